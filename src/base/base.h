@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What every file may use: assertions, cleanup attributes, allocation that cannot fail.
+ *
+ * Three kinds of failure are never mixed. A bug of ours ends in fz_assert, which stays on in
+ * release builds. The world misbehaving is an int return and a struct fz_error (error.h). Out of
+ * memory aborts here; in exchange no size that was read from input may reach an allocator before
+ * it was checked against a limit.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FZ_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define FZ_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define FZ_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define FZ_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* "No such index" in every table that is addressed by uint32_t. */
+#define FZ_NONE UINT32_MAX
+
+/* Run the release function of a variable when it leaves scope. */
+#define fz_auto(fn) __attribute__((cleanup(fn)))
+
+/* Take a pointer out of a variable that has a cleanup, leaving NULL behind. */
+#define fz_steal(p)                            \
+	({                                     \
+		__typeof__(p) fz_stolen = (p); \
+		(p) = NULL;                    \
+		fz_stolen;                     \
+	})
+
+#define fz_assert(cond) ((cond) ? (void)0 : fz_assert_failed(#cond, __FILE__, __LINE__, __func__))
+
+_Noreturn void fz_assert_failed(const char *cond, const char *file, int line, const char *func);
+
+void *fz_malloc(size_t size);
+void *fz_calloc(size_t count, size_t size);
+void *fz_realloc(void *p, size_t size);
+/* realloc for count * size with the product checked. */
+void *fz_reallocarray(void *p, size_t count, size_t size);
+char *fz_strdup(const char *s);
+char *fz_strndup(const char *s, size_t len);
+FZ_PRINTF(1, 2)
+char *fz_asprintf(const char *fmt, ...);
+
+/* Cleanup helpers for fz_auto: each takes the address of the variable. */
+void fz_free_ptr(void *pp);   /* free(*(void **)pp) */
+void fz_close_fd(int *fd);    /* close when >= 0, errno kept */
+void fz_fclose_ptr(void *fp); /* fclose(*(FILE **)fp) when not NULL */
+
+/* Make room for one more element: arr[*len] is writable after the call. Growth is geometric. */
+#define fz_grow(arr, len, cap)                                                 \
+	do {                                                                   \
+		if ((len) >= (cap)) {                                          \
+			(cap) = (cap) ? (cap)*2 : 16;                          \
+			(arr) = fz_reallocarray((arr), (cap), sizeof(*(arr))); \
+		}                                                              \
+	} while (0)

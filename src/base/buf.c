@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing byte buffers and bounded cursors; see buf.h. */
+#include "buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void fz_buf_release(struct fz_buf *b)
+{
+	free(b->p);
+	*b = (struct fz_buf){ .limit = b->limit };
+}
+
+void fz_buf_reset(struct fz_buf *b)
+{
+	b->n = 0;
+	b->overflow = false;
+	if (b->p)
+		b->p[0] = '\0';
+}
+
+char *fz_buf_reserve(struct fz_buf *b, size_t n)
+{
+	size_t need;
+
+	if (__builtin_add_overflow(b->n, n, &need) || need == SIZE_MAX ||
+	    (b->limit && need > b->limit)) {
+		b->overflow = true;
+		return NULL;
+	}
+	if (need + 1 > b->cap) {
+		b->cap = FZ_MAX(need + 1, b->cap + b->cap / 2 + 64);
+		b->p = fz_realloc(b->p, b->cap);
+	}
+	return b->p + b->n;
+}
+
+void fz_buf_add(struct fz_buf *b, const void *data, size_t n)
+{
+	char *room = fz_buf_reserve(b, n);
+
+	if (!room)
+		return;
+	if (n)
+		memcpy(room, data, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+}
+
+void fz_buf_str(struct fz_buf *b, const char *s)
+{
+	fz_buf_add(b, s, strlen(s));
+}
+
+void fz_buf_char(struct fz_buf *b, char c)
+{
+	fz_buf_add(b, &c, 1);
+}
+
+void fz_buf_printf(struct fz_buf *b, const char *fmt, ...)
+{
+	char small[256];
+	va_list ap, again;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(small, sizeof(small), fmt, ap);
+	va_end(ap);
+	fz_assert(n >= 0);
+	if ((size_t)n < sizeof(small)) {
+		fz_buf_add(b, small, (size_t)n);
+	} else if (fz_buf_reserve(b, (size_t)n)) {
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+		b->n += (size_t)n;
+	}
+	va_end(again);
+}
+
+void fz_buf_u8(struct fz_buf *b, uint8_t v)
+{
+	fz_buf_add(b, &v, 1);
+}
+
+void fz_buf_u32(struct fz_buf *b, uint32_t v)
+{
+	uint8_t bytes[4];
+
+	for (int i = 0; i < 4; i++)
+		bytes[i] = (uint8_t)(v >> (8 * i));
+	fz_buf_add(b, bytes, sizeof(bytes));
+}
+
+void fz_buf_u64(struct fz_buf *b, uint64_t v)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(v >> (8 * i));
+	fz_buf_add(b, bytes, sizeof(bytes));
+}
+
+void fz_buf_varint(struct fz_buf *b, uint64_t v)
+{
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = (uint8_t)(v | 0x80);
+	bytes[n++] = (uint8_t)v;
+	fz_buf_add(b, bytes, n);
+}
+
+void fz_buf_zigzag(struct fz_buf *b, int64_t v)
+{
+	fz_buf_varint(b, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+}
+
+char *fz_buf_take(struct fz_buf *b)
+{
+	char *p = b->p ? b->p : fz_strdup("");
+
+	*b = (struct fz_buf){ .limit = b->limit };
+	return p;
+}
+
+const uint8_t *fz_cursor_bytes(struct fz_cursor *c, size_t n)
+{
+	if (c->bad || n > fz_cursor_left(c)) {
+		c->bad = true;
+		return NULL;
+	}
+	const uint8_t *p = c->p;
+	c->p += n;
+	return p;
+}
+
+uint8_t fz_cursor_u8(struct fz_cursor *c)
+{
+	const uint8_t *p = fz_cursor_bytes(c, 1);
+
+	return p ? *p : 0;
+}
+
+static uint64_t little_endian(struct fz_cursor *c, size_t n)
+{
+	const uint8_t *p = fz_cursor_bytes(c, n);
+	uint64_t v = 0;
+
+	for (size_t i = 0; p && i < n; i++)
+		v |= (uint64_t)p[i] << (8 * i);
+	return v;
+}
+
+uint32_t fz_cursor_u32(struct fz_cursor *c)
+{
+	return (uint32_t)little_endian(c, 4);
+}
+
+uint64_t fz_cursor_u64(struct fz_cursor *c)
+{
+	return little_endian(c, 8);
+}
+
+uint64_t fz_cursor_varint(struct fz_cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64 && !c->bad; shift += 7) {
+		if (c->p == c->end)
+			break;
+		uint8_t byte = *c->p++;
+		if (shift == 63 && byte > 1)
+			break;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+	c->bad = true;
+	return 0;
+}
+
+int64_t fz_cursor_zigzag(struct fz_cursor *c)
+{
+	uint64_t v = fz_cursor_varint(c);
+
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+uint32_t fz_cursor_varint32(struct fz_cursor *c, uint32_t max)
+{
+	uint64_t v = fz_cursor_varint(c);
+
+	if (v > max) {
+		c->bad = true;
+		return 0;
+	}
+	return (uint32_t)v;
+}

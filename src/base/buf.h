@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes being built. A buffer with a limit refuses to grow beyond it and remembers that it did. */
+#pragma once
+
+#include "base.h"
+#include "str.h"
+
+struct fz_buf {
+	char *p; /* always terminated when not NULL; the terminator is not counted */
+	size_t n;
+	size_t cap;
+	size_t limit;  /* 0: none */
+	bool overflow; /* something was dropped because of the limit */
+};
+
+void fz_buf_release(struct fz_buf *b);
+void fz_buf_reset(struct fz_buf *b);
+/* Room for n more bytes at p + n, or NULL when that passes the limit. */
+char *fz_buf_reserve(struct fz_buf *b, size_t n);
+void fz_buf_add(struct fz_buf *b, const void *data, size_t n);
+void fz_buf_str(struct fz_buf *b, const char *s);
+void fz_buf_char(struct fz_buf *b, char c);
+FZ_PRINTF(2, 3)
+void fz_buf_printf(struct fz_buf *b, const char *fmt, ...);
+/* Little-endian fixed width, LEB128, and zigzag LEB128. */
+void fz_buf_u8(struct fz_buf *b, uint8_t v);
+void fz_buf_u32(struct fz_buf *b, uint32_t v);
+void fz_buf_u64(struct fz_buf *b, uint64_t v);
+void fz_buf_varint(struct fz_buf *b, uint64_t v);
+void fz_buf_zigzag(struct fz_buf *b, int64_t v);
+/* The content, terminated; the buffer is empty afterwards and the caller frees. */
+char *fz_buf_take(struct fz_buf *b);
+
+static inline struct fz_str fz_buf_view(const struct fz_buf *b)
+{
+	return (struct fz_str){ b->p ? b->p : "", b->n };
+}
+
+/* Reading back: a cursor over bytes that never runs past its end. After the first read that
+ * does not fit, `bad` is set and every further read returns 0. */
+struct fz_cursor {
+	const uint8_t *p;
+	const uint8_t *end;
+	bool bad;
+};
+
+static inline struct fz_cursor fz_cursor_of(const void *p, size_t n)
+{
+	return (struct fz_cursor){ p, (const uint8_t *)p + n, false };
+}
+
+static inline size_t fz_cursor_left(const struct fz_cursor *c)
+{
+	return (size_t)(c->end - c->p);
+}
+
+/* n bytes at the cursor, which moves past them; NULL (and bad) when there are fewer. */
+const uint8_t *fz_cursor_bytes(struct fz_cursor *c, size_t n);
+uint8_t fz_cursor_u8(struct fz_cursor *c);
+uint32_t fz_cursor_u32(struct fz_cursor *c);
+uint64_t fz_cursor_u64(struct fz_cursor *c);
+/* LEB128 of at most 64 bits; longer ones are bad. */
+uint64_t fz_cursor_varint(struct fz_cursor *c);
+int64_t fz_cursor_zigzag(struct fz_cursor *c);
+/* A varint that must not exceed max (bad, and 0, when it does). */
+uint32_t fz_cursor_varint32(struct fz_cursor *c, uint32_t max);

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* Input that unwraps compression, output that replaces its target in one step; see io.h.
+ *
+ *   file or memory -> raw[64 KiB] -> (nothing | inflate | zstd) -> plain[] -> reader
+ *
+ * `plain` holds what was decompressed and not yet taken, so that readers can look ahead.
+ */
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "str.h"
+
+enum { CHUNK = 64 * 1024, WINDOW_LOG_MAX = 27 };
+
+enum wrapping { PLAIN, GZIP, ZSTD };
+
+struct fz_input {
+	int fd; /* -1: memory */
+	char *name;
+	const uint8_t *raw; /* next raw byte */
+	size_t raw_left;
+	uint8_t *raw_buf;
+	bool raw_end;
+	enum wrapping wrapping;
+	bool probed;
+	z_stream zs;
+	ZSTD_DStream *zstd;
+	bool stream_open; /* inside a gzip member or zstd frame */
+	struct fz_buf plain;
+	size_t taken; /* of plain */
+	bool plain_end;
+	uint64_t delivered, limit;
+};
+
+static struct fz_input *input_new(int fd, const char *name)
+{
+	struct fz_input *in = fz_calloc(1, sizeof(*in));
+
+	in->fd = fd;
+	in->name = fz_strdup(name);
+	in->limit = (uint64_t)FZ_INPUT_LIMIT_DEFAULT_GIB << 30;
+	return in;
+}
+
+int fz_input_open(const char *path, struct fz_input **ret, struct fz_error *err)
+{
+	if (strcmp(path, "-") == 0) {
+		*ret = input_new(dup(STDIN_FILENO), "standard input");
+		return 0;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fz_fail_errno(err, "%s: cannot be opened", path);
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return fz_fail(err, FZ_EINPUT, "%s: is a folder; name a profile file", path);
+	}
+	*ret = input_new(fd, path);
+	return 0;
+}
+
+int fz_input_open_memory(const void *p, size_t n, const char *name, struct fz_input **ret,
+			 struct fz_error *err)
+{
+	(void)err;
+	struct fz_input *in = input_new(-1, name);
+
+	in->raw = p;
+	in->raw_left = n;
+	in->raw_end = true;
+	*ret = in;
+	return 0;
+}
+
+void fz_input_close(struct fz_input *in)
+{
+	if (!in)
+		return;
+	if (in->fd >= 0)
+		close(in->fd);
+	if (in->wrapping == GZIP)
+		inflateEnd(&in->zs);
+	ZSTD_freeDStream(in->zstd);
+	free(in->raw_buf);
+	free(in->name);
+	fz_buf_release(&in->plain);
+	free(in);
+}
+
+void fz_input_closep(struct fz_input **in)
+{
+	fz_input_close(*in);
+}
+
+const char *fz_input_name(const struct fz_input *in)
+{
+	return in->name;
+}
+
+void fz_input_set_limit(struct fz_input *in, uint64_t bytes)
+{
+	in->limit = bytes;
+}
+
+/* Have at least `want` raw bytes if the source still has them (want <= CHUNK). */
+static int fill_raw(struct fz_input *in, size_t want, struct fz_error *err)
+{
+	if (in->raw_end || in->raw_left >= want)
+		return 0;
+	if (!in->raw_buf)
+		in->raw_buf = fz_malloc(CHUNK);
+	if (in->raw_left)
+		memmove(in->raw_buf, in->raw, in->raw_left);
+	in->raw = in->raw_buf;
+	while (in->raw_left < want && !in->raw_end) {
+		ssize_t n = read(in->fd, in->raw_buf + in->raw_left, CHUNK - in->raw_left);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fz_fail_errno(err, "%s: cannot be read", in->name);
+		in->raw_end = n == 0;
+		in->raw_left += (size_t)n;
+	}
+	return 0;
+}
+
+static int probe(struct fz_input *in, struct fz_error *err)
+{
+	int r = fill_raw(in, 4, err);
+
+	if (r)
+		return r;
+	in->probed = true;
+	if (in->raw_left >= 3 && in->raw[0] == 0x1f && in->raw[1] == 0x8b && in->raw[2] == 8) {
+		if (inflateInit2(&in->zs, 15 + 16) != Z_OK)
+			return fz_fail(err, FZ_ELIMIT, "%s: zlib cannot start", in->name);
+		in->wrapping = GZIP;
+	} else if (in->raw_left >= 4 && memcmp(in->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
+		in->zstd = ZSTD_createDStream();
+		fz_assert(in->zstd);
+		ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+		in->wrapping = ZSTD;
+	}
+	return 0;
+}
+
+static int inflate_some(struct fz_input *in, char *out, size_t *n, struct fz_error *err)
+{
+	in->zs.next_in = (Bytef *)in->raw;
+	in->zs.avail_in = (uInt)in->raw_left;
+	in->zs.next_out = (Bytef *)out;
+	in->zs.avail_out = (uInt)*n;
+	int z = inflate(&in->zs, Z_NO_FLUSH);
+	in->stream_open = z != Z_STREAM_END;
+	if (z == Z_STREAM_END)
+		inflateReset(&in->zs);
+	else if (z != Z_OK && z != Z_BUF_ERROR)
+		return fz_fail(err, FZ_EINPUT, "%s: the gzip data is damaged", in->name);
+	in->raw += in->raw_left - in->zs.avail_in;
+	in->raw_left = in->zs.avail_in;
+	*n -= in->zs.avail_out;
+	return 0;
+}
+
+static int unzstd_some(struct fz_input *in, char *out, size_t *n, struct fz_error *err)
+{
+	ZSTD_inBuffer src = { in->raw, in->raw_left, 0 };
+	ZSTD_outBuffer dst = { out, *n, 0 };
+	size_t z = ZSTD_decompressStream(in->zstd, &dst, &src);
+
+	if (ZSTD_isError(z))
+		return fz_fail(err, FZ_EINPUT, "%s: the zstd data is damaged (%s)", in->name,
+			       ZSTD_getErrorName(z));
+	in->stream_open = z != 0;
+	in->raw += src.pos;
+	in->raw_left -= src.pos;
+	*n = dst.pos;
+	return 0;
+}
+
+/* Decompress (or copy) one chunk to the end of `plain`. */
+static int fill_plain(struct fz_input *in, struct fz_error *err)
+{
+	int r = in->probed ? 0 : probe(in, err);
+
+	if (!r)
+		r = fill_raw(in, 1, err);
+	if (r)
+		return r;
+	if (in->taken == in->plain.n) {
+		fz_buf_reset(&in->plain);
+		in->taken = 0;
+	}
+	size_t n = CHUNK;
+	char *out = fz_buf_reserve(&in->plain, n);
+	if (in->wrapping == PLAIN) {
+		n = FZ_MIN(n, in->raw_left);
+		if (n)
+			memcpy(out, in->raw, n);
+		in->raw += n;
+		in->raw_left -= n;
+		in->plain_end = n == 0;
+	} else {
+		bool had_input = in->raw_left > 0;
+		if (in->wrapping == GZIP)
+			r = inflate_some(in, out, &n, err);
+		else
+			r = unzstd_some(in, out, &n, err);
+		if (r)
+			return r;
+		in->plain_end = n == 0 && !had_input;
+		if (in->plain_end && in->stream_open)
+			return fz_fail(err, FZ_EINPUT, "%s: the compressed data is cut short",
+				       in->name);
+	}
+	in->plain.n += n;
+	in->delivered += n;
+	if (in->delivered > in->limit)
+		return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB when unpacked", in->name,
+			       (unsigned long long)(in->limit >> 20));
+	return 0;
+}
+
+/* At least `want` plain bytes ready, or all there are. */
+static int want_plain(struct fz_input *in, size_t want, struct fz_error *err)
+{
+	while (in->plain.n - in->taken < want && !in->plain_end) {
+		int r = fill_plain(in, err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int64_t fz_input_read(struct fz_input *in, void *out, size_t n, struct fz_error *err)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		int r = want_plain(in, 1, err);
+		if (r)
+			return r;
+		size_t ready = FZ_MIN(in->plain.n - in->taken, n - got);
+		if (ready == 0)
+			break;
+		memcpy((char *)out + got, in->plain.p + in->taken, ready);
+		in->taken += ready;
+		got += ready;
+	}
+	return (int64_t)got;
+}
+
+int64_t fz_input_peek(struct fz_input *in, const uint8_t **ret, size_t n, struct fz_error *err)
+{
+	fz_assert(n <= CHUNK);
+	int r = want_plain(in, n, err);
+	if (r)
+		return r;
+	*ret = (const uint8_t *)in->plain.p + in->taken;
+	return (int64_t)FZ_MIN(in->plain.n - in->taken, n);
+}
+
+int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, struct fz_error *err)
+{
+	for (;;) {
+		int r = want_plain(in, 1, err);
+		if (r)
+			return r;
+		size_t ready = in->plain.n - in->taken;
+		if (ready == 0)
+			return 0;
+		if (out->n + ready > max)
+			return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB", in->name,
+				       (unsigned long long)(max >> 20));
+		fz_buf_add(out, in->plain.p + in->taken, ready);
+		in->taken += ready;
+	}
+}
+
+int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz_error *err)
+{
+	size_t searched = 0;
+
+	for (;;) {
+		char *start = in->plain.p ? in->plain.p + in->taken : NULL;
+		size_t ready = in->plain.n - in->taken;
+		char *nl =
+			ready > searched ? memchr(start + searched, '\n', ready - searched) : NULL;
+		if (!nl && ready > max)
+			return fz_fail(err, FZ_ELIMIT, "%s: a line is longer than %zu bytes",
+				       in->name, max);
+		if (nl || (in->plain_end && ready)) {
+			size_t n = nl ? (size_t)(nl - start) : ready;
+			in->taken += n + (nl != NULL);
+			*ret = (struct fz_str){ start, n && start[n - 1] == '\r' ? n - 1 : n };
+			return 1;
+		}
+		if (in->plain_end)
+			return 0;
+		searched = ready;
+		/* Move the tail to the front before it grows, so that memory stays bounded. */
+		if (in->taken > CHUNK) {
+			memmove(in->plain.p, start, ready);
+			in->plain.n = ready;
+			in->taken = 0;
+		}
+		int r = fill_plain(in, err);
+		if (r)
+			return r;
+	}
+}
+
+/* ---- output ---- */
+
+struct fz_output {
+	int fd; /* -1: memory */
+	bool to_stdout;
+	char *path, *temporary;
+	struct fz_buf buf;
+	int error; /* errno of the first failure */
+};
+
+struct fz_output *fz_output_memory(void)
+{
+	struct fz_output *out = fz_calloc(1, sizeof(*out));
+
+	out->fd = -1;
+	return out;
+}
+
+struct fz_buf *fz_output_buffer(struct fz_output *out)
+{
+	return &out->buf;
+}
+
+/* Devices and pipes are written directly: a rename would replace them. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *err)
+{
+	struct fz_output *out = fz_output_memory();
+	struct stat st;
+
+	if (strcmp(path, "-") == 0) {
+		out->to_stdout = true;
+		out->fd = dup(STDOUT_FILENO);
+	} else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		fz_output_abort(out);
+		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", path);
+	} else if (is_special(path)) {
+		out->fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		out->path = fz_strdup(path);
+		out->temporary = fz_asprintf("%s.XXXXXX", path);
+		out->fd = mkostemp(out->temporary, O_CLOEXEC);
+	}
+	if (out->fd < 0) {
+		fz_fail_errno(err, "%s: cannot be written", path);
+		free(fz_steal(out->temporary));
+		fz_output_abort(out);
+		return err ? err->code : FZ_ESYSTEM;
+	}
+	*ret = out;
+	return 0;
+}
+
+bool fz_write_full(int fd, const void *p, size_t n)
+{
+	const char *next = p;
+
+	while (n) {
+		ssize_t w = write(fd, next, n);
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return false;
+		next += w;
+		n -= (size_t)w;
+	}
+	return true;
+}
+
+static void output_flush(struct fz_output *out)
+{
+	if (out->fd < 0)
+		return;
+	if (!out->error && !fz_write_full(out->fd, out->buf.p, out->buf.n))
+		out->error = errno;
+	fz_buf_reset(&out->buf);
+}
+
+void fz_output_add(struct fz_output *out, const void *p, size_t n)
+{
+	fz_buf_add(&out->buf, p, n);
+	if (out->buf.n >= CHUNK)
+		output_flush(out);
+}
+
+void fz_output_str(struct fz_output *out, const char *s)
+{
+	fz_output_add(out, s, strlen(s));
+}
+
+void fz_output_printf(struct fz_output *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *s = NULL;
+	int n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	fz_assert(n >= 0);
+	fz_output_add(out, s, (size_t)n);
+	free(s);
+}
+
+bool fz_output_is_stdout(const struct fz_output *out)
+{
+	return out->to_stdout;
+}
+
+int fz_output_close(struct fz_output *out, struct fz_error *err)
+{
+	if (!out)
+		return 0;
+	output_flush(out);
+	if (out->fd >= 0 && close(out->fd) < 0 && !out->error)
+		out->error = errno;
+	out->fd = -1;
+	if (!out->error && out->temporary && rename(out->temporary, out->path) < 0)
+		out->error = errno;
+	errno = out->error;
+	int r = 0;
+	/* A reader of our standard output that went away is its own decision, not a failure. */
+	if (out->error && !(out->to_stdout && out->error == EPIPE))
+		r = fz_fail_errno(err, "%s: cannot be written",
+				  out->path ? out->path : "standard output");
+	if (!out->error)
+		free(fz_steal(out->temporary));
+	fz_output_abort(out);
+	return r;
+}
+
+void fz_output_abort(struct fz_output *out)
+{
+	if (!out)
+		return;
+	if (out->fd >= 0)
+		close(out->fd);
+	if (out->temporary)
+		unlink(out->temporary);
+	free(out->temporary);
+	free(out->path);
+	fz_buf_release(&out->buf);
+	free(out);
+}
+
+void fz_output_abortp(struct fz_output **out)
+{
+	fz_output_abort(*out);
+}
+
+/* ---- small helpers ---- */
+
+char *fz_read_small(const char *path, size_t max, size_t *ret_n)
+{
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct fz_buf b = { 0 };
+
+	if (fd < 0)
+		return NULL;
+	for (;;) {
+		size_t room = FZ_MIN((size_t)CHUNK, max - b.n);
+		ssize_t n = room ? read(fd, fz_buf_reserve(&b, room), room) : 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int saved = errno;
+			fz_buf_release(&b);
+			errno = saved;
+			return NULL;
+		}
+		if (n == 0)
+			break;
+		b.n += (size_t)n;
+	}
+	if (b.p)
+		b.p[b.n] = '\0';
+	if (ret_n)
+		*ret_n = b.n;
+	return fz_buf_take(&b);
+}
+
+int fz_make_folder(const char *path, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *copy = fz_strdup(path);
+
+	for (char *slash = copy; *slash;) {
+		slash += strspn(slash, "/");
+		slash += strcspn(slash, "/");
+		char saved = *slash;
+		*slash = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return fz_fail_errno(err, "%s: cannot be made", copy);
+		*slash = saved;
+	}
+	return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Files in and out.
+ *
+ * Input is a stream that unwraps gzip and zstd by itself, so every reader sees plain bytes, and
+ * that counts what it delivered against a limit, so a small file cannot become a huge one.
+ * Output goes to a temporary file beside its target that is renamed over it when complete: an
+ * interrupted or failed write never leaves half a file or destroys the old one.
+ */
+#pragma once
+
+#include "base.h"
+#include "buf.h"
+#include "error.h"
+
+/* ---- input ---- */
+
+struct fz_input;
+
+enum { FZ_INPUT_LIMIT_DEFAULT_GIB = 16 };
+
+/* Open a file ("-": standard input). Directories, missing and unreadable files are errors. */
+int fz_input_open(const char *path, struct fz_input **ret, struct fz_error *err);
+/* Over memory that must outlive the input; for tests and fuzzing. name is for messages. */
+int fz_input_open_memory(const void *p, size_t n, const char *name, struct fz_input **ret,
+			 struct fz_error *err);
+void fz_input_close(struct fz_input *in);
+void fz_input_closep(struct fz_input **in); /* for fz_auto */
+const char *fz_input_name(const struct fz_input *in);
+/* Most plain bytes that this input may deliver; fz_input_read fails beyond. */
+void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
+/* Up to n bytes; fewer only at the end. Returns the count or a negative error code. */
+int64_t fz_input_read(struct fz_input *in, void *out, size_t n, struct fz_error *err);
+/* Look at up to 64 KiB of what comes next without taking it. Returns the count available. */
+int64_t fz_input_peek(struct fz_input *in, const uint8_t **ret, size_t n, struct fz_error *err);
+/* Append everything that is left, at most max bytes (FZ_ELIMIT when there is more). */
+int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, struct fz_error *err);
+/* One line without its end ("\n" or "\r\n"). Returns 1, 0 at the end, or a negative code. A line
+ * longer than max is an FZ_ELIMIT error. The view is valid until the next call. */
+int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz_error *err);
+
+/* ---- output ---- */
+
+struct fz_output;
+
+/* Open for writing ("-": standard output). The target is checked now: a folder that is missing
+ * or cannot be written is found before any work is done. Files are created with mode 0600. */
+int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *err);
+/* Collects in memory; fz_output_buffer gives access. */
+struct fz_output *fz_output_memory(void);
+struct fz_buf *fz_output_buffer(struct fz_output *out);
+/* Errors are remembered and reported by fz_output_close. */
+void fz_output_add(struct fz_output *out, const void *p, size_t n);
+void fz_output_str(struct fz_output *out, const char *s);
+FZ_PRINTF(2, 3)
+void fz_output_printf(struct fz_output *out, const char *fmt, ...);
+bool fz_output_is_stdout(const struct fz_output *out);
+/* Flush, rename into place, free. On error the target is untouched and the temporary removed. */
+int fz_output_close(struct fz_output *out, struct fz_error *err);
+/* Drop everything; the target is untouched. NULL is allowed. */
+void fz_output_abort(struct fz_output *out);
+void fz_output_abortp(struct fz_output **out); /* for fz_auto */
+
+/* ---- small helpers ---- */
+
+/* Write all n bytes or fail with errno set. */
+bool fz_write_full(int fd, const void *p, size_t n);
+/* Read a small file such as one in /proc completely; at most max bytes. NULL with errno set. */
+char *fz_read_small(const char *path, size_t max, size_t *ret_n);
+/* mkdir -p with mode 0700. */
+int fz_make_folder(const char *path, struct fz_error *err);

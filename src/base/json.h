@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* A streaming JSON writer into an fz_output or fz_buf: it places commas, escapes strings and
+ * checks nesting. Reading JSON is jansson's work. */
+#pragma once
+
+#include "base.h"
+#include "io.h"
+#include "str.h"
+
+struct fz_json {
+	struct fz_output *out;
+	unsigned depth;
+	bool pretty; /* newline and two spaces a level down to `pretty_depth`, then one line */
+	unsigned pretty_depth;
+	uint64_t has_item; /* a bit a level: a comma is due */
+	bool after_key;
+};
+
+void fz_json_init(struct fz_json *j, struct fz_output *out, unsigned pretty_depth);
+void fz_json_open(struct fz_json *j, char bracket); /* '{' or '[' */
+void fz_json_close(struct fz_json *j, char bracket);
+void fz_json_key(struct fz_json *j, const char *key);
+void fz_json_str(struct fz_json *j, struct fz_str s); /* invalid UTF-8 becomes U+FFFD */
+void fz_json_int(struct fz_json *j, int64_t v);
+/* Shortest text that reads back as the same double; not finite: null. */
+void fz_json_double(struct fz_json *j, double v);
+void fz_json_bool(struct fz_json *j, bool v);
+void fz_json_null(struct fz_json *j);
+
+/* key and value in one call */
+void fz_json_kstr(struct fz_json *j, const char *key, struct fz_str s);
+void fz_json_kint(struct fz_json *j, const char *key, int64_t v);
+void fz_json_kdouble(struct fz_json *j, const char *key, double v);
+void fz_json_kbool(struct fz_json *j, const char *key, bool v);
+
+/* Append the JSON string literal of s, quotes included. "<" is written as an escape so that the
+ * text can stand inside an HTML script element. */
+void fz_json_escape(struct fz_buf *b, struct fz_str s);

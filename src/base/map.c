@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Open addressing; see map.h. */
+#include "map.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void fz_map_release(struct fz_map *m)
+{
+	free(m->slots);
+	*m = (struct fz_map){ 0 };
+}
+
+void fz_map_clear(struct fz_map *m)
+{
+	for (size_t i = 0; m->slots && i <= m->mask; i++)
+		m->slots[i].value = FZ_NONE;
+	m->len = 0;
+}
+
+static struct fz_map_slot *find(const struct fz_map *m, uint64_t key)
+{
+	size_t i = fz_hash64(key) & m->mask;
+
+	while (m->slots[i].value != FZ_NONE && m->slots[i].key != key)
+		i = (i + 1) & m->mask;
+	return &m->slots[i];
+}
+
+uint32_t fz_map_get(const struct fz_map *m, uint64_t key)
+{
+	return m->slots ? find(m, key)->value : FZ_NONE;
+}
+
+static void rehash(struct fz_map *m)
+{
+	struct fz_map old = *m;
+	size_t size = old.slots ? (old.mask + 1) * 2 : 16;
+
+	m->slots = fz_reallocarray(NULL, size, sizeof(*m->slots));
+	m->mask = size - 1;
+	for (size_t i = 0; i < size; i++)
+		m->slots[i].value = FZ_NONE;
+	for (size_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].value != FZ_NONE)
+			*find(m, old.slots[i].key) = old.slots[i];
+	free(old.slots);
+}
+
+uint32_t *fz_map_slot(struct fz_map *m, uint64_t key)
+{
+	if (!m->slots || (m->len + 1) * 4 > (m->mask + 1) * 3)
+		rehash(m);
+	struct fz_map_slot *slot = find(m, key);
+	if (slot->value == FZ_NONE) {
+		slot->key = key;
+		m->len++;
+	}
+	return &slot->value;
+}
+
+void fz_map_put(struct fz_map *m, uint64_t key, uint32_t value)
+{
+	fz_assert(value != FZ_NONE);
+	*fz_map_slot(m, key) = value;
+}
+
+uint64_t fz_hash_bytes(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Hash map from a 64-bit key to a 32-bit value, the shape all interning here takes.
+ *
+ * Open addressing with linear probing in one flat table that doubles at 3/4 full. Keys are any
+ * 64-bit numbers; the value FZ_NONE cannot be stored because it marks an empty slot. A key made
+ * of two indices is FZ_KEY(a, b); where the key is a hash of something larger the caller
+ * compares and probes on with the cursor form.
+ */
+#pragma once
+
+#include "base.h"
+
+struct fz_map {
+	struct fz_map_slot *slots;
+	size_t mask; /* table size - 1, or 0 when empty */
+	size_t len;
+};
+
+struct fz_map_slot {
+	uint64_t key;
+	uint32_t value; /* FZ_NONE: empty */
+};
+
+#define FZ_KEY(a, b) ((uint64_t)(a) << 32 | (uint32_t)(b))
+
+void fz_map_release(struct fz_map *m);
+/* FZ_NONE when absent. */
+uint32_t fz_map_get(const struct fz_map *m, uint64_t key);
+/* The slot of key: its value is FZ_NONE when the key is new, and the caller must then store one
+ * before the next call on this map. The pointer is valid until then. */
+uint32_t *fz_map_slot(struct fz_map *m, uint64_t key);
+/* Insert or replace. */
+void fz_map_put(struct fz_map *m, uint64_t key, uint32_t value);
+void fz_map_clear(struct fz_map *m);
+
+/* Strong 64-bit mix of a key; also for callers that combine hashes. */
+static inline uint64_t fz_hash64(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	return x;
+}
+
+/* XXH3 of bytes. */
+uint64_t fz_hash_bytes(const void *p, size_t n);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* The option parser; see opt.h. */
+#include "opt.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define EACH_OPTION(o, table)             \
+	const struct fz_opt *o = (table); \
+	o->kind != FZ_OPT_END;            \
+	o++
+
+static bool takes_value(const struct fz_opt *o)
+{
+	return o->argument != NULL;
+}
+
+static int parse_int(const char *text, const struct fz_opt *o, struct fz_error *err)
+{
+	bool negative = text[0] == '-';
+	uint64_t v;
+
+	if (!fz_parse_u64(fz_str_of(text + negative), INT_MAX, &v) ||
+	    (negative ? -(int64_t)v : (int64_t)v) < o->min ||
+	    (negative ? -(int64_t)v : (int64_t)v) > o->max)
+		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not a whole number from %d to %d",
+			       o->long_name, text, o->min, o->max);
+	*(int *)o->value = negative ? -(int)v : (int)v;
+	return 0;
+}
+
+static int parse_choice(const char *text, const struct fz_opt *o, struct fz_error *err)
+{
+	struct fz_buf all = { 0 };
+
+	for (int i = 0; o->choices[i]; i++) {
+		if (strcmp(o->choices[i], text) == 0) {
+			*(int *)o->value = i;
+			fz_buf_release(&all);
+			return 0;
+		}
+		fz_buf_printf(&all, "%s%s", i ? ", " : "", o->choices[i]);
+	}
+	int r = fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not one of %s", o->long_name, text, all.p);
+	fz_buf_release(&all);
+	return r;
+}
+
+static int apply(const struct fz_opt *o, const char *value, struct fz_error *err)
+{
+	switch (o->kind) {
+	case FZ_OPT_FLAG:
+	case FZ_OPT_OFF:
+		*(bool *)o->value = o->kind == FZ_OPT_FLAG;
+		return 0;
+	case FZ_OPT_STRING:
+		*(const char **)o->value = value;
+		return 0;
+	case FZ_OPT_INT:
+		return parse_int(value, o, err);
+	case FZ_OPT_CHOICE:
+		return parse_choice(value, o, err);
+	case FZ_OPT_SET:
+		*(int *)o->value = o->min;
+		return 0;
+	case FZ_OPT_CALL:
+		return o->call(value, o, err);
+	case FZ_OPT_END:
+	case FZ_OPT_GROUP:
+		break;
+	}
+	fz_assert(!"an option that can be applied");
+	return FZ_EUSAGE;
+}
+
+static int unknown_option(const struct fz_opt *options, struct fz_str name, struct fz_error *err)
+{
+	const char *names[256];
+	size_t n = 0;
+	fz_auto(fz_free_ptr) char *text = fz_strndup(name.p, name.n);
+
+	for (EACH_OPTION(o, options))
+		if (o->long_name && !o->hidden && n + 1 < FZ_ARRAY_LEN(names))
+			names[n++] = o->long_name;
+	names[n] = NULL;
+	const char *near = fz_opt_nearest(text, names);
+	if (near)
+		return fz_fail(err, FZ_EUSAGE, "--%s: no such option; did you mean --%s?", text,
+			       near);
+	return fz_fail(err, FZ_EUSAGE, "--%s: no such option; --help lists them", text);
+}
+
+/* Exact name, or the only option that starts with it. */
+static int find_long(const struct fz_opt *options, struct fz_str name, const struct fz_opt **ret,
+		     struct fz_error *err)
+{
+	const struct fz_opt *found = NULL;
+
+	for (EACH_OPTION(o, options)) {
+		if (!o->long_name || strncmp(o->long_name, name.p, name.n) != 0)
+			continue;
+		if (o->long_name[name.n] == '\0') {
+			*ret = o;
+			return 0;
+		}
+		if (found)
+			return fz_fail(err, FZ_EUSAGE, "--%.*s: could be --%s or --%s", (int)name.n,
+				       name.p, found->long_name, o->long_name);
+		found = o;
+	}
+	if (!found || name.n == 0)
+		return unknown_option(options, name, err);
+	*ret = found;
+	return 0;
+}
+
+/* Both return how many further arguments were used (0 or 1), or a negative code. */
+static int parse_long(const struct fz_opt *options, char **argv, int left, struct fz_error *err)
+{
+	const char *text = argv[0] + 2;
+	struct fz_str name = { text, strcspn(text, "=") };
+	const struct fz_opt *o = NULL;
+	int r = find_long(options, name, &o, err);
+
+	if (r)
+		return r;
+	bool inline_value = text[name.n] == '=';
+	if (!takes_value(o)) {
+		if (inline_value)
+			return fz_fail(err, FZ_EUSAGE, "--%s: takes no value", o->long_name);
+		return apply(o, NULL, err);
+	}
+	if (!inline_value && left < 1)
+		return fz_fail(err, FZ_EUSAGE, "--%s: needs a value (%s)", o->long_name,
+			       o->argument);
+	r = apply(o, inline_value ? text + name.n + 1 : argv[1], err);
+	return r ? r : !inline_value;
+}
+
+static int parse_short(const struct fz_opt *options, char **argv, int left, struct fz_error *err)
+{
+	for (const char *c = argv[0] + 1; *c; c++) {
+		const struct fz_opt *found = NULL;
+		for (EACH_OPTION(o, options))
+			if (o->short_name == *c)
+				found = o;
+		if (!found)
+			return fz_fail(err, FZ_EUSAGE, "-%c: no such option; --help lists them",
+				       *c);
+		if (takes_value(found)) {
+			if (!c[1] && left < 1)
+				return fz_fail(err, FZ_EUSAGE, "-%c: needs a value (%s)", *c,
+					       found->argument);
+			int r = apply(found, c[1] ? c + 1 : argv[1], err);
+			return r ? r : !c[1];
+		}
+		int r = apply(found, NULL, err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static bool asks_help(const char *arg)
+{
+	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+}
+
+int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_error *err)
+{
+	int plain = 0;
+
+	state->arguments = argv + 1;
+	for (int i = 1; i < argc; i++) {
+		char *arg = argv[i];
+		if (!state->saw_dashes && strcmp(arg, "--") == 0) {
+			state->saw_dashes = true;
+			state->after_dashes = plain;
+			continue;
+		}
+		bool rest = state->saw_dashes || (state->stop_at_first && plain > 0);
+		if (rest || arg[0] != '-' || arg[1] == '\0') {
+			state->arguments[plain++] = arg;
+			continue;
+		}
+		if (asks_help(arg)) {
+			state->help_asked = true;
+			continue;
+		}
+		int used = arg[1] == '-' ? parse_long(state->options, argv + i, argc - i - 1, err)
+					 : parse_short(state->options, argv + i, argc - i - 1, err);
+		if (used < 0)
+			return used;
+		i += used;
+	}
+	state->argument_count = plain;
+	return 0;
+}
+
+/* Wrap text at `columns`, continuing at `indent`; the first line starts at column `at`. */
+static void wrap(struct fz_buf *out, const char *text, size_t at, size_t indent, size_t columns)
+{
+	while (*text) {
+		size_t word = strcspn(text, " ");
+		if (at + word > columns && at > indent) {
+			fz_buf_printf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		fz_buf_add(out, text, word);
+		at += word;
+		text += word;
+		size_t spaces = strspn(text, " ");
+		text += spaces;
+		if (spaces && *text && at + 1 < columns) {
+			fz_buf_char(out, ' ');
+			at++;
+		}
+	}
+	fz_buf_char(out, '\n');
+}
+
+void fz_opt_help(const struct fz_opt *options, unsigned columns, struct fz_buf *out)
+{
+	enum { INDENT = 28 };
+
+	for (EACH_OPTION(o, options)) {
+		if (o->hidden)
+			continue;
+		if (o->kind == FZ_OPT_GROUP) {
+			fz_buf_printf(out, "\n%s:\n", o->help);
+			continue;
+		}
+		size_t start = out->n;
+		if (o->short_name)
+			fz_buf_printf(out, "  -%c", o->short_name);
+		else
+			fz_buf_str(out, "    ");
+		if (o->long_name)
+			fz_buf_printf(out, "%s--%s", o->short_name ? ", " : "  ", o->long_name);
+		if (o->argument)
+			fz_buf_printf(out, " %s", o->argument);
+		size_t at = out->n - start;
+		if (at + 2 > INDENT) {
+			fz_buf_char(out, '\n');
+			at = 0;
+		}
+		fz_buf_printf(out, "%*s", (int)(INDENT - at), "");
+		wrap(out, o->help, INDENT, INDENT, columns);
+	}
+}
+
+/* Levenshtein distance, bounded by the lengths of option names. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], n = strlen(b);
+
+	if (n + 1 > FZ_ARRAY_LEN(row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+		row[0] = i + 1;
+		for (size_t j = 1; j <= n; j++) {
+			size_t substitute = diagonal + (a[i] != b[j - 1]);
+			diagonal = row[j];
+			row[j] = FZ_MIN(substitute, FZ_MIN(row[j], row[j - 1]) + 1);
+		}
+	}
+	return row[n];
+}
+
+const char *fz_opt_nearest(const char *text, const char *const *names)
+{
+	const char *best = NULL;
+	size_t nearest = strlen(text) / 3 + 2;
+
+	for (; *names; names++) {
+		size_t d = distance(text, *names);
+		if (d < nearest) {
+			nearest = d;
+			best = *names;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from outside; see str.h. */
+#include "str.h"
+
+#include <stdio.h>
+#include <wchar.h>
+
+bool fz_str_starts(struct fz_str s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.n >= n && memcmp(s.p, prefix, n) == 0;
+}
+
+bool fz_str_ends(struct fz_str s, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return s.n >= n && memcmp(s.p + s.n - n, suffix, n) == 0;
+}
+
+int fz_str_cmp(struct fz_str a, struct fz_str b)
+{
+	size_t n = FZ_MIN(a.n, b.n);
+	int c = n ? memcmp(a.p, b.p, n) : 0;
+
+	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (s.n == 0)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
+			return false;
+	}
+	if (v > max)
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool fz_parse_decimal(struct fz_str s, double *ret)
+{
+	double v = 0, unit = 1;
+	bool digits = false, fraction = false;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '.' && !fraction) {
+			fraction = true;
+			continue;
+		}
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		digits = true;
+		v = v * 10 + (s.p[i] - '0');
+		if (fraction)
+			unit *= 10;
+	}
+	if (!digits || !(v < 1e300) || !(unit < 1e300))
+		return false;
+	*ret = v / unit;
+	return true;
+}
+
+size_t fz_utf8_decode(const char *text, size_t n, uint32_t *ret_code)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const uint8_t *p = (const uint8_t *)text;
+
+	if (n == 0)
+		return 0;
+	if (p[0] < 0x80) {
+		*ret_code = p[0];
+		return 1;
+	}
+	size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n < len)
+		return 0;
+	uint32_t code = p[0] & (0xff >> (len + 1));
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (p[i] & 0x3f);
+	}
+	if (code < smallest[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*ret_code = code;
+	return len;
+}
+
+size_t fz_utf8_encode(uint32_t c, char out[4])
+{
+	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		c = 0xfffd;
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+bool fz_utf8_valid(struct fz_str s)
+{
+	uint32_t code;
+
+	for (size_t i = 0, n; i < s.n; i += n) {
+		n = fz_utf8_decode(s.p + i, s.n - i, &code);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Bidirectional controls can make a terminal show text in another order than it is. */
+static bool is_unprintable(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+static int escape_bytes(const char *in, size_t len, char *out, size_t room)
+{
+	if (len == 1 && (*in == '\n' || *in == '\t'))
+		return snprintf(out, room, "\\%c", *in == '\n' ? 'n' : 't');
+	int total = 0;
+	for (size_t i = 0; i < len; i++)
+		total += snprintf(out + total, room - total, "\\x%02x", (uint8_t)in[i]);
+	return total;
+}
+
+size_t fz_str_printable(const char *in, size_t n, char *out, size_t out_size)
+{
+	size_t w = 0;
+
+	fz_assert(out_size > 0);
+	for (size_t i = 0, len; i < n; i += len) {
+		uint32_t code = 0;
+		char piece[24];
+		size_t piece_len;
+
+		len = fz_utf8_decode(in + i, n - i, &code);
+		if (len == 0 || is_unprintable(code)) {
+			len = FZ_MAX(len, 1);
+			piece_len = escape_bytes(in + i, len, piece, sizeof(piece));
+		} else {
+			memcpy(piece, in + i, len);
+			piece_len = len;
+		}
+		if (w + piece_len >= out_size)
+			break;
+		memcpy(out + w, piece, piece_len);
+		w += piece_len;
+	}
+	out[w] = '\0';
+	return w;
+}
+
+size_t fz_str_columns(struct fz_str s)
+{
+	size_t columns = 0;
+	uint32_t code;
+
+	for (size_t i = 0, n; i < s.n; i += n) {
+		n = fz_utf8_decode(s.p + i, s.n - i, &code);
+		int w = n ? wcwidth((wchar_t)code) : 1;
+		columns += w < 0 ? 1 : (size_t)w;
+		n = FZ_MAX(n, 1);
+	}
+	return columns;
+}
+
+struct fz_str fz_path_base(struct fz_str path)
+{
+	for (size_t i = path.n; i > 0; i--)
+		if (path.p[i - 1] == '/' && i < path.n)
+			return (struct fz_str){ path.p + i, path.n - i };
+	return path;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers, durations and colour for people. */
+#pragma once
+
+#include "base.h"
+#include "str.h"
+
+/* How the terminal (or file) that text goes to wants it. */
+struct fz_style {
+	bool color;
+	bool ascii;       /* no characters outside ASCII */
+	unsigned columns; /* at least 40; 80 when unknown */
+};
+
+enum fz_color_when { FZ_COLOR_AUTO, FZ_COLOR_ALWAYS, FZ_COLOR_NEVER };
+
+/* Style of a file descriptor: a terminal, TERM, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, COLUMNS,
+ * and the locale's character set (a locale that is not installed counts as its name says). */
+struct fz_style fz_style_of(int fd, enum fz_color_when when);
+
+enum fz_hue { FZ_HUE_NONE, FZ_HUE_BOLD, FZ_HUE_DIM, FZ_HUE_RED, FZ_HUE_BLUE, FZ_HUE_PURPLE };
+/* Escape sequences around coloured text; "" when the style has no colour. */
+const char *fz_hue_on(const struct fz_style *s, enum fz_hue hue);
+const char *fz_hue_off(const struct fz_style *s, enum fz_hue hue);
+
+/* All of these write to a caller's buffer of FZ_NUMBER_SIZE bytes and return it. */
+enum { FZ_NUMBER_SIZE = 48 };
+char *fz_format_count(int64_t v, char out[FZ_NUMBER_SIZE]);              /* 1,234,567 */
+char *fz_format_decimal(double v, int digits, char out[FZ_NUMBER_SIZE]); /* 1,234.5 */
+char *fz_format_ns(double ns, char out[FZ_NUMBER_SIZE]); /* 1.23 s, 45.6 ms, 789 us */
+/* A value in a metric's unit: "ns" as a duration, "bytes" as KiB.., others as a count. */
+char *fz_format_value(double v, const char *unit, char out[FZ_NUMBER_SIZE]);
+/* As above with a sign always; U+2212 for minus is not used: "-" pastes and greps. */
+char *fz_format_change(double v, const char *unit, char out[FZ_NUMBER_SIZE]);
+char *fz_format_percent(double fraction, char out[FZ_NUMBER_SIZE]);        /* 12.3 % */
+char *fz_format_percent_change(double fraction, char out[FZ_NUMBER_SIZE]); /* +12.3 % */
+/* "1 sample", "2 samples": the noun gets an s unless n is 1. */
+char *fz_format_plural(int64_t n, const char *noun, char out[FZ_NUMBER_SIZE]);

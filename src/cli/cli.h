@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands: one file each, one table in main.c. Nothing outside src/cli knows argv. */
+#pragma once
+
+#include "base/error.h"
+#include "base/opt.h"
+#include "base/text.h"
+
+enum fz_exit {
+	FZ_EXIT_OK = 0,
+	FZ_EXIT_REGRESSION = 1,    /* a gate (--fail-on) found one */
+	FZ_EXIT_TROUBLE = 2,       /* usage, input or runtime trouble */
+	FZ_EXIT_NOT_STARTED = 125, /* run: our own failure before the program started */
+};
+
+struct fz_command {
+	const char *name;
+	const char *summary;  /* one line for `fizeau help` */
+	const char *usage;    /* "[options] BASE HEAD" */
+	const char *examples; /* lines of "$ command" with a comment each; shown first in --help */
+	/* Parses its own options and returns the exit status. */
+	int (*run)(const struct fz_command *command, int argc, char **argv);
+};
+
+extern const struct fz_command fz_command_run, fz_command_attach, fz_command_replay,
+	fz_command_diff, fz_command_list, fz_command_show, fz_command_rm, fz_command_doctor;
+
+/* Parse options; prints help or the error itself. Returns true when the command should go on,
+ * else *ret_exit is the status to end with. */
+bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, int argc,
+		  char **argv, int *ret_exit);
+/* "fizeau: MESSAGE" on stderr; returns FZ_EXIT_TROUBLE. */
+int fz_cli_error(const struct fz_error *err);
+FZ_PRINTF(1, 2)
+int fz_cli_errorf(const char *fmt, ...);
+/* "fizeau: warning: MESSAGE" on stderr. */
+FZ_PRINTF(1, 2)
+void fz_cli_warn(const char *fmt, ...);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau: dispatch to the commands, and what they share: help, errors, usage. */
+#include "cli/cli.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct fz_command *const commands[] = {
+	NULL,
+};
+
+static const struct fz_command *find_command(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+int fz_cli_error(const struct fz_error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "fizeau: %s\n", err->message);
+	return FZ_EXIT_TROUBLE;
+}
+
+int fz_cli_errorf(const char *fmt, ...)
+{
+	struct fz_error err;
+	char text[sizeof(err.message)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fz_fail(&err, FZ_EUSAGE, "%s", text);
+	return fz_cli_error(&err);
+}
+
+void fz_cli_warn(const char *fmt, ...)
+{
+	char text[1024], safe[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fz_str_printable(text, strlen(text), safe, sizeof(safe));
+	fflush(stdout);
+	fprintf(stderr, "fizeau: warning: %s\n", safe);
+}
+
+static void print_command_help(const struct fz_command *command, const struct fz_opt *options)
+{
+	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);
+	struct fz_buf text = { 0 };
+
+	fz_buf_printf(&text, "fizeau %s: %s\n\nUsage: fizeau %s %s\n", command->name,
+		      command->summary, command->name, command->usage);
+	if (command->examples)
+		fz_buf_printf(&text, "\nExamples:\n%s", command->examples);
+	fz_opt_help(options, style.columns, &text);
+	fputs(text.p, stdout);
+	fz_buf_release(&text);
+}
+
+bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, int argc,
+		  char **argv, int *ret_exit)
+{
+	struct fz_error err;
+
+	if (fz_opt_parse(state, argc, argv, &err)) {
+		fz_error_prefix(&err, "%s", command->name);
+		*ret_exit = fz_cli_error(&err);
+		return false;
+	}
+	if (state->help_asked) {
+		print_command_help(command, state->options);
+		*ret_exit = FZ_EXIT_OK;
+		return false;
+	}
+	return true;
+}
+
+static void print_overview(FILE *to)
+{
+	fputs("fizeau: record Python and native programs from outside, compare recordings\n\n"
+	      "Usage: fizeau COMMAND [options]\n\nCommands:\n",
+	      to);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\n'fizeau COMMAND --help' explains one; 'fizeau --version' prints the version.\n",
+	      to);
+}
+
+static int help(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stdout);
+		return FZ_EXIT_OK;
+	}
+	const struct fz_command *command = find_command(argv[1]);
+	if (!command)
+		return fz_cli_errorf("help: '%s' is no command; 'fizeau help' lists them", argv[1]);
+	char ask[] = "--help";
+	char *arguments[] = { argv[1], ask, NULL };
+	return command->run(command, 2, arguments);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[64];
+	size_t n = 0;
+
+	for (; commands[n] && n + 1 < FZ_ARRAY_LEN(names); n++)
+		names[n] = commands[n]->name;
+	names[n] = NULL;
+	const char *near = fz_opt_nearest(name, names);
+	if (near)
+		return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name, near);
+	return fz_cli_errorf("'%s' is no command; 'fizeau help' lists them", name);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		print_overview(stderr);
+		return FZ_EXIT_TROUBLE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("fizeau " FZ_VERSION);
+		return FZ_EXIT_OK;
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)
+		return help(argc - 1, argv + 1);
+	const struct fz_command *command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	return command->run(command, argc - 1, argv + 1);
+}

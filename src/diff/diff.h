@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Two profiles as one union tree: match functions, align trees, scale.
+ *
+ *   base profile -> tree A \
+ *                           > functions matched -> nodes aligned -> union tree -> every report
+ *   head profile -> tree B /
+ *
+ * A node of the union tree is a path of matched functions; it knows its cost on both sides. All
+ * sums, scaling and judgement happen here, once; reports only choose what to show.
+ */
+#pragma once
+
+#include "profile/tree.h"
+
+enum fz_side { FZ_BASE, FZ_HEAD, FZ_SIDES };
+
+enum fz_match {
+	FZ_MATCH_NAMES, /* by path of canonical (file, function); default until refactoring-proof
+			   matching exists */
+	FZ_MATCH_EXACT, /* Tachyon's rule: path of (file, function) exactly as recorded */
+};
+
+enum fz_scale_mode {
+	FZ_SCALE_AUTO,  /* time when both recordings are complete runs, else share */
+	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for bare counts */
+	FZ_SCALE_SHARE, /* both totals made equal */
+};
+extern const char *const fz_scale_names[]; /* "auto", "time", "share" */
+
+enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED };
+extern const char *const fz_state_names[]; /* "common", "new", "removed" */
+
+struct fz_diff_options {
+	enum fz_match match;
+	enum fz_scale_mode scale;
+	struct fz_str metric; /* name; empty: the head's default, which both must have */
+	bool cells, lines;    /* as for trees */
+	bool inverted;
+	bool force; /* compare what cannot be compared */
+};
+
+struct fz_diff_cost {
+	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* recorded values in `unit`, not scaled */
+};
+
+/* A function of either side, or of both when they were matched. */
+struct fz_diff_function {
+	uint32_t on_side[FZ_SIDES]; /* profile function, FZ_NONE when absent; where several of a
+				       side were merged, the first */
+	struct fz_str name, file;   /* for display: canonical, or as recorded with FZ_MATCH_EXACT */
+	int32_t line;               /* first line, else hottest line, of head (base when removed);
+				       0 when unknown */
+	uint8_t kind;               /* enum fz_kind */
+	uint8_t state;              /* enum fz_state */
+	struct fz_diff_cost cost;   /* a total counts a sample once however often it recurs */
+};
+
+struct fz_diff_node {
+	uint32_t function; /* index in functions */
+	uint32_t parent;   /* FZ_NONE for a root */
+	uint32_t size;     /* nodes in the subtree, itself included */
+	uint8_t state;
+	struct fz_diff_cost cost;
+};
+
+/* Self weight of a node in one thread on one side; sorted by (node, thread). */
+struct fz_diff_cell {
+	uint32_t node, thread;
+	int64_t self[FZ_SIDES];
+};
+
+/* Threads of both sides, matched by main flag, then name, then order. */
+struct fz_diff_thread {
+	uint32_t on_side[FZ_SIDES]; /* profile thread or FZ_NONE */
+	char *label;                /* "main", "worker 3", "tid 4711" */
+};
+
+struct fz_diff {
+	const struct fz_profile *profile[FZ_SIDES]; /* borrowed: must outlive the diff */
+	struct fz_tree *tree[FZ_SIDES];
+	struct fz_arena arena;
+	const char *metric, *unit;
+	enum fz_match match;
+	enum fz_scale_mode scale; /* never AUTO */
+	double factor;            /* multiplies base values before they are compared */
+	struct fz_diff_function *functions;
+	uint32_t function_count;
+	struct fz_diff_node *nodes; /* preorder; siblings by descending larger scaled side */
+	uint32_t node_count;
+	struct fz_diff_thread *threads;
+	uint32_t thread_count;
+	struct fz_diff_cell *cells;
+	size_t cell_count;
+	uint32_t elided_count; /* removed nodes that had self time */
+	int64_t elided_time;   /* their self, in unit */
+	char **warnings;       /* differences between the recordings that matter, one line each */
+	uint32_t warning_count;
+};
+
+int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
+		const struct fz_diff_options *options, struct fz_diff **ret, struct fz_error *err);
+void fz_diff_free(struct fz_diff *d);
+void fz_diff_freep(struct fz_diff **d);
+
+/* head - factor * base */
+static inline double fz_diff_delta(const struct fz_diff *d, int64_t base, int64_t head)
+{
+	return (double)head - d->factor * (double)base;
+}
+/* delta relative to factor * base; NaN when that is 0. */
+double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of formats, and recognising which one a file is. */
+#include "format.h"
+
+const struct fz_format *const fz_formats[] = {
+	NULL,
+};
+
+enum { SNIFF_BYTES = 4096 };
+
+const struct fz_format *fz_format_by_name(const char *name)
+{
+	for (size_t i = 0; fz_formats[i]; i++)
+		if (strcmp(fz_formats[i]->name, name) == 0)
+			return fz_formats[i];
+	return NULL;
+}
+
+static bool has_suffix(const struct fz_format *f, struct fz_str path)
+{
+	const char *s = f->suffixes;
+
+	while (*s) {
+		size_t n = strcspn(s, " ");
+		if (path.n >= n && memcmp(path.p + path.n - n, s, n) == 0)
+			return true;
+		s += n + strspn(s + n, " ");
+	}
+	return false;
+}
+
+const struct fz_format *fz_format_by_suffix(const char *path)
+{
+	for (size_t i = 0; fz_formats[i]; i++)
+		if (fz_formats[i]->write && has_suffix(fz_formats[i], fz_str_of(path)))
+			return fz_formats[i];
+	return NULL;
+}
+
+static int recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
+{
+	const uint8_t *head;
+	int64_t n = fz_input_peek(in, &head, SNIFF_BYTES, err);
+	int best = 0;
+
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		return fz_fail(err, FZ_EINPUT, "%s: the file is empty", fz_input_name(in));
+	*ret = NULL;
+	for (size_t i = 0; fz_formats[i]; i++) {
+		const struct fz_format *f = fz_formats[i];
+		int score = f->sniff ? f->sniff(head, (size_t)n, fz_input_name(in)) : 0;
+		if (score > best) {
+			best = score;
+			*ret = f;
+		}
+	}
+	if (!*ret)
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: not a profile in a format that can be read; "
+			       "'fizeau help formats' lists them",
+			       fz_input_name(in));
+	return 0;
+}
+
+int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
+{
+	const struct fz_format *f;
+	int r = recognise(in, &f, err);
+
+	if (r)
+		return r;
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	r = f->read(in, p, err);
+	if (!r) {
+		r = fz_profile_check(p, err);
+		if (r)
+			fz_error_prefix(err, "%s", fz_input_name(in));
+	}
+	if (r)
+		return r;
+	*ret = fz_steal(p);
+	return 0;
+}
+
+int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	int r = fz_input_open(path, &in, err);
+
+	return r ? r : fz_format_load_input(in, ret, err);
+}
+
+int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
+		   struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	int r = fz_output_open(path, &out, err);
+
+	if (!r)
+		r = f->write(p, out, err);
+	return r ? r : fz_output_close(fz_steal(out), err);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* One table of all profile formats: who recognises a file, who reads it, who writes it.
+ *
+ * Adding a format is one file with a `const struct fz_format fz_format_NAME`, one line in the
+ * table of format.c, a fuzz target entry and a golden test.
+ */
+#pragma once
+
+#include "base/io.h"
+#include "profile/profile.h"
+
+struct fz_format {
+	const char *name;     /* as in --format NAME */
+	const char *title;    /* "Tachyon binary" */
+	const char *suffixes; /* space separated, with dot: ".bin" */
+	/* How sure we are that this is ours, 0 (no) to 100 (magic number), from the first bytes
+	 * after decompression and the file's name. NULL: cannot be read. */
+	int (*sniff)(const uint8_t *head, size_t n, const char *name);
+	/* Fill an empty profile. On error the profile is in an undefined but freeable state.
+	 * What is readable of a damaged recording is success with quality.dropped_bytes set. */
+	int (*read)(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
+	/* NULL: cannot be written. Errors of the output itself surface in fz_output_close. */
+	int (*write)(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+	bool binary; /* never written to a terminal */
+};
+
+extern const struct fz_format fz_format_fz;      /* native: docs/format.md */
+extern const struct fz_format fz_format_tachyon; /* CPython 3.15 .bin */
+extern const struct fz_format
+	fz_format_collapsed;                    /* Tachyon's collapsed text; reads every dialect */
+extern const struct fz_format fz_format_folded; /* plain folded: names only */
+
+/* NULL-terminated, in order of names. */
+extern const struct fz_format *const fz_formats[];
+
+const struct fz_format *fz_format_by_name(const char *name);
+/* The writable format that the suffix of a file name stands for, or NULL. */
+const struct fz_format *fz_format_by_suffix(const char *path);
+
+/* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
+int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
+int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);
+int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
+		   struct fz_error *err);

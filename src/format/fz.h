@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing the native recording while it happens. The layout is in docs/format.md.
+ *
+ * The recorder interns strings, functions, frames, stacks and threads in an ordinary profile and
+ * hands samples to the writer, which keeps none of them: each block that goes to the file holds
+ * the table entries that are new since the last one and the samples collected meanwhile. Blocks
+ * are compressed, checksummed and written by fz_fz_writer_flush, which the recorder calls at
+ * least once a second: kill -9 loses no more than what came after the last flush.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+struct fz_fz_writer;
+
+/* Write to fd (not closed by the writer). The profile must outlive the writer; its metrics must
+ * be set; facts, sources, runs and quality may still change until fz_fz_writer_finish. */
+int fz_fz_writer_new(int fd, struct fz_profile *p, struct fz_fz_writer **ret, struct fz_error *err);
+/* Collect one sample; never fails, may grow memory until the next flush (bounded: flushes by
+ * itself at 64 Ki samples; a write error is reported by the next flush). */
+void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights);
+int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err);
+/* Write facts, sources, runs, quality and the end mark. */
+int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err);
+void fz_fz_writer_free(struct fz_fz_writer *w);

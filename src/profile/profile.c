@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Interning tables of the model; the picture is in profile.h.
+ *
+ * Strings, functions, frames and threads are found by the hash of their content: the map's key is
+ * that hash, and on the rare collision the key is perturbed until the slot is empty or equal.
+ * Stacks have an exact 64-bit key, (parent, frame).
+ */
+#include "profile.h"
+
+const char *const fz_reject_names[FZ_REJECTS] = {
+	[FZ_REJECT_CHANGED] = "changed while read",
+	[FZ_REJECT_ROOT] = "root missing",
+	[FZ_REJECT_UNMAPPED] = "memory not there",
+	[FZ_REJECT_CORRUPT] = "impossible value",
+};
+
+const struct fz_limits fz_limits_default = {
+	.strings = 1u << 26,
+	.functions = 1u << 26,
+	.frames = 1u << 27,
+	.stacks = 1u << 28,
+	.threads = 1u << 22,
+	.samples = 1ull << 33,
+	.string_bytes = 4ull << 30,
+};
+
+struct fz_profile *fz_profile_new(void)
+{
+	struct fz_profile *p = fz_calloc(1, sizeof(*p));
+
+	p->limits = &fz_limits_default;
+	p->samples.ordered = true;
+	p->samples.timed = true;
+	p->recording.error_rate = __builtin_nan("");
+	p->recording.missed_rate = __builtin_nan("");
+	p->recording.achieved_hz = __builtin_nan("");
+	fz_profile_string(p, FZ_STR(""));
+	return p;
+}
+
+void fz_profile_free(struct fz_profile *p)
+{
+	if (!p)
+		return;
+	struct fz_samples *s = &p->samples;
+	void *arrays[] = { p->strings, p->functions, p->frames,  p->stacks, p->threads,
+			   p->runs,    p->facts,     p->sources, s->run,    s->thread,
+			   s->stack,   s->time,      s->status,  s->count };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
+		free(arrays[i]);
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		free(p->metrics[i].column);
+	fz_map_release(&p->string_map);
+	fz_map_release(&p->function_map);
+	fz_map_release(&p->frame_map);
+	fz_map_release(&p->stack_map);
+	fz_map_release(&p->thread_map);
+	fz_arena_release(&p->arena);
+	free(p);
+}
+
+void fz_profile_freep(struct fz_profile **p)
+{
+	fz_profile_free(*p);
+}
+
+/* Find the slot for content with this hash: either empty or holding equal content. `equal` sees
+ * candidates one by one; different content with the same hash moves on to a derived key. */
+#define FIND_SLOT(map, hash, candidate, equal)                    \
+	({                                                        \
+		uint64_t find_key = (hash);                       \
+		uint32_t *find_slot;                              \
+		for (;;) {                                        \
+			find_slot = fz_map_slot((map), find_key); \
+			uint32_t candidate = *find_slot;          \
+			if (candidate == FZ_NONE || (equal))      \
+				break;                            \
+			find_key = fz_hash64(find_key + 1);       \
+		}                                                 \
+		find_slot;                                        \
+	})
+
+/* A slot that was made for a new entry must get a value at once; over the limit that is 0. */
+static bool is_full(struct fz_profile *p, uint64_t count, uint64_t limit, uint32_t *slot)
+{
+	if (count < limit)
+		return false;
+	p->over_limit = true;
+	*slot = 0;
+	return true;
+}
+
+uint32_t fz_profile_string(struct fz_profile *p, struct fz_str s)
+{
+	uint32_t *slot =
+		FIND_SLOT(&p->string_map, fz_hash_bytes(s.p, s.n), i, fz_str_eq(p->strings[i], s));
+
+	if (*slot != FZ_NONE || is_full(p, p->arena.bytes + s.n, p->limits->string_bytes, slot) ||
+	    is_full(p, p->string_count, p->limits->strings, slot))
+		return *slot;
+	*slot = p->string_count;
+	fz_grow(p->strings, p->string_count, p->string_cap);
+	p->strings[p->string_count] = (struct fz_str){ fz_arena_strndup(&p->arena, s.p, s.n), s.n };
+	return p->string_count++;
+}
+
+static bool same_function(const struct fz_function *a, const struct fz_function *b)
+{
+	return a->name == b->name && a->file == b->file && a->module == b->module &&
+	       a->first_line == b->first_line && a->kind == b->kind;
+}
+
+uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f)
+{
+	uint64_t hash = fz_hash64(FZ_KEY(f->name, f->file)) ^
+			FZ_KEY(f->module + 0x9e3779b9u * f->kind, f->first_line);
+	uint32_t *slot = FIND_SLOT(&p->function_map, hash, i, same_function(&p->functions[i], f));
+
+	if (*slot != FZ_NONE || is_full(p, p->function_count, p->limits->functions, slot))
+		return *slot;
+	*slot = p->function_count;
+	fz_grow(p->functions, p->function_count, p->function_cap);
+	p->functions[p->function_count] = *f;
+	return p->function_count++;
+}
+
+static bool same_frame(const struct fz_frame *a, const struct fz_frame *b)
+{
+	return a->function == b->function && a->line == b->line && a->end_line == b->end_line &&
+	       a->column == b->column && a->end_column == b->end_column && a->opcode == b->opcode;
+}
+
+uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f)
+{
+	uint64_t hash = fz_hash64(FZ_KEY(f->function, f->line)) ^
+			fz_hash64(FZ_KEY(f->column, f->end_column) + f->opcode) ^
+			(uint64_t)f->end_line << 7;
+	uint32_t *slot = FIND_SLOT(&p->frame_map, hash, i, same_frame(&p->frames[i], f));
+
+	if (*slot != FZ_NONE || is_full(p, p->frame_count, p->limits->frames, slot))
+		return *slot;
+	*slot = p->frame_count;
+	fz_grow(p->frames, p->frame_count, p->frame_cap);
+	p->frames[p->frame_count] = *f;
+	return p->frame_count++;
+}
+
+uint32_t fz_profile_frame_named(struct fz_profile *p, struct fz_str name, struct fz_str file,
+				int32_t line, enum fz_kind kind)
+{
+	struct fz_function function = {
+		.name = fz_profile_string(p, name),
+		.file = fz_profile_string(p, file),
+		.kind = (uint8_t)kind,
+	};
+	struct fz_frame frame = {
+		.function = fz_profile_function(p, &function),
+		.line = line,
+		.end_line = FZ_NO_LINE,
+		.column = FZ_NO_LINE,
+		.end_column = FZ_NO_LINE,
+		.opcode = FZ_NO_OPCODE,
+	};
+
+	return fz_profile_frame(p, &frame);
+}
+
+uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame)
+{
+	uint32_t *slot = fz_map_slot(&p->stack_map, FZ_KEY(parent, frame));
+
+	fz_assert(frame < p->frame_count || p->over_limit);
+	fz_assert(parent == FZ_NONE || parent < p->stack_count || p->over_limit);
+	if (*slot != FZ_NONE || is_full(p, p->stack_count, p->limits->stacks, slot))
+		return *slot;
+	*slot = p->stack_count;
+	fz_grow(p->stacks, p->stack_count, p->stack_cap);
+	uint32_t depth = parent == FZ_NONE ? 1 : p->stacks[parent].depth + 1;
+	p->stacks[p->stack_count] = (struct fz_stack){ parent, frame, depth };
+	return p->stack_count++;
+}
+
+static bool same_thread(const struct fz_thread *a, const struct fz_thread *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->interp == b->interp;
+}
+
+uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t)
+{
+	uint64_t hash = fz_hash64(t->pid) ^ fz_hash64(t->tid + 1) ^ (uint64_t)t->interp << 40;
+	uint32_t *slot = FIND_SLOT(&p->thread_map, hash, i, same_thread(&p->threads[i], t));
+
+	if (*slot != FZ_NONE) {
+		struct fz_thread *known = &p->threads[*slot];
+		known->is_main |= t->is_main;
+		if (t->name)
+			known->name = t->name;
+		return *slot;
+	}
+	if (is_full(p, p->thread_count, p->limits->threads, slot))
+		return *slot;
+	*slot = p->thread_count;
+	fz_grow(p->threads, p->thread_count, p->thread_cap);
+	p->threads[p->thread_count] = *t;
+	return p->thread_count++;
+}
+
+int fz_profile_check(const struct fz_profile *p, struct fz_error *err)
+{
+	if (p->over_limit)
+		return fz_fail(err, FZ_ELIMIT,
+			       "holds more strings, frames or samples than can be read");
+	return 0;
+}
+
+uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,
+			       int64_t each, bool has_column)
+{
+	fz_assert(p->samples.n == 0 && p->metric_count < FZ_METRICS_MAX);
+	p->metrics[p->metric_count] = (struct fz_metric){
+		.name = fz_arena_strndup(&p->arena, name.p, name.n),
+		.unit = fz_arena_strndup(&p->arena, unit.p, unit.n),
+		.each = each,
+		.column = has_column ? fz_malloc(sizeof(int64_t)) : NULL,
+	};
+	return p->metric_count++;
+}
+
+uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name)
+{
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		if (fz_str_eq(fz_str_of(p->metrics[i].name), name))
+			return i;
+	return FZ_NONE;
+}
+
+uint32_t fz_profile_add_run(struct fz_profile *p, const struct fz_run *run)
+{
+	fz_grow(p->runs, p->run_count, p->run_cap);
+	p->runs[p->run_count] = *run;
+	return p->run_count++;
+}
+
+static void grow_samples(struct fz_profile *p)
+{
+	struct fz_samples *s = &p->samples;
+
+	s->cap = s->cap ? s->cap + s->cap / 2 : 1024;
+	s->thread = fz_reallocarray(s->thread, s->cap, sizeof(*s->thread));
+	s->stack = fz_reallocarray(s->stack, s->cap, sizeof(*s->stack));
+	s->time = fz_reallocarray(s->time, s->cap, sizeof(*s->time));
+	s->status = fz_reallocarray(s->status, s->cap, sizeof(*s->status));
+	if (s->run)
+		s->run = fz_reallocarray(s->run, s->cap, sizeof(*s->run));
+	if (s->count)
+		s->count = fz_reallocarray(s->count, s->cap, sizeof(*s->count));
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (p->metrics[m].column)
+			p->metrics[m].column =
+				fz_reallocarray(p->metrics[m].column, s->cap, sizeof(int64_t));
+}
+
+/* Columns that most profiles don't need appear with the first row that does. */
+static void add_optional_columns(struct fz_samples *s, const struct fz_sample *sample)
+{
+	if (sample->run && !s->run)
+		s->run = fz_calloc(s->cap, sizeof(*s->run));
+	if (sample->count > 1 && !s->count) {
+		s->count = fz_reallocarray(NULL, s->cap, sizeof(*s->count));
+		for (size_t i = 0; i < s->n; i++)
+			s->count[i] = 1;
+	}
+}
+
+void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *sample,
+			   const int64_t *weights)
+{
+	struct fz_samples *s = &p->samples;
+
+	if (s->n >= p->limits->samples) {
+		p->over_limit = true;
+		return;
+	}
+	if (s->n == s->cap)
+		grow_samples(p);
+	add_optional_columns(s, sample);
+	size_t row = s->n++;
+	s->thread[row] = sample->thread;
+	s->stack[row] = sample->stack;
+	s->time[row] = sample->time;
+	s->status[row] = sample->status;
+	if (s->run)
+		s->run[row] = sample->run;
+	if (s->count)
+		s->count[row] = FZ_MAX(sample->count, 1);
+	for (uint32_t m = 0, w = 0; m < p->metric_count; m++)
+		if (p->metrics[m].column)
+			p->metrics[m].column[row] = weights[w++];
+}
+
+uint64_t fz_profile_sample_total(const struct fz_profile *p)
+{
+	uint64_t total = 0;
+
+	if (!p->samples.count)
+		return p->samples.n;
+	for (size_t row = 0; row < p->samples.n; row++)
+		total += p->samples.count[row];
+	return total;
+}
+
+static struct fz_fact *find_fact(const struct fz_profile *p, const char *key)
+{
+	for (uint32_t i = 0; i < p->fact_count; i++)
+		if (fz_str_eq(p->strings[p->facts[i].key], fz_str_of(key)))
+			return &p->facts[i];
+	return NULL;
+}
+
+void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str value)
+{
+	struct fz_fact *fact = find_fact(p, key);
+
+	if (fact && value.n == 0) {
+		size_t after = (size_t)(p->facts + --p->fact_count - fact);
+		memmove(fact, fact + 1, after * sizeof(*fact));
+		return;
+	}
+	if (value.n == 0)
+		return;
+	if (!fact) {
+		fz_grow(p->facts, p->fact_count, p->fact_cap);
+		fact = &p->facts[p->fact_count++];
+		fact->key = fz_profile_string(p, fz_str_of(key));
+	}
+	fact->value = fz_profile_string(p, value);
+}
+
+struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key)
+{
+	const struct fz_fact *fact = find_fact(p, key);
+
+	return fact ? p->strings[fact->value] : FZ_STR("");
+}
+
+void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text)
+{
+	if (fz_profile_source(p, file) || text.n >= UINT32_MAX)
+		return;
+	fz_grow(p->sources, p->source_count, p->source_cap);
+	p->sources[p->source_count++] = (struct fz_source_text){
+		.file = file,
+		.size = (uint32_t)text.n,
+		.text = fz_arena_strndup(&p->arena, text.p, text.n),
+	};
+}
+
+const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file)
+{
+	for (uint32_t i = 0; i < p->source_count; i++)
+		if (p->sources[i].file == file)
+			return &p->sources[i];
+	return NULL;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The model: what every reader produces, every recorder fills and every report is a view of.
+ *
+ *   string <- function {name, file, first line} <- frame {function, position}
+ *                                                    ^
+ *   stack {parent stack, frame}: a prefix tree, root first. FZ_NONE is the empty stack.
+ *     ^
+ *   sample {run, thread, stack, time, status, weight of each metric}, in columns
+ *
+ * Everything is a flat array addressed by uint32_t and interned: equal content has an equal index,
+ * so comparing stacks is comparing numbers, and a stack that shares its callers with an earlier
+ * one costs only what is new. Indices never change or die. Index 0 of the strings is "".
+ *
+ * Samples of one thread stay in the order in which they were taken; statistics count samples,
+ * weights only scale them. The profile owns all its memory.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/str.h"
+
+enum fz_kind {
+	FZ_KIND_PYTHON,
+	FZ_KIND_NATIVE,
+	FZ_KIND_KERNEL,
+	FZ_KIND_MARKER,  /* no code: <GC>, <native>, [unreadable], [waiting for CPU] */
+	FZ_KIND_TASK,    /* an asyncio task */
+	FZ_KIND_UNKNOWN, /* a format that does not say */
+	FZ_KINDS
+};
+
+/* Identity is (name, file, first_line, module, kind). */
+struct fz_function {
+	uint32_t name;      /* string: qualified name */
+	uint32_t file;      /* string: as recorded; "" when unknown */
+	uint32_t module;    /* string: shared object and build id, for native code; else "" */
+	int32_t first_line; /* 0 when unknown; tells same-named functions of a file apart */
+	uint8_t kind;       /* enum fz_kind */
+};
+
+enum { FZ_NO_LINE = -1, FZ_NO_OPCODE = 255 };
+
+struct fz_frame {
+	uint32_t function;
+	int32_t line, end_line;     /* FZ_NO_LINE when unknown */
+	int32_t column, end_column; /* bytes from 0; FZ_NO_LINE when unknown */
+	uint8_t opcode;             /* FZ_NO_OPCODE when not recorded */
+};
+
+struct fz_stack {
+	uint32_t parent; /* stack of the caller; FZ_NONE: this is a root */
+	uint32_t frame;
+	uint32_t depth; /* frames in the stack, 1 for a root */
+};
+
+struct fz_thread {
+	uint64_t pid;    /* 0 when unknown */
+	uint64_t tid;    /* as the kernel numbers it, seen from the recorder */
+	uint32_t interp; /* interpreter id */
+	uint32_t name;   /* string, "" when unknown */
+	bool is_main;
+};
+
+/* Bits of a sample's status; the values are Tachyon's. */
+enum fz_status {
+	FZ_STATUS_HAS_GIL = 1,
+	FZ_STATUS_ON_CPU = 2,
+	FZ_STATUS_UNKNOWN = 4, /* whether on CPU was not looked up */
+	FZ_STATUS_GIL_REQUESTED = 8,
+	FZ_STATUS_HAS_EXCEPTION = 16,
+	FZ_STATUS_MAIN_THREAD = 32,
+};
+
+/* A metric gives each sample a weight: from its column, or `each` for all when column is NULL. */
+struct fz_metric {
+	const char *name; /* "wall", "cpu", "samples", "instructions", ...; owned by the profile */
+	const char *unit; /* "ns", "count", "bytes" */
+	int64_t each;
+	int64_t *column;
+};
+
+enum { FZ_METRICS_MAX = 32 };
+
+/* One execution of the command. */
+struct fz_run {
+	int64_t start_unix_ns; /* 0 when unknown */
+	int64_t duration_ns;   /* of the sampling; 0 when unknown */
+};
+
+struct fz_samples {
+	size_t n, cap;
+	bool ordered;  /* in time order for each thread: false for folded text and the like */
+	bool timed;    /* `time` means something */
+	uint16_t *run; /* NULL: all of run 0 */
+	uint32_t *thread;
+	uint32_t *stack; /* FZ_NONE: an empty stack */
+	int64_t *time;   /* ns since the run began */
+	uint8_t *status;
+	uint32_t *count; /* NULL: each row is one sample; else how many equal ones it stands for */
+};
+
+enum fz_mode {
+	FZ_MODE_UNKNOWN,
+	FZ_MODE_WALL,
+	FZ_MODE_CPU,
+	FZ_MODE_GIL,
+	FZ_MODE_ALL = 4,
+	FZ_MODE_EXCEPTION = 5
+};
+
+/* Capture features; two recordings that differ in one show different things. */
+enum fz_feature {
+	FZ_FEATURE_ALL_THREADS = 1,
+	FZ_FEATURE_NATIVE = 2,
+	FZ_FEATURE_GC = 4,
+	FZ_FEATURE_OPCODES = 8,
+	FZ_FEATURE_BLOCKING = 16,
+};
+
+/* Why a sample could not be believed. Names for people are in fz_reject_names. */
+enum fz_reject {
+	FZ_REJECT_CHANGED,  /* the two copies of the frames never agreed */
+	FZ_REJECT_ROOT,     /* the walk did not end at the thread's root */
+	FZ_REJECT_UNMAPPED, /* memory was not there */
+	FZ_REJECT_CORRUPT,  /* a value that cannot be: a loop, a length, a pointer */
+	FZ_REJECTS
+};
+extern const char *const fz_reject_names[FZ_REJECTS];
+
+/* How well the sampling went. All zero and known == false for formats that don't say. */
+struct fz_quality {
+	bool known;
+	uint64_t taken;                /* sampling instants that produced stacks */
+	uint64_t retried;              /* reads that were repeated */
+	uint64_t rejected[FZ_REJECTS]; /* samples charged to [unreadable], by reason */
+	uint64_t missed; /* instants that the recorder was too late for; their time is in weights */
+	int64_t longest_gap_ns;
+	uint64_t dropped_bytes; /* of a damaged recording: could not be read back */
+};
+
+/* How it was recorded. Zero or "" means unknown. */
+struct fz_recording {
+	enum fz_mode mode;
+	bool features_known;
+	unsigned features;   /* enum fz_feature bits */
+	int64_t interval_ns; /* asked for; 0 when not sampled in time */
+	int64_t duration_ns;
+	uint8_t python[3];  /* version of the interpreter: 3, 15, 0 */
+	bool complete;      /* the command ran from start to end (not attached, not cut short) */
+	bool reconstructed; /* the tree was inferred from a graph, not recorded */
+	double error_rate;  /* percent, as Tachyon stores it; NaN when unknown */
+	double missed_rate; /* percent; NaN when unknown */
+	double achieved_hz; /* NaN when unknown */
+};
+
+/* A named fact about the recording, both strings: "command", "cwd", "host", "cpu",
+ * "git.commit", "git.branch", "git.dirty", "program", "python", "clock", "fizeau". */
+struct fz_fact {
+	uint32_t key, value;
+};
+
+/* Text of a source file as it was when the program ran. */
+struct fz_source_text {
+	uint32_t file; /* string: the same as in fz_function.file */
+	uint32_t size;
+	const char *text; /* terminated; owned by the profile */
+};
+
+/* What a profile may hold at most; a reader fails with FZ_ELIMIT beyond. */
+struct fz_limits {
+	uint32_t strings, functions, frames, stacks, threads;
+	uint64_t samples;
+	uint64_t string_bytes;
+};
+extern const struct fz_limits fz_limits_default;
+
+struct fz_profile {
+	struct fz_arena arena;
+	const struct fz_limits *limits;
+
+	struct fz_str *strings;
+	uint32_t string_count, string_cap;
+	struct fz_function *functions;
+	uint32_t function_count, function_cap;
+	struct fz_frame *frames;
+	uint32_t frame_count, frame_cap;
+	struct fz_stack *stacks;
+	uint32_t stack_count, stack_cap;
+	struct fz_thread *threads;
+	uint32_t thread_count, thread_cap;
+	struct fz_run *runs;
+	uint32_t run_count, run_cap;
+	struct fz_metric metrics[FZ_METRICS_MAX];
+	uint32_t metric_count;
+	uint32_t default_metric;
+	struct fz_samples samples;
+	struct fz_recording recording;
+	struct fz_quality quality;
+	struct fz_fact *facts;
+	uint32_t fact_count, fact_cap;
+	struct fz_source_text *sources;
+	uint32_t source_count, source_cap;
+	uint32_t skipped_lines; /* of a text format: could not be understood */
+
+	/* interning; private to profile.c */
+	struct fz_map string_map, function_map, frame_map, stack_map, thread_map;
+	bool over_limit;
+};
+
+struct fz_profile *fz_profile_new(void);
+void fz_profile_free(struct fz_profile *p);
+void fz_profile_freep(struct fz_profile **p); /* for fz_auto */
+
+/* Interning. Beyond a limit these return index 0 (a valid string, function, ...) and set
+ * over_limit, which fz_profile_check reports: readers need not test every call. */
+uint32_t fz_profile_string(struct fz_profile *p, struct fz_str s);
+uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f);
+uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f);
+uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame);
+/* Identity of a thread is (pid, tid, interp); a later name or main flag is filled in. */
+uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t);
+/* FZ_ELIMIT when something was over a limit since the profile was made. */
+int fz_profile_check(const struct fz_profile *p, struct fz_error *err);
+
+/* Shorthand: a frame known by names and line only. */
+uint32_t fz_profile_frame_named(struct fz_profile *p, struct fz_str name, struct fz_str file,
+				int32_t line, enum fz_kind kind);
+static inline struct fz_str fz_profile_text(const struct fz_profile *p, uint32_t string)
+{
+	return p->strings[string];
+}
+
+/* Add before the first sample. Returns its index. With has_column each sample brings a weight. */
+uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,
+			       int64_t each, bool has_column);
+/* Index of the metric with that name, or FZ_NONE. */
+uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name);
+uint32_t fz_profile_add_run(struct fz_profile *p, const struct fz_run *run);
+
+struct fz_sample {
+	uint16_t run;
+	uint32_t thread;
+	uint32_t stack;
+	int64_t time;
+	uint8_t status;
+	uint32_t count; /* 0 or 1: one */
+};
+/* weights: one for each metric that has a column, in order of the metrics; NULL if none has. */
+void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *s, const int64_t *weights);
+static inline uint32_t fz_sample_count(const struct fz_profile *p, size_t row)
+{
+	return p->samples.count ? p->samples.count[row] : 1;
+}
+static inline int64_t fz_sample_weight(const struct fz_profile *p, uint32_t metric, size_t row)
+{
+	const struct fz_metric *m = &p->metrics[metric];
+	return m->column ? m->column[row] : m->each * (int64_t)fz_sample_count(p, row);
+}
+/* Samples, counting rows that stand for several. */
+uint64_t fz_profile_sample_total(const struct fz_profile *p);
+
+/* Set or replace a fact; the value "" removes it. */
+void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str value);
+/* "" when absent. */
+struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key);
+/* Store a file's text (copied). A second text for the same file is ignored. */
+void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text);
+const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file);

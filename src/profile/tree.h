@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The call tree of a profile: who called whom, and what it cost.
+ *
+ * A node is a path of functions; lines never split it (they hang on it, see struct
+ * fz_tree_line). Nodes are in preorder with a parent before its children, so a subtree is the
+ * range [i, i + size[i]). Siblings are ordered by descending total, then by name and file, so
+ * the same profile gives the same tree whatever the order of its samples.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+/* Which samples count. All zero: every sample, default metric. */
+struct fz_tree_options {
+	uint32_t metric;     /* index; FZ_NONE: the profile's default */
+	bool inverted;       /* callers: leaf functions are the roots */
+	const bool *threads; /* thread_count flags, or NULL for all */
+	uint32_t run;        /* FZ_NONE: all */
+	bool cells;          /* also produce per-thread cells */
+	bool lines;          /* also produce line weights */
+};
+
+#define FZ_TREE_DEFAULTS ((struct fz_tree_options){ .metric = FZ_NONE, .run = FZ_NONE })
+
+/* Self weight of one node in one thread; sorted by (node, thread), zero weights left out. */
+struct fz_tree_cell {
+	uint32_t node, thread;
+	int64_t self;
+};
+
+/* Weight of a line of a node's function while on this path; sorted by (node, line). */
+struct fz_tree_line {
+	uint32_t node;
+	int32_t line;
+	int64_t self, total;
+};
+
+struct fz_tree {
+	const struct fz_profile *profile; /* borrowed: must outlive the tree */
+	uint32_t metric;
+	uint32_t n;
+	uint32_t *function; /* profile function of the node */
+	uint32_t *parent;   /* FZ_NONE for a root */
+	uint32_t *size;     /* nodes in the subtree, itself included */
+	int64_t *self, *total;
+	int64_t sum;      /* weight of all counted samples, those with an empty stack included */
+	uint64_t samples; /* samples counted */
+	struct fz_tree_cell *cells;
+	size_t cell_count;
+	struct fz_tree_line *lines;
+	size_t line_count;
+};
+
+struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_options *options);
+void fz_tree_free(struct fz_tree *t);
+void fz_tree_freep(struct fz_tree **t);
+
+/* Cost of functions over the whole tree: total counts a sample once however often the function
+ * recurs in it. Arrays of function_count entries, owned by the caller (free). */
+void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t **ret_total);
+/* The line where most of the function's weight lies (self, else total), 0 when lines are unknown.
+ * Needs a tree built with `lines`. Array of function_count entries, freed by the caller. */
+int32_t *fz_tree_function_lines(const struct fz_tree *t);
