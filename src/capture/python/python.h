@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the stacks of a running CPython 3.8 - 3.15 from outside. docs/cpython.md has the facts.
+ *
+ * Nothing is ever written to the target. One process_vm_readv a sample in the common case: the
+ * memory of the frames that the last sample predicts is copied twice in one call, the copies are
+ * compared, and the walk over the copy must end at the thread's root. The target's memory is
+ * hostile input: every pointer, length and loop is bounded.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+struct fz_python;
+
+struct fz_python_options {
+	bool all_threads; /* else only the main thread */
+	bool stopped;     /* the caller stops the target around each sample: no retries needed */
+	bool gc;          /* show <GC> while a collection runs */
+	bool best_effort; /* try the newest known layout on a version that is newer */
+	/* Called for every step of finding the interpreter, for `fizeau doctor`; may be NULL. */
+	void (*step)(void *arg, const char *what, const char *found);
+	void *step_arg;
+};
+
+struct fz_python_info {
+	uint8_t version[3]; /* 3, 15, 0 */
+	bool free_threaded;
+	bool exact;         /* false where not stopping cannot be exact (3.8 - 3.10) */
+	uint64_t runtime;   /* address of _PyRuntime in the target */
+	const char *module; /* path of the file that holds it, as the target maps it */
+};
+
+/* Find the interpreter in a process. Everything that samples show is interned in `into`.
+ * FZ_EAGAIN: no interpreter there, or it has not started yet: try again later (the message says
+ * which). FZ_EUNSUPPORTED: PyPy, too new, 32-bit, ... FZ_EPERM: with the exact remedy.
+ * FZ_EGONE: no such process, or it ended. */
+int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,
+		   struct fz_python **ret, struct fz_error *err);
+void fz_python_close(struct fz_python *py);
+const struct fz_python_info *fz_python_info(const struct fz_python *py);
+
+/* One thread at one instant. */
+struct fz_python_stack {
+	uint32_t thread; /* in the profile */
+	uint32_t stack;  /* in the profile; FZ_NONE when the thread runs no Python code */
+	uint8_t status;  /* enum fz_status bits */
+	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
+	bool rejected;   /* stack is [unreadable] under the root prefix that is certain */
+};
+
+/* Valid until the next call. */
+struct fz_python_sample {
+	const struct fz_python_stack *stacks;
+	uint32_t n;
+	unsigned retries; /* reads repeated for this sample */
+};
+
+/* Take one sample of all chosen threads. FZ_EGONE: the process ended. FZ_EAGAIN: its memory was
+ * replaced (exec): close and open again. Other trouble shows as rejected stacks. */
+int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err);
