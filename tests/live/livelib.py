@@ -1,0 +1,126 @@
+"""What the live tests share: TAP output, interpreters to test on, the binary under test.
+
+A live test is tests/live/test_NAME.py: it prints TAP ("ok 1 - name", "not ok 2 - name",
+"ok 3 - name # SKIP reason"), ends with the plan line, and exits 1 when anything failed.
+It is run from anywhere with FIZEAU naming the binary (default: build/fizeau).
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+FIZEAU = os.environ.get("FIZEAU", str(SOURCE / "build" / "fizeau"))
+SHARED = pathlib.Path(os.environ.get("FZ_SHARED", SOURCE.parent / "shared"))
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "fizeau"
+FORKY = pathlib.Path(os.environ.get("FIZEAU_FORKY", CACHE / "roots" / "forky"))
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here; the text is the reason."""
+
+
+class Suite:
+    """Collects tests with @suite.test("name") and runs them in order."""
+
+    def __init__(self):
+        self.tests = []
+
+    def test(self, name):
+        def register(function):
+            self.tests.append((name, function))
+            return function
+        return register
+
+    def add(self, name, function, *args):
+        self.tests.append((name, lambda: function(*args)))
+
+    def main(self):
+        failed = 0
+        wanted = sys.argv[1:]
+        number = 0
+        for name, function in self.tests:
+            if wanted and not any(word in name for word in wanted):
+                continue
+            number += 1
+            try:
+                note = function()
+                print(f"ok {number} - {name}" + (f" # {note}" if note else ""), flush=True)
+            except Skip as reason:
+                print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+            except Exception:  # a failing test must not hide the others
+                failed += 1
+                print(f"not ok {number} - {name}", flush=True)
+                for line in traceback.format_exc().splitlines():
+                    print(f"# {line}", flush=True)
+        print(f"1..{number}", flush=True)
+        sys.exit(1 if failed else 0)
+
+
+class Interpreter:
+    """A CPython to test on; `command` is what starts it (a chroot for the forky root)."""
+
+    def __init__(self, name, command, root="/"):
+        self.name = name
+        self.command = command
+        self.root = pathlib.Path(root)
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def version(self):
+        """(3, 15) of the name "forky-3.15"."""
+        return tuple(int(part) for part in self.name.split("-")[-1].split(".")[:2])
+
+    def path(self, file):
+        """How the interpreter sees a file made by scratch() below."""
+        return "/" + str(pathlib.Path(file).relative_to(self.root)) if str(self.root) != "/" else str(file)
+
+    def scratch(self):
+        """A fresh folder that both the test and the interpreter can reach."""
+        return tempfile.TemporaryDirectory(prefix="fz-", dir=self.root / "tmp")
+
+
+# What CONTRIBUTING promises to test on; one that is absent is a skipped test by this name.
+EXPECTED = ["pyenv-3.8", "pyenv-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13",
+            "debian-3.11", "forky-3.13", "forky-3.14", "forky-3.15"]
+
+
+def find_interpreter(name):
+    """The interpreter of that name, or Skip with the reason."""
+    kind, minor = name.split("-")
+    if kind == "debian":
+        path = f"/usr/bin/python{minor}"
+        if not os.access(path, os.X_OK):
+            raise Skip(f"{path} is not installed")
+        return Interpreter(name, [path])
+    if kind == "pyenv":
+        root = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
+        for folder in sorted(root.glob(f"versions/{minor}.*")):
+            path = folder / "bin" / "python3"
+            if os.access(path, os.X_OK):
+                return Interpreter(name, [str(path)])
+        raise Skip(f"no pyenv build of {minor} on this machine")
+    return Interpreter(name, forky_command(f"python{minor}"), FORKY)
+
+
+def forky_command(*command):
+    """A command inside the forky root, or Skip."""
+    if not (FORKY / "usr/bin" / command[0]).exists():
+        raise Skip(f"the Debian forky root has no {command[0]} (tests/roots makes it)")
+    if os.geteuid() != 0:
+        raise Skip("entering the Debian forky root needs root")
+    return [shutil.which("chroot") or "/usr/sbin/chroot", str(FORKY), *command]
+
+
+def fizeau(*args, **options):
+    """Run the binary under test; returns a CompletedProcess with text output."""
+    options.setdefault("capture_output", True)
+    options.setdefault("text", True)
+    options.setdefault("timeout", 120)
+    return subprocess.run([FIZEAU, *map(str, args)], **options)
