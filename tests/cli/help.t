@@ -1,0 +1,35 @@
+# The first line of --version is the name and the number.
+$ fizeau --version
+fizeau 0.1.0
+
+$ fizeau frobnicate
+fizeau: 'frobnicate' is no command; 'fizeau help' lists them
+[2]
+
+$ fizeau --frobnicate
+fizeau: '--frobnicate' is no command; 'fizeau help' lists them
+[2]
+
+# Without a command: the overview on stderr, and a status that scripts notice.
+$ fizeau 2>/dev/null
+[2]
+
+$ fizeau 2>&1 | head -n 3
+fizeau: record Python and native programs from outside, compare recordings
+
+Usage: fizeau COMMAND [options]
+
+$ fizeau help | head -n 3
+fizeau: record Python and native programs from outside, compare recordings
+
+Usage: fizeau COMMAND [options]
+
+$ fizeau --help | head -n 1
+fizeau: record Python and native programs from outside, compare recordings
+
+$ fizeau -h | head -n 1
+fizeau: record Python and native programs from outside, compare recordings
+
+$ fizeau help frobnicate
+fizeau: help: 'frobnicate' is no command; 'fizeau help' lists them
+[2]
