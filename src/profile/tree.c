@@ -410,3 +410,79 @@ int32_t *fz_tree_function_lines(const struct fz_tree *t)
 	}
 	return best;
 }
+
+/* Weight of each frame over all stacks, by frame: as the leaf, and anywhere (a stack in which a
+ * frame recurs counts it more than once, which is good enough to choose a line). */
+static void sum_frames(const struct fz_profile *p, uint32_t metric, int64_t *self, int64_t *total)
+{
+	const struct fz_samples *s = &p->samples;
+	fz_auto(fz_free_ptr) int64_t *weight = fz_calloc(p->stack_count, sizeof(*weight));
+
+	for (size_t row = 0; row < s->n; row++)
+		if (s->stack[row] != FZ_NONE)
+			weight[s->stack[row]] += fz_sample_weight(p, metric, row);
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		self[p->stacks[i].frame] += weight[i];
+	for (uint32_t i = p->stack_count; i-- > 0;) {
+		total[p->stacks[i].frame] += weight[i];
+		if (p->stacks[i].parent != FZ_NONE)
+			weight[p->stacks[i].parent] += weight[i];
+	}
+}
+
+/* Frames of one function and line differ in columns and opcode: bring them together. */
+static int compare_frames_by_line(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_frame *frames = arg;
+	const struct fz_frame *a = &frames[*(const uint32_t *)pa];
+	const struct fz_frame *b = &frames[*(const uint32_t *)pb];
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static uint32_t *frames_by_line(const struct fz_profile *p)
+{
+	uint32_t *order = fz_calloc(p->frame_count, sizeof(*order));
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		order[i] = i;
+	if (p->frame_count)
+		qsort_r(order, p->frame_count, sizeof(*order), compare_frames_by_line, p->frames);
+	return order;
+}
+
+int32_t *fz_profile_function_lines(const struct fz_profile *p, uint32_t metric)
+{
+	int32_t *line = fz_calloc(p->function_count, sizeof(*line));
+	fz_auto(fz_free_ptr) int64_t *self = fz_calloc(p->frame_count, sizeof(*self));
+	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(p->frame_count, sizeof(*total));
+	fz_auto(fz_free_ptr) int64_t *best_self = fz_calloc(p->function_count, sizeof(*best_self));
+	fz_auto(fz_free_ptr) int64_t *best = fz_calloc(p->function_count, sizeof(*best));
+	fz_auto(fz_free_ptr) uint32_t *order = frames_by_line(p);
+
+	sum_frames(p, metric, self, total);
+	for (uint32_t i = 0, end; i < p->frame_count; i = end) {
+		const struct fz_frame *frame = &p->frames[order[i]];
+		uint32_t f = frame->function;
+		int64_t line_self = 0, line_total = 0;
+		for (end = i; end < p->frame_count && p->frames[order[end]].function == f &&
+			      p->frames[order[end]].line == frame->line;
+		     end++) {
+			line_self += self[order[end]];
+			line_total += total[order[end]];
+		}
+		bool better = line_self > best_self[f] ||
+			      (line_self == best_self[f] && line_total > best[f]);
+		if (frame->line <= 0 || !better)
+			continue;
+		line[f] = frame->line;
+		best_self[f] = line_self;
+		best[f] = line_total;
+	}
+	for (uint32_t f = 0; f < p->function_count; f++)
+		if (p->functions[f].first_line > 0)
+			line[f] = p->functions[f].first_line;
+	return line;
+}

@@ -61,3 +61,8 @@ void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t
 /* The line where most of the function's weight lies (self, else total), 0 when lines are unknown.
  * Needs a tree built with `lines`. Array of function_count entries, freed by the caller. */
 int32_t *fz_tree_function_lines(const struct fz_tree *t);
+
+/* The line that stands for a function: its first line where known, else the line with most of its
+ * weight (self, else total), 0 when lines are unknown. One pass over the samples, no tree needed.
+ * Array of function_count entries, freed by the caller. */
+int32_t *fz_profile_function_lines(const struct fz_profile *p, uint32_t metric);

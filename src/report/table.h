@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the text reports share: names cut to the width of a terminal. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/text.h"
+
+/* "name (file:line)" in at most `columns`: the file loses its front first, then the name its
+ * end. `special` code (file "~" or none) is its name alone. */
+void fz_table_function(struct fz_str name, struct fz_str file, int32_t line, unsigned columns,
+		       const struct fz_style *style, struct fz_buf *out);
+/* Text made printable, in at most `columns`, its end cut when it is longer. */
+void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *style,
+		   struct fz_buf *out);
+/* As fz_table_text but the front is cut: the end of a path says more. */
+void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *style,
+		   struct fz_buf *out);
+/* A sentence, broken at spaces so that no line is wider than the style's columns; the lines after
+ * the first are indented by `indent` spaces. Ends with a newline. */
+void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
+		   struct fz_buf *out);

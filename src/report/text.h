@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What people read in a terminal: a profile's hottest functions, and what a diff found.
+ *
+ * Equal input and style give equal bytes. Everything that came from a target is made printable;
+ * colour only repeats what signs and words already say.
+ */
+#pragma once
+
+#include "base/io.h"
+#include "base/text.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
+
+enum fz_text_sort { FZ_TEXT_SORT_SELF, FZ_TEXT_SORT_TOTAL, FZ_TEXT_SORT_NAME };
+/* "self", "total", "name"; NULL-terminated. */
+extern const char *const fz_text_sort_names[];
+
+struct fz_text_options {
+	struct fz_style style;
+	unsigned limit; /* rows of the main table; 0: 15 */
+	enum fz_text_sort sort;
+};
+
+/* The hottest functions of the default metric, and how well the sampling went. */
+void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_options *o,
+			    struct fz_output *out);
+/* Total change, the functions that changed most, new and removed code, scaling and quality. */
+void fz_report_text_diff(const struct fz_diff *d, const struct fz_text_options *o,
+			 struct fz_output *out);
+/* One sentence without a full stop about the recording's sampling quality: "2,497 samples, 3
+ * rejected (0.1 %: 3 root missing), 0 instants missed, longest gap 3.2 ms". */
+void fz_report_quality(const struct fz_profile *p, struct fz_buf *out);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Canonical names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "diff/names.h"
+#include "hand_profile.h"
+
+static void assert_str(struct fz_str got, const char *want)
+{
+	fz_auto(fz_free_ptr) char *text = fz_strndup(got.p, got.n);
+	assert_string_equal(text, want);
+}
+
+/* File of the function with that name. */
+static struct fz_str file_of(const struct fz_profile *p, const struct fz_name *names,
+			     const char *name)
+{
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (fz_str_eq(p->strings[p->functions[i].name], fz_str_of(name)))
+			return names[i].file;
+	fail_msg("no function %s", name);
+	return FZ_STR("");
+}
+
+static void library_files_lose_version_and_prefix(void **state)
+{
+	(void)state;
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile(
+		"/usr/lib/python3.11/json/decoder.py:decode:1;"
+		"/v/lib/python3.13t/site-packages/x/y.py:y:1;<frozen importlib._bootstrap>:f:1;"
+		"/usr/lib/python3/dist-packages/apt.py:a:1;~:<GC>:0;<string>:s:1;/h/p/a.py:m:1;"
+		"/h/p/q/b.py:n:1 1\n",
+		0);
+	const struct fz_name *names = fz_names_of(p, &arena);
+
+	assert_str(file_of(p, names, "decode"), "lib/python3/json/decoder.py");
+	assert_str(file_of(p, names, "y"), "site-packages/x/y.py");
+	assert_str(file_of(p, names, "f"), "lib/python3/importlib/_bootstrap.py");
+	assert_str(file_of(p, names, "a"), "site-packages/apt.py");
+	assert_str(file_of(p, names, "<GC>"), "~");
+	assert_str(file_of(p, names, "s"), "<string>");
+	assert_str(file_of(p, names, "m"), "a.py");
+	assert_str(file_of(p, names, "n"), "q/b.py");
+	fz_arena_release(&arena);
+}
+
+static void expect_pair(const char *base, const char *head, const char *function,
+			const char *base_file, const char *head_file)
+{
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile(base, 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(head, 0);
+	const struct fz_profile *pair[2] = { a, b };
+	struct fz_name *names[2];
+
+	fz_names_of_pair(pair, &arena, names);
+	assert_str(file_of(a, names[0], function), base_file);
+	assert_str(file_of(b, names[1], function), head_file);
+	fz_arena_release(&arena);
+}
+
+static void roots_of_a_pair(void **state)
+{
+	(void)state;
+	/* another checkout */
+	expect_pair("/x/old/app.py:m:1;/x/old/p/u.py:u:1 1", "/y/app.py:m:1;/y/p/u.py:u:1 1", "u",
+		    "p/u.py", "p/u.py");
+	/* one side sampled one package only */
+	expect_pair("/a/proj/pkg/m.py:f:1 1", "/b/proj/main.py:g:1;/b/proj/pkg/m.py:f:1 1", "f",
+		    "pkg/m.py", "pkg/m.py");
+	/* a folder name both roots share is no part of the name */
+	expect_pair("/a/proj/m.py:f:1 1", "/b/proj/m.py:f:1 1", "f", "m.py", "m.py");
+	/* the same checkout */
+	expect_pair("/a/m.py:f:1;/a/lib/z.py:z:1 1", "/a/m.py:f:1 1", "f", "m.py", "m.py");
+	/* a moved file does not carry the others along */
+	expect_pair("/a/m.py:m:1;/a/n.py:n:1;/a/u.py:u:1 1",
+		    "/b/m.py:m:1;/b/n.py:n:1;/b/lib/u.py:u:1 1", "u", "u.py", "lib/u.py");
+	/* nothing in common: each its own */
+	expect_pair("/a/old.py:f:1 1", "/b/c/new.py:f:1 1", "f", "old.py", "new.py");
+}
+
+static void weaker_side_decides_about_files(void **state)
+{
+	(void)state;
+	static const char *const heads[] = { "a.py:f:1 1", "f 1" };
+	static const char *const keys[] = { "a.py", "" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(heads); i++) {
+		struct fz_arena arena = { 0 };
+		fz_auto(fz_profile_freep) struct fz_profile *a =
+			hand_profile("/r/s.py:g:1;/r/p/a.py:f:1 1", 0);
+		fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(heads[i], 0);
+		const struct fz_profile *pair[2] = { a, b };
+		struct fz_name *names[2];
+
+		fz_names_of_pair(pair, &arena, names);
+		assert_str(names[0][1].key, keys[i]);
+		assert_str(names[1][0].key, keys[i]);
+		fz_arena_release(&arena);
+	}
+}
+
+static void function_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *in, *out;
+		enum fz_kind kind;
+	} cases[] = {
+		{ "work.isra.0.constprop.12", "work", FZ_KIND_NATIVE },
+		{ "work.cold", "work", FZ_KIND_NATIVE },
+		{ "Cache.cold", "Cache.cold", FZ_KIND_PYTHON },
+		{ "part.1", "part.1", FZ_KIND_NATIVE },
+		{ "write@plt", "write", FZ_KIND_NATIVE },
+		{ "core::fmt::h0123456789abcdef", "core::fmt", FZ_KIND_NATIVE },
+		{ "Foo$$Lambda$12/0x7f001", "Foo$$Lambda", FZ_KIND_UNKNOWN },
+		{ "<lambda at 0x7f01ab>", "<lambda at 0x..>", FZ_KIND_PYTHON },
+		{ "0x1f and 0x2e", "0x.. and 0x..", FZ_KIND_UNKNOWN },
+		{ "0x", "0x", FZ_KIND_UNKNOWN },
+		{ "Task-12", "Task", FZ_KIND_TASK },
+		{ "Task-12", "Task-12", FZ_KIND_PYTHON },
+		{ "42", "42", FZ_KIND_NATIVE },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_arena arena = { 0 };
+		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+		fz_profile_frame_named(p, fz_str_of(cases[i].in), FZ_STR(""), 0, cases[i].kind);
+		assert_str(fz_names_of(p, &arena)[0].name, cases[i].out);
+		fz_arena_release(&arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(library_files_lose_version_and_prefix),
+		cmocka_unit_test(roots_of_a_pair),
+		cmocka_unit_test(weaker_side_decides_about_files),
+		cmocka_unit_test(function_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Text reports, whole. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "hand_profile.h"
+#include "report/text.h"
+
+static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 } };
+
+static void expect_profile(const struct fz_profile *p, const struct fz_text_options *o,
+			   const char *want)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+
+	fz_report_text_profile(p, o, out);
+	assert_string_equal(fz_output_buffer(out)->p, want);
+}
+
+static void profile_table(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		hand_profile("/r/app.py:main:1;/r/app.py:fib:5;/r/app.py:fib:6 30\n"
+			     "/r/app.py:main:2;~:<GC>:0 10\n",
+			     1000000);
+	fz_profile_set_fact(p, "command", FZ_STR("python3 \033app.py"));
+
+	expect_profile(p, &plain,
+		       "40 samples, 40.0 ms of wall time: python3 \\x1bapp.py\n"
+		       "\n"
+		       "              self               total  function\n"
+		       "  30.0 ms   75.0 %    30.0 ms   75.0 %  fib (app.py:6)\n"
+		       "  10.0 ms   25.0 %    10.0 ms   25.0 %  <GC>\n"
+		       "      0 s    0.0 %    40.0 ms  100.0 %  main (app.py:1)\n"
+		       "\n"
+		       "Sampling: 40 samples every 1.00 ms.\n");
+}
+
+static void profile_limit_and_quality(void **state)
+{
+	(void)state;
+	struct fz_text_options o = plain;
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		hand_profile("a 1\nb 2\na_very_long_function_name_that_cannot_fit_here 3\n", 0);
+
+	o.limit = 1;
+	p->quality = (struct fz_quality){ .known = true,
+					  .taken = 97,
+					  .rejected = { 1, 2 },
+					  .missed = 1,
+					  .longest_gap_ns = 3000000 };
+	expect_profile(
+		p, &o,
+		"6 samples\n"
+		"\n"
+		"              self               total  function\n"
+		"        3   50.0 %          3   50.0 %  a_very_long_function_name_that_cannot...\n"
+		"                                   and 2 more functions\n"
+		"\n"
+		"Sampling: 6 samples, 3 rejected (3.0 %: 1 changed while read, 2 root missing), 1\n"
+		"  instant missed, longest gap 3.00 ms.\n");
+}
+
+static void empty_profile(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile("", 1000000);
+
+	expect_profile(p, &plain,
+		       "0 samples, 0 s of wall time\n\nSampling: 0 samples every 1.00 ms.\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(profile_table),
+		cmocka_unit_test(profile_limit_and_quality),
+		cmocka_unit_test(empty_profile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
