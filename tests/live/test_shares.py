@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Fizeau and Tachyon watch the same process at the same time: the same shares must come out.
+
+Both attach to one long-running program in the forky root. A function's self share is a mean of
+samples, so the two may differ by sampling error: 4 standard errors of the difference, with
+samples counted as independent, plus one point for the moments when only one of them was watching.
+"""
+
+import math
+import subprocess
+import time
+
+from livelib import Suite, find_interpreter, fizeau
+
+SECONDS = 4
+TARGET = """
+import math, time
+
+def short(n):
+    return n * n % 7
+
+def middle(n):
+    total = 0
+    for i in range(n):
+        total += short(i)
+    return total
+
+def generator(n):
+    for i in range(n):
+        yield math.sqrt(i)
+
+def deep(n):
+    return middle(40) if n == 0 else deep(n - 1)
+
+def long_one():
+    total = 0
+    for i in range(3000):
+        total += i ^ 3
+    return total
+
+print("ready", flush=True)
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    middle(200)
+    sum(generator(150))
+    deep(30)
+    long_one()
+"""
+
+suite = Suite()
+
+
+def self_shares(text):
+    """Share of each (file, function) as a leaf in Tachyon's collapsed text."""
+    counts = {}
+    for line in text.splitlines():
+        stack, count = line.rsplit(" ", 1)
+        leaf = stack.split(";")[-1]
+        name = tuple(leaf.rsplit(":", 1)[0].rsplit(":", 1)) if ":" in leaf else leaf
+        counts[name] = counts.get(name, 0) + int(count)
+    total = sum(counts.values())
+    return {name: count / total for name, count in counts.items()}, total
+
+
+@suite.test("Tachyon and fizeau see the same function shares in one process")
+def same_shares():
+    python = find_interpreter("forky-3.15")
+    with python.scratch() as folder:
+        script = f"{folder}/target.py"
+        with open(script, "w") as f:
+            f.write(TARGET)
+        target = subprocess.Popen([*python.command, python.path(script)], stdout=subprocess.PIPE)
+        try:
+            target.stdout.readline()
+            theirs_file = f"{folder}/theirs.txt"
+            theirs = subprocess.Popen(
+                [*python.command, "-m", "profiling.sampling", "attach", "-d", str(SECONDS),
+                 "--collapsed", "-o", python.path(theirs_file), str(target.pid)],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            time.sleep(0.2)
+            ours_file = f"{folder}/ours.txt"
+            result = fizeau("attach", "-d", SECONDS, "--collapsed", "-o", ours_file, target.pid)
+            assert result.returncode == 0, result.stderr
+            output = theirs.communicate(timeout=60)[0]
+            assert theirs.returncode == 0, output
+            theirs, n = self_shares(open(theirs_file).read())
+            ours, m = self_shares(open(ours_file).read())
+        finally:
+            target.kill()
+            target.wait()
+    assert m > 0.8 * SECONDS * 1000, f"only {m} samples"
+    worst = 0
+    for name in sorted(set(theirs) | set(ours), key=str):
+        a, b = theirs.get(name, 0), ours.get(name, 0)
+        p = (a * n + b * m) / (n + m)
+        allowed = 4 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)) + 0.01
+        worst = max(worst, abs(a - b))
+        assert abs(a - b) <= allowed, f"{name}: Tachyon {a:.3f} of {n}, fizeau {b:.3f} of {m}"
+    return f"{len(ours)} functions, largest difference {100 * worst:.2f} points"
+
+
+suite.main()
