@@ -3,6 +3,9 @@
 #include "format.h"
 
 const struct fz_format *const fz_formats[] = {
+	&fz_format_collapsed,
+	&fz_format_folded,
+	&fz_format_tachyon,
 	NULL,
 };
 

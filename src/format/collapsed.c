@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Folded text as two formats that differ in what they write. */
+#include "collapsed.h"
+#include "format.h"
+
+const struct fz_format fz_format_collapsed = {
+	.name = "collapsed",
+	.title = "folded stacks as Tachyon writes them: thread, file:function:line",
+	.suffixes = ".collapsed .col",
+	.write = fz_collapsed_write,
+};
+
+const struct fz_format fz_format_folded = {
+	.name = "folded",
+	.title = "folded stacks, function names only",
+	.suffixes = ".folded",
+	.write = fz_folded_write,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Folded text: one stack a line, root first, frames joined by ";", then a blank and a number.
+ *
+ * Names that would break this are escaped, and only those, so that ordinary files are as every
+ * other tool writes them: ";", line ends, NUL, and blanks or "#" where they would be taken for
+ * something else become \xHH, a backslash before an "x" becomes \x5c, an empty name is "\x".
+ */
+#pragma once
+
+#include "base/io.h"
+#include "profile/profile.h"
+
+int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+
+/* Undo the escapes, in place; returns the new length. */
+size_t fz_collapsed_unescape(char *text, size_t n);

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing folded text, byte for byte as CPython's --collapsed where that is asked for.
+ *
+ *   profile frame -> label {file, name, line}   what makes frames different in the text
+ *   profile stack -> path {parent path, label}  so that columns and opcodes fall together
+ *   (thread, path) -> line {count}
+ *
+ * Lines are ordered by falling count, then by text. CPython's labels know whole file names but
+ * print their last part, so two of its lines can look the same; so can two of ours.
+ */
+#include "collapsed.h"
+#include "format.h"
+
+#include <ctype.h>
+
+struct label {
+	size_t at, n; /* in writer.text */
+};
+
+struct path {
+	uint32_t parent, label;
+};
+
+struct line {
+	uint32_t thread, path;
+	int64_t count;
+	struct fz_str text;
+};
+
+struct writer {
+	const struct fz_profile *p;
+	bool names_only;
+	struct fz_buf text; /* of all labels, escaped */
+	struct label *labels;
+	uint32_t label_count, label_cap;
+	uint32_t *label_of_frame;
+	struct path *paths;
+	uint32_t path_count, path_cap;
+	uint32_t *path_of_stack;
+	struct line *lines;
+	uint32_t line_count, line_cap;
+	struct fz_arena arena;
+};
+
+/* ---- names as text ---- */
+
+static void add_escaped_byte(struct fz_buf *b, uint8_t c)
+{
+	fz_buf_printf(b, "\\x%02x", c);
+}
+
+static void add_escaped(struct fz_buf *b, struct fz_str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+		bool escape = c < 0x20 || c == 0x7f || c == ';' ||
+			      (c == '\\' && i + 1 < s.n && s.p[i + 1] == 'x');
+		if (escape)
+			add_escaped_byte(b, c);
+		else
+			fz_buf_char(b, (char)c);
+	}
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t fz_collapsed_unescape(char *text, size_t n)
+{
+	size_t w = 0;
+
+	if (n == 2 && text[0] == '\\' && text[1] == 'x')
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		int high = -1, low = -1;
+		if (text[i] == '\\' && n - i >= 4 && text[i + 1] == 'x') {
+			high = hex_digit(text[i + 2]);
+			low = hex_digit(text[i + 3]);
+		}
+		if (high >= 0 && low >= 0) {
+			text[w++] = (char)(high << 4 | low);
+			i += 3;
+		} else {
+			text[w++] = text[i];
+		}
+	}
+	return w;
+}
+
+/* As Python's os.path.basename. */
+static struct fz_str base_name(struct fz_str path)
+{
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+
+	if (!slash)
+		return path;
+	size_t skip = (size_t)(slash + 1 - path.p);
+	return (struct fz_str){ path.p + skip, path.n - skip };
+}
+
+static void add_bare_name(struct fz_buf *b, struct fz_str name, uint8_t kind)
+{
+	if (name.n)
+		add_escaped(b, name);
+	else
+		fz_buf_str(b, "\\x");
+	if (kind == FZ_KIND_KERNEL)
+		fz_buf_str(b, "_[k]");
+}
+
+/* Markers and functions of which only the name is known stand alone, as Tachyon's "~" frames. */
+static bool is_bare(const struct writer *w, const struct fz_function *f, int32_t line)
+{
+	struct fz_str file = fz_profile_text(w->p, f->file);
+
+	return w->names_only || f->kind == FZ_KIND_MARKER || (file.n == 0 && f->module == 0) ||
+	       (fz_str_eq(file, FZ_STR("~")) && line <= 0);
+}
+
+static struct label add_label(struct writer *w, const struct fz_function *f, int32_t line)
+{
+	struct label label = { .at = w->text.n };
+	struct fz_str name = fz_profile_text(w->p, f->name);
+
+	if (is_bare(w, f, line)) {
+		add_bare_name(&w->text, name, f->kind);
+	} else {
+		uint32_t file = f->file ? f->file : f->module;
+		add_escaped(&w->text, base_name(fz_profile_text(w->p, file)));
+		fz_buf_char(&w->text, ':');
+		add_escaped(&w->text, name);
+		fz_buf_printf(&w->text, ":%d", FZ_MAX(line, 0));
+	}
+	label.n = w->text.n - label.at;
+	return label;
+}
+
+/* ---- the three tables ---- */
+
+static void make_labels(struct writer *w)
+{
+	const struct fz_profile *p = w->p;
+	struct fz_map files = { 0 }, names = { 0 }, labels = { 0 };
+
+	w->label_of_frame = fz_calloc(p->frame_count, sizeof(*w->label_of_frame));
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		const struct fz_function *f = &p->functions[p->frames[i].function];
+		int32_t line = w->names_only ? 0 : FZ_MAX(p->frames[i].line, 0);
+		uint64_t place = w->names_only ? f->kind == FZ_KIND_KERNEL
+					       : FZ_KEY(f->file ? f->file : f->module, f->kind);
+		uint32_t *slot = fz_map_slot(&files, place);
+		if (*slot == FZ_NONE)
+			*slot = (uint32_t)files.len;
+		uint32_t file = *slot;
+		slot = fz_map_slot(&names, FZ_KEY(file, f->name));
+		if (*slot == FZ_NONE)
+			*slot = (uint32_t)names.len;
+		slot = fz_map_slot(&labels, FZ_KEY(*slot, line));
+		if (*slot == FZ_NONE) {
+			*slot = w->label_count;
+			fz_grow(w->labels, w->label_count, w->label_cap);
+			w->labels[w->label_count++] = add_label(w, f, line);
+		}
+		w->label_of_frame[i] = *slot;
+	}
+	fz_map_release(&files);
+	fz_map_release(&names);
+	fz_map_release(&labels);
+}
+
+static void make_paths(struct writer *w)
+{
+	const struct fz_profile *p = w->p;
+	struct fz_map map = { 0 };
+
+	w->path_of_stack = fz_calloc(p->stack_count, sizeof(*w->path_of_stack));
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_stack *s = &p->stacks[i];
+		uint32_t parent = s->parent == FZ_NONE ? FZ_NONE : w->path_of_stack[s->parent];
+		uint32_t label = w->label_of_frame[s->frame];
+		uint32_t *slot = fz_map_slot(&map, FZ_KEY(parent + 1, label));
+		if (*slot == FZ_NONE) {
+			*slot = w->path_count;
+			fz_grow(w->paths, w->path_count, w->path_cap);
+			w->paths[w->path_count++] = (struct path){ parent, label };
+		}
+		w->path_of_stack[i] = *slot;
+	}
+	fz_map_release(&map);
+}
+
+/* Threads that print the same are one, as the text knows no processes. */
+static uint32_t *merge_threads(const struct writer *w)
+{
+	const struct fz_profile *p = w->p;
+	uint32_t *first = fz_calloc(p->thread_count, sizeof(*first));
+	struct fz_map map = { 0 };
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct fz_thread *t = &p->threads[i];
+		uint32_t *slot = fz_map_slot(&map, w->names_only ? 0 : fz_hash64(t->tid));
+		if (*slot == FZ_NONE)
+			*slot = i;
+		first[i] = *slot;
+	}
+	fz_map_release(&map);
+	return first;
+}
+
+/* What was sampled in time counts samples, whatever their weight in nanoseconds; anything else
+ * has the numbers of its metric. */
+static bool counts_samples(const struct fz_profile *p)
+{
+	return strcmp(p->metrics[p->default_metric].unit, "ns") == 0 &&
+	       (p->samples.timed || p->recording.interval_ns > 0);
+}
+
+static void count_lines(struct writer *w)
+{
+	const struct fz_samples *s = &w->p->samples;
+	fz_auto(fz_free_ptr) uint32_t *thread_of = merge_threads(w);
+	bool samples = counts_samples(w->p);
+	struct fz_map map = { 0 };
+
+	for (size_t row = 0; row < s->n; row++) {
+		if (s->stack[row] == FZ_NONE)
+			continue;
+		uint32_t thread = thread_of[s->thread[row]];
+		uint32_t path = w->path_of_stack[s->stack[row]];
+		uint32_t *slot = fz_map_slot(&map, FZ_KEY(thread, path));
+		if (*slot == FZ_NONE) {
+			*slot = w->line_count;
+			fz_grow(w->lines, w->line_count, w->line_cap);
+			w->lines[w->line_count++] = (struct line){ .thread = thread, .path = path };
+		}
+		w->lines[*slot].count +=
+			samples ? fz_sample_count(w->p, row)
+				: fz_sample_weight(w->p, w->p->default_metric, row);
+	}
+	fz_map_release(&map);
+}
+
+/* ---- lines ---- */
+
+/* A leaf that ends in a blank, or in a blank and a number, would lose it to the count. */
+static void protect_end(struct fz_buf *b, size_t leaf_at)
+{
+	size_t i = b->n;
+
+	while (i > leaf_at && (isdigit((unsigned char)b->p[i - 1]) || b->p[i - 1] == '.'))
+		i--;
+	if (i == leaf_at || b->p[i - 1] != ' ')
+		return;
+	fz_auto(fz_free_ptr) char *tail = fz_strndup(b->p + i, b->n - i);
+	b->n = i - 1;
+	fz_buf_str(b, "\\x20");
+	fz_buf_str(b, tail);
+}
+
+/* A line that starts like a comment or a byte order mark would be taken for one. */
+static void add_first(struct fz_buf *b, struct fz_str label)
+{
+	uint8_t c = label.n ? (uint8_t)label.p[0] : 0;
+
+	if (c == '#' || c == 0xef || c == 0xfe || c == 0xff) {
+		add_escaped_byte(b, c);
+		label.p++;
+		label.n--;
+	}
+	fz_buf_add(b, label.p, label.n);
+}
+
+static void add_path(const struct writer *w, uint32_t path, struct fz_buf *b)
+{
+	fz_auto(fz_free_ptr) uint32_t *up = NULL;
+	size_t n = 0, cap = 0, leaf_at = b->n;
+
+	for (; path != FZ_NONE; path = w->paths[path].parent) {
+		fz_grow(up, n, cap);
+		up[n++] = w->paths[path].label;
+	}
+	while (n-- > 0) {
+		const struct label *l = &w->labels[up[n]];
+		struct fz_str text = { w->text.p + l->at, l->n };
+		if (b->n)
+			fz_buf_char(b, ';');
+		leaf_at = b->n;
+		if (b->n)
+			fz_buf_add(b, text.p, text.n);
+		else
+			add_first(b, text);
+	}
+	protect_end(b, leaf_at);
+}
+
+static void render_lines(struct writer *w)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+
+	for (uint32_t i = 0; i < w->line_count; i++) {
+		struct line *l = &w->lines[i];
+		const struct fz_thread *t = &w->p->threads[l->thread];
+		fz_buf_reset(&b);
+		if (!w->names_only && (t->tid || t->pid))
+			fz_buf_printf(&b, "tid:%llu", (unsigned long long)t->tid);
+		add_path(w, l->path, &b);
+		l->text.p = fz_arena_strndup(&w->arena, b.p, b.n);
+		l->text.n = b.n;
+	}
+}
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return fz_str_cmp(a->text, b->text);
+}
+
+static void release(struct writer *w)
+{
+	fz_buf_release(&w->text);
+	free(w->labels);
+	free(w->label_of_frame);
+	free(w->paths);
+	free(w->path_of_stack);
+	free(w->lines);
+	fz_arena_release(&w->arena);
+}
+
+static int write(const struct fz_profile *p, struct fz_output *out, bool names_only)
+{
+	fz_auto(release) struct writer w = { .p = p, .names_only = names_only };
+
+	make_labels(&w);
+	make_paths(&w);
+	count_lines(&w);
+	render_lines(&w);
+	if (w.line_count)
+		qsort(w.lines, w.line_count, sizeof(*w.lines), compare_lines);
+	for (uint32_t i = 0; i < w.line_count; i++) {
+		if (w.lines[i].count <= 0)
+			continue;
+		fz_output_add(out, w.lines[i].text.p, w.lines[i].text.n);
+		fz_output_printf(out, " %lld\n", (long long)w.lines[i].count);
+	}
+	return 0;
+}
+
+int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	(void)err;
+	return write(p, out, false);
+}
+
+int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	(void)err;
+	return write(p, out, true);
+}
