@@ -209,6 +209,11 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 		in->raw += n;
 		in->raw_left -= n;
 		in->plain_end = n == 0;
+	} else if (in->raw_left == 0 && !in->stream_open) {
+		/* Between members or frames, where the input may end. Asking the decompressor would
+		 * open the next one. */
+		n = 0;
+		in->plain_end = true;
 	} else {
 		bool had_input = in->raw_left > 0;
 		if (in->wrapping == GZIP)
