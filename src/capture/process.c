@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything about another process comes from three places: process_vm_readv for its memory
+ * (/proc/PID/mem where a kernel has no such call), text files in /proc, and a pidfd, which is the
+ * one handle that can never come to mean another process.
+ *
+ * Memory is copied without stopping the process and without writing to it. A copy that runs into
+ * memory that is not there ends at the part before it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "process.h"
+
+enum {
+	PROC_TEXT_MAX = 64 << 10,
+	MAPS_TEXT_MAX = 64 << 20,
+	THREADS_MAX = 1 << 20,
+	PATH_SIZE = 64,
+};
+
+static void proc_path(char out[PATH_SIZE], pid_t pid, const char *name)
+{
+	snprintf(out, PATH_SIZE, "/proc/%d/%s", (int)pid, name);
+}
+
+/* ---- identity ---- */
+
+/* Number `index` (from 1, as in proc(5)) of a line of /proc/PID/stat. The second field is a name
+ * in parentheses that can hold anything, so counting starts behind the last ")". */
+static bool stat_field(const char *text, unsigned index, uint64_t *ret)
+{
+	const char *p = strrchr(text, ')');
+
+	if (!p)
+		return false;
+	p++;
+	for (unsigned i = 3; i <= index; i++) {
+		p += strspn(p, " ");
+		if (!*p)
+			return false;
+		if (i == index)
+			break;
+		p += strcspn(p, " ");
+	}
+	return fz_parse_u64((struct fz_str){ p, strcspn(p, " \n") }, UINT64_MAX, ret);
+}
+
+static bool read_stat(int fd, char *out, size_t size)
+{
+	ssize_t n = pread(fd, out, size - 1, 0);
+
+	if (n <= 0)
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+static bool read_image(const struct fz_process *p, struct fz_process_image *ret)
+{
+	char path[PATH_SIZE], text[1024];
+	struct stat st;
+
+	if (!read_stat(p->stat_fd, text, sizeof(text)) || !stat_field(text, 22, &ret->start_time) ||
+	    !stat_field(text, 28, &ret->start_stack))
+		return false;
+	proc_path(path, p->pid, "exe");
+	if (stat(path, &st) == 0) {
+		ret->device = st.st_dev;
+		ret->inode = st.st_ino;
+	}
+	return true;
+}
+
+bool fz_process_same_image(const struct fz_process *p)
+{
+	struct fz_process_image now = { 0 };
+
+	return read_image(p, &now) && now.device == p->image.device &&
+	       now.inode == p->image.inode && now.start_stack == p->image.start_stack &&
+	       now.start_time == p->image.start_time;
+}
+
+/* Last number of the line "KEY:\t1 2 3" in a /proc status file. */
+static bool status_last(const char *text, const char *key, uint64_t *ret)
+{
+	const char *line = strstr(text, key);
+
+	if (!line)
+		return false;
+	const char *end = line + strcspn(line, "\n");
+	const char *p = end;
+	while (p > line && p[-1] >= '0' && p[-1] <= '9')
+		p--;
+	return fz_parse_u64((struct fz_str){ p, (size_t)(end - p) }, INT32_MAX, ret);
+}
+
+static pid_t inner_id(const char *status_path, pid_t outer)
+{
+	fz_auto(fz_free_ptr) char *text = fz_read_small(status_path, PROC_TEXT_MAX, NULL);
+	uint64_t id;
+
+	return text && status_last(text, "\nNSpid:", &id) ? (pid_t)id : outer;
+}
+
+int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
+{
+	char path[PATH_SIZE];
+
+	*p = (struct fz_process){ .pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1 };
+	if (pid <= 0)
+		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pidfd < 0 && errno == ESRCH)
+		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+	proc_path(path, pid, "stat");
+	p->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (p->stat_fd < 0 || !read_image(p, &p->image)) {
+		fz_process_release(p);
+		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+	}
+	proc_path(path, pid, "status");
+	p->inner_pid = inner_id(path, pid);
+	return 0;
+}
+
+void fz_process_release(struct fz_process *p)
+{
+	fz_close_fd(&p->pidfd);
+	fz_close_fd(&p->stat_fd);
+	fz_close_fd(&p->mem_fd);
+	p->pidfd = p->stat_fd = p->mem_fd = -1;
+}
+
+bool fz_process_alive(const struct fz_process *p)
+{
+	char text[1024];
+	uint64_t start;
+
+	if (p->pidfd >= 0) {
+		struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+		return poll(&fd, 1, 0) == 0;
+	}
+	return read_stat(p->stat_fd, text, sizeof(text)) && stat_field(text, 22, &start) &&
+	       start == p->image.start_time;
+}
+
+bool fz_process_link(const struct fz_process *p, const char *name, char *out, size_t size)
+{
+	char path[PATH_SIZE];
+
+	proc_path(path, p->pid, name);
+	ssize_t n = readlink(path, out, size - 1);
+	if (n < 0)
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+/* ---- memory ---- */
+
+/* The same through /proc/PID/mem, part by part. */
+static ssize_t read_parts_mem(struct fz_process *p, const struct iovec *parts, size_t n, char *out)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ssize_t k = pread(p->mem_fd, out + done, parts[i].iov_len,
+				  (off_t)(uintptr_t)parts[i].iov_base);
+		if (k > 0)
+			done += (size_t)k;
+		if (k < (ssize_t)parts[i].iov_len) {
+			if (done)
+				break;
+			/* The kernel says EIO for memory that is not there, 0 for a dead process.
+			 */
+			errno = k == 0 ? ESRCH : errno == EIO ? EFAULT : errno;
+			return -1;
+		}
+	}
+	return (ssize_t)done;
+}
+
+static bool open_mem(struct fz_process *p)
+{
+	char path[PATH_SIZE];
+
+	proc_path(path, p->pid, "mem");
+	p->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return p->mem_fd >= 0;
+}
+
+ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, size_t n, void *out,
+			      size_t total)
+{
+	struct iovec local = { out, total };
+
+	fz_assert(n <= FZ_PROCESS_PARTS_MAX);
+	p->calls++;
+	if (p->mem_fd >= 0)
+		return read_parts_mem(p, parts, n, out);
+	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);
+	if (k < 0 && errno == ENOSYS && open_mem(p))
+		return read_parts_mem(p, parts, n, out);
+	return k;
+}
+
+bool fz_process_read(struct fz_process *p, uint64_t address, void *out, size_t n)
+{
+	struct iovec part = { (void *)(uintptr_t)address, n };
+	ssize_t k = fz_process_read_parts(p, &part, 1, out, n);
+
+	if (k == (ssize_t)n)
+		return true;
+	if (k >= 0)
+		errno = EFAULT;
+	return false;
+}
+
+bool fz_process_read_u64(struct fz_process *p, uint64_t address, uint64_t *ret)
+{
+	return fz_process_read(p, address, ret, sizeof(*ret));
+}
+
+/* ---- maps ---- */
+
+/* "lo-hi perms offset maj:min inode   path" */
+static bool parse_mapping(char *line, struct fz_mapping *ret)
+{
+	char perms[5];
+	int path = 0;
+
+	*ret = (struct fz_mapping){ 0 };
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ret->start, &ret->end, perms, &ret->offset, &ret->dev_major, &ret->dev_minor,
+		   &ret->inode, &path) < 7 ||
+	    path == 0)
+		return false;
+	ret->readable = perms[0] == 'r';
+	ret->writable = perms[1] == 'w';
+	ret->executable = perms[2] == 'x';
+	struct fz_str text = fz_str_of(line + path);
+	if (fz_str_ends(text, " (deleted)")) {
+		ret->deleted = true;
+		line[path + text.n - strlen(" (deleted)")] = '\0';
+	}
+	ret->path = line + path;
+	return true;
+}
+
+int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct fz_error *err)
+{
+	char path[PATH_SIZE];
+	struct fz_mappings m = { 0 };
+	struct fz_mapping mapping;
+
+	proc_path(path, p->pid, "maps");
+	m.text = fz_read_small(path, MAPS_TEXT_MAX, NULL);
+	if (!m.text)
+		return fz_process_trouble(p, errno, err);
+	for (char *line = m.text, *next; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!parse_mapping(line, &mapping))
+			continue;
+		fz_grow(m.list, m.n, m.cap);
+		m.list[m.n++] = mapping;
+	}
+	*ret = m;
+	return 0;
+}
+
+void fz_mappings_release(struct fz_mappings *m)
+{
+	free(m->list);
+	free(m->text);
+	*m = (struct fz_mappings){ 0 };
+}
+
+/* ---- threads ---- */
+
+int fz_process_threads(const struct fz_process *p, struct fz_process_threads *ret,
+		       struct fz_error *err)
+{
+	struct fz_process_threads t = { 0 };
+	char path[PATH_SIZE];
+	struct dirent *entry;
+	uint64_t tid;
+
+	proc_path(path, p->pid, "task");
+	DIR *dir = opendir(path);
+	if (!dir)
+		return fz_process_trouble(p, errno, err);
+	bool same_namespace = p->inner_pid == p->pid;
+	while (t.n < THREADS_MAX && (entry = readdir(dir))) {
+		if (!fz_parse_u64(fz_str_of(entry->d_name), INT32_MAX, &tid))
+			continue;
+		struct fz_process_thread thread = { (pid_t)tid, (pid_t)tid };
+		if (!same_namespace) {
+			snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)p->pid,
+				 (int)tid);
+			thread.inner_tid = inner_id(path, (pid_t)tid);
+		}
+		fz_grow(t.list, t.n, t.cap);
+		t.list[t.n++] = thread;
+	}
+	closedir(dir);
+	*ret = t;
+	return 0;
+}
+
+void fz_process_threads_release(struct fz_process_threads *t)
+{
+	free(t->list);
+	*t = (struct fz_process_threads){ 0 };
+}
+
+bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, size_t size)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)p->pid, (int)tid);
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+	if (n <= 0)
+		return false;
+	if (out[n - 1] == '\n')
+		n--;
+	out[n] = '\0';
+	return true;
+}
+
+/* ---- what to do when it is not allowed ---- */
+
+static bool status_number(const char *status, const char *key, unsigned base, uint64_t *ret)
+{
+	const char *line = strstr(status, key);
+	char *end;
+
+	if (!line)
+		return false;
+	line += strlen(key);
+	*ret = strtoull(line, &end, (int)base);
+	return end != line;
+}
+
+static int ptrace_scope(void)
+{
+	fz_auto(fz_free_ptr) char *text =
+		fz_read_small("/proc/sys/kernel/yama/ptrace_scope", 64, NULL);
+
+	return text ? atoi(text) : 0;
+}
+
+static bool have_ptrace_capability(void)
+{
+	enum { CAP_SYS_PTRACE_BIT = 19 };
+	fz_auto(fz_free_ptr) char *own = fz_read_small("/proc/self/status", PROC_TEXT_MAX, NULL);
+	uint64_t caps = 0;
+
+	return own && status_number(own, "\nCapEff:", 16, &caps) &&
+	       (caps >> CAP_SYS_PTRACE_BIT & 1);
+}
+
+static bool in_container(void)
+{
+	return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+}
+
+int fz_process_denied(const struct fz_process *p, struct fz_error *err)
+{
+	char path[PATH_SIZE];
+	uint64_t uid = 0, tracer = 0;
+	int pid = (int)p->pid;
+
+	proc_path(path, p->pid, "status");
+	fz_auto(fz_free_ptr) char *status = fz_read_small(path, PROC_TEXT_MAX, NULL);
+	if (status) {
+		status_number(status, "\nUid:", 10, &uid);
+		status_number(status, "\nTracerPid:", 10, &tracer);
+	}
+	if (in_container() && geteuid() == 0 && !have_ptrace_capability())
+		return fz_fail(err, FZ_EPERM,
+			       "process %d: not allowed to read its memory: this container lacks a "
+			       "capability; start it with --cap-add=SYS_PTRACE",
+			       pid);
+	if (geteuid() == 0)
+		return fz_fail(
+			err, FZ_EPERM,
+			"process %d: not allowed to read its memory although we are root: "
+			"%s",
+			pid,
+			have_ptrace_capability()
+				? "a security module or another user namespace forbids it; run "
+				  "fizeau inside the target's container"
+				: "CAP_SYS_PTRACE is missing; give it to this process");
+	if (uid != geteuid())
+		return fz_fail(err, FZ_EPERM,
+			       "process %d: not allowed to read its memory: it belongs to user "
+			       "%u; run fizeau with sudo",
+			       pid, (unsigned)uid);
+	int scope = ptrace_scope();
+	if (scope == 1)
+		return fz_fail(
+			err, FZ_EPERM,
+			"process %d: not allowed to read its memory: kernel.yama.ptrace_scope "
+			"is 1 (only child processes); start the program with fizeau run, or: "
+			"sudo sysctl kernel.yama.ptrace_scope=0",
+			pid);
+	if (scope == 2)
+		return fz_fail(
+			err, FZ_EPERM,
+			"process %d: not allowed to read its memory: kernel.yama.ptrace_scope "
+			"is 2 (only root); run fizeau with sudo",
+			pid);
+	if (scope == 3)
+		return fz_fail(
+			err, FZ_EPERM,
+			"process %d: not allowed to read its memory: kernel.yama.ptrace_scope "
+			"is 3 (nobody); it can only be changed at boot",
+			pid);
+	return fz_fail(err, FZ_EPERM,
+		       "process %d: not allowed to read its memory: it is not dumpable (set-uid, "
+		       "or it holds capabilities); run fizeau with sudo",
+		       pid);
+}
+
+int fz_process_trouble(const struct fz_process *p, int code, struct fz_error *err)
+{
+	if (code == ESRCH || code == ENOENT || !fz_process_alive(p))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)p->pid);
+	if (code == EPERM || code == EACCES)
+		return fz_process_denied(p, err);
+	errno = code;
+	return fz_fail_errno(err, "process %d: its memory cannot be read", (int)p->pid);
+}
