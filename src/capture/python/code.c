@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Two tables: code objects by address, and (code object, position) -> frame in one flat hash
+ * table, since nearly every frame of a sample has been seen at the same instruction before.
+ *
+ *   places: (code, position) -> {code entry, frame}     one probe in the common case
+ *   list:   {address, signature, function, line table}
+ *
+ * A code object can be freed and another take its address. So entries carry the epoch in which
+ * they were last known to be right; when the caller starts a new epoch (code was freed in the
+ * target, or some time went by), an entry's signature - the addresses of its name, file and line
+ * table and its first line - is compared with the target before the entry is used again.
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "code.h"
+#include "lines.h"
+#include "object.h"
+
+enum {
+	LINE_TABLE_MAX = 16 << 20,
+	CODE_HEADER_MAX = 4096,
+	CODES_MAX = 1 << 20, /* forget everything beyond this many */
+	PLACES_MAX = 1 << 22,
+	TABLE_BYTES_MAX = 256 << 20,
+	TLBC_MAX = 1 << 16,
+};
+
+/* What tells one code object from another at the same address. */
+struct signature {
+	uint64_t filename, name, line_table;
+	int32_t first_line;
+	uint32_t size; /* of the bytecode, where it is inside the object */
+};
+
+struct fz_py_code {
+	uint64_t address;
+	struct signature signature;
+	uint32_t epoch;
+	uint32_t function;
+	uint32_t flags;
+	uint32_t table_n;
+	uint8_t *table;
+};
+
+struct fz_py_place {
+	uint64_t code; /* 0: empty */
+	uint64_t position;
+	uint32_t entry, frame;
+};
+
+void fz_py_codes_init(struct fz_py_codes *c, struct fz_process *process,
+		      const struct fz_py_layout *layout, struct fz_profile *into)
+{
+	*c = (struct fz_py_codes){ .process = process, .layout = layout, .into = into };
+}
+
+static void forget_places(struct fz_py_codes *c)
+{
+	free(c->places);
+	c->places = NULL;
+	c->place_mask = c->place_n = 0;
+}
+
+static void forget_all(struct fz_py_codes *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		free(c->list[i].table);
+	c->n = 0;
+	c->table_bytes = 0;
+	fz_map_clear(&c->by_address);
+	forget_places(c);
+}
+
+void fz_py_codes_release(struct fz_py_codes *c)
+{
+	forget_all(c);
+	free(c->list);
+	fz_map_release(&c->by_address);
+	*c = (struct fz_py_codes){ 0 };
+}
+
+/* ---- places ---- */
+
+static size_t place_slot(const struct fz_py_codes *c, uint64_t code, uint64_t position)
+{
+	size_t i = fz_hash64(code * 31 + position) & c->place_mask;
+
+	while (c->places[i].code &&
+	       (c->places[i].code != code || c->places[i].position != position))
+		i = (i + 1) & c->place_mask;
+	return i;
+}
+
+static void grow_places(struct fz_py_codes *c)
+{
+	struct fz_py_place *old = c->places;
+	size_t old_n = old ? c->place_mask + 1 : 0;
+	size_t n = old_n ? old_n * 2 : 1024;
+
+	c->places = fz_calloc(n, sizeof(*c->places));
+	c->place_mask = n - 1;
+	for (size_t i = 0; i < old_n; i++)
+		if (old[i].code)
+			c->places[place_slot(c, old[i].code, old[i].position)] = old[i];
+	free(old);
+}
+
+/* ---- code objects ---- */
+
+static uint64_t u64_at(const uint8_t *p, uint32_t offset)
+{
+	uint64_t v;
+
+	memcpy(&v, p + offset, sizeof(v));
+	return v;
+}
+
+static uint32_t u32_at(const uint8_t *p, uint32_t offset)
+{
+	uint32_t v;
+
+	memcpy(&v, p + offset, sizeof(v));
+	return v;
+}
+
+static bool read_signature(struct fz_py_codes *c, uint64_t address, struct signature *ret,
+			   uint32_t *ret_flags)
+{
+	const struct fz_py_layout *l = c->layout;
+	uint8_t p[CODE_HEADER_MAX];
+	uint32_t name = l->code.qualname != FZ_PY_ABSENT ? l->code.qualname : l->code.name;
+
+	if (address == 0 || address % 8 || !fz_process_read(c->process, address, p, l->code.size))
+		return false;
+	*ret = (struct signature){
+		.filename = u64_at(p, l->code.filename),
+		.name = u64_at(p, name),
+		.line_table = u64_at(p, l->code.line_table),
+		.first_line = (int32_t)u32_at(p, l->code.first_line),
+	};
+	if (l->frames != FZ_PY_FRAMES_HEAP) {
+		uint64_t units = u64_at(p, l->object.var_size);
+		if (units == 0 || units > INT32_MAX / 2)
+			return false;
+		ret->size = (uint32_t)units * 2;
+	}
+	*ret_flags = l->code.flags != FZ_PY_ABSENT ? u32_at(p, l->code.flags) : 0;
+	return true;
+}
+
+/* A script that was started by a relative path has a relative co_filename: complete it by the
+ * working directory, if the file is there. Names such as "<string>" stay as they are. */
+static void resolve_file(struct fz_py_codes *c, struct fz_buf *file)
+{
+	char cwd[4096], seen[8300];
+	struct stat st;
+
+	if (file->n == 0 || file->p[0] == '/' || file->p[0] == '<' || file->n > 4000 ||
+	    !fz_process_link(c->process, "cwd", cwd, sizeof(cwd)))
+		return;
+	const char *relative = file->p;
+	while (relative[0] == '.' && relative[1] == '/')
+		relative += 2;
+	snprintf(seen, sizeof(seen), "/proc/%d/cwd/%s", (int)c->process->pid, relative);
+	if (stat(seen, &st) < 0)
+		return;
+	char *full = fz_asprintf("%s%s%s", cwd, strcmp(cwd, "/") == 0 ? "" : "/", relative);
+	fz_buf_reset(file);
+	fz_buf_str(file, full);
+	free(full);
+}
+
+/* Read names and line table of a code object whose signature is known. */
+static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 }, file = { 0 };
+	struct fz_buf table = { .limit = LINE_TABLE_MAX + 1 };
+
+	if (!fz_py_read_text(c->process, c->layout, code->signature.name, &name) ||
+	    !fz_py_read_text(c->process, c->layout, code->signature.filename, &file) ||
+	    !fz_py_read_bytes(c->process, c->layout, code->signature.line_table, LINE_TABLE_MAX,
+			      &table)) {
+		fz_buf_release(&table);
+		return false;
+	}
+	resolve_file(c, &file);
+	struct fz_function function = {
+		.name = fz_profile_string(c->into, fz_buf_view(&name)),
+		.file = fz_profile_string(c->into, fz_buf_view(&file)),
+		.first_line = code->signature.first_line,
+		.kind = FZ_KIND_PYTHON,
+	};
+	code->function = fz_profile_function(c->into, &function);
+	code->table_n = (uint32_t)table.n;
+	code->table = (uint8_t *)fz_buf_take(&table);
+	return true;
+}
+
+static bool same_signature(const struct signature *a, const struct signature *b)
+{
+	return a->filename == b->filename && a->name == b->name && a->line_table == b->line_table &&
+	       a->first_line == b->first_line && a->size == b->size;
+}
+
+/* Bring an entry up to this epoch. What changed at its address costs all places: they hold
+ * frames of the old one. */
+static bool revalidate(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	struct fz_py_code now = { .address = code->address, .epoch = c->epoch };
+
+	if (!read_signature(c, code->address, &now.signature, &now.flags))
+		return false;
+	if (same_signature(&code->signature, &now.signature)) {
+		code->epoch = c->epoch;
+		return true;
+	}
+	if (!read_code(c, &now))
+		return false;
+	c->table_bytes += now.table_n - code->table_n;
+	free(code->table);
+	*code = now;
+	forget_places(c);
+	return true;
+}
+
+/* Entry of a code object, read now or known from before. */
+static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
+{
+	uint32_t i = fz_map_get(&c->by_address, address);
+	struct fz_py_code code = { .address = address, .epoch = c->epoch };
+
+	if (i != FZ_NONE)
+		return c->list[i].epoch == c->epoch || revalidate(c, &c->list[i]) ? i : FZ_NONE;
+	if (!read_signature(c, address, &code.signature, &code.flags) || !read_code(c, &code))
+		return FZ_NONE;
+	if (c->n >= CODES_MAX || c->table_bytes > TABLE_BYTES_MAX)
+		forget_all(c);
+	fz_grow(c->list, c->n, c->cap);
+	c->list[c->n] = code;
+	c->table_bytes += code.table_n;
+	fz_map_put(&c->by_address, address, c->n);
+	return c->n++;
+}
+
+uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code)
+{
+	uint32_t i = fz_map_get(&c->by_address, code);
+
+	return i == FZ_NONE ? 0 : c->list[i].flags;
+}
+
+/* ---- positions ---- */
+
+/* Where the bytecode that a frame runs begins: in the object, or in a thread's own copy. */
+static bool bytecode_start(struct fz_py_codes *c, uint64_t code, uint32_t tlbc_index, uint64_t *ret)
+{
+	const struct fz_py_layout *l = c->layout;
+	uint64_t array, size;
+
+	*ret = code + l->code.bytecode;
+	if (tlbc_index == 0 || l->code.tlbc == FZ_PY_ABSENT)
+		return true;
+	return fz_process_read_u64(c->process, code + l->code.tlbc, &array) && array &&
+	       fz_process_read_u64(c->process, array, &size) && size <= TLBC_MAX &&
+	       tlbc_index < size &&
+	       fz_process_read_u64(c->process, array + 8 + 8ull * tlbc_index, ret) && *ret;
+}
+
+/* Byte offset of the instruction in the bytecode; -1: the function has not begun. */
+static bool position_offset(struct fz_py_codes *c, const struct fz_py_code *code, uint64_t position,
+			    uint32_t tlbc_index, int64_t *ret)
+{
+	uint64_t start;
+
+	if (c->layout->frames == FZ_PY_FRAMES_HEAP) {
+		*ret = (int64_t)(int32_t)position * c->layout->position_scale;
+		return *ret < LINE_TABLE_MAX;
+	}
+	if (!bytecode_start(c, code->address, tlbc_index, &start))
+		return false;
+	*ret = (int64_t)(position - start);
+	return *ret >= -2 && *ret < (int64_t)code->signature.size;
+}
+
+static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code, int64_t offset)
+{
+	struct fz_py_position at;
+
+	if (offset < 0 || !fz_py_line_lookup(c->layout->lines, code->table, code->table_n,
+					     code->signature.first_line, (uint32_t)offset, &at))
+		at = (struct fz_py_position){ -1, -1, -1, -1 };
+	if (at.line < 0)
+		at = (struct fz_py_position){ code->signature.first_line, -1, -1, -1 };
+	struct fz_frame frame = {
+		.function = code->function,
+		.line = at.line,
+		.end_line = at.end_line,
+		.column = at.column,
+		.end_column = at.end_column,
+		.opcode = FZ_NO_OPCODE,
+	};
+	return fz_profile_frame(c->into, &frame);
+}
+
+uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			   uint32_t tlbc_index)
+{
+	int64_t offset;
+
+	if (c->places) {
+		const struct fz_py_place *p = &c->places[place_slot(c, code, position)];
+		if (p->code && c->list[p->entry].epoch == c->epoch)
+			return p->frame;
+	}
+	uint32_t entry = find_code(c, code);
+	if (entry == FZ_NONE || !position_offset(c, &c->list[entry], position, tlbc_index, &offset))
+		return FZ_NONE;
+	if (c->place_n >= PLACES_MAX)
+		forget_places(c);
+	if (c->place_n * 4 >= (c->places ? c->place_mask + 1 : 0) * 3)
+		grow_places(c);
+	struct fz_py_place *p = &c->places[place_slot(c, code, position)];
+	if (!p->code) {
+		*p = (struct fz_py_place){ code, position, entry,
+					   make_frame(c, &c->list[entry], offset) };
+		c->place_n++;
+	}
+	return p->frame;
+}

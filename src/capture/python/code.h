@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* From (code object, instruction) in the target to a frame of the profile, remembered. */
+#pragma once
+
+#include "capture/process.h"
+#include "layouts.h"
+#include "profile/profile.h"
+
+struct fz_py_codes {
+	struct fz_process *process;
+	const struct fz_py_layout *layout;
+	struct fz_profile *into;
+
+	struct fz_py_code *list;
+	uint32_t n, cap;
+	struct fz_map by_address;
+	struct fz_py_place *places; /* open addressing; mask + 1 slots */
+	size_t place_mask, place_n;
+	size_t table_bytes;
+	/* Entries whose own epoch is older are compared with the target before they are used. */
+	uint32_t epoch;
+	uint32_t tlbc_generation;
+};
+
+void fz_py_codes_init(struct fz_py_codes *c, struct fz_process *process,
+		      const struct fz_py_layout *layout, struct fz_profile *into);
+void fz_py_codes_release(struct fz_py_codes *c);
+/* Everything may be stale from now on. */
+static inline void fz_py_codes_expire(struct fz_py_codes *c)
+{
+	c->epoch++;
+}
+
+/* Frame for a code object at a position as frames hold it (an instruction's address, or the
+ * value of f_lasti). FZ_NONE: it cannot be a code object, or the position is not inside it. */
+uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			   uint32_t tlbc_index);
+/* co_flags of a code object that has been looked up, else 0. */
+uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code);

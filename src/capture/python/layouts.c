@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* The layout tables, and the reading of _Py_DebugOffsets.
+ *
+ * The static tables hold for every patch release of a minor version, release and debug builds,
+ * x86-64 and aarch64: they were compiled from the headers of first and last releases and the
+ * fields used here never moved.
+ *
+ * _Py_DebugOffsets is a list of 64-bit numbers in sections (runtime, interpreter, thread, ...).
+ * Each section has a size, and each of its fields must lie inside and be aligned; what passes is
+ * small enough that a copy of the structure can be indexed without further checks.
+ */
+#include <stddef.h>
+
+#include "layouts.h"
+
+#define NONE FZ_PY_ABSENT
+
+/* clang-format off */
+#define HEAP_THREAD { .next = 8, .interp = 16, .frame = 24, .thread_id = 176, \
+		.base_frame = NONE, .status = NONE, .native_thread_id = NONE, .stack_chunk = NONE, \
+		.holds_gil = NONE, .gil_requested = NONE }
+#define OLD_GIL { .last_holder = 8, .locked = 16, .switches = 24 }
+#define OLD_OBJECT { .type = 8, .var_size = 16, .type_name = 24 }
+#define OLD_UNICODE { .length = 16, .state = 32, .ascii_data = 48, .compact_data = 72 }
+#define OLD_BYTES { .size = 16, .data = 32 }
+#define STACK_CHUNK { .previous = 0, .size = 8, .top = 16, .data = 24 }
+#define NO_CHUNK { NONE, NONE, NONE, NONE }
+#define OLD_DICT { .keys = 32, .values = 40 }
+#define HEAP_CODE { .size = 128, .filename = 104, .name = 112, .qualname = NONE, \
+		.line_table = 120, .first_line = 40, .flags = 36, .bytecode = 48, .tlbc = NONE }
+
+static const struct fz_py_layout layouts[] = {
+	{
+		.minor = 8, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
+		.unicode_shift = 2, .position_scale = 1, .owner_entry = 255,
+		.runtime = { .interpreters_head = 32, .gc_collecting = 544, .gil = 1152 },
+		.interp = { .next = 0, .id = 16, .threads_head = 8, .threads_main = NONE,
+			.modules = 56, .gil_pointer = NONE, .gc_collecting = NONE, .gc_frame = NONE,
+			.code_generation = NONE, .tlbc_generation = NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, .dict = OLD_DICT,
+	},
+	{
+		.minor = 9, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
+		.unicode_shift = 2, .position_scale = 1, .owner_entry = 255,
+		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352 },
+		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
+			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
+			.code_generation = NONE, .tlbc_generation = NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, .dict = OLD_DICT,
+	},
+	{
+		.minor = 10, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_310,
+		.unicode_shift = 2, .position_scale = 2, .owner_entry = 255,
+		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352 },
+		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
+			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
+			.code_generation = NONE, .tlbc_generation = NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.frame = { .size = 112, .previous = 24, .code = 32, .position = 96,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, .dict = OLD_DICT,
+	},
+	{
+		.minor = 11, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
+		.unicode_shift = 2, .owner_entry = 255,
+		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = 360 },
+		.interp = { .next = 0, .id = 48, .threads_head = 16, .threads_main = NONE,
+			.modules = 888, .gil_pointer = NONE, .gc_collecting = 848, .gc_frame = NONE,
+			.code_generation = NONE, .tlbc_generation = NONE },
+		.gil = OLD_GIL,
+		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
+			.thread_id = 152, .native_thread_id = 160, .stack_chunk = 296,
+			.holds_gil = NONE, .gil_requested = NONE },
+		.cframe = { .current = 8 },
+		.frame = { .size = 72, .previous = 48, .code = 32, .position = 56, .owner = 69,
+			.is_entry = 68, .tlbc_index = NONE },
+		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
+			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE },
+		.object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES, .chunk = STACK_CHUNK,
+		.dict = OLD_DICT,
+	},
+	{
+		.minor = 12, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
+		.unicode_shift = 2, .owner_entry = 3,
+		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = NONE },
+		.interp = { .next = 0, .id = 8, .threads_head = 72, .threads_main = NONE,
+			.modules = 944, .gil_pointer = 384, .gc_collecting = 312, .gc_frame = NONE,
+			.code_generation = NONE, .tlbc_generation = NONE },
+		.gil = OLD_GIL,
+		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
+			.thread_id = 136, .native_thread_id = 144, .stack_chunk = 232,
+			.holds_gil = NONE, .gil_requested = NONE },
+		.cframe = { .current = 0 },
+		.frame = { .size = 72, .previous = 8, .code = 0, .position = 56, .owner = 70,
+			.is_entry = NONE, .tlbc_index = NONE },
+		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
+			.line_table = 136, .first_line = 68, .flags = 48, .bytecode = 192, .tlbc = NONE },
+		.object = OLD_OBJECT,
+		.unicode = { .length = 16, .state = 32, .ascii_data = 40, .compact_data = 56 },
+		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, .dict = OLD_DICT,
+	},
+};
+
+const struct fz_py_layout *fz_py_layout_static(unsigned minor)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(layouts); i++)
+		if (layouts[i].minor == minor)
+			return &layouts[i];
+	return NULL;
+}
+
+/* Sections of _Py_DebugOffsets: where each keeps its size, by version, and the most that we
+ * believe. Fields of a section are offsets into a structure of that size. */
+enum section { RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, TYPE, BYTES, UNICODE, DICT, GC, SECTIONS };
+
+struct field {
+	uint16_t member;  /* offset in struct fz_py_layout */
+	uint8_t section;
+	uint8_t width;    /* bytes that the field has in the target; 0: it ends the structure */
+	uint16_t at[3];   /* position in the table of 3.13, 3.14, 3.15; 0: not there */
+};
+
+static const struct {
+	uint16_t at[3];
+	uint32_t max;
+} section_sizes[SECTIONS] = {
+	[RUNTIME] = { { 24, 24, 24 }, 16u << 20 },
+	[INTERP] = { { 48, 48, 48 }, 16u << 20 },
+	[THREAD] = { { 152, 176, 176 }, 64u << 10 },
+	[FRAME] = { { 224, 248, 312 }, 1024 },
+	[CODE] = { { 272, 312, 376 }, 4096 },
+	[OBJECT] = { { 352, 400, 464 }, 256 },
+	[TYPE] = { { 368, 416, 480 }, 4096 },
+	[BYTES] = { { 512, 592, 688 }, 256 },
+	[UNICODE] = { { 536, 616, 712 }, 256 },
+	[DICT] = { { 448, 528, 624 }, 1024 },
+	[GC] = { { 568, 648, 752 }, 64u << 10 },
+};
+
+#define M(field) offsetof(struct fz_py_layout, field)
+static const struct field fields[] = {
+	{ M(runtime.interpreters_head), RUNTIME, 8, { 40, 40, 40 } },
+	{ M(interp.id), INTERP, 8, { 56, 56, 56 } },
+	{ M(interp.next), INTERP, 8, { 64, 64, 64 } },
+	{ M(interp.threads_head), INTERP, 8, { 72, 72, 72 } },
+	{ M(interp.threads_main), INTERP, 8, { 0, 80, 80 } },
+	{ M(interp.modules), INTERP, 8, { 88, 96, 96 } },
+	{ M(interp.gil_pointer), INTERP, 8, { 112, 120, 120 } },
+	{ M(interp.code_generation), INTERP, 8, { 0, 160, 160 } },
+	{ M(thread.next), THREAD, 8, { 168, 192, 192 } },
+	{ M(thread.interp), THREAD, 8, { 176, 200, 200 } },
+	{ M(thread.frame), THREAD, 8, { 184, 208, 208 } },
+	{ M(thread.base_frame), THREAD, 8, { 0, 0, 216 } },
+	{ M(thread.thread_id), THREAD, 8, { 192, 216, 240 } },
+	{ M(thread.native_thread_id), THREAD, 8, { 200, 224, 248 } },
+	{ M(thread.stack_chunk), THREAD, 8, { 208, 232, 256 } },
+	{ M(thread.status), THREAD, 4, { 216, 240, 264 } },
+	{ M(thread.holds_gil), THREAD, 4, { 0, 0, 272 } },
+	{ M(thread.gil_requested), THREAD, 4, { 0, 0, 280 } },
+	{ M(frame.previous), FRAME, 8, { 232, 256, 320 } },
+	{ M(frame.code), FRAME, 8, { 240, 264, 328 } },
+	{ M(frame.position), FRAME, 8, { 248, 272, 336 } },
+	{ M(frame.owner), FRAME, 1, { 264, 288, 352 } },
+	{ M(code.filename), CODE, 8, { 280, 320, 384 } },
+	{ M(code.name), CODE, 8, { 288, 328, 392 } },
+	{ M(code.qualname), CODE, 8, { 296, 336, 400 } },
+	{ M(code.line_table), CODE, 8, { 304, 344, 408 } },
+	{ M(code.first_line), CODE, 4, { 312, 352, 416 } },
+	{ M(code.bytecode), CODE, 0, { 344, 384, 448 } },
+	{ M(object.type), OBJECT, 8, { 360, 408, 472 } },
+	{ M(object.type_name), TYPE, 8, { 376, 424, 488 } },
+	{ M(bytes.size), BYTES, 8, { 520, 600, 696 } },
+	{ M(bytes.data), BYTES, 0, { 528, 608, 704 } },
+	{ M(unicode.state), UNICODE, 4, { 544, 624, 720 } },
+	{ M(unicode.length), UNICODE, 8, { 552, 632, 728 } },
+	{ M(unicode.ascii_data), UNICODE, 0, { 560, 640, 736 } },
+	{ M(unicode.compact_data), UNICODE, 0, { 0, 0, 744 } },
+	{ M(dict.keys), DICT, 8, { 456, 536, 632 } },
+	{ M(dict.values), DICT, 8, { 464, 544, 640 } },
+	{ M(interp.gc_collecting), GC, 4, { 576, 656, 760 } },
+	{ M(interp.gc_frame), GC, 8, { 0, 0, 768 } },
+};
+
+/* Fields that only free-threaded builds have; elsewhere the table holds 0 for them. */
+static const struct field tlbc_fields[] = {
+	{ M(interp.tlbc_generation), INTERP, 4, { 0, 168, 168 } },
+	{ M(frame.tlbc_index), FRAME, 4, { 0, 304, 368 } },
+	{ M(code.tlbc), CODE, 8, { 0, 392, 456 } },
+};
+/* clang-format on */
+
+static const uint16_t table_sizes[3] = { 584, 760, 888 };
+
+/* The table being read. */
+struct table {
+	const uint8_t *p;
+	unsigned column; /* 0: 3.13, 1: 3.14, 2: 3.15 */
+	uint64_t sizes[SECTIONS];
+};
+
+static uint64_t table_number(const struct table *t, unsigned at)
+{
+	uint64_t v;
+
+	memcpy(&v, t->p + at, sizeof(v));
+	return v;
+}
+
+static int read_sizes(struct table *t, struct fz_error *err)
+{
+	for (unsigned i = 0; i < SECTIONS; i++) {
+		t->sizes[i] = table_number(t, section_sizes[i].at[t->column]);
+		if (t->sizes[i] == 0 || t->sizes[i] > section_sizes[i].max)
+			return fz_fail(err, FZ_EINPUT,
+				       "its table of offsets is damaged: section %u has %llu bytes",
+				       i, (unsigned long long)t->sizes[i]);
+	}
+	return 0;
+}
+
+static int read_field(const struct table *t, const struct field *f, struct fz_py_layout *out,
+		      struct fz_error *err)
+{
+	uint32_t *member = (uint32_t *)((char *)out + f->member);
+	uint16_t at = f->at[t->column];
+
+	if (at == 0) {
+		*member = FZ_PY_ABSENT;
+		return 0;
+	}
+	uint64_t v = table_number(t, at), size = t->sizes[f->section];
+	unsigned align = f->width ? f->width : 1;
+	if (v > size || size - v < f->width || v % align)
+		return fz_fail(
+			err, FZ_EINPUT,
+			"its table of offsets is damaged: %llu at %u does not fit %llu bytes",
+			(unsigned long long)v, at, (unsigned long long)size);
+	*member = (uint32_t)v;
+	return 0;
+}
+
+static int read_fields(const struct table *t, const struct field *list, size_t n,
+		       struct fz_py_layout *out, struct fz_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = read_field(t, &list[i], out, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* A GC field is relative to interp.gc; make it relative to the interpreter. */
+static int add_gc_base(const struct table *t, struct fz_py_layout *out, struct fz_error *err)
+{
+	static const uint16_t gc_at[3] = { 80, 88, 88 };
+	uint64_t base = table_number(t, gc_at[t->column]);
+
+	if (base % 8 || base > t->sizes[INTERP] || t->sizes[INTERP] - base < t->sizes[GC])
+		return fz_fail(err, FZ_EINPUT,
+			       "its table of offsets is damaged: gc at %llu does not fit",
+			       (unsigned long long)base);
+	out->interp.gc_collecting += (uint32_t)base;
+	if (out->interp.gc_frame != FZ_PY_ABSENT)
+		out->interp.gc_frame += (uint32_t)base;
+	return 0;
+}
+
+/* What is the same in all versions that have the table, or follows from what was read. */
+static void fill_rest(const struct table *t, struct fz_py_layout *out)
+{
+	bool ft = out->free_threaded;
+	uint32_t gil_shift = ft ? 8 : 0; /* `enabled` comes first there */
+
+	out->frames = FZ_PY_FRAMES_DIRECT;
+	out->lines = FZ_PY_LINES_LOCATION;
+	out->owner_entry = 3;
+	out->unicode_shift = ft && out->minor >= 14 ? 8 : 2;
+	out->runtime.gc_collecting = out->runtime.gil = FZ_PY_ABSENT;
+	out->gil.last_holder = 8 + gil_shift;
+	out->gil.locked = 16 + gil_shift;
+	out->gil.switches = 24 + gil_shift;
+	out->cframe.current = FZ_PY_ABSENT;
+	out->frame.is_entry = FZ_PY_ABSENT;
+	out->frame.size = FZ_MAX(out->frame.position, out->frame.code);
+	out->frame.size = FZ_MAX(out->frame.size, out->frame.previous) + 8;
+	out->frame.size = FZ_MAX(out->frame.size, out->frame.owner + 1);
+	if (out->frame.tlbc_index != FZ_PY_ABSENT)
+		out->frame.size = FZ_MAX(out->frame.size, out->frame.tlbc_index + 4);
+	out->frame.size = (out->frame.size + 7) & ~7u;
+	out->code.flags = FZ_PY_ABSENT;
+	out->code.size = (uint32_t)t->sizes[CODE];
+	out->object.var_size = (uint32_t)t->sizes[OBJECT];
+	out->chunk.previous = 0;
+	out->chunk.size = 8;
+	out->chunk.top = 16;
+	out->chunk.data = 24;
+	if (out->unicode.compact_data == FZ_PY_ABSENT)
+		out->unicode.compact_data = out->unicode.ascii_data + 16;
+}
+
+int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_py_layout *ret,
+		       struct fz_error *err)
+{
+	struct table t = { .p = table };
+	struct fz_py_layout out = { 0 };
+	int rc;
+
+	if (n < 24 || memcmp(table, FZ_PY_COOKIE, 8) != 0)
+		return fz_fail(err, FZ_EINPUT, "it has no table of offsets");
+	uint64_t version = table_number(&t, 8);
+	unsigned major = version >> 24 & 255, minor = version >> 16 & 255;
+	if (version > UINT32_MAX || major != 3 || minor < 13)
+		return fz_fail(err, FZ_EINPUT,
+			       "its table of offsets is damaged: it gives version %#llx",
+			       (unsigned long long)version);
+	if (minor > FZ_PY_MINOR_MAX && !best_effort)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "Python 3.%u is newer than this version knows (3.%d); try "
+			       "--best-effort, or a newer version",
+			       minor, FZ_PY_MINOR_MAX);
+	t.column = FZ_MIN(minor, (unsigned)FZ_PY_MINOR_MAX) - 13;
+	if (n < table_sizes[t.column])
+		return fz_fail(err, FZ_EINPUT, "its table of offsets is cut short");
+	out.minor = (uint8_t)minor;
+	out.free_threaded = table_number(&t, 16) != 0;
+	rc = read_sizes(&t, err);
+	if (rc == 0)
+		rc = read_fields(&t, fields, FZ_ARRAY_LEN(fields), &out, err);
+	if (rc == 0)
+		rc = add_gc_base(&t, &out, err);
+	if (rc < 0)
+		return rc;
+	out.interp.tlbc_generation = out.frame.tlbc_index = out.code.tlbc = FZ_PY_ABSENT;
+	if (out.free_threaded) {
+		rc = read_fields(&t, tlbc_fields, FZ_ARRAY_LEN(tlbc_fields), &out, err);
+		if (rc < 0)
+			return rc;
+	}
+	fill_rest(&t, &out);
+	*ret = out;
+	return 0;
+}

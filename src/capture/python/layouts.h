@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Where things lie in the memory of each CPython version.
+ *
+ * 3.8 - 3.12 come from tables that were compiled from each version's own headers; from 3.13 on the
+ * interpreter carries a table of its own (_Py_DebugOffsets, at the start of _PyRuntime), which is
+ * checked once as untrusted input so that nothing has to be checked again while sampling.
+ */
+#pragma once
+
+#include "base/base.h"
+#include "base/error.h"
+
+/* This version has no such field. */
+#define FZ_PY_ABSENT UINT32_MAX
+
+enum { FZ_PY_MINOR_MIN = 8, FZ_PY_MINOR_MAX = 15 };
+
+/* How the innermost frame of a thread is found, and what a frame is. */
+enum fz_py_frames {
+	FZ_PY_FRAMES_HEAP,   /* 3.8 - 3.10: tstate->frame, frame objects linked by f_back */
+	FZ_PY_FRAMES_CFRAME, /* 3.11, 3.12: tstate->cframe->current_frame */
+	FZ_PY_FRAMES_DIRECT, /* 3.13 on: tstate->current_frame */
+};
+
+enum fz_py_lines {
+	FZ_PY_LINES_LNOTAB,   /* 3.8, 3.9 */
+	FZ_PY_LINES_310,      /* 3.10 */
+	FZ_PY_LINES_LOCATION, /* 3.11 on: with columns */
+};
+
+struct fz_py_layout {
+	uint8_t minor;
+	bool free_threaded;
+	uint8_t frames;         /* enum fz_py_frames */
+	uint8_t lines;          /* enum fz_py_lines */
+	uint8_t unicode_shift;  /* position of the `kind` bits in PyASCIIObject.state */
+	uint8_t position_scale; /* bytes of bytecode in a unit of a heap frame's f_lasti */
+	uint8_t owner_entry;    /* value of frame.owner for entry frames; 255: none (see entry) */
+
+	struct {
+		uint32_t interpreters_head, gc_collecting, gil;
+	} runtime;
+	struct {
+		uint32_t next, id, threads_head, threads_main, modules;
+		uint32_t gil_pointer; /* to the GIL in force; absent: the GIL lies in the runtime */
+		uint32_t gc_collecting, gc_frame, code_generation, tlbc_generation;
+	} interp;
+	struct {
+		uint32_t last_holder, locked, switches;
+	} gil;
+	struct {
+		uint32_t next, interp, frame, base_frame, status;
+		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
+	} thread;
+	struct {
+		uint32_t current; /* in a CFrame */
+	} cframe;
+	struct {
+		uint32_t size; /* bytes that hold all fields used here */
+		uint32_t previous, code, position, owner, is_entry, tlbc_index;
+	} frame;
+	struct {
+		uint32_t size; /* bytes that hold all fields used here */
+		uint32_t filename, name, qualname, line_table, first_line, flags, bytecode, tlbc;
+	} code;
+	struct {
+		uint32_t type, var_size, type_name;
+	} object;
+	struct {
+		uint32_t length, state, ascii_data, compact_data;
+	} unicode;
+	struct {
+		uint32_t size, data;
+	} bytes;
+	struct {
+		uint32_t previous, size, top, data;
+	} chunk;
+	/* To find threading._active for thread names before 3.14. */
+	struct {
+		uint32_t keys, values; /* in a dict */
+	} dict;
+};
+
+/* The table of a version before 3.13, or NULL. */
+const struct fz_py_layout *fz_py_layout_static(unsigned minor);
+
+/* Bytes of _Py_DebugOffsets that fz_py_layout_parse looks at, of any version. */
+enum { FZ_PY_DEBUG_OFFSETS_MAX = 888 };
+#define FZ_PY_COOKIE "xdebugpy"
+
+/* Layout from a copy of the target's _Py_DebugOffsets. A version newer than known is refused
+ * unless best_effort, which reads it as the newest known. */
+int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_py_layout *ret,
+		       struct fz_error *err);

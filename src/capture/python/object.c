@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Compact strings hold their characters right behind their header, one, two or four bytes each:
+ *
+ *   PyASCIIObject          {.. length .. state ..} data (ascii)
+ *   PyCompactUnicodeObject {PyASCIIObject, utf8 ..} data
+ *
+ * A str that is not compact (an instance of a subclass, or one from a long gone API) is not read.
+ */
+#include "base/str.h"
+#include "object.h"
+
+enum { HEADER_MAX = 128 };
+
+static uint64_t number_at(const uint8_t *p, uint32_t offset)
+{
+	uint64_t v;
+
+	memcpy(&v, p + offset, sizeof(v));
+	return v;
+}
+
+void fz_py_encode_text(const void *data, size_t n, unsigned kind, struct fz_buf *out)
+{
+	const uint8_t *one = data;
+	const uint16_t *two = data;
+	const uint32_t *four = data;
+	char utf8[4];
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t c = kind == 1 ? one[i] : kind == 2 ? two[i] : four[i];
+		if (c >= 0xd800 && c < 0xe000)
+			fz_buf_printf(out, "\\u%04x", c);
+		else
+			fz_buf_add(out, utf8, fz_utf8_encode(c, utf8));
+	}
+}
+
+bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		     struct fz_buf *out)
+{
+	uint8_t header[HEADER_MAX];
+	uint32_t size = l->unicode.compact_data;
+	uint32_t state;
+
+	if (object == 0 || object % 8 || size > sizeof(header) ||
+	    !fz_process_read(p, object, header, size))
+		return false;
+	uint64_t length = number_at(header, l->unicode.length);
+	memcpy(&state, header + l->unicode.state, sizeof(state));
+	unsigned kind = state >> l->unicode_shift & 7;
+	bool compact = state >> (l->unicode_shift + 3) & 1;
+	bool ascii = state >> (l->unicode_shift + 4) & 1;
+	if (!compact || length > INT32_MAX || (kind != 1 && kind != 2 && kind != 4) ||
+	    (ascii && kind != 1))
+		return false;
+	size_t n = (size_t)FZ_MIN(length, (uint64_t)FZ_PY_TEXT_MAX);
+	fz_auto(fz_free_ptr) void *data = fz_malloc(n * kind + 1);
+	uint64_t from = object + (ascii ? l->unicode.ascii_data : l->unicode.compact_data);
+	if (n && !fz_process_read(p, from, data, n * kind))
+		return false;
+	fz_py_encode_text(data, n, kind, out);
+	return true;
+}
+
+bool fz_py_read_bytes(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		      size_t max, struct fz_buf *out)
+{
+	uint64_t size;
+
+	if (object == 0 || object % 8 || !fz_process_read_u64(p, object + l->bytes.size, &size) ||
+	    size > max)
+		return false;
+	char *room = fz_buf_reserve(out, (size_t)size);
+	if (!room || (size && !fz_process_read(p, object + l->bytes.data, room, (size_t)size)))
+		return false;
+	out->n += (size_t)size;
+	return true;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* The interpreter's state is one variable, _PyRuntime, in the executable or in libpython.
+ *
+ * A candidate is a mapping of the start of such a file. Its symbols are looked up in memory first,
+ * which needs no file and so works for deleted files and other roots alike; then in the file; then
+ * the memory is searched for the table of offsets that 3.13 and later carry. What is found only
+ * counts when the interpreter and thread that it leads to point back at each other, since a
+ * program can have the same file mapped twice.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime.h"
+#include "symbol/elf.h"
+
+enum {
+	LIST_MAX = 4096, /* interpreters or threads followed before giving up */
+	SCAN_CHUNK = 1 << 20,
+	SCAN_MAX = 256 << 20, /* bytes of writable memory of a candidate to search */
+	FILE_MAX = 1 << 30,
+};
+
+FZ_PRINTF(3, 4)
+static void report(const struct fz_py_steps *steps, const char *what, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (!steps || !steps->fn)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	steps->fn(steps->arg, what, text);
+}
+
+static bool read_memory(void *arg, uint64_t at, void *out, size_t n)
+{
+	return fz_process_read(arg, at, out, n);
+}
+
+/* ---- files ---- */
+
+struct file_view {
+	const uint8_t *p;
+	size_t n;
+};
+
+static bool read_view(void *arg, uint64_t at, void *out, size_t n)
+{
+	const struct file_view *v = arg;
+
+	if (at > v->n || n > v->n - at)
+		return false;
+	memcpy(out, v->p + at, n);
+	return true;
+}
+
+static bool map_file(const char *path, struct file_view *ret)
+{
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size > FILE_MAX)
+		return false;
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	*ret = (struct file_view){ p, (size_t)st.st_size };
+	return true;
+}
+
+/* Open the file behind a mapping: by the kernel's own handle where that is allowed, else by its
+ * name inside the target's root, provided that it still is the same file. */
+static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
+			  struct file_view *ret)
+{
+	char path[4096];
+	struct stat st;
+
+	if (is_exe) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
+		if (map_file(path, ret))
+			return true;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)p->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	if (map_file(path, ret))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)p->pid, m->path);
+	return stat(path, &st) == 0 && st.st_ino == m->inode && map_file(path, ret);
+}
+
+/* ---- candidates ---- */
+
+struct candidate {
+	const struct fz_mapping *first; /* mapping of the file's start */
+	const struct fz_mapping *end;   /* behind the last mapping that belongs to it */
+	bool is_exe;
+};
+
+/* What a candidate says about itself. */
+struct finding {
+	uint64_t runtime, version_at;
+	uint64_t runtime_size;
+	uint64_t bss, bss_size;
+	int refused; /* error code: not a program that we can read */
+};
+
+static bool base_has(const struct fz_mapping *m, const char *part)
+{
+	struct fz_str base = fz_path_base(fz_str_of(m->path));
+
+	return memmem(base.p, base.n, part, strlen(part)) != NULL;
+}
+
+/* The mappings from i on that belong to the same file, with the anonymous one (.bss) after them. */
+static size_t candidate_end(const struct fz_mappings *maps, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < maps->n && (maps->list[end].inode == maps->list[i].inode ||
+				 (maps->list[end].path[0] == '\0' &&
+				  maps->list[end].start == maps->list[end - 1].end)))
+		end++;
+	return end;
+}
+
+static struct finding find_in_memory(struct fz_process *p, const struct candidate *c,
+				     struct fz_error *err)
+{
+	struct fz_elf_source source = { read_memory, p };
+	struct fz_elf_symbol symbols[] = { { "_PyRuntime" }, { "Py_Version" } };
+	struct finding f = { 0 };
+	int rc = fz_elf_find_mapped(&source, c->first->start, symbols, 2, err);
+
+	if (rc == FZ_EUNSUPPORTED)
+		f.refused = rc;
+	f.runtime = symbols[0].address;
+	f.runtime_size = symbols[0].size;
+	f.version_at = symbols[1].address;
+	return f;
+}
+
+static struct finding find_in_file(struct fz_process *p, const struct candidate *c)
+{
+	struct file_view view;
+	struct fz_elf_symbol symbols[] = { { "_PyRuntime" }, { "Py_Version" } };
+	struct fz_elf_section sections[] = { { ".PyRuntime" }, { ".bss" } };
+	struct finding f = { 0 };
+
+	if (!map_candidate(p, c->first, c->is_exe, &view))
+		return f;
+	struct fz_elf_source source = { read_view, &view };
+	fz_elf_find_file(&source, c->first->start, symbols, 2, sections, 2, NULL);
+	munmap((void *)view.p, view.n);
+	f.runtime = symbols[0].address ? symbols[0].address : sections[0].address;
+	f.runtime_size = symbols[0].size;
+	f.version_at = symbols[1].address;
+	f.bss = sections[1].address;
+	f.bss_size = sections[1].size;
+	return f;
+}
+
+/* Search its writable memory for the cookie of _Py_DebugOffsets. */
+static uint64_t scan_for_cookie(struct fz_process *p, const struct candidate *c)
+{
+	fz_auto(fz_free_ptr) uint8_t *chunk = fz_malloc(SCAN_CHUNK);
+	uint64_t budget = SCAN_MAX;
+
+	for (const struct fz_mapping *m = c->first; m < c->end; m++) {
+		if (!m->writable || !m->readable)
+			continue;
+		for (uint64_t at = m->start; at < m->end && budget; at += SCAN_CHUNK) {
+			size_t n = (size_t)FZ_MIN(m->end - at, (uint64_t)SCAN_CHUNK);
+			budget -= FZ_MIN(budget, n);
+			if (!fz_process_read(p, at, chunk, n))
+				break;
+			for (size_t i = 0; i + 8 <= n; i += 8)
+				if (memcmp(chunk + i, FZ_PY_COOKIE, 8) == 0)
+					return at + i;
+		}
+	}
+	return 0;
+}
+
+/* ---- checking what was found ---- */
+
+/* Does the runtime lead to an interpreter whose threads point back at it? */
+static bool runtime_is_alive(struct fz_process *p, uint64_t runtime, const struct fz_py_layout *l)
+{
+	uint64_t interp, thread, back;
+
+	return fz_process_read_u64(p, runtime + l->runtime.interpreters_head, &interp) && interp &&
+	       fz_process_read_u64(p, interp + l->interp.threads_head, &thread) && thread &&
+	       fz_process_read_u64(p, thread + l->thread.interp, &back) && back == interp;
+}
+
+/* "libpython3.8.so.1.0", "python3.9": the minor version, or 0. */
+static unsigned minor_of_name(const char *path)
+{
+	struct fz_str base = fz_path_base(fz_str_of(path));
+	const char *p = memmem(base.p, base.n, "python3.", 8);
+
+	return p ? (unsigned)strtoul(p + 8, NULL, 10) : 0;
+}
+
+/* The first layout under which an older runtime makes sense. */
+static const struct fz_py_layout *guess_layout(struct fz_process *p, uint64_t runtime)
+{
+	for (unsigned minor = 12; minor >= FZ_PY_MINOR_MIN; minor--) {
+		const struct fz_py_layout *l = fz_py_layout_static(minor);
+		if (runtime_is_alive(p, runtime, l))
+			return l;
+	}
+	return NULL;
+}
+
+/* "3.9.18 (main, ..." is what sys.version begins with; it lies in a buffer in .bss. */
+static void patch_from_text(struct fz_process *p, const struct candidate *c, unsigned minor,
+			    uint8_t version[3])
+{
+	fz_auto(fz_free_ptr) char *chunk = fz_malloc(SCAN_CHUNK + 1);
+	char start[16];
+	int length = snprintf(start, sizeof(start), "3.%u.", minor);
+
+	for (const struct fz_mapping *m = c->first; m < c->end; m++) {
+		if (!m->writable || !m->readable)
+			continue;
+		size_t n = (size_t)FZ_MIN(m->end - m->start, (uint64_t)SCAN_CHUNK);
+		if (!fz_process_read(p, m->start, chunk, n))
+			continue;
+		chunk[n] = '\0';
+		for (char *at = chunk;
+		     (at = memmem(at, (size_t)(chunk + n - at), start, (size_t)length)); at++) {
+			char *end;
+			unsigned long patch = strtoul(at + length, &end, 10);
+			if (end > at + length && patch < 256 && memcmp(end, " (", 2) == 0) {
+				version[2] = (uint8_t)patch;
+				return;
+			}
+		}
+	}
+}
+
+static int too_old(unsigned major, unsigned minor, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EUNSUPPORTED, "Python %u.%u cannot be read; 3.%d to 3.%d can", major,
+		       minor, FZ_PY_MINOR_MIN, FZ_PY_MINOR_MAX);
+}
+
+/* Version and layout of the runtime at an address. */
+static int identify(struct fz_process *p, const struct candidate *c, const struct finding *f,
+		    bool best_effort, struct fz_py_runtime *ret, struct fz_error *err)
+{
+	uint64_t table[FZ_PY_DEBUG_OFFSETS_MAX / 8];
+	uint32_t version = 0;
+	const struct fz_py_layout *l = NULL;
+
+	ret->address = f->runtime;
+	if (!fz_process_read(p, f->runtime, table, sizeof(table)))
+		return fz_process_trouble(p, errno, err);
+	if (memcmp(table, FZ_PY_COOKIE, 8) == 0) {
+		version = (uint32_t)table[1];
+		memcpy(ret->version,
+		       (uint8_t[3]){ version >> 24, version >> 16 & 255, version >> 8 & 255 }, 3);
+		return fz_py_layout_parse(table, sizeof(table), best_effort, &ret->layout, err);
+	}
+	if (f->version_at && fz_process_read(p, f->version_at, &version, sizeof(version)) &&
+	    version >> 24 == 3) {
+		memcpy(ret->version,
+		       (uint8_t[3]){ version >> 24, version >> 16 & 255, version >> 8 & 255 }, 3);
+		l = fz_py_layout_static(version >> 16 & 255);
+		if (!l)
+			return too_old(version >> 24, version >> 16 & 255, err);
+	} else {
+		unsigned minor = minor_of_name(c->first->path);
+		if (minor && minor < FZ_PY_MINOR_MIN)
+			return too_old(3, minor, err);
+		l = minor ? fz_py_layout_static(minor) : guess_layout(p, f->runtime);
+		if (!l)
+			return fz_fail(err, FZ_EAGAIN, "the interpreter has not started yet");
+		ret->version[0] = 3;
+		ret->version[1] = l->minor;
+		patch_from_text(p, c, l->minor, ret->version);
+	}
+	ret->layout = *l;
+	return 0;
+}
+
+/* ---- the search ---- */
+
+struct search {
+	struct fz_process *process;
+	bool best_effort;
+	const struct fz_py_steps *steps;
+	struct fz_mappings maps;
+	char exe[4096];
+};
+
+/* Try one candidate. FZ_EAGAIN: nothing usable (yet). */
+static int try_candidate(struct search *s, const struct candidate *c, struct fz_py_runtime *ret,
+			 struct fz_error *err)
+{
+	struct finding f = find_in_memory(s->process, c, err);
+	const char *how = "found in memory through the dynamic symbols";
+
+	if (f.refused)
+		return fz_error_prefix(err, "%s", c->first->path);
+	if (!f.runtime) {
+		f = find_in_file(s->process, c);
+		how = "found in the file's symbols or sections";
+	}
+	if (!f.runtime) {
+		f.runtime = scan_for_cookie(s->process, c);
+		how = "found by its cookie";
+	}
+	if (!f.runtime) {
+		report(s->steps, c->first->path, "no _PyRuntime");
+		return fz_fail(err, FZ_EAGAIN, "no Python interpreter in %s", c->first->path);
+	}
+	report(s->steps, c->first->path, "_PyRuntime at %#llx, %s", (unsigned long long)f.runtime,
+	       how);
+	int rc = identify(s->process, c, &f, s->best_effort, ret, err);
+	if (rc < 0)
+		return rc;
+	report(s->steps, "version", "%u.%u.%u%s", ret->version[0], ret->version[1], ret->version[2],
+	       ret->layout.free_threaded ? ", free-threaded" : "");
+	if (!runtime_is_alive(s->process, f.runtime, &ret->layout)) {
+		report(s->steps, "interpreter", "not started, or this copy is not in use");
+		return fz_fail(err, FZ_EAGAIN, "the interpreter in %s has not started yet",
+			       c->first->path);
+	}
+	return 0;
+}
+
+static bool next_candidate(const struct search *s, size_t *at, struct candidate *ret)
+{
+	for (; *at < s->maps.n; (*at)++) {
+		const struct fz_mapping *m = &s->maps.list[*at];
+		bool is_exe = strcmp(m->path, s->exe) == 0;
+		if (m->path[0] != '/' || m->offset != 0 || !m->readable ||
+		    (!is_exe && !base_has(m, "libpython") && !base_has(m, "python3.")))
+			continue;
+		*ret = (struct candidate){ m, s->maps.list + candidate_end(&s->maps, *at), is_exe };
+		(*at)++;
+		return true;
+	}
+	return false;
+}
+
+static int refuse_pypy(const struct search *s, struct fz_error *err)
+{
+	for (size_t i = 0; i < s->maps.n; i++) {
+		const struct fz_mapping *m = &s->maps.list[i];
+		if (m->offset == 0 && m->path[0] == '/' &&
+		    (base_has(m, "libpypy") ||
+		     (strcmp(m->path, s->exe) == 0 && base_has(m, "pypy"))))
+			return fz_fail(err, FZ_EUNSUPPORTED,
+				       "it runs PyPy, whose stacks cannot be read; CPython's can");
+	}
+	return 0;
+}
+
+static int search(struct search *s, struct fz_py_runtime *ret, struct fz_error *err)
+{
+	struct candidate c;
+	struct fz_error first = { 0 };
+	size_t at = 0;
+	int rc = refuse_pypy(s, err);
+
+	if (rc < 0)
+		return rc;
+	while (next_candidate(s, &at, &c)) {
+		struct fz_error this = { 0 };
+		rc = try_candidate(s, &c, ret, &this);
+		if (rc == 0) {
+			ret->module = fz_strdup(c.first->path);
+			return 0;
+		}
+		/* The most definite trouble is the one to tell. */
+		if (first.code == 0 || (first.code == FZ_EAGAIN && rc != FZ_EAGAIN))
+			first = this;
+	}
+	if (first.code == 0)
+		return fz_fail(err, FZ_EAGAIN, "no Python interpreter is loaded in it");
+	if (err)
+		*err = first;
+	return first.code;
+}
+
+int fz_py_runtime_find(struct fz_process *process, bool best_effort,
+		       const struct fz_py_steps *steps, struct fz_py_runtime *ret,
+		       struct fz_error *err)
+{
+	struct search s = { .process = process, .best_effort = best_effort, .steps = steps };
+	struct fz_py_runtime found = { 0 };
+	struct fz_error local = { 0 };
+	char probe;
+
+	err = err ? err : &local;
+	int rc = fz_process_maps(process, &s.maps, err);
+	if (rc < 0)
+		return rc;
+	if (s.maps.n == 0) {
+		fz_mappings_release(&s.maps);
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)process->pid);
+	}
+	if (!fz_process_link(process, "exe", s.exe, sizeof(s.exe)))
+		s.exe[0] = '\0';
+	if (fz_str_ends(fz_str_of(s.exe), " (deleted)"))
+		s.exe[strlen(s.exe) - strlen(" (deleted)")] = '\0';
+	report(steps, "program", "%s", s.exe);
+	/* Permission shows at the first byte. */
+	if (!fz_process_read(process, s.maps.list[0].start, &probe, 1) && errno != EFAULT) {
+		rc = fz_process_trouble(process, errno, err);
+		report(steps, "memory", "%s", err->message);
+	} else {
+		report(steps, "memory", "readable");
+		rc = search(&s, &found, err);
+		if (rc == FZ_EAGAIN && !fz_process_alive(process))
+			rc = fz_fail(err, FZ_EGONE, "it ended");
+		if (rc < 0)
+			fz_error_prefix(err, "process %d", (int)process->pid);
+	}
+	fz_mappings_release(&s.maps);
+	if (rc == 0)
+		*ret = found;
+	return rc;
+}
+
+void fz_py_runtime_release(struct fz_py_runtime *r)
+{
+	free(r->module);
+	r->module = NULL;
+}
