@@ -90,7 +90,7 @@ def parse_pr(number, title, body):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 16000
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 24000
     fixed = 0
     for number, title, body in pull_requests(rounds):
         if parse_pr(number, title, body).issue is not None:
