@@ -359,7 +359,7 @@ static int ptrace_scope(void)
 	fz_auto(fz_free_ptr) char *text =
 		fz_read_small("/proc/sys/kernel/yama/ptrace_scope", 64, NULL);
 
-	return text ? atoi(text) : 0;
+	return text ? (int)strtol(text, NULL, 10) : 0;
 }
 
 static bool have_ptrace_capability(void)
