@@ -230,7 +230,7 @@ static int read_sizes(struct table *t, struct fz_error *err)
 static int read_field(const struct table *t, const struct field *f, struct fz_py_layout *out,
 		      struct fz_error *err)
 {
-	uint32_t *member = (uint32_t *)((char *)out + f->member);
+	uint32_t *member = (void *)((char *)out + f->member);
 	uint16_t at = f->at[t->column];
 
 	if (at == 0) {
