@@ -99,21 +99,37 @@ void fz_json_int(struct fz_json *j, int64_t v)
 	fz_output_printf(j->out, "%lld", (long long)v);
 }
 
-void fz_json_double(struct fz_json *j, double v)
+void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE])
 {
-	char text[40];
-
-	before_item(j);
+	/* Whole numbers are most of what is written, and need no search for their digits. */
+	if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
+		snprintf(out, FZ_JSON_NUMBER_SIZE, "%lld", (long long)v);
+		return;
+	}
 	if (!isfinite(v)) {
-		fz_output_str(j->out, "null");
+		snprintf(out, FZ_JSON_NUMBER_SIZE, "null");
 		return;
 	}
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
+		snprintf(out, FZ_JSON_NUMBER_SIZE, "%.*g", digits, v);
+		if (strtod(out, NULL) == v)
 			break;
 	}
+}
+
+void fz_json_double(struct fz_json *j, double v)
+{
+	char text[FZ_JSON_NUMBER_SIZE];
+
+	before_item(j);
+	fz_json_format(v, text);
 	fz_output_str(j->out, text);
+}
+
+void fz_json_raw(struct fz_json *j, struct fz_str text)
+{
+	before_item(j);
+	fz_output_add(j->out, text.p, text.n);
 }
 
 void fz_json_bool(struct fz_json *j, bool v)

@@ -33,6 +33,12 @@ void fz_json_kint(struct fz_json *j, const char *key, int64_t v);
 void fz_json_kdouble(struct fz_json *j, const char *key, double v);
 void fz_json_kbool(struct fz_json *j, const char *key, bool v);
 
+/* A value that is JSON text already, for writers of very many small objects. */
+void fz_json_raw(struct fz_json *j, struct fz_str text);
+/* The text that fz_json_double writes. */
+enum { FZ_JSON_NUMBER_SIZE = 40 };
+void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE]);
+
 /* Append the JSON string literal of s, quotes included. "<" is written as an escape so that the
  * text can stand inside an HTML script element. */
 void fz_json_escape(struct fz_buf *b, struct fz_str s);

@@ -25,7 +25,7 @@ enum fz_scale_mode {
 	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for bare counts */
 	FZ_SCALE_SHARE, /* both totals made equal */
 };
-extern const char *const fz_scale_names[]; /* "auto", "time", "share" */
+extern const char *const fz_scale_names[]; /* "auto", "time", "share"; NULL-terminated */
 
 enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED };
 extern const char *const fz_state_names[]; /* "common", "new", "removed" */
@@ -36,7 +36,7 @@ struct fz_diff_options {
 	struct fz_str metric; /* name; empty: the head's default, which both must have */
 	bool cells, lines;    /* as for trees */
 	bool inverted;
-	bool force; /* compare what cannot be compared */
+	bool force; /* compare what cannot be compared: a warning instead of an error */
 };
 
 struct fz_diff_cost {
@@ -81,12 +81,17 @@ struct fz_diff {
 	struct fz_arena arena;
 	const char *metric, *unit;
 	enum fz_match match;
-	enum fz_scale_mode scale; /* never AUTO */
-	double factor;            /* multiplies base values before they are compared */
-	struct fz_diff_function *functions;
+	enum fz_scale_mode scale;           /* never AUTO */
+	double factor;                      /* multiplies base values before they are compared */
+	uint64_t samples[FZ_SIDES];         /* those with a stack; others take no part in a diff */
+	int64_t total[FZ_SIDES];            /* their weight: the sum of self over all nodes */
+	struct fz_diff_function *functions; /* by descending larger scaled total, then name */
 	uint32_t function_count;
 	struct fz_diff_node *nodes; /* preorder; siblings by descending larger scaled side */
 	uint32_t node_count;
+	uint32_t *node_of[FZ_SIDES];     /* node that a node of tree[side] became */
+	uint32_t *function_of[FZ_SIDES]; /* function that a profile function became; FZ_NONE: not
+					    in any counted sample */
 	struct fz_diff_thread *threads;
 	uint32_t thread_count;
 	struct fz_diff_cell *cells;
@@ -97,6 +102,8 @@ struct fz_diff {
 	uint32_t warning_count;
 };
 
+/* Fails with FZ_EINPUT when the two cannot be compared (no common metric; other mode or features,
+ * unless forced); the message then names both sides' values. */
 int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 		const struct fz_diff_options *options, struct fz_diff **ret, struct fz_error *err);
 void fz_diff_free(struct fz_diff *d);
@@ -107,5 +114,5 @@ static inline double fz_diff_delta(const struct fz_diff *d, int64_t base, int64_
 {
 	return (double)head - d->factor * (double)base;
 }
-/* delta relative to factor * base; NaN when that is 0. */
+/* The delta relative to factor * base (0.5: half as much again); NaN when that is 0. */
 double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* A comparison from end to end; the stages are in internal.h.
+ *
+ * Scaling: `factor` turns a base value into what the head would show if nothing had changed.
+ *
+ *              weights are times        weights count samples
+ *   time       1                        interval of base / interval of head
+ *   share      head total / base total  head total / base total
+ *
+ * With an empty side there is no share to make equal: the factor is then that of `time` when the
+ * head is empty, so that removed code keeps its cost, and 1 when the base is.
+ */
+#include "diff/internal.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+
+const char *const fz_scale_names[] = { "auto", "time", "share", NULL };
+const char *const fz_state_names[] = { "common", "new", "removed" };
+
+/* ---- metric ---- */
+
+/* The metric of that name on both sides. */
+static bool find_on_both(const struct fz_diff *d, struct fz_str name, uint32_t ret[FZ_SIDES])
+{
+	uint32_t base = fz_profile_find_metric(d->profile[FZ_BASE], name);
+	uint32_t head = fz_profile_find_metric(d->profile[FZ_HEAD], name);
+
+	if (base == FZ_NONE || head == FZ_NONE)
+		return false;
+	ret[FZ_BASE] = base;
+	ret[FZ_HEAD] = head;
+	return true;
+}
+
+static struct fz_str default_metric(const struct fz_profile *p)
+{
+	return fz_str_of(p->metrics[p->default_metric].name);
+}
+
+static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options *o,
+			  uint32_t ret[FZ_SIDES])
+{
+	const struct fz_profile *head = d->profile[FZ_HEAD];
+
+	if (o->metric.n)
+		return find_on_both(d, o->metric, ret);
+	/* Tachyon counts samples; exact figures are its figures. */
+	if (o->match == FZ_MATCH_EXACT && find_on_both(d, FZ_STR("samples"), ret))
+		return true;
+	if (find_on_both(d, default_metric(head), ret) ||
+	    find_on_both(d, default_metric(d->profile[FZ_BASE]), ret))
+		return true;
+	for (uint32_t i = 0; i < head->metric_count; i++)
+		if (find_on_both(d, fz_str_of(head->metrics[i].name), ret))
+			return true;
+	return false;
+}
+
+static char *metric_names(const struct fz_profile *p)
+{
+	struct fz_buf out = { 0 };
+
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		fz_buf_printf(&out, "%s%s", i ? ", " : "", p->metrics[i].name);
+	if (!out.n)
+		fz_buf_str(&out, "none");
+	return fz_buf_take(&out);
+}
+
+static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
+			  uint32_t ret[FZ_SIDES], struct fz_error *err)
+{
+	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+
+	if (!choose_metric(d, o, ret)) {
+		fz_auto(fz_free_ptr) char *b = metric_names(base);
+		fz_auto(fz_free_ptr) char *h = metric_names(head);
+		return fz_fail(err, FZ_EINPUT,
+			       "the recordings have no metric%s%.*s in common (base: %s; "
+			       "head: %s); record both alike",
+			       o->metric.n ? " " : "", (int)o->metric.n, o->metric.p, b, h);
+	}
+	const struct fz_metric *b = &base->metrics[ret[FZ_BASE]], *h = &head->metrics[ret[FZ_HEAD]];
+	if (strcmp(b->unit, h->unit) != 0)
+		return fz_fail(err, FZ_EINPUT,
+			       "metric %s is in different units (base: %s; head: %s); "
+			       "record both alike",
+			       h->name, b->unit, h->unit);
+	d->metric = h->name;
+	d->unit = h->unit;
+	return 0;
+}
+
+/* ---- trees and scale ---- */
+
+static void grow_trees(struct fz_diff *d, const uint32_t metric[FZ_SIDES], bool inverted,
+		       const struct fz_diff_options *o, struct fz_tree *ret[FZ_SIDES])
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		struct fz_tree_options options = FZ_TREE_DEFAULTS;
+		options.metric = metric[s];
+		options.inverted = inverted;
+		options.cells = o->cells && inverted == o->inverted;
+		options.lines = o->lines && !inverted && !o->inverted;
+		ret[s] = fz_tree_new(d->profile[s], &options);
+	}
+}
+
+static void sum_sides(struct fz_diff *d)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = d->profile[s];
+		const struct fz_tree *t = d->tree[s];
+		for (uint32_t i = 0; i < t->n; i += t->size[i])
+			d->total[s] += t->total[i];
+		for (size_t row = 0; row < p->samples.n; row++)
+			if (p->samples.stack[row] != FZ_NONE)
+				d->samples[s] += fz_sample_count(p, row);
+	}
+}
+
+static double interval_ratio(const struct fz_diff *d)
+{
+	int64_t base = d->profile[FZ_BASE]->recording.interval_ns;
+	int64_t head = d->profile[FZ_HEAD]->recording.interval_ns;
+
+	if (strcmp(d->metric, "samples") != 0 || base <= 0 || head <= 0)
+		return 1;
+	return (double)base / (double)head;
+}
+
+static void choose_scale(struct fz_diff *d, enum fz_scale_mode wanted)
+{
+	bool complete =
+		d->profile[FZ_BASE]->recording.complete && d->profile[FZ_HEAD]->recording.complete;
+
+	d->scale = wanted != FZ_SCALE_AUTO ? wanted : complete ? FZ_SCALE_TIME : FZ_SCALE_SHARE;
+	if (d->total[FZ_BASE] == 0)
+		d->factor = 1;
+	else if (d->scale == FZ_SCALE_TIME || d->total[FZ_HEAD] == 0)
+		d->factor = interval_ratio(d);
+	else
+		d->factor = (double)d->total[FZ_HEAD] / (double)d->total[FZ_BASE];
+}
+
+/* ---- costs ---- */
+
+/* Inside the outermost node of a function every further one is recursion, whose total is already
+ * counted. The path to a node is the same on both sides, so one pass serves both. */
+static void sum_functions(struct fz_diff *d, const struct fz_union *u)
+{
+	fz_auto(fz_free_ptr) uint32_t *open_until =
+		fz_calloc(d->function_count, sizeof(*open_until));
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct fz_diff_node *node = &u->nodes[i];
+		struct fz_diff_cost *cost = &d->functions[node->function].cost;
+		bool outermost = i >= open_until[node->function];
+		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+			cost->self[s] += node->cost.self[s];
+			cost->total[s] += outermost ? node->cost.total[s] : 0;
+		}
+		if (outermost)
+			open_until[node->function] = i + node->size;
+	}
+}
+
+static void sum_elided(struct fz_diff *d, const struct fz_union *u)
+{
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct fz_diff_node *node = &u->nodes[i];
+		if (node->state != FZ_REMOVED || node->cost.self[FZ_BASE] <= 0)
+			continue;
+		d->elided_count++;
+		d->elided_time += node->cost.self[FZ_BASE];
+	}
+}
+
+struct function_order {
+	uint32_t old;
+	double weight;
+	const struct fz_diff_function *f;
+};
+
+static int compare_functions(const void *pa, const void *pb)
+{
+	const struct function_order *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	int c = fz_str_cmp(a->f->name, b->f->name);
+	if (!c)
+		c = fz_str_cmp(a->f->file, b->f->file);
+	if (!c)
+		c = (a->f->line > b->f->line) - (a->f->line < b->f->line);
+	return c ? c : (a->old > b->old) - (a->old < b->old);
+}
+
+/* Functions in order of cost; nodes and function_of follow. */
+static void order_functions(struct fz_diff *d, struct fz_union *u)
+{
+	uint32_t n = d->function_count;
+	struct function_order *order = fz_calloc(n, sizeof(*order));
+	fz_auto(fz_free_ptr) uint32_t *now = fz_calloc(n, sizeof(*now));
+	struct fz_diff_function *sorted = fz_calloc(n, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fz_diff_cost *cost = &d->functions[i].cost;
+		order[i] = (struct function_order){
+			.old = i,
+			.f = &d->functions[i],
+			.weight = FZ_MAX(d->factor * (double)cost->total[FZ_BASE],
+					 (double)cost->total[FZ_HEAD]),
+		};
+	}
+	if (n)
+		qsort(order, n, sizeof(*order), compare_functions);
+	for (uint32_t i = 0; i < n; i++) {
+		sorted[i] = d->functions[order[i].old];
+		now[order[i].old] = i;
+	}
+	for (uint32_t i = 0; i < u->n; i++)
+		u->nodes[i].function = now[u->nodes[i].function];
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (uint32_t f = 0; f < d->profile[s]->function_count; f++)
+			if (d->function_of[s][f] != FZ_NONE)
+				d->function_of[s][f] = now[d->function_of[s][f]];
+	free(d->functions);
+	free(order);
+	d->functions = sorted;
+}
+
+static void take_union(struct fz_diff *d, struct fz_union *u)
+{
+	free(d->nodes);
+	d->nodes = u->nodes;
+	d->node_count = u->n;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		free(d->node_of[s]);
+		d->node_of[s] = u->node_of[s];
+	}
+}
+
+/* Functions, elided paths and totals always come from the straight trees: in an inverted tree a
+ * node's total says nothing about how often its function was on a stack. */
+static void build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
+		  const struct fz_diff_options *o)
+{
+	struct fz_union u;
+
+	fz_diff_match(d);
+	fz_diff_align(d, d->tree, &u);
+	sum_functions(d, &u);
+	sum_elided(d, &u);
+	order_functions(d, &u);
+	take_union(d, &u);
+	if (o->inverted) {
+		struct fz_tree *inverted[FZ_SIDES];
+		grow_trees(d, metric, true, o, inverted);
+		fz_diff_align(d, inverted, &u);
+		take_union(d, &u);
+		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+			fz_tree_free(d->tree[s]);
+			d->tree[s] = inverted[s];
+		}
+	}
+	fz_diff_match_threads(d);
+	if (o->cells)
+		fz_diff_merge_cells(d);
+}
+
+int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
+		const struct fz_diff_options *o, struct fz_diff **ret, struct fz_error *err)
+{
+	fz_auto(fz_diff_freep) struct fz_diff *d = fz_calloc(1, sizeof(*d));
+	uint32_t metric[FZ_SIDES];
+
+	d->profile[FZ_BASE] = base;
+	d->profile[FZ_HEAD] = head;
+	d->match = o->match;
+	int r = resolve_metric(d, o, metric, err);
+	if (r)
+		return r;
+	grow_trees(d, metric, false, o, d->tree);
+	sum_sides(d);
+	choose_scale(d, o->scale);
+	r = fz_diff_check_recordings(d, o->force, err);
+	if (r)
+		return r;
+	build(d, metric, o);
+	*ret = fz_steal(d);
+	return 0;
+}
+
+void fz_diff_free(struct fz_diff *d)
+{
+	if (!d)
+		return;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		fz_tree_free(d->tree[s]);
+		free(d->node_of[s]);
+		free(d->function_of[s]);
+	}
+	free(d->functions);
+	free(d->nodes);
+	free(d->threads);
+	free(d->cells);
+	fz_arena_release(&d->arena);
+	free(d);
+}
+
+void fz_diff_freep(struct fz_diff **d)
+{
+	fz_diff_free(*d);
+}
+
+double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head)
+{
+	double scaled = d->factor * (double)base;
+
+	return scaled == 0 ? NAN : ((double)head - scaled) / scaled;
+}

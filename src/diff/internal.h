@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The stages of a comparison, in the order in which fz_diff_new runs them. Each fills its part of
+ * struct fz_diff from what the earlier ones left there. */
+#pragma once
+
+#include "diff/diff.h"
+
+/* match.c: functions, function_of. Costs are still 0. */
+void fz_diff_match(struct fz_diff *d);
+
+/* align.c: the union tree of two trees: nodes and node_of. The arrays belong to the caller. */
+struct fz_union {
+	struct fz_diff_node *nodes;
+	uint32_t n;
+	uint32_t *node_of[FZ_SIDES];
+};
+void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES],
+		   struct fz_union *ret);
+
+/* threads.c: threads, and cells of d->nodes. */
+void fz_diff_match_threads(struct fz_diff *d);
+void fz_diff_merge_cells(struct fz_diff *d);
+
+/* compare.c: what speaks against comparing the two recordings. An error when they must not be
+ * compared and force is not set, else warnings. */
+int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err);
+FZ_PRINTF(2, 3)
+void fz_diff_warn(struct fz_diff *d, const char *fmt, ...);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function of the base is which function of the head.
+ *
+ * Functions with an equal key form a group; a key is (name, file), canonical or as recorded. A
+ * group is one function of the diff, except where a file has several functions of one name
+ * (lambdas, overloads in nested scopes): when both sides saw equally many of them they are matched
+ * in order of their first lines. When the numbers differ nobody can say which one is missing, and
+ * the group is compared as a whole. Exact matching never splits a group: Tachyon knows no first
+ * lines.
+ *
+ *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
+ *              0            1       ->              0            1
+ */
+#include "diff/internal.h"
+
+#include "diff/names.h"
+
+/* A profile function on its way to a diff function. */
+struct entry {
+	uint32_t group, function;
+	int32_t first_line;
+	uint8_t side;
+};
+
+struct matcher {
+	struct fz_diff *d;
+	struct fz_name *names[FZ_SIDES];
+	int32_t *lines[FZ_SIDES];
+	struct fz_map groups; /* hash of key -> first entry with it */
+	struct entry *entries;
+	uint32_t n;
+	uint32_t function_cap;
+};
+
+static struct fz_name *recorded_names(const struct fz_profile *p, struct fz_arena *arena)
+{
+	struct fz_name *names =
+		fz_arena_alloc(arena, ((size_t)p->function_count + 1) * sizeof(*names));
+
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct fz_function *f = &p->functions[i];
+		names[i].name = p->strings[f->name];
+		names[i].file = names[i].key = p->strings[f->file];
+	}
+	return names;
+}
+
+static void name_functions(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+
+	if (d->match == FZ_MATCH_NAMES) {
+		fz_names_of_pair(d->profile, &d->arena, m->names);
+		return;
+	}
+	for (int s = 0; s < FZ_SIDES; s++)
+		m->names[s] = recorded_names(d->profile[s], &d->arena);
+}
+
+static const struct fz_name *name_of(const struct matcher *m, const struct entry *e)
+{
+	return &m->names[e->side][e->function];
+}
+
+static uint32_t group_of(struct matcher *m, const struct entry *e)
+{
+	const struct fz_name *name = name_of(m, e);
+	uint64_t key = fz_hash_bytes(name->name.p, name->name.n) +
+		       fz_hash64(fz_hash_bytes(name->key.p, name->key.n));
+
+	for (;;) {
+		uint32_t *slot = fz_map_slot(&m->groups, key);
+		if (*slot == FZ_NONE)
+			*slot = m->n;
+		if (*slot == m->n)
+			return m->n;
+		const struct fz_name *other = name_of(m, &m->entries[*slot]);
+		if (fz_str_eq(other->name, name->name) && fz_str_eq(other->key, name->key))
+			return *slot;
+		key = fz_hash64(key + 1);
+	}
+}
+
+static void collect_entries(struct matcher *m)
+{
+	size_t all = 0;
+
+	for (int s = 0; s < FZ_SIDES; s++)
+		all += m->d->profile[s]->function_count;
+	m->entries = fz_calloc(all, sizeof(*m->entries));
+	for (uint8_t s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = m->d->profile[s];
+		const struct fz_tree *t = m->d->tree[s];
+		fz_auto(fz_free_ptr) bool *used = fz_calloc(p->function_count, sizeof(*used));
+
+		for (uint32_t i = 0; i < t->n; i++)
+			used[t->function[i]] = true;
+		for (uint32_t f = 0; f < p->function_count; f++) {
+			if (!used[f])
+				continue;
+			struct entry *e = &m->entries[m->n];
+			*e = (struct entry){ .function = f,
+					     .side = s,
+					     .first_line = p->functions[f].first_line };
+			e->group = group_of(m, e);
+			m->n++;
+		}
+	}
+}
+
+static int compare_entries(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
+	if (a->first_line != b->first_line)
+		return a->first_line < b->first_line ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static uint32_t add_function(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+
+	fz_grow(d->functions, d->function_count, m->function_cap);
+	d->functions[d->function_count] =
+		(struct fz_diff_function){ .on_side = { FZ_NONE, FZ_NONE } };
+	return d->function_count++;
+}
+
+/* How many of the entries [0, n) of one side have different first lines. */
+static uint32_t count_lines(const struct entry *e, uint32_t n, uint8_t side)
+{
+	uint32_t count = 0;
+	const struct entry *last = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (e[i].side != side)
+			continue;
+		count += !last || last->first_line != e[i].first_line;
+		last = &e[i];
+	}
+	return count;
+}
+
+/* The entries of one group, sorted by side and first line, become one or more functions. */
+static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
+{
+	struct fz_diff *d = m->d;
+	uint32_t lines[FZ_SIDES];
+
+	for (uint8_t s = 0; s < FZ_SIDES; s++)
+		lines[s] = count_lines(e, n, s);
+	bool split = d->match == FZ_MATCH_NAMES &&
+		     (lines[FZ_BASE] == lines[FZ_HEAD] || !lines[FZ_BASE] || !lines[FZ_HEAD]);
+	uint32_t first = d->function_count, count = split ? FZ_MAX(lines[0], lines[1]) : 1, at = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		add_function(m);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0 && e[i].side != e[i - 1].side)
+			at = 0;
+		else if (i > 0 && e[i].first_line != e[i - 1].first_line)
+			at++;
+		uint32_t target = first + (split ? at : 0);
+		struct fz_diff_function *f = &d->functions[target];
+		if (f->on_side[e[i].side] == FZ_NONE)
+			f->on_side[e[i].side] = e[i].function;
+		d->function_of[e[i].side][e[i].function] = target;
+	}
+}
+
+/* What is shown comes from the head; from the base where the head has no such function. */
+static void describe(const struct matcher *m, struct fz_diff_function *f)
+{
+	enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
+	uint32_t function = f->on_side[side];
+
+	f->name = m->names[side][function].name;
+	f->file = m->names[side][function].file;
+	f->line = m->lines[side][function];
+	f->kind = m->d->profile[side]->functions[function].kind;
+	f->state = f->on_side[FZ_BASE] == FZ_NONE   ? FZ_NEW
+		   : f->on_side[FZ_HEAD] == FZ_NONE ? FZ_REMOVED
+						    : FZ_COMMON;
+}
+
+void fz_diff_match(struct fz_diff *d)
+{
+	struct matcher m = { .d = d };
+
+	name_functions(&m);
+	for (int s = 0; s < FZ_SIDES; s++) {
+		uint32_t n = d->profile[s]->function_count;
+		m.lines[s] = fz_profile_function_lines(d->profile[s], d->tree[s]->metric);
+		d->function_of[s] = fz_calloc(n, sizeof(uint32_t));
+		for (uint32_t f = 0; f < n; f++)
+			d->function_of[s][f] = FZ_NONE;
+	}
+	collect_entries(&m);
+	if (m.n)
+		qsort(m.entries, m.n, sizeof(*m.entries), compare_entries);
+	for (uint32_t i = 0, end; i < m.n; i = end) {
+		for (end = i; end < m.n && m.entries[end].group == m.entries[i].group; end++)
+			;
+		place_group(&m, &m.entries[i], end - i);
+	}
+	for (uint32_t i = 0; i < d->function_count; i++)
+		describe(&m, &d->functions[i]);
+	for (int s = 0; s < FZ_SIDES; s++)
+		free(m.lines[s]);
+	free(m.entries);
+	fz_map_release(&m.groups);
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* The JSON reports. A million nodes are ordinary here, so a node is put together in a buffer from
+ * its function's part (escaped once) and its numbers, and handed to the writer as one item. Nodes
+ * and functions stand one a line: line-based tools can read and compare them.
+ */
+#include "report/json.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "diff/names.h"
+#include "profile/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SCHEMA = 1 };
+
+/* ---- recordings ---- */
+
+static const char *const mode_names[] = {
+	[FZ_MODE_WALL] = "wall",
+	[FZ_MODE_CPU] = "cpu",
+	[FZ_MODE_GIL] = "gil",
+	[FZ_MODE_ALL] = "all",
+	[FZ_MODE_EXCEPTION] = "exception",
+};
+
+static void write_features(struct fz_json *j, unsigned features)
+{
+	static const char *const names[] = { "all_threads", "native", "gc", "opcodes", "blocking" };
+
+	fz_json_key(j, "features");
+	fz_json_open(j, '[');
+	for (unsigned i = 0; i < FZ_ARRAY_LEN(names); i++)
+		if (features >> i & 1)
+			fz_json_str(j, fz_str_of(names[i]));
+	fz_json_close(j, ']');
+}
+
+static void write_quality(struct fz_json *j, const struct fz_quality *q)
+{
+	fz_json_key(j, "quality");
+	fz_json_open(j, '{');
+	fz_json_kint(j, "taken", (int64_t)q->taken);
+	fz_json_kint(j, "retried", (int64_t)q->retried);
+	fz_json_key(j, "rejected");
+	fz_json_open(j, '{');
+	for (size_t i = 0; i < FZ_REJECTS; i++)
+		fz_json_kint(j, fz_reject_names[i], (int64_t)q->rejected[i]);
+	fz_json_close(j, '}');
+	fz_json_kint(j, "missed", (int64_t)q->missed);
+	fz_json_kint(j, "longest_gap_ns", q->longest_gap_ns);
+	fz_json_close(j, '}');
+}
+
+static void write_rate(struct fz_json *j, const char *key, double rate)
+{
+	if (isfinite(rate))
+		fz_json_kdouble(j, key, rate);
+}
+
+static int compare_facts(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_profile *p = arg;
+	const struct fz_fact *a = pa, *b = pb;
+
+	return fz_str_cmp(p->strings[a->key], p->strings[b->key]);
+}
+
+/* A fact named like a field that write_facts writes by itself would stand there twice. */
+static bool is_field(struct fz_str key)
+{
+	static const char *const fields[] = {
+		"mode",     "features",      "interval_ns",   "duration_ns", "python_version",
+		"complete", "reconstructed", "error_rate",    "missed_rate", "achieved_hz",
+		"quality",  "dropped_bytes", "skipped_lines", "runs",
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(fields); i++)
+		if (fz_str_eq(key, fz_str_of(fields[i])))
+			return true;
+	return false;
+}
+
+/* The recorder's named facts, in order of their keys. */
+static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) struct fz_fact *facts = fz_calloc(p->fact_count, sizeof(*facts));
+
+	if (p->fact_count) {
+		memcpy(facts, p->facts, p->fact_count * sizeof(*facts));
+		qsort_r(facts, p->fact_count, sizeof(*facts), compare_facts, (void *)p);
+	}
+	for (uint32_t i = 0; i < p->fact_count; i++) {
+		struct fz_str key = p->strings[facts[i].key];
+		if (!is_field(key))
+			fz_json_kstr(j, key.p, p->strings[facts[i].value]);
+	}
+}
+
+/* What is unknown is left out. */
+static void write_facts(struct fz_json *j, const struct fz_profile *p)
+{
+	const struct fz_recording *r = &p->recording;
+	char version[32];
+
+	fz_json_key(j, "facts");
+	fz_json_open(j, '{');
+	write_named_facts(j, p);
+	if (r->mode < FZ_ARRAY_LEN(mode_names) && mode_names[r->mode])
+		fz_json_kstr(j, "mode", fz_str_of(mode_names[r->mode]));
+	if (r->features_known)
+		write_features(j, r->features);
+	if (r->interval_ns > 0)
+		fz_json_kint(j, "interval_ns", r->interval_ns);
+	if (r->duration_ns > 0)
+		fz_json_kint(j, "duration_ns", r->duration_ns);
+	if (r->python[0]) {
+		snprintf(version, sizeof(version), "%d.%d.%d", r->python[0], r->python[1],
+			 r->python[2]);
+		fz_json_kstr(j, "python_version", fz_str_of(version));
+	}
+	fz_json_kbool(j, "complete", r->complete);
+	fz_json_kbool(j, "reconstructed", r->reconstructed);
+	write_rate(j, "error_rate", r->error_rate);
+	write_rate(j, "missed_rate", r->missed_rate);
+	write_rate(j, "achieved_hz", r->achieved_hz);
+	if (p->quality.known)
+		write_quality(j, &p->quality);
+	if (p->quality.dropped_bytes)
+		fz_json_kint(j, "dropped_bytes", (int64_t)p->quality.dropped_bytes);
+	if (p->skipped_lines)
+		fz_json_kint(j, "skipped_lines", p->skipped_lines);
+	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
+	fz_json_close(j, '}');
+}
+
+/* ---- numbers ---- */
+
+/* printf costs more than all the rest of a node together. */
+static void add_int(struct fz_buf *b, const char *key, int64_t v)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+	uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do {
+		digits[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (v < 0)
+		digits[--at] = '-';
+	fz_buf_str(b, key);
+	fz_buf_add(b, digits + at, sizeof(digits) - at);
+}
+
+static void add_double(struct fz_buf *b, const char *key, double v)
+{
+	char text[FZ_JSON_NUMBER_SIZE];
+
+	if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
+		add_int(b, key, (int64_t)v);
+		return;
+	}
+	fz_json_format(v, text);
+	fz_buf_str(b, key);
+	fz_buf_str(b, text);
+}
+
+static void add_cost(struct fz_buf *b, const struct fz_diff *d, const struct fz_diff_cost *c)
+{
+	const int64_t *self = c->self, *total = c->total;
+
+	add_int(b, ", \"base_self\": ", self[FZ_BASE]);
+	add_int(b, ", \"base_total\": ", total[FZ_BASE]);
+	add_int(b, ", \"head_self\": ", self[FZ_HEAD]);
+	add_int(b, ", \"head_total\": ", total[FZ_HEAD]);
+	add_double(b, ", \"diff_self\": ", fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]));
+	add_double(b, ", \"pct_self\": ", 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]));
+	add_double(b, ", \"diff_total\": ", fz_diff_delta(d, total[FZ_BASE], total[FZ_HEAD]));
+	add_double(b, ", \"pct_total\": ", 100 * fz_diff_ratio(d, total[FZ_BASE], total[FZ_HEAD]));
+}
+
+/* ---- functions ---- */
+
+/* The part of an object that names a function, escaped once for all its nodes. */
+static void add_name(struct fz_buf *b, struct fz_str name, struct fz_str file, int32_t line)
+{
+	fz_buf_str(b, "\"name\": ");
+	fz_json_escape(b, name);
+	fz_buf_str(b, ", \"file\": ");
+	fz_json_escape(b, file);
+	add_int(b, ", \"line\": ", line);
+}
+
+/* Parts of all functions one after the other; part i is [start[i], start[i + 1]). */
+struct name_parts {
+	struct fz_buf text;
+	size_t *start;
+};
+
+static void add_part(const struct name_parts *parts, uint32_t i, struct fz_buf *b)
+{
+	fz_buf_add(b, parts->text.p + parts->start[i], parts->start[i + 1] - parts->start[i]);
+}
+
+static struct name_parts diff_parts(const struct fz_diff *d)
+{
+	struct name_parts parts = { .start = fz_calloc((size_t)d->function_count + 1,
+						       sizeof(size_t)) };
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		add_name(&parts.text, f->name, f->file, f->line);
+		parts.start[i + 1] = parts.text.n;
+	}
+	return parts;
+}
+
+static void parts_release(struct name_parts *parts)
+{
+	fz_buf_release(&parts->text);
+	free(parts->start);
+}
+
+/* ---- diff ---- */
+
+static void write_side(struct fz_json *j, const char *key, const struct fz_diff *d, enum fz_side s)
+{
+	fz_json_key(j, key);
+	fz_json_open(j, '{');
+	fz_json_kint(j, "samples", (int64_t)d->samples[s]);
+	fz_json_kint(j, "total", d->total[s]);
+	fz_json_kstr(j, "unit", fz_str_of(d->unit));
+	write_facts(j, d->profile[s]);
+	fz_json_close(j, '}');
+}
+
+static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
+			     const struct name_parts *parts)
+{
+	struct fz_buf b = { 0 };
+
+	fz_json_key(j, "nodes");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		const struct fz_diff_node *node = &d->nodes[i];
+		fz_buf_reset(&b);
+		add_int(&b, "{\"id\": ", i);
+		add_int(&b, ", \"parent\": ", node->parent == FZ_NONE ? -1 : (int64_t)node->parent);
+		fz_buf_str(&b, ", ");
+		add_part(parts, node->function, &b);
+		fz_buf_str(&b, ", \"state\": \"");
+		fz_buf_str(&b, fz_state_names[node->state]);
+		fz_buf_char(&b, '"');
+		add_cost(&b, d, &node->cost);
+		fz_buf_char(&b, '}');
+		fz_json_raw(j, fz_buf_view(&b));
+	}
+	fz_json_close(j, ']');
+	fz_buf_release(&b);
+}
+
+static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
+				 const struct name_parts *parts)
+{
+	struct fz_buf b = { 0 };
+
+	fz_json_key(j, "functions");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		fz_buf_reset(&b);
+		fz_buf_char(&b, '{');
+		add_part(parts, i, &b);
+		fz_buf_str(&b, ", \"state\": \"");
+		fz_buf_str(&b, fz_state_names[f->state]);
+		fz_buf_char(&b, '"');
+		add_cost(&b, d, &f->cost);
+		fz_buf_char(&b, '}');
+		fz_json_raw(j, fz_buf_view(&b));
+	}
+	fz_json_close(j, ']');
+	fz_buf_release(&b);
+}
+
+static void write_warnings(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "warnings");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->warning_count; i++)
+		fz_json_str(j, fz_str_of(d->warnings[i]));
+	fz_json_close(j, ']');
+}
+
+void fz_report_json_diff(const struct fz_diff *d, struct fz_output *out)
+{
+	struct fz_json j;
+	struct name_parts parts = diff_parts(d);
+
+	fz_json_init(&j, out, 2);
+	fz_json_open(&j, '{');
+	fz_json_kint(&j, "schema", SCHEMA);
+	fz_json_kstr(&j, "kind", FZ_STR("diff"));
+	fz_json_kstr(&j, "metric", fz_str_of(d->metric));
+	fz_json_kstr(&j, "match", d->match == FZ_MATCH_EXACT ? FZ_STR("exact") : FZ_STR("names"));
+	write_side(&j, "base", d, FZ_BASE);
+	write_side(&j, "head", d, FZ_HEAD);
+	fz_json_key(&j, "scale");
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "mode", fz_str_of(fz_scale_names[d->scale]));
+	fz_json_kdouble(&j, "factor", d->factor);
+	fz_json_close(&j, '}');
+	write_warnings(&j, d);
+	write_diff_nodes(&j, d, &parts);
+	write_diff_functions(&j, d, &parts);
+	fz_json_kint(&j, "elided_count", d->elided_count);
+	fz_json_kint(&j, "elided_time", d->elided_time);
+	fz_json_close(&j, '}');
+	parts_release(&parts);
+}
+
+/* ---- one profile ---- */
+
+static struct name_parts profile_parts(const struct fz_profile *p, uint32_t metric)
+{
+	struct name_parts parts = { .start = fz_calloc((size_t)p->function_count + 1,
+						       sizeof(size_t)) };
+	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, metric);
+
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct fz_function *f = &p->functions[i];
+		add_name(&parts.text, p->strings[f->name], p->strings[f->file], lines[i]);
+		parts.start[i + 1] = parts.text.n;
+	}
+	return parts;
+}
+
+static void write_profile_nodes(struct fz_json *j, const struct fz_tree *t,
+				const struct name_parts *parts)
+{
+	struct fz_buf b = { 0 };
+
+	fz_json_key(j, "nodes");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < t->n; i++) {
+		fz_buf_reset(&b);
+		add_int(&b, "{\"id\": ", i);
+		add_int(&b, ", \"parent\": ", t->parent[i] == FZ_NONE ? -1 : (int64_t)t->parent[i]);
+		fz_buf_str(&b, ", ");
+		add_part(parts, t->function[i], &b);
+		add_int(&b, ", \"self\": ", t->self[i]);
+		add_int(&b, ", \"total\": ", t->total[i]);
+		fz_buf_char(&b, '}');
+		fz_json_raw(j, fz_buf_view(&b));
+	}
+	fz_json_close(j, ']');
+	fz_buf_release(&b);
+}
+
+struct cost_order {
+	uint32_t function;
+	int64_t total;
+	const struct fz_profile *p;
+};
+
+static int compare_costs(const void *pa, const void *pb)
+{
+	const struct cost_order *a = pa, *b = pb;
+	const struct fz_function *fa = &a->p->functions[a->function];
+	const struct fz_function *fb = &b->p->functions[b->function];
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	int c = fz_str_cmp(a->p->strings[fa->name], a->p->strings[fb->name]);
+	if (!c)
+		c = fz_str_cmp(a->p->strings[fa->file], a->p->strings[fb->file]);
+	return c ? c : (a->function > b->function) - (a->function < b->function);
+}
+
+static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
+				    const struct name_parts *parts)
+{
+	const struct fz_profile *p = t->profile;
+	fz_auto(fz_free_ptr) int64_t *self = NULL;
+	fz_auto(fz_free_ptr) int64_t *total = NULL;
+	fz_auto(fz_free_ptr) struct cost_order *order =
+		fz_calloc(p->function_count, sizeof(*order));
+	uint32_t n = 0;
+	struct fz_buf b = { 0 };
+
+	fz_tree_function_costs(t, &self, &total);
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (self[i] || total[i])
+			order[n++] = (struct cost_order){ i, total[i], p };
+	qsort(order, n, sizeof(*order), compare_costs);
+	fz_json_key(j, "functions");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t f = order[i].function;
+		fz_buf_reset(&b);
+		fz_buf_char(&b, '{');
+		add_part(parts, f, &b);
+		add_int(&b, ", \"self\": ", self[f]);
+		add_int(&b, ", \"total\": ", total[f]);
+		fz_buf_char(&b, '}');
+		fz_json_raw(j, fz_buf_view(&b));
+	}
+	fz_json_close(j, ']');
+	fz_buf_release(&b);
+}
+
+void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out)
+{
+	struct fz_json j;
+	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
+	const struct fz_metric *m = &p->metrics[t->metric];
+	struct name_parts parts = profile_parts(p, t->metric);
+
+	fz_json_init(&j, out, 2);
+	fz_json_open(&j, '{');
+	fz_json_kint(&j, "schema", SCHEMA);
+	fz_json_kstr(&j, "kind", FZ_STR("profile"));
+	fz_json_kstr(&j, "metric", fz_str_of(m->name));
+	fz_json_kstr(&j, "unit", fz_str_of(m->unit));
+	fz_json_kint(&j, "samples", (int64_t)t->samples);
+	fz_json_kint(&j, "total", t->sum);
+	write_facts(&j, p);
+	write_profile_nodes(&j, t, &parts);
+	write_profile_functions(&j, t, &parts);
+	fz_json_close(&j, '}');
+	parts_release(&parts);
+}
