@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Order statistics. */
+#pragma once
+
+#include <stddef.h>
+
+/* Median; the mean of the two middle values for an even n. NaN for n = 0. Reorders the values;
+ * linear time on average. */
+double fz_median(double *values, size_t n);
+
+struct fz_weighted {
+	double value, weight; /* weight > 0 */
+};
+
+/* The value that half of the weight lies below; the mean of two neighbours when the halves are
+ * exactly equal. NaN for n = 0. Sorts the items by value. */
+double fz_weighted_median(struct fz_weighted *items, size_t n);
