@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#include "verdict.h"
+
+#include "base/base.h"
+
+const char *const fz_verdict_names[FZ_VERDICTS] = { "unknown", "unchanged", "changed" };
+
+enum fz_verdict fz_verdict_of(const struct fz_change *c, bool rejected, double margin)
+{
+	fz_assert(margin >= 0);
+	fz_assert(!rejected || c->tested);
+	if (rejected)
+		return FZ_VERDICT_CHANGED;
+	if (c->low >= -margin && c->high <= margin)
+		return FZ_VERDICT_UNCHANGED;
+	return FZ_VERDICT_UNKNOWN;
+}
