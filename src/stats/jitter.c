@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* changed  <=>  |median_B - median_A| > j_A + j_B + max(500, 1e-5 total),  j = max - min.
+ *
+ * The last term covers what two or three runs are too few to show. Measured on CPython 3.11 with
+ * 275 M instructions: 0.040 % of range and 110 of 2,097 functions differing with nothing fixed,
+ * 0.0016 % and 83 with the hash seed fixed. */
+#include "jitter.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "order.h"
+
+static const double least_absolute = 500;
+static const double least_relative = 1e-5;
+static const double report_relative = 1e-3;
+
+/* Median and max - min. */
+static double middle_and_range(const double *v, size_t n, double *ret_range)
+{
+	fz_auto(fz_free_ptr) double *copy = fz_reallocarray(NULL, n, sizeof(*copy));
+	double low = v[0], high = v[0];
+
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = v[i];
+		low = FZ_MIN(low, v[i]);
+		high = FZ_MAX(high, v[i]);
+	}
+	*ret_range = high - low;
+	return fz_median(copy, n);
+}
+
+struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const double *head,
+				 size_t head_runs, double total)
+{
+	struct fz_jitter j;
+	double base_range, head_range;
+
+	fz_assert(base_runs > 0 && head_runs > 0);
+	j.base = middle_and_range(base, base_runs, &base_range);
+	j.head = middle_and_range(head, head_runs, &head_range);
+	j.change = j.head - j.base;
+	j.bound = base_range + head_range + FZ_MAX(least_absolute, least_relative * total);
+	j.changed = fabs(j.change) > j.bound;
+	j.worth_reporting = j.changed && fabs(j.change) >= report_relative * total;
+	return j;
+}
+
+struct fz_jitter_parts fz_jitter_split(double base, double base_calls, double head,
+				       double head_calls)
+{
+	struct fz_jitter_parts parts = { .calls = head - base };
+	double base_each, head_each;
+
+	if (base_calls <= 0 || head_calls <= 0)
+		return parts;
+	base_each = base / base_calls;
+	head_each = head / head_calls;
+	parts.cost = (head_each - base_each) * (base_calls + head_calls) / 2;
+	parts.calls -= parts.cost;
+	return parts;
+}
