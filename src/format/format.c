@@ -3,10 +3,7 @@
 #include "format.h"
 
 const struct fz_format *const fz_formats[] = {
-	&fz_format_collapsed,
-	&fz_format_folded,
-	&fz_format_tachyon,
-	NULL,
+	&fz_format_collapsed, &fz_format_folded, &fz_format_fz, &fz_format_tachyon, NULL,
 };
 
 enum { SNIFF_BYTES = 4096 };

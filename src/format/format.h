@@ -42,3 +42,11 @@ int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *e
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
 		   struct fz_error *err);
+
+/* Compressed input can stand for any number of rows, so readers ask before they add `more`:
+ * whether that many are in proportion to the bytes of the file read so far. */
+static inline bool fz_format_rows_allowed(const struct fz_profile *p, uint64_t more,
+					  uint64_t file_bytes)
+{
+	return p->samples.n + more <= p->limits->free_samples + 64 * file_bytes;
+}

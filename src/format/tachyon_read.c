@@ -15,10 +15,8 @@
 #include "tachyon_source.h"
 
 enum {
-	DEPTH_MAX = 1 << 20,    /* CPython writes at most TACHYON_DEPTH */
-	FREE_SAMPLES = 1 << 25, /* accepted from a file of any size, and beyond these */
-	SAMPLES_A_BYTE = 64,    /* so many for each byte of the file */
-	FRAME_BYTES_MIN = 7,    /* in the frame table */
+	DEPTH_MAX = 1 << 20, /* CPython writes at most TACHYON_DEPTH */
+	FRAME_BYTES_MIN = 7, /* in the frame table */
 };
 #define TABLE_BYTES_MAX ((uint64_t)4 << 30)
 
@@ -249,7 +247,7 @@ static bool add_sample(struct reader *r, uint32_t thread, uint8_t status)
 
 	if (us > INT64_MAX / 1000)
 		return false;
-	if (r->p->samples.n >= FREE_SAMPLES + SAMPLES_A_BYTE * r->source.taken) {
+	if (!fz_format_rows_allowed(r->p, 1, r->source.taken)) {
 		r->p->over_limit = true;
 		return false;
 	}

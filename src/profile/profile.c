@@ -21,6 +21,7 @@ const struct fz_limits fz_limits_default = {
 	.stacks = 1u << 28,
 	.threads = 1u << 22,
 	.samples = 1ull << 33,
+	.free_samples = 1ull << 25,
 	.string_bytes = 4ull << 30,
 };
 

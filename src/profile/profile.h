@@ -173,6 +173,7 @@ struct fz_source_text {
 struct fz_limits {
 	uint32_t strings, functions, frames, stacks, threads;
 	uint64_t samples;
+	uint64_t free_samples; /* in a file of any size; larger files may hold more */
 	uint64_t string_bytes;
 };
 extern const struct fz_limits fz_limits_default;

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading .fz; the layout is in fz_layout.h and docs/format.md.
+ *
+ * Blocks go through a window over the input. One whose checksum does not hold is skipped by
+ * looking for the next mark inside it, so only what was damaged is lost:
+ *
+ *   a SAMPLES block   its samples
+ *   a TABLES block    names: what refers to them becomes the frame "[lost]"
+ *   anything          counted in quality.dropped_bytes
+ *
+ * The file's indices are translated to the profile's, as interning may number them otherwise.
+ */
+#include "format.h"
+#include "fz_columns.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+enum {
+	GAP_MAX = 1 << 22, /* table entries that may have been lost */
+	WINDOW_STEP = 256 * 1024,
+};
+/* Work that is spent on checksums of blocks that turn out to be damaged. */
+#define WASTE_MAX ((uint64_t)4 << 30)
+
+#define LOST "[lost]"
+
+/* Translation of a table: file index -> profile index, FZ_NONE where lost. */
+struct table {
+	uint32_t *at;
+	uint32_t n, cap;
+};
+
+struct reader {
+	struct fz_input *in;
+	struct fz_profile *p;
+	struct fz_buf window;
+	size_t at; /* of what comes next, in window */
+	bool ended;
+	uint64_t taken, dropped, waste;
+	struct fz_buf plain;
+	ZSTD_DCtx *zstd;
+	bool has_setup, has_end;
+	int64_t interval_ns, quantum_ns;
+	uint32_t columns;
+	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
+	struct table strings, functions, frames, stacks, threads;
+	uint32_t lost_frame, lost_stack;
+};
+
+struct block {
+	uint8_t type, flags;
+	uint32_t packed, plain;
+	uint64_t check;
+};
+
+/* ---- window ---- */
+
+/* Have n bytes at r->at, or as many as there are; negative on an input error. */
+static int want(struct reader *r, size_t n, struct fz_error *err)
+{
+	if (r->at > WINDOW_STEP) {
+		memmove(r->window.p, r->window.p + r->at, r->window.n - r->at);
+		r->window.n -= r->at;
+		r->at = 0;
+	}
+	while (r->window.n - r->at < n && !r->ended) {
+		char *room = fz_buf_reserve(&r->window, WINDOW_STEP);
+		int64_t got = fz_input_read(r->in, room, WINDOW_STEP, err);
+		if (got < 0)
+			return (int)got;
+		r->ended = got < WINDOW_STEP;
+		r->window.n += (size_t)got;
+		r->taken += (uint64_t)got;
+	}
+	return 0;
+}
+
+static size_t available(const struct reader *r)
+{
+	return r->window.n - r->at;
+}
+
+static void drop(struct reader *r, size_t n)
+{
+	r->at += n;
+	r->dropped += n;
+}
+
+/* Move to the next mark after the byte at r->at. */
+static int find_mark(struct reader *r, struct fz_error *err)
+{
+	drop(r, FZ_MIN(available(r), (size_t)1));
+	for (;;) {
+		int code = want(r, FZ_FZ_MARK_SIZE, err);
+		if (code)
+			return code;
+		const char *here = r->window.p + r->at;
+		const char *mark = memmem(here, available(r), FZ_FZ_MARK, FZ_FZ_MARK_SIZE);
+		if (mark) {
+			drop(r, (size_t)(mark - here));
+			return 0;
+		}
+		if (r->ended) {
+			drop(r, available(r));
+			return 0;
+		}
+		drop(r, available(r) - (FZ_FZ_MARK_SIZE - 1));
+	}
+}
+
+static bool parse_header(const struct reader *r, struct block *b)
+{
+	struct fz_cursor c = fz_cursor_of(r->window.p + r->at, available(r));
+	const uint8_t *start = c.p;
+	const uint8_t *mark = fz_cursor_bytes(&c, FZ_FZ_MARK_SIZE);
+
+	b->type = fz_cursor_u8(&c);
+	b->flags = fz_cursor_u8(&c);
+	fz_cursor_bytes(&c, 2);
+	b->packed = fz_cursor_u32(&c);
+	b->plain = fz_cursor_u32(&c);
+	b->check = fz_cursor_u64(&c);
+	size_t checked = (size_t)(c.p - start);
+	uint32_t check = fz_cursor_u32(&c);
+	return !c.bad && memcmp(mark, FZ_FZ_MARK, FZ_FZ_MARK_SIZE) == 0 &&
+	       check == (uint32_t)XXH3_64bits(start, checked) && b->packed <= FZ_FZ_PACKED_MAX &&
+	       b->plain <= FZ_FZ_PLAIN_MAX;
+}
+
+/* Unpack into r->plain, which grows with what really comes out. */
+static bool unpack(struct reader *r, const struct block *b, const char *payload)
+{
+	fz_buf_reset(&r->plain);
+	if (!(b->flags & FZ_FZ_ZSTD)) {
+		fz_buf_add(&r->plain, payload, b->packed);
+		return b->packed == b->plain;
+	}
+	ZSTD_inBuffer src = { payload, b->packed, 0 };
+	size_t left = 1;
+	ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
+	while (left) {
+		size_t step = FZ_MIN((size_t)b->plain + 1 - r->plain.n, (size_t)WINDOW_STEP);
+		ZSTD_outBuffer dst = { fz_buf_reserve(&r->plain, step), step, 0 };
+		size_t before = src.pos;
+		left = ZSTD_decompressStream(r->zstd, &dst, &src);
+		r->plain.n += dst.pos;
+		if (ZSTD_isError(left) || r->plain.n > b->plain ||
+		    (dst.pos == 0 && src.pos == before))
+			return false;
+	}
+	return r->plain.n == b->plain;
+}
+
+/* ---- tables ---- */
+
+static uint32_t translate(const struct table *t, uint64_t index)
+{
+	return index < t->n ? t->at[index] : FZ_NONE;
+}
+
+static void append(struct table *t, uint32_t index)
+{
+	fz_grow(t->at, t->n, t->cap);
+	t->at[t->n++] = index;
+}
+
+static uint32_t lost_frame(struct reader *r)
+{
+	if (r->lost_frame == FZ_NONE)
+		r->lost_frame = fz_profile_frame_named(r->p, FZ_STR(LOST), FZ_STR(""), FZ_NO_LINE,
+						       FZ_KIND_MARKER);
+	return r->lost_frame;
+}
+
+static uint32_t lost_stack(struct reader *r)
+{
+	if (r->lost_stack == FZ_NONE)
+		r->lost_stack = fz_profile_stack(r->p, FZ_NONE, lost_frame(r));
+	return r->lost_stack;
+}
+
+static uint32_t read_string_ref(struct reader *r, struct fz_cursor *c)
+{
+	uint32_t s = translate(&r->strings, fz_cursor_varint(c));
+
+	return s == FZ_NONE ? fz_profile_string(r->p, FZ_STR(LOST)) : s;
+}
+
+static uint32_t read_string(struct reader *r, struct fz_cursor *c)
+{
+	uint64_t n = fz_cursor_varint(c);
+	const uint8_t *p = fz_cursor_bytes(c, n);
+
+	return p ? fz_profile_string(r->p, (struct fz_str){ (const char *)p, n }) : 0;
+}
+
+static uint32_t read_function(struct reader *r, struct fz_cursor *c)
+{
+	struct fz_function f;
+
+	f.name = read_string_ref(r, c);
+	f.file = read_string_ref(r, c);
+	f.module = read_string_ref(r, c);
+	int64_t line = fz_cursor_zigzag(c);
+	f.first_line = line >= 0 && line <= INT32_MAX ? (int32_t)line : 0;
+	f.kind = fz_cursor_u8(c);
+	if (f.kind >= FZ_KINDS)
+		f.kind = FZ_KIND_UNKNOWN;
+	return c->bad ? 0 : fz_profile_function(r->p, &f);
+}
+
+static int32_t position(int64_t v)
+{
+	return v >= 0 && v <= INT32_MAX ? (int32_t)v : FZ_NO_LINE;
+}
+
+static int32_t read_end(struct fz_cursor *c, int32_t start)
+{
+	int64_t v = fz_cursor_zigzag(c);
+
+	return v < -INT32_MAX || v > INT32_MAX ? FZ_NO_LINE : position(start + v);
+}
+
+static uint32_t read_frame(struct reader *r, struct fz_cursor *c)
+{
+	struct fz_frame f = { .function = translate(&r->functions, fz_cursor_varint(c)) };
+
+	f.line = position(fz_cursor_zigzag(c));
+	f.end_line = read_end(c, f.line);
+	f.column = position(fz_cursor_zigzag(c));
+	f.end_column = read_end(c, f.column);
+	f.opcode = fz_cursor_u8(c);
+	if (c->bad)
+		return 0;
+	return f.function == FZ_NONE ? lost_frame(r) : fz_profile_frame(r->p, &f);
+}
+
+static uint32_t read_stack(struct reader *r, struct fz_cursor *c)
+{
+	uint64_t up = fz_cursor_varint(c);
+	uint32_t frame = translate(&r->frames, fz_cursor_varint(c));
+	uint32_t parent = FZ_NONE;
+
+	if (c->bad || up > r->stacks.n) {
+		c->bad = true;
+		return 0;
+	}
+	if (up) {
+		parent = translate(&r->stacks, r->stacks.n - up);
+		if (parent == FZ_NONE)
+			parent = lost_stack(r);
+	}
+	return fz_profile_stack(r->p, parent, frame == FZ_NONE ? lost_frame(r) : frame);
+}
+
+static uint32_t read_thread(struct reader *r, struct fz_cursor *c)
+{
+	struct fz_thread t;
+
+	t.pid = fz_cursor_varint(c);
+	t.tid = fz_cursor_varint(c);
+	t.interp = fz_cursor_varint32(c, UINT32_MAX);
+	t.name = read_string_ref(r, c);
+	t.is_main = fz_cursor_u8(c);
+	return c->bad ? 0 : fz_profile_thread(r->p, &t);
+}
+
+typedef uint32_t read_entry(struct reader *r, struct fz_cursor *c);
+
+/* A gap before the first entry is what a damaged block held. */
+static bool read_entries(struct reader *r, struct fz_cursor *c, struct table *t, read_entry *entry)
+{
+	if (!c->bad && fz_cursor_left(c) == 0)
+		return true; /* the block was full before it came to this table */
+	uint64_t first = fz_cursor_varint(c), n = fz_cursor_varint(c);
+	if (c->bad || first < t->n || first - t->n > GAP_MAX || n > fz_cursor_left(c))
+		return false;
+	while (t->n < first)
+		append(t, FZ_NONE);
+	for (uint64_t i = 0; i < n && !c->bad && !r->p->over_limit; i++) {
+		uint32_t index = entry(r, c);
+		if (!c->bad)
+			append(t, index);
+	}
+	return !c->bad;
+}
+
+static bool read_tables(struct reader *r, struct fz_cursor *c)
+{
+	return read_entries(r, c, &r->strings, read_string) &&
+	       read_entries(r, c, &r->functions, read_function) &&
+	       read_entries(r, c, &r->frames, read_frame) &&
+	       read_entries(r, c, &r->stacks, read_stack) &&
+	       read_entries(r, c, &r->threads, read_thread);
+}
+
+/* ---- the other blocks ---- */
+
+static struct fz_str read_text(struct fz_cursor *c)
+{
+	uint64_t n = fz_cursor_varint(c);
+	const uint8_t *p = fz_cursor_bytes(c, n);
+
+	return p ? (struct fz_str){ (const char *)p, n } : FZ_STR("");
+}
+
+static struct fz_str rest_of(const struct fz_cursor *c)
+{
+	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
+}
+
+static bool read_metric(struct reader *r, struct fz_cursor *c)
+{
+	struct fz_str name = read_text(c), unit = read_text(c);
+	int64_t each = fz_cursor_zigzag(c);
+	bool has_column = fz_cursor_u8(c);
+
+	if (c->bad)
+		return false;
+	fz_profile_add_metric(r->p, name, unit, each, has_column);
+	if (has_column) {
+		r->unit[r->columns] = fz_str_eq(unit, FZ_STR("ns")) ? r->quantum_ns : 1;
+		r->usual[r->columns++] = each;
+	}
+	return true;
+}
+
+static bool read_setup(struct reader *r, struct fz_cursor *c)
+{
+	if (r->has_setup)
+		return true;
+	int64_t quantum = (int64_t)fz_cursor_varint32(c, 1000 * 1000 * 1000);
+	uint64_t interval = fz_cursor_varint(c);
+	uint32_t chosen = fz_cursor_varint32(c, FZ_METRICS_MAX);
+	uint32_t n = fz_cursor_varint32(c, FZ_METRICS_MAX);
+
+	if (c->bad || quantum < 1 || interval > INT64_MAX / 2 || n == 0 || chosen >= n)
+		return false;
+	r->quantum_ns = quantum;
+	r->interval_ns = (int64_t)interval;
+	r->has_setup = true;
+	for (uint32_t m = 0; m < n; m++)
+		if (!read_metric(r, c))
+			return false;
+	r->p->default_metric = chosen;
+	return true;
+}
+
+static void add_row(struct reader *r, const struct fz_fz_rows *rows, uint32_t row)
+{
+	int64_t weights[FZ_METRICS_MAX];
+	uint32_t thread = translate(&r->threads, rows->threads[rows->thread[row]]);
+	uint32_t stack = rows->stack[row];
+
+	if (stack != FZ_NONE) {
+		stack = translate(&r->stacks, stack);
+		if (stack == FZ_NONE)
+			stack = lost_stack(r);
+	}
+	if (thread == FZ_NONE)
+		thread = fz_profile_thread(r->p, &(struct fz_thread){ 0 });
+	struct fz_sample sample = {
+		.run = rows->run[row],
+		.thread = thread,
+		.stack = stack,
+		.status = rows->status[row],
+		.count = rows->count[row],
+	};
+	if (__builtin_mul_overflow(rows->time[row], r->quantum_ns, &sample.time))
+		sample.time = 0;
+	for (uint32_t m = 0; m < r->columns; m++)
+		weights[m] = rows->weight[m][row];
+	fz_profile_add_sample(r->p, &sample, weights);
+}
+
+static bool read_samples(struct reader *r, struct fz_cursor *c)
+{
+	fz_auto(fz_fz_rows_release) struct fz_fz_rows rows = {
+		.weight_count = r->columns,
+		.interval_ns = r->interval_ns,
+		.quantum_ns = r->quantum_ns,
+	};
+
+	if (!r->has_setup)
+		return false;
+	memcpy(rows.unit, r->unit, sizeof(r->unit));
+	memcpy(rows.usual, r->usual, sizeof(r->usual));
+	if (!fz_fz_rows_decode(&rows, c))
+		return false;
+	if (!fz_format_rows_allowed(r->p, rows.n, r->taken)) {
+		r->p->over_limit = true;
+		return true;
+	}
+	for (uint32_t row = 0; row < rows.n; row++)
+		add_row(r, &rows, row);
+	return true;
+}
+
+static bool read_quality(struct fz_quality *q, struct fz_cursor *c)
+{
+	struct fz_quality read = { .known = fz_cursor_u8(c) };
+
+	read.taken = fz_cursor_varint(c);
+	read.retried = fz_cursor_varint(c);
+	read.missed = fz_cursor_varint(c);
+	read.longest_gap_ns = fz_cursor_zigzag(c);
+	read.dropped_bytes = fz_cursor_varint(c);
+	uint64_t n = fz_cursor_varint(c);
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		uint64_t v = fz_cursor_varint(c);
+		/* A reason that is not known here is one of the impossible values. */
+		read.rejected[FZ_MIN(i, (uint64_t)FZ_REJECT_CORRUPT)] += v;
+	}
+	if (!c->bad)
+		*q = read;
+	return !c->bad;
+}
+
+static void read_flags(struct fz_profile *p, int64_t flags)
+{
+	p->recording.complete = flags & FZ_FZ_COMPLETE;
+	p->recording.reconstructed = flags & FZ_FZ_RECONSTRUCTED;
+	p->samples.ordered = !(flags & FZ_FZ_UNORDERED);
+	p->samples.timed = !(flags & FZ_FZ_UNTIMED);
+}
+
+static double read_double(struct fz_cursor *c)
+{
+	uint64_t bits = fz_cursor_u64(c);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static void read_fact(struct fz_profile *p, struct fz_cursor *c)
+{
+	struct fz_str key = read_text(c);
+
+	if (c->bad || memchr(key.p, '\0', key.n))
+		return;
+	fz_auto(fz_free_ptr) char *name = fz_strndup(key.p, key.n);
+	fz_profile_set_fact(p, name, rest_of(c));
+}
+
+static void read_run(struct fz_profile *p, struct fz_cursor *c)
+{
+	uint32_t index = fz_cursor_varint32(c, UINT16_MAX);
+	struct fz_run run = { .start_unix_ns = fz_cursor_zigzag(c) };
+
+	run.duration_ns = fz_cursor_zigzag(c);
+	if (c->bad)
+		return;
+	while (p->run_count <= index)
+		fz_profile_add_run(p, &(struct fz_run){ 0 });
+	p->runs[index] = run;
+}
+
+static void read_thread_name(struct reader *r, struct fz_cursor *c)
+{
+	uint32_t index = translate(&r->threads, fz_cursor_varint(c));
+	bool is_main = fz_cursor_u8(c);
+
+	if (c->bad || index == FZ_NONE)
+		return;
+	struct fz_thread t = r->p->threads[index];
+	t.is_main = is_main;
+	t.name = fz_profile_string(r->p, rest_of(c));
+	fz_profile_thread(r->p, &t);
+}
+
+static void read_field(struct reader *r, uint64_t tag, struct fz_cursor *c)
+{
+	struct fz_recording *to = &r->p->recording;
+
+	switch (tag) {
+	case FZ_FZ_MODE: {
+		int64_t mode = fz_cursor_zigzag(c);
+		to->mode = mode >= 0 && mode <= FZ_MODE_EXCEPTION ? (enum fz_mode)mode
+								  : FZ_MODE_UNKNOWN;
+		break;
+	}
+	case FZ_FZ_FEATURES:
+		to->features_known = true;
+		to->features = (unsigned)fz_cursor_zigzag(c);
+		break;
+	case FZ_FZ_INTERVAL:
+		to->interval_ns = FZ_MAX(fz_cursor_zigzag(c), 0);
+		break;
+	case FZ_FZ_DURATION:
+		to->duration_ns = FZ_MAX(fz_cursor_zigzag(c), 0);
+		break;
+	case FZ_FZ_PYTHON:
+		for (size_t i = 0; i < sizeof(to->python); i++)
+			to->python[i] = fz_cursor_u8(c);
+		break;
+	case FZ_FZ_FLAGS:
+		read_flags(r->p, fz_cursor_zigzag(c));
+		break;
+	case FZ_FZ_ERROR_RATE:
+		to->error_rate = read_double(c);
+		break;
+	case FZ_FZ_MISSED_RATE:
+		to->missed_rate = read_double(c);
+		break;
+	case FZ_FZ_ACHIEVED_HZ:
+		to->achieved_hz = read_double(c);
+		break;
+	case FZ_FZ_QUALITY:
+		read_quality(&r->p->quality, c);
+		break;
+	case FZ_FZ_SKIPPED_LINES:
+		r->p->skipped_lines = (uint32_t)fz_cursor_zigzag(c);
+		break;
+	case FZ_FZ_FACT:
+		read_fact(r->p, c);
+		break;
+	case FZ_FZ_RUN:
+		read_run(r->p, c);
+		break;
+	case FZ_FZ_THREAD:
+		read_thread_name(r, c);
+		break;
+	}
+}
+
+static bool read_facts(struct reader *r, struct fz_cursor *c)
+{
+	while (!c->bad && fz_cursor_left(c)) {
+		uint64_t tag = fz_cursor_varint(c), n = fz_cursor_varint(c);
+		const uint8_t *p = fz_cursor_bytes(c, n);
+		if (!p)
+			return false;
+		struct fz_cursor field = fz_cursor_of(p, n);
+		read_field(r, tag, &field);
+	}
+	return !c->bad;
+}
+
+static bool read_source(struct reader *r, struct fz_cursor *c)
+{
+	struct fz_str file = read_text(c);
+
+	if (c->bad)
+		return false;
+	fz_profile_add_source(r->p, fz_profile_string(r->p, file), rest_of(c));
+	return true;
+}
+
+static bool read_end_mark(struct reader *r, struct fz_cursor *c)
+{
+	fz_cursor_varint(c);
+	r->has_end = true;
+	return !c->bad;
+}
+
+static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
+	[FZ_FZ_SETUP] = read_setup, [FZ_FZ_TABLES] = read_tables, [FZ_FZ_SAMPLES] = read_samples,
+	[FZ_FZ_FACTS] = read_facts, [FZ_FZ_SOURCE] = read_source, [FZ_FZ_END] = read_end_mark,
+};
+
+/* ---- the whole ---- */
+
+/* One block, or past some damage. */
+static int read_block(struct reader *r, struct fz_error *err)
+{
+	struct block b;
+	int code = want(r, FZ_FZ_BLOCK_HEADER, err);
+
+	if (code || available(r) == 0)
+		return code;
+	if (!parse_header(r, &b))
+		return find_mark(r, err);
+	code = want(r, FZ_FZ_BLOCK_HEADER + (size_t)b.packed, err);
+	if (code)
+		return code;
+	size_t whole = FZ_FZ_BLOCK_HEADER + (size_t)b.packed;
+	const char *payload = r->window.p + r->at + FZ_FZ_BLOCK_HEADER;
+	if (available(r) < whole || XXH3_64bits(payload, b.packed) != b.check) {
+		r->waste += b.packed;
+		if (r->waste > WASTE_MAX)
+			return fz_fail(err, FZ_EINPUT, "%s: too damaged to be read",
+				       fz_input_name(r->in));
+		return find_mark(r, err);
+	}
+	bool known = b.type < FZ_ARRAY_LEN(block_readers) && block_readers[b.type];
+	if (!known && (b.flags & FZ_FZ_CRITICAL))
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "%s: written by a newer fizeau; this one cannot read it",
+			       fz_input_name(r->in));
+	bool good = true;
+	if (known) {
+		good = unpack(r, &b, payload);
+		struct fz_cursor c = fz_cursor_of(r->plain.p, r->plain.n);
+		good = good && block_readers[b.type](r, &c);
+	}
+	if (good)
+		r->at += whole;
+	else
+		drop(r, whole);
+	return 0;
+}
+
+static int read_blocks(struct reader *r, struct fz_error *err)
+{
+	int code = 0;
+
+	do {
+		code = read_block(r, err);
+		if (!code)
+			code = fz_profile_check(r->p, err);
+	} while (!code && !(r->ended && available(r) == 0));
+	if (code)
+		return code;
+	if (!r->has_setup)
+		return fz_fail(err, FZ_EINPUT, "%s: cut short or damaged before the first sample",
+			       fz_input_name(r->in));
+	r->p->quality.dropped_bytes += r->dropped;
+	if (!r->has_end || r->dropped)
+		r->p->recording.complete = false;
+	return 0;
+}
+
+static int read_file_header(struct reader *r, struct fz_error *err)
+{
+	int code = want(r, FZ_FZ_FILE_HEADER, err);
+
+	if (code)
+		return code;
+	if (available(r) < FZ_FZ_FILE_HEADER)
+		return fz_fail(err, FZ_EINPUT, "%s: cut short within the header",
+			       fz_input_name(r->in));
+	struct fz_cursor c = fz_cursor_of(r->window.p + 8, 8);
+	uint32_t version = fz_cursor_u32(&c);
+	if (version != FZ_FZ_VERSION)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "%s: format version %u; this fizeau reads version 1",
+			       fz_input_name(r->in), version);
+	r->at = FZ_FZ_FILE_HEADER;
+	return 0;
+}
+
+static void release(struct reader *r)
+{
+	struct table *tables[] = { &r->strings, &r->functions, &r->frames, &r->stacks,
+				   &r->threads };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
+		free(tables[i]->at);
+	fz_buf_release(&r->window);
+	fz_buf_release(&r->plain);
+	ZSTD_freeDCtx(r->zstd);
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(release) struct reader r = {
+		.in = in,
+		.p = p,
+		.zstd = ZSTD_createDCtx(),
+		.lost_frame = FZ_NONE,
+		.lost_stack = FZ_NONE,
+	};
+	fz_assert(r.zstd);
+	int code = read_file_header(&r, err);
+
+	return code ? code : read_blocks(&r, err);
+}
+
+static int sniff(const uint8_t *head, size_t n, const char *name)
+{
+	(void)name;
+	return n >= 8 && memcmp(head, FZ_FZ_MAGIC, 8) == 0 ? 100 : 0;
+}
+
+const struct fz_format fz_format_fz = {
+	.name = "fz",
+	.title = "Fizeau recording",
+	.suffixes = ".fz",
+	.sniff = sniff,
+	.read = read,
+	.write = fz_fz_write,
+	.binary = true,
+};

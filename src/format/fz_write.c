@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing .fz: a stream of blocks, each holding what is new since the last; see fz_layout.h.
+ *
+ *   fz_fz_writer_add -> pending rows -> flush: [SETUP] [FACTS] TABLES SAMPLES -> fd or output
+ *
+ * Times are stored in quanta: 1 us for intervals of 100 us and more, finer below, 1 ns where no
+ * interval is known. Rounding of weights in ns is carried on to the thread's next sample, so
+ * that sums stay right to a quantum.
+ */
+#include "fz.h"
+
+#include "fz_columns.h"
+#include "format.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <errno.h>
+#include <math.h>
+#include <zstd.h>
+
+enum {
+	LEVEL = 3,
+	SETUP_EVERY = 64,      /* flushes: how much is lost when only the first one was damaged */
+	QUALITY_EVERY = 8,     /* flushes */
+	TABLE_BYTES = 1 << 20, /* start another block when one has so much */
+	QUANTA_AN_INTERVAL = 100,
+};
+
+/* What is known of a thread while its samples are written. */
+struct lane {
+	int64_t last_time; /* in quanta */
+	bool seen;
+	int64_t carry[FZ_METRICS_MAX];
+	uint32_t local; /* index in the block being built, when block == writer.block */
+	uint64_t block;
+};
+
+struct fz_fz_writer {
+	int fd; /* -1: to out */
+	struct fz_output *out;
+	const struct fz_profile *p;
+	ZSTD_CCtx *zstd;
+	int64_t interval_ns, quantum_ns;
+	struct fz_fz_rows rows; /* pending; n counts */
+	struct lane *lanes;
+	uint32_t lane_count;
+	uint64_t block; /* number of SAMPLES blocks, from 1 */
+	uint64_t flushes, samples;
+	uint32_t strings, functions, frames, stacks, threads; /* already written */
+	uint64_t facts_hash;
+	struct fz_buf plain, packed;
+	int error; /* errno of the first failed write */
+};
+
+/* ---- blocks ---- */
+
+static void put(struct fz_fz_writer *w, const void *p, size_t n)
+{
+	if (w->out)
+		fz_output_add(w->out, p, n);
+	else if (!w->error && !fz_write_full(w->fd, p, n))
+		w->error = errno;
+}
+
+/* Compress w->plain, each part on its own so that it gets its own statistics. */
+static void compress(struct fz_fz_writer *w, const size_t *ends, size_t parts)
+{
+	ZSTD_inBuffer src = { w->plain.p, 0, 0 };
+
+	fz_buf_reset(&w->packed);
+	ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+	for (size_t i = 0; i < parts; i++) {
+		bool last = i + 1 == parts;
+		size_t left;
+		src.size = ends[i];
+		do {
+			char *room = fz_buf_reserve(&w->packed, ZSTD_CStreamOutSize());
+			ZSTD_outBuffer dst = { room, ZSTD_CStreamOutSize(), 0 };
+			left = ZSTD_compressStream2(w->zstd, &dst, &src,
+						    last ? ZSTD_e_end : ZSTD_e_flush);
+			fz_assert(!ZSTD_isError(left));
+			w->packed.n += dst.pos;
+		} while (left || src.pos < src.size);
+	}
+}
+
+/* Write w->plain as a block and empty it. */
+static void put_block(struct fz_fz_writer *w, enum fz_fz_block type, const size_t *ends,
+		      size_t parts)
+{
+	fz_auto(fz_buf_release) struct fz_buf head = { 0 };
+	size_t whole = w->plain.n;
+
+	if (ends)
+		compress(w, ends, parts);
+	else
+		compress(w, &whole, 1);
+	bool zstd = w->packed.n < w->plain.n;
+	const struct fz_buf *payload = zstd ? &w->packed : &w->plain;
+	fz_buf_add(&head, FZ_FZ_MARK, FZ_FZ_MARK_SIZE);
+	fz_buf_u8(&head, (uint8_t)type);
+	fz_buf_u8(&head, zstd ? FZ_FZ_ZSTD : 0);
+	fz_buf_u8(&head, 0);
+	fz_buf_u8(&head, 0);
+	fz_buf_u32(&head, (uint32_t)payload->n);
+	fz_buf_u32(&head, (uint32_t)w->plain.n);
+	fz_buf_u64(&head, XXH3_64bits(payload->p, payload->n));
+	fz_buf_u32(&head, (uint32_t)XXH3_64bits(head.p, head.n));
+	fz_assert(head.n == FZ_FZ_BLOCK_HEADER);
+	put(w, head.p, head.n);
+	put(w, payload->p, payload->n);
+	fz_buf_reset(&w->plain);
+}
+
+static void add_text(struct fz_buf *b, struct fz_str s)
+{
+	fz_buf_varint(b, s.n);
+	fz_buf_add(b, s.p, s.n);
+}
+
+static void put_setup(struct fz_fz_writer *w)
+{
+	fz_buf_varint(&w->plain, (uint64_t)w->quantum_ns);
+	fz_buf_varint(&w->plain, (uint64_t)w->interval_ns);
+	fz_buf_varint(&w->plain, w->p->default_metric);
+	fz_buf_varint(&w->plain, w->p->metric_count);
+	for (uint32_t m = 0; m < w->p->metric_count; m++) {
+		const struct fz_metric *metric = &w->p->metrics[m];
+		add_text(&w->plain, fz_str_of(metric->name));
+		add_text(&w->plain, fz_str_of(metric->unit));
+		fz_buf_zigzag(&w->plain, metric->each);
+		fz_buf_u8(&w->plain, metric->column != NULL);
+	}
+	put_block(w, FZ_FZ_SETUP, NULL, 0);
+}
+
+/* ---- tables ---- */
+
+typedef void add_entry(struct fz_fz_writer *w, uint32_t i);
+
+static void add_string(struct fz_fz_writer *w, uint32_t i)
+{
+	add_text(&w->plain, fz_profile_text(w->p, i));
+}
+
+static void add_function(struct fz_fz_writer *w, uint32_t i)
+{
+	const struct fz_function *f = &w->p->functions[i];
+
+	fz_buf_varint(&w->plain, f->name);
+	fz_buf_varint(&w->plain, f->file);
+	fz_buf_varint(&w->plain, f->module);
+	fz_buf_zigzag(&w->plain, f->first_line);
+	fz_buf_u8(&w->plain, f->kind);
+}
+
+static void add_frame(struct fz_fz_writer *w, uint32_t i)
+{
+	const struct fz_frame *f = &w->p->frames[i];
+
+	fz_buf_varint(&w->plain, f->function);
+	fz_buf_zigzag(&w->plain, f->line);
+	fz_buf_zigzag(&w->plain, (int64_t)f->end_line - f->line);
+	fz_buf_zigzag(&w->plain, f->column);
+	fz_buf_zigzag(&w->plain, (int64_t)f->end_column - f->column);
+	fz_buf_u8(&w->plain, f->opcode);
+}
+
+static void add_stack(struct fz_fz_writer *w, uint32_t i)
+{
+	const struct fz_stack *s = &w->p->stacks[i];
+
+	fz_buf_varint(&w->plain, s->parent == FZ_NONE ? 0 : i - s->parent);
+	fz_buf_varint(&w->plain, s->frame);
+}
+
+static void add_thread(struct fz_fz_writer *w, uint32_t i)
+{
+	const struct fz_thread *t = &w->p->threads[i];
+
+	fz_buf_varint(&w->plain, t->pid);
+	fz_buf_varint(&w->plain, t->tid);
+	fz_buf_varint(&w->plain, t->interp);
+	fz_buf_varint(&w->plain, t->name);
+	fz_buf_u8(&w->plain, t->is_main);
+}
+
+/* Entries [*done, count) of a table, as many as fit: first index, number, the entries. True when
+ * all were added. */
+static bool add_entries(struct fz_fz_writer *w, uint32_t *done, uint32_t count, add_entry *add)
+{
+	size_t start = w->plain.n, at = start;
+	struct fz_buf entries = w->plain;
+	uint32_t first = *done;
+
+	/* The number comes before the entries and is known after them: build them apart. */
+	w->plain = (struct fz_buf){ 0 };
+	while (*done < count && at + w->plain.n < TABLE_BYTES)
+		add(w, (*done)++);
+	struct fz_buf added = w->plain;
+	w->plain = entries;
+	fz_buf_varint(&w->plain, first);
+	fz_buf_varint(&w->plain, *done - first);
+	fz_buf_add(&w->plain, added.p, added.n);
+	fz_buf_release(&added);
+	return *done == count;
+}
+
+static bool tables_done(const struct fz_fz_writer *w)
+{
+	const struct fz_profile *p = w->p;
+
+	return w->strings == p->string_count && w->functions == p->function_count &&
+	       w->frames == p->frame_count && w->stacks == p->stack_count &&
+	       w->threads == p->thread_count;
+}
+
+/* Tables in an order in which each refers only to what was written before it. */
+static void put_tables(struct fz_fz_writer *w)
+{
+	const struct fz_profile *p = w->p;
+
+	while (!tables_done(w)) {
+		/* A full block ends the chain, so nothing runs ahead of what it refers to. */
+		(void)(add_entries(w, &w->strings, p->string_count, add_string) &&
+		       add_entries(w, &w->functions, p->function_count, add_function) &&
+		       add_entries(w, &w->frames, p->frame_count, add_frame) &&
+		       add_entries(w, &w->stacks, p->stack_count, add_stack) &&
+		       add_entries(w, &w->threads, p->thread_count, add_thread));
+		put_block(w, FZ_FZ_TABLES, NULL, 0);
+	}
+}
+
+/* ---- facts ---- */
+
+static void add_field(struct fz_buf *b, enum fz_fz_field tag, struct fz_buf *content)
+{
+	fz_buf_varint(b, tag);
+	fz_buf_varint(b, content->n);
+	fz_buf_add(b, content->p, content->n);
+	fz_buf_reset(content);
+}
+
+static void add_number(struct fz_buf *b, enum fz_fz_field tag, int64_t v)
+{
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+
+	fz_buf_zigzag(&c, v);
+	add_field(b, tag, &c);
+}
+
+static void add_double(struct fz_buf *b, enum fz_fz_field tag, double v)
+{
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+	uint64_t bits;
+
+	if (isnan(v))
+		return;
+	memcpy(&bits, &v, sizeof(bits));
+	fz_buf_u64(&c, bits);
+	add_field(b, tag, &c);
+}
+
+static void add_recording(const struct fz_profile *p, struct fz_buf *b)
+{
+	const struct fz_recording *r = &p->recording;
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+
+	add_number(b, FZ_FZ_MODE, r->mode);
+	if (r->features_known)
+		add_number(b, FZ_FZ_FEATURES, r->features);
+	add_number(b, FZ_FZ_INTERVAL, r->interval_ns);
+	add_number(b, FZ_FZ_DURATION, r->duration_ns);
+	fz_buf_add(&c, r->python, sizeof(r->python));
+	add_field(b, FZ_FZ_PYTHON, &c);
+	add_number(b, FZ_FZ_FLAGS,
+		   (r->complete ? FZ_FZ_COMPLETE : 0) |
+			   (r->reconstructed ? FZ_FZ_RECONSTRUCTED : 0) |
+			   (p->samples.ordered ? 0 : FZ_FZ_UNORDERED) |
+			   (p->samples.timed ? 0 : FZ_FZ_UNTIMED));
+	add_double(b, FZ_FZ_ERROR_RATE, r->error_rate);
+	add_double(b, FZ_FZ_MISSED_RATE, r->missed_rate);
+	add_double(b, FZ_FZ_ACHIEVED_HZ, r->achieved_hz);
+	if (p->skipped_lines)
+		add_number(b, FZ_FZ_SKIPPED_LINES, p->skipped_lines);
+}
+
+static void add_lists(const struct fz_profile *p, struct fz_buf *b)
+{
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+
+	for (uint32_t i = 0; i < p->fact_count; i++) {
+		struct fz_str value = fz_profile_text(p, p->facts[i].value);
+		add_text(&c, fz_profile_text(p, p->facts[i].key));
+		fz_buf_add(&c, value.p, value.n);
+		add_field(b, FZ_FZ_FACT, &c);
+	}
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		fz_buf_varint(&c, i);
+		fz_buf_zigzag(&c, p->runs[i].start_unix_ns);
+		fz_buf_zigzag(&c, p->runs[i].duration_ns);
+		add_field(b, FZ_FZ_RUN, &c);
+	}
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct fz_str name = fz_profile_text(p, p->threads[i].name);
+		fz_buf_varint(&c, i);
+		fz_buf_u8(&c, p->threads[i].is_main);
+		fz_buf_add(&c, name.p, name.n);
+		add_field(b, FZ_FZ_THREAD, &c);
+	}
+}
+
+static void add_quality(const struct fz_quality *q, struct fz_buf *b)
+{
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+
+	if (!q->known && !q->dropped_bytes)
+		return;
+	fz_buf_u8(&c, q->known);
+	fz_buf_varint(&c, q->taken);
+	fz_buf_varint(&c, q->retried);
+	fz_buf_varint(&c, q->missed);
+	fz_buf_zigzag(&c, q->longest_gap_ns);
+	fz_buf_varint(&c, q->dropped_bytes);
+	fz_buf_varint(&c, FZ_REJECTS);
+	for (int i = 0; i < FZ_REJECTS; i++)
+		fz_buf_varint(&c, q->rejected[i]);
+	add_field(b, FZ_FZ_QUALITY, &c);
+}
+
+/* While recording: when something changed, and the counters now and then. */
+static void put_facts(struct fz_fz_writer *w, bool final)
+{
+	add_recording(w->p, &w->plain);
+	add_lists(w->p, &w->plain);
+	uint64_t hash = XXH3_64bits(w->plain.p, w->plain.n);
+	if (final || hash != w->facts_hash || w->flushes % QUALITY_EVERY == 0) {
+		if (!final && hash == w->facts_hash)
+			fz_buf_reset(&w->plain);
+		add_quality(&w->p->quality, &w->plain);
+		w->facts_hash = hash;
+		if (w->plain.n)
+			put_block(w, FZ_FZ_FACTS, NULL, 0);
+	}
+	fz_buf_reset(&w->plain);
+}
+
+static void put_sources(struct fz_fz_writer *w)
+{
+	for (uint32_t i = 0; i < w->p->source_count; i++) {
+		const struct fz_source_text *s = &w->p->sources[i];
+		struct fz_str file = fz_profile_text(w->p, s->file);
+		if ((uint64_t)s->size + file.n > FZ_FZ_PACKED_MAX / 2)
+			continue;
+		add_text(&w->plain, file);
+		fz_buf_add(&w->plain, s->text, s->size);
+		put_block(w, FZ_FZ_SOURCE, NULL, 0);
+	}
+}
+
+/* ---- samples ---- */
+
+static struct lane *lane_of(struct fz_fz_writer *w, uint32_t thread)
+{
+	if (thread >= w->lane_count) {
+		uint32_t n = FZ_MAX(thread + 1, w->lane_count * 2);
+		w->lanes = fz_reallocarray(w->lanes, n, sizeof(*w->lanes));
+		memset(w->lanes + w->lane_count, 0, (n - w->lane_count) * sizeof(*w->lanes));
+		w->lane_count = n;
+	}
+	return &w->lanes[thread];
+}
+
+static int64_t round_quanta(int64_t ns, int64_t quantum)
+{
+	int64_t half = quantum / 2, q = ns / quantum, rest = ns % quantum;
+
+	return rest > half ? q + 1 : rest < -half ? q - 1 : q;
+}
+
+/* A weight in ns as a multiple of the quantum, near what is due: the time since the thread's
+ * last sample where it is that, since it is already stored. */
+static int64_t round_weight(const struct fz_fz_writer *w, struct lane *l, uint32_t m,
+			    int64_t weight, int64_t elapsed)
+{
+	int64_t quantum = w->quantum_ns, due, rounded;
+
+	if (__builtin_add_overflow(weight, l->carry[m], &due))
+		return weight / quantum * quantum;
+	if (due % quantum == 0)
+		rounded = due;
+	else if (l->seen && due - elapsed <= quantum && elapsed - due <= quantum)
+		rounded = elapsed;
+	else
+		rounded = round_quanta(due, quantum) * quantum;
+	l->carry[m] = due - rounded;
+	return rounded;
+}
+
+static void put_samples(struct fz_fz_writer *w)
+{
+	size_t ends[FZ_FZ_COLUMNS_MAX];
+
+	if (!w->rows.n)
+		return;
+	size_t parts = fz_fz_rows_encode(&w->rows, &w->plain, ends);
+	put_block(w, FZ_FZ_SAMPLES, ends, parts);
+	w->rows.n = 0;
+	w->rows.thread_count = 0;
+	w->block++;
+}
+
+static void write_pending(struct fz_fz_writer *w)
+{
+	if (w->flushes % SETUP_EVERY == 0)
+		put_setup(w);
+	put_facts(w, false);
+	put_tables(w);
+	put_samples(w);
+	w->flushes++;
+}
+
+void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights)
+{
+	struct fz_fz_rows *r = &w->rows;
+	struct lane *l = lane_of(w, s->thread);
+	int64_t time = round_quanta(s->time, w->quantum_ns);
+	uint32_t row = r->n++;
+
+	if (l->block != w->block) {
+		l->block = w->block;
+		l->local = r->thread_count++;
+		r->threads[l->local] = s->thread;
+	}
+	r->thread[row] = l->local;
+	r->stack[row] = s->stack;
+	r->time[row] = time;
+	r->status[row] = s->status;
+	r->run[row] = s->run;
+	r->count[row] = FZ_MAX(s->count, 1);
+	int64_t elapsed = (int64_t)((uint64_t)time - (uint64_t)l->last_time) * w->quantum_ns;
+	for (uint32_t m = 0; m < r->weight_count; m++)
+		r->weight[m][row] =
+			r->unit[m] == 1 ? weights[m] : round_weight(w, l, m, weights[m], elapsed);
+	l->last_time = time;
+	l->seen = true;
+	w->samples++;
+	if (r->n == FZ_FZ_ROWS_MAX)
+		write_pending(w);
+}
+
+/* ---- the whole ---- */
+
+/* Fine enough to be far below what sampling can tell, coarse enough to be small. */
+static int64_t choose_quantum(int64_t interval_ns)
+{
+	int64_t quantum = 1;
+
+	if (interval_ns <= 0)
+		return 1;
+	while (quantum < 1000 && quantum * 10 * QUANTA_AN_INTERVAL <= interval_ns)
+		quantum *= 10;
+	return quantum;
+}
+
+static struct fz_fz_writer *writer_new(const struct fz_profile *p, int fd, struct fz_output *out)
+{
+	struct fz_fz_writer *w = fz_calloc(1, sizeof(*w));
+	uint32_t columns = 0;
+
+	w->fd = fd;
+	w->out = out;
+	w->p = p;
+	w->block = 1;
+	w->interval_ns = FZ_MAX(p->recording.interval_ns, 0);
+	w->quantum_ns = choose_quantum(w->interval_ns);
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		columns += p->metrics[m].column != NULL;
+	fz_fz_rows_init(&w->rows, FZ_FZ_ROWS_MAX, columns);
+	w->rows.n = 0;
+	w->rows.interval_ns = w->interval_ns;
+	w->rows.quantum_ns = w->quantum_ns;
+	for (uint32_t m = 0, column = 0; m < p->metric_count; m++) {
+		if (!p->metrics[m].column)
+			continue;
+		bool is_time = strcmp(p->metrics[m].unit, "ns") == 0;
+		w->rows.unit[column] = is_time ? w->quantum_ns : 1;
+		w->rows.usual[column++] = p->metrics[m].each;
+	}
+	w->zstd = ZSTD_createCCtx();
+	fz_assert(w->zstd);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
+	fz_buf_add(&w->plain, FZ_FZ_MAGIC, 8);
+	fz_buf_u32(&w->plain, FZ_FZ_VERSION);
+	fz_buf_u32(&w->plain, 0);
+	put(w, w->plain.p, w->plain.n);
+	fz_buf_reset(&w->plain);
+	return w;
+}
+
+static int report(struct fz_fz_writer *w, struct fz_error *err)
+{
+	if (!w->error)
+		return 0;
+	errno = w->error;
+	return fz_fail_errno(err, "the recording cannot be written");
+}
+
+int fz_fz_writer_new(int fd, struct fz_profile *p, struct fz_fz_writer **ret, struct fz_error *err)
+{
+	struct fz_fz_writer *w = writer_new(p, fd, NULL);
+	int r = report(w, err);
+
+	if (r)
+		fz_fz_writer_free(w);
+	else
+		*ret = w;
+	return r;
+}
+
+int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err)
+{
+	write_pending(w);
+	return report(w, err);
+}
+
+int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err)
+{
+	write_pending(w);
+	put_facts(w, true);
+	put_sources(w);
+	put_tables(w);
+	fz_buf_varint(&w->plain, w->samples);
+	put_block(w, FZ_FZ_END, NULL, 0);
+	return report(w, err);
+}
+
+void fz_fz_writer_free(struct fz_fz_writer *w)
+{
+	if (!w)
+		return;
+	fz_fz_rows_release(&w->rows);
+	free(w->lanes);
+	ZSTD_freeCCtx(w->zstd);
+	fz_buf_release(&w->plain);
+	fz_buf_release(&w->packed);
+	free(w);
+}
+
+int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	struct fz_fz_writer *w = writer_new(p, -1, out);
+	const struct fz_samples *s = &p->samples;
+	int64_t weights[FZ_METRICS_MAX];
+
+	for (size_t row = 0; row < s->n; row++) {
+		struct fz_sample sample = {
+			.run = s->run ? s->run[row] : 0,
+			.thread = s->thread[row],
+			.stack = s->stack[row],
+			.time = s->time[row],
+			.status = s->status[row],
+			.count = fz_sample_count(p, row),
+		};
+		for (uint32_t m = 0, column = 0; m < p->metric_count; m++)
+			if (p->metrics[m].column)
+				weights[column++] = p->metrics[m].column[row];
+		fz_fz_writer_add(w, &sample, weights);
+	}
+	int r = fz_fz_writer_finish(w, err);
+	fz_fz_writer_free(w);
+	return r;
+}

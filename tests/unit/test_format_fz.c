@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The native recording: nothing is lost on the way through a file, a damaged file gives what was
+ * not damaged, and a busy thread costs little more than two bytes a sample. */
+#include "format_help.h"
+
+#include "format/fz.h"
+
+enum { INTERVAL = 1000000 };
+
+/* Repeatable noise. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return fz_hash64(*state);
+}
+
+/* A recording as the recorder makes it: stacks 5 to 24 deep below 40 functions, time stamps with
+ * tens of microseconds of jitter, wall weights of whole intervals. */
+static struct fz_profile *make_tables(uint32_t *leaves, uint32_t n)
+{
+	struct fz_profile *p = fz_profile_new();
+	uint64_t random = 42;
+
+	p->recording.interval_ns = INTERVAL;
+	p->recording.mode = FZ_MODE_WALL;
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), INTERVAL, true);
+	fz_profile_thread(p, &(struct fz_thread){ .pid = 7, .tid = 7, .is_main = true });
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t stack = FZ_NONE, depth = 5 + next_random(&random) % 20;
+		for (uint32_t d = 0; d < depth; d++) {
+			char name[32];
+			int len = snprintf(name, sizeof(name), "function_%u",
+					   (unsigned)(next_random(&random) % 2 + 2 * d));
+			uint32_t frame = fz_profile_frame_named(
+				p, (struct fz_str){ name, (size_t)len }, FZ_STR("/app/main.py"),
+				(int32_t)(next_random(&random) % 3 + 10 * d), FZ_KIND_PYTHON);
+			stack = fz_profile_stack(p, stack, frame);
+		}
+		leaves[i] = stack;
+	}
+	return p;
+}
+
+static int temporary_file(void)
+{
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	int fd = dup(fileno(f));
+	fclose(f);
+	return fd;
+}
+
+static char *file_content(int fd, size_t *ret_n)
+{
+	off_t n = lseek(fd, 0, SEEK_END);
+	char *p = fz_malloc((size_t)n + 1);
+
+	assert_int_equal(pread(fd, p, (size_t)n, 0), n);
+	*ret_n = (size_t)n;
+	return p;
+}
+
+enum { LEAVES = 100, SECONDS = 60 };
+
+/* Record SECONDS at 1 kHz, flushing every second; the file's content. */
+static char *record(size_t *ret_n, bool finish)
+{
+	uint32_t leaves[LEAVES];
+	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
+	fz_auto(fz_close_fd) int fd = temporary_file();
+	struct fz_fz_writer *w;
+	struct fz_error err;
+	uint64_t random = 1;
+
+	assert_int_equal(fz_fz_writer_new(fd, p, &w, &err), 0);
+	fz_profile_set_fact(p, "command", FZ_STR("python3 app.py"));
+	for (int64_t i = 0; i < SECONDS * 1000; i++) {
+		/* Lateness of a timer: tens of microseconds, now and then much more. */
+		int64_t late = 50000 + (int64_t)(next_random(&random) % 20000 +
+						 next_random(&random) % 20000);
+		if (next_random(&random) % 200 == 0)
+			late += (int64_t)(next_random(&random) % 400000);
+		uint64_t r = next_random(&random) % LEAVES;
+		struct fz_sample s = {
+			.stack = leaves[r * (next_random(&random) % LEAVES) / LEAVES],
+			.time = i * INTERVAL + late,
+			.status = FZ_STATUS_HAS_GIL | FZ_STATUS_UNKNOWN,
+		};
+		int64_t weight = INTERVAL;
+		fz_fz_writer_add(w, &s, &weight);
+		if (i % 1000 == 999)
+			assert_int_equal(fz_fz_writer_flush(w, &err), 0);
+	}
+	if (finish) {
+		p->recording.complete = true;
+		assert_int_equal(fz_fz_writer_finish(w, &err), 0);
+	}
+	fz_fz_writer_free(w);
+	return file_content(fd, ret_n);
+}
+
+static struct fz_profile *load(const char *data, size_t n)
+{
+	struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	if (load_bytes(data, n, "test.fz", &p, &err))
+		fail_msg("%s", err.message);
+	return p;
+}
+
+static void test_size(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = record(&n, true);
+	fz_auto(fz_profile_freep) struct fz_profile *p = load(data, n);
+	double each = (double)n / (SECONDS * 1000);
+
+	(void)state;
+	print_message("%.2f bytes a sample\n", each);
+	assert_true(each <= 2.5);
+	assert_int_equal(p->samples.n, SECONDS * 1000);
+	assert_true(p->recording.complete);
+	assert_int_equal(p->quality.dropped_bytes, 0);
+	assert_string_equal(fz_profile_fact(p, "command").p, "python3 app.py");
+	for (size_t row = 0; row < p->samples.n; row++)
+		assert_int_equal(p->metrics[0].column[row], INTERVAL);
+}
+
+static void test_killed(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = record(&n, false);
+	fz_auto(fz_profile_freep) struct fz_profile *p = load(data, n);
+
+	(void)state;
+	assert_int_equal(p->samples.n, SECONDS * 1000);
+	assert_false(p->recording.complete);
+	assert_string_equal(fz_profile_fact(p, "command").p, "python3 app.py");
+	assert_int_equal(p->quality.dropped_bytes, 0);
+	fz_auto(fz_profile_freep) struct fz_profile *cut = load(data, n - 100);
+	assert_int_equal(cut->samples.n, (SECONDS - 1) * 1000);
+	assert_true(cut->quality.dropped_bytes > 0);
+}
+
+/* A wrong byte anywhere costs at most two blocks, and the first ones the names. */
+static void test_damage(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = record(&n, true);
+
+	(void)state;
+	for (size_t at = 300; at < n; at += n / 50) {
+		data[at] ^= 0x40;
+		fz_auto(fz_profile_freep) struct fz_profile *p = load(data, n);
+		assert_true(p->samples.n >= (SECONDS - 2) * 1000);
+		assert_true(p->quality.dropped_bytes > 0);
+		assert_false(p->recording.complete);
+		data[at] ^= 0x40;
+	}
+}
+
+/* Bytes that are missing or too many. */
+static void test_shift(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = record(&n, true);
+	fz_auto(fz_free_ptr) char *other = fz_malloc(n + 500);
+
+	(void)state;
+	memcpy(other, data, n / 2);
+	memcpy(other + n / 2, data + n / 2 + 500, n - n / 2 - 500);
+	fz_auto(fz_profile_freep) struct fz_profile *less = load(other, n - 500);
+	assert_true(less->samples.n >= (SECONDS - 2) * 1000 && less->quality.dropped_bytes > 0);
+	memset(other + n / 2, 'x', 500);
+	memcpy(other + n / 2 + 500, data + n / 2, n - n / 2);
+	fz_auto(fz_profile_freep) struct fz_profile *more = load(other, n + 500);
+	assert_true(more->samples.n >= (SECONDS - 2) * 1000 && more->quality.dropped_bytes > 0);
+}
+
+static void test_vectors(void **state)
+{
+	static const char *const names[] = { "base", "deepbase", "slow", "small0", "th1", "wrap" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
+		fz_auto(fz_free_ptr) char *path = shared_file(bin);
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
+		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_fz);
+		fz_auto(fz_profile_freep) struct fz_profile *q = load(b.p, b.n);
+		fz_auto(fz_buf_release) struct fz_buf want = save_bytes(p, &fz_format_collapsed);
+		fz_auto(fz_buf_release) struct fz_buf got = save_bytes(q, &fz_format_collapsed);
+		assert_string_equal(got.p, want.p);
+		assert_int_equal(p->samples.n, q->samples.n);
+		assert_memory_equal(p->samples.time, q->samples.time,
+				    p->samples.n * sizeof(int64_t));
+		assert_memory_equal(p->samples.status, q->samples.status, p->samples.n);
+		print_message("%s: %.2f bytes a sample\n", names[i],
+			      (double)b.n / (double)p->samples.n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_size),    cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_damage),  cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_vectors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
