@@ -111,5 +111,13 @@ void fz_visit_null_fit(const struct fz_visit_setup *setup, const struct fz_visit
 struct fz_change fz_visit_test(const struct fz_visit_setup *setup, const struct fz_visit_null *null,
 			       const struct fz_visit_sum *base, const struct fz_visit_sum *head);
 
+/* The whole run, from setup->run; `reference` is fz_exposure_reference of the same samples, or 0
+ * when there is none. What all functions have in common, be it a busy machine or a change, cannot
+ * be told apart with one run a side: the drift of the typical function, |ln(reference/rho)|, counts
+ * as one standard deviation of the run. What one function adds beyond it can be told. Without
+ * meaning for share mode, where both runs are made equal. */
+struct fz_change fz_visit_test_run(const struct fz_visit_setup *setup,
+				   const struct fz_visit_null *null, double reference);
+
 /* The smallest change of interest in the unit of fz_change: the margin of fz_verdict_of. */
 double fz_visit_margin(const struct fz_visit_setup *setup);
