@@ -471,6 +471,14 @@ static void read_thread_name(struct reader *r, struct fz_cursor *c)
 	fz_profile_thread(r->p, &t);
 }
 
+/* FZ_MAX would read twice. */
+static int64_t read_natural(struct fz_cursor *c)
+{
+	int64_t v = fz_cursor_zigzag(c);
+
+	return FZ_MAX(v, 0);
+}
+
 static void read_field(struct reader *r, uint64_t tag, struct fz_cursor *c)
 {
 	struct fz_recording *to = &r->p->recording;
@@ -487,10 +495,10 @@ static void read_field(struct reader *r, uint64_t tag, struct fz_cursor *c)
 		to->features = (unsigned)fz_cursor_zigzag(c);
 		break;
 	case FZ_FZ_INTERVAL:
-		to->interval_ns = FZ_MAX(fz_cursor_zigzag(c), 0);
+		to->interval_ns = read_natural(c);
 		break;
 	case FZ_FZ_DURATION:
-		to->duration_ns = FZ_MAX(fz_cursor_zigzag(c), 0);
+		to->duration_ns = read_natural(c);
 		break;
 	case FZ_FZ_PYTHON:
 		for (size_t i = 0; i < sizeof(to->python); i++)
