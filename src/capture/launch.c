@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the program to record: deciding what to execute, then one posix_spawn. */
+#include "capture/launch.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Whether a program of that name would be found by execvp. */
+static bool in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0;
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)(n ? n : 1), n ? path : ".", name);
+		struct stat st;
+		if (stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0)
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+static bool looks_like_script(const char *word)
+{
+	struct fz_str s = fz_str_of(word);
+
+	return fz_str_ends(s, ".py") || fz_str_ends(s, ".pyw") || fz_str_ends(s, ".pyz");
+}
+
+/* A script for `python`, a program, or neither. */
+static int classify(const char *word, bool *ret_script, struct fz_error *err)
+{
+	struct stat st;
+	bool exists = stat(word, &st) == 0;
+
+	if (looks_like_script(word)) {
+		if (!exists)
+			return fz_fail(err, FZ_EUSAGE, "script '%s' not found", word);
+		*ret_script = true;
+		return 0;
+	}
+	*ret_script = !in_path(word) && exists;
+	return 0;
+}
+
+int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err)
+{
+	bool script = false;
+	size_t k = 0;
+
+	if (w->n == 0 || !w->words[0][0])
+		return fz_fail(err, FZ_EUSAGE,
+			       "nothing to run; name a script, '-m MODULE' or a command");
+	if (!w->module && !w->plain && classify(w->words[0], &script, err))
+		return err ? err->code : FZ_EUSAGE;
+	char **argv = fz_calloc(w->n + 3, sizeof(*argv));
+	if (script || w->module)
+		argv[k++] = (char *)w->python;
+	if (w->module)
+		argv[k++] = (char *)"-m";
+	memcpy(argv + k, w->words, w->n * sizeof(*argv));
+	*ret_argv = argv;
+	return 0;
+}
+
+static int spawn_failed(const char *program, int code, struct fz_error *err)
+{
+	if (code == ENOENT && !strchr(program, '/'))
+		return fz_fail(err, FZ_EINPUT, "'%s': command not found in PATH", program);
+	errno = code;
+	return fz_fail_errno(err, "'%s' cannot be started", program);
+}
+
+int fz_launch_start(char *const argv[], const sigset_t *mask, struct fz_child *ret,
+		    struct fz_error *err)
+{
+	posix_spawnattr_t attr;
+	struct fz_child child = { .pidfd = -1 };
+
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, mask);
+	int code = posix_spawnp(&child.pid, argv[0], NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	if (code)
+		return spawn_failed(argv[0], code, err);
+	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */
+	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+	if (child.pidfd < 0) {
+		int rc = fz_fail_errno(err, "pidfd_open of the started program");
+		kill(child.pid, SIGKILL);
+		fz_launch_wait(&child);
+		return rc;
+	}
+	*ret = child;
+	return 0;
+}
+
+void fz_launch_wait(struct fz_child *child)
+{
+	while (!child->reaped) {
+		if (waitpid(child->pid, &child->status, 0) == child->pid)
+			child->reaped = true;
+		else if (errno != EINTR)
+			break;
+	}
+}
+
+void fz_launch_release(struct fz_child *child)
+{
+	fz_close_fd(&child->pidfd);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the program to record, as the shell would, and passing its end on.
+ *
+ * Nothing of ours gets into the program: no coordinator, no environment, no frames. It inherits
+ * stdin, stdout, stderr, the signal mask and the ignored signals that fizeau itself was given.
+ */
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "base/error.h"
+
+struct fz_launch_words {
+	char **words; /* what the user typed after the options */
+	size_t n;
+	bool module; /* -m: the first word is a module */
+	bool plain;  /* after "--": the first word is a program, whatever it looks like */
+	const char *python;
+};
+
+/* The argument vector to execute (caller frees the array; the strings are borrowed):
+ * - a module, a .py/.pyw/.pyz file or a folder is run by `python`;
+ * - so is a file that is not executable when no program of that name is in PATH;
+ * - everything else is a program. A script that does not exist is an error. */
+int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err);
+
+struct fz_child {
+	pid_t pid;
+	int pidfd;
+	bool reaped;
+	int status; /* as waitpid gives it, once reaped */
+};
+
+/* mask: the signal mask of the program. */
+int fz_launch_start(char *const argv[], const sigset_t *mask, struct fz_child *ret,
+		    struct fz_error *err);
+/* Wait until it has ended and keep its status. */
+void fz_launch_wait(struct fz_child *child);
+void fz_launch_release(struct fz_child *child);
