@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU time of each thread, and waking up when one has used its share.
+ *
+ * A perf task-clock counter a thread counts the nanoseconds it ran; its overflow, once a period of
+ * CPU time, wakes the sampler, so a thread is sampled in proportion to the CPU it uses and an idle
+ * one never. Where perf is not allowed, /proc/PID/task/TID/schedstat is read at wall-clock
+ * instants instead; it moves in steps of a scheduler tick.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct fz_cpuclock;
+
+enum fz_cpuclock_kind {
+	FZ_CPUCLOCK_PERF,
+	FZ_CPUCLOCK_PERF_USER, /* only woken while the thread runs its own code, not the kernel's */
+	FZ_CPUCLOCK_SCHEDSTAT,
+};
+extern const char *const fz_cpuclock_names[]; /* for the fact "clock" */
+
+/* period: of CPU time in ns; 0 for as often as it goes. */
+int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpuclock **ret,
+		    struct fz_error *err);
+void fz_cpuclock_free(struct fz_cpuclock *c);
+enum fz_cpuclock_kind fz_cpuclock_kind(const struct fz_cpuclock *c);
+/* Whether its overflows say when to sample; else the wall clock does. */
+bool fz_cpuclock_drives(const struct fz_cpuclock *c);
+/* Let a file that becomes readable end fz_cpuclock_wait too. */
+void fz_cpuclock_watch(struct fz_cpuclock *c, int fd);
+/* Sleep until a thread has used its share, a watched file is readable or the time is over; not
+ * longer than a few milliseconds, to see new threads. True when a thread is due. */
+bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns);
+/* CPU time of a thread since it was last charged; 0 when it is not due. */
+int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);
