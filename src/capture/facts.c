@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording facts. Everything comes from /proc or uname; only the git facts need a process, which
+ * runs in the background at idle priority so that neither the start of the command nor its first
+ * seconds wait for it. */
+#include "capture/facts.h"
+
+#include "base/io.h"
+#include "base/str.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+	SMALL_FILE = 65536,
+	COMMAND_MAX = 65536,
+	GIT_ANSWER_MAX = 1 << 20,
+	GIT_PATIENCE_MS = 2000,
+	BUILD_ID_MAX = 64,
+};
+
+static void set(struct fz_profile *p, const char *key, const char *value)
+{
+	fz_profile_set_fact(p, key, fz_str_of(value));
+}
+
+static void set_once(struct fz_profile *p, const char *key, const char *value)
+{
+	if (fz_profile_fact(p, key).n == 0)
+		set(p, key, value);
+}
+
+/* ---- the machine ---- */
+
+/* The value of the first line "key : value". */
+static bool find_field(const char *text, const char *key, char *out, size_t size)
+{
+	const char *line = strstr(text, key);
+	const char *colon = line ? strchr(line, ':') : NULL;
+
+	if (!colon)
+		return false;
+	colon += 1 + strspn(colon + 1, " \t");
+	snprintf(out, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+	return true;
+}
+
+static void set_processor(struct fz_profile *p)
+{
+	static const char *const keys[] = { "model name", "CPU part", "Processor" };
+	char value[256], text[320];
+	size_t n;
+	char *info = fz_read_small("/proc/cpuinfo", 16 * SMALL_FILE, &n);
+
+	for (size_t i = 0; info && i < FZ_ARRAY_LEN(keys); i++) {
+		if (!find_field(info, keys[i], value, sizeof(value)))
+			continue;
+		snprintf(text, sizeof(text), "%s, %ld processors", value,
+			 sysconf(_SC_NPROCESSORS_ONLN));
+		set(p, "cpu", text);
+		break;
+	}
+	free(info);
+}
+
+void fz_facts_machine(struct fz_profile *p)
+{
+	struct utsname u;
+	char text[sizeof(u.release) + sizeof(u.machine) + 16];
+
+	set(p, "fizeau", FZ_VERSION);
+	set_processor(p);
+	if (uname(&u))
+		return;
+	set(p, "host", u.nodename);
+	snprintf(text, sizeof(text), "Linux %s %s", u.release, u.machine);
+	set(p, "kernel", text);
+}
+
+void fz_facts_load(struct fz_profile *p, const char *key)
+{
+	size_t n;
+	char *text = fz_read_small("/proc/loadavg", SMALL_FILE, &n);
+
+	if (text)
+		fz_profile_set_fact(p, key, (struct fz_str){ text, strcspn(text, " ") });
+	free(text);
+}
+
+/* ---- the command ---- */
+
+/* Words joined so that a shell reads them back. */
+static void add_word(struct fz_buf *b, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (b->n)
+		fz_buf_char(b, ' ');
+	if (*word && word[strspn(word, plain)] == 0) {
+		fz_buf_str(b, word);
+		return;
+	}
+	fz_buf_char(b, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			fz_buf_str(b, "'\\''");
+		else
+			fz_buf_char(b, *word);
+	}
+	fz_buf_char(b, '\'');
+}
+
+static void set_words(struct fz_profile *p, const char *key, char *const argv[])
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { .limit = COMMAND_MAX };
+
+	for (size_t i = 0; argv[i]; i++)
+		add_word(&b, argv[i]);
+	fz_profile_set_fact(p, key, fz_buf_view(&b));
+}
+
+void fz_facts_command(struct fz_profile *p, char *const argv[])
+{
+	char cwd[4096];
+
+	set_words(p, "command", argv);
+	if (getcwd(cwd, sizeof(cwd)))
+		set(p, "cwd", cwd);
+}
+
+/* ---- the process ---- */
+
+/* Options of the interpreter that take a value in the next word. */
+static bool takes_value(const char *word)
+{
+	return strcmp(word, "-W") == 0 || strcmp(word, "-X") == 0 ||
+	       strcmp(word, "--check-hash-based-pycs") == 0;
+}
+
+static const char *base_name(const char *path)
+{
+	return fz_path_base(fz_str_of(path)).p;
+}
+
+/* What a Python command line runs: the script's file name, the module, or the interpreter. */
+static const char *program_of(char *const argv[])
+{
+	for (size_t i = 1; argv[0] && argv[i]; i++) {
+		const char *w = argv[i];
+		if (w[0] != '-')
+			return base_name(w);
+		if (w[1] == 0 || w[1] == 'c')
+			break;
+		if (w[1] == 'm')
+			return w[2] ? w + 2 : argv[i + 1] ? argv[i + 1] : base_name(argv[0]);
+		if (takes_value(w) && argv[i + 1])
+			i++;
+	}
+	return argv[0] ? base_name(argv[0]) : "";
+}
+
+/* NULL-terminated words of /proc/PID/cmdline; both are freed by the caller. */
+static char **read_words(pid_t pid, char **ret_text)
+{
+	char path[64];
+	size_t n, words = 0, cap = 0;
+	char **argv = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	char *text = fz_read_small(path, COMMAND_MAX, &n);
+	for (size_t at = 0; text && at < n; at += strlen(text + at) + 1) {
+		fz_grow(argv, words, cap);
+		argv[words++] = text + at;
+	}
+	fz_grow(argv, words, cap);
+	argv[words] = NULL;
+	*ret_text = text;
+	return argv;
+}
+
+static void set_link(struct fz_profile *p, const char *key, pid_t pid, const char *name)
+{
+	char path[64], target[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	ssize_t n = readlink(path, target, sizeof(target));
+	if (n > 0 && fz_profile_fact(p, key).n == 0)
+		fz_profile_set_fact(p, key, (struct fz_str){ target, (size_t)n });
+}
+
+/* The GNU build id of an ELF file that is open, as hexadecimal digits. */
+static bool read_build_id(int fd, char *out, size_t size)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr ph;
+	uint8_t note[1024];
+
+	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_phentsize != sizeof(ph))
+		return false;
+	for (unsigned i = 0; i < FZ_MIN(e.e_phnum, 64); i++) {
+		if (pread(fd, &ph, sizeof(ph), (off_t)(e.e_phoff + i * sizeof(ph))) != sizeof(ph))
+			return false;
+		if (ph.p_type != PT_NOTE)
+			continue;
+		ssize_t n = pread(fd, note, FZ_MIN(ph.p_filesz, sizeof(note)), (off_t)ph.p_offset);
+		struct fz_cursor c = fz_cursor_of(note, n > 0 ? (size_t)n : 0);
+		while (fz_cursor_left(&c) >= 12) {
+			uint32_t name = fz_cursor_u32(&c), desc = fz_cursor_u32(&c);
+			uint32_t type = fz_cursor_u32(&c);
+			const uint8_t *who = fz_cursor_bytes(&c, (name + 3u) & ~3u);
+			const uint8_t *id = fz_cursor_bytes(&c, (desc + 3u) & ~3u);
+			if (c.bad)
+				break;
+			if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(who, "GNU", 4) != 0 ||
+			    desc == 0 || desc > BUILD_ID_MAX || 2 * desc >= size)
+				continue;
+			for (uint32_t k = 0; k < desc; k++)
+				snprintf(out + 2 * k, 3, "%02x", id[k]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void set_build_id(struct fz_profile *p, pid_t pid, const char *module)
+{
+	char path[4200], id[2 * BUILD_ID_MAX + 1];
+
+	/* The executable itself can be opened even when it was deleted. */
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd >= 0 && read_build_id(fd, id, sizeof(id)))
+		set_once(p, "python.build", id);
+}
+
+void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info)
+{
+	char version[64], *text;
+	char **argv = read_words(pid, &text);
+
+	snprintf(version, sizeof(version), "%u.%u.%u%s", info->version[0], info->version[1],
+		 info->version[2], info->free_threaded ? " free-threaded" : "");
+	set_once(p, "python", version);
+	if (!p->recording.python[0])
+		memcpy(p->recording.python, info->version, sizeof(info->version));
+	set_once(p, "program", program_of(argv));
+	if (fz_profile_fact(p, "command").n == 0)
+		set_words(p, "command", argv);
+	set_link(p, "cwd", pid, "cwd");
+	set_link(p, "executable", pid, "exe");
+	set_build_id(p, pid, info->module ? info->module : "");
+	snprintf(version, sizeof(version), "%d", pid);
+	set_once(p, "pid", version);
+	if (!info->exact)
+		set_once(p, "inexact",
+			 "stacks of this Python version can be wrong unless --blocking");
+	free(argv);
+	free(text);
+}
+
+/* ---- git ---- */
+
+static bool in_checkout(const char *folder)
+{
+	char path[4200];
+	size_t n = strlen(folder);
+
+	while (n > 0 && n < sizeof(path) - 8) {
+		snprintf(path, sizeof(path), "%.*s/.git", (int)n, folder);
+		if (access(path, F_OK) == 0)
+			return true;
+		while (n > 0 && folder[--n] != '/')
+			;
+	}
+	return access("/.git", F_OK) == 0;
+}
+
+static int spawn_git(char *const argv[], int out, pid_t *ret)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	struct sched_param param = { 0 };
+	sigset_t none;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, out, 1);
+	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSCHEDULER |
+						POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setschedpolicy(&attr, SCHED_IDLE);
+	posix_spawnattr_setschedparam(&attr, &param);
+	int code = posix_spawnp(ret, argv[0], &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return code;
+}
+
+void fz_git_start(struct fz_git *g, const char *folder)
+{
+	/* A repository may name programs to run for fsmonitor; and its index is not ours to write.
+	 */
+	char *argv[] = { (char *)"git",
+			 (char *)"--no-optional-locks",
+			 (char *)"-c",
+			 (char *)"core.fsmonitor=false",
+			 (char *)"-C",
+			 (char *)folder,
+			 (char *)"status",
+			 (char *)"--porcelain=v2",
+			 (char *)"--branch",
+			 (char *)"--untracked-files=no",
+			 (char *)"--ignore-submodules",
+			 NULL };
+	int out[2];
+
+	*g = (struct fz_git){ .out = -1 };
+	if (!in_checkout(folder) || pipe2(out, O_CLOEXEC))
+		return;
+	if (spawn_git(argv, out[1], &g->pid) == 0) {
+		g->out = out[0];
+	} else {
+		g->pid = 0;
+		close(out[0]);
+	}
+	close(out[1]);
+}
+
+static void read_answer(struct fz_git *g, struct fz_buf *b)
+{
+	struct pollfd fd = { .fd = g->out, .events = POLLIN };
+
+	while (poll(&fd, 1, GIT_PATIENCE_MS) > 0) {
+		char *room = fz_buf_reserve(b, 4096);
+		ssize_t n = room ? read(g->out, room, 4096) : 0;
+		if (n <= 0)
+			break;
+		b->n += (size_t)n;
+		room[n] = 0;
+	}
+}
+
+static void set_line(struct fz_profile *p, const char *key, const char *text, const char *prefix)
+{
+	const char *at = strstr(text, prefix);
+
+	if (!at)
+		return;
+	at += strlen(prefix);
+	struct fz_str value = { at, strcspn(at, "\n") };
+	if (value.n && value.p[0] != '(')
+		fz_profile_set_fact(p, key, value);
+}
+
+void fz_git_finish(struct fz_git *g, struct fz_profile *p)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { .limit = GIT_ANSWER_MAX };
+	int status = 1;
+
+	if (!g->pid)
+		return;
+	read_answer(g, &b);
+	kill(g->pid, SIGKILL); /* it has closed its output, or is too slow */
+	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(g->out);
+	*g = (struct fz_git){ .out = -1 };
+	if (!b.p || !strstr(b.p, "# branch.oid "))
+		return;
+	set_line(p, "git.commit", b.p, "# branch.oid ");
+	set_line(p, "git.branch", b.p, "# branch.head ");
+	bool dirty = false;
+	for (const char *line = b.p; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		dirty |= *line && *line != '#';
+	}
+	set(p, "git.dirty", dirty ? "yes" : "no");
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts that travel with a recording: what ran, where, on what. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "capture/python/python.h"
+#include "profile/profile.h"
+
+/* Host, kernel, processor, version of fizeau. */
+void fz_facts_machine(struct fz_profile *p);
+/* How busy the machine was: call at the start and at the end. */
+void fz_facts_load(struct fz_profile *p, const char *key);
+/* The command as typed. */
+void fz_facts_command(struct fz_profile *p, char *const argv[]);
+/* Program, arguments, folder, Python version, build id of a process. Facts that are there
+ * already (of an earlier process of the same command) stay. */
+void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info);
+
+/* Commit, branch and dirtiness of the git checkout around a folder, found by git itself in the
+ * background. */
+struct fz_git {
+	pid_t pid; /* 0: not running */
+	int out;
+};
+
+/* Does nothing when the folder is in no checkout or there is no git. */
+void fz_git_start(struct fz_git *g, const char *folder);
+/* Collect the answer (waits for it, at most two seconds) and set the facts. */
+void fz_git_finish(struct fz_git *g, struct fz_profile *p);
