@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Source text of executed files.
+ *
+ *   profile functions --(new since the last look)--> file names --open as the target--> text
+ *
+ * The root and working folder of the process are kept open, so a file can still be found in a
+ * container after the process has ended. One file is loaded at a time, between two instants.
+ */
+#include "capture/sources.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILE_MAX_BYTES = 1 << 20, TOTAL_MAX_BYTES = 16 << 20 };
+
+struct fz_sources {
+	struct fz_profile *profile;
+	struct fz_map seen;     /* string index of a file -> 1 */
+	uint32_t next_function; /* the first that was not looked at */
+	size_t bytes;           /* kept so far */
+	int root, cwd;          /* of the process; -1: none yet */
+	uid_t uid;
+	gid_t gid;
+	int64_t newest; /* files changed after this unix time are not what it runs; 0: no limit */
+};
+
+struct fz_sources *fz_sources_new(struct fz_profile *p)
+{
+	struct fz_sources *s = fz_calloc(1, sizeof(*s));
+
+	s->profile = p;
+	s->root = s->cwd = -1;
+	return s;
+}
+
+void fz_sources_free(struct fz_sources *s)
+{
+	if (!s)
+		return;
+	fz_close_fd(&s->root);
+	fz_close_fd(&s->cwd);
+	fz_map_release(&s->seen);
+	free(s);
+}
+
+static int open_folder(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* When a process started, in unix seconds; 0 when that cannot be told. */
+static int64_t start_time(pid_t pid)
+{
+	enum { START_FIELD = 20 }; /* counted from the one after the name */
+	struct timespec wall, boot;
+	char path[64];
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 4096, &n);
+	const char *p = text ? strrchr(text, ')') : NULL;
+	for (int i = 0; p && i < START_FIELD; i++)
+		p = strchr(p + 1, ' ');
+	if (!p)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return wall.tv_sec - boot.tv_sec + strtoll(p, NULL, 10) / sysconf(_SC_CLK_TCK) + 1;
+}
+
+void fz_sources_process(struct fz_sources *s, pid_t pid, bool started)
+{
+	char path[64];
+	struct stat st;
+
+	fz_close_fd(&s->root);
+	fz_close_fd(&s->cwd);
+	s->root = open_folder(pid, "root");
+	s->cwd = open_folder(pid, "cwd");
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st))
+		return;
+	s->uid = st.st_uid;
+	s->gid = st.st_gid;
+	s->newest = started ? 0 : start_time(pid);
+}
+
+static int open_in_root(const struct fz_sources *s, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int folder = path[0] == '/' ? s->root : s->cwd;
+
+	if (folder < 0)
+		return -1;
+	if (path[0] != '/')
+		return openat(folder, path, (int)how.flags);
+	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+}
+
+/* Open with the rights of the target's user, so that a name which the target made up cannot show
+ * what only we may read. */
+static int open_as_target(const struct fz_sources *s, const char *path)
+{
+	bool other = geteuid() == 0 && s->uid != 0;
+
+	if (other) {
+		setfsgid(s->gid);
+		setfsuid(s->uid);
+	}
+	int fd = open_in_root(s, path);
+	if (other) {
+		setfsuid(geteuid());
+		setfsgid(getegid());
+	}
+	return fd;
+}
+
+static bool acceptable(const struct fz_sources *s, int fd, size_t *ret_size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size > FILE_MAX_BYTES || s->bytes + (size_t)st.st_size > TOTAL_MAX_BYTES)
+		return false;
+	if (s->newest && st.st_mtim.tv_sec > s->newest)
+		return false;
+	*ret_size = (size_t)st.st_size;
+	return true;
+}
+
+static void load(struct fz_sources *s, uint32_t file)
+{
+	struct fz_str name = fz_profile_text(s->profile, file);
+	char path[4096];
+	size_t size;
+
+	if (name.n == 0 || name.n >= sizeof(path) || name.p[0] == '<' || name.p[0] == '~' ||
+	    memchr(name.p, 0, name.n))
+		return;
+	memcpy(path, name.p, name.n);
+	path[name.n] = 0;
+	fz_auto(fz_close_fd) int fd = open_as_target(s, path);
+	if (fd < 0 || !acceptable(s, fd, &size))
+		return;
+	fz_auto(fz_free_ptr) char *text = fz_malloc(size);
+	ssize_t n = pread(fd, text, size, 0);
+	if (n <= 0 || memchr(text, 0, (size_t)n))
+		return;
+	fz_profile_add_source(s->profile, file, (struct fz_str){ text, (size_t)n });
+	s->bytes += (size_t)n;
+}
+
+/* Look at one function; true when a file was loaded (or tried) for it. */
+static bool look_at(struct fz_sources *s, const struct fz_function *f)
+{
+	if (f->kind != FZ_KIND_PYTHON)
+		return false;
+	uint32_t *slot = fz_map_slot(&s->seen, f->file);
+	if (*slot != FZ_NONE)
+		return false;
+	*slot = 1;
+	load(s, f->file);
+	return true;
+}
+
+void fz_sources_step(struct fz_sources *s)
+{
+	while (s->next_function < s->profile->function_count)
+		if (look_at(s, &s->profile->functions[s->next_function++]))
+			return;
+}
+
+void fz_sources_finish(struct fz_sources *s)
+{
+	while (s->next_function < s->profile->function_count)
+		look_at(s, &s->profile->functions[s->next_function++]);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeping the text of the source files that a program executed, as it is while it runs.
+ *
+ * After an edit the old text is gone, and a comparison needs both. Files are opened in the
+ * target's own root and working folder. Names come from the target's memory and prove nothing:
+ * a path is opened with the target's rights, not ours, and only regular text files are kept.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "profile/profile.h"
+
+struct fz_sources;
+
+struct fz_sources *fz_sources_new(struct fz_profile *p);
+void fz_sources_free(struct fz_sources *s);
+/* Files seen from now on belong to this process. Not started by us: a file that is newer than the
+ * process is not what it runs, and is left out. */
+void fz_sources_process(struct fz_sources *s, pid_t pid, bool started);
+/* Load at most one file that is new in the profile. */
+void fz_sources_step(struct fz_sources *s);
+/* Load all that are left. */
+void fz_sources_finish(struct fz_sources *s);
