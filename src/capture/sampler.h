@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The sampling loop: when to look, what a sample weighs, and when to stop.
+ *
+ * Instants lie on a grid of absolute times; between them the sampler sleeps. When it comes too
+ * late for some instants they are not made up for: the one sample it takes then weighs the time
+ * of all of them, and they are counted as missed.
+ */
+#pragma once
+
+#include <sys/signalfd.h>
+
+#include "capture/rate.h"
+#include "capture/target.h"
+#include "format/fz.h"
+
+enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
+extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
+
+enum fz_end {
+	FZ_END_NOT,    /* still sampling */
+	FZ_END_EXIT,   /* the process ended */
+	FZ_END_TIME,   /* the duration is over */
+	FZ_END_SIGNAL, /* on_signal said so */
+	FZ_END_OUTPUT, /* the recording could not be written any more; see trouble */
+};
+
+struct fz_sampler;
+
+struct fz_sampler_options {
+	pid_t pid; /* what was started or attached to */
+	int pidfd;
+	int signal_fd;    /* a signalfd: blocked signals, SIGCHLD among them */
+	bool descendants; /* follow to a descendant when the process itself is not Python */
+	bool all_threads, blocking, sources;
+	bool started; /* by us: every source file is as the program read it */
+	enum fz_clock clock;
+	struct fz_rate rate;
+	int64_t start;       /* fz_clock_now() when the run began */
+	int64_t duration_ns; /* 0: no limit */
+	/* A signal came; true ends the sampling. SIGCHLD is not reported. */
+	bool (*on_signal)(void *arg, const struct signalfd_siginfo *info);
+	void (*on_second)(void *arg, const struct fz_sampler *s); /* may be NULL */
+	void *arg;
+};
+
+struct fz_sampler {
+	const struct fz_sampler_options *options;
+	struct fz_profile *profile;  /* tables; samples go to the writer */
+	struct fz_fz_writer *writer; /* both borrowed */
+	struct fz_target target;
+	struct fz_stopper *stopper;   /* NULL unless blocking */
+	struct fz_cpuclock *cpuclock; /* NULL unless sampling by CPU time */
+	struct fz_sources *sources;   /* NULL when not wanted */
+
+	enum fz_end end;
+	struct fz_error trouble;
+	const char *warning; /* something the user should know, or NULL */
+
+	int64_t grid;       /* when instant 0 of the open target was */
+	uint64_t slot;      /* of the last instant */
+	int64_t last;       /* time of the last instant, 0: none yet of this target */
+	int64_t last_poll;  /* when events were last looked at */
+	int64_t next_chore; /* when to flush next */
+	int64_t next_second;
+	uint64_t samples; /* written, of all threads */
+	int64_t end_time; /* fz_clock_now() when sampling ended */
+};
+
+/* The metric column of a recording with this clock must be added to the profile beforehand; the
+ * writer must be set before fz_sampler_run. */
+void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
+		     struct fz_profile *profile);
+/* Open the target now, or say why not: for a process that should be Python already. Waits a
+ * moment for one that is just starting. */
+int fz_sampler_open(struct fz_sampler *s, struct fz_error *err);
+/* Sample until something ends it; s->end says what. */
+void fz_sampler_run(struct fz_sampler *s);
+/* Let go of the target. */
+void fz_sampler_release(struct fz_sampler *s);
