@@ -9,6 +9,12 @@
 #include <unistd.h>
 
 static const struct fz_command *const commands[] = {
+	&fz_command_run,
+	&fz_command_attach,
+	&fz_command_list,
+	&fz_command_show,
+	&fz_command_rm,
+	&fz_command_doctor,
 	NULL,
 };
 
@@ -124,10 +130,25 @@ static int unknown_command(const char *name)
 	return fz_cli_errorf("'%s' is no command; 'fizeau help' lists them", name);
 }
 
+static void on_broken_pipe(int number)
+{
+	(void)number;
+}
+
+/* Writing to a closed pipe is an error of the write. A handler, unlike SIG_IGN, is not inherited
+ * by programs that we start. */
+static void ignore_broken_pipes(void)
+{
+	struct sigaction old;
+
+	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = on_broken_pipe }, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "");
-	signal(SIGPIPE, SIG_IGN);
+	ignore_broken_pipes();
 	if (argc < 2) {
 		print_overview(stderr);
 		return FZ_EXIT_TROUBLE;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau doctor: what stands in the way of recording, and what to do about it.
+ *
+ * Without a process: what this machine allows. With one: every step of looking into it, up to
+ * the one that fails.
+ */
+#include "cli/cli.h"
+
+#include "base/io.h"
+#include "base/str.h"
+#include "capture/cpuclock.h"
+#include "capture/python/python.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
+
+enum { CAP_SYS_PTRACE_BIT = 19, CAP_PERFMON_BIT = 38, SAMPLES = 100 };
+
+static void say(const char *what, const char *found)
+{
+	char safe_what[256], safe_found[1024];
+
+	fz_str_printable(what, strlen(what), safe_what, sizeof(safe_what));
+	fz_str_printable(found, strlen(found), safe_found, sizeof(safe_found));
+	printf("%-24s %s\n", safe_what, safe_found);
+}
+
+static void step(void *arg, const char *what, const char *found)
+{
+	(void)arg;
+	say(what, found);
+}
+
+/* ---- the machine ---- */
+
+/* The number in a file such as /proc/sys/..., or -1. */
+static long read_number(const char *path)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 4096, &n);
+
+	return text ? strtol(text, NULL, 10) : -1;
+}
+
+static bool have_capability(unsigned bit)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *text = fz_read_small("/proc/self/status", 65536, &n);
+	const char *line = text ? strstr(text, "CapEff:") : NULL;
+
+	return line && (strtoull(line + strlen("CapEff:"), NULL, 16) >> bit & 1);
+}
+
+static void check_ptrace(void)
+{
+	static const char *const scopes[] = {
+		"0: any process of yours can be recorded",
+		"1: 'run' works; for 'attach' use sudo, or 'sysctl kernel.yama.ptrace_scope=0'",
+		"2: only with CAP_SYS_PTRACE: use sudo, or 'sysctl kernel.yama.ptrace_scope=0'",
+		"3: nobody may look into processes until the next boot",
+	};
+	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
+
+	if (have_capability(CAP_SYS_PTRACE_BIT))
+		say("CAP_SYS_PTRACE", "yes: processes of every user can be recorded");
+	else
+		say("CAP_SYS_PTRACE", "no: processes of your own user can be recorded");
+	if (scope < 0)
+		say("ptrace_scope", "not restricted (no Yama)");
+	else
+		say("ptrace_scope", scopes[FZ_MIN(scope, 3)]);
+}
+
+static void check_reading(void)
+{
+	long source = 42, copy = 0;
+	struct iovec to = { &copy, sizeof(copy) }, from = { &source, sizeof(source) };
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(copy) && copy == source)
+		say("process_vm_readv", "works");
+	else
+		say("process_vm_readv", errno == EPERM ? "refused: in a container, start it with "
+							 "'docker run --cap-add=SYS_PTRACE'"
+						       : strerror(errno));
+}
+
+static void check_perf(void)
+{
+	char text[160];
+	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid");
+	struct fz_cpuclock *clock;
+	struct fz_error err;
+
+	snprintf(text, sizeof(text), "%ld%s", paranoid,
+		 have_capability(CAP_PERFMON_BIT) ? ", which CAP_PERFMON overrules" : "");
+	say("perf_event_paranoid", paranoid < 0 ? "no perf in this kernel" : text);
+	if (fz_cpuclock_new(getpid(), false, 1000000, &clock, &err)) {
+		say("--clock cpu", err.message);
+		return;
+	}
+	enum fz_cpuclock_kind kind = fz_cpuclock_kind(clock);
+	snprintf(text, sizeof(text), "%s%s", fz_cpuclock_names[kind],
+		 kind == FZ_CPUCLOCK_SCHEDSTAT ? "; 'sysctl kernel.perf_event_paranoid=2' allows "
+						 "an exact clock"
+					       : "");
+	say("--clock cpu", text);
+	fz_cpuclock_free(clock);
+}
+
+static void check_machine(void)
+{
+	struct utsname u;
+	char text[sizeof(u.release) + sizeof(u.machine) + 16];
+
+	say("fizeau", FZ_VERSION);
+	if (uname(&u) == 0) {
+		snprintf(text, sizeof(text), "Linux %s %s", u.release, u.machine);
+		say("kernel", text);
+	}
+	snprintf(text, sizeof(text), "%d", (int)geteuid());
+	say("user id", text);
+	check_ptrace();
+	check_reading();
+	check_perf();
+}
+
+/* ---- a process ---- */
+
+static int take_samples(struct fz_python *python, struct fz_error *err)
+{
+	struct fz_python_sample sample;
+	char text[160];
+	unsigned retries = 0, rejected = 0, stacks = 0;
+
+	for (int i = 0; i < SAMPLES; i++) {
+		int rc = fz_python_take(python, &sample, err);
+		if (rc)
+			return rc;
+		retries += sample.retries;
+		stacks += sample.n;
+		for (uint32_t k = 0; k < sample.n; k++)
+			rejected += sample.stacks[k].rejected;
+	}
+	snprintf(text, sizeof(text), "%d instants: %u stacks, %u rejected, %u reads repeated",
+		 SAMPLES, stacks, rejected, retries);
+	say("samples", text);
+	return 0;
+}
+
+static int check_process(const char *word)
+{
+	struct fz_python_options options = { .all_threads = true, .gc = true, .step = step };
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_python *python;
+	struct fz_error err;
+	uint64_t pid;
+
+	if (!fz_parse_u64(fz_str_of(word), INT_MAX, &pid) || pid == 0)
+		return fz_cli_errorf("doctor: '%s' is no process id", word);
+	int rc = fz_python_open((pid_t)pid, &options, p, &python, &err);
+	if (!rc) {
+		rc = take_samples(python, &err);
+		fz_python_close(python);
+	}
+	fflush(stdout);
+	if (rc)
+		return fz_cli_error(&err);
+	say("result", "can be recorded");
+	return FZ_EXIT_OK;
+}
+
+static int doctor(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	int status;
+
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count > 1)
+		return fz_cli_errorf("doctor: name one process id");
+	check_machine();
+	return state.argument_count ? check_process(state.arguments[0]) : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_doctor = {
+	.name = "doctor",
+	.summary = "say why a process cannot be recorded, and the remedy",
+	.usage = "[PID]",
+	.examples = "  $ fizeau doctor        # what this machine allows\n"
+		    "  $ fizeau doctor 4711   # every step into that process\n",
+	.run = doctor,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau rm: remove recordings from the local store; files elsewhere are not its business. */
+#include "cli/cli.h"
+
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool all;
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "all",
+	  .help = "remove every recording of the store",
+	  .value = &all },
+	{ .kind = FZ_OPT_END },
+};
+
+static bool is_listed(const struct fz_store_list *l, const char *path)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->paths[i], path) == 0)
+			return true;
+	return false;
+}
+
+static int remove_file(const char *path, struct fz_error *err)
+{
+	/* Twice the same one in a command line is no error. */
+	if (unlink(path) && errno != ENOENT)
+		return fz_fail_errno(err, "%s", path);
+	return 0;
+}
+
+static int remove_all(const struct fz_store_list *l, struct fz_error *err)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (remove_file(l->paths[i], err))
+			return err->code;
+	return 0;
+}
+
+/* All names are looked up before the first is removed: "@1 @2" means what `list` showed. */
+static int remove_named(const struct fz_store_list *l, char **names, int n, struct fz_error *err)
+{
+	struct fz_store_list chosen = { 0 };
+	int rc = 0;
+
+	for (int i = 0; i < n && !rc; i++) {
+		char *path = NULL;
+		rc = fz_store_resolve(names[i], &path, err);
+		if (!rc && !is_listed(l, path))
+			rc = fz_fail(err, FZ_EUSAGE,
+				     "rm: %s is not in the store; remove it with rm", names[i]);
+		if (rc) {
+			free(path);
+			break;
+		}
+		fz_grow(chosen.paths, chosen.n, chosen.cap);
+		chosen.paths[chosen.n++] = path;
+	}
+	if (!rc)
+		rc = remove_all(&chosen, err);
+	fz_store_list_release(&chosen);
+	return rc;
+}
+
+static int rm(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
+	struct fz_error err;
+	char cwd[4096];
+	int status;
+
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (all == (state.argument_count > 0))
+		return fz_cli_errorf("rm: name recordings, such as @1, or --all");
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fz_cli_errorf("rm: the current folder is gone");
+	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
+	if (fz_store_list(folder, &l, &err))
+		return fz_cli_error(&err);
+	int rc = all ? remove_all(&l, &err)
+		     : remove_named(&l, state.arguments, state.argument_count, &err);
+	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_rm = {
+	.name = "rm",
+	.summary = "remove recordings from the local store",
+	.usage = "RECORDING... | --all",
+	.examples = "  $ fizeau rm @1 @2\n",
+	.run = rm,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau show: everything a recording says about itself, and its hottest functions. */
+#include "cli/cli.h"
+
+#include "format/format.h"
+#include "report/table.h"
+#include "report/text.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
+
+/* Columns that a fact's name takes. */
+enum { KEY_COLUMNS = 14 };
+
+static void add_facts(const struct fz_profile *p, const char *path, const struct fz_style *style,
+		      struct fz_buf *out)
+{
+	unsigned columns = style->columns - KEY_COLUMNS - 1;
+
+	fz_buf_printf(out, "%-*s ", KEY_COLUMNS, "file");
+	fz_table_path(fz_str_of(path), columns, style, out);
+	fz_buf_char(out, '\n');
+	for (uint32_t i = 0; i < p->fact_count; i++) {
+		struct fz_str key = fz_profile_text(p, p->facts[i].key);
+		size_t before = out->n;
+		fz_table_text(key, KEY_COLUMNS, style, out);
+		while (out->n - before <= KEY_COLUMNS)
+			fz_buf_char(out, ' ');
+		fz_table_text(fz_profile_text(p, p->facts[i].value), columns, style, out);
+		fz_buf_char(out, '\n');
+	}
+	fz_buf_char(out, '\n');
+}
+
+static int show(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	struct fz_text_options text = { .style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO) };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	fz_auto(fz_free_ptr) char *path = NULL;
+	fz_auto(fz_buf_release) struct fz_buf facts = { 0 };
+	struct fz_output *out;
+	struct fz_error err;
+	int status;
+
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count > 1)
+		return fz_cli_errorf("show: name one recording");
+	if (fz_store_resolve(state.argument_count ? state.arguments[0] : "@1", &path, &err) ||
+	    fz_format_load(path, &p, &err) || fz_output_open("-", &out, &err))
+		return fz_cli_error(&err);
+	add_facts(p, path, &text.style, &facts);
+	fz_output_add(out, facts.p, facts.n);
+	fz_report_text_profile(p, &text, out);
+	return fz_output_close(out, &err) ? fz_cli_error(&err) : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_show = {
+	.name = "show",
+	.summary = "print the facts and hottest functions of a recording",
+	.usage = "[RECORDING]",
+	.examples = "  $ fizeau show         # the latest\n"
+		    "  $ fizeau show @2\n"
+		    "  $ fizeau show HEAD~1  # the latest made at that commit\n",
+	.run = show,
+};
