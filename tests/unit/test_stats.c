@@ -240,6 +240,62 @@ static void test_visit_identical(void **state)
 	}
 }
 
+/* Twice the data on both sides (each run after itself) leaves estimates and signs, and narrows
+ * intervals. */
+static void test_visit_doubled(void **state)
+{
+	struct fz_visit_sum base[FUNCTIONS], head[FUNCTIONS], twice[2][FUNCTIONS];
+	struct fz_visit_setup setup = {
+		.rho = 1, .run = { 2000, 1700 }, .ordered = true, .noise = fz_visit_noise_cpu
+	};
+	struct fz_visit_setup both = setup;
+	struct fz_visit_null null, null_twice;
+
+	(void)state;
+	make_sides(base, head);
+	both.run[0] *= 2;
+	both.run[1] *= 2;
+	for (int i = 0; i < FUNCTIONS; i++) {
+		twice[0][i] = (struct fz_visit_sum){ 2 * base[i].samples, 2 * base[i].visits,
+						     2 * base[i].square };
+		twice[1][i] = (struct fz_visit_sum){ 2 * head[i].samples, 2 * head[i].visits,
+						     2 * head[i].square };
+	}
+	fz_visit_null_fit(&setup, base, head, FUNCTIONS, &null);
+	fz_visit_null_fit(&both, twice[0], twice[1], FUNCTIONS, &null_twice);
+	null.scale = null_twice.scale = 1;
+	for (int i = 0; i < FUNCTIONS; i++) {
+		struct fz_change once = fz_visit_test(&setup, &null, &base[i], &head[i]);
+		struct fz_change more =
+			fz_visit_test(&both, &null_twice, &twice[0][i], &twice[1][i]);
+
+		assert_close(more.change / more.base, once.change / once.base, 1e-12);
+		if (base[i].visits + head[i].visits >= 10)
+			assert_true(more.high - more.low < 2 * (once.high - once.low));
+		if (once.tested)
+			assert_true(more.statistic * once.statistic >= 0);
+	}
+}
+
+/* What all functions share is not held against the run; what one adds is. */
+static void test_visit_run(void **state)
+{
+	struct fz_visit_setup setup = {
+		.rho = 1, .run = { 20000, 30000 }, .ordered = true, .noise = fz_visit_noise_cpu
+	};
+	struct fz_visit_null null = { .phi = { 1, 1 }, .scale = 1 };
+	struct fz_change c;
+
+	(void)state;
+	c = fz_visit_test_run(&setup, &null, 1.5);
+	assert_true(c.p > 0.05 && c.low < 0);
+	c = fz_visit_test_run(&setup, &null, 1.01);
+	assert_true(c.p < 1e-6);
+	assert_close(c.change, 10000, 1e-12);
+	assert_close(fz_visit_test_run(&setup, &null, 0).p, fz_visit_test_run(&setup, &null, 1).p,
+		     1e-12);
+}
+
 /* Ten visits of 10 against twenty, by hand. */
 static void test_visit_by_hand(void **state)
 {
@@ -306,6 +362,10 @@ static void test_quasi(void **state)
 	back = fz_quasi_test(&setup, &trend, swapped, NULL);
 	assert_close(back.statistic, -c.statistic, 1e-12);
 	assert_close(back.p, c.p, 1e-12);
+	/* As many samples again on both sides: the same relative change, more certain. */
+	back = fz_quasi_test(&setup, &trend, (double[]){ 200, 208, 196, 262, 256, 266 }, NULL);
+	assert_close(back.change / back.base, c.change / c.base, 1e-12);
+	assert_true(back.statistic > c.statistic);
 	c = fz_quasi_test(&setup, &trend, (double[]){ 1, 2, 3, 1, 1, 1 }, NULL);
 	assert_false(c.tested);
 	assert_true(isnan(c.p));
@@ -386,7 +446,8 @@ int main(void)
 		cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_many_tests),
 		cmocka_unit_test(test_exposure),        cmocka_unit_test(test_visits),
 		cmocka_unit_test(test_bursts),          cmocka_unit_test(test_visit_swap),
-		cmocka_unit_test(test_visit_identical), cmocka_unit_test(test_visit_by_hand),
+		cmocka_unit_test(test_visit_identical), cmocka_unit_test(test_visit_doubled),
+		cmocka_unit_test(test_visit_run),       cmocka_unit_test(test_visit_by_hand),
 		cmocka_unit_test(test_visit_stall),     cmocka_unit_test(test_quasi),
 		cmocka_unit_test(test_jitter),          cmocka_unit_test(test_power),
 		cmocka_unit_test(test_changepoint),
