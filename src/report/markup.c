@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Escaping for HTML and XML; see markup.h. */
+#include "markup.h"
+
+static const char *entity_of(uint32_t code)
+{
+	switch (code) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+/* Not a character of XML 1.0, or one that changes how the text around it is shown. */
+static bool is_forbidden(uint32_t code)
+{
+	return (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) ||
+	       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+	       code == 0xfffe || code == 0xffff;
+}
+
+void fz_html_escape(struct fz_buf *b, struct fz_str s)
+{
+	for (size_t i = 0, n; i < s.n; i += n) {
+		uint32_t code;
+		n = fz_utf8_decode(s.p + i, s.n - i, &code);
+		const char *entity = n ? entity_of(code) : NULL;
+		if (n == 0 || is_forbidden(code))
+			fz_buf_str(b, "\xef\xbf\xbd");
+		else if (entity)
+			fz_buf_str(b, entity);
+		else
+			fz_buf_add(b, s.p + i, n);
+		n = FZ_MAX(n, 1);
+	}
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Bringing a profile or a diff into the one shape that pictures are drawn from; see page.h. */
+#include "page.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void alloc_nodes(struct fz_page *page, uint32_t n)
+{
+	page->n = n;
+	page->function = fz_reallocarray(NULL, n + 1ul, sizeof(*page->function));
+	page->parent = fz_reallocarray(NULL, n + 1ul, sizeof(*page->parent));
+	page->size = fz_reallocarray(NULL, n + 1ul, sizeof(*page->size));
+	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+		page->self[side] = fz_reallocarray(NULL, n + 1ul, sizeof(int64_t));
+		page->total[side] = fz_reallocarray(NULL, n + 1ul, sizeof(int64_t));
+	}
+}
+
+void fz_page_release(struct fz_page *page)
+{
+	for (uint32_t i = 0; i < page->thread_count; i++)
+		free(page->threads[i].label);
+	for (int side = 0; side < FZ_SIDES; side++) {
+		free(page->self[side]);
+		free(page->total[side]);
+	}
+	free(page->functions);
+	free(page->threads);
+	free(page->function);
+	free(page->parent);
+	free(page->size);
+	free(page->cells);
+	free(page->lines);
+	*page = (struct fz_page){ 0 };
+}
+
+/* ---- one profile ---- */
+
+static void profile_nodes(struct fz_page *page, const struct fz_tree *t)
+{
+	alloc_nodes(page, t->n);
+	memcpy(page->function, t->function, t->n * sizeof(*t->function));
+	memcpy(page->parent, t->parent, t->n * sizeof(*t->parent));
+	memcpy(page->size, t->size, t->n * sizeof(*t->size));
+	memcpy(page->self[FZ_HEAD], t->self, t->n * sizeof(*t->self));
+	memcpy(page->total[FZ_HEAD], t->total, t->n * sizeof(*t->total));
+}
+
+static void profile_functions(struct fz_page *page, const struct fz_tree *t)
+{
+	const struct fz_profile *p = t->profile;
+	fz_auto(fz_free_ptr) int32_t *hottest = fz_tree_function_lines(t);
+	int64_t *self, *total;
+
+	fz_tree_function_costs(t, &self, &total);
+	page->function_count = p->function_count;
+	page->functions = fz_calloc(p->function_count + 1ul, sizeof(*page->functions));
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct fz_function *f = &p->functions[i];
+		page->functions[i] = (struct fz_page_function){
+			.name = p->strings[f->name],
+			.file = p->strings[f->file],
+			.line = f->first_line > 0 ? f->first_line : hottest[i],
+			.kind = f->kind,
+			.on_side = { FZ_NONE, i },
+			.cost = { .self = { 0, self[i] }, .total = { 0, total[i] } },
+		};
+	}
+	free(self);
+	free(total);
+}
+
+static char *thread_label(const struct fz_profile *p, uint32_t thread)
+{
+	const struct fz_thread *t = &p->threads[thread];
+	struct fz_str name = p->strings[t->name];
+
+	if (name.n)
+		return fz_strndup(name.p, name.n);
+	if (t->is_main)
+		return fz_strdup("main");
+	return fz_asprintf("tid %llu", (unsigned long long)t->tid);
+}
+
+static void profile_threads(struct fz_page *page, const struct fz_profile *p)
+{
+	page->thread_count = p->thread_count;
+	page->threads = fz_calloc(p->thread_count + 1ul, sizeof(*page->threads));
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		page->threads[i] = (struct fz_page_thread){ { FZ_NONE, i }, thread_label(p, i) };
+}
+
+static void profile_cells(struct fz_page *page, const struct fz_tree *t)
+{
+	page->cell_count = t->cell_count;
+	page->cells = fz_calloc(t->cell_count + 1, sizeof(*page->cells));
+	for (size_t i = 0; i < t->cell_count; i++)
+		page->cells[i] = (struct fz_diff_cell){ t->cells[i].node,
+							t->cells[i].thread,
+							{ 0, t->cells[i].self } };
+}
+
+/* ---- line weights ---- */
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct fz_page_line *a = pa, *b = pb;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+struct line_table {
+	struct fz_map map; /* (page function, line) -> index */
+	struct fz_page_line *lines;
+	size_t n, cap;
+};
+
+/* Add the line weights of one side's tree. page_function[i] is the page's function for the
+ * profile's function i, or FZ_NONE; NULL: the same number. */
+static void add_lines(struct line_table *table, const struct fz_tree *t, enum fz_side side,
+		      const uint32_t *page_function)
+{
+	for (size_t i = 0; i < t->line_count; i++) {
+		const struct fz_tree_line *l = &t->lines[i];
+		uint32_t f = t->function[l->node];
+		if (page_function)
+			f = page_function[f];
+		if (f == FZ_NONE)
+			continue;
+		uint32_t *slot = fz_map_slot(&table->map, FZ_KEY(f, l->line));
+		if (*slot == FZ_NONE) {
+			*slot = (uint32_t)table->n;
+			fz_grow(table->lines, table->n, table->cap);
+			table->lines[table->n++] =
+				(struct fz_page_line){ .function = f, .line = l->line };
+		}
+		table->lines[*slot].self[side] += l->self;
+		table->lines[*slot].total[side] += l->total;
+	}
+}
+
+static void take_lines(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+{
+	struct line_table table = { 0 };
+
+	for (int side = 0; side < FZ_SIDES; side++) {
+		const struct fz_tree *t = trees[side];
+		if (!t || !t->line_count)
+			continue;
+		add_lines(&table, t, side, page->diff ? page->diff->function_of[side] : NULL);
+	}
+	if (table.n)
+		qsort(table.lines, table.n, sizeof(*table.lines), compare_lines);
+	page->lines = table.lines;
+	page->line_count = table.n;
+	fz_map_release(&table.map);
+}
+
+void fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric)
+{
+	struct fz_tree_options o = FZ_TREE_DEFAULTS;
+
+	o.metric = metric;
+	o.cells = p->thread_count > 1;
+	o.lines = true;
+	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &o);
+	*page = (struct fz_page){
+		.profile = { NULL, p },
+		.metric = p->metrics[t->metric].name,
+		.unit = p->metrics[t->metric].unit,
+		.sum = { 0, t->sum },
+		.samples = { 0, t->samples },
+		.factor = 1,
+	};
+	profile_nodes(page, t);
+	profile_functions(page, t);
+	profile_threads(page, p);
+	profile_cells(page, t);
+	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+}
+
+/* ---- a diff ---- */
+
+static void diff_nodes(struct fz_page *page, const struct fz_diff *d)
+{
+	alloc_nodes(page, d->node_count);
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		const struct fz_diff_node *node = &d->nodes[i];
+		page->function[i] = node->function;
+		page->parent[i] = node->parent;
+		page->size[i] = node->size;
+		for (int side = 0; side < FZ_SIDES; side++) {
+			page->self[side][i] = node->cost.self[side];
+			page->total[side][i] = node->cost.total[side];
+		}
+	}
+}
+
+static void diff_functions(struct fz_page *page, const struct fz_diff *d)
+{
+	page->function_count = d->function_count;
+	page->functions = fz_calloc(d->function_count + 1ul, sizeof(*page->functions));
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		page->functions[i] = (struct fz_page_function){
+			.name = f->name,
+			.file = f->file,
+			.line = f->line,
+			.kind = f->kind,
+			.on_side = { f->on_side[FZ_BASE], f->on_side[FZ_HEAD] },
+			.cost = f->cost,
+		};
+	}
+}
+
+static void diff_threads(struct fz_page *page, const struct fz_diff *d)
+{
+	page->thread_count = d->thread_count;
+	page->threads = fz_calloc(d->thread_count + 1ul, sizeof(*page->threads));
+	for (uint32_t i = 0; i < d->thread_count; i++) {
+		const struct fz_diff_thread *t = &d->threads[i];
+		page->threads[i] =
+			(struct fz_page_thread){ { t->on_side[FZ_BASE], t->on_side[FZ_HEAD] },
+						 fz_strdup(t->label) };
+	}
+}
+
+void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
+{
+	*page = (struct fz_page){
+		.is_diff = true,
+		.diff = d,
+		.metric = d->metric,
+		.unit = d->unit,
+		.factor = d->factor,
+	};
+	for (int side = 0; side < FZ_SIDES; side++) {
+		page->profile[side] = d->profile[side];
+		page->sum[side] = d->total[side];
+		page->samples[side] = d->samples[side];
+	}
+	diff_nodes(page, d);
+	diff_functions(page, d);
+	diff_threads(page, d);
+	if (d->thread_count > 1 && d->cell_count) {
+		page->cell_count = d->cell_count;
+		page->cells = fz_reallocarray(NULL, d->cell_count, sizeof(*page->cells));
+		memcpy(page->cells, d->cells, d->cell_count * sizeof(*page->cells));
+	}
+	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+}
+
+/* ---- ranking ---- */
+
+static double rank_weight(const struct fz_page *page, const struct fz_page_function *f)
+{
+	return fabs((double)f->cost.self[FZ_HEAD] - page->factor * (double)f->cost.self[FZ_BASE]);
+}
+
+static int compare_rank(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_page *page = arg;
+	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
+	const struct fz_page_function *a = &page->functions[ia], *b = &page->functions[ib];
+	double wa = rank_weight(page, a), wb = rank_weight(page, b);
+
+	if (wa != wb)
+		return wa > wb ? -1 : 1;
+	if (a->cost.total[FZ_HEAD] != b->cost.total[FZ_HEAD])
+		return a->cost.total[FZ_HEAD] > b->cost.total[FZ_HEAD] ? -1 : 1;
+	int c = fz_str_cmp(a->name, b->name);
+	return c ? c : (ia > ib) - (ia < ib);
+}
+
+uint32_t *fz_page_rank_functions(const struct fz_page *page)
+{
+	uint32_t *order = fz_reallocarray(NULL, page->function_count + 1ul, sizeof(*order));
+
+	for (uint32_t i = 0; i < page->function_count; i++)
+		order[i] = i;
+	if (page->function_count)
+		qsort_r(order, page->function_count, sizeof(*order), compare_rank, (void *)page);
+	return order;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What a picture of a profile or of a diff needs, in one shape for both.
+ *
+ *   fz_profile -> fz_tree \
+ *                          > fz_page {functions, nodes, cells, threads} -> HTML, SVG
+ *   fz_diff ------------- /
+ *
+ * Nodes are columns in preorder: a subtree is [i, i + size[i]). A page of one profile is the head
+ * side of a diff without a base: every column of the base is NULL then and is_diff is false.
+ */
+#pragma once
+
+#include "diff/diff.h"
+#include "profile/tree.h"
+
+struct fz_page_function {
+	struct fz_str name, file;
+	int32_t line; /* 0 when unknown */
+	uint8_t kind; /* enum fz_kind */
+	uint32_t on_side[FZ_SIDES];
+	struct fz_diff_cost cost;
+};
+
+struct fz_page_thread {
+	uint32_t on_side[FZ_SIDES];
+	char *label;
+};
+
+/* Weight of a line of a function over the whole tree; sorted by (function, line). */
+struct fz_page_line {
+	uint32_t function;
+	int32_t line;
+	int64_t self[FZ_SIDES], total[FZ_SIDES];
+};
+
+struct fz_page {
+	bool is_diff;
+	const struct fz_profile *profile[FZ_SIDES]; /* borrowed */
+	const char *metric, *unit;
+	int64_t sum[FZ_SIDES]; /* weight of all samples, those with an empty stack included */
+	uint64_t samples[FZ_SIDES];
+	const struct fz_diff *diff; /* borrowed; NULL when not a diff */
+	double factor;              /* multiplies base values before they are compared */
+
+	struct fz_page_function *functions;
+	uint32_t function_count;
+	struct fz_page_thread *threads;
+	uint32_t thread_count;
+
+	uint32_t n;
+	uint32_t *function, *parent, *size;
+	int64_t *self[FZ_SIDES], *total[FZ_SIDES];
+	struct fz_diff_cell *cells; /* sorted by (node, thread); none when there is one thread */
+	size_t cell_count;
+	struct fz_page_line *lines;
+	size_t line_count;
+};
+
+/* metric: index in the profile, or FZ_NONE for its default. */
+void fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric);
+void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d);
+void fz_page_release(struct fz_page *page);
+
+/* Function indices by descending self (total on a tie), of a diff by descending |difference|. */
+uint32_t *fz_page_rank_functions(const struct fz_page *page);
