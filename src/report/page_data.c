@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* What the viewer reads (web/data.js), written in the order in which it reads it.
+ *
+ * Nodes are in preorder. A node's depth is stored as the step from the node before it (parent's
+ * depth + 1 - depth: 0 for a first child), so most are 0 or 1; functions are numbered by how
+ * often they appear, so most numbers take one byte. With several threads only the cells are
+ * stored: the self value of a node is the sum of its cells.
+ */
+#include "page_data.h"
+
+#include "page_source.h"
+
+#include <stdio.h>
+
+static const char *const side_names[FZ_SIDES] = { "base", "head" };
+
+/* ---- columns ---- */
+
+struct filler {
+	const struct fz_page *page;
+	struct fz_columns *columns;
+	int64_t *scratch;    /* room for the longest column */
+	uint32_t *used;      /* functions that appear, most frequent first */
+	uint32_t used_n;
+	uint32_t *number_of; /* place of a function in `used`, FZ_NONE when it does not appear */
+};
+
+static int compare_counts(const void *pa, const void *pb, void *arg)
+{
+	const uint32_t *count = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (count[a] != count[b])
+		return count[a] > count[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void number_functions(struct filler *f)
+{
+	const struct fz_page *page = f->page;
+	fz_auto(fz_free_ptr) uint32_t *count =
+		fz_calloc(page->function_count + 1ul, sizeof(*count));
+
+	f->used = fz_calloc(page->function_count + 1ul, sizeof(*f->used));
+	f->number_of = fz_calloc(page->function_count + 1ul, sizeof(*f->number_of));
+	for (uint32_t i = 0; i < page->n; i++)
+		count[page->function[i]]++;
+	for (uint32_t i = 0; i < page->function_count; i++)
+		if (count[i])
+			f->used[f->used_n++] = i;
+	if (f->used_n)
+		qsort_r(f->used, f->used_n, sizeof(*f->used), compare_counts, count);
+	memset(f->number_of, 0xff, page->function_count * sizeof(*f->number_of));
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->number_of[f->used[i]] = i;
+}
+
+static void fill_nodes(struct filler *f)
+{
+	const struct fz_page *page = f->page;
+	fz_auto(fz_free_ptr) uint32_t *depth = fz_calloc(page->n + 1ul, sizeof(*depth));
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < page->n; i++) {
+		depth[i] = page->parent[i] == FZ_NONE ? 1 : depth[page->parent[i]] + 1;
+		f->scratch[i] = before + 1 - depth[i];
+		before = depth[i];
+	}
+	fz_columns_numbers(f->columns, "node.up", f->scratch, page->n);
+	for (uint32_t i = 0; i < page->n; i++)
+		f->scratch[i] = f->number_of[page->function[i]];
+	fz_columns_numbers(f->columns, "node.function", f->scratch, page->n);
+	if (page->cell_count)
+		return;
+	if (page->is_diff)
+		fz_columns_numbers(f->columns, "node.self.base", page->self[FZ_BASE], page->n);
+	fz_columns_numbers(f->columns, "node.self.head", page->self[FZ_HEAD], page->n);
+}
+
+static void fill_cells(struct filler *f)
+{
+	const struct fz_page *page = f->page;
+	size_t n = page->cell_count;
+	uint32_t before = 0;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		f->scratch[i] = page->cells[i].node - before;
+		before = page->cells[i].node;
+	}
+	fz_columns_numbers(f->columns, "cell.node", f->scratch, n);
+	for (size_t i = 0; i < n; i++)
+		f->scratch[i] = page->cells[i].thread;
+	fz_columns_numbers(f->columns, "cell.thread", f->scratch, n);
+	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+		for (size_t i = 0; i < n; i++)
+			f->scratch[i] = page->cells[i].self[side];
+		fz_columns_numbers(f->columns,
+				   side == FZ_BASE ? "cell.self.base" : "cell.self.head",
+				   f->scratch, n);
+	}
+}
+
+static uint32_t file_number(struct fz_map *map, const struct fz_str *files, uint32_t n,
+			    struct fz_str file)
+{
+	uint64_t key = fz_hash_bytes(file.p, file.n);
+
+	for (;; key = fz_hash64(key + 1)) {
+		uint32_t *slot = fz_map_slot(map, key);
+		if (*slot == FZ_NONE)
+			return *slot = n;
+		if (fz_str_eq(files[*slot], file))
+			return *slot;
+	}
+}
+
+static void fill_files(struct filler *f)
+{
+	fz_auto(fz_free_ptr) struct fz_str *files = fz_calloc(f->used_n + 1ul, sizeof(*files));
+	struct fz_map map = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->used_n; i++) {
+		struct fz_str file = f->page->functions[f->used[i]].file;
+		uint32_t number = file_number(&map, files, n, file);
+		if (number == n)
+			files[n++] = file;
+		f->scratch[i] = number;
+	}
+	fz_map_release(&map);
+	fz_columns_numbers(f->columns, "function.file", f->scratch, f->used_n);
+	fz_columns_begin_strings(f->columns, "file.name");
+	for (uint32_t i = 0; i < n; i++)
+		fz_columns_string(f->columns, files[i]);
+	fz_columns_end_strings(f->columns);
+}
+
+static void fill_functions(struct filler *f)
+{
+	const struct fz_page_function *functions = f->page->functions;
+
+	fz_columns_begin_strings(f->columns, "function.name");
+	for (uint32_t i = 0; i < f->used_n; i++)
+		fz_columns_string(f->columns, functions[f->used[i]].name);
+	fz_columns_end_strings(f->columns);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = functions[f->used[i]].line;
+	fz_columns_numbers(f->columns, "function.line", f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = functions[f->used[i]].kind;
+	fz_columns_numbers(f->columns, "function.kind", f->scratch, f->used_n);
+	fill_files(f);
+}
+
+/* Lines of functions that appear, grouped by function as the page numbers them. */
+static void fill_lines(struct filler *f)
+{
+	const struct fz_page *page = f->page;
+	size_t n = page->line_count;
+
+	if (!n)
+		return;
+	/* page->lines is grouped by the page's own numbers, so any order of groups will do. */
+	for (size_t i = 0; i < n; i++) {
+		uint32_t number = f->number_of[page->lines[i].function];
+		f->scratch[i] = number == FZ_NONE ? 0 : number + 1;
+	}
+	fz_columns_numbers(f->columns, "line.function", f->scratch, n);
+	for (size_t i = 0; i < n; i++)
+		f->scratch[i] = page->lines[i].line;
+	fz_columns_numbers(f->columns, "line.number", f->scratch, n);
+	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+		for (size_t i = 0; i < n; i++)
+			f->scratch[i] = page->lines[i].self[side];
+		fz_columns_numbers(f->columns,
+				   side == FZ_BASE ? "line.self.base" : "line.self.head",
+				   f->scratch, n);
+		for (size_t i = 0; i < n; i++)
+			f->scratch[i] = page->lines[i].total[side];
+		fz_columns_numbers(f->columns,
+				   side == FZ_BASE ? "line.total.base" : "line.total.head",
+				   f->scratch, n);
+	}
+}
+
+void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_options *o,
+			  struct fz_columns *columns)
+{
+	size_t longest = FZ_MAX(FZ_MAX(page->n, page->function_count),
+				FZ_MAX(page->cell_count, page->line_count));
+	struct filler f = {
+		.page = page,
+		.columns = columns,
+		.scratch = fz_reallocarray(NULL, longest + 1, sizeof(int64_t)),
+	};
+
+	number_functions(&f);
+	fill_nodes(&f);
+	fill_cells(&f);
+	fill_functions(&f);
+	fill_lines(&f);
+	if (!o->no_source)
+		fz_page_source_columns(page, f.used, f.used_n, columns);
+	free(f.scratch);
+	free(f.used);
+	free(f.number_of);
+}
+
+/* ---- header ---- */
+
+static void write_facts(const struct fz_profile *p, struct fz_json *j)
+{
+	fz_json_key(j, "facts");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < p->fact_count; i++) {
+		fz_json_open(j, '[');
+		fz_json_str(j, p->strings[p->facts[i].key]);
+		fz_json_str(j, p->strings[p->facts[i].value]);
+		fz_json_close(j, ']');
+	}
+	fz_json_close(j, ']');
+}
+
+static const char *mode_name(enum fz_mode mode)
+{
+	switch (mode) {
+	case FZ_MODE_WALL:
+		return "wall";
+	case FZ_MODE_CPU:
+		return "cpu";
+	case FZ_MODE_GIL:
+		return "gil";
+	case FZ_MODE_ALL:
+		return "all";
+	case FZ_MODE_EXCEPTION:
+		return "exception";
+	default:
+		return "";
+	}
+}
+
+static void write_recording(const struct fz_recording *r, struct fz_json *j)
+{
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u.%u", r->python[0], r->python[1], r->python[2]);
+	fz_json_key(j, "recording");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "mode", fz_str_of(mode_name(r->mode)));
+	if (r->features_known)
+		fz_json_kint(j, "features", r->features);
+	fz_json_kint(j, "interval_ns", r->interval_ns);
+	fz_json_kint(j, "duration_ns", r->duration_ns);
+	fz_json_kstr(j, "python", fz_str_of(r->python[0] ? version : ""));
+	fz_json_kbool(j, "complete", r->complete);
+	fz_json_kbool(j, "reconstructed", r->reconstructed);
+	fz_json_kdouble(j, "error_rate", r->error_rate);
+	fz_json_kdouble(j, "missed_rate", r->missed_rate);
+	fz_json_kdouble(j, "achieved_hz", r->achieved_hz);
+	fz_json_close(j, '}');
+}
+
+static void write_quality(const struct fz_quality *q, struct fz_json *j)
+{
+	if (!q->known)
+		return;
+	fz_json_key(j, "quality");
+	fz_json_open(j, '{');
+	fz_json_kint(j, "taken", (int64_t)q->taken);
+	fz_json_kint(j, "retried", (int64_t)q->retried);
+	fz_json_key(j, "rejected");
+	fz_json_open(j, '[');
+	for (int i = 0; i < FZ_REJECTS; i++) {
+		fz_json_open(j, '[');
+		fz_json_str(j, fz_str_of(fz_reject_names[i]));
+		fz_json_int(j, (int64_t)q->rejected[i]);
+		fz_json_close(j, ']');
+	}
+	fz_json_close(j, ']');
+	fz_json_kint(j, "missed", (int64_t)q->missed);
+	fz_json_kint(j, "longest_gap_ns", q->longest_gap_ns);
+	fz_json_kint(j, "dropped_bytes", (int64_t)q->dropped_bytes);
+	fz_json_close(j, '}');
+}
+
+static void write_side(const struct fz_page *page, const struct fz_html_options *o,
+		       enum fz_side side, struct fz_json *j)
+{
+	const struct fz_profile *p = page->profile[side];
+
+	fz_json_key(j, side_names[side]);
+	if (!p) {
+		fz_json_null(j);
+		return;
+	}
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "label", fz_str_of(o->labels[side] ? o->labels[side] : ""));
+	fz_json_kint(j, "sum", page->sum[side]);
+	fz_json_kint(j, "samples", (int64_t)page->samples[side]);
+	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
+	write_facts(p, j);
+	write_recording(&p->recording, j);
+	write_quality(&p->quality, j);
+	fz_json_close(j, '}');
+}
+
+/* What a thread was doing, in samples. */
+struct thread_states {
+	uint64_t n, gil, waiting, cpu, cpu_unknown, exception, gc;
+};
+
+/* gc[i]: stack i has a <GC> frame. NULL when the profile has no such frame. */
+static bool *stacks_in_gc(const struct fz_profile *p)
+{
+	bool any = false;
+	bool *gc = fz_calloc(p->stack_count + 1ul, sizeof(*gc));
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_function *f =
+			&p->functions[p->frames[p->stacks[i].frame].function];
+		uint32_t parent = p->stacks[i].parent;
+		gc[i] = (parent != FZ_NONE && gc[parent]) ||
+			(f->kind == FZ_KIND_MARKER &&
+			 fz_str_eq(p->strings[f->name], FZ_STR("<GC>")));
+		any |= gc[i];
+	}
+	if (any)
+		return gc;
+	free(gc);
+	return NULL;
+}
+
+static struct thread_states *count_states(const struct fz_profile *p)
+{
+	struct thread_states *states = fz_calloc(p->thread_count + 1ul, sizeof(*states));
+	fz_auto(fz_free_ptr) bool *gc = stacks_in_gc(p);
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		struct thread_states *t = &states[p->samples.thread[row]];
+		uint8_t status = p->samples.status[row];
+		uint32_t stack = p->samples.stack[row], count = fz_sample_count(p, row);
+		t->n += count;
+		t->gil += status & FZ_STATUS_HAS_GIL ? count : 0;
+		t->waiting += status & FZ_STATUS_GIL_REQUESTED ? count : 0;
+		t->cpu += status & FZ_STATUS_ON_CPU ? count : 0;
+		t->cpu_unknown += status & FZ_STATUS_UNKNOWN ? count : 0;
+		t->exception += status & FZ_STATUS_HAS_EXCEPTION ? count : 0;
+		t->gc += gc && stack != FZ_NONE && gc[stack] ? count : 0;
+	}
+	return states;
+}
+
+static void write_states(const struct thread_states *t, struct fz_json *j)
+{
+	fz_json_open(j, '{');
+	fz_json_kint(j, "samples", (int64_t)t->n);
+	fz_json_kint(j, "gil", (int64_t)t->gil);
+	fz_json_kint(j, "waiting", (int64_t)t->waiting);
+	fz_json_kint(j, "cpu", (int64_t)t->cpu);
+	fz_json_kint(j, "cpu_unknown", (int64_t)t->cpu_unknown);
+	fz_json_kint(j, "exception", (int64_t)t->exception);
+	fz_json_kint(j, "gc", (int64_t)t->gc);
+	fz_json_close(j, '}');
+}
+
+static void write_threads(const struct fz_page *page, struct fz_json *j)
+{
+	struct thread_states *states[FZ_SIDES] = { NULL };
+
+	for (int side = 0; side < FZ_SIDES; side++)
+		if (page->profile[side])
+			states[side] = count_states(page->profile[side]);
+	fz_json_key(j, "threads");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < page->thread_count; i++) {
+		const struct fz_page_thread *t = &page->threads[i];
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "label", fz_str_of(t->label));
+		for (int side = 0; side < FZ_SIDES; side++) {
+			if (!states[side] || t->on_side[side] == FZ_NONE)
+				continue;
+			fz_json_key(j, side_names[side]);
+			write_states(&states[side][t->on_side[side]], j);
+		}
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+	free(states[FZ_BASE]);
+	free(states[FZ_HEAD]);
+}
+
+static void write_diff(const struct fz_diff *d, struct fz_json *j)
+{
+	fz_json_key(j, "scale");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "mode", fz_str_of(fz_scale_names[d->scale]));
+	fz_json_kdouble(j, "factor", d->factor);
+	fz_json_close(j, '}');
+	fz_json_kstr(j, "match", fz_str_of(d->match == FZ_MATCH_EXACT ? "exact" : "names"));
+	fz_json_kint(j, "elided_count", d->elided_count);
+	fz_json_kint(j, "elided_time", d->elided_time);
+	fz_json_key(j, "warnings");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->warning_count; i++)
+		fz_json_str(j, fz_str_of(d->warnings[i]));
+	fz_json_close(j, ']');
+}
+
+void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
+			  const struct fz_columns *columns, struct fz_output *out)
+{
+	struct fz_json j;
+
+	fz_json_init(&j, out, 1);
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "format", FZ_STR("fizeau-page"));
+	fz_json_kint(&j, "version", FZ_PAGE_VERSION);
+	fz_json_kstr(&j, "generator", FZ_STR("Fizeau " FZ_VERSION));
+	fz_json_kstr(&j, "kind", page->is_diff ? FZ_STR("diff") : FZ_STR("profile"));
+	fz_json_kstr(&j, "metric", fz_str_of(page->metric));
+	fz_json_kstr(&j, "unit", fz_str_of(page->unit));
+	fz_json_kint(&j, "nodes", page->n);
+	fz_json_kstr(&j, "palette", fz_str_of(fz_palette_names[o->palette]));
+	fz_json_kbool(&j, "inverted", o->inverted);
+	for (int side = 0; side < FZ_SIDES; side++)
+		write_side(page, o, side, &j);
+	write_threads(page, &j);
+	if (page->diff)
+		write_diff(page->diff, &j);
+	fz_json_key(&j, "columns");
+	fz_columns_directory(columns, &j);
+	fz_json_close(&j, '}');
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The two script elements that carry a page's data: the header (JSON) and the columns. */
+#pragma once
+
+#include "html.h"
+#include "page.h"
+#include "page_columns.h"
+
+enum { FZ_PAGE_VERSION = 1 }; /* of the layout; a viewer refuses others */
+
+/* Fill the columns with nodes, functions, cells, lines and sources. */
+void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_options *o,
+			  struct fz_columns *columns);
+/* Everything that is small: recording facts, quality, threads, scale, and the directory. */
+void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
+			  const struct fz_columns *columns, struct fz_output *out);
