@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What a frame's colour means, and the colours themselves.
+//
+// In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
+// removed (hollow); a glyph says the same without colour. The steps are those of CPython's
+// differential flame graph: below 15 % grey, above 15, 30, 50 and from 100 % one step deeper.
+// A plain tree is coloured by share.
+import { BASE, HEAD } from "./data.js";
+
+// Classes of colour. 1-4 are more, 5-8 less; HEAT and above are shares.
+export const SAME = 0;
+export const NEW = 9;
+export const REMOVED = 10;
+export const ABOVE_REMOVED = 11;
+const HEAT = 12;
+
+const heatShares = [0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
+
+// base is scaled already.
+export function diffClass(base, head) {
+	if (base === 0) return head > 0 ? NEW : SAME;
+	const percent = ((head - base) / base) * 100;
+	const size = Math.abs(percent);
+	if (size < 15) return SAME;
+	const step = size >= 100 ? 4 : size > 50 ? 3 : size > 30 ? 2 : 1;
+	return percent > 0 ? step : 4 + step;
+}
+
+export function heatClass(share) {
+	let step = 0;
+	while (step < heatShares.length && share >= heatShares[step]) step++;
+	return HEAT + step;
+}
+
+const glyphs = { [NEW]: "+", [REMOVED]: "−" };
+export function glyphOf(colour) {
+	if (colour >= 1 && colour <= 4) return "▲";
+	if (colour >= 5 && colour <= 8) return "▼";
+	return glyphs[colour] ?? "";
+}
+
+const palettes = {
+	fizeau: {
+		light: {
+			same: "#e5e7ec", more: ["#fbd6d0", "#f3a99f", "#e2685c", "#b0201f"],
+			less: ["#d2e2fb", "#a1c4f4", "#5793e4", "#1c53b4"],
+			added: "#c4a5ee", removed: "#7446c2",
+		},
+		dark: {
+			same: "#3b404b", more: ["#5e3431", "#913f3a", "#d45a50", "#ff8b7f"],
+			less: ["#2b4063", "#2f5c9e", "#4288df", "#8abcff"],
+			added: "#8e6dd1", removed: "#b598f2",
+		},
+	},
+	tachyon: {
+		light: {
+			same: "#bdbdbd", more: ["#ffcdd2", "#ef9a9a", "#e57373", "#d32f2f"],
+			less: ["#90caf9", "#64b5f6", "#42a5f5", "#1976d2"],
+			added: "#9575cd", removed: "#b39ddb",
+		},
+		dark: {
+			same: "#757575", more: ["#ffcdd2", "#ef9a9a", "#e57373", "#ef5350"],
+			less: ["#bbdefb", "#90caf9", "#64b5f6", "#42a5f5"],
+			added: "#b39ddb", removed: "#ce93d8",
+		},
+	},
+};
+
+const heat = {
+	light: ["#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68", "#f09f49", "#e4803a", "#cf5d2e", "#b03a24"],
+	dark: ["#37332c", "#4a3f2d", "#63502d", "#83622c", "#a6742d", "#c98632", "#e99c43", "#ffbb66"],
+};
+
+const surfaces = {
+	light: { page: "#ffffff", ink: "#1b1e25", quiet: "#c3c8d2", select: "#1b1e25", match: "#0b7a5c", root: "#f3f4f7" },
+	dark: { page: "#16181d", ink: "#eceef2", quiet: "#4a505c", select: "#ffffff", match: "#4fd8a8", root: "#22252c" },
+};
+
+function channel(v) {
+	const c = v / 255;
+	return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+}
+
+export function luminance(hex) {
+	const v = parseInt(hex.slice(1), 16);
+	return 0.2126 * channel(v >> 16) + 0.7152 * channel((v >> 8) & 255) + 0.0722 * channel(v & 255);
+}
+
+export function contrast(a, b) {
+	const [hi, lo] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+	return (hi + 0.05) / (lo + 0.05);
+}
+
+function inkOn(fill) {
+	return contrast(fill, "#14161a") >= contrast(fill, "#ffffff") ? "#14161a" : "#ffffff";
+}
+
+// Colours of a theme as {fill: [by class], ink: [by class], removed, surface...}.
+export function makePalette(name, theme) {
+	const p = palettes[name][theme];
+	const surface = surfaces[theme];
+	const fill = [p.same, ...p.more, ...p.less, p.added, surface.page, surface.page, ...heat[theme]];
+	const inks = fill.map(inkOn);
+	return { ...surface, fill, inkOf: (colour) => inks[colour], added: p.added, removed: p.removed, theme };
+}
+
+// Colour class of a node of the shown tree.
+// what: {isDiff, elided, side, byTotal, factor}
+export function nodeClass(tree, i, what) {
+	const byTotal = what.byTotal || tree.inverted;
+	const values = byTotal ? tree.total : tree.self;
+	if (!what.isDiff) {
+		const side = what.side;
+		return heatClass(values[side][i] / tree.total[side][0]);
+	}
+	if (tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0)
+		return tree.elided && !tree.inverted && !what.removedHere(i) ? ABOVE_REMOVED : REMOVED;
+	return diffClass(values[BASE][i] * what.factor, values[HEAD][i]);
+}

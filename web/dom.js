@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Making elements. Text always becomes text nodes; nothing here, or anywhere in the viewer, parses
+// markup that could come from a profile.
+
+// el("button", {class: "x", onclick: f}, "text", child, ...)
+export function el(name, attributes = {}, ...children) {
+	const element = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes)) {
+		if (value === undefined || value === null || value === false) continue;
+		if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+		else element.setAttribute(key, value === true ? "" : value);
+	}
+	element.append(...children.filter((c) => c !== null && c !== undefined && c !== false));
+	return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// A 20 x 20 line icon from its path.
+export function icon(path) {
+	const svg = document.createElementNS(SVG, "svg");
+	svg.setAttribute("viewBox", "0 0 20 20");
+	svg.setAttribute("aria-hidden", "true");
+	const p = document.createElementNS(SVG, "path");
+	p.setAttribute("d", path);
+	svg.append(p);
+	return svg;
+}
+
+// Buttons of which one is pressed: choices = [[value, label, title]].
+export function segments(container, choices, current, choose) {
+	container.replaceChildren(...choices.map(([value, label, title]) =>
+		el("button", {
+			"data-value": value, title, "aria-pressed": String(value === current),
+			onclick: () => choose(value),
+		}, label)));
+}
+
+export function pressSegment(container, current) {
+	for (const button of container.children)
+		button.setAttribute("aria-pressed", String(button.dataset.value === current));
+}
+
+// A labelled switch.
+export function toggle(label, title, on, change, id) {
+	return el("button", {
+		class: "toggle", role: "switch", id, title, "aria-checked": String(on),
+		onclick: (event) => change(event.currentTarget.getAttribute("aria-checked") !== "true"),
+	}, el("span", { class: "knob" }), label);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// Drawing a shown tree on a canvas, and finding the frame under a point.
+//
+// The view is a window on the x axis: [left, left + span) in the tree's own values. Zooming moves
+// that window, so callers of a zoomed frame fill the width by themselves. Only what is inside the
+// window and at least half a pixel wide is visited below; what is narrower adds to a silhouette,
+// one grey column a pixel, as deep as the tree is there.
+import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
+import { formatShare, formatValue } from "./format.js";
+import { placeNodes } from "./tree.js";
+
+export const ROW = 21;
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const MIN_WIDTH = 0.5;
+const PAD = 6;
+
+// Deepest row of each subtree that has any width.
+function rowsBelow(tree, w) {
+	const rows = new Uint32Array(tree.n);
+	for (let i = tree.n - 1; i > 0; i--) {
+		if (!(w[i] > 0)) continue;
+		const p = tree.parent[i];
+		if (rows[p] < rows[i] + 1) rows[p] = rows[i] + 1;
+	}
+	return rows;
+}
+
+// A tree with widths: what the canvas draws. `what` is passed on to nodeClass.
+export function makePicture(tree, side, what) {
+	const w = tree.total[side];
+	return { tree, w, x: placeNodes(tree, w), rows: rowsBelow(tree, w), side, what, all: w[0] };
+}
+
+const odd = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+// A name fit for one line.
+export function showName(name) {
+	if (!name) return "(no name)";
+	return (name.length > 400 ? `${name.slice(0, 400)}…` : name).replace(odd, "\ufffd");
+}
+
+class Labels {
+	constructor(functions) {
+		this.names = new Array(functions.n);
+		this.widths = new Float32Array(functions.n);
+		this.source = functions.names;
+	}
+	name(f) {
+		return (this.names[f] ??= showName(this.source[f]));
+	}
+	width(ctx, f) {
+		return (this.widths[f] ||= ctx.measureText(this.name(f)).width);
+	}
+	// The name, cut to fit.
+	fit(ctx, f, room) {
+		const name = this.name(f), width = this.width(ctx, f);
+		if (width <= room) return name;
+		const keep = Math.floor((room / width) * name.length) - 1;
+		return keep < 2 ? "" : `${name.slice(0, keep)}…`;
+	}
+}
+
+export class Flame {
+	constructor(data, { canvas, space, scroller, location }) {
+		this.data = data;
+		this.canvas = canvas;
+		this.space = space;
+		this.scroller = scroller;
+		this.location = location;
+		this.ctx = canvas.getContext("2d", { alpha: false });
+		this.labels = new Labels(data.functions);
+		this.up = false;
+		this.focus = 0;
+		this.selected = -1;
+		this.hovered = -1;
+		this.matched = null;
+		this.palette = null;
+		this.picture = null;
+		this.left = 0;
+		this.span = 1;
+		this.animation = 0;
+	}
+
+	get width() {
+		return this.scroller.clientWidth;
+	}
+	get height() {
+		return this.scroller.clientHeight;
+	}
+
+	setPicture(picture, focus) {
+		this.picture = picture;
+		this.selected = this.hovered = -1;
+		this.setFocus(focus, false);
+	}
+
+	// Zoom to a node; the window glides there unless the reader prefers no motion.
+	setFocus(node, animate) {
+		const { x, w } = this.picture;
+		this.focus = node;
+		const left = x[node], span = w[node] || 1;
+		cancelAnimationFrame(this.animation);
+		if (!animate || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+			this.left = left;
+			this.span = span;
+			this.settle();
+			return;
+		}
+		const from = { left: this.left, span: this.span, at: performance.now() };
+		const step = (now) => {
+			const t = Math.min(1, (now - from.at) / 180);
+			const e = 1 - (1 - t) ** 3;
+			this.left = from.left + (left - from.left) * e;
+			this.span = from.span * (span / from.span) ** e;
+			if (t >= 1) {
+				this.left = left;
+				this.span = span;
+				this.settle();
+				return;
+			}
+			this.draw();
+			this.animation = requestAnimationFrame(step);
+		};
+		this.animation = requestAnimationFrame(step);
+	}
+
+	settle() {
+		this.resize();
+		this.reveal(this.focus);
+		this.draw();
+	}
+
+	resize() {
+		const ratio = window.devicePixelRatio || 1;
+		const { width, height } = this;
+		this.content = Math.max(height, (this.visibleRows() + 1) * ROW + PAD * 2);
+		this.space.style.height = `${this.content}px`;
+		if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+			this.canvas.width = Math.round(width * ratio);
+			this.canvas.height = Math.round(height * ratio);
+			this.canvas.style.width = `${width}px`;
+			this.canvas.style.height = `${height}px`;
+		}
+	}
+
+	// Number of rows that the window reaches down to.
+	visibleRows() {
+		const { tree, w, x } = this.picture;
+		const scale = this.width / this.span, right = this.left + this.span;
+		let deepest = 0;
+		for (let i = 0; i < tree.n;) {
+			if (x[i] >= right || x[i] + w[i] <= this.left || w[i] * scale < MIN_WIDTH) {
+				i = tree.end[i];
+				continue;
+			}
+			if (tree.depth[i] > deepest) deepest = tree.depth[i];
+			i++;
+		}
+		return deepest + 1;
+	}
+
+	// y of a row in the scrolled content.
+	rowTop(row) {
+		return this.up ? this.content - PAD - (row + 1) * ROW : PAD + row * ROW;
+	}
+
+	// Scroll so that a node's row can be seen.
+	reveal(node) {
+		const top = this.rowTop(this.picture.tree.depth[node]);
+		const { scroller, height } = this;
+		if (top < scroller.scrollTop + ROW || top + ROW > scroller.scrollTop + height - ROW)
+			scroller.scrollTop = this.up ? top - height + ROW * 4 : top - ROW * 3;
+	}
+
+	draw() {
+		const ratio = window.devicePixelRatio || 1;
+		this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+		this.paint(this.ctx, {
+			width: this.width, height: this.height, top: this.scroller.scrollTop,
+			palette: this.palette, marks: true,
+		});
+	}
+
+	// Draw the part of the content that begins at `top` on a context of width x height.
+	paint(ctx, to) {
+		const { palette, width, height } = to;
+		ctx.fillStyle = palette.page;
+		ctx.fillRect(0, 0, width, height);
+		if (!this.picture || !(this.picture.all > 0)) return;
+		const shadow = new Silhouette(width);
+		const boxes = this.collect(to, shadow);
+		shadow.paint(ctx, palette, (row) => this.rowTop(row) - to.top, this.up);
+		ctx.font = FONT;
+		ctx.textBaseline = "middle";
+		for (const box of boxes) this.paintBox(ctx, box, palette);
+		ctx.globalAlpha = 1;
+		if (to.marks) this.paintMarks(ctx, boxes, palette);
+	}
+
+	// Boxes that can be seen, callers first.
+	collect(to, shadow) {
+		const { tree, w, x, rows } = this.picture;
+		const { width, height, top } = to;
+		const scale = width / this.span, boxes = [];
+		for (let i = 0; i < tree.n;) {
+			const px = w[i] * scale, left = (x[i] - this.left) * scale;
+			if (left >= width || left + px <= 0 || px === 0) {
+				i = tree.end[i];
+				continue;
+			}
+			const row = tree.depth[i], y = this.rowTop(row) - top;
+			const beyond = this.up ? y < -ROW : y > height;
+			if (px < MIN_WIDTH || beyond) {
+				if (!beyond) shadow.add(left, px, row, rows[i]);
+				i = tree.end[i];
+				continue;
+			}
+			if (y > -ROW && y < height)
+				boxes.push({ i, left: Math.max(left, -2), right: Math.min(left + px, width + 2), y });
+			i++;
+		}
+		return boxes;
+	}
+
+	isFaint(i) {
+		const f = this.picture.tree.func[i];
+		return this.matched && f >= 0 && !this.matched[f];
+	}
+
+	paintBox(ctx, box, palette) {
+		const { picture } = this;
+		const { tree } = picture;
+		const { i, left, y } = box;
+		const gap = box.right - left > 3 ? 1 : 0;
+		const px = Math.max(box.right - left - gap, MIN_WIDTH);
+		const colour = i === 0 ? -1 : nodeClass(tree, i, picture.what);
+		const hollow = colour === REMOVED || colour === ABOVE_REMOVED;
+		ctx.globalAlpha = this.isFaint(i) ? 0.2 : tree.depth[i] < tree.depth[this.focus] ? 0.6 : 1;
+		ctx.fillStyle = i === 0 ? palette.root : palette.fill[colour];
+		if (colour === REMOVED) {
+			ctx.fillStyle = palette.removed;
+			const alpha = ctx.globalAlpha;
+			if (px > 2) ctx.globalAlpha = alpha * 0.13;
+			fillBox(ctx, left, y, px);
+			ctx.globalAlpha = alpha;
+		} else if (!hollow) {
+			fillBox(ctx, left, y, px);
+		}
+		if (px > 4) paintEdge(ctx, colour, left, y, px, palette);
+		if (px > 24) {
+			const ink = i === 0 || colour === ABOVE_REMOVED ? palette.ink :
+				colour === REMOVED ? palette.removed : palette.inkOf(colour);
+			this.paintLabel(ctx, i, colour, left, px, y, ink);
+		}
+	}
+
+	paintLabel(ctx, i, colour, left, px, y, ink) {
+		const from = Math.max(left, 0) + 6;
+		const room = Math.min(left + px, this.width + 2) - 5 - from;
+		if (room < 14) return;
+		const { picture } = this;
+		const middle = y + (ROW - 1) / 2 + 0.5;
+		ctx.fillStyle = ink;
+		if (i === 0) {
+			ctx.fillText(fitText(ctx, this.rootLabel(), room), from, middle);
+			return;
+		}
+		const f = picture.tree.func[i];
+		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
+		let at = from;
+		if (glyph && room > 34) {
+			ctx.fillText(glyph, at, middle);
+			at += 14;
+		}
+		const leftOver = () => room - (at - from);
+		const text = this.labels.fit(ctx, f, leftOver());
+		ctx.fillText(text, at, middle);
+		at += this.labels.width(ctx, f);
+		const rest = [`(${formatShare(picture.w[i] / picture.all)})`];
+		if (colour === NEW) rest.push("(new)");
+		const tail = ` ${rest.join(" ")}`;
+		const width = ctx.measureText(tail).width;
+		if (leftOver() < width) return;
+		ctx.fillText(tail, at, middle);
+		at += width + 10;
+		const place = this.location(f);
+		if (!place || leftOver() < ctx.measureText(place).width) return;
+		ctx.globalAlpha *= 0.62;
+		ctx.fillText(place, at, middle);
+	}
+
+	rootLabel() {
+		const { picture, data } = this;
+		return `${picture.what.rootName} · ${formatValue(picture.all, data.unit)}`;
+	}
+
+	paintMarks(ctx, boxes, palette) {
+		for (const box of boxes) {
+			const f = this.picture.tree.func[box.i];
+			const isHit = this.matched && f >= 0 && this.matched[f];
+			const strong = box.i === this.selected;
+			if (!isHit && !strong && box.i !== this.hovered) continue;
+			const px = box.right - box.left;
+			if (px < 3 && !strong) continue;
+			ctx.setLineDash([]);
+			ctx.strokeStyle = isHit && !strong ? palette.match : palette.select;
+			ctx.lineWidth = strong ? 2 : 1.25;
+			ctx.strokeRect(box.left + 0.5, box.y + 0.5, Math.max(px - 2, 1), ROW - 2);
+		}
+	}
+
+	// The node at a point of the canvas, or -1.
+	hit(px, py) {
+		const { tree, w, x } = this.picture;
+		if (!(this.picture.all > 0)) return -1;
+		const y = py + this.scroller.scrollTop;
+		const row = Math.floor(this.up ? (this.content - PAD - y) / ROW : (y - PAD) / ROW);
+		const value = this.left + (px / this.width) * this.span;
+		const narrowest = MIN_WIDTH * (this.span / this.width);
+		if (row < 0) return -1;
+		let node = 0;
+		while (tree.depth[node] < row) {
+			let child = node + 1;
+			while (child < tree.end[node] && !(value >= x[child] && value < x[child] + w[child]))
+				child = tree.end[child];
+			if (child >= tree.end[node] || w[child] < narrowest) return -1;
+			node = child;
+		}
+		return node;
+	}
+
+	// Where a node is on the canvas.
+	boxOf(i) {
+		const { w, x, tree } = this.picture;
+		const scale = this.width / this.span;
+		const left = Math.max(0, (x[i] - this.left) * scale);
+		const right = Math.min(this.width, (x[i] + w[i] - this.left) * scale);
+		return { left, right, top: this.rowTop(tree.depth[i]) - this.scroller.scrollTop };
+	}
+}
+
+function fillBox(ctx, left, y, px) {
+	if (px < 6) {
+		ctx.fillRect(left, y, px, ROW - 1);
+		return;
+	}
+	ctx.beginPath();
+	ctx.roundRect(left, y, px, ROW - 1, 2.5);
+	ctx.fill();
+}
+
+function paintEdge(ctx, colour, left, y, px, palette) {
+	if (colour !== NEW && colour !== REMOVED && colour !== ABOVE_REMOVED) return;
+	ctx.lineWidth = 1;
+	ctx.setLineDash(colour === NEW ? [2, 2] : []);
+	ctx.strokeStyle = colour === NEW ? palette.inkOf(NEW) : colour === REMOVED ? palette.removed : palette.quiet;
+	ctx.beginPath();
+	ctx.roundRect(left + 0.5, y + 0.5, px - 1, ROW - 2, 2.5);
+	ctx.stroke();
+	ctx.setLineDash([]);
+}
+
+function fitText(ctx, text, room) {
+	const { width } = ctx.measureText(text);
+	if (width <= room) return text;
+	return `${text.slice(0, Math.max(0, Math.floor((room / width) * text.length) - 1))}…`;
+}
+
+// What is too narrow to be drawn, as one column of a pixel each.
+class Silhouette {
+	constructor(width) {
+		this.n = Math.ceil(width) + 1;
+		this.cover = new Float32Array(this.n);
+		this.first = new Uint32Array(this.n).fill(0xffffffff);
+		this.last = new Uint32Array(this.n);
+	}
+	add(left, px, row, below) {
+		const c = Math.max(0, Math.floor(left));
+		if (c >= this.n) return;
+		this.cover[c] += px;
+		if (row < this.first[c]) this.first[c] = row;
+		if (row + below > this.last[c]) this.last[c] = row + below;
+	}
+	paint(ctx, palette, top, up) {
+		ctx.fillStyle = palette.quiet;
+		ctx.globalAlpha = 0.75;
+		for (let c = 0; c < this.n;) {
+			let e = c + 1;
+			if (this.cover[c] < 0.2) {
+				c = e;
+				continue;
+			}
+			while (e < this.n && this.cover[e] >= 0.2 && this.first[e] === this.first[c] && this.last[e] === this.last[c]) e++;
+			const a = top(up ? this.last[c] : this.first[c]);
+			const b = top(up ? this.first[c] : this.last[c]) + ROW - 1;
+			ctx.fillRect(c, a, e - c, b - a);
+			c = e;
+		}
+		ctx.globalAlpha = 1;
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Numbers for people: durations, counts, shares. The same words as the command line uses.
+
+const grouped = new Intl.NumberFormat("en-US");
+
+export function formatCount(v) {
+	return grouped.format(Math.round(v));
+}
+
+// Three significant digits, never an exponent.
+function short(v) {
+	const a = Math.abs(v);
+	if (a >= 100 || a === 0) return grouped.format(Math.round(v));
+	return v.toFixed(a >= 10 ? 1 : 2);
+}
+
+const scales = {
+	ns: [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]],
+	bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+};
+
+// A value of the metric's unit.
+export function formatValue(v, unit) {
+	const scale = scales[unit];
+	if (!scale) return formatCount(v);
+	if (v === 0) return `0 ${scale.at(-1)[1] === "ns" ? "s" : "B"}`;
+	const [size, name] = scale.find(([s]) => Math.abs(v) >= s) ?? scale.at(-1);
+	return `${short(v / size)} ${name}`;
+}
+
+export function formatChange(v, unit) {
+	return v === 0 ? "±0" : (v > 0 ? "+" : "−") + formatValue(Math.abs(v), unit);
+}
+
+// A fraction as a percentage.
+export function formatShare(f) {
+	if (!Number.isFinite(f)) return "–";
+	const p = f * 100;
+	if (p !== 0 && Math.abs(p) < 0.05) return "< 0.1 %";
+	return `${p.toFixed(1)} %`;
+}
+
+// Relative change, null when there was nothing to compare with.
+export function formatPercentChange(ratio) {
+	if (ratio === null || !Number.isFinite(ratio)) return "–";
+	const p = ratio * 100;
+	if (Math.abs(p) < 0.05) return "±0 %";
+	return `${p > 0 ? "+" : "−"}${Math.abs(p) >= 1000 ? grouped.format(Math.round(Math.abs(p))) : Math.abs(p).toFixed(1)} %`;
+}
+
+export function plural(n, noun) {
+	return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+// How much head differs from factor * base; percent is null when there was no base.
+export function compare(base, head, factor) {
+	const scaled = base * factor;
+	const delta = head - scaled;
+	return { base: scaled, head, delta, ratio: scaled === 0 ? null : delta / scaled };
+}

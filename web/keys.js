@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Keys: one table for what they do and for the help that lists them.
+import { el } from "./dom.js";
+
+// [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift.
+const groups = [
+	["Move", [
+		[["ArrowUp", "ArrowDown"], "caller, callee (as they are drawn)", (a, k) => a.move(k)],
+		[["ArrowLeft", "ArrowRight"], "neighbour", (a, k) => a.move(k)],
+		[["Enter"], "zoom to the selected frame", (a) => a.zoomSelected()],
+		[["Backspace"], "back", (a) => a.back()],
+		[["Shift+Backspace"], "forward", (a) => a.forward()],
+		[["0", "Home"], "whole picture", (a) => a.zoomTo([])],
+		[["PageUp", "PageDown"], "scroll", (a, k) => a.scrollPage(k)],
+	]],
+	["Find", [
+		[["/"], "search", (a) => a.focusSearch()],
+		[["n"], "next match", (a) => a.nextMatch(1)],
+		[["N"], "previous match", (a) => a.nextMatch(-1)],
+		[["Escape"], "clear search and selection", (a) => a.clear()],
+	]],
+	["View", [
+		[["t"], "table or flame graph", (a) => a.set({ tab: a.state.tab === "table" ? "flame" : "table" })],
+		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
+		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
+		[["c"], "colour by self or by total", (a) => a.set({ by: a.state.by === "self" ? "total" : "self" })],
+		[["m"], "file paths or module names", (a) => a.set({ names: a.state.names === "path" ? "module" : "path" })],
+		[["1"], "base", (a) => a.set({ show: "base" }), true],
+		[["2"], "head", (a) => a.set({ show: "head" }), true],
+		[["3"], "diff", (a) => a.set({ show: "diff" }), true],
+		[["e"], "elided: only what was removed", (a) => a.toggleElided(), true],
+		[["w"], "widths of head or base", (a) => a.set({ layout: a.state.layout === "head" ? "base" : "head" }), true],
+		[["T"], "next thread", (a) => a.nextThread()],
+	]],
+	["Page", [
+		[["s"], "sidebar", (a) => a.toggleSidebar()],
+		[["d"], "theme", (a) => a.theme.next()],
+		[["y"], "copy a link to this view", (a) => a.copyLink()],
+		[["?"], "this help", (a) => a.openHelp()],
+	]],
+];
+
+const keyNames = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Backspace: "⌫", "Shift+Backspace": "⇧ ⌫", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
+
+export function fillHelp(dialog, isDiff) {
+	dialog.replaceChildren(
+		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"), el("button", { class: "icon", "aria-label": "Close" }, "×")),
+		el("div", { class: "keys" }, ...groups.map(([title, keys]) => el("section", {}, el("h3", {}, title),
+			el("dl", {}, ...keys.filter(([, , , diffOnly]) => isDiff || !diffOnly).flatMap(([names, help]) =>
+				[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))), el("dd", {}, help)]))))));
+}
+
+export function bindKeys(app, isDiff) {
+	const actions = new Map();
+	for (const [, keys] of groups)
+		for (const [names, , action, diffOnly] of keys)
+			if (isDiff || !diffOnly) for (const name of names) actions.set(name, action);
+	document.addEventListener("keydown", (event) => {
+		const target = event.target;
+		const typing = target instanceof HTMLInputElement && target.type === "search";
+		if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+		if (typing) {
+			if (event.key === "Escape") app.clear();
+			else if (event.key === "Enter") app.nextMatch(event.shiftKey ? -1 : 1);
+			else return;
+			event.preventDefault();
+			return;
+		}
+		const name = event.shiftKey && event.key === "Backspace" ? "Shift+Backspace" : event.key;
+		const action = actions.get(name);
+		const onControl = target.closest?.("button, summary, input, #resizer, .scroller");
+		if (!action || (onControl && /^(Enter|Arrow|Page|Home)/.test(name))) return;
+		event.preventDefault();
+		action(app, name);
+	});
+}

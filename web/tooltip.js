@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The box beside a frame: what it is, what it cost, what changed, and its source.
+import { BASE, HEAD } from "./data.js";
+import { el } from "./dom.js";
+import { compare, formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
+import { showName } from "./flame.js";
+
+const SOURCE_AROUND = 3;
+
+// Lines of a function's source around `line`, from the head or, for removed code, the base.
+export function sourceAround(data, f, line, side) {
+	const { functions, chunks } = data;
+	const number = functions.source[side][f] || (side === BASE ? functions.source[HEAD][f] : 0);
+	const list = number ? chunks[number - 1] : null;
+	if (!list || !(line > 0)) return null;
+	const chunk = list.find((c) => line >= c.start && line < c.start + c.lines.length);
+	if (!chunk) return null;
+	const first = Math.max(chunk.start, line - SOURCE_AROUND);
+	const last = Math.min(chunk.start + chunk.lines.length - 1, line + SOURCE_AROUND);
+	return { first, lines: chunk.lines.slice(first - chunk.start, last - chunk.start + 1) };
+}
+
+// The line of a function where most of one side's time was spent; its first line when unknown.
+export function hottestLine(data, f, side) {
+	const { lines, functions } = data;
+	let best = functions.line[f], most = 0;
+	for (const values of [lines.self[side], lines.total[side]]) {
+		for (let i = lines.first[f]; i < lines.end[f]; i++)
+			if (values[i] > most) {
+				most = values[i];
+				best = lines.number[i];
+			}
+		if (most > 0) break;
+	}
+	return best;
+}
+
+function sourceBox(data, f, side) {
+	const line = hottestLine(data, f, side);
+	const source = sourceAround(data, f, line, side);
+	if (!source) return null;
+	return el("pre", { class: "source" }, ...source.lines.map((text, k) =>
+		el("span", { class: source.first + k === line ? "line hot" : "line" },
+			el("b", {}, String(source.first + k)), text || " ")));
+}
+
+function plainTable(facts) {
+	const { self, total, all, zoomed, unit } = facts;
+	const row = (name, v) => el("tr", {}, el("th", {}, name), el("td", {}, formatValue(v, unit)),
+		el("td", {}, formatShare(v / all)), zoomed !== all && el("td", {}, formatShare(v / zoomed)));
+	return el("table", {},
+		el("tr", {}, el("td", {}), el("td", {}), el("th", {}, "of all"), zoomed !== all && el("th", {}, "of zoomed")),
+		row("Self", self), row("Total", total));
+}
+
+function diffTable(facts) {
+	const { unit } = facts;
+	const row = (name, c) => el("tr", { class: c.delta > 0 ? "more" : c.delta < 0 ? "less" : "" },
+		el("th", {}, name), el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
+		el("td", { class: "delta" }, formatChange(c.delta, unit)),
+		el("td", { class: "delta" }, formatPercentChange(c.ratio)));
+	return el("table", {},
+		el("tr", {}, el("td", {}), ...["Before", "After", "Change", ""].map((h) => el("th", {}, h))),
+		row("Self", facts.self), row("Total", facts.total));
+}
+
+function shares(facts) {
+	const words = [`${formatShare(facts.width / facts.all)} of ${facts.allName}`];
+	if (facts.zoomed !== facts.all && facts.zoomed > 0)
+		words.push(`${formatShare(facts.width / facts.zoomed)} of the zoomed frame`);
+	return el("p", { class: "shares" }, words.join(" · "));
+}
+
+// Everything the box says about node i of the picture.
+export function nodeFacts(app, i) {
+	const { data, flame } = app;
+	const { tree, w, all, what } = flame.picture;
+	const f = tree.func[i];
+	const facts = {
+		f, unit: data.unit, all, width: w[i], zoomed: w[flame.focus],
+		allName: tree.elided ? "what was removed" : "all", isDiff: what.isDiff,
+	};
+	const own = tree.inverted ? tree.total : tree.self;
+	if (what.isDiff) {
+		facts.self = compare(own[BASE][i], own[HEAD][i], data.factor);
+		facts.total = compare(tree.total[BASE][i], tree.total[HEAD][i], data.factor);
+		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
+		facts.added = tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
+	} else {
+		facts.self = own[what.side][i];
+		facts.total = tree.total[what.side][i];
+	}
+	facts.leaf = tree.inverted ? leafOf(tree, i) : -1;
+	facts.callees = countChildren(tree, i);
+	return facts;
+}
+
+function leafOf(tree, i) {
+	let at = i;
+	while (tree.parent[at] > 0) at = tree.parent[at];
+	return at === i ? -1 : tree.func[at];
+}
+
+function countChildren(tree, i) {
+	let n = 0;
+	for (let c = i + 1; c < tree.end[i]; c = tree.end[c]) n++;
+	return n;
+}
+
+export class Tooltip {
+	constructor(app, box) {
+		this.app = app;
+		this.box = box;
+		this.node = -1;
+	}
+
+	show(i, at) {
+		if (i !== this.node) {
+			this.node = i;
+			this.fill(i);
+		}
+		this.box.hidden = false;
+		this.place(at);
+	}
+
+	hide() {
+		this.node = -1;
+		this.box.hidden = true;
+	}
+
+	fill(i) {
+		const { data } = this.app;
+		const facts = nodeFacts(this.app, i);
+		const { f } = facts;
+		const side = facts.removed || this.app.state.show === "base" ? BASE : HEAD;
+		const state = facts.removed ? "removed" : facts.added ? "new" : "";
+		this.box.replaceChildren(...[
+			el("h2", {}, showName(data.functions.names[f]), state && el("span", { class: `mark ${state}` }, state)),
+			el("p", { class: "place" }, this.app.placeOf(f) || "no file recorded"),
+			facts.leaf >= 0 && el("p", { class: "note" }, `time of ${showName(data.functions.names[facts.leaf])} through this caller`),
+			facts.isDiff ? diffTable(facts) : plainTable(facts),
+			facts.isDiff && shares(facts),
+			sourceBox(data, f, side),
+		].filter(Boolean));
+	}
+
+	place({ x, y, below }) {
+		const { box } = this;
+		const { width, height } = box.getBoundingClientRect();
+		const left = Math.min(x + 14, window.innerWidth - width - 8);
+		let top = y + (below ?? 18);
+		if (top + height > window.innerHeight - 8) top = Math.max(8, y - height - 14);
+		box.style.left = `${Math.max(8, left)}px`;
+		box.style.top = `${top}px`;
+	}
+}
