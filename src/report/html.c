@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTML file: the viewer, which the build made one document of (tools/embed), with its marks
+ * replaced.
+ *
+ *   <!--fz:NAME-->   title, header (JSON), data (base64), static (table for readers without script)
+ *
+ * Text of a profile reaches the document in two ways only: inside the JSON and the base64, where
+ * "<" cannot occur, and escaped in the title and the static table.
+ */
+#include "html.h"
+
+#include "base/text.h"
+#include "markup.h"
+#include "page.h"
+#include "page_columns.h"
+#include "page_data.h"
+#include "viewer.h"
+
+#include <math.h>
+
+const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
+
+enum { STATIC_ROWS = 20 };
+
+struct document {
+	const struct fz_page *page;
+	const struct fz_html_options *options;
+	struct fz_columns columns;
+	struct fz_output *out;
+};
+
+static void write_escaped(struct fz_output *out, struct fz_str s)
+{
+	struct fz_buf b = { 0 };
+
+	fz_html_escape(&b, s);
+	fz_output_add(out, b.p ? b.p : "", b.n);
+	fz_buf_release(&b);
+}
+
+static const char *page_kind(const struct fz_page *page, const struct fz_html_options *o)
+{
+	if (page->is_diff)
+		return o->inverted ? "Inverted differential flame graph" :
+				     "Differential flame graph";
+	return o->inverted ? "Inverted flame graph" : "Flame graph";
+}
+
+static void write_title(struct document *d)
+{
+	const char *const *labels = d->options->labels;
+
+	write_escaped(d->out, fz_str_of(page_kind(d->page, d->options)));
+	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
+		fz_output_str(d->out, " · ");
+		write_escaped(d->out, fz_str_of(labels[FZ_BASE]));
+		fz_output_str(d->out, " → ");
+		write_escaped(d->out, fz_str_of(labels[FZ_HEAD]));
+	} else if (labels[FZ_HEAD]) {
+		fz_output_str(d->out, " · ");
+		write_escaped(d->out, fz_str_of(labels[FZ_HEAD]));
+	}
+}
+
+static void write_header(struct document *d)
+{
+	fz_page_write_header(d->page, d->options, &d->columns, d->out);
+}
+
+static void write_data(struct document *d)
+{
+	fz_columns_write(&d->columns, d->out);
+}
+
+/* ---- the static table ---- */
+
+static void write_cell(struct document *d, const char *text)
+{
+	fz_output_str(d->out, "<td>");
+	write_escaped(d->out, fz_str_of(text));
+	fz_output_str(d->out, "</td>");
+}
+
+static void write_costs(struct document *d, const int64_t cost[FZ_SIDES])
+{
+	const struct fz_page *page = d->page;
+	char text[FZ_NUMBER_SIZE];
+	double base = page->factor * (double)cost[FZ_BASE], head = (double)cost[FZ_HEAD];
+
+	if (page->is_diff)
+		write_cell(d, fz_format_value(base, page->unit, text));
+	write_cell(d, fz_format_value(head, page->unit, text));
+	if (page->is_diff)
+		write_cell(d, fz_format_change(head - base, page->unit, text));
+	else
+		write_cell(d, fz_format_percent(page->sum[FZ_HEAD] ?
+							head / (double)page->sum[FZ_HEAD] :
+							0,
+						text));
+}
+
+static void write_row(struct document *d, const struct fz_page_function *f)
+{
+	fz_output_str(d->out, "<tr><td>");
+	write_escaped(d->out, f->name);
+	fz_output_str(d->out, "</td><td>");
+	write_escaped(d->out, f->file);
+	if (f->line > 0)
+		fz_output_printf(d->out, ":%d", (int)f->line);
+	fz_output_str(d->out, "</td>");
+	write_costs(d, f->cost.self);
+	write_costs(d, f->cost.total);
+	fz_output_str(d->out, "</tr>\n");
+}
+
+static void write_static(struct document *d)
+{
+	const struct fz_page *page = d->page;
+	fz_auto(fz_free_ptr) uint32_t *order = fz_page_rank_functions(page);
+	uint32_t shown = 0;
+
+	fz_output_str(d->out, page->is_diff ?
+				      "<tr><th>Function</th><th>File</th>"
+				      "<th>Self before</th><th>Self after</th><th>Change</th>"
+				      "<th>Total before</th><th>Total after</th><th>Change</th>"
+				      "</tr>\n" :
+				      "<tr><th>Function</th><th>File</th><th>Self</th><th>Share</th>"
+				      "<th>Total</th><th>Share</th></tr>\n");
+	for (uint32_t i = 0; i < page->function_count && shown < STATIC_ROWS; i++) {
+		const struct fz_page_function *f = &page->functions[order[i]];
+		if (!f->cost.total[FZ_BASE] && !f->cost.total[FZ_HEAD])
+			continue;
+		write_row(d, f);
+		shown++;
+	}
+}
+
+/* ---- filling the marks ---- */
+
+static const struct mark {
+	const char *name;
+	void (*write)(struct document *d);
+} marks[] = {
+	{ "title", write_title },
+	{ "header", write_header },
+	{ "data", write_data },
+	{ "static", write_static },
+};
+
+static void fill_mark(struct document *d, struct fz_str name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++) {
+		if (fz_str_eq(fz_str_of(marks[i].name), name)) {
+			marks[i].write(d);
+			return;
+		}
+	}
+	fz_assert(!"the viewer has a mark that nobody fills");
+}
+
+static void write_document(struct document *d)
+{
+	static const char open[] = "<!--fz:", close[] = "-->";
+	const char *at = fz_viewer_html;
+
+	for (;;) {
+		const char *mark = strstr(at, open);
+		if (!mark)
+			break;
+		fz_output_add(d->out, at, (size_t)(mark - at));
+		const char *name = mark + strlen(open);
+		const char *end = strstr(name, close);
+		fz_assert(end);
+		fill_mark(d, (struct fz_str){ name, (size_t)(end - name) });
+		at = end + strlen(close);
+	}
+	fz_output_str(d->out, at);
+}
+
+static int write_page(const struct fz_page *page, const struct fz_html_options *o,
+		      struct fz_output *out)
+{
+	struct document d = { .page = page, .options = o, .out = out };
+
+	fz_page_fill_columns(page, o, &d.columns);
+	write_document(&d);
+	fz_columns_release(&d.columns);
+	return 0;
+}
+
+int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_options *o,
+			   struct fz_output *out, struct fz_error *err)
+{
+	struct fz_page page;
+	uint32_t metric = o->metric == FZ_NONE ? p->default_metric : o->metric;
+
+	if (metric >= p->metric_count)
+		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
+	fz_page_of_profile(&page, p, metric);
+	int r = write_page(&page, o, out);
+	fz_page_release(&page);
+	return r;
+}
+
+int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o,
+			struct fz_output *out, struct fz_error *err)
+{
+	struct fz_page page;
+
+	(void)err;
+	fz_page_of_diff(&page, d);
+	int r = write_page(&page, o, out);
+	fz_page_release(&page);
+	return r;
+}
