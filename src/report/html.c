@@ -41,8 +41,8 @@ static void write_escaped(struct fz_output *out, struct fz_str s)
 static const char *page_kind(const struct fz_page *page, const struct fz_html_options *o)
 {
 	if (page->is_diff)
-		return o->inverted ? "Inverted differential flame graph" :
-				     "Differential flame graph";
+		return o->inverted ? "Inverted differential flame graph"
+				   : "Differential flame graph";
 	return o->inverted ? "Inverted flame graph" : "Flame graph";
 }
 
@@ -93,10 +93,9 @@ static void write_costs(struct document *d, const int64_t cost[FZ_SIDES])
 	if (page->is_diff)
 		write_cell(d, fz_format_change(head - base, page->unit, text));
 	else
-		write_cell(d, fz_format_percent(page->sum[FZ_HEAD] ?
-							head / (double)page->sum[FZ_HEAD] :
-							0,
-						text));
+		write_cell(d, fz_format_percent(
+				      page->sum[FZ_HEAD] ? head / (double)page->sum[FZ_HEAD] : 0,
+				      text));
 }
 
 static void write_row(struct document *d, const struct fz_page_function *f)
@@ -119,13 +118,14 @@ static void write_static(struct document *d)
 	fz_auto(fz_free_ptr) uint32_t *order = fz_page_rank_functions(page);
 	uint32_t shown = 0;
 
-	fz_output_str(d->out, page->is_diff ?
-				      "<tr><th>Function</th><th>File</th>"
-				      "<th>Self before</th><th>Self after</th><th>Change</th>"
-				      "<th>Total before</th><th>Total after</th><th>Change</th>"
-				      "</tr>\n" :
-				      "<tr><th>Function</th><th>File</th><th>Self</th><th>Share</th>"
-				      "<th>Total</th><th>Share</th></tr>\n");
+	fz_output_str(d->out,
+		      page->is_diff
+			      ? "<tr><th>Function</th><th>File</th>"
+				"<th>Self before</th><th>Self after</th><th>Change</th>"
+				"<th>Total before</th><th>Total after</th><th>Change</th>"
+				"</tr>\n"
+			      : "<tr><th>Function</th><th>File</th><th>Self</th><th>Share</th>"
+				"<th>Total</th><th>Share</th></tr>\n");
 	for (uint32_t i = 0; i < page->function_count && shown < STATIC_ROWS; i++) {
 		const struct fz_page_function *f = &page->functions[order[i]];
 		if (!f->cost.total[FZ_BASE] && !f->cost.total[FZ_HEAD])

@@ -15,10 +15,10 @@ extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of
 
 struct fz_html_options {
 	enum fz_palette palette;
-	bool no_source;                /* leave stored source text out */
-	bool inverted;                 /* open with callers: leaf functions are the roots */
-	uint32_t metric;               /* of fz_report_html_profile; FZ_NONE: the default */
-	const char *labels[FZ_SIDES];  /* what the sides are called (file names); NULL: nothing */
+	bool no_source;               /* leave stored source text out */
+	bool inverted;                /* open with callers: leaf functions are the roots */
+	uint32_t metric;              /* of fz_report_html_profile; FZ_NONE: the default */
+	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
 };
 
 #define FZ_HTML_DEFAULTS ((struct fz_html_options){ .metric = FZ_NONE })

@@ -19,8 +19,8 @@ static const char *const side_names[FZ_SIDES] = { "base", "head" };
 struct filler {
 	const struct fz_page *page;
 	struct fz_columns *columns;
-	int64_t *scratch;    /* room for the longest column */
-	uint32_t *used;      /* functions that appear, most frequent first */
+	int64_t *scratch; /* room for the longest column */
+	uint32_t *used;   /* functions that appear, most frequent first */
 	uint32_t used_n;
 	uint32_t *number_of; /* place of a function in `used`, FZ_NONE when it does not appear */
 };
@@ -318,8 +318,7 @@ static bool *stacks_in_gc(const struct fz_profile *p)
 	bool *gc = fz_calloc(p->stack_count + 1ul, sizeof(*gc));
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		const struct fz_function *f =
-			&p->functions[p->frames[p->stacks[i].frame].function];
+		const struct fz_function *f = &p->functions[p->frames[p->stacks[i].frame].function];
 		uint32_t parent = p->stacks[i].parent;
 		gc[i] = (parent != FZ_NONE && gc[parent]) ||
 			(f->kind == FZ_KIND_MARKER &&

@@ -41,8 +41,8 @@ static void want_line(struct collector *c, uint32_t source, int32_t line)
 	if (line <= 0 || line > INT32_MAX - LINES_AFTER)
 		return;
 	fz_grow(c->spans, c->n, c->cap);
-	c->spans[c->n++] = (struct span){ source, FZ_MAX(1, line - LINES_BEFORE),
-					  line + LINES_AFTER };
+	c->spans[c->n++] =
+		(struct span){ source, FZ_MAX(1, line - LINES_BEFORE), line + LINES_AFTER };
 }
 
 static bool same_text(const struct fz_source_text *a, const struct fz_source_text *b)

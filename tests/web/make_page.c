@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages for the browser tests, straight from the library:
+ *
+ *   make_page profile IN OUT.html [option]...
+ *   make_page diff BASE HEAD OUT.html [option]...
+ *   options: inverted, no-source, tachyon, share, time, exact, source=FILE=TEXT_FILE,
+ *   base-source=FILE=TEXT_FILE
+ *
+ * IN "empty" is a profile without samples. `source` stores the text of a file in the (head)
+ * profile, as a recorder does; formats of text carry none.
+ */
+#include "diff/diff.h"
+#include "format/format.h"
+#include "report/html.h"
+
+#include <stdio.h>
+
+struct arguments {
+	struct fz_html_options html;
+	struct fz_diff_options diff;
+	const char *source[FZ_SIDES];
+};
+
+static const char *after(const char *text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+static bool parse_option(struct arguments *a, const char *text)
+{
+	const char *value;
+
+	if (strcmp(text, "inverted") == 0)
+		a->html.inverted = true;
+	else if (strcmp(text, "no-source") == 0)
+		a->html.no_source = true;
+	else if (strcmp(text, "tachyon") == 0)
+		a->html.palette = FZ_PALETTE_TACHYON;
+	else if (strcmp(text, "share") == 0)
+		a->diff.scale = FZ_SCALE_SHARE;
+	else if (strcmp(text, "time") == 0)
+		a->diff.scale = FZ_SCALE_TIME;
+	else if (strcmp(text, "exact") == 0)
+		a->diff.match = FZ_MATCH_EXACT;
+	else if ((value = after(text, "source=")))
+		a->source[FZ_HEAD] = value;
+	else if ((value = after(text, "base-source=")))
+		a->source[FZ_BASE] = value;
+	else
+		return false;
+	return true;
+}
+
+static int load(const char *path, struct fz_profile **ret, struct fz_error *err)
+{
+	if (strcmp(path, "empty") != 0)
+		return fz_format_load(path, ret, err);
+	*ret = fz_profile_new();
+	fz_profile_add_metric(*ret, FZ_STR("samples"), FZ_STR("count"), 1, false);
+	return 0;
+}
+
+/* FILE=TEXT_FILE */
+static void store_source(struct fz_profile *p, const char *argument)
+{
+	const char *sign = argument ? strchr(argument, '=') : NULL;
+	size_t n;
+
+	if (!sign)
+		return;
+	char *text = fz_read_small(sign + 1, 1 << 20, &n);
+	if (!text)
+		return;
+	struct fz_str file = { argument, (size_t)(sign - argument) };
+	fz_profile_add_source(p, fz_profile_string(p, file), (struct fz_str){ text, n });
+	free(text);
+}
+
+static int write_page(const struct arguments *a, const struct fz_profile *base,
+		      const struct fz_profile *head, struct fz_output *out, struct fz_error *err)
+{
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+
+	if (!base)
+		return fz_report_html_profile(head, &a->html, out, err);
+	int r = fz_diff_new(base, head, &a->diff, &d, err);
+	return r ? r : fz_report_html_diff(d, &a->html, out, err);
+}
+
+static int make(const struct arguments *a, const char *const in[FZ_SIDES], const char *path,
+		struct fz_error *err)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *base = NULL, *head = NULL;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	int r = in[FZ_BASE] ? load(in[FZ_BASE], &base, err) : 0;
+
+	if (!r)
+		r = load(in[FZ_HEAD], &head, err);
+	if (!r)
+		r = fz_output_open(path, &out, err);
+	if (r)
+		return r;
+	if (base)
+		store_source(base, a->source[FZ_BASE]);
+	store_source(head, a->source[FZ_HEAD]);
+	r = write_page(a, base, head, out, err);
+	return r ? r : fz_output_close(fz_steal(out), err);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { .html = FZ_HTML_DEFAULTS, .diff = { .cells = true, .lines = true } };
+	struct fz_error err = { 0 };
+	bool is_diff = argc > 1 && strcmp(argv[1], "diff") == 0;
+	int files = is_diff ? 3 : 2;
+	bool good = argc >= 2 + files;
+
+	for (int i = 2 + files; good && i < argc; i++)
+		good = parse_option(&a, argv[i]);
+	if (!good) {
+		fprintf(stderr, "usage: make_page profile IN OUT [option]...\n"
+				"       make_page diff BASE HEAD OUT [option]...\n");
+		return 2;
+	}
+	const char *in[FZ_SIDES] = { is_diff ? argv[2] : NULL, argv[is_diff ? 3 : 2] };
+	a.html.labels[FZ_BASE] = in[FZ_BASE];
+	a.html.labels[FZ_HEAD] = in[FZ_HEAD];
+	if (make(&a, in, argv[1 + files], &err)) {
+		fprintf(stderr, "make_page: %s\n", err.message);
+		return 2;
+	}
+	return 0;
+}
