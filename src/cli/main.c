@@ -11,6 +11,8 @@
 static const struct fz_command *const commands[] = {
 	&fz_command_run,
 	&fz_command_attach,
+	&fz_command_replay,
+	&fz_command_diff,
 	&fz_command_list,
 	&fz_command_show,
 	&fz_command_rm,

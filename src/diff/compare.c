@@ -72,39 +72,41 @@ static char *feature_names(unsigned features)
 	return fz_buf_take(&out);
 }
 
-/* One difference that forbids comparing: an error, or a warning when forced. */
-static int refuse(struct fz_diff *d, bool force, const char *what, const char *base,
-		  const char *head, struct fz_error *err)
+/* One difference that forbids comparing. */
+static int refuse(struct fz_error *err, const char *what, const char *base, const char *head)
 {
-	if (!force)
-		return fz_fail(err, FZ_EINPUT,
-			       "the recordings differ in %s (base: %s; head: %s); record both "
-			       "alike, or use --force to compare them all the same",
-			       what, base, head);
-	fz_diff_warn(d, "the recordings differ in %s: base %s, head %s", what, base, head);
-	return 0;
+	return fz_fail(err, FZ_EINPUT,
+		       "the recordings differ in %s (base: %s; head: %s); record both alike, or "
+		       "use --force to compare them all the same",
+		       what, base, head);
 }
 
-static int check_mode(struct fz_diff *d, bool force, struct fz_error *err)
+int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
+		       struct fz_error *err)
 {
-	enum fz_mode base = d->profile[FZ_BASE]->recording.mode;
-	enum fz_mode head = d->profile[FZ_HEAD]->recording.mode;
-
-	if (base == head || base == FZ_MODE_UNKNOWN || head == FZ_MODE_UNKNOWN)
-		return 0;
-	return refuse(d, force, "mode", mode_name(base), mode_name(head), err);
-}
-
-static int check_features(struct fz_diff *d, bool force, struct fz_error *err)
-{
-	const struct fz_recording *base = &d->profile[FZ_BASE]->recording;
-	const struct fz_recording *head = &d->profile[FZ_HEAD]->recording;
-
+	if (base->mode != head->mode && base->mode && head->mode)
+		return refuse(err, "mode", mode_name(base->mode), mode_name(head->mode));
 	if (!base->features_known || !head->features_known || base->features == head->features)
 		return 0;
 	fz_auto(fz_free_ptr) char *b = feature_names(base->features);
 	fz_auto(fz_free_ptr) char *h = feature_names(head->features);
-	return refuse(d, force, "what was recorded", b, h, err);
+	return refuse(err, "what was recorded", b, h);
+}
+
+/* What would have been refused. */
+static void warn_about_forced(struct fz_diff *d)
+{
+	const struct fz_recording *base = &d->profile[FZ_BASE]->recording;
+	const struct fz_recording *head = &d->profile[FZ_HEAD]->recording;
+
+	if (base->mode != head->mode && base->mode && head->mode)
+		fz_diff_warn(d, "the modes differ: base %s, head %s", mode_name(base->mode),
+			     mode_name(head->mode));
+	if (!base->features_known || !head->features_known || base->features == head->features)
+		return;
+	fz_auto(fz_free_ptr) char *b = feature_names(base->features);
+	fz_auto(fz_free_ptr) char *h = feature_names(head->features);
+	fz_diff_warn(d, "what was recorded differs: base %s; head %s", b, h);
 }
 
 static void warn_about_facts(struct fz_diff *d)
@@ -155,12 +157,13 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	static const char *const names[] = { "base", "head" };
 	const struct fz_profile *p = d->profile[s];
 	uint64_t rejected = 0;
+	char number[FZ_NUMBER_SIZE];
 
 	for (size_t i = 0; i < FZ_REJECTS; i++)
 		rejected += p->quality.rejected[i];
 	if (p->quality.dropped_bytes)
-		fz_diff_warn(d, "the %s is damaged: %llu bytes of it could not be read", names[s],
-			     (unsigned long long)p->quality.dropped_bytes);
+		fz_diff_warn(d, "the %s is damaged: %s could not be read", names[s],
+			     fz_format_plural((int64_t)p->quality.dropped_bytes, "byte", number));
 	if (d->samples[s] == 0)
 		fz_diff_warn(d, "the %s has no samples", names[s]);
 	if (p->recording.reconstructed)
@@ -177,12 +180,12 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 
 int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err)
 {
-	int r = check_mode(d, force, err);
+	int r = fz_diff_comparable(&d->profile[FZ_BASE]->recording, &d->profile[FZ_HEAD]->recording,
+				   err);
 
-	if (!r)
-		r = check_features(d, force, err);
-	if (r)
+	if (r && !force)
 		return r;
+	warn_about_forced(d);
 	warn_about_facts(d);
 	warn_about_python(d);
 	warn_about_rate(d);

@@ -106,6 +106,9 @@ struct fz_diff {
  * unless forced); the message then names both sides' values. */
 int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 		const struct fz_diff_options *options, struct fz_diff **ret, struct fz_error *err);
+/* Whether recordings made like this may be compared, before there are samples; FZ_EINPUT if not. */
+int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
+		       struct fz_error *err);
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 

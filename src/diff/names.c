@@ -380,21 +380,20 @@ static struct fz_str without_task_number(struct fz_str s)
 	return s;
 }
 
-/* Every 0x and digits becomes "0x..". */
+/* Every 0x and digits becomes "0x...", as difffolded.pl does. */
 static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 {
 	if (!memmem(s.p, s.n, "0x", 2))
 		return s;
-	char *text = fz_arena_alloc(arena, 2 * s.n + 1);
+	char *text = fz_arena_alloc(arena, 2 * s.n + 1); /* 3 bytes become 5 */
 	size_t w = 0;
 	for (size_t i = 0; i < s.n; i++) {
 		text[w++] = s.p[i];
 		if (s.p[i] != '0' || i + 2 >= s.n || s.p[i + 1] != 'x' ||
 		    !isxdigit((unsigned char)s.p[i + 2]))
 			continue;
-		text[w++] = 'x';
-		text[w++] = '.';
-		text[w++] = '.';
+		memcpy(text + w, "x...", 4);
+		w += 4;
 		for (i += 2; i < s.n && isxdigit((unsigned char)s.p[i]); i++)
 			;
 		i--;

@@ -13,5 +13,7 @@
 int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 
+/* A frame of which only the name is shown, escaped. kind is enum fz_kind. */
+void fz_collapsed_add_name(struct fz_buf *b, struct fz_str name, uint8_t kind);
 /* Undo the escapes, in place; returns the new length. */
 size_t fz_collapsed_unescape(char *text, size_t n);

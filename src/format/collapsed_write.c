@@ -100,7 +100,7 @@ static struct fz_str base_name(struct fz_str path)
 	return (struct fz_str){ path.p + skip, path.n - skip };
 }
 
-static void add_bare_name(struct fz_buf *b, struct fz_str name, uint8_t kind)
+void fz_collapsed_add_name(struct fz_buf *b, struct fz_str name, uint8_t kind)
 {
 	if (name.n)
 		add_escaped(b, name);
@@ -125,7 +125,7 @@ static struct label add_label(struct writer *w, const struct fz_function *f, int
 	struct fz_str name = fz_profile_text(w->p, f->name);
 
 	if (is_bare(w, f, line)) {
-		add_bare_name(&w->text, name, f->kind);
+		fz_collapsed_add_name(&w->text, name, f->kind);
 	} else {
 		uint32_t file = f->file ? f->file : f->module;
 		add_escaped(&w->text, base_name(fz_profile_text(w->p, file)));

@@ -83,23 +83,6 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 	return rows;
 }
 
-/* What a metric measures, for headings. */
-static const char *metric_title(const char *metric)
-{
-	static const struct {
-		const char *name, *title;
-	} titles[] = {
-		{ "wall", "wall time" },
-		{ "cpu", "CPU time" },
-		{ "samples", "samples" },
-	};
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(titles); i++)
-		if (strcmp(titles[i].name, metric) == 0)
-			return titles[i].title;
-	return metric;
-}
-
 static void print_heading(const struct fz_tree *t, const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
@@ -111,7 +94,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	fz_buf_str(out, samples);
 	if (strcmp(m->name, "samples") != 0)
 		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
-			      metric_title(m->name));
+			      fz_table_metric_title(m->name));
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
 	if (command.n) {
 		fz_buf_str(out, ": ");

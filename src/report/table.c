@@ -152,3 +152,19 @@ void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *sty
 	}
 	fz_buf_char(out, '\n');
 }
+
+const char *fz_table_metric_title(const char *metric)
+{
+	static const struct {
+		const char *name, *title;
+	} titles[] = {
+		{ "wall", "wall time" },
+		{ "cpu", "CPU time" },
+		{ "samples", "samples" },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(titles); i++)
+		if (strcmp(titles[i].name, metric) == 0)
+			return titles[i].title;
+	return metric;
+}

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* "name (file:line)" in at most `columns`: the file loses its front first, then the name its
- * end. `special` code (file "~" or none) is its name alone. */
+ * end. Code without a file (none, or "~") is its name alone. */
 void fz_table_function(struct fz_str name, struct fz_str file, int32_t line, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);
 /* Text made printable, in at most `columns`, its end cut when it is longer. */
@@ -20,3 +20,5 @@ void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *
  * the first are indented by `indent` spaces. Ends with a newline. */
 void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
 		   struct fz_buf *out);
+/* What a metric measures: "wall time". */
+const char *fz_table_metric_title(const char *metric);

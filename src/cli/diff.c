@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau diff: two recordings, what changed between them. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "format/format.h"
+
+static int compare(const char *base_name, const char *head_name, const struct fz_cli_output *o,
+		   struct fz_error *err)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
+	fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
+	int r = fz_format_load(base_name, &base, err);
+
+	if (!r)
+		r = fz_format_load(head_name, &head, err);
+	return r ? r : fz_cli_output_write_diff(o, base, head, err);
+}
+
+static int run(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
+	const struct fz_opt options[] = {
+		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
+		{ .kind = FZ_OPT_END },
+	};
+	struct fz_opt_state state = { .options = options };
+	struct fz_error err;
+	int status;
+
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count != 2)
+		return fz_cli_errorf("diff: needs two recordings, BASE and HEAD, but got %d",
+				     state.argument_count);
+	int r = fz_cli_output_check(&output, true, NULL, &err);
+	if (!r)
+		r = compare(state.arguments[0], state.arguments[1], &output, &err);
+	fz_cli_output_release(&output);
+	return r ? fz_cli_error(&err) : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_diff = {
+	.name = "diff",
+	.summary = "compare two recordings: what became slower or faster",
+	.usage = "[options] BASE HEAD",
+	.examples = "  fizeau diff before.fz after.fz             what changed, as text\n"
+		    "  fizeau diff --format json old.bin new.bin  for programs\n",
+	.run = run,
+};

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* One table of what commands can write, and choosing from it; see output.h.
+ *
+ * A row writes a profile, a diff or both. Formats that other programs read back live in src/format
+ * and appear here by their name there ("codec"); reports are functions of src/report.
+ */
+#include "cli/output.h"
+
+#include "format/format.h"
+#include "report/folded.h"
+#include "report/json.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
+const char *const fz_cli_match_names[] = { "names", "exact", NULL };
+
+struct fz_cli_format {
+	const char *name, *alias;
+	const char *suffixes;                 /* space separated */
+	const char *profile_file, *diff_file; /* default file, %llu: process id; NULL: stdout */
+	const char *codec;                    /* in src/format: writes profiles */
+	bool binary;                          /* never to a terminal */
+	int (*profile)(const struct fz_cli_output *o, const struct fz_profile *p,
+		       struct fz_output *out, struct fz_error *err);
+	int (*diff)(const struct fz_cli_output *o, const struct fz_diff *d, struct fz_output *out,
+		    struct fz_error *err);
+};
+
+/* ---- writers ---- */
+
+/* Style of the text that goes to an output: a file gets no colour unless told to. */
+static struct fz_text_options text_options(const struct fz_cli_output *o, int fd)
+{
+	return (struct fz_text_options){
+		.style = fz_style_of(fd, (enum fz_color_when)o->color),
+		.limit = (unsigned)o->limit,
+		.sort = (enum fz_text_sort)o->sort,
+	};
+}
+
+static int output_fd(const struct fz_output *out)
+{
+	return fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
+}
+
+static int write_text(const struct fz_cli_output *o, const struct fz_profile *p,
+		      struct fz_output *out, struct fz_error *err)
+{
+	struct fz_text_options options = text_options(o, output_fd(out));
+
+	(void)err;
+	fz_report_text_profile(p, &options, out);
+	return 0;
+}
+
+static int write_text_diff(const struct fz_cli_output *o, const struct fz_diff *d,
+			   struct fz_output *out, struct fz_error *err)
+{
+	struct fz_text_options options = text_options(o, output_fd(out));
+
+	(void)err;
+	fz_report_text_diff(d, &options, out);
+	return 0;
+}
+
+static int write_json(const struct fz_cli_output *o, const struct fz_profile *p,
+		      struct fz_output *out, struct fz_error *err)
+{
+	(void)o;
+	(void)err;
+	fz_report_json_profile(p, out);
+	return 0;
+}
+
+static int write_json_diff(const struct fz_cli_output *o, const struct fz_diff *d,
+			   struct fz_output *out, struct fz_error *err)
+{
+	(void)o;
+	(void)err;
+	fz_report_json_diff(d, out);
+	return 0;
+}
+
+/* As difffolded.pl: columns as recorded unless scaling was asked for. */
+static int write_folded_diff(const struct fz_cli_output *o, const struct fz_diff *d,
+			     struct fz_output *out, struct fz_error *err)
+{
+	(void)err;
+	fz_report_folded_diff(d, o->scale != FZ_SCALE_AUTO, out);
+	return 0;
+}
+
+static int write_codec(const struct fz_cli_output *o, const struct fz_profile *p,
+		       struct fz_output *out, struct fz_error *err)
+{
+	return fz_format_by_name(o->chosen->codec)->write(p, out, err);
+}
+
+/* ---- table ---- */
+
+static const struct fz_cli_format formats[] = {
+	{ .name = "text", .suffixes = ".txt", .profile = write_text, .diff = write_text_diff },
+	{ .name = "json", .suffixes = ".json", .profile = write_json, .diff = write_json_diff },
+	{ .name = "collapsed",
+	  .suffixes = ".collapsed .col",
+	  .profile_file = "collapsed_%llu.txt",
+	  .codec = "collapsed",
+	  .profile = write_codec,
+	  .diff = write_folded_diff },
+	{ .name = "folded",
+	  .suffixes = ".folded",
+	  .codec = "folded",
+	  .profile = write_codec,
+	  .diff = write_folded_diff },
+	{ .name = "binary",
+	  .alias = "tachyon",
+	  .suffixes = ".bin",
+	  .profile_file = "binary_%llu.bin",
+	  .codec = "tachyon",
+	  .binary = true,
+	  .profile = write_codec },
+	{ .name = "fz",
+	  .suffixes = ".fz",
+	  .profile_file = "recording_%llu.fz",
+	  .codec = "fz",
+	  .binary = true,
+	  .profile = write_codec },
+};
+
+static bool is_available(const struct fz_cli_format *f, bool diff)
+{
+	if (diff)
+		return f->diff != NULL;
+	return f->profile && (!f->codec || fz_format_by_name(f->codec));
+}
+
+static const struct fz_cli_format *find_by_name(const char *name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++)
+		if (strcmp(formats[i].name, name) == 0 ||
+		    (formats[i].alias && strcmp(formats[i].alias, name) == 0))
+			return &formats[i];
+	return NULL;
+}
+
+static const struct fz_cli_format *find_by_suffix(const char *path)
+{
+	struct fz_str whole = fz_str_of(path);
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++) {
+		for (const char *s = formats[i].suffixes; *s;) {
+			size_t n = strcspn(s, " ");
+			if (whole.n > n && memcmp(path + whole.n - n, s, n) == 0)
+				return &formats[i];
+			s += n + strspn(s + n, " ");
+		}
+	}
+	return NULL;
+}
+
+/* "text, json, collapsed" */
+static char *available_names(bool diff)
+{
+	struct fz_buf names = { 0 };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++)
+		if (is_available(&formats[i], diff))
+			fz_buf_printf(&names, "%s%s", names.n ? ", " : "", formats[i].name);
+	return fz_buf_take(&names);
+}
+
+/* ---- options ---- */
+
+static int choose_name(struct fz_cli_output *o, const char *name, struct fz_error *err)
+{
+	if (o->format && strcmp(o->format, name) != 0)
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: only one format can be written at a time, and %s was asked "
+			       "for already; 'fizeau replay' makes another from the recording",
+			       name, o->format);
+	o->format = name;
+	return 0;
+}
+
+int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	if (find_by_name(text))
+		return choose_name(opt->value, text, err);
+	fz_auto(fz_free_ptr) char *names = available_names(false);
+	return fz_fail(err, FZ_EUSAGE, "--format: '%s' is not one of %s", text, names);
+}
+
+int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	(void)text;
+	return choose_name(opt->value, opt->long_name, err);
+}
+
+int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	(void)err;
+	((struct fz_cli_output *)opt->value)->baseline = text;
+	return 0;
+}
+
+/* ---- check ---- */
+
+static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *names = available_names(diff);
+	bool to_file = o->file && strcmp(o->file, "-") != 0;
+
+	if (o->format)
+		o->chosen = find_by_name(o->format);
+	else if (to_file)
+		o->chosen = find_by_suffix(o->file);
+	if (o->chosen && !is_available(o->chosen, diff))
+		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
+			       o->chosen->name, diff ? "diff" : "profile", names);
+	if (!o->chosen && to_file)
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: the suffix names no format; choose one with --format: %s",
+			       o->file, names);
+	return 0;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Opening an output checks it; nothing is left behind. Where a default name will be chosen the
+ * folder is tried with a name of the same kind. */
+static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	const char *file = !o->chosen ? NULL
+			   : diff     ? o->chosen->diff_file
+				      : o->chosen->profile_file;
+	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !file;
+
+	if (to_stdout && o->chosen && o->chosen->binary && isatty(STDOUT_FILENO))
+		return fz_fail(err, FZ_EUSAGE,
+			       "standard output: is a terminal, and %s is a binary format; name a "
+			       "file with -o",
+			       o->chosen->name);
+	if (to_stdout)
+		return 0;
+	return fz_output_open(o->path ? o->path : "fizeau_output", &out, err);
+}
+
+static int resolve_path(struct fz_cli_output *o, struct fz_error *err)
+{
+	if (!o->file || strcmp(o->file, "-") == 0)
+		return 0;
+	if (is_folder(o->file))
+		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", o->file);
+	o->path = fz_strdup(o->file);
+	return 0;
+}
+
+static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
+			 struct fz_error *err)
+{
+	int r = fz_format_load(o->baseline, &o->base, err);
+
+	if (!r && planned && !o->force)
+		r = fz_diff_comparable(&o->base->recording, planned, err);
+	return r;
+}
+
+int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
+			struct fz_error *err)
+{
+	int r;
+
+	diff = diff || o->baseline;
+	if (!diff && (o->match || o->scale || o->force))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--%s: only a comparison has one; name the recording to compare "
+			       "with: --diff-flamegraph BASELINE",
+			       o->match   ? "match"
+			       : o->scale ? "scale"
+					  : "force");
+	r = resolve_path(o, err);
+	if (!r)
+		r = choose_format(o, diff, err);
+	if (!r)
+		r = try_to_write(o, diff, err);
+	if (!r && o->baseline)
+		r = load_baseline(o, planned, err);
+	return r;
+}
+
+bool fz_cli_output_is_default(const struct fz_cli_output *o)
+{
+	return !o->file && !o->format && !o->baseline;
+}
+
+bool fz_cli_output_is_recording(const struct fz_cli_output *o)
+{
+	return o->chosen && o->path && !o->baseline && strcmp(o->chosen->name, "fz") == 0;
+}
+
+/* ---- write ---- */
+
+/* The recorded process where it is known; on Linux the main thread's id is the process's. */
+static uint64_t process_of(const struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].pid)
+			return p->threads[i].pid;
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].is_main)
+			return p->threads[i].tid;
+	return (uint64_t)getpid();
+}
+
+/* Where to write: the user's file, a default name (then told), or standard output. */
+struct target {
+	char *path;
+	bool tell;
+};
+
+static struct target target_of(const struct fz_cli_output *o, const char *default_file,
+			       const struct fz_profile *p)
+{
+	if (o->path)
+		return (struct target){ fz_strdup(o->path), false };
+	if (!default_file || o->file)
+		return (struct target){ fz_strdup("-"), false };
+	return (struct target){ fz_asprintf(default_file, (unsigned long long)process_of(p)),
+				true };
+}
+
+static int finish(struct fz_output *out, const struct target *target, struct fz_error *err)
+{
+	int r = fz_output_close(out, err);
+
+	if (!r && target->tell)
+		fprintf(stderr, "fizeau: wrote %s\n", target->path);
+	return r;
+}
+
+static int write_profile(const struct fz_cli_output *o, const struct fz_profile *p,
+			 struct fz_error *err)
+{
+	struct target target = target_of(o, o->chosen->profile_file, p);
+	fz_auto(fz_free_ptr) char *path = target.path;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	int r = fz_output_open(path, &out, err);
+
+	if (!r)
+		r = o->chosen->profile(o, p, out, err);
+	return r ? r : finish(fz_steal(out), &target, err);
+}
+
+/* A command that has not chosen a format writes text. */
+static struct fz_cli_output with_format(const struct fz_cli_output *o, const char *name)
+{
+	struct fz_cli_output copy = *o;
+
+	if (!copy.chosen)
+		copy.chosen = find_by_name(name);
+	return copy;
+}
+
+int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_profile *base,
+			     const struct fz_profile *head, struct fz_error *err)
+{
+	struct fz_cli_output with = with_format(o, "text");
+	struct fz_diff_options options = { .match = (enum fz_match)o->match,
+					   .scale = (enum fz_scale_mode)o->scale,
+					   .force = o->force };
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct target target = target_of(&with, with.chosen->diff_file, head);
+	fz_auto(fz_free_ptr) char *path = target.path;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+
+	/* Folded text counts samples, as everywhere. */
+	if (with.chosen->diff == write_folded_diff &&
+	    fz_profile_find_metric(base, FZ_STR("samples")) != FZ_NONE &&
+	    fz_profile_find_metric(head, FZ_STR("samples")) != FZ_NONE)
+		options.metric = FZ_STR("samples");
+	int r = fz_diff_new(base, head, &options, &d, err);
+	if (!r)
+		r = fz_output_open(path, &out, err);
+	if (!r)
+		r = with.chosen->diff(&with, d, out, err);
+	return r ? r : finish(fz_steal(out), &target, err);
+}
+
+int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *p,
+			struct fz_error *err)
+{
+	struct fz_cli_output with = with_format(o, "text");
+
+	return o->base ? fz_cli_output_write_diff(o, o->base, p, err)
+		       : write_profile(&with, p, err);
+}
+
+void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd)
+{
+	struct fz_text_options options = text_options(o, fd);
+	fz_auto(fz_output_abortp) struct fz_output *text = fz_output_memory();
+
+	fz_report_text_profile(p, &options, text);
+	struct fz_str s = fz_buf_view(fz_output_buffer(text));
+	(void)!fz_write_full(fd, s.p, s.n);
+}
+
+void fz_cli_output_release(struct fz_cli_output *o)
+{
+	fz_profile_free(o->base);
+	free(o->path);
+	o->base = NULL;
+	o->path = NULL;
+}

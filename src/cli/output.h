@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands write and where: the options that run, attach, replay and diff share.
+ *
+ *   parse options -> fz_cli_output_check -> (record, load, compare) -> fz_cli_output_write...
+ *
+ * Everything that can be wrong about an output is found by the check, before work begins: an
+ * unknown format, a folder that cannot be written, a baseline that cannot be read or compared.
+ */
+#pragma once
+
+#include "cli/cli.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
+#include "report/text.h"
+
+struct fz_cli_format;
+
+struct fz_cli_output {
+	/* set by the options */
+	const char *file;     /* -o */
+	const char *format;   /* --format, or the name that a switch such as --binary stands for */
+	const char *baseline; /* --diff-flamegraph */
+	int color;            /* enum fz_color_when */
+	int limit, sort;      /* of text; sort is enum fz_text_sort */
+	int match, scale;     /* enum fz_match, enum fz_scale_mode */
+	bool force;
+	/* set by the check */
+	const struct fz_cli_format *chosen; /* NULL: nothing was asked for */
+	struct fz_profile *base;            /* of the baseline */
+	char *path; /* of the file; NULL: standard output or a default name */
+};
+
+#define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15 })
+
+/* Option callbacks; the value is the struct fz_cli_output. */
+int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
+extern const char *const fz_cli_color_names[];
+extern const char *const fz_cli_match_names[];
+
+/* Entries for a command's option table; o is a struct fz_cli_output that lives as long. */
+#define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                            \
+	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                              \
+		{ .kind = FZ_OPT_STRING,                                                         \
+		  .short_name = 'o',                                                             \
+		  .long_name = "output",                                                         \
+		  .argument = "FILE",                                                            \
+		  .help = "where to write; the suffix chooses the format; - is standard output", \
+		  .value = &(o).file },                                                          \
+	{                                                                                        \
+		.kind = FZ_OPT_CALL, .long_name = "format", .argument = "NAME",                  \
+		.help = "the format by name, whatever the suffix", .value = &(o),                \
+		.call = fz_cli_output_set_format                                                 \
+	}
+
+/* Tachyon's switches. */
+#define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                               \
+	{ .kind = FZ_OPT_CALL,                                                        \
+	  .long_name = "collapsed",                                                   \
+	  .help = "folded stacks, one a line: --format collapsed",                    \
+	  .value = &(o),                                                              \
+	  .call = fz_cli_output_set_switch },                                         \
+	{                                                                             \
+		.kind = FZ_OPT_CALL, .long_name = "binary",                           \
+		.help = "CPython's binary recording: --format binary", .value = &(o), \
+		.call = fz_cli_output_set_switch                                      \
+	}
+
+#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                            \
+	{ .kind = FZ_OPT_INT,                                                    \
+	  .short_name = 'l',                                                     \
+	  .long_name = "limit",                                                  \
+	  .argument = "N",                                                       \
+	  .help = "rows of a text table (default 15)",                           \
+	  .value = &(o).limit,                                                   \
+	  .min = 1,                                                              \
+	  .max = 1000000 },                                                      \
+	{                                                                        \
+		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", \
+		.help = "auto, always or never (default auto: on a terminal)",   \
+		.value = &(o).color, .choices = fz_cli_color_names               \
+	}
+
+#define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \
+	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                            \
+		{ .kind = FZ_OPT_CHOICE,                                                           \
+		  .long_name = "match",                                                            \
+		  .argument = "RULE",                                                              \
+		  .help = "names (default): canonical names, so that another checkout or Python "  \
+			  "version compares; exact: file and function as recorded, as CPython "    \
+			  "does",                                                                  \
+		  .value = &(o).match,                                                             \
+		  .choices = fz_cli_match_names },                                                 \
+		{ .kind = FZ_OPT_CHOICE,                                                           \
+		  .long_name = "scale",                                                            \
+		  .argument = "MODE",                                                              \
+		  .help = "time: as measured; share: totals made equal; auto (default): time "     \
+			  "when "                                                                  \
+			  "both recordings are complete runs, else share",                         \
+		  .value = &(o).scale,                                                             \
+		  .choices = fz_scale_names },                                                     \
+	{                                                                                          \
+		.kind = FZ_OPT_FLAG, .long_name = "force",                                         \
+		.help = "compare recordings that were made in different ways", .value = &(o).force \
+	}
+
+/* `diff`: the command always writes a diff. `planned`: how the new recording will be made, to be
+ * compared with the baseline's; NULL: not known yet. */
+int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
+			struct fz_error *err);
+/* Nothing was asked for: neither a file nor a format nor a baseline. */
+bool fz_cli_output_is_default(const struct fz_cli_output *o);
+/* The output is a native recording in a file, which a recorder can write by itself. */
+bool fz_cli_output_is_recording(const struct fz_cli_output *o);
+/* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
+ * Says on standard error which file was written when the name was not the user's. */
+int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *p,
+			struct fz_error *err);
+int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_profile *base,
+			     const struct fz_profile *head, struct fz_error *err);
+/* The table of functions, as fz_cli_output_write prints it, on a file descriptor. */
+void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd);
+void fz_cli_output_release(struct fz_cli_output *o);
