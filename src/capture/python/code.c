@@ -224,6 +224,13 @@ static bool revalidate(struct fz_py_codes *c, struct fz_py_code *code)
 	return true;
 }
 
+/* 3.12 and later put a frame of their own between a class and its __init__; its code has one string
+ * for name and file and no line. Tracebacks don't show it. */
+static bool is_trampoline(const struct fz_py_code *code)
+{
+	return code->signature.filename == code->signature.name && code->signature.first_line <= 0;
+}
+
 /* Entry of a code object, read now or known from before. */
 static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
 {
@@ -287,6 +294,8 @@ static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code,
 {
 	struct fz_py_position at;
 
+	if (is_trampoline(code))
+		return FZ_PY_FRAME_HIDDEN;
 	if (offset < 0 || !fz_py_line_lookup(c->layout->lines, code->table, code->table_n,
 					     code->signature.first_line, (uint32_t)offset, &at))
 		at = (struct fz_py_position){ -1, -1, -1, -1 };

@@ -31,6 +31,9 @@ static inline void fz_py_codes_expire(struct fz_py_codes *c)
 	c->epoch++;
 }
 
+/* In place of a frame: one of the interpreter's own, that nobody wants to see. */
+#define FZ_PY_FRAME_HIDDEN (FZ_NONE - 1)
+
 /* Frame for a code object at a position as frames hold it (an instruction's address, or the
  * value of f_lasti). FZ_NONE: it cannot be a code object, or the position is not inside it. */
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,

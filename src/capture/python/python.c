@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling the threads of one CPython process; python.h has the contract. */
+/* Sampling one CPython process; python.h has the contract, walk.h the picture of a thread.
+ *
+ * All that a sample needs is one plan, copied by one call:
+ *
+ *   GILs | interpreters | thread | thread | ... | GILs again
+ *
+ * The plan is kept from sample to sample and made anew only when a walk had to learn something.
+ * A thread runs Python code only while it holds the GIL, and the GIL counts its changes of owner.
+ * So while the count stands still between the first and the last part of the plan, only the
+ * holder's frames can have changed, and only its regions need to be copied twice.
+ *
+ * A thread whose copies contradict each other is read again, alone, a bounded number of times.
+ */
 #include <errno.h>
 #include <time.h>
 
 #include "code.h"
 #include "python.h"
 #include "runtime.h"
+#include "threads.h"
 
 enum {
-	INTERPRETERS_MAX = 4096,
-	THREADS_MAX = 1 << 16,
-	DEPTH_MAX = 100000,
 	TRIES_MAX = 8,
-};
-
-struct raw_frame {
-	uint64_t address, code, position, previous;
-	uint8_t owner;
-	bool is_entry;
-	uint32_t tlbc_index;
-};
-
-struct thread {
-	uint64_t tstate, interp;
-	uint32_t thread; /* in the profile */
-	bool is_main;
+	LEARN_MAX = 64, /* reads in which a walk only learned where frames are */
+	BLOCK_MAX = 64 << 10,
+	LIST_TRIES_MAX = 4,
+	DUAL_SAMPLES = 64, /* samples for which a thread that ran is copied twice */
+	LOOK_EVERY_NS = 10 * 1000 * 1000,
+	LIST_EVERY_NS = 100 * 1000 * 1000,
 };
 
 struct fz_python {
@@ -35,14 +38,18 @@ struct fz_python {
 	struct fz_python_options options;
 	struct fz_profile *into;
 	struct fz_py_codes codes;
-	struct thread *threads;
-	size_t thread_n, thread_cap;
+	struct fz_py_walk_context context;
+	struct fz_py_threads threads;
+
+	struct fz_py_plan plan;  /* of all threads */
+	struct fz_py_plan again; /* of one that is read again */
+	bool plan_stale, threads_stale;
+	uint32_t block_lo, block_size; /* part of an interpreter that is copied */
+	size_t gc_at;                  /* 3.8: copy of the runtime's gc.collecting */
+
 	struct fz_python_stack *stacks;
 	size_t stack_n, stack_cap;
-	struct raw_frame *frames;
-	size_t frame_n, frame_cap;
-	uint32_t unreadable, gc;
-	int64_t checked;
+	int64_t next_look, next_list;
 };
 
 static int64_t now_ns(void)
@@ -51,6 +58,34 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+/* The stretch of an interpreter that holds everything a sample looks at. */
+static int find_block(struct fz_python *py, struct fz_error *err)
+{
+	const struct fz_py_layout *l = py->layout;
+	const uint32_t fields[] = { l->interp.threads_head, l->interp.gc_collecting,
+				    l->interp.gc_frame, l->interp.code_generation,
+				    l->interp.tlbc_generation };
+	uint32_t lo = l->interp.threads_head, hi = lo + 8;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(fields); i++) {
+		if (fields[i] == FZ_PY_ABSENT)
+			continue;
+		lo = FZ_MIN(lo, fields[i]);
+		hi = FZ_MAX(hi, fields[i] + 8);
+	}
+	py->block_lo = lo & ~7u;
+	py->block_size = ((hi + 7) & ~7u) - py->block_lo;
+	if (py->block_size > BLOCK_MAX)
+		return fz_fail(
+			err, FZ_EINPUT,
+			"process %d: its table of offsets is damaged: an interpreter's fields "
+			"lie %u bytes apart",
+			(int)py->process.pid, py->block_size);
+	return 0;
 }
 
 static uint32_t marker(struct fz_profile *p, const char *name, const char *file)
@@ -66,16 +101,19 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	struct fz_py_steps steps = { options->step, options->step_arg };
 	int rc = fz_process_open(&py->process, pid, err);
 
+	py->options = *options;
+	py->into = into;
+	py->layout = &py->runtime.layout;
+	py->threads_stale = py->plan_stale = true;
 	if (rc == 0)
 		rc = fz_py_runtime_find(&py->process, options->best_effort, &steps, &py->runtime,
 					err);
+	if (rc == 0)
+		rc = find_block(py, err);
 	if (rc < 0) {
 		fz_python_close(py);
 		return rc;
 	}
-	py->options = *options;
-	py->into = into;
-	py->layout = &py->runtime.layout;
 	py->info = (struct fz_python_info){
 		.free_threaded = py->layout->free_threaded,
 		.exact = py->layout->frames != FZ_PY_FRAMES_HEAP,
@@ -84,8 +122,13 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	};
 	memcpy(py->info.version, py->runtime.version, sizeof(py->info.version));
 	fz_py_codes_init(&py->codes, &py->process, py->layout, into);
-	py->unreadable = marker(into, "[unreadable]", "");
-	py->gc = marker(into, "<GC>", "~");
+	py->context = (struct fz_py_walk_context){
+		.process = &py->process,
+		.layout = py->layout,
+		.codes = &py->codes,
+		.gc_frame = marker(into, "<GC>", "~"),
+		.unreadable_frame = marker(into, "[unreadable]", ""),
+	};
 	*ret = py;
 	return 0;
 }
@@ -94,12 +137,13 @@ void fz_python_close(struct fz_python *py)
 {
 	if (!py)
 		return;
+	fz_py_threads_release(&py->threads);
+	fz_py_plan_release(&py->plan);
+	fz_py_plan_release(&py->again);
 	fz_py_codes_release(&py->codes);
 	fz_py_runtime_release(&py->runtime);
 	fz_process_release(&py->process);
-	free(py->threads);
 	free(py->stacks);
-	free(py->frames);
 	free(py);
 }
 
@@ -108,182 +152,352 @@ const struct fz_python_info *fz_python_info(const struct fz_python *py)
 	return &py->info;
 }
 
-static bool read_u64(struct fz_python *py, uint64_t at, uint64_t *ret)
+/* ---- planning ---- */
+
+static uint32_t gil_size(const struct fz_py_layout *l)
 {
-	return fz_process_read_u64(&py->process, at, ret);
+	return l->gil.switches + 8 - l->gil.last_holder;
 }
 
-static uint64_t native_tid(struct fz_python *py, uint64_t tstate)
+static bool needs_second_copy(const struct fz_python *py, const struct fz_py_thread *t)
 {
-	uint64_t id = 0;
-	uint32_t tid = 0;
-
-	if (py->layout->thread.native_thread_id != FZ_PY_ABSENT)
-		read_u64(py, tstate + py->layout->thread.native_thread_id, &id);
-	else if (read_u64(py, tstate + py->layout->thread.thread_id, &id) &&
-		 fz_process_read(&py->process, id + 720, &tid, sizeof(tid)))
-		id = tid;
-	return id;
+	if (py->options.stopped)
+		return false;
+	return py->layout->free_threaded || t->dual_left > 0 ||
+	       py->threads.interps[t->interp].gil == FZ_NONE || py->threads.n == 1;
 }
 
-static void add_thread(struct fz_python *py, uint64_t tstate, uint64_t interp, uint64_t id)
-{
-	char name[64];
-	uint64_t inner = native_tid(py, tstate);
-	struct fz_thread t = { .pid = (uint64_t)py->process.pid,
-			       .tid = inner,
-			       .interp = (uint32_t)id };
-
-	t.is_main = inner == (uint64_t)py->process.inner_pid;
-	if (t.is_main)
-		t.tid = (uint64_t)py->process.pid;
-	if (fz_process_thread_name(&py->process, (pid_t)t.tid, name, sizeof(name)))
-		t.name = fz_profile_string(py->into, fz_str_of(name));
-	if (!t.is_main && !py->options.all_threads)
-		return;
-	fz_grow(py->threads, py->thread_n, py->thread_cap);
-	py->threads[py->thread_n++] = (struct thread){
-		.tstate = tstate,
-		.interp = interp,
-		.is_main = t.is_main,
-		.thread = fz_profile_thread(py->into, &t),
-	};
-}
-
-static bool list_threads(struct fz_python *py)
+static void make_plan(struct fz_python *py)
 {
 	const struct fz_py_layout *l = py->layout;
-	uint64_t interp, tstate, id;
+	struct fz_py_threads *t = &py->threads;
+	bool watch_gil = t->n > 1 && !py->options.stopped && !l->free_threaded;
 
-	py->thread_n = 0;
-	if (!read_u64(py, py->runtime.address + l->runtime.interpreters_head, &interp))
-		return false;
-	for (unsigned i = 0; interp && i < INTERPRETERS_MAX; i++) {
-		if (!read_u64(py, interp + l->interp.id, &id) ||
-		    !read_u64(py, interp + l->interp.threads_head, &tstate))
-			return false;
-		for (unsigned k = 0; tstate && k < THREADS_MAX; k++) {
-			add_thread(py, tstate, interp, id);
-			if (!read_u64(py, tstate + l->thread.next, &tstate))
-				return false;
-		}
-		if (!read_u64(py, interp + l->interp.next, &interp))
-			return false;
+	fz_py_plan_reset(&py->plan);
+	for (uint32_t i = 0; i < t->gil_n; i++)
+		t->gils[i].at = fz_py_plan_add(&py->plan, t->gils[i].address + l->gil.last_holder,
+					       gil_size(l));
+	for (uint32_t i = 0; i < t->interp_n; i++)
+		t->interps[i].at = fz_py_plan_add(&py->plan, t->interps[i].address + py->block_lo,
+						  py->block_size);
+	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
+		py->gc_at = fz_py_plan_add(&py->plan,
+					   py->runtime.address + l->runtime.gc_collecting, 8);
+	for (uint32_t i = 0; i < t->n; i++) {
+		t->list[i].walk.dual = needs_second_copy(py, &t->list[i]);
+		fz_py_walk_plan(&t->list[i].walk, l, &py->plan);
 	}
-	return true;
+	for (uint32_t i = 0; i < t->gil_n; i++) {
+		t->gils[i].at_end = FZ_PY_NO_COPY;
+		if (watch_gil)
+			t->gils[i].at_end = fz_py_plan_add(
+				&py->plan, t->gils[i].address + l->gil.last_holder, gil_size(l));
+	}
+	py->plan_stale = false;
 }
 
-static uint64_t at64(const uint8_t *p, uint32_t offset)
+/* ---- reading what was copied ---- */
+
+static uint64_t u64_at(const struct fz_py_plan *plan, size_t at)
 {
 	uint64_t v;
 
-	memcpy(&v, p + offset, 8);
+	memcpy(&v, plan->buffer + at, sizeof(v));
 	return v;
 }
 
-static int read_frames(struct fz_python *py, const struct thread *t, int *ret_reject)
+static uint32_t u32_at(const struct fz_py_plan *plan, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, plan->buffer + at, sizeof(v));
+	return v;
+}
+
+struct gil_state {
+	uint64_t holder, switches;
+	bool locked;
+};
+
+static struct gil_state read_gil(const struct fz_python *py, size_t at)
 {
 	const struct fz_py_layout *l = py->layout;
-	uint8_t b[256];
-	uint64_t at;
 
-	py->frame_n = 0;
-	*ret_reject = FZ_REJECT_UNMAPPED;
-	if (!read_u64(py, t->tstate + l->thread.frame, &at))
-		return -1;
-	if (l->frames == FZ_PY_FRAMES_CFRAME && !read_u64(py, at + l->cframe.current, &at))
-		return -1;
-	while (at) {
-		*ret_reject = FZ_REJECT_UNMAPPED;
-		if (!fz_process_read(&py->process, at, b, l->frame.size))
-			return -1;
-		struct raw_frame f = { .address = at,
-				       .code = at64(b, l->frame.code) & ~3ull,
-				       .position = at64(b, l->frame.position),
-				       .previous = at64(b, l->frame.previous) };
-		if (l->frames == FZ_PY_FRAMES_HEAP)
-			f.position &= UINT32_MAX;
-		if (l->frame.owner != FZ_PY_ABSENT)
-			f.owner = b[l->frame.owner];
-		*ret_reject = FZ_REJECT_CORRUPT;
-		if (py->frame_n >= DEPTH_MAX)
-			return -1;
-		fz_grow(py->frames, py->frame_n, py->frame_cap);
-		py->frames[py->frame_n++] = f;
-		at = f.previous;
-	}
-	if (l->owner_entry != 255 && py->frame_n &&
-	    py->frames[py->frame_n - 1].owner != l->owner_entry) {
-		*ret_reject = FZ_REJECT_ROOT;
-		return -1;
-	}
-	return 0;
+	return (struct gil_state){
+		.holder = u64_at(&py->plan, at),
+		.locked = (int32_t)u32_at(&py->plan, at + l->gil.locked - l->gil.last_holder) > 0,
+		.switches = u64_at(&py->plan, at + l->gil.switches - l->gil.last_holder),
+	};
 }
 
-static int intern_frames(struct fz_python *py, uint32_t *ret)
+static size_t block_field(const struct fz_python *py, const struct fz_py_interp *interp,
+			  uint32_t field)
 {
-	uint32_t stack = FZ_NONE;
-
-	for (size_t i = py->frame_n; i-- > 0;) {
-		const struct raw_frame *f = &py->frames[i];
-		if (f->owner == py->layout->owner_entry || f->code == 0)
-			continue;
-		uint32_t frame = fz_py_codes_frame(&py->codes, f->code, f->position, f->tlbc_index);
-		if (frame == FZ_NONE)
-			return -1;
-		stack = fz_profile_stack(py->into, stack, frame);
-	}
-	*ret = stack;
-	return 0;
+	return interp->at + (field - py->block_lo);
 }
 
-static void take_thread(struct fz_python *py, const struct thread *t, struct fz_python_stack *s,
+static bool is_collecting(const struct fz_python *py, const struct fz_py_interp *interp)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	if (!py->options.gc)
+		return false;
+	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
+		return u32_at(&py->plan, py->gc_at) != 0;
+	return u32_at(&py->plan, block_field(py, interp, l->interp.gc_collecting)) != 0;
+}
+
+/* Frame under which the collection runs, where the interpreter says so. */
+static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_interp *interp)
+{
+	if (py->layout->interp.gc_frame == FZ_PY_ABSENT || !is_collecting(py, interp))
+		return 0;
+	return u64_at(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
+}
+
+/* Interpreters count the code objects they free; a cached one may be another from then on. */
+static void check_generations(struct fz_python *py)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	for (uint32_t i = 0; l->interp.code_generation != FZ_PY_ABSENT && i < py->threads.interp_n;
+	     i++) {
+		struct fz_py_interp *interp = &py->threads.interps[i];
+		uint64_t now =
+			u64_at(&py->plan, block_field(py, interp, l->interp.code_generation));
+		if (now != interp->code_generation)
+			fz_py_codes_expire(&py->codes);
+		interp->code_generation = now;
+	}
+}
+
+static void check_lists(struct fz_python *py)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	if (!py->options.all_threads)
+		return;
+	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
+		const struct fz_py_interp *interp = &py->threads.interps[i];
+		if (u64_at(&py->plan, block_field(py, interp, l->interp.threads_head)) !=
+		    interp->head)
+			py->threads_stale = true;
+	}
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		const struct fz_py_thread *t = &py->threads.list[i];
+		if (u64_at(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
+			py->threads_stale = true;
+	}
+}
+
+/* Mark threads that may have run since they were copied: they need a second copy. */
+static void find_runners(struct fz_python *py)
+{
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		struct fz_py_thread *t = &py->threads.list[i];
+		uint32_t gil = py->threads.interps[t->interp].gil;
+
+		if (gil == FZ_NONE || py->threads.gils[gil].at_end == FZ_PY_NO_COPY)
+			continue;
+		struct gil_state first = read_gil(py, py->threads.gils[gil].at);
+		struct gil_state end = read_gil(py, py->threads.gils[gil].at_end);
+		if (t->walk.tstate == first.holder || t->walk.tstate == end.holder ||
+		    end.switches - first.switches > 1)
+			t->dual_left = DUAL_SAMPLES;
+		else if (t->dual_left > 0 && --t->dual_left == 0)
+			py->plan_stale = true;
+	}
+}
+
+/* ---- one thread ---- */
+
+static uint8_t thread_status(const struct fz_python *py, const struct fz_py_thread *t)
+{
+	const struct fz_py_layout *l = py->layout;
+	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
+	size_t at = t->walk.at_tstate;
+	uint8_t status = FZ_STATUS_UNKNOWN;
+	bool holds;
+
+	if (t->is_main)
+		status |= FZ_STATUS_MAIN_THREAD;
+	if (l->thread.holds_gil != FZ_PY_ABSENT) {
+		holds = u32_at(&py->plan, at + l->thread.holds_gil) != 0;
+	} else if (interp->gil != FZ_NONE) {
+		struct gil_state gil = read_gil(py, py->threads.gils[interp->gil].at);
+		holds = gil.locked && gil.holder == t->walk.tstate;
+	} else {
+		holds = false;
+	}
+	if (holds)
+		status |= FZ_STATUS_HAS_GIL;
+	if (l->thread.gil_requested != FZ_PY_ABSENT &&
+	    u32_at(&py->plan, at + l->thread.gil_requested) != 0)
+		status |= FZ_STATUS_GIL_REQUESTED;
+	return status;
+}
+
+/* Copy one thread's memory again, by a plan of its own. */
+static enum fz_py_outcome read_again(struct fz_python *py, struct fz_py_thread *t)
+{
+	size_t got;
+
+	t->walk.dual = !py->options.stopped;
+	py->plan_stale = true;
+	fz_py_plan_reset(&py->again);
+	fz_py_walk_plan(&t->walk, py->layout, &py->again);
+	if (fz_py_plan_read(&py->again, &py->process, &got) == 0)
+		return FZ_PY_WALK_OK;
+	if (errno != EFAULT || !fz_py_walk_unmapped(&t->walk, got))
+		return FZ_PY_WALK_GONE;
+	return FZ_PY_WALK_UNMAPPED;
+}
+
+/* Why a sample is rejected, or -1 when the outcome only means that it must be read again. */
+static int reject_reason(enum fz_py_outcome outcome)
+{
+	static const int reasons[] = {
+		[FZ_PY_WALK_OK] = -1,
+		[FZ_PY_WALK_CHANGED] = FZ_REJECT_CHANGED,
+		[FZ_PY_WALK_MISSING] = -1,
+		[FZ_PY_WALK_ROOT] = FZ_REJECT_ROOT,
+		[FZ_PY_WALK_CORRUPT] = FZ_REJECT_CORRUPT,
+		[FZ_PY_WALK_UNMAPPED] = FZ_REJECT_UNMAPPED,
+		[FZ_PY_WALK_GONE] = -1,
+	};
+
+	return reasons[outcome];
+}
+
+/* The thread's stack from the common copy or, when that contradicts itself, from its own. False:
+ * the thread ended. */
+static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_python_stack *ret,
 			unsigned *retries)
 {
+	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
+	uint64_t gc_frame = collecting_frame(py, interp);
+	unsigned tries = 0, learned = 0;
 	int reject = FZ_REJECT_CHANGED;
+	enum fz_py_outcome rc;
+	const struct fz_py_plan *plan = &py->plan;
 
-	*s = (struct fz_python_stack){ .thread = t->thread, .status = FZ_STATUS_UNKNOWN };
-	if (t->is_main)
-		s->status |= FZ_STATUS_MAIN_THREAD;
-	for (unsigned i = 0; i < TRIES_MAX; i++, (*retries)++) {
-		uint64_t before, after;
-		if (!read_u64(py, t->tstate + py->layout->thread.frame, &before) ||
-		    read_frames(py, t, &reject) < 0)
-			continue;
-		reject = FZ_REJECT_CHANGED;
-		if (!read_u64(py, t->tstate + py->layout->thread.frame, &after) || before != after)
-			continue;
-		reject = FZ_REJECT_CORRUPT;
-		if (intern_frames(py, &s->stack) == 0)
-			return;
+	*ret = (struct fz_python_stack){ .thread = t->thread, .status = thread_status(py, t) };
+	bool gc = py->layout->interp.gc_frame == FZ_PY_ABSENT &&
+		  (ret->status & FZ_STATUS_HAS_GIL) && is_collecting(py, interp);
+	fz_py_walk_begin(&t->walk);
+	rc = t->dual_left && !t->walk.dual && !py->options.stopped ? FZ_PY_WALK_MISSING
+								   : FZ_PY_WALK_OK;
+	for (;;) {
+		if (rc == FZ_PY_WALK_OK)
+			rc = fz_py_walk_run(&t->walk, &py->context, plan, gc_frame);
+		if (rc == FZ_PY_WALK_OK)
+			rc = fz_py_walk_accept(&t->walk, &py->context, gc, &ret->stack);
+		if (rc == FZ_PY_WALK_OK)
+			break;
+		if (rc == FZ_PY_WALK_GONE)
+			return false;
+		if (reject_reason(rc) >= 0)
+			reject = reject_reason(rc);
+		if (rc == FZ_PY_WALK_MISSING ? ++learned > LEARN_MAX : ++tries >= TRIES_MAX) {
+			ret->rejected = true;
+			ret->reject = (uint8_t)reject;
+			ret->stack = fz_py_walk_salvage(&t->walk, &py->context);
+			break;
+		}
+		++*retries;
+		plan = &py->again;
+		rc = read_again(py, t);
 	}
-	s->rejected = true;
-	s->reject = (uint8_t)reject;
-	s->stack = fz_profile_stack(py->into, FZ_NONE, py->unreadable);
+	if (fz_py_walk_is_due(&t->walk))
+		py->plan_stale = true;
+	return true;
+}
+
+/* ---- a sample ---- */
+
+/* What is looked at now and then: is it the same program, are there new interpreters? */
+static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
+{
+	if (!fz_process_alive(&py->process))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+	if (!fz_process_same_image(&py->process))
+		return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
+			       (int)py->process.pid);
+	if (py->layout->interp.code_generation == FZ_PY_ABSENT)
+		fz_py_codes_expire(&py->codes);
+	py->next_look = now + LOOK_EVERY_NS;
+	if (now >= py->next_list) {
+		py->threads_stale = true;
+		py->next_list = now + LIST_EVERY_NS;
+	}
+	return 0;
+}
+
+static void list_threads(struct fz_python *py)
+{
+	const struct fz_py_threads_context c = {
+		.process = &py->process,
+		.runtime = &py->runtime,
+		.into = py->into,
+		.all = py->options.all_threads,
+	};
+
+	py->threads_stale = false;
+	py->plan_stale = true;
+	for (unsigned i = 0; i < LIST_TRIES_MAX; i++)
+		if (fz_py_threads_refresh(&py->threads, &c))
+			return;
+	fz_py_threads_release(&py->threads);
+	py->threads_stale = true;
+}
+
+/* Copy everything. A region that is not there is dropped and the rest copied without it. */
+static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *err)
+{
+	size_t got;
+
+	for (unsigned i = 0; i < TRIES_MAX; i++, ++*retries) {
+		if (py->threads_stale)
+			list_threads(py);
+		if (py->plan_stale)
+			make_plan(py);
+		if (fz_py_plan_read(&py->plan, &py->process, &got) == 0)
+			return 0;
+		if (errno != EFAULT)
+			return fz_process_trouble(&py->process, errno, err);
+		py->threads_stale = py->plan_stale = true;
+		for (uint32_t k = 0; k < py->threads.n; k++)
+			if (fz_py_walk_unmapped(&py->threads.list[k].walk, got))
+				break;
+	}
+	if (!fz_process_alive(&py->process))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+	return fz_fail(err, FZ_EAGAIN, "process %d: its interpreter is gone", (int)py->process.pid);
 }
 
 int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
 	int64_t now = now_ns();
-	struct fz_python_sample sample = { 0 };
+	unsigned retries = 0;
+	int rc = 0;
 
-	if (now - py->checked > 10000000) {
-		py->checked = now;
-		if (!fz_process_alive(&py->process))
-			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
-		if (!fz_process_same_image(&py->process))
-			return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
-				       (int)py->process.pid);
-		fz_py_codes_expire(&py->codes);
-		list_threads(py);
-	}
+	if (now >= py->next_look)
+		rc = look_around(py, now, err);
+	if (rc == 0)
+		rc = read_all(py, &retries, err);
+	if (rc < 0)
+		return rc;
+	check_generations(py);
+	check_lists(py);
+	find_runners(py);
 	py->stack_n = 0;
-	for (size_t i = 0; i < py->thread_n; i++) {
+	for (uint32_t i = 0; i < py->threads.n; i++) {
 		fz_grow(py->stacks, py->stack_n, py->stack_cap);
-		take_thread(py, &py->threads[i], &py->stacks[py->stack_n++], &sample.retries);
+		if (take_thread(py, &py->threads.list[i], &py->stacks[py->stack_n], &retries))
+			py->stack_n++;
+		else
+			py->threads_stale = true;
 	}
-	sample.stacks = py->stacks;
-	sample.n = (uint32_t)py->stack_n;
-	*ret = sample;
+	*ret = (struct fz_python_sample){ py->stacks, (uint32_t)py->stack_n, retries };
 	return 0;
 }

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* sys.modules["threading"].__dict__["_active"][ident]._name, by reading dicts from outside:
+ *
+ *   dict {keys, values}     values is NULL unless the keys are shared (a "split" dict)
+ *   keys {header, indices[1 << n], entries[]}   entries in order of insertion
+ *
+ * The hash index is not used, since strings hash differently in every process; entries are gone
+ * through in order. An instance keeps its attributes in a dict (3.8 - 3.10), in an array beside
+ * it whose names are the type's cached keys (3.11, 3.12), or in one inside it (3.13).
+ */
+#include "names.h"
+#include "object.h"
+
+enum { ENTRIES_MAX = 1 << 17, OBJECT_SIZE = 16, TEXT_MAX = 256 };
+
+struct entry {
+	uint64_t key, value;
+};
+
+struct dict {
+	struct entry *entries;
+	uint32_t n;
+};
+
+static void dict_release(struct dict *d)
+{
+	free(d->entries);
+	d->entries = NULL;
+}
+
+static bool get(const struct fz_py_names *s, uint64_t at, void *out, size_t n)
+{
+	return at && at % 8 == 0 && fz_process_read(s->process, at, out, n);
+}
+
+/* Where the entries of a keys object begin, how many there are and how large they are. */
+static bool keys_shape(const struct fz_py_names *s, uint64_t keys, uint64_t *ret_entries,
+		       uint64_t *ret_n, unsigned *ret_words)
+{
+	uint64_t head[5];
+
+	if (!get(s, keys, head, sizeof(head)))
+		return false;
+	if (s->layout->minor <= 10) {
+		uint64_t size = head[1];
+		unsigned width = size <= 0xff ? 1 : size <= 0xffff ? 2 : 4;
+		if (size > 8u * ENTRIES_MAX)
+			return false;
+		*ret_entries = keys + 40 + size * width;
+		*ret_n = head[4];
+		*ret_words = 3; /* hash, key, value */
+	} else {
+		unsigned index_bits = head[1] >> 8 & 255, kind = head[1] >> 16 & 255;
+		if (index_bits > 30)
+			return false;
+		*ret_entries = keys + 32 + (1ull << index_bits);
+		*ret_n = head[3];
+		*ret_words = kind == 0 ? 3 : 2;
+	}
+	return *ret_n <= ENTRIES_MAX;
+}
+
+/* Names and values of a keys object; values come from `values` when the keys are shared. */
+static bool read_keys(const struct fz_py_names *s, uint64_t keys, uint64_t values, struct dict *ret)
+{
+	uint64_t at, n;
+	unsigned words;
+
+	if (!keys_shape(s, keys, &at, &n, &words))
+		return false;
+	fz_auto(fz_free_ptr) uint64_t *raw = fz_calloc(n * words + n + 1, sizeof(*raw));
+	uint64_t *split = raw + n * words;
+	if (n && (!get(s, at, raw, n * words * sizeof(*raw)) ||
+		  (values && !get(s, values, split, n * sizeof(*raw)))))
+		return false;
+	ret->n = (uint32_t)n;
+	ret->entries = fz_calloc(n + 1, sizeof(*ret->entries));
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t *e = raw + i * words + (words - 2);
+		ret->entries[i] = (struct entry){ e[0], values ? split[i] : e[1] };
+	}
+	return true;
+}
+
+static bool read_dict(const struct fz_py_names *s, uint64_t dict, struct dict *ret)
+{
+	uint64_t keys, values;
+
+	if (!get(s, dict + s->layout->dict.keys, &keys, 8) ||
+	    !get(s, dict + s->layout->dict.values, &values, 8))
+		return false;
+	if (values && s->layout->minor >= 13)
+		values += 8; /* behind four bytes about the array */
+	return read_keys(s, keys, values, ret);
+}
+
+static uint64_t find_name(const struct fz_py_names *s, const struct dict *d, const char *name)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		fz_buf_reset(&text);
+		if (d->entries[i].value &&
+		    fz_py_read_text(s->process, s->layout, d->entries[i].key, &text) &&
+		    fz_str_eq(fz_buf_view(&text), fz_str_of(name)))
+			return d->entries[i].value;
+	}
+	return 0;
+}
+
+static uint64_t dict_get(const struct fz_py_names *s, uint64_t dict, const char *name)
+{
+	fz_auto(dict_release) struct dict d = { 0 };
+
+	return dict && read_dict(s, dict, &d) ? find_name(s, &d, name) : 0;
+}
+
+/* Attributes of an instance of a class written in Python. */
+static bool read_instance(const struct fz_py_names *s, uint64_t object, struct dict *ret)
+{
+	enum { CACHED_KEYS_311 = 872, CACHED_KEYS = 880 };
+	unsigned minor = s->layout->minor;
+	uint64_t type, keys, word, values = 0;
+
+	if (minor <= 10)
+		return get(s, object + OBJECT_SIZE, &word, 8) && read_dict(s, word, ret);
+	if (!get(s, object - 24, &word, 8))
+		return false;
+	if (minor == 11) {
+		if (!get(s, object - 32, &values, 8))
+			return false;
+	} else if (minor == 12) {
+		values = word & 1 ? word + 1 : 0;
+	} else if (word == 0) {
+		values = object + OBJECT_SIZE + 8;
+	}
+	if (!values)
+		return read_dict(s, word, ret);
+	return get(s, object + s->layout->object.type, &type, 8) &&
+	       get(s, type + (minor == 11 ? CACHED_KEYS_311 : CACHED_KEYS), &keys, 8) &&
+	       read_keys(s, keys, values, ret);
+}
+
+/* Value of a non-negative int of up to 90 bits, cut to 64. */
+static bool read_int(const struct fz_py_names *s, uint64_t object, uint64_t *ret)
+{
+	uint64_t size;
+	uint32_t digits[3] = { 0 };
+
+	if (!get(s, object + OBJECT_SIZE, &size, 8))
+		return false;
+	if (s->layout->minor >= 12)
+		size >>= 3;
+	if (size > FZ_ARRAY_LEN(digits) ||
+	    (size && !get(s, object + OBJECT_SIZE + 8, digits, size * sizeof(digits[0]))))
+		return false;
+	*ret = digits[0] | (uint64_t)digits[1] << 30 | (uint64_t)digits[2] << 60;
+	return true;
+}
+
+void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
+		      const struct fz_py_runtime *runtime, uint64_t interp)
+{
+	fz_auto(dict_release) struct dict active = { 0 };
+	uint64_t modules, dict, ident;
+
+	fz_py_names_release(names);
+	*names = (struct fz_py_names){ .process = process, .layout = &runtime->layout };
+	if (runtime->layout.free_threaded || runtime->layout.minor > 13 ||
+	    !get(names, interp + runtime->layout.interp.modules, &modules, 8))
+		return;
+	uint64_t module = dict_get(names, modules, "threading");
+	if (!module || !get(names, module + OBJECT_SIZE, &dict, 8))
+		return;
+	uint64_t object = dict_get(names, dict, "_active");
+	if (!object || !read_dict(names, object, &active))
+		return;
+	for (uint32_t i = 0; i < active.n; i++) {
+		if (!active.entries[i].value || !read_int(names, active.entries[i].key, &ident))
+			continue;
+		fz_grow(names->list, names->n, names->cap);
+		names->list[names->n++] =
+			(struct fz_py_thread_entry){ ident, active.entries[i].value };
+	}
+}
+
+bool fz_py_names_get(const struct fz_py_names *names, uint64_t ident, struct fz_buf *ret)
+{
+	for (uint32_t i = 0; i < names->n; i++) {
+		fz_auto(dict_release) struct dict attributes = { 0 };
+		if (names->list[i].ident != ident)
+			continue;
+		if (!read_instance(names, names->list[i].thread, &attributes))
+			return false;
+		uint64_t name = find_name(names, &attributes, "_name");
+		return name && fz_py_read_text(names->process, names->layout, name, ret);
+	}
+	return false;
+}
+
+void fz_py_names_release(struct fz_py_names *names)
+{
+	free(names->list);
+	*names = (struct fz_py_names){ 0 };
+}

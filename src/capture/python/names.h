@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of threading.Thread objects, for interpreters that don't tell the kernel (before 3.14). */
+#pragma once
+
+#include "base/buf.h"
+#include "runtime.h"
+
+struct fz_py_names {
+	struct fz_process *process;
+	const struct fz_py_layout *layout;
+	struct fz_py_thread_entry {
+		uint64_t ident, thread;
+	} * list;
+	uint32_t n, cap;
+};
+
+/* Collect the target's threading._active: {thread ident: Thread}. Empty when there is none. */
+void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
+		      const struct fz_py_runtime *runtime, uint64_t interp);
+/* Name of the thread with this ident (pthread_t). */
+bool fz_py_names_get(const struct fz_py_names *names, uint64_t ident, struct fz_buf *ret);
+void fz_py_names_release(struct fz_py_names *names);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing threads:
+ *
+ *   _PyRuntime.interpreters.head -> interpreter -> next interpreter ...
+ *                                     threads.head -> thread state -> next ...
+ *
+ * New ones are put at the head, so the last of a list is the oldest: the main one, if the kernel's
+ * thread ids do not tell. A thread state belongs to one kernel thread, whose id the interpreter
+ * notes from 3.11 on; before, it is found in the thread structure of the C library.
+ */
+#include "names.h"
+#include "threads.h"
+
+enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
+
+#if defined(__x86_64__)
+enum { LIBC_TID_OFFSET = 720 };
+#else
+enum { LIBC_TID_OFFSET = 208 };
+#endif
+
+static bool read_u64(const struct fz_py_threads_context *c, uint64_t at, uint64_t *ret)
+{
+	return fz_process_read_u64(c->process, at, ret);
+}
+
+/* ---- kernel thread ids ---- */
+
+static bool is_inner_tid(const struct fz_process_threads *tasks, uint64_t tid)
+{
+	for (size_t i = 0; i < tasks->n; i++)
+		if ((uint64_t)tasks->list[i].inner_tid == tid)
+			return true;
+	return false;
+}
+
+/* pthread_t is the address of the C library's thread structure, which holds the id at a place
+ * that has been stable in glibc; elsewhere any of the process's ids will do. */
+static uint64_t tid_from_libc(const struct fz_py_threads_context *c,
+			      const struct fz_process_threads *tasks, uint64_t pthread)
+{
+	uint32_t words[LIBC_THREAD_SIZE / 4];
+
+	if (pthread % 8 || !fz_process_read(c->process, pthread, words, sizeof(words)))
+		return 0;
+	if (is_inner_tid(tasks, words[LIBC_TID_OFFSET / 4]))
+		return words[LIBC_TID_OFFSET / 4];
+	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++)
+		if (words[i] > 1 && is_inner_tid(tasks, words[i]))
+			return words[i];
+	return 0;
+}
+
+static uint64_t inner_tid(const struct fz_py_threads_context *c,
+			  const struct fz_process_threads *tasks, uint64_t tstate)
+{
+	const struct fz_py_layout *l = &c->runtime->layout;
+	uint64_t id = 0;
+
+	if (l->thread.native_thread_id != FZ_PY_ABSENT) {
+		read_u64(c, tstate + l->thread.native_thread_id, &id);
+		return id;
+	}
+	if (!read_u64(c, tstate + l->thread.thread_id, &id))
+		return 0;
+	return tid_from_libc(c, tasks, id);
+}
+
+static uint64_t outer_tid(const struct fz_process_threads *tasks, uint64_t inner)
+{
+	for (size_t i = 0; i < tasks->n; i++)
+		if ((uint64_t)tasks->list[i].inner_tid == inner)
+			return (uint64_t)tasks->list[i].tid;
+	return inner;
+}
+
+/* ---- listing ---- */
+
+struct listing {
+	const struct fz_py_threads_context *c;
+	struct fz_py_threads *t;
+	struct fz_process_threads tasks; /* read when first needed */
+	bool have_tasks;
+	bool named; /* names have been asked for in this round */
+	struct fz_py_names names;
+};
+
+static void need_tasks(struct listing *l)
+{
+	if (l->have_tasks)
+		return;
+	fz_process_threads(l->c->process, &l->tasks, NULL);
+	l->have_tasks = true;
+}
+
+static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate, uint64_t interp)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->list[i].walk.tstate == tstate && t->list[i].walk.interp == interp)
+			return &t->list[i];
+	return NULL;
+}
+
+static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bool is_main)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+	uint64_t ident;
+	char comm[64];
+
+	if (layout->minor < 14 && read_u64(l->c, tstate + layout->thread.thread_id, &ident)) {
+		if (!l->named)
+			fz_py_names_read(&l->names, l->c->process, l->c->runtime,
+					 l->t->interps[l->t->interp_n - 1].address);
+		l->named = true;
+		if (fz_py_names_get(&l->names, ident, &name))
+			return fz_profile_string(l->c->into, fz_buf_view(&name));
+	}
+	/* For this one the kernel has the program's name. */
+	if (layout->minor >= 14 && is_main)
+		return fz_profile_string(l->c->into, FZ_STR("MainThread"));
+	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm)))
+		return fz_profile_string(l->c->into, fz_str_of(comm));
+	return 0;
+}
+
+static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint64_t next)
+{
+	struct fz_py_threads *t = l->t;
+	uint32_t interp = t->interp_n - 1;
+
+	need_tasks(l);
+	struct fz_thread thread = {
+		.pid = (uint64_t)l->c->process->pid,
+		.tid = outer_tid(&l->tasks, inner),
+		.interp = t->interps[interp].id,
+		.is_main = inner == (uint64_t)l->c->process->inner_pid,
+	};
+	thread.name = thread_name(l, tstate, thread.tid, thread.is_main);
+	fz_grow(t->list, t->n, t->cap);
+	t->list[t->n++] = (struct fz_py_thread){
+		.walk = { .tstate = tstate, .interp = t->interps[interp].address, .dual = true },
+		.interp = interp,
+		.inner_tid = inner,
+		.next = next,
+		.is_main = thread.is_main,
+		.kept = true,
+		.thread = fz_profile_thread(l->c->into, &thread),
+	};
+}
+
+/* The threads of the newest interpreter in the list. When only the main thread is wanted, `last`
+ * collects the oldest one in case no thread has the process's own id. */
+static bool list_threads(struct listing *l, uint64_t *last)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	struct fz_py_interp *interp = &l->t->interps[l->t->interp_n - 1];
+	uint64_t tstate, next;
+
+	if (!read_u64(l->c, interp->address + layout->interp.threads_head, &tstate))
+		return false;
+	interp->head = tstate;
+	for (unsigned i = 0; tstate; i++, tstate = next) {
+		if (i >= THREADS_MAX || tstate % 8 ||
+		    !read_u64(l->c, tstate + layout->thread.next, &next))
+			return false;
+		if (layout->thread.native_thread_id == FZ_PY_ABSENT)
+			need_tasks(l);
+		uint64_t inner = inner_tid(l->c, &l->tasks, tstate);
+		struct fz_py_thread *known = find_thread(l->t, tstate, interp->address);
+		*last = tstate;
+		if (known && known->inner_tid == inner) {
+			known->kept = true;
+			known->next = next;
+			known->interp = l->t->interp_n - 1;
+		} else if (l->c->all || inner == (uint64_t)l->c->process->inner_pid) {
+			add_thread(l, tstate, inner, next);
+		}
+	}
+	return true;
+}
+
+static uint32_t add_gil(struct fz_py_threads *t, uint64_t address)
+{
+	for (uint32_t i = 0; i < t->gil_n; i++)
+		if (t->gils[i].address == address)
+			return i;
+	fz_grow(t->gils, t->gil_n, t->gil_cap);
+	t->gils[t->gil_n] = (struct fz_py_gil){ .address = address };
+	return t->gil_n++;
+}
+
+static void add_interp(struct listing *l, uint64_t address, uint64_t id)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	struct fz_py_threads *t = l->t;
+	uint64_t gil;
+
+	fz_grow(t->interps, t->interp_n, t->interp_cap);
+	struct fz_py_interp *interp = &t->interps[t->interp_n++];
+	*interp = (struct fz_py_interp){ .address = address, .id = (uint32_t)id, .gil = FZ_NONE };
+	if (layout->interp.gil_pointer == FZ_PY_ABSENT)
+		interp->gil = add_gil(t, l->c->runtime->address + layout->runtime.gil);
+	else if (read_u64(l->c, address + layout->interp.gil_pointer, &gil) && gil && gil % 8 == 0)
+		interp->gil = add_gil(t, gil);
+}
+
+static bool list_all(struct listing *l, uint64_t *last)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	uint64_t interp, id;
+
+	if (!read_u64(l->c, l->c->runtime->address + layout->runtime.interpreters_head, &interp))
+		return false;
+	for (unsigned i = 0; interp; i++) {
+		if (i >= INTERPRETERS_MAX || interp % 8 ||
+		    !read_u64(l->c, interp + layout->interp.id, &id))
+			return false;
+		add_interp(l, interp, id);
+		if (!list_threads(l, last) ||
+		    !read_u64(l->c, interp + layout->interp.next, &interp))
+			return false;
+	}
+	return true;
+}
+
+static void drop_threads(struct fz_py_threads *t, bool all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (all || t->list[i].kept)
+			t->list[n++] = t->list[i];
+		else
+			fz_py_walk_release(&t->list[i].walk);
+	}
+	t->n = n;
+}
+
+/* No thread has the process's own id: take the oldest of the oldest interpreter for main. */
+static void adopt_main(struct listing *l, uint64_t tstate)
+{
+	uint64_t next = 0;
+
+	for (uint32_t i = 0; i < l->t->n; i++)
+		if (l->t->list[i].is_main)
+			return;
+	struct fz_py_thread *known = NULL;
+	for (uint32_t i = 0; i < l->t->n; i++)
+		if (l->t->list[i].walk.tstate == tstate)
+			known = &l->t->list[i];
+	if (!known && l->t->interp_n && tstate) {
+		add_thread(l, tstate, inner_tid(l->c, &l->tasks, tstate), next);
+		known = &l->t->list[l->t->n - 1];
+	}
+	if (known) {
+		known->is_main = true;
+		l->c->into->threads[known->thread].is_main = true;
+	}
+}
+
+bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_context *c)
+{
+	struct listing l = { .c = c, .t = t };
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		t->list[i].kept = false;
+	t->interp_n = t->gil_n = 0;
+	bool ok = list_all(&l, &last);
+	if (ok) {
+		drop_threads(t, false);
+		adopt_main(&l, last);
+	}
+	fz_process_threads_release(&l.tasks);
+	fz_py_names_release(&l.names);
+	return ok;
+}
+
+void fz_py_threads_release(struct fz_py_threads *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		fz_py_walk_release(&t->list[i].walk);
+	free(t->list);
+	free(t->interps);
+	free(t->gils);
+	*t = (struct fz_py_threads){ 0 };
+}

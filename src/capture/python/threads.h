@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The interpreters and threads of the target, kept up to date, and who the threads are. */
+#pragma once
+
+#include "runtime.h"
+#include "walk.h"
+
+struct fz_py_gil {
+	uint64_t address;
+	bool in_block;     /* inside the interpreter's block: needs no part of its own */
+	size_t at, at_end; /* copies taken first and last */
+};
+
+struct fz_py_interp {
+	uint64_t address;
+	uint32_t id;
+	uint32_t gil;  /* index; FZ_NONE */
+	size_t at;     /* copy of the interpreter's block */
+	uint64_t head; /* first thread, as listed */
+	uint64_t code_generation;
+};
+
+struct fz_py_thread {
+	struct fz_py_walk walk;
+	uint32_t interp; /* index */
+	uint32_t thread; /* in the profile */
+	uint64_t inner_tid;
+	uint64_t next; /* thread state after it in the target's list */
+	bool is_main;
+	bool kept;          /* used while listing */
+	uint32_t dual_left; /* samples until its second copy may be left out again */
+};
+
+struct fz_py_threads {
+	struct fz_py_thread *list;
+	uint32_t n, cap;
+	struct fz_py_interp *interps;
+	uint32_t interp_n, interp_cap;
+	struct fz_py_gil *gils;
+	uint32_t gil_n, gil_cap;
+};
+
+struct fz_py_threads_context {
+	struct fz_process *process;
+	const struct fz_py_runtime *runtime;
+	struct fz_profile *into;
+	bool all;
+};
+
+/* List them anew; what is known of threads that are still there is kept. False: the list could
+ * not be read to its end (it may be changing). */
+bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_context *c);
+void fz_py_threads_release(struct fz_py_threads *t);
