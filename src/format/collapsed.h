@@ -3,13 +3,16 @@
  *
  * Names that would break this are escaped, and only those, so that ordinary files are as every
  * other tool writes them: ";", line ends, NUL, and blanks or "#" where they would be taken for
- * something else become \xHH, a backslash before an "x" becomes \x5c, an empty name is "\x".
+ * something else become \xHH, as does ":" in a file's name; a backslash before an "x" becomes
+ * \x5c, and an empty name is "\x".
  */
 #pragma once
 
 #include "base/io.h"
 #include "profile/profile.h"
 
+int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name);
+int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 

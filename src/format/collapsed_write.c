@@ -49,11 +49,11 @@ static void add_escaped_byte(struct fz_buf *b, uint8_t c)
 	fz_buf_printf(b, "\\x%02x", c);
 }
 
-static void add_escaped(struct fz_buf *b, struct fz_str s)
+static void add_escaped(struct fz_buf *b, struct fz_str s, char also)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		uint8_t c = (uint8_t)s.p[i];
-		bool escape = c < 0x20 || c == 0x7f || c == ';' ||
+		bool escape = c < 0x20 || c == 0x7f || c == ';' || c == also ||
 			      (c == '\\' && i + 1 < s.n && s.p[i + 1] == 'x');
 		if (escape)
 			add_escaped_byte(b, c);
@@ -103,7 +103,7 @@ static struct fz_str base_name(struct fz_str path)
 void fz_collapsed_add_name(struct fz_buf *b, struct fz_str name, uint8_t kind)
 {
 	if (name.n)
-		add_escaped(b, name);
+		add_escaped(b, name, ';');
 	else
 		fz_buf_str(b, "\\x");
 	if (kind == FZ_KIND_KERNEL)
@@ -128,9 +128,9 @@ static struct label add_label(struct writer *w, const struct fz_function *f, int
 		fz_collapsed_add_name(&w->text, name, f->kind);
 	} else {
 		uint32_t file = f->file ? f->file : f->module;
-		add_escaped(&w->text, base_name(fz_profile_text(w->p, file)));
+		add_escaped(&w->text, base_name(fz_profile_text(w->p, file)), ':');
 		fz_buf_char(&w->text, ':');
-		add_escaped(&w->text, name);
+		add_escaped(&w->text, name, ';');
 		fz_buf_printf(&w->text, ":%d", FZ_MAX(line, 0));
 	}
 	label.n = w->text.n - label.at;

@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading folded text of every tool that writes it.
+ *
+ * Which tool that was is known for sure only at the end, so frames are first kept as text, in a
+ * draft profile whose functions are the texts, and one row is kept for each distinct stack:
+ *
+ *   line -> draft stack -> row {sum of values, lines}      while reading
+ *   draft frame -> frame {function, file, line}            at the end, by the file's dialect
+ *
+ * Two trailing numbers make a differential file only if every line has them. Until one has not,
+ * rows know both readings of their line.
+ */
+#include "collapsed.h"
+#include "format.h"
+
+enum {
+	LINE_MAX_BYTES = 16 << 20,
+	SNIFF_LINES_MAX = 32,
+};
+#define UTF16_MAX ((uint64_t)1 << 30)
+#define VALUE_MAX ((uint64_t)1 << 60)
+
+enum dialect {
+	DIALECT_NAMES,  /* FlameGraph: names, perhaps with _[k] and the like */
+	DIALECT_COLON,  /* Tachyon: file:function:line, where functions may have colons */
+	DIALECT_AUSTIN, /* file:function:line, where files may */
+	DIALECT_PAREN,  /* py-spy, austin-diff: function (file:line) */
+};
+
+/* The number at the end of a line. Austin's full mode has three: us, idle, bytes. */
+struct value {
+	uint64_t whole;
+	double fraction;
+	bool is_full, idle;
+	int64_t bytes;
+};
+
+struct row {
+	uint32_t stack; /* draft; the line but for its last number */
+	uint32_t pair;  /* draft; the line but for its last two numbers */
+	uint64_t whole[2];
+	double fraction[2];
+	uint64_t lines;
+	uint64_t busy;
+	int64_t bytes;
+};
+
+/* Austin's header. */
+struct austin {
+	bool seen, memory;
+	uint64_t interval_us;
+};
+
+struct reader {
+	struct fz_input *in;
+	struct fz_profile *p, *draft;
+	struct fz_buf utf8; /* of a UTF-16 file */
+	struct fz_input *converted;
+	struct row *rows;
+	size_t row_count, row_cap;
+	struct fz_map row_of; /* draft stack -> row */
+	bool pairs, fulls;    /* true of every line until now */
+	struct austin austin;
+	/* the last line's frames: most of the next line is the same */
+	struct fz_buf last;
+	struct known {
+		size_t end; /* offset behind the frame in last */
+		uint32_t stack;
+	} * known;
+	size_t known_count, known_cap;
+	struct fz_buf scratch;
+	/* translation */
+	enum dialect dialect;
+	uint32_t *frame_of; /* draft frame -> frame */
+	struct place {
+		uint64_t pid;
+		uint32_t thread, stack; /* FZ_NONE: not known, empty */
+	} * place_of;                   /* draft stack -> where it is in the profile */
+};
+
+/* ---- lines ---- */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool parse_number(struct fz_str s, uint64_t *ret_whole, double *ret_fraction)
+{
+	const char *dot = memchr(s.p, '.', s.n);
+	size_t n = dot ? (size_t)(dot - s.p) : s.n;
+	struct fz_str whole = { s.p, n };
+
+	*ret_fraction = 0;
+	if (dot) {
+		struct fz_str tail = { dot, s.n - n };
+		if (tail.n > 1 && !fz_parse_decimal(tail, ret_fraction))
+			return false;
+	}
+	return fz_parse_u64(whole, VALUE_MAX, ret_whole);
+}
+
+/* "us,idle,bytes" */
+static bool parse_full(struct fz_str s, struct value *ret)
+{
+	const char *first = memchr(s.p, ',', s.n);
+	const char *end = s.p + s.n;
+
+	if (!first || end - first < 4 || (first[1] != '0' && first[1] != '1') || first[2] != ',')
+		return false;
+	const char *number = first + 3;
+	bool negative = *number == '-';
+	uint64_t bytes;
+	number += negative;
+	if (!fz_parse_u64((struct fz_str){ s.p, (size_t)(first - s.p) }, VALUE_MAX, &ret->whole) ||
+	    !fz_parse_u64((struct fz_str){ number, (size_t)(end - number) }, VALUE_MAX, &bytes))
+		return false;
+	ret->fraction = 0;
+	ret->is_full = true;
+	ret->idle = first[1] == '1';
+	ret->bytes = negative ? -(int64_t)bytes : (int64_t)bytes;
+	return true;
+}
+
+/* Take the last word off the line if it is a number. The blanks before it go too. */
+static bool take_value(struct fz_str *line, struct value *ret)
+{
+	size_t end = line->n, at;
+
+	while (end && is_blank(line->p[end - 1]))
+		end--;
+	for (at = end; at && !is_blank(line->p[at - 1]); at--)
+		;
+	struct fz_str word = { line->p + at, end - at };
+	struct value v = { 0 };
+	while (at && is_blank(line->p[at - 1]))
+		at--;
+	if (!at || !word.n)
+		return false;
+	if (!parse_number(word, &v.whole, &v.fraction) && !parse_full(word, &v))
+		return false;
+	line->n = at;
+	*ret = v;
+	return true;
+}
+
+static uint32_t draft_frame(struct reader *r, struct fz_str text)
+{
+	return fz_profile_frame_named(r->draft, text, FZ_STR(""), FZ_NO_LINE, FZ_KIND_UNKNOWN);
+}
+
+/* Forget the frames of the last line that this one does not begin with. */
+static void keep_common(struct reader *r, struct fz_str line)
+{
+	size_t n = FZ_MIN(line.n, r->last.n), common = 0;
+
+	while (common < n && line.p[common] == r->last.p[common])
+		common++;
+	while (r->known_count && r->known[r->known_count - 1].end >= common)
+		r->known_count--;
+}
+
+static uint32_t draft_stack(struct reader *r, struct fz_str line)
+{
+	keep_common(r, line);
+	size_t at = r->known_count ? r->known[r->known_count - 1].end + 1 : 0;
+	uint32_t stack = r->known_count ? r->known[r->known_count - 1].stack : FZ_NONE;
+
+	while (at < line.n) {
+		const char *semicolon = memchr(line.p + at, ';', line.n - at);
+		size_t end = semicolon ? (size_t)(semicolon - line.p) : line.n;
+		if (end > at) {
+			struct fz_str text = { line.p + at, end - at };
+			stack = fz_profile_stack(r->draft, stack, draft_frame(r, text));
+		}
+		fz_grow(r->known, r->known_count, r->known_cap);
+		r->known[r->known_count++] = (struct known){ end, stack };
+		at = end + 1;
+	}
+	fz_buf_reset(&r->last);
+	fz_buf_add(&r->last, line.p, line.n);
+	return stack;
+}
+
+static struct row *row_of(struct reader *r, uint32_t stack)
+{
+	uint32_t *slot = fz_map_slot(&r->row_of, stack);
+
+	if (*slot == FZ_NONE) {
+		*slot = (uint32_t)r->row_count;
+		fz_grow(r->rows, r->row_count, r->row_cap);
+		r->rows[r->row_count++] = (struct row){ .stack = stack, .pair = FZ_NONE };
+	}
+	return &r->rows[*slot];
+}
+
+static void add_to(struct row *row, int column, const struct value *v)
+{
+	if (row->whole[column] < VALUE_MAX)
+		row->whole[column] += v->whole;
+	row->fraction[column] += v->fraction;
+}
+
+static void read_stack_line(struct reader *r, struct fz_str line)
+{
+	struct value last, before;
+
+	if (!take_value(&line, &last)) {
+		r->p->skipped_lines++;
+		return;
+	}
+	struct fz_str rest = line;
+	r->fulls &= last.is_full;
+	r->pairs = r->pairs && !last.is_full && take_value(&rest, &before);
+	uint32_t stack = draft_stack(r, line);
+	struct row *row = row_of(r, stack);
+	if (r->pairs) {
+		row->pair = draft_stack(r, rest);
+		add_to(row, 0, &before);
+	}
+	add_to(row, 1, &last);
+	row->lines++;
+	row->bytes = (int64_t)((uint64_t)row->bytes + (uint64_t)last.bytes);
+	if (last.is_full && !last.idle && row->busy < VALUE_MAX)
+		row->busy += last.whole;
+}
+
+static struct fz_str trimmed(struct fz_str s)
+{
+	while (s.n && is_blank(s.p[0])) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n && is_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+static void read_python_version(struct fz_profile *p, struct fz_str text)
+{
+	for (size_t i = 0; i < sizeof(p->recording.python) && text.n; i++) {
+		const char *dot = memchr(text.p, '.', text.n);
+		size_t n = dot ? (size_t)(dot - text.p) : text.n;
+		uint64_t v;
+		if (!fz_parse_u64((struct fz_str){ text.p, n }, UINT8_MAX, &v))
+			return;
+		p->recording.python[i] = (uint8_t)v;
+		n += dot != NULL;
+		text.p += n;
+		text.n -= n;
+	}
+}
+
+/* "# key: value" of austin; anything else is a comment. */
+static void read_header_line(struct reader *r, struct fz_str line)
+{
+	const char *colon = memchr(line.p, ':', line.n);
+
+	if (!colon)
+		return;
+	struct fz_str key = trimmed((struct fz_str){ line.p + 1, (size_t)(colon - line.p - 1) });
+	struct fz_str value =
+		trimmed((struct fz_str){ colon + 1, line.n - (size_t)(colon + 1 - line.p) });
+	if (fz_str_eq(key, FZ_STR("austin")))
+		r->austin.seen = true;
+	if (!r->austin.seen)
+		return;
+	if (fz_str_eq(key, FZ_STR("interval")))
+		fz_parse_u64(value, INT32_MAX, &r->austin.interval_us);
+	else if (fz_str_eq(key, FZ_STR("python")))
+		read_python_version(r->p, value);
+	else if (fz_str_eq(key, FZ_STR("mode")))
+		r->p->recording.mode = fz_str_starts(value, "cpu")    ? FZ_MODE_CPU
+				       : fz_str_starts(value, "wall") ? FZ_MODE_WALL
+								      : FZ_MODE_UNKNOWN;
+	if (fz_str_eq(key, FZ_STR("mode")))
+		r->austin.memory = fz_str_starts(value, "memory");
+}
+
+static int read_lines(struct reader *r, struct fz_error *err)
+{
+	struct fz_str line;
+	int code;
+	bool first = true;
+
+	r->pairs = r->fulls = true;
+	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0) {
+		if (first && fz_str_starts(line, "\xef\xbb\xbf")) {
+			line.p += 3;
+			line.n -= 3;
+		}
+		first = false;
+		if (line.n == 0)
+			continue;
+		if (line.p[0] == '#')
+			read_header_line(r, line);
+		else
+			read_stack_line(r, line);
+		if (r->draft->over_limit)
+			return fz_profile_check(r->draft, err);
+	}
+	if (!code && !r->row_count)
+		code = fz_fail(err, FZ_EINPUT, "%s: no line is a stack and a number",
+			       fz_input_name(r->in));
+	return code;
+}
+
+/* ---- frames ---- */
+
+static bool all_digits(struct fz_str s)
+{
+	uint64_t v;
+
+	return fz_parse_u64(s, INT32_MAX, &v);
+}
+
+static struct fz_str before(struct fz_str s, const char *p)
+{
+	return (struct fz_str){ s.p, (size_t)(p - s.p) };
+}
+
+static struct fz_str after(struct fz_str s, const char *p)
+{
+	return (struct fz_str){ p + 1, s.n - (size_t)(p + 1 - s.p) };
+}
+
+static const char *last_char(struct fz_str s, char c)
+{
+	return s.n ? memrchr(s.p, c, s.n) : NULL;
+}
+
+struct parts {
+	struct fz_str name, file;
+	int32_t line;
+};
+
+static int32_t line_number(struct fz_str s)
+{
+	uint64_t v = 0;
+
+	fz_parse_u64(s, INT32_MAX, &v);
+	return v ? (int32_t)v : FZ_NO_LINE;
+}
+
+/* file:function:line */
+static bool split_colon(struct fz_str s, bool files_have_colons, struct parts *ret)
+{
+	const char *colon = last_char(s, ':');
+
+	if (!colon || !all_digits(after(s, colon)))
+		return false;
+	struct fz_str rest = before(s, colon);
+	const char *middle = files_have_colons ? last_char(rest, ':') : memchr(rest.p, ':', rest.n);
+	if (!middle)
+		return false;
+	ret->line = line_number(after(s, colon));
+	ret->file = before(rest, middle);
+	ret->name = after(rest, middle);
+	return true;
+}
+
+/* function (file:line) or function (file.ext) */
+static bool split_paren(struct fz_str s, struct parts *ret)
+{
+	if (!fz_str_ends(s, ")"))
+		return false;
+	s.n--;
+	const char *open = last_char(s, '(');
+	if (!open || open == s.p || open[-1] != ' ')
+		return false;
+	struct fz_str inside = after(s, open);
+	const char *colon = last_char(inside, ':'), *dot = last_char(inside, '.');
+	ret->name = before(s, open - 1);
+	if (colon && all_digits(after(inside, colon))) {
+		ret->file = before(inside, colon);
+		ret->line = line_number(after(inside, colon));
+		return ret->file.n > 0;
+	}
+	ret->file = inside;
+	ret->line = FZ_NO_LINE;
+	return dot && inside.p + inside.n - dot > 1 && !memchr(inside.p, ' ', inside.n);
+}
+
+static bool is_bracketed(struct fz_str s)
+{
+	return (fz_str_starts(s, "<") && fz_str_ends(s, ">")) ||
+	       (fz_str_starts(s, "[") && fz_str_ends(s, "]"));
+}
+
+/* A name without its escapes. */
+static uint32_t clean_string(struct reader *r, struct fz_str text)
+{
+	if (!text.n || !memchr(text.p, '\\', text.n))
+		return fz_profile_string(r->p, text);
+	fz_buf_reset(&r->scratch);
+	fz_buf_add(&r->scratch, text.p, text.n);
+	text.n = fz_collapsed_unescape(r->scratch.p, text.n);
+	text.p = r->scratch.p;
+	return fz_profile_string(r->p, text);
+}
+
+static uint32_t clean_frame(struct reader *r, const struct fz_function *function, int32_t line)
+{
+	struct fz_frame frame = {
+		.function = fz_profile_function(r->p, function),
+		.line = line,
+		.end_line = FZ_NO_LINE,
+		.column = FZ_NO_LINE,
+		.end_column = FZ_NO_LINE,
+		.opcode = FZ_NO_OPCODE,
+	};
+
+	return fz_profile_frame(r->p, &frame);
+}
+
+/* Shared objects are modules, everything else a source file. */
+static uint32_t placed_frame(struct reader *r, const struct parts *parts)
+{
+	bool shared =
+		fz_str_ends(parts->file, ".so") || memmem(parts->file.p, parts->file.n, ".so.", 4);
+	bool python = !shared && (r->dialect != DIALECT_PAREN || fz_str_starts(parts->file, "<") ||
+				  fz_str_ends(parts->file, ".py"));
+	bool special = fz_str_eq(parts->file, FZ_STR("~"));
+	uint32_t place = clean_string(r, parts->file);
+	struct fz_function function = {
+		.name = clean_string(r, parts->name),
+		.file = shared ? 0 : place,
+		.module = shared ? place : 0,
+		.kind = special  ? FZ_KIND_MARKER
+			: python ? FZ_KIND_PYTHON
+				 : FZ_KIND_NATIVE,
+	};
+
+	return clean_frame(r, &function, special ? FZ_NO_LINE : parts->line);
+}
+
+/* A name alone. FlameGraph marks what it is by a suffix. */
+static uint32_t named_frame(struct reader *r, struct fz_str name)
+{
+	static const struct {
+		const char *suffix;
+		enum fz_kind kind;
+	} marks[] = {
+		{ "_[k]", FZ_KIND_KERNEL },
+		{ "_[i]", FZ_KIND_NATIVE },
+		{ "_[j]", FZ_KIND_UNKNOWN },
+	};
+	bool marker = is_bracketed(name) && r->dialect != DIALECT_NAMES;
+	enum fz_kind kind = marker ? FZ_KIND_MARKER : FZ_KIND_UNKNOWN;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++)
+		if (fz_str_ends(name, marks[i].suffix)) {
+			kind = marks[i].kind;
+			name.n -= strlen(marks[i].suffix);
+			break;
+		}
+	struct fz_function function = {
+		.name = clean_string(r, name),
+		.file = marker ? fz_profile_string(r->p, FZ_STR("~")) : 0,
+		.kind = (uint8_t)kind,
+	};
+	return clean_frame(r, &function, FZ_NO_LINE);
+}
+
+static bool split(enum dialect dialect, struct fz_str text, struct parts *ret)
+{
+	switch (dialect) {
+	case DIALECT_COLON:
+	case DIALECT_AUSTIN:
+		return split_colon(text, dialect == DIALECT_AUSTIN, ret);
+	case DIALECT_PAREN:
+		return split_paren(text, ret);
+	case DIALECT_NAMES:
+		break;
+	}
+	return false;
+}
+
+static uint32_t translate_frame(struct reader *r, struct fz_str text)
+{
+	struct parts parts;
+
+	if (r->austin.seen && fz_str_eq(text, FZ_STR(":GC:")))
+		text = FZ_STR("<GC>");
+	return split(r->dialect, text, &parts) ? placed_frame(r, &parts) : named_frame(r, text);
+}
+
+static struct fz_str draft_text(const struct reader *r, uint32_t frame)
+{
+	return r->draft->strings[r->draft->functions[r->draft->frames[frame].function].name];
+}
+
+/* ---- threads ---- */
+
+/* "tid:N" (Tachyon), "P1" then "T2" or "T0:2" (austin), "thread (0x7f..)" (py-spy). */
+static bool is_thread_text(struct fz_str s, struct fz_thread *t, bool root)
+{
+	uint64_t v;
+
+	if (root && fz_str_starts(s, "tid:"))
+		return fz_parse_u64((struct fz_str){ s.p + 4, s.n - 4 }, UINT64_MAX, &t->tid);
+	if (s.n < 2)
+		return false;
+	struct fz_str number = { s.p + 1, s.n - 1 };
+	if (root && s.p[0] == 'P')
+		return fz_parse_u64(number, UINT64_MAX, &t->pid);
+	if (root || s.p[0] != 'T')
+		return false;
+	const char *colon = memchr(number.p, ':', number.n);
+	if (colon) {
+		if (!fz_parse_u64(before(number, colon), UINT32_MAX, &v))
+			return false;
+		t->interp = (uint32_t)v;
+		number = after(number, colon);
+	}
+	if (number.n && number.p[0] == 'x')
+		number = (struct fz_str){ number.p + 1, number.n - 1 };
+	return fz_parse_u64(number, UINT64_MAX, &t->tid);
+}
+
+/* Every root says which thread (or process) it is, so that "P1" of another tool is a name. */
+static bool roots_are_threads(const struct reader *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->draft->stack_count; i++) {
+		struct fz_thread t = { 0 };
+		if (r->draft->stacks[i].parent != FZ_NONE)
+			continue;
+		any = true;
+		if (!is_thread_text(draft_text(r, r->draft->stacks[i].frame), &t, true))
+			return false;
+	}
+	return any;
+}
+
+static bool has_tachyon_roots(const struct reader *r)
+{
+	return r->draft->stack_count &&
+	       fz_str_starts(draft_text(r, r->draft->stacks[0].frame), "tid:");
+}
+
+static void place_stack(struct reader *r, uint32_t i, bool threads)
+{
+	const struct fz_stack *s = &r->draft->stacks[i];
+	struct place *at = &r->place_of[i];
+	bool root = s->parent == FZ_NONE;
+
+	*at = root ? (struct place){ .thread = FZ_NONE, .stack = FZ_NONE } : r->place_of[s->parent];
+	struct fz_thread t = { .pid = at->pid };
+	bool may_be = threads && at->stack == FZ_NONE && at->thread == FZ_NONE;
+	if (may_be && is_thread_text(draft_text(r, s->frame), &t, root)) {
+		at->pid = t.pid;
+		if (t.tid)
+			at->thread = fz_profile_thread(r->p, &t);
+		return;
+	}
+	if (r->frame_of[s->frame] == FZ_NONE)
+		r->frame_of[s->frame] = translate_frame(r, draft_text(r, s->frame));
+	at->stack = fz_profile_stack(r->p, at->stack, r->frame_of[s->frame]);
+}
+
+/* ---- the end ---- */
+
+/* More than half of the frames decide; a name may look like anything. */
+static enum dialect find_dialect(const struct reader *r)
+{
+	uint32_t colons = 0, parens = 0, n = 0;
+	struct parts parts;
+
+	for (uint32_t i = 0; i < r->draft->frame_count; i++) {
+		struct fz_str text = draft_text(r, i);
+		struct fz_thread t;
+		if (is_thread_text(text, &t, true) || is_thread_text(text, &t, false) ||
+		    is_bracketed(text))
+			continue;
+		n++;
+		colons += split_colon(text, false, &parts);
+		parens += split_paren(text, &parts);
+	}
+	if (colons * 2 > n || (n == 0 && roots_are_threads(r)))
+		return DIALECT_COLON;
+	return parens * 2 > n ? DIALECT_PAREN : DIALECT_NAMES;
+}
+
+static void translate_stacks(struct reader *r)
+{
+	struct fz_profile *d = r->draft;
+
+	bool threads = roots_are_threads(r);
+	r->dialect = r->austin.seen ? DIALECT_AUSTIN : find_dialect(r);
+	if (r->dialect == DIALECT_COLON && threads && !has_tachyon_roots(r))
+		r->dialect = DIALECT_AUSTIN;
+	threads = threads && (r->dialect == DIALECT_COLON || r->dialect == DIALECT_AUSTIN);
+	r->frame_of = fz_reallocarray(NULL, FZ_MAX(d->frame_count, 1), sizeof(*r->frame_of));
+	memset(r->frame_of, 0xff, d->frame_count * sizeof(*r->frame_of));
+	r->place_of = fz_calloc(d->stack_count, sizeof(*r->place_of));
+	for (uint32_t i = 0; i < d->stack_count; i++)
+		place_stack(r, i, threads);
+}
+
+static int64_t rounded(uint64_t whole, double fraction)
+{
+	double extra = fraction + 0.5;
+
+	return (int64_t)whole + (extra < (double)VALUE_MAX ? (int64_t)extra : 0);
+}
+
+static void add_row(struct reader *r, uint32_t draft_stack, uint64_t count, const int64_t *weights)
+{
+	struct place at = draft_stack == FZ_NONE ? (struct place){ FZ_NONE, FZ_NONE }
+						 : r->place_of[draft_stack];
+
+	if (at.thread == FZ_NONE)
+		at.thread = fz_profile_thread(r->p, &(struct fz_thread){ 0 });
+	struct fz_sample s = {
+		.thread = at.thread,
+		.stack = at.stack,
+		.status = FZ_STATUS_UNKNOWN,
+		.count = (uint32_t)FZ_MIN(count, (uint64_t)UINT32_MAX),
+	};
+	fz_profile_add_sample(r->p, &s, weights);
+}
+
+static void add_pairs(struct reader *r)
+{
+	fz_profile_add_metric(r->p, FZ_STR("base"), FZ_STR("count"), 0, true);
+	fz_profile_add_metric(r->p, FZ_STR("head"), FZ_STR("count"), 0, true);
+	r->p->default_metric = 1;
+	for (size_t i = 0; i < r->row_count; i++) {
+		const struct row *row = &r->rows[i];
+		int64_t weights[2] = { rounded(row->whole[0], row->fraction[0]),
+				       rounded(row->whole[1], row->fraction[1]) };
+		add_row(r, row->pair, 1, weights);
+	}
+}
+
+/* Austin's lines are one sample each; their numbers are microseconds, or bytes. */
+static void add_austin(struct reader *r)
+{
+	bool full = r->fulls, memory = r->austin.memory;
+	const char *name = r->p->recording.mode == FZ_MODE_CPU ? "cpu" : "wall";
+
+	r->p->recording.interval_ns = (int64_t)r->austin.interval_us * 1000;
+	if (memory && !full)
+		fz_profile_add_metric(r->p, FZ_STR("memory"), FZ_STR("bytes"), 0, true);
+	else
+		fz_profile_add_metric(r->p, fz_str_of(full ? "wall" : name), FZ_STR("ns"), 0, true);
+	if (full) {
+		fz_profile_add_metric(r->p, FZ_STR("cpu"), FZ_STR("ns"), 0, true);
+		fz_profile_add_metric(r->p, FZ_STR("memory"), FZ_STR("bytes"), 0, true);
+	}
+	for (size_t i = 0; i < r->row_count; i++) {
+		const struct row *row = &r->rows[i];
+		uint64_t scale = memory && !full ? 1 : 1000;
+		int64_t weights[3] = { (int64_t)(FZ_MIN(row->whole[1], VALUE_MAX / 1000) * scale),
+				       (int64_t)(FZ_MIN(row->busy, VALUE_MAX / 1000) * 1000),
+				       row->bytes };
+		add_row(r, row->stack, row->lines, weights);
+	}
+}
+
+/* Numbers are samples, unless one is too large for that: then they are just numbers. */
+static void add_counts(struct reader *r)
+{
+	bool large = false;
+
+	for (size_t i = 0; i < r->row_count; i++)
+		large |= rounded(r->rows[i].whole[1], r->rows[i].fraction[1]) > UINT32_MAX;
+	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), large ? 0 : 1, large);
+	for (size_t i = 0; i < r->row_count; i++) {
+		int64_t v = rounded(r->rows[i].whole[1], r->rows[i].fraction[1]);
+		if (v > 0)
+			add_row(r, r->rows[i].stack, large ? 1 : (uint64_t)v, &v);
+	}
+}
+
+/* Nothing but line ends and text in UTF-16 has this mark; the rest of the reader sees UTF-8. */
+static int convert_utf16(struct reader *r, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf raw = { 0 };
+	const uint8_t *head;
+	int64_t n = fz_input_peek(r->in, &head, 2, err);
+
+	if (n < 2)
+		return n < 0 ? (int)n : 0;
+	bool little = head[0] == 0xff && head[1] == 0xfe;
+	if (!little && !(head[0] == 0xfe && head[1] == 0xff))
+		return 0;
+	int code = fz_input_read_all(r->in, &raw, UTF16_MAX, err);
+	if (code)
+		return code;
+	const uint8_t *p = (const uint8_t *)raw.p;
+	for (size_t i = 2; i + 1 < raw.n; i += 2) {
+		uint32_t c =
+			little ? p[i] | (uint32_t)p[i + 1] << 8 : p[i + 1] | (uint32_t)p[i] << 8;
+		if (c >= 0xd800 && c < 0xdc00 && i + 3 < raw.n) {
+			uint32_t low = little ? p[i + 2] | (uint32_t)p[i + 3] << 8
+					      : p[i + 3] | (uint32_t)p[i + 2] << 8;
+			if (low >= 0xdc00 && low < 0xe000) {
+				c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+				i += 2;
+			}
+		}
+		char utf8[4];
+		fz_buf_add(&r->utf8, utf8, fz_utf8_encode(c, utf8));
+	}
+	code = fz_input_open_memory(r->utf8.p ? r->utf8.p : "", r->utf8.n, fz_input_name(r->in),
+				    &r->converted, err);
+	if (!code)
+		r->in = r->converted;
+	return code;
+}
+
+static void release(struct reader *r)
+{
+	fz_profile_free(r->draft);
+	fz_input_close(r->converted);
+	fz_buf_release(&r->utf8);
+	fz_buf_release(&r->last);
+	fz_buf_release(&r->scratch);
+	free(r->rows);
+	free(r->known);
+	free(r->frame_of);
+	free(r->place_of);
+	fz_map_release(&r->row_of);
+}
+
+int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(release) struct reader r = { .in = in, .p = p, .draft = fz_profile_new() };
+	int code;
+
+	r.draft->limits = p->limits;
+	code = convert_utf16(&r, err);
+	if (!code)
+		code = read_lines(&r, err);
+	if (code)
+		return code;
+	p->samples.ordered = false;
+	p->samples.timed = false;
+	translate_stacks(&r);
+	if (r.austin.seen)
+		add_austin(&r);
+	else if (r.pairs)
+		add_pairs(&r);
+	else
+		add_counts(&r);
+	return 0;
+}
+
+/* ---- recognising ---- */
+
+static int line_score(struct fz_str line)
+{
+	struct value v;
+	bool has_frames = memchr(line.p, ';', line.n);
+
+	if (line.p[0] == '#')
+		return 0;
+	if (!take_value(&line, &v))
+		return -1;
+	return has_frames ? 2 : 1;
+}
+
+/* Text of which most lines end in a number. Other text formats know themselves better. */
+int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
+{
+	struct fz_str rest = { (const char *)head, n };
+	int good = 0, bad = 0, frames = 0;
+
+	(void)name;
+	if (n >= 2 &&
+	    ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
+		return memchr(head, ';', n) ? 40 : 0;
+	if (memchr(head, '\0', n))
+		return 0;
+	if (fz_str_starts(rest, "# austin: "))
+		return 80;
+	for (int i = 0; rest.n && i < SNIFF_LINES_MAX; i++) {
+		const char *nl = memchr(rest.p, '\n', rest.n);
+		size_t len = nl ? (size_t)(nl - rest.p) : rest.n;
+		struct fz_str line = { rest.p, len && rest.p[len - 1] == '\r' ? len - 1 : len };
+		/* The last line may be cut by the sniffing, and a first one may fill all of it. */
+		bool cut = !nl && n >= 4096;
+		int score = line.n && !cut ? line_score(line) : 0;
+		good += score > 0;
+		frames += score > 1;
+		bad += score < 0;
+		if (cut && i == 0 && memchr(line.p, ';', line.n))
+			return 20;
+		len += nl != NULL;
+		rest.p += len;
+		rest.n -= len;
+	}
+	if (good <= bad)
+		return frames ? 10 : 0;
+	return frames ? 40 : 15;
+}
