@@ -58,10 +58,16 @@ static size_t unpack(struct fz_tachyon_source *s, uint8_t *to, size_t n)
 		ZSTD_inBuffer src = { s->packed + s->packed_at, s->packed_n - s->packed_at, 0 };
 		size_t z = ZSTD_decompressStream(s->zstd, &dst, &src);
 		s->packed_at += src.pos;
-		if (ZSTD_isError(z) || (z != 0 && s->packed_n == 0 && dst.pos == 0)) {
+		if (ZSTD_isError(z)) {
 			s->bad = true;
 			break;
 		}
+		/* Asked once more after a complete frame, zstd waits for another one. */
+		bool nothing_happened = src.size == 0 && dst.pos == 0;
+		if (nothing_happened)
+			s->bad |= s->in_frame;
+		else
+			s->in_frame = z != 0;
 		if (s->packed_n == 0)
 			break;
 	}

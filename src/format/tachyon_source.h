@@ -11,6 +11,7 @@ struct fz_tachyon_source {
 	void *zstd;           /* ZSTD_DStream, or NULL when stored plainly */
 	uint8_t *packed;      /* compressed bytes read and not yet unpacked */
 	size_t packed_at, packed_n;
+	bool in_frame; /* a compressed frame is not complete */
 	uint8_t *buf;
 	const uint8_t *p, *end; /* in buf */
 	bool ended;             /* nothing comes after end */
