@@ -2,28 +2,38 @@
 /* fizeau diff: two recordings, what changed between them. */
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "format/format.h"
+#include "store/store.h"
 
-static int compare(const char *base_name, const char *head_name, const struct fz_cli_output *o,
+static int compare(const char *base_name, const char *head_name, struct fz_cli_output *o,
 		   struct fz_error *err)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
 	fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
-	int r = fz_format_load(base_name, &base, err);
+	int r = fz_cli_load(base_name, &base, err);
 
 	if (!r)
-		r = fz_format_load(head_name, &head, err);
+		r = fz_cli_load(head_name, &head, err);
+	o->labels[FZ_BASE] = base_name;
+	o->labels[FZ_HEAD] = head_name;
 	return r ? r : fz_cli_output_write_diff(o, base, head, err);
+}
+
+static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *base = NULL;
+	fz_auto(fz_free_ptr) char *head = NULL;
+	int r = fz_store_last_two(&base, &head, err);
+
+	return r ? r : compare(base, head, o, err);
 }
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
 	const struct fz_opt options[] = {
-		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
-		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
-		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
-		{ .kind = FZ_OPT_END },
+		FZ_CLI_OUTPUT_FILE_ENTRIES(output),    FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
+		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),    FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output), { .kind = FZ_OPT_END },
 	};
 	struct fz_opt_state state = { .options = options };
 	struct fz_error err;
@@ -31,11 +41,14 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (state.argument_count != 2)
-		return fz_cli_errorf("diff: needs two recordings, BASE and HEAD, but got %d",
+	if (state.argument_count != 2 && state.argument_count != 0)
+		return fz_cli_errorf("diff: needs two recordings, BASE and HEAD (or none, for the "
+				     "last two of the same program), but got %d",
 				     state.argument_count);
 	int r = fz_cli_output_check(&output, true, NULL, &err);
-	if (!r)
+	if (!r && state.argument_count == 0)
+		r = compare_last_two(&output, &err);
+	else if (!r)
 		r = compare(state.arguments[0], state.arguments[1], &output, &err);
 	fz_cli_output_release(&output);
 	return r ? fz_cli_error(&err) : FZ_EXIT_OK;
@@ -44,8 +57,11 @@ static int run(const struct fz_command *command, int argc, char **argv)
 const struct fz_command fz_command_diff = {
 	.name = "diff",
 	.summary = "compare two recordings: what became slower or faster",
-	.usage = "[options] BASE HEAD",
-	.examples = "  fizeau diff before.fz after.fz             what changed, as text\n"
-		    "  fizeau diff --format json old.bin new.bin  for programs\n",
+	.usage = "[options] [BASE HEAD]",
+	.examples =
+		"  fizeau diff                              the last two recordings of a program\n"
+		"  fizeau diff before.fz after.fz           what changed, as text\n"
+		"  fizeau diff @2 @1 -o diff.html           as a page\n"
+		"  fizeau diff old.bin new.bin --format json\n",
 	.run = run,
 };

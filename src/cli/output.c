@@ -6,9 +6,11 @@
  */
 #include "cli/output.h"
 
+#include "cli/browser.h"
 #include "format/format.h"
 #include "report/folded.h"
 #include "report/json.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -23,6 +25,7 @@ struct fz_cli_format {
 	const char *profile_file, *diff_file; /* default file, %llu: process id; NULL: stdout */
 	const char *codec;                    /* in src/format: writes profiles */
 	bool binary;                          /* never to a terminal */
+	bool page;                            /* what a browser shows */
 	int (*profile)(const struct fz_cli_output *o, const struct fz_profile *p,
 		       struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_cli_output *o, const struct fz_diff *d, struct fz_output *out,
@@ -66,6 +69,32 @@ static int write_text_diff(const struct fz_cli_output *o, const struct fz_diff *
 	return 0;
 }
 
+static struct fz_html_options html_options(const struct fz_cli_output *o)
+{
+	struct fz_html_options html = FZ_HTML_DEFAULTS;
+
+	html.palette = (enum fz_palette)o->palette;
+	html.no_source = o->no_source;
+	memcpy(html.labels, o->labels, sizeof(html.labels));
+	return html;
+}
+
+static int write_html(const struct fz_cli_output *o, const struct fz_profile *p,
+		      struct fz_output *out, struct fz_error *err)
+{
+	struct fz_html_options html = html_options(o);
+
+	return fz_report_html_profile(p, &html, out, err);
+}
+
+static int write_html_diff(const struct fz_cli_output *o, const struct fz_diff *d,
+			   struct fz_output *out, struct fz_error *err)
+{
+	struct fz_html_options html = html_options(o);
+
+	return fz_report_html_diff(d, &html, out, err);
+}
+
 static int write_json(const struct fz_cli_output *o, const struct fz_profile *p,
 		      struct fz_output *out, struct fz_error *err)
 {
@@ -103,6 +132,14 @@ static int write_codec(const struct fz_cli_output *o, const struct fz_profile *p
 
 static const struct fz_cli_format formats[] = {
 	{ .name = "text", .suffixes = ".txt", .profile = write_text, .diff = write_text_diff },
+	{ .name = "html",
+	  .alias = "flamegraph",
+	  .suffixes = ".html .htm",
+	  .profile_file = "flamegraph_%llu.html",
+	  .diff_file = "diff_flamegraph_%llu.html",
+	  .page = true,
+	  .profile = write_html,
+	  .diff = write_html_diff },
 	{ .name = "json", .suffixes = ".json", .profile = write_json, .diff = write_json_diff },
 	{ .name = "collapsed",
 	  .suffixes = ".collapsed .col",
@@ -208,6 +245,14 @@ int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struc
 
 /* ---- check ---- */
 
+int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *path = NULL;
+	int r = fz_store_resolve(name, &path, err);
+
+	return r ? r : fz_format_load(path, ret, err);
+}
+
 static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *names = available_names(diff);
@@ -217,6 +262,8 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 		o->chosen = find_by_name(o->format);
 	else if (to_file)
 		o->chosen = find_by_suffix(o->file);
+	else if (o->baseline)
+		o->chosen = find_by_name("html");
 	if (o->chosen && !is_available(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
@@ -224,6 +271,10 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: the suffix names no format; choose one with --format: %s",
 			       o->file, names);
+	if (o->browser && (!o->chosen || !o->chosen->page || (o->file && !to_file)))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--browser: opens a page in a file; ask for one with -o FILE.html%s",
+			       diff ? "" : " or --flamegraph");
 	return 0;
 }
 
@@ -267,8 +318,9 @@ static int resolve_path(struct fz_cli_output *o, struct fz_error *err)
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
 			 struct fz_error *err)
 {
-	int r = fz_format_load(o->baseline, &o->base, err);
+	int r = fz_cli_load(o->baseline, &o->base, err);
 
+	o->labels[FZ_BASE] = o->baseline;
 	if (!r && planned && !o->force)
 		r = fz_diff_comparable(&o->base->recording, planned, err);
 	return r;
@@ -338,12 +390,15 @@ static struct target target_of(const struct fz_cli_output *o, const char *defaul
 				true };
 }
 
-static int finish(struct fz_output *out, const struct target *target, struct fz_error *err)
+static int finish(const struct fz_cli_output *o, struct fz_output *out, const struct target *target,
+		  struct fz_error *err)
 {
 	int r = fz_output_close(out, err);
 
 	if (!r && target->tell)
 		fprintf(stderr, "fizeau: wrote %s\n", target->path);
+	if (!r && o->browser)
+		r = fz_cli_browser_open(target->path, err);
 	return r;
 }
 
@@ -357,7 +412,7 @@ static int write_profile(const struct fz_cli_output *o, const struct fz_profile 
 
 	if (!r)
 		r = o->chosen->profile(o, p, out, err);
-	return r ? r : finish(fz_steal(out), &target, err);
+	return r ? r : finish(o, fz_steal(out), &target, err);
 }
 
 /* A command that has not chosen a format writes text. */
@@ -376,7 +431,9 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 	struct fz_cli_output with = with_format(o, "text");
 	struct fz_diff_options options = { .match = (enum fz_match)o->match,
 					   .scale = (enum fz_scale_mode)o->scale,
-					   .force = o->force };
+					   .force = o->force,
+					   .cells = with.chosen->page,
+					   .lines = with.chosen->page };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	struct target target = target_of(&with, with.chosen->diff_file, head);
 	fz_auto(fz_free_ptr) char *path = target.path;
@@ -392,7 +449,7 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 		r = fz_output_open(path, &out, err);
 	if (!r)
 		r = with.chosen->diff(&with, d, out, err);
-	return r ? r : finish(fz_steal(out), &target, err);
+	return r ? r : finish(o, fz_steal(out), &target, err);
 }
 
 int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *p,

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "diff/diff.h"
 #include "profile/profile.h"
+#include "report/html.h"
 #include "report/text.h"
 
 struct fz_cli_format;
@@ -24,6 +25,9 @@ struct fz_cli_output {
 	int limit, sort;      /* of text; sort is enum fz_text_sort */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
 	bool force;
+	bool browser, no_source;
+	int palette;                  /* enum fz_palette */
+	const char *labels[FZ_SIDES]; /* what the sides are called; set by the command */
 	/* set by the check */
 	const struct fz_cli_format *chosen; /* NULL: nothing was asked for */
 	struct fz_profile *base;            /* of the baseline */
@@ -57,14 +61,42 @@ extern const char *const fz_cli_match_names[];
 /* Tachyon's switches. */
 #define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                               \
 	{ .kind = FZ_OPT_CALL,                                                        \
-	  .long_name = "collapsed",                                                   \
-	  .help = "folded stacks, one a line: --format collapsed",                    \
+	  .long_name = "flamegraph",                                                  \
+	  .help = "a page with the flame graph: --format html",                       \
 	  .value = &(o),                                                              \
 	  .call = fz_cli_output_set_switch },                                         \
+		{ .kind = FZ_OPT_CALL,                                                \
+		  .long_name = "diff-flamegraph",                                     \
+		  .argument = "BASELINE",                                             \
+		  .help = "a page with the difference to another recording",          \
+		  .value = &(o),                                                      \
+		  .call = fz_cli_output_set_baseline },                               \
+		{ .kind = FZ_OPT_CALL,                                                \
+		  .long_name = "collapsed",                                           \
+		  .help = "folded stacks, one a line: --format collapsed",            \
+		  .value = &(o),                                                      \
+		  .call = fz_cli_output_set_switch },                                 \
 	{                                                                             \
 		.kind = FZ_OPT_CALL, .long_name = "binary",                           \
 		.help = "CPython's binary recording: --format binary", .value = &(o), \
 		.call = fz_cli_output_set_switch                                      \
+	}
+
+#define FZ_CLI_OUTPUT_PAGE_ENTRIES(o)                                                            \
+	{ .kind = FZ_OPT_FLAG,                                                                   \
+	  .long_name = "browser",                                                                \
+	  .help = "open the page that was written",                                              \
+	  .value = &(o).browser },                                                               \
+	{                                                                                        \
+		.kind = FZ_OPT_CHOICE, .long_name = "palette", .argument = "NAME",               \
+		.help = "colours of a page: fizeau (default) or tachyon", .value = &(o).palette, \
+		.choices = fz_palette_names                                                      \
+	}
+/* For commands that don't record: there the option is the recorder's. */
+#define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                             \
+	{                                                                         \
+		.kind = FZ_OPT_FLAG, .long_name = "no-source",                    \
+		.help = "leave source text out of pages", .value = &(o).no_source \
 	}
 
 #define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                            \
@@ -119,6 +151,8 @@ int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *
 			struct fz_error *err);
 int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_profile *base,
 			     const struct fz_profile *head, struct fz_error *err);
+/* Load a recording that a user named: a file, "-", "@1", a git revision. */
+int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on a file descriptor. */
 void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd);
 void fz_cli_output_release(struct fz_cli_output *o);

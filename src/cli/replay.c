@@ -2,7 +2,6 @@
 /* fizeau replay: any readable recording to any output. */
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "format/format.h"
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
@@ -10,6 +9,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	const struct fz_opt options[] = {
 		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 		FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
+		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
+		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
 		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
 		{ .kind = FZ_OPT_CHOICE,
 		  .long_name = "sort",
@@ -17,6 +18,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		  .help = "order of a text table: self (default), total or name",
 		  .value = &output.sort,
 		  .choices = fz_text_sort_names },
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 		{ .kind = FZ_OPT_END },
 	};
 	struct fz_opt_state state = { .options = options };
@@ -31,7 +33,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 				     state.argument_count);
 	int r = fz_cli_output_check(&output, false, NULL, &err);
 	if (!r)
-		r = fz_format_load(state.arguments[0], &p, &err);
+		r = fz_cli_load(state.arguments[0], &p, &err);
+	output.labels[FZ_HEAD] = state.arguments[0];
 	if (!r)
 		r = fz_cli_output_write(&output, p, &err);
 	fz_cli_output_release(&output);
@@ -43,6 +46,7 @@ const struct fz_command fz_command_replay = {
 	.summary = "show a recording, or write it in another format",
 	.usage = "[options] RECORDING",
 	.examples = "  fizeau replay app.bin                      its hottest functions\n"
+		    "  fizeau replay app.fz --flamegraph           a page with its flame graph\n"
 		    "  fizeau replay app.bin -o app.folded        for flamegraph.pl and others\n"
 		    "  fizeau replay --collapsed -o - app.bin     the same as CPython writes it\n",
 	.run = run,

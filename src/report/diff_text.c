@@ -213,7 +213,9 @@ static void print_headline(const struct view *v)
 	}
 	fz_buf_str(v->out, fz_hue_on(v->style, FZ_HUE_BOLD));
 	fz_table_wrap(line.p, 2, v->style, v->out);
+	v->out->n--; /* the end of the line comes after the colour's */
 	fz_buf_str(v->out, fz_hue_off(v->style, FZ_HUE_BOLD));
+	fz_buf_char(v->out, '\n');
 	fz_buf_release(&line);
 }
 
