@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Filtering moves the rows that stay to the front of every column. What a stack contains is
+ * worked out once for each stack, from its parent, not once for each sample. */
+#include "profile/filter.h"
+
+/* Of each stack: whether a flagged function is on it. */
+static bool *stacks_with(const struct fz_profile *p, const bool *functions)
+{
+	if (!functions)
+		return NULL;
+	bool *with = fz_calloc(p->stack_count, sizeof(*with));
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_stack *s = &p->stacks[i];
+		with[i] = functions[p->frames[s->frame].function] ||
+			  (s->parent != FZ_NONE && with[s->parent]);
+	}
+	return with;
+}
+
+struct test {
+	const struct fz_profile *p;
+	const struct fz_filter *f;
+	bool *wanted, *hidden; /* of each stack, or NULL */
+};
+
+static bool passes(const struct test *t, size_t row)
+{
+	const struct fz_samples *s = &t->p->samples;
+	const struct fz_filter *f = t->f;
+	uint32_t stack = s->stack[row];
+
+	if (f->threads && !f->threads[s->thread[row]])
+		return false;
+	if (f->run != FZ_NONE && (s->run ? s->run[row] : 0) != f->run)
+		return false;
+	if (s->timed && (s->time[row] < f->from_ns || s->time[row] >= f->to_ns))
+		return false;
+	if ((s->status[row] & f->status_all) != f->status_all)
+		return false;
+	if (t->wanted && (stack == FZ_NONE || !t->wanted[stack]))
+		return false;
+	return !t->hidden || stack == FZ_NONE || !t->hidden[stack];
+}
+
+static void move_row(struct fz_profile *p, size_t to, size_t from)
+{
+	struct fz_samples *s = &p->samples;
+
+	s->thread[to] = s->thread[from];
+	s->stack[to] = s->stack[from];
+	s->time[to] = s->time[from];
+	s->status[to] = s->status[from];
+	if (s->run)
+		s->run[to] = s->run[from];
+	if (s->count)
+		s->count[to] = s->count[from];
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (p->metrics[m].column)
+			p->metrics[m].column[to] = p->metrics[m].column[from];
+}
+
+uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
+{
+	struct test t = {
+		.p = p,
+		.f = filter,
+		.wanted = stacks_with(p, filter->functions),
+		.hidden = stacks_with(p, filter->hidden),
+	};
+	size_t kept = 0;
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (passes(&t, row))
+			move_row(p, kept++, row);
+	p->samples.n = kept;
+	free(t.wanted);
+	free(t.hidden);
+	return fz_profile_sample_total(p);
+}
+
+static bool contains(struct fz_str s, struct fz_str text)
+{
+	return text.n == 0 || memmem(s.p, s.n, text.p, text.n) != NULL;
+}
+
+bool *fz_filter_functions(const struct fz_profile *p, struct fz_str text)
+{
+	bool *flags = fz_calloc(p->function_count, sizeof(*flags));
+
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct fz_function *f = &p->functions[i];
+		flags[i] = contains(fz_profile_text(p, f->name), text) ||
+			   contains(fz_profile_text(p, f->file), text);
+	}
+	return flags;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeping a part of a profile's samples. */
+#pragma once
+
+#include "profile/profile.h"
+
+/* Which samples stay: those that pass every test that is set. */
+struct fz_filter {
+	const bool *threads;    /* thread_count flags; NULL: all */
+	const bool *functions;  /* function_count flags: one of them must be on the stack; NULL */
+	const bool *hidden;     /* function_count flags: none of them may be on it; NULL */
+	uint32_t run;           /* FZ_NONE: all */
+	int64_t from_ns, to_ns; /* from_ns <= time < to_ns, for timed samples */
+	uint8_t status_all;     /* status bits that must be set */
+};
+
+#define FZ_FILTER_DEFAULTS ((struct fz_filter){ .run = FZ_NONE, .to_ns = INT64_MAX })
+
+/* Drop the samples that do not pass; tables stay as they are. Returns how many samples stayed,
+ * counting rows that stand for several. */
+uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter);
+/* Flags of the functions whose name or file contains text; function_count entries, freed by the
+ * caller. */
+bool *fz_filter_functions(const struct fz_profile *p, struct fz_str text);
