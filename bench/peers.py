@@ -200,7 +200,8 @@ class Perf(Tool):
                 "-o", self.scratch.outside / file, "--", "sleep", seconds]
 
     def judge(self, usage, path, seconds, threads):
-        return Recording(usage, path, figure(r"\((\d+) samples\)", usage.output), seconds)
+        found = re.search(r"\((\d+) samples\)", usage.output)  # not said when there were none
+        return Recording(usage, path, int(found[1]) if found else 0, seconds)
 
 
 @functools.cache
