@@ -38,19 +38,11 @@ static void write_escaped(struct fz_output *out, struct fz_str s)
 	fz_buf_release(&b);
 }
 
-static const char *page_kind(const struct fz_page *page, const struct fz_html_options *o)
-{
-	if (page->is_diff)
-		return o->inverted ? "Inverted differential flame graph"
-				   : "Differential flame graph";
-	return o->inverted ? "Inverted flame graph" : "Flame graph";
-}
-
 static void write_title(struct document *d)
 {
 	const char *const *labels = d->options->labels;
 
-	write_escaped(d->out, fz_str_of(page_kind(d->page, d->options)));
+	write_escaped(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
 	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
 		fz_output_str(d->out, " · ");
 		write_escaped(d->out, fz_str_of(labels[FZ_BASE]));
@@ -192,12 +184,11 @@ int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_opti
 			   struct fz_output *out, struct fz_error *err)
 {
 	struct fz_page page;
-	uint32_t metric = o->metric == FZ_NONE ? p->default_metric : o->metric;
 
-	if (metric >= p->metric_count)
-		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
-	fz_page_of_profile(&page, p, metric);
-	int r = write_page(&page, o, out);
+	int r = fz_page_of_profile(&page, p, o->metric, false, err);
+	if (r)
+		return r;
+	r = write_page(&page, o, out);
 	fz_page_release(&page);
 	return r;
 }

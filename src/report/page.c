@@ -161,13 +161,17 @@ static void take_lines(struct fz_page *page, const struct fz_tree *const trees[F
 	fz_map_release(&table.map);
 }
 
-void fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric)
+int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
+		       bool inverted, struct fz_error *err)
 {
 	struct fz_tree_options o = FZ_TREE_DEFAULTS;
 
-	o.metric = metric;
+	o.metric = metric == FZ_NONE ? p->default_metric : metric;
+	if (o.metric >= p->metric_count)
+		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
+	o.inverted = inverted;
 	o.cells = p->thread_count > 1;
-	o.lines = true;
+	o.lines = !inverted;
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &o);
 	*page = (struct fz_page){
 		.profile = { NULL, p },
@@ -182,6 +186,7 @@ void fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32
 	profile_threads(page, p);
 	profile_cells(page, t);
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+	return 0;
 }
 
 /* ---- a diff ---- */
@@ -253,6 +258,16 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
 		memcpy(page->cells, d->cells, d->cell_count * sizeof(*page->cells));
 	}
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+}
+
+const char *fz_page_kind(bool is_diff, bool inverted)
+{
+	static const char *const kinds[2][2] = {
+		{ "Flame graph", "Inverted flame graph" },
+		{ "Differential flame graph", "Inverted differential flame graph" },
+	};
+
+	return kinds[is_diff][inverted];
 }
 
 /* ---- ranking ---- */

@@ -57,9 +57,13 @@ struct fz_page {
 };
 
 /* metric: index in the profile, or FZ_NONE for its default. */
-void fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric);
+int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
+		       bool inverted, struct fz_error *err);
 void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d);
 void fz_page_release(struct fz_page *page);
+
+/* "Differential flame graph" and the like. */
+const char *fz_page_kind(bool is_diff, bool inverted);
 
 /* Function indices by descending self (total on a tie), of a diff by descending |difference|. */
 uint32_t *fz_page_rank_functions(const struct fz_page *page);

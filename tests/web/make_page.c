@@ -2,7 +2,7 @@
 /* Pages for the browser tests, straight from the library:
  *
  *   make_page profile IN OUT.html [option]...
- *   make_page diff BASE HEAD OUT.html [option]...
+ *   make_page diff BASE HEAD OUT.html [option]...       (or OUT.svg)
  *   options: inverted, no-source, tachyon, share, time, exact, source=FILE=TEXT_FILE,
  *   base-source=FILE=TEXT_FILE
  *
@@ -12,6 +12,7 @@
 #include "diff/diff.h"
 #include "format/format.h"
 #include "report/html.h"
+#include "report/svg.h"
 
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ struct arguments {
 	struct fz_html_options html;
 	struct fz_diff_options diff;
 	const char *source[FZ_SIDES];
+	bool svg;
 };
 
 static const char *after(const char *text, const char *prefix)
@@ -84,9 +86,12 @@ static int write_page(const struct arguments *a, const struct fz_profile *base,
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 
 	if (!base)
-		return fz_report_html_profile(head, &a->html, out, err);
+		return (a->svg ? fz_report_svg_profile : fz_report_html_profile)(head, &a->html,
+										 out, err);
 	int r = fz_diff_new(base, head, &a->diff, &d, err);
-	return r ? r : fz_report_html_diff(d, &a->html, out, err);
+	if (r)
+		return r;
+	return (a->svg ? fz_report_svg_diff : fz_report_html_diff)(d, &a->html, out, err);
 }
 
 static int make(const struct arguments *a, const char *const in[FZ_SIDES], const char *path,
@@ -125,6 +130,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const char *in[FZ_SIDES] = { is_diff ? argv[2] : NULL, argv[is_diff ? 3 : 2] };
+	a.svg = fz_str_ends(fz_str_of(argv[1 + files]), ".svg");
+	a.diff.inverted = a.svg && a.html.inverted;
 	a.html.labels[FZ_BASE] = in[FZ_BASE];
 	a.html.labels[FZ_HEAD] = in[FZ_HEAD];
 	if (make(&a, in, argv[1 + files], &err)) {
