@@ -55,8 +55,7 @@ class Labels {
 	fit(ctx, f, room) {
 		const name = this.name(f), width = this.width(ctx, f);
 		if (width <= room) return name;
-		const keep = Math.floor((room / width) * name.length) - 1;
-		return keep < 2 ? "" : `${name.slice(0, keep)}…`;
+		return cutText(ctx, name, width, room);
 	}
 }
 
@@ -360,10 +359,19 @@ function paintEdge(ctx, colour, left, y, px, palette) {
 	ctx.setLineDash([]);
 }
 
+// Text of a known width, shortened until it fits; "" when less than two letters would stay.
+function cutText(ctx, text, width, room) {
+	let keep = Math.floor((room / width) * text.length);
+	for (; keep >= 2; keep--) {
+		const cut = `${text.slice(0, keep)}…`;
+		if (ctx.measureText(cut).width <= room) return cut;
+	}
+	return "";
+}
+
 function fitText(ctx, text, room) {
 	const { width } = ctx.measureText(text);
-	if (width <= room) return text;
-	return `${text.slice(0, Math.max(0, Math.floor((room / width) * text.length) - 1))}…`;
+	return width <= room ? text : cutText(ctx, text, width, room);
 }
 
 // What is too narrow to be drawn, as one column of a pixel each.

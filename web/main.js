@@ -17,6 +17,15 @@ import { elidedTree, functionCosts, invertTree, isRemoved, matchedTotal, pathOf,
 const $ = (id) => document.getElementById(id);
 const NARROW = 900;
 
+// What the sides are called, without the folders that both share.
+function sideLabels(header) {
+	const labels = [header.base?.label, header.head.label].filter(Boolean).map((s) => s.split("/"));
+	const [a, b = a] = labels;
+	let shared = 0;
+	while (a && shared < Math.min(a.length, b.length) - 1 && a[shared] === b[shared]) shared++;
+	return labels.map((parts) => parts.slice(shared).join("/")).join(" → ");
+}
+
 class App {
 	constructor(data) {
 		this.data = data;
@@ -394,9 +403,10 @@ class App {
 			toggle("Flame", "Roots at the bottom (f)", false, (up) => this.set({ up }), "toggle-up"),
 			toggle("Modules", "Module names in place of file paths (m)", false, (on) => this.set({ names: on ? "module" : "path" }), "toggle-names"),
 		].filter(Boolean));
-		const labels = data.isDiff ? [header.base.label, header.head.label].filter(Boolean).join("  →  ") : header.head.label;
 		const command = header.head.facts.find(([k]) => k === "command")?.[1] ?? "";
+		const labels = sideLabels(header);
 		$("subtitle").textContent = showName(labels || command || " ").trim();
+		$("subtitle").title = showName([header.base?.label, header.head.label].filter(Boolean).join(" → "));
 		fillHelp($("help"), data.isDiff);
 	}
 

@@ -25,13 +25,15 @@ function headline(app) {
 	const { header, unit, factor } = app.data;
 	const c = compare(header.base.sum, header.head.sum, factor);
 	const way = c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
-	const noted = header.scale.mode === "share" ?
-		"totals made equal: shares are compared" : "recorded times are compared as they are";
+	const isShare = header.scale.mode === "share";
+	const times = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
+	const scale = `Scale ${header.scale.mode}, factor ${Number(factor.toPrecision(5))}: `;
 	return el("div", { class: "headline" },
-		el("p", { class: `big ${way}` }, header.scale.mode === "share" ? "shares" : formatPercentChange(c.ratio)),
-		el("p", {}, `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`,
-			header.scale.mode !== "share" && el("span", { class: way }, ` ${formatChange(c.delta, unit)}`)),
-		el("p", { class: "quiet" }, `Scale ${header.scale.mode} × ${Number(factor.toPrecision(5))}: ${noted}`));
+		el("p", { class: "big" }, times),
+		!isShare && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
+			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`),
+		el("p", { class: "quiet" }, scale, isShare ?
+			"both totals made equal, so shares are compared." : "values are compared as recorded."));
 }
 
 function metricName(header) {

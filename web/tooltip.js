@@ -55,7 +55,7 @@ function plainTable(facts) {
 
 function diffTable(facts) {
 	const { unit } = facts;
-	const row = (name, c) => el("tr", { class: c.delta > 0 ? "more" : c.delta < 0 ? "less" : "" },
+	const row = (name, c) => el("tr", { class: c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" },
 		el("th", {}, name), el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
 		el("td", { class: "delta" }, formatChange(c.delta, unit)),
 		el("td", { class: "delta" }, formatPercentChange(c.ratio)));

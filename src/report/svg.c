@@ -29,7 +29,7 @@ enum {
 	BLOCK_TITLE = 30,
 };
 
-static const double min_width = 0.5, character_width = 6.4;
+static const double min_width = 0.5, character_width = 6.8;
 
 /* ---- colours ---- */
 
