@@ -173,12 +173,12 @@ int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_er
 	state->arguments = argv + 1;
 	for (int i = 1; i < argc; i++) {
 		char *arg = argv[i];
-		if (!state->saw_dashes && strcmp(arg, "--") == 0) {
+		bool rest = state->saw_dashes || (state->stop_at_first && plain > 0);
+		if (!rest && strcmp(arg, "--") == 0) {
 			state->saw_dashes = true;
 			state->after_dashes = plain;
 			continue;
 		}
-		bool rest = state->saw_dashes || (state->stop_at_first && plain > 0);
 		if (rest || arg[0] != '-' || arg[1] == '\0') {
 			state->arguments[plain++] = arg;
 			continue;
