@@ -5,14 +5,11 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* Whether a program of that name would be found by execvp. */
 static bool in_path(const char *name)
@@ -84,17 +81,32 @@ static int spawn_failed(const char *program, int code, struct fz_error *err)
 	return fz_fail_errno(err, "'%s' cannot be started", program);
 }
 
+/* vfork: the program starts in our memory, so nothing is copied, and what exec said comes back in
+ * a variable. posix_spawn would do the same but leaves two of glibc's own signals ignored. */
+static pid_t spawn(char *const argv[], const sigset_t *mask, int *ret_errno)
+{
+	volatile int code = 0;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		execvp(argv[0], argv);
+		code = errno;
+		_exit(127);
+	}
+	*ret_errno = pid < 0 ? errno : code;
+	if (pid > 0 && code)
+		waitpid(pid, NULL, 0);
+	return pid;
+}
+
 int fz_launch_start(char *const argv[], const sigset_t *mask, struct fz_child *ret,
 		    struct fz_error *err)
 {
-	posix_spawnattr_t attr;
 	struct fz_child child = { .pidfd = -1 };
+	int code;
 
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setsigmask(&attr, mask);
-	int code = posix_spawnp(&child.pid, argv[0], NULL, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
+	child.pid = spawn(argv, mask, &code);
 	if (code)
 		return spawn_failed(argv[0], code, err);
 	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */
