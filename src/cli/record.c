@@ -24,8 +24,6 @@
 
 #define SECOND 1000000000.0
 
-enum { SUMMARY_ROWS = 5 };
-
 int fz_record_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	return fz_rate_parse(text, opt->value, err);
@@ -44,21 +42,51 @@ int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct 
 
 /* ---- before ---- */
 
-static int check_options(const struct fz_record_options *o, struct fz_error *err)
+/* How it will be recorded, as far as a comparison cares. */
+static struct fz_recording plan(const struct fz_record_options *o)
 {
+	return (struct fz_recording){
+		.mode = o->clock == FZ_CLOCK_CPU ? FZ_MODE_CPU : FZ_MODE_WALL,
+		.features_known = true,
+		.features = FZ_FEATURE_GC | (o->all_threads ? FZ_FEATURE_ALL_THREADS : 0u) |
+			    (o->blocking ? FZ_FEATURE_BLOCKING : 0u),
+		.interval_ns = o->rate.micro_hz ? fz_rate_time(o->rate, 1) : 0,
+		.error_rate = NAN,
+		.missed_rate = NAN,
+		.achieved_hz = NAN,
+	};
+}
+
+static int check_options(struct fz_record_options *o, struct fz_error *err)
+{
+	struct fz_recording planned = plan(o);
+
 	if (o->clock == FZ_CLOCK_CPU && o->rate.micro_hz == 0)
 		return fz_fail(err, FZ_EUSAGE, "--clock cpu needs a rate, not 'max'");
-	return 0;
+	return fz_cli_output_check(&o->output, false, &planned, err);
 }
 
 static int open_output(struct fz_record *r, struct fz_error *err)
 {
-	r->path = fz_strdup(r->options->output);
+	r->path = fz_strdup(r->options->output.path);
 	r->existed = access(r->path, F_OK) == 0;
 	/* Not truncated yet: should the program not start, the old recording is still there. */
 	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
 	if (r->fd < 0)
 		return fz_fail_errno(err, "%s", r->path);
+	return 0;
+}
+
+/* What is asked for is made from the recording afterwards. */
+static int open_temporary(struct fz_record *r, struct fz_error *err)
+{
+	const char *folder = getenv("TMPDIR");
+
+	r->path = fz_asprintf("%s/fizeau-XXXXXX.fz", folder && *folder ? folder : "/tmp");
+	r->temporary = true;
+	r->fd = mkostemps(r->path, (int)strlen(".fz"), O_CLOEXEC);
+	if (r->fd < 0)
+		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", r->path);
 	return 0;
 }
 
@@ -73,8 +101,8 @@ static int open_in_store(struct fz_record *r, const char *program, struct fz_err
 	return fz_store_create(folder, program, &r->path, &r->fd, err);
 }
 
-int fz_record_prepare(struct fz_record *r, const struct fz_record_options *options,
-		      const char *command, const char *program, struct fz_error *err)
+int fz_record_prepare(struct fz_record *r, struct fz_record_options *options, const char *command,
+		      const char *program, struct fz_error *err)
 {
 	*r = (struct fz_record){ .options = options,
 				 .command = command,
@@ -84,7 +112,10 @@ int fz_record_prepare(struct fz_record *r, const struct fz_record_options *optio
 	int rc = check_options(options, err);
 	if (rc)
 		return rc;
-	return options->output ? open_output(r, err) : open_in_store(r, program, err);
+	if (fz_cli_output_is_default(&options->output))
+		return open_in_store(r, program, err);
+	return fz_cli_output_is_recording(&options->output) ? open_output(r, err)
+							    : open_temporary(r, err);
 }
 
 int fz_record_catch_signals(struct fz_record *r, struct fz_error *err)
@@ -147,14 +178,9 @@ static void print_realtime(void *arg, const struct fz_sampler *s)
 static void set_recording(struct fz_record *r)
 {
 	const struct fz_record_options *o = r->options;
-	struct fz_recording *rec = &r->profile->recording;
 	char text[64];
 
-	rec->mode = o->clock == FZ_CLOCK_CPU ? FZ_MODE_CPU : FZ_MODE_WALL;
-	rec->features_known = true;
-	rec->features = FZ_FEATURE_GC | (o->all_threads ? FZ_FEATURE_ALL_THREADS : 0u) |
-			(o->blocking ? FZ_FEATURE_BLOCKING : 0u);
-	rec->interval_ns = o->rate.micro_hz ? fz_rate_time(o->rate, 1) : 0;
+	r->profile->recording = plan(o);
 	fz_profile_set_fact(r->profile, "rate",
 			    fz_str_of(fz_rate_format(o->rate, text, sizeof(text))));
 	fz_profile_set_fact(r->profile, "clock", fz_str_of(fz_clock_names[o->clock]));
@@ -241,16 +267,6 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	fz_git_finish(&r->git, p);
 }
 
-/* The file could not be written to its end: what was sampled before is there. */
-static void report_trouble(const struct fz_record *r, const struct fz_error *err)
-{
-	char n[FZ_NUMBER_SIZE];
-
-	fz_cli_warn("%s: recording stopped: %s; what was sampled until then (%s) can be read",
-		    r->path, err->message,
-		    fz_format_plural((int64_t)r->sampler.samples, "sample", n));
-}
-
 static void say_nothing_sampled(const struct fz_record *r)
 {
 	const struct fz_target *t = &r->sampler.target;
@@ -265,56 +281,80 @@ static void say_nothing_sampled(const struct fz_record *r)
 			    r->command);
 }
 
-static void print_summary(const struct fz_record *r, const struct fz_profile *p, const char *out)
+/* Complete the file. When that fails what was written before can still be read. */
+static int finish_file(struct fz_record *r, struct fz_error *err)
 {
-	int fd = strcmp(r->command, "run") == 0 ? STDERR_FILENO : STDOUT_FILENO;
-	struct fz_text_options options = { .style = fz_style_of(fd, FZ_COLOR_AUTO),
-					   .limit = SUMMARY_ROWS };
-	struct fz_output *text = fz_output_memory();
-
-	fz_report_text_profile(p, &options, text);
-	struct fz_str s = fz_buf_view(fz_output_buffer(text));
-	fz_write_full(fd, s.p, s.n);
-	fz_output_abort(text);
-	fprintf(stderr, "fizeau: recorded to %s\n", out);
+	if (r->sampler.end != FZ_END_OUTPUT)
+		return fz_fz_writer_finish(r->writer, err);
+	*err = r->sampler.trouble;
+	return err->code;
 }
 
-static int finish_file(struct fz_record *r)
+static void say_stopped(const struct fz_record *r, const struct fz_profile *p,
+			const struct fz_error *why)
 {
-	struct fz_error err;
+	char n[FZ_NUMBER_SIZE];
 
-	if (r->sampler.end == FZ_END_OUTPUT) {
-		report_trouble(r, &r->sampler.trouble);
-		return FZ_EXIT_TROUBLE;
+	fz_cli_warn("%s: %s; recorded until then: %s", r->path, why->message,
+		    fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n));
+}
+
+static void print_quality(const struct fz_profile *p)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+
+	fz_report_quality(p, &b);
+	fprintf(stderr, "fizeau: %s\n", b.p ? b.p : "");
+}
+
+/* What was asked for, made from the recording; without being asked, the store and a table. */
+static int write_outputs(struct fz_record *r, const struct fz_profile *p, struct fz_error *err)
+{
+	const struct fz_cli_output *o = &r->options->output;
+	bool running = strcmp(r->command, "run") == 0;
+
+	if (r->stored) {
+		fz_cli_output_print(o, p, running ? STDERR_FILENO : STDOUT_FILENO);
+		fprintf(stderr, "fizeau: recorded to %s\n", r->path);
+		return 0;
 	}
-	if (fz_fz_writer_finish(r->writer, &err)) {
-		report_trouble(r, &err);
-		return FZ_EXIT_TROUBLE;
-	}
-	return FZ_EXIT_OK;
+	print_quality(p);
+	if (!r->temporary)
+		return 0;
+	int rc = fz_cli_output_write(o, p, err);
+	if (rc)
+		fprintf(stderr, "fizeau: the recording is kept in %s\n", r->path);
+	else
+		unlink(r->path);
+	return rc;
 }
 
 int fz_record_end(struct fz_record *r, const char *exit_fact)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	struct fz_error err;
+	struct fz_error trouble, err;
 
 	r->complete = true;
+	if (r->sampler.warning)
+		fz_cli_warn("%s", r->sampler.warning);
 	fz_sampler_release(&r->sampler);
 	complete_facts(r, exit_fact);
-	int status = finish_file(r);
+	int broken = finish_file(r, &trouble);
 	/* From here on Ctrl-C ends us as usual. */
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	if (r->sampler.samples == 0) {
 		say_nothing_sampled(r);
-		if (r->stored)
+		if (r->stored || r->temporary)
 			unlink(r->path);
-		return status;
+		return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
 	}
 	if (fz_format_load(r->path, &p, &err))
+		return fz_cli_error(broken ? &trouble : &err);
+	if (broken)
+		say_stopped(r, p, &trouble);
+	if (write_outputs(r, p, &err))
 		return fz_cli_error(&err);
-	print_summary(r, p, r->path);
-	return status;
+	return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
 }
 
 void fz_record_release(struct fz_record *r)
@@ -326,6 +366,7 @@ void fz_record_release(struct fz_record *r)
 		fz_sampler_release(&r->sampler);
 	fz_fz_writer_free(r->writer);
 	fz_profile_free(r->profile);
+	fz_cli_output_release(&r->options->output);
 	fz_close_fd(&r->signal_fd);
 	fz_close_fd(&r->fd);
 	free(r->path);

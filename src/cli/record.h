@@ -5,17 +5,19 @@
 #include "capture/facts.h"
 #include "capture/sampler.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 
 struct fz_record_options {
 	struct fz_rate rate;
 	double duration; /* seconds; 0: until the process ends */
 	bool all_threads, blocking, realtime_stats;
 	int clock; /* enum fz_clock */
-	const char *output;
 	bool no_source;
+	struct fz_cli_output output;
 };
 
-#define FZ_RECORD_DEFAULTS ((struct fz_record_options){ .rate = { 1000000000 } })
+#define FZ_RECORD_DEFAULTS \
+	((struct fz_record_options){ .rate = { 1000000000 }, .output = FZ_CLI_OUTPUT_DEFAULTS })
 
 int fz_record_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -43,20 +45,24 @@ int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct 
 	  .help = "a line about the sampling on stderr each second" },                             \
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &(o).no_source,                  \
 	  .help = "do not store the text of executed source files" },                              \
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                                \
-	{ .kind = FZ_OPT_STRING, .short_name = 'o', .long_name = "output",                         \
-	  .argument = "FILE", .value = &(o).output,                                                \
-	  .help = "record into FILE instead of the local store" }
+	FZ_CLI_OUTPUT_FILE_ENTRIES((o).output),                                                    \
+	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
+	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
+	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                                 \
+	{ .kind = FZ_OPT_CALL, .long_name = "diff-flamegraph", .argument = "BASELINE",             \
+	  .value = &(o).output, .call = fz_cli_output_set_baseline,                                \
+	  .help = "compare with an earlier recording, as 'fizeau diff' does" }
 /* clang-format on */
 
 struct fz_record {
-	const struct fz_record_options *options;
+	struct fz_record_options *options;
 	const char *command; /* "run" or "attach" */
 	char *const *argv;   /* what was started, NULL for attach */
 	char *path;          /* of the .fz that is written */
 	int fd;
-	bool stored;  /* in the store, as opposed to -o */
-	bool existed; /* -o names a file that was there before */
+	bool stored;    /* in the store */
+	bool temporary; /* to be removed when what was asked for is written */
+	bool existed;   /* -o names a file that was there before */
 	bool complete;
 	struct fz_profile *profile;
 	struct fz_fz_writer *writer;
@@ -71,8 +77,8 @@ struct fz_record {
 
 /* Find out that the recording can be written before anything starts; `program` names it in the
  * store. Nothing that was there is touched yet. */
-int fz_record_prepare(struct fz_record *r, const struct fz_record_options *options,
-		      const char *command, const char *program, struct fz_error *err);
+int fz_record_prepare(struct fz_record *r, struct fz_record_options *options, const char *command,
+		      const char *program, struct fz_error *err);
 /* From here on signals are collected instead of acted upon. */
 int fz_record_catch_signals(struct fz_record *r, struct fz_error *err);
 /* The process is there: set up what is recorded. `started`: by us, from r->argv. */
