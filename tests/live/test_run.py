@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+"""fizeau run: what it starts behaves as without it, and what it records is there and readable."""
+
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from livelib import EXPECTED, FIZEAU, Skip, Suite, find_interpreter, fizeau
+
+suite = Suite()
+
+# Spends nearly all its time in leaf() until the seconds are over, then exits with a status.
+BUSY = """\
+import sys, time
+def leaf(n):
+    s = 0
+    for i in range(n): s += i * i
+    return s
+def main(seconds):
+    end = time.time() + seconds
+    while time.time() < end: leaf(2000)
+main(float(sys.argv[1]))
+sys.stdout.write("done")
+sys.exit(int(sys.argv[2]))
+"""
+
+SLOW_START = "import time\ndef nap():\n    time.sleep(30)\nprint('up', flush=True)\nnap()\n"
+
+
+def scratch(**files):
+    """A temporary folder with files in it; `x_py` becomes x.py."""
+    folder = tempfile.TemporaryDirectory(prefix="fz-")
+    for name, text in files.items():
+        pathlib.Path(folder.name, name.replace("_py", ".py")).write_text(text)
+    return folder
+
+
+def shares(file, cwd=None):
+    """{function: (self share, total share)} in percent, from `fizeau show`."""
+    shown = fizeau("show", file, cwd=cwd, env={**os.environ, "COLUMNS": "200"})
+    assert shown.returncode == 0, shown.stderr
+    rows = re.findall(r"^ +[\d.,]+ \w+ +([\d.]+) % +[\d.,]+ \w+ +([\d.]+) %  (\S+) ", shown.stdout,
+                      re.M)
+    return {name: (float(self_), float(total)) for self_, total, name in rows}
+
+
+def facts(file, cwd=None):
+    shown = fizeau("show", file, cwd=cwd, env={**os.environ, "COLUMNS": "1000"})
+    assert shown.returncode == 0, shown.stderr
+    head = shown.stdout.split("\n\n")[0]
+    return dict(line.split(None, 1) for line in head.splitlines() if " " in line)
+
+
+def check_leaf(file, least=60):
+    found = shares(file)
+    assert found.get("leaf", (0, 0))[0] >= least, found
+    return found
+
+
+def start(*args, **options):
+    """fizeau in the background."""
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen([FIZEAU, *map(str, args)], text=True, **options)
+
+
+def wait_for(condition, what, seconds=10):
+    end = time.time() + seconds
+    while not condition():
+        assert time.time() < end, f"no {what} within {seconds} s"
+        time.sleep(0.02)
+
+
+# ---- every interpreter ----
+
+def run_on(name):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        script = pathlib.Path(folder, "busy.py")
+        script.write_text(BUSY)
+        out = pathlib.Path(folder, "x.fz")
+        done = fizeau("run", "-o", out, "--", *python.command, python.path(script), "0.7", "7")
+        assert done.returncode == 7, done.stderr
+        assert done.stdout == "done", done.stdout
+        check_leaf(out)
+        version = facts(out)["python"]
+        assert version.startswith("%d.%d." % python.version), version
+
+
+def attach_to(name):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        script = pathlib.Path(folder, "busy.py")
+        script.write_text(BUSY)
+        out = pathlib.Path(folder, "x.fz")
+        target = subprocess.Popen([*python.command, python.path(script), "4", "0"],
+                                  stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(0.5)
+            done = fizeau("attach", "-d", "0.7", "-o", out, target.pid)
+            assert done.returncode == 0, done.stderr
+            check_leaf(out, 85)
+            assert target.poll() is None, "attach ended the process"
+        finally:
+            target.kill()
+            target.wait()
+
+
+for interpreter in EXPECTED:
+    suite.add(f"run {interpreter}", run_on, interpreter)
+for interpreter in EXPECTED:
+    suite.add(f"attach {interpreter}", attach_to, interpreter)
+
+
+# ---- what is started ----
+
+@suite.test("a script is run by python3 of PATH, with its own options")
+def script_by_path():
+    with scratch(a_py="import sys; print(sys.argv[1:])") as d:
+        done = fizeau("run", "-o", "x.fz", "a.py", "-o", "y", "--help", "--", "", cwd=d)
+        assert done.stdout == "['-o', 'y', '--help', '--', '']\n", done
+        assert facts("x.fz", d)["command"].startswith("python3 a.py -o y --help -- ''"), facts("x.fz", d)
+
+
+@suite.test("--python chooses the interpreter")
+def other_python():
+    with scratch(a_py="import sys; print(sys.executable)") as d:
+        link = os.path.join(d, "my python")
+        os.symlink(os.path.realpath("/usr/bin/python3"), link)
+        done = fizeau("run", "--python", link, "-o", "x.fz", "a.py", cwd=d)
+        assert done.stdout.strip() == link, done
+
+
+@suite.test("-m runs a module")
+def module():
+    with scratch(mod_py="import sys\nif __name__ == '__main__': print(sys.argv[1:])") as d:
+        done = fizeau("run", "-o", "x.fz", "-m", "mod", "-m", "x", cwd=d)
+        assert done.stdout == "['-m', 'x']\n", done
+
+
+@suite.test("odd arguments arrive as they are and are shown escaped")
+def odd_arguments():
+    odd = ["a b", "line\nbreak", "'quote'", b"\xff\xfe".decode("utf-8", "surrogateescape"),
+           "\x1b[31mred", "x" * 10000, ";"]
+    with scratch(a_py="import os, sys; print([os.fsencode(a) for a in sys.argv[1:]])") as d:
+        done = fizeau("run", "-o", "x.fz", "a.py", *odd, cwd=d)
+        assert done.stdout == f"{[os.fsencode(a) for a in odd]}\n", done.stdout
+        shown = fizeau("show", "x.fz", cwd=d).stdout
+        assert "\x1b" not in shown
+
+
+@suite.test("a #! script, env and a virtual environment are followed by exec")
+def shebang_env_venv():
+    with scratch(busy_py=BUSY) as d:
+        script = pathlib.Path(d, "tool")
+        script.write_text("#!/usr/bin/env python3\n" + BUSY)
+        script.chmod(0o755)
+        assert fizeau("run", "-o", "1.fz", "./tool", "0.4", "3", cwd=d).returncode == 3
+        assert fizeau("run", "-o", "2.fz", "--", "env", "A=b", "python3", "busy.py", "0.4", "4",
+                      cwd=d).returncode == 4
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "v"], cwd=d, check=True)
+        assert fizeau("run", "-o", "3.fz", "v/bin/python", "busy.py", "0.4", "5",
+                      cwd=d).returncode == 5
+        for n in (1, 2, 3):
+            check_leaf(os.path.join(d, f"{n}.fz"), 50)
+
+
+@suite.test("a shell script that starts Python twice is recorded twice")
+def shell_script():
+    with scratch(busy_py=BUSY, other_py=BUSY.replace("leaf", "second")) as d:
+        done = fizeau("run", "-o", "x.fz", "--", "sh", "-c",
+                      "python3 busy.py 0.5 0; python3 other.py 0.5 0; exit 9", cwd=d)
+        assert done.returncode == 9
+        found = shares("x.fz", d)
+        assert found["leaf"][0] > 25 and found["second"][0] > 25, found
+
+
+@suite.test("a program that replaces itself by exec is followed")
+def exec_again():
+    first = BUSY.replace("leaf", "first") + "\n"
+    first = first.replace("sys.exit(int(sys.argv[2]))",
+                          "import os; os.execv(sys.executable, [sys.executable, 'busy.py', '0.5', '6'])")
+    with scratch(busy_py=BUSY, first_py=first) as d:
+        done = fizeau("run", "-o", "x.fz", "first.py", "0.5", cwd=d)
+        assert done.returncode == 6, done
+        found = shares("x.fz", d)
+        assert found["leaf"][0] > 25 and found["first"][0] > 25, found
+
+
+@suite.test("forks do not disturb, and their end is not ours")
+def forks():
+    text = """\
+import os, sys, time
+def leaf():
+    end = time.time() + 0.6
+    while time.time() < end: sum(range(1000))
+for _ in range(30):
+    if os.fork() == 0:
+        time.sleep(0.01)
+        os._exit(0)
+leaf()
+sys.exit(8)
+"""
+    with scratch(a_py=text) as d:
+        assert fizeau("run", "-a", "-r", "2khz", "-o", "x.fz", "a.py", cwd=d).returncode == 8
+        check_leaf(os.path.join(d, "x.fz"), 50)
+
+
+@suite.test("a command that never becomes Python is passed through and says so")
+def not_python():
+    with scratch() as d:
+        done = fizeau("run", "sh", "-c", "cat; exit 5", cwd=d, input="through")
+        assert (done.returncode, done.stdout) == (5, "through"), done
+        assert "never became a Python program" in done.stderr, done.stderr
+        assert not list(pathlib.Path(d, ".fizeau").glob("*.fz")), "an empty recording was kept"
+
+
+@suite.test("what cannot be started is one line and 125")
+def not_started():
+    with scratch(plain="text") as d:
+        for words in (["nosuch"], ["nosuch.py"], ["./plain/x"], ["--", "./plain"],
+                      ["--python", "/nosuch", "-m", "x"], [""]):
+            done = fizeau("run", "-o", "x.fz", *words, cwd=d)
+            assert done.returncode == 125, (words, done)
+            assert done.stderr.startswith("fizeau: ") and done.stderr.count("\n") == 1, done.stderr
+            assert not os.path.exists(os.path.join(d, "x.fz"))
+
+
+@suite.test("wrong options are one line and 2")
+def wrong_options():
+    for words in (["-r", "0"], ["-r", "2 khz"], ["-r", "2ghz"], ["-d", "x"], ["-d", "-1"],
+                  ["--clock", "sun"], ["--nosuch"]):
+        done = fizeau("run", *words, "true")
+        assert done.returncode == 2, (words, done)
+        assert done.stderr.startswith("fizeau: run: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+# ---- as without us ----
+
+@suite.test("standard input, output, open files and environment are the program's own")
+def transparent():
+    text = ("import os, sys\nprint(sys.stdin.read(), sorted(os.listdir('/proc/self/fd')),"
+            " sorted(os.environ), os.getpgid(0) == os.getpgid(os.getppid()))")
+    with scratch(a_py=text) as d:
+        bare = subprocess.run(["python3", "a.py"], input="in", capture_output=True, text=True, cwd=d)
+        ours = fizeau("run", "-o", "x.fz", "a.py", input="in", cwd=d)
+        assert ours.stdout == bare.stdout, (ours.stdout, bare.stdout)
+
+
+@suite.test("the signal dispositions and mask are the program's own")
+def signal_state():
+    text = "print([l for l in open('/proc/self/status') if l.startswith('Sig')][1:])"
+    with scratch(a_py=text) as d:
+        bare = subprocess.run(["python3", "a.py"], capture_output=True, text=True, cwd=d)
+        ours = fizeau("run", "-o", "x.fz", "a.py", cwd=d)
+        assert ours.stdout == bare.stdout, (ours.stdout, bare.stdout)
+
+
+@suite.test("exit status and death by signal are passed on")
+def statuses():
+    with scratch() as d:
+        for status in (0, 1, 3, 125, 255):
+            assert fizeau("run", "sh", "-c", f"exit {status}", cwd=d).returncode == status
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGINT):
+            done = fizeau("run", "sh", "-c", f"kill -{int(number)} $$", cwd=d)
+            assert done.returncode == -number, (number, done)
+
+
+@suite.test("signals sent to us reach the program and the recording is complete")
+def forwarded():
+    text = SLOW_START.replace("import time", "import signal, sys, time\n"
+                              "def bye(n, f): print('got', n, flush=True); sys.exit(40 + n)\n"
+                              "for n in (1, 2, 10, 12, 15): signal.signal(n, bye)")
+    with scratch(a_py=text) as d:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2):
+            with start("run", "-o", "x.fz", "a.py", cwd=d) as process:
+                assert process.stdout.readline() == "up\n"
+                time.sleep(0.2)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=10)
+            assert out == f"got {int(number)}\n" and process.returncode == 40 + number, (out, err)
+            assert shares("x.fz", d)["nap"][0] > 50
+
+
+@suite.test("Ctrl-C of a terminal reaches the program once")
+def ctrl_c():
+    text = ("import signal, time\ncount = 0\ndef hit(*_):\n    global count\n    count += 1\n"
+            "signal.signal(signal.SIGINT, hit)\nprint('up', flush=True)\n"
+            "end = time.time() + 0.8\nwhile time.time() < end: time.sleep(0.01)\n"
+            "print('count', count, flush=True)\n")
+    with scratch(a_py=text) as d:
+        pid, master = pty.fork()
+        if pid == 0:
+            os.chdir(d)
+            os.execv(FIZEAU, [FIZEAU, "run", "-o", "x.fz", "a.py"])
+        seen = b""
+        while b"up" not in seen:
+            seen += os.read(master, 1024)
+        time.sleep(0.2)
+        os.write(master, b"\x03")
+        try:
+            while True:
+                seen += os.read(master, 1024)
+        except OSError:
+            pass
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.close(master)
+        assert b"count 1" in seen and status == 0, (seen, status)
+        shares("x.fz", d)
+
+
+# ---- the end ----
+
+@suite.test("--duration ends the program with SIGTERM and exits 0")
+def duration():
+    with scratch(a_py=SLOW_START) as d:
+        begin = time.time()
+        done = fizeau("run", "-d", "0.5", "-o", "x.fz", "a.py", cwd=d)
+        assert done.returncode == 0 and 0.4 < time.time() - begin < 3, done
+        assert facts("x.fz", d)["exit"].strip() == "signal 15"
+        assert shares("x.fz", d)["nap"][0] > 50
+
+
+@suite.test("--keep leaves it running")
+def keep():
+    with scratch(a_py="import os\nopen('pid', 'w').write(str(os.getpid()))\n" + SLOW_START) as d:
+        done = fizeau("run", "-d", "0.5", "--keep", "-o", "x.fz", "a.py", cwd=d,
+                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, capture_output=False)
+        pid = int(pathlib.Path(d, "pid").read_text())
+        os.kill(pid, signal.SIGKILL)  # raises when it is gone
+        assert done.returncode == 0
+
+
+@suite.test("after kill -9 of the recorder the program goes on and the recording is readable")
+def killed():
+    with scratch(busy_py=BUSY) as d:
+        process = start("run", "-o", "x.fz", "busy.py", "2", "0", cwd=d)
+        time.sleep(1.6)
+        process.kill()
+        assert process.stdout.read() == "done"  # written by the program, half a second later
+        process.communicate()
+        found = shares("x.fz", d)
+        assert found["leaf"][0] > 50
+        shown = fizeau("show", "x.fz", cwd=d).stdout
+        count = int(re.search(r"^([\d,]+) samples", shown, re.M)[1].replace(",", ""))
+        assert count > 400, shown
+
+
+@suite.test("a full disk ends the recording, not the program")
+def full_disk():
+    if os.geteuid() != 0:
+        raise Skip("mounting a small tmpfs needs root")
+    with scratch(busy_py=BUSY) as d:
+        small = os.path.join(d, "small")
+        os.mkdir(small)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small]).returncode:
+            raise Skip("a tmpfs cannot be mounted here")
+        try:
+            done = fizeau("run", "-a", "-r", "max", "-o", f"{small}/x.fz", "busy.py", "3", "4", cwd=d)
+            assert done.returncode == 4 and done.stdout == "done", done
+            assert "recorded until then" in done.stderr and "space" in done.stderr, done.stderr
+            found = shares(f"{small}/x.fz")
+            assert "leaf" in found, found
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+@suite.test("an output that cannot be written is found before the program starts")
+def unwritable():
+    with scratch(a_py="open('started', 'w')") as d:
+        for path in ("no/such/x.fz", ".", "/proc/x.fz"):
+            done = fizeau("run", "-o", path, "a.py", cwd=d)
+            assert done.returncode == 125 and done.stderr.count("\n") == 1, done
+            assert not os.path.exists(os.path.join(d, "started"))
+
+
+@suite.test("an old recording survives when the program cannot be started")
+def old_recording():
+    with scratch(busy_py=BUSY) as d:
+        assert fizeau("run", "-o", "x.fz", "busy.py", "0.3", "0", cwd=d).returncode == 0
+        before = pathlib.Path(d, "x.fz").read_bytes()
+        assert fizeau("run", "-o", "x.fz", "--", "./busy.py", cwd=d).returncode == 125
+        assert pathlib.Path(d, "x.fz").read_bytes() == before
+
+
+# ---- how it samples ----
+
+def sample_count(file, cwd):
+    shown = fizeau("show", file, cwd=cwd).stdout
+    return int(re.search(r"^([\d,]+) samples", shown, re.M)[1].replace(",", ""))
+
+
+@suite.test("--blocking records, and lets go when killed")
+def blocking():
+    text = BUSY.replace("main(float(sys.argv[1]))",
+                        "import threading\n"
+                        "for _ in range(3): threading.Thread(target=main, args=(2,)).start()\n"
+                        "main(float(sys.argv[1]))")
+    with scratch(a_py=text) as d:
+        done = fizeau("run", "-a", "--blocking", "-o", "x.fz", "a.py", "0.5", "3", cwd=d)
+        assert done.returncode == 3, done
+        check_leaf(os.path.join(d, "x.fz"), 50)
+        process = start("run", "-a", "--blocking", "-r", "5khz", "-o", "y.fz", "a.py", "2", "0",
+                        cwd=d)
+        time.sleep(1)
+        process.kill()
+        assert process.stdout.read() == "done", "the program was left stopped"
+        process.communicate()
+
+
+@suite.test("--blocking passes signals and new threads and processes through")
+def blocking_signals():
+    text = """\
+import os, signal, subprocess, sys, threading, time
+hits = []
+signal.signal(signal.SIGALRM, lambda *_: hits.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+end = time.time() + 1
+threads = children = 0
+while time.time() < end:
+    t = threading.Thread(target=sum, args=(range(1000),)); t.start(); t.join(); threads += 1
+    if threads % 50 == 0:
+        assert subprocess.run(["true"]).returncode == 0; children += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(hits) > 30, threads > 50, children > 0)
+"""
+    with scratch(a_py=text) as d:
+        done = fizeau("run", "-a", "--blocking", "-o", "x.fz", "a.py", cwd=d)
+        assert done.stdout == "True True True\n", done
+
+
+@suite.test("--clock cpu counts CPU time, not sleep")
+def cpu_clock():
+    with scratch(a_py=BUSY.replace("main(float(sys.argv[1]))",
+                                   "main(0.5)\ntime.sleep(1)\n"
+                                   "print(time.process_time(), file=sys.stderr)")) as d:
+        done = fizeau("run", "--clock", "cpu", "-o", "x.fz", "a.py", "0", "0", cwd=d)
+        used = float(done.stderr.split()[0])
+        shown = fizeau("show", "x.fz", cwd=d).stdout
+        value, unit = re.search(r"samples, ([\d.]+) (\w+) of CPU time", shown).groups()
+        counted = float(value) * {"s": 1, "ms": 1e-3}[unit]
+        assert 0.6 * used < counted < 1.1 * used, (counted, used)
+        return f"{counted:.3f} of {used:.3f} s"
+
+
+@suite.test("weights add up to the time that passed, at any rate")
+def weights():
+    notes = []
+    with scratch(a_py=SLOW_START.replace("30", "1.5")) as d:
+        for rate in ("7", "333.3", "3khz", "20khz", "max"):
+            fizeau("run", "-r", rate, "-o", "x.fz", "a.py", cwd=d)
+            shown = fizeau("show", "x.fz", cwd=d).stdout
+            value = float(re.search(r"samples, ([\d.]+) s of wall time", shown)[1])
+            assert 1.3 < value < 2.0, (rate, shown)
+            notes.append(f"{rate}: {sample_count('x.fz', d)}")
+    return ", ".join(notes)
+
+
+# ---- the store ----
+
+@suite.test("the store: latest, by revision, list, show, rm")
+def store():
+    def git(*args):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", *args], cwd=d, check=True,
+                       capture_output=True)
+    with scratch(busy_py=BUSY) as d:
+        git("init", "-q", "-b", "trunk")
+        git("add", ".")
+        git("commit", "-q", "-m", "one")
+        os.mkdir(os.path.join(d, "sub"))
+        fizeau("run", "../busy.py", "0.3", "0", cwd=os.path.join(d, "sub"))
+        git("commit", "-q", "--allow-empty", "-m", "two")
+        with open(os.path.join(d, "busy.py"), "a") as file:
+            file.write("# changed\n")
+        fizeau("run", "busy.py", "0.3", "0", cwd=d)
+        assert not subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=d, text=True,
+                                  capture_output=True).stdout.count("fizeau")
+        listed = fizeau("list", cwd=d).stdout.splitlines()
+        assert len(listed) == 3 and listed[1].startswith("@1 ") and "+ " in listed[1], listed
+        latest, first = facts("@1", d), facts("@2", d)
+        assert facts("HEAD~1", d)["file"] == first["file"]
+        assert facts("trunk", d)["file"] == latest["file"]
+        assert latest["git.dirty"].strip() == "yes" and first["git.dirty"].strip() == "no"
+        assert latest["git.branch"].strip() == "trunk"
+        assert oct(os.stat(latest["file"].strip()).st_mode & 0o777) == "0o600"
+        assert fizeau("show", "@3", cwd=d).returncode == 2
+        assert fizeau("rm", "busy.py", cwd=d).returncode == 2
+        assert fizeau("rm", "@1", cwd=d).returncode == 0
+        assert facts("@1", d)["file"] == first["file"]
+
+
+if __name__ == "__main__":
+    suite.main()
