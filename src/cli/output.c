@@ -440,9 +440,8 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 
 	/* Folded text counts samples, as everywhere. */
-	if (with.chosen->diff == write_folded_diff &&
-	    fz_profile_find_metric(base, FZ_STR("samples")) != FZ_NONE &&
-	    fz_profile_find_metric(head, FZ_STR("samples")) != FZ_NONE)
+	if (with.chosen->diff == write_folded_diff && fz_diff_has_metric(base, FZ_STR("samples")) &&
+	    fz_diff_has_metric(head, FZ_STR("samples")))
 		options.metric = FZ_STR("samples");
 	int r = fz_diff_new(base, head, &options, &d, err);
 	if (!r)

@@ -21,11 +21,26 @@ const char *const fz_state_names[] = { "common", "new", "removed" };
 
 /* ---- metric ---- */
 
+/* What was sampled in time can also be compared by the number of samples. */
+static uint32_t find_metric(const struct fz_profile *p, struct fz_str name)
+{
+	uint32_t metric = fz_profile_find_metric(p, name);
+
+	if (metric == FZ_NONE && fz_str_eq(name, FZ_STR("samples")) && p->recording.interval_ns > 0)
+		return FZ_METRIC_SAMPLES;
+	return metric;
+}
+
+bool fz_diff_has_metric(const struct fz_profile *p, struct fz_str name)
+{
+	return find_metric(p, name) != FZ_NONE;
+}
+
 /* The metric of that name on both sides. */
 static bool find_on_both(const struct fz_diff *d, struct fz_str name, uint32_t ret[FZ_SIDES])
 {
-	uint32_t base = fz_profile_find_metric(d->profile[FZ_BASE], name);
-	uint32_t head = fz_profile_find_metric(d->profile[FZ_HEAD], name);
+	uint32_t base = find_metric(d->profile[FZ_BASE], name);
+	uint32_t head = find_metric(d->profile[FZ_HEAD], name);
 
 	if (base == FZ_NONE || head == FZ_NONE)
 		return false;
@@ -55,7 +70,7 @@ static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options 
 	for (uint32_t i = 0; i < head->metric_count; i++)
 		if (find_on_both(d, fz_str_of(head->metrics[i].name), ret))
 			return true;
-	return false;
+	return find_on_both(d, FZ_STR("samples"), ret);
 }
 
 static char *metric_names(const struct fz_profile *p)
@@ -82,7 +97,12 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 			       "head: %s); record both alike",
 			       o->metric.n ? " " : "", (int)o->metric.n, o->metric.p, b, h);
 	}
-	const struct fz_metric *b = &base->metrics[ret[FZ_BASE]], *h = &head->metrics[ret[FZ_HEAD]];
+	static const struct fz_metric samples = { .name = "samples", .unit = "count", .each = 1 };
+	const struct fz_metric *b = &samples, *h = &samples;
+	if (ret[FZ_BASE] != FZ_METRIC_SAMPLES)
+		b = &base->metrics[ret[FZ_BASE]];
+	if (ret[FZ_HEAD] != FZ_METRIC_SAMPLES)
+		h = &head->metrics[ret[FZ_HEAD]];
 	if (strcmp(b->unit, h->unit) != 0)
 		return fz_fail(err, FZ_EINPUT,
 			       "metric %s is in different units (base: %s; head: %s); "

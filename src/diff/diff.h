@@ -106,6 +106,9 @@ struct fz_diff {
  * unless forced); the message then names both sides' values. */
 int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 		const struct fz_diff_options *options, struct fz_diff **ret, struct fz_error *err);
+/* Whether a profile can be compared by that metric: one of its own, or "samples" where it was
+ * sampled in time. */
+bool fz_diff_has_metric(const struct fz_profile *p, struct fz_str name);
 /* Whether recordings made like this may be compared, before there are samples; FZ_EINPUT if not. */
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err);

@@ -255,8 +255,12 @@ static inline uint32_t fz_sample_count(const struct fz_profile *p, size_t row)
 {
 	return p->samples.count ? p->samples.count[row] : 1;
 }
+/* Where a metric's index is asked for: the number of samples, which every profile can count. */
+#define FZ_METRIC_SAMPLES (UINT32_MAX - 1)
 static inline int64_t fz_sample_weight(const struct fz_profile *p, uint32_t metric, size_t row)
 {
+	if (metric == FZ_METRIC_SAMPLES)
+		return fz_sample_count(p, row);
 	const struct fz_metric *m = &p->metrics[metric];
 	return m->column ? m->column[row] : m->each * (int64_t)fz_sample_count(p, row);
 }

@@ -299,7 +299,7 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 	fz_assert(!(o->inverted && o->lines));
 	t->profile = p;
 	t->metric = o->metric == FZ_NONE ? p->default_metric : o->metric;
-	fz_assert(t->metric < p->metric_count);
+	fz_assert(t->metric < p->metric_count || t->metric == FZ_METRIC_SAMPLES);
 	sum_stacks(&b, t);
 	fz_auto(fz_free_ptr) bool *used = used_stacks(&b);
 	b.stack_node = fz_calloc(p->stack_count, sizeof(*b.stack_node));

@@ -12,7 +12,7 @@
 
 /* Which samples count. All zero: every sample, default metric. */
 struct fz_tree_options {
-	uint32_t metric;     /* index; FZ_NONE: the profile's default */
+	uint32_t metric;     /* index or FZ_METRIC_SAMPLES; FZ_NONE: the default */
 	bool inverted;       /* callers: leaf functions are the roots */
 	const bool *threads; /* thread_count flags, or NULL for all */
 	uint32_t run;        /* FZ_NONE: all */
