@@ -34,6 +34,8 @@
 #define POLL_EVERY (5 * MS)
 #define FLUSH_EVERY (500 * MS)
 #define OPEN_PATIENCE (1 * SECOND)
+/* Before trying again when a target was found but cannot be sampled as asked. */
+#define REFUSED_PAUSE (500 * MS)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };
 
@@ -94,13 +96,20 @@ static void poll_events(struct fz_sampler *s, int64_t ns)
 	};
 	struct timespec timeout = { .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
 
-	s->last_poll = fz_clock_now();
 	if (ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL) <= 0)
 		return;
 	if (fds[0].revents)
 		read_signals(s);
 	if (fds[1].revents && !s->end)
 		s->end = FZ_END_EXIT;
+}
+
+static void poll_if_due(struct fz_sampler *s)
+{
+	if (s->now - s->last_poll > POLL_EVERY) {
+		poll_events(s, 0);
+		s->last_poll = s->now;
+	}
 }
 
 static void sleep_until(int64_t when)
@@ -120,11 +129,10 @@ static bool must_listen(const struct fz_sampler *s)
 static void wait_until(struct fz_sampler *s, int64_t when)
 {
 	while (!s->end) {
-		int64_t now = fz_clock_now(), left = when - now;
+		int64_t now = s->now = fz_clock_now(), left = when - now;
+		poll_if_due(s);
 		if (left > FINE_WAIT)
 			poll_events(s, must_listen(s) ? left : left - FINE_WAIT / 2);
-		else if (now - s->last_poll > POLL_EVERY)
-			poll_events(s, 0);
 		else if (left <= 0)
 			return;
 		else if (must_listen(s))
@@ -229,7 +237,7 @@ static void take_instant(struct fz_sampler *s)
 		lost_target(s);
 		return;
 	}
-	int64_t now = fz_clock_now();
+	int64_t now = s->now = fz_clock_now();
 	int code = fz_python_take(s->target.python, &sample, NULL);
 	if (s->stopper)
 		fz_stop_resume(s->stopper);
@@ -255,7 +263,7 @@ static void flush(struct fz_sampler *s)
 
 static void do_chores(struct fz_sampler *s)
 {
-	int64_t now = fz_clock_now();
+	int64_t now = s->now;
 
 	if (s->options->duration_ns && now - s->options->start >= s->options->duration_ns &&
 	    !s->end)
@@ -327,8 +335,10 @@ static void seek_target(struct fz_sampler *s)
 {
 	if (!fz_target_seek(&s->target))
 		return;
-	if (begin_target(s, &s->trouble))
+	if (begin_target(s, &s->refusal)) {
 		lost_target(s);
+		s->target.next_try = s->now + REFUSED_PAUSE;
+	}
 }
 
 /* Wait until the next instant, or until a thread has used its share of CPU time. */
@@ -339,10 +349,15 @@ static bool wait_instant(struct fz_sampler *s)
 
 	if (driven_by_cpu(s)) {
 		bool due = fz_cpuclock_wait(s->cpuclock, FZ_MAX(next_duty(s) - fz_clock_now(), 0));
-		poll_events(s, 0);
+		s->now = fz_clock_now();
+		poll_if_due(s);
 		return due;
 	}
-	if (s->last && rate.micro_hz)
+	if (!rate.micro_hz) {
+		poll_if_due(s);
+		return true;
+	}
+	if (s->last)
 		when = s->grid + fz_rate_time(rate, s->slot + 1);
 	int64_t until = FZ_MIN(when, next_duty(s));
 	wait_until(s, until);
@@ -355,7 +370,7 @@ void fz_sampler_run(struct fz_sampler *s)
 	while (!s->end) {
 		if (!s->target.python) {
 			wait_until(s, FZ_MIN(s->target.next_try, next_duty(s)));
-			if (!s->end && fz_clock_now() >= s->target.next_try)
+			if (!s->end && s->now >= s->target.next_try)
 				seek_target(s);
 		} else if (wait_instant(s) && !s->end) {
 			take_instant(s);

@@ -53,9 +53,11 @@ struct fz_sampler {
 	struct fz_sources *sources;   /* NULL when not wanted */
 
 	enum fz_end end;
-	struct fz_error trouble;
-	const char *warning; /* something the user should know, or NULL */
+	struct fz_error trouble; /* of the output */
+	struct fz_error refusal; /* a target was found but cannot be sampled as asked */
+	const char *warning;     /* something the user should know, or NULL */
 
+	int64_t now;        /* fz_clock_now() when the loop last looked */
 	int64_t grid;       /* when instant 0 of the open target was */
 	uint64_t slot;      /* of the last instant */
 	int64_t last;       /* time of the last instant, 0: none yet of this target */

@@ -271,7 +271,9 @@ static void say_nothing_sampled(const struct fz_record *r)
 {
 	const struct fz_target *t = &r->sampler.target;
 
-	if (t->opened)
+	if (r->sampler.refusal.code)
+		fz_cli_warn("%s: nothing was recorded: %s", r->command, r->sampler.refusal.message);
+	else if (t->opened)
 		fz_cli_warn("%s: the program ended before a sample was taken", r->command);
 	else if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
 		fz_cli_warn("%s: nothing was recorded: %s", r->command, t->why.message);
