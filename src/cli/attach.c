@@ -31,7 +31,7 @@ static int open_process(const char *text, pid_t *ret_pid, int *ret_fd, struct fz
 	if (!fz_parse_u64(fz_str_of(text), INT_MAX, &pid) || pid == 0)
 		return fz_fail(err, FZ_EUSAGE, "'%s' is no process id", text);
 	*ret_fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	if (*ret_fd < 0 && errno == EINVAL)
+	if (*ret_fd < 0 && (errno == EINVAL || errno == ENOENT))
 		return fz_fail(err, FZ_EUSAGE, "%s is a thread; name its process", text);
 	if (*ret_fd < 0 && errno == ESRCH)
 		return fz_fail(err, FZ_EGONE, "no process %s", text);
