@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""fizeau attach and doctor: running processes, what cannot be looked into, and leaving alone."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from livelib import FIZEAU, Skip, Suite, fizeau
+
+suite = Suite()
+
+LOOP = """\
+import sys, threading, time
+def leaf(n):
+    s = 0
+    for i in range(n): s += i * i
+    return s
+def work():
+    while True: leaf(2000)
+for n in range(int(sys.argv[1]) if len(sys.argv) > 1 else 0):
+    threading.Thread(target=work, name=f"worker {n}", daemon=True).start()
+print("up", flush=True)
+work()
+"""
+
+
+class Target:
+    """A running program; ends with the block."""
+
+    def __init__(self, *words, code=LOOP, **options):
+        self.folder = tempfile.TemporaryDirectory(prefix="fz-")
+        os.chmod(self.folder.name, 0o755)
+        self.script = pathlib.Path(self.folder.name, "loop.py")
+        self.script.write_text(code)
+        self.out = os.path.join(self.folder.name, "x.fz")
+        self.process = subprocess.Popen(["/usr/bin/python3", self.script, *words],
+                                        stdout=subprocess.PIPE, text=True, **options)
+        assert self.process.stdout.readline() == "up\n"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        self.folder.cleanup()
+
+    def state(self):
+        return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def show(file, cwd=None):
+    done = fizeau("show", file, cwd=cwd, env={**os.environ, "COLUMNS": "200"})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def one_line(done, status=2):
+    assert done.returncode == status, done
+    assert done.stderr.startswith("fizeau: ") and done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@suite.test("a table on standard output, the recording in the store")
+def table():
+    with Target() as t:
+        done = fizeau("attach", "-d", "0.5", t.pid, cwd=t.folder.name)
+        assert done.returncode == 0 and "leaf (" in done.stdout, done
+        assert list(pathlib.Path(t.folder.name, ".fizeau").glob("*loop*.fz")) or \
+            list(pathlib.Path(t.folder.name, ".fizeau").glob("*python*.fz"))
+
+
+@suite.test("Ctrl-C, SIGTERM and SIGHUP end the recording, not the process")
+def ends():
+    with Target() as t:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)],
+                                       stderr=subprocess.PIPE, text=True)
+            time.sleep(0.5)
+            process.send_signal(number)
+            err = process.communicate(timeout=10)[1]
+            assert process.returncode == 0 and "samples" in err, err
+            assert "leaf (" in show(t.out)
+            assert t.process.poll() is None
+
+
+@suite.test("the end of the process ends the recording")
+def process_ends():
+    with Target() as t:
+        process = subprocess.Popen([FIZEAU, "attach", "-r", "2", "-o", t.out, str(t.pid)],
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(0.7)
+        t.process.kill()
+        begin = time.time()
+        process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert time.time() - begin < 0.4, "a slow rate delayed the end"
+
+
+@suite.test("all threads, with their names")
+def threads():
+    with Target("3") as t:
+        assert fizeau("attach", "-d", "0.6", "-a", "-o", t.out, t.pid).returncode == 0
+        folded = fizeau("replay", "--collapsed", "-o", "-", t.out)
+        assert folded.returncode == 0, folded.stderr
+        tids = {line.split(";")[0] for line in folded.stdout.splitlines()}
+        assert len(tids) == 4, tids
+
+
+@suite.test("-d takes fractions; wrong ids are one line")
+def ids():
+    for word in ("x", "0", "-5", "99999999999", "4194304", ""):
+        one_line(fizeau("attach", "--", word))
+    one_line(fizeau("attach"))
+    one_line(fizeau("attach", "1", "2"))
+
+
+@suite.test("a process that is not Python is one line")
+def not_python():
+    process = subprocess.Popen(["sleep", "30"])
+    try:
+        with tempfile.TemporaryDirectory() as d:
+            done = fizeau("attach", process.pid, cwd=d)
+            assert "Python" in one_line(done)
+            assert not list(pathlib.Path(d).glob(".fizeau/*.fz")), "an empty recording was kept"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@suite.test("a thread's id is not a process")
+def thread_id():
+    with Target("1") as t:
+        tid = max(int(name) for name in os.listdir(f"/proc/{t.pid}/task"))
+        assert "thread" in one_line(fizeau("attach", tid))
+
+
+@suite.test("a process of another user is one line with a remedy")
+def other_user():
+    if os.geteuid() != 0:
+        raise Skip("becoming another user needs root")
+    with Target() as t:
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                               FIZEAU, "attach", "-o", "/tmp/fz-other.fz", str(t.pid)],
+                              capture_output=True, text=True)
+        if "fizeau:" not in done.stderr:
+            raise Skip("another user cannot run the binary here: " + done.stderr.strip())
+        assert re.search("sudo|root|CAP_SYS_PTRACE", one_line(done)), done.stderr
+        assert not os.path.exists("/tmp/fz-other.fz")
+
+
+@suite.test("an unprivileged user records an own process")
+def unprivileged():
+    if os.geteuid() != 0:
+        raise Skip("becoming another user needs root")
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o777)
+        done = subprocess.run([*user, FIZEAU, "run", "-o", "x.fz", "--", "/usr/bin/python3", "-c",
+                               "import time; time.sleep(0.3)"], cwd=d, capture_output=True, text=True)
+        if done.returncode == 126 or "setpriv" in done.stderr:
+            raise Skip("another user cannot run the binary here: " + done.stderr.strip())
+        assert done.returncode == 0 and "samples" in done.stderr, done
+
+
+@suite.test("--blocking leaves the process running, also after kill -9 of the recorder")
+def blocking():
+    with Target("2") as t:
+        done = fizeau("attach", "-a", "--blocking", "-d", "0.5", "-o", t.out, t.pid)
+        assert done.returncode == 0, done
+        assert "leaf (" in show(t.out)
+        assert t.state() in "RS", t.state()
+        process = subprocess.Popen([FIZEAU, "attach", "-a", "--blocking", "-r", "2khz", "-o", t.out,
+                                    str(t.pid)], stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        time.sleep(0.1)
+        states = {t.state() for _ in range(20) if not time.sleep(0.01)}
+        assert states <= {"R", "S"}, states
+
+
+@suite.test("--blocking on a process that a tracer holds is one line")
+def traced():
+    tracer = ["strace", "-qq", "-o", "/dev/null", "-p"]
+    with Target() as t:
+        try:
+            strace = subprocess.Popen([*tracer, str(t.pid)])
+        except FileNotFoundError:
+            raise Skip("strace is not installed")
+        try:
+            time.sleep(0.5)
+            message = one_line(fizeau("attach", "--blocking", "-d", "0.5", "-o", t.out, t.pid))
+            assert "--blocking" in message, message
+            assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
+        finally:
+            strace.terminate()
+            strace.wait()
+
+
+@suite.test("a stopped process stays stopped and is recorded")
+def stopped():
+    with Target() as t:
+        t.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        for extra in ([], ["--blocking"]):
+            done = fizeau("attach", "-d", "0.4", *extra, "-o", t.out, t.pid)
+            assert done.returncode == 0 and "samples" in done.stderr, done
+            assert t.state() == "T", t.state()
+        t.process.send_signal(signal.SIGCONT)
+
+
+@suite.test("exec into another Python while attached is followed")
+def exec_followed():
+    code = ("import os, sys, time\nprint('up', flush=True)\nend = time.time() + 0.8\n"
+            "def before():\n    while time.time() < end: pass\nbefore()\n"
+            "os.execv(sys.executable, [sys.executable, '-c', 'def after():\\n while True: pass\\nafter()'])\n")
+    with Target(code=code) as t:
+        done = fizeau("attach", "-d", "1.8", "-o", t.out, t.pid)
+        assert done.returncode == 0, done
+        text = show(t.out)
+        assert "before (" in text and "after (" in text, text
+
+
+@suite.test("sources are kept as the program ran, and an edited file is not")
+def sources():
+    with Target() as t:
+        fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
+        assert b"s += i * i" in unpacked(t.out)
+        fizeau("attach", "-d", "0.3", "--no-source", "-o", t.out, t.pid)
+        assert b"s += i * i" not in unpacked(t.out)
+        time.sleep(2)
+        t.script.write_text(LOOP + "# edited\n")
+        fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
+        assert b"# edited" not in unpacked(t.out)
+
+
+def unpacked(file):
+    """All text of a recording, through JSON or a page where sources are embedded."""
+    page = fizeau("replay", "--format", "fz", "-o", "-", file, text=False).stdout
+    data = b""
+    for at in [m.start() for m in re.finditer(re.escape(b"\x28\xb5\x2f\xfd"), page)]:
+        done = subprocess.run(["zstd", "-dcq"], input=page[at:], capture_output=True)
+        data += done.stdout
+    return data + page
+
+
+@suite.test("doctor: the machine, and every step into a process")
+def doctor():
+    done = fizeau("doctor")
+    assert done.returncode == 0 and "process_vm_readv" in done.stdout, done
+    with Target() as t:
+        done = fizeau("doctor", t.pid)
+        assert done.returncode == 0 and "can be recorded" in done.stdout, done
+    process = subprocess.Popen(["sleep", "30"])
+    done = fizeau("doctor", process.pid)
+    process.kill()
+    process.wait()
+    assert done.returncode == 2 and "_PyRuntime" in done.stdout, done
+    one_line(fizeau("doctor", "nobody"))
+
+
+@suite.test("memory does not grow with time")
+def memory():
+    with Target() as t:
+        process = subprocess.Popen([FIZEAU, "attach", "-r", "max", "-o", t.out, str(t.pid)],
+                                   stderr=subprocess.PIPE, text=True)
+
+        def resident():
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+        time.sleep(1)
+        early = resident()
+        time.sleep(2)
+        late = resident()
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert late < early + 3000, (early, late)
+        return f"{early} -> {late} KiB"
+
+
+if __name__ == "__main__":
+    suite.main()
