@@ -24,6 +24,7 @@ enum {
 	PLACES_MAX = 1 << 22,
 	TABLE_BYTES_MAX = 256 << 20,
 	TLBC_MAX = 1 << 16,
+	REFRESH_BATCH = 256,
 };
 
 /* What tells one code object from another at the same address. */
@@ -37,6 +38,7 @@ struct fz_py_code {
 	uint64_t address;
 	struct signature signature;
 	uint32_t epoch;
+	uint32_t asked; /* epoch in which it was last put into a batch */
 	uint32_t function;
 	uint32_t flags;
 	uint32_t table_n;
@@ -60,6 +62,7 @@ static void forget_places(struct fz_py_codes *c)
 	free(c->places);
 	c->places = NULL;
 	c->place_mask = c->place_n = 0;
+	c->changes++;
 }
 
 static void forget_all(struct fz_py_codes *c)
@@ -124,15 +127,12 @@ static uint32_t u32_at(const uint8_t *p, uint32_t offset)
 	return v;
 }
 
-static bool read_signature(struct fz_py_codes *c, uint64_t address, struct signature *ret,
-			   uint32_t *ret_flags)
+/* Take the signature out of a copy of the object's header. */
+static bool parse_signature(const struct fz_py_layout *l, const uint8_t *p, struct signature *ret,
+			    uint32_t *ret_flags)
 {
-	const struct fz_py_layout *l = c->layout;
-	uint8_t p[CODE_HEADER_MAX];
 	uint32_t name = l->code.qualname != FZ_PY_ABSENT ? l->code.qualname : l->code.name;
 
-	if (address == 0 || address % 8 || !fz_process_read(c->process, address, p, l->code.size))
-		return false;
 	*ret = (struct signature){
 		.filename = u64_at(p, l->code.filename),
 		.name = u64_at(p, name),
@@ -147,6 +147,16 @@ static bool read_signature(struct fz_py_codes *c, uint64_t address, struct signa
 	}
 	*ret_flags = l->code.flags != FZ_PY_ABSENT ? u32_at(p, l->code.flags) : 0;
 	return true;
+}
+
+static bool read_signature(struct fz_py_codes *c, uint64_t address, struct signature *ret,
+			   uint32_t *ret_flags)
+{
+	uint8_t p[CODE_HEADER_MAX];
+
+	return address && address % 8 == 0 &&
+	       fz_process_read(c->process, address, p, c->layout->code.size) &&
+	       parse_signature(c->layout, p, ret, ret_flags);
 }
 
 /* A script that was started by a relative path has a relative co_filename: complete it by the
@@ -203,25 +213,76 @@ static bool same_signature(const struct signature *a, const struct signature *b)
 	       a->first_line == b->first_line && a->size == b->size;
 }
 
-/* Bring an entry up to this epoch. What changed at its address costs all places: they hold
- * frames of the old one. */
-static bool revalidate(struct fz_py_codes *c, struct fz_py_code *code)
+/* Bring an entry up to this epoch, given what its address holds now. What changed there costs all
+ * places: they hold frames of the old one. */
+static bool renew(struct fz_py_codes *c, struct fz_py_code *code, const struct signature *now,
+		  uint32_t flags)
 {
-	struct fz_py_code now = { .address = code->address, .epoch = c->epoch };
+	struct fz_py_code fresh = {
+		.address = code->address, .signature = *now, .flags = flags, .epoch = c->epoch
+	};
 
-	if (!read_signature(c, code->address, &now.signature, &now.flags))
-		return false;
-	if (same_signature(&code->signature, &now.signature)) {
+	if (same_signature(&code->signature, now)) {
 		code->epoch = c->epoch;
 		return true;
 	}
-	if (!read_code(c, &now))
+	if (!read_code(c, &fresh))
 		return false;
-	c->table_bytes += now.table_n - code->table_n;
+	c->table_bytes += fresh.table_n - code->table_n;
 	free(code->table);
-	*code = now;
+	*code = fresh;
 	forget_places(c);
 	return true;
+}
+
+static bool revalidate(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	struct signature now;
+	uint32_t flags;
+
+	return read_signature(c, code->address, &now, &flags) && renew(c, code, &now, flags);
+}
+
+/* One batch of entries, each due. False: some could not be read and stay due. */
+static bool refresh_batch(struct fz_py_codes *c, const uint32_t *entries, size_t n)
+{
+	struct iovec parts[REFRESH_BATCH];
+	uint32_t size = c->layout->code.size, flags;
+	fz_auto(fz_free_ptr) uint8_t *copy = fz_malloc(n * size + 1);
+	struct signature now;
+
+	for (size_t i = 0; i < n; i++)
+		parts[i] = (struct iovec){ (void *)(uintptr_t)c->list[entries[i]].address, size };
+	ssize_t got = fz_process_read_parts(c->process, parts, n, copy, n * size);
+	for (size_t i = 0; i < n; i++)
+		if (got < (ssize_t)((i + 1) * size) ||
+		    !parse_signature(c->layout, copy + i * size, &now, &flags) ||
+		    !renew(c, &c->list[entries[i]], &now, flags))
+			return false;
+	return true;
+}
+
+bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n)
+{
+	bool ok = true;
+	uint32_t batch[REFRESH_BATCH];
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t entry = fz_map_get(&c->by_address, codes[i]);
+		if (entry == FZ_NONE || c->list[entry].epoch == c->epoch ||
+		    c->list[entry].asked == c->epoch)
+			continue;
+		c->list[entry].asked = c->epoch;
+		batch[k++] = entry;
+		if (k == REFRESH_BATCH) {
+			ok &= refresh_batch(c, batch, k);
+			k = 0;
+		}
+	}
+	if (k)
+		ok &= refresh_batch(c, batch, k);
+	return ok;
 }
 
 /* 3.12 and later put a frame of their own between a class and its __init__; its code has one string

@@ -19,7 +19,7 @@ struct fz_py_codes {
 	size_t table_bytes;
 	/* Entries whose own epoch is older are compared with the target before they are used. */
 	uint32_t epoch;
-	uint32_t tlbc_generation;
+	uint32_t changes; /* counts the times that frames given out before became invalid */
 };
 
 void fz_py_codes_init(struct fz_py_codes *c, struct fz_process *process,
@@ -38,5 +38,8 @@ static inline void fz_py_codes_expire(struct fz_py_codes *c)
  * value of f_lasti). FZ_NONE: it cannot be a code object, or the position is not inside it. */
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			   uint32_t tlbc_index);
+/* Compare the entries of these code objects with the target, in one read, where that is due. False:
+ * one could not be read. */
+bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n);
 /* co_flags of a code object that has been looked up, else 0. */
 uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code);

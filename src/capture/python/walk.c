@@ -16,9 +16,9 @@
 #include "walk.h"
 
 enum {
-	SLACK = 1024, /* room above the innermost frame of a chunk */
-	GAP = 4096,   /* cheaper to copy than another part of the plan */
-	HOT = 1024,   /* bytes below the innermost frame that are copied separately */
+	SLACK = 1024,   /* room above the innermost frame of a chunk */
+	GAP = 4096,     /* cheaper to copy than another part of the plan */
+	HOT = 32 << 10, /* bytes of the innermost frames that are copied twice */
 	CHUNKS_MAX = 100000,
 	CHUNK_SIZE_MAX = 64 << 20,
 	REGIONS_MAX = 1 << 17,
@@ -93,6 +93,7 @@ void fz_py_walk_release(struct fz_py_walk *w)
 	free(w->last.frames);
 	free(w->certain.frames);
 	free(w->last_stacks);
+	free(w->scratch);
 	*w = (struct fz_py_walk){ 0 };
 }
 
@@ -120,18 +121,27 @@ static void remove_regions(struct fz_py_walk *w, uint32_t i, uint32_t n)
 	w->region_n -= n;
 }
 
-/* Add [lo, hi), joined with what it touches or nearly touches. */
+/* Are two regions worth joining? Overlapping ones must be; pieces of the heap may be when the gap
+ * costs less than another part; stack chunks stay apart, since their order is not that of their
+ * addresses. */
+static bool joins(const struct fz_py_walk *w, const struct fz_py_region *a,
+		  const struct fz_py_region *b)
+{
+	uint64_t gap = w->careful || a->limit || b->limit ? 0 : GAP;
+
+	return a->lo < b->hi + gap && b->lo < a->hi + gap;
+}
+
+/* Add a region, joined with those that it touches. */
 static void add_region(struct fz_py_walk *w, struct fz_py_region r)
 {
-	uint64_t gap = w->careful ? 0 : GAP;
 	uint32_t i = 0, n = 0;
 
-	while (i < w->region_n && w->regions[i].hi + gap < r.lo)
+	while (i < w->region_n && w->regions[i].lo < r.lo && !joins(w, &w->regions[i], &r))
 		i++;
-	while (i + n < w->region_n && w->regions[i + n].lo <= r.hi + gap) {
+	while (i + n < w->region_n && joins(w, &w->regions[i + n], &r)) {
 		const struct fz_py_region *old = &w->regions[i + n++];
-		if (old->hi > r.hi)
-			r.limit = old->limit;
+		r.limit = FZ_MAX(r.limit, old->limit);
 		r.lo = FZ_MIN(r.lo, old->lo);
 		r.hi = FZ_MAX(r.hi, old->hi);
 		r.top = FZ_MAX(r.top, old->top);
@@ -239,9 +249,11 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	w->at_cframe = FZ_PY_NO_COPY;
 	if (w->cframe)
 		w->at_cframe = fz_py_plan_add(plan, w->cframe + l->cframe.current, 8);
-	for (uint32_t i = w->region_n; i-- > 0;)
-		order[i]->b = w->dual && order[i]->a != FZ_PY_NO_COPY ? plan_region(plan, order[i])
-								      : FZ_PY_NO_COPY;
+	size_t hot = plan->bytes;
+	for (uint32_t i = w->region_n; i-- > 0;) {
+		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < HOT;
+		order[i]->b = again ? plan_region(plan, order[i]) : FZ_PY_NO_COPY;
+	}
 }
 
 /* ---- learning where frames are ---- */
@@ -499,14 +511,19 @@ static void keep_certain(struct fz_py_walk *w, uint32_t differs)
 	w->certain.n = same;
 }
 
+static void add_odd_root(struct fz_py_walk *w, uint64_t root)
+{
+	w->odd_roots[w->odd_next++ % FZ_PY_ODD_ROOTS] = root;
+	w->odd_n = FZ_MIN(w->odd_next, (uint32_t)FZ_PY_ODD_ROOTS);
+}
+
 /* All tries of a sample ended at the same entry frame that is not the thread's base: a greenlet,
  * most likely. It counts as a root from now on. */
 static void remember_odd_root(struct fz_py_walk *w)
 {
 	if (w->odd_root == 0 || w->odd_root == MIXED)
 		return;
-	w->odd_roots[w->odd_next++ % FZ_PY_ODD_ROOTS] = w->odd_root;
-	w->odd_n = FZ_MIN(w->odd_next, (uint32_t)FZ_PY_ODD_ROOTS);
+	add_odd_root(w, w->odd_root);
 }
 
 static void note_bad_root(struct fz_py_walk *w, const struct fz_py_layout *l, const struct step *s)
@@ -544,7 +561,6 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 			chain_add(&w->now, FZ_PY_CODE_GC, 0);
 		walk_frame(w, l, &s, heap);
 	}
-	w->root = s.last;
 	if (count && !root_is_right(w, l, plan, &s)) {
 		note_bad_root(w, l, &s);
 		return FZ_PY_WALK_ROOT;
@@ -567,14 +583,27 @@ static uint32_t intern(const struct fz_py_walk_context *c, const struct fz_py_ra
 				 (uint32_t)(f->code >> CODE_BITS));
 }
 
-/* Heap frames: a generator at the root is one that has not been linked to its caller yet. */
+/* Heap frames have no mark of a root. A chain that ends at a code object where none of this thread
+ * has ended before counts when several tries agree, and never at a generator, whose frame is
+ * linked to its caller only after it was made current. */
 static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_context *c)
 {
-	enum { CO_GENERATORS = 0x20 | 0x80 | 0x200 };
+	enum { CO_GENERATORS = 0x20 | 0x80 | 0x200, AGREEING_TRIES = 3 };
 
-	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->root == w->last_root || w->now.n == 0)
+	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->now.n == 0)
 		return true;
-	return !(fz_py_codes_flags(c->codes, w->now.frames[w->now.n - 1].code) & CO_GENERATORS);
+	uint64_t code = w->now.frames[w->now.n - 1].code;
+	for (uint32_t i = 0; i < w->odd_n; i++)
+		if (w->odd_roots[i] == code)
+			return true;
+	if (fz_py_codes_flags(c->codes, code) & CO_GENERATORS)
+		return false;
+	w->new_root_tries = w->new_root == code ? w->new_root_tries + 1 : 1;
+	w->new_root = code;
+	if (w->new_root_tries < AGREEING_TRIES)
+		return false;
+	add_odd_root(w, code);
+	return true;
 }
 
 /* How much of the last accepted stack holds again, counted from the root. */
@@ -592,14 +621,29 @@ static uint32_t common_prefix(const struct fz_py_walk *w)
 	return i;
 }
 
+static void refresh_codes(struct fz_py_walk *w, const struct fz_py_walk_context *c)
+{
+	if (w->scratch_cap < w->now.n) {
+		w->scratch_cap = w->now.n * 2;
+		w->scratch = fz_reallocarray(w->scratch, w->scratch_cap, sizeof(*w->scratch));
+	}
+	for (uint32_t i = 0; i < w->now.n; i++)
+		w->scratch[i] = w->now.frames[i].code & CODE_MASK;
+	if (!fz_py_codes_refresh(c->codes, w->scratch, w->now.n))
+		w->last.n = 0;
+	w->last_epoch = c->codes->epoch;
+}
+
 enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				     bool gc, uint32_t *ret)
 {
-	uint32_t same = w->last_epoch == c->codes->epoch ? common_prefix(w) : 0;
+	if (w->last_epoch != c->codes->epoch)
+		refresh_codes(w, c);
+	uint32_t same = w->last_changes == c->codes->changes ? common_prefix(w) : 0;
 	uint32_t stack = same ? w->last_stacks[same - 1] : FZ_NONE;
 
 	w->last.n = same;
-	w->last_epoch = c->codes->epoch;
+	w->last_changes = c->codes->changes;
 	if (w->now.n > w->last_stacks_cap) {
 		w->last_stacks_cap = w->now.n * 2;
 		w->last_stacks = fz_reallocarray(w->last_stacks, w->last_stacks_cap,
@@ -617,7 +661,6 @@ enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_wa
 	}
 	if (!heap_root_is_right(w, c))
 		return FZ_PY_WALK_ROOT;
-	w->last_root = w->root;
 	if (gc)
 		stack = fz_profile_stack(c->codes->into, stack, c->gc_frame);
 	*ret = stack;
@@ -629,6 +672,7 @@ void fz_py_walk_begin(struct fz_py_walk *w)
 	w->have_certain = false;
 	w->certain.n = 0;
 	w->odd_root = 0;
+	w->new_root = 0;
 }
 
 uint32_t fz_py_walk_salvage(struct fz_py_walk *w, const struct fz_py_walk_context *c)

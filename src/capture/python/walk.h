@@ -7,7 +7,9 @@
  *   regions A (far from the innermost frame first) | thread state | CFrame | regions B (reversed)
  *
  * so that whatever is equal in A and B did not change while the thread state in the middle was
- * read, and the innermost frames, which change most, are read closest to it.
+ * read, and the innermost frames, which change most, are read closest to it. Only the innermost
+ * 32 KiB or so are in B: a frame can't change before all that it called are gone, so what lies
+ * below frames that stood still stood still too.
  */
 #pragma once
 
@@ -71,11 +73,15 @@ struct fz_py_walk {
 	struct fz_py_chain now, last, certain;
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
-	uint32_t last_epoch;
+	uint32_t last_epoch, last_changes; /* of the code cache */
+	uint64_t *scratch;
+	uint32_t scratch_cap;
 	bool have_certain;
-	uint64_t root, last_root;
 	uint64_t odd_root; /* where the tries of this sample ended, when that was no root */
+	/* roots that were met: entry frames of greenlets (3.15), code of root frames (to 3.10) */
 	uint64_t odd_roots[FZ_PY_ODD_ROOTS];
+	uint64_t new_root;
+	unsigned new_root_tries;
 	uint32_t odd_n, odd_next;
 };
 
