@@ -308,6 +308,18 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 		out->unicode.compact_data = out->unicode.ascii_data + 16;
 }
 
+/* Readers copy a string up to its data, and a code object, in one piece. */
+static int check_pieces(const struct fz_py_layout *l, struct fz_error *err)
+{
+	if (l->unicode.state + 4 > l->unicode.ascii_data ||
+	    l->unicode.length + 8 > l->unicode.ascii_data ||
+	    l->unicode.ascii_data > l->unicode.compact_data ||
+	    l->object.var_size + 8 > l->code.size)
+		return fz_fail(err, FZ_EINPUT,
+			       "its table of offsets is damaged: strings or code objects overlap");
+	return 0;
+}
+
 int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_py_layout *ret,
 		       struct fz_error *err)
 {
@@ -347,6 +359,8 @@ int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_
 			return rc;
 	}
 	fill_rest(&t, &out);
-	*ret = out;
-	return 0;
+	rc = check_pieces(&out, err);
+	if (rc == 0)
+		*ret = out;
+	return rc;
 }

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "object.h"
 
-enum { HEADER_MAX = 128 };
+enum { HEADER_MAX = 512 };
 
 static uint64_t number_at(const uint8_t *p, uint32_t offset)
 {

@@ -323,7 +323,7 @@ static void learn_heap(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 		       const struct fz_py_plan *plan, uint64_t at)
 {
 	const struct fz_py_layout *l = c->layout;
-	uint8_t frame[128];
+	uint8_t frame[2048];
 	uint32_t size = l->frame.size;
 
 	for (unsigned i = 0; at && i < HEAP_LEARN_MAX; i++) {
