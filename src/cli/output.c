@@ -8,6 +8,7 @@
 
 #include "cli/browser.h"
 #include "format/format.h"
+#include "report/svg.h"
 #include "report/folded.h"
 #include "report/json.h"
 #include "store/store.h"
@@ -95,6 +96,22 @@ static int write_html_diff(const struct fz_cli_output *o, const struct fz_diff *
 	return fz_report_html_diff(d, &html, out, err);
 }
 
+static int write_svg(const struct fz_cli_output *o, const struct fz_profile *p,
+		     struct fz_output *out, struct fz_error *err)
+{
+	struct fz_html_options html = html_options(o);
+
+	return fz_report_svg_profile(p, &html, out, err);
+}
+
+static int write_svg_diff(const struct fz_cli_output *o, const struct fz_diff *d,
+			  struct fz_output *out, struct fz_error *err)
+{
+	struct fz_html_options html = html_options(o);
+
+	return fz_report_svg_diff(d, &html, out, err);
+}
+
 static int write_json(const struct fz_cli_output *o, const struct fz_profile *p,
 		      struct fz_output *out, struct fz_error *err)
 {
@@ -140,6 +157,12 @@ static const struct fz_cli_format formats[] = {
 	  .page = true,
 	  .profile = write_html,
 	  .diff = write_html_diff },
+	{ .name = "svg",
+	  .suffixes = ".svg",
+	  .profile_file = "flamegraph_%llu.svg",
+	  .diff_file = "diff_flamegraph_%llu.svg",
+	  .profile = write_svg,
+	  .diff = write_svg_diff },
 	{ .name = "json", .suffixes = ".json", .profile = write_json, .diff = write_json_diff },
 	{ .name = "collapsed",
 	  .suffixes = ".collapsed .col",
