@@ -68,8 +68,8 @@ export function removedCost(straight) {
 // of each item's next caller. Subtrees too narrow for any screen are not opened in large trees;
 // those on the way to (and below) the zoomed path are measured against that path instead.
 
-const OPEN_ALL_BELOW = 3e6;
-const NARROWEST = 1 / 20000;
+// Steps from leaves to roots that are always walked, and the part of the whole that is too narrow.
+const bounds = { openAllBelow: 3e6, narrowest: 1 / 20000 };
 
 class Grower {
 	constructor(capacity) {
@@ -143,7 +143,8 @@ class Grouper {
 		this.leaves = leaves;
 		this.tree = tree;
 		this.moved = new Int32Array(leaves.n);
-		this.order = Int32Array.from({ length: leaves.n }, (_, i) => i);
+		this.order = new Int32Array(leaves.n);
+		for (let i = 0; i < leaves.n; i++) this.order[i] = i;
 	}
 	split(lo, hi) {
 		const { slot, leaves, tree, order, moved } = this;
@@ -195,13 +196,13 @@ class Grouper {
 }
 
 // zoomed: functions from the root to the zoomed frame, which is opened down to its own small parts.
-export function invertTree(tree, functionCount, factor, zoomed = []) {
+export function invertTree(tree, functionCount, factor, zoomed = [], { openAllBelow, narrowest } = bounds) {
 	const leaves = collectLeaves(tree);
 	const grouper = new Grouper(functionCount, leaves, tree);
 	const out = new Grower(Math.max(1024, leaves.n * 2));
 	const all = Math.max(tree.total[BASE][0] * factor, tree.total[HEAD][0]);
 	const weight = (g) => Math.max(g.base * factor, g.head);
-	const limit = leaves.steps > OPEN_ALL_BELOW ? all * NARROWEST : 0;
+	const limit = leaves.steps > openAllBelow ? all * narrowest : 0;
 	const pending = [];
 	const push = (groups, parent, depth, limitHere, on) => {
 		groups.sort((a, b) => weight(b) - weight(a) || a.func - b.func);
@@ -216,7 +217,7 @@ export function invertTree(tree, functionCount, factor, zoomed = []) {
 		const node = out.add(group.func, next.parent, depth, group.base, group.head);
 		const onPath = next.on === depth - 1 && zoomed[depth - 1] === group.func;
 		let limitBelow = next.limit;
-		if (onPath && depth === zoomed.length && limit) limitBelow = weight(group) * NARROWEST;
+		if (onPath && depth === zoomed.length && limit) limitBelow = weight(group) * narrowest;
 		else if (!onPath && weight(group) < next.limit) continue;
 		const front = grouper.climb(group.lo, group.hi, (item) => {
 			out.selfBase[node] += leaves.base[item];

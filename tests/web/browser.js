@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A real Chromium for the tests, and what every page must keep to: no errors, no requests.
 "use strict";
+const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
@@ -19,6 +20,67 @@ function launch() {
 			"--disable-background-networking", "--disable-component-update", "--disable-sync",
 		],
 	});
+}
+
+let shared = null;
+
+async function closeBrowser() {
+	await shared?.close();
+	shared = null;
+}
+
+// Run `body` with a page file open; afterwards nothing may have gone wrong in it.
+async function withPage(file, options, body) {
+	shared ??= await launch();
+	const page = await open(shared, file, options);
+	try {
+		await body(page);
+		assert.deepEqual(page.problems, []);
+	} finally {
+		await page.context().close();
+	}
+}
+
+// The shown tree as a map from path to what it holds, and its order.
+function readTree(page) {
+	return page.evaluate(() => {
+		const { data, flame } = fizeau;
+		const { tree, w, x } = flame.picture;
+		const { functions } = data;
+		const keys = [""], nodes = [];
+		for (let i = 1; i < tree.n; i++) {
+			const f = tree.func[i];
+			const name = functions.names[f], file = functions.files[functions.file[f]];
+			keys[i] = `${keys[tree.parent[i]]}|${name}\n${file}`;
+			nodes.push({
+				key: keys[i], i, name, file, depth: tree.depth[i], w: w[i], x: x[i], parent: tree.parent[i],
+				base: { self: tree.self[0][i], total: tree.total[0][i] },
+				head: { self: tree.self[1][i], total: tree.total[1][i] },
+			});
+		}
+		return { nodes, all: [tree.total[0][0], tree.total[1][0]], inverted: tree.inverted };
+	});
+}
+
+// Centre of a node's box, in the page's pixels.
+async function centreOf(page, i) {
+	return page.evaluate((node) => {
+		fizeau.flame.reveal(node);
+		fizeau.flame.draw();
+		const box = fizeau.flame.boxOf(node);
+		const frame = document.getElementById("canvas").getBoundingClientRect();
+		return { x: frame.left + (box.left + box.right) / 2, y: frame.top + box.top + 9 };
+	}, i);
+}
+
+// Colour of the canvas at a point of the page, as #rrggbb.
+function pixel(page, at) {
+	return page.evaluate(({ x, y }) => {
+		const canvas = document.getElementById("canvas");
+		const box = canvas.getBoundingClientRect();
+		const d = canvas.getContext("2d").getImageData(Math.round(x - box.left), Math.round(y - box.top), 1, 1).data;
+		return `#${[...d.slice(0, 3)].map((v) => v.toString(16).padStart(2, "0")).join("")}`;
+	}, at);
 }
 
 // Open a page file. `problems` collects console errors, exceptions and requests of the network.
@@ -42,4 +104,4 @@ async function open(browser, file, options = {}) {
 	return page;
 }
 
-module.exports = { findChromium, launch, open };
+module.exports = { centreOf, closeBrowser, findChromium, launch, open, pixel, readTree, withPage };

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Named test cases in TAP. A case fails by throwing (node:assert).
+"use strict";
+
+const cases = [];
+
+function test(name, body) {
+	cases.push({ name, body });
+}
+
+function comment(text) {
+	console.log(text.split("\n").map((line) => `# ${line}`).join("\n"));
+}
+
+// Run the cases whose name has one of the words; true when all passed.
+async function runAll(words) {
+	let number = 0, failed = 0;
+	for (const { name, body } of cases) {
+		if (words.length && !words.some((word) => name.includes(word))) continue;
+		try {
+			await body();
+			console.log(`ok ${++number} - ${name}`);
+		} catch (error) {
+			failed++;
+			console.log(`not ok ${++number} - ${name}`);
+			comment(String(error.stack ?? error).split("\n").slice(0, 14).join("\n"));
+		}
+	}
+	console.log(`1..${number}`);
+	return failed === 0;
+}
+
+module.exports = { comment, runAll, test };

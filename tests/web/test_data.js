@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The numbers in the page are those of the command line, and those of the samples.
+"use strict";
+const assert = require("node:assert/strict");
+const { readTree, withPage } = require("./browser.js");
+const { cliJson, diffPage, pathCosts, profilePage, someProgram, writeProfile } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+
+function compareWith(nodes, side, costs) {
+	const shown = nodes.filter((n) => n[side].total > 0);
+	assert.equal(shown.length, costs.size);
+	for (const n of shown) assert.deepEqual(n[side], costs.get(n.key), n.key);
+}
+
+test("a profile's page holds every node of the command line's tree, in its order", async () => {
+	const file = writeProfile(head);
+	const json = cliJson("replay", file);
+	await withPage(profilePage(file), {}, async (page) => {
+		const { nodes } = await readTree(page);
+		assert.deepEqual(
+			nodes.map((n) => [n.name, n.file, n.parent - 1, n.head.self, n.head.total]),
+			json.nodes.map((n) => [n.name, n.file, n.parent, n.self, n.total]));
+	});
+});
+
+test("a profile's page sums the samples", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const { nodes, all } = await readTree(page);
+		compareWith(nodes, "head", pathCosts(head));
+		assert.equal(all[1], head.reduce((n, s) => n + s.count, 0));
+	});
+});
+
+test("a diff's page holds every node of the command line's union tree", async () => {
+	const files = [writeProfile(base), writeProfile(head)];
+	const json = cliJson("diff", ...files, "--match", "exact");
+	await withPage(diffPage(...files, ["exact"]), {}, async (page) => {
+		const { nodes } = await readTree(page);
+		assert.deepEqual(
+			nodes.map((n) => [n.name, n.parent - 1, n.base.self, n.base.total, n.head.self, n.head.total]),
+			json.nodes.map((n) => [n.name, n.parent, n.base_self, n.base_total, n.head_self, n.head_total]));
+		assert.equal(await page.evaluate(() => fizeau.data.factor), json.scale.factor);
+	});
+});
+
+test("each side of a diff's page sums its own samples", async () => {
+	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
+		const { nodes } = await readTree(page);
+		compareWith(nodes, "base", pathCosts(base));
+		compareWith(nodes, "head", pathCosts(head));
+	});
+});
+
+test("siblings lie side by side inside their caller", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const { nodes, all } = await readTree(page);
+		const right = new Map([[0, { end: all[1], next: 0 }]]);
+		for (const n of nodes) {
+			const parent = right.get(n.parent);
+			assert.ok(n.x >= parent.next - 1e-6 && n.x + n.w <= parent.end + 1e-6, n.key);
+			parent.next = n.x + n.w;
+			right.set(n.i, { end: n.x + n.w, next: n.x });
+		}
+	});
+});
+
+test("the table holds the command line's functions", async () => {
+	const files = [writeProfile(base), writeProfile(head)];
+	const json = cliJson("diff", ...files, "--match", "exact");
+	await withPage(diffPage(...files, ["exact"]), {}, async (page) => {
+		const rows = await page.evaluate(() => {
+			const { names } = fizeau.data.functions;
+			const { self, total } = fizeau.costs;
+			return names.map((name, f) => [name, self[0][f], total[0][f], self[1][f], total[1][f]]);
+		});
+		const sorted = (list) => list.map((row) => row.join(" ")).sort();
+		assert.deepEqual(sorted(rows),
+			sorted(json.functions.map((f) => [f.name, f.base_self, f.base_total, f.head_self, f.head_total])));
+	});
+});
+
+test("inverted: every sample once, by its leaf", async () => {
+	await withPage(diffPage(base, head, ["exact"]), { hash: "inverted=1" }, async (page) => {
+		const { nodes, all, inverted } = await readTree(page);
+		assert.ok(inverted);
+		compareWith(nodes, "base", pathCosts(base, { inverted: true }));
+		compareWith(nodes, "head", pathCosts(head, { inverted: true }));
+		const roots = nodes.filter((n) => n.depth === 1);
+		assert.equal(roots.reduce((n, r) => n + r.head.total, 0), all[1]);
+		assert.equal(roots.reduce((n, r) => n + r.base.total, 0), all[0]);
+	});
+});
+
+test("an inverted tree that is too large to open is right where it is open", async () => {
+	await withPage(diffPage(base, head, ["exact"]), { hash: "inverted=1" }, async (page) => {
+		const { nodes } = await readTree(page);
+		const whole = new Map(nodes.map((n) => [n.key, n]));
+		// As if the tree were large: parts below a twentieth stay closed, but for the zoomed path.
+		const partial = await page.evaluate(() => {
+			const { data } = fizeau;
+			const upright = fizeau.upright();
+			const open = $$tree.invertTree(upright, data.functions.n, data.factor);
+			let deep = 1;
+			for (let i = 1; i < open.n; i++) if (open.depth[i] > open.depth[deep]) deep = i;
+			const zoom = $$tree.pathOf(open, deep);
+			const tree = $$tree.invertTree(upright, data.functions.n, data.factor, zoom, { openAllBelow: 0, narrowest: 0.05 });
+			const keys = [""], out = [];
+			for (let i = 1; i < tree.n; i++) {
+				const f = tree.func[i];
+				keys[i] = `${keys[tree.parent[i]]}|${data.functions.names[f]}\n${data.functions.files[data.functions.file[f]]}`;
+				out.push({ key: keys[i], base: tree.total[0][i], head: tree.total[1][i] });
+			}
+			return { out, zoomed: $$tree.pathOf(tree, $$tree.nodeOfPath(tree, zoom)).length, want: zoom.length, n: open.n };
+		});
+		assert.ok(partial.out.length < partial.n / 2);
+		assert.equal(partial.zoomed, partial.want);
+		for (const n of partial.out) {
+			assert.equal(n.base, whole.get(n.key).base.total, n.key);
+			assert.equal(n.head, whole.get(n.key).head.total, n.key);
+		}
+	});
+});
+
+test("a thread filter keeps exactly that thread's samples, on both sides, also inverted", async () => {
+	const label = "tid 101";
+	for (const inverted of [false, true])
+		await withPage(diffPage(base, head, ["exact"]), { hash: `thread=${encodeURIComponent(label)}${inverted ? "&inverted=1" : ""}` }, async (page) => {
+			assert.deepEqual(await page.evaluate(() => fizeau.data.header.threads.map((t) => t.label).sort()), ["tid 100", label, "tid 102"]);
+			const { nodes } = await readTree(page);
+			compareWith(nodes, "base", pathCosts(base, { tid: 101, inverted }));
+			compareWith(nodes, "head", pathCosts(head, { tid: 101, inverted }));
+		});
+});
+
+test("elided shows what was removed, with the base's widths, and nothing else", async () => {
+	const before = pathCosts(base), after = pathCosts(head);
+	const removed = new Map([...before].filter(([key]) => !after.has(key)));
+	assert.ok(removed.size > 3);
+	await withPage(diffPage(base, head, ["exact"]), { hash: "elided=1" }, async (page) => {
+		const { nodes } = await readTree(page);
+		const shown = nodes.filter((n) => n.w > 0);
+		for (const n of shown) {
+			const cost = removed.get(n.key);
+			if (cost) assert.deepEqual(n.base, cost, n.key);
+			else assert.equal(n.base.self, 0, n.key);
+			if (!cost) {
+				const below = [...removed].filter(([key]) => key.startsWith(`${n.key}|`)).reduce((sum, [, c]) => sum + c.self, 0);
+				assert.equal(n.base.total, below, n.key);
+			}
+		}
+		assert.equal(shown.filter((n) => removed.has(n.key)).length, removed.size);
+	});
+});
