@@ -42,8 +42,8 @@ export function glyphOf(colour) {
 const palettes = {
 	fizeau: {
 		light: {
-			same: "#e5e7ec", more: ["#fbd6d0", "#f3a99f", "#e2685c", "#b0201f"],
-			less: ["#d2e2fb", "#a1c4f4", "#5793e4", "#1c53b4"],
+			same: "#e5e7ec", more: ["#fbd0c8", "#f3a99f", "#e2685c", "#b0201f"],
+			less: ["#cde0fd", "#a1c4f4", "#5793e4", "#1c53b4"],
 			added: "#c4a5ee", removed: "#7446c2",
 		},
 		dark: {
@@ -68,7 +68,7 @@ const palettes = {
 
 const heat = {
 	light: ["#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68", "#f09f49", "#e4803a", "#cf5d2e", "#b03a24"],
-	dark: ["#37332c", "#4a3f2d", "#63502d", "#83622c", "#a6742d", "#c98632", "#e99c43", "#ffbb66"],
+	dark: ["#37332c", "#4a3f2d", "#63502d", "#83622c", "#b07c30", "#c98632", "#e99c43", "#ffbb66"],
 };
 
 const surfaces = {

@@ -154,14 +154,15 @@ function readFunctions(columns, data) {
 	};
 }
 
-// lines.of[function]: [first, end) in the arrays.
+// Lines of function f are [first[f], end[f]) of the arrays. The column counts functions from 1.
 function readLines(columns, functionCount) {
 	const of = columns.numbers("line.function", Uint32Array, 0);
 	const n = of.length;
-	const first = new Uint32Array(functionCount + 1), end = new Uint32Array(functionCount + 1);
+	const first = new Uint32Array(functionCount), end = new Uint32Array(functionCount);
 	for (let i = 0; i < n; i++) {
-		if (i === 0 || of[i] !== of[i - 1]) first[of[i]] = i;
-		end[of[i]] = i + 1;
+		if (of[i] === 0) continue;
+		if (i === 0 || of[i] !== of[i - 1]) first[of[i] - 1] = i;
+		end[of[i] - 1] = i + 1;
 	}
 	return {
 		first, end,

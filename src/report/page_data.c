@@ -162,7 +162,7 @@ static void fill_lines(struct filler *f)
 
 	if (!n)
 		return;
-	/* page->lines is grouped by the page's own numbers, so any order of groups will do. */
+	/* Counted from 1; 0 is a function that does not appear. */
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = f->number_of[page->lines[i].function];
 		f->scratch[i] = number == FZ_NONE ? 0 : number + 1;

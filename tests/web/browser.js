@@ -83,6 +83,15 @@ function pixel(page, at) {
 	}, at);
 }
 
+// Wait for something to become true. The page's policy forbids what waitForFunction does.
+async function until(page, condition, argument) {
+	const end = Date.now() + 5000;
+	while (!(await page.evaluate(condition, argument))) {
+		if (Date.now() > end) throw new Error(`never true: ${condition}`);
+		await page.waitForTimeout(15);
+	}
+}
+
 // Open a page file. `problems` collects console errors, exceptions and requests of the network.
 async function open(browser, file, options = {}) {
 	const context = await browser.newContext({
@@ -94,7 +103,9 @@ async function open(browser, file, options = {}) {
 	});
 	const page = await context.newPage();
 	const problems = [];
-	page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`console: ${m.text()}`));
+	// Reading pixels back is what `pixel` above does, not the page.
+	page.on("console", (m) => ["error", "warning"].includes(m.type()) && !m.text().includes("willReadFrequently") &&
+		problems.push(`console: ${m.text()}`));
 	page.on("pageerror", (e) => problems.push(`exception: ${e.message}`));
 	page.on("request", (r) => !/^(file|data|blob):/.test(r.url()) && problems.push(`request: ${r.url()}`));
 	page.problems = problems;
@@ -104,4 +115,4 @@ async function open(browser, file, options = {}) {
 	return page;
 }
 
-module.exports = { centreOf, closeBrowser, findChromium, launch, open, pixel, readTree, withPage };
+module.exports = { centreOf, closeBrowser, findChromium, launch, open, pixel, readTree, until, withPage };

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// What the page looks like: colours and their meaning, sizes, paper, no script, empty sides.
+"use strict";
+const assert = require("node:assert/strict");
+const { centreOf, pixel, readTree, withPage } = require("./browser.js");
+const { diffPage, profilePage, someProgram } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
+
+// Leaves of one caller whose self time changes by known percentages.
+const steps = [
+	["grew_14", 100, 114, "same"], ["grew_15", 100, 115, "more1"], ["grew_30", 100, 130, "more1"], ["grew_31", 100, 131, "more2"],
+	["grew_50", 100, 150, "more2"], ["grew_51", 100, 151, "more3"], ["grew_99", 100, 199, "more3"], ["grew_100", 100, 200, "more4"],
+	["fell_14", 100, 86, "same"], ["fell_15", 100, 85, "less1"], ["fell_31", 100, 69, "less2"], ["fell_51", 100, 49, "less3"],
+	["fell_99", 400, 4, "less3"], ["equal", 200, 200, "same"], ["added", 0, 120, "added"],
+];
+const seed = {
+	light: { same: "#bdbdbd", more1: "#ffcdd2", more2: "#ef9a9a", more3: "#e57373", more4: "#d32f2f", less1: "#90caf9", less2: "#64b5f6", less3: "#42a5f5", less4: "#1976d2", added: "#9575cd" },
+	dark: { same: "#757575", more1: "#ffcdd2", more2: "#ef9a9a", more3: "#e57373", more4: "#ef5350", less1: "#bbdefb", less2: "#90caf9", less3: "#64b5f6", less4: "#42a5f5", added: "#b39ddb" },
+};
+
+function stepProfile(side) {
+	return [
+		{ tid: 1, stack: [f("main")], count: 50 },
+		...steps.filter((s) => s[side]).map((s) => ({ tid: 1, stack: [f("main"), f(s[0])], count: s[side] })),
+	];
+}
+
+test("a diff is coloured by the seed's steps, in exactly its colours when asked", async () => {
+	const page_file = diffPage(stepProfile(1), stepProfile(2), ["exact", "time", "tachyon"]);
+	for (const theme of ["light", "dark"])
+		await withPage(page_file, { theme }, async (page) => {
+			const { nodes } = await readTree(page);
+			for (const [name, , , colour] of steps) {
+				const node = nodes.find((n) => n.name === name);
+				const at = await centreOf(page, node.i);
+				const box = await page.evaluate((i) => fizeau.flame.boxOf(i), node.i);
+				// Beside the text: close to the right edge, when the frame is not too narrow for that.
+				const edge = { x: at.x + Math.max(0, (box.right - box.left) / 2 - 3), y: at.y - 5 };
+				if (box.right - box.left > 8) assert.equal(await pixel(page, edge), seed[theme][colour], `${name} ${theme}`);
+			}
+		});
+});
+
+test("colour by total follows totals", async () => {
+	const grow = [{ tid: 1, stack: [f("main"), f("leaf")], count: 300 }, { tid: 1, stack: [f("main")], count: 100 }];
+	const before = [{ tid: 1, stack: [f("main"), f("leaf")], count: 100 }, { tid: 1, stack: [f("main")], count: 100 }];
+	await withPage(diffPage(before, grow, ["exact", "time", "tachyon"]), {}, async (page) => {
+		const main = (await readTree(page)).nodes.find((n) => n.name === "main");
+		const at = { ...(await centreOf(page, main.i)) };
+		assert.equal(await pixel(page, at), seed.light.same);
+		await page.keyboard.press("c");
+		assert.equal(await pixel(page, at), seed.light.more4);
+	});
+});
+
+test("labels can be read on every colour of every palette", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const low = await page.evaluate(() => {
+			const bad = [];
+			for (const name of ["fizeau", "tachyon"])
+				for (const theme of ["light", "dark"]) {
+					const p = $$colors.makePalette(name, theme);
+					p.fill.forEach((fill, i) => {
+						const c = $$colors.contrast(fill, p.inkOf(i));
+						if (c < 4.5) bad.push(`${name} ${theme} ${i}: ${c}`);
+					});
+					for (const ink of name === "fizeau" ? [p.ink, p.removed] : [p.ink])
+						if ($$colors.contrast(p.page, ink) < 4.5) bad.push(`${name} ${theme} ${ink}`);
+				}
+			return bad;
+		});
+		assert.deepEqual(low, []);
+	});
+});
+
+test("more and less differ for colour-blind eyes, and so do their steps", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const close = await page.evaluate(() => {
+			// Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
+			const kinds = {
+				normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+				protan: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+				deutan: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+				tritan: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+			};
+			const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+			const lab = (hex, m) => {
+				const c = [1, 3, 5].map((k) => linear(parseInt(hex.slice(k, k + 2), 16) / 255));
+				const [r, g, b] = [0, 3, 6].map((k) => Math.max(0, Math.min(1, m[k] * c[0] + m[k + 1] * c[1] + m[k + 2] * c[2])));
+				const t = (v) => (v > 0.008856 ? Math.cbrt(v) : 7.787 * v + 16 / 116);
+				const x = t((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047), y = t(0.2126 * r + 0.7152 * g + 0.0722 * b), z = t((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+				return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+			};
+			const apart = (a, b, m) => Math.hypot(...lab(a, m).map((v, i) => v - lab(b, m)[i]));
+			const bad = [];
+			for (const theme of ["light", "dark"]) {
+				const { fill } = $$colors.makePalette("fizeau", theme);
+				for (const [kind, m] of Object.entries(kinds)) {
+					for (let i = 1; i <= 4; i++)
+						for (let j = 5; j <= 8; j++) if (apart(fill[i], fill[j], m) < 20) bad.push(`${theme} ${kind}: more${i} less${j - 4} ${apart(fill[i], fill[j], m)}`);
+					for (const [a, b] of [[1, 2], [2, 3], [3, 4], [5, 6], [6, 7], [7, 8]])
+						if (apart(fill[a], fill[b], m) < 10) bad.push(`${theme} ${kind}: steps ${a} ${b}`);
+				}
+			}
+			return bad;
+		});
+		assert.deepEqual(close, []);
+	});
+});
+
+test("nothing sticks out at 1400 and 700 pixels, in either theme", async () => {
+	const file = diffPage(base, head, ["exact"]);
+	for (const width of [1400, 700])
+		for (const theme of ["light", "dark"])
+			for (const hash of ["", "tab=table", "elided=1&inverted=1"])
+				await withPage(file, { width, theme, hash }, async (page) => {
+					const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+					assert.ok(over <= 0, `${width} ${theme} ${hash}: ${over}`);
+					const canvas = await page.evaluate(() => document.getElementById(fizeau.state.tab === "table" ? "table" : "canvas").getBoundingClientRect().toJSON());
+					assert.ok(canvas.width > width * 0.5 && canvas.height > 300, JSON.stringify(canvas));
+				});
+});
+
+test("flame puts the roots at the bottom", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const y = () => page.evaluate(() => [fizeau.flame.boxOf(0).top, fizeau.flame.boxOf(1).top]);
+		const icicle = await y();
+		assert.ok(icicle[0] < icicle[1]);
+		await page.keyboard.press("f");
+		const flame = await y();
+		assert.ok(flame[0] > flame[1]);
+	});
+});
+
+test("printing uses the light theme and gives the view back", async () => {
+	await withPage(profilePage(head), { theme: "dark" }, async (page) => {
+		const light = await page.evaluate(() => {
+			dispatchEvent(new Event("beforeprint"));
+			const during = [document.documentElement.dataset.theme, fizeau.flame.palette.page];
+			dispatchEvent(new Event("afterprint"));
+			return [...during, document.documentElement.dataset.theme];
+		});
+		assert.deepEqual(light, ["light", "#ffffff", "dark"]);
+		const pdf = await page.pdf();
+		assert.ok(pdf.length > 5000);
+		await page.emulateMedia({ media: "print" });
+		assert.ok(await page.isHidden("#sidebar"));
+		assert.ok(await page.isVisible("#canvas"));
+	});
+});
+
+test("without script there is a table of the top functions", async () => {
+	await withPage(diffPage(base, head, ["exact"]), { javascript: false }, async (page) => {
+		const rows = await page.$$("noscript table tr, .fallback table tr");
+		assert.equal(rows.length, 21);
+		assert.ok(await page.isVisible(".fallback"));
+	});
+});
+
+test("an empty side says so, and an empty head still shows all that was removed", async () => {
+	const sum = base.reduce((n, s) => n + s.count, 0);
+	await withPage(diffPage(base, []), {}, async (page) => {
+		assert.match(await page.innerText("#empty"), /The head has no samples/);
+		const { nodes } = await readTree(page);
+		assert.equal(nodes.filter((n) => n.depth === 1).reduce((n, r) => n + r.w, 0), sum);
+		await page.keyboard.press("e");
+		assert.match(await page.innerText("#empty"), /Elided shows/);
+	});
+	await withPage(diffPage([], base), {}, async (page) => {
+		assert.match(await page.innerText("#empty"), /everything below is new/);
+		assert.equal(await page.$("#toggle-elided"), null);
+		const { nodes } = await readTree(page);
+		assert.equal(nodes.filter((n) => n.depth === 1).reduce((n, r) => n + r.w, 0), sum);
+	});
+	for (const file of [diffPage([], []), profilePage("empty")])
+		await withPage(file, {}, async (page) => {
+			assert.match(await page.innerText("#empty"), /no samples/);
+			for (const key of ["i", "f", "t", "t", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+		});
+});
+
+test("the elided switch exists only when something was removed", async () => {
+	await withPage(diffPage(base, base), {}, async (page) => assert.equal(await page.$("#toggle-elided"), null));
+	await withPage(diffPage(base, head), {}, async (page) => assert.ok(await page.isVisible("#toggle-elided")));
+});
+
+test("labels name the share, and new frames say so", async () => {
+	await withPage(diffPage([{ tid: 1, stack: [f("main")], count: 10 }], [{ tid: 1, stack: [f("main"), f("fresh")], count: 10 }], ["exact"]), {}, async (page) => {
+		const drawn = await page.evaluate(() => {
+			const texts = [];
+			const { ctx } = fizeau.flame;
+			const real = ctx.fillText.bind(ctx);
+			ctx.fillText = (text, ...rest) => {
+				texts.push(text);
+				real(text, ...rest);
+			};
+			fizeau.flame.draw();
+			return texts;
+		});
+		assert.ok(drawn.includes("fresh") && drawn.includes(" (100.0 %) (new)") && drawn.includes("+"), drawn.join());
+	});
+});
