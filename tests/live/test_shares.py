@@ -2,8 +2,9 @@
 """Fizeau and Tachyon watch the same process at the same time: the same shares must come out.
 
 Both attach to one long-running program in the forky root. A function's self share is a mean of
-samples, so the two may differ by sampling error: 4 standard errors of the difference, with
-samples counted as independent, plus one point for the moments when only one of them was watching.
+samples, so the two may differ by sampling error: 3 standard errors of the difference. Samples of
+wall time come in clumps (a preempted program shows the same stack many times), which makes the
+variance CLUMPING times that of independent ones (docs/statistics.md).
 """
 
 import math
@@ -12,7 +13,8 @@ import time
 
 from livelib import Suite, find_interpreter, fizeau
 
-SECONDS = 4
+SECONDS = 6
+CLUMPING = 5
 TARGET = """
 import math, time
 
@@ -88,12 +90,12 @@ def same_shares():
         finally:
             target.kill()
             target.wait()
-    assert m > 0.8 * SECONDS * 1000, f"only {m} samples"
+    assert m > 200, f"only {m} samples"
     worst = 0
     for name in sorted(set(theirs) | set(ours), key=str):
         a, b = theirs.get(name, 0), ours.get(name, 0)
         p = (a * n + b * m) / (n + m)
-        allowed = 4 * math.sqrt(p * (1 - p) * (1 / n + 1 / m)) + 0.01
+        allowed = 3 * math.sqrt(CLUMPING * p * (1 - p) * (1 / n + 1 / m))
         worst = max(worst, abs(a - b))
         assert abs(a - b) <= allowed, f"{name}: Tachyon {a:.3f} of {n}, fizeau {b:.3f} of {m}"
     return f"{len(ours)} functions, largest difference {100 * worst:.2f} points"
