@@ -93,7 +93,10 @@ size_t fz_visit_find_bursts(const int64_t *time, size_t n, int64_t interval, boo
 	size_t bursts = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		ret_burst[i] = i > 0 && time[i] - time[i - 1] < interval / 10;
+		if (i > 0 && time[i] == time[i - 1])
+			ret_burst[i] = ret_burst[i - 1];
+		else
+			ret_burst[i] = i > 0 && time[i] - time[i - 1] < interval / 10;
 		bursts += ret_burst[i];
 	}
 	return bursts;

@@ -67,7 +67,8 @@ struct fz_visit_sum fz_visits_sum(const struct fz_visits *v);
 /* Catch-up samples of a sampler that was late (Tachyon takes them back to back and calls none
  * missed): sets ret_burst[i] where sample i came within a tenth of the interval after its
  * predecessor. Such samples repeat their predecessor and must not be counted as looks at the
- * program. The times are those of one thread, in order. Returns how many there are. */
+ * program. Several stacks of one instant (asyncio tasks) are one look. The times are those of one
+ * thread, in order. Returns how many there are. */
 size_t fz_visit_find_bursts(const int64_t *time, size_t n, int64_t interval, bool *ret_burst);
 
 /* ---- the test ---- */
