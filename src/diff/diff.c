@@ -5,6 +5,7 @@
  *
  *              weights are times        weights count samples
  *   time       1                        interval of base / interval of head
+ *              (either times runs of head / runs of base)
  *   share      head total / base total  head total / base total
  *
  * With an empty side there is no share to make equal: the factor is then that of `time` when the
@@ -151,6 +152,13 @@ static double interval_ratio(const struct fz_diff *d)
 	return (double)base / (double)head;
 }
 
+/* Several complete runs of a side take as much longer. */
+static double run_ratio(const struct fz_diff *d)
+{
+	return (double)FZ_MAX(d->profile[FZ_HEAD]->run_count, 1) /
+	       (double)FZ_MAX(d->profile[FZ_BASE]->run_count, 1);
+}
+
 static void choose_scale(struct fz_diff *d, enum fz_scale_mode wanted)
 {
 	bool complete =
@@ -160,7 +168,7 @@ static void choose_scale(struct fz_diff *d, enum fz_scale_mode wanted)
 	if (d->total[FZ_BASE] == 0)
 		d->factor = 1;
 	else if (d->scale == FZ_SCALE_TIME || d->total[FZ_HEAD] == 0)
-		d->factor = interval_ratio(d);
+		d->factor = interval_ratio(d) * run_ratio(d);
 	else
 		d->factor = (double)d->total[FZ_HEAD] / (double)d->total[FZ_BASE];
 }
