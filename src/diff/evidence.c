@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples to visits and counts.
+ *
+ * The rows of a profile are put in order of run, thread and time once. A walk then goes through a
+ * run and follows the stack: when it changes, only the frames below the common caller are left
+ * and entered, which the prefix tree of stacks gives for free.
+ *
+ *     main;a;b;c     leave c, leave b
+ *     main;a;x       enter x              main and a go on
+ *
+ * Entities (functions, or paths) may occur several times on a stack and in both parts of a change;
+ * struct fz_visits takes care of that.
+ */
+#include "diff/evidence.h"
+
+/* ---- order ---- */
+
+static uint32_t run_of(const struct fz_samples *s, size_t row)
+{
+	return s->run ? s->run[row] : 0;
+}
+
+/* Stable counting sort of rows by a key below n. */
+static size_t *sort_rows(size_t *rows, size_t count, const struct fz_samples *s,
+			 uint32_t (*key)(const struct fz_samples *s, size_t row), uint32_t n)
+{
+	fz_auto(fz_free_ptr) size_t *start = fz_calloc((size_t)n + 1, sizeof(*start));
+	size_t *sorted = fz_reallocarray(NULL, FZ_MAX(count, 1), sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		start[key(s, rows[i]) + 1]++;
+	for (uint32_t k = 0; k < n; k++)
+		start[k + 1] += start[k];
+	for (size_t i = 0; i < count; i++)
+		sorted[start[key(s, rows[i])]++] = rows[i];
+	free(rows);
+	return sorted;
+}
+
+static uint32_t thread_of(const struct fz_samples *s, size_t row)
+{
+	return s->thread[row];
+}
+
+static bool same_thread(const struct fz_samples *s, size_t a, size_t b)
+{
+	return s->thread[a] == s->thread[b] && run_of(s, a) == run_of(s, b);
+}
+
+/* Drop the repetitions of a late sampler from the ordered rows. */
+static size_t drop_bursts(const struct fz_profile *p, size_t *rows, size_t n)
+{
+	fz_auto(fz_free_ptr) int64_t *time = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*time));
+	fz_auto(fz_free_ptr) bool *burst = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*burst));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		time[i] = p->samples.time[rows[i]];
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && same_thread(&p->samples, rows[i], rows[end]);)
+			end++;
+		fz_visit_find_bursts(time + i, end - i, p->recording.interval_ns, burst + i);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!burst[i])
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+static void sum_runs(struct fz_walk *w, uint32_t metric, size_t n)
+{
+	const struct fz_samples *s = &w->profile->samples;
+
+	w->run_start = fz_calloc((size_t)w->run_count + 1, sizeof(*w->run_start));
+	w->run_samples = fz_calloc(w->run_count, sizeof(*w->run_samples));
+	w->run_weight = fz_calloc(w->run_count, sizeof(*w->run_weight));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t run = run_of(s, w->rows[i]);
+
+		w->run_start[run + 1]++;
+		if (s->stack[w->rows[i]] == FZ_NONE)
+			continue;
+		w->run_samples[run] += fz_sample_count(w->profile, w->rows[i]);
+		w->run_weight[run] += (double)fz_sample_weight(w->profile, metric, w->rows[i]);
+	}
+	for (uint32_t run = 0; run < w->run_count; run++) {
+		w->run_start[run + 1] += w->run_start[run];
+		w->samples += w->run_samples[run];
+		w->weight += w->run_weight[run];
+	}
+}
+
+void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric)
+{
+	const struct fz_samples *s = &p->samples;
+	size_t n = 0, all;
+
+	*w = (struct fz_walk){ .profile = p, .run_count = FZ_MAX(p->run_count, 1) };
+	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
+	for (size_t row = 0; row < s->n; row++) {
+		if (fz_sample_weight(p, metric, row) <= 0)
+			continue;
+		w->rows[n++] = row;
+		w->run_count = FZ_MAX(w->run_count, run_of(s, row) + 1);
+	}
+	if (p->thread_count > 1)
+		w->rows = sort_rows(w->rows, n, s, thread_of, p->thread_count);
+	if (w->run_count > 1)
+		w->rows = sort_rows(w->rows, n, s, run_of, w->run_count);
+	all = n;
+	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0)
+		n = drop_bursts(p, w->rows, n);
+	w->bursts = all - n;
+	sum_runs(w, metric, n);
+}
+
+void fz_walk_release(struct fz_walk *w)
+{
+	free(w->rows);
+	free(w->run_start);
+	free(w->run_samples);
+	free(w->run_weight);
+	*w = (struct fz_walk){ 0 };
+}
+
+/* ---- entities ---- */
+
+static uint32_t function_of_stack(const struct fz_diff *d, enum fz_side side, uint32_t stack)
+{
+	const struct fz_profile *p = d->profile[side];
+
+	return d->function_of[side][p->frames[p->stacks[stack].frame].function];
+}
+
+static uint32_t *new_stack_map(const struct fz_profile *p)
+{
+	uint32_t *map = fz_reallocarray(NULL, FZ_MAX(p->stack_count, 1), sizeof(*map));
+
+	memset(map, 0xff, p->stack_count * sizeof(*map));
+	return map;
+}
+
+void fz_entities_functions(const struct fz_diff *d, struct fz_entities *ret)
+{
+	ret->n = d->function_count;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		uint32_t *map = new_stack_map(d->profile[side]);
+
+		for (uint32_t stack = 0; stack < d->profile[side]->stack_count; stack++)
+			map[stack] = function_of_stack(d, side, stack);
+		ret->of_stack[side] = map;
+	}
+}
+
+void fz_entities_paths(const struct fz_diff *d, const uint32_t *slot, uint32_t n,
+		       struct fz_entities *ret)
+{
+	struct fz_map children = { 0 }; /* (parent + 1, function) -> node */
+
+	for (uint32_t i = 0; i < d->node_count; i++)
+		fz_map_put(&children, FZ_KEY(d->nodes[i].parent + 1, d->nodes[i].function), i);
+	ret->n = n;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		const struct fz_profile *p = d->profile[side];
+		uint32_t *map = new_stack_map(p);
+
+		/* Nodes first: the parent of a stack has a smaller index. A stack without samples
+		 * may have no node, and then no descendant of it has one. */
+		for (uint32_t stack = 0; stack < p->stack_count; stack++) {
+			uint32_t caller = p->stacks[stack].parent;
+			uint32_t parent = caller == FZ_NONE ? FZ_NONE : map[caller];
+
+			if (caller != FZ_NONE && parent == FZ_NONE)
+				continue;
+			map[stack] = fz_map_get(
+				&children, FZ_KEY(parent + 1, function_of_stack(d, side, stack)));
+		}
+		for (uint32_t stack = 0; stack < p->stack_count; stack++)
+			if (map[stack] != FZ_NONE)
+				map[stack] = slot[map[stack]];
+		ret->of_stack[side] = map;
+	}
+	fz_map_release(&children);
+}
+
+void fz_entities_release(struct fz_entities *e)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		free(e->of_stack[side]);
+	*e = (struct fz_entities){ 0 };
+}
+
+/* ---- walks ---- */
+
+struct follower {
+	const struct fz_profile *p;
+	const uint32_t *entity; /* of a stack */
+	struct fz_visits *visits;
+	uint32_t stack; /* where we are; FZ_NONE: nowhere */
+};
+
+static uint32_t depth_of(const struct fz_profile *p, uint32_t stack)
+{
+	return stack == FZ_NONE ? 0 : p->stacks[stack].depth;
+}
+
+/* Frames are left from the leaf up and entered in any order: all at one position. */
+static void go_to(struct follower *f, uint32_t stack, uint64_t at)
+{
+	uint32_t from = f->stack, to = stack;
+
+	while (from != to) {
+		uint32_t *deeper = depth_of(f->p, from) >= depth_of(f->p, to) ? &from : &to;
+		uint32_t entity = f->entity[*deeper];
+
+		if (entity != FZ_NONE && deeper == &from)
+			fz_visits_leave(&f->visits[entity], at);
+		else if (entity != FZ_NONE)
+			fz_visits_enter(&f->visits[entity], at);
+		*deeper = f->p->stacks[*deeper].parent;
+	}
+	f->stack = stack;
+}
+
+static void harvest(const struct fz_visits *visits, uint32_t n, struct fz_visit_sum *ret)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = fz_visits_sum(&visits[i]);
+}
+
+void fz_walk_visits(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		    const struct fz_entities *e, struct fz_visit_sum *ret[FZ_FAMILIES])
+{
+	const struct fz_samples *s = &w->profile->samples;
+	fz_auto(fz_free_ptr) struct fz_visits *self = fz_calloc(FZ_MAX(e->n, 1), sizeof(*self));
+	fz_auto(fz_free_ptr) struct fz_visits *total = fz_calloc(FZ_MAX(e->n, 1), sizeof(*total));
+	struct follower f = {
+		.p = w->profile, .entity = e->of_stack[side], .visits = total, .stack = FZ_NONE
+	};
+	uint64_t at = 0;
+
+	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
+		size_t row = w->rows[i];
+		uint32_t stack = s->stack[row], count = fz_sample_count(w->profile, row);
+		uint32_t entity = stack == FZ_NONE ? FZ_NONE : f.entity[stack];
+
+		/* No visit reaches from one thread into the next. */
+		if (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row)) {
+			go_to(&f, FZ_NONE, at);
+			at++;
+		}
+		go_to(&f, stack, at);
+		if (entity != FZ_NONE)
+			fz_visits_add(&self[entity], at, count);
+		at += count;
+	}
+	go_to(&f, FZ_NONE, at);
+	harvest(self, e->n, ret[FZ_FAMILY_SELF]);
+	harvest(total, e->n, ret[FZ_FAMILY_TOTAL]);
+}
+
+void fz_walk_counts(const struct fz_walk *w, enum fz_side side, uint32_t run, uint32_t metric,
+		    const struct fz_entities *e, double *ret[FZ_FAMILIES])
+{
+	const struct fz_profile *p = w->profile;
+	fz_auto(fz_free_ptr) double *of_stack = fz_calloc(p->stack_count, sizeof(*of_stack));
+	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
+
+	for (enum fz_family k = 0; k < FZ_FAMILIES; k++)
+		memset(ret[k], 0, e->n * sizeof(*ret[k]));
+	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
+		uint32_t stack = p->samples.stack[w->rows[i]];
+
+		if (stack != FZ_NONE)
+			of_stack[stack] +=
+				metric == FZ_NONE ? fz_sample_count(p, w->rows[i])
+						  : (double)fz_sample_weight(p, metric, w->rows[i]);
+	}
+	for (uint32_t leaf = 0; leaf < p->stack_count; leaf++) {
+		if (of_stack[leaf] == 0)
+			continue;
+		for (uint32_t stack = leaf; stack != FZ_NONE; stack = p->stacks[stack].parent) {
+			uint32_t entity = e->of_stack[side][stack];
+
+			if (entity == FZ_NONE)
+				continue;
+			if (stack == leaf)
+				ret[FZ_FAMILY_SELF][entity] += of_stack[leaf];
+			/* Once a sample, however often it recurs. */
+			if (seen[entity] != leaf + 1)
+				ret[FZ_FAMILY_TOTAL][entity] += of_stack[leaf];
+			seen[entity] = leaf + 1;
+		}
+	}
+}
