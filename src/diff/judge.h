@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Which differences are real: the one place where a comparison becomes verdicts.
+ *
+ *   samples -> evidence.h -> a test of src/stats -> families corrected -> verdicts
+ *
+ * The test follows from the recordings:
+ *
+ *   one recording compared with itself          identical: nothing changed, for certain
+ *   one run a side, samples in order            visits
+ *   one run a side, order unknown               approximate
+ *   several runs                                runs
+ *   deterministic counts (instructions)         counts
+ *   anything else, or nothing on a side         none: everything is unknown
+ *
+ * Costs are head - factor * base in the comparison's unit, exactly as reports show them; intervals
+ * lie around them. docs/statistics.md explains all of it.
+ */
+#pragma once
+
+#include "diff/diff.h"
+#include "stats/verdict.h"
+
+enum fz_judge_method {
+	FZ_JUDGE_NONE,
+	FZ_JUDGE_IDENTICAL,
+	FZ_JUDGE_VISITS,
+	FZ_JUDGE_APPROXIMATE,
+	FZ_JUDGE_RUNS,
+	FZ_JUDGE_COUNTS,
+	FZ_JUDGE_METHODS
+};
+extern const char *const fz_judge_method_names[FZ_JUDGE_METHODS];
+
+/* Of a function or path, by self or by total cost. */
+struct fz_judged {
+	enum fz_verdict verdict;
+	double low, high; /* 95 % interval of the change, in unit; NaN when there is none */
+	double z;         /* the statistic; NaN when not tested */
+	double p;         /* NaN when not tested */
+};
+
+enum fz_run_word { FZ_RUN_UNKNOWN, FZ_RUN_SAME, FZ_RUN_SLOWER, FZ_RUN_FASTER, FZ_RUN_WORDS };
+extern const char *const fz_run_word_names[FZ_RUN_WORDS]; /* "unknown", "same", ... */
+
+/* Of the whole run; all relative to factor * base (0.1 is 10 %), NaN when there is no test: with
+ * share scaling both runs are made equal. */
+struct fz_judged_run {
+	enum fz_run_word word;
+	double change, low, high, z, p;
+	double smallest_visible; /* found four times out of five, if it were there */
+	double more_runs;        /* a side, to see fz_judge_options.run_delta */
+};
+
+struct fz_judge_options {
+	double delta;     /* no larger change of a function is "unchanged": part of the run */
+	double run_delta; /* the same for the run itself */
+	double kappa;     /* relative deviation from run to run; 0: the clock's usual one */
+	bool paths;       /* judge d->nodes too; they must be of a straight tree */
+};
+/* 0.2 % of the run, 5 % for the run itself. */
+#define FZ_JUDGE_DEFAULTS ((struct fz_judge_options){ .delta = 0.002, .run_delta = 0.05 })
+
+struct fz_judgement {
+	enum fz_judge_method method;
+	bool cpu_clock;            /* judged by the noise of a CPU clock, else of a wall clock */
+	double delta;              /* as used */
+	uint64_t bursts[FZ_SIDES]; /* repeated samples of a late sampler, left out */
+	struct fz_judged_run run;
+	struct fz_judged *self, *total; /* of d->functions */
+	/* Of d->nodes; NULL without options.paths. Only paths of changed functions are tested,
+	 * all others are unknown without an interval. */
+	struct fz_judged *path_self, *path_total;
+};
+
+/* Cannot fail: what cannot be judged is unknown. The judgement keeps no pointer to the diff. */
+struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_options *options);
+void fz_judgement_free(struct fz_judgement *j);
+void fz_judgement_freep(struct fz_judgement **j);

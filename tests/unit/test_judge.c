@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts of whole comparisons, on made-up recordings and on real ones. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "diff/diff.h"
+#include "diff/judge.h"
+#include "format/format.h"
+
+/* ---- recordings: main calls f0 .. f29, the k-th with a share of 1/(k + 3) ---- */
+
+enum { FUNCTIONS = 30 };
+
+struct script {
+	const char *metric, *unit;
+	double samples; /* of a run */
+	uint32_t runs;
+	int changed;   /* this function ... */
+	double factor; /* ... costs so much more */
+	bool unordered;
+	bool complete;
+	int64_t interval;
+};
+
+static const struct script usual = { .metric = "cpu",
+				     .unit = "ns",
+				     .samples = 20000,
+				     .runs = 1,
+				     .changed = -1,
+				     .complete = true,
+				     .interval = 1000000 };
+
+static uint64_t seed = 1;
+
+static double uniform(void)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return ((double)(seed >> 12) + 0.5) / 4503599627370496.0;
+}
+
+static double cost_of(const struct script *s, int f)
+{
+	return (f == s->changed ? s->factor : 1) / (f + 3);
+}
+
+static uint32_t stack_of(struct fz_profile *p, int f)
+{
+	char name[8];
+	uint32_t root =
+		fz_profile_frame_named(p, FZ_STR("main"), FZ_STR("app.py"), 1, FZ_KIND_PYTHON);
+	int n = snprintf(name, sizeof(name), "f%d", f);
+	uint32_t leaf = fz_profile_frame_named(p, (struct fz_str){ name, (size_t)n },
+					       FZ_STR("app.py"), 10 + f, FZ_KIND_PYTHON);
+
+	return fz_profile_stack(p, fz_profile_stack(p, FZ_NONE, root), leaf);
+}
+
+/* Visits of 1 to 4 samples. */
+static void add_run(struct fz_profile *p, const struct script *s, uint16_t run, uint32_t thread)
+{
+	double all = 0, unchanged = 0;
+	int64_t time = 0;
+
+	for (int f = 0; f < FUNCTIONS; f++) {
+		all += cost_of(s, f);
+		unchanged += 1.0 / (f + 3);
+	}
+	for (double left = s->samples * all / unchanged; left > 0;) {
+		double at = uniform() * all;
+		int f = 0;
+
+		while (f < FUNCTIONS - 1 && (at -= cost_of(s, f)) > 0)
+			f++;
+		for (int n = 1 + (int)(4 * uniform()); n > 0; n--, left--) {
+			struct fz_sample sample = { .run = run,
+						    .thread = thread,
+						    .stack = stack_of(p, f),
+						    .time = time += s->interval };
+
+			fz_profile_add_sample(p, &sample, NULL);
+		}
+	}
+}
+
+static struct fz_profile *record(const struct script *s)
+{
+	struct fz_profile *p = fz_profile_new();
+	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	uint32_t id = fz_profile_thread(p, &thread);
+
+	p->recording.interval_ns = s->interval;
+	p->recording.complete = s->complete;
+	p->samples.ordered = p->samples.timed = !s->unordered;
+	fz_profile_set_fact(p, "clock", FZ_STR("perf task-clock"));
+	fz_profile_add_metric(p, fz_str_of(s->metric), fz_str_of(s->unit),
+			      strcmp(s->unit, "ns") == 0 ? s->interval : 1, false);
+	for (uint32_t run = 0; run < s->runs; run++) {
+		fz_profile_add_run(p, &(struct fz_run){ 0 });
+		add_run(p, s, (uint16_t)run, id);
+	}
+	return p;
+}
+
+struct verdict {
+	struct fz_profile *base, *head;
+	struct fz_diff *d;
+	struct fz_judgement *j;
+};
+
+static void release(struct verdict *v)
+{
+	fz_judgement_free(v->j);
+	fz_diff_free(v->d);
+	fz_profile_free(v->base);
+	fz_profile_free(v->head);
+}
+#define judged __attribute__((cleanup(release))) struct verdict
+
+static struct verdict judge_pair(struct fz_profile *base, struct fz_profile *head,
+				 enum fz_scale_mode scale)
+{
+	struct verdict v = { .base = base, .head = head };
+	struct fz_diff_options options = { .match = FZ_MATCH_NAMES, .scale = scale };
+	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
+	struct fz_error err;
+
+	how.paths = true;
+	if (fz_diff_new(base, head, &options, &v.d, &err) < 0)
+		fail_msg("%s", err.message);
+	v.j = fz_judge(v.d, &how);
+	return v;
+}
+
+static struct verdict judge(const struct script *base, const struct script *head)
+{
+	struct fz_profile *a = record(base), *b = record(head);
+
+	return judge_pair(a, b, FZ_SCALE_AUTO);
+}
+
+static uint32_t function_named(const struct fz_diff *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->function_count; i++)
+		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
+			return i;
+	fail_msg("no function %s", name);
+	return FZ_NONE;
+}
+
+static uint32_t count(const struct fz_judged *list, uint32_t n, enum fz_verdict verdict)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		found += list[i].verdict == verdict;
+	return found;
+}
+
+static uint32_t changed(const struct verdict *v)
+{
+	return count(v->j->self, v->d->function_count, FZ_VERDICT_CHANGED) +
+	       count(v->j->total, v->d->function_count, FZ_VERDICT_CHANGED);
+}
+
+/* The shown difference lies in the interval, which is finite. */
+static void check_intervals(const struct verdict *v)
+{
+	for (uint32_t i = 0; i < v->d->function_count; i++) {
+		const struct fz_diff_cost *cost = &v->d->functions[i].cost;
+		double self = fz_diff_delta(v->d, cost->self[FZ_BASE], cost->self[FZ_HEAD]);
+		double total = fz_diff_delta(v->d, cost->total[FZ_BASE], cost->total[FZ_HEAD]);
+
+		assert_true(v->j->self[i].low <= self && self <= v->j->self[i].high);
+		assert_true(v->j->total[i].low <= total && total <= v->j->total[i].high);
+	}
+}
+
+static void test_same_file(void **state)
+{
+	struct fz_profile *a, *b;
+
+	(void)state;
+	seed = 5;
+	a = record(&usual);
+	seed = 5;
+	b = record(&usual);
+	judged v = judge_pair(a, b, FZ_SCALE_AUTO);
+	assert_int_equal(v.j->method, FZ_JUDGE_IDENTICAL);
+	assert_int_equal(count(v.j->self, v.d->function_count, FZ_VERDICT_UNCHANGED),
+			 v.d->function_count);
+	assert_int_equal(count(v.j->path_total, v.d->node_count, FZ_VERDICT_UNCHANGED),
+			 v.d->node_count);
+	assert_int_equal(v.j->run.word, FZ_RUN_SAME);
+	check_intervals(&v);
+}
+
+/* Two runs of the same program: never "changed", and "unchanged" takes samples. */
+static void test_same_program(void **state)
+{
+	struct script many = usual;
+
+	(void)state;
+	seed = 13;
+	judged few = judge(&usual, &usual);
+	assert_int_equal(few.j->method, FZ_JUDGE_VISITS);
+	assert_true(few.j->cpu_clock);
+	assert_int_equal(changed(&few), 0);
+	assert_int_equal(few.j->run.word, FZ_RUN_UNKNOWN);
+	check_intervals(&few);
+	many.samples = 300000;
+	judged sure = judge(&many, &many);
+	assert_int_equal(changed(&sure), 0);
+	assert_true(count(sure.j->self, sure.d->function_count, FZ_VERDICT_UNCHANGED) > 10);
+}
+
+static void test_one_run(void **state)
+{
+	struct script head = usual;
+
+	(void)state;
+	seed = 6;
+	head.changed = 4;
+	head.factor = 2;
+	judged v = judge(&usual, &head);
+	uint32_t f4 = function_named(v.d, "f4"), f0 = function_named(v.d, "f0");
+
+	assert_int_equal(v.d->scale, FZ_SCALE_TIME);
+	assert_int_equal(v.j->self[f4].verdict, FZ_VERDICT_CHANGED);
+	assert_int_equal(v.j->total[f4].verdict, FZ_VERDICT_CHANGED);
+	assert_true(v.j->self[f4].low > 0 && v.j->self[f4].z > 0);
+	assert_int_not_equal(v.j->self[f0].verdict, FZ_VERDICT_CHANGED);
+	assert_int_equal(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED), 1);
+	check_intervals(&v);
+	/* In nanoseconds: about one more of what the base had. */
+	assert_true(fabs(v.j->self[f4].low + v.j->self[f4].high) / 2 >
+		    0.8 * (double)v.d->functions[f4].cost.self[FZ_BASE]);
+	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
+	assert_true(v.j->run.change > 0.04 && v.j->run.smallest_visible > 0.05);
+	assert_true(v.j->run.more_runs >= 1);
+}
+
+/* Only paths of changed functions are judged. */
+static void test_paths(void **state)
+{
+	struct script head = usual;
+
+	(void)state;
+	seed = 7;
+	head.changed = 4;
+	head.factor = 2;
+	judged v = judge(&usual, &head);
+	uint32_t f4 = function_named(v.d, "f4");
+
+	for (uint32_t i = 0; i < v.d->node_count; i++) {
+		bool is_f4 = v.d->nodes[i].function == f4;
+
+		assert_int_equal(v.j->path_self[i].verdict,
+				 is_f4 ? FZ_VERDICT_CHANGED : FZ_VERDICT_UNKNOWN);
+		assert_int_equal(isnan(v.j->path_self[i].low), !is_f4);
+		/* One path: it is the function. */
+		if (is_f4)
+			assert_true(fabs(v.j->path_self[i].low - v.j->self[f4].low) < 1);
+	}
+}
+
+static void test_swap(void **state)
+{
+	struct script head = usual;
+	uint64_t start;
+
+	(void)state;
+	head.changed = 2;
+	head.factor = 1.5;
+	head.interval = usual.interval / 2;
+	start = seed = 8;
+	struct fz_profile *a = record(&usual), *b = record(&head);
+	judged there = judge_pair(a, b, FZ_SCALE_TIME);
+	seed = start;
+	a = record(&usual);
+	b = record(&head);
+	judged back = judge_pair(b, a, FZ_SCALE_TIME);
+	for (uint32_t i = 0; i < there.d->function_count; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "%.*s", (int)there.d->functions[i].name.n,
+			 there.d->functions[i].name.p);
+		const struct fz_judged *x = &there.j->self[i];
+		const struct fz_judged *y = &back.j->self[function_named(back.d, name)];
+
+		assert_int_equal(x->verdict, y->verdict);
+		assert_true(isnan(x->p) ? isnan(y->p) : fabs(x->p - y->p) < 1e-9);
+		assert_true(fabs(x->low + y->high) <= 1e-6 * fabs(x->low));
+	}
+	assert_int_equal(there.j->run.word == FZ_RUN_SLOWER, back.j->run.word == FZ_RUN_FASTER);
+}
+
+static void test_several_runs(void **state)
+{
+	struct script base = usual, head = usual;
+
+	(void)state;
+	seed = 9;
+	base.runs = 3;
+	head.runs = 5;
+	judged same = judge(&base, &head);
+	assert_int_equal(same.j->method, FZ_JUDGE_RUNS);
+	assert_int_equal(changed(&same), 0);
+	assert_int_equal(same.j->run.word, FZ_RUN_SAME);
+	assert_true(same.j->run.smallest_visible < 0.05);
+	assert_true(same.j->run.more_runs == 0);
+	assert_true(fabs(same.j->run.change) < 0.02);
+	check_intervals(&same);
+	head.changed = 3;
+	head.factor = 1.3;
+	judged slower = judge(&base, &head);
+	assert_int_equal(count(slower.j->self, slower.d->function_count, FZ_VERDICT_CHANGED), 1);
+	assert_int_equal(slower.j->self[function_named(slower.d, "f3")].verdict,
+			 FZ_VERDICT_CHANGED);
+	check_intervals(&slower);
+}
+
+static void test_approximate(void **state)
+{
+	struct script base = usual, head = usual;
+
+	(void)state;
+	seed = 10;
+	base.unordered = head.unordered = true;
+	base.complete = head.complete = false;
+	head.changed = 0;
+	head.factor = 3;
+	judged v = judge(&base, &head);
+	assert_int_equal(v.j->method, FZ_JUDGE_APPROXIMATE);
+	assert_int_equal(v.d->scale, FZ_SCALE_SHARE);
+	assert_int_equal(v.j->self[function_named(v.d, "f0")].verdict, FZ_VERDICT_CHANGED);
+	/* Both were made equal: there is nothing to say about the run. */
+	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
+	assert_true(isnan(v.j->run.change) && isnan(v.j->run.p));
+}
+
+static void test_counts(void **state)
+{
+	struct script base = usual, head = usual;
+	uint32_t f5;
+
+	(void)state;
+	base.metric = head.metric = "instructions";
+	base.unit = head.unit = "count";
+	base.runs = head.runs = 2;
+	base.samples = head.samples = 60000;
+	head.changed = 5;
+	head.factor = 1.5;
+	seed = 11;
+	judged v = judge(&base, &head);
+	assert_int_equal(v.j->method, FZ_JUDGE_COUNTS);
+	f5 = function_named(v.d, "f5");
+	assert_int_equal(v.j->self[f5].verdict, FZ_VERDICT_CHANGED);
+	assert_true(v.j->self[f5].low > 0 && isnan(v.j->self[f5].p));
+	assert_true(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED) <= 2);
+	check_intervals(&v);
+	assert_int_equal(v.j->run.word, FZ_RUN_SLOWER);
+}
+
+static void test_nothing_to_judge(void **state)
+{
+	struct script empty = usual, bytes = usual;
+
+	(void)state;
+	seed = 12;
+	empty.samples = 0;
+	judged none = judge(&empty, &usual);
+	assert_int_equal(none.j->method, FZ_JUDGE_NONE);
+	assert_int_equal(changed(&none), 0);
+	assert_int_equal(count(none.j->self, none.d->function_count, FZ_VERDICT_UNKNOWN),
+			 none.d->function_count);
+	bytes.metric = "heap";
+	bytes.unit = "bytes";
+	judged heap = judge(&bytes, &bytes);
+	assert_int_equal(heap.j->method, FZ_JUDGE_NONE);
+	assert_true(isnan(heap.j->self[0].low) && isnan(heap.j->run.smallest_visible));
+}
+
+/* Real Tachyon recordings of one program, each with each, end to end. */
+static void test_recordings(void **state)
+{
+	static const char *const folders[] = { "tachyon_cpu_A", "tachyon_wall_A",
+					       "tachyon_wall_B" };
+	const char *shared = getenv("FZ_SHARED");
+	uint32_t pairs = 0, wrong = 0, runs = 0;
+
+	(void)state;
+	if (!shared)
+		skip();
+	for (size_t k = 0; k < FZ_ARRAY_LEN(folders); k++) {
+		for (int a = 1; a <= 5; a++) {
+			for (int b = a + 1; b <= 5; b++) {
+				fz_auto(fz_free_ptr) char *pa =
+					fz_asprintf("%s/profiles/pairs/aa_ab/%s/%02d.bin", shared,
+						    folders[k], a);
+				fz_auto(fz_free_ptr) char *pb =
+					fz_asprintf("%s/profiles/pairs/aa_ab/%s/%02d.bin", shared,
+						    folders[k], b);
+				struct fz_profile *base, *head;
+
+				if (fz_format_load(pa, &base, NULL) < 0)
+					skip();
+				assert_int_equal(fz_format_load(pb, &head, NULL), 0);
+				judged v = judge_pair(base, head, FZ_SCALE_TIME);
+				assert_int_equal(v.j->method, FZ_JUDGE_VISITS);
+				assert_false(v.j->cpu_clock);
+				assert_true(v.j->bursts[FZ_BASE] > 0);
+				check_intervals(&v);
+				wrong += changed(&v);
+				runs += v.j->run.word == FZ_RUN_SLOWER ||
+					v.j->run.word == FZ_RUN_FASTER;
+				pairs++;
+			}
+		}
+	}
+	print_message(
+		"%u comparisons of a program with itself: %u functions called changed, %u runs\n",
+		pairs, wrong, runs);
+	assert_true(wrong <= pairs / 10);
+	assert_int_equal(runs, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_file),
+		cmocka_unit_test(test_same_program),
+		cmocka_unit_test(test_one_run),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_several_runs),
+		cmocka_unit_test(test_approximate),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_nothing_to_judge),
+		cmocka_unit_test(test_recordings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
