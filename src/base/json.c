@@ -27,10 +27,11 @@ static void before_item(struct fz_json *j)
 	}
 	if (j->depth == 0)
 		return;
+	bool on_own_line = j->pretty && j->depth <= j->pretty_depth;
 	if (j->has_item >> j->depth & 1)
-		fz_output_str(j->out, ",");
+		fz_output_str(j->out, j->pretty && !on_own_line ? ", " : ",");
 	j->has_item |= 1ull << j->depth;
-	if (j->pretty && j->depth <= j->pretty_depth)
+	if (on_own_line)
 		new_line(j, j->depth);
 }
 

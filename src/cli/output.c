@@ -8,9 +8,9 @@
 
 #include "cli/browser.h"
 #include "format/format.h"
-#include "report/svg.h"
 #include "report/folded.h"
 #include "report/json.h"
+#include "report/svg.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -161,6 +161,7 @@ static const struct fz_cli_format formats[] = {
 	  .suffixes = ".svg",
 	  .profile_file = "flamegraph_%llu.svg",
 	  .diff_file = "diff_flamegraph_%llu.svg",
+	  .page = true,
 	  .profile = write_svg,
 	  .diff = write_svg_diff },
 	{ .name = "json", .suffixes = ".json", .profile = write_json, .diff = write_json_diff },

@@ -1,0 +1,177 @@
+# $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
+$ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
+Total: 602 ms -> 604 ms of wall time; compared by share, so the change of the
+  total takes no part.
+
+Self
+   before     after      change         %   share  function
+   369 ms    532 ms     +163 ms   +44.1 %  49.2 %  parse (program.py:11)
+  69.2 ms       0 s    -69.2 ms   removed  20.9 %  dropped.<locals>.<genexpr>
+  82.8 ms   47.0 ms    -35.8 ms   -43.2 %  10.8 %  helper (program.py:31)
+  31.6 ms       0 s    -31.6 ms   removed   9.6 %  dropped (program.py:21)
+  46.7 ms   18.5 ms    -28.2 ms   -60.3 %   8.5 %  fib (program.py:17)
+  2.51 ms   4.50 ms    +1.99 ms   +79.4 %   0.6 %  request (program.py:37)
+  1.00 ms    500 us     -503 us   -50.2 %   0.2 %  serve (program.py:48)
+  1.00 ms   1.50 ms     +497 us   +49.5 %   0.2 %  _run_code (…hon3/runpy.py:87)
+
+Total, callees included
+   before     after      change         %  function
+   369 ms    532 ms     +163 ms   +44.1 %  parse (program.py:11)
+   140 ms       0 s     -140 ms   removed  dropped (program.py:21)
+  69.2 ms       0 s    -69.2 ms   removed  dropped.<locals>.<genexpr>
+  82.8 ms   47.0 ms    -35.8 ms   -43.2 %  helper (program.py:31)
+      0 s   30.0 ms    +30.0 ms       new  added (program.py:25)
+  46.7 ms   18.5 ms    -28.2 ms   -60.3 %  fib (program.py:17)
+   602 ms    602 ms     -497 us    -0.1 %  <module> (program.py:62)
+   602 ms    602 ms     -497 us    -0.1 %  main (program.py:57)
+   602 ms    602 ms     -497 us    -0.1 %  serve (program.py:48)
+   601 ms    602 ms    +6.65 us     0.0 %  request (program.py:37)
+
+New code: 1 function, self 0 s
+        0 s  added (program.py:25)
+
+Removed code: 2 functions, self 101 ms
+    69.2 ms  dropped.<locals>.<genexpr> (program.py:21)
+    31.6 ms  dropped (program.py:21)
+
+Call paths that are gone: 3, self 140 ms
+
+Scaling: share; base values are multiplied by 1.0033 to make the totals equal.
+Base: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Head: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
+Warning: more than 5 % of the base's samples could not be read.
+Warning: more than 5 % of the head's samples could not be read.
+Note: one recording a side, not tested against noise. The 15 % step below which
+  colours stay grey is a convention, not a test: a larger change can be noise
+  and a smaller one real. Record again to see what stays.
+
+$ fizeau diff base.bin base.bin --scale time
+Total: 602 ms -> 602 ms of wall time, 0 s (0.0 %), unchanged.
+
+No function changed.
+
+Scaling: time; base values stand as recorded.
+Base: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Head: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Warning: more than 5 % of the base's samples could not be read.
+Warning: the base is not known to be a complete run: its time depends on how
+  long was recorded.
+Warning: more than 5 % of the head's samples could not be read.
+Warning: the head is not known to be a complete run: its time depends on how
+  long was recorded.
+Note: one recording a side, not tested against noise. The 15 % step below which
+  colours stay grey is a convention, not a test: a larger change can be noise
+  and a smaller one real. Record again to see what stays.
+
+# Signs and words say what colours say.
+$ fizeau diff --color always base.bin head.bin | head -n 9 | sed 's/\x1b/ESC/g'
+ESC[1mTotal: 602 ms -> 604 ms of wall time; compared by share, so the change of the
+  total takes no part.ESC[0m
+
+ESC[1mSelfESC[0m
+ESC[2m   before     after      change         %   share  functionESC[0m
+   369 ms    532 ms  ESC[31m   +163 ms   +44.1 %ESC[0m  49.2 %  parse (program.py:11)
+  69.2 ms       0 s  ESC[35m  -69.2 ms   removedESC[0m  20.9 %  dropped.<locals>.<genexpr>
+  82.8 ms   47.0 ms  ESC[34m  -35.8 ms   -43.2 %ESC[0m  10.8 %  helper (program.py:31)
+  31.6 ms       0 s  ESC[35m  -31.6 ms   removedESC[0m   9.6 %  dropped (program.py:21)
+
+$ fizeau diff --format json base.bin head.bin | head -n 30 | cut -c 1-220
+{
+  "schema": 1,
+  "kind": "diff",
+  "metric": "wall",
+  "match": "names",
+  "base": {
+    "samples": 1203,
+    "total": 601500000,
+    "unit": "ns",
+    "facts": {"mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 640535616, "python_version": "3.15.0", "complete": false, "reconstructed": false, "error_rate": 6.0889929742388755, "missed_rate": 0
+  },
+  "head": {
+    "samples": 1207,
+    "total": 603500000,
+    "unit": "ns",
+    "facts": {"mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 652036922, "python_version": "3.15.0", "complete": false, "reconstructed": false, "error_rate": 7.438650306748467, "missed_rate": 0,
+  },
+  "scale": {
+    "mode": "share",
+    "factor": 1.00332502078138
+  },
+  "warnings": [
+    "more than 5 % of the base's samples could not be read",
+    "more than 5 % of the head's samples could not be read"
+  ],
+  "nodes": [
+    {"id": 0, "parent": -1, "name": "_run_module_as_main", "file": "lib/python3/runpy.py", "line": 201, "state": "common", "base_self": 0, "base_total": 601500000, "head_self": 0, "head_total": 603500000, "diff_self": 0,
+    {"id": 1, "parent": 0, "name": "_run_code", "file": "lib/python3/runpy.py", "line": 87, "state": "common", "base_self": 1000000, "base_total": 601500000, "head_self": 1500000, "head_total": 603500000, "diff_self": 49
+    {"id": 2, "parent": 1, "name": "\u003cmodule>", "file": "program.py", "line": 62, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null,
+    {"id": 3, "parent": 2, "name": "main", "file": "program.py", "line": 57, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null, "diff_to
+
+# Canonical names forgive another checkout, exact matching does not.
+$ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep changed
+No function changed.
+
+$ fizeau diff old.txt new.txt --match exact | grep -A 1 code
+New code: 2 functions, self 5
+          5  f (/home/me/new/lib/u.py:2)
+--
+Removed code: 2 functions, self 5
+          5  f (/old/lib/u.py:2)
+
+$ fizeau diff base.bin head.bin --match exact --format json | grep elided
+  "elided_count": 3,
+  "elided_time": 279
+
+# A format that no diff has, and a name that no format has.
+$ fizeau diff base.bin head.bin --format csv
+fizeau: diff: --format: 'csv' is not one of text, html, svg, json, collapsed, folded, binary, fz
+[2]
+
+$ fizeau diff base.bin head.bin -o x.bin
+fizeau: binary: is no format for a diff; choose one of text, html, svg, json, collapsed, folded
+[2]
+
+$ fizeau diff base.bin
+fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program), but got 1
+[2]
+
+$ fizeau diff
+fizeau: the store holds no two recordings of the same program; 'fizeau run' makes them
+[2]
+
+$ fizeau diff base.bin missing.bin
+fizeau: missing.bin: no such file, recording or git revision
+[2]
+
+$ fizeau diff base.bin head.bin -o x.html && head -c 15 x.html
+<!doctype html>
+
+$ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
+<svg 
+
+# Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
+$ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
+a;c 14 13
+a;b 3 7
+a;gone 6 0
+a;new;er 0 5
+
+$ fizeau diff 1.folded 2.folded --format folded --scale share
+a;c 15 13
+a;b 3 7
+a;gone 6 0
+a;new;er 0 5
+
+# Names cannot break the text.
+$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 6
+Total: 23 samples -> 3 samples; compared by share, so the change of the total
+  takes no part.
+
+Self
+   before     after      change         %   share  function
+      0.4         3        +2.6  +666.7 %  50.0 %  b
+
+$ fizeau diff --help | head -n 3
+fizeau diff: compare two recordings: what became slower or faster
+
+Usage: fizeau diff [options] [BASE HEAD]
