@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPython 3.15's own replay accepts the .bin files that we write, and reads in them what we meant."""
+
+import pathlib
+import shutil
+import subprocess
+
+from livelib import SHARED, Skip, Suite, find_interpreter, fizeau
+
+VECTORS = ["base", "deepbase", "fib1", "one", "r100", "r1k", "slow", "small", "small0", "th1",
+           "twice", "wrap"]
+
+suite = Suite()
+
+
+def tachyon_collapsed(python, folder, name):
+    """The collapsed text that CPython makes of folder/name."""
+    out = pathlib.Path(folder) / (name + ".txt")
+    out.unlink(missing_ok=True)
+    done = subprocess.run(
+        [*python.command, "-m", "profiling.sampling", "replay", "--collapsed",
+         "-o", python.path(out), python.path(pathlib.Path(folder) / name)],
+        capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out.read_text(encoding="utf-8", errors="replace")
+
+
+def ours(*args):
+    done = fizeau(*args)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rewritten(name):
+    """A recording of CPython, read and written by us, replays as before."""
+    source = SHARED / "profiles/formats/tachyon/vectors" / (name + ".bin")
+    if not source.exists():
+        raise Skip("no shared recordings")
+    python = find_interpreter("forky-3.15")
+    with python.scratch() as folder:
+        shutil.copy(source, pathlib.Path(folder) / "theirs.bin")
+        ours("replay", source, "--binary", "-o", pathlib.Path(folder) / "ours.bin")
+        want = tachyon_collapsed(python, folder, "theirs.bin")
+        assert tachyon_collapsed(python, folder, "ours.bin") == want
+        assert ours("replay", "--collapsed", "-o", "-", source) == want
+
+
+for vector in VECTORS:
+    suite.add(f"{vector}.bin written by us replays the same", rewritten, vector)
+
+
+def check_text(text):
+    """Folded text turned into a .bin by us is what CPython reads back."""
+    python = find_interpreter("forky-3.15")
+    with python.scratch() as folder:
+        source = pathlib.Path(folder) / "in.collapsed"
+        source.write_text(text, encoding="utf-8")
+        ours("replay", source, "--binary", "-o", pathlib.Path(folder) / "x.bin")
+        return tachyon_collapsed(python, folder, "x.bin")
+
+
+@suite.test("threads, markers and counts survive")
+def _():
+    text = ("tid:12;a.py:f:3;b.py:g:7;<GC> 40\ntid:12;a.py:f:3;b.py:g:8 20\n"
+            "tid:9;a.py:f:4 3\ntid:12;a.py:f:3 2\ntid:9;a.py:f:3;<native>;c.py:C.<lambda>:1 1\n")
+    assert check_text(text) == text
+
+
+@suite.test("a stack deeper than 256 keeps its innermost frames")
+def _():
+    deep = [f"d.py:f{i}:{i + 1}" for i in range(700)]
+    want = "tid:5;" + ";".join(deep[-256:]) + " 9\n"
+    assert check_text("tid:5;" + ";".join(deep) + " 9\n") == want
+
+
+@suite.test("a sample for several intervals is several samples")
+def _():
+    text = "tid:5;a.py:f:1;a.py:g:2 20000\ntid:5;a.py:f:1 9000\n"
+    assert check_text(text) == text
+
+
+@suite.test("names in any script")
+def _():
+    text = "tid:5;m\u00f6d.py:\u51fd\u6570:1;a b.py:g h:2 2\n"
+    assert check_text(text) == text
+
+
+suite.main()
