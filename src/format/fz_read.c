@@ -311,40 +311,51 @@ static struct fz_str rest_of(const struct fz_cursor *c)
 	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
 }
 
-static bool read_metric(struct reader *r, struct fz_cursor *c)
-{
-	struct fz_str name = read_text(c), unit = read_text(c);
-	int64_t each = fz_cursor_zigzag(c);
-	bool has_column = fz_cursor_u8(c);
+struct metric {
+	struct fz_str name, unit;
+	int64_t each;
+	bool has_column;
+};
 
-	if (c->bad)
-		return false;
-	fz_profile_add_metric(r->p, name, unit, each, has_column);
-	if (has_column) {
-		r->unit[r->columns] = fz_str_eq(unit, FZ_STR("ns")) ? r->quantum_ns : 1;
-		r->usual[r->columns++] = each;
-	}
-	return true;
+static struct metric read_metric(struct fz_cursor *c)
+{
+	struct metric m = { .name = read_text(c), .unit = read_text(c) };
+
+	m.each = fz_cursor_zigzag(c);
+	m.has_column = fz_cursor_u8(c);
+	return m;
 }
 
+static void add_metric(struct reader *r, const struct metric *m)
+{
+	fz_profile_add_metric(r->p, m->name, m->unit, m->each, m->has_column);
+	if (!m->has_column)
+		return;
+	r->unit[r->columns] = fz_str_eq(m->unit, FZ_STR("ns")) ? r->quantum_ns : 1;
+	r->usual[r->columns++] = m->each;
+}
+
+/* All of it or nothing. Later ones say the same. */
 static bool read_setup(struct reader *r, struct fz_cursor *c)
 {
+	struct metric metrics[FZ_METRICS_MAX];
+
 	if (r->has_setup)
 		return true;
 	int64_t quantum = (int64_t)fz_cursor_varint32(c, 1000 * 1000 * 1000);
 	uint64_t interval = fz_cursor_varint(c);
 	uint32_t chosen = fz_cursor_varint32(c, FZ_METRICS_MAX);
 	uint32_t n = fz_cursor_varint32(c, FZ_METRICS_MAX);
-
+	for (uint32_t m = 0; m < n; m++)
+		metrics[m] = read_metric(c);
 	if (c->bad || quantum < 1 || interval > INT64_MAX / 2 || n == 0 || chosen >= n)
 		return false;
 	r->quantum_ns = quantum;
 	r->interval_ns = (int64_t)interval;
-	r->has_setup = true;
 	for (uint32_t m = 0; m < n; m++)
-		if (!read_metric(r, c))
-			return false;
+		add_metric(r, &metrics[m]);
 	r->p->default_metric = chosen;
+	r->has_setup = true;
 	return true;
 }
 

@@ -16,7 +16,7 @@
 #include <zstd.h>
 
 enum { RECORDS = 64 * 1024, LEVEL = 5, REPEATS_MAX = 8192 };
-#define SAMPLES_MAX ((uint64_t)1 << 31)
+#define SAMPLES_MAX ((uint64_t)1 << 28)
 
 /* State of one (tid, interpreter): what the next record is relative to. */
 struct lane {
@@ -227,7 +227,7 @@ static int add_row(struct writer *w, size_t row, struct fz_error *err)
 	if (n > SAMPLES_MAX - w->samples)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "a Tachyon file holds one entry for each sample, and this profile's "
-			       "%s would need more than 2,147,483,648; choose another format",
+			       "%s would need more than 268,435,456; choose another format",
 			       w->metric->name);
 	if (w->p->threads[s->thread[row]].is_main)
 		status |= FZ_STATUS_MAIN_THREAD;

@@ -273,12 +273,30 @@ static void add_optional_columns(struct fz_samples *s, const struct fz_sample *s
 	}
 }
 
+/* No sum over any samples may leave int64_t, whatever a file claims: that would be a bug in
+ * every place that adds weights up. False when this sample would make it possible. */
+static bool count_magnitude(struct fz_profile *p, uint32_t count, const int64_t *weights)
+{
+	bool fits = true;
+
+	for (uint32_t m = 0; m < p->metric_count; m++) {
+		const struct fz_metric *metric = &p->metrics[m];
+		int64_t w = metric->column ? *weights++ : metric->each;
+		uint64_t size = w < 0 ? -(uint64_t)w : (uint64_t)w;
+		fits &= metric->column || !__builtin_mul_overflow(size, count, &size);
+		fits &= !__builtin_add_overflow(p->magnitude[m], size, &p->magnitude[m]) &&
+			p->magnitude[m] <= INT64_MAX;
+	}
+	return fits;
+}
+
 void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *sample,
 			   const int64_t *weights)
 {
 	struct fz_samples *s = &p->samples;
+	uint32_t count = FZ_MAX(sample->count, 1);
 
-	if (s->n >= p->limits->samples) {
+	if (s->n >= p->limits->samples || !count_magnitude(p, count, weights)) {
 		p->over_limit = true;
 		return;
 	}
@@ -293,7 +311,7 @@ void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *sample,
 	if (s->run)
 		s->run[row] = sample->run;
 	if (s->count)
-		s->count[row] = FZ_MAX(sample->count, 1);
+		s->count[row] = count;
 	for (uint32_t m = 0, w = 0; m < p->metric_count; m++)
 		if (p->metrics[m].column)
 			p->metrics[m].column[row] = weights[w++];

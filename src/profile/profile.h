@@ -208,6 +208,7 @@ struct fz_profile {
 
 	/* interning; private to profile.c */
 	struct fz_map string_map, function_map, frame_map, stack_map, thread_map;
+	uint64_t magnitude[FZ_METRICS_MAX]; /* sum of absolute weights: keeps every sum in range */
 	bool over_limit;
 };
 

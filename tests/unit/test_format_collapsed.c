@@ -55,9 +55,7 @@ static void test_line_ends(void **state)
 {
 	(void)state;
 	check_text("a;b 1\r\na;b 2\r\na 4", &fz_format_folded, "a 4\na;b 3\n");
-	check_text("\xef\xbb\xbf"
-		   "a;b 1\n\n\na;b 2\n",
-		   &fz_format_folded, "a;b 3\n");
+	check_text("\xef\xbb\xbf\x61;b 1\n\n\na;b 2\n", &fz_format_folded, "a;b 3\n");
 }
 
 static void test_utf16(void **state)
@@ -215,29 +213,12 @@ static void test_large_values(void **state)
 }
 
 static const char *const odd_names[] = {
-	"plain",
-	"semi;colon",
-	"new\nline",
-	"trailing blank ",
-	"ends in 12",
-	"#comment",
-	"",
-	"\\x3b",
-	"\\x",
-	"back\\slash",
-	"\xff\xfe",
-	"\xef\xbb\xbf"
-	"bom",
-	"a\tb",
-	"\x1b[31m",
-	"tid:5",
-	"file.py:f:3",
-	"f (a.py:3)",
-	"\xc3\x28",
-	"\r",
-	"1 2 3",
-	" ",
-	"P1",
+	"plain",      "semi;colon",  "new\nline", "trailing blank ",
+	"ends in 12", "#comment",    "",          "\\x3b",
+	"\\x",        "back\\slash", "\xff\xfe",  "\xef\xbb\xbf\x62om",
+	"a\tb",       "\x1b[31m",    "tid:5",     "file.py:f:3",
+	"f (a.py:3)", "\xc3\x28",    "\r",        "1 2 3",
+	" ",          "P1",
 };
 
 static void add_odd(struct fz_profile *p, uint32_t kind_of_file)
