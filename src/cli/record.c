@@ -63,6 +63,7 @@ static int check_options(struct fz_record_options *o, struct fz_error *err)
 
 	if (o->clock == FZ_CLOCK_CPU && o->rate.micro_hz == 0)
 		return fz_fail(err, FZ_EUSAGE, "--clock cpu needs a rate, not 'max'");
+	o->output.no_source = o->no_source;
 	return fz_cli_output_check(&o->output, false, &planned, err);
 }
 

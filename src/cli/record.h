@@ -47,11 +47,9 @@ int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct 
 	  .help = "do not store the text of executed source files" },                              \
 	FZ_CLI_OUTPUT_FILE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
+	FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
-	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                                 \
-	{ .kind = FZ_OPT_CALL, .long_name = "diff-flamegraph", .argument = "BASELINE",             \
-	  .value = &(o).output, .call = fz_cli_output_set_baseline,                                \
-	  .help = "compare with an earlier recording, as 'fizeau diff' does" }
+	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output)
 /* clang-format on */
 
 struct fz_record {
