@@ -15,6 +15,7 @@
 
 #include "capture/cpuclock.h"
 #include "capture/facts.h"
+#include "capture/priority.h"
 #include "capture/sources.h"
 #include "capture/stop.h"
 
@@ -36,6 +37,9 @@
 #define OPEN_PATIENCE (1 * SECOND)
 /* Before trying again when a target was found but cannot be sampled as asked. */
 #define REFUSED_PAUSE (500 * MS)
+
+/* CPU time in a second from which on we are no thread that mostly sleeps. */
+#define PRIORITY_MOST (SECOND / 4 * 3)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };
 
@@ -253,6 +257,39 @@ static void take_instant(struct fz_sampler *s)
 	write_sample(s, &sample, now, elapsed);
 }
 
+/* ---- getting a turn ---- */
+
+static int64_t cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* Ask for wake-ups in time: exact timers, and a turn on a busy machine. */
+static void start_waking(struct fz_sampler *s)
+{
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (s->options->rate.micro_hz)
+		s->priority = fz_priority_raise();
+	fz_profile_set_fact(s->profile, "priority", fz_str_of(fz_priority_names[s->priority]));
+	s->cpu_time = cpu_time();
+}
+
+/* A rate that keeps us busy must not take the processor from everybody else. */
+static void check_priority(struct fz_sampler *s)
+{
+	int64_t used = cpu_time() - s->cpu_time;
+
+	s->cpu_time += used;
+	if (s->priority != FZ_PRIORITY_NORMAL && used > PRIORITY_MOST) {
+		fz_priority_lower();
+		s->priority = FZ_PRIORITY_NORMAL;
+		fz_profile_set_fact(s->profile, "priority", FZ_STR("normal, after being busy"));
+	}
+}
+
 /* ---- the loop ---- */
 
 static void flush(struct fz_sampler *s)
@@ -275,6 +312,7 @@ static void do_chores(struct fz_sampler *s)
 		s->next_chore = now + FLUSH_EVERY;
 	}
 	if (now >= s->next_second) {
+		check_priority(s);
 		if (s->options->on_second)
 			s->options->on_second(s->options->arg, s);
 		s->next_second += SECOND * (1 + (now - s->next_second) / SECOND);
@@ -366,7 +404,7 @@ static bool wait_instant(struct fz_sampler *s)
 
 void fz_sampler_run(struct fz_sampler *s)
 {
-	prctl(PR_SET_TIMERSLACK, 1UL);
+	start_waking(s);
 	while (!s->end) {
 		if (!s->target.python) {
 			wait_until(s, FZ_MIN(s->target.next_try, next_duty(s)));
@@ -378,6 +416,7 @@ void fz_sampler_run(struct fz_sampler *s)
 		do_chores(s);
 	}
 	s->end_time = fz_clock_now();
+	fz_priority_lower();
 	if (s->sources)
 		fz_sources_finish(s->sources);
 }

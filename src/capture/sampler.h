@@ -9,6 +9,7 @@
 
 #include <sys/signalfd.h>
 
+#include "capture/priority.h"
 #include "capture/rate.h"
 #include "capture/target.h"
 #include "format/fz.h"
@@ -57,6 +58,8 @@ struct fz_sampler {
 	struct fz_error refusal; /* a target was found but cannot be sampled as asked */
 	const char *warning;     /* something the user should know, or NULL */
 
+	enum fz_priority priority;
+	int64_t cpu_time;   /* of ours, a second ago */
 	int64_t now;        /* fz_clock_now() when the loop last looked */
 	int64_t grid;       /* when instant 0 of the open target was */
 	uint64_t slot;      /* of the last instant */

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "capture/cpuclock.h"
+#include "capture/priority.h"
 #include "capture/python/python.h"
 
 #include <errno.h>
@@ -113,6 +114,17 @@ static void check_perf(void)
 	fz_cpuclock_free(clock);
 }
 
+static void check_priority(void)
+{
+	enum fz_priority priority = fz_priority_raise();
+
+	fz_priority_lower();
+	say("priority", priority == FZ_PRIORITY_REAL_TIME
+				? "real-time: samples are taken in time on a busy machine"
+				: "normal: on a busy machine samples come late; CAP_SYS_NICE or "
+				  "'ulimit -r 1' allows real-time");
+}
+
 static void check_machine(void)
 {
 	struct utsname u;
@@ -128,6 +140,7 @@ static void check_machine(void)
 	check_ptrace();
 	check_reading();
 	check_perf();
+	check_priority();
 }
 
 /* ---- a process ---- */
