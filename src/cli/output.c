@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One table of what commands can write, and choosing from it; see output.h.
- *
- * A row writes a profile, a diff or both. Formats that other programs read back live in src/format
- * and appear here by their name there ("codec"); reports are functions of src/report.
- */
+/* Choosing among the reports, checking that they can be written, writing them; see output.h. */
 #include "cli/output.h"
 
 #include "cli/browser.h"
 #include "format/format.h"
-#include "report/folded.h"
-#include "report/json.h"
-#include "report/svg.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -20,29 +13,23 @@
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
 const char *const fz_cli_match_names[] = { "names", "exact", NULL };
 
-struct fz_cli_format {
-	const char *name, *alias;
-	const char *suffixes;                 /* space separated */
-	const char *profile_file, *diff_file; /* default file, %llu: process id; NULL: stdout */
-	const char *codec;                    /* in src/format: writes profiles */
-	bool binary;                          /* never to a terminal */
-	bool page;                            /* what a browser shows */
-	int (*profile)(const struct fz_cli_output *o, const struct fz_profile *p,
-		       struct fz_output *out, struct fz_error *err);
-	int (*diff)(const struct fz_cli_output *o, const struct fz_diff *d, struct fz_output *out,
-		    struct fz_error *err);
-};
-
-/* ---- writers ---- */
-
-/* Style of the text that goes to an output: a file gets no colour unless told to. */
-static struct fz_text_options text_options(const struct fz_cli_output *o, int fd)
+/* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
+ * to. */
+static struct fz_report_options report_options(const struct fz_cli_output *o, int fd)
 {
-	return (struct fz_text_options){
-		.style = fz_style_of(fd, (enum fz_color_when)o->color),
-		.limit = (unsigned)o->limit,
-		.sort = (enum fz_text_sort)o->sort,
+	struct fz_report_options r = {
+		.text = { .style = fz_style_of(fd, (enum fz_color_when)o->color),
+			  .limit = (unsigned)o->limit,
+			  .sort = (enum fz_text_sort)o->sort },
+		.html = FZ_HTML_DEFAULTS,
+		/* As difffolded.pl: columns as recorded unless scaling was asked for. */
+		.scaled = o->scale != FZ_SCALE_AUTO,
 	};
+
+	r.html.palette = (enum fz_palette)o->palette;
+	r.html.no_source = o->no_source;
+	memcpy(r.html.labels, o->labels, sizeof(r.html.labels));
+	return r;
 }
 
 static int output_fd(const struct fz_output *out)
@@ -50,186 +37,11 @@ static int output_fd(const struct fz_output *out)
 	return fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
 }
 
-static int write_text(const struct fz_cli_output *o, const struct fz_profile *p,
-		      struct fz_output *out, struct fz_error *err)
-{
-	struct fz_text_options options = text_options(o, output_fd(out));
-
-	(void)err;
-	fz_report_text_profile(p, &options, out);
-	return 0;
-}
-
-static int write_text_diff(const struct fz_cli_output *o, const struct fz_diff *d,
-			   struct fz_output *out, struct fz_error *err)
-{
-	struct fz_text_options options = text_options(o, output_fd(out));
-
-	(void)err;
-	fz_report_text_diff(d, &options, out);
-	return 0;
-}
-
-static struct fz_html_options html_options(const struct fz_cli_output *o)
-{
-	struct fz_html_options html = FZ_HTML_DEFAULTS;
-
-	html.palette = (enum fz_palette)o->palette;
-	html.no_source = o->no_source;
-	memcpy(html.labels, o->labels, sizeof(html.labels));
-	return html;
-}
-
-static int write_html(const struct fz_cli_output *o, const struct fz_profile *p,
-		      struct fz_output *out, struct fz_error *err)
-{
-	struct fz_html_options html = html_options(o);
-
-	return fz_report_html_profile(p, &html, out, err);
-}
-
-static int write_html_diff(const struct fz_cli_output *o, const struct fz_diff *d,
-			   struct fz_output *out, struct fz_error *err)
-{
-	struct fz_html_options html = html_options(o);
-
-	return fz_report_html_diff(d, &html, out, err);
-}
-
-static int write_svg(const struct fz_cli_output *o, const struct fz_profile *p,
-		     struct fz_output *out, struct fz_error *err)
-{
-	struct fz_html_options html = html_options(o);
-
-	return fz_report_svg_profile(p, &html, out, err);
-}
-
-static int write_svg_diff(const struct fz_cli_output *o, const struct fz_diff *d,
-			  struct fz_output *out, struct fz_error *err)
-{
-	struct fz_html_options html = html_options(o);
-
-	return fz_report_svg_diff(d, &html, out, err);
-}
-
-static int write_json(const struct fz_cli_output *o, const struct fz_profile *p,
-		      struct fz_output *out, struct fz_error *err)
-{
-	(void)o;
-	(void)err;
-	fz_report_json_profile(p, out);
-	return 0;
-}
-
-static int write_json_diff(const struct fz_cli_output *o, const struct fz_diff *d,
-			   struct fz_output *out, struct fz_error *err)
-{
-	(void)o;
-	(void)err;
-	fz_report_json_diff(d, out);
-	return 0;
-}
-
-/* As difffolded.pl: columns as recorded unless scaling was asked for. */
-static int write_folded_diff(const struct fz_cli_output *o, const struct fz_diff *d,
-			     struct fz_output *out, struct fz_error *err)
-{
-	(void)err;
-	fz_report_folded_diff(d, o->scale != FZ_SCALE_AUTO, out);
-	return 0;
-}
-
-static int write_codec(const struct fz_cli_output *o, const struct fz_profile *p,
-		       struct fz_output *out, struct fz_error *err)
-{
-	return fz_format_by_name(o->chosen->codec)->write(p, out, err);
-}
-
-/* ---- table ---- */
-
-static const struct fz_cli_format formats[] = {
-	{ .name = "text", .suffixes = ".txt", .profile = write_text, .diff = write_text_diff },
-	{ .name = "html",
-	  .alias = "flamegraph",
-	  .suffixes = ".html .htm",
-	  .profile_file = "flamegraph_%llu.html",
-	  .diff_file = "diff_flamegraph_%llu.html",
-	  .page = true,
-	  .profile = write_html,
-	  .diff = write_html_diff },
-	{ .name = "svg",
-	  .suffixes = ".svg",
-	  .profile_file = "flamegraph_%llu.svg",
-	  .diff_file = "diff_flamegraph_%llu.svg",
-	  .page = true,
-	  .profile = write_svg,
-	  .diff = write_svg_diff },
-	{ .name = "json", .suffixes = ".json", .profile = write_json, .diff = write_json_diff },
-	{ .name = "collapsed",
-	  .suffixes = ".collapsed .col",
-	  .profile_file = "collapsed_%llu.txt",
-	  .codec = "collapsed",
-	  .profile = write_codec,
-	  .diff = write_folded_diff },
-	{ .name = "folded",
-	  .suffixes = ".folded",
-	  .codec = "folded",
-	  .profile = write_codec,
-	  .diff = write_folded_diff },
-	{ .name = "binary",
-	  .alias = "tachyon",
-	  .suffixes = ".bin",
-	  .profile_file = "binary_%llu.bin",
-	  .codec = "tachyon",
-	  .binary = true,
-	  .profile = write_codec },
-	{ .name = "fz",
-	  .suffixes = ".fz",
-	  .profile_file = "recording_%llu.fz",
-	  .codec = "fz",
-	  .binary = true,
-	  .profile = write_codec },
-};
-
-static bool is_available(const struct fz_cli_format *f, bool diff)
-{
-	if (diff)
-		return f->diff != NULL;
-	return f->profile && (!f->codec || fz_format_by_name(f->codec));
-}
-
-static const struct fz_cli_format *find_by_name(const char *name)
-{
-	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++)
-		if (strcmp(formats[i].name, name) == 0 ||
-		    (formats[i].alias && strcmp(formats[i].alias, name) == 0))
-			return &formats[i];
-	return NULL;
-}
-
-static const struct fz_cli_format *find_by_suffix(const char *path)
-{
-	struct fz_str whole = fz_str_of(path);
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++) {
-		for (const char *s = formats[i].suffixes; *s;) {
-			size_t n = strcspn(s, " ");
-			if (whole.n > n && memcmp(path + whole.n - n, s, n) == 0)
-				return &formats[i];
-			s += n + strspn(s + n, " ");
-		}
-	}
-	return NULL;
-}
-
-/* "text, json, collapsed" */
 static char *available_names(bool diff)
 {
 	struct fz_buf names = { 0 };
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++)
-		if (is_available(&formats[i], diff))
-			fz_buf_printf(&names, "%s%s", names.n ? ", " : "", formats[i].name);
+	fz_report_names(diff, &names);
 	return fz_buf_take(&names);
 }
 
@@ -248,7 +60,7 @@ static int choose_name(struct fz_cli_output *o, const char *name, struct fz_erro
 
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
-	if (find_by_name(text))
+	if (fz_report_by_name(text))
 		return choose_name(opt->value, text, err);
 	fz_auto(fz_free_ptr) char *names = available_names(false);
 	return fz_fail(err, FZ_EUSAGE, "--format: '%s' is not one of %s", text, names);
@@ -283,12 +95,12 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	bool to_file = o->file && strcmp(o->file, "-") != 0;
 
 	if (o->format)
-		o->chosen = find_by_name(o->format);
+		o->chosen = fz_report_by_name(o->format);
 	else if (to_file)
-		o->chosen = find_by_suffix(o->file);
+		o->chosen = fz_report_by_suffix(o->file);
 	else if (o->baseline)
-		o->chosen = find_by_name("html");
-	if (o->chosen && !is_available(o->chosen, diff))
+		o->chosen = fz_report_by_name("html");
+	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
 	if (!o->chosen && to_file)
@@ -434,8 +246,10 @@ static int write_profile(const struct fz_cli_output *o, const struct fz_profile 
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	int r = fz_output_open(path, &out, err);
 
-	if (!r)
-		r = o->chosen->profile(o, p, out, err);
+	if (!r) {
+		struct fz_report_options options = report_options(o, output_fd(out));
+		r = o->chosen->profile(o->chosen, &options, p, out, err);
+	}
 	return r ? r : finish(o, fz_steal(out), &target, err);
 }
 
@@ -445,7 +259,7 @@ static struct fz_cli_output with_format(const struct fz_cli_output *o, const cha
 	struct fz_cli_output copy = *o;
 
 	if (!copy.chosen)
-		copy.chosen = find_by_name(name);
+		copy.chosen = fz_report_by_name(name);
 	return copy;
 }
 
@@ -463,15 +277,16 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 	fz_auto(fz_free_ptr) char *path = target.path;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 
-	/* Folded text counts samples, as everywhere. */
-	if (with.chosen->diff == write_folded_diff && fz_diff_has_metric(base, FZ_STR("samples")) &&
+	if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
 	    fz_diff_has_metric(head, FZ_STR("samples")))
 		options.metric = FZ_STR("samples");
 	int r = fz_diff_new(base, head, &options, &d, err);
 	if (!r)
 		r = fz_output_open(path, &out, err);
-	if (!r)
-		r = with.chosen->diff(&with, d, out, err);
+	if (!r) {
+		struct fz_report_options report = report_options(&with, output_fd(out));
+		r = with.chosen->diff(&report, d, out, err);
+	}
 	return r ? r : finish(o, fz_steal(out), &target, err);
 }
 
@@ -486,10 +301,10 @@ int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *
 
 void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd)
 {
-	struct fz_text_options options = text_options(o, fd);
+	struct fz_report_options options = report_options(o, fd);
 	fz_auto(fz_output_abortp) struct fz_output *text = fz_output_memory();
 
-	fz_report_text_profile(p, &options, text);
+	fz_report_text_profile(p, &options.text, text);
 	struct fz_str s = fz_buf_view(fz_output_buffer(text));
 	(void)!fz_write_full(fd, s.p, s.n);
 }

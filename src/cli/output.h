@@ -11,10 +11,7 @@
 #include "cli/cli.h"
 #include "diff/diff.h"
 #include "profile/profile.h"
-#include "report/html.h"
-#include "report/text.h"
-
-struct fz_cli_format;
+#include "report/report.h"
 
 struct fz_cli_output {
 	/* set by the options */
@@ -29,9 +26,9 @@ struct fz_cli_output {
 	int palette;                  /* enum fz_palette */
 	const char *labels[FZ_SIDES]; /* what the sides are called; set by the command */
 	/* set by the check */
-	const struct fz_cli_format *chosen; /* NULL: nothing was asked for */
-	struct fz_profile *base;            /* of the baseline */
-	char *path; /* of the file; NULL: standard output or a default name */
+	const struct fz_report *chosen; /* NULL: nothing was asked for */
+	struct fz_profile *base;        /* of the baseline */
+	char *path;                     /* of the file; NULL: standard output or a default name */
 };
 
 #define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15 })

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* One table of everything that can be written about a profile or a diff.
+ *
+ * Adding a report is one row in report.c. Formats that other programs read back live in src/format
+ * and appear here by their name there.
+ */
+#pragma once
+
+#include "base/io.h"
+#include "diff/diff.h"
+#include "report/html.h"
+#include "report/text.h"
+
+struct fz_report_options {
+	struct fz_text_options text;
+	struct fz_html_options html; /* of pages and pictures */
+	bool scaled;                 /* two-column folded text: multiply the base column */
+};
+
+struct fz_report {
+	const char *name, *alias;
+	const char *suffixes; /* space separated, with dot */
+	/* What a file is called when the user names none, %llu being a process id; NULL: the report
+	 * goes to standard output. */
+	const char *profile_file, *diff_file;
+	const char *codec; /* its name in src/format, which writes profiles */
+	bool binary;       /* never to a terminal */
+	bool page;         /* what a browser shows; its diffs want cells and lines */
+	bool by_samples;   /* its diffs count samples where both sides can */
+	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
+		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
+		    struct fz_output *out, struct fz_error *err);
+};
+
+/* NULL when there is none of that name, or suffix. */
+const struct fz_report *fz_report_by_name(const char *name);
+const struct fz_report *fz_report_by_suffix(const char *path);
+bool fz_report_writes(const struct fz_report *r, bool diff);
+/* "text, html, json": those that write a diff, or a profile. */
+void fz_report_names(bool diff, struct fz_buf *out);
