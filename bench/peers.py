@@ -5,6 +5,7 @@
     Tachyon   python3.15 -m profiling.sampling, in the Debian forky root that tests/roots makes
     austin    3.7 of Debian trixie (reads CPython up to 3.13), unpacked into that root
     perf      native stacks only: the price of sampling by the kernel, no Python functions
+    timer     timer.c, which wakes up as often and does nothing: what no sampler can go below
 
 Targets run in the same root, so that every tool watches the same interpreter; without the root
 only fizeau is measured, on the machine's own python3.
@@ -15,6 +16,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -204,9 +206,54 @@ class Perf(Tool):
         return Recording(usage, path, int(found[1]) if found else 0, seconds)
 
 
+class Timer(Tool):
+    name = "timer"
+
+    @functools.cached_property
+    def program(self):
+        program = self.scratch.outside / "timer"
+        run([os.environ.get("CC", "cc"), "-O2", "-o", program, HERE / "timer.c"])
+        return program
+
+    def attach(self, pid, seconds=3, rate=1000, threads=1, text=False):
+        usage = run([self.program, rate, seconds])
+        return Recording(usage, self.program, rate * seconds, seconds)
+
+
+def fetch_austin():
+    """Unpack austin of Debian trixie into the root: forky has none, for its python3 is too new."""
+    if not ROOTED or (FORKY / "usr/local/bin/austin").exists():
+        return
+    settings = subprocess.run(["apt-config", "dump"], capture_output=True, text=True).stdout
+    options = [f"-oAcquire::{name}=false" for name in ("Check-Valid-Until", "Check-Date")
+               if f'Acquire::{name} "false"' in settings]
+    run(["chroot", FORKY, "sh", "-c", FETCH_AUSTIN, "austin", *options], status=None)
+
+
+FETCH_AUSTIN = """set -e
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+cd "$folder"
+mkdir -p lists/partial
+sources=/etc/apt/sources.list
+mirror=$(sed -n 's/^deb \\(\\[[^]]*\\] *\\)\\{0,1\\}\\([^ ]*\\) .*/\\2/p' $sources | head -n 1)
+echo "deb $mirror trixie main" >trixie.list
+apt() {
+	apt-get -q -o Dir::Etc::SourceList="$folder/trixie.list" -o Dir::Etc::SourceParts=- \\
+		-o Dir::State::Lists="$folder/lists" "$@"
+}
+apt "$@" update
+apt "$@" download austin
+dpkg-deb -x austin_*.deb unpacked
+install unpacked/usr/bin/austin /usr/local/bin/austin
+"""
+
+
 @functools.cache
 def versions():
     """One line a tool: what was measured."""
+    fetch_austin()
     lines = []
     for name, command in (("fizeau", lambda: [FIZEAU, "--version"]),
                           ("Tachyon", lambda: [*rooted("python3.15"), "-V"]),

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""depth.py DEPTH [ROUNDS]: one busy thread DEPTH calls deep whose leaf alternates.
+"""depth.py DEPTH [PIECES]: one busy thread DEPTH calls deep whose leaf alternates.
 
-Without ROUNDS it works until it is killed; with them it does that much work and prints the wall
-and the CPU seconds that it took.
+Without PIECES it works until it is killed. With them it waits for a line, does so many equal
+pieces of work and prints the wall and the CPU seconds of the median piece, which a moment of
+somebody else's work does not move.
 """
+import statistics
 import sys
 import time
 
@@ -22,26 +24,36 @@ def mix(n):
     return total
 
 
-def leaf(rounds):
-    while rounds:
+def piece(rounds):
+    for _ in range(rounds):
         add(200)
         mix(200)
-        rounds -= 1
 
 
-def nest(n, rounds):
+def leaf(pieces):
+    while not pieces:
+        add(200)
+        mix(200)
+    wall, cpu = [], []
+    for _ in range(pieces):
+        wall_begin, cpu_begin = time.perf_counter(), time.process_time()
+        piece(500)
+        wall.append(time.perf_counter() - wall_begin)
+        cpu.append(time.process_time() - cpu_begin)
+    print(statistics.median(wall), statistics.median(cpu), flush=True)
+
+
+def nest(n, pieces):
     if n == 0:
-        leaf(rounds)
+        leaf(pieces)
     else:
-        nest(n - 1, rounds)
+        nest(n - 1, pieces)
 
 
 sys.setrecursionlimit(10**6)
 depth = int(sys.argv[1])
-rounds = int(sys.argv[2]) if len(sys.argv) > 2 else -1
+pieces = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 print("ready", flush=True)
-if rounds > 0:
+if pieces:
     sys.stdin.readline()
-wall, cpu = time.perf_counter(), time.process_time()
-nest(depth - 4, rounds)
-print(time.perf_counter() - wall, time.process_time() - cpu, flush=True)
+nest(depth - 4, pieces)
