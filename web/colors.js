@@ -2,7 +2,7 @@
 // What a frame's colour means, and the colours themselves.
 //
 // In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
-// removed (hollow); a glyph says the same without colour. The steps are those of CPython's
+// removed (hollow, in the seed's palette filled); a glyph says the same without colour. The steps are those of CPython's
 // differential flame graph: below 15 % grey, above 15, 30, 50 and from 100 % one step deeper.
 // A plain tree is coloured by share.
 import { BASE, HEAD } from "./data.js";
@@ -99,9 +99,9 @@ function inkOn(fill) {
 export function makePalette(name, theme) {
 	const p = palettes[name][theme];
 	const surface = surfaces[theme];
-	const fill = [p.same, ...p.more, ...p.less, p.added, surface.page, surface.page, ...heat[theme]];
+	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme]];
 	const inks = fill.map(inkOn);
-	return { ...surface, fill, inkOf: (colour) => inks[colour], added: p.added, removed: p.removed, theme };
+	return { ...surface, fill, inkOf: (colour) => inks[colour], removed: p.removed, isHollow: name !== "tachyon" };
 }
 
 // Colour class of a node of the shown tree.

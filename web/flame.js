@@ -233,10 +233,11 @@ export class Flame {
 		const gap = box.right - left > 3 ? 1 : 0;
 		const px = Math.max(box.right - left - gap, MIN_WIDTH);
 		const colour = i === 0 ? -1 : nodeClass(tree, i, picture.what);
-		const hollow = colour === REMOVED || colour === ABOVE_REMOVED;
-		ctx.globalAlpha = this.isFaint(i) ? 0.2 : tree.depth[i] < tree.depth[this.focus] ? 0.6 : 1;
+		const hollow = colour === ABOVE_REMOVED;
+		const faint = this.isFaint(i);
+		ctx.globalAlpha = faint ? 0.25 : tree.depth[i] < tree.depth[this.focus] ? 0.6 : 1;
 		ctx.fillStyle = i === 0 ? palette.root : palette.fill[colour];
-		if (colour === REMOVED) {
+		if (colour === REMOVED && palette.isHollow) {
 			ctx.fillStyle = palette.removed;
 			const alpha = ctx.globalAlpha;
 			if (px > 2) ctx.globalAlpha = alpha * 0.13;
@@ -244,11 +245,16 @@ export class Flame {
 			ctx.globalAlpha = alpha;
 		} else if (!hollow) {
 			fillBox(ctx, left, y, px);
+		} else if (px <= 4) {
+			ctx.fillStyle = palette.quiet;
+			fillBox(ctx, left, y, px);
 		}
 		if (px > 4) paintEdge(ctx, colour, left, y, px, palette);
 		if (px > 24) {
-			const ink = i === 0 || colour === ABOVE_REMOVED ? palette.ink :
-				colour === REMOVED ? palette.removed : palette.inkOf(colour);
+			// What does not match is so pale that it takes the page's ink.
+			const ink = faint || i === 0 || colour === ABOVE_REMOVED ? palette.ink :
+				colour === REMOVED && palette.isHollow ? palette.removed : palette.inkOf(colour);
+			if (faint) ctx.globalAlpha = 0.55;
 			this.paintLabel(ctx, i, colour, left, px, y, ink);
 		}
 	}

@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 // [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift.
 const groups = [
 	["Move", [
-		[["ArrowUp", "ArrowDown"], "caller, callee (as they are drawn)", (a, k) => a.move(k)],
+		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.move(k)],
 		[["ArrowLeft", "ArrowRight"], "neighbour", (a, k) => a.move(k)],
 		[["Enter"], "zoom to the selected frame", (a) => a.zoomSelected()],
 		[["Backspace"], "back", (a) => a.back()],
@@ -40,7 +40,7 @@ const groups = [
 	]],
 ];
 
-const keyNames = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Backspace: "⌫", "Shift+Backspace": "⇧ ⌫", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
+const keyNames = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", "Shift+Backspace": "Shift Backspace", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
 
 export function fillHelp(dialog, isDiff) {
 	dialog.replaceChildren(

@@ -484,11 +484,11 @@ class App {
 		const swatch = (classes, text, extra = "") => el("span", { class: `key ${extra}` }, ...classes.map((c) => {
 			const box = el("i", { class: c === NEW ? "new" : c === REMOVED ? "removed" : "" });
 			if (c === REMOVED) box.style.borderColor = palette.removed;
-			else box.style.background = palette.fill[c];
+			if (c !== REMOVED || !palette.isHollow) box.style.background = palette.fill[c];
 			if (c === NEW) box.style.borderColor = palette.inkOf(c);
 			return box;
 		}), `${glyphOf(classes.at(-1))} ${text}`.trim());
-		const by = this.state.by === "total" || this.state.inverted ? "total" : "self";
+		const by = this.state.inverted ? "the leaf's self" : this.state.by;
 		const items = what.isDiff ? [
 			swatch([1, 2, 3, 4], "Slower"), swatch([5, 6, 7, 8], "Faster"),
 			swatch([SAME], "Within 15 %"), swatch([NEW], "New"), swatch([REMOVED], "Removed"),
@@ -577,6 +577,9 @@ class App {
 		addEventListener("beforeprint", () => this.print(true));
 		addEventListener("afterprint", () => this.print(false));
 		if (innerWidth < NARROW) this.toggleSidebarAtStart();
+		document.querySelector("main").addEventListener("pointerdown", () => {
+			if (innerWidth < NARROW && !$("app").classList.contains("no-side")) this.toggleSidebar(false);
+		});
 		this.bindResizer();
 	}
 

@@ -131,27 +131,42 @@ function quality(app) {
 
 // ---- what threads did ----
 
-const states = [["gil", "GIL held"], ["waiting", "Waiting for GIL"], ["cpu", "On CPU"], ["gc", "Collecting garbage"], ["exception", "In an exception"]];
+const THREADS_SHOWN = 16;
+const states = [
+	["gil", "GIL", "Holding the GIL"], ["waiting", "Wait", "Waiting for the GIL"], ["cpu", "CPU", "On a CPU"],
+	["gc", "GC", "Collecting garbage"], ["exception", "Exc", "Handling an exception"],
+];
 
-// Shares of one side over the chosen threads, of those states that were recorded at all.
-function stateShares(app, side) {
-	const chosen = app.data.header.threads.filter((_, i) => !app.state.threads || app.state.threads[i]);
-	const all = app.data.header.threads.map((t) => t[side]).filter(Boolean);
-	const sum = (list, key) => list.reduce((n, t) => n + t[key], 0);
-	const mine = chosen.map((t) => t[side]).filter(Boolean);
-	const n = sum(mine, "samples");
-	if (!n) return [];
-	return states.filter(([key]) => sum(all, key) > 0).map(([key, name]) => {
-		const of = key === "cpu" ? n - sum(mine, "cpu_unknown") : n;
-		return [name, of > 0 ? sum(mine, key) / of : 0];
-	});
+// Share of a state in the samples of some threads' counts, null when nothing is known.
+function stateShare(counts, key) {
+	let n = 0, of = 0;
+	for (const t of counts) {
+		n += t[key];
+		of += t.samples - (key === "cpu" ? t.cpu_unknown : 0);
+	}
+	return of > 0 ? n / of : null;
 }
 
-export function runtime(app) {
+// Shares by thread and side, of those states that were recorded at all.
+function runtime(app) {
+	const { threads } = app.data.header;
 	const isBoth = app.data.isDiff && app.state.show === "diff";
-	const sides = isBoth ? [["base", "before"], ["head", "after"]] : [[app.state.show === "base" ? "base" : "head", ""]];
-	return sides.flatMap(([side, word]) =>
-		stateShares(app, side).map(([name, share]) => meter(word ? `${name}, ${word}` : name, share, "plain")));
+	const sides = isBoth ? ["base", "head"] : [app.state.show === "base" ? "base" : "head"];
+	const known = states.filter(([key]) => sides.some((s) => threads.some((t) => t[s]?.[key] > 0)));
+	if (!known.length) return [];
+	const percent = (v) => (v === null ? "–" : `${Math.round(v * 100)}`);
+	const cells = (list) => known.map(([key]) =>
+		el("td", {}, `${sides.map((s) => percent(stateShare(list.map((t) => t[s]).filter(Boolean), key))).join(" → ")} %`));
+	const chosen = threads.filter((_, i) => !app.state.threads || app.state.threads[i]);
+	const row = (name, list) => el("tr", {}, el("th", { title: name }, name), ...cells(list));
+	const shown = chosen.slice(0, THREADS_SHOWN);
+	return [
+		el("table", { class: "states" },
+			el("tr", {}, el("th", {}), ...known.map(([, short, title]) => el("th", { title }, short))),
+			...(shown.length > 1 ? shown.map((t) => row(showName(t.label), [t])) : []),
+			row(shown.length > 1 ? "together" : showName(shown[0].label), chosen)),
+		chosen.length > shown.length && el("p", { class: "quiet" }, `and ${plural(chosen.length - shown.length, "thread")} more`),
+	].filter(Boolean);
 }
 
 // ---- hotspots and changes ----
@@ -262,9 +277,9 @@ export class Sidebar {
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
 		const items = what.isDiff ? changes(app, costs) : hotspots(app, costs, what.side, what.all);
 		this.spots.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, "nothing")]));
-		const meters = runtime(app);
-		this.states.replaceChildren(...meters);
-		this.statesSection.hidden = !meters.length;
+		const rows = runtime(app);
+		this.states.replaceChildren(...rows);
+		this.statesSection.hidden = !rows.length;
 		app.syncThreads?.();
 	}
 }

@@ -35,13 +35,28 @@ export function hottestLine(data, f, side) {
 	return best;
 }
 
+// How much of the function's self time each line has, by line number.
+function lineShares(data, f, side) {
+	const { lines } = data;
+	const shares = new Map();
+	let sum = 0;
+	for (let i = lines.first[f]; i < lines.end[f]; i++) sum += lines.self[side][i];
+	for (let i = lines.first[f]; i < lines.end[f]; i++)
+		if (lines.self[side][i] > 0) shares.set(lines.number[i], lines.self[side][i] / sum);
+	return shares;
+}
+
 function sourceBox(data, f, side) {
 	const line = hottestLine(data, f, side);
 	const source = sourceAround(data, f, line, side);
 	if (!source) return null;
-	return el("pre", { class: "source" }, ...source.lines.map((text, k) =>
-		el("span", { class: source.first + k === line ? "line hot" : "line" },
-			el("b", {}, String(source.first + k)), text || " ")));
+	const shares = lineShares(data, f, side);
+	return el("pre", { class: "source", title: "self time of the function's lines" }, ...source.lines.map((text, k) => {
+		const share = shares.get(source.first + k);
+		return el("span", { class: source.first + k === line ? "line hot" : "line" },
+			el("b", {}, String(source.first + k)), el("code", {}, text || " "),
+			el("em", {}, share >= 0.005 ? `${(share * 100).toFixed(0)} %` : ""));
+	}));
 }
 
 function plainTable(facts) {

@@ -341,9 +341,9 @@ test("source lines around a frame are shown, the removed ones from the base", as
 	await withPage(diffPage(before, after, ["exact", ...sources]), {}, async (page) => {
 		const shown = await sourceOf(page, "stays");
 		assert.equal(shown.length, 7);
-		assert.equal(shown.find((l) => l.hot).text, '12line_12 = "new text"');
+		assert.equal(shown.find((l) => l.hot).text, `12line_12 = "new text"100 %`);
 		await page.keyboard.press("e");
-		assert.equal((await sourceOf(page, "gone")).find((l) => l.hot).text, '30line_30 = "old text"');
+		assert.equal((await sourceOf(page, "gone")).find((l) => l.hot).text, `30line_30 = "old text"100 %`);
 	});
 	await withPage(diffPage(before, after, ["exact", "no-source", ...sources]), {}, async (page) => {
 		assert.equal((await sourceOf(page, "stays")).length, 0);
