@@ -84,10 +84,25 @@ class Columns {
 	}
 }
 
+// Functions of nodes. A node names its function by its place among the callees that its caller's
+// function has had so far, counted from 1; 0 is a new one, the next of "callee.function".
+function readCallees(columns, count, parent) {
+	const func = columns.numbers("node.callee", Int32Array, count, 1);
+	const fresh = columns.numbers("callee.function", Int32Array, 0);
+	const callees = [];
+	let next = 0;
+	func[0] = -1;
+	for (let i = 1; i <= count; i++) {
+		const known = (callees[func[parent[i]] + 1] ??= []);
+		if (func[i] === 0) known.push((func[i] = fresh[next++]));
+		else func[i] = known[func[i] - 1];
+	}
+	return func;
+}
+
 function readNodes(columns, count) {
 	const n = count + 1;
 	const up = columns.numbers("node.up", Uint32Array, count, 1);
-	const func = columns.numbers("node.function", Int32Array, count, 1);
 	const depth = up;
 	let deepest = 0;
 	for (let i = 1; i < n; i++) {
@@ -97,7 +112,6 @@ function readNodes(columns, count) {
 	const parent = new Int32Array(n), end = new Uint32Array(n).fill(n);
 	const last = new Int32Array(deepest + 2);
 	let above = 0;
-	func[0] = -1;
 	parent[0] = -1;
 	for (let i = 1; i < n; i++) {
 		const d = depth[i];
@@ -106,6 +120,7 @@ function readNodes(columns, count) {
 		parent[i] = last[d - 1];
 		above = d;
 	}
+	const func = readCallees(columns, count, parent);
 	return { n, func, depth, parent, end, deepest };
 }
 

@@ -12,7 +12,7 @@ import { linkOf, pathOfHash, stateOfLink, zoomNode } from "./state.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { nodeFacts, Tooltip } from "./tooltip.js";
-import { elidedTree, functionCosts, invertTree, isRemoved, matchedTotal, pathOf, removedCost, straightTree } from "./tree.js";
+import { elidedTree, functionCosts, hasRemoved, invertTree, isRemoved, matchedTotal, pathOf, straightTree } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
 const NARROW = 900;
@@ -34,6 +34,7 @@ class App {
 		this.cache = {};
 		const { state, zoomHash } = stateOfLink(data, location.hash);
 		this.state = state;
+		this.hasRemoved = data.isDiff && hasRemoved(state.threads ? straightTree(data, null) : this.straight());
 		this.flame = new Flame(data, {
 			canvas: $("canvas"), space: $("space"), scroller: $("flame"),
 			location: (f) => this.shortPlaceOf(f),
@@ -41,7 +42,6 @@ class App {
 		this.tooltip = new Tooltip(this, $("tip"));
 		this.table = new FunctionTable(this, $("table"));
 		this.sidebar = new Sidebar(this, $("sidebar"));
-		this.hasRemoved = data.isDiff && removedCost(straightTree(data, null)).count > 0;
 		this.buildControls();
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
 		this.bindCanvas();
@@ -117,7 +117,6 @@ class App {
 		what.all = tree.total[what.side][0];
 		this.costs = functionCosts(this.upright(), this.data.functions.n);
 		this.sidebar.update(this.costs, what);
-		this.table.update(this.costs, what);
 		this.showControls(what);
 		this.tooltip.hide();
 	}
@@ -442,7 +441,7 @@ class App {
 		this.showCrumbs();
 		this.showEmpty(what);
 		if (state.tab === "flame") this.flame.settle();
-		else this.table.draw();
+		else this.table.update(this.costs, what);
 	}
 
 	showCrumbs() {

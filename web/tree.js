@@ -49,16 +49,11 @@ export function elidedTree(data, straight) {
 	return tree;
 }
 
-// What was removed: how many paths that had time of their own, and that time.
-export function removedCost(straight) {
-	let count = 0, time = 0;
-	for (let i = 1; i < straight.n; i++) {
-		if (straight.self[BASE][i] > 0 && isRemoved(straight, i)) {
-			count++;
-			time += straight.self[BASE][i];
-		}
-	}
-	return { count, time };
+// Whether any path that had time of its own is gone.
+export function hasRemoved(straight) {
+	for (let i = 1; i < straight.n; i++)
+		if (straight.self[BASE][i] > 0 && isRemoved(straight, i)) return true;
+	return false;
 }
 
 // ---- inversion ----

@@ -2,8 +2,10 @@
 /* What the viewer reads (web/data.js), written in the order in which it reads it.
  *
  * Nodes are in preorder. A node's depth is stored as the step from the node before it (parent's
- * depth + 1 - depth: 0 for a first child), so most are 0 or 1; functions are numbered by how
- * often they appear, so most numbers take one byte. With several threads only the cells are
+ * depth + 1 - depth: 0 for a first child), so most are 0 or 1. Its function is stored as a place in
+ * the list of callees that its caller's function has had so far in this walk: a function calls few
+ * others, so most places are small. Place 0 is a callee not seen before, named by the next entry
+ * of "callee.function". With several threads only the cells are
  * stored: the self value of a node is the sum of its cells.
  */
 #include "page_data.h"
@@ -55,6 +57,31 @@ static void number_functions(struct filler *f)
 		f->number_of[f->used[i]] = i;
 }
 
+/* Place of each node's function among the callees of its caller's function. */
+static void fill_callees(struct filler *f)
+{
+	const struct fz_page *page = f->page;
+	fz_auto(fz_free_ptr) int64_t *fresh = fz_calloc(page->n + 1ul, sizeof(*fresh));
+	fz_auto(fz_free_ptr) uint32_t *known = fz_calloc(f->used_n + 1ul, sizeof(*known));
+	struct fz_map places = { 0 };
+	size_t fresh_n = 0;
+
+	for (uint32_t i = 0; i < page->n; i++) {
+		uint32_t parent = page->parent[i];
+		uint32_t caller = parent == FZ_NONE ? 0 : f->number_of[page->function[parent]] + 1;
+		uint32_t callee = f->number_of[page->function[i]];
+		uint32_t *place = fz_map_slot(&places, FZ_KEY(caller, callee));
+		f->scratch[i] = *place == FZ_NONE ? 0 : *place;
+		if (*place == FZ_NONE) {
+			*place = ++known[caller];
+			fresh[fresh_n++] = callee;
+		}
+	}
+	fz_map_release(&places);
+	fz_columns_numbers(f->columns, "node.callee", f->scratch, page->n);
+	fz_columns_numbers(f->columns, "callee.function", fresh, fresh_n);
+}
+
 static void fill_nodes(struct filler *f)
 {
 	const struct fz_page *page = f->page;
@@ -67,9 +94,7 @@ static void fill_nodes(struct filler *f)
 		before = depth[i];
 	}
 	fz_columns_numbers(f->columns, "node.up", f->scratch, page->n);
-	for (uint32_t i = 0; i < page->n; i++)
-		f->scratch[i] = f->number_of[page->function[i]];
-	fz_columns_numbers(f->columns, "node.function", f->scratch, page->n);
+	fill_callees(f);
 	if (page->cell_count)
 		return;
 	if (page->is_diff)
