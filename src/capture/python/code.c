@@ -7,8 +7,9 @@
  *
  * A code object can be freed and another take its address. So entries carry the epoch in which
  * they were last known to be right; when the caller starts a new epoch (code was freed in the
- * target, or some time went by), an entry's signature - the addresses of its name, file and line
- * table and its first line - is compared with the target before the entry is used again.
+ * target, or a millisecond went by), an entry's signature - the addresses of its name, file and
+ * line table, its first line, its serial number or the text of its strings - is compared with the
+ * target before the entry is used again.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,18 +26,28 @@ enum {
 	TABLE_BYTES_MAX = 256 << 20,
 	TLBC_MAX = 1 << 16,
 	REFRESH_BATCH = 256,
+	TEXT_START = 16, /* of a string object: behind its reference count and type */
 };
 
 /* What tells one code object from another at the same address. */
 struct signature {
 	uint64_t filename, name, line_table;
 	int32_t first_line;
-	uint32_t size; /* of the bytecode, where it is inside the object */
+	uint32_t size;    /* of the bytecode, where it is inside the object */
+	uint32_t version; /* unique among code objects, from 3.12 on */
+};
+
+/* Before 3.12 a code object that replaces another of the same shape can have all of the above in
+ * common with it, its strings having replaced the other's: so their text is looked at too. */
+struct text_check {
+	uint64_t hash;
+	uint32_t size; /* of the string object, as far as it is compared; 0: not at all */
 };
 
 struct fz_py_code {
 	uint64_t address;
 	struct signature signature;
+	struct text_check name_text, file_text;
 	uint32_t epoch;
 	uint32_t asked; /* epoch in which it was last put into a batch */
 	uint32_t function;
@@ -138,6 +149,7 @@ static bool parse_signature(const struct fz_py_layout *l, const uint8_t *p, stru
 		.name = u64_at(p, name),
 		.line_table = u64_at(p, l->code.line_table),
 		.first_line = (int32_t)u32_at(p, l->code.first_line),
+		.version = l->code.version != FZ_PY_ABSENT ? u32_at(p, l->code.version) : 0,
 	};
 	if (l->frames != FZ_PY_FRAMES_HEAP) {
 		uint64_t units = u64_at(p, l->object.var_size);
@@ -181,6 +193,28 @@ static void resolve_file(struct fz_py_codes *c, struct fz_buf *file)
 	free(full);
 }
 
+/* Take note of the beginning of a string object, so that it can be compared later. */
+static struct text_check check_text(struct fz_py_codes *c, uint64_t object)
+{
+	enum { COMPARED = 128 };
+	const struct fz_py_layout *l = c->layout;
+	uint8_t text[COMPARED];
+	uint64_t length;
+	uint32_t state;
+
+	if (l->code.version != FZ_PY_ABSENT || l->interp.code_generation != FZ_PY_ABSENT ||
+	    !fz_process_read_u64(c->process, object + l->unicode.length, &length) ||
+	    !fz_process_read(c->process, object + l->unicode.state, &state, sizeof(state)))
+		return (struct text_check){ 0 };
+	bool ascii = state >> (l->unicode_shift + 4) & 1;
+	uint64_t data = ascii ? l->unicode.ascii_data : l->unicode.compact_data;
+	uint64_t end = data + FZ_MIN(length, (uint64_t)COMPARED) * (state >> l->unicode_shift & 7);
+	uint32_t size = (uint32_t)FZ_MIN(end - TEXT_START, (uint64_t)COMPARED);
+	if (!fz_process_read(c->process, object + TEXT_START, text, size))
+		return (struct text_check){ 0 };
+	return (struct text_check){ fz_hash_bytes(text, size), size };
+}
+
 /* Read names and line table of a code object whose signature is known. */
 static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
 {
@@ -194,6 +228,8 @@ static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
 		fz_buf_release(&table);
 		return false;
 	}
+	code->name_text = check_text(c, code->signature.name);
+	code->file_text = check_text(c, code->signature.filename);
 	resolve_file(c, &file);
 	struct fz_function function = {
 		.name = fz_profile_string(c->into, fz_buf_view(&name)),
@@ -210,7 +246,7 @@ static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
 static bool same_signature(const struct signature *a, const struct signature *b)
 {
 	return a->filename == b->filename && a->name == b->name && a->line_table == b->line_table &&
-	       a->first_line == b->first_line && a->size == b->size;
+	       a->first_line == b->first_line && a->size == b->size && a->version == b->version;
 }
 
 /* Bring an entry up to this epoch, given what its address holds now. What changed there costs all
@@ -235,54 +271,91 @@ static bool renew(struct fz_py_codes *c, struct fz_py_code *code, const struct s
 	return true;
 }
 
-static bool revalidate(struct fz_py_codes *c, struct fz_py_code *code)
-{
-	struct signature now;
-	uint32_t flags;
+/* A batch of entries that are due, and the parts of memory to compare them with. */
+struct batch {
+	struct fz_py_codes *c;
+	uint32_t entries[REFRESH_BATCH];
+	struct iovec parts[3 * REFRESH_BATCH];
+	size_t n, part_n, bytes;
+	bool ok;
+};
 
-	return read_signature(c, code->address, &now, &flags) && renew(c, code, &now, flags);
+static void batch_part(struct batch *b, uint64_t address, uint32_t size)
+{
+	b->parts[b->part_n++] = (struct iovec){ (void *)(uintptr_t)address, size };
+	b->bytes += size;
 }
 
-/* One batch of entries, each due. False: some could not be read and stay due. */
-static bool refresh_batch(struct fz_py_codes *c, const uint32_t *entries, size_t n)
+static bool same_text(const struct text_check *t, const uint8_t **p)
 {
-	struct iovec parts[REFRESH_BATCH];
-	uint32_t size = c->layout->code.size, flags;
-	fz_auto(fz_free_ptr) uint8_t *copy = fz_malloc(n * size + 1);
-	struct signature now;
+	if (t->size == 0)
+		return true;
+	*p += t->size;
+	return fz_hash_bytes(*p - t->size, t->size) == t->hash;
+}
 
-	for (size_t i = 0; i < n; i++)
-		parts[i] = (struct iovec){ (void *)(uintptr_t)c->list[entries[i]].address, size };
-	ssize_t got = fz_process_read_parts(c->process, parts, n, copy, n * size);
-	for (size_t i = 0; i < n; i++)
-		if (got < (ssize_t)((i + 1) * size) ||
-		    !parse_signature(c->layout, copy + i * size, &now, &flags) ||
-		    !renew(c, &c->list[entries[i]], &now, flags))
-			return false;
-	return true;
+/* Look at one entry's part of the copy. */
+static bool batch_entry(struct batch *b, struct fz_py_code *code, const uint8_t **p)
+{
+	const struct fz_py_layout *l = b->c->layout;
+	struct signature now;
+	uint32_t flags;
+	bool ok = parse_signature(l, *p, &now, &flags);
+
+	*p += l->code.size;
+	bool same = same_text(&code->name_text, p) & same_text(&code->file_text, p);
+	if (!same)
+		code->signature.line_table = 0; /* equal to none */
+	return ok && renew(b->c, code, &now, flags);
+}
+
+static void batch_run(struct batch *b)
+{
+	fz_auto(fz_free_ptr) uint8_t *copy = fz_malloc(b->bytes + 1);
+	const uint8_t *p = copy;
+	ssize_t got = fz_process_read_parts(b->c->process, b->parts, b->part_n, copy, b->bytes);
+
+	if (got < (ssize_t)b->bytes)
+		b->ok = false;
+	else
+		for (size_t i = 0; i < b->n; i++)
+			b->ok &= batch_entry(b, &b->c->list[b->entries[i]], &p);
+	b->n = b->part_n = b->bytes = 0;
+}
+
+static void batch_add(struct batch *b, uint32_t entry)
+{
+	const struct fz_py_code *code = &b->c->list[entry];
+
+	if (b->n == REFRESH_BATCH)
+		batch_run(b);
+	b->entries[b->n++] = entry;
+	batch_part(b, code->address, b->c->layout->code.size);
+	if (code->name_text.size)
+		batch_part(b, code->signature.name + TEXT_START, code->name_text.size);
+	if (code->file_text.size)
+		batch_part(b, code->signature.filename + TEXT_START, code->file_text.size);
 }
 
 bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n)
 {
-	bool ok = true;
-	uint32_t batch[REFRESH_BATCH];
-	size_t k = 0;
+	struct batch b;
 
+	b.c = c;
+	b.n = b.part_n = b.bytes = 0;
+	b.ok = true;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t entry = fz_map_get(&c->by_address, codes[i]);
-		if (entry == FZ_NONE || c->list[entry].epoch == c->epoch ||
-		    c->list[entry].asked == c->epoch)
+		if (entry == FZ_NONE || c->list[entry].epoch == c->epoch)
+			continue;
+		if (n > 1 && c->list[entry].asked == c->epoch)
 			continue;
 		c->list[entry].asked = c->epoch;
-		batch[k++] = entry;
-		if (k == REFRESH_BATCH) {
-			ok &= refresh_batch(c, batch, k);
-			k = 0;
-		}
+		batch_add(&b, entry);
 	}
-	if (k)
-		ok &= refresh_batch(c, batch, k);
-	return ok;
+	if (b.n)
+		batch_run(&b);
+	return b.ok;
 }
 
 /* 3.12 and later put a frame of their own between a class and its __init__; its code has one string
@@ -292,6 +365,13 @@ static bool is_trampoline(const struct fz_py_code *code)
 	return code->signature.filename == code->signature.name && code->signature.first_line <= 0;
 }
 
+/* Compare one entry with the target. */
+static bool revalidate(struct fz_py_codes *c, uint32_t entry)
+{
+	fz_py_codes_refresh(c, &c->list[entry].address, 1);
+	return c->list[entry].epoch == c->epoch;
+}
+
 /* Entry of a code object, read now or known from before. */
 static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
 {
@@ -299,7 +379,7 @@ static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
 	struct fz_py_code code = { .address = address, .epoch = c->epoch };
 
 	if (i != FZ_NONE)
-		return c->list[i].epoch == c->epoch || revalidate(c, &c->list[i]) ? i : FZ_NONE;
+		return c->list[i].epoch == c->epoch || revalidate(c, i) ? i : FZ_NONE;
 	if (!read_signature(c, address, &code.signature, &code.flags) || !read_code(c, &code))
 		return FZ_NONE;
 	if (c->n >= CODES_MAX || c->table_bytes > TABLE_BYTES_MAX)

@@ -19,6 +19,7 @@ struct fz_py_codes {
 	size_t table_bytes;
 	/* Entries whose own epoch is older are compared with the target before they are used. */
 	uint32_t epoch;
+	uint32_t lag;     /* epochs for which frames that did not change need no new look */
 	uint32_t changes; /* counts the times that frames given out before became invalid */
 };
 

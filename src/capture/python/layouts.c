@@ -27,7 +27,8 @@
 #define NO_CHUNK { NONE, NONE, NONE, NONE }
 #define OLD_DICT { .keys = 32, .values = 40 }
 #define HEAP_CODE { .size = 128, .filename = 104, .name = 112, .qualname = NONE, \
-		.line_table = 120, .first_line = 40, .flags = 36, .bytecode = 48, .tlbc = NONE }
+		.line_table = 120, .first_line = 40, .flags = 36, .bytecode = 48, .tlbc = NONE, \
+		.version = NONE }
 
 static const struct fz_py_layout layouts[] = {
 	{
@@ -84,7 +85,8 @@ static const struct fz_py_layout layouts[] = {
 		.frame = { .size = 72, .previous = 48, .code = 32, .position = 56, .owner = 69,
 			.is_entry = 68, .tlbc_index = NONE },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
-			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE },
+			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE,
+			.version = NONE },
 		.object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES, .chunk = STACK_CHUNK,
 		.dict = OLD_DICT,
 	},
@@ -103,7 +105,8 @@ static const struct fz_py_layout layouts[] = {
 		.frame = { .size = 72, .previous = 8, .code = 0, .position = 56, .owner = 70,
 			.is_entry = NONE, .tlbc_index = NONE },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
-			.line_table = 136, .first_line = 68, .flags = 48, .bytecode = 192, .tlbc = NONE },
+			.line_table = 136, .first_line = 68, .flags = 48, .bytecode = 192, .tlbc = NONE,
+			.version = 92 },
 		.object = OLD_OBJECT,
 		.unicode = { .length = 16, .state = 32, .ascii_data = 40, .compact_data = 56 },
 		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, .dict = OLD_DICT,
@@ -299,6 +302,10 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	out->frame.size = (out->frame.size + 7) & ~7u;
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
+	/* Not in the table; needed only where code that was freed is not counted. */
+	out->code.version = FZ_PY_ABSENT;
+	if (out->minor == 13 && out->code.first_line + 28 <= out->code.size)
+		out->code.version = out->code.first_line + 24;
 	out->object.var_size = (uint32_t)t->sizes[OBJECT];
 	out->chunk.previous = 0;
 	out->chunk.size = 8;

@@ -62,6 +62,7 @@ struct fz_py_layout {
 	struct {
 		uint32_t size; /* bytes that hold all fields used here */
 		uint32_t filename, name, qualname, line_table, first_line, flags, bytecode, tlbc;
+		uint32_t version; /* serial number: no other code object has the same */
 	} code;
 	struct {
 		uint32_t type, var_size, type_name;

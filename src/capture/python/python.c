@@ -27,6 +27,9 @@ enum {
 	LIST_TRIES_MAX = 4,
 	DUAL_SAMPLES = 64, /* samples for which a thread that ran is copied twice */
 	LOOK_EVERY_NS = 10 * 1000 * 1000,
+	EXPIRE_EVERY_NS = 100 * 1000,
+	EXPIRE_LAG = 200, /* times as long for frames that did not change */
+	CHURN_NS = 200 * 1000 * 1000,
 	LIST_EVERY_NS = 100 * 1000 * 1000,
 };
 
@@ -49,7 +52,8 @@ struct fz_python {
 
 	struct fz_python_stack *stacks;
 	size_t stack_n, stack_cap;
-	int64_t next_look, next_list;
+	int64_t next_look, next_list, next_expiry, churn_end;
+	uint32_t seen_changes;
 };
 
 static int64_t now_ns(void)
@@ -255,19 +259,37 @@ static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_
 	return u64_at(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
 }
 
+/* Before 3.14 nothing tells that code objects were freed: cached ones are compared with the target
+ * after some time, and at every sample for a while after one turned out to be another. */
+static void expire_by_time(struct fz_python *py, int64_t now)
+{
+	if (py->codes.changes != py->seen_changes)
+		py->churn_end = now + CHURN_NS;
+	py->seen_changes = py->codes.changes;
+	bool churning = now < py->churn_end;
+	if (churning || now >= py->next_expiry) {
+		fz_py_codes_expire(&py->codes);
+		py->next_expiry = now + EXPIRE_EVERY_NS;
+	}
+	py->codes.lag = churning ? 0 : EXPIRE_LAG;
+}
+
 /* Interpreters count the code objects they free; a cached one may be another from then on. */
-static void check_generations(struct fz_python *py)
+static void check_generations(struct fz_python *py, int64_t now)
 {
 	const struct fz_py_layout *l = py->layout;
 
-	for (uint32_t i = 0; l->interp.code_generation != FZ_PY_ABSENT && i < py->threads.interp_n;
-	     i++) {
+	if (l->interp.code_generation == FZ_PY_ABSENT) {
+		expire_by_time(py, now);
+		return;
+	}
+	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
 		struct fz_py_interp *interp = &py->threads.interps[i];
-		uint64_t now =
+		uint64_t count =
 			u64_at(&py->plan, block_field(py, interp, l->interp.code_generation));
-		if (now != interp->code_generation)
+		if (count != interp->code_generation)
 			fz_py_codes_expire(&py->codes);
-		interp->code_generation = now;
+		interp->code_generation = count;
 	}
 }
 
@@ -420,11 +442,14 @@ static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 {
 	if (!fz_process_alive(&py->process))
 		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
-	if (!fz_process_same_image(&py->process))
+	if (!fz_process_same_image(&py->process)) {
+		/* A process that is ending has lost its memory before its number. */
+		char byte;
+		if (!fz_process_read(&py->process, py->runtime.address, &byte, 1) && errno == ESRCH)
+			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
 		return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
 			       (int)py->process.pid);
-	if (py->layout->interp.code_generation == FZ_PY_ABSENT)
-		fz_py_codes_expire(&py->codes);
+	}
 	py->next_look = now + LOOK_EVERY_NS;
 	if (now >= py->next_list) {
 		py->threads_stale = true;
@@ -487,7 +512,7 @@ int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz
 		rc = read_all(py, &retries, err);
 	if (rc < 0)
 		return rc;
-	check_generations(py);
+	check_generations(py, now);
 	check_lists(py);
 	find_runners(py);
 	py->stack_n = 0;

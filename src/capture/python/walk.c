@@ -621,25 +621,33 @@ static uint32_t common_prefix(const struct fz_py_walk *w)
 	return i;
 }
 
-static void refresh_codes(struct fz_py_walk *w, const struct fz_py_walk_context *c)
+/* Make sure that the code cache is right about the frames from `same` (counted from the root) on,
+ * and about all of them now and then. False: what is known of the last stack is void. */
+static bool refresh_codes(struct fz_py_walk *w, const struct fz_py_walk_context *c, uint32_t same)
 {
-	if (w->scratch_cap < w->now.n) {
-		w->scratch_cap = w->now.n * 2;
+	struct fz_py_codes *codes = c->codes;
+	bool all = codes->epoch - w->last_epoch > codes->lag;
+	uint32_t n = all ? w->now.n : w->now.n - same;
+
+	if (w->scratch_cap < n) {
+		w->scratch_cap = n * 2;
 		w->scratch = fz_reallocarray(w->scratch, w->scratch_cap, sizeof(*w->scratch));
 	}
-	for (uint32_t i = 0; i < w->now.n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		w->scratch[i] = w->now.frames[i].code & CODE_MASK;
-	if (!fz_py_codes_refresh(c->codes, w->scratch, w->now.n))
-		w->last.n = 0;
-	w->last_epoch = c->codes->epoch;
+	if (all)
+		w->last_epoch = codes->epoch;
+	return fz_py_codes_refresh(codes, w->scratch, n) && w->last_changes == codes->changes;
 }
 
 enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				     bool gc, uint32_t *ret)
 {
-	if (w->last_epoch != c->codes->epoch)
-		refresh_codes(w, c);
 	uint32_t same = w->last_changes == c->codes->changes ? common_prefix(w) : 0;
+
+	if (w->seen_epoch != c->codes->epoch && !refresh_codes(w, c, same))
+		same = 0;
+	w->seen_epoch = c->codes->epoch;
 	uint32_t stack = same ? w->last_stacks[same - 1] : FZ_NONE;
 
 	w->last.n = same;

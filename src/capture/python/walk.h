@@ -73,7 +73,7 @@ struct fz_py_walk {
 	struct fz_py_chain now, last, certain;
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
-	uint32_t last_epoch, last_changes; /* of the code cache */
+	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
 	uint64_t *scratch;
 	uint32_t scratch_cap;
 	bool have_certain;

@@ -1,0 +1,533 @@
+#!/usr/bin/env python3
+"""The reader of Python stacks on every interpreter there is, by tests/live/reader_probe.c.
+
+The hard part is being right without stopping the target, so the main test is an oracle: a program
+of very short calls whose true call edges are read off its source with ast; every stack that the
+reader accepts must be a path of such edges from the root, with lines inside the functions.
+"""
+
+import ast
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+from livelib import EXPECTED, SOURCE, Skip, Suite, find_interpreter
+
+BUILD = pathlib.Path(os.environ.get("FZ_BUILD", SOURCE / "build"))
+PROBE = BUILD / "tests" / "reader_probe"
+HOSTILE = SOURCE / "tests" / "live" / "reader_target.py"
+
+EAGAIN, EGONE, EPERM, EUNSUPPORTED = -8, -5, -4, -6
+
+# Wrong and rejected stacks of the hostile program that may be seen, in percent.
+LIMITS = {8: (15, 60), 9: (15, 60), 10: (15, 60), 11: (1, 5), 12: (1, 5),
+          13: (0.02, 1), 14: (0.02, 1), 15: (0.02, 1)}
+
+suite = Suite()
+
+
+def probe(pid, *args, check=True):
+    """What reader_probe says about a process; with check=False (exit, code of the error, text)."""
+    done = subprocess.run([PROBE, *map(str, args), str(pid)], capture_output=True, text=True,
+                          timeout=120)
+    if check:
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    line = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
+    code, _, text = line.partition(": ")
+    return done.returncode, int(code) if code.lstrip("-").isdigit() else 0, text
+
+
+class Target:
+    """A program under an interpreter that says "up" when it is ready."""
+
+    def __init__(self, python, code, *words, env=None):
+        self.folder = python.scratch()
+        os.chmod(self.folder.name, 0o755)
+        self.script = pathlib.Path(self.folder.name, "target.py")
+        self.script.write_text(code, encoding="utf-8")
+        self.process = subprocess.Popen(
+            [*python.command, python.path(self.script), *map(str, words)],
+            stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True,
+            env={**os.environ, **(env or {})})
+        line = self.process.stdout.readline()
+        assert line == "up\n", f"target said {line!r}"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stdin.close()
+        self.folder.cleanup()
+
+
+def names(stack):
+    """[(function, line)] of the frames that are in the target's own file."""
+    return [(f[0].split(".")[-1], f[2]) for f in stack["frames"] if f[1].endswith("target.py")]
+
+
+# ---- the oracle ----
+
+class Oracle:
+    """True call edges of the hostile program."""
+
+    CALLED = {"Thing": "__init__", "sorted": "key"}  # what a call really enters
+
+    def __init__(self):
+        self.source = HOSTILE.read_text(encoding="utf-8").replace(
+            'if __name__ == "__main__":', 'if __name__ == "__main__":\n    print("up", flush=True)')
+        self.lines, self.edges = {}, set()
+        self.visit(ast.parse(self.source), "<module>")
+
+    def visit(self, node, function):
+        if isinstance(node, ast.FunctionDef):
+            function = node.name
+            self.lines[function] = (node.lineno, node.end_lineno)
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", None) or node.func.attr
+            for line in range(node.lineno, node.end_lineno + 1):
+                self.edges.add((function, line, self.CALLED.get(name, name)))
+        for child in ast.iter_child_nodes(node):
+            self.visit(child, function)
+
+    def judge(self, stack, depth):
+        """Why a stack is impossible, or None."""
+        own = names(stack)
+        foreign = [f for f in stack["frames"] if not f[1].endswith(("target.py", "threading.py"))]
+        if foreign:
+            return f"foreign frame {foreign[0]}"
+        if not own or own[0][0] not in ("<module>", "start"):
+            return "no root"
+        for (caller, line, *_), (callee, *_) in zip(own, own[1:]):
+            if (caller, line, callee) not in self.edges:
+                return f"{caller}:{line} does not call {callee}"
+        for function, line in own[1:]:
+            low, high = self.lines[function]
+            if not low <= line <= high:
+                return f"{function} has no line {line}"
+        count = collections.Counter(function for function, _ in own)
+        if count["work"] and count["descend"] != depth:
+            return f"{count['descend']} of {depth} descents"
+        if count["recurse"] > 7:
+            return f"recursion {count['recurse']} deep"
+        return None
+
+
+def judge_samples(oracle, result, depth):
+    """(samples, wrong, rejected, reasons): certain prefixes of rejected ones must be true too."""
+    total = wrong = rejected = 0
+    reasons = collections.Counter()
+    for stack in result["stacks"]:
+        n = stack["n"]
+        total += n
+        if stack["rejected"]:
+            rejected += n
+            assert stack["frames"][-1][0] == "[unreadable]"
+            stack = dict(stack, frames=stack["frames"][:-1])
+            if not stack["frames"]:
+                continue
+        reason = oracle.judge(stack, depth)
+        if reason and not (stack["rejected"] and "descents" in reason):
+            wrong += n
+            reasons[reason] += n
+    return total, wrong, rejected, reasons
+
+
+def check_oracle(name, depth):
+    python = find_interpreter(name)
+    oracle = Oracle()
+    most_wrong, most_rejected = LIMITS[python.version[1]]
+    total = wrong = distinct = 0
+    best = 100.0
+    reasons = collections.Counter()
+    cpu = 0
+    with Target(python, oracle.source, depth) as target:
+        # A busy machine can keep the target from running in the middle of a change, which all
+        # tries of a sample then meet: rejections are judged by the best of several rounds.
+        for _ in range(4):
+            result = probe(target.pid, "-s", 0.4)
+            n, bad, rejected, why = judge_samples(oracle, result, depth)
+            distinct = max(distinct, len(result["stacks"]))
+            total, wrong, reasons = total + n, wrong + bad, reasons + why
+            best = min(best, 100 * rejected / n)
+            cpu = result["cpu_us"] / result["samples"]
+    assert distinct > 20, "the target did not run"
+    share = 100 * wrong / total
+    note = f"{share:.3f} % wrong, {best:.2f} % rejected, {cpu:.1f} us a sample"
+    assert share <= most_wrong, f"{note}: {reasons.most_common(3)}"
+    assert best <= most_rejected, note
+    return note
+
+
+# ---- exact stacks ----
+
+SHAPES = '''\
+import sys, time
+class Outer:
+    def method(self, f):
+        return max([1], key=f)
+def wörk(x):
+    time.sleep(1000)
+def 例(x):
+    wörk(x)
+def 𝔲nicode(x):
+    例(x)
+def gen(n):
+    if n:
+        yield from gen(n - 1)
+    else:
+        yield Outer().method(lambda v:
+            𝔲nicode(v))
+def main():
+    print("up", flush=True)
+    return [x
+        for x in gen(2)]
+main()
+'''
+
+
+def check_shapes(name):
+    python = find_interpreter(name)
+    with Target(python, SHAPES) as target:
+        time.sleep(0.05)
+        stacks = probe(target.pid, "-n", 50)["stacks"]
+    assert len(stacks) == 1, stacks
+    frames = stacks[0]["frames"]
+    inlined = python.version >= (3, 12)  # comprehensions have no frame of their own
+    got = [(f[0], f[2]) for f in frames]
+    qualified = python.version >= (3, 11)
+    # The line on which a generator waits for the one below it
+    want = [("<module>", 21), ("main", (19, 20)),
+            *([] if inlined else [("main.<locals>.<listcomp>" if qualified else "<listcomp>",
+                                   (19, 20))]),
+            ("gen", 13), ("gen", 13), ("gen", (15, 16)),
+            ("Outer.method" if qualified else "method", 4),
+            ("gen.<locals>.<lambda>" if qualified else "<lambda>", (15, 16)),
+            ("𝔲nicode", 10), ("例", 8), ("wörk", 6)]
+    # Identifiers are normalised by the compiler: the fancy letter becomes a plain one.
+    want = [(n.replace("𝔲", "u"), line) for n, line in want]
+    assert len(got) == len(want), got
+    for (a, line), (b, lines) in zip(got, want):
+        assert a == b, (got, want)
+        assert line == lines or isinstance(lines, tuple) and lines[0] <= line <= lines[1], got
+    assert all(f[1] == python.path(target.script) for f in frames), frames
+
+
+DEEP = '''\
+import resource, sys, time
+resource.setrlimit(resource.RLIMIT_STACK, (1 << 27, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+sys.setrecursionlimit(10 ** 6)
+def bottom():
+    print("up", flush=True)
+    s = 0
+    while True:
+        s += 1
+def down(n):
+    if n > 1:
+        down(n - 1)
+    else:
+        bottom()
+down(int(sys.argv[1]))
+'''
+
+
+def check_depth(name, depth):
+    python = find_interpreter(name)
+    with Target(python, DEEP, depth) as target:
+        result = probe(target.pid, "-n", 60 if depth > 1000 else 2000)
+    good = sum(s["n"] for s in result["stacks"] if not s["rejected"])
+    for stack in result["stacks"]:
+        if stack["rejected"]:
+            continue
+        own = [f for f, _ in names(stack)]
+        assert own == ["<module>"] + ["down"] * depth + ["bottom"], (len(own), own[:3], own[-3:])
+    assert good >= 0.9 * result["thread_samples"], result["rejected"]
+    return f"{result['cpu_us'] / result['samples']:.1f} us a sample"
+
+
+THREADS = '''\
+import threading, time
+ready = threading.Barrier(51)
+def wait_here(n):
+    ready.wait()
+    time.sleep(1000)
+def outer(n):
+    wait_here(n)
+for i in range(50):
+    threading.Thread(target=outer, args=(i,), name="worker %d" % i, daemon=True).start()
+ready.wait()
+time.sleep(0.2)
+print("up", flush=True)
+s = 0
+while True:
+    s += 1
+'''
+
+
+def check_threads(name):
+    python = find_interpreter(name)
+    with Target(python, THREADS) as target:
+        result = probe(target.pid, "-a", "-n", 200)
+        alone = probe(target.pid, "-n", 20)
+    seen = {}
+    for stack in result["stacks"]:
+        assert not stack["rejected"], stack
+        own = [f for f, _ in names(stack)]
+        if stack["main"]:
+            assert own == ["<module>"], own
+        else:
+            assert own == ["outer", "wait_here"], (stack["thread"], own)
+        seen[stack["tid"]] = stack["thread"]
+    workers = {f"worker {i}" for i in range(50)}
+    assert set(seen.values()) == workers | {"MainThread"}, seen
+    assert len(seen) == 51 and target.pid in seen
+    assert result["thread_samples"] == 51 * 200
+    assert {s["tid"] for s in alone["stacks"]} == {target.pid}
+    return f"{result['cpu_us'] / result['samples']:.1f} us for 51 threads"
+
+
+COLLECTING = '''\
+import gc
+gc.disable()
+class Node: pass
+keep = [Node() for i in range(200000)]
+for node in keep: node.me = node
+def collect():
+    while True:
+        gc.collect()
+print("up", flush=True)
+collect()
+'''
+
+
+def check_gc(name):
+    python = find_interpreter(name)
+    with Target(python, COLLECTING) as target:
+        with_gc = probe(target.pid, "-g", "-n", 3000)
+        without = probe(target.pid, "-n", 3000)
+    marked = [s for s in with_gc["stacks"] if ["<GC>", "~", -1] in s["frames"]]
+    assert sum(s["n"] for s in marked) > 0.5 * with_gc["samples"], with_gc["stacks"]
+    assert all(s["frames"][-1][0] == "<GC>" and s["frames"][-2][0] == "collect" for s in marked)
+    assert not any(f[0] == "<GC>" for s in without["stacks"] for f in s["frames"])
+
+
+REUSE = '''\
+print("up", flush=True)
+n = 0
+while True:
+    n += 1
+    exec(compile("def f%d():\\n s = 0\\n for i in range(300): s += i\\nf%d()\\n" % (n, n),
+                 "<made %d>" % n, "exec"), {})
+'''
+
+
+def check_code_reuse(name):
+    """Code objects that take the address of freed ones must not inherit their names."""
+    python = find_interpreter(name)
+    pairs = wrong = 0
+    with Target(python, REUSE) as target:
+        result = probe(target.pid, "-n", 20000, "-i", 20)
+    for stack in result["stacks"]:
+        made = [f for f in stack["frames"] if f[1].startswith("<made ")]
+        if len(made) == 2 and not stack["rejected"]:
+            number = made[0][1][6:-1]
+            pairs += stack["n"]
+            if made[1][1] != made[0][1] or made[1][0] != f"f{number}":
+                wrong += stack["n"]
+    assert pairs > 1000, (pairs, result["samples"])
+    # Before 3.14 nothing tells that code was freed: entries are checked now and then.
+    limit = 0.005 if python.version >= (3, 14) else 0.02
+    assert wrong <= limit * pairs, (wrong, pairs)
+    return f"{wrong} of {pairs} wrong"
+
+
+SUBINTERPRETER = '''\
+import sys, threading
+if sys.version_info >= (3, 14):
+    from concurrent import interpreters
+    run = lambda code: interpreters.create().exec(code)
+elif sys.version_info >= (3, 13):
+    import _interpreters as i
+    run = lambda code: i.exec(i.create(), code)
+else:
+    import _xxsubinterpreters as i
+    run = lambda code: i.run_string(i.create(), code)
+code = """
+import time
+def inside():
+    time.sleep(1000)
+inside()
+"""
+threading.Thread(target=run, args=(code,), daemon=True).start()
+import time
+time.sleep(0.5)
+print("up", flush=True)
+time.sleep(1000)
+'''
+
+
+def check_subinterpreter(name):
+    python = find_interpreter(name)
+    with Target(python, SUBINTERPRETER) as target:
+        result = probe(target.pid, "-a", "-n", 20)
+    inside = [s for s in result["stacks"] if s["interp"] > 0]
+    assert any(f[0] == "inside" for s in inside for f in s["frames"]), result["stacks"]
+    assert not any(s["rejected"] for s in result["stacks"])
+
+
+SLEEPER = 'import sys\nprint("up", flush=True)\nsys.stdin.read()\n'
+
+
+def check_end(name):
+    python = find_interpreter(name)
+    with Target(python, SLEEPER) as target:
+        watcher = subprocess.Popen([PROBE, "-s", "20", "-i", "1000", str(target.pid)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        target.process.stdin.close()
+        started = time.monotonic()
+        out, err = watcher.communicate(timeout=30)
+    assert err.startswith(f"{EGONE}: "), err
+    assert time.monotonic() - started < 5
+    assert json.loads(out)["samples"] > 0
+
+
+REPLACE = '''\
+import os, sys
+print("up", flush=True)
+sys.stdin.readline()
+os.execv("/bin/sleep", ["sleep", "100"]) if sys.argv[1:] == ["away"] else \
+    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(100)"])
+'''
+
+
+def check_exec(name, *words):
+    python = find_interpreter(name)
+    with Target(python, REPLACE, *words) as target:
+        watcher = subprocess.Popen([PROBE, "-s", "20", "-i", "100", str(target.pid)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        target.process.stdin.write("\n")
+        target.process.stdin.flush()
+        _, err = watcher.communicate(timeout=30)
+        assert err.startswith(f"{EAGAIN}: "), err
+        if not words:
+            deadline = time.monotonic() + 10
+            while probe(target.pid, check=False)[0] != 0:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
+
+for interpreter in EXPECTED:
+    minor = int(interpreter.split(".")[1])
+    for levels in (5, 80):
+        suite.add(f"{interpreter}: hostile program, {levels} deep", check_oracle, interpreter,
+                  levels)
+    suite.add(f"{interpreter}: exact stack", check_shapes, interpreter)
+    for levels in (10, 100, 1000, 50000):
+        suite.add(f"{interpreter}: {levels:,} frames", check_depth, interpreter, levels)
+    suite.add(f"{interpreter}: 50 threads", check_threads, interpreter)
+    suite.add(f"{interpreter}: garbage collection", check_gc, interpreter)
+    suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter)
+    if minor >= 12:
+        suite.add(f"{interpreter}: subinterpreter", check_subinterpreter, interpreter)
+    suite.add(f"{interpreter}: target ends", check_end, interpreter)
+    suite.add(f"{interpreter}: target becomes another Python", check_exec, interpreter)
+    suite.add(f"{interpreter}: target becomes another program", check_exec, interpreter, "away")
+
+
+# ---- what cannot be read ----
+
+@suite.test("no such process")
+def no_process():
+    status, code, text = probe(4194303, check=False)
+    assert (status, code) == (1, EGONE) and "no such process" in text, text
+
+
+@suite.test("not a Python program")
+def not_python():
+    process = subprocess.Popen(["sleep", "100"])
+    try:
+        time.sleep(0.05)
+        status, code, text = probe(process.pid, check=False)
+    finally:
+        process.kill()
+        process.wait()
+    assert (status, code) == (1, EAGAIN) and "\n" not in text, text
+
+
+@suite.test("PyPy is refused by name")
+def pypy():
+    with tempfile.TemporaryDirectory() as folder:
+        program = shutil.copy("/bin/sleep", pathlib.Path(folder, "pypy3.10"))
+        process = subprocess.Popen([program, "100"])
+        try:
+            time.sleep(0.05)
+            status, code, text = probe(process.pid, check=False)
+        finally:
+            process.kill()
+            process.wait()
+    assert (status, code) == (1, EUNSUPPORTED) and "PyPy" in text, text
+
+
+@suite.test("another user's process: the remedy")
+def other_user():
+    if os.geteuid() != 0:
+        raise Skip("needs root to become another user")
+    python = find_interpreter("debian-3.11")
+    with Target(python, SLEEPER) as target, tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(PROBE, folder)
+        done = subprocess.run([copy, str(target.pid)], capture_output=True, text=True, user=65534,
+                              group=65534, extra_groups=[])
+        assert done.returncode == 1 and done.stderr.startswith(f"{EPERM}: "), done.stderr
+        assert "sudo" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+@suite.test("a deleted interpreter")
+def deleted():
+    with tempfile.TemporaryDirectory() as folder:
+        program = shutil.copy("/usr/bin/python3", pathlib.Path(folder, "snake"))
+        process = subprocess.Popen(
+            [program, "-c", "import time; print('up', flush=True); time.sleep(100)"],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONHOME": "/usr"})
+        try:
+            assert process.stdout.readline() == "up\n"
+            os.unlink(program)
+            result = probe(process.pid, "-n", 10)
+        finally:
+            process.kill()
+            process.wait()
+    assert [f[0] for f in result["stacks"][0]["frames"]] == ["<module>"], result
+
+
+@suite.test("a script started by a relative path")
+def relative():
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "here.py").write_text(SLEEPER)
+        for name in EXPECTED[:3] + ["debian-3.11"]:
+            try:
+                python = find_interpreter(name)
+            except Skip:
+                continue
+            process = subprocess.Popen([*python.command, "here.py"], cwd=folder, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            assert process.stdout.readline() == "up\n"
+            result = probe(process.pid, "-n", 5)
+            process.kill()
+            process.wait()
+            want = str(pathlib.Path(folder, "here.py"))
+            assert result["stacks"][0]["frames"][0][1] == want, (name, result["stacks"])
+
+
+if __name__ == "__main__":
+    suite.main()
