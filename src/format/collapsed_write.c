@@ -217,29 +217,62 @@ static bool counts_samples(const struct fz_profile *p)
 	       (p->samples.timed || p->recording.interval_ns > 0);
 }
 
+static struct line *new_line(struct writer *w, uint32_t thread, uint32_t path)
+{
+	fz_grow(w->lines, w->line_count, w->line_cap);
+	w->lines[w->line_count] = (struct line){ .thread = thread, .path = path };
+	return &w->lines[w->line_count++];
+}
+
+/* The line of each (thread, path). Mostly there are few enough for a table of all pairs. */
+struct line_index {
+	uint32_t *table; /* [thread * paths + path]: line + 1; NULL: use the map */
+	size_t paths;
+	struct fz_map map;
+};
+
+enum { TABLE_MAX = 1 << 22 };
+
+static struct line *find_line(struct writer *w, struct line_index *x, uint32_t thread,
+			      uint32_t path)
+{
+	if (x->table) {
+		uint32_t *slot = &x->table[thread * x->paths + path];
+		if (!*slot) {
+			new_line(w, thread, path);
+			*slot = w->line_count;
+		}
+		return &w->lines[*slot - 1];
+	}
+	uint32_t *slot = fz_map_slot(&x->map, FZ_KEY(thread, path));
+	if (*slot == FZ_NONE) {
+		*slot = w->line_count;
+		new_line(w, thread, path);
+	}
+	return &w->lines[*slot];
+}
+
 static void count_lines(struct writer *w)
 {
 	const struct fz_samples *s = &w->p->samples;
 	fz_auto(fz_free_ptr) uint32_t *thread_of = merge_threads(w);
 	bool samples = counts_samples(w->p);
-	struct fz_map map = { 0 };
+	struct line_index x = { .paths = w->path_count };
+	size_t pairs;
 
+	if (!__builtin_mul_overflow((size_t)w->p->thread_count, x.paths, &pairs) &&
+	    pairs <= TABLE_MAX)
+		x.table = fz_calloc(pairs, sizeof(*x.table));
 	for (size_t row = 0; row < s->n; row++) {
 		if (s->stack[row] == FZ_NONE)
 			continue;
-		uint32_t thread = thread_of[s->thread[row]];
-		uint32_t path = w->path_of_stack[s->stack[row]];
-		uint32_t *slot = fz_map_slot(&map, FZ_KEY(thread, path));
-		if (*slot == FZ_NONE) {
-			*slot = w->line_count;
-			fz_grow(w->lines, w->line_count, w->line_cap);
-			w->lines[w->line_count++] = (struct line){ .thread = thread, .path = path };
-		}
-		w->lines[*slot].count +=
-			samples ? fz_sample_count(w->p, row)
-				: fz_sample_weight(w->p, w->p->default_metric, row);
+		struct line *l = find_line(w, &x, thread_of[s->thread[row]],
+					   w->path_of_stack[s->stack[row]]);
+		l->count += samples ? fz_sample_count(w->p, row)
+				    : fz_sample_weight(w->p, w->p->default_metric, row);
 	}
-	fz_map_release(&map);
+	free(x.table);
+	fz_map_release(&x.map);
 }
 
 /* ---- lines ---- */

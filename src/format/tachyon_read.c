@@ -36,6 +36,7 @@ struct thread_state {
 
 struct draft_node {
 	uint32_t parent, frame;
+	uint32_t last; /* the child that was asked for last; FZ_NONE */
 };
 
 struct reader {
@@ -166,14 +167,20 @@ static struct thread_state *find_thread(struct reader *r, uint64_t tid, uint32_t
 
 static uint32_t draft_child(struct reader *r, uint32_t parent, uint32_t frame)
 {
+	/* A program mostly calls from a place what it called there before. */
+	if (parent != FZ_NONE && r->draft[parent].last != FZ_NONE &&
+	    r->draft[r->draft[parent].last].frame == frame)
+		return r->draft[parent].last;
 	uint32_t *slot = fz_map_slot(&r->draft_map, FZ_KEY(parent + 1, frame));
 
 	if (*slot == FZ_NONE) {
 		*slot = r->draft_count;
 		fz_grow(r->draft, r->draft_count, r->draft_cap);
-		r->draft[r->draft_count++] = (struct draft_node){ parent, frame };
+		r->draft[r->draft_count++] = (struct draft_node){ parent, frame, FZ_NONE };
 		r->frame_max = FZ_MAX(r->frame_max, frame);
 	}
+	if (parent != FZ_NONE)
+		r->draft[parent].last = *slot;
 	return *slot;
 }
 
