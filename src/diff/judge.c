@@ -274,6 +274,40 @@ static void docket_release(struct docket *k)
 	fz_entities_release(&k->entities);
 }
 
+/* ---- what could not be read ---- */
+
+/* A marker for samples whose function is not known: no function that could have changed. */
+static bool is_unreadable(const struct fz_diff_function *f)
+{
+	return f->kind == FZ_KIND_MARKER && fz_str_eq(f->name, FZ_STR("[unreadable]"));
+}
+
+/* Head samples by which the sides differ in it. */
+static double unattributed(const struct court *c, const struct docket *k)
+{
+	double difference = 0;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		if (is_unreadable(&c->d->functions[i]))
+			difference += k->sum[FZ_HEAD][FZ_FAMILY_SELF][i].samples -
+				      c->visit.rho * k->sum[FZ_BASE][FZ_FAMILY_SELF][i].samples;
+	return fabs(difference);
+}
+
+static void exclude_unreadable(const struct court *c, struct docket *k)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		for (uint32_t i = 0; i < k->n; i++) {
+			struct fz_change *change = &k->change[f][i];
+
+			if (!is_unreadable(&c->d->functions[i]))
+				continue;
+			change->tested = false;
+			change->statistic = change->p = change->low = change->high = NAN;
+		}
+	}
+}
+
 /* ---- tests ---- */
 
 /* A bound in the shape of a test: the interval is what jitter may hide. */
@@ -408,8 +442,11 @@ static void judge_functions(struct court *c, struct docket *k, struct fz_judgeme
 	docket_init(c, k);
 	for (uint32_t i = 0; i < k->n; i++)
 		k->cost[i] = &c->d->functions[i].cost;
+	if (by_visits(c))
+		c->visit.unattributed = unattributed(c, k);
 	learn(c, k);
 	test_all(c, k);
+	exclude_unreadable(c, k);
 	correct_functions(c, k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < k->n; i++)

@@ -13,7 +13,8 @@
  *   anything else, or nothing on a side         none: everything is unknown
  *
  * Costs are head - factor * base in the comparison's unit, exactly as reports show them; intervals
- * lie around them. docs/statistics.md explains all of it.
+ * lie around them. docs/statistics.md explains all of it. What could not be read
+ * ("[unreadable]") is no function and never judged.
  */
 #pragma once
 

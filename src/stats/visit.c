@@ -15,6 +15,9 @@
  * with phi = sum SS / sum k over the functions of the side with >= 5 visits and
  * s = max(1, median|z0| / 0.6745) over the tested functions. Without order V_s = phi0 mu.
  *
+ * Samples that could not be read belong to functions that nobody knows. Where the sides differ in
+ * them by so many, any function may: D must exceed that too, and the interval reaches further.
+ *
  * The variance is that under "nothing changed", from the pooled rate: a score test. delta is a
  * fraction of the run as pooled the same way, which keeps the test antisymmetric in its sides.
  *
@@ -187,7 +190,7 @@ struct fz_change fz_visit_test(const struct fz_visit_setup *setup, const struct 
 	double rho = setup->rho;
 	double difference = head->samples - rho * base->samples;
 	double error = null->scale * deviation(setup, null->phi, base, head);
-	double half = normal_critical * error;
+	double half = normal_critical * error + setup->unattributed;
 	struct fz_change c = {
 		.base = base->samples,
 		.head = head->samples / rho,
@@ -200,7 +203,8 @@ struct fz_change fz_visit_test(const struct fz_visit_setup *setup, const struct 
 	};
 
 	if (c.tested) {
-		double beyond = FZ_MAX(0, fabs(difference) - threshold(setup));
+		double beyond =
+			FZ_MAX(0, fabs(difference) - threshold(setup) - setup->unattributed);
 
 		c.statistic = copysign(beyond / error, difference);
 		c.p = fz_normal_two_sided(c.statistic);
@@ -215,6 +219,7 @@ struct fz_change fz_visit_test_run(const struct fz_visit_setup *setup,
 	struct fz_visit_sum base = { .samples = setup->run[BASE], .visits = 1 };
 	struct fz_visit_sum head = { .samples = setup->run[HEAD], .visits = 1 };
 
+	whole.unattributed = 0; /* it belongs to the run in any case */
 	if (reference > 0) {
 		/* kappa enters once for each side, and the drift is between them. */
 		double drift = fabs(log(reference / setup->rho)) * M_SQRT1_2;

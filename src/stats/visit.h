@@ -81,10 +81,11 @@ struct fz_visit_noise {
 extern const struct fz_visit_noise fz_visit_noise_wall, fz_visit_noise_cpu;
 
 struct fz_visit_setup {
-	double rho;    /* expected head samples for a base sample: exposure.h */
-	double run[2]; /* samples of the whole run: base, head */
-	double delta;  /* smallest change of interest, as a fraction of the run */
-	bool ordered;  /* false: only counts are known (folded, pprof); approximate */
+	double rho;          /* expected head samples for a base sample: exposure.h */
+	double run[2];       /* samples of the whole run: base, head */
+	double delta;        /* smallest change of interest, as a fraction of the run */
+	double unattributed; /* head samples by which the sides differ in what could not be read */
+	bool ordered;        /* false: only counts are known (folded, pprof); approximate */
 	struct fz_visit_noise noise;
 };
 

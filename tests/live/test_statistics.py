@@ -155,7 +155,7 @@ def _():
     check_close(call(("visit_sum", 3, 4, 0, 2, 1, 5))[0], visit_sums([6, 5]))
 
 
-def visit_test(a, b, rho, run, delta, ordered, kappa, phi0):
+def visit_test(a, b, rho, run, delta, unattributed, ordered, kappa, phi0):
     """a, b: arrays (functions, 3) of samples, visits, square. Formula by formula."""
     def dispersion(s):
         many = s[:, 1] >= 5
@@ -180,11 +180,11 @@ def visit_test(a, b, rho, run, delta, ordered, kappa, phi0):
     if tested.sum() >= 10:
         scale = max(1, np.median(np.abs(d / np.sqrt(var))[tested]) / stats.norm.ppf(0.75))
     error = scale * np.sqrt(var)
-    threshold = delta * rho * sum(run) / (1 + rho)
+    threshold = delta * rho * sum(run) / (1 + rho) + unattributed
     z = np.sign(d) * np.maximum(0, np.abs(d) - threshold) / error
     p = np.where(tested, 2 * stats.norm.sf(np.abs(z)), np.nan)
     z = np.where(tested, z, np.nan)
-    half = stats.norm.ppf(0.975) * error
+    half = stats.norm.ppf(0.975) * error + unattributed
     return phi, scale, np.column_stack([d / rho, (d - half) / rho, (d + half) / rho, z, p])
 
 
@@ -201,7 +201,8 @@ def _():
         for rho, delta, functions in ((1, 0, 80), (0.1, 0.002, 80), (2.7, 0.01, 9), (1, 0, 1)):
             a, b = random_sums(rng, functions), random_sums(rng, functions)
             b[0] = 0  # only on one side
-            setup = (rho, a[:, 0].sum(), b[:, 0].sum() + 1, delta, ordered, 0.02, 1.5)
+            setup = (rho, a[:, 0].sum(), b[:, 0].sum() + 1, delta, 5 * (rho > 1), ordered, 0.02,
+                     1.5)
             got = call(("visit", *setup, *np.hstack([a, b]).ravel()))[0]
             phi, scale, wanted = visit_test(a, b, rho, setup[1:3], *setup[3:])
             check_close(got[:3], [*phi, scale])

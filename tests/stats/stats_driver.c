@@ -129,8 +129,8 @@ static void call_exposure_runs(struct args *a)
 		say(exposure[r]);
 }
 
-/* rho run_base run_head delta ordered kappa phi0, then for each function samples, visits and
- * square of base and head -> phi_base phi_head scale, then the changes */
+/* rho run_base run_head delta unattributed ordered kappa phi0, then for each function samples,
+ * visits and square of base and head -> phi_base phi_head scale, then the changes */
 static void call_visit(struct args *a)
 {
 	static struct fz_visit_sum sum[2][8192];
@@ -141,6 +141,7 @@ static void call_visit(struct args *a)
 	setup.run[0] = take(a);
 	setup.run[1] = take(a);
 	setup.delta = take(a);
+	setup.unattributed = take(a);
 	setup.ordered = take(a) != 0;
 	setup.noise.kappa = take(a);
 	setup.noise.phi = take(a);

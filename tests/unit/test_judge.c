@@ -299,6 +299,34 @@ static void test_swap(void **state)
 	assert_int_equal(there.j->run.word == FZ_RUN_SLOWER, back.j->run.word == FZ_RUN_FASTER);
 }
 
+/* Half of one function's samples could not be read in the head: neither it nor the marker is
+ * called changed. */
+static void test_unreadable(void **state)
+{
+	struct fz_profile *a, *b;
+	uint32_t taken, marker, size = 0;
+
+	(void)state;
+	seed = 14;
+	a = record(&usual);
+	b = record(&usual);
+	taken = stack_of(b, 0);
+	marker = fz_profile_stack(b, b->stacks[taken].parent,
+				  fz_profile_frame_named(b, FZ_STR("[unreadable]"), FZ_STR(""),
+							 FZ_NO_LINE, FZ_KIND_MARKER));
+	for (size_t row = 0; row < b->samples.n; row++)
+		if (b->samples.stack[row] == taken && size++ % 2)
+			b->samples.stack[row] = marker;
+	judged v = judge_pair(a, b, FZ_SCALE_TIME);
+	uint32_t f0 = function_named(v.d, "f0"), lost = function_named(v.d, "[unreadable]");
+
+	assert_true(v.d->functions[lost].cost.self[FZ_HEAD] > 1000 * usual.interval);
+	assert_int_equal(v.j->self[lost].verdict, FZ_VERDICT_UNKNOWN);
+	assert_true(isnan(v.j->self[lost].p) && isnan(v.j->self[lost].low));
+	assert_int_equal(v.j->self[f0].verdict, FZ_VERDICT_UNKNOWN);
+	assert_int_equal(changed(&v), 0);
+}
+
 static void test_several_runs(void **state)
 {
 	struct script base = usual, head = usual;
@@ -432,15 +460,11 @@ static void test_recordings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_file),
-		cmocka_unit_test(test_same_program),
-		cmocka_unit_test(test_one_run),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_swap),
-		cmocka_unit_test(test_several_runs),
-		cmocka_unit_test(test_approximate),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_nothing_to_judge),
+		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_same_program),
+		cmocka_unit_test(test_one_run),      cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_swap),         cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_several_runs), cmocka_unit_test(test_approximate),
+		cmocka_unit_test(test_counts),       cmocka_unit_test(test_nothing_to_judge),
 		cmocka_unit_test(test_recordings),
 	};
 
