@@ -1,2 +1,196 @@
 /* SPDX-License-Identifier: MIT */
-#pragma once
+/* libfizeau: load profiles, compare them, read the result, write reports.
+ *
+ *	struct fizeau_error err;
+ *	struct fizeau_profile *base, *head;
+ *	struct fizeau_diff *diff;
+ *
+ *	if (fizeau_profile_load("before.fz", &base, &err) ||
+ *	    fizeau_profile_load("after.fz", &head, &err) ||
+ *	    fizeau_diff_new(base, head, NULL, &diff, &err))
+ *		fprintf(stderr, "%s\n", err.message);
+ *
+ * examples/compare.c is a whole program.
+ *
+ * Errors. A function that can fail returns 0 or a negative enum fizeau_status and then describes
+ * the failure in the caller's struct fizeau_error, which may be NULL. What a function hands out
+ * through a pointer named ret is set on success only. Running out of memory ends the process.
+ *
+ * Ownership. What a function named _new or _load returns belongs to the caller, who gives it back
+ *to the _free of the same type; NULL is allowed there. Every string and struct that is handed out
+ * belongs to the object that was asked, and lives as long. A diff refers to its two profiles: free
+ * it first.
+ *
+ * Threads. Different objects may be used in different threads at the same time. One object may be
+ * read by several threads, because reading changes nothing.
+ *
+ * Text is UTF-8 where the profile was; names come from the programs that were profiled and may hold
+ * anything, control characters and line ends included.
+ *
+ * Units. Costs are integers in the unit of the metric: "ns" (nanoseconds), "count" or "bytes".
+ */
+#ifndef FIZEAU_H
+#define FIZEAU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define FIZEAU_API __attribute__((visibility("default")))
+#else
+#define FIZEAU_API
+#endif
+
+/* "0.1.0": of the library that is running. */
+FIZEAU_API const char *fizeau_version(void);
+
+/* ---- errors ---- */
+
+enum fizeau_status {
+	FIZEAU_OK = 0,
+	FIZEAU_EINPUT = -1,       /* a file does not hold what it should; not comparable */
+	FIZEAU_ELIMIT = -2,       /* larger than is accepted */
+	FIZEAU_ESYSTEM = -3,      /* a system call failed: sys_errno */
+	FIZEAU_EPERM = -4,        /* not allowed to read or write a file */
+	FIZEAU_EUNSUPPORTED = -6, /* understood, but not possible */
+	FIZEAU_EUSAGE = -7        /* a wrong argument */
+};
+
+struct fizeau_error {
+	int code;           /* enum fizeau_status */
+	int sys_errno;      /* errno where a system call failed, else 0 */
+	char message[1024]; /* one line, safe to print */
+};
+
+/* ---- profiles ---- */
+
+struct fizeau_profile;
+
+/* Read a profile in any format that is known, plain or packed by gzip or zstd; "-" is standard
+ * input. */
+FIZEAU_API int fizeau_profile_load(const char *path, struct fizeau_profile **ret,
+				   struct fizeau_error *err);
+/* The same from memory, which need not outlive the call. `name` stands in error messages. */
+FIZEAU_API int fizeau_profile_load_memory(const void *data, size_t size, const char *name,
+					  struct fizeau_profile **ret, struct fizeau_error *err);
+FIZEAU_API void fizeau_profile_free(struct fizeau_profile *p);
+
+/* The metric that costs are given in ("wall", "cpu", "samples", ...) and its unit. */
+FIZEAU_API const char *fizeau_profile_metric(const struct fizeau_profile *p);
+FIZEAU_API const char *fizeau_profile_unit(const struct fizeau_profile *p);
+/* Number of samples, and the cost of all of them. */
+FIZEAU_API uint64_t fizeau_profile_samples(const struct fizeau_profile *p);
+FIZEAU_API int64_t fizeau_profile_total(const struct fizeau_profile *p);
+/* What the recorder noted: "command", "python", "git.commit", ...; "" when it did not. */
+FIZEAU_API const char *fizeau_profile_fact(const struct fizeau_profile *p, const char *key);
+
+struct fizeau_function {
+	const char *name; /* qualified */
+	const char *file; /* as recorded; "" when unknown */
+	int line;         /* first line where known, else the hottest; 0 when unknown */
+	int64_t self;     /* cost of the samples that ended in it */
+	int64_t total;    /* of those it was in: once a sample, however often it recurs */
+};
+
+/* Functions that were in a sample, by falling total. */
+FIZEAU_API size_t fizeau_profile_function_count(const struct fizeau_profile *p);
+/* NULL when index is not below the count. */
+FIZEAU_API const struct fizeau_function *fizeau_profile_function(const struct fizeau_profile *p,
+								 size_t index);
+
+/* ---- diffs ---- */
+
+struct fizeau_diff;
+
+enum fizeau_match {
+	FIZEAU_MATCH_NAMES = 0, /* canonical names: another checkout or Python version compares */
+	FIZEAU_MATCH_EXACT = 1  /* file and function as recorded, as CPython's profiler compares */
+};
+
+enum fizeau_scale {
+	FIZEAU_SCALE_AUTO = 0, /* time when both are complete runs, else share */
+	FIZEAU_SCALE_TIME = 1, /* as measured; sample counts by the ratio of the intervals */
+	FIZEAU_SCALE_SHARE = 2 /* both totals made equal */
+};
+
+struct fizeau_diff_options {
+	enum fizeau_match match;
+	enum fizeau_scale scale;
+	const char *metric; /* NULL: the head's, or else one that both have */
+	int force;          /* not 0: compare what was recorded in different ways */
+};
+
+/* Compare two profiles. options may be NULL: all zero. FIZEAU_EINPUT when the two cannot be
+ * compared; the message then says why. */
+FIZEAU_API int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profile *head,
+			       const struct fizeau_diff_options *options, struct fizeau_diff **ret,
+			       struct fizeau_error *err);
+FIZEAU_API void fizeau_diff_free(struct fizeau_diff *d);
+
+FIZEAU_API const char *fizeau_diff_metric(const struct fizeau_diff *d);
+FIZEAU_API const char *fizeau_diff_unit(const struct fizeau_diff *d);
+/* The scaling in force (never AUTO), and what base costs are multiplied by before they are
+ * compared. */
+FIZEAU_API enum fizeau_scale fizeau_diff_scale(const struct fizeau_diff *d);
+FIZEAU_API double fizeau_diff_factor(const struct fizeau_diff *d);
+/* Call paths that are gone and had self cost: how many, and that cost as recorded. */
+FIZEAU_API size_t fizeau_diff_elided_count(const struct fizeau_diff *d);
+FIZEAU_API int64_t fizeau_diff_elided_time(const struct fizeau_diff *d);
+/* Differences between the recordings that matter, one sentence each; NULL beyond the last. */
+FIZEAU_API const char *fizeau_diff_warning(const struct fizeau_diff *d, size_t index);
+
+enum fizeau_state { FIZEAU_COMMON = 0, FIZEAU_NEW = 1, FIZEAU_REMOVED = 2 };
+
+/* base_ and head_ are as recorded; diff_ = head - factor * base: above 0 costs more. */
+struct fizeau_cost {
+	int64_t base_self, base_total;
+	int64_t head_self, head_total;
+	double diff_self, diff_total;
+};
+
+struct fizeau_diff_function {
+	const char *name; /* canonical; as recorded with FIZEAU_MATCH_EXACT */
+	const char *file; /* the same; "" when unknown */
+	int line;         /* in the head, of removed functions in the base; 0 when unknown */
+	enum fizeau_state state;
+	struct fizeau_cost cost; /* a total counts a sample once */
+};
+
+/* A path of calls. Nodes are in preorder: a parent comes before its children, and the nodes
+ * index .. index + size - 1 are a node with everything below it. */
+struct fizeau_diff_node {
+	size_t function; /* index for fizeau_diff_function */
+	int64_t parent;  /* index of the caller's node; -1 for a root */
+	size_t size;
+	enum fizeau_state state;
+	struct fizeau_cost cost;
+};
+
+/* Functions of both sides, by falling total of the larger side (the base scaled). */
+FIZEAU_API size_t fizeau_diff_function_count(const struct fizeau_diff *d);
+/* Fill *ret; FIZEAU_EUSAGE when index is not below the count. */
+FIZEAU_API int fizeau_diff_function(const struct fizeau_diff *d, size_t index,
+				    struct fizeau_diff_function *ret);
+FIZEAU_API size_t fizeau_diff_node_count(const struct fizeau_diff *d);
+FIZEAU_API int fizeau_diff_node(const struct fizeau_diff *d, size_t index,
+				struct fizeau_diff_node *ret);
+
+/* ---- reports ---- */
+
+/* Write a file as `fizeau replay` and `fizeau diff` do; path "-" is standard output. `format` is a
+ * name such as "text", "html", "svg", "json", "folded" (profiles also "collapsed", "binary", "fz"),
+ * or NULL for the one that the path's suffix names. The file appears when it is complete. */
+FIZEAU_API int fizeau_profile_write(const struct fizeau_profile *p, const char *format,
+				    const char *path, struct fizeau_error *err);
+FIZEAU_API int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const char *path,
+				 struct fizeau_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

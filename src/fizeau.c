@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* The public interface over the library's own; include/fizeau.h is its documentation.
+ *
+ * An object of the interface owns one of the library's and, beside it, what the interface promises
+ * and the library does not keep: names that end in a zero, functions in order. Everything is made
+ * when the object is, so that reading never writes.
+ */
+#include "fizeau.h"
+
+#include "base/error.h"
+#include "format/format.h"
+#include "profile/tree.h"
+#include "report/report.h"
+
+#include <unistd.h>
+
+_Static_assert(sizeof(struct fizeau_error) == sizeof(struct fz_error), "the same struct");
+_Static_assert(FIZEAU_EINPUT == (int)FZ_EINPUT && FIZEAU_ELIMIT == (int)FZ_ELIMIT &&
+		       FIZEAU_ESYSTEM == (int)FZ_ESYSTEM && FIZEAU_EPERM == (int)FZ_EPERM &&
+		       FIZEAU_EUNSUPPORTED == (int)FZ_EUNSUPPORTED &&
+		       FIZEAU_EUSAGE == (int)FZ_EUSAGE,
+	       "the same codes");
+_Static_assert((int)FIZEAU_MATCH_EXACT == FZ_MATCH_EXACT &&
+		       (int)FIZEAU_SCALE_SHARE == FZ_SCALE_SHARE &&
+		       (int)FIZEAU_REMOVED == FZ_REMOVED,
+	       "the same enumerations");
+
+struct fizeau_profile {
+	struct fz_profile *p;
+	struct fizeau_function *functions;
+	size_t function_count;
+	int64_t total;
+	uint64_t samples;
+};
+
+struct fizeau_diff {
+	struct fz_diff *d;
+	const char **names, **files; /* of the functions */
+	struct fz_arena arena;
+};
+
+/* The public error is the library's under another name. */
+static struct fz_error *own(struct fizeau_error *err)
+{
+	return (struct fz_error *)err;
+}
+
+const char *fizeau_version(void)
+{
+	return FZ_VERSION;
+}
+
+/* ---- profiles ---- */
+
+static int compare_functions(const void *pa, const void *pb)
+{
+	const struct fizeau_function *a = pa, *b = pb;
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	int c = strcmp(a->name, b->name);
+	if (!c)
+		c = strcmp(a->file, b->file);
+	return c ? c : (a->line > b->line) - (a->line < b->line);
+}
+
+static void list_functions(struct fizeau_profile *ret)
+{
+	const struct fz_profile *p = ret->p;
+	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
+	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, t->metric);
+	fz_auto(fz_free_ptr) int64_t *self = NULL;
+	fz_auto(fz_free_ptr) int64_t *total = NULL;
+
+	fz_tree_function_costs(t, &self, &total);
+	ret->total = t->sum;
+	ret->samples = t->samples;
+	ret->functions = fz_calloc(p->function_count, sizeof(*ret->functions));
+	for (uint32_t f = 0; f < p->function_count; f++)
+		if (self[f] || total[f])
+			ret->functions[ret->function_count++] = (struct fizeau_function){
+				.name = p->strings[p->functions[f].name].p,
+				.file = p->strings[p->functions[f].file].p,
+				.line = lines[f],
+				.self = self[f],
+				.total = total[f],
+			};
+	qsort(ret->functions, ret->function_count, sizeof(*ret->functions), compare_functions);
+}
+
+static struct fizeau_profile *wrap(struct fz_profile *p)
+{
+	struct fizeau_profile *ret = fz_calloc(1, sizeof(*ret));
+
+	ret->p = p;
+	list_functions(ret);
+	return ret;
+}
+
+int fizeau_profile_load(const char *path, struct fizeau_profile **ret, struct fizeau_error *err)
+{
+	struct fz_profile *p;
+	int r = fz_format_load(path, &p, own(err));
+
+	if (!r)
+		*ret = wrap(p);
+	return r;
+}
+
+int fizeau_profile_load_memory(const void *data, size_t size, const char *name,
+			       struct fizeau_profile **ret, struct fizeau_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	struct fz_profile *p;
+	int r = fz_input_open_memory(data, size, name, &in, own(err));
+
+	if (!r)
+		r = fz_format_load_input(in, &p, own(err));
+	if (!r)
+		*ret = wrap(p);
+	return r;
+}
+
+void fizeau_profile_free(struct fizeau_profile *p)
+{
+	if (!p)
+		return;
+	fz_profile_free(p->p);
+	free(p->functions);
+	free(p);
+}
+
+static const struct fz_metric *metric_of(const struct fizeau_profile *p)
+{
+	return &p->p->metrics[p->p->default_metric];
+}
+
+const char *fizeau_profile_metric(const struct fizeau_profile *p)
+{
+	return metric_of(p)->name;
+}
+
+const char *fizeau_profile_unit(const struct fizeau_profile *p)
+{
+	return metric_of(p)->unit;
+}
+
+uint64_t fizeau_profile_samples(const struct fizeau_profile *p)
+{
+	return p->samples;
+}
+
+int64_t fizeau_profile_total(const struct fizeau_profile *p)
+{
+	return p->total;
+}
+
+const char *fizeau_profile_fact(const struct fizeau_profile *p, const char *key)
+{
+	return fz_profile_fact(p->p, key).p;
+}
+
+size_t fizeau_profile_function_count(const struct fizeau_profile *p)
+{
+	return p->function_count;
+}
+
+const struct fizeau_function *fizeau_profile_function(const struct fizeau_profile *p, size_t index)
+{
+	return index < p->function_count ? &p->functions[index] : NULL;
+}
+
+/* ---- diffs ---- */
+
+/* Canonical names may be parts of others and end in no zero. */
+static void copy_names(struct fizeau_diff *ret)
+{
+	const struct fz_diff *d = ret->d;
+
+	ret->names = fz_calloc(d->function_count, sizeof(*ret->names));
+	ret->files = fz_calloc(d->function_count, sizeof(*ret->files));
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		ret->names[i] = fz_arena_strndup(&ret->arena, f->name.p, f->name.n);
+		ret->files[i] = fz_arena_strndup(&ret->arena, f->file.p, f->file.n);
+	}
+}
+
+static int check_options(const struct fizeau_diff_options *o, struct fz_error *err)
+{
+	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_SHARE)
+		return fz_fail(err, FZ_EUSAGE,
+			       "options: match or scale is none of its enumeration");
+	return 0;
+}
+
+int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profile *head,
+		    const struct fizeau_diff_options *options, struct fizeau_diff **ret,
+		    struct fizeau_error *err)
+{
+	static const struct fizeau_diff_options defaults = { .metric = NULL };
+	const struct fizeau_diff_options *o = options ? options : &defaults;
+	/* Cells and lines are for pages, which any diff may be written as. */
+	struct fz_diff_options own_options = {
+		.match = (enum fz_match)o->match,
+		.scale = (enum fz_scale_mode)o->scale,
+		.metric = fz_str_of(o->metric ? o->metric : ""),
+		.cells = true,
+		.lines = true,
+		.force = o->force != 0,
+	};
+	struct fz_diff *d = NULL;
+	int r = check_options(o, own(err));
+
+	if (!r)
+		r = fz_diff_new(base->p, head->p, &own_options, &d, own(err));
+	if (r)
+		return r;
+	*ret = fz_calloc(1, sizeof(**ret));
+	(*ret)->d = d;
+	copy_names(*ret);
+	return 0;
+}
+
+void fizeau_diff_free(struct fizeau_diff *d)
+{
+	if (!d)
+		return;
+	fz_diff_free(d->d);
+	free(d->names);
+	free(d->files);
+	fz_arena_release(&d->arena);
+	free(d);
+}
+
+const char *fizeau_diff_metric(const struct fizeau_diff *d)
+{
+	return d->d->metric;
+}
+
+const char *fizeau_diff_unit(const struct fizeau_diff *d)
+{
+	return d->d->unit;
+}
+
+enum fizeau_scale fizeau_diff_scale(const struct fizeau_diff *d)
+{
+	return (enum fizeau_scale)d->d->scale;
+}
+
+double fizeau_diff_factor(const struct fizeau_diff *d)
+{
+	return d->d->factor;
+}
+
+size_t fizeau_diff_elided_count(const struct fizeau_diff *d)
+{
+	return d->d->elided_count;
+}
+
+int64_t fizeau_diff_elided_time(const struct fizeau_diff *d)
+{
+	return d->d->elided_time;
+}
+
+const char *fizeau_diff_warning(const struct fizeau_diff *d, size_t index)
+{
+	return index < d->d->warning_count ? d->d->warnings[index] : NULL;
+}
+
+static struct fizeau_cost cost_of(const struct fz_diff *d, const struct fz_diff_cost *c)
+{
+	return (struct fizeau_cost){
+		.base_self = c->self[FZ_BASE],
+		.base_total = c->total[FZ_BASE],
+		.head_self = c->self[FZ_HEAD],
+		.head_total = c->total[FZ_HEAD],
+		.diff_self = fz_diff_delta(d, c->self[FZ_BASE], c->self[FZ_HEAD]),
+		.diff_total = fz_diff_delta(d, c->total[FZ_BASE], c->total[FZ_HEAD]),
+	};
+}
+
+size_t fizeau_diff_function_count(const struct fizeau_diff *d)
+{
+	return d->d->function_count;
+}
+
+int fizeau_diff_function(const struct fizeau_diff *d, size_t index,
+			 struct fizeau_diff_function *ret)
+{
+	if (index >= d->d->function_count)
+		return FIZEAU_EUSAGE;
+	const struct fz_diff_function *f = &d->d->functions[index];
+	*ret = (struct fizeau_diff_function){
+		.name = d->names[index],
+		.file = d->files[index],
+		.line = f->line,
+		.state = (enum fizeau_state)f->state,
+		.cost = cost_of(d->d, &f->cost),
+	};
+	return 0;
+}
+
+size_t fizeau_diff_node_count(const struct fizeau_diff *d)
+{
+	return d->d->node_count;
+}
+
+int fizeau_diff_node(const struct fizeau_diff *d, size_t index, struct fizeau_diff_node *ret)
+{
+	if (index >= d->d->node_count)
+		return FIZEAU_EUSAGE;
+	const struct fz_diff_node *n = &d->d->nodes[index];
+	*ret = (struct fizeau_diff_node){
+		.function = n->function,
+		.parent = n->parent == FZ_NONE ? -1 : (int64_t)n->parent,
+		.size = n->size,
+		.state = (enum fizeau_state)n->state,
+		.cost = cost_of(d->d, &n->cost),
+	};
+	return 0;
+}
+
+/* ---- reports ---- */
+
+static int choose_report(const char *format, const char *path, bool diff,
+			 const struct fz_report **ret, struct fz_error *err)
+{
+	const struct fz_report *r = format ? fz_report_by_name(format) : fz_report_by_suffix(path);
+
+	if (!r || !fz_report_writes(r, diff)) {
+		struct fz_buf names = { 0 };
+		fz_report_names(diff, &names);
+		int code = fz_fail(err, FZ_EUSAGE, "%s: names no format of a %s; choose one of %s",
+				   format ? format : path, diff ? "diff" : "profile", names.p);
+		fz_buf_release(&names);
+		return code;
+	}
+	*ret = r;
+	return 0;
+}
+
+static struct fz_report_options options_for(const struct fz_output *out)
+{
+	int fd = fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
+
+	return (struct fz_report_options){
+		.text = { .style = fz_style_of(fd, FZ_COLOR_AUTO) },
+		.html = FZ_HTML_DEFAULTS,
+	};
+}
+
+int fizeau_profile_write(const struct fizeau_profile *p, const char *format, const char *path,
+			 struct fizeau_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	const struct fz_report *report;
+	int r = choose_report(format, path, false, &report, own(err));
+
+	if (!r)
+		r = fz_output_open(path, &out, own(err));
+	if (r)
+		return r;
+	struct fz_report_options options = options_for(out);
+	r = report->profile(report, &options, p->p, out, own(err));
+	return r ? r : fz_output_close(fz_steal(out), own(err));
+}
+
+int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const char *path,
+		      struct fizeau_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	const struct fz_report *report;
+	int r = choose_report(format, path, true, &report, own(err));
+
+	if (!r)
+		r = fz_output_open(path, &out, own(err));
+	if (r)
+		return r;
+	struct fz_report_options options = options_for(out);
+	r = report->diff(&options, d->d, out, own(err));
+	return r ? r : fz_output_close(fz_steal(out), own(err));
+}
