@@ -2,6 +2,7 @@
 # needs to be told; both install what is missing (as root or through sudo).
 BUILD ?= build
 PREFIX ?= /usr/local
+OPTIONS ?=
 SUITE ?=
 FUZZ_SECONDS ?= 60
 
@@ -12,7 +13,7 @@ all: setup
 
 # Always reconfigured, a second or two: meson lists the sources then, so new files are seen.
 setup:
-	@meson setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) $(BUILD) >/dev/null || \
+	@meson setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) $(OPTIONS) $(BUILD) >/dev/null || \
 		{ tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
 # Record two versions of a program, compare them, draw the difference.
@@ -34,8 +35,8 @@ fuzz:
 # Our speed against the peers', as a table.
 bench:
 	@tools/setup check
-	@$(MAKE) --no-print-directory all BUILD=build-bench
-	@bench/run
+	@$(MAKE) --no-print-directory all BUILD=build-bench OPTIONS=-Dbuildtype=release
+	@FIZEAU=$(CURDIR)/build-bench/fizeau bench/run
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
