@@ -200,21 +200,19 @@ int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_er
 /* Wrap text at `columns`, continuing at `indent`; the first line starts at column `at`. */
 static void wrap(struct fz_buf *out, const char *text, size_t at, size_t indent, size_t columns)
 {
-	while (*text) {
+	for (bool first = true; *text; first = false) {
 		size_t word = strcspn(text, " ");
-		if (at + word > columns && at > indent) {
+		if (!first && at + 1 + word > columns) {
 			fz_buf_printf(out, "\n%*s", (int)indent, "");
 			at = indent;
+		} else if (!first) {
+			fz_buf_char(out, ' ');
+			at++;
 		}
 		fz_buf_add(out, text, word);
 		at += word;
 		text += word;
-		size_t spaces = strspn(text, " ");
-		text += spaces;
-		if (spaces && *text && at + 1 < columns) {
-			fz_buf_char(out, ' ');
-			at++;
-		}
+		text += strspn(text, " ");
 	}
 	fz_buf_char(out, '\n');
 }
@@ -223,6 +221,8 @@ void fz_opt_help(const struct fz_opt *options, unsigned columns, struct fz_buf *
 {
 	enum { INDENT = 28 };
 
+	if (options->kind != FZ_OPT_GROUP && options->kind != FZ_OPT_END)
+		fz_buf_str(out, "\nOptions:\n");
 	for (EACH_OPTION(o, options)) {
 		if (o->hidden)
 			continue;

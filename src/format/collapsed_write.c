@@ -316,7 +316,7 @@ static void add_path(const struct writer *w, uint32_t path, struct fz_buf *b)
 	}
 	while (n-- > 0) {
 		const struct label *l = &w->labels[up[n]];
-		struct fz_str text = { w->text.p + l->at, l->n };
+		struct fz_str text = { fz_buf_view(&w->text).p + l->at, l->n };
 		if (b->n)
 			fz_buf_char(b, ';');
 		leaf_at = b->n;
