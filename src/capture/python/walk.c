@@ -609,14 +609,13 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 /* How much of the last accepted stack holds again, counted from the root. */
 static uint32_t common_prefix(const struct fz_py_walk *w)
 {
-	uint32_t n = FZ_MIN(w->now.n, w->last.n), i = 0;
-	const struct fz_py_raw_frame *now = w->now.frames + w->now.n - 1;
-	const struct fz_py_raw_frame *last = w->last.frames;
+	uint32_t n = FZ_MIN(w->now.n, w->last.n), i;
 
-	while (i < n && now->code == last->code && now->position == last->position) {
-		i++;
-		now--;
-		last++;
+	for (i = 0; i < n; i++) {
+		const struct fz_py_raw_frame *now = &w->now.frames[w->now.n - 1 - i];
+		const struct fz_py_raw_frame *last = &w->last.frames[i];
+		if (now->code != last->code || now->position != last->position)
+			break;
 	}
 	return i;
 }
