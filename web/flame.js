@@ -80,11 +80,18 @@ export class Flame {
 		this.animation = 0;
 	}
 
+	// `paper` is a size to draw all rows at, for printing.
 	get width() {
-		return this.scroller.clientWidth;
+		return this.paper?.width ?? this.scroller.clientWidth;
 	}
 	get height() {
-		return this.scroller.clientHeight;
+		return this.paper?.height ?? this.scroller.clientHeight;
+	}
+	get ratio() {
+		return this.paper ? 2 : window.devicePixelRatio || 1;
+	}
+	get top() {
+		return this.paper ? 0 : this.scroller.scrollTop;
 	}
 
 	setPicture(picture, focus) {
@@ -130,8 +137,7 @@ export class Flame {
 	}
 
 	resize() {
-		const ratio = window.devicePixelRatio || 1;
-		const { width, height } = this;
+		const { width, height, ratio } = this;
 		this.content = Math.max(height, (this.visibleRows() + 1) * ROW + PAD * 2);
 		this.space.style.height = `${this.content}px`;
 		if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
@@ -158,6 +164,17 @@ export class Flame {
 		return deepest + 1;
 	}
 
+	// Draw on paper: wide enough for a page, every row up to a limit. null: on the screen again.
+	setPaper(width, longest) {
+		this.paper = null;
+		if (width) {
+			this.paper = { width, height: 0 };
+			this.paper.height = Math.min(longest, (this.visibleRows() + 1) * ROW + PAD * 2);
+		}
+		this.resize();
+		this.draw();
+	}
+
 	// y of a row in the scrolled content.
 	rowTop(row) {
 		return this.up ? this.content - PAD - (row + 1) * ROW : PAD + row * ROW;
@@ -172,10 +189,10 @@ export class Flame {
 	}
 
 	draw() {
-		const ratio = window.devicePixelRatio || 1;
+		const { ratio } = this;
 		this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 		this.paint(this.ctx, {
-			width: this.width, height: this.height, top: this.scroller.scrollTop,
+			width: this.width, height: this.height, top: this.top,
 			palette: this.palette, marks: true,
 		});
 	}
@@ -296,7 +313,9 @@ export class Flame {
 
 	rootLabel() {
 		const { picture, data } = this;
-		return `${picture.what.rootName} · ${formatValue(picture.all, data.unit)}`;
+		const { what, tree } = picture;
+		const before = what.isDiff && !tree.elided ? `${formatValue(tree.total[0][0], data.unit)} → ` : "";
+		return `${what.rootName} · ${before}${formatValue(what.isDiff && !tree.elided ? tree.total[1][0] : picture.all, data.unit)}`;
 	}
 
 	paintMarks(ctx, boxes, palette) {

@@ -16,6 +16,8 @@ import { elidedTree, functionCosts, hasRemoved, invertTree, isRemoved, matchedTo
 
 const $ = (id) => document.getElementById(id);
 const NARROW = 900;
+const PAPER_WIDTH = 1040;
+const PAPER_LONGEST = 4000;
 
 // What the sides are called, without the folders that both share.
 function sideLabels(header) {
@@ -208,8 +210,8 @@ class App {
 		const upright = this.upright();
 		const total = matchedTotal(upright, found.matched)[side];
 		const share = total / (upright.total[side][0] || 1);
-		output.textContent = `${formatCount(found.count)} · ${formatShare(share)}`;
-		output.title = `${plural(found.count, "function")}, ${formatValue(total, this.data.unit)} in total`;
+		output.textContent = `${plural(found.count, "function")} · ${formatShare(share)}`;
+		output.title = `${formatValue(total, this.data.unit)} in samples that pass through them`;
 		return found.matched;
 	}
 
@@ -425,6 +427,7 @@ class App {
 		pressSegment($("tabs"), state.tab);
 		$("flame").hidden = state.tab !== "flame";
 		$("table").hidden = state.tab !== "table";
+		$("app").classList.toggle("on-table", state.tab === "table");
 		const check = (id, on) => $(id)?.setAttribute("aria-checked", String(on));
 		check("toggle-elided", this.isElided());
 		check("toggle-inverted", state.inverted);
@@ -605,13 +608,12 @@ class App {
 		});
 	}
 
-	// Paper is white: draw in the light theme, all rows that fit a tall page.
+	// Paper is white and does not scroll: draw in the light theme, all rows.
 	print(isOn) {
 		document.documentElement.dataset.theme = isOn ? "light" : this.theme.current;
-		document.documentElement.classList.toggle("printing", isOn);
 		this.flame.palette = makePalette(this.data.header.palette, isOn ? "light" : this.theme.current);
 		this.showLegend(this.describe());
-		this.flame.settle();
+		this.flame.setPaper(isOn ? PAPER_WIDTH : 0, PAPER_LONGEST);
 	}
 }
 

@@ -97,7 +97,7 @@ function qualityRows(side) {
 	}
 	const rejected = q.rejected.reduce((n, [, v]) => n + v, 0);
 	const all = q.taken + rejected + q.missed;
-	const share = (v) => `${formatCount(v)}${all ? ` (${formatShare(v / all)})` : ""}`;
+	const share = (v) => `${formatCount(v)}${all && v ? ` · ${formatShare(v / all)}` : ""}`;
 	return [
 		["Taken", formatCount(q.taken)],
 		["Retried", share(q.retried)],
@@ -123,10 +123,14 @@ function quality(app) {
 	if (!rows[0].length && !rows[1].length) return null;
 	const names = [...new Set([...rows[0], ...rows[1]].map(([k]) => k))];
 	const of = (list, k) => list.find(([name]) => name === k)?.[1] ?? "";
+	const cell = (text) => {
+		const [count, share] = (text || "–").split(" · ");
+		return el("td", {}, count, share && el("small", {}, share));
+	};
 	return section("quality", "Sampling quality", qualityMeter(header.base, "Before"), qualityMeter(header.head, "After"),
 		el("table", { class: "sides" }, el("tr", {}, el("th", {}), el("th", {}, "Before"), el("th", {}, "After")),
 			...names.filter((k) => of(rows[0], k) || of(rows[1], k)).map((k) =>
-				el("tr", {}, el("th", {}, k), el("td", {}, of(rows[0], k) || "–"), el("td", {}, of(rows[1], k) || "–")))));
+				el("tr", {}, el("th", {}, k), cell(of(rows[0], k)), cell(of(rows[1], k))))));
 }
 
 // ---- what threads did ----

@@ -137,7 +137,7 @@ export class FunctionTable {
 		const sign = c.sign?.(row) ?? 0;
 		const cell = el("div", { class: `cell number ${sign > 0 ? "more" : sign < 0 ? "less" : ""}`, role: "cell" }, c.text(row, this));
 		if (c.bar) {
-			const bar = el("i", { class: "bar" });
+			const bar = el("i", { class: "share" });
 			bar.style.width = `${Math.min(100, c.bar(row, this) * 100)}%`;
 			cell.append(bar);
 		}

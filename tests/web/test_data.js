@@ -154,3 +154,19 @@ test("elided shows what was removed, with the base's widths, and nothing else", 
 		assert.equal(shown.filter((n) => removed.has(n.key)).length, removed.size);
 	});
 });
+
+test("a stack of 50,000 frames is drawn, scrolled and turned round", async () => {
+	const deep = Array.from({ length: 50000 }, (_, i) => ({ name: i % 2 ? "odd" : "even", file: "/srv/deep.py", line: 3 }));
+	await withPage(profilePage([{ tid: 1, stack: deep, count: 7 }, { tid: 1, stack: deep.slice(0, 3), count: 1 }]), {}, async (page) => {
+		assert.equal(await page.evaluate(() => fizeau.data.deepest), 50000);
+		const last = await page.evaluate(() => {
+			fizeau.select(fizeau.data.n - 1);
+			const box = fizeau.flame.boxOf(fizeau.data.n - 1);
+			return fizeau.flame.hit(box.left + 5, box.top + 8) === fizeau.data.n - 1;
+		});
+		assert.ok(last);
+		await page.keyboard.press("i");
+		assert.equal(await page.evaluate(() => fizeau.flame.picture.tree.total[1][1]), 8 - 1);
+		await page.keyboard.press("f");
+	});
+});

@@ -62,7 +62,7 @@ test("search counts functions and the share of samples that pass through them", 
 		const names = new Set([...base, ...head].flatMap((s) => s.stack).map(nameOf).filter((n) => /^function_1/.test(n)));
 		const share = ((sum(head.filter(hit)) / sum(head)) * 100).toFixed(1);
 		await until(page, () => fizeau.state.query === "FUNCTION_1");
-		assert.equal(await page.textContent("#found"), `${names.size} · ${share} %`);
+		assert.equal(await page.textContent("#found"), `${names.size} functions · ${share} %`);
 		await page.keyboard.press("Enter");
 		const first = await selected(page);
 		const { nodes } = await readTree(page);
