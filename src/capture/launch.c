@@ -63,9 +63,13 @@ int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct 
 			       "nothing to run; name a script, '-m MODULE' or a command");
 	if (!w->module && !w->plain && classify(w->words[0], &script, err))
 		return err ? err->code : FZ_EUSAGE;
+	if (!script && !w->module && w->python)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--python: runs scripts and modules, and '%s' is a program",
+			       w->words[0]);
 	char **argv = fz_calloc(w->n + 3, sizeof(*argv));
 	if (script || w->module)
-		argv[k++] = (char *)w->python;
+		argv[k++] = (char *)(w->python ? w->python : "python3");
 	if (w->module)
 		argv[k++] = (char *)"-m";
 	memcpy(argv + k, w->words, w->n * sizeof(*argv));

@@ -15,15 +15,16 @@
 struct fz_launch_words {
 	char **words; /* what the user typed after the options */
 	size_t n;
-	bool module; /* -m: the first word is a module */
-	bool plain;  /* after "--": the first word is a program, whatever it looks like */
-	const char *python;
+	bool module;        /* -m: the first word is a module */
+	bool plain;         /* after "--": the first word is a program, whatever it looks like */
+	const char *python; /* NULL: python3 of PATH */
 };
 
 /* The argument vector to execute (caller frees the array; the strings are borrowed):
  * - a module, a .py/.pyw/.pyz file or a folder is run by `python`;
  * - so is a file that is not executable when no program of that name is in PATH;
- * - everything else is a program. A script that does not exist is an error. */
+ * - everything else is a program; asking for an interpreter is an error then, as is a script that
+ *   does not exist. */
 int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err);
 
 struct fz_child {

@@ -204,9 +204,10 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	options.record = FZ_RECORD_DEFAULTS;
-	options.python = "python3";
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
+	if (options.keep && options.record.duration == 0)
+		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
 	struct fz_launch_words words = { .words = state.arguments,
 					 .n = (size_t)state.argument_count,
 					 .module = options.module,

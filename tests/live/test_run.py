@@ -192,6 +192,38 @@ def exec_again():
         assert found["leaf"][0] > 25 and found["first"][0] > 25, found
 
 
+@suite.test("fifteen execs in a row, each as soon as it can")
+def execs():
+    text = ("import os, sys\nn = int(sys.argv[1])\n"
+            "if n: os.execv(sys.executable, [sys.executable, __file__, str(n - 1)])\nsys.exit(9)\n")
+    with scratch(a_py=text) as d:
+        done = fizeau("run", "-r", "10khz", "-o", "x.fz", "a.py", "15", cwd=d)
+        assert done.returncode == 9, done
+        assert sample_count("x.fz", d) > 100
+
+
+@suite.test("an end at any moment of the start is survived")
+def early_ends():
+    with scratch() as d:
+        for n in range(25):
+            done = fizeau("run", "-r", "5khz", "-o", "x.fz", "--", "timeout", "-s", "KILL",
+                          str(0.001 + n * 0.002), "python3", "-c", "import time; time.sleep(9)",
+                          cwd=d)
+            assert done.returncode in (-9, 137), (n, done)
+
+
+@suite.test("a pyenv shim is followed")
+def shim():
+    root = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
+    if not (root / "shims" / "python3").exists():
+        raise Skip("no pyenv on this machine")
+    with scratch(busy_py=BUSY) as d:
+        done = fizeau("run", "-o", "x.fz", "--", root / "shims" / "python3", "busy.py", "0.6", "5",
+                      cwd=d)
+        assert done.returncode == 5 and done.stdout == "done", done
+        check_leaf(os.path.join(d, "x.fz"), 50)
+
+
 @suite.test("forks do not disturb, and their end is not ours")
 def forks():
     text = """\
@@ -224,7 +256,8 @@ def not_python():
 def not_started():
     with scratch(plain="text") as d:
         for words in (["nosuch"], ["nosuch.py"], ["./plain/x"], ["--", "./plain"],
-                      ["--python", "/nosuch", "-m", "x"], [""]):
+                      ["--python", "/nosuch", "-m", "x"],
+                      ["--python", "python3", "--", "true"], [""]):
             done = fizeau("run", "-o", "x.fz", *words, cwd=d)
             assert done.returncode == 125, (words, done)
             assert done.stderr.startswith("fizeau: ") and done.stderr.count("\n") == 1, done.stderr
@@ -234,7 +267,7 @@ def not_started():
 @suite.test("wrong options are one line and 2")
 def wrong_options():
     for words in (["-r", "0"], ["-r", "2 khz"], ["-r", "2ghz"], ["-d", "x"], ["-d", "-1"],
-                  ["--clock", "sun"], ["--nosuch"]):
+                  ["--clock", "sun"], ["--keep"], ["--nosuch"]):
         done = fizeau("run", *words, "true")
         assert done.returncode == 2, (words, done)
         assert done.stderr.startswith("fizeau: run: ") and done.stderr.count("\n") == 1, done.stderr
