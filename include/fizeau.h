@@ -29,8 +29,7 @@
  *
  * Units. Costs are integers in the unit of the metric: "ns" (nanoseconds), "count" or "bytes".
  */
-#ifndef FIZEAU_H
-#define FIZEAU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -191,6 +190,4 @@ FIZEAU_API int fizeau_diff_write(const struct fizeau_diff *d, const char *format
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
