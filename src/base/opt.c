@@ -94,7 +94,7 @@ static int unknown_option(const struct fz_opt *options, struct fz_str name, stru
 static int find_long(const struct fz_opt *options, struct fz_str name, const struct fz_opt **ret,
 		     struct fz_error *err)
 {
-	const struct fz_opt *found = NULL;
+	const struct fz_opt *found = NULL, *other = NULL;
 
 	for (EACH_OPTION(o, options)) {
 		if (!o->long_name || strncmp(o->long_name, name.p, name.n) != 0)
@@ -104,10 +104,13 @@ static int find_long(const struct fz_opt *options, struct fz_str name, const str
 			return 0;
 		}
 		if (found)
-			return fz_fail(err, FZ_EUSAGE, "--%.*s: could be --%s or --%s", (int)name.n,
-				       name.p, found->long_name, o->long_name);
-		found = o;
+			other = o;
+		else
+			found = o;
 	}
+	if (other && name.n)
+		return fz_fail(err, FZ_EUSAGE, "--%.*s: could be --%s or --%s", (int)name.n, name.p,
+			       found->long_name, other->long_name);
 	if (!found || name.n == 0)
 		return unknown_option(options, name, err);
 	*ret = found;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from outside, numbers in it, and text for people. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "base/text.h"
+
+static void test_parse_u64(void **state)
+{
+	static const char *const bad[] = { "",
+					   "-1",
+					   "+1",
+					   " 1",
+					   "1 ",
+					   "0x1",
+					   "1.0",
+					   "18446744073709551616",
+					   "99999999999999999999999" };
+	uint64_t v = 42;
+
+	(void)state;
+	assert_true(fz_parse_u64(FZ_STR("18446744073709551615"), UINT64_MAX, &v));
+	assert_true(v == UINT64_MAX);
+	assert_true(fz_parse_u64(FZ_STR("007"), 7, &v));
+	assert_int_equal(v, 7);
+	assert_false(fz_parse_u64(FZ_STR("8"), 7, &v));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(bad); i++)
+		assert_false(fz_parse_u64(fz_str_of(bad[i]), UINT64_MAX, &v));
+	assert_int_equal(v, 7); /* untouched */
+}
+
+static void test_parse_decimal(void **state)
+{
+	static const char *const bad[] = { "", ".", "1e5", "-1", "nan", "1.2.3", "1 " };
+	double v = 0;
+
+	(void)state;
+	assert_true(fz_parse_decimal(FZ_STR("0.5"), &v) && v == 0.5);
+	assert_true(fz_parse_decimal(FZ_STR("12"), &v) && v == 12);
+	assert_true(fz_parse_decimal(FZ_STR("3."), &v) && v == 3);
+	assert_true(fz_parse_decimal(FZ_STR(".25"), &v) && v == 0.25);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(bad); i++)
+		assert_false(fz_parse_decimal(fz_str_of(bad[i]), &v));
+}
+
+static void test_utf8(void **state)
+{
+	static const char *const good[] = {
+		"", "abc", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"
+	};
+	static const char *const bad[] = { "\x80",         "\xc3",         "\xc0\x80",
+					   "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+					   "\xff",         "\xf0\x9f\x98" };
+	char out[4];
+	uint32_t code;
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(good); i++)
+		assert_true(fz_utf8_valid(fz_str_of(good[i])));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(bad); i++)
+		assert_false(fz_utf8_valid(fz_str_of(bad[i])));
+	for (uint32_t c = 0; c <= 0x10ffff; c += c < 0x1000 ? 1 : 97) {
+		bool surrogate = c >= 0xd800 && c <= 0xdfff;
+		size_t n = fz_utf8_encode(c, out);
+		assert_int_equal(fz_utf8_decode(out, n, &code), n);
+		assert_int_equal(code, surrogate ? 0xfffd : c);
+	}
+}
+
+static void check_printable(const char *in, size_t n, const char *want)
+{
+	char out[64];
+	size_t len = fz_str_printable(in, n, out, sizeof(out));
+
+	assert_string_equal(out, want);
+	assert_int_equal(len, strlen(want));
+}
+
+static void test_printable(void **state)
+{
+	char tiny[5];
+
+	(void)state;
+	check_printable("plain \xc3\xa9", 8, "plain \xc3\xa9");
+	check_printable("a\nb\tc", 5, "a\\nb\\tc");
+	check_printable("\x1b[31m", 5, "\\x1b[31m");
+	check_printable("\xff\x80", 2, "\\xff\\x80");
+	check_printable("\xc2\x9b", 2, "\\xc2\\x9b");          /* C1 */
+	check_printable("\xe2\x80\xae", 3, "\\xe2\\x80\\xae"); /* right-to-left override */
+	check_printable("a\0b", 3, "a\\x00b");
+	/* an escape is never cut */
+	assert_int_equal(fz_str_printable("ab\x01", 3, tiny, sizeof(tiny)), 2);
+	assert_string_equal(tiny, "ab");
+}
+
+static void test_path_base(void **state)
+{
+	struct fz_str base = fz_path_base(FZ_STR("/a/b.py"));
+
+	(void)state;
+	assert_true(fz_str_eq(base, FZ_STR("b.py")));
+	assert_true(fz_str_eq(fz_path_base(FZ_STR("b.py")), FZ_STR("b.py")));
+	assert_true(fz_str_eq(fz_path_base(FZ_STR("dir/")), FZ_STR("dir/")));
+	assert_int_equal(fz_path_base(FZ_STR("")).n, 0);
+}
+
+static void test_compare(void **state)
+{
+	(void)state;
+	assert_true(fz_str_cmp(FZ_STR("a"), FZ_STR("b")) < 0);
+	assert_true(fz_str_cmp(FZ_STR("ab"), FZ_STR("a")) > 0);
+	assert_true(fz_str_cmp(FZ_STR(""), FZ_STR("")) == 0);
+	assert_true(fz_str_starts(FZ_STR("abc"), "ab") && !fz_str_starts(FZ_STR("a"), "ab"));
+	assert_true(fz_str_ends(FZ_STR("abc"), "bc") && !fz_str_ends(FZ_STR("c"), "bc"));
+}
+
+static void test_numbers_for_people(void **state)
+{
+	char b[FZ_NUMBER_SIZE];
+
+	(void)state;
+	assert_string_equal(fz_format_count(0, b), "0");
+	assert_string_equal(fz_format_count(999, b), "999");
+	assert_string_equal(fz_format_count(-1234567, b), "-1,234,567");
+	assert_string_equal(fz_format_count(INT64_MIN, b), "-9,223,372,036,854,775,808");
+	assert_string_equal(fz_format_decimal(1234.55, 1, b), "1,234.5");
+	assert_string_equal(fz_format_decimal(-0.01, 1, b), "0.0");
+	assert_string_equal(fz_format_ns(1234567890, b), "1.23 s");
+	assert_string_equal(fz_format_ns(45600000, b), "45.6 ms");
+	assert_string_equal(fz_format_ns(789000, b), "789 us");
+	assert_string_equal(fz_format_ns(12, b), "12 ns");
+	assert_string_equal(fz_format_value(2048, "bytes", b), "2.00 KiB");
+	assert_string_equal(fz_format_value(12345, "count", b), "12,345");
+	assert_string_equal(fz_format_change(1500000, "ns", b), "+1.50 ms");
+	assert_string_equal(fz_format_change(-1500000, "ns", b), "-1.50 ms");
+	assert_string_equal(fz_format_percent(0.1234, b), "12.3 %");
+	assert_string_equal(fz_format_percent_change(0.1234, b), "+12.3 %");
+	assert_string_equal(fz_format_plural(1, "sample", b), "1 sample");
+	assert_string_equal(fz_format_plural(2000, "sample", b), "2,000 samples");
+}
+
+static void test_style(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	unsetenv("NO_COLOR");
+	unsetenv("FORCE_COLOR");
+	unsetenv("CLICOLOR_FORCE");
+	assert_false(fz_style_of(fds[1], FZ_COLOR_AUTO).color);
+	assert_true(fz_style_of(fds[1], FZ_COLOR_ALWAYS).color);
+	setenv("FORCE_COLOR", "1", 1);
+	assert_true(fz_style_of(fds[1], FZ_COLOR_AUTO).color);
+	setenv("NO_COLOR", "1", 1);
+	assert_false(fz_style_of(fds[1], FZ_COLOR_AUTO).color);
+	setenv("LC_ALL", "C", 1);
+	assert_true(fz_style_of(fds[1], FZ_COLOR_AUTO).ascii);
+	setenv("LC_ALL", "en_US.UTF-8", 1);
+	assert_false(fz_style_of(fds[1], FZ_COLOR_AUTO).ascii);
+	setenv("COLUMNS", "20", 1);
+	assert_int_equal(fz_style_of(fds[1], FZ_COLOR_AUTO).columns, 40);
+	setenv("COLUMNS", "132", 1);
+	assert_int_equal(fz_style_of(fds[1], FZ_COLOR_AUTO).columns, 132);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse_u64),
+		cmocka_unit_test(test_parse_decimal),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_path_base),
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_numbers_for_people),
+		cmocka_unit_test(test_style),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
