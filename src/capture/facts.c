@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording facts. Everything comes from /proc or uname; only the git facts need a process, which
- * runs in the background at idle priority so that neither the start of the command nor its first
- * seconds wait for it. */
+/* Recording facts, all from /proc and uname; what git knows is in git.c. */
 #include "capture/facts.h"
 
 #include "base/io.h"
 #include "base/str.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum {
 	SMALL_FILE = 65536,
 	COMMAND_MAX = 65536,
-	GIT_ANSWER_MAX = 1 << 20,
-	GIT_PATIENCE_MS = 2000,
 	BUILD_ID_MAX = 64,
 };
 
@@ -199,7 +187,27 @@ static void set_link(struct fz_profile *p, const char *key, pid_t pid, const cha
 		fz_profile_set_fact(p, key, (struct fz_str){ target, (size_t)n });
 }
 
-/* The GNU build id of an ELF file that is open, as hexadecimal digits. */
+/* The GNU build id among the notes of an ELF segment, as hexadecimal digits. */
+static bool find_build_id(struct fz_cursor c, char *out, size_t size)
+{
+	while (fz_cursor_left(&c) >= sizeof(Elf64_Nhdr)) {
+		uint32_t name = fz_cursor_u32(&c), desc = fz_cursor_u32(&c);
+		uint32_t type = fz_cursor_u32(&c);
+		const uint8_t *who = fz_cursor_bytes(&c, (name + 3u) & ~3u);
+		const uint8_t *id = fz_cursor_bytes(&c, (desc + 3u) & ~3u);
+		if (c.bad)
+			return false;
+		if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(who, "GNU", 4) != 0)
+			continue;
+		if (desc == 0 || desc > BUILD_ID_MAX || 2 * desc >= size)
+			return false;
+		for (uint32_t k = 0; k < desc; k++)
+			snprintf(out + 2 * k, 3, "%02x", id[k]);
+		return true;
+	}
+	return false;
+}
+
 static bool read_build_id(int fd, char *out, size_t size)
 {
 	Elf64_Ehdr e;
@@ -215,21 +223,8 @@ static bool read_build_id(int fd, char *out, size_t size)
 		if (ph.p_type != PT_NOTE)
 			continue;
 		ssize_t n = pread(fd, note, FZ_MIN(ph.p_filesz, sizeof(note)), (off_t)ph.p_offset);
-		struct fz_cursor c = fz_cursor_of(note, n > 0 ? (size_t)n : 0);
-		while (fz_cursor_left(&c) >= 12) {
-			uint32_t name = fz_cursor_u32(&c), desc = fz_cursor_u32(&c);
-			uint32_t type = fz_cursor_u32(&c);
-			const uint8_t *who = fz_cursor_bytes(&c, (name + 3u) & ~3u);
-			const uint8_t *id = fz_cursor_bytes(&c, (desc + 3u) & ~3u);
-			if (c.bad)
-				break;
-			if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(who, "GNU", 4) != 0 ||
-			    desc == 0 || desc > BUILD_ID_MAX || 2 * desc >= size)
-				continue;
-			for (uint32_t k = 0; k < desc; k++)
-				snprintf(out + 2 * k, 3, "%02x", id[k]);
+		if (n > 0 && find_build_id(fz_cursor_of(note, (size_t)n), out, size))
 			return true;
-		}
 	}
 	return false;
 }
@@ -272,126 +267,4 @@ void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_in
 			 "stacks of this Python version can be wrong unless --blocking");
 	free(argv);
 	free(text);
-}
-
-/* ---- git ---- */
-
-static bool in_checkout(const char *folder)
-{
-	char path[4200];
-	size_t n = strlen(folder);
-
-	while (n > 0 && n < sizeof(path) - 8) {
-		snprintf(path, sizeof(path), "%.*s/.git", (int)n, folder);
-		if (access(path, F_OK) == 0)
-			return true;
-		while (n > 0 && folder[--n] != '/')
-			;
-	}
-	return access("/.git", F_OK) == 0;
-}
-
-static int spawn_git(char *const argv[], int out, pid_t *ret)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	struct sched_param param = { 0 };
-	sigset_t none;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, out, 1);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSCHEDULER |
-						POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setschedpolicy(&attr, SCHED_IDLE);
-	posix_spawnattr_setschedparam(&attr, &param);
-	int code = posix_spawnp(ret, argv[0], &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return code;
-}
-
-void fz_git_start(struct fz_git *g, const char *folder)
-{
-	/* A repository may name programs to run for fsmonitor; and its index is not ours to write.
-	 */
-	char *argv[] = { (char *)"git",
-			 (char *)"--no-optional-locks",
-			 (char *)"-c",
-			 (char *)"core.fsmonitor=false",
-			 (char *)"-C",
-			 (char *)folder,
-			 (char *)"status",
-			 (char *)"--porcelain=v2",
-			 (char *)"--branch",
-			 (char *)"--untracked-files=no",
-			 (char *)"--ignore-submodules",
-			 NULL };
-	int out[2];
-
-	*g = (struct fz_git){ .out = -1 };
-	if (!in_checkout(folder) || pipe2(out, O_CLOEXEC))
-		return;
-	if (spawn_git(argv, out[1], &g->pid) == 0) {
-		g->out = out[0];
-	} else {
-		g->pid = 0;
-		close(out[0]);
-	}
-	close(out[1]);
-}
-
-static void read_answer(struct fz_git *g, struct fz_buf *b)
-{
-	struct pollfd fd = { .fd = g->out, .events = POLLIN };
-
-	while (poll(&fd, 1, GIT_PATIENCE_MS) > 0) {
-		char *room = fz_buf_reserve(b, 4096);
-		ssize_t n = room ? read(g->out, room, 4096) : 0;
-		if (n <= 0)
-			break;
-		b->n += (size_t)n;
-		room[n] = 0;
-	}
-}
-
-static void set_line(struct fz_profile *p, const char *key, const char *text, const char *prefix)
-{
-	const char *at = strstr(text, prefix);
-
-	if (!at)
-		return;
-	at += strlen(prefix);
-	struct fz_str value = { at, strcspn(at, "\n") };
-	if (value.n && value.p[0] != '(')
-		fz_profile_set_fact(p, key, value);
-}
-
-void fz_git_finish(struct fz_git *g, struct fz_profile *p)
-{
-	fz_auto(fz_buf_release) struct fz_buf b = { .limit = GIT_ANSWER_MAX };
-	int status = 1;
-
-	if (!g->pid)
-		return;
-	read_answer(g, &b);
-	kill(g->pid, SIGKILL); /* it has closed its output, or is too slow */
-	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	close(g->out);
-	*g = (struct fz_git){ .out = -1 };
-	if (!b.p || !strstr(b.p, "# branch.oid "))
-		return;
-	set_line(p, "git.commit", b.p, "# branch.oid ");
-	set_line(p, "git.branch", b.p, "# branch.head ");
-	bool dirty = false;
-	for (const char *line = b.p; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		dirty |= *line && *line != '#';
-	}
-	set(p, "git.dirty", dirty ? "yes" : "no");
 }

@@ -16,15 +16,3 @@ void fz_facts_command(struct fz_profile *p, char *const argv[]);
 /* Program, arguments, folder, Python version, build id of a process. Facts that are there
  * already (of an earlier process of the same command) stay. */
 void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info);
-
-/* Commit, branch and dirtiness of the git checkout around a folder, found by git itself in the
- * background. */
-struct fz_git {
-	pid_t pid; /* 0: not running */
-	int out;
-};
-
-/* Does nothing when the folder is in no checkout or there is no git. */
-void fz_git_start(struct fz_git *g, const char *folder);
-/* Collect the answer (waits for it, at most two seconds) and set the facts. */
-void fz_git_finish(struct fz_git *g, struct fz_profile *p);

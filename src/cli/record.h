@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capture/facts.h"
+#include "capture/git.h"
 #include "capture/sampler.h"
 #include "cli/cli.h"
 #include "cli/output.h"
