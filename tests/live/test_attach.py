@@ -250,6 +250,22 @@ def unpacked(file):
     return data + page
 
 
+@suite.test("a target that names files it may not read does not get them recorded")
+def hostile_sources():
+    if os.geteuid() != 0:
+        raise Skip("becoming another user needs root")
+    with tempfile.NamedTemporaryFile("w", prefix="fz-secret-") as secret:
+        secret.write("the secret of root\n")
+        secret.flush()
+        code = ("print('up', flush=True)\n"
+                f"exec(compile('def leaf():\\n    while True: pass\\nleaf()', {secret.name!r}, 'exec'))\n")
+        for user in ({"user": 65534, "group": 65534, "extra_groups": []}, {}):
+            with Target(code=code, **user) as t:
+                assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
+                found = b"the secret of root" in unpacked(t.out)
+                assert found == (not user), user
+
+
 @suite.test("doctor: the machine, and every step into a process")
 def doctor():
     done = fizeau("doctor")
