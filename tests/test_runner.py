@@ -40,6 +40,7 @@ PROGRAMS = [
     ("no TAP, status 0", "echo fine", (1, 0, 0)),
     ("no TAP, status 1", "echo broken; exit 1", (0, 1, 0)),
     ("no TAP, status 77", "echo no tool; exit 77", (0, 0, 1)),
+    ("two groups with a plan each", "echo 1..1; echo 'ok 1 - a'; echo 1..1; echo 'ok 1 - b'", (2, 0, 0)),
     ("hangs", "echo 'ok 1 - a'; sleep 60", (1, 1, 0)),
     ("leaves a process with the pipe behind", "echo 'ok 1 - a'; sleep 60 & echo 1..1", (1, 1, 0)),
 ]

@@ -608,8 +608,10 @@ static int64_t rounded(uint64_t whole, double fraction)
 
 static void add_row(struct reader *r, uint32_t draft_stack, uint64_t count, const int64_t *weights)
 {
-	struct place at = draft_stack == FZ_NONE ? (struct place){ FZ_NONE, FZ_NONE }
-						 : r->place_of[draft_stack];
+	struct place at = { .thread = FZ_NONE, .stack = FZ_NONE };
+
+	if (draft_stack != FZ_NONE)
+		at = r->place_of[draft_stack];
 
 	if (at.thread == FZ_NONE)
 		at.thread = fz_profile_thread(r->p, &(struct fz_thread){ 0 });
