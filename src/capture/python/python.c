@@ -8,7 +8,8 @@
  * The plan is kept from sample to sample and made anew only when a walk had to learn something.
  * A thread runs Python code only while it holds the GIL, and the GIL counts its changes of owner.
  * So while the count stands still between the first and the last part of the plan, only the
- * holder's frames can have changed, and only its regions need to be copied twice.
+ * holder's frames can have changed, and only its regions need to be copied twice. And as long as
+ * it stands still from sample to sample, the others need not be copied at all.
  *
  * A thread whose copies contradict each other is read again, alone, a bounded number of times.
  */
@@ -29,6 +30,7 @@ enum {
 	LOOK_EVERY_NS = 10 * 1000 * 1000,
 	EXPIRE_EVERY_NS = 100 * 1000,
 	EXPIRE_LAG = 200, /* times as long for frames that did not change */
+	HOLD_OFF_MAX = 63,
 	CHURN_NS = 200 * 1000 * 1000,
 	LIST_EVERY_NS = 100 * 1000 * 1000,
 };
@@ -188,8 +190,13 @@ static void make_plan(struct fz_python *py)
 		py->gc_at = fz_py_plan_add(&py->plan,
 					   py->runtime.address + l->runtime.gc_collecting, 8);
 	for (uint32_t i = 0; i < t->n; i++) {
-		t->list[i].walk.dual = needs_second_copy(py, &t->list[i]);
-		fz_py_walk_plan(&t->list[i].walk, l, &py->plan);
+		struct fz_py_walk *w = &t->list[i].walk;
+		w->dual = needs_second_copy(py, &t->list[i]);
+		if (t->list[i].waits)
+			fz_py_walk_plan_state(w, l, &py->plan,
+					      l->thread.gil_requested != FZ_PY_ABSENT);
+		else
+			fz_py_walk_plan(w, l, &py->plan);
 	}
 	for (uint32_t i = 0; i < t->gil_n; i++) {
 		t->gils[i].at_end = FZ_PY_NO_COPY;
@@ -307,7 +314,8 @@ static void check_lists(struct fz_python *py)
 	}
 	for (uint32_t i = 0; i < py->threads.n; i++) {
 		const struct fz_py_thread *t = &py->threads.list[i];
-		if (u64_at(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
+		if (t->walk.at_tstate != FZ_PY_NO_COPY &&
+		    u64_at(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
 			py->threads_stale = true;
 	}
 }
@@ -331,6 +339,63 @@ static void find_runners(struct fz_python *py)
 	}
 }
 
+/* ---- threads that wait ---- */
+
+/* A thread that did not hold the GIL while it was copied has the same stack until the GIL changes
+ * hands: it need not be copied again. Where that happens all the time, it is tried less often. */
+static void let_wait(struct fz_python *py, struct fz_py_thread *t, const struct fz_python_stack *s)
+{
+	uint32_t i = py->threads.interps[t->interp].gil;
+
+	if (i == FZ_NONE || py->threads.gils[i].at_end == FZ_PY_NO_COPY || s->rejected ||
+	    py->threads.gils[i].hold_off > 0)
+		return;
+	struct gil_state first = read_gil(py, py->threads.gils[i].at);
+	struct gil_state end = read_gil(py, py->threads.gils[i].at_end);
+	if (first.switches != end.switches || t->walk.tstate == first.holder ||
+	    t->walk.tstate == end.holder)
+		return;
+	t->waits = true;
+	t->switches = end.switches;
+	t->stack = s->stack;
+	py->plan_stale = true;
+}
+
+/* Has a GIL changed hands since threads were left out of the plan? Then they are in it again. */
+static bool waiting_is_over(struct fz_python *py)
+{
+	bool over = false;
+
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		struct fz_py_thread *t = &py->threads.list[i];
+		if (!t->waits)
+			continue;
+		uint32_t gil = py->threads.interps[t->interp].gil;
+		struct fz_py_gil *g = gil == FZ_NONE ? NULL : &py->threads.gils[gil];
+		if (g && g->at_end != FZ_PY_NO_COPY &&
+		    read_gil(py, g->at_end).switches == t->switches)
+			continue;
+		t->waits = false;
+		py->plan_stale = over = true;
+		if (g && g->hold_off == 0) {
+			g->last_hold_off = FZ_MIN(g->last_hold_off * 2 + 1, HOLD_OFF_MAX);
+			g->hold_off = g->last_hold_off;
+		}
+	}
+	return over;
+}
+
+static void count_down(struct fz_python *py)
+{
+	for (uint32_t i = 0; i < py->threads.gil_n; i++) {
+		struct fz_py_gil *g = &py->threads.gils[i];
+		if (g->hold_off > 0)
+			g->hold_off--;
+		else if (g->last_hold_off > 0 && ++g->calm % HOLD_OFF_MAX == 0)
+			g->last_hold_off /= 2;
+	}
+}
+
 /* ---- one thread ---- */
 
 static uint8_t thread_status(const struct fz_python *py, const struct fz_py_thread *t)
@@ -343,6 +408,8 @@ static uint8_t thread_status(const struct fz_python *py, const struct fz_py_thre
 
 	if (t->is_main)
 		status |= FZ_STATUS_MAIN_THREAD;
+	if (at == FZ_PY_NO_COPY)
+		return status;
 	if (l->thread.holds_gil != FZ_PY_ABSENT) {
 		holds = u32_at(&py->plan, at + l->thread.holds_gil) != 0;
 	} else if (interp->gil != FZ_NONE) {
@@ -404,6 +471,10 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_
 	const struct fz_py_plan *plan = &py->plan;
 
 	*ret = (struct fz_python_stack){ .thread = t->thread, .status = thread_status(py, t) };
+	if (t->waits) {
+		ret->stack = t->stack;
+		return true;
+	}
 	bool gc = py->layout->interp.gc_frame == FZ_PY_ABSENT &&
 		  (ret->status & FZ_STATUS_HAS_GIL) && is_collecting(py, interp);
 	fz_py_walk_begin(&t->walk);
@@ -432,6 +503,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_
 	}
 	if (fz_py_walk_is_due(&t->walk))
 		py->plan_stale = true;
+	let_wait(py, t, ret);
 	return true;
 }
 
@@ -510,8 +582,11 @@ int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz
 		rc = look_around(py, now, err);
 	if (rc == 0)
 		rc = read_all(py, &retries, err);
+	if (rc == 0 && waiting_is_over(py))
+		rc = read_all(py, &retries, err);
 	if (rc < 0)
 		return rc;
+	count_down(py);
 	check_generations(py, now);
 	check_lists(py);
 	find_runners(py);

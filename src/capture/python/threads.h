@@ -7,8 +7,9 @@
 
 struct fz_py_gil {
 	uint64_t address;
-	bool in_block;     /* inside the interpreter's block: needs no part of its own */
 	size_t at, at_end; /* copies taken first and last */
+	/* Samples until waiting threads may be left out again, and how many it was last time. */
+	uint32_t hold_off, last_hold_off, calm;
 };
 
 struct fz_py_interp {
@@ -29,6 +30,10 @@ struct fz_py_thread {
 	bool is_main;
 	bool kept;          /* used while listing */
 	uint32_t dual_left; /* samples until its second copy may be left out again */
+	/* It waits: while its GIL's count of switches is the same, its stack is too. */
+	bool waits;
+	uint64_t switches;
+	uint32_t stack;
 };
 
 struct fz_py_threads {

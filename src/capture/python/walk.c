@@ -256,6 +256,15 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	}
 }
 
+void fz_py_walk_plan_state(struct fz_py_walk *w, const struct fz_py_layout *l,
+			   struct fz_py_plan *plan, bool wanted)
+{
+	for (uint32_t i = 0; i < w->region_n; i++)
+		w->regions[i].a = w->regions[i].b = FZ_PY_NO_COPY;
+	w->at_cframe = FZ_PY_NO_COPY;
+	w->at_tstate = wanted ? fz_py_plan_add(plan, w->tstate, tstate_end(l)) : FZ_PY_NO_COPY;
+}
+
 /* ---- learning where frames are ---- */
 
 static uint64_t u64_at(const uint8_t *p, uint32_t offset)

@@ -105,6 +105,9 @@ struct fz_py_walk_context {
 
 void fz_py_walk_release(struct fz_py_walk *w);
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan);
+/* Plan nothing of it but its state, if that is wanted. */
+void fz_py_walk_plan_state(struct fz_py_walk *w, const struct fz_py_layout *l,
+			   struct fz_py_plan *plan, bool wanted);
 /* Follow the frames in what was copied. gc_frame: address of the frame under which a collection
  * runs, or 0. Unknown frames are looked up in the target at once, so that the next plan has them.
  */
