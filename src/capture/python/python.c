@@ -23,7 +23,8 @@
 
 enum {
 	TRIES_MAX = 8,
-	LEARN_MAX = 64, /* reads in which a walk only learned where frames are */
+	LEARN_MAX = 64,      /* reads in which a walk only learned where frames are */
+	INTERRUPTED_MAX = 3, /* reads repeated because we were off the CPU in the middle */
 	BLOCK_MAX = 64 << 10,
 	LIST_TRIES_MAX = 4,
 	DUAL_SAMPLES = 64, /* samples for which a thread that ran is copied twice */
@@ -465,7 +466,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_
 {
 	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
 	uint64_t gc_frame = collecting_frame(py, interp);
-	unsigned tries = 0, learned = 0;
+	unsigned tries = 0, learned = 0, interrupted = 0;
 	int reject = FZ_REJECT_CHANGED;
 	enum fz_py_outcome rc;
 	const struct fz_py_plan *plan = &py->plan;
@@ -481,6 +482,10 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_
 	rc = t->dual_left && !t->walk.dual && !py->options.stopped ? FZ_PY_WALK_MISSING
 								   : FZ_PY_WALK_OK;
 	for (;;) {
+		/* Two copies taken far apart can agree by chance. */
+		if (rc == FZ_PY_WALK_OK && plan->interrupted && t->walk.dual &&
+		    ++interrupted <= INTERRUPTED_MAX)
+			rc = FZ_PY_WALK_MISSING;
 		if (rc == FZ_PY_WALK_OK)
 			rc = fz_py_walk_run(&t->walk, &py->context, plan, gc_frame);
 		if (rc == FZ_PY_WALK_OK)

@@ -12,6 +12,7 @@
  * nothing read from the target is used as an index without a check.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "walk.h"
 
@@ -57,8 +58,23 @@ size_t fz_py_plan_add(struct fz_py_plan *p, uint64_t address, size_t n)
 	return at;
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Some times what copying the plan normally takes. */
+static int64_t patience_ns(const struct fz_py_plan *p)
+{
+	return 5000 + (int64_t)p->n * 300 + (int64_t)p->bytes / 8;
+}
+
 int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *ret_bytes)
 {
+	int64_t start = now_ns();
 	size_t done = 0;
 
 	if (p->bytes > p->buffer_size) {
@@ -81,6 +97,7 @@ int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *re
 		done += want;
 	}
 	*ret_bytes = done;
+	p->interrupted = now_ns() - start > patience_ns(p);
 	return 0;
 }
 
@@ -334,8 +351,11 @@ static void learn_heap(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 	const struct fz_py_layout *l = c->layout;
 	uint8_t frame[2048];
 	uint32_t size = l->frame.size;
+	uint64_t seen = 0;
 
-	for (unsigned i = 0; at && i < HEAP_LEARN_MAX; i++) {
+	for (unsigned i = 0; at && at != seen && i < HEAP_LEARN_MAX; i++) {
+		if ((i & (i - 1)) == 0)
+			seen = at; /* a loop comes back to one of these */
 		uint32_t r = find_region(w, at, size);
 		if (r != FZ_NONE && w->regions[r].a != FZ_PY_NO_COPY) {
 			at = u64_at(plan->buffer + w->regions[r].a + (at - w->regions[r].lo),
@@ -542,13 +562,23 @@ static void note_bad_root(struct fz_py_walk *w, const struct fz_py_layout *l, co
 	w->odd_root = w->odd_root == 0 || w->odd_root == root ? root : MIXED;
 }
 
+/* Frames that fit into the regions: a walk that meets more goes round in circles. */
+static uint32_t most_frames(const struct fz_py_walk *w, uint32_t frame_size)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < w->region_n; i++)
+		bytes += w->regions[i].hi - w->regions[i].lo;
+	return (uint32_t)FZ_MIN(bytes / frame_size, (uint64_t)2 * DEPTH_MAX);
+}
+
 enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				  const struct fz_py_plan *plan, uint64_t gc_frame)
 {
 	const struct fz_py_layout *l = c->layout;
 	struct step s = { 0 };
 	bool heap = l->frames == FZ_PY_FRAMES_HEAP;
-	uint32_t size = l->frame.size, count = 0;
+	uint32_t size = l->frame.size, count = 0, most = most_frames(w, size);
 	enum fz_py_outcome rc = innermost(w, l, plan, &s.at);
 
 	if (rc != FZ_PY_WALK_OK)
@@ -564,7 +594,7 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 				return FZ_PY_WALK_MISSING;
 			}
 		}
-		if (++count > 2 * DEPTH_MAX)
+		if (++count > most)
 			return FZ_PY_WALK_CORRUPT;
 		if (s.at == gc_frame)
 			chain_add(&w->now, FZ_PY_CODE_GC, 0);

@@ -25,6 +25,8 @@ struct fz_py_plan {
 	size_t bytes;
 	uint8_t *buffer;
 	size_t buffer_size;
+	bool interrupted; /* the last read took so long that we must have been off the CPU meanwhile
+			   */
 };
 
 void fz_py_plan_release(struct fz_py_plan *p);
