@@ -143,3 +143,11 @@ void fz_git_finish(struct fz_git *g, struct fz_profile *p)
 	}
 	fz_profile_set_fact(p, "git.dirty", dirty ? FZ_STR("yes") : FZ_STR("no"));
 }
+
+void fz_git_poll(struct fz_git *g, struct fz_profile *p)
+{
+	struct pollfd fd = { .fd = g->out, .events = POLLIN };
+
+	if (g->pid && poll(&fd, 1, 0) > 0 && fd.revents & POLLHUP)
+		fz_git_finish(g, p);
+}

@@ -14,5 +14,7 @@ struct fz_git {
 
 /* Does nothing when the folder is in no checkout or there is no git. */
 void fz_git_start(struct fz_git *g, const char *folder);
+/* As fz_git_finish when the answer is there, else nothing: never waits. */
+void fz_git_poll(struct fz_git *g, struct fz_profile *p);
 /* Collect the answer (waits for it, at most two seconds) and set the facts. */
 void fz_git_finish(struct fz_git *g, struct fz_profile *p);

@@ -313,8 +313,7 @@ static void do_chores(struct fz_sampler *s)
 	}
 	if (now >= s->next_second) {
 		check_priority(s);
-		if (s->options->on_second)
-			s->options->on_second(s->options->arg, s);
+		s->options->on_second(s->options->arg, s);
 		s->next_second += SECOND * (1 + (now - s->next_second) / SECOND);
 	}
 }

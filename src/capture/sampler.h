@@ -40,7 +40,7 @@ struct fz_sampler_options {
 	int64_t duration_ns; /* 0: no limit */
 	/* A signal came; true ends the sampling. SIGCHLD is not reported. */
 	bool (*on_signal)(void *arg, const struct signalfd_siginfo *info);
-	void (*on_second)(void *arg, const struct fz_sampler *s); /* may be NULL */
+	void (*on_second)(void *arg, const struct fz_sampler *s);
 	void *arg;
 };
 

@@ -156,9 +156,8 @@ static uint64_t sum_rejected(const struct fz_quality *q)
 	return n;
 }
 
-static void print_realtime(void *arg, const struct fz_sampler *s)
+static void print_realtime(struct fz_record *r, const struct fz_sampler *s)
 {
-	struct fz_record *r = arg;
 	const struct fz_quality *q = &s->profile->quality;
 	char rate[FZ_NUMBER_SIZE], gap[FZ_NUMBER_SIZE];
 	int64_t cpu = cpu_time_ns();
@@ -173,6 +172,16 @@ static void print_realtime(void *arg, const struct fz_sampler *s)
 		100 * (double)(cpu - r->last_cpu_ns) / SECOND);
 	r->last_taken = q->taken;
 	r->last_cpu_ns = cpu;
+}
+
+static void on_second(void *arg, const struct fz_sampler *s)
+{
+	struct fz_record *r = arg;
+
+	/* Not left for the end: we may be killed before. */
+	fz_git_poll(&r->git, r->profile);
+	if (r->options->realtime_stats)
+		print_realtime(r, s);
 }
 
 static void set_recording(struct fz_record *r)
@@ -238,7 +247,7 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 		.start = start,
 		.duration_ns = (int64_t)(o->duration * SECOND),
 		.on_signal = r->sampling.on_signal,
-		.on_second = o->realtime_stats ? print_realtime : NULL,
+		.on_second = on_second,
 		.arg = r,
 	};
 	if (started && getcwd(cwd, sizeof(cwd)))
@@ -344,8 +353,9 @@ int fz_record_end(struct fz_record *r, const char *exit_fact)
 	int broken = finish_file(r, &trouble);
 	/* From here on Ctrl-C ends us as usual. */
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
-	if (r->sampler.samples == 0) {
-		say_nothing_sampled(r);
+	if (r->sampler.samples == 0 || r->never_ran) {
+		if (!r->never_ran)
+			say_nothing_sampled(r);
 		if (r->stored || r->temporary)
 			unlink(r->path);
 		return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;

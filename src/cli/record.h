@@ -63,6 +63,7 @@ struct fz_record {
 	bool temporary; /* to be removed when what was asked for is written */
 	bool existed;   /* -o names a file that was there before */
 	bool complete;
+	bool never_ran; /* the interpreter has said why; there is nothing to add or to keep */
 	struct fz_profile *profile;
 	struct fz_fz_writer *writer;
 	struct fz_sampler sampler;

@@ -149,6 +149,21 @@ static int not_started(const struct fz_error *err)
 	return FZ_EXIT_NOT_STARTED;
 }
 
+/* Whether python -m found nothing to run: it failed before runpy ran a module's code. Looking for
+ * the module beforehand would need another interpreter. */
+static bool module_missing(const struct run *run)
+{
+	const struct fz_profile *p = run->record.profile;
+
+	if (!options.module || !run->child.reaped || !WIFEXITED(run->child.status) ||
+	    WEXITSTATUS(run->child.status) != 1)
+		return false;
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (fz_str_eq(fz_profile_text(p, p->functions[i].name), FZ_STR("_run_code")))
+			return false;
+	return true;
+}
+
 static int record_child(struct run *run, int64_t start)
 {
 	struct fz_record *r = &run->record;
@@ -168,6 +183,7 @@ static int record_child(struct run *run, int64_t start)
 		end_child(run);
 	else
 		wait_for_child(run, -1);
+	r->never_ran = module_missing(run);
 	describe_exit(&run->child, how, sizeof(how));
 	fz_record_end(r, how);
 	return end == FZ_END_TIME ? FZ_EXIT_OK : exit_as(&run->child);

@@ -264,6 +264,23 @@ def not_started():
             assert not os.path.exists(os.path.join(d, "x.fz"))
 
 
+@suite.test("a module that does not exist is Python's one line and status")
+def no_module():
+    with scratch() as d:
+        done = fizeau("run", "-m", "no_such_module", cwd=d)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+        assert "No module named no_such_module" in done.stderr
+        assert not list(pathlib.Path(d, ".fizeau").glob("*.fz")), "its start was kept"
+
+
+@suite.test("a module that fails is recorded")
+def failing_module():
+    with scratch(mod_py=BUSY) as d:
+        done = fizeau("run", "-o", "x.fz", "-m", "mod", "0.3", "1", cwd=d)
+        assert done.returncode == 1 and "samples" in done.stderr, done
+        check_leaf(os.path.join(d, "x.fz"), 40)
+
+
 @suite.test("wrong options are one line and 2")
 def wrong_options():
     for words in (["-r", "0"], ["-r", "2 khz"], ["-r", "2ghz"], ["-d", "x"], ["-d", "-1"],
@@ -382,6 +399,7 @@ def killed():
         shown = fizeau("show", "x.fz", cwd=d).stdout
         count = int(re.search(r"^([\d,]+) samples", shown, re.M)[1].replace(",", ""))
         assert count > 400, shown
+        assert facts("x.fz", d)["program"].strip() == "busy.py"
 
 
 @suite.test("a full disk ends the recording, not the program")
