@@ -303,8 +303,9 @@ static bool batch_entry(struct batch *b, struct fz_py_code *code, const uint8_t 
 	bool ok = parse_signature(l, *p, &now, &flags);
 
 	*p += l->code.size;
-	bool same = same_text(&code->name_text, p) & same_text(&code->file_text, p);
-	if (!same)
+	/* Both, whatever the first says: each moves p past its bytes. */
+	bool same_name = same_text(&code->name_text, p), same_file = same_text(&code->file_text, p);
+	if (!same_name || !same_file)
 		code->signature.line_table = 0; /* equal to none */
 	return ok && renew(b->c, code, &now, flags);
 }
