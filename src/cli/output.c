@@ -28,6 +28,7 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 
 	r.html.palette = (enum fz_palette)o->palette;
 	r.html.no_source = o->no_source;
+	memcpy(r.text.labels, o->labels, sizeof(r.text.labels));
 	memcpy(r.html.labels, o->labels, sizeof(r.html.labels));
 	return r;
 }

@@ -25,7 +25,8 @@ enum {
 	LIST_ROWS = 8,
 	NAME_COLUMN = 51,
 	SHARE_COLUMNS = 8,
-	LIST_NAME_COLUMN = 13
+	LIST_NAME_COLUMN = 21,
+	LABEL_COLUMNS = 40
 };
 
 /* Below this a function is not coloured; see print_note. */
@@ -34,6 +35,7 @@ static const double quiet_step = 0.15;
 struct view {
 	const struct fz_diff *d;
 	const struct fz_style *style;
+	const char *const *labels;
 	uint32_t limit;
 	double all_changes; /* of self, without signs */
 	struct fz_buf *out;
@@ -223,52 +225,89 @@ static void print_headline(const struct view *v)
 
 struct listed {
 	const struct fz_diff_function *f;
-	double self;
+	double self, total;
 };
 
 static int compare_listed(const void *pa, const void *pb)
 {
 	const struct listed *a = pa, *b = pb;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
 	return compare_functions(a->f, b->f);
+}
+
+/* Functions that only one side has, by falling total. */
+static struct listed *list_functions(const struct fz_diff *d, enum fz_state state, uint32_t *ret_n)
+{
+	struct listed *list = fz_calloc(d->function_count, sizeof(*list));
+	enum fz_side side = state == FZ_NEW ? FZ_HEAD : FZ_BASE;
+	double factor = state == FZ_NEW ? 1 : d->factor;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		if (f->state == state)
+			list[n++] = (struct listed){ f, factor * (double)f->cost.self[side],
+						     factor * (double)f->cost.total[side] };
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), compare_listed);
+	*ret_n = n;
+	return list;
+}
+
+/* A program's start-up is sampled once or never: functions that small are only counted. */
+static const double listed_share = 0.001;
+
+static uint32_t count_shown(const struct fz_diff *d, const struct listed *list, uint32_t n)
+{
+	double least = listed_share *
+		       FZ_MAX(d->factor * (double)d->total[FZ_BASE], (double)d->total[FZ_HEAD]);
+	uint32_t shown = 0;
+
+	while (shown < n && shown < LIST_ROWS && list[shown].total >= least)
+		shown++;
+	return shown;
+}
+
+static void print_listed(const struct view *v, const struct listed *l)
+{
+	char self[FZ_NUMBER_SIZE], total[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(v->out, "%9s %9s  ", fz_format_value(l->self, v->d->unit, self),
+		      fz_format_value(l->total, v->d->unit, total));
+	fz_table_function(l->f->name, l->f->file, l->f->line, v->style->columns - LIST_NAME_COLUMN,
+			  v->style, v->out);
+	fz_buf_char(v->out, '\n');
 }
 
 static void print_list(const struct view *v, const char *title, enum fz_state state)
 {
-	const struct fz_diff *d = v->d;
-	fz_auto(fz_free_ptr) struct listed *list = fz_calloc(d->function_count, sizeof(*list));
-	uint32_t n = 0;
-	double sum = 0;
+	uint32_t n;
+	fz_auto(fz_free_ptr) struct listed *list = list_functions(v->d, state, &n);
+	uint32_t shown = count_shown(v->d, list, n);
+	double sum = 0, rest = 0;
 	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
 
-	for (uint32_t i = 0; i < d->function_count; i++) {
-		const struct fz_diff_function *f = &d->functions[i];
-		if (f->state != state)
-			continue;
-		double self = state == FZ_NEW ? (double)f->cost.self[FZ_HEAD]
-					      : d->factor * (double)f->cost.self[FZ_BASE];
-		list[n++] = (struct listed){ f, self };
-		sum += self;
-	}
 	if (n == 0)
 		return;
-	qsort(list, n, sizeof(*list), compare_listed);
+	for (uint32_t i = 0; i < n; i++) {
+		sum += list[i].self;
+		rest += i < shown ? 0 : list[i].self;
+	}
 	fz_buf_printf(v->out, "\n%s%s%s: %s, self %s\n", fz_hue_on(v->style, FZ_HUE_PURPLE), title,
 		      fz_hue_off(v->style, FZ_HUE_PURPLE), fz_format_plural(n, "function", count),
-		      fz_format_value(sum, d->unit, value));
-	for (uint32_t i = 0; i < n && i < LIST_ROWS; i++) {
-		const struct fz_diff_function *f = list[i].f;
-		fz_buf_printf(v->out, "%*s  ", LIST_NAME_COLUMN - 2,
-			      fz_format_value(list[i].self, d->unit, value));
-		fz_table_function(f->name, f->file, f->line, v->style->columns - LIST_NAME_COLUMN,
-				  v->style, v->out);
-		fz_buf_char(v->out, '\n');
-	}
-	if (n > LIST_ROWS)
-		fz_buf_printf(v->out, "%*sand %s\n", LIST_NAME_COLUMN, "",
-			      fz_format_plural(n - LIST_ROWS, "more function", count));
+		      fz_format_value(sum, v->d->unit, value));
+	if (shown)
+		fz_buf_printf(v->out, "%s%9s %9s  function%s\n", fz_hue_on(v->style, FZ_HUE_DIM),
+			      "self", "total", fz_hue_off(v->style, FZ_HUE_DIM));
+	for (uint32_t i = 0; i < shown; i++)
+		print_listed(v, &list[i]);
+	if (n > shown)
+		fz_buf_printf(
+			v->out, "%9s %9s  in %s\n", fz_format_value(rest, v->d->unit, value), "",
+			fz_format_plural(n - shown, shown ? "other function" : "function", count));
 }
 
 static void print_removed_paths(const struct view *v)
@@ -325,7 +364,12 @@ static void print_trust(const struct view *v)
 	fz_buf_char(v->out, '\n');
 	print_scaling(v, &line);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_buf_printf(&line, "%s: ", names[s]);
+		fz_buf_str(&line, names[s]);
+		if (v->labels[s]) {
+			fz_buf_char(&line, ' ');
+			fz_table_path(fz_str_of(v->labels[s]), LABEL_COLUMNS, v->style, &line);
+		}
+		fz_buf_str(&line, ": ");
 		fz_report_quality(v->d->profile[s], &line);
 		fz_buf_char(&line, '.');
 		print_sentence(v, &line);
@@ -355,6 +399,7 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_text_options *
 	struct fz_buf text = { 0 };
 	struct view v = { .d = d,
 			  .style = &o->style,
+			  .labels = o->labels,
 			  .limit = o->limit ? o->limit : ROWS_DEFAULT,
 			  .all_changes = sum_changes(d),
 			  .out = &text };
@@ -366,8 +411,8 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_text_options *
 	} else {
 		fz_buf_str(&text, "\nNo function changed.\n");
 	}
-	print_list(&v, "New code", FZ_NEW);
-	print_list(&v, "Removed code", FZ_REMOVED);
+	print_list(&v, "New code, not seen in the base", FZ_NEW);
+	print_list(&v, "Removed code, not seen in the head", FZ_REMOVED);
 	print_removed_paths(&v);
 	print_trust(&v);
 	fz_output_add(out, text.p, text.n);

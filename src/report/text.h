@@ -19,6 +19,7 @@ struct fz_text_options {
 	struct fz_style style;
 	unsigned limit; /* rows of the main table; 0: 15 */
 	enum fz_text_sort sort;
+	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */
 };
 
 /* The hottest functions of the default metric, and how well the sampling went. */

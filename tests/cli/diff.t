@@ -27,18 +27,20 @@ Total, callees included
    602 ms    602 ms     -497 us    -0.1 %  serve (program.py:48)
    601 ms    602 ms    +6.65 us     0.0 %  request (program.py:37)
 
-New code: 1 function, self 0 s
-        0 s  added (program.py:25)
+New code, not seen in the base: 1 function, self 0 s
+     self     total  function
+      0 s   30.0 ms  added (program.py:25)
 
-Removed code: 2 functions, self 101 ms
-    69.2 ms  dropped.<locals>.<genexpr> (program.py:21)
-    31.6 ms  dropped (program.py:21)
+Removed code, not seen in the head: 2 functions, self 101 ms
+     self     total  function
+  31.6 ms    140 ms  dropped (program.py:21)
+  69.2 ms   69.2 ms  dropped.<locals>.<genexpr> (program.py:21)
 
 Call paths that are gone: 3, self 140 ms
 
 Scaling: share; base values are multiplied by 1.0033 to make the totals equal.
-Base: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
-Head: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
+Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Note: one recording a side, not tested against noise. The 15 % step below which
@@ -51,8 +53,8 @@ Total: 602 ms -> 602 ms of wall time, 0 s (0.0 %), unchanged.
 No function changed.
 
 Scaling: time; base values stand as recorded.
-Base: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
-Head: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: the base is not known to be a complete run: its time depends on how
   long was recorded.
@@ -112,11 +114,11 @@ $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/o
 No function changed.
 
 $ fizeau diff old.txt new.txt --match exact | grep -A 1 code
-New code: 2 functions, self 5
-          5  f (/home/me/new/lib/u.py:2)
+New code, not seen in the base: 2 functions, self 5
+     self     total  function
 --
-Removed code: 2 functions, self 5
-          5  f (/old/lib/u.py:2)
+Removed code, not seen in the head: 2 functions, self 5
+     self     total  function
 
 $ fizeau diff base.bin head.bin --match exact --format json | grep elided
   "elided_count": 3,
