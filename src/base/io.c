@@ -20,6 +20,9 @@
 
 enum { CHUNK = 64 * 1024, WINDOW_LOG_MAX = 27 };
 
+/* What no real profile comes near: much text, and hundreds of bytes out of each stored one. */
+enum { BOMB_BYTES = 1 << 28, BOMB_RATIO = 400 };
+
 enum wrapping { PLAIN, GZIP, ZSTD };
 
 struct fz_input {
@@ -38,6 +41,7 @@ struct fz_input {
 	size_t taken; /* of plain */
 	bool plain_end;
 	uint64_t delivered, limit;
+	uint64_t stored; /* raw bytes that were unpacked */
 };
 
 static struct fz_input *input_new(int fd, const char *name)
@@ -215,13 +219,14 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 		n = 0;
 		in->plain_end = true;
 	} else {
-		bool had_input = in->raw_left > 0;
+		size_t had_input = in->raw_left;
 		if (in->wrapping == GZIP)
 			r = inflate_some(in, out, &n, err);
 		else
 			r = unzstd_some(in, out, &n, err);
 		if (r)
 			return r;
+		in->stored += had_input - in->raw_left;
 		in->plain_end = n == 0 && !had_input;
 		if (in->plain_end && in->stream_open)
 			return fz_fail(err, FZ_EINPUT, "%s: the compressed data is cut short",
@@ -232,6 +237,10 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	if (in->delivered > in->limit)
 		return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB when unpacked", in->name,
 			       (unsigned long long)(in->limit >> 20));
+	if (in->wrapping != PLAIN && in->delivered > BOMB_BYTES &&
+	    in->delivered / BOMB_RATIO > in->stored)
+		return fz_fail(err, FZ_ELIMIT, "%s: unpacks to more than %d times its size",
+			       in->name, BOMB_RATIO);
 	return 0;
 }
 

@@ -24,6 +24,14 @@ static inline char *shared_file(const char *path)
 	return full;
 }
 
+/* Path of a file of the tests. */
+static inline char *tests_file(const char *path)
+{
+	const char *root = getenv("FZ_TESTS");
+
+	return fz_asprintf("%s/%s", root ? root : "tests", path);
+}
+
 static inline struct fz_profile *load_file(const char *path)
 {
 	struct fz_error err;

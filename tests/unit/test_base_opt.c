@@ -40,7 +40,7 @@ static const struct fz_opt table[] = {
 
 static struct fz_opt_state opts;
 
-static int parse(struct fz_error *err, bool stop, ...)
+static int parse(struct fz_error *err, int stop, ...)
 {
 	static char text[16][32];
 	static char *argv[17];

@@ -56,11 +56,116 @@ static void test_rewrite(void **state)
 	}
 }
 
+static char *load_seed(const char *name, size_t *ret_n)
+{
+	fz_auto(fz_free_ptr) char *file = fz_asprintf("fuzz/corpus/tachyon/%s", name);
+	fz_auto(fz_free_ptr) char *path = tests_file(file);
+
+	return read_file(path, ret_n);
+}
+
+/* The same recording compressed, plain, from a big-endian machine, and from a beta. */
+static void test_variants(void **state)
+{
+	static const char *const names[] = { "zstd", "plain", "big-endian", "beta" };
+	static const char want[] = "tid:7;a.py:f:3;b.py:g:7;<GC> 40\n"
+				   "tid:7;a.py:f:3;b.py:g:8 20\n"
+				   "tid:9;a.py:f:4 3\n"
+				   "tid:7;a.py:f:3 2\n"
+				   "tid:9;a.py:f:3;<native>;c.py:C.<lambda>:1 1\n";
+	struct fz_error err;
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		size_t n;
+		fz_auto(fz_free_ptr) char *data = load_seed(names[i], &n);
+		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+		if (load_bytes(data, n, "x.bin", &p, &err))
+			fail_msg("%s: %s", names[i], err.message);
+		fz_auto(fz_buf_release) struct fz_buf got = save_bytes(p, &fz_format_collapsed);
+		assert_string_equal(got.p, want);
+		assert_int_equal(p->recording.interval_ns, 1000000);
+		assert_int_equal(p->quality.dropped_bytes, 0);
+	}
+}
+
+static void check_fails(const char *data, size_t n, int code, const char *text)
+{
+	struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	assert_int_equal(load_bytes(data, n, "x.bin", &p, &err), code);
+	if (!strstr(err.message, text))
+		fail_msg("'%s' lacks '%s'", err.message, text);
+}
+
+static void test_damage(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = load_seed("plain", &n);
+	struct fz_error err;
+
+	(void)state;
+	check_fails(data, n / 2, FZ_EINPUT, "cut short");
+	check_fails(data, n - 1, FZ_EINPUT, "");
+	check_fails(data, 40, FZ_EINPUT, "cut short within the header");
+	data[4] = 2;
+	check_fails(data, n, FZ_EUNSUPPORTED, "version 2");
+	data[4] = 1;
+	data[28]++; /* one sample more than there are */
+	check_fails(data, n, FZ_EINPUT, "the header says 67");
+	data[28]--;
+	/* an unknown record encoding: what came before it stays */
+	data[64 + 12] = 9;
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	assert_int_equal(load_bytes(data, n, "x.bin", &p, &err), 0);
+	assert_int_equal(p->samples.n, 0);
+	assert_true(p->quality.dropped_bytes > 0);
+	size_t zeros_n;
+	fz_auto(fz_free_ptr) char *zeros = load_seed("unfinished", &zeros_n);
+	check_fails(zeros, zeros_n, FZ_EINPUT, "never finished");
+}
+
+/* A weight of several intervals is several samples; a deep stack keeps its leaves. */
+static void test_weights(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	uint32_t stack = FZ_NONE, deep = FZ_NONE;
+	struct fz_error err;
+
+	(void)state;
+	p->recording.interval_ns = 1000000;
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_thread(p, &(struct fz_thread){ .pid = 1, .tid = 5 });
+	uint32_t f = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+	uint32_t g = fz_profile_frame_named(p, FZ_STR("g"), FZ_STR("a.py"), 2, FZ_KIND_PYTHON);
+	stack = fz_profile_stack(p, FZ_NONE, f);
+	deep = stack;
+	for (int i = 0; i < 400; i++)
+		deep = fz_profile_stack(p, deep, g);
+	int64_t weights[] = { 1000000, 1400000, 250000, 5000000 };
+	for (int64_t i = 0; i < 4; i++)
+		fz_profile_add_sample(
+			p,
+			&(struct fz_sample){ .stack = i == 3 ? deep : stack, .time = i * 20000000 },
+			&weights[i]);
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_tachyon);
+	if (load_bytes(b.p, b.n, "x.bin", &q, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(q->samples.n, 1 + 1 + 1 + 5);
+	assert_int_equal(q->samples.time[3], 56000000); /* four intervals before 60 ms */
+	assert_int_equal(q->samples.time[7], 60000000);
+	assert_int_equal(q->stacks[q->samples.stack[7]].depth, 256);
+	assert_int_equal(q->threads[0].tid, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_rewrite),
+		cmocka_unit_test(test_golden),   cmocka_unit_test(test_rewrite),
+		cmocka_unit_test(test_variants), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
