@@ -94,6 +94,11 @@ export class Flame {
 		return this.paper ? 0 : this.scroller.scrollTop;
 	}
 
+	// Whether the window has not yet arrived at the zoomed frame.
+	get isMoving() {
+		return this.span !== (this.picture.w[this.focus] || 1);
+	}
+
 	setPicture(picture, focus) {
 		this.picture = picture;
 		this.selected = this.hovered = -1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The page: state -> tree -> picture, and everything that changes the state.
 import { HEAD, BASE, loadPage } from "./data.js";
-import { glyphOf, heatClass, makePalette, NEW, REMOVED, SAME } from "./colors.js";
-import { el, pressSegment, segments, toggle } from "./dom.js";
+import { makePalette } from "./colors.js";
+import { buildControls, showControls, showCrumbs, showLegend } from "./controls.js";
 import { Flame, makePicture, showName } from "./flame.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
-import { bindKeys, fillHelp } from "./keys.js";
+import { bindKeys } from "./keys.js";
 import { moduleOf, Searcher } from "./search.js";
 import { Sidebar } from "./sidebar.js";
 import { linkOf, pathOfHash, stateOfLink, zoomNode } from "./state.js";
@@ -13,19 +13,16 @@ import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { nodeFacts, Tooltip } from "./tooltip.js";
 import { elidedTree, functionCosts, hasRemoved, invertTree, isRemoved, matchedTotal, pathOf, straightTree } from "./tree.js";
+import { matchingNodes, neighbour } from "./walk.js";
 
 const $ = (id) => document.getElementById(id);
 const NARROW = 900;
 const PAPER_WIDTH = 1040;
 const PAPER_LONGEST = 4000;
 
-// What the sides are called, without the folders that both share.
-function sideLabels(header) {
-	const labels = [header.base?.label, header.head.label].filter(Boolean).map((s) => s.split("/"));
-	const [a, b = a] = labels;
-	let shared = 0;
-	while (a && shared < Math.min(a.length, b.length) - 1 && a[shared] === b[shared]) shared++;
-	return labels.map((parts) => parts.slice(shared).join("/")).join(" → ");
+// Frames that are no code have "~" or nothing for a file.
+function isFile(file) {
+	return file !== "" && file !== "~";
 }
 
 class App {
@@ -44,7 +41,7 @@ class App {
 		this.tooltip = new Tooltip(this, $("tip"));
 		this.table = new FunctionTable(this, $("table"));
 		this.sidebar = new Sidebar(this, $("sidebar"));
-		this.buildControls();
+		buildControls(this);
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
 		this.bindCanvas();
 		this.bindPage();
@@ -119,7 +116,7 @@ class App {
 		what.all = tree.total[what.side][0];
 		this.costs = functionCosts(this.upright(), this.data.functions.n);
 		this.sidebar.update(this.costs, what);
-		this.showControls(what);
+		showControls(this, what);
 		this.tooltip.hide();
 	}
 
@@ -161,18 +158,18 @@ class App {
 	followLink() {
 		const { state, zoomHash } = stateOfLink(this.data, location.hash);
 		this.depthInHistory = history.state?.at ?? this.depthInHistory;
-		const only_zoom = linkOf(this.data, { ...state, zoom: [] }) === linkOf(this.data, { ...this.state, zoom: [] });
+		const isZoomOnly = linkOf(this.data, { ...state, zoom: [] }) === linkOf(this.data, { ...this.state, zoom: [] });
 		this.state = state;
 		if (zoomHash) this.resolveZoom(zoomHash);
 		$("query").value = state.query;
-		if (only_zoom && !this.cache.inverted?.tree.partial) this.glide();
+		if (isZoomOnly && !this.cache.inverted?.tree.partial) this.glide();
 		else this.refresh();
 		this.showHistory();
 	}
 
 	glide() {
 		this.flame.setFocus(zoomNode(this.flame.picture.tree, this.state.zoom), true);
-		this.showCrumbs();
+		showCrumbs(this);
 	}
 
 	zoomTo(path) {
@@ -235,21 +232,13 @@ class App {
 		this.nextMatch(1);
 	}
 
-	// Frames that match and have width, widest first.
-	matchingNodes() {
-		if (this.matches) return this.matches;
-		const { tree, w } = this.flame.picture;
-		const { matched } = this.flame;
-		const nodes = [];
-		for (let i = 1; i < tree.n; i++) if (matched[tree.func[i]] && w[i] > 0) nodes.push(i);
-		nodes.sort((a, b) => w[b] - w[a] || a - b);
-		this.matchAt = -1;
-		return (this.matches = nodes);
-	}
-
 	nextMatch(step) {
 		if (!this.flame.matched) return;
-		const nodes = this.matchingNodes();
+		if (!this.matches) {
+			this.matches = matchingNodes(this.flame.picture, this.flame.matched);
+			this.matchAt = -1;
+		}
+		const nodes = this.matches;
 		if (!nodes.length) return;
 		this.matchAt = this.matchAt < 0 && step < 0 ? nodes.length - 1 : (this.matchAt + step + nodes.length) % nodes.length;
 		const node = nodes[this.matchAt];
@@ -282,7 +271,7 @@ class App {
 		}
 		const box = flame.boxOf(node);
 		const frame = $("canvas").getBoundingClientRect();
-		if (!(flame.animation && flame.span !== flame.picture.w[flame.focus]))
+		if (!flame.isMoving)
 			this.tooltip.show(node, { x: frame.left + box.left, y: frame.top + box.top, below: 28 });
 		this.say(this.sentence(node));
 	}
@@ -303,41 +292,12 @@ class App {
 
 	move(key) {
 		const { flame } = this;
-		const { tree, w } = flame.picture;
-		const at = flame.selected;
-		if (at < 0) {
+		if (flame.selected < 0) {
 			this.select(flame.focus);
 			return;
 		}
-		const toCaller = (key === "ArrowUp") !== flame.up;
-		let next = at;
-		if (key === "ArrowUp" || key === "ArrowDown") next = toCaller ? Math.max(0, tree.parent[at]) : this.widestChild(at);
-		else next = this.sibling(at, key === "ArrowRight" ? 1 : -1);
-		if (next >= 0 && (w[next] > 0 || next === 0)) this.select(next);
-	}
-
-	widestChild(node) {
-		const { tree, w } = this.flame.picture;
-		let best = -1;
-		for (let c = node + 1; c < tree.end[node]; c = tree.end[c]) if (w[c] > 0 && (best < 0 || w[c] > w[best])) best = c;
-		return best;
-	}
-
-	sibling(node, step) {
-		const { tree, w } = this.flame.picture;
-		if (node === 0) return -1;
-		const parent = tree.parent[node];
-		let before = -1, isPast = false;
-		for (let c = parent + 1; c < tree.end[parent]; c = tree.end[c]) {
-			if (c === node) {
-				if (step < 0) return before;
-				isPast = true;
-			} else if (w[c] > 0) {
-				if (isPast) return c;
-				before = c;
-			}
-		}
-		return -1;
+		const next = neighbour(flame.picture, flame.selected, key, flame.up);
+		if (next >= 0) this.select(next);
 	}
 
 	zoomSelected() {
@@ -369,145 +329,23 @@ class App {
 		const { functions } = this.data;
 		const file = this.state.names === "module" ? this.modules[functions.file[f]] : functions.files[functions.file[f]];
 		const line = functions.line[f];
-		return showName(file ? (line > 0 ? `${file}:${line}` : file) : " ").trim();
+		return isFile(file) ? showName(line > 0 ? `${file}:${line}` : file) : "";
 	}
 
 	shortPlaceOf(f) {
 		const { functions } = this.data;
 		const file = functions.files[functions.file[f]];
-		if (!file) return "";
+		if (!isFile(file)) return "";
 		const name = this.state.names === "module" ? this.modules[functions.file[f]] : file.length > 48 ? `…/${file.slice(file.lastIndexOf("/") + 1)}` : file;
 		const line = functions.line[f];
 		return showName(line > 0 ? `${name}:${line}` : name);
-	}
-
-	// ---- controls ----
-
-	buildControls() {
-		const { data, state } = this;
-		const { header } = data;
-		if (data.isDiff)
-			segments($("sides"), [
-				["base", "Base", "The profile before (1)"], ["head", "Head", "The profile after (2)"],
-				["diff", "Diff", "What changed (3)"],
-			], state.show, (show) => this.set({ show }));
-		else $("sides").hidden = true;
-		segments($("tabs"), [["flame", "Flame graph", "(t)"], ["table", "Table", "(t)"]], state.tab, (tab) => this.set({ tab }));
-		const choice = (id, title, options, key) => el("label", { class: "choice", id: `choice-${id}` }, `${title} `,
-			el("select", { id: `select-${id}`, onchange: (e) => this.set({ [key]: e.target.value }) },
-				...options.map(([value, text]) => el("option", { value }, text))));
-		$("switches").append(...[
-			data.isDiff && choice("layout", "Width", [["head", "Head"], ["base", "Base"]], "layout"),
-			choice("by", "Colour", [["self", "Self"], ["total", "Total"]], "by"),
-			this.hasRemoved && toggle("Elided", "Only what was removed (e)", false, () => this.toggleElided(), "toggle-elided"),
-			toggle("Inverted", "Callers: leaf functions are the roots (i)", false, (inverted) => this.set({ inverted }), "toggle-inverted"),
-			toggle("Flame", "Roots at the bottom (f)", false, (up) => this.set({ up }), "toggle-up"),
-			toggle("Modules", "Module names in place of file paths (m)", false, (on) => this.set({ names: on ? "module" : "path" }), "toggle-names"),
-		].filter(Boolean));
-		const command = header.head.facts.find(([k]) => k === "command")?.[1] ?? "";
-		const labels = sideLabels(header);
-		$("subtitle").textContent = showName(labels || command || " ").trim();
-		$("subtitle").title = showName([header.base?.label, header.head.label].filter(Boolean).join(" → "));
-		fillHelp($("help"), data.isDiff);
-	}
-
-	title() {
-		const { data, state } = this;
-		const kind = !data.isDiff ? "Flame graph" :
-			state.show === "diff" ? "Differential flame graph" : state.show === "base" ? "Base flame graph" : "Head flame graph";
-		return state.inverted ? `Inverted ${kind[0].toLowerCase()}${kind.slice(1)}` : kind;
-	}
-
-	showControls(what) {
-		const { state } = this;
-		$("title").textContent = this.title();
-		document.title = [this.title(), $("subtitle").textContent].filter(Boolean).join(" · ");
-		$("canvas").setAttribute("aria-label", this.title());
-		pressSegment($("sides"), state.show);
-		pressSegment($("tabs"), state.tab);
-		$("flame").hidden = state.tab !== "flame";
-		$("table").hidden = state.tab !== "table";
-		$("app").classList.toggle("on-table", state.tab === "table");
-		const check = (id, on) => $(id)?.setAttribute("aria-checked", String(on));
-		check("toggle-elided", this.isElided());
-		check("toggle-inverted", state.inverted);
-		check("toggle-up", state.up);
-		check("toggle-names", state.names === "module");
-		$("select-by").value = state.by;
-		if ($("select-layout")) {
-			$("select-layout").value = state.layout;
-			$("choice-layout").hidden = state.show !== "diff" || this.isElided();
-		}
-		if ($("toggle-elided")) $("toggle-elided").hidden = state.show !== "diff";
-		if ($("query").value !== state.query) $("query").value = state.query;
-		this.showLegend(what);
-		this.showCrumbs();
-		this.showEmpty(what);
-		if (state.tab === "flame") this.flame.settle();
-		else this.table.update(this.costs, what);
-	}
-
-	showCrumbs() {
-		const { tree } = this.flame.picture;
-		const focus = this.flame.focus;
-		const path = pathOf(tree, focus);
-		const crumb = (text, to, title) => el("button", { class: "link", title, onclick: () => this.zoomTo(to) }, text);
-		const name = (f) => showName(this.data.functions.names[f]);
-		const tail = path.slice(-3);
-		const items = [crumb("All", [], "The whole picture (0)")];
-		if (path.length > tail.length) items.push(el("span", {}, "…"));
-		tail.forEach((f, i) => items.push(crumb(name(f), path.slice(0, path.length - tail.length + i + 1), this.placeOf(f))));
-		$("crumbs").replaceChildren(...items);
-		$("crumbs").classList.toggle("zoomed", path.length > 0);
-	}
-
-	showEmpty(what) {
-		const { data } = this;
-		const { header } = data;
-		const box = $("empty");
-		let text = "";
-		if (!(what.all > 0)) {
-			text = data.isDiff && what.isDiff && header.head.sum > 0 && !(header.base.sum > 0) ? "" :
-				`There are no samples ${this.state.threads ? "of these threads " : ""}to draw.`;
-			if (data.isDiff && what.side === HEAD && !(header.head.sum > 0)) text = "The head has no samples. Elided shows all that was removed.";
-			if (data.isDiff && what.side === BASE && !(header.base.sum > 0)) text = "The base has no samples: there is nothing to compare with, so everything is new.";
-		} else if (what.isDiff && !(header.head.sum > 0)) {
-			text = "The head has no samples: everything below was removed.";
-		} else if (what.isDiff && !(header.base.sum > 0)) {
-			text = "The base has no samples: everything below is new.";
-		}
-		box.textContent = text;
-		box.hidden = !text;
-		box.classList.toggle("note", what.all > 0);
-	}
-
-	showLegend(what) {
-		const { palette } = this.flame;
-		const swatch = (classes, text, extra = "") => el("span", { class: `key ${extra}` }, ...classes.map((c) => {
-			const box = el("i", { class: c === NEW ? "new" : c === REMOVED ? "removed" : "" });
-			if (c === REMOVED) box.style.borderColor = palette.removed;
-			if (c !== REMOVED || !palette.isHollow) box.style.background = palette.fill[c];
-			if (c === NEW) box.style.borderColor = palette.inkOf(c);
-			return box;
-		}), `${glyphOf(classes.at(-1))} ${text}`.trim());
-		const by = this.state.inverted ? "the leaf's self" : this.state.by;
-		const items = what.isDiff ? [
-			swatch([1, 2, 3, 4], "Slower"), swatch([5, 6, 7, 8], "Faster"),
-			swatch([SAME], "Within 15 %"), swatch([NEW], "New"), swatch([REMOVED], "Removed"),
-			el("span", { class: "quiet" }, `by ${by} time; steps at 15, 30, 50, 100 %`),
-		] : [
-			...[0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6].map((s, k, all) =>
-				swatch([heatClass(s)], k === 0 ? `< ${all[1] * 100} %` : k === all.length - 1 ? `≥ ${s * 100} %` : "", k && k < all.length - 1 ? "joined" : "joined end")),
-			el("span", { class: "quiet" }, `share of ${by} time`),
-		];
-		$("legend").replaceChildren(...items);
 	}
 
 	applyTheme(theme) {
 		this.flame.palette = makePalette(this.data.header.palette, theme);
 		if (!this.flame.picture) return;
 		this.flame.draw();
-		this.showLegend(this.describe());
+		showLegend(this, this.describe());
 	}
 
 	openHelp() {
@@ -612,7 +450,7 @@ class App {
 	print(isOn) {
 		document.documentElement.dataset.theme = isOn ? "light" : this.theme.current;
 		this.flame.palette = makePalette(this.data.header.palette, isOn ? "light" : this.theme.current);
-		this.showLegend(this.describe());
+		showLegend(this, this.describe());
 		this.flame.setPaper(isOn ? PAPER_WIDTH : 0, PAPER_LONGEST);
 	}
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// From one frame of a picture to its neighbours. A frame without width cannot be reached; -1 is
+// no frame.
+
+function widestChild({ tree, w }, node) {
+	let best = -1;
+	for (let c = node + 1; c < tree.end[node]; c = tree.end[c])
+		if (w[c] > 0 && (best < 0 || w[c] > w[best])) best = c;
+	return best;
+}
+
+function sibling({ tree, w }, node, step) {
+	if (node === 0) return -1;
+	const parent = tree.parent[node];
+	let before = -1, isPast = false;
+	for (let c = parent + 1; c < tree.end[parent]; c = tree.end[c]) {
+		if (c === node) {
+			if (step < 0) return before;
+			isPast = true;
+		} else if (w[c] > 0) {
+			if (isPast) return c;
+			before = c;
+		}
+	}
+	return -1;
+}
+
+// The frame that an arrow key leads to, as the frames are drawn: `up` has the roots at the bottom.
+export function neighbour(picture, node, key, up) {
+	if (key === "ArrowLeft" || key === "ArrowRight") return sibling(picture, node, key === "ArrowRight" ? 1 : -1);
+	const isToCaller = (key === "ArrowUp") !== up;
+	return isToCaller ? Math.max(0, picture.tree.parent[node]) : widestChild(picture, node);
+}
+
+// Nodes of matched functions that have width, widest first.
+export function matchingNodes({ tree, w }, matched) {
+	const nodes = [];
+	for (let i = 1; i < tree.n; i++) if (matched[tree.func[i]] && w[i] > 0) nodes.push(i);
+	return nodes.sort((a, b) => w[b] - w[a] || a - b);
+}
