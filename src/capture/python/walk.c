@@ -266,9 +266,10 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	w->at_cframe = FZ_PY_NO_COPY;
 	if (w->cframe)
 		w->at_cframe = fz_py_plan_add(plan, w->cframe + l->cframe.current, 8);
-	size_t hot = plan->bytes;
+	/* Heap frames of all depths lie mixed in the regions. */
+	size_t hot = plan->bytes, most = l->frames == FZ_PY_FRAMES_HEAP ? SIZE_MAX : HOT;
 	for (uint32_t i = w->region_n; i-- > 0;) {
-		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < HOT;
+		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < most;
 		order[i]->b = again ? plan_region(plan, order[i]) : FZ_PY_NO_COPY;
 	}
 }
@@ -448,6 +449,14 @@ static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_lay
 	return FZ_PY_WALK_OK;
 }
 
+static bool is_known_root(const struct fz_py_walk *w, uint64_t root)
+{
+	for (uint32_t i = 0; i < w->odd_n; i++)
+		if (w->odd_roots[i] == root)
+			return true;
+	return false;
+}
+
 /* Does the chain end where chains of this version end? A generator's frame is linked to its
  * caller a moment after it was made current, so an end there is not an end. */
 static bool root_is_right(const struct fz_py_walk *w, const struct fz_py_layout *l,
@@ -456,10 +465,7 @@ static bool root_is_right(const struct fz_py_walk *w, const struct fz_py_layout 
 	if (l->thread.base_frame != FZ_PY_ABSENT) {
 		if (s->last == u64_at(plan->buffer + w->at_tstate, l->thread.base_frame))
 			return true;
-		for (uint32_t i = 0; i < w->odd_n; i++)
-			if (w->odd_roots[i] == s->last)
-				return true;
-		return false;
+		return is_known_root(w, s->last);
 	}
 	if (l->owner_entry != 255)
 		return s->owner == l->owner_entry;
@@ -606,7 +612,8 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	}
 	w->odd_root = MIXED;
 	if (s.changed) {
-		keep_certain(w, s.differs);
+		if (!heap || is_known_root(w, w->now.frames[w->now.n - 1].code))
+			keep_certain(w, s.differs);
 		return FZ_PY_WALK_CHANGED;
 	}
 	return FZ_PY_WALK_OK;
@@ -632,9 +639,8 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->now.n == 0)
 		return true;
 	uint64_t code = w->now.frames[w->now.n - 1].code;
-	for (uint32_t i = 0; i < w->odd_n; i++)
-		if (w->odd_roots[i] == code)
-			return true;
+	if (is_known_root(w, code))
+		return true;
 	if (fz_py_codes_flags(c->codes, code) & CO_GENERATORS)
 		return false;
 	w->new_root_tries = w->new_root == code ? w->new_root_tries + 1 : 1;
