@@ -196,15 +196,18 @@ static void set_recording(struct fz_record *r)
 	fz_profile_set_fact(r->profile, "mode", fz_str_of(fz_clock_names[o->clock]));
 }
 
-static void begin_profile(struct fz_record *r)
+static int64_t unix_now(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void begin_profile(struct fz_record *r)
+{
 	r->profile = fz_profile_new();
-	fz_profile_add_run(r->profile,
-			   &(struct fz_run){ .start_unix_ns = (int64_t)now.tv_sec * 1000000000 +
-							      now.tv_nsec });
+	fz_profile_add_run(r->profile, &(struct fz_run){ .start_unix_ns = unix_now() });
 	/* Most samples weigh one interval, which then costs no bytes. */
 	int64_t each = r->options->rate.micro_hz ? fz_rate_time(r->options->rate, 1) : 0;
 	fz_profile_add_metric(r->profile, fz_str_of(fz_clock_names[r->options->clock]),
@@ -219,6 +222,11 @@ static void begin_profile(struct fz_record *r)
 
 int fz_record_begin_file(struct fz_record *r, struct fz_error *err)
 {
+	/* What we started runs since then; what we attach to is recorded from now on. */
+	if (!r->sampling.started) {
+		r->sampling.start = fz_clock_now();
+		r->profile->runs[0].start_unix_ns = unix_now();
+	}
 	/* A device or pipe cannot be emptied, and need not. */
 	if (r->existed && ftruncate(r->fd, 0) && errno != EINVAL)
 		return fz_fail_errno(err, "%s", r->path);
