@@ -47,6 +47,11 @@ struct fz_fz_writer {
 	uint64_t block; /* number of SAMPLES blocks, from 1 */
 	uint64_t flushes, samples;
 	uint32_t strings, functions, frames, stacks, threads; /* already written */
+	struct named {
+		uint32_t name;
+		bool is_main;
+	} * named; /* what the table says of each thread that is written */
+	uint32_t named_cap;
 	uint64_t facts_hash;
 	struct fz_buf plain, packed;
 	int error; /* errno of the first failed write */
@@ -183,6 +188,8 @@ static void add_thread(struct fz_fz_writer *w, uint32_t i)
 	fz_buf_varint(&w->plain, t->interp);
 	fz_buf_varint(&w->plain, t->name);
 	fz_buf_u8(&w->plain, t->is_main);
+	fz_grow(w->named, i, w->named_cap);
+	w->named[i] = (struct named){ t->name, t->is_main };
 }
 
 /* Entries [*done, count) of a table, as many as fit: first index, number, the entries. True when
@@ -285,6 +292,23 @@ static void add_recording(const struct fz_profile *p, struct fz_buf *b)
 		add_number(b, FZ_FZ_SKIPPED_LINES, p->skipped_lines);
 }
 
+/* Names come later than threads; what the table already says is not said again. */
+static void add_thread_names(const struct fz_fz_writer *w, struct fz_buf *b)
+{
+	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
+
+	for (uint32_t i = 0; i < w->threads; i++) {
+		const struct fz_thread *t = &w->p->threads[i];
+		struct fz_str name = fz_profile_text(w->p, t->name);
+		if (t->name == w->named[i].name && t->is_main == w->named[i].is_main)
+			continue;
+		fz_buf_varint(&c, i);
+		fz_buf_u8(&c, t->is_main);
+		fz_buf_add(&c, name.p, name.n);
+		add_field(b, FZ_FZ_THREAD, &c);
+	}
+}
+
 static void add_lists(const struct fz_profile *p, struct fz_buf *b)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
@@ -300,13 +324,6 @@ static void add_lists(const struct fz_profile *p, struct fz_buf *b)
 		fz_buf_zigzag(&c, p->runs[i].start_unix_ns);
 		fz_buf_zigzag(&c, p->runs[i].duration_ns);
 		add_field(b, FZ_FZ_RUN, &c);
-	}
-	for (uint32_t i = 0; i < p->thread_count; i++) {
-		struct fz_str name = fz_profile_text(p, p->threads[i].name);
-		fz_buf_varint(&c, i);
-		fz_buf_u8(&c, p->threads[i].is_main);
-		fz_buf_add(&c, name.p, name.n);
-		add_field(b, FZ_FZ_THREAD, &c);
 	}
 }
 
@@ -333,6 +350,7 @@ static void put_facts(struct fz_fz_writer *w, bool final)
 {
 	add_recording(w->p, &w->plain);
 	add_lists(w->p, &w->plain);
+	add_thread_names(w, &w->plain);
 	uint64_t hash = XXH3_64bits(w->plain.p, w->plain.n);
 	if (final || hash != w->facts_hash || w->flushes % QUALITY_EVERY == 0) {
 		if (!final && hash == w->facts_hash)
@@ -529,7 +547,6 @@ int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err)
 	write_pending(w);
 	put_facts(w, true);
 	put_sources(w);
-	put_tables(w);
 	fz_buf_varint(&w->plain, w->samples);
 	put_block(w, FZ_FZ_END, NULL, 0);
 	return report(w, err);
@@ -541,6 +558,7 @@ void fz_fz_writer_free(struct fz_fz_writer *w)
 		return;
 	fz_fz_rows_release(&w->rows);
 	free(w->lanes);
+	free(w->named);
 	ZSTD_freeCCtx(w->zstd);
 	fz_buf_release(&w->plain);
 	fz_buf_release(&w->packed);

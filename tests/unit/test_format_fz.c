@@ -3,6 +3,9 @@
  * not damaged, and a busy thread costs little more than two bytes a sample. */
 #include "format_help.h"
 
+#include <errno.h>
+#include <fcntl.h>
+
 #include "format/fz.h"
 
 enum { INTERVAL = 1000000 };
@@ -179,6 +182,96 @@ static void test_shift(void **state)
 	assert_true(more->samples.n >= (SECONDS - 2) * 1000 && more->quality.dropped_bytes > 0);
 }
 
+/* A name that comes after its thread was written, and facts that change. */
+static void test_late_facts(void **state)
+{
+	uint32_t leaves[LEAVES];
+	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
+	fz_auto(fz_close_fd) int fd = temporary_file();
+	struct fz_fz_writer *w;
+	struct fz_error err;
+	int64_t weight = INTERVAL;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(fz_fz_writer_new(fd, p, &w, &err), 0);
+	fz_profile_set_fact(p, "host", FZ_STR("first"));
+	fz_fz_writer_add(w, &(struct fz_sample){ .stack = leaves[0] }, &weight);
+	assert_int_equal(fz_fz_writer_flush(w, &err), 0);
+	p->threads[0].name = fz_profile_string(p, FZ_STR("worker"));
+	fz_profile_set_fact(p, "host", FZ_STR("second"));
+	fz_profile_add_run(p, &(struct fz_run){ 5, 7 });
+	p->quality = (struct fz_quality){ .known = true, .taken = 9, .rejected = { 1, 2, 3, 4 } };
+	fz_profile_add_source(p, fz_profile_string(p, FZ_STR("/app/main.py")),
+			      FZ_STR("print(1)\n"));
+	assert_int_equal(fz_fz_writer_finish(w, &err), 0);
+	fz_fz_writer_free(w);
+	fz_auto(fz_free_ptr) char *data = file_content(fd, &n);
+	fz_auto(fz_profile_freep) struct fz_profile *q = load(data, n);
+	assert_string_equal(fz_profile_text(q, q->threads[0].name).p, "worker");
+	assert_true(q->threads[0].is_main);
+	assert_string_equal(fz_profile_fact(q, "host").p, "second");
+	assert_int_equal(q->run_count, 1);
+	assert_int_equal(q->runs[0].duration_ns, 7);
+	assert_int_equal(q->quality.rejected[3], 4);
+	const struct fz_source_text *s =
+		fz_profile_source(q, fz_profile_string(q, FZ_STR("/app/main.py")));
+	assert_non_null(s);
+	assert_string_equal(s->text, "print(1)\n");
+}
+
+/* A full disk: what was written before is readable, and the error is reported. */
+static void test_full_disk(void **state)
+{
+	uint32_t leaves[LEAVES];
+	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
+	fz_auto(fz_close_fd) int fd = open("/dev/full", O_WRONLY);
+	struct fz_fz_writer *w = NULL;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fz_writer_new(fd, p, &w, &err), FZ_ESYSTEM);
+	assert_int_equal(err.sys_errno, ENOSPC);
+	assert_null(w);
+}
+
+/* Weights that are not whole microseconds keep their sum; rates beyond 10 kHz their order. */
+static void test_rounding(void **state)
+{
+	static const int64_t intervals[] = { 1000000, 100000, 12345, 2500, 100, 0 };
+	uint64_t random = 3;
+
+	(void)state;
+	for (size_t k = 0; k < FZ_ARRAY_LEN(intervals); k++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+		int64_t sum = 0, again = 0, time = 0, step = intervals[k] ? intervals[k] : 1000;
+		p->recording.interval_ns = intervals[k];
+		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), step, true);
+		fz_profile_thread(p, &(struct fz_thread){ .tid = 7 });
+		for (int i = 0; i < 70000; i++) {
+			int64_t weight =
+				step / 2 + (int64_t)(next_random(&random) % (uint64_t)step);
+			time += weight;
+			sum += weight;
+			fz_profile_add_sample(
+				p, &(struct fz_sample){ .stack = FZ_NONE, .time = time }, &weight);
+		}
+		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_fz);
+		fz_auto(fz_profile_freep) struct fz_profile *q = load(b.p, b.n);
+		assert_int_equal(q->samples.n, 70000);
+		int64_t quantum = intervals[k] >= 100000  ? 1000
+				  : intervals[k] >= 10000 ? 100
+				  : intervals[k] >= 1000  ? 10
+							  : 1;
+		for (size_t i = 0; i < q->samples.n; i++) {
+			int64_t off = q->samples.time[i] - p->samples.time[i];
+			assert_true(off <= quantum / 2 && off >= -quantum / 2);
+			again += q->metrics[0].column[i];
+		}
+		assert_true(again - sum <= quantum && sum - again <= quantum);
+	}
+}
+
 static void test_vectors(void **state)
 {
 	static const char *const names[] = { "base", "deepbase", "slow", "small0", "th1", "wrap" };
@@ -205,9 +298,10 @@ static void test_vectors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_size),    cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_damage),  cmocka_unit_test(test_shift),
-		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_size),      cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_damage),    cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_vectors),   cmocka_unit_test(test_late_facts),
+		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_rounding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
