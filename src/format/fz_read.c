@@ -18,8 +18,10 @@
 #include <zstd.h>
 
 enum {
-	GAP_MAX = 1 << 22, /* table entries that may have been lost */
+	LOST_A_BYTE = 64, /* table entries that a dropped byte may have held */
 	WINDOW_STEP = 256 * 1024,
+	FACTS_MAX = 1000, /* both are searched one by one */
+	SOURCES_MAX = 20000,
 };
 /* Work that is spent on checksums of blocks that turn out to be damaged. */
 #define WASTE_MAX ((uint64_t)4 << 30)
@@ -39,6 +41,7 @@ struct reader {
 	size_t at; /* of what comes next, in window */
 	bool ended;
 	uint64_t taken, dropped, waste;
+	uint64_t lost; /* table entries */
 	struct fz_buf plain;
 	ZSTD_DCtx *zstd;
 	bool has_setup, has_end;
@@ -275,8 +278,10 @@ static bool read_entries(struct reader *r, struct fz_cursor *c, struct table *t,
 	if (!c->bad && fz_cursor_left(c) == 0)
 		return true; /* the block was full before it came to this table */
 	uint64_t first = fz_cursor_varint(c), n = fz_cursor_varint(c);
-	if (c->bad || first < t->n || first - t->n > GAP_MAX || n > fz_cursor_left(c))
+	if (c->bad || first < t->n || n > fz_cursor_left(c) ||
+	    r->lost + (first - t->n) > r->dropped * LOST_A_BYTE || first >= FZ_NONE)
 		return false;
+	r->lost += first - t->n;
 	while (t->n < first)
 		append(t, FZ_NONE);
 	for (uint64_t i = 0; i < n && !c->bad && !r->p->over_limit; i++) {
@@ -450,7 +455,7 @@ static void read_fact(struct fz_profile *p, struct fz_cursor *c)
 {
 	struct fz_str key = read_text(c);
 
-	if (c->bad || memchr(key.p, '\0', key.n))
+	if (c->bad || memchr(key.p, '\0', key.n) || p->fact_count >= FACTS_MAX)
 		return;
 	fz_auto(fz_free_ptr) char *name = fz_strndup(key.p, key.n);
 	fz_profile_set_fact(p, name, rest_of(c));
@@ -564,6 +569,8 @@ static bool read_source(struct reader *r, struct fz_cursor *c)
 
 	if (c->bad)
 		return false;
+	if (r->p->source_count >= SOURCES_MAX)
+		return true;
 	fz_profile_add_source(r->p, fz_profile_string(r->p, file), rest_of(c));
 	return true;
 }
