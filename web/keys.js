@@ -58,7 +58,7 @@ export function bindKeys(app, isDiff) {
 	document.addEventListener("keydown", (event) => {
 		const target = event.target;
 		const typing = target instanceof HTMLInputElement && target.type === "search";
-		if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement || document.querySelector("dialog[open]")) return;
 		if (typing) {
 			if (event.key === "Escape") app.clear();
 			else if (event.key === "Enter") app.nextMatch(event.shiftKey ? -1 : 1);

@@ -122,6 +122,8 @@ class App {
 
 	// Change the state, remember it, draw again.
 	set(change) {
+		// A path from the root means nothing in the tree that was turned round.
+		if ("inverted" in change && change.inverted !== this.state.inverted) this.state.zoom = [];
 		Object.assign(this.state, change);
 		this.remember(false);
 		this.refresh();

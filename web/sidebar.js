@@ -75,7 +75,9 @@ function summary(app) {
 	const { data } = app;
 	if (!data.isDiff) return section("summary", "Summary", facts(summaryRows(app, data.header.head)));
 	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
+	const { elided_count, elided_time } = data.header;
 	return section("summary", "Summary", headline(app), sideColumns(app, rowsOf),
+		elided_count > 0 && el("p", { class: "quiet gone" }, `${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
 		...data.header.warnings.map((w) => el("p", { class: "warning" }, w)));
 }
 

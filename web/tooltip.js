@@ -7,10 +7,10 @@ import { showName } from "./flame.js";
 
 const SOURCE_AROUND = 3;
 
-// Lines of a function's source around `line`, from the head or, for removed code, the base.
+// Lines of a function's source around `line`, as one side's recording stored them.
 export function sourceAround(data, f, line, side) {
 	const { functions, chunks } = data;
-	const number = functions.source[side][f] || (side === BASE ? functions.source[HEAD][f] : 0);
+	const number = functions.source[side][f];
 	const list = number ? chunks[number - 1] : null;
 	if (!list || !(line > 0)) return null;
 	const chunk = list.find((c) => line >= c.start && line < c.start + c.lines.length);

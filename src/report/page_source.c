@@ -2,9 +2,8 @@
 /* Which lines of which files a page carries.
  *
  * Every line that a frame stood on, and every first line of a function, asks for the lines around
- * it; overlapping wishes of a file are merged into chunks. The base's text of a function that
- * also exists in the head is left out when both recordings hold the same file: the page then
- * shows the head's.
+ * it; overlapping wishes of a file are merged into chunks. A file that both recordings hold with
+ * the same text is one source; what the base did not store is never taken from the head.
  */
 #include "page_source.h"
 
@@ -25,6 +24,7 @@ struct collector {
 	size_t n, cap;
 	const struct fz_source_text **sources;
 	uint32_t source_count, source_cap;
+	struct fz_map known; /* text -> index in sources */
 };
 
 static int compare_spans(const void *pa, const void *pb)
@@ -62,9 +62,9 @@ static const struct fz_source_text *text_of(const struct fz_page *page, uint32_t
 }
 
 /* Index + 1 of the source in the collector, by identity. */
-static uint32_t source_number(struct collector *c, struct fz_map *known, const void *text)
+static uint32_t source_number(struct collector *c, const void *text)
 {
-	uint32_t *slot = fz_map_slot(known, (uintptr_t)text);
+	uint32_t *slot = fz_map_slot(&c->known, (uintptr_t)text);
 
 	if (*slot == FZ_NONE) {
 		*slot = c->source_count;
@@ -79,19 +79,13 @@ static int64_t *find_sources(struct collector *c, const uint32_t *used, uint32_t
 			     enum fz_side side)
 {
 	int64_t *ret = fz_calloc(used_n + 1ul, sizeof(*ret));
-	struct fz_map known = { 0 };
 
 	for (uint32_t i = 0; i < used_n; i++) {
 		const struct fz_source_text *text = text_of(c->page, used[i], side);
-		if (!text)
-			continue;
-		const struct fz_source_text *head =
-			side == FZ_BASE ? text_of(c->page, used[i], FZ_HEAD) : NULL;
-		if (head && same_text(text, head))
-			continue;
-		ret[i] = source_number(c, &known, text);
+		const struct fz_source_text *head = text_of(c->page, used[i], FZ_HEAD);
+		if (text)
+			ret[i] = source_number(c, head && same_text(text, head) ? head : text);
 	}
-	fz_map_release(&known);
 	return ret;
 }
 
@@ -197,6 +191,7 @@ void fz_page_source_columns(const struct fz_page *page, const uint32_t *used, ui
 	merge_spans(&c);
 	if (c.n)
 		add_chunks(&c, columns);
+	fz_map_release(&c.known);
 	free(c.spans);
 	free(c.sources);
 }

@@ -29,7 +29,7 @@ enum {
 	BLOCK_TITLE = 30,
 };
 
-static const double min_width = 0.5, character_width = 6.8;
+static const double min_width = 0.8, character_width = 6.8;
 
 /* ---- colours ---- */
 
@@ -224,6 +224,8 @@ static void write_label(struct picture *pic, struct fz_str name, const char *gly
 	bool cut;
 
 	room -= FZ_MIN(room, before);
+	if (room < 3 && count_characters(name) > room)
+		return;
 	fz_output_str(pic->out, glyph);
 	if (count_characters(name) <= room) {
 		write_escaped(pic->out, name);
@@ -303,9 +305,11 @@ static void write_frame(struct picture *pic, const struct block *b, uint32_t i, 
 
 	fz_output_str(pic->out, "<g>");
 	write_tooltip(pic, i);
-	fz_output_printf(pic->out,
-			 "<rect class=\"c%d\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
-			 color, left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3), ROW - 1);
+	fz_output_printf(
+		pic->out,
+		"<rect class=\"c%d%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>", color,
+		color == NEW && px > 5 ? " n" : "", left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3),
+		ROW - 1);
 	if (px > 24) {
 		fz_format_percent((double)b->width[i] / (double)b->all, share);
 		snprintf(tail, sizeof(tail), " (%s)%s", share, color == NEW ? " (new)" : "");
@@ -356,9 +360,9 @@ static void write_style(struct picture *pic)
 	for (int i = SAME; i <= NEW; i++)
 		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fill[i]);
 	fz_output_printf(pic->out,
-			 ".c%d{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}"
+			 ".n{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}"
 			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:none;stroke:#c3c8d2}",
-			 NEW, REMOVED, fill[REMOVED], fill[REMOVED], KEPT);
+			 REMOVED, fill[REMOVED], fill[REMOVED], KEPT);
 	for (int i = 0; i < 8; i++)
 		fz_output_printf(pic->out, ".c%d{fill:%s}", HEAT + i, heat[i]);
 	fz_output_str(pic->out, "</style>\n");

@@ -5,7 +5,7 @@
 #include "report/html.h"
 
 /* The options are those of the page; sources play no part. With `inverted` a profile is turned
- * round here, a diff must have been made inverted. Frames narrower than half a pixel are left
+ * round here, a diff must have been made inverted. Frames narrower than a pixel or so are left
  * out. Below a diff's frames stands what was removed. */
 int fz_report_svg_profile(const struct fz_profile *p, const struct fz_html_options *o,
 			  struct fz_output *out, struct fz_error *err);

@@ -151,6 +151,21 @@ test("the tooltip of a diff says before, after, difference and percent, for self
 	});
 });
 
+test("turning the tree round begins at its roots, and typing in a list is not a command", async () => {
+	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
+		const node = await someNode(page);
+		const at = await centreOf(page, node.i);
+		await page.mouse.click(at.x, at.y);
+		await page.click("#toggle-inverted");
+		assert.equal(await focus(page), 0);
+		await page.focus("#select-by");
+		await page.keyboard.press("s");
+		await page.keyboard.press("i");
+		assert.ok(await page.isVisible("#sidebar"));
+		assert.equal(await state(page, "inverted"), true);
+	});
+});
+
 test("keys do what the help says", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const press = (key) => page.keyboard.press(key);
@@ -344,6 +359,9 @@ test("source lines around a frame are shown, the removed ones from the base", as
 		assert.equal(shown.find((l) => l.hot).text, `12line_12 = "new text"100 %`);
 		await page.keyboard.press("e");
 		assert.equal((await sourceOf(page, "gone")).find((l) => l.hot).text, `30line_30 = "old text"100 %`);
+	});
+	await withPage(diffPage(before, after, ["exact", sources[0]]), { hash: "elided=1" }, async (page) => {
+		assert.deepEqual(await sourceOf(page, "gone"), [], "the head's text says nothing about removed code");
 	});
 	await withPage(diffPage(before, after, ["exact", "no-source", ...sources]), {}, async (page) => {
 		assert.equal((await sourceOf(page, "stays")).length, 0);
