@@ -410,9 +410,10 @@ static void write_legend(struct picture *pic, double y)
 	for (size_t i = 0; pic->page->is_diff && i < FZ_ARRAY_LEN(keys); i++, x += 110)
 		fz_output_printf(
 			pic->out,
-			"<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\"/>"
+			"<rect class=\"c%d%s\" x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\"/>"
 			"<text x=\"%.0f\" y=\"%.1f\">%s</text>\n",
-			keys[i].color, x, y, x + 20, y + 10, keys[i].text);
+			keys[i].color, keys[i].color == NEW ? " n" : "", x, y, x + 20, y + 10,
+			keys[i].text);
 	for (int i = 0; !pic->page->is_diff && i < 8; i++, x += 16)
 		fz_output_printf(
 			pic->out,
