@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau: dispatch to the commands, and what they share: help, errors, usage. */
 #include "cli/cli.h"
+#include "format/format.h"
+#include "report/report.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -98,12 +100,33 @@ static void print_overview(FILE *to)
 	      to);
 }
 
+static int help_formats(void)
+{
+	struct fz_buf names = { 0 };
+
+	puts("What can be read, plain or packed by gzip or zstd:\n");
+	for (size_t i = 0; fz_formats[i]; i++)
+		if (fz_formats[i]->read)
+			printf("  %-10s %s (%s)\n", fz_formats[i]->name, fz_formats[i]->title,
+			       fz_formats[i]->suffixes);
+	puts("\nWhat can be written, by --format NAME or the suffix of -o FILE:\n");
+	fz_report_names(false, &names);
+	printf("  of a recording: %s\n", names.p);
+	fz_buf_reset(&names);
+	fz_report_names(true, &names);
+	printf("  of a diff:      %s\n", names.p);
+	fz_buf_release(&names);
+	return FZ_EXIT_OK;
+}
+
 static int help(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_overview(stdout);
 		return FZ_EXIT_OK;
 	}
+	if (strcmp(argv[1], "formats") == 0)
+		return help_formats();
 	const struct fz_command *command = find_command(argv[1]);
 	if (!command)
 		return fz_cli_errorf("help: '%s' is no command; 'fizeau help' lists them", argv[1]);

@@ -140,7 +140,7 @@ static void print_row(const struct view *v, const struct row *r, bool with_share
 		fz_buf_printf(v->out, " %7s",
 			      fz_format_percent(row_change(r) / v->all_changes, share));
 	fz_buf_str(v->out, "  ");
-	fz_table_function(r->f->name, r->f->file, r->f->line, v->style->columns - name_column,
+	fz_table_function(r->f->name, r->f->file, r->f->line, fz_table_rest(v->style, name_column),
 			  v->style, v->out);
 	fz_buf_char(v->out, '\n');
 }
@@ -277,8 +277,8 @@ static void print_listed(const struct view *v, const struct listed *l)
 
 	fz_buf_printf(v->out, "%9s %9s  ", fz_format_value(l->self, v->d->unit, self),
 		      fz_format_value(l->total, v->d->unit, total));
-	fz_table_function(l->f->name, l->f->file, l->f->line, v->style->columns - LIST_NAME_COLUMN,
-			  v->style, v->out);
+	fz_table_function(l->f->name, l->f->file, l->f->line,
+			  fz_table_rest(v->style, LIST_NAME_COLUMN), v->style, v->out);
 	fz_buf_char(v->out, '\n');
 }
 

@@ -20,7 +20,7 @@
 
 const char *const fz_text_sort_names[] = { "self", "total", "name", NULL };
 
-enum { ROWS_DEFAULT = 15, NAME_COLUMN = 39 };
+enum { ROWS_DEFAULT = 15, NAME_COLUMN = 39, HEADING_COLUMNS = 45 };
 
 struct row {
 	struct fz_str name, file;
@@ -98,7 +98,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
 	if (command.n) {
 		fz_buf_str(out, ": ");
-		fz_table_text(command, style->columns > 60 ? style->columns - 45 : 15, style, out);
+		fz_table_text(command, fz_table_rest(style, HEADING_COLUMNS), style, out);
 	}
 	fz_buf_str(out, "\n");
 }
@@ -115,7 +115,8 @@ static void print_row(const struct row *r, const struct fz_tree *t, const struct
 		      fz_format_percent((double)r->self / sum, self_share),
 		      fz_format_value((double)r->total, unit, total),
 		      fz_format_percent((double)r->total / sum, total_share));
-	fz_table_function(r->name, r->file, r->line, style->columns - NAME_COLUMN - 1, style, out);
+	fz_table_function(r->name, r->file, r->line, fz_table_rest(style, NAME_COLUMN + 1), style,
+			  out);
 	fz_buf_str(out, "\n");
 }
 

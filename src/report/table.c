@@ -6,6 +6,13 @@
 
 enum { TEXT_MAX = 4096 };
 
+unsigned fz_table_rest(const struct fz_style *style, unsigned used)
+{
+	enum { LEAST = 16 };
+
+	return style->columns >= used + LEAST ? style->columns - used : LEAST;
+}
+
 static const char *ellipsis(const struct fz_style *style)
 {
 	return style->ascii ? "..." : "\xe2\x80\xa6";

@@ -10,6 +10,8 @@
  * end. Code without a file (none, or "~") is its name alone. */
 void fz_table_function(struct fz_str name, struct fz_str file, int32_t line, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);
+/* Columns that are left for a name after those already used; never so few that it says nothing. */
+unsigned fz_table_rest(const struct fz_style *style, unsigned used);
 /* Text made printable, in at most `columns`, its end cut when it is longer. */
 void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *style,
 		   struct fz_buf *out);

@@ -177,3 +177,25 @@ $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings: what became slower or faster
 
 Usage: fizeau diff [options] [BASE HEAD]
+
+# A terminal may be narrow.
+$ COLUMNS=40 fizeau diff base.bin head.bin | head -n 7
+Total: 602 ms -> 604 ms of wall time;
+  compared by share, so the change of
+  the total takes no part.
+
+Self
+   before     after      change         %   share  function
+   369 ms    532 ms     +163 ms   +44.1 %  49.2 %  parse
+
+$ fizeau help formats
+What can be read, plain or packed by gzip or zstd:
+
+  collapsed  folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
+  fz         Fizeau recording (.fz)
+  tachyon    Tachyon binary (CPython's profiling.sampling) (.bin)
+
+What can be written, by --format NAME or the suffix of -o FILE:
+
+  of a recording: text, html, svg, json, collapsed, folded, binary, fz
+  of a diff:      text, html, svg, json, collapsed, folded
