@@ -174,6 +174,20 @@ static bool needs_second_copy(const struct fz_python *py, const struct fz_py_thr
 	       py->threads.interps[t->interp].gil == FZ_NONE || py->threads.n == 1;
 }
 
+/* A lock that is part of an interpreter's structure (from 3.12 on) lies in its block already. */
+static size_t plan_gil(struct fz_python *py, uint64_t at)
+{
+	uint32_t size = gil_size(py->layout);
+
+	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
+		const struct fz_py_interp *interp = &py->threads.interps[i];
+		uint64_t lo = interp->address + py->block_lo;
+		if (at >= lo && at - lo <= py->block_size && py->block_size - (at - lo) >= size)
+			return interp->at + (size_t)(at - lo);
+	}
+	return fz_py_plan_add(&py->plan, at, size);
+}
+
 static void make_plan(struct fz_python *py)
 {
 	const struct fz_py_layout *l = py->layout;
@@ -181,12 +195,11 @@ static void make_plan(struct fz_python *py)
 	bool watch_gil = t->n > 1 && !py->options.stopped && !l->free_threaded;
 
 	fz_py_plan_reset(&py->plan);
-	for (uint32_t i = 0; i < t->gil_n; i++)
-		t->gils[i].at = fz_py_plan_add(&py->plan, t->gils[i].address + l->gil.last_holder,
-					       gil_size(l));
 	for (uint32_t i = 0; i < t->interp_n; i++)
 		t->interps[i].at = fz_py_plan_add(&py->plan, t->interps[i].address + py->block_lo,
 						  py->block_size);
+	for (uint32_t i = 0; i < t->gil_n; i++)
+		t->gils[i].at = plan_gil(py, t->gils[i].address + l->gil.last_holder);
 	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
 		py->gc_at = fz_py_plan_add(&py->plan,
 					   py->runtime.address + l->runtime.gc_collecting, 8);

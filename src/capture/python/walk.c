@@ -585,13 +585,17 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	struct step s = { 0 };
 	bool heap = l->frames == FZ_PY_FRAMES_HEAP;
 	uint32_t size = l->frame.size, count = 0, most = most_frames(w, size);
+	uint64_t base = 0;
 	enum fz_py_outcome rc = innermost(w, l, plan, &s.at);
 
 	if (rc != FZ_PY_WALK_OK)
 		return rc;
+	if (l->thread.base_frame != FZ_PY_ABSENT)
+		base = u64_at(plan->buffer + w->at_tstate, l->thread.base_frame);
 	w->walks++;
 	w->now.n = 0;
-	while (s.at) {
+	/* The base frame is known to run no code and to have no caller: it need not be copied. */
+	while (s.at && s.at != base) {
 		if (!s.region || s.at < s.region->lo || s.at > s.region->hi - size) {
 			if (s.at % 8)
 				return FZ_PY_WALK_CORRUPT;
@@ -606,6 +610,8 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 			chain_add(&w->now, FZ_PY_CODE_GC, 0);
 		walk_frame(w, l, &s, heap);
 	}
+	if (s.at)
+		s.last = base;
 	if (count && !root_is_right(w, l, plan, &s)) {
 		note_bad_root(w, l, &s);
 		return FZ_PY_WALK_ROOT;
