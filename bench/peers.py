@@ -22,7 +22,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "live"))
-import livelib  # noqa: E402  (the root and the interpreters are the live tests' own)
+import livelib  # noqa: E402  (the root, the interpreters and the hostile target are the
+import test_reader  # noqa: E402  live tests' own)
 
 from measure import Skip, run  # noqa: E402
 
@@ -53,6 +54,7 @@ class Scratch:
                                                      dir=FORKY / "tmp" if ROOTED else None))
         for target in (HERE / "targets").glob("*.py"):
             shutil.copy(target, self.outside)
+        (self.outside / "hostile_target.py").write_text(test_reader.Oracle().source)
         (self.outside / "empty.py").write_text("")
 
     def inside(self, path):

@@ -148,8 +148,9 @@ def bytes_on_disk(bench):
     def size(results):
         return Values(recording.size / max(recording.samples, 1) for recording in results)
 
-    for name, script, depth, goal, best in (("one busy thread", "depth.py", 10, 2.5, 2.9),
-                                            ("hostile target", "hostile.py", 10, None, None)):
+    for name, script, depth, goal, best in (
+            ("one busy thread", "depth.py", 10, 2.5, 2.9),
+            ("hostile target", "hostile_target.py", 10, None, None)):
         with bench.target(script, depth) as target:
             results, skipped = bench.interleave(
                 bench.choose(2, 1), {name: (lambda tool=tool: tool.attach(target.pid, seconds))

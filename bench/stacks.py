@@ -2,70 +2,49 @@
 """How many sampled stacks are wrong, and how many were thrown away, on a target that is hostile to
 readers that do not stop it.
 
-The truth is in the target's source: on each line of a function it calls at most a few functions by
-plain name. A sampled stack is right when it starts at the module, every caller's line can call
-the callee above it, and the frames that stay below (stay x DEPTH) are all there.
+The target and the oracle are the live tests' own: every line of tests/live/reader_target.py that
+calls something calls functions of that file, and test_reader.Oracle reads off its syntax tree which
+line of which function may call what. A sampled stack is right when it starts at the root, each of
+its edges is one of those, and the frames that stay below are all there.
 """
 
-import ast
-import re
+import functools
 
 from measure import Skip, Target, Values
-from peers import FIZEAU, HERE, elsewhere, run
+from peers import FIZEAU, elsewhere, run
 from recording import add_row, add_skipped
 from table import Group
-
-FRAME = re.compile(r"hostile\.py:([^:;]+):(-?\d+)$")
-
-
-class Truth:
-    """{(caller, line): callees} of a script whose calls are all by plain name."""
-
-    def __init__(self, path, depth):
-        self.depth = depth
-        self.calls = {}
-        tree = ast.parse(path.read_text())
-        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-        names = {node.name for node in functions}
-        for node in functions:
-            self.add(node.name, node, names)
-        for node in tree.body:
-            if node not in functions:
-                self.add("<module>", node, names)
-
-    def add(self, caller, node, names):
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) \
-                    and call.func.id in names:
-                self.calls.setdefault((caller, call.lineno), set()).add(call.func.id)
-        # A generator's frame hangs below the line of its `for`, which is where it was called.
-
-    def right(self, frames):
-        """frames: (function, line), root first."""
-        if frames[0][0] != "<module>":
-            return False
-        if frames[1:] and sum(name == "stay" for name, _ in frames) != self.depth + 1:
-            return len(frames) == 1
-        return all((caller, line) in self.calls and callee in self.calls[caller, line]
-                   for (caller, line), (callee, _) in zip(frames, frames[1:]))
+from test_reader import Oracle
 
 
-def judge(path, truth):
+def frame(text):
+    """[function, file, line] of "file:function:line"."""
+    file, function, line = text.rsplit(":", 2)
+    return [function, file, int(line)]
+
+
+def is_frame(text):
+    """Not a thread's or a process's mark, nor something that is no code."""
+    line = text.rpartition(":")[2].lstrip("-")
+    return text.count(":") >= 2 and line.isdigit() and "<GC>" not in text
+
+
+def judge(path, oracle, depth):
     """(samples, wrong, unreadable) of a collapsed file."""
+    right = functools.cache(lambda stack: not oracle.judge(
+        {"frames": [frame(part) for part in stack.split(";") if is_frame(part)]}, depth))
     total = wrong = unreadable = 0
     with open(path, errors="replace") as file:
         for line in file:
             stack, _, count = line.rstrip("\n").rpartition(" ")
-            if not stack or line.startswith("#") or not count.isdigit():
+            if line.startswith("#") or not count.isdigit():
                 continue
             # austin writes a line a sample with its microseconds.
             count = 1 if path.suffix == ".austin" else int(count)
             total += count
-            parts = [part for part in stack.split(";") if part]
-            frames = [(found[1], int(found[2])) for part in parts if (found := FRAME.search(part))]
             if "[unreadable]" in stack or ":INVALID:" in stack:
                 unreadable += count
-            elif not frames or not truth.right(frames):
+            elif not right(stack):
                 wrong += count
     return total, wrong, unreadable
 
@@ -75,15 +54,15 @@ class Result:
         self.wrong, self.rejected = wrong, rejected
 
 
-def record(bench, tool, pid, seconds, rate, truth):
+def record(bench, tool, pid, seconds, oracle, depth):
     if tool is bench.fizeau:
-        recording = tool.attach(pid, seconds, rate)
+        recording = tool.attach(pid, seconds, 10000)
         path = recording.path.with_suffix(".txt")
         run([FIZEAU, "replay", "--collapsed", "-o", path, recording.path])
     else:
-        recording = tool.attach(pid, seconds, rate, text=True)
+        recording = tool.attach(pid, seconds, 10000, text=True)
         path = recording.path
-    total, wrong, unreadable = judge(path, truth)
+    total, wrong, unreadable = judge(path, oracle, depth)
     if not total:
         raise Skip(f"{tool.name} recorded no stack")
     rejected = 100 * unreadable / total if recording.rejected is None else recording.rejected
@@ -120,14 +99,15 @@ def hostile(bench):
 
 def measure(bench, group, name, tools, depth, seconds, goals):
     wrong, rejected, best_wrong, best_rejected = goals
-    truth = Truth(HERE / "targets" / "hostile.py", depth)
+    oracle = Oracle()
     try:
         command = elsewhere(name)
-        script = bench.scratch.inside("hostile.py") if name.startswith("forky") \
-            else bench.scratch.outside / "hostile.py"
+        script = (bench.scratch.inside if name.startswith("forky")
+                  else bench.scratch.outside.joinpath)("hostile_target.py")
         with Target([*command, script, depth]) as target:
-            cases = {key: (lambda tool=tool: record(bench, tool, target.pid, seconds, 10000, truth))
-                     for key, tool in tools.items()}
+            def sample(tool):
+                return lambda: record(bench, tool, target.pid, seconds, oracle, depth)
+            cases = {key: sample(tool) for key, tool in tools.items()}
             results, skipped = bench.interleave(bench.choose(3, 1), cases, f"{name} depth {depth}")
     except Skip as reason:
         group.notes.append(f"not measured: {name}: {reason}")
