@@ -158,29 +158,39 @@ static bool read_int(const struct fz_py_names *s, uint64_t object, uint64_t *ret
 	return true;
 }
 
-void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
-		      const struct fz_py_runtime *runtime, uint64_t interp)
+/* Address of the dict threading._active, or 0. */
+static uint64_t find_active(const struct fz_py_names *s, uint64_t modules_at)
 {
-	fz_auto(dict_release) struct dict active = { 0 };
-	uint64_t modules, dict, ident;
+	uint64_t modules, dict;
+
+	if (!get(s, modules_at, &modules, 8))
+		return 0;
+	uint64_t module = dict_get(s, modules, "threading");
+	return module && get(s, module + OBJECT_SIZE, &dict, 8) ? dict_get(s, dict, "_active") : 0;
+}
+
+void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
+		      const struct fz_py_runtime *runtime, uint64_t interp, uint64_t *active)
+{
+	fz_auto(dict_release) struct dict threads = { 0 };
+	uint64_t ident;
 
 	fz_py_names_release(names);
 	*names = (struct fz_py_names){ .process = process, .layout = &runtime->layout };
-	if (runtime->layout.free_threaded || runtime->layout.minor > 13 ||
-	    !get(names, interp + runtime->layout.interp.modules, &modules, 8))
+	if (runtime->layout.free_threaded || runtime->layout.minor > 13)
 		return;
-	uint64_t module = dict_get(names, modules, "threading");
-	if (!module || !get(names, module + OBJECT_SIZE, &dict, 8))
+	if (!*active)
+		*active = find_active(names, interp + runtime->layout.interp.modules);
+	if (!*active || !read_dict(names, *active, &threads)) {
+		*active = 0;
 		return;
-	uint64_t object = dict_get(names, dict, "_active");
-	if (!object || !read_dict(names, object, &active))
-		return;
-	for (uint32_t i = 0; i < active.n; i++) {
-		if (!active.entries[i].value || !read_int(names, active.entries[i].key, &ident))
+	}
+	for (uint32_t i = 0; i < threads.n; i++) {
+		if (!threads.entries[i].value || !read_int(names, threads.entries[i].key, &ident))
 			continue;
 		fz_grow(names->list, names->n, names->cap);
 		names->list[names->n++] =
-			(struct fz_py_thread_entry){ ident, active.entries[i].value };
+			(struct fz_py_thread_entry){ ident, threads.entries[i].value };
 	}
 }
 

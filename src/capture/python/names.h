@@ -14,9 +14,10 @@ struct fz_py_names {
 	uint32_t n, cap;
 };
 
-/* Collect the target's threading._active: {thread ident: Thread}. Empty when there is none. */
+/* Collect the target's threading._active: {thread ident: Thread}. Empty when there is none. Where
+ * that dict is need be found out only once: *active keeps it (0: not known yet). */
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
-		      const struct fz_py_runtime *runtime, uint64_t interp);
+		      const struct fz_py_runtime *runtime, uint64_t interp, uint64_t *active);
 /* Name of the thread with this ident (pthread_t). */
 bool fz_py_names_get(const struct fz_py_names *names, uint64_t ident, struct fz_buf *ret);
 void fz_py_names_release(struct fz_py_names *names);

@@ -81,7 +81,7 @@ struct listing {
 	struct fz_py_threads *t;
 	struct fz_process_threads tasks; /* read when first needed */
 	bool have_tasks;
-	bool named; /* names have been asked for in this round */
+	uint64_t named; /* interpreter whose names have been read in this round */
 	struct fz_py_names names;
 };
 
@@ -101,6 +101,20 @@ static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate
 	return NULL;
 }
 
+static void read_names(struct listing *l)
+{
+	struct fz_py_threads *t = l->t;
+	uint64_t interp = t->interps[t->interp_n - 1].address;
+
+	if (l->named == interp)
+		return;
+	if (t->active_interp != interp)
+		t->active = 0;
+	t->active_interp = interp;
+	fz_py_names_read(&l->names, l->c->process, l->c->runtime, interp, &t->active);
+	l->named = interp;
+}
+
 static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bool is_main)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
@@ -109,10 +123,7 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 	char comm[64];
 
 	if (layout->minor < 14 && read_u64(l->c, tstate + layout->thread.thread_id, &ident)) {
-		if (!l->named)
-			fz_py_names_read(&l->names, l->c->process, l->c->runtime,
-					 l->t->interps[l->t->interp_n - 1].address);
-		l->named = true;
+		read_names(l);
 		if (fz_py_names_get(&l->names, ident, &name))
 			return fz_profile_string(l->c->into, fz_buf_view(&name));
 	}

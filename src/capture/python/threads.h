@@ -43,6 +43,8 @@ struct fz_py_threads {
 	uint32_t interp_n, interp_cap;
 	struct fz_py_gil *gils;
 	uint32_t gil_n, gil_cap;
+	/* threading._active of the interpreter whose thread names were asked for last */
+	uint64_t active, active_interp;
 };
 
 struct fz_py_threads_context {
