@@ -41,6 +41,7 @@ struct row {
 	uint64_t whole[2];
 	double fraction[2];
 	uint64_t lines;
+	uint64_t bare; /* lines without a number */
 	uint64_t busy;
 	int64_t bytes;
 };
@@ -60,6 +61,9 @@ struct reader {
 	size_t row_count, row_cap;
 	struct fz_map row_of; /* draft stack -> row */
 	bool pairs, fulls;    /* true of every line until now */
+	bool valued;          /* some line has a number */
+	uint32_t bare_lines;  /* before that */
+	bool gprofiler;       /* the first frame is a number that belongs to its header */
 	struct austin austin;
 	/* the last line's frames: most of the next line is the same */
 	struct fz_buf last;
@@ -201,14 +205,35 @@ static void add_to(struct row *row, int column, const struct value *v)
 	row->fraction[column] += v->fraction;
 }
 
+/* In a file of nothing but stacks each line is a sample; elsewhere it is no line of ours. */
+static void read_bare_line(struct reader *r, struct fz_str line)
+{
+	if (r->valued || !memchr(line.p, ';', line.n)) {
+		r->p->skipped_lines++;
+		return;
+	}
+	r->bare_lines++;
+	row_of(r, draft_stack(r, line))->bare++;
+}
+
+static void count_bare_lines(struct reader *r)
+{
+	for (size_t i = 0; i < r->row_count && !r->valued; i++)
+		r->rows[i].whole[1] = r->rows[i].lines = r->rows[i].bare;
+	r->pairs &= r->valued;
+}
+
 static void read_stack_line(struct reader *r, struct fz_str line)
 {
 	struct value last, before;
 
 	if (!take_value(&line, &last)) {
-		r->p->skipped_lines++;
+		read_bare_line(r, line);
 		return;
 	}
+	if (!r->valued)
+		r->p->skipped_lines += r->bare_lines;
+	r->valued = true;
 	struct fz_str rest = line;
 	r->fulls &= last.is_full;
 	r->pairs = r->pairs && !last.is_full && take_value(&rest, &before);
@@ -254,8 +279,11 @@ static void read_python_version(struct fz_profile *p, struct fz_str text)
 /* "# key: value" of austin; anything else is a comment. */
 static void read_header_line(struct reader *r, struct fz_str line)
 {
+	static const char gprofiler[] = "\"application_metadata_enabled\": true";
 	const char *colon = memchr(line.p, ':', line.n);
 
+	r->gprofiler |= fz_str_starts(line, "#{") &&
+			memmem(line.p, line.n, gprofiler, sizeof(gprofiler) - 1);
 	if (!colon)
 		return;
 	struct fz_str key = trimmed((struct fz_str){ line.p + 1, (size_t)(colon - line.p - 1) });
@@ -299,6 +327,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 		if (r->draft->over_limit)
 			return fz_profile_check(r->draft, err);
 	}
+	count_bare_lines(r);
 	if (!code && !r->row_count)
 		code = fz_fail(err, FZ_EINPUT, "%s: no line is a stack and a number",
 			       fz_input_name(r->in));
@@ -547,6 +576,8 @@ static void place_stack(struct reader *r, uint32_t i, bool threads)
 	bool root = s->parent == FZ_NONE;
 
 	*at = root ? (struct place){ .thread = FZ_NONE, .stack = FZ_NONE } : r->place_of[s->parent];
+	if (root && r->gprofiler && all_digits(draft_text(r, s->frame)))
+		return;
 	struct fz_thread t = { .pid = at->pid };
 	bool may_be = threads && at->stack == FZ_NONE && at->thread == FZ_NONE;
 	if (may_be && is_thread_text(draft_text(r, s->frame), &t, root)) {
@@ -631,6 +662,8 @@ static void add_pairs(struct reader *r)
 	r->p->default_metric = 1;
 	for (size_t i = 0; i < r->row_count; i++) {
 		const struct row *row = &r->rows[i];
+		if (!row->lines)
+			continue;
 		int64_t weights[2] = { rounded(row->whole[0], row->fraction[0]),
 				       rounded(row->whole[1], row->fraction[1]) };
 		add_row(r, row->pair, 1, weights);
@@ -654,6 +687,8 @@ static void add_austin(struct reader *r)
 	}
 	for (size_t i = 0; i < r->row_count; i++) {
 		const struct row *row = &r->rows[i];
+		if (!row->lines)
+			continue;
 		uint64_t scale = memory && !full ? 1 : 1000;
 		int64_t weights[3] = { (int64_t)(FZ_MIN(row->whole[1], VALUE_MAX / 1000) * scale),
 				       (int64_t)(FZ_MIN(row->busy, VALUE_MAX / 1000) * 1000),
@@ -765,11 +800,20 @@ static int line_score(struct fz_str line)
 	return has_frames ? 2 : 1;
 }
 
+/* A stack without a number, and not a line of a program's text. */
+static bool is_bare_stack(struct fz_str line)
+{
+	const char *semicolon = memchr(line.p, ';', line.n);
+
+	return semicolon && semicolon > line.p && !strchr(";{} \t", line.p[line.n - 1]) &&
+	       !is_blank(line.p[0]);
+}
+
 /* Text of which most lines end in a number. Other text formats know themselves better. */
 int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str rest = { (const char *)head, n };
-	int good = 0, bad = 0, frames = 0;
+	int good = 0, bad = 0, frames = 0, bare = 0;
 
 	(void)name;
 	if (n >= 2 &&
@@ -789,12 +833,15 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 		good += score > 0;
 		frames += score > 1;
 		bad += score < 0;
+		bare += score < 0 && is_bare_stack(line);
 		if (cut && i == 0 && memchr(line.p, ';', line.n))
 			return 20;
 		len += nl != NULL;
 		rest.p += len;
 		rest.n -= len;
 	}
+	if (good == 0)
+		return bare == bad && bare > 1 ? 5 : 0;
 	if (good <= bad)
 		return frames ? 10 : 0;
 	return frames ? 40 : 15;

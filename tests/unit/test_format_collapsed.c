@@ -205,6 +205,32 @@ static void test_two_columns(void **state)
 	check_leaf(q, 2, "d 5||-1");
 }
 
+/* One line for each sample (Pyroscope's "lines"), which needs every line to be one. */
+static void test_bare_lines(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text("a;b\na;c\na;b\n");
+	struct fz_profile *q = NULL;
+	struct fz_error err;
+	static const char c[] = "int a;\nint b;\nreturn c;\n";
+
+	(void)state;
+	assert_int_equal(fz_profile_sample_total(p), 3);
+	assert_int_equal(p->skipped_lines, 0);
+	check_text("a;b\na;c\na;b\n", &fz_format_folded, "a;b 2\na;c 1\n");
+	fz_auto(fz_profile_freep) struct fz_profile *mixed = load_text("a;b\na;c 5\na;d 6\na;b\n");
+	assert_int_equal(mixed->skipped_lines, 2);
+	assert_int_equal(fz_profile_sample_total(mixed), 11);
+	assert_int_equal(load_bytes(c, sizeof(c) - 1, "x.c", &q, &err), FZ_EINPUT);
+}
+
+static void test_gprofiler(void **state)
+{
+	(void)state;
+	check_text("#{\"application_metadata_enabled\": true}\n0;host;a;b 3\n;host;a 1\n",
+		   &fz_format_folded, "host;a;b 3\nhost;a 1\n");
+	check_text("0;host;a;b 3\n", &fz_format_folded, "0;host;a;b 3\n");
+}
+
 static void test_large_values(void **state)
 {
 	(void)state;
@@ -333,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_tachyon),        cmocka_unit_test(test_py_spy),
 		cmocka_unit_test(test_austin),         cmocka_unit_test(test_austin_full),
 		cmocka_unit_test(test_two_columns),    cmocka_unit_test(test_large_values),
+		cmocka_unit_test(test_bare_lines),     cmocka_unit_test(test_gprofiler),
 		cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_shared_files),
 		cmocka_unit_test(test_shared_tachyon),
 	};
