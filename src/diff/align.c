@@ -12,6 +12,10 @@
  *                   `-h(3)                          2   h  {B3}
  *                                                   3     g {A3}     breadth first
  *
+ * A launcher (runpy, through which CPython's own profiler starts a script) that only one side has
+ * would push every path of that side one or two calls down, and nothing would match. Its nodes then
+ * become roots with no more than their own self cost, and what they called are roots beside them.
+ *
  * Raw nodes are then ordered and numbered in preorder. Everything is linear in the nodes but the
  * sorting of siblings.
  */
@@ -22,6 +26,7 @@ struct raw_node {
 	uint32_t first_child, child_count;
 	uint32_t origin[FZ_SIDES]; /* a tree node; further ones by `next` */
 	struct fz_diff_cost cost;
+	bool is_bare; /* a launcher set aside: what it called is not below it */
 };
 
 struct aligner {
@@ -31,14 +36,29 @@ struct aligner {
 	uint32_t n, cap;
 	uint32_t *next[FZ_SIDES]; /* of a tree node: the next origin of the same raw node */
 	uint32_t *latest;
-	uint32_t *rank; /* of a function in order of names */
+	uint32_t *rank;           /* of a function in order of names */
+	bool set_aside[FZ_SIDES]; /* launchers at the root of this side */
 };
+
+static uint32_t function_at(const struct aligner *a, enum fz_side side, uint32_t tree_node)
+{
+	return a->d->function_of[side][a->tree[side]->function[tree_node]];
+}
+
+static bool is_launcher(const struct aligner *a, enum fz_side side, uint32_t tree_node)
+{
+	const struct fz_diff_function *f = &a->d->functions[function_at(a, side, tree_node)];
+
+	return fz_str_eq(f->file, FZ_STR("lib/python3/runpy.py")) &&
+	       (fz_str_eq(f->name, FZ_STR("_run_module_as_main")) ||
+		fz_str_eq(f->name, FZ_STR("_run_code")));
+}
 
 static void add_child(struct aligner *a, uint32_t parent, uint32_t first, enum fz_side side,
 		      uint32_t tree_node)
 {
 	const struct fz_tree *t = a->tree[side];
-	uint32_t function = a->d->function_of[side][t->function[tree_node]];
+	uint32_t function = function_at(a, side, tree_node);
 	uint32_t at = a->latest[function];
 
 	if (at == FZ_NONE || at < first) {
@@ -63,12 +83,42 @@ static void add_children(struct aligner *a, uint32_t parent, uint32_t first, enu
 		add_child(a, parent, first, side, i);
 }
 
+/* A launcher becomes a root of its own, and so does what it called, which comes next in preorder.
+ */
+static void add_roots(struct aligner *a, enum fz_side side)
+{
+	const struct fz_tree *t = a->tree[side];
+
+	for (uint32_t i = 0; i < t->n;) {
+		add_child(a, FZ_NONE, 0, side, i);
+		if (a->set_aside[side] && is_launcher(a, side, i)) {
+			struct raw_node *node = &a->raw[a->latest[function_at(a, side, i)]];
+			node->is_bare = true;
+			node->cost.total[side] -= t->total[i] - t->self[i];
+			i++;
+		} else {
+			i += t->size[i];
+		}
+	}
+}
+
+static void find_launchers(struct aligner *a)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (uint32_t i = 0; i < a->tree[s]->n; i += a->tree[s]->size[i])
+			a->set_aside[s] |= is_launcher(a, s, i);
+	if (a->set_aside[FZ_BASE] && a->set_aside[FZ_HEAD])
+		a->set_aside[FZ_BASE] = a->set_aside[FZ_HEAD] = false;
+}
+
 static void grow_union(struct aligner *a)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
-		add_children(a, FZ_NONE, 0, s, 0, a->tree[s]->n);
+		add_roots(a, s);
 	for (uint32_t node = 0; node < a->n; node++) {
 		uint32_t first = a->n;
+		if (a->raw[node].is_bare)
+			continue;
 		for (enum fz_side s = 0; s < FZ_SIDES; s++)
 			for (uint32_t o = a->raw[node].origin[s]; o != FZ_NONE; o = a->next[s][o])
 				add_children(a, node, first, s, o + 1, o + a->tree[s]->size[o]);
@@ -186,7 +236,7 @@ static void map_tree_nodes(const struct aligner *a, struct fz_union *u, const ui
 }
 
 void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES],
-		   struct fz_union *ret)
+		   bool set_launchers_aside, struct fz_union *ret)
 {
 	struct aligner a = { .d = d, .tree = tree };
 
@@ -194,6 +244,8 @@ void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES]
 	memset(a.latest, 0xff, d->function_count * sizeof(*a.latest));
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		a.next[s] = fz_calloc(tree[s]->n, sizeof(uint32_t));
+	if (set_launchers_aside)
+		find_launchers(&a);
 	grow_union(&a);
 	rank_functions(&a);
 	fz_auto(fz_free_ptr) uint32_t *position = fz_calloc(a.n, sizeof(*position));

@@ -279,7 +279,7 @@ static void build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 	struct fz_union u;
 
 	fz_diff_match(d);
-	fz_diff_align(d, d->tree, &u);
+	fz_diff_align(d, d->tree, d->match == FZ_MATCH_NAMES, &u);
 	sum_functions(d, &u);
 	sum_elided(d, &u);
 	order_functions(d, &u);
@@ -287,7 +287,7 @@ static void build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 	if (o->inverted) {
 		struct fz_tree *inverted[FZ_SIDES];
 		grow_trees(d, metric, true, o, inverted);
-		fz_diff_align(d, inverted, &u);
+		fz_diff_align(d, inverted, false, &u);
 		take_union(d, &u);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 			fz_tree_free(d->tree[s]);

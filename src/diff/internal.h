@@ -15,7 +15,7 @@ struct fz_union {
 	uint32_t *node_of[FZ_SIDES];
 };
 void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES],
-		   struct fz_union *ret);
+		   bool set_launchers_aside, struct fz_union *ret);
 
 /* threads.c: threads, and cells of d->nodes. */
 void fz_diff_match_threads(struct fz_diff *d);

@@ -460,6 +460,29 @@ static void unknown_mode_compares(void **state)
 	assert_int_equal(d->warning_count, 0);
 }
 
+static void a_launcher_is_set_aside(void **state)
+{
+	(void)state;
+	static const char *const with =
+		"<frozen runpy>:_run_module_as_main:1;<frozen "
+		"runpy>:_run_code:2;/x/a.py:main:1;/x/a.py:f:2 5\n"
+		"<frozen runpy>:_run_module_as_main:1;<frozen runpy>:_run_code:2 1\n";
+	static const char *const without = "/y/a.py:main:1;/y/a.py:f:2 6\n";
+	struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+	hand h = diff_with(with, 0, without, 0, &o);
+
+	expect_node(h.d, "main/f", FZ_COMMON, 5, 5, 6, 6);
+	expect_node(h.d, "_run_code", FZ_REMOVED, 1, 1, 0, 0);
+	expect_node(h.d, "_run_module_as_main", FZ_REMOVED, 0, 0, 0, 0);
+	assert_int_equal(h.d->node_count, 4);
+	assert_int_equal(h.d->total[FZ_BASE], 6);
+	/* not where both have it, and never where figures are to be Tachyon's */
+	hand both = diff_with(with, 0, with, 0, &o);
+	expect_node(both.d, "_run_module_as_main/_run_code/main/f", FZ_COMMON, 5, 5, 5, 5);
+	hand strict = diff_with(with, 0, without, 0, &exact);
+	assert_int_equal(strict.d->node_count, 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +506,7 @@ int main(void)
 		cmocka_unit_test(same_names_of_a_file_match_in_order),
 		cmocka_unit_test(threads_and_cells),
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
+		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
 		cmocka_unit_test(unknown_mode_compares),
 	};
