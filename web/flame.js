@@ -5,6 +5,11 @@
 // that window, so callers of a zoomed frame fill the width by themselves. Only what is inside the
 // window and at least half a pixel wide is visited below; what is narrower adds to a silhouette,
 // one grey column a pixel, as deep as the tree is there.
+//
+// Beside the picture may stand an aside: what was removed, outside the head's 100 % but to the same
+// scale. Both trees number their nodes alike. It makes room for a zoom.
+//
+//   [ picture: 100 % of the head        ] [ removed ]
 import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { placeNodes } from "./tree.js";
@@ -13,6 +18,9 @@ export const ROW = 21;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const MIN_WIDTH = 0.5;
 const PAD = 6;
+const GAP = 14;
+const ASIDE_MIN = 28;
+const ASIDE_MAX = 0.6;
 
 // Deepest row of each subtree that has any width.
 function rowsBelow(tree, w) {
@@ -75,14 +83,28 @@ export class Flame {
 		this.matched = null;
 		this.palette = null;
 		this.picture = null;
+		this.aside = null;
+		this.asideShown = 0;
 		this.left = 0;
 		this.span = 1;
 		this.animation = 0;
 	}
 
 	// `paper` is a size to draw all rows at, for printing.
-	get width() {
+	get full() {
 		return this.paper?.width ?? this.scroller.clientWidth;
+	}
+	// What the picture has of it.
+	get width() {
+		const aside = this.asideWidth;
+		return this.full - (aside ? this.asideShown * (aside + GAP) : 0);
+	}
+	// To the picture's scale, but never so wide that the picture has no room, and 0 when too narrow.
+	get asideWidth() {
+		if (!this.aside) return 0;
+		const removed = this.aside.all * this.aside.what.factor;
+		const px = Math.min(ASIDE_MAX, removed / (removed + this.picture.all)) * (this.full - GAP);
+		return px < ASIDE_MIN ? 0 : px;
 	}
 	get height() {
 		return this.paper?.height ?? this.scroller.clientHeight;
@@ -99,8 +121,9 @@ export class Flame {
 		return this.span !== (this.picture.w[this.focus] || 1);
 	}
 
-	setPicture(picture, focus) {
+	setPicture(picture, focus, aside = null) {
 		this.picture = picture;
+		this.aside = aside;
 		this.selected = this.hovered = -1;
 		this.setFocus(focus, false);
 	}
@@ -109,23 +132,22 @@ export class Flame {
 	setFocus(node, animate) {
 		const { x, w } = this.picture;
 		this.focus = node;
-		const left = x[node], span = w[node] || 1;
+		const left = x[node], span = w[node] || 1, asideShown = node === 0 ? 1 : 0;
 		cancelAnimationFrame(this.animation);
 		if (!animate || matchMedia("(prefers-reduced-motion: reduce)").matches) {
-			this.left = left;
-			this.span = span;
+			Object.assign(this, { left, span, asideShown });
 			this.settle();
 			return;
 		}
-		const from = { left: this.left, span: this.span, at: performance.now() };
+		const from = { left: this.left, span: this.span, asideShown: this.asideShown, at: performance.now() };
 		const step = (now) => {
 			const t = Math.min(1, (now - from.at) / 180);
 			const e = 1 - (1 - t) ** 3;
 			this.left = from.left + (left - from.left) * e;
 			this.span = from.span * (span / from.span) ** e;
+			this.asideShown = from.asideShown + (asideShown - from.asideShown) * e;
 			if (t >= 1) {
-				this.left = left;
-				this.span = span;
+				Object.assign(this, { left, span, asideShown });
 				this.settle();
 				return;
 			}
@@ -142,7 +164,7 @@ export class Flame {
 	}
 
 	resize() {
-		const { width, height, ratio } = this;
+		const { full: width, height, ratio } = this;
 		this.content = Math.max(height, (this.visibleRows() + 1) * ROW + PAD * 2);
 		this.space.style.height = `${this.content}px`;
 		if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
@@ -153,18 +175,33 @@ export class Flame {
 		}
 	}
 
-	// Number of rows that the window reaches down to.
+	// What is drawn where: {picture, left, span} in values, {offset, width} in pixels.
+	views() {
+		const views = [{ picture: this.picture, left: this.left, span: this.span, offset: 0, width: this.width }];
+		const width = this.asideWidth;
+		if (width && this.asideShown === 1)
+			views.push({ picture: this.aside, left: 0, span: this.aside.all, offset: this.full - width, width });
+		return views;
+	}
+
+	isAside(px) {
+		return px > this.width;
+	}
+
+	// Number of rows that the views reach down to.
 	visibleRows() {
-		const { tree, w, x } = this.picture;
-		const scale = this.width / this.span, right = this.left + this.span;
 		let deepest = 0;
-		for (let i = 0; i < tree.n;) {
-			if (x[i] >= right || x[i] + w[i] <= this.left || w[i] * scale < MIN_WIDTH) {
-				i = tree.end[i];
-				continue;
+		for (const { picture, left, span, width } of this.views()) {
+			const { tree, w, x } = picture;
+			const scale = width / span, right = left + span;
+			for (let i = 0; i < tree.n;) {
+				if (x[i] >= right || x[i] + w[i] <= left || w[i] * scale < MIN_WIDTH) {
+					i = tree.end[i];
+					continue;
+				}
+				if (tree.depth[i] > deepest) deepest = tree.depth[i];
+				i++;
 			}
-			if (tree.depth[i] > deepest) deepest = tree.depth[i];
-			i++;
 		}
 		return deepest + 1;
 	}
@@ -197,7 +234,7 @@ export class Flame {
 		const { ratio } = this;
 		this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 		this.paint(this.ctx, {
-			width: this.width, height: this.height, top: this.top,
+			width: this.full, height: this.height, top: this.top,
 			palette: this.palette, marks: true,
 		});
 	}
@@ -207,9 +244,9 @@ export class Flame {
 		const { palette, width, height } = to;
 		ctx.fillStyle = palette.page;
 		ctx.fillRect(0, 0, width, height);
-		if (!this.picture || !(this.picture.all > 0)) return;
+		if (!this.picture) return;
 		const shadow = new Silhouette(width);
-		const boxes = this.collect(to, shadow);
+		const boxes = this.views().filter((v) => v.picture.all > 0).flatMap((v) => this.collect(to, shadow, v));
 		shadow.paint(ctx, palette, (row) => this.rowTop(row) - to.top, this.up);
 		ctx.font = FONT;
 		ctx.textBaseline = "middle";
@@ -218,13 +255,14 @@ export class Flame {
 		if (to.marks) this.paintMarks(ctx, boxes, palette);
 	}
 
-	// Boxes that can be seen, callers first.
-	collect(to, shadow) {
-		const { tree, w, x, rows } = this.picture;
-		const { width, height, top } = to;
-		const scale = width / this.span, boxes = [];
+	// Boxes of a view that can be seen, callers first.
+	collect(to, shadow, view) {
+		const { tree, w, x, rows } = view.picture;
+		const { offset, width } = view;
+		const { height, top } = to;
+		const scale = width / view.span, boxes = [];
 		for (let i = 0; i < tree.n;) {
-			const px = w[i] * scale, left = (x[i] - this.left) * scale;
+			const px = w[i] * scale, left = (x[i] - view.left) * scale;
 			if (left >= width || left + px <= 0 || px === 0) {
 				i = tree.end[i];
 				continue;
@@ -232,12 +270,12 @@ export class Flame {
 			const row = tree.depth[i], y = this.rowTop(row) - top;
 			const beyond = this.up ? y < -ROW : y > height;
 			if (px < MIN_WIDTH || beyond) {
-				if (!beyond) shadow.add(left, px, row, rows[i]);
+				if (!beyond) shadow.add(offset + left, px, row, rows[i]);
 				i = tree.end[i];
 				continue;
 			}
 			if (y > -ROW && y < height)
-				boxes.push({ i, left: Math.max(left, -2), right: Math.min(left + px, width + 2), y });
+				boxes.push({ i, view, left: offset + Math.max(left, -2), right: offset + Math.min(left + px, width + 2), y });
 			i++;
 		}
 		return boxes;
@@ -249,15 +287,16 @@ export class Flame {
 	}
 
 	paintBox(ctx, box, palette) {
-		const { picture } = this;
+		const { picture } = box.view;
 		const { tree } = picture;
 		const { i, left, y } = box;
+		const isAbove = picture === this.picture && tree.depth[i] < tree.depth[this.focus];
 		const gap = box.right - left > 3 ? 1 : 0;
 		const px = Math.max(box.right - left - gap, MIN_WIDTH);
 		const colour = i === 0 ? -1 : nodeClass(tree, i, picture.what);
 		const hollow = colour === ABOVE_REMOVED;
 		const faint = this.isFaint(i);
-		ctx.globalAlpha = faint ? 0.25 : tree.depth[i] < tree.depth[this.focus] ? 0.6 : 1;
+		ctx.globalAlpha = faint ? 0.25 : isAbove ? 0.6 : 1;
 		ctx.fillStyle = i === 0 ? palette.root : palette.fill[colour];
 		if (colour === REMOVED && palette.isHollow) {
 			ctx.fillStyle = palette.removed;
@@ -277,19 +316,19 @@ export class Flame {
 			const ink = faint || i === 0 || colour === ABOVE_REMOVED ? palette.ink :
 				colour === REMOVED && palette.isHollow ? palette.removed : palette.inkOf(colour);
 			if (faint) ctx.globalAlpha = 0.55;
-			this.paintLabel(ctx, i, colour, left, px, y, ink);
+			this.paintLabel(ctx, box, colour, px, ink);
 		}
 	}
 
-	paintLabel(ctx, i, colour, left, px, y, ink) {
-		const from = Math.max(left, 0) + 6;
-		const room = Math.min(left + px, this.width + 2) - 5 - from;
+	paintLabel(ctx, { i, view, left, y }, colour, px, ink) {
+		const { picture } = view;
+		const from = Math.max(left, view.offset) + 6;
+		const room = Math.min(left + px, view.offset + view.width + 2) - 5 - from;
 		if (room < 14) return;
-		const { picture } = this;
 		const middle = y + (ROW - 1) / 2 + 0.5;
 		ctx.fillStyle = ink;
 		if (i === 0) {
-			ctx.fillText(fitText(ctx, this.rootLabel(), room), from, middle);
+			ctx.fillText(fitText(ctx, this.rootLabel(picture), room), from, middle);
 			return;
 		}
 		const f = picture.tree.func[i];
@@ -316,8 +355,8 @@ export class Flame {
 		ctx.fillText(place, at, middle);
 	}
 
-	rootLabel() {
-		const { picture, data } = this;
+	rootLabel(picture) {
+		const { data } = this;
 		const { what, tree } = picture;
 		const before = what.isDiff && !tree.elided ? `${formatValue(tree.total[0][0], data.unit)} → ` : "";
 		return `${what.rootName} · ${before}${formatValue(what.isDiff && !tree.elided ? tree.total[1][0] : picture.all, data.unit)}`;
@@ -340,12 +379,13 @@ export class Flame {
 
 	// The node at a point of the canvas, or -1.
 	hit(px, py) {
-		const { tree, w, x } = this.picture;
-		if (!(this.picture.all > 0)) return -1;
+		const view = this.views().find((v) => px >= v.offset && px <= v.offset + v.width);
+		if (!view || !(view.picture.all > 0)) return -1;
+		const { tree, w, x } = view.picture;
 		const y = py + this.scroller.scrollTop;
 		const row = Math.floor(this.up ? (this.content - PAD - y) / ROW : (y - PAD) / ROW);
-		const value = this.left + (px / this.width) * this.span;
-		const narrowest = MIN_WIDTH * (this.span / this.width);
+		const value = view.left + ((px - view.offset) / view.width) * view.span;
+		const narrowest = MIN_WIDTH * (view.span / view.width);
 		if (row < 0) return -1;
 		let node = 0;
 		while (tree.depth[node] < row) {

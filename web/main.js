@@ -112,7 +112,7 @@ class App {
 		const tree = this.shownTree();
 		flame.up = state.up;
 		flame.matched = this.findMatches();
-		flame.setPicture(makePicture(tree, what.side, what), zoomNode(tree, state.zoom));
+		flame.setPicture(makePicture(tree, what.side, what), zoomNode(tree, state.zoom), this.removedAside(what));
 		what.all = tree.total[what.side][0];
 		this.costs = functionCosts(this.upright(), this.data.functions.n);
 		this.sidebar.update(this.costs, what);
@@ -120,12 +120,20 @@ class App {
 		this.tooltip.hide();
 	}
 
+	// What was removed, to stand beside the head's 100 %.
+	removedAside(what) {
+		const { inverted, layout } = this.state;
+		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head") return null;
+		const tree = (this.cache.elided ??= elidedTree(this.data, this.straight()));
+		return makePicture(tree, BASE, { ...what, rootName: "Removed" });
+	}
+
 	// Change the state, remember it, draw again.
-	set(change) {
+	set(change, isStep = false) {
 		// A path from the root means nothing in the tree that was turned round.
 		if ("inverted" in change && change.inverted !== this.state.inverted) this.state.zoom = [];
 		Object.assign(this.state, change);
-		this.remember(false);
+		this.remember(isStep);
 		this.refresh();
 	}
 
@@ -369,16 +377,17 @@ class App {
 		const { flame } = this;
 		const at = (event) => {
 			const box = canvas.getBoundingClientRect();
-			return flame.hit(event.clientX - box.left, event.clientY - box.top);
+			const px = event.clientX - box.left;
+			return { node: flame.hit(px, event.clientY - box.top), isAside: flame.isAside(px) };
 		};
 		canvas.addEventListener("pointermove", (event) => {
-			const node = at(event);
+			const { node, isAside } = at(event);
 			canvas.style.cursor = node >= 0 ? "pointer" : "";
 			if (node !== flame.hovered) {
 				flame.hovered = node;
 				flame.draw();
 			}
-			if (node > 0) this.tooltip.show(node, { x: event.clientX, y: event.clientY });
+			if (node > 0) this.tooltip.show(node, { x: event.clientX, y: event.clientY }, isAside);
 			else this.tooltip.hide();
 		});
 		canvas.addEventListener("pointerleave", () => {
@@ -387,10 +396,15 @@ class App {
 			this.tooltip.hide();
 		});
 		canvas.addEventListener("click", (event) => {
-			const node = at(event);
+			const { node, isAside } = at(event);
 			if (node < 0) return;
+			const path = pathOf(flame.picture.tree, node);
+			if (isAside) {
+				this.set({ elided: true, zoom: path }, true);
+				return;
+			}
 			flame.selected = node;
-			this.zoomTo(pathOf(flame.picture.tree, node));
+			this.zoomTo(path);
 			flame.draw();
 		});
 		flame.scroller.addEventListener("scroll", () => {

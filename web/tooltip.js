@@ -86,14 +86,15 @@ function shares(facts) {
 	return el("p", { class: "shares" }, words.join(" · "));
 }
 
-// Everything the box says about node i of the picture.
-export function nodeFacts(app, i) {
+// Everything the box says about node i of the picture, or of what stands beside it.
+export function nodeFacts(app, i, isAside = false) {
 	const { data, flame } = app;
-	const { tree, w, all, what } = flame.picture;
+	const { tree, what } = flame.picture;
+	const { w, all, tree: drawn } = isAside ? flame.aside : flame.picture;
 	const f = tree.func[i];
 	const facts = {
 		f, unit: data.unit, all, width: w[i], zoomed: w[flame.focus],
-		allName: tree.elided ? "what was removed" : "all", isDiff: what.isDiff,
+		allName: drawn.elided ? "what was removed" : "all", isDiff: what.isDiff,
 	};
 	const own = tree.inverted ? tree.total : tree.self;
 	if (what.isDiff) {
@@ -129,9 +130,10 @@ export class Tooltip {
 		this.node = -1;
 	}
 
-	show(i, at) {
-		if (i !== this.node) {
+	show(i, at, isAside = false) {
+		if (i !== this.node || isAside !== this.isAside) {
 			this.node = i;
+			this.isAside = isAside;
 			this.fill(i);
 		}
 		this.box.hidden = false;
@@ -145,7 +147,7 @@ export class Tooltip {
 
 	fill(i) {
 		const { data } = this.app;
-		const facts = nodeFacts(this.app, i);
+		const facts = nodeFacts(this.app, i, this.isAside);
 		const { f } = facts;
 		const side = facts.removed || this.app.state.show === "base" ? BASE : HEAD;
 		const state = facts.removed ? "removed" : facts.added ? "new" : "";

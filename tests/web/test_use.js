@@ -385,3 +385,45 @@ test("buttons show the base, the head and what changed", async () => {
 		for (const word of ["Slower", "Faster", "New", "Removed"]) assert.ok((await page.innerText("#legend")).includes(word));
 	});
 });
+
+test("what was removed stands outside the head's 100 %, to its scale, and opens by a click", async () => {
+	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
+		const views = () => page.evaluate(() => fizeau.flame.views().map(({ picture, offset, width }) => ({ all: picture.all, offset, width, elided: Boolean(picture.tree.elided) })));
+		const [main, aside] = await views();
+		const before = pathCosts(base), after = pathCosts(head);
+		const removed = [...before].filter(([key]) => !after.has(key)).reduce((n, [, c]) => n + c.self, 0);
+		assert.equal(main.all, head.reduce((n, s) => n + s.count, 0));
+		assert.equal(aside.all, removed);
+		assert.ok(aside.elided && aside.offset > main.width);
+		assert.ok(Math.abs(aside.width / main.width - removed / main.all) < 1e-9);
+		// A removed leaf in the aside: tooltip, then a click.
+		const target = await page.evaluate(() => {
+			const { flame } = fizeau;
+			const { tree, w, x, all } = flame.aside;
+			let best = -1;
+			for (let i = 1; i < tree.n; i++) if (tree.self[0][i] > 0 && (best < 0 || w[i] > w[best])) best = i;
+			const view = flame.views()[1];
+			flame.reveal(best);
+			const frame = document.getElementById("canvas").getBoundingClientRect();
+			return { i: best, x: frame.left + view.offset + ((x[best] + w[best] / 2) / all) * view.width, y: frame.top + flame.rowTop(tree.depth[best]) - flame.scroller.scrollTop + 9 };
+		});
+		await page.mouse.move(target.x, target.y);
+		assert.match(await page.innerText("#tip"), /removed[\s\S]*of what was removed/);
+		await page.mouse.click(target.x, target.y);
+		assert.equal(await state(page, "elided"), true);
+		assert.equal(await focus(page), target.i);
+		assert.equal((await views()).length, 1);
+		await page.keyboard.press("Backspace");
+		await until(page, () => !fizeau.state.elided && fizeau.flame.focus === 0);
+		assert.equal((await views()).length, 2);
+		for (const key of ["i", "w", "1", "2"]) {
+			await page.keyboard.press(key);
+			assert.equal((await views()).length, 1, key);
+			await page.keyboard.press({ 1: "3", 2: "3" }[key] ?? key);
+		}
+		const node = await someNode(page);
+		const at = await centreOf(page, node.i);
+		await page.mouse.click(at.x, at.y);
+		assert.equal((await views()).length, 1);
+	});
+});
