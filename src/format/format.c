@@ -37,6 +37,17 @@ const struct fz_format *fz_format_by_suffix(const char *path)
 	return NULL;
 }
 
+static int fail_unknown(const char *name, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+
+	for (size_t i = 0; fz_formats[i]; i++)
+		if (fz_formats[i]->read)
+			fz_buf_printf(&names, "%s%s", names.n ? ", " : "", fz_formats[i]->name);
+	return fz_fail(err, FZ_EINPUT, "%s: not a profile in a format that can be read (%s)", name,
+		       names.p);
+}
+
 static int recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
 {
 	const uint8_t *head;
@@ -56,12 +67,7 @@ static int recognise(struct fz_input *in, const struct fz_format **ret, struct f
 			*ret = f;
 		}
 	}
-	if (!*ret)
-		return fz_fail(err, FZ_EINPUT,
-			       "%s: not a profile in a format that can be read; "
-			       "'fizeau help formats' lists them",
-			       fz_input_name(in));
-	return 0;
+	return *ret ? 0 : fail_unknown(fz_input_name(in), err);
 }
 
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
