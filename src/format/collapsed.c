@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folded text as two formats that differ in what they write. */
 #include "collapsed.h"
+#include "collapsed_text.h"
 #include "format.h"
 
 const struct fz_format fz_format_collapsed = {

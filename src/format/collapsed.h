@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "profile/profile.h"
 
-int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name);
 int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

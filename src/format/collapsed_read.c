@@ -11,29 +11,13 @@
  * rows know both readings of their line.
  */
 #include "collapsed.h"
+#include "collapsed_text.h"
 #include "format.h"
 
 enum {
 	LINE_MAX_BYTES = 16 << 20,
-	SNIFF_LINES_MAX = 32,
 };
 #define UTF16_MAX ((uint64_t)1 << 30)
-#define VALUE_MAX ((uint64_t)1 << 60)
-
-enum dialect {
-	DIALECT_NAMES,  /* FlameGraph: names, perhaps with _[k] and the like */
-	DIALECT_COLON,  /* Tachyon: file:function:line, where functions may have colons */
-	DIALECT_AUSTIN, /* file:function:line, where files may */
-	DIALECT_PAREN,  /* py-spy, austin-diff: function (file:line) */
-};
-
-/* The number at the end of a line. Austin's full mode has three: us, idle, bytes. */
-struct value {
-	uint64_t whole;
-	double fraction;
-	bool is_full, idle;
-	int64_t bytes;
-};
 
 struct row {
 	uint32_t stack; /* draft; the line but for its last number */
@@ -74,7 +58,7 @@ struct reader {
 	size_t known_count, known_cap;
 	struct fz_buf scratch;
 	/* translation */
-	enum dialect dialect;
+	enum fz_collapsed_dialect dialect;
 	uint32_t *frame_of; /* draft frame -> frame */
 	struct place {
 		uint64_t pid;
@@ -83,70 +67,6 @@ struct reader {
 };
 
 /* ---- lines ---- */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool parse_number(struct fz_str s, uint64_t *ret_whole, double *ret_fraction)
-{
-	const char *dot = memchr(s.p, '.', s.n);
-	size_t n = dot ? (size_t)(dot - s.p) : s.n;
-	struct fz_str whole = { s.p, n };
-
-	*ret_fraction = 0;
-	if (dot) {
-		struct fz_str tail = { dot, s.n - n };
-		if (tail.n > 1 && !fz_parse_decimal(tail, ret_fraction))
-			return false;
-	}
-	return fz_parse_u64(whole, VALUE_MAX, ret_whole);
-}
-
-/* "us,idle,bytes" */
-static bool parse_full(struct fz_str s, struct value *ret)
-{
-	const char *first = memchr(s.p, ',', s.n);
-	const char *end = s.p + s.n;
-
-	if (!first || end - first < 4 || (first[1] != '0' && first[1] != '1') || first[2] != ',')
-		return false;
-	const char *number = first + 3;
-	bool negative = *number == '-';
-	uint64_t bytes;
-	number += negative;
-	if (!fz_parse_u64((struct fz_str){ s.p, (size_t)(first - s.p) }, VALUE_MAX, &ret->whole) ||
-	    !fz_parse_u64((struct fz_str){ number, (size_t)(end - number) }, VALUE_MAX, &bytes))
-		return false;
-	ret->fraction = 0;
-	ret->is_full = true;
-	ret->idle = first[1] == '1';
-	ret->bytes = negative ? -(int64_t)bytes : (int64_t)bytes;
-	return true;
-}
-
-/* Take the last word off the line if it is a number. The blanks before it go too. */
-static bool take_value(struct fz_str *line, struct value *ret)
-{
-	size_t end = line->n, at;
-
-	while (end && is_blank(line->p[end - 1]))
-		end--;
-	for (at = end; at && !is_blank(line->p[at - 1]); at--)
-		;
-	struct fz_str word = { line->p + at, end - at };
-	struct value v = { 0 };
-	while (at && is_blank(line->p[at - 1]))
-		at--;
-	if (!at || !word.n)
-		return false;
-	if (!parse_number(word, &v.whole, &v.fraction) && !parse_full(word, &v))
-		return false;
-	line->n = at;
-	*ret = v;
-	return true;
-}
 
 static uint32_t draft_frame(struct reader *r, struct fz_str text)
 {
@@ -198,9 +118,9 @@ static struct row *row_of(struct reader *r, uint32_t stack)
 	return &r->rows[*slot];
 }
 
-static void add_to(struct row *row, int column, const struct value *v)
+static void add_to(struct row *row, int column, const struct fz_collapsed_value *v)
 {
-	if (row->whole[column] < VALUE_MAX)
+	if (row->whole[column] < FZ_COLLAPSED_VALUE_MAX)
 		row->whole[column] += v->whole;
 	row->fraction[column] += v->fraction;
 }
@@ -225,9 +145,9 @@ static void count_bare_lines(struct reader *r)
 
 static void read_stack_line(struct reader *r, struct fz_str line)
 {
-	struct value last, before;
+	struct fz_collapsed_value last, before;
 
-	if (!take_value(&line, &last)) {
+	if (!fz_collapsed_take_value(&line, &last)) {
 		read_bare_line(r, line);
 		return;
 	}
@@ -236,7 +156,7 @@ static void read_stack_line(struct reader *r, struct fz_str line)
 	r->valued = true;
 	struct fz_str rest = line;
 	r->fulls &= last.is_full;
-	r->pairs = r->pairs && !last.is_full && take_value(&rest, &before);
+	r->pairs = r->pairs && !last.is_full && fz_collapsed_take_value(&rest, &before);
 	uint32_t stack = draft_stack(r, line);
 	struct row *row = row_of(r, stack);
 	if (r->pairs) {
@@ -246,19 +166,8 @@ static void read_stack_line(struct reader *r, struct fz_str line)
 	add_to(row, 1, &last);
 	row->lines++;
 	row->bytes = (int64_t)((uint64_t)row->bytes + (uint64_t)last.bytes);
-	if (last.is_full && !last.idle && row->busy < VALUE_MAX)
+	if (last.is_full && !last.idle && row->busy < FZ_COLLAPSED_VALUE_MAX)
 		row->busy += last.whole;
-}
-
-static struct fz_str trimmed(struct fz_str s)
-{
-	while (s.n && is_blank(s.p[0])) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n && is_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
 }
 
 static void read_python_version(struct fz_profile *p, struct fz_str text)
@@ -286,9 +195,10 @@ static void read_header_line(struct reader *r, struct fz_str line)
 			memmem(line.p, line.n, gprofiler, sizeof(gprofiler) - 1);
 	if (!colon)
 		return;
-	struct fz_str key = trimmed((struct fz_str){ line.p + 1, (size_t)(colon - line.p - 1) });
-	struct fz_str value =
-		trimmed((struct fz_str){ colon + 1, line.n - (size_t)(colon + 1 - line.p) });
+	struct fz_str key =
+		fz_collapsed_trimmed((struct fz_str){ line.p + 1, (size_t)(colon - line.p - 1) });
+	struct fz_str value = fz_collapsed_trimmed(
+		(struct fz_str){ colon + 1, line.n - (size_t)(colon + 1 - line.p) });
 	if (fz_str_eq(key, FZ_STR("austin")))
 		r->austin.seen = true;
 	if (!r->austin.seen)
@@ -336,86 +246,6 @@ static int read_lines(struct reader *r, struct fz_error *err)
 
 /* ---- frames ---- */
 
-static bool all_digits(struct fz_str s)
-{
-	uint64_t v;
-
-	return fz_parse_u64(s, INT32_MAX, &v);
-}
-
-static struct fz_str before(struct fz_str s, const char *p)
-{
-	return (struct fz_str){ s.p, (size_t)(p - s.p) };
-}
-
-static struct fz_str after(struct fz_str s, const char *p)
-{
-	return (struct fz_str){ p + 1, s.n - (size_t)(p + 1 - s.p) };
-}
-
-static const char *last_char(struct fz_str s, char c)
-{
-	return s.n ? memrchr(s.p, c, s.n) : NULL;
-}
-
-struct parts {
-	struct fz_str name, file;
-	int32_t line;
-};
-
-static int32_t line_number(struct fz_str s)
-{
-	uint64_t v = 0;
-
-	fz_parse_u64(s, INT32_MAX, &v);
-	return v ? (int32_t)v : FZ_NO_LINE;
-}
-
-/* file:function:line */
-static bool split_colon(struct fz_str s, bool files_have_colons, struct parts *ret)
-{
-	const char *colon = last_char(s, ':');
-
-	if (!colon || !all_digits(after(s, colon)))
-		return false;
-	struct fz_str rest = before(s, colon);
-	const char *middle = files_have_colons ? last_char(rest, ':') : memchr(rest.p, ':', rest.n);
-	if (!middle)
-		return false;
-	ret->line = line_number(after(s, colon));
-	ret->file = before(rest, middle);
-	ret->name = after(rest, middle);
-	return true;
-}
-
-/* function (file:line) or function (file.ext) */
-static bool split_paren(struct fz_str s, struct parts *ret)
-{
-	if (!fz_str_ends(s, ")"))
-		return false;
-	s.n--;
-	const char *open = last_char(s, '(');
-	if (!open || open == s.p || open[-1] != ' ')
-		return false;
-	struct fz_str inside = after(s, open);
-	const char *colon = last_char(inside, ':'), *dot = last_char(inside, '.');
-	ret->name = before(s, open - 1);
-	if (colon && all_digits(after(inside, colon))) {
-		ret->file = before(inside, colon);
-		ret->line = line_number(after(inside, colon));
-		return ret->file.n > 0;
-	}
-	ret->file = inside;
-	ret->line = FZ_NO_LINE;
-	return dot && inside.p + inside.n - dot > 1 && !memchr(inside.p, ' ', inside.n);
-}
-
-static bool is_bracketed(struct fz_str s)
-{
-	return (fz_str_starts(s, "<") && fz_str_ends(s, ">")) ||
-	       (fz_str_starts(s, "[") && fz_str_ends(s, "]"));
-}
-
 /* A name without its escapes. */
 static uint32_t clean_string(struct reader *r, struct fz_str text)
 {
@@ -443,12 +273,13 @@ static uint32_t clean_frame(struct reader *r, const struct fz_function *function
 }
 
 /* Shared objects are modules, everything else a source file. */
-static uint32_t placed_frame(struct reader *r, const struct parts *parts)
+static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *parts)
 {
 	bool shared =
 		fz_str_ends(parts->file, ".so") || memmem(parts->file.p, parts->file.n, ".so.", 4);
-	bool python = !shared && (r->dialect != DIALECT_PAREN || fz_str_starts(parts->file, "<") ||
-				  fz_str_ends(parts->file, ".py"));
+	bool python =
+		!shared && (r->dialect != FZ_COLLAPSED_PAREN || fz_str_starts(parts->file, "<") ||
+			    fz_str_ends(parts->file, ".py"));
 	bool special = fz_str_eq(parts->file, FZ_STR("~"));
 	uint32_t place = clean_string(r, parts->file);
 	struct fz_function function = {
@@ -474,7 +305,7 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 		{ "_[i]", FZ_KIND_NATIVE },
 		{ "_[j]", FZ_KIND_UNKNOWN },
 	};
-	bool marker = is_bracketed(name) && r->dialect != DIALECT_NAMES;
+	bool marker = fz_collapsed_is_bracketed(name) && r->dialect != FZ_COLLAPSED_NAMES;
 	enum fz_kind kind = marker ? FZ_KIND_MARKER : FZ_KIND_UNKNOWN;
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++)
@@ -491,27 +322,14 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 	return clean_frame(r, &function, FZ_NO_LINE);
 }
 
-static bool split(enum dialect dialect, struct fz_str text, struct parts *ret)
-{
-	switch (dialect) {
-	case DIALECT_COLON:
-	case DIALECT_AUSTIN:
-		return split_colon(text, dialect == DIALECT_AUSTIN, ret);
-	case DIALECT_PAREN:
-		return split_paren(text, ret);
-	case DIALECT_NAMES:
-		break;
-	}
-	return false;
-}
-
 static uint32_t translate_frame(struct reader *r, struct fz_str text)
 {
-	struct parts parts;
+	struct fz_collapsed_parts parts;
 
 	if (r->austin.seen && fz_str_eq(text, FZ_STR(":GC:")))
 		text = FZ_STR("<GC>");
-	return split(r->dialect, text, &parts) ? placed_frame(r, &parts) : named_frame(r, text);
+	return fz_collapsed_split(r->dialect, text, &parts) ? placed_frame(r, &parts)
+							    : named_frame(r, text);
 }
 
 static struct fz_str draft_text(const struct reader *r, uint32_t frame)
@@ -520,32 +338,6 @@ static struct fz_str draft_text(const struct reader *r, uint32_t frame)
 }
 
 /* ---- threads ---- */
-
-/* "tid:N" (Tachyon), "P1" then "T2" or "T0:2" (austin), "thread (0x7f..)" (py-spy). */
-static bool is_thread_text(struct fz_str s, struct fz_thread *t, bool root)
-{
-	uint64_t v;
-
-	if (root && fz_str_starts(s, "tid:"))
-		return fz_parse_u64((struct fz_str){ s.p + 4, s.n - 4 }, UINT64_MAX, &t->tid);
-	if (s.n < 2)
-		return false;
-	struct fz_str number = { s.p + 1, s.n - 1 };
-	if (root && s.p[0] == 'P')
-		return fz_parse_u64(number, UINT64_MAX, &t->pid);
-	if (root || s.p[0] != 'T')
-		return false;
-	const char *colon = memchr(number.p, ':', number.n);
-	if (colon) {
-		if (!fz_parse_u64(before(number, colon), UINT32_MAX, &v))
-			return false;
-		t->interp = (uint32_t)v;
-		number = after(number, colon);
-	}
-	if (number.n && number.p[0] == 'x')
-		number = (struct fz_str){ number.p + 1, number.n - 1 };
-	return fz_parse_u64(number, UINT64_MAX, &t->tid);
-}
 
 /* Every root says which thread (or process) it is, so that "P1" of another tool is a name. */
 static bool roots_are_threads(const struct reader *r)
@@ -557,7 +349,7 @@ static bool roots_are_threads(const struct reader *r)
 		if (r->draft->stacks[i].parent != FZ_NONE)
 			continue;
 		any = true;
-		if (!is_thread_text(draft_text(r, r->draft->stacks[i].frame), &t, true))
+		if (!fz_collapsed_is_thread(draft_text(r, r->draft->stacks[i].frame), true, &t))
 			return false;
 	}
 	return any;
@@ -576,11 +368,11 @@ static void place_stack(struct reader *r, uint32_t i, bool threads)
 	bool root = s->parent == FZ_NONE;
 
 	*at = root ? (struct place){ .thread = FZ_NONE, .stack = FZ_NONE } : r->place_of[s->parent];
-	if (root && r->gprofiler && all_digits(draft_text(r, s->frame)))
+	if (root && r->gprofiler && fz_collapsed_all_digits(draft_text(r, s->frame)))
 		return;
 	struct fz_thread t = { .pid = at->pid };
 	bool may_be = threads && at->stack == FZ_NONE && at->thread == FZ_NONE;
-	if (may_be && is_thread_text(draft_text(r, s->frame), &t, root)) {
+	if (may_be && fz_collapsed_is_thread(draft_text(r, s->frame), root, &t)) {
 		at->pid = t.pid;
 		if (t.tid)
 			at->thread = fz_profile_thread(r->p, &t);
@@ -594,24 +386,24 @@ static void place_stack(struct reader *r, uint32_t i, bool threads)
 /* ---- the end ---- */
 
 /* More than half of the frames decide; a name may look like anything. */
-static enum dialect find_dialect(const struct reader *r)
+static enum fz_collapsed_dialect find_dialect(const struct reader *r)
 {
 	uint32_t colons = 0, parens = 0, n = 0;
-	struct parts parts;
+	struct fz_collapsed_parts parts;
 
 	for (uint32_t i = 0; i < r->draft->frame_count; i++) {
 		struct fz_str text = draft_text(r, i);
 		struct fz_thread t;
-		if (is_thread_text(text, &t, true) || is_thread_text(text, &t, false) ||
-		    is_bracketed(text))
+		if (fz_collapsed_is_thread(text, true, &t) ||
+		    fz_collapsed_is_thread(text, false, &t) || fz_collapsed_is_bracketed(text))
 			continue;
 		n++;
-		colons += split_colon(text, false, &parts);
-		parens += split_paren(text, &parts);
+		colons += fz_collapsed_split(FZ_COLLAPSED_COLON, text, &parts);
+		parens += fz_collapsed_split(FZ_COLLAPSED_PAREN, text, &parts);
 	}
 	if (colons * 2 > n || (n == 0 && roots_are_threads(r)))
-		return DIALECT_COLON;
-	return parens * 2 > n ? DIALECT_PAREN : DIALECT_NAMES;
+		return FZ_COLLAPSED_COLON;
+	return parens * 2 > n ? FZ_COLLAPSED_PAREN : FZ_COLLAPSED_NAMES;
 }
 
 static void translate_stacks(struct reader *r)
@@ -619,10 +411,11 @@ static void translate_stacks(struct reader *r)
 	struct fz_profile *d = r->draft;
 
 	bool threads = roots_are_threads(r);
-	r->dialect = r->austin.seen ? DIALECT_AUSTIN : find_dialect(r);
-	if (r->dialect == DIALECT_COLON && threads && !has_tachyon_roots(r))
-		r->dialect = DIALECT_AUSTIN;
-	threads = threads && (r->dialect == DIALECT_COLON || r->dialect == DIALECT_AUSTIN);
+	r->dialect = r->austin.seen ? FZ_COLLAPSED_AUSTIN : find_dialect(r);
+	if (r->dialect == FZ_COLLAPSED_COLON && threads && !has_tachyon_roots(r))
+		r->dialect = FZ_COLLAPSED_AUSTIN;
+	threads =
+		threads && (r->dialect == FZ_COLLAPSED_COLON || r->dialect == FZ_COLLAPSED_AUSTIN);
 	r->frame_of = fz_reallocarray(NULL, FZ_MAX(d->frame_count, 1), sizeof(*r->frame_of));
 	memset(r->frame_of, 0xff, d->frame_count * sizeof(*r->frame_of));
 	r->place_of = fz_calloc(d->stack_count, sizeof(*r->place_of));
@@ -634,7 +427,7 @@ static int64_t rounded(uint64_t whole, double fraction)
 {
 	double extra = fraction + 0.5;
 
-	return (int64_t)whole + (extra < (double)VALUE_MAX ? (int64_t)extra : 0);
+	return (int64_t)whole + (extra < (double)FZ_COLLAPSED_VALUE_MAX ? (int64_t)extra : 0);
 }
 
 static void add_row(struct reader *r, uint32_t draft_stack, uint64_t count, const int64_t *weights)
@@ -690,9 +483,11 @@ static void add_austin(struct reader *r)
 		if (!row->lines)
 			continue;
 		uint64_t scale = memory && !full ? 1 : 1000;
-		int64_t weights[3] = { (int64_t)(FZ_MIN(row->whole[1], VALUE_MAX / 1000) * scale),
-				       (int64_t)(FZ_MIN(row->busy, VALUE_MAX / 1000) * 1000),
-				       row->bytes };
+		int64_t weights[3] = {
+			(int64_t)(FZ_MIN(row->whole[1], FZ_COLLAPSED_VALUE_MAX / 1000) * scale),
+			(int64_t)(FZ_MIN(row->busy, FZ_COLLAPSED_VALUE_MAX / 1000) * 1000),
+			row->bytes
+		};
 		add_row(r, row->stack, row->lines, weights);
 	}
 }
@@ -784,65 +579,4 @@ int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error
 	else
 		add_counts(&r);
 	return 0;
-}
-
-/* ---- recognising ---- */
-
-static int line_score(struct fz_str line)
-{
-	struct value v;
-	bool has_frames = memchr(line.p, ';', line.n);
-
-	if (line.p[0] == '#')
-		return 0;
-	if (!take_value(&line, &v))
-		return -1;
-	return has_frames ? 2 : 1;
-}
-
-/* A stack without a number, and not a line of a program's text. */
-static bool is_bare_stack(struct fz_str line)
-{
-	const char *semicolon = memchr(line.p, ';', line.n);
-
-	return semicolon && semicolon > line.p && !strchr(";{} \t", line.p[line.n - 1]) &&
-	       !is_blank(line.p[0]);
-}
-
-/* Text of which most lines end in a number. Other text formats know themselves better. */
-int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
-{
-	struct fz_str rest = { (const char *)head, n };
-	int good = 0, bad = 0, frames = 0, bare = 0;
-
-	(void)name;
-	if (n >= 2 &&
-	    ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
-		return memchr(head, ';', n) ? 40 : 0;
-	if (memchr(head, '\0', n))
-		return 0;
-	if (fz_str_starts(rest, "# austin: "))
-		return 80;
-	for (int i = 0; rest.n && i < SNIFF_LINES_MAX; i++) {
-		const char *nl = memchr(rest.p, '\n', rest.n);
-		size_t len = nl ? (size_t)(nl - rest.p) : rest.n;
-		struct fz_str line = { rest.p, len && rest.p[len - 1] == '\r' ? len - 1 : len };
-		/* The last line may be cut by the sniffing, and a first one may fill all of it. */
-		bool cut = !nl && n >= 4096;
-		int score = line.n && !cut ? line_score(line) : 0;
-		good += score > 0;
-		frames += score > 1;
-		bad += score < 0;
-		bare += score < 0 && is_bare_stack(line);
-		if (cut && i == 0 && memchr(line.p, ';', line.n))
-			return 20;
-		len += nl != NULL;
-		rest.p += len;
-		rest.n -= len;
-	}
-	if (good == 0)
-		return bare == bad && bare > 1 ? 5 : 0;
-	if (good <= bad)
-		return frames ? 10 : 0;
-	return frames ? 40 : 15;
 }
