@@ -247,7 +247,7 @@ export class Flame {
 		if (!this.picture) return;
 		const shadow = new Silhouette(width);
 		const boxes = this.views().filter((v) => v.picture.all > 0).flatMap((v) => this.collect(to, shadow, v));
-		shadow.paint(ctx, palette, (row) => this.rowTop(row) - to.top, this.up);
+		shadow.paint(ctx, palette, this.matched ? 0.25 : 0.65, (row) => this.rowTop(row) - to.top, this.up);
 		ctx.font = FONT;
 		ctx.textBaseline = "middle";
 		for (const box of boxes) this.paintBox(ctx, box, palette);
@@ -459,9 +459,9 @@ class Silhouette {
 		if (row < this.first[c]) this.first[c] = row;
 		if (row + below > this.last[c]) this.last[c] = row + below;
 	}
-	paint(ctx, palette, top, up) {
+	paint(ctx, palette, alpha, top, up) {
 		ctx.fillStyle = palette.quiet;
-		ctx.globalAlpha = 0.75;
+		ctx.globalAlpha = alpha;
 		for (let c = 0; c < this.n;) {
 			let e = c + 1;
 			if (this.cover[c] < 0.2) {

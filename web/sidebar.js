@@ -29,7 +29,7 @@ function headline(app) {
 	const times = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
 	const scale = `Scale ${header.scale.mode}, factor ${Number(factor.toPrecision(5))}: `;
 	return el("div", { class: "headline" },
-		el("p", { class: "big" }, times),
+		el("p", { class: "big" }, times, unit === "count" && el("small", {}, ` ${header.metric}`)),
 		!isShare && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
 			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`),
 		el("p", { class: "quiet" }, scale, isShare ?
@@ -51,7 +51,7 @@ function summaryRows(app, side) {
 		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
 	return [
 		["Measured", metricName(header)],
-		["Total", formatValue(side.sum, header.unit)],
+		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
 		["Samples", formatCount(side.samples)],
 		["Duration", seconds],
 		["Rate", rate],

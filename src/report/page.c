@@ -73,24 +73,33 @@ static void profile_functions(struct fz_page *page, const struct fz_tree *t)
 	free(total);
 }
 
-static char *thread_label(const struct fz_profile *p, uint32_t thread)
+/* "main", the thread's own name, or its number; the number too where a name is not unique. */
+static char *thread_label(const struct fz_profile *p, uint32_t thread, const uint32_t *namesakes)
 {
 	const struct fz_thread *t = &p->threads[thread];
-	struct fz_str name = p->strings[t->name];
+	struct fz_str name = t->is_main ? FZ_STR("main") : p->strings[t->name];
 
-	if (name.n)
-		return fz_strndup(name.p, name.n);
-	if (t->is_main)
-		return fz_strdup("main");
-	return fz_asprintf("tid %llu", (unsigned long long)t->tid);
+	if (!name.n)
+		return fz_asprintf("tid %llu", (unsigned long long)t->tid);
+	if (namesakes[t->is_main ? 0 : t->name] > 1)
+		return fz_asprintf("%.*s (tid %llu)", (int)FZ_MIN(name.n, 4096), name.p,
+				   (unsigned long long)t->tid);
+	return fz_strndup(name.p, name.n);
 }
 
 static void profile_threads(struct fz_page *page, const struct fz_profile *p)
 {
+	/* Threads by name (string); 0, which is no name, counts the main threads. */
+	fz_auto(fz_free_ptr) uint32_t *namesakes = fz_calloc(p->string_count, sizeof(*namesakes));
+
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].is_main || p->threads[i].name)
+			namesakes[p->threads[i].is_main ? 0 : p->threads[i].name]++;
 	page->thread_count = p->thread_count;
 	page->threads = fz_calloc(p->thread_count + 1ul, sizeof(*page->threads));
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		page->threads[i] = (struct fz_page_thread){ { FZ_NONE, i }, thread_label(p, i) };
+		page->threads[i] =
+			(struct fz_page_thread){ { FZ_NONE, i }, thread_label(p, i, namesakes) };
 }
 
 static void profile_cells(struct fz_page *page, const struct fz_tree *t)
