@@ -90,6 +90,30 @@ int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err)
 	return r ? r : fz_format_load(path, ret, err);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* -o FOLDER is where a file of a default name goes. */
+static void resolve_path(struct fz_cli_output *o)
+{
+	if (!o->file || strcmp(o->file, "-") == 0)
+		return;
+	if (is_folder(o->file))
+		o->folder = fz_strdup(o->file);
+	else
+		o->path = fz_strdup(o->file);
+}
+
+/* The name of a file that the user gave none, or NULL: standard output. */
+static const char *default_file(const struct fz_report *r, bool diff)
+{
+	return !r ? NULL : diff ? r->diff_file : r->profile_file;
+}
+
 static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *names = available_names(diff);
@@ -97,13 +121,18 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 
 	if (o->format)
 		o->chosen = fz_report_by_name(o->format);
-	else if (to_file)
-		o->chosen = fz_report_by_suffix(o->file);
+	else if (o->path)
+		o->chosen = fz_report_by_suffix(o->path);
 	else if (o->baseline)
 		o->chosen = fz_report_by_name("html");
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
+	if (o->folder && !default_file(o->chosen, diff))
+		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write%s", o->file,
+			       diff ? " or ask for --format html"
+				    : " or ask for a format that has a name of its own, such as "
+				      "--flamegraph");
 	if (!o->chosen && to_file)
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: the suffix names no format; choose one with --format: %s",
@@ -115,22 +144,13 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	return 0;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Opening an output checks it; nothing is left behind. Where a default name will be chosen the
  * folder is tried with a name of the same kind. */
 static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	const char *file = !o->chosen ? NULL
-			   : diff     ? o->chosen->diff_file
-				      : o->chosen->profile_file;
-	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !file;
+	fz_auto(fz_free_ptr) char *path = NULL;
+	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !default_file(o->chosen, diff);
 
 	if (to_stdout && o->chosen && o->chosen->binary && isatty(STDOUT_FILENO))
 		return fz_fail(err, FZ_EUSAGE,
@@ -139,17 +159,9 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 			       o->chosen->name);
 	if (to_stdout)
 		return 0;
-	return fz_output_open(o->path ? o->path : "fizeau_output", &out, err);
-}
-
-static int resolve_path(struct fz_cli_output *o, struct fz_error *err)
-{
-	if (!o->file || strcmp(o->file, "-") == 0)
-		return 0;
-	if (is_folder(o->file))
-		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", o->file);
-	o->path = fz_strdup(o->file);
-	return 0;
+	path = o->path ? fz_strdup(o->path)
+		       : fz_asprintf("%s/fizeau_output", o->folder ? o->folder : ".");
+	return fz_output_open(path, &out, err);
 }
 
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
@@ -176,9 +188,8 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 			       o->match   ? "match"
 			       : o->scale ? "scale"
 					  : "force");
-	r = resolve_path(o, err);
-	if (!r)
-		r = choose_format(o, diff, err);
+	resolve_path(o);
+	r = choose_format(o, diff, err);
 	if (!r)
 		r = try_to_write(o, diff, err);
 	if (!r && o->baseline)
@@ -216,15 +227,17 @@ struct target {
 	bool tell;
 };
 
-static struct target target_of(const struct fz_cli_output *o, const char *default_file,
+static struct target target_of(const struct fz_cli_output *o, const char *file,
 			       const struct fz_profile *p)
 {
 	if (o->path)
 		return (struct target){ fz_strdup(o->path), false };
-	if (!default_file || o->file)
+	if (!file || (o->file && !o->folder))
 		return (struct target){ fz_strdup("-"), false };
-	return (struct target){ fz_asprintf(default_file, (unsigned long long)process_of(p)),
-				true };
+	fz_auto(fz_free_ptr) char *name = fz_asprintf(file, (unsigned long long)process_of(p));
+	if (o->folder)
+		return (struct target){ fz_asprintf("%s/%s", o->folder, name), true };
+	return (struct target){ fz_steal(name), true };
 }
 
 static int finish(const struct fz_cli_output *o, struct fz_output *out, const struct target *target,
@@ -314,6 +327,7 @@ void fz_cli_output_release(struct fz_cli_output *o)
 {
 	fz_profile_free(o->base);
 	free(o->path);
+	free(o->folder);
 	o->base = NULL;
-	o->path = NULL;
+	o->path = o->folder = NULL;
 }

@@ -29,6 +29,7 @@ struct fz_cli_output {
 	const struct fz_report *chosen; /* NULL: nothing was asked for */
 	struct fz_profile *base;        /* of the baseline */
 	char *path;                     /* of the file; NULL: standard output or a default name */
+	char *folder;                   /* of the default name; NULL: the current one */
 };
 
 #define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15 })

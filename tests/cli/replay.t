@@ -89,8 +89,12 @@ fizeau: missing/x.html: cannot be written: No such file or directory
 [2]
 
 $ fizeau replay base.bin -o .
-fizeau: .: is a folder; name a file to write
+fizeau: .: is a folder; name a file to write or ask for a format that has a name of its own, such as --flamegraph
 [2]
+
+$ mkdir folder && fizeau replay base.bin --flamegraph -o folder && ls folder
+fizeau: wrote folder/flamegraph_18585.html
+flamegraph_18585.html
 
 $ fizeau replay base.bin --flamegraph --collapsed
 fizeau: replay: collapsed: only one format can be written at a time, and flamegraph was asked for already; 'fizeau replay' makes another from the recording
