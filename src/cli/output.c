@@ -73,6 +73,33 @@ int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct 
 	return choose_name(opt->value, opt->long_name, err);
 }
 
+/* CPython's profiler has several names for the same order, by what its columns are called. */
+int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	static const struct {
+		const char *name;
+		enum fz_text_sort sort;
+	} keys[] = {
+		{ "self", FZ_TEXT_SORT_SELF },
+		{ "total", FZ_TEXT_SORT_TOTAL },
+		{ "name", FZ_TEXT_SORT_NAME },
+		{ "nsamples", FZ_TEXT_SORT_SELF },
+		{ "tottime", FZ_TEXT_SORT_SELF },
+		{ "sample-pct", FZ_TEXT_SORT_SELF },
+		{ "cumtime", FZ_TEXT_SORT_TOTAL },
+		{ "cumul-pct", FZ_TEXT_SORT_TOTAL },
+		{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++) {
+		if (strcmp(keys[i].name, text) != 0)
+			continue;
+		((struct fz_cli_output *)opt->value)->sort = keys[i].sort;
+		return 0;
+	}
+	return fz_fail(err, FZ_EUSAGE, "--sort: '%s' is not one of self, total, name", text);
+}
+
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	(void)err;

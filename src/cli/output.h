@@ -38,6 +38,7 @@ struct fz_cli_output {
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 extern const char *const fz_cli_color_names[];
 extern const char *const fz_cli_match_names[];
 
@@ -110,6 +111,15 @@ extern const char *const fz_cli_match_names[];
 		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", \
 		.help = "auto, always or never (default auto: on a terminal)",   \
 		.value = &(o).color, .choices = fz_cli_color_names               \
+	}
+
+/* Of one profile's table. */
+#define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                             \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                    \
+		.help = "order of a text table: self (default), total or name; CPython's keys " \
+			"too (tottime, cumtime, ...)",                                          \
+		.value = &(o), .call = fz_cli_output_set_sort                                   \
 	}
 
 #define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \

@@ -50,6 +50,7 @@ int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct 
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
 	FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
+	FZ_CLI_OUTPUT_SORT_ENTRY((o).output),                                                      \
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output)
 /* clang-format on */
 

@@ -7,19 +7,10 @@ static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
 	const struct fz_opt options[] = {
-		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
-		FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
-		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
-		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
-		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
-		{ .kind = FZ_OPT_CHOICE,
-		  .long_name = "sort",
-		  .argument = "KEY",
-		  .help = "order of a text table: self (default), total or name",
-		  .value = &output.sort,
-		  .choices = fz_text_sort_names },
-		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
-		{ .kind = FZ_OPT_END },
+		FZ_CLI_OUTPUT_FILE_ENTRIES(output),    FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
+		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),    FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),    FZ_CLI_OUTPUT_SORT_ENTRY(output),
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output), { .kind = FZ_OPT_END },
 	};
 	struct fz_opt_state state = { .options = options };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;

@@ -18,8 +18,6 @@
 
 #include <stdio.h>
 
-const char *const fz_text_sort_names[] = { "self", "total", "name", NULL };
-
 enum { ROWS_DEFAULT = 15, NAME_COLUMN = 39, HEADING_COLUMNS = 45 };
 
 struct row {

@@ -12,8 +12,6 @@
 #include "profile/profile.h"
 
 enum fz_text_sort { FZ_TEXT_SORT_SELF, FZ_TEXT_SORT_TOTAL, FZ_TEXT_SORT_NAME };
-/* "self", "total", "name"; NULL-terminated. */
-extern const char *const fz_text_sort_names[];
 
 struct fz_text_options {
 	struct fz_style style;

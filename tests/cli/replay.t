@@ -27,6 +27,13 @@ $ fizeau replay --sort total --limit 2 $DATA/tachyon-diff/base.bin
 
 Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
+$ fizeau replay --sort cumtime -l 1 $DATA/tachyon-diff/base.bin | sed -n 4p
+  1.00 ms    0.2 %     602 ms  100.0 %  _run_code (lib/python3/runpy.py:87)
+
+$ fizeau replay --sort size $DATA/tachyon-diff/base.bin
+fizeau: replay: --sort: 'size' is not one of self, total, name
+[2]
+
 # A name of our own choice is told; the process is the recorded one.
 $ cp $DATA/tachyon-diff/base.bin . && fizeau replay --flamegraph base.bin && ls
 fizeau: wrote flamegraph_18585.html
