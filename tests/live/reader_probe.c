@@ -226,6 +226,7 @@ int main(int argc, char **argv)
 	p.profile = fz_profile_new();
 	if (fz_python_open(p.pid, &p.options, p.profile, &py, &err) < 0) {
 		fprintf(stderr, "%d: %s\n", err.code, err.message);
+		fz_profile_free(p.profile);
 		return 1;
 	}
 	double cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID), wall = clock_us(CLOCK_MONOTONIC);
