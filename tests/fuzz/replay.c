@@ -9,6 +9,19 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
+/* A sanitizer reserves more address space than the limit on memory allows; gcc and clang tell in
+ * different ways that there is one. */
+#if defined(__SANITIZE_ADDRESS__)
+#define FUZZ_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FUZZ_ASAN 1
+#endif
+#endif
+#ifndef FUZZ_ASAN
+#define FUZZ_ASAN 0
+#endif
+
 enum { CUTS = 24, FLIPS = 64, HUGES = 24, BOMB_BYTES = 64 << 20 };
 
 static int case_number;
@@ -128,7 +141,7 @@ static void run_noise(void)
 
 int main(int argc, char **argv)
 {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !FUZZ_ASAN
 	struct rlimit limit = { 512 << 20, 512 << 20 };
 	setrlimit(RLIMIT_AS, &limit);
 #endif
