@@ -19,6 +19,7 @@
 enum {
 	SLACK = 1024,   /* room above the innermost frame of a chunk */
 	GAP = 4096,     /* cheaper to copy than another part of the plan */
+	HOTTEST = 1024, /* bytes below the innermost frame whose second copy comes first */
 	HOT = 32 << 10, /* bytes of the innermost frames that are copied twice */
 	CHUNKS_MAX = 100000,
 	CHUNK_SIZE_MAX = 64 << 20,
@@ -69,7 +70,7 @@ static int64_t now_ns(void)
 /* Some times what copying the plan normally takes. */
 static int64_t patience_ns(const struct fz_py_plan *p)
 {
-	return 5000 + (int64_t)p->n * 300 + (int64_t)p->bytes / 8;
+	return 3000 + (int64_t)p->n * 250 + (int64_t)p->bytes / 12;
 }
 
 int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *ret_bytes)
@@ -169,6 +170,7 @@ static void add_region(struct fz_py_walk *w, struct fz_py_region r)
 	if (w->region_n >= REGIONS_MAX)
 		return;
 	r.a = r.b = FZ_PY_NO_COPY;
+	r.split = UINT64_MAX;
 	r.used = w->walks;
 	fz_grow(w->regions, w->region_n, w->region_cap);
 	memmove(&w->regions[i + 1], &w->regions[i], (w->region_n - i) * sizeof(r));
@@ -251,6 +253,20 @@ static size_t plan_region(struct fz_py_plan *plan, const struct fz_py_region *r)
 	return fz_py_plan_add(plan, r->lo, r->hi - r->lo);
 }
 
+/* Second copy of a region. Of the innermost one the part around the innermost frame comes first:
+ * the sooner after the thread state, the less can have happened in between. */
+static void plan_second(struct fz_py_plan *plan, struct fz_py_region *r, uint32_t frame_size)
+{
+	r->split = UINT64_MAX;
+	if (r->order == 0 && r->limit && r->top > r->lo + 2 * HOTTEST) {
+		r->split = r->top - HOTTEST;
+		r->b_hot = fz_py_plan_add(plan, r->split, r->hi - r->split);
+		r->b = fz_py_plan_add(plan, r->lo, r->split + frame_size - r->lo);
+		return;
+	}
+	r->b = plan_region(plan, r);
+}
+
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan)
 {
 	sweep(w, l->frame.size);
@@ -270,7 +286,9 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	size_t hot = plan->bytes, most = l->frames == FZ_PY_FRAMES_HEAP ? SIZE_MAX : HOT;
 	for (uint32_t i = w->region_n; i-- > 0;) {
 		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < most;
-		order[i]->b = again ? plan_region(plan, order[i]) : FZ_PY_NO_COPY;
+		order[i]->b = FZ_PY_NO_COPY;
+		if (again)
+			plan_second(plan, order[i], l->frame.size);
 	}
 }
 
@@ -400,6 +418,7 @@ struct step {
 	uint64_t at;
 	const struct fz_py_region *region;
 	const uint8_t *a, *b; /* the copies of region->lo */
+	const uint8_t *b_hot; /* the second copy of region->split */
 	uint32_t regions_seen;
 	bool changed;     /* something was not equal in both copies */
 	uint32_t differs; /* frames of the chain up to the last such place */
@@ -424,6 +443,7 @@ static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, st
 	s->region = r;
 	s->a = plan->buffer + r->a;
 	s->b = r->b == FZ_PY_NO_COPY ? NULL : plan->buffer + r->b;
+	s->b_hot = plan->buffer + r->b_hot;
 	return true;
 }
 
@@ -509,6 +529,8 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 		chain_add(&w->now, frame_code(l, a, code), position);
 	if (s->b) {
 		const uint8_t *b = s->b + offset;
+		if (s->last >= s->region->split)
+			b = s->b_hot + (s->last - s->region->split);
 		uint64_t moved = 0;
 		if (!top && !entry) {
 			moved = u64_at(b, l->frame.position) ^ position;

@@ -55,7 +55,9 @@ struct fz_py_region {
 		limit; /* hi may grow up to here (the end of a stack chunk); 0: it is on the heap */
 	uint64_t top;  /* highest frame seen in it lately */
 	size_t a, b;   /* where the copies are; FZ_PY_NO_COPY */
-	uint32_t used; /* walk that last went through it */
+	uint64_t split; /* from here on up the second copy is at b_hot, taken before the rest */
+	size_t b_hot;
+	uint32_t used;  /* walk that last went through it */
 	uint32_t order; /* distance from the innermost frame on that walk, in regions */
 };
 #define FZ_PY_NO_COPY SIZE_MAX
