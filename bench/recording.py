@@ -6,6 +6,7 @@ The CPU is the recorder's own, user and system, less what it takes to start and 
 measured in the same rounds by a recording of one second at 1 Hz.
 """
 
+import os
 import subprocess
 import time
 
@@ -166,24 +167,28 @@ def bytes_on_disk(bench):
 
 
 class Work:
-    """Equal pieces of work with or without somebody watching; wall and CPU seconds of one."""
+    """Equal pieces of work with or without somebody watching; wall and CPU seconds of one. The
+    target has a core; the recorder has another, or the same one to share."""
 
     def __init__(self, bench, amount):
         self.bench, self.amount = bench, amount
+        cores = sorted(os.sched_getaffinity(0))
+        self.core, self.other_core = cores[0], cores[-1]
 
-    def done(self, tool=None, rate=0, blocking=False):
+    def done(self, tool=None, rate=0, share=False, blocking=False):
         bench = self.bench
-        process = subprocess.Popen([*python(), bench.scratch.inside("depth.py"), "10",
-                                    str(self.amount)], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(["taskset", "-c", str(self.core), *python(),
+                                    bench.scratch.inside("depth.py"), "10", str(self.amount)],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process.stdout.readline()
         recorder = None
         if tool:
             command = tool.command(process.pid, 60, rate, "slow" + tool.suffix, 1, False)
             if blocking:
                 command.insert(-1, "--blocking")
-            recorder = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+            core = self.core if share else self.other_core
+            recorder = subprocess.Popen(["taskset", "-c", str(core), *map(str, command)],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(0.5)  # until it samples
         process.stdin.write("go\n")
         process.stdin.flush()
@@ -196,35 +201,44 @@ class Work:
         return wall, cpu
 
 
+WATCHED = (  # name, goal, best known, arguments of Work.done
+    ("1 kHz", 0.5, 0, {"rate": 1000}),
+    ("10 kHz", 2, 2, {"rate": 10000}),
+    ("1 kHz on the target's core", None, None, {"rate": 1000, "share": True}),
+    ("10 kHz on the target's core", None, None, {"rate": 10000, "share": True}),
+    ("1 kHz blocking", None, 8, {"rate": 1000, "blocking": True}),
+)
+
+
 def slowdown(bench):
     group = Group("Slowdown of the program that is watched, by its median piece of work", "% more")
     work = Work(bench, bench.choose(200, 80))
-    cases = {"none": work.done, "none again": work.done}
-    for rate in (1000, 10000):
-        for tool in (bench.fizeau, bench.tachyon):
-            cases[f"{tool.name} {rate}"] = lambda tool=tool, rate=rate: work.done(tool, rate)
-    for tool in (bench.fizeau, bench.tachyon):
-        cases[f"{tool.name} blocking"] = lambda tool=tool: work.done(tool, 1000, True)
-    results, skipped = bench.interleave(bench.choose(9, 3), cases, "slowdown")
+    tools = (bench.fizeau, bench.tachyon)
+    cases = {("none", 0): work.done, ("none", 1): work.done}
+    for name, _, _, how in WATCHED:
+        for tool in tools:
+            cases[name, tool.name] = lambda tool=tool, how=how: work.done(tool, **how)
+    results, skipped = interleave(bench.choose(9, 3), cases, bench.patience,
+                                  lambda text: bench.say(f"slowdown: {text}"))
 
-    def more(name, part):
-        base = Values(result[part] for result in results["none"])
-        return Values(result[part] for result in results[name]).over(base).map(
+    def more(case, part):
+        if case not in results or ("none", 0) not in results:
+            return None
+        base = Values(result[part] for result in results["none", 0])
+        return Values(result[part] for result in results[case]).over(base).map(
             lambda ratio: 100 * (ratio - 1))
 
-    def row(name, key, goal, best):
+    for name, goal, best, _ in WATCHED:
         for part, what in ((0, "wall"), (1, "CPU")):
-            halves = [more(f"{tool} {key}", part) if f"{tool} {key}" in results else None
-                      for tool in ("fizeau", "Tachyon")]
-            if any(halves):
-                group.rows.append(SlowdownRow(f"{name}, {what}", halves[0], halves[1] and "Tachyon",
-                                              halves[1], goal, best))
-    row("1 kHz", "1000", 0.5, 0)
-    row("10 kHz", "10000", 2, 2)
-    row("1 kHz blocking", "blocking", None, 8)
+            ours, theirs = (more((name, tool.name), part) for tool in tools)
+            if ours or theirs:
+                group.rows.append(SlowdownRow(f"{name}, {what}", ours, "Tachyon" if theirs else "",
+                                              theirs, goal, best))
     for part, what in ((0, "wall"), (1, "CPU")):
-        group.rows.append(SlowdownRow(f"nobody watching (noise), {what}", more("none again", part)))
-    add_skipped(group, skipped)
+        noise = more(("none", 1), part)
+        if noise:
+            group.rows.append(SlowdownRow(f"nobody watching (noise), {what}", noise))
+    add_skipped(group, {" ".join(map(str, case)): why for case, why in skipped.items()})
     return group
 
 
