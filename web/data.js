@@ -169,19 +169,19 @@ function readFunctions(columns, data) {
 	};
 }
 
-// Lines of function f are [first[f], end[f]) of the arrays. The column counts functions from 1.
+// Lines of function f are [first[f], end[f]) of the arrays.
 function readLines(columns, functionCount) {
-	const of = columns.numbers("line.function", Uint32Array, 0);
-	const n = of.length;
+	const count = columns.numbers("function.lines", Uint32Array, functionCount);
+	const number = columns.numbers("line.step", Int32Array, 0);
 	const first = new Uint32Array(functionCount), end = new Uint32Array(functionCount);
-	for (let i = 0; i < n; i++) {
-		if (of[i] === 0) continue;
-		if (i === 0 || of[i] !== of[i - 1]) first[of[i] - 1] = i;
-		end[of[i] - 1] = i + 1;
+	const n = number.length;
+	for (let f = 0, at = 0; f < functionCount; f++) {
+		first[f] = at;
+		end[f] = at += count[f];
+		for (let i = first[f] + 1; i < at; i++) number[i] += number[i - 1];
 	}
 	return {
-		first, end,
-		number: columns.numbers("line.number", Int32Array, n),
+		first, end, number,
 		self: ["base", "head"].map((s) => columns.numbers(`line.self.${s}`, Float64Array, n)),
 		total: ["base", "head"].map((s) => columns.numbers(`line.total.${s}`, Float64Array, n)),
 	};

@@ -179,35 +179,65 @@ static void fill_functions(struct filler *f)
 	fill_files(f);
 }
 
-/* Lines of functions that appear, grouped by function as the page numbers them. */
+/* page->lines is grouped by the page's functions; put the groups in the order of `used`. */
+static size_t order_lines(struct filler *f, const struct fz_page_line **ordered)
+{
+	const struct fz_page *page = f->page;
+	fz_auto(fz_free_ptr) size_t *end = fz_calloc(page->function_count + 1ul, sizeof(*end));
+	fz_auto(fz_free_ptr) size_t *count = fz_calloc(page->function_count + 1ul, sizeof(*count));
+	size_t n = 0;
+
+	for (size_t i = 0; i < page->line_count; i++) {
+		end[page->lines[i].function] = i + 1;
+		count[page->lines[i].function]++;
+	}
+	for (uint32_t i = 0; i < f->used_n; i++) {
+		uint32_t function = f->used[i];
+		size_t first = end[function] - count[function];
+		for (size_t k = 0; k < count[function]; k++)
+			ordered[n++] = &page->lines[first + k];
+		f->scratch[i] = (int64_t)count[function];
+	}
+	fz_columns_numbers(f->columns, "function.lines", f->scratch, f->used_n);
+	return n;
+}
+
+/* Totals only serve where a function has no self value to tell its hottest line by. */
+static void fill_line_weights(struct filler *f, const struct fz_page_line *const *ordered, size_t n,
+			      enum fz_side side)
+{
+	static const char *const names[FZ_SIDES][2] = { { "line.self.base", "line.total.base" },
+							{ "line.self.head", "line.total.head" } };
+	fz_auto(fz_free_ptr) bool *has_self =
+		fz_calloc(f->page->function_count + 1ul, sizeof(*has_self));
+
+	for (size_t i = 0; i < n; i++) {
+		f->scratch[i] = ordered[i]->self[side];
+		has_self[ordered[i]->function] |= f->scratch[i] != 0;
+	}
+	fz_columns_numbers(f->columns, names[side][0], f->scratch, n);
+	for (size_t i = 0; i < n; i++)
+		f->scratch[i] = has_self[ordered[i]->function] ? 0 : ordered[i]->total[side];
+	fz_columns_numbers(f->columns, names[side][1], f->scratch, n);
+}
+
+/* Lines in order, function by function; numbers as steps, which begin anew with a function. */
 static void fill_lines(struct filler *f)
 {
 	const struct fz_page *page = f->page;
-	size_t n = page->line_count;
 
-	if (!n)
+	if (!page->line_count)
 		return;
-	/* Counted from 1; 0 is a function that does not appear. */
+	fz_auto(fz_free_ptr) const struct fz_page_line **ordered =
+		fz_calloc(page->line_count, sizeof(*ordered));
+	size_t n = order_lines(f, ordered);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t number = f->number_of[page->lines[i].function];
-		f->scratch[i] = number == FZ_NONE ? 0 : number + 1;
+		bool is_first = i == 0 || ordered[i]->function != ordered[i - 1]->function;
+		f->scratch[i] = ordered[i]->line - (is_first ? 0 : ordered[i - 1]->line);
 	}
-	fz_columns_numbers(f->columns, "line.function", f->scratch, n);
-	for (size_t i = 0; i < n; i++)
-		f->scratch[i] = page->lines[i].line;
-	fz_columns_numbers(f->columns, "line.number", f->scratch, n);
-	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
-		for (size_t i = 0; i < n; i++)
-			f->scratch[i] = page->lines[i].self[side];
-		fz_columns_numbers(f->columns,
-				   side == FZ_BASE ? "line.self.base" : "line.self.head",
-				   f->scratch, n);
-		for (size_t i = 0; i < n; i++)
-			f->scratch[i] = page->lines[i].total[side];
-		fz_columns_numbers(f->columns,
-				   side == FZ_BASE ? "line.total.base" : "line.total.head",
-				   f->scratch, n);
-	}
+	fz_columns_numbers(f->columns, "line.step", f->scratch, n);
+	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++)
+		fill_line_weights(f, ordered, n, side);
 }
 
 void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_options *o,

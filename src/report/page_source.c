@@ -10,7 +10,7 @@
 enum {
 	LINES_BEFORE = 6,
 	LINES_AFTER = 8,
-	SOURCE_BYTES_MAX = 4 << 20, /* of a page; lines beyond are left out */
+	SOURCE_BYTES_MAX = 2 << 20, /* of a page; lines beyond are left out */
 };
 
 struct span {
