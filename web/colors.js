@@ -14,10 +14,11 @@ export const REMOVED = 10;
 export const ABOVE_REMOVED = 11;
 const HEAT = 12;
 
-const heatShares = [0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
+// Shares at which a plain tree's colour gets one step deeper.
+export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
 // base is scaled already.
-export function diffClass(base, head) {
+function diffClass(base, head) {
 	if (base === 0) return head > 0 ? NEW : SAME;
 	const percent = ((head - base) / base) * 100;
 	const size = Math.abs(percent);
@@ -28,7 +29,7 @@ export function diffClass(base, head) {
 
 export function heatClass(share) {
 	let step = 0;
-	while (step < heatShares.length && share >= heatShares[step]) step++;
+	while (step + 1 < heatSteps.length && share >= heatSteps[step + 1]) step++;
 	return HEAT + step;
 }
 
@@ -81,7 +82,7 @@ function channel(v) {
 	return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 }
 
-export function luminance(hex) {
+function luminance(hex) {
 	const v = parseInt(hex.slice(1), 16);
 	return 0.2126 * channel(v >> 16) + 0.7152 * channel((v >> 8) & 255) + 0.0722 * channel(v & 255);
 }

@@ -2,7 +2,7 @@
 // The bars around the picture: buttons and switches, where the zoom is, the legend, and the words
 // where there is nothing to draw.
 import { BASE, HEAD } from "./data.js";
-import { glyphOf, heatClass, NEW, REMOVED, SAME } from "./colors.js";
+import { glyphOf, heatClass, heatSteps, NEW, REMOVED, SAME } from "./colors.js";
 import { el, pressSegment, segments, toggle } from "./dom.js";
 import { showName } from "./flame.js";
 import { fillHelp } from "./keys.js";
@@ -134,8 +134,11 @@ export function showLegend(app, what) {
 		swatch([SAME], "Within 15 %"), swatch([NEW], "New"), swatch([REMOVED], "Removed"),
 		el("span", { class: "quiet" }, `by ${by} time; steps at 15, 30, 50, 100 %`),
 	] : [
-		...[0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6].map((s, k, all) =>
-			swatch([heatClass(s)], k === 0 ? `< ${all[1] * 100} %` : k === all.length - 1 ? `≥ ${s * 100} %` : "", k && k < all.length - 1 ? "joined" : "joined end")),
+		...heatSteps.map((from, k) => {
+			const isEnd = k === 0 || k === heatSteps.length - 1;
+			const text = k === 0 ? `< ${heatSteps[1] * 100} %` : isEnd ? `≥ ${from * 100} %` : "";
+			return swatch([heatClass(from)], text, isEnd ? "joined end" : "joined");
+		}),
 		el("span", { class: "quiet" }, `share of ${by} time`),
 	];
 	$("legend").replaceChildren(...items);

@@ -199,7 +199,7 @@ function readChunks(columns) {
 	return chunks;
 }
 
-export function decode(header, bytes) {
+function decode(header, bytes) {
 	const columns = new Columns(header.columns, bytes);
 	const data = { header, isDiff: header.kind === "diff", ...readNodes(columns, header.nodes) };
 	data.factor = header.scale?.factor ?? 1;

@@ -14,7 +14,7 @@ import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { placeNodes } from "./tree.js";
 
-export const ROW = 21;
+const ROW = 21;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const MIN_WIDTH = 0.5;
 const PAD = 6;

@@ -40,7 +40,10 @@ const groups = [
 	]],
 ];
 
-const keyNames = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", "Shift+Backspace": "Shift Backspace", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
+const keyNames = {
+	ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→",
+	"Shift+Backspace": "Shift Backspace", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn",
+};
 
 export function fillHelp(dialog, isDiff) {
 	dialog.replaceChildren(

@@ -346,7 +346,8 @@ class App {
 		const { functions } = this.data;
 		const file = functions.files[functions.file[f]];
 		if (!isFile(file)) return "";
-		const name = this.state.names === "module" ? this.modules[functions.file[f]] : file.length > 48 ? `…/${file.slice(file.lastIndexOf("/") + 1)}` : file;
+		const short = file.length > 48 ? `…/${file.slice(file.lastIndexOf("/") + 1)}` : file;
+		const name = this.state.names === "module" ? this.modules[functions.file[f]] : short;
 		const line = functions.line[f];
 		return showName(line > 0 ? `${name}:${line}` : name);
 	}

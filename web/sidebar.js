@@ -77,7 +77,8 @@ function summary(app) {
 	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
 	const { elided_count, elided_time } = data.header;
 	return section("summary", "Summary", headline(app), sideColumns(app, rowsOf),
-		elided_count > 0 && el("p", { class: "quiet gone" }, `${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
+		elided_count > 0 && el("p", { class: "quiet gone" },
+			`${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
 		...data.header.warnings.map((w) => el("p", { class: "warning" }, w)));
 }
 
@@ -200,13 +201,13 @@ function largest(n, size, count) {
 }
 
 // Functions with most self time on the side that is drawn, of the chosen threads.
-export function hotspots(app, costs, side, all) {
+function hotspots(app, costs, side, all) {
 	const self = costs.self[side];
 	return largest(self.length, (f) => self[f], HOTSPOTS).map((f) =>
 		hotspotItem(app, f, formatShare(self[f] / all), formatValue(self[f], app.data.unit), ""));
 }
 
-export function changes(app, costs) {
+function changes(app, costs) {
 	const { functions, factor, unit } = app.data;
 	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], factor);
 	return largest(functions.n, (f) => Math.abs(c(f).delta), HOTSPOTS).map((f) => {
@@ -236,7 +237,9 @@ function threadFilter(app) {
 			boxes.forEach((b, k) => (b.checked = k === i));
 			choose();
 		} }, "only");
-		return el("li", { "data-label": t.label.toLowerCase() }, el("label", {}, boxes[i], el("span", {}, showName(t.label))), only, el("span", { class: "quiet" }, formatShare(sums[i] / all)));
+		return el("li", { "data-label": t.label.toLowerCase() },
+			el("label", {}, boxes[i], el("span", {}, showName(t.label))), only,
+			el("span", { class: "quiet" }, formatShare(sums[i] / all)));
 	});
 	app.syncThreads = () => boxes.forEach((b, i) => (b.checked = !app.state.threads || app.state.threads[i] === 1));
 	const find = threads.length > 8 && el("input", {

@@ -5,7 +5,7 @@
 // or of layout; in a link it is a hash of names, so it survives a new recording too.
 import { nodeOfPath, pathOf } from "./tree.js";
 
-export function initialState(data) {
+function initialState(data) {
 	const { header } = data;
 	const headEmpty = data.isDiff && !(header.head.sum > 0);
 	return {
@@ -44,7 +44,7 @@ function hashFunctions(data) {
 		(_, f) => hashText(`${functions.names[f]}\n${functions.files[functions.file[f]]}`)));
 }
 
-export function hashPath(data, path) {
+function hashPath(data, path) {
 	const own = hashFunctions(data);
 	return path.reduce((h, f) => mix(h, own[f]), 1).toString(16).padStart(8, "0");
 }

@@ -16,12 +16,15 @@ const plainColumns = [
 ];
 
 function diffColumns(which, title) {
+	const value = (pick) => (r, t) => formatValue(pick(r[which]), t.unit);
 	const infinite = (c) => c.ratio ?? (c.head > 0 ? Infinity : 0);
+	const percent = (c) => (c.ratio === null && c.head > 0 ? "new" : formatPercentChange(c.ratio));
+	const sign = (r) => r[which].delta;
 	return [
-		{ id: `${which}-before`, title: `${title} before`, key: (r) => r[which].base, text: (r, t) => formatValue(r[which].base, t.unit) },
-		{ id: `${which}-after`, title: "After", key: (r) => r[which].head, text: (r, t) => formatValue(r[which].head, t.unit) },
-		{ id: `${which}-delta`, title: "Δ", key: (r) => r[which].delta, text: (r, t) => formatChange(r[which].delta, t.unit), sign: (r) => r[which].delta },
-		{ id: `${which}-percent`, title: "Δ %", key: (r) => infinite(r[which]), text: (r) => (r[which].ratio === null && r[which].head > 0 ? "new" : formatPercentChange(r[which].ratio)), sign: (r) => r[which].delta },
+		{ id: `${which}-before`, title: `${title} before`, key: (r) => r[which].base, text: value((c) => c.base) },
+		{ id: `${which}-after`, title: "After", key: (r) => r[which].head, text: value((c) => c.head) },
+		{ id: `${which}-delta`, title: "Δ", key: sign, text: (r, t) => formatChange(r[which].delta, t.unit), sign },
+		{ id: `${which}-percent`, title: "Δ %", key: (r) => infinite(r[which]), text: (r) => percent(r[which]), sign },
 	];
 }
 

@@ -8,7 +8,7 @@ import { showName } from "./flame.js";
 const SOURCE_AROUND = 3;
 
 // Lines of a function's source around `line`, as one side's recording stored them.
-export function sourceAround(data, f, line, side) {
+function sourceAround(data, f, line, side) {
 	const { functions, chunks } = data;
 	const number = functions.source[side][f];
 	const list = number ? chunks[number - 1] : null;
@@ -21,7 +21,7 @@ export function sourceAround(data, f, line, side) {
 }
 
 // The line of a function where most of one side's time was spent; its first line when unknown.
-export function hottestLine(data, f, side) {
+function hottestLine(data, f, side) {
 	const { lines, functions } = data;
 	let best = functions.line[f], most = 0;
 	for (const values of [lines.self[side], lines.total[side]]) {
