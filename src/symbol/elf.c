@@ -14,6 +14,7 @@ enum {
 	PHDRS_MAX = 128,
 	SHDRS_MAX = 4096,
 	DYNAMIC_MAX = 1024,
+	DYNAMIC_AT_ONCE = 64,
 	CHAIN_MAX = 1 << 16,
 	SYMBOLS_MAX = 1 << 22,
 	NAME_MAX_LENGTH = 128,
@@ -40,19 +41,20 @@ static int read_header(const struct fz_elf_source *s, uint64_t at, Elf64_Ehdr *e
 static bool read_bias(const struct fz_elf_source *s, uint64_t header, const Elf64_Ehdr *e,
 		      uint64_t base, uint64_t *ret_bias, Elf64_Phdr *ret_dynamic)
 {
-	Elf64_Phdr ph;
+	Elf64_Phdr list[PHDRS_MAX];
+	unsigned n = FZ_MIN(e->e_phnum, PHDRS_MAX);
 	bool have_load = false;
 
 	*ret_dynamic = (Elf64_Phdr){ 0 };
-	for (unsigned i = 0; i < FZ_MIN(e->e_phnum, PHDRS_MAX); i++) {
-		if (!get(s, header + e->e_phoff + i * sizeof(ph), &ph, sizeof(ph)))
-			return false;
-		if (ph.p_type == PT_LOAD && !have_load) {
-			*ret_bias = base - (ph.p_vaddr & ~(uint64_t)4095);
+	if (!get(s, header + e->e_phoff, list, n * sizeof(*list)))
+		return false;
+	for (const Elf64_Phdr *ph = list; ph < list + n; ph++) {
+		if (ph->p_type == PT_LOAD && !have_load) {
+			*ret_bias = base - (ph->p_vaddr & ~(uint64_t)4095);
 			have_load = true;
 		}
-		if (ph.p_type == PT_DYNAMIC)
-			*ret_dynamic = ph;
+		if (ph->p_type == PT_DYNAMIC)
+			*ret_dynamic = *ph;
 	}
 	return have_load;
 }
@@ -66,12 +68,15 @@ static bool read_dynamic(const struct fz_elf_source *s, uint64_t bias, const Elf
 			 struct dynamic *ret)
 {
 	uint64_t n = FZ_MIN(ph->p_memsz / sizeof(Elf64_Dyn), (uint64_t)DYNAMIC_MAX);
-	Elf64_Dyn d;
+	Elf64_Dyn list[DYNAMIC_AT_ONCE];
 
 	*ret = (struct dynamic){ 0 };
 	for (uint64_t i = 0; i < n; i++) {
-		if (!get(s, bias + ph->p_vaddr + i * sizeof(d), &d, sizeof(d)))
+		uint64_t k = i % DYNAMIC_AT_ONCE;
+		if (k == 0 && !get(s, bias + ph->p_vaddr + i * sizeof(*list), list,
+				   FZ_MIN(n - i, (uint64_t)DYNAMIC_AT_ONCE) * sizeof(*list)))
 			return false;
+		Elf64_Dyn d = list[k];
 		/* glibc's loader has made these absolute, musl's leaves them as in the file. */
 		uint64_t v = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr;
 		if (d.d_tag == DT_NULL)
