@@ -125,12 +125,6 @@ def forky_command(*command):
     return ["sh", "-c", ENTER, str(FORKY), *command]
 
 
-def beside(pid, *command):
-    """The command inside the forky root as that process sees it, mounts included: another private
-    namespace would know the process's files by other paths."""
-    return ["nsenter", "--mount", f"--target={pid}", "chroot", str(FORKY), *command]
-
-
 def fizeau(*args, **options):
     """Run the binary under test; returns a CompletedProcess with text output."""
     options.setdefault("capture_output", True)

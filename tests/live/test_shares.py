@@ -11,7 +11,7 @@ import math
 import subprocess
 import time
 
-from livelib import Suite, beside, find_interpreter, fizeau
+from livelib import Suite, find_interpreter, fizeau
 
 SECONDS = 6
 CLUMPING = 5
@@ -76,9 +76,8 @@ def same_shares():
             target.stdout.readline()
             theirs_file = f"{folder}/theirs.txt"
             theirs = subprocess.Popen(
-                beside(target.pid, "python3.15", "-m", "profiling.sampling", "attach",
-                       "-d", str(SECONDS), "--collapsed", "-o", python.path(theirs_file),
-                       str(target.pid)),
+                [*python.command, "-m", "profiling.sampling", "attach", "-d", str(SECONDS),
+                 "--collapsed", "-o", python.path(theirs_file), str(target.pid)],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             time.sleep(0.2)
             ours_file = f"{folder}/ours.txt"

@@ -11,6 +11,18 @@
 
 #include "format/format.h"
 
+/* Skip the test where the shared reference profiles are absent; first in a test, because skipping
+ * jumps over every cleanup. */
+static inline void need_shared(void)
+{
+	const char *root = getenv("FZ_SHARED");
+
+	if (!root || access(root, R_OK) < 0) {
+		print_message("the shared reference profiles are not here\n");
+		skip();
+	}
+}
+
 /* Path of a file of the shared reference profiles; skips the test where they are absent. */
 static inline char *shared_file(const char *path)
 {

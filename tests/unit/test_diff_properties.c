@@ -277,6 +277,7 @@ static struct fz_profile *load_shared(const char *path)
 
 	if (fz_format_load(full, &p, &err)) {
 		print_message("%s\n", err.message);
+		free(fz_steal(full)); /* skipping jumps over the cleanup */
 		skip();
 	}
 	return p;

@@ -277,6 +277,7 @@ static void test_vectors(void **state)
 	static const char *const names[] = { "base", "deepbase", "slow", "small0", "th1", "wrap" };
 
 	(void)state;
+	need_shared();
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
 		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
 		fz_auto(fz_free_ptr) char *path = shared_file(bin);

@@ -18,6 +18,7 @@ static void test_golden(void **state)
 	static const char *const names[] = { "base", "deepbase", "slow", "small", "small0", "th1" };
 
 	(void)state;
+	need_shared();
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
 		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
 		fz_auto(fz_free_ptr) char *text =
@@ -35,6 +36,7 @@ static void test_rewrite(void **state)
 					     "slow", "small",    "small0", "th1", "twice", "wrap" };
 
 	(void)state;
+	need_shared();
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
 		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
 		fz_auto(fz_free_ptr) char *path = shared_file(bin);

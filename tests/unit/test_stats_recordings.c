@@ -206,6 +206,7 @@ static struct set load_set(const char *folder, const char *suffix)
 		if (!(strcmp(suffix, ".bin") == 0 ? load_profile : load_sequence)(path,
 										  &set.runs[i])) {
 			release_set(&set);
+			free(fz_steal(path)); /* skipping jumps over the cleanup */
 			skip();
 		}
 	}
