@@ -121,36 +121,45 @@ export class Flame {
 		return this.span !== (this.picture.w[this.focus] || 1);
 	}
 
+	// Takes effect with the next settle().
 	setPicture(picture, focus, aside = null) {
+		cancelAnimationFrame(this.animation);
 		this.picture = picture;
 		this.aside = aside;
 		this.selected = this.hovered = -1;
-		this.setFocus(focus, false);
+		this.focus = focus;
+		Object.assign(this, this.windowOf(focus));
+	}
+
+	// The window that a zoom to a node ends at.
+	windowOf(node) {
+		const { x, w } = this.picture;
+		return { left: x[node], span: w[node] || 1, asideShown: node === 0 ? 1 : 0 };
 	}
 
 	// Zoom to a node; the window glides there unless the reader prefers no motion.
 	setFocus(node, animate) {
-		const { x, w } = this.picture;
 		this.focus = node;
-		const left = x[node], span = w[node] || 1, asideShown = node === 0 ? 1 : 0;
+		const to = this.windowOf(node);
 		cancelAnimationFrame(this.animation);
 		if (!animate || matchMedia("(prefers-reduced-motion: reduce)").matches) {
-			Object.assign(this, { left, span, asideShown });
+			Object.assign(this, to);
 			this.settle();
 			return;
 		}
-		const from = { left: this.left, span: this.span, asideShown: this.asideShown, at: performance.now() };
+		const from = { left: this.left, span: this.span, asideShown: this.asideShown };
+		const start = performance.now();
 		const step = (now) => {
-			const t = Math.min(1, (now - from.at) / 180);
+			const t = Math.min(1, (now - start) / 180);
 			const e = 1 - (1 - t) ** 3;
-			this.left = from.left + (left - from.left) * e;
-			this.span = from.span * (span / from.span) ** e;
-			this.asideShown = from.asideShown + (asideShown - from.asideShown) * e;
 			if (t >= 1) {
-				Object.assign(this, { left, span, asideShown });
+				Object.assign(this, to);
 				this.settle();
 				return;
 			}
+			this.left = from.left + (to.left - from.left) * e;
+			this.span = from.span * (to.span / from.span) ** e;
+			this.asideShown = from.asideShown + (to.asideShown - from.asideShown) * e;
 			this.draw();
 			this.animation = requestAnimationFrame(step);
 		};
