@@ -378,6 +378,9 @@ int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const cha
 	if (r)
 		return r;
 	struct fz_report_options options = options_for(out);
-	r = report->diff(&options, d->d, out, own(err));
+	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
+	judging.paths = report->by_path;
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d->d, &judging);
+	r = report->diff(&options, d->d, j, out, own(err));
 	return r ? r : fz_output_close(fz_steal(out), own(err));
 }

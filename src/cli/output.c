@@ -314,6 +314,8 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 					   .cells = with.chosen->page,
 					   .lines = with.chosen->page };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
+	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
 	struct target target = target_of(&with, with.chosen->diff_file, head);
 	fz_auto(fz_free_ptr) char *path = target.path;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
@@ -326,7 +328,9 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 		r = fz_output_open(path, &out, err);
 	if (!r) {
 		struct fz_report_options report = report_options(&with, output_fd(out));
-		r = with.chosen->diff(&report, d, out, err);
+		judging.paths = with.chosen->by_path;
+		j = fz_judge(d, &judging);
+		r = with.chosen->diff(&report, d, j, out, err);
 	}
 	return r ? r : finish(o, fz_steal(out), &target, err);
 }

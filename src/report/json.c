@@ -181,6 +181,48 @@ static void add_cost(struct fz_buf *b, const struct fz_diff *d, const struct fz_
 	add_double(b, ", \"pct_total\": ", 100 * fz_diff_ratio(d, total[FZ_BASE], total[FZ_HEAD]));
 }
 
+/* ---- verdicts ---- */
+
+static void add_judged(struct fz_buf *b, const char *family, const struct fz_judged *v)
+{
+	fz_buf_printf(b, ", \"%s_verdict\": \"%s\", \"%s_p\": ", family,
+		      fz_verdict_names[v->verdict], family);
+	add_double(b, "", v->p);
+	fz_buf_printf(b, ", \"%s_low\": ", family);
+	add_double(b, "", v->low);
+	fz_buf_printf(b, ", \"%s_high\": ", family);
+	add_double(b, "", v->high);
+}
+
+/* A path changed when it did by self or by total. */
+static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_t node)
+{
+	enum fz_verdict self = verdicts->path_self[node].verdict;
+	enum fz_verdict total = verdicts->path_total[node].verdict;
+
+	if (self == FZ_VERDICT_CHANGED || total == FZ_VERDICT_CHANGED)
+		return FZ_VERDICT_CHANGED;
+	return self == total ? self : FZ_VERDICT_UNKNOWN;
+}
+
+static void write_verdict(struct fz_json *j, const struct fz_judgement *verdicts)
+{
+	const struct fz_judged_run *run = &verdicts->run;
+
+	fz_json_key(j, "verdict");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "word", fz_str_of(fz_run_word_names[run->word]));
+	fz_json_kdouble(j, "change_pct", 100 * run->change);
+	fz_json_kdouble(j, "low", 100 * run->low);
+	fz_json_kdouble(j, "high", 100 * run->high);
+	fz_json_kdouble(j, "p", run->p);
+	fz_json_kdouble(j, "smallest_visible_pct", 100 * run->smallest_visible);
+	fz_json_kdouble(j, "more_runs", run->more_runs);
+	fz_json_kstr(j, "method", fz_str_of(fz_judge_method_names[verdicts->method]));
+	fz_json_kdouble(j, "delta_pct", 100 * verdicts->delta);
+	fz_json_close(j, '}');
+}
+
 /* ---- functions ---- */
 
 /* The part of an object that names a function, escaped once for all its nodes. */
@@ -237,7 +279,7 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 }
 
 static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
-			     const struct name_parts *parts)
+			     const struct fz_judgement *verdicts, const struct name_parts *parts)
 {
 	struct fz_buf b = { 0 };
 
@@ -254,6 +296,9 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 		fz_buf_str(&b, fz_state_names[node->state]);
 		fz_buf_char(&b, '"');
 		add_cost(&b, d, &node->cost);
+		if (verdicts->path_self)
+			fz_buf_printf(&b, ", \"verdict\": \"%s\"",
+				      fz_verdict_names[path_verdict(verdicts, i)]);
 		fz_buf_char(&b, '}');
 		fz_json_raw(j, fz_buf_view(&b));
 	}
@@ -262,6 +307,7 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 }
 
 static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
+				 const struct fz_judgement *verdicts,
 				 const struct name_parts *parts)
 {
 	struct fz_buf b = { 0 };
@@ -277,6 +323,8 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 		fz_buf_str(&b, fz_state_names[f->state]);
 		fz_buf_char(&b, '"');
 		add_cost(&b, d, &f->cost);
+		add_judged(&b, "self", &verdicts->self[i]);
+		add_judged(&b, "total", &verdicts->total[i]);
 		fz_buf_char(&b, '}');
 		fz_json_raw(j, fz_buf_view(&b));
 	}
@@ -293,7 +341,8 @@ static void write_warnings(struct fz_json *j, const struct fz_diff *d)
 	fz_json_close(j, ']');
 }
 
-void fz_report_json_diff(const struct fz_diff *d, struct fz_output *out)
+void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *verdicts,
+			 struct fz_output *out)
 {
 	struct fz_json j;
 	struct name_parts parts = diff_parts(d);
@@ -311,9 +360,10 @@ void fz_report_json_diff(const struct fz_diff *d, struct fz_output *out)
 	fz_json_kstr(&j, "mode", fz_str_of(fz_scale_names[d->scale]));
 	fz_json_kdouble(&j, "factor", d->factor);
 	fz_json_close(&j, '}');
+	write_verdict(&j, verdicts);
 	write_warnings(&j, d);
-	write_diff_nodes(&j, d, &parts);
-	write_diff_functions(&j, d, &parts);
+	write_diff_nodes(&j, d, verdicts, &parts);
+	write_diff_functions(&j, d, verdicts, &parts);
 	fz_json_kint(&j, "elided_count", d->elided_count);
 	fz_json_kint(&j, "elided_time", d->elided_time);
 	fz_json_close(&j, '}');

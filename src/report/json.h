@@ -3,10 +3,11 @@
 #pragma once
 
 #include "base/io.h"
-#include "diff/diff.h"
+#include "diff/judge.h"
 #include "profile/profile.h"
 
 /* A diff, "schema": 1. */
-void fz_report_json_diff(const struct fz_diff *d, struct fz_output *out);
+void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *verdicts,
+			 struct fz_output *out);
 /* One profile: facts, functions and call tree of the default metric, "schema": 1. */
 void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out);

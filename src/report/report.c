@@ -19,9 +19,10 @@ static int text_profile(UNUSED const struct fz_report *r, const struct fz_report
 }
 
 static int text_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		     struct fz_output *out, UNUSED struct fz_error *err)
+		     const struct fz_judgement *j, struct fz_output *out,
+		     UNUSED struct fz_error *err)
 {
-	fz_report_text_diff(d, &o->text, out);
+	fz_report_text_diff(d, j, &o->text, out);
 	return 0;
 }
 
@@ -32,7 +33,8 @@ static int html_profile(UNUSED const struct fz_report *r, const struct fz_report
 }
 
 static int html_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		     struct fz_output *out, struct fz_error *err)
+		     UNUSED const struct fz_judgement *j, struct fz_output *out,
+		     struct fz_error *err)
 {
 	return fz_report_html_diff(d, &o->html, out, err);
 }
@@ -44,7 +46,8 @@ static int svg_profile(UNUSED const struct fz_report *r, const struct fz_report_
 }
 
 static int svg_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		    struct fz_output *out, struct fz_error *err)
+		    UNUSED const struct fz_judgement *j, struct fz_output *out,
+		    struct fz_error *err)
 {
 	return fz_report_svg_diff(d, &o->html, out, err);
 }
@@ -58,14 +61,16 @@ static int json_profile(UNUSED const struct fz_report *r, UNUSED const struct fz
 }
 
 static int json_diff(UNUSED const struct fz_report_options *o, const struct fz_diff *d,
-		     struct fz_output *out, UNUSED struct fz_error *err)
+		     const struct fz_judgement *j, struct fz_output *out,
+		     UNUSED struct fz_error *err)
 {
-	fz_report_json_diff(d, out);
+	fz_report_json_diff(d, j, out);
 	return 0;
 }
 
 static int folded_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		       struct fz_output *out, UNUSED struct fz_error *err)
+		       UNUSED const struct fz_judgement *j, struct fz_output *out,
+		       UNUSED struct fz_error *err)
 {
 	fz_report_folded_diff(d, o->scaled, out);
 	return 0;
@@ -94,7 +99,11 @@ static const struct fz_report reports[] = {
 	  .page = true,
 	  .profile = svg_profile,
 	  .diff = svg_diff },
-	{ .name = "json", .suffixes = ".json", .profile = json_profile, .diff = json_diff },
+	{ .name = "json",
+	  .suffixes = ".json",
+	  .by_path = true,
+	  .profile = json_profile,
+	  .diff = json_diff },
 	{ .name = "collapsed",
 	  .suffixes = ".collapsed .col",
 	  .profile_file = "collapsed_%llu.txt",

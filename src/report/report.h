@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/io.h"
-#include "diff/diff.h"
+#include "diff/judge.h"
 #include "report/html.h"
 #include "report/text.h"
 
@@ -27,10 +27,11 @@ struct fz_report {
 	bool binary;       /* never to a terminal */
 	bool page;         /* what a browser shows; its diffs want cells and lines */
 	bool by_samples;   /* its diffs count samples where both sides can */
+	bool by_path;      /* its diffs have verdicts of paths: the judgement must */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
-		    struct fz_output *out, struct fz_error *err);
+		    const struct fz_judgement *j, struct fz_output *out, struct fz_error *err);
 };
 
 /* NULL when there is none of that name, or suffix. */

@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
-#include "diff/diff.h"
+#include "diff/judge.h"
 #include "profile/profile.h"
 
 enum fz_text_sort { FZ_TEXT_SORT_SELF, FZ_TEXT_SORT_TOTAL, FZ_TEXT_SORT_NAME };
@@ -23,9 +23,9 @@ struct fz_text_options {
 /* The hottest functions of the default metric, and how well the sampling went. */
 void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_options *o,
 			    struct fz_output *out);
-/* Total change, the functions that changed most, new and removed code, scaling and quality. */
-void fz_report_text_diff(const struct fz_diff *d, const struct fz_text_options *o,
-			 struct fz_output *out);
+/* The run's verdict, the functions that changed, new and removed code, scaling and quality. */
+void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
+			 const struct fz_text_options *o, struct fz_output *out);
 /* One sentence without a full stop about the recording's sampling quality: "2,497 samples, 3
  * rejected (0.1 %: 3 root missing), 0 instants missed, longest gap 3.2 ms". */
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out);

@@ -1,31 +1,30 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
-Total: 602 ms -> 604 ms of wall time; compared by share, so the change of the
-  total takes no part.
+Total: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
+  about the whole run.
+Warning: more than 5 % of the base's samples could not be read.
+Warning: more than 5 % of the head's samples could not be read.
 
-Self
-   before     after      change         %   share  function
-   369 ms    532 ms     +163 ms   +44.1 %  49.2 %  parse (program.py:11)
-  69.2 ms       0 s    -69.2 ms   removed  20.9 %  dropped.<locals>.<genexpr>
-  82.8 ms   47.0 ms    -35.8 ms   -43.2 %  10.8 %  helper (program.py:31)
-  31.6 ms       0 s    -31.6 ms   removed   9.6 %  dropped (program.py:21)
-  46.7 ms   18.5 ms    -28.2 ms   -60.3 %   8.5 %  fib (program.py:17)
-  2.51 ms   4.50 ms    +1.99 ms   +79.4 %   0.6 %  request (program.py:37)
-  1.00 ms    500 us     -503 us   -50.2 %   0.2 %  serve (program.py:48)
-  1.00 ms   1.50 ms     +497 us   +49.5 %   0.2 %  _run_code (…hon3/runpy.py:87)
+Self: 1 changed, 0 unchanged within ±0.2 % of the run, 7 cannot tell (?).
+   before     after      change      95 %         %   function
+  69.2 ms       0 s    -69.2 ms  ±41.9 ms   removed   dropped.<locals>.<genexpr>
+   369 ms    532 ms     +163 ms   ±180 ms   +44.1 % ? parse (program.py:11)
+  82.8 ms   47.0 ms    -35.8 ms  ±26.1 ms   -43.2 % ? helper (program.py:31)
+  31.6 ms       0 s    -31.6 ms  ±27.4 ms   removed ? dropped (program.py:21)
+  46.7 ms   18.5 ms    -28.2 ms  ±17.1 ms   -60.3 % ? fib (program.py:17)
+  2.51 ms   4.50 ms    +1.99 ms  ±12.6 ms   +79.4 % ? request (program.py:37)
 
-Total, callees included
-   before     after      change         %  function
-   369 ms    532 ms     +163 ms   +44.1 %  parse (program.py:11)
-   140 ms       0 s     -140 ms   removed  dropped (program.py:21)
-  69.2 ms       0 s    -69.2 ms   removed  dropped.<locals>.<genexpr>
-  82.8 ms   47.0 ms    -35.8 ms   -43.2 %  helper (program.py:31)
-      0 s   30.0 ms    +30.0 ms       new  added (program.py:25)
-  46.7 ms   18.5 ms    -28.2 ms   -60.3 %  fib (program.py:17)
-   602 ms    602 ms     -497 us    -0.1 %  <module> (program.py:62)
-   602 ms    602 ms     -497 us    -0.1 %  main (program.py:57)
-   602 ms    602 ms     -497 us    -0.1 %  serve (program.py:48)
-   601 ms    602 ms    +6.65 us     0.0 %  request (program.py:37)
+Total, callees included: 3 changed, 0 unchanged within ±0.2 % of the run, 9
+  cannot tell (?).
+   before     after      change      95 %         %   function
+   140 ms       0 s     -140 ms  ±59.1 ms   removed   dropped (program.py:21)
+  69.2 ms       0 s    -69.2 ms  ±41.1 ms   removed   dropped.<locals>.<genexpr>
+      0 s   30.0 ms    +30.0 ms  ±14.1 ms       new   added (program.py:25)
+   369 ms    532 ms     +163 ms   ±180 ms   +44.1 % ? parse (program.py:11)
+  82.8 ms   47.0 ms    -35.8 ms  ±26.1 ms   -43.2 % ? helper (program.py:31)
+  46.7 ms   18.5 ms    -28.2 ms  ±17.1 ms   -60.3 % ? fib (program.py:17)
+   602 ms    602 ms     -497 us   ±186 ms    -0.1 % ? <module> (program.py:62)
+   602 ms    602 ms     -497 us   ±186 ms    -0.1 % ? main (program.py:57)
 
 New code, not seen in the base: 1 function, self 0 s
      self     total  function
@@ -41,43 +40,41 @@ Call paths that are gone: 3, self 140 ms
 Scaling: share; base values are multiplied by 1.0033 to make the totals equal.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
-Warning: more than 5 % of the base's samples could not be read.
-Warning: more than 5 % of the head's samples could not be read.
-Note: one recording a side, not tested against noise. The 15 % step below which
-  colours stay grey is a convention, not a test: a larger change can be noise
-  and a smaller one real. Record again to see what stays.
+Judged: one run a side, by how often and how long each function was seen, with
+  the noise of a wall clock.
 
 $ fizeau diff base.bin base.bin --scale time
-Total: 602 ms -> 602 ms of wall time, 0 s (0.0 %), unchanged.
-
-No function changed.
-
-Scaling: time; base values stand as recorded.
-Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
-Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+No change, both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: the base is not known to be a complete run: its time depends on how
   long was recorded.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: the head is not known to be a complete run: its time depends on how
   long was recorded.
-Note: one recording a side, not tested against noise. The 15 % step below which
-  colours stay grey is a convention, not a test: a larger change can be noise
-  and a smaller one real. Record again to see what stays.
+
+Self: 0 changed, 8 unchanged within ±0.2 % of the run, 0 cannot tell.
+
+Total, callees included: 0 changed, 11 unchanged within ±0.2 % of the run, 0
+  cannot tell.
+
+Scaling: time; base values stand as recorded.
+Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+Judged: the two recordings are one.
 
 # Signs and words say what colours say.
 $ fizeau diff --color always base.bin head.bin | head -n 9 | sed 's/\x1b/ESC/g'
-ESC[1mTotal: 602 ms -> 604 ms of wall time; compared by share, so the change of the
-  total takes no part.ESC[0m
+ESC[1mTotal: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
+  about the whole run.ESC[0m
+Warning: more than 5 % of the base's samples could not be read.
+Warning: more than 5 % of the head's samples could not be read.
 
-ESC[1mSelfESC[0m
-ESC[2m   before     after      change         %   share  functionESC[0m
-   369 ms    532 ms  ESC[31m   +163 ms   +44.1 %ESC[0m  49.2 %  parse (program.py:11)
-  69.2 ms       0 s  ESC[35m  -69.2 ms   removedESC[0m  20.9 %  dropped.<locals>.<genexpr>
-  82.8 ms   47.0 ms  ESC[34m  -35.8 ms   -43.2 %ESC[0m  10.8 %  helper (program.py:31)
-  31.6 ms       0 s  ESC[35m  -31.6 ms   removedESC[0m   9.6 %  dropped (program.py:21)
+ESC[1mSelf: 1 changed, 0 unchanged within ±0.2 % of the run, 7 cannot tell (?).ESC[0m
+ESC[2m   before     after      change      95 %         %   functionESC[0m
+  69.2 ms       0 s  ESC[35m  -69.2 ms  ±41.9 ms   removedESC[0m   dropped.<locals>.<genexpr>
+   369 ms    532 ms  ESC[2m   +163 ms   ±180 ms   +44.1 %ESC[0m ? parse (program.py:11)
 
-$ fizeau diff --format json base.bin head.bin | head -n 30 | cut -c 1-220
+$ fizeau diff --format json base.bin head.bin | head -n 42 | cut -c 1-220
 {
   "schema": 1,
   "kind": "diff",
@@ -99,6 +96,17 @@ $ fizeau diff --format json base.bin head.bin | head -n 30 | cut -c 1-220
     "mode": "share",
     "factor": 1.00332502078138
   },
+  "verdict": {
+    "word": "unknown",
+    "change_pct": null,
+    "low": null,
+    "high": null,
+    "p": null,
+    "smallest_visible_pct": null,
+    "more_runs": null,
+    "method": "visits",
+    "delta_pct": 0.2
+  },
   "warnings": [
     "more than 5 % of the base's samples could not be read",
     "more than 5 % of the head's samples could not be read"
@@ -108,10 +116,12 @@ $ fizeau diff --format json base.bin head.bin | head -n 30 | cut -c 1-220
     {"id": 1, "parent": 0, "name": "_run_code", "file": "lib/python3/runpy.py", "line": 87, "state": "common", "base_self": 1000000, "base_total": 601500000, "head_self": 1500000, "head_total": 603500000, "diff_self": 49
     {"id": 2, "parent": 1, "name": "\u003cmodule>", "file": "program.py", "line": 62, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null,
     {"id": 3, "parent": 2, "name": "main", "file": "program.py", "line": 57, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null, "diff_to
+    {"id": 4, "parent": 3, "name": "serve", "file": "program.py", "line": 48, "state": "common", "base_self": 1000000, "base_total": 600500000, "head_self": 500000, "head_total": 602000000, "diff_self": -503325.02078138,
 
 # Canonical names forgive another checkout, exact matching does not.
 $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep changed
-No function changed.
+Self: 0 changed, 1 unchanged within ±0.2 % of the run, 0 cannot tell.
+Total, callees included: 0 changed, 2 unchanged within ±0.2 % of the run, 0
 
 $ fizeau diff old.txt new.txt --match exact | grep -A 1 code
 New code, not seen in the base: 2 functions, self 5
@@ -166,12 +176,12 @@ a;new;er 0 5
 
 # Names cannot break the text.
 $ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 6
-Total: 23 samples -> 3 samples; compared by share, so the change of the total
-  takes no part.
+Total: 23 samples -> 3 samples; compared by share, so nothing is said about the
+  whole run.
 
-Self
-   before     after      change         %   share  function
-      0.4         3        +2.6  +666.7 %  50.0 %  b
+Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+   before     after      change      95 %         %   function
+      0.4         3        +2.6      ±3.9  +666.7 % ? b
 
 $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings: what became slower or faster
@@ -181,12 +191,12 @@ Usage: fizeau diff [options] [BASE HEAD]
 # A terminal may be narrow.
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 7
 Total: 602 ms -> 604 ms of wall time;
-  compared by share, so the change of
-  the total takes no part.
-
-Self
-   before     after      change         %   share  function
-   369 ms    532 ms     +163 ms   +44.1 %  49.2 %  parse
+  compared by share, so nothing is said
+  about the whole run.
+Warning: more than 5 % of the base's
+  samples could not be read.
+Warning: more than 5 % of the head's
+  samples could not be read.
 
 $ fizeau help formats
 What can be read, plain or packed by gzip or zstd:

@@ -72,11 +72,10 @@ fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
-Total: 602 ms -> 604 ms of wall time; compared by share, so the change of the
-  total takes no part.
-
-Self
-   before     after      change         %   share  function
+Total: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
+  about the whole run.
+Warning: more than 5 % of the base's samples could not be read.
+Warning: more than 5 % of the head's samples could not be read.
 
 # A browser is started without a shell; %s is the address of the page.
 $ BROWSER='echo opened %s' fizeau replay base.bin -o 'a b;c.html' --browser

@@ -58,8 +58,10 @@ def changed(answer, name):
 def last_two():
     def check(shell, _folder, _run):
         text = shell("diff").stdout
-        assert text.startswith("Total: ") and "slower." in text.split("\n\n")[0], text
         answer = json.loads(shell("diff", "--format", "json").stdout)
+        verdict = answer["verdict"]
+        assert verdict["word"] in ("slower", "unknown") and verdict["change_pct"] > 0, verdict
+        assert text.startswith({"slower": "Slower by ", "unknown": "Cannot tell"}[verdict["word"]]), text
         assert answer["scale"] == {"mode": "time", "factor": 1}, answer["scale"]
         assert answer["base"]["facts"]["complete"] and answer["head"]["facts"]["complete"]
         assert changed(answer, "work")["pct_self"] > 50, changed(answer, "work")

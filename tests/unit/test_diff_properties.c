@@ -199,7 +199,10 @@ static char *json_of(const struct fz_profile *a, const struct fz_profile *b)
 	fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b, kinds[0]);
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 
-	fz_report_json_diff(d, out);
+	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
+	how.paths = true;
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &how);
+	fz_report_json_diff(d, j, out);
 	return fz_buf_take(fz_output_buffer(out));
 }
 

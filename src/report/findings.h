@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What a judged diff says to people: functions in order of importance, and the sentences around
+ * them. Text and markdown print these, so they cannot disagree.
+ *
+ *   functions with cost   ->  changed, by size  |  cannot tell, by size  |  unchanged, by size
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "diff/judge.h"
+
+/* A function by self or by total. */
+struct fz_finding {
+	const struct fz_diff_function *f;
+	const struct fz_judged *judged;
+	double before, after, change; /* before is the base as scaled, so that these add up */
+};
+
+struct fz_findings {
+	struct fz_finding *rows;
+	uint32_t n;
+	uint32_t count[FZ_VERDICTS];
+};
+
+/* Of functions that cost anything on either side. */
+void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
+		      const struct fz_judgement *j, bool total);
+void fz_findings_release(struct fz_findings *f);
+
+/* Half the width of the 95 % interval; NaN when there is none. */
+double fz_finding_margin(const struct fz_finding *r);
+/* "+27.9 %", "new", "removed", "12 x". */
+const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE]);
+/* "±" or its ASCII form. */
+const char *fz_plus_minus(const struct fz_style *style);
+
+/* "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
+void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
+			  const struct fz_style *style, struct fz_buf *out);
+/* "2 changed, 5 unchanged within ±0.2 % of the run, 12 cannot tell" */
+void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
+			 const struct fz_style *style, struct fz_buf *out);
+/* The smallest change that would have shown; adds nothing where that is not known. */
+void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
+/* By which test, and what that means. */
+void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
+/* "Scaling: time; base values stand as recorded." */
+void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out);
