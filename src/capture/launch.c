@@ -5,6 +5,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -85,16 +86,31 @@ static int spawn_failed(const char *program, int code, struct fz_error *err)
 	return fz_fail_errno(err, "'%s' cannot be started", program);
 }
 
+/* In the child. The null device replaces standard input itself, so no number is left open. */
+static bool move_in(const struct fz_launch_place *place)
+{
+	if (place->folder && chdir(place->folder))
+		return false;
+	if (place->output >= 0 && dup2(place->output, STDOUT_FILENO) < 0)
+		return false;
+	if (!place->no_input)
+		return true;
+	close(STDIN_FILENO);
+	return open("/dev/null", O_RDONLY) == STDIN_FILENO;
+}
+
 /* vfork: the program starts in our memory, so nothing is copied, and what exec said comes back in
  * a variable. posix_spawn would do the same but leaves two of glibc's own signals ignored. */
-static pid_t spawn(char *const argv[], const sigset_t *mask, int *ret_errno)
+static pid_t spawn(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
+		   int *ret_errno)
 {
 	volatile int code = 0;
 	pid_t pid = vfork();
 
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
+		if (!place || move_in(place))
+			execvp(argv[0], argv);
 		code = errno;
 		_exit(127);
 	}
@@ -104,13 +120,13 @@ static pid_t spawn(char *const argv[], const sigset_t *mask, int *ret_errno)
 	return pid;
 }
 
-int fz_launch_start(char *const argv[], const sigset_t *mask, struct fz_child *ret,
-		    struct fz_error *err)
+int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
+		    struct fz_child *ret, struct fz_error *err)
 {
 	struct fz_child child = { .pidfd = -1 };
 	int code;
 
-	child.pid = spawn(argv, mask, &code);
+	child.pid = spawn(argv, mask, place, &code);
 	if (code)
 		return spawn_failed(argv[0], code, err);
 	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */

@@ -34,9 +34,16 @@ struct fz_child {
 	int status; /* as waitpid gives it, once reaped */
 };
 
-/* mask: the signal mask of the program. */
-int fz_launch_start(char *const argv[], const sigset_t *mask, struct fz_child *ret,
-		    struct fz_error *err);
+/* Where the program runs, where that is not where we do. */
+struct fz_launch_place {
+	const char *folder; /* NULL: ours */
+	bool no_input;      /* its standard input is empty */
+	int output;         /* its standard output; -1: ours */
+};
+
+/* mask: the signal mask of the program; place: NULL is ours. */
+int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
+		    struct fz_child *ret, struct fz_error *err);
 /* Wait until it has ended and keep its status. */
 void fz_launch_wait(struct fz_child *child);
 void fz_launch_release(struct fz_child *child);

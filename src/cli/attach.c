@@ -99,6 +99,7 @@ static int attach(const struct fz_command *command, int argc, char **argv)
 		status = fz_record_end(&record, record.sampler.end == FZ_END_EXIT ? "ended" : "");
 	}
 	fz_record_release(&record);
+	fz_cli_output_release(&options.output);
 	close(pidfd);
 	return status;
 }

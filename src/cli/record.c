@@ -56,14 +56,14 @@ static struct fz_recording plan(const struct fz_record_options *o)
 	};
 }
 
-static int check_options(struct fz_record_options *o, struct fz_error *err)
+int fz_record_check(struct fz_record_options *o, bool diff, struct fz_error *err)
 {
 	struct fz_recording planned = plan(o);
 
 	if (o->clock == FZ_CLOCK_CPU && o->rate.micro_hz == 0)
 		return fz_fail(err, FZ_EUSAGE, "--clock cpu needs a rate, not 'max'");
 	o->output.no_source = o->no_source;
-	return fz_cli_output_check(&o->output, false, &planned, err);
+	return fz_cli_output_check(&o->output, diff, &planned, err);
 }
 
 static int open_output(struct fz_record *r, struct fz_error *err)
@@ -101,15 +101,27 @@ static int open_in_store(struct fz_record *r, const char *program, struct fz_err
 	return fz_store_create(folder, program, &r->path, &r->fd, err);
 }
 
+static struct fz_record new_record(struct fz_record_options *options, const char *command)
+{
+	return (struct fz_record){ .options = options,
+				   .command = command,
+				   .fd = -1,
+				   .signal_fd = -1,
+				   .git = { .out = -1 } };
+}
+
+int fz_record_prepare_run(struct fz_record *r, struct fz_record_options *options,
+			  const char *command, struct fz_error *err)
+{
+	*r = new_record(options, command);
+	return open_temporary(r, err);
+}
+
 int fz_record_prepare(struct fz_record *r, struct fz_record_options *options, const char *command,
 		      const char *program, struct fz_error *err)
 {
-	*r = (struct fz_record){ .options = options,
-				 .command = command,
-				 .fd = -1,
-				 .signal_fd = -1,
-				 .git = { .out = -1 } };
-	int rc = check_options(options, err);
+	*r = new_record(options, command);
+	int rc = fz_record_check(options, false, err);
 	if (rc)
 		return rc;
 	if (fz_cli_output_is_default(&options->output))
@@ -218,6 +230,8 @@ static void begin_profile(struct fz_record *r)
 	set_recording(r);
 	if (r->argv)
 		fz_facts_command(r->profile, r->argv);
+	if (r->folder)
+		fz_profile_set_fact(r->profile, "cwd", fz_str_of(r->folder));
 }
 
 int fz_record_begin_file(struct fz_record *r, struct fz_error *err)
@@ -258,7 +272,9 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 		.on_second = on_second,
 		.arg = r,
 	};
-	if (started && getcwd(cwd, sizeof(cwd)))
+	if (started && r->folder)
+		fz_git_start(&r->git, r->folder);
+	else if (started && getcwd(cwd, sizeof(cwd)))
 		fz_git_start(&r->git, cwd);
 	fz_sampler_init(&r->sampler, &r->sampling, r->profile);
 }
@@ -284,20 +300,20 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	fz_git_finish(&r->git, p);
 }
 
-static void say_nothing_sampled(const struct fz_record *r)
+static int why_nothing_sampled(const struct fz_record *r, struct fz_error *err)
 {
 	const struct fz_target *t = &r->sampler.target;
 
 	if (r->sampler.refusal.code)
-		fz_cli_warn("%s: nothing was recorded: %s", r->command, r->sampler.refusal.message);
-	else if (t->opened)
-		fz_cli_warn("%s: the program ended before a sample was taken", r->command);
-	else if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
-		fz_cli_warn("%s: nothing was recorded: %s", r->command, t->why.message);
-	else
-		fz_cli_warn("%s: nothing was recorded: the command never became a Python "
-			    "program (3.8 or newer)",
-			    r->command);
+		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s",
+			       r->sampler.refusal.message);
+	if (t->opened)
+		return fz_fail(err, FZ_EGONE, "the program ended before a sample was taken");
+	if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
+		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s", t->why.message);
+	return fz_fail(err, FZ_EINPUT,
+		       "nothing was recorded: the command never became a Python program (3.8 or "
+		       "newer)");
 }
 
 /* Complete the file. When that fails what was written before can still be read. */
@@ -348,6 +364,21 @@ static int write_outputs(struct fz_record *r, const struct fz_profile *p, struct
 	return rc;
 }
 
+int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
+		   struct fz_error *err)
+{
+	r->complete = true;
+	fz_sampler_release(&r->sampler);
+	complete_facts(r, exit_fact);
+	int rc = finish_file(r, err);
+	if (!rc && r->sampler.samples == 0)
+		rc = why_nothing_sampled(r, err);
+	if (!rc)
+		rc = fz_format_load(r->path, ret, err);
+	unlink(r->path);
+	return rc;
+}
+
 int fz_record_end(struct fz_record *r, const char *exit_fact)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
@@ -362,8 +393,8 @@ int fz_record_end(struct fz_record *r, const char *exit_fact)
 	/* From here on Ctrl-C ends us as usual. */
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	if (r->sampler.samples == 0 || r->never_ran) {
-		if (!r->never_ran)
-			say_nothing_sampled(r);
+		if (!r->never_ran && why_nothing_sampled(r, &err))
+			fz_cli_warn("%s: %s", r->command, err.message);
 		if (r->stored || r->temporary)
 			unlink(r->path);
 		return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
@@ -386,7 +417,6 @@ void fz_record_release(struct fz_record *r)
 		fz_sampler_release(&r->sampler);
 	fz_fz_writer_free(r->writer);
 	fz_profile_free(r->profile);
-	fz_cli_output_release(&r->options->output);
 	fz_close_fd(&r->signal_fd);
 	fz_close_fd(&r->fd);
 	free(r->path);

@@ -56,8 +56,9 @@ int fz_record_parse_duration(const char *text, const struct fz_opt *opt, struct 
 
 struct fz_record {
 	struct fz_record_options *options;
-	const char *command; /* "run" or "attach" */
+	const char *command; /* "run", "attach" or "compare" */
 	char *const *argv;   /* what was started, NULL for attach */
+	const char *folder;  /* where it was started; NULL: where we are */
 	char *path;          /* of the .fz that is written */
 	int fd;
 	bool stored;    /* in the store */
@@ -76,10 +77,15 @@ struct fz_record {
 	int64_t last_cpu_ns;
 };
 
+/* Whether the options fit together and the output can be written; `diff`: it will be a diff. */
+int fz_record_check(struct fz_record_options *o, bool diff, struct fz_error *err);
 /* Find out that the recording can be written before anything starts; `program` names it in the
  * store. Nothing that was there is touched yet. */
 int fz_record_prepare(struct fz_record *r, struct fz_record_options *options, const char *command,
 		      const char *program, struct fz_error *err);
+/* The same for one of several runs: a temporary file that fz_record_take reads and removes. */
+int fz_record_prepare_run(struct fz_record *r, struct fz_record_options *options,
+			  const char *command, struct fz_error *err);
 /* From here on signals are collected instead of acted upon. */
 int fz_record_catch_signals(struct fz_record *r, struct fz_error *err);
 /* The process is there: set up what is recorded. `started`: by us, from r->argv. */
@@ -89,4 +95,8 @@ int fz_record_begin_file(struct fz_record *r, struct fz_error *err);
 /* After r->sampler has run: complete the file, say how it went. `exit_fact` is how the program
  * ended or "". Returns the exit status of attach. */
 int fz_record_end(struct fz_record *r, const char *exit_fact);
+/* Instead of fz_record_end: complete the file, read it, remove it. Without a sample that is an
+ * error which says why. */
+int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
+		   struct fz_error *err);
 void fz_record_release(struct fz_record *r);

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau run: start a program, record it, end as it ended.
  *
- * The terminal sends its signals (Ctrl-C, hang-up) to the whole foreground group, so the program
- * has them already; those are not sent again. What somebody sent to us alone is passed on. Either
- * way it is the program that decides when the recording ends.
+ * One run is written to its file as it happens. Several (--runs) are recorded one by one, each to a
+ * temporary file, and become one recording when the last has ended.
  */
-#include "cli/record.h"
+#include "cli/trial.h"
+#include "format/format.h"
+#include "profile/merge.h"
+#include "store/store.h"
 
-#include "capture/launch.h"
-
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TERM_PATIENCE_MS = 2000 };
-
 static struct {
 	struct fz_record_options record;
 	bool module, keep;
+	int runs;
 	const char *python;
 } options;
 
@@ -38,6 +35,13 @@ static const struct fz_opt option_table[] = {
 	  .argument = "PATH",
 	  .help = "the interpreter for scripts and modules (default: python3 of PATH)",
 	  .value = &options.python },
+	{ .kind = FZ_OPT_INT,
+	  .long_name = "runs",
+	  .argument = "N",
+	  .help = "run it N times, one after the other; one recording holds them all",
+	  .value = &options.runs,
+	  .min = 1,
+	  .max = 1000 },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "keep",
 	  .help = "leave the program running when --duration is over",
@@ -45,64 +49,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-struct run {
-	struct fz_record record;
-	struct fz_child child;
-};
-
-/* ---- signals ---- */
-
-static void pass_on(pid_t pid, const struct signalfd_siginfo *info)
-{
-	if (info->ssi_code != SI_KERNEL)
-		kill(pid, (int)info->ssi_signo);
-}
-
-static bool on_signal(void *arg, const struct signalfd_siginfo *info)
-{
-	/* The record is the first member. */
-	const struct run *run = arg;
-
-	pass_on(run->child.pid, info);
-	return false;
-}
-
-/* Wait for the program, for at most so many milliseconds (-1: for good). False: still there. */
-static bool wait_for_child(struct run *run, int milliseconds)
-{
-	struct pollfd fds[] = { { .fd = run->child.pidfd, .events = POLLIN },
-				{ .fd = run->record.signal_fd, .events = POLLIN } };
-	int64_t until = fz_clock_now() + (int64_t)milliseconds * 1000000;
-
-	for (;;) {
-		int left = -1;
-		if (milliseconds >= 0)
-			left = (int)FZ_MAX((until - fz_clock_now()) / 1000000, 0);
-		int n = poll(fds, FZ_ARRAY_LEN(fds), left);
-		if (n == 0)
-			return false;
-		if (n > 0 && fds[0].revents)
-			break;
-		struct signalfd_siginfo info;
-		while (read(run->record.signal_fd, &info, sizeof(info)) == sizeof(info))
-			if (info.ssi_signo != SIGCHLD)
-				pass_on(run->child.pid, &info);
-	}
-	fz_launch_wait(&run->child);
-	return true;
-}
-
 /* ---- how it ended ---- */
-
-static void describe_exit(const struct fz_child *child, char *out, size_t size)
-{
-	if (!child->reaped)
-		snprintf(out, size, "still running");
-	else if (WIFSIGNALED(child->status))
-		snprintf(out, size, "signal %d", WTERMSIG(child->status));
-	else
-		snprintf(out, size, "%d", WEXITSTATUS(child->status));
-}
 
 /* Die of the signal that the program died of, so that our parent sees what it would have seen;
  * the core, if any, was the program's. */
@@ -128,20 +75,7 @@ static int exit_as(const struct fz_child *child)
 	return WEXITSTATUS(child->status);
 }
 
-/* The duration is over. */
-static void end_child(struct run *run)
-{
-	if (options.keep)
-		return;
-	kill(run->child.pid, SIGTERM);
-	if (wait_for_child(run, TERM_PATIENCE_MS))
-		return;
-	fz_cli_warn("run: the program did not end on SIGTERM within 2 s and is killed");
-	kill(run->child.pid, SIGKILL);
-	fz_launch_wait(&run->child);
-}
-
-/* ---- the command ---- */
+/* ---- one run ---- */
 
 static int not_started(const struct fz_error *err)
 {
@@ -151,7 +85,7 @@ static int not_started(const struct fz_error *err)
 
 /* Whether python -m found nothing to run: it failed before runpy ran a module's code. Looking for
  * the module beforehand would need another interpreter. */
-static bool module_missing(const struct run *run)
+static bool module_missing(const struct fz_trial *run)
 {
 	const struct fz_profile *p = run->record.profile;
 
@@ -164,32 +98,32 @@ static bool module_missing(const struct run *run)
 	return true;
 }
 
-static int record_child(struct run *run, int64_t start)
+static int record_child(struct fz_trial *run, int64_t start)
 {
 	struct fz_record *r = &run->record;
 	struct fz_error err;
 	char how[32];
 
-	r->sampling.on_signal = on_signal;
+	r->sampling.on_signal = fz_trial_on_signal;
 	fz_record_begin(r, run->child.pid, run->child.pidfd, true, start);
 	if (fz_record_begin_file(r, &err)) {
 		fz_cli_warn("run: nothing is recorded: %s", err.message);
-		wait_for_child(run, -1);
+		fz_trial_wait(run, -1);
 		return exit_as(&run->child);
 	}
 	fz_sampler_run(&r->sampler);
 	enum fz_end end = r->sampler.end;
-	if (end == FZ_END_TIME)
-		end_child(run);
-	else
-		wait_for_child(run, -1);
+	if (end == FZ_END_TIME && !options.keep)
+		fz_trial_terminate(run);
+	else if (end != FZ_END_TIME)
+		fz_trial_wait(run, -1);
 	r->never_ran = module_missing(run);
-	describe_exit(&run->child, how, sizeof(how));
+	fz_trial_describe(&run->child, how, sizeof(how));
 	fz_record_end(r, how);
 	return end == FZ_END_TIME ? FZ_EXIT_OK : exit_as(&run->child);
 }
 
-static int start_and_record(struct run *run, char *const argv[], const char *program)
+static int start_and_record(struct fz_trial *run, char *const argv[], const char *program)
 {
 	struct fz_error err;
 	int status;
@@ -199,7 +133,7 @@ static int start_and_record(struct run *run, char *const argv[], const char *pro
 		status = not_started(&err);
 	} else {
 		int64_t start = fz_clock_now();
-		if (fz_launch_start(argv, &run->record.old_mask, &run->child, &err)) {
+		if (fz_launch_start(argv, &run->record.old_mask, NULL, &run->child, &err)) {
 			fz_error_prefix(&err, "run");
 			status = not_started(&err);
 		} else {
@@ -208,22 +142,140 @@ static int start_and_record(struct run *run, char *const argv[], const char *pro
 		}
 	}
 	fz_record_release(&run->record);
+	fz_cli_output_release(&options.record.output);
 	fz_launch_release(&run->child);
 	return status;
 }
 
+/* ---- several runs ---- */
+
+/* What a series has come to. */
+struct runs {
+	struct fz_profile *all; /* merged */
+	struct fz_child worst;  /* the first that failed, else the last */
+	bool timed_out;
+};
+
+static void keep_worst(struct runs *runs, const struct fz_series_run *run)
+{
+	if (!runs->worst.pid || runs->worst.status == 0)
+		runs->worst = run->child;
+	runs->timed_out |= run->timed_out;
+}
+
+/* A run that was cut short is no run of the same work; it counts only when there is no other. */
+static int add_run(struct runs *runs, const struct fz_series *series,
+		   const struct fz_series_run *run, struct fz_error *err)
+{
+	if (series->stopped_by && runs->all->run_count) {
+		fz_cli_warn("run: interrupted; the run that was not finished is left out");
+		return 0;
+	}
+	return fz_profile_merge(runs->all, run->profile, err);
+}
+
+static int record_series(struct runs *runs, char *const argv[], struct fz_error *err)
+{
+	struct fz_series series;
+	int rc = 0;
+
+	fz_series_begin(&series, "run", &options.record);
+	for (int i = 0; i < options.runs && !rc && !fz_series_stopped(&series); i++) {
+		struct fz_series_run run;
+		rc = fz_series_record(&series, argv, NULL, &run, err);
+		if (run.child.pid)
+			keep_worst(runs, &run);
+		if (!rc)
+			rc = add_run(runs, &series, &run, err);
+		else if (options.runs > 1)
+			fz_error_prefix(err, "run %d of %d", i + 1, options.runs);
+		fz_profile_free(run.profile);
+	}
+	fz_series_end(&series);
+	return rc;
+}
+
+static int open_store(const char *program, char **ret_path, struct fz_error *err)
+{
+	char cwd[4096];
+	int fd = -1;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fz_fail_errno(err, "the current folder");
+	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
+	int rc = fz_store_create(folder, program, ret_path, &fd, err);
+	fz_close_fd(&fd);
+	return rc;
+}
+
+/* path: in the store; NULL: an output was asked for. */
+static int write_runs(const struct runs *runs, const char *path, struct fz_error *err)
+{
+	const struct fz_cli_output *o = &options.record.output;
+
+	if (!path)
+		return fz_cli_output_write(o, runs->all, err);
+	int rc = fz_format_save(runs->all, &fz_format_fz, path, err);
+	if (!rc) {
+		fz_cli_output_print(o, runs->all, STDERR_FILENO);
+		fprintf(stderr, "fizeau: recorded %u runs to %s\n", runs->all->run_count, path);
+	}
+	return rc;
+}
+
+static int exit_of_runs(const struct runs *runs, bool wrong)
+{
+	if (!runs->worst.pid)
+		return FZ_EXIT_NOT_STARTED;
+	if (runs->worst.status && !runs->timed_out)
+		return exit_as(&runs->worst);
+	return wrong ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
+}
+
+static int start_and_record_runs(char *const argv[], const char *program)
+{
+	fz_auto(fz_free_ptr) char *path = NULL;
+	struct runs runs = { .all = fz_profile_new() };
+	struct fz_error err;
+	int rc = fz_record_check(&options.record, false, &err);
+
+	if (!rc && fz_cli_output_is_default(&options.record.output))
+		rc = open_store(program, &path, &err);
+	if (!rc)
+		rc = record_series(&runs, argv, &err);
+	if (rc) {
+		fz_error_prefix(&err, "run");
+		fz_cli_error(&err);
+	}
+	bool wrong = rc != 0;
+	if (runs.all->run_count && write_runs(&runs, path, &err)) {
+		wrong = true;
+		fz_cli_error(&err);
+	} else if (path && !runs.all->run_count) {
+		unlink(path);
+	}
+	fz_profile_free(runs.all);
+	fz_cli_output_release(&options.record.output);
+	return exit_of_runs(&runs, wrong);
+}
+
+/* ---- the command ---- */
+
 static int run_command(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
-	struct run run = { .child = { .pidfd = -1 } };
+	struct fz_trial run = { .child = { .pidfd = -1 } };
 	struct fz_error err;
 	int status;
 
 	options.record = FZ_RECORD_DEFAULTS;
+	options.runs = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (options.keep && options.record.duration == 0)
 		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
+	if (options.runs > 1 && options.keep)
+		return fz_cli_errorf("run: --keep: cannot be had with several --runs");
 	struct fz_launch_words words = { .words = state.arguments,
 					 .n = (size_t)state.argument_count,
 					 .module = options.module,
@@ -234,7 +286,9 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "run");
 		return not_started(&err);
 	}
-	return start_and_record(&run, child_argv, fz_path_base(fz_str_of(state.arguments[0])).p);
+	const char *program = fz_path_base(fz_str_of(state.arguments[0])).p;
+	return options.runs > 1 ? start_and_record_runs(child_argv, program)
+				: start_and_record(&run, child_argv, program);
 }
 
 const struct fz_command fz_command_run = {
@@ -243,6 +297,7 @@ const struct fz_command fz_command_run = {
 	.usage = "[options] [-m MODULE | SCRIPT.py | [--] PROGRAM] [ARGUMENTS]",
 	.examples = "  $ fizeau run script.py --its-own options    # kept in the store\n"
 		    "  $ fizeau run -r 10khz -a -o server.fz -m myserver\n"
+		    "  $ fizeau run --runs 5 -o five.fz bench.py\n"
 		    "  $ fizeau run -d 30 -- ./manage.sh runserver  # whatever it becomes\n",
 	.run = run_command,
 };

@@ -251,6 +251,41 @@ static void test_merge(void **state)
 	assert_int_equal(all->samples.time[18], 300);
 }
 
+/* Sets of recordings, each of several runs: runs are numbered on, and keep what is known of each.
+ */
+static void test_merge_runs(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *two = fz_profile_new();
+	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();
+	const char *names[] = { "f", "g" };
+	struct fz_error err;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *one = small(names[i], 100, 5 + i);
+		one->runs[0].start_unix_ns = 1000 + i;
+		one->recording.complete = true;
+		assert_int_equal(fz_profile_merge(two, one, &err), 0);
+	}
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(fz_profile_merge(all, two, &err), 0);
+	assert_int_equal(all->run_count, 4);
+	assert_int_equal(all->samples.n, 22);
+	static const int first[] = { 0, 5, 11, 16 };
+	for (int run = 0; run < 4; run++) {
+		assert_int_equal(all->samples.run[first[run]], run);
+		assert_int_equal(all->samples.time[first[run]], two->samples.time[0]);
+		assert_int_equal(all->runs[run].start_unix_ns, 1000 + run % 2);
+	}
+	assert_true(all->recording.complete);
+	assert_ptr_not_equal(all->runs, two->runs);
+	/* one that was cut short makes the set incomplete */
+	two->recording.complete = false;
+	assert_int_equal(fz_profile_merge(all, two, &err), 0);
+	assert_false(all->recording.complete);
+	assert_int_equal(all->run_count, 6);
+}
+
 static void test_merge_mismatch(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *a = small("f", 100, 9);
@@ -295,12 +330,12 @@ static void test_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interning), cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_stacks),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_limits),    cmocka_unit_test(test_magnitude),
-		cmocka_unit_test(test_facts),     cmocka_unit_test(test_optional_columns),
-		cmocka_unit_test(test_merge),     cmocka_unit_test(test_merge_mismatch),
-		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_interning),      cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_limits),         cmocka_unit_test(test_magnitude),
+		cmocka_unit_test(test_facts),          cmocka_unit_test(test_optional_columns),
+		cmocka_unit_test(test_merge_runs),     cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_merge_mismatch), cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that we start and record: once for `run`, several times in a row for `run --runs` and
+ * `compare`.
+ *
+ *   fz_series_begin -> fz_series_record, fz_series_record, ... -> fz_series_end
+ *
+ * During a series the signals that end us (Ctrl-C, SIGTERM, SIGHUP) are held back: they end the
+ * series, and what was recorded so far is still there.
+ */
+#pragma once
+
+#include "capture/launch.h"
+#include "cli/record.h"
+
+struct fz_trial {
+	struct fz_record record; /* first: callbacks get its address */
+	struct fz_child child;
+	int stopped_by; /* the signal that asked us to end; 0: none did */
+};
+
+/* For fz_sampler_options.on_signal: pass it on and remember it. */
+bool fz_trial_on_signal(void *arg, const struct signalfd_siginfo *info);
+/* Wait for the program, for at most so many milliseconds (-1: for good). False: still there. */
+bool fz_trial_wait(struct fz_trial *t, int milliseconds);
+/* The duration is over: SIGTERM, and SIGKILL when that does not help. */
+void fz_trial_terminate(struct fz_trial *t);
+/* "3", "signal 9", "still running": the fact "exit". */
+void fz_trial_describe(const struct fz_child *child, char *out, size_t size);
+
+struct fz_series {
+	const char *command; /* "run" or "compare" */
+	struct fz_record_options *options;
+	sigset_t old_mask; /* as it was before, and as programs get it */
+	int stopped_by;    /* the signal that ended the series; 0: none did */
+	bool warned;       /* about the sampling: said once */
+};
+
+void fz_series_begin(struct fz_series *s, const char *command, struct fz_record_options *options);
+/* Signals act as usual again. */
+void fz_series_end(struct fz_series *s);
+/* Whether a signal has ended the series. */
+bool fz_series_stopped(struct fz_series *s);
+
+struct fz_series_run {
+	struct fz_profile *profile; /* NULL: nothing was recorded; the caller frees */
+	struct fz_child child;      /* how it ended; not started: pid 0 */
+	bool timed_out;             /* ended by us because --duration was over */
+};
+
+/* Record one run. Fails when the program could not be started or nothing was recorded. */
+int fz_series_record(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
+		     struct fz_series_run *ret, struct fz_error *err);
