@@ -354,7 +354,7 @@ int fizeau_profile_write(const struct fizeau_profile *p, const char *format, con
 			 struct fizeau_error *err)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	const struct fz_report *report;
+	const struct fz_report *report = NULL;
 	int r = choose_report(format, path, false, &report, own(err));
 
 	if (!r)
@@ -370,7 +370,7 @@ int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const cha
 		      struct fizeau_error *err)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	const struct fz_report *report;
+	const struct fz_report *report = NULL;
 	int r = choose_report(format, path, true, &report, own(err));
 
 	if (!r)
