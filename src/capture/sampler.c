@@ -77,14 +77,22 @@ void fz_sampler_release(struct fz_sampler *s)
 
 /* ---- waiting ---- */
 
+/* Let threads go on; let go of a process that ended, for its parent waits for that. */
+static void service_stopper(struct fz_sampler *s)
+{
+	if (!s->stopper || fz_stop_service(s->stopper))
+		return;
+	fz_stop_free(s->stopper);
+	s->stopper = NULL;
+}
+
 static void read_signals(struct fz_sampler *s)
 {
 	struct signalfd_siginfo info;
 
 	while (read(s->options->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
-			if (s->stopper)
-				fz_stop_service(s->stopper);
+			service_stopper(s);
 		} else if (s->options->on_signal(s->options->arg, &info)) {
 			s->end = FZ_END_SIGNAL;
 		}
@@ -223,10 +231,11 @@ static void write_sample(struct fz_sampler *s, const struct fz_python_sample *sa
 	}
 }
 
+/* The stopper stays while the process lives: after an exec it is the same one, and it is seized
+ * only once. */
 static void lost_target(struct fz_sampler *s)
 {
-	fz_stop_free(s->stopper);
-	s->stopper = NULL;
+	service_stopper(s);
 	fz_cpuclock_free(s->cpuclock);
 	s->cpuclock = NULL;
 	fz_target_drop(&s->target);
@@ -243,10 +252,15 @@ static void take_instant(struct fz_sampler *s)
 	}
 	int64_t now = s->now = fz_clock_now();
 	int code = fz_python_take(s->target.python, &sample, NULL);
-	if (s->stopper)
-		fz_stop_resume(s->stopper);
+	service_stopper(s);
 	if (code) {
 		lost_target(s);
+		return;
+	}
+	/* Beyond a limit the tables give wrong answers. */
+	if (s->profile->over_limit) {
+		fz_profile_check(s->profile, &s->trouble);
+		s->end = FZ_END_OUTPUT;
 		return;
 	}
 	int64_t elapsed = advance(s, now);
@@ -332,6 +346,10 @@ static int start_stopper(struct fz_sampler *s, struct fz_error *err)
 {
 	if (!s->options->blocking)
 		return 0;
+	if (s->stopper && fz_stop_pid(s->stopper) == s->target.pid)
+		return 0;
+	fz_stop_free(s->stopper);
+	s->stopper = NULL;
 	bool own = s->options->started && s->target.pid == s->target.root;
 	return fz_stop_new(s->target.pid, own, &s->stopper, err);
 }

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { PATIENCE_NS = 20000000, SCANS_MAX = 16 };
+enum { PATIENCE_NS = 20000000, FREE_PATIENCE_NS = 2000000000, SCANS_MAX = 16 };
 
 struct thread {
 	pid_t tid;
@@ -149,6 +149,17 @@ static void note_stop(struct fz_stopper *s, size_t i, int code)
 		note_clone(s, t->tid); /* may move the threads */
 }
 
+/* The process itself has ended and waits for its parent; that is not ours to take. */
+static bool has_ended(const struct fz_stopper *s)
+{
+	siginfo_t info = { 0 };
+	int wanted = WEXITED | WNOHANG | WNOWAIT | __WALL;
+
+	/* Stops of a tracee are reported whether asked for or not. */
+	return waitid(P_PID, (id_t)s->pid, &info, wanted) == 0 && info.si_pid != 0 &&
+	       info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
+}
+
 /* Look whether thread i has reported. False when it is gone and was forgotten. */
 static bool listen_to(struct fz_stopper *s, size_t i)
 {
@@ -158,13 +169,19 @@ static bool listen_to(struct fz_stopper *s, size_t i)
 	int wanted = WSTOPPED | WNOHANG | __WALL | (tid == s->pid ? 0 : WEXITED);
 
 	if (waitid(P_PID, (id_t)tid, &info, wanted) < 0) {
-		if (errno == EINTR)
+		/* While a thread other than the first takes over the process by exec there is no
+		 * first thread for a moment. */
+		if (errno == EINTR || (tid == s->pid && kill(tid, 0) == 0 && !has_ended(s)))
 			return true;
 		forget(s, i);
 		return false;
 	}
-	if (info.si_pid == 0)
-		return true;
+	if (info.si_pid == 0) {
+		if (tid != s->pid || !has_ended(s))
+			return true;
+		forget(s, i);
+		return false;
+	}
 	if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
 		forget(s, i);
 		return false;
@@ -182,7 +199,7 @@ static void let_go(struct fz_stopper *s, size_t i)
 	t->signal = 0;
 }
 
-void fz_stop_service(struct fz_stopper *s)
+bool fz_stop_service(struct fz_stopper *s)
 {
 	for (size_t i = 0; i < s->n;) {
 		if (!listen_to(s, i))
@@ -191,6 +208,7 @@ void fz_stop_service(struct fz_stopper *s)
 			let_go(s, i);
 		i++;
 	}
+	return s->n > 0;
 }
 
 /* ---- stopping ---- */
@@ -244,13 +262,41 @@ void fz_stop_resume(struct fz_stopper *s)
 			let_go(s, i);
 }
 
+pid_t fz_stop_pid(const struct fz_stopper *s)
+{
+	return s->pid;
+}
+
+/* Detach those that stand; only a standing thread can be. */
+static void detach_standing(struct fz_stopper *s)
+{
+	for (size_t i = 0; i < s->n;) {
+		if (!s->threads[i].standing && !listen_to(s, i))
+			continue;
+		struct thread *t = &s->threads[i];
+		if (!t->standing) {
+			i++;
+			continue;
+		}
+		ptrace(PTRACE_DETACH, t->tid, NULL, (long)t->signal);
+		forget(s, i);
+	}
+}
+
 void fz_stop_free(struct fz_stopper *s)
 {
+	int64_t give_up = fz_clock_now() + FREE_PATIENCE_NS;
+
 	if (!s)
 		return;
-	fz_stop_all(s);
 	for (size_t i = 0; i < s->n; i++)
-		ptrace(PTRACE_DETACH, s->threads[i].tid, NULL, (long)s->threads[i].signal);
+		if (!s->threads[i].standing)
+			ptrace(PTRACE_INTERRUPT, s->threads[i].tid, NULL, NULL);
+	detach_standing(s);
+	while (s->n > 0 && fz_clock_now() < give_up) {
+		wait_for_report();
+		detach_standing(s);
+	}
 	/* A tracer must see the end of a process before its parent can. */
 	if (!s->own)
 		waitpid(s->pid, NULL, WNOHANG | __WALL);

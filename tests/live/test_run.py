@@ -485,6 +485,18 @@ print(len(hits) > 30, threads > 50, children > 0)
         assert done.stdout == "True True True\n", done
 
 
+@suite.test("--blocking survives exec, also by a second thread, and a child's end")
+def blocking_exec():
+    text = ("import os, sys, threading, time\n"
+            "def take_over(): os.execv(sys.executable, [sys.executable, 'busy.py', '0.3', '6'])\n"
+            "threading.Timer(0.2, take_over).start()\ntime.sleep(20)\n")
+    with scratch(a_py=text, busy_py=BUSY) as d:
+        options = ["run", "--blocking", "-a", "-o", "x.fz"]
+        assert fizeau(*options, "a.py", cwd=d, timeout=20).returncode == 6
+        assert fizeau(*options, "--", "sh", "-c", "python3 busy.py 0.3 0; exit 4", cwd=d,
+                      timeout=20).returncode == 4
+
+
 @suite.test("--clock cpu counts CPU time, not sleep")
 def cpu_clock():
     with scratch(a_py=BUSY.replace("main(float(sys.argv[1]))",
