@@ -31,9 +31,13 @@ static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
 	const struct fz_opt options[] = {
-		FZ_CLI_OUTPUT_FILE_ENTRIES(output),    FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
-		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),    FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
-		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output), { .kind = FZ_OPT_END },
+		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
+		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
+		FZ_CLI_OUTPUT_GATE_ENTRIES(output),
+		{ .kind = FZ_OPT_END },
 	};
 	struct fz_opt_state state = { .options = options };
 	struct fz_error err;
@@ -51,7 +55,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	else if (!r)
 		r = compare(state.arguments[0], state.arguments[1], &output, &err);
 	fz_cli_output_release(&output);
-	return r ? fz_cli_error(&err) : FZ_EXIT_OK;
+	if (r)
+		return fz_cli_error(&err);
+	return output.closed ? FZ_EXIT_REGRESSION : FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_diff = {
@@ -62,6 +68,7 @@ const struct fz_command fz_command_diff = {
 		"  fizeau diff                              the last two recordings of a program\n"
 		"  fizeau diff before.fz after.fz           what changed, as text\n"
 		"  fizeau diff @2 @1 -o diff.html           as a page\n"
-		"  fizeau diff old.bin new.bin --format json\n",
+		"  fizeau diff old.bin new.bin --format json\n"
+		"  fizeau diff main HEAD --fail-on regression --threshold 5%\n",
 	.run = run,
 };

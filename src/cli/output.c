@@ -100,6 +100,21 @@ int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz
 	return fz_fail(err, FZ_EUSAGE, "--sort: '%s' is not one of self, total, name", text);
 }
 
+/* "5%" or "5" is five percent. */
+int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 1e6))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--threshold: '%s' is no percentage from 0 on, such as 5%%", text);
+	o->threshold = percent / 100;
+	o->gated = true;
+	return 0;
+}
+
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	(void)err;
@@ -215,6 +230,9 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 			       o->match   ? "match"
 			       : o->scale ? "scale"
 					  : "force");
+	if (o->gated && !o->gate)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--threshold: needs to know of what: add --fail-on regression");
 	resolve_path(o);
 	r = choose_format(o, diff, err);
 	if (!r)
@@ -304,7 +322,21 @@ static struct fz_cli_output with_format(const struct fz_cli_output *o, const cha
 	return copy;
 }
 
-int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_profile *base,
+/* Said on standard error, after the report: the report itself is the same with and without. */
+static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
+		       const struct fz_judgement *j)
+{
+	struct fz_buf why = { 0 };
+
+	o->closed = fz_gate_closes((enum fz_gate)o->gate, o->threshold, d, j, &why);
+	if (why.n && o->closed)
+		fprintf(stderr, "fizeau: %s\n", why.p);
+	else if (why.n)
+		fz_cli_warn("%s", why.p);
+	fz_buf_release(&why);
+}
+
+int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *base,
 			     const struct fz_profile *head, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
@@ -332,11 +364,14 @@ int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_prof
 		j = fz_judge(d, &judging);
 		r = with.chosen->diff(&report, d, j, out, err);
 	}
-	return r ? r : finish(o, fz_steal(out), &target, err);
+	if (!r)
+		r = finish(o, fz_steal(out), &target, err);
+	if (!r)
+		apply_gate(o, d, j);
+	return r;
 }
 
-int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *p,
-			struct fz_error *err)
+int fz_cli_output_write(struct fz_cli_output *o, const struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
 

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "diff/diff.h"
+#include "diff/gate.h"
 #include "profile/profile.h"
 #include "report/report.h"
 
@@ -23,8 +24,12 @@ struct fz_cli_output {
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
 	bool force;
 	bool browser, no_source;
+	int gate;                     /* enum fz_gate */
+	double threshold;             /* of the gate */
+	bool gated;                   /* --threshold was there */
 	int palette;                  /* enum fz_palette */
 	const char *labels[FZ_SIDES]; /* what the sides are called; set by the command */
+	bool closed;                  /* set by fz_cli_output_write_diff: the gate closed */
 	/* set by the check */
 	const struct fz_report *chosen; /* NULL: nothing was asked for */
 	struct fz_profile *base;        /* of the baseline */
@@ -32,12 +37,13 @@ struct fz_cli_output {
 	char *folder;                   /* of the default name; NULL: the current one */
 };
 
-#define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15 })
+#define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15, .threshold = 0.05 })
 
 /* Option callbacks; the value is the struct fz_cli_output. */
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 extern const char *const fz_cli_color_names[];
 extern const char *const fz_cli_match_names[];
@@ -145,6 +151,21 @@ extern const char *const fz_cli_match_names[];
 		.help = "compare recordings that were made in different ways", .value = &(o).force \
 	}
 
+/* For commands whose whole purpose is to compare; FZ_EXIT_REGRESSION when o.closed. */
+#define FZ_CLI_OUTPUT_GATE_ENTRIES(o)                                                         \
+	{ .kind = FZ_OPT_CHOICE,                                                              \
+	  .long_name = "fail-on",                                                             \
+	  .argument = "WHAT",                                                                 \
+	  .help = "exit with 1 when the run certainly became slower (regression), slower or " \
+		  "faster (change), or any function slower (function-regression)",            \
+	  .value = &(o).gate,                                                                 \
+	  .choices = fz_gate_names },                                                         \
+	{                                                                                     \
+		.kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PERCENT",         \
+		.help = "only when it did by at least that much (default 5%)", .value = &(o), \
+		.call = fz_cli_output_set_threshold                                           \
+	}
+
 /* `diff`: the command always writes a diff. `planned`: how the new recording will be made, to be
  * compared with the baseline's; NULL: not known yet. */
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
@@ -155,9 +176,8 @@ bool fz_cli_output_is_default(const struct fz_cli_output *o);
 bool fz_cli_output_is_recording(const struct fz_cli_output *o);
 /* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
  * Says on standard error which file was written when the name was not the user's. */
-int fz_cli_output_write(const struct fz_cli_output *o, const struct fz_profile *p,
-			struct fz_error *err);
-int fz_cli_output_write_diff(const struct fz_cli_output *o, const struct fz_profile *base,
+int fz_cli_output_write(struct fz_cli_output *o, const struct fz_profile *p, struct fz_error *err);
+int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *base,
 			     const struct fz_profile *head, struct fz_error *err);
 /* Load a recording that a user named: a file, "-", "@1", a git revision. */
 int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err);

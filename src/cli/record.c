@@ -345,7 +345,7 @@ static void print_quality(const struct fz_profile *p)
 /* What was asked for, made from the recording; without being asked, the store and a table. */
 static int write_outputs(struct fz_record *r, const struct fz_profile *p, struct fz_error *err)
 {
-	const struct fz_cli_output *o = &r->options->output;
+	struct fz_cli_output *o = &r->options->output;
 	bool running = strcmp(r->command, "run") == 0;
 
 	if (r->stored) {

@@ -211,7 +211,7 @@ static int open_store(const char *program, char **ret_path, struct fz_error *err
 /* path: in the store; NULL: an output was asked for. */
 static int write_runs(const struct runs *runs, const char *path, struct fz_error *err)
 {
-	const struct fz_cli_output *o = &options.record.output;
+	struct fz_cli_output *o = &options.record.output;
 
 	if (!path)
 		return fz_cli_output_write(o, runs->all, err);

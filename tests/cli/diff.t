@@ -209,3 +209,58 @@ What can be written, by --format NAME or the suffix of -o FILE:
 
   of a recording: text, html, svg, json, collapsed, folded, binary, fz
   of a diff:      text, html, svg, json, collapsed, folded
+
+# A gate closes on what certainly changed, past a threshold; the report stays the same.
+$ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression
+Slower by 75.0 % [+54.8 %, +95.2 %]: 12,000 samples -> 21,000 samples, +9,000.
+The smallest change of the run that would show here: 21.0 %; 17 more runs a side
+  would show 5.0 %.
+Warning: the base is not known to be a complete run: its time depends on how
+  long was recorded.
+Warning: the head is not known to be a complete run: its time depends on how
+  long was recorded.
+
+Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+   before     after      change      95 %         %   function
+    3,000    12,000      +9,000  ±1,169.8  +300.0 %   parse
+    3,000     3,100        +100    ±543.9    +3.3 % ? load
+    3,000     2,900        -100    ±529.6    -3.3 % ? wait
+
+Total, callees included: 2 changed, 0 unchanged within ±0.2 % of the run, 3
+  cannot tell (?).
+   before     after      change      95 %         %   function
+   12,000    21,000      +9,000  ±2,421.4   +75.0 %   m
+    3,000    12,000      +9,000  ±1,169.8  +300.0 %   parse
+    3,000     3,100        +100    ±543.9    +3.3 % ? load
+    3,000     2,900        -100    ±529.6    -3.3 % ? wait
+
+Scaling: time; base values stand as recorded.
+Base a.folded: 12,000 samples.
+Head b.folded: 21,000 samples.
+Judged: approximately. A recording does not tell the order of its samples, so a
+  usual noise is assumed.
+fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
+[1]
+
+$ fizeau diff a.folded b.folded --scale time --fail-on regression --threshold 80% > /dev/null
+
+$ fizeau diff b.folded a.folded --scale time --fail-on regression > /dev/null
+
+$ fizeau diff b.folded a.folded --scale time --fail-on change --threshold 1 > /dev/null
+fizeau: the run is faster by 42.9 %, past the threshold of 1.0 %
+[1]
+
+$ fizeau diff a.folded b.folded --scale time --fail-on function-regression > /dev/null
+fizeau: functions are slower, past the threshold of 5.0 %: m most of all
+[1]
+
+$ fizeau diff a.folded b.folded --fail-on regression > /dev/null
+fizeau: warning: the run could not be judged, so the gate had nothing to say; with share scaling it never has
+
+$ fizeau diff a.folded b.folded --threshold 4
+fizeau: --threshold: needs to know of what: add --fail-on regression
+[2]
+
+$ fizeau diff a.folded b.folded --fail-on change --threshold 4x
+fizeau: diff: --threshold: '4x' is no percentage from 0 on, such as 5%
+[2]
