@@ -23,7 +23,8 @@ struct fz_command {
 };
 
 extern const struct fz_command fz_command_run, fz_command_attach, fz_command_replay,
-	fz_command_diff, fz_command_list, fz_command_show, fz_command_rm, fz_command_doctor;
+	fz_command_diff, fz_command_compare, fz_command_list, fz_command_show, fz_command_rm,
+	fz_command_doctor;
 
 /* Parse options; prints help or the error itself. Returns true when the command should go on,
  * else *ret_exit is the status to end with. */

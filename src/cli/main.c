@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 static const struct fz_command *const commands[] = {
-	&fz_command_run,  &fz_command_attach, &fz_command_replay,
-	&fz_command_diff, &fz_command_list,   &fz_command_show,
-	&fz_command_rm,   &fz_command_doctor, NULL,
+	&fz_command_run,     &fz_command_attach,
+	&fz_command_replay,  &fz_command_diff,
+	&fz_command_compare, &fz_command_list,
+	&fz_command_show,    &fz_command_rm,
+	&fz_command_doctor,  NULL,
 };
 
 static const struct fz_command *find_command(const char *name)
