@@ -106,8 +106,9 @@ FIZEAU_API const struct fizeau_function *fizeau_profile_function(const struct fi
 struct fizeau_diff;
 
 enum fizeau_match {
-	FIZEAU_MATCH_NAMES = 0, /* canonical names: another checkout or Python version compares */
-	FIZEAU_MATCH_EXACT = 1  /* file and function as recorded, as CPython's profiler compares */
+	FIZEAU_MATCH_FULL = 0,  /* canonical names, then moved and renamed functions, wrappers */
+	FIZEAU_MATCH_NAMES = 1, /* canonical names: another checkout or Python version compares */
+	FIZEAU_MATCH_EXACT = 2  /* file and function as recorded, as CPython's profiler compares */
 };
 
 enum fizeau_scale {
@@ -142,7 +143,8 @@ FIZEAU_API int64_t fizeau_diff_elided_time(const struct fizeau_diff *d);
 /* Differences between the recordings that matter, one sentence each; NULL beyond the last. */
 FIZEAU_API const char *fizeau_diff_warning(const struct fizeau_diff *d, size_t index);
 
-enum fizeau_state { FIZEAU_COMMON = 0, FIZEAU_NEW = 1, FIZEAU_REMOVED = 2 };
+/* MOVED, of nodes only: new or removed, but its cost only went from one callee to another. */
+enum fizeau_state { FIZEAU_COMMON = 0, FIZEAU_NEW = 1, FIZEAU_REMOVED = 2, FIZEAU_MOVED = 3 };
 
 /* base_ and head_ are as recorded; diff_ = head - factor * base: above 0 costs more. */
 struct fizeau_cost {

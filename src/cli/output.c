@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
-const char *const fz_cli_match_names[] = { "names", "exact", NULL };
+const char *const fz_cli_match_names[] = { "full", "names", "exact", NULL };
 
 /* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
  * to. */

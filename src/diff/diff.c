@@ -18,7 +18,9 @@
 #include <math.h>
 
 const char *const fz_scale_names[] = { "auto", "time", "share", NULL };
-const char *const fz_state_names[] = { "common", "new", "removed" };
+const char *const fz_match_names[] = { "full", "names", "exact", NULL };
+const char *const fz_state_names[] = { "common", "new", "removed", "moved" };
+const char *const fz_link_names[] = { "none", "exact", "moved", "name", "neighbourhood", "mapped" };
 
 /* ---- metric ---- */
 
@@ -176,22 +178,22 @@ static void choose_scale(struct fz_diff *d, enum fz_scale_mode wanted)
 /* ---- costs ---- */
 
 /* Inside the outermost node of a function every further one is recursion, whose total is already
- * counted. The path to a node is the same on both sides, so one pass serves both. */
-static void sum_functions(struct fz_diff *d, const struct fz_union *u)
+ * counted. The trees as recorded are summed: in the union a callee may have left its wrapper. */
+static void sum_functions(struct fz_diff *d)
 {
-	fz_auto(fz_free_ptr) uint32_t *open_until =
-		fz_calloc(d->function_count, sizeof(*open_until));
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const struct fz_tree *t = d->tree[s];
+		fz_auto(fz_free_ptr) uint32_t *open_until =
+			fz_calloc(d->function_count, sizeof(*open_until));
 
-	for (uint32_t i = 0; i < u->n; i++) {
-		const struct fz_diff_node *node = &u->nodes[i];
-		struct fz_diff_cost *cost = &d->functions[node->function].cost;
-		bool outermost = i >= open_until[node->function];
-		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-			cost->self[s] += node->cost.self[s];
-			cost->total[s] += outermost ? node->cost.total[s] : 0;
+		for (uint32_t i = 0; i < t->n; i++) {
+			uint32_t f = d->function_of[s][t->function[i]];
+			d->functions[f].cost.self[s] += t->self[i];
+			if (i < open_until[f])
+				continue;
+			d->functions[f].cost.total[s] += t->total[i];
+			open_until[f] = i + t->size[i];
 		}
-		if (outermost)
-			open_until[node->function] = i + node->size;
 	}
 }
 
@@ -260,6 +262,14 @@ static void order_functions(struct fz_diff *d, struct fz_union *u)
 	d->functions = sorted;
 }
 
+static void list_links(struct fz_diff *d)
+{
+	d->links = fz_calloc(d->function_count, sizeof(*d->links));
+	for (uint32_t i = 0; i < d->function_count; i++)
+		if (d->functions[i].link.how > FZ_LINK_EXACT)
+			d->links[d->link_count++] = i;
+}
+
 static void take_union(struct fz_diff *d, struct fz_union *u)
 {
 	free(d->nodes);
@@ -273,16 +283,19 @@ static void take_union(struct fz_diff *d, struct fz_union *u)
 
 /* Functions, elided paths and totals always come from the straight trees: in an inverted tree a
  * node's total says nothing about how often its function was on a stack. */
-static void build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
-		  const struct fz_diff_options *o)
+static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
+		 const struct fz_diff_options *o, struct fz_error *err)
 {
 	struct fz_union u;
+	int r = fz_diff_match(d, o, err);
 
-	fz_diff_match(d);
-	fz_diff_align(d, d->tree, d->match == FZ_MATCH_NAMES, &u);
-	sum_functions(d, &u);
+	if (r)
+		return r;
+	fz_diff_align(d, d->tree, d->match != FZ_MATCH_EXACT, &u);
+	sum_functions(d);
 	sum_elided(d, &u);
 	order_functions(d, &u);
+	list_links(d);
 	take_union(d, &u);
 	if (o->inverted) {
 		struct fz_tree *inverted[FZ_SIDES];
@@ -294,9 +307,12 @@ static void build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 			d->tree[s] = inverted[s];
 		}
 	}
+	if (d->match == FZ_MATCH_FULL && !o->inverted)
+		fz_diff_find_shifts(d);
 	fz_diff_match_threads(d);
 	if (o->cells)
 		fz_diff_merge_cells(d);
+	return 0;
 }
 
 int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
@@ -317,7 +333,9 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 	r = fz_diff_check_recordings(d, o->force, err);
 	if (r)
 		return r;
-	build(d, metric, o);
+	r = build(d, metric, o, err);
+	if (r)
+		return r;
 	*ret = fz_steal(d);
 	return 0;
 }
@@ -332,6 +350,8 @@ void fz_diff_free(struct fz_diff *d)
 		free(d->function_of[s]);
 	}
 	free(d->functions);
+	free(d->links);
+	free(d->shifts);
 	free(d->nodes);
 	free(d->threads);
 	free(d->cells);

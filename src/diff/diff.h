@@ -15,10 +15,12 @@
 enum fz_side { FZ_BASE, FZ_HEAD, FZ_SIDES };
 
 enum fz_match {
-	FZ_MATCH_NAMES, /* by path of canonical (file, function); default until refactoring-proof
-			   matching exists */
+	FZ_MATCH_FULL,  /* canonical names, then moved and renamed functions, inserted and removed
+			   wrappers; docs/matching.md */
+	FZ_MATCH_NAMES, /* by path of canonical (file, function) */
 	FZ_MATCH_EXACT, /* Tachyon's rule: path of (file, function) exactly as recorded */
 };
+extern const char *const fz_match_names[]; /* "full", "names", "exact"; NULL-terminated */
 
 enum fz_scale_mode {
 	FZ_SCALE_AUTO,  /* time when both recordings are complete runs, else share */
@@ -27,8 +29,27 @@ enum fz_scale_mode {
 };
 extern const char *const fz_scale_names[]; /* "auto", "time", "share"; NULL-terminated */
 
-enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED };
-extern const char *const fz_state_names[]; /* "common", "new", "removed" */
+/* FZ_MOVED is a node's only: new or removed, but its cost only went from one callee to another; see
+ * struct fz_diff_shift. */
+enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED, FZ_MOVED };
+extern const char *const fz_state_names[]; /* "common", "new", "removed", "moved" */
+
+/* Why a function of the base is taken for one of the head. */
+enum fz_link_how {
+	FZ_LINK_NONE,          /* only one side has it */
+	FZ_LINK_EXACT,         /* same name, same file */
+	FZ_LINK_MOVED,         /* same name; the file has another name or place */
+	FZ_LINK_NAME,          /* same name, the only one left of that name on both sides */
+	FZ_LINK_NEIGHBOURHOOD, /* other name, same callers and callees */
+	FZ_LINK_MAPPED,        /* the user said so */
+};
+extern const char *const fz_link_names[]; /* "none", "exact", ... */
+
+struct fz_link {
+	uint8_t how;              /* enum fz_link_how */
+	double score;             /* 0..1; how sure an inferred link is */
+	struct fz_str name, file; /* what the base calls it */
+};
 
 struct fz_diff_options {
 	enum fz_match match;
@@ -36,6 +57,9 @@ struct fz_diff_options {
 	struct fz_str metric; /* name; empty: the head's default, which both must have */
 	bool cells, lines;    /* as for trees */
 	bool inverted;
+	bool no_rename;             /* never infer that a function was renamed */
+	const char *const *renames; /* NULL-terminated own rules "regex=text"; NULL: none */
+	const char *const *maps;    /* NULL-terminated "old=new" and "old="; NULL: none */
 	bool force; /* compare what cannot be compared: a warning instead of an error */
 };
 
@@ -52,7 +76,8 @@ struct fz_diff_function {
 				       0 when unknown */
 	uint8_t kind;               /* enum fz_kind */
 	uint8_t state;              /* enum fz_state */
-	struct fz_diff_cost cost;   /* a total counts a sample once however often it recurs */
+	struct fz_link link;
+	struct fz_diff_cost cost; /* a total counts a sample once however often it recurs */
 };
 
 struct fz_diff_node {
@@ -60,7 +85,25 @@ struct fz_diff_node {
 	uint32_t parent;   /* FZ_NONE for a root */
 	uint32_t size;     /* nodes in the subtree, itself included */
 	uint8_t state;
+	/* A wrapper: code below it on one side is called without it on the other. The total of a
+	 * new wrapper holds the base's cost of what it wraps now, that of a removed wrapper no
+	 * longer the cost of what it wrapped. */
+	bool wraps;
 	struct fz_diff_cost cost;
+};
+
+/* Below a node that both sides have, new callees cost what removed ones did: a function that was
+ * split, merged or replaced. The callees and all below them have state FZ_MOVED. */
+struct fz_diff_shift {
+	uint32_t node;
+	uint32_t callees[FZ_SIDES];
+	int64_t cost[FZ_SIDES]; /* total of those callees */
+};
+
+/* A way in which names were made canonical, and how many functions of each side it changed. */
+struct fz_diff_rule {
+	const char *text;
+	uint32_t functions[FZ_SIDES];
 };
 
 /* Self weight of a node in one thread on one side; sorted by (node, thread). */
@@ -96,6 +139,12 @@ struct fz_diff {
 	uint32_t thread_count;
 	struct fz_diff_cell *cells;
 	size_t cell_count;
+	uint32_t *links; /* functions whose partner was inferred or mapped */
+	uint32_t link_count;
+	struct fz_diff_shift *shifts; /* in order of nodes */
+	uint32_t shift_count;
+	struct fz_diff_rule *rules; /* those that changed a name */
+	uint32_t rule_count;
 	uint32_t elided_count; /* removed nodes that had self time */
 	int64_t elided_time;   /* their self, in unit */
 	char **warnings;       /* differences between the recordings that matter, one line each */
@@ -109,6 +158,9 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 /* Whether a profile can be compared by that metric: one of its own, or "samples" where it was
  * sampled in time. */
 bool fz_diff_has_metric(const struct fz_profile *p, struct fz_str name);
+/* Whether an own rule or a mapping can be used; FZ_EUSAGE if not. */
+int fz_diff_check_rename(const char *text, struct fz_error *err);
+int fz_diff_check_map(const char *text, struct fz_error *err);
 /* Whether recordings made like this may be compared, before there are samples; FZ_EINPUT if not. */
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err);

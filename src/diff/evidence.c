@@ -155,32 +155,16 @@ void fz_entities_functions(const struct fz_diff *d, struct fz_entities *ret)
 void fz_entities_paths(const struct fz_diff *d, const uint32_t *slot, uint32_t n,
 		       struct fz_entities *ret)
 {
-	struct fz_map children = { 0 }; /* (parent + 1, function) -> node */
-
-	for (uint32_t i = 0; i < d->node_count; i++)
-		fz_map_put(&children, FZ_KEY(d->nodes[i].parent + 1, d->nodes[i].function), i);
 	ret->n = n;
 	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
-		const struct fz_profile *p = d->profile[side];
-		uint32_t *map = new_stack_map(p);
+		const struct fz_tree *t = d->tree[side];
+		uint32_t *map = new_stack_map(d->profile[side]);
 
-		/* Nodes first: the parent of a stack has a smaller index. A stack without samples
-		 * may have no node, and then no descendant of it has one. */
-		for (uint32_t stack = 0; stack < p->stack_count; stack++) {
-			uint32_t caller = p->stacks[stack].parent;
-			uint32_t parent = caller == FZ_NONE ? FZ_NONE : map[caller];
-
-			if (caller != FZ_NONE && parent == FZ_NONE)
-				continue;
-			map[stack] = fz_map_get(
-				&children, FZ_KEY(parent + 1, function_of_stack(d, side, stack)));
-		}
-		for (uint32_t stack = 0; stack < p->stack_count; stack++)
-			if (map[stack] != FZ_NONE)
-				map[stack] = slot[map[stack]];
+		for (uint32_t stack = 0; stack < d->profile[side]->stack_count; stack++)
+			if (t->stack_node[stack] != FZ_NONE)
+				map[stack] = slot[d->node_of[side][t->stack_node[stack]]];
 		ret->of_stack[side] = map;
 	}
-	fz_map_release(&children);
 }
 
 void fz_entities_release(struct fz_entities *e)

@@ -4,9 +4,27 @@
 #pragma once
 
 #include "diff/diff.h"
+#include "diff/names.h"
 
-/* match.c: functions, function_of. Costs are still 0. */
-void fz_diff_match(struct fz_diff *d);
+/* match.c: functions, function_of, rules. Costs are still 0. */
+int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
+
+/* A mapping "old=new" in its parts. */
+struct fz_map_rule {
+	struct fz_str old, new;
+};
+bool fz_map_rule_parse(const char *text, struct fz_map_rule *ret);
+/* Whether a mapping's side names this function, as "function" or "file:function". */
+bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
+		       struct fz_str file);
+
+/* link.c: partners for functions that only one side has; the two become one function.
+ * fixed[function]: not to be touched. */
+void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES], const bool *fixed,
+		  bool no_rename);
+
+/* shift.c: shifts, and the state of the nodes that take part. */
+void fz_diff_find_shifts(struct fz_diff *d);
 
 /* align.c: the union tree of two trees: nodes and node_of. The arrays belong to the caller. */
 struct fz_union {

@@ -465,6 +465,8 @@ static uint32_t number_paths(const struct court *c, const struct docket *functio
 		uint32_t f = d->nodes[i].function;
 
 		slot[i] = FZ_NONE;
+		if (d->nodes[i].wraps) /* samples know nothing of what is shown below it */
+			continue;
 		start[f + 1] += functions->rejected[FZ_FAMILY_SELF][f] ||
 				functions->rejected[FZ_FAMILY_TOTAL][f];
 	}
@@ -475,7 +477,7 @@ static uint32_t number_paths(const struct court *c, const struct docket *functio
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		uint32_t f = d->nodes[i].function;
 
-		if (start[f + 1] > start[f])
+		if (start[f + 1] > start[f] && !d->nodes[i].wraps)
 			slot[i] = (uint32_t)next[f]++;
 	}
 	return (uint32_t)start[d->function_count];
@@ -502,7 +504,7 @@ static void judge_paths(struct court *c, const struct docket *functions, struct 
 	correct_paths(c, functions, start, &k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < d->node_count; i++)
-			if (functions->rejected[f][d->nodes[i].function])
+			if (slot[i] != FZ_NONE && functions->rejected[f][d->nodes[i].function])
 				by_family[f][i] = judge_entity(c, &k, f, slot[i]);
 	docket_release(&k);
 }

@@ -6,24 +6,27 @@
  * (lambdas, overloads in nested scopes): when both sides saw equally many of them they are matched
  * in order of their first lines. When the numbers differ nobody can say which one is missing, and
  * the group is compared as a whole. Exact matching never splits a group: Tachyon knows no first
- * lines.
+ * lines. A mapping of the user's puts a base function into the group of a head function before
+ * anything else.
  *
  *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
  *              0            1       ->              0            1
+ *
+ * With full matching, functions that then have no partner go on to link.c.
  */
 #include "diff/internal.h"
-
-#include "diff/names.h"
 
 /* A profile function on its way to a diff function. */
 struct entry {
 	uint32_t group, function;
 	int32_t first_line;
 	uint8_t side;
+	bool mapped;
 };
 
 struct matcher {
 	struct fz_diff *d;
+	const struct fz_diff_options *o;
 	struct fz_name *names[FZ_SIDES];
 	int32_t *lines[FZ_SIDES];
 	struct fz_map groups; /* hash of key -> first entry with it */
@@ -45,16 +48,26 @@ static struct fz_name *recorded_names(const struct fz_profile *p, struct fz_aren
 	return names;
 }
 
-static void name_functions(struct matcher *m)
+static int name_functions(struct matcher *m, struct fz_error *err)
 {
 	struct fz_diff *d = m->d;
+	struct fz_name_rules rules = { .own = m->o->renames };
 
-	if (d->match == FZ_MATCH_NAMES) {
-		fz_names_of_pair(d->profile, &d->arena, m->names);
-		return;
+	if (d->match == FZ_MATCH_EXACT) {
+		for (int s = 0; s < FZ_SIDES; s++)
+			m->names[s] = recorded_names(d->profile[s], &d->arena);
+		return 0;
 	}
-	for (int s = 0; s < FZ_SIDES; s++)
-		m->names[s] = recorded_names(d->profile[s], &d->arena);
+	int r = fz_names_of_pair(d->profile, &rules, &d->arena, m->names, err);
+	if (r)
+		return r;
+	d->rules = fz_arena_alloc(&d->arena, sizeof(*d->rules) * FZ_MAX(rules.n, 1));
+	for (uint32_t i = 0; i < rules.n; i++)
+		d->rules[d->rule_count++] = (struct fz_diff_rule){
+			.text = rules.list[i].text,
+			.functions = { rules.list[i].functions[0], rules.list[i].functions[1] },
+		};
+	return 0;
 }
 
 static const struct fz_name *name_of(const struct matcher *m, const struct entry *e)
@@ -108,6 +121,94 @@ static void collect_entries(struct matcher *m)
 	}
 }
 
+/* ---- mappings ---- */
+
+static bool is_named(const struct matcher *m, struct fz_str side, const struct entry *e)
+{
+	const struct fz_profile *p = m->d->profile[e->side];
+	const struct fz_function *f = &p->functions[e->function];
+
+	return fz_map_rule_names(side, name_of(m, e), p->strings[f->name], p->strings[f->file]);
+}
+
+/* The group of the head function that a mapping names, FZ_NONE when there is none. */
+static uint32_t mapped_group(const struct matcher *m, struct fz_str name)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->entries[i].side == FZ_HEAD && is_named(m, name, &m->entries[i]))
+			return m->entries[i].group;
+	return FZ_NONE;
+}
+
+static void apply_map(struct matcher *m, const char *text)
+{
+	struct fz_map_rule rule;
+	uint32_t group = FZ_NONE, found = 0;
+
+	fz_assert(fz_map_rule_parse(text, &rule));
+	if (rule.new.n) {
+		group = mapped_group(m, rule.new);
+		if (group == FZ_NONE) {
+			fz_diff_warn(m->d, "no function of the head is called '%.*s' (--map %s)",
+				     (int)rule.new.n, rule.new.p, text);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct entry *e = &m->entries[i];
+		if (e->side != FZ_BASE || !is_named(m, rule.old, e))
+			continue;
+		/* Without a new name it is in a group that nobody else is in. */
+		e->group = rule.new.n ? group : m->n + i;
+		e->mapped = true;
+		found++;
+	}
+	if (!found)
+		fz_diff_warn(m->d, "no function of the base is called '%.*s' (--map %s)",
+			     (int)rule.old.n, rule.old.p, text);
+}
+
+bool fz_map_rule_parse(const char *text, struct fz_map_rule *ret)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text)
+		return false;
+	ret->old = (struct fz_str){ text, (size_t)(equals - text) };
+	ret->new = fz_str_of(equals + 1);
+	return true;
+}
+
+static bool is_file_and_name(struct fz_str text, struct fz_str file, struct fz_str name)
+{
+	return text.n == file.n + 1 + name.n && text.p[file.n] == ':' &&
+	       memcmp(text.p, file.p, file.n) == 0 &&
+	       memcmp(text.p + file.n + 1, name.p, name.n) == 0;
+}
+
+bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
+		       struct fz_str file)
+{
+	return fz_str_eq(side, canonical->name) || fz_str_eq(side, name) ||
+	       is_file_and_name(side, canonical->file, canonical->name) ||
+	       is_file_and_name(side, file, name);
+}
+
+int fz_diff_check_map(const char *text, struct fz_error *err)
+{
+	struct fz_map_rule rule;
+
+	if (fz_map_rule_parse(text, &rule))
+		return 0;
+	return fz_fail(
+		err, FZ_EUSAGE,
+		"--map: '%s' is not OLD=NEW; name a function of the base and one of the head "
+		"(FILE:FUNCTION or FUNCTION), or none for one that is gone",
+		text);
+}
+
+/* ---- groups ---- */
+
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
@@ -154,7 +255,7 @@ static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 
 	for (uint8_t s = 0; s < FZ_SIDES; s++)
 		lines[s] = count_lines(e, n, s);
-	bool split = d->match == FZ_MATCH_NAMES &&
+	bool split = d->match != FZ_MATCH_EXACT &&
 		     (lines[FZ_BASE] == lines[FZ_HEAD] || !lines[FZ_BASE] || !lines[FZ_HEAD]);
 	uint32_t first = d->function_count, count = split ? FZ_MAX(lines[0], lines[1]) : 1, at = 0;
 
@@ -169,6 +270,8 @@ static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 		struct fz_diff_function *f = &d->functions[target];
 		if (f->on_side[e[i].side] == FZ_NONE)
 			f->on_side[e[i].side] = e[i].function;
+		if (e[i].mapped)
+			f->link.how = FZ_LINK_MAPPED;
 		d->function_of[e[i].side][e[i].function] = target;
 	}
 }
@@ -177,7 +280,7 @@ static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 static void describe(const struct matcher *m, struct fz_diff_function *f)
 {
 	enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
-	uint32_t function = f->on_side[side];
+	uint32_t function = f->on_side[side], old = f->on_side[FZ_BASE];
 
 	f->name = m->names[side][function].name;
 	f->file = m->names[side][function].file;
@@ -186,32 +289,71 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	f->state = f->on_side[FZ_BASE] == FZ_NONE   ? FZ_NEW
 		   : f->on_side[FZ_HEAD] == FZ_NONE ? FZ_REMOVED
 						    : FZ_COMMON;
+	if (f->state != FZ_COMMON) {
+		f->link = (struct fz_link){ .how = FZ_LINK_NONE };
+		return;
+	}
+	if (f->link.how == FZ_LINK_NONE || f->link.how == FZ_LINK_MAPPED)
+		f->link.score = 1;
+	if (f->link.how == FZ_LINK_NONE)
+		f->link.how = FZ_LINK_EXACT;
+	f->link.name = m->names[FZ_BASE][old].name;
+	f->link.file = m->names[FZ_BASE][old].file;
 }
 
-void fz_diff_match(struct fz_diff *d)
+static void place_groups(struct matcher *m)
 {
-	struct matcher m = { .d = d };
+	if (m->n)
+		qsort(m->entries, m->n, sizeof(*m->entries), compare_entries);
+	for (uint32_t i = 0, end; i < m->n; i = end) {
+		for (end = i; end < m->n && m->entries[end].group == m->entries[i].group; end++)
+			;
+		place_group(m, &m->entries[i], end - i);
+	}
+}
 
-	name_functions(&m);
+static void link_functions(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+	fz_auto(fz_free_ptr) bool *fixed = fz_calloc(d->function_count, sizeof(*fixed));
+
+	for (uint32_t i = 0; i < d->function_count; i++)
+		fixed[i] = d->functions[i].link.how == FZ_LINK_MAPPED;
+	fz_diff_link(d, m->names, fixed, m->o->no_rename);
+}
+
+static void prepare(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+
 	for (int s = 0; s < FZ_SIDES; s++) {
 		uint32_t n = d->profile[s]->function_count;
-		m.lines[s] = fz_profile_function_lines(d->profile[s], d->tree[s]->metric);
+		m->lines[s] = fz_profile_function_lines(d->profile[s], d->tree[s]->metric);
 		d->function_of[s] = fz_calloc(n, sizeof(uint32_t));
 		for (uint32_t f = 0; f < n; f++)
 			d->function_of[s][f] = FZ_NONE;
 	}
-	collect_entries(&m);
-	if (m.n)
-		qsort(m.entries, m.n, sizeof(*m.entries), compare_entries);
-	for (uint32_t i = 0, end; i < m.n; i = end) {
-		for (end = i; end < m.n && m.entries[end].group == m.entries[i].group; end++)
-			;
-		place_group(&m, &m.entries[i], end - i);
-	}
+	collect_entries(m);
+	for (const char *const *map = m->o->maps; map && *map; map++)
+		apply_map(m, *map);
+}
+
+int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
+{
+	struct matcher m = { .d = d, .o = o };
+	int r = name_functions(&m, err);
+
+	if (r)
+		return r;
+	prepare(&m);
+	place_groups(&m);
+	if (d->match == FZ_MATCH_FULL)
+		link_functions(&m);
 	for (uint32_t i = 0; i < d->function_count; i++)
 		describe(&m, &d->functions[i]);
 	for (int s = 0; s < FZ_SIDES; s++)
 		free(m.lines[s]);
 	free(m.entries);
 	fz_map_release(&m.groups);
+	return 0;
 }

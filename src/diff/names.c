@@ -20,10 +20,17 @@
  *
  *   3. Names of functions lose what differs from run to run (0x7f..) or build to build (.isra.0).
  *      Python's names keep everything but addresses: a method may well be called "cold".
+ *
+ * Last come the user's own rules, on names and files. Each rule counts the functions it changed.
  */
 #include "names.h"
 
 #include <ctype.h>
+#include <regex.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "diff/diff.h"
 
 enum file_class { FILE_UNSEEN, FILE_PSEUDO, FILE_LIBRARY, FILE_PROJECT };
 
@@ -402,53 +409,386 @@ static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 	return (struct fz_str){ text, w };
 }
 
-static struct fz_str canonical_name(const struct fz_profile *p, const struct fz_function *f,
-				    struct fz_arena *arena)
+/* Rust numbers the closures of a function: {closure#3}. */
+static struct fz_str without_closure_number(struct fz_arena *arena, struct fz_str s)
 {
+	static const char mark[] = "{closure#";
+	const char *at = memmem(s.p, s.n, mark, strlen(mark));
+	struct fz_buf out = { 0 };
+
+	if (!at)
+		return s;
+	for (size_t i = 0; i < s.n;) {
+		struct fz_str rest = { s.p + i, s.n - i };
+		if (!fz_str_starts(rest, mark)) {
+			fz_buf_char(&out, s.p[i++]);
+			continue;
+		}
+		fz_buf_str(&out, "{closure");
+		for (i += strlen(mark); i < s.n && isdigit((unsigned char)s.p[i]); i++)
+			;
+	}
+	struct fz_str text = { fz_arena_strndup(arena, out.p, out.n), out.n };
+	fz_buf_release(&out);
+	return text;
+}
+
+/* "work [clone .isra.0]", as c++filt writes it. */
+static struct fz_str without_clone_note(struct fz_str s)
+{
+	const char *at = memmem(s.p, s.n, " [clone ", strlen(" [clone "));
+
+	if (at && at > s.p && fz_str_ends(s, "]"))
+		s.n = (size_t)(at - s.p);
+	return s;
+}
+
+/* "memcpy@@GLIBC_2.14" */
+static struct fz_str without_symbol_version(struct fz_str s)
+{
+	const char *at = memrchr(s.p, '@', s.n);
+
+	if (!at || at == s.p || at + 1 == s.p + s.n || !isupper((unsigned char)at[1]))
+		return s;
+	for (const char *c = at + 1; c < s.p + s.n; c++)
+		if (!isupper((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_' &&
+		    *c != '.')
+			return s;
+	s.n = (size_t)(at - s.p);
+	if (s.n > 1 && s.p[s.n - 1] == '@')
+		s.n--;
+	return s;
+}
+
+/* Names inside names by which C++ libraries tell their versions apart. */
+static struct fz_str without_inline_namespace(struct fz_arena *arena, struct fz_str s)
+{
+	static const char *const marks[] = { "std::__1::", "std::__cxx11::" };
+	struct fz_buf out = { 0 };
+
+	if (!memmem(s.p, s.n, "std::__", 7))
+		return s;
+	for (size_t i = 0; i < s.n;) {
+		struct fz_str rest = { s.p + i, s.n - i };
+		size_t skip = 0;
+		for (size_t k = 0; k < FZ_ARRAY_LEN(marks); k++)
+			skip = fz_str_starts(rest, marks[k]) ? strlen(marks[k]) : skip;
+		if (skip)
+			fz_buf_str(&out, "std::");
+		else
+			fz_buf_char(&out, s.p[i]);
+		i += FZ_MAX(skip, 1);
+	}
+	struct fz_str text = { fz_arena_strndup(arena, out.p, out.n), out.n };
+	fz_buf_release(&out);
+	return text;
+}
+
+/* Frames that stand for a process or thread carry its number: "thread 4711", "Thread-3 (run)". */
+static struct fz_str without_thread_number(struct fz_arena *arena, struct fz_str s)
+{
+	static const char *const marks[] = { "process ", "thread ", "Thread-", "pid ", "tid " };
+
+	for (size_t k = 0; k < FZ_ARRAY_LEN(marks); k++) {
+		size_t n = strlen(marks[k]), digits = n;
+		if (!fz_str_starts(s, marks[k]))
+			continue;
+		while (digits < s.n && isdigit((unsigned char)s.p[digits]))
+			digits++;
+		if (digits == n || (digits < s.n && isalpha((unsigned char)s.p[digits])))
+			return s;
+		char *text = fz_arena_alloc(arena, s.n + 1);
+		int w = snprintf(text, s.n + 1, "%.*s%.*s", (int)n - 1, s.p, (int)(s.n - digits),
+				 s.p + digits);
+		return (struct fz_str){ text, (size_t)w };
+	}
+	return s;
+}
+
+/* ---- rules ---- */
+
+/* What changed a name, in the order in which it is tried; the user's rules follow. */
+enum name_rule {
+	RULE_LIBRARY,
+	RULE_ROOT,
+	RULE_MODULE,
+	RULE_TASK,
+	RULE_THREAD,
+	RULE_LAMBDA,
+	RULE_RUST,
+	RULE_CLOSURE,
+	RULE_CLONE,
+	RULE_VERSION,
+	RULE_NAMESPACE,
+	RULE_ADDRESS,
+	RULES
+};
+
+static const char *const rule_texts[RULES] = {
+	[RULE_LIBRARY] = "library files are named by their place in the library",
+	[RULE_ROOT] = "folders that files were in",
+	[RULE_MODULE] = "build ids, folders and Python versions of shared objects",
+	[RULE_TASK] = "numbers of asyncio tasks",
+	[RULE_THREAD] = "numbers of processes and threads",
+	[RULE_LAMBDA] = "numbers of Java lambdas",
+	[RULE_RUST] = "hashes of Rust symbols",
+	[RULE_CLOSURE] = "numbers of Rust closures",
+	[RULE_CLONE] = "suffixes of compiler clones",
+	[RULE_VERSION] = "versions of symbols",
+	[RULE_NAMESPACE] = "inline namespaces of C++ libraries",
+	[RULE_ADDRESS] = "addresses",
+};
+
+struct own_rule {
+	const char *text; /* as the user wrote it */
+	struct fz_str replacement;
+	regex_t regex;
+};
+
+struct naming {
+	struct fz_arena *arena;
+	uint32_t (*counts)[2]; /* of RULES and then of each own rule, by side */
+	struct own_rule *own;
+	uint32_t own_count;
+	int side;
+};
+
+/* The result of a rule, counted when it is another name. */
+static struct fz_str after(struct naming *n, uint32_t rule, struct fz_str before, struct fz_str now)
+{
+	n->counts[rule][n->side] += !fz_str_eq(before, now);
+	return now;
+}
+
+static struct fz_str canonical_name(struct naming *n, const struct fz_profile *p,
+				    const struct fz_function *f)
+{
+	struct fz_arena *arena = n->arena;
 	struct fz_str s = p->strings[f->name];
 
-	if (f->kind == FZ_KIND_TASK)
-		s = without_task_number(s);
-	else if (!is_python(p, f) && f->kind != FZ_KIND_MARKER)
-		s = without_clone_suffixes(without_rust_hash(without_lambda_number(s)));
-	return without_addresses(arena, s);
+	if (f->kind == FZ_KIND_TASK) {
+		s = after(n, RULE_TASK, s, without_task_number(s));
+	} else if (f->kind == FZ_KIND_MARKER) {
+		s = after(n, RULE_THREAD, s, without_thread_number(arena, s));
+	} else if (!is_python(p, f)) {
+		s = after(n, RULE_THREAD, s, without_thread_number(arena, s));
+		s = after(n, RULE_LAMBDA, s, without_lambda_number(s));
+		s = after(n, RULE_CLONE, s, without_clone_note(s));
+		s = after(n, RULE_RUST, s, without_rust_hash(s));
+		s = after(n, RULE_CLOSURE, s, without_closure_number(arena, s));
+		s = after(n, RULE_CLONE, s, without_clone_suffixes(s));
+		s = after(n, RULE_VERSION, s, without_symbol_version(s));
+		s = after(n, RULE_NAMESPACE, s, without_inline_namespace(arena, s));
+	}
+	return after(n, RULE_ADDRESS, s, without_addresses(arena, s));
+}
+
+/* libpython3.11.so.1.0, _json.cpython-311-x86_64-linux-gnu.so */
+static struct fz_str without_python_version(struct fz_arena *arena, struct fz_str s)
+{
+	const char *at = memmem(s.p, s.n, ".cpython-", strlen(".cpython-"));
+
+	if (at && fz_str_ends(s, ".so")) {
+		char *text = fz_arena_alloc(arena, s.n + 1);
+		int n = snprintf(text, s.n + 1, "%.*s.so", (int)(at - s.p), s.p);
+		return (struct fz_str){ text, (size_t)n };
+	}
+	return fz_str_starts(s, "libpython3.") ? FZ_STR("libpython3.so") : s;
 }
 
 /* Native code without a file is known by its shared object; the build id is left out. */
-static struct fz_str module_name(struct fz_str module)
+static struct fz_str module_name(struct fz_arena *arena, struct fz_str module)
 {
 	const char *space = memchr(module.p, ' ', module.n);
 
 	if (space)
 		module.n = (size_t)(space - module.p);
-	return fz_path_base(module);
+	return without_python_version(arena, fz_path_base(module));
 }
 
-static struct fz_name *name_functions(const struct side *side, struct fz_arena *arena)
+static void add_replacement(struct fz_buf *out, struct fz_str text, struct fz_str s,
+			    const regmatch_t m[10])
+{
+	for (size_t i = 0; i < text.n; i++) {
+		bool group = text.p[i] == '\\' && i + 1 < text.n &&
+			     (isdigit((unsigned char)text.p[i + 1]) || text.p[i + 1] == '\\');
+		if (!group) {
+			fz_buf_char(out, text.p[i]);
+			continue;
+		}
+		i++;
+		if (text.p[i] == '\\')
+			fz_buf_char(out, '\\');
+		else if (m[text.p[i] - '0'].rm_so >= 0)
+			fz_buf_add(out, s.p + m[text.p[i] - '0'].rm_so,
+				   (size_t)(m[text.p[i] - '0'].rm_eo - m[text.p[i] - '0'].rm_so));
+	}
+}
+
+/* Every match of an own rule is replaced. */
+static struct fz_str apply_own(const struct own_rule *rule, struct fz_arena *arena, struct fz_str s)
+{
+	struct fz_buf out = { 0 };
+	size_t at = 0;
+	bool any = false;
+	regmatch_t m[10];
+
+	while (at <= s.n) {
+		m[0] = (regmatch_t){ .rm_so = (regoff_t)at, .rm_eo = (regoff_t)s.n };
+		if (regexec(&rule->regex, s.p, 10, m, REG_STARTEND | (at ? REG_NOTBOL : 0)))
+			break;
+		size_t end = (size_t)m[0].rm_eo;
+		any = true;
+		fz_buf_add(&out, s.p + at, (size_t)m[0].rm_so - at);
+		add_replacement(&out, rule->replacement, s, m);
+		if (m[0].rm_so == m[0].rm_eo) { /* matched nothing: go on behind the next byte */
+			if (end < s.n)
+				fz_buf_char(&out, s.p[end]);
+			end++;
+		}
+		at = end;
+	}
+	if (any) {
+		if (at < s.n)
+			fz_buf_add(&out, s.p + at, s.n - at);
+		s = (struct fz_str){ fz_arena_strndup(arena, out.n ? out.p : "", out.n), out.n };
+	}
+	fz_buf_release(&out);
+	return s;
+}
+
+/* The first '=' without a backslash before it parts the expression from the text. */
+static const char *find_separator(const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (*c == '\\' && c[1])
+			c++;
+		else if (*c == '=')
+			return c;
+	}
+	return NULL;
+}
+
+static int own_rule_init(struct own_rule *rule, const char *text, struct fz_error *err)
+{
+	const char *separator = find_separator(text);
+	char why[128];
+
+	if (!separator || separator == text)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--rename: '%s' is not REGEX=TEXT; give an extended regular "
+			       "expression and what replaces it",
+			       text);
+	fz_auto(fz_free_ptr) char *pattern = fz_strndup(text, (size_t)(separator - text));
+	int r = regcomp(&rule->regex, pattern, REG_EXTENDED);
+	if (r) {
+		regerror(r, &rule->regex, why, sizeof(why));
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--rename: '%s' is no extended regular expression (%s); see regex(7)",
+			pattern, why);
+	}
+	rule->text = text;
+	rule->replacement = fz_str_of(separator + 1);
+	return 0;
+}
+
+int fz_diff_check_rename(const char *text, struct fz_error *err)
+{
+	struct own_rule rule;
+	int r = own_rule_init(&rule, text, err);
+
+	if (!r)
+		regfree(&rule.regex);
+	return r;
+}
+
+static int naming_init(struct naming *n, const char *const *own, struct fz_arena *arena,
+		       struct fz_error *err)
+{
+	size_t count = 0;
+
+	while (own && own[count])
+		count++;
+	*n = (struct naming){ .arena = arena,
+			      .counts = fz_calloc(RULES + count, sizeof(*n->counts)),
+			      .own = fz_calloc(FZ_MAX(count, 1), sizeof(*n->own)) };
+	for (size_t i = 0; i < count; i++) {
+		int r = own_rule_init(&n->own[i], own[i], err);
+		if (r)
+			return r;
+		n->own_count++;
+	}
+	return 0;
+}
+
+static void naming_release(struct naming *n)
+{
+	for (uint32_t i = 0; i < n->own_count; i++)
+		regfree(&n->own[i].regex);
+	free(n->own);
+	free(n->counts);
+}
+
+static void apply_own_rules(struct naming *n, struct fz_name *name)
+{
+	for (uint32_t i = 0; i < n->own_count; i++) {
+		struct fz_str new_name = apply_own(&n->own[i], n->arena, name->name);
+		struct fz_str new_file = apply_own(&n->own[i], n->arena, name->file);
+		n->counts[RULES + i][n->side] +=
+			!fz_str_eq(new_name, name->name) || !fz_str_eq(new_file, name->file);
+		name->name = new_name;
+		name->file = new_file;
+	}
+}
+
+static struct fz_name *name_functions(struct naming *n, const struct side *side)
 {
 	const struct fz_profile *p = side->p;
 	struct fz_name *names =
-		fz_arena_alloc(arena, ((size_t)p->function_count + 1) * sizeof(*names));
+		fz_arena_alloc(n->arena, ((size_t)p->function_count + 1) * sizeof(*names));
 
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct fz_function *f = &p->functions[i];
-		names[i].name = canonical_name(p, f, arena);
-		names[i].file = side->canonical[f->file];
-		if (names[i].file.n == 0)
-			names[i].file = module_name(p->strings[f->module]);
+		names[i].name = canonical_name(n, p, f);
+		if (side->canonical[f->file].n)
+			names[i].file = after(
+				n, side->class[f->file] == FILE_LIBRARY ? RULE_LIBRARY : RULE_ROOT,
+				p->strings[f->file], side->canonical[f->file]);
+		else
+			names[i].file = after(n, RULE_MODULE, p->strings[f->module],
+					      module_name(n->arena, p->strings[f->module]));
+		apply_own_rules(n, &names[i]);
 		names[i].key = names[i].file;
 	}
 	return names;
 }
 
+static void report_rules(const struct naming *n, struct fz_name_rules *ret)
+{
+	ret->list = fz_arena_alloc(n->arena, (RULES + n->own_count) * sizeof(*ret->list));
+	for (uint32_t i = 0; i < RULES + n->own_count; i++) {
+		if (!n->counts[i][0] && !n->counts[i][1] && i < RULES)
+			continue; /* the user's own are told in any case */
+		const char *text = i < RULES ? rule_texts[i] : n->own[i - RULES].text;
+		ret->list[ret->n++] = (struct fz_name_rule){
+			.text = fz_arena_strndup(n->arena, text, strlen(text)),
+			.functions = { n->counts[i][0], n->counts[i][1] },
+		};
+	}
+}
+
 struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 {
 	struct side side;
+	struct naming naming;
 
+	fz_assert(naming_init(&naming, NULL, arena, NULL) == 0);
 	side_init(&side, p, arena);
 	strip_own_folder(&side);
-	struct fz_name *names = name_functions(&side, arena);
+	struct fz_name *names = name_functions(&naming, &side);
 	side_release(&side);
+	naming_release(&naming);
 	return names;
 }
 
@@ -466,17 +806,25 @@ static void weaken_keys(const struct side side[2], struct fz_name *names[2])
 			names[s][i].key = no_files ? FZ_STR("") : fz_path_base(names[s][i].key);
 }
 
-void fz_names_of_pair(const struct fz_profile *const p[2], struct fz_arena *arena,
-		      struct fz_name *ret[2])
+int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *rules,
+		     struct fz_arena *arena, struct fz_name *ret[2], struct fz_error *err)
 {
 	struct side side[2];
+	struct naming naming;
+	int r = naming_init(&naming, rules ? rules->own : NULL, arena, err);
 
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; !r && s < 2; s++)
 		side_init(&side[s], p[s], arena);
-	strip_roots(side);
-	for (int s = 0; s < 2; s++)
-		ret[s] = name_functions(&side[s], arena);
-	weaken_keys(side, ret);
-	for (int s = 0; s < 2; s++)
+	if (!r) {
+		strip_roots(side);
+		for (naming.side = 0; naming.side < 2; naming.side++)
+			ret[naming.side] = name_functions(&naming, &side[naming.side]);
+		weaken_keys(side, ret);
+		if (rules)
+			report_rules(&naming, rules);
+	}
+	for (int s = 0; !r && s < 2; s++)
 		side_release(&side[s]);
+	naming_release(&naming);
+	return r;
 }

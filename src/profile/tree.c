@@ -192,6 +192,14 @@ static uint32_t *number_in_preorder(struct builder *b)
 	return position;
 }
 
+static void take_stack_nodes(struct fz_tree *t, struct builder *b, const bool *used,
+			     const uint32_t *position)
+{
+	t->stack_node = fz_steal(b->stack_node);
+	for (uint32_t i = 0; i < b->p->stack_count; i++)
+		t->stack_node[i] = used[i] ? position[t->stack_node[i]] : FZ_NONE;
+}
+
 static void take_nodes(struct fz_tree *t, const struct builder *b, const uint32_t *position)
 {
 	t->n = b->n;
@@ -313,8 +321,8 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 		take_cells(t, &b, position);
 	if (o->lines)
 		take_lines(t, &b, position, used);
+	take_stack_nodes(t, &b, used, position);
 	free(b.nodes);
-	free(b.stack_node);
 	free(b.stack_weight);
 	fz_map_release(&b.map);
 	return t;
@@ -329,6 +337,7 @@ void fz_tree_free(struct fz_tree *t)
 	free(t->size);
 	free(t->self);
 	free(t->total);
+	free(t->stack_node);
 	free(t->cells);
 	free(t->lines);
 	free(t);

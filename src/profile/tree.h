@@ -43,6 +43,7 @@ struct fz_tree {
 	uint32_t *parent;   /* FZ_NONE for a root */
 	uint32_t *size;     /* nodes in the subtree, itself included */
 	int64_t *self, *total;
+	uint32_t *stack_node; /* where a stack of the profile ends; FZ_NONE: not counted */
 	int64_t sum;      /* weight of all counted samples, those with an empty stack included */
 	uint64_t samples; /* samples counted */
 	struct fz_tree_cell *cells;

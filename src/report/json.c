@@ -352,7 +352,7 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_json_kint(&j, "schema", SCHEMA);
 	fz_json_kstr(&j, "kind", FZ_STR("diff"));
 	fz_json_kstr(&j, "metric", fz_str_of(d->metric));
-	fz_json_kstr(&j, "match", d->match == FZ_MATCH_EXACT ? FZ_STR("exact") : FZ_STR("names"));
+	fz_json_kstr(&j, "match", fz_str_of(fz_match_names[d->match]));
 	write_side(&j, "base", d, FZ_BASE);
 	write_side(&j, "head", d, FZ_HEAD);
 	fz_json_key(&j, "scale");

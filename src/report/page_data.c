@@ -452,7 +452,7 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_kstr(j, "mode", fz_str_of(fz_scale_names[d->scale]));
 	fz_json_kdouble(j, "factor", d->factor);
 	fz_json_close(j, '}');
-	fz_json_kstr(j, "match", fz_str_of(d->match == FZ_MATCH_EXACT ? "exact" : "names"));
+	fz_json_kstr(j, "match", fz_str_of(fz_match_names[d->match]));
 	fz_json_kint(j, "elided_count", d->elided_count);
 	fz_json_kint(j, "elided_time", d->elided_time);
 	fz_json_key(j, "warnings");
