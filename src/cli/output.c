@@ -4,6 +4,7 @@
 
 #include "cli/browser.h"
 #include "format/format.h"
+#include "profile/fold.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
-const char *const fz_cli_match_names[] = { "full", "names", "exact", NULL };
 
 /* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
  * to. */
@@ -122,6 +122,30 @@ int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struc
 	return 0;
 }
 
+static int add_rule(struct fz_cli_rules *rules, const char *text, const struct fz_opt *opt,
+		    struct fz_error *err)
+{
+	if (rules->n == FZ_CLI_RULES_MAX)
+		return fz_fail(err, FZ_EUSAGE, "--%s: can be given %d times at most",
+			       opt->long_name, FZ_CLI_RULES_MAX);
+	rules->list[rules->n++] = text;
+	return 0;
+}
+
+int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	int r = fz_diff_check_map(text, err);
+
+	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->maps, text, opt, err);
+}
+
+int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	int r = fz_diff_check_rename(text, err);
+
+	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->renames, text, opt, err);
+}
+
 /* ---- check ---- */
 
 int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err)
@@ -217,19 +241,39 @@ static int load_baseline(struct fz_cli_output *o, const struct fz_recording *pla
 	return r;
 }
 
+/* Options of a comparison need one, and exact matching leaves some of them nothing to do. */
+static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_error *err)
+{
+	const char *name = o->match            ? "match"
+			   : o->scale          ? "scale"
+			   : o->force          ? "force"
+			   : o->no_rename      ? "no-rename"
+			   : o->maps.n         ? "map"
+			   : o->renames.n      ? "rename"
+			   : o->fold_recursion ? "fold-recursion"
+					       : NULL;
+
+	if (!diff && name)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--%s: only a comparison has one; name the recording to compare "
+			       "with: --diff-flamegraph BASELINE",
+			       name);
+	if (o->match == FZ_MATCH_EXACT && o->renames.n)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--rename: --match exact compares names as recorded; leave one of "
+			       "the two out");
+	return 0;
+}
+
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
 			struct fz_error *err)
 {
 	int r;
 
 	diff = diff || o->baseline;
-	if (!diff && (o->match || o->scale || o->force))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--%s: only a comparison has one; name the recording to compare "
-			       "with: --diff-flamegraph BASELINE",
-			       o->match   ? "match"
-			       : o->scale ? "scale"
-					  : "force");
+	r = check_comparison(o, diff, err);
+	if (r)
+		return r;
 	if (o->gated && !o->gate)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--threshold: needs to know of what: add --fail-on regression");
@@ -336,13 +380,24 @@ static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 	fz_buf_release(&why);
 }
 
-int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *base,
-			     const struct fz_profile *head, struct fz_error *err)
+static int fold_both(const struct fz_cli_output *o, struct fz_profile *base,
+		     struct fz_profile *head, struct fz_error *err)
+{
+	int r = o->fold_recursion ? fz_profile_fold_recursion(base, err) : 0;
+
+	return !r && o->fold_recursion ? fz_profile_fold_recursion(head, err) : r;
+}
+
+int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
+			     struct fz_profile *head, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
 	struct fz_diff_options options = { .match = (enum fz_match)o->match,
 					   .scale = (enum fz_scale_mode)o->scale,
 					   .force = o->force,
+					   .no_rename = o->no_rename,
+					   .renames = o->renames.list,
+					   .maps = o->maps.list,
 					   .cells = with.chosen->page,
 					   .lines = with.chosen->page };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
@@ -355,7 +410,9 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *b
 	if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
 	    fz_diff_has_metric(head, FZ_STR("samples")))
 		options.metric = FZ_STR("samples");
-	int r = fz_diff_new(base, head, &options, &d, err);
+	int r = fold_both(o, base, head, err);
+	if (!r)
+		r = fz_diff_new(base, head, &options, &d, err);
 	if (!r)
 		r = fz_output_open(path, &out, err);
 	if (!r) {
@@ -371,7 +428,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *b
 	return r;
 }
 
-int fz_cli_output_write(struct fz_cli_output *o, const struct fz_profile *p, struct fz_error *err)
+int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
 

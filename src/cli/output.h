@@ -14,6 +14,8 @@
 #include "profile/profile.h"
 #include "report/report.h"
 
+enum { FZ_CLI_RULES_MAX = 64 };
+
 struct fz_cli_output {
 	/* set by the options */
 	const char *file;     /* -o */
@@ -23,6 +25,11 @@ struct fz_cli_output {
 	int limit, sort;      /* of text; sort is enum fz_text_sort */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
 	bool force;
+	bool no_rename, fold_recursion;
+	struct fz_cli_rules {
+		const char *list[FZ_CLI_RULES_MAX + 1]; /* NULL-terminated */
+		uint32_t n;
+	} maps, renames;
 	bool browser, no_source;
 	int gate;                     /* enum fz_gate */
 	double threshold;             /* of the gate */
@@ -45,8 +52,9 @@ int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct 
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err);
 extern const char *const fz_cli_color_names[];
-extern const char *const fz_cli_match_names[];
 
 /* Entries for a command's option table; o is a struct fz_cli_output that lives as long. */
 #define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                            \
@@ -133,11 +141,34 @@ extern const char *const fz_cli_match_names[];
 		{ .kind = FZ_OPT_CHOICE,                                                           \
 		  .long_name = "match",                                                            \
 		  .argument = "RULE",                                                              \
-		  .help = "names (default): canonical names, so that another checkout or Python "  \
-			  "version compares; exact: file and function as recorded, as CPython "    \
-			  "does",                                                                  \
+		  .help = "full (default): canonical names, then moved and renamed functions and " \
+			  "wrappers; names: canonical names only; exact: file and function as "    \
+			  "recorded, as CPython does",                                             \
 		  .value = &(o).match,                                                             \
-		  .choices = fz_cli_match_names },                                                 \
+		  .choices = fz_match_names },                                                     \
+		{ .kind = FZ_OPT_FLAG,                                                             \
+		  .long_name = "no-rename",                                                        \
+		  .help = "never infer that a function was renamed",                               \
+		  .value = &(o).no_rename },                                                       \
+		{ .kind = FZ_OPT_CALL,                                                             \
+		  .long_name = "map",                                                              \
+		  .argument = "OLD=NEW",                                                           \
+		  .help = "a function of the base (FUNCTION or FILE:FUNCTION) is this one of the " \
+			  "head; OLD= is gone",                                                    \
+		  .value = &(o),                                                                   \
+		  .call = fz_cli_output_add_map },                                                 \
+		{ .kind = FZ_OPT_CALL,                                                             \
+		  .long_name = "rename",                                                           \
+		  .argument = "REGEX=TEXT",                                                        \
+		  .help = "replace what matches in names and files of both sides before they are " \
+			  "compared",                                                              \
+		  .value = &(o),                                                                   \
+		  .call = fz_cli_output_add_rename },                                              \
+		{ .kind = FZ_OPT_FLAG,                                                             \
+		  .long_name = "fold-recursion",                                                   \
+		  .help = "count a function once on a stack: recursive calls go back to the "      \
+			  "first",                                                                 \
+		  .value = &(o).fold_recursion },                                                  \
 		{ .kind = FZ_OPT_CHOICE,                                                           \
 		  .long_name = "scale",                                                            \
 		  .argument = "MODE",                                                              \
@@ -176,9 +207,10 @@ bool fz_cli_output_is_default(const struct fz_cli_output *o);
 bool fz_cli_output_is_recording(const struct fz_cli_output *o);
 /* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
  * Says on standard error which file was written when the name was not the user's. */
-int fz_cli_output_write(struct fz_cli_output *o, const struct fz_profile *p, struct fz_error *err);
-int fz_cli_output_write_diff(struct fz_cli_output *o, const struct fz_profile *base,
-			     const struct fz_profile *head, struct fz_error *err);
+int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err);
+/* Folds the recursion of both when that was asked for. */
+int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
+			     struct fz_profile *head, struct fz_error *err);
 /* Load a recording that a user named: a file, "-", "@1", a git revision. */
 int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on a file descriptor. */

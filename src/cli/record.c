@@ -334,7 +334,7 @@ static void say_stopped(const struct fz_record *r, const struct fz_profile *p,
 		    fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n));
 }
 
-static void print_quality(const struct fz_profile *p)
+static void print_quality(struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
 
@@ -343,7 +343,7 @@ static void print_quality(const struct fz_profile *p)
 }
 
 /* What was asked for, made from the recording; without being asked, the store and a table. */
-static int write_outputs(struct fz_record *r, const struct fz_profile *p, struct fz_error *err)
+static int write_outputs(struct fz_record *r, struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output *o = &r->options->output;
 	bool running = strcmp(r->command, "run") == 0;

@@ -525,8 +525,8 @@ enum name_rule {
 };
 
 static const char *const rule_texts[RULES] = {
-	[RULE_LIBRARY] = "library files are named by their place in the library",
-	[RULE_ROOT] = "folders that files were in",
+	[RULE_LIBRARY] = "prefixes and versions of libraries",
+	[RULE_ROOT] = "root folders",
 	[RULE_MODULE] = "build ids, folders and Python versions of shared objects",
 	[RULE_TASK] = "numbers of asyncio tasks",
 	[RULE_THREAD] = "numbers of processes and threads",

@@ -312,6 +312,7 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 	print_list(&v, "New code, not seen in the base", FZ_NEW);
 	print_list(&v, "Removed code, not seen in the head", FZ_REMOVED);
 	print_removed_paths(&v);
+	fz_report_inferred(d, v.style, &text);
 	print_trust(&v);
 	fz_output_add(out, text.p, text.n);
 	fz_buf_release(&text);

@@ -294,7 +294,7 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 		add_part(parts, node->function, &b);
 		fz_buf_str(&b, ", \"state\": \"");
 		fz_buf_str(&b, fz_state_names[node->state]);
-		fz_buf_char(&b, '"');
+		fz_buf_str(&b, node->wraps ? "\", \"wraps\": true" : "\"");
 		add_cost(&b, d, &node->cost);
 		if (verdicts->path_self)
 			fz_buf_printf(&b, ", \"verdict\": \"%s\"",
@@ -304,6 +304,21 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 	}
 	fz_json_close(j, ']');
 	fz_buf_release(&b);
+}
+
+/* How the base's function was found; nothing where there is none. */
+static void add_match(struct fz_buf *b, const struct fz_link *link)
+{
+	if (link->how == FZ_LINK_NONE)
+		return;
+	fz_buf_str(b, ", \"match\": {\"how\": \"");
+	fz_buf_str(b, fz_link_names[link->how]);
+	add_double(b, "\", \"score\": ", link->score);
+	fz_buf_str(b, ", \"from\": {\"name\": ");
+	fz_json_escape(b, link->name);
+	fz_buf_str(b, ", \"file\": ");
+	fz_json_escape(b, link->file);
+	fz_buf_str(b, "}}");
 }
 
 static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
@@ -325,6 +340,7 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 		add_cost(&b, d, &f->cost);
 		add_judged(&b, "self", &verdicts->self[i]);
 		add_judged(&b, "total", &verdicts->total[i]);
+		add_match(&b, &f->link);
 		fz_buf_char(&b, '}');
 		fz_json_raw(j, fz_buf_view(&b));
 	}
@@ -338,6 +354,57 @@ static void write_warnings(struct fz_json *j, const struct fz_diff *d)
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < d->warning_count; i++)
 		fz_json_str(j, fz_str_of(d->warnings[i]));
+	fz_json_close(j, ']');
+}
+
+static void write_rules(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "name_rules");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->rule_count; i++) {
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "rule", fz_str_of(d->rules[i].text));
+		fz_json_kint(j, "base_functions", d->rules[i].functions[FZ_BASE]);
+		fz_json_kint(j, "head_functions", d->rules[i].functions[FZ_HEAD]);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
+void fz_report_json_links(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "links");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->link_count; i++) {
+		const struct fz_diff_function *f = &d->functions[d->links[i]];
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "how", fz_str_of(fz_link_names[f->link.how]));
+		fz_json_kdouble(j, "score", f->link.score);
+		fz_json_kstr(j, "from_name", f->link.name);
+		fz_json_kstr(j, "from_file", f->link.file);
+		fz_json_kstr(j, "name", f->name);
+		fz_json_kstr(j, "file", f->file);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
+void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "shifts");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->shift_count; i++) {
+		const struct fz_diff_shift *s = &d->shifts[i];
+		fz_json_open(j, '{');
+		fz_json_kint(j, "node", s->node);
+		fz_json_kint(j, "base_callees", s->callees[FZ_BASE]);
+		fz_json_kint(j, "head_callees", s->callees[FZ_HEAD]);
+		fz_json_kint(j, "base_total", s->cost[FZ_BASE]);
+		fz_json_kint(j, "head_total", s->cost[FZ_HEAD]);
+		fz_json_kdouble(j, "diff_total",
+				fz_diff_delta(d, s->cost[FZ_BASE], s->cost[FZ_HEAD]));
+		fz_json_close(j, '}');
+	}
 	fz_json_close(j, ']');
 }
 
@@ -362,6 +429,9 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_json_close(&j, '}');
 	write_verdict(&j, verdicts);
 	write_warnings(&j, d);
+	write_rules(&j, d);
+	fz_report_json_links(&j, d);
+	fz_report_json_shifts(&j, d);
 	write_diff_nodes(&j, d, verdicts, &parts);
 	write_diff_functions(&j, d, verdicts, &parts);
 	fz_json_kint(&j, "elided_count", d->elided_count);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/io.h"
+#include "base/json.h"
 #include "diff/judge.h"
 #include "profile/profile.h"
 
@@ -11,3 +12,6 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 			 struct fz_output *out);
 /* One profile: facts, functions and call tree of the default metric, "schema": 1. */
 void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out);
+/* The parts of a diff that tell what was inferred: "links" and "shifts" of an open object. */
+void fz_report_json_links(struct fz_json *j, const struct fz_diff *d);
+void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d);

@@ -11,6 +11,7 @@
 #include "page_data.h"
 
 #include "page_source.h"
+#include "report/json.h"
 
 #include <stdio.h>
 
@@ -453,6 +454,8 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_kdouble(j, "factor", d->factor);
 	fz_json_close(j, '}');
 	fz_json_kstr(j, "match", fz_str_of(fz_match_names[d->match]));
+	fz_report_json_links(j, d);
+	fz_report_json_shifts(j, d);
 	fz_json_kint(j, "elided_count", d->elided_count);
 	fz_json_kint(j, "elided_time", d->elided_time);
 	fz_json_key(j, "warnings");

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "diff/judge.h"
@@ -26,6 +27,10 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 /* The run's verdict, the functions that changed, new and removed code, scaling and quality. */
 void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
+/* What a diff inferred about which function is which: every link with its score, cost that only
+ * went from callee to callee, and what was taken away from names. Nothing where there is nothing.
+ */
+void fz_report_inferred(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out);
 /* One sentence without a full stop about the recording's sampling quality: "2,497 samples, 3
  * rejected (0.1 %: 3 root missing), 0 instants missed, longest gap 3.2 ms". */
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out);

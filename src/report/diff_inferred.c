@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a diff's text that says what was inferred, so that nobody has to believe it.
+ *
+ *   Taken for the same: 2 functions
+ *     score  how            function
+ *      1.00  moved          load (tools/io.py:3)
+ *                             was load (util.py)
+ */
+#include "report/text.h"
+
+#include "report/table.h"
+
+enum { LINK_COLUMNS = 25, SHIFT_COLUMNS = 2, WAS_COLUMNS = 31 };
+
+static const char *const how_titles[] = {
+	[FZ_LINK_MOVED] = "moved",
+	[FZ_LINK_NAME] = "name",
+	[FZ_LINK_NEIGHBOURHOOD] = "neighbourhood",
+	[FZ_LINK_MAPPED] = "mapped",
+};
+
+static void heading(const char *text, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_buf_printf(out, "\n%s%s%s", fz_hue_on(style, FZ_HUE_BOLD), text,
+		      fz_hue_off(style, FZ_HUE_BOLD));
+}
+
+static void print_link(const struct fz_diff_function *f, const struct fz_style *style,
+		       struct fz_buf *out)
+{
+	char score[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(out, "  %5s  %-13s  ", fz_format_decimal(f->link.score, 2, score),
+		      how_titles[f->link.how]);
+	fz_table_function(f->name, f->file, f->line, fz_table_rest(style, LINK_COLUMNS), style,
+			  out);
+	fz_buf_printf(out, "\n%26swas ", "");
+	fz_table_function(f->link.name, f->link.file, 0, fz_table_rest(style, WAS_COLUMNS), style,
+			  out);
+	fz_buf_char(out, '\n');
+}
+
+static void print_links(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out)
+{
+	char count[FZ_NUMBER_SIZE];
+
+	if (d->link_count == 0)
+		return;
+	heading("Taken for the same", style, out);
+	fz_buf_printf(out, ": %s\n%s  score  how            function%s\n",
+		      fz_format_plural(d->link_count, "function", count),
+		      fz_hue_on(style, FZ_HUE_DIM), fz_hue_off(style, FZ_HUE_DIM));
+	for (uint32_t i = 0; i < d->link_count; i++)
+		print_link(&d->functions[d->links[i]], style, out);
+	fz_table_wrap("Where that is wrong: --map OLD= forbids a link, --map OLD=NEW makes one, "
+		      "--no-rename and --match names infer less.",
+		      2, style, out);
+}
+
+static void print_shift(const struct fz_diff *d, const struct fz_diff_shift *s,
+			const struct fz_style *style, struct fz_buf *out)
+{
+	const struct fz_diff_function *f = &d->functions[d->nodes[s->node].function];
+	char cost[FZ_SIDES][FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
+
+	fz_buf_str(out, "  ");
+	fz_table_function(f->name, f->file, f->line, fz_table_rest(style, SHIFT_COLUMNS), style,
+			  out);
+	fz_buf_printf(out, "\n    %u removed, %s -> %u new, %s: %s\n", s->callees[FZ_BASE],
+		      fz_format_value(d->factor * (double)s->cost[FZ_BASE], d->unit, cost[FZ_BASE]),
+		      s->callees[FZ_HEAD],
+		      fz_format_value((double)s->cost[FZ_HEAD], d->unit, cost[FZ_HEAD]),
+		      fz_format_change(fz_diff_delta(d, s->cost[FZ_BASE], s->cost[FZ_HEAD]),
+				       d->unit, change));
+}
+
+static void print_shifts(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out)
+{
+	if (d->shift_count == 0)
+		return;
+	heading("Cost that only went from one callee to another", style, out);
+	fz_buf_str(out, ", below\n");
+	for (uint32_t i = 0; i < d->shift_count; i++)
+		print_shift(d, &d->shifts[i], style, out);
+}
+
+static void print_rules(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out)
+{
+	struct fz_buf line = { 0 };
+
+	if (d->rule_count == 0)
+		return;
+	fz_buf_str(&line, "Names were compared without: ");
+	for (uint32_t i = 0; i < d->rule_count; i++) {
+		const struct fz_diff_rule *r = &d->rules[i];
+		fz_buf_printf(&line, "%s%s (%u and %u functions)", i ? "; " : "", r->text,
+			      r->functions[FZ_BASE], r->functions[FZ_HEAD]);
+	}
+	fz_buf_char(&line, '.');
+	fz_buf_char(out, '\n');
+	fz_table_wrap(line.p, 2, style, out);
+	fz_buf_release(&line);
+}
+
+void fz_report_inferred(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out)
+{
+	print_links(d, style, out);
+	print_shifts(d, style, out);
+	print_rules(d, style, out);
+}
