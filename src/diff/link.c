@@ -7,8 +7,9 @@
  *                       each link makes its neighbours easier to recognise
  *
  * Everything is symmetric: base and head could be swapped. Nothing is linked on a tie, names that
- * say nothing (<module>, <lambda>, __init__) are no evidence, markers never take part, and what
- * was seen in fewer than ten samples of either side is too small to be told by its neighbours.
+ * say nothing (<module>, <lambda>, __init__) are no evidence, and markers never take part. What was
+ * seen in fewer than ten samples of either side is too small to be told by its neighbours, and what
+ * costs four times as much as before is rather something else in the same place.
  *
  * Neighbourhoods are edges: (orphan, direction, neighbour, share of the orphan's weight in that
  * direction). Candidates for a base orphan are found through neighbours that are matched already:
@@ -30,6 +31,7 @@ static const double accept_lead = 0.10;
 static const double weight_neighbours = 0.35; /* of callees, and of callers */
 static const double weight_file = 0.20;
 static const double weight_size = 0.10;
+static const double least_size = 0.25; /* the smaller's part of the larger */
 
 struct linker {
 	struct fz_diff *d;
@@ -583,6 +585,13 @@ static double same_file(const struct linker *l, uint32_t a, uint32_t b)
 	return from == to || l->moved_to[from] == to ? 1 : 0;
 }
 
+static double size_ratio(const struct search *s, uint32_t a, uint32_t b)
+{
+	double x = s->graph[FZ_BASE].size[a], y = s->graph[FZ_HEAD].size[b];
+
+	return FZ_MAX(x, y) > 0 ? FZ_MIN(x, y) / FZ_MAX(x, y) : 0;
+}
+
 /* Parts that nothing is known about are left out of the mean. */
 static double score(const struct search *s, uint32_t a, uint32_t b)
 {
@@ -611,9 +620,7 @@ static double score(const struct search *s, uint32_t a, uint32_t b)
 		sum += weight_file * file;
 		weights += weight_file;
 	}
-	double size = FZ_MAX(ga->size[a], gb->size[b]);
-	if (size > 0)
-		sum += weight_size * FZ_MIN(ga->size[a], gb->size[b]) / size;
+	sum += weight_size * size_ratio(s, a, b);
 	return sum / (weights + weight_size);
 }
 
@@ -638,7 +645,7 @@ static void score_candidates(struct search *s, uint32_t a)
 		qsort_r(s->touched, n, sizeof(*s->touched), compare_common, s);
 	for (uint32_t i = 0; i < n && i < CANDIDATES_MAX; i++) {
 		uint32_t b = s->touched[i];
-		if (kind_of(s->l, a) != kind_of(s->l, b))
+		if (kind_of(s->l, a) != kind_of(s->l, b) || size_ratio(s, a, b) < least_size)
 			continue;
 		fz_grow(s->pairs, s->n, s->cap);
 		s->pairs[s->n++] = (struct pair){ a, b, score(s, a, b) };
