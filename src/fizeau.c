@@ -21,8 +21,7 @@ _Static_assert(FIZEAU_EINPUT == (int)FZ_EINPUT && FIZEAU_ELIMIT == (int)FZ_ELIMI
 		       FIZEAU_EUSAGE == (int)FZ_EUSAGE,
 	       "the same codes");
 _Static_assert((int)FIZEAU_MATCH_EXACT == FZ_MATCH_EXACT &&
-		       (int)FIZEAU_SCALE_SHARE == FZ_SCALE_SHARE &&
-		       (int)FIZEAU_MOVED == FZ_MOVED,
+		       (int)FIZEAU_SCALE_SHARE == FZ_SCALE_SHARE && (int)FIZEAU_MOVED == FZ_MOVED,
 	       "the same enumerations");
 
 struct fizeau_profile {

@@ -37,6 +37,9 @@ Removed code, not seen in the head: 2 functions, self 101 ms
 
 Call paths that are gone: 3, self 140 ms
 
+Names were compared without: prefixes and versions of libraries (2 and 2
+  functions); root folders (9 and 8 functions).
+
 Scaling: share; base values are multiplied by 1.0033 to make the totals equal.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
@@ -56,6 +59,9 @@ Self: 0 changed, 8 unchanged within ±0.2 % of the run, 0 cannot tell.
 
 Total, callees included: 0 changed, 11 unchanged within ±0.2 % of the run, 0
   cannot tell.
+
+Names were compared without: prefixes and versions of libraries (2 and 2
+  functions); root folders (9 and 9 functions).
 
 Scaling: time; base values stand as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
@@ -79,7 +85,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 42 | cut -c 1-220
   "schema": 1,
   "kind": "diff",
   "metric": "wall",
-  "match": "names",
+  "match": "full",
   "base": {
     "samples": 1203,
     "total": 601500000,
@@ -111,12 +117,12 @@ $ fizeau diff --format json base.bin head.bin | head -n 42 | cut -c 1-220
     "more than 5 % of the base's samples could not be read",
     "more than 5 % of the head's samples could not be read"
   ],
-  "nodes": [
-    {"id": 0, "parent": -1, "name": "_run_module_as_main", "file": "lib/python3/runpy.py", "line": 201, "state": "common", "base_self": 0, "base_total": 601500000, "head_self": 0, "head_total": 603500000, "diff_self": 0,
-    {"id": 1, "parent": 0, "name": "_run_code", "file": "lib/python3/runpy.py", "line": 87, "state": "common", "base_self": 1000000, "base_total": 601500000, "head_self": 1500000, "head_total": 603500000, "diff_self": 49
-    {"id": 2, "parent": 1, "name": "\u003cmodule>", "file": "program.py", "line": 62, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null,
-    {"id": 3, "parent": 2, "name": "main", "file": "program.py", "line": 57, "state": "common", "base_self": 0, "base_total": 600500000, "head_self": 0, "head_total": 602000000, "diff_self": 0, "pct_self": null, "diff_to
-    {"id": 4, "parent": 3, "name": "serve", "file": "program.py", "line": 48, "state": "common", "base_self": 1000000, "base_total": 600500000, "head_self": 500000, "head_total": 602000000, "diff_self": -503325.02078138,
+  "name_rules": [
+    {"rule": "prefixes and versions of libraries", "base_functions": 2, "head_functions": 2},
+    {"rule": "root folders", "base_functions": 9, "head_functions": 8}
+  ],
+  "links": [],
+  "shifts": [],
 
 # Canonical names forgive another checkout, exact matching does not.
 $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep changed
