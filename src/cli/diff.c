@@ -2,19 +2,22 @@
 /* fizeau diff: two recordings, what changed between them. */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/set.h"
 #include "store/store.h"
 
-static int compare(const char *base_name, const char *head_name, struct fz_cli_output *o,
-		   struct fz_error *err)
+static int compare(const struct fz_set *base_set, const struct fz_set *head_set,
+		   struct fz_cli_output *o, struct fz_error *err)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
 	fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
-	int r = fz_cli_load(base_name, &base, err);
+	fz_auto(fz_free_ptr) char *base_label = fz_set_label(base_set);
+	fz_auto(fz_free_ptr) char *head_label = fz_set_label(head_set);
+	int r = fz_set_load(base_set, o->force, &base, err);
 
 	if (!r)
-		r = fz_cli_load(head_name, &head, err);
-	o->labels[FZ_BASE] = base_name;
-	o->labels[FZ_HEAD] = head_name;
+		r = fz_set_load(head_set, o->force, &head, err);
+	o->labels[FZ_BASE] = base_label;
+	o->labels[FZ_HEAD] = head_label;
 	return r ? r : fz_cli_output_write_diff(o, base, head, err);
 }
 
@@ -24,7 +27,7 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 	fz_auto(fz_free_ptr) char *head = NULL;
 	int r = fz_store_last_two(&base, &head, err);
 
-	return r ? r : compare(base, head, o, err);
+	return r ? r : compare(&(struct fz_set){ &base, 1 }, &(struct fz_set){ &head, 1 }, o, err);
 }
 
 static int run(const struct fz_command *command, int argc, char **argv)
@@ -45,15 +48,17 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (state.argument_count != 2 && state.argument_count != 0)
-		return fz_cli_errorf("diff: needs two recordings, BASE and HEAD (or none, for the "
-				     "last two of the same program), but got %d",
-				     state.argument_count);
+	struct fz_set base = { 0 }, head = { 0 };
+	if (state.argument_count &&
+	    fz_set_split(state.arguments, state.argument_count, &base, &head, &err)) {
+		fz_error_prefix(&err, "diff");
+		return fz_cli_error(&err);
+	}
 	int r = fz_cli_output_check(&output, true, NULL, &err);
 	if (!r && state.argument_count == 0)
 		r = compare_last_two(&output, &err);
 	else if (!r)
-		r = compare(state.arguments[0], state.arguments[1], &output, &err);
+		r = compare(&base, &head, &output, &err);
 	fz_cli_output_release(&output);
 	if (r)
 		return fz_cli_error(&err);
@@ -63,11 +68,12 @@ static int run(const struct fz_command *command, int argc, char **argv)
 const struct fz_command fz_command_diff = {
 	.name = "diff",
 	.summary = "compare two recordings: what became slower or faster",
-	.usage = "[options] [BASE HEAD]",
+	.usage = "[options] [BASE HEAD | BASE... :: HEAD...]",
 	.examples =
 		"  fizeau diff                              the last two recordings of a program\n"
 		"  fizeau diff before.fz after.fz           what changed, as text\n"
 		"  fizeau diff @2 @1 -o diff.html           as a page\n"
+		"  fizeau diff a1.fz a2.fz :: b1.fz b2.fz   several runs a side\n"
 		"  fizeau diff old.bin new.bin --format json\n"
 		"  fizeau diff main HEAD --fail-on regression --threshold 5%\n",
 	.run = run,

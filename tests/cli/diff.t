@@ -150,7 +150,7 @@ fizeau: binary: is no format for a diff; choose one of text, html, svg, json, co
 [2]
 
 $ fizeau diff base.bin
-fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program), but got 1
+fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 1
 [2]
 
 $ fizeau diff
@@ -192,7 +192,7 @@ Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
 $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings: what became slower or faster
 
-Usage: fizeau diff [options] [BASE HEAD]
+Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD...]
 
 # A terminal may be narrow.
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 7
@@ -270,3 +270,8 @@ fizeau: --threshold: needs to know of what: add --fail-on regression
 $ fizeau diff a.folded b.folded --fail-on change --threshold 4x
 fizeau: diff: --threshold: '4x' is no percentage from 0 on, such as 5%
 [2]
+
+# Sets: every recording brings its runs.
+$ fizeau diff base.bin base.bin :: head.bin base.bin head.bin --format json | grep -o '"runs".*[0-9]'
+"runs": 2
+"runs": 3

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of recordings: each recording brings its runs, and the set is judged as one recording of
+ * all of them. */
+#include "cli/set.h"
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "diff/diff.h"
+#include "profile/merge.h"
+
+int fz_set_split(char **arguments, int n, struct fz_set *ret_base, struct fz_set *ret_head,
+		 struct fz_error *err)
+{
+	int at = 0;
+
+	while (at < n && strcmp(arguments[at], "::") != 0)
+		at++;
+	if (at == n && n != 2)
+		return fz_fail(err, FZ_EUSAGE,
+			       "needs two recordings, BASE and HEAD (or none, for the last two of "
+			       "the same program, or two sets, BASE... :: HEAD...), but got %d",
+			       n);
+	bool sets = at < n;
+	struct fz_set base = { arguments, sets ? at : 1 };
+	struct fz_set head = { arguments + at + 1, n - at - 1 };
+	if (!sets)
+		head = (struct fz_set){ arguments + 1, 1 };
+	for (int i = 0; i < head.n; i++)
+		if (strcmp(head.names[i], "::") == 0)
+			return fz_fail(err, FZ_EUSAGE, "only one '::' separates two sets");
+	if (base.n == 0 || head.n == 0)
+		return fz_fail(err, FZ_EUSAGE, "no recording stands %s '::'",
+			       base.n ? "after" : "before");
+	*ret_base = base;
+	*ret_head = head;
+	return 0;
+}
+
+static int add(struct fz_profile *set, const char *first, const char *name,
+	       const struct fz_profile *p, bool force, struct fz_error *err)
+{
+	int rc = 0;
+
+	if (set->run_count && !force)
+		rc = fz_diff_comparable(&set->recording, &p->recording, err);
+	if (rc)
+		return fz_error_prefix(err, "%s and %s are no set", first, name);
+	struct fz_str was = fz_profile_fact(set, "program");
+	struct fz_str is = fz_profile_fact(p, "program");
+	if (was.n && is.n && !fz_str_eq(was, is))
+		fz_cli_warn("%s and %s are of different programs: '%.*s' and '%.*s'", first, name,
+			    (int)was.n, was.p, (int)is.n, is.p);
+	rc = fz_profile_merge(set, p, err);
+	return rc ? fz_error_prefix(err, "%s", name) : 0;
+}
+
+int fz_set_load(const struct fz_set *set, bool force, struct fz_profile **ret, struct fz_error *err)
+{
+	if (set->n == 1)
+		return fz_cli_load(set->names[0], ret, err);
+	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();
+	for (int i = 0; i < set->n; i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+		int rc = fz_cli_load(set->names[i], &p, err);
+		if (!rc)
+			rc = add(all, set->names[0], set->names[i], p, force, err);
+		if (rc)
+			return rc;
+	}
+	*ret = fz_steal(all);
+	return 0;
+}
+
+char *fz_set_label(const struct fz_set *set)
+{
+	if (set->n == 1)
+		return fz_strdup(set->names[0]);
+	return fz_asprintf("%s and %d more", set->names[0], set->n - 1);
+}
