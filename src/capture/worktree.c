@@ -87,7 +87,7 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 	static const char *const changed[] = { "--no-optional-locks",
 					       "-c",
 					       "core.fsmonitor=false",
-					       "diff-index",
+					       "diff",
 					       "--quiet",
 					       "HEAD",
 					       "--",
@@ -96,7 +96,7 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 	int status = 0;
 	int rc = ask_git(NULL, root, &r.root, err);
 
-	if (!rc)
+	if (!rc && r.root)
 		rc = ask_git(NULL, prefix, &r.prefix, err);
 	if (!rc && (!r.root || !r.prefix))
 		rc = fz_fail(err, FZ_EUSAGE,
@@ -106,7 +106,7 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 		rc = run_git(NULL, changed, STDERR_FILENO, &status, err);
 	if (rc)
 		return rc;
-	r.dirty = status != 0;
+	r.dirty = WIFEXITED(status) && WEXITSTATUS(status) == 1;
 	*ret = r;
 	r = (struct fz_repository){ 0 };
 	return 0;

@@ -72,6 +72,7 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(options.record.output),
+	FZ_CLI_OUTPUT_GATE_ENTRIES(options.record.output),
 	{ .kind = FZ_OPT_END },
 };
 /* clang-format on */
@@ -450,7 +451,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	}
 	if (c.series.stopped_by)
 		return 128 + c.series.stopped_by;
-	return rc ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
+	if (rc)
+		return FZ_EXIT_TROUBLE;
+	return options.record.output.closed ? FZ_EXIT_REGRESSION : FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_compare = {

@@ -28,7 +28,59 @@ fizeau: diff: --scale: 'sideways' is not one of auto, time, share
 [2]
 
 $ fizeau diff only-one
-fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program), but got 1
+fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 1
+[2]
+
+# Sets of recordings.
+$ fizeau diff a :: b :: c
+fizeau: diff: only one '::' separates two sets
+[2]
+
+$ fizeau diff a b ::
+fizeau: diff: no recording stands after '::'
+[2]
+
+$ fizeau diff :: a b
+fizeau: diff: no recording stands before '::'
+[2]
+
+$ fizeau run --runs 0 true
+fizeau: run: --runs: '0' is not a whole number from 1 to 1000
+[2]
+
+$ fizeau run --runs 2 -d 1 --keep true
+fizeau: run: --keep: cannot be had with several --runs
+[2]
+
+# A comparison needs to know what to run, and where.
+$ fizeau compare HEAD~1
+fizeau: compare: nothing to run; write the command after '--', for example: fizeau compare HEAD~1 -- python3 bench.py
+[2]
+
+$ fizeau compare one two -- true
+fizeau: compare: takes one revision, the base; the head is the working tree
+[2]
+
+$ fizeau compare --base true
+fizeau: compare: --base and --head: need each other
+[2]
+
+$ fizeau compare --base true --head true HEAD~1
+fizeau: compare: --base and --head: are the commands; there is no other to run
+[2]
+
+$ fizeau compare -r max -- true
+fizeau: compare: --clock cpu needs a rate, not 'max'
+[2]
+
+$ GIT_CEILING_DIRECTORIES="$PWD/.." fizeau compare HEAD~1 -- true
+...
+fizeau: compare: the current folder is in no git checkout; compare two commands with --base and --head
+[2]
+
+$ git init -q . && fizeau compare nosuch -- true
+...
+fizeau: compare: 'nosuch': git knows no such revision
 [2]
 
 $ fizeau replay
