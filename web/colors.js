@@ -43,14 +43,14 @@ export function glyphOf(colour) {
 const palettes = {
 	fizeau: {
 		light: {
-			same: "#e5e7ec", more: ["#fbd0c8", "#f3a99f", "#e2685c", "#b0201f"],
-			less: ["#cde0fd", "#a1c4f4", "#5793e4", "#1c53b4"],
-			added: "#c4a5ee", removed: "#7446c2",
+			same: "#e7ebf2", more: ["#ffd7cf", "#f1a59a", "#e2685c", "#b0201f"],
+			less: ["#c5d9fd", "#93b8fc", "#4c90f2", "#1c53b4"],
+			added: "#b36db3", removed: "#7446c2",
 		},
 		dark: {
-			same: "#3b404b", more: ["#5e3431", "#913f3a", "#d45a50", "#ff8b7f"],
-			less: ["#2b4063", "#2f5c9e", "#4288df", "#8abcff"],
-			added: "#8e6dd1", removed: "#b598f2",
+			same: "#3c4049", more: ["#552d2c", "#913f3a", "#d45a50", "#ff8b7f"],
+			less: ["#1e3557", "#315680", "#5d9aff", "#98c5ff"],
+			added: "#983fe0", removed: "#b598f2",
 		},
 	},
 	tachyon: {

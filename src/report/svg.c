@@ -41,8 +41,8 @@ static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };
 
 /* As web/colors.js has them; from SAME to REMOVED. */
 static const char *const fills[][REMOVED + 1] = {
-	[FZ_PALETTE_FIZEAU] = { "#e5e7ec", "#fbd0c8", "#f3a99f", "#e2685c", "#b0201f", "#cde0fd",
-				"#a1c4f4", "#5793e4", "#1c53b4", "#c4a5ee", "#7446c2" },
+	[FZ_PALETTE_FIZEAU] = { "#e7ebf2", "#ffd7cf", "#f1a59a", "#e2685c", "#b0201f", "#c5d9fd",
+				"#93b8fc", "#4c90f2", "#1c53b4", "#b36db3", "#7446c2" },
 	[FZ_PALETTE_TACHYON] = { "#bdbdbd", "#ffcdd2", "#ef9a9a", "#e57373", "#d32f2f", "#90caf9",
 				 "#64b5f6", "#42a5f5", "#1976d2", "#9575cd", "#b39ddb" },
 };

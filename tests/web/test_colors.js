@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The palette, seen with normal and with colour-blind eyes: what must not be mistaken for another.
+// Removed frames are hollow, so their edge only needs contrast.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const { withPage } = require("./browser.js");
+const { profilePage } = require("./pages.js");
+const { test } = require("./tap.js");
+const { apart, ciede2000, contrast, kinds } = require("./vision.js");
+
+const names = ["same", "more 1", "more 2", "more 3", "more 4", "less 1", "less 2", "less 3", "less 4", "new"];
+const MORE = [1, 2, 3, 4], LESS = [5, 6, 7, 8], NEW = 9;
+
+function pairs(a, b) {
+	return a.flatMap((x) => b.map((y) => [x, y]));
+}
+
+// What has to differ, and by how much (CIEDE2000) for every kind of eyes.
+const rules = [
+	["more and less", 20, pairs(MORE, LESS)],
+	["new and all others", 10, pairs([NEW], [0, ...MORE, ...LESS])],
+	["steps", 10, [[0, 1], [1, 2], [2, 3], [3, 4], [0, 5], [5, 6], [6, 7], [7, 8]]],
+];
+
+const one = [{ tid: 1, stack: [{ name: "main", file: "/srv/app/main.py", line: 3 }], count: 1 }];
+
+async function withPalettes(body) {
+	await withPage(profilePage(one), {}, async (page) => {
+		for (const theme of ["light", "dark"])
+			body(theme, await page.evaluate((t) => {
+				const p = $$colors.makePalette("fizeau", t);
+				return { ...p, inkOf: undefined, inks: p.fill.map((_, i) => p.inkOf(i)) };
+			}, theme));
+	});
+}
+
+test("colour differences are those of the published examples", () => {
+	for (const [a, b, expected] of [
+		[[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425], [[22.7233, 20.0904, -46.694], [23.0331, 14.973, -42.5619], 2.0373],
+		[[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644], [[50, 2.5, 0], [73, 25, -18], 27.1492],
+		[[50, -1, 2], [50, 0, 0], 2.3669], [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
+	]) assert.ok(Math.abs(ciede2000(a, b) - expected) < 1e-4, `${a} ${b}`);
+	assert.equal(contrast("#000000", "#ffffff"), 21);
+});
+
+test("colours that mean different things differ for all eyes", async () => {
+	const close = [];
+	await withPalettes((theme, { fill }) => {
+		for (const kind of kinds)
+			for (const [what, least, list] of rules)
+				for (const [a, b] of list) {
+					const d = apart(fill[a], fill[b], kind);
+					if (d < least) close.push(`${theme} ${kind}, ${what}: ${names[a]} ${names[b]} ${d.toFixed(1)}`);
+				}
+	});
+	assert.deepEqual(close, []);
+});
+
+test("text has contrast on every colour, and a hollow frame's edge on the page", async () => {
+	const low = [];
+	await withPalettes((theme, { fill, inks, page, removed, ink, match }) => {
+		fill.forEach((c, i) => contrast(c, inks[i]) < 4.5 && low.push(`${theme} ${names[i] ?? i}`));
+		for (const c of [removed, ink, match]) if (contrast(c, page) < 4.5) low.push(`${theme} ${c}`);
+	});
+	assert.deepEqual(low, []);
+});
+
+test("a picture has the page's colours", async () => {
+	const source = fs.readFileSync(path.join(__dirname, "../../src/report/svg.c"), "utf8");
+	await withPalettes((theme, { fill, removed }) => {
+		if (theme === "light") for (const c of [...fill.slice(0, 10), removed]) assert.ok(source.includes(c), c);
+	});
+});
