@@ -125,10 +125,21 @@ static void add_to(struct row *row, int column, const struct fz_collapsed_value 
 	row->fraction[column] += v->fraction;
 }
 
+/* A number behind a blank, which was refused because it is too large. */
+static bool ends_in_number(struct fz_str line)
+{
+	line = fz_collapsed_trimmed(line);
+	size_t at = line.n;
+
+	while (at && line.p[at - 1] >= '0' && line.p[at - 1] <= '9')
+		at--;
+	return at && at < line.n && (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
+}
+
 /* In a file of nothing but stacks each line is a sample; elsewhere it is no line of ours. */
 static void read_bare_line(struct reader *r, struct fz_str line)
 {
-	if (r->valued || !memchr(line.p, ';', line.n)) {
+	if (r->valued || !memchr(line.p, ';', line.n) || ends_in_number(line)) {
 		r->p->skipped_lines++;
 		return;
 	}

@@ -142,3 +142,17 @@ fizeau: empty: the file is empty
   "schema": 1,
 ls: cannot access '*.json.*': No such file or directory
 [2]
+
+# A count beyond all measure is no part of a name; with others around it, its line is skipped.
+$ printf 'a;b 99999999999999999999\n' > huge.folded; fizeau replay huge.folded
+fizeau: huge.folded: not a profile in a format that can be read (collapsed, fz, tachyon)
+[2]
+
+$ echo 'a;c 2' >> huge.folded; fizeau replay huge.folded
+2 samples
+
+              self               total  function
+        2  100.0 %          2  100.0 %  c
+        0    0.0 %          2  100.0 %  a
+
+Sampling: 2 samples; 1 line skipped.
