@@ -37,3 +37,9 @@ int fz_cli_errorf(const char *fmt, ...);
 /* "fizeau: warning: MESSAGE" on stderr. */
 FZ_PRINTF(1, 2)
 void fz_cli_warn(const char *fmt, ...);
+/* "fizeau: MESSAGE" on stderr, whatever a path in it contains. */
+FZ_PRINTF(1, 2)
+void fz_cli_note(const char *fmt, ...);
+/* Text to standard output, at once. When it cannot be written main says so, and ends with
+ * FZ_EXIT_TROUBLE unless the status is another one. */
+void fz_cli_print(struct fz_str text);

@@ -344,7 +344,7 @@ static int keep_recordings(const struct comparison *c, struct fz_error *err)
 			fz_asprintf("%s/%s-%s.fz", c->cache, project, side_names[s]);
 		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
 		if (!rc)
-			fprintf(stderr, "fizeau: %s is kept in %s\n", side_names[s], path);
+			fz_cli_note("%s is kept in %s", side_names[s], path);
 	}
 	return rc;
 }

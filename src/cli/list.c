@@ -84,14 +84,14 @@ static int list(const struct fz_command *command, int argc, char **argv)
 	if (fz_store_list(folder, &l, &err))
 		return fz_cli_error(&err);
 	if (l.n == 0) {
-		fprintf(stderr, "fizeau: no recordings in %s; 'fizeau run' makes one\n", folder);
+		fz_cli_note("no recordings in %s; 'fizeau run' makes one", folder);
 		return FZ_EXIT_OK;
 	}
 	fz_buf_printf(&out, "%-4s %-19s %8s %9s  %-8s  %s\n", "", "made", "lasted", "samples",
 		      "commit", "program");
 	for (size_t i = 0; i < l.n && (limit == 0 || i < (size_t)limit); i++)
 		add_recording(i + 1, l.paths[i], &style, &out);
-	fz_write_full(STDOUT_FILENO, out.p, out.n);
+	fz_cli_print(fz_buf_view(&out));
 	return FZ_EXIT_OK;
 }
 

@@ -4,6 +4,8 @@
 #include "format/format.h"
 #include "report/report.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,9 +28,25 @@ static const struct fz_command *find_command(const char *name)
 	return NULL;
 }
 
+/* Why standard output could not be written; told when everything else is done. */
+static int stdout_errno;
+
+static void flush_stdout(void)
+{
+	if (fflush(stdout) == EOF)
+		stdout_errno = errno;
+}
+
+void fz_cli_print(struct fz_str text)
+{
+	flush_stdout();
+	if (!fz_write_full(STDOUT_FILENO, text.p, text.n))
+		stdout_errno = errno;
+}
+
 int fz_cli_error(const struct fz_error *err)
 {
-	fflush(stdout);
+	flush_stdout();
 	fprintf(stderr, "fizeau: %s\n", err->message);
 	return FZ_EXIT_TROUBLE;
 }
@@ -55,8 +73,21 @@ void fz_cli_warn(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	fz_str_printable(text, strlen(text), safe, sizeof(safe));
-	fflush(stdout);
+	flush_stdout();
 	fprintf(stderr, "fizeau: warning: %s\n", safe);
+}
+
+void fz_cli_note(const char *fmt, ...)
+{
+	char text[PATH_MAX + 256], safe[4 * sizeof(text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fz_str_printable(text, strlen(text), safe, sizeof(safe));
+	flush_stdout();
+	fprintf(stderr, "fizeau: %s\n", safe);
 }
 
 static void print_command_help(const struct fz_command *command, const struct fz_opt *options)
@@ -69,7 +100,7 @@ static void print_command_help(const struct fz_command *command, const struct fz
 	if (command->examples)
 		fz_buf_printf(&text, "\nExamples:\n%s", command->examples);
 	fz_opt_help(options, style.columns, &text);
-	fputs(text.p, stdout);
+	fz_cli_print(fz_buf_view(&text));
 	fz_buf_release(&text);
 }
 
@@ -93,7 +124,7 @@ bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, 
 
 static void print_overview(FILE *to)
 {
-	fputs("fizeau: record Python and native programs from outside, compare recordings\n\n"
+	fputs("fizeau: record Python programs from outside, compare recordings\n\n"
 	      "Usage: fizeau COMMAND [options]\n\nCommands:\n",
 	      to);
 	for (size_t i = 0; commands[i]; i++)
@@ -166,10 +197,8 @@ static void ignore_broken_pipes(void)
 		sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = on_broken_pipe }, NULL);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
-	setlocale(LC_CTYPE, "");
-	ignore_broken_pipes();
 	if (argc < 2) {
 		print_overview(stderr);
 		return FZ_EXIT_TROUBLE;
@@ -185,4 +214,22 @@ int main(int argc, char **argv)
 	if (!command)
 		return unknown_command(argv[1]);
 	return command->run(command, argc - 1, argv + 1);
+}
+
+/* A reader that went away has decided so; output lost for another reason is a failure, unless
+ * the status is already that of something else. */
+static int end_output(int status)
+{
+	flush_stdout();
+	if (!stdout_errno || stdout_errno == EPIPE || status != FZ_EXIT_OK)
+		return status;
+	fprintf(stderr, "fizeau: standard output: cannot be written: %s\n", strerror(stdout_errno));
+	return FZ_EXIT_TROUBLE;
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+	ignore_broken_pipes();
+	return end_output(dispatch(argc, argv));
 }

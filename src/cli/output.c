@@ -335,7 +335,7 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const st
 	int r = fz_output_close(out, err);
 
 	if (!r && target->tell)
-		fprintf(stderr, "fizeau: wrote %s\n", target->path);
+		fz_cli_note("wrote %s", target->path);
 	if (!r && o->browser)
 		r = fz_cli_browser_open(target->path, err);
 	return r;
@@ -443,7 +443,10 @@ void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile 
 
 	fz_report_text_profile(p, &options.text, text);
 	struct fz_str s = fz_buf_view(fz_output_buffer(text));
-	(void)!fz_write_full(fd, s.p, s.n);
+	if (fd == STDOUT_FILENO)
+		fz_cli_print(s);
+	else
+		(void)!fz_write_full(fd, s.p, s.n);
 }
 
 void fz_cli_output_release(struct fz_cli_output *o)

@@ -350,7 +350,7 @@ static int write_outputs(struct fz_record *r, struct fz_profile *p, struct fz_er
 
 	if (r->stored) {
 		fz_cli_output_print(o, p, running ? STDERR_FILENO : STDOUT_FILENO);
-		fprintf(stderr, "fizeau: recorded to %s\n", r->path);
+		fz_cli_note("recorded to %s", r->path);
 		return 0;
 	}
 	print_quality(p);
@@ -358,7 +358,7 @@ static int write_outputs(struct fz_record *r, struct fz_profile *p, struct fz_er
 		return 0;
 	int rc = fz_cli_output_write(o, p, err);
 	if (rc)
-		fprintf(stderr, "fizeau: the recording is kept in %s\n", r->path);
+		fz_cli_note("the recording is kept in %s", r->path);
 	else
 		unlink(r->path);
 	return rc;

@@ -218,7 +218,7 @@ static int write_runs(const struct runs *runs, const char *path, struct fz_error
 	int rc = fz_format_save(runs->all, &fz_format_fz, path, err);
 	if (!rc) {
 		fz_cli_output_print(o, runs->all, STDERR_FILENO);
-		fprintf(stderr, "fizeau: recorded %u runs to %s\n", runs->all->run_count, path);
+		fz_cli_note("recorded %u runs to %s", runs->all->run_count, path);
 	}
 	return rc;
 }

@@ -15,21 +15,37 @@ $ fizeau 2>/dev/null
 [2]
 
 $ fizeau 2>&1 | head -n 3
-fizeau: record Python and native programs from outside, compare recordings
+fizeau: record Python programs from outside, compare recordings
 
 Usage: fizeau COMMAND [options]
 
 $ fizeau help | head -n 3
-fizeau: record Python and native programs from outside, compare recordings
+fizeau: record Python programs from outside, compare recordings
 
 Usage: fizeau COMMAND [options]
 
 $ fizeau --help | head -n 1
-fizeau: record Python and native programs from outside, compare recordings
+fizeau: record Python programs from outside, compare recordings
 
 $ fizeau -h | head -n 1
-fizeau: record Python and native programs from outside, compare recordings
+fizeau: record Python programs from outside, compare recordings
 
 $ fizeau help frobnicate
 fizeau: help: 'frobnicate' is no command; 'fizeau help' lists them
 [2]
+
+# Output that is lost is told, by whichever command; a reader that went away is no failure.
+$ fizeau help >/dev/full
+fizeau: standard output: cannot be written: No space left on device
+[2]
+
+$ fizeau --version >&-
+fizeau: standard output: cannot be written: Bad file descriptor
+[2]
+
+$ fizeau help run >/dev/full
+fizeau: standard output: cannot be written: No space left on device
+[2]
+
+$ (fizeau help run; echo $? >&2) | true
+0

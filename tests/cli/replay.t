@@ -156,3 +156,7 @@ $ echo 'a;c 2' >> huge.folded; fizeau replay huge.folded
         0    0.0 %          2  100.0 %  a
 
 Sampling: 2 samples; 1 line skipped.
+
+# What is told about a file has one line, whatever its folder is called.
+$ d=$(printf 'odd\n\033[31mfolder'); mkdir "$d"; fizeau replay base.bin --flamegraph -o "$d"
+fizeau: wrote odd\n\x1b[31mfolder/flamegraph_18585.html

@@ -421,6 +421,18 @@ def full_disk():
             subprocess.run(["umount", small], check=True)
 
 
+@suite.test("what is told about a recording is one line, whatever its folder is called")
+def odd_folder():
+    with scratch() as d:
+        odd = pathlib.Path(d, "odd\n\x1b[31mfolder")
+        odd.mkdir()
+        (odd / "busy.py").write_text(BUSY)
+        done = fizeau("run", "busy.py", "0.3", "0", cwd=odd)
+        assert done.returncode == 0 and "\x1b" not in done.stderr, done
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("fizeau: recorded to ") and r"odd\n\x1b[31mfolder" in last, last
+
+
 @suite.test("an output that cannot be written is found before the program starts")
 def unwritable():
     with scratch(a_py="open('started', 'w')") as d:
