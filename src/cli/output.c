@@ -23,7 +23,7 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 			  .sort = (enum fz_text_sort)o->sort },
 		.html = FZ_HTML_DEFAULTS,
 		/* As difffolded.pl: columns as recorded unless scaling was asked for. */
-		.scaled = o->scale != FZ_SCALE_AUTO,
+		.scaled = o->scale != FZ_SCALE_AUTO || o->units[FZ_BASE] > 0,
 	};
 
 	r.html.palette = (enum fz_palette)o->palette;
@@ -112,6 +112,21 @@ int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, stru
 			       "--threshold: '%s' is no percentage from 0 on, such as 5%%", text);
 	o->threshold = percent / 100;
 	o->gated = true;
+	return 0;
+}
+
+int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	char *colon, *end;
+	double base = strtod(text, &colon);
+	double head = *colon == ':' ? strtod(colon + 1, &end) : 0;
+
+	if (*colon != ':' || *end || !(base > 0 && base < 1e18) || !(head > 0 && head < 1e18))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--units: '%s' is not two numbers above 0, such as 1000:1200", text);
+	o->units[FZ_BASE] = base;
+	o->units[FZ_HEAD] = head;
 	return 0;
 }
 
@@ -247,6 +262,7 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	const char *name = o->match            ? "match"
 			   : o->scale          ? "scale"
 			   : o->force          ? "force"
+			   : o->units[0] > 0   ? "units"
 			   : o->no_rename      ? "no-rename"
 			   : o->maps.n         ? "map"
 			   : o->renames.n      ? "rename"
@@ -277,6 +293,13 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 	if (o->gated && !o->gate)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--threshold: needs to know of what: add --fail-on regression");
+	if (o->units[FZ_BASE] > 0 && o->scale && o->scale != FZ_SCALE_UNIT)
+		return fz_fail(err, FZ_EUSAGE, "--units: goes with --scale unit, not %s",
+			       fz_scale_names[o->scale]);
+	if (o->scale == FZ_SCALE_UNIT && o->units[FZ_BASE] <= 0)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--scale unit: needs to know how much each side did: add --units "
+			       "BASE:HEAD");
 	resolve_path(o);
 	r = choose_format(o, diff, err);
 	if (!r)
@@ -380,6 +403,16 @@ static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 	fz_buf_release(&why);
 }
 
+/* Why a comparison was refused, if that is why. */
+static void show_differences(const struct fz_profile *base, const struct fz_profile *head)
+{
+	struct fz_buf b = { 0 };
+
+	if (fz_diff_differences(base, head, &b))
+		fputs(b.p, stderr);
+	fz_buf_release(&b);
+}
+
 static int fold_both(const struct fz_cli_output *o, struct fz_profile *base,
 		     struct fz_profile *head, struct fz_error *err)
 {
@@ -410,9 +443,12 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
 	    fz_diff_has_metric(head, FZ_STR("samples")))
 		options.metric = FZ_STR("samples");
+	memcpy(options.units, o->units, sizeof(options.units));
 	int r = fold_both(o, base, head, err);
 	if (!r)
 		r = fz_diff_new(base, head, &options, &d, err);
+	if (r && !o->force)
+		show_differences(base, head);
 	if (!r)
 		r = fz_output_open(path, &out, err);
 	if (!r) {

@@ -24,6 +24,7 @@ struct fz_cli_output {
 	int color;            /* enum fz_color_when */
 	int limit, sort;      /* of text; sort is enum fz_text_sort */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
+	double units[FZ_SIDES]; /* --units; 0: not given */
 	bool force;
 	bool no_rename, fold_recursion;
 	struct fz_cli_rules {
@@ -51,6 +52,7 @@ int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct 
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -172,11 +174,17 @@ extern const char *const fz_cli_color_names[];
 		{ .kind = FZ_OPT_CHOICE,                                                           \
 		  .long_name = "scale",                                                            \
 		  .argument = "MODE",                                                              \
-		  .help = "time: as measured; share: totals made equal; auto (default): time "     \
-			  "when "                                                                  \
-			  "both recordings are complete runs, else share",                         \
+		  .help = "time: as measured; share: totals made equal; reference: the typical "   \
+			  "function unchanged; unit: for each of --units; auto (default): time "   \
+			  "when both are complete runs of one program, else share",                \
 		  .value = &(o).scale,                                                             \
 		  .choices = fz_scale_names },                                                     \
+		{ .kind = FZ_OPT_CALL,                                                             \
+		  .long_name = "units",                                                            \
+		  .argument = "BASE:HEAD",                                                         \
+		  .help = "how much each side did (requests, iterations), for --scale unit",       \
+		  .value = &(o),                                                                   \
+		  .call = fz_cli_output_set_units },                                               \
 	{                                                                                          \
 		.kind = FZ_OPT_FLAG, .long_name = "force",                                         \
 		.help = "compare recordings that were made in different ways", .value = &(o).force \

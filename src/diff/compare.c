@@ -2,8 +2,9 @@
 /* What speaks against comparing two recordings.
  *
  * Any two recordings can be subtracted and the result always looks like a finding. So what was
- * recorded differently is an error where it changes what a stack means (clock mode, features: as
- * Tachyon, only when both sides know theirs) and a warning elsewhere.
+ * recorded differently is an error where it changes what a figure means (clock, mode, features,
+ * program, minor version of the interpreter; only when both sides know theirs) and a warning
+ * elsewhere.
  */
 #include "diff/internal.h"
 
@@ -72,71 +73,215 @@ static char *feature_names(unsigned features)
 	return fz_buf_take(&out);
 }
 
-/* One difference that forbids comparing. */
-static int refuse(struct fz_error *err, const char *what, const char *base, const char *head)
+/* ---- what must agree ---- */
+
+/* One line of a recording's configuration; "" where it is not known. */
+struct setting {
+	const char *title;
+	char *value[FZ_SIDES];
+	bool differs; /* in a way that forbids to compare */
+};
+enum { SETTING_CLOCK, SETTING_MODE, SETTING_FEATURES, SETTING_PROGRAM, SETTING_PYTHON, SETTINGS };
+
+static char *fact_of(const struct fz_profile *p, const char *key)
 {
-	return fz_fail(err, FZ_EINPUT,
-		       "the recordings differ in %s (base: %s; head: %s); record both alike, or "
-		       "use --force to compare them all the same",
-		       what, base, head);
+	struct fz_str fact = fz_profile_fact(p, key);
+
+	return fz_strndup(fact.p, FZ_MIN(fact.n, 100));
+}
+
+static char *python_of(const struct fz_recording *r)
+{
+	if (!r->python[0])
+		return fz_strdup("");
+	return fz_asprintf("%d.%d.%d", r->python[0], r->python[1], r->python[2]);
+}
+
+static void read_recording(const struct fz_recording *r, enum fz_side s, struct setting *settings)
+{
+	settings[SETTING_MODE].value[s] = fz_strdup(r->mode ? mode_name(r->mode) : "");
+	settings[SETTING_FEATURES].value[s] =
+		r->features_known ? feature_names(r->features) : fz_strdup("");
+}
+
+static void read_profile(const struct fz_profile *p, enum fz_side s, struct setting *settings)
+{
+	read_recording(&p->recording, s, settings);
+	settings[SETTING_CLOCK].value[s] = fact_of(p, "clock");
+	settings[SETTING_PROGRAM].value[s] = fact_of(p, "program");
+	settings[SETTING_PYTHON].value[s] = python_of(&p->recording);
+}
+
+/* Up to where a difference matters: "perf task-clock, woken in user mode only" is the same clock,
+ * a patch release of Python the same interpreter. */
+static size_t kind_length(int i, const char *value)
+{
+	const char *dot;
+
+	switch (i) {
+	case SETTING_CLOCK:
+		return strcspn(value, ",");
+	case SETTING_PYTHON:
+		dot = strrchr(value, '.');
+		return dot ? (size_t)(dot - value) : strlen(value);
+	default:
+		return strlen(value);
+	}
+}
+
+static const char *const setting_titles[SETTINGS] = {
+	[SETTING_CLOCK] = "clock",
+	[SETTING_MODE] = "mode",
+	[SETTING_FEATURES] = "what was recorded",
+	[SETTING_PROGRAM] = "program",
+	[SETTING_PYTHON] = "Python version",
+};
+
+static bool compare_settings(struct setting *settings)
+{
+	bool differ = false;
+
+	for (int i = 0; i < SETTINGS; i++) {
+		struct setting *x = &settings[i];
+		const char *base = x->value[FZ_BASE], *head = x->value[FZ_HEAD];
+
+		x->title = setting_titles[i];
+		if (!base || !head || !*base || !*head)
+			continue;
+		size_t n = kind_length(i, base);
+		x->differs = n != kind_length(i, head) || memcmp(base, head, n) != 0;
+		differ |= x->differs;
+	}
+	return differ;
+}
+
+static void release_settings(struct setting *settings)
+{
+	for (int i = 0; i < SETTINGS; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			free(settings[i].value[s]);
+}
+
+static int refuse(const struct setting *settings, struct fz_error *err)
+{
+	struct fz_buf what = { 0 };
+
+	for (int i = 0; i < SETTINGS; i++)
+		if (settings[i].differs)
+			fz_buf_printf(&what, "%s%s (base: %s; head: %s)", what.n ? ", " : "",
+				      settings[i].title, settings[i].value[FZ_BASE],
+				      settings[i].value[FZ_HEAD]);
+	int r = fz_fail(err, FZ_EINPUT,
+			"the recordings differ in %s; record both alike, or use --force to compare "
+			"them all the same",
+			what.p);
+	fz_buf_release(&what);
+	return r;
 }
 
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err)
 {
-	if (base->mode != head->mode && base->mode && head->mode)
-		return refuse(err, "mode", mode_name(base->mode), mode_name(head->mode));
-	if (!base->features_known || !head->features_known || base->features == head->features)
-		return 0;
-	fz_auto(fz_free_ptr) char *b = feature_names(base->features);
-	fz_auto(fz_free_ptr) char *h = feature_names(head->features);
-	return refuse(err, "what was recorded", b, h);
+	struct setting settings[SETTINGS] = { 0 };
+
+	read_recording(base, FZ_BASE, settings);
+	read_recording(head, FZ_HEAD, settings);
+	int r = compare_settings(settings) ? refuse(settings, err) : 0;
+	release_settings(settings);
+	return r;
 }
 
-/* What would have been refused. */
-static void warn_about_forced(struct fz_diff *d)
+bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head)
 {
-	const struct fz_recording *base = &d->profile[FZ_BASE]->recording;
-	const struct fz_recording *head = &d->profile[FZ_HEAD]->recording;
+	struct fz_str b = fz_profile_fact(base, "program"), h = fz_profile_fact(head, "program");
 
-	if (base->mode != head->mode && base->mode && head->mode)
-		fz_diff_warn(d, "the modes differ: base %s, head %s", mode_name(base->mode),
-			     mode_name(head->mode));
-	if (!base->features_known || !head->features_known || base->features == head->features)
-		return;
-	fz_auto(fz_free_ptr) char *b = feature_names(base->features);
-	fz_auto(fz_free_ptr) char *h = feature_names(head->features);
-	fz_diff_warn(d, "what was recorded differs: base %s; head %s", b, h);
+	return !b.n || !h.n || fz_str_eq(b, h);
 }
 
-static void warn_about_facts(struct fz_diff *d)
+/* Where values are short, columns are as wide as they need. */
+static void print_setting(const char *title, const char *base, const char *head, int width,
+			  bool differs, struct fz_buf *out)
 {
-	static const struct {
-		const char *key, *title;
-	} facts[] = {
-		{ "command", "commands" },
-		{ "clock", "clocks" },
-		{ "cpu", "processors" },
-	};
+	char b[256], h[256];
+	size_t nb = fz_str_printable(base, strlen(base), b, sizeof(b));
+	size_t nh = fz_str_printable(head, strlen(head), h, sizeof(h));
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(facts); i++) {
-		struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], facts[i].key);
-		struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], facts[i].key);
-		if (base.n && head.n && !fz_str_eq(base, head))
-			fz_diff_warn(d, "the %s differ: base '%.*s', head '%.*s'", facts[i].title,
-				     (int)FZ_MIN(base.n, 200), base.p, (int)FZ_MIN(head.n, 200),
-				     head.p);
+	fz_buf_printf(out, "%c %-18s %-*.*s  %.*s\n", differs ? '*' : ' ', title, width, (int)nb, b,
+		      (int)nh, h);
+}
+
+bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
+			 struct fz_buf *out)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	int width = (int)strlen("base");
+
+	read_profile(base, FZ_BASE, settings);
+	read_profile(head, FZ_HEAD, settings);
+	bool differ = compare_settings(settings);
+	for (int i = 0; i < SETTINGS; i++)
+		width = FZ_MAX(width, (int)strlen(settings[i].value[FZ_BASE]));
+	if (differ)
+		print_setting("", "base", "head", width, false, out);
+	for (int i = 0; differ && i < SETTINGS; i++) {
+		const char *b = settings[i].value[FZ_BASE], *h = settings[i].value[FZ_HEAD];
+		if (*b || *h)
+			print_setting(settings[i].title, *b ? b : "unknown", *h ? h : "unknown",
+				      width, settings[i].differs, out);
 	}
+	release_settings(settings);
+	return differ;
 }
 
-static void warn_about_python(struct fz_diff *d)
+/* An error, or forced: warnings. */
+static int check_settings(struct fz_diff *d, bool force, struct fz_error *err)
 {
-	const uint8_t *base = d->profile[FZ_BASE]->recording.python;
-	const uint8_t *head = d->profile[FZ_HEAD]->recording.python;
+	struct setting settings[SETTINGS] = { 0 };
+	int r = 0;
 
-	if (base[0] && head[0] && memcmp(base, head, 3) != 0)
-		fz_diff_warn(d, "the Python versions differ: base %d.%d.%d, head %d.%d.%d", base[0],
-			     base[1], base[2], head[0], head[1], head[2]);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		read_profile(d->profile[s], s, settings);
+	if (compare_settings(settings) && !force)
+		r = refuse(settings, err);
+	for (int i = 0; !r && i < SETTINGS; i++) {
+		const char *base = settings[i].value[FZ_BASE], *head = settings[i].value[FZ_HEAD];
+		if (*base && *head && strcmp(base, head) != 0)
+			fz_diff_warn(d, "they differ in %s: base %s; head %s", settings[i].title,
+				     base, head);
+	}
+	release_settings(settings);
+	return r;
+}
+
+/* ---- what should agree ---- */
+
+static void warn_about_fact(struct fz_diff *d, const char *key, const char *title)
+{
+	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], key);
+	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], key);
+
+	if (base.n && head.n && !fz_str_eq(base, head))
+		fz_diff_warn(d, "the %s differ: base '%.*s', head '%.*s'", title,
+			     (int)FZ_MIN(base.n, 200), base.p, (int)FZ_MIN(head.n, 200), head.p);
+}
+
+/* What else the machine had to do: told when one side had twice as much, and more than a little. */
+static void warn_about_load(struct fz_diff *d)
+{
+	double load[FZ_SIDES];
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		struct fz_str fact = fz_profile_fact(d->profile[s], "load.start");
+		if (!fact.n)
+			return;
+		fz_auto(fz_free_ptr) char *text = fz_strndup(fact.p, fact.n);
+		load[s] = strtod(text, NULL);
+	}
+	double low = FZ_MIN(load[FZ_BASE], load[FZ_HEAD]);
+	double high = FZ_MAX(load[FZ_BASE], load[FZ_HEAD]);
+	if (high - low >= 1 && high >= 2 * low)
+		fz_diff_warn(d, "the machine's load differed: base %.2f, head %.2f", load[FZ_BASE],
+			     load[FZ_HEAD]);
 }
 
 static void warn_about_rate(struct fz_diff *d)
@@ -180,14 +325,14 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 
 int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err)
 {
-	int r = fz_diff_comparable(&d->profile[FZ_BASE]->recording, &d->profile[FZ_HEAD]->recording,
-				   err);
+	int r = check_settings(d, force, err);
 
-	if (r && !force)
+	if (r)
 		return r;
-	warn_about_forced(d);
-	warn_about_facts(d);
-	warn_about_python(d);
+	warn_about_fact(d, "command", "commands");
+	warn_about_fact(d, "cpu", "processors");
+	warn_about_fact(d, "host", "machines");
+	warn_about_load(d);
 	warn_about_rate(d);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		warn_about_quality(d, s);

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison from end to end; the stages are in internal.h.
- *
- * Scaling: `factor` turns a base value into what the head would show if nothing had changed.
- *
- *              weights are times        weights count samples
- *   time       1                        interval of base / interval of head
- *              (either times runs of head / runs of base)
- *   share      head total / base total  head total / base total
- *
- * With an empty side there is no share to make equal: the factor is then that of `time` when the
- * head is empty, so that removed code keeps its cost, and 1 when the base is.
  */
 #include "diff/internal.h"
 
@@ -17,7 +7,6 @@
 
 #include <math.h>
 
-const char *const fz_scale_names[] = { "auto", "time", "share", NULL };
 const char *const fz_match_names[] = { "full", "names", "exact", NULL };
 const char *const fz_state_names[] = { "common", "new", "removed", "moved" };
 const char *const fz_link_names[] = { "none", "exact", "moved", "name", "neighbourhood", "mapped" };
@@ -116,7 +105,7 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 	return 0;
 }
 
-/* ---- trees and scale ---- */
+/* ---- trees ---- */
 
 static void grow_trees(struct fz_diff *d, const uint32_t metric[FZ_SIDES], bool inverted,
 		       const struct fz_diff_options *o, struct fz_tree *ret[FZ_SIDES])
@@ -142,37 +131,6 @@ static void sum_sides(struct fz_diff *d)
 			if (p->samples.stack[row] != FZ_NONE)
 				d->samples[s] += fz_sample_count(p, row);
 	}
-}
-
-static double interval_ratio(const struct fz_diff *d)
-{
-	int64_t base = d->profile[FZ_BASE]->recording.interval_ns;
-	int64_t head = d->profile[FZ_HEAD]->recording.interval_ns;
-
-	if (strcmp(d->metric, "samples") != 0 || base <= 0 || head <= 0)
-		return 1;
-	return (double)base / (double)head;
-}
-
-/* Several complete runs of a side take as much longer. */
-static double run_ratio(const struct fz_diff *d)
-{
-	return (double)FZ_MAX(d->profile[FZ_HEAD]->run_count, 1) /
-	       (double)FZ_MAX(d->profile[FZ_BASE]->run_count, 1);
-}
-
-static void choose_scale(struct fz_diff *d, enum fz_scale_mode wanted)
-{
-	bool complete =
-		d->profile[FZ_BASE]->recording.complete && d->profile[FZ_HEAD]->recording.complete;
-
-	d->scale = wanted != FZ_SCALE_AUTO ? wanted : complete ? FZ_SCALE_TIME : FZ_SCALE_SHARE;
-	if (d->total[FZ_BASE] == 0)
-		d->factor = 1;
-	else if (d->scale == FZ_SCALE_TIME || d->total[FZ_HEAD] == 0)
-		d->factor = interval_ratio(d) * run_ratio(d);
-	else
-		d->factor = (double)d->total[FZ_HEAD] / (double)d->total[FZ_BASE];
 }
 
 /* ---- costs ---- */
@@ -291,6 +249,8 @@ static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 
 	if (r)
 		return r;
+	if (d->scale == FZ_SCALE_REFERENCE)
+		fz_diff_scale_by_reference(d);
 	fz_diff_align(d, d->tree, d->match != FZ_MATCH_EXACT, &u);
 	sum_functions(d);
 	sum_elided(d, &u);
@@ -329,7 +289,9 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 		return r;
 	grow_trees(d, metric, false, o, d->tree);
 	sum_sides(d);
-	choose_scale(d, o->scale);
+	r = fz_diff_choose_scale(d, o, err);
+	if (r)
+		return r;
 	r = fz_diff_check_recordings(d, o->force, err);
 	if (r)
 		return r;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "profile/tree.h"
 
 enum fz_side { FZ_BASE, FZ_HEAD, FZ_SIDES };
@@ -23,11 +24,13 @@ enum fz_match {
 extern const char *const fz_match_names[]; /* "full", "names", "exact"; NULL-terminated */
 
 enum fz_scale_mode {
-	FZ_SCALE_AUTO,  /* time when both recordings are complete runs, else share */
-	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for bare counts */
-	FZ_SCALE_SHARE, /* both totals made equal */
+	FZ_SCALE_AUTO,      /* unit with units; time for complete runs of one program; else share */
+	FZ_SCALE_TIME,      /* factor 1 for times; ratio of intervals for bare counts */
+	FZ_SCALE_SHARE,     /* both totals made equal */
+	FZ_SCALE_REFERENCE, /* the typical function taken as unchanged */
+	FZ_SCALE_UNIT,      /* for each unit of work that was done */
 };
-extern const char *const fz_scale_names[]; /* "auto", "time", "share"; NULL-terminated */
+extern const char *const fz_scale_names[]; /* "auto", "time", ...; NULL-terminated */
 
 /* FZ_MOVED is a node's only: new or removed, but its cost only went from one callee to another; see
  * struct fz_diff_shift. */
@@ -54,8 +57,9 @@ struct fz_link {
 struct fz_diff_options {
 	enum fz_match match;
 	enum fz_scale_mode scale;
-	struct fz_str metric; /* name; empty: the head's default, which both must have */
-	bool cells, lines;    /* as for trees */
+	double units[FZ_SIDES]; /* of work done on each side; 0: not known */
+	struct fz_str metric;   /* name; empty: the head's default, which both must have */
+	bool cells, lines;      /* as for trees */
 	bool inverted;
 	bool no_rename;             /* never infer that a function was renamed */
 	const char *const *renames; /* NULL-terminated own rules "regex=text"; NULL: none */
@@ -125,6 +129,7 @@ struct fz_diff {
 	const char *metric, *unit;
 	enum fz_match match;
 	enum fz_scale_mode scale;           /* never AUTO */
+	double units[FZ_SIDES];             /* as given */
 	double factor;                      /* multiplies base values before they are compared */
 	uint64_t samples[FZ_SIDES];         /* those with a stack; others take no part in a diff */
 	int64_t total[FZ_SIDES];            /* their weight: the sum of self over all nodes */
@@ -164,6 +169,10 @@ int fz_diff_check_map(const char *text, struct fz_error *err);
 /* Whether recordings made like this may be compared, before there are samples; FZ_EINPUT if not. */
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err);
+/* Whether fz_diff_new would refuse without force; then both configurations are appended to `out`
+ * side by side, what differs marked with a star. */
+bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
+			 struct fz_buf *out);
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 

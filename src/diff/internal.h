@@ -26,6 +26,11 @@ void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES], cons
 /* shift.c: shifts, and the state of the nodes that take part. */
 void fz_diff_find_shifts(struct fz_diff *d);
 
+/* scale.c: scale and factor. By reference it takes function_of; until then the factor is that of
+ * share. */
+int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
+void fz_diff_scale_by_reference(struct fz_diff *d);
+
 /* align.c: the union tree of two trees: nodes and node_of. The arrays belong to the caller. */
 struct fz_union {
 	struct fz_diff_node *nodes;
@@ -39,6 +44,8 @@ void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES]
 void fz_diff_match_threads(struct fz_diff *d);
 void fz_diff_merge_cells(struct fz_diff *d);
 
+/* compare.c: false when both are known to have run something else. */
+bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head);
 /* compare.c: what speaks against comparing the two recordings. An error when they must not be
  * compared and force is not set, else warnings. */
 int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err);

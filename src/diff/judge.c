@@ -151,7 +151,34 @@ static void prepare_visits(struct court *c)
 	c->margin = fz_visit_margin(&c->visit);
 }
 
-/* Exposures have mean 1; those of a side's runs are alike but in share mode. */
+/* By reference each run is as long as its typical function says; without any that has enough
+ * samples in all runs, exposures stay as they are. */
+static void refer_runs(const struct court *c)
+{
+	struct fz_entities e = { 0 };
+
+	fz_entities_functions(c->d, &e);
+	fz_auto(fz_free_ptr) double *counts =
+		fz_calloc((size_t)FZ_MAX(e.n, 1) * c->runs, sizeof(*counts));
+	fz_auto(fz_free_ptr) double *total = fz_calloc(FZ_MAX(e.n, 1), sizeof(*total));
+	uint32_t column = 0;
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		for (uint32_t run = 0; run < c->walk[side].run_count; run++, column++) {
+			fz_auto(fz_free_ptr) double *self =
+				fz_calloc(FZ_MAX(e.n, 1), sizeof(*self));
+			double *weight[FZ_FAMILIES] = { self, total };
+
+			fz_walk_counts(&c->walk[side], side, run, FZ_NONE, &e, weight);
+			for (uint32_t i = 0; i < e.n; i++)
+				counts[(size_t)i * c->runs + column] = self[i];
+		}
+	}
+	fz_exposure_runs(counts, e.n, c->runs, c->exposure);
+	fz_entities_release(&e);
+}
+
+/* Exposures have mean 1; those of a side's runs are alike but in share and reference mode. */
 static void prepare_runs(struct court *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
@@ -168,10 +195,12 @@ static void prepare_runs(struct court *c)
 			c->exposure[r] = c->walk[is_head].run_samples[run];
 		sum += c->exposure[r];
 	}
-	for (uint32_t r = 0; r < c->runs; r++) {
+	for (uint32_t r = 0; r < c->runs; r++)
 		c->exposure[r] *= c->runs / sum;
+	if (c->d->scale == FZ_SCALE_REFERENCE)
+		refer_runs(c);
+	for (uint32_t r = 0; r < c->runs; r++)
 		of_side[r >= base->run_count] += c->exposure[r];
-	}
 	c->quasi =
 		(struct fz_quasi_setup){ .base_runs = base->run_count,
 					 .head_runs = head->run_count,

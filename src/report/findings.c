@@ -258,13 +258,26 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 	}
 }
 
-static const char *factor_reason(const struct fz_diff *d)
+static void add_reason(const struct fz_diff *d, struct fz_buf *out)
 {
 	switch (d->scale) {
 	case FZ_SCALE_SHARE:
-		return " to make the totals equal";
-	default:
-		return " for the different sampling rates";
+		fz_buf_str(out, " to make the totals equal");
+		break;
+	case FZ_SCALE_REFERENCE:
+		fz_buf_str(out, ", so that the typical function is unchanged");
+		break;
+	case FZ_SCALE_UNIT:
+		fz_buf_printf(out, " for %.10g units of work after %.10g", d->units[FZ_HEAD],
+			      d->units[FZ_BASE]);
+		break;
+	case FZ_SCALE_TIME:
+	case FZ_SCALE_AUTO:
+		if (strcmp(d->metric, "samples") == 0)
+			fz_buf_str(out, " for the different sampling rates");
+		else
+			fz_buf_str(out, " for the different numbers of runs");
+		break;
 	}
 }
 
@@ -276,6 +289,10 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 	if (d->factor == 1)
 		fz_buf_str(out, "; base values stand as recorded.");
 	else
-		fz_buf_printf(out, "; base values are multiplied by %s%s.",
-			      fz_format_decimal(d->factor, 4, number), factor_reason(d));
+		fz_buf_printf(out, "; base values are multiplied by %s",
+			      fz_format_decimal(d->factor, 4, number));
+	if (d->factor == 1)
+		return;
+	add_reason(d, out);
+	fz_buf_char(out, '.');
 }

@@ -426,6 +426,10 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_json_open(&j, '{');
 	fz_json_kstr(&j, "mode", fz_str_of(fz_scale_names[d->scale]));
 	fz_json_kdouble(&j, "factor", d->factor);
+	if (d->scale == FZ_SCALE_UNIT) {
+		fz_json_kdouble(&j, "base_units", d->units[FZ_BASE]);
+		fz_json_kdouble(&j, "head_units", d->units[FZ_HEAD]);
+	}
 	fz_json_close(&j, '}');
 	write_verdict(&j, verdicts);
 	write_warnings(&j, d);

@@ -446,6 +446,78 @@ static void what_cannot_be_compared(void **state)
 	assert_int_equal(d->warning_count, 1);
 }
 
+static void other_programs_clocks_and_interpreters_are_refused(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *forced = NULL;
+	struct fz_buf text = { 0 };
+
+	fz_profile_set_fact(a, "clock", FZ_STR("perf task-clock"));
+	fz_profile_set_fact(b, "clock", FZ_STR("perf task-clock, woken in user mode only"));
+	memcpy(a->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
+	memcpy(b->recording.python, (uint8_t[]){ 3, 12, 4 }, 3);
+	fz_profile_set_fact(a, "program", FZ_STR("a.py"));
+	assert_int_equal(fz_diff_new(a, b, &o, &same, NULL), 0);
+	assert_int_equal(same->warning_count, 2);
+	assert_false(fz_diff_differences(a, b, &text));
+	assert_int_equal(text.n, 0);
+
+	b->recording.python[1] = 13;
+	expect_error("Python version (base: 3.12.1; head: 3.13.4);", a, b, &o);
+	fz_profile_set_fact(b, "program", FZ_STR("b.py"));
+	expect_error("program (base: a.py; head: b.py), Python", a, b, &o);
+	fz_profile_set_fact(b, "clock", FZ_STR("schedstat"));
+	expect_error("differ in clock (base: perf task-clock; head: schedstat), program", a, b, &o);
+	assert_true(fz_diff_differences(a, b, &text));
+	assert_string_equal(text.p, "                     base             head\n"
+				    "* clock              perf task-clock  schedstat\n"
+				    "* program            a.py             b.py\n"
+				    "* Python version     3.12.1           3.13.4\n");
+	fz_buf_release(&text);
+	/* Complete runs of different programs are no reason to compare times. */
+	a->recording.complete = b->recording.complete = o.force = true;
+	assert_int_equal(fz_diff_new(a, b, &o, &forced, NULL), 0);
+	assert_int_equal(forced->warning_count, 3);
+	assert_int_equal(forced->scale, FZ_SCALE_SHARE);
+}
+
+/* One function that got four times slower makes no other one look faster. */
+static void scale_by_reference(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { .scale = FZ_SCALE_REFERENCE };
+	hand h = diff_with("a.py:f:1 100\na.py:g:2 200\na.py:h:3 200\n", 1000,
+			   "a.py:f:1 400\na.py:g:2 100\na.py:h:3 100\n", 2000, &o);
+
+	/* Half the samples of twice the interval: as much time. */
+	assert_true(fabs(h.d->factor - 1) < 1e-9);
+	assert_true(fabs(percent(h.d, "g")) < 1e-6);
+	assert_int_equal(h.d->scale, FZ_SCALE_REFERENCE);
+
+	hand few = diff_with("a.py:f:1 3\n", 1000, "a.py:f:1 6\n", 1000, &o);
+	assert_int_equal(few.d->scale, FZ_SCALE_SHARE);
+	assert_true(few.d->factor == 2);
+	assert_true(strstr(few.d->warnings[0], "no reference") != NULL);
+}
+
+static void scale_by_unit(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { .units = { 100, 300 } };
+	struct fz_diff_options none = { .scale = FZ_SCALE_UNIT };
+	hand times = diff_with("a.py:f:1 10\n", 1000, "a.py:f:1 30\n", 1000, &o);
+	hand samples = diff_with("a.py:f:1 10\n", 0, "a.py:f:1 30\n", 0, &o);
+	struct fz_diff *d = NULL;
+
+	assert_int_equal(times.d->scale, FZ_SCALE_UNIT);
+	assert_true(times.d->factor == 3);
+	assert_true(samples.d->factor == 3);
+	assert_int_equal(fz_diff_new(times.base, times.head, &none, &d, NULL), FZ_EUSAGE);
+}
+
 static void unknown_mode_compares(void **state)
 {
 	(void)state;
@@ -508,6 +580,9 @@ int main(void)
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
+		cmocka_unit_test(other_programs_clocks_and_interpreters_are_refused),
+		cmocka_unit_test(scale_by_reference),
+		cmocka_unit_test(scale_by_unit),
 		cmocka_unit_test(unknown_mode_compares),
 	};
 
