@@ -359,7 +359,6 @@ static int report(struct comparison *c, struct fz_error *err)
 				       "interrupted before both sides had a complete run");
 		o->labels[s] = c->side[s].label;
 	}
-	warn_about_origin(c);
 	say_what_was_done(c);
 	int rc = keep_recordings(c, err);
 	return rc ? rc
@@ -392,6 +391,8 @@ static int compare(const char *revision, struct comparison *c, struct fz_error *
 		rc = set_up(c, err);
 	if (!rc)
 		rc = measure(c, err);
+	if (!rc)
+		warn_about_origin(c);
 	clean_up(c);
 	fz_series_end(&c->series);
 	return rc ? rc : report(c, err);

@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""fizeau compare, run --runs and sets: the base is the revision, the head the working tree, the
+runs are taken in turn, both trees stay as they were, and every way to end leaves no worktree."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from livelib import FIZEAU, Suite, find_interpreter
+
+suite = Suite()
+
+BENCH = """\
+import os, sys
+import helper
+
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+    return total
+
+def other(n):
+    total = 0
+    for i in range(n):
+        total ^= i
+    return total
+
+def main():
+    for _ in range({rounds}):
+        leaf({size})
+        other(20000)
+
+main()
+if "LOG" in os.environ:
+    # Which version ran, and what its tree held afterwards.
+    found = sorted(os.path.join(d, f)[2:] for d, _, files in os.walk(".") for f in files
+                   if not d.startswith("./.git") and f != ".git")
+    with open(os.environ["LOG"], "a") as log:
+        print({size}, os.getcwd(), *found, file=log)
+"""
+
+
+class Project:
+    """A repository of two commits, bench.py slow in the second; everything beside it is outside."""
+
+    def __init__(self, folder, base=10000, head=40000, rounds=100):
+        self.outside = pathlib.Path(folder)
+        self.tree = self.outside / "project"
+        self.cache = self.outside / "cache"
+        self.log = self.outside / "log"
+        self.python = find_interpreter("debian-3.11").command[0]
+        self.tree.mkdir()
+        self.git("init", "-q")
+        self.rounds = rounds
+        self.write("helper.py", "VALUE = 1\n")
+        for size in (base, head):
+            self.bench(size)
+            self.git("add", "-A")
+            self.git("commit", "-q", "--allow-empty", "-m", str(size))
+
+    def write(self, name, text):
+        path = self.tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def bench(self, size):
+        self.write("bench.py", BENCH.format(size=size, rounds=self.rounds))
+
+    def git(self, *words):
+        return subprocess.run(
+            ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words],
+            cwd=self.tree, check=True, capture_output=True, text=True).stdout
+
+    @property
+    def environment(self):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PYTHON"))}
+        return {**env, "XDG_CACHE_HOME": str(self.cache), "LOG": str(self.log)}
+
+    def start(self, *words, cwd=None, **env):
+        return subprocess.Popen(
+            [FIZEAU, *words], cwd=cwd or self.tree, env={**self.environment, **env}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            start_new_session=True)
+
+    def fizeau(self, *words, status=0, **options):
+        process = self.start(*words, **options)
+        out, err = process.communicate(timeout=100)
+        assert process.returncode == status, f"{process.returncode}: {out}{err}"
+        return out, err
+
+    def compare(self, *words, **options):
+        """The JSON of a comparison, and what was said."""
+        out, err = self.fizeau("compare", "--format", "json", *words, **options)
+        self.check_clean()
+        return json.loads(out), err
+
+    def runs(self):
+        """Of the log: (size, folder, files) of each run."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [(int(line.split()[0]), line.split()[1], line.split()[2:]) for line in lines]
+
+    def check_clean(self):
+        """No worktree is left, and nothing but the two recordings is in the cache."""
+        assert len(self.git("worktree", "list").splitlines()) == 1, self.git("worktree", "list")
+        folder = self.cache / "fizeau" / "compare"
+        left = [p.name for p in folder.iterdir()] if folder.exists() else []
+        assert all(name.endswith(("-base.fz", "-head.fz")) for name in left), left
+
+
+@contextlib.contextmanager
+def project(**options):
+    with find_interpreter("debian-3.11").scratch() as folder:
+        yield Project(folder, **options)
+
+
+def function(answer, name):
+    return next(f for f in answer["functions"] if f["name"] == name and "bench.py" in f["file"])
+
+
+@suite.test("a slower commit: in turn, warmed up, found; and the trees stay as they were")
+def slower():
+    with project() as p:
+        before = sorted(str(f) for f in p.tree.rglob("*") if ".git" not in f.parts)
+        answer, said = p.compare("HEAD~1", "--", p.python, "bench.py")
+        leaf = function(answer, "leaf")
+        assert leaf["self_verdict"] == "changed" and 150 < leaf["pct_self"] < 500, leaf
+        assert function(answer, "other")["self_verdict"] != "changed", function(answer, "other")
+        assert answer["base"]["facts"]["runs"] == answer["head"]["facts"]["runs"] == 3
+        assert answer["scale"]["mode"] == "time" and answer["metric"] == "cpu"
+        old, new = 10000, 40000
+        order = [size for size, _, _ in p.runs()]
+        assert order == [old, new, old, new, new, old, old, new], order
+        assert "HEAD~1" in said and "3 runs" in said and "1 warm-up run a side" in said, said
+        after = sorted(str(f) for f in p.tree.rglob("*") if ".git" not in f.parts)
+        assert after == before, after
+        for _, folder, files in p.runs():
+            assert files == ["bench.py", "helper.py"], (folder, files)
+        return f"leaf {leaf['pct_self']:+.0f} %"
+
+
+@suite.test("an edit that is not committed: faster; REV is HEAD by itself")
+def faster():
+    with project() as p:
+        p.bench(10000)
+        answer, said = p.compare("--", p.python, "bench.py")
+        assert "HEAD (" in said and "not committed" in said, said
+        leaf = function(answer, "leaf")
+        assert leaf["self_verdict"] == "changed" and -90 < leaf["pct_self"] < -55, leaf
+        assert {size for size, _, _ in p.runs()} == {10000, 40000}
+        assert p.git("status", "--short").split() == ["M", "bench.py"]
+
+
+@suite.test("nothing changed: the gate stays open")
+def unchanged():
+    with project(base=20000, head=20000) as p:
+        out, _ = p.fizeau("compare", "HEAD~1", "--fail-on", "regression", "--threshold", "30%",
+                          "--", p.python, "bench.py")
+        assert "leaf" in out, out
+        p.check_clean()
+
+
+@suite.test("a regression past the threshold is exit status 1")
+def gate():
+    with project() as p:
+        p.fizeau("compare", "HEAD~1", "--fail-on", "function-regression", "--",
+                 p.python, "bench.py", status=1)
+        p.check_clean()
+
+
+def wait_for(process, condition, seconds=30):
+    end = time.time() + seconds
+    while not condition():
+        ended = process.poll() is not None
+        if ended or time.time() > end:
+            os.killpg(process.pid, signal.SIGTERM) if not ended else None
+            raise AssertionError(f"it never happened: {process.communicate(timeout=10)}")
+        time.sleep(0.02)
+
+
+@suite.test("Ctrl-C compares what was measured so far")
+def interrupted():
+    with project(rounds=50) as p:
+        process = p.start("compare", "-n", "100", "HEAD~1", "--format", "json", "--",
+                          p.python, "bench.py")
+        wait_for(process, lambda: len(p.runs()) >= 8)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130, (process.returncode, err)
+        answer = json.loads(out)
+        runs = [answer[side]["facts"]["runs"] for side in ("base", "head")]
+        assert all(n >= 2 for n in runs) and abs(runs[0] - runs[1]) <= 1, runs
+        assert answer["base"]["facts"]["complete"] and "left out" in err, err
+        p.check_clean()
+
+
+@suite.test("SIGTERM to fizeau alone before there is anything: said, no worktree left")
+def interrupted_early():
+    with project(rounds=100000) as p:
+        process = p.start("compare", "HEAD~1", "--", p.python, "bench.py")
+        wait_for(process, lambda: list(p.cache.rglob("bench.py")))
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 128 + signal.SIGTERM and out == "", (process.returncode, out)
+        assert "interrupted before both sides" in err, err
+        p.check_clean()
+
+
+@suite.test("--setup runs in each tree; when it fails nothing is recorded")
+def setup():
+    with project() as p:
+        p.git("rm", "-q", "helper.py")
+        p.git("commit", "-qm", "no helper")
+        p.git("tag", "bare")
+        p.compare("-n", "1", "--warmup", "0", "bare", "--setup", "echo VALUE=2 > helper.py", "--",
+                  p.python, "bench.py")
+        assert [files for _, _, files in p.runs()] == [["bench.py", "helper.py"]] * 2
+        _, err = p.fizeau("compare", "bare", "--setup", "exit 3", "--", p.python, "bench.py",
+                          status=2)
+        assert "--setup: 'exit 3' failed in" in err and len(p.runs()) == 2, err
+        p.check_clean()
+
+
+@suite.test("a run that fails is an error that says which, unless it is to be ignored")
+def failing():
+    with project(rounds=30) as p:
+        p.write("bench.py", (p.tree / "bench.py").read_text() + "\nsys.exit(7)\n")
+        _, err = p.fizeau("compare", "--", p.python, "bench.py", status=2)
+        assert "head, warm-up 1 of 1: the command ended with status 7" in err, err
+        p.check_clean()
+        answer, _ = p.compare("-n", "1", "--ignore-failure", "--", p.python, "bench.py")
+        assert answer["head"]["facts"]["exit"] == "7", answer["head"]
+        _, err = p.fizeau("compare", "--", "./missing", status=2)
+        assert "base" in err and "'./missing' cannot be started" in err, err
+        p.check_clean()
+
+
+@suite.test("an unknown revision, a folder that the base has not")
+def unknown():
+    with project() as p:
+        _, err = p.fizeau("compare", "nosuch", "--", p.python, "bench.py", status=2)
+        assert "'nosuch': git knows no such revision" in err, err
+        p.write("sub/bench.py", "")
+        _, err = p.fizeau("compare", "HEAD", "--", p.python, "bench.py", status=2,
+                          cwd=p.tree / "sub")
+        assert "'HEAD' has no folder sub/" in err and not p.runs(), err
+        p.check_clean()
+
+
+@suite.test("the command runs in the same folder of both trees")
+def subfolder():
+    with project() as p:
+        p.write("sub/bench.py", BENCH.format(size=5000, rounds=20))
+        p.write("sub/helper.py", "")
+        p.git("add", "-A")
+        p.git("commit", "-qm", "sub")
+        p.compare("-n", "1", "--warmup", "0", "HEAD", "--", p.python, "bench.py",
+                  cwd=p.tree / "sub")
+        folders = [folder for _, folder, _ in p.runs()]
+        assert folders[0].endswith("/base/project/sub") and folders[1] == str(p.tree / "sub")
+
+
+PACKAGE = """\
+def work(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+"""
+
+
+@suite.test("both sides running the same installed code is a warning that names it")
+def installed():
+    with project() as p:
+        site = p.outside / "lib" / "python3" / "site-packages"
+        for top in (p.tree / "src" / "pkg", site / "pkg"):
+            top.mkdir(parents=True)
+            (top / "core.py").write_text(PACKAGE)
+        p.write("app.py", "from pkg.core import work\nfor _ in range(100): work(20000)\n")
+        p.git("add", "-A")
+        p.git("commit", "-qm", "package")
+        short = ["-n", "1", "--warmup", "0", "HEAD", "--", p.python, "app.py"]
+        _, err = p.compare(*short, PYTHONPATH=str(site))
+        path = site / "pkg" / "core.py"
+        assert f"both sides ran the same code, {path}, not that of their own trees" in err, err
+        _, err = p.compare(*short, PYTHONPATH="src")
+        assert "warning" not in err, err
+        _, err = p.compare(*short, PYTHONPATH=str(p.tree / "src"))
+        own = p.tree / "src" / "pkg" / "core.py"
+        assert f"the base ran {own} instead of its own tree's file" in err, err
+
+
+@suite.test("two commands, outside of any repository")
+def commands():
+    with project() as p:
+        for size in (10000, 40000):
+            (p.outside / f"app{size}.py").write_text(
+                "def leaf(n):\n    for i in range(n): i * i\n" + f"for _ in range(100): leaf({size})\n")
+        out, err = p.fizeau("compare", "-n", "2", "--base", f"{p.python} app10000.py",
+                            "--head", f"{p.python} app40000.py", "--format", "json",
+                            cwd=p.outside)
+        answer = json.loads(out)
+        leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
+        assert leaf["pct_self"] is None or leaf["pct_self"] > 100, leaf
+        assert answer["head"]["facts"]["runs"] == 2 and "2 runs" in err, err
+
+
+@suite.test("the command's output stays off standard output")
+def output():
+    with project() as p:
+        words = f"{p.python} -c 'print(\"hello\"); sum(i for i in range(3000000))'"
+        short = ["-n", "1", "--warmup", "0", "--base", words, "--head", words]
+        out, err = p.fizeau("compare", *short)
+        assert "hello" not in out.splitlines() and "hello" not in err.splitlines()
+        out, err = p.fizeau("compare", "--show-output", *short)
+        assert "hello" not in out.splitlines() and err.splitlines().count("hello") == 2, err
+
+
+@suite.test("run --runs makes one recording of several runs; sets of them compare")
+def sets():
+    with project(rounds=50) as p:
+        files = [p.outside / f"{name}.fz" for name in "abc"]
+        for file, runs in zip(files, ("3", "1", "2")):
+            p.fizeau("run", "--runs", runs, "--clock", "cpu", "-o", str(file), "--python", p.python,
+                     "bench.py")
+        assert len(p.runs()) == 6
+        a, b, c = map(str, files)
+        out, _ = p.fizeau("diff", a, "::", b, c, "--format", "json")
+        answer = json.loads(out)
+        assert [answer[s]["facts"]["runs"] for s in ("base", "head")] == [3, 3]
+        assert answer["verdict"]["method"] == "runs" and answer["scale"]["factor"] == 1
+        p.fizeau("run", "-o", a, "--python", p.python, "bench.py")
+        _, err = p.fizeau("diff", a, b, "::", c, status=2)
+        assert "are no set" in err and "mode" in err, err
+        p.fizeau("run", "--runs", "2", "--python", p.python, "bench.py")
+        assert len(list((p.tree / ".fizeau").glob("*.fz"))) == 1
+
+
+@suite.test("run --runs: the first failure is the exit status, Ctrl-C keeps the complete runs")
+def runs_end():
+    with project(rounds=50) as p:
+        _, err = p.fizeau("run", "--runs", "2", "-o", str(p.outside / "f.fz"), "--", p.python, "-c",
+                          "import sys; sum(i for i in range(2000000)); sys.exit(5)", status=5)
+        process = p.start("run", "--runs", "100", "-o", str(p.outside / "i.fz"), "--clock", "cpu",
+                          "--python", p.python, "bench.py")
+        wait_for(process, lambda: len(p.runs()) >= 3)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        file = str(p.outside / "i.fz")
+        out, _ = p.fizeau("diff", file, file, "--format", "json")
+        facts = json.loads(out)["base"]["facts"]
+        assert facts["runs"] >= 2 and facts["complete"], (facts, err)
+
+
+if __name__ == "__main__":
+    suite.main()
