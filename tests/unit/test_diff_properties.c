@@ -68,6 +68,13 @@ static const struct fz_diff_options kinds[] = {
 	{ .match = FZ_MATCH_NAMES, .scale = FZ_SCALE_SHARE, .inverted = true },
 };
 
+/* Wrappers are drawn where the head has them, so swapping the sides changes the shape. */
+static const struct fz_diff_options full_kinds[] = {
+	{ .match = FZ_MATCH_FULL, .scale = FZ_SCALE_TIME },
+	{ .match = FZ_MATCH_FULL, .scale = FZ_SCALE_SHARE },
+	{ .match = FZ_MATCH_FULL, .scale = FZ_SCALE_SHARE, .inverted = true },
+};
+
 /* ---- properties ---- */
 
 /* Preorder with right sizes; a total is what is below and in the node; states follow the costs. */
@@ -85,6 +92,10 @@ static void check_tree(const struct fz_diff *d)
 				below += d->nodes[c].cost.total[s];
 			}
 			assert_int_equal(below, n->cost.total[s]);
+		}
+		if (n->wraps || n->state == FZ_MOVED) {
+			assert_int_equal(d->match, FZ_MATCH_FULL);
+			continue;
 		}
 		assert_int_equal(n->state, n->cost.total[FZ_BASE] == 0   ? FZ_NEW
 					   : n->cost.total[FZ_HEAD] == 0 ? FZ_REMOVED
@@ -122,6 +133,86 @@ static void sums_are_consistent(void **state)
 			fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b, kinds[k]);
 			check_tree(d);
 			check_sums(d);
+		}
+	}
+}
+
+/* A program in which a function and a file got other names. */
+static struct fz_profile *refactored_profile(uint64_t seed)
+{
+	random_state = seed;
+	fz_auto(fz_free_ptr) char *text = random_text(1 + dice(60));
+
+	for (char *at = text; (at = strstr(at, "f3:"));)
+		*at = 'g';
+	for (char *at = text; (at = strstr(at, "m1.py"));)
+		*at = 'n';
+	return hand_profile(text, 0);
+}
+
+static void sums_survive_full_matching(void **state)
+{
+	(void)state;
+	uint32_t links = 0, wrappers = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = random_profile(seed);
+		fz_auto(fz_profile_freep) struct fz_profile *b = refactored_profile(seed + 1000);
+		for (size_t k = 0; k < FZ_ARRAY_LEN(full_kinds); k++) {
+			fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b, full_kinds[k]);
+			check_tree(d);
+			check_sums(d);
+			links += d->link_count;
+			for (uint32_t i = 0; i < d->node_count; i++)
+				wrappers += d->nodes[i].wraps;
+		}
+	}
+	assert_true(links > 100);
+	assert_true(wrappers > 100);
+}
+
+/* The same functions are linked, with the same scores, whichever side is called the base. */
+static void swapping_sides_mirrors_links(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = random_profile(seed);
+		fz_auto(fz_profile_freep) struct fz_profile *b = refactored_profile(seed + 500);
+		fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b, full_kinds[0]);
+		fz_auto(fz_diff_freep) struct fz_diff *m = diff_of(b, a, full_kinds[0]);
+
+		assert_int_equal(d->function_count, m->function_count);
+		assert_int_equal(d->link_count, m->link_count);
+		for (uint32_t i = 0; i < d->function_count; i++) {
+			const struct fz_diff_function *f = &d->functions[i], *g;
+			enum fz_side side = f->on_side[FZ_BASE] != FZ_NONE ? FZ_BASE : FZ_HEAD;
+			g = &m->functions[m->function_of[!side][f->on_side[side]]];
+			assert_int_equal(f->on_side[FZ_BASE], g->on_side[FZ_HEAD]);
+			assert_int_equal(f->on_side[FZ_HEAD], g->on_side[FZ_BASE]);
+			assert_int_equal(f->link.how, g->link.how);
+			assert_true(fabs(f->link.score - g->link.score) < 1e-9);
+			for (int s = 0; s < FZ_SIDES; s++) {
+				assert_int_equal(f->cost.self[s], g->cost.self[!s]);
+				assert_int_equal(f->cost.total[s], g->cost.total[!s]);
+			}
+		}
+	}
+}
+
+static void a_profile_has_nothing_to_infer_about_itself(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = random_profile(seed);
+		for (size_t k = 0; k < FZ_ARRAY_LEN(full_kinds); k++) {
+			fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, a, full_kinds[k]);
+			assert_int_equal(d->link_count, 0);
+			assert_int_equal(d->shift_count, 0);
+			assert_int_equal(d->elided_count, 0);
+			for (uint32_t i = 0; i < d->node_count; i++) {
+				assert_int_equal(d->nodes[i].state, FZ_COMMON);
+				assert_false(d->nodes[i].wraps);
+			}
 		}
 	}
 }
@@ -336,6 +427,7 @@ static void folded_equals_inferno(void **state)
 	expect_folded("default.txt", FZ_MATCH_EXACT, false);
 	expect_folded("normalize.txt", FZ_MATCH_EXACT, true);
 	expect_folded("strip_hex.txt", FZ_MATCH_NAMES, false);
+	expect_folded("strip_hex.txt", FZ_MATCH_FULL, false);
 }
 
 /* A real pair into which two changes were planted, and nothing else. */
@@ -367,7 +459,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_consistent),
+		cmocka_unit_test(sums_survive_full_matching),
+		cmocka_unit_test(swapping_sides_mirrors_links),
 		cmocka_unit_test(a_profile_does_not_differ_from_itself),
+		cmocka_unit_test(a_profile_has_nothing_to_infer_about_itself),
 		cmocka_unit_test(swapping_sides_mirrors_everything),
 		cmocka_unit_test(order_of_samples_does_not_matter),
 		cmocka_unit_test(shapes_that_hurt),

@@ -354,10 +354,123 @@ static void a_refactored_program_is_recognised(void **state)
 	assert_true(names.right < 0.9 * names.same);
 }
 
+/* ---- real recordings ---- */
+
+static struct fz_profile *load_run(const char *side, int run)
+{
+	const char *shared = getenv("FZ_SHARED");
+	fz_auto(fz_free_ptr) char *path =
+		fz_asprintf("%s/profiles/pairs/aa_ab/tachyon_wall_%s/%02d.bin",
+			    shared ? shared : "../shared", side, run);
+	struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	if (fz_format_load(path, &p, &err)) {
+		print_message("%s\n", err.message);
+		skip();
+	}
+	return p;
+}
+
+/* Give functions other names; true_name[function] is what a renamed one was called, else 0. */
+static uint32_t *rename_functions(struct fz_profile *p, double rate)
+{
+	uint32_t *true_name = fz_calloc(p->function_count, sizeof(*true_name));
+	char name[32];
+
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		struct fz_function *f = &p->functions[i];
+		if (f->kind == FZ_KIND_MARKER || p->strings[f->name].p[0] == '<' || !chance(rate))
+			continue;
+		true_name[i] = f->name;
+		snprintf(name, sizeof(name), "zz%u", dice(1u << 30));
+		f->name = fz_profile_string(p, fz_str_of(name));
+	}
+	return true_name;
+}
+
+static bool is_called(const struct fz_profile *a, uint32_t f, const struct fz_profile *b,
+		      uint32_t name, uint32_t file)
+{
+	return fz_str_eq(a->strings[a->functions[f].name], b->strings[name]) &&
+	       fz_str_eq(a->strings[a->functions[f].file], b->strings[file]);
+}
+
+struct renamed {
+	double weight, found; /* of renamed functions that the base has too */
+	uint32_t links, wrong;
+};
+
+static bool base_has(const struct fz_diff *d, const struct fz_profile *head, uint32_t name,
+		     uint32_t file)
+{
+	const struct fz_profile *base = d->profile[FZ_BASE];
+
+	for (uint32_t i = 0; i < base->function_count; i++)
+		if (d->function_of[FZ_BASE][i] != FZ_NONE && is_called(base, i, head, name, file))
+			return true;
+	return false;
+}
+
+static void count_renamed(const struct fz_diff *d, const uint32_t *true_name, struct renamed *r)
+{
+	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		uint32_t b = f->on_side[FZ_BASE], h = f->on_side[FZ_HEAD];
+		if (h == FZ_NONE)
+			continue;
+		uint32_t file = head->functions[h].file;
+		uint32_t name = true_name[h] ? true_name[h] : head->functions[h].name;
+		bool right = b != FZ_NONE && is_called(base, b, head, name, file);
+		r->links += f->link.how == FZ_LINK_NEIGHBOURHOOD;
+		r->wrong += f->link.how == FZ_LINK_NEIGHBOURHOOD && !right;
+		if (true_name[h] && f->cost.total[FZ_HEAD] >= 10 && base_has(d, head, name, file)) {
+			r->weight += (double)f->cost.total[FZ_HEAD];
+			r->found += right ? (double)f->cost.total[FZ_HEAD] : 0;
+		}
+	}
+}
+
+static void renamed_functions_of_real_programs_are_found(void **state)
+{
+	(void)state;
+	static const char *const sides[] = { "A", "B" };
+	static const double rates[] = { 0.02, 0.10 };
+	struct fz_diff_options o = { .scale = FZ_SCALE_SHARE, .metric = FZ_STR("samples") };
+
+	for (size_t k = 0; k < FZ_ARRAY_LEN(rates); k++) {
+		struct renamed r = { 0 };
+		random_state = 5;
+		for (int i = 0; i < 10; i++) {
+			fz_auto(fz_profile_freep) struct fz_profile *a =
+				load_run(sides[i / 5], i % 5 + 1);
+			for (int j = 0; j < 10; j++) {
+				if (i == j)
+					continue;
+				fz_auto(fz_profile_freep) struct fz_profile *b =
+					load_run(sides[j / 5], j % 5 + 1);
+				fz_auto(fz_free_ptr) uint32_t *true_name =
+					rename_functions(b, rates[k]);
+				fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+				assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+				count_renamed(d, true_name, &r);
+			}
+		}
+		print_message(
+			"%.0f %% renamed: %.1f %% of their weight found, %u links, %u wrong\n",
+			100 * rates[k], 100 * r.found / r.weight, r.links, r.wrong);
+		assert_true(r.found >= 0.97 * r.weight);
+		assert_true(r.wrong <= 0.02 * r.links);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_refactored_program_is_recognised),
+		cmocka_unit_test(renamed_functions_of_real_programs_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function is which, stage by stage, on profiles small enough to see why. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "diff/diff.h"
+#include "hand_profile.h"
+#include "profile/fold.h"
+
+struct both {
+	struct fz_profile *a, *b;
+	struct fz_diff *d;
+};
+
+static void pair_release(struct both *p)
+{
+	fz_diff_free(p->d);
+	fz_profile_free(p->a);
+	fz_profile_free(p->b);
+}
+#define pair fz_auto(pair_release) struct both
+
+static struct both compare_with(const char *base, const char *head, struct fz_diff_options o)
+{
+	struct both p = { .a = hand_profile(base, 0), .b = hand_profile(head, 0) };
+	struct fz_error err;
+
+	if (!o.scale)
+		o.scale = FZ_SCALE_TIME;
+	if (fz_diff_new(p.a, p.b, &o, &p.d, &err))
+		fail_msg("%s", err.message);
+	return p;
+}
+
+static struct both compare(const char *base, const char *head)
+{
+	return compare_with(base, head, (struct fz_diff_options){ 0 });
+}
+
+static const struct fz_diff_function *function_named(const struct fz_diff *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->function_count; i++)
+		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
+			return &d->functions[i];
+	fail_msg("no function %s", name);
+	return NULL;
+}
+
+/* "main/f/g" */
+static const struct fz_diff_node *node_at(const struct fz_diff *d, const char *path)
+{
+	uint32_t at = 0, end = d->node_count, found = FZ_NONE;
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		found = FZ_NONE;
+		for (uint32_t i = at; i < end; i += d->nodes[i].size)
+			if (fz_str_eq(d->functions[d->nodes[i].function].name,
+				      (struct fz_str){ path, n }))
+				found = i;
+		if (found == FZ_NONE)
+			fail_msg("no node %s", path);
+		at = found + 1;
+		end = found + d->nodes[found].size;
+		path += n + (path[n] == '/');
+	}
+	return &d->nodes[found];
+}
+
+static void expect_node(const struct fz_diff *d, const char *path, enum fz_state state,
+			int64_t base_total, int64_t head_total, bool wraps)
+{
+	const struct fz_diff_node *n = node_at(d, path);
+
+	assert_string_equal(fz_state_names[n->state], fz_state_names[state]);
+	assert_int_equal(n->cost.total[FZ_BASE], base_total);
+	assert_int_equal(n->cost.total[FZ_HEAD], head_total);
+	assert_int_equal(n->wraps, wraps);
+}
+
+static void expect_link(const struct fz_diff *d, const char *name, enum fz_link_how how,
+			const char *from)
+{
+	const struct fz_diff_function *f = function_named(d, name);
+
+	assert_string_equal(fz_link_names[f->link.how], fz_link_names[how]);
+	if (how != FZ_LINK_NONE)
+		assert_true(fz_str_eq(f->link.name, fz_str_of(from)));
+}
+
+/* ---- functions ---- */
+
+static void a_moved_file_is_found_by_its_functions(void **state)
+{
+	(void)state;
+	pair p = compare("a.py:main:1;util.py:load:1 5\na.py:main:1;util.py:save:9 5\n",
+			 "a.py:main:1;lib/tools.py:load:3 5\na.py:main:1;lib/tools.py:save:7 5\n");
+
+	assert_int_equal(p.d->function_count, 3);
+	assert_int_equal(p.d->link_count, 2);
+	expect_link(p.d, "main", FZ_LINK_EXACT, "main");
+	expect_link(p.d, "load", FZ_LINK_MOVED, "load");
+	expect_link(p.d, "save", FZ_LINK_MOVED, "save");
+	assert_true(function_named(p.d, "load")->link.score == 1);
+	assert_true(fz_str_eq(function_named(p.d, "load")->link.file, FZ_STR("util.py")));
+	expect_node(p.d, "main/load", FZ_COMMON, 5, 5, false);
+}
+
+static void a_tie_moves_no_file(void **state)
+{
+	(void)state;
+	/* run could have come from either file, and both are gone */
+	pair p = compare("m.py:main:1;x.py:run:1 5\nm.py:main:1;y.py:run:1 5\n",
+			 "m.py:main:1;z.py:run:1 5\n");
+
+	assert_int_equal(p.d->link_count, 0);
+	assert_int_equal(p.d->function_count, 4);
+}
+
+static void half_a_file_that_moved_has_half_the_score(void **state)
+{
+	(void)state;
+	pair p = compare("m.py:main:1;x.py:f:1 5\nm.py:main:1;x.py:g:5 5\n",
+			 "m.py:main:1;y.py:f:1 5\nm.py:main:1;y.py:h:5 5\n");
+
+	expect_link(p.d, "f", FZ_LINK_MOVED, "f");
+	assert_true(function_named(p.d, "f")->link.score == 0.5);
+	assert_int_equal(function_named(p.d, "g")->state, FZ_REMOVED);
+	assert_int_equal(function_named(p.d, "h")->state, FZ_NEW);
+}
+
+static void a_name_left_once_on_both_sides_links(void **state)
+{
+	(void)state;
+	/* x.py and y.py vote for z.py with one function each: a tie for the file, none for names */
+	pair p = compare("m.py:main:1;x.py:f:1 5\nm.py:main:1;y.py:g:1 5\n",
+			 "m.py:main:1;z.py:f:1 5\nm.py:main:1;z.py:g:1 5\n");
+
+	expect_link(p.d, "f", FZ_LINK_NAME, "f");
+	expect_link(p.d, "g", FZ_LINK_NAME, "g");
+}
+
+static void names_that_say_nothing_are_no_evidence(void **state)
+{
+	(void)state;
+	pair p = compare("m.py:main:1;old.py:<module>:1 5\nm.py:main:1;old.py:__init__:1 5\n",
+			 "m.py:main:1;new.py:<module>:1 5\nm.py:main:1;new.py:__init__:1 5\n");
+	pair moved =
+		compare("m.py:main:1;a/b.py:<module>:1 5\n", "m.py:main:1;c/b.py:<module>:1 5\n");
+
+	assert_int_equal(p.d->link_count, 0);
+	assert_int_equal(moved.d->link_count, 1); /* the files have one name */
+}
+
+/* main calls `name`, which calls a and b as it always did. */
+static char *caller(const char *name, const char *file, int a, int b)
+{
+	return fz_asprintf("m.py:main:1;%s:%s:1;m.py:a:1 %d\nm.py:main:1;%s:%s:1;m.py:b:1 %d\n"
+			   "m.py:main:1;m.py:rest:1 30\n",
+			   file, name, a, file, name, b);
+}
+
+static void a_renamed_function_is_known_by_its_neighbours(void **state)
+{
+	(void)state;
+	fz_auto(fz_free_ptr) char *base = caller("old", "m.py", 10, 30);
+	fz_auto(fz_free_ptr) char *head = caller("fresh", "m.py", 20, 20);
+	pair p = compare(base, head);
+	const struct fz_diff_function *f = function_named(p.d, "fresh");
+
+	expect_link(p.d, "fresh", FZ_LINK_NEIGHBOURHOOD, "old");
+	/* callees .25 + .5 of .35, callers all of .35, the same file .20, the same size .10 */
+	assert_true(fabs(f->link.score - (0.35 * 0.75 + 0.35 + 0.20 + 0.10)) < 1e-9);
+	assert_int_equal(f->state, FZ_COMMON);
+	expect_node(p.d, "main/fresh/a", FZ_COMMON, 10, 20, false);
+
+	pair vetoed = compare_with(base, head, (struct fz_diff_options){ .no_rename = true });
+	assert_int_equal(vetoed.d->link_count, 0);
+	pair names = compare_with(base, head, (struct fz_diff_options){ .match = FZ_MATCH_NAMES });
+	assert_int_equal(names.d->link_count, 0);
+	expect_node(names.d, "main/old", FZ_REMOVED, 40, 0, false);
+}
+
+static void a_leaf_without_a_file_is_scored_by_what_is_known(void **state)
+{
+	(void)state;
+	/* no callees, no files: callers and size make up all of the score */
+	pair p = compare("main;old 20\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
+
+	expect_link(p.d, "fresh", FZ_LINK_NEIGHBOURHOOD, "old");
+	assert_true(fabs(function_named(p.d, "fresh")->link.score - (0.35 + 0.05) / 0.45) < 1e-9);
+}
+
+static void fewer_than_ten_samples_are_no_neighbourhood(void **state)
+{
+	(void)state;
+	pair enough = compare("main;old 10\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
+	pair few_base = compare("main;old 9\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
+	pair few_head = compare("main;old 10\nmain;rest 20\n", "main;fresh 9\nmain;rest 20\n");
+
+	assert_int_equal(enough.d->link_count, 1);
+	assert_int_equal(few_base.d->link_count, 0);
+	assert_int_equal(few_head.d->link_count, 0);
+}
+
+static void two_that_are_alike_are_not_told_apart(void **state)
+{
+	(void)state;
+	pair head = compare("main;old 20\nmain;rest 20\n", "main;x 20\nmain;y 20\nmain;rest 20\n");
+	pair base = compare("main;x 20\nmain;y 20\nmain;rest 20\n", "main;new 20\nmain;rest 20\n");
+
+	assert_int_equal(head.d->link_count, 0);
+	assert_int_equal(base.d->link_count, 0);
+}
+
+static void four_times_the_cost_is_another_function(void **state)
+{
+	(void)state;
+	pair near = compare("main;old 20\nmain;rest 20\n", "main;fresh 80\nmain;rest 20\n");
+	pair far = compare("main;old 20\nmain;rest 20\n", "main;fresh 81\nmain;rest 20\n");
+
+	assert_int_equal(near.d->link_count, 1);
+	assert_int_equal(far.d->link_count, 0);
+}
+
+static void a_chain_of_renames_takes_several_rounds(void **state)
+{
+	(void)state;
+	/* Only x has a matched caller, only z a matched callee at first. */
+	pair p = compare("m:main:1;m:x:1;m:y:1;m:z:1;m:end:1 20\nm:main:1;m:rest:1 20\n",
+			 "m:main:1;m:p:1;m:q:1;m:r:1;m:end:1 20\nm:main:1;m:rest:1 20\n");
+
+	assert_int_equal(p.d->link_count, 3);
+	expect_link(p.d, "p", FZ_LINK_NEIGHBOURHOOD, "x");
+	expect_link(p.d, "q", FZ_LINK_NEIGHBOURHOOD, "y");
+	expect_link(p.d, "r", FZ_LINK_NEIGHBOURHOOD, "z");
+}
+
+static void markers_never_link(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("main;rest 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("main;rest 20\n", 0);
+	struct fz_profile *both[] = { a, b };
+	static const char *const names[] = { "<GC>", "[unreadable]" };
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { 0 };
+
+	for (int s = 0; s < 2; s++) {
+		uint32_t frame = fz_profile_frame_named(both[s], fz_str_of(names[s]), FZ_STR("~"),
+							FZ_NO_LINE, FZ_KIND_MARKER);
+		struct fz_sample sample = { .stack = fz_profile_stack(both[s], 0, frame),
+					    .count = 20 };
+		fz_profile_add_sample(both[s], &sample, NULL);
+	}
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	assert_int_equal(d->link_count, 0);
+}
+
+/* ---- the user's word ---- */
+
+static void mappings_come_before_everything(void **state)
+{
+	(void)state;
+	static const char *const base = "m.py:main:1;m.py:f:1 20\nm.py:main:1;m.py:g:1 7\n";
+	static const char *const head = "m.py:main:1;m.py:f:1 20\nm.py:main:1;m.py:h:1 9\n";
+	static const char *const map[] = { "m.py:f=h", "g=f", NULL };
+	static const char *const exact[] = { "g=h", NULL };
+	static const char *const unknown[] = { "nobody=h", "g=nobody", NULL };
+	pair p = compare_with(base, head, (struct fz_diff_options){ .maps = map });
+	pair e = compare_with(base, head,
+			      (struct fz_diff_options){ .maps = exact, .match = FZ_MATCH_EXACT });
+	pair u = compare_with(base, head, (struct fz_diff_options){ .maps = unknown });
+
+	expect_link(p.d, "h", FZ_LINK_MAPPED, "f");
+	expect_link(p.d, "f", FZ_LINK_MAPPED, "g");
+	expect_node(p.d, "main/h", FZ_COMMON, 20, 9, false);
+	expect_node(p.d, "main/f", FZ_COMMON, 7, 20, false);
+	expect_node(e.d, "main/h", FZ_COMMON, 7, 9, false);
+	assert_int_equal(u.d->link_count, 0);
+	assert_int_equal(u.d->warning_count, e.d->warning_count + 2);
+}
+
+static void a_mapping_to_nothing_forbids_a_link(void **state)
+{
+	(void)state;
+	static const char *const map[] = { "old=", NULL };
+	pair p = compare_with("main;old 20\nmain;rest 20\n", "main;fresh 20\nmain;rest 20\n",
+			      (struct fz_diff_options){ .maps = map });
+
+	assert_int_equal(p.d->link_count, 0);
+	expect_link(p.d, "old", FZ_LINK_NONE, "");
+}
+
+static void own_rules_change_names_of_both_sides(void **state)
+{
+	(void)state;
+	static const char *const rules[] = { "_v([0-9]+)$=-\\1", "^gen/.*/=gen/", "unused=x",
+					     NULL };
+	pair p =
+		compare_with("gen/3/m.py:load_v2:1 5\n", "gen/44/m.py:load_v2:1 5\n",
+			     (struct fz_diff_options){ .renames = rules, .match = FZ_MATCH_NAMES });
+	struct fz_error err;
+
+	assert_int_equal(p.d->function_count, 1);
+	assert_int_equal(function_named(p.d, "load-2")->state, FZ_COMMON);
+	assert_int_equal(fz_diff_check_rename("a(=b", &err), FZ_EUSAGE);
+	assert_int_equal(fz_diff_check_rename("=b", &err), FZ_EUSAGE);
+	assert_int_equal(fz_diff_check_rename("a\\=b", &err), FZ_EUSAGE);
+	assert_int_equal(fz_diff_check_rename("a=", &err), 0);
+	assert_int_equal(fz_diff_check_map("a", &err), FZ_EUSAGE);
+	assert_int_equal(fz_diff_check_map("=a", &err), FZ_EUSAGE);
+	/* Rules are told, own ones also when they changed nothing. */
+	const struct fz_diff_rule *last = &p.d->rules[p.d->rule_count - 1];
+	assert_string_equal(last->text, "unused=x");
+	assert_int_equal(last->functions[FZ_BASE], 0);
+	assert_int_equal(p.d->rules[p.d->rule_count - 3].functions[FZ_HEAD], 1);
+}
+
+/* ---- trees ---- */
+
+static void inserted_wrappers_are_looked_through(void **state)
+{
+	(void)state;
+	pair one = compare("main;f;g 5\n", "main;w;f;g 6\nmain;w 1\n");
+	expect_node(one.d, "main/w", FZ_NEW, 5, 7, true);
+	expect_node(one.d, "main/w/f/g", FZ_COMMON, 5, 6, false);
+	assert_int_equal(function_named(one.d, "w")->cost.total[FZ_BASE], 0);
+	assert_int_equal(one.d->elided_count, 0);
+
+	pair three = compare("main;f 5\n", "main;u;v;w;f 6\n");
+	expect_node(three.d, "main/u/v/w/f", FZ_COMMON, 5, 6, false);
+	pair four = compare("main;f 5\n", "main;t;u;v;w;f 6\n");
+	expect_node(four.d, "main/t/u/v/w/f", FZ_NEW, 0, 6, false);
+	expect_node(four.d, "main/f", FZ_REMOVED, 5, 0, false);
+
+	pair root = compare("f;g 5\n", "w;f;g 6\n");
+	expect_node(root.d, "w/f/g", FZ_COMMON, 5, 6, false);
+}
+
+static void removed_wrappers_are_looked_through(void **state)
+{
+	(void)state;
+	pair one = compare("main;w;f;g 5\nmain;w 1\n", "main;f;g 6\n");
+	expect_node(one.d, "main/f/g", FZ_COMMON, 5, 6, false);
+	expect_node(one.d, "main/w", FZ_REMOVED, 1, 0, true);
+	assert_int_equal(function_named(one.d, "w")->cost.total[FZ_BASE], 6);
+
+	pair two = compare("main;v;w;f 5\n", "main;f 6\n");
+	expect_node(two.d, "main/f", FZ_COMMON, 5, 6, false);
+	pair three = compare("main;u;v;w;f 5\n", "main;f 6\n");
+	expect_node(three.d, "main/f", FZ_NEW, 0, 6, false);
+
+	/* one wrapper for another, too small to be linked */
+	pair both = compare("main;v;f 5\n", "main;w;f 6\n");
+	expect_node(both.d, "main/w/f", FZ_COMMON, 5, 6, false);
+	expect_node(both.d, "main/v", FZ_REMOVED, 0, 0, true);
+}
+
+static void a_direct_call_goes_before_a_wrapped_one(void **state)
+{
+	(void)state;
+	pair p = compare("main;f 5\nmain;w;f 9\n", "main;f 6\n");
+
+	expect_node(p.d, "main/f", FZ_COMMON, 5, 6, false);
+	expect_node(p.d, "main/w/f", FZ_REMOVED, 9, 0, false);
+	/* What both sides have is no wrapper: another path is another path. */
+	pair moved = compare("main;f 5\nmain;k 5\n", "main;k;f 5\nmain;k 5\n");
+	expect_node(moved.d, "main/f", FZ_REMOVED, 5, 0, false);
+}
+
+static void cost_that_went_to_other_callees_is_a_shift(void **state)
+{
+	(void)state;
+	static const struct fz_diff_options o = { .no_rename = true };
+	pair p = compare_with("main;parse;x 300\nmain;print 50\n",
+			      "main;head 90\nmain;body 215\nmain;print 50\n", o);
+
+	assert_int_equal(p.d->shift_count, 1);
+	assert_int_equal(p.d->shifts[0].callees[FZ_BASE], 1);
+	assert_int_equal(p.d->shifts[0].callees[FZ_HEAD], 2);
+	assert_int_equal(p.d->shifts[0].cost[FZ_BASE], 300);
+	assert_int_equal(p.d->shifts[0].cost[FZ_HEAD], 305);
+	expect_node(p.d, "main/parse/x", FZ_MOVED, 300, 0, false);
+	expect_node(p.d, "main/head", FZ_MOVED, 0, 90, false);
+	expect_node(p.d, "main/print", FZ_COMMON, 50, 50, false);
+
+	/* twice the standard error is 51 */
+	pair more = compare_with("main;parse 300\n", "main;head 135\nmain;body 217\n", o);
+	assert_int_equal(more.d->shift_count, 0);
+	/* within the error, but not within a fifth of all */
+	pair few = compare_with("main;parse 10\n", "main;head 17\n", o);
+	assert_int_equal(few.d->shift_count, 0);
+	pair tiny = compare_with("main;parse 9\n", "main;head 9\n", o);
+	assert_int_equal(tiny.d->shift_count, 0);
+}
+
+static void recursion_folds(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *path;
+		uint32_t nodes;
+		int64_t total;
+	} cases[] = {
+		{ "m;f;f;f;g 5\nm;f 2\n", "m/f/g", 3, 5 },
+		{ "m;walk;visit;walk;visit;leaf 5\nm;walk;visit;walk;other 3\n"
+		  "m;walk;visit;end 1\n",
+		  "m/walk/visit/leaf", 6, 5 },
+		{ "m;walk;visit;walk;other 3\nm;walk;visit;end 1\n", "m/walk/visit/end", 5, 1 },
+		{ "m;a;b;a;b;c 1\nm;b;a;b 2\n", "m/b", 5, 2 },
+		{ "m;f 1\n", "m/f", 2, 1 },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		pair p = { .a = hand_profile(cases[i].text, 0), .b = hand_profile("", 0) };
+		struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+		int64_t before = (int64_t)fz_profile_sample_total(p.a);
+
+		assert_int_equal(fz_profile_fold_recursion(p.a, NULL), 0);
+		assert_int_equal(fz_diff_new(p.a, p.b, &o, &p.d, NULL), 0);
+		assert_int_equal(p.d->total[FZ_BASE], before);
+		if (p.d->node_count != cases[i].nodes)
+			fail_msg("%s: %u nodes", cases[i].text, p.d->node_count);
+		assert_int_equal(node_at(p.d, cases[i].path)->cost.total[FZ_BASE], cases[i].total);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_moved_file_is_found_by_its_functions),
+		cmocka_unit_test(a_tie_moves_no_file),
+		cmocka_unit_test(half_a_file_that_moved_has_half_the_score),
+		cmocka_unit_test(a_name_left_once_on_both_sides_links),
+		cmocka_unit_test(names_that_say_nothing_are_no_evidence),
+		cmocka_unit_test(a_renamed_function_is_known_by_its_neighbours),
+		cmocka_unit_test(a_leaf_without_a_file_is_scored_by_what_is_known),
+		cmocka_unit_test(fewer_than_ten_samples_are_no_neighbourhood),
+		cmocka_unit_test(two_that_are_alike_are_not_told_apart),
+		cmocka_unit_test(four_times_the_cost_is_another_function),
+		cmocka_unit_test(a_chain_of_renames_takes_several_rounds),
+		cmocka_unit_test(markers_never_link),
+		cmocka_unit_test(mappings_come_before_everything),
+		cmocka_unit_test(a_mapping_to_nothing_forbids_a_link),
+		cmocka_unit_test(own_rules_change_names_of_both_sides),
+		cmocka_unit_test(inserted_wrappers_are_looked_through),
+		cmocka_unit_test(removed_wrappers_are_looked_through),
+		cmocka_unit_test(a_direct_call_goes_before_a_wrapped_one),
+		cmocka_unit_test(cost_that_went_to_other_callees_is_a_shift),
+		cmocka_unit_test(recursion_folds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
