@@ -19,9 +19,9 @@ bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, stru
 		       struct fz_str file);
 
 /* link.c: partners for functions that only one side has; the two become one function.
- * fixed[function]: not to be touched. */
-void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES], const bool *fixed,
-		  bool no_rename);
+ * lines[side][profile function]: 0 when unknown. fixed[function]: not to be touched. */
+void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES],
+		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename);
 
 /* shift.c: shifts, and the state of the nodes that take part. */
 void fz_diff_find_shifts(struct fz_diff *d);

@@ -16,6 +16,9 @@
  *
  *   base orphan a --caller--> m == m <--caller-- head orphan b        m: matched, or "the root"
  *
+ * Files have an order too: an orphan stands between two matched functions, and its partner most
+ * likely between the same two. Functions that are alike in all else are told apart by that.
+ *
  * Only edges of orphans are kept, and at most 64 orphans of a neighbour and 64 candidates of an
  * orphan are looked at, so the work is linear in the nodes plus 64 times the edges.
  */
@@ -30,6 +33,7 @@ static const double accept_score = 0.55;
 static const double accept_lead = 0.10;
 static const double weight_neighbours = 0.35; /* of callees, and of callers */
 static const double weight_file = 0.20;
+static const double weight_place = 0.20; /* between the same functions of that file */
 static const double weight_size = 0.10;
 static const double least_size = 0.25; /* the smaller's part of the larger */
 
@@ -37,9 +41,10 @@ struct linker {
 	struct fz_diff *d;
 	struct fz_name *const *names;
 	const bool *fixed;
-	uint32_t n;        /* functions */
-	uint32_t *partner; /* both sides have it: itself; FZ_NONE: still an orphan */
-	uint32_t *name_id; /* of orphans: equal names and kinds, equal numbers */
+	int32_t *const *lines; /* of a profile function, by side */
+	uint32_t n;            /* functions */
+	uint32_t *partner;     /* both sides have it: itself; FZ_NONE: still an orphan */
+	uint32_t *name_id;     /* of orphans: equal names and kinds, equal numbers */
 	uint32_t *file_id;
 	uint32_t file_count;
 	uint32_t *moved_to; /* of a file of the base: the file of the head; FZ_NONE */
@@ -469,9 +474,15 @@ static void graph_release(struct graph *g)
 	free(g->samples);
 }
 
+/* The matched functions that stand next to an orphan in its file; FZ_NONE: not known. */
+struct place {
+	uint32_t before, after;
+};
+
 struct search {
 	struct linker *l;
 	struct graph graph[FZ_SIDES];
+	struct place *place[FZ_SIDES]; /* of a function */
 	/* Head orphans by the matched neighbour and direction that they have in common:
 	 * around[at[2 * neighbour + direction] ...], those for which it weighs most first. */
 	struct edge *around;
@@ -495,6 +506,77 @@ static uint32_t known(const struct linker *l, uint32_t neighbour)
 		return neighbour == l->n ? l->n : FZ_NONE;
 	return l->d->functions[neighbour].on_side[FZ_HEAD] == FZ_NONE ? l->partner[neighbour]
 								      : neighbour;
+}
+
+struct line {
+	struct fz_str file;
+	int32_t line;
+	uint32_t function;
+};
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+	int c = fz_str_cmp(a->file, b->file);
+
+	if (!c)
+		c = (a->line > b->line) - (a->line < b->line);
+	return c ? c : (a->function > b->function) - (a->function < b->function);
+}
+
+/* All functions of a side whose line is known, in order of files and lines. */
+static struct line *list_lines(const struct linker *l, enum fz_side side, uint32_t *ret_n)
+{
+	struct line *list = fz_calloc(FZ_MAX(l->n, 1), sizeof(*list));
+	uint32_t n = 0;
+
+	for (uint32_t f = 0; f < l->n; f++) {
+		uint32_t of_profile = l->d->functions[f].on_side[side];
+		if (of_profile == FZ_NONE || l->lines[side][of_profile] <= 0 ||
+		    !l->names[side][of_profile].key.n)
+			continue;
+		list[n++] = (struct line){ .file = l->names[side][of_profile].key,
+					   .line = l->lines[side][of_profile],
+					   .function = f };
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), compare_lines);
+	*ret_n = n;
+	return list;
+}
+
+/* The nearest matched function of the file on another line than each orphan's. */
+static struct place *find_places(const struct linker *l, enum fz_side side)
+{
+	struct place *places = fz_reallocarray(NULL, FZ_MAX(l->n, 1), sizeof(*places));
+	uint32_t n;
+	fz_auto(fz_free_ptr) struct line *list = list_lines(l, side, &n);
+
+	memset(places, 0xff, l->n * sizeof(*places));
+	for (int back = 0; back < 2; back++) {
+		/* next: of this line, once it is behind us; two on a line say nothing */
+		uint32_t near = FZ_NONE, next = FZ_NONE;
+		bool seen = false;
+		for (uint32_t k = 0; k < n; k++) {
+			const struct line *at = &list[back ? n - 1 - k : k];
+			const struct line *last = k ? &list[back ? n - k : k - 1] : at;
+			bool other_file = !fz_str_eq(last->file, at->file);
+			if (other_file || last->line != at->line) {
+				near = other_file ? FZ_NONE : next;
+				next = near;
+				seen = false;
+			}
+			if (!is_orphan(l, at->function)) {
+				next = seen ? FZ_NONE : known(l, at->function);
+				seen = true;
+			} else if (back) {
+				places[at->function].after = near;
+			} else {
+				places[at->function].before = near;
+			}
+		}
+	}
+	return places;
 }
 
 static bool may_guess(const struct search *s, enum fz_side side, uint32_t f)
@@ -585,6 +667,23 @@ static double same_file(const struct linker *l, uint32_t a, uint32_t b)
 	return from == to || l->moved_to[from] == to ? 1 : 0;
 }
 
+/* -1: nothing is known about it. */
+static double same_place(const struct search *s, uint32_t a, uint32_t b)
+{
+	const struct place *x = &s->place[FZ_BASE][a], *y = &s->place[FZ_HEAD][b];
+	int known = 0, same = 0;
+
+	if (x->before != FZ_NONE && y->before != FZ_NONE) {
+		known++;
+		same += x->before == y->before;
+	}
+	if (x->after != FZ_NONE && y->after != FZ_NONE) {
+		known++;
+		same += x->after == y->after;
+	}
+	return known ? (double)same / known : -1;
+}
+
 static double size_ratio(const struct search *s, uint32_t a, uint32_t b)
 {
 	double x = s->graph[FZ_BASE].size[a], y = s->graph[FZ_HEAD].size[b];
@@ -619,6 +718,11 @@ static double score(const struct search *s, uint32_t a, uint32_t b)
 	if (file >= 0) {
 		sum += weight_file * file;
 		weights += weight_file;
+	}
+	double place = file > 0 ? same_place(s, a, b) : -1;
+	if (place >= 0) {
+		sum += weight_place * place;
+		weights += weight_place;
 	}
 	sum += weight_size * size_ratio(s, a, b);
 	return sum / (weights + weight_size);
@@ -709,8 +813,10 @@ static void link_neighbours(struct linker *l)
 	struct search s = { .l = l };
 	size_t n = (size_t)l->n + 1;
 
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
 		graph_init(l, side, &s.graph[side]);
+		s.place[side] = find_places(l, side);
+	}
 	s.around = fz_calloc(FZ_MAX(s.graph[FZ_HEAD].n, 1), sizeof(*s.around));
 	s.at = fz_calloc(2 * n + 2, sizeof(*s.at));
 	s.common = fz_calloc(n, sizeof(*s.common));
@@ -719,8 +825,10 @@ static void link_neighbours(struct linker *l)
 		s.share[k] = fz_calloc(n, sizeof(*s.share[k]));
 	for (int round = 0; round < ROUNDS && search_round(&s);)
 		round++;
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
 		graph_release(&s.graph[side]);
+		free(s.place[side]);
+	}
 	for (int k = 0; k < DIRECTIONS; k++)
 		free(s.share[k]);
 	free(s.around);
@@ -795,10 +903,12 @@ static void merge_functions(struct linker *l)
 	d->function_count = n;
 }
 
-void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES], const bool *fixed,
-		  bool no_rename)
+void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES],
+		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename)
 {
-	struct linker l = { .d = d, .names = names, .fixed = fixed, .n = d->function_count };
+	struct linker l = {
+		.d = d, .names = names, .lines = lines, .fixed = fixed, .n = d->function_count
+	};
 	uint32_t n;
 
 	linker_init(&l);

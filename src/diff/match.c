@@ -319,7 +319,7 @@ static void link_functions(struct matcher *m)
 
 	for (uint32_t i = 0; i < d->function_count; i++)
 		fixed[i] = d->functions[i].link.how == FZ_LINK_MAPPED;
-	fz_diff_link(d, m->names, fixed, m->o->no_rename);
+	fz_diff_link(d, m->names, m->lines, fixed, m->o->no_rename);
 }
 
 static void prepare(struct matcher *m)

@@ -218,6 +218,18 @@ static void two_that_are_alike_are_not_told_apart(void **state)
 	assert_int_equal(base.d->link_count, 0);
 }
 
+static void their_place_in_the_file_tells_twins_apart(void **state)
+{
+	(void)state;
+	pair p = compare("m:main:1;m:p:10 20\nm:main:1;m:mid:20 20\nm:main:1;m:q:30 20\n",
+			 "m:main:1;m:x:15 20\nm:main:1;m:mid:25 20\nm:main:1;m:y:35 20\n");
+
+	assert_int_equal(p.d->link_count, 2);
+	expect_link(p.d, "x", FZ_LINK_NEIGHBOURHOOD, "p");
+	expect_link(p.d, "y", FZ_LINK_NEIGHBOURHOOD, "q");
+	assert_true(fabs(function_named(p.d, "x")->link.score - 1) < 1e-9);
+}
+
 static void four_times_the_cost_is_another_function(void **state)
 {
 	(void)state;
@@ -443,6 +455,7 @@ int main(void)
 		cmocka_unit_test(a_leaf_without_a_file_is_scored_by_what_is_known),
 		cmocka_unit_test(fewer_than_ten_samples_are_no_neighbourhood),
 		cmocka_unit_test(two_that_are_alike_are_not_told_apart),
+		cmocka_unit_test(their_place_in_the_file_tells_twins_apart),
 		cmocka_unit_test(four_times_the_cost_is_another_function),
 		cmocka_unit_test(a_chain_of_renames_takes_several_rounds),
 		cmocka_unit_test(markers_never_link),
