@@ -93,6 +93,8 @@ static bool move_in(const struct fz_launch_place *place)
 		return false;
 	if (place->output >= 0 && dup2(place->output, STDOUT_FILENO) < 0)
 		return false;
+	if (place->errors >= 0 && dup2(place->errors, STDERR_FILENO) < 0)
+		return false;
 	if (!place->no_input)
 		return true;
 	close(STDIN_FILENO);

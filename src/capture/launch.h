@@ -39,6 +39,7 @@ struct fz_launch_place {
 	const char *folder; /* NULL: ours */
 	bool no_input;      /* its standard input is empty */
 	int output;         /* its standard output; -1: ours */
+	int errors;         /* its standard error; -1: ours */
 };
 
 /* mask: the signal mask of the program; place: NULL is ours. */

@@ -36,11 +36,13 @@ int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
 	return 0;
 }
 
-/* Run git in a folder (NULL: here) with its standard output going to a file descriptor. */
-static int run_git(const char *folder, const char *const words[], int out, int *ret_status,
-		   struct fz_error *err)
+/* Run git in a folder (NULL: here) with its output going to file descriptors (-1: ours). */
+static int run_git(const char *folder, const char *const words[], int out, int errors,
+		   int *ret_status, struct fz_error *err)
 {
-	struct fz_launch_place place = { .folder = folder, .no_input = true, .output = out };
+	struct fz_launch_place place = {
+		.folder = folder, .no_input = true, .output = out, .errors = errors
+	};
 	char *argv[GIT_WORDS] = { (char *)"git" };
 	sigset_t mask;
 
@@ -52,30 +54,63 @@ static int run_git(const char *folder, const char *const words[], int out, int *
 	return fz_launch_and_wait(argv, &mask, &place, ret_status, err);
 }
 
-/* The first line of what git answers; NULL when it fails. Answers fit a pipe. */
-static int ask_git(const char *folder, const char *const words[], char **ret, struct fz_error *err)
+/* The first line that a pipe holds; it is closed. */
+static char *take_line(int fd)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { .limit = ANSWER_MAX };
-	int out[2], status = 1;
 
-	if (pipe2(out, O_CLOEXEC | O_NONBLOCK))
-		return fz_fail_errno(err, "pipe");
-	int rc = run_git(folder, words, out[1], &status, err);
-	close(out[1]);
-	for (char *room; !rc && (room = fz_buf_reserve(&b, 4096));) {
-		ssize_t n = read(out[0], room, 4096);
+	for (char *room; (room = fz_buf_reserve(&b, 4096));) {
+		ssize_t n = read(fd, room, 4096);
 		if (n <= 0)
 			break;
 		b.n += (size_t)n;
 		room[n] = 0;
 	}
-	close(out[0]);
+	close(fd);
+	if (!b.p)
+		return fz_strdup("");
+	b.p[strcspn(b.p, "\n")] = 0;
+	return fz_strdup(b.p);
+}
+
+/* The first line of what git answers; NULL when it fails, and then *ret_why (may be NULL) is
+ * what it says about that. Both fit a pipe. */
+static int ask_git(const char *folder, const char *const words[], char **ret, char **ret_why,
+		   struct fz_error *err)
+{
+	int out[2], errors[2], status = 1;
+
+	if (pipe2(out, O_CLOEXEC | O_NONBLOCK))
+		return fz_fail_errno(err, "pipe");
+	if (pipe2(errors, O_CLOEXEC | O_NONBLOCK)) {
+		close(out[0]);
+		close(out[1]);
+		return fz_fail_errno(err, "pipe");
+	}
+	int rc = run_git(folder, words, out[1], errors[1], &status, err);
+	close(out[1]);
+	close(errors[1]);
+	fz_auto(fz_free_ptr) char *answer = take_line(out[0]);
+	fz_auto(fz_free_ptr) char *why = take_line(errors[0]);
 	if (rc)
 		return rc;
-	if (b.p)
-		b.p[b.n = strcspn(b.p, "\n")] = 0;
-	*ret = status ? NULL : fz_strdup(b.p ? b.p : "");
+	*ret = status ? NULL : fz_steal(answer);
+	if (status && ret_why)
+		*ret_why = fz_steal(why);
 	return 0;
+}
+
+/* Why git finds none: there is no checkout, or it belongs to somebody whom git does not trust. */
+static int no_repository(const char *why, struct fz_error *err)
+{
+	static const char fatal[] = "fatal: ";
+
+	if (strncmp(why, fatal, strlen(fatal)) == 0)
+		why += strlen(fatal);
+	return fz_fail(err, FZ_EUSAGE,
+		       "git finds no checkout here: %s; compare two commands with --base and "
+		       "--head",
+		       *why ? why : "the current folder is in none");
 }
 
 int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
@@ -93,17 +128,18 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 					       "--",
 					       NULL };
 	fz_auto(fz_repository_release) struct fz_repository r = { 0 };
+	fz_auto(fz_free_ptr) char *why = NULL;
 	int status = 0;
-	int rc = ask_git(NULL, root, &r.root, err);
+	int rc = ask_git(NULL, root, &r.root, &why, err);
 
 	if (!rc && r.root)
-		rc = ask_git(NULL, prefix, &r.prefix, err);
+		rc = ask_git(NULL, prefix, &r.prefix, &why, err);
 	if (!rc && (!r.root || !r.prefix))
-		rc = fz_fail(err, FZ_EUSAGE,
-			     "the current folder is in no git checkout; compare two commands with "
-			     "--base and --head");
+		rc = no_repository(why ? why : "", err);
+	/* Before the first commit it complains; whoever asks for a revision then says more. */
+	fz_auto(fz_close_fd) int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (!rc)
-		rc = run_git(NULL, changed, STDERR_FILENO, &status, err);
+		rc = run_git(NULL, changed, silence, silence, &status, err);
 	if (rc)
 		return rc;
 	r.dirty = WIFEXITED(status) && WEXITSTATUS(status) == 1;
@@ -126,7 +162,7 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 	const char *const words[] = { "rev-parse",        "--verify", "--quiet",
 				      "--end-of-options", spec,       NULL };
 	char *commit = NULL;
-	int rc = ask_git(r->root, words, &commit, err);
+	int rc = ask_git(r->root, words, &commit, NULL, err);
 
 	if (!rc && !commit)
 		rc = fz_fail(err, FZ_EUSAGE, "'%s': git knows no such revision", revision);
@@ -142,7 +178,7 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 		"worktree", "add", "--quiet", "--detach", folder, commit, NULL
 	};
 	int status = 0;
-	int rc = run_git(r->root, words, STDERR_FILENO, &status, err);
+	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 
 	if (!rc && status)
 		rc = fz_fail(err, FZ_EINPUT, "%s: git could not check out %.12s there", folder,
@@ -159,7 +195,7 @@ int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct
 
 	if (access(folder, F_OK))
 		return 0;
-	int rc = run_git(r->root, words, STDERR_FILENO, &status, err);
+	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 	return rc ? rc : fz_remove_folder(folder, err);
 }
 

@@ -194,9 +194,9 @@ static int two_commands(struct comparison *c, struct fz_error *err)
 static int run_setup(struct comparison *c, const struct side *side, struct fz_error *err)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)options.setup, NULL };
-	struct fz_launch_place place = { .folder = side->folder,
-					 .no_input = true,
-					 .output = STDERR_FILENO };
+	struct fz_launch_place place = {
+		.folder = side->folder, .no_input = true, .output = STDERR_FILENO, .errors = -1
+	};
 	int status = 0;
 	int rc = fz_launch_and_wait(argv, &c->series.old_mask, &place, &status, err);
 
@@ -251,9 +251,9 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 		    struct fz_error *err)
 {
 	struct side *side = &c->side[s];
-	struct fz_launch_place place = { .folder = side->folder,
-					 .no_input = true,
-					 .output = c->output };
+	struct fz_launch_place place = {
+		.folder = side->folder, .no_input = true, .output = c->output, .errors = -1
+	};
 	struct fz_series_run run;
 
 	show_progress(s, kind, i, n);

@@ -73,13 +73,12 @@ $ fizeau compare -r max -- true
 fizeau: compare: --clock cpu needs a rate, not 'max'
 [2]
 
-$ GIT_CEILING_DIRECTORIES="$PWD/.." fizeau compare HEAD~1 -- true
-...
-fizeau: compare: the current folder is in no git checkout; compare two commands with --base and --head
+# Outside a checkout, and before the first commit: one line, with git's own reason in it.
+$ LC_ALL=C GIT_CEILING_DIRECTORIES="$PWD/.." fizeau compare HEAD~1 -- true
+fizeau: compare: git finds no checkout here: not a git repository (or any of the parent directories): .git; compare two commands with --base and --head
 [2]
 
 $ git init -q . && fizeau compare nosuch -- true
-...
 fizeau: compare: 'nosuch': git knows no such revision
 [2]
 
