@@ -33,7 +33,7 @@ export function buildControls(app) {
 		el("select", { id: `select-${id}`, onchange: (e) => app.set({ [key]: e.target.value }) },
 			...options.map(([value, text]) => el("option", { value }, text))));
 	$("switches").append(...[
-		data.isDiff && choice("layout", "Width", [["head", "Head"], ["base", "Base"]], "layout"),
+		data.isDiff && choice("layout", "Width", [["head", "Head"], ["base", "Base"], ["union", "Union"], ["delta", "|Δ|"]], "layout"),
 		choice("by", "Colour", [["self", "Self"], ["total", "Total"]], "by"),
 		app.hasRemoved && toggle("Elided", "Only what was removed (e)", false, () => app.toggleElided(), "toggle-elided"),
 		toggle("Inverted", "Callers: leaf functions are the roots (i)", false, (inverted) => app.set({ inverted }), "toggle-inverted"),
@@ -102,6 +102,7 @@ function emptyText(app, what) {
 	const { base, head } = app.data.header;
 	const noHead = app.data.isDiff && !(head.sum > 0), noBase = app.data.isDiff && !(base.sum > 0);
 	if (noHead && noBase) return "Neither recording has samples.";
+	if (app.flame.picture.all === 0 && what.widths === "delta" && what.all > 0) return "Nothing changed.";
 	if (what.all > 0) {
 		if (what.isDiff && noHead) return "The head has no samples: everything below was removed.";
 		if (what.isDiff && noBase) return "The base has no samples: everything below is new.";
@@ -116,7 +117,7 @@ function showEmpty(app, what) {
 	const text = emptyText(app, what);
 	$("empty").textContent = text;
 	$("empty").hidden = !text;
-	$("empty").classList.toggle("note", what.all > 0);
+	$("empty").classList.toggle("note", app.flame.picture.all > 0);
 }
 
 export function showLegend(app, what) {

@@ -13,6 +13,7 @@
 import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { placeNodes } from "./tree.js";
+import { widthsOf } from "./widths.js";
 
 const ROW = 21;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
@@ -34,9 +35,9 @@ function rowsBelow(tree, w) {
 }
 
 // A tree with widths: what the canvas draws. `what` is passed on to nodeClass.
-export function makePicture(tree, side, what) {
-	const w = tree.total[side];
-	return { tree, w, x: placeNodes(tree, w), rows: rowsBelow(tree, w), side, what, all: w[0] };
+export function makePicture(tree, what) {
+	const w = widthsOf(tree, what);
+	return { tree, w, x: placeNodes(tree, w), rows: rowsBelow(tree, w), what, all: w[0] };
 }
 
 const odd = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -367,6 +368,7 @@ export class Flame {
 	rootLabel(picture) {
 		const { data } = this;
 		const { what, tree } = picture;
+		if (what.widths === "delta") return `${what.rootName} · ${formatValue(picture.all, data.unit)} of change`;
 		const before = what.isDiff && !tree.elided ? `${formatValue(tree.total[0][0], data.unit)} → ` : "";
 		return `${what.rootName} · ${before}${formatValue(what.isDiff && !tree.elided ? tree.total[1][0] : picture.all, data.unit)}`;
 	}

@@ -29,7 +29,7 @@ const groups = [
 		[["2"], "head", (a) => a.set({ show: "head" }), true],
 		[["3"], "diff", (a) => a.set({ show: "diff" }), true],
 		[["e"], "elided: only what was removed", (a) => a.toggleElided(), true],
-		[["w"], "widths of head or base", (a) => a.set({ layout: a.state.layout === "head" ? "base" : "head" }), true],
+		[["w"], "next layout: widths of head, base, both, change", (a) => a.nextLayout(), true],
 		[["T"], "next thread", (a) => a.nextThread()],
 	]],
 	["Page", [

@@ -8,7 +8,7 @@ import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { bindKeys } from "./keys.js";
 import { moduleOf, Searcher } from "./search.js";
 import { Sidebar } from "./sidebar.js";
-import { linkOf, pathOfHash, stateOfLink, zoomNode } from "./state.js";
+import { layouts, linkOf, pathOfHash, stateOfLink, zoomNode } from "./state.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { nodeFacts, Tooltip } from "./tooltip.js";
@@ -100,7 +100,7 @@ class App {
 		const straight = this.straight();
 		const isDiff = data.isDiff && state.show === "diff";
 		return {
-			isDiff, side: this.widthSide(), byTotal: state.by === "total", factor: data.factor,
+			isDiff, side: this.widthSide(), widths: isDiff && !this.isElided() ? state.layout : "side", byTotal: state.by === "total", factor: data.factor,
 			removedHere: (i) => isRemoved(straight, i),
 			rootName: this.isElided() ? "Removed" : "All",
 		};
@@ -112,7 +112,7 @@ class App {
 		const tree = this.shownTree();
 		flame.up = state.up;
 		flame.matched = this.findMatches();
-		flame.setPicture(makePicture(tree, what.side, what), zoomNode(tree, state.zoom), this.removedAside(what));
+		flame.setPicture(makePicture(tree, what), zoomNode(tree, state.zoom), this.removedAside(what));
 		what.all = tree.total[what.side][0];
 		this.costs = functionCosts(this.upright(), this.data.functions.n);
 		this.sidebar.update(this.costs, what);
@@ -125,7 +125,7 @@ class App {
 		const { inverted, layout } = this.state;
 		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head") return null;
 		const tree = (this.cache.elided ??= elidedTree(this.data, this.straight()));
-		return makePicture(tree, BASE, { ...what, rootName: "Removed" });
+		return makePicture(tree, { ...what, side: BASE, rootName: "Removed" });
 	}
 
 	// Change the state, remember it, draw again.
@@ -318,6 +318,11 @@ class App {
 	scrollPage(key) {
 		const { flame } = this;
 		flame.scroller.scrollTop += (key === "PageDown" ? 1 : -1) * flame.height * 0.85;
+	}
+
+	nextLayout() {
+		const at = layouts.indexOf(this.state.layout);
+		this.set({ layout: layouts[(at + 1) % layouts.length] });
 	}
 
 	toggleElided() {

@@ -62,11 +62,13 @@ export function pathOfHash(data, tree, hash) {
 
 // ---- links ----
 
+export const layouts = ["head", "base", "union", "delta"];
+
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
 	tab: ["flame", "table"],
 	show: ["diff", "base", "head"],
-	layout: ["head", "base"],
+	layout: layouts,
 	by: ["self", "total"],
 	names: ["path", "module"],
 };

@@ -86,6 +86,9 @@ function shares(facts) {
 	return el("p", { class: "shares" }, words.join(" · "));
 }
 
+// What a width is a share of, in layouts that are neither side.
+const wholes = { union: "both sides", delta: "all change" };
+
 // Everything the box says about node i of the picture, or of what stands beside it.
 export function nodeFacts(app, i, isAside = false) {
 	const { data, flame } = app;
@@ -94,7 +97,7 @@ export function nodeFacts(app, i, isAside = false) {
 	const f = tree.func[i];
 	const facts = {
 		f, unit: data.unit, all, width: w[i], zoomed: w[flame.focus],
-		allName: drawn.elided ? "what was removed" : "all", isDiff: what.isDiff,
+		allName: drawn.elided ? "what was removed" : what.isDiff ? wholes[what.widths] ?? "all" : "all", isDiff: what.isDiff,
 	};
 	const own = tree.inverted ? tree.total : tree.self;
 	if (what.isDiff) {
