@@ -32,7 +32,7 @@ export function buildControls(app) {
 	const choice = (id, title, options, key) => el("label", { class: "choice", id: `choice-${id}` }, `${title} `,
 		el("select", { id: `select-${id}`, onchange: (e) => app.set({ [key]: e.target.value }) },
 			...options.map(([value, text]) => el("option", { value }, text))));
-	$("switches").append(...[
+	$("switches").replaceChildren(...[
 		data.isDiff && choice("layout", "Width", [["head", "Head"], ["base", "Base"], ["union", "Union"], ["delta", "|Δ|"]], "layout"),
 		choice("by", "Colour", [["self", "Self"], ["total", "Total"]], "by"),
 		app.hasRemoved && toggle("Elided", "Only what was removed (e)", false, () => app.toggleElided(), "toggle-elided"),
@@ -49,9 +49,10 @@ export function buildControls(app) {
 
 function title(app) {
 	const { data, state } = app;
+	const swapped = data.isSwapped ? ", swapped" : "";
 	const kind = !data.isDiff ? "Flame graph" :
 		state.show === "diff" ? "Differential flame graph" : state.show === "base" ? "Base flame graph" : "Head flame graph";
-	return state.inverted ? `Inverted ${kind[0].toLowerCase()}${kind.slice(1)}` : kind;
+	return (state.inverted ? `Inverted ${kind[0].toLowerCase()}${kind.slice(1)}` : kind) + swapped;
 }
 
 export function showControls(app, what) {

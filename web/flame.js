@@ -10,6 +10,7 @@
 // scale. Both trees number their nodes alike. It makes room for a zoom.
 //
 //   [ picture: 100 % of the head        ] [ removed ]
+import { blinkFill, blinkNames } from "./blink.js";
 import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { placeNodes } from "./tree.js";
@@ -82,6 +83,8 @@ export class Flame {
 		this.selected = -1;
 		this.hovered = -1;
 		this.matched = null;
+		// The side that blinks, or null.
+		this.blink = null;
 		this.palette = null;
 		this.picture = null;
 		this.aside = null;
@@ -300,6 +303,10 @@ export class Flame {
 		const { picture } = box.view;
 		const { tree } = picture;
 		const { i, left, y } = box;
+		if (this.blink !== null && i > 0) {
+			this.paintBlink(ctx, box, palette);
+			return;
+		}
 		const isAbove = picture === this.picture && tree.depth[i] < tree.depth[this.focus];
 		const gap = box.right - left > 3 ? 1 : 0;
 		const px = Math.max(box.right - left - gap, MIN_WIDTH);
@@ -330,7 +337,18 @@ export class Flame {
 		}
 	}
 
-	paintLabel(ctx, { i, view, left, y }, colour, px, ink) {
+	paintBlink(ctx, box, palette) {
+		const { i, left, y } = box;
+		const { colour, part, share } = blinkFill(box.view.picture, this.blink, i);
+		const px = Math.max(box.right - left - 1, MIN_WIDTH), filled = px * Math.min(part, 1);
+		ctx.globalAlpha = this.isFaint(i) ? 0.25 : 1;
+		ctx.fillStyle = palette.fill[colour];
+		if (filled > 0) fillBox(ctx, left, y, filled);
+		if (px > 4) paintEdge(ctx, ABOVE_REMOVED, left, y, px, palette);
+		if (filled > 24) this.paintLabel(ctx, box, colour, filled, palette.inkOf(colour), share);
+	}
+
+	paintLabel(ctx, { i, view, left, y }, colour, px, ink, share = view.picture.w[i] / view.picture.all) {
 		const { picture } = view;
 		const from = Math.max(left, view.offset) + 6;
 		const room = Math.min(left + px, view.offset + view.width + 2) - 5 - from;
@@ -352,7 +370,7 @@ export class Flame {
 		const text = this.labels.fit(ctx, f, leftOver());
 		ctx.fillText(text, at, middle);
 		at += this.labels.width(ctx, f);
-		const rest = [`(${formatShare(picture.w[i] / picture.all)})`];
+		const rest = [`(${formatShare(share)})`];
 		if (colour === NEW) rest.push("(new)");
 		const tail = ` ${rest.join(" ")}`;
 		const width = ctx.measureText(tail).width;
@@ -368,6 +386,7 @@ export class Flame {
 	rootLabel(picture) {
 		const { data } = this;
 		const { what, tree } = picture;
+		if (this.blink !== null) return `${blinkNames[this.blink]} · ${formatValue(tree.total[this.blink][0], data.unit)}`;
 		if (what.widths === "delta") return `${what.rootName} · ${formatValue(picture.all, data.unit)} of change`;
 		const before = what.isDiff && !tree.elided ? `${formatValue(tree.total[0][0], data.unit)} → ` : "";
 		return `${what.rootName} · ${before}${formatValue(what.isDiff && !tree.elided ? tree.total[1][0] : picture.all, data.unit)}`;

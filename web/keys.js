@@ -17,6 +17,8 @@ const groups = [
 		[["/"], "search", (a) => a.focusSearch()],
 		[["n"], "next match", (a) => a.nextMatch(1)],
 		[["N"], "previous match", (a) => a.nextMatch(-1)],
+		[["]"], "next change, the biggest first", (a) => a.nextChange(1), true],
+		[["["], "previous change", (a) => a.nextChange(-1), true],
 		[["Escape"], "clear search and selection", (a) => a.clear()],
 	]],
 	["View", [
@@ -30,6 +32,8 @@ const groups = [
 		[["3"], "diff", (a) => a.set({ show: "diff" }), true],
 		[["e"], "elided: only what was removed", (a) => a.toggleElided(), true],
 		[["w"], "next layout: widths of head, base, both, change", (a) => a.nextLayout(), true],
+		[["b"], "before, after, in the same places", (a) => a.nextBlink(), true],
+		[["x"], "swap before and after", (a) => a.swap(), true],
 		[["T"], "next thread", (a) => a.nextThread()],
 	]],
 	["Page", [

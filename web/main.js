@@ -5,20 +5,27 @@ import { makePalette } from "./colors.js";
 import { buildControls, showControls, showCrumbs, showLegend } from "./controls.js";
 import { Flame, makePicture, showName } from "./flame.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
+import { blinkNames } from "./blink.js";
 import { bindKeys } from "./keys.js";
 import { moduleOf, Searcher } from "./search.js";
 import { Sidebar } from "./sidebar.js";
-import { layouts, linkOf, pathOfHash, stateOfLink, zoomNode } from "./state.js";
+import { layouts, linkOf, pathOfHash, sidesOfLink, stateOfLink, zoomNode } from "./state.js";
+import { swapSides } from "./swap.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { nodeFacts, Tooltip } from "./tooltip.js";
 import { elidedTree, functionCosts, hasRemoved, invertTree, isRemoved, matchedTotal, pathOf, straightTree } from "./tree.js";
-import { matchingNodes, neighbour } from "./walk.js";
+import { changedNodes, matchingNodes, neighbour } from "./walk.js";
 
 const $ = (id) => document.getElementById(id);
 const NARROW = 900;
 const PAPER_WIDTH = 1040;
 const PAPER_LONGEST = 4000;
+
+// The index after a step through n things, round; -1 is before the first.
+function nextIndex(at, step, n) {
+	return at < 0 && step < 0 ? n - 1 : (at + step + n) % n;
+}
 
 // Frames that are no code have "~" or nothing for a file.
 function isFile(file) {
@@ -31,9 +38,10 @@ class App {
 		this.modules = data.functions.files.map(moduleOf);
 		this.searcher = new Searcher(data);
 		this.cache = {};
+		if (sidesOfLink(location.hash, data)) swapSides(data);
 		const { state, zoomHash } = stateOfLink(data, location.hash);
 		this.state = state;
-		this.hasRemoved = data.isDiff && hasRemoved(state.threads ? straightTree(data, null) : this.straight());
+		this.findRemoved();
 		this.flame = new Flame(data, {
 			canvas: $("canvas"), space: $("space"), scroller: $("flame"),
 			location: (f) => this.shortPlaceOf(f),
@@ -51,6 +59,11 @@ class App {
 		this.furthest = this.depthInHistory;
 		this.remember(false);
 		this.refresh();
+	}
+
+	findRemoved() {
+		const { data, state } = this;
+		this.hasRemoved = data.isDiff && hasRemoved(state.threads ? straightTree(data, null) : this.straight());
 	}
 
 	resolveZoom(hash) {
@@ -112,6 +125,8 @@ class App {
 		const tree = this.shownTree();
 		flame.up = state.up;
 		flame.matched = this.findMatches();
+		flame.blink = null;
+		this.changes = null;
 		flame.setPicture(makePicture(tree, what), zoomNode(tree, state.zoom), this.removedAside(what));
 		what.all = tree.total[what.side][0];
 		this.costs = functionCosts(this.upright(), this.data.functions.n);
@@ -166,6 +181,7 @@ class App {
 
 	// The browser moved through its history, or the link was edited.
 	followLink() {
+		if (sidesOfLink(location.hash, this.data)) this.exchange();
 		const { state, zoomHash } = stateOfLink(this.data, location.hash);
 		this.depthInHistory = history.state?.at ?? this.depthInHistory;
 		const isZoomOnly = linkOf(this.data, { ...state, zoom: [] }) === linkOf(this.data, { ...this.state, zoom: [] });
@@ -250,17 +266,40 @@ class App {
 		}
 		const nodes = this.matches;
 		if (!nodes.length) return;
-		this.matchAt = this.matchAt < 0 && step < 0 ? nodes.length - 1 : (this.matchAt + step + nodes.length) % nodes.length;
-		const node = nodes[this.matchAt];
+		this.matchAt = nextIndex(this.matchAt, step, nodes.length);
+		this.goTo(nodes[this.matchAt]);
+		$("hint").textContent = `Match ${formatCount(this.matchAt + 1)} of ${formatCount(nodes.length)}`;
+	}
+
+	// By the size of the frame's own change.
+	nextChange(step) {
+		const { picture } = this.flame;
+		if (!picture.what.isDiff) return;
+		if (!this.changes) {
+			this.changes = changedNodes(picture);
+			this.changeAt = -1;
+		}
+		const nodes = this.changes;
+		if (!nodes.length) {
+			this.say("Nothing changed.");
+			return;
+		}
+		this.changeAt = nextIndex(this.changeAt, step, nodes.length);
+		this.goTo(nodes[this.changeAt]);
+		$("hint").textContent = `Change ${formatCount(this.changeAt + 1)} of ${formatCount(nodes.length)}, the biggest first`;
+	}
+
+	// Select a frame, and zoom to its caller when it would be too narrow to be seen.
+	goTo(node) {
 		const { tree, w } = this.flame.picture;
 		const isOutside = w[node] / this.flame.span * this.flame.width < 40 ||
 			!(node >= this.flame.focus && node < tree.end[this.flame.focus]);
 		if (isOutside) this.zoomTo(pathOf(tree, tree.parent[node]));
 		this.select(node);
-		$("hint").textContent = `Match ${formatCount(this.matchAt + 1)} of ${formatCount(nodes.length)}`;
 	}
 
 	clear() {
+		this.flame.blink = null;
 		$("query").value = "";
 		document.activeElement?.blur?.();
 		this.flame.selected = -1;
@@ -318,6 +357,32 @@ class App {
 	scrollPage(key) {
 		const { flame } = this;
 		flame.scroller.scrollTop += (key === "PageDown" ? 1 : -1) * flame.height * 0.85;
+	}
+
+	// One side, then the other, in the places of the union layout; Escape ends it.
+	nextBlink() {
+		const { state, flame } = this;
+		const next = flame.blink === BASE ? HEAD : BASE;
+		if (state.show !== "diff" || state.layout !== "union" || this.isElided() || state.tab !== "flame")
+			this.set({ show: "diff", layout: "union", elided: false, tab: "flame" });
+		flame.blink = next;
+		flame.draw();
+		this.tooltip.hide();
+		this.say(blinkNames[next]);
+	}
+
+	exchange() {
+		swapSides(this.data);
+		this.cache = {};
+		this.findRemoved();
+		this.sidebar.build();
+		buildControls(this);
+	}
+
+	swap() {
+		this.exchange();
+		this.set({ swapped: this.data.isSwapped });
+		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" : "Sides as recorded");
 	}
 
 	nextLayout() {

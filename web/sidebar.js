@@ -77,7 +77,7 @@ function summary(app) {
 	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
 	const { elided_count, elided_time } = data.header;
 	return section("summary", "Summary", headline(app), sideColumns(app, rowsOf),
-		elided_count > 0 && el("p", { class: "quiet gone" },
+		!data.isSwapped && elided_count > 0 && el("p", { class: "quiet gone" },
 			`${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
 		...data.header.warnings.map((w) => el("p", { class: "warning" }, w)));
 }
@@ -269,11 +269,18 @@ function recordingFacts(app) {
 export class Sidebar {
 	constructor(app, box) {
 		this.app = app;
+		this.box = box;
+		this.build();
+	}
+
+	// What does not change with the shown tree.
+	build() {
+		const { app, box } = this;
 		this.spots = el("ol", { class: "spots" });
 		this.spotsTitle = el("summary", {});
 		this.states = el("div", {});
 		this.statesSection = section("runtime", "Runtime", this.states);
-		box.append(...[
+		box.replaceChildren(...[
 			summary(app),
 			el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots),
 			threadFilter(app), this.statesSection, quality(app), recordingFacts(app),

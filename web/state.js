@@ -12,6 +12,7 @@ function initialState(data) {
 		tab: "flame",
 		show: data.isDiff ? "diff" : "head",
 		layout: "head",
+		swapped: false,
 		elided: headEmpty && header.base.sum > 0,
 		inverted: header.inverted,
 		up: false,
@@ -72,7 +73,7 @@ const plain = {
 	by: ["self", "total"],
 	names: ["path", "module"],
 };
-const flags = ["elided", "inverted", "up"];
+const flags = ["swapped", "elided", "inverted", "up"];
 
 export function linkOf(data, state) {
 	const start = initialState(data);
@@ -92,6 +93,12 @@ function threadsOf(data, labels) {
 	return flagsOf.includes(1) ? flagsOf : null;
 }
 
+// Whether a link wants the sides the other way round than they are.
+export function sidesOfLink(hash, data) {
+	const isSwapped = new URLSearchParams(hash.replace(/^#/, "")).get("swapped") === "1";
+	return data.isDiff && isSwapped !== Boolean(data.isSwapped);
+}
+
 // The state of a link; `f` is resolved by the caller, once the tree is known.
 export function stateOfLink(data, hash) {
 	const p = new URLSearchParams(hash.replace(/^#/, ""));
@@ -101,7 +108,7 @@ export function stateOfLink(data, hash) {
 	if (!data.isDiff) state.show = "head";
 	else if (!["diff", "base", "head"].includes(state.show)) state.show = "diff";
 	for (const key of flags) if (p.has(key)) state[key] = p.get(key) === "1";
-	if (!data.isDiff) state.elided = false;
+	if (!data.isDiff) state.elided = state.swapped = false;
 	state.threads = threadsOf(data, p.getAll("thread"));
 	state.query = p.get("q") ?? "";
 	const f = p.get("f");

@@ -32,6 +32,22 @@ export function neighbour(picture, node, key, up) {
 	return isToCaller ? Math.max(0, picture.tree.parent[node]) : widestChild(picture, node);
 }
 
+// Share of all change below which a frame's own change is not worth a step.
+const LEAST_CHANGE = 1 / 1000;
+
+// Nodes whose own time changed and that have width, the biggest change first.
+export function changedNodes({ tree, w, what }) {
+	const [base, head] = tree.inverted ? tree.total : tree.self;
+	const size = (i) => Math.abs(head[i] - base[i] * what.factor);
+	const isOwn = (i) => !tree.inverted || tree.depth[i] === 1;
+	let all = 0;
+	for (let i = 1; i < tree.n; i++) if (isOwn(i)) all += size(i);
+	const nodes = [];
+	for (let i = 1; i < tree.n; i++)
+		if (w[i] > 0 && isOwn(i) && size(i) > 0 && size(i) >= all * LEAST_CHANGE) nodes.push(i);
+	return nodes.sort((a, b) => size(b) - size(a) || a - b);
+}
+
 // Nodes of matched functions that have width, widest first.
 export function matchingNodes({ tree, w }, matched) {
 	const nodes = [];

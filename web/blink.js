@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Before and after in turn, in the same places: each frame of the union layout is filled as far as
+// one side spent, so what grows or vanishes is seen to move.
+import { BASE, HEAD } from "./data.js";
+import { heatClass } from "./colors.js";
+
+// How frame i is filled for a side: its colour class, and which part of its width.
+export function blinkFill({ tree, w, what }, side, i) {
+	const scale = side === BASE ? what.factor : 1;
+	const own = (what.byTotal || tree.inverted ? tree.total : tree.self)[side][i];
+	const all = tree.total[side][0] || 1;
+	return { colour: heatClass(own / all), part: w[i] > 0 ? (tree.total[side][i] * scale) / w[i] : 0, share: tree.total[side][i] / all };
+}
+
+export const blinkNames = { [BASE]: "Before", [HEAD]: "After" };
