@@ -5,6 +5,7 @@
 #include "format/format.h"
 #include "report/folded.h"
 #include "report/json.h"
+#include "report/markdown.h"
 #include "report/svg.h"
 
 /* The text and JSON reports cannot fail: these give them the shape of the table. */
@@ -68,6 +69,14 @@ static int json_diff(UNUSED const struct fz_report_options *o, const struct fz_d
 	return 0;
 }
 
+static int markdown_diff(const struct fz_report_options *o, const struct fz_diff *d,
+			 const struct fz_judgement *j, struct fz_output *out,
+			 UNUSED struct fz_error *err)
+{
+	fz_report_markdown_diff(d, j, &o->text, out);
+	return 0;
+}
+
 static int folded_diff(const struct fz_report_options *o, const struct fz_diff *d,
 		       UNUSED const struct fz_judgement *j, struct fz_output *out,
 		       UNUSED struct fz_error *err)
@@ -104,6 +113,7 @@ static const struct fz_report reports[] = {
 	  .by_path = true,
 	  .profile = json_profile,
 	  .diff = json_diff },
+	{ .name = "markdown", .alias = "md", .suffixes = ".md", .diff = markdown_diff },
 	{ .name = "collapsed",
 	  .suffixes = ".collapsed .col",
 	  .profile_file = "collapsed_%llu.txt",

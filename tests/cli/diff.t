@@ -146,7 +146,7 @@ fizeau: diff: --format: 'csv' is not one of text, html, svg, json, collapsed, fo
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary: is no format for a diff; choose one of text, html, svg, json, collapsed, folded
+fizeau: binary: is no format for a diff; choose one of text, html, svg, json, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
@@ -214,7 +214,7 @@ What can be read, plain or packed by gzip or zstd:
 What can be written, by --format NAME or the suffix of -o FILE:
 
   of a recording: text, html, svg, json, collapsed, folded, binary, fz
-  of a diff:      text, html, svg, json, collapsed, folded
+  of a diff:      text, html, svg, json, markdown, collapsed, folded
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression

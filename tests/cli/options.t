@@ -149,7 +149,7 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: the suffix names no format; choose one with --format: text, html, svg, json, collapsed, folded
+fizeau: x.unknown: the suffix names no format; choose one with --format: text, html, svg, json, markdown, collapsed, folded
 [2]
 
 # A store without recordings.

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Markdown for pull requests.
+ *
+ *   ### Slower by 27.9 % [+12.1 %, +43.7 %]: ...     always open
+ *   > Warning: ...
+ *   **Self**: 1 changed, ...
+ *   | before | after | change | 95 % | % | function |
+ *   <details> cannot tell </details>                  folded
+ *   <details> how it was measured </details>
+ *
+ * Names come from the program that was measured: whatever could be markup in them is written as
+ * a character reference, which is text and never a link, a mention or the end of a cell. Each part
+ * takes what the parts after it surely leave.
+ */
+#include "report/markdown.h"
+
+#include "report/findings.h"
+#include "report/markup.h"
+#include "report/table.h"
+
+#include <math.h>
+
+enum {
+	ROWS_DEFAULT = 15,
+	UNKNOWN_ROWS = 30,
+	NAME_COLUMNS = 100,
+	WARNING_COLUMNS = 300,
+	LABEL_COLUMNS = 80,
+	/* What the details at the end need at most, cut or not. */
+	TRUST_MAX = 16000,
+	INFERRED_MAX = 8000,
+};
+
+static const struct fz_style style = { .columns = NAME_COLUMNS };
+
+struct view {
+	const struct fz_diff *d;
+	const struct fz_judgement *judgement;
+	const char *const *labels;
+	uint32_t limit;
+	struct fz_buf *out;
+};
+
+/* What can never be markup in the middle of a line stands as it is. */
+static void add_text(struct fz_buf *out, struct fz_str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		bool plain = c >= 0x80 || memchr(" ./,%()'-", c, 9) || (c >= '0' && c <= '9') ||
+			     (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		if (plain)
+			fz_buf_char(out, (char)c);
+		else
+			fz_buf_printf(out, "&#%u;", c);
+	}
+}
+
+/* Text from outside that may be long, printable and in one piece. */
+static void add_cut(struct fz_buf *out, const char *text, unsigned columns)
+{
+	struct fz_buf cut = { 0 };
+
+	fz_table_text(fz_str_of(text), columns, &style, &cut);
+	add_text(out, fz_buf_view(&cut));
+	fz_buf_release(&cut);
+}
+
+/* Whether what is in the buffer leaves room for the parts that must come after it. */
+static bool is_full(const struct view *v)
+{
+	return v->out->n > FZ_MARKDOWN_MAX - TRUST_MAX - INFERRED_MAX - 2000;
+}
+
+/* ---- functions ---- */
+
+static void add_row(const struct view *v, const struct fz_finding *r)
+{
+	const char *unit = v->d->unit;
+	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
+	char margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	double half = fz_finding_margin(r);
+	struct fz_buf name = { 0 };
+
+	fz_buf_printf(v->out, "| %s | %s | %s | %s%s | %s | <code>",
+		      fz_format_value(r->before, unit, before),
+		      fz_format_value(r->after, unit, after),
+		      fz_format_change(r->change, unit, change),
+		      isfinite(half) ? fz_plus_minus(&style) : "",
+		      isfinite(half) ? fz_format_value(half, unit, margin) : "",
+		      fz_finding_percent(r, percent));
+	fz_table_function(r->f->name, r->f->file, r->f->line, NAME_COLUMNS, &style, &name);
+	add_text(v->out, fz_buf_view(&name));
+	fz_buf_str(v->out, "</code> |\n");
+	fz_buf_release(&name);
+}
+
+/* Rows [from, to) as far as there is room, and how many more there are. */
+static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t from, uint32_t to,
+		     uint32_t limit)
+{
+	char count[FZ_NUMBER_SIZE];
+	uint32_t i = from;
+
+	if (from == to)
+		return;
+	fz_buf_str(v->out, "\n| before | after | change | 95 % | % | function |\n"
+			   "|---:|---:|---:|---:|---:|:---|\n");
+	while (i < to && i - from < limit && !is_full(v))
+		add_row(v, &f->rows[i++]);
+	if (i < to)
+		fz_buf_printf(v->out, "\nand %s\n",
+			      fz_format_plural(to - i, "more function", count));
+}
+
+static void add_changed(const struct view *v, const struct fz_findings *f, const char *title)
+{
+	fz_buf_printf(v->out, "\n**%s**: ", title);
+	fz_findings_summary(f, v->judgement, &style, v->out);
+	fz_buf_str(v->out, ".\n");
+	add_rows(v, f, 0, f->count[FZ_VERDICT_CHANGED], v->limit);
+}
+
+static void add_unknown(const struct view *v, const struct fz_findings *f)
+{
+	uint32_t changed = f->count[FZ_VERDICT_CHANGED], n = f->count[FZ_VERDICT_UNKNOWN];
+	char count[FZ_NUMBER_SIZE];
+
+	if (!n)
+		return;
+	fz_buf_printf(v->out,
+		      "\n<details><summary>Cannot be told from noise, by self: %s</summary>\n",
+		      fz_format_plural(n, "function", count));
+	add_rows(v, f, changed, changed + n, UNKNOWN_ROWS);
+	fz_buf_str(v->out, "\n</details>\n");
+}
+
+static void add_functions(const struct view *v)
+{
+	struct fz_findings self, total;
+
+	fz_findings_init(&self, v->d, v->judgement, false);
+	fz_findings_init(&total, v->d, v->judgement, true);
+	add_changed(v, &self, "Self");
+	add_changed(v, &total, "Total, callees included");
+	add_unknown(v, &self);
+	fz_findings_release(&self);
+	fz_findings_release(&total);
+}
+
+/* ---- around them ---- */
+
+static void add_headline(const struct view *v)
+{
+	fz_buf_str(v->out, "### ");
+	fz_findings_headline(v->d, v->judgement, &style, v->out);
+	fz_buf_str(v->out, "\n");
+	size_t before = v->out->n;
+	fz_buf_char(v->out, '\n');
+	fz_findings_power(v->judgement, v->out);
+	if (v->out->n == before + 1)
+		v->out->n--;
+	else
+		fz_buf_char(v->out, '\n');
+	for (uint32_t i = 0; i < v->d->warning_count; i++) {
+		fz_buf_str(v->out, "\n> Warning: ");
+		add_cut(v->out, v->d->warnings[i], WARNING_COLUMNS);
+		fz_buf_str(v->out, ".\n");
+	}
+}
+
+static void add_inferred(const struct view *v)
+{
+	struct fz_buf text = { 0 };
+
+	fz_report_inferred(v->d, &style, &text);
+	if (text.n) {
+		fz_buf_str(v->out, "\n<details><summary>Taken for the same</summary>\n\n<pre>");
+		if (text.n > INFERRED_MAX / 6)
+			text.n = INFERRED_MAX / 6;
+		fz_html_escape(v->out, fz_buf_view(&text));
+		fz_buf_str(v->out, "</pre>\n\n</details>\n");
+	}
+	fz_buf_release(&text);
+}
+
+static void add_trust(const struct view *v)
+{
+	static const char *const names[] = { "Base", "Head" };
+	struct fz_buf quality = { 0 };
+
+	fz_buf_str(v->out, "\n<details><summary>How it was measured</summary>\n\n- ");
+	fz_findings_scaling(v->d, v->out);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		fz_buf_printf(v->out, "\n- %s", names[s]);
+		if (v->labels[s]) {
+			fz_buf_str(v->out, " <code>");
+			add_cut(v->out, v->labels[s], LABEL_COLUMNS);
+			fz_buf_str(v->out, "</code>");
+		}
+		fz_buf_str(v->out, ": ");
+		fz_buf_reset(&quality);
+		fz_report_quality(v->d->profile[s], &quality);
+		add_text(v->out, fz_buf_view(&quality));
+		fz_buf_char(v->out, '.');
+	}
+	fz_buf_str(v->out, "\n- ");
+	fz_findings_method(v->d, v->judgement, v->out);
+	fz_buf_str(v->out, "\n\n</details>\n");
+	fz_buf_release(&quality);
+}
+
+void fz_report_markdown_diff(const struct fz_diff *d, const struct fz_judgement *j,
+			     const struct fz_text_options *o, struct fz_output *out)
+{
+	struct fz_buf text = { 0 };
+	struct view v = { .d = d,
+			  .judgement = j,
+			  .labels = o->labels,
+			  .limit = o->limit ? o->limit : ROWS_DEFAULT,
+			  .out = &text };
+
+	add_headline(&v);
+	add_functions(&v);
+	add_inferred(&v);
+	add_trust(&v);
+	fz_assert(text.n <= FZ_MARKDOWN_MAX);
+	fz_output_add(out, text.p, text.n);
+	fz_buf_release(&text);
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Verdicts as people and machines get them: one diff says the same in every report, a program
+compared with itself has not changed, a comment never grows too long."""
+
+import html
+import itertools
+import json
+import pathlib
+import re
+import tempfile
+
+from livelib import SHARED, SOURCE, Skip, Suite, fizeau
+
+suite = Suite()
+VECTORS = SOURCE / "tests" / "data" / "tachyon-diff"
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def report(form, *arguments):
+    done = fizeau("diff", "--format", form, *map(str, arguments))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def nanoseconds(text):
+    number, unit = text.replace(",", "").lstrip("±+").split()
+    return float(number) * UNITS[unit]
+
+
+def close(text, value):
+    """A duration in text has three digits, so it may be off by half of the last."""
+    return abs(nanoseconds(text) - value) <= 0.0051 * abs(value)
+
+
+def markdown_rows(text):
+    """(title, cells) of each row of the open tables."""
+    title = None
+    for line in text.splitlines():
+        if line.startswith("**"):
+            title = line.split("**")[1]
+        elif line.startswith("<details>"):
+            title = None
+        elif line.startswith("| ") and title and not line.startswith("| before"):
+            yield title, [html.unescape(cell.strip()) for cell in line.strip("|").split("|")]
+
+
+def expected_percent(function, family):
+    if function["state"] != "common":
+        return function["state"]
+    return f"{function['pct_' + family]:+.1f} %"
+
+
+def reports_agree(*arguments):
+    answer = json.loads(report("json", *arguments))
+    text, markdown = report("text", *arguments), report("markdown", *arguments)
+    rows = list(markdown_rows(markdown))
+    for family, title in ("self", "Self"), ("total", "Total, callees included"):
+        costly = [f for f in answer["functions"] if f["base_" + family] or f["head_" + family]]
+        count = {word: sum(f[family + "_verdict"] == word for f in costly)
+                 for word in ("changed", "unchanged", "unknown")}
+        summary = (f"{count['changed']:,} changed, {count['unchanged']:,} unchanged within ±0.2 % "
+                   f"of the run, {count['unknown']:,} cannot tell")
+        assert f"{title}: {summary}" in re.sub(r"\n +", " ", text), (summary, text)
+        assert f"**{title}**: {summary}." in markdown, (summary, markdown)
+        changed = sorted((f for f in costly if f[family + "_verdict"] == "changed"),
+                         key=lambda f: -abs(f["diff_" + family]))
+        shown = [cells for where, cells in rows if where == title]
+        assert len(shown) == len(changed), (shown, changed)
+        for f, cells in zip(changed, shown):
+            margin = (f[family + "_high"] - f[family + "_low"]) / 2
+            assert f["name"] in cells[5], (f, cells)
+            assert close(cells[1], f["head_" + family]), (f, cells)
+            assert close(cells[2].lstrip("-"), abs(f["diff_" + family])), (f, cells)
+            assert close(cells[3], margin), (f, cells)
+            assert cells[4] == expected_percent(f, family), (f, cells)
+            assert re.search(r" +".join(map(re.escape, cells[:5])), text), (cells, text)
+    verdict = answer["verdict"]
+    headline = " ".join(re.split(r"\n(?! )", text)[0].split())
+    assert f"### {headline}\n" in markdown, (headline, markdown)
+    if verdict["smallest_visible_pct"] is not None:
+        assert f"[{verdict['low']:+.1f} %, {verdict['high']:+.1f} %]" in headline, headline
+        assert f"{verdict['smallest_visible_pct']:.1f} %" in " ".join(text.split()), text
+    return answer
+
+
+@suite.test("text, markdown and JSON agree: by share, by time, by reference")
+def agreement():
+    for mode in "share", "time", "reference":
+        answer = reports_agree(VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
+        assert answer["scale"]["mode"] == mode, answer["scale"]
+
+
+@suite.test("a recording compared with itself is unchanged all over")
+def identity():
+    answer = reports_agree(VECTORS / "base.bin", VECTORS / "base.bin", "--scale", "time")
+    assert answer["verdict"]["word"] == "same" and answer["verdict"]["method"] == "identical"
+    assert {n["verdict"] for n in answer["nodes"]} == {"unchanged"}
+
+
+@suite.test("runs of one program: nothing changed, and the gate stays open")
+def same_program():
+    folders = [SHARED / "profiles" / "pairs" / "aa_ab" / name
+               for name in ("tachyon_wall_A", "tachyon_cpu_A")]
+    if not all(folder.exists() for folder in folders):
+        raise Skip("the recordings are not there")
+    pairs = false = 0
+    for folder in folders:
+        for base, head in itertools.combinations(sorted(folder.glob("*.bin")), 2):
+            done = fizeau("diff", "--format", "json", str(base), str(head), "--scale", "time",
+                          "--fail-on", "change", "--threshold", "0")
+            assert done.returncode == 0, (base, head, done.stderr)
+            answer = json.loads(done.stdout)
+            assert answer["verdict"]["word"] in ("same", "unknown"), answer["verdict"]
+            pairs += 1
+            false += sum(f["self_verdict"] == "changed" or f["total_verdict"] == "changed"
+                         for f in answer["functions"])
+    assert pairs == 20 and false <= 0.1 * pairs, (pairs, false)
+    return f"{false} functions called changed in {pairs} pairs"
+
+
+@suite.test("a comment with many changes and hostile names is short and harmless")
+def long_comment():
+    def lines(count):
+        return "".join(f"m;f{i}|`*_<script>@you![x](y)__{'long' * 40} {1000 if i % 3 else count}\n"
+                       for i in range(450))
+    with tempfile.TemporaryDirectory() as folder:
+        pair = [pathlib.Path(folder) / name for name in ("a.folded", "b.folded")]
+        pair[0].write_text(lines(1000), encoding="utf-8")
+        pair[1].write_text(lines(20000), encoding="utf-8")
+        text = report("markdown", *pair, "--scale", "time", "--limit", "100000")
+    assert 30000 < len(text.encode()) <= 60000, len(text)
+    assert "more functions" in text and "How it was measured" in text
+    for row in (line for line in text.splitlines() if line.startswith("| ")):
+        assert row.count("|") == 7, row
+    assert not re.search(r"[`*_@!\[]|<script", text.replace("**", "").replace("[+", "")), text[:3000]
+
+
+if __name__ == "__main__":
+    suite.main()
