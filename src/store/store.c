@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +40,27 @@ char *fz_store_folder(const char *cwd)
 }
 
 /* ---- new recordings ---- */
+
+/* Whose files we make, for this thread. Root in somebody's folder ("run fizeau with sudo" is our
+ * own advice) makes them as their owner would, who could neither read them nor record there again
+ * otherwise; and follows no link that the owner could not. */
+static void act_as(uid_t user, gid_t group)
+{
+	if (geteuid() != 0)
+		return;
+	setfsgid(user ? group : getegid());
+	setfsuid(user);
+}
+
+static void act_as_owner(const char *folder)
+{
+	size_t n = strlen(folder) - fz_path_base(fz_str_of(folder)).n;
+	fz_auto(fz_free_ptr) char *above = fz_asprintf("%.*s", (int)n, folder);
+	struct stat st;
+
+	if (stat(folder, &st) == 0 || stat(above, &st) == 0)
+		act_as(st.st_uid, st.st_gid);
+}
 
 static int make_folder(const char *folder, struct fz_error *err)
 {
@@ -68,8 +90,8 @@ static void clean_program(const char *program, char out[PROGRAM_MAX + 1])
 		out[0] = '_';
 }
 
-int fz_store_create(const char *folder, const char *program, char **ret_path, int *ret_fd,
-		    struct fz_error *err)
+static int create(const char *folder, const char *program, char **ret_path, int *ret_fd,
+		  struct fz_error *err)
 {
 	char name[PROGRAM_MAX + 1];
 	struct timespec now;
@@ -90,6 +112,15 @@ int fz_store_create(const char *folder, const char *program, char **ret_path, in
 	*ret_path = fz_steal(path);
 	*ret_fd = fd;
 	return 0;
+}
+
+int fz_store_create(const char *folder, const char *program, char **ret_path, int *ret_fd,
+		    struct fz_error *err)
+{
+	act_as_owner(folder);
+	int rc = create(folder, program, ret_path, ret_fd, err);
+	act_as(0, 0);
+	return rc;
 }
 
 /* ---- listing ---- */

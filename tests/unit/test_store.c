@@ -96,6 +96,31 @@ static void test_create(void **state)
 	assert_string_equal(ignore, "*\n");
 }
 
+/* What root records in somebody's folder is theirs. */
+static void test_owner(void **state)
+{
+	static const uid_t somebody = 65534;
+	struct stat st;
+
+	(void)state;
+	if (geteuid() != 0 || chown(folder, somebody, somebody))
+		skip();
+	fz_auto(fz_free_ptr) char *path = record("x", "x");
+	fz_auto(fz_free_ptr) char *again = record("x", "x");
+	fz_auto(fz_free_ptr) char *store = fz_store_folder(folder);
+	fz_auto(fz_free_ptr) char *other = fz_asprintf("%s/made-after", folder);
+	assert_int_equal(stat(store, &st), 0);
+	assert_int_equal(st.st_uid, somebody);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_uid, somebody);
+	assert_int_equal(stat(again, &st), 0);
+	assert_int_equal(st.st_gid, somebody);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(mkdir(other, 0700), 0);
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+}
+
 static void test_resolve(void **state)
 {
 	struct fz_error err;
@@ -163,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_create, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_resolve, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_last_two, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
