@@ -438,6 +438,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 	options.record = FZ_RECORD_DEFAULTS;
 	options.record.clock = FZ_CLOCK_CPU;
+	/* Complete runs of the same work in turn on one machine, also by two different commands. */
+	options.record.output.scale = FZ_SCALE_TIME;
 	options.runs = 3;
 	options.warmup = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
