@@ -200,6 +200,7 @@ int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o
 
 	(void)err;
 	fz_page_of_diff(&page, d);
+	page.judgement = o->judgement;
 	int r = write_page(&page, o, out);
 	fz_page_release(&page);
 	return r;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "diff/diff.h"
+#include "diff/judge.h"
 #include "profile/profile.h"
 
 enum fz_palette {
@@ -19,6 +19,8 @@ struct fz_html_options {
 	bool inverted;                /* open with callers: leaf functions are the roots */
 	uint32_t metric;              /* of fz_report_html_profile; FZ_NONE: the default */
 	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
+	/* Of the diff, for a page; with paths. NULL: differences are shown as they are. */
+	const struct fz_judgement *judgement;
 };
 
 #define FZ_HTML_DEFAULTS ((struct fz_html_options){ .metric = FZ_NONE })

@@ -205,7 +205,7 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 	return self == total ? self : FZ_VERDICT_UNKNOWN;
 }
 
-static void write_verdict(struct fz_json *j, const struct fz_judgement *verdicts)
+void fz_report_json_verdict(struct fz_json *j, const struct fz_judgement *verdicts)
 {
 	const struct fz_judged_run *run = &verdicts->run;
 
@@ -431,7 +431,7 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 		fz_json_kdouble(&j, "head_units", d->units[FZ_HEAD]);
 	}
 	fz_json_close(&j, '}');
-	write_verdict(&j, verdicts);
+	fz_report_json_verdict(&j, verdicts);
 	write_warnings(&j, d);
 	write_rules(&j, d);
 	fz_report_json_links(&j, d);

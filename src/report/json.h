@@ -15,3 +15,5 @@ void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out);
 /* The parts of a diff that tell what was inferred: "links" and "shifts" of an open object. */
 void fz_report_json_links(struct fz_json *j, const struct fz_diff *d);
 void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d);
+/* "verdict" of the run. */
+void fz_report_json_verdict(struct fz_json *j, const struct fz_judgement *verdicts);

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/judge.h"
 #include "profile/tree.h"
 
 struct fz_page_function {
@@ -39,8 +39,9 @@ struct fz_page {
 	const char *metric, *unit;
 	int64_t sum[FZ_SIDES]; /* weight of all samples, those with an empty stack included */
 	uint64_t samples[FZ_SIDES];
-	const struct fz_diff *diff; /* borrowed; NULL when not a diff */
-	double factor;              /* multiplies base values before they are compared */
+	const struct fz_diff *diff;           /* borrowed; NULL when not a diff */
+	const struct fz_judgement *judgement; /* borrowed; NULL when not judged */
+	double factor;                        /* multiplies base values before they are compared */
 
 	struct fz_page_function *functions;
 	uint32_t function_count;

@@ -13,6 +13,7 @@
 #include "page_source.h"
 #include "report/json.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const char *const side_names[FZ_SIDES] = { "base", "head" };
@@ -180,6 +181,47 @@ static void fill_functions(struct filler *f)
 	fill_files(f);
 }
 
+/* Half an interval in whole units; -1 when there is none. */
+static int64_t margin_of(const struct fz_judged *v)
+{
+	double margin = (v->high - v->low) / 2;
+
+	return isfinite(margin) && margin < 9e18 ? (int64_t)ceil(margin) : -1;
+}
+
+/* Verdicts of functions as enum fz_verdict, by self and by total. */
+static void fill_family(struct filler *f, const char *verdict, const char *margin,
+			const struct fz_judged *judged)
+{
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = judged[f->used[i]].verdict;
+	fz_columns_numbers(f->columns, verdict, f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = margin_of(&judged[f->used[i]]);
+	fz_columns_numbers(f->columns, margin, f->scratch, f->used_n);
+}
+
+static void fill_paths(struct filler *f, const char *name, const struct fz_judged *judged)
+{
+	for (uint32_t i = 0; i < f->page->n; i++)
+		f->scratch[i] = judged[i].verdict;
+	fz_columns_numbers(f->columns, name, f->scratch, f->page->n);
+}
+
+static void fill_verdicts(struct filler *f)
+{
+	const struct fz_judgement *j = f->page->judgement;
+
+	if (!j)
+		return;
+	fill_family(f, "function.verdict.self", "function.margin.self", j->self);
+	fill_family(f, "function.verdict.total", "function.margin.total", j->total);
+	if (!j->path_self)
+		return;
+	fill_paths(f, "node.verdict.self", j->path_self);
+	fill_paths(f, "node.verdict.total", j->path_total);
+}
+
 /* page->lines is grouped by the page's functions; put the groups in the order of `used`. */
 static size_t order_lines(struct filler *f, const struct fz_page_line **ordered)
 {
@@ -257,6 +299,7 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 	fill_cells(&f);
 	fill_functions(&f);
 	fill_lines(&f);
+	fill_verdicts(&f);
 	if (!o->no_source)
 		fz_page_source_columns(page, f.used, f.used_n, columns);
 	free(f.scratch);
@@ -486,6 +529,8 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	write_threads(page, &j);
 	if (page->diff)
 		write_diff(page->diff, &j);
+	if (page->judgement)
+		fz_report_json_verdict(&j, page->judgement);
 	fz_json_key(&j, "columns");
 	fz_columns_directory(columns, &j);
 	fz_json_close(&j, '}');

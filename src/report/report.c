@@ -34,10 +34,12 @@ static int html_profile(UNUSED const struct fz_report *r, const struct fz_report
 }
 
 static int html_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		     UNUSED const struct fz_judgement *j, struct fz_output *out,
-		     struct fz_error *err)
+		     const struct fz_judgement *j, struct fz_output *out, struct fz_error *err)
 {
-	return fz_report_html_diff(d, &o->html, out, err);
+	struct fz_html_options html = o->html;
+
+	html.judgement = j;
+	return fz_report_html_diff(d, &html, out, err);
 }
 
 static int svg_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
@@ -99,6 +101,7 @@ static const struct fz_report reports[] = {
 	  .profile_file = "flamegraph_%llu.html",
 	  .diff_file = "diff_flamegraph_%llu.html",
 	  .page = true,
+	  .by_path = true,
 	  .profile = html_profile,
 	  .diff = html_diff },
 	{ .name = "svg",

@@ -2,12 +2,14 @@
 """Verdicts as people and machines get them: one diff says the same in every report, a program
 compared with itself has not changed, a comment never grows too long."""
 
+import base64
 import html
 import itertools
 import json
 import pathlib
 import re
 import tempfile
+import zlib
 
 from livelib import SHARED, SOURCE, Skip, Suite, fizeau
 
@@ -30,6 +32,59 @@ def nanoseconds(text):
 def close(text, value):
     """A duration in text has three digits, so it may be off by half of the last."""
     return abs(nanoseconds(text) - value) <= 0.0051 * abs(value)
+
+
+def page_of(*arguments):
+    """(header, columns) of the page, by name: lists of numbers or of strings."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "diff.html"
+        done = fizeau("diff", "-o", str(path), *map(str, arguments))
+        assert done.returncode == 0, done.stderr
+        text = path.read_text(encoding="utf-8")
+    header = json.loads(re.search(r'<script[^>]*id="fz-header"[^>]*>(.*?)</script>', text, re.S)[1])
+    packed = re.search(r'<script[^>]*id="fz-data"[^>]*>(.*?)</script>', text, re.S)[1]
+    blob = zlib.decompress(base64.b64decode(packed), -15)
+    return header, {c["name"]: column_of(c, blob) for c in header["columns"]}
+
+
+def column_of(column, blob):
+    at, values = column["at"], []
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = blob[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    for _ in range(column["n"]):
+        value = number()
+        if column["type"] == "s":
+            values.append(blob[at:at + value].decode())
+            at += value
+        else:
+            if column["type"] == "z":
+                value = value >> 1 ^ -(value & 1)
+            values.append(value * column["unit"])
+    return values
+
+
+def page_agrees(answer, *arguments):
+    header, columns = page_of(*arguments)
+    assert header["verdict"] == answer["verdict"], header["verdict"]
+    words = ["unknown", "unchanged", "changed"]
+    place = {name: i for i, name in enumerate(columns["function.name"])}
+    for f in answer["functions"]:
+        i = place[f["name"]]
+        for family in "self", "total":
+            assert words[columns["function.verdict." + family][i]] == f[family + "_verdict"], f
+            margin = columns["function.margin." + family][i]
+            low, high = f[family + "_low"], f[family + "_high"]
+            assert margin == -1 if low is None else abs(margin - (high - low) / 2) <= 1, (f, margin)
 
 
 def markdown_rows(text):
@@ -83,11 +138,12 @@ def reports_agree(*arguments):
     return answer
 
 
-@suite.test("text, markdown and JSON agree: by share, by time, by reference")
+@suite.test("text, markdown, page and JSON agree: by share, by time, by reference")
 def agreement():
     for mode in "share", "time", "reference":
         answer = reports_agree(VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
         assert answer["scale"]["mode"] == mode, answer["scale"]
+        page_agrees(answer, VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
 
 
 @suite.test("a recording compared with itself is unchanged all over")
@@ -132,7 +188,7 @@ def long_comment():
     assert "more functions" in text and "How it was measured" in text
     for row in (line for line in text.splitlines() if line.startswith("| ")):
         assert row.count("|") == 7, row
-    assert not re.search(r"[`*_@!\[]|<script", text.replace("**", "").replace("[+", "")), text[:3000]
+    assert not re.search(r"[`*_@!\[]|<script", text.replace("**", "").replace("[+", "").replace("[-", "")), text[:3000]
 
 
 if __name__ == "__main__":
