@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A refactored program compares with what it was: a renamed file, a renamed function and an
+extracted wrapper leave nothing new but the wrapper."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from livelib import FIZEAU, SOURCE, Suite, find_interpreter, fizeau
+
+EXAMPLE = SOURCE / "examples" / "parse_pr" / "before"
+ROUNDS = "8000"
+
+suite = Suite()
+folder = tempfile.TemporaryDirectory(prefix="fz-match-")
+top = pathlib.Path(folder.name)
+
+
+def program(name, edit):
+    """A copy of the example in a folder of its own, its texts edited."""
+    target = top / name
+    target.mkdir()
+    for file in EXAMPLE.glob("*.py"):
+        new_name, text = edit(file.name, file.read_text())
+        (target / new_name).write_text(text)
+    return target / "parse_pr.py"
+
+
+def refactor(name, text):
+    text = text.replace("parse_issue_fixed", "find_issue")
+    text = text.replace("from bodies import", "from requests_to_read import")
+    text = text.replace("if parse_pr(number", "if read_one(number")
+    text = text.replace("def main():", "def read_one(number, title, body):\n"
+                        "    return parse_pr(number, title, body)\n\n\ndef main():")
+    return "requests_to_read.py" if name == "bodies.py" else name, text
+
+
+def record(script, output):
+    python = find_interpreter("debian-3.11")
+    done = subprocess.run([FIZEAU, "run", "-r", "1khz", "-o", str(output), "--", *python.command,
+                           str(script), ROUNDS], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def compare(*options):
+    done = fizeau("diff", *options, top / "base.fz", top / "head.fz")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@suite.test("both versions are recorded")
+def recorded():
+    record(program("before", lambda name, text: (name, text)), top / "base.fz")
+    record(program("after", refactor), top / "head.fz")
+
+
+def seen(diff, thing):
+    """Whether enough was sampled of a node or function to say anything about it."""
+    return max(thing["base_total"], thing["head_total"]) >= 0.01 * diff["head"]["total"]
+
+
+@suite.test("nothing is new but the wrapper, and nothing is gone")
+def nothing_purple():
+    diff = json.loads(compare("--format", "json"))
+    assert diff["match"] == "full", diff["match"]
+    odd = [(n["name"], n["state"]) for n in diff["nodes"] if n["state"] != "common" and seen(diff, n)]
+    assert odd == [("read_one", "new")], odd
+    wrapper = next(n for n in diff["nodes"] if n["name"] == "read_one")
+    assert wrapper["wraps"] and wrapper["base_total"] > 0, wrapper
+    assert [f["name"] for f in diff["functions"] if f["state"] != "common" and seen(diff, f)] == \
+        ["read_one"]
+
+
+@suite.test("what was inferred is listed, with scores")
+def listed():
+    diff = json.loads(compare("--format", "json"))
+    links = {link["name"]: link for link in diff["links"]}
+    issue = links["find_issue"]
+    assert issue["how"] == "neighbourhood" and issue["from_name"] == "parse_issue_fixed", issue
+    assert 0.55 <= issue["score"] <= 1, issue
+    assert links["pull_requests"]["how"] == "moved", links
+    assert links["pull_requests"]["from_file"].endswith("bodies.py"), links
+    function = next(f for f in diff["functions"] if f["name"] == "find_issue")
+    assert function["match"]["from"]["name"] == "parse_issue_fixed", function
+    text = compare("--color", "never")
+    assert "Taken for the same" in text and "was parse_issue_fixed" in text, text
+
+
+@suite.test("it can be vetoed")
+def vetoed():
+    def state(*options):
+        diff = json.loads(compare("--format", "json", *options))
+        return {f["name"]: f["state"] for f in diff["functions"]}
+
+    assert state("--no-rename")["find_issue"] == "new"
+    assert state("--map", "parse_issue_fixed=")["find_issue"] == "new"
+    assert state("--match", "names")["find_issue"] == "new"
+    assert state("--no-rename", "--map", "parse_issue_fixed=find_issue")["find_issue"] == "common"
+    assert state("--match", "names", "--rename", "parse_issue_fixed=find_issue")["find_issue"] == \
+        "common"
+
+
+suite.main()
