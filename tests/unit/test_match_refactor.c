@@ -161,7 +161,7 @@ static void frames_init(struct frames *f, const struct program *g, struct record
 			snprintf(name, sizeof(name), "wrapper_%u", i);
 			f->wrapper[i] = frame(r->head, name, "src/deco.py", (int32_t)i);
 		} else if (chance(0.01)) {
-			strcat(name, "_inner");
+			snprintf(name, sizeof(name), "inner_%u", i);
 			f->inner[i] = frame(r->head, name, file, line + 15);
 		} else if (chance(0.01) && !renamed && !moved) {
 			f->deleted[i] = true;
