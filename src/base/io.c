@@ -378,8 +378,12 @@ int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *er
 	} else if (is_special(path)) {
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
 	} else {
-		out->path = fz_strdup(path);
-		out->temporary = fz_asprintf("%s.XXXXXX", path);
+		/* The new file takes the place of what a link leads to, not of the link. */
+		bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+		out->path = link ? realpath(path, NULL) : NULL;
+		if (!out->path)
+			out->path = fz_strdup(path);
+		out->temporary = fz_asprintf("%s.XXXXXX", out->path);
 		out->fd = mkostemp(out->temporary, O_CLOEXEC);
 	}
 	if (out->fd < 0) {

@@ -231,6 +231,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	fz_auto(fz_free_ptr) char *path = NULL;
+	struct stat st;
 	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !default_file(o->chosen, diff);
 
 	if (to_stdout && o->chosen && o->chosen->binary && isatty(STDOUT_FILENO))
@@ -242,6 +243,9 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 		return 0;
 	path = o->path ? fz_strdup(o->path)
 		       : fz_asprintf("%s/fizeau_output", o->folder ? o->folder : ".");
+	/* To open a pipe and close it again would be all that its reader gets to see. */
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return access(path, W_OK) ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
 	return fz_output_open(path, &out, err);
 }
 

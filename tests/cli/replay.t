@@ -160,3 +160,11 @@ Sampling: 2 samples; 1 line skipped.
 # What is told about a file has one line, whatever its folder is called.
 $ d=$(printf 'odd\n\033[31mfolder'); mkdir "$d"; fizeau replay base.bin --flamegraph -o "$d"
 fizeau: wrote odd\n\x1b[31mfolder/flamegraph_18585.html
+
+# A link stays one, and a pipe gets everything.
+$ touch real.html; ln -s real.html link.html; fizeau replay base.bin -o link.html && readlink link.html && head -c 15 real.html
+real.html
+<!doctype html>
+
+$ mkfifo pipe; cat pipe > got & timeout 20 fizeau replay base.bin --collapsed -o pipe && wait && wc -l < got
+23
