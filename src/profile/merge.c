@@ -5,7 +5,8 @@
  *
  * Samples of a thread stay in order because a run's are appended as they stand, and runs never
  * mix: a thread of one run is another thread in the next even if the kernel gave it the same id,
- * which is why rows carry their run.
+ * which is why rows carry their run. Main threads become one: a filter by thread should find the
+ * main thread of all runs, whatever number the kernel gave each.
  */
 #include "profile/merge.h"
 
@@ -52,13 +53,31 @@ static void translate_stacks(struct merger *m)
 	}
 }
 
+/* The one main thread, FZ_NONE when there are several or none. */
+static uint32_t only_main(const struct fz_profile *p)
+{
+	uint32_t found = FZ_NONE;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		if (!p->threads[i].is_main)
+			continue;
+		if (found != FZ_NONE)
+			return FZ_NONE;
+		found = i;
+	}
+	return found;
+}
+
 static void translate_threads(struct merger *m)
 {
+	uint32_t mine = only_main(m->into), theirs = only_main(m->from);
+
 	m->thread = table(m->from->thread_count);
 	for (uint32_t i = 0; i < m->from->thread_count; i++) {
 		struct fz_thread t = m->from->threads[i];
 		t.name = m->string[t.name];
-		m->thread[i] = fz_profile_thread(m->into, &t);
+		m->thread[i] =
+			mine != FZ_NONE && i == theirs ? mine : fz_profile_thread(m->into, &t);
 	}
 }
 

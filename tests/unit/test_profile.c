@@ -286,6 +286,30 @@ static void test_merge_runs(void **state)
 	assert_int_equal(all->run_count, 6);
 }
 
+/* The kernel numbers the main thread of every run anew; a profile has one all the same. */
+static void test_merge_main(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+		fz_profile_add_metric(p, FZ_STR("cpu"), FZ_STR("ns"), 1, false);
+		for (uint32_t k = 0; k < 2; k++) {
+			struct fz_thread t = { .pid = 10 + i, .tid = 20 + 2 * i + k };
+			t.is_main = k == 1;
+			uint32_t thread = fz_profile_thread(p, &t);
+			fz_profile_add_sample(
+				p, &(struct fz_sample){ .thread = thread, .stack = FZ_NONE }, NULL);
+		}
+		assert_int_equal(fz_profile_merge(all, p, NULL), 0);
+	}
+	assert_int_equal(all->thread_count, 4);
+	assert_int_equal(all->samples.thread[3], all->samples.thread[1]);
+	assert_int_equal(all->samples.thread[5], all->samples.thread[1]);
+	assert_int_not_equal(all->samples.thread[4], all->samples.thread[2]);
+}
+
 static void test_merge_mismatch(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *a = small("f", 100, 9);
@@ -330,12 +354,13 @@ static void test_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interning),      cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_limits),         cmocka_unit_test(test_magnitude),
-		cmocka_unit_test(test_facts),          cmocka_unit_test(test_optional_columns),
-		cmocka_unit_test(test_merge_runs),     cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_merge_mismatch), cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_interning),  cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_stacks),     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_limits),     cmocka_unit_test(test_magnitude),
+		cmocka_unit_test(test_facts),      cmocka_unit_test(test_optional_columns),
+		cmocka_unit_test(test_merge_main), cmocka_unit_test(test_merge_runs),
+		cmocka_unit_test(test_merge),      cmocka_unit_test(test_merge_mismatch),
+		cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
