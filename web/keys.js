@@ -23,6 +23,7 @@ const groups = [
 	]],
 	["View", [
 		[["t"], "table or flame graph", (a) => a.set({ tab: a.state.tab === "table" ? "flame" : "table" })],
+		[["g"], "sandwich: callers and callees of the selected function", (a) => a.openSandwich()],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "colour by self or by total", (a) => a.set({ by: a.state.by === "self" ? "total" : "self" })],

@@ -8,6 +8,7 @@ import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { blinkNames } from "./blink.js";
 import { bindKeys } from "./keys.js";
 import { moduleOf, Searcher } from "./search.js";
+import { Sandwich } from "./sandwich.js";
 import { Sidebar } from "./sidebar.js";
 import { layouts, linkOf, pathOfHash, sidesOfLink, stateOfLink, zoomNode } from "./state.js";
 import { swapSides } from "./swap.js";
@@ -48,6 +49,7 @@ class App {
 		});
 		this.tooltip = new Tooltip(this, $("tip"));
 		this.table = new FunctionTable(this, $("table"));
+		this.sandwich = new Sandwich(this, $("sandwich"));
 		this.sidebar = new Sidebar(this, $("sidebar"));
 		buildControls(this);
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
@@ -385,6 +387,23 @@ class App {
 		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" : "Sides as recorded");
 	}
 
+	// The function that the sandwich is about: chosen, or else the one with most time of its own.
+	middle() {
+		const { middle } = this.state;
+		if (middle >= 0) return middle;
+		const weight = (f) => Math.max(this.costs.self[BASE][f] * this.data.factor, this.costs.self[HEAD][f]);
+		let best = 0;
+		for (let f = 1; f < this.data.functions.n; f++) if (weight(f) > weight(best)) best = f;
+		return best;
+	}
+
+	openSandwich() {
+		const { flame } = this;
+		const node = flame.selected > 0 ? flame.selected : flame.focus;
+		const middle = node > 0 ? flame.picture.tree.func[node] : this.state.middle;
+		this.set({ tab: "sandwich", middle }, true);
+	}
+
 	nextLayout() {
 		const at = layouts.indexOf(this.state.layout);
 		this.set({ layout: layouts[(at + 1) % layouts.length] });
@@ -426,6 +445,7 @@ class App {
 		this.flame.palette = makePalette(this.data.header.palette, theme);
 		if (!this.flame.picture) return;
 		this.flame.draw();
+		this.sandwich.draw();
 		showLegend(this, this.describe());
 	}
 

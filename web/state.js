@@ -20,6 +20,8 @@ function initialState(data) {
 		names: "path",
 		threads: null,
 		query: "",
+		// Function of the sandwich, -1: the one that matters most.
+		middle: -1,
 		zoom: [],
 	};
 }
@@ -67,7 +69,7 @@ export const layouts = ["head", "base", "union", "delta"];
 
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
-	tab: ["flame", "table"],
+	tab: ["flame", "sandwich", "table"],
 	show: ["diff", "base", "head"],
 	layout: layouts,
 	by: ["self", "total"],
@@ -83,6 +85,7 @@ export function linkOf(data, state) {
 	if (state.threads)
 		data.header.threads.forEach((t, i) => state.threads[i] && p.append("thread", t.label));
 	if (state.query) p.set("q", state.query);
+	if (state.middle >= 0) p.set("g", hashPath(data, [state.middle]));
 	if (state.zoom.length) p.set("f", hashPath(data, state.zoom));
 	return p.toString();
 }
@@ -111,6 +114,7 @@ export function stateOfLink(data, hash) {
 	if (!data.isDiff) state.elided = state.swapped = false;
 	state.threads = threadsOf(data, p.getAll("thread"));
 	state.query = p.get("q") ?? "";
+	if (p.has("g")) state.middle = hashFunctions(data).findIndex((_, i) => hashPath(data, [i]) === p.get("g"));
 	const f = p.get("f");
 	return { state, zoomHash: /^[0-9a-f]{8}$/.test(f ?? "") ? f : "" };
 }

@@ -90,8 +90,8 @@ function shares(facts) {
 const wholes = { union: "both sides", delta: "all change" };
 
 // Everything the box says about node i of the picture, or of what stands beside it.
-export function nodeFacts(app, i, isAside = false) {
-	const { data, flame } = app;
+export function nodeFacts(app, i, isAside = false, flame = app.flame) {
+	const { data } = app;
 	const { tree, what } = flame.picture;
 	const { w, all, tree: drawn } = isAside ? flame.aside : flame.picture;
 	const f = tree.func[i];
@@ -133,8 +133,9 @@ export class Tooltip {
 		this.node = -1;
 	}
 
-	show(i, at, isAside = false) {
-		if (i !== this.node || isAside !== this.isAside) {
+	show(i, at, isAside = false, flame = this.app.flame) {
+		if (i !== this.node || isAside !== this.isAside || flame !== this.flame) {
+			this.flame = flame;
 			this.node = i;
 			this.isAside = isAside;
 			this.fill(i);
@@ -150,7 +151,7 @@ export class Tooltip {
 
 	fill(i) {
 		const { data } = this.app;
-		const facts = nodeFacts(this.app, i, this.isAside);
+		const facts = nodeFacts(this.app, i, this.isAside, this.flame);
 		const { f } = facts;
 		const side = facts.removed || this.app.state.show === "base" ? BASE : HEAD;
 		const state = facts.removed ? "removed" : facts.added ? "new" : "";

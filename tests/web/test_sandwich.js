@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The sandwich of one function: its callers and its callees, each sample counted once.
+"use strict";
+const assert = require("node:assert/strict");
+const { centreOf, readTree, until, withPage } = require("./browser.js");
+const { diffPage, nameOf, profilePage, someProgram } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+
+// Totals by path of both halves, from the samples: the stack is cut at the outermost frame.
+function halvesOf(samples, name) {
+	const halves = [new Map(), new Map()];
+	for (const { stack, count } of samples) {
+		const at = stack.findIndex((f) => f.name === name);
+		if (at < 0) continue;
+		[stack.slice(0, at + 1).reverse(), stack.slice(at)].forEach((path, k) => {
+			let key = "";
+			for (const f of path) {
+				key += `|${nameOf(f)}`;
+				halves[k].set(key, (halves[k].get(key) ?? 0) + count);
+			}
+		});
+	}
+	return halves;
+}
+
+function readHalves(page) {
+	return page.evaluate(() => fizeau.sandwich.halves.map(({ picture: { tree, w } }) => {
+		const { functions } = fizeau.data, keys = [""], out = [];
+		for (let i = 1; i < tree.n; i++) {
+			const f = tree.func[i];
+			keys[i] = `${keys[tree.parent[i]]}|${functions.names[f]}\n${functions.files[functions.file[f]]}`;
+			out.push([keys[i], tree.total[0][i], tree.total[1][i], w[i]]);
+		}
+		return out;
+	}));
+}
+
+test("the sandwich has the callers and the callees of all calls, recursion counted once", async () => {
+	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
+		for (const name of ["function_0", "function_1", "function_7"]) {
+			await page.evaluate((n) => fizeau.set({ tab: "sandwich", middle: fizeau.data.functions.names.indexOf(n) }), name);
+			const halves = await readHalves(page), before = halvesOf(base, name), after = halvesOf(head, name);
+			halves.forEach((nodes, k) => {
+				assert.equal(nodes.length, new Set([...before[k].keys(), ...after[k].keys()]).size);
+				for (const [key, b, h] of nodes) assert.deepEqual([b, h], [before[k].get(key) ?? 0, after[k].get(key) ?? 0], key);
+			});
+			assert.ok(halves[0][0][3] >= Math.max(halves[0][0][1], halves[0][0][2]));
+		}
+	});
+});
+
+test("g opens the sandwich of the selected frame, a click goes on, and history goes back", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const node = (await readTree(page)).nodes.filter((n) => n.depth === 3).sort((a, b) => b.w - a.w)[0];
+		for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+		await page.evaluate((i) => fizeau.select(i), node.i);
+		await page.keyboard.press("g");
+		assert.ok(await page.isVisible("#sandwich"));
+		assert.match(await page.innerText("#sandwich h2"), new RegExp(`^${node.name}:`));
+		const hash = await page.evaluate(() => location.hash.slice(1));
+		const target = await page.evaluate(() => {
+			const [flame] = fizeau.sandwich.halves;
+			const box = flame.canvas.getBoundingClientRect(), at = flame.boxOf(2);
+			return { x: box.left + (at.left + at.right) / 2, y: box.top + at.top + 9, name: fizeau.data.functions.names[flame.picture.tree.func[2]] };
+		});
+		await page.mouse.move(target.x, target.y);
+		assert.ok((await page.innerText("#tip")).includes(target.name));
+		await page.mouse.click(target.x, target.y);
+		assert.match(await page.innerText("#sandwich h2"), new RegExp(`^${target.name.replace(/[<>]/g, "\\$&")}:`));
+		await page.keyboard.press("Backspace");
+		await until(page, (n) => document.querySelector("#sandwich h2").textContent.startsWith(`${n}:`), node.name);
+		await withPage(profilePage(head), { hash }, async (other) =>
+			assert.match(await other.innerText("#sandwich h2"), new RegExp(`^${node.name}:`)));
+	});
+});
+
+test("the sandwich fits both widths and both themes", async () => {
+	const file = diffPage(base, head, ["exact"]);
+	for (const width of [1400, 700])
+		for (const theme of ["light", "dark"])
+			await withPage(file, { width, theme, hash: "tab=sandwich" }, async (page) => {
+				assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+				const heights = await page.$$eval(".half canvas", (list) => list.map((c) => c.clientHeight));
+				assert.ok(heights.every((h) => h > 150), heights.join());
+			});
+});

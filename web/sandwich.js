@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// One function in the middle: all ways to it above, all that it calls below, merged from wherever
+// it is called.
+//
+//      [ main      ][ worker ]      callers, turned round
+//      [ parse               ]      the function
+//      [ parse               ]
+//      [ split ][ decode ]          callees
+//
+// A sample counts once, at its outermost frame of the function, in both halves alike.
+import { BASE, HEAD } from "./data.js";
+import { el } from "./dom.js";
+import { Flame, makePicture, showName } from "./flame.js";
+import { invertTree } from "./tree.js";
+
+function outermost(tree, f) {
+	const nodes = [];
+	for (let i = 1; i < tree.n;) {
+		if (tree.func[i] === f) nodes.push(i);
+		i = tree.func[i] === f ? tree.end[i] : i + 1;
+	}
+	return nodes;
+}
+
+// The callers' half: a tree of leaves, each the total of one outermost frame, turned round.
+export function callersOf(tree, f, functionCount, factor) {
+	const self = [new Float64Array(tree.n), new Float64Array(tree.n)];
+	const all = [0, 0];
+	for (const i of outermost(tree, f))
+		for (const side of [BASE, HEAD]) all[side] += self[side][i] = tree.total[side][i];
+	const total = [Float64Array.of(all[BASE]), Float64Array.of(all[HEAD])];
+	return invertTree({ ...tree, self, total, elided: false }, functionCount, factor);
+}
+
+// Callees of some nodes, by function: [[function, nodes]].
+function calleesByFunction(tree, nodes) {
+	const groups = new Map();
+	for (const i of nodes)
+		for (let c = i + 1; c < tree.end[i]; c = tree.end[c]) {
+			const group = groups.get(tree.func[c]);
+			if (group) group.push(c);
+			else groups.set(tree.func[c], [c]);
+		}
+	return [...groups];
+}
+
+// The callees' half: subtrees of all outermost frames, laid over each other.
+export function calleesOf(tree, f, factor) {
+	const func = [-1], parent = [-1], depth = [0];
+	const self = [[0], [0]], total = [[0], [0]];
+	const sum = (values, nodes) => nodes.reduce((s, i) => s + values[i], 0);
+	const pending = [];
+	const push = (groups, up) => groups
+		.map(([g, nodes]) => ({ g, nodes, up, weight: Math.max(sum(tree.total[BASE], nodes) * factor, sum(tree.total[HEAD], nodes)) }))
+		.sort((a, b) => a.weight - b.weight || b.g - a.g).forEach((group) => pending.push(group));
+	push([[f, outermost(tree, f)]], 0);
+	while (pending.length) {
+		const { g, nodes, up } = pending.pop();
+		const at = func.push(g) - 1;
+		parent.push(up);
+		depth.push(depth[up] + 1);
+		for (const side of [BASE, HEAD]) {
+			self[side].push(sum(tree.self[side], nodes));
+			total[side].push(sum(tree.total[side], nodes));
+			if (up === 0) total[side][0] += total[side][at];
+		}
+		push(calleesByFunction(tree, nodes), at);
+	}
+	const n = func.length, end = Uint32Array.from(func, (_, i) => i + 1);
+	for (let i = n - 1; i > 0; i--) end[parent[i]] = Math.max(end[parent[i]], end[i]);
+	const floats = (sides) => sides.map((v) => Float64Array.from(v));
+	return {
+		n, end, func: Int32Array.from(func), parent: Int32Array.from(parent), depth: Uint32Array.from(depth),
+		deepest: Math.max(...depth), self: floats(self), total: floats(total), inverted: false,
+	};
+}
+
+export class Sandwich {
+	constructor(app, section) {
+		this.app = app;
+		this.title = el("h2", {});
+		const [callers, callees] = ["Callers", "Callees"].map((name) => this.half(name));
+		this.halves = [callers, callees];
+		callers.up = true;
+		section.append(this.title, callers.scroller, callees.scroller);
+	}
+
+	half(name) {
+		const { app } = this;
+		const canvas = el("canvas", { role: "img" });
+		const space = el("div", {}, canvas);
+		const scroller = el("div", { class: "half", tabindex: "0", role: "group", "aria-label": name }, space);
+		const flame = new Flame(app.data, { canvas, space, scroller, location: (f) => app.shortPlaceOf(f) });
+		const at = (event) => {
+			const box = canvas.getBoundingClientRect();
+			return flame.hit(event.clientX - box.left, event.clientY - box.top);
+		};
+		canvas.addEventListener("pointermove", (event) => {
+			const node = at(event);
+			canvas.style.cursor = node > 0 ? "pointer" : "";
+			flame.hovered = node;
+			flame.draw();
+			if (node > 0) app.tooltip.show(node, { x: event.clientX, y: event.clientY }, false, flame);
+			else app.tooltip.hide();
+		});
+		canvas.addEventListener("pointerleave", () => app.tooltip.hide());
+		canvas.addEventListener("click", (event) => {
+			const node = at(event);
+			if (node > 0) app.set({ middle: flame.picture.tree.func[node] }, true);
+		});
+		scroller.addEventListener("scroll", () => flame.draw());
+		new ResizeObserver(() => flame.picture && this.draw()).observe(scroller);
+		return flame;
+	}
+
+	// Both halves of function f in a tree; a diff is as wide as both sides, so nothing is hidden.
+	update(tree, f, what) {
+		const { data } = this.app;
+		const drawn = { ...what, widths: what.isDiff ? "union" : "side", rootName: "All" };
+		const trees = [callersOf(tree, f, data.functions.n, data.factor), calleesOf(tree, f, data.factor)];
+		const name = showName(data.functions.names[f]);
+		this.title.textContent = `${name}: callers above, callees below`;
+		this.halves.forEach((flame, k) => {
+			flame.setPicture(makePicture(trees[k], drawn), 0);
+			flame.canvas.setAttribute("aria-label", `${k ? "Callees" : "Callers"} of ${name}`);
+		});
+		this.draw();
+	}
+
+	draw() {
+		for (const flame of this.halves) {
+			flame.palette = this.app.flame.palette;
+			flame.matched = this.app.flame.matched;
+			if (!flame.scroller.clientWidth) continue;
+			flame.settle();
+		}
+	}
+}
