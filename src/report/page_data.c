@@ -84,6 +84,30 @@ static void fill_callees(struct filler *f)
 	fz_columns_numbers(f->columns, "callee.function", fresh, fresh_n);
 }
 
+/* What costs alone do not say of a node: 1 moved, 2 wraps (struct fz_diff_node). */
+static void fill_marks(struct filler *f)
+{
+	const struct fz_diff *d = f->page->diff;
+	fz_auto(fz_free_ptr) int64_t *kind = NULL;
+	uint32_t n = 0, before = 0;
+
+	if (!d || d->match != FZ_MATCH_FULL)
+		return;
+	kind = fz_calloc(d->node_count, sizeof(*kind));
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		const struct fz_diff_node *node = &d->nodes[i];
+		if (node->state != FZ_MOVED && !node->wraps)
+			continue;
+		kind[n] = node->state == FZ_MOVED ? 1 : 2;
+		f->scratch[n++] = i - before;
+		before = i;
+	}
+	if (n == 0)
+		return;
+	fz_columns_numbers(f->columns, "mark.node", f->scratch, n);
+	fz_columns_numbers(f->columns, "mark.kind", kind, n);
+}
+
 static void fill_nodes(struct filler *f)
 {
 	const struct fz_page *page = f->page;
@@ -97,6 +121,7 @@ static void fill_nodes(struct filler *f)
 	}
 	fz_columns_numbers(f->columns, "node.up", f->scratch, page->n);
 	fill_callees(f);
+	fill_marks(f);
 	if (page->cell_count)
 		return;
 	if (page->is_diff)
