@@ -28,7 +28,7 @@ EAGAIN, EGONE, EPERM, EUNSUPPORTED = -8, -5, -4, -6
 # lie all over the heap and change while they are copied: recordings say that they are not exact,
 # and the figures are only reported.
 REPORTED = (100, 100)
-LIMITS = {8: REPORTED, 9: REPORTED, 10: REPORTED, 11: (0.1, 5), 12: (0.1, 5),
+LIMITS = {8: REPORTED, 9: REPORTED, 10: REPORTED, 11: (1, 5), 12: (1, 5),
           13: (0.02, 1), 14: (0.02, 1), 15: (0.02, 1)}
 
 # A sanitizer makes the reader twenty times slower, and the program changes meanwhile: how much it

@@ -276,7 +276,7 @@ def no_module():
 @suite.test("a module that fails is recorded")
 def failing_module():
     with scratch(mod_py=BUSY) as d:
-        done = fizeau("run", "-o", "x.fz", "-m", "mod", "0.3", "1", cwd=d)
+        done = fizeau("run", "-o", "x.fz", "-m", "mod", "1.5", "1", cwd=d)
         assert done.returncode == 1 and "samples" in done.stderr, done
         check_leaf(os.path.join(d, "x.fz"), 40)
 
