@@ -81,6 +81,18 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 	return rows;
 }
 
+/* Without room for all of it, a program's folder is what a command can spare. */
+static struct fz_str short_command(struct fz_str command, unsigned columns)
+{
+	if (command.p[0] != '/' || fz_str_columns(command) <= columns)
+		return command;
+	const char *blank = memchr(command.p, ' ', command.n);
+	size_t word = blank ? (size_t)(blank - command.p) : command.n;
+	size_t cut = word - fz_path_base((struct fz_str){ command.p, word }).n;
+
+	return (struct fz_str){ command.p + cut, command.n - cut };
+}
+
 static void print_heading(const struct fz_tree *t, const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
@@ -95,8 +107,9 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 			      fz_table_metric_title(m->name));
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
 	if (command.n) {
+		unsigned columns = fz_table_rest(style, HEADING_COLUMNS);
 		fz_buf_str(out, ": ");
-		fz_table_text(command, fz_table_rest(style, HEADING_COLUMNS), style, out);
+		fz_table_text(short_command(command, columns), columns, style, out);
 	}
 	fz_buf_str(out, "\n");
 }

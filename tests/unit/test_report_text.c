@@ -64,6 +64,19 @@ static void profile_limit_and_quality(void **state)
 		"  instant missed, longest gap 3.00 ms.\n");
 }
 
+/* The folder of a long command's program gives way to what tells commands apart. */
+static void long_command(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile("", 1000000);
+
+	fz_profile_set_fact(p, "command",
+			    FZ_STR("/opt/interpreters/versions/3.11.7/bin/python3 app.py --all"));
+	expect_profile(p, &plain,
+		       "0 samples, 0 s of wall time: python3 app.py --all\n\nSampling: 0 samples "
+		       "every 1.00 ms.\n");
+}
+
 static void empty_profile(void **state)
 {
 	(void)state;
@@ -78,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profile_table),
 		cmocka_unit_test(profile_limit_and_quality),
+		cmocka_unit_test(long_command),
 		cmocka_unit_test(empty_profile),
 	};
 
