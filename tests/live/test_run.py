@@ -381,8 +381,11 @@ def keep():
     with scratch(a_py="import os\nopen('pid', 'w').write(str(os.getpid()))\n" + SLOW_START) as d:
         done = fizeau("run", "-d", "0.5", "--keep", "-o", "x.fz", "a.py", cwd=d,
                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, capture_output=False)
-        pid = int(pathlib.Path(d, "pid").read_text())
-        os.kill(pid, signal.SIGKILL)  # raises when it is gone
+        # On a busy machine the half second may be over before Python is up.
+        pid, deadline = pathlib.Path(d, "pid"), time.monotonic() + 20
+        while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(int(pid.read_text()), signal.SIGKILL)  # raises when it is gone
         assert done.returncode == 0
 
 
