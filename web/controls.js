@@ -28,7 +28,8 @@ export function buildControls(app) {
 			["diff", "Diff", "What changed (3)"],
 		], state.show, (show) => app.set({ show }));
 	else $("sides").hidden = true;
-	segments($("tabs"), [["flame", "Flame graph", "(t)"], ["sandwich", "Sandwich", "Callers and callees of one function (g)"], ["table", "Table", "(t)"]], state.tab, (tab) => app.set({ tab }));
+	segments($("tabs"), [["flame", "Flame graph", "(t)"], ["sandwich", "Sandwich", "Callers and callees of one function (g)"],
+		["source", "Source", "Lines of one function (l)"], ["table", "Table", "(t)"]], state.tab, (tab) => app.set({ tab }));
 	const choice = (id, title, options, key) => el("label", { class: "choice", id: `choice-${id}` }, `${title} `,
 		el("select", { id: `select-${id}`, onchange: (e) => app.set({ [key]: e.target.value }) },
 			...options.map(([value, text]) => el("option", { value }, text))));
@@ -64,8 +65,10 @@ export function showControls(app, what) {
 	pressSegment($("tabs"), state.tab);
 	$("flame").hidden = state.tab !== "flame";
 	$("sandwich").hidden = state.tab !== "sandwich";
+	$("source").hidden = state.tab !== "source";
 	$("table").hidden = state.tab !== "table";
 	$("app").classList.toggle("on-table", state.tab === "table");
+	$("app").classList.toggle("on-source", state.tab === "source");
 	$("app").classList.toggle("on-sandwich", state.tab === "sandwich");
 	const check = (id, on) => $(id)?.setAttribute("aria-checked", String(on));
 	check("toggle-elided", app.isElided());
@@ -84,6 +87,7 @@ export function showControls(app, what) {
 	showEmpty(app, what);
 	if (state.tab === "flame") app.flame.settle();
 	else if (state.tab === "table") app.table.update(app.costs, what);
+	else if (state.tab === "source") app.source.update(app.middle(), what);
 	else app.sandwich.update(app.upright(), app.middle(), what);
 }
 

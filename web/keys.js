@@ -23,7 +23,8 @@ const groups = [
 	]],
 	["View", [
 		[["t"], "table or flame graph", (a) => a.set({ tab: a.state.tab === "table" ? "flame" : "table" })],
-		[["g"], "sandwich: callers and callees of the selected function", (a) => a.openSandwich()],
+		[["g"], "sandwich: callers and callees of the selected function", (a) => a.openMiddle("sandwich")],
+		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "colour by self or by total", (a) => a.set({ by: a.state.by === "self" ? "total" : "self" })],

@@ -10,6 +10,7 @@ import { bindKeys } from "./keys.js";
 import { moduleOf, Searcher } from "./search.js";
 import { Sandwich } from "./sandwich.js";
 import { Sidebar } from "./sidebar.js";
+import { SourceView } from "./source.js";
 import { layouts, linkOf, pathOfHash, sidesOfLink, stateOfLink, zoomNode } from "./state.js";
 import { swapSides } from "./swap.js";
 import { FunctionTable } from "./table.js";
@@ -50,6 +51,7 @@ class App {
 		this.tooltip = new Tooltip(this, $("tip"));
 		this.table = new FunctionTable(this, $("table"));
 		this.sandwich = new Sandwich(this, $("sandwich"));
+		this.source = new SourceView(this, $("source"));
 		this.sidebar = new Sidebar(this, $("sidebar"));
 		buildControls(this);
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
@@ -387,7 +389,7 @@ class App {
 		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" : "Sides as recorded");
 	}
 
-	// The function that the sandwich is about: chosen, or else the one with most time of its own.
+	// The function that the sandwich and the source are about: chosen, or else the one with most time of its own.
 	middle() {
 		const { middle } = this.state;
 		if (middle >= 0) return middle;
@@ -397,11 +399,11 @@ class App {
 		return best;
 	}
 
-	openSandwich() {
+	openMiddle(tab) {
 		const { flame } = this;
 		const node = flame.selected > 0 ? flame.selected : flame.focus;
 		const middle = node > 0 ? flame.picture.tree.func[node] : this.state.middle;
-		this.set({ tab: "sandwich", middle }, true);
+		this.set({ tab, middle }, true);
 	}
 
 	nextLayout() {

@@ -20,7 +20,7 @@ function initialState(data) {
 		names: "path",
 		threads: null,
 		query: "",
-		// Function of the sandwich, -1: the one that matters most.
+		// Function of the sandwich and of the source, -1: the one that matters most.
 		middle: -1,
 		zoom: [],
 	};
@@ -69,7 +69,7 @@ export const layouts = ["head", "base", "union", "delta"];
 
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
-	tab: ["flame", "sandwich", "table"],
+	tab: ["flame", "sandwich", "source", "table"],
 	show: ["diff", "base", "head"],
 	layout: layouts,
 	by: ["self", "total"],

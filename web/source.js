@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The source of one function, both versions in one column: lines that both have stand together,
+// others alone, each with what it cost before and after.
+//
+//   before  after                        before   after      Δ
+//       12     12    for line in text:     1.2 s   1.2 s     ±0
+//       13         -   parse(line)         3.0 s            −3.0 s
+//              13  +   parse_fast(line)            0.9 s    +0.9 s
+import { BASE, HEAD } from "./data.js";
+import { el } from "./dom.js";
+import { compare, formatChange, formatShare, formatValue } from "./format.js";
+import { showName } from "./flame.js";
+
+// Lines around those that cost something, and the most that are aligned: the table of the
+// alignment has the square of that.
+const AROUND = 3;
+const MOST = 1500;
+
+// Cost of the function's lines on one side, by line number: self, or total when it has none.
+function lineCosts({ lines }, f, side) {
+	const costs = new Map();
+	for (const values of [lines.self[side], lines.total[side]]) {
+		for (let i = lines.first[f]; i < lines.end[f]; i++)
+			if (values[i] > 0) costs.set(lines.number[i], values[i]);
+		if (costs.size) break;
+	}
+	return costs;
+}
+
+// Stored lines of the function on one side: [{number, text, cost}].
+function storedLines(data, f, side) {
+	const source = data.functions.source[side][f];
+	const chunks = source ? data.chunks[source - 1] ?? [] : [];
+	const costs = lineCosts(data, f, side);
+	const numbers = costs.size ? [...costs.keys()] : [data.functions.line[f]];
+	const first = Math.min(...numbers, data.functions.line[f] || Infinity) - AROUND, last = Math.max(...numbers) + AROUND;
+	const out = [];
+	for (const { start, lines } of chunks)
+		lines.forEach((text, k) => {
+			const number = start + k;
+			if (number >= first && number <= last && out.length < MOST) out.push({ number, text: text.trimEnd(), cost: costs.get(number) ?? 0 });
+		});
+	return out;
+}
+
+// Pairs [a, b] of lines in order, null where a side has none: a longest common subsequence.
+export function alignLines(before, after) {
+	const n = before.length, m = after.length, width = m + 1;
+	const best = new Uint16Array((n + 1) * width);
+	for (let i = n - 1; i >= 0; i--)
+		for (let k = m - 1; k >= 0; k--)
+			best[i * width + k] = before[i].text === after[k].text ? best[(i + 1) * width + k + 1] + 1 :
+				Math.max(best[(i + 1) * width + k], best[i * width + k + 1]);
+	const pairs = [];
+	let i = 0, k = 0;
+	while (i < n || k < m) {
+		if (i < n && k < m && before[i].text === after[k].text) pairs.push([before[i++], after[k++]]);
+		else if (i < n && (k === m || best[(i + 1) * width + k] >= best[i * width + k + 1])) pairs.push([before[i++], null]);
+		else pairs.push([null, after[k++]]);
+	}
+	return pairs;
+}
+
+const heading = (words) => el("tr", {}, ...words.map((w) => el("th", { scope: "col", class: w === "Source" && "code" }, w)));
+
+export class SourceView {
+	constructor(app, section) {
+		this.app = app;
+		this.title = el("h2", {});
+		this.table = el("table", { class: "lines" });
+		this.note = el("p", { class: "quiet" });
+		section.append(this.title, this.note, el("div", { class: "listing", tabindex: "0", role: "group", "aria-label": "Source lines" }, this.table));
+	}
+
+	update(f, what) {
+		const { data } = this.app;
+		this.title.textContent = `${showName(data.functions.names[f])}: source`;
+		const sides = [BASE, HEAD].map((side) => storedLines(data, f, side));
+		const isDiff = what.isDiff && sides[BASE].length > 0;
+		const rows = isDiff ? this.diffRows(sides) : this.plainRows(sides[what.side].length ? sides[what.side] : sides[HEAD]);
+		this.table.replaceChildren(...rows);
+		this.note.textContent = !rows.length ? "No source of this function was recorded." :
+			this.app.state.threads ? "Lines count all threads." : "";
+	}
+
+	diffRows([before, after]) {
+		const { factor, unit } = this.app.data;
+		const pairs = alignLines(before, after).map(([a, b]) => ({ a, b, c: compare(a?.cost ?? 0, b?.cost ?? 0, factor) }));
+		const most = Math.max(...pairs.map(({ c }) => Math.abs(c.delta))) || 1;
+		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
+		return [heading(["Before", "After", "", "Source", "Before", "After", "Δ"]), ...pairs.map(({ a, b, c }) => {
+			const row = el("tr", { class: c.delta > 0 ? "heat-more" : c.delta < 0 ? "heat-less" : "" },
+				el("td", { class: "at" }, a ? String(a.number) : ""), el("td", { class: "at" }, b ? String(b.number) : ""),
+				el("td", {}, a ? (b ? "" : "−") : "+"), el("td", { class: "code" }, (b ?? a).text),
+				el("td", {}, value(c.base)), el("td", {}, value(c.head)),
+				el("td", { class: c.delta > 0 ? "more" : "less" }, c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, unit)}` : ""));
+			row.style.setProperty("--heat", `${(Math.abs(c.delta) / most) * 32}%`);
+			return row;
+		})];
+	}
+
+	plainRows(lines) {
+		const { unit } = this.app.data;
+		if (!lines.length) return [];
+		const all = lines.reduce((s, l) => s + l.cost, 0) || 1;
+		return [heading(["Line", "Source", "Time", "Share"]), ...lines.map((l) => {
+			const row = el("tr", { class: l.cost ? "heat-own" : "" }, el("td", { class: "at" }, String(l.number)), el("td", { class: "code" }, l.text),
+				el("td", {}, l.cost ? formatValue(l.cost, unit) : ""), el("td", {}, l.cost ? formatShare(l.cost / all) : ""));
+			row.style.setProperty("--heat", `${(l.cost / all) * 45}%`);
+			return row;
+		})];
+	}
+}
