@@ -492,6 +492,9 @@ struct search {
 	double *common;            /* with a head orphan */
 	uint32_t *touched;
 	/* results of a round */
+	struct rank {
+		double best, second;
+	} * rank; /* of a function */
 	struct pair {
 		uint32_t base, head;
 		double score;
@@ -741,26 +744,6 @@ static void clear_scratch(struct search *s, uint32_t a, uint32_t candidates)
 		s->common[s->touched[i]] = 0;
 }
 
-static void score_candidates(struct search *s, uint32_t a)
-{
-	uint32_t n = find_candidates(s, a);
-
-	if (n > CANDIDATES_MAX)
-		qsort_r(s->touched, n, sizeof(*s->touched), compare_common, s);
-	for (uint32_t i = 0; i < n && i < CANDIDATES_MAX; i++) {
-		uint32_t b = s->touched[i];
-		if (kind_of(s->l, a) != kind_of(s->l, b) || size_ratio(s, a, b) < least_size)
-			continue;
-		fz_grow(s->pairs, s->n, s->cap);
-		s->pairs[s->n++] = (struct pair){ a, b, score(s, a, b) };
-	}
-	clear_scratch(s, a, n);
-}
-
-struct rank {
-	double best, second;
-};
-
 static void note_score(struct rank *r, double score)
 {
 	if (score > r->best) {
@@ -777,30 +760,51 @@ static bool leads(const struct rank *r, double score)
 	return score == r->best && score - r->second >= accept_lead;
 }
 
+/* Only the best candidate of an orphan can become its partner. */
+static void score_candidates(struct search *s, uint32_t a)
+{
+	uint32_t n = find_candidates(s, a);
+	struct pair best = { .base = a, .head = FZ_NONE };
+
+	if (n > CANDIDATES_MAX)
+		qsort_r(s->touched, n, sizeof(*s->touched), compare_common, s);
+	for (uint32_t i = 0; i < n && i < CANDIDATES_MAX; i++) {
+		uint32_t b = s->touched[i];
+		if (kind_of(s->l, a) != kind_of(s->l, b) || size_ratio(s, a, b) < least_size)
+			continue;
+		double points = score(s, a, b);
+		note_score(&s->rank[a], points);
+		note_score(&s->rank[b], points);
+		if (points > best.score) {
+			best.head = b;
+			best.score = points;
+		}
+	}
+	clear_scratch(s, a, n);
+	if (best.score < accept_score || !leads(&s->rank[a], best.score))
+		return;
+	fz_grow(s->pairs, s->n, s->cap);
+	s->pairs[s->n++] = best;
+}
+
 static uint32_t link_best(struct search *s)
 {
-	struct rank *rank = fz_calloc(s->l->n, sizeof(*rank));
 	uint32_t linked = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		note_score(&rank[s->pairs[i].base], s->pairs[i].score);
-		note_score(&rank[s->pairs[i].head], s->pairs[i].score);
-	}
-	for (uint32_t i = 0; i < s->n; i++) {
 		const struct pair *p = &s->pairs[i];
-		if (p->score < accept_score || !leads(&rank[p->base], p->score) ||
-		    !leads(&rank[p->head], p->score))
+		if (!leads(&s->rank[p->head], p->score))
 			continue;
 		link_pair(s->l, p->base, p->head, FZ_LINK_NEIGHBOURHOOD, p->score);
 		linked++;
 	}
-	free(rank);
 	return linked;
 }
 
 static bool search_round(struct search *s)
 {
 	index_head(s);
+	memset(s->rank, 0, s->l->n * sizeof(*s->rank));
 	s->n = 0;
 	for (uint32_t a = 0; a < s->l->n; a++)
 		if (side_of(s->l, a) == FZ_BASE && may_guess(s, FZ_BASE, a))
@@ -821,6 +825,7 @@ static void link_neighbours(struct linker *l)
 	s.at = fz_calloc(2 * n + 2, sizeof(*s.at));
 	s.common = fz_calloc(n, sizeof(*s.common));
 	s.touched = fz_calloc(n, sizeof(*s.touched));
+	s.rank = fz_calloc(n, sizeof(*s.rank));
 	for (int k = 0; k < DIRECTIONS; k++)
 		s.share[k] = fz_calloc(n, sizeof(*s.share[k]));
 	for (int round = 0; round < ROUNDS && search_round(&s);)
@@ -835,6 +840,7 @@ static void link_neighbours(struct linker *l)
 	free(s.at);
 	free(s.common);
 	free(s.touched);
+	free(s.rank);
 	free(s.pairs);
 }
 

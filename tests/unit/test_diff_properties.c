@@ -359,6 +359,38 @@ static void shapes_that_hurt(void **state)
 	}
 }
 
+/* The same shapes when the head calls everything otherwise, so that nothing has a partner. */
+static void shapes_that_hurt_matching(void **state)
+{
+	(void)state;
+	for (int deep = 0; deep < 2; deep++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("", 0);
+		fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("", 0);
+		struct fz_profile *both[] = { a, b };
+		char name[32];
+
+		for (int side = 0; side < 2; side++) {
+			uint32_t stack = FZ_NONE;
+			fz_profile_thread(both[side], &(struct fz_thread){ .tid = 1 });
+			for (uint32_t i = 0; i < 50000; i++) {
+				int n = snprintf(name, sizeof(name), "%c%u", side ? 'g' : 'f',
+						 deep ? i % 7 : i);
+				uint32_t frame = fz_profile_frame_named(
+					both[side], (struct fz_str){ name, (size_t)n },
+					FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+				stack = fz_profile_stack(both[side], deep ? stack : FZ_NONE, frame);
+				fz_profile_add_sample(
+					both[side],
+					&(struct fz_sample){ .stack = stack, .count = 10 }, NULL);
+			}
+		}
+		fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b, full_kinds[0]);
+		assert_int_equal(d->node_count, 100000);
+		assert_int_equal(d->link_count, 0);
+		check_sums(d);
+	}
+}
+
 /* ---- what others computed ---- */
 
 static struct fz_profile *load_shared(const char *path)
@@ -466,6 +498,7 @@ int main(void)
 		cmocka_unit_test(swapping_sides_mirrors_everything),
 		cmocka_unit_test(order_of_samples_does_not_matter),
 		cmocka_unit_test(shapes_that_hurt),
+		cmocka_unit_test(shapes_that_hurt_matching),
 		cmocka_unit_test(folded_equals_inferno),
 		cmocka_unit_test(planted_changes_are_found),
 	};
