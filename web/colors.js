@@ -14,8 +14,15 @@ export const REMOVED = 10;
 export const ABOVE_REMOVED = 11;
 const HEAT = 12;
 
+// Verdicts, as the page's columns have them.
+export const UNKNOWN = 0;
+export const CHANGED = 2;
+
 // Shares at which a plain tree's colour gets one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
+
+// Not told from noise: after the shares.
+export const UNSURE = HEAT + heatSteps.length;
 
 // base is scaled already.
 function diffClass(base, head) {
@@ -25,6 +32,20 @@ function diffClass(base, head) {
 	if (size < 15) return SAME;
 	const step = size >= 100 ? 4 : size > 50 ? 3 : size > 30 ? 2 : 1;
 	return percent > 0 ? step : 4 + step;
+}
+
+// What is not known to have changed is neutral, whatever its numbers; what is known to is coloured.
+function judgedClass(colour, delta, verdict) {
+	if (verdict === UNKNOWN) return UNSURE;
+	if (verdict !== CHANGED) return SAME;
+	return colour === SAME && delta !== 0 ? (delta > 0 ? 1 : 5) : colour;
+}
+
+// The function whose verdict a frame shows: its own, in an inverted tree that of the leaf.
+function judgedFunction(tree, i) {
+	let at = i;
+	while (tree.inverted && tree.parent[at] > 0) at = tree.parent[at];
+	return tree.func[at];
 }
 
 export function heatClass(share) {
@@ -100,13 +121,13 @@ function inkOn(fill) {
 export function makePalette(name, theme) {
 	const p = palettes[name][theme];
 	const surface = surfaces[theme];
-	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme]];
+	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme], p.same];
 	const inks = fill.map(inkOn);
 	return { ...surface, fill, inkOf: (colour) => inks[colour], removed: p.removed, isHollow: name !== "tachyon" };
 }
 
 // Colour class of a node of the shown tree.
-// what: {isDiff, elided, side, byTotal, factor}
+// what: {isDiff, elided, side, byTotal, factor, verdicts}
 export function nodeClass(tree, i, what) {
 	const byTotal = what.byTotal || tree.inverted;
 	const values = byTotal ? tree.total : tree.self;
@@ -116,5 +137,9 @@ export function nodeClass(tree, i, what) {
 	}
 	if (tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0)
 		return tree.elided && !tree.inverted && !what.removedHere(i) ? ABOVE_REMOVED : REMOVED;
-	return diffClass(values[BASE][i] * what.factor, values[HEAD][i]);
+	const base = values[BASE][i] * what.factor, head = values[HEAD][i];
+	const colour = diffClass(base, head);
+	if (!what.verdicts || (base === 0 && head === 0)) return colour;
+	const family = byTotal && !tree.inverted ? what.verdicts.total : what.verdicts.self;
+	return judgedClass(colour, head - base, family.word[judgedFunction(tree, i)]);
 }

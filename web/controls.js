@@ -2,7 +2,7 @@
 // The bars around the picture: buttons and switches, where the zoom is, the legend, and the words
 // where there is nothing to draw.
 import { BASE, HEAD } from "./data.js";
-import { glyphOf, heatClass, heatSteps, NEW, REMOVED, SAME } from "./colors.js";
+import { glyphOf, heatClass, heatSteps, NEW, REMOVED, SAME, UNSURE } from "./colors.js";
 import { el, pressSegment, segments, toggle } from "./dom.js";
 import { showName } from "./flame.js";
 import { fillHelp } from "./keys.js";
@@ -133,14 +133,14 @@ export function showLegend(app, what) {
 	const swatch = (classes, text, extra = "") => el("span", { class: `key ${extra}` }, ...classes.map((c) => {
 		const box = el("i", { class: c === NEW ? "new" : c === REMOVED ? "removed" : "" });
 		if (c === REMOVED) box.style.borderColor = palette.removed;
-		if (c !== REMOVED || !palette.isHollow) box.style.background = palette.fill[c];
+		if (c !== REMOVED || !palette.isHollow) box.style.backgroundColor = palette.fill[c];
 		if (c === NEW) box.style.borderColor = palette.inkOf(c);
 		return box;
 	}), `${glyphOf(classes.at(-1))} ${text}`.trim());
 	const by = app.state.inverted ? "the leaf's self" : app.state.by;
 	const items = what.isDiff ? [
 		swatch([1, 2, 3, 4], "Slower"), swatch([5, 6, 7, 8], "Faster"),
-		swatch([SAME], "Within 15 %"), swatch([NEW], "New"), swatch([REMOVED], "Removed"),
+		...(what.verdicts ? [swatch([SAME], "No change"), swatch([UNSURE], "Cannot tell", "hatched")] : [swatch([SAME], "Within 15 %")]), swatch([NEW], "New"), swatch([REMOVED], "Removed"),
 		el("span", { class: "quiet" }, `by ${by} time; steps at 15, 30, 50, 100 %`),
 	] : [
 		...heatSteps.map((from, k) => {

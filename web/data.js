@@ -199,6 +199,17 @@ function readChunks(columns) {
 	return chunks;
 }
 
+// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed, and half of the 95 %
+// interval (-1: none). null: this page was not judged.
+function readVerdicts(columns, n) {
+	if (!columns.has("function.verdict.self")) return null;
+	const of = (family) => ({
+		word: columns.numbers(`function.verdict.${family}`, Uint8Array, n),
+		margin: columns.numbers(`function.margin.${family}`, Float64Array, n),
+	});
+	return { self: of("self"), total: of("total") };
+}
+
 function decode(header, bytes) {
 	const columns = new Columns(header.columns, bytes);
 	const data = { header, isDiff: header.kind === "diff", ...readNodes(columns, header.nodes) };
@@ -211,6 +222,7 @@ function decode(header, bytes) {
 	];
 	if (data.cells) data.self = selfValues(data, null);
 	data.functions = readFunctions(columns, data);
+	data.verdicts = readVerdicts(columns, data.functions.n);
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
 	return data;

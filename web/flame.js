@@ -11,12 +11,13 @@
 //
 //   [ picture: 100 % of the head        ] [ removed ]
 import { blinkFill, blinkNames } from "./blink.js";
-import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED } from "./colors.js";
+import { glyphOf, nodeClass, NEW, REMOVED, ABOVE_REMOVED, UNSURE } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { placeNodes } from "./tree.js";
 import { widthsOf } from "./widths.js";
 
 const ROW = 21;
+const HATCH = 9; // pixels between the lines of what cannot be told
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const MIN_WIDTH = 0.5;
 const PAD = 6;
@@ -323,6 +324,7 @@ export class Flame {
 			ctx.globalAlpha = alpha;
 		} else if (!hollow) {
 			fillBox(ctx, left, y, px);
+			if (colour === UNSURE && px > 4) hatchBox(ctx, left, y, px, palette);
 		} else if (px <= 4) {
 			ctx.fillStyle = palette.quiet;
 			fillBox(ctx, left, y, px);
@@ -446,6 +448,20 @@ function fillBox(ctx, left, y, px) {
 	ctx.beginPath();
 	ctx.roundRect(left, y, px, ROW - 1, 2.5);
 	ctx.fill();
+}
+
+// Thin slanted lines: neither a change nor none.
+function hatchBox(ctx, left, y, px, palette) {
+	const from = Math.max(left, 0), to = Math.min(left + px, from + 4096);
+	ctx.strokeStyle = palette.quiet;
+	ctx.lineWidth = 1;
+	ctx.beginPath();
+	for (let x = from - (from % HATCH); x < to; x += HATCH) {
+		if (x < left || x + ROW - 1 > left + px) continue;
+		ctx.moveTo(x, y + ROW - 1);
+		ctx.lineTo(x + ROW - 1, y);
+	}
+	ctx.stroke();
 }
 
 function paintEdge(ctx, colour, left, y, px, palette) {

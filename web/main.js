@@ -118,6 +118,7 @@ class App {
 		const isDiff = data.isDiff && state.show === "diff";
 		return {
 			isDiff, side: this.widthSide(), widths: isDiff && !this.isElided() ? state.layout : "side", byTotal: state.by === "total", factor: data.factor,
+			verdicts: isDiff && data.header.palette !== "tachyon" ? data.verdicts : null,
 			removedHere: (i) => isRemoved(straight, i),
 			rootName: this.isElided() ? "Removed" : "All",
 		};

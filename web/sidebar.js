@@ -21,10 +21,30 @@ function facts(rows) {
 
 // ---- summary ----
 
+const words = { slower: "Slower", faster: "Faster", same: "No change beyond ±", unknown: "Cannot tell slower from faster" };
+
+// The run's verdict, as the text report words it. It is about these sides in this order.
+function verdict(app) {
+	const v = app.data.header.verdict;
+	if (!v || v.method === "none" || app.data.isSwapped) return null;
+	if (v.method === "identical") return el("p", { class: "verdict" }, "No change, both are one recording");
+	if (v.change_pct === null) return el("p", { class: "verdict" }, "By share, nothing is said about the whole run");
+	const percent = (p) => formatPercentChange(p / 100);
+	const interval = `[${percent(v.low)}, ${percent(v.high)}]`;
+	const text = v.word === "same" ? words.same + formatShare(Math.max(-v.low, v.high) / 100) :
+		v.word === "unknown" ? `${words.unknown} ${interval}` :
+		`${words[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} ${interval}`;
+	const more = v.more_runs > 0 && v.more_runs < 1e6 ? `; ${plural(Math.ceil(v.more_runs), "more run")} a side would show 5 %` : "";
+	return [el("p", { class: "verdict" }, text), v.smallest_visible_pct !== null && el("p", { class: "quiet" },
+		`Smallest change visible: ${formatShare(v.smallest_visible_pct / 100)}${more}`)];
+}
+
 function headline(app) {
 	const { header, unit, factor } = app.data;
 	const c = compare(header.base.sum, header.head.sum, factor);
-	const way = c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
+	const judged = header.verdict && header.verdict.method !== "none" && !app.data.isSwapped;
+	const isNoise = judged && !["slower", "faster"].includes(header.verdict.word);
+	const way = isNoise ? "same" : c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
 	const isShare = header.scale.mode === "share";
 	const times = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
 	const scale = `Scale ${header.scale.mode}, factor ${Number(factor.toPrecision(5))}: `;
@@ -32,8 +52,10 @@ function headline(app) {
 		el("p", { class: "big" }, times, unit === "count" && el("small", {}, ` ${header.metric}`)),
 		!isShare && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
 			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`),
+		...[verdict(app)].flat().filter(Boolean),
 		el("p", { class: "quiet" }, scale, isShare ?
-			"both totals made equal, so shares are compared." : "values are compared as recorded."));
+			"both totals made equal, so shares are compared." : factor === 1 ?
+			"values are compared as recorded." : "the base is multiplied by it."));
 }
 
 function metricName(header) {

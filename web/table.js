@@ -4,6 +4,7 @@ import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
 import { showName } from "./flame.js";
+import { verdictWords } from "./tooltip.js";
 
 const ROW = 30;
 
@@ -26,6 +27,12 @@ function diffColumns(which, title) {
 		{ id: `${which}-delta`, title: "Δ", key: sign, text: (r, t) => formatChange(r[which].delta, t.unit), sign },
 		{ id: `${which}-percent`, title: "Δ %", key: (r) => infinite(r[which]), text: (r) => percent(r[which]), sign },
 	];
+}
+
+function verdictColumn(which, verdicts, unit) {
+	const { word, margin } = verdicts[which];
+	const text = (f) => (margin[f] >= 0 ? `${verdictWords[word[f]]} ±${formatValue(margin[f], unit)}` : verdictWords[word[f]]);
+	return { id: `${which}-verdict`, title: "Verdict", key: (r) => word[r.f], text: (r) => text(r.f) };
 }
 
 export class FunctionTable {
@@ -56,7 +63,8 @@ export class FunctionTable {
 		this.isDiff = what.isDiff;
 		this.all = what.all;
 		this.columns = what.isDiff ?
-			[...diffColumns("self", "Self"), ...diffColumns("total", "Total")] : plainColumns;
+			["self", "total"].flatMap((which) => [...diffColumns(which, which === "self" ? "Self" : "Total"),
+				...(data.verdicts ? [verdictColumn(which, data.verdicts, data.unit)] : [])]) : plainColumns;
 		if (!this.columns.some((c) => c.id === this.sort.id))
 			this.sort = { id: what.isDiff ? "self-delta" : "self", down: true, bySize: what.isDiff };
 		this.rows = [];
@@ -82,6 +90,7 @@ export class FunctionTable {
 		}, title);
 		this.head.replaceChildren(cell("name", "Function", "name"), ...this.columns.map((c) => cell(c.id, c.title, "number")));
 		this.scroller.classList.toggle("diff", this.isDiff);
+		this.scroller.classList.toggle("judged", this.isDiff && this.app.data.verdicts !== null);
 	}
 
 	sortBy(id) {

@@ -79,6 +79,20 @@ function diffTable(facts) {
 		row("Self", facts.self), row("Total", facts.total));
 }
 
+export const verdictWords = ["cannot tell", "unchanged", "changed"];
+
+// Of the function as a whole, whatever is filtered or zoomed.
+function verdictLine(app, f) {
+	const { verdicts, unit } = app.data;
+	if (!verdicts) return null;
+	const of = (title, family) => {
+		const margin = family.margin[f] >= 0 ? ` (±${formatValue(family.margin[f], unit)})` : "";
+		return `${title} ${verdictWords[family.word[f]]}${margin}`;
+	};
+	return el("p", { class: "note verdict" },
+		`Function in the whole run: ${of("self", verdicts.self)}, ${of("total", verdicts.total)}`);
+}
+
 function shares(facts) {
 	const words = [`${formatShare(facts.width / facts.all)} of ${facts.allName}`];
 	if (facts.zoomed !== facts.all && facts.zoomed > 0)
@@ -160,6 +174,7 @@ export class Tooltip {
 			el("p", { class: "place" }, this.app.placeOf(f) || "no file recorded"),
 			facts.leaf >= 0 && el("p", { class: "note" }, `time of ${showName(data.functions.names[facts.leaf])} through this caller`),
 			facts.isDiff ? diffTable(facts) : plainTable(facts),
+			facts.isDiff && verdictLine(this.app, f),
 			facts.isDiff && shares(facts),
 			sourceBox(data, f, side),
 		].filter(Boolean));
