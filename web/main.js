@@ -304,6 +304,7 @@ class App {
 	}
 
 	clear() {
+		if (this.flame.blink !== null) showLegend(this, this.describe());
 		this.flame.blink = null;
 		$("query").value = "";
 		document.activeElement?.blur?.();
@@ -372,6 +373,7 @@ class App {
 			this.set({ show: "diff", layout: "union", elided: false, tab: "flame" });
 		flame.blink = next;
 		flame.draw();
+		showLegend(this, { ...this.describe(), isDiff: false });
 		this.tooltip.hide();
 		this.say(blinkNames[next]);
 	}

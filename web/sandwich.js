@@ -71,7 +71,7 @@ export function calleesOf(tree, f, factor) {
 	const floats = (sides) => sides.map((v) => Float64Array.from(v));
 	return {
 		n, end, func: Int32Array.from(func), parent: Int32Array.from(parent), depth: Uint32Array.from(depth),
-		deepest: Math.max(...depth), self: floats(self), total: floats(total), inverted: false,
+		deepest: depth.reduce((a, b) => Math.max(a, b), 0), self: floats(self), total: floats(total), inverted: false,
 	};
 }
 

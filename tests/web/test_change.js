@@ -50,12 +50,14 @@ test("b shows before and after in the same places", async () => {
 		await page.keyboard.press("b");
 		assert.equal(await page.inputValue("#select-layout"), "union");
 		assert.equal(await page.textContent("#spoken"), "Before");
+		assert.match(await page.innerText("#legend"), /share of self/);
 		assert.deepEqual([await part("shrinks"), (await part("grows")) <= 5], [19, true]);
 		await page.keyboard.press("b");
 		assert.equal(await page.textContent("#spoken"), "After");
 		assert.deepEqual([(await part("shrinks")) <= 5, await part("grows")], [true, 19]);
 		await page.keyboard.press("Escape");
 		assert.equal(await page.evaluate(() => fizeau.flame.blink), null);
+		assert.match(await page.innerText("#legend"), /Slower/);
 	});
 });
 

@@ -87,3 +87,12 @@ test("the sandwich fits both widths and both themes", async () => {
 				assert.ok(heights.every((h) => h > 150), heights.join());
 			});
 });
+
+test("a sandwich of very many callees opens", async () => {
+	const main = { name: "main", file: "/srv/app/main.py", line: 1 };
+	const wide = Array.from({ length: 200000 }, (_, i) => ({ tid: 1, stack: [main, { name: `leaf_${i}`, file: "/srv/app/leaf.py", line: 1 }], count: 1 }));
+	await withPage(profilePage(wide), {}, async (page) => {
+		await page.evaluate(() => fizeau.set({ tab: "sandwich", middle: fizeau.data.functions.names.indexOf("main") }));
+		assert.equal((await readHalves(page))[1].length, wide.length + 1);
+	});
+});
