@@ -618,7 +618,8 @@ static void index_head(struct search *s)
 			for (size_t i = 0; i < slots; i++)
 				s->at[i + 1] += s->at[i];
 	}
-	memmove(s->at + 1, s->at, slots * sizeof(*s->at)); /* filling moved every start on */
+	for (size_t i = slots; i > 0; i--) /* filling moved every start on */
+		s->at[i] = s->at[i - 1];
 	s->at[0] = 0;
 	for (size_t i = 0; i < slots; i++)
 		if (s->at[i + 1] - s->at[i] > CANDIDATES_MAX)

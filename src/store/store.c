@@ -55,7 +55,7 @@ static void act_as(uid_t user, gid_t group)
 static void act_as_owner(const char *folder)
 {
 	size_t n = strlen(folder) - fz_path_base(fz_str_of(folder)).n;
-	fz_auto(fz_free_ptr) char *above = fz_asprintf("%.*s", (int)n, folder);
+	fz_auto(fz_free_ptr) char *above = fz_strndup(folder, n);
 	struct stat st;
 
 	if (stat(folder, &st) == 0 || stat(above, &st) == 0)
