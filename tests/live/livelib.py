@@ -18,6 +18,9 @@ SHARED = pathlib.Path(os.environ.get("FZ_SHARED", SOURCE.parent / "shared"))
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "fizeau"
 FORKY = pathlib.Path(os.environ.get("FIZEAU_FORKY", CACHE / "roots" / "forky"))
 
+# The binary is built with sanitizers: right, but too slow to judge what depends on its speed.
+SANITIZED = "FZ_SANITIZED" in os.environ
+
 
 class Skip(Exception):
     """Raised by a test that cannot run here; the text is the reason."""

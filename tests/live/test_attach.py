@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from livelib import FIZEAU, Skip, Suite, fizeau
+from livelib import FIZEAU, SANITIZED, Skip, Suite, fizeau
 
 suite = Suite()
 
@@ -283,7 +283,7 @@ def doctor():
 
 @suite.test("memory does not grow with time")
 def memory():
-    if "FZ_SANITIZED" in os.environ:
+    if SANITIZED:
         raise Skip("a sanitizer keeps what was freed")
     with Target() as t:
         process = subprocess.Popen([FIZEAU, "attach", "-r", "max", "-o", t.out, str(t.pid)],

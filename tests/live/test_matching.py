@@ -23,7 +23,9 @@ def program(name, edit):
     target = top / name
     target.mkdir()
     for file in EXAMPLE.glob("*.py"):
-        new_name, text = edit(file.name, file.read_text())
+        # The moved file must be seen: its only function does little as it is.
+        text = file.read_text().replace("range(count):\n", "range(count):\n        sum(range(2000))\n")
+        new_name, text = edit(file.name, text)
         (target / new_name).write_text(text)
     return target / "parse_pr.py"
 

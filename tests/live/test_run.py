@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from livelib import EXPECTED, FIZEAU, Skip, Suite, find_interpreter, fizeau
+from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau
 
 suite = Suite()
 
@@ -536,7 +536,7 @@ def weights():
             total = float(re.search(r"samples, ([\d.]+) s of wall time", shown)[1])
             nap = total * shares("x.fz", d)["nap"][1] / 100
             # A sanitizer takes its time between the program's start and the first sample.
-            spare = 0.3 if rate == "7" or "FZ_SANITIZED" in os.environ else 0.1
+            spare = 0.3 if rate == "7" or SANITIZED else 0.1
             assert 1.5 - spare < nap < 1.5 + spare, (rate, nap)
             notes.append(f"{rate}: {sample_count('x.fz', d)}")
     return ", ".join(notes)

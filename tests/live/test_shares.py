@@ -11,7 +11,7 @@ import math
 import subprocess
 import time
 
-from livelib import Suite, find_interpreter, fizeau
+from livelib import SANITIZED, Suite, find_interpreter, fizeau
 
 SECONDS = 6
 CLUMPING = 5
@@ -91,6 +91,8 @@ def same_shares():
             target.kill()
             target.wait()
     assert m > 200, f"only {m} samples"
+    if SANITIZED:
+        return "shares not judged"
     worst = 0
     for name in sorted(set(theirs) | set(ours), key=str):
         a, b = theirs.get(name, 0), ours.get(name, 0)
