@@ -356,7 +356,7 @@ collect()
 def check_gc(name):
     python = find_interpreter(name)
     with Target(python, COLLECTING) as target:
-        with_gc = probe(target.pid, "-g", "-n", 2000)
+        with_gc = probe(target.pid, "-g", "-n", 2000, "-i", 200)
         without = probe(target.pid, "-n", 2000)
     marked = [s for s in with_gc["stacks"] if ["<GC>", "~", -1] in s["frames"]]
     assert sum(s["n"] for s in marked) > 0.5 * with_gc["samples"], with_gc["stacks"]
