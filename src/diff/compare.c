@@ -32,25 +32,6 @@ void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
 		d->warnings[d->warning_count++] = fz_arena_strndup(&d->arena, safe, n);
 }
 
-static const char *mode_name(enum fz_mode mode)
-{
-	switch (mode) {
-	case FZ_MODE_WALL:
-		return "wall";
-	case FZ_MODE_CPU:
-		return "cpu";
-	case FZ_MODE_GIL:
-		return "gil";
-	case FZ_MODE_ALL:
-		return "all";
-	case FZ_MODE_EXCEPTION:
-		return "exception";
-	case FZ_MODE_UNKNOWN:
-		break;
-	}
-	return "unknown";
-}
-
 static char *feature_names(unsigned features)
 {
 	static const struct {
@@ -99,7 +80,7 @@ static char *python_of(const struct fz_recording *r)
 
 static void read_recording(const struct fz_recording *r, enum fz_side s, struct setting *settings)
 {
-	settings[SETTING_MODE].value[s] = fz_strdup(r->mode ? mode_name(r->mode) : "");
+	settings[SETTING_MODE].value[s] = fz_strdup(fz_mode_names[r->mode]);
 	settings[SETTING_FEATURES].value[s] =
 		r->features_known ? feature_names(r->features) : fz_strdup("");
 }

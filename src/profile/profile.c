@@ -7,6 +7,11 @@
  */
 #include "profile.h"
 
+const char *const fz_mode_names[] = {
+	[FZ_MODE_UNKNOWN] = "", [FZ_MODE_WALL] = "wall", [FZ_MODE_CPU] = "cpu",
+	[FZ_MODE_GIL] = "gil",  [FZ_MODE_ALL] = "all",   [FZ_MODE_EXCEPTION] = "exception",
+};
+
 const char *const fz_reject_names[FZ_REJECTS] = {
 	[FZ_REJECT_CHANGED] = "changed while read",
 	[FZ_REJECT_ROOT] = "root missing",

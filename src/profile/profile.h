@@ -111,6 +111,9 @@ enum fz_mode {
 	FZ_MODE_EXCEPTION = 5
 };
 
+/* Names of the modes; "" when unknown. */
+extern const char *const fz_mode_names[FZ_MODE_EXCEPTION + 1];
+
 /* Capture features; two recordings that differ in one show different things. */
 enum fz_feature {
 	FZ_FEATURE_ALL_THREADS = 1,

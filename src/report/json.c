@@ -17,14 +17,6 @@ enum { SCHEMA = 1 };
 
 /* ---- recordings ---- */
 
-static const char *const mode_names[] = {
-	[FZ_MODE_WALL] = "wall",
-	[FZ_MODE_CPU] = "cpu",
-	[FZ_MODE_GIL] = "gil",
-	[FZ_MODE_ALL] = "all",
-	[FZ_MODE_EXCEPTION] = "exception",
-};
-
 static void write_features(struct fz_json *j, unsigned features)
 {
 	static const char *const names[] = { "all_threads", "native", "gc", "opcodes", "blocking" };
@@ -107,8 +99,8 @@ static void write_facts(struct fz_json *j, const struct fz_profile *p)
 	fz_json_key(j, "facts");
 	fz_json_open(j, '{');
 	write_named_facts(j, p);
-	if (r->mode < FZ_ARRAY_LEN(mode_names) && mode_names[r->mode])
-		fz_json_kstr(j, "mode", fz_str_of(mode_names[r->mode]));
+	if (r->mode)
+		fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));
 	if (r->features_known)
 		write_features(j, r->features);
 	if (r->interval_ns > 0)

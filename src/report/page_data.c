@@ -347,24 +347,6 @@ static void write_facts(const struct fz_profile *p, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-static const char *mode_name(enum fz_mode mode)
-{
-	switch (mode) {
-	case FZ_MODE_WALL:
-		return "wall";
-	case FZ_MODE_CPU:
-		return "cpu";
-	case FZ_MODE_GIL:
-		return "gil";
-	case FZ_MODE_ALL:
-		return "all";
-	case FZ_MODE_EXCEPTION:
-		return "exception";
-	default:
-		return "";
-	}
-}
-
 static void write_recording(const struct fz_recording *r, struct fz_json *j)
 {
 	char version[32];
@@ -372,7 +354,7 @@ static void write_recording(const struct fz_recording *r, struct fz_json *j)
 	snprintf(version, sizeof(version), "%u.%u.%u", r->python[0], r->python[1], r->python[2]);
 	fz_json_key(j, "recording");
 	fz_json_open(j, '{');
-	fz_json_kstr(j, "mode", fz_str_of(mode_name(r->mode)));
+	fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));
 	if (r->features_known)
 		fz_json_kint(j, "features", r->features);
 	fz_json_kint(j, "interval_ns", r->interval_ns);

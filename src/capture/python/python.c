@@ -14,8 +14,8 @@
  * A thread whose copies contradict each other is read again, alone, a bounded number of times.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "capture/rate.h"
 #include "code.h"
 #include "python.h"
 #include "runtime.h"
@@ -58,14 +58,6 @@ struct fz_python {
 	int64_t next_look, next_list, next_expiry, churn_end;
 	uint32_t seen_changes;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
 
 /* ---- opening ---- */
 
@@ -592,7 +584,7 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 
 int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
-	int64_t now = now_ns();
+	int64_t now = fz_clock_now();
 	unsigned retries = 0;
 	int rc = 0;
 

@@ -12,8 +12,8 @@
  * nothing read from the target is used as an index without a check.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "capture/rate.h"
 #include "walk.h"
 
 enum {
@@ -59,14 +59,6 @@ size_t fz_py_plan_add(struct fz_py_plan *p, uint64_t address, size_t n)
 	return at;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 /* Some times what copying the plan normally takes. */
 static int64_t patience_ns(const struct fz_py_plan *p)
 {
@@ -75,7 +67,7 @@ static int64_t patience_ns(const struct fz_py_plan *p)
 
 int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *ret_bytes)
 {
-	int64_t start = now_ns();
+	int64_t start = fz_clock_now();
 	size_t done = 0;
 
 	if (p->bytes > p->buffer_size) {
@@ -98,7 +90,7 @@ int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *re
 		done += want;
 	}
 	*ret_bytes = done;
-	p->interrupted = now_ns() - start > patience_ns(p);
+	p->interrupted = fz_clock_now() - start > patience_ns(p);
 	return 0;
 }
 
