@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What switches counting, and keeps runs alike.
+ *
+ * Parts: a program marks a benchmark by asking whether a file exists,
+ *
+ *   access("/.fizeau/start/NAME")  forgets what was counted until now
+ *   access("/.fizeau/stop/NAME")   writes what was counted since as the part NAME
+ *   access("/.fizeau/drop/NAME")   instead of that when the part failed: forgets it
+ *
+ * which any language can do and which means nothing outside. Callgrind's client requests do the
+ * same for programs that were marked for it. What a program counts outside of its parts is lost;
+ * of one without parts everything is kept.
+ *
+ * Random bytes: with --fixed-random=yes the program gets the same ones in every run.
+ */
+#include "control.h"
+
+#include "fzcount.h"
+
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#include "callgrind.h"
+
+#define MAGIC "/.fizeau/"
+enum { RANDOM_FDS = 1024 };
+
+static Bool marked;      /* a part was started: what is outside of parts does not matter */
+static Bool inside;      /* of one */
+static Bool forks;       /* the part started another process */
+static HChar part[4096]; /* the part's name, where its start has one */
+
+/* ---- parts ---- */
+
+static void start(void)
+{
+	marked = inside = True;
+	forks = False;
+	part[0] = '\0';
+	fzc_tree_clear();
+	fzc_tree_idle(False);
+	fzc_cache_reset();
+}
+
+static void start_named(const HChar *name)
+{
+	start();
+	VG_(strncpy)(part, name, sizeof(part) - 1);
+}
+
+/* What comes after a part that was started is in none; a program that only dumps has nothing but
+ * parts. */
+static void leave(void)
+{
+	if (inside)
+		fzc_tree_idle(True);
+	inside = forks = False;
+	part[0] = '\0';
+}
+
+static void stop(const HChar *name)
+{
+	marked = True;
+	if (inside && forks)
+		fzc_write_note('X', name);
+	leave();
+	fzc_write_part(name);
+}
+
+/* It came to nothing. */
+static void drop(void)
+{
+	marked = True;
+	leave();
+	fzc_tree_clear();
+}
+
+/* The name follows, or never comes. */
+static void stop_unnamed(void)
+{
+	if (inside)
+		fzc_write_hold();
+	leave();
+}
+
+void fzc_control_end(void)
+{
+	if (!marked)
+		fzc_write_whole();
+	else if (inside && part[0])
+		fzc_write_note('U', part);
+	fzc_write_end();
+}
+
+static void obey_path(const HChar *path)
+{
+	const SizeT magic = sizeof(MAGIC) - 1;
+
+	if (!path || VG_(strncmp)(path, MAGIC, magic) != 0)
+		return;
+	path += magic;
+	if (VG_(strncmp)(path, "start/", 6) == 0)
+		start_named(path + 6);
+	else if (VG_(strncmp)(path, "stop/", 5) == 0)
+		stop(path + 5);
+	else if (VG_(strncmp)(path, "drop/", 5) == 0)
+		drop();
+}
+
+/* Callgrind's: programs start, stop and then dump under a name, or dump only, or toggle. */
+static void toggle(void)
+{
+	static Bool collecting;
+
+	collecting = !collecting;
+	if (collecting)
+		start();
+	else
+		stop_unnamed();
+}
+
+Bool fzc_control_request(ThreadId tid, UWord *arguments, UWord *ret)
+{
+	(void)tid;
+	if (!VG_IS_TOOL_USERREQ('C', 'T', arguments[0]))
+		return False;
+	*ret = 0;
+	switch (arguments[0]) {
+	case VG_USERREQ__DUMP_STATS:
+		stop("");
+		return True;
+	case VG_USERREQ__DUMP_STATS_AT:
+		stop((const HChar *)arguments[1]);
+		return True;
+	case VG_USERREQ__ZERO_STATS:
+	case VG_USERREQ__START_INSTRUMENTATION:
+		start();
+		return True;
+	case VG_USERREQ__STOP_INSTRUMENTATION:
+		stop_unnamed();
+		return True;
+	case VG_USERREQ__TOGGLE_COLLECT:
+		toggle();
+		return True;
+	default:
+		return False;
+	}
+}
+
+/* ---- the same random bytes ---- */
+
+static ULong random_state = 88172645463325252ULL;
+static Bool is_random[RANDOM_FDS];
+
+/* Marsaglia's xorshift64. */
+static UChar random_byte(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (UChar)random_state;
+}
+
+static void fill(Addr at, UWord n)
+{
+	for (UWord i = 0; i < n; i++)
+		((UChar *)at)[i] = random_byte();
+}
+
+/* The 16 bytes that the kernel hands to each program (AT_RANDOM, behind its environment). */
+void fzc_control_first_instruction(ThreadId tid)
+{
+	enum { AT_RANDOM_TAG = 25 };
+	UWord *p = (UWord *)VG_(get_SP)(tid);
+
+	if (!fzc_options.fixed_random)
+		return;
+	p += 1 + *p + 1; /* the number of arguments, they, and a zero */
+	while (*p)
+		p++;
+	for (p++; *p; p += 2)
+		if (*p == AT_RANDOM_TAG)
+			fill(p[1], 16);
+}
+
+static Bool opens_random(const HChar *path)
+{
+	return path &&
+	       (VG_(strcmp)(path, "/dev/urandom") == 0 || VG_(strcmp)(path, "/dev/random") == 0);
+}
+
+/* ---- system calls ---- */
+
+static const HChar *path_of(UInt number, const UWord *arguments)
+{
+	switch (number) {
+	case __NR_open:
+	case __NR_access:
+	case __NR_stat:
+	case __NR_lstat:
+		return (const HChar *)arguments[0];
+	case __NR_openat:
+	case __NR_newfstatat:
+	case __NR_faccessat:
+	case __NR_statx:
+	case __NR_faccessat2:
+		return (const HChar *)arguments[1];
+	default:
+		return NULL;
+	}
+}
+
+void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
+{
+	(void)tid, (void)n;
+	fzc_now.node->count[FZC_SYSCALLS]++;
+	obey_path(path_of(number, arguments));
+	/* Another program takes our place without our being asked again. */
+	if (number == __NR_execve || number == __NR_execveat)
+		fzc_control_end();
+}
+
+void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
+{
+	(void)tid, (void)n;
+	if (sr_isError(result) || !fzc_options.fixed_random)
+		return;
+	UWord value = sr_Res(result);
+	if (number == __NR_getrandom)
+		fill(arguments[0], value);
+	else if (number == __NR_read && arguments[0] < RANDOM_FDS && is_random[arguments[0]])
+		fill(arguments[1], value);
+	else if ((number == __NR_open || number == __NR_openat) && value < RANDOM_FDS)
+		is_random[value] = opens_random(path_of(number, arguments));
+	else if (number == __NR_close && arguments[0] < RANDOM_FDS)
+		is_random[arguments[0]] = False;
+}
+
+/* ---- other processes ---- */
+
+static void forking(ThreadId tid)
+{
+	(void)tid;
+	forks = True;
+}
+
+/* The child counts from here on, into a file of its own. It is in no part of its parent's. */
+static void forked(ThreadId tid)
+{
+	(void)tid;
+	inside = False;
+	part[0] = '\0';
+	fzc_write_forked();
+	fzc_tree_clear();
+}
+
+void fzc_control_init(void)
+{
+	VG_(atfork)(forking, NULL, forked);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is added to each block of code.
+ *
+ *   if (now.node->function != this function)  call fzc_on_other     seldom
+ *   if (the current Python frame changed)     call fzc_on_python    only in CPython's loop
+ *   n instructions
+ *     now.node->count[instructions] += n      before each way out
+ *   call fzc_on_call, fzc_on_return           only where the block ends in one
+ *
+ * Blocks never span a call (guest_chase is off), so each lies in one function. Tests are inline;
+ * most blocks call nothing.
+ */
+#include "instrument.h"
+
+#include "fzcount.h"
+
+#include "pub_tool_machine.h"
+
+#include "libvex_guest_amd64.h"
+
+static IRExpr *word(const void *p)
+{
+	return IRExpr_Const(IRConst_U64((ULong)(Addr)p));
+}
+
+static IRExpr *number(ULong n)
+{
+	return IRExpr_Const(IRConst_U64(n));
+}
+
+/* A temporary that holds an expression. */
+static IRExpr *let(IRSB *out, IRType type, IRExpr *e)
+{
+	IRTemp t = newIRTemp(out->tyenv, type);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(t, e));
+	return IRExpr_RdTmp(t);
+}
+
+static IRExpr *load(IRSB *out, IRExpr *address)
+{
+	return let(out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, address));
+}
+
+static IRExpr *binary(IRSB *out, IROp op, IRType type, IRExpr *a, IRExpr *b)
+{
+	return let(out, type, IRExpr_Binop(op, a, b));
+}
+
+static IRExpr *add(IRSB *out, IRExpr *a, ULong n)
+{
+	return binary(out, Iop_Add64, Ity_I64, a, number(n));
+}
+
+static IRExpr *guest(IRSB *out, Int offset)
+{
+	return let(out, Ity_I64, IRExpr_Get(offset, Ity_I64));
+}
+
+static void call(IRSB *out, const HChar *name, void *function, IRExpr **arguments, IRExpr *guard)
+{
+	Int n = 0;
+
+	while (arguments[n])
+		n++;
+	IRDirty *d = unsafeIRDirty_0_N(n, name, VG_(fnptr_to_fnentry)(function), arguments);
+	if (guard)
+		d->guard = guard;
+	addStmtToIRSB(out, IRStmt_Dirty(d));
+}
+#define CALL(out, function, arguments, guard) \
+	call(out, #function, (void *)&function, arguments, guard)
+
+static IRExpr *node(IRSB *out)
+{
+	return load(out, word(&fzc_now.node));
+}
+
+static void count_more(IRSB *out, IRExpr *at, enum fzc_count which, ULong n)
+{
+	if (n == 0)
+		return;
+	IRExpr *place = add(out, at, offsetof(struct fzc_node, count) + which * sizeof(ULong));
+	IRExpr *sum = add(out, load(out, place), n);
+	addStmtToIRSB(out, IRStmt_Store(Iend_LE, place, sum));
+}
+
+/* ---- the head of a block ---- */
+
+/* Is the current node not of this function? Code without a symbol and the evaluation loop go on
+ * in any node of their kind. */
+static IRExpr *differs(IRSB *out, const struct fzc_function *f, IRExpr *at)
+{
+	SizeT flag = 0;
+
+	if (f->kind == FZC_UNNAMED)
+		flag = offsetof(struct fzc_node, unnamed);
+	else if (f->kind == FZC_EVAL)
+		flag = offsetof(struct fzc_node, in_eval);
+	if (!flag)
+		return binary(out, Iop_CmpNE64, Ity_I1, load(out, at), word(f));
+	return binary(out, Iop_CmpEQ64, Ity_I1, load(out, add(out, at, flag)), number(0));
+}
+
+static void store_arguments(IRSB *out)
+{
+	static const Int registers[FZC_ARGUMENTS] = { offsetof(VexGuestAMD64State, guest_RDI),
+						      offsetof(VexGuestAMD64State, guest_RSI),
+						      offsetof(VexGuestAMD64State, guest_RDX) };
+
+	for (UInt i = 0; i < FZC_ARGUMENTS; i++)
+		addStmtToIRSB(out, IRStmt_Store(Iend_LE, word(&fzc_arguments[i]),
+						guest(out, registers[i])));
+}
+
+/* Arguments are in their registers only where a function begins. */
+static void check_function(IRSB *out, struct fzc_function *f, Bool begins, IRExpr *sp)
+{
+	IRExpr *guard = differs(out, f, node(out));
+
+	if (begins && f->kind == FZC_EVAL) {
+		IRExpr *state = guest(out, offsetof(VexGuestAMD64State, guest_RDI));
+		CALL(out, fzc_on_eval, mkIRExprVec_3(word(f), sp, state), guard);
+	} else if (begins && f->kind == FZC_ALLOC) {
+		store_arguments(out);
+		CALL(out, fzc_on_alloc, mkIRExprVec_2(word(f), sp), guard);
+	} else {
+		CALL(out, fzc_on_other, mkIRExprVec_2(word(f), sp), guard);
+	}
+}
+
+static void check_python(IRSB *out, IRExpr *sp)
+{
+	IRExpr *in_eval = load(out, add(out, node(out), offsetof(struct fzc_node, in_eval)));
+	IRExpr *state = load(out, load(out, word(&fzc_now.python_at)));
+	IRExpr *place = binary(out, Iop_Add64, Ity_I64, state, load(out, word(&fzc_python_offset)));
+	IRExpr *frame = load(out, place), *last = load(out, word(&fzc_now.python_last));
+	IRExpr *changed = binary(out, Iop_CmpNE64, Ity_I1, frame, last);
+	IRExpr *both = binary(out, Iop_And64, Ity_I64, in_eval,
+			      let(out, Ity_I64, IRExpr_Unop(Iop_1Uto64, changed)));
+
+	CALL(out, fzc_on_python, mkIRExprVec_2(frame, sp),
+	     binary(out, Iop_CmpNE64, Ity_I1, both, number(0)));
+}
+
+/* ---- memory ---- */
+
+struct memory {
+	Addr last_line;      /* of instructions */
+	ULong reads, writes; /* not counted yet */
+};
+
+static void fetch(IRSB *out, struct memory *m, const IRStmt *mark)
+{
+	Addr first = mark->Ist.IMark.addr >> FZC_LINE_BITS;
+	Addr last = (mark->Ist.IMark.addr + mark->Ist.IMark.len - 1) >> FZC_LINE_BITS;
+
+	for (Addr line = first; line <= last; line++)
+		if (line != m->last_line)
+			CALL(out, fzc_cache_fetch, mkIRExprVec_1(number(line)), NULL);
+	m->last_line = last;
+}
+
+/* The guard is NULL or a temporary of type I1. */
+static void reference(IRSB *out, IRExpr *address, Int size, IRExpr *guard)
+{
+	if (size > 0)
+		CALL(out, fzc_cache_access, mkIRExprVec_2(address, number((ULong)size)), guard);
+}
+
+static Int size_of(const IRSB *in, IRExpr *e)
+{
+	return sizeofIRType(typeOfIRExpr(in->tyenv, e));
+}
+
+static void reference_cas(IRSB *out, const IRSB *in, struct memory *m, const IRCAS *cas)
+{
+	Int size = size_of(in, cas->dataLo) * (cas->dataHi ? 2 : 1);
+
+	reference(out, cas->addr, size, NULL);
+	reference(out, cas->addr, size, NULL);
+	m->reads++;
+	m->writes++;
+}
+
+static void reference_dirty(IRSB *out, struct memory *m, const IRDirty *d)
+{
+	if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify) {
+		reference(out, d->mAddr, d->mSize, NULL);
+		m->reads++;
+	}
+	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify) {
+		reference(out, d->mAddr, d->mSize, NULL);
+		m->writes++;
+	}
+}
+
+static void reference_guarded_load(IRSB *out, struct memory *m, const IRLoadG *g)
+{
+	IRType wide, type;
+
+	typeOfIRLoadGOp(g->cvt, &wide, &type);
+	reference(out, g->addr, sizeofIRType(type), g->guard);
+	m->reads++;
+}
+
+static void references(IRSB *out, const IRSB *in, struct memory *m, const IRStmt *s)
+{
+	switch (s->tag) {
+	case Ist_IMark:
+		fetch(out, m, s);
+		break;
+	case Ist_WrTmp:
+		if (s->Ist.WrTmp.data->tag == Iex_Load) {
+			const IRExpr *e = s->Ist.WrTmp.data;
+			reference(out, e->Iex.Load.addr, sizeofIRType(e->Iex.Load.ty), NULL);
+			m->reads++;
+		}
+		break;
+	case Ist_Store:
+		reference(out, s->Ist.Store.addr, size_of(in, s->Ist.Store.data), NULL);
+		m->writes++;
+		break;
+	case Ist_StoreG:
+		reference(out, s->Ist.StoreG.details->addr,
+			  size_of(in, s->Ist.StoreG.details->data), s->Ist.StoreG.details->guard);
+		m->writes++;
+		break;
+	case Ist_LoadG:
+		reference_guarded_load(out, m, s->Ist.LoadG.details);
+		break;
+	case Ist_CAS:
+		reference_cas(out, in, m, s->Ist.CAS.details);
+		break;
+	case Ist_Dirty:
+		reference_dirty(out, m, s->Ist.Dirty.details);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- a block ---- */
+
+static void count_all(IRSB *out, IRExpr *at, ULong *n, struct memory *m)
+{
+	count_more(out, at, FZC_INSTRUCTIONS, *n);
+	count_more(out, at, FZC_READS, m->reads);
+	count_more(out, at, FZC_WRITES, m->writes);
+	*n = m->reads = m->writes = 0;
+}
+
+static void instrument_head(IRSB *out, Addr pc, IRExpr *sp)
+{
+	if (fzc_is_plt(pc))
+		return;
+	struct fzc_function *f = fzc_function_at(pc);
+	check_function(out, f, fzc_function_begins(pc), sp);
+	if (fzc_python_concerns(f))
+		check_python(out, sp);
+}
+
+static void instrument_end(IRSB *out, IRJumpKind how, Int offset_sp)
+{
+	if (how == Ijk_Call)
+		CALL(out, fzc_on_call, mkIRExprVec_1(guest(out, offset_sp)), NULL);
+	else if (how == Ijk_Ret)
+		CALL(out, fzc_on_return, mkIRExprVec_1(guest(out, offset_sp)), NULL);
+}
+
+IRSB *fzc_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		     const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		     IRType host_word)
+{
+	IRSB *out = deepCopyIRSBExceptStmts(in);
+	struct memory m = { 0 };
+	ULong n = 0;
+	Int i = 0;
+
+	(void)closure, (void)extents, (void)host, (void)guest_word, (void)host_word;
+	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
+		addStmtToIRSB(out, in->stmts[i++]);
+	if (i == in->stmts_used)
+		return in;
+	instrument_head(out, in->stmts[i]->Ist.IMark.addr, guest(out, layout->offset_SP));
+	IRExpr *at = node(out);
+	for (; i < in->stmts_used; i++) {
+		IRStmt *s = in->stmts[i];
+		n += s->tag == Ist_IMark;
+		if (s->tag == Ist_Exit)
+			count_all(out, at, &n, &m);
+		else if (fzc_options.cache)
+			references(out, in, &m, s);
+		addStmtToIRSB(out, s);
+	}
+	count_all(out, at, &n, &m);
+	instrument_end(out, in->jumpkind, layout->offset_SP);
+	return out;
+}

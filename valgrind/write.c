@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file: FOLDER/PID.count, read by src/capture/count/read.c.
+ *
+ *   records, each a byte and numbers (LEB128) and texts (length, bytes):
+ *   'I'  begin of a program (another one follows after an exec): "fzcount 2", process id, counts
+ *        of a node, program
+ *   'F'  function: id, kind, offset, line, name, object, file; before its first node
+ *   'N'  node: levels to go up from the last one's child level, function id, counts
+ *   'P'  end of a part that was marked: its name ("" when it has none), its total of instructions
+ *   'W'  end of the tree of a program that marked no part: its total of instructions
+ *   'X'  the part of that name, which ends next, started other processes: not counted in it
+ *   'U'  the part of that name was started and never stopped
+ *   'Z'  end: nothing is missing
+ *
+ * Nodes come callers first, so a node needs no number: a tree is the list of its nodes with how
+ * far up each one goes. Where nothing was counted at or below a node it is left out.
+ */
+#include "fzcount.h"
+
+#include "pub_tool_clientstate.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_vki.h"
+
+enum { BUFFER = 1 << 16 };
+
+/* Moves a descriptor out of the program's sight. The library has it, only its private headers
+ * declare it. */
+extern Int VG_(safe_fd)(Int fd);
+
+static struct {
+	Int fd;
+	Bool open, failed, held;
+	UInt file; /* how many came before: each knows only the functions that it holds */
+	UInt n;
+	UChar bytes[BUFFER];
+} out;
+
+/* ---- bytes ---- */
+
+static void flush(void)
+{
+	UInt done = 0;
+
+	while (done < out.n && !out.failed) {
+		Int n = VG_(write)(out.fd, out.bytes + done, (Int)(out.n - done));
+		if (n <= 0)
+			out.failed = True;
+		else
+			done += (UInt)n;
+	}
+	out.n = 0;
+}
+
+static void put(UChar byte)
+{
+	if (out.n == BUFFER)
+		flush();
+	out.bytes[out.n++] = byte;
+}
+
+static void put_number(ULong n)
+{
+	for (; n >= 0x80; n >>= 7)
+		put((UChar)(n | 0x80));
+	put((UChar)n);
+}
+
+static void put_text(const HChar *text)
+{
+	SizeT n = VG_(strlen)(text);
+
+	put_number(n);
+	for (SizeT i = 0; i < n; i++)
+		put((UChar)text[i]);
+}
+
+/* ---- the file ---- */
+
+static void put_head(void)
+{
+	put('I');
+	put_text("fzcount 2");
+	put_number((ULong)VG_(getpid)());
+	put_number(fzc_counts());
+	put_text(VG_(args_the_exename) ? VG_(args_the_exename) : "");
+}
+
+static void open_file(void)
+{
+	HChar path[4096];
+
+	VG_(snprintf)(path, sizeof(path), "%s/%d.count", fzc_options.folder, VG_(getpid)());
+	/* After an exec the same process goes on in its file, as another program. */
+	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_APPEND | VKI_O_WRONLY, 0600);
+	if (sr_isError(r)) {
+		VG_(umsg)("%s cannot be written; what is counted is lost\n", path);
+		out.failed = True;
+	} else {
+		out.fd = VG_(safe_fd)((Int)sr_Res(r));
+	}
+	out.open = True;
+	put_head();
+}
+
+static void put_function(struct fzc_function *f)
+{
+	if (f->written_to == out.file + 1)
+		return;
+	f->written_to = out.file + 1;
+	put('F');
+	put_number(f->id);
+	put_number(f->kind);
+	put_number(f->offset);
+	put_number(f->line);
+	put_text(f->name);
+	put_text(f->object);
+	put_text(f->file);
+}
+
+/* ---- the tree ---- */
+
+static Bool is_empty(const struct fzc_node *n)
+{
+	for (UInt i = 0; i < fzc_counts(); i++)
+		if (n->count[i])
+			return False;
+	return True;
+}
+
+static void put_node(const struct fzc_node *n, UInt up)
+{
+	put_function(n->function);
+	put('N');
+	put_number(up);
+	put_number(n->function->id);
+	for (UInt i = 0; i < fzc_counts(); i++)
+		put_number(n->count[i]);
+}
+
+/* The way from the root to a node, of which the first `done` are in the file; the last that was
+ * put is there at `last`, or was. */
+struct path {
+	const struct fzc_node **nodes;
+	UInt n, room, done, last;
+};
+
+static void path_add(struct path *p, const struct fzc_node *n)
+{
+	if (p->n == p->room) {
+		p->room = 2 * p->room + 64;
+		p->nodes = VG_(realloc)(FZC_TAG, p->nodes, p->room * sizeof(*p->nodes));
+	}
+	p->nodes[p->n++] = n;
+}
+
+/* A child of the last one goes up no level, its sibling one. */
+static void put_path(struct path *p)
+{
+	for (; p->done < p->n; p->done++) {
+		put_node(p->nodes[p->done], p->last - p->done);
+		p->last = p->done + 1;
+	}
+}
+
+/* The next node, callers first, without recursion: trees are deep. */
+static const struct fzc_node *next(struct path *p)
+{
+	const struct fzc_node *n = p->nodes[p->n - 1];
+
+	if (n->child)
+		return n->child;
+	while (p->n && !p->nodes[p->n - 1]->sibling)
+		p->n--;
+	if (!p->n)
+		return NULL;
+	n = p->nodes[--p->n]->sibling;
+	p->done = p->done < p->n ? p->done : p->n;
+	return n;
+}
+
+static void put_tree(void)
+{
+	static struct path p;
+
+	if (!out.open)
+		open_file();
+	p.n = p.done = p.last = 0;
+	for (const struct fzc_node *n = &fzc_root; n; n = next(&p)) {
+		path_add(&p, n);
+		if (!is_empty(n))
+			put_path(&p);
+	}
+}
+
+static ULong held_total;
+
+void fzc_write_hold(void)
+{
+	if (out.held)
+		return;
+	held_total = fzc_tree_total(FZC_INSTRUCTIONS);
+	put_tree();
+	fzc_tree_clear();
+	out.held = True;
+}
+
+/* What is complete is in the file, whatever becomes of the program. */
+void fzc_write_part(const HChar *name)
+{
+	fzc_write_hold();
+	put('P');
+	put_text(name);
+	put_number(held_total);
+	out.held = False;
+	flush();
+}
+
+void fzc_write_whole(void)
+{
+	fzc_write_hold();
+	put('W');
+	put_number(held_total);
+	out.held = False;
+}
+
+void fzc_write_note(UChar kind, const HChar *name)
+{
+	if (!out.open)
+		open_file();
+	put(kind);
+	put_text(name);
+}
+
+void fzc_write_end(void)
+{
+	if (!out.open)
+		return;
+	if (out.held)
+		fzc_write_part("");
+	put('Z');
+	flush();
+	VG_(close)(out.fd);
+	out.open = False;
+	out.file++; /* an exec may fail, and the program go on */
+}
+
+void fzc_write_forked(void)
+{
+	if (out.open)
+		VG_(close)(out.fd);
+	out.open = out.held = False;
+	out.file++;
+	out.n = 0;
+}
