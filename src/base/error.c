@@ -8,11 +8,24 @@
 
 #include "str.h"
 
+/* Of a message that is too long (a path may be) the middle is left out: what is wrong stands at its
+ * end. Room is left for the text of errno. */
+enum { FRONT = 200, BACK = 500 };
+
 static void set_message(struct fz_error *err, const char *fmt, va_list ap)
 {
-	char raw[sizeof(err->message)];
+	char raw[FRONT + sizeof("...") + BACK];
+	va_list again;
 
-	vsnprintf(raw, sizeof(raw), fmt, ap);
+	fz_assert(fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(raw, sizeof(raw), fmt, ap);
+	if (n >= (int)sizeof(raw)) {
+		fz_auto(fz_free_ptr) char *whole = fz_malloc((size_t)n + 1);
+		vsnprintf(whole, (size_t)n + 1, fmt, again);
+		snprintf(raw, sizeof(raw), "%.*s...%s", FRONT, whole, whole + n - BACK);
+	}
+	va_end(again);
 	fz_str_printable(raw, strlen(raw), err->message, sizeof(err->message));
 }
 

@@ -377,6 +377,7 @@ int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *er
 		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", path);
 	} else if (is_special(path)) {
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
+		out->path = fz_strdup(path);
 	} else {
 		/* The new file takes the place of what a link leads to, not of the link. */
 		bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
@@ -521,6 +522,13 @@ char *fz_read_small(const char *path, size_t max, size_t *ret_n)
 	if (ret_n)
 		*ret_n = b.n;
 	return fz_buf_take(&b);
+}
+
+const char *fz_temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
 }
 
 int fz_make_folder(const char *path, struct fz_error *err)

@@ -66,5 +66,7 @@ void fz_output_abortp(struct fz_output **out); /* for fz_auto */
 bool fz_write_full(int fd, const void *p, size_t n);
 /* Read a small file such as one in /proc completely; at most max bytes. NULL with errno set. */
 char *fz_read_small(const char *path, size_t max, size_t *ret_n);
+/* Where files go that nobody keeps: $TMPDIR or /tmp. */
+const char *fz_temporary_folder(void);
 /* mkdir -p with mode 0700. */
 int fz_make_folder(const char *path, struct fz_error *err);

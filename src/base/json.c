@@ -67,8 +67,8 @@ void fz_json_escape(struct fz_buf *b, struct fz_str s)
 			n = 1;
 		} else if (code == '"' || code == '\\') {
 			fz_buf_printf(b, "\\%c", (int)code);
-		} else if (code < 0x20 || code == '<' || code == 0x7f || code == 0x2028 ||
-			   code == 0x2029) {
+		} else if (code < 0x20 || code == '<' || (code >= 0x7f && code <= 0x9f) ||
+			   code == 0x2028 || code == 0x2029) {
 			fz_buf_printf(b, "\\u%04x", (unsigned)code);
 		} else {
 			fz_buf_add(b, s.p + i, n);

@@ -32,10 +32,9 @@ uint32_t fz_map_get(const struct fz_map *m, uint64_t key)
 	return m->slots ? find(m, key)->value : FZ_NONE;
 }
 
-static void rehash(struct fz_map *m)
+static void rehash(struct fz_map *m, size_t size)
 {
 	struct fz_map old = *m;
-	size_t size = old.slots ? (old.mask + 1) * 2 : 16;
 
 	m->slots = fz_reallocarray(NULL, size, sizeof(*m->slots));
 	m->mask = size - 1;
@@ -47,10 +46,20 @@ static void rehash(struct fz_map *m)
 	free(old.slots);
 }
 
+void fz_map_reserve(struct fz_map *m, size_t n)
+{
+	size_t size = m->slots ? m->mask + 1 : 16;
+
+	while (n * 4 > size * 3)
+		size *= 2;
+	if (!m->slots || size > m->mask + 1)
+		rehash(m, size);
+}
+
 uint32_t *fz_map_slot(struct fz_map *m, uint64_t key)
 {
 	if (!m->slots || (m->len + 1) * 4 > (m->mask + 1) * 3)
-		rehash(m);
+		rehash(m, m->slots ? (m->mask + 1) * 2 : 16);
 	struct fz_map_slot *slot = find(m, key);
 	if (slot->value == FZ_NONE) {
 		slot->key = key;

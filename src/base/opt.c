@@ -59,7 +59,10 @@ static int apply(const struct fz_opt *o, const char *value, struct fz_error *err
 	case FZ_OPT_INT:
 		return parse_int(value, o, err);
 	case FZ_OPT_CHOICE:
-		return parse_choice(value, o, err);
+		if (value)
+			return parse_choice(value, o, err);
+		*(int *)o->value = o->min;
+		return 0;
 	case FZ_OPT_SET:
 		*(int *)o->value = o->min;
 		return 0;
@@ -133,6 +136,8 @@ static int parse_long(const struct fz_opt *options, char **argv, int left, struc
 			return fz_fail(err, FZ_EUSAGE, "--%s: takes no value", o->long_name);
 		return apply(o, NULL, err);
 	}
+	if (!inline_value && o->optional)
+		return apply(o, NULL, err);
 	if (!inline_value && left < 1)
 		return fz_fail(err, FZ_EUSAGE, "--%s: needs a value (%s)", o->long_name,
 			       o->argument);
@@ -241,7 +246,7 @@ void fz_opt_help(const struct fz_opt *options, unsigned columns, struct fz_buf *
 		if (o->long_name)
 			fz_buf_printf(out, "%s--%s", o->short_name ? ", " : "  ", o->long_name);
 		if (o->argument)
-			fz_buf_printf(out, " %s", o->argument);
+			fz_buf_printf(out, o->optional ? "[=%s]" : " %s", o->argument);
 		size_t at = out->n - start;
 		if (at + 2 > INDENT) {
 			fz_buf_char(out, '\n');

@@ -19,7 +19,7 @@ enum fz_opt_kind {
 	FZ_OPT_OFF,    /* bool *: set false */
 	FZ_OPT_STRING, /* const char **: borrowed from argv */
 	FZ_OPT_INT,    /* int *: decimal, min..max */
-	FZ_OPT_CHOICE, /* int *: index into `choices` (NULL-terminated) */
+	FZ_OPT_CHOICE, /* int *: index into `choices` (NULL-terminated); `optional`: or `min` */
 	FZ_OPT_SET,    /* int *: set to `min` (several flags that exclude one another) */
 	FZ_OPT_CALL,   /* call(value, option, err) parses the text; value is where to put it */
 };
@@ -34,7 +34,11 @@ struct fz_opt {
 	int min, max;
 	const char *const *choices;
 	int (*call)(const char *text, const struct fz_opt *opt, struct fz_error *err);
+	/* For completion by a shell: what the value of an FZ_OPT_CALL may be, separated by
+	 * spaces; NULL: not known. */
+	void (*list_values)(struct fz_buf *out);
 	bool hidden;
+	bool optional; /* the value may be left out, and is given as "--name=value" only */
 };
 
 struct fz_opt_state {

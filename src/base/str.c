@@ -2,6 +2,7 @@
 /* Text from outside; see str.h. */
 #include "str.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <wchar.h>
 
@@ -25,6 +26,28 @@ int fz_str_cmp(struct fz_str a, struct fz_str b)
 	int c = n ? memcmp(a.p, b.p, n) : 0;
 
 	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+struct fz_str fz_str_trimmed(struct fz_str s)
+{
+	while (s.n && isspace((uint8_t)s.p[0]))
+		s.p++, s.n--;
+	while (s.n && isspace((uint8_t)s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+struct fz_str fz_str_take_word(struct fz_str *s)
+{
+	size_t n = 0;
+
+	*s = fz_str_trimmed(*s);
+	while (n < s->n && !isspace((uint8_t)s->p[n]))
+		n++;
+	struct fz_str word = { s->p, n };
+	s->p += n;
+	s->n -= n;
+	return word;
 }
 
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)

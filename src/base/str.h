@@ -19,13 +19,18 @@ static inline struct fz_str fz_str_of(const char *s)
 
 static inline bool fz_str_eq(struct fz_str a, struct fz_str b)
 {
-	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
 bool fz_str_starts(struct fz_str s, const char *prefix);
 bool fz_str_ends(struct fz_str s, const char *suffix);
 /* memcmp order, shorter first on a tie. */
 int fz_str_cmp(struct fz_str a, struct fz_str b);
+
+/* Without white space (of the C locale) at either end. */
+struct fz_str fz_str_trimmed(struct fz_str s);
+/* The next word between white space, taken off the front; empty: there is none left. */
+struct fz_str fz_str_take_word(struct fz_str *s);
 
 /* Decimal digits only, the whole view, at most max. False leaves *ret untouched. */
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret);

@@ -160,7 +160,8 @@ char *fz_format_value(double v, const char *unit, char out[FZ_NUMBER_SIZE])
 		return fz_format_ns(v, out);
 	if (strcmp(unit, "bytes") == 0)
 		return format_scaled(v, steps, FZ_ARRAY_LEN(steps), out);
-	return fz_format_decimal(v, v == floor(v) ? 0 : 1, out);
+	/* A tenth says something beside tens, nothing beside hundreds. */
+	return fz_format_decimal(v, v == floor(v) || fabs(v) >= 100 ? 0 : 1, out);
 }
 
 char *fz_format_change(double v, const char *unit, char out[FZ_NUMBER_SIZE])

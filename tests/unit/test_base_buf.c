@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/map.h"
 
@@ -146,12 +147,36 @@ static void test_arena(void **state)
 	assert_int_equal(a.bytes, 0);
 }
 
+/* The examples of RFC 4648, and what is no base64. */
+static void test_base64(void **state)
+{
+	static const char plain[] = "foobar";
+	static const char *const texts[] = { "",         "Zg==",     "Zm8=",    "Zm9v",
+					     "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy" };
+	static const char *const bad[] = { "Zg", "Zg=", "Z===", "====", "Zm9v!a==", "Zg==Zg==" };
+
+	(void)state;
+	for (size_t n = 0; n < FZ_ARRAY_LEN(texts); n++) {
+		fz_auto(fz_buf_release) struct fz_buf text = { 0 }, back = { 0 };
+		fz_base64_encode(&text, plain, n);
+		assert_string_equal(fz_buf_view(&text).p, texts[n]);
+		assert_true(fz_base64_decode(&back, fz_buf_view(&text)));
+		assert_int_equal(back.n, n);
+		assert_memory_equal(fz_buf_view(&back).p, plain, n);
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(bad); i++) {
+		fz_auto(fz_buf_release) struct fz_buf back = { 0 };
+		assert_false(fz_base64_decode(&back, fz_str_of(bad[i])));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_bad_cursor),
 		cmocka_unit_test(test_limit),   cmocka_unit_test(test_printf_and_take),
 		cmocka_unit_test(test_map),     cmocka_unit_test(test_arena),
+		cmocka_unit_test(test_base64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,18 @@ static void test_parse_decimal(void **state)
 		assert_false(fz_parse_decimal(fz_str_of(bad[i]), &v));
 }
 
+static void test_words(void **state)
+{
+	struct fz_str line = FZ_STR(" \tone  two\r\n");
+
+	(void)state;
+	assert_true(fz_str_eq(fz_str_trimmed(line), FZ_STR("one  two")));
+	assert_true(fz_str_eq(fz_str_take_word(&line), FZ_STR("one")));
+	assert_true(fz_str_eq(fz_str_take_word(&line), FZ_STR("two")));
+	assert_int_equal(fz_str_take_word(&line).n, 0);
+	assert_int_equal(fz_str_trimmed(FZ_STR(" \n ")).n, 0);
+}
+
 static void test_utf8(void **state)
 {
 	static const char *const good[] = {
@@ -176,13 +188,10 @@ static void test_style(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse_u64),
-		cmocka_unit_test(test_parse_decimal),
-		cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_printable),
-		cmocka_unit_test(test_path_base),
-		cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_numbers_for_people),
+		cmocka_unit_test(test_parse_u64), cmocka_unit_test(test_parse_decimal),
+		cmocka_unit_test(test_words),     cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_printable), cmocka_unit_test(test_path_base),
+		cmocka_unit_test(test_compare),   cmocka_unit_test(test_numbers_for_people),
 		cmocka_unit_test(test_style),
 	};
 

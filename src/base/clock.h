@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks, in nanoseconds. */
+#pragma once
+
+#include "base.h"
+
+#include <time.h>
+
+static inline int64_t fz_clock_read(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Since some moment in the past; never set back. */
+static inline int64_t fz_clock_now(void)
+{
+	return fz_clock_read(CLOCK_MONOTONIC);
+}
+
+/* Since 1970. */
+static inline int64_t fz_clock_unix(void)
+{
+	return fz_clock_read(CLOCK_REALTIME);
+}
