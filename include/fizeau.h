@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libfizeau: load profiles, compare them, read the result, write reports.
+/* libfizeau: load or build profiles, merge them, compare them, read the result, write reports.
  *
  *	struct fizeau_error err;
  *	struct fizeau_profile *base, *head;
@@ -16,10 +16,10 @@
  * the failure in the caller's struct fizeau_error, which may be NULL. What a function hands out
  * through a pointer named ret is set on success only. Running out of memory ends the process.
  *
- * Ownership. What a function named _new or _load returns belongs to the caller, who gives it back
- *to the _free of the same type; NULL is allowed there. Every string and struct that is handed out
- * belongs to the object that was asked, and lives as long. A diff refers to its two profiles: free
- * it first.
+ * Ownership. What a function named _new, _load, _build or _merge returns belongs to the caller, who
+ * gives it back to the _free of the same type; NULL is allowed there. Every string and struct that
+ *is handed out belongs to the object that was asked, and lives as long. A diff refers to its two
+ *profiles: free it first.
  *
  * Threads. Different objects may be used in different threads at the same time. One object may be
  * read by several threads, because reading changes nothing.
@@ -78,6 +78,13 @@ FIZEAU_API int fizeau_profile_load_memory(const void *data, size_t size, const c
 					  struct fizeau_profile **ret, struct fizeau_error *err);
 FIZEAU_API void fizeau_profile_free(struct fizeau_profile *p);
 
+/* Several recordings of the same command as one of several runs, in this order. FIZEAU_EINPUT when
+ * they were made in different ways. */
+FIZEAU_API int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t count,
+				    struct fizeau_profile **ret, struct fizeau_error *err);
+/* Executions of the command that it holds, at least 1. */
+FIZEAU_API size_t fizeau_profile_run_count(const struct fizeau_profile *p);
+
 /* The metric that costs are given in ("wall", "cpu", "samples", ...) and its unit. */
 FIZEAU_API const char *fizeau_profile_metric(const struct fizeau_profile *p);
 FIZEAU_API const char *fizeau_profile_unit(const struct fizeau_profile *p);
@@ -101,6 +108,41 @@ FIZEAU_API size_t fizeau_profile_function_count(const struct fizeau_profile *p);
 FIZEAU_API const struct fizeau_function *fizeau_profile_function(const struct fizeau_profile *p,
 								 size_t index);
 
+/* ---- building a profile, sample by sample ---- */
+
+struct fizeau_builder;
+
+struct fizeau_builder_options {
+	const char *metric;  /* "wall", "cpu", "instructions", ...; NULL: "samples" */
+	const char *unit;    /* "ns", "count" or "bytes"; NULL: "count" */
+	int64_t interval_ns; /* between samples; 0: not sampled in time */
+	int complete;        /* not 0: the command was recorded from its start to its end */
+	int ordered; /* not 0: samples are added as they were taken, so noise can be judged by it */
+};
+
+/* options may be NULL: all zero. */
+FIZEAU_API struct fizeau_builder *fizeau_builder_new(const struct fizeau_builder_options *options);
+/* The samples that follow belong to another run, of 65,536 at most. */
+FIZEAU_API void fizeau_builder_next_run(struct fizeau_builder *b);
+/* What there is to know about the recording: "command", "program", "git.commit", ... */
+FIZEAU_API void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value);
+
+struct fizeau_frame {
+	const char *name;
+	const char *file; /* NULL: unknown */
+	int line;         /* where it was; 0: unknown */
+};
+
+/* A sample of the main thread: frames from the outermost to the one that ran, and what it costs. */
+FIZEAU_API void fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames,
+				   size_t count, int64_t cost);
+/* The profile, as if it had been loaded. The builder is gone, also when that fails: FIZEAU_ELIMIT
+ * when there was more than a profile may hold. */
+FIZEAU_API int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
+				    struct fizeau_error *err);
+/* Without a profile; NULL is allowed. */
+FIZEAU_API void fizeau_builder_free(struct fizeau_builder *b);
+
 /* ---- diffs ---- */
 
 struct fizeau_diff;
@@ -112,9 +154,11 @@ enum fizeau_match {
 };
 
 enum fizeau_scale {
-	FIZEAU_SCALE_AUTO = 0, /* time when both are complete runs, else share */
-	FIZEAU_SCALE_TIME = 1, /* as measured; sample counts by the ratio of the intervals */
-	FIZEAU_SCALE_SHARE = 2 /* both totals made equal */
+	FIZEAU_SCALE_AUTO = 0,  /* unit with units; time when both are complete runs; else share */
+	FIZEAU_SCALE_TIME = 1,  /* as measured; sample counts by the ratio of the intervals */
+	FIZEAU_SCALE_SHARE = 2, /* both totals made equal */
+	FIZEAU_SCALE_REFERENCE = 3, /* the typical function taken as unchanged */
+	FIZEAU_SCALE_UNIT = 4       /* for each unit of work: base_units and head_units */
 };
 
 struct fizeau_diff_options {
@@ -122,6 +166,8 @@ struct fizeau_diff_options {
 	enum fizeau_scale scale;
 	const char *metric; /* NULL: the head's, or else one that both have */
 	int force;          /* not 0: compare what was recorded in different ways */
+	double base_units;  /* of work that each side did; 0: unknown */
+	double head_units;
 };
 
 /* Compare two profiles. options may be NULL: all zero. FIZEAU_EINPUT when the two cannot be
@@ -160,6 +206,43 @@ struct fizeau_diff_function {
 	enum fizeau_state state;
 	struct fizeau_cost cost; /* a total counts a sample once */
 };
+
+/* Which differences are real; docs/statistics.md says how that is decided. */
+enum fizeau_verdict { FIZEAU_UNKNOWN = 0, FIZEAU_UNCHANGED = 1, FIZEAU_CHANGED = 2 };
+enum fizeau_run_word {
+	FIZEAU_RUN_UNKNOWN = 0,
+	FIZEAU_RUN_SAME = 1,
+	FIZEAU_RUN_SLOWER = 2,
+	FIZEAU_RUN_FASTER = 3
+};
+
+/* Of the whole run, relative to factor * base: 0.1 is 10 %. NaN where that is not known: by share
+ * both runs were made equal. */
+struct fizeau_run_verdict {
+	enum fizeau_run_word word;
+	double change, low, high; /* with its 95 % interval */
+	double smallest_visible;  /* by share: of a function with a tenth of the run */
+};
+FIZEAU_API void fizeau_diff_run_verdict(const struct fizeau_diff *d,
+					struct fizeau_run_verdict *ret);
+
+/* Of a function; the interval lies around diff_self or diff_total, NaN when there is none. */
+struct fizeau_function_verdict {
+	enum fizeau_verdict self, total;
+	double self_low, self_high, total_low, total_high;
+};
+/* FIZEAU_EUSAGE when index is not below the count of functions. */
+FIZEAU_API int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t index,
+					    struct fizeau_function_verdict *ret);
+
+/* How a function of the base was found again. */
+struct fizeau_link {
+	const char *how;  /* "exact", "moved", "name", "neighbourhood", "mapped"; "none" */
+	double score;     /* 0 to 1: how sure an inferred link is */
+	const char *name; /* in the base; "" where there is none */
+	const char *file;
+};
+FIZEAU_API int fizeau_diff_link(const struct fizeau_diff *d, size_t index, struct fizeau_link *ret);
 
 /* A path of calls. Nodes are in preorder: a parent comes before its children, and the nodes
  * index .. index + size - 1 are a node with everything below it. */

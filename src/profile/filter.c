@@ -78,19 +78,21 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	return fz_profile_sample_total(p);
 }
 
-static bool contains(struct fz_str s, struct fz_str text)
+static bool matches(const regex_t *regex, struct fz_str s)
 {
-	return text.n == 0 || memmem(s.p, s.n, text.p, text.n) != NULL;
+	regmatch_t m = { 0, (regoff_t)s.n };
+
+	return regexec(regex, s.p, 1, &m, REG_STARTEND) == 0;
 }
 
-bool *fz_filter_functions(const struct fz_profile *p, struct fz_str text)
+bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex)
 {
-	bool *flags = fz_calloc(p->function_count, sizeof(*flags));
+	bool *flags = fz_calloc(p->function_count + 1ul, sizeof(*flags));
 
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct fz_function *f = &p->functions[i];
-		flags[i] = contains(fz_profile_text(p, f->name), text) ||
-			   contains(fz_profile_text(p, f->file), text);
+		flags[i] = matches(regex, fz_profile_text(p, f->name)) ||
+			   matches(regex, fz_profile_text(p, f->file));
 	}
 	return flags;
 }

@@ -2,6 +2,8 @@
 /* Keeping a part of a profile's samples. */
 #pragma once
 
+#include <regex.h>
+
 #include "profile/profile.h"
 
 /* Which samples stay: those that pass every test that is set. */
@@ -19,6 +21,6 @@ struct fz_filter {
 /* Drop the samples that do not pass; tables stay as they are. Returns how many samples stayed,
  * counting rows that stand for several. */
 uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter);
-/* Flags of the functions whose name or file contains text; function_count entries, freed by the
- * caller. */
-bool *fz_filter_functions(const struct fz_profile *p, struct fz_str text);
+/* Flags of the functions whose name or file matches; function_count entries, freed by the caller.
+ */
+bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex);

@@ -10,6 +10,8 @@
  */
 #include "profile/merge.h"
 
+#include "profile/processes.h"
+
 struct merger {
 	struct fz_profile *into;
 	const struct fz_profile *from;
@@ -187,7 +189,7 @@ static void set_fact(struct fz_profile *p, struct fz_str key, struct fz_str valu
 	fz_profile_set_fact(p, name, value);
 }
 
-/* Only what holds for both is a fact about the result. */
+/* Only what holds for both is a fact about the result, but the processes are those of both. */
 static void merge_facts(struct merger *m)
 {
 	struct fz_profile *p = m->into;
@@ -195,8 +197,13 @@ static void merge_facts(struct merger *m)
 	for (uint32_t i = p->fact_count; i-- > 0;) {
 		struct fz_str key = fz_profile_text(p, p->facts[i].key);
 		struct fz_str value = fz_profile_text(p, p->facts[i].value);
-		if (!fz_str_eq(fz_profile_fact(m->from, key.p), value))
+		if (!fz_is_process_fact(key) && !fz_str_eq(fz_profile_fact(m->from, key.p), value))
 			set_fact(p, key, FZ_STR(""));
+	}
+	for (uint32_t i = 0; i < m->from->fact_count; i++) {
+		struct fz_str key = fz_profile_text(m->from, m->from->facts[i].key);
+		if (fz_is_process_fact(key))
+			set_fact(p, key, fz_profile_text(m->from, m->from->facts[i].value));
 	}
 }
 

@@ -7,6 +7,8 @@
  */
 #include "profile.h"
 
+#include <ctype.h>
+
 const char *const fz_mode_names[] = {
 	[FZ_MODE_UNKNOWN] = "", [FZ_MODE_WALL] = "wall", [FZ_MODE_CPU] = "cpu",
 	[FZ_MODE_GIL] = "gil",  [FZ_MODE_ALL] = "all",   [FZ_MODE_EXCEPTION] = "exception",
@@ -217,6 +219,19 @@ int fz_profile_check(const struct fz_profile *p, struct fz_error *err)
 		return fz_fail(err, FZ_ELIMIT,
 			       "holds more strings, frames or samples than can be read");
 	return 0;
+}
+
+struct fz_str fz_module_file(struct fz_str module)
+{
+	enum { BUILD_ID_LEAST = 8 };
+	size_t digits = 0;
+
+	while (digits < module.n && isxdigit((unsigned char)module.p[module.n - 1 - digits]))
+		digits++;
+	if (digits >= BUILD_ID_LEAST && digits + 1 < module.n &&
+	    module.p[module.n - 1 - digits] == ' ')
+		module.n -= digits + 1;
+	return module;
 }
 
 uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,

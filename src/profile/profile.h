@@ -64,7 +64,7 @@ struct fz_thread {
 	bool is_main;
 };
 
-/* Bits of a sample's status; the values are Tachyon's. */
+/* Bits of a sample's status; the values are Tachyon's, but for the last two. */
 enum fz_status {
 	FZ_STATUS_HAS_GIL = 1,
 	FZ_STATUS_ON_CPU = 2,
@@ -72,6 +72,10 @@ enum fz_status {
 	FZ_STATUS_GIL_REQUESTED = 8,
 	FZ_STATUS_HAS_EXCEPTION = 16,
 	FZ_STATUS_MAIN_THREAD = 32,
+	FZ_STATUS_GC = 64, /* collects garbage */
+	/* A task that waits, beside another stack of its thread at the same instant: it says
+	 * nothing of the thread. */
+	FZ_STATUS_BESIDE = 128,
 };
 
 /* A metric gives each sample a weight: from its column, or `each` for all when column is NULL. */
@@ -121,6 +125,8 @@ enum fz_feature {
 	FZ_FEATURE_GC = 4,
 	FZ_FEATURE_OPCODES = 8,
 	FZ_FEATURE_BLOCKING = 16,
+	FZ_FEATURE_TASKS = 32,         /* stacks of asyncio's tasks */
+	FZ_FEATURE_WAITING_TASKS = 64, /* of those that wait, too */
 };
 
 /* Why a sample could not be believed. Names for people are in fz_reject_names. */
@@ -143,6 +149,15 @@ struct fz_quality {
 	int64_t longest_gap_ns;
 	uint64_t dropped_bytes; /* of a damaged recording: could not be read back */
 };
+
+static inline uint64_t fz_quality_rejected(const struct fz_quality *q)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < FZ_REJECTS; i++)
+		n += q->rejected[i];
+	return n;
+}
 
 /* How it was recorded. Zero or "" means unknown. */
 struct fz_recording {
@@ -237,6 +252,16 @@ static inline struct fz_str fz_profile_text(const struct fz_profile *p, uint32_t
 {
 	return p->strings[string];
 }
+
+/* The function that a stack ends in. */
+static inline const struct fz_function *fz_profile_stack_function(const struct fz_profile *p,
+								  uint32_t stack)
+{
+	return &p->functions[p->frames[p->stacks[stack].frame].function];
+}
+
+/* The file of fz_function.module, without the build id behind it. */
+struct fz_str fz_module_file(struct fz_str module);
 
 /* Add before the first sample. Returns its index. With has_column each sample brings a weight. */
 uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,

@@ -1,121 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-/* From samples to a call tree in three passes.
+/* From samples to a call tree.
  *
  *   1. sum: weight of every distinct stack (array over stacks), so that the number of samples no
  *      longer matters;
- *   2. grow: each stack gets its node; a node is found by (parent node, function), and parents
- *      come before children because a stack's parent has a smaller index;
- *   3. order: siblings are sorted and nodes renumbered into preorder.
+ *   2. grow, depth first. A node holds the paths that lead through it; to grow its children is to
+ *      let each path go on and to bring those together that go on to the same function:
  *
- * The inverted tree grows from leaf to root instead, one insertion a frame of each stack that has
- * weight; callers then hold the weight of the leaf below them. Recursion needs no care there:
- * each sample takes exactly one path.
+ *        node main, paths 0 and 3          path 0 goes on to f, path 3 to f and g
+ *          f  paths 1 and 4                children wait in order of their totals;
+ *          g  path 5                       the next to grow is the last of all that wait
+ *
+ * So nodes come out in preorder with their siblings in order, and nothing is looked up by hash. A
+ * path of the straight tree is a stack, which goes on to every stack that it calls. A path of the
+ * inverted tree begins at a sampled stack and goes on to its caller, with its weight; there
+ * recursion needs no care, as each sample takes exactly one path.
  */
 #include "tree.h"
 
 #include <stdio.h>
 
-struct builder {
-	const struct fz_profile *p;
-	const struct fz_tree_options *o;
-	uint32_t n, cap;
-	struct raw_node {
-		uint32_t function, parent;
-		int64_t self, total;
-	} * nodes;            /* in order of creation: parents first */
-	struct fz_map map;    /* (parent node + 1, function) -> node */
-	uint32_t *stack_node; /* of each stack; straight trees only */
-	int64_t *stack_weight;
+/* A node that is known but not grown yet. */
+struct bud {
+	uint32_t function, parent;
+	uint32_t path; /* the first; further ones by `next` */
+	int64_t total;
 };
 
-static uint32_t child_node(struct builder *b, uint32_t parent, uint32_t function)
-{
-	uint32_t *slot = fz_map_slot(&b->map, FZ_KEY(parent + 1, function));
+/* A stack as its caller sees it. */
+struct callee {
+	uint32_t stack, function;
+	int64_t total;
+};
 
-	if (*slot == FZ_NONE) {
-		*slot = b->n;
-		fz_grow(b->nodes, b->n, b->cap);
-		b->nodes[b->n++] = (struct raw_node){ .function = function, .parent = parent };
-	}
-	return *slot;
-}
+struct grower {
+	const struct fz_profile *p;
+	const struct fz_tree_options *o;
+	struct fz_tree *t;
+	uint32_t cap;
+	bool *used;      /* of each stack: whether it leads to a counted sample */
+	int64_t *weight; /* of each stack: what ends there */
+	int64_t *total;  /* straight: and what goes on from there */
+	/* straight: what stack s calls is callees[start[s + 1]..start[s + 2]), roots come first */
+	struct callee *callees;
+	uint32_t *start;
+	uint32_t *at;   /* inverted: the stack to which each path has come */
+	uint32_t *next; /* of each path: another one in the same node */
+	struct bud *buds;
+	uint32_t bud_count, bud_cap;
+	uint32_t *latest; /* of each function: the bud that was made last for it */
+};
 
 static uint32_t stack_function(const struct fz_profile *p, uint32_t stack)
 {
 	return p->frames[p->stacks[stack].frame].function;
 }
 
-static bool is_counted(const struct builder *b, size_t row)
+static bool is_counted(const struct grower *g, size_t row)
 {
-	const struct fz_samples *s = &b->p->samples;
+	const struct fz_samples *s = &g->p->samples;
 
-	return (!b->o->threads || b->o->threads[s->thread[row]]) &&
-	       (b->o->run == FZ_NONE || (s->run ? s->run[row] : 0) == b->o->run);
+	return (!g->o->threads || g->o->threads[s->thread[row]]) &&
+	       (g->o->run == FZ_NONE || (s->run ? s->run[row] : 0) == g->o->run);
 }
 
-static void sum_stacks(struct builder *b, struct fz_tree *t)
+static void sum_stacks(struct grower *g)
 {
-	const struct fz_samples *s = &b->p->samples;
+	struct fz_tree *t = g->t;
+	const struct fz_samples *s = &g->p->samples;
 
-	b->stack_weight = fz_calloc(b->p->stack_count, sizeof(*b->stack_weight));
+	g->weight = fz_calloc(g->p->stack_count, sizeof(*g->weight));
 	for (size_t row = 0; row < s->n; row++) {
-		if (!is_counted(b, row))
+		if (!is_counted(g, row))
 			continue;
-		int64_t w = fz_sample_weight(b->p, t->metric, row);
+		int64_t w = fz_sample_weight(g->p, t->metric, row);
 		t->sum += w;
-		t->samples += fz_sample_count(b->p, row);
+		t->samples += fz_sample_count(g->p, row);
 		if (s->stack[row] != FZ_NONE)
-			b->stack_weight[s->stack[row]] += w;
+			g->weight[s->stack[row]] += w;
 	}
 }
 
 /* Only stacks that lead to a counted sample get a node, also where weights cancel out. */
-static bool *used_stacks(const struct builder *b)
+static bool *used_stacks(const struct grower *g)
 {
-	const struct fz_samples *s = &b->p->samples;
-	bool *used = fz_calloc(b->p->stack_count, sizeof(*used));
+	const struct fz_samples *s = &g->p->samples;
+	bool *used = fz_calloc(g->p->stack_count, sizeof(*used));
 
 	for (size_t row = 0; row < s->n; row++)
-		if (s->stack[row] != FZ_NONE && is_counted(b, row))
+		if (s->stack[row] != FZ_NONE && is_counted(g, row))
 			used[s->stack[row]] = true;
-	if (!b->o->inverted)
-		for (uint32_t i = b->p->stack_count; i-- > 0;)
-			if (used[i] && b->p->stacks[i].parent != FZ_NONE)
-				used[b->p->stacks[i].parent] = true;
+	if (!g->o->inverted)
+		for (uint32_t i = g->p->stack_count; i-- > 0;)
+			if (used[i] && g->p->stacks[i].parent != FZ_NONE)
+				used[g->p->stacks[i].parent] = true;
 	return used;
-}
-
-static void grow_straight(struct builder *b, const bool *used)
-{
-	for (uint32_t i = 0; i < b->p->stack_count; i++) {
-		if (!used[i])
-			continue;
-		uint32_t parent = b->p->stacks[i].parent;
-		uint32_t above = parent == FZ_NONE ? FZ_NONE : b->stack_node[parent];
-		b->stack_node[i] = child_node(b, above, stack_function(b->p, i));
-		b->nodes[b->stack_node[i]].self += b->stack_weight[i];
-	}
-	for (uint32_t i = b->n; i-- > 0;) {
-		b->nodes[i].total += b->nodes[i].self;
-		if (b->nodes[i].parent != FZ_NONE)
-			b->nodes[b->nodes[i].parent].total += b->nodes[i].total;
-	}
-}
-
-/* stack_node becomes the end of the inverted path (the outermost caller). */
-static void grow_inverted(struct builder *b, const bool *used)
-{
-	for (uint32_t i = 0; i < b->p->stack_count; i++) {
-		if (!used[i])
-			continue;
-		uint32_t node = FZ_NONE;
-		for (uint32_t at = i; at != FZ_NONE; at = b->p->stacks[at].parent) {
-			node = child_node(b, node, stack_function(b->p, at));
-			b->nodes[node].total += b->stack_weight[i];
-		}
-		b->nodes[node].self += b->stack_weight[i];
-		b->stack_node[i] = node;
-	}
 }
 
 static struct fz_str function_name(const struct fz_profile *p, uint32_t function)
@@ -135,87 +113,165 @@ static int compare_functions(const struct fz_profile *p, uint32_t a, uint32_t b)
 	return c ? c : (a > b) - (a < b);
 }
 
-static int compare_siblings(const void *pa, const void *pb, void *arg)
+/* Those that grow first come last. */
+static int compare_buds(const void *pa, const void *pb, void *arg)
 {
-	const struct builder *b = arg;
-	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-	const struct raw_node *a = &b->nodes[ia], *c = &b->nodes[ib];
+	const struct bud *a = pa, *b = pb;
 
-	if (a->total != c->total)
-		return a->total > c->total ? -1 : 1;
-	return compare_functions(b->p, a->function, c->function);
+	if (a->total != b->total)
+		return a->total < b->total ? -1 : 1;
+	return compare_functions(arg, b->function, a->function);
 }
 
-/* Group node indices by parent: children of node i are list[start[i + 1] .. start[i + 2]), roots
- * are list[start[0] .. start[1]). */
-static uint32_t *children_by_parent(const struct builder *b, uint32_t **ret_start)
+/* A path leads on to a function: to the bud for it among those made since `first`. */
+static void lead(struct grower *g, uint32_t parent, uint32_t first, uint32_t function,
+		 uint32_t path, int64_t total)
 {
-	uint32_t *start = fz_calloc((size_t)b->n + 2, sizeof(*start));
-	uint32_t *list = fz_calloc((size_t)b->n + 1, sizeof(*list));
-	uint32_t *fill = fz_calloc((size_t)b->n + 2, sizeof(*fill));
+	uint32_t at = g->latest[function];
 
-	for (uint32_t i = 0; i < b->n; i++)
-		start[b->nodes[i].parent + 1 + 1]++; /* FZ_NONE + 1 wraps to 0 */
-	for (uint32_t i = 1; i < b->n + 2; i++)
-		start[i] += start[i - 1];
-	memcpy(fill, start, ((size_t)b->n + 2) * sizeof(*fill));
-	for (uint32_t i = 0; i < b->n; i++)
-		list[fill[b->nodes[i].parent + 1]++] = i;
-	free(fill);
-	*ret_start = start;
-	return list;
-}
-
-/* Preorder position of every raw node. */
-static uint32_t *number_in_preorder(struct builder *b)
-{
-	uint32_t *start;
-	fz_auto(fz_free_ptr) uint32_t *list = children_by_parent(b, &start);
-	fz_auto(fz_free_ptr) uint32_t *pending = fz_calloc((size_t)b->n + 1, sizeof(*pending));
-	uint32_t *position = fz_calloc((size_t)b->n + 1, sizeof(*position));
-	uint32_t waiting = 0, next = 0;
-
-	for (uint32_t i = 0; i <= b->n; i++) {
-		uint32_t n = start[i + 1] - start[i];
-		if (n > 1)
-			qsort_r(list + start[i], n, sizeof(*list), compare_siblings, b);
+	/* What is left of an older bud may be anywhere, but not here with this function. */
+	if (at < first || at >= g->bud_count || g->buds[at].function != function) {
+		at = g->latest[function] = g->bud_count;
+		fz_grow(g->buds, g->bud_count, g->bud_cap);
+		g->buds[g->bud_count++] = (struct bud){ function, parent, FZ_NONE, 0 };
 	}
-	for (uint32_t i = start[1]; i-- > start[0];)
-		pending[waiting++] = list[i];
-	while (waiting) {
-		uint32_t node = pending[--waiting];
-		position[node] = next++;
-		for (uint32_t i = start[node + 2]; i-- > start[node + 1];)
-			pending[waiting++] = list[i];
+	g->next[path] = g->buds[at].path;
+	g->buds[at].path = path;
+	g->buds[at].total += total;
+}
+
+/* Callees by caller, and totals: callers come before what they call. */
+static void group_callees(struct grower *g)
+{
+	const struct fz_profile *p = g->p;
+	uint32_t n = p->stack_count;
+
+	g->start = fz_calloc(n + 2ul, sizeof(*g->start));
+	g->callees = fz_reallocarray(NULL, n + 1ul, sizeof(*g->callees));
+	g->total = fz_calloc(n, sizeof(*g->total));
+	for (uint32_t i = 0; i < n; i++)
+		g->start[p->stacks[i].parent + 1] += g->used[i]; /* FZ_NONE + 1 wraps to 0 */
+	for (uint32_t i = 1; i < n + 2; i++)
+		g->start[i] += g->start[i - 1];
+	/* Each one's start moves from its end to its begin while it is filled. */
+	for (uint32_t i = n; i-- > 0;) {
+		uint32_t parent = p->stacks[i].parent;
+		g->total[i] += g->weight[i];
+		if (parent != FZ_NONE)
+			g->total[parent] += g->total[i];
+		if (g->used[i])
+			g->callees[--g->start[parent + 1]] =
+				(struct callee){ i, stack_function(p, i), g->total[i] };
 	}
-	free(start);
-	return position;
 }
 
-static void take_stack_nodes(struct fz_tree *t, struct builder *b, const bool *used,
-			     const uint32_t *position)
+static void lead_to_callees(struct grower *g, uint32_t node, uint32_t first, uint32_t caller)
 {
-	t->stack_node = fz_steal(b->stack_node);
-	for (uint32_t i = 0; i < b->p->stack_count; i++)
-		t->stack_node[i] = used[i] ? position[t->stack_node[i]] : FZ_NONE;
+	for (uint32_t i = g->start[caller + 1]; i < g->start[caller + 2]; i++) {
+		const struct callee *c = &g->callees[i];
+		__builtin_prefetch(&g->start[c->stack + 1]); /* it grows soon */
+		lead(g, node, first, c->function, c->stack, c->total);
+	}
 }
 
-static void take_nodes(struct fz_tree *t, const struct builder *b, const uint32_t *position)
+/* stack_node becomes the end of the inverted path (the outermost caller). */
+static void lead_to_caller(struct grower *g, uint32_t node, uint32_t first, uint32_t path)
 {
-	t->n = b->n;
-	t->function = fz_calloc(t->n, sizeof(*t->function));
-	t->parent = fz_calloc(t->n, sizeof(*t->parent));
+	uint32_t caller = g->p->stacks[g->at[path]].parent;
+
+	if (caller == FZ_NONE) {
+		g->t->stack_node[path] = node;
+		return;
+	}
+	g->at[path] = caller;
+	lead(g, node, first, stack_function(g->p, caller), path, g->weight[path]);
+}
+
+static void begin_straight(struct grower *g)
+{
+	group_callees(g);
+	for (uint32_t i = 0; i < g->start[1]; i++)
+		lead(g, FZ_NONE, 0, g->callees[i].function, g->callees[i].stack,
+		     g->callees[i].total);
+}
+
+static void begin_inverted(struct grower *g)
+{
+	g->at = fz_calloc(g->p->stack_count, sizeof(*g->at));
+	for (uint32_t i = 0; i < g->p->stack_count; i++) {
+		g->at[i] = i;
+		if (g->used[i])
+			lead(g, FZ_NONE, 0, stack_function(g->p, i), i, g->weight[i]);
+	}
+}
+
+static uint32_t add_node(struct grower *g, const struct bud *bud)
+{
+	struct fz_tree *t = g->t;
+
+	if (t->n == g->cap) {
+		g->cap = g->cap ? g->cap * 2 : 1024;
+		t->function = fz_reallocarray(t->function, g->cap, sizeof(*t->function));
+		t->parent = fz_reallocarray(t->parent, g->cap, sizeof(*t->parent));
+		t->self = fz_reallocarray(t->self, g->cap, sizeof(*t->self));
+		t->total = fz_reallocarray(t->total, g->cap, sizeof(*t->total));
+	}
+	t->function[t->n] = bud->function;
+	t->parent[t->n] = bud->parent;
+	t->self[t->n] = t->total[t->n] = bud->total;
+	return t->n++;
+}
+
+static void order_buds(struct grower *g, uint32_t first)
+{
+	if (g->bud_count - first > 1)
+		qsort_r(g->buds + first, g->bud_count - first, sizeof(*g->buds), compare_buds,
+			(void *)g->p);
+}
+
+static void grow_node(struct grower *g, const struct bud *bud)
+{
+	uint32_t node = add_node(g, bud), first = g->bud_count;
+
+	for (uint32_t path = bud->path, next; path != FZ_NONE; path = next) {
+		next = g->next[path];
+		if (g->o->inverted) {
+			lead_to_caller(g, node, first, path);
+		} else {
+			g->t->stack_node[path] = node;
+			lead_to_callees(g, node, first, path);
+		}
+	}
+	for (uint32_t i = first; i < g->bud_count; i++) {
+		g->t->self[node] -= g->buds[i].total;
+		if (!g->o->inverted)
+			__builtin_prefetch(&g->callees[g->start[g->buds[i].path + 1]]);
+	}
+	order_buds(g, first);
+}
+
+static void grow(struct grower *g)
+{
+	uint32_t stacks = g->p->stack_count;
+
+	g->t->stack_node = fz_reallocarray(NULL, stacks + 1ul, sizeof(*g->t->stack_node));
+	memset(g->t->stack_node, 0xff, stacks * sizeof(*g->t->stack_node));
+	g->next = fz_reallocarray(NULL, stacks + 1ul, sizeof(*g->next));
+	g->latest = fz_calloc(g->p->function_count, sizeof(*g->latest));
+	if (g->o->inverted)
+		begin_inverted(g);
+	else
+		begin_straight(g);
+	order_buds(g, 0);
+	while (g->bud_count) {
+		struct bud bud = g->buds[--g->bud_count];
+		grow_node(g, &bud);
+	}
+}
+
+static void sum_sizes(struct fz_tree *t)
+{
 	t->size = fz_calloc(t->n, sizeof(*t->size));
-	t->self = fz_calloc(t->n, sizeof(*t->self));
-	t->total = fz_calloc(t->n, sizeof(*t->total));
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct raw_node *raw = &b->nodes[i];
-		uint32_t at = position[i];
-		t->function[at] = raw->function;
-		t->parent[at] = raw->parent == FZ_NONE ? FZ_NONE : position[raw->parent];
-		t->self[at] = raw->self;
-		t->total[at] = raw->total;
-	}
 	for (uint32_t i = t->n; i-- > 0;) {
 		t->size[i] += 1;
 		if (t->parent[i] != FZ_NONE)
@@ -223,25 +279,69 @@ static void take_nodes(struct fz_tree *t, const struct builder *b, const uint32_
 	}
 }
 
+static void release(struct grower *g)
+{
+	void *arrays[] = { g->used, g->weight, g->total, g->callees, g->start,
+			   g->at,   g->next,   g->buds,  g->latest };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
+		free(arrays[i]);
+}
+
+/* Where the entries of each node begin when count[node + 1] is how many it has. */
+static void running_sum(size_t *count, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		count[i + 1] += count[i];
+}
+
 static int compare_cells(const void *pa, const void *pb)
 {
 	const struct fz_tree_cell *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-static void take_cells(struct fz_tree *t, const struct builder *b, const uint32_t *position)
+/* By node, then by thread. */
+static void sort_cells(struct fz_tree *t)
 {
-	const struct fz_samples *s = &b->p->samples;
+	fz_auto(fz_free_ptr) size_t *end = fz_calloc(t->n + 1ul, sizeof(*end));
+	struct fz_tree_cell *sorted = fz_reallocarray(NULL, t->cell_count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < t->cell_count; i++)
+		end[t->cells[i].node + 1]++;
+	running_sum(end, t->n);
+	/* Each node's begin moves to its end while it is filled. */
+	for (size_t i = 0; i < t->cell_count; i++)
+		sorted[end[t->cells[i].node]++] = t->cells[i];
+	for (uint32_t node = 0; node < t->n; node++) {
+		size_t first = node ? end[node - 1] : 0;
+		if (end[node] - first > 1)
+			qsort(sorted + first, end[node] - first, sizeof(*sorted), compare_cells);
+	}
+	free(t->cells);
+	t->cells = sorted;
+}
+
+/* With one thread they are the nodes' own weights. */
+static void take_cells_of_one(struct fz_tree *t)
+{
+	t->cells = fz_reallocarray(NULL, t->n + 1ul, sizeof(*t->cells));
+	for (uint32_t node = 0; node < t->n; node++)
+		if (t->self[node])
+			t->cells[t->cell_count++] = (struct fz_tree_cell){ node, 0, t->self[node] };
+}
+
+static void take_cells(struct fz_tree *t, const struct grower *g)
+{
+	const struct fz_samples *s = &g->p->samples;
 	struct fz_map map = { 0 };
 	size_t cap = 0;
 
 	for (size_t row = 0; row < s->n; row++) {
-		if (s->stack[row] == FZ_NONE || !is_counted(b, row))
+		if (s->stack[row] == FZ_NONE || !is_counted(g, row))
 			continue;
-		uint32_t node = position[b->stack_node[s->stack[row]]];
+		uint32_t node = t->stack_node[s->stack[row]];
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(node, s->thread[row]));
 		if (*slot == FZ_NONE) {
 			*slot = (uint32_t)t->cell_count;
@@ -249,82 +349,90 @@ static void take_cells(struct fz_tree *t, const struct builder *b, const uint32_
 			t->cells[t->cell_count++] =
 				(struct fz_tree_cell){ node, s->thread[row], 0 };
 		}
-		t->cells[*slot].self += fz_sample_weight(b->p, t->metric, row);
+		t->cells[*slot].self += fz_sample_weight(g->p, t->metric, row);
 	}
 	fz_map_release(&map);
-	if (t->cell_count)
-		qsort(t->cells, t->cell_count, sizeof(*t->cells), compare_cells);
+	sort_cells(t);
+}
+
+/* One entry a stack, in order of nodes. */
+static struct fz_tree_line *spread_lines(const struct fz_tree *t, const struct grower *g,
+					 size_t **ret_start)
+{
+	const struct fz_profile *p = g->p;
+	size_t *start = fz_calloc(t->n + 1ul, sizeof(*start));
+	fz_auto(fz_free_ptr) size_t *fill = fz_calloc(t->n + 1ul, sizeof(*fill));
+
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (t->stack_node[i] != FZ_NONE && p->frames[p->stacks[i].frame].line > 0)
+			start[t->stack_node[i] + 1]++;
+	running_sum(start, t->n);
+	memcpy(fill, start, (t->n + 1ul) * sizeof(*fill));
+	struct fz_tree_line *lines = fz_reallocarray(NULL, start[t->n] + 1, sizeof(*lines));
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		int32_t line = p->frames[p->stacks[i].frame].line;
+		uint32_t node = t->stack_node[i];
+		if (node == FZ_NONE || line <= 0)
+			continue;
+		lines[fill[node]++] =
+			(struct fz_tree_line){ node, line, g->weight[i], g->total[i] };
+	}
+	*ret_start = start;
+	return lines;
 }
 
 static int compare_lines(const void *pa, const void *pb)
 {
 	const struct fz_tree_line *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Line weights of a straight tree: each stack adds its total to the line its frame is on. */
-static void take_lines(struct fz_tree *t, const struct builder *b, const uint32_t *position,
-		       const bool *used)
+/* Line weights of a straight tree: each stack adds its total to the line its frame is on. Most
+ * nodes have one line, so nodes are told apart by counting and only lines of one node sorted. */
+static void take_lines(struct fz_tree *t, const struct grower *g)
 {
-	const struct fz_profile *p = b->p;
-	int64_t *total = fz_calloc(p->stack_count, sizeof(*total));
-	struct fz_map map = { 0 };
-	size_t cap = 0;
+	size_t *start;
+	struct fz_tree_line *lines = spread_lines(t, g, &start);
 
-	for (uint32_t i = p->stack_count; i-- > 0;) {
-		total[i] += b->stack_weight[i];
-		if (p->stacks[i].parent != FZ_NONE)
-			total[p->stacks[i].parent] += total[i];
-	}
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		int32_t line = p->frames[p->stacks[i].frame].line;
-		if (!used[i] || line <= 0)
-			continue;
-		uint32_t node = position[b->stack_node[i]];
-		uint32_t *slot = fz_map_slot(&map, FZ_KEY(node, line));
-		if (*slot == FZ_NONE) {
-			*slot = (uint32_t)t->line_count;
-			fz_grow(t->lines, t->line_count, cap);
-			t->lines[t->line_count++] = (struct fz_tree_line){ node, line, 0, 0 };
+	for (uint32_t node = 0; node < t->n; node++) {
+		size_t first = t->line_count;
+		if (start[node + 1] - start[node] > 1)
+			qsort(lines + start[node], start[node + 1] - start[node], sizeof(*lines),
+			      compare_lines);
+		for (size_t i = start[node]; i < start[node + 1]; i++) {
+			struct fz_tree_line *last = lines + t->line_count - 1;
+			if (t->line_count > first && last->line == lines[i].line) {
+				last->self += lines[i].self;
+				last->total += lines[i].total;
+			} else {
+				lines[t->line_count++] = lines[i];
+			}
 		}
-		t->lines[*slot].self += b->stack_weight[i];
-		t->lines[*slot].total += total[i];
 	}
-	free(total);
-	fz_map_release(&map);
-	if (t->line_count)
-		qsort(t->lines, t->line_count, sizeof(*t->lines), compare_lines);
+	free(start);
+	t->lines = lines;
 }
 
 struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_options *o)
 {
-	struct builder b = { .p = p, .o = o };
 	struct fz_tree *t = fz_calloc(1, sizeof(*t));
+	fz_auto(release) struct grower g = { .p = p, .o = o, .t = t };
 
 	fz_assert(!(o->inverted && o->lines));
 	t->profile = p;
 	t->metric = o->metric == FZ_NONE ? p->default_metric : o->metric;
 	fz_assert(t->metric < p->metric_count || t->metric == FZ_METRIC_SAMPLES);
-	sum_stacks(&b, t);
-	fz_auto(fz_free_ptr) bool *used = used_stacks(&b);
-	b.stack_node = fz_calloc(p->stack_count, sizeof(*b.stack_node));
-	if (o->inverted)
-		grow_inverted(&b, used);
-	else
-		grow_straight(&b, used);
-	fz_auto(fz_free_ptr) uint32_t *position = number_in_preorder(&b);
-	take_nodes(t, &b, position);
-	if (o->cells)
-		take_cells(t, &b, position);
+	sum_stacks(&g);
+	g.used = used_stacks(&g);
+	grow(&g);
+	sum_sizes(t);
+	if (o->cells && p->thread_count == 1)
+		take_cells_of_one(t);
+	else if (o->cells)
+		take_cells(t, &g);
 	if (o->lines)
-		take_lines(t, &b, position, used);
-	take_stack_nodes(t, &b, used, position);
-	free(b.nodes);
-	free(b.stack_weight);
-	fz_map_release(&b.map);
+		take_lines(t, &g);
 	return t;
 }
 
