@@ -84,3 +84,38 @@ double fz_weighted_median(struct fz_weighted *items, size_t n)
 	}
 	return items[n - 1].value;
 }
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How many values may be left out at each end: the largest k for which fewer than k heads in n
+ * throws of a coin have a probability of at most 2.5 %. */
+static size_t values_to_leave(size_t n)
+{
+	double log_probability = -(double)n * log(2), sum = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		sum += exp(log_probability);
+		if (sum > 0.025)
+			return k;
+		log_probability += log((double)(n - k)) - log((double)(k + 1));
+	}
+	return 0;
+}
+
+double fz_median_interval(double *values, size_t n, double *ret_low, double *ret_high)
+{
+	*ret_low = *ret_high = NAN;
+	if (n == 0)
+		return NAN;
+	qsort(values, n, sizeof(*values), compare_values);
+	size_t k = values_to_leave(n);
+	k = k ? k - 1 : 0;
+	*ret_low = values[k];
+	*ret_high = values[n - 1 - k];
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}

@@ -8,6 +8,11 @@
  * linear time on average. */
 double fz_median(double *values, size_t n);
 
+/* The median with an interval that holds the true one 95 times of 100, whatever the distribution:
+ * two of the values. Fewer than 6 can't promise that; then it is all of them. NaN for n = 0.
+ * Sorts the values. */
+double fz_median_interval(double *values, size_t n, double *ret_low, double *ret_high);
+
 struct fz_weighted {
 	double value, weight; /* weight > 0 */
 };

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* Names as a programmer writes them, of what compilers put into symbol tables. */
+#pragma once
+
+/* C++ and Rust names without parameters and hashes; the marks of compilers' copies of functions
+ * (".cold", ".constprop.0", ...) and symbol versions are cut off. The caller frees. */
+char *fz_demangle(const char *symbol);
