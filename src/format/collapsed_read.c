@@ -13,6 +13,7 @@
 #include "collapsed.h"
 #include "collapsed_text.h"
 #include "format.h"
+#include "import.h"
 
 enum {
 	LINE_MAX_BYTES = 16 << 20,
@@ -297,7 +298,7 @@ static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *
 		.name = clean_string(r, parts->name),
 		.file = shared ? 0 : place,
 		.module = shared ? place : 0,
-		.kind = special  ? FZ_KIND_MARKER
+		.kind = special  ? fz_import_special(parts->name)
 			: python ? FZ_KIND_PYTHON
 				 : FZ_KIND_NATIVE,
 	};
@@ -317,7 +318,7 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 		{ "_[j]", FZ_KIND_UNKNOWN },
 	};
 	bool marker = fz_collapsed_is_bracketed(name) && r->dialect != FZ_COLLAPSED_NAMES;
-	enum fz_kind kind = marker ? FZ_KIND_MARKER : FZ_KIND_UNKNOWN;
+	enum fz_kind kind = marker ? fz_import_special(name) : FZ_KIND_UNKNOWN;
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++)
 		if (fz_str_ends(name, marks[i].suffix)) {

@@ -115,8 +115,8 @@ static bool is_bare(const struct writer *w, const struct fz_function *f, int32_t
 {
 	struct fz_str file = fz_profile_text(w->p, f->file);
 
-	return w->names_only || f->kind == FZ_KIND_MARKER || (file.n == 0 && f->module == 0) ||
-	       (fz_str_eq(file, FZ_STR("~")) && line <= 0);
+	return w->names_only || f->kind == FZ_KIND_MARKER || f->kind == FZ_KIND_TASK ||
+	       (file.n == 0 && f->module == 0) || (fz_str_eq(file, FZ_STR("~")) && line <= 0);
 }
 
 static struct label add_label(struct writer *w, const struct fz_function *f, int32_t line)
@@ -127,8 +127,9 @@ static struct label add_label(struct writer *w, const struct fz_function *f, int
 	if (is_bare(w, f, line)) {
 		fz_collapsed_add_name(&w->text, name, f->kind);
 	} else {
-		uint32_t file = f->file ? f->file : f->module;
-		add_escaped(&w->text, base_name(fz_profile_text(w->p, file)), ':');
+		struct fz_str file = f->file ? fz_profile_text(w->p, f->file)
+					     : fz_module_file(fz_profile_text(w->p, f->module));
+		add_escaped(&w->text, base_name(file), ':');
 		fz_buf_char(&w->text, ':');
 		add_escaped(&w->text, name, ';');
 		fz_buf_printf(&w->text, ":%d", FZ_MAX(line, 0));

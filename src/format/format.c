@@ -3,10 +3,15 @@
 #include "format.h"
 
 const struct fz_format *const fz_formats[] = {
-	&fz_format_collapsed, &fz_format_folded, &fz_format_fz, &fz_format_tachyon, NULL,
+	&fz_format_callgrind, &fz_format_collapsed, &fz_format_cpuprofile,
+	&fz_format_folded,    &fz_format_fz,        &fz_format_gecko,
+	&fz_format_mojo,      &fz_format_otlp,      &fz_format_perf_script,
+	&fz_format_pprof,     &fz_format_pstats,    &fz_format_speedscope,
+	&fz_format_tachyon,   &fz_format_trace,     NULL,
 };
 
-enum { SNIFF_BYTES = 4096 };
+/* Much, because what tells one JSON format from another may come late. */
+enum { SNIFF_BYTES = 1 << 16 };
 
 const struct fz_format *fz_format_by_name(const char *name)
 {
@@ -39,13 +44,10 @@ const struct fz_format *fz_format_by_suffix(const char *path)
 
 static int fail_unknown(const char *name, struct fz_error *err)
 {
-	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
-
-	for (size_t i = 0; fz_formats[i]; i++)
-		if (fz_formats[i]->read)
-			fz_buf_printf(&names, "%s%s", names.n ? ", " : "", fz_formats[i]->name);
-	return fz_fail(err, FZ_EINPUT, "%s: not a profile in a format that can be read (%s)", name,
-		       names.p);
+	return fz_fail(err, FZ_EINPUT,
+		       "%s: not a profile in a format that can be read; 'fizeau replay "
+		       "--list-formats' shows them",
+		       name);
 }
 
 static int recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
@@ -70,7 +72,7 @@ static int recognise(struct fz_input *in, const struct fz_format **ret, struct f
 	return *ret ? 0 : fail_unknown(fz_input_name(in), err);
 }
 
-int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
+static int load(struct fz_input *in, bool facts_only, struct fz_profile **ret, struct fz_error *err)
 {
 	const struct fz_format *f;
 	int r = recognise(in, &f, err);
@@ -78,7 +80,7 @@ int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz
 	if (r)
 		return r;
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
-	r = f->read(in, p, err);
+	r = facts_only && f->read_facts ? f->read_facts(in, p, err) : f->read(in, p, err);
 	if (!r) {
 		r = fz_profile_check(p, err);
 		if (r)
@@ -88,6 +90,19 @@ int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz
 		return r;
 	*ret = fz_steal(p);
 	return 0;
+}
+
+int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
+{
+	return load(in, false, ret, err);
+}
+
+int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	int r = fz_input_open(path, &in, err);
+
+	return r ? r : load(in, true, ret, err);
 }
 
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err)

@@ -13,12 +13,16 @@ struct fz_format {
 	const char *name;     /* as in --format NAME */
 	const char *title;    /* "Tachyon binary" */
 	const char *suffixes; /* space separated, with dot: ".bin" */
+	const char *notes;    /* what is lost, on one line; NULL: nothing worth a word */
 	/* How sure we are that this is ours, 0 (no) to 100 (magic number), from the first bytes
 	 * after decompression and the file's name. NULL: cannot be read. */
 	int (*sniff)(const uint8_t *head, size_t n, const char *name);
 	/* Fill an empty profile. On error the profile is in an undefined but freeable state.
 	 * What is readable of a damaged recording is success with quality.dropped_bytes set. */
 	int (*read)(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
+	/* The same without samples and what they refer to, much faster; NULL: it has no such way.
+	 */
+	int (*read_facts)(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 	/* NULL: cannot be written. Errors of the output itself surface in fz_output_close. */
 	int (*write)(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	bool binary; /* never written to a terminal */
@@ -29,6 +33,16 @@ extern const struct fz_format fz_format_tachyon; /* CPython 3.15 .bin */
 extern const struct fz_format
 	fz_format_collapsed;                    /* Tachyon's collapsed text; reads every dialect */
 extern const struct fz_format fz_format_folded; /* plain folded: names only */
+extern const struct fz_format fz_format_pprof;
+extern const struct fz_format fz_format_speedscope;
+extern const struct fz_format fz_format_cpuprofile;
+extern const struct fz_format fz_format_callgrind;
+extern const struct fz_format fz_format_perf_script;
+extern const struct fz_format fz_format_pstats;
+extern const struct fz_format fz_format_mojo;
+extern const struct fz_format fz_format_otlp;
+extern const struct fz_format fz_format_trace;
+extern const struct fz_format fz_format_gecko;
 
 /* NULL-terminated, in order of names. */
 extern const struct fz_format *const fz_formats[];
@@ -39,6 +53,8 @@ const struct fz_format *fz_format_by_suffix(const char *path);
 
 /* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
+/* Its facts; samples only where the format has no other way to them. */
+int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err);
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
 		   struct fz_error *err);

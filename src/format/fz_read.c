@@ -20,7 +20,7 @@
 enum {
 	LOST_A_BYTE = 64, /* table entries that a dropped byte may have held */
 	WINDOW_STEP = 256 * 1024,
-	FACTS_MAX = 1000, /* both are searched one by one */
+	FACTS_MAX = 4000, /* both are searched one by one */
 	SOURCES_MAX = 20000,
 };
 /* Work that is spent on checksums of blocks that turn out to be damaged. */
@@ -45,6 +45,7 @@ struct reader {
 	struct fz_buf plain;
 	ZSTD_DCtx *zstd;
 	bool has_setup, has_end;
+	bool facts_only; /* nothing else is unpacked */
 	int64_t interval_ns, quantum_ns;
 	uint32_t columns;
 	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
@@ -550,14 +551,21 @@ static void read_field(struct reader *r, uint64_t tag, struct fz_cursor *c)
 	}
 }
 
+/* A block that has facts has them all: what is not there any more was taken back. */
 static bool read_facts(struct reader *r, struct fz_cursor *c)
 {
+	bool listed = false;
+
 	while (!c->bad && fz_cursor_left(c)) {
 		uint64_t tag = fz_cursor_varint(c), n = fz_cursor_varint(c);
 		const uint8_t *p = fz_cursor_bytes(c, n);
 		if (!p)
 			return false;
 		struct fz_cursor field = fz_cursor_of(p, n);
+		if (tag == FZ_FZ_FACT && !listed) {
+			r->p->fact_count = 0;
+			listed = true;
+		}
 		read_field(r, tag, &field);
 	}
 	return !c->bad;
@@ -589,6 +597,13 @@ static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
 
 /* ---- the whole ---- */
 
+static bool is_wanted(const struct reader *r, const struct block *b)
+{
+	bool is_facts = b->type == FZ_FZ_SETUP || b->type == FZ_FZ_FACTS || b->type == FZ_FZ_END;
+
+	return is_facts || !r->facts_only;
+}
+
 /* One block, or past some damage. */
 static int read_block(struct reader *r, struct fz_error *err)
 {
@@ -617,7 +632,7 @@ static int read_block(struct reader *r, struct fz_error *err)
 			       "%s: written by a newer fizeau; this one cannot read it",
 			       fz_input_name(r->in));
 	bool good = true;
-	if (known) {
+	if (known && is_wanted(r, &b)) {
 		good = unpack(r, &b, payload);
 		struct fz_cursor c = fz_cursor_of(r->plain.p, r->plain.n);
 		good = good && block_readers[b.type](r, &c);
@@ -680,12 +695,13 @@ static void release(struct reader *r)
 	ZSTD_freeDCtx(r->zstd);
 }
 
-static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+static int read_as(struct fz_input *in, bool facts_only, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(release) struct reader r = {
 		.in = in,
 		.p = p,
 		.zstd = ZSTD_createDCtx(),
+		.facts_only = facts_only,
 		.lost_frame = FZ_NONE,
 		.lost_stack = FZ_NONE,
 	};
@@ -693,6 +709,16 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	int code = read_file_header(&r, err);
 
 	return code ? code : read_blocks(&r, err);
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	return read_as(in, false, p, err);
+}
+
+static int read_facts_only(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	return read_as(in, true, p, err);
 }
 
 static int sniff(const uint8_t *head, size_t n, const char *name)
@@ -707,6 +733,7 @@ const struct fz_format fz_format_fz = {
 	.suffixes = ".fz",
 	.sniff = sniff,
 	.read = read,
+	.read_facts = read_facts_only,
 	.write = fz_fz_write,
 	.binary = true,
 };

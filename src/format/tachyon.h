@@ -58,3 +58,5 @@ enum {
 #define TACHYON_SPECIAL "~"
 
 int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+/* The same without compression. */
+int fz_tachyon_write_plain(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

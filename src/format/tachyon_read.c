@@ -11,6 +11,7 @@
  * Damage in the sample region loses what follows in it; without the tables everything is lost.
  */
 #include "format.h"
+#include "import.h"
 #include "tachyon.h"
 #include "tachyon_source.h"
 
@@ -397,8 +398,9 @@ static bool read_frame(struct reader *r, struct fz_cursor *c, uint32_t *ret)
 	struct fz_function function = {
 		.name = fz_profile_string(r->p, r->strings[name]),
 		.file = fz_profile_string(r->p, r->strings[file]),
-		.kind = fz_str_eq(r->strings[file], FZ_STR(TACHYON_SPECIAL)) ? FZ_KIND_MARKER
-									     : FZ_KIND_PYTHON,
+		.kind = fz_str_eq(r->strings[file], FZ_STR(TACHYON_SPECIAL))
+				? fz_import_special(r->strings[name])
+				: FZ_KIND_PYTHON,
 	};
 	frame.function = fz_profile_function(r->p, &function);
 	*ret = fz_profile_frame(r->p, &frame);

@@ -41,7 +41,7 @@ struct writer {
 	uint32_t string_count, frame_count;
 	struct fz_buf strings, frames; /* the tables as they will be written */
 	struct fz_buf records, packed;
-	ZSTD_CStream *zstd;
+	ZSTD_CStream *zstd; /* NULL: not compressed */
 	uint64_t samples;
 	uint64_t last_us;
 	uint64_t *run_start_us;
@@ -52,6 +52,11 @@ static void compress(struct writer *w, ZSTD_EndDirective end)
 	ZSTD_inBuffer src = { w->records.p, w->records.n, 0 };
 	size_t left;
 
+	if (!w->zstd) {
+		fz_buf_add(&w->packed, w->records.p, w->records.n);
+		fz_buf_reset(&w->records);
+		return;
+	}
 	do {
 		char *room = fz_buf_reserve(&w->packed, ZSTD_CStreamOutSize());
 		ZSTD_outBuffer dst = { room, ZSTD_CStreamOutSize(), 0 };
@@ -81,7 +86,8 @@ static uint32_t string_index(struct writer *w, uint32_t string)
  * shows them by their name alone. */
 static bool is_special(const struct writer *w, const struct fz_function *f)
 {
-	return f->kind == FZ_KIND_MARKER || fz_profile_text(w->p, f->file).n == 0;
+	return f->kind == FZ_KIND_MARKER || f->kind == FZ_KIND_TASK ||
+	       fz_profile_text(w->p, f->file).n == 0;
 }
 
 static int64_t range_end(int32_t start, int32_t end)
@@ -222,7 +228,8 @@ static int add_row(struct writer *w, size_t row, struct fz_error *err)
 	uint64_t n = row_samples(w, row), interval_us = (uint64_t)w->interval_ns / 1000;
 	int64_t time = s->timed ? FZ_MAX(s->time[row], 0) : 0;
 	uint64_t us = w->run_start_us[s->run ? s->run[row] : 0] + (uint64_t)time / 1000;
-	uint8_t status = s->status[row];
+	/* It knows nothing of these. */
+	uint8_t status = s->status[row] & ~(FZ_STATUS_GC | FZ_STATUS_BESIDE);
 
 	if (n > SAMPLES_MAX - w->samples)
 		return fz_fail(err, FZ_EUNSUPPORTED,
@@ -295,7 +302,7 @@ static uint32_t *none_array(size_t n)
 	return a;
 }
 
-static void init(struct writer *w, const struct fz_profile *p)
+static void init(struct writer *w, const struct fz_profile *p, bool compressed)
 {
 	*w = (struct writer){ .p = p, .metric = &p->metrics[p->default_metric] };
 	int64_t us = (p->recording.interval_ns + 500) / 1000;
@@ -307,9 +314,11 @@ static void init(struct writer *w, const struct fz_profile *p)
 						  : 1000 * 1000;
 	w->string_index = none_array((size_t)p->string_count + 1);
 	w->frame_index = none_array(p->frame_count);
-	w->zstd = ZSTD_createCStream();
-	fz_assert(w->zstd);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
+	if (compressed) {
+		w->zstd = ZSTD_createCStream();
+		fz_assert(w->zstd);
+		ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
+	}
 	find_lanes(w);
 	place_runs(w);
 }
@@ -361,7 +370,7 @@ static void add_header(const struct writer *w, struct fz_buf *b)
 	fz_buf_u32(b, (uint32_t)w->lane_count);
 	fz_buf_u64(b, strings_at);
 	fz_buf_u64(b, strings_at + w->strings.n);
-	fz_buf_u32(b, TACHYON_ZSTD);
+	fz_buf_u32(b, w->zstd ? TACHYON_ZSTD : 0);
 	fz_buf_u32(b, config);
 	fz_assert(b->n == TACHYON_HEADER);
 }
@@ -411,12 +420,13 @@ static void write_file(const struct writer *w, struct fz_output *out)
 	fz_output_add(out, b.p, b.n);
 }
 
-int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+static int write_profile(const struct fz_profile *p, bool compressed, struct fz_output *out,
+			 struct fz_error *err)
 {
 	fz_auto(release) struct writer w;
 	int r = 0;
 
-	init(&w, p);
+	init(&w, p, compressed);
 	for (size_t row = 0; row < p->samples.n && !r; row++)
 		r = add_row(&w, row, err);
 	if (r)
@@ -426,4 +436,14 @@ int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct f
 	compress(&w, ZSTD_e_end);
 	write_file(&w, out);
 	return 0;
+}
+
+int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return write_profile(p, true, out, err);
+}
+
+int fz_tachyon_write_plain(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return write_profile(p, false, out, err);
 }

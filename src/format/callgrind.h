@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* callgrind.out, as Valgrind's Callgrind and converters of other tools write it. */
+#pragma once
+
+#include "base/io.h"
+#include "format/import.h"
+#include "profile/profile.h"
+
+/* How to read what callgrind wrote for ourselves, as one of several files. Metrics are those of
+ * the profile. */
+struct fz_callgrind_source {
+	/* --separate-callers=N: names hold so many functions, "f'caller'main", and are exact
+	 * stacks. 0: a graph, as without. */
+	unsigned callers;
+	/* The metric that an event adds to; FZ_NONE: none. */
+	uint32_t (*metric)(const struct fz_profile *p, struct fz_str event);
+	/* Better than a mangled name or "0x4a010": may set any of the frame. NULL: there is none.
+	 */
+	void (*name)(void *arg, struct fz_import_frame *f);
+	/* A stack and its costs; not for a graph, whose samples are made as ever. */
+	void (*add)(void *arg, uint32_t stack, const int64_t *weights);
+	void *arg;
+	/* Set by reading; strings of the profile. */
+	uint32_t command, trigger;
+};
+
+int fz_callgrind_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
+int fz_callgrind_read_source(struct fz_input *in, struct fz_profile *p,
+			     struct fz_callgrind_source *source, struct fz_error *err);
+int fz_callgrind_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading callgrind.out.
+ *
+ *   positions: instr line        how many numbers come before the costs
+ *   events: Ir Dr                what the costs are
+ *   ob= fl= fn=                  where we are; "(3) name" gives a name a number, "(3)" uses it
+ *   fi= fe=                      another file inside the same function: inlined code
+ *   16 400 2                     a position and costs; "+3", "-3" and "*" are relative to the last
+ *   cob= cfi= cfn= calls=N pos   a call; the next line has its position and inclusive cost
+ *
+ * It is a graph of calls, not stacks: graph.h makes a tree of it. With --separate-callers names
+ * hold their callers, "f'caller'main", and each function is a stack; a direct recursion is folded
+ * all the same. Callers have no more than a name there; the rest is that of the function of this
+ * name.
+ */
+#include "callgrind.h"
+
+#include "format.h"
+#include "graph.h"
+#include "import.h"
+
+#include <ctype.h>
+
+enum { LINE_MAX_BYTES = 1 << 20, POSITIONS_MAX = 8 };
+
+enum space { SPACE_OBJECT, SPACE_FILE, SPACE_FUNCTION, SPACES };
+
+struct place {
+	uint32_t object, file, function; /* strings */
+};
+
+/* Costs of a function whose name is a stack. */
+struct row {
+	uint32_t name, frame;
+	int64_t weights[FZ_METRICS_MAX];
+};
+
+struct reader {
+	struct fz_input *in;
+	struct fz_profile *p;
+	struct fz_graph *graph;
+	struct fz_callgrind_source *source; /* NULL: any file, alone in its profile */
+	struct row *rows;
+	size_t row_n, row_cap;
+	struct fz_map named;   /* function without callers -> frame without a line */
+	struct fz_map callers; /* name -> stack of its callers */
+	uint64_t line_number;
+	struct fz_map name_of[SPACES];     /* number -> string */
+	struct fz_map function_of;         /* frame without a line -> function of the graph */
+	uint32_t positions, line_position; /* line_position: which of them, FZ_NONE: no lines */
+	uint64_t last[POSITIONS_MAX];
+	uint64_t last_cost[FZ_METRICS_MAX];
+	uint32_t events;
+	uint32_t metric[FZ_METRICS_MAX]; /* of each event; FZ_NONE: it is left out */
+	double scale[FZ_METRICS_MAX];
+	struct place at;    /* file: of the function */
+	uint32_t cost_file; /* of the lines now: another one in inlined code */
+	struct place callee;
+	bool callee_has_file, callee_has_object;
+	double calls; /* of the call whose cost comes next; negative: none */
+	bool jump;    /* the next line is the end of a jump */
+};
+
+static int fail_line(const struct reader *r, const char *what, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "%s: line %llu: %s", fz_input_name(r->in),
+		       (unsigned long long)r->line_number, what);
+}
+
+/* ---- header ---- */
+
+static void read_positions(struct reader *r, struct fz_str s)
+{
+	struct fz_str word;
+
+	r->positions = 0;
+	r->line_position = FZ_NONE;
+	for (word = fz_str_take_word(&s); word.n && r->positions < POSITIONS_MAX;
+	     word = fz_str_take_word(&s)) {
+		if (fz_str_eq(word, FZ_STR("line")))
+			r->line_position = r->positions;
+		r->positions++;
+	}
+}
+
+/* Parts of one file repeat their header. */
+static void read_events(struct reader *r, struct fz_str s)
+{
+	struct fz_str word;
+
+	if (r->events)
+		return;
+	for (word = fz_str_take_word(&s); word.n && r->events < FZ_METRICS_MAX;
+	     word = fz_str_take_word(&s)) {
+		struct fz_import_metric m = fz_import_metric(word, FZ_STR(""));
+		r->scale[r->events] = m.scale;
+		r->metric[r->events++] = r->source ? r->source->metric(r->p, word)
+						   : fz_import_add_metric(r->p, &m, 0, true);
+	}
+}
+
+/* "desc: Trigger: Client Request: NAME" is what asked for this part. */
+static void read_for_source(struct reader *r, struct fz_str key, struct fz_str value)
+{
+	static const char trigger[] = "Trigger: ";
+
+	if (fz_str_eq(key, FZ_STR("cmd")))
+		r->source->command = fz_profile_string(r->p, value);
+	else if (fz_str_eq(key, FZ_STR("desc")) && fz_str_starts(value, trigger))
+		r->source->trigger =
+			fz_profile_string(r->p, (struct fz_str){ value.p + sizeof(trigger) - 1,
+								 value.n - (sizeof(trigger) - 1) });
+}
+
+static bool read_header(struct reader *r, struct fz_str line)
+{
+	static const struct {
+		const char *key, *fact;
+	} facts[] = { { "cmd", "command" }, { "creator", "creator" } };
+	const char *colon = memchr(line.p, ':', line.n);
+
+	if (!colon || memchr(line.p, '=', (size_t)(colon - line.p)))
+		return false;
+	struct fz_str key = { line.p, (size_t)(colon - line.p) };
+	struct fz_str value = fz_str_trimmed((struct fz_str){ colon + 1, line.n - key.n - 1 });
+	if (fz_str_eq(key, FZ_STR("positions")))
+		read_positions(r, value);
+	else if (fz_str_eq(key, FZ_STR("events")))
+		read_events(r, value);
+	if (r->source)
+		read_for_source(r, key, value);
+	for (size_t i = 0; !r->source && i < FZ_ARRAY_LEN(facts); i++)
+		if (fz_str_eq(key, fz_str_of(facts[i].key)))
+			fz_profile_set_fact(r->p, facts[i].fact, value);
+	return true;
+}
+
+/* ---- names ---- */
+
+/* "(3) name", "(3)" or "name". */
+static uint32_t read_name(struct reader *r, enum space space, struct fz_str s)
+{
+	const char *close = s.n && s.p[0] == '(' ? memchr(s.p, ')', s.n) : NULL;
+	uint64_t id;
+
+	if (!close || !fz_parse_u64((struct fz_str){ s.p + 1, (size_t)(close - s.p) - 1 },
+				    UINT64_MAX - 1, &id))
+		return fz_profile_string(r->p, s);
+	struct fz_str name =
+		fz_str_trimmed((struct fz_str){ close + 1, s.n - (size_t)(close + 1 - s.p) });
+	if (name.n)
+		fz_map_put(&r->name_of[space], id, fz_profile_string(r->p, name));
+	uint32_t string = fz_map_get(&r->name_of[space], id);
+	return string == FZ_NONE ? fz_profile_string(r->p, s) : string;
+}
+
+/* "???" is what Callgrind does not know. */
+static struct fz_str known(const struct reader *r, uint32_t string)
+{
+	struct fz_str s = fz_profile_text(r->p, string);
+
+	return fz_str_eq(s, FZ_STR("???")) ? FZ_STR("") : s;
+}
+
+/* With --separate-recs a recursive call has a function of its own: "fib'2". */
+static struct fz_str without_level(struct fz_str name)
+{
+	size_t n = name.n;
+
+	while (n && isdigit((uint8_t)name.p[n - 1]))
+		n--;
+	if (n > 1 && n < name.n && name.p[n - 1] == '\'')
+		name.n = n - 1;
+	return name;
+}
+
+/* Of "f'caller'main" the function. */
+static struct fz_str without_callers(struct fz_str name)
+{
+	const char *mark = name.n ? memchr(name.p, '\'', name.n) : NULL;
+
+	if (mark && mark > name.p)
+		name.n = (size_t)(mark - name.p);
+	return name;
+}
+
+static struct fz_str function_name(const struct reader *r, uint32_t function)
+{
+	struct fz_str name = fz_profile_text(r->p, function);
+
+	return r->graph ? without_level(name) : without_callers(name);
+}
+
+static uint32_t frame_of(struct reader *r, const struct place *at, int32_t line)
+{
+	struct fz_str file = known(r, at->file);
+	struct fz_import_frame f = {
+		.name = function_name(r, at->function),
+		.file = file,
+		.module = file.n ? FZ_STR("") : known(r, at->object),
+		.line = line,
+	};
+
+	f.kind = fz_import_kind(f.file, known(r, at->object), FZ_KIND_NATIVE);
+	if (r->source)
+		r->source->name(r->source->arg, &f);
+	return fz_import_frame(r->p, &f);
+}
+
+/* Levels of recursion are different functions of the graph with the same frames. */
+static uint32_t function_of(struct reader *r, const struct place *at)
+{
+	uint32_t frame = frame_of(r, at, 0);
+	uint32_t *slot = fz_map_slot(&r->function_of, FZ_KEY(frame, at->function));
+
+	if (*slot == FZ_NONE)
+		*slot = fz_graph_function(r->graph, frame);
+	return *slot;
+}
+
+/* ---- numbers ---- */
+
+static bool parse_number(struct fz_str s, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (s.n < 3 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
+		return fz_parse_u64(s, UINT64_MAX, ret);
+	for (size_t i = 2; i < s.n; i++) {
+		if (!isxdigit((uint8_t)s.p[i]) || v >> 60)
+			return false;
+		v = v << 4 |
+		    (uint64_t)(isdigit((uint8_t)s.p[i]) ? s.p[i] - '0' : (s.p[i] | 32) - 'a' + 10);
+	}
+	*ret = v;
+	return true;
+}
+
+/* A number, or the distance from the last one there. */
+static bool read_relative(struct fz_str word, uint64_t *last)
+{
+	uint64_t v = 0;
+	bool relative = word.n && (word.p[0] == '+' || word.p[0] == '-');
+
+	if (fz_str_eq(word, FZ_STR("*")))
+		return true;
+	struct fz_str digits = { word.p + relative, word.n - relative };
+	if (!word.n || !parse_number(digits, &v))
+		return false;
+	*last = !relative ? v : word.p[0] == '+' ? *last + v : *last - v;
+	return true;
+}
+
+/* Costs may be cut short: the rest is 0. Other tools write fractions. */
+static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
+{
+	memset(weights, 0, FZ_METRICS_MAX * sizeof(*weights));
+	for (uint32_t i = 0; i < r->events; i++) {
+		struct fz_str word = fz_str_take_word(&s);
+		uint64_t *v = &r->last_cost[i];
+		int64_t weight;
+		double d;
+		if (!word.n)
+			break;
+		if (read_relative(word, v))
+			weight = fz_import_scaled_int((int64_t)FZ_MIN(*v, (uint64_t)INT64_MAX),
+						      r->scale[i]);
+		else if (fz_parse_decimal(word, &d))
+			weight = fz_import_scaled(d, r->scale[i]);
+		else
+			return false;
+		uint32_t m = r->metric[i];
+		if (m != FZ_NONE && __builtin_add_overflow(weights[m], weight, &weights[m]))
+			weights[m] = INT64_MAX;
+	}
+	return true;
+}
+
+/* Calls are no news: the callee's own name says who called it. */
+static void add_row(struct reader *r, uint32_t frame, const int64_t *weights)
+{
+	struct row row = { .name = r->at.function, .frame = frame };
+	uint32_t name = fz_profile_string(r->p, function_name(r, r->at.function));
+
+	if (fz_map_get(&r->named, name) == FZ_NONE)
+		fz_map_put(&r->named, name, frame_of(r, &r->at, 0));
+	memcpy(row.weights, weights, sizeof(row.weights));
+	fz_grow(r->rows, r->row_n, r->row_cap);
+	r->rows[r->row_n++] = row;
+}
+
+static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error *err)
+{
+	int64_t weights[FZ_METRICS_MAX];
+
+	for (uint32_t i = 0; i < r->positions; i++)
+		if (!read_relative(fz_str_take_word(&line), &r->last[i]))
+			return fail_line(r, "has no position where one belongs", err);
+	if (r->jump) {
+		r->jump = false;
+		return 0;
+	}
+	if (!r->events)
+		return fail_line(r, "has costs before 'events:' says of what", err);
+	if (!read_cost(r, line, weights))
+		return fail_line(r, "has something that is no number", err);
+	uint64_t at = r->line_position == FZ_NONE ? 0 : r->last[r->line_position];
+	bool inlined = r->cost_file != r->at.file;
+	uint32_t frame = frame_of(r, &r->at, inlined ? 0 : fz_import_line((int64_t)at));
+	if (!r->graph) {
+		if (r->calls < 0)
+			add_row(r, frame, weights);
+		r->calls = -1;
+		r->callee_has_file = r->callee_has_object = false;
+		return 0;
+	}
+	uint32_t function = function_of(r, &r->at);
+	if (r->calls < 0) {
+		fz_graph_self(r->graph, function, frame, weights);
+		return 0;
+	}
+	fz_graph_call(r->graph, function, frame, function_of(r, &r->callee), (double)weights[0],
+		      r->calls);
+	r->calls = -1;
+	r->callee_has_file = r->callee_has_object = false;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+/* Where a call goes is where we are, but for what was said. */
+static void read_calls(struct reader *r, struct fz_str value)
+{
+	struct fz_str count = fz_str_take_word(&value);
+	uint64_t n = 0;
+
+	fz_parse_u64(count, UINT64_MAX, &n);
+	r->calls = (double)n;
+	if (!r->callee_has_file)
+		r->callee.file = r->cost_file;
+	if (!r->callee_has_object)
+		r->callee.object = r->at.object;
+}
+
+static bool read_assignment(struct reader *r, struct fz_str key, struct fz_str value)
+{
+	if (fz_str_eq(key, FZ_STR("fn"))) {
+		r->at.function = read_name(r, SPACE_FUNCTION, value);
+		r->at.file = r->cost_file;
+		r->callee_has_file = r->callee_has_object = false;
+	} else if (fz_str_eq(key, FZ_STR("fl"))) {
+		r->cost_file = r->at.file = read_name(r, SPACE_FILE, value);
+	} else if (fz_str_eq(key, FZ_STR("fi")) || fz_str_eq(key, FZ_STR("fe"))) {
+		r->cost_file = read_name(r, SPACE_FILE, value);
+	} else if (fz_str_eq(key, FZ_STR("ob"))) {
+		r->at.object = read_name(r, SPACE_OBJECT, value);
+	} else if (fz_str_eq(key, FZ_STR("cfn"))) {
+		r->callee.function = read_name(r, SPACE_FUNCTION, value);
+	} else if (fz_str_eq(key, FZ_STR("cfi")) || fz_str_eq(key, FZ_STR("cfl"))) {
+		r->callee.file = read_name(r, SPACE_FILE, value);
+		r->callee_has_file = value.n > 0;
+	} else if (fz_str_eq(key, FZ_STR("cob"))) {
+		r->callee.object = read_name(r, SPACE_OBJECT, value);
+		r->callee_has_object = value.n > 0;
+	} else if (fz_str_eq(key, FZ_STR("calls"))) {
+		read_calls(r, value);
+	} else if (fz_str_eq(key, FZ_STR("jump")) || fz_str_eq(key, FZ_STR("jcnd"))) {
+		r->jump = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
+{
+	line = fz_str_trimmed(line);
+	if (!line.n || line.p[0] == '#')
+		return 0;
+	if (isdigit((uint8_t)line.p[0]) || strchr("+-*", line.p[0]))
+		return read_cost_line(r, line, err);
+	const char *equals = memchr(line.p, '=', line.n);
+	if (equals) {
+		struct fz_str key = { line.p, (size_t)(equals - line.p) };
+		struct fz_str value =
+			fz_str_trimmed((struct fz_str){ equals + 1, line.n - key.n - 1 });
+		if (read_assignment(r, key, value))
+			return 0;
+	}
+	if (!read_header(r, line))
+		r->p->skipped_lines++;
+	return 0;
+}
+
+/* ---- stacks from names ---- */
+
+static uint32_t caller_frame(struct reader *r, struct fz_str name)
+{
+	uint32_t string = fz_profile_string(r->p, name);
+	uint32_t *slot = fz_map_slot(&r->named, string);
+	const struct place nowhere = { .function = string };
+
+	if (*slot == FZ_NONE)
+		*slot = frame_of(r, &nowhere, 0);
+	return *slot;
+}
+
+static bool is_level(struct fz_str s)
+{
+	while (s.n && isdigit((uint8_t)*s.p))
+		s.p++, s.n--;
+	return s.n == 0;
+}
+
+/* The stack of what stands behind the function in its name; the outermost is the last. A number is
+ * a level of recursion. */
+static uint32_t callers_of(struct reader *r, uint32_t name)
+{
+	struct fz_str all = fz_profile_text(r->p, name);
+	size_t own = without_callers(all).n, end = all.n;
+	uint32_t known = fz_map_get(&r->callers, name), stack = FZ_NONE;
+
+	if (known != FZ_NONE)
+		return known - 1;
+	for (size_t at = all.n; at-- > own;) {
+		struct fz_str caller = { all.p + at + 1, end - at - 1 };
+		if (all.p[at] != '\'')
+			continue;
+		if (!is_level(caller))
+			stack = fz_profile_stack(r->p, stack, caller_frame(r, caller));
+		end = at;
+	}
+	fz_map_put(&r->callers, name, stack + 1);
+	return stack;
+}
+
+static void add_rows(struct reader *r)
+{
+	for (size_t i = 0; i < r->row_n; i++) {
+		const struct row *row = &r->rows[i];
+		uint32_t stack = fz_profile_stack(r->p, callers_of(r, row->name), row->frame);
+		r->source->add(r->source->arg, stack, row->weights);
+	}
+}
+
+static void release(struct reader *r)
+{
+	for (int i = 0; i < SPACES; i++)
+		fz_map_release(&r->name_of[i]);
+	fz_map_release(&r->function_of);
+	fz_map_release(&r->named);
+	fz_map_release(&r->callers);
+	free(r->rows);
+	fz_graph_freep(&r->graph);
+}
+
+static int read_lines(struct reader *r, struct fz_error *err)
+{
+	struct fz_str line;
+	int code;
+
+	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0) {
+		r->line_number++;
+		code = read_line(r, line, err);
+		if (!code && r->p->over_limit)
+			code = fz_profile_check(r->p, err);
+		if (code)
+			return code;
+	}
+	if (!code && !r->events)
+		return fz_fail(err, FZ_EINPUT, "%s: has no line 'events:'", fz_input_name(r->in));
+	return code;
+}
+
+int fz_callgrind_read_source(struct fz_input *in, struct fz_profile *p,
+			     struct fz_callgrind_source *source, struct fz_error *err)
+{
+	fz_auto(release) struct reader r = {
+		.in = in, .p = p, .source = source, .positions = 1, .calls = -1
+	};
+
+	if (!source || !source->callers)
+		r.graph = fz_graph_new(p);
+	int code = read_lines(&r, err);
+	if (code)
+		return code;
+	if (r.graph)
+		fz_graph_make_stacks(r.graph);
+	else
+		add_rows(&r);
+	return 0;
+}
+
+int fz_callgrind_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	return fz_callgrind_read_source(in, p, NULL, err);
+}

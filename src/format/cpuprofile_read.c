@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading V8's profiles.
+ *
+ *   {nodes: [{id, callFrame, hitCount, children, positionTicks}], samples: [id], timeDeltas: [us]}
+ *   {head: {functionName, ..., hitCount, children: [...]}, samples, timestamps}     until 2017
+ *   {head: {callFrame, selfSize, children: [...]}}                                  .heapprofile
+ *
+ * A sample's time lasts until the next one, the last one's until endTime. positionTicks says how
+ * many samples of a node were on which line, but not which ones: lines are dealt out in order.
+ */
+#include "cpuprofile.h"
+
+#include "format.h"
+#include "import.h"
+
+#include <math.h>
+
+struct node {
+	const json_t *v;
+	uint32_t stack; /* FZ_NONE: the root */
+	uint32_t frame;
+	uint32_t parent; /* node */
+	bool made, root;
+	/* lines not dealt out yet */
+	size_t tick;
+	int64_t used;
+};
+
+struct reader {
+	struct fz_profile *p;
+	const char *name; /* of the file */
+	json_t *root;
+	struct node *nodes;
+	uint32_t n, cap;
+	struct fz_map node_of; /* id -> node */
+};
+
+static bool is_special(struct fz_str name)
+{
+	return name.n > 2 && name.p[0] == '(' && name.p[name.n - 1] == ')' &&
+	       !fz_str_eq(name, FZ_STR("(anonymous)"));
+}
+
+uint32_t fz_cpuprofile_frame(struct fz_profile *p, const json_t *call, int64_t line, bool *ret_root)
+{
+	struct fz_str name = fz_jsonread_kstr(call, "functionName");
+	struct fz_import_frame f = {
+		.name = name.n ? name : FZ_STR("(anonymous)"),
+		.file = fz_jsonread_kstr(call, "url"),
+		.line = fz_import_line(line),
+		.kind = is_special(name) ? FZ_KIND_MARKER : FZ_KIND_UNKNOWN,
+	};
+	int64_t first = fz_jsonread_int(json_object_get(call, "lineNumber"), -1);
+
+	/* Numbers from 0; -1 is no line. */
+	if (first >= 0 && first < INT32_MAX)
+		f.first_line = (int32_t)first + 1;
+	f.kind = f.kind == FZ_KIND_MARKER ? f.kind : fz_import_kind(f.file, f.module, f.kind);
+	*ret_root = fz_str_eq(name, FZ_STR("(root)"));
+	return fz_import_frame(p, &f);
+}
+
+static const json_t *call_frame(const json_t *node)
+{
+	const json_t *call = json_object_get(node, "callFrame");
+
+	return call ? call : node;
+}
+
+/* ---- the tree ---- */
+
+static void add_node(struct reader *r, const json_t *v, uint32_t parent)
+{
+	int64_t id = fz_jsonread_int(json_object_get(v, "id"), -1);
+
+	if (id >= 0)
+		fz_map_put(&r->node_of, (uint64_t)id, r->n);
+	fz_grow(r->nodes, r->n, r->cap);
+	r->nodes[r->n++] = (struct node){ .v = v, .stack = FZ_NONE, .parent = parent };
+}
+
+/* Nodes inside one another, parents first. */
+static void list_head(struct reader *r, const json_t *head)
+{
+	size_t i;
+	json_t *v;
+
+	add_node(r, head, FZ_NONE);
+	for (uint32_t at = 0; at < r->n; at++)
+		json_array_foreach(json_object_get(r->nodes[at].v, "children"), i, v)
+			add_node(r, v, at);
+}
+
+static uint32_t find_node(const struct reader *r, const json_t *id)
+{
+	int64_t n = fz_jsonread_int(id, -1);
+
+	return n < 0 ? FZ_NONE : fz_map_get(&r->node_of, (uint64_t)n);
+}
+
+/* Nodes in a list that name their children, or their parent as in trace events. */
+static void list_nodes(struct reader *r, const json_t *nodes)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v) add_node(r, v, FZ_NONE);
+	for (uint32_t at = 0; at < r->n; at++) {
+		json_array_foreach(json_object_get(r->nodes[at].v, "children"), i, v)
+		{
+			uint32_t child = find_node(r, v);
+			if (child != FZ_NONE)
+				r->nodes[child].parent = at;
+		}
+		uint32_t parent = find_node(r, json_object_get(r->nodes[at].v, "parent"));
+		if (parent != FZ_NONE)
+			r->nodes[at].parent = parent;
+	}
+}
+
+static void make_node(struct reader *r, struct node *n)
+{
+	uint32_t above = n->parent == FZ_NONE ? FZ_NONE : r->nodes[n->parent].stack;
+
+	n->frame = fz_cpuprofile_frame(r->p, call_frame(n->v), 0, &n->root);
+	n->stack = n->root ? above : fz_profile_stack(r->p, above, n->frame);
+	n->made = true;
+}
+
+/* Parents before children, whatever their order; a loop ends where it began. */
+static void make_stacks(struct reader *r)
+{
+	fz_auto(fz_free_ptr) uint32_t *path = fz_calloc(FZ_MAX(r->n, 1), sizeof(*path));
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t depth = 0;
+		for (uint32_t at = i; at != FZ_NONE && !r->nodes[at].made && depth < r->n;
+		     at = r->nodes[at].parent)
+			path[depth++] = at;
+		while (depth-- > 0)
+			if (!r->nodes[path[depth]].made)
+				make_node(r, &r->nodes[path[depth]]);
+	}
+}
+
+/* ---- samples ---- */
+
+/* The line that the next sample of this node was on, 0 when there is none to tell. */
+static int32_t next_line(struct node *n)
+{
+	const json_t *ticks = json_object_get(n->v, "positionTicks");
+
+	while (n->tick < json_array_size(ticks)) {
+		const json_t *tick = json_array_get(ticks, n->tick);
+		if (n->used++ < fz_jsonread_int(json_object_get(tick, "ticks"), 0))
+			return fz_import_line(fz_jsonread_int(json_object_get(tick, "line"), 0));
+		n->tick++;
+		n->used = 0;
+	}
+	return 0;
+}
+
+static uint32_t stack_on_line(struct reader *r, struct node *n, int32_t line)
+{
+	bool root;
+
+	if (!line || n->root)
+		return n->stack;
+	uint32_t frame = fz_cpuprofile_frame(r->p, call_frame(n->v), line, &root);
+	uint32_t above = n->parent == FZ_NONE ? FZ_NONE : r->nodes[n->parent].stack;
+	return fz_profile_stack(r->p, above, frame);
+}
+
+struct moment {
+	double at;
+	uint32_t order, node;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct moment *a = pa, *b = pb;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* When each sample was taken, in microseconds; sorted, because threads of V8 race. */
+static struct moment *list_moments(struct reader *r, size_t *ret_n)
+{
+	const json_t *samples = json_object_get(r->root, "samples");
+	const json_t *deltas = json_object_get(r->root, "timeDeltas");
+	const json_t *stamps = json_object_get(r->root, "timestamps");
+	double now = fz_jsonread_number(json_object_get(r->root, "startTime"), 0);
+	struct moment *list = fz_calloc(json_array_size(samples) + 1, sizeof(*list));
+	size_t n = 0, i;
+	json_t *v;
+
+	json_array_foreach(samples, i, v)
+	{
+		uint32_t node = find_node(r, v);
+		now += fz_jsonread_number(json_array_get(deltas, i), 0);
+		if (json_is_array(stamps))
+			now = fz_jsonread_number(json_array_get(stamps, i), now);
+		if (node != FZ_NONE && i < UINT32_MAX)
+			list[n++] = (struct moment){ now, (uint32_t)i, node };
+	}
+	qsort(list, n, sizeof(*list), by_time);
+	*ret_n = n;
+	return list;
+}
+
+/* The old form has seconds in startTime and endTime, microseconds in timestamps. */
+static double end_time(const struct reader *r, double last)
+{
+	double end = fz_jsonread_number(json_object_get(r->root, "endTime"), NAN);
+
+	if (json_object_get(r->root, "timestamps"))
+		end *= 1e6;
+	return end > last ? end : last;
+}
+
+static void read_samples(struct reader *r)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) struct moment *list = list_moments(r, &n);
+	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
+
+	fz_profile_add_metric(r->p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = &r->nodes[list[i].node];
+		double until = i + 1 < n ? list[i + 1].at : end_time(r, list[i].at);
+		struct fz_sample s = {
+			.thread = thread,
+			.stack = stack_on_line(r, node, next_line(node)),
+			.time = fz_import_scaled(list[i].at - list[0].at, 1e3),
+			.status = FZ_STATUS_UNKNOWN,
+		};
+		int64_t weight = fz_import_scaled(until - list[0].at, 1e3) - s.time;
+		fz_profile_add_sample(r->p, &s, &weight);
+	}
+	if (n > 1)
+		r->p->recording.interval_ns =
+			fz_import_scaled(list[n - 1].at - list[0].at, 1e3) / (int64_t)(n - 1);
+}
+
+/* Without a list of samples: how often each node was hit. */
+static void read_hits(struct reader *r)
+{
+	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
+
+	r->p->samples.timed = r->p->samples.ordered = false;
+	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
+	for (uint32_t i = 0; i < r->n; i++) {
+		int64_t hits = fz_jsonread_int(json_object_get(r->nodes[i].v, "hitCount"), 0);
+		struct fz_sample s = { .thread = thread,
+				       .stack = r->nodes[i].stack,
+				       .status = FZ_STATUS_UNKNOWN,
+				       .count = (uint32_t)FZ_MIN(hits, (int64_t)UINT32_MAX) };
+		if (hits > 0)
+			fz_profile_add_sample(r->p, &s, NULL);
+	}
+}
+
+static void read_heap(struct reader *r)
+{
+	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
+
+	r->p->samples.timed = r->p->samples.ordered = false;
+	fz_profile_add_metric(r->p, FZ_STR("bytes"), FZ_STR("bytes"), 0, true);
+	for (uint32_t i = 0; i < r->n; i++) {
+		int64_t size = fz_jsonread_int(json_object_get(r->nodes[i].v, "selfSize"), 0);
+		struct fz_sample s = { .thread = thread,
+				       .stack = r->nodes[i].stack,
+				       .status = FZ_STATUS_UNKNOWN };
+		if (size > 0)
+			fz_profile_add_sample(r->p, &s, &size);
+	}
+}
+
+static void release(struct reader *r)
+{
+	json_decref(r->root);
+	free(r->nodes);
+	fz_map_release(&r->node_of);
+}
+
+int fz_cpuprofile_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in) };
+	int code = fz_jsonread_load(in, &r.root, err);
+
+	if (code)
+		return code;
+	const json_t *head = json_object_get(r.root, "head");
+	const json_t *nodes = json_object_get(r.root, "nodes");
+	if (json_is_array(nodes))
+		list_nodes(&r, nodes);
+	else if (json_is_object(head))
+		list_head(&r, head);
+	if (!r.n)
+		return fz_fail(err, FZ_EINPUT, "%s: holds no nodes", r.name);
+	make_stacks(&r);
+	if (json_object_get(head, "selfSize"))
+		read_heap(&r);
+	else if (json_array_size(json_object_get(r.root, "samples")))
+		read_samples(&r);
+	else
+		read_hits(&r);
+	return 0;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* A call tree from a call graph; see graph.h.
+ *
+ *   1  calls are grouped by caller; a depth-first walk from the functions that nobody calls,
+ *      heavy calls first, drops those that close a cycle: what is left has an order
+ *   2  share of a call = its cost / cost of all calls of its callee;
+ *      weight of a function = its self cost + sum over its calls of share * weight of the callee
+ *   3  walk down from the roots with a fraction, 1 at a root, times the share at each call: a
+ *      path's self cost is that fraction of its function's
+ *
+ * The fractions of all paths to a function add up to 1, so costs do too. They are rounded as they
+ * are handed out, each function's against what it has got so far, so that nothing is lost.
+ */
+#include "graph.h"
+
+#include <math.h>
+
+/* Paths that weigh less than this part of the whole are not told apart. */
+#define SMALL 2e-5
+enum { DEPTH_MAX = 1024, PATHS_MAX = 1 << 20, STEPS_MAX = 1 << 28 };
+
+struct function {
+	uint32_t frame;
+	uint32_t first_call; /* in calls, after sorting */
+	uint32_t first_self; /* FZ_NONE: none */
+	uint8_t color;       /* 0 new, 1 open, 2 done */
+	double incoming;     /* cost of the calls that are left */
+	double self, weight; /* in the default metric */
+	double given;        /* fraction handed out so far */
+};
+
+struct call {
+	uint32_t caller, frame, callee;
+	double cost, calls;
+	bool dropped;
+};
+
+struct self {
+	uint32_t frame, next;
+	uint32_t weights; /* in graph.weights */
+};
+
+struct fz_graph {
+	struct fz_profile *p;
+	struct function *functions;
+	uint32_t n, cap;
+	struct call *calls;
+	uint32_t call_count, call_cap;
+	struct self *selves;
+	uint32_t self_count, self_cap;
+	int64_t *weights; /* metric_count for each self */
+	size_t weight_cap;
+	struct fz_map self_of; /* (function, frame) -> self */
+	uint32_t *order;       /* functions, callees before callers */
+	uint32_t ordered;
+	double total;
+	uint32_t thread, paths;
+	uint32_t steps; /* calls looked at on the way down: a bound for graphs made to be slow */
+};
+
+struct fz_graph *fz_graph_new(struct fz_profile *p)
+{
+	struct fz_graph *g = fz_calloc(1, sizeof(*g));
+
+	g->p = p;
+	p->recording.reconstructed = true;
+	p->samples.ordered = p->samples.timed = false;
+	return g;
+}
+
+void fz_graph_freep(struct fz_graph **gp)
+{
+	struct fz_graph *g = *gp;
+
+	if (!g)
+		return;
+	free(g->functions);
+	free(g->calls);
+	free(g->selves);
+	free(g->weights);
+	free(g->order);
+	fz_map_release(&g->self_of);
+	free(g);
+}
+
+uint32_t fz_graph_function(struct fz_graph *g, uint32_t frame)
+{
+	fz_grow(g->functions, g->n, g->cap);
+	g->functions[g->n] = (struct function){ .frame = frame, .first_self = FZ_NONE };
+	return g->n++;
+}
+
+static void grow_weights(struct fz_graph *g)
+{
+	size_t need = (size_t)(g->self_count + 1) * g->p->metric_count;
+
+	if (need <= g->weight_cap)
+		return;
+	g->weight_cap = need * 2;
+	g->weights = fz_reallocarray(g->weights, g->weight_cap, sizeof(*g->weights));
+}
+
+/* Never beyond what sums of several can hold. */
+static int64_t add(int64_t a, int64_t b)
+{
+	int64_t limit = (int64_t)1 << 60;
+
+	a = FZ_MIN(FZ_MAX(a, -limit), limit) + FZ_MIN(FZ_MAX(b, -limit), limit);
+	return FZ_MIN(FZ_MAX(a, -limit), limit);
+}
+
+void fz_graph_self(struct fz_graph *g, uint32_t function, uint32_t frame, const int64_t *weights)
+{
+	uint32_t *slot = fz_map_slot(&g->self_of, FZ_KEY(function, frame));
+	uint32_t metrics = g->p->metric_count;
+
+	if (*slot == FZ_NONE) {
+		*slot = g->self_count;
+		grow_weights(g);
+		memset(g->weights + (size_t)*slot * metrics, 0, metrics * sizeof(*g->weights));
+		fz_grow(g->selves, g->self_count, g->self_cap);
+		g->selves[g->self_count++] =
+			(struct self){ frame, g->functions[function].first_self, *slot };
+		g->functions[function].first_self = *slot;
+	}
+	int64_t *sum = g->weights + (size_t)*slot * metrics;
+	for (uint32_t m = 0; m < metrics; m++)
+		sum[m] = add(sum[m], weights[m]);
+	g->functions[function].self += (double)weights[g->p->default_metric];
+}
+
+void fz_graph_call(struct fz_graph *g, uint32_t caller, uint32_t frame, uint32_t callee,
+		   double cost, double calls)
+{
+	if (caller == callee)
+		return;
+	fz_grow(g->calls, g->call_count, g->call_cap);
+	g->calls[g->call_count++] =
+		(struct call){ caller, frame, callee, FZ_MAX(cost, 0), FZ_MAX(calls, 0), false };
+}
+
+/* ---- 1: an order ---- */
+
+static double by_cost(const struct call *c)
+{
+	/* Where costs are 0 the number of calls decides, however little it is beside a cost. */
+	return c->cost + 1e-9 * c->calls + 1e-12;
+}
+
+static int compare_ends(const void *pa, const void *pb)
+{
+	const struct call *a = pa, *b = pb;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Calls between the same two from the same place are one. */
+static void merge_calls(struct fz_graph *g)
+{
+	uint32_t n = 0;
+
+	qsort(g->calls, g->call_count, sizeof(*g->calls), compare_ends);
+	for (uint32_t i = 0; i < g->call_count; i++) {
+		if (n && compare_ends(&g->calls[n - 1], &g->calls[i]) == 0) {
+			g->calls[n - 1].cost += g->calls[i].cost;
+			g->calls[n - 1].calls += g->calls[i].calls;
+		} else {
+			g->calls[n++] = g->calls[i];
+		}
+	}
+	g->call_count = n;
+}
+
+static int compare_calls(const void *pa, const void *pb)
+{
+	const struct call *a = pa, *b = pb;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (by_cost(a) != by_cost(b))
+		return by_cost(a) > by_cost(b) ? -1 : 1;
+	return compare_ends(a, b);
+}
+
+static uint32_t calls_end(const struct fz_graph *g, uint32_t f)
+{
+	return f + 1 < g->n ? g->functions[f + 1].first_call : g->call_count;
+}
+
+static void group_calls(struct fz_graph *g)
+{
+	uint32_t at = 0;
+
+	if (g->call_count) {
+		merge_calls(g);
+		qsort(g->calls, g->call_count, sizeof(*g->calls), compare_calls);
+	}
+	for (uint32_t f = 0; f < g->n; f++) {
+		g->functions[f].first_call = at;
+		while (at < g->call_count && g->calls[at].caller == f)
+			at++;
+	}
+}
+
+struct visit {
+	uint32_t function, next; /* call */
+};
+
+static void walk_from(struct fz_graph *g, uint32_t root, struct visit *stack)
+{
+	uint32_t depth = 0;
+
+	if (g->functions[root].color)
+		return;
+	stack[depth++] = (struct visit){ root, g->functions[root].first_call };
+	g->functions[root].color = 1;
+	while (depth) {
+		struct visit *v = &stack[depth - 1];
+		if (v->next == calls_end(g, v->function)) {
+			g->functions[v->function].color = 2;
+			g->order[g->ordered++] = v->function;
+			depth--;
+			continue;
+		}
+		struct call *c = &g->calls[v->next++];
+		struct function *f = &g->functions[c->callee];
+		c->dropped = f->color == 1;
+		if (f->color)
+			continue;
+		f->color = 1;
+		stack[depth++] = (struct visit){ c->callee, f->first_call };
+	}
+}
+
+struct start {
+	uint32_t function;
+	bool called;
+	double cost;
+};
+
+/* What nobody calls first; in a cycle that nobody enters, what costs most. */
+static int compare_starts(const void *pa, const void *pb)
+{
+	const struct start *a = pa, *b = pb;
+
+	if (a->called != b->called)
+		return a->called - b->called;
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static void find_order(struct fz_graph *g)
+{
+	fz_auto(fz_free_ptr) struct visit *stack = fz_calloc(g->n + 1, sizeof(*stack));
+	fz_auto(fz_free_ptr) struct start *starts = fz_calloc(g->n + 1, sizeof(*starts));
+
+	for (uint32_t f = 0; f < g->n; f++)
+		starts[f] = (struct start){ .function = f, .cost = g->functions[f].self };
+	for (uint32_t i = 0; i < g->call_count; i++) {
+		starts[g->calls[i].callee].called = true;
+		starts[g->calls[i].caller].cost += g->calls[i].cost;
+	}
+	if (g->n)
+		qsort(starts, g->n, sizeof(*starts), compare_starts);
+	g->order = fz_calloc(g->n + 1, sizeof(*g->order));
+	for (uint32_t i = 0; i < g->n; i++)
+		walk_from(g, starts[i].function, stack);
+}
+
+/* ---- 2: shares and weights ---- */
+
+static double share(const struct fz_graph *g, const struct call *c)
+{
+	return by_cost(c) / g->functions[c->callee].incoming;
+}
+
+static void weigh(struct fz_graph *g)
+{
+	for (uint32_t i = 0; i < g->call_count; i++)
+		if (!g->calls[i].dropped)
+			g->functions[g->calls[i].callee].incoming += by_cost(&g->calls[i]);
+	for (uint32_t i = 0; i < g->ordered; i++) {
+		struct function *f = &g->functions[g->order[i]];
+		uint32_t end = calls_end(g, g->order[i]);
+		f->weight = f->self;
+		for (uint32_t c = f->first_call; c < end; c++)
+			if (!g->calls[c].dropped)
+				f->weight += share(g, &g->calls[c]) *
+					     g->functions[g->calls[c].callee].weight;
+		g->total += f->incoming > 0 ? 0 : f->weight;
+	}
+}
+
+/* ---- 3: paths ---- */
+
+/* Hand out the self cost of a function up to that fraction of it, below a stack. */
+static void give(struct fz_graph *g, uint32_t function, uint32_t above, double upto)
+{
+	struct function *f = &g->functions[function];
+	uint32_t metrics = g->p->metric_count;
+	int64_t weights[FZ_METRICS_MAX];
+
+	for (uint32_t i = f->first_self; i != FZ_NONE; i = g->selves[i].next) {
+		const int64_t *all = g->weights + (size_t)g->selves[i].weights * metrics;
+		bool any = false;
+		for (uint32_t m = 0; m < metrics; m++) {
+			weights[m] =
+				llround((double)all[m] * upto) - llround((double)all[m] * f->given);
+			/* A double is not exact up there. */
+			if (upto >= 1 && f->given <= 0)
+				weights[m] = all[m];
+			any |= weights[m] != 0;
+		}
+		struct fz_sample s = {
+			.thread = g->thread,
+			.stack = fz_profile_stack(g->p, above, g->selves[i].frame),
+			.status = FZ_STATUS_UNKNOWN,
+		};
+		if (any)
+			fz_profile_add_sample(g->p, &s, weights);
+	}
+	f->given = upto;
+}
+
+struct step {
+	uint32_t function, stack; /* stack: what calls it */
+	uint32_t next;            /* call */
+	double fraction;
+};
+
+/* All paths down from a root. */
+static void expand(struct fz_graph *g, uint32_t root, struct step *path)
+{
+	uint32_t depth = 0;
+
+	path[depth++] = (struct step){ root, FZ_NONE, g->functions[root].first_call, 1 };
+	give(g, root, FZ_NONE, 1);
+	while (depth) {
+		struct step *s = &path[depth - 1];
+		if (s->next == calls_end(g, s->function) || g->steps >= STEPS_MAX ||
+		    g->p->over_limit) {
+			depth--;
+			continue;
+		}
+		const struct call *c = &g->calls[s->next++];
+		g->steps++;
+		if (c->dropped || depth == DEPTH_MAX || g->paths >= PATHS_MAX)
+			continue;
+		double fraction = s->fraction * share(g, c);
+		struct function *f = &g->functions[c->callee];
+		if (!(fraction * f->weight > SMALL * g->total))
+			continue;
+		uint32_t stack = fz_profile_stack(g->p, s->stack, c->frame);
+		g->paths++;
+		give(g, c->callee, stack, FZ_MIN(f->given + fraction, 1));
+		path[depth++] = (struct step){ c->callee, stack, f->first_call, fraction };
+	}
+}
+
+/* What the small paths would have got. */
+static void give_rest(struct fz_graph *g)
+{
+	uint32_t marker = fz_profile_frame_named(g->p, FZ_STR("[other callers]"), FZ_STR(""),
+						 FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t above = FZ_NONE;
+
+	for (uint32_t f = 0; f < g->n; f++) {
+		if (g->functions[f].given >= 1)
+			continue;
+		if (above == FZ_NONE)
+			above = fz_profile_stack(g->p, FZ_NONE, marker);
+		give(g, f, above, 1);
+	}
+}
+
+void fz_graph_make_stacks(struct fz_graph *g)
+{
+	fz_auto(fz_free_ptr) struct step *path = fz_calloc(DEPTH_MAX, sizeof(*path));
+
+	if (g->p->over_limit)
+		return;
+	g->thread = fz_profile_thread(g->p, &(struct fz_thread){ .is_main = true });
+	group_calls(g);
+	find_order(g);
+	weigh(g);
+	for (uint32_t f = 0; f < g->n; f++)
+		if (!(g->functions[f].incoming > 0))
+			expand(g, f, path);
+	give_rest(g);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of words; see import.h. */
+#include "import.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+
+/* Beyond this no two of them could be added; fz_profile_add_sample reports what is too much. */
+#define LARGEST ((int64_t)1 << 62)
+
+uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
+{
+	struct fz_function function = {
+		.name = fz_profile_string(p, f->name),
+		.file = fz_profile_string(p, f->file),
+		.module = fz_profile_string(p, f->module),
+		.first_line = FZ_MAX(f->first_line, 0),
+		.kind = (uint8_t)f->kind,
+	};
+	struct fz_frame frame = {
+		.function = fz_profile_function(p, &function),
+		.line = f->line > 0 ? f->line : FZ_NO_LINE,
+		.end_line = FZ_NO_LINE,
+		.column = f->line > 0 && f->column > 0 ? f->column - 1 : FZ_NO_LINE,
+		.end_column = FZ_NO_LINE,
+		.opcode = FZ_NO_OPCODE,
+	};
+
+	return fz_profile_frame(p, &frame);
+}
+
+/* ":12" at the end; false when there is none. */
+static bool take_line(struct fz_str *s, int32_t *ret)
+{
+	const char *colon = s->n ? memrchr(s->p, ':', s->n) : NULL;
+	uint64_t line;
+
+	if (!colon || colon == s->p)
+		return false;
+	struct fz_str digits = { colon + 1, s->n - (size_t)(colon + 1 - s->p) };
+	if (!fz_parse_u64(digits, INT32_MAX, &line))
+		return false;
+	s->n = (size_t)(colon - s->p);
+	*ret = (int32_t)line;
+	return true;
+}
+
+void fz_import_location(struct fz_str text, struct fz_import_frame *f)
+{
+	const char *open = text.n ? memrchr(text.p, '(', text.n) : NULL;
+	int32_t line, first;
+
+	f->name = text;
+	if (!open || open == text.p || text.p[text.n - 1] != ')')
+		return;
+	struct fz_str name = { text.p, (size_t)(open - text.p) };
+	struct fz_str place = { open + 1, text.n - name.n - 2 };
+	while (name.n && name.p[name.n - 1] == ' ')
+		name.n--;
+	if (fz_str_starts(place, "in ")) {
+		f->module = (struct fz_str){ place.p + 3, place.n - 3 };
+		f->name = name;
+	} else if (take_line(&place, &line)) {
+		/* With a column, the line is the number before it. */
+		f->first_line = take_line(&place, &first) ? first : line;
+		f->file = place;
+		f->name = name;
+	}
+}
+
+static bool contains(struct fz_str s, const char *what)
+{
+	return s.n && memmem(s.p, s.n, what, strlen(what));
+}
+
+enum fz_kind fz_import_special(struct fz_str name)
+{
+	return fz_str_starts(name, "<task ") ? FZ_KIND_TASK : FZ_KIND_MARKER;
+}
+
+enum fz_kind fz_import_kind(struct fz_str file, struct fz_str module, enum fz_kind other)
+{
+	if (fz_str_ends(file, ".py") || fz_str_starts(file, "<frozen ") ||
+	    fz_str_eq(file, FZ_STR("<string>")))
+		return FZ_KIND_PYTHON;
+	if (fz_str_starts(module, "[kernel") || fz_str_starts(module, "[guest.kernel") ||
+	    fz_str_ends(module, ".ko") || contains(module, "vmlinux"))
+		return FZ_KIND_KERNEL;
+	return other;
+}
+
+/* ---- metrics ---- */
+
+static const struct unit {
+	const char *theirs, *ours;
+	double scale;
+} units[] = {
+	{ "nanoseconds", "ns", 1 },
+	{ "nanosecond", "ns", 1 },
+	{ "ns", "ns", 1 },
+	{ "microseconds", "ns", 1e3 },
+	{ "microsecond", "ns", 1e3 },
+	{ "us", "ns", 1e3 },
+	{ "\xc2\xb5s", "ns", 1e3 },
+	{ "\xce\xbcs", "ns", 1e3 },
+	{ "milliseconds", "ns", 1e6 },
+	{ "millisecond", "ns", 1e6 },
+	{ "ms", "ns", 1e6 },
+	{ "seconds", "ns", 1e9 },
+	{ "second", "ns", 1e9 },
+	{ "s", "ns", 1e9 },
+	{ "bytes", "bytes", 1 },
+	{ "byte", "bytes", 1 },
+	{ "b", "bytes", 1 },
+	{ "By", "bytes", 1 },
+	{ "kilobytes", "bytes", 1024 },
+	{ "megabytes", "bytes", 1048576 },
+};
+
+static struct fz_import_metric with_unit(struct fz_str name, struct fz_str unit)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(units); i++)
+		if (fz_str_eq(unit, fz_str_of(units[i].theirs)))
+			return (struct fz_import_metric){ name, fz_str_of(units[i].ours),
+							  units[i].scale };
+	return (struct fz_import_metric){ name, FZ_STR("count"), 1 };
+}
+
+/* Names of what is counted; an event of perf may end in modifiers, as "cycles:u". */
+static const struct {
+	const char *theirs, *ours, *unit;
+} names[] = {
+	{ "Ir", "instructions", "" },
+	{ "Instructions", "instructions", "" },
+	{ "instructions", "instructions", "" },
+	{ "inst_retired.any", "instructions", "" },
+	{ "Cycle", "cycles", "" },
+	{ "cycles", "cycles", "" },
+	{ "cpu-cycles", "cycles", "" },
+	{ "cpu-clock", "cpu", "ns" },
+	{ "task-clock", "cpu", "ns" },
+	{ "sample", "samples", "" },
+	{ "samples", "samples", "" },
+	{ "time", "wall", "" },
+	{ "Wall time", "wall", "" },
+	{ "CPU time", "cpu", "" },
+	{ "wall", "wall", "" },
+	{ "cpu", "cpu", "" },
+};
+
+/* "cpu(ms)" of callgrind files that other tools write. */
+static bool take_unit(struct fz_str *type, struct fz_str *unit)
+{
+	const char *open = type->n ? memchr(type->p, '(', type->n) : NULL;
+
+	if (!open || type->p[type->n - 1] != ')' || open == type->p)
+		return false;
+	size_t at = (size_t)(open - type->p);
+	*unit = (struct fz_str){ open + 1, type->n - at - 2 };
+	type->n = at;
+	return true;
+}
+
+struct fz_import_metric fz_import_metric(struct fz_str type, struct fz_str unit)
+{
+	const char *colon = type.n ? memchr(type.p, ':', type.n) : NULL;
+	struct fz_str plain = type;
+
+	if (colon && colon > type.p)
+		plain.n = (size_t)(colon - type.p);
+	if (!unit.n)
+		take_unit(&plain, &unit);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		struct fz_str own = fz_str_of(names[i].unit);
+		if (!fz_str_eq(plain, fz_str_of(names[i].theirs)))
+			continue;
+		struct fz_import_metric m =
+			with_unit(fz_str_of(names[i].ours), own.n && !unit.n ? own : unit);
+		bool is_time = fz_str_eq(m.unit, FZ_STR("ns"));
+		bool names_time =
+			fz_str_eq(m.name, FZ_STR("wall")) || fz_str_eq(m.name, FZ_STR("cpu"));
+		if (is_time == names_time)
+			return m;
+	}
+	return with_unit(plain.n ? plain : FZ_STR("value"), unit);
+}
+
+struct fz_import_metric fz_import_unit(struct fz_str unit)
+{
+	struct fz_import_metric m = with_unit(FZ_STR("samples"), unit);
+
+	if (fz_str_eq(m.unit, FZ_STR("ns")))
+		m.name = FZ_STR("wall");
+	else if (fz_str_eq(m.unit, FZ_STR("bytes")))
+		m.name = FZ_STR("bytes");
+	return m;
+}
+
+uint32_t fz_import_add_metric(struct fz_profile *p, const struct fz_import_metric *m, int64_t each,
+			      bool has_column)
+{
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+
+	if (p->metric_count >= FZ_METRICS_MAX)
+		return FZ_NONE;
+	fz_buf_add(&name, m->name.p, m->name.n);
+	for (int i = 2; fz_profile_find_metric(p, fz_buf_view(&name)) != FZ_NONE; i++) {
+		fz_buf_reset(&name);
+		fz_buf_printf(&name, "%.*s %d", (int)FZ_MIN(m->name.n, 100), m->name.p, i);
+	}
+	return fz_profile_add_metric(p, fz_buf_view(&name), m->unit, each, has_column);
+}
+
+/* ---- numbers ---- */
+
+int64_t fz_import_scaled(double v, double scale)
+{
+	v *= scale;
+	if (isnan(v))
+		return 0;
+	if (v >= (double)LARGEST)
+		return LARGEST;
+	return v <= -(double)LARGEST ? -LARGEST : llround(v);
+}
+
+int64_t fz_import_scaled_int(int64_t v, double scale)
+{
+	int64_t whole = (int64_t)scale, r;
+
+	if ((double)whole == scale && !__builtin_mul_overflow(v, whole, &r) && r <= LARGEST &&
+	    r >= -LARGEST)
+		return r;
+	return fz_import_scaled((double)v, scale);
+}
+
+int32_t fz_import_line(int64_t v)
+{
+	return v > 0 && v <= INT32_MAX ? (int32_t)v : 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Jansson reads, this finds where values begin and end. */
+#include "jsonread.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <math.h>
+
+enum { CHUNK = 1 << 18, VALUE_MAX = 256 << 20 };
+
+void fz_jsonread_release(json_t **v)
+{
+	json_decref(*v);
+}
+
+/* Numbers beyond int64_t are read as fractions, but only where there are some: jansson would make
+ * all numbers such. */
+static json_t *parse(const char *p, size_t n, json_error_t *why)
+{
+	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
+	json_t *v = json_loadb(p, n, flags, why);
+
+	if (!v && json_error_code(why) == json_error_numeric_overflow)
+		v = json_loadb(p, n, flags | JSON_DECODE_INT_AS_REAL, why);
+	return v;
+}
+
+static int fail_json(const char *name, const json_error_t *why, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "%s: is not valid JSON: %s, in line %d", name, why->text,
+		       why->line);
+}
+
+int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	json_error_t why;
+	int r = fz_input_read_all(in, &text, FZ_JSONREAD_MAX, err);
+
+	if (r == FZ_ELIMIT)
+		return fz_fail(err, r,
+			       "%s: is more than %d MiB of JSON, which would take gigabytes of "
+			       "memory; let the tool write a shorter recording, or another format",
+			       fz_input_name(in), (int)(FZ_JSONREAD_MAX >> 20));
+	if (r)
+		return r;
+	struct fz_str s = fz_buf_view(&text);
+	if (fz_str_starts(s, "\xef\xbb\xbf")) {
+		s.p += 3;
+		s.n -= 3;
+	}
+	json_t *v = parse(s.p, s.n, &why);
+	if (!v)
+		return fail_json(fz_input_name(in), &why, err);
+	*ret = v;
+	return 0;
+}
+
+struct fz_str fz_jsonread_str(const json_t *v)
+{
+	if (!json_is_string(v))
+		return FZ_STR("");
+	return (struct fz_str){ json_string_value(v), json_string_length(v) };
+}
+
+double fz_jsonread_number(const json_t *v, double otherwise)
+{
+	if (json_is_number(v))
+		return json_number_value(v);
+	if (!json_is_string(v) || !json_string_length(v))
+		return otherwise;
+	char *end;
+	double d = strtod(json_string_value(v), &end);
+	return *end || !isfinite(d) ? otherwise : d;
+}
+
+int64_t fz_jsonread_int(const json_t *v, int64_t otherwise)
+{
+	if (json_is_integer(v))
+		return json_integer_value(v);
+	double d = fz_jsonread_number(v, NAN);
+	return d >= -9e18 && d <= 9e18 ? (int64_t)d : otherwise;
+}
+
+/* ---- recognising ---- */
+
+/* Past the string that begins at i. */
+static size_t skip_string(const uint8_t *p, size_t n, size_t i)
+{
+	for (i++; i < n && p[i] != '"'; i++)
+		i += p[i] == '\\';
+	return i + 1;
+}
+
+bool fz_jsonread_has_key(const uint8_t *p, size_t n, unsigned depth, const char *key)
+{
+	size_t length = strlen(key);
+	unsigned level = 0;
+
+	for (size_t i = 0; i < n;) {
+		uint8_t c = p[i];
+		if (c != '"') {
+			level += c == '{' || c == '[';
+			level -= (c == '}' || c == ']') && level;
+			i++;
+			continue;
+		}
+		size_t end = skip_string(p, n, i), after = end;
+		while (after < n && isspace(p[after]))
+			after++;
+		if (level == depth && after < n && p[after] == ':' && end - i == length + 2 &&
+		    memcmp(p + i + 1, key, length) == 0)
+			return true;
+		i = end;
+	}
+	return false;
+}
+
+/* ---- streams ---- */
+
+void fz_jsonread_stream_release(struct fz_jsonread_stream *s)
+{
+	fz_buf_release(&s->buf);
+}
+
+/* More bytes behind those that are there; what was taken goes away first. */
+static bool read_more(struct fz_jsonread_stream *s)
+{
+	if (s->end || s->code)
+		return false;
+	if (s->at) {
+		memmove(s->buf.p, s->buf.p + s->at, s->buf.n - s->at);
+		s->buf.n -= s->at;
+		s->at = 0;
+	}
+	char *room = fz_buf_reserve(&s->buf, CHUNK);
+	int64_t n = fz_input_read(s->in, room, CHUNK, s->err);
+	if (n < 0)
+		s->code = (int)n;
+	s->end = n < CHUNK;
+	s->buf.n += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+int fz_jsonread_peek(struct fz_jsonread_stream *s)
+{
+	for (;;) {
+		while (s->at < s->buf.n && isspace((uint8_t)s->buf.p[s->at]))
+			s->at++;
+		if (s->at < s->buf.n)
+			return s->code ? -1 : (uint8_t)s->buf.p[s->at];
+		if (!read_more(s))
+			return -1;
+	}
+}
+
+void fz_jsonread_take(struct fz_jsonread_stream *s)
+{
+	if (s->at < s->buf.n)
+		s->at++;
+}
+
+/* Where a scan of one value is. */
+struct scan {
+	size_t n;     /* bytes seen */
+	int level;    /* open brackets */
+	bool text;    /* inside a string */
+	bool escaped; /* behind a backslash */
+};
+
+/* One byte of a value. True when the value ends before it, which *ret_with says it belongs to. */
+static bool scan_byte(struct scan *x, char c, bool *ret_with)
+{
+	*ret_with = true;
+	if (x->escaped) {
+		x->escaped = false;
+	} else if (x->text) {
+		x->escaped = c == '\\';
+		x->text = c != '"';
+		return !x->text && !x->level;
+	} else if (c == '"') {
+		x->text = true;
+	} else if (c == '{' || c == '[') {
+		x->level++;
+	} else if (c == '}' || c == ']') {
+		*ret_with = x->level > 0;
+		return --x->level <= 0;
+	} else if (!x->level && (c == ',' || c == ':' || isspace((uint8_t)c))) {
+		*ret_with = false;
+		return true;
+	}
+	return false;
+}
+
+/* The extent of the value at the cursor, all of it in the buffer; 0 when it does not end. When
+ * it is only passed over, the buffer need not hold it. */
+static size_t find_end(struct fz_jsonread_stream *s, bool drop)
+{
+	struct scan x = { 0 };
+	bool with;
+
+	for (;;) {
+		while (s->at + x.n < s->buf.n) {
+			bool end = scan_byte(&x, s->buf.p[s->at + x.n], &with);
+			x.n += !end || with;
+			if (end)
+				return x.n;
+		}
+		if (drop) {
+			s->at += x.n;
+			x.n = 0;
+		}
+		if (x.n > VALUE_MAX) {
+			s->code =
+				fz_fail(s->err, FZ_ELIMIT, "%s: holds a value of more than %d MiB",
+					fz_input_name(s->in), VALUE_MAX >> 20);
+			return 0;
+		}
+		if (!read_more(s))
+			return 0;
+	}
+}
+
+json_t *fz_jsonread_value(struct fz_jsonread_stream *s)
+{
+	json_error_t why;
+
+	if (fz_jsonread_peek(s) < 0)
+		return NULL;
+	size_t n = find_end(s, false);
+	if (!n)
+		return NULL;
+	json_t *v = parse(s->buf.p + s->at, n, &why);
+	s->at += n;
+	if (!v)
+		s->code = fz_fail(s->err, FZ_EINPUT, "%s: is not valid JSON: %s",
+				  fz_input_name(s->in), why.text);
+	return v;
+}
+
+bool fz_jsonread_skip(struct fz_jsonread_stream *s)
+{
+	if (fz_jsonread_peek(s) < 0)
+		return false;
+	size_t n = find_end(s, true);
+	s->at += n;
+	return n > 0;
+}

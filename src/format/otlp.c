@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading OpenTelemetry profiles (OTLP), as protocol buffers; JSON is turned into such first.
+ *
+ *   ProfilesData: resources -> scopes -> profiles -> samples
+ *                 dictionary: strings, functions, locations, mappings, stacks, attributes
+ *
+ * Everything refers to the dictionary by index, and index 0 is nothing. A profile has one type of
+ * value; the profiles of a file become metrics.
+ *
+ * The format is called "v1development" and has changed incompatibly several times under that name.
+ * What differs is in the table of versions: each knows its field numbers and how to see that a
+ * file is of it. What is none of them is refused by name, never guessed at.
+ */
+#include "format.h"
+#include "import.h"
+#include "otlp_json.h"
+#include "wire.h"
+
+#define OTLP_MAX ((uint64_t)1 << 30)
+
+/* Field numbers. */
+struct version {
+	const char *name;
+	uint32_t dictionary;                                                  /* of ProfilesData */
+	uint32_t mappings, locations, functions, strings, attributes, stacks; /* of a dictionary */
+	uint32_t samples, time, duration, period_type, period;                /* of a profile */
+	uint32_t stack, sample_attributes, values, times;                     /* of a sample */
+};
+
+static const struct version versions[] = {
+	{ .name = "v1development since 1.8: stacks in the dictionary",
+	  .dictionary = 2,
+	  .mappings = 1,
+	  .locations = 2,
+	  .functions = 3,
+	  .strings = 5,
+	  .attributes = 6,
+	  .stacks = 7,
+	  .samples = 2,
+	  .time = 3,
+	  .duration = 4,
+	  .period_type = 5,
+	  .period = 6,
+	  .stack = 1,
+	  .sample_attributes = 2,
+	  .values = 4,
+	  .times = 5 },
+};
+
+struct table {
+	struct fz_str *list; /* messages */
+	uint32_t n, cap;
+};
+
+struct reader {
+	const struct version *v;
+	struct fz_profile *p;
+	const char *name; /* of the file */
+	struct fz_str message;
+	struct table strings, functions, locations, mappings, stacks, attributes, profiles;
+	uint32_t *stack_of; /* FZ_NONE - 1: not made */
+	/* of a list of numbers */
+	uint64_t *numbers;
+	uint32_t number_count, number_cap;
+	double scale;
+	uint32_t metric;
+	int64_t sum; /* of a sample's values */
+	uint64_t value_count, time_count;
+	struct fz_thread thread;
+};
+
+enum { NOT_MADE = UINT32_MAX - 1, HEAD = 4096 };
+
+static void add_message(struct table *t, struct fz_str message)
+{
+	fz_grow(t->list, t->n, t->cap);
+	t->list[t->n++] = message;
+}
+
+static struct fz_str text(const struct reader *r, uint64_t string)
+{
+	return string < r->strings.n ? r->strings.list[string] : FZ_STR("");
+}
+
+static int fail_damaged(const struct reader *r, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "%s: is damaged: no whole OTLP profile", r->name);
+}
+
+static void add_number(void *arg, uint64_t number)
+{
+	struct reader *r = arg;
+
+	fz_grow(r->numbers, r->number_count, r->number_cap);
+	r->numbers[r->number_count++] = number;
+}
+
+/* ---- tables ---- */
+
+static bool read_dictionary(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	const struct {
+		uint32_t field;
+		struct table *table;
+	} tables[] = {
+		{ r->v->mappings, &r->mappings },   { r->v->locations, &r->locations },
+		{ r->v->functions, &r->functions }, { r->v->strings, &r->strings },
+		{ r->v->stacks, &r->stacks },       { r->v->attributes, &r->attributes },
+	};
+
+	while (fz_wire_next(&w))
+		for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
+			if (w.field == tables[i].field && w.type == FZ_WIRE_BYTES)
+				add_message(tables[i].table, w.bytes);
+	return !w.c.bad;
+}
+
+/* The messages in a field of a message, all of them to a table. */
+static bool collect(struct fz_str message, uint32_t field, struct table *to)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w))
+		if (w.field == field && w.type == FZ_WIRE_BYTES)
+			add_message(to, w.bytes);
+	return !w.c.bad;
+}
+
+static bool read_profiles(struct reader *r, const struct table *resources)
+{
+	struct table scopes = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; i < resources->n; i++)
+		ok &= collect(resources->list[i], 2, &scopes);
+	for (uint32_t i = 0; i < scopes.n; i++)
+		ok &= collect(scopes.list[i], 2, &r->profiles);
+	free(scopes.list);
+	return ok;
+}
+
+static int read_tables(struct reader *r, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(r->message);
+	struct table resources = { 0 };
+	bool ok = true, dictionary = false;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == r->v->dictionary && w.type == FZ_WIRE_BYTES)
+			ok &= dictionary = read_dictionary(r, w.bytes);
+		else if (w.field == 1 && w.type == FZ_WIRE_BYTES)
+			add_message(&resources, w.bytes);
+	}
+	ok &= !w.c.bad && read_profiles(r, &resources);
+	free(resources.list);
+	if (!ok)
+		return fail_damaged(r, err);
+	/* Older ones kept locations in each profile, and had no stacks to refer to. */
+	if (!dictionary || (r->stacks.n == 0 && r->locations.n > 1))
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "%s: is of a version of OTLP profiles that cannot be read (this is "
+			       "read: %s); export pprof instead",
+			       r->name, r->v->name);
+	return r->profiles.n ? 0 : fz_fail(err, FZ_EINPUT, "%s: holds no profile", r->name);
+}
+
+/* ---- frames ---- */
+
+static uint32_t push_line(struct reader *r, uint32_t stack, struct fz_str message,
+			  struct fz_str module)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct fz_import_frame f = { 0 };
+	uint64_t function = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			function = w.value;
+		else if (w.field == 2)
+			f.line = fz_import_line((int64_t)w.value);
+		else if (w.field == 3)
+			f.column = fz_import_line((int64_t)w.value);
+	}
+	if (function < r->functions.n) {
+		w = fz_wire_of(r->functions.list[function]);
+		while (fz_wire_next(&w)) {
+			if (w.field == 1 || (w.field == 2 && !f.name.n))
+				f.name = text(r, w.value);
+			else if (w.field == 3)
+				f.file = text(r, w.value);
+			else if (w.field == 4)
+				f.first_line = fz_import_line((int64_t)w.value);
+		}
+	}
+	if (!f.file.n)
+		f.module = module;
+	f.kind = fz_import_kind(f.file, module, FZ_KIND_NATIVE);
+	return fz_profile_stack(r->p, stack, fz_import_frame(r->p, &f));
+}
+
+static uint32_t push_address(struct reader *r, uint32_t stack, uint64_t address,
+			     struct fz_str module)
+{
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+	struct fz_str base = fz_path_base(module);
+
+	fz_buf_add(&name, base.p, base.n);
+	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);
+	struct fz_import_frame f = { .name = fz_buf_view(&name),
+				     .module = module,
+				     .kind = fz_import_kind(FZ_STR(""), module, FZ_KIND_NATIVE) };
+	return fz_profile_stack(r->p, stack, fz_import_frame(r->p, &f));
+}
+
+static struct fz_str module_of(const struct reader *r, uint64_t mapping)
+{
+	struct fz_str module = FZ_STR("");
+
+	if (!mapping || mapping >= r->mappings.n)
+		return module;
+	struct fz_wire w = fz_wire_of(r->mappings.list[mapping]);
+	while (fz_wire_next(&w))
+		if (w.field == 4)
+			module = text(r, w.value);
+	return module;
+}
+
+/* Lines stand innermost first: they are pushed from the last one on. */
+static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
+{
+	if (index >= r->locations.n)
+		return stack;
+	struct fz_wire w = fz_wire_of(r->locations.list[index]);
+	struct table lines = { 0 };
+	uint64_t mapping = 0, address = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			mapping = w.value;
+		else if (w.field == 2)
+			address = w.value;
+		else if (w.field == 3 && w.type == FZ_WIRE_BYTES)
+			add_message(&lines, w.bytes);
+	}
+	struct fz_str module = module_of(r, mapping);
+	if (!lines.n && (address || module.n))
+		stack = push_address(r, stack, address, module);
+	for (uint32_t i = lines.n; i-- > 0;)
+		stack = push_line(r, stack, lines.list[i], module);
+	free(lines.list);
+	return stack;
+}
+
+static uint32_t stack_at(struct reader *r, uint64_t index)
+{
+	if (index >= r->stacks.n)
+		return FZ_NONE;
+	if (r->stack_of[index] != NOT_MADE)
+		return r->stack_of[index];
+	struct fz_wire w = fz_wire_of(r->stacks.list[index]);
+	uint32_t stack = FZ_NONE;
+
+	r->number_count = 0;
+	while (fz_wire_next(&w))
+		if (w.field == 1)
+			fz_wire_numbers(&w, add_number, r);
+	for (uint32_t i = r->number_count; i-- > 0;)
+		stack = push_location(r, stack, r->numbers[i]);
+	return r->stack_of[index] = stack;
+}
+
+/* ---- samples ---- */
+
+static void add_value(void *arg, uint64_t value)
+{
+	struct reader *r = arg;
+	int64_t scaled = fz_import_scaled_int((int64_t)value, r->scale);
+
+	r->value_count++;
+	if (__builtin_add_overflow(r->sum, scaled, &r->sum))
+		r->p->over_limit = true;
+}
+
+/* {key, value {string or number}} */
+static void read_attribute(void *arg, uint64_t index)
+{
+	struct reader *r = arg;
+	struct fz_str key = FZ_STR(""), value = FZ_STR("");
+	uint64_t number = 0;
+
+	if (index >= r->attributes.n)
+		return;
+	struct fz_wire w = fz_wire_of(r->attributes.list[index]);
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			key = text(r, w.value);
+		if (w.field != 2 || w.type != FZ_WIRE_BYTES)
+			continue;
+		struct fz_wire inner = fz_wire_of(w.bytes);
+		while (fz_wire_next(&inner)) {
+			if (inner.field == 1)
+				value = inner.bytes;
+			else if (inner.field == 3)
+				number = inner.value;
+		}
+	}
+	if (fz_str_eq(key, FZ_STR("thread.name")))
+		r->thread.name = fz_profile_string(r->p, value);
+	else if (fz_str_eq(key, FZ_STR("thread.id")))
+		r->thread.tid = number;
+	else if (fz_str_eq(key, FZ_STR("process.pid")))
+		r->thread.pid = number;
+}
+
+/* Values, or times, or both; times alone stand for one each. */
+static bool read_sample(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	int64_t weights[FZ_METRICS_MAX] = { 0 };
+	uint64_t stack = 0;
+
+	r->sum = 0;
+	r->value_count = r->time_count = 0;
+	r->thread = (struct fz_thread){ 0 };
+	while (fz_wire_next(&w)) {
+		if (w.field == r->v->stack)
+			stack = w.value;
+		else if (w.field == r->v->sample_attributes)
+			fz_wire_numbers(&w, read_attribute, r);
+		else if (w.field == r->v->values)
+			fz_wire_numbers(&w, add_value, r);
+		else if (w.field == r->v->times)
+			r->time_count += w.type == FZ_WIRE_BYTES ? w.bytes.n / 8 : 1;
+	}
+	if (w.c.bad)
+		return false;
+	if (!r->value_count)
+		add_value(r, r->time_count);
+	weights[r->metric] = r->sum;
+	struct fz_sample s = {
+		.thread = fz_profile_thread(r->p, &r->thread),
+		.stack = stack_at(r, stack),
+		.status = FZ_STATUS_UNKNOWN,
+		.count = (uint32_t)FZ_MIN(r->time_count, (uint64_t)UINT32_MAX),
+	};
+	if (r->sum)
+		fz_profile_add_sample(r->p, &s, weights);
+	return true;
+}
+
+static struct fz_import_metric metric_of(const struct reader *r, struct fz_str profile,
+					 uint32_t field)
+{
+	struct fz_wire w = fz_wire_of(profile);
+	uint64_t type = 0, unit = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field != field || w.type != FZ_WIRE_BYTES)
+			continue;
+		struct fz_wire inner = fz_wire_of(w.bytes);
+		while (fz_wire_next(&inner)) {
+			if (inner.field == 1)
+				type = inner.value;
+			else if (inner.field == 2)
+				unit = inner.value;
+		}
+	}
+	return fz_import_metric(text(r, type), text(r, unit));
+}
+
+/* Profiles of one type, from several resources, are one metric. */
+static uint32_t add_metric(struct reader *r, const struct fz_import_metric *m)
+{
+	uint32_t at = fz_profile_find_metric(r->p, m->name);
+
+	return at != FZ_NONE ? at : fz_import_add_metric(r->p, m, 0, true);
+}
+
+static void read_facts(struct reader *r, struct fz_str profile)
+{
+	struct fz_wire w = fz_wire_of(profile);
+	struct fz_import_metric period = metric_of(r, profile, r->v->period_type);
+	struct fz_run run = { 0 };
+
+	while (fz_wire_next(&w)) {
+		if (w.field == r->v->time)
+			run.start_unix_ns = FZ_MAX((int64_t)w.value, 0);
+		else if (w.field == r->v->duration)
+			run.duration_ns = FZ_MAX((int64_t)w.value, 0);
+		else if (w.field == r->v->period && fz_str_eq(period.unit, FZ_STR("ns")))
+			r->p->recording.interval_ns =
+				fz_import_scaled_int(FZ_MAX((int64_t)w.value, 0), period.scale);
+	}
+	r->p->recording.duration_ns = run.duration_ns;
+	fz_profile_add_run(r->p, &run);
+}
+
+static int read_samples(struct reader *r, struct fz_error *err)
+{
+	for (uint32_t i = 0; i < r->profiles.n; i++) {
+		struct fz_wire w = fz_wire_of(r->profiles.list[i]);
+		struct fz_import_metric m = metric_of(r, r->profiles.list[i], 1);
+		r->metric = fz_profile_find_metric(r->p, m.name);
+		r->scale = m.scale;
+		while (r->metric != FZ_NONE && fz_wire_next(&w)) {
+			if (w.field == r->v->samples && !read_sample(r, w.bytes))
+				return fail_damaged(r, err);
+			if (r->p->over_limit)
+				return fz_profile_check(r->p, err);
+		}
+		if (w.c.bad)
+			return fail_damaged(r, err);
+	}
+	return 0;
+}
+
+static void release(struct reader *r)
+{
+	struct table *tables[] = { &r->strings, &r->functions,  &r->locations, &r->mappings,
+				   &r->stacks,  &r->attributes, &r->profiles };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
+		free(tables[i]->list);
+	free(r->stack_of);
+	free(r->numbers);
+}
+
+/* No message begins as JSON does. */
+static int read_message(struct fz_input *in, struct fz_buf *ret, struct fz_error *err)
+{
+	const uint8_t *head;
+	int64_t n = fz_input_peek(in, &head, HEAD, err);
+
+	if (n < 0)
+		return (int)n;
+	if (fz_otlp_is_json(head, (size_t)n))
+		return fz_otlp_from_json(in, ret, err);
+	return fz_input_read_all(in, ret, OTLP_MAX, err);
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in), .v = versions };
+	int code = read_message(in, &bytes, err);
+
+	if (code)
+		return code;
+	r.message = fz_buf_view(&bytes);
+	code = read_tables(&r, err);
+	if (code)
+		return code;
+	r.stack_of = fz_reallocarray(NULL, r.stacks.n + 1, sizeof(*r.stack_of));
+	for (uint32_t i = 0; i < r.stacks.n; i++)
+		r.stack_of[i] = NOT_MADE;
+	p->samples.ordered = p->samples.timed = false;
+	for (uint32_t i = 0; i < r.profiles.n; i++) {
+		struct fz_import_metric m = metric_of(&r, r.profiles.list[i], 1);
+		add_metric(&r, &m);
+	}
+	read_facts(&r, r.profiles.list[0]);
+	return read_samples(&r, err);
+}
+
+/* Messages 1 and 2 and nothing else; a resource or a scope first inside. pprof's field 1 holds two
+ * numbers instead. */
+static int sniff(const uint8_t *head, size_t n, const char *name)
+{
+	struct fz_wire w = fz_wire_of((struct fz_str){ (const char *)head, n });
+	int fields = 0;
+	struct fz_cursor c = fz_cursor_of(head, n);
+
+	(void)name;
+	if (fz_otlp_is_json(head, n))
+		return 60;
+	/* The first message may be longer than what is seen of it. */
+	if (fz_cursor_u8(&c) != 0x0a)
+		return 0;
+	uint64_t length = fz_cursor_varint(&c);
+	uint8_t tag = fz_cursor_u8(&c);
+	if (c.bad || (tag != 0x0a && tag != 0x12 && tag != 0x1a))
+		return 0;
+	while (fz_wire_next(&w)) {
+		if (w.field > 2 || w.type != FZ_WIRE_BYTES)
+			return 0;
+		fields++;
+	}
+	return fields >= 2 || length > n ? 50 : 0;
+}
+
+const struct fz_format fz_format_otlp = {
+	.name = "otlp",
+	.title = "OpenTelemetry profiles, protocol buffer or JSON",
+	.suffixes = ".otlp .pb",
+	.notes = "v1development since 1.8 only, the format is not stable yet; links are dropped",
+	.sniff = sniff,
+	.read = read,
+};

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading pprof's profile.proto.
+ *
+ *   Profile: sample types, samples -> location ids -> lines -> function ids -> string indices
+ *
+ * Everything may come in any order and ids are any numbers, so a first pass over the message
+ * lists the tables (strings stay where they are in the file) and a second one makes samples.
+ * A location is a run of frames, innermost first, when functions were inlined into it.
+ *
+ * A sample that carries the label "pprof::base" is one of the side that was subtracted: its
+ * values are negative. They go, positive, to a metric "base".
+ */
+#include "pprof.h"
+
+#include "format.h"
+#include "import.h"
+#include "wire.h"
+
+#define PPROF_MAX ((uint64_t)1 << 30)
+
+struct value_type {
+	uint64_t type, unit; /* strings */
+};
+
+struct function {
+	uint64_t name, file;
+	int32_t first_line;
+};
+
+struct mapping {
+	uint64_t start, offset, file;
+};
+
+struct location {
+	uint64_t mapping, address;
+	struct fz_str message;       /* for its lines */
+	uint32_t first, frame_count; /* in reader.frames; first FZ_NONE: not made yet */
+};
+
+#define TABLE(type, name)     \
+	struct type *name##s; \
+	uint32_t name##_count, name##_cap
+
+struct reader {
+	struct fz_profile *p;
+	const char *name; /* of the file */
+	struct fz_str message;
+	struct fz_str *strings;
+	uint32_t string_count, string_cap;
+	TABLE(value_type, type);
+	TABLE(function, function);
+	TABLE(mapping, mapping);
+	TABLE(location, location);
+	struct fz_map function_of, mapping_of, location_of; /* id -> index */
+	uint64_t default_type;                              /* string */
+	int64_t duration_ns, time_ns, period;
+	struct value_type period_type;
+	bool has_base;
+	double scale[FZ_METRICS_MAX];
+	uint32_t columns;      /* values of a sample that are kept */
+	uint32_t count_column; /* the one that counts samples, or FZ_NONE */
+	uint32_t *frames;      /* of all locations, outermost first */
+	uint32_t frame_count, frame_cap;
+	/* of the sample at hand */
+	uint64_t *ids;
+	uint32_t id_count, id_cap;
+	int64_t values[FZ_METRICS_MAX];
+	uint32_t value_count;
+};
+
+static struct fz_str text(const struct reader *r, uint64_t string)
+{
+	return string < r->string_count ? r->strings[string] : FZ_STR("");
+}
+
+/* ---- first pass ---- */
+
+static struct value_type read_value_type(struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct value_type t = { 0 };
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			t.type = w.value;
+		else if (w.field == 2)
+			t.unit = w.value;
+	}
+	return t;
+}
+
+static void read_function(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct function f = { 0 };
+	uint64_t id = 0, system_name = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			id = w.value;
+		else if (w.field == 2)
+			f.name = w.value;
+		else if (w.field == 3)
+			system_name = w.value;
+		else if (w.field == 4)
+			f.file = w.value;
+		else if (w.field == 5)
+			f.first_line = fz_import_line((int64_t)w.value);
+	}
+	if (!f.name)
+		f.name = system_name;
+	fz_map_put(&r->function_of, id, r->function_count);
+	fz_grow(r->functions, r->function_count, r->function_cap);
+	r->functions[r->function_count++] = f;
+}
+
+static void read_mapping(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct mapping m = { 0 };
+	uint64_t id = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			id = w.value;
+		else if (w.field == 2)
+			m.start = w.value;
+		else if (w.field == 4)
+			m.offset = w.value;
+		else if (w.field == 5)
+			m.file = w.value;
+	}
+	fz_map_put(&r->mapping_of, id, r->mapping_count);
+	fz_grow(r->mappings, r->mapping_count, r->mapping_cap);
+	r->mappings[r->mapping_count++] = m;
+}
+
+static void read_location(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct location l = { .message = message, .first = FZ_NONE };
+	uint64_t id = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			id = w.value;
+		else if (w.field == 2)
+			l.mapping = w.value;
+		else if (w.field == 3)
+			l.address = w.value;
+	}
+	fz_map_put(&r->location_of, id, r->location_count);
+	fz_grow(r->locations, r->location_count, r->location_cap);
+	r->locations[r->location_count++] = l;
+}
+
+static void read_table_entry(struct reader *r, const struct fz_wire *w)
+{
+	switch (w->field) {
+	case 1:
+		fz_grow(r->types, r->type_count, r->type_cap);
+		r->types[r->type_count++] = read_value_type(w->bytes);
+		break;
+	case 3:
+		read_mapping(r, w->bytes);
+		break;
+	case 4:
+		read_location(r, w->bytes);
+		break;
+	case 5:
+		read_function(r, w->bytes);
+		break;
+	case 6:
+		fz_grow(r->strings, r->string_count, r->string_cap);
+		r->strings[r->string_count++] = w->bytes;
+		break;
+	case 9:
+		r->time_ns = (int64_t)w->value;
+		break;
+	case 10:
+		r->duration_ns = (int64_t)w->value;
+		break;
+	case 11:
+		r->period_type = read_value_type(w->bytes);
+		break;
+	case 12:
+		r->period = (int64_t)w->value;
+		break;
+	case 14:
+		r->default_type = w->value;
+		break;
+	default:
+		break;
+	}
+}
+
+static int fail_damaged(const struct reader *r, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "%s: is damaged: no whole pprof profile", r->name);
+}
+
+static int read_tables(struct reader *r, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(r->message);
+
+	while (fz_wire_next(&w)) {
+		read_table_entry(r, &w);
+		/* Every entry is at least two bytes of the file. */
+		if (r->string_count > r->p->limits->strings ||
+		    r->function_count > r->p->limits->functions ||
+		    r->location_count > r->p->limits->frames)
+			return fz_fail(err, FZ_ELIMIT, "%s: holds more than can be read", r->name);
+	}
+	if (w.c.bad)
+		return fail_damaged(r, err);
+	if (!r->type_count)
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: is a pprof profile of nothing: it names no "
+			       "sample type",
+			       r->name);
+	return 0;
+}
+
+/* ---- what the numbers are ---- */
+
+static bool has_base_label(const struct reader *r)
+{
+	static const char label[] = "pprof::base";
+
+	for (uint32_t i = 0; i < r->string_count; i++)
+		if (fz_str_eq(r->strings[i], fz_str_of(label)))
+			return true;
+	return false;
+}
+
+/* The type that the file calls its main one; without a word about it, the last. */
+static uint32_t default_column(const struct reader *r)
+{
+	struct fz_str name = text(r, r->default_type);
+
+	for (uint32_t i = 0; name.n && i < r->columns; i++)
+		if (fz_str_eq(text(r, r->types[i].type), name))
+			return i;
+	return r->columns - 1;
+}
+
+static void read_metrics(struct reader *r)
+{
+	struct fz_profile *p = r->p;
+
+	r->columns = FZ_MIN(r->type_count, (uint32_t)FZ_METRICS_MAX - 1);
+	r->count_column = FZ_NONE;
+	for (uint32_t i = 0; i < r->columns; i++) {
+		struct fz_import_metric m =
+			fz_import_metric(text(r, r->types[i].type), text(r, r->types[i].unit));
+		r->scale[i] = m.scale;
+		fz_import_add_metric(p, &m, 0, true);
+		if (fz_str_eq(m.name, FZ_STR("samples")) && r->count_column == FZ_NONE)
+			r->count_column = i;
+	}
+	p->default_metric = default_column(r);
+	r->has_base = has_base_label(r);
+	struct fz_import_metric base = { FZ_STR("base"),
+					 fz_str_of(p->metrics[p->default_metric].unit), 1 };
+	if (r->has_base)
+		fz_import_add_metric(p, &base, 0, true);
+}
+
+static void read_recording(struct reader *r)
+{
+	struct fz_import_metric period =
+		fz_import_metric(text(r, r->period_type.type), text(r, r->period_type.unit));
+
+	if (fz_str_eq(period.unit, FZ_STR("ns")) && r->period > 0)
+		r->p->recording.interval_ns = fz_import_scaled_int(r->period, period.scale);
+	r->p->recording.duration_ns = FZ_MAX(r->duration_ns, 0);
+	fz_profile_add_run(r->p, &(struct fz_run){ .start_unix_ns = FZ_MAX(r->time_ns, 0),
+						   .duration_ns = FZ_MAX(r->duration_ns, 0) });
+}
+
+/* ---- frames ---- */
+
+static void push_frame(struct reader *r, const struct fz_import_frame *f)
+{
+	fz_grow(r->frames, r->frame_count, r->frame_cap);
+	r->frames[r->frame_count++] = fz_import_frame(r->p, f);
+}
+
+static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct fz_import_frame f = { 0 };
+	uint64_t id = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			id = w.value;
+		else if (w.field == 2)
+			f.line = fz_import_line((int64_t)w.value);
+		else if (w.field == 3)
+			f.column = fz_import_line((int64_t)w.value);
+	}
+	uint32_t at = fz_map_get(&r->function_of, id);
+	if (at != FZ_NONE) {
+		f.name = text(r, r->functions[at].name);
+		f.file = text(r, r->functions[at].file);
+		f.first_line = r->functions[at].first_line;
+	}
+	f.kind = fz_import_kind(f.file, module, FZ_KIND_NATIVE);
+	/* Where there is a file it says more, and is the same in the next build's binary. */
+	if (!f.file.n)
+		f.module = module;
+	push_frame(r, &f);
+}
+
+/* "libc.so.6+0x1234", the address in the file. */
+static void add_address(struct reader *r, const struct location *l, const struct mapping *m,
+			struct fz_str module)
+{
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+	struct fz_str base = fz_path_base(module);
+	uint64_t address = m ? l->address - m->start + m->offset : l->address;
+
+	fz_buf_add(&name, base.p, base.n);
+	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);
+	struct fz_import_frame f = { .name = fz_buf_view(&name),
+				     .module = module,
+				     .kind = fz_import_kind(FZ_STR(""), module, FZ_KIND_NATIVE) };
+	push_frame(r, &f);
+}
+
+/* The lines of a location stand innermost first; frames are wanted outermost first. */
+static void make_location(struct reader *r, struct location *l)
+{
+	struct fz_wire w = fz_wire_of(l->message);
+	uint32_t mapping = fz_map_get(&r->mapping_of, l->mapping);
+	const struct mapping *m = mapping == FZ_NONE ? NULL : &r->mappings[mapping];
+	struct fz_str module = m ? text(r, m->file) : FZ_STR("");
+
+	l->first = r->frame_count;
+	while (fz_wire_next(&w))
+		if (w.field == 4 && w.type == FZ_WIRE_BYTES)
+			add_line(r, w.bytes, module);
+	if (r->frame_count == l->first)
+		add_address(r, l, m, module);
+	l->frame_count = r->frame_count - l->first;
+	for (uint32_t i = 0; i < l->frame_count / 2; i++) {
+		uint32_t *a = &r->frames[l->first + i];
+		uint32_t *b = &r->frames[l->first + l->frame_count - 1 - i];
+		uint32_t saved = *a;
+		*a = *b;
+		*b = saved;
+	}
+}
+
+static uint32_t make_stack(struct reader *r)
+{
+	uint32_t stack = FZ_NONE;
+
+	for (uint32_t i = r->id_count; i-- > 0;) {
+		uint32_t at = fz_map_get(&r->location_of, r->ids[i]);
+		if (at == FZ_NONE)
+			continue;
+		struct location *l = &r->locations[at];
+		if (l->first == FZ_NONE)
+			make_location(r, l);
+		for (uint32_t k = 0; k < l->frame_count; k++)
+			stack = fz_profile_stack(r->p, stack, r->frames[l->first + k]);
+	}
+	return stack;
+}
+
+/* ---- second pass ---- */
+
+static void add_id(void *arg, uint64_t id)
+{
+	struct reader *r = arg;
+
+	fz_grow(r->ids, r->id_count, r->id_cap);
+	r->ids[r->id_count++] = id;
+}
+
+static void add_value(void *arg, uint64_t value)
+{
+	struct reader *r = arg;
+
+	if (r->value_count < FZ_METRICS_MAX)
+		r->values[r->value_count++] = (int64_t)value;
+}
+
+struct labels {
+	struct fz_thread thread;
+	bool base;
+};
+
+/* Labels that tell a thread, as different tools call them. */
+static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct fz_str key = FZ_STR(""), value = FZ_STR("");
+	uint64_t number = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			key = text(r, w.value);
+		else if (w.field == 2)
+			value = text(r, w.value);
+		else if (w.field == 3)
+			number = w.value;
+	}
+	if (value.n)
+		fz_parse_u64(value, INT64_MAX, &number);
+	if (fz_str_eq(key, FZ_STR("pprof::base")))
+		labels->base = fz_str_eq(value, FZ_STR("true"));
+	else if (fz_str_eq(key, FZ_STR("pid")) || fz_str_eq(key, FZ_STR("process_id")))
+		labels->thread.pid = number;
+	else if (fz_str_eq(key, FZ_STR("tid")) || fz_str_eq(key, FZ_STR("thread_id")) ||
+		 fz_str_eq(key, FZ_STR("thread id")))
+		labels->thread.tid = number;
+	else if (fz_str_eq(key, FZ_STR("thread_name")) || fz_str_eq(key, FZ_STR("thread name")))
+		labels->thread.name = fz_profile_string(r->p, value);
+}
+
+static uint32_t count_of(const struct reader *r)
+{
+	int64_t n = r->count_column == FZ_NONE ? 1 : r->values[r->count_column];
+
+	return n > 1 ? (uint32_t)FZ_MIN(n, (int64_t)UINT32_MAX) : 1;
+}
+
+static void add_sample(struct reader *r, const struct labels *labels)
+{
+	int64_t weights[FZ_METRICS_MAX + 1] = { 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->columns && i < r->value_count; i++) {
+		weights[i] = fz_import_scaled_int(r->values[i], r->scale[i]);
+		any |= weights[i] != 0;
+	}
+	if (!any)
+		return;
+	if (labels->base) {
+		int64_t base = -weights[r->p->default_metric];
+		memset(weights, 0, sizeof(weights));
+		weights[r->columns] = base;
+	}
+	struct fz_sample s = {
+		.thread = fz_profile_thread(r->p, &labels->thread),
+		.stack = make_stack(r),
+		.status = FZ_STATUS_UNKNOWN,
+		.count = labels->base ? 1 : count_of(r),
+	};
+	fz_profile_add_sample(r->p, &s, weights);
+}
+
+static bool read_sample(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct labels labels = { 0 };
+
+	r->id_count = r->value_count = 0;
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			fz_wire_numbers(&w, add_id, r);
+		else if (w.field == 2)
+			fz_wire_numbers(&w, add_value, r);
+		else if (w.field == 3 && w.type == FZ_WIRE_BYTES)
+			read_label(r, w.bytes, &labels);
+	}
+	if (!w.c.bad)
+		add_sample(r, &labels);
+	return !w.c.bad;
+}
+
+static int read_samples(struct reader *r, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(r->message);
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 2 && !read_sample(r, w.bytes))
+			return fail_damaged(r, err);
+		if (r->p->over_limit)
+			return fz_profile_check(r->p, err);
+	}
+	return 0;
+}
+
+static void release(struct reader *r)
+{
+	free(r->strings);
+	free(r->types);
+	free(r->functions);
+	free(r->mappings);
+	free(r->locations);
+	free(r->frames);
+	free(r->ids);
+	fz_map_release(&r->function_of);
+	fz_map_release(&r->mapping_of);
+	fz_map_release(&r->location_of);
+}
+
+int fz_pprof_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in) };
+	int code = fz_input_read_all(in, &bytes, PPROF_MAX, err);
+
+	if (code)
+		return code;
+	r.message = fz_buf_view(&bytes);
+	code = read_tables(&r, err);
+	if (code)
+		return code;
+	p->samples.ordered = p->samples.timed = false;
+	read_metrics(&r);
+	read_recording(&r);
+	return read_samples(&r, err);
+}

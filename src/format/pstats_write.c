@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing what pstats.Stats(FILE) reads: one marshalled dict.
+ *
+ *   {(file, line, name): (cc, nc, tt, ct, {(file, line, name) of a caller: (cc, nc, tt, ct)})}
+ *
+ *   cc  samples in which the function was the innermost      tt  its own time in seconds
+ *   nc  samples in which it was on the stack at all          ct  its time with all it called
+ *
+ * as CPython's sampling profiler fills them. Unlike it no marker key {("__sampled__",): True} is
+ * written: any pstats before 3.15 fails on it. Callers are tuples, which every version and the
+ * tools built on it understand, where CPython writes bare counts.
+ *
+ * The marshal codes used are those of version 2, which every Python reads. Where the metric is
+ * not a time its values stand where seconds would.
+ */
+#include "format/pstats_write.h"
+
+#include "profile/places.h"
+
+struct writer {
+	const struct fz_profile *p;
+	struct fz_output *out;
+	struct fz_places places;
+	struct fz_place_call *calls; /* by callee */
+	size_t call_count;
+	double unit; /* of a weight, in seconds */
+};
+
+static void put_u32(struct writer *w, uint32_t v)
+{
+	uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) };
+
+	fz_output_add(w->out, b, sizeof(b));
+}
+
+static void put_code(struct writer *w, char code)
+{
+	fz_output_add(w->out, &code, 1);
+}
+
+static void put_tuple(struct writer *w, uint32_t n)
+{
+	put_code(w, '(');
+	put_u32(w, n);
+}
+
+/* Numbers beyond 31 bits are digits of 15 bits. */
+static void put_int(struct writer *w, uint64_t v)
+{
+	if (v <= INT32_MAX) {
+		put_code(w, 'i');
+		put_u32(w, (uint32_t)v);
+		return;
+	}
+	uint32_t digits = 0;
+	for (uint64_t rest = v; rest; rest >>= 15)
+		digits++;
+	put_code(w, 'l');
+	put_u32(w, digits);
+	for (; v; v >>= 15) {
+		uint8_t b[2] = { (uint8_t)v, (uint8_t)(v >> 8 & 0x7f) };
+		fz_output_add(w->out, b, sizeof(b));
+	}
+}
+
+static void put_double(struct writer *w, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put_code(w, 'g');
+	put_u32(w, (uint32_t)bits);
+	put_u32(w, (uint32_t)(bits >> 32));
+}
+
+/* Python refuses a string that is not UTF-8, so what is not becomes U+FFFD. */
+static void put_str(struct writer *w, struct fz_str s)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+	uint32_t code;
+
+	for (size_t at = 0; at < s.n && !fz_utf8_valid(s);) {
+		size_t n = fz_utf8_decode(s.p + at, s.n - at, &code);
+		if (n)
+			fz_buf_add(&b, s.p + at, n);
+		else
+			fz_buf_str(&b, "\xef\xbf\xbd");
+		at += n ? n : 1;
+	}
+	if (b.n)
+		s = fz_buf_view(&b);
+	put_code(w, 'u');
+	put_u32(w, (uint32_t)s.n);
+	fz_output_add(w->out, s.p, s.n);
+}
+
+static void put_key(struct writer *w, const struct fz_place *place)
+{
+	const struct fz_function *f = fz_place_function(w->p, place);
+
+	put_tuple(w, 3);
+	put_str(w, fz_place_file(w->p, f));
+	put_int(w, (uint64_t)place->line);
+	put_str(w, w->p->strings[f->name]);
+}
+
+static void put_costs(struct writer *w, uint64_t self, uint64_t total, int64_t own, int64_t all)
+{
+	put_int(w, self);
+	put_int(w, total);
+	put_double(w, (double)own * w->unit);
+	put_double(w, (double)all * w->unit);
+}
+
+static void put_entry(struct writer *w, uint32_t number, size_t *call)
+{
+	const struct fz_place *place = &w->places.list[number];
+
+	put_key(w, place);
+	put_tuple(w, 5);
+	put_costs(w, place->self_samples, place->total_samples, place->self, place->total);
+	put_code(w, '{');
+	for (; *call < w->call_count && w->calls[*call].callee == number; ++*call) {
+		const struct fz_place_call *c = &w->calls[*call];
+		put_key(w, &w->places.list[c->caller]);
+		put_tuple(w, 4);
+		put_costs(w, c->self_samples, c->total_samples, c->self, c->total);
+	}
+	put_code(w, '0');
+}
+
+static int compare_callees(const void *pa, const void *pb)
+{
+	const struct fz_place_call *a = pa, *b = pb;
+
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return (a->caller > b->caller) - (a->caller < b->caller);
+}
+
+static void write(struct writer *w)
+{
+	size_t call = 0;
+
+	put_code(w, '{');
+	for (uint32_t i = 0; i < w->places.n; i++)
+		if (w->places.list[i].total_samples)
+			put_entry(w, i, &call);
+	put_code(w, '0');
+}
+
+int fz_pstats_write(const struct fz_profile *p, bool per_line, struct fz_output *out,
+		    struct fz_error *err)
+{
+	struct writer w = { .p = p, .out = out };
+	unsigned by = per_line ? FZ_PLACE_FUNCTION_LINE : FZ_PLACE_FUNCTION;
+
+	if (!p->metric_count)
+		return fz_fail(err, FZ_EINPUT, "the profile has no metric to write");
+	w.unit = strcmp(p->metrics[p->default_metric].unit, "ns") == 0 ? 1e-9 : 1;
+	fz_places_init(&w.places, p, by, p->default_metric);
+	w.calls = fz_places_calls(p, &w.places, &w.places, p->default_metric, false, &w.call_count);
+	if (w.call_count)
+		qsort(w.calls, w.call_count, sizeof(*w.calls), compare_callees);
+	write(&w);
+	free(w.calls);
+	fz_places_release(&w.places);
+	return 0;
+}
