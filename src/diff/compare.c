@@ -43,6 +43,8 @@ static char *feature_names(unsigned features)
 		{ FZ_FEATURE_GC, "gc" },
 		{ FZ_FEATURE_OPCODES, "opcodes" },
 		{ FZ_FEATURE_BLOCKING, "blocking" },
+		{ FZ_FEATURE_TASKS, "tasks" },
+		{ FZ_FEATURE_WAITING_TASKS, "waiting tasks" },
 	};
 	struct fz_buf out = { 0 };
 
@@ -282,11 +284,9 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 {
 	static const char *const names[] = { "base", "head" };
 	const struct fz_profile *p = d->profile[s];
-	uint64_t rejected = 0;
+	uint64_t rejected = fz_quality_rejected(&p->quality);
 	char number[FZ_NUMBER_SIZE];
 
-	for (size_t i = 0; i < FZ_REJECTS; i++)
-		rejected += p->quality.rejected[i];
 	if (p->quality.dropped_bytes)
 		fz_diff_warn(d, "the %s is damaged: %s could not be read", names[s],
 			     fz_format_plural((int64_t)p->quality.dropped_bytes, "byte", number));

@@ -3,6 +3,7 @@
  */
 #include "diff/internal.h"
 
+#include "base/both.h"
 #include "base/buf.h"
 
 #include <math.h>
@@ -46,6 +47,18 @@ static struct fz_str default_metric(const struct fz_profile *p)
 	return fz_str_of(p->metrics[p->default_metric].name);
 }
 
+/* The last resort, for recordings of different tools: two times, whatever their clocks. */
+static bool pair_times(const struct fz_diff *d, uint32_t ret[FZ_SIDES])
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = d->profile[s];
+		if (strcmp(p->metrics[p->default_metric].unit, "ns") != 0)
+			return false;
+		ret[s] = p->default_metric;
+	}
+	return true;
+}
+
 static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options *o,
 			  uint32_t ret[FZ_SIDES])
 {
@@ -62,7 +75,7 @@ static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options 
 	for (uint32_t i = 0; i < head->metric_count; i++)
 		if (find_on_both(d, fz_str_of(head->metrics[i].name), ret))
 			return true;
-	return find_on_both(d, FZ_STR("samples"), ret);
+	return find_on_both(d, FZ_STR("samples"), ret) || pair_times(d, ret);
 }
 
 static char *metric_names(const struct fz_profile *p)
@@ -100,6 +113,11 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 			       "metric %s is in different units (base: %s; head: %s); "
 			       "record both alike",
 			       h->name, b->unit, h->unit);
+	if (strcmp(b->name, h->name) != 0)
+		fz_diff_warn(d,
+			     "the base measured %s time, the head %s time: only their shares "
+			     "can be compared",
+			     b->name, h->name);
 	d->metric = h->name;
 	d->unit = h->unit;
 	return 0;
@@ -107,17 +125,34 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 
 /* ---- trees ---- */
 
+struct growth {
+	const struct fz_profile *profile;
+	struct fz_tree_options options;
+	struct fz_tree *tree;
+};
+
+static void grow_tree(void *arg)
+{
+	struct growth *g = arg;
+
+	g->tree = fz_tree_new(g->profile, &g->options);
+}
+
 static void grow_trees(struct fz_diff *d, const uint32_t metric[FZ_SIDES], bool inverted,
 		       const struct fz_diff_options *o, struct fz_tree *ret[FZ_SIDES])
 {
+	struct growth side[FZ_SIDES];
+
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		struct fz_tree_options options = FZ_TREE_DEFAULTS;
-		options.metric = metric[s];
-		options.inverted = inverted;
-		options.cells = o->cells && inverted == o->inverted;
-		options.lines = o->lines && !inverted && !o->inverted;
-		ret[s] = fz_tree_new(d->profile[s], &options);
+		side[s] = (struct growth){ d->profile[s], FZ_TREE_DEFAULTS, NULL };
+		side[s].options.metric = metric[s];
+		side[s].options.inverted = inverted;
+		side[s].options.cells = o->cells && inverted == o->inverted;
+		side[s].options.lines = o->lines && !inverted && !o->inverted;
 	}
+	fz_both(grow_tree, &side[FZ_BASE], &side[FZ_HEAD]);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		ret[s] = side[s].tree;
 }
 
 static void sum_sides(struct fz_diff *d)
@@ -284,6 +319,7 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 	d->profile[FZ_BASE] = base;
 	d->profile[FZ_HEAD] = head;
 	d->match = o->match;
+	d->inverted = o->inverted;
 	int r = resolve_metric(d, o, metric, err);
 	if (r)
 		return r;

@@ -120,6 +120,7 @@ struct fz_diff_cell {
 struct fz_diff_thread {
 	uint32_t on_side[FZ_SIDES]; /* profile thread or FZ_NONE */
 	char *label;                /* "main", "worker 3", "tid 4711" */
+	char *process;              /* "app.py 4711"; NULL: neither side has several */
 };
 
 struct fz_diff {
@@ -128,6 +129,7 @@ struct fz_diff {
 	struct fz_arena arena;
 	const char *metric, *unit;
 	enum fz_match match;
+	bool inverted;                      /* nodes go from what ran to its callers */
 	enum fz_scale_mode scale;           /* never AUTO */
 	double units[FZ_SIDES];             /* as given */
 	double factor;                      /* multiplies base values before they are compared */

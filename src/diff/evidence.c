@@ -176,34 +176,70 @@ void fz_entities_release(struct fz_entities *e)
 
 /* ---- walks ---- */
 
-struct follower {
-	const struct fz_profile *p;
-	const uint32_t *entity; /* of a stack */
-	struct fz_visits *visits;
-	uint32_t stack; /* where we are; FZ_NONE: nowhere */
+/* The stacks whose last frame counts, as a prefix tree of their own: walks that are about a few
+ * paths then take a few steps. */
+struct step {
+	uint32_t up;     /* the next stack above that counts; FZ_NONE: none */
+	uint32_t depth;  /* how many count, this one included */
+	uint32_t entity; /* FZ_NONE: it does not count itself */
 };
 
-static uint32_t depth_of(const struct fz_profile *p, uint32_t stack)
+static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
 {
-	return stack == FZ_NONE ? 0 : p->stacks[stack].depth;
+	struct step *steps = fz_reallocarray(NULL, p->stack_count + 1ul, sizeof(*steps));
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t up = p->stacks[i].parent;
+		if (up != FZ_NONE && steps[up].entity == FZ_NONE)
+			up = steps[up].up;
+		steps[i] = (struct step){ up, up == FZ_NONE ? 1 : steps[up].depth + 1, entity[i] };
+	}
+	return steps;
+}
+
+struct follower {
+	const struct step *steps;
+	struct fz_visits *visits;
+	uint32_t at; /* the stack that counts where we are; FZ_NONE: none */
+};
+
+static uint32_t depth_of(const struct step *steps, uint32_t stack)
+{
+	return stack == FZ_NONE ? 0 : steps[stack].depth;
 }
 
 /* Frames are left from the leaf up and entered in any order: all at one position. */
 static void go_to(struct follower *f, uint32_t stack, uint64_t at)
 {
-	uint32_t from = f->stack, to = stack;
+	if (stack != FZ_NONE && f->steps[stack].entity == FZ_NONE)
+		stack = f->steps[stack].up;
+	uint32_t from = f->at, to = stack;
 
 	while (from != to) {
-		uint32_t *deeper = depth_of(f->p, from) >= depth_of(f->p, to) ? &from : &to;
-		uint32_t entity = f->entity[*deeper];
-
-		if (entity != FZ_NONE && deeper == &from)
-			fz_visits_leave(&f->visits[entity], at);
-		else if (entity != FZ_NONE)
-			fz_visits_enter(&f->visits[entity], at);
-		*deeper = f->p->stacks[*deeper].parent;
+		if (depth_of(f->steps, from) >= depth_of(f->steps, to)) {
+			fz_visits_leave(&f->visits[f->steps[from].entity], at);
+			from = f->steps[from].up;
+		} else {
+			fz_visits_enter(&f->visits[f->steps[to].entity], at);
+			to = f->steps[to].up;
+		}
 	}
-	f->stack = stack;
+	f->at = stack;
+}
+
+/* Samples of a large profile are all over its stacks: what will be needed is sent for in time. */
+static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint32_t run, size_t i)
+{
+	enum { STEPS = 16, VISITS = 8 };
+	const uint32_t *stack = w->profile->samples.stack;
+
+	if (i + STEPS >= w->run_start[run + 1])
+		return;
+	uint32_t far = stack[w->rows[i + STEPS]], near = stack[w->rows[i + VISITS]];
+	if (far != FZ_NONE)
+		__builtin_prefetch(&f->steps[far]);
+	if (near != FZ_NONE && f->steps[near].entity != FZ_NONE)
+		__builtin_prefetch(&f->visits[f->steps[near].entity], 1);
 }
 
 static void harvest(const struct fz_visits *visits, uint32_t n, struct fz_visit_sum *ret)
@@ -218,16 +254,16 @@ void fz_walk_visits(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	const struct fz_samples *s = &w->profile->samples;
 	fz_auto(fz_free_ptr) struct fz_visits *self = fz_calloc(FZ_MAX(e->n, 1), sizeof(*self));
 	fz_auto(fz_free_ptr) struct fz_visits *total = fz_calloc(FZ_MAX(e->n, 1), sizeof(*total));
-	struct follower f = {
-		.p = w->profile, .entity = e->of_stack[side], .visits = total, .stack = FZ_NONE
-	};
+	fz_auto(fz_free_ptr) struct step *steps = steps_of(w->profile, e->of_stack[side]);
+	struct follower f = { .steps = steps, .visits = total, .at = FZ_NONE };
 	uint64_t at = 0;
 
 	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
 		size_t row = w->rows[i];
 		uint32_t stack = s->stack[row], count = fz_sample_count(w->profile, row);
-		uint32_t entity = stack == FZ_NONE ? FZ_NONE : f.entity[stack];
+		uint32_t entity = stack == FZ_NONE ? FZ_NONE : steps[stack].entity;
 
+		fetch_ahead(&f, w, run, i);
 		/* No visit reaches from one thread into the next. */
 		if (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row)) {
 			go_to(&f, FZ_NONE, at);

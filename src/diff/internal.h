@@ -9,11 +9,11 @@
 /* match.c: functions, function_of, rules. Costs are still 0. */
 int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
 
-/* A mapping "old=new" in its parts. */
+/* A mapping "old=new" in its parts. In them \= stands for = and \\ for a backslash. */
 struct fz_map_rule {
 	struct fz_str old, new;
 };
-bool fz_map_rule_parse(const char *text, struct fz_map_rule *ret);
+bool fz_map_rule_parse(const char *text, struct fz_arena *arena, struct fz_map_rule *ret);
 /* Whether a mapping's side names this function, as "function" or "file:function". */
 bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
 		       struct fz_str file);

@@ -43,14 +43,18 @@ struct fz_judged {
 enum fz_run_word { FZ_RUN_UNKNOWN, FZ_RUN_SAME, FZ_RUN_SLOWER, FZ_RUN_FASTER, FZ_RUN_WORDS };
 extern const char *const fz_run_word_names[FZ_RUN_WORDS]; /* "unknown", "same", ... */
 
-/* Of the whole run; all relative to factor * base (0.1 is 10 %), NaN when there is no test: with
- * share scaling both runs are made equal. */
+/* Of the whole run; all relative to factor * base (0.1 is 10 %), NaN when there is no test. With
+ * share scaling both runs are made equal: only what could be seen of a function is known then, as a
+ * part of the run. */
 struct fz_judged_run {
 	enum fz_run_word word;
 	double change, low, high, z, p;
 	double smallest_visible; /* found four times out of five, if it were there */
-	double more_runs;        /* a side, to see fz_judge_options.run_delta */
+	double visible_share;    /* of a function with that part of the run; 1: of the run itself */
+	double more_runs;        /* a side, to see fz_judge_options.run_delta; may be huge */
 };
+/* The part of the run that such a function has. */
+#define FZ_JUDGE_TYPICAL_SHARE 0.1
 
 struct fz_judge_options {
 	double delta;     /* no larger change of a function is "unchanged": part of the run */
@@ -68,8 +72,9 @@ struct fz_judgement {
 	uint64_t bursts[FZ_SIDES]; /* repeated samples of a late sampler, left out */
 	struct fz_judged_run run;
 	struct fz_judged *self, *total; /* of d->functions */
-	/* Of d->nodes; NULL without options.paths. Only paths of changed functions are tested,
-	 * all others are unknown without an interval. */
+	/* Of d->nodes; NULL without options.paths. Only paths of changed functions are tested. A
+	 * path of an unchanged function is unchanged if what is shown of it is within the margin
+	 * too; all others are unknown. Neither has an interval. */
 	struct fz_judged *path_self, *path_total;
 };
 

@@ -145,7 +145,7 @@ static void apply_map(struct matcher *m, const char *text)
 	struct fz_map_rule rule;
 	uint32_t group = FZ_NONE, found = 0;
 
-	fz_assert(fz_map_rule_parse(text, &rule));
+	fz_assert(fz_map_rule_parse(text, &m->d->arena, &rule));
 	if (rule.new.n) {
 		group = mapped_group(m, rule.new);
 		if (group == FZ_NONE) {
@@ -168,14 +168,41 @@ static void apply_map(struct matcher *m, const char *text)
 			     (int)rule.old.n, rule.old.p, text);
 }
 
-bool fz_map_rule_parse(const char *text, struct fz_map_rule *ret)
+static bool is_escape(const char *c)
 {
-	const char *equals = strchr(text, '=');
+	return c[0] == '\\' && (c[1] == '=' || c[1] == '\\');
+}
 
-	if (!equals || equals == text)
+/* The first '=' that stands for itself; NULL when nothing is before it. */
+static const char *find_equals(const char *text)
+{
+	const char *c = text;
+
+	while (*c && *c != '=')
+		c += is_escape(c) ? 2 : 1;
+	return *c && c > text ? c : NULL;
+}
+
+static struct fz_str unescape(const char *text, const char *end, struct fz_arena *arena)
+{
+	char *out = fz_arena_strndup(arena, text, (size_t)(end - text));
+	size_t n = 0;
+
+	for (const char *c = text; c < end; c++) {
+		c += is_escape(c);
+		out[n++] = *c;
+	}
+	return (struct fz_str){ out, n };
+}
+
+bool fz_map_rule_parse(const char *text, struct fz_arena *arena, struct fz_map_rule *ret)
+{
+	const char *equals = find_equals(text);
+
+	if (!equals)
 		return false;
-	ret->old = (struct fz_str){ text, (size_t)(equals - text) };
-	ret->new = fz_str_of(equals + 1);
+	ret->old = unescape(text, equals, arena);
+	ret->new = unescape(equals + 1, equals + strlen(equals), arena);
 	return true;
 }
 
@@ -196,9 +223,7 @@ bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, stru
 
 int fz_diff_check_map(const char *text, struct fz_error *err)
 {
-	struct fz_map_rule rule;
-
-	if (fz_map_rule_parse(text, &rule))
+	if (find_equals(text))
 		return 0;
 	return fz_fail(
 		err, FZ_EUSAGE,
