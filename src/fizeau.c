@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "format/format.h"
+#include "profile/merge.h"
 #include "profile/tree.h"
 #include "report/report.h"
 
@@ -21,7 +22,9 @@ _Static_assert(FIZEAU_EINPUT == (int)FZ_EINPUT && FIZEAU_ELIMIT == (int)FZ_ELIMI
 		       FIZEAU_EUSAGE == (int)FZ_EUSAGE,
 	       "the same codes");
 _Static_assert((int)FIZEAU_MATCH_EXACT == FZ_MATCH_EXACT &&
-		       (int)FIZEAU_SCALE_SHARE == FZ_SCALE_SHARE && (int)FIZEAU_MOVED == FZ_MOVED,
+		       (int)FIZEAU_SCALE_UNIT == FZ_SCALE_UNIT && (int)FIZEAU_MOVED == FZ_MOVED &&
+		       (int)FIZEAU_CHANGED == FZ_VERDICT_CHANGED &&
+		       (int)FIZEAU_RUN_FASTER == FZ_RUN_FASTER,
 	       "the same enumerations");
 
 struct fizeau_profile {
@@ -34,7 +37,9 @@ struct fizeau_profile {
 
 struct fizeau_diff {
 	struct fz_diff *d;
+	struct fz_judgement *judgement;
 	const char **names, **files; /* of the functions */
+	const char **link_names, **link_files;
 	struct fz_arena arena;
 };
 
@@ -169,6 +174,102 @@ const struct fizeau_function *fizeau_profile_function(const struct fizeau_profil
 	return index < p->function_count ? &p->functions[index] : NULL;
 }
 
+int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t count,
+			 struct fizeau_profile **ret, struct fizeau_error *err)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	int r = count ? 0 : fz_fail(own(err), FZ_EUSAGE, "there is nothing to merge");
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = fz_profile_merge(p, profiles[i]->p, own(err));
+	if (!r)
+		*ret = wrap(fz_steal(p));
+	return r;
+}
+
+size_t fizeau_profile_run_count(const struct fizeau_profile *p)
+{
+	return FZ_MAX(p->p->run_count, 1);
+}
+
+/* ---- building ---- */
+
+struct fizeau_builder {
+	struct fz_profile *p;
+	int64_t interval; /* of time that passes with a sample */
+	int64_t now;
+	uint32_t thread;
+};
+
+struct fizeau_builder *fizeau_builder_new(const struct fizeau_builder_options *options)
+{
+	static const struct fizeau_builder_options defaults = { .metric = NULL };
+	const struct fizeau_builder_options *o = options ? options : &defaults;
+	struct fizeau_builder *b = fz_calloc(1, sizeof(*b));
+	struct fz_thread main = { .tid = 1, .is_main = true };
+
+	b->p = fz_profile_new();
+	b->interval = FZ_MAX(o->interval_ns, 0);
+	b->p->recording.interval_ns = b->interval;
+	b->p->recording.complete = o->complete != 0;
+	b->p->samples.ordered = o->ordered != 0;
+	b->p->samples.timed = o->ordered && b->interval;
+	fz_profile_add_metric(b->p, fz_str_of(o->metric ? o->metric : "samples"),
+			      fz_str_of(o->unit ? o->unit : "count"), 1, true);
+	fz_profile_add_run(b->p, &(struct fz_run){ 0 });
+	b->thread = fz_profile_thread(b->p, &main);
+	return b;
+}
+
+void fizeau_builder_next_run(struct fizeau_builder *b)
+{
+	if (b->p->run_count <= UINT16_MAX)
+		fz_profile_add_run(b->p, &(struct fz_run){ 0 });
+	b->now = 0;
+}
+
+void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value)
+{
+	fz_profile_set_fact(b->p, key, fz_str_of(value));
+}
+
+void fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames, size_t count,
+			int64_t cost)
+{
+	struct fz_sample sample = { .run = (uint16_t)(b->p->run_count - 1),
+				    .thread = b->thread,
+				    .stack = FZ_NONE,
+				    .time = b->now += b->interval };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fizeau_frame *f = &frames[i];
+		uint32_t frame = fz_profile_frame_named(
+			b->p, fz_str_of(f->name), fz_str_of(f->file ? f->file : ""),
+			f->line > 0 ? f->line : FZ_NO_LINE, FZ_KIND_UNKNOWN);
+		sample.stack = fz_profile_stack(b->p, sample.stack, frame);
+	}
+	fz_profile_add_sample(b->p, &sample, &cost);
+}
+
+int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
+			 struct fizeau_error *err)
+{
+	int r = fz_profile_check(b->p, own(err));
+
+	if (!r)
+		*ret = wrap(fz_steal(b->p));
+	fizeau_builder_free(b);
+	return r;
+}
+
+void fizeau_builder_free(struct fizeau_builder *b)
+{
+	if (!b)
+		return;
+	fz_profile_free(b->p);
+	free(b);
+}
+
 /* ---- diffs ---- */
 
 /* Canonical names may be parts of others and end in no zero. */
@@ -178,16 +279,22 @@ static void copy_names(struct fizeau_diff *ret)
 
 	ret->names = fz_calloc(d->function_count, sizeof(*ret->names));
 	ret->files = fz_calloc(d->function_count, sizeof(*ret->files));
+	ret->link_names = fz_calloc(d->function_count, sizeof(*ret->link_names));
+	ret->link_files = fz_calloc(d->function_count, sizeof(*ret->link_files));
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
 		ret->names[i] = fz_arena_strndup(&ret->arena, f->name.p, f->name.n);
 		ret->files[i] = fz_arena_strndup(&ret->arena, f->file.p, f->file.n);
+		ret->link_names[i] = fz_arena_strndup(
+			&ret->arena, f->link.name.n ? f->link.name.p : "", f->link.name.n);
+		ret->link_files[i] = fz_arena_strndup(
+			&ret->arena, f->link.file.n ? f->link.file.p : "", f->link.file.n);
 	}
 }
 
 static int check_options(const struct fizeau_diff_options *o, struct fz_error *err)
 {
-	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_SHARE)
+	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_UNIT)
 		return fz_fail(err, FZ_EUSAGE,
 			       "options: match or scale is none of its enumeration");
 	return 0;
@@ -207,7 +314,9 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 		.cells = true,
 		.lines = true,
 		.force = o->force != 0,
+		.units = { o->base_units, o->head_units },
 	};
+	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
 	struct fz_diff *d = NULL;
 	int r = check_options(o, own(err));
 
@@ -217,6 +326,8 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 		return r;
 	*ret = fz_calloc(1, sizeof(**ret));
 	(*ret)->d = d;
+	judging.paths = true;
+	(*ret)->judgement = fz_judge(d, &judging);
 	copy_names(*ret);
 	return 0;
 }
@@ -228,6 +339,9 @@ void fizeau_diff_free(struct fizeau_diff *d)
 	fz_diff_free(d->d);
 	free(d->names);
 	free(d->files);
+	free(d->link_names);
+	free(d->link_files);
+	fz_judgement_free(d->judgement);
 	fz_arena_release(&d->arena);
 	free(d);
 }
@@ -296,6 +410,51 @@ int fizeau_diff_function(const struct fizeau_diff *d, size_t index,
 		.line = f->line,
 		.state = (enum fizeau_state)f->state,
 		.cost = cost_of(d->d, &f->cost),
+	};
+	return 0;
+}
+
+void fizeau_diff_run_verdict(const struct fizeau_diff *d, struct fizeau_run_verdict *ret)
+{
+	const struct fz_judged_run *run = &d->judgement->run;
+
+	*ret = (struct fizeau_run_verdict){
+		.word = (enum fizeau_run_word)run->word,
+		.change = run->change,
+		.low = run->low,
+		.high = run->high,
+		.smallest_visible = run->smallest_visible,
+	};
+}
+
+int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t index,
+				 struct fizeau_function_verdict *ret)
+{
+	if (index >= d->d->function_count)
+		return FIZEAU_EUSAGE;
+	const struct fz_judged *self = &d->judgement->self[index];
+	const struct fz_judged *total = &d->judgement->total[index];
+	*ret = (struct fizeau_function_verdict){
+		.self = (enum fizeau_verdict)self->verdict,
+		.total = (enum fizeau_verdict)total->verdict,
+		.self_low = self->low,
+		.self_high = self->high,
+		.total_low = total->low,
+		.total_high = total->high,
+	};
+	return 0;
+}
+
+int fizeau_diff_link(const struct fizeau_diff *d, size_t index, struct fizeau_link *ret)
+{
+	if (index >= d->d->function_count)
+		return FIZEAU_EUSAGE;
+	const struct fz_link *link = &d->d->functions[index].link;
+	*ret = (struct fizeau_link){
+		.how = fz_link_names[link->how],
+		.score = link->score,
+		.name = d->link_names[index],
+		.file = d->link_files[index],
 	};
 	return 0;
 }
@@ -377,9 +536,6 @@ int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const cha
 	if (r)
 		return r;
 	struct fz_report_options options = options_for(out);
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	judging.paths = report->by_path;
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d->d, &judging);
-	r = report->diff(&options, d->d, j, out, own(err));
+	r = report->diff(&options, d->d, d->judgement, out, own(err));
 	return r ? r : fz_output_close(fz_steal(out), own(err));
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What a frame's colour means, and the colours themselves.
+// Classes of frames (meaning.js tells which frame is of which) and their colours.
 //
 // In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
-// removed (hollow, in the seed's palette filled); a glyph says the same without colour. The steps are those of CPython's
-// differential flame graph: below 15 % grey, above 15, 30, 50 and from 100 % one step deeper.
-// A plain tree is coloured by share.
-import { BASE, HEAD } from "./data.js";
+// removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain tree
+// is coloured by share.
 
-// Classes of colour. 1-4 are more, 5-8 less; HEAT and above are shares.
+// Classes of colour. Four steps are more, four less; HEAT and above are shares.
 export const SAME = 0;
+export const MORE = 1;
+export const LESS = 5;
 export const NEW = 9;
 export const REMOVED = 10;
 export const ABOVE_REMOVED = 11;
@@ -21,32 +21,15 @@ export const CHANGED = 2;
 // Shares at which a plain tree's colour gets one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
-// Not told from noise: after the shares.
+// After the shares: not told from noise; new, but not told from noise (neutral with purple lines: no
+// pale purple differs from blue for all eyes); new or removed, but the cost was another callee's
+// before or is now.
 export const UNSURE = HEAT + heatSteps.length;
-
-// base is scaled already.
-function diffClass(base, head) {
-	if (base === 0) return head > 0 ? NEW : SAME;
-	const percent = ((head - base) / base) * 100;
-	const size = Math.abs(percent);
-	if (size < 15) return SAME;
-	const step = size >= 100 ? 4 : size > 50 ? 3 : size > 30 ? 2 : 1;
-	return percent > 0 ? step : 4 + step;
-}
-
-// What is not known to have changed is neutral, whatever its numbers; what is known to is coloured.
-function judgedClass(colour, delta, verdict) {
-	if (verdict === UNKNOWN) return UNSURE;
-	if (verdict !== CHANGED) return SAME;
-	return colour === SAME && delta !== 0 ? (delta > 0 ? 1 : 5) : colour;
-}
-
-// The function whose verdict a frame shows: its own, in an inverted tree that of the leaf.
-function judgedFunction(tree, i) {
-	let at = i;
-	while (tree.inverted && tree.parent[at] > 0) at = tree.parent[at];
-	return tree.func[at];
-}
+export const NEW_UNSURE = UNSURE + 1;
+export const MOVED = UNSURE + 2;
+export const MOVED_AWAY = UNSURE + 3;
+// In a plain tree: no code, but a task of asyncio.
+export const TASK = UNSURE + 4;
 
 export function heatClass(share) {
 	let step = 0;
@@ -54,10 +37,10 @@ export function heatClass(share) {
 	return HEAT + step;
 }
 
-const glyphs = { [NEW]: "+", [REMOVED]: "−" };
+const glyphs = { [NEW]: "+", [NEW_UNSURE]: "+", [REMOVED]: "−", [MOVED]: "⇄", [MOVED_AWAY]: "⇄" };
 export function glyphOf(colour) {
-	if (colour >= 1 && colour <= 4) return "▲";
-	if (colour >= 5 && colour <= 8) return "▼";
+	if (colour >= MORE && colour < LESS) return "▲";
+	if (colour >= LESS && colour < NEW) return "▼";
 	return glyphs[colour] ?? "";
 }
 
@@ -94,8 +77,8 @@ const heat = {
 };
 
 const surfaces = {
-	light: { page: "#ffffff", ink: "#1b1e25", quiet: "#c3c8d2", select: "#1b1e25", match: "#0b7a5c", root: "#f3f4f7" },
-	dark: { page: "#16181d", ink: "#eceef2", quiet: "#4a505c", select: "#ffffff", match: "#4fd8a8", root: "#22252c" },
+	light: { page: "#ffffff", ink: "#1b1e25", quiet: "#c3c8d2", select: "#1b1e25", match: "#0b7a5c", root: "#f3f4f7", task: "#c9dde6" },
+	dark: { page: "#16181d", ink: "#eceef2", quiet: "#4a505c", select: "#ffffff", match: "#4fd8a8", root: "#22252c", task: "#2b4c5e" },
 };
 
 function channel(v) {
@@ -121,25 +104,8 @@ function inkOn(fill) {
 export function makePalette(name, theme) {
 	const p = palettes[name][theme];
 	const surface = surfaces[theme];
-	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme], p.same];
+	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme],
+		p.same, p.same, p.same, surface.page, surface.task];
 	const inks = fill.map(inkOn);
 	return { ...surface, fill, inkOf: (colour) => inks[colour], removed: p.removed, isHollow: name !== "tachyon" };
-}
-
-// Colour class of a node of the shown tree.
-// what: {isDiff, elided, side, byTotal, factor, verdicts}
-export function nodeClass(tree, i, what) {
-	const byTotal = what.byTotal || tree.inverted;
-	const values = byTotal ? tree.total : tree.self;
-	if (!what.isDiff) {
-		const side = what.side;
-		return heatClass(values[side][i] / tree.total[side][0]);
-	}
-	if (tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0)
-		return tree.elided && !tree.inverted && !what.removedHere(i) ? ABOVE_REMOVED : REMOVED;
-	const base = values[BASE][i] * what.factor, head = values[HEAD][i];
-	const colour = diffClass(base, head);
-	if (!what.verdicts || (base === 0 && head === 0)) return colour;
-	const family = byTotal && !tree.inverted ? what.verdicts.total : what.verdicts.self;
-	return judgedClass(colour, head - base, family.word[judgedFunction(tree, i)]);
 }

@@ -6,10 +6,15 @@
 // self[1] the head; a page of one profile has only zeros in the base.
 
 const FORMAT = "fizeau-page";
-const VERSION = 1;
+const VERSION = 2;
 
 export const BASE = 0;
 export const HEAD = 1;
+
+// A function that stands for a task of asyncio, among the kinds of functions.
+export const TASK_KIND = 4;
+// No code: what a tool put into a stack, such as the name of a benchmark.
+export const MARKER_KIND = 3;
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -20,16 +25,24 @@ function fromBase64(text) {
 }
 
 async function inflate(bytes) {
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const stream = new DecompressionStream("deflate-raw");
+	const writer = stream.writable.getWriter();
+	// What is wrong with the data is told by the readable end.
+	writer.write(bytes).catch(() => {});
+	writer.close().catch(() => {});
+	return new Uint8Array(await new Response(stream.readable).arrayBuffer());
 }
 
-// Decode numbers of a column into an array that is given.
+// Decode numbers of a column into an array that is given. Where all are a byte each, which is so of
+// the longest columns, they only want copying.
 function readNumbers(bytes, column, out, from) {
 	let p = column.at;
-	const { n, unit } = column;
-	const zigzag = column.type === "z";
-	for (let i = 0; i < n; i++) {
+	const to = from + column.n;
+	if (column.size === column.n) {
+		out.set(bytes.subarray(p, p + column.n), from);
+		return;
+	}
+	for (let i = from; i < to; i++) {
 		let v = bytes[p++];
 		if (v >= 128) {
 			let factor = 128, b;
@@ -40,31 +53,42 @@ function readNumbers(bytes, column, out, from) {
 				factor *= 128;
 			} while (b >= 128);
 		}
-		if (zigzag) v = v % 2 ? -(v + 1) / 2 : v / 2;
-		out[from + i] = unit === 1 ? v : v * unit;
+		out[i] = v;
 	}
 	if (p !== column.at + column.size) throw new Error(`column ${column.name} is damaged`);
-	return out;
+}
+
+// Zigzag makes numbers positive: 0 -1 1 -2 2 ... `beside`: what was subtracted from each, or null.
+function undoZigzag(values, from, unit, beside) {
+	for (let i = from; i < values.length; i++) {
+		const v = values[i];
+		// Bits of what is longer than 32 of them cannot be worked on.
+		const signed = (v <= 0xffffffff ? (v >>> 1) ^ -(v & 1) : v % 2 ? -(v + 1) / 2 : v / 2) * unit;
+		values[i] = beside ? signed + beside[i] : signed;
+	}
 }
 
 function readStrings(bytes, column) {
-	const out = new Array(column.n);
+	const out = new Array(column.n), at = column.at;
 	const decoder = new TextDecoder();
-	let p = column.at;
+	const whole = bytes.subarray(at, at + column.size);
+	// Where each letter is a byte, strings are parts of one long string, which is decoded once.
+	const text = decoder.decode(whole), isPlain = text.length === whole.length;
+	let p = 0;
 	for (let i = 0; i < column.n; i++) {
 		let length = 0, factor = 1, b;
 		do {
-			b = bytes[p++];
+			b = whole[p++];
 			length += (b & 127) * factor;
 			factor *= 128;
 		} while (b >= 128);
-		out[i] = decoder.decode(bytes.subarray(p, p + length));
+		out[i] = isPlain ? text.slice(p, p + length) : decoder.decode(whole.subarray(p, p + length));
 		p += length;
 	}
 	return out;
 }
 
-class Columns {
+export class Columns {
 	constructor(directory, bytes) {
 		this.bytes = bytes;
 		this.byName = new Map(directory.map((column) => [column.name, column]));
@@ -72,11 +96,24 @@ class Columns {
 	has(name) {
 		return this.byName.has(name);
 	}
-	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero.
-	numbers(name, Type, n, before = 0) {
+	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero. `beside`
+	// is the array that the column may be the difference to.
+	numbers(name, Type, n, before = 0, beside = null) {
 		const column = this.byName.get(name);
-		const out = new Type((column ? column.n : n) + before);
-		return column ? readNumbers(this.bytes, column, out, before) : out;
+		const length = (column ? column.n : n) + before;
+		if (!column) return new Type(length);
+		const { type, unit } = column;
+		if (type === "u") {
+			const out = new Type(length);
+			readNumbers(this.bytes, column, out, before);
+			if (unit !== 1) for (let i = before; i < length; i++) out[i] *= unit;
+			return out;
+		}
+		// Before it is undone a zigzag is twice as large.
+		const coded = new Float64Array(length);
+		readNumbers(this.bytes, column, coded, before);
+		undoZigzag(coded, before, unit, type === "d" ? beside : null);
+		return Type === Float64Array ? coded : new Type(coded);
 	}
 	strings(name) {
 		const column = this.byName.get(name);
@@ -104,24 +141,29 @@ function readNodes(columns, count) {
 	const n = count + 1;
 	const up = columns.numbers("node.up", Uint32Array, count, 1);
 	const depth = up;
-	let deepest = 0;
-	for (let i = 1; i < n; i++) {
-		depth[i] = depth[i - 1] + 1 - up[i];
-		if (depth[i] > deepest) deepest = depth[i];
-	}
-	const parent = new Int32Array(n), end = new Uint32Array(n).fill(n);
-	const last = new Int32Array(deepest + 2);
-	let above = 0;
+	const parent = new Int32Array(n), end = new Uint32Array(n);
+	// The callers of node i, as deep as the last node was.
+	const last = [0];
+	let above = 0, deepest = 0;
 	parent[0] = -1;
 	for (let i = 1; i < n; i++) {
-		const d = depth[i];
-		for (let k = above; k >= d; k--) end[last[k]] = i;
-		last[d] = i;
+		const d = above + 1 - up[i];
+		for (; above >= d; above--) end[last[above]] = i;
+		depth[i] = d;
 		parent[i] = last[d - 1];
+		last[d] = i;
 		above = d;
+		if (d > deepest) deepest = d;
 	}
+	for (; above >= 0; above--) end[last[above]] = n;
 	const func = readCallees(columns, count, parent);
 	return { n, func, depth, parent, end, deepest };
+}
+
+// Base and head of a pair of columns.
+function readSides(columns, name, n, before) {
+	const base = columns.numbers(`${name}.base`, Float64Array, n, before);
+	return [base, columns.numbers(`${name}.head`, Float64Array, n, before, base)];
 }
 
 function readCells(columns) {
@@ -133,10 +175,7 @@ function readCells(columns) {
 	return {
 		n, node,
 		thread: columns.numbers("cell.thread", Uint32Array, n),
-		self: [
-			columns.numbers("cell.self.base", Float64Array, n),
-			columns.numbers("cell.self.head", Float64Array, n),
-		],
+		self: readSides(columns, "cell.self", n, 0),
 	};
 }
 
@@ -187,6 +226,25 @@ function readLines(columns, functionCount) {
 	};
 }
 
+// Bytecode instructions, {names, first, line, name, self, total}: rows of node i are [first[i],
+// first[i + 1]). null: none were recorded.
+function readOpcodes(columns, header, nodeCount) {
+	if (!columns.has("op.node")) return null;
+	const step = columns.numbers("op.node", Uint32Array, 0);
+	const n = step.length;
+	const first = new Uint32Array(nodeCount + 2);
+	// The page's node 0 is not in the file.
+	for (let i = 0, at = 1; i < n; i++) first[(at += step[i]) + 1]++;
+	for (let i = 1; i < first.length; i++) first[i] += first[i - 1];
+	const sides = (what) => ["base", "head"].map((s) => columns.numbers(`op.${what}.${s}`, Float64Array, n));
+	return {
+		names: header.opcodes, first,
+		line: columns.numbers("op.line", Int32Array, n),
+		name: columns.numbers("op.name", Uint32Array, n),
+		self: sides("self"), total: sides("total"),
+	};
+}
+
 // chunks[source]: [{start, lines}] in order.
 function readChunks(columns) {
 	const texts = columns.strings("chunk.text");
@@ -199,13 +257,33 @@ function readChunks(columns) {
 	return chunks;
 }
 
-// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed, and half of the 95 %
-// interval (-1: none). null: this page was not judged.
-function readVerdicts(columns, n) {
+// What costs alone do not say of nodes: 1 its cost came from, or went to, a callee beside it; 2 a
+// wrapper that only one side has. null: nothing of the kind.
+function readMarks(columns, count) {
+	if (!columns.has("mark.node")) return null;
+	const step = columns.numbers("mark.node", Uint32Array, 0), kind = columns.numbers("mark.kind", Uint8Array, 0);
+	const marks = new Uint8Array(count + 1);
+	for (let i = 0, at = 1; i < step.length; i++) marks[(at += step[i])] = kind[i];
+	return marks;
+}
+
+// Totals of wrappers in the whole recordings: samples that a wrapper is drawn over are not its own.
+function readWrappers(columns) {
+	const func = columns.numbers("wrapper.function", Uint32Array, 0);
+	const total = ["base", "head"].map((s) => columns.numbers(`wrapper.total.${s}`, Float64Array, func.length));
+	return { func, total };
+}
+
+// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed; half of the 95 %
+// interval, and -100 log10 p (-1: none). Of paths the same words, 3: as its function. null: this
+// page was not judged.
+function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({
 		word: columns.numbers(`function.verdict.${family}`, Uint8Array, n),
 		margin: columns.numbers(`function.margin.${family}`, Float64Array, n),
+		surprise: columns.numbers(`function.surprise.${family}`, Float64Array, n),
+		path: columns.has(`node.verdict.${family}`) ? columns.numbers(`node.verdict.${family}`, Uint8Array, count, 1) : null,
 	});
 	return { self: of("self"), total: of("total") };
 }
@@ -216,24 +294,28 @@ function decode(header, bytes) {
 	data.factor = header.scale?.factor ?? 1;
 	data.unit = header.unit;
 	data.cells = readCells(columns);
-	data.self = [
-		columns.numbers("node.self.base", Float64Array, header.nodes, 1),
-		columns.numbers("node.self.head", Float64Array, header.nodes, 1),
-	];
-	if (data.cells) data.self = selfValues(data, null);
+	data.self = data.cells ? selfValues(data, null) : readSides(columns, "node.self", header.nodes, 1);
 	data.functions = readFunctions(columns, data);
-	data.verdicts = readVerdicts(columns, data.functions.n);
+	data.verdicts = readVerdicts(columns, data.functions.n, header.nodes);
+	data.marks = readMarks(columns, header.nodes);
+	data.wrappers = readWrappers(columns);
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
+	data.opcodes = readOpcodes(columns, header, data.n);
 	return data;
+}
+
+// The columns' bytes; the text that held them is given back.
+export async function unpackData() {
+	const element = document.getElementById("fz-data");
+	const packed = fromBase64(element.textContent.trim());
+	element.textContent = "";
+	return inflate(packed);
 }
 
 export async function loadPage() {
 	const header = JSON.parse(document.getElementById("fz-header").textContent);
 	if (header.format !== FORMAT || header.version !== VERSION)
 		throw new Error("this page was written by a version of Fizeau that its viewer does not know");
-	const element = document.getElementById("fz-data");
-	const packed = fromBase64(element.textContent.trim());
-	element.textContent = "";
-	return decode(header, await inflate(packed));
+	return decode(header, await unpackData());
 }

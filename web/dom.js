@@ -14,6 +14,13 @@ export function el(name, attributes = {}, ...children) {
 	return element;
 }
 
+// A part of the sidebar that can be folded; null without content.
+export function section(id, title, ...children) {
+	const content = children.filter(Boolean);
+	if (!content.length) return null;
+	return el("details", { class: "section", id: `section-${id}`, open: true }, el("summary", {}, title), ...content);
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 // A 20 x 20 line icon from its path.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Numbers for people: durations, counts, shares. The same words as the command line uses.
 
-const grouped = new Intl.NumberFormat("en-US");
-
+// By hand: to ask the browser for it takes as long as reading a small page.
 export function formatCount(v) {
-	return grouped.format(Math.round(v));
+	return String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 // Three significant digits, never an exponent.
 function short(v) {
 	const a = Math.abs(v);
-	if (a >= 100 || a === 0) return grouped.format(Math.round(v));
+	if (a >= 100 || a === 0) return formatCount(v);
 	return v.toFixed(a >= 10 ? 1 : 2);
 }
 
@@ -40,12 +39,19 @@ export function formatShare(f) {
 	return `${p.toFixed(1)} %`;
 }
 
+// A signed part of a whole.
+export function formatPart(f) {
+	const p = f * 100;
+	if (!Number.isFinite(p) || Math.abs(p) < 0.005) return "0 %";
+	return `${p > 0 ? "+" : "−"}${Math.abs(p) < 1 ? Math.abs(p).toFixed(2) : Math.abs(p).toFixed(1)} %`;
+}
+
 // Relative change, null when there was nothing to compare with.
 export function formatPercentChange(ratio) {
 	if (ratio === null || !Number.isFinite(ratio)) return "–";
 	const p = ratio * 100;
 	if (Math.abs(p) < 0.05) return "±0 %";
-	return `${p > 0 ? "+" : "−"}${Math.abs(p) >= 1000 ? grouped.format(Math.round(Math.abs(p))) : Math.abs(p).toFixed(1)} %`;
+	return `${p > 0 ? "+" : "−"}${Math.abs(p) >= 1000 ? formatCount(Math.abs(p)) : Math.abs(p).toFixed(1)} %`;
 }
 
 export function plural(n, noun) {

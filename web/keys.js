@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: MIT
 // Keys: one table for what they do and for the help that lists them.
 import { el } from "./dom.js";
+import { openHelp, scrollPage, toggleSidebar } from "./furniture.js";
+import { openSave, savePicture } from "./save.js";
 
 // [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift.
 const groups = [
 	["Move", [
-		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.move(k)],
-		[["ArrowLeft", "ArrowRight"], "neighbour", (a, k) => a.move(k)],
-		[["Enter"], "zoom to the selected frame", (a) => a.zoomSelected()],
-		[["Backspace"], "back", (a) => a.back()],
-		[["Shift+Backspace"], "forward", (a) => a.forward()],
+		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.selection.move(k)],
+		[["ArrowLeft", "ArrowRight"], "neighbour", (a, k) => a.selection.move(k)],
+		[["Enter"], "zoom to the selected frame", (a) => a.selection.zoom()],
+		[["Backspace"], "back", (a) => a.trail.back()],
+		[["Shift+Backspace"], "forward", (a) => a.trail.forward()],
 		[["0", "Home"], "whole picture", (a) => a.zoomTo([])],
-		[["PageUp", "PageDown"], "scroll", (a, k) => a.scrollPage(k)],
+		[["PageUp", "PageDown"], "scroll", (a, k) => scrollPage(a, k)],
 	]],
 	["Find", [
-		[["/"], "search", (a) => a.focusSearch()],
-		[["n"], "next match", (a) => a.nextMatch(1)],
-		[["N"], "previous match", (a) => a.nextMatch(-1)],
-		[["]"], "next change, the biggest first", (a) => a.nextChange(1), true],
-		[["["], "previous change", (a) => a.nextChange(-1), true],
-		[["Escape"], "clear search and selection", (a) => a.clear()],
+		[["/"], "search", (a) => a.finder.focus()],
+		[["n"], "next match", (a) => a.finder.nextMatch(1)],
+		[["N"], "previous match", (a) => a.finder.nextMatch(-1)],
+		[["]"], "next change, the most certain first", (a) => a.finder.nextChange(1), true],
+		[["["], "previous change", (a) => a.finder.nextChange(-1), true],
+		[["Escape"], "clear search and selection", (a) => a.finder.clear()],
 	]],
 	["View", [
 		[["t"], "table or flame graph", (a) => a.set({ tab: a.state.tab === "table" ? "flame" : "table" })],
 		[["g"], "sandwich: callers and callees of the selected function", (a) => a.openMiddle("sandwich")],
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
+		[["k"], "matches: functions taken for one another", (a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
-		[["c"], "colour by self or by total", (a) => a.set({ by: a.state.by === "self" ? "total" : "self" })],
+		[["c"], "next meaning of colour", (a) => a.nextColour()],
 		[["m"], "file paths or module names", (a) => a.set({ names: a.state.names === "path" ? "module" : "path" })],
 		[["1"], "base", (a) => a.set({ show: "base" }), true],
 		[["2"], "head", (a) => a.set({ show: "head" }), true],
@@ -39,10 +42,14 @@ const groups = [
 		[["T"], "next thread", (a) => a.nextThread()],
 	]],
 	["Page", [
-		[["s"], "sidebar", (a) => a.toggleSidebar()],
+		[["s"], "sidebar", (a) => toggleSidebar(a)],
 		[["d"], "theme", (a) => a.theme.next()],
-		[["y"], "copy a link to this view", (a) => a.copyLink()],
-		[["?"], "this help", (a) => a.openHelp()],
+		[["S"], "save as a picture", openSave],
+		[["v"], "save as SVG", (a) => savePicture(a, "svg")],
+		[["p"], "save as PNG", (a) => savePicture(a, "png")],
+		[["Y"], "copy the table's rows as TSV", (a) => a.copyTable()],
+		[["y"], "copy a link to this view", (a) => a.trail.copy()],
+		[["?"], "this help", openHelp],
 	]],
 ];
 
@@ -51,7 +58,7 @@ const keyNames = {
 	"Shift+Backspace": "Shift Backspace", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn",
 };
 
-export function fillHelp(dialog, isDiff) {
+function fillHelp(dialog, isDiff) {
 	dialog.replaceChildren(
 		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"), el("button", { class: "icon", "aria-label": "Close" }, "×")),
 		el("div", { class: "keys" }, ...groups.map(([title, keys]) => el("section", {}, el("h3", {}, title),
@@ -60,17 +67,19 @@ export function fillHelp(dialog, isDiff) {
 }
 
 export function bindKeys(app, isDiff) {
+	fillHelp(document.getElementById("help"), isDiff);
 	const actions = new Map();
 	for (const [, keys] of groups)
 		for (const [names, , action, diffOnly] of keys)
 			if (isDiff || !diffOnly) for (const name of names) actions.set(name, action);
 	document.addEventListener("keydown", (event) => {
 		const target = event.target;
+		if (target instanceof HTMLInputElement && target.type === "text") return;
 		const typing = target instanceof HTMLInputElement && target.type === "search";
 		if (event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement || document.querySelector("dialog[open]")) return;
 		if (typing) {
-			if (event.key === "Escape") app.clear();
-			else if (event.key === "Enter") app.nextMatch(event.shiftKey ? -1 : 1);
+			if (event.key === "Escape") app.finder.clear();
+			else if (event.key === "Enter") app.finder.nextMatch(event.shiftKey ? -1 : 1);
 			else return;
 			event.preventDefault();
 			return;

@@ -10,8 +10,13 @@
 // A sample counts once, at its outermost frame of the function, in both halves alike.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { Flame, makePicture, showName } from "./flame.js";
-import { invertTree } from "./tree.js";
+import { Flame } from "./flame.js";
+import { showName } from "./labels.js";
+import { Picture } from "./picture.js";
+import { callersTree } from "./tree.js";
+import { Twin } from "./twin.js";
+
+const OPEN_ALL_BELOW = 1e5, NARROWEST = 1 / 20000;
 
 function outermost(tree, f) {
 	const nodes = [];
@@ -22,14 +27,13 @@ function outermost(tree, f) {
 	return nodes;
 }
 
-// The callers' half: a tree of leaves, each the total of one outermost frame, turned round.
+// The callers' half: the ways to the outermost frames, each with its total.
 export function callersOf(tree, f, functionCount, factor) {
-	const self = [new Float64Array(tree.n), new Float64Array(tree.n)];
-	const all = [0, 0];
-	for (const i of outermost(tree, f))
-		for (const side of [BASE, HEAD]) all[side] += self[side][i] = tree.total[side][i];
-	const total = [Float64Array.of(all[BASE]), Float64Array.of(all[HEAD])];
-	return invertTree({ ...tree, self, total, elided: false }, functionCount, factor);
+	const nodes = outermost(tree, f);
+	const all = tree.total.map((values) => nodes.reduce((sum, i) => sum + values[i], 0));
+	const callers = callersTree(tree, nodes, tree.total, all, functionCount, factor);
+	callers.ofTotals = true;
+	return callers;
 }
 
 // Callees of some nodes, by function: [[function, nodes]].
@@ -53,9 +57,13 @@ export function calleesOf(tree, f, factor) {
 	const push = (groups, up) => groups
 		.map(([g, nodes]) => ({ g, nodes, up, weight: Math.max(sum(tree.total[BASE], nodes) * factor, sum(tree.total[HEAD], nodes)) }))
 		.sort((a, b) => a.weight - b.weight || b.g - a.g).forEach((group) => pending.push(group));
-	push([[f, outermost(tree, f)]], 0);
+	const roots = outermost(tree, f);
+	push([[f, roots]], 0);
+	// Parts of large trees that no screen can show are not opened.
+	const size = roots.reduce((all, i) => all + tree.end[i] - i, 0);
+	const limit = size > OPEN_ALL_BELOW ? pending[0].weight * NARROWEST : 0;
 	while (pending.length) {
-		const { g, nodes, up } = pending.pop();
+		const { g, nodes, up, weight } = pending.pop();
 		const at = func.push(g) - 1;
 		parent.push(up);
 		depth.push(depth[up] + 1);
@@ -64,7 +72,7 @@ export function calleesOf(tree, f, factor) {
 			total[side].push(sum(tree.total[side], nodes));
 			if (up === 0) total[side][0] += total[side][at];
 		}
-		push(calleesByFunction(tree, nodes), at);
+		if (weight >= limit) push(calleesByFunction(tree, nodes), at);
 	}
 	const n = func.length, end = Uint32Array.from(func, (_, i) => i + 1);
 	for (let i = n - 1; i > 0; i--) end[parent[i]] = Math.max(end[parent[i]], end[i]);
@@ -87,10 +95,12 @@ export class Sandwich {
 
 	half(name) {
 		const { app } = this;
-		const canvas = el("canvas", { role: "img" });
-		const space = el("div", {}, canvas);
-		const scroller = el("div", { class: "half", tabindex: "0", role: "group", "aria-label": name }, space);
+		const canvas = el("canvas", { "aria-hidden": "true" });
+		const grid = el("div", { id: `grid-${name.toLowerCase()}`, "aria-describedby": "grid-help" });
+		const space = el("div", {}, grid, canvas);
+		const scroller = el("div", { class: "half" }, space);
 		const flame = new Flame(app.data, { canvas, space, scroller, location: (f) => app.shortPlaceOf(f) });
+		new Twin(app, flame, grid);
 		const at = (event) => {
 			const box = canvas.getBoundingClientRect();
 			return flame.hit(event.clientX - box.left, event.clientY - box.top);
@@ -121,8 +131,8 @@ export class Sandwich {
 		const name = showName(data.functions.names[f]);
 		this.title.textContent = `${name}: callers above, callees below`;
 		this.halves.forEach((flame, k) => {
-			flame.setPicture(makePicture(trees[k], drawn), 0);
-			flame.canvas.setAttribute("aria-label", `${k ? "Callees" : "Callers"} of ${name}`);
+			flame.setPicture(new Picture(trees[k], drawn), 0);
+			flame.twin.grid.setAttribute("aria-label", `${k ? "Callees" : "Callers"} of ${name}`);
 		});
 		this.draw();
 	}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The sidebar: what was measured and how well, what stands out, and which threads to show.
+import { buildBenchmarks } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
-import { el } from "./dom.js";
+import { buildChoices } from "./choices.js";
+import { CHANGED } from "./colors.js";
+import { el, section } from "./dom.js";
+import { stateOf } from "./filters.js";
 import { compare, formatChange, formatCount, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { showName } from "./flame.js";
+import { movedFunctions } from "./inferred.js";
+import { showName } from "./labels.js";
+import { buildProcesses } from "./processes.js";
 
 const HOTSPOTS = 6;
-
-function section(id, title, ...children) {
-	const content = children.filter(Boolean);
-	if (!content.length) return null;
-	return el("details", { class: "section", id: `section-${id}`, open: true }, el("summary", {}, title), ...content);
-}
 
 function facts(rows) {
 	const shown = rows.filter(([, v]) => v !== "" && v !== null && v !== undefined);
@@ -21,28 +21,29 @@ function facts(rows) {
 
 // ---- summary ----
 
-const words = { slower: "Slower", faster: "Faster", same: "No change beyond ±", unknown: "Cannot tell slower from faster" };
+const runWords = { slower: "Slower", faster: "Faster" };
 
-// The run's verdict, as the text report words it. It is about these sides in this order.
+// The run's verdict and what could have been seen, in the words of the text report, which are about
+// the sides as they were given; the other way round the words of a change are turned.
 function verdict(app) {
-	const v = app.data.header.verdict;
-	if (!v || v.method === "none" || app.data.isSwapped) return null;
-	if (v.method === "identical") return el("p", { class: "verdict" }, "No change, both are one recording");
-	if (v.change_pct === null) return el("p", { class: "verdict" }, "By share, nothing is said about the whole run");
+	const { header, isSwapped } = app.data;
+	const v = header.verdict;
+	if (!v) return null;
 	const percent = (p) => formatPercentChange(p / 100);
-	const interval = `[${percent(v.low)}, ${percent(v.high)}]`;
-	const text = v.word === "same" ? words.same + formatShare(Math.max(-v.low, v.high) / 100) :
-		v.word === "unknown" ? `${words.unknown} ${interval}` :
-		`${words[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} ${interval}`;
-	const more = v.more_runs > 0 && v.more_runs < 1e6 ? `; ${plural(Math.ceil(v.more_runs), "more run")} a side would show 5 %` : "";
-	return [el("p", { class: "verdict" }, text), v.smallest_visible_pct !== null && el("p", { class: "quiet" },
-		`Smallest change visible: ${formatShare(v.smallest_visible_pct / 100)}${more}`)];
+	const isTurned = isSwapped && v.word in runWords;
+	const text = isTurned ? `${runWords[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} [${percent(v.low)}, ${percent(v.high)}]` : v.text;
+	const hasInterval = v.low !== null && v.high !== null && !text.includes("[");
+	return [
+		el("p", { class: "verdict" }, text),
+		hasInterval && el("p", { class: "quiet" }, `95 % interval ${percent(v.low)} … ${percent(v.high)}`),
+		v.power && !isSwapped && el("p", { class: "quiet" }, v.power),
+	].filter(Boolean);
 }
 
 function headline(app) {
 	const { header, unit, factor } = app.data;
 	const c = compare(header.base.sum, header.head.sum, factor);
-	const judged = header.verdict && header.verdict.method !== "none" && !app.data.isSwapped;
+	const judged = header.verdict && header.verdict.method !== "none";
 	const isNoise = judged && !["slower", "faster"].includes(header.verdict.word);
 	const way = isNoise ? "same" : c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
 	const isShare = header.scale.mode === "share";
@@ -71,10 +72,12 @@ function summaryRows(app, side) {
 	const rate = Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ? `${formatCount(r.achieved_hz)} / s` :
 		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
 		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
+	// Rows of a counted recording are contexts, not samples.
+	const isCounted = header.unit === "count" && header.metric !== "samples";
 	return [
 		["Measured", metricName(header)],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
-		["Samples", formatCount(side.samples)],
+		["Samples", isCounted ? "" : formatCount(side.samples)],
 		["Duration", seconds],
 		["Rate", rate],
 		["Runs", side.runs > 1 ? formatCount(side.runs) : ""],
@@ -89,7 +92,7 @@ function sideColumns(app, rowsOf) {
 	const base = rowsOf(header.base), head = rowsOf(header.head);
 	const rows = head.map(([k, v], i) => [k, base[i][1], v]).filter(([, a, b]) => a || b);
 	return el("table", { class: "sides" },
-		el("tr", {}, el("th", {}), el("th", {}, "Before"), el("th", {}, "After")),
+		el("tr", {}, el("td", {}), el("th", {}, "Before"), el("th", {}, "After")),
 		...rows.map(([k, a, b]) => el("tr", {}, el("th", {}, k), el("td", {}, a || "–"), el("td", {}, b || "–"))));
 }
 
@@ -153,7 +156,7 @@ function quality(app) {
 		return el("td", {}, count, share && el("small", {}, share));
 	};
 	return section("quality", "Sampling quality", qualityMeter(header.base, "Before"), qualityMeter(header.head, "After"),
-		el("table", { class: "sides" }, el("tr", {}, el("th", {}), el("th", {}, "Before"), el("th", {}, "After")),
+		el("table", { class: "sides" }, el("tr", {}, el("td", {}), el("th", {}, "Before"), el("th", {}, "After")),
 			...names.filter((k) => of(rows[0], k) || of(rows[1], k)).map((k) =>
 				el("tr", {}, el("th", {}, k), cell(of(rows[0], k)), cell(of(rows[1], k))))));
 }
@@ -186,12 +189,13 @@ function runtime(app) {
 	const percent = (v) => (v === null ? "–" : `${Math.round(v * 100)}`);
 	const cells = (list) => known.map(([key]) =>
 		el("td", {}, `${sides.map((s) => percent(stateShare(list.map((t) => t[s]).filter(Boolean), key))).join(" → ")} %`));
-	const chosen = threads.filter((_, i) => !app.state.threads || app.state.threads[i]);
+	const chosen = threads.filter((t, i) => (!app.state.threads || app.state.threads[i]) && sides.some((s) => t[s]?.samples > 0));
 	const row = (name, list) => el("tr", {}, el("th", { title: name }, name), ...cells(list));
+	if (!chosen.length) return [];
 	const shown = chosen.slice(0, THREADS_SHOWN);
 	return [
 		el("table", { class: "states" },
-			el("tr", {}, el("th", {}), ...known.map(([, short, title]) => el("th", { title }, short))),
+			el("tr", {}, el("td", {}), ...known.map(([, short, title]) => el("th", { title }, short))),
 			...(shown.length > 1 ? shown.map((t) => row(showName(t.label), [t])) : []),
 			row(shown.length > 1 ? "together" : showName(shown[0].label), chosen)),
 		chosen.length > shown.length && el("p", { class: "quiet" }, `and ${plural(chosen.length - shown.length, "thread")} more`),
@@ -201,7 +205,7 @@ function runtime(app) {
 // ---- hotspots and changes ----
 
 function hotspotItem(app, f, value, detail, kind) {
-	return el("li", {}, el("button", { class: "spot", onclick: () => app.findFunction(f), title: "Find in the flame graph" },
+	return el("li", {}, el("button", { class: "spot", onclick: () => app.finder.findFunction(f), title: "Find in the flame graph" },
 		el("span", { class: "pair" }, el("span", { class: "what" }, showName(app.data.functions.names[f])),
 			el("span", { class: `much ${kind}` }, value)),
 		el("span", { class: "pair" }, el("span", { class: "place" }, app.placeOf(f)),
@@ -229,47 +233,69 @@ function hotspots(app, costs, side, all) {
 		hotspotItem(app, f, formatShare(self[f] / all), formatValue(self[f], app.data.unit), ""));
 }
 
+// In a judged page those that certainly changed.
 function changes(app, costs) {
-	const { functions, factor, unit } = app.data;
+	const { data } = app;
+	const { functions, factor, unit, verdicts } = data;
+	const moved = movedFunctions(data);
 	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], factor);
-	return largest(functions.n, (f) => Math.abs(c(f).delta), HOTSPOTS).map((f) => {
+	const size = (f) => (verdicts && verdicts.self.word[f] !== CHANGED ? 0 : Math.abs(c(f).delta));
+	return largest(functions.n, size, HOTSPOTS).map((f) => {
 		const { base, head, delta, ratio } = c(f);
-		const percent = ratio === null ? "new" : head === 0 && costs.total[HEAD][f] === 0 ? "removed" : formatPercentChange(ratio);
+		const state = stateOf(data, f);
+		const word = moved?.[f] ? "moved" : state === "new" || state === "removed" ? state : ratio === null ? "from none" : formatPercentChange(ratio);
 		return hotspotItem(app, f, formatChange(delta, unit),
-			`${formatValue(base, unit)} → ${formatValue(head, unit)} · ${percent}`, delta > 0 ? "more" : "less");
+			`${formatValue(base, unit)} → ${formatValue(head, unit)} · ${word}`, delta > 0 ? "more" : "less");
 	});
 }
 
 // ---- threads ----
 
-function threadFilter(app) {
+// Cost of each thread; null when the page does not tell threads apart.
+function threadSums(app) {
 	const { threads } = app.data.header;
 	if (threads.length < 2 || !app.data.cells) return null;
 	const sums = threads.map(() => 0);
 	const { cells } = app.data;
 	for (let i = 0; i < cells.n; i++) sums[cells.thread[i]] += Math.max(cells.self[HEAD][i], cells.self[BASE][i] * app.data.factor);
+	return sampledThreads(sums).length < 2 ? null : sums;
+}
+
+// Of the others there is nothing to choose.
+function sampledThreads(sums) {
+	return [...sums.keys()].filter((i) => sums[i] > 0);
+}
+
+function threadFilter(app, sums) {
+	const { threads } = app.data.header;
+	if (!sums) return null;
+	const listed = sampledThreads(sums);
 	const all = sums.reduce((a, b) => a + b, 0);
-	const boxes = threads.map((t, i) => el("input", { type: "checkbox", checked: true, "data-thread": String(i), onchange: () => choose() }));
+	const boxes = listed.map((i) => el("input", { type: "checkbox", checked: true, "data-thread": String(i), onchange: () => choose() }));
 	const choose = () => {
-		const flags = Uint8Array.from(boxes, (b) => (b.checked ? 1 : 0));
-		app.set({ threads: flags.includes(0) && flags.includes(1) ? flags : null });
+		const flags = new Uint8Array(threads.length);
+		boxes.forEach((b, k) => (flags[listed[k]] = b.checked ? 1 : 0));
+		const n = boxes.filter((b) => b.checked).length;
+		app.set({ threads: n > 0 && n < boxes.length ? flags : null });
 	};
-	const items = threads.map((t, i) => {
+	const items = listed.map((i, at) => {
 		const only = el("button", { class: "link only", title: "Only this thread", onclick: () => {
-			boxes.forEach((b, k) => (b.checked = k === i));
+			boxes.forEach((b, k) => (b.checked = k === at));
 			choose();
 		} }, "only");
-		return el("li", { "data-label": t.label.toLowerCase() },
-			el("label", {}, boxes[i], el("span", {}, showName(t.label))), only,
+		const { label, process } = threads[i];
+		const name = process ? `${label} · ${process}` : label;
+		return el("li", { "data-label": name.toLowerCase() },
+			el("label", {}, boxes[at], el("span", {}, showName(name))), only,
 			el("span", { class: "quiet" }, formatShare(sums[i] / all)));
 	});
-	app.syncThreads = () => boxes.forEach((b, i) => (b.checked = !app.state.threads || app.state.threads[i] === 1));
-	const find = threads.length > 8 && el("input", {
+	app.syncThreads = () => boxes.forEach((b, k) => (b.checked = !app.state.threads || app.state.threads[listed[k]] === 1));
+	const find = listed.length > 8 && el("input", {
 		type: "search", placeholder: "Filter threads", "aria-label": "Filter threads",
 		oninput: (e) => items.forEach((li) => (li.hidden = !li.dataset.label.includes(e.target.value.toLowerCase()))),
 	});
 	return section("threads", "Threads", find, el("ul", { class: "threads" }, ...items),
-		el("button", { class: "link", onclick: () => app.set({ threads: null }) }, `All ${plural(threads.length, "thread")}`));
+		el("button", { class: "link", onclick: () => app.set({ threads: null }) }, `All ${plural(listed.length, "thread")}`));
 }
 
 // ---- facts ----
@@ -302,10 +328,13 @@ export class Sidebar {
 		this.spotsTitle = el("summary", {});
 		this.states = el("div", {});
 		this.statesSection = section("runtime", "Runtime", this.states);
+		this.choices = buildChoices(app);
+		const sums = threadSums(app);
+		this.processes = sums ? buildProcesses(app, sums) : { section: null, sync() {} };
 		box.replaceChildren(...[
-			summary(app),
+			summary(app), buildBenchmarks(app),
 			el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots),
-			threadFilter(app), this.statesSection, quality(app), recordingFacts(app),
+			this.processes.section, threadFilter(app, sums), ...this.choices.sections, this.statesSection, quality(app), recordingFacts(app),
 		].filter(Boolean));
 	}
 
@@ -314,10 +343,12 @@ export class Sidebar {
 		const { app } = this;
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
 		const items = what.isDiff ? changes(app, costs) : hotspots(app, costs, what.side, what.all);
-		this.spots.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, "nothing")]));
+		this.spots.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
 		const rows = runtime(app);
 		this.states.replaceChildren(...rows);
 		this.statesSection.hidden = !rows.length;
 		app.syncThreads?.();
+		this.processes.sync();
+		this.choices.sync();
 	}
 }

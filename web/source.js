@@ -9,7 +9,10 @@
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatShare, formatValue } from "./format.js";
-import { showName } from "./flame.js";
+import { linksByFunction } from "./inferred.js";
+import { showName } from "./labels.js";
+import { opcodesOfLines, opcodeWords } from "./opcodes.js";
+import { verdictWords } from "./tooltip.js";
 
 // Lines around those that cost something, and the most that are aligned: the table of the
 // alignment has the square of that.
@@ -77,21 +80,45 @@ export class SourceView {
 		this.title.textContent = `${showName(data.functions.names[f])}: source`;
 		const sides = [BASE, HEAD].map((side) => storedLines(data, f, side));
 		const isDiff = what.isDiff && sides[BASE].length > 0;
-		const rows = isDiff ? this.diffRows(sides) : this.plainRows(sides[what.side].length ? sides[what.side] : sides[HEAD]);
+		const rows = isDiff ? this.diffRows(f, sides) : this.plainRows(f, sides, sides[what.side].length ? what.side : HEAD);
 		this.table.replaceChildren(...rows);
-		this.note.textContent = !rows.length ? "No source of this function was recorded." :
-			this.app.state.threads ? "Lines count all threads." : "";
+		this.note.textContent = this.notes(f, isDiff, rows.length > 0).join(" ");
 	}
 
-	diffRows([before, after]) {
+	notes(f, isDiff, hasRows) {
+		const { data, state } = this.app;
+		if (data.unjudged?.[f] && data.origins[f].length > 1) return ["A rule for names made this of several functions: there are no lines of it."];
+		if (!hasRows) return ["No source of this function was recorded."];
+		const link = isDiff ? linksByFunction(data).get(f) : null;
+		return [
+			link && `In the base it is ${showName(link.from_name)}${link.from_file ? ` in ${showName(link.from_file)}` : ""}.`,
+			(state.threads || state.modules || state.verdict) && "Lines count all samples, whatever is filtered.",
+			isDiff && data.verdicts && !data.unjudged?.[f] && `Its own time in the whole run: ${verdictWords[data.verdicts.self.word[f]]}; single lines are not judged.`,
+		].filter(Boolean);
+	}
+
+	// What stands below a line: its bytecode instructions, of recordings that have them.
+	opcodes(f) {
+		const { data } = this.app;
+		if (!data.opcodes) return () => null;
+		const lines = opcodesOfLines(data, f);
+		const words = (line, side) => (line ? opcodeWords(data, lines.get(line.number), side) : "");
+		return (before, after) => {
+			const text = [...new Set([words(before, BASE), words(after, HEAD)])].filter(Boolean).join(" → ");
+			return text && el("small", { class: "opcodes", title: "instructions of the line" }, text);
+		};
+	}
+
+	diffRows(f, [before, after]) {
 		const { factor, unit } = this.app.data;
+		const ops = this.opcodes(f);
 		const pairs = alignLines(before, after).map(([a, b]) => ({ a, b, c: compare(a?.cost ?? 0, b?.cost ?? 0, factor) }));
 		const most = Math.max(...pairs.map(({ c }) => Math.abs(c.delta))) || 1;
 		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
 		return [heading(["Before", "After", "", "Source", "Before", "After", "Δ"]), ...pairs.map(({ a, b, c }) => {
 			const row = el("tr", { class: c.delta > 0 ? "heat-more" : c.delta < 0 ? "heat-less" : "" },
 				el("td", { class: "at" }, a ? String(a.number) : ""), el("td", { class: "at" }, b ? String(b.number) : ""),
-				el("td", {}, a ? (b ? "" : "−") : "+"), el("td", { class: "code" }, (b ?? a).text),
+				el("td", {}, a ? (b ? "" : "−") : "+"), el("td", { class: "code" }, (b ?? a).text, ops(a, b)),
 				el("td", {}, value(c.base)), el("td", {}, value(c.head)),
 				el("td", { class: c.delta > 0 ? "more" : "less" }, c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, unit)}` : ""));
 			row.style.setProperty("--heat", `${(Math.abs(c.delta) / most) * 32}%`);
@@ -99,12 +126,13 @@ export class SourceView {
 		})];
 	}
 
-	plainRows(lines) {
+	plainRows(f, sides, side) {
 		const { unit } = this.app.data;
+		const lines = sides[side], ops = this.opcodes(f);
 		if (!lines.length) return [];
 		const all = lines.reduce((s, l) => s + l.cost, 0) || 1;
 		return [heading(["Line", "Source", "Time", "Share"]), ...lines.map((l) => {
-			const row = el("tr", { class: l.cost ? "heat-own" : "" }, el("td", { class: "at" }, String(l.number)), el("td", { class: "code" }, l.text),
+			const row = el("tr", { class: l.cost ? "heat-own" : "" }, el("td", { class: "at" }, String(l.number)), el("td", { class: "code" }, l.text, ops(side === BASE ? l : null, side === HEAD ? l : null)),
 				el("td", {}, l.cost ? formatValue(l.cost, unit) : ""), el("td", {}, l.cost ? formatShare(l.cost / all) : ""));
 			row.style.setProperty("--heat", `${(l.cost / all) * 45}%`);
 			return row;

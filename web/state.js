@@ -17,8 +17,17 @@ function initialState(data) {
 		inverted: header.inverted,
 		up: false,
 		by: "self",
+		// What the table's columns are of, its order (column, "-" before it: falling) and its filter.
+		cost: "self",
+		sort: "",
+		rows: "",
 		names: "path",
+		// Filters: flags of threads, names of modules, a word; null or "": all.
 		threads: null,
+		modules: null,
+		verdict: "",
+		// Patterns and what replaces them in names: transform.js.
+		rules: [],
 		query: "",
 		// Function of the sandwich and of the source, -1: the one that matters most.
 		middle: -1,
@@ -69,13 +78,16 @@ export const layouts = ["head", "base", "union", "delta"];
 
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
-	tab: ["flame", "sandwich", "source", "table"],
+	tab: ["flame", "sandwich", "source", "table", "matches"],
 	show: ["diff", "base", "head"],
 	layout: layouts,
-	by: ["self", "total"],
+	by: ["self", "total", "share", "surprise"],
+	cost: ["self", "total"],
+	verdict: ["", "changed", "unknown", "unchanged", "new", "removed"],
 	names: ["path", "module"],
 };
 const flags = ["swapped", "elided", "inverted", "up"];
+const texts = ["sort", "rows"];
 
 export function linkOf(data, state) {
 	const start = initialState(data);
@@ -84,6 +96,9 @@ export function linkOf(data, state) {
 	for (const key of flags) if (state[key] !== start[key]) p.set(key, state[key] ? "1" : "0");
 	if (state.threads)
 		data.header.threads.forEach((t, i) => state.threads[i] && p.append("thread", t.label));
+	for (const name of state.modules ?? []) p.append("module", name);
+	for (const [pattern, text] of state.rules) p.append("rule", `${pattern}\t${text}`);
+	for (const key of texts) if (state[key]) p.set(key, state[key]);
 	if (state.query) p.set("q", state.query);
 	if (state.middle >= 0) p.set("g", hashPath(data, [state.middle]));
 	if (state.zoom.length) p.set("f", hashPath(data, state.zoom));
@@ -102,6 +117,14 @@ export function sidesOfLink(hash, data) {
 	return data.isDiff && isSwapped !== Boolean(data.isSwapped);
 }
 
+// Rules come before everything else: they make the functions that the rest of a link names.
+export function rulesOfLink(hash) {
+	return new URLSearchParams(hash.replace(/^#/, "")).getAll("rule").map((rule) => {
+		const at = rule.indexOf("\t");
+		return at < 0 ? [rule, ""] : [rule.slice(0, at), rule.slice(at + 1)];
+	});
+}
+
 // The state of a link; `f` is resolved by the caller, once the tree is known.
 export function stateOfLink(data, hash) {
 	const p = new URLSearchParams(hash.replace(/^#/, ""));
@@ -113,6 +136,11 @@ export function stateOfLink(data, hash) {
 	for (const key of flags) if (p.has(key)) state[key] = p.get(key) === "1";
 	if (!data.isDiff) state.elided = state.swapped = false;
 	state.threads = threadsOf(data, p.getAll("thread"));
+	state.modules = p.has("module") ? p.getAll("module") : null;
+	state.rules = rulesOfLink(hash);
+	for (const key of texts) state[key] = p.get(key) ?? "";
+	if (!data.isDiff && state.tab === "matches") state.tab = "flame";
+	if (!data.isDiff || (!data.verdicts && !["new", "removed"].includes(state.verdict))) state.verdict = "";
 	state.query = p.get("q") ?? "";
 	if (p.has("g")) state.middle = hashFunctions(data).findIndex((_, i) => hashPath(data, [i]) === p.get("g"));
 	const f = p.get("f");

@@ -1,13 +1,43 @@
 // SPDX-License-Identifier: MIT
 // A diff the other way round: the head becomes the base. Everything that is shown is computed from
-// these arrays, so exchanging them mirrors the page.
+// these arrays, so exchanging them mirrors the page. Verdicts keep their words, intervals lie on the
+// other side of zero and are of what is the base now.
+
+const mirrored = { slower: "faster", faster: "slower" };
+
+// The run's verdict is relative to its base: (head - base) / base.
+function swapVerdict(v) {
+	if (!v || v.change_pct === null) return;
+	const scale = 1 / (1 + v.change_pct / 100);
+	const turn = (p) => (p === null ? null : -p * scale);
+	v.word = mirrored[v.word] ?? v.word;
+	[v.low, v.high] = [turn(v.high), turn(v.low)];
+	v.change_pct = turn(v.change_pct);
+	if (v.smallest_visible_pct !== null) v.smallest_visible_pct *= scale;
+}
+
+function swapInferred({ links = [], shifts = [], name_rules = [] }) {
+	for (const link of links) {
+		[link.from_name, link.name] = [link.name, link.from_name];
+		[link.from_file, link.file] = [link.file, link.from_file];
+	}
+	for (const shift of shifts) {
+		[shift.base_callees, shift.head_callees] = [shift.head_callees, shift.base_callees];
+		[shift.base_total, shift.head_total] = [shift.head_total, shift.base_total];
+	}
+	for (const rule of name_rules) [rule.base_functions, rule.head_functions] = [rule.head_functions, rule.base_functions];
+}
 
 export function swapSides(data) {
 	const { header } = data;
-	for (const pair of [data.self, data.cells?.self, data.lines.self, data.lines.total, data.functions.source]) pair?.reverse();
+	for (const pair of [data.self, data.cells?.self, data.lines.self, data.lines.total, data.functions.source, data.wrappers.total,
+		data.opcodes?.self, data.opcodes?.total]) pair?.reverse();
 	for (const both of [header, ...header.threads]) [both.base, both.head] = [both.head, both.base];
 	data.factor = 1 / data.factor;
 	for (const { margin } of data.verdicts ? [data.verdicts.self, data.verdicts.total] : [])
 		for (let f = 0; f < margin.length; f++) if (margin[f] > 0) margin[f] *= data.factor;
+	swapVerdict(header.verdict);
+	swapInferred(header);
 	data.isSwapped = !data.isSwapped;
+	data.presence = data.linksOf = undefined;
 }

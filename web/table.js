@@ -1,100 +1,145 @@
 // SPDX-License-Identifier: MIT
 // The table of functions. Only the rows that can be seen are elements.
 import { BASE, HEAD } from "./data.js";
-import { el } from "./dom.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { showName } from "./flame.js";
+import { copyText } from "./clipboard.js";
+import { CHANGED } from "./colors.js";
+import { el, pressSegment, segments } from "./dom.js";
+import { stateOf, wantedFunctions } from "./filters.js";
+import { compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { showName } from "./labels.js";
 import { verdictWords } from "./tooltip.js";
 
 const ROW = 30;
 
-// key: what to sort by; text: what to show. c = {self, total} of the row.
+// key: what to sort by; text: what to show; raw: what is copied, where that is not the key.
 const plainColumns = [
 	{ id: "self", title: "Self", key: (r) => r.self, text: (r, t) => formatValue(r.self, t.unit) },
-	{ id: "self-share", title: "Self %", key: (r) => r.self, text: (r, t) => formatShare(r.self / t.all), bar: (r, t) => r.self / t.all },
+	{ id: "self-share", title: "Self %", key: (r) => r.self, raw: (r, t) => r.self / t.all, text: (r, t) => formatShare(r.self / t.all), bar: (r, t) => r.self / t.all },
 	{ id: "total", title: "Total", key: (r) => r.total, text: (r, t) => formatValue(r.total, t.unit) },
-	{ id: "total-share", title: "Total %", key: (r) => r.total, text: (r, t) => formatShare(r.total / t.all), bar: (r, t) => r.total / t.all },
+	{ id: "total-share", title: "Total %", key: (r) => r.total, raw: (r, t) => r.total / t.all, text: (r, t) => formatShare(r.total / t.all), bar: (r, t) => r.total / t.all },
 ];
 
-function diffColumns(which, title) {
-	const value = (pick) => (r, t) => formatValue(pick(r[which]), t.unit);
-	const infinite = (c) => c.ratio ?? (c.head > 0 ? Infinity : 0);
-	const percent = (c) => (c.ratio === null && c.head > 0 ? "new" : formatPercentChange(c.ratio));
-	const sign = (r) => r[which].delta;
+// Of a diff: c is {base, head, delta, ratio} of the row, the base as scaled.
+function diffColumns(verdicts) {
+	const percent = ({ c, f }, t) => {
+		const state = stateOf(t.app.data, f);
+		return state === "new" || state === "removed" ? state : formatPercentChange(c.ratio);
+	};
+	const part = (delta, whole) => (whole > 0 ? delta / whole : 0);
+	const sign = (r) => r.c.delta;
+	// Noise has no colour.
+	const hue = (r) => (verdicts && verdicts.word[r.f] !== CHANGED ? 0 : r.c.delta);
 	return [
-		{ id: `${which}-before`, title: `${title} before`, key: (r) => r[which].base, text: value((c) => c.base) },
-		{ id: `${which}-after`, title: "After", key: (r) => r[which].head, text: value((c) => c.head) },
-		{ id: `${which}-delta`, title: "Δ", key: sign, text: (r, t) => formatChange(r[which].delta, t.unit), sign },
-		{ id: `${which}-percent`, title: "Δ %", key: (r) => infinite(r[which]), text: (r) => percent(r[which]), sign },
+		{ id: "before", title: "Before", key: (r) => r.c.base, text: (r, t) => formatValue(r.c.base, t.unit) },
+		{ id: "after", title: "After", key: (r) => r.c.head, text: (r, t) => formatValue(r.c.head, t.unit) },
+		{ id: "delta", title: "Δ", tsv: "change", key: sign, text: (r, t) => formatChange(r.c.delta, t.unit), hue },
+		{ id: "percent", title: "Δ %", tsv: "change ratio", key: (r) => r.c.ratio ?? (r.c.head > 0 ? Infinity : 0), raw: (r) => r.c.ratio ?? "", text: percent, hue },
+		...(verdicts ? [...intervalColumns(verdicts), verdictColumn(verdicts)] : []),
+		{ id: "share", title: "Of change", hint: "Share of the change of all functions, more and less alike", tsv: "share of change", key: (r, t) => part(r.c.delta, t.change), text: (r, t) => formatPart(part(r.c.delta, t.change)), hue },
+		{ id: "run", title: "Of base", hint: "The change as a share of the whole base run", tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole), text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue },
 	];
 }
 
-function verdictColumn(which, verdicts, unit) {
-	const { word, margin } = verdicts[which];
-	const text = (f) => (margin[f] >= 0 ? `${verdictWords[word[f]]} ±${formatValue(margin[f], unit)}` : verdictWords[word[f]]);
-	return { id: `${which}-verdict`, title: "Verdict", key: (r) => word[r.f], text: (r) => text(r.f) };
+function intervalColumns({ margin }) {
+	const has = (r) => margin[r.f] >= 0;
+	const ends = (r) => [r.c.delta - margin[r.f], r.c.delta + margin[r.f]];
+	return [{
+		id: "interval", title: "95 % interval", wide: true, key: (r) => (has(r) ? ends(r)[0] : -Infinity),
+		tsv: "low\thigh", raw: (r) => (has(r) ? ends(r).join("\t") : "\t"),
+		text: (r, t) => (has(r) ? ends(r).map((v) => formatChange(v, t.unit)).join(" … ") : "–"),
+	}];
+}
+
+// By how certain it is: changed first, then what cannot be told, then what did not change.
+function verdictColumn({ word, surprise }) {
+	const rank = [1, 0, 2];
+	return {
+		id: "verdict", title: "Verdict", key: (r) => rank[word[r.f]] * 1e6 + (surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
+		raw: (r, t) => t.verdictOf(r.f), text: (r, t) => t.verdictOf(r.f), mark: (r) => ["unsure", "", "sure"][word[r.f]],
+	};
 }
 
 export class FunctionTable {
 	constructor(app, section) {
 		this.app = app;
-		this.sort = { id: null, down: true };
-		this.filter = "";
 		this.input = el("input", {
 			type: "search", placeholder: "Filter functions", "aria-label": "Filter functions", spellcheck: "false",
 			oninput: () => {
-				this.filter = this.input.value.trim().toLowerCase();
+				app.state.rows = this.input.value.trim();
+				app.trail.remember(false);
 				this.refill();
 			},
 		});
 		this.count = el("output", {});
+		this.family = el("div", { class: "segments", role: "group", "aria-label": "Which cost" });
+		segments(this.family, [["self", "Self", "Time of the function's own"], ["total", "Total", "Callees included"]], "self", (cost) => app.set({ cost }));
 		this.head = el("div", { class: "row head", role: "row" });
 		this.rowsBox = el("div", { class: "rows" });
 		this.scroller = el("div", { class: "scroller", role: "table", tabindex: "0", "aria-label": "Functions", onscroll: () => this.draw() },
 			this.head, this.rowsBox);
-		section.append(el("div", { class: "bar" }, this.input, this.count), this.scroller);
+		this.note = el("span", { class: "quiet note" });
+		section.append(el("div", { class: "bar" }, this.family, this.input, this.count, this.note,
+			el("button", { class: "plain", id: "copy-table", title: "Copy these rows for a spreadsheet (Y)", onclick: () => this.copy() }, "Copy as TSV")), this.scroller);
 		new ResizeObserver(() => this.draw()).observe(this.scroller);
+	}
+
+	// Column and direction of a sort that the state names: "-delta" is falling, "|delta|" by size.
+	get sort() {
+		const { sort } = this.app.state;
+		const id = sort.replace(/^-/, "");
+		if (id === "name" || this.columns.some((c) => c.id === id)) return { id, down: sort.startsWith("-") };
+		return this.isDiff ? { id: "delta", down: true, bySize: true } : { id: "self", down: true };
+	}
+
+	verdictOf(f) {
+		const { data, state } = this.app;
+		return data.unjudged?.[f] ? "not judged" : verdictWords[data.verdicts[state.cost].word[f]];
 	}
 
 	// costs: of functions in the tree that is shown. Called when anything it depends on changed.
 	update(costs, what) {
-		const { data } = this.app;
+		const { data, state, modules } = this.app;
+		const { cost } = state;
 		this.unit = data.unit;
 		this.isDiff = what.isDiff;
 		this.all = what.all;
-		this.columns = what.isDiff ?
-			["self", "total"].flatMap((which) => [...diffColumns(which, which === "self" ? "Self" : "Total"),
-				...(data.verdicts ? [verdictColumn(which, data.verdicts, data.unit)] : [])]) : plainColumns;
-		if (!this.columns.some((c) => c.id === this.sort.id))
-			this.sort = { id: what.isDiff ? "self-delta" : "self", down: true, bySize: what.isDiff };
+		this.change = what.change;
+		this.whole = (data.header.base?.sum ?? 0) * data.factor;
+		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost]) : plainColumns;
+		const wanted = wantedFunctions(data, modules, state);
 		this.rows = [];
 		for (let f = 0; f < data.functions.n; f++) {
 			const total = [costs.total[BASE][f], costs.total[HEAD][f]];
-			if (what.isDiff ? !total[BASE] && !total[HEAD] : !total[what.side]) continue;
-			const row = { f };
-			for (const key of ["self", "total"]) {
-				const v = costs[key];
-				row[key] = what.isDiff ? compare(v[BASE][f], v[HEAD][f], data.factor) : v[what.side][f];
-			}
-			this.rows.push(row);
+			if ((what.isDiff ? !total[BASE] && !total[HEAD] : !total[what.side]) || (wanted && !wanted[f])) continue;
+			this.rows.push(what.isDiff ? { f, c: compare(costs[cost][BASE][f], costs[cost][HEAD][f], data.factor) } :
+				{ f, self: costs.self[what.side][f], total: costs.total[what.side][f] });
 		}
+		this.family.hidden = !what.isDiff;
+		pressSegment(this.family, cost);
+		if (this.input.value.trim() !== state.rows) this.input.value = state.rows;
+		this.note.textContent = what.isDiff && data.verdicts && (state.threads || state.modules || state.verdict || state.rules.length) ?
+			"Verdicts and intervals are of the whole run" : "";
 		this.fillHead();
 		this.refill();
 	}
 
 	fillHead() {
-		const cell = (id, title, extra) => el("button", {
-			class: `cell ${extra}`, role: "columnheader", "data-id": id,
-			"aria-sort": this.sort.id === id ? (this.sort.down ? "descending" : "ascending") : "none",
-			onclick: () => this.sortBy(id),
-		}, title);
-		this.head.replaceChildren(cell("name", "Function", "name"), ...this.columns.map((c) => cell(c.id, c.title, "number")));
-		this.scroller.classList.toggle("diff", this.isDiff);
-		this.scroller.classList.toggle("judged", this.isDiff && this.app.data.verdicts !== null);
+		const { id: sorted, down } = this.sort;
+		const cell = (id, title, extra, hint) => el("div", {
+			class: `cell ${extra}`, role: "columnheader",
+			"aria-sort": sorted === id ? (down ? "descending" : "ascending") : "none",
+		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
+		this.head.replaceChildren(cell("name", "Function", "name"), ...this.columns.map((c) => cell(c.id, c.title, "number", c.hint)));
+		const widths = this.columns.map((c) => (c.wide ? "168px" : this.isDiff ? "88px" : "104px"));
+		this.scroller.style.setProperty("--columns", `minmax(200px, 1fr) ${widths.join(" ")}`);
+		this.scroller.style.setProperty("--least", `${220 + widths.reduce((sum, w) => sum + parseInt(w, 10), 0)}px`);
 	}
 
 	sortBy(id) {
-		this.sort = { id, down: this.sort.id === id && !this.sort.bySize ? !this.sort.down : id !== "name" };
+		const now = this.sort;
+		const down = now.id === id && !now.bySize ? !now.down : id !== "name";
+		this.app.state.sort = `${down ? "-" : ""}${id}`;
+		this.app.trail.remember(false);
 		this.fillHead();
 		this.refill();
 	}
@@ -102,16 +147,17 @@ export class FunctionTable {
 	refill() {
 		const { functions } = this.app.data;
 		const { id, down, bySize } = this.sort;
+		const filter = this.app.state.rows.toLowerCase();
 		let rows = this.rows;
-		if (this.filter)
-			rows = rows.filter(({ f }) => functions.names[f].toLowerCase().includes(this.filter) ||
-				this.app.placeOf(f).toLowerCase().includes(this.filter));
+		if (filter)
+			rows = rows.filter(({ f }) => functions.names[f].toLowerCase().includes(filter) ||
+				this.app.placeOf(f).toLowerCase().includes(filter));
 		const sign = down ? -1 : 1;
 		if (id === "name") {
 			rows = [...rows].sort((a, b) => sign * functions.names[a.f].localeCompare(functions.names[b.f]));
 		} else {
 			const { key } = this.columns.find((c) => c.id === id);
-			const of = bySize ? (r) => Math.abs(key(r)) : key;
+			const of = bySize ? (r) => Math.abs(key(r, this)) : (r) => key(r, this);
 			rows = [...rows].sort((a, b) => {
 				const x = of(a), y = of(b);
 				return x === y ? a.f - b.f : x < y ? -sign : sign;
@@ -124,13 +170,38 @@ export class FunctionTable {
 		this.draw();
 	}
 
+	// The rows as they stand, numbers unrounded in the unit of the page.
+	tsv() {
+		const { names, files, file, line } = this.app.data.functions;
+		const plain = (text) => showName(String(text)).replace(/[\t\n]/g, " ");
+		const head = ["function", "file", "line", ...this.columns.map((c) => c.tsv ?? c.title.toLowerCase())];
+		const rows = this.shown.map((r) => [plain(names[r.f]), plain(files[file[r.f]] || "-"), line[r.f],
+			...this.columns.map((c) => (c.raw ?? c.key)(r, this))]);
+		return [head, ...rows].map((cells) => cells.join("\t")).join("\n") + "\n";
+	}
+
+	async copy() {
+		this.app.say(await copyText(this.tsv()) ? `${plural(this.shown.length, "row")} copied` : "The browser does not let this page copy");
+	}
+
 	draw() {
 		if (!this.shown || !this.scroller.clientHeight) return;
 		const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - 4);
 		const last = Math.min(this.shown.length, first + Math.ceil(this.scroller.clientHeight / ROW) + 8);
 		const elements = [];
 		for (let i = first; i < last; i++) elements.push(this.rowElement(this.shown[i], i));
+		const refocus = this.focusedControl();
 		this.rowsBox.replaceChildren(...elements);
+		refocus?.();
+	}
+
+	// How to give the focus back to the control that has it, once the rows are other elements.
+	focusedControl() {
+		const active = document.activeElement;
+		const row = this.rowsBox.contains(active) ? active.closest(".row") : null;
+		if (!row) return null;
+		const index = row.getAttribute("aria-rowindex"), at = [...row.querySelectorAll("button")].indexOf(active);
+		return () => this.rowsBox.querySelector(`[aria-rowindex="${index}"]`)?.querySelectorAll("button")[at]?.focus({ preventScroll: true });
 	}
 
 	rowElement(row, i) {
@@ -138,7 +209,7 @@ export class FunctionTable {
 		const name = showName(app.data.functions.names[row.f]);
 		const element = el("div", { class: "row", role: "row", "aria-rowindex": String(i + 2) },
 			el("div", { class: "cell name", role: "cell" },
-				el("button", { class: "link", title: `Show ${name} in the flame graph`, onclick: () => app.findFunction(row.f) }, name),
+				el("button", { class: "link", title: `Show ${name} in the flame graph`, onclick: () => app.finder.findFunction(row.f) }, name),
 				el("span", { class: "place" }, app.placeOf(row.f))),
 			...this.columns.map((c) => this.numberCell(c, row)));
 		element.style.top = `${i * ROW}px`;
@@ -146,8 +217,8 @@ export class FunctionTable {
 	}
 
 	numberCell(c, row) {
-		const sign = c.sign?.(row) ?? 0;
-		const cell = el("div", { class: `cell number ${sign > 0 ? "more" : sign < 0 ? "less" : ""}`, role: "cell" }, c.text(row, this));
+		const sign = c.hue?.(row) ?? 0;
+		const cell = el("div", { class: `cell number ${sign > 0 ? "more" : sign < 0 ? "less" : ""} ${c.mark?.(row) ?? ""}`, role: "cell" }, c.text(row, this));
 		if (c.bar) {
 			const bar = el("i", { class: "share" });
 			bar.style.width = `${Math.min(100, c.bar(row, this) * 100)}%`;

@@ -24,7 +24,8 @@ export class Theme {
 		this.button = button;
 		this.changed = changed;
 		this.dark = matchMedia("(prefers-color-scheme: dark)");
-		this.choice = order.includes(stored()) ? stored() : "system";
+		const choice = stored();
+		this.choice = order.includes(choice) ? choice : "system";
 		this.dark.addEventListener("change", () => this.apply());
 		button.addEventListener("click", () => this.next());
 		this.apply();

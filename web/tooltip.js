@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The box beside a frame: what it is, what it cost, what changed, and its source.
-import { BASE, HEAD } from "./data.js";
+import { benchmarkChange } from "./benchmarks.js";
+import { BASE, HEAD, TASK_KIND } from "./data.js";
+import { CHANGED } from "./colors.js";
 import { el } from "./dom.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
-import { showName } from "./flame.js";
+import { compare, formatChange, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { howWords, linksByFunction, shiftOf, wrapperState } from "./inferred.js";
+import { showName } from "./labels.js";
+import { frameVerdict, isMoved } from "./meaning.js";
+import { opcodeBox } from "./opcodes.js";
+import { filePlaceOf } from "./places.js";
 
 const SOURCE_AROUND = 3;
 
@@ -70,33 +76,59 @@ function plainTable(facts) {
 
 function diffTable(facts) {
 	const { unit } = facts;
-	const row = (name, c) => el("tr", { class: c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" },
+	const row = (name, c, isNoise) => el("tr", { class: isNoise ? "" : c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" },
 		el("th", {}, name), el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
 		el("td", { class: "delta" }, formatChange(c.delta, unit)),
 		el("td", { class: "delta" }, formatPercentChange(c.ratio)));
 	return el("table", {},
-		el("tr", {}, el("td", {}), ...["Before", "After", "Change", ""].map((h) => el("th", {}, h))),
-		row("Self", facts.self), row("Total", facts.total));
+		el("tr", {}, el("td", {}), ...["Before", "After", "Change"].map((h) => el("th", {}, h)), el("td", {})),
+		row("Self", facts.self, facts.noise?.self), row("Total", facts.total, facts.noise?.total));
 }
 
 export const verdictWords = ["cannot tell", "unchanged", "changed"];
 
-// Of the function as a whole, whatever is filtered or zoomed.
-function verdictLine(app, f) {
-	const { verdicts, unit } = app.data;
-	if (!verdicts) return null;
+const pathWords = ["this path cannot be told", "this path did not change", "this path changed"];
+
+// Of the function as a whole, whatever is filtered or zoomed; and of this path where it was tested.
+function verdictLines(app, facts) {
+	const { verdicts, unit, unjudged } = app.data;
+	const { f, path } = facts;
+	if (!verdicts) return [];
+	if (unjudged?.[f]) return [el("p", { class: "note verdict" }, "Made by a rule for names: it was not judged")];
 	const of = (title, family) => {
 		const margin = family.margin[f] >= 0 ? ` (±${formatValue(family.margin[f], unit)})` : "";
 		return `${title} ${verdictWords[family.word[f]]}${margin}`;
 	};
-	return el("p", { class: "note verdict" },
-		`Function in the whole run: ${of("self", verdicts.self)}, ${of("total", verdicts.total)}`);
+	return [el("p", { class: "note verdict" },
+		`Function in the whole run: ${of("self", verdicts.self)}, ${of("total", verdicts.total)}${path === null ? "" : `; ${pathWords[path]}`}`)];
+}
+
+// The path's own word: changed by self or by total is changed. null: not tested.
+function pathWord({ verdicts }, tree, i) {
+	if (!verdicts?.self.path || !tree.isNumbered) return null;
+	const words = [verdicts.self.path[i], verdicts.total.path[i]].filter((word) => word < verdictWords.length);
+	return words.length ? Math.max(...words) : null;
+}
+
+// What was inferred about the frame: another name before, a wrapper, cost that only moved.
+function inferredLines(app, facts) {
+	const { data } = app;
+	const { f, shift, wrapper } = facts;
+	const link = facts.isDiff ? linksByFunction(data).get(f) : null;
+	const { functions, factor, unit } = data;
+	return [
+		link && `Taken for ${showName(link.from_name)}${link.from_file ? ` in ${link.from_file}` : ""} of the base: ${howWords[link.how] ?? link.how}, score ${link.score.toFixed(2)}`,
+		wrapper === "new" && "New wrapper: what it calls was called without it before",
+		wrapper === "removed" && "Removed wrapper: what it called is called without it now",
+		shift && `Moved cost: below ${showName(functions.names[shift.caller])}, ${plural(shift.shift.head_callees, "new callee")} cost what ${plural(shift.shift.base_callees, "removed one")} did, ${formatChange(shift.shift.head_total - shift.shift.base_total * factor, unit)} in all`,
+	].filter(Boolean).map((text) => el("p", { class: "note" }, text));
 }
 
 function shares(facts) {
 	const words = [`${formatShare(facts.width / facts.all)} of ${facts.allName}`];
 	if (facts.zoomed !== facts.all && facts.zoomed > 0)
 		words.push(`${formatShare(facts.width / facts.zoomed)} of the zoomed frame`);
+	if (facts.ofBenchmark) words.unshift(facts.ofBenchmark);
 	return el("p", { class: "shares" }, words.join(" · "));
 }
 
@@ -123,6 +155,12 @@ export function nodeFacts(app, i, isAside = false, flame = app.flame) {
 		facts.self = own[what.side][i];
 		facts.total = tree.total[what.side][i];
 	}
+	facts.ofBenchmark = what.isDiff ? benchmarkChange(data, tree, i) : "";
+	facts.path = what.isDiff ? pathWord(data, tree, i) : null;
+	if (what.verdicts)
+		facts.noise = { self: frameVerdict(tree, i, tree.ofTotals ? what.verdicts.total : what.verdicts.self) !== CHANGED, total: frameVerdict(tree, i, what.verdicts.total) !== CHANGED };
+	facts.wrapper = what.isDiff ? wrapperState(tree, i, data.marks, data.isSwapped) : "";
+	facts.shift = tree.isNumbered && isMoved(tree, i, what) ? shiftOf(data, tree, i) : null;
 	facts.leaf = tree.inverted ? leafOf(tree, i) : -1;
 	facts.callees = countChildren(tree, i);
 	return facts;
@@ -168,16 +206,24 @@ export class Tooltip {
 		const facts = nodeFacts(this.app, i, this.isAside, this.flame);
 		const { f } = facts;
 		const side = facts.removed || this.app.state.show === "base" ? BASE : HEAD;
-		const state = facts.removed ? "removed" : facts.added ? "new" : "";
+		const state = facts.shift ? "moved" : facts.wrapper || (facts.removed ? "removed" : facts.added ? "new" : "");
 		this.box.replaceChildren(...[
 			el("h2", {}, showName(data.functions.names[f]), state && el("span", { class: `mark ${state}` }, state)),
-			el("p", { class: "place" }, this.app.placeOf(f) || "no file recorded"),
+			el("p", { class: "place" }, this.placeOf(f)),
 			facts.leaf >= 0 && el("p", { class: "note" }, `time of ${showName(data.functions.names[facts.leaf])} through this caller`),
 			facts.isDiff ? diffTable(facts) : plainTable(facts),
-			facts.isDiff && verdictLine(this.app, f),
+			...(facts.isDiff ? inferredLines(this.app, facts) : []),
+			...(facts.isDiff ? verdictLines(this.app, facts) : []),
 			facts.isDiff && shares(facts),
+			opcodeBox(data, this.flame.picture.tree, i, this.flame.picture.what),
 			sourceBox(data, f, side),
 		].filter(Boolean));
+	}
+
+	placeOf(f) {
+		if (this.app.data.functions.kind[f] === TASK_KIND)
+			return "task of asyncio: what it runs lies on it, what waits for it below";
+		return filePlaceOf(this.app.data, f) || "no file recorded";
 	}
 
 	place({ x, y, below }) {

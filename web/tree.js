@@ -6,12 +6,14 @@
 //
 // A shown tree is {n, func, parent, end, depth, deepest, self, total, inverted}. In an inverted
 // tree `total` of a node is the self time of the leaf as it was reached through this path, each
-// sample counted once.
+// sample counted once. `isNumbered`: its nodes have the page's numbers, so what the page says of a
+// node (marks, verdicts of paths) holds for it. `ofTotals`: an inverted one of a function's totals.
 import { BASE, HEAD, selfValues } from "./data.js";
+import { passingThrough } from "./filters.js";
 
-function addUp(data, self) {
-	const { n, parent } = data;
-	const base = Float64Array.from(self[BASE]), head = Float64Array.from(self[HEAD]);
+// Sums of values over subtrees, of both sides.
+function addUp({ n, parent }, [ownBase, ownHead]) {
+	const base = ownBase.slice(), head = ownHead.slice();
 	for (let i = n - 1; i > 0; i--) {
 		const p = parent[i];
 		base[p] += base[i];
@@ -20,15 +22,18 @@ function addUp(data, self) {
 	return [base, head];
 }
 
-function withTotals(data, self) {
+function treeOf(data, self, total) {
 	const { n, func, parent, end, depth, deepest } = data;
-	return { n, func, parent, end, depth, deepest, self, total: addUp(data, self), inverted: false };
+	return { n, func, parent, end, depth, deepest, self, total, inverted: false, isNumbered: true };
 }
 
-export function straightTree(data, threads) {
-	const tree = withTotals(data, selfValues(data, threads));
-	// Samples without any frame belong to the whole, but to no thread's cell.
-	if (!threads) {
+// threads: flags of threads; wanted: flags of functions, of which a path must have one; null: all.
+export function straightTree(data, threads, wanted) {
+	const all = selfValues(data, threads);
+	const self = wanted ? passingThrough(data, all, wanted) : all;
+	const tree = treeOf(data, self, addUp(data, self));
+	// Samples without any frame belong to the whole, but to no thread's cell and to no function.
+	if (!threads && !wanted) {
 		for (const [side, name] of [[BASE, "base"], [HEAD, "head"]])
 			tree.total[side][0] = Math.max(tree.total[side][0], data.header[name]?.sum ?? 0);
 	}
@@ -39,20 +44,34 @@ export function isRemoved(tree, i) {
 	return tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
 }
 
-// Only paths that the head no longer has; their callers keep the sum of what was removed below.
+export function isAdded(tree, i) {
+	return tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
+}
+
+// Only paths that the head no longer has; their callers keep the sum of what was removed below. To
+// draw it needs no self values, so they are made when they are asked for.
 export function elidedTree(data, straight) {
-	const self = [new Float64Array(data.n), new Float64Array(data.n)];
-	for (let i = 1; i < data.n; i++)
-		if (isRemoved(straight, i)) self[BASE][i] = straight.self[BASE][i];
-	const tree = withTotals(data, self);
-	tree.elided = true;
-	return tree;
+	const { n, parent } = data;
+	const sums = new Float64Array(n), none = new Float64Array(n);
+	const base = straight.self[BASE], [before, after] = straight.total;
+	for (let i = n - 1; i > 0; i--) {
+		if (after[i] === 0 && before[i] > 0) sums[i] += base[i];
+		if (sums[i] !== 0) sums[parent[i]] += sums[i];
+	}
+	let self = null;
+	return {
+		...treeOf(data, null, [sums, none]), elided: true,
+		get self() {
+			return (self ??= [base.map((value, i) => (isRemoved(straight, i) ? value : 0)), none]);
+		},
+	};
 }
 
 // Whether any path that had time of its own is gone.
 export function hasRemoved(straight) {
+	const base = straight.self[BASE], after = straight.total[HEAD];
 	for (let i = 1; i < straight.n; i++)
-		if (straight.self[BASE][i] > 0 && isRemoved(straight, i)) return true;
+		if (base[i] > 0 && after[i] === 0) return true;
 	return false;
 }
 
@@ -114,97 +133,126 @@ class Grower {
 	}
 }
 
+// Items of leaves: the node that each stands on, and its values; `steps` to all roots together.
 function collectLeaves(tree) {
-	let n = 0, steps = 0;
-	for (let i = 1; i < tree.n; i++)
-		if (tree.self[BASE][i] || tree.self[HEAD][i]) {
-			n++;
-			steps += tree.depth[i];
-		}
-	const at = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n);
-	for (let i = 1, k = 0; i < tree.n; i++)
-		if (tree.self[BASE][i] || tree.self[HEAD][i]) {
-			at[k] = i;
-			base[k] = tree.self[BASE][i];
-			head[k++] = tree.self[HEAD][i];
-		}
-	return { n, steps, at, base, head };
+	const [base, head] = tree.self;
+	let n = 0;
+	for (let i = 1; i < tree.n; i++) if (base[i] || head[i]) n++;
+	const nodes = new Int32Array(n);
+	for (let i = 1, k = 0; i < tree.n; i++) if (base[i] || head[i]) nodes[k++] = i;
+	return leavesOf(tree, nodes, tree.self);
 }
 
-// Split items [lo, hi) of `order` by the function of the node that each stands on.
+function leavesOf(tree, nodes, [base, head]) {
+	const n = nodes.length;
+	const leaves = { n, steps: 0, at: Int32Array.from(nodes), base: new Float64Array(n), head: new Float64Array(n) };
+	for (let k = 0; k < n; k++) {
+		leaves.steps += tree.depth[nodes[k]];
+		leaves.base[k] = base[nodes[k]];
+		leaves.head[k] = head[nodes[k]];
+	}
+	return leaves;
+}
+
+// Splits ranges of items by the function of the node that each stands on. Items are moved, not
+// pointed at: a range lies in one piece, so walking through it is fast.
 class Grouper {
 	constructor(functionCount, leaves, tree) {
 		this.slot = new Int32Array(functionCount).fill(-1);
 		this.leaves = leaves;
 		this.tree = tree;
-		this.moved = new Int32Array(leaves.n);
-		this.order = new Int32Array(leaves.n);
-		for (let i = 0; i < leaves.n; i++) this.order[i] = i;
+		this.group = new Int32Array(leaves.n);
+		this.spare = { at: new Int32Array(leaves.n), base: new Float64Array(leaves.n), head: new Float64Array(leaves.n) };
 	}
 	split(lo, hi) {
-		const { slot, leaves, tree, order, moved } = this;
+		const { slot, group, leaves: { at, base, head }, tree: { func } } = this;
 		const groups = [];
 		for (let k = lo; k < hi; k++) {
-			const item = order[k];
-			const f = tree.func[leaves.at[item]];
+			const f = func[at[k]];
 			let g = slot[f];
 			if (g < 0) {
 				g = slot[f] = groups.length;
 				groups.push({ func: f, n: 0, lo: 0, hi: 0, base: 0, head: 0 });
 			}
-			const group = groups[g];
-			group.n++;
-			group.base += leaves.base[item];
-			group.head += leaves.head[item];
+			const to = groups[g];
+			to.n++;
+			to.base += base[k];
+			to.head += head[k];
+			group[k] = g;
 		}
-		let at = lo;
-		for (const group of groups) {
-			group.lo = group.hi = at;
-			at += group.n;
+		let first = lo;
+		for (const g of groups) {
+			g.lo = g.hi = first;
+			first += g.n;
+			slot[g.func] = -1;
 		}
-		for (let k = lo; k < hi; k++) {
-			const item = order[k];
-			moved[groups[slot[tree.func[leaves.at[item]]]].hi++] = item;
-		}
-		for (let k = lo; k < hi; k++) order[k] = moved[k];
-		for (const group of groups) slot[group.func] = -1;
+		if (groups.length === 1) groups[0].hi = hi;
+		else this.gather(groups, lo, hi);
 		return groups;
 	}
-	// Move items to their callers; those that have none come first. Returns where the rest begins.
-	climb(lo, hi, ended) {
-		const { leaves, tree, order, moved } = this;
-		let front = lo, rest = 0;
+	// Move each item to its group's range.
+	gather(groups, lo, hi) {
+		const { group, leaves, spare } = this;
 		for (let k = lo; k < hi; k++) {
-			const item = order[k];
-			const caller = tree.parent[leaves.at[item]];
-			if (caller === 0) {
-				ended(item);
-				order[front++] = item;
-			} else {
-				leaves.at[item] = caller;
-				moved[rest++] = item;
-			}
+			const to = groups[group[k]].hi++;
+			spare.at[to] = leaves.at[k];
+			spare.base[to] = leaves.base[k];
+			spare.head[to] = leaves.head[k];
 		}
-		for (let k = 0; k < rest; k++) order[front + k] = moved[k];
-		return front;
+		for (let k = lo; k < hi; k++) {
+			leaves.at[k] = spare.at[k];
+			leaves.base[k] = spare.base[k];
+			leaves.head[k] = spare.head[k];
+		}
+	}
+	// Move items to their callers and to the end of the range. Those that have none end here: they
+	// are added to sums. Returns where the rest begins.
+	climb(lo, hi, sums) {
+		const { leaves: { at, base, head }, tree: { parent } } = this;
+		let to = hi;
+		for (let k = hi - 1; k >= lo; k--) {
+			const caller = parent[at[k]];
+			if (caller === 0) {
+				sums.base += base[k];
+				sums.head += head[k];
+				continue;
+			}
+			to--;
+			at[to] = caller;
+			base[to] = base[k];
+			head[to] = head[k];
+		}
+		return to;
 	}
 }
 
+// The tree of leaves turned round.
 // zoomed: functions from the root to the zoomed frame, which is opened down to its own small parts.
-export function invertTree(tree, functionCount, factor, zoomed = [], { openAllBelow, narrowest } = bounds) {
-	const leaves = collectLeaves(tree);
+export function invertTree(tree, functionCount, factor, zoomed = [], limits = bounds) {
+	const [base, head] = tree.total;
+	const inverted = invertLeaves(tree, collectLeaves(tree), [base[0], head[0]], functionCount, factor, zoomed, limits);
+	inverted.elided = tree.elided;
+	return inverted;
+}
+
+// The ways to some nodes, with values of theirs that sum up to `all`.
+export function callersTree(tree, nodes, values, all, functionCount, factor) {
+	return invertLeaves(tree, leavesOf(tree, nodes, values), all, functionCount, factor, [], bounds);
+}
+
+function invertLeaves(tree, leaves, sums, functionCount, factor, zoomed, { openAllBelow, narrowest }) {
 	const grouper = new Grouper(functionCount, leaves, tree);
-	const out = new Grower(Math.max(1024, leaves.n * 2));
-	const all = Math.max(tree.total[BASE][0] * factor, tree.total[HEAD][0]);
+	const out = new Grower(Math.max(1024, leaves.n));
+	const all = Math.max(sums[BASE] * factor, sums[HEAD]);
 	const weight = (g) => Math.max(g.base * factor, g.head);
 	const limit = leaves.steps > openAllBelow ? all * narrowest : 0;
-	const pending = [];
+	const pending = [], ended = { base: 0, head: 0 };
 	const push = (groups, parent, depth, limitHere, on) => {
-		groups.sort((a, b) => weight(b) - weight(a) || a.func - b.func);
+		if (groups.length > 1) groups.sort((a, b) => weight(b) - weight(a) || a.func - b.func);
 		for (let i = groups.length - 1; i >= 0; i--)
 			pending.push({ group: groups[i], parent, depth, limit: limitHere, on });
 	};
-	out.add(-1, -1, 0, tree.total[BASE][0], tree.total[HEAD][0]);
+	out.add(-1, -1, 0, sums[BASE], sums[HEAD]);
 	push(grouper.split(0, leaves.n), 0, 1, limit, 0);
 	while (pending.length) {
 		const next = pending.pop();
@@ -214,16 +262,15 @@ export function invertTree(tree, functionCount, factor, zoomed = [], { openAllBe
 		let limitBelow = next.limit;
 		if (onPath && depth === zoomed.length && limit) limitBelow = weight(group) * narrowest;
 		else if (!onPath && weight(group) < next.limit) continue;
-		const front = grouper.climb(group.lo, group.hi, (item) => {
-			out.selfBase[node] += leaves.base[item];
-			out.selfHead[node] += leaves.head[item];
-		});
-		if (front < group.hi)
-			push(grouper.split(front, group.hi), node, depth + 1, limitBelow, onPath ? depth : -1);
+		ended.base = ended.head = 0;
+		const rest = grouper.climb(group.lo, group.hi, ended);
+		out.selfBase[node] = ended.base;
+		out.selfHead[node] = ended.head;
+		if (rest < group.hi)
+			push(grouper.split(rest, group.hi), node, depth + 1, limitBelow, onPath ? depth : -1);
 	}
 	const inverted = out.finish();
 	inverted.partial = limit > 0;
-	inverted.elided = tree.elided;
 	return inverted;
 }
 
@@ -236,17 +283,26 @@ export function functionCosts(tree, functionCount) {
 		total: [new Float64Array(functionCount), new Float64Array(functionCount)],
 	};
 	const openUntil = new Uint32Array(functionCount);
-	const { n, func, end, self, total } = tree;
+	const { n, func, end, self: [ownBase, ownHead], total: [base, head] } = tree;
+	const [selfBase, selfHead] = cost.self, [totalBase, totalHead] = cost.total;
 	for (let i = 1; i < n; i++) {
 		const f = func[i];
-		cost.self[BASE][f] += self[BASE][i];
-		cost.self[HEAD][f] += self[HEAD][i];
+		selfBase[f] += ownBase[i];
+		selfHead[f] += ownHead[i];
 		if (i < openUntil[f]) continue;
 		openUntil[f] = end[i];
-		cost.total[BASE][f] += total[BASE][i];
-		cost.total[HEAD][f] += total[HEAD][i];
+		totalBase[f] += base[i];
+		totalHead[f] += head[i];
 	}
 	return cost;
+}
+
+// How much all functions changed, more and less alike.
+export function changeOf(costs, { isDiff, factor }) {
+	const [base, head] = costs.self;
+	let sum = 0;
+	if (isDiff) for (let f = 0; f < base.length; f++) sum += Math.abs(head[f] - base[f] * factor);
+	return sum;
 }
 
 // Total of all samples whose stack has a matched function, each once.
@@ -282,17 +338,4 @@ export function nodeOfPath(tree, path) {
 		node = child;
 	}
 	return node;
-}
-
-// ---- places ----
-
-// x of every node when its width is `w`: children follow each other from the parent's left edge.
-export function placeNodes(tree, w) {
-	const x = new Float64Array(tree.n), next = new Float64Array(tree.n);
-	for (let i = 1; i < tree.n; i++) {
-		const p = tree.parent[i];
-		x[i] = next[i] = next[p];
-		next[p] += w[i];
-	}
-	return x;
 }

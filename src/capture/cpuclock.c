@@ -6,27 +6,38 @@
  *                    +---- read: ns so far - last = the weight <--+
  *
  * The weight is what the counter says, not the period: whatever the sampler was late for is in
- * it. A counter whose ring buffer was refused (locked memory is limited) cannot wake anybody; its
- * thread becomes due when the counter is seen to have passed the period.
+ * it. Periods vary, so that a loop is not seen at the same places again and again. A counter whose
+ * ring buffer was refused (locked memory is limited) cannot wake anybody; its thread becomes due
+ * when the counter is seen to have passed the period.
+ *
+ * A sampler that may preempt goes to the CPU of the thread that woke it: that thread then stands
+ * still, exactly where the counter ran over, while it is read. From another CPU it would be read
+ * while it goes on. What changes meanwhile is read again, so code that stays as it is for a moment
+ * would be seen too often, and small functions a third as often as they ran: differences between
+ * two runs that are only differences between the CPUs the scheduler chose.
  */
 #include "capture/cpuclock.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "capture/rate.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64 };
+enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64, SCANS_AT_ONCE = 4 };
+
+#define NO_CPU UINT32_MAX
 
 /* In an epoll event: not the index of a counter. */
 #define WATCHED UINT64_MAX
@@ -39,14 +50,20 @@ const char *const fz_cpuclock_names[] = {
 
 struct counter {
 	uint64_t tid; /* 0: free slot */
+	pid_t pid;
 	int fd;
 	void *ring; /* NULL: cannot wake */
 	int64_t last;
+	int64_t next; /* what it shows when it is to wake us */
 	bool due;
 };
 
-struct fz_cpuclock {
+struct process {
 	pid_t pid;
+	bool due; /* a thread of it */
+};
+
+struct fz_cpuclock {
 	bool all_threads;
 	int64_t period;
 	enum fz_cpuclock_kind kind;
@@ -54,7 +71,19 @@ struct fz_cpuclock {
 	struct counter *counters;
 	size_t n, cap;
 	struct fz_map by_tid;
+	struct process *processes;
+	size_t process_n, process_cap;
+	size_t turn;       /* the process to scan next */
 	int64_t next_scan; /* for new threads */
+	uint64_t dice;
+	cpu_set_t home; /* where we may run */
+	uint32_t cpu;   /* where we stay; NO_CPU: anywhere of it */
+};
+
+/* A record in a ring. */
+struct wakeup {
+	struct perf_event_header header;
+	uint32_t cpu, reserved;
 };
 
 static size_t ring_size(void)
@@ -69,6 +98,7 @@ static int open_perf(const struct fz_cpuclock *c, pid_t tid, enum fz_cpuclock_ki
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.sample_period = (uint64_t)c->period,
+		.sample_type = PERF_SAMPLE_CPU,
 		.wakeup_events = 1,
 		.exclude_kernel = kind == FZ_CPUCLOCK_PERF_USER,
 		.exclude_hv = 1,
@@ -77,11 +107,11 @@ static int open_perf(const struct fz_cpuclock *c, pid_t tid, enum fz_cpuclock_ki
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_schedstat(const struct fz_cpuclock *c, pid_t tid)
+static int open_schedstat(pid_t pid, pid_t tid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", c->pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -115,9 +145,9 @@ static void start_waking(struct fz_cpuclock *c, size_t i)
 		epoll_ctl(c->epoll, EPOLL_CTL_ADD, k->fd, &event);
 }
 
-static void add_thread(struct fz_cpuclock *c, pid_t tid)
+static void add_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 {
-	int fd = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? open_schedstat(c, tid)
+	int fd = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? open_schedstat(pid, tid)
 						  : open_perf(c, tid, c->kind);
 	size_t i = 0;
 
@@ -129,7 +159,8 @@ static void add_thread(struct fz_cpuclock *c, pid_t tid)
 		fz_grow(c->counters, c->n, c->cap);
 		c->n++;
 	}
-	c->counters[i] = (struct counter){ .tid = (uint64_t)tid, .fd = fd };
+	c->counters[i] =
+		(struct counter){ .tid = (uint64_t)tid, .pid = pid, .fd = fd, .next = c->period };
 	fz_map_put(&c->by_tid, (uint64_t)tid, (uint32_t)i);
 	int64_t now = read_counter(c, &c->counters[i]);
 	/* perf counts from here on, schedstat since the thread began. */
@@ -155,35 +186,57 @@ static struct counter *find(struct fz_cpuclock *c, uint64_t tid)
 	return i < c->n && c->counters[i].tid == tid ? &c->counters[i] : NULL;
 }
 
-static void scan_threads(struct fz_cpuclock *c)
+static void scan_threads(struct fz_cpuclock *c, pid_t pid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task", c->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
 	for (struct dirent *e; (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (tid > 0 && (c->all_threads || tid == c->pid) && !find(c, (uint64_t)tid))
-			add_thread(c, tid);
+		if (tid > 0 && (c->all_threads || tid == pid) && !find(c, (uint64_t)tid))
+			add_thread(c, pid, tid);
 	}
 	closedir(dir);
 }
 
+/* Of many processes some each time, in turn. */
+static void scan_some(struct fz_cpuclock *c)
+{
+	for (size_t i = 0; i < FZ_MIN(c->process_n, SCANS_AT_ONCE); i++)
+		scan_threads(c, c->processes[c->turn++ % c->process_n].pid);
+}
+
+static struct process *find_process(struct fz_cpuclock *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->process_n; i++)
+		if (c->processes[i].pid == pid)
+			return &c->processes[i];
+	return NULL;
+}
+
+static void set_due(struct fz_cpuclock *c, struct counter *k)
+{
+	k->due = true;
+	find_process(c, k->pid)->due = true;
+}
+
 /* The best clock that we are allowed to use on this process. */
-static int choose_kind(struct fz_cpuclock *c, struct fz_error *err)
+static int choose_kind(struct fz_cpuclock *c, pid_t pid, struct fz_error *err)
 {
 	for (c->kind = FZ_CPUCLOCK_PERF; c->kind <= FZ_CPUCLOCK_PERF_USER; c->kind++) {
-		fz_auto(fz_close_fd) int fd = open_perf(c, c->pid, c->kind);
+		fz_auto(fz_close_fd) int fd = open_perf(c, pid, c->kind);
 		if (fd >= 0)
 			return 0;
 	}
 	c->kind = FZ_CPUCLOCK_SCHEDSTAT;
-	fz_auto(fz_close_fd) int fd = open_schedstat(c, c->pid);
+	fz_auto(fz_close_fd) int fd = open_schedstat(pid, pid);
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", pid);
 	if (fd < 0)
-		return fz_fail_errno(err, "--clock cpu: no CPU time of process %d to be had",
-				     c->pid);
+		return fz_fail_errno(err, "--clock cpu: no CPU time of process %d to be had", pid);
 	return 0;
 }
 
@@ -193,29 +246,101 @@ int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpucl
 	struct fz_cpuclock *c = fz_calloc(1, sizeof(*c));
 
 	fz_assert(period > 0);
-	c->pid = pid;
 	c->all_threads = all_threads;
 	c->period = period;
+	c->dice = (uint64_t)pid ^ (uint64_t)fz_clock_now();
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (choose_kind(c, err)) {
+	c->cpu = NO_CPU;
+	if (choose_kind(c, pid, err)) {
 		fz_cpuclock_free(c);
 		return FZ_ESYSTEM;
 	}
-	scan_threads(c);
+	fz_cpuclock_add(c, pid);
 	*ret = c;
 	return 0;
+}
+
+void fz_cpuclock_add(struct fz_cpuclock *c, pid_t pid)
+{
+	if (find_process(c, pid))
+		return;
+	fz_grow(c->processes, c->process_n, c->process_cap);
+	c->processes[c->process_n++] = (struct process){ .pid = pid };
+	scan_threads(c, pid);
+}
+
+void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid)
+{
+	struct process *p = find_process(c, pid);
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->counters[i].tid && c->counters[i].pid == pid)
+			drop_thread(c, i);
+	*p = c->processes[--c->process_n];
+}
+
+/* ---- the CPU to be on ---- */
+
+/* Where the thread was when its counter ran over last. */
+static uint32_t cpu_of(const struct counter *k)
+{
+	const struct perf_event_mmap_page *page = k->ring;
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct wakeup record;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+
+	if (head < sizeof(record) || head % sizeof(record))
+		return NO_CPU;
+	memcpy(&record, (const char *)k->ring + size + (head - sizeof(record)) % size,
+	       sizeof(record));
+	bool known = record.header.type == PERF_RECORD_SAMPLE &&
+		     record.header.size == sizeof(record) && record.cpu < CPU_SETSIZE;
+	return known ? record.cpu : NO_CPU;
+}
+
+static bool may_preempt(void)
+{
+	return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+}
+
+static void go_home(struct fz_cpuclock *c)
+{
+	if (c->cpu != NO_CPU)
+		sched_setaffinity(0, sizeof(c->home), &c->home);
+	c->cpu = NO_CPU;
+}
+
+static void follow(struct fz_cpuclock *c, const struct counter *k)
+{
+	uint32_t cpu = k->ring ? cpu_of(k) : NO_CPU;
+	cpu_set_t there;
+
+	if (!may_preempt())
+		return go_home(c);
+	if (cpu == NO_CPU || cpu == c->cpu)
+		return;
+	if (c->cpu == NO_CPU && sched_getaffinity(0, sizeof(c->home), &c->home))
+		return;
+	CPU_ZERO(&there);
+	CPU_SET(cpu, &there);
+	if (CPU_ISSET(cpu, &c->home) && sched_setaffinity(0, sizeof(there), &there) == 0)
+		c->cpu = cpu;
 }
 
 void fz_cpuclock_free(struct fz_cpuclock *c)
 {
 	if (!c)
 		return;
+	go_home(c);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->counters[i].tid)
 			drop_thread(c, i);
 	fz_close_fd(&c->epoll);
 	fz_map_release(&c->by_tid);
 	free(c->counters);
+	free(c->processes);
 	free(c);
 }
 
@@ -243,18 +368,22 @@ static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns)
 	struct epoll_event events[EVENTS_AT_ONCE];
 	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 	int n = epoll_pwait2(c->epoll, events, EVENTS_AT_ONCE, &timeout, NULL);
-	bool any = false;
+	struct counter *first = NULL;
 
 	for (int e = 0; e < n; e++) {
 		size_t i = events[e].data.u64;
 		if (i == WATCHED)
 			continue;
-		if (events[e].events & EPOLLIN)
-			any = c->counters[i].due = true;
-		else if (events[e].events & (EPOLLHUP | EPOLLERR))
+		if (events[e].events & EPOLLIN) {
+			set_due(c, &c->counters[i]);
+			first = first ? first : &c->counters[i];
+		} else if (events[e].events & (EPOLLHUP | EPOLLERR)) {
 			drop_thread(c, i);
+		}
 	}
-	return any;
+	if (first)
+		follow(c, first);
+	return first;
 }
 
 /* Threads whose counter cannot wake us. */
@@ -269,8 +398,10 @@ static bool collect_silent(struct fz_cpuclock *c)
 		int64_t now = read_counter(c, k);
 		if (now < 0)
 			drop_thread(c, i);
-		else if (now - k->last >= c->period)
-			any = k->due = true;
+		if (now < 0 || now - k->last < c->period)
+			continue;
+		set_due(c, k);
+		any = true;
 	}
 	return any;
 }
@@ -281,11 +412,38 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns)
 	int64_t now = fz_clock_now();
 
 	if (now >= c->next_scan) {
-		scan_threads(c);
+		scan_some(c);
 		any |= collect_silent(c);
 		c->next_scan = now + PATIENCE_NS;
 	}
 	return any;
+}
+
+/* A benchmark is a loop, and a loop that takes about as long as some periods would always be seen
+ * at the same places: some of its functions too often, others too rarely, and in the next run the
+ * other way round. So every period has a length of its own, from half to one and a half of what was
+ * asked for. What passed until we could look is a part of it. */
+static void draw_period(struct fz_cpuclock *c, struct counter *k)
+{
+	int64_t least = c->period / 4;
+
+	if (!k->ring)
+		return;
+	c->dice = fz_hash64(c->dice + 0x9e3779b97f4a7c15u);
+	k->next += c->period / 2 + (int64_t)(c->dice % (uint64_t)c->period);
+	k->next = FZ_MAX(k->next, k->last + least);
+	uint64_t left = (uint64_t)(k->next - k->last);
+	ioctl(k->fd, PERF_EVENT_IOC_PERIOD, &left);
+}
+
+bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid)
+{
+	struct process *p = find_process(c, pid);
+	bool due = p && p->due;
+
+	if (p)
+		p->due = false;
+	return due;
 }
 
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
@@ -300,5 +458,6 @@ int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
 	int64_t used = now - k->last;
 	k->last = now;
 	k->due = false;
+	draw_period(c, k);
 	return used;
 }

@@ -4,7 +4,8 @@
  * A perf task-clock counter a thread counts the nanoseconds it ran; its overflow, once a period of
  * CPU time, wakes the sampler, so a thread is sampled in proportion to the CPU it uses and an idle
  * one never. Where perf is not allowed, /proc/PID/task/TID/schedstat is read at wall-clock
- * instants instead; it moves in steps of a scheduler tick.
+ * instants instead; it moves in steps of a scheduler tick. One clock serves any number of
+ * processes: waiting ends when a thread of any is due.
  */
 #pragma once
 
@@ -25,6 +26,9 @@ extern const char *const fz_cpuclock_names[]; /* for the fact "clock" */
 int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpuclock **ret,
 		    struct fz_error *err);
 void fz_cpuclock_free(struct fz_cpuclock *c);
+/* One more process, or one less. */
+void fz_cpuclock_add(struct fz_cpuclock *c, pid_t pid);
+void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid);
 enum fz_cpuclock_kind fz_cpuclock_kind(const struct fz_cpuclock *c);
 /* Whether its overflows say when to sample; else the wall clock does. */
 bool fz_cpuclock_drives(const struct fz_cpuclock *c);
@@ -33,5 +37,7 @@ void fz_cpuclock_watch(struct fz_cpuclock *c, int fd);
 /* Sleep until a thread has used its share, a watched file is readable or the time is over; not
  * longer than a few milliseconds, to see new threads. True when a thread is due. */
 bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns);
+/* Has a thread of the process become due since this was asked last? */
+bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid);
 /* CPU time of a thread since it was last charged; 0 when it is not due. */
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);

@@ -4,9 +4,11 @@
 
 #include "base/io.h"
 #include "base/str.h"
+#include "profile/processes.h"
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -109,12 +111,17 @@ static void add_word(struct fz_buf *b, const char *word)
 	fz_buf_char(b, '\'');
 }
 
+static void join_words(struct fz_buf *b, char *const argv[])
+{
+	for (size_t i = 0; argv[i]; i++)
+		add_word(b, argv[i]);
+}
+
 static void set_words(struct fz_profile *p, const char *key, char *const argv[])
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { .limit = COMMAND_MAX };
 
-	for (size_t i = 0; argv[i]; i++)
-		add_word(&b, argv[i]);
+	join_words(&b, argv);
 	fz_profile_set_fact(p, key, fz_buf_view(&b));
 }
 
@@ -141,21 +148,34 @@ static const char *base_name(const char *path)
 	return fz_path_base(fz_str_of(path)).p;
 }
 
-/* What a Python command line runs: the script's file name, the module, or the interpreter. */
-static const char *program_of(char *const argv[])
+/* What a Python command line runs: a script, a module, or nothing but the interpreter itself. */
+struct runnable {
+	const char *script, *module; /* one of them or none */
+};
+
+static struct runnable runnable_of(char *const argv[])
 {
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
 		const char *w = argv[i];
 		if (w[0] != '-')
-			return base_name(w);
+			return (struct runnable){ .script = w };
 		if (w[1] == 0 || w[1] == 'c')
 			break;
 		if (w[1] == 'm')
-			return w[2] ? w + 2 : argv[i + 1] ? argv[i + 1] : base_name(argv[0]);
+			return (struct runnable){ .module = w[2] ? w + 2 : argv[i + 1] };
 		if (takes_value(w) && argv[i + 1])
 			i++;
 	}
-	return argv[0] ? base_name(argv[0]) : "";
+	return (struct runnable){ NULL };
+}
+
+static const char *program_of(char *const argv[])
+{
+	struct runnable r = runnable_of(argv);
+
+	if (r.script)
+		return base_name(r.script);
+	return r.module ? r.module : argv[0] ? base_name(argv[0]) : "";
 }
 
 /* NULL-terminated words of /proc/PID/cmdline; both are freed by the caller. */
@@ -229,42 +249,98 @@ static bool read_build_id(int fd, char *out, size_t size)
 	return false;
 }
 
-static void set_build_id(struct fz_profile *p, pid_t pid, const char *module)
+static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const char *module)
 {
 	char path[4200], id[2 * BUILD_ID_MAX + 1];
 
 	/* The executable itself can be opened even when it was deleted. */
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
-	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fz_auto(fz_close_fd) int fd = -1;
+	if (module[0])
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (fd >= 0 && read_build_id(fd, id, sizeof(id)))
-		set_once(p, "python.build", id);
+		set_once(p, key, id);
 }
 
-void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info)
+static void set_python(struct fz_profile *p, const struct fz_python_info *info)
 {
-	char version[64], *text;
-	char **argv = read_words(pid, &text);
+	char version[64];
 
 	snprintf(version, sizeof(version), "%u.%u.%u%s", info->version[0], info->version[1],
 		 info->version[2], info->free_threaded ? " free-threaded" : "");
 	set_once(p, "python", version);
 	if (!p->recording.python[0])
 		memcpy(p->recording.python, info->version, sizeof(info->version));
-	set_once(p, "program", program_of(argv));
-	if (fz_profile_fact(p, "command").n == 0)
-		set_words(p, "command", argv);
-	set_link(p, "cwd", pid, "cwd");
-	set_link(p, "executable", pid, "exe");
-	set_build_id(p, pid, info->module ? info->module : "");
-	snprintf(version, sizeof(version), "%d", pid);
-	set_once(p, "pid", version);
 	if (!info->exact)
 		set_once(p, "inexact",
 			 "stacks of this Python version can be wrong unless --blocking");
+}
+
+void fz_facts_program(pid_t pid, char *out, size_t size)
+{
+	char *text;
+	char **argv = read_words(pid, &text);
+	const char *name = argv[0] ? base_name(argv[0]) : "";
+
+	if (strncmp(name, "python", strlen("python")) == 0)
+		name = program_of(argv);
+	snprintf(out, size, "%s", name);
 	free(argv);
 	free(text);
+}
+
+/* Where the script really is: the same program is one file, whatever path leads to it. */
+static void set_script(struct fz_profile *p, struct runnable r)
+{
+	struct fz_str cwd = fz_profile_fact(p, "cwd");
+	fz_auto(fz_free_ptr) char *path = NULL;
+	char real[PATH_MAX];
+
+	if (r.module)
+		path = fz_asprintf("-m %s", r.module);
+	else if (r.script && r.script[0] == '/')
+		path = fz_strdup(r.script);
+	else if (r.script)
+		path = fz_asprintf("%.*s/%s", (int)cwd.n, cwd.p, r.script);
+	if (path)
+		set_once(p, "script", r.script && realpath(path, real) ? real : path);
+}
+
+void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info)
+{
+	char number[16], *text;
+	char **argv = read_words(pid, &text);
+
+	if (info)
+		set_python(p, info);
+	set_once(p, "program", info ? program_of(argv) : argv[0] ? base_name(argv[0]) : "");
+	if (fz_profile_fact(p, "command").n == 0)
+		set_words(p, "command", argv);
+	set_link(p, "cwd", pid, "cwd");
+	if (info)
+		set_script(p, runnable_of(argv));
+	set_link(p, "executable", pid, "exe");
+	if (info)
+		set_build_id(p, "python.build", pid, info->module ? info->module : "");
+	else
+		set_build_id(p, "build", pid, "");
+	snprintf(number, sizeof(number), "%d", pid);
+	set_once(p, "pid", number);
+	free(argv);
+	free(text);
+}
+
+void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { .limit = COMMAND_MAX };
+	fz_auto(fz_free_ptr) char *text = NULL;
+	char **argv = read_words(pid, &text);
+
+	join_words(&b, argv);
+	fz_profile_set_process(p, (uint64_t)pid, (uint64_t)parent, fz_buf_view(&b));
+	free(argv);
 }

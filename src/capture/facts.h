@@ -13,6 +13,11 @@ void fz_facts_machine(struct fz_profile *p);
 void fz_facts_load(struct fz_profile *p, const char *key);
 /* The command as typed. */
 void fz_facts_command(struct fz_profile *p, char *const argv[]);
-/* Program, arguments, folder, Python version, build id of a process. Facts that are there
- * already (of an earlier process of the same command) stay. */
+/* What a running process is called: of a Python its script or module, else its executable; "" when
+ * it has none. */
+void fz_facts_program(pid_t pid, char *out, size_t size);
+/* info: NULL for a process that is not Python. Program, arguments, folder, Python version, build id
+ * of a process. Facts that are there already (of an earlier process of the same command) stay. */
 void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info);
+/* One of several processes: its number, its parent's and its command. */
+void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent);

@@ -126,6 +126,9 @@ void fz_git_finish(struct fz_git *g, struct fz_profile *p)
 
 	if (!g->pid)
 		return;
+	/* Now that somebody waits for it: at idle priority a busy machine would never let it end.
+	 */
+	sched_setscheduler(g->pid, SCHED_OTHER, &(struct sched_param){ 0 });
 	read_answer(g, &b);
 	kill(g->pid, SIGKILL); /* it has closed its output, or is too slow */
 	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)

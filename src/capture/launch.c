@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the program to record: deciding what to execute, then one posix_spawn. */
 #include "capture/launch.h"
+#include "capture/process.h"
 
 #include "base/str.h"
 
@@ -91,6 +92,8 @@ static bool move_in(const struct fz_launch_place *place)
 {
 	if (place->folder && chdir(place->folder))
 		return false;
+	if (place->own_group && setpgid(0, 0))
+		return false;
 	if (place->output >= 0 && dup2(place->output, STDOUT_FILENO) < 0)
 		return false;
 	if (place->errors >= 0 && dup2(place->errors, STDERR_FILENO) < 0)
@@ -134,7 +137,7 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	if (child.pidfd < 0) {
-		int rc = fz_fail_errno(err, "pidfd_open of the started program");
+		int rc = fz_process_no_pidfd(err);
 		kill(child.pid, SIGKILL);
 		fz_launch_wait(&child);
 		return rc;
@@ -156,4 +159,18 @@ void fz_launch_wait(struct fz_child *child)
 void fz_launch_release(struct fz_child *child)
 {
 	fz_close_fd(&child->pidfd);
+}
+
+int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
+		       const struct fz_launch_place *place, int *ret_status, struct fz_error *err)
+{
+	struct fz_child child;
+	int rc = fz_launch_start(argv, mask, place, &child, err);
+
+	if (rc)
+		return rc;
+	fz_launch_wait(&child);
+	fz_launch_release(&child);
+	*ret_status = child.status;
+	return 0;
 }

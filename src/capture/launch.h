@@ -38,6 +38,7 @@ struct fz_child {
 struct fz_launch_place {
 	const char *folder; /* NULL: ours */
 	bool no_input;      /* its standard input is empty */
+	bool own_group;     /* a signal to the negative of its pid reaches all that it starts */
 	int output;         /* its standard output; -1: ours */
 	int errors;         /* its standard error; -1: ours */
 };
@@ -48,3 +49,6 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 /* Wait until it has ended and keep its status. */
 void fz_launch_wait(struct fz_child *child);
 void fz_launch_release(struct fz_child *child);
+/* Start a program, wait for its end; ret_status is as waitpid gives it. */
+int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
+		       const struct fz_launch_place *place, int *ret_status, struct fz_error *err);

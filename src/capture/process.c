@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything about another process comes from three places: process_vm_readv for its memory
- * (/proc/PID/mem where a kernel has no such call), text files in /proc, and a pidfd, which is the
- * one handle that can never come to mean another process.
+ * (/proc/PID/mem where a kernel or a container refuses that), text files in /proc, and a pidfd,
+ * which is the one handle that can never come to mean another process.
  *
  * Memory is copied without stopping the process and without writing to it. A copy that runs into
  * memory that is not there ends at the part before it.
@@ -124,6 +124,11 @@ int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
 	proc_path(path, pid, "stat");
 	p->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (p->stat_fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		int rc = fz_fail_errno(err, "process %d", (int)pid);
+		fz_process_release(p);
+		return rc;
+	}
 	if (p->stat_fd < 0 || !read_image(p, &p->image)) {
 		fz_process_release(p);
 		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
@@ -209,7 +214,8 @@ ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, s
 	if (p->mem_fd >= 0)
 		return read_parts_mem(p, parts, n, out);
 	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);
-	if (k < 0 && errno == ENOSYS && open_mem(p))
+	/* Where only this call is refused, by an old kernel or a container, the file serves. */
+	if (k < 0 && (errno == ENOSYS || errno == EPERM) && open_mem(p))
 		return read_parts_mem(p, parts, n, out);
 	return k;
 }
@@ -340,6 +346,17 @@ bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, si
 	return true;
 }
 
+char fz_process_thread_state(pid_t pid, pid_t tid)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, PROC_TEXT_MAX, NULL);
+	/* A name may hold anything, ")" too, so the last one ends it. */
+	const char *end = text ? strrchr(text, ')') : NULL;
+	return end && end[1] == ' ' ? end[2] : 0;
+}
+
 /* ---- what to do when it is not allowed ---- */
 
 static bool status_number(const char *status, const char *key, unsigned base, uint64_t *ret)
@@ -352,6 +369,18 @@ static bool status_number(const char *status, const char *key, unsigned base, ui
 	line += strlen(key);
 	*ret = strtoull(line, &end, (int)base);
 	return end != line;
+}
+
+pid_t fz_process_tracer(pid_t pid)
+{
+	char path[PATH_SIZE];
+	uint64_t tracer = 0;
+
+	proc_path(path, pid, "status");
+	fz_auto(fz_free_ptr) char *status = fz_read_small(path, PROC_TEXT_MAX, NULL);
+	if (status)
+		status_number(status, "\nTracerPid:", 10, &tracer);
+	return (pid_t)tracer;
 }
 
 static int ptrace_scope(void)
@@ -377,18 +406,24 @@ static bool in_container(void)
 	return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
 }
 
+int fz_process_no_pidfd(struct fz_error *err)
+{
+	return fz_fail(err, FZ_EUNSUPPORTED,
+		       "pidfd_open is refused here (%s); it needs Linux 5.3, and in a container a "
+		       "seccomp profile that allows it",
+		       strerror(errno));
+}
+
 int fz_process_denied(const struct fz_process *p, struct fz_error *err)
 {
 	char path[PATH_SIZE];
-	uint64_t uid = 0, tracer = 0;
+	uint64_t uid = 0;
 	int pid = (int)p->pid;
 
 	proc_path(path, p->pid, "status");
 	fz_auto(fz_free_ptr) char *status = fz_read_small(path, PROC_TEXT_MAX, NULL);
-	if (status) {
+	if (status)
 		status_number(status, "\nUid:", 10, &uid);
-		status_number(status, "\nTracerPid:", 10, &tracer);
-	}
 	if (in_container() && geteuid() == 0 && !have_ptrace_capability())
 		return fz_fail(err, FZ_EPERM,
 			       "process %d: not allowed to read its memory: this container lacks a "

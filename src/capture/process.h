@@ -23,7 +23,7 @@ struct fz_process {
 	pid_t inner_pid; /* as the process itself sees it (pid namespaces) */
 	int pidfd;       /* -1 where the kernel has none */
 	int stat_fd;     /* kept open: /proc/PID/stat */
-	int mem_fd;      /* /proc/PID/mem, where process_vm_readv does not exist; else -1 */
+	int mem_fd;      /* /proc/PID/mem, where process_vm_readv is refused; else -1 */
 	struct fz_process_image image;
 	uint64_t calls; /* read calls made, for statistics */
 };
@@ -78,6 +78,15 @@ int fz_process_threads(const struct fz_process *p, struct fz_process_threads *re
 void fz_process_threads_release(struct fz_process_threads *t);
 /* Name that the kernel has for a thread, without the newline; false when it ended. */
 bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, size_t size);
+
+/* State letter of a thread as in /proc/PID/task/TID/stat ('R': runs or could run at once, 'S':
+ * sleeps, ...); 0 when it ended. */
+char fz_process_thread_state(pid_t pid, pid_t tid);
+
+/* The error for a pidfd_open that failed, by errno, though the process is there. */
+int fz_process_no_pidfd(struct fz_error *err);
+/* The process that traces it with ptrace, or 0. */
+pid_t fz_process_tracer(pid_t pid);
 
 /* Target of a link below /proc/PID ("exe", "cwd", "root"). False with errno. */
 bool fz_process_link(const struct fz_process *p, const char *name, char *out, size_t size);

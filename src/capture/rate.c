@@ -93,11 +93,3 @@ uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns)
 	fz_assert(ns >= 0);
 	return (uint64_t)((unsigned __int128)ns * rate.micro_hz / NS_MICRO);
 }
-
-int64_t fz_clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}

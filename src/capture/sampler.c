@@ -13,16 +13,20 @@
  */
 #include "capture/sampler.h"
 
+#include "base/clock.h"
 #include "capture/cpuclock.h"
-#include "capture/facts.h"
+#include "capture/oncpu.h"
 #include "capture/priority.h"
+#include "capture/sampled.h"
 #include "capture/sources.h"
 #include "capture/stop.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,55 +39,80 @@
 #define POLL_EVERY (5 * MS)
 #define FLUSH_EVERY (500 * MS)
 #define OPEN_PATIENCE (1 * SECOND)
-/* Before trying again when a target was found but cannot be sampled as asked. */
-#define REFUSED_PAUSE (500 * MS)
+
+/* Instants are drawn within slots that are at least so long. */
+#define SHIFT_FROM (MS / 10)
 
 /* CPU time in a second from which on we are no thread that mostly sleeps. */
 #define PRIORITY_MOST (SECOND / 4 * 3)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };
 
+/* ---- beginning and end ---- */
+
 void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
 		     struct fz_profile *profile)
 {
-	struct fz_python_options python = { .all_threads = options->all_threads,
-					    .stopped = options->blocking,
-					    .gc = true };
 	int64_t now = fz_clock_now();
 
 	*s = (struct fz_sampler){ .options = options,
 				  .profile = profile,
+				  .planned = profile->recording.features,
 				  .next_chore = now + FLUSH_EVERY,
 				  .next_second = now + SECOND,
 				  .end_time = now };
-	fz_target_init(&s->target, options->pid, &python, profile);
-	s->target.descendants = options->descendants;
+	s->images.eager = options->watched;
 	if (options->sources)
 		s->sources = fz_sources_new(profile);
 	profile->quality.known = true;
+	struct fz_sampled *first = fz_sampled_add(s, options->pid, 0);
+	first->target.descendants = options->descendants && !options->family;
+	first->target.next_try = s->next_seek = now;
+	if (options->family)
+		fz_sampled_start_family(s);
+}
+
+void fz_sampler_let_go(struct fz_sampler *s)
+{
+	for (size_t i = 0; i < s->process_n; i++) {
+		fz_sampled_free_stopper(s, s->processes[i]);
+		fz_sampled_drop(s, s->processes[i]);
+	}
+	fz_cpuclock_free(s->cpuclock);
+	s->cpuclock = NULL;
+	fz_family_free(s->family);
+	s->family = NULL;
+	if (s->files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &s->files);
 }
 
 void fz_sampler_release(struct fz_sampler *s)
 {
-	fz_stop_free(s->stopper);
-	s->stopper = NULL;
-	fz_cpuclock_free(s->cpuclock);
-	s->cpuclock = NULL;
+	fz_sampler_let_go(s);
+	while (s->process_n)
+		fz_sampled_free(s, s->processes[--s->process_n]);
+	fz_map_release(&s->own);
+	free(s->processes);
+	s->processes = NULL;
 	fz_sources_free(s->sources);
 	s->sources = NULL;
-	if (s->target.python)
-		fz_target_drop(&s->target);
+	fz_images_release(&s->images);
 }
 
 /* ---- waiting ---- */
 
-/* Let threads go on; let go of a process that ended, for its parent waits for that. */
-static void service_stopper(struct fz_sampler *s)
+static void service_stoppers(struct fz_sampler *s)
 {
-	if (!s->stopper || fz_stop_service(s->stopper))
-		return;
-	fz_stop_free(s->stopper);
-	s->stopper = NULL;
+	for (size_t i = 0; s->stopper_n && i < s->process_n; i++)
+		fz_sampled_service(s, s->processes[i]);
+}
+
+/* When what was started has ended, but not all that it started, nobody is left to whom a signal
+ * would mean anything but us. */
+static bool is_ours(const struct fz_sampler *s, const struct signalfd_siginfo *info)
+{
+	return s->processes[0]->ended && (info->ssi_signo == SIGINT || info->ssi_signo == SIGTERM ||
+					  info->ssi_signo == SIGHUP);
 }
 
 static void read_signals(struct fz_sampler *s)
@@ -92,27 +121,32 @@ static void read_signals(struct fz_sampler *s)
 
 	while (read(s->options->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
-			service_stopper(s);
+			service_stoppers(s);
 		} else if (s->options->on_signal(s->options->arg, &info)) {
 			s->end = FZ_END_SIGNAL;
+		} else if (is_ours(s, &info)) {
+			s->end = FZ_END_EXIT;
 		}
 	}
 }
 
-/* Wait up to `ns` for a signal or the end of the process. */
+/* Wait up to `ns` for a signal, the end of the process or what happens in its family. */
 static void poll_events(struct fz_sampler *s, int64_t ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->options->signal_fd, .events = POLLIN },
-		{ .fd = s->options->pidfd, .events = POLLIN },
+		{ .fd = fz_sampled_events(s), .events = POLLIN },
 	};
 	struct timespec timeout = { .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
 
-	if (ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL) <= 0)
-		return;
-	if (fds[0].revents)
+	bool any = ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL) > 0;
+
+	if (any && fds[0].revents)
 		read_signals(s);
-	if (fds[1].revents && !s->end)
+	/* Whoever asks first whether a family has news is the only one to be told. */
+	if (s->family)
+		fz_sampled_follow(s);
+	else if (any && fds[1].revents && !s->end)
 		s->end = FZ_END_EXIT;
 }
 
@@ -134,7 +168,7 @@ static void sleep_until(int64_t when)
 /* Threads that are traced stop at their own signals until we let them go: never sleep deaf. */
 static bool must_listen(const struct fz_sampler *s)
 {
-	return s->stopper != NULL;
+	return s->stopper_n > 0;
 }
 
 /* Wait until `when`, seeing to events; earlier only when the sampling has ended. */
@@ -190,19 +224,42 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 	return fz_rate_time(rate, slot) - fz_rate_time(rate, before);
 }
 
-static void write_stack(struct fz_sampler *s, const struct fz_python_stack *stack, int64_t now,
-			int64_t weight)
+/* What a sample's thread was doing: what the interpreter says, and whether it was on a CPU. */
+static uint8_t full_status(struct fz_sampler *s, const struct fz_sampled *p,
+			   const struct fz_python_stack *stack, int64_t now, int64_t weight)
+{
+	uint64_t tid = s->profile->threads[stack->thread].tid;
+
+	if (stack->waiting)
+		return stack->status;
+	enum fz_oncpu_answer answer =
+		s->cpuclock ? FZ_ONCPU_YES : fz_oncpu_ask(p->oncpu, tid, now, weight);
+
+	if (answer == FZ_ONCPU_UNKNOWN)
+		return stack->status;
+	return (uint8_t)((stack->status & ~FZ_STATUS_UNKNOWN) |
+			 (answer == FZ_ONCPU_YES ? FZ_STATUS_ON_CPU : 0));
+}
+
+static void write_stack(struct fz_sampler *s, const struct fz_sampled *p,
+			const struct fz_python_stack *stack, int64_t now, int64_t weight)
 {
 	struct fz_sample sample = { .thread = stack->thread,
 				    .stack = stack->stack,
 				    .time = now - s->options->start,
-				    .status = stack->status,
+				    .status = full_status(s, p, stack, now, weight),
 				    .count = 1 };
+	uint8_t wanted = fz_sampled_status(s->options->mode);
+
+	if ((sample.status & wanted) != wanted)
+		return;
 
 	if (stack->rejected)
 		s->profile->quality.rejected[stack->reject]++;
 	fz_fz_writer_add(s->writer, &sample, &weight);
 	s->samples++;
+	if (s->options->on_sample)
+		s->options->on_sample(s->options->arg, s, &sample, weight);
 }
 
 /* The CPU time of a thread since its last sample, when it is due. */
@@ -219,42 +276,80 @@ static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 	return weight;
 }
 
+/* A child that was just forked is its parent's image, whose threads it does not have. */
+static bool is_own(struct fz_sampler *s, const struct fz_sampled *p, uint32_t thread)
+{
+	char path[64];
+	uint32_t *slot = fz_map_slot(&s->own, thread);
+
+	if (*slot == FZ_NONE) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%llu", p->target.pid,
+			 (unsigned long long)s->profile->threads[thread].tid);
+		*slot = access(path, F_OK) == 0;
+	}
+	return *slot;
+}
+
 /* What each thread is charged: the time since the last instant, or its own CPU time. */
-static void write_sample(struct fz_sampler *s, const struct fz_python_sample *sample, int64_t now,
-			 int64_t elapsed)
+static void write_sample(struct fz_sampler *s, const struct fz_sampled *p,
+			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
 {
 	for (uint32_t i = 0; i < sample->n; i++) {
 		const struct fz_python_stack *stack = &sample->stacks[i];
 		int64_t weight = s->cpuclock ? charge_cpu(s, stack->thread) : elapsed;
-		if (weight > 0)
-			write_stack(s, stack, now, weight);
+		if (weight > 0 && (!s->family || is_own(s, p, stack->thread)))
+			write_stack(s, p, stack, now, weight);
 	}
 }
 
-/* The stopper stays while the process lives: after an exec it is the same one, and it is seized
- * only once. */
-static void lost_target(struct fz_sampler *s)
+/* The stacks of this instant. What must be read while the target stands is; the rest is done when
+ * it runs again. */
+static int take_stacks(struct fz_sampler *s, struct fz_sampled *p, struct fz_python_sample *ret)
 {
-	service_stopper(s);
-	fz_cpuclock_free(s->cpuclock);
-	s->cpuclock = NULL;
-	fz_target_drop(&s->target);
+	struct fz_python_sample python;
+	struct fz_native *native = p->target.native;
+	int rc = native ? FZ_EGONE : 0;
+
+	if (native && p->stopper)
+		rc = fz_native_copy(native, p->stopper, NULL);
+	if (!rc && p->target.python)
+		rc = fz_python_take(p->target.python, native ? &python : ret, NULL);
+	fz_sampled_service(s, p);
+	if (!rc && native)
+		fz_native_take(native, p->target.python ? &python : NULL, ret);
+	return rc;
 }
 
-static void take_instant(struct fz_sampler *s)
+/* One instant in all processes. */
+struct instant {
+	bool begun;      /* the time has been advanced to it */
+	int64_t elapsed; /* what it stands for */
+	bool taken;      /* there were stacks */
+};
+
+/* In a process that was opened since the last instant one stands for no more than an interval. */
+static int64_t elapsed_in(const struct fz_sampler *s, struct fz_sampled *p, int64_t elapsed)
+{
+	struct fz_rate rate = s->options->rate;
+	bool fresh = p->fresh;
+
+	p->fresh = false;
+	if (!fresh || driven_by_cpu(s))
+		return elapsed;
+	return FZ_MIN(elapsed, rate.micro_hz ? fz_rate_time(rate, 1) : 1);
+}
+
+static void sample_process(struct fz_sampler *s, struct fz_sampled *p, struct instant *at)
 {
 	struct fz_python_sample sample;
-	struct fz_quality *q = &s->profile->quality;
 
-	if (s->stopper && fz_stop_all(s->stopper)) {
-		lost_target(s);
+	if (p->stopper && fz_stop_all(p->stopper, p->target.native != NULL)) {
+		fz_sampled_lost(s, p);
 		return;
 	}
 	int64_t now = s->now = fz_clock_now();
-	int code = fz_python_take(s->target.python, &sample, NULL);
-	service_stopper(s);
-	if (code) {
-		lost_target(s);
+	if (take_stacks(s, p, &sample)) {
+		fz_sampled_lost(s, p);
 		return;
 	}
 	/* Beyond a limit the tables give wrong answers. */
@@ -263,23 +358,31 @@ static void take_instant(struct fz_sampler *s)
 		s->end = FZ_END_OUTPUT;
 		return;
 	}
-	int64_t elapsed = advance(s, now);
-	if (elapsed == 0)
+	if (!at->begun)
+		at->elapsed = advance(s, now);
+	at->begun = true;
+	if (at->elapsed == 0)
 		return;
-	q->taken += sample.n > 0;
-	q->retried += sample.retries;
-	write_sample(s, &sample, now, elapsed);
+	at->taken |= sample.n > 0;
+	s->profile->quality.retried += sample.retries;
+	write_sample(s, p, &sample, now, elapsed_in(s, p, at->elapsed));
+}
+
+static void take_instant(struct fz_sampler *s)
+{
+	bool by_cpu = driven_by_cpu(s);
+	struct instant at = { 0 };
+
+	for (size_t i = 0; i < s->process_n && !s->end; i++) {
+		struct fz_sampled *p = s->processes[i];
+		if (fz_target_is_open(&p->target) &&
+		    (!by_cpu || fz_cpuclock_due(s->cpuclock, p->target.pid)))
+			sample_process(s, p, &at);
+	}
+	s->profile->quality.taken += at.taken;
 }
 
 /* ---- getting a turn ---- */
-
-static int64_t cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
 
 /* Ask for wake-ups in time: exact timers, and a turn on a busy machine. */
 static void start_waking(struct fz_sampler *s)
@@ -288,13 +391,13 @@ static void start_waking(struct fz_sampler *s)
 	if (s->options->rate.micro_hz)
 		s->priority = fz_priority_raise();
 	fz_profile_set_fact(s->profile, "priority", fz_str_of(fz_priority_names[s->priority]));
-	s->cpu_time = cpu_time();
+	s->cpu_time = fz_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* A rate that keeps us busy must not take the processor from everybody else. */
 static void check_priority(struct fz_sampler *s)
 {
-	int64_t used = cpu_time() - s->cpu_time;
+	int64_t used = fz_clock_read(CLOCK_THREAD_CPUTIME_ID) - s->cpu_time;
 
 	s->cpu_time += used;
 	if (s->priority != FZ_PRIORITY_NORMAL && used > PRIORITY_MOST) {
@@ -342,58 +445,17 @@ static int64_t next_duty(const struct fz_sampler *s)
 	return when;
 }
 
-static int start_stopper(struct fz_sampler *s, struct fz_error *err)
+/* A loop that takes about a whole number of intervals must not be seen at the same places all the
+ * time: so each instant lies somewhere in the first two fifths of its slot, as if drawn by lot.
+ * What it stands for is the slot all the same. Where slots are short, lateness does that by itself.
+ */
+static int64_t shift_in_slot(struct fz_rate rate, uint64_t slot)
 {
-	if (!s->options->blocking)
+	int64_t interval = fz_rate_time(rate, 1);
+
+	if (interval < SHIFT_FROM)
 		return 0;
-	if (s->stopper && fz_stop_pid(s->stopper) == s->target.pid)
-		return 0;
-	fz_stop_free(s->stopper);
-	s->stopper = NULL;
-	bool own = s->options->started && s->target.pid == s->target.root;
-	return fz_stop_new(s->target.pid, own, &s->stopper, err);
-}
-
-/* Say which clock it really is, and warn when it is a poor one. */
-static void note_clock(struct fz_sampler *s)
-{
-	enum fz_cpuclock_kind kind = fz_cpuclock_kind(s->cpuclock);
-
-	fz_profile_set_fact(s->profile, "clock", fz_str_of(fz_cpuclock_names[kind]));
-	if (kind == FZ_CPUCLOCK_SCHEDSTAT)
-		s->warning = "--clock cpu: perf is not allowed here, so CPU time is read from "
-			     "schedstat, in steps of a scheduler tick; allow perf with 'sysctl "
-			     "kernel.perf_event_paranoid=2' or CAP_PERFMON";
-}
-
-/* The target has been found: set up what depends on it. */
-static int begin_target(struct fz_sampler *s, struct fz_error *err)
-{
-	s->last = 0;
-	fz_facts_process(s->profile, s->target.pid, fz_python_info(s->target.python));
-	if (s->sources)
-		fz_sources_process(s->sources, s->target.pid, s->options->started);
-	if (s->options->clock == FZ_CLOCK_CPU) {
-		int64_t period = s->options->rate.micro_hz ? fz_rate_time(s->options->rate, 1) : 0;
-		int rc = fz_cpuclock_new(s->target.pid, s->options->all_threads, period,
-					 &s->cpuclock, err);
-		if (rc)
-			return rc;
-		fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
-		fz_cpuclock_watch(s->cpuclock, s->options->pidfd);
-		note_clock(s);
-	}
-	return start_stopper(s, err);
-}
-
-static void seek_target(struct fz_sampler *s)
-{
-	if (!fz_target_seek(&s->target))
-		return;
-	if (begin_target(s, &s->refusal)) {
-		lost_target(s);
-		s->target.next_try = s->now + REFUSED_PAUSE;
-	}
+	return (int64_t)(fz_hash64(slot) % (uint64_t)(interval * 2 / 5));
 }
 
 /* Wait until the next instant, or until a thread has used its share of CPU time. */
@@ -403,7 +465,8 @@ static bool wait_instant(struct fz_sampler *s)
 	int64_t when = s->last;
 
 	if (driven_by_cpu(s)) {
-		bool due = fz_cpuclock_wait(s->cpuclock, FZ_MAX(next_duty(s) - fz_clock_now(), 0));
+		int64_t until = FZ_MIN(next_duty(s), s->next_seek);
+		bool due = fz_cpuclock_wait(s->cpuclock, FZ_MAX(until - fz_clock_now(), 0));
 		s->now = fz_clock_now();
 		poll_if_due(s);
 		return due;
@@ -413,23 +476,21 @@ static bool wait_instant(struct fz_sampler *s)
 		return true;
 	}
 	if (s->last)
-		when = s->grid + fz_rate_time(rate, s->slot + 1);
-	int64_t until = FZ_MIN(when, next_duty(s));
-	wait_until(s, until);
-	return until == when;
+		when = s->grid + fz_rate_time(rate, s->slot + 1) + shift_in_slot(rate, s->slot + 1);
+	wait_until(s, FZ_MIN(when, FZ_MIN(next_duty(s), s->next_seek)));
+	return s->now >= when;
 }
 
 void fz_sampler_run(struct fz_sampler *s)
 {
 	start_waking(s);
 	while (!s->end) {
-		if (!s->target.python) {
-			wait_until(s, FZ_MIN(s->target.next_try, next_duty(s)));
-			if (!s->end && s->now >= s->target.next_try)
-				seek_target(s);
-		} else if (wait_instant(s) && !s->end) {
+		if (s->open_n == 0)
+			wait_until(s, FZ_MIN(s->next_seek, next_duty(s)));
+		else if (wait_instant(s) && !s->end)
 			take_instant(s);
-		}
+		if (!s->end && s->now >= s->next_seek)
+			fz_sampled_seek(s);
 		do_chores(s);
 	}
 	s->end_time = fz_clock_now();
@@ -441,16 +502,40 @@ void fz_sampler_run(struct fz_sampler *s)
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 {
 	int64_t give_up = fz_clock_now() + OPEN_PATIENCE;
+	struct fz_sampled *first = s->processes[0];
 
-	while (!fz_target_seek(&s->target)) {
-		*err = s->target.why;
+	if (s->family)
+		fz_sampled_follow(s);
+	while (!fz_target_seek(&first->target)) {
+		*err = first->target.why;
+		/* Its children are there to be sampled all the same. */
+		if (err->code == FZ_EAGAIN && s->process_n > 1)
+			return 0;
 		if (err->code != FZ_EAGAIN || fz_clock_now() > give_up)
 			return err->code;
-		wait_until(s, s->target.next_try);
+		wait_until(s, first->target.next_try);
 		if (s->end == FZ_END_EXIT)
 			return fz_fail(err, FZ_EGONE, "process %d ended", s->options->pid);
 		if (s->end)
 			return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
 	}
-	return begin_target(s, err);
+	return fz_sampled_begin(s, first, err);
+}
+
+bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p)
+{
+	char text[64];
+
+	if (s->images.n == 0)
+		return false;
+	*p = fz_images_resolve(&s->images, *p, s->valid_from);
+	if (s->sources)
+		fz_sources_finish_native(s->sources, *p);
+	if (s->figures.incomplete) {
+		snprintf(text, sizeof(text), "%llu of %llu",
+			 (unsigned long long)s->figures.incomplete,
+			 (unsigned long long)s->figures.stacks);
+		fz_profile_set_fact(*p, "native.incomplete", fz_str_of(text));
+	}
+	return true;
 }

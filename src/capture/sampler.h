@@ -7,8 +7,10 @@
  */
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
+#include "capture/family.h"
 #include "capture/priority.h"
 #include "capture/rate.h"
 #include "capture/target.h"
@@ -16,6 +18,9 @@
 
 enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
 extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
+
+/* What the kernel does not allow, so that something else stands for it. */
+enum { FZ_WARN_CLOCK, FZ_WARN_FAMILY, FZ_WARNINGS };
 
 enum fz_end {
 	FZ_END_NOT,    /* still sampling */
@@ -32,37 +37,67 @@ struct fz_sampler_options {
 	int pidfd;
 	int signal_fd;    /* a signalfd: blocked signals, SIGCHLD among them */
 	bool descendants; /* follow to a descendant when the process itself is not Python */
-	bool all_threads, blocking, sources;
+	bool family;      /* sample it and all that it starts */
+	bool blocking, sources;
+	bool watched; /* by somebody: names of native functions at once */
+	bool stacks;  /* native stacks, merged with Python's; implies blocking */
 	bool started; /* by us: every source file is as the program read it */
 	enum fz_clock clock;
+	enum fz_mode mode; /* which samples are kept */
+	struct fz_python_options python;
 	struct fz_rate rate;
 	int64_t start;       /* fz_clock_now() when the run began */
 	int64_t duration_ns; /* 0: no limit */
 	/* A signal came; true ends the sampling. SIGCHLD is not reported. */
 	bool (*on_signal)(void *arg, const struct signalfd_siginfo *info);
 	void (*on_second)(void *arg, const struct fz_sampler *s);
+	/* A sample was written; may be NULL, and must be quick. */
+	void (*on_sample)(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
+			  int64_t weight);
 	void *arg;
+};
+
+/* A process that is sampled or may be, with what belongs to it. */
+struct fz_sampled {
+	struct fz_target target;
+	struct fz_stopper *stopper; /* NULL unless blocking */
+	struct fz_oncpu *oncpu;     /* NULL unless sampling by the wall clock */
+	pid_t parent;               /* 0: unknown */
+	bool fresh;                 /* no instant yet since it was opened */
+	bool ended;
 };
 
 struct fz_sampler {
 	const struct fz_sampler_options *options;
-	struct fz_profile *profile;  /* tables; samples go to the writer */
-	struct fz_fz_writer *writer; /* both borrowed */
-	struct fz_target target;
-	struct fz_stopper *stopper;   /* NULL unless blocking */
+	struct fz_profile *profile;    /* tables; samples go to the writer */
+	struct fz_fz_writer *writer;   /* both borrowed */
+	struct fz_sampled **processes; /* the first is the one that was started or attached to */
+	size_t process_n, process_cap;
+	size_t open_n;                /* of them */
+	size_t stopper_n;             /* of them have one */
+	struct fz_family *family;     /* NULL: only the first, or what stands for it */
+	struct rlimit files;          /* as it was before it was raised; all 0: it was not */
 	struct fz_cpuclock *cpuclock; /* NULL unless sampling by CPU time */
 	struct fz_sources *sources;   /* NULL when not wanted */
+	struct fz_images images;      /* files whose names are still to be looked up */
+	struct fz_native_figures figures;
+	unsigned planned;   /* features of a Python program's recording */
+	int64_t valid_from; /* samples before are of programs that only led to the target */
 
 	enum fz_end end;
-	struct fz_error trouble; /* of the output */
-	struct fz_error refusal; /* a target was found but cannot be sampled as asked */
-	const char *warning;     /* something the user should know, or NULL */
+	struct fz_error trouble;           /* of the output */
+	struct fz_error refusal;           /* a target was found but cannot be sampled as asked */
+	const char *warnings[FZ_WARNINGS]; /* what the user should know; NULL: nothing */
 
 	enum fz_priority priority;
 	int64_t cpu_time;   /* of ours, a second ago */
 	int64_t now;        /* fz_clock_now() when the loop last looked */
 	int64_t grid;       /* when instant 0 of the open target was */
 	uint64_t slot;      /* of the last instant */
+	int64_t next_seek;  /* when to look for an interpreter in one of the processes */
+	struct fz_map own;  /* thread of the profile -> it is one of its process; of a family */
+	uint64_t left_out;  /* threads not sampled of processes that are gone */
+	bool found;         /* something was opened at some time */
 	int64_t last;       /* time of the last instant, 0: none yet of this target */
 	int64_t last_poll;  /* when events were last looked at */
 	int64_t next_chore; /* when to flush next */
@@ -70,6 +105,11 @@ struct fz_sampler {
 	uint64_t samples; /* written, of all threads */
 	int64_t end_time; /* fz_clock_now() when sampling ended */
 };
+
+/* How many threads were met and not sampled. */
+uint64_t fz_sampler_left_out(const struct fz_sampler *s);
+/* The process to show as the one that is sampled: the first that is open, else the first. */
+const struct fz_target *fz_sampler_target(const struct fz_sampler *s);
 
 /* The metric column of a recording with this clock must be added to the profile beforehand; the
  * writer must be set before fz_sampler_run. */
@@ -80,5 +120,9 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *opti
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err);
 /* Sample until something ends it; s->end says what. */
 void fz_sampler_run(struct fz_sampler *s);
-/* Let go of the target. */
+/* After the run, with the target let go: give addresses in the recording, which was read back,
+ * their names. False: there are none. */
+bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p);
+/* Let go of the target, and of everything else. */
+void fz_sampler_let_go(struct fz_sampler *s);
 void fz_sampler_release(struct fz_sampler *s);

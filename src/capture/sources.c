@@ -8,6 +8,7 @@
  */
 #include "capture/sources.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 
 #include <errno.h>
@@ -64,7 +65,6 @@ static int open_folder(pid_t pid, const char *name)
 static int64_t start_time(pid_t pid)
 {
 	enum { START_FIELD = 20 }; /* counted from the one after the name */
-	struct timespec wall, boot;
 	char path[64];
 	size_t n;
 
@@ -75,9 +75,8 @@ static int64_t start_time(pid_t pid)
 		p = strchr(p + 1, ' ');
 	if (!p)
 		return 0;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return wall.tv_sec - boot.tv_sec + strtoll(p, NULL, 10) / sysconf(_SC_CLK_TCK) + 1;
+	int64_t boot = (fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME)) / 1000000000;
+	return boot + strtoll(p, NULL, 10) / sysconf(_SC_CLK_TCK) + 1;
 }
 
 void fz_sources_process(struct fz_sources *s, pid_t pid, bool started)
@@ -164,9 +163,9 @@ static void load(struct fz_sources *s, uint32_t file)
 }
 
 /* Look at one function; true when a file was loaded (or tried) for it. */
-static bool look_at(struct fz_sources *s, const struct fz_function *f)
+static bool look_at(struct fz_sources *s, const struct fz_function *f, enum fz_kind kind)
 {
-	if (f->kind != FZ_KIND_PYTHON)
+	if (f->kind != kind)
 		return false;
 	uint32_t *slot = fz_map_slot(&s->seen, f->file);
 	if (*slot != FZ_NONE)
@@ -179,12 +178,20 @@ static bool look_at(struct fz_sources *s, const struct fz_function *f)
 void fz_sources_step(struct fz_sources *s)
 {
 	while (s->next_function < s->profile->function_count)
-		if (look_at(s, &s->profile->functions[s->next_function++]))
+		if (look_at(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON))
 			return;
 }
 
 void fz_sources_finish(struct fz_sources *s)
 {
 	while (s->next_function < s->profile->function_count)
-		look_at(s, &s->profile->functions[s->next_function++]);
+		look_at(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON);
+}
+
+void fz_sources_finish_native(struct fz_sources *s, struct fz_profile *p)
+{
+	s->profile = p;
+	fz_map_clear(&s->seen);
+	for (uint32_t i = 0; i < p->function_count; i++)
+		look_at(s, &p->functions[i], FZ_KIND_NATIVE);
 }

@@ -14,17 +14,24 @@
  */
 #include "capture/stop.h"
 
-#include "capture/rate.h"
+#include "base/clock.h"
+#include "capture/process.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { PATIENCE_NS = 20000000, FREE_PATIENCE_NS = 2000000000, SCANS_MAX = 16 };
+enum {
+	PATIENCE_NS = 20000000,
+	LONG_PATIENCE_NS = 500000000,
+	FREE_PATIENCE_NS = 2000000000,
+	SCANS_MAX = 16
+};
 
 struct thread {
 	pid_t tid;
@@ -64,6 +71,14 @@ static void forget(struct fz_stopper *s, size_t i)
 
 /* ---- seizing ---- */
 
+/* What is left of a thread until its parent looks may not be seized, not even by root. */
+static bool is_left_over(const struct fz_stopper *s, pid_t tid)
+{
+	char state = fz_process_thread_state(s->pid, tid);
+
+	return state == 0 || state == 'Z' || state == 'X';
+}
+
 static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 {
 	long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
@@ -72,12 +87,21 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 		add(s, tid);
 		return 0;
 	}
-	if (errno == ESRCH)
-		return 0; /* ended meanwhile */
+	int code = errno;
+	if (code == ESRCH || is_left_over(s, tid))
+		return tid == s->pid ? fz_fail(err, FZ_EGONE, "process %d ended", s->pid) : 0;
+	pid_t tracer = fz_process_tracer(s->pid);
+	if (tracer)
+		return fz_fail(err, FZ_EPERM,
+			       "process %d cannot be stopped: process %d traces it, a debugger or "
+			       "strace; detach it, or record Python without --blocking and "
+			       "--native=stacks",
+			       s->pid, tracer);
 	return fz_fail(err, FZ_EPERM,
-		       "--blocking: process %d cannot be stopped (%s); is a debugger or strace "
-		       "attached? Record without --blocking",
-		       s->pid, strerror(errno));
+		       "process %d cannot be stopped (ptrace: %s); a container needs "
+		       "--cap-add=SYS_PTRACE for that; or record Python without --blocking and "
+		       "--native=stacks",
+		       s->pid, strerror(code));
 }
 
 /* Seize every thread that is not yet; true in *ret_more when there was one. */
@@ -237,18 +261,49 @@ static void wait_for_report(void)
 	sigtimedwait(&child, NULL, &millisecond);
 }
 
-int fz_stop_all(struct fz_stopper *s)
+/* Does it only wait for its turn on a processor? It will stop before it does anything else. */
+static bool is_runnable(const struct fz_stopper *s, pid_t tid)
 {
-	int64_t give_up = fz_clock_now() + PATIENCE_NS;
+	char path[64], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", s->pid, tid);
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[FZ_MAX(n, 0)] = 0;
+	const char *end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+/* Those that have not reported count as deaf from now on. Returns how many are worth more time. */
+static size_t give_up_on(struct fz_stopper *s, bool patient)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct thread *t = &s->threads[i];
+		if (t->standing || t->deaf)
+			continue;
+		if (patient && is_runnable(s, t->tid))
+			left++;
+		else
+			t->deaf = true;
+	}
+	return left;
+}
+
+int fz_stop_all(struct fz_stopper *s, bool patient)
+{
+	int64_t start = fz_clock_now(), give_up = start + PATIENCE_NS;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->threads[i].standing && !s->threads[i].deaf)
 			ptrace(PTRACE_INTERRUPT, s->threads[i].tid, NULL, NULL);
 	while (listen_to_all(s) > 0) {
-		if (fz_clock_now() > give_up) {
-			for (size_t i = 0; i < s->n; i++)
-				s->threads[i].deaf |= !s->threads[i].standing;
-			break;
+		int64_t now = fz_clock_now();
+		if (now > give_up) {
+			if (!give_up_on(s, patient && now - start < LONG_PATIENCE_NS))
+				break;
+			give_up = now + PATIENCE_NS;
 		}
 		wait_for_report();
 	}
@@ -260,6 +315,16 @@ void fz_stop_resume(struct fz_stopper *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->threads[i].standing)
 			let_go(s, i);
+}
+
+size_t fz_stop_count(const struct fz_stopper *s)
+{
+	return s->n;
+}
+
+pid_t fz_stop_standing(const struct fz_stopper *s, size_t i)
+{
+	return s->threads[i].standing ? s->threads[i].tid : 0;
 }
 
 pid_t fz_stop_pid(const struct fz_stopper *s)

@@ -6,27 +6,35 @@
  */
 #include "capture/target.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
-#include "capture/rate.h"
 
 #include <dirent.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum {
 	PAUSE_FIRST_NS = 1000000,
 	PAUSE_LAST_NS = 50000000,
-	DESCENDANTS_MAX = 512, /* looked at in one try */
+	PAUSE_NATIVE_NS = 500000000, /* while something else is sampled meanwhile */
+	GRACE_NS = 300000000,        /* for a shell to start what it is there for */
+	DESCENDANTS_MAX = 512,       /* looked at in one try */
 	CHILDREN_TEXT_MAX = 65536,
 };
 
 void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_options *options,
-		    struct fz_profile *profile)
+		    struct fz_profile *profile, struct fz_images *images)
 {
+	int64_t now = fz_clock_now();
+
 	*t = (struct fz_target){ .root = root,
 				 .options = *options,
+				 .natives = true,
 				 .profile = profile,
-				 .next_try = fz_clock_now(),
+				 .images = images,
+				 .since = now,
+				 .next_try = now,
 				 .pause = PAUSE_FIRST_NS };
 }
 
@@ -70,9 +78,22 @@ static void add_children(struct family *f, pid_t pid)
 static bool open_process(struct fz_target *t, pid_t pid, struct fz_error *err)
 {
 	struct fz_python *python;
+	struct fz_native *native = NULL;
+	struct fz_python_options python_options = t->options;
 
-	if (fz_python_open(pid, &t->options, t->profile, &python, err))
+	/* With native stacks, threads count that never run Python, too. */
+	python_options.left_out = t->stacks ? NULL : &t->left_out;
+	if (fz_python_open(pid, &python_options, t->profile, &python, err))
 		return false;
+	struct fz_native_options options = { .all_threads = t->options.all_threads,
+					     .left_out = &t->left_out,
+					     .python = fz_python_info(python)->module };
+	if (t->stacks && fz_native_open(pid, &options, t->images, t->profile, &native, err)) {
+		fz_python_close(python);
+		return false;
+	}
+	fz_native_close(t->native);
+	t->native = native;
 	t->python = python;
 	t->pid = pid;
 	t->opened++;
@@ -95,13 +116,121 @@ static bool open_descendant(struct fz_target *t)
 	return false;
 }
 
+/* ---- processes that are not Python ---- */
+
+/* Programs that are there to run others; waiting is all there is to see of them. */
+static const char *const launchers[] = {
+	"sh",     "bash",    "dash",   "zsh",       "ksh",     "fish",    "busybox",
+	"env",    "make",    "ninja",  "nice",      "nohup",   "time",    "timeout",
+	"stdbuf", "xargs",   "setsid", "setpriv",   "sudo",    "su",      "doas",
+	"flock",  "taskset", "chrt",   "ionice",    "unshare", "nsenter", "chroot",
+	"script", "uv",      "tini",   "dumb-init", "entr",
+};
+
+static bool is_launcher(const char *name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(launchers); i++)
+		if (strcmp(name, launchers[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool exe_name(pid_t pid, char *out, size_t size)
+{
+	char path[64], link[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	ssize_t n = readlink(path, link, sizeof(link) - 1);
+	if (n <= 0)
+		return false;
+	link[n] = 0;
+	snprintf(out, size, "%s", fz_path_base(fz_str_of(link)).p);
+	return true;
+}
+
+/* Worth sampling for itself, now? An interpreter that has not started yet is not. */
+static bool is_worker(const struct fz_target *t, pid_t pid, bool has_children)
+{
+	char name[256];
+
+	if (!exe_name(pid, name, sizeof(name)))
+		return false;
+	bool python = strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0;
+	if (!python && !is_launcher(name))
+		return true;
+	if (fz_clock_now() - t->since < GRACE_NS)
+		return false;
+	return python ? t->stacks : !(has_children && t->descendants);
+}
+
+/* The root, or the nearest descendant that does the work; 0: there is none. */
+static pid_t find_worker(const struct fz_target *t)
+{
+	struct family f;
+
+	f.n = 0;
+	add_children(&f, t->root);
+	if (is_worker(t, t->root, f.n > 0))
+		return t->root;
+	for (size_t i = 0; t->descendants && i < f.n; i++) {
+		size_t before = f.n;
+		add_children(&f, f.pids[i]);
+		if (is_worker(t, f.pids[i], f.n > before))
+			return f.pids[i];
+	}
+	return 0;
+}
+
+/* Is there a reason why it must not be looked at, or a Python that the user should hear about? */
+static bool is_refused(const struct fz_target *t)
+{
+	int code = t->why.code;
+
+	return t->opened > 0 || (code != FZ_EAGAIN && !(t->stacks && code == FZ_EUNSUPPORTED));
+}
+
+static bool open_worker(struct fz_target *t)
+{
+	struct fz_native_options options = { .all_threads = t->options.all_threads,
+					     .left_out = &t->left_out };
+	pid_t pid = is_refused(t) ? 0 : find_worker(t);
+	struct fz_error ignored;
+
+	if (!pid || fz_native_open(pid, &options, t->images, t->profile, &t->native, &ignored))
+		return false;
+	t->pid = pid;
+	t->entered++;
+	t->next_try = fz_clock_now() + t->pause;
+	return true;
+}
+
+/* ---- seeking ---- */
+
+static bool open_python(struct fz_target *t)
+{
+	return open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t));
+}
+
+static void try_later(struct fz_target *t, int64_t most)
+{
+	t->next_try = fz_clock_now() + t->pause;
+	t->pause = FZ_MIN(t->pause + t->pause / 4, most);
+}
+
 bool fz_target_seek(struct fz_target *t)
 {
-	fz_assert(!t->python);
-	if (open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t)))
+	fz_assert(!fz_target_is_open(t));
+	if (open_python(t) || (t->natives && open_worker(t)))
 		return true;
-	t->next_try = fz_clock_now() + t->pause;
-	t->pause = FZ_MIN(t->pause + t->pause / 4, PAUSE_LAST_NS);
+	try_later(t, PAUSE_LAST_NS);
+	return false;
+}
+
+bool fz_target_seek_python(struct fz_target *t)
+{
+	if (open_python(t))
+		return true;
+	try_later(t, PAUSE_NATIVE_NS);
 	return false;
 }
 
@@ -109,6 +238,15 @@ void fz_target_drop(struct fz_target *t)
 {
 	fz_python_close(t->python);
 	t->python = NULL;
+	fz_native_close(t->native);
+	t->native = NULL;
 	t->pause = PAUSE_FIRST_NS;
-	t->next_try = fz_clock_now() + t->pause;
+	t->since = fz_clock_now();
+	t->next_try = t->since + t->pause;
+}
+
+void fz_target_release(struct fz_target *t)
+{
+	fz_target_drop(t);
+	fz_map_release(&t->left_out);
 }

@@ -13,28 +13,19 @@
 #include "base/buf.h"
 #include "base/io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 1 << 20, GIT_WORDS = 12 };
+enum { ANSWER_MAX = 1 << 20, TEXT_MAX = 64 << 20 };
 
-int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
-		       const struct fz_launch_place *place, int *ret_status, struct fz_error *err)
-{
-	struct fz_child child;
-	int rc = fz_launch_start(argv, mask, place, &child, err);
-
-	if (rc)
-		return rc;
-	fz_launch_wait(&child);
-	fz_launch_release(&child);
-	*ret_status = child.status;
-	return 0;
-}
+static const char scratch_name[] = "XXXXXX";
 
 /* Run git in a folder (NULL: here) with its output going to file descriptors (-1: ours). */
 static int run_git(const char *folder, const char *const words[], int out, int errors,
@@ -43,13 +34,14 @@ static int run_git(const char *folder, const char *const words[], int out, int e
 	struct fz_launch_place place = {
 		.folder = folder, .no_input = true, .output = out, .errors = errors
 	};
-	char *argv[GIT_WORDS] = { (char *)"git" };
+	size_t n = 0;
 	sigset_t mask;
 
-	for (size_t i = 0; words[i]; i++) {
-		fz_assert(i + 2 < GIT_WORDS);
-		argv[i + 1] = (char *)words[i];
-	}
+	while (words[n])
+		n++;
+	fz_auto(fz_free_ptr) char **argv = fz_calloc(n + 2, sizeof(*argv));
+	argv[0] = (char *)"git";
+	memcpy(argv + 1, words, n * sizeof(*argv));
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	return fz_launch_and_wait(argv, &mask, &place, ret_status, err);
 }
@@ -107,9 +99,7 @@ static int no_repository(const char *why, struct fz_error *err)
 
 	if (strncmp(why, fatal, strlen(fatal)) == 0)
 		why += strlen(fatal);
-	return fz_fail(err, FZ_EUSAGE,
-		       "git finds no checkout here: %s; compare two commands with --base and "
-		       "--head",
+	return fz_fail(err, FZ_EUSAGE, "git finds no checkout here: %s",
 		       *why ? why : "the current folder is in none");
 }
 
@@ -171,6 +161,60 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 	return rc;
 }
 
+/* All that was written to a file without a name; at most so much. */
+static void take_all(int fd, struct fz_buf *out)
+{
+	lseek(fd, 0, SEEK_SET);
+	while (out && out->n < TEXT_MAX) {
+		char *room = fz_buf_reserve(out, 65536);
+		ssize_t n = read(fd, room, 65536);
+		room[n > 0 ? n : 0] = 0;
+		if (n <= 0)
+			break;
+		out->n += (size_t)n;
+	}
+}
+
+int fz_repository_git(const struct fz_repository *r, const char *folder, const char *const words[],
+		      struct fz_buf *out, struct fz_buf *why, int *ret_status, struct fz_error *err)
+{
+	fz_auto(fz_close_fd) int o = memfd_create("git", MFD_CLOEXEC);
+	fz_auto(fz_close_fd) int e = memfd_create("git", MFD_CLOEXEC);
+
+	if (o < 0 || e < 0)
+		return fz_fail_errno(err, "memfd_create");
+	int rc = run_git(folder ? folder : r->root, words, o, e, ret_status, err);
+	take_all(o, out);
+	take_all(e, why);
+	return rc;
+}
+
+char *fz_repository_ask(const struct fz_repository *r, const char *const words[])
+{
+	char *line = NULL;
+
+	return ask_git(r->root, words, &line, NULL, NULL) ? NULL : line;
+}
+
+bool fz_repository_is_shallow(const struct fz_repository *r)
+{
+	static const char *const words[] = { "rev-parse", "--is-shallow-repository", NULL };
+	fz_auto(fz_free_ptr) char *answer = fz_repository_ask(r, words);
+
+	return answer && strcmp(answer, "true") == 0;
+}
+
+/* The folder, locked; -1 when somebody else has it. */
+static int lock_folder(const char *path, int how)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, how) == 0)
+		return fd;
+	fz_close_fd(&fd);
+	return -1;
+}
+
 int fz_worktree_add(const struct fz_repository *r, const char *commit, const char *folder,
 		    struct fz_error *err)
 {
@@ -178,8 +222,11 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 		"worktree", "add", "--quiet", "--detach", folder, commit, NULL
 	};
 	int status = 0;
+	/* Two at the same time would take the same name in the repository. */
+	fz_auto(fz_close_fd) int lock = lock_folder(r->root, LOCK_EX);
 	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 
+	(void)lock;
 	if (!rc && status)
 		rc = fz_fail(err, FZ_EINPUT, "%s: git could not check out %.12s there", folder,
 			     commit);
@@ -197,6 +244,98 @@ int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct
 		return 0;
 	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 	return rc ? rc : fz_remove_folder(folder, err);
+}
+
+/* ---- scratch folders ---- */
+
+/* "gitdir: /home/me/project/.git/worktrees/base" in a worktree's file .git: its repository. */
+static char *repository_of(const char *worktree)
+{
+	static const char key[] = "gitdir: ", place[] = "/worktrees/";
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/.git", worktree);
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 8192, NULL);
+
+	if (!text || strncmp(text, key, strlen(key)) != 0)
+		return NULL;
+	char *end = NULL;
+	for (char *at = text; (at = strstr(at, place)); at++)
+		end = at;
+	return end ? fz_strndup(text + strlen(key), (size_t)(end - text) - strlen(key)) : NULL;
+}
+
+/* git forgets what it knew of a worktree. What it says is of no use to the user of today. */
+static void forget_worktree(const char *worktree)
+{
+	fz_auto(fz_free_ptr) char *repository = repository_of(worktree);
+	fz_auto(fz_close_fd) int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int status;
+
+	if (!repository)
+		return;
+	const char *const words[] = { "--git-dir", repository, "worktree", "remove",
+				      "--force",   "--force",  worktree,   NULL };
+	run_git("/", words, silence, silence, &status, NULL);
+}
+
+/* Worktrees lie in the folder "base". */
+static void remove_dead(const char *folder)
+{
+	fz_auto(fz_free_ptr) char *base = fz_asprintf("%s/base", folder);
+	DIR *d = opendir(base);
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (e->d_name[0] == '.')
+			continue;
+		fz_auto(fz_free_ptr) char *worktree = fz_asprintf("%s/%s", base, e->d_name);
+		forget_worktree(worktree);
+	}
+	if (d)
+		closedir(d);
+	fz_remove_folder(folder, NULL);
+}
+
+static void clean_cache(const char *cache)
+{
+	DIR *d = opendir(cache);
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", cache, e->d_name);
+		if (strlen(e->d_name) != strlen(scratch_name) || strchr(e->d_name, '.'))
+			continue;
+		fz_auto(fz_close_fd) int lock = lock_folder(path, LOCK_EX | LOCK_NB);
+		if (lock >= 0)
+			remove_dead(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *err)
+{
+	int rc = fz_make_folder(cache, err);
+
+	if (rc)
+		return rc;
+	/* Between its making and its locking a folder must not look dead. */
+	fz_auto(fz_close_fd) int busy = lock_folder(cache, LOCK_EX);
+	(void)busy; /* held until the end */
+	clean_cache(cache);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", cache, scratch_name);
+	if (!mkdtemp(path))
+		return fz_fail_errno(err, "%s", path);
+	ret->lock = lock_folder(path, LOCK_EX | LOCK_NB);
+	ret->path = fz_steal(path);
+	return 0;
+}
+
+int fz_scratch_remove(struct fz_scratch *s, struct fz_error *err)
+{
+	int rc = s->path ? fz_remove_folder(s->path, err) : 0;
+
+	fz_close_fd(&s->lock);
+	free(s->path);
+	*s = FZ_SCRATCH_NONE;
+	return rc;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *walk)

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "capture/launch.h"
 
@@ -19,14 +20,33 @@ void fz_repository_release(struct fz_repository *r);
 /* The commit that a revision stands for, as a full hash (the caller frees). */
 int fz_repository_commit(const struct fz_repository *r, const char *revision, char **ret,
 			 struct fz_error *err);
+/* Run git in the checkout, or in one of its worktrees (folder, else NULL). What it prints goes to
+ * `out` and `why` (each may be NULL); ret_status is as waitpid gives it. */
+int fz_repository_git(const struct fz_repository *r, const char *folder, const char *const words[],
+		      struct fz_buf *out, struct fz_buf *why, int *ret_status,
+		      struct fz_error *err);
+/* The first line that git answers (the caller frees); NULL when it fails. */
+char *fz_repository_ask(const struct fz_repository *r, const char *const words[]);
+/* Does this clone lack older commits? */
+bool fz_repository_is_shallow(const struct fz_repository *r);
 /* Check the commit out in a new folder. Remove it whatever becomes of this call. */
 int fz_worktree_add(const struct fz_repository *r, const char *commit, const char *folder,
 		    struct fz_error *err);
 /* Also when it was made by half, and with all that was written into it. */
 int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct fz_error *err);
 
-/* Start a program, wait for its end; ret_status is as waitpid gives it. */
-int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
-		       const struct fz_launch_place *place, int *ret_status, struct fz_error *err);
+/* Worktrees live in scratch folders of a cache: a folder that is locked belongs to a living
+ * process, and what a process that was killed left there is removed with the next one. */
+struct fz_scratch {
+	char *path;
+	int lock; /* the folder, locked as long as it is open */
+};
+#define FZ_SCRATCH_NONE ((struct fz_scratch){ .lock = -1 })
+
+/* A new empty folder in the cache, which is made if need be; dead ones are removed first. */
+int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *err);
+/* Remove it with all that is in it; worktrees in it must be gone. */
+int fz_scratch_remove(struct fz_scratch *s, struct fz_error *err);
+
 /* rm -r: links are removed, not followed. */
 int fz_remove_folder(const char *path, struct fz_error *err);

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau attach: record a process that runs already; it is left alone afterwards. */
+/* fizeau attach: record a process that runs already; it is left alone afterwards.
+ * fizeau top: the same to look at. */
+#include "cli/pid.h"
+#include "base/clock.h"
 #include "cli/record.h"
+#include "cli/watch.h"
 
-#include "base/str.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct fz_record_options options;
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options),
+	{ .kind = FZ_OPT_GROUP, .help = "Live view" },
+	FZ_WATCH_OPTION_ENTRY(options),
+	{ .kind = FZ_OPT_END },
+};
+
+static const struct fz_opt top_option_table[] = {
+	FZ_RECORD_SAMPLING_ENTRIES(options),
+	FZ_CLI_OUTPUT_FILE_ENTRIES(options.output),
+	{ .kind = FZ_OPT_CHOICE,
+	  .long_name = "color",
+	  .argument = "WHEN",
+	  .help = "auto, always or never (default auto: as the terminal has it)",
+	  .value = &options.output.color,
+	  .choices = fz_cli_color_names },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -24,43 +36,16 @@ static bool on_signal(void *arg, const struct signalfd_siginfo *info)
 	return true;
 }
 
-static int open_process(const char *text, pid_t *ret_pid, int *ret_fd, struct fz_error *err)
+static int record_process(struct fz_record *r, const char *command, pid_t pid, int pidfd,
+			  struct fz_error *err)
 {
-	uint64_t pid;
-
-	if (!fz_parse_u64(fz_str_of(text), INT_MAX, &pid) || pid == 0)
-		return fz_fail(err, FZ_EUSAGE, "'%s' is no process id", text);
-	*ret_fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	if (*ret_fd < 0 && (errno == EINVAL || errno == ENOENT))
-		return fz_fail(err, FZ_EUSAGE, "%s is a thread; name its process", text);
-	if (*ret_fd < 0 && errno == ESRCH)
-		return fz_fail(err, FZ_EGONE, "no process %s", text);
-	if (*ret_fd < 0)
-		return fz_fail_errno(err, "process %s", text);
-	*ret_pid = (pid_t)pid;
-	return 0;
-}
-
-/* The name of a process for the store's file name. */
-static void process_name(pid_t pid, char *out, size_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	FILE *f = fopen(path, "re");
-	if (!f || !fgets(out, (int)size, f))
-		snprintf(out, size, "process");
-	if (f)
-		fclose(f);
-	out[strcspn(out, "\n")] = 0;
-}
-
-static int record_process(struct fz_record *r, pid_t pid, int pidfd, struct fz_error *err)
-{
+	struct fz_watch watch = { .output = -1 };
 	char name[64];
 
-	process_name(pid, name, sizeof(name));
-	int rc = fz_record_prepare(r, &options, "attach", name, err);
+	fz_cli_process_name(pid, name, sizeof(name));
+	int rc = options.live ? fz_watch_prepare(&watch, false, err) : 0;
+	if (!rc)
+		rc = fz_record_prepare(r, &options, command, name, err);
 	if (!rc)
 		rc = fz_record_catch_signals(r, err);
 	if (rc)
@@ -70,30 +55,33 @@ static int record_process(struct fz_record *r, pid_t pid, int pidfd, struct fz_e
 	rc = fz_sampler_open(&r->sampler, err);
 	if (!rc)
 		rc = fz_record_begin_file(r, err);
+	if (!rc && options.live) {
+		watch.program = name;
+		fz_watch_title_of(&watch, pid);
+		rc = fz_watch_begin(&watch, r, err);
+	}
 	if (!rc)
 		fz_sampler_run(&r->sampler);
+	fz_watch_end(r, r->sampler.end == FZ_END_EXIT ? "the process has ended" : NULL);
+	fz_watch_release(&watch);
 	return rc;
 }
 
-static int attach(const struct fz_command *command, int argc, char **argv)
+static int attach_to(const struct fz_command *command, struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	struct fz_record record;
+	struct fz_record record = { .fd = -1, .signal_fd = -1 };
 	struct fz_error err;
 	int status, pidfd = -1;
 	pid_t pid = 0;
 
-	options = FZ_RECORD_DEFAULTS;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count != 1)
-		return fz_cli_errorf("attach: name one process id");
-	if (open_process(state.arguments[0], &pid, &pidfd, &err)) {
-		fz_error_prefix(&err, "attach");
+	if (state->argument_count != 1)
+		return fz_cli_errorf("%s: name one process id", command->name);
+	if (fz_cli_pid(state->arguments[0], &pid, &pidfd, &err)) {
+		fz_error_prefix(&err, "%s", command->name);
 		return fz_cli_error(&err);
 	}
-	if (record_process(&record, pid, pidfd, &err)) {
-		fz_error_prefix(&err, "attach");
+	if (record_process(&record, command->name, pid, pidfd, &err)) {
+		fz_error_prefix(&err, "%s", command->name);
 		status = fz_cli_error(&err);
 	} else {
 		status = fz_record_end(&record, record.sampler.end == FZ_END_EXIT ? "ended" : "");
@@ -104,11 +92,49 @@ static int attach(const struct fz_command *command, int argc, char **argv)
 	return status;
 }
 
+static int attach(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	int status;
+
+	options = FZ_RECORD_DEFAULTS;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	return attach_to(command, &state);
+}
+
+/* The live view without a recording, unless one is asked for, of all threads. */
+static int top(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = top_option_table };
+	int status;
+
+	options = FZ_RECORD_DEFAULTS;
+	options.live = options.look_only = options.all_threads = true;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	return attach_to(command, &state);
+}
+
 const struct fz_command fz_command_attach = {
 	.name = "attach",
 	.summary = "record a process that is running",
 	.usage = "[options] PID",
 	.examples = "  $ fizeau attach 4711                 # until it ends or Ctrl-C\n"
-		    "  $ fizeau attach -d 10 -a -r 5khz 4711\n",
+		    "  $ fizeau attach -d 10 -a -r 5khz 4711\n"
+		    "  $ fizeau attach --live 4711          # show it meanwhile\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROCESS,
 	.run = attach,
+};
+
+const struct fz_command fz_command_top = {
+	.name = "top",
+	.summary = "show what a process does while it does it",
+	.usage = "[options] PID",
+	.examples = "  $ fizeau top 4711            # q leaves, ? explains the keys\n"
+		    "  $ fizeau top -o x.fz 4711    # and keep the recording\n",
+	.options = top_option_table,
+	.argument = FZ_ARGUMENT_PROCESS,
+	.run = top,
 };

@@ -13,18 +13,33 @@ enum fz_exit {
 	FZ_EXIT_NOT_STARTED = 125, /* run: our own failure before the program started */
 };
 
+/* What a command's plain arguments are, for completion by a shell. */
+enum fz_argument {
+	FZ_ARGUMENT_NOTHING,
+	FZ_ARGUMENT_RECORDING,
+	FZ_ARGUMENT_PROCESS,
+	FZ_ARGUMENT_PROGRAM,
+	FZ_ARGUMENT_SHELL,
+};
+extern const char *const fz_argument_names[]; /* by enum fz_argument */
+
 struct fz_command {
 	const char *name;
 	const char *summary;  /* one line for `fizeau help` */
 	const char *usage;    /* "[options] BASE HEAD" */
 	const char *examples; /* lines of "$ command" with a comment each; shown first in --help */
+	const struct fz_opt *options;
+	enum fz_argument argument;
 	/* Parses its own options and returns the exit status. */
 	int (*run)(const struct fz_command *command, int argc, char **argv);
 };
 
-extern const struct fz_command fz_command_run, fz_command_attach, fz_command_replay,
-	fz_command_diff, fz_command_compare, fz_command_list, fz_command_show, fz_command_rm,
-	fz_command_doctor;
+extern const struct fz_command fz_command_run, fz_command_attach, fz_command_top, fz_command_dump,
+	fz_command_replay, fz_command_diff, fz_command_compare, fz_command_bench, fz_command_ci,
+	fz_command_history, fz_command_bisect, fz_command_list, fz_command_show, fz_command_rm,
+	fz_command_doctor, fz_command_completion;
+
+extern const struct fz_command *const fz_commands[]; /* NULL-terminated */
 
 /* Parse options; prints help or the error itself. Returns true when the command should go on,
  * else *ret_exit is the status to end with. */

@@ -15,13 +15,17 @@
 
 #include "capture/worktree.h"
 #include "cli/origin.h"
+#include "cli/yard.h"
 #include "format/format.h"
+#include "base/map.h"
 #include "profile/merge.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { AGAIN_MAX = 3 };
 
 static struct {
 	struct fz_record_options record;
@@ -68,6 +72,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "stop the program for the moment of each sample: exact, but slows it down" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &options.record.no_source,
 	  .help = "do not store the text of executed source files" },
+	FZ_COUNT_OPTION_ENTRIES(options.record),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
@@ -91,9 +96,10 @@ struct comparison {
 	struct fz_series series;
 	struct fz_repository repository;
 	struct side side[FZ_SIDES];
-	char *cache;   /* where recordings stay */
-	char *scratch; /* inside it: the worktree and bytecode, removed at the end */
-	int output;    /* the command's standard output */
+	char *cache;               /* where recordings stay */
+	struct fz_scratch scratch; /* inside it: the worktree and bytecode, removed at the end */
+	int output;                /* the command's standard output */
+	bool seen;                 /* something was recorded: it can be */
 };
 
 static void release(struct comparison *c)
@@ -107,33 +113,17 @@ static void release(struct comparison *c)
 	}
 	fz_repository_release(&c->repository);
 	free(c->cache);
-	free(c->scratch);
 	if (c->output != STDERR_FILENO)
 		fz_close_fd(&c->output);
 }
 
 /* ---- where ---- */
 
-static char *cache_folder(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (cache && cache[0] == '/')
-		return fz_asprintf("%s/fizeau/compare", cache);
-	if (home && home[0] == '/')
-		return fz_asprintf("%s/.cache/fizeau/compare", home);
-	return fz_asprintf("/tmp/fizeau-%d/compare", (int)getuid());
-}
-
 static int make_scratch(struct comparison *c, struct fz_error *err)
 {
-	c->cache = cache_folder();
-	if (fz_make_folder(c->cache, err))
+	c->cache = fz_yard_cache_folder("compare");
+	if (fz_scratch_make(c->cache, &c->scratch, err))
 		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
-	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/XXXXXX", c->cache);
-	if (!mkdtemp(path))
-		return fz_fail_errno(err, "%s", path);
-	c->scratch = fz_steal(path);
 	return 0;
 }
 
@@ -143,29 +133,45 @@ static const char *default_revision(const struct fz_repository *r)
 	return r->dirty ? "HEAD" : "HEAD~1";
 }
 
+/* git leaves their folders in a new worktree empty; filling them may need the network. */
+static void warn_about_submodules(const char *tree)
+{
+	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", tree);
+
+	if (!access(list, F_OK) && !options.setup)
+		fz_cli_warn("compare: the base is checked out without its submodules; --setup "
+			    "'git submodule update --init --recursive' gets them");
+}
+
 static int check_out(struct comparison *c, const char *revision, struct fz_error *err)
 {
 	struct fz_repository *r = &c->repository;
 	fz_auto(fz_free_ptr) char *commit = NULL;
 	struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
-	int rc = fz_repository_find(r, err);
+	struct fz_error why;
+	int rc = fz_repository_find(r, &why);
 
-	if (!rc && !revision)
+	if (rc)
+		return fz_fail(err, rc, "%s%s", why.message,
+			       rc == FZ_EUSAGE ? "; compare two commands with --base and --head"
+					       : "");
+	if (!revision)
 		revision = default_revision(r);
-	if (!rc)
-		rc = fz_repository_commit(r, revision, &commit, err);
+	rc = fz_repository_commit(r, revision, &commit, err);
 	if (!rc)
 		rc = make_scratch(c, err);
 	if (rc)
 		return rc;
 	/* The same last folder name as the user's, for programs that look at it. */
-	base->tree = fz_asprintf("%s/base/%s", c->scratch, fz_path_base(fz_str_of(r->root)).p);
+	base->tree = fz_asprintf("%s/base/%s", c->scratch.path, fz_path_base(fz_str_of(r->root)).p);
 	base->folder = fz_asprintf("%s/%s", base->tree, r->prefix);
 	base->label = fz_asprintf("%s (%.10s)", revision, commit);
 	head->tree = fz_strdup(r->root);
 	head->folder = fz_asprintf("%s/%s", r->root, r->prefix);
 	head->label = fz_strdup(r->dirty ? "working tree, not committed" : "working tree (HEAD)");
 	rc = fz_worktree_add(r, commit, base->tree, err);
+	if (!rc)
+		warn_about_submodules(base->tree);
 	if (!rc && access(base->folder, F_OK))
 		rc = fz_fail(err, FZ_EUSAGE, "'%s' has no folder %s", revision, r->prefix);
 	return rc;
@@ -194,13 +200,15 @@ static int two_commands(struct comparison *c, struct fz_error *err)
 static int run_setup(struct comparison *c, const struct side *side, struct fz_error *err)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)options.setup, NULL };
-	struct fz_launch_place place = {
-		.folder = side->folder, .no_input = true, .output = STDERR_FILENO, .errors = -1
-	};
-	int status = 0;
-	int rc = fz_launch_and_wait(argv, &c->series.old_mask, &place, &status, err);
+	struct fz_launch_place place = { .folder = side->folder,
+					 .no_input = true,
+					 .own_group = true,
+					 .output = STDERR_FILENO,
+					 .errors = -1 };
+	struct fz_child child;
+	int rc = fz_series_run(&c->series, argv, &place, &child, err);
 
-	if (!rc && status && !fz_series_stopped(&c->series))
+	if (!rc && child.status && !fz_series_stopped(&c->series))
 		rc = fz_fail(err, FZ_EINPUT, "--setup: '%s' failed in %s", options.setup,
 			     side->folder);
 	return rc;
@@ -218,7 +226,7 @@ static int set_up(struct comparison *c, struct fz_error *err)
 		return rc;
 	/* Bytecode of imported modules would go into the trees, unless none is written at all: then
 	 * a folder of our own would only hide the library's. */
-	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", c->scratch);
+	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", c->scratch.path);
 	const char *none = getenv("PYTHONDONTWRITEBYTECODE");
 	if (!none || !*none)
 		setenv("PYTHONPYCACHEPREFIX", bytecode, 0);
@@ -247,6 +255,15 @@ static void show_progress(enum fz_side s, const char *kind, int i, int n)
 		fprintf(stderr, "\r\033[Kfizeau: %s, %s %d of %d\r", side_names[s], kind, i + 1, n);
 }
 
+/* It ran to its end, but nothing was recorded of it. */
+static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int rc)
+{
+	bool unlucky = rc == FZ_EGONE || (rc == FZ_EINPUT && c->seen);
+
+	return unlucky && !run->profile && run->child.reaped && run->child.status == 0 &&
+	       !fz_series_stopped(&c->series);
+}
+
 static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
 		    struct fz_error *err)
 {
@@ -258,6 +275,13 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 
 	show_progress(s, kind, i, n);
 	int rc = fz_series_record(&c->series, side->argv, &place, &run, err);
+	/* A short program may have come and gone while a busy machine did not let us look. */
+	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
+		fz_cli_warn("compare: %s, %s %d of %d is taken again: %s", side_names[s], kind,
+			    i + 1, n, err->message);
+		rc = fz_series_record(&c->series, side->argv, &place, &run, err);
+	}
+	c->seen |= run.profile != NULL;
 	if (fz_series_stopped(&c->series)) {
 		fz_cli_warn("compare: interrupted; %s of %s that was not finished is left out",
 			    kind, side_names[s]);
@@ -324,8 +348,12 @@ static void say_what_was_done(const struct comparison *c)
 
 	fprintf(stderr, "fizeau: base %s, %s; ", c->side[FZ_BASE].label,
 		fz_format_plural(base, "run", b));
-	fprintf(stderr, "head %s, %s; taken in turn, by the %s clock", c->side[FZ_HEAD].label,
-		fz_format_plural(head, "run", b), fz_clock_names[options.record.clock]);
+	fprintf(stderr, "head %s, %s; taken in turn, ", c->side[FZ_HEAD].label,
+		fz_format_plural(head, "run", b));
+	if (options.record.count)
+		fputs("counted", stderr);
+	else
+		fprintf(stderr, "by the %s clock", fz_clock_names[options.record.clock]);
 	if (options.warmup)
 		fprintf(stderr, "; before them %s a side, not counted",
 			fz_format_plural(options.warmup, "warm-up run", w));
@@ -336,12 +364,14 @@ static void say_what_was_done(const struct comparison *c)
 static int keep_recordings(const struct comparison *c, struct fz_error *err)
 {
 	const struct side *head = &c->side[FZ_HEAD];
-	const char *project = fz_path_base(fz_str_of(head->tree ? head->tree : head->folder)).p;
+	struct fz_str top = fz_str_of(head->tree ? head->tree : head->folder);
+	/* Two projects may be called the same. */
+	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
 	int rc = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
-		fz_auto(fz_free_ptr) char *path =
-			fz_asprintf("%s/%s-%s.fz", c->cache, project, side_names[s]);
+		fz_auto(fz_free_ptr) char *path = fz_asprintf(
+			"%s/%s-%08x-%s.fz", c->cache, fz_path_base(top).p, place, side_names[s]);
 		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
 		if (!rc)
 			fz_cli_note("%s is kept in %s", side_names[s], path);
@@ -370,10 +400,10 @@ static void clean_up(struct comparison *c)
 {
 	struct fz_error err;
 
-	if (c->scratch && c->side[FZ_BASE].tree &&
+	if (c->scratch.path && c->side[FZ_BASE].tree &&
 	    fz_worktree_remove(&c->repository, c->side[FZ_BASE].tree, &err))
 		fz_cli_warn("compare: %s", err.message);
-	if (c->scratch && fz_remove_folder(c->scratch, &err))
+	if (fz_scratch_remove(&c->scratch, &err))
 		fz_cli_warn("compare: %s", err.message);
 }
 
@@ -431,7 +461,7 @@ static int take_arguments(const struct fz_opt_state *state, struct comparison *c
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(release) struct comparison c = { .output = -1 };
+	fz_auto(release) struct comparison c = { .output = -1, .scratch = FZ_SCRATCH_NONE };
 	const char *revision = NULL;
 	struct fz_error err;
 	int status;
@@ -468,5 +498,7 @@ const struct fz_command fz_command_compare = {
 		"  $ fizeau compare -- python3 bench.py          # what did my edits do?\n"
 		"  $ fizeau compare -n 10 v1.0 --setup 'make' -o diff.html -- ./bench.sh\n"
 		"  $ fizeau compare --base 'python3 a.py' --head 'python3 b.py'\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run,
 };

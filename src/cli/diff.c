@@ -8,17 +8,18 @@
 static int compare(const struct fz_set *base_set, const struct fz_set *head_set,
 		   struct fz_cli_output *o, struct fz_error *err)
 {
-	fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
-	fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
+	struct fz_profile *profile[FZ_SIDES];
+	int r = fz_set_load(base_set, head_set, o->force, profile, err);
+
+	if (r)
+		return r;
+	fz_auto(fz_profile_freep) struct fz_profile *base = profile[FZ_BASE];
+	fz_auto(fz_profile_freep) struct fz_profile *head = profile[FZ_HEAD];
 	fz_auto(fz_free_ptr) char *base_label = fz_set_label(base_set);
 	fz_auto(fz_free_ptr) char *head_label = fz_set_label(head_set);
-	int r = fz_set_load(base_set, o->force, &base, err);
-
-	if (!r)
-		r = fz_set_load(head_set, o->force, &head, err);
 	o->labels[FZ_BASE] = base_label;
 	o->labels[FZ_HEAD] = head_label;
-	return r ? r : fz_cli_output_write_diff(o, base, head, err);
+	return fz_cli_output_write_diff(o, base, head, err);
 }
 
 static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
@@ -30,22 +31,30 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 	return r ? r : compare(&(struct fz_set){ &base, 1 }, &(struct fz_set){ &head, 1 }, o, err);
 }
 
+static struct fz_cli_output output;
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
+	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
+	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+	FZ_CLI_OUTPUT_HEATMAP_ENTRY(output),
+	FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
+	FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
+	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
+	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
+	FZ_CLI_OUTPUT_GATE_ENTRIES(output),
+	{ .kind = FZ_OPT_END },
+};
+
 static int run(const struct fz_command *command, int argc, char **argv)
 {
-	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
-	const struct fz_opt options[] = {
-		FZ_CLI_OUTPUT_FILE_ENTRIES(output),
-		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
-		FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
-		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
-		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
-		FZ_CLI_OUTPUT_GATE_ENTRIES(output),
-		{ .kind = FZ_OPT_END },
-	};
-	struct fz_opt_state state = { .options = options };
+	struct fz_opt_state state = { .options = option_table };
 	struct fz_error err;
 	int status;
 
+	output = FZ_CLI_OUTPUT_DEFAULTS;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	struct fz_set base = { 0 }, head = { 0 };
@@ -69,12 +78,14 @@ const struct fz_command fz_command_diff = {
 	.name = "diff",
 	.summary = "compare two recordings: what became slower or faster",
 	.usage = "[options] [BASE HEAD | BASE... :: HEAD...]",
-	.examples =
-		"  fizeau diff                              the last two recordings of a program\n"
-		"  fizeau diff before.fz after.fz           what changed, as text\n"
-		"  fizeau diff @2 @1 -o diff.html           as a page\n"
-		"  fizeau diff a1.fz a2.fz :: b1.fz b2.fz   several runs a side\n"
-		"  fizeau diff old.bin new.bin --format json\n"
-		"  fizeau diff main HEAD --fail-on regression --threshold 5%\n",
+	.examples = "  $ fizeau diff                            # the last two recordings of a "
+		    "program\n"
+		    "  $ fizeau diff before.fz after.fz         # what changed, as text\n"
+		    "  $ fizeau diff @2 @1 -o diff.html         # as a page\n"
+		    "  $ fizeau diff a1.fz a2.fz :: b1.fz b2.fz # several runs a side\n"
+		    "  $ fizeau diff old.bin new.bin --format json\n"
+		    "  $ fizeau diff main HEAD --fail-on regression --threshold 5%\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_RECORDING,
 	.run = run,
 };

@@ -10,26 +10,31 @@
 #include "base/str.h"
 #include "capture/cpuclock.h"
 #include "capture/priority.h"
+#include "capture/process.h"
 #include "capture/python/python.h"
+#include "capture/stop.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
 
-enum { CAP_SYS_PTRACE_BIT = 19, CAP_PERFMON_BIT = 38, SAMPLES = 100 };
+enum { CAP_SYS_PTRACE_BIT = 19, CAP_PERFMON_BIT = 38, SAMPLES = 100, WHAT_COLUMNS = 24 };
 
+/* What is too long for its column, the path of an interpreter say, has a line of its own. */
 static void say(const char *what, const char *found)
 {
 	char safe_what[256], safe_found[1024];
 
 	fz_str_printable(what, strlen(what), safe_what, sizeof(safe_what));
 	fz_str_printable(found, strlen(found), safe_found, sizeof(safe_found));
-	printf("%-24s %s\n", safe_what, safe_found);
+	if (fz_str_columns(fz_str_of(safe_what)) > WHAT_COLUMNS)
+		printf("%s\n%*s %s\n", safe_what, WHAT_COLUMNS, "", safe_found);
+	else
+		printf("%-*s %s\n", WHAT_COLUMNS, safe_what, safe_found);
 }
 
 static void step(void *arg, const char *what, const char *found)
@@ -80,15 +85,19 @@ static void check_ptrace(void)
 
 static void check_reading(void)
 {
-	long source = 42, copy = 0;
-	struct iovec to = { &copy, sizeof(copy) }, from = { &source, sizeof(source) };
+	fz_auto(fz_process_release) struct fz_process self;
+	uint64_t source = 42, copy = 0;
+	struct fz_error err;
 
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(copy) && copy == source)
-		say("process_vm_readv", "works");
+	if (fz_process_open(&self, getpid(), &err))
+		say("process_vm_readv", err.message);
+	else if (!fz_process_read_u64(&self, (uint64_t)(uintptr_t)&source, &copy) || copy != source)
+		say("process_vm_readv", "refused: in a container, start it with "
+					"'docker run --cap-add=SYS_PTRACE'");
+	else if (self.mem_fd >= 0)
+		say("process_vm_readv", "refused; /proc/PID/mem serves, which is slower");
 	else
-		say("process_vm_readv", errno == EPERM ? "refused: in a container, start it with "
-							 "'docker run --cap-add=SYS_PTRACE'"
-						       : strerror(errno));
+		say("process_vm_readv", "works");
 }
 
 static void check_perf(void)
@@ -166,6 +175,19 @@ static int take_samples(struct fz_python *python, struct fz_error *err)
 	return 0;
 }
 
+/* Native stacks need nothing of a process but that it can be stopped. */
+static int check_stop(pid_t pid, struct fz_error *err)
+{
+	struct fz_stopper *stopper;
+	int rc = fz_stop_new(pid, false, &stopper, err);
+
+	if (!rc) {
+		fz_stop_free(stopper);
+		say("result", "no Python; can be recorded by its native stacks");
+	}
+	return rc;
+}
+
 static int check_process(const char *word)
 {
 	struct fz_python_options options = { .all_threads = true, .gc = true, .step = step };
@@ -180,12 +202,13 @@ static int check_process(const char *word)
 	if (!rc) {
 		rc = take_samples(python, &err);
 		fz_python_close(python);
+		if (!rc)
+			say("result", "can be recorded");
+	} else if (rc == FZ_EAGAIN) {
+		rc = check_stop((pid_t)pid, &err);
 	}
 	fflush(stdout);
-	if (rc)
-		return fz_cli_error(&err);
-	say("result", "can be recorded");
-	return FZ_EXIT_OK;
+	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;
 }
 
 static int doctor(const struct fz_command *command, int argc, char **argv)
@@ -207,5 +230,7 @@ const struct fz_command fz_command_doctor = {
 	.usage = "[PID]",
 	.examples = "  $ fizeau doctor        # what this machine allows\n"
 		    "  $ fizeau doctor 4711   # every step into that process\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROCESS,
 	.run = doctor,
 };

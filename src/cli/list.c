@@ -6,6 +6,7 @@
 #include "report/table.h"
 #include "store/store.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,12 +48,14 @@ static void add_recording(size_t number, const char *path, const struct fz_style
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	char start[32], duration[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE], commit[16], name[32];
+	struct fz_error err;
 
 	snprintf(name, sizeof(name), "@%zu", number);
 	fz_buf_printf(out, "%-4s ", name);
-	if (fz_store_facts(path, &p, NULL)) {
-		fz_table_path(fz_str_of(path), style->columns - 16, style, out);
-		fz_buf_str(out, " (unreadable)\n");
+	if (fz_store_facts(path, &p, &err)) {
+		fz_buf_str(out, "unreadable: ");
+		fz_table_text(fz_str_of(err.message), UINT_MAX, style, out);
+		fz_buf_printf(out, "; 'fizeau rm @%zu' deletes it\n", number);
 		return;
 	}
 	format_start(p, start, sizeof(start));
@@ -101,5 +104,7 @@ const struct fz_command fz_command_list = {
 	.usage = "[options]",
 	.examples = "  $ fizeau list           # @1 is the latest\n"
 		    "  $ fizeau list -l 5\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_NOTHING,
 	.run = list,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau: dispatch to the commands, and what they share: help, errors, usage. */
 #include "cli/cli.h"
-#include "format/format.h"
-#include "report/report.h"
+
+#include "base/io.h"
+#include "cli/formats.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,19 +13,33 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const struct fz_command *const commands[] = {
-	&fz_command_run,     &fz_command_attach,
-	&fz_command_replay,  &fz_command_diff,
-	&fz_command_compare, &fz_command_list,
-	&fz_command_show,    &fz_command_rm,
-	&fz_command_doctor,  NULL,
+const struct fz_command *const fz_commands[] = {
+	&fz_command_run,
+	&fz_command_attach,
+	&fz_command_top,
+	&fz_command_dump,
+	&fz_command_replay,
+	&fz_command_diff,
+	&fz_command_compare,
+	&fz_command_bench,
+	&fz_command_ci,
+	&fz_command_history,
+	&fz_command_bisect,
+	&fz_command_list,
+	&fz_command_show,
+	&fz_command_rm,
+	&fz_command_doctor,
+	&fz_command_completion,
+	NULL,
 };
+
+const char *const fz_argument_names[] = { "nothing", "recording", "process", "program", "shell" };
 
 static const struct fz_command *find_command(const char *name)
 {
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
+	for (size_t i = 0; fz_commands[i]; i++)
+		if (strcmp(fz_commands[i]->name, name) == 0)
+			return fz_commands[i];
 	return NULL;
 }
 
@@ -127,29 +142,10 @@ static void print_overview(FILE *to)
 	fputs("fizeau: record Python programs from outside, compare recordings\n\n"
 	      "Usage: fizeau COMMAND [options]\n\nCommands:\n",
 	      to);
-	for (size_t i = 0; commands[i]; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	for (size_t i = 0; fz_commands[i]; i++)
+		fprintf(to, "  %-10s %s\n", fz_commands[i]->name, fz_commands[i]->summary);
 	fputs("\n'fizeau COMMAND --help' explains one; 'fizeau --version' prints the version.\n",
 	      to);
-}
-
-static int help_formats(void)
-{
-	struct fz_buf names = { 0 };
-
-	puts("What can be read, plain or packed by gzip or zstd:\n");
-	for (size_t i = 0; fz_formats[i]; i++)
-		if (fz_formats[i]->read)
-			printf("  %-10s %s (%s)\n", fz_formats[i]->name, fz_formats[i]->title,
-			       fz_formats[i]->suffixes);
-	puts("\nWhat can be written, by --format NAME or the suffix of -o FILE:\n");
-	fz_report_names(false, &names);
-	printf("  of a recording: %s\n", names.p);
-	fz_buf_reset(&names);
-	fz_report_names(true, &names);
-	printf("  of a diff:      %s\n", names.p);
-	fz_buf_release(&names);
-	return FZ_EXIT_OK;
 }
 
 static int help(int argc, char **argv)
@@ -159,7 +155,7 @@ static int help(int argc, char **argv)
 		return FZ_EXIT_OK;
 	}
 	if (strcmp(argv[1], "formats") == 0)
-		return help_formats();
+		return fz_cli_formats_print();
 	const struct fz_command *command = find_command(argv[1]);
 	if (!command)
 		return fz_cli_errorf("help: '%s' is no command; 'fizeau help' lists them", argv[1]);
@@ -173,8 +169,8 @@ static int unknown_command(const char *name)
 	const char *names[64];
 	size_t n = 0;
 
-	for (; commands[n] && n + 1 < FZ_ARRAY_LEN(names); n++)
-		names[n] = commands[n]->name;
+	for (; fz_commands[n] && n + 1 < FZ_ARRAY_LEN(names); n++)
+		names[n] = fz_commands[n]->name;
 	names[n] = NULL;
 	const char *near = fz_opt_nearest(name, names);
 	if (near)

@@ -3,14 +3,18 @@
 #include "cli/output.h"
 
 #include "cli/browser.h"
+#include "cli/part.h"
+#include "cli/process.h"
 #include "format/format.h"
 #include "profile/fold.h"
+#include "profile/invert.h"
 #include "store/store.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *const fz_cli_compression_names[] = { "auto", "zstd", "none", NULL };
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
 
 /* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
@@ -20,14 +24,19 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 	struct fz_report_options r = {
 		.text = { .style = fz_style_of(fd, (enum fz_color_when)o->color),
 			  .limit = (unsigned)o->limit,
-			  .sort = (enum fz_text_sort)o->sort },
+			  .sort = (enum fz_text_sort)o->sort,
+			  .no_summary = o->no_summary },
 		.html = FZ_HTML_DEFAULTS,
+		.pstats = { .per_line = o->per_line, .no_summary = o->no_summary },
+		.to_file = o->file != NULL,
+		.uncompressed = o->compression == FZ_CLI_COMPRESSION_NONE,
 		/* As difffolded.pl: columns as recorded unless scaling was asked for. */
 		.scaled = o->scale != FZ_SCALE_AUTO || o->units[FZ_BASE] > 0,
 	};
 
 	r.html.palette = (enum fz_palette)o->palette;
 	r.html.no_source = o->no_source;
+	r.html.inverted = r.inverted = o->invert;
 	memcpy(r.text.labels, o->labels, sizeof(r.text.labels));
 	memcpy(r.html.labels, o->labels, sizeof(r.html.labels));
 	return r;
@@ -74,27 +83,45 @@ int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct 
 }
 
 /* CPython's profiler has several names for the same order, by what its columns are called. */
+static const struct {
+	const char *name;
+	enum fz_text_sort sort;
+} sort_keys[] = {
+	{ "self", FZ_TEXT_SORT_SELF },
+	{ "total", FZ_TEXT_SORT_TOTAL },
+	{ "name", FZ_TEXT_SORT_NAME },
+	{ "nsamples", FZ_TEXT_SORT_SELF_SAMPLES },
+	{ "tottime", FZ_TEXT_SORT_SELF },
+	{ "sample-pct", FZ_TEXT_SORT_SELF_SAMPLES },
+	{ "cumtime", FZ_TEXT_SORT_TOTAL },
+	{ "cumul-pct", FZ_TEXT_SORT_TOTAL_SAMPLES },
+	{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL_SAMPLES },
+};
+
+void fz_cli_output_list_sorts(struct fz_buf *out)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(sort_keys); i++)
+		fz_buf_printf(out, "%s%s", i ? " " : "", sort_keys[i].name);
+}
+
+void fz_cli_output_list_formats(struct fz_buf *out)
+{
+	fz_report_names(false, out);
+	for (size_t i = 0, w = 0; i <= out->n; i++)
+		if (i == out->n)
+			out->n = w;
+		else if (out->p[i] != ',')
+			out->p[w++] = out->p[i];
+	out->p[out->n] = 0;
+}
+
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
-	static const struct {
-		const char *name;
-		enum fz_text_sort sort;
-	} keys[] = {
-		{ "self", FZ_TEXT_SORT_SELF },
-		{ "total", FZ_TEXT_SORT_TOTAL },
-		{ "name", FZ_TEXT_SORT_NAME },
-		{ "nsamples", FZ_TEXT_SORT_SELF },
-		{ "tottime", FZ_TEXT_SORT_SELF },
-		{ "sample-pct", FZ_TEXT_SORT_SELF },
-		{ "cumtime", FZ_TEXT_SORT_TOTAL },
-		{ "cumul-pct", FZ_TEXT_SORT_TOTAL },
-		{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL },
-	};
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++) {
-		if (strcmp(keys[i].name, text) != 0)
+	for (size_t i = 0; i < FZ_ARRAY_LEN(sort_keys); i++) {
+		if (strcmp(sort_keys[i].name, text) != 0)
 			continue;
-		((struct fz_cli_output *)opt->value)->sort = keys[i].sort;
+		((struct fz_cli_output *)opt->value)->sort = sort_keys[i].sort;
+		((struct fz_cli_output *)opt->value)->sorted = true;
 		return 0;
 	}
 	return fz_fail(err, FZ_EUSAGE, "--sort: '%s' is not one of self, total, name", text);
@@ -161,6 +188,11 @@ int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct 
 	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->renames, text, opt, err);
 }
 
+int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	return add_rule(&((struct fz_cli_output *)opt->value)->threads, text, opt, err);
+}
+
 /* ---- check ---- */
 
 int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err)
@@ -178,21 +210,34 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A folder that holds pages of ours is written anew, not into. */
+static bool is_page_folder(const struct fz_cli_output *o)
+{
+	const struct fz_report *r = o->format ? fz_report_by_name(o->format) : NULL;
+	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", o->file);
+
+	return r && fz_report_is_folder(r, o->file) && access(index, F_OK) == 0;
+}
+
 /* -o FOLDER is where a file of a default name goes. */
 static void resolve_path(struct fz_cli_output *o)
 {
 	if (!o->file || strcmp(o->file, "-") == 0)
 		return;
-	if (is_folder(o->file))
+	if (is_folder(o->file) && !is_page_folder(o))
 		o->folder = fz_strdup(o->file);
 	else
 		o->path = fz_strdup(o->file);
 }
 
 /* The name of a file that the user gave none, or NULL: standard output. */
-static const char *default_file(const struct fz_report *r, bool diff)
+static const char *default_file(const struct fz_cli_output *o, bool diff)
 {
-	return !r ? NULL : diff ? r->diff_file : r->profile_file;
+	const struct fz_report *r = o->chosen;
+
+	if (!r || (r->text_on_stdout && !o->file))
+		return NULL;
+	return diff ? r->diff_file : r->profile_file;
 }
 
 static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *err)
@@ -209,7 +254,7 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
-	if (o->folder && !default_file(o->chosen, diff))
+	if (o->folder && !default_file(o, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write%s", o->file,
 			       diff ? " or ask for --format html"
 				    : " or ask for a format that has a name of its own, such as "
@@ -232,9 +277,11 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	fz_auto(fz_free_ptr) char *path = NULL;
 	struct stat st;
-	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !default_file(o->chosen, diff);
+	bool to_stdout = o->file ? strcmp(o->file, "-") == 0 : !default_file(o, diff);
 
-	if (to_stdout && o->chosen && o->chosen->binary && isatty(STDOUT_FILENO))
+	bool binary = o->chosen && o->chosen->binary && (o->file || !o->chosen->text_on_stdout);
+
+	if (to_stdout && binary && isatty(STDOUT_FILENO))
 		return fz_fail(err, FZ_EUSAGE,
 			       "standard output: is a terminal, and %s is a binary format; name a "
 			       "file with -o",
@@ -243,10 +290,33 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 		return 0;
 	path = o->path ? fz_strdup(o->path)
 		       : fz_asprintf("%s/fizeau_output", o->folder ? o->folder : ".");
+	if (o->chosen && o->path && fz_report_is_folder(o->chosen, path) && is_folder(path)) {
+		fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", path);
+		return fz_output_open(index, &out, err);
+	}
+	if (o->chosen && o->path && fz_report_is_folder(o->chosen, path) && !stat(path, &st) &&
+	    !S_ISDIR(st.st_mode))
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: is no folder, which %s writes; name another, or FILE.html for "
+			       "one page",
+			       path, o->chosen->name);
 	/* To open a pipe and close it again would be all that its reader gets to see. */
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return access(path, W_OK) ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
 	return fz_output_open(path, &out, err);
+}
+
+/* Another program that is not Python will be recorded as the baseline's was, whatever is planned.
+ */
+static struct fz_recording expected(const struct fz_recording *planned,
+				    const struct fz_recording *base)
+{
+	struct fz_recording r = *planned;
+
+	if (base->features_known && !base->python[0] && (base->features & FZ_FEATURE_NATIVE))
+		r.features = (r.features & FZ_FEATURE_ALL_THREADS) | FZ_FEATURE_NATIVE |
+			     FZ_FEATURE_BLOCKING;
+	return r;
 }
 
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
@@ -255,8 +325,10 @@ static int load_baseline(struct fz_cli_output *o, const struct fz_recording *pla
 	int r = fz_cli_load(o->baseline, &o->base, err);
 
 	o->labels[FZ_BASE] = o->baseline;
-	if (!r && planned && !o->force)
-		r = fz_diff_comparable(&o->base->recording, planned, err);
+	if (!r && planned && !o->force) {
+		struct fz_recording head = expected(planned, &o->base->recording);
+		r = fz_diff_comparable(&o->base->recording, &head, err);
+	}
 	return r;
 }
 
@@ -285,12 +357,51 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	return 0;
 }
 
+/* Options of tables: with another format they would do nothing. */
+static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
+{
+	const char *format = o->chosen ? o->chosen->name : "text";
+	bool pstats = strcmp(format, "pstats") == 0;
+
+	if (o->per_line && !pstats)
+		return fz_fail(err, FZ_EUSAGE, "--per-line: goes with --pstats only");
+	if (o->no_summary && !pstats && strcmp(format, "text") != 0)
+		return fz_fail(err, FZ_EUSAGE, "--no-summary: goes with tables only");
+	if (o->sorted && !pstats && strcmp(format, "text") != 0)
+		return fz_fail(err, FZ_EUSAGE, "--sort: goes with tables only, not with %s",
+			       format);
+	if (o->limit && !pstats && strcmp(format, "text") != 0 && strcmp(format, "markdown") != 0)
+		return fz_fail(err, FZ_EUSAGE, "--limit: goes with tables only, not with %s",
+			       format);
+	return 0;
+}
+
+/* A table of functions reads the same from both ends. */
+static int check_invert(const struct fz_cli_output *o, struct fz_error *err)
+{
+	if (!o->invert || (o->chosen && o->chosen->inverts))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE,
+		       "--invert: %s has no direction; ask for html, svg, json, folded or "
+		       "collapsed",
+		       o->chosen ? o->chosen->name : "text");
+}
+
+static struct fz_cli_part part_of(const struct fz_cli_output *o)
+{
+	return (struct fz_cli_part){ o->threads.list, o->filter };
+}
+
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
 			struct fz_error *err)
 {
+	struct fz_cli_part part = part_of(o);
 	int r;
 
 	diff = diff || o->baseline;
+	if (o->file && !*o->file)
+		return fz_fail(err, FZ_EUSAGE,
+			       "-o: needs the name of a file; '-' is standard output");
 	r = check_comparison(o, diff, err);
 	if (r)
 		return r;
@@ -306,6 +417,12 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 			       "BASE:HEAD");
 	resolve_path(o);
 	r = choose_format(o, diff, err);
+	if (!r)
+		r = check_tables(o, err);
+	if (!r)
+		r = check_invert(o, err);
+	if (!r)
+		r = fz_cli_part_check(&part, err);
 	if (!r)
 		r = try_to_write(o, diff, err);
 	if (!r && o->baseline)
@@ -368,11 +485,28 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const st
 	return r;
 }
 
+/* After a folder of pages was written: say so, and open its index. */
+static int finish_folder(const struct fz_cli_output *o, const struct target *target,
+			 struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", target->path);
+
+	if (target->tell)
+		fz_cli_note("wrote %s", index);
+	return o->browser ? fz_cli_browser_open(index, err) : 0;
+}
+
 static int write_profile(const struct fz_cli_output *o, const struct fz_profile *p,
 			 struct fz_error *err)
 {
-	struct target target = target_of(o, o->chosen->profile_file, p);
+	struct target target = target_of(o, default_file(o, false), p);
 	fz_auto(fz_free_ptr) char *path = target.path;
+
+	if (fz_report_is_folder(o->chosen, path)) {
+		struct fz_report_options options = report_options(o, -1);
+		int r = o->chosen->profile_folder(&options, p, path, err);
+		return r ? r : finish_folder(o, &target, err);
+	}
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	int r = fz_output_open(path, &out, err);
 
@@ -417,12 +551,43 @@ static void show_differences(const struct fz_profile *base, const struct fz_prof
 	fz_buf_release(&b);
 }
 
-static int fold_both(const struct fz_cli_output *o, struct fz_profile *base,
-		     struct fz_profile *head, struct fz_error *err)
+static int keep_process_of_both(const struct fz_cli_output *o, struct fz_profile *base,
+				struct fz_profile *head, struct fz_error *err)
 {
-	int r = o->fold_recursion ? fz_profile_fold_recursion(base, err) : 0;
+	int r = o->process ? fz_cli_process_keep(base, o->process, o->labels[FZ_BASE], err) : 0;
 
+	return !r && o->process ? fz_cli_process_keep(head, o->process, o->labels[FZ_HEAD], err)
+				: r;
+}
+
+static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
+			struct fz_profile *head, struct fz_error *err)
+{
+	struct fz_cli_part part = part_of(o);
+	int r = fz_cli_part_keep(&part, (struct fz_profile *[]){ base, head }, FZ_SIDES, err);
+
+	if (!r && o->fold_recursion)
+		r = fz_profile_fold_recursion(base, err);
 	return !r && o->fold_recursion ? fz_profile_fold_recursion(head, err) : r;
+}
+
+/* The picture beside a report that cannot hold one. */
+static int write_picture(const char *path, const struct fz_report_options *options,
+			 const struct fz_diff *d, const struct fz_judgement *j,
+			 struct fz_error *err)
+{
+	struct fz_report_options small = *options;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	int r = fz_output_open(path, &out, err);
+
+	small.html.changed_only = true;
+	if (!r)
+		r = fz_report_by_suffix(path)->diff(&small, d, j, out, err);
+	if (!r)
+		r = fz_output_close(fz_steal(out), err);
+	if (!r)
+		fz_cli_note("wrote %s", path);
+	return r;
 }
 
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
@@ -435,6 +600,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 					   .no_rename = o->no_rename,
 					   .renames = o->renames.list,
 					   .maps = o->maps.list,
+					   .inverted = o->invert && !with.chosen->turns_itself,
 					   .cells = with.chosen->page,
 					   .lines = with.chosen->page };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
@@ -442,38 +608,80 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
 	struct target target = target_of(&with, with.chosen->diff_file, head);
 	fz_auto(fz_free_ptr) char *path = target.path;
+	fz_auto(fz_free_ptr) char *picture = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 
-	if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
-	    fz_diff_has_metric(head, FZ_STR("samples")))
+	if (o->metric)
+		options.metric = fz_str_of(o->metric);
+	else if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
+		 fz_diff_has_metric(head, FZ_STR("samples")))
 		options.metric = FZ_STR("samples");
 	memcpy(options.units, o->units, sizeof(options.units));
-	int r = fold_both(o, base, head, err);
+	int r = keep_process_of_both(o, base, head, err);
+	if (!r)
+		r = prepare_both(o, base, head, err);
 	if (!r)
 		r = fz_diff_new(base, head, &options, &d, err);
 	if (r && !o->force)
 		show_differences(base, head);
-	if (!r)
+	bool folder = fz_report_is_folder(with.chosen, path);
+	if (!r && !folder)
 		r = fz_output_open(path, &out, err);
 	if (!r) {
-		struct fz_report_options report = report_options(&with, output_fd(out));
-		judging.paths = with.chosen->by_path;
+		struct fz_report_options report =
+			report_options(&with, folder ? -1 : output_fd(out));
+		judging.paths = with.chosen->by_path && !options.inverted;
 		j = fz_judge(d, &judging);
-		r = with.chosen->diff(&report, d, j, out, err);
+		if (with.chosen->picture && strcmp(path, "-") != 0) {
+			picture = fz_asprintf("%s%s", path, with.chosen->picture);
+			report.text.picture = fz_path_base(fz_str_of(picture)).p;
+			r = write_picture(picture, &report, d, j, err);
+		}
+		if (!r && folder)
+			r = with.chosen->diff_folder(&report, d, j, path, err);
+		else if (!r)
+			r = with.chosen->diff(&report, d, j, out, err);
 	}
 	if (!r)
-		r = finish(o, fz_steal(out), &target, err);
+		r = folder ? finish_folder(o, &target, err)
+			   : finish(o, fz_steal(out), &target, err);
 	if (!r)
 		apply_gate(o, d, j);
 	return r;
+}
+
+static int choose_metric(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+
+	if (!o->metric)
+		return 0;
+	uint32_t metric = fz_profile_find_metric(p, fz_str_of(o->metric));
+	if (metric != FZ_NONE) {
+		p->default_metric = metric;
+		return 0;
+	}
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		fz_buf_printf(&names, "%s%s", i ? ", " : "", p->metrics[i].name);
+	return fz_fail(err, FZ_EUSAGE, "--metric: the recording has no '%s'; it has %s", o->metric,
+		       names.p);
 }
 
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
 
-	return o->base ? fz_cli_output_write_diff(o, o->base, p, err)
-		       : write_profile(&with, p, err);
+	if (o->base)
+		return fz_cli_output_write_diff(o, o->base, p, err);
+	struct fz_cli_part part = part_of(o);
+	int r = choose_metric(o, p, err);
+	if (!r && o->process)
+		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
+	if (!r)
+		r = fz_cli_part_keep(&part, &p, 1, err);
+	if (!r && o->invert && with.chosen->codec)
+		r = fz_profile_invert(p, err);
+	return r ? r : write_profile(&with, p, err);
 }
 
 void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd)

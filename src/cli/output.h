@@ -15,14 +15,23 @@
 #include "report/report.h"
 
 enum { FZ_CLI_RULES_MAX = 64 };
+enum fz_cli_compression {
+	FZ_CLI_COMPRESSION_NOT_GIVEN = -1,
+	FZ_CLI_COMPRESSION_AUTO,
+	FZ_CLI_COMPRESSION_ZSTD,
+	FZ_CLI_COMPRESSION_NONE,
+};
 
 struct fz_cli_output {
 	/* set by the options */
 	const char *file;     /* -o */
 	const char *format;   /* --format, or the name that a switch such as --binary stands for */
 	const char *baseline; /* --diff-flamegraph */
+	const char *process;  /* --process; NULL: all */
+	const char *metric;   /* --metric; NULL: the profile's main one */
 	int color;            /* enum fz_color_when */
-	int limit, sort;      /* of text; sort is enum fz_text_sort */
+	int limit, sort;      /* of text; 0: not given; sort is enum fz_text_sort */
+	bool sorted;          /* sort was given */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
 	double units[FZ_SIDES]; /* --units; 0: not given */
 	bool force;
@@ -30,8 +39,13 @@ struct fz_cli_output {
 	struct fz_cli_rules {
 		const char *list[FZ_CLI_RULES_MAX + 1]; /* NULL-terminated */
 		uint32_t n;
-	} maps, renames;
+	} maps, renames, threads;
+	const char *filter; /* --filter */
+	bool invert;
 	bool browser, no_source;
+	bool per_line;                /* of pstats */
+	bool no_summary;              /* of tables */
+	int compression;              /* of --binary: enum fz_cli_compression */
 	int gate;                     /* enum fz_gate */
 	double threshold;             /* of the gate */
 	bool gated;                   /* --threshold was there */
@@ -45,7 +59,8 @@ struct fz_cli_output {
 	char *folder;                   /* of the default name; NULL: the current one */
 };
 
-#define FZ_CLI_OUTPUT_DEFAULTS ((struct fz_cli_output){ .limit = 15, .threshold = 0.05 })
+#define FZ_CLI_OUTPUT_DEFAULTS \
+	((struct fz_cli_output){ .threshold = 0.05, .compression = FZ_CLI_COMPRESSION_NOT_GIVEN })
 
 /* Option callbacks; the value is the struct fz_cli_output. */
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -56,6 +71,11 @@ int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct f
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err);
+/* For completion. */
+void fz_cli_output_list_formats(struct fz_buf *out);
+void fz_cli_output_list_sorts(struct fz_buf *out);
+extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
 
 /* Entries for a command's option table; o is a struct fz_cli_output that lives as long. */
@@ -70,7 +90,37 @@ extern const char *const fz_cli_color_names[];
 	{                                                                                        \
 		.kind = FZ_OPT_CALL, .long_name = "format", .argument = "NAME",                  \
 		.help = "the format by name, whatever the suffix", .value = &(o),                \
-		.call = fz_cli_output_set_format                                                 \
+		.call = fz_cli_output_set_format, .list_values = fz_cli_output_list_formats      \
+	}
+
+/* For commands that read profiles: what part of them to show, and from which end. */
+#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                       \
+	{ .kind = FZ_OPT_CALL,                                                              \
+	  .long_name = "thread",                                                            \
+	  .argument = "NAME",                                                               \
+	  .help = "only samples of threads of this name or id; can be given several times", \
+	  .value = &(o),                                                                    \
+	  .call = fz_cli_output_add_thread },                                               \
+		{ .kind = FZ_OPT_STRING,                                                    \
+		  .long_name = "filter",                                                    \
+		  .argument = "REGEX",                                                      \
+		  .help = "only samples that pass through a function whose name or file "   \
+			  "matches",                                                        \
+		  .value = &(o).filter },                                                   \
+	{                                                                                   \
+		.kind = FZ_OPT_FLAG, .long_name = "invert",                                 \
+		.help = "from what ran to its callers: pages, pictures, JSON and folded "   \
+			"stacks",                                                           \
+		.value = &(o).invert                                                        \
+	}
+
+#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                     \
+	{                                                                                  \
+		.kind = FZ_OPT_CALL, .long_name = "heatmap",                               \
+		.help = "a folder of pages with the cost of each source line, or with -o " \
+			"FILE.html "                                                       \
+			"one page: --format heatmap",                                      \
+		.value = &(o), .call = fz_cli_output_set_switch                            \
 	}
 
 /* Tachyon's switches. */
@@ -86,6 +136,23 @@ extern const char *const fz_cli_color_names[];
 		  .help = "a page with the difference to another recording",          \
 		  .value = &(o),                                                      \
 		  .call = fz_cli_output_set_baseline },                               \
+		FZ_CLI_OUTPUT_HEATMAP_ENTRY(o),                                       \
+		{ .kind = FZ_OPT_CALL,                                                \
+		  .long_name = "pstats",                                              \
+		  .help = "CPython's table of functions on standard output; with -o " \
+			  "a file for Python's pstats: --format pstats",              \
+		  .value = &(o),                                                      \
+		  .call = fz_cli_output_set_switch },                                 \
+		{ .kind = FZ_OPT_CALL,                                                \
+		  .long_name = "gecko",                                               \
+		  .help = "a profile for profiler.firefox.com: --format gecko",       \
+		  .value = &(o),                                                      \
+		  .call = fz_cli_output_set_switch },                                 \
+		{ .kind = FZ_OPT_CALL,                                                \
+		  .long_name = "jsonl",                                               \
+		  .help = "costs of positions, a JSON record a line: --format jsonl", \
+		  .value = &(o),                                                      \
+		  .call = fz_cli_output_set_switch },                                 \
 		{ .kind = FZ_OPT_CALL,                                                \
 		  .long_name = "collapsed",                                           \
 		  .help = "folded stacks, one a line: --format collapsed",            \
@@ -129,13 +196,41 @@ extern const char *const fz_cli_color_names[];
 		.value = &(o).color, .choices = fz_cli_color_names               \
 	}
 
+/* For commands that read recordings. */
+#define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                                                           \
+	{                                                                                        \
+		.kind = FZ_OPT_STRING, .long_name = "process", .argument = "PROCESS",            \
+		.help = "only the process of that number, or those with this in their commands", \
+		.value = &(o).process                                                            \
+	}
+
+/* For commands that read profiles, which can have several. */
+#define FZ_CLI_OUTPUT_METRIC_ENTRY(o)                                                             \
+	{                                                                                         \
+		.kind = FZ_OPT_STRING, .long_name = "metric", .argument = "NAME",                 \
+		.help = "what to show of a profile that has several: cpu, wall, samples, bytes, " \
+			"instructions, ...",                                                      \
+		.value = &(o).metric                                                              \
+	}
+
 /* Of one profile's table. */
 #define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                             \
 	{                                                                                       \
 		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                    \
 		.help = "order of a text table: self (default), total or name; CPython's keys " \
 			"too (tottime, cumtime, ...)",                                          \
-		.value = &(o), .call = fz_cli_output_set_sort                                   \
+		.value = &(o), .call = fz_cli_output_set_sort,                                  \
+		.list_values = fz_cli_output_list_sorts                                         \
+	}
+
+#define FZ_CLI_OUTPUT_PSTATS_ENTRIES(o)                                              \
+	{ .kind = FZ_OPT_FLAG,                                                       \
+	  .long_name = "per-line",                                                   \
+	  .help = "entries of --pstats are lines of functions, as CPython's are",    \
+	  .value = &(o).per_line },                                                  \
+	{                                                                            \
+		.kind = FZ_OPT_FLAG, .long_name = "no-summary",                      \
+		.help = "tables without what sums them up", .value = &(o).no_summary \
 	}
 
 #define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \

@@ -1,30 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau replay: any readable recording to any output. */
 #include "cli/cli.h"
+#include "cli/formats.h"
+#include "cli/mode.h"
 #include "cli/output.h"
+
+static struct fz_cli_output output;
+static bool list_formats;
+static int mode = FZ_CLI_MODE_NONE;
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
+	{ .kind = FZ_OPT_CHOICE,
+	  .long_name = "mode",
+	  .argument = "MODE",
+	  .help = "only samples whose thread was on a CPU (cpu), held the GIL (gil), or "
+		  "raised or handled an exception (exception)",
+	  .value = &mode,
+	  .choices = fz_cli_mode_names },
+	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
+	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+	FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
+	FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
+	FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
+	FZ_CLI_OUTPUT_SORT_ENTRY(output),
+	FZ_CLI_OUTPUT_PSTATS_ENTRIES(output),
+	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	FZ_CLI_OUTPUT_PART_ENTRIES(output),
+	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
+	{ .kind = FZ_OPT_GROUP, .help = "Help" },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "list-formats",
+	  .help = "print what can be read and written, and end",
+	  .value = &list_formats },
+	{ .kind = FZ_OPT_END },
+};
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
-	struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
-	const struct fz_opt options[] = {
-		FZ_CLI_OUTPUT_FILE_ENTRIES(output),    FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
-		FZ_CLI_OUTPUT_PAGE_ENTRIES(output),    FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
-		FZ_CLI_OUTPUT_TEXT_ENTRIES(output),    FZ_CLI_OUTPUT_SORT_ENTRY(output),
-		FZ_CLI_OUTPUT_COMPARE_ENTRIES(output), { .kind = FZ_OPT_END },
-	};
-	struct fz_opt_state state = { .options = options };
+	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	struct fz_error err;
 	int status;
 
+	output = FZ_CLI_OUTPUT_DEFAULTS;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
+	if (list_formats)
+		return fz_cli_formats_print();
 	if (state.argument_count != 1)
 		return fz_cli_errorf("replay: needs one recording, but got %d",
 				     state.argument_count);
 	int r = fz_cli_output_check(&output, false, NULL, &err);
 	if (!r)
 		r = fz_cli_load(state.arguments[0], &p, &err);
+	if (!r && mode != FZ_CLI_MODE_NONE)
+		r = fz_cli_mode_keep(p, fz_cli_mode(mode), state.arguments[0], &err);
 	output.labels[FZ_HEAD] = state.arguments[0];
 	if (!r)
 		r = fz_cli_output_write(&output, p, &err);
@@ -36,9 +68,13 @@ const struct fz_command fz_command_replay = {
 	.name = "replay",
 	.summary = "show a recording, or write it in another format",
 	.usage = "[options] RECORDING",
-	.examples = "  fizeau replay app.bin                      its hottest functions\n"
-		    "  fizeau replay app.fz --flamegraph           a page with its flame graph\n"
-		    "  fizeau replay app.bin -o app.folded        for flamegraph.pl and others\n"
-		    "  fizeau replay --collapsed -o - app.bin     the same as CPython writes it\n",
+	.examples =
+		"  $ fizeau replay app.bin                      # its hottest functions\n"
+		"  $ fizeau replay app.fz --flamegraph          # a page with its flame graph\n"
+		"  $ fizeau replay app.bin -o app.folded        # for flamegraph.pl and others\n"
+		"  $ fizeau replay --collapsed -o - app.bin     # the same as CPython writes it\n"
+		"  $ fizeau replay heap.pb.gz --metric alloc_space  # another tool's profile\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_RECORDING,
 	.run = run,
 };

@@ -94,5 +94,7 @@ const struct fz_command fz_command_rm = {
 	.summary = "remove recordings from the local store",
 	.usage = "RECORDING... | --all",
 	.examples = "  $ fizeau rm @1 @2\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_RECORDING,
 	.run = rm,
 };

@@ -5,6 +5,8 @@
  * temporary file, and become one recording when the last has ended.
  */
 #include "cli/trial.h"
+#include "base/clock.h"
+#include "cli/watch.h"
 #include "format/format.h"
 #include "profile/merge.h"
 #include "store/store.h"
@@ -24,6 +26,9 @@ static struct {
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options.record),
+	{ .kind = FZ_OPT_GROUP, .help = "Live view" },
+	FZ_WATCH_OPTION_ENTRY(options.record),
+	FZ_COUNT_OPTION_ENTRIES(options.record),
 	{ .kind = FZ_OPT_GROUP, .help = "Program" },
 	{ .kind = FZ_OPT_FLAG,
 	  .short_name = 'm',
@@ -44,7 +49,7 @@ static const struct fz_opt option_table[] = {
 	  .max = 1000 },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "keep",
-	  .help = "leave the program running when --duration is over",
+	  .help = "leave the program running when --duration is over or the live view is left",
 	  .value = &options.keep },
 	{ .kind = FZ_OPT_END },
 };
@@ -98,49 +103,93 @@ static bool module_missing(const struct fz_trial *run)
 	return true;
 }
 
-static int record_child(struct fz_trial *run, int64_t start)
+/* For the live view: to leave it is to end the run. */
+static bool on_live_signal(void *arg, const struct signalfd_siginfo *info)
+{
+	return fz_watch_left(info) || fz_trial_on_signal(arg, info);
+}
+
+/* Sampling is over: end the program where that is our part, and see how it ended. */
+static void end_child(struct fz_trial *run, char *how, size_t size)
+{
+	enum fz_end end = run->record.sampler.end;
+	bool ours = end == FZ_END_TIME || end == FZ_END_SIGNAL;
+
+	/* The terminal is the program's again before it is told to end. */
+	if (ours)
+		fz_watch_end(&run->record, NULL);
+	if (ours && !options.keep)
+		fz_trial_terminate(run);
+	else if (!ours)
+		fz_trial_wait(run, -1);
+	fz_trial_describe(&run->child, how, size);
+	if (!run->record.live)
+		return;
+	fz_auto(fz_free_ptr) char *text = fz_asprintf("exit status %s", how);
+	bool by_signal = WIFSIGNALED(run->child.status);
+	fz_watch_end(&run->record, by_signal ? how : text);
+}
+
+static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t start)
 {
 	struct fz_record *r = &run->record;
 	struct fz_error err;
 	char how[32];
 
-	r->sampling.on_signal = fz_trial_on_signal;
+	r->sampling.on_signal = options.record.live ? on_live_signal : fz_trial_on_signal;
 	fz_record_begin(r, run->child.pid, run->child.pidfd, true, start);
-	if (fz_record_begin_file(r, &err)) {
+	if (fz_record_begin_file(r, &err) ||
+	    (options.record.live && fz_watch_begin(watch, r, &err))) {
 		fz_cli_warn("run: nothing is recorded: %s", err.message);
 		fz_trial_wait(run, -1);
 		return exit_as(&run->child);
 	}
 	fz_sampler_run(&r->sampler);
 	enum fz_end end = r->sampler.end;
-	if (end == FZ_END_TIME && !options.keep)
-		fz_trial_terminate(run);
-	else if (end != FZ_END_TIME)
-		fz_trial_wait(run, -1);
+	end_child(run, how, sizeof(how));
+	fz_watch_release(watch);
 	r->never_ran = module_missing(run);
-	fz_trial_describe(&run->child, how, sizeof(how));
 	fz_record_end(r, how);
-	return end == FZ_END_TIME ? FZ_EXIT_OK : exit_as(&run->child);
+	return end == FZ_END_TIME || end == FZ_END_SIGNAL ? FZ_EXIT_OK : exit_as(&run->child);
+}
+
+static int prepare(struct fz_trial *run, struct fz_watch *watch, char *const argv[],
+		   const char *program, struct fz_error *err)
+{
+	int rc = fz_record_prepare(&run->record, &options.record, "run", program, err);
+
+	if (!rc)
+		rc = fz_record_catch_signals(&run->record, err);
+	if (!rc && options.record.live) {
+		rc = fz_watch_prepare(watch, true, err);
+		if (rc)
+			fz_error_prefix(err, "run --live");
+		watch->program = program;
+		fz_watch_title(watch, argv);
+	}
+	return rc;
 }
 
 static int start_and_record(struct fz_trial *run, char *const argv[], const char *program)
 {
+	struct fz_watch watch = { .output = -1 };
 	struct fz_error err;
 	int status;
 
-	if (fz_record_prepare(&run->record, &options.record, "run", program, &err) ||
-	    fz_record_catch_signals(&run->record, &err)) {
+	if (prepare(run, &watch, argv, program, &err)) {
 		status = not_started(&err);
 	} else {
 		int64_t start = fz_clock_now();
-		if (fz_launch_start(argv, &run->record.old_mask, NULL, &run->child, &err)) {
+		if (fz_launch_start(argv, &run->record.old_mask,
+				    options.record.live ? &watch.place : NULL, &run->child, &err)) {
 			fz_error_prefix(&err, "run");
 			status = not_started(&err);
 		} else {
 			run->record.argv = argv;
-			status = record_child(run, start);
+			status = record_child(run, &watch, start);
 		}
 	}
+	fz_watch_release(&watch);
 	fz_record_release(&run->record);
 	fz_cli_output_release(&options.record.output);
 	fz_launch_release(&run->child);
@@ -218,7 +267,10 @@ static int write_runs(const struct runs *runs, const char *path, struct fz_error
 	int rc = fz_format_save(runs->all, &fz_format_fz, path, err);
 	if (!rc) {
 		fz_cli_output_print(o, runs->all, STDERR_FILENO);
-		fz_cli_note("recorded %u runs to %s", runs->all->run_count, path);
+		if (runs->all->run_count > 1)
+			fz_cli_note("recorded %u runs to %s", runs->all->run_count, path);
+		else
+			fz_cli_note("recorded to %s", path);
 	}
 	return rc;
 }
@@ -272,10 +324,12 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	options.runs = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (options.keep && options.record.duration == 0)
+	if (options.keep && options.record.duration == 0 && !options.record.live)
 		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
 	if (options.runs > 1 && options.keep)
 		return fz_cli_errorf("run: --keep: cannot be had with several --runs");
+	if (options.runs > 1 && options.record.live)
+		return fz_cli_errorf("run: --live: cannot be had with several --runs");
 	struct fz_launch_words words = { .words = state.arguments,
 					 .n = (size_t)state.argument_count,
 					 .module = options.module,
@@ -287,8 +341,9 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 		return not_started(&err);
 	}
 	const char *program = fz_path_base(fz_str_of(state.arguments[0])).p;
-	return options.runs > 1 ? start_and_record_runs(child_argv, program)
-				: start_and_record(&run, child_argv, program);
+	return options.runs > 1 || options.record.count
+		       ? start_and_record_runs(child_argv, program)
+		       : start_and_record(&run, child_argv, program);
 }
 
 const struct fz_command fz_command_run = {
@@ -299,5 +354,7 @@ const struct fz_command fz_command_run = {
 		    "  $ fizeau run -r 10khz -a -o server.fz -m myserver\n"
 		    "  $ fizeau run --runs 5 -o five.fz bench.py\n"
 		    "  $ fizeau run -d 30 -- ./manage.sh runserver  # whatever it becomes\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run_command,
 };

@@ -3,10 +3,13 @@
  * all of them. */
 #include "cli/set.h"
 
+#include "base/both.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "diff/diff.h"
+#include "format/format.h"
 #include "profile/merge.h"
+#include "store/store.h"
 
 int fz_set_split(char **arguments, int n, struct fz_set *ret_base, struct fz_set *ret_head,
 		 struct fz_error *err)
@@ -54,7 +57,7 @@ static int add(struct fz_profile *set, const char *first, const char *name,
 	return rc ? fz_error_prefix(err, "%s", name) : 0;
 }
 
-int fz_set_load(const struct fz_set *set, bool force, struct fz_profile **ret, struct fz_error *err)
+static int load(const struct fz_set *set, bool force, struct fz_profile **ret, struct fz_error *err)
 {
 	if (set->n == 1)
 		return fz_cli_load(set->names[0], ret, err);
@@ -69,6 +72,69 @@ int fz_set_load(const struct fz_set *set, bool force, struct fz_profile **ret, s
 	}
 	*ret = fz_steal(all);
 	return 0;
+}
+
+/* A file that is one side of a comparison. */
+struct side {
+	char *path;
+	struct fz_profile *profile;
+	int rc;
+	struct fz_error err;
+};
+
+static void load_side(void *arg)
+{
+	struct side *s = arg;
+
+	s->rc = fz_format_load(s->path, &s->profile, &s->err);
+}
+
+/* Both at once; an error is the first that reading one after the other would have found. */
+static int load_pair(const char *base, const char *head, struct fz_profile *ret[FZ_SIDES],
+		     struct fz_error *err)
+{
+	struct side side[FZ_SIDES] = { 0 };
+	const char *names[FZ_SIDES] = { base, head };
+	int rc = 0;
+
+	for (enum fz_side s = 0; !rc && s < FZ_SIDES; s++)
+		rc = fz_store_resolve(names[s], &side[s].path, err);
+	if (!rc)
+		fz_both(load_side, &side[FZ_BASE], &side[FZ_HEAD]);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		if (!rc && side[s].rc) {
+			rc = side[s].rc;
+			*err = side[s].err;
+		}
+		free(side[s].path);
+	}
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		if (rc)
+			fz_profile_free(side[s].profile);
+		else
+			ret[s] = side[s].profile;
+	}
+	return rc;
+}
+
+/* Standard input can be read by one only. */
+static bool is_stdin(const struct fz_set *set)
+{
+	return strcmp(set->names[0], "-") == 0;
+}
+
+int fz_set_load(const struct fz_set *base, const struct fz_set *head, bool force,
+		struct fz_profile *ret[FZ_SIDES], struct fz_error *err)
+{
+	if (base->n == 1 && head->n == 1 && !(is_stdin(base) && is_stdin(head)))
+		return load_pair(base->names[0], head->names[0], ret, err);
+	fz_auto(fz_profile_freep) struct fz_profile *first = NULL;
+	int rc = load(base, force, &first, err);
+	if (!rc)
+		rc = load(head, force, &ret[FZ_HEAD], err);
+	if (!rc)
+		ret[FZ_BASE] = fz_steal(first);
+	return rc;
 }
 
 char *fz_set_label(const struct fz_set *set)

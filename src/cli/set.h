@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "diff/diff.h"
 #include "profile/profile.h"
 
 struct fz_set {
@@ -13,9 +14,9 @@ struct fz_set {
 /* Two names, or sets with "::" between them. */
 int fz_set_split(char **arguments, int n, struct fz_set *ret_base, struct fz_set *ret_head,
 		 struct fz_error *err);
-/* All of them as one profile with the runs of all. Fails when they were recorded in different
- * ways, unless forced. */
-int fz_set_load(const struct fz_set *set, bool force, struct fz_profile **ret,
-		struct fz_error *err);
+/* Each set as one profile with the runs of all its recordings. Fails when those were recorded in
+ * different ways, unless forced. */
+int fz_set_load(const struct fz_set *base, const struct fz_set *head, bool force,
+		struct fz_profile *ret[FZ_SIDES], struct fz_error *err);
 /* "a.fz", "a.fz and 2 more"; the caller frees. */
 char *fz_set_label(const struct fz_set *set);

@@ -66,5 +66,7 @@ const struct fz_command fz_command_show = {
 	.examples = "  $ fizeau show         # the latest\n"
 		    "  $ fizeau show @2\n"
 		    "  $ fizeau show HEAD~1  # the latest made at that commit\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_RECORDING,
 	.run = show,
 };

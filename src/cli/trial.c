@@ -6,6 +6,7 @@
  * way it is the program that decides when its run ends.
  */
 #include "cli/trial.h"
+#include "base/clock.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TERM_PATIENCE_MS = 2000 };
+enum { TERM_PATIENCE_MS = 2000, POLL_MS = 200 };
 
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
 
@@ -27,12 +28,17 @@ static bool is_ending(int number)
 
 /* ---- one program ---- */
 
+static void send(const struct fz_trial *t, int number)
+{
+	kill(t->own_group ? -t->child.pid : t->child.pid, number);
+}
+
 static void pass_on(struct fz_trial *t, const struct signalfd_siginfo *info)
 {
 	if (is_ending((int)info->ssi_signo))
 		t->stopped_by = (int)info->ssi_signo;
-	if (info->ssi_code != SI_KERNEL)
-		kill(t->child.pid, (int)info->ssi_signo);
+	if (info->ssi_code != SI_KERNEL || t->own_group)
+		send(t, (int)info->ssi_signo);
 }
 
 bool fz_trial_on_signal(void *arg, const struct signalfd_siginfo *info)
@@ -68,12 +74,12 @@ bool fz_trial_wait(struct fz_trial *t, int milliseconds)
 
 void fz_trial_terminate(struct fz_trial *t)
 {
-	kill(t->child.pid, SIGTERM);
+	send(t, SIGTERM);
 	if (fz_trial_wait(t, TERM_PATIENCE_MS))
 		return;
 	fz_cli_warn("%s: the program did not end on SIGTERM within 2 s and is killed",
 		    t->record.command);
-	kill(t->child.pid, SIGKILL);
+	send(t, SIGKILL);
 	fz_launch_wait(&t->child);
 }
 
@@ -119,11 +125,45 @@ void fz_series_end(struct fz_series *s)
 	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
+int fz_series_run(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
+		  struct fz_child *ret, struct fz_error *err)
+{
+	struct fz_trial t = { .record = { .signal_fd = -1, .command = s->command },
+			      .child = { .pidfd = -1 },
+			      .own_group = place->own_group };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(ending); i++)
+		sigaddset(&mask, ending[i]);
+	t.record.signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (t.record.signal_fd < 0)
+		return fz_fail_errno(err, "signalfd");
+	int rc = fz_launch_start(argv, &s->old_mask, place, &t.child, err);
+	int64_t until = fz_clock_now() + (int64_t)(s->patience * 1e9);
+	s->late = false;
+	while (!rc && !t.stopped_by && !s->late && !fz_trial_wait(&t, POLL_MS))
+		s->late = s->patience > 0 && fz_clock_now() >= until;
+	if (!rc && !t.child.reaped && (s->late || !fz_trial_wait(&t, TERM_PATIENCE_MS)))
+		fz_trial_terminate(&t);
+	fz_close_fd(&t.record.signal_fd);
+	if (rc)
+		return rc;
+	s->stopped_by = t.stopped_by ? t.stopped_by : s->stopped_by;
+	fz_launch_release(&t.child);
+	*ret = t.child;
+	ret->pidfd = -1;
+	return 0;
+}
+
 static void warn_once(struct fz_series *s, const struct fz_record *r)
 {
-	if (r->sampler.warning && !s->warned)
-		fz_cli_warn("%s", r->sampler.warning);
-	s->warned |= r->sampler.warning != NULL;
+	for (int i = 0; i < FZ_WARNINGS; i++) {
+		const char *warning = r->sampler.warnings[i];
+		if (warning && !s->warned[i])
+			fz_cli_warn("%s", warning);
+		s->warned[i] |= warning != NULL;
+	}
 }
 
 /* The program runs. */
@@ -156,6 +196,9 @@ int fz_series_record(struct fz_series *s, char *const argv[], const struct fz_la
 {
 	struct fz_trial t = { .child = { .pidfd = -1 } };
 	struct fz_series_run run = { 0 };
+
+	if (s->options->count)
+		return fz_series_count(s, argv, place, ret, err);
 	int rc = fz_record_prepare_run(&t.record, s->options, s->command, err);
 
 	if (!rc)

@@ -15,20 +15,17 @@
 #include "report/text.h"
 
 #include "report/findings.h"
+#include "report/startup.h"
 #include "report/table.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum {
-	ROWS_DEFAULT = 15,
-	UNKNOWN_ROWS = 5,
-	LIST_ROWS = 8,
-	NAME_COLUMN = 54,
-	MARGIN_COLUMNS = 9,
-	LIST_NAME_COLUMN = 21,
-	LABEL_COLUMNS = 40
-};
+enum { ROWS_DEFAULT = 15, UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
+
+/* Before a function's name, with values of `w` columns: in a table, and in a list. */
+#define NAME_COLUMN(w) (4 * (w) + 18)
+#define LIST_NAME_COLUMN(w) (2 * (w) + 3)
 
 struct view {
 	const struct fz_diff *d;
@@ -67,38 +64,57 @@ static enum fz_hue row_hue(const struct fz_finding *r)
 }
 
 /* "±43.0 ms", right in its column; the sign may take more bytes than columns. */
-static void print_margin(const struct view *v, const struct fz_finding *r)
+static void print_margin(const struct view *v, const struct fz_finding *r, int columns)
 {
 	const char *sign = fz_plus_minus(v->style);
 	double margin = fz_finding_margin(r);
 	char number[FZ_NUMBER_SIZE];
 
 	if (!isfinite(margin)) {
-		fz_buf_printf(v->out, "%*s", MARGIN_COLUMNS, "");
+		fz_buf_printf(v->out, "%*s", columns, "");
 		return;
 	}
 	fz_format_value(margin, v->d->unit, number);
 	int width = (int)strlen(number) + (v->style->ascii ? 2 : 1);
-	fz_buf_printf(v->out, "%*s%s%s", FZ_MAX(0, MARGIN_COLUMNS - width), "", sign, number);
+	fz_buf_printf(v->out, "%*s%s%s", FZ_MAX(0, columns - width), "", sign, number);
 }
 
-static void print_row(const struct view *v, const struct fz_finding *r)
+static void print_row(const struct view *v, const struct fz_finding *r, int width)
 {
 	const char *unit = v->d->unit;
 	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
 	char percent[FZ_NUMBER_SIZE];
 	enum fz_hue hue = row_hue(r);
 
-	fz_buf_printf(v->out, "%9s %9s  %s%10s ", fz_format_value(r->before, unit, before),
-		      fz_format_value(r->after, unit, after), fz_hue_on(v->style, hue),
-		      fz_format_change(r->change, unit, change));
-	print_margin(v, r);
+	fz_buf_printf(v->out, "%*s %*s  %s%*s ", width, fz_format_value(r->before, unit, before),
+		      width, fz_format_value(r->after, unit, after), fz_hue_on(v->style, hue),
+		      width + 1, fz_format_change(r->change, unit, change));
+	print_margin(v, r, width);
 	fz_buf_printf(v->out, " %9s%s %c ", fz_finding_percent(r, percent),
 		      fz_hue_off(v->style, hue),
 		      r->judged->verdict == FZ_VERDICT_UNKNOWN ? '?' : ' ');
-	fz_table_function(r->f->name, r->f->file, r->f->line, fz_table_rest(v->style, NAME_COLUMN),
-			  v->style, v->out);
+	fz_table_function(r->f->name, r->f->file, r->f->line,
+			  fz_table_rest(v->style, NAME_COLUMN((unsigned)width)), v->style, v->out);
 	fz_buf_char(v->out, '\n');
+}
+
+/* Times are short; counts may need more room. */
+static int widest(const struct view *v, double value, int width)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	return FZ_MAX(width, (int)strlen(fz_format_value(value, v->d->unit, text)));
+}
+
+static int value_width(const struct view *v, const struct fz_findings *f, uint32_t shown)
+{
+	int width = VALUE_COLUMNS;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		width = widest(v, f->rows[i].before, width);
+		width = widest(v, f->rows[i].after, width);
+	}
+	return width;
 }
 
 /* Differences in the last digits of a scaled value are no change. */
@@ -112,12 +128,34 @@ static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
 {
 	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
 	uint32_t shown = FZ_MIN(changed, v->limit);
-	uint32_t end = changed + f->count[FZ_VERDICT_UNKNOWN];
+	uint32_t end = changed + f->count[FZ_VERDICT_UNKNOWN] - f->startup;
 
 	while (shown >= changed && shown < end && shown < v->limit &&
 	       shown - changed < UNKNOWN_ROWS && is_change(&f->rows[shown]))
 		shown++;
 	return shown;
+}
+
+/* Start-up and imports, of which nothing can be told, in one row; totals overlap and have no sum.
+ */
+static void print_startup(const struct view *v, const struct fz_findings *f, bool total, int width)
+{
+	const char *unit = v->d->unit;
+	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
+	char count[FZ_NUMBER_SIZE];
+
+	if (!f->startup)
+		return;
+	if (total)
+		fz_buf_printf(v->out, "%*s", NAME_COLUMN(width), "");
+	else
+		fz_buf_printf(v->out, "%*s %*s  %*s %*s %9s ? ", width,
+			      fz_format_value(f->startup_before, unit, before), width,
+			      fz_format_value(f->startup_after, unit, after), width + 1,
+			      fz_format_change(f->startup_after - f->startup_before, unit, change),
+			      width, "", "");
+	fz_buf_printf(v->out, "%s of start-up and imports\n",
+		      fz_format_plural(f->startup, "function", count));
 }
 
 static void print_table(const struct view *v, const char *title, bool total)
@@ -135,15 +173,19 @@ static void print_table(const struct view *v, const char *title, bool total)
 	print_sentence(v, &line);
 	v->out->n--; /* the end of the line comes after the colour's */
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
-	if (shown)
-		fz_buf_printf(v->out, "%s%9s %9s  %10s %9s %9s   function%s\n",
-			      fz_hue_on(v->style, FZ_HUE_DIM), "before", "after", "change", "95 %",
-			      "%", fz_hue_off(v->style, FZ_HUE_DIM));
+	int width = value_width(v, &f, shown);
+	if (shown || (f.startup && !total))
+		fz_buf_printf(v->out, "%s%*s %*s  %*s %*s %9s   function%s\n",
+			      fz_hue_on(v->style, FZ_HUE_DIM), width, "before", width, "after",
+			      width + 1, "change", width, "95 %", "%",
+			      fz_hue_off(v->style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < shown; i++)
-		print_row(v, &f.rows[i]);
+		print_row(v, &f.rows[i], width);
 	if (changed > shown)
-		fz_buf_printf(v->out, "%*sand %s\n", NAME_COLUMN, "",
+		fz_buf_printf(v->out, "%*sand %s\n", NAME_COLUMN(width), "",
 			      fz_format_plural(changed - shown, "more function", count));
+	if (!total || shown)
+		print_startup(v, &f, total, width);
 	fz_buf_release(&line);
 	fz_findings_release(&f);
 }
@@ -173,20 +215,31 @@ static void print_headline(const struct view *v)
 struct listed {
 	const struct fz_diff_function *f;
 	double self, total;
+	bool startup; /* and nothing is known of its cost */
 };
 
 static int compare_listed(const void *pa, const void *pb)
 {
 	const struct listed *a = pa, *b = pb;
 
+	if (a->startup != b->startup)
+		return a->startup - b->startup;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
 	return compare_functions(a->f, b->f);
 }
 
-/* Functions that only one side has, by falling total. */
-static struct listed *list_functions(const struct fz_diff *d, enum fz_state state, uint32_t *ret_n)
+static bool is_told(const struct fz_judgement *j, uint32_t function)
 {
+	return j->self[function].verdict == FZ_VERDICT_CHANGED ||
+	       j->total[function].verdict == FZ_VERDICT_CHANGED;
+}
+
+/* Functions that only one side has, by falling total; those of start-up and imports at the end. */
+static struct listed *list_functions(const struct view *v, enum fz_state state, uint32_t *ret_n)
+{
+	const struct fz_diff *d = v->d;
+	fz_auto(fz_free_ptr) bool *startup = fz_startup_functions(d);
 	struct listed *list = fz_calloc(d->function_count, sizeof(*list));
 	enum fz_side side = state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 	double factor = state == FZ_NEW ? 1 : d->factor;
@@ -196,7 +249,8 @@ static struct listed *list_functions(const struct fz_diff *d, enum fz_state stat
 		const struct fz_diff_function *f = &d->functions[i];
 		if (f->state == state)
 			list[n++] = (struct listed){ f, factor * (double)f->cost.self[side],
-						     factor * (double)f->cost.total[side] };
+						     factor * (double)f->cost.total[side],
+						     startup[i] && !is_told(v->judgement, i) };
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_listed);
@@ -213,48 +267,66 @@ static uint32_t count_shown(const struct fz_diff *d, const struct listed *list, 
 		       FZ_MAX(d->factor * (double)d->total[FZ_BASE], (double)d->total[FZ_HEAD]);
 	uint32_t shown = 0;
 
-	while (shown < n && shown < LIST_ROWS && list[shown].total >= least)
+	while (shown < n && shown < LIST_ROWS && !list[shown].startup && list[shown].total >= least)
 		shown++;
 	return shown;
 }
 
-static void print_listed(const struct view *v, const struct listed *l)
+static void print_listed(const struct view *v, const struct listed *l, int width)
 {
 	char self[FZ_NUMBER_SIZE], total[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(v->out, "%9s %9s  ", fz_format_value(l->self, v->d->unit, self),
+	fz_buf_printf(v->out, "%*s %*s  ", width, fz_format_value(l->self, v->d->unit, self), width,
 		      fz_format_value(l->total, v->d->unit, total));
 	fz_table_function(l->f->name, l->f->file, l->f->line,
-			  fz_table_rest(v->style, LIST_NAME_COLUMN), v->style, v->out);
+			  fz_table_rest(v->style, LIST_NAME_COLUMN((unsigned)width)), v->style,
+			  v->out);
 	fz_buf_char(v->out, '\n');
+}
+
+/* Those that are not listed, in one line. */
+static void print_rest(const struct view *v, const struct listed *list, uint32_t n, int width,
+		       const char *what)
+{
+	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
+	double self = 0;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		self += list[i].self;
+	fz_buf_printf(v->out, "%*s %*s  in %s%s\n", width, fz_format_value(self, v->d->unit, value),
+		      width, "", fz_format_plural(n, what, count),
+		      list[0].startup ? " of start-up and imports (--format json lists all)" : "");
 }
 
 static void print_list(const struct view *v, const char *title, enum fz_state state)
 {
-	uint32_t n;
-	fz_auto(fz_free_ptr) struct listed *list = list_functions(v->d, state, &n);
+	uint32_t n, startup;
+	fz_auto(fz_free_ptr) struct listed *list = list_functions(v, state, &n);
 	uint32_t shown = count_shown(v->d, list, n);
-	double sum = 0, rest = 0;
+	double sum = 0;
 	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
 
 	if (n == 0)
 		return;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		sum += list[i].self;
-		rest += i < shown ? 0 : list[i].self;
-	}
+	for (startup = n; startup > 0 && list[startup - 1].startup;)
+		startup--;
+	int width = widest(v, sum, VALUE_COLUMNS);
+	for (uint32_t i = 0; i < shown; i++)
+		width = widest(v, list[i].total, width);
 	fz_buf_printf(v->out, "\n%s%s%s: %s, self %s\n", fz_hue_on(v->style, FZ_HUE_PURPLE), title,
 		      fz_hue_off(v->style, FZ_HUE_PURPLE), fz_format_plural(n, "function", count),
 		      fz_format_value(sum, v->d->unit, value));
 	if (shown)
-		fz_buf_printf(v->out, "%s%9s %9s  function%s\n", fz_hue_on(v->style, FZ_HUE_DIM),
-			      "self", "total", fz_hue_off(v->style, FZ_HUE_DIM));
+		fz_buf_printf(v->out, "%s%*s %*s  function%s\n", fz_hue_on(v->style, FZ_HUE_DIM),
+			      width, "self", width, "total", fz_hue_off(v->style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < shown; i++)
-		print_listed(v, &list[i]);
-	if (n > shown)
-		fz_buf_printf(
-			v->out, "%9s %9s  in %s\n", fz_format_value(rest, v->d->unit, value), "",
-			fz_format_plural(n - shown, shown ? "other function" : "function", count));
+		print_listed(v, &list[i], width);
+	print_rest(v, list + shown, startup - shown, width, shown ? "other function" : "function");
+	print_rest(v, list + startup, n - startup, width, "function");
 }
 
 static void print_removed_paths(const struct view *v)

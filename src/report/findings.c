@@ -2,6 +2,7 @@
 /* Ordering functions and wording verdicts; see findings.h. */
 #include "report/findings.h"
 
+#include "report/startup.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@ static int rank(const struct fz_finding *r)
 	static const int ranks[FZ_VERDICTS] = {
 		[FZ_VERDICT_CHANGED] = 0,
 		[FZ_VERDICT_UNKNOWN] = 1,
-		[FZ_VERDICT_UNCHANGED] = 2,
+		[FZ_VERDICT_UNCHANGED] = 3,
 	};
 
-	return ranks[r->judged->verdict];
+	return ranks[r->judged->verdict] + (r->startup && r->judged->verdict == FZ_VERDICT_UNKNOWN);
 }
 
 static int compare_findings(const void *pa, const void *pb)
@@ -38,6 +39,8 @@ static int compare_findings(const void *pa, const void *pb)
 void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		      const struct fz_judgement *j, bool total)
 {
+	fz_auto(fz_free_ptr) bool *startup = fz_startup_functions(d);
+
 	*ret = (struct fz_findings){ .rows = fz_calloc(d->function_count, sizeof(*ret->rows)) };
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
@@ -49,9 +52,15 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		*r = (struct fz_finding){ .f = f,
 					  .judged = total ? &j->total[i] : &j->self[i],
 					  .before = d->factor * (double)cost[FZ_BASE],
-					  .after = (double)cost[FZ_HEAD] };
+					  .after = (double)cost[FZ_HEAD],
+					  .startup = startup[i] };
 		r->change = r->after - r->before;
 		ret->count[r->judged->verdict]++;
+		if (r->startup && r->judged->verdict == FZ_VERDICT_UNKNOWN) {
+			ret->startup++;
+			ret->startup_before += r->before;
+			ret->startup_after += r->after;
+		}
 		ret->n++;
 	}
 	if (ret->n)
@@ -107,6 +116,8 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement 
 
 /* ---- the run ---- */
 
+enum { MORE_RUNS_MAX = 100 };
+
 static bool is_time(const struct fz_diff *d)
 {
 	return strcmp(d->unit, "ns") == 0;
@@ -141,8 +152,8 @@ static void add_interval(const struct fz_judged_run *run, struct fz_buf *out)
 		      fz_format_percent_change(run->high, high));
 }
 
-static void add_verdict(const struct fz_judgement *j, const struct fz_style *style,
-			struct fz_buf *out)
+void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
+			 const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_judged_run *run = &j->run;
 	char number[FZ_NUMBER_SIZE];
@@ -163,10 +174,15 @@ static void add_verdict(const struct fz_judgement *j, const struct fz_style *sty
 		break;
 	case FZ_RUN_UNKNOWN:
 	case FZ_RUN_WORDS:
-		fz_buf_str(out, j->method == FZ_JUDGE_NONE ? "Not judged"
-							   : "Cannot tell slower from faster");
+		if (j->method == FZ_JUDGE_NONE)
+			fz_buf_str(out, "Not judged");
+		else
+			fz_buf_printf(out, "Cannot tell slower from faster%s",
+				      d->scale == FZ_SCALE_SHARE ? " by shares alone" : "");
 		break;
 	}
+	if (j->method == FZ_JUDGE_APPROXIMATE)
+		fz_buf_str(out, " (approximate: no order of samples)");
 }
 
 /* The change of the total, with the interval where the verdict did not have it. */
@@ -177,6 +193,9 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, do
 	bool told = j->run.word == FZ_RUN_SLOWER || j->run.word == FZ_RUN_FASTER;
 	char number[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 
+	/* By share the totals were made equal. */
+	if (d->scale == FZ_SCALE_SHARE && j->method != FZ_JUDGE_IDENTICAL)
+		return;
 	fz_buf_printf(out, ", %s", fz_format_change(change, d->unit, number));
 	if (told || before <= 0)
 		return;
@@ -191,34 +210,55 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, do
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out)
 {
-	double before = d->factor * (double)d->total[FZ_BASE];
+	bool by_share = d->scale == FZ_SCALE_SHARE;
+	double before = (by_share ? 1 : d->factor) * (double)d->total[FZ_BASE];
 
-	if (d->scale == FZ_SCALE_SHARE && j->method != FZ_JUDGE_IDENTICAL) {
-		fz_buf_str(out, "Total: ");
-		add_totals(d, (double)d->total[FZ_BASE], out);
-		fz_buf_str(out, "; compared by share, so nothing is said about the whole run.");
-		return;
-	}
-	add_verdict(j, style, out);
+	fz_findings_verdict(d, j, style, out);
 	fz_buf_str(out, ": ");
 	add_totals(d, before, out);
 	add_change(d, j, before, out);
 	fz_buf_char(out, '.');
 }
 
+/* More runs than anybody would take are no advice. */
+static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
+{
+	char more[FZ_NUMBER_SIZE], goal[FZ_NUMBER_SIZE];
+	double runs = ceil(j->run.more_runs);
+
+	fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal);
+	if (runs > 0 && runs <= MORE_RUNS_MAX)
+		fz_buf_printf(out, "; %s a side would show %s",
+			      fz_format_plural((int64_t)runs, "more run", more), goal);
+	else if (runs > 0)
+		fz_buf_printf(out, "; not even %u more runs a side would show %s, rather %s",
+			      MORE_RUNS_MAX, goal,
+			      j->method == FZ_JUDGE_RUNS
+				      ? "a quieter machine"
+				      : "'fizeau compare', which takes runs of both in turn");
+}
+
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_judged_run *run = &j->run;
-	char number[FZ_NUMBER_SIZE], more[FZ_NUMBER_SIZE], goal[FZ_NUMBER_SIZE];
+	bool of_run = run->visible_share == 1;
+	char number[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
 
-	if (!isfinite(run->smallest_visible))
+	if (j->method == FZ_JUDGE_IDENTICAL || !isfinite(run->smallest_visible))
 		return;
-	fz_buf_printf(out, "The smallest change of the run that would show here: %s",
-		      fz_format_percent(run->smallest_visible, number));
-	if (run->more_runs > 0 && run->more_runs < 1e6)
-		fz_buf_printf(out, "; %s a side would show %s",
-			      fz_format_plural((int64_t)ceil(run->more_runs), "more run", more),
-			      fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal));
+	if (of_run)
+		fz_buf_str(out, "The smallest change of the run that would show here: ");
+	else
+		fz_buf_printf(out,
+			      "The smallest change of a function with %s of the run that would "
+			      "show here: ",
+			      fz_format_percent(run->visible_share, share));
+	if (run->smallest_visible < 0.0005)
+		fz_buf_str(out, "less than 0.1 %");
+	else
+		fz_buf_str(out, fz_format_percent(run->smallest_visible, number));
+	fz_buf_str(out, of_run ? "" : " of the run");
+	add_more_runs(j, out);
 	fz_buf_char(out, '.');
 }
 
@@ -287,7 +327,7 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 
 	fz_buf_printf(out, "Scaling: %s", fz_scale_names[d->scale]);
 	if (d->factor == 1)
-		fz_buf_str(out, "; base values stand as recorded.");
+		fz_buf_str(out, ", factor 1; base values stand as recorded.");
 	else
 		fz_buf_printf(out, "; base values are multiplied by %s",
 			      fz_format_decimal(d->factor, 4, number));

@@ -2,7 +2,8 @@
 /* What a judged diff says to people: functions in order of importance, and the sentences around
  * them. Text and markdown print these, so they cannot disagree.
  *
- *   functions with cost   ->  changed, by size  |  cannot tell, by size  |  unchanged, by size
+ *   functions with cost  ->  changed | cannot tell | cannot tell, start-up | unchanged; each by
+ * size
  */
 #pragma once
 
@@ -15,12 +16,15 @@ struct fz_finding {
 	const struct fz_diff_function *f;
 	const struct fz_judged *judged;
 	double before, after, change; /* before is the base as scaled, so that these add up */
+	bool startup;                 /* of Python's start-up and imports; see startup.h */
 };
 
 struct fz_findings {
 	struct fz_finding *rows;
 	uint32_t n;
 	uint32_t count[FZ_VERDICTS];
+	uint32_t startup;                     /* of those that cannot be told */
+	double startup_before, startup_after; /* their sums; by total they overlap */
 };
 
 /* Of functions that cost anything on either side. */
@@ -35,15 +39,20 @@ const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SI
 /* "±" or its ASCII form. */
 const char *fz_plus_minus(const struct fz_style *style);
 
+/* "Slower by 27.9 % [+12.1 %, +43.7 %]"; says where that is approximate, and why it cannot be told
+ * by shares. */
+void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
+			 const struct fz_style *style, struct fz_buf *out);
 /* "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out);
 /* "2 changed, 5 unchanged within ±0.2 % of the run, 12 cannot tell" */
 void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out);
-/* The smallest change that would have shown; adds nothing where that is not known. */
+/* The smallest change that would have shown, of the run or by shares of a function, and how many
+ * more runs would show 5 %. Adds nothing where that is not known. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
 /* By which test, and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
-/* "Scaling: time; base values stand as recorded." */
+/* "Scaling: time, factor 1; base values stand as recorded." */
 void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out);

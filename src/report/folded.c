@@ -5,6 +5,10 @@
 
 #include "base/buf.h"
 #include "format/collapsed.h"
+#include "report/findings.h"
+#include "report/text.h"
+
+#include <ctype.h>
 
 static int64_t base_value(const struct fz_diff *d, int64_t self, bool scaled)
 {
@@ -14,11 +18,50 @@ static int64_t base_value(const struct fz_diff *d, int64_t self, bool scaled)
 	return FZ_MAX(v, 1);
 }
 
-void fz_report_folded_diff(const struct fz_diff *d, bool scaled, struct fz_output *out)
+/* Nothing is cut. */
+static const struct fz_style style = { .columns = 100000 };
+
+/* Each line of the text as a comment. What ends in a number, or in one with a point, would be a
+ * path to other tools. */
+static void write_comments(const char *text, struct fz_output *out)
+{
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (end == text)
+			continue;
+		bool number =
+			end - text > 1 && isdigit((unsigned char)end[end[-1] == '.' ? -2 : -1]);
+		fz_output_printf(out, "# %.*s%s\n", (int)(end - text), text, number ? " #" : "");
+	}
+}
+
+static void write_header(const struct fz_diff *d, const struct fz_judgement *j, bool scaled,
+			 struct fz_output *out)
+{
+	struct fz_buf text = { 0 };
+
+	fz_findings_headline(d, j, &style, &text);
+	fz_buf_char(&text, '\n');
+	fz_findings_power(j, &text);
+	fz_buf_char(&text, '\n');
+	for (uint32_t i = 0; i < d->warning_count; i++)
+		fz_buf_printf(&text, "Warning: %s\n", d->warnings[i]);
+	fz_findings_scaling(d, &text);
+	if (!scaled && d->factor != 1)
+		fz_buf_str(&text, " Here they stand as recorded.");
+	fz_report_inferred(d, &style, &text);
+	write_comments(text.p, out);
+	fz_buf_release(&text);
+}
+
+void fz_report_folded_diff(const struct fz_diff *d, const struct fz_judgement *j, bool scaled,
+			   struct fz_output *out)
 {
 	fz_auto(fz_free_ptr) size_t *path_end = fz_calloc(d->node_count, sizeof(*path_end));
 	struct fz_buf path = { 0 };
 
+	if (j)
+		write_header(d, j, scaled, out);
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		const struct fz_diff_node *node = &d->nodes[i];
 		const struct fz_diff_function *f = &d->functions[node->function];

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A diff as two-column folded text, the convention of FlameGraph's difffolded.pl: a line a path
  * that has self cost on either side, "main;work 12 15", base before head. flamegraph.pl and
- * inferno draw it.
+ * inferno draw it. Lines that begin with '#' say what a reader must know besides: no tool takes
+ * them for a path, because they do not end in a number.
  */
 #pragma once
 
 #include "base/io.h"
-#include "diff/diff.h"
+#include "diff/judge.h"
 
 /* With `scaled` the base column is multiplied by the diff's factor as `difffolded.pl -n` does it:
- * cut to whole numbers, but a cost never becomes none. Lines are in the order of the nodes. */
-void fz_report_folded_diff(const struct fz_diff *d, bool scaled, struct fz_output *out);
+ * cut to whole numbers, but a cost never becomes none. Lines are in the order of the nodes.
+ * j: NULL, no comments. */
+void fz_report_folded_diff(const struct fz_diff *d, const struct fz_judgement *j, bool scaled,
+			   struct fz_output *out);

@@ -29,28 +29,19 @@ struct document {
 	struct fz_output *out;
 };
 
-static void write_escaped(struct fz_output *out, struct fz_str s)
-{
-	struct fz_buf b = { 0 };
-
-	fz_html_escape(&b, s);
-	fz_output_add(out, b.p ? b.p : "", b.n);
-	fz_buf_release(&b);
-}
-
 static void write_title(struct document *d)
 {
 	const char *const *labels = d->options->labels;
 
-	write_escaped(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
+	fz_html_write(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
 	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
 		fz_output_str(d->out, " · ");
-		write_escaped(d->out, fz_str_of(labels[FZ_BASE]));
+		fz_html_write(d->out, fz_str_of(labels[FZ_BASE]));
 		fz_output_str(d->out, " → ");
-		write_escaped(d->out, fz_str_of(labels[FZ_HEAD]));
+		fz_html_write(d->out, fz_str_of(labels[FZ_HEAD]));
 	} else if (labels[FZ_HEAD]) {
 		fz_output_str(d->out, " · ");
-		write_escaped(d->out, fz_str_of(labels[FZ_HEAD]));
+		fz_html_write(d->out, fz_str_of(labels[FZ_HEAD]));
 	}
 }
 
@@ -69,7 +60,7 @@ static void write_data(struct document *d)
 static void write_cell(struct document *d, const char *text)
 {
 	fz_output_str(d->out, "<td>");
-	write_escaped(d->out, fz_str_of(text));
+	fz_html_write(d->out, fz_str_of(text));
 	fz_output_str(d->out, "</td>");
 }
 
@@ -93,9 +84,9 @@ static void write_costs(struct document *d, const int64_t cost[FZ_SIDES])
 static void write_row(struct document *d, const struct fz_page_function *f)
 {
 	fz_output_str(d->out, "<tr><td>");
-	write_escaped(d->out, f->name);
+	fz_html_write(d->out, f->name);
 	fz_output_str(d->out, "</td><td>");
-	write_escaped(d->out, f->file);
+	fz_html_write(d->out, f->file);
 	if (f->line > 0)
 		fz_output_printf(d->out, ":%d", (int)f->line);
 	fz_output_str(d->out, "</td>");
@@ -139,8 +130,10 @@ static const struct mark {
 	{ "static", write_static },
 };
 
-static void fill_mark(struct document *d, struct fz_str name)
+static void fill_mark(void *arg, struct fz_str name)
 {
+	struct document *d = arg;
+
 	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++) {
 		if (fz_str_eq(fz_str_of(marks[i].name), name)) {
 			marks[i].write(d);
@@ -150,32 +143,13 @@ static void fill_mark(struct document *d, struct fz_str name)
 	fz_assert(!"the viewer has a mark that nobody fills");
 }
 
-static void write_document(struct document *d)
-{
-	static const char open[] = "<!--fz:", close[] = "-->";
-	const char *at = fz_viewer_html;
-
-	for (;;) {
-		const char *mark = strstr(at, open);
-		if (!mark)
-			break;
-		fz_output_add(d->out, at, (size_t)(mark - at));
-		const char *name = mark + strlen(open);
-		const char *end = strstr(name, close);
-		fz_assert(end);
-		fill_mark(d, (struct fz_str){ name, (size_t)(end - name) });
-		at = end + strlen(close);
-	}
-	fz_output_str(d->out, at);
-}
-
 static int write_page(const struct fz_page *page, const struct fz_html_options *o,
 		      struct fz_output *out)
 {
 	struct document d = { .page = page, .options = o, .out = out };
 
 	fz_page_fill_columns(page, o, &d.columns);
-	write_document(&d);
+	fz_viewer_fill(fz_viewer_html, fill_mark, &d, out);
 	fz_columns_release(&d.columns);
 	return 0;
 }

@@ -15,9 +15,10 @@ extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of
 
 struct fz_html_options {
 	enum fz_palette palette;
-	bool no_source;               /* leave stored source text out */
-	bool inverted;                /* open with callers: leaf functions are the roots */
-	uint32_t metric;              /* of fz_report_html_profile; FZ_NONE: the default */
+	bool no_source;    /* leave stored source text out */
+	bool changed_only; /* a picture shows only paths to what changed, is new or removed */
+	bool inverted;     /* open with callers: leaf functions are the roots */
+	uint32_t metric;   /* of fz_report_html_profile; FZ_NONE: the default */
 	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
 	/* Of the diff, for a page; with paths. NULL: differences are shown as they are. */
 	const struct fz_judgement *judgement;

@@ -8,7 +8,11 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "diff/names.h"
+#include "profile/processes.h"
 #include "profile/tree.h"
+#include "report/findings.h"
+#include "report/processes.h"
+#include "report/states.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +23,8 @@ enum { SCHEMA = 1 };
 
 static void write_features(struct fz_json *j, unsigned features)
 {
-	static const char *const names[] = { "all_threads", "native", "gc", "opcodes", "blocking" };
+	static const char *const names[] = { "all_threads", "native", "gc",           "opcodes",
+					     "blocking",    "tasks",  "waiting_tasks" };
 
 	fz_json_key(j, "features");
 	fz_json_open(j, '[');
@@ -85,7 +90,7 @@ static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
 	}
 	for (uint32_t i = 0; i < p->fact_count; i++) {
 		struct fz_str key = p->strings[facts[i].key];
-		if (!is_field(key))
+		if (!is_field(key) && !fz_is_process_fact(key))
 			fz_json_kstr(j, key.p, p->strings[facts[i].value]);
 	}
 }
@@ -197,19 +202,41 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 	return self == total ? self : FZ_VERDICT_UNKNOWN;
 }
 
-void fz_report_json_verdict(struct fz_json *j, const struct fz_judgement *verdicts)
+/* Why the word is unknown; NULL when it is not. */
+static const char *unknown_reason(const struct fz_diff *d, const struct fz_judgement *verdicts)
 {
+	if (verdicts->run.word != FZ_RUN_UNKNOWN)
+		return NULL;
+	if (verdicts->method == FZ_JUDGE_NONE)
+		return d->samples[FZ_BASE] && d->samples[FZ_HEAD] ? "no test" : "no samples";
+	return d->scale == FZ_SCALE_SHARE ? "shares only" : "noise";
+}
+
+void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
+			    const struct fz_judgement *verdicts)
+{
+	static const struct fz_style style = { 0 };
 	const struct fz_judged_run *run = &verdicts->run;
+	const char *reason = unknown_reason(d, verdicts);
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf power = { 0 };
 
 	fz_json_key(j, "verdict");
 	fz_json_open(j, '{');
 	fz_json_kstr(j, "word", fz_str_of(fz_run_word_names[run->word]));
+	fz_findings_verdict(d, verdicts, &style, &text);
+	fz_json_kstr(j, "text", fz_buf_view(&text));
+	if (reason)
+		fz_json_kstr(j, "reason", fz_str_of(reason));
 	fz_json_kdouble(j, "change_pct", 100 * run->change);
 	fz_json_kdouble(j, "low", 100 * run->low);
 	fz_json_kdouble(j, "high", 100 * run->high);
 	fz_json_kdouble(j, "p", run->p);
 	fz_json_kdouble(j, "smallest_visible_pct", 100 * run->smallest_visible);
+	fz_json_kdouble(j, "visible_share_pct", 100 * run->visible_share);
 	fz_json_kdouble(j, "more_runs", run->more_runs);
+	fz_findings_power(verdicts, &power);
+	fz_json_kstr(j, "power", fz_buf_view(&power));
 	fz_json_kstr(j, "method", fz_str_of(fz_judge_method_names[verdicts->method]));
 	fz_json_kdouble(j, "delta_pct", 100 * verdicts->delta);
 	fz_json_close(j, '}');
@@ -349,7 +376,7 @@ static void write_warnings(struct fz_json *j, const struct fz_diff *d)
 	fz_json_close(j, ']');
 }
 
-static void write_rules(struct fz_json *j, const struct fz_diff *d)
+void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d)
 {
 	fz_json_key(j, "name_rules");
 	fz_json_open(j, '[');
@@ -423,11 +450,13 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 		fz_json_kdouble(&j, "head_units", d->units[FZ_HEAD]);
 	}
 	fz_json_close(&j, '}');
-	fz_report_json_verdict(&j, verdicts);
+	fz_report_json_verdict(&j, d, verdicts);
 	write_warnings(&j, d);
-	write_rules(&j, d);
+	fz_report_json_rules(&j, d);
 	fz_report_json_links(&j, d);
 	fz_report_json_shifts(&j, d);
+	if (d->inverted)
+		fz_json_kbool(&j, "inverted", true);
 	write_diff_nodes(&j, d, verdicts, &parts);
 	write_diff_functions(&j, d, verdicts, &parts);
 	fz_json_kint(&j, "elided_count", d->elided_count);
@@ -526,10 +555,12 @@ static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
 	fz_buf_release(&b);
 }
 
-void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out)
+void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz_output *out)
 {
 	struct fz_json j;
+	struct fz_tree_options turned = FZ_TREE_DEFAULTS;
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
+	fz_auto(fz_tree_freep) struct fz_tree *nodes = NULL;
 	const struct fz_metric *m = &p->metrics[t->metric];
 	struct name_parts parts = profile_parts(p, t->metric);
 
@@ -542,7 +573,14 @@ void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out)
 	fz_json_kint(&j, "samples", (int64_t)t->samples);
 	fz_json_kint(&j, "total", t->sum);
 	write_facts(&j, p);
-	write_profile_nodes(&j, t, &parts);
+	fz_report_processes_json(p, &j);
+	fz_report_states_json(p, &j);
+	turned.inverted = true;
+	if (inverted) {
+		nodes = fz_tree_new(p, &turned);
+		fz_json_kbool(&j, "inverted", true);
+	}
+	write_profile_nodes(&j, nodes ? nodes : t, &parts);
 	write_profile_functions(&j, t, &parts);
 	fz_json_close(&j, '}');
 	parts_release(&parts);

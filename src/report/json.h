@@ -10,10 +10,14 @@
 /* A diff, "schema": 1. */
 void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *verdicts,
 			 struct fz_output *out);
-/* One profile: facts, functions and call tree of the default metric, "schema": 1. */
-void fz_report_json_profile(const struct fz_profile *p, struct fz_output *out);
-/* The parts of a diff that tell what was inferred: "links" and "shifts" of an open object. */
+/* One profile: facts, functions and call tree of the default metric, "schema": 1. Inverted, the
+ * tree goes from what ran to its callers. */
+void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz_output *out);
+/* The parts of a diff that tell what was inferred: "name_rules", "links" and "shifts" of an open
+ * object. */
+void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d);
 void fz_report_json_links(struct fz_json *j, const struct fz_diff *d);
 void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d);
-/* "verdict" of the run. */
-void fz_report_json_verdict(struct fz_json *j, const struct fz_judgement *verdicts);
+/* "verdict" of the run, also as the sentences of the text report. */
+void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
+			    const struct fz_judgement *verdicts);

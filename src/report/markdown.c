@@ -18,6 +18,7 @@
 #include "report/markup.h"
 #include "report/table.h"
 
+#include <ctype.h>
 #include <math.h>
 
 enum {
@@ -26,9 +27,10 @@ enum {
 	NAME_COLUMNS = 100,
 	WARNING_COLUMNS = 300,
 	LABEL_COLUMNS = 80,
-	/* What the details at the end need at most, cut or not. */
+	/* What stands after the tables: room that is kept for what was inferred, and what the
+	 * details at the end need at most. */
+	INFERRED_MIN = 8000,
 	TRUST_MAX = 16000,
-	INFERRED_MAX = 8000,
 };
 
 static const struct fz_style style = { .columns = NAME_COLUMNS };
@@ -37,6 +39,7 @@ struct view {
 	const struct fz_diff *d;
 	const struct fz_judgement *judgement;
 	const char *const *labels;
+	const char *picture;
 	uint32_t limit;
 	struct fz_buf *out;
 };
@@ -68,7 +71,7 @@ static void add_cut(struct fz_buf *out, const char *text, unsigned columns)
 /* Whether what is in the buffer leaves room for the parts that must come after it. */
 static bool is_full(const struct view *v)
 {
-	return v->out->n > FZ_MARKDOWN_MAX - TRUST_MAX - INFERRED_MAX - 2000;
+	return v->out->n > FZ_MARKDOWN_MAX - TRUST_MAX - INFERRED_MIN - 2000;
 }
 
 /* ---- functions ---- */
@@ -122,15 +125,22 @@ static void add_changed(const struct view *v, const struct fz_findings *f, const
 
 static void add_unknown(const struct view *v, const struct fz_findings *f)
 {
-	uint32_t changed = f->count[FZ_VERDICT_CHANGED], n = f->count[FZ_VERDICT_UNKNOWN];
-	char count[FZ_NUMBER_SIZE];
+	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
+	uint32_t n = f->count[FZ_VERDICT_UNKNOWN] - f->startup;
+	char count[FZ_NUMBER_SIZE], before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
 
-	if (!n)
+	if (!n && !f->startup)
 		return;
 	fz_buf_printf(v->out,
 		      "\n<details><summary>Cannot be told from noise, by self: %s</summary>\n",
-		      fz_format_plural(n, "function", count));
+		      fz_format_plural(n + f->startup, "function", count));
 	add_rows(v, f, changed, changed + n, UNKNOWN_ROWS);
+	if (f->startup)
+		fz_buf_printf(v->out,
+			      "\nand %s of start-up and imports: %s -> %s; JSON lists them\n",
+			      fz_format_plural(f->startup, "function", count),
+			      fz_format_value(f->startup_before, v->d->unit, before),
+			      fz_format_value(f->startup_after, v->d->unit, after));
 	fz_buf_str(v->out, "\n</details>\n");
 }
 
@@ -168,6 +178,45 @@ static void add_headline(const struct view *v)
 	}
 }
 
+/* A comment holds no picture itself: it lies beside the report. */
+static void add_picture(const struct view *v)
+{
+	struct fz_buf path = { 0 };
+
+	if (!v->picture)
+		return;
+	for (const char *c = v->picture; *c; c++) {
+		if (isalnum((unsigned char)*c) || strchr("._-", *c))
+			fz_buf_char(&path, *c);
+		else
+			fz_buf_printf(&path, "%%%02x", (unsigned char)*c);
+	}
+	fz_buf_printf(v->out, "\n![Call paths that changed](%s)\n", path.p);
+	fz_buf_release(&path);
+}
+
+/* Line by line as far as there is room; what is left out is told. */
+static void add_lines(const struct view *v, const char *text)
+{
+	char count[FZ_NUMBER_SIZE];
+	int64_t left = 0;
+
+	for (const char *end; *text; text = end) {
+		struct fz_buf line = { 0 };
+		end = strchrnul(text, '\n');
+		end += *end == '\n';
+		fz_html_escape(&line, (struct fz_str){ text, (size_t)(end - text) });
+		if (left == 0 && v->out->n + line.n < FZ_MARKDOWN_MAX - TRUST_MAX)
+			fz_buf_add(v->out, line.p, line.n);
+		else
+			left++;
+		fz_buf_release(&line);
+	}
+	if (left)
+		fz_buf_printf(v->out, "... %s; text, JSON and page list everything\n",
+			      fz_format_plural(left, "more line", count));
+}
+
 static void add_inferred(const struct view *v)
 {
 	struct fz_buf text = { 0 };
@@ -175,9 +224,7 @@ static void add_inferred(const struct view *v)
 	fz_report_inferred(v->d, &style, &text);
 	if (text.n) {
 		fz_buf_str(v->out, "\n<details><summary>Taken for the same</summary>\n\n<pre>");
-		if (text.n > INFERRED_MAX / 6)
-			text.n = INFERRED_MAX / 6;
-		fz_html_escape(v->out, fz_buf_view(&text));
+		add_lines(v, text.p);
 		fz_buf_str(v->out, "</pre>\n\n</details>\n");
 	}
 	fz_buf_release(&text);
@@ -216,11 +263,13 @@ void fz_report_markdown_diff(const struct fz_diff *d, const struct fz_judgement 
 	struct view v = { .d = d,
 			  .judgement = j,
 			  .labels = o->labels,
+			  .picture = o->picture,
 			  .limit = o->limit ? o->limit : ROWS_DEFAULT,
 			  .out = &text };
 
 	add_headline(&v);
 	add_functions(&v);
+	add_picture(&v);
 	add_inferred(&v);
 	add_trust(&v);
 	fz_assert(text.n <= FZ_MARKDOWN_MAX);

@@ -43,3 +43,11 @@ void fz_html_escape(struct fz_buf *b, struct fz_str s)
 		n = FZ_MAX(n, 1);
 	}
 }
+
+void fz_html_write(struct fz_output *out, struct fz_str s)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+
+	fz_html_escape(&b, s);
+	fz_output_add(out, b.p ? b.p : "", b.n);
+}

@@ -3,6 +3,8 @@
 #include "page.h"
 
 #include "base/buf.h"
+#include "profile/processes.h"
+#include "report/page_opcodes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +21,16 @@ static void alloc_nodes(struct fz_page *page, uint32_t n)
 	}
 }
 
+static void free_thread(struct fz_page_thread *t)
+{
+	free(t->label);
+	free(t->process);
+}
+
 void fz_page_release(struct fz_page *page)
 {
 	for (uint32_t i = 0; i < page->thread_count; i++)
-		free(page->threads[i].label);
+		free_thread(&page->threads[i]);
 	for (int side = 0; side < FZ_SIDES; side++) {
 		free(page->self[side]);
 		free(page->total[side]);
@@ -34,6 +42,9 @@ void fz_page_release(struct fz_page *page)
 	free(page->size);
 	free(page->cells);
 	free(page->lines);
+	if (page->opcodes)
+		fz_page_opcodes_release(page->opcodes);
+	free(page->opcodes);
 	*page = (struct fz_page){ 0 };
 }
 
@@ -42,6 +53,8 @@ void fz_page_release(struct fz_page *page)
 static void profile_nodes(struct fz_page *page, const struct fz_tree *t)
 {
 	alloc_nodes(page, t->n);
+	if (!t->n)
+		return;
 	memcpy(page->function, t->function, t->n * sizeof(*t->function));
 	memcpy(page->parent, t->parent, t->n * sizeof(*t->parent));
 	memcpy(page->size, t->size, t->n * sizeof(*t->size));
@@ -91,6 +104,7 @@ static void profile_threads(struct fz_page *page, const struct fz_profile *p)
 {
 	/* Threads by name (string); 0, which is no name, counts the main threads. */
 	fz_auto(fz_free_ptr) uint32_t *namesakes = fz_calloc(p->string_count, sizeof(*namesakes));
+	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (p->threads[i].is_main || p->threads[i].name)
@@ -98,8 +112,11 @@ static void profile_threads(struct fz_page *page, const struct fz_profile *p)
 	page->thread_count = p->thread_count;
 	page->threads = fz_calloc(p->thread_count + 1ul, sizeof(*page->threads));
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		page->threads[i] =
-			(struct fz_page_thread){ { FZ_NONE, i }, thread_label(p, i, namesakes) };
+		page->threads[i] = (struct fz_page_thread){
+			{ FZ_NONE, i },
+			thread_label(p, i, namesakes),
+			ps.n > 1 ? fz_process_label(&ps.list[ps.of_thread[i]]) : NULL
+		};
 }
 
 static void profile_cells(struct fz_page *page, const struct fz_tree *t)
@@ -170,6 +187,12 @@ static void take_lines(struct fz_page *page, const struct fz_tree *const trees[F
 	fz_map_release(&table.map);
 }
 
+static void take_opcodes(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+{
+	page->opcodes = fz_calloc(1, sizeof(*page->opcodes));
+	fz_page_opcodes_take(page->opcodes, trees, page->diff ? page->diff->node_of : NULL);
+}
+
 int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
 		       bool inverted, struct fz_error *err)
 {
@@ -195,6 +218,8 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 	profile_threads(page, p);
 	profile_cells(page, t);
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+	if (!inverted)
+		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 	return 0;
 }
 
@@ -240,7 +265,8 @@ static void diff_threads(struct fz_page *page, const struct fz_diff *d)
 		const struct fz_diff_thread *t = &d->threads[i];
 		page->threads[i] =
 			(struct fz_page_thread){ { t->on_side[FZ_BASE], t->on_side[FZ_HEAD] },
-						 fz_strdup(t->label) };
+						 fz_strdup(t->label),
+						 t->process ? fz_strdup(t->process) : NULL };
 	}
 }
 
@@ -267,6 +293,9 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
 		memcpy(page->cells, d->cells, d->cell_count * sizeof(*page->cells));
 	}
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+	/* An inverted tree has no lines either. */
+	if (page->line_count)
+		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
 }
 
 const char *fz_page_kind(bool is_diff, bool inverted)

@@ -24,6 +24,7 @@ struct fz_page_function {
 struct fz_page_thread {
 	uint32_t on_side[FZ_SIDES];
 	char *label;
+	char *process; /* label of its process; NULL where there is one */
 };
 
 /* Weight of a line of a function over the whole tree; sorted by (function, line). */
@@ -55,6 +56,7 @@ struct fz_page {
 	size_t cell_count;
 	struct fz_page_line *lines;
 	size_t line_count;
+	struct fz_page_opcodes *opcodes; /* NULL for inverted trees */
 };
 
 /* metric: index in the profile, or FZ_NONE for its default. */

@@ -4,16 +4,17 @@
  *   blob = column, column, ...            raw deflate + base64 in the file
  *   directory = [{name, type, n, at, size, unit}]   JSON in the page's header
  *
- * Types: "u" unsigned LEB128, "z" zigzag LEB128, "s" strings (LEB128 length, bytes). Numbers are
- * divided by `unit`, their greatest common divisor, before they are written: times that were
- * counted in whole intervals then cost one byte. A reader ignores columns it does not know.
+ * Types: "u" unsigned LEB128, "z" zigzag LEB128, "d" zigzag LEB128 of differences to another
+ * column, "s" strings (LEB128 length, bytes). Numbers are divided by `unit`, their greatest common
+ * divisor, before they are written: times that were counted in whole intervals then cost one byte.
+ * A reader ignores columns it does not know.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "base/json.h"
 
-enum { FZ_COLUMNS_MAX = 48 };
+enum { FZ_COLUMNS_MAX = 64 };
 
 struct fz_columns {
 	struct fz_buf blob;
@@ -28,6 +29,10 @@ struct fz_columns {
 
 void fz_columns_release(struct fz_columns *c);
 void fz_columns_numbers(struct fz_columns *c, const char *name, const int64_t *v, size_t n);
+/* v as it is or, when that takes fewer bits, as what it differs from `of`, whose column the reader
+ * knows: what did not change much says little that is new. */
+void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v, const int64_t *of,
+		       size_t n);
 /* Begin a column of strings; add each with fz_columns_string; end it. */
 void fz_columns_begin_strings(struct fz_columns *c, const char *name);
 void fz_columns_string(struct fz_columns *c, struct fz_str s);

@@ -10,7 +10,10 @@
  */
 #include "page_data.h"
 
+#include "page_opcodes.h"
 #include "page_source.h"
+#include "profile/processes.h"
+#include "profile/states.h"
 #include "report/json.h"
 
 #include <math.h>
@@ -108,6 +111,33 @@ static void fill_marks(struct filler *f)
 	fz_columns_numbers(f->columns, "mark.kind", kind, n);
 }
 
+/* Totals of functions that are wrappers: those of the recordings, which nodes do not add up to. */
+static void fill_wrapper_totals(struct filler *f)
+{
+	const struct fz_diff *d = f->page->diff;
+	fz_auto(fz_free_ptr) bool *wraps = fz_calloc(f->page->function_count + 1ul, sizeof(*wraps));
+	fz_auto(fz_free_ptr) uint32_t *list = fz_calloc(f->used_n + 1ul, sizeof(*list));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; d && i < d->node_count; i++)
+		wraps[d->nodes[i].function] |= d->nodes[i].wraps;
+	for (uint32_t i = 0; i < f->used_n; i++)
+		if (wraps[f->used[i]])
+			list[n++] = i;
+	if (n == 0)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		f->scratch[i] = list[i];
+	fz_columns_numbers(f->columns, "wrapper.function", f->scratch, n);
+	for (int side = 0; side < FZ_SIDES; side++) {
+		for (uint32_t i = 0; i < n; i++)
+			f->scratch[i] = d->functions[f->used[list[i]]].cost.total[side];
+		fz_columns_numbers(f->columns,
+				   side == FZ_BASE ? "wrapper.total.base" : "wrapper.total.head",
+				   f->scratch, n);
+	}
+}
+
 static void fill_nodes(struct filler *f)
 {
 	const struct fz_page *page = f->page;
@@ -122,11 +152,16 @@ static void fill_nodes(struct filler *f)
 	fz_columns_numbers(f->columns, "node.up", f->scratch, page->n);
 	fill_callees(f);
 	fill_marks(f);
+	fill_wrapper_totals(f);
 	if (page->cell_count)
 		return;
 	if (page->is_diff)
 		fz_columns_numbers(f->columns, "node.self.base", page->self[FZ_BASE], page->n);
-	fz_columns_numbers(f->columns, "node.self.head", page->self[FZ_HEAD], page->n);
+	if (page->is_diff)
+		fz_columns_beside(f->columns, "node.self.head", page->self[FZ_HEAD],
+				  page->self[FZ_BASE], page->n);
+	else
+		fz_columns_numbers(f->columns, "node.self.head", page->self[FZ_HEAD], page->n);
 }
 
 static void fill_cells(struct filler *f)
@@ -145,12 +180,16 @@ static void fill_cells(struct filler *f)
 	for (size_t i = 0; i < n; i++)
 		f->scratch[i] = page->cells[i].thread;
 	fz_columns_numbers(f->columns, "cell.thread", f->scratch, n);
-	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
-		for (size_t i = 0; i < n; i++)
-			f->scratch[i] = page->cells[i].self[side];
-		fz_columns_numbers(f->columns,
-				   side == FZ_BASE ? "cell.self.base" : "cell.self.head",
-				   f->scratch, n);
+	fz_auto(fz_free_ptr) int64_t *base = fz_reallocarray(NULL, n, sizeof(*base));
+	for (size_t i = 0; i < n; i++) {
+		base[i] = page->cells[i].self[FZ_BASE];
+		f->scratch[i] = page->cells[i].self[FZ_HEAD];
+	}
+	if (page->is_diff) {
+		fz_columns_numbers(f->columns, "cell.self.base", base, n);
+		fz_columns_beside(f->columns, "cell.self.head", f->scratch, base, n);
+	} else {
+		fz_columns_numbers(f->columns, "cell.self.head", f->scratch, n);
 	}
 }
 
@@ -214,33 +253,49 @@ static int64_t margin_of(const struct fz_judged *v)
 	return isfinite(margin) && margin < 9e18 ? (int64_t)ceil(margin) : -1;
 }
 
-/* Verdicts of functions as enum fz_verdict, by self and by total. */
-static void fill_family(struct filler *f, const char *verdict, const char *margin,
+/* -100 log10 p, so that small numbers are many; -1 when there was no test. */
+static int64_t surprise_of(const struct fz_judged *v)
+{
+	return isnan(v->p) ? -1 : (int64_t)fmin(fmax(-100 * log10(v->p), 0), 30000);
+}
+
+enum { FAMILY_COLUMNS = 3 };
+
+/* Of functions: verdict (enum fz_verdict), half of the interval, and how surprising. */
+static void fill_family(struct filler *f, const char *const names[FAMILY_COLUMNS],
 			const struct fz_judged *judged)
 {
 	for (uint32_t i = 0; i < f->used_n; i++)
 		f->scratch[i] = judged[f->used[i]].verdict;
-	fz_columns_numbers(f->columns, verdict, f->scratch, f->used_n);
+	fz_columns_numbers(f->columns, names[0], f->scratch, f->used_n);
 	for (uint32_t i = 0; i < f->used_n; i++)
 		f->scratch[i] = margin_of(&judged[f->used[i]]);
-	fz_columns_numbers(f->columns, margin, f->scratch, f->used_n);
+	fz_columns_numbers(f->columns, names[1], f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = surprise_of(&judged[f->used[i]]);
+	fz_columns_numbers(f->columns, names[2], f->scratch, f->used_n);
 }
 
+/* A path that was not tested has the verdict of its function, here FZ_VERDICTS. */
 static void fill_paths(struct filler *f, const char *name, const struct fz_judged *judged)
 {
 	for (uint32_t i = 0; i < f->page->n; i++)
-		f->scratch[i] = judged[i].verdict;
+		f->scratch[i] = isnan(judged[i].low) ? FZ_VERDICTS : judged[i].verdict;
 	fz_columns_numbers(f->columns, name, f->scratch, f->page->n);
 }
 
 static void fill_verdicts(struct filler *f)
 {
+	static const char *const self[] = { "function.verdict.self", "function.margin.self",
+					    "function.surprise.self" };
+	static const char *const total[] = { "function.verdict.total", "function.margin.total",
+					     "function.surprise.total" };
 	const struct fz_judgement *j = f->page->judgement;
 
 	if (!j)
 		return;
-	fill_family(f, "function.verdict.self", "function.margin.self", j->self);
-	fill_family(f, "function.verdict.total", "function.margin.total", j->total);
+	fill_family(f, self, j->self);
+	fill_family(f, total, j->total);
 	if (!j->path_self)
 		return;
 	fill_paths(f, "node.verdict.self", j->path_self);
@@ -325,6 +380,8 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 	fill_functions(&f);
 	fill_lines(&f);
 	fill_verdicts(&f);
+	if (page->opcodes)
+		fz_page_opcodes_fill(page->opcodes, page->is_diff, columns);
 	if (!o->no_source)
 		fz_page_source_columns(page, f.used, f.used_n, columns);
 	free(f.scratch);
@@ -339,6 +396,8 @@ static void write_facts(const struct fz_profile *p, struct fz_json *j)
 	fz_json_key(j, "facts");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < p->fact_count; i++) {
+		if (fz_is_process_fact(p->strings[p->facts[i].key]))
+			continue;
 		fz_json_open(j, '[');
 		fz_json_str(j, p->strings[p->facts[i].key]);
 		fz_json_str(j, p->strings[p->facts[i].value]);
@@ -412,55 +471,10 @@ static void write_side(const struct fz_page *page, const struct fz_html_options 
 	fz_json_close(j, '}');
 }
 
-/* What a thread was doing, in samples. */
-struct thread_states {
-	uint64_t n, gil, waiting, cpu, cpu_unknown, exception, gc;
-};
-
-/* gc[i]: stack i has a <GC> frame. NULL when the profile has no such frame. */
-static bool *stacks_in_gc(const struct fz_profile *p)
-{
-	bool any = false;
-	bool *gc = fz_calloc(p->stack_count + 1ul, sizeof(*gc));
-
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		const struct fz_function *f = &p->functions[p->frames[p->stacks[i].frame].function];
-		uint32_t parent = p->stacks[i].parent;
-		gc[i] = (parent != FZ_NONE && gc[parent]) ||
-			(f->kind == FZ_KIND_MARKER &&
-			 fz_str_eq(p->strings[f->name], FZ_STR("<GC>")));
-		any |= gc[i];
-	}
-	if (any)
-		return gc;
-	free(gc);
-	return NULL;
-}
-
-static struct thread_states *count_states(const struct fz_profile *p)
-{
-	struct thread_states *states = fz_calloc(p->thread_count + 1ul, sizeof(*states));
-	fz_auto(fz_free_ptr) bool *gc = stacks_in_gc(p);
-
-	for (size_t row = 0; row < p->samples.n; row++) {
-		struct thread_states *t = &states[p->samples.thread[row]];
-		uint8_t status = p->samples.status[row];
-		uint32_t stack = p->samples.stack[row], count = fz_sample_count(p, row);
-		t->n += count;
-		t->gil += status & FZ_STATUS_HAS_GIL ? count : 0;
-		t->waiting += status & FZ_STATUS_GIL_REQUESTED ? count : 0;
-		t->cpu += status & FZ_STATUS_ON_CPU ? count : 0;
-		t->cpu_unknown += status & FZ_STATUS_UNKNOWN ? count : 0;
-		t->exception += status & FZ_STATUS_HAS_EXCEPTION ? count : 0;
-		t->gc += gc && stack != FZ_NONE && gc[stack] ? count : 0;
-	}
-	return states;
-}
-
-static void write_states(const struct thread_states *t, struct fz_json *j)
+static void write_states(const struct fz_states *t, struct fz_json *j)
 {
 	fz_json_open(j, '{');
-	fz_json_kint(j, "samples", (int64_t)t->n);
+	fz_json_kint(j, "samples", (int64_t)t->samples);
 	fz_json_kint(j, "gil", (int64_t)t->gil);
 	fz_json_kint(j, "waiting", (int64_t)t->waiting);
 	fz_json_kint(j, "cpu", (int64_t)t->cpu);
@@ -472,17 +486,19 @@ static void write_states(const struct thread_states *t, struct fz_json *j)
 
 static void write_threads(const struct fz_page *page, struct fz_json *j)
 {
-	struct thread_states *states[FZ_SIDES] = { NULL };
+	struct fz_states *states[FZ_SIDES] = { NULL };
 
 	for (int side = 0; side < FZ_SIDES; side++)
 		if (page->profile[side])
-			states[side] = count_states(page->profile[side]);
+			states[side] = fz_profile_states(page->profile[side]);
 	fz_json_key(j, "threads");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < page->thread_count; i++) {
 		const struct fz_page_thread *t = &page->threads[i];
 		fz_json_open(j, '{');
 		fz_json_kstr(j, "label", fz_str_of(t->label));
+		if (t->process)
+			fz_json_kstr(j, "process", fz_str_of(t->process));
 		for (int side = 0; side < FZ_SIDES; side++) {
 			if (!states[side] || t->on_side[side] == FZ_NONE)
 				continue;
@@ -504,6 +520,7 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_kdouble(j, "factor", d->factor);
 	fz_json_close(j, '}');
 	fz_json_kstr(j, "match", fz_str_of(fz_match_names[d->match]));
+	fz_report_json_rules(j, d);
 	fz_report_json_links(j, d);
 	fz_report_json_shifts(j, d);
 	fz_json_kint(j, "elided_count", d->elided_count);
@@ -537,7 +554,9 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	if (page->diff)
 		write_diff(page->diff, &j);
 	if (page->judgement)
-		fz_report_json_verdict(&j, page->judgement);
+		fz_report_json_verdict(&j, page->diff, page->judgement);
+	if (page->opcodes)
+		fz_page_opcodes_header(page->opcodes, &j);
 	fz_json_key(&j, "columns");
 	fz_columns_directory(columns, &j);
 	fz_json_close(&j, '}');

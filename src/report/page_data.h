@@ -6,7 +6,7 @@
 #include "page.h"
 #include "page_columns.h"
 
-enum { FZ_PAGE_VERSION = 1 }; /* of the layout; a viewer refuses others */
+enum { FZ_PAGE_VERSION = 2 }; /* of the layout; a viewer refuses others */
 
 /* Fill the columns with nodes, functions, cells, lines and sources. */
 void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_options *o,

@@ -13,12 +13,18 @@
 #include "report/text.h"
 
 #include "diff/names.h"
+#include "profile/processes.h"
 #include "profile/tree.h"
+#include "report/processes.h"
+#include "report/states.h"
 #include "report/table.h"
 
 #include <stdio.h>
 
-enum { ROWS_DEFAULT = 15, NAME_COLUMN = 39, HEADING_COLUMNS = 45 };
+enum { ROWS_DEFAULT = 15, VALUE_COLUMNS = 9, HEADING_COLUMNS = 45 };
+
+/* Before a function's name: two values of `w` columns, each with its share. */
+#define NAME_COLUMN(w) (2 * (w) + 21)
 
 struct row {
 	struct fz_str name, file;
@@ -50,9 +56,10 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 
 	if (sort == FZ_TEXT_SORT_NAME)
 		return compare_names(a, b);
-	int c = sort == FZ_TEXT_SORT_SELF ? self : total;
+	bool by_total = sort == FZ_TEXT_SORT_TOTAL || sort == FZ_TEXT_SORT_TOTAL_SAMPLES;
+	int c = by_total ? total : self;
 	if (!c)
-		c = sort == FZ_TEXT_SORT_SELF ? total : self;
+		c = by_total ? self : total;
 	return c ? c : compare_names(a, b);
 }
 
@@ -93,6 +100,12 @@ static struct fz_str short_command(struct fz_str command, unsigned columns)
 	return (struct fz_str){ command.p + cut, command.n - cut };
 }
 
+/* By Valgrind: it has no samples, its rows are the calling contexts. */
+static bool is_counted(const struct fz_profile *p)
+{
+	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
+}
+
 static void print_heading(const struct fz_tree *t, const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
@@ -101,8 +114,16 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
 	fz_format_plural((int64_t)t->samples, "sample", samples);
-	fz_buf_str(out, samples);
-	if (strcmp(m->name, "samples") != 0)
+	if (!is_counted(t->profile))
+		fz_buf_str(out, samples);
+	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(t->profile);
+	uint32_t sampled = fz_processes_sampled(&ps);
+	if (sampled > 1 && !is_counted(t->profile))
+		fz_buf_printf(out, " of %u processes", sampled);
+	if (is_counted(t->profile))
+		fz_buf_printf(out, "%s %s", fz_format_value((double)t->sum, m->unit, value),
+			      m->name);
+	else if (strcmp(m->name, "samples") != 0)
 		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
 			      fz_table_metric_title(m->name));
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
@@ -114,46 +135,61 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	fz_buf_str(out, "\n");
 }
 
-static void print_row(const struct row *r, const struct fz_tree *t, const struct fz_style *style,
-		      struct fz_buf *out)
+static void print_row(const struct row *r, const struct fz_tree *t, int width,
+		      const struct fz_style *style, struct fz_buf *out)
 {
 	const char *unit = t->profile->metrics[t->metric].unit;
 	double sum = t->sum ? (double)t->sum : 1;
 	char self[FZ_NUMBER_SIZE], self_share[FZ_NUMBER_SIZE];
 	char total[FZ_NUMBER_SIZE], total_share[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "%9s %8s  %9s %8s  ", fz_format_value((double)r->self, unit, self),
-		      fz_format_percent((double)r->self / sum, self_share),
+	fz_buf_printf(out, "%*s %8s  %*s %8s  ", width,
+		      fz_format_value((double)r->self, unit, self),
+		      fz_format_percent((double)r->self / sum, self_share), width,
 		      fz_format_value((double)r->total, unit, total),
 		      fz_format_percent((double)r->total / sum, total_share));
-	fz_table_function(r->name, r->file, r->line, fz_table_rest(style, NAME_COLUMN + 1), style,
-			  out);
+	fz_table_function(r->name, r->file, r->line,
+			  fz_table_rest(style, NAME_COLUMN((unsigned)width) + 1), style, out);
 	fz_buf_str(out, "\n");
+}
+
+/* Times are short; counts may need more room. */
+static int value_width(const struct rows *rows, uint32_t shown, const struct fz_tree *t)
+{
+	const char *unit = t->profile->metrics[t->metric].unit;
+	char value[FZ_NUMBER_SIZE];
+	size_t width = VALUE_COLUMNS;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct row *r = &rows->rows[i];
+		width = FZ_MAX(width, strlen(fz_format_value((double)r->self, unit, value)));
+		width = FZ_MAX(width, strlen(fz_format_value((double)r->total, unit, value)));
+	}
+	return (int)width;
 }
 
 static void print_rows(const struct rows *rows, const struct fz_tree *t,
 		       const struct fz_text_options *o, struct fz_buf *out)
 {
 	uint32_t limit = o->limit ? o->limit : ROWS_DEFAULT;
+	int width = value_width(rows, FZ_MIN(rows->n, limit), t);
 	char count[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "\n%s%18s  %18s  function%s\n", fz_hue_on(&o->style, FZ_HUE_DIM), "self",
-		      "total", fz_hue_off(&o->style, FZ_HUE_DIM));
+	fz_buf_printf(out, "\n%s%*s  %*s  function%s\n", fz_hue_on(&o->style, FZ_HUE_DIM),
+		      width + 9, "self", width + 9, "total", fz_hue_off(&o->style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < rows->n && i < limit; i++)
-		print_row(&rows->rows[i], t, &o->style, out);
+		print_row(&rows->rows[i], t, width, &o->style, out);
 	if (rows->n > limit)
-		fz_buf_printf(out, "%*s%s\n", NAME_COLUMN, "and ",
+		fz_buf_printf(out, "%*s%s\n", NAME_COLUMN(width), "and ",
 			      fz_format_plural(rows->n - limit, "more function", count));
 }
 
 static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
 {
-	uint64_t rejected = 0;
+	uint64_t rejected = fz_quality_rejected(q);
 	char number[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
 	const char *before = ": ";
 
-	for (size_t i = 0; i < FZ_REJECTS; i++)
-		rejected += q->rejected[i];
 	fz_buf_printf(out, ", %s rejected", fz_format_count((int64_t)rejected, number));
 	if (rejected == 0)
 		return;
@@ -180,11 +216,33 @@ static void add_rates(const struct fz_recording *r, struct fz_buf *out)
 		fz_buf_printf(out, ", %s missed", fz_format_percent(r->missed_rate / 100, number));
 }
 
+/* Whoever looks at one thread should know of the others. */
+static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
+{
+	struct fz_str text = fz_profile_fact(p, "unsampled");
+	char number[FZ_NUMBER_SIZE];
+	uint64_t n;
+
+	if (fz_parse_u64(text, INT32_MAX, &n) && n)
+		fz_buf_printf(out, "; %s %s not sampled: -a samples all",
+			      fz_format_plural((int64_t)n, "other thread", number),
+			      n == 1 ? "was" : "were");
+}
+
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 {
 	const struct fz_quality *q = &p->quality;
 	char number[FZ_NUMBER_SIZE];
 
+	if (is_counted(p)) {
+		struct fz_str version = fz_profile_fact(p, "valgrind");
+		fz_format_plural((int64_t)fz_profile_sample_total(p), "count", number);
+		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
+			      (int)version.n, version.p);
+		if (!fz_str_eq(fz_profile_fact(p, "clock"), FZ_STR("instructions")))
+			fz_buf_str(out, "'s callgrind: the total is exact, the call tree is not");
+		return;
+	}
 	fz_buf_str(out, fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", number));
 	if (p->recording.interval_ns > 0)
 		fz_buf_printf(out, " every %s",
@@ -199,6 +257,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	} else {
 		add_rates(&p->recording, out);
 	}
+	add_left_out(p, out);
 	if (q->dropped_bytes)
 		fz_buf_printf(out, "; damaged: %s could not be read",
 			      fz_format_plural((int64_t)q->dropped_bytes, "byte", number));
@@ -207,10 +266,25 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 			      fz_format_plural(p->skipped_lines, "line", number));
 }
 
+/* What threads were doing, and how well the sampling went. */
+static void print_summary(const struct fz_profile *p, const struct fz_style *style,
+			  struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
+
+	fz_buf_str(&quality, is_counted(p) ? "Counting: " : "Sampling: ");
+	fz_report_quality(p, &quality);
+	fz_buf_str(&quality, ".");
+	fz_buf_str(out, "\n");
+	fz_report_processes_text(p, style, out);
+	fz_report_states_text(p, style, out);
+	fz_table_wrap(quality.p, 2, style, out);
+}
+
 void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_options *o,
 			    struct fz_output *out)
 {
-	struct fz_buf text = { 0 }, quality = { 0 };
+	struct fz_buf text = { 0 };
 	struct fz_arena arena = { 0 };
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
 	struct rows rows = function_rows(t, o->sort, &arena);
@@ -218,14 +292,10 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 	print_heading(t, &o->style, &text);
 	if (rows.n)
 		print_rows(&rows, t, o, &text);
-	fz_buf_str(&quality, "Sampling: ");
-	fz_report_quality(p, &quality);
-	fz_buf_str(&quality, ".");
-	fz_buf_str(&text, "\n");
-	fz_table_wrap(quality.p, 2, &o->style, &text);
+	if (!o->no_summary)
+		print_summary(p, &o->style, &text);
 	fz_output_add(out, text.p, text.n);
 	free(rows.rows);
 	fz_buf_release(&text);
-	fz_buf_release(&quality);
 	fz_arena_release(&arena);
 }

@@ -3,7 +3,12 @@
 #include "report/report.h"
 
 #include "format/format.h"
+#include "format/jsonl_write.h"
+#include "format/pstats_write.h"
+#include "format/tachyon.h"
 #include "report/folded.h"
+#include "report/gecko.h"
+#include "report/heatmap.h"
 #include "report/json.h"
 #include "report/markdown.h"
 #include "report/svg.h"
@@ -49,17 +54,19 @@ static int svg_profile(UNUSED const struct fz_report *r, const struct fz_report_
 }
 
 static int svg_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		    UNUSED const struct fz_judgement *j, struct fz_output *out,
-		    struct fz_error *err)
+		    const struct fz_judgement *j, struct fz_output *out, struct fz_error *err)
 {
-	return fz_report_svg_diff(d, &o->html, out, err);
+	struct fz_html_options html = o->html;
+
+	html.judgement = j;
+	return fz_report_svg_diff(d, &html, out, err);
 }
 
-static int json_profile(UNUSED const struct fz_report *r, UNUSED const struct fz_report_options *o,
+static int json_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
 			const struct fz_profile *p, struct fz_output *out,
 			UNUSED struct fz_error *err)
 {
-	fz_report_json_profile(p, out);
+	fz_report_json_profile(p, o->inverted, out);
 	return 0;
 }
 
@@ -80,11 +87,49 @@ static int markdown_diff(const struct fz_report_options *o, const struct fz_diff
 }
 
 static int folded_diff(const struct fz_report_options *o, const struct fz_diff *d,
-		       UNUSED const struct fz_judgement *j, struct fz_output *out,
+		       const struct fz_judgement *j, struct fz_output *out,
 		       UNUSED struct fz_error *err)
 {
-	fz_report_folded_diff(d, o->scaled, out);
+	fz_report_folded_diff(d, j, o->scaled, out);
 	return 0;
+}
+
+static int heatmap_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+			   const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return fz_report_heatmap_profile(p, &o->html, out, err);
+}
+
+static int heatmap_diff(const struct fz_report_options *o, const struct fz_diff *d,
+			const struct fz_judgement *j, struct fz_output *out, struct fz_error *err)
+{
+	struct fz_html_options html = o->html;
+
+	html.judgement = j;
+	return fz_report_heatmap_diff(d, &html, out, err);
+}
+
+static int heatmap_profile_folder(const struct fz_report_options *o, const struct fz_profile *p,
+				  const char *folder, struct fz_error *err)
+{
+	return fz_report_heatmap_profile_folder(p, &o->html, folder, err);
+}
+
+static int heatmap_diff_folder(const struct fz_report_options *o, const struct fz_diff *d,
+			       const struct fz_judgement *j, const char *folder,
+			       struct fz_error *err)
+{
+	struct fz_html_options html = o->html;
+
+	html.judgement = j;
+	return fz_report_heatmap_diff_folder(d, &html, folder, err);
+}
+
+static int binary_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+			  const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return o->uncompressed ? fz_tachyon_write_plain(p, out, err)
+			       : fz_tachyon_write(p, out, err);
 }
 
 static int codec_profile(const struct fz_report *r, UNUSED const struct fz_report_options *o,
@@ -93,50 +138,135 @@ static int codec_profile(const struct fz_report *r, UNUSED const struct fz_repor
 	return fz_format_by_name(r->codec)->write(p, out, err);
 }
 
+static int pstats_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+			  const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	if (o->to_file)
+		return fz_pstats_write(p, o->pstats.per_line, out, err);
+	return fz_report_pstats(p, &o->text, &o->pstats, out, err);
+}
+
+static int jsonl_profile(UNUSED const struct fz_report *r, UNUSED const struct fz_report_options *o,
+			 const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return fz_jsonl_write(p, out, err);
+}
+
+static int gecko_profile(UNUSED const struct fz_report *r, UNUSED const struct fz_report_options *o,
+			 const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return fz_report_gecko(p, out, err);
+}
+
 static const struct fz_report reports[] = {
-	{ .name = "text", .suffixes = ".txt", .profile = text_profile, .diff = text_diff },
+	{ .name = "text",
+	  .title = "tables",
+	  .suffixes = ".txt",
+	  .profile = text_profile,
+	  .diff = text_diff },
 	{ .name = "html",
 	  .alias = "flamegraph",
+	  .title = "one page with a flame graph, tables and sources",
 	  .suffixes = ".html .htm",
 	  .profile_file = "flamegraph_%llu.html",
 	  .diff_file = "diff_flamegraph_%llu.html",
 	  .page = true,
+	  .inverts = true,
+	  .turns_itself = true,
 	  .by_path = true,
 	  .profile = html_profile,
 	  .diff = html_diff },
+	{ .name = "heatmap",
+	  .title = "the cost of every source line: a folder of pages, or one page",
+	  .suffixes = "",
+	  .profile_file = "heatmap_%llu",
+	  .diff_file = "diff_heatmap_%llu",
+	  .page = true,
+	  .profile = heatmap_profile,
+	  .diff = heatmap_diff,
+	  .profile_folder = heatmap_profile_folder,
+	  .diff_folder = heatmap_diff_folder },
 	{ .name = "svg",
+	  .title = "a flame graph as a picture",
 	  .suffixes = ".svg",
 	  .profile_file = "flamegraph_%llu.svg",
 	  .diff_file = "diff_flamegraph_%llu.svg",
 	  .page = true,
+	  .inverts = true,
 	  .profile = svg_profile,
 	  .diff = svg_diff },
+	{ .name = "pprof",
+	  .suffixes = ".pb.gz .pprof .pb",
+	  .profile_file = "profile_%llu.pb.gz",
+	  .codec = "pprof",
+	  .binary = true,
+	  .profile = codec_profile },
+	{ .name = "speedscope",
+	  .suffixes = ".speedscope.json .speedscope",
+	  .profile_file = "profile_%llu.speedscope.json",
+	  .codec = "speedscope",
+	  .profile = codec_profile },
+	{ .name = "callgrind",
+	  .suffixes = ".callgrind",
+	  .profile_file = "callgrind.out.%llu",
+	  .codec = "callgrind",
+	  .profile = codec_profile },
+	{ .name = "cpuprofile",
+	  .suffixes = ".cpuprofile",
+	  .profile_file = "profile_%llu.cpuprofile",
+	  .codec = "cpuprofile",
+	  .profile = codec_profile },
 	{ .name = "json",
+	  .title = "everything about it, docs/diff-json.md",
 	  .suffixes = ".json",
 	  .by_path = true,
+	  .inverts = true,
 	  .profile = json_profile,
 	  .diff = json_diff },
-	{ .name = "markdown", .alias = "md", .suffixes = ".md", .diff = markdown_diff },
+	{ .name = "markdown",
+	  .alias = "md",
+	  .title = "for a pull request",
+	  .suffixes = ".md",
+	  .picture = ".svg",
+	  .diff = markdown_diff },
 	{ .name = "collapsed",
 	  .suffixes = ".collapsed .col",
 	  .profile_file = "collapsed_%llu.txt",
 	  .codec = "collapsed",
 	  .profile = codec_profile,
 	  .diff = folded_diff,
+	  .inverts = true,
 	  .by_samples = true },
 	{ .name = "folded",
 	  .suffixes = ".folded",
 	  .codec = "folded",
 	  .profile = codec_profile,
 	  .diff = folded_diff,
+	  .inverts = true,
 	  .by_samples = true },
+	{ .name = "pstats",
+	  .suffixes = ".pstats .prof",
+	  .profile_file = "pstats_%llu.pstats",
+	  .text_on_stdout = true,
+	  .binary = true,
+	  .profile = pstats_profile },
+	{ .name = "gecko",
+	  .title = "for profiler.firefox.com",
+	  .suffixes = "",
+	  .profile_file = "gecko_%llu.json",
+	  .profile = gecko_profile },
+	{ .name = "jsonl",
+	  .title = "CPython's records of positions, one JSON object a line",
+	  .suffixes = ".jsonl",
+	  .profile_file = "jsonl_%llu.jsonl",
+	  .profile = jsonl_profile },
 	{ .name = "binary",
 	  .alias = "tachyon",
 	  .suffixes = ".bin",
 	  .profile_file = "binary_%llu.bin",
 	  .codec = "tachyon",
 	  .binary = true,
-	  .profile = codec_profile },
+	  .profile = binary_profile },
 	{ .name = "fz",
 	  .suffixes = ".fz",
 	  .profile_file = "recording_%llu.fz",
@@ -144,6 +274,11 @@ static const struct fz_report reports[] = {
 	  .binary = true,
 	  .profile = codec_profile },
 };
+
+const struct fz_report *fz_report_at(size_t i)
+{
+	return i < FZ_ARRAY_LEN(reports) ? &reports[i] : NULL;
+}
 
 const struct fz_report *fz_report_by_name(const char *name)
 {
@@ -167,6 +302,14 @@ const struct fz_report *fz_report_by_suffix(const char *path)
 		}
 	}
 	return NULL;
+}
+
+bool fz_report_is_folder(const struct fz_report *r, const char *path)
+{
+	struct fz_str s = fz_str_of(path);
+
+	return r->profile_folder && strcmp(path, "-") != 0 && !fz_str_ends(s, ".html") &&
+	       !fz_str_ends(s, ".htm");
 }
 
 bool fz_report_writes(const struct fz_report *r, bool diff)

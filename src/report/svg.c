@@ -14,8 +14,10 @@
 #include "svg.h"
 
 #include "base/text.h"
+#include "findings.h"
 #include "markup.h"
 #include "page.h"
+#include "svg_colors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,62 +27,12 @@ enum {
 	MARGIN = 12,
 	ROW = 18,
 	HEADER = 52,
+	VERDICT_ROW = 18,
 	FOOTER = 40,
 	BLOCK_TITLE = 30,
 };
 
-static const double min_width = 0.8, character_width = 6.8;
-
-/* ---- colours ---- */
-
-enum { SAME, MORE, LESS = MORE + 4, NEW = LESS + 4, REMOVED, KEPT, HEAT, COLORS = HEAT + 8 };
-
-static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
-				    "#f09f49", "#e4803a", "#cf5d2e", "#b03a24" };
-static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };
-
-/* As web/colors.js has them; from SAME to REMOVED. */
-static const char *const fills[][REMOVED + 1] = {
-	[FZ_PALETTE_FIZEAU] = { "#e7ebf2", "#ffd7cf", "#f1a59a", "#e2685c", "#b0201f", "#c5d9fd",
-				"#93b8fc", "#4c90f2", "#1c53b4", "#b36db3", "#7446c2" },
-	[FZ_PALETTE_TACHYON] = { "#bdbdbd", "#ffcdd2", "#ef9a9a", "#e57373", "#d32f2f", "#90caf9",
-				 "#64b5f6", "#42a5f5", "#1976d2", "#9575cd", "#b39ddb" },
-};
-
-static bool is_dark(int color)
-{
-	return color == MORE + 3 || color == LESS + 3 || color >= HEAT + 6;
-}
-
-static int step_of(double percent)
-{
-	return percent >= 100 ? 3 : percent > 50 ? 2 : percent > 30 ? 1 : 0;
-}
-
-static int diff_color(double base, double head)
-{
-	if (base == 0)
-		return head > 0 ? NEW : SAME;
-	double percent = (head - base) / base * 100;
-	if (fabs(percent) < 15)
-		return SAME;
-	return (percent > 0 ? MORE : LESS) + step_of(fabs(percent));
-}
-
-static int heat_color(double share)
-{
-	size_t step = 0;
-
-	while (step < FZ_ARRAY_LEN(heat_shares) && share >= heat_shares[step])
-		step++;
-	return HEAT + (int)step;
-}
-
-static const char *const glyphs[COLORS] = {
-	[MORE] = "▲ ", [MORE + 1] = "▲ ", [MORE + 2] = "▲ ", [MORE + 3] = "▲ ",
-	[LESS] = "▼ ", [LESS + 1] = "▼ ", [LESS + 2] = "▼ ", [LESS + 3] = "▼ ",
-	[NEW] = "+ ",  [REMOVED] = "− ",
-};
+static const double usual_min_width = 0.8, small_min_width = 3, character_width = 6.8;
 
 /* ---- blocks ---- */
 
@@ -98,7 +50,10 @@ struct picture {
 	struct fz_output *out;
 	struct block block[2];
 	int blocks;
-	bool inverted;
+	bool inverted, judged;
+	bool *keep; /* of each node; NULL: all are drawn */
+	double min_width;
+	double header; /* height of what stands above the frames */
 };
 
 static bool is_removed(const struct fz_page *page, uint32_t i)
@@ -109,6 +64,11 @@ static bool is_removed(const struct fz_page *page, uint32_t i)
 static double pixels(const struct block *b, double value)
 {
 	return value * (WIDTH - 2 * MARGIN) / (double)b->all;
+}
+
+static bool is_drawn(const struct picture *pic, const struct block *b, uint32_t i)
+{
+	return pixels(b, (double)b->width[i]) >= pic->min_width && (!pic->keep || pic->keep[i]);
 }
 
 /* Children follow each other from their parent's left edge. */
@@ -126,13 +86,14 @@ static void place_nodes(const struct fz_page *page, struct block *b)
 }
 
 /* Depths of the nodes that will be drawn decide the number of rows. */
-static void count_rows(const struct fz_page *page, struct block *b)
+static void count_rows(const struct picture *pic, struct block *b)
 {
+	const struct fz_page *page = pic->page;
 	fz_auto(fz_free_ptr) uint32_t *depth = fz_calloc(page->n + 1ul, sizeof(*depth));
 
 	b->rows = 0;
 	for (uint32_t i = 0; i < page->n;) {
-		if (pixels(b, (double)b->width[i]) < min_width) {
+		if (!is_drawn(pic, b, i)) {
 			i += page->size[i];
 			continue;
 		}
@@ -150,7 +111,7 @@ static void add_block(struct picture *pic, const char *name, int64_t *width, int
 	if (all <= 0)
 		return;
 	place_nodes(pic->page, b);
-	count_rows(pic->page, b);
+	count_rows(pic, b);
 	pic->blocks++;
 }
 
@@ -182,15 +143,6 @@ static int64_t *removed_widths(const struct fz_page *page, int64_t *ret_all)
 }
 
 /* ---- text ---- */
-
-static void write_escaped(struct fz_output *out, struct fz_str s)
-{
-	struct fz_buf b = { 0 };
-
-	fz_html_escape(&b, s);
-	fz_output_add(out, b.p ? b.p : "", b.n);
-	fz_buf_release(&b);
-}
 
 /* At most `room` characters of s; *ret_cut when it had more. */
 static struct fz_str cut_text(struct fz_str s, size_t room, bool *ret_cut)
@@ -228,12 +180,12 @@ static void write_label(struct picture *pic, struct fz_str name, const char *gly
 		return;
 	fz_output_str(pic->out, glyph);
 	if (count_characters(name) <= room) {
-		write_escaped(pic->out, name);
+		fz_html_write(pic->out, name);
 		if (count_characters(name) + behind <= room)
-			write_escaped(pic->out, fz_str_of(tail));
+			fz_html_write(pic->out, fz_str_of(tail));
 		return;
 	}
-	write_escaped(pic->out, cut_text(name, room > 1 ? room - 1 : 0, &cut));
+	fz_html_write(pic->out, cut_text(name, room > 1 ? room - 1 : 0, &cut));
 	fz_output_str(pic->out, "…");
 }
 
@@ -266,10 +218,10 @@ static void write_tooltip(struct picture *pic, uint32_t i)
 	const int64_t *const total[] = { page->total[0], page->total[1] };
 
 	fz_output_str(pic->out, "<title>");
-	write_escaped(pic->out, f->name);
+	fz_html_write(pic->out, f->name);
 	if (f->file.n) {
 		fz_output_str(pic->out, "\n");
-		write_escaped(pic->out, f->file);
+		fz_html_write(pic->out, f->file);
 		if (f->line > 0)
 			fz_output_printf(pic->out, ":%d", (int)f->line);
 	}
@@ -286,13 +238,10 @@ static int node_color(const struct picture *pic, const struct block *b, uint32_t
 	const struct fz_page *page = pic->page;
 	int64_t *const *values = pic->inverted ? page->total : page->self;
 
-	if (is_removed(page, i))
-		return REMOVED;
-	if (b->name)
-		return KEPT;
 	if (!page->is_diff)
-		return heat_color((double)values[FZ_HEAD][i] / (double)b->all);
-	return diff_color(page->factor * (double)values[FZ_BASE][i], (double)values[FZ_HEAD][i]);
+		return fz_color_of_share((double)values[FZ_HEAD][i] / (double)b->all);
+	return b->name && !is_removed(page, i) ? FZ_COLOR_KEPT
+					       : fz_color_of_diff(page, pic->options, i);
 }
 
 static void write_frame(struct picture *pic, const struct block *b, uint32_t i, double y)
@@ -308,14 +257,15 @@ static void write_frame(struct picture *pic, const struct block *b, uint32_t i, 
 	fz_output_printf(
 		pic->out,
 		"<rect class=\"c%d%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>", color,
-		color == NEW && px > 5 ? " n" : "", left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3),
-		ROW - 1);
+		color == FZ_COLOR_NEW && px > 5 ? " n" : "", left, y,
+		FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3), ROW - 1);
 	if (px > 24) {
 		fz_format_percent((double)b->width[i] / (double)b->all, share);
-		snprintf(tail, sizeof(tail), " (%s)%s", share, color == NEW ? " (new)" : "");
+		snprintf(tail, sizeof(tail), " (%s)%s", share,
+			 color == FZ_COLOR_NEW ? " (new)" : "");
 		fz_output_printf(pic->out, "<text%s x=\"%.2f\" y=\"%.1f\">",
-				 is_dark(color) ? " class=\"w\"" : "", left + 4, y + 12.5);
-		write_label(pic, f->name, glyphs[color] ? glyphs[color] : "", tail, px);
+				 fz_color_is_dark(color) ? " class=\"w\"" : "", left + 4, y + 12.5);
+		write_label(pic, f->name, fz_color_glyph(color), tail, px);
 		fz_output_str(pic->out, "</text>");
 	}
 	fz_output_str(pic->out, "</g>\n");
@@ -327,7 +277,7 @@ static void write_block(struct picture *pic, const struct block *b, double top)
 	fz_auto(fz_free_ptr) uint32_t *depth = fz_calloc(page->n + 1ul, sizeof(*depth));
 
 	for (uint32_t i = 0; i < page->n;) {
-		if (pixels(b, (double)b->width[i]) < min_width) {
+		if (!is_drawn(pic, b, i)) {
 			i += page->size[i];
 			continue;
 		}
@@ -341,31 +291,67 @@ static void write_block(struct picture *pic, const struct block *b, double top)
 
 static double picture_height(const struct picture *pic)
 {
-	double height = HEADER + FOOTER;
+	double height = pic->header + FOOTER;
 
 	for (int i = 0; i < pic->blocks; i++)
 		height += (double)pic->block[i].rows * ROW + (i ? BLOCK_TITLE : 0);
 	return height + (pic->blocks ? 0 : 2 * ROW);
 }
 
+/* Nodes with a colour and all their callers. */
+static bool *find_changed(const struct fz_page *page, const struct fz_html_options *o)
+{
+	bool *keep = fz_calloc(page->n + 1ul, sizeof(*keep));
+
+	for (uint32_t i = page->n; i-- > 0;) {
+		int color = fz_color_of_diff(page, o, i);
+		keep[i] |= color != FZ_COLOR_SAME && color != FZ_COLOR_UNSURE;
+		if (keep[i] && page->parent[i] != FZ_NONE)
+			keep[page->parent[i]] = true;
+	}
+	return keep;
+}
+
 static void write_style(struct picture *pic)
 {
-	const char *const *fill = fills[pic->options->palette];
+	enum fz_palette palette = pic->options->palette;
 
 	fz_output_str(
 		pic->out,
 		"<style>text{font:11px system-ui,\"Segoe UI\",Roboto,\"Noto Sans\",sans-serif;"
 		"fill:#14161a}.w{fill:#fff}.q{fill:#626a79}"
 		".t{font-size:15px;font-weight:600}rect{rx:2px}");
-	for (int i = SAME; i <= NEW; i++)
-		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fill[i]);
+	for (int i = FZ_COLOR_SAME; i <= FZ_COLOR_NEW; i++)
+		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
+	const char *removed = fz_color_fill(palette, FZ_COLOR_REMOVED);
 	fz_output_printf(pic->out,
 			 ".n{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}"
-			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:none;stroke:#c3c8d2}",
-			 REMOVED, fill[REMOVED], fill[REMOVED], KEPT);
-	for (int i = 0; i < 8; i++)
-		fz_output_printf(pic->out, ".c%d{fill:%s}", HEAT + i, heat[i]);
+			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
+			 ".c%d{fill:none;stroke:#c3c8d2}",
+			 FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE, FZ_COLOR_KEPT);
+	for (int i = FZ_COLOR_HEAT; i < FZ_COLORS; i++)
+		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
 	fz_output_str(pic->out, "</style>\n");
+	if (pic->judged)
+		fz_output_printf(pic->out,
+				 "<defs><pattern id=\"h\" width=\"6\" height=\"6\" "
+				 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+				 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"#8a92a0\" "
+				 "d=\"M0 0h1v6H0z\"/></pattern></defs>\n",
+				 fz_color_fill(palette, FZ_COLOR_UNSURE));
+}
+
+/* What the text report says first. */
+static void write_verdict(struct picture *pic)
+{
+	static const struct fz_style style = { 0 };
+	struct fz_buf text = { 0 };
+
+	fz_findings_verdict(pic->page->diff, pic->page->judgement, &style, &text);
+	fz_output_printf(pic->out, "<text x=\"%d\" y=\"%d\">", MARGIN, HEADER + 8);
+	fz_html_write(pic->out, fz_buf_view(&text));
+	fz_output_str(pic->out, "</text>\n");
+	fz_buf_release(&text);
 }
 
 static void write_heading(struct picture *pic)
@@ -383,7 +369,7 @@ static void write_heading(struct picture *pic)
 		if (side == FZ_HEAD && page->is_diff)
 			fz_output_str(pic->out, " → ");
 		if (labels[side])
-			write_escaped(pic->out, fz_str_of(labels[side]));
+			fz_html_write(pic->out, fz_str_of(labels[side]));
 	}
 	fz_format_value((double)page->sum[FZ_BASE], page->unit, a);
 	fz_format_value((double)page->sum[FZ_HEAD], page->unit, b);
@@ -393,41 +379,58 @@ static void write_heading(struct picture *pic)
 		fz_output_printf(pic->out, " · scale %s × %.4g", fz_scale_names[page->diff->scale],
 				 page->factor);
 	fz_output_str(pic->out, "</text>\n");
+	if (pic->judged)
+		write_verdict(pic);
 }
 
-static void write_legend(struct picture *pic, double y)
-{
-	static const struct {
-		int color;
-		const char *text;
-	} keys[] = { { MORE + 2, "▲ Slower" },
-		     { LESS + 2, "▼ Faster" },
-		     { SAME, "Within 15 %" },
-		     { NEW, "+ New" },
-		     { REMOVED, "− Removed" } };
-	double x = MARGIN;
+struct key {
+	int color;
+	const char *text;
+};
 
-	for (size_t i = 0; pic->page->is_diff && i < FZ_ARRAY_LEN(keys); i++, x += 110)
+static void write_keys(struct picture *pic, const struct key *keys, size_t n, double *x, double y)
+{
+	for (size_t i = 0; i < n; i++, *x += 110)
 		fz_output_printf(
 			pic->out,
 			"<rect class=\"c%d%s\" x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\"/>"
 			"<text x=\"%.0f\" y=\"%.1f\">%s</text>\n",
-			keys[i].color, keys[i].color == NEW ? " n" : "", x, y, x + 20, y + 10,
-			keys[i].text);
-	for (int i = 0; !pic->page->is_diff && i < 8; i++, x += 16)
+			keys[i].color, keys[i].color == FZ_COLOR_NEW ? " n" : "", *x, y, *x + 20,
+			y + 10, keys[i].text);
+}
+
+static void write_legend(struct picture *pic, double y)
+{
+	static const struct key changes[] = { { FZ_COLOR_MORE + 2, "▲ Slower" },
+					      { FZ_COLOR_LESS + 2, "▼ Faster" },
+					      { FZ_COLOR_NEW, "+ New" },
+					      { FZ_COLOR_REMOVED, "− Removed" } };
+	static const struct key by_size = { FZ_COLOR_SAME, "Within 15 %" };
+	static const struct key judged[] = { { FZ_COLOR_SAME, "No change" },
+					     { FZ_COLOR_UNSURE, "Cannot tell" } };
+	bool is_diff = pic->page->is_diff;
+	double x = MARGIN;
+
+	if (is_diff)
+		write_keys(pic, changes, FZ_ARRAY_LEN(changes), &x, y);
+	if (is_diff && pic->judged)
+		write_keys(pic, judged, FZ_ARRAY_LEN(judged), &x, y);
+	else if (is_diff)
+		write_keys(pic, &by_size, 1, &x, y);
+	for (int i = FZ_COLOR_HEAT; !is_diff && i < FZ_COLORS; i++, x += 16)
 		fz_output_printf(
 			pic->out,
 			"<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"16\" height=\"12\"/>\n",
-			HEAT + i, x, y);
-	fz_output_printf(
-		pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">%s</text>\n", x + 8, y + 10,
-		pic->page->is_diff ? "by self time; steps at 15, 30, 50, 100 %"
-				   : "share of self time, from below 1 % to 60 % and more");
+			i, x, y);
+	fz_output_printf(pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">%s</text>\n", x + 8,
+			 y + 10,
+			 is_diff ? "by self time; steps at 15, 30, 50, 100 %"
+				 : "share of self time, from below 1 % to 60 % and more");
 }
 
 static void write_picture(struct picture *pic)
 {
-	double height = picture_height(pic), y = HEADER;
+	double height = picture_height(pic), y = pic->header;
 
 	fz_output_printf(pic->out,
 			 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
@@ -440,7 +443,7 @@ static void write_picture(struct picture *pic)
 		fz_output_printf(pic->out,
 				 "<text x=\"%d\" y=\"%d\">There are no samples to draw."
 				 "</text>\n",
-				 MARGIN, HEADER + ROW);
+				 MARGIN, (int)pic->header + ROW);
 	for (int i = 0; i < pic->blocks; i++) {
 		struct block *b = &pic->block[i];
 		char value[FZ_NUMBER_SIZE];
@@ -459,9 +462,19 @@ static void write_picture(struct picture *pic)
 
 static void draw(const struct fz_page *page, const struct fz_html_options *o, struct fz_output *out)
 {
-	struct picture pic = { .page = page, .options = o, .out = out, .inverted = o->inverted };
+	bool judged = fz_color_by_verdict(page, o);
+	struct picture pic = { .page = page,
+			       .options = o,
+			       .out = out,
+			       .inverted = o->inverted,
+			       .judged = judged,
+			       .min_width = o->changed_only ? small_min_width : usual_min_width,
+			       .header = HEADER + (judged ? VERDICT_ROW : 0) };
 	int64_t all;
 	int64_t *head = head_widths(page, &all);
+
+	if (page->is_diff && o->changed_only)
+		pic.keep = find_changed(page, o);
 
 	add_block(&pic, NULL, head, all);
 	int64_t *removed = page->is_diff ? removed_widths(page, &all) : NULL;
@@ -472,6 +485,7 @@ static void draw(const struct fz_page *page, const struct fz_html_options *o, st
 		free(pic.block[i].left);
 	free(head);
 	free(removed);
+	free(pic.keep);
 }
 
 int fz_report_svg_profile(const struct fz_profile *p, const struct fz_html_options *o,
@@ -494,6 +508,7 @@ int fz_report_svg_diff(const struct fz_diff *d, const struct fz_html_options *o,
 
 	(void)err;
 	fz_page_of_diff(&page, d);
+	page.judgement = o->judgement;
 	draw(&page, o, out);
 	fz_page_release(&page);
 	return 0;

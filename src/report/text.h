@@ -12,13 +12,22 @@
 #include "diff/judge.h"
 #include "profile/profile.h"
 
-enum fz_text_sort { FZ_TEXT_SORT_SELF, FZ_TEXT_SORT_TOTAL, FZ_TEXT_SORT_NAME };
+/* By weight, or by number of samples where both are shown. */
+enum fz_text_sort {
+	FZ_TEXT_SORT_SELF,
+	FZ_TEXT_SORT_TOTAL,
+	FZ_TEXT_SORT_NAME,
+	FZ_TEXT_SORT_SELF_SAMPLES,
+	FZ_TEXT_SORT_TOTAL_SAMPLES,
+};
 
 struct fz_text_options {
 	struct fz_style style;
 	unsigned limit; /* rows of the main table; 0: 15 */
 	enum fz_text_sort sort;
+	bool no_summary;              /* of a profile: the table only */
 	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */
+	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
 };
 
 /* The hottest functions of the default metric, and how well the sampling went. */

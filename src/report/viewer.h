@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The viewer as one HTML document, made from web/ by tools/embed at build time. */
+/* The viewers as HTML documents, made from web/ by tools/embed at build time. */
 #pragma once
 
-extern const char fz_viewer_html[];
+#include "base/io.h"
+
+extern const char fz_viewer_html[];  /* flame graphs, tables: web/index.html */
+extern const char fz_heatmap_html[]; /* web/heatmap.html */
+extern const char fz_history_page[]; /* charts over commits: web/history.html */
+
+/* Write a document, calling fill where it has a mark <!--fz:NAME-->. */
+void fz_viewer_fill(const char *html, void (*fill)(void *arg, struct fz_str name), void *arg,
+		    struct fz_output *out);

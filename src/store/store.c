@@ -172,7 +172,7 @@ static int list_here(struct fz_store_list *ret, struct fz_error *err)
 
 int fz_store_facts(const char *path, struct fz_profile **ret, struct fz_error *err)
 {
-	return fz_format_load(path, ret, err);
+	return fz_format_load_facts(path, ret, err);
 }
 
 /* ---- names of recordings ---- */
@@ -267,6 +267,16 @@ int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
 	return fz_fail(err, FZ_EINPUT, "%s: no such file, recording or git revision", name);
 }
 
+/* The same script, module or executable, whatever it was called by. */
+static bool same_program(const struct fz_profile *a, const struct fz_profile *b)
+{
+	struct fz_str x = fz_profile_fact(a, "script"), y = fz_profile_fact(b, "script");
+
+	if (x.n && y.n)
+		return fz_str_eq(x, y);
+	return fz_str_eq(fz_profile_fact(a, "program"), fz_profile_fact(b, "program"));
+}
+
 int fz_store_last_two(char **ret_base, char **ret_head, struct fz_error *err)
 {
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
@@ -279,8 +289,7 @@ int fz_store_last_two(char **ret_base, char **ret_head, struct fz_error *err)
 		at++;
 	for (size_t i = at + 1; head && i < l.n; i++) {
 		fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
-		if (fz_store_facts(l.paths[i], &base, NULL) ||
-		    !fz_str_eq(fz_profile_fact(base, "program"), fz_profile_fact(head, "program")))
+		if (fz_store_facts(l.paths[i], &base, NULL) || !same_program(base, head))
 			continue;
 		*ret_head = fz_steal(l.paths[at]);
 		*ret_base = fz_steal(l.paths[i]);

@@ -1,7 +1,8 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
-Total: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
-  about the whole run.
+Cannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.
+The smallest change of a function with 10.0 % of the run that would show here:
+  18.9 % of the run; 15 more runs a side would show 5.0 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 
@@ -63,15 +64,16 @@ Total, callees included: 0 changed, 11 unchanged within ±0.2 % of the run, 0
 Names were compared without: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 9 functions).
 
-Scaling: time; base values stand as recorded.
+Scaling: time, factor 1; base values stand as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Judged: the two recordings are one.
 
 # Signs and words say what colours say.
-$ fizeau diff --color always base.bin head.bin | head -n 9 | sed 's/\x1b/ESC/g'
-ESC[1mTotal: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
-  about the whole run.ESC[0m
+$ fizeau diff --color always base.bin head.bin | head -n 10 | sed 's/\x1b/ESC/g'
+ESC[1mCannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.ESC[0m
+The smallest change of a function with 10.0 % of the run that would show here:
+  18.9 % of the run; 15 more runs a side would show 5.0 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 
@@ -80,7 +82,7 @@ ESC[2m   before     after      change      95 %         %   functionESC[0m
   69.2 ms       0 s  ESC[35m  -69.2 ms  ±41.9 ms   removedESC[0m   dropped.<locals>.<genexpr>
    369 ms    532 ms  ESC[2m   +163 ms   ±180 ms   +44.1 %ESC[0m ? parse (program.py:11)
 
-$ fizeau diff --format json base.bin head.bin | head -n 42 | cut -c 1-220
+$ fizeau diff --format json base.bin head.bin | head -n 46 | cut -c 1-220
 {
   "schema": 1,
   "kind": "diff",
@@ -104,12 +106,16 @@ $ fizeau diff --format json base.bin head.bin | head -n 42 | cut -c 1-220
   },
   "verdict": {
     "word": "unknown",
+    "text": "Cannot tell slower from faster by shares alone",
+    "reason": "shares only",
     "change_pct": null,
     "low": null,
     "high": null,
     "p": null,
-    "smallest_visible_pct": null,
-    "more_runs": null,
+    "smallest_visible_pct": 18.884623921408014,
+    "visible_share_pct": 10,
+    "more_runs": 15,
+    "power": "The smallest change of a function with 10.0 % of the run that would show here: 18.9 % of the run; 15 more runs a side would show 5.0 %.",
     "method": "visits",
     "delta_pct": 0.2
   },
@@ -142,11 +148,11 @@ $ fizeau diff base.bin head.bin --match exact --format json | grep elided
 
 # A format that no diff has, and a name that no format has.
 $ fizeau diff base.bin head.bin --format csv
-fizeau: diff: --format: 'csv' is not one of text, html, svg, json, collapsed, folded, binary, fz
+fizeau: diff: --format: 'csv' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary: is no format for a diff; choose one of text, html, svg, json, markdown, collapsed, folded
+fizeau: binary: is no format for a diff; choose one of text, html, heatmap, svg, json, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
@@ -169,21 +175,30 @@ $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
+# Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
+# The smallest change of a function with 10.0 % of the run that would show here: 86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
+# Scaling: share; base values are multiplied by 1.0870 to make the totals equal. Here they stand as recorded.
 a;c 14 13
 a;b 3 7
 a;gone 6 0
 a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
+# Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
+# The smallest change of a function with 10.0 % of the run that would show here: 86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
+# Scaling: share; base values are multiplied by 1.0870 to make the totals equal.
 a;c 15 13
 a;b 3 7
 a;gone 6 0
 a;new;er 0 5
 
 # Names cannot break the text.
-$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 6
-Total: 23 samples -> 3 samples; compared by share, so nothing is said about the
-  whole run.
+$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 9
+Cannot tell slower from faster by shares alone (approximate: no order of
+  samples): 23 samples -> 3 samples.
+The smallest change of a function with 10.0 % of the run that would show here:
+  86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather
+  'fizeau compare', which takes runs of both in turn.
 
 Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
    before     after      change      95 %         %   function
@@ -195,30 +210,57 @@ fizeau diff: compare two recordings: what became slower or faster
 Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD...]
 
 # A terminal may be narrow.
-$ COLUMNS=40 fizeau diff base.bin head.bin | head -n 7
-Total: 602 ms -> 604 ms of wall time;
-  compared by share, so nothing is said
-  about the whole run.
+$ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
+Cannot tell slower from faster by shares
+  alone: 602 ms -> 604 ms of wall time.
+The smallest change of a function with
+  10.0 % of the run that would show
+  here: 18.9 % of the run; 15 more runs
+  a side would show 5.0 %.
 Warning: more than 5 % of the base's
   samples could not be read.
 Warning: more than 5 % of the head's
-  samples could not be read.
 
 $ fizeau help formats
-What can be read, plain or packed by gzip or zstd:
+Formats by --format NAME or the suffix of -o FILE; what is read is known by its content,
+plain or packed by gzip or zstd.
 
-  collapsed  folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
-  fz         Fizeau recording (.fz)
-  tachyon    Tachyon binary (CPython's profiling.sampling) (.bin)
-
-What can be written, by --format NAME or the suffix of -o FILE:
-
-  of a recording: text, html, svg, json, collapsed, folded, binary, fz
-  of a diff:      text, html, svg, json, markdown, collapsed, folded
+  name        read  written   what it is
+  callgrind   yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
+                              a graph of calls: read as a reconstructed tree; written without stacks and threads
+  collapsed   yes   yes       folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
+  cpuprofile  yes   profiles  V8 CPU or heap profile (Chrome, Node, Visual Studio Code) (.cpuprofile .heapprofile)
+                              written: the default metric in microseconds; threads are nodes below the root
+  folded      -     yes       folded stacks, function names only (.folded)
+  fz          yes   profiles  Fizeau recording (.fz)
+  gecko       yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
+                              read in all versions; markers and counters are dropped
+  mojo        yes   -         MOJO, austin's binary format (.mojo .austin)
+  otlp        yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
+                              v1development since 1.8 only, the format is not stable yet; links are dropped
+  perf-script yes   -         text of perf script (Linux perf) (.perf)
+                              every event is a metric, in periods where they were printed
+  pprof       yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
+                              every sample type is a metric; labels other than threads are dropped
+  pstats      yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
+                              a graph of calls: read as a reconstructed tree
+  speedscope  yes   profiles  speedscope JSON (.speedscope.json .speedscope)
+                              written: one profile a thread, the default metric; other metrics are dropped
+  binary      yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
+  trace-event yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
+                              calls, or where there are any: samples; asynchronous events are dropped
+  text        -     yes       tables (.txt)
+  html        -     yes       one page with a flame graph, tables and sources (.html .htm)
+  heatmap     -     yes       the cost of every source line: a folder of pages, or one page
+  svg         -     yes       a flame graph as a picture (.svg)
+  json        -     yes       everything about it, docs/diff-json.md (.json)
+  markdown    -     diffs     for a pull request (.md)
+  jsonl       -     profiles  CPython's records of positions, one JSON object a line (.jsonl)
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression
-Slower by 75.0 % [+54.8 %, +95.2 %]: 12,000 samples -> 21,000 samples, +9,000.
+Slower by 75.0 % [+54.8 %, +95.2 %] (approximate: no order of samples): 12,000
+  samples -> 21,000 samples, +9,000.
 The smallest change of the run that would show here: 21.0 %; 17 more runs a side
   would show 5.0 %.
 Warning: the base is not known to be a complete run: its time depends on how
@@ -228,19 +270,19 @@ Warning: the head is not known to be a complete run: its time depends on how
 
 Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
    before     after      change      95 %         %   function
-    3,000    12,000      +9,000  ±1,169.8  +300.0 %   parse
-    3,000     3,100        +100    ±543.9    +3.3 % ? load
-    3,000     2,900        -100    ±529.6    -3.3 % ? wait
+    3,000    12,000      +9,000    ±1,170  +300.0 %   parse
+    3,000     3,100        +100      ±544    +3.3 % ? load
+    3,000     2,900        -100      ±530    -3.3 % ? wait
 
 Total, callees included: 2 changed, 0 unchanged within ±0.2 % of the run, 3
   cannot tell (?).
    before     after      change      95 %         %   function
-   12,000    21,000      +9,000  ±2,421.4   +75.0 %   m
-    3,000    12,000      +9,000  ±1,169.8  +300.0 %   parse
-    3,000     3,100        +100    ±543.9    +3.3 % ? load
-    3,000     2,900        -100    ±529.6    -3.3 % ? wait
+   12,000    21,000      +9,000    ±2,421   +75.0 %   m
+    3,000    12,000      +9,000    ±1,170  +300.0 %   parse
+    3,000     3,100        +100      ±544    +3.3 % ? load
+    3,000     2,900        -100      ±530    -3.3 % ? wait
 
-Scaling: time; base values stand as recorded.
+Scaling: time, factor 1; base values stand as recorded.
 Base a.folded: 12,000 samples.
 Head b.folded: 21,000 samples.
 Judged: approximately. A recording does not tell the order of its samples, so a
@@ -275,3 +317,56 @@ fizeau: diff: --threshold: '4x' is no percentage from 0 on, such as 5%
 $ fizeau diff base.bin base.bin :: head.bin base.bin head.bin --format json | grep -o '"runs".*[0-9]'
 "runs": 2
 "runs": 3
+
+# Runs that nobody would take are no advice; an approximate test says so in the headline.
+$ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
+Cannot tell slower from faster (approximate: no order of samples): 60 samples ->
+  63 samples, +3 (+5.0 % [-78.2 %, +88.2 %]).
+The smallest change of the run that would show here: 116.0 %; not even 100 more
+  runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of
+  both in turn.
+
+$ fizeau diff c.folded d.folded --format markdown | head -n 3
+### Cannot tell slower from faster by shares alone (approximate: no order of samples): 60 samples -> 63 samples.
+
+The smallest change of a function with 10.0 % of the run that would show here: 53.6 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
+
+# A part of both sides: totals and verdicts are of that part.
+$ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
+Cannot tell slower from faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms (-60.2
+  % [-156.6 %, +36.1 %]).
+The smallest change of the run that would show here: 176.3 %; not even 100 more
+
+$ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
+fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 3 12
+fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 2 1
+
+$ fizeau diff base.bin head.bin --invert
+fizeau: --invert: text has no direction; ask for html, svg, json, folded or collapsed
+[2]
+
+$ fizeau diff base.bin head.bin --thread 1
+fizeau: --thread: no sample of '1' is left; the threads are 18612
+[2]
+
+# Start-up and imports are one row each time, unless something is known of them or the program calls them too.
+$ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --scale time | sed '1,/^Self/d; /^Call paths/,$d'
+   before     after      change      95 %         %   function
+       90        95          +5     ±61.0    +5.6 % ? main (a.py:1)
+        3         0          -3      ±7.6   removed ? <module> (own.py:3)
+        4         6          +2                     ? 2 functions of start-up and imports
+
+Total, callees included: 0 changed, 0 unchanged within ±0.2 % of the run, 5
+  cannot tell (?).
+   before     after      change      95 %         %   function
+       97       101          +4     ±63.2    +4.1 % ? main (a.py:1)
+        3         0          -3      ±7.6   removed ? <module> (own.py:3)
+                                                      3 functions of start-up and imports
+
+New code, not seen in the base: 1 function, self 6
+        6            in 1 function of start-up and imports (--format json lists all)
+
+Removed code, not seen in the head: 2 functions, self 7
+     self     total  function
+        3         3  <module> (own.py:3)
+        4            in 1 function of start-up and imports (--format json lists all)

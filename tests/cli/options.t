@@ -98,6 +98,15 @@ $ fizeau attach 999999999
 fizeau: attach: no process 999999999
 [2]
 
+$ fizeau dump
+fizeau: dump: name one or more process ids
+[2]
+
+$ fizeau dump not-a-number 999999999
+fizeau: dump: 'not-a-number' is no process id
+fizeau: dump: no process 999999999
+[2]
+
 # "--" ends the options.
 $ fizeau replay -- --version
 fizeau: --version: no such file, recording or git revision
@@ -106,6 +115,10 @@ fizeau: --version: no such file, recording or git revision
 $ fizeau run -r fast true
 fizeau: run: 'fast' is no sampling rate; write for example 1000, 2.5khz, 10k or max
 [2]
+
+$ fizeau run --compression none --collapsed true
+fizeau: --compression: is for --binary only
+[125]
 
 $ fizeau run -d -1 true
 fizeau: run: '-1' is no duration; write seconds such as 10 or 0.5
@@ -133,7 +146,7 @@ fizeau: empty: the file is empty
 [2]
 
 $ head -c 3000 /bin/true > noise; fizeau replay noise
-fizeau: noise: not a profile in a format that can be read (collapsed, fz, tachyon)
+fizeau: noise: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them
 [2]
 
 # An output that cannot be written is found before the work.
@@ -149,7 +162,7 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: the suffix names no format; choose one with --format: text, html, svg, json, markdown, collapsed, folded
+fizeau: x.unknown: the suffix names no format; choose one with --format: text, html, heatmap, svg, json, markdown, collapsed, folded
 [2]
 
 # A store without recordings.
@@ -179,3 +192,25 @@ Examples:
 
 Options:
   -l, --limit N             show the newest N only
+
+# A file needs a name, and a message about a long one still says what is wrong.
+$ fizeau replay $DATA/tachyon-diff/base.bin -o ''
+fizeau: -o: needs the name of a file; '-' is standard output
+[2]
+
+$ fizeau replay $(printf 'a%.0s' $(seq 5000)) 2>&1 | tail -c 30
+aaaaaaaaa: File name too long
+
+# What says how to sample is no option of counting.
+$ for o in --live '--mode gil' --native --opcodes --blocking '-d 1' --subprocesses
+> do fizeau run --count $o -- true 2>&1 | cut -d: -f3; done; fizeau run --cache -- true; fizeau run --callgrind -- true
+ --live
+ --mode
+ --native
+ --opcodes
+ --blocking
+ --duration
+ --subprocesses
+fizeau: --cache: counts cache misses; add --count
+fizeau: --callgrind: counts instructions; add --count
+[125]

@@ -15,6 +15,7 @@ $ fizeau replay $DATA/tachyon-diff/base.bin
       0 s    0.0 %     600 ms   99.8 %  <module> (program.py:62)
       0 s    0.0 %     600 ms   99.8 %  main (program.py:57)
 
+State: 99.9 % holding the GIL.
 Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
 $ fizeau replay --sort total --limit 2 $DATA/tachyon-diff/base.bin
@@ -25,7 +26,14 @@ $ fizeau replay --sort total --limit 2 $DATA/tachyon-diff/base.bin
       0 s    0.0 %     602 ms  100.0 %  _run_module_as_main (…hon3/runpy.py:201)
                                    and 9 more functions
 
+State: 99.9 % holding the GIL.
 Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
+
+# Large counts make the columns wider.
+$ printf 'a;b 1234567890\na 5\n' > large.txt && fizeau replay large.txt | sed -n 3,5p; rm large.txt
+                  self                   total  function
+1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
+            5    0.0 %  1,234,567,895  100.0 %  a
 
 $ fizeau replay --sort cumtime -l 1 $DATA/tachyon-diff/base.bin | sed -n 4p
   1.00 ms    0.2 %     602 ms  100.0 %  _run_code (lib/python3/runpy.py:87)
@@ -72,8 +80,9 @@ fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
-Total: 602 ms -> 604 ms of wall time; compared by share, so nothing is said
-  about the whole run.
+Cannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.
+The smallest change of a function with 10.0 % of the run that would show here:
+  18.9 % of the run; 15 more runs a side would show 5.0 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 
@@ -87,7 +96,7 @@ fizeau: x.html: no browser could be started (false:/does/not/exist); open the fi
 
 # What cannot be done is said before anything is read or written.
 $ fizeau replay base.bin -o x.foo
-fizeau: x.foo: the suffix names no format; choose one with --format: text, html, svg, json, collapsed, folded, binary, fz
+fizeau: x.foo: the suffix names no format; choose one with --format: text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau replay base.bin -o missing/x.html
@@ -107,7 +116,7 @@ fizeau: replay: collapsed: only one format can be written at a time, and flamegr
 [2]
 
 $ fizeau replay base.bin --format pdf
-fizeau: replay: --format: 'pdf' is not one of text, html, svg, json, collapsed, folded, binary, fz
+fizeau: replay: --format: 'pdf' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau replay base.bin --browser
@@ -145,7 +154,7 @@ ls: cannot access '*.json.*': No such file or directory
 
 # A count beyond all measure is no part of a name; with others around it, its line is skipped.
 $ printf 'a;b 99999999999999999999\n' > huge.folded; fizeau replay huge.folded
-fizeau: huge.folded: not a profile in a format that can be read (collapsed, fz, tachyon)
+fizeau: huge.folded: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them
 [2]
 
 $ echo 'a;c 2' >> huge.folded; fizeau replay huge.folded
@@ -168,3 +177,177 @@ real.html
 
 $ mkfifo pipe; cat pipe > got & timeout 20 fizeau replay base.bin --collapsed -o pipe && wait && wc -l < got
 23
+
+# CPython's table on standard output; with -o a file for Python's pstats.
+$ fizeau replay base.bin --pstats -l 3
+Profile Stats:
+       nsamples   sample%  tottime (ms)    cumul%  cumtime (ms)  filename:lineno(function)
+        735/735      61.1       367.500      61.1       367.500  program.py:11(parse)
+        165/165      13.7        82.500      13.7        82.500  program.py:31(helper)
+        138/138      11.5        69.000      11.5        69.000  program.py:21(dropped.<locals>.<genexpr>)
+
+Legend:
+  nsamples: Direct/Cumulative samples (direct executing / on call stack)
+  sample%: Percentage of total samples this function was directly executing
+  tottime: Estimated total time spent directly in this function
+  cumul%: Percentage of total samples when this function was on the call stack
+  cumtime: Estimated cumulative time (including time in called functions)
+  filename:lineno(function): Function location and name
+
+Summary of Interesting Functions:
+
+Functions with Highest Direct/Cumulative Ratio (Hot Spots):
+  1.000 direct/cumulative ratio, 61.1% direct samples: program.py:(parse)
+  1.000 direct/cumulative ratio, 13.7% direct samples: program.py:(helper)
+  1.000 direct/cumulative ratio, 11.5% direct samples: program.py:(dropped.<locals>.<genexpr>)
+
+Functions with Highest Call Frequency (Indirect Calls):
+  1203 indirect calls, 100.0% total stack presence: <frozen runpy>:(_run_module_as_main)
+  1201 indirect calls, 100.0% total stack presence: <frozen runpy>:(_run_code)
+  1201 indirect calls, 99.8% total stack presence: program.py:(main)
+
+Functions with Highest Call Magnification (Cumulative/Direct):
+  601.5x call magnification, 1201 indirect calls from 2 direct: <frozen runpy>:(_run_code)
+  600.5x call magnification, 1199 indirect calls from 2 direct: program.py:(serve)
+  239.8x call magnification, 1194 indirect calls from 5 direct: program.py:(request)
+
+$ fizeau replay base.bin --pstats --per-line --no-summary --sort cumtime -l 4 | head -n 6
+Profile Stats:
+       nsamples   sample%  tottime (ms)    cumul%  cumtime (ms)  filename:lineno(function)
+         2/1203       0.2         1.000     100.0       601.500  <frozen runpy>:87(_run_code)
+         0/1203       0.0         0.000     100.0       601.500  <frozen runpy>:201(_run_module_as_main)
+         0/1201       0.0         0.000      99.8       600.500  program.py:57(main)
+         0/1201       0.0         0.000      99.8       600.500  program.py:62(<module>)
+
+$ fizeau replay base.bin --pstats -o x.pstats && head -c 2 x.pstats
+{(
+
+$ fizeau replay base.bin --pstats -o folder && ls folder
+fizeau: wrote folder/pstats_18585.pstats
+flamegraph_18585.html
+pstats_18585.pstats
+
+$ fizeau replay base.bin --per-line; fizeau replay base.bin --flamegraph --no-summary
+fizeau: --per-line: goes with --pstats only
+fizeau: --no-summary: goes with tables only
+[2]
+
+$ echo 'a;b 3' | fizeau replay - --no-summary
+3 samples
+
+              self               total  function
+        3  100.0 %          3  100.0 %  b
+        0    0.0 %          3  100.0 %  a
+
+$ echo 'a;b 3' | fizeau replay - --pstats --no-summary | head -n 4
+Profile Stats:
+       nsamples   sample%    cumul%  filename:lineno(function)
+            3/3     100.0     100.0  ~:0(b)
+            0/3       0.0     100.0  ~:0(a)
+
+# Records of positions, and a profile for profiler.firefox.com.
+$ fizeau replay base.bin --jsonl && head -n 1 jsonl_18585.jsonl && tail -n 1 jsonl_18585.jsonl
+fizeau: wrote jsonl_18585.jsonl
+{"type":"meta","v":0,"run_id":"f21c0dc7a15d4931ba60af4c595dcc80","sample_interval_usec":500,"mode":"wall"}
+{"type":"end","v":0,"run_id":"f21c0dc7a15d4931ba60af4c595dcc80","samples_total":1203}
+
+$ fizeau replay base.bin --gecko && head -c 60 gecko_18585.json
+fizeau: wrote gecko_18585.json
+{"meta":{"interval":0.5,"startTime":0,"misc":"","abi":"","os
+
+# A heat map is a folder of pages, or one page; a second one takes the first one's place.
+$ fizeau replay base.bin --heatmap && ls heatmap_18585
+fizeau: wrote heatmap_18585/index.html
+file_0000.html
+file_0001.html
+index.html
+
+$ mkdir heat && fizeau replay base.bin --heatmap -o heat/map && touch heat/map/file_0002.html && fizeau replay base.bin --heatmap -o heat/map && ls heat heat/map
+heat:
+map
+
+heat/map:
+file_0000.html
+file_0001.html
+index.html
+
+$ fizeau replay base.bin --heatmap -o folder && fizeau replay base.bin --heatmap -o heat.html && head -c 15 heat.html
+fizeau: wrote folder/heatmap_18585/index.html
+<!doctype html>
+
+$ : > plain && fizeau replay base.bin --heatmap -o plain
+fizeau: plain: is no folder, which heatmap writes; name another, or FILE.html for one page
+[2]
+
+$ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap -o - | grep -c 'id="fz-data"'
+1
+
+$ fizeau diff base.bin $DATA/tachyon-diff/head.bin --heatmap && ls diff_heatmap_18612
+fizeau: wrote diff_heatmap_18612/index.html
+file_0000.html
+file_0001.html
+index.html
+
+# A part of the samples, and from the other end.
+$ fizeau replay base.bin --filter 'fi[b]$' --invert -o - --format folded | tail -n 2
+fib;fib;fib;fib;fib;fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 2
+fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 2
+
+$ fizeau replay base.bin --filter helper --thread 18585 -l 2 | head -n 5
+165 samples, 82.5 ms of wall time
+
+              self               total  function
+  82.5 ms  100.0 %    82.5 ms  100.0 %  helper (program.py:31)
+      0 s    0.0 %    82.5 ms  100.0 %  <module> (program.py:62)
+
+$ fizeau replay base.bin --filter fib --invert --format json | grep -E -c '"inverted"|"parent": -1'
+2
+
+$ fizeau replay base.bin --invert -o x.svg && grep -c 'Inverted flame graph' x.svg
+1
+
+$ fizeau replay base.bin --invert -o x.html && grep -c '"inverted": *true' x.html
+1
+
+$ fizeau replay base.bin --invert --pstats
+fizeau: --invert: pstats has no direction; ask for html, svg, json, folded or collapsed
+[2]
+
+$ fizeau replay base.bin --thread MainThread
+fizeau: --thread: no sample of 'MainThread' is left; the threads are 18585
+[2]
+
+$ fizeau replay base.bin --filter '('
+fizeau: --filter: '(' is no extended regular expression (Unmatched ( or \(); see regex(7)
+[2]
+
+$ fizeau replay base.bin --filter nowhere
+fizeau: --filter: no sample passes through a function whose name or file matches 'nowhere'
+[2]
+
+# What would do nothing is refused, a device is named, and a folder that stays empty goes.
+$ fizeau replay --sort total --format html $DATA/tachyon-diff/base.bin
+fizeau: --sort: goes with tables only, not with html
+[2]
+
+$ fizeau diff -l 3 --format json $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin
+fizeau: --limit: goes with tables only, not with json
+[2]
+
+$ fizeau replay --format html $DATA/tachyon-diff/base.bin -o /dev/full
+fizeau: /dev/full: cannot be written: No space left on device
+[2]
+
+$ (trap '' XFSZ; ulimit -f 0; fizeau replay --heatmap $DATA/tachyon-diff/base.bin -o full 2>&1 | sed 's/full.[^:]*/FILE/'; ls | grep -c full)
+fizeau: FILE: cannot be written: File too large
+0
+[1]
+
+# A program's names never reach a terminal as they are.
+$ printf 'a\033[31m\007b 1\n' > evil.folded && fizeau replay evil.folded --format callgrind -o - | grep '^c*fn'
+fn=(1) a [31m b
+
+# A recording that cannot be read says why.
+$ mkdir -p .fizeau && printf nonsense > .fizeau/x.fz && fizeau list
+     made                  lasted   samples  commit    program
+@1   unreadable: $SCRATCH/.fizeau/x.fz: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them; 'fizeau rm @1' deletes it

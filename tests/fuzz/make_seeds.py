@@ -8,6 +8,8 @@ What the fuzzer found to be worth keeping is added by tests/fuzz/run and -merge=
 """
 
 import gzip
+import json
+import marshal
 import pathlib
 import struct
 import subprocess
@@ -36,6 +38,157 @@ TEXTS = {
 }
 THREADS = ("tid:7;a.py:f:3;b.py:g:7;<GC> 40\ntid:7;a.py:f:3;b.py:g:8 20\ntid:9;a.py:f:4 3\n"
            "tid:7;a.py:f:3 2\ntid:9;a.py:f:3;<native>;c.py:C.<lambda>:1 1\n")
+
+
+PERF = {
+    "periods": "# ========\n# captured on: today\n#\n"
+               "a b  7/8 [001] d..1.  12.000001:  1001001 cpu-clock:u: \n"
+               "\t  560cb47e52e0 cmp(int, (x) y)+0x1f (/bin/nat)\n  nat.c:12\n"
+               "\t  7f109c46d8ea py::walk:/app/w.py+0xa (/run/perf-1.map)\n"
+               "\tffffffff81000000 f (inlined)\n\n"
+               "a b  7/8 [001]  12.000002:  5 cycles: \n\t 1f [unknown] (/lib/libc.so.6)\n\n",
+    "no-chains": "dd 9 1.5: cycles:  ffffffff8103d0ca f ([kernel.kallsyms])\n",
+    "no-times": "java 19983 cycles:\nffffffff8103d0ca f ([kernel.kallsyms])\n1234 x\n\n",
+}
+CALLGRIND = {
+    "compressed": "# callgrind format\nversion: 1\ncmd: ./nat 1\npositions: instr line\n"
+                  "events: Ir Dr\n\nob=(1) /bin/nat\nfl=(1) nat.c\nfn=(1) main\n0x10 16 400 2\n"
+                  "fi=(2) x.h\n+3 -2 7\nfe=(1)\ncob=(1)\ncfi=(2)\ncfn=(2) fib'2\ncalls=3 +4 4\n"
+                  "* * 90 1\njump=2 +1 +1\n+1 +1\njcnd=1/2 +1 +1\n+1 +1\n\nfl=(2)\nfn=(2)\n"
+                  "+9 4 90 1\ncfn=(1)\ncalls=1 +1\n* * 5\n\ntotals: 497 3\n",
+    "plain": "events: cpu(ms)\nfl=a\nfn=f\n1 1.5\ncfl=\ncfn=g\ncalls=1 1\n1 *\nfn=g\n2 +3\n",
+}
+SPEEDSCOPE = {
+    "evented": {"profiles": [{"type": "evented", "unit": "seconds", "name": "t", "endValue": 9,
+                              "events": [{"type": "O", "frame": 0, "at": 0},
+                                         {"type": "O", "frame": 1, "at": 2.5},
+                                         {"type": "C", "frame": 1, "at": 4}]},
+                             {"type": "sampled", "unit": "none", "name": "u",
+                              "samples": [[0], [0, 1], []], "weights": [3, 1, 2]}],
+                "shared": {"frames": [{"name": "a", "file": "a.py", "line": 3, "col": 1},
+                                      {"name": "b"}]}},
+}
+CALL = {"functionName": "f", "url": "f.js", "lineNumber": 2, "columnNumber": 0, "scriptId": "1"}
+ROOT = {**CALL, "functionName": "(root)", "lineNumber": -1}
+CPUPROFILE = {
+    "nodes": {"nodes": [{"id": 1, "callFrame": ROOT, "children": [2, 3]},
+                        {"id": 2, "callFrame": CALL, "hitCount": 2,
+                         "positionTicks": [{"line": 3, "ticks": 1}, {"line": 4, "ticks": 1}]},
+                        {"id": 3, "callFrame": {**CALL, "functionName": "(idle)"}, "parent": 2}],
+              "samples": [2, 3, 2], "timeDeltas": [0, 10, -3], "startTime": 5, "endTime": 40},
+    "head": {"head": {**ROOT, "id": 1, "hitCount": 0,
+                      "children": [{**CALL, "id": 2, "hitCount": 7, "children": []}]}},
+    "heap": {"head": {"callFrame": ROOT, "selfSize": 0,
+                      "children": [{"callFrame": CALL, "selfSize": 77, "children": []}]}},
+}
+GECKO = {
+    "processed": {"meta": {"interval": 1, "startTime": 1e12, "preprocessedProfileVersion": 57,
+                           "sampleUnits": {"threadCPUDelta": "ns"}},
+                  "shared": {"stringArray": ["f", "a.py", "(root)", "lib.so"],
+                             "sources": {"filename": [1], "length": 1}},
+                  "threads": [{"name": "GeckoMain", "pid": "7.1", "tid": 8, "isMainThread": True,
+                               "stackTable": {"frame": [0, 1], "prefix": [None, 0]},
+                               "frameTable": {"func": [0, 1], "line": [None, 12], "column": [3, 4]},
+                               "funcTable": {"name": [2, 0], "source": [None, 0],
+                                             "resource": [0, -1], "lineNumber": [None, 9]},
+                               "resourceTable": {"name": [3]},
+                               "samples": {"stack": [1, None, 0], "timeDeltas": [0, 1, 1.5],
+                                           "weight": [2, 1, 1], "weightType": "samples",
+                                           "threadCPUDelta": [0, 5, None]}}]},
+    "newest": {"meta": {"interval": 1},
+               "shared": {"stringArray": ["f", "g"],
+                          "stackTable": {"frame": [0, 1], "prefixOffset": [0, 1]},
+                          "frameTable": {"func": [0, 1]}, "funcTable": {"name": [0, 1]}},
+               "threads": [{"name": "t", "samples": {"stack": [1], "time": [5], "weight": [99],
+                                                     "weightType": "bytes"}}]},
+    "gecko": {"meta": {"version": 13, "interval": 1},
+              "threads": [{"name": "GeckoMain",
+                           "stringTable": ["f (a.js:3:4)", "g (in lib)", "0x12"],
+                           "frameTable": {"schema": {"location": 0, "line": 1},
+                                          "data": [[0, 5], [1], [2]]},
+                           "stackTable": {"schema": {"prefix": 0, "frame": 1},
+                                          "data": [[None, 2], [0, 1], [1, 0]]},
+                           "samples": {"schema": {"stack": 0, "time": 1}, "data": [[2, 1], [1]]}}],
+              "processes": [{"threads": [{"samples": {"schema": {}, "data": [[]]}}]}]},
+}
+EVENT = {"pid": 1, "tid": 2}
+TRACE = {
+    "calls": [{**EVENT, "ph": "M", "name": "thread_name", "args": {"name": "main"}},
+              {**EVENT, "ph": "B", "name": "a", "ts": 0}, {**EVENT, "ph": "B", "name": "b", "ts": 1},
+              {**EVENT, "ph": "X", "name": "f (x.py:3)", "ts": "2", "dur": 4},
+              {**EVENT, "ph": "E", "name": "b", "ts": 5}, {**EVENT, "ph": "E", "ts": 9},
+              {**EVENT, "ph": "B", "name": "z", "ts": 9}, {**EVENT, "ph": "E", "ts": 9}],
+    "samples": {"displayTimeUnit": "ms", "traceEvents": [],
+                "samples": [{**EVENT, "ts": 1, "sf": 2}, {**EVENT, "ts": 4, "sf": "1"}],
+                "stackFrames": {"1": {"name": "r"}, "2": {"name": "s", "parent": 1}}},
+    "profile": {"traceEvents": [
+        {**EVENT, "ph": "P", "name": "Profile", "id": "0x7", "ts": 5,
+         "args": {"data": {"startTime": 4}}},
+        {**EVENT, "ph": "P", "name": "ProfileChunk", "id": "0x7", "ts": 9,
+         "args": {"data": {"cpuProfile": {"nodes": [{"id": 1, "callFrame": ROOT},
+                                                    {"id": 2, "parent": 1, "callFrame": CALL}],
+                                          "samples": [2, 1, 2], "endTime": 50},
+                           "timeDeltas": [3, 4, -1], "lines": [7, 0, 8]}}}]},
+    "whole": [{**EVENT, "ph": "I", "name": "CpuProfile", "ts": 5,
+               "args": {"data": {"cpuProfile": CPUPROFILE["nodes"]}}}],
+}
+
+
+def mojo_number(n):
+    out = [(n & 63) | (64 if n < 0 else 0)]
+    n = abs(n) >> 6
+    while n:
+        out[-1] |= 128
+        out.append(n & 127)
+        n >>= 7
+    return bytes(out)
+
+
+def mojo(version, *events):
+    """Events as lists of a code, numbers and texts."""
+    out = b"MOJ" + mojo_number(version)
+    for code, *rest in events:
+        out += bytes([code])
+        for x in rest:
+            out += mojo_number(x) if isinstance(x, int) else x.encode() + b"\0"
+    return out
+
+
+def message(*fields):
+    """A protocol buffer of (number, value): an int, text, bytes or a list of packed ints."""
+    def number(n):
+        out = b""
+        while n > 127:
+            out, n = out + bytes([n & 127 | 128]), n >> 7
+        return out + bytes([n])
+
+    out = b""
+    for field, value in fields:
+        if isinstance(value, int):
+            out += number(field << 3) + number(value)
+            continue
+        if isinstance(value, list):
+            value = b"".join(map(number, value))
+        value = value.encode() if isinstance(value, str) else value
+        out += number(field << 3 | 2) + number(len(value)) + value
+    return out
+
+
+OTLP_STRINGS = ["", "cpu", "nanoseconds", "main", "app.py", "leaf", "/lib/libc.so.6", "thread.name"]
+OTLP = message(
+    (1, message((2, message((2, message(
+        (1, message((1, 1), (2, 2))),
+        (2, message((1, 1), (2, [1]), (4, [70, 30]))),
+        (2, message((1, 2), (5, struct.pack("<QQ", 5, 9)))),
+        (4, 1000), (5, message((1, 1), (2, 2))), (6, 10))))))),
+    (2, message((1, b""), (1, message((1, 4096), (4, 6))),
+                (2, b""), (2, message((3, message((1, 2), (2, 7), (3, 3))),
+                                      (3, message((1, 1), (2, 5))))),
+                (2, message((1, 1), (2, 0x1234))),
+                (3, b""), (3, message((1, 3), (3, 4), (4, 2))), (3, message((1, 5), (3, 4))),
+                *[(5, s) for s in OTLP_STRINGS],
+                (6, b""), (6, message((1, 7), (2, message((1, "worker"))))),
+                (7, b""), (7, message((1, [2, 1]))), (7, message((1, [1]))))))
 
 
 def save(folder, name, data):
@@ -136,6 +289,39 @@ save("collapsed", "utf16-le", b"\xff\xfe" + "a;b\U0001f600 1\r\na;c 2".encode("u
 save("collapsed", "utf16-be", b"\xfe\xff" + "a;b\U0001f600 1\r\na;c 2".encode("utf-16-be"))
 save("collapsed", "bom", b"\xef\xbb\xbfa;b 1\n")
 
+for name, text in PERF.items():
+    save("perf_script", name, text.encode())
+for name, text in CALLGRIND.items():
+    save("callgrind", name, text.encode())
+for name, value in SPEEDSCOPE.items():
+    save("speedscope", name, json.dumps(value).encode())
+for name, value in CPUPROFILE.items():
+    save("cpuprofile", name, json.dumps(value).encode())
+for name, value in GECKO.items():
+    save("gecko", name, json.dumps(value).encode())
+for name, value in TRACE.items():
+    save("trace", name, json.dumps(value).encode())
+save("trace", "cut", json.dumps(TRACE["calls"]).encode()[:-30])
+save("mojo", "v1", mojo(1, [1, "mode", "full"], [1, "interval", "100"], [2, 7, "7"],
+                        [11, 20, "a.py"], [11, 21, "f"], [3, 5, 20, 21, 12], [5, 5], [7], [8],
+                        [9, 1000], [10, -64], [2, 7, "8"], [4], [6, "do_idle"], [9, 70000]))
+save("mojo", "v4", mojo(4, [1, "mode", "wall"], [2, 7, 0, "1f"], [11, 20, "a.so"],
+                        [3, 5, 20, 1, 12, 13, 4, 9], [5, 5], [9, 900], [2, 7, 0, "1f"], [13],
+                        [9, 800], [14, 3, 20], [5, 5], [15, 3, 4]))
+save("otlp", "all", OTLP)
+save("pstats", "cprofile", marshal.dumps({
+    ("a.py", 3, "f"): (2, 2, 0.5, 1.5, {}),
+    ("~", 0, "<built-in method len>"): (5, 5, 1.0, 1.0, {("a.py", 3, "f"): (5, 5, 1.0, 1.0)}),
+    ("a.py", 9, "g"): (1, 3, 0.25, 0.5, {("a.py", 3, "f"): (1, 1, 0.25, 0.5),
+                                         ("a.py", 9, "g"): (0, 2, 0.0, 0.0)})}))
+save("pstats", "sampled", marshal.dumps({
+    ("a.py", 3, "f"): (2, 5, 0.002, 0.005, {}),
+    ("a.py", 7, "g"): (3, 3, 0.003, 0.003, {("a.py", 3, "f"): 3}),
+    ("__sampled__",): True}, 2))
+for form in ("pprof", "speedscope", "cpuprofile", "callgrind"):
+    save(form, "written", convert(THREADS, form))
+save("pprof", "plain", gzip.decompress(convert(TEXTS["austin-full"], "pprof")))
+
 packed = convert(THREADS, "tachyon")
 plain = unpack(packed)
 save("tachyon", "zstd", packed)
@@ -153,6 +339,10 @@ save("fz", "column-blocks", blocks(austin))
 timed = subprocess.run([FIZEAU, "replay", "-", "--format", "fz", "-o", "-"], input=plain,
                        capture_output=True, check=True).stdout
 save("fz", "timed-blocks", blocks(timed))
+
+for version in range(9):  # worlds of fuzz_python.c with nothing wrong, every option of a version
+    newer = 0x18 if version > 2 else 0
+    save("python", f"whole-{version}", bytes([version, 0x25 | newer, 0x40]))
 
 save("load", "gzip", gzip.compress(TEXTS["tachyon"].encode(), mtime=0))
 save("load", "gzip-twice", gzip.compress(b"a;b 1\n", mtime=0) + gzip.compress(b"a;c 2\n", mtime=0))

@@ -88,8 +88,9 @@ class Interpreter:
 
     @property
     def version(self):
-        """(3, 15) of the name "forky-3.15"."""
-        return tuple(int(part) for part in self.name.split("-")[-1].split(".")[:2])
+        """(3, 15) of the name "forky-3.15" or "free-3.15t"."""
+        words = self.name.split("-")[-1].rstrip("t").split(".")
+        return tuple(int(part) for part in words[:2])
 
     def path(self, file):
         """How the interpreter sees a file made by scratch() below."""
@@ -100,14 +101,82 @@ class Interpreter:
         return tempfile.TemporaryDirectory(prefix="fz-", dir=self.root / "tmp")
 
 
+class Target:
+    """A program under an interpreter, which has said "up"; it ends with the block.
+
+    With a folder of its own, that others can look into as well; `script` is where it is and `path`
+    what the interpreter calls it. Options are subprocess.Popen's."""
+
+    def __init__(self, python, code, *words, name="target.py", **options):
+        self.folder = python.scratch()
+        os.chmod(self.folder.name, 0o755)
+        self.script = pathlib.Path(self.folder.name, name)
+        self.script.write_text(code, encoding="utf-8")
+        self.path = python.path(self.script)
+        self.process = subprocess.Popen([*python.command, self.path, *map(str, words)],
+                                        stdout=subprocess.PIPE, text=True, **options)
+        line = self.process.stdout.readline()
+        assert line == "up\n", f"the program said {line!r}"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+        self.folder.cleanup()
+
+
+# Tasks that take turns; one of them works three times as long as each of the others.
+TASKS = """\
+import asyncio
+def burn(n):
+    for i in range(n):
+        pass
+async def light():
+    while True:
+        burn(20_000)
+        await asyncio.sleep(0)
+async def heavy():
+    while True:
+        burn(60_000)
+        await asyncio.sleep(0)
+async def main():
+    print("up", flush=True)
+    async with asyncio.TaskGroup() as group:
+        for i in range(3):
+            group.create_task(light(), name=f"light {i}")
+        group.create_task(heavy())
+asyncio.run(main())
+"""
+
 # What CONTRIBUTING promises to test on; one that is absent is a skipped test by this name.
 EXPECTED = ["pyenv-3.8", "pyenv-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13",
             "debian-3.11", "forky-3.13", "forky-3.14", "forky-3.15"]
 
 
+def free_threaded():
+    """Free-threaded builds on this machine, by name. No distribution that CONTRIBUTING names has a
+    package of one, so none is expected: where somebody has built one, it is tested, too."""
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
+    found = {}
+    for folder in [*pyenv.glob("versions/3.*t"), *CACHE.glob("pythons/3.*t")]:
+        minor = ".".join(folder.name.rstrip("t").split(".")[:2])
+        path = folder / "bin" / f"python{minor}t"
+        if os.access(path, os.X_OK):
+            found[f"free-{minor}t"] = str(path)
+    return found
+
+
 def find_interpreter(name):
     """The interpreter of that name, or Skip with the reason."""
     kind, minor = name.split("-")
+    if kind == "free":
+        return Interpreter(name, [free_threaded()[name]])
     if kind == "debian":
         path = f"/usr/bin/python{minor}"
         if not os.access(path, os.X_OK):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Drives the reader alone for tests: attach, take samples, print what was seen as JSON.
  *
- *   reader_probe PID [-n SAMPLES] [-s SECONDS] [-i PAUSE_US] [-a] [-g] [-q]
+ *   reader_probe PID [-n SAMPLES] [-s SECONDS] [-i PAUSE_US] [-a] [-g] [-q] [-S]
  *
  * Output: {"version", "samples", "retries", "rejected": {...}, "cpu_us", "wall_us",
  *          "stacks": [{"n", "thread", "frames": [[name, file, line], ...] (root first)}]}
- * With -q stacks are left out.
+ * With -q stacks are left out; with -S the process is stopped for each sample.
  */
 #include <stdio.h>
 #include <time.h>
@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "capture/python/python.h"
+#include "capture/stop.h"
 
 struct probe {
 	pid_t pid;
@@ -21,6 +22,7 @@ struct probe {
 	long pause_us;
 	bool quiet;
 	struct fz_python_options options;
+	struct fz_stopper *stopper; /* NULL unless it is stopped */
 	struct fz_profile *profile;
 	struct fz_map counts; /* (thread, stack) -> index */
 	struct count {
@@ -149,7 +151,11 @@ static int take_all(struct probe *p, struct fz_python *py, struct fz_error *err)
 	struct timespec pause = { 0, p->pause_us * 1000 };
 
 	while (p->samples == 0 || p->taken < (uint64_t)p->samples) {
-		int rc = fz_python_take(py, &sample, err);
+		int rc = p->stopper ? fz_stop_all(p->stopper, false) : 0;
+		if (rc == 0)
+			rc = fz_python_take(py, &sample, err);
+		if (p->stopper)
+			fz_stop_resume(p->stopper);
 		if (rc < 0)
 			return rc;
 		p->taken++;
@@ -174,7 +180,7 @@ static bool parse(struct probe *p, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:i:agqbv")) != -1) {
+	while ((c = getopt(argc, argv, "n:s:i:agqbvS")) != -1) {
 		switch (c) {
 		case 'n':
 			p->samples = atol(optarg);
@@ -196,6 +202,9 @@ static bool parse(struct probe *p, int argc, char **argv)
 			break;
 		case 'b':
 			p->options.best_effort = true;
+			break;
+		case 'S':
+			p->options.stopped = true;
 			break;
 		case 'v':
 			p->options.step = step;
@@ -229,6 +238,10 @@ int main(int argc, char **argv)
 		fz_profile_free(p.profile);
 		return 1;
 	}
+	if (p.options.stopped && fz_stop_new(p.pid, false, &p.stopper, &err)) {
+		fprintf(stderr, "%d: %s\n", err.code, err.message);
+		return 1;
+	}
 	double cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID), wall = clock_us(CLOCK_MONOTONIC);
 	int rc = take_all(&p, py, &err);
 	cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
@@ -236,6 +249,7 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		fprintf(stderr, "%d: %s\n", err.code, err.message);
 	int status = print(&p, fz_python_info(py), cpu, wall);
+	fz_stop_free(p.stopper);
 	fz_python_close(py);
 	free(p.list);
 	fz_map_release(&p.counts);

@@ -6,10 +6,11 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
-from livelib import FIZEAU, SANITIZED, Skip, Suite, fizeau
+from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau
 
 suite = Suite()
 
@@ -28,27 +29,13 @@ work()
 """
 
 
-class Target:
-    """A running program; ends with the block."""
+class Running(Target):
+    """A program under Debian's interpreter."""
 
     def __init__(self, *words, code=LOOP, **options):
-        self.folder = tempfile.TemporaryDirectory(prefix="fz-")
-        os.chmod(self.folder.name, 0o755)
-        self.script = pathlib.Path(self.folder.name, "loop.py")
-        self.script.write_text(code)
+        python = Interpreter("debian", ["/usr/bin/python3"])
+        super().__init__(python, code, *words, name="loop.py", **options)
         self.out = os.path.join(self.folder.name, "x.fz")
-        self.process = subprocess.Popen(["/usr/bin/python3", self.script, *words],
-                                        stdout=subprocess.PIPE, text=True, **options)
-        assert self.process.stdout.readline() == "up\n"
-        self.pid = self.process.pid
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
-        self.folder.cleanup()
 
     def state(self):
         return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -68,16 +55,33 @@ def one_line(done, status=2):
 
 @suite.test("a table on standard output, the recording in the store")
 def table():
-    with Target() as t:
+    with Running() as t:
         done = fizeau("attach", "-d", "0.5", t.pid, cwd=t.folder.name)
         assert done.returncode == 0 and "leaf (" in done.stdout, done
-        assert list(pathlib.Path(t.folder.name, ".fizeau").glob("*loop*.fz")) or \
-            list(pathlib.Path(t.folder.name, ".fizeau").glob("*python*.fz"))
+        assert list(pathlib.Path(t.folder.name, ".fizeau").glob("*-loop.py-*.fz"))
+
+
+@suite.test("a thread of the kernel is no program")
+def kernel():
+    try:
+        kernel_thread = pathlib.Path("/proc/2/stat").read_text().split()[1] == "(kthreadd)"
+    except OSError:
+        kernel_thread = False
+    if not kernel_thread or os.geteuid():
+        raise Skip("the kernel's threads cannot be looked at here")
+    assert "process 2: it belongs to the kernel" in one_line(fizeau("attach", "-d", "1", 2))
+
+
+@suite.test("too few files that may be open are told before anything starts")
+def few_files():
+    done = subprocess.run(["sh", "-c", 'ulimit -n 6; exec "$0" run -- true', FIZEAU],
+                          capture_output=True, text=True, timeout=60)
+    assert "only 6 files may be open" in one_line(done, 125), done
 
 
 @suite.test("Ctrl-C, SIGTERM and SIGHUP end the recording, not the process")
 def ends():
-    with Target() as t:
+    with Running() as t:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)],
                                        stderr=subprocess.PIPE, text=True)
@@ -91,7 +95,7 @@ def ends():
 
 @suite.test("the end of the process ends the recording")
 def process_ends():
-    with Target() as t:
+    with Running() as t:
         process = subprocess.Popen([FIZEAU, "attach", "-r", "2", "-o", t.out, str(t.pid)],
                                    stderr=subprocess.PIPE, text=True)
         time.sleep(0.7)
@@ -104,7 +108,7 @@ def process_ends():
 
 @suite.test("all threads, with their names")
 def threads():
-    with Target("3") as t:
+    with Running("3") as t:
         assert fizeau("attach", "-d", "0.6", "-a", "-o", t.out, t.pid).returncode == 0
         folded = fizeau("replay", "--collapsed", "-o", "-", t.out)
         assert folded.returncode == 0, folded.stderr
@@ -120,14 +124,15 @@ def ids():
     one_line(fizeau("attach", "1", "2"))
 
 
-@suite.test("a process that is not Python is one line")
+@suite.test("a process that is not Python is recorded by its native stacks")
 def not_python():
     process = subprocess.Popen(["sleep", "30"])
     try:
         with tempfile.TemporaryDirectory() as d:
-            done = fizeau("attach", process.pid, cwd=d)
-            assert "Python" in one_line(done)
-            assert not list(pathlib.Path(d).glob(".fizeau/*.fz")), "an empty recording was kept"
+            done = fizeau("attach", "-d", "0.3", process.pid, cwd=d)
+            assert done.returncode == 0, done
+            assert re.search(r"100\.0 %\s.*nanosleep", done.stdout), done.stdout
+            assert process.poll() is None, "the process did not survive it"
     finally:
         process.kill()
         process.wait()
@@ -135,7 +140,7 @@ def not_python():
 
 @suite.test("a thread's id is not a process")
 def thread_id():
-    with Target("1") as t:
+    with Running("1") as t:
         tid = max(int(name) for name in os.listdir(f"/proc/{t.pid}/task"))
         assert "thread" in one_line(fizeau("attach", tid))
 
@@ -144,7 +149,7 @@ def thread_id():
 def other_user():
     if os.geteuid() != 0:
         raise Skip("becoming another user needs root")
-    with Target() as t:
+    with Running() as t:
         done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                                FIZEAU, "attach", "-o", "/tmp/fz-other.fz", str(t.pid)],
                               capture_output=True, text=True)
@@ -170,7 +175,7 @@ def unprivileged():
 
 @suite.test("--blocking leaves the process running, also after kill -9 of the recorder")
 def blocking():
-    with Target("2") as t:
+    with Running("2") as t:
         done = fizeau("attach", "-a", "--blocking", "-d", "0.5", "-o", t.out, t.pid)
         assert done.returncode == 0, done
         assert "leaf (" in show(t.out)
@@ -185,10 +190,57 @@ def blocking():
         assert states <= {"R", "S"}, states
 
 
+BUSY_THREADS = """\
+import threading, time
+counts = [0] * 8
+def work(i):
+    while True:
+        counts[i] += 1
+        if counts[i] % 1000 == 0: time.sleep(0.0001)
+for i in range(8): threading.Thread(target=work, args=(i,), daemon=True).start()
+while True:
+    print(*counts, flush=True)
+    time.sleep(0.01)
+"""
+
+
+@suite.test("--blocking: killed at any moment, every thread goes on and nobody traces it")
+def killed_while_stopped():
+    with tempfile.TemporaryDirectory() as folder:
+        target = subprocess.Popen([sys.executable, "-c", BUSY_THREADS], stdout=subprocess.PIPE,
+                                  text=True)
+        try:
+            target.stdout.readline()
+            caught = 0
+            for i in range(15):
+                recorder = subprocess.Popen([FIZEAU, "attach", "-a", "--blocking", "-r", "max", "-o",
+                                             f"{folder}/x.fz", str(target.pid)],
+                                            stderr=subprocess.DEVNULL)
+                time.sleep(0.15 + 0.0037 * i)
+                tasks = list(pathlib.Path(f"/proc/{target.pid}/task").iterdir())
+                caught += any(" t " in (task / "stat").read_text().rpartition(")")[2][:3]
+                              for task in tasks)
+                recorder.kill()
+                recorder.wait()
+                for task in tasks:
+                    status = (task / "status").read_text()
+                    assert "TracerPid:\t0\n" in status, status
+            for _ in range(200):
+                before = target.stdout.readline().split()
+            deadline = time.monotonic() + 20
+            while any(a == b for a, b in zip(before, target.stdout.readline().split())):
+                assert time.monotonic() < deadline, "a thread stands still"
+        finally:
+            target.kill()
+            target.wait()
+            target.stdout.close()
+        return f"{caught} of 15 kills met a stopped thread"
+
+
 @suite.test("--blocking on a process that a tracer holds is one line")
 def traced():
     tracer = ["strace", "-qq", "-o", "/dev/null", "-p"]
-    with Target() as t:
+    with Running() as t:
         try:
             strace = subprocess.Popen([*tracer, str(t.pid)])
         except FileNotFoundError:
@@ -205,7 +257,7 @@ def traced():
 
 @suite.test("a stopped process stays stopped and is recorded")
 def stopped():
-    with Target() as t:
+    with Running() as t:
         t.process.send_signal(signal.SIGSTOP)
         time.sleep(0.1)
         for extra in ([], ["--blocking"]):
@@ -220,7 +272,7 @@ def exec_followed():
     code = ("import os, sys, time\nprint('up', flush=True)\nend = time.time() + 0.8\n"
             "def before():\n    while time.time() < end: pass\nbefore()\n"
             "os.execv(sys.executable, [sys.executable, '-c', 'def after():\\n while True: pass\\nafter()'])\n")
-    with Target(code=code) as t:
+    with Running(code=code) as t:
         done = fizeau("attach", "-d", "1.8", "-o", t.out, t.pid)
         assert done.returncode == 0, done
         text = show(t.out)
@@ -229,7 +281,7 @@ def exec_followed():
 
 @suite.test("sources are kept as the program ran, and an edited file is not")
 def sources():
-    with Target() as t:
+    with Running() as t:
         fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
         assert b"s += i * i" in unpacked(t.out)
         fizeau("attach", "-d", "0.3", "--no-source", "-o", t.out, t.pid)
@@ -260,7 +312,7 @@ def hostile_sources():
         code = ("print('up', flush=True)\n"
                 f"exec(compile('def leaf():\\n    while True: pass\\nleaf()', {secret.name!r}, 'exec'))\n")
         for user in ({"user": 65534, "group": 65534, "extra_groups": []}, {}):
-            with Target(code=code, **user) as t:
+            with Running(code=code, **user) as t:
                 assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
                 found = b"the secret of root" in unpacked(t.out)
                 assert found == (not user), user
@@ -270,14 +322,15 @@ def hostile_sources():
 def doctor():
     done = fizeau("doctor")
     assert done.returncode == 0 and "process_vm_readv" in done.stdout, done
-    with Target() as t:
+    with Running() as t:
         done = fizeau("doctor", t.pid)
         assert done.returncode == 0 and "can be recorded" in done.stdout, done
     process = subprocess.Popen(["sleep", "30"])
     done = fizeau("doctor", process.pid)
     process.kill()
     process.wait()
-    assert done.returncode == 2 and "_PyRuntime" in done.stdout, done
+    assert done.returncode == 0 and "_PyRuntime" in done.stdout, done
+    assert "native stacks" in done.stdout, done
     one_line(fizeau("doctor", "nobody"))
 
 
@@ -285,7 +338,7 @@ def doctor():
 def memory():
     if SANITIZED:
         raise Skip("a sanitizer keeps what was freed")
-    with Target() as t:
+    with Running() as t:
         process = subprocess.Popen([FIZEAU, "attach", "-r", "max", "-o", t.out, str(t.pid)],
                                    stderr=subprocess.PIPE, text=True)
 
@@ -301,6 +354,36 @@ def memory():
         process.communicate()
         assert late < early + 3000, (early, late)
         return f"{early} -> {late} KiB"
+
+
+def wait_for(what, get, patience=60):
+    end = time.monotonic() + patience
+    while get() != what:
+        assert time.monotonic() < end, (get(), what)
+        time.sleep(0.01)
+
+
+@suite.test("by the CPU clock the sampler goes to the CPU of what it samples, which then stands still")
+def follows():
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("one CPU")
+    if "perf task-clock" not in fizeau("doctor").stdout:
+        raise Skip("perf is not allowed here")
+    with Running() as t:
+        sampler = subprocess.Popen([FIZEAU, "attach", "--clock", "cpu", "-o", t.out, str(t.pid)],
+                                   stderr=subprocess.DEVNULL)
+        try:
+            wait_for(True, lambda: os.path.exists(f"/proc/{sampler.pid}/maps") and
+                     b"perf_event" in pathlib.Path(f"/proc/{sampler.pid}/maps").read_bytes())
+            if os.sched_getscheduler(sampler.pid) & ~os.SCHED_RESET_ON_FORK != os.SCHED_FIFO:
+                raise Skip("real-time priority is not allowed here")
+            for cpu in (cpus[0], cpus[1], cpus[0]):
+                os.sched_setaffinity(t.pid, {cpu})
+                wait_for({cpu}, lambda: os.sched_getaffinity(sampler.pid))
+        finally:
+            sampler.send_signal(signal.SIGINT)
+            sampler.wait()
 
 
 if __name__ == "__main__":

@@ -226,6 +226,65 @@ def setup():
         p.check_clean()
 
 
+@suite.test("SIGTERM during --setup ends it at once")
+def setup_ended():
+    with project() as p:
+        process = p.start("compare", "HEAD~1", "--setup", "touch ../../../started; sleep 60", "--",
+                          p.python, "bench.py")
+        wait_for(process, lambda: list(p.outside.rglob("started")))
+        began = time.time()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 128 + signal.SIGTERM and out == "", (process.returncode, err)
+        assert time.time() - began < 10 and not p.runs(), err
+        (p.cache / "fizeau" / "compare" / "started").unlink()
+        p.check_clean()
+
+
+@suite.test("what a killed comparison left is removed by the next one; a living one's is not")
+def killed():
+    with project(rounds=100) as p:
+        words = ["compare", "-n", "100", "HEAD~1", "--", p.python, "bench.py"]
+        dead, living = p.start(*words), p.start(*words)
+        for process in dead, living:
+            wait_for(process, lambda: len(list(p.cache.rglob("bench.py"))) == 2)
+        dead.kill()
+        dead.communicate(timeout=10)
+        assert len(p.git("worktree", "list").splitlines()) == 3
+        p.fizeau("compare", "-n", "1", "--warmup", "0", "HEAD~1", "--", p.python, "bench.py")
+        left = p.git("worktree", "list").splitlines()
+        assert len(left) == 2 and pathlib.Path(left[1].split()[0], "bench.py").exists(), left
+        assert len(list(p.cache.rglob("bench.py"))) == 1
+        living.send_signal(signal.SIGTERM)
+        living.communicate(timeout=30)
+        p.check_clean()
+
+
+@suite.test("projects of one name keep their recordings apart")
+def namesakes():
+    with project(rounds=10) as p:
+        short = ["-n", "1", "--warmup", "0", "HEAD~1", "--", p.python, "bench.py"]
+        p.compare(*short)
+        other = p.outside / "other" / "project"
+        other.parent.mkdir()
+        p.git("clone", "-q", str(p.tree), str(other))
+        p.compare(*short, cwd=other)
+        kept = [f.name for f in (p.cache / "fizeau" / "compare").iterdir()]
+        assert len(kept) == 4 and all(name.startswith("project-") for name in kept), kept
+
+
+@suite.test("submodules are not checked out: that is said, unless --setup is there")
+def submodules():
+    with project(rounds=10) as p:
+        p.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(p.tree), "part")
+        p.git("commit", "-qm", "part")
+        short = ["-n", "1", "--warmup", "0", "HEAD", "--", p.python, "bench.py"]
+        _, err = p.compare(*short)
+        assert "the base is checked out without its submodules; --setup" in err, err
+        _, err = p.compare("--setup", "true", *short)
+        assert "submodules" not in err, err
+
+
 @suite.test("a run that fails is an error that says which, unless it is to be ignored")
 def failing():
     with project(rounds=30) as p:

@@ -76,6 +76,18 @@ def last_two():
     loop(check)
 
 
+@suite.test("a program is its file: another of the same name is another program")
+def namesakes():
+    def check(shell, folder, run):
+        (folder / "other").mkdir()
+        (folder / "other" / "app.py").write_text((folder / "app.py").read_text())
+        shell(*run[:-1], "other/app.py")
+        assert "no two recordings of the same program" in shell("diff", status=2).stderr
+        shell(*run[:-1], str(folder / "other" / ".." / "app.py"))
+        assert "work (app.py" in shell("diff").stdout
+    loop(check)
+
+
 @suite.test("a run can be compared with an earlier one as it ends")
 def compared_run():
     def check(shell, folder, run):

@@ -3,8 +3,10 @@
 """A refactored program compares with what it was: a renamed file, a renamed function and an
 extracted wrapper leave nothing new but the wrapper."""
 
+import html
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -88,6 +90,39 @@ def listed():
     assert function["match"]["from"]["name"] == "parse_issue_fixed", function
     text = compare("--color", "never")
     assert "Taken for the same" in text and "was parse_issue_fixed" in text, text
+
+
+@suite.test("every output names what was inferred, the scaling with its factor, and what differs")
+def everywhere():
+    options = ["--scale", "reference"]
+    diff = json.loads(compare("--format", "json", *options))
+    links = {link["name"]: link for link in diff["links"]}
+    assert diff["scale"]["mode"] == "reference" and diff["warnings"] and diff["name_rules"], diff
+    factor = diff["scale"]["factor"]
+    scaling = "Scaling: reference" + (", factor 1;" if factor == 1 else
+                                      f"; base values are multiplied by {factor:.4f}")
+    output = {"text": compare("--color", "never", *options)}
+    for suffix in "md", "folded", "svg", "html":
+        path = top / f"every.{suffix}"
+        compare("-o", path, *options)
+        output[suffix] = path.read_text(encoding="utf-8")
+    output["md"] = html.unescape(output["md"])
+    header = json.loads(re.search(r'id="fz-header"[^>]*>(.*?)</script>', output.pop("html"), re.S)[1])
+    for key in "scale", "warnings", "links", "shifts", "name_rules", "verdict":
+        assert header[key] == diff[key], key
+    assert "scale reference × " in output["svg"] and diff["verdict"]["text"] in output.pop("svg")
+    for name, text in output.items():
+        flat = " ".join(re.sub(r"(?m)^# ", "", text).split())
+        assert "Scaling: reference" in flat, (name, flat[:2000])
+        if name != "folded":  # counts samples, so its figures are others
+            assert scaling in flat and diff["verdict"]["text"] in flat, (name, flat[:2000])
+            assert diff["verdict"]["power"] in flat, (name, flat[:2000])
+        assert all(f"Warning: {warning[:60]}" in flat for warning in diff["warnings"]), (name, text)
+        assert any("Warning: " in line for line in text.splitlines()[:6]), (name, text)
+        for link in links.values():
+            pattern = rf"{link['score']:.2f} +{link['how']} +{link['name']} .*\n#? +was {link['from_name']} "
+            assert re.search(pattern, text), (name, pattern, text)
+        assert "Names were compared without: " in flat, (name, text)
 
 
 @suite.test("it can be vetoed")

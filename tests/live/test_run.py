@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -212,6 +213,24 @@ def early_ends():
             assert done.returncode in (-9, 137), (n, done)
 
 
+@suite.test("the helpers of a script that becomes Python are not part of the recording")
+def helpers():
+    script = f"#!/bin/sh\nsleep 0.5\nexec {sys.executable} busy.py 0.7 5\n"
+    with scratch(**{"busy.py": BUSY, "wrapper": script}) as d:
+        os.chmod(os.path.join(d, "wrapper"), 0o755)
+        for options in [], ["--mode", "gil"]:
+            done = fizeau("run", "-a", *options, "-o", "x.fz", "--", "./wrapper", cwd=d)
+            assert done.returncode == 5 and "nothing" not in done.stderr, done
+            found = facts("x.fz", d)
+            assert found["program"] == "busy.py", found
+            text = fizeau("replay", "x.fz", "--collapsed", "-o", "-", cwd=d).stdout
+            assert "nanosleep" not in text and "busy.py" in text, text[:500]
+            plain = fizeau("run", "-a", *options, "-o", "y.fz", sys.executable, "busy.py", "0.2", "0",
+                           cwd=d)
+            done = fizeau("diff", "x.fz", "y.fz", cwd=d)
+            assert done.returncode == 0, (plain, done)
+
+
 @suite.test("a pyenv shim is followed")
 def shim():
     root = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
@@ -243,12 +262,12 @@ sys.exit(8)
         check_leaf(os.path.join(d, "x.fz"))
 
 
-@suite.test("a command that never becomes Python is passed through and says so")
-def not_python():
+@suite.test("a command that ends at once is passed through and says that nothing was recorded")
+def too_short():
     with scratch() as d:
-        done = fizeau("run", "sh", "-c", "cat; exit 5", cwd=d, input="through")
-        assert (done.returncode, done.stdout) == (5, "through"), done
-        assert "never became a Python program" in done.stderr, done.stderr
+        done = fizeau("run", "-r", "1", "sh", "-c", "exit 5", cwd=d)
+        assert done.returncode == 5, done
+        assert "ended before a sample was taken" in done.stderr, done.stderr
         assert not list(pathlib.Path(d, ".fizeau").glob("*.fz")), "an empty recording was kept"
 
 
@@ -317,6 +336,8 @@ def statuses():
         for status in (0, 1, 3, 125, 255):
             assert fizeau("run", "sh", "-c", f"exit {status}", cwd=d).returncode == status
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGINT):
+            if signal.getsignal(number) == signal.SIG_IGN:
+                continue  # in the background of some shells: the program inherits that
             done = fizeau("run", "sh", "-c", f"kill -{int(number)} $$", cwd=d)
             assert done.returncode == -number, (number, done)
 
@@ -543,6 +564,37 @@ def weights():
 
 
 # ---- the store ----
+
+THREADS = """\
+import threading, time
+def nap(): time.sleep(0.7)
+threads = [threading.Thread(target=nap) for _ in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+"""
+
+
+def check_left_out(name):
+    python = find_interpreter(name)
+    say = "; 3 other threads were not sampled: -a samples all"
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        script, recording = pathlib.Path(folder, "x.py"), pathlib.Path(folder, "x.fz")
+        script.write_text(THREADS)
+        command = [*python.command, python.path(script)]
+        done = fizeau("run", "-o", recording, "--", *command)
+        assert done.stderr.rstrip().endswith(say), done.stderr
+        again = fizeau("replay", recording).stdout
+        assert say in re.sub(r"\s+", " ", again), again
+        done = fizeau("run", "-a", "-o", recording, "--", *command)
+        assert "not sampled" not in done.stderr, done.stderr
+        done = fizeau("run", "-o", recording, "--", *python.command, "-c", "import time; time.sleep(.3)")
+        assert "not sampled" not in done.stderr, done.stderr
+
+
+for interpreter in ("pyenv-3.8", "debian-3.11", "forky-3.15"):
+    suite.add(f"{interpreter}: threads that were not sampled are told of", check_left_out, interpreter)
+
 
 @suite.test("the store: latest, by revision, list, show, rm")
 def store():

@@ -4,10 +4,12 @@
 Both attach to one long-running program in the forky root. A function's self share is a mean of
 samples, so the two may differ by sampling error: 3 standard errors of the difference. Samples of
 wall time come in clumps (a preempted program shows the same stack many times), which makes the
-variance CLUMPING times that of independent ones (docs/statistics.md).
+variance CLUMPING times that of independent ones (docs/statistics.md). Tachyon drops the samples that
+it could not read, most of them of short calls, so by that part it may differ as well.
 """
 
 import math
+import re
 import subprocess
 import time
 
@@ -16,7 +18,7 @@ from livelib import SANITIZED, Suite, find_interpreter, fizeau
 SECONDS = 6
 CLUMPING = 5
 TARGET = """
-import math, time
+import math, random, time
 
 def short(n):
     return n * n % 7
@@ -42,11 +44,12 @@ def long_one():
 
 print("ready", flush=True)
 end = time.monotonic() + 60
+# No two rounds are alike, so that a sampler of a fixed interval does not keep step with them.
 while time.monotonic() < end:
-    middle(200)
-    sum(generator(150))
-    deep(30)
-    long_one()
+    for function in random.sample([lambda: middle(200), lambda: sum(generator(150)),
+                                   lambda: deep(30), long_one], 4):
+        for i in range(random.randrange(3)):
+            function()
 """
 
 suite = Suite()
@@ -85,6 +88,7 @@ def same_shares():
             assert result.returncode == 0, result.stderr
             output = theirs.communicate(timeout=60)[0]
             assert theirs.returncode == 0, output
+            dropped = float(re.search(r"Error rate: ([\d.]+)", output.decode())[1]) / 100
             theirs, n = self_shares(open(theirs_file).read())
             ours, m = self_shares(open(ours_file).read())
         finally:
@@ -97,10 +101,11 @@ def same_shares():
     for name in sorted(set(theirs) | set(ours), key=str):
         a, b = theirs.get(name, 0), ours.get(name, 0)
         p = (a * n + b * m) / (n + m)
-        allowed = 3 * math.sqrt(CLUMPING * p * (1 - p) * (1 / n + 1 / m))
+        allowed = 3 * math.sqrt(CLUMPING * p * (1 - p) * (1 / n + 1 / m)) + dropped
         worst = max(worst, abs(a - b))
         assert abs(a - b) <= allowed, f"{name}: Tachyon {a:.3f} of {n}, fizeau {b:.3f} of {m}"
-    return f"{len(ours)} functions, largest difference {100 * worst:.2f} points"
+    return (f"{len(ours)} functions, largest difference {100 * worst:.2f} points; Tachyon dropped "
+            f"{100 * dropped:.1f} %")
 
 
 suite.main()

@@ -367,4 +367,81 @@ def _():
             check_close(got[:, 1], [p for _, p in wanted], 1e-6)
 
 
+# ---- pairs ----
+
+def say_pairs(looks, margin, first, second):
+    return ("pairs", looks, margin, *first, *second)
+
+
+@suite.test("pairs: the interval of the median ratio is the sign test's")
+def _():
+    random = generator(11)
+    cases = [(n, looks, random.lognormal(0, 0.1, n), random.lognormal(0.02, 0.1, n))
+             for n in (1, 2, 7, 8, 9, 12, 16, 25, 40, 41, 100, 333) for looks in (1, 2, 4, 7)]
+    answers = call(*[say_pairs(looks, 0.05, a, b) for n, looks, a, b in cases])
+    for (n, looks, first, second), (change, low, high, decided) in zip(cases, answers):
+        ratio = np.sort(second / first - 1)
+        check_close(change, np.median(ratio))
+        ranks = np.arange(n // 2 + 1)
+        k = ranks[2 * stats.binom.cdf(ranks - 1, n, 0.5) <= 0.05 / looks].max()
+        if k == 0 or n < 8:
+            assert math.isnan(low) and math.isnan(high) and not decided, (n, looks, low)
+            continue
+        check_close([low, high], [ratio[k - 1], ratio[n - k]])
+        assert decided == (low > 0 or high < 0 or (low > -0.05 and high < 0.05)), (n, low, high)
+
+
+def run_pairs(random, truth, noise, margin, programs=1000, most=40):
+    """Programs that are timed as ci does: a look after 8, 16, 32, ... pairs until one decides.
+    What each said last."""
+    # Both meet a machine that becomes slower and faster.
+    machine = np.cumsum(random.normal(0, 0.02, (programs, most)), axis=1)
+    first, second = (np.exp(machine + noise(random, (programs, most))) for _ in range(2))
+    second *= truth
+    looks = [n for n in (8, 16, 32) if n < most] + [most]
+    last = np.full((programs, 4), np.nan)
+    going = np.arange(programs)
+    for n in looks:
+        last[going] = call(*[say_pairs(len(looks), margin, first[i, :n], second[i, :n])
+                             for i in going])
+        going = going[last[going, 3] == 0]
+        if not len(going):
+            break
+    return last.T
+
+
+def normal(scale):
+    return lambda random, size: random.normal(0, scale, size)
+
+
+def disturbed(random, size):
+    """Every tenth run takes up to twice as long."""
+    return random.normal(0, 0.02, size) + (random.random(size) < 0.1) * random.exponential(0.3, size)
+
+
+@suite.test("pairs: with all looks they are wrong in at most one of twenty")
+def _():
+    random = generator(12)
+    said = []
+    for noise in (normal(0.02), normal(0.2), disturbed):
+        for truth in (1.0, 1.03):
+            _, low, high, _ = run_pairs(random, truth, noise, 0.02)
+            wrong = np.mean((low > truth - 1) | (high < truth - 1))
+            said.append(f"{wrong:.1%}")
+            # Of 1,000 programs: three standard errors more.
+            assert wrong <= 0.07, (truth, wrong)
+    return ", ".join(said)
+
+
+@suite.test("pairs: a tenth slower is found, and no change is called none")
+def _():
+    random = generator(13)
+    _, low, high, _ = run_pairs(random, 1.1, normal(0.03), 0.02)
+    found = np.mean(low > 0)
+    _, low, high, _ = run_pairs(random, 1.0, normal(0.01), 0.02)
+    same = np.mean((low > -0.02) & (high < 0.02))
+    assert found >= 0.95 and same >= 0.9, (found, same)
+    return f"{found:.1%}, {same:.1%}"
+
+
 suite.main()

@@ -132,9 +132,15 @@ def reports_agree(*arguments):
     verdict = answer["verdict"]
     headline = " ".join(re.split(r"\n(?! )", text)[0].split())
     assert f"### {headline}\n" in markdown, (headline, markdown)
-    if verdict["smallest_visible_pct"] is not None:
+    assert headline.startswith(verdict["text"] + ": "), (headline, verdict)
+    assert ("reason" in verdict) == (verdict["word"] == "unknown"), verdict
+    assert (verdict["change_pct"] is None) == (answer["scale"]["mode"] == "share"), verdict
+    if verdict["change_pct"] is not None and verdict["method"] != "identical":
         assert f"[{verdict['low']:+.1f} %, {verdict['high']:+.1f} %]" in headline, headline
-        assert f"{verdict['smallest_visible_pct']:.1f} %" in " ".join(text.split()), text
+    if verdict["method"] != "identical":
+        assert f"{verdict['smallest_visible_pct']:.1f} %" in verdict["power"], verdict
+        assert verdict["power"] in " ".join(text.split()), text
+        assert verdict["power"] in markdown, markdown
     return answer
 
 
@@ -182,13 +188,56 @@ def long_comment():
     with tempfile.TemporaryDirectory() as folder:
         pair = [pathlib.Path(folder) / name for name in ("a.folded", "b.folded")]
         pair[0].write_text(lines(1000), encoding="utf-8")
-        pair[1].write_text(lines(20000), encoding="utf-8")
+        pair[1].write_text(lines(3000), encoding="utf-8")
         text = report("markdown", *pair, "--scale", "time", "--limit", "100000")
     assert 30000 < len(text.encode()) <= 60000, len(text)
     assert "more functions" in text and "How it was measured" in text
     for row in (line for line in text.splitlines() if line.startswith("| ")):
         assert row.count("|") == 7, row
     assert not re.search(r"[`*_@!\[]|<script", text.replace("**", "").replace("[+", "").replace("[-", "")), text[:3000]
+
+
+@suite.test("a comment stays below 60 kB for a huge diff, and its picture shows verdicts")
+def huge_comment():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = [pathlib.Path(folder) / name for name in ("a.folded", "b.folded")]
+        for side, path in enumerate(pair):
+            path.write_text("".join(
+                f"{'m' * 90}{i % 50};{'caller' * 30}{i // 40};{'renamed' if side and i % 7 == 0 else 'f'}"
+                f"{'x' * 150}{i} {9000 if side and i % 25 == 0 else 200}\n"
+                for i in range(20000)), encoding="utf-8")
+        report_file = pathlib.Path(folder) / "a b.md"
+        done = fizeau("diff", *map(str, pair), "-o", str(report_file), "--scale", "time",
+                      "--limit", "1000000")
+        assert done.returncode == 0, done.stderr
+        text = report_file.read_bytes()
+        assert 30000 < len(text) <= 60000, len(text)
+        assert b"How it was measured" in text and b"more lines; text, JSON and page" in text
+        assert b"\n![Call paths that changed](a%20b.md.svg)\n" in text
+        assert f"wrote {report_file}.svg" in done.stderr, done.stderr
+        small = (pathlib.Path(folder) / "a b.md.svg").read_text(encoding="utf-8")
+        assert len(small) < 400000, len(small)
+
+
+@suite.test("a picture is hatched where nothing can be told, and grey only where nothing changed")
+def picture():
+    pair = VECTORS / "base.bin", VECTORS / "head.bin"
+    answer = json.loads(report("json", *pair))
+    text = report("svg", *pair, "-o", "-")
+    frames = re.findall(r'<title>(.*?)\n.*?</title><rect class="(c\d+)', text, re.S)
+    verdicts = {html.escape(f["name"], quote=False): f for f in answer["functions"]}
+    classes = {"changed": {f"c{i}" for i in range(1, 11)}, "unchanged": {"c0"}, "unknown": {"c11"}}
+    told = set()
+    for name, colour in frames:
+        f = verdicts[name]
+        if colour == "c12" or f["state"] == "removed" or not (f["base_self"] or f["head_self"]):
+            continue
+        assert colour in classes[f["self_verdict"]] | {"c10", "c0"}, (name, colour, f)
+        told.add(colour)
+    assert "c11" in told, told
+    assert answer["verdict"]["text"] in text and "Cannot tell</text>" in text
+    plain = report("svg", *pair, "-o", "-", "--palette", "tachyon")
+    assert "Within 15 %" in plain and "Cannot tell</text>" not in plain
 
 
 if __name__ == "__main__":

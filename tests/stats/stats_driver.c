@@ -17,6 +17,7 @@
 #include "stats/exposure.h"
 #include "stats/jitter.h"
 #include "stats/order.h"
+#include "stats/pairs.h"
 #include "stats/power.h"
 #include "stats/quasi.h"
 #include "stats/visit.h"
@@ -254,6 +255,21 @@ static void call_changepoint(struct args *a)
 	}
 }
 
+/* looks, margin, then the times of the first program, and as many of the second */
+static void call_pairs(struct args *a)
+{
+	unsigned looks = (unsigned)take(a);
+	double margin = take(a);
+	size_t n;
+	const double *times = rest(a, &n);
+	struct fz_pairs p = fz_pairs_test(times, times + n / 2, (unsigned)n / 2, looks, margin);
+
+	say(p.change);
+	say(p.low);
+	say(p.high);
+	say(p.decided);
+}
+
 static const struct call {
 	const char *name;
 	void (*run)(struct args *a);
@@ -273,6 +289,7 @@ static const struct call {
 	{ "jitter", call_jitter },
 	{ "power", call_power },
 	{ "changepoint", call_changepoint },
+	{ "pairs", call_pairs },
 };
 
 static void run_line(char *line, struct args *a)

@@ -396,6 +396,26 @@ static void threads_and_cells(void **state)
 	assert_int_equal(h.d->cells[2].thread, 2);
 }
 
+/* A process that was just forked may show a thread of its parent, never sampled. */
+static void threads_without_samples_are_left_out(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("", 0);
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+
+	fz_profile_thread(a, &(struct fz_thread){ .pid = 2, .tid = 1, .is_main = true });
+	add_named(a, 10, 1);
+	a->threads[a->samples.thread[0]].is_main = true;
+	add_named(b, 10, 1);
+	b->threads[0].is_main = true;
+	fz_profile_thread(b, &(struct fz_thread){ .pid = 3, .tid = 3 });
+	assert_int_equal(fz_diff_new(a, b, &names, &d, NULL), 0);
+	assert_int_equal(d->thread_count, 1);
+	assert_int_equal(d->threads[0].on_side[FZ_BASE], a->samples.thread[0]);
+	assert_int_equal(d->threads[0].on_side[FZ_HEAD], 0);
+}
+
 static void inverted_nodes_keep_function_costs(void **state)
 {
 	(void)state;
@@ -577,6 +597,7 @@ int main(void)
 		cmocka_unit_test(exact_keeps_what_names_forgives),
 		cmocka_unit_test(same_names_of_a_file_match_in_order),
 		cmocka_unit_test(threads_and_cells),
+		cmocka_unit_test(threads_without_samples_are_left_out),
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),

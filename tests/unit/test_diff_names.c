@@ -48,6 +48,28 @@ static void library_files_lose_version_and_prefix(void **state)
 	fz_arena_release(&arena);
 }
 
+/* Below Python there is code that was compiled elsewhere. */
+static void python_files_say_the_root(void **state)
+{
+	(void)state;
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		hand_profile("Objects/call.c:c:1;/build/x.c:x:1;/h/p/a.py:m:1;/h/p/q/b.py:n:1;/h/p/"
+			     "q/ext.c:e:1 1\n",
+			     0);
+
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (fz_str_ends(p->strings[p->functions[i].file], ".c"))
+			p->functions[i].kind = FZ_KIND_NATIVE;
+	const struct fz_name *names = fz_names_of(p, &arena);
+	assert_str(file_of(p, names, "c"), "Objects/call.c");
+	assert_str(file_of(p, names, "x"), "/build/x.c");
+	assert_str(file_of(p, names, "m"), "a.py");
+	assert_str(file_of(p, names, "n"), "q/b.py");
+	assert_str(file_of(p, names, "e"), "q/ext.c");
+	fz_arena_release(&arena);
+}
+
 static void expect_pair(const char *base, const char *head, const char *function,
 			const char *base_file, const char *head_file)
 {
@@ -122,6 +144,9 @@ static void function_names(void **state)
 		{ "0x1f and 0x2e", "0x... and 0x...", FZ_KIND_UNKNOWN },
 		{ "0x", "0x", FZ_KIND_UNKNOWN },
 		{ "Task-12", "Task", FZ_KIND_TASK },
+		{ "<task Task-12>", "<task Task>", FZ_KIND_TASK },
+		{ "<task Task-x>", "<task Task-x>", FZ_KIND_TASK },
+		{ "<task Task-7 (2 parents)>", "<task Task (2 parents)>", FZ_KIND_TASK },
 		{ "Task-12", "Task-12", FZ_KIND_PYTHON },
 		{ "42", "42", FZ_KIND_NATIVE },
 	};
@@ -139,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(library_files_lose_version_and_prefix),
+		cmocka_unit_test(python_files_say_the_root),
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(weaker_side_decides_about_files),
 		cmocka_unit_test(function_names),

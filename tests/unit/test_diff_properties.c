@@ -447,7 +447,7 @@ static void expect_folded(const char *result, enum fz_match match, bool scaled)
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 
 	assert_non_null(want);
-	fz_report_folded_diff(d, scaled, out);
+	fz_report_folded_diff(d, NULL, scaled, out);
 	fz_auto(fz_free_ptr) char *ours = sorted(fz_output_buffer(out)->p);
 	fz_auto(fz_free_ptr) char *theirs = sorted(want);
 	assert_string_equal(ours, theirs);

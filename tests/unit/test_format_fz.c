@@ -196,10 +196,12 @@ static void test_late_facts(void **state)
 	(void)state;
 	assert_int_equal(fz_fz_writer_new(fd, p, &w, &err), 0);
 	fz_profile_set_fact(p, "host", FZ_STR("first"));
+	fz_profile_set_fact(p, "build", FZ_STR("of a helper"));
 	fz_fz_writer_add(w, &(struct fz_sample){ .stack = leaves[0] }, &weight);
 	assert_int_equal(fz_fz_writer_flush(w, &err), 0);
 	p->threads[0].name = fz_profile_string(p, FZ_STR("worker"));
 	fz_profile_set_fact(p, "host", FZ_STR("second"));
+	fz_profile_set_fact(p, "build", FZ_STR(""));
 	fz_profile_add_run(p, &(struct fz_run){ 5, 7 });
 	p->quality = (struct fz_quality){ .known = true, .taken = 9, .rejected = { 1, 2, 3, 4 } };
 	fz_profile_add_source(p, fz_profile_string(p, FZ_STR("/app/main.py")),
@@ -211,6 +213,7 @@ static void test_late_facts(void **state)
 	assert_string_equal(fz_profile_text(q, q->threads[0].name).p, "worker");
 	assert_true(q->threads[0].is_main);
 	assert_string_equal(fz_profile_fact(q, "host").p, "second");
+	assert_int_equal(fz_profile_fact(q, "build").n, 0);
 	assert_int_equal(q->run_count, 1);
 	assert_int_equal(q->runs[0].duration_ns, 7);
 	assert_int_equal(q->quality.rejected[3], 4);
@@ -218,6 +221,29 @@ static void test_late_facts(void **state)
 		fz_profile_source(q, fz_profile_string(q, FZ_STR("/app/main.py")));
 	assert_non_null(s);
 	assert_string_equal(s->text, "print(1)\n");
+}
+
+/* Facts alone are those that everything would have, and nothing else is read. */
+static void test_facts_only(void **state)
+{
+	size_t n;
+	fz_auto(fz_free_ptr) char *data = record(&n, true);
+	fz_auto(fz_profile_freep) struct fz_profile *whole = load(data, n);
+	fz_auto(fz_profile_freep) struct fz_profile *facts = fz_profile_new();
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_input_open_memory(data, n, "test.fz", &in, &err), 0);
+	assert_int_equal(fz_format_fz.read_facts(in, facts, &err), 0);
+	assert_int_equal(facts->samples.n, 0);
+	assert_int_equal(facts->stack_count, 0);
+	assert_true(facts->recording.complete);
+	assert_int_equal(facts->quality.dropped_bytes, 0);
+	assert_int_equal(facts->fact_count, whole->fact_count);
+	assert_string_equal(fz_profile_fact(facts, "command").p, "python3 app.py");
+	assert_string_equal(facts->metrics[0].name, whole->metrics[0].name);
+	assert_int_equal(facts->run_count, whole->run_count);
 }
 
 /* A full disk: what was written before is readable, and the error is reported. */
@@ -299,10 +325,11 @@ static void test_vectors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_size),      cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_damage),    cmocka_unit_test(test_shift),
-		cmocka_unit_test(test_vectors),   cmocka_unit_test(test_late_facts),
-		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_size),       cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_damage),     cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_facts_only), cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_late_facts), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_rounding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

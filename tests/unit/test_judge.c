@@ -12,6 +12,7 @@
 #include "diff/diff.h"
 #include "diff/judge.h"
 #include "format/format.h"
+#include "profile/merge.h"
 
 /* ---- recordings: main calls f0 .. f29, the k-th with a share of 1/(k + 3) ---- */
 
@@ -24,6 +25,7 @@ struct script {
 	int changed;   /* this function ... */
 	double factor; /* ... costs so much more */
 	bool unordered;
+	bool single; /* visits of one sample, not of 1 to 4 */
 	bool complete;
 	int64_t interval;
 };
@@ -77,7 +79,7 @@ static void add_run(struct fz_profile *p, const struct script *s, uint16_t run, 
 
 		while (f < FUNCTIONS - 1 && (at -= cost_of(s, f)) > 0)
 			f++;
-		for (int n = 1 + (int)(4 * uniform()); n > 0; n--, left--) {
+		for (int n = s->single ? 1 : 1 + (int)(4 * uniform()); n > 0; n--, left--) {
 			struct fz_sample sample = { .run = run,
 						    .thread = thread,
 						    .stack = stack_of(p, f),
@@ -260,13 +262,72 @@ static void test_paths(void **state)
 	for (uint32_t i = 0; i < v.d->node_count; i++) {
 		bool is_f4 = v.d->nodes[i].function == f4;
 
-		assert_int_equal(v.j->path_self[i].verdict,
-				 is_f4 ? FZ_VERDICT_CHANGED : FZ_VERDICT_UNKNOWN);
+		if (is_f4)
+			assert_int_equal(v.j->path_self[i].verdict, FZ_VERDICT_CHANGED);
+		else
+			assert_int_not_equal(v.j->path_self[i].verdict, FZ_VERDICT_CHANGED);
 		assert_int_equal(isnan(v.j->path_self[i].low), !is_f4);
 		/* One path: it is the function. */
 		if (is_f4)
 			assert_true(fabs(v.j->path_self[i].low - v.j->self[f4].low) < 1);
 	}
+}
+
+/* Paths of an unchanged function are unchanged, but not where they changed against each other. */
+static void test_unchanged_paths(void **state)
+{
+	struct script many = usual;
+	uint32_t unchanged = 0;
+
+	(void)state;
+	seed = 15;
+	many.samples = 300000;
+	struct fz_profile *a = record(&many), *b = record(&many);
+	uint32_t other = fz_profile_stack(
+		b, FZ_NONE,
+		fz_profile_frame_named(b, FZ_STR("other"), FZ_STR("app.py"), 90, FZ_KIND_PYTHON));
+	uint32_t f0 = stack_of(b, 0), moved = 0;
+	uint32_t elsewhere = fz_profile_stack(b, other, b->stacks[f0].frame);
+	for (size_t row = 0; row < b->samples.n; row++)
+		if (b->samples.stack[row] == f0 && moved++ % 2)
+			b->samples.stack[row] = elsewhere;
+	judged v = judge_pair(a, b, FZ_SCALE_TIME);
+	uint32_t f = function_named(v.d, "f0");
+
+	for (uint32_t i = 0; i < v.d->node_count; i++) {
+		enum fz_verdict function = v.j->self[v.d->nodes[i].function].verdict;
+		if (v.d->nodes[i].function == f)
+			assert_int_equal(v.j->path_self[i].verdict, FZ_VERDICT_UNKNOWN);
+		else if (function == FZ_VERDICT_UNCHANGED)
+			assert_int_equal(v.j->path_self[i].verdict, FZ_VERDICT_UNCHANGED);
+		unchanged += v.j->path_self[i].verdict == FZ_VERDICT_UNCHANGED;
+	}
+	assert_true(unchanged > 10);
+}
+
+/* By share nothing can be said about the run, but about what would have shown of a function; more
+ * runs show more, and the estimate of how many agrees with what they then do. */
+static void test_shares(void **state)
+{
+	struct script base = usual;
+
+	(void)state;
+	seed = 16;
+	struct fz_profile *a = record(&base), *b = record(&base);
+	judged one = judge_pair(a, b, FZ_SCALE_SHARE);
+	assert_int_equal(one.j->run.word, FZ_RUN_UNKNOWN);
+	assert_true(isnan(one.j->run.change) && isnan(one.j->run.low) && isnan(one.j->run.p));
+	assert_true(one.j->run.visible_share == FZ_JUDGE_TYPICAL_SHARE);
+	assert_true(one.j->run.smallest_visible > 0.002);
+	assert_true(one.j->run.smallest_visible < FZ_JUDGE_TYPICAL_SHARE);
+	base.runs = 5;
+	a = record(&base);
+	b = record(&base);
+	judged five = judge_pair(a, b, FZ_SCALE_SHARE);
+	assert_int_equal(five.j->method, FZ_JUDGE_RUNS);
+	assert_int_equal(five.j->run.word, FZ_RUN_UNKNOWN);
+	assert_true(five.j->run.smallest_visible < one.j->run.smallest_visible);
+	assert_true(five.j->run.more_runs == 0);
 }
 
 static void test_swap(void **state)
@@ -297,6 +358,60 @@ static void test_swap(void **state)
 		assert_true(fabs(x->low + y->high) <= 1e-6 * fabs(x->low));
 	}
 	assert_int_equal(there.j->run.word == FZ_RUN_SLOWER, back.j->run.word == FZ_RUN_FASTER);
+}
+
+/* Every fourth sample of one side, at four times the interval, as a slower sampler would have taken
+ * it: estimates stay where they were, intervals get wider, and nothing else is called changed. */
+static void test_thinning(void **state)
+{
+	struct script base = usual, head = usual;
+	struct fz_profile *thin = fz_profile_new();
+	double widths[2] = { 0 };
+	uint32_t f4;
+
+	(void)state;
+	seed = 17;
+	head.changed = 4;
+	head.factor = 3;
+	base.single = head.single = true;
+	struct fz_profile *a = record(&base), *b = record(&head);
+	struct fz_error err;
+	assert_int_equal(fz_profile_merge(thin, b, &err), 0);
+	thin->samples.n = 0;
+	thin->metrics[0].each = 4 * usual.interval;
+	thin->recording.interval_ns = 4 * usual.interval;
+	for (size_t row = 3; row < b->samples.n; row += 4) {
+		struct fz_sample sample = { .thread = b->samples.thread[row],
+					    .stack = b->samples.stack[row],
+					    .time = b->samples.time[row] };
+		fz_profile_add_sample(thin, &sample, NULL);
+	}
+	struct fz_profile *a2 = fz_profile_new();
+	assert_int_equal(fz_profile_merge(a2, a, &err), 0);
+	judged full = judge_pair(a, b, FZ_SCALE_TIME);
+	judged thinned = judge_pair(a2, thin, FZ_SCALE_TIME);
+
+	f4 = function_named(thinned.d, "f4");
+	assert_int_equal(thinned.j->self[f4].verdict, FZ_VERDICT_CHANGED);
+	assert_true(fabs(thinned.j->run.change - full.j->run.change) < 0.01);
+	for (uint32_t i = 0; i < thinned.d->function_count; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "%.*s", (int)thinned.d->functions[i].name.n,
+			 thinned.d->functions[i].name.p);
+		const struct fz_judged *x = &thinned.j->self[i];
+		uint32_t of_full = function_named(full.d, name);
+		const struct fz_judged *y = &full.j->self[of_full];
+		const struct fz_diff_cost *cost = &full.d->functions[of_full].cost;
+		double change = fz_diff_delta(full.d, cost->self[FZ_BASE], cost->self[FZ_HEAD]);
+
+		/* main has all of the difference below it. */
+		if (i != f4 && strcmp(name, "main") != 0)
+			assert_int_not_equal(x->verdict, FZ_VERDICT_CHANGED);
+		widths[0] += y->high - y->low;
+		widths[1] += x->high - x->low;
+		assert_true(x->low <= change && change <= x->high);
+	}
+	assert_true(widths[1] > widths[0]);
 }
 
 /* Half of one function's samples could not be read in the head: neither it nor the marker is
@@ -460,11 +575,19 @@ static void test_recordings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_same_program),
-		cmocka_unit_test(test_one_run),      cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_swap),         cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_several_runs), cmocka_unit_test(test_approximate),
-		cmocka_unit_test(test_counts),       cmocka_unit_test(test_nothing_to_judge),
+		cmocka_unit_test(test_same_file),
+		cmocka_unit_test(test_same_program),
+		cmocka_unit_test(test_one_run),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_unchanged_paths),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_thinning),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_several_runs),
+		cmocka_unit_test(test_approximate),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_nothing_to_judge),
 		cmocka_unit_test(test_recordings),
 	};
 

@@ -42,17 +42,6 @@ struct world {
 static uint64_t runtime[128]; /* begins with the table; writable, hence searched for the cookie */
 static struct world *world;
 
-static const struct {
-	uint16_t at;
-	uint32_t value;
-} free_threaded[] = {
-	{ 16, 1 },    { 168, 7960 }, { 352, OWNER }, { 368, TLBC_INDEX }, { 376, 240 },
-	{ 384, 128 }, { 392, 136 },  { 400, 144 },   { 408, 152 },        { 416, 84 },
-	{ 448, 232 }, { 456, 224 },  { 464, 32 },    { 472, 24 },         { 480, 440 },
-	{ 488, 40 },  { 688, 56 },   { 696, 32 },    { 704, 48 },         { 712, 80 },
-	{ 720, 48 },  { 728, 32 },   { 736, 56 },    { 744, 72 },
-};
-
 static uint64_t address(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
@@ -135,8 +124,8 @@ static void make_world(void)
 	put(world->thread, 80, address(world->frames[2]));
 	put(world->interp, 7336, address(world->thread));
 	memcpy(runtime, python_table_315, sizeof(python_table_315));
-	for (size_t i = 0; i < FZ_ARRAY_LEN(free_threaded); i++)
-		put(runtime, free_threaded[i].at, free_threaded[i].value);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(python_free_threaded_315); i++)
+		put(runtime, python_free_threaded_315[i].at, python_free_threaded_315[i].value);
 	put(runtime, 936, address(world->interp));
 }
 

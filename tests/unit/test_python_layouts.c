@@ -94,7 +94,7 @@ static void test_versions(void **state)
 static void check_invariants(const struct fz_py_layout *l)
 {
 	const uint32_t *p = &l->runtime.interpreters_head;
-	const uint32_t *end = &l->dict.values + 1;
+	const uint32_t *end = &l->coro.type_flags + 1;
 
 	for (; p < end; p++)
 		assert_true(*p == FZ_PY_ABSENT || *p <= 2 * SIZE_LIMIT);

@@ -43,6 +43,36 @@ static void numbers_are_divided_and_read_back(void **state)
 	fz_columns_release(&c);
 }
 
+static void what_hardly_differs_is_written_as_differences(void **state)
+{
+	enum { N = 1000 };
+	static int64_t base[N], near[N], far[N];
+	struct fz_columns c = { 0 };
+
+	(void)state;
+	for (int64_t i = 0; i < N; i++) {
+		base[i] = (int64_t)(fz_hash64((uint64_t)i) >> 50) * 10;
+		near[i] = base[i] + (i % 3 - 1) * 10;
+		far[i] = 70;
+	}
+	fz_columns_numbers(&c, "base", base, N);
+	fz_columns_beside(&c, "near", near, base, N);
+	fz_columns_beside(&c, "far", far, base, N);
+	fz_columns_numbers(&c, "next", far, N);
+	assert_int_equal(c.count, 4);
+	assert_int_equal(c.list[1].type, 'd');
+	assert_int_equal(c.list[1].size, N);
+	assert_int_equal(c.list[2].type, 'u');
+	assert_int_equal(c.list[2].at, c.list[1].at + N);
+	assert_int_equal(c.list[3].at, c.list[2].at + N);
+	struct fz_cursor d = column(&c, 1), u = column(&c, 2);
+	for (size_t i = 0; i < N; i++) {
+		assert_int_equal(base[i] + fz_cursor_zigzag(&d) * c.list[1].unit, near[i]);
+		assert_int_equal((int64_t)fz_cursor_varint(&u) * c.list[2].unit, far[i]);
+	}
+	fz_columns_release(&c);
+}
+
 static size_t decode_base64(const char *text, size_t n, uint8_t *out)
 {
 	static const char digits[] =
@@ -68,9 +98,20 @@ static void the_blob_survives_deflate_and_base64(void **state)
 	struct fz_output *out = fz_output_memory();
 
 	(void)state;
+	/* Each kind of column: noise, small numbers, repetitions, none, text. */
 	for (int64_t i = 0; i < N; i++)
 		v[i] = (int64_t)(fz_hash64((uint64_t)i) >> 20);
 	fz_columns_numbers(&c, "noise", v, N);
+	for (int64_t i = 0; i < N; i++)
+		v[i] &= 7;
+	fz_columns_numbers(&c, "small", v, N);
+	for (int64_t i = 0; i < N; i++)
+		v[i] = i % 100;
+	fz_columns_numbers(&c, "repeated", v, N);
+	fz_columns_numbers(&c, "none", v, 0);
+	fz_columns_begin_strings(&c, "text");
+	fz_columns_string(&c, FZ_STR("name"));
+	fz_columns_end_strings(&c);
 	fz_columns_write(&c, out);
 	struct fz_buf *text = fz_output_buffer(out);
 	assert_int_equal(text->n % 4, 0);
@@ -251,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_divided_and_read_back),
+		cmocka_unit_test(what_hardly_differs_is_written_as_differences),
 		cmocka_unit_test(the_blob_survives_deflate_and_base64),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(the_same_profile_gives_the_same_page),

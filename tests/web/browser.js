@@ -45,7 +45,7 @@ async function withPage(file, options, body) {
 function readTree(page) {
 	return page.evaluate(() => {
 		const { data, flame } = fizeau;
-		const { tree, w, x } = flame.picture;
+		const { tree, w } = flame.picture;
 		const { functions } = data;
 		const keys = [""], nodes = [];
 		for (let i = 1; i < tree.n; i++) {
@@ -53,7 +53,7 @@ function readTree(page) {
 			const name = functions.names[f], file = functions.files[functions.file[f]];
 			keys[i] = `${keys[tree.parent[i]]}|${name}\n${file}`;
 			nodes.push({
-				key: keys[i], i, name, file, depth: tree.depth[i], w: w[i], x: x[i], parent: tree.parent[i],
+				key: keys[i], i, name, file, depth: tree.depth[i], w: w[i], x: flame.picture.placeOf(i), parent: tree.parent[i],
 				base: { self: tree.self[0][i], total: tree.total[0][i] },
 				head: { self: tree.self[1][i], total: tree.total[1][i] },
 			});

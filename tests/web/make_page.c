@@ -2,16 +2,20 @@
 /* Pages for the browser tests, straight from the library:
  *
  *   make_page profile IN OUT.html [option]...
- *   make_page diff BASE HEAD OUT.html [option]...       (or OUT.svg)
- *   options: inverted, no-source, tachyon, share, time, exact, source=FILE=TEXT_FILE,
- *   base-source=FILE=TEXT_FILE
+ *   make_page diff BASE HEAD OUT.html [option]...       (or OUT.svg, OUT.json)
+ *   options: inverted, no-source, tachyon, share, time, exact, names, force,
+ *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
+ *   heatmap (OUT not ending in .html: a folder)
  *
  * IN "empty" is a profile without samples. `source` stores the text of a file in the (head)
- * profile, as a recorder does; formats of text carry none.
+ * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
+ * `opcodes` a line 12007 is line 7 at instruction 12 of Python 3.MINOR.
  */
 #include "diff/diff.h"
 #include "format/format.h"
+#include "report/heatmap.h"
 #include "report/html.h"
+#include "report/json.h"
 #include "report/svg.h"
 
 #include <stdio.h>
@@ -20,7 +24,9 @@ struct arguments {
 	struct fz_html_options html;
 	struct fz_diff_options diff;
 	const char *source[FZ_SIDES];
-	bool svg;
+	uint8_t minor[FZ_SIDES];
+	bool benchmarks;
+	bool svg, json, heatmap;
 };
 
 static const char *after(const char *text, const char *prefix)
@@ -34,7 +40,9 @@ static bool parse_option(struct arguments *a, const char *text)
 {
 	const char *value;
 
-	if (strcmp(text, "inverted") == 0)
+	if (strcmp(text, "heatmap") == 0)
+		a->heatmap = true;
+	else if (strcmp(text, "inverted") == 0)
 		a->html.inverted = true;
 	else if (strcmp(text, "no-source") == 0)
 		a->html.no_source = true;
@@ -44,12 +52,22 @@ static bool parse_option(struct arguments *a, const char *text)
 		a->diff.scale = FZ_SCALE_SHARE;
 	else if (strcmp(text, "time") == 0)
 		a->diff.scale = FZ_SCALE_TIME;
+	else if (strcmp(text, "force") == 0)
+		a->diff.force = true;
+	else if (strcmp(text, "names") == 0)
+		a->diff.match = FZ_MATCH_NAMES;
 	else if (strcmp(text, "exact") == 0)
 		a->diff.match = FZ_MATCH_EXACT;
 	else if ((value = after(text, "source=")))
 		a->source[FZ_HEAD] = value;
 	else if ((value = after(text, "base-source=")))
 		a->source[FZ_BASE] = value;
+	else if ((value = after(text, "opcodes=")))
+		a->minor[FZ_HEAD] = (uint8_t)atoi(value);
+	else if ((value = after(text, "base-opcodes=")))
+		a->minor[FZ_BASE] = (uint8_t)atoi(value);
+	else if (strcmp(text, "benchmarks") == 0)
+		a->benchmarks = true;
 	else
 		return false;
 	return true;
@@ -80,6 +98,54 @@ static void store_source(struct fz_profile *p, const char *argument)
 	free(text);
 }
 
+/* What of its lines is an instruction. */
+static void part_opcodes(struct fz_profile *p, uint8_t minor)
+{
+	if (!minor)
+		return;
+	p->recording.python[0] = 3;
+	p->recording.python[1] = minor;
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		p->frames[i].opcode = (uint8_t)(p->frames[i].line / 1000);
+		p->frames[i].line %= 1000;
+	}
+}
+
+/* As if it were counted: what the stacks begin with are names of benchmarks. */
+static void make_benchmarks(struct fz_profile *p)
+{
+	p->metrics[0].name = "instructions";
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (p->stacks[i].parent == FZ_NONE)
+			p->functions[p->frames[p->stacks[i].frame].function].kind = FZ_KIND_MARKER;
+}
+
+static void write_json(const struct fz_diff *d, struct fz_output *out)
+{
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
+
+	fz_report_json_diff(d, j, out);
+}
+
+static int write_heatmap(const struct arguments *a, const struct fz_profile *base,
+			 const struct fz_profile *head, const char *path, struct fz_error *err)
+{
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	bool folder = !fz_str_ends(fz_str_of(path), ".html");
+	int r = base ? fz_diff_new(base, head, &a->diff, &d, err) : 0;
+
+	if (!r && folder)
+		return d ? fz_report_heatmap_diff_folder(d, &a->html, path, err)
+			 : fz_report_heatmap_profile_folder(head, &a->html, path, err);
+	if (!r)
+		r = fz_output_open(path, &out, err);
+	if (!r)
+		r = d ? fz_report_heatmap_diff(d, &a->html, out, err)
+		      : fz_report_heatmap_profile(head, &a->html, out, err);
+	return r ? r : fz_output_close(fz_steal(out), err);
+}
+
 static int write_page(const struct arguments *a, const struct fz_profile *base,
 		      const struct fz_profile *head, struct fz_output *out, struct fz_error *err)
 {
@@ -91,6 +157,10 @@ static int write_page(const struct arguments *a, const struct fz_profile *base,
 	int r = fz_diff_new(base, head, &a->diff, &d, err);
 	if (r)
 		return r;
+	if (a->json) {
+		write_json(d, out);
+		return 0;
+	}
 	return (a->svg ? fz_report_svg_diff : fz_report_html_diff)(d, &a->html, out, err);
 }
 
@@ -103,14 +173,23 @@ static int make(const struct arguments *a, const char *const in[FZ_SIDES], const
 
 	if (!r)
 		r = load(in[FZ_HEAD], &head, err);
-	if (!r)
-		r = fz_output_open(path, &out, err);
 	if (r)
 		return r;
-	if (base)
+	if (base) {
 		store_source(base, a->source[FZ_BASE]);
+		part_opcodes(base, a->minor[FZ_BASE]);
+	}
+	part_opcodes(head, a->minor[FZ_HEAD]);
 	store_source(head, a->source[FZ_HEAD]);
-	r = write_page(a, base, head, out, err);
+	if (a->benchmarks && base)
+		make_benchmarks(base);
+	if (a->benchmarks)
+		make_benchmarks(head);
+	if (a->heatmap)
+		return write_heatmap(a, base, head, path, err);
+	r = fz_output_open(path, &out, err);
+	if (!r)
+		r = write_page(a, base, head, out, err);
 	return r ? r : fz_output_close(fz_steal(out), err);
 }
 
@@ -131,7 +210,8 @@ int main(int argc, char **argv)
 	}
 	const char *in[FZ_SIDES] = { is_diff ? argv[2] : NULL, argv[is_diff ? 3 : 2] };
 	a.svg = fz_str_ends(fz_str_of(argv[1 + files]), ".svg");
-	a.diff.inverted = a.svg && a.html.inverted;
+	a.json = fz_str_ends(fz_str_of(argv[1 + files]), ".json");
+	a.diff.inverted = (a.svg || a.json) && a.html.inverted;
 	a.html.labels[FZ_BASE] = in[FZ_BASE];
 	a.html.labels[FZ_HEAD] = in[FZ_HEAD];
 	if (make(&a, in, argv[1 + files], &err)) {

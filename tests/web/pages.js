@@ -45,6 +45,13 @@ function diffPage(base, head, options = [], suffix = ".html") {
 	return make("diff", files, options, suffix);
 }
 
+// Page as the command line writes it, with verdicts.
+function cliPage(base, head) {
+	const out = newFile(".html");
+	execFileSync(process.env.FIZEAU, ["diff", writeProfile(base), writeProfile(head), "-o", out], { stdio: ["ignore", "ignore", "pipe"] });
+	return out;
+}
+
 // What the command line says about the same files.
 function cliJson(...args) {
 	return JSON.parse(execFileSync(process.env.FIZEAU, [...args, "--format", "json", "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28 }));
@@ -101,5 +108,5 @@ function pathCosts(samples, { inverted = false, tid } = {}) {
 }
 
 module.exports = {
-	cliJson, diffPage, folder, frame, nameOf, pathCosts, profilePage, random, someProgram, writeProfile, writeText,
+	cliJson, cliPage, diffPage, folder, frame, nameOf, newFile, pathCosts, profilePage, random, someProgram, writeProfile, writeText,
 };

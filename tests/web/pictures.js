@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The pictures in docs/images, made from real pages:
 //
-//   tests/web/pictures.js DIFF.html PROFILE.html FOLDER
+//   tests/web/pictures.js DIFF.html PROFILE.html FOLDER [every]
+//
+// `every`: not those, but each layout and view of the pages in both themes, wide and narrow, to look at.
 "use strict";
 const path = require("node:path");
 const { centreOf, closeBrowser, readTree, withPage } = require("./browser.js");
@@ -19,21 +21,42 @@ async function widestChange(page) {
 	return page.evaluate(() => document.querySelector(".spot .what").textContent);
 }
 
+const aFunction = (page) => page.evaluate(() => {
+	const name = document.querySelector(".spot .what").textContent;
+	fizeau.finder.findFunction(fizeau.data.functions.names.indexOf(name));
+});
+
 const pictures = [
 	["diff", "diff-light", { theme: "light" }, async (page) => point(page, await widestChange(page))],
 	["diff", "diff-dark", { theme: "dark" }],
-	["diff", "diff-narrow-light", { theme: "light", width: 700, height: 860 }],
-	["diff", "diff-narrow-dark", { theme: "dark", width: 700, height: 860 }],
+	["diff", "diff-narrow", { theme: "light", width: 700, height: 860 }],
 	["diff", "diff-removed", { theme: "light", hash: "elided=1" }],
+	["diff", "diff-union", { theme: "light", hash: "layout=union" }],
+	["diff", "diff-delta", { theme: "dark", hash: "layout=delta" }],
+	["diff", "diff-inverted", { theme: "dark", hash: "inverted=1" }],
+	["diff", "diff-sandwich", { theme: "light", hash: "tab=sandwich" }],
+	["diff", "diff-source", { theme: "light", hash: "tab=source" }],
 	["diff", "diff-table", { theme: "light", hash: "tab=table" }],
-	["profile", "flame-light", { theme: "light" }],
-	["profile", "flame-dark", { theme: "dark" }, (page) => page.evaluate(() => fizeau.findFunction(fizeau.data.functions.names.findIndex((n) => n === document.querySelector(".spot .what").textContent)))],
+	["diff", "diff-matches", { theme: "light", hash: "tab=matches" }],
+	["profile", "flame-dark", { theme: "dark" }, aFunction],
 ];
 
+// What `every` combines with themes and widths.
+const views = {
+	diff: ["", "layout=base", "layout=union", "layout=delta", "elided=1", "inverted=1", "elided=1&inverted=1", "up=1", "show=base", "show=head",
+		"by=total", "by=share", "by=surprise", "tab=sandwich", "tab=source", "tab=table", "tab=table&cost=total", "tab=matches", "verdict=changed", "swapped=1"],
+	profile: ["", "inverted=1", "by=total", "tab=sandwich", "tab=source", "tab=table"],
+};
+
+function everything() {
+	return Object.entries(views).flatMap(([kind, hashes]) => hashes.flatMap((hash) => ["light", "dark"].flatMap((theme) => [1400, 700].map((width) =>
+		[kind, [kind, hash.replace(/\W/g, "-") || "plain", theme, width].join("-"), { theme, width, hash }]))));
+}
+
 async function main() {
-	const [diff, profile, folder] = process.argv.slice(2);
+	const [diff, profile, folder, which] = process.argv.slice(2);
 	const files = { diff, profile };
-	for (const [kind, name, options, prepare] of pictures)
+	for (const [kind, name, options, prepare] of which === "every" ? everything() : pictures)
 		await withPage(files[kind], { height: 700, ...options }, async (page) => {
 			await prepare?.(page);
 			await page.waitForTimeout(50);

@@ -12,6 +12,9 @@ const { apart, ciede2000, contrast, kinds } = require("./vision.js");
 
 const names = ["same", "more 1", "more 2", "more 3", "more 4", "less 1", "less 2", "less 3", "less 4", "new"];
 const MORE = [1, 2, 3, 4], LESS = [5, 6, 7, 8], NEW = 9;
+// Neutral fills that a texture and a glyph tell apart: cannot tell, new but cannot tell, moved cost.
+const TEXTURED = [20, 21, 22];
+const SHARES = [12, 13, 14, 15, 16, 17, 18, 19], TASK = 24;
 
 function pairs(a, b) {
 	return a.flatMap((x) => b.map((y) => [x, y]));
@@ -21,6 +24,8 @@ function pairs(a, b) {
 const rules = [
 	["more and less", 20, pairs(MORE, LESS)],
 	["new and all others", 10, pairs([NEW], [0, ...MORE, ...LESS])],
+	["textured and changed", 10, pairs(TEXTURED, [...MORE, ...LESS, NEW])],
+	["tasks and shares", 10, pairs([TASK], SHARES)],
 	["steps", 10, [[0, 1], [1, 2], [2, 3], [3, 4], [0, 5], [5, 6], [6, 7], [7, 8]]],
 ];
 
@@ -30,7 +35,9 @@ async function withPalettes(body) {
 	await withPage(profilePage(one), {}, async (page) => {
 		for (const theme of ["light", "dark"])
 			body(theme, await page.evaluate((t) => {
-				const p = $$colors.makePalette("fizeau", t);
+				const { makePalette, UNSURE, NEW_UNSURE, MOVED } = $$colors;
+				if ([UNSURE, NEW_UNSURE, MOVED].join() !== "20,21,22") throw new Error("other classes");
+				const p = makePalette("fizeau", t);
 				return { ...p, inkOf: undefined, inks: p.fill.map((_, i) => p.inkOf(i)) };
 			}, theme));
 	});
@@ -62,13 +69,15 @@ test("text has contrast on every colour, and a hollow frame's edge on the page",
 	const low = [];
 	await withPalettes((theme, { fill, inks, page, removed, ink, match }) => {
 		fill.forEach((c, i) => contrast(c, inks[i]) < 4.5 && low.push(`${theme} ${names[i] ?? i}`));
+		for (const kind of kinds)
+			for (const c of TEXTURED) if (apart(fill[c], removed, kind) < 20) low.push(`${theme} ${kind} purple lines on ${c}`);
 		for (const c of [removed, ink, match]) if (contrast(c, page) < 4.5) low.push(`${theme} ${c}`);
 	});
 	assert.deepEqual(low, []);
 });
 
 test("a picture has the page's colours", async () => {
-	const source = fs.readFileSync(path.join(__dirname, "../../src/report/svg.c"), "utf8");
+	const source = fs.readFileSync(path.join(__dirname, "../../src/report/svg_colors.c"), "utf8");
 	await withPalettes((theme, { fill, removed }) => {
 		if (theme === "light") for (const c of [...fill.slice(0, 10), removed]) assert.ok(source.includes(c), c);
 	});

@@ -155,12 +155,23 @@ test("elided shows what was removed, with the base's widths, and nothing else", 
 	});
 });
 
+test("names are read as they are: plain, long, and with letters of more than one byte", async () => {
+	const long = "long_".repeat(60), plain = ["f", "a_name", long];
+	for (const names of [plain, [...plain, "größer", "\u6bd4\u8f03", `${long}\u{1f525}`]]) {
+		const stack = names.map((name) => ({ name, file: `/srv/${name.slice(0, 20)}.py`, line: 1 }));
+		await withPage(profilePage([{ tid: 1, stack, count: 3 }]), {}, async (page) => {
+			const read = await readTree(page);
+			assert.deepEqual(read.nodes.map((n) => [n.name, n.file]), stack.map((f) => [f.name, f.file]));
+		});
+	}
+});
+
 test("a stack of 50,000 frames is drawn, scrolled and turned round", async () => {
 	const deep = Array.from({ length: 50000 }, (_, i) => ({ name: i % 2 ? "odd" : "even", file: "/srv/deep.py", line: 3 }));
 	await withPage(profilePage([{ tid: 1, stack: deep, count: 7 }, { tid: 1, stack: deep.slice(0, 3), count: 1 }]), {}, async (page) => {
 		assert.equal(await page.evaluate(() => fizeau.data.deepest), 50000);
 		const last = await page.evaluate(() => {
-			fizeau.select(fizeau.data.n - 1);
+			fizeau.selection.select(fizeau.data.n - 1);
 			const box = fizeau.flame.boxOf(fizeau.data.n - 1);
 			return fizeau.flame.hit(box.left + 5, box.top + 8) === fizeau.data.n - 1;
 		});

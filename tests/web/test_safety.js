@@ -29,7 +29,7 @@ test("names and files that look like markup stay text", async () => {
 			await look(page);
 			const { nodes } = await readTree(page);
 			for (let i = 0; i < nodes.length; i++) {
-				await page.evaluate((node) => fizeau.select(node), nodes[i].i);
+				await page.evaluate((node) => fizeau.selection.select(node), nodes[i].i);
 				await look(page);
 			}
 			for (const key of ["t", "t", "m", "i", "0"]) await page.keyboard.press(key);
@@ -82,7 +82,7 @@ test("a damaged page says what is wrong", async () => {
 	const fs = require("node:fs");
 	const good = fs.readFileSync(profilePage(samples), "utf8");
 	const broken = {
-		"another version": good.replace(/"version": 1,/, '"version": 99,'),
+		"another version": good.replace(/"version": 2,/, '"version": 99,'),
 		"cut data": good.replace(/(id="fz-data">.{200})[^<]*/, "$1"),
 	};
 	for (const [name, text] of Object.entries(broken)) {

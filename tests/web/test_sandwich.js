@@ -56,7 +56,7 @@ test("g opens the sandwich of the selected frame, a click goes on, and history g
 	await withPage(profilePage(head), {}, async (page) => {
 		const node = (await readTree(page)).nodes.filter((n) => n.depth === 3).sort((a, b) => b.w - a.w)[0];
 		for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
-		await page.evaluate((i) => fizeau.select(i), node.i);
+		await page.evaluate((i) => fizeau.selection.select(i), node.i);
 		await page.keyboard.press("g");
 		assert.ok(await page.isVisible("#sandwich"));
 		assert.match(await page.innerText("#sandwich h2"), new RegExp(`^${node.name}:`));

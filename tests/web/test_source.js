@@ -64,3 +64,23 @@ test("a profile's source has its own cost, l opens it, and missing source says s
 			await withPage(diff(), { width, theme, hash: "tab=source" }, async (page) =>
 				assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)));
 });
+
+test("lines are aligned when the file moved, and when the function has another name", async () => {
+	const sample = (file, name, line, count) => ({ tid: 1, count, stack: [
+		{ name: "main", file: "/srv/app/main.py", line: 1 }, { name: "step", file: "/srv/app/main.py", line: 9 }, { name, file, line }, ...(line === 12 || line === 13 ? [{ name: "leaf", file: "/srv/app/main.py", line: 20 }] : [])] });
+	for (const [file, name] of [["/srv/app/lib/fresh.py", "work"], ["/srv/app/code.py", "toil"]]) {
+		const changed = diffPage([sample("/srv/app/code.py", "work", 10, 300), sample("/srv/app/code.py", "work", 12, 100)],
+			[sample(file, name, 11, 160), sample(file, name, 13, 100)], ["time", `base-source=/srv/app/code.py=${then}`, `source=${file}=${now}`]);
+		await withPage(changed, {}, async (page) => {
+			const link = await page.evaluate(() => fizeau.data.header.links[0]);
+			assert.deepEqual([link.from_name, link.name], ["work", name]);
+			await show(page, name);
+			const rows = await rowsOf(page);
+			const find = (code) => rows.find((r) => r[3] === code);
+			assert.deepEqual(find("slow(x)"), ["10", "", "−", "slow(x)", "300", "", "▼ −300"], file);
+			assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "160", "▲ +160"], file);
+			assert.deepEqual(find("line_11()").slice(0, 3), ["11", "12", ""], file);
+			assert.match(await page.innerText("#source"), /In the base it is work in code\.py\./);
+		});
+	}
+});

@@ -90,7 +90,7 @@ test("n and N walk through matches and zoom to narrow ones", async () => {
 
 test("search finds files, modules and path:line", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
-		const count = (q) => page.evaluate((query) => fizeau.searcher.find(query)?.count ?? 0, q);
+		const count = (q) => page.evaluate((query) => fizeau.finder.searcher.find(query)?.count ?? 0, q);
 		const functions = new Map(head.flatMap((s) => s.stack).map((f) => [nameOf(f), f]));
 		const of = (wanted) => [...functions.values()].filter(wanted).length;
 		assert.equal(await count("part_2/"), of((f) => f.file.includes("part_2/")));
@@ -156,7 +156,10 @@ test("turning the tree round begins at its roots, and typing in a list is not a 
 		const node = await someNode(page);
 		const at = await centreOf(page, node.i);
 		await page.mouse.click(at.x, at.y);
+		await page.click("#menu-view summary");
 		await page.click("#toggle-inverted");
+		await page.mouse.click(700, 500);
+		assert.ok(await page.isHidden("#toggle-inverted"), "a click elsewhere closes the menu");
 		assert.equal(await focus(page), 0);
 		await page.focus("#select-by");
 		await page.keyboard.press("s");
@@ -306,10 +309,10 @@ test("the table sorts, filters and leads to the flame graph", async () => {
 	await withPage(diffPage(base, head, ["exact"]), { hash: "tab=table" }, async (page) => {
 		const column = (k) => page.$$eval(".rows .row", (rows, index) => rows.map((r) => r.children[index].textContent), k);
 		const number = (t) => Number(t.replace(/[,+]/g, "").replace("−", "-").replace("±", ""));
-		await page.click("[data-id='self-after']");
+		await page.click("[data-id='after']");
 		let shown = (await column(2)).map(number);
 		assert.deepEqual(shown, [...shown].sort((a, b) => b - a));
-		await page.click("[data-id='self-after']");
+		await page.click("[data-id='after']");
 		shown = (await column(2)).map(number);
 		assert.deepEqual(shown, [...shown].sort((a, b) => a - b));
 		await page.click("[data-id='name']");
@@ -399,13 +402,13 @@ test("what was removed stands outside the head's 100 %, to its scale, and opens 
 		// A removed leaf in the aside: tooltip, then a click.
 		const target = await page.evaluate(() => {
 			const { flame } = fizeau;
-			const { tree, w, x, all } = flame.aside;
+			const { tree, w, all } = flame.aside;
 			let best = -1;
 			for (let i = 1; i < tree.n; i++) if (tree.self[0][i] > 0 && (best < 0 || w[i] > w[best])) best = i;
 			const view = flame.views()[1];
 			flame.reveal(best);
 			const frame = document.getElementById("canvas").getBoundingClientRect();
-			return { i: best, x: frame.left + view.offset + ((x[best] + w[best] / 2) / all) * view.width, y: frame.top + flame.rowTop(tree.depth[best]) - flame.scroller.scrollTop + 9 };
+			return { i: best, x: frame.left + view.offset + ((flame.aside.placeOf(best) + w[best] / 2) / all) * view.width, y: frame.top + flame.rowTop(tree.depth[best]) - flame.scroller.scrollTop + 9 };
 		});
 		await page.mouse.move(target.x, target.y);
 		assert.match(await page.innerText("#tip"), /removed[\s\S]*of what was removed/);

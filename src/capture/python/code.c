@@ -17,6 +17,7 @@
 #include "code.h"
 #include "lines.h"
 #include "object.h"
+#include "opcodes.h"
 
 enum {
 	LINE_TABLE_MAX = 16 << 20,
@@ -54,11 +55,12 @@ struct fz_py_code {
 	uint32_t flags;
 	uint32_t table_n;
 	uint8_t *table;
+	uint8_t *units; /* of the bytecode (opcodes.h), once they were asked for */
 };
 
 struct fz_py_place {
-	uint64_t code; /* 0: empty */
-	uint64_t position;
+	uint64_t code;     /* 0: empty */
+	uint64_t position; /* its opcode on top of it */
 	uint32_t entry, frame;
 };
 
@@ -76,12 +78,18 @@ static void forget_places(struct fz_py_codes *c)
 	c->changes++;
 }
 
+static void free_tables(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	c->table_bytes -= code->table_n + (code->units ? code->signature.size / 2 : 0);
+	free(code->table);
+	free(code->units);
+}
+
 static void forget_all(struct fz_py_codes *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		free(c->list[i].table);
+		free_tables(c, &c->list[i]);
 	c->n = 0;
-	c->table_bytes = 0;
 	fz_map_clear(&c->by_address);
 	forget_places(c);
 }
@@ -122,14 +130,6 @@ static void grow_places(struct fz_py_codes *c)
 
 /* ---- code objects ---- */
 
-static uint64_t u64_at(const uint8_t *p, uint32_t offset)
-{
-	uint64_t v;
-
-	memcpy(&v, p + offset, sizeof(v));
-	return v;
-}
-
 static uint32_t u32_at(const uint8_t *p, uint32_t offset)
 {
 	uint32_t v;
@@ -145,14 +145,14 @@ static bool parse_signature(const struct fz_py_layout *l, const uint8_t *p, stru
 	uint32_t name = l->code.qualname != FZ_PY_ABSENT ? l->code.qualname : l->code.name;
 
 	*ret = (struct signature){
-		.filename = u64_at(p, l->code.filename),
-		.name = u64_at(p, name),
-		.line_table = u64_at(p, l->code.line_table),
+		.filename = fz_py_word(p, l->code.filename),
+		.name = fz_py_word(p, name),
+		.line_table = fz_py_word(p, l->code.line_table),
 		.first_line = (int32_t)u32_at(p, l->code.first_line),
 		.version = l->code.version != FZ_PY_ABSENT ? u32_at(p, l->code.version) : 0,
 	};
 	if (l->frames != FZ_PY_FRAMES_HEAP) {
-		uint64_t units = u64_at(p, l->object.var_size);
+		uint64_t units = fz_py_word(p, l->object.var_size);
 		if (units == 0 || units > INT32_MAX / 2)
 			return false;
 		ret->size = (uint32_t)units * 2;
@@ -264,8 +264,8 @@ static bool renew(struct fz_py_codes *c, struct fz_py_code *code, const struct s
 	}
 	if (!read_code(c, &fresh))
 		return false;
-	c->table_bytes += fresh.table_n - code->table_n;
-	free(code->table);
+	c->table_bytes += fresh.table_n;
+	free_tables(c, code);
 	*code = fresh;
 	forget_places(c);
 	return true;
@@ -432,7 +432,8 @@ static bool position_offset(struct fz_py_codes *c, const struct fz_py_code *code
 	return *ret >= -2 && *ret < (int64_t)code->signature.size;
 }
 
-static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code, int64_t offset)
+static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code, int64_t offset,
+			   uint8_t opcode)
 {
 	struct fz_py_position at;
 
@@ -449,18 +450,20 @@ static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code,
 		.end_line = at.end_line,
 		.column = at.column,
 		.end_column = at.end_column,
-		.opcode = FZ_NO_OPCODE,
+		.opcode = offset < 0 ? FZ_NO_OPCODE : opcode,
 	};
 	return fz_profile_frame(c->into, &frame);
 }
 
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
-			   uint32_t tlbc_index)
+			   uint32_t tlbc_index, uint8_t opcode)
 {
+	/* Addresses have room for it; an opcode that is not known leaves the position as it is. */
+	uint64_t key = position | (uint64_t)(uint8_t)(opcode + 1) << 56;
 	int64_t offset;
 
 	if (c->places) {
-		const struct fz_py_place *p = &c->places[place_slot(c, code, position)];
+		const struct fz_py_place *p = &c->places[place_slot(c, code, key)];
 		if (p->code && c->list[p->entry].epoch == c->epoch)
 			return p->frame;
 	}
@@ -471,11 +474,43 @@ uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t positi
 		forget_places(c);
 	if (c->place_n * 4 >= (c->places ? c->place_mask + 1 : 0) * 3)
 		grow_places(c);
-	struct fz_py_place *p = &c->places[place_slot(c, code, position)];
+	struct fz_py_place *p = &c->places[place_slot(c, code, key)];
 	if (!p->code) {
-		*p = (struct fz_py_place){ code, position, entry,
-					   make_frame(c, &c->list[entry], offset) };
+		*p = (struct fz_py_place){ code, key, entry,
+					   make_frame(c, &c->list[entry], offset, opcode) };
 		c->place_n++;
 	}
 	return p->frame;
+}
+
+/* Find out where the instructions of a code object begin. */
+static bool read_units(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	uint32_t n = code->signature.size;
+
+	if (n > LINE_TABLE_MAX || c->table_bytes > TABLE_BYTES_MAX)
+		return false;
+	fz_auto(fz_free_ptr) uint8_t *bytecode = fz_malloc(n);
+	if (!fz_process_read(c->process, code->address + c->layout->code.bytecode, bytecode, n))
+		return false;
+	code->units = fz_malloc(n / 2);
+	c->table_bytes += n / 2;
+	fz_py_opcodes_units(c->layout->minor, bytecode, n, code->units);
+	return true;
+}
+
+uint64_t fz_py_codes_instruction(struct fz_py_codes *c, uint64_t code, uint64_t position)
+{
+	uint32_t entry = find_code(c, code);
+	int64_t offset;
+
+	if (entry == FZ_NONE)
+		return 0;
+	struct fz_py_code *known = &c->list[entry];
+	if (!position_offset(c, known, position, 0, &offset) || offset < 0)
+		return 0;
+	if (!known->units && !read_units(c, known))
+		return 0;
+	uint8_t back = known->units[offset / 2];
+	return back == FZ_PY_UNIT_UNKNOWN ? 0 : position - 2u * back;
 }

@@ -36,11 +36,15 @@ static inline void fz_py_codes_expire(struct fz_py_codes *c)
 #define FZ_PY_FRAME_HIDDEN (FZ_NONE - 1)
 
 /* Frame for a code object at a position as frames hold it (an instruction's address, or the
- * value of f_lasti). FZ_NONE: it cannot be a code object, or the position is not inside it. */
+ * value of f_lasti) with an opcode, if that is known. FZ_NONE: it cannot be a code object, or the
+ * position is not inside it. */
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
-			   uint32_t tlbc_index);
+			   uint32_t tlbc_index, uint8_t opcode);
 /* Compare the entries of these code objects with the target, in one read, where that is due. False:
  * one could not be read. */
 bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n);
 /* co_flags of a code object that has been looked up, else 0. */
 uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code);
+/* Address of the instruction that such a position is in, where a frame that called another one
+ * points into the call's inline cache (3.11, 3.12); 0: that cannot be told. */
+uint64_t fz_py_codes_instruction(struct fz_py_codes *c, uint64_t code, uint64_t position);

@@ -18,7 +18,11 @@
 /* clang-format off */
 #define HEAP_THREAD { .next = 8, .interp = 16, .frame = 24, .thread_id = 176, \
 		.base_frame = NONE, .status = NONE, .native_thread_id = NONE, .stack_chunk = NONE, \
-		.holds_gil = NONE, .gil_requested = NONE }
+		.holds_gil = NONE, .gil_requested = NONE, \
+		.raised = 88, .exc_state = 112, .exc_info = 144, \
+		.running_loop = NONE, .running_task = NONE, .tasks = NONE }
+#define HEAP_EXC { .value = 8, .previous = 24, .none = true }
+#define OLD_EXC { .value = 0, .previous = 8, .none = true }
 #define OLD_GIL { .last_holder = 8, .locked = 16, .switches = 24 }
 #define OLD_OBJECT { .type = 8, .var_size = 16, .type_name = 24 }
 #define OLD_UNICODE { .length = 16, .state = 32, .ascii_data = 48, .compact_data = 72 }
@@ -26,6 +30,7 @@
 #define STACK_CHUNK { .previous = 0, .size = 8, .top = 16, .data = 24 }
 #define NO_CHUNK { NONE, NONE, NONE, NONE }
 #define OLD_DICT { .keys = 32, .values = 40 }
+#define NO_CORO { NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE }
 #define HEAP_CODE { .size = 128, .filename = 104, .name = 112, .qualname = NONE, \
 		.line_table = 120, .first_line = 40, .flags = 36, .bytecode = 48, .tlbc = NONE, \
 		.version = NONE }
@@ -38,11 +43,11 @@ static const struct fz_py_layout layouts[] = {
 		.interp = { .next = 0, .id = 16, .threads_head = 8, .threads_main = NONE,
 			.modules = 56, .gil_pointer = NONE, .gc_collecting = NONE, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
-		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
 		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
 			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT,
+		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
 	},
 	{
 		.minor = 9, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
@@ -51,11 +56,11 @@ static const struct fz_py_layout layouts[] = {
 		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
 			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
-		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
 		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
 			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT,
+		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
 	},
 	{
 		.minor = 10, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_310,
@@ -64,11 +69,11 @@ static const struct fz_py_layout layouts[] = {
 		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
 			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
-		.gil = OLD_GIL, .thread = HEAP_THREAD, .cframe = { NONE },
+		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { .current = NONE, .previous = 8, .head = 48 },
 		.frame = { .size = 112, .previous = 24, .code = 32, .position = 96,
 			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT,
+		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
 	},
 	{
 		.minor = 11, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
@@ -80,15 +85,18 @@ static const struct fz_py_layout layouts[] = {
 		.gil = OLD_GIL,
 		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
 			.thread_id = 152, .native_thread_id = 160, .stack_chunk = 296,
-			.holds_gil = NONE, .gil_requested = NONE },
-		.cframe = { .current = 8 },
+			.holds_gil = NONE, .gil_requested = NONE,
+			.raised = 96, .exc_state = 320, .exc_info = 120,
+			.running_loop = NONE, .running_task = NONE, .tasks = NONE },
+		.exc_item = OLD_EXC,
+		.cframe = { .current = 8, .previous = 16, .head = NONE },
 		.frame = { .size = 72, .previous = 48, .code = 32, .position = 56, .owner = 69,
 			.is_entry = 68, .tlbc_index = NONE },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
 			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE,
 			.version = NONE },
 		.object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES, .chunk = STACK_CHUNK,
-		.dict = OLD_DICT,
+		.dict = OLD_DICT, .coro = NO_CORO,
 	},
 	{
 		.minor = 12, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
@@ -100,8 +108,11 @@ static const struct fz_py_layout layouts[] = {
 		.gil = OLD_GIL,
 		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
 			.thread_id = 136, .native_thread_id = 144, .stack_chunk = 232,
-			.holds_gil = NONE, .gil_requested = NONE },
-		.cframe = { .current = 0 },
+			.holds_gil = NONE, .gil_requested = NONE,
+			.raised = 96, .exc_state = 256, .exc_info = 104,
+			.running_loop = NONE, .running_task = NONE, .tasks = NONE },
+		.exc_item = OLD_EXC,
+		.cframe = { .current = 0, .previous = NONE, .head = NONE },
 		.frame = { .size = 72, .previous = 8, .code = 0, .position = 56, .owner = 70,
 			.is_entry = NONE, .tlbc_index = NONE },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
@@ -109,7 +120,7 @@ static const struct fz_py_layout layouts[] = {
 			.version = 92 },
 		.object = OLD_OBJECT,
 		.unicode = { .length = 16, .state = 32, .ascii_data = 40, .compact_data = 56 },
-		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, .dict = OLD_DICT,
+		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
 	},
 };
 
@@ -123,7 +134,10 @@ const struct fz_py_layout *fz_py_layout_static(unsigned minor)
 
 /* Sections of _Py_DebugOffsets: where each keeps its size, by version, and the most that we
  * believe. Fields of a section are offsets into a structure of that size. */
-enum section { RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, TYPE, BYTES, UNICODE, DICT, GC, SECTIONS };
+enum section {
+	RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, TYPE, BYTES, UNICODE, DICT, GC, SET, INT, CORO,
+	SECTIONS
+};
 
 struct field {
 	uint16_t member;  /* offset in struct fz_py_layout */
@@ -147,6 +161,9 @@ static const struct {
 	[UNICODE] = { { 536, 616, 712 }, 256 },
 	[DICT] = { { 448, 528, 624 }, 1024 },
 	[GC] = { { 568, 648, 752 }, 64u << 10 },
+	[SET] = { { 0, 496, 592 }, 4096 },
+	[INT] = { { 488, 568, 664 }, 256 },
+	[CORO] = { { 0, 664, 792 }, 4096 },
 };
 
 #define M(field) offsetof(struct fz_py_layout, field)
@@ -169,6 +186,8 @@ static const struct field fields[] = {
 	{ M(thread.status), THREAD, 4, { 216, 240, 264 } },
 	{ M(thread.holds_gil), THREAD, 4, { 0, 0, 272 } },
 	{ M(thread.gil_requested), THREAD, 4, { 0, 0, 280 } },
+	{ M(thread.raised), THREAD, 8, { 0, 0, 288 } },
+	{ M(thread.exc_state), THREAD, 8, { 0, 0, 296 } },
 	{ M(frame.previous), FRAME, 8, { 232, 256, 320 } },
 	{ M(frame.code), FRAME, 8, { 240, 264, 328 } },
 	{ M(frame.position), FRAME, 8, { 248, 272, 336 } },
@@ -191,6 +210,15 @@ static const struct field fields[] = {
 	{ M(dict.values), DICT, 8, { 464, 544, 640 } },
 	{ M(interp.gc_collecting), GC, 4, { 576, 656, 760 } },
 	{ M(interp.gc_frame), GC, 8, { 0, 0, 768 } },
+	{ M(coro.frame), CORO, 8, { 0, 680, 808 } },
+	{ M(coro.state), CORO, 1, { 0, 688, 816 } },
+	{ M(coro.stack), FRAME, 8, { 0, 296, 360 } },
+	{ M(coro.set_used), SET, 8, { 0, 504, 600 } },
+	{ M(coro.set_table), SET, 8, { 0, 512, 608 } },
+	{ M(coro.set_mask), SET, 8, { 0, 520, 616 } },
+	{ M(coro.int_tag), INT, 8, { 0, 576, 672 } },
+	{ M(coro.int_digits), INT, 4, { 0, 584, 680 } },
+	{ M(coro.type_flags), TYPE, 8, { 0, 440, 504 } },
 };
 
 /* Fields that only free-threaded builds have; elsewhere the table holds 0 for them. */
@@ -221,6 +249,8 @@ static uint64_t table_number(const struct table *t, unsigned at)
 static int read_sizes(struct table *t, struct fz_error *err)
 {
 	for (unsigned i = 0; i < SECTIONS; i++) {
+		if (!section_sizes[i].at[t->column])
+			continue;
 		t->sizes[i] = table_number(t, section_sizes[i].at[t->column]);
 		if (t->sizes[i] == 0 || t->sizes[i] > section_sizes[i].max)
 			return fz_fail(err, FZ_EINPUT,
@@ -278,6 +308,24 @@ static int add_gc_base(const struct table *t, struct fz_py_layout *out, struct f
 	return 0;
 }
 
+/* Where a thread keeps its exceptions is in the table from 3.15 on only; but the fields have had
+ * the same neighbours since 3.13. A table in which they don't fit has nothing to say about them. */
+static void fill_exceptions(const struct table *t, struct fz_py_layout *out)
+{
+	uint64_t size = t->sizes[THREAD];
+
+	out->exc_item.value = 0;
+	out->exc_item.previous = 8;
+	out->exc_item.none = false;
+	out->thread.exc_info = FZ_PY_ABSENT;
+	if (out->thread.thread_id >= 40)
+		out->thread.exc_info = out->thread.thread_id - 32;
+	if (out->thread.raised == FZ_PY_ABSENT && out->thread.exc_info != FZ_PY_ABSENT)
+		out->thread.raised = out->thread.exc_info - 8;
+	if (out->thread.exc_state == FZ_PY_ABSENT && out->thread.stack_chunk + 40ull <= size)
+		out->thread.exc_state = out->thread.stack_chunk + 24;
+}
+
 /* What is the same in all versions that have the table, or follows from what was read. */
 static void fill_rest(const struct table *t, struct fz_py_layout *out)
 {
@@ -292,7 +340,8 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	out->gil.last_holder = 8 + gil_shift;
 	out->gil.locked = 16 + gil_shift;
 	out->gil.switches = 24 + gil_shift;
-	out->cframe.current = FZ_PY_ABSENT;
+	out->cframe.current = out->cframe.previous = out->cframe.head = FZ_PY_ABSENT;
+	out->thread.running_loop = out->thread.running_task = out->thread.tasks = FZ_PY_ABSENT;
 	out->frame.is_entry = FZ_PY_ABSENT;
 	out->frame.size = FZ_MAX(out->frame.position, out->frame.code);
 	out->frame.size = FZ_MAX(out->frame.size, out->frame.previous) + 8;
@@ -300,6 +349,7 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	if (out->frame.tlbc_index != FZ_PY_ABSENT)
 		out->frame.size = FZ_MAX(out->frame.size, out->frame.tlbc_index + 4);
 	out->frame.size = (out->frame.size + 7) & ~7u;
+	fill_exceptions(t, out);
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
 	/* Not in the table; needed only where code that was freed is not counted. */

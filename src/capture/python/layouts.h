@@ -51,9 +51,21 @@ struct fz_py_layout {
 	struct {
 		uint32_t next, interp, frame, base_frame, status;
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
+		uint32_t raised;    /* exception on its way up, or its type */
+		uint32_t exc_state; /* what is being handled, outside generators */
+		uint32_t exc_info;  /* to the innermost of what is being handled */
+		/* Of asyncio; absent until its own table has been found. */
+		uint32_t running_loop, running_task, tasks;
 	} thread;
 	struct {
+		uint32_t value, previous;
+		bool none; /* up to 3.12 None stands for no exception, too */
+	} exc_item;
+	struct {
 		uint32_t current; /* in a CFrame */
+		/* Where entry frames are not on the C stack CFrames are, one for each call of the
+		 * loop: link to the next outer one, and (3.10) the innermost one in a thread. */
+		uint32_t previous, head;
 	} cframe;
 	struct {
 		uint32_t size; /* bytes that hold all fields used here */
@@ -80,7 +92,24 @@ struct fz_py_layout {
 	struct {
 		uint32_t keys, values; /* in a dict */
 	} dict;
+	/* What asyncio's tasks are made of, from 3.14 on. */
+	struct {
+		uint32_t frame, state; /* in a coroutine; the state is one byte */
+		uint32_t stack;        /* in a frame: to the end of its value stack */
+		uint32_t set_used, set_table, set_mask;
+		uint32_t int_tag, int_digits;
+		uint32_t type_flags;
+	} coro;
 };
+
+/* A field of something that was copied. */
+static inline uint64_t fz_py_word(const uint8_t *copy, uint32_t offset)
+{
+	uint64_t v;
+
+	memcpy(&v, copy + offset, sizeof(v));
+	return v;
+}
 
 /* The table of a version before 3.13, or NULL. */
 const struct fz_py_layout *fz_py_layout_static(unsigned minor);

@@ -11,7 +11,7 @@
 #include "names.h"
 #include "object.h"
 
-enum { ENTRIES_MAX = 1 << 17, OBJECT_SIZE = 16, TEXT_MAX = 256 };
+enum { ENTRIES_MAX = 1 << 17 };
 
 struct entry {
 	uint64_t key, value;
@@ -31,6 +31,12 @@ static void dict_release(struct dict *d)
 static bool get(const struct fz_py_names *s, uint64_t at, void *out, size_t n)
 {
 	return at && at % 8 == 0 && fz_process_read(s->process, at, out, n);
+}
+
+/* Bytes that every object begins with; the fields of its own type follow. */
+static uint32_t header(const struct fz_py_names *s)
+{
+	return s->layout->object.var_size;
 }
 
 /* Where the entries of a keys object begin, how many there are and how large they are. */
@@ -96,15 +102,10 @@ static bool read_dict(const struct fz_py_names *s, uint64_t dict, struct dict *r
 
 static uint64_t find_name(const struct fz_py_names *s, const struct dict *d, const char *name)
 {
-	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		fz_buf_reset(&text);
+	for (uint32_t i = 0; i < d->n; i++)
 		if (d->entries[i].value &&
-		    fz_py_read_text(s->process, s->layout, d->entries[i].key, &text) &&
-		    fz_str_eq(fz_buf_view(&text), fz_str_of(name)))
+		    fz_py_text_is(s->process, s->layout, d->entries[i].key, name))
 			return d->entries[i].value;
-	}
 	return 0;
 }
 
@@ -118,13 +119,17 @@ static uint64_t dict_get(const struct fz_py_names *s, uint64_t dict, const char 
 /* Attributes of an instance of a class written in Python. */
 static bool read_instance(const struct fz_py_names *s, uint64_t object, struct dict *ret)
 {
-	enum { CACHED_KEYS_311 = 872, CACHED_KEYS = 880 };
+	enum { CACHED_KEYS_311 = 872, CACHED_KEYS = 880, CACHED_KEYS_FREE = 896 };
 	unsigned minor = s->layout->minor;
 	uint64_t type, keys, word, values = 0;
+	uint32_t cached_keys = minor == 11                ? CACHED_KEYS_311
+			       : s->layout->free_threaded ? CACHED_KEYS_FREE
+							  : CACHED_KEYS;
 
 	if (minor <= 10)
-		return get(s, object + OBJECT_SIZE, &word, 8) && read_dict(s, word, ret);
-	if (!get(s, object - 24, &word, 8))
+		return get(s, object + header(s), &word, 8) && read_dict(s, word, ret);
+	/* What precedes an object: where threads run freely, nothing of the collector's. */
+	if (!get(s, object - (s->layout->free_threaded ? 8 : 24), &word, 8))
 		return false;
 	if (minor == 11) {
 		if (!get(s, object - 32, &values, 8))
@@ -132,13 +137,12 @@ static bool read_instance(const struct fz_py_names *s, uint64_t object, struct d
 	} else if (minor == 12) {
 		values = word & 1 ? word + 1 : 0;
 	} else if (word == 0) {
-		values = object + OBJECT_SIZE + 8;
+		values = object + header(s) + 8;
 	}
 	if (!values)
 		return read_dict(s, word, ret);
 	return get(s, object + s->layout->object.type, &type, 8) &&
-	       get(s, type + (minor == 11 ? CACHED_KEYS_311 : CACHED_KEYS), &keys, 8) &&
-	       read_keys(s, keys, values, ret);
+	       get(s, type + cached_keys, &keys, 8) && read_keys(s, keys, values, ret);
 }
 
 /* Value of a non-negative int of up to 90 bits, cut to 64. */
@@ -147,12 +151,12 @@ static bool read_int(const struct fz_py_names *s, uint64_t object, uint64_t *ret
 	uint64_t size;
 	uint32_t digits[3] = { 0 };
 
-	if (!get(s, object + OBJECT_SIZE, &size, 8))
+	if (!get(s, object + header(s), &size, 8))
 		return false;
 	if (s->layout->minor >= 12)
 		size >>= 3;
 	if (size > FZ_ARRAY_LEN(digits) ||
-	    (size && !get(s, object + OBJECT_SIZE + 8, digits, size * sizeof(digits[0]))))
+	    (size && !get(s, object + header(s) + 8, digits, size * sizeof(digits[0]))))
 		return false;
 	*ret = digits[0] | (uint64_t)digits[1] << 30 | (uint64_t)digits[2] << 60;
 	return true;
@@ -166,7 +170,7 @@ static uint64_t find_active(const struct fz_py_names *s, uint64_t modules_at)
 	if (!get(s, modules_at, &modules, 8))
 		return 0;
 	uint64_t module = dict_get(s, modules, "threading");
-	return module && get(s, module + OBJECT_SIZE, &dict, 8) ? dict_get(s, dict, "_active") : 0;
+	return module && get(s, module + header(s), &dict, 8) ? dict_get(s, dict, "_active") : 0;
 }
 
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
@@ -177,7 +181,7 @@ void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 
 	fz_py_names_release(names);
 	*names = (struct fz_py_names){ .process = process, .layout = &runtime->layout };
-	if (runtime->layout.free_threaded || runtime->layout.minor > 13)
+	if (runtime->layout.minor > 13)
 		return;
 	if (!*active)
 		*active = find_active(names, interp + runtime->layout.interp.modules);

@@ -9,15 +9,7 @@
 #include "base/str.h"
 #include "object.h"
 
-enum { HEADER_MAX = 512 };
-
-static uint64_t number_at(const uint8_t *p, uint32_t offset)
-{
-	uint64_t v;
-
-	memcpy(&v, p + offset, sizeof(v));
-	return v;
-}
+enum { HEADER_MAX = 512, WORD_MAX = 64 };
 
 void fz_py_encode_text(const void *data, size_t n, unsigned kind, struct fz_buf *out)
 {
@@ -35,8 +27,13 @@ void fz_py_encode_text(const void *data, size_t n, unsigned kind, struct fz_buf 
 	}
 }
 
-bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
-		     struct fz_buf *out)
+struct text {
+	uint64_t data, length;
+	unsigned kind; /* bytes a character */
+};
+
+static bool read_text_header(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+			     struct text *ret)
 {
 	uint8_t header[HEADER_MAX];
 	uint32_t size = l->unicode.compact_data;
@@ -45,21 +42,44 @@ bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_
 	if (object == 0 || object % 8 || size > sizeof(header) ||
 	    !fz_process_read(p, object, header, size))
 		return false;
-	uint64_t length = number_at(header, l->unicode.length);
 	memcpy(&state, header + l->unicode.state, sizeof(state));
 	unsigned kind = state >> l->unicode_shift & 7;
 	bool compact = state >> (l->unicode_shift + 3) & 1;
 	bool ascii = state >> (l->unicode_shift + 4) & 1;
-	if (!compact || length > INT32_MAX || (kind != 1 && kind != 2 && kind != 4) ||
-	    (ascii && kind != 1))
+	*ret = (struct text){
+		.data = object + (ascii ? l->unicode.ascii_data : l->unicode.compact_data),
+		.length = fz_py_word(header, l->unicode.length),
+		.kind = kind,
+	};
+	return compact && ret->length <= INT32_MAX && (kind == 1 || kind == 2 || kind == 4) &&
+	       (!ascii || kind == 1);
+}
+
+bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		     struct fz_buf *out)
+{
+	struct text text;
+
+	if (!read_text_header(p, l, object, &text))
 		return false;
-	size_t n = (size_t)FZ_MIN(length, (uint64_t)FZ_PY_TEXT_MAX);
-	fz_auto(fz_free_ptr) void *data = fz_malloc(n * kind + 1);
-	uint64_t from = object + (ascii ? l->unicode.ascii_data : l->unicode.compact_data);
-	if (n && !fz_process_read(p, from, data, n * kind))
+	size_t n = (size_t)FZ_MIN(text.length, (uint64_t)FZ_PY_TEXT_MAX);
+	fz_auto(fz_free_ptr) void *data = fz_malloc(n * text.kind + 1);
+	if (n && !fz_process_read(p, text.data, data, n * text.kind))
 		return false;
-	fz_py_encode_text(data, n, kind, out);
+	fz_py_encode_text(data, n, text.kind, out);
 	return true;
+}
+
+bool fz_py_text_is(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		   const char *word)
+{
+	char data[WORD_MAX];
+	size_t n = strlen(word);
+	struct text text;
+
+	fz_assert(n <= sizeof(data));
+	return read_text_header(p, l, object, &text) && text.kind == 1 && text.length == n &&
+	       fz_process_read(p, text.data, data, n) && memcmp(data, word, n) == 0;
 }
 
 bool fz_py_read_bytes(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,

@@ -13,6 +13,10 @@ enum { FZ_PY_TEXT_MAX = 1 << 16 }; /* characters of a string that are kept */
 bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
 		     struct fz_buf *out);
 
+/* Is it a str of exactly these few ASCII characters? */
+bool fz_py_text_is(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		   const char *word);
+
 /* Contents of a bytes object of at most max bytes. False when it cannot be one. */
 bool fz_py_read_bytes(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
 		      size_t max, struct fz_buf *out);

@@ -12,19 +12,22 @@
  * it stands still from sample to sample, the others need not be copied at all.
  *
  * A thread whose copies contradict each other is read again, alone, a bounded number of times.
+ *
+ * Where tasks are asked for (asyncio.h) they are copied before the plan and once more after it.
  */
 #include <errno.h>
 
-#include "capture/rate.h"
+#include "asyncio.h"
 #include "code.h"
+#include "exception.h"
 #include "python.h"
 #include "runtime.h"
 #include "threads.h"
+#include "base/clock.h"
 
 enum {
-	TRIES_MAX = 8,
-	LEARN_MAX = 64,      /* reads in which a walk only learned where frames are */
-	INTERRUPTED_MAX = 3, /* reads repeated because we were off the CPU in the middle */
+	TRIES_MAX = 24, /* a call takes less time than a copy: some tries meet no change */
+	LEARN_MAX = 64, /* reads that were held up or only told a walk where frames are */
 	BLOCK_MAX = 64 << 10,
 	LIST_TRIES_MAX = 4,
 	DUAL_SAMPLES = 64, /* samples for which a thread that ran is copied twice */
@@ -32,8 +35,10 @@ enum {
 	EXPIRE_EVERY_NS = 100 * 1000,
 	EXPIRE_LAG = 200, /* times as long for frames that did not change */
 	HOLD_OFF_MAX = 63,
-	CHURN_NS = 200 * 1000 * 1000,
+	CHURN_NS = 2000 * 1000 * 1000,
 	LIST_EVERY_NS = 100 * 1000 * 1000,
+	YOUNG_EVERY_NS = 1000 * 1000,
+	TASK_TRIES_MAX = 24,
 };
 
 struct fz_python {
@@ -46,6 +51,9 @@ struct fz_python {
 	struct fz_py_codes codes;
 	struct fz_py_walk_context context;
 	struct fz_py_threads threads;
+	struct fz_py_tasks tasks;
+	struct fz_py_tasks_thread task_thread; /* of the walk that was last accepted */
+	bool by_task; /* tasks are asked for; asyncio may not be there yet */
 
 	struct fz_py_plan plan;  /* of all threads */
 	struct fz_py_plan again; /* of one that is read again */
@@ -93,6 +101,23 @@ static uint32_t marker(struct fz_profile *p, const char *name, const char *file)
 				      FZ_KIND_MARKER);
 }
 
+static void prepare_tasks(struct fz_python *py)
+{
+	const struct fz_python_options *o = &py->options;
+
+	py->tasks = (struct fz_py_tasks){
+		.process = &py->process,
+		.runtime = &py->runtime,
+		.codes = &py->codes,
+		.unreadable_frame = py->context.unreadable_frame,
+		.options = { .all = o->tasks == FZ_PYTHON_TASKS_ALL,
+			     .stopped = o->stopped,
+			     .names = o->task_names,
+			     .opcodes = o->opcodes },
+	};
+	fz_py_tasks_look(&py->tasks);
+}
+
 int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,
 		   struct fz_python **ret, struct fz_error *err)
 {
@@ -104,6 +129,8 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	py->into = into;
 	py->layout = &py->runtime.layout;
 	py->threads_stale = py->plan_stale = true;
+	/* A program that begins imports: the code of modules is run and freed. */
+	py->churn_end = fz_clock_now() + CHURN_NS;
 	if (rc == 0)
 		rc = fz_py_runtime_find(&py->process, options->best_effort, &steps, &py->runtime,
 					err);
@@ -125,10 +152,47 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 		.process = &py->process,
 		.layout = py->layout,
 		.codes = &py->codes,
+		.native = options->native,
+		.opcodes = options->opcodes,
 		.gc_frame = marker(into, "<GC>", "~"),
+		.native_frame = marker(into, "<native>", "~"),
 		.unreadable_frame = marker(into, "[unreadable]", ""),
+		.segments = options->segments,
 	};
+	py->by_task = options->tasks != FZ_PYTHON_TASKS_NONE;
+	if (py->by_task)
+		prepare_tasks(py);
 	*ret = py;
+	return 0;
+}
+
+int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_error *err)
+{
+	const uint8_t *v = py->runtime.version;
+
+	if (py->by_task && py->layout->coro.frame == FZ_PY_ABSENT)
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"--async-aware: Python %u.%u does not tell where its tasks are; 3.14 "
+			"and later do",
+			v[0], v[1]);
+	if (py->options.opcodes && py->layout->frames == FZ_PY_FRAMES_HEAP)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "--opcodes: Python %u.%u does not specialise instructions; 3.11 and "
+			       "later do",
+			       v[0], v[1]);
+	if (py->options.native && py->layout->frames == FZ_PY_FRAMES_HEAP)
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"--native: Python %u.%u does not tell calls of Python functions by C "
+			"code from others; 3.11 and later do",
+			v[0], v[1]);
+	if (mode == FZ_MODE_EXCEPTION && !fz_py_exception_known(&py->runtime))
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "--mode exception: this build of Python %u.%u does not tell where "
+			       "None is, which stands for 'no exception'; record all samples "
+			       "instead",
+			       v[0], v[1]);
 	return 0;
 }
 
@@ -137,6 +201,7 @@ void fz_python_close(struct fz_python *py)
 	if (!py)
 		return;
 	fz_py_threads_release(&py->threads);
+	fz_py_tasks_release(&py->tasks);
 	fz_py_plan_release(&py->plan);
 	fz_py_plan_release(&py->again);
 	fz_py_codes_release(&py->codes);
@@ -257,8 +322,6 @@ static bool is_collecting(const struct fz_python *py, const struct fz_py_interp 
 {
 	const struct fz_py_layout *l = py->layout;
 
-	if (!py->options.gc)
-		return false;
 	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
 		return u32_at(&py->plan, py->gc_at) != 0;
 	return u32_at(&py->plan, block_field(py, interp, l->interp.gc_collecting)) != 0;
@@ -267,7 +330,8 @@ static bool is_collecting(const struct fz_python *py, const struct fz_py_interp 
 /* Frame under which the collection runs, where the interpreter says so. */
 static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_interp *interp)
 {
-	if (py->layout->interp.gc_frame == FZ_PY_ABSENT || !is_collecting(py, interp))
+	if (!py->options.gc || py->layout->interp.gc_frame == FZ_PY_ABSENT ||
+	    !is_collecting(py, interp))
 		return 0;
 	return u64_at(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
 }
@@ -285,6 +349,17 @@ static void expire_by_time(struct fz_python *py, int64_t now)
 		py->next_expiry = now + EXPIRE_EVERY_NS;
 	}
 	py->codes.lag = churning ? 0 : EXPIRE_LAG;
+}
+
+/* Code turned out to be another after the frames that run it were copied: was it already when they
+ * were? False: the interpreter's count says so, or it stands still. */
+static bool doubt_codes(struct fz_python *py)
+{
+	if (py->options.stopped || py->layout->interp.code_generation != FZ_PY_ABSENT)
+		return false;
+	fz_py_codes_expire(&py->codes);
+	py->codes.lag = 0;
+	return true;
 }
 
 /* Interpreters count the code objects they free; a cached one may be another from then on. */
@@ -310,7 +385,7 @@ static void check_lists(struct fz_python *py)
 {
 	const struct fz_py_layout *l = py->layout;
 
-	if (!py->options.all_threads)
+	if (!py->options.all_threads && !py->by_task)
 		return;
 	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
 		const struct fz_py_interp *interp = &py->threads.interps[i];
@@ -353,8 +428,9 @@ static void let_wait(struct fz_python *py, struct fz_py_thread *t, const struct 
 {
 	uint32_t i = py->threads.interps[t->interp].gil;
 
-	if (i == FZ_NONE || py->threads.gils[i].at_end == FZ_PY_NO_COPY || s->rejected ||
-	    py->threads.gils[i].hold_off > 0)
+	/* Whose tasks another thread may have woken. */
+	if (py->by_task || i == FZ_NONE || py->threads.gils[i].at_end == FZ_PY_NO_COPY ||
+	    s->rejected || py->threads.gils[i].hold_off > 0)
 		return;
 	struct gil_state first = read_gil(py, py->threads.gils[i].at);
 	struct gil_state end = read_gil(py, py->threads.gils[i].at_end);
@@ -404,31 +480,48 @@ static void count_down(struct fz_python *py)
 
 /* ---- one thread ---- */
 
-static uint8_t thread_status(const struct fz_python *py, const struct fz_py_thread *t)
+/* Without a GIL every thread that is not parked outside the interpreter counts as holding it. */
+static bool holds_gil(const struct fz_python *py, const struct fz_py_thread *t)
+{
+	enum { STATUS_ACTIVE = 16 };
+	const struct fz_py_layout *l = py->layout;
+	uint32_t i = py->threads.interps[t->interp].gil;
+	size_t at = t->walk.at_tstate;
+
+	if (l->free_threaded && l->thread.status != FZ_PY_ABSENT)
+		return u32_at(&py->plan, at + l->thread.status) & STATUS_ACTIVE;
+	if (l->thread.holds_gil != FZ_PY_ABSENT)
+		return u32_at(&py->plan, at + l->thread.holds_gil) != 0;
+	if (i == FZ_NONE)
+		return false;
+	struct gil_state gil = read_gil(py, py->threads.gils[i].at);
+	return gil.locked && gil.holder == t->walk.tstate;
+}
+
+static uint8_t thread_status(struct fz_python *py, struct fz_py_thread *t)
 {
 	const struct fz_py_layout *l = py->layout;
-	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
 	size_t at = t->walk.at_tstate;
 	uint8_t status = FZ_STATUS_UNKNOWN;
-	bool holds;
 
 	if (t->is_main)
 		status |= FZ_STATUS_MAIN_THREAD;
-	if (at == FZ_PY_NO_COPY)
-		return status;
-	if (l->thread.holds_gil != FZ_PY_ABSENT) {
-		holds = u32_at(&py->plan, at + l->thread.holds_gil) != 0;
-	} else if (interp->gil != FZ_NONE) {
-		struct gil_state gil = read_gil(py, py->threads.gils[interp->gil].at);
-		holds = gil.locked && gil.holder == t->walk.tstate;
-	} else {
-		holds = false;
+	if (at != FZ_PY_NO_COPY) {
+		if (holds_gil(py, t)) {
+			status |= FZ_STATUS_HAS_GIL;
+			if (is_collecting(py, &py->threads.interps[t->interp]))
+				status |= FZ_STATUS_GC;
+		} else if (l->thread.gil_requested != FZ_PY_ABSENT &&
+			   u32_at(&py->plan, at + l->thread.gil_requested) != 0) {
+			status |= FZ_STATUS_GIL_REQUESTED;
+		}
+		/* A thread that waits changes nothing. */
+		if (!t->waits && fz_py_exception_known(&py->runtime))
+			t->exception = fz_py_exception(&py->process, &py->runtime, t->walk.tstate,
+						       py->plan.buffer + at);
 	}
-	if (holds)
-		status |= FZ_STATUS_HAS_GIL;
-	if (l->thread.gil_requested != FZ_PY_ABSENT &&
-	    u32_at(&py->plan, at + l->thread.gil_requested) != 0)
-		status |= FZ_STATUS_GIL_REQUESTED;
+	if (t->exception)
+		status |= FZ_STATUS_HAS_EXCEPTION;
 	return status;
 }
 
@@ -464,37 +557,55 @@ static int reject_reason(enum fz_py_outcome outcome)
 	return reasons[outcome];
 }
 
-/* The thread's stack from the common copy or, when that contradicts itself, from its own. False:
- * the thread ended. */
-static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_python_stack *ret,
-			unsigned *retries)
+/* Which task runs, by this copy of the thread, and where in its stack that one's coroutine is. */
+static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct fz_py_plan *plan)
+{
+	if (!py->tasks.found)
+		return;
+	py->task_thread =
+		fz_py_tasks_thread(&py->tasks, t->walk.tstate, plan->buffer + t->walk.at_tstate);
+	t->walk.mark = fz_py_tasks_frame(&py->tasks, &py->task_thread);
+}
+
+/* The thread's stack from the common copy or, when that contradicts itself or is not wanted, from
+ * its own. False: the thread ended. */
+static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
+			struct fz_python_stack *ret, unsigned *retries)
 {
 	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
 	uint64_t gc_frame = collecting_frame(py, interp);
-	unsigned tries = 0, learned = 0, interrupted = 0;
+	unsigned tries = 0, learned = 0;
 	int reject = FZ_REJECT_CHANGED;
 	enum fz_py_outcome rc;
 	const struct fz_py_plan *plan = &py->plan;
 
-	*ret = (struct fz_python_stack){ .thread = t->thread, .status = thread_status(py, t) };
+	/* Where its state is in the common copy is not known any more once it was read alone. */
+	uint8_t status = anew ? ret->status : thread_status(py, t);
+	*ret = (struct fz_python_stack){ .thread = t->thread, .status = status };
 	if (t->waits) {
 		ret->stack = t->stack;
 		return true;
 	}
-	bool gc = py->layout->interp.gc_frame == FZ_PY_ABSENT &&
-		  (ret->status & FZ_STATUS_HAS_GIL) && is_collecting(py, interp);
+	bool gc = py->options.gc && py->layout->interp.gc_frame == FZ_PY_ABSENT &&
+		  (ret->status & FZ_STATUS_GC);
 	fz_py_walk_begin(&t->walk);
-	rc = t->dual_left && !t->walk.dual && !py->options.stopped ? FZ_PY_WALK_MISSING
-								   : FZ_PY_WALK_OK;
+	rc = anew || (t->dual_left && !t->walk.dual && !py->options.stopped) ? FZ_PY_WALK_MISSING
+									     : FZ_PY_WALK_OK;
 	for (;;) {
 		/* Two copies taken far apart can agree by chance. */
-		if (rc == FZ_PY_WALK_OK && plan->interrupted && t->walk.dual &&
-		    ++interrupted <= INTERRUPTED_MAX)
+		if (rc == FZ_PY_WALK_OK && plan->interrupted && t->walk.dual)
 			rc = FZ_PY_WALK_MISSING;
-		if (rc == FZ_PY_WALK_OK)
+		if (rc == FZ_PY_WALK_OK) {
+			find_task(py, t, plan);
 			rc = fz_py_walk_run(&t->walk, &py->context, plan, gc_frame);
+		}
+		uint32_t changes = py->codes.changes;
 		if (rc == FZ_PY_WALK_OK)
 			rc = fz_py_walk_accept(&t->walk, &py->context, gc, &ret->stack);
+		if (rc == FZ_PY_WALK_OK && py->codes.changes != changes && doubt_codes(py))
+			rc = FZ_PY_WALK_CHANGED;
+		if (rc == FZ_PY_WALK_OK && py->options.segments)
+			fz_py_walk_calls(&t->walk, &py->context, plan, gc, &ret->calls);
 		if (rc == FZ_PY_WALK_OK)
 			break;
 		if (rc == FZ_PY_WALK_GONE)
@@ -517,6 +628,76 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, struct fz_
 	return true;
 }
 
+/* ---- the tasks of a thread ---- */
+
+static struct fz_python_stack *next_stack(struct fz_python *py)
+{
+	fz_grow(py->stacks, py->stack_n, py->stack_cap);
+	return &py->stacks[py->stack_n++];
+}
+
+/* Does a thread show its own stack where no task runs in it? One that only waits is there for the
+ * tasks that wait; one without asyncio is shown as without tasks. */
+static bool shows_itself(const struct fz_python *py, const struct fz_py_thread *t,
+			 const struct fz_python_stack *own)
+{
+	if (py->tasks.stack_n)
+		return own->status & FZ_STATUS_HAS_GIL;
+	return t->is_main || py->options.all_threads || (py->tasks.found && py->task_thread.loop);
+}
+
+static void put_tasks(struct fz_python *py, const struct fz_py_thread *t,
+		      const struct fz_python_stack *own, bool runs)
+{
+	size_t first = py->stack_n;
+
+	if (!runs && shows_itself(py, t, own))
+		*next_stack(py) = *own;
+	for (uint32_t i = 0; i < py->tasks.stack_n; i++) {
+		const struct fz_py_task_stack *from = &py->tasks.stacks[i];
+		struct fz_python_stack *to = next_stack(py);
+		*to = *own;
+		to->stack = from->stack;
+		to->rejected = from->rejected;
+		to->reject = FZ_REJECT_CHANGED;
+		/* The first stack of an instant is the one that says what the thread does. */
+		to->waiting = py->stack_n - first > 1;
+		if (to->waiting)
+			to->status = (own->status & FZ_STATUS_MAIN_THREAD) | FZ_STATUS_BESIDE;
+	}
+}
+
+/* The copy of the thread and those of its tasks around it must fit together. */
+static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *retries)
+{
+	struct fz_python_stack own;
+	enum fz_py_outcome rc = FZ_PY_WALK_CHANGED;
+	bool runs = false;
+
+	py->tasks.stack_n = 0;
+	for (unsigned i = 0; i < TASK_TRIES_MAX && rc != FZ_PY_WALK_OK; i++) {
+		if (i) {
+			++*retries;
+			fz_py_tasks_begin(&py->tasks);
+		}
+		if (!take_thread(py, t, i > 0, &own, retries)) {
+			py->threads_stale = true;
+			return;
+		}
+		if (!py->tasks.found || own.rejected)
+			break;
+		bool there = own.stack != FZ_NONE && t->walk.mark && t->walk.mark_at != FZ_NONE;
+		rc = fz_py_tasks_take(&py->tasks, &py->task_thread, own.stack, there,
+				      there ? fz_py_walk_marked(&t->walk) : FZ_NONE, &runs);
+	}
+	if (py->tasks.found && !own.rejected && rc != FZ_PY_WALK_OK) {
+		own.rejected = true;
+		own.reject = FZ_REJECT_CHANGED;
+		own.stack = fz_profile_stack(py->into, FZ_NONE, py->context.unreadable_frame);
+	}
+	put_tasks(py, t, &own, runs);
+}
+
 /* ---- a sample ---- */
 
 /* What is looked at now and then: is it the same program, are there new interpreters? */
@@ -534,6 +715,8 @@ static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 	}
 	py->next_look = now + LOOK_EVERY_NS;
 	if (now >= py->next_list) {
+		if (py->by_task && !py->tasks.found)
+			fz_py_tasks_look(&py->tasks);
 		py->threads_stale = true;
 		py->next_list = now + LIST_EVERY_NS;
 	}
@@ -546,14 +729,18 @@ static void list_threads(struct fz_python *py)
 		.process = &py->process,
 		.runtime = &py->runtime,
 		.into = py->into,
-		.all = py->options.all_threads,
+		.all = py->options.all_threads || py->by_task,
+		.left_out = py->options.left_out,
 	};
 
 	py->threads_stale = false;
 	py->plan_stale = true;
 	for (unsigned i = 0; i < LIST_TRIES_MAX; i++)
-		if (fz_py_threads_refresh(&py->threads, &c))
+		if (fz_py_threads_refresh(&py->threads, &c)) {
+			if (py->threads.young)
+				py->next_look = py->next_list = fz_clock_now() + YOUNG_EVERY_NS;
 			return;
+		}
 	fz_py_threads_release(&py->threads);
 	py->threads_stale = true;
 }
@@ -590,6 +777,8 @@ int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz
 
 	if (now >= py->next_look)
 		rc = look_around(py, now, err);
+	if (py->tasks.found)
+		fz_py_tasks_begin(&py->tasks);
 	if (rc == 0)
 		rc = read_all(py, &retries, err);
 	if (rc == 0 && waiting_is_over(py))
@@ -602,9 +791,11 @@ int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz
 	find_runners(py);
 	py->stack_n = 0;
 	for (uint32_t i = 0; i < py->threads.n; i++) {
-		fz_grow(py->stacks, py->stack_n, py->stack_cap);
-		if (take_thread(py, &py->threads.list[i], &py->stacks[py->stack_n], &retries))
-			py->stack_n++;
+		struct fz_python_stack stack;
+		if (py->by_task)
+			take_tasks(py, &py->threads.list[i], &retries);
+		else if (take_thread(py, &py->threads.list[i], false, &stack, &retries))
+			*next_stack(py) = stack;
 		else
 			py->threads_stale = true;
 	}

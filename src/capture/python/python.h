@@ -11,15 +11,30 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "profile/profile.h"
 
 struct fz_python;
+
+/* Samples by tasks of asyncio instead of threads. */
+enum fz_python_tasks {
+	FZ_PYTHON_TASKS_NONE,
+	FZ_PYTHON_TASKS_RUNNING, /* the one that runs in each thread */
+	FZ_PYTHON_TASKS_ALL,     /* those that wait, too */
+};
 
 struct fz_python_options {
 	bool all_threads; /* else only the main thread */
 	bool stopped;     /* the caller stops the target around each sample: no retries needed */
 	bool gc;          /* show <GC> while a collection runs */
+	bool native;      /* show <native> where C code lies between Python frames */
+	bool opcodes;     /* tell the instruction of each frame */
+	bool segments;    /* tell which C frame runs which Python frames */
+	enum fz_python_tasks tasks;
+	bool task_names;  /* each task by its own name, not as one of its kind */
 	bool best_effort; /* try the newest known layout on a version that is newer */
+	/* Ids of threads that are not sampled are added now and then; may be NULL. */
+	struct fz_map *left_out;
 	/* Called for every step of finding the interpreter, for `fizeau doctor`; may be NULL. */
 	void (*step)(void *arg, const char *what, const char *found);
 	void *step_arg;
@@ -40,7 +55,28 @@ struct fz_python_info {
 int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,
 		   struct fz_python **ret, struct fz_error *err);
 void fz_python_close(struct fz_python *py);
+/* Can samples of this mode, with what the options ask for, be had from this version? */
+int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_error *err);
 const struct fz_python_info *fz_python_info(const struct fz_python *py);
+
+/* Python frames that one call of the interpreter's loop runs. The address is of something in that
+ * call's frame on the C stack; 0 where no version before 3.10 says. */
+struct fz_python_segment {
+	uint64_t address;
+	uint32_t end; /* index in `frames` behind the last of them */
+};
+
+/* What merging with the C stack needs; with the option `segments`. */
+struct fz_python_calls {
+	const uint32_t *frames; /* of the profile, innermost first */
+	uint32_t frame_n;
+	struct fz_python_segment *segments; /* innermost first */
+	uint32_t segment_n;
+	/* 3.10 and 3.11: the addresses are those of the CFrames, a list on the C stack that begins
+	 * here and is linked by the pointer at that offset; else 0. */
+	uint64_t cframe;
+	uint32_t cframe_previous;
+};
 
 /* One thread at one instant. */
 struct fz_python_stack {
@@ -48,7 +84,9 @@ struct fz_python_stack {
 	uint32_t stack;  /* in the profile; FZ_NONE when the thread runs no Python code */
 	uint8_t status;  /* enum fz_status bits */
 	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
+	bool waiting;    /* a task that waits, beside what its thread does */
 	bool rejected;   /* stack is [unreadable] under the root prefix that is certain */
+	struct fz_python_calls calls;
 };
 
 /* Valid until the next call. */

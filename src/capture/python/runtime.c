@@ -108,7 +108,7 @@ struct candidate {
 
 /* What a candidate says about itself. */
 struct finding {
-	uint64_t runtime, version_at;
+	uint64_t runtime, version_at, none;
 	uint64_t runtime_size;
 	uint64_t bss, bss_size;
 	int refused; /* error code: not a program that we can read */
@@ -137,33 +137,40 @@ static struct finding find_in_memory(struct fz_process *p, const struct candidat
 				     struct fz_error *err)
 {
 	struct fz_elf_source source = { read_memory, p };
-	struct fz_elf_symbol symbols[] = { { "_PyRuntime" }, { "Py_Version" } };
+	struct fz_elf_symbol symbols[] = { { "_PyRuntime" },
+					   { "Py_Version" },
+					   { "_Py_NoneStruct" } };
 	struct finding f = { 0 };
-	int rc = fz_elf_find_mapped(&source, c->first->start, symbols, 2, err);
+	int rc = fz_elf_find_mapped(&source, c->first->start, symbols, FZ_ARRAY_LEN(symbols), err);
 
 	if (rc == FZ_EUNSUPPORTED)
 		f.refused = rc;
 	f.runtime = symbols[0].address;
 	f.runtime_size = symbols[0].size;
 	f.version_at = symbols[1].address;
+	f.none = symbols[2].address;
 	return f;
 }
 
 static struct finding find_in_file(struct fz_process *p, const struct candidate *c)
 {
 	struct file_view view;
-	struct fz_elf_symbol symbols[] = { { "_PyRuntime" }, { "Py_Version" } };
+	struct fz_elf_symbol symbols[] = { { "_PyRuntime" },
+					   { "Py_Version" },
+					   { "_Py_NoneStruct" } };
 	struct fz_elf_section sections[] = { { ".PyRuntime" }, { ".bss" } };
 	struct finding f = { 0 };
 
 	if (!map_candidate(p, c->first, c->is_exe, &view))
 		return f;
 	struct fz_elf_source source = { read_view, &view };
-	fz_elf_find_file(&source, c->first->start, symbols, 2, sections, 2, NULL);
+	fz_elf_find_file(&source, c->first->start, symbols, FZ_ARRAY_LEN(symbols), sections, 2,
+			 NULL);
 	munmap((void *)view.p, view.n);
 	f.runtime = symbols[0].address ? symbols[0].address : sections[0].address;
 	f.runtime_size = symbols[0].size;
 	f.version_at = symbols[1].address;
+	f.none = symbols[2].address;
 	f.bss = sections[1].address;
 	f.bss_size = sections[1].size;
 	return f;
@@ -265,6 +272,7 @@ static int identify(struct fz_process *p, const struct candidate *c, const struc
 	const struct fz_py_layout *l = NULL;
 
 	ret->address = f->runtime;
+	ret->none = f->none;
 	if (!fz_process_read(p, f->runtime, table, sizeof(table)))
 		return fz_process_trouble(p, errno, err);
 	if (memcmp(table, FZ_PY_COOKIE, 8) == 0) {
@@ -411,6 +419,10 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 		return rc;
 	if (s.maps.n == 0) {
 		fz_mappings_release(&s.maps);
+		if (fz_process_alive(process))
+			return fz_fail(err, FZ_EUNSUPPORTED,
+				       "process %d: it belongs to the kernel and runs no program",
+				       (int)process->pid);
 		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)process->pid);
 	}
 	if (!fz_process_link(process, "exe", s.exe, sizeof(s.exe)))
@@ -434,6 +446,43 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 	if (rc == 0)
 		*ret = found;
 	return rc;
+}
+
+/* Address of a section of at least `size` bytes in the file mapped there; 0. */
+static uint64_t section_of(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
+			   const char *name, size_t size)
+{
+	struct file_view view;
+	struct fz_elf_section section = { .name = name };
+
+	if (!map_candidate(p, m, is_exe, &view))
+		return 0;
+	struct fz_elf_source source = { read_view, &view };
+	fz_elf_find_file(&source, m->start, NULL, 0, &section, 1, NULL);
+	munmap((void *)view.p, view.n);
+	return section.size >= size ? section.address : 0;
+}
+
+bool fz_py_runtime_section(struct fz_process *process, const struct fz_py_runtime *r,
+			   const char *base, const char *section, size_t size, uint64_t *ret)
+{
+	struct fz_mappings maps = { 0 };
+	uint64_t found = 0;
+	char exe[4096];
+
+	if (fz_process_maps(process, &maps, NULL) < 0)
+		return false;
+	if (!fz_process_link(process, "exe", exe, sizeof(exe)))
+		exe[0] = '\0';
+	for (size_t i = 0; i < maps.n && !found; i++) {
+		const struct fz_mapping *m = &maps.list[i];
+		if (m->path[0] == '/' && m->offset == 0 &&
+		    (base_has(m, base) || strcmp(m->path, r->module) == 0))
+			found = section_of(process, m, strcmp(m->path, exe) == 0, section, size);
+	}
+	fz_mappings_release(&maps);
+	*ret = found;
+	return found != 0;
 }
 
 void fz_py_runtime_release(struct fz_py_runtime *r)

@@ -11,6 +11,9 @@
 #include "names.h"
 #include "threads.h"
 
+/* A thread gets its name a moment after its start: it is asked for again so many times. */
+enum { NAME_ASKS = 4 };
+
 enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
 
 #if defined(__x86_64__)
@@ -71,7 +74,8 @@ static uint64_t outer_tid(const struct fz_process_threads *tasks, uint64_t inner
 	for (size_t i = 0; i < tasks->n; i++)
 		if ((uint64_t)tasks->list[i].inner_tid == inner)
 			return (uint64_t)tasks->list[i].tid;
-	return inner;
+	/* The memory of a process just forked knows the threads of its parent. */
+	return tasks->n == 1 ? (uint64_t)tasks->list[0].tid : inner;
 }
 
 /* ---- listing ---- */
@@ -81,8 +85,13 @@ struct listing {
 	struct fz_py_threads *t;
 	struct fz_process_threads tasks; /* read when first needed */
 	bool have_tasks;
-	uint64_t named; /* interpreter whose names have been read in this round */
+	uint32_t state_n; /* thread states that have been listed, of all interpreters */
+	uint64_t named;   /* interpreter whose names have been read in this round */
 	struct fz_py_names names;
+	struct {
+		uint64_t *list; /* ids of threads that were not taken */
+		size_t n, cap;
+	} left_out;
 };
 
 static void need_tasks(struct listing *l)
@@ -91,6 +100,13 @@ static void need_tasks(struct listing *l)
 		return;
 	fz_process_threads(l->c->process, &l->tasks, NULL);
 	l->have_tasks = true;
+}
+
+/* A thread of the process that this one, which has one thread, was forked from. */
+static bool is_of_parent(struct listing *l, uint64_t inner)
+{
+	need_tasks(l);
+	return l->tasks.n == 1 && !is_inner_tid(&l->tasks, inner);
 }
 
 static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate, uint64_t interp)
@@ -124,7 +140,7 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 
 	if (layout->minor < 14 && read_u64(l->c, tstate + layout->thread.thread_id, &ident)) {
 		read_names(l);
-		if (fz_py_names_get(&l->names, ident, &name))
+		if (fz_py_names_get(&l->names, ident, &name) && name.n)
 			return fz_profile_string(l->c->into, fz_buf_view(&name));
 	}
 	/* For this one the kernel has the program's name. */
@@ -133,6 +149,18 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm)))
 		return fz_profile_string(l->c->into, fz_str_of(comm));
 	return 0;
+}
+
+static void ask_name_again(struct listing *l, struct fz_py_thread *t)
+{
+	struct fz_thread *thread = &l->c->into->threads[t->thread];
+
+	if (t->name_asks >= NAME_ASKS)
+		return;
+	t->name_asks++;
+	uint32_t name = thread_name(l, t->walk.tstate, thread->tid, t->is_main);
+	if (name)
+		thread->name = name;
 }
 
 static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint64_t next)
@@ -160,35 +188,85 @@ static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint6
 	};
 }
 
-/* The threads of the newest interpreter in the list. When only the main thread is wanted, `last`
- * collects the oldest one in case no thread has the process's own id. */
+/* A thread state, as listed. */
+struct state {
+	uint64_t address, next, inner;
+};
+
+struct states {
+	struct state *list;
+	size_t n, cap;
+};
+
+static bool read_states(struct listing *l, uint64_t at, struct states *ret)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	uint64_t next, seen = 0;
+
+	if (layout->thread.native_thread_id == FZ_PY_ABSENT)
+		need_tasks(l);
+	for (; at; at = next) {
+		if (at == seen || l->state_n++ >= THREADS_MAX || at % 8 ||
+		    !read_u64(l->c, at + layout->thread.next, &next))
+			return false;
+		if ((ret->n & (ret->n + 1)) == 0)
+			seen = at; /* a loop comes back to one of these */
+		fz_grow(ret->list, ret->n, ret->cap);
+		ret->list[ret->n++] = (struct state){ at, next, inner_tid(l->c, &l->tasks, at) };
+	}
+	return true;
+}
+
+static void take_state(struct listing *l, const struct state *s)
+{
+	uint32_t interp = l->t->interp_n - 1;
+	struct fz_py_thread *known = find_thread(l->t, s->address, l->t->interps[interp].address);
+
+	if (known && known->inner_tid == s->inner) {
+		known->kept = true;
+		known->next = s->next;
+		known->interp = interp;
+		ask_name_again(l, known);
+	} else if (is_of_parent(l, s->inner)) {
+		return;
+	} else if (l->c->all || s->inner == (uint64_t)l->c->process->inner_pid) {
+		add_thread(l, s->address, s->inner, s->next);
+	} else if (l->c->left_out) {
+		fz_grow(l->left_out.list, l->left_out.n, l->left_out.cap);
+		l->left_out.list[l->left_out.n++] = s->inner;
+	}
+}
+
+/* The threads of the newest interpreter in the list, oldest first. A thread that has not begun has
+ * the id of the one that started it, or none. When only the main thread is wanted, `last` collects
+ * the oldest one in case no thread has the process's own id. */
 static bool list_threads(struct listing *l, uint64_t *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	struct fz_py_interp *interp = &l->t->interps[l->t->interp_n - 1];
-	uint64_t tstate, next;
+	struct states states = { 0 };
+	struct fz_map seen = { 0 };
+	uint64_t head;
 
-	if (!read_u64(l->c, interp->address + layout->interp.threads_head, &tstate))
-		return false;
-	interp->head = tstate;
-	for (unsigned i = 0; tstate; i++, tstate = next) {
-		if (i >= THREADS_MAX || tstate % 8 ||
-		    !read_u64(l->c, tstate + layout->thread.next, &next))
-			return false;
-		if (layout->thread.native_thread_id == FZ_PY_ABSENT)
-			need_tasks(l);
-		uint64_t inner = inner_tid(l->c, &l->tasks, tstate);
-		struct fz_py_thread *known = find_thread(l->t, tstate, interp->address);
-		*last = tstate;
-		if (known && known->inner_tid == inner) {
-			known->kept = true;
-			known->next = next;
-			known->interp = l->t->interp_n - 1;
-		} else if (l->c->all || inner == (uint64_t)l->c->process->inner_pid) {
-			add_thread(l, tstate, inner, next);
-		}
+	bool ok = read_u64(l->c, interp->address + layout->interp.threads_head, &head) &&
+		  read_states(l, head, &states);
+	interp->head = ok ? head : 0;
+	for (size_t i = states.n; ok && i-- > 0;) {
+		const struct state *s = &states.list[i];
+		uint32_t *slot = fz_map_slot(&seen, s->inner);
+		bool young = *slot != FZ_NONE ||
+			     (s->inner == 0 && layout->thread.native_thread_id != FZ_PY_ABSENT);
+		*slot = 0;
+		if (young)
+			l->t->young = true;
+		else
+			take_state(l, s);
 	}
-	return true;
+	if (ok && states.n)
+		*last = states.list[states.n - 1].address;
+	fz_map_release(&seen);
+	free(states.list);
+	return ok;
 }
 
 static uint32_t add_gil(struct fz_py_threads *t, uint64_t address)
@@ -219,14 +297,16 @@ static void add_interp(struct listing *l, uint64_t address, uint64_t id)
 static bool list_all(struct listing *l, uint64_t *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
-	uint64_t interp, id;
+	uint64_t interp, id, seen = 0;
 
 	if (!read_u64(l->c, l->c->runtime->address + layout->runtime.interpreters_head, &interp))
 		return false;
 	for (unsigned i = 0; interp; i++) {
-		if (i >= INTERPRETERS_MAX || interp % 8 ||
+		if (interp == seen || i >= INTERPRETERS_MAX || interp % 8 ||
 		    !read_u64(l->c, interp + layout->interp.id, &id))
 			return false;
+		if ((i & (i + 1)) == 0)
+			seen = interp;
 		add_interp(l, interp, id);
 		if (!list_threads(l, last) ||
 		    !read_u64(l->c, interp + layout->interp.next, &interp))
@@ -270,6 +350,20 @@ static void adopt_main(struct listing *l, uint64_t tstate)
 	}
 }
 
+/* Tell of threads that will not be sampled: one of those not taken may have become the main one. */
+static void tell_left_out(struct listing *l)
+{
+	const struct fz_py_threads *t = l->t;
+
+	for (size_t i = 0; i < l->left_out.n; i++) {
+		uint32_t k = 0;
+		while (k < t->n && t->list[k].inner_tid != l->left_out.list[i])
+			k++;
+		if (k == t->n)
+			fz_map_put(l->c->left_out, l->left_out.list[i], 0);
+	}
+}
+
 bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_context *c)
 {
 	struct listing l = { .c = c, .t = t };
@@ -277,12 +371,15 @@ bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_c
 
 	for (uint32_t i = 0; i < t->n; i++)
 		t->list[i].kept = false;
+	t->young = false;
 	t->interp_n = t->gil_n = 0;
 	bool ok = list_all(&l, &last);
 	if (ok) {
 		drop_threads(t, false);
 		adopt_main(&l, last);
+		tell_left_out(&l);
 	}
+	free(l.left_out.list);
 	fz_process_threads_release(&l.tasks);
 	fz_py_names_release(&l.names);
 	return ok;

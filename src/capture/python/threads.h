@@ -34,6 +34,8 @@ struct fz_py_thread {
 	bool waits;
 	uint64_t switches;
 	uint32_t stack;
+	uint32_t name_asks;
+	bool exception; /* it had one when it was copied last */
 };
 
 struct fz_py_threads {
@@ -43,6 +45,7 @@ struct fz_py_threads {
 	uint32_t interp_n, interp_cap;
 	struct fz_py_gil *gils;
 	uint32_t gil_n, gil_cap;
+	bool young; /* there are threads that have not begun: list them again soon */
 	/* threading._active of the interpreter whose thread names were asked for last */
 	uint64_t active, active_interp;
 };
@@ -52,6 +55,7 @@ struct fz_py_threads_context {
 	const struct fz_py_runtime *runtime;
 	struct fz_profile *into;
 	bool all;
+	struct fz_map *left_out; /* ids of threads that were not taken are added; may be NULL */
 };
 
 /* List them anew; what is known of threads that are still there is kept. False: the list could

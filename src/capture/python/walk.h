@@ -18,6 +18,7 @@
 #include "capture/process.h"
 #include "code.h"
 #include "layouts.h"
+#include "python.h"
 
 struct fz_py_plan {
 	struct iovec *parts;
@@ -25,8 +26,8 @@ struct fz_py_plan {
 	size_t bytes;
 	uint8_t *buffer;
 	size_t buffer_size;
-	bool interrupted; /* the last read took so long that we must have been off the CPU meanwhile
-			   */
+	int64_t pace;     /* median of what reading took, in 1/256 ns a unit of work */
+	bool interrupted; /* the last read took so long that much may have happened meanwhile */
 };
 
 void fz_py_plan_release(struct fz_py_plan *p);
@@ -39,10 +40,13 @@ int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *re
 
 /* A frame as it was found; entry frames, which run no code, are not kept. */
 struct fz_py_raw_frame {
-	uint64_t code; /* FZ_PY_CODE_GC: not a frame but a running collection */
+	uint64_t code; /* or one of the below: not a frame */
 	uint64_t position;
 };
-#define FZ_PY_CODE_GC 1
+/* The upper bits of `code`: number of the thread's own copy of the bytecode. */
+enum { FZ_PY_CODE_BITS = 48 };
+#define FZ_PY_CODE_GC 1     /* a running collection */
+#define FZ_PY_CODE_NATIVE 2 /* C code between two frames */
 
 struct fz_py_chain {
 	struct fz_py_raw_frame *frames;
@@ -70,7 +74,7 @@ struct fz_py_walk {
 	bool dual;                    /* plan a second copy */
 	struct fz_py_region *regions; /* by address, not overlapping */
 	uint32_t region_n, region_cap;
-	uint32_t walks, swept;
+	uint32_t walks, swept, shrunk;
 	bool careful; /* gaps between heap frames turned out to be unmapped: don't bridge them */
 	size_t at_tstate, at_cframe;
 	/* what the last walk found, innermost first, and what was last accepted, root first */
@@ -80,13 +84,23 @@ struct fz_py_walk {
 	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
 	uint64_t *scratch;
 	uint32_t scratch_cap;
+	uint8_t *opcodes; /* of `now`, where they are wanted */
+	uint32_t opcodes_cap;
 	bool have_certain;
+	/* The frame of a coroutine, and where it is in `now`, if it is; FZ_NONE. */
+	uint64_t mark;
+	uint32_t mark_at;
 	uint64_t odd_root; /* where the tries of this sample ended, when that was no root */
 	/* roots that were met: entry frames of greenlets (3.15), code of root frames (to 3.10) */
 	uint64_t odd_roots[FZ_PY_ODD_ROOTS];
 	uint64_t new_root;
 	unsigned new_root_tries;
 	uint32_t odd_n, odd_next;
+	/* which C frames run the frames of `now`; ends count in `now` until the walk is accepted */
+	struct fz_python_segment *segments;
+	uint32_t segment_n, segment_cap;
+	uint32_t *shown; /* profile frames of `now` without those that nobody wants to see */
+	uint32_t shown_cap;
 };
 
 enum fz_py_outcome {
@@ -103,8 +117,12 @@ struct fz_py_walk_context {
 	struct fz_process *process;
 	const struct fz_py_layout *layout;
 	struct fz_py_codes *codes;
+	bool native;       /* show where C code lies between frames */
+	bool opcodes;      /* tell what instruction frames are at */
 	uint32_t gc_frame; /* profile frames of the markers */
+	uint32_t native_frame;
 	uint32_t unreadable_frame;
+	bool segments; /* note which C frames run which Python frames */
 };
 
 void fz_py_walk_release(struct fz_py_walk *w);
@@ -120,6 +138,11 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 /* Fill *ret with the stack of the last walk, which was OK. gc: put the collection on top. */
 enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				     bool gc, uint32_t *ret);
+/* What the walk that was just accepted says about the C stack. gc: as it was accepted. */
+void fz_py_walk_calls(struct fz_py_walk *w, const struct fz_py_walk_context *c,
+		      const struct fz_py_plan *plan, bool gc, struct fz_python_calls *ret);
+/* In the stack that was just accepted: what called the marked frame. */
+uint32_t fz_py_walk_marked(const struct fz_py_walk *w);
 /* Begin a new sample; then, when all tries failed, the stack that is certain, with the marker. */
 void fz_py_walk_begin(struct fz_py_walk *w);
 uint32_t fz_py_walk_salvage(struct fz_py_walk *w, const struct fz_py_walk_context *c);

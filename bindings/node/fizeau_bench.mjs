@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Benchmarks in Node, for `fizeau bench -- node FILE`.
+//
+//   import { bench } from "fizeau-bench";
+//   await bench("parse", () => parse(text));
+//
+// Elsewhere a body runs once. fizeau starts Node without its optimising compilers when it counts,
+// so that counts are the same in every run; times are of Node as it is. docs/benchmarks.md says
+// what is behind it.
+
+import { appendFileSync, existsSync } from "node:fs";
+
+const MODE = process.env.FIZEAU_BENCH;
+const LOG = process.env.FIZEAU_BENCH_LOG;
+const FILTER = process.env.FIZEAU_BENCH_FILTER ?? "";
+
+const ROUND_NS = 1e6; // a round is at least so long
+const TOTAL_NS = 5e8; // rounds until so much time has passed,
+const ROUNDS_MIN = 5; // but this many
+const ROUNDS_MAX = 200;
+const WARM_UP = 5; // calls before the one that is counted
+
+/** Does fizeau run us? */
+export const enabled = MODE === "count" || MODE === "wall";
+
+const log = (record) => LOG && appendFileSync(LOG, JSON.stringify(record) + "\n");
+const now = () => Number(process.hrtime.bigint());
+const isPromise = (value) => typeof value?.then === "function";
+
+// What fizeau shows of a benchmark begins below this frame.
+function __bench_root_frame__(body) {
+  return body();
+}
+
+async function count(name, body, around) {
+  const [start, stop, drop] = ["start", "stop", "drop"].map((word) => `/.fizeau/${word}/${name}`);
+  for (let i = 0; i < WARM_UP; i++) {
+    await around.before?.();
+    await __bench_root_frame__(body);
+    await around.after?.();
+  }
+  existsSync(start); // the first use of a path compiles what looks for it
+  existsSync(drop);
+  await around.before?.();
+  globalThis.gc?.();
+  try {
+    existsSync(start);
+    const result = __bench_root_frame__(body);
+    if (isPromise(result)) await result;
+    existsSync(stop);
+  } catch (error) {
+    existsSync(drop);
+    throw error;
+  }
+  await around.after?.();
+}
+
+async function timeRound(body, iterations, around) {
+  let spent = 0;
+  await around.before?.();
+  const begin = now();
+  for (let i = 0; i < iterations; i++) {
+    const result = __bench_root_frame__(body);
+    if (isPromise(result)) await result;
+  }
+  spent = now() - begin;
+  await around.after?.();
+  return spent / iterations;
+}
+
+async function wall(name, body, around) {
+  log({ name });
+  // The optimising compilers take a while to be done with it.
+  const warm = now() + TOTAL_NS / 5;
+  let one = await timeRound(body, 1, around);
+  while (now() < warm) one = await timeRound(body, 1, around);
+  const prepared = around.before || around.after;
+  const iterations = prepared ? 1 : Math.max(1, Math.floor(ROUND_NS / Math.max(one, 1)));
+  const rounds = [];
+  const end = now() + TOTAL_NS;
+  while (rounds.length < ROUNDS_MAX && (rounds.length < ROUNDS_MIN || now() < end))
+    rounds.push(await timeRound(body, iterations, around));
+  log({ name, rounds });
+}
+
+/**
+ * Run a benchmark. `around.before` and `around.after` run around each round and are not measured.
+ * The promise is fulfilled when it is done.
+ */
+export async function bench(name, body, around = {}) {
+  if (!enabled || !name.includes(FILTER)) {
+    if (enabled) return;
+    await around.before?.();
+    await body();
+    await around.after?.();
+    return;
+  }
+  try {
+    await (MODE === "count" ? count : wall)(name, body, around);
+  } catch (error) {
+    log({ name, failed: String(error) });
+    throw error;
+  }
+}

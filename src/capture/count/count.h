@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting instead of sampling: the program runs under Valgrind, and our tool there (valgrind/)
+ * writes the exact tree of calling contexts with what was counted in each.
+ *
+ *   fz_counter_find -> fz_counter_begin -> (start and wait) -> fz_counter_read -> fz_counter_end
+ *
+ * Where our tool is not there, Valgrind's own callgrind can stand in (callgrind.h), if that is
+ * allowed: what it counts is as exact, but its contexts and functions are not.
+ *
+ * Counts do not depend on how busy the machine is. What else could make them differ from run to
+ * run is held still: random bytes, the hash seed of Python, the size of the environment.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/* What of a program's counts is wanted. All zero: everything, marked parts below their markers. */
+struct fz_count_options {
+	bool benchmarks; /* marked parts only, from their bodies on */
+	bool bodies;  /* marked parts from their bodies on, and everything when nothing is marked */
+	bool harness; /* with what called the bodies */
+	bool outline; /* of a Python program its functions, without the interpreter's insides */
+	const char
+		*root; /* files below this folder are named as seen from there; NULL: as they are */
+	const char *symbol; /* the calls of this function are a benchmark; NULL: none */
+	const char *filter; /* only benchmarks whose names contain it; NULL: all */
+	bool wall;          /* a metric for wall times comes last; all 0 */
+	bool late;          /* the program was ended because it took too long */
+};
+
+enum fz_counter_engine { FZ_COUNTER_OURS, FZ_COUNTER_ANY, FZ_COUNTER_CALLGRIND };
+
+struct fz_counter {
+	/* Which may count; ANY: ours where it is there. fz_counter_find decides. */
+	enum fz_counter_engine engine;
+	char *instead;  /* why it is callgrind, when that was not asked for */
+	bool graph;     /* callgrind's, without contexts */
+	bool cache;     /* simulate caches as well */
+	unsigned other; /* 0: surroundings as always; else others: size of the environment, seed */
+	struct fz_count_options options;
+	char *folder;   /* with the tool and what Valgrind needs beside it */
+	char *valgrind; /* its version: "3.19.0" */
+	char *results;  /* temporary: a file for each process */
+	char *folder_option;
+	struct fz_counter_node {
+		char *path, *search; /* of what stands for node; PATH as it was */
+	} node;
+};
+
+/* Find Valgrind and the tool that was built for it, or what may stand in for that.
+ * FZ_EUNSUPPORTED with the remedy. */
+int fz_counter_find(struct fz_counter *c, struct fz_error *err);
+/* The command that runs argv under the tool, and make this process's environment the one that it
+ * is to have. The caller frees the array; its strings live as long as c and argv. */
+int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
+		     struct fz_error *err);
+/* What was counted, by all processes. Each marked benchmark is below a marker of its name, each
+ * process a thread. Without benchmarks, where those were wanted, there are no samples. */
+int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_error *err);
+/* Remove the results. */
+void fz_counter_end(struct fz_counter *c);
+
+/* Read one file of the tool; docs at valgrind/write.c. The metrics must be there. */
+int fz_count_read(const void *data, size_t n, const char *name, struct fz_profile *into,
+		  uint32_t process, const struct fz_count_options *options, struct fz_error *err);
+/* Add the metrics of a counted recording. */
+void fz_count_add_metrics(struct fz_profile *p, bool cache);

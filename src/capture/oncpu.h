@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether threads are on a CPU, for samples that are taken by the wall clock.
+ *
+ * The state that /proc shows for a thread does not tell one that runs from one that waits for its
+ * turn. Its CPU time does, but moves in steps of a scheduler tick while the thread runs. Together
+ * they are right: a sample counts as on a CPU when its thread could run at that instant and there
+ * is CPU time that no earlier sample accounts for. So the share of such samples is the share of
+ * CPU time, on a crowded machine too.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct fz_oncpu;
+
+enum fz_oncpu_answer { FZ_ONCPU_UNKNOWN, FZ_ONCPU_NO, FZ_ONCPU_YES };
+
+struct fz_oncpu *fz_oncpu_new(pid_t pid);
+/* NULL is allowed. */
+void fz_oncpu_free(struct fz_oncpu *o);
+/* Asked once for each sample of a thread, which stands for `elapsed` ns up to `now`. */
+enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now, int64_t elapsed);

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks from outside.
+ *
+ *   thread state {running loop, running task, list of tasks}
+ *                                  |                |
+ *                                  v                v
+ *   task {name, coroutine, awaited by: a task, or a set of tasks, list node}
+ *                  |
+ *                  v
+ *   coroutine {state, frame} -- waits for --> coroutine {state, frame} -> ...
+ *
+ * All of it is read through copies of pages (pages.h), which say later whether it stood still.
+ * Bounded everywhere: tasks, frames, awaiters, lengths.
+ */
+#include "asyncio_tasks.h"
+
+#include "object.h"
+
+enum {
+	TASKS_MAX = 1 << 16,
+	FRAMES_MAX = 1 << 20,   /* of all tasks together */
+	COROUTINES_MAX = 4096,  /* of one task */
+	AWAITERS_MAX = 1 << 16, /* slots of a set of them */
+	FUTURES_MAX = 16,       /* between two tasks */
+	NAME_MAX = 255,         /* characters of a name */
+	FRAME_MAX = 1024,       /* bytes of a coroutine up to the end of its frame's fields */
+	STACK_MAX = 1 << 20,    /* bytes of a frame's values */
+	TABLE_WORDS = 13,
+};
+
+enum { INT_SUBCLASS = 1 << 24, STR_SUBCLASS = 1 << 28 };
+
+void fz_py_tasks_release(struct fz_py_tasks *t)
+{
+	fz_py_pages_release(&t->pages);
+	fz_py_pages_release(&t->few);
+	fz_map_release(&t->by_address);
+	fz_buf_release(&t->text);
+	free(t->list);
+	free(t->frames);
+	free(t->failed);
+	free(t->path);
+	free(t->stacks);
+	*t = (struct fz_py_tasks){ 0 };
+}
+
+/* ---- where asyncio keeps things ---- */
+
+/* The table {task: size, name, awaited_by, is_task, awaited_by_is_set, coro, node; interpreter:
+ * size, tasks; thread: size, loop, task, tasks}. False: it cannot be one. */
+static bool parse_table(struct fz_py_tasks *t, const uint64_t *w)
+{
+	struct fz_py_layout *l = &t->runtime->layout;
+	const uint64_t pointers[] = { w[1], w[2], w[5], w[6] };
+
+	if (w[0] < 16 || w[0] > 2048 || w[3] >= w[0] || w[4] >= w[0])
+		return false;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(pointers); i++)
+		if (pointers[i] % 8 || pointers[i] > w[0] - 8)
+			return false;
+	if (w[6] > w[0] - 16 || w[9] > 64 << 10)
+		return false;
+	for (unsigned i = 10; i < TABLE_WORDS; i++)
+		if (w[i] % 8 || w[i] > w[9] || w[9] - w[i] < 8)
+			return false;
+	/* Thread states are copied up to the farthest field. */
+	if (w[10] > 3000 || w[11] > 3000)
+		return false;
+	t->layout = (struct fz_py_tasks_layout){ .size = (uint32_t)w[0],
+						 .name = (uint32_t)w[1],
+						 .awaited_by = (uint32_t)w[2],
+						 .is_task = (uint32_t)w[3],
+						 .by_set = (uint32_t)w[4],
+						 .coro = (uint32_t)w[5],
+						 .node = (uint32_t)w[6] };
+	l->thread.running_loop = (uint32_t)w[10];
+	l->thread.running_task = (uint32_t)w[11];
+	l->thread.tasks = (uint32_t)w[12];
+	return true;
+}
+
+void fz_py_tasks_look(struct fz_py_tasks *t)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint64_t at, table[TABLE_WORDS];
+
+	t->pages.process = t->few.process = t->process;
+	if (t->found || l->coro.frame == FZ_PY_ABSENT ||
+	    l->coro.frame + l->frame.size > FRAME_MAX || l->coro.state + 1 > FRAME_MAX ||
+	    l->coro.frame + l->coro.stack + 8 > FRAME_MAX)
+		return;
+	if (fz_py_runtime_section(t->process, t->runtime, "_asyncio.", ".AsyncioDebug",
+				  sizeof(table), &at) &&
+	    fz_process_read(t->process, at, table, sizeof(table)))
+		t->found = parse_table(t, table);
+}
+
+void fz_py_tasks_begin(struct fz_py_tasks *t)
+{
+	fz_py_pages_begin(&t->pages, false);
+}
+
+struct fz_py_tasks_thread fz_py_tasks_thread(const struct fz_py_tasks *t, uint64_t tstate,
+					     const uint8_t *copy)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+
+	return (struct fz_py_tasks_thread){ tstate, fz_py_word(copy, l->thread.running_loop),
+					    fz_py_word(copy, l->thread.running_task) };
+}
+
+/* ---- reading ---- */
+
+bool fz_py_tasks_word(struct fz_py_tasks *t, uint64_t at, uint64_t *ret)
+{
+	return at % 8 == 0 && fz_py_pages_read(t->from, at, ret, sizeof(*ret));
+}
+
+/* References carry tags in their low bits. */
+static uint64_t untagged(uint64_t reference)
+{
+	return reference & ~(uint64_t)7;
+}
+
+uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread)
+{
+	uint64_t coro;
+
+	t->from = &t->pages;
+	if (!thread->loop || !thread->task ||
+	    !fz_py_tasks_word(t, thread->task + t->layout.coro, &coro) || !untagged(coro))
+		return 0;
+	return untagged(coro) + t->runtime->layout.coro.frame;
+}
+
+/* Is that the type whose instances these are? What types are called does not change. */
+static bool is_coroutine_type(struct fz_py_tasks *t, uint64_t type)
+{
+	static const char *const names[] = { "coroutine", "generator" };
+	char name[16] = "";
+	uint64_t at;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+		if (type && type == t->coroutine_types[i])
+			return true;
+	if (!fz_py_tasks_word(t, type + t->runtime->layout.object.type_name, &at) ||
+	    !fz_py_pages_read(t->from, at, name, sizeof("generator")))
+		return false;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		t->coroutine_types[i] = type;
+		return true;
+	}
+	return false;
+}
+
+enum coro_state { CORO_OVER, CORO_RUNS, CORO_STOPPED, CORO_WAITS };
+
+/* States are numbered from -3 up to 3.14 and from 0 since. */
+static enum coro_state coro_state(const struct fz_py_layout *l, int8_t state)
+{
+	if (l->minor < 15)
+		return state == 0                   ? CORO_RUNS
+		       : state == -1                ? CORO_WAITS
+		       : state == -2 || state == -3 ? CORO_STOPPED
+						    : CORO_OVER;
+	return state == 4                 ? CORO_RUNS
+	       : state == 2 || state == 3 ? CORO_WAITS
+	       : state == 0 || state == 1 ? CORO_STOPPED
+					  : CORO_OVER;
+}
+
+/* What a coroutine waits for: the last of its frame's values, or (3.15) the one before it. */
+static uint64_t awaited(struct fz_py_tasks *t, uint64_t frame, uint64_t end)
+{
+	uint32_t back = t->runtime->layout.minor < 15 ? 8 : 16;
+	uint64_t value;
+
+	if (end < frame + back || end - frame > STACK_MAX ||
+	    !fz_py_tasks_word(t, end - back, &value))
+		return 0;
+	return untagged(value);
+}
+
+static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	const uint64_t mask = (1ull << FZ_PY_CODE_BITS) - 1;
+	uint64_t code = fz_py_word(frame, l->frame.code) & mask & ~3ull;
+	uint32_t tlbc = 0;
+
+	if (t->frame_n >= FRAMES_MAX)
+		return false;
+	if (l->frame.tlbc_index != FZ_PY_ABSENT)
+		memcpy(&tlbc, frame + l->frame.tlbc_index, sizeof(tlbc));
+	fz_grow(t->frames, t->frame_n, t->frame_cap);
+	t->frames[t->frame_n++] = (struct fz_py_raw_frame){
+		code | (uint64_t)(tlbc & 0xffff) << FZ_PY_CODE_BITS,
+		fz_py_word(frame, l->frame.position),
+	};
+	return true;
+}
+
+/* One coroutine: its frame, and what it waits for (0: nothing of its type). */
+static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, uint64_t *type, uint64_t *ret_next)
+{
+	enum { OWNED_BY_GENERATOR = 1 };
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint8_t object[FRAME_MAX], *frame = object + l->coro.frame;
+	uint32_t size = FZ_MAX(l->coro.state + 1, l->coro.frame + l->frame.size);
+	uint64_t this_type;
+
+	*ret_next = 0;
+	size = FZ_MAX(size, l->coro.frame + l->coro.stack + 8);
+	if (coro % 8 || !fz_py_tasks_word(t, coro + l->object.type, &this_type))
+		return false;
+	/* What waits at its end may be anything. */
+	if (*type ? this_type != *type : !is_coroutine_type(t, this_type))
+		return true;
+	*type = this_type;
+	/* That of a coroutine which runs moves on all the time. */
+	if (!fz_py_pages_glance(t->from, coro, object, size))
+		return false;
+	enum coro_state state = coro_state(l, (int8_t)object[l->coro.state]);
+	if (state == CORO_OVER)
+		return true;
+	if (frame[l->frame.owner] != OWNED_BY_GENERATOR)
+		return false;
+	if (state == CORO_RUNS) {
+		uint64_t code;
+		if (!fz_py_pages_read(t->from, coro + l->coro.state, object, 1) ||
+		    !fz_py_tasks_word(t, coro + l->coro.frame + l->frame.code, &code))
+			return false;
+		return add_frame(t, frame);
+	}
+	/* From the state on, so that its reference count may change. */
+	if (!fz_py_pages_read(t->from, coro + l->coro.state, object, 1) ||
+	    !fz_py_pages_read(t->from, coro + l->coro.frame, object + l->coro.frame,
+			      size - l->coro.frame) ||
+	    !add_frame(t, frame))
+		return false;
+	if (state == CORO_WAITS)
+		*ret_next = awaited(t, coro + l->coro.frame, fz_py_word(frame, l->coro.stack));
+	return true;
+}
+
+static bool read_coroutines(struct fz_py_tasks *t, uint64_t coro, struct fz_py_task *task)
+{
+	uint64_t type = 0;
+
+	task->frame = t->frame_n;
+	for (unsigned i = 0; coro && i < COROUTINES_MAX; i++)
+		if (!read_coroutine(t, coro, &type, &coro))
+			return false;
+	task->frame_n = t->frame_n - task->frame;
+	return coro == 0;
+}
+
+/* ---- names ---- */
+
+static bool read_number(struct fz_py_tasks *t, uint64_t object, struct fz_py_task *task)
+{
+	enum { SHIFT = 3, DIGIT = 30 };
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint32_t digits[2] = { 0 };
+	uint64_t tag;
+
+	if (!fz_py_tasks_word(t, object + l->coro.int_tag, &tag))
+		return false;
+	unsigned n = (unsigned)FZ_MIN(tag >> SHIFT, 3ull);
+	if (n > 2 || (n && !fz_py_pages_read(t->from, object + l->coro.int_digits, digits, 4 * n)))
+		return false;
+	task->name = NAME_NUMBER;
+	task->number = digits[0] | (uint64_t)digits[1] << DIGIT;
+	return true;
+}
+
+static bool read_text(struct fz_py_tasks *t, uint64_t object, struct fz_py_task *task)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint32_t data[NAME_MAX]; /* of the largest kind */
+	uint64_t length;
+	uint32_t state;
+
+	if (!fz_py_tasks_word(t, object + l->unicode.length, &length) ||
+	    !fz_py_pages_read(t->from, object + l->unicode.state, &state, sizeof(state)))
+		return false;
+	unsigned kind = state >> l->unicode_shift & 7;
+	bool compact = state >> (l->unicode_shift + 3) & 1;
+	bool ascii = state >> (l->unicode_shift + 4) & 1;
+	if (!compact || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1))
+		return false;
+	uint32_t n = (uint32_t)FZ_MIN(length, (uint64_t)NAME_MAX);
+	if (n &&
+	    !fz_py_pages_read(t->from,
+			      object + (ascii ? l->unicode.ascii_data : l->unicode.compact_data),
+			      data, n * kind))
+		return false;
+	task->name = NAME_TEXT;
+	task->text = (uint32_t)t->text.n;
+	fz_py_encode_text(data, n, kind, &t->text);
+	task->text_n = (uint32_t)t->text.n - task->text;
+	return true;
+}
+
+static bool read_name(struct fz_py_tasks *t, uint64_t object, struct fz_py_task *task)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint64_t type, flags;
+
+	if (!object)
+		return true;
+	if (!fz_py_tasks_word(t, object + l->object.type, &type))
+		return false;
+	if (type && type == t->int_type)
+		return read_number(t, object, task);
+	if (type && type == t->str_type)
+		return read_text(t, object, task);
+	if (!fz_py_tasks_word(t, type + l->coro.type_flags, &flags))
+		return false;
+	if (flags & INT_SUBCLASS) {
+		t->int_type = type;
+		return read_number(t, object, task);
+	}
+	if (flags & STR_SUBCLASS) {
+		t->str_type = type;
+		return read_text(t, object, task);
+	}
+	return true;
+}
+
+/* ---- tasks ---- */
+
+uint32_t fz_py_task_find(struct fz_py_tasks *t, uint64_t address)
+{
+	return fz_map_get(&t->by_address, address);
+}
+
+uint32_t fz_py_task_add(struct fz_py_tasks *t, uint64_t address)
+{
+	uint32_t *slot = fz_map_slot(&t->by_address, address);
+
+	if (*slot != FZ_NONE)
+		return *slot;
+	*slot = t->n;
+	fz_grow(t->list, t->n, t->cap);
+	t->list[t->n] = (struct fz_py_task){ .address = address, .stack = FZ_NONE };
+	return t->n++;
+}
+
+bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task)
+{
+	uint64_t node = task + t->layout.node, next, back;
+
+	return fz_py_tasks_word(t, node, &next) && fz_py_tasks_word(t, next + 8, &back) &&
+	       back == node;
+}
+
+/* The smallest of a set of awaiters, and how many they are. */
+static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, uint32_t *ret_n)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint64_t used, mask, table, key;
+
+	if (!fz_py_tasks_word(t, set + l->coro.set_used, &used) ||
+	    !fz_py_tasks_word(t, set + l->coro.set_mask, &mask) ||
+	    !fz_py_tasks_word(t, set + l->coro.set_table, &table) || mask >= AWAITERS_MAX ||
+	    used > mask + 1)
+		return false;
+	*ret = *ret_n = 0;
+	for (uint64_t i = 0; i <= mask && *ret_n < used; i++) {
+		uint64_t type;
+		if (!fz_py_tasks_word(t, table + 16 * i, &key))
+			return false;
+		/* A key that was removed leaves an object in its place which is no task. */
+		if (!key || !fz_py_tasks_word(t, key + l->object.type, &type) || key % 8)
+			continue;
+		uint64_t hash;
+		if (!fz_py_tasks_word(t, table + 16 * i + 8, &hash))
+			return false;
+		if (hash == UINT64_MAX)
+			continue;
+		*ret = *ret_n && *ret < key ? *ret : key;
+		++*ret_n;
+	}
+	return true;
+}
+
+/* The task that waits for this one; between them may be futures, which are no tasks. */
+static bool read_awaiter(struct fz_py_tasks *t, uint64_t object, uint64_t *ret, uint32_t *ret_n)
+{
+	*ret = *ret_n = 0;
+	for (unsigned i = 0; i < FUTURES_MAX; i++) {
+		uint64_t by;
+		uint8_t is_set, is_task;
+		uint32_t n = 1;
+		if (!fz_py_tasks_word(t, object + t->layout.awaited_by, &by) ||
+		    !fz_py_pages_read(t->from, object + t->layout.by_set, &is_set, 1))
+			return false;
+		by = untagged(by);
+		if (!by || (is_set && !read_awaiters(t, by, &by, &n)))
+			return by == 0;
+		if (!by)
+			return true;
+		*ret_n = FZ_MAX(*ret_n, n);
+		if (!fz_py_pages_read(t->from, by + t->layout.is_task, &is_task, 1))
+			return false;
+		if (is_task) {
+			*ret = by;
+			return true;
+		}
+		object = by;
+	}
+	return true;
+}
+
+/* Read everything about task i. The tasks that wait for it come into the list. */
+static void read_task(struct fz_py_tasks *t, uint32_t i)
+{
+	struct fz_py_task task = t->list[i];
+	uint64_t name, coro;
+
+	task.piece = t->from->piece_n;
+	task.whole = task.address % 8 == 0 &&
+		     (!task.listed || fz_py_task_is_linked(t, task.address)) &&
+		     fz_py_tasks_word(t, task.address + t->layout.name, &name) &&
+		     fz_py_tasks_word(t, task.address + t->layout.coro, &coro) &&
+		     read_name(t, untagged(name), &task) &&
+		     read_awaiter(t, task.address, &task.awaiter, &task.awaiters) &&
+		     read_coroutines(t, untagged(coro), &task);
+	task.piece_end = t->from->piece_n;
+	t->list[i] = task;
+	if (task.whole && task.awaiter && t->n < TASKS_MAX) {
+		uint32_t awaiter = fz_py_task_add(t, task.awaiter);
+		t->list[awaiter].awaits = true;
+	}
+}
+
+void fz_py_tasks_read(struct fz_py_tasks *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		read_task(t, i);
+}
+
+bool fz_py_tasks_list(struct fz_py_tasks *t, uint64_t head)
+{
+	uint64_t node;
+
+	if (!fz_py_pages_glance(t->from, head, &node, sizeof(node)))
+		return false;
+	for (uint32_t i = 0; node && node != head; i++) {
+		if (node % 8 || i >= TASKS_MAX || node < t->layout.node)
+			return false;
+		uint32_t task = fz_py_task_add(t, node - t->layout.node);
+		if (t->list[task].listed)
+			return false; /* in circles */
+		t->list[task].listed = true;
+		if (!fz_py_pages_glance(t->from, node, &node, sizeof(node)))
+			return false;
+	}
+	return true;
+}
+
+void fz_py_tasks_confirm(struct fz_py_tasks *t, bool old)
+{
+	if (t->options.stopped)
+		return;
+	fz_py_pages_confirm(t->from);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct fz_py_task *task = &t->list[i];
+		task->whole = task->whole &&
+			      fz_py_pages_agree(t->from, task->piece, task->piece_end, old);
+	}
+}
+
+void fz_py_tasks_forget(struct fz_py_tasks *t)
+{
+	t->n = t->frame_n = 0;
+	t->text.n = 0;
+	fz_map_clear(&t->by_address);
+}

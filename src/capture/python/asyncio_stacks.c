@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of tasks. One is, outermost first,
+ *
+ *   <task A> frames of A's coroutines <task B> frames of B's coroutines
+ *
+ * where A waits for B and nobody in the list is waited for by B. For the task that runs the frames
+ * are those of its thread from its coroutine on, which may have called anything.
+ *
+ * A stack counts when all that was read for it is the same in copies taken before and after; those
+ * of the running task enclose the copy of its thread, so that all of it belongs to one moment. A
+ * task that waits is looked at by itself again when it did not stand still.
+ */
+#include "asyncio_tasks.h"
+#include "opcodes.h"
+
+enum {
+	AGAIN_MAX = 12,
+	LOOKS_MAX = 1 << 20, /* pieces read again in one sample */
+	STEPS_MAX = 1 << 20, /* from task to task, in one sample */
+};
+
+/* Names that a program gives often end in a number: tasks of one kind are to be one. */
+static struct fz_str without_number(struct fz_str s)
+{
+	size_t n = s.n;
+
+	while (n && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+		n--;
+	while (n && n < s.n && strchr(" -_#:.", s.p[n - 1]))
+		n--;
+	return (struct fz_str){ s.p, n };
+}
+
+/* The frame that stands for a task; `first` is the one of its outermost coroutine, or FZ_NONE. */
+static uint32_t marker(struct fz_py_tasks *t, const struct fz_py_task *task, uint32_t first)
+{
+	struct fz_profile *p = t->codes->into;
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+	struct fz_str name = { task->text_n ? t->text.p + task->text : "", task->text_n };
+
+	fz_buf_str(&b, "<task ");
+	if (t->options.names && task->name == NAME_NUMBER) {
+		fz_buf_printf(&b, "Task-%llu", (unsigned long long)task->number);
+	} else if (t->options.names && task->name == NAME_TEXT) {
+		fz_buf_add(&b, name.p, name.n);
+	} else {
+		name = task->name == NAME_TEXT ? without_number(name) : (struct fz_str){ "", 0 };
+		if ((name.n == 0 || fz_str_eq(name, FZ_STR("Task"))) && first != FZ_NONE)
+			name = fz_profile_text(p, p->functions[p->frames[first].function].name);
+		fz_buf_add(&b, name.n ? name.p : "?", name.n ? name.n : 1);
+	}
+	if (task->awaiters > 1 && t->options.names)
+		fz_buf_printf(&b, " (%u parents)", task->awaiters);
+	else if (task->awaiters > 1)
+		fz_buf_str(&b, " (several parents)");
+	fz_buf_char(&b, '>');
+	return fz_profile_frame_named(p, fz_buf_view(&b), FZ_STR("~"), FZ_NO_LINE, FZ_KIND_TASK);
+}
+
+/* Add a task to the stack of those that wait for it: its marker, and its frames if it waits. */
+static bool add_to_stack(struct fz_py_tasks *t, struct fz_py_task *task, bool frames, uint32_t base)
+{
+	const struct fz_py_raw_frame *f = task->frame_n ? t->frames + task->frame : NULL;
+	uint64_t codes[64];
+	uint32_t first = FZ_NONE, stack = base;
+
+	for (uint32_t i = 0; i < task->frame_n && i < FZ_ARRAY_LEN(codes); i++)
+		codes[i] = f[i].code & ((1ull << FZ_PY_CODE_BITS) - 1);
+	fz_py_codes_refresh(t->codes, codes, FZ_MIN(task->frame_n, (uint32_t)64));
+	fz_auto(fz_free_ptr) uint8_t *opcodes = NULL;
+	if (t->options.opcodes && frames) {
+		opcodes = fz_malloc(task->frame_n + 1);
+		fz_py_opcodes_read(t->codes, f, task->frame_n, opcodes);
+	}
+	for (uint32_t i = 0; i < (frames ? task->frame_n : FZ_MIN(task->frame_n, 1u)); i++) {
+		uint32_t frame =
+			fz_py_codes_frame(t->codes, f[i].code & ((1ull << FZ_PY_CODE_BITS) - 1),
+					  f[i].position, (uint32_t)(f[i].code >> FZ_PY_CODE_BITS),
+					  opcodes ? opcodes[i] : FZ_NO_OPCODE);
+		if (frame == FZ_NONE)
+			return false;
+		if (frame == FZ_PY_FRAME_HIDDEN)
+			continue;
+		if (first == FZ_NONE) {
+			first = frame;
+			stack = fz_profile_stack(t->codes->into, stack, marker(t, task, first));
+		}
+		if (frames)
+			stack = fz_profile_stack(t->codes->into, stack, frame);
+	}
+	if (first == FZ_NONE)
+		stack = fz_profile_stack(t->codes->into, stack, marker(t, task, FZ_NONE));
+	task->stack = stack;
+	return true;
+}
+
+/* The stack of task i and all that wait for it, each seen once. frames: its own, too. False: one of
+ * them did not stand still. */
+static bool stack_of(struct fz_py_tasks *t, uint32_t i, bool frames, uint32_t *ret)
+{
+	uint32_t n = 0, stack = FZ_NONE;
+	bool ok = true, cycle = false;
+
+	for (uint32_t k = i; k != FZ_NONE;
+	     k = t->list[k].awaiter ? fz_py_task_find(t, t->list[k].awaiter) : FZ_NONE) {
+		cycle = t->list[k].on_path;
+		if (cycle || !t->list[k].whole || t->steps++ >= STEPS_MAX)
+			break;
+		if (k != i && t->list[k].stack != FZ_NONE) {
+			stack = t->list[k].stack;
+			break;
+		}
+		fz_grow(t->path, n, t->path_cap);
+		t->path[n++] = k;
+		t->list[k].on_path = t->list[k].shown = true;
+	}
+	ok = n > 0 && t->steps < STEPS_MAX;
+	if (ok && stack == FZ_NONE && !cycle) {
+		const struct fz_py_task *last = &t->list[t->path[n - 1]];
+		ok = !last->awaiter;
+	}
+	for (uint32_t k = n; k-- > 0;) {
+		struct fz_py_task *task = &t->list[t->path[k]];
+		task->on_path = false;
+		ok = ok && add_to_stack(t, task, frames || t->path[k] != i, stack);
+		stack = ok ? task->stack : stack;
+		if (cycle || (t->path[k] == i && !frames))
+			task->stack = FZ_NONE;
+	}
+	*ret = stack;
+	return ok;
+}
+
+static void put_stack(struct fz_py_tasks *t, uint32_t stack, bool rejected)
+{
+	fz_grow(t->stacks, t->stack_n, t->stack_cap);
+	t->stacks[t->stack_n++] = (struct fz_py_task_stack){ stack, rejected };
+}
+
+/* The frames of `stack` above `from`, put on `base`. */
+static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from, uint32_t base)
+{
+	const struct fz_profile *p = t->codes->into;
+	uint32_t n = 0;
+
+	for (uint32_t s = stack; s != from && s != FZ_NONE; s = p->stacks[s].parent) {
+		fz_grow(t->path, n, t->path_cap);
+		t->path[n++] = p->stacks[s].frame;
+	}
+	while (n-- > 0)
+		base = fz_profile_stack(t->codes->into, base, t->path[n]);
+	return base;
+}
+
+/* Tasks that did not stand still, one by one, each with those that wait for it. */
+static void look_again(struct fz_py_tasks *t)
+{
+	uint32_t stack, looks = 0;
+
+	t->from = &t->few;
+	for (uint32_t i = 0; i < t->failed_n; i++) {
+		bool ok = false, there = true;
+		for (unsigned k = 0; k < AGAIN_MAX && !ok && there; k++) {
+			if (looks > LOOKS_MAX)
+				break;
+			fz_py_tasks_forget(t);
+			fz_py_pages_begin(t->from, true);
+			fz_py_task_add(t, t->failed[i]);
+			t->list[0].listed = true;
+			there = fz_py_task_is_linked(t, t->failed[i]);
+			fz_py_tasks_read(t);
+			fz_py_tasks_confirm(t, false);
+			ok = stack_of(t, 0, true, &stack);
+			looks += t->from->piece_n;
+		}
+		if (ok)
+			put_stack(t, stack, false);
+		else if (there)
+			put_stack(t, fz_profile_stack(t->codes->into, FZ_NONE, t->unreadable_frame),
+				  true);
+	}
+	t->from = &t->pages;
+}
+
+/* Tasks that nobody in the list waits for begin a stack; then those that wait in circles. */
+static void take_waiting(struct fz_py_tasks *t, uint32_t running)
+{
+	uint32_t stack;
+
+	t->failed_n = 0;
+	for (unsigned circles = 0; circles < 2; circles++)
+		for (uint32_t i = 0; i < t->n; i++) {
+			const struct fz_py_task *task = &t->list[i];
+			if (i == running || !task->listed || (circles ? task->shown : task->awaits))
+				continue;
+			if (stack_of(t, i, true, &stack)) {
+				put_stack(t, stack, false);
+			} else if (!circles || !task->whole) {
+				fz_grow(t->failed, t->failed_n, t->failed_cap);
+				t->failed[t->failed_n++] = task->address;
+				t->list[i].shown = true;
+			}
+		}
+	if (t->failed_n)
+		look_again(t);
+}
+
+enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
+				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint32_t running = FZ_NONE, first = t->pages.piece_n, under;
+	uint64_t loop, task;
+
+	fz_py_tasks_forget(t);
+	t->from = &t->pages;
+	t->stack_n = t->steps = 0;
+	*ret_runs = false;
+	if (!fz_py_tasks_word(t, thread->address + l->thread.running_loop, &loop) ||
+	    !fz_py_tasks_word(t, thread->address + l->thread.running_task, &task))
+		return FZ_PY_WALK_UNMAPPED;
+	uint32_t end = t->pages.piece_n;
+	if (loop != thread->loop || task != thread->task)
+		return FZ_PY_WALK_CHANGED;
+	if (loop && task)
+		running = fz_py_task_add(t, task);
+	if (t->options.all && !fz_py_tasks_list(t, thread->address + l->thread.tasks))
+		return FZ_PY_WALK_CHANGED;
+	fz_py_tasks_read(t);
+	bool *whole = running == FZ_NONE ? NULL : &t->list[running].whole;
+	fz_py_tasks_confirm(t, !t->options.all);
+	if (!t->options.stopped && running != FZ_NONE && t->options.all)
+		*whole = *whole && fz_py_pages_agree(&t->pages, t->list[running].piece,
+						     t->list[running].piece_end, true);
+	if (!t->options.stopped && !fz_py_pages_agree(&t->pages, first, end, true))
+		return FZ_PY_WALK_CHANGED;
+	if (running != FZ_NONE && runs) {
+		if (!stack_of(t, running, false, &under))
+			return FZ_PY_WALK_CHANGED;
+		put_stack(t, transplant(t, stack, base, under), false);
+		*ret_runs = true;
+	}
+	if (t->options.all)
+		take_waiting(t, running);
+	return FZ_PY_WALK_OK;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Benchmarks of counted recordings, their limits and verdicts; see ci.h.
+ *
+ *     0         threshold or 3 floors
+ *     |--- same ---|------------------- suspect ----->  clock: + or unknown   slower
+ *                                                       clock: -              disagree
+ */
+#include "ci/ci.h"
+
+#include "profile/benchmarks.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const fz_ci_verdict_names[FZ_CI_VERDICTS] = {
+	"same", "slower", "faster", "layout", "disagree", "new", "missing", "not comparable",
+};
+
+/* Past so many times what surroundings alone did. */
+static const double floors = 3;
+/* CodSpeed's: what a miss of the first and of the last cache costs besides. */
+enum { L1_CYCLES = 5, LL_CYCLES = 100 };
+
+void fz_ci_release(struct fz_ci_result *r)
+{
+	fz_arena_release(&r->arena);
+	free(r->benches);
+	free(r->troubles);
+	free(r->notes);
+	*r = FZ_CI_RESULT_INIT;
+}
+
+static void add_line(struct fz_ci_result *r, char ***list, uint32_t *n, uint32_t *cap,
+		     const char *fmt, va_list ap)
+{
+	char text[1024], safe[2048];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	size_t length = fz_str_printable(text, strlen(text), safe, sizeof(safe));
+
+	fz_grow(*list, *n, *cap);
+	(*list)[(*n)++] = fz_arena_strndup(&r->arena, safe, length);
+}
+
+void fz_ci_trouble(struct fz_ci_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_line(r, &r->troubles, &r->trouble_n, &r->trouble_cap, fmt, ap);
+	va_end(ap);
+}
+
+void fz_ci_note(struct fz_ci_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_line(r, &r->notes, &r->note_n, &r->note_cap, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- collecting ---- */
+
+static struct fz_ci_bench *find(const struct fz_ci_result *r, struct fz_str name)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (fz_str_eq(r->benches[i].name, name))
+			return &r->benches[i];
+	return NULL;
+}
+
+struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name)
+{
+	struct fz_ci_bench *b = find(r, name);
+
+	if (b)
+		return b;
+	fz_grow(r->benches, r->n, r->cap);
+	b = &r->benches[r->n++];
+	*b = (struct fz_ci_bench){ .change = NAN, .floor = NAN };
+	b->name = (struct fz_str){ fz_arena_strndup(&r->arena, name.p, name.n), name.n };
+	return b;
+}
+
+/* Which metrics of a recording are asked for. */
+struct weights {
+	uint32_t metric; /* FZ_NONE: cycles */
+	uint32_t ir, reads, writes, i1, d1, ll;
+};
+
+static double cycles_of(const struct weights *w, const int64_t *total)
+{
+	if (w->ll == FZ_NONE)
+		return 0;
+	return (double)total[w->ir] + (double)total[w->reads] + (double)total[w->writes] +
+	       L1_CYCLES * ((double)total[w->i1] + (double)total[w->d1]) +
+	       LL_CYCLES * (double)total[w->ll];
+}
+
+static int find_weights(const struct fz_profile *p, const char *metric, struct weights *w,
+			struct fz_error *err)
+{
+	bool cycles = strcmp(metric, "cycles") == 0;
+
+	w->metric = cycles ? FZ_NONE : fz_profile_find_metric(p, fz_str_of(metric));
+	w->ir = fz_profile_find_metric(p, FZ_STR("instructions"));
+	w->reads = fz_profile_find_metric(p, FZ_STR("reads"));
+	w->writes = fz_profile_find_metric(p, FZ_STR("writes"));
+	w->i1 = fz_profile_find_metric(p, FZ_STR("I1 misses"));
+	w->d1 = fz_profile_find_metric(p, FZ_STR("D1 misses"));
+	w->ll = fz_profile_find_metric(p, FZ_STR("LL misses"));
+	if (w->ir == FZ_NONE)
+		return fz_fail(err, FZ_EINPUT,
+			       "was not counted; make it with fizeau ci or run "
+			       "--count");
+	if (cycles ? w->ll == FZ_NONE : w->metric == FZ_NONE)
+		return fz_fail(err, FZ_EINPUT, "does not hold '%s'%s", metric,
+			       cycles ? "; count with --cache" : "");
+	return 0;
+}
+
+static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str name, double count,
+		      double cycles)
+{
+	struct fz_ci_bench *b = fz_ci_bench_of(r, name);
+
+	b->on_side[side] = true;
+	b->count[side] += count;
+	b->cycles[side] += cycles;
+}
+
+/* What kept a benchmark, or all of them ("" is the command), from being measured. */
+static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str name,
+			struct fz_str what)
+{
+	static const char *const sides[FZ_SIDES] = { "base", "head" };
+
+	if (!what.n)
+		return;
+	fz_ci_trouble(r, "%s: %.*s%s%.*s", sides[side], (int)name.n, name.p, name.n ? ": " : "",
+		      (int)what.n, what.p);
+	if (!name.n)
+		return;
+	char safe[512];
+	size_t n = fz_str_printable(what.p, what.n, safe, sizeof(safe));
+	fz_ci_bench_of(r, name)->trouble = fz_arena_strndup(&r->arena, safe, n);
+}
+
+/* A recording without benchmarks is one. */
+static void collect_all(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
+			const struct weights *w, const char *whole)
+{
+	int64_t total[FZ_METRICS_MAX] = { 0 };
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		for (uint32_t m = 0; m < p->metric_count; m++)
+			total[m] += fz_sample_weight(p, m, row);
+	double cycles = cycles_of(w, total);
+	if (p->samples.n)
+		add_count(r, side, fz_str_of(whole),
+			  w->metric == FZ_NONE ? cycles : (double)total[w->metric], cycles);
+}
+
+int fz_ci_collect(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
+		  const char *metric, const char *whole, struct fz_error *err)
+{
+	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
+	struct weights w;
+	int rc = find_weights(p, metric, &w, err);
+
+	if (rc)
+		return rc;
+	r->metric = metric;
+	r->unit = strcmp(metric, "bytes") == 0 ? "bytes" : "count";
+	fz_benchmarks_read(p, &list);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct fz_benchmark *b = &list.list[i];
+		double cycles = cycles_of(&w, b->total);
+		if (b->stack != FZ_NONE)
+			add_count(r, side, b->name,
+				  w.metric == FZ_NONE ? cycles : (double)b->total[w.metric],
+				  cycles);
+		add_trouble(r, side, b->name, b->trouble);
+	}
+	add_trouble(r, side, FZ_STR(""), list.trouble);
+	if (!list.n)
+		collect_all(r, side, p, &w, whole);
+	return 0;
+}
+
+/* ---- floors ---- */
+
+static void raise_floor(struct fz_ci_bench *b, double off)
+{
+	b->floor = isnan(b->floor) ? off : FZ_MAX(b->floor, off);
+}
+
+void fz_ci_disturb(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
+		   const char *metric, const char *whole)
+{
+	struct fz_ci_result again = FZ_CI_RESULT_INIT;
+
+	if (fz_ci_collect(&again, side, p, metric, whole, NULL) == 0)
+		for (uint32_t i = 0; i < again.n; i++) {
+			struct fz_ci_bench *b = find(r, again.benches[i].name);
+			double was = b ? b->count[side] : 0;
+			if (was > 0 && again.benches[i].on_side[side])
+				raise_floor(b, fabs(again.benches[i].count[side] / was - 1));
+		}
+	fz_ci_release(&again);
+}
+
+/* The fact "floors" has a line "NAME<tab>FLOOR" for each benchmark. */
+static const char floors_key[] = "floors";
+
+void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct fz_ci_bench *b = &r->benches[i];
+		if (isnan(b->floor) || memchr(b->name.p, '\n', b->name.n))
+			continue;
+		fz_buf_add(&text, b->name.p, b->name.n);
+		fz_buf_printf(&text, "\t%.9f\n", b->floor);
+	}
+	fz_profile_set_fact(p, floors_key, fz_buf_view(&text));
+}
+
+bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p)
+{
+	struct fz_str rest = fz_profile_fact(p, floors_key);
+	bool any = rest.n != 0;
+
+	while (rest.n) {
+		const char *end = memchr(rest.p, '\n', rest.n);
+		struct fz_str line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
+		const char *tab = memrchr(line.p, '\t', line.n);
+		struct fz_str name = { line.p, tab ? (size_t)(tab - line.p) : line.n };
+		struct fz_ci_bench *b = tab ? find(r, name) : NULL;
+		double floor;
+		if (b && fz_parse_decimal((struct fz_str){ tab + 1, line.n - name.n - 1 }, &floor))
+			raise_floor(b, floor);
+		rest.p += line.n + !!end;
+		rest.n -= line.n + !!end;
+	}
+	return any;
+}
+
+/* ---- judging ---- */
+
+/* An acceptance that covers the benchmark's change. */
+static const char *accepted(const struct fz_ci_bench *b, const struct fz_ci_rules *rules)
+{
+	const struct fz_ci_config *c = rules->config;
+
+	for (uint32_t i = 0; i < c->accept_n; i++) {
+		const struct fz_ci_accept *a = &c->accepts[i];
+		if (b->change <= a->change && fz_ci_config_matches(a->glob, b->name) &&
+		    (!a->commit || !rules->is_part || rules->is_part(rules->arg, a->commit)))
+			return a->reason;
+	}
+	return NULL;
+}
+
+static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct fz_ci_rules *rules)
+{
+	const char *expired = NULL;
+
+	b->ignored = fz_ci_config_ignored(rules->config, b->name, rules->today, &expired);
+	if (expired && !b->ignored)
+		fz_ci_note(r, "%.*s was to be ignored until %s, which is over", (int)b->name.n,
+			   b->name.p, expired);
+	double threshold = fz_ci_config_threshold(rules->config, b->name);
+	b->limit = FZ_MAX(threshold, isnan(b->floor) ? 0 : floors * b->floor);
+	if (!b->on_side[FZ_BASE] || !b->on_side[FZ_HEAD])
+		return;
+	double base = b->count[FZ_BASE], head = b->count[FZ_HEAD];
+	b->change = base > 0 ? head / base - 1 : head > 0 ? INFINITY : 0;
+	b->suspect = r->comparable && !b->trouble && fabs(b->change) > b->limit;
+	if (b->suspect && b->change > 0)
+		b->accepted = accepted(b, rules);
+}
+
+void fz_ci_suspect(struct fz_ci_result *r, const struct fz_ci_rules *rules)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		suspect(r, &r->benches[i], rules);
+}
+
+static enum fz_ci_verdict verdict_of(const struct fz_ci_result *r, const struct fz_ci_bench *b)
+{
+	const double *cycles = b->cycles;
+
+	if (b->trouble)
+		return FZ_CI_NOT_COMPARABLE;
+	if (!b->on_side[FZ_BASE] || !b->on_side[FZ_HEAD])
+		return b->on_side[FZ_HEAD] ? FZ_CI_NEW : FZ_CI_MISSING;
+	if (!r->comparable)
+		return FZ_CI_NOT_COMPARABLE;
+	if (!b->suspect) {
+		bool moved = cycles[FZ_BASE] > 0 &&
+			     fabs(cycles[FZ_HEAD] / cycles[FZ_BASE] - 1) > b->limit;
+		return moved ? FZ_CI_LAYOUT : FZ_CI_SAME;
+	}
+	if (b->change > 0)
+		return b->wall.high < 0 ? FZ_CI_DISAGREE : FZ_CI_SLOWER;
+	return b->wall.low > 0 ? FZ_CI_DISAGREE : FZ_CI_FASTER;
+}
+
+static bool closes(const struct fz_ci_bench *b, const struct fz_ci_config *c)
+{
+	if (b->ignored)
+		return false;
+	if (b->verdict == FZ_CI_SLOWER)
+		return !b->accepted;
+	if (b->verdict == FZ_CI_DISAGREE)
+		return c->strict;
+	return b->verdict == FZ_CI_MISSING && c->missing_fails;
+}
+
+/* What stops comes first, then what matters, then what does not. */
+static int importance(const struct fz_ci_bench *b)
+{
+	static const int order[FZ_CI_VERDICTS] = {
+		[FZ_CI_SLOWER] = 1,  [FZ_CI_DISAGREE] = 2,
+		[FZ_CI_MISSING] = 3, [FZ_CI_NOT_COMPARABLE] = 4,
+		[FZ_CI_FASTER] = 5,  [FZ_CI_LAYOUT] = 6,
+		[FZ_CI_NEW] = 7,     [FZ_CI_SAME] = 8,
+	};
+	return b->fails ? 0 : order[b->verdict];
+}
+
+static int by_importance(const void *pa, const void *pb)
+{
+	const struct fz_ci_bench *a = pa, *b = pb;
+	int i = importance(a), j = importance(b);
+	double x = isfinite(a->change) ? fabs(a->change) : 0;
+	double y = isfinite(b->change) ? fabs(b->change) : 0;
+
+	if (i != j)
+		return i - j;
+	if (x != y && a->verdict != FZ_CI_SAME)
+		return x > y ? -1 : 1;
+	return fz_str_cmp(a->name, b->name);
+}
+
+void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
+{
+	memset(r->count, 0, sizeof(r->count));
+	r->failing = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct fz_ci_bench *b = &r->benches[i];
+		b->verdict = verdict_of(r, b);
+		b->fails = closes(b, rules->config);
+		r->count[b->verdict]++;
+		r->failing += b->fails;
+	}
+	qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+}
+
+int fz_ci_exit(const struct fz_ci_result *r)
+{
+	if (r->trouble_n || r->count[FZ_CI_NOT_COMPARABLE])
+		return 2;
+	return r->failing ? 1 : 0;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau.ini; see config.h. libinih splits lines, the tables here know the keys. */
+#include "ci/config.h"
+
+#include "base/io.h"
+#include "base/opt.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <ini.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { FILE_MAX_BYTES = 1 << 20, RULES_MAX = 10000 };
+
+const char *const fz_ci_metrics[] = { "instructions", "cycles", "calls", "syscalls",
+				      "allocations",  "bytes",  NULL };
+
+/* ---- values ---- */
+
+bool fz_ci_parse_part(struct fz_str text, double *ret)
+{
+	double v;
+
+	text = fz_str_trimmed(text);
+	bool percent = text.n && text.p[text.n - 1] == '%';
+	if (percent)
+		text = fz_str_trimmed((struct fz_str){ text.p, text.n - 1 });
+	if (text.n && *text.p == '+')
+		text.p++, text.n--;
+	if (!fz_parse_decimal(text, &v))
+		return false;
+	*ret = percent ? v / 100 : v;
+	return true;
+}
+
+enum kind { TEXT, PART, SECONDS, SWITCH, COUNT, METRIC, MISSING, DATE };
+
+static const char *const kind_wants[] = {
+	[TEXT] = "some text",
+	[PART] = "a part such as 5 % or 0.05",
+	[SECONDS] = "seconds, more than 0",
+	[SWITCH] = "yes or no",
+	[COUNT] = "a number from 1 to 1000",
+	[METRIC] = "instructions, cycles, calls, syscalls, allocations or bytes",
+	[MISSING] = "warn or fail",
+	[DATE] = "a day such as 2026-12-31",
+};
+
+struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+};
+
+static const struct key ci_keys[] = {
+	{ "metric", METRIC, offsetof(struct fz_ci_config, metric) },
+	{ "missing", MISSING, offsetof(struct fz_ci_config, missing_fails) },
+	{ "pairs", COUNT, offsetof(struct fz_ci_config, pairs) },
+	{ "strict", SWITCH, offsetof(struct fz_ci_config, strict) },
+	{ "threshold", PART, offsetof(struct fz_ci_config, threshold) },
+	{ "timeout", SECONDS, offsetof(struct fz_ci_config, timeout) },
+	{ "wall", SWITCH, offsetof(struct fz_ci_config, wall) },
+	{ "wall-seconds", SECONDS, offsetof(struct fz_ci_config, wall_seconds) },
+	{ 0 },
+};
+
+static const struct key rule_keys[] = {
+	{ "ignore", TEXT, offsetof(struct fz_ci_rule, ignore) },
+	{ "threshold", PART, offsetof(struct fz_ci_rule, threshold) },
+	{ "until", DATE, offsetof(struct fz_ci_rule, until) },
+	{ "wall", SWITCH, offsetof(struct fz_ci_rule, wall) },
+	{ 0 },
+};
+
+static const struct key accept_keys[] = {
+	{ "change", PART, offsetof(struct fz_ci_accept, change) },
+	{ "commit", TEXT, offsetof(struct fz_ci_accept, commit) },
+	{ "reason", TEXT, offsetof(struct fz_ci_accept, reason) },
+	{ 0 },
+};
+
+static bool is_date(struct fz_str s)
+{
+	static const char form[] = "dddd-dd-dd";
+
+	if (s.n != strlen(form))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (form[i] == 'd' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != '-')
+			return false;
+	return true;
+}
+
+static int word_of(struct fz_str s, const char *no, const char *yes)
+{
+	if (fz_str_eq(s, fz_str_of(no)))
+		return 0;
+	return fz_str_eq(s, fz_str_of(yes)) ? 1 : -1;
+}
+
+static bool is_metric(struct fz_str s)
+{
+	for (size_t i = 0; fz_ci_metrics[i]; i++)
+		if (fz_str_eq(s, fz_str_of(fz_ci_metrics[i])))
+			return true;
+	return false;
+}
+
+/* Store a value of that kind at `to`; false: it is none. */
+static bool store(struct fz_arena *arena, enum kind kind, struct fz_str s, void *to, bool as_int)
+{
+	double number;
+	uint64_t count;
+	int word;
+
+	switch (kind) {
+	case PART:
+		return fz_ci_parse_part(s, to);
+	case SECONDS:
+		if (!fz_parse_decimal(s, &number) || number <= 0)
+			return false;
+		*(double *)to = number;
+		return true;
+	case COUNT:
+		if (!fz_parse_u64(s, 1000, &count) || count == 0)
+			return false;
+		*(unsigned *)to = (unsigned)count;
+		return true;
+	case SWITCH:
+	case MISSING:
+		word = kind == MISSING ? word_of(s, "warn", "fail") : word_of(s, "no", "yes");
+		if (word >= 0 && as_int)
+			*(int *)to = word;
+		else if (word >= 0)
+			*(bool *)to = word;
+		return word >= 0;
+	case DATE:
+	case METRIC:
+	case TEXT:
+		if (!s.n || (kind == DATE && !is_date(s)) || (kind == METRIC && !is_metric(s)))
+			return false;
+		*(const char **)to = fz_arena_strndup(arena, s.p, s.n);
+		return true;
+	}
+	return false;
+}
+
+/* ---- lines ---- */
+
+struct reader {
+	struct fz_ci_config *c;
+	const char *file;
+	char *section;     /* the last one, with its pattern */
+	char message[512]; /* the first thing that is wrong */
+};
+
+static int complain(struct reader *r, const char *fmt, const char *a, const char *b)
+{
+	if (!*r->message)
+		snprintf(r->message, sizeof(r->message), fmt, a, b);
+	return 0;
+}
+
+static int set(struct reader *r, const struct key *keys, void *to, const char *name,
+	       const char *value, bool as_int)
+{
+	const char *names[16] = { 0 };
+
+	for (size_t i = 0; keys[i].name; i++) {
+		names[i] = keys[i].name;
+		if (strcmp(keys[i].name, name) != 0)
+			continue;
+		if (store(&r->c->arena, keys[i].kind, fz_str_trimmed(fz_str_of(value)),
+			  (char *)to + keys[i].offset, as_int))
+			return 1;
+		return complain(r, "'%s' must be %s", name, kind_wants[keys[i].kind]);
+	}
+	const char *near = fz_opt_nearest(name, names);
+	return near ? complain(r, "there is no key '%s' here; did you mean '%s'?", name, near)
+		    : complain(r, "there is no key '%s' in [%s]", name, r->section);
+}
+
+/* What follows "benchmark " in a section's name, or NULL. */
+static const char *pattern_of(const char *section, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(section, word, n) != 0 || section[n] != ' ')
+		return NULL;
+	struct fz_str glob = fz_str_trimmed(fz_str_of(section + n));
+	return glob.n ? glob.p : NULL;
+}
+
+static void begin_section(struct reader *r, const char *section)
+{
+	struct fz_ci_config *c = r->c;
+	const char *glob;
+
+	free(r->section);
+	r->section = fz_strdup(section);
+	if (c->rule_n >= RULES_MAX || c->accept_n >= RULES_MAX)
+		return;
+	if ((glob = pattern_of(section, "benchmark"))) {
+		fz_grow(c->rules, c->rule_n, c->rule_cap);
+		c->rules[c->rule_n++] = (struct fz_ci_rule){ .glob = fz_arena_strndup(
+								     &c->arena, glob, strlen(glob)),
+							     .threshold = NAN,
+							     .wall = -1 };
+	} else if ((glob = pattern_of(section, "accept"))) {
+		fz_grow(c->accepts, c->accept_n, c->accept_cap);
+		c->accepts[c->accept_n++] = (struct fz_ci_accept){
+			.glob = fz_arena_strndup(&c->arena, glob, strlen(glob)), .change = NAN
+		};
+	}
+}
+
+static int on_value(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reader *r = arg;
+	struct fz_ci_config *c = r->c;
+
+	if (!r->section || strcmp(r->section, section) != 0)
+		begin_section(r, section);
+	if (!name || !value)
+		return 1;
+	if (strcmp(section, "ci") == 0)
+		return set(r, ci_keys, c, name, value, false);
+	if (pattern_of(section, "benchmark") && c->rule_n)
+		return set(r, rule_keys, &c->rules[c->rule_n - 1], name, value, true);
+	if (pattern_of(section, "accept") && c->accept_n)
+		return set(r, accept_keys, &c->accepts[c->accept_n - 1], name, value, false);
+	return complain(r,
+			"there is no section [%s]; there are [ci], [benchmark NAME] and "
+			"[accept NAME]%s",
+			section, "");
+}
+
+static int check_complete(const struct fz_ci_config *c, const char *file, struct fz_error *err)
+{
+	for (uint32_t i = 0; i < c->rule_n; i++)
+		if (c->rules[i].until && !c->rules[i].ignore)
+			return fz_fail(err, FZ_EINPUT,
+				       "%s: [benchmark %s]: 'until' needs 'ignore' with a reason",
+				       file, c->rules[i].glob);
+	for (uint32_t i = 0; i < c->accept_n; i++)
+		if (!c->accepts[i].reason || isnan(c->accepts[i].change))
+			return fz_fail(err, FZ_EINPUT,
+				       "%s: [accept %s]: needs 'change' and 'reason'", file,
+				       c->accepts[i].glob);
+	return 0;
+}
+
+int fz_ci_config_parse(struct fz_ci_config *c, const char *text, const char *name,
+		       struct fz_error *err)
+{
+	struct reader r = { .c = c, .file = name };
+	/* A value is one line: an indented line must not vanish in the value before it. */
+	bool multiline = ini_allow_multiline;
+
+	ini_allow_multiline = false;
+	int line = ini_parse_string(text, on_value, &r);
+	ini_allow_multiline = multiline;
+	free(r.section);
+	if (line)
+		return fz_fail(err, FZ_EINPUT, "%s:%d: %s", name, line,
+			       *r.message ? r.message : "neither [section] nor 'key = value'");
+	return check_complete(c, name, err);
+}
+
+int fz_ci_config_load(struct fz_ci_config *c, const char *path, bool wanted, struct fz_error *err)
+{
+	size_t n;
+
+	if (!wanted && access(path, F_OK) != 0 && errno == ENOENT)
+		return 0;
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, FILE_MAX_BYTES, &n);
+	if (!text)
+		return fz_fail_errno(err, "%s cannot be read", path);
+	if (strlen(text) != n)
+		return fz_fail(err, FZ_EINPUT, "%s: is no text", path);
+	return fz_ci_config_parse(c, text, path, err);
+}
+
+void fz_ci_config_init(struct fz_ci_config *c)
+{
+	*c = (struct fz_ci_config){ .metric = "instructions",
+				    .threshold = 0.02,
+				    .wall = true,
+				    .pairs = 40,
+				    .timeout = 600,
+				    .wall_seconds = 60 };
+}
+
+void fz_ci_config_release(struct fz_ci_config *c)
+{
+	fz_arena_release(&c->arena);
+	free(c->rules);
+	free(c->accepts);
+}
+
+/* ---- asking ---- */
+
+bool fz_ci_config_matches(const char *glob, struct fz_str name)
+{
+	if (fz_str_eq(name, fz_str_of(glob)))
+		return true;
+	fz_auto(fz_free_ptr) char *text = fz_strndup(name.p, name.n);
+	return fnmatch(glob, text, FNM_NOESCAPE) == 0;
+}
+
+double fz_ci_config_threshold(const struct fz_ci_config *c, struct fz_str name)
+{
+	double threshold = c->threshold;
+
+	for (uint32_t i = 0; i < c->rule_n; i++)
+		if (!isnan(c->rules[i].threshold) && fz_ci_config_matches(c->rules[i].glob, name))
+			threshold = c->rules[i].threshold;
+	return threshold;
+}
+
+bool fz_ci_config_wall(const struct fz_ci_config *c, struct fz_str name)
+{
+	bool wall = c->wall;
+
+	for (uint32_t i = 0; i < c->rule_n; i++)
+		if (c->rules[i].wall >= 0 && fz_ci_config_matches(c->rules[i].glob, name))
+			wall = c->rules[i].wall;
+	return wall;
+}
+
+const char *fz_ci_config_ignored(const struct fz_ci_config *c, struct fz_str name,
+				 const char *today, const char **ret_expired)
+{
+	const char *why = NULL;
+
+	for (uint32_t i = 0; i < c->rule_n; i++) {
+		const struct fz_ci_rule *rule = &c->rules[i];
+		if (!rule->ignore || !fz_ci_config_matches(rule->glob, name))
+			continue;
+		if (rule->until && strcmp(today, rule->until) > 0)
+			*ret_expired = rule->until;
+		else
+			why = rule->ignore;
+	}
+	return why;
+}

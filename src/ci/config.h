@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau.ini: what a project expects of its benchmarks, kept with its code.
+ *
+ *   [ci]
+ *   metric = instructions           what is compared
+ *   threshold = 2 %                 the smallest change that counts
+ *   wall = yes                      confirm by the clock
+ *   pairs = 40                      at most so many pairs of runs for it
+ *   wall-seconds = 60               and for at most so long
+ *   timeout = 600                   seconds, of each run
+ *   strict = no                     disagreement between counts and clock fails too
+ *   missing = warn                  or fail: a benchmark that is gone
+ *
+ *   [benchmark parse_*]             of benchmarks with such names; later sections win
+ *   threshold = 5 %
+ *   wall = no
+ *   ignore = waits for the network  a reason; never fails
+ *   until = 2026-12-31              the last day on which it is ignored
+ *
+ *   [accept parse_pr]               a change that is meant
+ *   change = 25 %                   up to so much more
+ *   reason = regular expressions are easier to read
+ *   commit = 1a2b3c4                only where that commit is part of what is compared
+ *
+ * What is not known is an error, never ignored: a misspelt threshold is no threshold.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+extern const char *const fz_ci_metrics[]; /* what can be compared; NULL-terminated */
+
+struct fz_ci_rule {
+	const char *glob;
+	double threshold;   /* NaN: not set */
+	int wall;           /* -1: not set */
+	const char *ignore; /* the reason; NULL: it counts */
+	const char *until;  /* "2026-12-31"; NULL: for good */
+};
+
+struct fz_ci_accept {
+	const char *glob;
+	double change;      /* NaN: not set */
+	const char *reason; /* NULL: not set */
+	const char *commit; /* NULL: any */
+};
+
+struct fz_ci_config {
+	struct fz_arena arena;
+	const char *metric;
+	double threshold;
+	bool wall, strict, missing_fails;
+	unsigned pairs;
+	double timeout, wall_seconds;
+	struct fz_ci_rule *rules;
+	uint32_t rule_n, rule_cap;
+	struct fz_ci_accept *accepts;
+	uint32_t accept_n, accept_cap;
+};
+
+/* What holds without a file. */
+void fz_ci_config_init(struct fz_ci_config *c);
+void fz_ci_config_release(struct fz_ci_config *c);
+/* Read text that came from a file of that name; the message names file and line. */
+int fz_ci_config_parse(struct fz_ci_config *c, const char *text, const char *name,
+		       struct fz_error *err);
+/* Read a file. A missing one is no error unless it is `wanted`. */
+int fz_ci_config_load(struct fz_ci_config *c, const char *path, bool wanted, struct fz_error *err);
+
+/* Whether a benchmark's name is meant: the name itself or a pattern of a shell. */
+bool fz_ci_config_matches(const char *glob, struct fz_str name);
+double fz_ci_config_threshold(const struct fz_ci_config *c, struct fz_str name);
+bool fz_ci_config_wall(const struct fz_ci_config *c, struct fz_str name);
+/* Why it is ignored today, or NULL. ret_expired: a rule that would ignore it has expired. */
+const char *fz_ci_config_ignored(const struct fz_ci_config *c, struct fz_str name,
+				 const char *today, const char **ret_expired);
+/* "5%", "5 %", "0.05": a part; false when it is none. */
+bool fz_ci_parse_part(struct fz_str text, double *ret);

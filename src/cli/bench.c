@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau bench: the benchmarks of a command, counted and timed, against the last time.
+ *
+ * The recording goes to the store, where the next run of the same command finds it: that is the
+ * base of the column "change".
+ */
+#include "cli/bench.h"
+
+#include "base/io.h"
+#include "format/format.h"
+#include "profile/benchmarks.h"
+#include "report/table.h"
+#include "stats/order.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAME_MIN = 16, FIGURES = 46 };
+
+static struct {
+	struct fz_record_options record; /* of which the output and the engine are used */
+	struct fz_bench_options bench;
+	int what;
+	bool show_output;
+} options;
+
+/* text is NULL without a value. */
+static int set_symbol(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	if (text && !*text)
+		return fz_fail(err, FZ_EUSAGE, "--bench-main: the name of a function is missing");
+	*(const char **)opt->value = text ? text : "main";
+	return 0;
+}
+
+/* clang-format off */
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
+	{ .kind = FZ_OPT_SET, .long_name = "count", .value = &options.what, .min = FZ_BENCH_COUNT,
+	  .help = "count instructions only" },
+	{ .kind = FZ_OPT_SET, .long_name = "wall", .value = &options.what, .min = FZ_BENCH_WALL,
+	  .help = "measure wall time only" },
+	{ .kind = FZ_OPT_SET, .long_name = "both", .value = &options.what, .min = FZ_BENCH_BOTH,
+	  .help = "both, one after the other (default)" },
+	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
+	  .value = &options.bench.filter,
+	  .help = "only benchmarks whose names contain this" },
+	{ .kind = FZ_OPT_CALL, .long_name = "bench-main", .argument = "FUNCTION", .optional = true,
+	  .value = &options.bench.symbol, .call = set_symbol,
+	  .help = "no marks needed: the program's main is the benchmark, or with --count all calls "
+		  "of the function" },
+	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
+	  .value = &options.bench.timeout, .call = fz_record_parse_duration,
+	  .help = "end the command after so long, and keep what was measured" },
+	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.bench.cache,
+	  .help = "count memory accesses and cache misses as well" },
+	FZ_RECORD_CALLGRIND_ENTRY(options.record, "count by"),
+	{ .kind = FZ_OPT_FLAG, .long_name = "harness", .value = &options.bench.harness,
+	  .help = "keep what calls the benchmarks in their call trees" },
+	{ .kind = FZ_OPT_FLAG, .long_name = "native", .value = &options.bench.native,
+	  .help = "keep the functions of the Python interpreter in them" },
+	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.show_output,
+	  .help = "let the command's output through, to standard error" },
+	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
+	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
+	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
+	{ .kind = FZ_OPT_END },
+};
+/* clang-format on */
+
+/* ---- the base ---- */
+
+struct base {
+	char *path; /* NULL: there is none */
+	struct fz_profile *profile;
+	struct fz_benchmarks list;
+};
+
+static void release_base(struct base *base)
+{
+	fz_benchmarks_release(&base->list);
+	fz_profile_free(base->profile);
+	free(base->path);
+}
+
+static bool is_alike(const char *path, const struct fz_profile *p)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *facts = NULL;
+
+	return !fz_store_facts(path, &facts, NULL) && fz_benchmarks_any(facts) &&
+	       fz_str_eq(fz_profile_fact(facts, "command"), fz_profile_fact(p, "command"));
+}
+
+/* The latest recording of the same command's benchmarks. */
+static void find_base(const char *folder, const struct fz_profile *p, struct base *ret)
+{
+	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
+
+	if (fz_store_list(folder, &l, NULL))
+		return;
+	for (size_t i = 0; i < l.n; i++) {
+		if (!is_alike(l.paths[i], p) || fz_format_load(l.paths[i], &ret->profile, NULL))
+			continue;
+		ret->path = fz_strdup(l.paths[i]);
+		fz_benchmarks_read(ret->profile, &ret->list);
+		return;
+	}
+}
+
+/* ---- the table ---- */
+
+static double instructions_of(const struct fz_profile *p, const struct fz_benchmark *b)
+{
+	uint32_t metric = fz_profile_find_metric(p, FZ_STR("instructions"));
+
+	return b && metric != FZ_NONE && b->stack != FZ_NONE ? (double)b->total[metric] : 0;
+}
+
+static void format_change(const struct base *base, const struct fz_benchmark *b, double head,
+			  char out[FZ_NUMBER_SIZE])
+{
+	const struct fz_benchmark *old =
+		base->path ? fz_benchmarks_find(&base->list, b->name) : NULL;
+	double before = old ? instructions_of(base->profile, old) : 0;
+
+	if (!base->path || head <= 0)
+		snprintf(out, FZ_NUMBER_SIZE, "-");
+	else if (before <= 0)
+		snprintf(out, FZ_NUMBER_SIZE, "new");
+	else if (before == head)
+		snprintf(out, FZ_NUMBER_SIZE, "same");
+	else
+		fz_format_percent_change(head / before - 1, out);
+}
+
+/* "1.23 ms +-4.1 %": half the width of the interval. */
+static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
+{
+	char time[FZ_NUMBER_SIZE], low_text[FZ_NUMBER_SIZE], high_text[FZ_NUMBER_SIZE];
+	double low, high;
+	fz_auto(fz_free_ptr) double *rounds = fz_calloc(b->round_n + 1, sizeof(*rounds));
+
+	if (b->round_n)
+		memcpy(rounds, b->rounds, b->round_n * sizeof(*rounds));
+	double median = fz_median_interval(rounds, b->round_n, &low, &high);
+	if (isnan(median))
+		fz_buf_printf(out, "  %10s", "-");
+	else
+		fz_buf_printf(out, "  %10s  [%s, %s]", fz_format_ns(median, time),
+			      fz_format_ns(low, low_text), fz_format_ns(high, high_text));
+}
+
+static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
+		     const struct base *base, unsigned width, const struct fz_style *style,
+		     struct fz_buf *out)
+{
+	double head = instructions_of(p, b);
+	char number[FZ_NUMBER_SIZE] = "-", change[FZ_NUMBER_SIZE];
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+
+	fz_table_text(b->name, width, style, &name);
+	size_t columns = fz_str_columns(fz_buf_view(&name));
+	fz_buf_printf(out, "%s%*s", name.p ? name.p : "", (int)(width - FZ_MIN(columns, width)),
+		      "");
+	if (head > 0)
+		fz_format_count((int64_t)head, number);
+	format_change(base, b, head, change);
+	fz_buf_printf(out, "  %15s  %9s", number, change);
+	format_wall(b, out);
+	fz_buf_char(out, '\n');
+}
+
+static unsigned name_width(const struct fz_benchmarks *list, const struct fz_style *style)
+{
+	size_t width = NAME_MIN,
+	       most = style->columns > FIGURES + 2 * NAME_MIN ? style->columns - FIGURES : NAME_MIN;
+
+	for (size_t i = 0; i < list->n; i++)
+		width = FZ_MAX(width, fz_str_columns(list->list[i].name));
+	return (unsigned)FZ_MIN(width, most);
+}
+
+static void print_table(const struct fz_profile *p, const struct fz_benchmarks *list,
+			const struct base *base)
+{
+	struct fz_style style = fz_style_of(STDOUT_FILENO, options.record.output.color);
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	unsigned width = name_width(list, &style);
+
+	fz_buf_printf(&out, "%-*s  %15s  %9s  %10s  %s\n", (int)width, "benchmark", "instructions",
+		      "change", "wall", "[95 %]");
+	for (size_t i = 0; i < list->n; i++)
+		if (list->list[i].stack != FZ_NONE)
+			add_line(p, &list->list[i], base, width, &style, &out);
+	fz_cli_print(fz_buf_view(&out));
+}
+
+static void say_base(const struct base *base)
+{
+	struct fz_str commit = fz_profile_fact(base->profile, "git.commit");
+	bool dirty = fz_str_eq(fz_profile_fact(base->profile, "git.dirty"), FZ_STR("yes"));
+
+	fz_cli_note("changes are against %s%s%.*s%s", base->path, commit.n ? ", commit " : "",
+		    (int)FZ_MIN(commit.n, 10), commit.p, dirty ? " with edits" : "");
+}
+
+/* ---- troubles ---- */
+
+static void say_trouble(struct fz_str name, struct fz_str what)
+{
+	if (name.n)
+		fz_cli_warn("bench: %.*s: %.*s", (int)name.n, name.p, (int)what.n, what.p);
+	else
+		fz_cli_warn("bench: %.*s", (int)what.n, what.p);
+}
+
+static bool say_troubles(const struct fz_benchmarks *list)
+{
+	bool any = list->trouble.n != 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (!list->list[i].trouble.n)
+			continue;
+		say_trouble(list->list[i].name, list->list[i].trouble);
+		any = true;
+	}
+	if (list->trouble.n)
+		say_trouble(FZ_STR(""), list->trouble);
+	return any;
+}
+
+static int none_found(const struct fz_benchmarks *list, struct fz_error *err)
+{
+	if (options.bench.symbol)
+		return fz_fail(err, FZ_EINPUT,
+			       "nothing was measured: no function '%s' was called, or the program "
+			       "has no symbols",
+			       options.bench.symbol);
+	if (options.bench.filter)
+		return fz_fail(err, FZ_EINPUT, "no benchmark has '%s' in its name",
+			       options.bench.filter);
+	if (list->n || list->trouble.n)
+		return fz_fail(err, FZ_EINPUT, "no benchmark was measured");
+	return fz_fail(err, FZ_EINPUT,
+		       "the command marks no benchmarks; mark them (docs/benchmarks.md), or use "
+		       "--bench-main to measure all that it does");
+}
+
+/* ---- the command ---- */
+
+static int write_recording(struct fz_profile *p, const char *folder, const char *program,
+			   struct fz_error *err)
+{
+	struct fz_cli_output *o = &options.record.output;
+	fz_auto(fz_free_ptr) char *path = NULL;
+	fz_auto(fz_close_fd) int fd = -1;
+
+	if (!fz_cli_output_is_default(o))
+		return fz_cli_output_write(o, p, err);
+	int rc = fz_store_create(folder, program, &path, &fd, err);
+	if (!rc)
+		rc = fz_format_save(p, &fz_format_fz, path, err);
+	if (!rc)
+		fz_cli_note("recorded to %s", path);
+	return rc;
+}
+
+static bool any_measured(const struct fz_benchmarks *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->list[i].stack != FZ_NONE)
+			return true;
+	return false;
+}
+
+/* ret_troubles: some benchmark could not be measured. */
+static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
+		  struct fz_error *err)
+{
+	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
+	fz_auto(release_base) struct base base = { 0 };
+	char cwd[4096];
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fz_fail_errno(err, "the current folder");
+	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
+	fz_benchmarks_read(p, &list);
+	*ret_troubles = say_troubles(&list);
+	if (!any_measured(&list))
+		return none_found(&list, err);
+	find_base(folder, p, &base);
+	/* With the recording on standard output there is no room for a table. */
+	if (!options.record.output.file || strcmp(options.record.output.file, "-") != 0)
+		print_table(p, &list, &base);
+	if (base.path)
+		say_base(&base);
+	return write_recording(p, folder, program, err);
+}
+
+static int measure(char *const argv[], struct fz_series *series, struct fz_profile **ret,
+		   struct fz_error *err)
+{
+	fz_auto(fz_close_fd) int silent = -1;
+	struct fz_launch_place place = { .output = STDERR_FILENO, .errors = -1 };
+
+	if (!options.show_output) {
+		silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		if (silent < 0)
+			return fz_fail_errno(err, "/dev/null");
+		place.output = silent;
+	}
+	fz_series_begin(series, "bench", &options.record);
+	int rc = fz_bench_measure(series, &options.bench, argv, &place, ret, err);
+	fz_series_end(series);
+	return rc;
+}
+
+static int bench(const struct fz_opt_state *state, struct fz_series *series, bool *ret_troubles,
+		 struct fz_error *err)
+{
+	struct fz_launch_words words = { .words = state->arguments,
+					 .n = (size_t)state->argument_count,
+					 .plain = state->saw_dashes && state->after_dashes == 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	fz_auto(fz_free_ptr) char **argv = NULL;
+	int rc = fz_cli_output_check(&options.record.output, false, NULL, err);
+
+	if (!rc)
+		rc = fz_launch_command(&words, &argv, err);
+	if (!rc)
+		rc = measure(argv, series, &p, err);
+	return rc ? rc : report(p, fz_path_base(fz_str_of(argv[0])).p, ret_troubles, err);
+}
+
+static int run(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
+	struct fz_series series = { 0 };
+	bool troubles = false;
+	struct fz_error err;
+	int status;
+
+	options.record = FZ_RECORD_DEFAULTS;
+	options.what = FZ_BENCH_BOTH;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count == 0)
+		return fz_cli_errorf("bench: nothing to run; write the command after '--', for "
+				     "example: fizeau bench -- pytest tests/");
+	options.bench.what = (enum fz_bench_what)options.what;
+	int rc = bench(&state, &series, &troubles, &err);
+	fz_cli_output_release(&options.record.output);
+	if (rc) {
+		fz_error_prefix(&err, "bench");
+		fz_cli_error(&err);
+	}
+	if (series.stopped_by)
+		return 128 + series.stopped_by;
+	return rc || troubles ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_bench = {
+	.name = "bench",
+	.summary = "count and time the benchmarks of a command",
+	.usage = "[options] -- COMMAND [ARGUMENTS]",
+	.examples =
+		"  $ fizeau bench -- pytest tests/ --codspeed  # again after an edit: the change\n"
+		"  $ fizeau bench --count -k parse -- ./benchmarks\n"
+		"  $ fizeau bench --bench-main -- ./program input\n"
+		"  $ fizeau bench -o bench.html -- node bench.mjs\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROGRAM,
+	.run = run,
+};

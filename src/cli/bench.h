@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the benchmarks of a command: under Valgrind for counts, as it is for times.
+ *
+ *   count:  valgrind CMD             -> trees, by the marks
+ *   wall:   CMD, FIZEAU_BENCH=wall   -> the bindings time rounds and write them to FIZEAU_BENCH_LOG
+ *
+ * Both become one recording (docs/benchmarks.md).
+ */
+#pragma once
+
+#include "cli/trial.h"
+
+enum fz_bench_what { FZ_BENCH_COUNT, FZ_BENCH_WALL, FZ_BENCH_BOTH };
+extern const char *const fz_bench_names[]; /* "count", "wall", "both": the fact "bench" */
+
+struct fz_bench_options {
+	enum fz_bench_what what;
+	bool cache;         /* count memory accesses and misses too */
+	bool harness;       /* keep the frames above the bodies */
+	bool native;        /* with the interpreter's own functions */
+	const char *symbol; /* --bench-main; NULL: programs mark their benchmarks */
+	const char *filter; /* NULL: all */
+	const char
+		*whole; /* when nothing is marked, all of it is this benchmark; NULL: it is none */
+	const char *root; /* files below this folder are named as seen from there; NULL */
+	unsigned other;   /* surroundings to count in: struct fz_counter */
+	double timeout;   /* seconds for each execution of the command; 0: none */
+};
+
+/* Fails only when nothing could be measured at all. What went wrong with one benchmark, or with the
+ * command after some of them, is in the recording. place: NULL is ours, without output. */
+int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char *const argv[],
+		     const struct fz_launch_place *place, struct fz_profile **ret,
+		     struct fz_error *err);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* The base of `fizeau ci`: a recording that the user names, or the commit where the branch parted;
+ * see ci.h.
+ *
+ *   --base FILE -------------------------------.
+ *   --base REV -> merge-base -> kept? -- yes ---+-> counts
+ *                                 `--- no -> worktree, counted in this job
+ */
+#include "cli/ci.h"
+
+#include "capture/count/count.h"
+#include "ci/environment.h"
+#include "format/format.h"
+#include "profile/benchmarks.h"
+
+#include <unistd.h>
+
+/* ---- which ---- */
+
+static bool exists(const struct fz_repository *r, const char *revision)
+{
+	fz_auto(fz_free_ptr) char *commit = NULL;
+
+	return !fz_repository_commit(r, revision, &commit, NULL);
+}
+
+/* What the pull request goes into, as the service that runs us says; else the main branch. */
+static char *default_base(const struct fz_repository *r)
+{
+	static const char *const branches[] = { "origin/HEAD", "origin/main", "origin/master",
+						"main", "master" };
+	const char *target = getenv("GITHUB_BASE_REF");
+
+	if (!target || !*target)
+		target = getenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
+	if (target && *target)
+		return fz_asprintf("origin/%s", target);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(branches); i++)
+		if (exists(r, branches[i]))
+			return fz_strdup(branches[i]);
+	return fz_strdup("HEAD~1");
+}
+
+static int missing_history(const struct fz_repository *r, const char *revision,
+			   struct fz_error *err)
+{
+	if (fz_repository_is_shallow(r))
+		return fz_fail(err, FZ_EINPUT,
+			       "'%s': this clone is shallow and does not hold it or where it "
+			       "parted; clone with the whole history (fetch-depth: 0, or git fetch "
+			       "--unshallow)",
+			       revision);
+	return fz_fail(err, FZ_EUSAGE,
+		       "'%s': git knows no such revision, or none that this "
+		       "checkout has anything in common with; name one with --base",
+		       revision);
+}
+
+/* On the main branch itself the base is what came before. */
+static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
+{
+	const struct fz_repository *r = &c->yard.repository;
+
+	if (r->dirty) {
+		c->base_commit = fz_strdup(c->site[FZ_HEAD].commit);
+		return 0;
+	}
+	if (exists(r, "HEAD~1"))
+		return fz_repository_commit(r, "HEAD~1", &c->base_commit, err);
+	return missing_history(r, "HEAD~1", err);
+}
+
+static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_error *err)
+{
+	const struct fz_repository *r = &c->yard.repository;
+	const char *const words[] = { "merge-base", "HEAD", revision, NULL };
+
+	if (*revision == '-' || !exists(r, revision))
+		return missing_history(r, revision, err);
+	char *commit = fz_repository_ask(r, words);
+	if (!commit)
+		return missing_history(r, revision, err);
+	if (strcmp(commit, c->site[FZ_HEAD].commit) == 0 && !c->options->base) {
+		free(commit);
+		return base_of_head(c, err);
+	}
+	c->base_commit = commit;
+	return 0;
+}
+
+int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err)
+{
+	const char *base = c->options->base;
+
+	if (base && access(base, F_OK) == 0 && !exists(&c->yard.repository, base)) {
+		c->base_file = base;
+		return 0;
+	}
+	fz_auto(fz_free_ptr) char *revision =
+		base ? fz_strdup(base) : default_base(&c->yard.repository);
+	return find_commit(c, revision, err);
+}
+
+/* ---- its counts ---- */
+
+/* A figure that the recording has and that is another one here. */
+static void compare_environment(struct fz_ci_run *c)
+{
+	struct fz_str then = fz_profile_fact(c->profile[FZ_BASE], "environment"), a, b;
+
+	if (!then.n) {
+		fz_ci_note(&c->result, "%s does not say under which circumstances it was counted",
+			   c->base_file);
+	} else if (fz_environment_differ(then, fz_buf_view(&c->environment), &a, &b)) {
+		c->result.comparable = false;
+		fz_ci_note(&c->result,
+			   "%s was counted under other circumstances: '%.*s', and here '%.*s'",
+			   c->base_file, (int)a.n, a.p, (int)b.n, b.p);
+	}
+}
+
+static int collect_base(struct fz_ci_run *c, struct fz_error *err)
+{
+	return fz_ci_collect(&c->result, FZ_BASE, c->profile[FZ_BASE], c->config.metric,
+			     c->yard.whole, err);
+}
+
+static int load_file(struct fz_ci_run *c, struct fz_error *err)
+{
+	int rc = fz_format_load(c->base_file, &c->profile[FZ_BASE], err);
+
+	if (rc)
+		return fz_error_prefix(err, "--base");
+	compare_environment(c);
+	rc = collect_base(c, err);
+	return rc ? fz_error_prefix(err, "--base %s", c->base_file) : 0;
+}
+
+int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err)
+{
+	if (c->site[FZ_BASE].tree)
+		return 0;
+	if (!c->base_commit)
+		return fz_fail(err, FZ_EUSAGE, "of the base there is only a recording");
+	return fz_yard_check_out(&c->yard, c->base_commit, "base", &c->site[FZ_BASE], err);
+}
+
+static int place_of(const char *name)
+{
+	for (int i = 0; fz_baseline_names[i]; i++)
+		if (strcmp(fz_baseline_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+/* Notes are not fetched by a clone, a branch not by every service. */
+static void say_how_to_fetch(const struct fz_ci_run *c)
+{
+	int place = c->options->save ? place_of(c->options->save) : -1;
+	fz_auto(fz_free_ptr) char *command =
+		place >= 0 ? fz_baseline_fetch(&c->baselines, (enum fz_baseline_place)place) : NULL;
+
+	if (command)
+		fz_cli_note(
+			"this clone has no counts of earlier jobs; those that a remote keeps come "
+			"with: %s",
+			command);
+}
+
+static int count_base_here(struct fz_ci_run *c, struct fz_error *err)
+{
+	say_how_to_fetch(c);
+	return fz_ci_run_check_out_base(c, err);
+}
+
+int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
+{
+	c->baseline_folder = fz_yard_cache_folder("baselines");
+	c->baselines = (struct fz_baselines){ .repository = &c->yard.repository,
+					      .cache = c->baseline_folder };
+	if (c->base_file)
+		return load_file(c, err);
+	if (!fz_baseline_find(&c->baselines, c->base_commit, fz_buf_view(&c->environment),
+			      &c->profile[FZ_BASE], &c->base_from))
+		return count_base_here(c, err);
+	fz_auto(fz_free_ptr) char *where = fz_baseline_describe(&c->baselines, &c->base_from);
+	fz_cli_note("the base's counts are from %s", where);
+	return collect_base(c, err);
+}
+
+/* ---- keeping ---- */
+
+static bool is_kept(const struct fz_ci_run *c, int place, const char *commit)
+{
+	fz_auto(fz_kept_release) struct fz_kept_list l;
+	char key[FZ_BASELINE_KEY_SIZE];
+
+	fz_baseline_key(fz_buf_view(&c->environment), key);
+	fz_baseline_list(&c->baselines, commit, &l);
+	for (size_t i = 0; i < l.n; i++)
+		if ((int)l.list[i].place == place && strcmp(l.list[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* The base first: where both are the same commit, it is the one with floors. */
+static int keep_both(struct fz_ci_run *c, int place, struct fz_error *err)
+{
+	/* A base that is kept elsewhere stays there, unless a place is asked for. */
+	bool found = c->base_from.commit[0] && !c->options->save;
+	const char *commits[FZ_SIDES] = { found ? NULL : c->base_commit,
+					  c->yard.repository.dirty ? NULL
+								   : c->site[FZ_HEAD].commit };
+	int rc = 0;
+
+	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++)
+		if (commits[s] && !is_kept(c, place, commits[s]))
+			rc = fz_baseline_save(&c->baselines, (enum fz_baseline_place)place,
+					      commits[s], c->profile[s], err);
+	return rc;
+}
+
+int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
+{
+	const char *save = c->options->save ? c->options->save : fz_baseline_names[0];
+	int place = place_of(save), rc;
+
+	/* What is not complete must not be a base. */
+	if (strcmp(save, "none") == 0 || c->result.trouble_n)
+		return 0;
+	if (place < 0) {
+		rc = fz_format_save(c->profile[FZ_HEAD], &fz_format_fz, save, err);
+		return rc ? fz_error_prefix(err, "--save") : 0;
+	}
+	if (c->yard.repository.dirty && c->options->save)
+		fz_cli_note("this tree's counts are not kept: it has edits that are not "
+			    "committed");
+	rc = keep_both(c, place, err);
+	if (!rc || c->options->save)
+		return rc;
+	/* Nobody asked for the cache. */
+	fz_cli_warn("ci: %s", err->message);
+	return 0;
+}
+
+/* ---- commits between ---- */
+
+/* Whether a commit lies between base and head. */
+bool fz_ci_run_is_part(void *arg, const char *commit)
+{
+	const struct fz_ci_run *c = arg;
+	const struct fz_repository *r = &c->yard.repository;
+	const char *const in_head[] = { "merge-base", "--is-ancestor", commit, "HEAD", NULL };
+	const char *const in_base[] = { "merge-base", "--is-ancestor", commit, c->base_commit,
+					NULL };
+	int head = 1, base = 1;
+
+	if (*commit == '-' || !c->base_commit || !exists(r, commit))
+		return false;
+	return !fz_repository_git(r, NULL, in_head, NULL, NULL, &head, NULL) && head == 0 &&
+	       !fz_repository_git(r, NULL, in_base, NULL, NULL, &base, NULL) && base != 0;
+}

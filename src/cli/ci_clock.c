@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Suspects by the clock: base and head run in turn until the interval of their ratio decides, all
+ * pairs are done or the time is over; see ci.h.
+ */
+#include "cli/ci.h"
+
+#include "base/clock.h"
+#include "capture/marks.h"
+#include "cli/bench_env.h"
+#include "stats/order.h"
+
+#include <math.h>
+
+struct timing {
+	struct fz_ci_bench *bench;
+	double *ns[FZ_SIDES];
+};
+
+struct clock_runs {
+	struct timing *list;
+	size_t n;
+	unsigned pairs;
+};
+
+static double time_of(const struct fz_marks *m, struct fz_str name)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (fz_str_eq(m->list[i].name, name))
+			return (double)m->list[i].ns;
+	return m->n ? 0 : (double)m->whole_ns;
+}
+
+static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
+		     struct fz_error *err)
+{
+	struct fz_launch_place place = { .folder = c->site[s].folder,
+					 .no_input = true,
+					 .output = c->yard.output,
+					 .errors = -1 };
+	fz_auto(fz_marks_release) struct fz_marks m = { 0 };
+	struct fz_bench_env env;
+	sigset_t ending;
+
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGHUP);
+	/* Harnesses mark one execution of each body, as when it is counted. */
+	fz_bench_env_set(&env, "count", NULL, NULL);
+	int rc = fz_marks_run(&m, (char **)c->yard.argv, &place, &c->yard.series.old_mask, &ending,
+			      c->config.timeout, err);
+	fz_bench_env_unset(&env);
+	if (rc)
+		return rc;
+	if (m.timed_out)
+		return fz_fail(err, FZ_EINPUT, "took longer than %g s", c->config.timeout);
+	for (size_t i = 0; i < t->n; i++)
+		t->list[i].ns[s][t->pairs] = time_of(&m, t->list[i].bench->name);
+	return 0;
+}
+
+/* How often we look before all pairs are there: after 8, 16, 32, ... */
+static unsigned looks_of(unsigned pairs)
+{
+	unsigned looks = 1;
+
+	for (unsigned n = FZ_PAIRS_MIN; n < pairs; n *= 2)
+		looks++;
+	return looks;
+}
+
+/* A benchmark that some run did not time cannot be judged by the clock. */
+static bool is_timed(const struct timing *t, unsigned pairs)
+{
+	for (unsigned i = 0; i < pairs; i++)
+		if (t->ns[FZ_BASE][i] <= 0 || t->ns[FZ_HEAD][i] <= 0)
+			return false;
+	return pairs > 0;
+}
+
+static bool look(struct clock_runs *t, unsigned looks)
+{
+	bool decided = true;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct timing *one = &t->list[i];
+		if (!is_timed(one, t->pairs))
+			continue;
+		one->bench->wall = fz_pairs_test(one->ns[FZ_BASE], one->ns[FZ_HEAD], t->pairs,
+						 looks, one->bench->limit);
+		decided &= one->bench->wall.decided;
+	}
+	return decided;
+}
+
+static void keep_medians(struct clock_runs *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			if (t->list[i].bench->wall.n)
+				t->list[i].bench->wall_ns[s] =
+					fz_median(t->list[i].ns[s], t->pairs);
+}
+
+static int run_pairs(struct fz_ci_run *c, struct clock_runs *t, struct fz_error *err)
+{
+	unsigned most = FZ_MAX(c->config.pairs, (unsigned)FZ_PAIRS_MIN), next = FZ_PAIRS_MIN;
+	unsigned looks = looks_of(most);
+	int64_t end = fz_clock_now() + (int64_t)(c->config.wall_seconds * 1e9);
+	int rc = 0;
+
+	while (!rc && t->pairs < most) {
+		enum fz_side first = t->pairs % 2 ? FZ_HEAD : FZ_BASE;
+		if (fz_series_stopped(&c->yard.series))
+			return fz_ci_run_interrupted(err);
+		rc = time_side(c, t, first, err);
+		if (!rc)
+			rc = time_side(c, t, first == FZ_BASE ? FZ_HEAD : FZ_BASE, err);
+		t->pairs += !rc;
+		if (!rc && fz_clock_now() > end)
+			most = t->pairs;
+		if (!rc && (t->pairs == next || t->pairs == most)) {
+			if (look(t, looks))
+				break;
+			next *= 2;
+		}
+	}
+	return rc;
+}
+
+int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
+{
+	struct clock_runs t = { .list = fz_calloc(c->result.n + 1, sizeof(*t.list)) };
+	struct fz_error why;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < c->result.n; i++) {
+		struct fz_ci_bench *b = &c->result.benches[i];
+		if (!b->suspect || b->ignored || !fz_ci_config_wall(&c->config, b->name))
+			continue;
+		t.list[t.n].bench = b;
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			t.list[t.n].ns[s] =
+				fz_calloc(c->config.pairs + FZ_PAIRS_MIN, sizeof(double));
+		t.n++;
+	}
+	if (t.n)
+		rc = fz_ci_run_check_out_base(c, &why);
+	if (!rc && t.n)
+		rc = run_pairs(c, &t, &why);
+	if (rc && fz_series_stopped(&c->yard.series))
+		rc = fz_ci_run_interrupted(err);
+	else if (rc)
+		fz_ci_note(&c->result, "not confirmed by the clock: %s", why.message), rc = 0;
+	keep_medians(&t);
+	for (size_t i = 0; i < t.n; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			free(t.list[i].ns[s]);
+	free(t.list);
+	return rc;
+}

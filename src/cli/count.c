@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* --count: one run of a series under Valgrind; see trial.h. */
+#include "capture/count/count.h"
+
+#include "base/clock.h"
+#include "cli/trial.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *folder,
+			const struct fz_child *child)
+{
+	struct fz_git git = { .out = -1 };
+	char how[32], cwd[4096];
+
+	if (!folder)
+		folder = getcwd(cwd, sizeof(cwd)) ? cwd : ".";
+	fz_git_start(&git, folder);
+	fz_facts_machine(p);
+	fz_facts_command(p, argv);
+	fz_profile_set_fact(p, "cwd", fz_str_of(folder));
+	fz_trial_describe(child, how, sizeof(how));
+	fz_profile_set_fact(p, "exit", fz_str_of(how));
+	fz_git_finish(&git, p);
+	p->recording = (struct fz_recording){ .features_known = true,
+					      .complete = WIFEXITED(child->status),
+					      .error_rate = NAN,
+					      .missed_rate = NAN,
+					      .achieved_hz = NAN };
+}
+
+void fz_series_warn_instead(struct fz_series *s, const struct fz_counter *counter)
+{
+	if (counter->instead && !s->warned_counting)
+		fz_cli_warn("%s: counting with callgrind, whose call trees are not exact and "
+			    "which sees no marks but client requests: %s",
+			    s->command, counter->instead);
+	s->warned_counting |= counter->instead != NULL;
+}
+
+static void warn_of_unknown_instruction(const struct fz_series *s, const struct fz_child *child)
+{
+	if (child->reaped && WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGILL)
+		fz_cli_warn("%s: the program ended with SIGILL, perhaps at an instruction that "
+			    "Valgrind does not know (AVX-512); build it for an older processor to "
+			    "count it",
+			    s->command);
+}
+
+/* Start the program and wait, passing signals on. */
+static int run_counted(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
+		       struct fz_child *ret, struct fz_error *err)
+{
+	static const struct fz_launch_place ours = { .output = -1, .errors = -1 };
+
+	struct fz_launch_place at = place ? *place : ours;
+	/* What is ended because it takes too long has children, perhaps. */
+	at.own_group |= s->patience > 0;
+	return fz_series_run(s, argv, &at, ret, err);
+}
+
+int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
+		    struct fz_series_run *ret, struct fz_error *err)
+{
+	struct fz_counter counter = { .engine = s->options->engine,
+				      .cache = s->options->cache,
+				      .other = s->other,
+				      .options = s->counts };
+	fz_auto(fz_free_ptr) char **wrapped = NULL;
+	int64_t start = fz_clock_unix();
+
+	*ret = (struct fz_series_run){ .child = { .pidfd = -1 } };
+	int rc = fz_counter_find(&counter, err);
+	fz_series_warn_instead(s, &counter);
+	if (!rc)
+		rc = fz_counter_begin(&counter, argv, &wrapped, err);
+	if (!rc)
+		rc = run_counted(s, wrapped, place, &ret->child, err);
+	ret->timed_out = s->late;
+	/* Of what is ended only marked parts that were complete mean anything. */
+	counter.options.late = s->late;
+	if (!rc)
+		rc = fz_counter_read(&counter, &ret->profile, err);
+	if (ret->profile) {
+		ret->profile->runs[0].start_unix_ns = start;
+		fz_trial_add_facts(ret->profile, argv, place ? place->folder : NULL, &ret->child);
+		warn_of_unknown_instruction(s, &ret->child);
+	}
+	fz_counter_end(&counter);
+	return rc;
+}

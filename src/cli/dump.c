@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau dump: what processes are doing at this moment, as tracebacks. */
+#include "cli/cli.h"
+#include "base/clock.h"
+#include "cli/output.h"
+#include "cli/pid.h"
+#include "cli/tasks.h"
+
+#include "base/json.h"
+#include "capture/process.h"
+#include "capture/python/python.h"
+#include "capture/sources.h"
+#include "capture/stop.h"
+#include "report/traceback.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES_MAX = 50, TRY_PAUSE_NS = 500000, START_PATIENCE_NS = 1000000000 };
+
+static struct {
+	bool all_threads, native, no_gc, opcodes, blocking, json;
+	struct fz_cli_tasks async;
+	enum fz_python_tasks tasks;
+	int color;
+} options;
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_GROUP, .help = "What to look at" },
+	{ .kind = FZ_OPT_FLAG,
+	  .short_name = 'a',
+	  .long_name = "all-threads",
+	  .help = "every thread, not only the main one",
+	  .value = &options.all_threads },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "native",
+	  .help = "show <native> where C code lies between Python frames",
+	  .value = &options.native },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "opcodes",
+	  .help = "name the bytecode instruction that each frame is at (3.11 and newer)",
+	  .value = &options.opcodes },
+	FZ_CLI_TASKS_ENTRIES(options.async, "all"),
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "no-gc",
+	  .help = "do not show <GC> where the garbage collector runs",
+	  .value = &options.no_gc },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "blocking",
+	  .help = "stop the program for that moment: exact on every version",
+	  .value = &options.blocking },
+	{ .kind = FZ_OPT_GROUP, .help = "Output" },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "json",
+	  .help = "for programs: one JSON object",
+	  .value = &options.json },
+	{ .kind = FZ_OPT_CHOICE,
+	  .long_name = "color",
+	  .argument = "WHEN",
+	  .help = "auto, always or never (default auto: on a terminal)",
+	  .value = &options.color,
+	  .choices = fz_cli_color_names },
+	{ .kind = FZ_OPT_END },
+};
+
+/* One process, looked at. */
+struct look {
+	pid_t pid;
+	struct fz_process process;
+	struct fz_profile *profile;
+	struct fz_python *python;
+	struct fz_stopper *stopper;
+	struct fz_traceback *threads;
+	uint32_t n;
+	bool unreadable; /* some thread was */
+};
+
+static void release(struct look *l)
+{
+	fz_stop_free(l->stopper);
+	fz_python_close(l->python);
+	fz_process_release(&l->process);
+	fz_profile_free(l->profile);
+	free(l->threads);
+}
+
+static void pause_ns(long ns)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+/* A program that is just starting becomes readable within milliseconds. */
+static int open_python(struct look *l, struct fz_error *err)
+{
+	struct fz_python_options o = { .all_threads = options.all_threads,
+				       .stopped = options.blocking,
+				       .gc = !options.no_gc,
+				       .native = options.native,
+				       .opcodes = options.opcodes,
+				       .tasks = options.tasks,
+				       .task_names = true };
+	int64_t give_up = fz_clock_now() + START_PATIENCE_NS;
+	int rc;
+
+	while ((rc = fz_python_open(l->pid, &o, l->profile, &l->python, err)) == FZ_EAGAIN &&
+	       fz_clock_now() < give_up)
+		pause_ns(TRY_PAUSE_NS);
+	return rc ? rc : fz_python_check(l->python, FZ_MODE_WALL, err);
+}
+
+static unsigned cpu_state(const struct look *l, uint64_t tid)
+{
+	char state = fz_process_thread_state(l->process.pid, (pid_t)tid);
+
+	/* Still held by our own --blocking, or gone. */
+	if (state == 't' || state == 0)
+		return 0;
+	return state == 'R' ? FZ_TRACEBACK_ON_CPU : FZ_TRACEBACK_OFF_CPU;
+}
+
+/* Main thread first, then by age. */
+static int by_thread(const void *a, const void *b, void *arg)
+{
+	const struct fz_traceback *x = a, *y = b;
+	const struct fz_thread *threads = arg;
+	bool x_main = x->status & FZ_STATUS_MAIN_THREAD, y_main = y->status & FZ_STATUS_MAIN_THREAD;
+	uint64_t x_tid = threads[x->thread].tid, y_tid = threads[y->thread].tid;
+
+	if (x_main != y_main)
+		return x_main ? -1 : 1;
+	return (x_tid > y_tid) - (x_tid < y_tid);
+}
+
+static void keep(struct look *l, const struct fz_python_sample *s)
+{
+	l->n = s->n;
+	l->unreadable = false;
+	l->threads = fz_reallocarray(l->threads, s->n + 1, sizeof(*l->threads));
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct fz_python_stack *stack = &s->stacks[i];
+		l->unreadable |= stack->rejected;
+		l->threads[i] = (struct fz_traceback){
+			.pid = (uint64_t)l->pid,
+			.thread = stack->thread,
+			.stack = stack->stack,
+			.status = stack->status,
+			.state = cpu_state(l, l->profile->threads[stack->thread].tid),
+			.unreadable = stack->rejected,
+		};
+		memcpy(l->threads[i].python, fz_python_info(l->python)->version,
+		       sizeof(l->threads[i].python));
+	}
+	qsort_r(l->threads, l->n, sizeof(*l->threads), by_thread, l->profile->threads);
+}
+
+/* Until no thread moved while it was read. */
+static int take(struct look *l, struct fz_error *err)
+{
+	struct fz_python_sample s;
+	int rc = 0;
+
+	for (int i = 0; i < TRIES_MAX; i++) {
+		if (l->stopper && fz_stop_all(l->stopper, false))
+			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)l->pid);
+		rc = fz_python_take(l->python, &s, err);
+		if (l->stopper)
+			fz_stop_resume(l->stopper);
+		if (rc)
+			return rc;
+		keep(l, &s);
+		if (!l->unreadable)
+			return 0;
+		pause_ns(TRY_PAUSE_NS);
+	}
+	return 0;
+}
+
+static int look_at(struct look *l, pid_t pid, struct fz_error *err)
+{
+	*l = (struct look){ .pid = pid, .profile = fz_profile_new() };
+	int rc = fz_process_open(&l->process, pid, err);
+
+	if (!rc)
+		rc = open_python(l, err);
+	if (!rc && options.blocking)
+		rc = fz_stop_new(pid, false, &l->stopper, err);
+	if (!rc)
+		rc = take(l, err);
+	if (rc)
+		return rc;
+	struct fz_sources *sources = fz_sources_new(l->profile);
+	fz_sources_process(sources, pid, false);
+	fz_sources_finish(sources);
+	fz_sources_free(sources);
+	return 0;
+}
+
+/* ---- showing ---- */
+
+static void warn_inexact(const struct look *l)
+{
+	const struct fz_python_info *info = fz_python_info(l->python);
+
+	if (l->unreadable)
+		fz_cli_warn("dump: process %d: a thread moved too fast to be read to its end; "
+			    "--blocking stops it for that moment",
+			    (int)l->pid);
+	else if (!info->exact && !options.blocking)
+		fz_cli_warn("dump: process %d: on Python %u.%u a running thread can be read wrong; "
+			    "--blocking is exact",
+			    (int)l->pid, info->version[0], info->version[1]);
+}
+
+static void print_text(const struct look *l, bool first)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)options.color);
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (!first || i)
+			fz_buf_char(&text, '\n');
+		fz_report_traceback(l->profile, &l->threads[i], &style, &text);
+	}
+	if (l->n == 0)
+		fz_buf_printf(&text, "%sProcess %d runs no Python thread.\n", first ? "" : "\n",
+			      (int)l->pid);
+	fz_cli_print(fz_buf_view(&text));
+}
+
+static void add_json(const struct look *l, struct fz_json *json)
+{
+	const struct fz_python_info *info = fz_python_info(l->python);
+	char version[16];
+
+	snprintf(version, sizeof(version), "%u.%u.%u", info->version[0], info->version[1],
+		 info->version[2]);
+	fz_json_open(json, '{');
+	fz_json_kint(json, "pid", l->pid);
+	fz_json_kstr(json, "python", fz_str_of(version));
+	fz_json_kbool(json, "exact", info->exact || options.blocking);
+	fz_json_key(json, "threads");
+	fz_json_open(json, '[');
+	for (uint32_t i = 0; i < l->n; i++)
+		fz_report_traceback_json(l->profile, &l->threads[i], json);
+	fz_json_close(json, ']');
+	fz_json_close(json, '}');
+}
+
+static int dump_all(char **words, int n)
+{
+	struct fz_output *memory = options.json ? fz_output_memory() : NULL;
+	struct fz_json json;
+	int status = FZ_EXIT_OK, shown = 0;
+
+	if (memory) {
+		fz_json_init(&json, memory, 6);
+		fz_json_open(&json, '{');
+		fz_json_key(&json, "processes");
+		fz_json_open(&json, '[');
+	}
+	for (int i = 0; i < n; i++) {
+		struct look l = { .process = { .pidfd = -1, .stat_fd = -1, .mem_fd = -1 } };
+		struct fz_error err;
+		pid_t pid;
+		int rc = fz_cli_pid(words[i], &pid, NULL, &err);
+		if (!rc)
+			rc = look_at(&l, pid, &err);
+		if (rc) {
+			fz_error_prefix(&err, "dump");
+			status = fz_cli_error(&err);
+		} else {
+			warn_inexact(&l);
+			if (memory)
+				add_json(&l, &json);
+			else
+				print_text(&l, shown++ == 0);
+		}
+		release(&l);
+	}
+	if (memory) {
+		fz_json_close(&json, ']');
+		fz_json_close(&json, '}');
+		fz_output_str(memory, "\n");
+		fz_cli_print(fz_buf_view(fz_output_buffer(memory)));
+		fz_output_abort(memory);
+	}
+	return status;
+}
+
+static int dump(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	struct fz_error err;
+	int status;
+
+	options.async.mode = FZ_CLI_ASYNC_NOT_GIVEN;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (fz_cli_tasks_check(&options.async, FZ_PYTHON_TASKS_ALL, &options.tasks, &err)) {
+		fz_error_prefix(&err, "dump");
+		return fz_cli_error(&err);
+	}
+	if (state.argument_count < 1)
+		return fz_cli_errorf("dump: name one or more process ids");
+	return dump_all(state.arguments, state.argument_count);
+}
+
+const struct fz_command fz_command_dump = {
+	.name = "dump",
+	.summary = "print the stacks of processes once, like a traceback",
+	.usage = "[options] PID...",
+	.examples = "  $ fizeau dump 4711              # what does the main thread do?\n"
+		    "  $ fizeau dump -a 4711           # and all others?\n"
+		    "  $ fizeau dump -a --json 4711    # for a program\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROCESS,
+	.run = dump,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeping a part of recordings before anything is made of them: whatever is written then is about
+ * that part alone, judgement included. */
+#include "cli/part.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "profile/filter.h"
+
+#include <stdio.h>
+
+enum { THREADS_NAMED = 12 };
+
+static int compile(const char *text, regex_t *ret, struct fz_error *err)
+{
+	char why[128];
+	int r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
+
+	if (!r)
+		return 0;
+	regerror(r, ret, why, sizeof(why));
+	return fz_fail(err, FZ_EUSAGE,
+		       "--filter: '%s' is no extended regular expression (%s); see regex(7)", text,
+		       why);
+}
+
+int fz_cli_part_check(const struct fz_cli_part *part, struct fz_error *err)
+{
+	regex_t regex;
+	int r = part->filter ? compile(part->filter, &regex, err) : 0;
+
+	if (!r && part->filter)
+		regfree(&regex);
+	return r;
+}
+
+static bool is_named(const struct fz_profile *p, const struct fz_thread *t,
+		     const char *const *names)
+{
+	struct fz_str name = fz_profile_text(p, t->name);
+	char tid[24];
+
+	snprintf(tid, sizeof(tid), "%llu", (unsigned long long)t->tid);
+	for (; *names; names++)
+		if (strcmp(*names, tid) == 0 || (name.n && fz_str_eq(name, fz_str_of(*names))))
+			return true;
+	return false;
+}
+
+static bool *named_threads(const struct fz_profile *p, const char *const *names)
+{
+	bool *flags = fz_calloc(p->thread_count + 1ul, sizeof(*flags));
+
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		flags[i] = is_named(p, &p->threads[i], names);
+	return flags;
+}
+
+static uint64_t keep(const struct fz_cli_part *part, const regex_t *regex, struct fz_profile *p)
+{
+	struct fz_filter filter = FZ_FILTER_DEFAULTS;
+	fz_auto(fz_free_ptr) bool *threads = NULL;
+	fz_auto(fz_free_ptr) bool *functions = NULL;
+	fz_auto(fz_buf_release) struct fz_buf fact = { 0 };
+
+	if (part->threads[0])
+		filter.threads = threads = named_threads(p, part->threads);
+	if (part->filter)
+		filter.functions = functions = fz_filter_functions(p, regex);
+	for (const char *const *name = part->threads; *name; name++)
+		fz_buf_printf(&fact, "%s--thread %s", fact.n ? " " : "", *name);
+	if (part->filter)
+		fz_buf_printf(&fact, "%s--filter %s", fact.n ? " " : "", part->filter);
+	fz_profile_set_fact(p, "part", fz_buf_view(&fact));
+	return fz_profile_filter(p, &filter);
+}
+
+/* "MainThread (4711), worker (4712)" */
+static void list_threads(const struct fz_profile *p, struct fz_buf *out)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		struct fz_str name = fz_profile_text(p, p->threads[i].name);
+		if (i == THREADS_NAMED) {
+			fz_buf_str(out, ", ...");
+			return;
+		}
+		fz_buf_str(out, i ? ", " : "");
+		fz_buf_add(out, name.p, name.n);
+		fz_buf_printf(out, "%s%llu%s", name.n ? " (" : "",
+			      (unsigned long long)p->threads[i].tid, name.n ? ")" : "");
+	}
+}
+
+static int no_samples(const struct fz_cli_part *part, const struct fz_profile *p,
+		      struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf threads = { 0 };
+
+	if (!part->threads[0])
+		return fz_fail(err, FZ_EUSAGE,
+			       "--filter: no sample passes through a function whose name or file "
+			       "matches '%s'",
+			       part->filter);
+	list_threads(p, &threads);
+	return fz_fail(err, FZ_EUSAGE, "--thread: no sample of '%s' is left; the threads are %s",
+		       part->threads[0], threads.n ? threads.p : "not told apart");
+}
+
+int fz_cli_part_keep(const struct fz_cli_part *part, struct fz_profile *const *profiles, size_t n,
+		     struct fz_error *err)
+{
+	uint64_t kept = 0;
+	regex_t regex;
+	const struct fz_profile *last = NULL;
+	int r = part->filter ? compile(part->filter, &regex, err) : 0;
+
+	if (r || (!part->threads[0] && !part->filter))
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (!profiles[i])
+			continue;
+		last = profiles[i];
+		kept += keep(part, &regex, profiles[i]);
+	}
+	if (part->filter)
+		regfree(&regex);
+	return kept || !last ? 0 : no_samples(part, last, err);
+}

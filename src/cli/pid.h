@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Process ids that a user typed. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* ret_fd: a pidfd of the process, or NULL when none is wanted. */
+int fz_cli_pid(const char *text, pid_t *ret_pid, int *ret_fd, struct fz_error *err);
+/* The short name of a process; "process" when it has none. */
+void fz_cli_process_name(pid_t pid, char *out, size_t size);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that ask for asyncio's tasks. */
+#pragma once
+
+#include "base/opt.h"
+#include "capture/python/python.h"
+
+enum { FZ_CLI_ASYNC_NOT_GIVEN = -1 };
+extern const char *const fz_cli_async_names[]; /* "running", "all" */
+
+struct fz_cli_tasks {
+	bool aware, names;
+	int mode; /* index of fz_cli_async_names; FZ_CLI_ASYNC_NOT_GIVEN */
+};
+
+/* clang-format off */
+#define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                      \
+	{ .kind = FZ_OPT_FLAG, .long_name = "async-aware", .value = &(o).aware,                    \
+	  .help = "stacks of asyncio's tasks: each below those that wait for it (3.14 and newer)" }, \
+	{ .kind = FZ_OPT_CHOICE, .long_name = "async-mode", .argument = "WHICH",                   \
+	  .value = &(o).mode, .choices = fz_cli_async_names,                                       \
+	  .help = "of --async-aware: running: the task that runs; all: those that wait, too "       \
+		  "(default " default_mode ")" }
+/* clang-format on */
+
+/* What they ask for. FZ_EUSAGE: they don't fit together. */
+int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,
+		       enum fz_python_tasks *ret, struct fz_error *err);

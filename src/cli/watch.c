@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Around the live view: where the program's output goes meanwhile, and copies into the store.
+ *
+ * What the program would print on the terminal would spoil the picture, so it goes to a file
+ * without a name, which the view can show and which is printed when the terminal is ours again.
+ * Standard output or error that is redirected is left as it is.
+ */
+#include "cli/watch.h"
+
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PRINT_MAX = 1 << 20 };
+
+static int open_collector(struct fz_error *err)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/fizeau-XXXXXX", fz_temporary_folder());
+	int fd = mkostemp(path, O_CLOEXEC | O_APPEND);
+	if (fd < 0)
+		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", path);
+	unlink(path);
+	return fd;
+}
+
+int fz_watch_prepare(struct fz_watch *w, bool collect, struct fz_error *err)
+{
+	int rc = fz_live_check(err);
+
+	*w = (struct fz_watch){ .output = -1, .place = { .output = -1, .errors = -1 } };
+	if (rc || !collect)
+		return rc;
+	w->place.no_input = isatty(STDIN_FILENO);
+	bool output = isatty(STDOUT_FILENO), errors = isatty(STDERR_FILENO);
+	if (!output && !errors)
+		return 0;
+	w->output = open_collector(err);
+	if (w->output < 0)
+		return w->output;
+	w->place.output = output ? w->output : -1;
+	w->place.errors = errors ? w->output : -1;
+	return 0;
+}
+
+void fz_watch_title(struct fz_watch *w, char *const words[])
+{
+	struct fz_buf b = { 0 };
+
+	for (size_t i = 0; words[i]; i++)
+		fz_buf_printf(&b, "%s%s", i ? " " : "", words[i]);
+	free(w->title);
+	w->title = fz_buf_take(&b);
+}
+
+void fz_watch_title_of(struct fz_watch *w, pid_t pid)
+{
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	free(w->title);
+	w->title = fz_read_small(path, 65536, &n);
+	if (!w->title)
+		w->title = fz_strdup("");
+	while (n && !w->title[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (!w->title[i])
+			w->title[i] = ' ';
+}
+
+/* The copies that `w` makes are recordings of the store. */
+static int new_copy(void *arg, char **ret_path, struct fz_error *err)
+{
+	const struct fz_watch *w = arg;
+	char cwd[4096];
+	int fd = -1;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fz_fail_errno(err, "the current folder");
+	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
+	int rc = fz_store_create(folder, w->program, ret_path, &fd, err);
+	fz_close_fd(&fd);
+	return rc;
+}
+
+int fz_watch_begin(struct fz_watch *w, struct fz_record *r, struct fz_error *err)
+{
+	const struct fz_record_options *o = r->options;
+	struct fz_live_options live = { .title = w->title,
+					.pid = r->sampling.pid,
+					.started = r->sampling.started,
+					.clock = r->sampling.clock,
+					.rate = o->rate,
+					.color = (enum fz_color_when)o->output.color,
+					.output = w->output,
+					.signals = r->signal_fd,
+					.recording = r->path,
+					.new_copy = new_copy,
+					.arg = w };
+
+	return fz_live_start(&live, &r->live, err);
+}
+
+void fz_watch_end(struct fz_record *r, const char *how)
+{
+	fz_live_stop(r->live, how);
+	r->live = NULL;
+}
+
+bool fz_watch_left(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_USER && (pid_t)info->ssi_pid == getpid();
+}
+
+static void print_collected(int from)
+{
+	struct stat st;
+	char text[65536];
+	off_t at = 0;
+
+	fflush(stdout);
+	if (fstat(from, &st) || st.st_size == 0)
+		return;
+	if (st.st_size > PRINT_MAX) {
+		at = st.st_size - PRINT_MAX;
+		fprintf(stderr, "fizeau: the program printed %lld bytes; the last %d are:\n",
+			(long long)st.st_size, PRINT_MAX);
+	}
+	for (ssize_t n; (n = pread(from, text, sizeof(text), at)) > 0; at += n)
+		if (!fz_write_full(STDERR_FILENO, text, (size_t)n))
+			break;
+}
+
+void fz_watch_release(struct fz_watch *w)
+{
+	if (w->output >= 0)
+		print_collected(w->output);
+	fz_close_fd(&w->output);
+	free(w->title);
+	*w = (struct fz_watch){ .output = -1 };
+}

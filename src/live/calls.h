@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* About one function of the live view: who calls it, what it calls, which of its lines run. */
+#pragma once
+
+#include "live/model.h"
+
+/* What a function calls, in preorder, most costly first; the first is the function itself. */
+struct fz_live_call {
+	uint32_t function, depth;
+	int64_t self, total;
+};
+
+struct fz_live_line {
+	int32_t line;
+	int64_t self, total;
+};
+
+struct fz_live_caller {
+	uint32_t function; /* FZ_NONE: it is a root */
+	int64_t total;
+};
+
+struct fz_live_opcode {
+	uint8_t opcode;
+	int64_t self;
+};
+
+struct fz_live_calls {
+	int64_t self, total, sum; /* of the function; of its scope */
+	struct fz_live_call *calls;
+	uint32_t call_n;
+	struct fz_live_caller *callers; /* most costly first */
+	uint32_t caller_n;
+	struct fz_live_line *lines; /* most costly first */
+	uint32_t line_n;
+	struct fz_live_opcode *opcodes; /* most frequent first; none unless recorded */
+	uint32_t opcode_n;
+};
+
+/* At most `most` calls; those below a hundredth of the function are left out. A stack on which the
+ * function recurs counts once, from its outermost call on. */
+void fz_live_calls_of(const struct fz_live_model *m, uint32_t scope, uint32_t function,
+		      uint32_t most, struct fz_live_calls *ret);
+void fz_live_calls_release(struct fz_live_calls *c);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Heat maps: what each line of each source file cost, of a profile or of a diff.
+ *
+ * As one HTML file, or as a folder: index.html and a page for each source file. The source is what
+ * the recordings hold; no file that a profile names is ever opened.
+ */
+#pragma once
+
+#include "report/html.h"
+
+/* One page with everything in it. The options are those of pages; `inverted` plays no part. */
+int fz_report_heatmap_profile(const struct fz_profile *p, const struct fz_html_options *o,
+			      struct fz_output *out, struct fz_error *err);
+int fz_report_heatmap_diff(const struct fz_diff *d, const struct fz_html_options *o,
+			   struct fz_output *out, struct fz_error *err);
+/* The same as a folder, which is made if it is not there; older pages in it are replaced. */
+int fz_report_heatmap_profile_folder(const struct fz_profile *p, const struct fz_html_options *o,
+				     const char *folder, struct fz_error *err);
+int fz_report_heatmap_diff_folder(const struct fz_diff *d, const struct fz_html_options *o,
+				  const char *folder, struct fz_error *err);

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* A heat map's data as columns, in the order in which web/heat_data.js reads them.
+ *
+ * Lists of lines stand in order of files; "file.lines" says how many of them each file has on this
+ * page. Functions are numbered in order of their first use, so that a page of one file has only
+ * those of its lines and calls.
+ */
+#include "report/heatmap_columns.h"
+
+#include "symbol/opcode.h"
+
+#include <stdio.h>
+
+enum {
+	TEXT_BYTES_MAX = 24 << 20, /* of source text in one page; files beyond show none */
+	OPCODES = 256,
+};
+
+struct filler {
+	const struct fz_heat *h;
+	enum fz_heat_view view;
+	uint32_t file; /* of FZ_HEAT_FILE */
+	bool no_source;
+	struct fz_columns *columns;
+	uint32_t *number_of; /* of functions, FZ_NONE: not on this page */
+	uint32_t *functions; /* by number */
+	uint32_t function_n;
+	int64_t *scratch;
+};
+
+static bool shows_file(const struct filler *f, uint32_t file)
+{
+	return f->view == FZ_HEAT_ALL || (f->view == FZ_HEAT_FILE && file == f->file);
+}
+
+/* One number for each i of n that is wanted, from a function. */
+typedef int64_t number_of(const struct filler *f, size_t i, int side);
+
+static void fill(struct filler *f, const char *name, size_t n, number_of *value)
+{
+	for (size_t i = 0; i < n; i++)
+		f->scratch[i] = value(f, i, FZ_HEAD);
+	fz_columns_numbers(f->columns, name, f->scratch, n);
+}
+
+/* The names are those of tables, so that they live as long as the columns. */
+static void fill_sides(struct filler *f, const char *const names[FZ_SIDES], size_t n,
+		       number_of *value)
+{
+	for (int side = f->h->diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+		for (size_t i = 0; i < n; i++)
+			f->scratch[i] = value(f, i, side);
+		fz_columns_numbers(f->columns, names[side], f->scratch, n);
+	}
+}
+
+#define SIDES(name) ((const char *const[]){ name ".base", name ".head" })
+
+/* ---- files ---- */
+
+static int64_t file_group(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return f->h->files[i].group;
+}
+
+static int64_t file_self(const struct filler *f, size_t i, int side)
+{
+	return f->h->files[i].cost.self[side];
+}
+
+static int64_t file_total(const struct filler *f, size_t i, int side)
+{
+	return f->h->files[i].cost.total[side];
+}
+
+static int64_t file_has(const struct filler *f, size_t i, int side)
+{
+	return f->h->files[i].on_side[side] != FZ_NONE;
+}
+
+static int64_t file_lines(const struct filler *f, size_t i, int side)
+{
+	return shows_file(f, (uint32_t)i) ? f->h->files[i].line_count[side] : 0;
+}
+
+static struct fz_str recorded_path(const struct fz_heat *h, const struct fz_heat_file *file)
+{
+	int side = file->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
+
+	return h->profile[side]->strings[file->on_side[side]];
+}
+
+/* Files in which the change of some function is real. */
+static void fill_changed(struct filler *f)
+{
+	const struct fz_heat *h = f->h;
+
+	memset(f->scratch, 0, h->file_count * sizeof(*f->scratch));
+	for (uint32_t i = 0; i < h->function_count; i++)
+		if (h->functions[i].verdict == 1 + FZ_VERDICT_CHANGED)
+			f->scratch[h->functions[i].file] = 1;
+	fz_columns_numbers(f->columns, "file.changed", f->scratch, h->file_count);
+}
+
+static void fill_files(struct filler *f)
+{
+	const struct fz_heat *h = f->h;
+
+	fz_columns_begin_strings(f->columns, "file.name");
+	for (uint32_t i = 0; i < h->file_count; i++)
+		fz_columns_string(f->columns, h->files[i].name);
+	fz_columns_end_strings(f->columns);
+	fz_columns_begin_strings(f->columns, "file.path");
+	for (uint32_t i = 0; i < h->file_count; i++)
+		fz_columns_string(f->columns, recorded_path(h, &h->files[i]));
+	fz_columns_end_strings(f->columns);
+	fill(f, "file.group", h->file_count, file_group);
+	fill_sides(f, SIDES("file.self"), h->file_count, file_self);
+	fill_sides(f, SIDES("file.total"), h->file_count, file_total);
+	fill_sides(f, SIDES("file.has"), h->file_count, file_has);
+	fill_sides(f, SIDES("file.lines"), h->file_count, file_lines);
+	if (h->judgement)
+		fill_changed(f);
+}
+
+/* ---- lines ---- */
+
+static void fill_lines(struct filler *f, int side)
+{
+	static const char *const names[][FZ_SIDES] = {
+		{ "line.number.base", "line.number.head" },
+		{ "line.self.base", "line.self.head" },
+		{ "line.total.base", "line.total.head" },
+		{ "line.function.base", "line.function.head" },
+	};
+	const struct fz_heat *h = f->h;
+
+	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
+		size_t n = 0;
+		for (uint32_t i = 0; i < h->line_count[side]; i++) {
+			const struct fz_heat_line *l = &h->lines[side][i];
+			if (!shows_file(f, l->file))
+				continue;
+			int64_t function =
+				l->function == FZ_NONE ? 0 : f->number_of[l->function] + 1ll;
+			int64_t values[] = { l->line, l->self, l->total, function };
+			f->scratch[n++] = values[what];
+		}
+		fz_columns_numbers(f->columns, names[what][side], f->scratch, n);
+	}
+}
+
+static bool same_text(const struct fz_source_text *a, const struct fz_source_text *b)
+{
+	return a && b && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+/* Text number + 1 of each file and side; a text that both sides have is there once. */
+static void fill_texts(struct filler *f)
+{
+	const struct fz_heat *h = f->h;
+	int64_t *of[FZ_SIDES];
+	int64_t count = 0;
+	size_t bytes = 0;
+
+	for (int side = 0; side < FZ_SIDES; side++)
+		of[side] = fz_calloc(h->file_count + 1ul, sizeof(int64_t));
+	fz_columns_begin_strings(f->columns, "text");
+	for (uint32_t i = 0; i < h->file_count; i++) {
+		const struct fz_source_text *text[FZ_SIDES] = { NULL };
+		if (!shows_file(f, i) || f->no_source)
+			continue;
+		for (int side = FZ_SIDES; side-- > 0;) {
+			uint32_t string = h->files[i].on_side[side];
+			if (string != FZ_NONE)
+				text[side] = fz_profile_source(h->profile[side], string);
+			if (side == FZ_BASE && same_text(text[FZ_BASE], text[FZ_HEAD])) {
+				of[FZ_BASE][i] = of[FZ_HEAD][i];
+				continue;
+			}
+			if (!text[side] || bytes + text[side]->size > TEXT_BYTES_MAX)
+				continue;
+			bytes += text[side]->size;
+			fz_columns_string(f->columns,
+					  (struct fz_str){ text[side]->text, text[side]->size });
+			of[side][i] = ++count;
+		}
+	}
+	fz_columns_end_strings(f->columns);
+	fz_columns_numbers(f->columns, "file.text.base", of[FZ_BASE], h->file_count);
+	fz_columns_numbers(f->columns, "file.text.head", of[FZ_HEAD], h->file_count);
+	free(of[FZ_BASE]);
+	free(of[FZ_HEAD]);
+}
+
+/* ---- functions and calls ---- */
+
+static bool shows_call(const struct filler *f, const struct fz_heat_call *c)
+{
+	return shows_file(f, c->file) || shows_file(f, f->h->functions[c->callee].file);
+}
+
+static void use_function(struct filler *f, uint32_t function)
+{
+	if (function == FZ_NONE || f->number_of[function] != FZ_NONE)
+		return;
+	f->number_of[function] = f->function_n;
+	f->functions[f->function_n++] = function;
+}
+
+static void number_functions(struct filler *f)
+{
+	const struct fz_heat *h = f->h;
+
+	for (int side = FZ_SIDES; side-- > 0;)
+		for (uint32_t i = 0; i < h->line_count[side]; i++)
+			if (shows_file(f, h->lines[side][i].file))
+				use_function(f, h->lines[side][i].function);
+	for (size_t i = 0; i < h->call_count; i++)
+		if (shows_call(f, &h->calls[i]))
+			use_function(f, h->calls[i].callee);
+}
+
+static const struct fz_heat_function *function_at(const struct filler *f, size_t i)
+{
+	return &f->h->functions[f->functions[i]];
+}
+
+static int64_t function_file(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->file;
+}
+
+static int64_t function_line(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->line;
+}
+
+static int64_t function_side(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->side;
+}
+
+static int64_t function_state(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->state;
+}
+
+static int64_t function_verdict(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->verdict;
+}
+
+static int64_t function_self(const struct filler *f, size_t i, int side)
+{
+	return function_at(f, i)->cost.self[side];
+}
+
+static int64_t function_total(const struct filler *f, size_t i, int side)
+{
+	return function_at(f, i)->cost.total[side];
+}
+
+static void fill_functions(struct filler *f)
+{
+	uint32_t n = f->function_n;
+
+	fz_columns_begin_strings(f->columns, "function.name");
+	for (uint32_t i = 0; i < n; i++)
+		fz_columns_string(f->columns, function_at(f, i)->name);
+	fz_columns_end_strings(f->columns);
+	fill(f, "function.file", n, function_file);
+	fill(f, "function.line", n, function_line);
+	fill_sides(f, SIDES("function.self"), n, function_self);
+	fill_sides(f, SIDES("function.total"), n, function_total);
+	if (!f->h->diff)
+		return;
+	fill(f, "function.side", n, function_side);
+	fill(f, "function.state", n, function_state);
+	if (f->h->judgement)
+		fill(f, "function.verdict", n, function_verdict);
+}
+
+static void fill_calls(struct filler *f)
+{
+	static const char *const names[] = { "call.file", "call.line", "call.callee",
+					     "call.weight" };
+	const struct fz_heat *h = f->h;
+
+	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
+		size_t n = 0;
+		for (size_t i = 0; i < h->call_count; i++) {
+			const struct fz_heat_call *c = &h->calls[i];
+			if (!shows_call(f, c))
+				continue;
+			int64_t values[] = { c->file, c->line, f->number_of[c->callee], c->weight };
+			f->scratch[n++] = values[what];
+		}
+		fz_columns_numbers(f->columns, names[what], f->scratch, n);
+	}
+}
+
+/* ---- spans and instructions ---- */
+
+static void fill_spans(struct filler *f)
+{
+	static const char *const names[] = { "span.file", "span.line", "span.end",  "span.from",
+					     "span.to",   "span.self", "span.total" };
+	const struct fz_heat *h = f->h;
+
+	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
+		size_t n = 0;
+		for (size_t i = 0; i < h->span_count; i++) {
+			const struct fz_heat_spot *s = &h->spans[i];
+			if (!shows_file(f, s->file))
+				continue;
+			int64_t values[] = { s->file, s->line, s->end_line, s->from,
+					     s->to,   s->self, s->total };
+			f->scratch[n++] = values[what];
+		}
+		fz_columns_numbers(f->columns, names[what], f->scratch, n);
+	}
+}
+
+static void fill_opcode_names(struct filler *f, uint32_t number[OPCODES])
+{
+	const struct fz_heat *h = f->h;
+	const uint8_t *python = h->profile[FZ_HEAD]->recording.python;
+	const char *base[OPCODES] = { NULL };
+	uint32_t count = 0;
+	char text[16];
+
+	memset(number, 0xff, OPCODES * sizeof(*number));
+	fz_columns_begin_strings(f->columns, "opcode.name");
+	for (size_t i = 0; i < h->opcode_count; i++) {
+		uint8_t code = h->opcodes[i].opcode;
+		if (!shows_file(f, h->opcodes[i].file) || number[code] != FZ_NONE)
+			continue;
+		const struct fz_opcode *op = fz_opcode_find(python, code);
+		const struct fz_opcode *of =
+			op && op->base != code ? fz_opcode_find(python, op->base) : NULL;
+		snprintf(text, sizeof(text), "<%d>", code);
+		fz_columns_string(f->columns, fz_str_of(op ? op->name : text));
+		base[count] = of ? of->name : "";
+		number[code] = count++;
+	}
+	fz_columns_end_strings(f->columns);
+	fz_columns_begin_strings(f->columns, "opcode.base");
+	for (uint32_t i = 0; i < count; i++)
+		fz_columns_string(f->columns, fz_str_of(base[i]));
+	fz_columns_end_strings(f->columns);
+}
+
+static void fill_opcodes(struct filler *f)
+{
+	static const char *const names[] = { "op.file", "op.line", "op.name", "op.self",
+					     "op.total" };
+	const struct fz_heat *h = f->h;
+	uint32_t number[OPCODES];
+
+	if (!h->opcode_count)
+		return;
+	fill_opcode_names(f, number);
+	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
+		size_t n = 0;
+		for (size_t i = 0; i < h->opcode_count; i++) {
+			const struct fz_heat_spot *s = &h->opcodes[i];
+			if (!shows_file(f, s->file))
+				continue;
+			int64_t values[] = { s->file, s->line, number[s->opcode], s->self,
+					     s->total };
+			f->scratch[n++] = values[what];
+		}
+		fz_columns_numbers(f->columns, names[what], f->scratch, n);
+	}
+}
+
+static void fill_all(struct filler *f)
+{
+	fill_files(f);
+	if (f->view == FZ_HEAT_INDEX)
+		return;
+	number_functions(f);
+	for (int side = f->h->diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++)
+		fill_lines(f, side);
+	fill_texts(f);
+	fill_functions(f);
+	fill_calls(f);
+	fill_spans(f);
+	fill_opcodes(f);
+}
+
+static size_t longest_column(const struct fz_heat *h)
+{
+	size_t n = FZ_MAX(h->file_count, h->function_count);
+
+	n = FZ_MAX(n, FZ_MAX(h->line_count[FZ_BASE], h->line_count[FZ_HEAD]));
+	n = FZ_MAX(n, FZ_MAX(h->span_count, h->opcode_count));
+	return FZ_MAX(n, h->call_count) + 1;
+}
+
+void fz_heat_columns(const struct fz_heat *h, enum fz_heat_view view, uint32_t file, bool no_source,
+		     struct fz_columns *columns)
+{
+	size_t functions = (h->function_count + 1ul) * sizeof(uint32_t);
+	struct filler f = { .h = h, .view = view, .file = file, .no_source = no_source };
+
+	f.columns = columns;
+	f.scratch = fz_calloc(longest_column(h), sizeof(*f.scratch));
+	f.functions = fz_malloc(functions);
+	f.number_of = fz_malloc(functions);
+	memset(f.number_of, 0xff, functions);
+	fill_all(&f);
+	free(f.scratch);
+	free(f.functions);
+	free(f.number_of);
+}

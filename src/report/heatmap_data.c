@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/* Costs of files, lines, functions and positions, of one side or two; see heatmap_data.h.
+ *
+ *   profile -> places by file, by line, by function ... -> lists
+ *   diff    -> both sides' places, files and functions of the base renumbered as the head's
+ *
+ * A file of the base is the file of the head that most cost of its matched functions went to, each
+ * taken once; a file that none is left for was removed.
+ */
+#include "report/heatmap_data.h"
+
+#include "diff/names.h"
+#include "profile/places.h"
+
+/* What is known of one side while the lists are made. Numbers are of the lists, FZ_NONE: none. */
+struct side {
+	const struct fz_profile *p;
+	uint32_t metric;
+	const struct fz_name *names;
+	uint32_t *file_of;          /* of the profile's strings */
+	struct fz_places functions; /* places by function */
+	uint32_t *function_of;      /* of those */
+	uint32_t *of_function;      /* of the profile's functions */
+};
+
+struct builder {
+	struct fz_heat *h;
+	struct side side[FZ_SIDES];
+	uint32_t file_cap, function_cap;
+};
+
+/* ---- groups ---- */
+
+static bool contains(struct fz_str s, const char *part)
+{
+	return memmem(s.p, s.n, part, strlen(part)) != NULL;
+}
+
+/* ".../lib/python3.13/json/decoder.py" */
+static bool in_stdlib(struct fz_str path)
+{
+	static const char *const folders[] = { "/lib/python", "/lib64/python" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(folders); i++) {
+		size_t n = strlen(folders[i]);
+		const char *at = memmem(path.p, path.n, folders[i], n);
+		if (!at)
+			continue;
+		const char *end = path.p + path.n, *c = at + n;
+		if (c < end && *c >= '0' && *c <= '9' && memchr(c, '/', (size_t)(end - c)))
+			return true;
+	}
+	return false;
+}
+
+static bool below(struct fz_str path, struct fz_str folder)
+{
+	return folder.n > 1 && path.n > folder.n && memcmp(path.p, folder.p, folder.n) == 0 &&
+	       (folder.p[folder.n - 1] == '/' || path.p[folder.n] == '/');
+}
+
+enum fz_heat_group fz_heat_group_of(struct fz_str path, struct fz_str cwd)
+{
+	if (contains(path, "/site-packages/") || contains(path, "/dist-packages/"))
+		return FZ_HEAT_SITE;
+	if (in_stdlib(path) || fz_str_starts(path, "<frozen "))
+		return FZ_HEAT_STDLIB;
+	if (!path.n || path.p[0] == '<' || path.p[0] == '[')
+		return FZ_HEAT_OTHER;
+	if (below(path, cwd) || path.p[0] != '/')
+		return FZ_HEAT_PROJECT;
+	return fz_str_starts(path, "/usr/lib/") || fz_str_starts(path, "/lib/") ||
+			       fz_str_starts(path, "/opt/")
+		       ? FZ_HEAT_OTHER
+		       : FZ_HEAT_PROJECT;
+}
+
+/* ---- files ---- */
+
+static bool has_file(const struct fz_profile *p, uint32_t frame)
+{
+	const struct fz_function *f = &p->functions[p->frames[frame].function];
+
+	return f->file && f->kind != FZ_KIND_MARKER && f->kind != FZ_KIND_TASK &&
+	       !fz_str_eq(p->strings[f->file], FZ_STR("~"));
+}
+
+static uint32_t add_file(struct builder *b, int side, uint32_t string, uint32_t function)
+{
+	struct fz_heat *h = b->h;
+	const struct side *s = &b->side[side];
+
+	fz_grow(h->files, h->file_count, b->file_cap);
+	h->files[h->file_count] = (struct fz_heat_file){
+		.on_side = { FZ_NONE, FZ_NONE },
+		.name = s->names ? s->names[function].file : s->p->strings[string],
+		.group = (uint8_t)fz_heat_group_of(s->p->strings[string],
+						   fz_profile_fact(s->p, "cwd")),
+	};
+	return h->file_count++;
+}
+
+struct vote {
+	uint32_t base, head; /* strings */
+	double cost;
+};
+
+static int compare_votes(const void *pa, const void *pb)
+{
+	const struct vote *a = pa, *b = pb;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	if (a->base != b->base)
+		return a->base < b->base ? -1 : 1;
+	return (a->head > b->head) - (a->head < b->head);
+}
+
+/* Which file of the base is which of the head; file_of the head is known. */
+static void match_files(struct builder *b, const struct fz_diff *d)
+{
+	struct vote *votes = NULL;
+	struct fz_map map = { 0 };
+	uint32_t n = 0, cap = 0;
+	struct side *base = &b->side[FZ_BASE], *head = &b->side[FZ_HEAD];
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		if (f->on_side[FZ_BASE] == FZ_NONE || f->on_side[FZ_HEAD] == FZ_NONE)
+			continue;
+		uint32_t bf = base->p->functions[f->on_side[FZ_BASE]].file;
+		uint32_t hf = head->p->functions[f->on_side[FZ_HEAD]].file;
+		uint32_t *slot = fz_map_slot(&map, FZ_KEY(bf, hf));
+		if (*slot == FZ_NONE) {
+			*slot = n;
+			fz_grow(votes, n, cap);
+			votes[n++] = (struct vote){ bf, hf, 0 };
+		}
+		votes[*slot].cost +=
+			(double)f->cost.total[FZ_BASE] + (double)f->cost.total[FZ_HEAD];
+	}
+	fz_map_release(&map);
+	if (n)
+		qsort(votes, n, sizeof(*votes), compare_votes);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t file = head->file_of[votes[i].head];
+		if (file == FZ_NONE || base->file_of[votes[i].base] != FZ_NONE ||
+		    b->h->files[file].on_side[FZ_BASE] != FZ_NONE)
+			continue;
+		base->file_of[votes[i].base] = file;
+		b->h->files[file].on_side[FZ_BASE] = votes[i].base;
+	}
+	free(votes);
+}
+
+/* Costs of the side's files; those that have no number yet get one. */
+static void add_files(struct builder *b, int side)
+{
+	struct side *s = &b->side[side];
+	struct fz_places files;
+
+	fz_places_init(&files, s->p, FZ_PLACE_FILE, s->metric);
+	for (uint32_t i = 0; i < files.n; i++) {
+		const struct fz_place *place = &files.list[i];
+		uint32_t function = s->p->frames[place->frame].function;
+		uint32_t string = s->p->functions[function].file;
+		if (!has_file(s->p, place->frame) || !place->total_samples)
+			continue;
+		if (s->file_of[string] == FZ_NONE) {
+			s->file_of[string] = add_file(b, side, string, function);
+			b->h->files[s->file_of[string]].on_side[side] = string;
+		}
+		struct fz_heat_file *file = &b->h->files[s->file_of[string]];
+		file->cost.self[side] += place->self;
+		file->cost.total[side] += place->total;
+	}
+	b->h->sum[side] = files.sum;
+	b->h->samples[side] = files.samples;
+	fz_places_release(&files);
+}
+
+/* ---- functions ---- */
+
+static uint32_t add_function(struct builder *b, int side, const struct fz_place *place)
+{
+	struct fz_heat *h = b->h;
+	const struct side *s = &b->side[side];
+	uint32_t function = s->p->frames[place->frame].function;
+	const struct fz_function *f = &s->p->functions[function];
+
+	fz_grow(h->functions, h->function_count, b->function_cap);
+	struct fz_heat_function *to = &h->functions[h->function_count];
+	*to = (struct fz_heat_function){
+		.file = s->file_of[f->file],
+		.line = place->line,
+		.name = s->names ? s->names[function].name : s->p->strings[f->name],
+		.side = (uint8_t)side,
+		.state = side == FZ_BASE ? FZ_REMOVED : FZ_NEW,
+	};
+	if (h->diff) {
+		uint32_t number = h->diff->function_of[side][function];
+		if (number != FZ_NONE && h->judgement)
+			to->verdict = (uint8_t)(1 + h->judgement->self[number].verdict);
+		if (number != FZ_NONE)
+			to->state = h->diff->functions[number].state;
+	}
+	return h->function_count++;
+}
+
+/* The head's function that the base's was matched with, or FZ_NONE. */
+static uint32_t matched_function(const struct builder *b, uint32_t function)
+{
+	const struct fz_diff *d = b->h->diff;
+	const struct side *head = &b->side[FZ_HEAD];
+	uint32_t number = d->function_of[FZ_BASE][function];
+
+	if (number == FZ_NONE || d->functions[number].on_side[FZ_HEAD] == FZ_NONE)
+		return FZ_NONE;
+	return head->of_function[d->functions[number].on_side[FZ_HEAD]];
+}
+
+static void add_functions(struct builder *b, int side)
+{
+	struct side *s = &b->side[side];
+
+	fz_places_init(&s->functions, s->p, FZ_PLACE_FUNCTION, s->metric);
+	s->function_of = fz_malloc((s->functions.n + 1ul) * sizeof(*s->function_of));
+	s->of_function = fz_malloc((s->p->function_count + 1ul) * sizeof(*s->of_function));
+	memset(s->of_function, 0xff, s->p->function_count * sizeof(*s->of_function));
+	for (uint32_t i = 0; i < s->functions.n; i++) {
+		const struct fz_place *place = &s->functions.list[i];
+		uint32_t to = FZ_NONE;
+		if (has_file(s->p, place->frame) && place->total_samples) {
+			uint32_t function = s->p->frames[place->frame].function;
+			if (side == FZ_BASE)
+				to = matched_function(b, function);
+			if (to == FZ_NONE)
+				to = add_function(b, side, place);
+			b->h->functions[to].cost.self[side] += place->self;
+			b->h->functions[to].cost.total[side] += place->total;
+		}
+		s->function_of[i] = to;
+	}
+	for (uint32_t i = 0; i < s->p->frame_count; i++)
+		s->of_function[s->p->frames[i].function] = s->function_of[s->functions.of_frame[i]];
+}
+
+/* ---- lines and what is in them ---- */
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct fz_heat_line *a = pa, *b = pb;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static void add_lines(struct builder *b, int side)
+{
+	struct side *s = &b->side[side];
+	struct fz_heat *h = b->h;
+	struct fz_places lines;
+	uint32_t cap = 0, n = 0;
+
+	fz_places_init(&lines, s->p, FZ_PLACE_LINE, s->metric);
+	for (uint32_t i = 0; i < lines.n; i++) {
+		const struct fz_place *place = &lines.list[i];
+		if (!has_file(s->p, place->frame) || !place->total_samples || place->line <= 0)
+			continue;
+		fz_grow(h->lines[side], n, cap);
+		h->lines[side][n++] = (struct fz_heat_line){
+			.file = s->file_of[fz_place_function(s->p, place)->file],
+			.function = s->function_of[s->functions.of_frame[place->frame]],
+			.line = place->line,
+			.self = place->self,
+			.total = place->total,
+		};
+	}
+	h->line_count[side] = n;
+	fz_places_release(&lines);
+}
+
+static int compare_spots(const void *pa, const void *pb)
+{
+	const struct fz_heat_spot *a = pa, *b = pb;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	if (a->opcode != b->opcode)
+		return a->opcode < b->opcode ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Positions in lines, or instructions of lines, of the head. */
+static struct fz_heat_spot *take_spots(struct builder *b, bool opcodes, size_t *ret_n)
+{
+	struct side *s = &b->side[FZ_HEAD];
+	unsigned by = FZ_PLACE_LINE | (opcodes ? FZ_PLACE_BY_OPCODE : FZ_PLACE_BY_SPAN);
+	struct fz_heat_spot *spots = NULL;
+	struct fz_places places;
+	size_t n = 0, cap = 0;
+
+	fz_places_init(&places, s->p, by, s->metric);
+	for (uint32_t i = 0; i < places.n; i++) {
+		const struct fz_place *place = &places.list[i];
+		const struct fz_frame *frame = &s->p->frames[place->frame];
+		if (!has_file(s->p, place->frame) || !place->total_samples || place->line <= 0)
+			continue;
+		if (opcodes ? frame->opcode == FZ_NO_OPCODE
+			    : frame->column < 0 || frame->end_column < 0)
+			continue;
+		fz_grow(spots, n, cap);
+		spots[n++] = (struct fz_heat_spot){
+			.file = s->file_of[s->p->functions[frame->function].file],
+			.line = place->line,
+			.end_line = frame->end_line,
+			.from = frame->column,
+			.to = frame->end_column,
+			.opcode = frame->opcode,
+			.self = place->self,
+			.total = place->total,
+		};
+	}
+	fz_places_release(&places);
+	*ret_n = n;
+	return spots;
+}
+
+static int compare_calls(const void *pa, const void *pb)
+{
+	const struct fz_heat_call *a = pa, *b = pb;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+static void add_calls(struct builder *b)
+{
+	struct side *s = &b->side[FZ_HEAD];
+	struct fz_heat *h = b->h;
+	struct fz_places lines;
+	size_t n, cap = 0;
+
+	fz_places_init(&lines, s->p, FZ_PLACE_LINE, s->metric);
+	fz_auto(fz_free_ptr) struct fz_place_call *calls =
+		fz_places_calls(s->p, &lines, &s->functions, s->metric, true, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct fz_place *place = &lines.list[calls[i].caller];
+		uint32_t callee = s->function_of[calls[i].callee];
+		if (callee == FZ_NONE || !has_file(s->p, place->frame) || place->line <= 0)
+			continue;
+		fz_grow(h->calls, h->call_count, cap);
+		h->calls[h->call_count++] = (struct fz_heat_call){
+			.file = s->file_of[fz_place_function(s->p, place)->file],
+			.line = place->line,
+			.callee = callee,
+			.weight = calls[i].total,
+		};
+	}
+	fz_places_release(&lines);
+}
+
+/* ---- order ---- */
+
+static double file_rank(const struct fz_heat *h, const struct fz_heat_file *f)
+{
+	double self = FZ_MAX((double)f->cost.self[FZ_HEAD], h->factor * (double)f->cost.self[0]);
+	double total = FZ_MAX((double)f->cost.total[FZ_HEAD], h->factor * (double)f->cost.total[0]);
+
+	return self + total * 1e-6;
+}
+
+static int compare_files(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_heat *h = arg;
+	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
+	const struct fz_heat_file *a = &h->files[ia], *b = &h->files[ib];
+	double ra = file_rank(h, a), rb = file_rank(h, b);
+
+	if (ra != rb)
+		return ra > rb ? -1 : 1;
+	int c = fz_str_cmp(a->name, b->name);
+	return c ? c : (ia > ib) - (ia < ib);
+}
+
+/* Files by cost, and everything that names them with them. */
+static void sort_all(struct fz_heat *h)
+{
+	size_t n = h->file_count + 1ul;
+	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(n, sizeof(*order));
+	fz_auto(fz_free_ptr) uint32_t *rank = fz_calloc(n, sizeof(*rank));
+	struct fz_heat_file *sorted = fz_calloc(n, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < h->file_count; i++)
+		order[i] = i;
+	if (h->file_count)
+		qsort_r(order, h->file_count, sizeof(*order), compare_files, h);
+	for (uint32_t i = 0; i < h->file_count; i++) {
+		rank[order[i]] = i;
+		sorted[i] = h->files[order[i]];
+	}
+	free(h->files);
+	h->files = sorted;
+	for (uint32_t i = 0; i < h->function_count; i++)
+		h->functions[i].file = rank[h->functions[i].file];
+	for (size_t i = 0; i < h->call_count; i++)
+		h->calls[i].file = rank[h->calls[i].file];
+	for (size_t i = 0; i < h->span_count; i++)
+		h->spans[i].file = rank[h->spans[i].file];
+	for (size_t i = 0; i < h->opcode_count; i++)
+		h->opcodes[i].file = rank[h->opcodes[i].file];
+	if (h->call_count)
+		qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
+	if (h->span_count)
+		qsort(h->spans, h->span_count, sizeof(*h->spans), compare_spots);
+	if (h->opcode_count)
+		qsort(h->opcodes, h->opcode_count, sizeof(*h->opcodes), compare_spots);
+	for (int side = 0; side < FZ_SIDES; side++) {
+		uint32_t count = h->line_count[side];
+		for (uint32_t i = 0; i < count; i++)
+			h->lines[side][i].file = rank[h->lines[side][i].file];
+		if (count)
+			qsort(h->lines[side], count, sizeof(*h->lines[side]), compare_lines);
+		for (uint32_t i = count; i-- > 0;) {
+			struct fz_heat_file *file = &h->files[h->lines[side][i].file];
+			file->first_line[side] = i;
+			file->line_count[side]++;
+		}
+	}
+}
+
+/* ---- the whole ---- */
+
+static void side_init(struct builder *b, int side, const struct fz_profile *p, uint32_t metric)
+{
+	struct side *s = &b->side[side];
+
+	s->p = p;
+	s->metric = metric;
+	if (!b->h->diff || b->h->diff->match != FZ_MATCH_EXACT)
+		s->names = fz_names_of(p, &b->h->arena);
+	s->file_of = fz_malloc((p->string_count + 1ul) * sizeof(*s->file_of));
+	memset(s->file_of, 0xff, (p->string_count + 1ul) * sizeof(*s->file_of));
+	b->h->profile[side] = p;
+}
+
+static void finish(struct builder *b)
+{
+	struct fz_heat *h = b->h;
+
+	h->spans = take_spots(b, false, &h->span_count);
+	h->opcodes = take_spots(b, true, &h->opcode_count);
+	add_calls(b);
+	sort_all(h);
+	for (int side = 0; side < FZ_SIDES; side++) {
+		free(b->side[side].file_of);
+		free(b->side[side].function_of);
+		free(b->side[side].of_function);
+		fz_places_release(&b->side[side].functions);
+	}
+}
+
+int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t metric,
+		       struct fz_error *err)
+{
+	struct builder b = { .h = h };
+
+	if (metric == FZ_NONE)
+		metric = p->default_metric;
+	if (metric >= p->metric_count)
+		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
+	*h = (struct fz_heat){
+		.metric = p->metrics[metric].name,
+		.unit = p->metrics[metric].unit,
+		.factor = 1,
+	};
+	side_init(&b, FZ_HEAD, p, metric);
+	add_files(&b, FZ_HEAD);
+	add_functions(&b, FZ_HEAD);
+	add_lines(&b, FZ_HEAD);
+	finish(&b);
+	return 0;
+}
+
+static uint32_t metric_of(const struct fz_profile *p, const char *name)
+{
+	uint32_t metric = fz_profile_find_metric(p, fz_str_of(name));
+
+	return metric == FZ_NONE ? FZ_METRIC_SAMPLES : metric;
+}
+
+void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz_judgement *j)
+{
+	struct builder b = { .h = h };
+
+	*h = (struct fz_heat){
+		.diff = d,
+		.judgement = j,
+		.metric = d->metric,
+		.unit = d->unit,
+		.factor = d->factor,
+	};
+	for (int side = FZ_SIDES; side-- > 0;) {
+		side_init(&b, side, d->profile[side], metric_of(d->profile[side], d->metric));
+		if (side == FZ_BASE)
+			match_files(&b, d);
+		add_files(&b, side);
+		add_functions(&b, side);
+		add_lines(&b, side);
+	}
+	finish(&b);
+}
+
+void fz_heat_release(struct fz_heat *h)
+{
+	free(h->files);
+	free(h->functions);
+	free(h->calls);
+	free(h->spans);
+	free(h->opcodes);
+	for (int side = 0; side < FZ_SIDES; side++)
+		free(h->lines[side]);
+	fz_arena_release(&h->arena);
+	*h = (struct fz_heat){ 0 };
+}

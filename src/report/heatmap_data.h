@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What a heat map shows, of a profile (then only the head side has anything) or of a diff. */
+#pragma once
+
+#include "base/arena.h"
+#include "diff/judge.h"
+
+enum fz_heat_group {
+	FZ_HEAT_PROJECT,
+	FZ_HEAT_STDLIB,
+	FZ_HEAT_SITE, /* installed packages */
+	FZ_HEAT_OTHER,
+};
+
+struct fz_heat_cost {
+	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* a total counts a sample once */
+};
+
+struct fz_heat_file {
+	uint32_t on_side[FZ_SIDES]; /* string of the profile; FZ_NONE: the side has no such file */
+	struct fz_str name;         /* for display: canonical */
+	uint8_t group;              /* enum fz_heat_group */
+	struct fz_heat_cost cost;
+	uint32_t first_line[FZ_SIDES], line_count[FZ_SIDES]; /* in the lists of lines */
+};
+
+/* A line of one side, whose costs stand for themselves: which line of the other side is the same
+ * only the texts can tell, and the page compares them. */
+struct fz_heat_line {
+	uint32_t file, function;
+	int32_t line;
+	int64_t self, total;
+};
+
+struct fz_heat_function {
+	uint32_t file;
+	int32_t line; /* on the side that has it, the head before the base */
+	struct fz_str name;
+	uint8_t side;    /* whose line that is */
+	uint8_t state;   /* enum fz_state */
+	uint8_t verdict; /* 0: not judged; else 1 + enum fz_verdict, by self cost */
+	struct fz_heat_cost cost;
+};
+
+/* From a line of the head to a function. */
+struct fz_heat_call {
+	uint32_t file, callee;
+	int32_t line;
+	int64_t weight;
+};
+
+/* Where in a line of the head samples were, and at which instruction: bytes from..to, -1 unknown;
+ * opcode FZ_NO_OPCODE where none was recorded. */
+struct fz_heat_spot {
+	uint32_t file;
+	int32_t line, end_line, from, to;
+	uint8_t opcode;
+	int64_t self, total;
+};
+
+struct fz_heat {
+	struct fz_arena arena;
+	const struct fz_profile *profile[FZ_SIDES];
+	const struct fz_diff *diff; /* NULL: of one profile */
+	const struct fz_judgement *judgement;
+	const char *metric, *unit;
+	double factor;
+	int64_t sum[FZ_SIDES];
+	uint64_t samples[FZ_SIDES];
+
+	struct fz_heat_file *files; /* by descending cost */
+	uint32_t file_count;
+	struct fz_heat_line *lines[FZ_SIDES]; /* by file, line */
+	uint32_t line_count[FZ_SIDES];
+	struct fz_heat_function *functions;
+	uint32_t function_count;
+	struct fz_heat_call *calls; /* by file, line, descending weight */
+	size_t call_count;
+	struct fz_heat_spot *spans, *opcodes; /* by file, line, descending self */
+	size_t span_count, opcode_count;
+};
+
+int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t metric,
+		       struct fz_error *err);
+void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz_judgement *j);
+void fz_heat_release(struct fz_heat *h);
+/* Where a file belongs by its recorded path alone; cwd: where the program was started, or "". */
+enum fz_heat_group fz_heat_group_of(struct fz_str path, struct fz_str cwd);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processes a recording has; nothing is said where there is one. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "profile/profile.h"
+
+/* A row for each of those with most samples. */
+void fz_report_processes_text(const struct fz_profile *p, const struct fz_style *style,
+			      struct fz_buf *out);
+/* The member "processes" of an open object. */
+void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j);

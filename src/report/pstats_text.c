@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of `profiling.sampling --pstats`, as text.
+ *
+ *   Profile Stats:
+ *          nsamples   sample%  tottime (ms)    cumul%  cumtime (ms)  filename:lineno(function)
+ *           735/735      61.2       367.500      61.2       367.500  program.py:11(parse)
+ *
+ * Columns, units, legend and summaries are CPython's. Rows are functions, or lines when asked
+ * for; a function's second number counts a sample once, whatever lines of it were on the stack.
+ * The summaries choose among all functions, where CPython's see only the rows that were printed.
+ * Files of one name keep so much of their folders that they can be told apart.
+ */
+#include "report/pstats_text.h"
+
+#include "profile/places.h"
+
+#include <stdio.h>
+
+enum { ROWS_DEFAULT = 15, BEST = 3, NAME_MAX = 4096 };
+
+struct row {
+	const struct fz_place *place;
+	struct fz_str name, file;
+	struct fz_str shown; /* the file's name, or all of its path */
+};
+
+struct table {
+	const struct fz_profile *p;
+	const struct fz_style *style;
+	struct fz_buf *out;
+	struct fz_places places;
+	struct row *rows;
+	uint32_t n;
+	const struct fz_metric *metric;
+	bool timed;
+};
+
+struct unit {
+	char name[FZ_NUMBER_SIZE];
+	double scale;
+};
+
+/* ---- rows ---- */
+
+/* Rows whose files have one name and were not the same file show their paths. */
+static void name_files(struct table *t)
+{
+	struct fz_map first = { 0 }; /* file name -> row that had it first */
+	fz_auto(fz_free_ptr) bool *several = fz_calloc(t->n + 1ul, sizeof(*several));
+	fz_auto(fz_free_ptr) uint32_t *namesake = fz_calloc(t->n + 1ul, sizeof(*namesake));
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct fz_str base = fz_path_base(t->rows[i].file);
+		uint32_t *slot = fz_map_slot(&first, fz_hash_bytes(base.p, base.n));
+		if (*slot == FZ_NONE)
+			*slot = i;
+		namesake[i] = *slot;
+		if (!fz_str_eq(t->rows[*slot].file, t->rows[i].file))
+			several[*slot] = true;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->rows[i].shown =
+			several[namesake[i]] ? t->rows[i].file : fz_path_base(t->rows[i].file);
+	fz_map_release(&first);
+}
+
+static int compare_names(const struct row *a, const struct row *b)
+{
+	int c = fz_str_cmp(a->file, b->file);
+
+	if (!c)
+		c = (a->place->line > b->place->line) - (a->place->line < b->place->line);
+	return c ? c : fz_str_cmp(a->name, b->name);
+}
+
+#define DESCENDING(a, b) (((a) < (b)) - ((a) > (b)))
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct row *a = pa, *b = pb;
+	const struct fz_place *pl = a->place, *pr = b->place;
+	int by[] = { DESCENDING(pl->self, pr->self), DESCENDING(pl->total, pr->total),
+		     DESCENDING(pl->self_samples, pr->self_samples),
+		     DESCENDING(pl->total_samples, pr->total_samples) };
+	static const int orders[][4] = {
+		[FZ_TEXT_SORT_SELF] = { 0, 1, 2, 3 },
+		[FZ_TEXT_SORT_TOTAL] = { 1, 0, 3, 2 },
+		[FZ_TEXT_SORT_SELF_SAMPLES] = { 2, 3, 0, 1 },
+		[FZ_TEXT_SORT_TOTAL_SAMPLES] = { 3, 2, 1, 0 },
+	};
+	enum fz_text_sort sort = *(const enum fz_text_sort *)arg;
+
+	for (int i = 0; i < 4 && sort != FZ_TEXT_SORT_NAME; i++)
+		if (by[orders[sort][i]])
+			return by[orders[sort][i]];
+	return compare_names(a, b);
+}
+
+static void make_rows(struct table *t, enum fz_text_sort sort)
+{
+	t->rows = fz_calloc(t->places.n + 1ul, sizeof(*t->rows));
+	for (uint32_t i = 0; i < t->places.n; i++) {
+		const struct fz_place *place = &t->places.list[i];
+		const struct fz_function *f = fz_place_function(t->p, place);
+		if (place->total_samples)
+			t->rows[t->n++] = (struct row){
+				.place = place,
+				.name = t->p->strings[f->name],
+				.file = fz_place_file(t->p, f),
+			};
+	}
+	name_files(t);
+	if (t->n)
+		qsort_r(t->rows, t->n, sizeof(*t->rows), compare_rows, &sort);
+}
+
+/* ---- the table ---- */
+
+/* One unit for a column, by its largest value: seconds, milliseconds or microseconds. */
+static struct unit best_unit(const struct table *t, int64_t most)
+{
+	struct unit u = { .scale = 1 };
+
+	if (!t->timed)
+		snprintf(u.name, sizeof(u.name), "%s", t->metric->name);
+	else if (most >= 1000000000)
+		u = (struct unit){ "s", 1e-9 };
+	else if (most >= 1000000)
+		u = (struct unit){ "ms", 1e-6 };
+	else
+		u = (struct unit){ "", 1e-3 };
+	if (!u.name[0])
+		snprintf(u.name, sizeof(u.name), "%s", t->style->ascii ? "us" : "\u03bcs");
+	return u;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void add_padded(struct fz_buf *out, const char *text, int width)
+{
+	int columns = (int)fz_str_columns(fz_str_of(text));
+
+	fz_buf_printf(out, "%*s%s", FZ_MAX(width - columns, 0), "", text);
+}
+
+static void add_name(struct table *t, const struct row *r, bool with_line)
+{
+	char name[NAME_MAX], file[NAME_MAX];
+
+	fz_str_printable(r->name.p, r->name.n, name, sizeof(name));
+	fz_str_printable(r->shown.p, r->shown.n, file, sizeof(file));
+	if (with_line)
+		fz_buf_printf(t->out, "%s:%d(%s)", file, (int)r->place->line, name);
+	else
+		fz_buf_printf(t->out, "%s:(%s)", file, name);
+}
+
+static void add_value(struct table *t, int64_t v, const struct unit *u, int width)
+{
+	if (t->timed)
+		fz_buf_printf(t->out, "  %*.3f", width, (double)v * u->scale);
+	else
+		fz_buf_printf(t->out, "  %*lld", width, (long long)v);
+}
+
+struct columns {
+	struct unit self, total;
+	char self_title[FZ_NUMBER_SIZE + 16], total_title[FZ_NUMBER_SIZE + 16];
+	int self_width, total_width;
+	bool values; /* false: they would only repeat the samples */
+};
+
+static void measure(const struct table *t, uint32_t shown, struct columns *c)
+{
+	int64_t self = 0, total = 0;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		self = FZ_MAX(self, t->rows[i].place->self);
+		total = FZ_MAX(total, t->rows[i].place->total);
+	}
+	*c = (struct columns){
+		.self = best_unit(t, self),
+		.total = best_unit(t, total),
+		.values = strcmp(t->metric->name, "samples") != 0,
+	};
+	snprintf(c->self_title, sizeof(c->self_title), "%s (%s)", t->timed ? "tottime" : "self",
+		 c->self.name);
+	snprintf(c->total_title, sizeof(c->total_title), "%s (%s)", t->timed ? "cumtime" : "total",
+		 c->total.name);
+	c->self_width = FZ_MAX(12, (int)fz_str_columns(fz_str_of(c->self_title)));
+	c->total_width = FZ_MAX(12, (int)fz_str_columns(fz_str_of(c->total_title)));
+}
+
+static void print_titles(struct table *t, const struct columns *c)
+{
+	fz_buf_printf(t->out, "%sProfile Stats:%s\n%s%15s  %8s", fz_hue_on(t->style, FZ_HUE_BOLD),
+		      fz_hue_off(t->style, FZ_HUE_BOLD), fz_hue_on(t->style, FZ_HUE_BOLD),
+		      "nsamples", "sample%");
+	if (c->values) {
+		fz_buf_str(t->out, "  ");
+		add_padded(t->out, c->self_title, c->self_width);
+	}
+	fz_buf_printf(t->out, "  %8s", "cumul%");
+	if (c->values) {
+		fz_buf_str(t->out, "  ");
+		add_padded(t->out, c->total_title, c->total_width);
+	}
+	fz_buf_printf(t->out, "  filename:lineno(function)%s\n", fz_hue_off(t->style, FZ_HUE_BOLD));
+}
+
+static void print_row(struct table *t, const struct row *r, const struct columns *c)
+{
+	char samples[FZ_NUMBER_SIZE];
+
+	snprintf(samples, sizeof(samples), "%llu/%llu", (unsigned long long)r->place->self_samples,
+		 (unsigned long long)r->place->total_samples);
+	fz_buf_printf(t->out, "%15s  %8.1f", samples,
+		      percent(r->place->self_samples, t->places.samples));
+	if (c->values)
+		add_value(t, r->place->self, &c->self, c->self_width);
+	fz_buf_printf(t->out, "  %8.1f", percent(r->place->total_samples, t->places.samples));
+	if (c->values)
+		add_value(t, r->place->total, &c->total, c->total_width);
+	fz_buf_str(t->out, "  ");
+	add_name(t, r, true);
+	fz_buf_char(t->out, '\n');
+}
+
+static void print_legend(struct table *t, const struct columns *c)
+{
+	static const struct {
+		const char *column, *text;
+		bool value;
+	} legend[] = {
+		{ "nsamples", "Direct/Cumulative samples (direct executing / on call stack)",
+		  false },
+		{ "sample%", "Percentage of total samples this function was directly executing",
+		  false },
+		{ "tottime", "Estimated total time spent directly in this function", true },
+		{ "cumul%", "Percentage of total samples when this function was on the call stack",
+		  false },
+		{ "cumtime", "Estimated cumulative time (including time in called functions)",
+		  true },
+		{ "filename:lineno(function)", "Function location and name", false },
+	};
+
+	fz_buf_printf(t->out, "\n%sLegend:%s\n", fz_hue_on(t->style, FZ_HUE_BOLD),
+		      fz_hue_off(t->style, FZ_HUE_BOLD));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(legend); i++)
+		if (!legend[i].value || (c->values && t->timed))
+			fz_buf_printf(t->out, "  %s: %s\n", legend[i].column, legend[i].text);
+}
+
+/* ---- summaries ---- */
+
+/* 0: the function has no place in the summary. */
+static double hot_spot(const struct fz_place *f)
+{
+	return f->total_samples ? (double)f->self_samples / (double)f->total_samples : 0;
+}
+
+static double indirect_calls(const struct fz_place *f)
+{
+	return (double)(f->total_samples - f->self_samples);
+}
+
+static double magnification(const struct fz_place *f)
+{
+	return f->self_samples && f->total_samples > f->self_samples
+		       ? (double)f->total_samples / (double)f->self_samples
+		       : 0;
+}
+
+static void say_hot_spot(const struct table *t, const struct fz_place *f)
+{
+	fz_buf_printf(t->out,
+		      "  %.3f direct/cumulative ratio, %.1f%% direct samples: ", hot_spot(f),
+		      percent(f->self_samples, t->places.samples));
+}
+
+static void say_indirect(const struct table *t, const struct fz_place *f)
+{
+	fz_buf_printf(t->out,
+		      "  %.0f indirect calls, %.1f%% total stack presence: ", indirect_calls(f),
+		      percent(f->total_samples, t->places.samples));
+}
+
+static void say_magnification(const struct table *t, const struct fz_place *f)
+{
+	fz_buf_printf(t->out, "  %.1fx call magnification, %.0f indirect calls from %llu direct: ",
+		      magnification(f), indirect_calls(f), (unsigned long long)f->self_samples);
+}
+
+static const struct summary {
+	const char *title;
+	double (*score)(const struct fz_place *f);
+	void (*say)(const struct table *t, const struct fz_place *f);
+} summaries[] = {
+	{ "Functions with Highest Direct/Cumulative Ratio (Hot Spots)", hot_spot, say_hot_spot },
+	{ "Functions with Highest Call Frequency (Indirect Calls)", indirect_calls, say_indirect },
+	{ "Functions with Highest Call Magnification (Cumulative/Direct)", magnification,
+	  say_magnification },
+};
+
+/* The first of those with the highest score stand; rows come in the order of the table. */
+static void print_summary(struct table *t, const struct summary *s)
+{
+	const struct row *best[BEST] = { NULL };
+
+	fz_buf_printf(t->out, "\n%s%s:%s\n", fz_hue_on(t->style, FZ_HUE_BOLD), s->title,
+		      fz_hue_off(t->style, FZ_HUE_BOLD));
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct row *r = &t->rows[i];
+		for (int k = 0; k < BEST && r && s->score(r->place) > 0; k++) {
+			if (best[k] && s->score(best[k]->place) >= s->score(r->place))
+				continue;
+			const struct row *down = best[k];
+			best[k] = r;
+			r = down;
+		}
+	}
+	for (int k = 0; k < BEST && best[k]; k++) {
+		s->say(t, best[k]->place);
+		add_name(t, best[k], false);
+		fz_buf_char(t->out, '\n');
+	}
+}
+
+static void print_summaries(struct table *t)
+{
+	fz_buf_printf(t->out, "\n%sSummary of Interesting Functions:%s\n",
+		      fz_hue_on(t->style, FZ_HUE_BOLD), fz_hue_off(t->style, FZ_HUE_BOLD));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(summaries); i++)
+		print_summary(t, &summaries[i]);
+}
+
+/* ---- the whole ---- */
+
+static void table_init(struct table *t, const struct fz_profile *p,
+		       const struct fz_text_options *text, unsigned by, struct fz_buf *out)
+{
+	*t = (struct table){ .p = p, .style = &text->style, .out = out };
+	t->metric = &p->metrics[p->default_metric];
+	t->timed = strcmp(t->metric->unit, "ns") == 0;
+	fz_places_init(&t->places, p, by, p->default_metric);
+	make_rows(t, text->sort);
+}
+
+static void table_release(struct table *t)
+{
+	free(t->rows);
+	fz_places_release(&t->places);
+}
+
+int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *text,
+		     const struct fz_pstats_options *o, struct fz_output *out, struct fz_error *err)
+{
+	unsigned by = o->per_line ? FZ_PLACE_FUNCTION_LINE : FZ_PLACE_FUNCTION;
+	uint32_t limit = text->limit ? text->limit : ROWS_DEFAULT;
+	struct fz_buf b = { 0 };
+	struct columns c;
+	struct table t;
+
+	if (!p->metric_count)
+		return fz_fail(err, FZ_EINPUT, "the profile has no metric to show");
+	table_init(&t, p, text, by, &b);
+	if (t.n == 0)
+		fz_buf_str(&b, "No samples were collected.\n");
+	else {
+		measure(&t, FZ_MIN(t.n, limit), &c);
+		print_titles(&t, &c);
+		for (uint32_t i = 0; i < t.n && i < limit; i++)
+			print_row(&t, &t.rows[i], &c);
+		print_legend(&t, &c);
+	}
+	bool summary = t.n && !o->no_summary;
+	table_release(&t);
+	if (summary) {
+		table_init(&t, p, text, FZ_PLACE_FUNCTION, &b);
+		print_summaries(&t);
+		table_release(&t);
+	}
+	fz_output_add(out, b.p ? b.p : "", b.n);
+	fz_buf_release(&b);
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile as the table that CPython's sampling profiler prints. */
+#pragma once
+
+#include "base/error.h"
+#include "report/text.h"
+
+struct fz_pstats_options {
+	bool per_line;   /* rows are lines, as CPython's, not functions */
+	bool no_summary; /* no "Summary of Interesting Functions" */
+};
+
+/* Of the text options, style, limit and sort count. */
+int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *text,
+		     const struct fz_pstats_options *o, struct fz_output *out,
+		     struct fz_error *err);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding start-up and imports in a union tree; see startup.h.
+ *
+ *   <module> app.py
+ *     _find_and_load importlib/_bootstrap.py     <- from here on down
+ *       <module> json/__init__.py                   folded
+ *       <module> settings.py                        the program's own: never
+ *     dumps json/__init__.py                     called by the program too: not folded
+ */
+#include "report/startup.h"
+
+#include "report/heatmap_data.h"
+
+/* "/usr/lib/python3.11/json/decoder.py", "lib/python3/json/decoder.py" as canonical names have it,
+ * "<frozen os>" and "<string>". */
+static bool in_library(struct fz_str file)
+{
+	return fz_str_starts(file, "lib/python3/") || fz_str_starts(file, "<") ||
+	       fz_heat_group_of(file, (struct fz_str){ 0 }) == FZ_HEAT_STDLIB;
+}
+
+static bool is_machinery(struct fz_str file)
+{
+	static const char *const files[] = {
+		"/importlib/_bootstrap.py",
+		"/importlib/_bootstrap_external.py",
+		"/site.py",
+		"/zipimport.py",
+		"<frozen importlib._bootstrap>",
+		"<frozen importlib._bootstrap_external>",
+		"<frozen site>",
+		"<frozen zipimport>",
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(files); i++)
+		if (fz_str_ends(file, files[i]))
+			return in_library(file);
+	return false;
+}
+
+bool *fz_startup_functions(const struct fz_diff *d)
+{
+	bool *machinery = fz_calloc(d->function_count, sizeof(*machinery));
+	bool *startup = fz_calloc(d->function_count, sizeof(*startup));
+	bool *below = fz_calloc(d->node_count, sizeof(*below));
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		machinery[i] = is_machinery(d->functions[i].file);
+		startup[i] = in_library(d->functions[i].file);
+	}
+	/* A tree of callers has no node below what called it. */
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		const struct fz_diff_node *n = &d->nodes[i];
+		below[i] = machinery[n->function] ||
+			   (!d->inverted && n->parent != FZ_NONE && below[n->parent]);
+		if (!below[i])
+			startup[n->function] = false;
+	}
+	free(below);
+	free(machinery);
+	return startup;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares of what threads were doing.
+ *
+ *      GIL   CPU   GC  samples  thread
+ *     48 %  51 %  1 %    2,497  main
+ *      2 %   2 %  0 %    2,497  worker 1
+ *     25 %  26 %  0 %    4,994  all
+ *
+ * Only columns of states that were met at all are shown, and of threads those with most samples.
+ */
+#include "report/states.h"
+
+#include "profile/processes.h"
+#include "profile/states.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { THREADS_SHOWN = 10, COLUMN = 11, NAME_AT = 2 };
+
+static const char *const headings[FZ_STATE_KINDS] = { "GIL", "waits", "CPU", "GC", "exception" };
+
+struct states {
+	const struct fz_profile *p;
+	struct fz_states *list;
+	const struct fz_states *all;
+	const struct fz_state_kind *kinds[FZ_STATE_KINDS]; /* those that were met */
+	unsigned kind_n;
+	struct fz_processes processes;
+	uint32_t *order; /* threads that have samples, by their number */
+	uint32_t n;
+};
+
+static int compare_threads(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_states *list = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (list[a].samples != list[b].samples)
+		return list[a].samples > list[b].samples ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void count_states(const struct fz_profile *p, struct states *ret)
+{
+	*ret = (struct states){ .p = p,
+				.list = fz_profile_states(p),
+				.processes = fz_profile_processes(p) };
+	ret->all = &ret->list[p->thread_count];
+	ret->order = fz_calloc(p->thread_count + 1ul, sizeof(*ret->order));
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (ret->list[i].samples)
+			ret->order[ret->n++] = i;
+	if (ret->n)
+		qsort_r(ret->order, ret->n, sizeof(*ret->order), compare_threads, ret->list);
+	for (unsigned i = 0; i < FZ_STATE_KINDS; i++)
+		if (fz_state_count(ret->all, &fz_state_kinds[i]))
+			ret->kinds[ret->kind_n++] = &fz_state_kinds[i];
+}
+
+static void release(struct states *s)
+{
+	fz_processes_release(&s->processes);
+	free(s->list);
+	free(s->order);
+}
+
+static void print_sentence(const struct states *s, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	char share[FZ_NUMBER_SIZE];
+
+	for (unsigned i = 0; i < s->kind_n; i++)
+		fz_buf_printf(&text, "%s%s %s", i ? ", " : "State: ",
+			      fz_format_percent(fz_state_share(s->all, s->kinds[i]), share),
+			      s->kinds[i]->title);
+	fz_buf_str(&text, ".");
+	fz_table_wrap(text.p, 2, style, out);
+}
+
+static void print_row(const struct states *s, const struct fz_states *t, struct fz_str name,
+		      const struct fz_style *style, struct fz_buf *out)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	for (unsigned i = 0; i < s->kind_n; i++) {
+		double share = fz_state_share(t, s->kinds[i]);
+		fz_buf_printf(out, "%*s", COLUMN,
+			      isnan(share) ? "-" : fz_format_percent(share, text));
+	}
+	fz_buf_printf(out, "%*s%*s", COLUMN, fz_format_count((int64_t)t->samples, text), NAME_AT,
+		      "");
+	fz_table_text(name, fz_table_rest(style, COLUMN * (s->kind_n + 1) + NAME_AT + 1), style,
+		      out);
+	fz_buf_str(out, "\n");
+}
+
+static struct fz_str short_name(const struct fz_profile *p, uint32_t i, char *text, size_t size)
+{
+	const struct fz_thread *t = &p->threads[i];
+
+	if (t->is_main)
+		return FZ_STR("main");
+	if (t->name)
+		return p->strings[t->name];
+	snprintf(text, size, "tid %llu", (unsigned long long)t->tid);
+	return fz_str_of(text);
+}
+
+/* With its process where there are several. */
+static struct fz_str thread_name(const struct states *s, uint32_t i, char *text, size_t size)
+{
+	struct fz_str name = short_name(s->p, i, text, size);
+
+	if (s->processes.n < 2)
+		return name;
+	fz_auto(fz_free_ptr) char *copy = fz_strndup(name.p, name.n);
+	fz_auto(fz_free_ptr) char *label =
+		fz_process_label(&s->processes.list[s->processes.of_thread[i]]);
+	snprintf(text, size, "%s of %s", copy, label);
+	return fz_str_of(text);
+}
+
+static void print_table(const struct states *s, const struct fz_style *style, struct fz_buf *out)
+{
+	char text[256];
+
+	fz_buf_str(out, fz_hue_on(style, FZ_HUE_DIM));
+	for (unsigned i = 0; i < s->kind_n; i++)
+		fz_buf_printf(out, "%*s", COLUMN, headings[s->kinds[i] - fz_state_kinds]);
+	fz_buf_printf(out, "%*s%*sthread%s\n", COLUMN, "samples", NAME_AT, "",
+		      fz_hue_off(style, FZ_HUE_DIM));
+	for (uint32_t i = 0; i < s->n && i < THREADS_SHOWN; i++)
+		print_row(s, &s->list[s->order[i]], thread_name(s, s->order[i], text, sizeof(text)),
+			  style, out);
+	if (s->n > THREADS_SHOWN)
+		fz_buf_printf(out, "%*s%s\n", (int)(COLUMN * (s->kind_n + 1)) + NAME_AT, "and ",
+			      fz_format_plural(s->n - THREADS_SHOWN, "more thread", text));
+	print_row(s, s->all, FZ_STR("all"), style, out);
+}
+
+void fz_report_states_text(const struct fz_profile *p, const struct fz_style *style,
+			   struct fz_buf *out)
+{
+	struct states s;
+
+	count_states(p, &s);
+	if (s.kind_n && s.n > 1)
+		print_table(&s, style, out);
+	else if (s.kind_n)
+		print_sentence(&s, style, out);
+	release(&s);
+}
+
+static void write_states(const struct fz_states *s, struct fz_json *j)
+{
+	fz_json_kint(j, "samples", (int64_t)s->samples);
+	for (unsigned i = 0; i < FZ_STATE_KINDS; i++)
+		fz_json_kint(j, fz_state_kinds[i].key,
+			     (int64_t)fz_state_count(s, &fz_state_kinds[i]));
+	fz_json_kint(j, "cpu_unknown", (int64_t)s->cpu_unknown);
+}
+
+void fz_report_states_json(const struct fz_profile *p, struct fz_json *j)
+{
+	struct states s;
+
+	count_states(p, &s);
+	fz_json_key(j, "states");
+	fz_json_open(j, '{');
+	write_states(s.all, j);
+	fz_json_key(j, "threads");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct fz_thread *t = &p->threads[s.order[i]];
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "name", p->strings[t->name]);
+		if (s.processes.n > 1)
+			fz_json_kint(j, "pid", (int64_t)t->pid);
+		fz_json_kint(j, "tid", (int64_t)t->tid);
+		fz_json_kbool(j, "main", t->is_main);
+		write_states(&s.list[s.order[i]], j);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+	fz_json_close(j, '}');
+	release(&s);
+}

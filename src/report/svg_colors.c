@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Colours of a picture's frames; see svg_colors.h. */
+#include "report/svg_colors.h"
+
+#include <math.h>
+
+static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
+				    "#f09f49", "#e4803a", "#cf5d2e", "#b03a24" };
+static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };
+
+/* As web/colors.js has them; from SAME to REMOVED. */
+static const char *const fills[][FZ_COLOR_REMOVED + 1] = {
+	[FZ_PALETTE_FIZEAU] = { "#e7ebf2", "#ffd7cf", "#f1a59a", "#e2685c", "#b0201f", "#c5d9fd",
+				"#93b8fc", "#4c90f2", "#1c53b4", "#b36db3", "#7446c2" },
+	[FZ_PALETTE_TACHYON] = { "#bdbdbd", "#ffcdd2", "#ef9a9a", "#e57373", "#d32f2f", "#90caf9",
+				 "#64b5f6", "#42a5f5", "#1976d2", "#9575cd", "#b39ddb" },
+};
+
+const char *fz_color_fill(enum fz_palette palette, int color)
+{
+	if (color >= FZ_COLOR_HEAT)
+		return heat[color - FZ_COLOR_HEAT];
+	return fills[palette][color <= FZ_COLOR_REMOVED ? color : FZ_COLOR_SAME];
+}
+
+bool fz_color_is_dark(int color)
+{
+	return color == FZ_COLOR_MORE + 3 || color == FZ_COLOR_LESS + 3 ||
+	       color >= FZ_COLOR_HEAT + 6;
+}
+
+const char *fz_color_glyph(int color)
+{
+	if (color >= FZ_COLOR_MORE && color < FZ_COLOR_LESS)
+		return "▲ ";
+	if (color >= FZ_COLOR_LESS && color < FZ_COLOR_NEW)
+		return "▼ ";
+	return color == FZ_COLOR_NEW ? "+ " : color == FZ_COLOR_REMOVED ? "− " : "";
+}
+
+int fz_color_of_share(double share)
+{
+	size_t step = 0;
+
+	while (step < FZ_ARRAY_LEN(heat_shares) && share >= heat_shares[step])
+		step++;
+	return FZ_COLOR_HEAT + (int)step;
+}
+
+static int step_of(double percent)
+{
+	return percent >= 100 ? 3 : percent > 50 ? 2 : percent > 30 ? 1 : 0;
+}
+
+static int by_difference(double base, double head)
+{
+	if (base == 0)
+		return head > 0 ? FZ_COLOR_NEW : FZ_COLOR_SAME;
+	double percent = (head - base) / base * 100;
+	if (fabs(percent) < 15)
+		return FZ_COLOR_SAME;
+	return (percent > 0 ? FZ_COLOR_MORE : FZ_COLOR_LESS) + step_of(fabs(percent));
+}
+
+bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_options *o)
+{
+	return page->judgement && o->palette != FZ_PALETTE_TACHYON;
+}
+
+/* Its own, in an inverted tree that of the leaf. */
+static uint32_t judged_function(const struct fz_page *page, bool inverted, uint32_t node)
+{
+	while (inverted && page->parent[node] != FZ_NONE)
+		node = page->parent[node];
+	return page->function[node];
+}
+
+int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node)
+{
+	int64_t *const *values = o->inverted ? page->total : page->self;
+	double base = page->factor * (double)values[FZ_BASE][node];
+	double head = (double)values[FZ_HEAD][node];
+	int color = by_difference(base, head);
+
+	if (page->total[FZ_HEAD][node] == 0 && page->total[FZ_BASE][node] > 0)
+		return FZ_COLOR_REMOVED;
+	if (!fz_color_by_verdict(page, o) || (base == 0 && head == 0))
+		return color;
+	switch (page->judgement->self[judged_function(page, o->inverted, node)].verdict) {
+	case FZ_VERDICT_CHANGED:
+		if (color != FZ_COLOR_SAME || base == head)
+			return color;
+		return head > base ? FZ_COLOR_MORE : FZ_COLOR_LESS;
+	case FZ_VERDICT_UNCHANGED:
+		return FZ_COLOR_SAME;
+	default:
+		return FZ_COLOR_UNSURE;
+	}
+}

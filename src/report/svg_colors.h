@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the colours of a static picture mean: the same as in the page (web/colors.js).
+ *
+ * In a diff red costs more, blue costs less, grey did not change, purple is new or, hollow,
+ * removed. With verdicts only what is known to have changed is coloured, and what cannot be told
+ * from noise is hatched. Of one profile a colour is a share.
+ */
+#pragma once
+
+#include "report/html.h"
+#include "report/page.h"
+
+enum fz_color {
+	FZ_COLOR_SAME,
+	FZ_COLOR_MORE, /* four steps */
+	FZ_COLOR_LESS = FZ_COLOR_MORE + 4,
+	FZ_COLOR_NEW = FZ_COLOR_LESS + 4,
+	FZ_COLOR_REMOVED,
+	FZ_COLOR_UNSURE,
+	FZ_COLOR_KEPT, /* around what was removed */
+	FZ_COLOR_HEAT, /* eight steps */
+	FZ_COLORS = FZ_COLOR_HEAT + 8
+};
+
+/* Colour of a node of a diff. Verdicts are used where the page has a judgement and the palette is
+ * not that of CPython, whose colours have no word for them. */
+int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node);
+bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_options *o);
+/* Of one profile, by share. */
+int fz_color_of_share(double share);
+/* Whether text on it is white. */
+bool fz_color_is_dark(int color);
+/* "▲ ", "" ... in front of a name: says the same without colour. */
+const char *fz_color_glyph(int color);
+/* "#rrggbb"; of FZ_COLOR_UNSURE what is hatched. */
+const char *fz_color_fill(enum fz_palette palette, int color);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of threads as CPython prints a traceback: most recent call last, each frame with its
+ * source line and a mark under the part of it that runs. Locals are never read. */
+#pragma once
+
+#include "base/json.h"
+#include "base/text.h"
+#include "profile/profile.h"
+
+enum fz_traceback_state {
+	FZ_TRACEBACK_ON_CPU = 1,  /* runs, or could run at once */
+	FZ_TRACEBACK_OFF_CPU = 2, /* waits for something; neither: not known */
+};
+
+struct fz_traceback {
+	uint64_t pid;
+	uint32_t thread, stack; /* of the profile */
+	unsigned status;        /* enum fz_status bits */
+	unsigned state;         /* enum fz_traceback_state bits */
+	bool unreadable;        /* the innermost frames could not be read */
+	uint8_t python[3];      /* version, for the names of instructions */
+};
+
+/* Sources that the profile holds are shown. */
+void fz_report_traceback(const struct fz_profile *p, const struct fz_traceback *t,
+			 const struct fz_style *style, struct fz_buf *out);
+void fz_report_traceback_json(const struct fz_profile *p, const struct fz_traceback *t,
+			      struct fz_json *json);

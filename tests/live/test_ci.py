@@ -1,0 +1,559 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""fizeau ci in real repositories: a base and a change, counted, timed, judged and reported."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+from livelib import FIZEAU, Skip, Suite
+
+suite = Suite()
+
+PYTHON = "/usr/bin/python3"
+PARSE_PR = '''\
+import re
+
+
+def send_event(name, data):
+    return "&".join(f"{k}={v}" for k, v in sorted(data.items()))
+
+
+def log_metrics(what, n):
+    return send_event(what, {f"k{i}": i * n for i in range(8)})
+
+
+%s
+
+def prepare_parsing_body(body):
+    return body.replace("\\r\\n", "\\n").lower()
+
+
+def parse_body(body):
+    text = prepare_parsing_body(body)
+    issue = parse_issue_fixed(text)
+    log_metrics("body", len(text))
+    return issue
+
+
+def parse_title(title):
+    return " ".join(w.strip(".,:;").capitalize() for w in title.split())
+
+
+def parse_pr(body, pr_number, title):
+    return {"n": pr_number, "title": parse_title(title), "fixes": parse_body(body)}
+'''
+FIND = '''\
+def parse_issue_fixed(body):
+    prefix = "fixes #"
+    index = body.find(prefix)
+    if index == -1:
+        return None
+    start = index + len(prefix)
+    end = start
+    while end < len(body) and body[end].isdigit():
+        end += 1
+    return int(body[start:end])
+'''
+REGEX = '''\
+FIXES_REGEX = re.compile(r"fixes #(\\d+)")
+
+
+def parse_issue_fixed(body):
+    match = FIXES_REGEX.search(body)
+    return int(match.group(1)) if match else None
+'''
+BENCH = '''\
+import os
+import parse_pr
+
+BODY = "This pull request changes the frobnicator for the better.\\r\\n" * 640 + "fixes #1234\\r\\n"
+
+
+def test_parse_pr():
+    return parse_pr.parse_pr(BODY, 126, "Refactor some code: the frobnicator, again.")
+
+
+def test_parse_title():
+    return parse_pr.parse_title("Refactor some code: the frobnicator, again.")
+
+
+for test in (test_parse_pr, test_parse_title):
+    test()
+    os.access("/.fizeau/start/" + test.__name__, 0)
+    test()
+    os.access("/.fizeau/stop/" + test.__name__, 0)
+'''
+
+
+# Counted in a moment: each benchmark is a loop of so many turns, which the file "turns" says.
+LOOPS = '''\
+. ./turns
+loop() {
+    test -e "/.fizeau/start/$1"
+    i=0
+    while [ $i -lt $2 ]; do i=$((i+1)); done
+    test -e "/.fizeau/stop/$1"
+}
+loop first $FIRST
+loop second $SECOND
+true
+'''
+
+
+def need_tool():
+    if not shutil.which("valgrind"):
+        raise Skip("valgrind is not installed")
+    if not os.path.isdir(os.path.join(os.path.dirname(FIZEAU), "valgrind", "lib")):
+        raise Skip("the tool was not built: Valgrind has none for this processor")
+
+
+class Repository:
+    """A scratch checkout, with a cache of its own."""
+
+    def __init__(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="fz-ci-")
+        self.path = pathlib.Path(self.scratch.name, "project")
+        self.out = pathlib.Path(self.scratch.name, "out")
+        self.path.mkdir()
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
+        self.env["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "cache")
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words):
+        return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org",
+                               *words], cwd=self.path, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def commit(self, message="a commit", **files):
+        for name, text in files.items():
+            self.path.joinpath(name.replace("__", ".")).write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.git("rev-parse", "HEAD")
+
+    def fizeau(self, *words, status=0, **env):
+        done = subprocess.run([FIZEAU, *words], cwd=self.path, capture_output=True, text=True,
+                              env=dict(self.env, **env), timeout=300)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        assert len(self.git("worktree", "list").splitlines()) == 1, "a worktree was left behind"
+        return done
+
+    def report(self):
+        report = json.loads(self.out.joinpath("report.json").read_text())
+        return report, {b["name"]: b for b in report["benchmarks"]}
+
+
+def blog():
+    """The example of str.find and a regular expression: main, and a branch with the change."""
+    need_tool()
+    repository = Repository()
+    repository.commit(parse_pr__py=PARSE_PR % FIND, bench__py=BENCH)
+    repository.git("checkout", "-qb", "refactor")
+    repository.commit(parse_pr__py=PARSE_PR % REGEX)
+    return repository
+
+
+def check_tree(r):
+    """The recordings hold Python functions from the benchmark's on, the same on both sides but for
+    the one that changed."""
+    stacks = []
+    for side in ("base.fz", "head.fz"):
+        text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / side)).stdout
+        stacks.append({line.split(";", 1)[1].rsplit(" ", 1)[0] for line in text.splitlines()})
+    path = ("test_parse_pr;bench.py:<module>:1;bench.py:test_parse_pr:7;parse_pr.py:parse_pr:%d;"
+            "parse_pr.py:parse_body:%d;parse_pr.py:%s:%d")
+    assert path % (35, 24, "parse_issue_fixed", 15) in stacks[1], stacks[1]
+    assert not any("python3" in stack for stack in stacks[0] | stacks[1]), stacks
+    names = [{":".join(part.split(":")[:2]) for s in side for part in s.split(";")} for side in stacks]
+    assert names[0] == names[1], names[0] ^ names[1]
+
+
+def loops(first=3000, second=3000, **then):
+    """A shell script with two benchmarks: main, and a branch on which they take other turns."""
+    need_tool()
+    repository = Repository()
+    repository.commit(turns=f"FIRST={first}\nSECOND={second}\n", loops__sh=LOOPS)
+    repository.git("checkout", "-qb", "change")
+    repository.commit(turns=f"FIRST={then.get('FIRST', first)}\nSECOND={then.get('SECOND', second)}\n",
+                      note="a change")
+    return repository
+
+
+@suite.test("a function that became slower is named, in every report; the checkout stays clean")
+def check_blog():
+    r = blog()
+    summary = os.path.join(r.scratch.name, "summary.md")
+    done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--", PYTHON, "bench.py", status=1,
+                    GITHUB_STEP_SUMMARY=summary, GITHUB_ACTIONS="true")
+    report, benches = r.report()
+    slow = benches["test_parse_pr"]
+    assert report["exit"] == 1 and slow["verdict"] == "slower" and slow["fails"], report
+    assert slow["change"] > 0.1 and slow["where"]["context"].endswith("parse_issue_fixed"), slow
+    assert slow["where"]["file"] == "parse_pr.py", slow
+    assert "def parse_issue_fixed" in (PARSE_PR % REGEX).splitlines()[slow["where"]["line"] - 1]
+    assert benches["test_parse_title"]["verdict"] == "same", benches
+    comment = r.out.joinpath("comment.md").read_text()
+    assert comment.startswith("<!-- fizeau ci -->\n### Performance regression"), comment
+    assert comment == pathlib.Path(summary).read_text()
+    assert re.search(r"^::error file=parse_pr.py,line=\d+,title=slower", done.stdout, re.M), done
+    junit = xml.etree.ElementTree.parse(r.out / "junit.xml").getroot()
+    assert junit.get("tests") == "2" and junit.get("failures") == "1", junit.attrib
+    xml.etree.ElementTree.parse(r.out / "badge.svg")
+    assert "parse_issue_fixed" in r.out.joinpath("report.html").read_text()
+    check_tree(r)
+    assert r.git("status", "--porcelain") == ""
+    return f"{slow['change']:+.1%}"
+
+
+@suite.test("pytest: the plug-in is brought along; the interpreter's functions on demand")
+def check_pytest():
+    r = blog()
+    if subprocess.run([PYTHON, "-c", "import pytest"], capture_output=True).returncode:
+        raise Skip("python3-pytest is not installed")
+    r.path.joinpath("test_it.py").write_text(
+        "import pytest, bench\n"
+        "@pytest.mark.benchmark\n"
+        "def test_title():\n    bench.test_parse_title()\n"
+        "def test_pr(benchmark):\n    benchmark(bench.test_parse_pr)\n")
+    r.path.joinpath("bench.py").write_text(BENCH[:BENCH.index("for test in")])
+    r.path.joinpath("fizeau.ini").write_text("[ci]\npairs = 8\nwall-seconds = 10\n")
+    r.git("add", "-A")
+    r.git("commit", "-qm", "benchmarks for pytest")
+    r.git("branch", "-f", "main")
+    r.commit(parse_pr__py=PARSE_PR % FIND)
+    command = ["--", PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    r.fizeau("ci", "-o", str(r.out), "--others", "0", "--native", *command)
+    report, benches = r.report()
+    pr, title = benches["test_it.py::test_pr"], benches["test_it.py::test_title"]
+    assert pr["verdict"] in ("faster", "disagree"), pr
+    assert pr["wall"] or any("by the clock" in note for note in report["notes"]), report
+    assert pr["where"]["context"].endswith("parse_issue_fixed"), pr
+    assert title["verdict"] == "same" and len(benches) == 2, benches
+    text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / "head.fz")).stdout
+    assert "bench_root_frame" not in text and "PyObject_" in text, text[:2000]
+
+
+@suite.test("no change: every benchmark is the same, exit 0")
+def check_same():
+    r = blog()
+    r.commit(parse_pr__py=PARSE_PR % FIND)
+    done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--", PYTHON, "bench.py")
+    report, benches = r.report()
+    assert {b["verdict"] for b in benches.values()} == {"same"}, report
+    assert "No performance regression" in done.stdout
+    # The head's recording serves as a base.
+    r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", PYTHON, "bench.py")
+
+
+@suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; what is misspelt is an error")
+def check_config():
+    r = blog()
+    ignored = "[benchmark test_parse_p*]\nignore = the server is slow\nuntil = %s\n"
+    for text, status in (("[ci]\nthreshold = 90 %\n", 0),
+                         ("[accept test_parse_pr]\nchange = 50 %\nreason = is readable\n", 0),
+                         (ignored % "2999-01-01", 0), (ignored % "2020-01-01", 1)):
+        r.path.joinpath("fizeau.ini").write_text(text)
+        done = r.fizeau("ci", "--no-wall", "--base", "main", "--others", "0", "--", PYTHON,
+                        "bench.py", status=status)
+        assert ("until 2020-01-01" in done.stderr) == bool(status), done.stderr
+    for text, wrong in (("[ci]\ntreshold = 1 %\n", "fizeau.ini:2: there is no key 'treshold' here; "
+                         "did you mean 'threshold'?"),
+                        ("[ci]\nthreshold = much\n", "'threshold' must be a part such as 5 %"),
+                        ("[cj]\nx = 1\n", "there is no section [cj]"),
+                        ("[accept a]\nchange = 5 %\n", "[accept a]: needs 'change' and 'reason'")):
+        r.path.joinpath("fizeau.ini").write_text(text)
+        done = r.fizeau("ci", "--", PYTHON, "bench.py", status=2)
+        assert wrong in done.stderr, done.stderr
+
+
+@suite.test("what cannot be measured: one line each, exit 2, nothing half-written")
+def check_trouble():
+    r = blog()
+    for words, wrong in ((["--", PYTHON, "missing.py"], "head: the command ended with status 2"),
+                         (["--base", "nonsense", "--", "true"], "git knows no such revision"),
+                         (["--setup", "git merge-base --is-ancestor refactor HEAD", "--", "true"],
+                          "base cannot be built: --setup"),
+                         (["--timeout", "1", "--", "sleep", "60"], "still ran after 1 s (--timeout)")):
+        done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
+        assert wrong in done.stderr and len(errors) == 1, done.stderr
+        assert not r.out.exists(), "something was written"
+    shallow = os.path.join(r.scratch.name, "shallow")
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{r.path}", shallow], check=True)
+    done = subprocess.run([FIZEAU, "ci", "--", "true"], cwd=shallow, env=r.env, text=True,
+                          capture_output=True)
+    assert done.returncode == 2 and "shallow" in done.stderr, done
+
+
+@suite.test("counts are kept, in a cache, notes or a branch, and not counted again")
+def check_kept():
+    r = loops(FIRST=9000)
+    command = ("ci", "--no-wall", "-o", str(r.out), "--", "sh", "loops.sh")
+    done = r.fizeau(*command, status=1)
+    assert "are from" not in done.stderr, done.stderr
+    first, benches = r.report()
+    assert benches["first"]["verdict"] == "slower" and benches["second"]["verdict"] == "same"
+    done = r.fizeau(*command, status=1)
+    base = r.git("rev-parse", "main")
+    assert f"/baselines/{base}/" in done.stderr, done.stderr
+    assert r.report()[0] == first, "the same figures, floors included"
+    # In other surroundings they say nothing.
+    done = r.fizeau(*command, status=1, PYTHONHASHSEED="7")
+    assert "are from" not in done.stderr, done.stderr
+    # In git; the cache is gone.
+    both = {base, r.git("rev-parse", "HEAD")}
+    for place, where in (("notes", "the note of"), ("branch", "the branch fizeau-data")):
+        shutil.rmtree(os.path.join(r.env["XDG_CACHE_HOME"], "fizeau"))
+        r.fizeau("ci", "--save", place, *command[1:], status=1)
+        done = r.fizeau("ci", "--save", "none", *command[1:], status=1)
+        assert f"are from {where}" in done.stderr, done.stderr
+        assert r.report()[0] == first
+        if place == "notes":
+            notes = r.git("notes", "--ref", "fizeau", "list").splitlines()
+            assert {line.split()[1] for line in notes} == both, notes
+            r.git("update-ref", "-d", "refs/notes/fizeau")
+    files = r.git("ls-tree", "-r", "--name-only", "fizeau-data").splitlines()
+    assert {f.split("/")[0] for f in files} == both, files
+    assert r.git("status", "--porcelain") == ""
+    # A clone has no notes: one line says how it gets them.
+    clone = os.path.join(r.scratch.name, "clone")
+    r.fizeau("ci", "--save", "notes", *command[1:], status=1)
+    r.git("branch", "-q", "-D", "fizeau-data")
+    subprocess.run(["git", "clone", "-q", r.path, clone], check=True)
+    shutil.rmtree(os.path.join(r.env["XDG_CACHE_HOME"], "fizeau"))
+    for fetched in False, True:
+        done = subprocess.run([FIZEAU, "ci", "--base", base, "--save", "notes", *command[1:]],
+                              cwd=clone, env=r.env, capture_output=True, text=True)
+        assert done.returncode == 1, done
+        fetch = re.search(r"come with: (git fetch .*)", done.stderr)
+        assert bool(fetch) != fetched and ("the note of" in done.stderr) == fetched, done.stderr
+        if fetch:
+            subprocess.run(["git", "update-ref", "-d", "refs/notes/fizeau"], cwd=clone, check=True)
+            subprocess.run(fetch[1].split(), cwd=clone, check=True, capture_output=True)
+    # Edits are no commit.
+    r.path.joinpath("turns").write_text("FIRST=3000\nSECOND=3000\n")
+    done = r.fizeau("ci", "--save", "notes", "--no-wall", "--", "sh", "loops.sh")
+    assert "edits that are not committed" in done.stderr, done.stderr
+
+
+@suite.test("a kept base is checked out when the clock is to judge")
+def check_kept_clock():
+    r = loops(FIRST=30000)
+    r.fizeau("ci", "--no-wall", "--", "sh", "loops.sh", status=1)
+    done = r.fizeau("ci", "-o", str(r.out), "--", "sh", "loops.sh", status=1)
+    assert "are from" in done.stderr, done.stderr
+    wall = r.report()[1]["first"]["wall"]
+    assert wall and wall["pairs"] >= 8, wall
+
+
+# ---- the clock ----
+
+CLOCK = '''\
+#include <stdio.h>
+#include <unistd.h>
+
+static void turn(int n)
+{
+	for (volatile int i = 0; i < n; i++)
+		;
+}
+
+int main(void)
+{
+	int n[3];
+	FILE *f = fopen("turns", "r");
+	if (!f || fscanf(f, "%d %d %d", &n[0], &n[1], &n[2]) != 3)
+		return 1;
+	access("/.fizeau/start/first", F_OK), turn(n[0]), access("/.fizeau/stop/first", F_OK);
+	access("/.fizeau/start/second", F_OK), turn(n[1]), access("/.fizeau/stop/second", F_OK);
+	access("/.fizeau/start/third", F_OK);
+	if (n[2])
+		turn(n[2]);
+	else
+		usleep(400000);
+	access("/.fizeau/stop/third", F_OK);
+	access("/.fizeau/start/fourth", F_OK), turn(1000), access("/.fizeau/stop/fourth", F_OK);
+	return 0;
+}
+'''
+
+
+@suite.test("the clock: three times slower, three times faster; more instructions in less time")
+def check_clock():
+    need_tool()
+    if not shutil.which("cc"):
+        raise Skip("there is no C compiler")
+    r = Repository()
+    r.commit(clock__c=CLOCK, turns="3000000 9000000 0\n", __gitignore="clock\n")
+    r.git("checkout", "-qb", "change")
+    r.commit(turns="9000000 3000000 100000\n")
+    command = ("ci", "-o", str(r.out), "--others", "0", "--setup", "cc -O1 -o clock clock.c", "--",
+               "./clock")
+    r.fizeau(*command, status=1)
+    benches = r.report()[1]
+    verdicts = {name: b["verdict"] for name, b in benches.items()}
+    assert verdicts == {"first": "slower", "second": "faster", "third": "disagree",
+                        "fourth": "same"}, benches
+    first, second, third = (benches[name]["wall"] for name in ("first", "second", "third"))
+    assert first["low"] > 0 and first["decided"] and first["pairs"] >= 8, first
+    assert second["high"] < 0 and second["decided"], second
+    assert third["high"] < 0 and benches["third"]["change"] > 0, third
+    assert first["base_ns"] < first["head_ns"] and third["base_ns"] > 3e8, benches
+    assert not benches["third"]["fails"] and benches["fourth"]["wall"] is None, benches
+    # Strict: that fails as well. Its clock may be left out.
+    r.path.joinpath("fizeau.ini").write_text(
+        "[ci]\nstrict = yes\n[benchmark first]\nignore = x\n[benchmark second]\nwall = no\n")
+    r.fizeau("ci", "--base", "main", *command[1:], status=1)
+    benches = r.report()[1]
+    assert benches["third"]["fails"] and not benches["first"]["fails"], benches
+    assert benches["second"]["wall"] is None and benches["first"]["wall"] is None, benches
+
+
+STRIDE = '''\
+#include <stdio.h>
+#include <unistd.h>
+
+enum { SIZE = 1 << 18 };
+static int cells[SIZE];
+
+int main(void)
+{
+	unsigned step = 1, sum = 0;
+	FILE *f = fopen("step", "r");
+	if (!f || fscanf(f, "%u", &step) != 1)
+		return 1;
+	for (unsigned i = 0; i < SIZE; i++)
+		cells[i] = (int)i;
+	access("/.fizeau/start/walk", F_OK);
+	for (unsigned i = 0; i < SIZE; i++)
+		sum += (unsigned)cells[i * step % SIZE];
+	access("/.fizeau/stop/walk", F_OK);
+	return sum == 1;
+}
+'''
+
+
+@suite.test("layout: as many instructions, other cache misses; it does not fail")
+def check_layout():
+    need_tool()
+    if not shutil.which("cc"):
+        raise Skip("there is no C compiler")
+    r = Repository()
+    r.commit(walk__c=STRIDE, step="1\n", __gitignore="walk\n")
+    r.git("checkout", "-qb", "change")
+    r.commit(step="4099\n")
+    r.fizeau("ci", "--cache", "--others", "0", "-o", str(r.out), "--setup", "cc -O1 -o walk walk.c",
+             "--", "./walk")
+    walk = r.report()[1]["walk"]
+    assert walk["verdict"] == "layout" and walk["base"] == walk["head"], walk
+    assert walk["head_cycles"] > 1.1 * walk["base_cycles"], walk
+
+
+# ---- what goes wrong ----
+
+def wrong(script, *options, status=2, **env):
+    """Run ci on a script that is the same on both sides; messages, and the benchmarks."""
+    need_tool()
+    r = Repository()
+    r.commit(loops__sh=LOOPS.replace("true\n", "") + script, turns="FIRST=100\nSECOND=100\n")
+    done = r.fizeau("ci", "--base", "HEAD", "--no-wall", "--others", "0", "-o", str(r.out), *options,
+                    "--", "sh", "loops.sh", status=status, **env)
+    files = {f.name for f in r.out.iterdir()} if r.out.exists() else set()
+    assert files in (set(), {"comment.md", "report.html", "report.json", "junit.xml", "badge.svg",
+                             "annotations.txt", "base.fz", "head.fz"}), files
+    messages = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
+    assert len(messages) == len(done.stderr.splitlines()), done.stderr
+    # What is not complete is never a base.
+    baselines = os.path.join(r.env["XDG_CACHE_HOME"], "fizeau", "baselines")
+    assert os.path.isdir(baselines) == (status == 0), "kept"
+    return messages, r.report()[1] if files else {}
+
+
+@suite.test("a benchmark that fails: one line a side, the others are judged")
+def check_failing():
+    messages, benches = wrong('''\
+test -e /.fizeau/start/bad
+test -e /.fizeau/drop/bad
+if [ "$FIZEAU_BENCH_LOG" ]; then
+    echo \'{"name": "bad", "failed": "ValueError: \\u001b[2J no"}\' >>$FIZEAU_BENCH_LOG
+fi
+exit 1
+''')
+    assert len(messages) == 2, messages
+    for side in ("head", "base"):
+        assert any(f"{side}: bad: failed: ValueError: \\x1b[2J no" in m for m in messages), messages
+    assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches
+    assert benches["bad"]["verdict"] == "not comparable", benches
+
+
+@suite.test("a benchmark that hangs is ended, one that crashes is named; the others are judged")
+def check_hanging():
+    for script, options, words in (
+            ("test -e /.fizeau/start/endless\nwhile :; do :; done\n", ("--timeout", "10"),
+             "endless: still ran when the time was over"),
+            ("test -e /.fizeau/start/crashing\nkill -SEGV $$\n", (), "crashing: was started and never stopped")):
+        messages, benches = wrong(script, *options)
+        assert len(messages) == 2 and all(words in m for m in messages), messages
+        assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches
+
+
+@suite.test("benchmarks that fork, that nobody stops, and that have odd names")
+def check_odd():
+    messages, benches = wrong('''\
+for name in "a|b <i>&amp; \\`x\\`" "tab	and ünïcode" "../../etc/passwd"; do loop "$name" 10; done
+test -e /.fizeau/start/forking
+(i=0; while [ $i -lt 100 ]; do i=$((i+1)); done) &
+wait
+test -e /.fizeau/stop/forking
+test -e "/.fizeau/start/never stopped"
+true
+''')
+    for name, what in (("forking", "started other processes"), ("never stopped", "never stopped")):
+        assert sum(f": {name}: " in m and what in m for m in messages) == 2, messages
+        assert benches.pop(name)["verdict"] == "not comparable", benches
+    # They are judged; but what ten rounds of a shell cost depends on where its memory happens to lie,
+    # which the length of the folder's name moves.
+    assert len(messages) == 4 and {"a|b <i>&amp; `x`", "../../etc/passwd"} < set(benches), benches
+    assert {b["verdict"] for b in benches.values()} <= {"same", "slower", "faster"}, benches
+    assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches
+    assert {"a|b <i>&amp; `x`", "tab\tand ünïcode", "../../etc/passwd"} <= set(benches), benches
+
+
+@suite.test("no Valgrind, a program that it cannot run, no checkout, no room for the report")
+def check_unable():
+    need_tool()
+    r = loops()
+
+    def message(*words, cwd=r.path, **env):
+        done = subprocess.run([FIZEAU, "ci", "--no-wall", "--others", "0", *words], cwd=cwd, text=True,
+                              capture_output=True, env=dict(r.env, **env))
+        # Valgrind has words of its own for what it cannot run.
+        lines = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
+        assert done.returncode == 2 and len(lines) == 1, done
+        return lines[0]
+
+    tools = os.path.join(r.scratch.name, "bin")
+    os.mkdir(tools)
+    for name in ("git", "sh"):
+        os.symlink(shutil.which(name), os.path.join(tools, name))
+    assert "install the package valgrind" in message("--", "sh", "loops.sh", PATH=tools)
+    assert "no checkout" in message("--", "true", cwd=r.scratch.name)
+    assert "turns" in message("-o", "turns/report", "--", "sh", "loops.sh")
+    r.git("update-ref", "refs/notes/fizeau/taken", "HEAD")
+    assert "--save notes" in message("--save", "notes", "--", "sh", "loops.sh")
+    if shutil.which("cc") and os.uname().machine == "x86_64":
+        r.path.joinpath("new.c").write_text(
+            'int main(void) { __asm__(".byte 0x62,0xf1,0x7c,0x48,0x58,0xc0"); return 0; }\n')
+        subprocess.run(["cc", "-o", "new", "new.c"], cwd=r.path, check=True)
+        text = message("--base", "HEAD", "--", str(r.path / "new"))
+        assert "signal 4" in text and "Valgrind" in text, text
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,463 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Counting under Valgrind: the same numbers as callgrind, the same tree in every run, and Python
+functions with as many calls as they really had."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter
+
+suite = Suite()
+
+LIBRARY = os.path.join(os.path.dirname(FIZEAU), "valgrind", "lib")
+
+PROGRAM_C = r'''
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <valgrind/callgrind.h>
+
+static jmp_buf out;
+static volatile int sink;
+
+__attribute__((noinline)) static int leaf(int n) { sink += n; return n * 3; }
+__attribute__((noinline)) static int tail(int n) { return leaf(n + 1); }
+__attribute__((noinline)) static void jumps(int n)
+{
+	if (!n)
+		longjmp(out, 1);
+	jumps(n - 1);
+	sink++;
+}
+__attribute__((noinline)) static void handler(int s) { sink += leaf(s); }
+__attribute__((noinline)) static void allocates(int n) { free(realloc(malloc(n), 2 * n)); }
+
+static void work(int signals)
+{
+	for (int i = 0; i < 100; i++) {
+		tail(i);
+		if (!setjmp(out))
+			jumps(5);
+		allocates(10);
+	}
+	for (int i = 0; i < signals; i++)
+		raise(SIGUSR1);
+}
+
+int main(int argc, char **argv)
+{
+	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	int signals = argc > 1 ? atoi(argv[1]) : 7;
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	CALLGRIND_START_INSTRUMENTATION;
+	work(signals);
+	CALLGRIND_DUMP_STATS_AT("work");
+	CALLGRIND_STOP_INSTRUMENTATION;
+	access("/.fizeau/start/again", F_OK);
+	work(signals);
+	access("/.fizeau/stop/again", F_OK);
+	return 0;
+}
+'''
+
+PROGRAM_PY = '''
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+def gen(n):
+    for i in range(n): yield i
+def key(x): return -x
+def raiser():
+    raise ValueError
+def catcher():
+    try: raiser()
+    except ValueError: return 1
+class Thing:
+    def __init__(self): self.x = 1
+def main():
+    fib(12); sum(gen(50)); sorted([3, 1, 2], key=key)
+    for i in range(20): catcher(); Thing()
+main()
+'''
+# As the interpreter itself counts them: what sys.setprofile sees.
+CALLS = {"fib": 465, "key": 3, "raiser": 20, "catcher": 20, "Thing.__init__": 20, "main": 1}
+
+
+def run(*args, cwd=None):
+    result = subprocess.run([FIZEAU, *args], cwd=cwd, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def need_tool():
+    if not shutil.which("valgrind"):
+        raise Skip("valgrind is not installed")
+    if not os.path.isdir(LIBRARY):
+        raise Skip("the tool was not built: Valgrind has none for this processor")
+
+
+def compiled(folder, text=PROGRAM_C):
+    source = os.path.join(folder, "program.c")
+    program = os.path.join(folder, "program")
+    with open(source, "w") as file:
+        file.write(text)
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-g", "-o", program, source], check=True)
+    return program
+
+
+def totals(path, metric):
+    """{function: (self, total)} of a recording."""
+    text = run("replay", "--format", "json", "--metric", metric, "-o", "-", path).stdout
+    return {f["name"]: (f["self"], f["total"]) for f in json.loads(text)["functions"]}
+
+
+@suite.test("a C program: as many instructions as callgrind says")
+def check_callgrind():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder)
+        out = os.path.join(folder, "work.fz")
+        # Signals left out: callgrind leaves out what Valgrind itself executes to deliver them.
+        run("run", "--count", "-o", out, "--", program, "0")
+        folded = run("replay", "--collapsed", "-o", "-", out).stdout
+        ours = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()
+                   if "program.c:work:" in line and "again" not in line)
+        subprocess.run(["valgrind", "-q", "--tool=callgrind", "--toggle-collect=work",
+                        f"--callgrind-out-file={folder}/cg", program, "0"], check=True)
+        with open(f"{folder}/cg.1") as file:
+            theirs = int(re.search(r"^summary: (\d+)", file.read(), re.M)[1])
+        assert ours == theirs, (ours, theirs)
+        shown = run("show", out).stdout
+        assert re.search(r"^[\d,]+ instructions: ", shown, re.M) and "samples" not in shown, shown
+        return f"{ours} instructions"
+
+
+@suite.test("a C program: calls through tail jumps, longjmp, signals and the allocator")
+def check_calls():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder)
+        out = os.path.join(folder, "work.fz")
+        run("run", "--count", "-o", out, "--", program)
+        calls = {name: n for name, (n, _) in totals(out, "calls").items()}
+        for name, wanted in {"leaf": 2 * 107, "jumps": 2 * 600, "handler": 14,
+                             "malloc": 200, "realloc": 200}.items():
+            assert calls.get(name) == wanted, (name, calls.get(name), wanted)
+        bytes_ = {name: n for name, (n, _) in totals(out, "bytes").items()}
+        assert bytes_["malloc"] == 2000 and bytes_["realloc"] == 4000, bytes_
+        folded = run("replay", "--collapsed", "-o", "-", out).stdout
+        deepest = max(line.count("jumps:") for line in folded.splitlines())
+        assert deepest == 6, f"a tree that longjmp confused: {deepest} deep"
+
+
+@suite.test("a C program: the same tree in every run")
+def check_repeat():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder)
+        seen = set()
+        for i in range(3):
+            out = os.path.join(folder, "run.fz")
+            environment = dict(os.environ, FILLER="x" * (i * 500))
+            subprocess.run([FIZEAU, "run", "--count", "-o", out, "--", program], check=True,
+                           env=environment, capture_output=True)
+            seen.add(run("replay", "--collapsed", "-o", "-", out).stdout)
+        assert len(seen) == 1, "three runs, %d trees" % len(seen)
+
+
+@suite.test("cache misses with a fixed geometry, as callgrind counts them")
+def check_cache():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder)
+        out = os.path.join(folder, "cache.fz")
+        run("run", "--count", "--cache", "-o", out, "--", program)
+        result = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--I1=32768,8,64",
+             "--D1=32768,8,64", "--LL=8388608,16,64", f"--callgrind-out-file={folder}/cg",
+             program], capture_output=True, text=True, check=True)
+        assert "D1  misses" in result.stderr, result.stderr
+        misses = {metric: sum(n for n, _ in totals(out, metric).values())
+                  for metric in ("I1 misses", "D1 misses", "LL misses", "reads")}
+        # Ours are of the two marked parts, which begin with empty caches.
+        assert 0 < misses["LL misses"] <= misses["D1 misses"] + misses["I1 misses"], misses
+        assert misses["reads"] > misses["D1 misses"], misses
+
+
+def check_python(name):
+    need_tool()
+    python = find_interpreter(name)
+    command = python.command
+    if str(python.root) != "/":
+        # By its own loader and libraries, as a program of this root.
+        lib = python.root / "usr/lib/x86_64-linux-gnu"
+        command = [str(lib / "ld-linux-x86-64.so.2"), "--library-path", str(lib),
+                   str(python.root / "usr/bin" / f"python{name.split('-')[1]}")]
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "program.py")
+        with open(script, "w") as file:
+            file.write(PROGRAM_PY)
+        trees = []
+        # Once for each version; that runs are alike is shown on one of them, and on C.
+        for i in range(2 if name == "debian-3.11" else 1):
+            out = os.path.join(tempfile.gettempdir(), f"fizeau-count-{os.getpid()}.fz")
+            run("run", "--count", "-o", out, "--", *command, "-I", "-S", script)
+            calls = {n: c for n, (c, _) in totals(out, "calls").items()}
+            trees.append(run("replay", "--collapsed", "-o", "-", out).stdout)
+            os.unlink(out)
+        wrong = {n: calls.get(n) for n, wanted in CALLS.items() if calls.get(n) != wanted}
+        assert not wrong, wrong
+        assert len(set(trees)) == 1, "two runs, two trees"
+
+
+for name in EXPECTED:
+    if tuple(int(part) for part in name.split("-")[-1].split(".")) >= (3, 11):
+        suite.add(f"{name}: Python functions, with their calls", check_python, name)
+
+
+@suite.test("programs that fork and exec are counted, each for itself")
+def check_fork():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "sh.fz")
+        run("run", "--count", "-o", out, "--", "sh", "-c",
+            "/bin/true; /nonexistent 2>/dev/null; (echo a | cat) >/dev/null; exec /bin/true")
+        assert sum(n for n, _ in totals(out, "instructions").values()) > 300000
+        profile = json.loads(run("replay", "--format", "json", "-o", "-", out).stdout)
+        assert profile["samples"] > 1000, profile["samples"]
+
+
+@suite.test("compare --count finds what changed and nothing else")
+def check_compare():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        scripts = []
+        for n in (10, 12):
+            scripts.append(os.path.join(folder, f"fib{n}.py"))
+            with open(scripts[-1], "w") as file:
+                file.write(PROGRAM_PY.replace("fib(12)", f"fib({n})"))
+        python = "/usr/bin/python3 -I -S"
+        out = run("compare", "--count", "-n", "1", "--format", "json", "-o", "-",
+                  "--base", f"{python} {scripts[0]}", "--head", f"{python} {scripts[1]}",
+                  cwd=folder).stdout
+        functions = {f["name"]: f for f in json.loads(out)["functions"]}
+        assert functions["fib"]["self_verdict"] == "changed", functions["fib"]
+        assert functions["catcher"]["self_verdict"] == "unchanged", functions["catcher"]
+
+
+PLAIN_C = r'''
+#include <stdlib.h>
+static volatile int sink;
+__attribute__((noinline)) static void leaf(int n) { while (n--) sink++; }
+__attribute__((noinline)) static void left(int n) { leaf(n); }
+__attribute__((noinline)) static void right(int n) { leaf(n); leaf(2 * n); }
+__attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__attribute__((noinline)) static void work(void) { left(10); right(100); sink += fib(10); }
+int main(void) { work(); return 0; }
+'''
+
+
+@suite.test("callgrind stands in where the tool is not: the same totals, and said to be inexact")
+def check_stand_in():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder, PLAIN_C)
+        alone = shutil.copy(FIZEAU, folder)  # the tool is looked for beside it
+        ours, theirs = (os.path.join(folder, name) for name in ("ours.fz", "theirs.fz"))
+        run("run", "--count", "-o", ours, "--", program)
+        done = subprocess.run([alone, "run", "--count", "-o", theirs, "--", program],
+                              capture_output=True, text=True, check=True, timeout=120)
+        lines = [line for line in done.stderr.splitlines() if "warning" in line]
+        assert len(lines) == 1 and "callgrind" in lines[0] and "not built" in lines[0], done.stderr
+        a, b = totals(ours, "instructions"), totals(theirs, "instructions")
+        for name in ("work", "left", "right", "leaf", "fib"):
+            assert a[name] == b[name], (name, a[name], b[name])
+        folded = run("replay", "--collapsed", "-o", "-", theirs).stdout
+        assert re.search(r"work:\d+;[^;]*left:\d+;[^;]*leaf:", folded), folded[-2000:]
+        shown = run("replay", theirs).stdout
+        assert "the call tree is not" in " ".join(shown.split()), shown
+        again = run("run", "--count", "--callgrind", "-o", theirs, "--", program)
+        assert "warning" not in again.stderr, again.stderr  # it was asked for
+        done = subprocess.run([FIZEAU, "diff", ours, theirs], capture_output=True, text=True)
+        assert done.returncode == 2 and "instructions by callgrind" in done.stderr, done.stderr
+        done = subprocess.run([alone, "ci", "--", program], cwd=folder, capture_output=True,
+                              text=True)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@suite.test("callgrind stands in: Python functions through the perf trampoline")
+def check_stand_in_python():
+    need_tool()
+    for name in ("pyenv-3.12", "pyenv-3.13"):
+        try:
+            python = find_interpreter(name)
+            break
+        except Skip as reason:
+            missing = reason
+    else:
+        raise missing
+    with tempfile.TemporaryDirectory() as folder:
+        script, out = os.path.join(folder, "program.py"), os.path.join(folder, "out.fz")
+        with open(script, "w") as file:
+            file.write("def leaf(n): return n + 1\ndef work(n): return leaf(n)\nwork(3)\n")
+        run("run", "--count", "--callgrind", "-o", out, "--", *python.command, "-S", script)
+        folded = run("replay", "--collapsed", "-o", "-", out).stdout
+        assert re.search(r"program.py:work:\d+;.*program.py:leaf:", folded), "no Python functions"
+
+
+TROUBLE_C = r'''
+#include <signal.h>
+#include <unistd.h>
+#include <sys/wait.h>
+int main(int argc, char **argv)
+{
+	if (argc == 1) /* vpaddd zmm0, zmm0, zmm1 */
+		__asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1");
+	/* To oneself it would be Valgrind that ends the program, and not without writing. */
+	if (argc == 2 && fork() == 0)
+		kill(getppid(), SIGKILL);
+	wait(NULL);
+	return 0;
+}
+'''
+
+
+def check_trouble(wanted, *args, before=()):
+    """One line of ours says what was wrong; whatever was not counted is not written."""
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder, TROUBLE_C)
+        out = os.path.join(folder, "out.fz")
+        done = subprocess.run([*before, FIZEAU, "run", "--count", "-o", out, "--", program, *args],
+                              capture_output=True, text=True, timeout=120)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
+        assert done.returncode != 0 and wanted in done.stderr, done.stderr
+        # What is written to a file has a line that says where.
+        assert len([line for line in ours if "recorded to" not in line]) == 1, ours
+        left = [name for name in os.listdir(folder) if name.startswith("out.fz")]
+        assert left == (["out.fz"] if "warning" in ours[0] else []), left
+
+
+suite.add("an instruction that Valgrind does not know", check_trouble, "does not know (AVX-512)")
+suite.add("a program that is killed while it is counted", check_trouble, "the program was killed",
+          "killed")
+
+
+@suite.test("no room for what is counted")
+def check_full():
+    if os.geteuid() != 0:
+        raise Skip("a full disk can be made by root only")
+    with tempfile.TemporaryDirectory() as folder:
+        full = 'mount -t tmpfs -o size=8k none "$0" && TMPDIR=$0 && export TMPDIR && exec "$@"'
+        if subprocess.run(["unshare", "--mount", "sh", "-c", full, folder, "true"],
+                          capture_output=True).returncode:
+            raise Skip("no file system can be mounted here")
+        check_trouble("is the disk full?", "no", "trouble", before=["unshare", "--mount", "sh", "-c", full,
+                                                            folder])
+
+
+@suite.test("no Valgrind")
+def check_none():
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([FIZEAU, "run", "--count", "--", "/bin/true"], cwd=folder, text=True,
+                              capture_output=True, env={"PATH": folder})
+        assert done.returncode == 125 and "install the package valgrind" in done.stderr, done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+EXCEPTIONS_CPP = r'''
+#include <stdexcept>
+#include <string>
+#include <vector>
+struct guard { std::string name; ~guard() { name.clear(); } };
+static int fail(int n) { guard g{std::string(40, 'x')}; if (n % 3 == 0) throw std::runtime_error("no"); return n; }
+static int deep(int n, int at) { guard g{"at"}; return at ? deep(n, at - 1) + 1 : fail(n); }
+int main()
+{
+	std::vector<int> seen;
+	for (int i = 0; i < 90; i++) {
+		try { seen.push_back(deep(i, 4)); }
+		catch (const std::exception &) { seen.push_back(-1); }
+	}
+	return seen.size() != 90;
+}
+'''
+THREADS_C = r'''
+#include <pthread.h>
+static int sum;
+static void *work(void *arg)
+{
+	volatile int *p = arg;
+	for (int i = 0; i < 20000; i++)
+		*p += i;
+	return 0;
+}
+int main(void)
+{
+	/* Whether main has to wait for one depends on who comes first. */
+	for (int i = 0; i < 3; i++) {
+		pthread_t t;
+		pthread_create(&t, 0, work, &sum);
+		pthread_join(t, 0);
+	}
+	return 0;
+}
+'''
+
+
+def compile_with(folder, text, *command):
+    program = os.path.join(folder, "program")
+    if not shutil.which(command[0]):
+        raise Skip(f"{command[0]} is not installed")
+    subprocess.run([*command, "-o", program, "-"], input=text, text=True, check=True, cwd=folder)
+    return program
+
+
+def check_alike(make, function=""):
+    """The same tree, byte by byte, with an environment of another size and from another folder; at
+    least what is in a function."""
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = make(folder)
+        trees = set()
+        for size in (0, 700):
+            out = os.path.join(folder, "run.fz")
+            place = tempfile.mkdtemp(prefix="x" * (size // 10), dir=folder)
+            subprocess.run([FIZEAU, "run", "--count", "-o", out, "--", program], check=True,
+                           env=dict(os.environ, FILLER="x" * size), cwd=place,
+                           capture_output=True, timeout=120)
+            folded = run("replay", "--collapsed", "-o", "-", out).stdout
+            trees.add("\n".join(line for line in folded.splitlines() if function in line))
+        assert len(trees) == 1 and min(trees), f"two runs, {len(trees)} trees"
+
+
+RUST = """use std::collections::HashMap;
+fn main() {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for i in 0..500 { *seen.entry(format!("word{}", i % 37)).or_insert(0) += i; }
+    println!("{}", seen.len());
+}
+"""
+
+suite.add("C++ exceptions: the same tree in every run", check_alike,
+          lambda folder: compile_with(folder, EXCEPTIONS_CPP, "g++", "-O1", "-g", "-x", "c++"))
+suite.add("threads that do not meet: each has the same tree in every run", check_alike,
+          lambda folder: compile_with(folder, THREADS_C, "cc", "-O1", "-g", "-pthread", "-x", "c"),
+          ":work:")
+suite.add("Rust, with a random hash seed: the same tree in every run", check_alike,
+          lambda folder: compile_with(folder, RUST, "rustc", "-O", "-g", "--crate-name", "words"))
+
+if SANITIZED:
+    del suite.tests[2:]  # the tool is no other; what reads its files is in the first two
+
+if __name__ == "__main__":
+    suite.main()

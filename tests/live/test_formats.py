@@ -1,0 +1,720 @@
+#!/usr/bin/env python3
+"""Profiles of other tools: what Fizeau reads from them is what is in them.
+
+Each file is read a second time here, by Python's own json, marshal and re and by a few lines for
+protocol buffers and MOJO, and totals and the self cost of functions are compared. The files are
+those of the shared reference profiles where they are at hand, and ones that the tools make now:
+cProfile of every Python, node, perf, Valgrind. What is written is read back by the tool where it
+is here.
+"""
+
+import collections
+import gzip
+import json
+import marshal
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, find_interpreter
+
+SAMPLES = SHARED / "profiles" / "formats"
+SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-formats-"))
+suite = Suite()
+
+
+def sample(name):
+    path = SAMPLES / name
+    if not path.exists():
+        raise Skip("the shared reference profiles are not here")
+    return path
+
+
+def unpacked(path):
+    data = path.read_bytes()
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def replay(path, *options):
+    done = subprocess.run([FIZEAU, "replay", *options, str(path)], capture_output=True)
+    if done.returncode:
+        raise AssertionError(done.stderr.decode())
+    return done.stdout
+
+
+def report(path, metric=None):
+    return json.loads(replay(path, "--format", "json", "-o", "-",
+                             *(["--metric", metric] if metric else [])))
+
+
+def self_by_name(path, metric=None):
+    out = collections.Counter()
+    for f in report(path, metric)["functions"]:
+        if f["self"]:
+            out[f["name"]] += f["self"]
+    return out
+
+
+def same(got, expected, what):
+    if got != expected:
+        raise AssertionError(f"{what}: {got} instead of {expected}")
+
+
+def near(got, expected, what, slack=1):
+    if abs(got - expected) > slack:
+        raise AssertionError(f"{what}: {got} instead of {expected}")
+
+
+# ---- pprof ----
+
+def fields(data):
+    """(field, number or bytes) of a message, packed numbers as bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 0:
+            yield tag >> 3, varint()
+        elif tag & 7 == 2:
+            n = varint()
+            at += n
+            yield tag >> 3, data[at - n:at]
+        else:
+            n = {1: 8, 5: 4}[tag & 7]
+            at += n
+            yield tag >> 3, int.from_bytes(data[at - n:at], "little")
+
+
+def numbers(value):
+    if isinstance(value, int):
+        return [value]
+    out, value_so_far, shift = [], 0, 0
+    for byte in value:
+        value_so_far |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            out.append(value_so_far)
+            value_so_far = shift = 0
+    return out
+
+
+def signed(n):
+    return n - (1 << 64) if n >> 63 else n
+
+
+class Pprof:
+    """Types with their totals, and what the innermost functions cost."""
+
+    def __init__(self, data):
+        strings, types, samples, locations, functions = [], [], [], {}, {}
+        for field, value in fields(data):
+            if field == 1:
+                types.append(dict(fields(value)))
+            elif field == 2:
+                samples.append(list(fields(value)))
+            elif field == 4:
+                location = list(fields(value))
+                locations[dict(location)[1]] = [dict(fields(v)) for f, v in location if f == 4]
+            elif field == 5:
+                function = dict(fields(value))
+                functions[function[1]] = function.get(2, 0)
+            elif field == 6:
+                strings.append(value.decode())
+        self.types = [(strings[t.get(1, 0)], strings[t.get(2, 0)]) for t in types]
+        self.totals = [0] * len(types)
+        self.leaves = [collections.Counter() for _ in types]
+        for s in samples:
+            ids = [n for f, v in s if f == 1 for n in numbers(v)]
+            values = [signed(n) for f, v in s if f == 2 for n in numbers(v)]
+            lines = locations[ids[0]] if ids else []
+            leaf = strings[functions[lines[0][1]]] if lines else None
+            for i, value in enumerate(values):
+                self.totals[i] += value
+                self.leaves[i][leaf] += value
+
+
+NAMES = {("cpu", "nanoseconds"): "cpu", ("wall", "nanoseconds"): "wall",
+         ("sample", "count"): "samples", ("Wall time", "μs"): "wall"}
+SCALES = {"μs": 1000, "microseconds": 1000}
+
+
+def check_pprof(name):
+    path = sample(name)
+    truth = Pprof(unpacked(path))
+    for i, (kind, unit) in enumerate(truth.types):
+        metric = NAMES.get((kind, unit), kind)
+        scale = SCALES.get(unit, 1)
+        same(report(path, metric)["total"], truth.totals[i] * scale, f"total of {metric}")
+    last = truth.leaves[-1]
+    if None not in last and not any("." in leaf and leaf.startswith("go.shape") for leaf in last):
+        metric = NAMES.get(truth.types[-1], truth.types[-1][0])
+        scale = SCALES.get(truth.types[-1][1], 1)
+        same(sum(self_by_name(path, metric).values()), sum(last.values()) * scale, "sum of self")
+    again = SCRATCH / "again.pb.gz"
+    replay(path, "-o", str(again))
+    for i, (kind, unit) in enumerate(truth.types):
+        metric = NAMES.get((kind, unit), kind)
+        same(self_by_name(again, metric), self_by_name(path, metric), f"{metric} written and read")
+        written = Pprof(unpacked(again))
+        ours = [t for t, _ in written.types].index(metric)
+        same(written.totals[ours], truth.totals[i] * SCALES.get(unit, 1), f"{metric} written")
+
+
+for pprof in ("1644509272337470000", "alloc_space_delta", "fib", "labels", "profile-with-labels",
+              "profile1", "single-stack", "two-stacks", "no-python", "profile"):
+    suite.add(f"pprof: {pprof}", check_pprof, f"pprof/{pprof}.pb.gz")
+for other in ("pprof/simple.prof", "pprof/normal-cpu.stripped.pprof", "generated/go/cpu.pb.gz",
+              "generated/go/heap.pb.gz", "austin/austin.pprof"):
+    suite.add(f"pprof: {other}", check_pprof, other)
+
+
+# ---- speedscope ----
+
+UNITS = {"seconds": 1e9, "milliseconds": 1e6, "microseconds": 1e3, "nanoseconds": 1, "none": 1,
+         "bytes": 1}
+
+
+def speedscope_self(data):
+    document = json.loads(data)
+    names = [f["name"] for f in document["shared"]["frames"]]
+    out = collections.Counter()
+    for profile in document["profiles"]:
+        scale = UNITS[profile["unit"]]
+        if profile["type"] == "sampled":
+            for stack, weight in zip(profile["samples"], profile["weights"]):
+                if stack:
+                    out[names[stack[-1]]] += weight * scale
+            continue
+        stack, now = [], None
+        for event in profile["events"]:
+            if stack:
+                out[names[stack[-1]]] += (event["at"] - now) * scale
+            now = event["at"]
+            if event["type"] == "O":
+                stack.append(event["frame"])
+            else:
+                stack.pop()
+    return out
+
+
+def check_speedscope(path):
+    truth = {k: v for k, v in speedscope_self(unpacked(path)).items() if round(v)}
+    got = self_by_name(path)
+    same(set(got), set(truth), "functions")
+    for name, value in truth.items():
+        near(got[name], value, name, 1000)
+
+
+for name in ("speedscope/simple.speedscope.json", "speedscope/simple-sampled.speedscope.json",
+             "speedscope/simple-no-pretty-print.speedscope.json",
+             "generated/pyinstrument/pyi.speedscope.json"):
+    suite.add(f"speedscope: {name}", lambda name=name: check_speedscope(sample(name)))
+
+
+# ---- cpuprofile ----
+
+def cpuprofile_self(document):
+    names = {n["id"]: n["callFrame"]["functionName"] or "(anonymous)" for n in document["nodes"]}
+    now, stamps = document["startTime"], []
+    for node, delta in zip(document["samples"], document["timeDeltas"]):
+        now += delta
+        stamps.append((now, node))
+    stamps.sort(key=lambda s: s[0])
+    out = collections.Counter()
+    for (at, node), (until, _) in zip(stamps, stamps[1:] + [(document["endTime"], 0)]):
+        if names[node] != "(root)":
+            out[names[node]] += max(until - at, 0) * 1000
+    return +out
+
+
+def check_cpuprofile(path):
+    got = +collections.Counter(self_by_name(path, "wall"))
+    same(got, cpuprofile_self(json.loads(unpacked(path))), "self by function")
+
+
+for name in ("cpuprofile/simple.cpuprofile", "generated/node/node24.cpuprofile",
+             "firefox/hello.cjs-20231120T211435.cpuprofile"):
+    suite.add(f"cpuprofile: {name}", lambda name=name: check_cpuprofile(sample(name)))
+
+
+@suite.test("cpuprofile: node makes one now")
+def node_profile():
+    if not shutil.which("node"):
+        raise Skip("node is not here")
+    script = SCRATCH / "fibo.js"
+    script.write_text("function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
+                      "const end = Date.now() + 300; while (Date.now() < end) fib(20);\n")
+    subprocess.run(["node", "--cpu-prof", f"--cpu-prof-dir={SCRATCH}", str(script)], check=True)
+    (path,) = SCRATCH.glob("CPU.*.cpuprofile")
+    check_cpuprofile(path)
+    shares = self_by_name(path, "wall")
+    if shares["fib"] < sum(shares.values()) / 3:
+        raise AssertionError(f"fib is not where the time went: {shares}")
+
+
+@suite.test("cpuprofile: the heap")
+def heap_profile():
+    path = sample("cpuprofile/Heap-20181003T105432.heapprofile")
+
+    def total(node):
+        return node["selfSize"] + sum(map(total, node["children"]))
+    same(report(path)["total"], total(json.loads(path.read_text())["head"]), "bytes")
+
+
+# ---- callgrind ----
+
+def check_callgrind(path, data):
+    events = re.search(rb"^events: (.*)$", data, re.M)[1].decode().split()
+    totals = list(map(int, re.findall(rb"^totals: (.*)$", data, re.M)[-1].split()))
+    for event, total in zip(events, totals):
+        metric = "instructions" if event == "Ir" else event
+        same(report(path, metric)["total"], total, event)
+
+
+for name in ("cg.out", "cg.instr.out", "cg.cyc.out"):
+    suite.add(f"callgrind: {name}", lambda name=name: check_callgrind(
+        sample(f"generated/callgrind/{name}"),
+        sample(f"generated/callgrind/{name}").read_bytes()))
+
+
+@suite.test("callgrind: small files")
+def small_callgrind():
+    for name, total in (("example", 820), ("name-compression", 820),
+                        ("subposition-compression", 820), ("cfn-reset", 40)):
+        same(report(sample(f"callgrind/callgrind.{name}.log"))["total"], total, name)
+    same(self_by_name(sample("callgrind/callgrind.example.log")),
+         {"main": 20, "func1": 100, "func2": 700}, "self")
+
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+static volatile int sink;
+__attribute__((noinline)) static void spin(int n) { for (int i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) static void one(void) { spin(30000); }
+__attribute__((noinline)) static void two(void) { spin(10000); spin(20000); }
+__attribute__((noinline)) static int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 3;
+	for (int i = 0; i < rounds; i++) { one(); two(); sink += fact(20); }
+	return 0;
+}
+"""
+
+
+def program():
+    path = SCRATCH / "spin"
+    if not path.exists():
+        (SCRATCH / "spin.c").write_text(PROGRAM)
+        subprocess.run(["cc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-inline",
+                        "-fno-optimize-sibling-calls", "-o", path, SCRATCH / "spin.c"], check=True)
+    return path
+
+
+@suite.test("callgrind: Valgrind makes one now")
+def valgrind_now():
+    if not shutil.which("valgrind"):
+        raise Skip("Valgrind is not here")
+    out = SCRATCH / "callgrind.out"
+    subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}",
+                    program()], check=True, capture_output=True)
+    check_callgrind(out, out.read_bytes())
+    text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", out], check=True,
+                          capture_output=True, text=True).stdout
+    told = dict((m[2], int(m[1].replace(",", ""))) for m in re.finditer(
+        r"^ *([\d,]+) (?:\([ \d.]+%\) *)?\S*spin\.c:(\w+)", text, re.M))
+    ours = self_by_name(out)
+    for name in ("spin", "one", "two", "main"):
+        same(ours[name], told[name], name)
+    nodes = report(out)["nodes"]
+    paths = collections.Counter()
+    for n in nodes:
+        if n["name"] == "spin":
+            paths[nodes[n["parent"]]["name"]] += n["total"]
+    near(paths["one"] / max(paths["two"], 1), 1, "spin below its two callers", 0.01)
+    again = SCRATCH / "again.callgrind"
+    replay(out, "-o", str(again))
+    written = self_by_name(again)
+    same(written, ours, "written and read")
+    told_again = subprocess.run(["callgrind_annotate", again], capture_output=True, text=True)
+    same(told_again.returncode, 0, told_again.stderr)
+    total = f"{sum(ours.values()):,}"
+    if total not in told_again.stdout:
+        raise AssertionError("callgrind_annotate reads another total")
+
+
+# ---- perf ----
+
+HEADER = re.compile(rb"^\S.*?\s+\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:(\d+)\s+)?(\S+?):\s*$",
+                    re.M)
+
+
+def check_perf(path):
+    data = unpacked(path)
+    data = re.sub(rb"^#.*\n", b"", data, flags=re.M)
+    found = HEADER.findall(data)
+    if not found:
+        raise AssertionError("the test sees no header")
+    same(report(path, "samples")["total"], len(found), "samples")
+    first = found[0][1]
+    periods = sum(int(p) for p, event in found if p and event == first)
+    if periods:
+        same(report(path)["total"], periods, first.decode())
+
+
+for name in ("perf-script/simple-with-header.linux-perf.txt", "perf-script/perf-dd-stacks-01.txt",
+             "perf-script/simple-with-pid.linux-perf.txt", "perf-script/one-sample.linux-perf.txt",
+             "perf-script/perf-funcab-cmd-01.txt", "perf-script/perf-cycles-instructions-01.txt",
+             "generated/perf/perf-fp.script.txt", "generated/perf/perf-fp.fields.script.txt",
+             "generated/perf/perf-py.script.txt", "firefox/graphviz.perf.gz",
+             "firefox/gzip.perf.gz", "firefox/simple-perf.txt.gz"):
+    suite.add(f"perf script: {name}", lambda name=name: check_perf(sample(name)))
+
+
+@suite.test("perf script: stacks as FlameGraph collapses them")
+def perf_stacks():
+    # (Of files that do not end in an empty line it forgets the last sample.)
+    for name, metric in (("perf-funcab-cmd-01", "samples"),
+                         ("perf-cycles-instructions-01", "instructions")):
+        truth = collections.Counter()
+        for line in sample(f"perf-script/{name}-collapsed-all.txt").read_text().splitlines():
+            stack, value = line.rsplit(" ", 1)
+            truth[re.sub(r"_\[\w\]", "", stack).split(";")[-1]] += int(value)
+        same(self_by_name(sample(f"perf-script/{name}.txt"), metric), truth, name)
+
+
+@suite.test("perf script: perf makes one now")
+def perf_now():
+    if not shutil.which("perf"):
+        raise Skip("perf is not here")
+    data = SCRATCH / "perf.data"
+    done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g", "-o",
+                           data, program(), "600"], capture_output=True, text=True)
+    if done.returncode:
+        raise Skip("perf may not record here")
+    path = SCRATCH / "perf.txt"
+    path.write_bytes(subprocess.run(["perf", "script", "-i", data], check=True,
+                                    capture_output=True).stdout)
+    check_perf(path)
+    shares = self_by_name(path)
+    if shares["spin"] < 0.8 * sum(shares.values()):
+        raise AssertionError(f"spin is not where the time went: {shares}")
+
+
+# ---- pstats ----
+
+def pstats_self(table):
+    out = collections.Counter()
+    for key, row in table.items():
+        if key != ("__sampled__",):
+            out[key[2]] += row[2] * 1e9
+    return out
+
+
+def check_pstats(path):
+    table = marshal.loads(path.read_bytes())
+    truth, got = pstats_self(table), self_by_name(path, "wall")
+    near(report(path)["total"], sum(truth.values()), "total", 2 * len(table) + 2)
+    # Names are shown without what only an implementation knows, so only sums of equal ones count.
+    for name in set(truth) & set(got):
+        near(got[name], truth[name], name, len(table) + 2)
+    if len(set(truth) & set(got)) < len(got) * 0.9:
+        raise AssertionError("most functions have another name")
+
+
+for name in ("generated/pstats/cprofile-py314.pstats", "pstats/cprofile-cycle.pstats",
+             "tachyon/w1.pstats", "tachyon/w2.pstats"):
+    suite.add(f"pstats: {name}", lambda name=name: check_pstats(sample(name)))
+
+PYTHON = """
+import cProfile
+def leaf(n): return sum(i * i for i in range(n))
+def one(): return leaf(20000)
+def two(): return leaf(10000) + leaf(30000)
+def down(n): return leaf(50) if n == 0 else down(n - 1)
+def main():
+    for _ in range(3): one(); two(); down(30)
+profile = cProfile.Profile()
+profile.runcall(main)
+import sys, marshal
+profile.create_stats()
+sys.stdout.buffer.write(marshal.dumps(profile.stats))
+"""
+
+
+def cprofile(version):
+    interpreter = find_interpreter(version)
+    path = SCRATCH / f"{version}.pstats"
+    path.write_bytes(subprocess.run([*interpreter.command, "-c", PYTHON], check=True,
+                                    capture_output=True).stdout)
+    check_pstats(path)
+    names = {n["name"] for n in report(path)["nodes"]}
+    if not {"main", "one", "two", "leaf", "down"} <= names:
+        raise AssertionError(f"functions are missing: {names}")
+
+
+for version in EXPECTED:
+    suite.add(f"pstats: cProfile of {version}", cprofile, version)
+
+
+# ---- Firefox ----
+
+def column(table, name):
+    if "schema" in table:
+        at = table["schema"][name]
+        return [row[at] if at < len(row) else None for row in table["data"]]
+    return table.get(name)
+
+
+def gecko_samples(document):
+    total = 0
+    for process in [document, *document.get("processes", [])]:
+        for thread in process["threads"]:
+            if isinstance(thread, str):  # Firefox of 2016: another process, as text inside JSON
+                continue
+            table = thread["samples"]
+            weights = None if "schema" in table else table.get("weight")
+            total += sum(weights) if weights else len(column(table, "stack"))
+    return total
+
+
+for name in ("firefox/argument-values.json", "firefox/gecko-1.json", "firefox/gecko-2.json",
+             "firefox/processed-1.json", "firefox/processed-2.json", "firefox/unsymbolicated.json",
+             "generated/samply/samply-py.json.gz", "generated/samply/samply.json.gz",
+             "generated/samply/samply-sym.json.gz", "tachyon/w1.gecko.json",
+             "tachyon/w2.gecko.json"):
+    suite.add(f"gecko: {name}", lambda name=name: same(
+        report(sample(name), "samples")["total"],
+        gecko_samples(json.loads(unpacked(sample(name)))), "samples"))
+
+
+@suite.test("gecko: the same as CPython's binary recording")
+def gecko_equals_bin():
+    for run in ("w1", "w2"):
+        gecko = self_by_name(sample(f"tachyon/{run}.gecko.json"), "samples")
+        same(sum(gecko.values()), report(sample(f"tachyon/{run}.bin"))["samples"], run)
+        folded = collections.Counter()
+        for line in replay(sample(f"tachyon/{run}.bin"), "--format", "folded", "-o",
+                           "-").decode().splitlines():
+            stack, value = line.rsplit(" ", 1)
+            folded[stack.split(";")[-1]] += int(value)
+        same(gecko, folded, f"{run}: self by function")
+
+
+# ---- trace events ----
+
+@suite.test("trace events: calls")
+def trace_calls():
+    for name, truth in {
+            "matching-x": {"alpha": 8000, "beta": 1000, "gamma": 1000},
+            "end-non-top-of-stack": {"A": 1000, "B": 9000, "Z": 1000},
+            "simple-object": {"alpha": 2000, "beta": 12000},
+            "simple-partial": {"alpha": 2000, "beta": 7000, "gamma": 5000},
+            "too-many-end-events": {"alpha": 2000, "beta": 12000},
+            "x-events-matching-end": {"alpha": 12000, "beta": 4000, "gamma": 4000}}.items():
+        same(self_by_name(sample(f"trace-event/{name}.json")), truth, name)
+
+
+@suite.test("trace events: samples beside them and CPU profiles")
+def trace_samples():
+    document = json.loads(sample("trace-event/simple-with-samples.json").read_text())
+    stamps = [int(s["ts"]) for s in document["samples"]]
+    same(report(sample("trace-event/simple-with-samples.json"))["total"],
+         (max(stamps) - min(stamps)) * 1000, "time")
+    events = json.loads(sample("trace-event/simple.json").read_text())
+    chunks = [e["args"]["data"] for e in events if e["name"] == "ProfileChunk"]
+    same(report(sample("trace-event/simple.json"), "samples")["total"],
+         sum(len(c["cpuProfile"].get("samples", [])) for c in chunks if "cpuProfile" in c),
+         "samples")
+
+
+@suite.test("trace events: a long file takes little memory")
+def trace_memory():
+    path = SCRATCH / "long.json"
+    with open(path, "w") as out:
+        out.write('{"traceEvents": [\n')
+        for i in range(300000):
+            out.write('{"ph": "X", "name": "f%d (m.py:%d)", "pid": 1, "tid": 2, "ts": %d, '
+                      '"dur": 9, "args": {"a": [1, 2, 3], "b": "some text"}},\n'
+                      % (i % 50, i % 50 + 1, i * 10))
+        out.write(']}\n')
+    before = path.stat().st_size
+    done = subprocess.run(["python3", "-c",
+                           "import resource, subprocess, sys; subprocess.run(sys.argv[1:], "
+                           "check=True, stdout=subprocess.DEVNULL); print(resource.getrusage("
+                           "resource.RUSAGE_CHILDREN).ru_maxrss)", FIZEAU, "replay", path],
+                          check=True, capture_output=True, text=True)
+    if "FZ_SANITIZED" not in os.environ and int(done.stdout) * 1024 > 3 * before:
+        raise AssertionError(f"{before} bytes took {done.stdout.strip()} KiB of memory")
+    same(report(path)["total"], 300000 * 9000, "time")
+
+
+# ---- MOJO ----
+
+def mojo_total(data):
+    """Microseconds of all samples, by a second reader."""
+    at = 3
+
+    def number():
+        nonlocal at
+        byte = data[at]
+        at += 1
+        value, shift, negative = byte & 63, 6, byte & 64
+        while byte & 128:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+        return -value if negative else value
+
+    def text():
+        nonlocal at
+        end = data.index(b"\0", at)
+        out, at = data[at:end], end + 1
+        return out
+
+    version, total = number(), 0
+    shapes = {1: "tt", 2: "nnt" if version >= 3 else "nt", 3: "nnnn" + "nnn" * (version >= 2),
+              4: "", 5: "n", 6: "t", 7: "", 8: "", 9: "n", 10: "n", 11: "nt", 12: "n", 13: "",
+              14: "nn", 15: "nn"}
+    while at < len(data):
+        code = data[at]
+        at += 1
+        got = [number() if kind == "n" else text() for kind in shapes[code]]
+        if code == 9:
+            total += got[0]
+    return total
+
+
+for name in ("test", "mp", "repeat", "austinp.resolved"):
+    suite.add(f"mojo: {name}", lambda name=name: same(
+        report(sample(f"austin/{name}.mojo"))["total"],
+        mojo_total(sample(f"austin/{name}.mojo").read_bytes()) * 1000, "time"))
+
+
+@suite.test("mojo: the same as austin's text")
+def mojo_equals_text():
+    def folded(name):
+        return sorted(replay(sample(f"austin/{name}"), "--collapsed", "-o", "-").splitlines())
+    same(folded("repeat.mojo"), folded("repeat.austin"), "folded stacks")
+
+
+# ---- OTLP ----
+
+@suite.test("otlp: values, times alone, inlined functions, addresses")
+def otlp():
+    path = SOURCE / "tests" / "fuzz" / "corpus" / "otlp" / "all"
+    same(self_by_name(path), {"libc.so.6+0x1234": 100, "leaf": 2}, "self")
+    same(replay(path, "--collapsed", "-o", "-").splitlines()[0],
+         b"app.py:main:5;app.py:leaf:7 2", "a stack")
+    # Without stacks in the dictionary it is of an older version.
+    resources, dictionary = [value for _, value in fields(path.read_bytes())]
+    older = SCRATCH / "older.otlp"
+    kept = b"".join(bytes([field << 3 | 2, len(value)]) + value
+                    for field, value in fields(dictionary) if field != 7)
+    older.write_bytes(b"\x0a" + bytes([len(resources)]) + resources +
+                      b"\x12" + bytes([len(kept) & 127 | 128, len(kept) >> 7]) + kept)
+    done = subprocess.run([FIZEAU, "replay", older], capture_output=True, text=True)
+    if done.returncode != 2 or "a version of OTLP profiles that cannot be read" not in done.stderr:
+        raise AssertionError(done.stderr)
+
+
+# The same as the protocol buffer of the test above.
+OTLP_JSON = {
+    "resourceProfiles": [{"resource": {"attributes": []}, "scopeProfiles": [{"profiles": [{
+        "sampleType": {"typeStrindex": 1, "unitStrindex": 2},
+        "samples": [
+            {"stackIndex": 1, "attributeIndices": [1], "values": ["70", 30]},
+            {"stackIndex": 2, "timestampsUnixNano": ["5", "9"]}],
+        "durationNano": "1000", "periodType": {"typeStrindex": 1, "unitStrindex": 2},
+        "period": "10"}]}]}],
+    "dictionary": {
+        "mappingTable": [{}, {"memoryStart": "4096", "filenameStrindex": 6}],
+        "locationTable": [{}, {"lines": [{"functionIndex": 2, "line": "7", "column": 3},
+                                         {"functionIndex": 1, "line": "5"}]},
+                          {"mappingIndex": 1, "address": "4660"}],
+        "functionTable": [{}, {"nameStrindex": 3, "filenameStrindex": 4, "startLine": "2"},
+                          {"nameStrindex": 5, "filenameStrindex": 4}],
+        "stringTable": ["", "cpu", "nanoseconds", "main", "app.py", "leaf", "/lib/libc.so.6",
+                        "thread.name"],
+        "attributeTable": [{}, {"keyStrindex": 7, "value": {"stringValue": "worker"}}],
+        "stackTable": [{}, {"locationIndices": [2, 1]}, {"locationIndices": [1]}]}}
+
+
+@suite.test("otlp: JSON is the same, and refused when it is another version")
+def otlp_json():
+    path, other = SCRATCH / "otlp.json", dict(OTLP_JSON)
+    other["dictionary"] = {k: v for k, v in OTLP_JSON["dictionary"].items() if k != "stackTable"}
+    for text in (json.dumps(OTLP_JSON), json.dumps(dict(reversed(OTLP_JSON.items())), indent=2)):
+        path.write_text(text)
+        for form in ("--collapsed", "--format=json"):
+            binary = SOURCE / "tests" / "fuzz" / "corpus" / "otlp" / "all"
+            same(replay(path, form, "-o", "-").replace(b"otlp.json", b"all"),
+                 replay(binary, form, "-o", "-"), form)
+    path.write_text(json.dumps(other))
+    done = subprocess.run([FIZEAU, "replay", path], capture_output=True, text=True)
+    assert done.returncode == 2 and "a version of OTLP profiles that cannot" in done.stderr, done
+
+
+# ---- any with any ----
+
+@suite.test("what one tool wrote compares with what another one did")
+def any_with_any():
+    for base, head in (("tachyon/w1.bin", "tachyon/w2.gecko.json"),
+                       ("generated/node/node24.cpuprofile", "trace-event/simple.json"),
+                       ("pprof/fib.pb.gz", "generated/perf/perf-fp.script.txt"),
+                       ("generated/callgrind/cg.out", "generated/callgrind/cg.cyc.out"),
+                       ("austin/repeat.mojo", "austin/repeat.austin"),
+                       ("generated/pstats/cprofile-py314.pstats", "tachyon/w1.pstats"),
+                       ("generated/pstats/cprofile-py314.pstats",
+                        "generated/perf/perf-py.script.txt"),
+                       ("austin/repeat.mojo", "generated/pyinstrument/pyi.speedscope.json")):
+        done = subprocess.run([FIZEAU, "diff", "--force", sample(base), sample(head)],
+                              capture_output=True, text=True)
+        same(done.returncode, 0, f"{base} with {head}: {done.stderr}")
+
+
+@suite.test("speedscope and cpuprofile: written and read back")
+def written():
+    source = SOURCE / "tests" / "data" / "tachyon-diff" / "base.bin"
+    truth = self_by_name(source)
+    for suffix in ("speedscope.json", "cpuprofile", "pb.gz", "callgrind"):
+        path = SCRATCH / f"written.{suffix}"
+        replay(source, "-o", str(path))
+        got = self_by_name(path, "wall")
+        same(sum(got.values()), sum(truth.values()), f"total in {suffix}")
+        same(got, truth, suffix)
+    check_speedscope(SCRATCH / "written.speedscope.json")
+    check_cpuprofile(SCRATCH / "written.cpuprofile")
+    annotated = json.loads((SCRATCH / "written.cpuprofile").read_text())
+    places, linked = annotated["$vscode"]["locations"], 0
+    for node in annotated["nodes"]:
+        for tick in node.get("positionTicks", []):
+            for place in places[tick["startLocationId"]]["locations"]:
+                same(place["lineNumber"], tick["line"], "line of a tick")
+                linked += 1
+                if not place["source"]["path"].endswith(".py"):
+                    raise AssertionError(f"no source: {place}")
+    if not linked:
+        raise AssertionError("no line is linked to its source")
+
+
+try:
+    suite.main()
+finally:
+    shutil.rmtree(SCRATCH, ignore_errors=True)

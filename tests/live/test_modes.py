@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Modes: which samples are kept, and what each says about its thread, on every interpreter.
+
+The truth is the program's own: it times its sections (modes_target.py), and what a section does is
+known. A mode must hold the sections that belong to it, each with its time, and nothing else.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from livelib import EXPECTED, SANITIZED, SOURCE, Suite, find_interpreter, fizeau, forky_command
+
+TARGET = SOURCE / "tests" / "live" / "modes_target.py"
+
+GIL = {"compute", "handling", "gen_in_handler", "handler_in_gen", "handler_of_caller",
+       "after_handler", "finally_clause"}
+CPU = GIL | {"nogil"}
+EXCEPTION = {"handling", "handling_sleep", "gen_in_handler", "handler_in_gen", "handler_of_caller",
+             "finally_clause"}
+SECTIONS = CPU | EXCEPTION | {"sleeping"}
+WANTED = {"wall": SECTIONS, "cpu": CPU, "gil": GIL, "exception": EXCEPTION}
+
+# Of the mode's time: samples of sections that do not belong to it, and missing or too many samples
+# of those that do.
+STRAY, OFF = 0.02, 0.12
+if SANITIZED:
+    STRAY, OFF = 0.05, 0.3
+TURN = 0.03  # modes_target.TIME
+
+suite = Suite()
+
+
+def run_target(python, folder, *options, seconds=0.9):
+    """(the program's own times, path of the recording)."""
+    script = shutil.copy(TARGET, pathlib.Path(folder, "target.py"))
+    recording = pathlib.Path(folder, "x.fz")
+    done = fizeau("run", *options, "-o", recording, "--", *python.command, python.path(script),
+                  seconds)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), recording
+
+
+def callees(recording, *options):
+    """({section: seconds}, the report) of a recording, by the function that main() called."""
+    done = fizeau("replay", recording, *options, "--format", "json", "-o", "-")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    each = 1e9 if report["unit"] == "ns" else 1e3
+    nodes, found = report["nodes"], {}
+    for node in nodes:
+        above = nodes[node["parent"]]["name"] if node["parent"] >= 0 else ""
+        if above == "main" and node["name"] in SECTIONS:
+            found[node["name"]] = found.get(node["name"], 0) + node["total"] / each
+    return found, report
+
+
+def kept_waiting(name, truth):
+    """Seconds that a section could have run but was not let: on a crowded machine it may have been
+    put aside in the moment in which it held the GIL, and then holds it as long."""
+    wall, cpu, turns = truth[name]
+    return max(0, wall - cpu - (turns * TURN if "sleep" in name else 0))
+
+
+def judge(mode, found, truth, scale=1.0):
+    """The sections of a mode, each with its time, and nothing else; a note about how near."""
+    clock = 1 if mode == "cpu" else 0
+    wanted = WANTED[mode]
+    all_true = sum(truth[name][clock] for name in wanted)
+    stray = {name: v for name, v in found.items() if name not in wanted}
+    most = STRAY * all_true
+    if mode == "gil":
+        most += sum(kept_waiting(name, truth) for name in truth if name not in wanted) / 2
+    assert sum(stray.values()) <= most * scale, (mode, stray, most, truth)
+    # Of what was hardly let run there are too few samples for a share of them to mean much.
+    off, worst = max((abs(found.get(name, 0) / scale - truth[name][clock]) /
+                      max(truth[name][clock], truth[name][2] * TURN / 2), name) for name in wanted)
+    assert off <= OFF, (mode, worst, found.get(worst), truth[worst], found)
+    return (f"{mode}: stray {100 * sum(stray.values()) / all_true:.1f} % of at most "
+            f"{100 * most / all_true:.1f} %, {worst} off {100 * off:.0f} %")
+
+
+def check_mode(name, mode):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        truth, recording = run_target(python, folder, "--mode", mode)
+        found, report = callees(recording)
+        assert report["facts"]["mode"] == mode, report["facts"]
+        assert report["metric"] == ("cpu" if mode == "cpu" else "wall"), report["metric"]
+        return judge(mode, found, truth)
+
+
+def check_replay(name):
+    """A recording of all samples, from which each mode is picked out afterwards; also as .bin."""
+    python = find_interpreter(name)
+    notes = []
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        truth, recording = run_target(python, folder)
+        binary = recording.with_suffix(".bin")
+        assert fizeau("replay", recording, "-o", binary).returncode == 0
+        for mode in ("wall", "cpu", "gil", "exception"):
+            found, _ = callees(recording, "--mode", mode)
+            notes.append(judge(mode, found, truth))
+            again, _ = callees(binary, "--mode", mode)
+            for section, value in found.items():
+                assert abs(again[section] - value) <= 0.002 + 0.02 * value, (mode, section)
+        # Shares of all samples
+        _, report = callees(recording)
+        states, all_wall = report["states"], report["total"] / 1e9
+        for key, mode in (("gil", "gil"), ("cpu", "cpu"), ("exception", "exception")):
+            least = sum(truth[s][mode == "cpu"] for s in WANTED[mode])
+            share = states[key] / states["samples"]
+            assert share >= (least / all_wall) * (1 - OFF), (key, share, least, all_wall)
+        assert states["threads"][0]["gil"] == states["gil"], states
+    return "; ".join(notes)
+
+
+# Recording picks samples as replaying does, so a few versions show that it does.
+for interpreter in EXPECTED:
+    for each_mode in ("cpu", "gil", "exception"):
+        if interpreter in ("pyenv-3.8", "debian-3.11", "forky-3.15"):
+            suite.add(f"{interpreter}: --mode {each_mode}", check_mode, interpreter, each_mode)
+    suite.add(f"{interpreter}: modes picked out of a recording", check_replay, interpreter)
+
+
+# ---- a thread that could run but is not let ----
+
+CROWDED = """\
+import os, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+for i in range(2):
+    if os.fork() == 0:
+        end = time.time() + 1.5
+        while time.time() < end: pass
+        os._exit(0)
+end = time.time() + 1.2
+while time.time() < end: pass
+print(time.process_time(), flush=True)
+"""
+
+
+@suite.test("a thread that waits for its turn on a crowded CPU is not on it")
+def crowded():
+    python = find_interpreter("debian-3.11")
+    with python.scratch() as folder:
+        script = pathlib.Path(folder, "target.py")
+        script.write_text(CROWDED, encoding="utf-8")
+        recording = pathlib.Path(folder, "x.fz")
+        done = fizeau("run", "-o", recording, "--", *python.command, script)
+        true = float(done.stdout)
+        found = {}
+        for mode in ("wall", "cpu"):
+            out = fizeau("replay", recording, "--mode", mode, "--format", "json", "-o", "-")
+            found[mode] = json.loads(out.stdout)["total"] / 1e9
+        assert found["wall"] > 1.1, found
+        assert abs(found["cpu"] - true) < 0.15 * true + 0.02, (found, true)
+        return f"{true:.2f} s of CPU, {found['cpu']:.2f} s seen, of {found['wall']:.2f} s"
+
+
+# ---- threads ----
+
+THREADS = """\
+import hashlib, threading, time
+ready = threading.Barrier(4)
+blob = b"x" * 1000000
+used = {}
+def busy():
+    ready.wait()
+    end, start = time.time() + 1.2, time.thread_time()
+    while time.time() < end: pass
+    used["busy) (b"] = time.thread_time() - start
+def outside():
+    ready.wait()
+    end, start = time.time() + 1.2, time.thread_time()
+    while time.time() < end: hashlib.sha256(blob)
+    used["out) S side"] = time.thread_time() - start
+def idle():
+    ready.wait()
+    time.sleep(1.2)
+started = [threading.Thread(target=f, name=n)
+           for f, n in ((busy, "busy) (b"), (outside, "out) S side"), (idle, "i d l e"))]
+for t in started: t.start()
+ready.wait()
+for t in started: t.join()
+import json
+print(json.dumps(used))
+"""
+
+
+def check_threads(name):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        script = pathlib.Path(folder, "target.py")
+        script.write_text(THREADS, encoding="utf-8")
+        recording = pathlib.Path(folder, "x.fz")
+        done = fizeau("run", "-a", "-o", recording, "--", *python.command, python.path(script))
+        true = json.loads(done.stdout)
+        report = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+        share = {t["name"]: {k: t[k] / t["samples"] for k in ("gil", "cpu")}
+                 for t in report["states"]["threads"]}
+        assert {"busy) (b", "out) S side", "i d l e"} <= set(share), list(share)
+        # Of the time that they really ran: who is put aside while he holds the GIL goes on holding.
+        done = fizeau("replay", recording, "--mode", "cpu", "--format", "json", "-o", "-")
+        ran = {t["name"]: t["gil"] / max(t["samples"], 1)
+               for t in json.loads(done.stdout)["states"]["threads"]}
+        assert ran["busy) (b"] > 0.8 and ran["out) S side"] < 0.2, ran
+        for thread, seconds in true.items():
+            assert abs(share[thread]["cpu"] * 1.2 - seconds) < 0.06 + 0.1 * seconds, (share, true)
+        assert share["i d l e"]["gil"] < 0.02 and share["i d l e"]["cpu"] < 0.02, share
+        whole = report["states"]
+        assert whole["gil"] == sum(t["gil"] for t in whole["threads"])
+        table = fizeau("replay", recording).stdout
+        assert re.search(r"GIL .*CPU.* thread\n", table) and "busy) (b" in table, table
+        return f"holding the GIL: {100 * ran['busy) (b']:.0f} %, {100 * ran['out) S side']:.0f} %"
+
+
+for interpreter in EXPECTED:
+    suite.add(f"{interpreter}: states of each thread, by whatever name", check_threads, interpreter)
+
+
+# ---- markers ----
+
+MARKERS = """\
+import gc, time
+def spin(seconds=0.02):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end: pass
+def key(x):
+    spin()
+    return x
+def through_sorted(): sorted([2, 1], key=key)
+def through_map(): list(map(key, [1]))
+def plain(): key(1)
+def callback(phase, info):
+    if phase == "stop": spin()
+def collect(): gc.collect()
+class Node: pass
+keep = [Node() for i in range(300000)]
+for node in keep: node.me = node
+gc.disable()
+gc.callbacks.append(callback)
+def main():
+    end = time.perf_counter() + 0.7
+    while time.perf_counter() < end:
+        through_sorted(); through_map(); plain(); collect()
+main()
+"""
+
+
+def marked_paths(python, folder, *options):
+    """({path below main(): its part}, the report)."""
+    script = pathlib.Path(folder, "target.py")
+    script.write_text(MARKERS, encoding="utf-8")
+    recording = pathlib.Path(folder, "x.fz")
+    fizeau("run", *options, "-o", recording, "--", *python.command, python.path(script))
+    folded = fizeau("replay", recording, "--format", "folded", "-o", "-").stdout
+    report = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+    found = {}
+    for line in folded.splitlines():
+        path, _, count = line.rpartition(" ")
+        if ";main;" in path:
+            path = path.partition(";main;")[2].removesuffix(";spin")
+            found[path] = found.get(path, 0) + int(count)
+    total = sum(found.values())
+    return {path: n / total for path, n in found.items() if n > 0.02 * total}, report
+
+
+def check_markers(name):
+    """<native> where C code is between frames and nowhere else; <GC> on what triggered it, which
+    3.15 tells: what else runs during a collection is above it."""
+    python = find_interpreter(name)
+    tells_native = python.version >= (3, 11)
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        found, report = marked_paths(python, folder, *(["--native"] if tells_native else []))
+        sign = "<native>;" if tells_native else ""
+        assert {f"through_sorted;{sign}key", f"through_map;{sign}key", "plain;key",
+                "collect;<GC>"} <= set(found), found
+        if tells_native:
+            assert "plain;<native>;key" not in found and "through_sorted;key" not in found, found
+            assert not any(path.endswith("<native>") for path in found), found
+        if python.version >= (3, 15):
+            during = [path for path in found if path.startswith("collect;<GC>;")
+                      and path.endswith("callback")]
+            assert during and not any("callback;<GC>" in path for path in found), found
+        assert report["states"]["gc"] > 0.02 * report["states"]["samples"], report["states"]
+
+
+def check_no_markers(name):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        found, report = marked_paths(python, folder, "--no-gc")
+        assert not any("<" in path for path in found), found
+        assert report["states"]["gc"] > 0.02 * report["states"]["samples"], report["states"]
+
+
+def check_native_refused(name):
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        done = fizeau("run", "--native", "-o", f"{folder}/x.fz", "--", *python.command, "-c",
+                      "import time; time.sleep(0.2)")
+        assert "--native: Python 3." in done.stderr, done.stderr
+
+
+for interpreter in EXPECTED:
+    suite.add(f"{interpreter}: <native> and <GC>", check_markers, interpreter)
+suite.add("debian-3.11: --no-gc", check_no_markers, "debian-3.11")
+suite.add("forky-3.15: --no-gc", check_no_markers, "forky-3.15")
+suite.add("pyenv-3.10: --native is refused", check_native_refused, "pyenv-3.10")
+
+
+# ---- refusals ----
+
+@suite.test("what contradicts is refused before anything starts")
+def refused():
+    for words, say in (
+            (("run", "--mode", "cpu", "--clock", "wall", "true"), "--mode cpu and --clock wall"),
+            (("run", "--mode", "wall", "--clock", "cpu", "true"), "--mode wall and --clock cpu"),
+            (("run", "--mode", "cpu", "-r", "max", "true"), "--mode cpu needs a rate"),
+            (("run", "--mode", "warp", "true"), "warp")):
+        done = fizeau(*words)
+        assert done.returncode == 125 or done.returncode == 2, done
+        assert say in done.stderr, done.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        folded = pathlib.Path(folder, "x.folded")
+        folded.write_text("a;b 3\n")
+        done = fizeau("replay", "--mode", "gil", folded)
+        assert done.returncode == 2 and "no sample of" in done.stderr, done.stderr
+
+
+# ---- CPython's own profiler on the same program ----
+
+def tachyon(folder, *words):
+    command = forky_command("python3.15", "-m", "profiling.sampling", *words)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def check_tachyon(mode):
+    python = find_interpreter("forky-3.15")
+    notes = []
+    with python.scratch() as folder:
+        os.chmod(folder, 0o755)
+        truth, recording = run_target(python, folder, "--mode", mode)
+        ours, _ = callees(recording)
+        theirs_path = pathlib.Path(folder, "theirs.bin")
+        done = tachyon(folder, "run", "--mode", mode, "--binary", "-o", python.path(theirs_path),
+                       python.path(pathlib.Path(folder, "target.py")), "1.2")
+        assert theirs_path.exists() and theirs_path.stat().st_size, done.stderr
+        theirs, report = callees(theirs_path)
+        assert report["facts"]["mode"] == mode, report["facts"]
+        sums = sum(ours.values()), sum(theirs.values())
+        for section in set(ours) | set(theirs):
+            a, b = ours.get(section, 0) / sums[0], theirs.get(section, 0) / sums[1]
+            # Tachyon looks at the exceptions outside generators only.
+            if mode == "exception" and section == "handler_in_gen":
+                continue
+            notes.append(f"{section} {100 * a:.0f}/{100 * b:.0f}")
+            assert abs(a - b) < 0.06, (section, a, b, ours, theirs)
+        # The same recording, replayed by both
+        out = pathlib.Path(folder, "again.txt")
+        done = tachyon(folder, "replay", python.path(theirs_path), "--collapsed", "-o",
+                       python.path(out))
+        mine = fizeau("replay", theirs_path, "--collapsed", "-o", "-").stdout
+        assert out.read_text() == mine, done.stderr
+    return ", ".join(sorted(notes))
+
+
+for each_mode in ("cpu", "gil", "exception"):
+    suite.add(f"shares as CPython's own profiler has them: --mode {each_mode}", check_tachyon,
+              each_mode)
+
+if __name__ == "__main__":
+    suite.main()

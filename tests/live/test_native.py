@@ -1,0 +1,550 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Native stacks: of C, C++, Rust and Node programs, and merged with Python's.
+
+Programs whose stacks are known are compiled here, recorded, and every single sample is checked.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from livelib import EXPECTED, FIZEAU, Skip, Suite, find_interpreter, fizeau
+
+suite = Suite()
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def build(folder, name, text, *flags, compiler="gcc"):
+    """Compile a program; text may be a file."""
+    suffix = {"gcc": ".c", "g++": ".cc", "rustc": ".rs"}[compiler]
+    source = pathlib.Path(folder, name + suffix)
+    source.write_text(text.read_text() if isinstance(text, pathlib.Path) else text)
+    program = pathlib.Path(folder, name)
+    subprocess.run([compiler, *flags, "-o", str(program), str(source)], check=True,
+                   capture_output=True)
+    return program
+
+
+def record(*command, options=(), **more):
+    """Run and record a program; a list of (frames, samples), outermost first, without the thread."""
+    with tempfile.TemporaryDirectory() as d:
+        out = pathlib.Path(d, "x.fz")
+        done = fizeau("run", "-o", out, *options, "--", *command, **more)
+        assert out.exists(), done
+        return stacks(out), done
+
+
+def stacks(path):
+    folded = fizeau("replay", "--collapsed", "-o", "-", path)
+    assert folded.returncode == 0, folded.stderr
+    found = []
+    for line in folded.stdout.splitlines():
+        text, count = line.rsplit(" ", 1)
+        frames = [parts(frame) for frame in re.split(r"(?<!\\);", text)[1:]]
+        found.append((frames, int(count)))
+    return found
+
+
+class Frame:
+    def __init__(self, file, name, line):
+        self.file, self.name, self.line = file, name, line
+
+    def __repr__(self):
+        return f"{self.file}:{self.name}:{self.line}"
+
+
+def parts(text):
+    match = re.fullmatch(r"(.*?):(.*):(\d+)", text)
+    return Frame(match[1], match[2], int(match[3])) if match else Frame("", text, 0)
+
+
+def names(frames):
+    return [frame.name for frame in frames]
+
+
+def share(found, wanted):
+    """Percentage of samples whose stack is wanted."""
+    total = sum(count for _, count in found)
+    assert total, "no samples"
+    return 100 * sum(count for frames, count in found if wanted(frames)) / total
+
+
+def in_order(frames, *wanted):
+    """Whether these names are in the stack in this order."""
+    rest = iter(names(frames))
+    return all(any(name == have for have in rest) for name in wanted)
+
+
+def line_of(source, mark):
+    for number, text in enumerate(source.read_text().splitlines(), 1):
+        if f"LINE {mark} " in text:
+            return number
+    raise AssertionError(mark)
+
+
+# ---- C ----
+
+TARGET = HERE / "native_target.c"
+
+
+def check_paths(found, name=lambda frame: frame.name):
+    """Every stack that got to the leaf spells one of the program's paths. Returns (samples checked,
+    wrong, incomplete)."""
+    checked = wrong = incomplete = 0
+    for frames, count in found:
+        called = [name(frame) for frame in frames]
+        if "main" not in called:
+            incomplete += count
+            continue
+        inner = called[called.index("main") + 1:]
+        steps = [int(call[4:]) for call in inner if re.fullmatch(r"step\d", call)]
+        walks = inner.count("walk")
+        if not walks:
+            continue  # in main itself, or in clock_gettime
+        # walk, step, walk, step, ... , then perhaps grind with churn
+        strict = [call for call in inner if call in ("walk", "grind", "churn") or
+                  call.startswith("step")]
+        shape = "".join({"walk": "w", "grind": "g", "churn": "c"}.get(call, "s") for call in strict)
+        good = re.fullmatch(r"(ws)*w?(gc?)?", shape) and len(steps) <= 12
+        if "grind" in strict:
+            good = good and len(steps) == 12 and all(
+                low == high ^ 3 for high, low in zip(steps[:6], steps[6:]))
+        checked += count
+        wrong += 0 if good else count
+    return checked, wrong, incomplete
+
+
+@suite.test("C, -O2 without frame pointers: every stack is one that the program had")
+def oracle():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-fomit-frame-pointer", "-pthread")
+        found, _ = record(program, "1", options=["-r", "4khz"])
+        checked, wrong, incomplete = check_paths(found)
+        assert checked > 100, found[:3]
+        assert wrong == 0, [s for s in found if check_paths([s])[1]][:3]
+        total = sum(count for _, count in found)
+        assert incomplete * 50 <= total, f"{incomplete} of {total} have no main"
+        return f"{checked} stacks checked, {wrong} wrong, {incomplete} of the loader or incomplete"
+
+
+@suite.test("inlined calls are frames with their own lines and callers")
+def inlined():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        found, _ = record(program, "0.5")
+        leaf = [frames for frames, _ in found if frames[-1].name == "churn"]
+        assert share(found, lambda f: in_order(f, "grind", "churn")) > 50, found[:3]
+        assert {f[-1].file for f in leaf} == {"target.c"}
+        source = pathlib.Path(d, "target.c")
+        grind, churn = line_of(source, "grind"), line_of(source, "churn")
+        assert {f[-2].line for f in leaf} <= {grind, grind + 1}, {f[-2].line for f in leaf}
+        assert {f[-1].line for f in leaf} <= {churn - 1, churn, churn + 1}
+
+
+@suite.test("a stripped program: functions by where they begin")
+def stripped():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-pthread")
+        table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        at = {int(line.split()[0], 16): line.split()[2] for line in table.splitlines()
+              if len(line.split()) == 3}
+        subprocess.run(["strip", program], check=True)
+
+        def name(frame):
+            match = re.fullmatch(r"target\+0x([0-9a-f]+)", frame.name)
+            return at.get(int(match[1], 16), frame.name) if match else frame.name
+
+        found, _ = record(program, "0.5", options=["-r", "2khz"])
+        checked, wrong, incomplete = check_paths(found, name)
+        assert checked > 50 and wrong == 0, (checked, wrong, incomplete, found[:3])
+
+
+@suite.test("all threads, by their names")
+def threads():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        out = pathlib.Path(d, "x.fz")
+        assert fizeau("run", "-a", "-o", out, "--", program, "0.5", "2").returncode == 0
+        folded = fizeau("replay", "--format", "json", "-o", "-", out)
+        assert '"helper"' in folded.stdout, folded.stdout[:500]
+        found = stacks(out)
+        assert any(in_order(f, "other", "grind") for f, _ in found), found[:3]
+        assert any(in_order(f, "main", "walk") for f, _ in found), found[:3]
+
+
+HANDLER = """
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+typedef float wide __attribute__((vector_size(32)));
+static volatile unsigned sink;
+__attribute__((noinline)) static void spin(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i; }
+static void handler(int s) { (void)s; spin(3000000); sink++; }
+__attribute__((noinline)) static void use(wide *p)
+{ for (int i = 0; i < 300000; i++) *p = *p * 1.0001f; sink++; }
+__attribute__((noinline)) static void realigned(int n) {
+	wide x[4]; char *more = __builtin_alloca(n & 255);
+	memset(more, 0, n & 255); memset(x, 1, sizeof(x));
+	use(&x[n & 3]); sink += (unsigned)more[0];
+}
+__attribute__((noinline)) static void work(int n) { realigned(n); sink++; }
+int main(void) {
+	struct sigaction a = { .sa_handler = handler };
+	struct itimerval t = { { 0, 20000 }, { 0, 20000 } };
+	sigaction(SIGALRM, &a, 0);
+	setitimer(ITIMER_REAL, &t, 0);
+	time_t end = time(0) + 2;
+	for (int i = 1; time(0) < end; i++) work(i);
+}
+"""
+
+
+@suite.test("through signal handlers and realigned stacks to the root")
+def handlers():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "handler", HANDLER, "-O2", "-fomit-frame-pointer")
+        found, _ = record(program)
+        found = [(f, n) for f, n in found if "use" in names(f)]
+        through = [f for f, _ in found if in_order(f, "use", "handler", "spin")]
+        assert through, found[:3]
+        for frames, _ in found:
+            assert in_order(frames, "_start", "main", "work", "realigned", "use"), frames
+
+
+# ---- C++, Rust ----
+
+CPP = """
+#include <vector>
+#include <cstdlib>
+namespace shapes {
+template <typename T> struct Mesh {
+	std::vector<T> points;
+	__attribute__((noinline)) T churn(int n) {
+		T s = 0;
+		for (int i = 0; i < n; i++)
+			for (auto &p : points) { p = p * T(1.0000001) + 1; s += p; }
+		return s;
+	}
+};
+}
+static volatile double sink;
+int main(int, char **argv) {
+	shapes::Mesh<double> m;
+	m.points.resize(1000, 1);
+	for (int i = 0; i < atoi(argv[1]); i++) sink = sink + m.churn(300);
+}
+"""
+
+
+@suite.test("C++ without debug information: readable names")
+def cpp():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "mesh", CPP, "-O2", compiler="g++")
+        found, _ = record(program, "600")
+        assert share(found, lambda f: in_order(f, "main", "shapes::Mesh<double>::churn")) > 80, \
+            found[:3]
+
+
+RUST = """
+mod inner {
+    pub struct Acc { pub v: u64 }
+    impl Acc {
+        #[inline(never)]
+        pub fn grind(&mut self, n: u64) -> u64 {
+            for i in 0..n { self.v = self.v.wrapping_mul(6364136223846793005).wrapping_add(i); }
+            self.v ^ (self.v >> 7)
+        }
+    }
+}
+#[inline(never)]
+fn outer(k: u64) -> u64 { let mut a = inner::Acc { v: k }; a.grind(200000) ^ a.grind(3) }
+fn main() {
+    let n: u64 = std::env::args().nth(1).unwrap().parse().unwrap();
+    let mut s = 0u64;
+    for i in 0..n { s = s.wrapping_add(outer(i)); }
+    std::process::exit((s == 1) as i32);
+}
+"""
+
+
+@suite.test("Rust: readable names")
+def rust():
+    if not shutil.which("rustc"):
+        raise Skip("no rustc")
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "acc", RUST, "-O", compiler="rustc")
+        found, _ = record(program, "2000")
+        grind = [f for f, _ in found if f[-1].name.endswith("Acc>::grind") or
+                 f[-1].name.endswith("Acc::grind")]
+        assert grind, found[:3]
+        assert share(found, lambda f: any(n.endswith("::outer") for n in names(f))) > 70, found[:3]
+
+
+@suite.test("Node: functions that were compiled while it ran")
+def node():
+    if not shutil.which("node"):
+        raise Skip("no node")
+    text = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+const t = Date.now();
+let s = 0;
+while (Date.now() - t < 700) s += fib(20);
+process.exit(s === 1);
+"""
+    with tempfile.TemporaryDirectory() as d:
+        script = pathlib.Path(d, "fib.js")
+        script.write_text(text)
+        found, _ = record("node", "--perf-basic-prof", script, cwd=d)  # it writes a log there
+        for old in pathlib.Path("/tmp").glob("perf-*.map"):
+            if old.read_text(errors="replace").count(str(script)):
+                old.unlink()
+        assert share(found, lambda f: "fib" in f[-1].name and f[-1].file == "[jit]") > 20, found[:3]
+        assert any("node::Start" in names(f) and "[jit]" == f[-1].file for f, _ in found)
+
+
+# ---- Python ----
+
+PYTHON = """
+import ctypes, time, zlib
+
+libc = ctypes.CDLL(None)
+COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+
+def leaf(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+
+def compare(a, b):
+    leaf(20)
+    return a[0] - b[0]
+
+callback = COMPARE(compare)
+
+def sort_c():
+    numbers = (ctypes.c_int * 40)(*[i * 7919 % 40 for i in range(40)])
+    libc.qsort(numbers, 40, 4, callback)
+
+class Key:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        leaf(20)
+        return self.v < other.v
+
+def generate():
+    for i in range(30):
+        leaf(30)
+        yield i
+
+def sort_python():
+    sorted([Key(i * 7919 % 40) for i in range(40)])
+    sum(generate())
+
+data = bytes(range(256)) * 300
+
+def compress():
+    zlib.compress(data, 9)
+
+def main():
+    end = time.time() + SECONDS
+    while time.time() < end:
+        sort_c()
+        sort_python()
+        compress()
+
+main()
+"""
+
+# Python function -> who may call it, of the Python functions.
+CALLERS = {"main": {"<module>"}, "sort_c": {"main"}, "sort_python": {"main"}, "compress": {"main"},
+           "compare": {"sort_c"}, "leaf": {"compare", "__lt__", "Key.__lt__", "generate"},
+           "generate": {"sort_python"}, "__lt__": {"sort_python"}, "Key.__lt__": {"sort_python"}}
+
+
+def python_errors(frames, script):
+    """What is wrong with a merged stack."""
+    python = [f for f in frames if f.file == script and f.name in CALLERS or f.name == "<module>"]
+    for outer, inner in zip(python, python[1:]):
+        if outer.name not in CALLERS.get(inner.name, ()):
+            return f"{outer.name} called {inner.name}"
+    called = names(frames)
+    if "compare" in called:
+        between = called[called.index("sort_c"):called.index("compare")]
+        if not any("qsort" in name or "msort" in name for name in between):
+            return "no qsort between sort_c and compare"
+    if "_PyEval_EvalFrameDefault" in called[:-1] and python:
+        # A call that has just begun, or is just ending, runs no Python frame yet or any more.
+        inner = called[called.index("_PyEval_EvalFrameDefault"):]
+        if any(name in CALLERS for name in inner):
+            return "a call of the loop outside of Python frames that it does not run"
+    return None
+
+
+def merged(name):
+    interpreter = find_interpreter(name)
+    with interpreter.scratch() as d:
+        script = pathlib.Path(d, "merge.py")
+        script.write_text(PYTHON.replace("SECONDS", "1"))
+        found, _ = record(*interpreter.command, interpreter.path(script),
+                          options=["--native=stacks", "-r", "2khz"])
+    found = [(f, n) for f, n in found if "main" in names(f)[1:] and
+             any(x.file == "merge.py" for x in f)]
+    total = sum(n for _, n in found)
+    assert total > 50, found[:2]
+    wrong = [(why, f, n) for f, n in found if (why := python_errors(f, "merge.py"))]
+    bad = sum(n for _, _, n in wrong)
+    assert bad * 200 <= total, (bad, total, wrong[:3])
+    deflate = share(found, lambda f: in_order(f, "compress", "deflate") or
+                    any("libz.so" in x.file for x in f))
+    assert deflate > 2, f"zlib has {deflate} %"
+    # Were another C frame replaced than the loop's, that would be the leaf.
+    alone = share(found, lambda f: f[-1].file == "merge.py")
+    assert alone > 3, found[:2]
+    native_root = share(found, lambda f: f[0].file != "merge.py")
+    assert native_root > 97, (native_root, found[:2])
+    return f"{total} stacks, {bad} wrong, leaf in Python {alone:.0f} %"
+
+
+for each in EXPECTED:
+    suite.add(f"{each}: native and Python frames merged, callbacks through qsort included", merged,
+              each)
+
+
+# ---- the process ----
+
+@suite.test("killed: the program runs on, and what was recorded has addresses")
+def killed():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        out = pathlib.Path(d, "x.fz")
+        target = subprocess.Popen([program, "20"])
+        try:
+            recorder = subprocess.Popen([FIZEAU, "attach", "-o", out, str(target.pid)],
+                                        stderr=subprocess.DEVNULL)
+            time.sleep(1.5)
+            recorder.send_signal(signal.SIGKILL)
+            recorder.wait()
+            time.sleep(0.1)
+            status = pathlib.Path(f"/proc/{target.pid}/status").read_text()
+            assert re.search(r"State:\t[RS]", status) and "TracerPid:\t0" in status, status
+            assert any(re.fullmatch(r"target\+0x[0-9a-f]+", f[-1].name) for f, _ in stacks(out))
+        finally:
+            target.kill()
+            target.wait()
+
+
+@suite.test("attached: recorded and left alone")
+def attached():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        out = pathlib.Path(d, "x.fz")
+        target = subprocess.Popen([program, "20"])
+        try:
+            done = fizeau("attach", "-d", "0.5", "-o", out, target.pid)
+            assert done.returncode == 0, done
+            assert target.poll() is None
+            checked, wrong, _ = check_paths(stacks(out))
+            assert checked > 20 and wrong == 0, (checked, wrong)
+        finally:
+            target.kill()
+            target.wait()
+
+
+@suite.test("what a shell runs is recorded, not the shell")
+def shell():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        found, done = record("sh", "-c", f"{program} 0.6; exit 7")
+        assert done.returncode == 7, done
+        assert share(found, lambda f: in_order(f, "main", "walk")) > 80, found[:3]
+
+
+@suite.test("what only led to Python is left out")
+def led_to():
+    text = """
+#include <unistd.h>
+#include <stdlib.h>
+int main(int c, char **v) {
+	for (volatile long i = 0; i < 100000000; i++) ;
+	if (system(v[1])) return 1;
+}
+"""
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "launch", text, "-O1")
+        script = pathlib.Path(d, "x.py")
+        script.write_text("import time\nend = time.time() + 1\nwhile time.time() < end: pass\n")
+        found, _ = record(program, f"/usr/bin/python3 {script}")
+        assert share(found, lambda f: f[0].file.endswith("x.py")) > 80, found[:3]
+        assert not any("launch" in x.file for f, _ in found for x in f), found[:3]
+
+
+@suite.test("a library that was deleted while it is in use still has names")
+def deleted():
+    text = """
+#include <unistd.h>
+extern unsigned spin_in_library(unsigned n);
+int main(int c, char **v) { unlink(v[1]); unsigned s = 0;
+	for (int i = 0; i < 300; i++) s += spin_in_library(1000000);
+	return s == 1; }
+"""
+    library = """
+unsigned spin_in_library(unsigned n) { volatile unsigned s = 0;
+	for (unsigned i = 0; i < n; i++) s += i; return s; }
+"""
+    with tempfile.TemporaryDirectory() as d:
+        shared = build(d, "libspin", library, "-O1", "-shared", "-fPIC")
+        moved = shared.rename(shared.with_name("libspin.so"))
+        program = build(d, "spin", text, "-O1", f"-L{d}", f"-Wl,-rpath,{d}", "-Wl,--no-as-needed",
+                        "-lspin")
+        found, _ = record(program, moved)
+        assert not moved.exists()
+        assert share(found, lambda f: in_order(f, "main", "spin_in_library")) > 80, found[:3]
+
+
+@suite.test("CPU time of a program that is not Python")
+def cpu_clock():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        found, done = record(program, "0.6", options=["--clock", "cpu"])
+        assert share(found, lambda f: in_order(f, "main", "walk")) > 80, found[:3]
+
+
+@suite.test("two recordings of programs that are not Python compare, also while one is made")
+def compared():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
+        base, page = pathlib.Path(d, "base.fz"), pathlib.Path(d, "x.html")
+        assert fizeau("run", "-o", base, "--", program, "0.4").returncode == 0
+        done = fizeau("run", "--diff-flamegraph", base, "-o", page, "--", program, "0.4")
+        assert done.returncode == 0 and page.exists(), done
+
+
+@suite.test("doctor says that a program without Python can be recorded")
+def doctor():
+    process = subprocess.Popen(["sleep", "30"])
+    try:
+        done = fizeau("doctor", process.pid)
+        assert done.returncode == 0 and "native stacks" in done.stdout, done
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+@suite.test("--mode gil of a program that is not Python is one line")
+def no_gil():
+    done = fizeau("run", "--mode", "gil", "--", "sleep", "0.3")
+    assert "not Python" in done.stderr, done
+
+
+suite.main()

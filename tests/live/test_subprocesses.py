@@ -1,0 +1,282 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""--subprocesses: every process of real programs is in the recording, under its own number.
+
+The programs write down who they are (pid, and what they ran); the recording must know the same.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau
+
+suite = Suite()
+
+CHILD = """import os, sys, time
+def busy(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+def note(what):
+    with open(sys.argv[1], "a") as out:
+        out.write("%d %d %s\\n" % (os.getpid(), os.getppid(), what))
+"""
+
+SHORT = CHILD + """
+import subprocess
+if sys.argv[2] == "child":
+    note("child")
+    busy(0.1)
+else:
+    note("parent")
+    for _ in range(int(sys.argv[2])):
+        subprocess.run([sys.executable, __file__, sys.argv[1], "child"])
+"""
+
+POOL = CHILD + """
+import multiprocessing
+def work(i):
+    note("worker")
+    busy(0.15)
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[2])
+    note("parent")
+    with multiprocessing.Pool(3) as pool:
+        pool.map(work, range(3), chunksize=1)
+"""
+
+# Each level forks and ends before its child; every other one in a session of its own.
+TREE = CHILD + """
+for level in range(5):
+    note("level%d" % level)
+    busy(0.1)
+    if os.fork():
+        busy(0.05)
+        os._exit(0)
+    if level % 2:
+        os.setsid()
+note("last")
+busy(0.3)
+"""
+
+EXEC = CHILD + """
+left = int(sys.argv[2])
+note("exec%d" % left)
+busy(0.12)
+if left:
+    os.execv(sys.executable, [sys.executable, __file__, sys.argv[1], str(left - 1)])
+"""
+
+KILLED = CHILD + """
+import signal
+pids = []
+for i in range(3):
+    pid = os.fork()
+    if not pid:
+        note("killed")
+        busy(30)
+    pids.append(pid)
+busy(0.4)
+for pid in pids:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+note("parent")
+busy(0.1)
+"""
+
+
+class Recorded:
+    """What a program said of itself and what the recording says of it."""
+
+    def __init__(self, python, text, *args, options=()):
+        with python.scratch() as folder:
+            script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
+            recording = pathlib.Path(folder, "r.fz")
+            script.write_text(text)
+            log.touch()
+            self.result = fizeau("run", "--subprocesses", *options, "-o", recording, "--",
+                                 *python.command, python.path(script), python.path(log), *args)
+            assert recording.exists(), self.result.stderr
+            self.said = [line.split() for line in log.read_text().splitlines()]
+            shown = fizeau("replay", "--format", "json", recording, "-o", "-")
+            self.json = json.loads(shown.stdout)
+            self.processes = {p["pid"]: p for p in self.json.get("processes", [])}
+            self.text = fizeau("replay", recording).stdout
+            name = str(self.said[-1][0])
+            self.last = fizeau("replay", "--process", name, "--format", "json", recording, "-o", "-")
+
+    def pids(self, what):
+        return [int(pid) for pid, _, word in self.said if word.startswith(what)]
+
+
+def same_as_said(r):
+    said = {int(pid) for pid, _, _ in r.said}
+    missing = said - set(r.processes)
+    assert not missing, f"not recorded: {missing} of {r.said}; {r.result.stderr}"
+    strange = set(r.processes) - said
+    for pid in strange:  # helpers such as a resource tracker
+        assert "multiprocessing" in r.processes[pid]["command"], r.processes[pid]
+    samples = sum(p["samples"] for p in r.processes.values())
+    assert samples == r.json["samples"], (samples, r.json["samples"])
+
+
+def short_children(python, options):
+    r = Recorded(python, SHORT, "20", options=options)
+    same_as_said(r)
+    assert len(r.pids("child")) == 20
+    parent = r.pids("parent")[0]
+    for pid in r.pids("child"):
+        assert r.processes[pid]["parent"] == parent, r.processes[pid]
+        assert r.processes[pid]["name"] == "family.py", r.processes[pid]
+        # One thread, also where it was looked at while its memory was still its parent's.
+        assert r.processes[pid]["threads"] == 1, r.processes[pid]
+    busy = [f for f in r.json["functions"] if f["name"] == "busy"]
+    assert busy, [f["name"] for f in r.json["functions"]]
+    assert " of 21 processes" in r.text, r.text
+    alone = json.loads(r.last.stdout)
+    assert alone["samples"] == r.processes[int(r.said[-1][0])]["samples"], alone["samples"]
+    return f"{min(r.processes[pid]['samples'] for pid in r.pids('child'))} samples at least"
+
+
+def pool(python, method):
+    r = Recorded(python, POOL, method, options=["--clock", "cpu"])
+    same_as_said(r)
+
+
+def tree(python):
+    r = Recorded(python, TREE)
+    same_as_said(r)
+    assert len({int(pid) for pid, _, _ in r.said}) == 6, r.said
+
+
+def exec_chain(python):
+    r = Recorded(python, EXEC, "4")
+    assert len(r.said) == 5 and len({pid for pid, _, _ in r.said}) == 1, r.said
+    cost = sum(f["self"] for f in r.json["functions"] if f["name"] == "busy")
+    assert SANITIZED or cost > 0.35e9, f"{cost / 1e9} s of 0.6 s"
+
+
+def killed(python):
+    r = Recorded(python, KILLED)
+    same_as_said(r)
+    assert "still" not in r.result.stderr and r.result.returncode == 0, r.result.stderr
+
+
+def interpreters():
+    for name in EXPECTED:
+        try:
+            yield name, find_interpreter(name)
+        except Skip:
+            continue
+
+
+for name, python in interpreters():
+    suite.add(f"{name}: twenty children of a tenth of a second", short_children, python, [])
+    if name in ("pyenv-3.8", "debian-3.11", "pyenv-3.12", "forky-3.15"):
+        suite.add(f"{name}: a deep tree whose parents end first", tree, python)
+        for method in ("fork", "spawn"):
+            suite.add(f"{name}: a pool by {method}", pool, python, method)
+
+
+@suite.test("the same process by five execs")
+def _():
+    exec_chain(find_interpreter("debian-3.11"))
+
+
+@suite.test("children that are killed")
+def _():
+    killed(find_interpreter("debian-3.11"))
+
+
+@suite.test("--blocking, and CPU time")
+def _():
+    python = find_interpreter("debian-3.11")
+    short_children(python, ["--clock", "cpu"])
+    r = Recorded(python, SHORT, "3", options=["--blocking"])
+    same_as_said(r)
+
+
+@suite.test("attach: those that live already and those that come")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
+        script.write_text(CHILD + """
+first = os.fork()
+note("one" if first else "two")
+time.sleep(1.0)
+if first and not os.fork():
+    note("three")
+    busy(0.3)
+    os._exit(0)
+busy(1.0)
+""")
+        program = subprocess.Popen([sys.executable, script, log])
+        time.sleep(0.4)
+        out = pathlib.Path(folder, "r.fz")
+        fizeau("attach", "--subprocesses", "-o", out, program.pid)
+        program.wait()
+        said = {int(line.split()[0]) for line in log.read_text().splitlines()}
+        shown = json.loads(fizeau("replay", "--format", "json", out, "-o", "-").stdout)
+        assert {p["pid"] for p in shown["processes"]} == said, (said, shown.get("processes"))
+
+
+@suite.test("what goes on after the program is recorded until Ctrl-C")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
+        script.write_text(CHILD + """
+if os.fork():
+    busy(0.2)
+    sys.exit(3)
+os.setsid()
+note("daemon")
+busy(20)
+""")
+        out = pathlib.Path(folder, "r.fz")
+        run = subprocess.Popen([FIZEAU, "run", "--subprocesses", "-o", out, script, log],
+                               stderr=subprocess.PIPE, text=True)
+        time.sleep(2.5)
+        daemon = int(log.read_text().split()[0])
+        run.send_signal(signal.SIGINT)
+        err = run.communicate(timeout=20)[1]
+        os.kill(daemon, signal.SIGKILL)
+        assert run.returncode == 3, (run.returncode, err)
+        assert "has ended" in err, err
+        shown = json.loads(fizeau("replay", "--format", "json", out, "-o", "-").stdout)
+        assert daemon in [p["pid"] for p in shown["processes"]], shown.get("processes")
+
+
+@suite.test("two recordings are matched by command; --diff-flamegraph is one page")
+def _():
+    python = find_interpreter("debian-3.11")
+    with python.scratch() as folder:
+        script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
+        script.write_text(SHORT)
+        base, page = pathlib.Path(folder, "base.fz"), pathlib.Path(folder, "page.html")
+        command = ["--", *python.command, script, log, "3"]
+        fizeau("run", "--subprocesses", "-o", base, *command)
+        done = fizeau("run", "--subprocesses", "--diff-flamegraph", base, "-o", page, *command)
+        assert done.returncode == 0, done.stderr
+        text = page.read_text()
+        start = text.rindex("{", 0, text.index('"format": "fizeau-page"'))
+        header, _ = json.JSONDecoder().raw_decode(text[start:])
+        threads = header["threads"]
+        both = [t for t in threads if "base" in t and "head" in t]
+        assert len(both) == len(threads) == 4, threads
+        assert len({t["process"] for t in both}) == 4, both
+
+
+@suite.test("wrong options are one line")
+def _():
+    r = fizeau("run", "--count", "--subprocesses", __file__)
+    assert r.returncode == 125 and "--subprocesses: is of no use with --count" in r.stderr, r.stderr
+
+
+if __name__ == "__main__":
+    suite.main()

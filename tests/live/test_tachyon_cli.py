@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""CPython's profiler's command lines work when `python -m profiling.sampling` becomes `fizeau`.
+
+Every option in its short and its long form, each with every command that has it, and all examples
+of its help texts. Every one must be accepted and do its work: exit 0 and the file that CPython's
+would have made."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+from livelib import FIZEAU, Suite, fizeau, forky_command
+
+suite = Suite()
+
+SCRIPT = """\
+import sys, time
+def leaf():
+    s = 0
+    for i in range(2000): s += i
+end = time.time() + float(sys.argv[1] if len(sys.argv) > 1 else 0.25)
+while time.time() < end: leaf()
+"""
+
+SAMPLING = ["-r 2khz", "-r 500", "-r 2K", "--sampling-rate 1.5kHz", "-d 1", "--duration 1", "-a",
+            "--all-threads", "--realtime-stats", "--native", "--no-gc", "--blocking"]
+MODES = ["--mode wall", "--mode cpu", "--mode gil", "--mode exception"]
+# With what each leaves behind; {pid} is a number.
+FORMATS = {
+    "--pstats": None, "--collapsed": "collapsed_{pid}.txt", "--flamegraph": "flamegraph_{pid}.html",
+    "--gecko": "gecko_{pid}.json", "--heatmap": "heatmap_{pid}", "--jsonl": "jsonl_{pid}.jsonl",
+    "--diff-flamegraph base.bin": "diff_flamegraph_{pid}.html", "--binary": "binary_{pid}.bin",
+}
+OPCODES = ["--opcodes --flamegraph", "--opcodes --gecko", "--opcodes --heatmap",
+           "--opcodes --binary"]
+BINARY = ["--binary --compression auto", "--binary --compression zstd",
+          "--binary --compression none"]
+PSTATS = [f"--sort {key}" for key in ("nsamples", "tottime", "cumtime", "sample-pct", "cumul-pct",
+                                      "nsamples-cumul", "name")] + \
+    ["-l 5", "--limit 5", "--no-summary", "--pstats --sort tottime -l 3 --no-summary"]
+OUTPUTS = ["-o x.prof", "--collapsed -o x.txt", "--output x.html --flamegraph",
+           "--gecko -o x.json", "--heatmap -o pages", "--jsonl -o x.jsonl"]
+ASYNC = ["--async-aware", "--async-aware --async-mode running", "--async-aware --async-mode all"]
+DUMP = ["", "-a", "--all-threads", "--native", "--no-gc", "--opcodes", "--blocking",
+        "--async-aware", "--async-aware --async-mode running", "--async-aware --async-mode all"]
+
+RUN = [*SAMPLING, *MODES, *FORMATS, *OPCODES, *BINARY, *PSTATS, *OUTPUTS, *ASYNC, "--subprocesses",
+       "--subprocesses -a --collapsed", "--binary -o y.bin"]
+REPLAY = [*(f for f in FORMATS if f != "--binary"), *PSTATS, *OUTPUTS, ""]
+
+# Of its help texts.
+EXAMPLES = """\
+run script.py arg1 arg2
+attach 1234
+dump 1234
+run --live script.py
+attach --live 1234
+run -m mymodule arg1 arg2
+run --flamegraph -o output.html script.py
+run -r 5khz -d 30 script.py
+run --collapsed -o stacks.txt script.py
+attach -a --sort tottime 1234
+dump -a 1234
+replay --flamegraph -o output.html profile.bin
+replay profile.bin
+replay --gecko -o profile.json profile.bin
+"""
+
+
+class Place:
+    """A folder with a script, a module, a baseline; and a process to look into."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="fz-")
+        self.path = pathlib.Path(self.folder.name)
+        (self.path / "script.py").write_text(SCRIPT.replace("float(sys.argv[1] if len(sys.argv) > 1 else 0.25)", "0.25"))
+        (self.path / "mymodule.py").write_text((self.path / "script.py").read_text())
+        (self.path / "long.py").write_text(SCRIPT)
+        self.process = None
+
+    def __enter__(self):
+        for name in ("base.bin", "profile.bin"):
+            done = fizeau("run", "--binary", "-o", name, "script.py", cwd=self.path)
+            assert done.returncode == 0, done
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        self.folder.cleanup()
+
+    def begin(self, seconds):
+        self.end()
+        self.process = subprocess.Popen(["/usr/bin/python3", "long.py", str(seconds)],
+                                        cwd=self.path)
+        time.sleep(0.1)
+        return self.process.pid
+
+    def end(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    def made(self, before):
+        return {p.name for p in self.path.iterdir()} - before - {".fizeau"}
+
+
+def tried(place, line, expected=None, terminal=False):
+    """Run one command line; "" or what is wrong."""
+    before = {p.name for p in place.path.iterdir()}
+    words = [FIZEAU, *line.split()]
+    if terminal:
+        words = ["script", "-qec", " ".join(words), "/dev/null"]
+    done = subprocess.run(words, cwd=place.path, capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"},
+                          stdin=subprocess.DEVNULL)
+    new = place.made(before)
+    for name in new:
+        shutil.rmtree(place.path / name) if (place.path / name).is_dir() else \
+            (place.path / name).unlink()
+    if "does not tell where its tasks are" in done.stderr and "--async-aware" in line:
+        return ""  # taken, and the interpreter at hand is too old for it
+    if done.returncode:
+        return f"{line}: exit {done.returncode}: {(done.stderr or done.stdout)[-200:]}"
+    if expected:
+        pattern = re.escape(expected).replace(r"\{pid\}", r"\d+")
+        if not any(re.fullmatch(pattern, name) for name in new):
+            return f"{line}: no file like {expected}, but {sorted(new)}"
+    return ""
+
+
+def report(wrong, count):
+    assert not wrong, "\n".join(wrong)
+    return f"{count} command lines"
+
+
+@suite.test("run: every option in every form")
+def run_options():
+    with Place() as place:
+        wrong = [tried(place, f"run {o} script.py", FORMATS.get(o)) for o in RUN]
+        return report(list(filter(None, wrong)), len(RUN))
+
+
+@suite.test("attach: every option in every form")
+def attach_options():
+    with Place() as place:
+        wrong = []
+        pid = place.begin(200)
+        for options in RUN:
+            length = "" if "-d" in options.split() or "--duration" in options else "-d 0.3"
+            wrong.append(tried(place, f"attach {options} {length} {pid}", FORMATS.get(options)))
+        return report(list(filter(None, wrong)), len(RUN))
+
+
+@suite.test("dump: every option in every form")
+def dump_options():
+    with Place() as place:
+        pid = place.begin(60)
+        wrong = [tried(place, f"dump {o} {pid}") for o in DUMP]
+        return report(list(filter(None, wrong)), len(DUMP))
+
+
+@suite.test("replay: every option in every form")
+def replay_options():
+    with Place() as place:
+        wrong = [tried(place, f"replay {o} profile.bin", FORMATS.get(o)) for o in REPLAY]
+        return report(list(filter(None, wrong)), len(REPLAY))
+
+
+@suite.test("every example of its help texts")
+def examples():
+    with Place() as place:
+        wrong = []
+        for line in EXAMPLES.splitlines():
+            command = line.split()[0]
+            if command in ("attach", "dump"):
+                line = line.replace("1234", str(place.begin(1)))
+            wrong.append(tried(place, line, terminal="--live" in line))
+        return report(list(filter(None, wrong)), len(EXAMPLES.splitlines()))
+
+
+@suite.test("its help texts of today hold nothing that is not tried here")
+def complete():
+    command = forky_command("python3.15")
+    known = set(re.findall(r"(?<!\w)--?[a-z][\w-]*", " ".join([*RUN, *REPLAY, *DUMP, EXAMPLES])))
+    known |= {"-h", "--help", "--module", "--browser"}
+    for name in ("run", "attach", "dump", "replay"):
+        text = subprocess.run([*command, "-m", "profiling.sampling", name, "--help"],
+                              capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "COLUMNS": "300"}).stdout
+        options = set(re.findall(r"^ +(-\w)\b|(?<![\w-])(--[a-z][\w-]+)", text, re.M))
+        options = {o for pair in options for o in pair if o}
+        assert len(options) > 5, text
+        assert options <= known, (name, options - known)
+        for line in re.findall(r"python -m profiling\.sampling ([a-z].*?)`?$", text, re.M):
+            assert line in EXAMPLES.splitlines(), line
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What services take of a report: GitHub 65,536 characters of a comment, ten errors and ten
+ * warnings of a step. Everything here is as long, and as full of characters that must be escaped,
+ * as it can be. */
+#include "format_help.h"
+
+#include "ci/report.h"
+
+enum { GITHUB_COMMENT = 65536, GITHUB_ANNOTATIONS = 10, BENCHES = 3000 };
+
+static void fill(char *text, size_t size)
+{
+	memset(text, '@', size - 1);
+	text[size - 1] = '\0';
+}
+
+/* Half of the benchmarks fail, half of them only disagree; all are accepted for a long reason. */
+static void make_result(struct fz_ci_result *r, char *text)
+{
+	*r = FZ_CI_RESULT_INIT;
+	r->metric = "instructions";
+	r->unit = "count";
+	r->labels[FZ_BASE] = r->labels[FZ_HEAD] = r->environment = text;
+	for (int i = 0; i < 100; i++) {
+		fz_ci_trouble(r, "%s", text);
+		fz_ci_note(r, "%s", text);
+	}
+	for (int i = 0; i < BENCHES; i++) {
+		char name[2100];
+		int n = snprintf(name, sizeof(name), "%d%s", i, text);
+		struct fz_str s = { name, (size_t)n };
+		struct fz_ci_bench *b = fz_ci_bench_of(r, s);
+		b->on_side[FZ_BASE] = b->on_side[FZ_HEAD] = b->suspect = true;
+		b->count[FZ_BASE] = 1e15;
+		b->count[FZ_HEAD] = 1.5e15;
+		b->change = b->floor = 0.5;
+		b->fails = i % 2;
+		b->verdict = i % 2 ? FZ_CI_SLOWER : FZ_CI_DISAGREE;
+		b->accepted = text;
+	}
+}
+
+static int count_of(const struct fz_buf *text, const char *what)
+{
+	int n = 0;
+
+	for (const char *at = strstr(text->p, what); at; at = strstr(at + 1, what))
+		n++;
+	return n;
+}
+
+static void test_limits(void **state)
+{
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_ci_result r;
+	char text[2000];
+
+	(void)state;
+	fill(text, sizeof(text));
+	make_result(&r, text);
+	fz_ci_markdown(&r, &out);
+	assert_in_range(out.n, GITHUB_COMMENT / 3, GITHUB_COMMENT);
+	assert_non_null(strstr(out.p, "more benchmarks; the JSON lists all."));
+	assert_string_equal(out.p + out.n - strlen("</details>\n"), "</details>\n");
+	fz_buf_reset(&out);
+	fz_ci_annotations(&r, &out);
+	assert_int_equal(count_of(&out, "::error "), GITHUB_ANNOTATIONS);
+	assert_int_equal(count_of(&out, "::warning "), GITHUB_ANNOTATIONS);
+	assert_non_null(strstr(out.p, "::error title=fizeau ci::and 1,496 more benchmarks; "));
+	assert_non_null(strstr(out.p, "::warning title=fizeau ci::and 1,491 more benchmarks; "));
+	fz_ci_release(&r);
+}
+
+static void test_few(void **state)
+{
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_ci_result r;
+	char text[20];
+
+	(void)state;
+	fill(text, sizeof(text));
+	make_result(&r, text);
+	r.n = 20; /* ten of each, and no trouble */
+	r.trouble_n = 0;
+	fz_ci_annotations(&r, &out);
+	assert_int_equal(count_of(&out, "::error "), GITHUB_ANNOTATIONS);
+	assert_int_equal(count_of(&out, "::warning "), GITHUB_ANNOTATIONS);
+	assert_null(strstr(out.p, "more benchmark"));
+	fz_ci_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_few),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU clock of a process that does nothing but run. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/cpuclock.h"
+#include "base/clock.h"
+
+enum { PERIOD = 1000000, SAMPLES = 400, PATIENCE_S = 30 };
+
+static pid_t spin(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (volatile unsigned i = 0;;)
+			i++;
+	return pid;
+}
+
+/* What every sample weighs; returns how many there are. */
+static size_t take(struct fz_cpuclock *c, pid_t pid, int64_t *weight)
+{
+	int64_t end = fz_clock_now() + PATIENCE_S * 1000000000LL;
+	size_t n = 0;
+
+	while (n < SAMPLES && fz_clock_now() < end) {
+		if (!fz_cpuclock_wait(c, 10000000))
+			continue;
+		weight[n] = fz_cpuclock_charge(c, (uint64_t)pid);
+		n += weight[n] > 0;
+	}
+	return n;
+}
+
+/* A loop as long as a period must not be seen at the same place each time; the rate is that which
+ * was asked for all the same. */
+static void periods_vary_around_the_one_asked_for(void **state)
+{
+	struct fz_cpuclock *c = NULL;
+	struct fz_error err;
+	int64_t weight[SAMPLES], sum = 0;
+	size_t shorter = 0, longer = 0;
+	pid_t pid = spin();
+
+	(void)state;
+	if (fz_cpuclock_new(pid, false, PERIOD, &c, &err)) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		fail_msg("%s", err.message);
+	}
+	bool drives = fz_cpuclock_drives(c);
+	size_t n = drives ? take(c, pid, weight) : 0;
+	fz_cpuclock_free(c);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (!drives)
+		skip();
+	for (size_t i = 0; i < n; i++) {
+		sum += weight[i];
+		shorter += weight[i] < PERIOD * 8 / 10;
+		longer += weight[i] > PERIOD * 12 / 10;
+	}
+	print_message("%zu samples: mean %.3f of the period, %zu shorter, %zu longer\n", n,
+		      (double)sum / (double)n / PERIOD, shorter, longer);
+	assert_true(n > SAMPLES / 4);
+	assert_true(shorter > n / 8 && longer > n / 8);
+	/* A busy machine lets us look late, never early. */
+	assert_true(sum > (int64_t)n * PERIOD * 9 / 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(periods_vary_around_the_one_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats of other tools, on files made by hand: what is read of each, what broken ones say, and
+ * that what is written comes back. tests/live/test_formats.py has the tools' own files. */
+#include "format_help.h"
+#include "hand_profile.h"
+#include "profile/tree.h"
+
+static struct fz_profile *load_text(const char *text)
+{
+	struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	if (load_bytes(text, strlen(text), "file", &p, &err))
+		fail_msg("%s", err.message);
+	return p;
+}
+
+static void expect_error(const char *text, const char *what)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	assert_true(load_bytes(text, strlen(text), "file", &p, &err) < 0);
+	if (!strstr(err.message, what))
+		fail_msg("'%s' does not say '%s'", err.message, what);
+}
+
+/* Self or total cost of the functions of a name, in a metric (NULL: the main one). */
+static int64_t cost(const struct fz_profile *p, const char *metric, const char *name, bool total)
+{
+	struct fz_tree_options o = FZ_TREE_DEFAULTS;
+	int64_t *self, *all, sum = 0;
+
+	o.metric = metric ? fz_profile_find_metric(p, fz_str_of(metric)) : p->default_metric;
+	assert_int_not_equal(o.metric, FZ_NONE);
+	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &o);
+	fz_tree_function_costs(t, &self, &all);
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (fz_str_eq(fz_profile_text(p, p->functions[i].name), fz_str_of(name)))
+			sum += total ? all[i] : self[i];
+	free(self);
+	free(all);
+	return sum;
+}
+
+static int64_t sum_of(const struct fz_profile *p, uint32_t metric)
+{
+	int64_t sum = 0;
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		sum += fz_sample_weight(p, metric, row);
+	return sum;
+}
+
+/* ---- callgrind ---- */
+
+static void test_callgrind(void **state)
+{
+	/* work costs 60 below main, 30 below other: what it calls is divided 2 to 1. */
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"# callgrind format\npositions: line\nevents: Ir Dr\n\nob=(1) a.out\nfl=(1) a.c\n"
+		"fn=(1) main\n10 5 1\ncfn=(2) work\ncalls=2 3\n11 60 6\ncfn=(3) other\ncalls=1 4\n"
+		"12 40 4\n\nfn=(2)\n+1 45 3\n-2 15 2\ncfn=(4) leaf\ncalls=3 +4\n* 30 4\n\n"
+		"fn=(3)\n20 10 1\ncfn=(2)\ncalls=1 5\n21 30 3\n\nfn=(4)\nfi=(9) inline.h\n30 20 4\n"
+		"fe=(1)\n31 10\n");
+
+	(void)state;
+	assert_true(p->recording.reconstructed);
+	assert_string_equal(p->metrics[0].name, "instructions");
+	assert_int_equal(sum_of(p, 0), 5 + 45 + 15 + 10 + 30);
+	assert_int_equal(sum_of(p, 1), 1 + 3 + 2 + 1 + 4);
+	assert_int_equal(cost(p, NULL, "work", false), 60);
+	assert_int_equal(cost(p, NULL, "leaf", false), 30);
+	assert_int_equal(cost(p, NULL, "main", true), 105);
+	assert_int_equal(cost(p, NULL, "other", true), 10 + 30);
+	/* Code inlined from another file has no line of this one. */
+	bool inlined = false;
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		inlined |= p->frames[i].line == 30;
+	assert_false(inlined);
+}
+
+/* A cycle that somebody enters, and one that nobody does. */
+static void test_callgrind_cycles(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"events: Ir\nfn=main\n1 1\ncfn=a\ncalls=1 1\n1 99\nfn=a\n2 33\ncfn=b\ncalls=5 1\n"
+		"2 66\nfn=b\n3 66\ncfn=a\ncalls=4 1\n3 50\nfn=x\n4 7\ncfn=y\ncalls=1 1\n4 5\nfn=y\n"
+		"5 5\ncfn=x\ncalls=1 1\n5 12\nfn=y\n6 4\ncfn=y\ncalls=9 1\n6 4\n");
+
+	(void)state;
+	assert_int_equal(sum_of(p, 0), 1 + 33 + 66 + 7 + 5 + 4);
+	assert_int_equal(cost(p, NULL, "a", false), 33);
+	assert_int_equal(cost(p, NULL, "b", false), 66);
+	assert_int_equal(cost(p, NULL, "main", true), 100);
+	assert_int_equal(cost(p, NULL, "y", true), 16);
+}
+
+static void test_callgrind_errors(void **state)
+{
+	(void)state;
+	expect_error("events: Ir\nfn=f\n1 x\n", "line 3: has something that is no number");
+	expect_error("events: Ir\nfn=f\n+x 1\n", "line 3: has no position");
+	expect_error("# callgrind format\nfn=f\n1 1\n", "line 3: has costs before 'events:'");
+	expect_error("# callgrind format\nfn=f\n", "has no line 'events:'");
+}
+
+/* ---- JSON ---- */
+
+static void test_json_errors(void **state)
+{
+	(void)state;
+	expect_error("{\"traceEvents\": [{\"ph\": \"X\", ts}]}", "is not valid JSON");
+	expect_error("{\"traceEvents\": [{\"ph\": \"i\"}]}", "holds no calls and no samples");
+	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": []}", "holds no profile");
+	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"sampled\", "
+		     "\"unit\": \"none\", \"samples\": [[3]], \"weights\": [1]}]}",
+		     "uses a frame that shared.frames does not have");
+	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"graph\"}]}",
+		     "type 'graph', which is unknown");
+	expect_error("{\"shared\": {}, \"profiles\": [1, }", "is not valid JSON");
+	expect_error("{\"nodes\": [], \"timeDeltas\": []}", "holds no nodes");
+	expect_error("{\"meta\": {\"interval\": 1}, \"threads\": []}", "no thread with samples");
+}
+
+/* Lines of a node are dealt out to its samples; the last sample lasts until the end. */
+static void test_cpuprofile(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"{\"nodes\": [{\"id\": 1, \"callFrame\": {\"functionName\": \"(root)\"}, "
+		"\"children\": [7]}, {\"id\": 7, \"callFrame\": {\"functionName\": \"\", \"url\": "
+		"\"a.js\", \"lineNumber\": 4}, \"positionTicks\": [{\"line\": 6, \"ticks\": 1}, "
+		"{\"line\": 8, \"ticks\": 1}]}], \"samples\": [7, 1, 7], \"timeDeltas\": [5, 10, "
+		"20], \"startTime\": 100, \"endTime\": 200}");
+
+	(void)state;
+	assert_int_equal(cost(p, "wall", "(anonymous)", false), 10000 + 65000);
+	assert_int_equal(sum_of(p, 0), 95000);
+	assert_int_equal(p->frames[p->stacks[p->samples.stack[0]].frame].line, 6);
+	assert_int_equal(p->frames[p->stacks[p->samples.stack[2]].frame].line, 8);
+	assert_int_equal(
+		p->functions[p->frames[p->stacks[p->samples.stack[0]].frame].function].first_line,
+		5);
+}
+
+/* Parents that go in circles, and children of nobody. */
+static void test_circles(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"{\"nodes\": [{\"id\": 1, \"children\": [2], \"callFrame\": {\"functionName\": "
+		"\"a\"}}, {\"id\": 2, \"children\": [1], \"callFrame\": {\"functionName\": "
+		"\"b\"}}], "
+		"\"samples\": [1, 2, 9], \"timeDeltas\": [1, 1, 1], \"endTime\": 9}");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 2);
+}
+
+static void test_numbers(void **state)
+{
+	/* Too large for 64 bits, and texts for numbers. */
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": \"5\", \"dur\": 2, \"id\": "
+			  "99999999999999999999, \"pid\": 1, \"tid\": 1}]");
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "a", false), 2000);
+}
+
+/* ---- perf ---- */
+
+static void test_perf(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("my app  7/9 [001] d..1.  12.000001:  1001001 cpu-clock:u: \n"
+			  "\t  5601 operator()(int)+0x1f (/bin/x (deleted))\n"
+			  "\t  7f10 py::Class.walk:/app/w.py+0xa (/run/perf.map)\n\n"
+			  "my app  7/9 [001]  12.5:  1001001 cpu-clock:u: \n"
+			  "\tffffffff81000000 do_idle+0x3 ([kernel.kallsyms])\n  sched.c:44\n\n"
+			  "dd 77 13.5:  9 cycles:  1f read (/lib/libc.so.6)\n");
+	const struct fz_thread *t = &p->threads[p->samples.thread[0]];
+
+	(void)state;
+	assert_int_equal(p->samples.n, 3);
+	assert_true(t->pid == 7 && t->tid == 9 && !t->is_main);
+	assert_true(fz_str_eq(fz_profile_text(p, t->name), FZ_STR("my app")));
+	assert_int_equal(cost(p, "cpu", "operator()(int)", false), 1001001);
+	assert_int_equal(cost(p, "cpu", "Class.walk", true), 1001001);
+	assert_int_equal(cost(p, "cycles", "read", false), 9);
+	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("samples"))), 3);
+	assert_int_equal(p->samples.time[1], 499999000);
+	const struct fz_frame *kernel = &p->frames[p->stacks[p->samples.stack[1]].frame];
+	assert_int_equal(kernel->line, 44);
+	assert_int_equal(p->functions[kernel->function].kind, FZ_KIND_KERNEL);
+}
+
+/* ---- written and read ---- */
+
+static const char *const app = "app.py:main:1;app.py:work:5 3\n"
+			       "app.py:main:1;app.py:work:7;lib.py:leaf:2 40\n"
+			       "app.py:main:2;app.py:main:2;lib.py:leaf:3 5\n"
+			       "2@app.py:other:9;app.py:work:5 11\n";
+
+static void test_written(void **state)
+{
+	const struct fz_format *formats[] = { &fz_format_pprof, &fz_format_speedscope,
+					      &fz_format_cpuprofile, &fz_format_callgrind };
+	static const char *const names[] = { "main", "work", "leaf", "other" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile(app, 1000000);
+		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, formats[i]);
+		fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+		struct fz_error err;
+		if (load_bytes(b.p, b.n, "written", &q, &err))
+			fail_msg("%s: %s", formats[i]->name, err.message);
+		for (size_t n = 0; n < FZ_ARRAY_LEN(names); n++)
+			assert_int_equal(cost(q, "wall", names[n], false),
+					 cost(p, "wall", names[n], false));
+		assert_int_equal(cost(q, "wall", "main", true), cost(p, "wall", "main", true));
+		/* The same again, byte for byte. */
+		fz_auto(fz_buf_release) struct fz_buf c = save_bytes(p, formats[i]);
+		assert_true(b.n == c.n && memcmp(b.p, c.p, b.n) == 0);
+	}
+}
+
+/* What pprof can hold beyond: all metrics, lines, threads. */
+static void test_pprof(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile(app, 1000000);
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_pprof);
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(load_bytes(b.p, b.n, "x", &q, &err), 0);
+	assert_int_equal(q->metric_count, 2);
+	assert_string_equal(q->metrics[q->default_metric].name, "wall");
+	assert_int_equal(q->recording.interval_ns, 1000000);
+	assert_int_equal(fz_profile_sample_total(q), 59);
+	assert_int_equal(q->thread_count, 2);
+	assert_true(q->threads[0].pid == 10 && q->threads[1].tid == 2);
+	assert_int_equal(q->frames[q->stacks[q->samples.stack[1]].frame].line, 2);
+	/* Cut anywhere it is an error or less, never a crash. */
+	for (size_t n = 0; n < b.n; n++) {
+		fz_auto(fz_profile_freep) struct fz_profile *less = NULL;
+		assert_true(load_bytes(b.p, n, "x", &less, &err) < 0);
+	}
+}
+
+/* A sample type, two samples of one stack, one of them of the base that was subtracted. */
+static void test_pprof_base(void **state)
+{
+	static const uint8_t bytes[] =
+		"\x0a\x04\x08\x01\x10\x02\x12\x05\x0a\x01\x07\x12\x00"
+		"\x12\x07\x08\x07\x10\x05\x1a\x01\x00"
+		"\x12\x13\x08\x07\x10\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+		"\x1a\x04\x08\x03\x10\x04\x22\x02\x08\x07\x32\x00\x32\x03"
+		"cpu\x32\x05"
+		"count\x32\x0bpprof::base\x32\x04true";
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	(void)state;
+	if (load_bytes(bytes, sizeof(bytes) - 1, "x", &p, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(p->metric_count, 2);
+	assert_int_equal(sum_of(p, 0), 5);
+	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("base"))), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_callgrind),        cmocka_unit_test(test_callgrind_cycles),
+		cmocka_unit_test(test_callgrind_errors), cmocka_unit_test(test_json_errors),
+		cmocka_unit_test(test_cpuprofile),       cmocka_unit_test(test_circles),
+		cmocka_unit_test(test_numbers),          cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_written),          cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_base),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

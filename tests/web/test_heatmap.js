@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Heat maps: every line's cost, links that highlight each time, callers and callees, instructions,
+// the map of the file, both versions in a diff, a folder of pages; and hostile names.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const { until, withPage } = require("./browser.js");
+const { judgedPage } = require("./judged.js");
+const { diffPage, profilePage, someProgram, writeText } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const file = "/srv/app/work.py";
+const text = ["import json  # \"text\"", "", "def leaf(n):", "    return n * 2", "", "def work(items):", "    for item in items:", "        leaf(item)", "    return leaf(0)", ""];
+const f = (name, line, where = file) => ({ name, file: where, line });
+const main = f("<module>", 3, "/srv/app/main.py");
+const samples = [
+	{ tid: 1, count: 40, stack: [main, f("work", 8), f("leaf", 4)] },
+	{ tid: 1, count: 10, stack: [main, f("work", 9), f("leaf", 4)] },
+	{ tid: 1, count: 7, stack: [main, f("work", 7)] },
+	{ tid: 1, count: 3, stack: [main, f("work", 8), f("work", 8), f("leaf", 3)] },
+];
+const source = () => `source=${file}=${writeText(text.join("\n"))}`;
+
+// Costs of lines straight from the samples: a line counts a sample once.
+function lineCosts(list, where) {
+	const costs = new Map();
+	const of = (line) => costs.get(line) ?? costs.set(line, { self: 0, total: 0 }).get(line);
+	for (const s of list) {
+		const lines = new Set(s.stack.filter((x) => x.file === where).map((x) => x.line));
+		for (const line of lines) of(line).total += s.count;
+		const leaf = s.stack.at(-1);
+		if (leaf.file === where) of(leaf.line).self += s.count;
+	}
+	return costs;
+}
+
+const shownLines = (page) => page.$$eval(".line:not(.titles):not(.op)", (rows) => rows.map((row) => {
+	const cells = [...row.children].map((c) => c.textContent);
+	return { line: +cells[1], self: cells[2] ? +cells[2].replaceAll(",", "") : 0, total: cells[3] ? +cells[3].replaceAll(",", "") : 0, code: row.querySelector("code").textContent };
+}));
+
+// Number of the file in the page's list.
+const fileNumber = (page, name) => page.evaluate((n) => fizeau.heat.files.path.indexOf(n), name);
+async function openFile(page, name) {
+	const n = await fileNumber(page, name);
+	await page.evaluate((number) => (location.hash = `#f${number}`), n);
+	await until(page, () => document.querySelector(".listing"));
+	return n;
+}
+
+test("a heat map shows each line's own cost and total, and its text", async () => {
+	await withPage(profilePage(samples, ["heatmap", source()]), {}, async (page) => {
+		await openFile(page, file);
+		const lines = await shownLines(page);
+		assert.deepEqual(lines.map((l) => l.code), text.slice(0, -1));
+		const costs = lineCosts(samples, file);
+		for (const l of lines) assert.deepEqual({ self: l.self, total: l.total }, costs.get(l.line) ?? { self: 0, total: 0 }, `line ${l.line}`);
+	});
+});
+
+test("a heat map of random stacks has the costs that the samples have", async () => {
+	const many = someProgram(5, { threads: 2 });
+	await withPage(profilePage(many, ["heatmap"]), {}, async (page) => {
+		for (const name of new Set(many.flatMap((s) => s.stack.map((x) => x.file)))) {
+			await openFile(page, name);
+			await until(page, (n) => fizeau.files.data.file === fizeau.heat.files.path.indexOf(n), name);
+			const got = new Map((await shownLines(page)).filter((l) => l.total).map((l) => [l.line, { self: l.self, total: l.total }]));
+			assert.deepEqual([...got].sort((a, b) => a[0] - b[0]), [...lineCosts(many, name)].sort((a, b) => a[0] - b[0]), name);
+		}
+	});
+});
+
+test("the link of a line highlights it every time", async () => {
+	await withPage(profilePage(samples, ["heatmap", source()]), { motion: true }, async (page) => {
+		const n = await openFile(page, file);
+		const state = () => page.evaluate(() => ({
+			hash: location.hash, n: fizeau.files.highlights ?? 0, target: document.querySelector(".line.target .at")?.textContent,
+			moving: document.querySelector(".line.target")?.getAnimations().length ?? 0,
+		}));
+		for (let time = 1; time <= 3; time++) {
+			await page.click('.at a:text-is("8")');
+			assert.deepEqual(await state(), { hash: `#f${n}L8`, n: time, target: "8", moving: 1 });
+			await page.waitForTimeout(400);
+		}
+		await page.click('.at a:text-is("4")');
+		assert.equal((await state()).target, "4");
+		assert.equal(await page.locator(".line.target").count(), 1);
+	});
+	const page = profilePage(samples, ["heatmap", source()]);
+	await withPage(page, { hash: "f0L8" }, async (p) => assert.equal(await p.textContent(".line.target .at"), "8"));
+	await withPage(page, { hash: "f99L8" }, async (p) => assert.equal(await p.locator(".files").count(), 1));
+});
+
+test("callers and callees are one click away", async () => {
+	await withPage(profilePage(samples, ["heatmap", source()]), {}, async (page) => {
+		await openFile(page, file);
+		const row = (line) => page.locator(".line", { has: page.locator(`.at a:text-is("${line}")`) });
+		await row(9).locator('.jump:has-text("▼")').click();
+		assert.equal(await page.textContent(".line.target .at"), await page.evaluate(() => String(fizeau.heat.functions.line[fizeau.heat.functions.name.indexOf("leaf")])));
+		await row(8).locator('.jump:has-text("▼")').click();
+		const items = await page.$$eval("#menu a", (list) => list.map((a) => [a.querySelector("b").textContent, a.querySelector(".num").textContent]));
+		assert.deepEqual(items, [["leaf", "43"], ["work", "3"]], "recursion counts a sample once");
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("Escape");
+		assert.equal(await page.isHidden("#menu"), true);
+		const callers = page.locator(".jump", { hasText: "▲" });
+		assert.ok(await callers.count() >= 2);
+	});
+});
+
+test("keys walk hot lines, change the cost, hide cold lines and open instructions", async () => {
+	const withOpcodes = samples.map((s) => ({ ...s, stack: s.stack.map((x) => ({ ...x, line: x.line + 1000 * (x.name === "leaf" ? 122 : 52) })) }));
+	await withPage(profilePage(withOpcodes, ["heatmap", source(), "opcodes=13"]), {}, async (page) => {
+		await openFile(page, file);
+		await page.keyboard.press("n");
+		const first = await page.textContent(".line.target .at");
+		await page.keyboard.press("n");
+		assert.notEqual(await page.textContent(".line.target .at"), first);
+		await page.keyboard.press("p");
+		assert.equal(await page.textContent(".line.target .at"), first);
+		await page.keyboard.press("t");
+		assert.equal(await page.getAttribute('#by [data-value="total"]', "aria-pressed"), "true");
+		const all = await page.locator(".line:not(.titles)").count();
+		await page.keyboard.press("b");
+		const ops = await page.$$eval(".line.op", (rows) => rows.map((r) => [...r.children].map((c) => c.textContent)));
+		assert.ok(ops.length >= 4 && await page.locator(".line:not(.titles)").count() === all + ops.length);
+		assert.ok(ops.every((cells) => cells.length === 5 && /^[A-Z_]+|<\d+>/.test(cells[4])), JSON.stringify(ops));
+		assert.equal(ops.reduce((sum, cells) => sum + (+cells[2] || 0), 0), 60, "self costs of instructions are those of the lines");
+		await page.keyboard.press("i");
+		await until(page, () => document.querySelector(".files"));
+		await page.keyboard.press("/");
+		await page.keyboard.type("main");
+		assert.deepEqual(await page.$$eval(".row.file .label", (l) => l.map((x) => x.textContent)), ["main.py"]);
+	});
+});
+
+test("the theme is the system's until one is chosen", async () => {
+	await withPage(profilePage(samples, ["heatmap"]), { theme: "dark" }, async (page) => {
+		const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+		assert.equal(await theme(), "dark");
+		await page.emulateMedia({ colorScheme: "light" });
+		await until(page, () => document.documentElement.dataset.theme === "light");
+		await page.keyboard.press("d");
+		await page.emulateMedia({ colorScheme: "dark" });
+		await page.waitForTimeout(50);
+		assert.equal(await theme(), "light");
+	});
+});
+
+test("a diff aligns both versions and says what each line costs more or less", async () => {
+	const after = [...text];
+	after.splice(3, 1, "    m = n * 2", "    return m");
+	const head = [
+		{ tid: 1, count: 90, stack: [main, f("work", 9), f("leaf", 4)] },
+		{ tid: 1, count: 20, stack: [main, f("work", 9), f("leaf", 5)] },
+	];
+	const options = ["heatmap", "exact", "time", `base-source=${file}=${writeText(text.join("\n"))}`, `source=${file}=${writeText(after.join("\n"))}`];
+	await withPage(diffPage(samples, head, options), {}, async (page) => {
+		await openFile(page, file);
+		const rows = await page.$$eval(".line:not(.titles)", (list) => list.map((r) => [...r.children].slice(1, 7).map((c) => c.textContent).concat(r.querySelector("code").textContent)));
+		const at = (code) => rows.filter((r) => r[6] === code);
+		assert.deepEqual(at("    return n * 2"), [["4", "", "−", "50", "", "▼ −50", "    return n * 2"]]);
+		assert.deepEqual(at("    m = n * 2"), [["", "4", "+", "", "90", "▲ +90", "    m = n * 2"]]);
+		assert.deepEqual(at("def work(items):").map((r) => r.slice(0, 2)), [["6", "7"]]);
+		await page.keyboard.press("t");
+		const work = await page.$$eval(".line:not(.titles)", (list) => list.map((r) => [...r.children].slice(1, 7).map((c) => c.textContent)).find((c) => c[0] === "8"));
+		assert.deepEqual(work, ["8", "9", "", "43", "110", "▲ +67"]);
+	});
+});
+
+test("of a judged diff only files with a real change have a hue", async () => {
+	const onePage = judgedPage(["--heatmap"]), pages = judgedPage(["--heatmap", "--palette", "fizeau"], { folder: true });
+	for (const file of [onePage, path.join(pages, "index.html")]) await withPage(file, {}, async (page) => {
+		const hues = await page.$$eval(".row.file", (list) => Object.fromEntries(list.map((r) => [r.querySelector(".label").textContent, r.querySelectorAll(".more, .less").length])));
+		assert.ok(hues["decoder.py"] > 0 && hues["plugins.py"] === 0, JSON.stringify(hues));
+	});
+});
+
+test("a folder has an index and a page for each file that link to one another", async () => {
+	const folder = profilePage(samples, ["heatmap", source()], "");
+	assert.deepEqual(fs.readdirSync(folder).sort(), ["file_0000.html", "file_0001.html", "index.html"]);
+	await withPage(path.join(folder, "index.html"), {}, async (page) => {
+		await page.click('.row.file:has-text("work.py")');
+		await page.waitForSelector("html[data-ready]");
+		const lines = await shownLines(page);
+		assert.equal(lines.length, text.length - 1);
+		const start = await page.evaluate(() => String(fizeau.heat.functions.line[fizeau.heat.functions.name.indexOf("work")]));
+		await page.locator(".line", { has: page.locator(`.at a:text-is("${start}")`) }).locator('.jump:has-text("▲")').click();
+		if (await page.isVisible("#menu")) await page.click('#menu a:has-text("main.py")');
+		await until(page, () => document.title.startsWith("main.py") || document.querySelector(".path")?.textContent.endsWith("main.py"));
+		assert.equal(await page.textContent(".line.target .at"), "3");
+		await page.click(".back");
+		await page.waitForSelector(".files");
+	});
+});
+
+test("hostile names, files and texts stay text in heat maps", async () => {
+	const attacks = ["</script><script>window.pwned = 1</script>", "<!--", "<img src=x onerror=window.pwned=1>", "\"'><svg onload=window.pwned=1>",
+		"javascript:window.pwned=1", "<!--fz:data-->", "__proto__", "constructor", "\u202egnp.exe", "x".repeat(3000)];
+	const hostile = attacks.map((name, i) => ({
+		tid: 1, count: 10 + i, stack: [f("main", 1, "/srv/<b>.py"), f(name.replaceAll(";", ","), 2, `/srv/${name.slice(0, 60).replace(/[;:\n]/g, "")}.py`)],
+	}));
+	const evil = writeText(`</script><script>window.pwned = 1</script>\n"""<img src=x onerror=window.pwned=1>\n<!-- <script>\n'\\`);
+	const look = async (page) => {
+		assert.equal(await page.evaluate(() => window.pwned), undefined);
+		assert.equal(await page.evaluate(() => document.querySelectorAll("img, svg[onload]").length), 0);
+		assert.equal(await page.evaluate(() => document.querySelectorAll("script").length), 3);
+		assert.equal(await page.evaluate(() => [...document.links].filter((a) => !/^(file:|#)/.test(a.href)).length), 0);
+	};
+	const options = ["heatmap", `source=/srv/<b>.py=${evil}`];
+	for (const made of [profilePage(hostile, options), diffPage(hostile, hostile.slice(3), [...options, "exact"])])
+		await withPage(made, {}, async (page) => {
+			await look(page);
+			for (let i = 0; i < await page.evaluate(() => fizeau.heat.files.n); i++) {
+				await page.evaluate((n) => (location.hash = `#f${n}`), i);
+				await until(page, (n) => fizeau.files.data?.file === n, i);
+				for (const button of await page.$$(".jump")) {
+					await button.click();
+					await look(page);
+					await page.keyboard.press("Escape");
+					break;
+				}
+				await look(page);
+			}
+		});
+	await withPage(profilePage(hostile, ["heatmap"]), { javascript: false }, async (page) =>
+		assert.equal(await page.$$eval(".fallback img, .fallback svg, .fallback script", (list) => list.length), 0));
+});
+
+test("nothing of a heat map is wider than a narrow window but code", async () => {
+	for (const [made, hash] of [[profilePage(samples, ["heatmap", source()]), ""], [diffPage(samples, samples, ["heatmap", "exact", source()]), ""], [profilePage(samples, ["heatmap", source()]), "f0"]])
+		await withPage(made, { width: 700, hash }, async (page) => {
+			assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 700);
+			assert.equal(await page.evaluate(() => [...document.querySelectorAll("#top, .file-bar, .cards, .files, .row")].filter((e) => e.getBoundingClientRect().right > 700.5).length), 0);
+		});
+});
+
+test("an empty profile has an empty heat map", async () => {
+	await withPage(profilePage([], ["heatmap"]), {}, async (page) => assert.ok((await page.textContent(".files")).includes("No file")));
+});

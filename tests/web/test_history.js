@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The page of a history: charts without script, from counts that are kept of commits.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const { execFileSync } = require("node:child_process");
+const { withPage } = require("./browser.js");
+const pages = require("./pages.js");
+const { test } = require("./tap.js");
+
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const folder = path.join(pages.folder, "history");
+const project = path.join(folder, "project");
+const subject = "A subject with <b>markup</b> & as many words as one finds in a history now and then";
+let made = null;
+
+const run = (program, ...words) => execFileSync(program, words, {
+	cwd: project, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"],
+	env: { ...process.env, XDG_CACHE_HOME: folder },
+});
+const git = (...words) => run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", ...words).trim();
+
+// A commit for each count, whose recording is kept as if it had been counted. null: it was not.
+function historyPage(counts) {
+	if (made) return made;
+	fs.mkdirSync(project, { recursive: true });
+	git("init", "-q");
+	for (const [i, count] of counts.entries()) {
+		git("commit", "-q", "--allow-empty", "-m", `${i} ${subject}`);
+		if (count === null) continue;
+		const kept = path.join(folder, "fizeau", "baselines", git("rev-parse", "HEAD"));
+		fs.mkdirSync(kept, { recursive: true });
+		fs.writeFileSync(path.join(folder, "counts"), `events: Ir\nfn=parse\n1 ${count}\n`);
+		run(process.env.FIZEAU, "replay", path.join(folder, "counts"), "-o", path.join(kept, "0123456789abcdef.fz"));
+	}
+	made = path.join(folder, "page.html");
+	run(process.env.FIZEAU, "history", "--html", made);
+	return made;
+}
+
+const counts = [1000, 1000, null, 1300, 1300, 700, 700];
+
+test("a chart has a dot for each commit that was counted, and marks the changes", async () => {
+	for (const theme of ["light", "dark"])
+		for (const width of [1280, 420])
+			await withPage(historyPage(counts), { theme, width, unready: true }, async (page) => {
+				const seen = await page.evaluate(() => ({
+					dots: document.querySelector(".dots").getAttribute("d").split("M").length - 1,
+					hints: [...document.querySelectorAll("rect title")].map((t) => t.textContent),
+					turns: [...document.querySelectorAll(".turns b")].map((b) => [b.className, b.textContent]),
+					wide: document.documentElement.scrollWidth,
+					chart: document.querySelector(".chart svg").getBoundingClientRect().width,
+					page: getComputedStyle(document.body).backgroundColor,
+				}));
+				assert.equal(seen.dots, counts.filter((c) => c !== null).length);
+				assert.equal(seen.hints.length, counts.length);
+				assert.ok(seen.hints[3].includes(`3 ${subject}`) && seen.hints[3].includes("1,300 instructions"), seen.hints[3]);
+				assert.ok(seen.hints[2].endsWith("not counted"), seen.hints[2]);
+				assert.deepEqual(seen.turns, [["more", "▲ +30.0 %"], ["less", "▼ -46.2 %"]]);
+				assert.equal(seen.wide, width, "the page is wider than the window");
+				assert.ok(seen.chart > 300, `a chart of ${seen.chart} pixels`);
+				assert.equal(seen.page, theme === "dark" ? "rgb(22, 24, 29)" : "rgb(255, 255, 255)");
+				await page.evaluate(axe);
+				const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+				assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
+			});
+});
+
+test("what names hold is text, and the page shows the same without script", async () => {
+	await withPage(historyPage(counts), { javascript: false }, async (page) => {
+		assert.equal(await page.locator("b", { hasText: "markup" }).count(), 0);
+		assert.ok((await page.locator(".turns").textContent()).includes("<b>markup</b> &"));
+	});
+});

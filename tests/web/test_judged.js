@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Pages with verdicts: what is coloured, what is said of a frame, what is inferred, the sides swapped.
+"use strict";
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const path = require("node:path");
+const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
+const { judgedPage, judgedText } = require("./judged.js");
+const { diffPage, folder, profilePage, writeProfile } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const json = (options, more) => JSON.parse(judgedText("json", options, more));
+const classes = (page) => page.evaluate(() => {
+	const { tree, what } = fizeau.flame.picture;
+	const out = {};
+	for (let i = 1; i < tree.n; i++) {
+		const name = fizeau.data.functions.names[tree.func[i]];
+		out[name] ??= $$meaning.nodeClass(tree, i, what);
+	}
+	return { out, names: Object.fromEntries(["SAME", "MORE", "LESS", "NEW", "REMOVED", "UNSURE", "NEW_UNSURE", "MOVED", "MOVED_AWAY"].map((k) => [k, $$colors[k]])) };
+});
+const nodeNamed = async (page, name) => (await readTree(page)).nodes.find((n) => n.name === name);
+const tipOf = async (page, name) => {
+	const at = await centreOf(page, (await nodeNamed(page, name)).i);
+	await page.mouse.move(at.x, at.y);
+	return page.innerText("#tip");
+};
+
+test("frames that changed are coloured, all others neutral, new code is new whatever is known of it", async () => {
+	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+		const { out, names: c } = await classes(page);
+		assert.ok(out.parse > c.SAME && out.parse < c.LESS, "parse costs more");
+		assert.ok(out.escape >= c.LESS && out.escape < c.NEW, "escape costs less");
+		for (const name of ["scan", "read", "compress", "pack"]) assert.ok([c.SAME, c.UNSURE].includes(out[name]), `${name} ${out[name]}`);
+		for (const name of ["audit", "digest", "cached"]) assert.ok(out[name] === c.NEW, `${name} ${out[name]}`);
+		assert.equal(out.hint, c.NEW_UNSURE, "a few samples of new code");
+		assert.deepEqual([out.legacy, out.checksum], [c.REMOVED, c.REMOVED]);
+		assert.deepEqual([out.split_head, out.split_body, out.split], [c.MOVED, c.MOVED, c.MOVED_AWAY]);
+		assert.ok([c.SAME, c.UNSURE].includes(out.write_rows), "a renamed function is no news");
+		const judgedAs = json();
+		for (const f of judgedAs.functions)
+			if (f.self_verdict !== "changed" && f.state === "common") assert.ok([c.SAME, c.UNSURE].includes(out[f.name]) || f.name === "join", f.name);
+	});
+});
+
+test("a frame that stands for several paths is judged as its function: inverted, and in both halves of a sandwich", async () => {
+	await withPage(judgedPage(), { hash: "layout=union&inverted=1" }, async (page) => {
+		const { out, names: c } = await classes(page);
+		assert.ok(out.parse > c.SAME && out.parse < c.LESS && out.escape >= c.LESS && out.escape < c.NEW);
+		assert.deepEqual([out.split_body, out.split, out.digest, out.checksum], [c.MOVED, c.MOVED_AWAY, c.NEW, c.REMOVED]);
+		await page.evaluate(() => fizeau.set({ inverted: false, tab: "sandwich", middle: fizeau.data.functions.names.indexOf("render") }));
+		const halves = await page.evaluate(() => fizeau.sandwich.halves.map(({ picture: { tree, what } }) =>
+			[1, 2].map((i) => [fizeau.data.functions.names[tree.func[i]], $$meaning.nodeClass(tree, i, what)])));
+		const render = json().functions.find((f) => f.name === "render");
+		assert.deepEqual([render.self_verdict === "changed", render.total_verdict], [false, "changed"]);
+		assert.ok(halves[0][0][1] >= c.LESS && halves[0][0][1] < c.NEW, "callers: by the total of the function");
+		assert.ok([c.SAME, c.UNSURE].includes(halves[1][0][1]), "callees: by its own time");
+	});
+});
+
+test("colour goes by share of the change and by significance, too", async () => {
+	await withPage(judgedPage(), { hash: "by=share" }, async (page) => {
+		const { out, names: c } = await classes(page);
+		const { functions } = json();
+		const change = functions.reduce((sum, f) => sum + Math.abs(f.diff_self), 0);
+		const step = (share) => [0.01, 0.05, 0.15, 0.4].filter((s) => share >= s).length;
+		for (const name of ["parse", "escape"]) {
+			const f = functions.find((g) => g.name === name);
+			assert.equal(out[name], (f.diff_total > 0 ? c.MORE : c.LESS) + step(Math.abs(f.diff_total) / change) - 1, name);
+		}
+		assert.match(await page.innerText("#legend"), /share of all change/);
+		await page.selectOption("#select-by", "surprise");
+		const sure = (await classes(page)).out;
+		const p = functions.find((g) => g.name === "parse").self_p;
+		assert.equal(sure.parse, c.MORE + [1e-3, 1e-6, 1e-10].filter((limit) => p <= limit).length);
+		assert.match(await page.evaluate(() => location.hash), /by=surprise/);
+	});
+});
+
+test("tooltips tell what was inferred", async () => {
+	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py of the base: same callers and callees, score [01]\.\d\d/);
+		assert.match(await tipOf(page, "cached"), /New wrapper/);
+		assert.match(await tipOf(page, "split_body"), /Moved cost: below rows, 2 new callees cost what 1 removed one did/);
+		assert.match(await tipOf(page, "parse"), /Function in the whole run: self changed \(±[\d.,]+\)/);
+	});
+});
+
+test("what takes a match back is right for any name", async () => {
+	const name = "old=\\=a' b\\c";
+	const at = (n) => ({ name: n, file: "/srv/app/m.py", line: 5 });
+	const files = [name, "fresh"].map((middle) => writeProfile(["a", "b"].map((leaf, i) =>
+		({ tid: 1, stack: [at("main"), at(middle), at(leaf)], count: 300 + 200 * i }))));
+	const out = path.join(folder, "odd.html"), diff = ["diff", ...files];
+	execFileSync(process.env.FIZEAU, [...diff, "-o", out], { stdio: "ignore" });
+	await withPage(out, { hash: "tab=matches" }, async (page) => {
+		const option = await page.textContent(".veto");
+		const run = (more) => JSON.parse(execFileSync("sh", ["-c", `"$0" "$@" --format json ${more}`, process.env.FIZEAU, ...diff], { encoding: "utf8" }));
+		assert.deepEqual(run("").links.map((l) => l.from_name), [name]);
+		assert.deepEqual(run(option).links, [], option);
+	});
+});
+
+test("matches are listed with what takes them back", async () => {
+	await withPage(judgedPage(), { hash: "tab=matches" }, async (page) => {
+		const text = await page.innerText("#matches");
+		assert.match(text, /write_all[\s\S]*write_rows/);
+		assert.match(text, /--no-rename/);
+		const option = await page.textContent(".veto");
+		assert.equal(option, "--map db.py:write_all=");
+		const vetoed = json(["--map", "db.py:write_all="]);
+		assert.deepEqual(vetoed.links, [], "the option does what the page says");
+		assert.match(text, /Cost that only moved[\s\S]*rows[\s\S]*1 callee[\s\S]*2 callees/);
+		assert.match(text, /Wrappers[\s\S]*cached/);
+		assert.match(text, /root folders/);
+		await page.click(".pair-link");
+		assert.equal(await page.inputValue("#query"), "write_rows");
+	});
+});
+
+test("] goes by how certain a change is, and skips what cannot be told", async () => {
+	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+		const seen = [];
+		for (let i = 0; i < 4; i++) {
+			await page.keyboard.press("]");
+			seen.push(await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]]));
+		}
+		const changed = new Map(json().functions.filter((f) => f.self_verdict === "changed").map((f) => [f.name, f.self_p]));
+		assert.ok(seen.every((name) => changed.has(name)), seen.join());
+		const p = seen.map((name) => changed.get(name));
+		assert.deepEqual(p, [...p].sort((a, b) => a - b));
+		assert.match(await page.textContent("#hint"), /^Change 4 of \d+, the most certain first$/);
+	});
+});
+
+test("the table has verdicts and intervals of the command line, and copies as TSV", async () => {
+	const { functions } = json();
+	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
+		for (const cost of ["self", "total"]) {
+			await page.evaluate((c) => fizeau.set({ cost: c }), cost);
+			const [head, ...rows] = (await page.evaluate(() => fizeau.table.tsv())).trimEnd().split("\n").map((row) => row.split("\t"));
+			assert.deepEqual(head, ["function", "file", "line", "before", "after", "change", "change ratio", "low", "high", "verdict", "share of change", "share of base run"]);
+			assert.equal(rows.length, functions.length);
+			const words = { changed: "changed", unchanged: "unchanged", unknown: "cannot tell" };
+			for (const f of functions) {
+				const row = rows.find((r) => r[0] === f.name && r[1] === f.file);
+				assert.ok(row, f.name);
+				assert.deepEqual(row.slice(3, 6).map(Number), [f[`base_${cost}`], f[`head_${cost}`], f[`diff_${cost}`]], f.name);
+				assert.equal(row[9], words[f[`${cost}_verdict`]], f.name);
+				if (f[`${cost}_low`] === null) continue;
+				assert.ok(Math.abs(Number(row[7]) - f[`${cost}_low`]) <= 1.01 && Math.abs(Number(row[8]) - f[`${cost}_high`]) <= 1.01, `${f.name} ${row.join()}`);
+			}
+		}
+		const shares = (await page.evaluate(() => { fizeau.set({ cost: "self" }); return fizeau.table.tsv(); })).trimEnd().split("\n").slice(1).map((row) => Number(row.split("\t")[10]));
+		assert.ok(Math.abs(shares.reduce((sum, v) => sum + Math.abs(v), 0) - 1) < 1e-9, "shares of the change make up all of it");
+		await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+		await page.fill("#table input", "parse");
+		await page.click("#copy-table");
+		assert.match(await page.evaluate(() => copied), /^function\t.*\nparse\tdecoder\.py\t40\t/);
+		await page.click("[data-id='verdict']");
+		assert.match(await page.evaluate(() => location.hash), /sort=-verdict.*rows=parse|rows=parse.*sort=-verdict/);
+	});
+});
+
+test("x mirrors verdicts, intervals and links, as the command line does with the sides swapped", async () => {
+	const other = json([], { swapped: true });
+	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
+		const before = await page.innerText(".verdict");
+		await page.keyboard.press("x");
+		const v = await page.evaluate(() => fizeau.data.header.verdict);
+		assert.equal(v.word, other.verdict.word);
+		for (const key of ["change_pct", "low", "high"]) assert.ok(Math.abs(v[key] - other.verdict[key]) < 0.2, `${key} ${v[key]} ${other.verdict[key]}`);
+		const rows = (await page.evaluate(() => fizeau.table.tsv())).trimEnd().split("\n").slice(1).map((row) => row.split("\t"));
+		for (const f of other.functions.filter((g) => g.state === "common" && !["write_all", "write_rows"].includes(g.name))) {
+			const row = rows.find((r) => r[0] === f.name && r[1] === f.file);
+			assert.deepEqual(row.slice(3, 6).map(Number), [f.base_self, f.head_self, f.diff_self], f.name);
+			if (f.self_low !== null && Math.abs(f.diff_self) > 20)
+				assert.ok(Math.abs(Number(row[7]) - f.self_low) <= 0.1 * (f.self_high - f.self_low), `${f.name}: ${row[7]} ${f.self_low}`);
+		}
+		await page.evaluate(() => fizeau.set({ tab: "flame", layout: "union" }));
+		const { out, names: c } = await classes(page);
+		assert.ok(out.parse >= c.LESS && out.parse < c.NEW && out.escape > c.SAME && out.escape < c.LESS);
+		assert.deepEqual([out.audit, out.legacy, out.cached], [c.REMOVED, c.NEW, c.REMOVED]);
+		assert.match(await tipOf(page, "write_rows"), /Taken for write_rows in db\.py of the base/);
+		await page.keyboard.press("x");
+		assert.equal(await page.innerText(".verdict"), before);
+	});
+});
+
+test("one side against itself has neither colours nor changes", async () => {
+	const { runs } = require("./judged.js");
+	const { execFileSync } = require("node:child_process");
+	const file = `${runs[0][0]}.html`;
+	execFileSync(process.env.FIZEAU, ["diff", runs[0][0], runs[0][0], "-o", file], { stdio: "ignore" });
+	await withPage(file, {}, async (page) => {
+		const { out, names: c } = await classes(page);
+		assert.deepEqual([...new Set(Object.values(out))], [c.SAME]);
+		await page.keyboard.press("]");
+		assert.equal(await page.textContent("#spoken"), "Nothing changed.");
+		const node = await nodeNamed(page, "parse");
+		const at = await centreOf(page, node.i);
+		assert.equal(await pixel(page, { x: at.x, y: at.y - 6 }), await page.evaluate(() => fizeau.flame.palette.fill[0]));
+	});
+});
+
+test("a link brings back every choice, and history takes rules back", async () => {
+	const chosen = {
+		tab: "table", by: "surprise", cost: "total", sort: "-share", rows: "r", verdict: "changed", modules: ["decoder", "view"], layout: "union",
+	};
+	await withPage(judgedPage(), {}, async (page) => {
+		await page.keyboard.press("x");
+		await page.evaluate((s) => fizeau.set(s, true), chosen);
+		await page.evaluate(() => fizeau.setRules([["^parse$", "decode"], ["plugin_(\\d)", "p$1;&=\t%"]]));
+		const read = () => page.evaluate(() => ({ ...fizeau.state, shown: fizeau.table.tsv(), isSwapped: fizeau.data.isSwapped, link: location.hash }));
+		const before = await read();
+		assert.ok(before.shown.includes("decode") && before.shown.split("\n").length > 2, before.shown);
+		const changes = await page.innerText(".spots");
+		await page.reload();
+		await page.waitForSelector("html[data-ready]");
+		assert.deepEqual(await read(), before);
+		assert.equal(await page.innerText(".spots"), changes);
+		assert.equal(await page.innerText("#chips"), "2 modules ×\nchanged ×\n2 rules ×");
+		await page.click("#back");
+		await until(page, () => fizeau.state.rules.length === 0);
+		assert.ok((await read()).shown.includes("parse\tdecoder.py"));
+		await page.click("#back");
+		await until(page, () => fizeau.state.verdict === "");
+		assert.deepEqual(await page.evaluate(() => [fizeau.state.modules, fizeau.state.tab, fizeau.data.isSwapped]), [null, "flame", true]);
+	});
+});
+
+test("a link of a judged page opens where nothing was judged, and in a profile", async () => {
+	const hash = "by=surprise&verdict=changed&tab=matches&rule=(%09x&module=nowhere&sort=-verdict";
+	const one = [{ tid: 1, stack: [{ name: "main", file: "/srv/main.py", line: 3 }], count: 9 }];
+	for (const file of [diffPage(one, one), profilePage(one)])
+		await withPage(file, { hash }, async (page) => {
+			assert.equal(await page.evaluate(() => fizeau.state.verdict), "");
+			await page.evaluate(() => fizeau.set({ tab: "flame" }));
+			assert.equal(await page.innerText("#empty"), "No sample passes these filters.");
+			await page.keyboard.press("t");
+			await page.keyboard.press("c");
+			await page.keyboard.press("Y");
+		});
+});

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// One arithmetic: a diff's numbers are the same as text, as markdown, as JSON and in its page, and
+// what the page turns round or filters by itself is what the command line makes of the same.
+"use strict";
+const assert = require("node:assert/strict");
+const { readTree, withPage } = require("./browser.js");
+const { judgedPage, judgedText } = require("./judged.js");
+const { cliJson, diffPage, someProgram, writeProfile } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+const number = (text) => Number(text.replace(/[,+±]/g, "").replace("−", "-"));
+
+// [family, before, after, change, margin, percent, place] of each row of a report.
+function rowsOfText(text) {
+	const rows = [];
+	let family = "";
+	for (const line of text.split("\n")) {
+		family = /^Self:/.test(line) ? "self" : /^Total, /.test(line) ? "total" : /^\S.*:/.test(line) ? "" : family;
+		const m = /^ *([\d.,]+) +([\d.,]+) +([-+±][\d.,]+) +±([\d.,]+) +(new|removed|[-+±][\d.,]+ %|–|-) +\??\s*(\S.*)$/.exec(line);
+		if (m && family) rows.push([family, ...m.slice(1)]);
+	}
+	return rows;
+}
+
+function rowsOfMarkdown(text) {
+	const rows = [];
+	let family = "";
+	for (const line of text.split("\n")) {
+		family = /^\*\*Self\*\*/.test(line) ? "self" : /^\*\*Total/.test(line) ? "total" : family;
+		if (/by self/.test(line)) family = "self";
+		const m = /^\| ([\d.,]+) \| ([\d.,]+) \| ([-+±][\d.,]+) \| ±([\d.,]+) \| (.*?) \| <code>(.*)<\/code> \|$/.exec(line);
+		if (m) rows.push([family, ...m.slice(1, 6), m[6].replace(/&#(\d+);/g, (_, n) => String.fromCharCode(n)).replace(/&lt;/g, "<").replace(/&gt;/g, ">")]);
+	}
+	return rows;
+}
+
+test("text, markdown, JSON and page give the same numbers of every function they show", async () => {
+	const reports = [rowsOfText(judgedText("text", ["-l", "200"])), rowsOfMarkdown(judgedText("markdown"))];
+	const json = JSON.parse(judgedText("json"));
+	const seen = { self: new Map(), total: new Map() };
+	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
+		for (const cost of ["self", "total"])
+			seen[cost] = new Map(await page.evaluate((c) => {
+				fizeau.set({ cost: c });
+				const { table } = fizeau;
+				return table.shown.map((r) => [`${fizeau.data.functions.names[r.f]} (${fizeau.placeOf(r.f)})`,
+					[...table.columns.map((column) => column.text(r, table)), r.c.base, r.c.head, r.c.delta, fizeau.data.verdicts[c].margin[r.f]]]);
+			}, cost));
+		for (const rows of reports) {
+			assert.ok(rows.length >= 15, `${rows.length} rows`);
+			for (const [cost, before, after, change, margin, percent, place] of rows) {
+				const row = seen[cost].get(place);
+				assert.ok(row, place);
+				assert.deepEqual([number(row[0]), number(row[1]), number(row[2])], [number(before), number(after), number(change)], place);
+				assert.equal(row[3].replace("−", "-"), percent, place);
+				assert.ok(Math.abs(row.at(-1) - number(margin)) <= 1, `${place} ±${margin} ${row.at(-1)}`);
+				assert.ok(row[5] !== undefined);
+			}
+		}
+		for (const f of json.functions)
+			for (const cost of ["self", "total"]) {
+				const row = seen[cost].get(`${f.name} (${f.file}:${f.line})`);
+				assert.deepEqual(row.slice(-4, -1), [f[`base_${cost}`] * json.scale.factor, f[`head_${cost}`], f[`diff_${cost}`]], f.name);
+			}
+		const summary = await page.innerText("#section-summary");
+		const headline = judgedText("text").replace(/\s+/g, " ");
+		const [, from, to, change, percent, low, high] = /([\d,]+) samples -> ([\d,]+) samples, ([-+][\d,]+) \(([-+][\d.]+ %) \[([-+][\d.]+ %), ([-+][\d.]+ %)\]\)/.exec(headline);
+		for (const text of [`${from} → ${to}`, `${change} (${percent})`, low, high])
+			assert.ok(summary.replaceAll("−", "-").includes(text), `${text} in ${summary}`);
+		assert.ok(summary.includes(json.verdict.text) && summary.includes(json.verdict.power));
+	});
+});
+
+// Paths with their costs, as sorted lines.
+function paths(nodes) {
+	const keys = [];
+	return nodes.map((n, i) => {
+		keys[i] = `${n.parent < 0 ? "" : keys[n.parent]}|${n.name} ${n.file}`;
+		return { line: [keys[i], n.base_self, n.base_total, n.head_self, n.head_total].join("  "), n };
+	}).filter(({ n }) => n.base_total || n.head_total).map(({ line }) => line).sort();
+}
+
+async function shownPaths(page) {
+	const { nodes } = await readTree(page);
+	return paths(nodes.map((n) => ({ ...n, parent: n.parent - 1,
+		base_self: n.base.self, base_total: n.base.total, head_self: n.head.self, head_total: n.head.total })));
+}
+
+test("inverted and filtered, the page adds up to what the command line does", async () => {
+	const [baseFile, headFile] = [base, head].map(writeProfile);
+	const engine = (options) => paths(cliJson("diff", baseFile, headFile, "--match", "exact", "--scale", "time", ...options).nodes);
+	await withPage(diffPage(baseFile, headFile, ["exact", "time"]), {}, async (page) => {
+		const thread = await page.evaluate(() => Uint8Array.from(fizeau.data.header.threads, (t) => (t.label === "tid 101" ? 1 : 0)));
+		for (const inverted of [false, true])
+			for (const [threads, modules, options] of [
+				[null, null, []], [Object.values(thread), null, ["--thread", "101"]], [null, ["module_3"], ["--filter", "/module_3\\.py$"]],
+				[Object.values(thread), ["module_3"], ["--thread", "101", "--filter", "/module_3\\.py$"]],
+			]) {
+				await page.evaluate((s) => fizeau.set({ ...s, threads: s.threads && Uint8Array.from(s.threads) }), { inverted, threads, modules });
+				assert.deepEqual(await shownPaths(page), engine([...options, ...(inverted ? ["--invert"] : [])]), `${options} ${inverted}`);
+			}
+	});
+});

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Colours that the reader's system forces on every page: the canvas keeps to them too. Frames
+// then are outlined, what costs more is filled, and the glyphs say which way a change goes.
+
+const query = matchMedia("(forced-colors: active)");
+
+export function whenForced(changed) {
+	query.addEventListener("change", changed);
+}
+
+// What the system calls its colours, as a canvas understands them.
+function systemColours() {
+	const probe = document.createElement("span");
+	document.body.append(probe);
+	const of = (name) => {
+		probe.style.color = name;
+		return getComputedStyle(probe).color;
+	};
+	const names = ["Canvas", "CanvasText", "Highlight", "HighlightText", "GrayText"].map(of);
+	probe.remove();
+	return names;
+}
+
+// The palette, or the system's in its place.
+export function forcePalette(palette) {
+	if (!query.matches) return palette;
+	const [page, ink, strong, onStrong, quiet] = systemColours();
+	const isMore = (colour) => colour >= 1 && colour <= 4;
+	return {
+		...palette, page, ink, quiet, select: ink, match: strong, root: page, removed: ink, isOutlined: true, isHollow: true,
+		fill: palette.fill.map((_, colour) => (isMore(colour) ? strong : page)),
+		inkOf: (colour) => (isMore(colour) ? onStrong : ink),
+	};
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Reading a heat map's data, and what belongs to one file of it.
+//
+// Lists of lines stand in order of files; how many of them are a file's is "file.lines". On a page
+// of one file, or of none, the other files have none. Index 0 is the base, 1 the head; the map of
+// one profile has nothing in the base.
+import { BASE, Columns, HEAD, unpackData } from "./data.js";
+import { alignTexts } from "./heat_align.js";
+
+const FORMAT = "fizeau-heatmap";
+const VERSION = 1;
+
+export const CHANGED = 3; // verdict of a function
+
+const sides = (columns, name, Type, n) => ["base", "head"].map((s) => columns.numbers(`${name}.${s}`, Type, n));
+
+function readFiles(columns) {
+	const name = columns.strings("file.name"), n = name.length;
+	const lines = sides(columns, "file.lines", Uint32Array, n);
+	return {
+		n, name, lines,
+		path: columns.strings("file.path"),
+		group: columns.numbers("file.group", Uint8Array, n),
+		self: sides(columns, "file.self", Float64Array, n),
+		total: sides(columns, "file.total", Float64Array, n),
+		has: sides(columns, "file.has", Uint8Array, n),
+		text: sides(columns, "file.text", Uint32Array, n),
+		changed: columns.numbers("file.changed", Uint8Array, n),
+		first: lines.map((counts) => {
+			let at = 0;
+			return counts.map((count) => (at += count) - count);
+		}),
+	};
+}
+
+function readLines(columns, side) {
+	const number = columns.numbers(`line.number.${side}`, Uint32Array, 0), n = number.length;
+	return {
+		number,
+		self: columns.numbers(`line.self.${side}`, Float64Array, n),
+		total: columns.numbers(`line.total.${side}`, Float64Array, n),
+		func: columns.numbers(`line.function.${side}`, Uint32Array, n),
+	};
+}
+
+function readFunctions(columns, isDiff) {
+	const name = columns.strings("function.name"), n = name.length;
+	const side = columns.numbers("function.side", Uint8Array, n);
+	return {
+		n, name,
+		file: columns.numbers("function.file", Uint32Array, n),
+		line: columns.numbers("function.line", Uint32Array, n),
+		side: isDiff ? side : side.fill(HEAD),
+		state: columns.numbers("function.state", Uint8Array, n),
+		verdict: columns.numbers("function.verdict", Uint8Array, n),
+		self: sides(columns, "function.self", Float64Array, n),
+		total: sides(columns, "function.total", Float64Array, n),
+	};
+}
+
+// Parallel columns "name.x", "name.y", ... of one length.
+function readList(columns, name, fields) {
+	const list = {};
+	for (const field of fields) list[field] = columns.numbers(`${name}.${field}`, Float64Array, 0);
+	list.n = list[fields[0]].length;
+	return list;
+}
+
+export async function loadHeat() {
+	const header = JSON.parse(document.getElementById("fz-header").textContent);
+	if (header.format !== FORMAT || header.version !== VERSION)
+		throw new Error("this page was written by a version of Fizeau that its viewer does not know");
+	const columns = new Columns(header.columns, await unpackData());
+	const isDiff = header.kind === "diff";
+	const heat = {
+		header, isDiff, unit: header.unit, factor: header.factor,
+		sum: [header.base?.sum ?? 0, header.head.sum],
+		judged: columns.has("file.changed"),
+		files: readFiles(columns),
+		lines: ["base", "head"].map((side) => readLines(columns, side)),
+		texts: columns.strings("text"),
+		functions: readFunctions(columns, isDiff),
+		calls: readList(columns, "call", ["file", "line", "callee", "weight"]),
+		spans: readList(columns, "span", ["file", "line", "end", "from", "to", "self", "total"]),
+		ops: readList(columns, "op", ["file", "line", "name", "self", "total"]),
+		opcodes: { name: columns.strings("opcode.name"), base: columns.strings("opcode.base") },
+	};
+	// Files in which the change of some function is real; where nothing was judged, all of them.
+	heat.isReal = (file) => !heat.judged || heat.files.changed[file] > 0;
+	heat.lineFunction = (file, line) => {
+		const from = heat.files.first[HEAD][file], to = from + heat.files.lines[HEAD][file];
+		for (let i = from; i < to; i++) if (heat.lines[HEAD].number[i] === line) return heat.lines[HEAD].func[i] - 1;
+		return -1;
+	};
+	return heat;
+}
+
+// ---- one file ----
+
+function push(map, key, value) {
+	const list = map.get(key);
+	if (list) list.push(value);
+	else map.set(key, [value]);
+}
+
+// Map from line number to {self, total, func} of a side.
+function linesOf(heat, file, side) {
+	const { first, lines } = heat.files, list = heat.lines[side];
+	const map = new Map();
+	for (let i = first[side][file]; i < first[side][file] + lines[side][file]; i++)
+		map.set(list.number[i], { self: list.self[i], total: list.total[i], func: list.func[i] - 1 });
+	return map;
+}
+
+function textOf(heat, file, side) {
+	const text = heat.files.text[side][file];
+	return text ? heat.texts[text - 1].replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, "")) : null;
+}
+
+// Lines to show of a file of which no text was recorded: those with a cost, or a function.
+function bareRows(costs, starts) {
+	const numbers = new Set(starts);
+	for (const map of costs) for (const number of map.keys()) numbers.add(number);
+	return [...numbers].sort((a, b) => a - b);
+}
+
+// Rows of the listing: {number: [base, head], text, cost: [base, head]}; number 0: not there.
+function rowsOf(heat, file, costs, starts) {
+	const [before, after] = [BASE, HEAD].map((side) => textOf(heat, file, side));
+	const nothing = { self: 0, total: 0, func: -1 };
+	const row = (b, h, text) => ({
+		number: [b, h], text, cost: [costs[BASE].get(b) ?? nothing, costs[HEAD].get(h) ?? nothing],
+	});
+	if (!heat.isDiff)
+		return after ? after.map((text, i) => row(0, i + 1, text)) : bareRows(costs, starts).map((n) => row(0, n, null));
+	const { has, text } = heat.files;
+	if (before && after && text[BASE][file] !== text[HEAD][file])
+		return alignTexts(before, after).map(([b, h]) => row(b + 1, h + 1, h >= 0 ? after[h] : before[b]));
+	const lines = after ?? before;
+	const only = (n) => [has[BASE][file] ? n : 0, has[HEAD][file] ? n : 0];
+	return lines ? lines.map((line, i) => row(...only(i + 1), line)) :
+		bareRows(costs, starts).map((n) => row(...only(n), null));
+}
+
+export function fileData(heat, file) {
+	const { functions, calls, spans, ops } = heat;
+	const costs = [BASE, HEAD].map((side) => linesOf(heat, file, side));
+	const defined = new Map(), callees = new Map(), callers = new Map(), spots = new Map(), code = new Map();
+	for (let f = 0; f < functions.n; f++)
+		if (functions.file[f] === file && functions.line[f]) push(defined, `${functions.side[f]}:${functions.line[f]}`, f);
+	for (let i = 0; i < calls.n; i++) {
+		const call = { file: calls.file[i], line: calls.line[i], callee: calls.callee[i], weight: calls.weight[i] };
+		if (call.file === file) push(callees, call.line, call);
+		if (functions.file[call.callee] === file) push(callers, call.callee, call);
+	}
+	for (const list of callers.values()) list.sort((a, b) => b.weight - a.weight);
+	for (let i = 0; i < spans.n; i++)
+		if (spans.file[i] === file && spans.end[i] === spans.line[i])
+			push(spots, spans.line[i], { from: spans.from[i], to: spans.to[i], self: spans.self[i], total: spans.total[i] });
+	for (let i = 0; i < ops.n; i++)
+		if (ops.file[i] === file)
+			push(code, ops.line[i], {
+				name: heat.opcodes.name[ops.name[i]], base: heat.opcodes.base[ops.name[i]], self: ops.self[i], total: ops.total[i],
+			});
+	const starts = [];
+	for (let f = 0; f < functions.n; f++)
+		if (functions.file[f] === file && functions.line[f] && functions.side[f] === HEAD) starts.push(functions.line[f]);
+	return { file, defined, callees, callers, spots, code, rows: rowsOf(heat, file, costs, starts) };
+}

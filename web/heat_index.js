@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// The list of files: groups, folders that open and close, bars; what a filter leaves of them.
+import { BASE, HEAD } from "./data.js";
+import { el, icon } from "./dom.js";
+import { formatChange, formatShare, formatValue, plural } from "./format.js";
+
+const groups = [
+	{ name: "Project", open: true },
+	{ name: "Standard library", open: false },
+	{ name: "Installed packages", open: false },
+	{ name: "Other", open: false },
+];
+const FOLDER = "M2.5 5.5a1 1 0 0 1 1-1h4l1.5 2h7.5a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1h-13a1 1 0 0 1-1-1z";
+
+// Folders of files as a tree; a folder that only holds a folder becomes one with it.
+function folders(heat, files) {
+	const root = { name: "", folders: new Map(), files: [] };
+	for (const f of files) {
+		const parts = heat.files.name[f].split("/").filter(Boolean);
+		let at = root;
+		for (const part of parts.slice(0, -1)) {
+			if (!at.folders.has(part)) at.folders.set(part, { name: part, folders: new Map(), files: [] });
+			at = at.folders.get(part);
+		}
+		at.files.push(f);
+	}
+	return fold(root);
+}
+
+function fold(node) {
+	const out = { name: node.name, files: node.files, folders: [...node.folders.values()].map(fold) };
+	while (out.name && !out.files.length && out.folders.length === 1) {
+		const [only] = out.folders;
+		out.name += `/${only.name}`;
+		out.files = only.files;
+		out.folders = only.folders;
+	}
+	return out;
+}
+
+export class IndexView {
+	constructor(app, main) {
+		this.app = app;
+		this.heat = app.heat;
+		this.closed = new Map();
+		this.main = main;
+		this.filter = el("input", {
+			type: "search", placeholder: "Filter files", "aria-label": "Filter files", spellcheck: "false", autocomplete: "off",
+			oninput: () => this.update(),
+		});
+		this.list = el("div", { class: `files${this.heat.isDiff ? " diff" : ""}`, role: "group", "aria-label": "Files" });
+	}
+
+	show() {
+		const all = (open) => {
+			for (const key of this.closed.keys()) this.closed.set(key, !open);
+			this.update();
+		};
+		this.main.replaceChildren(el("div", { class: "page" },
+			this.cards(),
+			el("div", { class: "bar" }, el("label", { class: "filter" }, icon("M8.5 3.5a5 5 0 1 0 0 10 5 5 0 0 0 0-10M12.5 12.5 17 17"), this.filter, el("kbd", {}, "/")),
+				el("span", { class: "space" }),
+				el("button", { class: "plain", onclick: () => all(true) }, "Open all"),
+				el("button", { class: "plain", onclick: () => all(false) }, "Close all")),
+			this.list));
+		this.update();
+	}
+
+	cards() {
+		const { header, files, isDiff, sum, unit, factor } = this.heat;
+		const { head } = header;
+		const card = (title, value, note, kind) => el("div", { class: "card" }, el("div", { class: "card-title" }, title),
+			el("div", { class: `card-value ${kind ?? ""}` }, value), el("div", { class: "card-note" }, note));
+		const list = [];
+		if (isDiff) {
+			const delta = sum[HEAD] - factor * sum[BASE], tone = { slower: "more", faster: "less" }[header.word];
+			const words = { slower: "slower", faster: "faster", same: "no change that matters", unknown: "cannot be told from noise" };
+			const shared = header.scale === "share";
+			list.push(card("Before", formatValue(factor * sum[BASE], unit), header.base.label ?? "base"),
+				card("After", formatValue(sum[HEAD], unit), head.label ?? "head"),
+				card("Change", shared ? "by share" : formatChange(delta, unit), shared ? "both taken for equally long" : words[header.word] ?? `scaled by ${header.scale}`, tone));
+		} else {
+			const rate = head.interval_ns ? `every ${formatValue(head.interval_ns, "ns")}` : "";
+			list.push(card("Samples", plural(head.samples, "sample").replace(/ samples?$/, ""), rate),
+				card({ wall: "Wall time", cpu: "CPU time" }[header.metric] ?? header.metric, formatValue(sum[HEAD], unit),
+					[head.mode && `mode ${head.mode}`, head.python && `Python ${head.python}`].filter(Boolean).join(", ")));
+		}
+		const lines = files.lines[HEAD].reduce((a, b) => a + b, 0);
+		list.push(card("Files", String(files.n), lines ? `${plural(lines, "line")} with samples` : "with samples"));
+		return el("div", {}, el("div", { class: "cards" }, ...list), el("p", { class: "quality" }, isDiff ? `Sampling before: ${header.base.quality}. After: ${head.quality}.` : `Sampling: ${head.quality}.`));
+	}
+
+	update() {
+		const { files } = this.heat;
+		const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+		const shown = [];
+		for (let f = 0; f < files.n; f++) {
+			const text = `${files.name[f]} ${files.path[f]}`.toLowerCase();
+			if (words.every((w) => text.includes(w))) shown.push(f);
+		}
+		const costs = this.app.by === "self" ? files.self : files.total;
+		this.most = Math.max(0, ...shown.map((f) => Math.abs(this.app.scale.weight([costs[BASE][f], costs[HEAD][f]]))));
+		this.rank = (f) => Math.abs(this.app.scale.weight([costs[BASE][f], costs[HEAD][f]])) + files.total[HEAD][f] * 1e-6;
+		const parts = groups.map((group, g) => this.group(group, g, shown.filter((f) => files.group[f] === g), words.length > 0));
+		this.list.replaceChildren(this.titles(), ...parts.filter(Boolean));
+		if (!shown.length) this.list.append(el("p", { class: "empty" }, "No file matches."));
+	}
+
+	titles() {
+		const words = this.heat.isDiff ? ["", "Before", "After", "Δ self", "", "Δ total"] : ["", "Self", "", "Total", ""];
+		return el("div", { class: "row titles", "aria-hidden": "true" }, el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
+	}
+
+	group(group, g, list, filtered) {
+		if (!list.length) return null;
+		const key = `group ${g}`;
+		if (!this.closed.has(key)) this.closed.set(key, !group.open && list.length < this.heat.files.n);
+		const open = filtered || !this.closed.get(key);
+		const sum = this.sum(list);
+		const head = el("button", {
+			class: "row group", "aria-expanded": String(open), onclick: () => {
+				this.closed.set(key, open);
+				this.update();
+			},
+		}, el("span", { class: "name" }, el("i", { class: "twist" }), el("b", {}, group.name), el("small", {}, plural(list.length, "file"))), ...this.numbers(sum, null));
+		return el("div", { class: "group-box" }, head, ...(open ? this.folder(folders(this.heat, list), key, 1, filtered) : []));
+	}
+
+	folder(node, path, depth, filtered) {
+		const out = [];
+		const inside = (n) => [...n.files, ...n.folders.flatMap(inside)];
+		const entries = [
+			...node.folders.map((folder) => ({ folder, files: inside(folder) })),
+			...node.files.map((file) => ({ file, files: [file] })),
+		];
+		for (const entry of entries) entry.rank = entry.files.reduce((sum, f) => sum + this.rank(f), 0);
+		entries.sort((a, b) => b.rank - a.rank);
+		for (const entry of entries) {
+			if (entry.file !== undefined) {
+				out.push(this.file(entry.file, depth));
+				continue;
+			}
+			const key = `${path}/${entry.folder.name}`;
+			if (!this.closed.has(key)) this.closed.set(key, false);
+			const open = filtered || !this.closed.get(key);
+			out.push(el("button", {
+				class: "row folder", style: null, "aria-expanded": String(open), onclick: () => {
+					this.closed.set(key, open);
+					this.update();
+				},
+			}, this.indented(depth, el("i", { class: "twist" }), icon(FOLDER), el("span", { class: "label" }, entry.folder.name), el("small", {}, plural(entry.files.length, "file"))),
+			...this.numbers(this.sum(entry.files), null)));
+			if (open) out.push(...this.folder(entry.folder, key, depth + 1, filtered));
+		}
+		return out;
+	}
+
+	indented(depth, ...children) {
+		const name = el("span", { class: "name" }, ...children);
+		name.style.setProperty("--depth", depth);
+		return name;
+	}
+
+	file(f, depth) {
+		const { files, isDiff } = this.heat;
+		const parts = files.name[f].split("/");
+		const state = !isDiff ? null : !files.has[BASE][f] ? "new" : !files.has[HEAD][f] ? "removed" : null;
+		return el("a", { class: "row file", href: this.app.link(f), title: files.path[f] },
+			this.indented(depth, el("span", { class: "label" }, parts.at(-1)), state && el("span", { class: `mark ${state}` }, state)),
+			...this.numbers({ self: [files.self[BASE][f], files.self[HEAD][f]], total: [files.total[BASE][f], files.total[HEAD][f]], real: this.heat.isReal(f) }, f));
+	}
+
+	// Self costs add up; of totals only the largest is certain, so a folder shows none.
+	sum(list) {
+		const { files } = this.heat;
+		const add = (values) => list.reduce((s, f) => s + values[f], 0);
+		return { self: [add(files.self[BASE]), add(files.self[HEAD])], total: null, real: list.some(this.heat.isReal) };
+	}
+
+	numbers({ self, total, real }, file) {
+		const { scale } = this.app;
+		const num = (text, kind) => el("span", { class: `num ${kind ?? ""}` }, text);
+		const chosen = this.app.by === "self" || !total ? self : total;
+		const weight = scale.weight(chosen);
+		const bar = el("span", { class: "bar-cell" }, file === null ? null : el("i", { class: `fill ${real ? scale.name(scale.step(weight, this.most)) : ""}` }));
+		bar.firstChild?.style.setProperty("width", `${(Math.abs(weight) / (this.most || 1)) * 100}%`);
+		if (this.heat.isDiff) {
+			bar.classList.add("both", weight < 0 ? "left" : "right");
+			const own = scale.compare(...self), all = total && scale.compare(...total);
+			const tone = (c) => scale.tone(c, real);
+			return [bar, num(scale.value(own.base)), num(scale.value(own.head)), num(scale.change(own), tone(own)), num(scale.percent(own), `quiet ${tone(own)}`),
+				num(all ? scale.change(all) : "", all ? tone(all) : "")];
+		}
+		const share = (v) => formatShare(v / (this.heat.sum[HEAD] || 1));
+		return [bar, num(scale.value(self[HEAD]) || "0"), num(share(self[HEAD]), "quiet"), num(total ? scale.value(total[HEAD]) : ""), num(total ? share(total[HEAD]) : "", "quiet")];
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// How hot a cost is, and how it is written.
+//
+// Heat is logarithmic, since the hottest line of a program is often a thousand times as hot as one
+// that still matters: 0 for nothing, 1 to 8 up to the hottest. A difference has 1 to 4 steps on
+// either side, negative where cost was saved.
+import { HEAD } from "./data.js";
+import { compare, formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
+
+const STEPS = 8, DIFF_STEPS = 4, DECADES = 3;
+
+export function heatStep(value, most) {
+	if (!(value > 0) || !(most > 0)) return 0;
+	const level = 1 + Math.log10(value / most) / DECADES;
+	return Math.max(1, Math.ceil(level * STEPS));
+}
+
+export function changeStep(delta, most) {
+	if (!delta || !(most > 0)) return 0;
+	const step = Math.max(1, Math.ceil(Math.sqrt(Math.abs(delta) / most) * DIFF_STEPS));
+	return delta > 0 ? step : -step;
+}
+
+// Costs of something, {self: [base, head], total: [...]}, by the cost that is looked at.
+export class Scale {
+	constructor(heat) {
+		this.heat = heat;
+	}
+	value(v) {
+		return v ? formatValue(v, this.heat.unit) : "";
+	}
+	share(v, side = HEAD) {
+		return formatShare(v / (this.heat.sum[side] || 1));
+	}
+	compare(base, head) {
+		return compare(base, head, this.heat.factor);
+	}
+	change(c) {
+		return c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, this.heat.unit)}` : "";
+	}
+	// Class of a change: what cannot be told from noise has no hue.
+	tone(c, real) {
+		return !real || !c.delta ? "" : c.delta > 0 ? "more" : "less";
+	}
+	percent(c) {
+		return c.ratio === null ? (c.head ? "new" : "") : formatPercentChange(c.ratio);
+	}
+	// What is compared to colour something: its cost, or how much more that is than before.
+	weight(costs) {
+		const [base, head] = costs;
+		return this.heat.isDiff ? head - this.heat.factor * base : head;
+	}
+	step(weight, most) {
+		return this.heat.isDiff ? changeStep(weight, most) : heatStep(weight, most);
+	}
+	// Class of a step: h3, or m2 for more and l2 for less.
+	name(step) {
+		return !step ? "" : !this.heat.isDiff ? `h${step}` : step > 0 ? `m${step}` : `l${-step}`;
+	}
+}
+

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Which frames of some views can be seen, and where.
+//
+// Only what is inside a view's window and at least half a pixel wide is visited below; what is
+// narrower adds to a silhouette, one grey column a pixel, as deep as the tree is there. Rows are
+// not looked at, so the same layout serves while a view is scrolled.
+import { Silhouette } from "./silhouette.js";
+
+export const MIN_WIDTH = 0.5;
+const OVER = 2; // pixels that a box may reach beyond its view
+
+// A view is {picture, left, span} in values and {offset, width} in pixels.
+function addView(view, layout) {
+	const { tree, w } = view.picture;
+	const { n, end, parent, depth } = tree;
+	const { offset, width } = view;
+	const scale = width / view.span;
+	// next[d]: where the next frame of row d begins, in values.
+	const next = new Float64Array(tree.deepest + 2);
+	for (let i = 0; i < n;) {
+		const row = depth[i], x = next[row];
+		const left = (x - view.left) * scale;
+		if (left >= width) {
+			// So are all that follow it below the same caller.
+			i = i > 0 ? end[parent[i]] : n;
+			continue;
+		}
+		next[row] = x + w[i];
+		const px = w[i] * scale;
+		if (px < MIN_WIDTH || left + px <= 0) {
+			if (px > 0 && left + px > 0) layout.shadow.add(offset + left, px, row, view.picture.rowsBelow(i));
+			i = end[i];
+			continue;
+		}
+		next[row + 1] = x;
+		if (row > layout.deepest) layout.deepest = row;
+		layout.boxes.push({ i, view, row, left: offset + Math.max(left, -OVER), right: offset + Math.min(left + px, width + OVER) });
+		i++;
+	}
+}
+
+// {boxes, callers first; shadow; deepest row}
+export function layOut(views, width) {
+	const layout = { views, width, boxes: [], deepest: 0, shadow: new Silhouette(width) };
+	for (const view of views) if (view.picture.all > 0) addView(view, layout);
+	return layout;
+}
+
+const same = ["picture", "left", "span", "offset", "width"];
+
+// Whether a layout is of these views.
+export function isLaidOut(layout, views, width) {
+	return layout !== null && layout.width === width && layout.views.length === views.length &&
+		views.every((view, k) => same.every((key) => view[key] === layout.views[k][key]));
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What the colour of a frame means: its class, from what it cost and what is known of that.
+//
+//   only in the head, wrappers   new: solid when it certainly costs, pale and hatched when it cannot be told
+//   only in the base             removed, hollow
+//   either, but cost only moved  neutral, with a glyph of its own
+//   both, not told from noise    neutral: unchanged, or hatched when it cannot be told
+//   both, changed                a step of more or less, by one of the modes below
+//
+// Verdicts are those of the whole run, whatever is filtered: a path's own where it was tested, else
+// its function's. Without verdicts, and in the seed's palette, the numbers alone decide.
+import { BASE, HEAD, TASK_KIND } from "./data.js";
+import {
+	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, SAME, TASK, UNKNOWN, UNSURE,
+} from "./colors.js";
+import { wrapperState } from "./inferred.js";
+
+// What decides the step of a changed frame: where steps begin. Self and total are relative to the
+// frame's own base, the share is of the change of all functions, more and less alike.
+export const modes = {
+	self: { title: "Self", steps: [0.15, 0.3, 0.5, 1], legend: "by self time; steps at 15, 30, 50, 100 %" },
+	total: { title: "Total", steps: [0.15, 0.3, 0.5, 1], legend: "by total time; steps at 15, 30, 50, 100 %" },
+	share: { title: "Share of change", steps: [0.01, 0.05, 0.15, 0.4], legend: "total, as a share of all change; steps at 1, 5, 15, 40 %" },
+	surprise: { title: "Significance", steps: [0, 300, 600, 1000], legend: "self; steps at p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰" },
+};
+
+// Paths that have the verdict of their function, in the page's columns.
+const AS_FUNCTION = 3;
+
+// The function that a frame's time belongs to: its own, in an inverted tree the leaf.
+function judgedFunction(tree, i) {
+	let at = i;
+	while (tree.inverted && tree.parent[at] > 0) at = tree.parent[at];
+	return tree.func[at];
+}
+
+// The verdict that a frame shows.
+export function frameVerdict(tree, i, family) {
+	const own = tree.isNumbered && family.path ? family.path[i] : AS_FUNCTION;
+	return own === AS_FUNCTION ? family.word[judgedFunction(tree, i)] : own;
+}
+
+// The family of verdicts by which a frame is coloured.
+export function familyOf(tree, what) {
+	if (!what.verdicts) return null;
+	const isTotal = tree.ofTotals || (!tree.inverted && (what.by === "total" || what.by === "share"));
+	return isTotal ? what.verdicts.total : what.verdicts.self;
+}
+
+function stepOf(size, steps) {
+	let step = 0;
+	while (step < steps.length && size >= steps[step]) step++;
+	return step;
+}
+
+// The seed's percentages: the second and third step begin above theirs.
+function relativeStep(base, head) {
+	const size = base === 0 ? (head > 0 ? 1 : 0) : Math.abs((head - base) / base);
+	return size >= 1 ? 4 : size > 0.5 ? 3 : size > 0.3 ? 2 : size >= 0.15 ? 1 : 0;
+}
+
+// base is scaled.
+function sizeStep(tree, i, what, base, head) {
+	const { steps } = modes[what.by];
+	if (what.by === "share") return stepOf(Math.abs(head - base) / (what.change || 1), steps);
+	if (what.by !== "surprise" || !what.verdicts) return relativeStep(base, head);
+	const surprise = what.verdicts[tree.ofTotals ? "total" : "self"].surprise[judgedFunction(tree, i)];
+	return surprise < 0 ? 4 : stepOf(surprise, steps);
+}
+
+// A node by its own mark; a frame that stands for several by its function.
+export function isMoved(tree, i, what) {
+	if (!what.marks) return false;
+	return tree.isNumbered ? what.marks[i] === 1 : what.moved[judgedFunction(tree, i)] === 1;
+}
+
+function removedClass(tree, i, what) {
+	if (tree.elided && !tree.inverted && !what.removedHere(i)) return ABOVE_REMOVED;
+	return isMoved(tree, i, what) ? MOVED_AWAY : REMOVED;
+}
+
+function addedClass(tree, i, what) {
+	if (isMoved(tree, i, what)) return MOVED;
+	if (!what.verdicts) return NEW;
+	const { self, total } = what.verdicts;
+	const isKnown = frameVerdict(tree, i, self) === CHANGED || ((!tree.inverted || tree.ofTotals) && frameVerdict(tree, i, total) === CHANGED);
+	return isKnown ? NEW : NEW_UNSURE;
+}
+
+function changeClass(tree, i, what, base, head) {
+	const delta = head - base, family = familyOf(tree, what);
+	if (base === 0 && head === 0) return SAME;
+	// In the seed's palette time of its own is new, too.
+	if (what.isSeed && base === 0) return NEW;
+	if (family) {
+		const word = frameVerdict(tree, i, family);
+		if (word !== CHANGED) return word === UNKNOWN ? UNSURE : SAME;
+	}
+	// What certainly changed is coloured, be it by little.
+	const step = Math.max(sizeStep(tree, i, what, base, head), family && delta !== 0 ? 1 : 0);
+	return step === 0 ? SAME : (delta > 0 ? MORE : LESS) + step - 1;
+}
+
+// A path that only lacks samples that pass the filters is neither new nor removed.
+function isReally(tree, i, isSo) {
+	return !tree.isNumbered || isSo(i);
+}
+
+// Colour class of a node of a shown tree.
+// what: {isDiff, side, by, factor, kinds, verdicts, marks, moved, change, isSeed, isSwapped, removedHere, addedHere}
+export function nodeClass(tree, i, what) {
+	const isTotal = what.by === "total" || what.by === "share" || tree.inverted;
+	const values = isTotal ? "total" : "self";
+	if (!what.isDiff && what.kinds?.[tree.func[i]] === TASK_KIND) return TASK;
+	if (!what.isDiff) return heatClass(tree[values][what.side][i] / tree.total[what.side][0]);
+	const before = tree.total[BASE][i], after = tree.total[HEAD][i];
+	const wrapper = what.isSeed ? "" : wrapperState(tree, i, what.marks, what.isSwapped);
+	if (wrapper) return wrapper === "new" ? addedClass(tree, i, what) : removedClass(tree, i, what);
+	if (after === 0 && before > 0 && (tree.elided || isReally(tree, i, what.removedHere))) return removedClass(tree, i, what);
+	if (before === 0 && after > 0 && !what.isSeed && isReally(tree, i, what.addedHere)) return addedClass(tree, i, what);
+	const [base, head] = tree[values];
+	return changeClass(tree, i, what, base[i] * what.factor, head[i]);
+}

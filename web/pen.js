@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// A drawing context that writes SVG: as much of a canvas's as the painter uses, so a saved picture
+// has exactly the frames that the canvas shows. Lengths are in pixels.
+
+const round = (v) => String(Math.round(v * 100) / 100);
+
+const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+// Text that XML allows, and that ends nothing.
+export function escapeXml(text) {
+	return text.replace(/[&<>"]/g, (c) => entities[c]).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+}
+
+export class Pen {
+	// `ruler` is a canvas's context, which knows how wide text is.
+	constructor(ruler) {
+		this.ruler = ruler;
+		this.parts = [];
+		this.path = "";
+		this.dash = [];
+		this.saved = [];
+		this.dx = this.dy = 0;
+		Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1 });
+	}
+
+	set font(font) {
+		this.ruler.font = font;
+	}
+	get font() {
+		return this.ruler.font;
+	}
+	set textBaseline(line) {
+		this.ruler.textBaseline = line;
+	}
+	measureText(text) {
+		return this.ruler.measureText(text);
+	}
+
+	save() {
+		const { dx, dy, globalAlpha } = this;
+		this.saved.push({ dx, dy, globalAlpha });
+	}
+	restore() {
+		Object.assign(this, this.saved.pop());
+	}
+	translate(dx, dy) {
+		this.dx += dx;
+		this.dy += dy;
+	}
+	setLineDash(dash) {
+		this.dash = dash;
+	}
+
+	// All that is drawn until leave() is one thing with a name.
+	enter(title) {
+		this.parts.push(`<g><title>${escapeXml(title)}</title>`);
+	}
+	leave() {
+		this.parts.push("</g>\n");
+	}
+
+	get opacity() {
+		return this.globalAlpha < 1 ? ` opacity="${round(this.globalAlpha)}"` : "";
+	}
+	get stroked() {
+		const dash = this.dash.length ? ` stroke-dasharray="${this.dash.join(" ")}"` : "";
+		return ` fill="none" stroke="${this.strokeStyle}" stroke-width="${round(this.lineWidth)}"${dash}${this.opacity}`;
+	}
+	box(x, y, width, height) {
+		return `<rect x="${round(x + this.dx)}" y="${round(y + this.dy)}" width="${round(width)}" height="${round(height)}"`;
+	}
+
+	fillRect(x, y, width, height) {
+		this.parts.push(`${this.box(x, y, width, height)} fill="${this.fillStyle}"${this.opacity}/>`);
+	}
+	strokeRect(x, y, width, height) {
+		this.parts.push(`${this.box(x, y, width, height)}${this.stroked}/>`);
+	}
+	beginPath() {
+		this.path = "";
+		this.rounded = "";
+	}
+	roundRect(x, y, width, height, radius) {
+		this.rounded = `${this.box(x, y, width, height)} rx="${radius}"`;
+	}
+	moveTo(x, y) {
+		this.path += `M${round(x + this.dx)} ${round(y + this.dy)}`;
+	}
+	lineTo(x, y) {
+		this.path += `L${round(x + this.dx)} ${round(y + this.dy)}`;
+	}
+	shape() {
+		return this.rounded || (this.path ? `<path d="${this.path}"` : "");
+	}
+	fill() {
+		if (this.shape()) this.parts.push(`${this.shape()} fill="${this.fillStyle}"${this.opacity}/>`);
+	}
+	stroke() {
+		if (this.shape()) this.parts.push(`${this.shape()}${this.stroked}/>`);
+	}
+	// The canvas's base line is told by its ruler; SVG's own names for lines differ.
+	fillText(text, x, y) {
+		if (!text) return;
+		const base = y - (this.ruler.measureText("x").alphabeticBaseline ?? -4);
+		this.parts.push(`<text x="${round(x + this.dx)}" y="${round(base + this.dy)}" fill="${this.fillStyle}"${this.opacity}>${escapeXml(text)}</text>`);
+	}
+
+	document(width, height, title, fontSize, fontFamily) {
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}" role="img" xml:space="preserve" font-size="${fontSize}" font-family="${escapeXml(fontFamily)}">\n` +
+			`<title>${escapeXml(title)}</title>\n${this.parts.join("")}</svg>\n`;
+	}
+}

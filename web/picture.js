@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A shown tree with widths: what is drawn, by the canvas and by a saved picture alike.
+//
+// Children follow each other from their parent's left edge in the order of the tree. Places are
+// not kept: whoever walks down the tree adds them up, so a picture of a million frames costs no
+// more than its widths.
+import { widthsOf } from "./widths.js";
+
+export class Picture {
+	// `what` is passed on to nodeClass.
+	constructor(tree, what) {
+		this.tree = tree;
+		this.what = what;
+		this.w = widthsOf(tree, what);
+		this.all = this.w[0];
+		this.known = new (tree.deepest < 0xffff ? Uint16Array : Uint32Array)(tree.n);
+	}
+
+	// Left edge of a node, in values.
+	placeOf(node) {
+		const { tree, w } = this;
+		const path = [];
+		for (let i = node; i > 0; i = tree.parent[i]) path.push(i);
+		let x = 0;
+		for (let k = path.length - 1; k >= 0; k--)
+			for (let c = tree.parent[path[k]] + 1; c !== path[k]; c = tree.end[c]) x += w[c];
+		return x;
+	}
+
+	// How many rows a node's subtree has that have any width; looked for once.
+	rowsBelow(node) {
+		const { tree: { depth, end }, w, known } = this;
+		if (!known[node]) {
+			let deepest = depth[node];
+			for (let i = node + 1; i < end[node]; i++) if (depth[i] > deepest && w[i] > 0) deepest = depth[i];
+			known[node] = deepest - depth[node] + 1;
+		}
+		return known[node] - 1;
+	}
+}

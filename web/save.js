@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Saving what is shown as a picture: the flame graph or both halves of the sandwich, every row of
+// it, under its title and above its legend.
+import { el } from "./dom.js";
+import { FONT, FONT_FAMILY, FONT_SIZE } from "./paint.js";
+import { Pen } from "./pen.js";
+
+const $ = (id) => document.getElementById(id);
+const MARGIN = 14;
+const LINE = 19;
+const LONGEST = 16000; // pixels of one picture; what is below is left out
+const SHARPNESS = 2; // of a PNG, in pixels a pixel of the screen
+const PIXELS_MOST = 1.2e8; // of a PNG: browsers refuse larger ones
+const SWATCH = 12;
+
+function flamesOf({ state, flame, sandwich }) {
+	return { flame: [flame], sandwich: sandwich.halves }[state.tab] ?? null;
+}
+
+// The legend as it stands below the view: [{colours, edges, text}].
+function legendOf() {
+	return [...$("legend").children].map((key) => ({
+		text: key.textContent,
+		boxes: [...key.querySelectorAll("i")].map((box) => {
+			const { backgroundColor, borderTopColor, borderTopWidth } = getComputedStyle(box);
+			const isClear = backgroundColor === "rgba(0, 0, 0, 0)";
+			return { fill: isClear ? "none" : backgroundColor, edge: parseFloat(borderTopWidth) ? borderTopColor : null };
+		}),
+	}));
+}
+
+// Places of the legend's keys, row by row: [{x, row, ...key}].
+function placeLegend(ctx, width) {
+	let x = MARGIN, row = 0;
+	return legendOf().map((key) => {
+		const needed = key.boxes.length * SWATCH + 6 + ctx.measureText(key.text).width + MARGIN;
+		if (x + needed > width && x > MARGIN) {
+			x = MARGIN;
+			row++;
+		}
+		const at = { ...key, x, row };
+		x += needed;
+		return at;
+	});
+}
+
+// Everything that is drawn: its size, and how.
+function drawingOf(app, ruler) {
+	const flames = flamesOf(app);
+	ruler.font = FONT;
+	const width = Math.max(...flames.map((flame) => flame.full));
+	const parts = flames.map((flame) => ({ flame, height: Math.min(flame.needed, LONGEST) }));
+	const legend = placeLegend(ruler, width);
+	const lines = [$("title").textContent, $("subtitle").textContent].filter(Boolean);
+	const top = MARGIN + lines.length * LINE;
+	const tall = parts.reduce((sum, { height }) => sum + height, 0);
+	const rows = legend.length ? legend.at(-1).row + 1 : 0;
+	return { parts, legend, lines, width, top, bottom: top + tall, height: top + tall + rows * LINE + MARGIN, palette: app.flame.palette };
+}
+
+function paint(ctx, drawing) {
+	const { parts, legend, lines, width, top, bottom, height, palette } = drawing;
+	ctx.fillStyle = palette.page;
+	ctx.fillRect(0, 0, width, height);
+	ctx.save();
+	ctx.translate(0, top);
+	for (const part of parts) {
+		part.flame.paintAll(ctx, part.height);
+		ctx.translate(0, part.height);
+	}
+	ctx.restore();
+	// What reached beyond the longest picture.
+	ctx.fillStyle = palette.page;
+	ctx.fillRect(0, bottom, width, height - bottom);
+	ctx.font = FONT;
+	ctx.textBaseline = "middle";
+	lines.forEach((line, k) => {
+		ctx.fillStyle = palette.ink;
+		ctx.fillText(line, MARGIN, MARGIN / 2 + (k + 0.5) * LINE);
+	});
+	for (const key of legend) {
+		const y = bottom + (key.row + 0.5) * LINE;
+		key.boxes.forEach(({ fill, edge }, k) => {
+			const x = key.x + k * SWATCH;
+			ctx.fillStyle = fill;
+			if (fill !== "none") ctx.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
+			ctx.strokeStyle = edge;
+			if (edge) ctx.strokeRect(x + 0.5, y - SWATCH / 2 + 0.5, SWATCH - 1, SWATCH - 1);
+		});
+		ctx.fillStyle = palette.ink;
+		ctx.fillText(key.text, key.x + key.boxes.length * SWATCH + 6, y);
+	}
+}
+
+function newContext() {
+	return document.createElement("canvas").getContext("2d");
+}
+
+export function svgText(app) {
+	const ruler = newContext();
+	const drawing = drawingOf(app, ruler);
+	const pen = new Pen(ruler);
+	paint(pen, drawing);
+	return pen.document(drawing.width, drawing.height, document.title, FONT_SIZE, FONT_FAMILY);
+}
+
+export function pngCanvas(app) {
+	const ctx = newContext();
+	const drawing = drawingOf(app, ctx);
+	const { width, height } = drawing;
+	const sharpness = Math.min(SHARPNESS, Math.sqrt(PIXELS_MOST / (width * height)));
+	ctx.canvas.width = Math.round(width * sharpness);
+	ctx.canvas.height = Math.round(height * sharpness);
+	ctx.scale(sharpness, sharpness);
+	paint(ctx, drawing);
+	return ctx.canvas;
+}
+
+function download(blob, name) {
+	const url = URL.createObjectURL(blob);
+	el("a", { href: url, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+const kinds = {
+	svg: async (app) => new Blob([svgText(app)], { type: "image/svg+xml" }),
+	png: (app) => new Promise((done) => pngCanvas(app).toBlob(done, "image/png")),
+};
+
+export async function savePicture(app, kind) {
+	if (!flamesOf(app)) {
+		app.say("Only the flame graph and the sandwich can be saved as a picture");
+		return;
+	}
+	const name = `${$("title").textContent.toLowerCase().replace(/[^a-z]+/g, "-")}.${kind}`;
+	const blob = await kinds[kind](app);
+	if (!blob) {
+		app.say("The browser could not make a picture of this size");
+		return;
+	}
+	download(blob, name);
+	app.say(`Saved ${name}`);
+}
+
+export function openSave() {
+	$("save").showModal();
+}
+
+export function bindSave(app) {
+	const choice = (kind, title, text) => el("button", { class: "choice-row", value: kind, onclick: () => savePicture(app, kind) },
+		el("strong", {}, title), el("span", { class: "quiet" }, text));
+	$("save").replaceChildren(el("form", { method: "dialog", class: "choices" },
+		el("h2", { id: "save-title" }, "Save what is shown"),
+		choice("svg", "SVG", "sharp at any size, text stays text"),
+		choice("png", "PNG", "for chats and slides"),
+		el("button", { class: "choice-row", value: "" }, "Cancel")));
+	$("save-open").addEventListener("click", openSave);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The selected frame: moved by keys, shown with its tooltip, and said aloud. In the sandwich the
+// half that has the focus is meant.
+import { sentenceOf } from "./twin.js";
+import { pathOf } from "./tree.js";
+import { neighbour } from "./walk.js";
+
+export class Selection {
+	constructor(app) {
+		this.app = app;
+	}
+
+	get flame() {
+		const { app } = this;
+		if (app.state.tab !== "sandwich") return app.flame;
+		const [callers, callees] = app.sandwich.halves;
+		return callers.scroller.contains(document.activeElement) ? callers : callees;
+	}
+
+	select(node, flame = this.flame) {
+		const { app } = this;
+		flame.selected = node;
+		flame.reveal(node);
+		flame.draw();
+		flame.twin.update();
+		if (node <= 0) {
+			app.tooltip.hide();
+			app.say(sentenceOf(app, flame, Math.max(node, 0)));
+			return;
+		}
+		const box = flame.boxOf(node);
+		const frame = flame.canvas.getBoundingClientRect();
+		if (!flame.isMoving)
+			app.tooltip.show(node, { x: frame.left + box.left, y: frame.top + box.top, below: 28 }, false, flame);
+		app.say(sentenceOf(app, flame, node));
+	}
+
+	move(key) {
+		const { flame } = this;
+		if (flame.selected < 0) {
+			this.select(flame.focus);
+			return;
+		}
+		const next = neighbour(flame.picture, flame.selected, key, flame.up);
+		if (next >= 0) this.select(next);
+	}
+
+	// Zoom to it; in the sandwich, put its function in the middle.
+	zoom() {
+		const { app, flame } = this;
+		if (flame.selected < 0) return;
+		const { tree } = flame.picture;
+		if (flame === app.flame) app.zoomTo(pathOf(tree, flame.selected));
+		else if (flame.selected > 0) app.set({ middle: tree.func[flame.selected] }, true);
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// The page's data with other names: what a reader's patterns make of them, on both sides alike.
+//
+//   rules [[pattern, text]...] -> functions renamed -> those of one name become one -> the call
+//   tree with siblings of one function laid over each other
+//
+// A frame whose name becomes empty is taken out: its callees go to its caller, and so does its own
+// time. Nothing is judged anew: a function made of several, or that was given another's time, has
+// no verdict (`unjudged`), all others keep theirs. Instructions belong to single nodes: there are none.
+import { BASE, HEAD } from "./data.js";
+
+const GONE = -1;
+const NO_VERDICT = 0, AS_FUNCTION = 3;
+
+// The expression of a rule's pattern, or null.
+export function expressionOf(pattern) {
+	try {
+		return pattern ? new RegExp(pattern, "gu") : null;
+	} catch {
+		return null;
+	}
+}
+
+function rename({ functions }, rules) {
+	const used = rules.map(([pattern, text]) => [expressionOf(pattern), text]).filter(([expression]) => expression);
+	const apply = (name) => used.reduce((s, [expression, text]) => s.replace(expression, text), name);
+	return { names: functions.names.map(apply), files: functions.files.map(apply) };
+}
+
+// What each function becomes: `map` to the new functions' origins. A function that kept its name
+// stays itself; one that was renamed joins the first of that name and file.
+function regroup({ functions }, { names, files }) {
+	const map = new Int32Array(functions.n).fill(GONE), origins = [], byName = new Map();
+	const key = (f) => `${names[f]}\n${files[functions.file[f]]}`;
+	const isSame = (f) => names[f] === functions.names[f] && files[functions.file[f]] === functions.files[functions.file[f]];
+	for (const wantSame of [true, false])
+		for (let f = 0; f < functions.n; f++) {
+			if (isSame(f) !== wantSame || names[f] === "") continue;
+			const known = byName.get(key(f));
+			if (!wantSame && known !== undefined) {
+				origins[known].push(f);
+				map[f] = known;
+				continue;
+			}
+			map[f] = origins.push([f]) - 1;
+			if (known === undefined) byName.set(key(f), map[f]);
+		}
+	return { map, origins };
+}
+
+// Nodes by (caller, function), in an open table; a Map of so many pairs takes ten times as long.
+class Children {
+	constructor(capacity) {
+		const size = 2 ** Math.ceil(Math.log2(capacity * 2 + 2));
+		this.mask = size - 1;
+		this.slots = new Int32Array(size);
+		this.n = 1;
+		this.func = new Int32Array(capacity);
+		this.parent = new Int32Array(capacity);
+		this.origin = new Int32Array(capacity);
+		this.func[0] = -1;
+	}
+	// The callee of node `up` that is function f; one that is new comes from node `origin`.
+	find(up, f, origin) {
+		let at = (Math.imul(up, 0x9e3779b1) ^ Math.imul(f + 1, 0x85ebca6b)) >>> 4 & this.mask;
+		for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & this.mask)
+			if (this.parent[node] === up && this.func[node] === f) {
+				this.origin[node] = 0;
+				return node;
+			}
+		const node = (this.slots[at] = this.n++);
+		this.func[node] = f;
+		this.parent[node] = up;
+		this.origin[node] = origin;
+		return node;
+	}
+}
+
+// The merged tree in the order of its making: callers before callees. nodeOf[i]: where node i is
+// now; origin: the one node that a merged one comes from, 0 when there are several.
+function mergeNodes(data, map) {
+	const nodeOf = new Int32Array(data.n), children = new Children(data.n);
+	for (let i = 1; i < data.n; i++) {
+		const up = nodeOf[data.parent[i]], f = map[data.func[i]];
+		nodeOf[i] = f === GONE ? up : children.find(up, f, i);
+	}
+	const { n } = children;
+	const [func, parent, origin] = [children.func, children.parent, children.origin].map((values) => values.subarray(0, n));
+	return { nodeOf, func, parent, origin };
+}
+
+function heaviestFirst(data, { nodeOf, parent }) {
+	const n = parent.length, weight = [new Float64Array(n), new Float64Array(n)];
+	for (let i = 1; i < data.n; i++)
+		for (const side of [BASE, HEAD]) weight[side][nodeOf[i]] += data.self[side][i];
+	for (let i = n - 1; i > 0; i--)
+		for (const side of [BASE, HEAD]) weight[side][parent[i]] += weight[side][i];
+	return Float64Array.from(weight[HEAD], (head, i) => Math.max(head, weight[BASE][i] * data.factor));
+}
+
+// Number of each merged node in preorder, siblings by weight.
+function preorder({ func, parent }, weight) {
+	const n = func.length, place = new Int32Array(n);
+	const first = new Int32Array(n + 1), next = new Int32Array(n), children = new Int32Array(n);
+	for (let i = 1; i < n; i++) first[parent[i] + 1]++;
+	for (let i = 0; i < n; i++) next[i] = first[i + 1] += first[i];
+	// The heaviest is taken from the stack first, so the lightest is put on it first.
+	for (let i = n - 1; i > 0; i--) children[--next[parent[i]]] = i;
+	const pending = new Int32Array(n);
+	let depth = 1;
+	for (let number = 0; depth > 0; number++) {
+		const i = pending[--depth];
+		place[i] = number;
+		const below = children.subarray(first[i], first[i + 1]);
+		if (below.length > 1) below.sort((a, b) => weight[a] - weight[b] || b - a);
+		pending.set(below, depth);
+		depth += below.length;
+	}
+	return place;
+}
+
+function layOut(merged, place) {
+	const n = merged.func.length;
+	const out = { n, func: new Int32Array(n), parent: new Int32Array(n), end: new Uint32Array(n), depth: new Uint32Array(n), deepest: 0, origin: new Int32Array(n) };
+	for (let i = 0; i < n; i++) {
+		const at = place[i];
+		out.func[at] = merged.func[i];
+		out.parent[at] = i === 0 ? -1 : place[merged.parent[i]];
+		out.origin[at] = merged.origin[i];
+	}
+	for (let i = 1; i < n; i++) {
+		out.depth[i] = out.depth[out.parent[i]] + 1;
+		out.deepest = Math.max(out.deepest, out.depth[i]);
+	}
+	for (let i = n - 1; i >= 0; i--) {
+		out.end[i] = Math.max(out.end[i], i + 1);
+		if (i > 0) out.end[out.parent[i]] = Math.max(out.end[out.parent[i]], out.end[i]);
+	}
+	return out;
+}
+
+// Functions that are not what was judged: made of several, or given the time of frames taken out.
+function findUnjudged(data, map, origins) {
+	const unjudged = Uint8Array.from(origins, (list) => (list.length > 1 ? 1 : 0));
+	for (let i = 1; i < data.n; i++) {
+		if (map[data.func[i]] !== GONE) continue;
+		let up = data.parent[i];
+		while (up > 0 && map[data.func[up]] === GONE) up = data.parent[up];
+		if (up > 0 && (data.self[BASE][i] || data.self[HEAD][i])) unjudged[map[data.func[up]]] = 1;
+	}
+	return unjudged;
+}
+
+function functionsOf({ functions }, { names, files }, origins) {
+	const first = origins.map(([f]) => f);
+	const pick = (values) => values.constructor.from(first, (f) => values[f]);
+	const alone = (values) => values.constructor.from(origins, (list) => (list.length > 1 ? 0 : values[list[0]]));
+	return {
+		n: origins.length, names: first.map((f) => names[f]), files,
+		file: pick(functions.file), line: pick(functions.line), kind: pick(functions.kind),
+		source: functions.source.map(alone),
+	};
+}
+
+function linesOf({ lines }, origins) {
+	const pick = (values) => Uint32Array.from(origins, (list) => (list.length > 1 ? 0 : values[list[0]]));
+	return { ...lines, first: pick(lines.first), end: pick(lines.end) };
+}
+
+function verdictsOf({ verdicts }, origins, unjudged, tree) {
+	if (!verdicts) return null;
+	const of = ({ word, margin, surprise, path }) => {
+		const pick = (values, none) => values.constructor.from(origins, ([f], g) => (unjudged[g] ? none : values[f]));
+		return {
+			word: pick(word, NO_VERDICT), margin: pick(margin, -1), surprise: pick(surprise, -1),
+			path: path && Uint8Array.from(tree.origin, (i, at) => (i > 0 && !unjudged[tree.func[at]] ? path[i] : AS_FUNCTION)),
+		};
+	};
+	return { self: of(verdicts.self), total: of(verdicts.total) };
+}
+
+function addUp(data, nodeOf, n) {
+	const self = [new Float64Array(n), new Float64Array(n)];
+	for (const side of [BASE, HEAD])
+		for (let i = 0; i < data.n; i++) self[side][nodeOf[i]] += data.self[side][i];
+	return self;
+}
+
+// The page's data under rules; without any that can be used, the data itself.
+export function transform(data, rules) {
+	if (!rules.some(([pattern]) => expressionOf(pattern))) return data;
+	const renamed = rename(data, rules);
+	const { map, origins } = regroup(data, renamed);
+	const merged = mergeNodes(data, map);
+	const place = preorder(merged, heaviestFirst(data, merged));
+	const nodeOf = merged.nodeOf.map((i) => place[i]);
+	const tree = layOut(merged, place);
+	const unjudged = findUnjudged(data, map, origins);
+	return {
+		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined, linksOf: undefined, presence: undefined, moved: undefined, original: data,
+		functions: functionsOf(data, renamed, origins),
+		self: addUp(data, nodeOf, tree.n),
+		cells: data.cells && { ...data.cells, node: data.cells.node.map((i) => nodeOf[i]) },
+		lines: linesOf(data, origins),
+		verdicts: verdictsOf(data, origins, unjudged, tree),
+		marks: data.marks && Uint8Array.from(tree.origin, (i) => (i > 0 ? data.marks[i] : 0)),
+	};
+}
