@@ -116,8 +116,8 @@ class Tool:
     suffix = ""
     text_suffix = ""
 
-    def __init__(self, scratch):
-        self.scratch = scratch
+    def __init__(self, scratch, *options):
+        self.scratch, self.options = scratch, options
 
     def command(self, pid, seconds, rate, file, threads, text):
         raise NotImplementedError
@@ -145,7 +145,7 @@ class Fizeau(Tool):
     def command(self, pid, seconds, rate, file, threads, text):
         return [FIZEAU, "attach", "-d", seconds, "-r", f"{rate}hz" if rate else "max",
                 "-o", self.scratch.outside / file, *(["-a"] if threads > 1 else []),
-                *(["--collapsed"] if text else []), pid]
+                *(["--collapsed"] if text else []), *self.options, pid]
 
     def judge(self, usage, path, seconds, threads):
         # It counts a sample for each thread at each instant.
@@ -161,7 +161,8 @@ class Tachyon(Tool):
     def command(self, pid, seconds, rate, file, threads, text):
         return [*rooted("python3.15"), "-m", "profiling.sampling", "attach", "-d", seconds,
                 "-r", f"{rate or 1000000}hz", "-o", self.scratch.inside(file),
-                *(["-a"] if threads > 1 else []), "--collapsed" if text else "--binary", pid]
+                *(["-a"] if threads > 1 else []), "--collapsed" if text else "--binary",
+                *self.options, pid]
 
     def judge(self, usage, path, seconds, threads):
         return Recording(usage, path, figure(r"Captured ([\d,]+) samples?", usage.output),

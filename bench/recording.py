@@ -57,6 +57,11 @@ def percent(results):
     return Values(100 * 1000 * cpu / max(recording.samples, 1) for recording, cpu in results)
 
 
+def cost(results):
+    """Microseconds of CPU a sample."""
+    return Values(1e6 * cpu / max(recording.samples, 1) for recording, cpu in results)
+
+
 def add_row(group, results, ours, theirs, read, **row):
     """A row of two tools' results; the half of one that was skipped stays empty."""
     halves = [read(results[name]) if name in results else None for name in (ours, theirs)]
@@ -114,9 +119,6 @@ def top_rate(bench):
     group = Group("Back to back: fizeau -r max, Tachyon -r 1000khz, to a file", "as each row says")
     rounds, seconds = bench.choose((5, 2), (2, 1))
     tools = {"fizeau": bench.fizeau, "Tachyon": bench.tachyon}
-
-    def cost(results):
-        return Values(1e6 * cpu / max(recording.samples, 1) for recording, cpu in results)
 
     def rate(results):
         return Values(recording.samples / recording.seconds for recording, _ in results)
@@ -273,5 +275,25 @@ def start_of_run(bench):
     return group
 
 
-ROWS = {"cpu": cpu_at_1khz, "top": top_rate, "slowdown": slowdown, "start": start_of_run,
-        "bytes": bytes_on_disk}
+# Tachyon's own options; the goal is that of the plain mode, but for stopping. --mode cpu is not
+# here: the CPU clock has a rate, never back to back.
+MODES = (("--mode wall", 2.5), ("--mode gil", 2.5), ("--native", 2.5), ("--no-gc", 2.5),
+         ("--opcodes", 2.5), ("--blocking", None))
+
+
+def modes(bench):
+    group = Group("Modes and kinds of frames, back to back, depth 10", "us of CPU a sample")
+    rounds, seconds = bench.choose((3, 2), (2, 1))
+
+    for options, goal in MODES:
+        words = options.split()
+        tools = {"fizeau": Fizeau(bench.scratch, *words), "Tachyon": Tachyon(bench.scratch, *words)}
+        with bench.target("depth.py", 10) as target:
+            results, skipped = timed(bench, tools, target.pid, rounds, seconds, 0, 1, options)
+        add_row(group, results, "fizeau", "Tachyon", cost, name=options, goal=goal)
+        add_skipped(group, skipped)
+    return group
+
+
+ROWS = {"cpu": cpu_at_1khz, "top": top_rate, "modes": modes, "slowdown": slowdown,
+        "start": start_of_run, "bytes": bytes_on_disk}
