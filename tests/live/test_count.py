@@ -423,21 +423,23 @@ def compile_with(folder, text, *command):
 
 
 def check_alike(make, function=""):
-    """The same tree, byte by byte, with an environment of another size and from another folder; at
-    least what is in a function."""
+    """The same tree, byte by byte, with an environment of another size (also a large one) and from
+    another folder; at least what is in a function."""
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
         program = make(folder)
-        trees = set()
-        for size in (0, 700):
+        trees = []
+        for size in (0, 700, 21136):
             out = os.path.join(folder, "run.fz")
-            place = tempfile.mkdtemp(prefix="x" * (size // 10), dir=folder)
+            place = tempfile.mkdtemp(prefix="x" * (size // 100), dir=folder)
             subprocess.run([FIZEAU, "run", "--count", "-o", out, "--", program], check=True,
                            env=dict(os.environ, FILLER="x" * size), cwd=place,
                            capture_output=True, timeout=120)
             folded = run("replay", "--collapsed", "-o", "-", out).stdout
-            trees.add("\n".join(line for line in folded.splitlines() if function in line))
-        assert len(trees) == 1 and min(trees), f"two runs, {len(trees)} trees"
+            trees.append({line for line in folded.splitlines() if function in line})
+            assert trees[-1]
+            others = sorted(trees[0] ^ trees[-1], key=lambda line: line.split(";")[::-1])
+            assert not others, f"{size} bytes more: " + "\n".join(others[:20])
 
 
 RUST = """use std::collections::HashMap;

@@ -26,7 +26,7 @@ extern char **environ;
 #endif
 
 enum {
-	ENVIRONMENT = 16 << 10, /* bytes that every program's environment is filled up to */
+	STACK_STEP = 64 << 10, /* more than most environments: then not even its end moves */
 	OTHER_STEP = 328,
 	RESULT_MAX = 1 << 30,
 };
@@ -119,23 +119,33 @@ int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 
 /* ---- an environment that is always the same ---- */
 
-/* The size of the environment moves the stack, and with it what some string functions do. */
-static void pad_environment(size_t size)
+/* What the kernel copies onto a program's stack of a list: the strings and pointers to them. */
+static size_t size_on_stack(char *const list[])
 {
-	size_t used = 0;
+	size_t size = 0;
 
+	for (; *list; list++)
+		size += strlen(*list) + 1 + sizeof(*list);
+	return size;
+}
+
+/* The sizes of environment and arguments move the stack, and with it what some string functions
+ * do: together they are filled up to a multiple of STACK_STEP. */
+static void pad_environment(char *const argv[], size_t more)
+{
 	unsetenv("FIZEAU_PADDING");
-	for (char **e = environ; *e; e++)
-		used += strlen(*e) + 1;
-	used += sizeof("FIZEAU_PADDING=");
-	size_t room = used < size ? size - used : (size_t)0;
+	size_t used = size_on_stack(environ) + size_on_stack(argv) + sizeof("FIZEAU_PADDING=") +
+		      sizeof(char *);
+	/* The program's path is there once more. */
+	used += argv[0] ? strlen(argv[0]) + 1 : (size_t)0;
+	size_t room = STACK_STEP - used % STACK_STEP + more;
 	fz_auto(fz_free_ptr) char *padding = fz_malloc(room + 1);
 	memset(padding, '.', room);
 	padding[room] = '\0';
 	setenv("FIZEAU_PADDING", padding, 1);
 }
 
-static void settle_environment(const struct fz_counter *c)
+static void settle_environment(const struct fz_counter *c, char *const argv[])
 {
 	char seed[16];
 
@@ -149,7 +159,7 @@ static void settle_environment(const struct fz_counter *c)
 	/* Written into the checkout it would change what the next run counts. */
 	setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 	/* Strings are moved by 16 bytes and by less. */
-	pad_environment(ENVIRONMENT + (size_t)c->other * OTHER_STEP);
+	pad_environment(argv, (size_t)c->other * OTHER_STEP);
 }
 
 /* ---- running ---- */
@@ -259,7 +269,7 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
 		all[at++] = fz_counter_node_flags[i];
 	for (size_t i = 1; i < n; i++)
 		all[at++] = argv[i];
-	settle_environment(c);
+	settle_environment(c, argv);
 	*ret_argv = (char **)all;
 	return 0;
 }
