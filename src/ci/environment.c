@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/map.h"
+#include "ci/packages.h"
 
 /* Those that change what a program does before it does what it is told. The counter sets a hash
  * seed where the user has none. */
@@ -62,21 +63,19 @@ static void add_libc(struct fz_buf *out)
 
 /* ---- the program ---- */
 
-/* The file that a word runs; the caller frees. NULL when there is none. */
+/* The path of what a word runs, links and all; the caller frees. NULL when there is none. */
 static char *find_program(const char *word, const char *folder)
 {
 	const char *path = getenv("PATH");
 
-	if (strchr(word, '/')) {
-		fz_auto(fz_free_ptr) char *file =
-			*word == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
-		return realpath(file, NULL);
-	}
+	if (strchr(word, '/'))
+		return *word == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
 	while (path && *path) {
 		size_t n = strcspn(path, ":");
-		fz_auto(fz_free_ptr) char *file = fz_asprintf("%.*s/%s", (int)n, path, word);
+		char *file = fz_asprintf("%.*s/%s", (int)n, path, word);
 		if (n && access(file, X_OK) == 0)
-			return realpath(file, NULL);
+			return file;
+		free(file);
 		path += n + (path[n] == ':');
 	}
 	return NULL;
@@ -133,7 +132,8 @@ static bool is_below(const char *path, const char *folder)
 static void add_program(struct fz_buf *out, const struct fz_environment *e, const char *word,
 			const char *what)
 {
-	fz_auto(fz_free_ptr) char *path = find_program(word, e->folder);
+	fz_auto(fz_free_ptr) char *called = find_program(word, e->folder);
+	fz_auto(fz_free_ptr) char *path = called ? realpath(called, NULL) : NULL;
 	fz_auto(fz_free_ptr) char *script = path ? interpreter_of(path) : NULL;
 
 	fz_buf_printf(out, "%s %s", what, path ? fz_path_base(fz_str_of(path)).p : word);
@@ -147,6 +147,8 @@ static void add_program(struct fz_buf *out, const struct fz_environment *e, cons
 	/* An interpreter that is a script as well is one too many for anybody. */
 	if (script && strcmp(what, "program") == 0)
 		add_program(out, e, script, "interpreter");
+	else if (path)
+		fz_packages_describe(called, path, out);
 }
 
 /* ---- all ---- */

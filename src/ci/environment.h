@@ -8,6 +8,7 @@
  *   interpreter outlined
  *   libc 2.36 51a2c3d4e5f60718         version, and hash of the file
  *   program python3.11 0123456789abcdef
+ *   packages 12 89abcdef01234567       of Python: how many, and hash of their names and versions
  *   command /usr/bin/python3 bench.py
  *   folder
  *   setup make

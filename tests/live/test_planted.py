@@ -163,23 +163,40 @@ def compare_all():
     return answer, Judged(answer, sides["a"], sides["b"])
 
 
-@suite.test("both versions are recorded in turn, by the CPU clock and by the wall clock")
-def recorded():
-    if SANITIZED:
-        raise Skip("a sanitizer is too slow to sample at this rate")
-    wall = []
+def record_sides():
+    for side in sides.values():
+        side.clear()
     for i in range(RUNS):
         record_round(i)
         facts.update(compare(*sides.values())["base"]["facts"])
         if facts["clock"] != "perf task-clock":
             sides["a"].clear()
             raise Skip(f"the CPU clock here is {facts['clock']}")
-        wall.append(record("a", BASE_SIZE, f"wall{i}", "-r", "1khz"))
     while len(sides["a"]) < RUNS_MAX:
         _, all_runs = compare_all()
         if all_runs.visible < all_runs.true:
             break
         record_round(len(sides["a"]))
+
+
+def of_new_runs(check):
+    """What one odd run can fail is tried once more (livelib.Suite.run) with other runs."""
+    tried = []
+
+    def check_again():
+        if tried:
+            record_sides()
+        tried.append(True)
+        return check()
+    return check_again
+
+
+@suite.test("both versions are recorded in turn, by the CPU clock and by the wall clock")
+def recorded():
+    if SANITIZED:
+        raise Skip("a sanitizer is too slow to sample at this rate")
+    record_sides()
+    wall = [record("a", BASE_SIZE, f"wall{i}", "-r", "1khz") for i in range(RUNS)]
     return (f"{len(sides['a'])} runs a side; runs of one version differ by "
             f"{100 * spread_of_totals(sides['a']):.1f} % in CPU time, "
             f"{100 * spread_of_totals(wall):.1f} % in wall time, "
@@ -219,6 +236,7 @@ def judge_splits(scale):
 
 
 @suite.test("three runs a side find a third more work in a small function, and nothing else")
+@of_new_runs
 def planted():
     able, found, clean, inside, note = judge_splits("reference")
     assert inside >= 0.95, note
@@ -230,6 +248,7 @@ def planted():
 
 
 @suite.test("by time too; what the whole run varies by is in the estimate and in its interval")
+@of_new_runs
 def planted_by_time():
     able, found, _, inside, note = judge_splits("time")
     assert inside >= 0.95 and found >= 0.8 * able, note
@@ -237,6 +256,7 @@ def planted_by_time():
 
 
 @suite.test("all runs together find it on any machine, and by as much as the program's clock says")
+@of_new_runs
 def together():
     if not sides["a"]:
         raise Skip("nothing was recorded")
@@ -247,6 +267,7 @@ def together():
 
 
 @suite.test("one version against itself: at most 0.1 functions a pair are called changed")
+@of_new_runs
 def itself():
     pairs = false = runs = small = tested = 0
     for paths in sides.values():
