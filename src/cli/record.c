@@ -436,6 +436,22 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	fz_git_finish(&r->git, p);
 }
 
+/* Why there was nothing to sample in a program that could be sampled. */
+static const char *what_never_was(const struct fz_record *r)
+{
+	enum fz_mode mode = fz_record_mode(r->options);
+
+	if (mode == FZ_MODE_GIL)
+		return "no thread held the GIL while it was watched";
+	if (mode == FZ_MODE_EXCEPTION)
+		return "no thread handled an exception while it was watched";
+	if (r->sampler.end == FZ_END_EXIT)
+		return "the program ended before a sample was taken";
+	if (fz_record_clock(r->options) == FZ_CLOCK_CPU)
+		return "no thread used the CPU for as long as an interval; record for longer";
+	return "the time was over before a sample was taken; record for longer";
+}
+
 static int why_nothing_sampled(const struct fz_record *r, struct fz_error *err)
 {
 	const struct fz_target *t = &r->sampler.processes[0]->target;
@@ -448,7 +464,7 @@ static int why_nothing_sampled(const struct fz_record *r, struct fz_error *err)
 			       "nothing was recorded: no process of the program was Python; "
 			       "--native=stacks records others");
 	if (r->sampler.found)
-		return fz_fail(err, FZ_EGONE, "the program ended before a sample was taken");
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
 		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s", t->why.message);
 	return fz_fail(err, FZ_EINPUT,

@@ -79,6 +79,16 @@ def few_files():
     assert "only 6 files may be open" in one_line(done, 125), done
 
 
+@suite.test("a mode in which nothing happens says so; the process that goes on did not end")
+def nothing_happens():
+    sleeper = 'import time\nprint("up", flush=True)\nwhile True: time.sleep(9)\n'
+    with Running(code=sleeper) as target:
+        for mode, never in (("gil", "held the GIL"), ("exception", "handled an exception"),
+                            ("cpu", "used the CPU")):
+            told = one_line(fizeau("attach", "--mode", mode, "-d", "0.3", str(target.pid)), 0)
+            assert never in told and "ended" not in told, told
+
+
 @suite.test("Ctrl-C, SIGTERM and SIGHUP end the recording, not the process")
 def ends():
     with Running() as t:
