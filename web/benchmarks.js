@@ -26,6 +26,11 @@ export function benchmarkChange(data, tree, i) {
 	return whole > 0 && delta !== 0 ? `${formatPercentChange(delta / whole)} of the whole benchmark` : "";
 }
 
+// What "fizeau ci" decided of a benchmark; undefined on other pages.
+function verdictOf(data, name) {
+	return data.header.benchmark_verdicts?.find((v) => v.benchmark === name);
+}
+
 function item(app, tree, i) {
 	const { data } = app;
 	const { unit } = data;
@@ -33,12 +38,15 @@ function item(app, tree, i) {
 	const state = c.base === 0 ? "new" : c.head === 0 ? "gone" : c.delta === 0 ? "same" : formatPercentChange(c.ratio);
 	const isSmall = c.ratio !== null && Math.abs(c.ratio) < SMALL;
 	const detail = data.isDiff ? `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}` : "";
+	const name = showName(data.functions.names[tree.func[i]]);
+	const verdict = verdictOf(data, data.functions.names[tree.func[i]]);
 	return el("li", {}, el("button", { class: "spot", title: "Show this benchmark alone", onclick: () => app.zoomTo(pathOf(tree, i)) },
-		el("span", { class: "pair" }, el("span", { class: "what" }, showName(data.functions.names[tree.func[i]])),
+		el("span", { class: "pair" }, el("span", { class: "what" }, name),
 			el("span", { class: `much ${!data.isDiff || isSmall ? "" : c.delta > 0 ? "more" : "less"}` },
 				data.isDiff ? state : formatValue(c.head, unit))),
 		data.isDiff && el("span", { class: "pair" }, el("span", { class: "detail" }, detail),
-			el("span", { class: "detail" }, formatChange(c.delta, unit)))));
+			el("span", { class: "detail" }, formatChange(c.delta, unit))),
+		verdict && el("span", { class: "verdict" }, [verdict.word, verdict.reasons].filter(Boolean).join(": "))));
 }
 
 // The list, those that changed most first; null when nothing is a benchmark.

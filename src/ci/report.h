@@ -18,6 +18,8 @@ void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out);
 /* A benchmark's change in one sentence: "+18.9 % instructions (1,000 -> 1,189), by the clock ..."
  */
 void fz_ci_sentence(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out);
+/* Of that what stands behind the figures: clock, place, why it was excused or not measured. */
+void fz_ci_reasons(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out);
 /* "+12.3 %", "-0.1 %", "x 3.2" where it is more than doubled. */
 const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE]);
 /* "+11.2 % [+9.0 %, +13.1 %]", "not decided [...]"; nothing when not measured. */

@@ -59,33 +59,63 @@ const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why)
 	return b->ignored ? "ignored" : "accepted";
 }
 
-void fz_ci_sentence(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+static void add_figures(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+			struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
-	const char *why;
 
 	fz_format_value(b->count[FZ_BASE], r->unit, base);
 	fz_format_value(b->count[FZ_HEAD], r->unit, head);
-	if (b->trouble)
-		fz_buf_printf(out, "not measured: %s", b->trouble);
-	else if (b->verdict == FZ_CI_NEW)
+	if (b->verdict == FZ_CI_NEW)
 		fz_buf_printf(out, "new: %s %s", head, r->metric);
 	else if (b->verdict == FZ_CI_MISSING)
 		fz_buf_printf(out, "missing: the base has it with %s %s", base, r->metric);
 	else
 		fz_buf_printf(out, "%s %s (%s -> %s)", fz_ci_change(b->change, change), r->metric,
 			      base, head);
+}
+
+static void begin_part(struct fz_buf *out, size_t start)
+{
+	if (out->n > start)
+		fz_buf_str(out, "; ");
+}
+
+void fz_ci_reasons(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	const char *why, *excuse = fz_ci_excuse(b, &why);
+	size_t start = out->n;
+
+	if (b->trouble)
+		fz_buf_printf(out, "not measured: %s", b->trouble);
 	if (b->wall.n) {
-		fz_buf_str(out, "; by the clock ");
+		begin_part(out, start);
+		fz_buf_str(out, "by the clock ");
 		fz_ci_wall(b, out);
 	}
 	if (b->place.context) {
-		fz_buf_str(out, "; in ");
+		begin_part(out, start);
+		fz_buf_str(out, "in ");
 		fz_ci_place(r, b, out);
 	}
-	const char *excuse = fz_ci_excuse(b, &why);
-	if (excuse)
-		fz_buf_printf(out, "; %s: %s", excuse, why);
+	if (excuse) {
+		begin_part(out, start);
+		fz_buf_printf(out, "%s: %s", excuse, why);
+	}
+}
+
+void fz_ci_sentence(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf reasons = { 0 };
+	size_t start = out->n;
+
+	fz_ci_reasons(r, b, &reasons);
+	if (!b->trouble)
+		add_figures(r, b, out);
+	if (reasons.n) {
+		begin_part(out, start);
+		fz_buf_add(out, reasons.p, reasons.n);
+	}
 }
 
 /* ---- all ---- */

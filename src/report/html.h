@@ -13,6 +13,13 @@ enum fz_palette {
 };
 extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of the enum */
 
+/* What was decided of a benchmark elsewhere; the page repeats it. */
+struct fz_html_verdict {
+	struct fz_str benchmark;
+	const char *word;      /* "slower" */
+	struct fz_str reasons; /* in a line; may be empty */
+};
+
 struct fz_html_options {
 	enum fz_palette palette;
 	bool no_source;    /* leave stored source text out */
@@ -22,6 +29,8 @@ struct fz_html_options {
 	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
 	/* Of the diff, for a page; with paths. NULL: differences are shown as they are. */
 	const struct fz_judgement *judgement;
+	const struct fz_html_verdict *verdicts; /* of its benchmarks; borrowed */
+	size_t verdict_count;
 };
 
 #define FZ_HTML_DEFAULTS ((struct fz_html_options){ .metric = FZ_NONE })

@@ -532,6 +532,21 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
+static void write_benchmark_verdicts(const struct fz_html_options *o, struct fz_json *j)
+{
+	fz_json_key(j, "benchmark_verdicts");
+	fz_json_open(j, '[');
+	for (size_t i = 0; i < o->verdict_count; i++) {
+		const struct fz_html_verdict *v = &o->verdicts[i];
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "benchmark", v->benchmark);
+		fz_json_kstr(j, "word", fz_str_of(v->word));
+		fz_json_kstr(j, "reasons", v->reasons);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
 void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
 			  const struct fz_columns *columns, struct fz_output *out)
 {
@@ -555,6 +570,8 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 		write_diff(page->diff, &j);
 	if (page->judgement)
 		fz_report_json_verdict(&j, page->diff, page->judgement);
+	if (o->verdict_count)
+		write_benchmark_verdicts(o, &j);
 	if (page->opcodes)
 		fz_page_opcodes_header(page->opcodes, &j);
 	fz_json_key(&j, "columns");

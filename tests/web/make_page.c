@@ -5,7 +5,7 @@
  *   make_page diff BASE HEAD OUT.html [option]...       (or OUT.svg, OUT.json)
  *   options: inverted, no-source, tachyon, share, time, exact, names, force,
  *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
- *   heatmap (OUT not ending in .html: a folder)
+ *   slower=BENCHMARK=REASONS (a verdict), heatmap (OUT not ending in .html: a folder)
  *
  * IN "empty" is a profile without samples. `source` stores the text of a file in the (head)
  * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
@@ -26,6 +26,7 @@ struct arguments {
 	const char *source[FZ_SIDES];
 	uint8_t minor[FZ_SIDES];
 	bool benchmarks;
+	struct fz_html_verdict verdict;
 	bool svg, json, heatmap;
 };
 
@@ -34,6 +35,20 @@ static const char *after(const char *text, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+/* BENCHMARK=REASONS */
+static void set_verdict(struct arguments *a, const char *argument)
+{
+	const char *sign = strchr(argument, '=');
+
+	if (!sign)
+		return;
+	a->verdict = (struct fz_html_verdict){ .benchmark = { argument, (size_t)(sign - argument) },
+					       .word = "slower",
+					       .reasons = fz_str_of(sign + 1) };
+	a->html.verdicts = &a->verdict;
+	a->html.verdict_count = 1;
 }
 
 static bool parse_option(struct arguments *a, const char *text)
@@ -66,6 +81,8 @@ static bool parse_option(struct arguments *a, const char *text)
 		a->minor[FZ_HEAD] = (uint8_t)atoi(value);
 	else if ((value = after(text, "base-opcodes=")))
 		a->minor[FZ_BASE] = (uint8_t)atoi(value);
+	else if ((value = after(text, "slower=")))
+		set_verdict(a, value);
 	else if (strcmp(text, "benchmarks") == 0)
 		a->benchmarks = true;
 	else

@@ -31,6 +31,14 @@ test("benchmarks are listed by change, a small one in no colour; a click shows o
 	});
 });
 
+test("what was decided of a benchmark stands below it", async () => {
+	const options = ["benchmarks", "time", "slower=test_pr=+21.5 % instructions; by the clock <not> decided"];
+	await withPage(diffPage(writeText(base), writeText(head), options), {}, async (page) => {
+		const told = await page.$$eval("#section-benchmarks .verdict", (spots) => spots.map((s) => s.textContent));
+		assert.deepEqual(told, ["slower: +21.5 % instructions; by the clock <not> decided"]);
+	});
+});
+
 test("a frame tells what its change is of the whole benchmark", async () => {
 	await withPage(diffPage(writeText(base), writeText(head), ["benchmarks", "time"]), {}, async (page) => {
 		assert.match(await boxOf(page, "find"), /\+21\.5 % of the whole benchmark/);
