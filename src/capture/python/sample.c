@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Sampling one CPython process; python.h has the contract, walk.h the picture of a thread.
+ *
+ * All that a sample needs is one plan, copied by one call:
+ *
+ *   GILs | interpreters | thread | thread | ... | GILs again
+ *
+ * The plan is kept from sample to sample and made anew only when a walk had to learn something.
+ * A thread runs Python code only while it holds the GIL, and the GIL counts its changes of owner.
+ * So while the count stands still between the first and the last part of the plan, only the
+ * holder's frames can have changed, and only its regions need to be copied twice. And as long as
+ * it stands still from sample to sample, the others need not be copied at all.
+ *
+ * A thread whose copies contradict each other is read again, alone, a bounded number of times.
+ *
+ * Where tasks are asked for (asyncio.h) they are copied before the plan and once more after it.
+ */
+#include <errno.h>
+
+#include "exception.h"
+#include "python_state.h"
+#include "base/clock.h"
+
+enum {
+	TRIES_MAX = 24, /* a call takes less time than a copy: some tries meet no change */
+	LEARN_MAX = 64, /* reads that were held up or only told a walk where frames are */
+	LIST_TRIES_MAX = 4,
+	LOOK_EVERY_NS = 10 * 1000 * 1000,
+	EXPIRE_EVERY_NS = 100 * 1000,
+	EXPIRE_LAG = 200, /* times as long for frames that did not change */
+	LIST_EVERY_NS = 100 * 1000 * 1000,
+	YOUNG_EVERY_NS = 1000 * 1000,
+	TASK_TRIES_MAX = 24,
+};
+
+/* ---- planning ---- */
+
+static bool needs_second_copy(const struct fz_python *py, const struct fz_py_thread *t)
+{
+	if (py->options.stopped)
+		return false;
+	return py->layout->free_threaded || t->dual_left > 0 ||
+	       py->threads.interps[t->interp].gil == FZ_NONE || py->threads.n == 1;
+}
+
+static void make_plan(struct fz_python *py)
+{
+	const struct fz_py_layout *l = py->layout;
+	struct fz_py_threads *t = &py->threads;
+
+	fz_py_plan_reset(&py->plan);
+	for (uint32_t i = 0; i < t->interp_n; i++)
+		t->interps[i].at = fz_py_plan_add(&py->plan, t->interps[i].address + py->block_lo,
+						  py->block_size);
+	fz_py_gils_plan(py);
+	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
+		py->gc_at = fz_py_plan_add(&py->plan,
+					   py->runtime.address + l->runtime.gc_collecting, 8);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct fz_py_walk *w = &t->list[i].walk;
+		w->dual = needs_second_copy(py, &t->list[i]);
+		if (t->list[i].waits)
+			fz_py_walk_plan_state(w, l, &py->plan,
+					      l->thread.gil_requested != FZ_PY_ABSENT);
+		else
+			fz_py_walk_plan(w, l, &py->plan);
+	}
+	fz_py_gils_plan_end(py);
+	py->plan_stale = false;
+}
+
+/* ---- reading what was copied ---- */
+
+static size_t block_field(const struct fz_python *py, const struct fz_py_interp *interp,
+			  uint32_t field)
+{
+	return interp->at + (field - py->block_lo);
+}
+
+static bool is_collecting(const struct fz_python *py, const struct fz_py_interp *interp)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
+		return fz_py_copied_u32(&py->plan, py->gc_at) != 0;
+	return fz_py_copied_u32(&py->plan, block_field(py, interp, l->interp.gc_collecting)) != 0;
+}
+
+/* Frame under which the collection runs, where the interpreter says so. */
+static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_interp *interp)
+{
+	if (!py->options.gc || py->layout->interp.gc_frame == FZ_PY_ABSENT ||
+	    !is_collecting(py, interp))
+		return 0;
+	return fz_py_copied_u64(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
+}
+
+/* Before 3.14 nothing tells that code objects were freed: cached ones are compared with the target
+ * after some time, and at every sample for a while after one turned out to be another. */
+static void expire_by_time(struct fz_python *py, int64_t now)
+{
+	if (py->codes.changes != py->seen_changes)
+		py->churn_end = now + FZ_PY_CHURN_NS;
+	py->seen_changes = py->codes.changes;
+	bool churning = now < py->churn_end;
+	if (churning || now >= py->next_expiry) {
+		fz_py_codes_expire(&py->codes);
+		py->next_expiry = now + EXPIRE_EVERY_NS;
+	}
+	py->codes.lag = churning ? 0 : EXPIRE_LAG;
+}
+
+/* Code turned out to be another after the frames that run it were copied: was it already when they
+ * were? False: the interpreter's count says so, or it stands still. */
+static bool doubt_codes(struct fz_python *py)
+{
+	if (py->options.stopped || py->layout->interp.code_generation != FZ_PY_ABSENT)
+		return false;
+	fz_py_codes_expire(&py->codes);
+	py->codes.lag = 0;
+	return true;
+}
+
+/* Interpreters count the code objects they free; a cached one may be another from then on. */
+static void check_generations(struct fz_python *py, int64_t now)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	if (l->interp.code_generation == FZ_PY_ABSENT) {
+		expire_by_time(py, now);
+		return;
+	}
+	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
+		struct fz_py_interp *interp = &py->threads.interps[i];
+		uint64_t count = fz_py_copied_u64(
+			&py->plan, block_field(py, interp, l->interp.code_generation));
+		if (count != interp->code_generation)
+			fz_py_codes_expire(&py->codes);
+		interp->code_generation = count;
+	}
+}
+
+static void check_lists(struct fz_python *py)
+{
+	const struct fz_py_layout *l = py->layout;
+
+	if (!py->options.all_threads && !py->by_task)
+		return;
+	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
+		const struct fz_py_interp *interp = &py->threads.interps[i];
+		if (fz_py_copied_u64(&py->plan, block_field(py, interp, l->interp.threads_head)) !=
+		    interp->head)
+			py->threads_stale = true;
+	}
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		const struct fz_py_thread *t = &py->threads.list[i];
+		if (t->walk.at_tstate != FZ_PY_NO_COPY &&
+		    fz_py_copied_u64(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
+			py->threads_stale = true;
+	}
+}
+
+/* ---- one thread ---- */
+
+static uint8_t thread_status(struct fz_python *py, struct fz_py_thread *t)
+{
+	const struct fz_py_layout *l = py->layout;
+	size_t at = t->walk.at_tstate;
+	uint8_t status = FZ_STATUS_UNKNOWN;
+
+	if (t->is_main)
+		status |= FZ_STATUS_MAIN_THREAD;
+	if (at != FZ_PY_NO_COPY) {
+		if (fz_py_gils_is_held(py, t)) {
+			status |= FZ_STATUS_HAS_GIL;
+			if (is_collecting(py, &py->threads.interps[t->interp]))
+				status |= FZ_STATUS_GC;
+		} else if (l->thread.gil_requested != FZ_PY_ABSENT &&
+			   fz_py_copied_u32(&py->plan, at + l->thread.gil_requested) != 0) {
+			status |= FZ_STATUS_GIL_REQUESTED;
+		}
+		/* A thread that waits changes nothing. */
+		if (!t->waits && fz_py_exception_known(&py->runtime))
+			t->exception = fz_py_exception(&py->process, &py->runtime, t->walk.tstate,
+						       py->plan.buffer + at);
+	}
+	if (t->exception)
+		status |= FZ_STATUS_HAS_EXCEPTION;
+	return status;
+}
+
+/* Copy one thread's memory again, by a plan of its own. */
+static enum fz_py_outcome read_again(struct fz_python *py, struct fz_py_thread *t)
+{
+	size_t got;
+
+	t->walk.dual = !py->options.stopped;
+	py->plan_stale = true;
+	fz_py_plan_reset(&py->again);
+	fz_py_walk_plan(&t->walk, py->layout, &py->again);
+	if (fz_py_plan_read(&py->again, &py->process, &got) == 0)
+		return FZ_PY_WALK_OK;
+	if (errno != EFAULT || !fz_py_walk_unmapped(&t->walk, got))
+		return FZ_PY_WALK_GONE;
+	return FZ_PY_WALK_UNMAPPED;
+}
+
+/* Why a sample is rejected, or -1 when the outcome only means that it must be read again. */
+static int reject_reason(enum fz_py_outcome outcome)
+{
+	static const int reasons[] = {
+		[FZ_PY_WALK_OK] = -1,
+		[FZ_PY_WALK_CHANGED] = FZ_REJECT_CHANGED,
+		[FZ_PY_WALK_MISSING] = -1,
+		[FZ_PY_WALK_ROOT] = FZ_REJECT_ROOT,
+		[FZ_PY_WALK_CORRUPT] = FZ_REJECT_CORRUPT,
+		[FZ_PY_WALK_UNMAPPED] = FZ_REJECT_UNMAPPED,
+		[FZ_PY_WALK_GONE] = -1,
+	};
+
+	return reasons[outcome];
+}
+
+/* Which task runs, by this copy of the thread, and where in its stack that one's coroutine is. */
+static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct fz_py_plan *plan)
+{
+	if (!py->tasks.found)
+		return;
+	py->task_thread =
+		fz_py_tasks_thread(&py->tasks, t->walk.tstate, plan->buffer + t->walk.at_tstate);
+	t->walk.mark = fz_py_tasks_frame(&py->tasks, &py->task_thread);
+}
+
+/* The thread's stack from the common copy or, when that contradicts itself or is not wanted, from
+ * its own. False: the thread ended. */
+static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
+			struct fz_python_stack *ret, unsigned *retries)
+{
+	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
+	uint64_t gc_frame = collecting_frame(py, interp);
+	unsigned tries = 0, learned = 0;
+	int reject = FZ_REJECT_CHANGED;
+	enum fz_py_outcome rc;
+	const struct fz_py_plan *plan = &py->plan;
+
+	/* Where its state is in the common copy is not known any more once it was read alone. */
+	uint8_t status = anew ? ret->status : thread_status(py, t);
+	*ret = (struct fz_python_stack){ .thread = t->thread, .status = status };
+	if (t->waits) {
+		ret->stack = t->stack;
+		return true;
+	}
+	bool gc = py->options.gc && py->layout->interp.gc_frame == FZ_PY_ABSENT &&
+		  (ret->status & FZ_STATUS_GC);
+	fz_py_walk_begin(&t->walk);
+	rc = anew || (t->dual_left && !t->walk.dual && !py->options.stopped) ? FZ_PY_WALK_MISSING
+									     : FZ_PY_WALK_OK;
+	for (;;) {
+		/* Two copies taken far apart can agree by chance. */
+		if (rc == FZ_PY_WALK_OK && plan->interrupted && t->walk.dual)
+			rc = FZ_PY_WALK_MISSING;
+		if (rc == FZ_PY_WALK_OK) {
+			find_task(py, t, plan);
+			rc = fz_py_walk_run(&t->walk, &py->context, plan, gc_frame);
+		}
+		uint32_t changes = py->codes.changes;
+		if (rc == FZ_PY_WALK_OK)
+			rc = fz_py_walk_accept(&t->walk, &py->context, gc, &ret->stack);
+		if (rc == FZ_PY_WALK_OK && py->codes.changes != changes && doubt_codes(py))
+			rc = FZ_PY_WALK_CHANGED;
+		if (rc == FZ_PY_WALK_OK && py->options.segments)
+			fz_py_walk_calls(&t->walk, &py->context, plan, gc, &ret->calls);
+		if (rc == FZ_PY_WALK_OK)
+			break;
+		if (rc == FZ_PY_WALK_GONE)
+			return false;
+		if (reject_reason(rc) >= 0)
+			reject = reject_reason(rc);
+		if (rc == FZ_PY_WALK_MISSING ? ++learned > LEARN_MAX : ++tries >= TRIES_MAX) {
+			ret->rejected = true;
+			ret->reject = (uint8_t)reject;
+			ret->stack = fz_py_walk_salvage(&t->walk, &py->context);
+			break;
+		}
+		++*retries;
+		plan = &py->again;
+		rc = read_again(py, t);
+	}
+	if (fz_py_walk_is_due(&t->walk))
+		py->plan_stale = true;
+	fz_py_gils_let_wait(py, t, ret);
+	return true;
+}
+
+/* ---- the tasks of a thread ---- */
+
+static struct fz_python_stack *next_stack(struct fz_python *py)
+{
+	fz_grow(py->stacks, py->stack_n, py->stack_cap);
+	return &py->stacks[py->stack_n++];
+}
+
+/* Does a thread show its own stack where no task runs in it? One that only waits is there for the
+ * tasks that wait; one without asyncio is shown as without tasks. */
+static bool shows_itself(const struct fz_python *py, const struct fz_py_thread *t,
+			 const struct fz_python_stack *own)
+{
+	if (py->tasks.stack_n)
+		return own->status & FZ_STATUS_HAS_GIL;
+	return t->is_main || py->options.all_threads || (py->tasks.found && py->task_thread.loop);
+}
+
+static void put_tasks(struct fz_python *py, const struct fz_py_thread *t,
+		      const struct fz_python_stack *own, bool runs)
+{
+	size_t first = py->stack_n;
+
+	if (!runs && shows_itself(py, t, own))
+		*next_stack(py) = *own;
+	for (uint32_t i = 0; i < py->tasks.stack_n; i++) {
+		const struct fz_py_task_stack *from = &py->tasks.stacks[i];
+		struct fz_python_stack *to = next_stack(py);
+		*to = *own;
+		to->stack = from->stack;
+		to->rejected = from->rejected;
+		to->reject = FZ_REJECT_CHANGED;
+		/* The first stack of an instant is the one that says what the thread does. */
+		to->waiting = py->stack_n - first > 1;
+		if (to->waiting)
+			to->status = (own->status & FZ_STATUS_MAIN_THREAD) | FZ_STATUS_BESIDE;
+	}
+}
+
+/* The copy of the thread and those of its tasks around it must fit together. */
+static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *retries)
+{
+	struct fz_python_stack own;
+	enum fz_py_outcome rc = FZ_PY_WALK_CHANGED;
+	bool runs = false;
+
+	py->tasks.stack_n = 0;
+	for (unsigned i = 0; i < TASK_TRIES_MAX && rc != FZ_PY_WALK_OK; i++) {
+		if (i) {
+			++*retries;
+			fz_py_tasks_begin(&py->tasks);
+		}
+		if (!take_thread(py, t, i > 0, &own, retries)) {
+			py->threads_stale = true;
+			return;
+		}
+		if (!py->tasks.found || own.rejected)
+			break;
+		bool there = own.stack != FZ_NONE && t->walk.mark && t->walk.mark_at != FZ_NONE;
+		rc = fz_py_tasks_take(&py->tasks, &py->task_thread, own.stack, there,
+				      there ? fz_py_walk_marked(&t->walk) : FZ_NONE, &runs);
+	}
+	if (py->tasks.found && !own.rejected && rc != FZ_PY_WALK_OK) {
+		own.rejected = true;
+		own.reject = FZ_REJECT_CHANGED;
+		own.stack = fz_profile_stack(py->into, FZ_NONE, py->context.unreadable_frame);
+	}
+	put_tasks(py, t, &own, runs);
+}
+
+/* ---- a sample ---- */
+
+/* What is looked at now and then: is it the same program, are there new interpreters? */
+static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
+{
+	if (!fz_process_alive(&py->process))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+	if (!fz_process_same_image(&py->process)) {
+		/* A process that is ending has lost its memory before its number. */
+		char byte;
+		if (!fz_process_read(&py->process, py->runtime.address, &byte, 1) && errno == ESRCH)
+			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+		return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
+			       (int)py->process.pid);
+	}
+	py->next_look = now + LOOK_EVERY_NS;
+	if (now >= py->next_list) {
+		if (py->by_task && !py->tasks.found)
+			fz_py_tasks_look(&py->tasks);
+		py->threads_stale = true;
+		py->next_list = now + LIST_EVERY_NS;
+	}
+	return 0;
+}
+
+static void list_threads(struct fz_python *py)
+{
+	const struct fz_py_threads_context c = {
+		.process = &py->process,
+		.runtime = &py->runtime,
+		.into = py->into,
+		.all = py->options.all_threads || py->by_task,
+		.left_out = py->options.left_out,
+	};
+
+	py->threads_stale = false;
+	py->plan_stale = true;
+	for (unsigned i = 0; i < LIST_TRIES_MAX; i++)
+		if (fz_py_threads_refresh(&py->threads, &c)) {
+			if (py->threads.young)
+				py->next_look = py->next_list = fz_clock_now() + YOUNG_EVERY_NS;
+			return;
+		}
+	fz_py_threads_release(&py->threads);
+	py->threads_stale = true;
+}
+
+/* Copy everything. A region that is not there is dropped and the rest copied without it. */
+static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *err)
+{
+	size_t got;
+
+	for (unsigned i = 0; i < TRIES_MAX; i++, ++*retries) {
+		if (py->threads_stale)
+			list_threads(py);
+		if (py->plan_stale)
+			make_plan(py);
+		if (fz_py_plan_read(&py->plan, &py->process, &got) == 0)
+			return 0;
+		if (errno != EFAULT)
+			return fz_process_trouble(&py->process, errno, err);
+		py->threads_stale = py->plan_stale = true;
+		for (uint32_t k = 0; k < py->threads.n; k++)
+			if (fz_py_walk_unmapped(&py->threads.list[k].walk, got))
+				break;
+	}
+	if (!fz_process_alive(&py->process))
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+	return fz_fail(err, FZ_EAGAIN, "process %d: its interpreter is gone", (int)py->process.pid);
+}
+
+int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
+{
+	int64_t now = fz_clock_now();
+	unsigned retries = 0;
+	int rc = 0;
+
+	if (now >= py->next_look)
+		rc = look_around(py, now, err);
+	if (py->tasks.found)
+		fz_py_tasks_begin(&py->tasks);
+	if (rc == 0)
+		rc = read_all(py, &retries, err);
+	if (rc == 0 && fz_py_gils_wake(py))
+		rc = read_all(py, &retries, err);
+	if (rc < 0)
+		return rc;
+	fz_py_gils_count_down(py);
+	check_generations(py, now);
+	check_lists(py);
+	fz_py_gils_find_runners(py);
+	py->stack_n = 0;
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		struct fz_python_stack stack;
+		if (py->by_task)
+			take_tasks(py, &py->threads.list[i], &retries);
+		else if (take_thread(py, &py->threads.list[i], false, &stack, &retries))
+			*next_stack(py) = stack;
+		else
+			py->threads_stale = true;
+	}
+	*ret = (struct fz_python_sample){ py->stacks, (uint32_t)py->stack_n, retries };
+	return 0;
+}
