@@ -12,6 +12,7 @@
  */
 #include "format.h"
 #include "fz_columns.h"
+#include "fz_reader.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,19 +21,12 @@
 enum {
 	LOST_A_BYTE = 64, /* table entries that a dropped byte may have held */
 	WINDOW_STEP = 256 * 1024,
-	FACTS_MAX = 4000, /* both are searched one by one */
-	SOURCES_MAX = 20000,
+	SOURCES_MAX = 20000, /* searched one by one */
 };
 /* Work that is spent on checksums of blocks that turn out to be damaged. */
 #define WASTE_MAX ((uint64_t)4 << 30)
 
 #define LOST "[lost]"
-
-/* Translation of a table: file index -> profile index, FZ_NONE where lost. */
-struct table {
-	uint32_t *at;
-	uint32_t n, cap;
-};
 
 struct reader {
 	struct fz_input *in;
@@ -49,7 +43,7 @@ struct reader {
 	int64_t interval_ns, quantum_ns;
 	uint32_t columns;
 	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
-	struct table strings, functions, frames, stacks, threads;
+	struct fz_fz_table strings, functions, frames, stacks, threads;
 	uint32_t lost_frame, lost_stack;
 };
 
@@ -159,12 +153,7 @@ static bool unpack(struct reader *r, const struct block *b, const char *payload)
 
 /* ---- tables ---- */
 
-static uint32_t translate(const struct table *t, uint64_t index)
-{
-	return index < t->n ? t->at[index] : FZ_NONE;
-}
-
-static void append(struct table *t, uint32_t index)
+static void append(struct fz_fz_table *t, uint32_t index)
 {
 	fz_grow(t->at, t->n, t->cap);
 	t->at[t->n++] = index;
@@ -187,7 +176,7 @@ static uint32_t lost_stack(struct reader *r)
 
 static uint32_t read_string_ref(struct reader *r, struct fz_cursor *c)
 {
-	uint32_t s = translate(&r->strings, fz_cursor_varint(c));
+	uint32_t s = fz_fz_translate(&r->strings, fz_cursor_varint(c));
 
 	return s == FZ_NONE ? fz_profile_string(r->p, FZ_STR(LOST)) : s;
 }
@@ -229,7 +218,7 @@ static int32_t read_end(struct fz_cursor *c, int32_t start)
 
 static uint32_t read_frame(struct reader *r, struct fz_cursor *c)
 {
-	struct fz_frame f = { .function = translate(&r->functions, fz_cursor_varint(c)) };
+	struct fz_frame f = { .function = fz_fz_translate(&r->functions, fz_cursor_varint(c)) };
 
 	f.line = position(fz_cursor_zigzag(c));
 	f.end_line = read_end(c, f.line);
@@ -244,7 +233,7 @@ static uint32_t read_frame(struct reader *r, struct fz_cursor *c)
 static uint32_t read_stack(struct reader *r, struct fz_cursor *c)
 {
 	uint64_t up = fz_cursor_varint(c);
-	uint32_t frame = translate(&r->frames, fz_cursor_varint(c));
+	uint32_t frame = fz_fz_translate(&r->frames, fz_cursor_varint(c));
 	uint32_t parent = FZ_NONE;
 
 	if (c->bad || up > r->stacks.n) {
@@ -252,7 +241,7 @@ static uint32_t read_stack(struct reader *r, struct fz_cursor *c)
 		return 0;
 	}
 	if (up) {
-		parent = translate(&r->stacks, r->stacks.n - up);
+		parent = fz_fz_translate(&r->stacks, r->stacks.n - up);
 		if (parent == FZ_NONE)
 			parent = lost_stack(r);
 	}
@@ -274,7 +263,8 @@ static uint32_t read_thread(struct reader *r, struct fz_cursor *c)
 typedef uint32_t read_entry(struct reader *r, struct fz_cursor *c);
 
 /* A gap before the first entry is what a damaged block held. */
-static bool read_entries(struct reader *r, struct fz_cursor *c, struct table *t, read_entry *entry)
+static bool read_entries(struct reader *r, struct fz_cursor *c, struct fz_fz_table *t,
+			 read_entry *entry)
 {
 	if (!c->bad && fz_cursor_left(c) == 0)
 		return true; /* the block was full before it came to this table */
@@ -304,19 +294,6 @@ static bool read_tables(struct reader *r, struct fz_cursor *c)
 
 /* ---- the other blocks ---- */
 
-static struct fz_str read_text(struct fz_cursor *c)
-{
-	uint64_t n = fz_cursor_varint(c);
-	const uint8_t *p = fz_cursor_bytes(c, n);
-
-	return p ? (struct fz_str){ (const char *)p, n } : FZ_STR("");
-}
-
-static struct fz_str rest_of(const struct fz_cursor *c)
-{
-	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
-}
-
 struct metric {
 	struct fz_str name, unit;
 	int64_t each;
@@ -325,7 +302,7 @@ struct metric {
 
 static struct metric read_metric(struct fz_cursor *c)
 {
-	struct metric m = { .name = read_text(c), .unit = read_text(c) };
+	struct metric m = { .name = fz_fz_text(c), .unit = fz_fz_text(c) };
 
 	m.each = fz_cursor_zigzag(c);
 	m.has_column = fz_cursor_u8(c);
@@ -368,11 +345,11 @@ static bool read_setup(struct reader *r, struct fz_cursor *c)
 static void add_row(struct reader *r, const struct fz_fz_rows *rows, uint32_t row)
 {
 	int64_t weights[FZ_METRICS_MAX];
-	uint32_t thread = translate(&r->threads, rows->threads[rows->thread[row]]);
+	uint32_t thread = fz_fz_translate(&r->threads, rows->threads[rows->thread[row]]);
 	uint32_t stack = rows->stack[row];
 
 	if (stack != FZ_NONE) {
-		stack = translate(&r->stacks, stack);
+		stack = fz_fz_translate(&r->stacks, stack);
 		if (stack == FZ_NONE)
 			stack = lost_stack(r);
 	}
@@ -415,171 +392,20 @@ static bool read_samples(struct reader *r, struct fz_cursor *c)
 	return true;
 }
 
-static bool read_quality(struct fz_quality *q, struct fz_cursor *c)
-{
-	struct fz_quality read = { .known = fz_cursor_u8(c) };
-
-	read.taken = fz_cursor_varint(c);
-	read.retried = fz_cursor_varint(c);
-	read.missed = fz_cursor_varint(c);
-	read.longest_gap_ns = fz_cursor_zigzag(c);
-	read.dropped_bytes = fz_cursor_varint(c);
-	uint64_t n = fz_cursor_varint(c);
-	for (uint64_t i = 0; i < n && !c->bad; i++) {
-		uint64_t v = fz_cursor_varint(c);
-		/* A reason that is not known here is one of the impossible values. */
-		read.rejected[FZ_MIN(i, (uint64_t)FZ_REJECT_CORRUPT)] += v;
-	}
-	if (!c->bad)
-		*q = read;
-	return !c->bad;
-}
-
-static void read_flags(struct fz_profile *p, int64_t flags)
-{
-	p->recording.complete = flags & FZ_FZ_COMPLETE;
-	p->recording.reconstructed = flags & FZ_FZ_RECONSTRUCTED;
-	p->samples.ordered = !(flags & FZ_FZ_UNORDERED);
-	p->samples.timed = !(flags & FZ_FZ_UNTIMED);
-}
-
-static double read_double(struct fz_cursor *c)
-{
-	uint64_t bits = fz_cursor_u64(c);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-static void read_fact(struct fz_profile *p, struct fz_cursor *c)
-{
-	struct fz_str key = read_text(c);
-
-	if (c->bad || memchr(key.p, '\0', key.n) || p->fact_count >= FACTS_MAX)
-		return;
-	fz_auto(fz_free_ptr) char *name = fz_strndup(key.p, key.n);
-	fz_profile_set_fact(p, name, rest_of(c));
-}
-
-static void read_run(struct fz_profile *p, struct fz_cursor *c)
-{
-	uint32_t index = fz_cursor_varint32(c, UINT16_MAX);
-	struct fz_run run = { .start_unix_ns = fz_cursor_zigzag(c) };
-
-	run.duration_ns = fz_cursor_zigzag(c);
-	if (c->bad)
-		return;
-	while (p->run_count <= index)
-		fz_profile_add_run(p, &(struct fz_run){ 0 });
-	p->runs[index] = run;
-}
-
-static void read_thread_name(struct reader *r, struct fz_cursor *c)
-{
-	uint32_t index = translate(&r->threads, fz_cursor_varint(c));
-	bool is_main = fz_cursor_u8(c);
-
-	if (c->bad || index == FZ_NONE)
-		return;
-	struct fz_thread t = r->p->threads[index];
-	t.is_main = is_main;
-	t.name = fz_profile_string(r->p, rest_of(c));
-	fz_profile_thread(r->p, &t);
-}
-
-/* FZ_MAX would read twice. */
-static int64_t read_natural(struct fz_cursor *c)
-{
-	int64_t v = fz_cursor_zigzag(c);
-
-	return FZ_MAX(v, 0);
-}
-
-static void read_field(struct reader *r, uint64_t tag, struct fz_cursor *c)
-{
-	struct fz_recording *to = &r->p->recording;
-
-	switch (tag) {
-	case FZ_FZ_MODE: {
-		int64_t mode = fz_cursor_zigzag(c);
-		to->mode = mode >= 0 && mode <= FZ_MODE_EXCEPTION ? (enum fz_mode)mode
-								  : FZ_MODE_UNKNOWN;
-		break;
-	}
-	case FZ_FZ_FEATURES:
-		to->features_known = true;
-		to->features = (unsigned)fz_cursor_zigzag(c);
-		break;
-	case FZ_FZ_INTERVAL:
-		to->interval_ns = read_natural(c);
-		break;
-	case FZ_FZ_DURATION:
-		to->duration_ns = read_natural(c);
-		break;
-	case FZ_FZ_PYTHON:
-		for (size_t i = 0; i < sizeof(to->python); i++)
-			to->python[i] = fz_cursor_u8(c);
-		break;
-	case FZ_FZ_FLAGS:
-		read_flags(r->p, fz_cursor_zigzag(c));
-		break;
-	case FZ_FZ_ERROR_RATE:
-		to->error_rate = read_double(c);
-		break;
-	case FZ_FZ_MISSED_RATE:
-		to->missed_rate = read_double(c);
-		break;
-	case FZ_FZ_ACHIEVED_HZ:
-		to->achieved_hz = read_double(c);
-		break;
-	case FZ_FZ_QUALITY:
-		read_quality(&r->p->quality, c);
-		break;
-	case FZ_FZ_SKIPPED_LINES:
-		r->p->skipped_lines = (uint32_t)fz_cursor_zigzag(c);
-		break;
-	case FZ_FZ_FACT:
-		read_fact(r->p, c);
-		break;
-	case FZ_FZ_RUN:
-		read_run(r->p, c);
-		break;
-	case FZ_FZ_THREAD:
-		read_thread_name(r, c);
-		break;
-	}
-}
-
-/* A block that has facts has them all: what is not there any more was taken back. */
 static bool read_facts(struct reader *r, struct fz_cursor *c)
 {
-	bool listed = false;
-
-	while (!c->bad && fz_cursor_left(c)) {
-		uint64_t tag = fz_cursor_varint(c), n = fz_cursor_varint(c);
-		const uint8_t *p = fz_cursor_bytes(c, n);
-		if (!p)
-			return false;
-		struct fz_cursor field = fz_cursor_of(p, n);
-		if (tag == FZ_FZ_FACT && !listed) {
-			r->p->fact_count = 0;
-			listed = true;
-		}
-		read_field(r, tag, &field);
-	}
-	return !c->bad;
+	return fz_fz_read_facts(r->p, &r->threads, c);
 }
 
 static bool read_source(struct reader *r, struct fz_cursor *c)
 {
-	struct fz_str file = read_text(c);
+	struct fz_str file = fz_fz_text(c);
 
 	if (c->bad)
 		return false;
 	if (r->p->source_count >= SOURCES_MAX)
 		return true;
-	fz_profile_add_source(r->p, fz_profile_string(r->p, file), rest_of(c));
+	fz_profile_add_source(r->p, fz_profile_string(r->p, file), fz_fz_rest(c));
 	return true;
 }
 
@@ -685,8 +511,8 @@ static int read_file_header(struct reader *r, struct fz_error *err)
 
 static void release(struct reader *r)
 {
-	struct table *tables[] = { &r->strings, &r->functions, &r->frames, &r->stacks,
-				   &r->threads };
+	struct fz_fz_table *tables[] = { &r->strings, &r->functions, &r->frames, &r->stacks,
+					 &r->threads };
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
 		free(tables[i]->at);

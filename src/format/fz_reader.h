@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers of .fz's blocks share. */
+#pragma once
+
+#include "fz_layout.h"
+
+/* Translation of a table: file index -> profile index, FZ_NONE where lost. */
+struct fz_fz_table {
+	uint32_t *at;
+	uint32_t n, cap;
+};
+
+static inline uint32_t fz_fz_translate(const struct fz_fz_table *t, uint64_t index)
+{
+	return index < t->n ? t->at[index] : FZ_NONE;
+}
+
+/* A length and so many bytes; borrowed from the block. */
+static inline struct fz_str fz_fz_text(struct fz_cursor *c)
+{
+	uint64_t n = fz_cursor_varint(c);
+	const uint8_t *p = fz_cursor_bytes(c, n);
+
+	return p ? (struct fz_str){ (const char *)p, n } : FZ_STR("");
+}
+
+/* All that is left, as text. */
+static inline struct fz_str fz_fz_rest(const struct fz_cursor *c)
+{
+	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
+}
+
+/* Into the profile. A block that has facts has them all: what is not there any more was taken back.
+ * False: it makes no sense from some point on; what came before is kept. */
+bool fz_fz_read_facts(struct fz_profile *p, const struct fz_fz_table *threads, struct fz_cursor *c);
