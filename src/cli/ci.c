@@ -207,6 +207,8 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 	int rc = fz_counter_find(&counter, err);
 
 	if (!rc)
+		rc = fz_yard_find(&c->yard, FZ_YARD_REMEDY, err);
+	if (!rc)
 		rc = fz_yard_open(&c->yard, "ci", options.show_output, err);
 	if (!rc)
 		rc = load_config(c, err);

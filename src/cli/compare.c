@@ -13,7 +13,6 @@
  */
 #include "cli/trial.h"
 
-#include "capture/worktree.h"
 #include "cli/origin.h"
 #include "cli/yard.h"
 #include "format/format.h"
@@ -85,46 +84,35 @@ static const struct fz_opt option_table[] = {
 static const char *const side_names[FZ_SIDES] = { "base", "head" };
 
 struct side {
-	char *label;  /* what reports call it */
-	char *tree;   /* top of its checkout; NULL: two commands are compared */
-	char *folder; /* where the command runs */
+	char *label; /* what reports call it */
+	struct fz_site site;
 	char **argv;
 	struct fz_profile *profile; /* of all its runs */
 };
 
 struct comparison {
-	struct fz_series series;
-	struct fz_repository repository;
+	struct fz_yard yard;
 	struct side side[FZ_SIDES];
-	char *cache;               /* where recordings stay */
-	struct fz_scratch scratch; /* inside it: the worktree and bytecode, removed at the end */
-	int output;                /* the command's standard output */
-	bool seen;                 /* something was recorded: it can be */
+	bool seen; /* something was recorded: it can be */
 };
 
 static void release(struct comparison *c)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		free(c->side[s].label);
-		free(c->side[s].tree);
-		free(c->side[s].folder);
+		fz_site_release(&c->side[s].site);
 		free(c->side[s].argv);
 		fz_profile_free(c->side[s].profile);
 	}
-	fz_repository_release(&c->repository);
-	free(c->cache);
-	if (c->output != STDERR_FILENO)
-		fz_close_fd(&c->output);
 }
 
 /* ---- where ---- */
 
-static int make_scratch(struct comparison *c, struct fz_error *err)
+static int open_yard(struct comparison *c, struct fz_error *err)
 {
-	c->cache = fz_yard_cache_folder("compare");
-	if (fz_scratch_make(c->cache, &c->scratch, err))
-		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
-	return 0;
+	c->yard.record = options.record;
+	c->yard.setup = options.setup;
+	return fz_yard_open(&c->yard, "compare", options.show_output, err);
 }
 
 /* Without a revision: what is not committed yet, else the last commit. */
@@ -133,48 +121,29 @@ static const char *default_revision(const struct fz_repository *r)
 	return r->dirty ? "HEAD" : "HEAD~1";
 }
 
-/* git leaves their folders in a new worktree empty; filling them may need the network. */
-static void warn_about_submodules(const char *tree)
-{
-	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", tree);
-
-	if (!access(list, F_OK) && !options.setup)
-		fz_cli_warn("compare: the base is checked out without its submodules; --setup "
-			    "'git submodule update --init --recursive' gets them");
-}
-
+/* A revision and the user's tree; both set up. */
 static int check_out(struct comparison *c, const char *revision, struct fz_error *err)
 {
-	struct fz_repository *r = &c->repository;
-	fz_auto(fz_free_ptr) char *commit = NULL;
+	struct fz_repository *r = &c->yard.repository;
 	struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
-	struct fz_error why;
-	int rc = fz_repository_find(r, &why);
+	fz_auto(fz_free_ptr) char *commit = NULL;
+	int rc = fz_yard_find(&c->yard, "compare two commands with --base and --head", err);
 
 	if (rc)
-		return fz_fail(err, rc, "%s%s", why.message,
-			       rc == FZ_EUSAGE ? "; compare two commands with --base and --head"
-					       : "");
+		return rc;
 	if (!revision)
 		revision = default_revision(r);
 	rc = fz_repository_commit(r, revision, &commit, err);
 	if (!rc)
-		rc = make_scratch(c, err);
+		rc = open_yard(c, err);
 	if (rc)
 		return rc;
-	/* The same last folder name as the user's, for programs that look at it. */
-	base->tree = fz_asprintf("%s/base/%s", c->scratch.path, fz_path_base(fz_str_of(r->root)).p);
-	base->folder = fz_asprintf("%s/%s", base->tree, r->prefix);
 	base->label = fz_asprintf("%s (%.10s)", revision, commit);
-	head->tree = fz_strdup(r->root);
-	head->folder = fz_asprintf("%s/%s", r->root, r->prefix);
 	head->label = fz_strdup(r->dirty ? "working tree, not committed" : "working tree (HEAD)");
-	rc = fz_worktree_add(r, commit, base->tree, err);
+	rc = fz_yard_check_out(&c->yard, commit, "the base", &base->site, err);
 	if (!rc)
-		warn_about_submodules(base->tree);
-	if (!rc && access(base->folder, F_OK))
-		rc = fz_fail(err, FZ_EUSAGE, "'%s' has no folder %s", revision, r->prefix);
-	return rc;
+		rc = fz_yard_here(&c->yard, &head->site, err);
+	return rc ? rc : fz_yard_set_up(&c->yard, &head->site, err);
 }
 
 static int two_commands(struct comparison *c, struct fz_error *err)
@@ -189,49 +158,15 @@ static int two_commands(struct comparison *c, struct fz_error *err)
 		argv[1] = (char *)"-c";
 		argv[2] = (char *)options.command[s];
 		c->side[s].argv = argv;
-		c->side[s].folder = fz_strdup(cwd);
+		c->side[s].site =
+			(struct fz_site){ .name = "this folder", .folder = fz_strdup(cwd) };
 		c->side[s].label = fz_strdup(options.command[s]);
 	}
 	/* They are meant to differ. */
 	options.record.output.force = true;
-	return make_scratch(c, err);
-}
-
-static int run_setup(struct comparison *c, const struct side *side, struct fz_error *err)
-{
-	char *argv[] = { (char *)"sh", (char *)"-c", (char *)options.setup, NULL };
-	struct fz_launch_place place = { .folder = side->folder,
-					 .no_input = true,
-					 .own_group = true,
-					 .output = STDERR_FILENO,
-					 .errors = -1 };
-	struct fz_child child;
-	int rc = fz_series_run(&c->series, argv, &place, &child, err);
-
-	if (!rc && child.status && !fz_series_stopped(&c->series))
-		rc = fz_fail(err, FZ_EINPUT, "--setup: '%s' failed in %s", options.setup,
-			     side->folder);
-	return rc;
-}
-
-static int set_up(struct comparison *c, struct fz_error *err)
-{
-	int rc = 0;
-
-	/* Two commands share a folder, which is set up once. */
-	for (enum fz_side s = 0; s < FZ_SIDES && options.setup && !rc; s++)
-		if (!fz_series_stopped(&c->series) && (s == FZ_BASE || c->side[s].tree))
-			rc = run_setup(c, &c->side[s], err);
-	if (rc)
-		return rc;
-	/* Bytecode of imported modules would go into the trees, unless none is written at all: then
-	 * a folder of our own would only hide the library's. */
-	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", c->scratch.path);
-	const char *none = getenv("PYTHONDONTWRITEBYTECODE");
-	if (!none || !*none)
-		setenv("PYTHONPYCACHEPREFIX", bytecode, 0);
-	c->output = options.show_output ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
-	return c->output < 0 ? fz_fail_errno(err, "/dev/null") : 0;
+	int rc = open_yard(c, err);
+	/* They share a folder, which is set up once. */
+	return rc ? rc : fz_yard_set_up(&c->yard, &c->side[FZ_HEAD].site, err);
 }
 
 /* ---- runs ---- */
@@ -261,28 +196,29 @@ static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int
 	bool unlucky = rc == FZ_EGONE || (rc == FZ_EINPUT && c->seen);
 
 	return unlucky && !run->profile && run->child.reaped && run->child.status == 0 &&
-	       !fz_series_stopped(&c->series);
+	       !fz_series_stopped(&c->yard.series);
 }
 
 static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
 		    struct fz_error *err)
 {
 	struct side *side = &c->side[s];
-	struct fz_launch_place place = {
-		.folder = side->folder, .no_input = true, .output = c->output, .errors = -1
-	};
+	struct fz_launch_place place = { .folder = side->site.folder,
+					 .no_input = true,
+					 .output = c->yard.output,
+					 .errors = -1 };
 	struct fz_series_run run;
 
 	show_progress(s, kind, i, n);
-	int rc = fz_series_record(&c->series, side->argv, &place, &run, err);
+	int rc = fz_series_record(&c->yard.series, side->argv, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
 		fz_cli_warn("compare: %s, %s %d of %d is taken again: %s", side_names[s], kind,
 			    i + 1, n, err->message);
-		rc = fz_series_record(&c->series, side->argv, &place, &run, err);
+		rc = fz_series_record(&c->yard.series, side->argv, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
-	if (fz_series_stopped(&c->series)) {
+	if (fz_series_stopped(&c->yard.series)) {
 		fz_cli_warn("compare: interrupted; %s of %s that was not finished is left out",
 			    kind, side_names[s]);
 		rc = 0;
@@ -301,7 +237,8 @@ static int run_in_turn(struct comparison *c, const char *kind, int n, struct fz_
 {
 	for (int i = 0; i < 2 * n; i++) {
 		enum fz_side s = (i + 1) / 2 % 2 ? FZ_HEAD : FZ_BASE;
-		int rc = fz_series_stopped(&c->series) ? 0 : run_side(c, s, kind, i / 2, n, err);
+		int rc = fz_series_stopped(&c->yard.series) ? 0
+							    : run_side(c, s, kind, i / 2, n, err);
 		if (rc)
 			return rc;
 	}
@@ -325,11 +262,14 @@ static int measure(struct comparison *c, struct fz_error *err)
 static void warn_about_origin(const struct comparison *c)
 {
 	const struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
+	const char *trees[FZ_SIDES] = { base->site.tree, head->site.tree };
 
-	if (!base->tree)
+	if (!trees[FZ_BASE])
 		return;
-	fz_auto(fz_free_ptr) char *b = fz_origin_strange(base->profile, base->tree, head->tree);
-	fz_auto(fz_free_ptr) char *h = fz_origin_strange(head->profile, head->tree, base->tree);
+	fz_auto(fz_free_ptr) char *b =
+		fz_origin_strange(base->profile, trees[FZ_BASE], trees[FZ_HEAD]);
+	fz_auto(fz_free_ptr) char *h =
+		fz_origin_strange(head->profile, trees[FZ_HEAD], trees[FZ_BASE]);
 	if (b && h && strcmp(b, h) == 0)
 		fz_cli_warn("compare: both sides ran the same code, %s, not that of their own "
 			    "trees; install each tree with --setup or set PYTHONPATH to its folder",
@@ -363,7 +303,8 @@ static void say_what_was_done(const struct comparison *c)
 /* The last comparison of each project stays in the cache, for reports of another kind. */
 static int keep_recordings(const struct comparison *c, struct fz_error *err)
 {
-	const struct side *head = &c->side[FZ_HEAD];
+	const struct fz_site *head = &c->side[FZ_HEAD].site;
+	fz_auto(fz_free_ptr) char *cache = fz_yard_cache_folder("compare");
 	struct fz_str top = fz_str_of(head->tree ? head->tree : head->folder);
 	/* Two projects may be called the same. */
 	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
@@ -371,7 +312,7 @@ static int keep_recordings(const struct comparison *c, struct fz_error *err)
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
 		fz_auto(fz_free_ptr) char *path = fz_asprintf(
-			"%s/%s-%08x-%s.fz", c->cache, fz_path_base(top).p, place, side_names[s]);
+			"%s/%s-%08x-%s.fz", cache, fz_path_base(top).p, place, side_names[s]);
 		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
 		if (!rc)
 			fz_cli_note("%s is kept in %s", side_names[s], path);
@@ -396,17 +337,6 @@ static int report(struct comparison *c, struct fz_error *err)
 					     err);
 }
 
-static void clean_up(struct comparison *c)
-{
-	struct fz_error err;
-
-	if (c->scratch.path && c->side[FZ_BASE].tree &&
-	    fz_worktree_remove(&c->repository, c->side[FZ_BASE].tree, &err))
-		fz_cli_warn("compare: %s", err.message);
-	if (fz_scratch_remove(&c->scratch, &err))
-		fz_cli_warn("compare: %s", err.message);
-}
-
 /* ---- the command ---- */
 
 static int compare(const char *revision, struct comparison *c, struct fz_error *err)
@@ -415,16 +345,13 @@ static int compare(const char *revision, struct comparison *c, struct fz_error *
 
 	if (rc)
 		return rc;
-	fz_series_begin(&c->series, "compare", &options.record);
 	rc = options.command[FZ_BASE] ? two_commands(c, err) : check_out(c, revision, err);
-	if (!rc)
-		rc = set_up(c, err);
 	if (!rc)
 		rc = measure(c, err);
 	if (!rc)
 		warn_about_origin(c);
-	clean_up(c);
-	fz_series_end(&c->series);
+	fz_yard_leave(&c->yard, &c->side[FZ_BASE].site);
+	fz_yard_close(&c->yard);
 	return rc ? rc : report(c, err);
 }
 
@@ -461,7 +388,7 @@ static int take_arguments(const struct fz_opt_state *state, struct comparison *c
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(release) struct comparison c = { .output = -1, .scratch = FZ_SCRATCH_NONE };
+	fz_auto(release) struct comparison c = { .yard = FZ_YARD_NONE };
 	const char *revision = NULL;
 	struct fz_error err;
 	int status;
@@ -482,8 +409,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "compare");
 		fz_cli_error(&err);
 	}
-	if (c.series.stopped_by)
-		return 128 + c.series.stopped_by;
+	if (c.yard.series.stopped_by)
+		return 128 + c.yard.series.stopped_by;
 	if (rc)
 		return FZ_EXIT_TROUBLE;
 	return options.record.output.closed ? FZ_EXIT_REGRESSION : FZ_EXIT_OK;

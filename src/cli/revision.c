@@ -47,6 +47,8 @@ int fz_revision_open(struct fz_yard *y, const char *command, const struct fz_rev
 
 	fz_counter_end(&counter);
 	if (!rc)
+		rc = fz_yard_find(y, FZ_YARD_REMEDY, err);
+	if (!rc)
 		rc = fz_yard_open(y, command, o->show_output, err);
 	if (!rc)
 		rc = fz_revision_configure(&y->repository, o, config, err);

@@ -35,23 +35,26 @@ char *fz_yard_cache_folder(const char *what)
 	return fz_asprintf("/tmp/fizeau-%d/%s", (int)getuid(), what);
 }
 
-int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struct fz_error *err)
+int fz_yard_find(struct fz_yard *y, const char *remedy, struct fz_error *err)
 {
 	struct fz_error why;
 	int rc = fz_repository_find(&y->repository, &why);
 
-	if (rc)
-		return fz_fail(err, rc, "%s%s", why.message,
-			       rc == FZ_EUSAGE ? "; run it in the checkout of the project" : "");
+	return rc == FZ_EUSAGE ? fz_fail(err, rc, "%s; %s", why.message, remedy)
+	       : rc            ? fz_fail(err, rc, "%s", why.message)
+			       : 0;
+}
+
+int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struct fz_error *err)
+{
 	fz_series_begin(&y->series, command, &y->record);
 	y->open = true;
 	y->cache = fz_yard_cache_folder(command);
-	rc = fz_scratch_make(y->cache, &y->scratch, err);
-	if (rc)
+	if (fz_scratch_make(y->cache, &y->scratch, err))
 		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
 	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", y->scratch.path);
-	/* The first run writes it, also where none is to be written beside the sources: counted
-	 * runs would else compile every module again. */
+	/* Not into the trees. The first run writes it, also where none is to be written beside the
+	 * sources: every run would else compile every module again. */
 	if (!getenv("PYTHONPYCACHEPREFIX")) {
 		setenv("PYTHONPYCACHEPREFIX", bytecode, 1);
 		unsetenv("PYTHONDONTWRITEBYTECODE");
@@ -66,13 +69,13 @@ void fz_yard_close(struct fz_yard *y)
 
 	free(y->whole);
 	y->whole = NULL;
+	fz_repository_release(&y->repository);
 	if (!y->open)
 		return;
 	if (fz_scratch_remove(&y->scratch, &err))
 		fz_cli_warn("%s: %s", y->series.command, err.message);
 	if (y->output != STDERR_FILENO)
 		fz_close_fd(&y->output);
-	fz_repository_release(&y->repository);
 	free(y->cache);
 	y->cache = NULL;
 	y->open = false;
@@ -114,15 +117,16 @@ int fz_yard_set_up(struct fz_yard *y, const struct fz_site *site, struct fz_erro
 					 .errors = -1 };
 	struct fz_child child;
 
-	if (!y->setup)
+	if (!y->setup || fz_series_stopped(&y->series))
 		return 0;
 	int rc = fz_series_run(&y->series, argv, &place, &child, err);
 	if (rc)
 		return fz_error_prefix(err, "%s cannot be built: --setup '%s'", site->name,
 				       y->setup);
 	if (child.status && !fz_series_stopped(&y->series))
-		return fz_fail(err, FZ_EINPUT, "%s cannot be built: --setup '%s' failed at %.10s",
-			       site->name, y->setup, site->commit);
+		return fz_fail(err, FZ_EINPUT, "%s cannot be built: --setup '%s' failed%s%.10s",
+			       site->name, y->setup, site->commit ? " at " : "",
+			       site->commit ? site->commit : "");
 	return 0;
 }
 

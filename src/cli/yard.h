@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where revisions are measured: the user's own tree, and worktrees of others beside it in a
- * scratch folder of the cache. What `ci`, `history` and `bisect` share.
+ * scratch folder of the cache. What `compare`, `ci`, `history` and `bisect` share.
  *
- *   fz_yard_open -> fz_yard_here, fz_yard_check_out ... -> fz_yard_close
+ *   fz_yard_find -> fz_yard_open -> fz_yard_here, fz_yard_check_out ... -> fz_yard_close
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct fz_site {
 
 struct fz_yard {
 	struct fz_series series;
-	struct fz_record_options record; /* only what counting needs of it */
+	struct fz_record_options record; /* how runs are recorded */
 	struct fz_repository repository;
 	char *cache; /* of this command */
 	struct fz_scratch scratch;
@@ -32,9 +32,12 @@ struct fz_yard {
 	bool open;
 };
 
+#define FZ_YARD_REMEDY "run it in the checkout of the project"
 #define FZ_YARD_NONE ((struct fz_yard){ .scratch = FZ_SCRATCH_NONE, .output = -1 })
 
-/* Find the repository, make the scratch folder, hold signals back. */
+/* Find the repository of the current folder. FZ_EUSAGE: there is none, with the remedy. */
+int fz_yard_find(struct fz_yard *y, const char *remedy, struct fz_error *err);
+/* Make the scratch folder, hold signals back. Needs no repository. */
 int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struct fz_error *err);
 /* Signals act again, the scratch folder is gone; what cannot be removed is warned about. */
 void fz_yard_close(struct fz_yard *y);

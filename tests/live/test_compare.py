@@ -222,7 +222,7 @@ def setup():
         assert [files for _, _, files in p.runs()] == [["bench.py", "helper.py"]] * 2
         _, err = p.fizeau("compare", "bare", "--setup", "exit 3", "--", p.python, "bench.py",
                           status=2)
-        assert "--setup: 'exit 3' failed in" in err and len(p.runs()) == 2, err
+        assert "the base cannot be built: --setup 'exit 3' failed at" in err and len(p.runs()) == 2, err
         p.check_clean()
 
 
@@ -307,7 +307,7 @@ def unknown():
         p.write("sub/bench.py", "")
         _, err = p.fizeau("compare", "HEAD", "--", p.python, "bench.py", status=2,
                           cwd=p.tree / "sub")
-        assert "'HEAD' has no folder sub/" in err and not p.runs(), err
+        assert "the base (" in err and ") has no folder sub/" in err and not p.runs(), err
         p.check_clean()
 
 
