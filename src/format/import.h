@@ -14,6 +14,8 @@ struct fz_import_frame {
 };
 
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f);
+/* One of which only the address in a module is known: "libc.so.6+0x1234". */
+uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t address);
 /* Name and place from one text: "f (file.js:12:3)", "f (in libc.so)", or a name alone. The line is
  * where the function begins. */
 void fz_import_location(struct fz_str text, struct fz_import_frame *f);

@@ -199,20 +199,6 @@ static uint32_t push_line(struct reader *r, uint32_t stack, struct fz_str messag
 	return fz_profile_stack(r->p, stack, fz_import_frame(r->p, &f));
 }
 
-static uint32_t push_address(struct reader *r, uint32_t stack, uint64_t address,
-			     struct fz_str module)
-{
-	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
-	struct fz_str base = fz_path_base(module);
-
-	fz_buf_add(&name, base.p, base.n);
-	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);
-	struct fz_import_frame f = { .name = fz_buf_view(&name),
-				     .module = module,
-				     .kind = fz_import_kind(FZ_STR(""), module, FZ_KIND_NATIVE) };
-	return fz_profile_stack(r->p, stack, fz_import_frame(r->p, &f));
-}
-
 static struct fz_str module_of(const struct reader *r, uint64_t mapping)
 {
 	struct fz_str module = FZ_STR("");
@@ -245,7 +231,7 @@ static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
 	}
 	struct fz_str module = module_of(r, mapping);
 	if (!lines.n && (address || module.n))
-		stack = push_address(r, stack, address, module);
+		stack = fz_profile_stack(r->p, stack, fz_import_address(r->p, module, address));
 	for (uint32_t i = lines.n; i-- > 0;)
 		stack = push_line(r, stack, lines.list[i], module);
 	free(lines.list);

@@ -280,10 +280,10 @@ static void read_recording(struct reader *r)
 
 /* ---- frames ---- */
 
-static void push_frame(struct reader *r, const struct fz_import_frame *f)
+static void push_frame(struct reader *r, uint32_t frame)
 {
 	fz_grow(r->frames, r->frame_count, r->frame_cap);
-	r->frames[r->frame_count++] = fz_import_frame(r->p, f);
+	r->frames[r->frame_count++] = frame;
 }
 
 static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
@@ -310,23 +310,13 @@ static void add_line(struct reader *r, struct fz_str message, struct fz_str modu
 	/* Where there is a file it says more, and is the same in the next build's binary. */
 	if (!f.file.n)
 		f.module = module;
-	push_frame(r, &f);
+	push_frame(r, fz_import_frame(r->p, &f));
 }
 
-/* "libc.so.6+0x1234", the address in the file. */
-static void add_address(struct reader *r, const struct location *l, const struct mapping *m,
-			struct fz_str module)
+/* In the module's file, where that is known. */
+static uint64_t address_in(const struct location *l, const struct mapping *m)
 {
-	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
-	struct fz_str base = fz_path_base(module);
-	uint64_t address = m ? l->address - m->start + m->offset : l->address;
-
-	fz_buf_add(&name, base.p, base.n);
-	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);
-	struct fz_import_frame f = { .name = fz_buf_view(&name),
-				     .module = module,
-				     .kind = fz_import_kind(FZ_STR(""), module, FZ_KIND_NATIVE) };
-	push_frame(r, &f);
+	return m ? l->address - m->start + m->offset : l->address;
 }
 
 /* The lines of a location stand innermost first; frames are wanted outermost first. */
@@ -342,7 +332,7 @@ static void make_location(struct reader *r, struct location *l)
 		if (w.field == 4 && w.type == FZ_WIRE_BYTES)
 			add_line(r, w.bytes, module);
 	if (r->frame_count == l->first)
-		add_address(r, l, m, module);
+		push_frame(r, fz_import_address(r->p, module, address_in(l, m)));
 	l->frame_count = r->frame_count - l->first;
 	for (uint32_t i = 0; i < l->frame_count / 2; i++) {
 		uint32_t *a = &r->frames[l->first + i];
