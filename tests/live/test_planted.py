@@ -12,6 +12,7 @@ Fizeau. Verdicts and intervals are held against that.
 All splits into two sides of the same few recordings are compared: many comparisons for the time of
 a few runs. They share runs, so one odd run is in many of them."""
 
+import collections
 import itertools
 import json
 import os
@@ -21,7 +22,7 @@ import statistics
 from livelib import SANITIZED, Skip, Suite, find_interpreter, fizeau
 
 # Runs of each version: at least, and at most where the machine is so restless that comparing all of
-# them could not show the planted change.
+# them might not show the planted change.
 RUNS, RUNS_MAX = 5, 10
 SPLITS = 40
 
@@ -80,11 +81,16 @@ PLANTED = "target"
 
 # Below this the machine treated all functions alike: by how much the part of the run that the
 # program's clock gives to a function differs from run to run.
-EVEN = 0.03
+EVEN = 0.015
 
-# The smallest change of one function among many that is found four times out of five, in halves of
-# its 95 % interval: (3.3 + 0.84) / 1.96 (docs/statistics.md).
-VISIBLE = 2.1
+# Of intervals that are to hold 95 times out of 100. Splits share runs: seven functions in five runs a
+# side are worth some twenty independent ones, of which fewer than so many hold three times in a
+# thousand experiments. That they hold 95 times is shown by simulation (test_stats_simulation).
+HOLDING = 0.8
+
+# The change of one function among many that is found 99 times out of 100, in halves of its 95 %
+# interval: (3.3 + 2.33) / 1.96 (docs/statistics.md). A smaller one is found less often, by right.
+SURE = 2.9
 
 suite = Suite()
 scratch = find_interpreter("debian-3.11").scratch()
@@ -130,7 +136,7 @@ class Judged:
         self.true = 100 * (after / (scaled * before) - 1)
         low, high = (100 * f[f"total_{end}"] / (scaled * f["base_total"]) for end in ("low", "high"))
         self.holds = low <= self.true <= high
-        self.visible = VISIBLE * (high - low) / 2
+        self.is_sure = self.true > SURE * (high - low) / 2
         self.is_real = self.holds and self.true / self.change > 0.5 if self.change else False
 
 
@@ -183,7 +189,7 @@ def record_sides():
             raise Skip(f"the CPU clock here is {facts['clock']}")
     while len(sides["a"]) < RUNS_MAX:
         _, all_runs = compare_all()
-        if all_runs.visible < all_runs.true:
+        if all_runs.is_sure:
             break
         record_round(len(sides["a"]))
 
@@ -221,25 +227,31 @@ def splits():
         yield [sides["a"][i] for i in base], [sides["b"][i] for i in head]
 
 
+def describe(counts):
+    return "".join(f", not {n} of {name}" for name, n in counts.most_common())
+
+
 def judge_splits(scale):
-    """Of the target's comparisons that could show what its own clock says: how many there are and
+    """Of the target's comparisons that must show what its own clock says: how many there are and
     how many do. In how many nothing else was called changed, how many intervals of all functions
     hold what their clock says, the target's errors, and a note of all that."""
-    able = found = clean = inside = 0
+    able = found = clean = 0
+    missed = collections.Counter()
     errors = []
     for base, head in splits():
         answer = compare(base, head, "--scale", scale)
         judged = judge_parts(answer, base, head)
         target = judged[PLANTED]
         assert target.verdict != "unchanged", answer
-        if target.visible < target.true:
+        if target.is_sure:
             able += 1
             found += target.verdict == "changed"
         clean += not falsely_changed(answer, judged, PLANTED, "main", "<module>")
-        inside += sum(j.holds for j in judged.values())
+        missed.update(name for name, j in judged.items() if not j.holds)
         errors.append(target.change - target.true)
-    note = (f"{able} of {SPLITS} splits can show it, {found} do, in {clean} nothing else; "
-            f"{inside} of {SPLITS * len(PARTS)} intervals hold what the program's clock says; "
+    inside = SPLITS * len(PARTS) - missed.total()
+    note = (f"{able} of {SPLITS} splits must show it, {found} of them do, in {clean} nothing else; "
+            f"{inside} of {SPLITS * len(PARTS)} intervals hold what the program's clock says{describe(missed)}; "
             f"off by {statistics.mean(errors):+.1f} ± {statistics.stdev(errors):.1f} points")
     return able, found, clean, inside / (SPLITS * len(PARTS)), note
 
@@ -248,7 +260,7 @@ def judge_splits(scale):
 @of_new_runs
 def planted():
     able, found, clean, inside, note = judge_splits("reference")
-    assert inside >= 0.95, note
+    assert inside >= HOLDING, note
     assert clean >= (0.95 if is_exact() else 0.8) * SPLITS, note
     assert found >= 0.95 * able, note
     if is_exact():
@@ -260,18 +272,19 @@ def planted():
 @of_new_runs
 def planted_by_time():
     able, found, _, inside, note = judge_splits("time")
-    assert inside >= 0.95 and found >= 0.8 * able, note
+    assert inside >= HOLDING and found >= 0.95 * able, note
     return note
 
 
-@suite.test("all runs together find it on any machine, and by as much as the program's clock says")
+@suite.test("all runs together find it, and by as much as the program's clock says")
 @of_new_runs
 def together():
     if not sides["a"]:
         raise Skip("nothing was recorded")
     answer, target = compare_all()
     note = f"{target.change:+.1f} %, by its own clock {target.true:+.1f} %"
-    assert target.verdict == "changed" and target.holds and 20 < target.true < 45, note
+    assert target.holds and 20 < target.true < 45, note
+    assert target.verdict == "changed" or not target.is_sure, note
     return note
 
 
