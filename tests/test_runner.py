@@ -59,6 +59,26 @@ def check_programs():
         yield f"counting: {what}", found == wanted, f"wanted {wanted}, found {found}"
 
 
+# A live program, first beside others and then alone -> passed, failed.
+ONCE = "test -e again && echo 'ok 1 - a' || echo 'not ok 1 - a'; echo 1..1; touch again"
+LIVE = [
+    ("fails only beside others", ONCE, (1, 0)),
+    ("fails always", "echo 'ok 1 - a'; echo 'not ok 2 - b'; echo 1..2", (1, 1)),
+    ("passes", "echo 'ok 1 - a'; echo 1..1", (1, 0)),
+    ("hangs", "echo 'ok 1 - a'; sleep 60", (1, 1)),
+]
+
+
+def check_live():
+    for what, command, wanted in LIVE:
+        results = run.Results()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            run.run_live_program(results, "program", ["sh", "-c", command], 1, None, folder)
+            run.run_again(results)
+        found = results.passed, len(results.failed)
+        yield f"run again: {what}", found == wanted, f"wanted {wanted}, found {found}"
+
+
 GOLDEN = """# Says what it does.
 $ echo one; echo two
 one
@@ -116,7 +136,7 @@ def check_golden():
 
 def main():
     number = failed = 0
-    for check in (check_programs, check_golden):
+    for check in (check_programs, check_live, check_golden):
         for name, good, why in check():
             number += 1
             failed += not good
