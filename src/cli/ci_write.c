@@ -35,25 +35,20 @@ static int write_json(const struct fz_ci_run *c, const char *folder, struct fz_e
 	return fz_output_close(out, err);
 }
 
-/* The caller frees the array and the text, which their reasons lie in. */
-static struct fz_html_verdict *list_verdicts(const struct fz_ci_result *r, struct fz_buf *text)
+/* The caller frees the array; what their reasons are lies in the arena. */
+static struct fz_html_verdict *list_verdicts(const struct fz_ci_result *r, struct fz_arena *arena)
 {
 	struct fz_html_verdict *list = fz_calloc(r->n + 1, sizeof(*list));
-	size_t *ends = fz_calloc(r->n + 1, sizeof(*ends));
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		fz_ci_reasons(r, &r->benches[i], text);
-		ends[i] = text->n;
-	}
-	for (uint32_t i = 0; i < r->n; i++) {
-		size_t start = i ? ends[i - 1] : 0;
+		fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+		fz_ci_reasons(r, &r->benches[i], &text);
 		list[i] = (struct fz_html_verdict){
 			.benchmark = r->benches[i].name,
 			.word = fz_ci_verdict_names[r->benches[i].verdict],
-			.reasons = { text->p + start, ends[i] - start },
+			.reasons = fz_str_of(fz_arena_strndup(arena, text.p ? text.p : "", text.n)),
 		};
 	}
-	free(ends);
 	return list;
 }
 
@@ -62,7 +57,7 @@ static int write_page(const struct fz_ci_run *c, const struct fz_diff *d, const 
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/report.html", folder);
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
-	fz_auto(fz_buf_release) struct fz_buf reasons = { 0 };
+	fz_auto(fz_arena_release) struct fz_arena reasons = { 0 };
 	fz_auto(fz_free_ptr) struct fz_html_verdict *verdicts = list_verdicts(&c->result, &reasons);
 	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
 	struct fz_html_options o = FZ_HTML_DEFAULTS;

@@ -30,6 +30,17 @@ uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
 	return fz_profile_frame(p, &frame);
 }
 
+uint32_t fz_import_frame_in(struct fz_profile *p, const struct fz_import_frame *f,
+			    struct fz_str module)
+{
+	struct fz_import_frame in = *f;
+
+	in.kind = fz_import_kind(f->file, module, FZ_KIND_NATIVE);
+	if (!f->file.n)
+		in.module = module;
+	return fz_import_frame(p, &in);
+}
+
 uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t address)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -37,10 +48,8 @@ uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t 
 
 	fz_buf_add(&name, base.p, base.n);
 	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);
-	struct fz_import_frame f = { .name = fz_buf_view(&name),
-				     .module = module,
-				     .kind = fz_import_kind(FZ_STR(""), module, FZ_KIND_NATIVE) };
-	return fz_import_frame(p, &f);
+	return fz_import_frame_in(p, &(struct fz_import_frame){ .name = fz_buf_view(&name) },
+				  module);
 }
 
 /* ":12" at the end; false when there is none. */

@@ -14,6 +14,10 @@ struct fz_import_frame {
 };
 
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f);
+/* One of native code in a module. Where there is a file it says more, and is the same in the next
+ * build's binary: then the module is not named. */
+uint32_t fz_import_frame_in(struct fz_profile *p, const struct fz_import_frame *f,
+			    struct fz_str module);
 /* One of which only the address in a module is known: "libc.so.6+0x1234". */
 uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t address);
 /* Name and place from one text: "f (file.js:12:3)", "f (in libc.so)", or a name alone. The line is

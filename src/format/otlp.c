@@ -14,6 +14,7 @@
 #include "format.h"
 #include "import.h"
 #include "otlp_json.h"
+#include "pprof.h"
 #include "wire.h"
 
 #define OTLP_MAX ((uint64_t)1 << 30)
@@ -170,20 +171,11 @@ static int read_tables(struct reader *r, struct fz_error *err)
 static uint32_t push_line(struct reader *r, uint32_t stack, struct fz_str message,
 			  struct fz_str module)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct fz_import_frame f = { 0 };
-	uint64_t function = 0;
+	uint64_t function = fz_pprof_line(message, &f);
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			function = w.value;
-		else if (w.field == 2)
-			f.line = fz_import_line((int64_t)w.value);
-		else if (w.field == 3)
-			f.column = fz_import_line((int64_t)w.value);
-	}
 	if (function < r->functions.n) {
-		w = fz_wire_of(r->functions.list[function]);
+		struct fz_wire w = fz_wire_of(r->functions.list[function]);
 		while (fz_wire_next(&w)) {
 			if (w.field == 1 || (w.field == 2 && !f.name.n))
 				f.name = text(r, w.value);
@@ -193,10 +185,7 @@ static uint32_t push_line(struct reader *r, uint32_t stack, struct fz_str messag
 				f.first_line = fz_import_line((int64_t)w.value);
 		}
 	}
-	if (!f.file.n)
-		f.module = module;
-	f.kind = fz_import_kind(f.file, module, FZ_KIND_NATIVE);
-	return fz_profile_stack(r->p, stack, fz_import_frame(r->p, &f));
+	return fz_profile_stack(r->p, stack, fz_import_frame_in(r->p, &f, module));
 }
 
 static struct fz_str module_of(const struct reader *r, uint64_t mapping)

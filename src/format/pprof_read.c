@@ -286,31 +286,33 @@ static void push_frame(struct reader *r, uint32_t frame)
 	r->frames[r->frame_count++] = frame;
 }
 
-static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
+uint64_t fz_pprof_line(struct fz_str message, struct fz_import_frame *ret)
 {
 	struct fz_wire w = fz_wire_of(message);
-	struct fz_import_frame f = { 0 };
-	uint64_t id = 0;
+	uint64_t function = 0;
 
 	while (fz_wire_next(&w)) {
 		if (w.field == 1)
-			id = w.value;
+			function = w.value;
 		else if (w.field == 2)
-			f.line = fz_import_line((int64_t)w.value);
+			ret->line = fz_import_line((int64_t)w.value);
 		else if (w.field == 3)
-			f.column = fz_import_line((int64_t)w.value);
+			ret->column = fz_import_line((int64_t)w.value);
 	}
-	uint32_t at = fz_map_get(&r->function_of, id);
+	return function;
+}
+
+static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
+{
+	struct fz_import_frame f = { 0 };
+	uint32_t at = fz_map_get(&r->function_of, fz_pprof_line(message, &f));
+
 	if (at != FZ_NONE) {
 		f.name = text(r, r->functions[at].name);
 		f.file = text(r, r->functions[at].file);
 		f.first_line = r->functions[at].first_line;
 	}
-	f.kind = fz_import_kind(f.file, module, FZ_KIND_NATIVE);
-	/* Where there is a file it says more, and is the same in the next build's binary. */
-	if (!f.file.n)
-		f.module = module;
-	push_frame(r, fz_import_frame(r->p, &f));
+	push_frame(r, fz_import_frame_in(r->p, &f, module));
 }
 
 /* In the module's file, where that is known. */
