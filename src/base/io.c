@@ -531,6 +531,21 @@ const char *fz_temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
+char *fz_find_on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+		char *file = fz_asprintf("%.*s/%s", (int)n, path, name);
+		if (n && access(file, X_OK) == 0)
+			return file;
+		free(file);
+		path += n + (path[n] == ':');
+	}
+	return NULL;
+}
+
 int fz_make_folder(const char *path, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *copy = fz_strdup(path);

@@ -68,5 +68,8 @@ bool fz_write_full(int fd, const void *p, size_t n);
 char *fz_read_small(const char *path, size_t max, size_t *ret_n);
 /* Where files go that nobody keeps: $TMPDIR or /tmp. */
 const char *fz_temporary_folder(void);
+/* The executable file of that name in the first folder of $PATH that has one, links and all. NULL:
+ * none has. The caller frees. */
+char *fz_find_on_path(const char *name);
 /* mkdir -p with mode 0700. */
 int fz_make_folder(const char *path, struct fz_error *err);

@@ -66,19 +66,9 @@ static void add_libc(struct fz_buf *out)
 /* The path of what a word runs, links and all; the caller frees. NULL when there is none. */
 static char *find_program(const char *word, const char *folder)
 {
-	const char *path = getenv("PATH");
-
-	if (strchr(word, '/'))
-		return *word == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
-	while (path && *path) {
-		size_t n = strcspn(path, ":");
-		char *file = fz_asprintf("%.*s/%s", (int)n, path, word);
-		if (n && access(file, X_OK) == 0)
-			return file;
-		free(file);
-		path += n + (path[n] == ':');
-	}
-	return NULL;
+	if (!strchr(word, '/'))
+		return fz_find_on_path(word);
+	return *word == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
 }
 
 /* What the compilers of a program call themselves: strings, one after the other. */

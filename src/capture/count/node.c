@@ -38,20 +38,6 @@ bool fz_counter_is_node(const char *program)
 	return fz_str_eq(base, FZ_STR("node")) || fz_str_eq(base, FZ_STR("nodejs"));
 }
 
-/* The caller frees; NULL when PATH has none. */
-static char *find_node(const char *search)
-{
-	while (search && *search) {
-		size_t n = strcspn(search, ":");
-		char *path = fz_asprintf("%.*s/node", (int)n, search);
-		if (n && access(path, X_OK) == 0)
-			return path;
-		free(path);
-		search += n + (search[n] == ':');
-	}
-	return NULL;
-}
-
 static void write_script(const char *node, struct fz_buf *out)
 {
 	fz_buf_str(out, "#!/bin/sh\nexec '");
@@ -69,7 +55,7 @@ static void write_script(const char *node, struct fz_buf *out)
 int fz_counter_node_begin(struct fz_counter_node *n, const char *folder, struct fz_error *err)
 {
 	const char *search = getenv("PATH");
-	fz_auto(fz_free_ptr) char *node = find_node(search);
+	fz_auto(fz_free_ptr) char *node = fz_find_on_path("node");
 	fz_auto(fz_buf_release) struct fz_buf script = { 0 };
 	fz_auto(fz_close_fd) int fd = -1;
 
