@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -23,6 +24,7 @@ def load(name, path):
 
 run = load("run", "run")
 cli = load("cli", "cli/run")
+livelib = load("livelib", "live/livelib.py")
 
 # What a program prints and does -> passed, failed, skipped.
 PROGRAMS = [
@@ -59,13 +61,17 @@ def check_programs():
         yield f"counting: {what}", found == wanted, f"wanted {wanted}, found {found}"
 
 
-# A live program, first beside others and then alone -> passed, failed.
-ONCE = "test -e again && echo 'ok 1 - a' || echo 'not ok 1 - a'; echo 1..1; touch again"
+# A live program, first beside others and then alone -> passed, failed, skipped, flaky.
+BUSY = "echo 'ok 1 - a # SKIP the machine was busy: 40 %'"
 LIVE = [
-    ("fails only beside others", ONCE, (1, 0)),
-    ("fails always", "echo 'ok 1 - a'; echo 'not ok 2 - b'; echo 1..2", (1, 1)),
-    ("passes", "echo 'ok 1 - a'; echo 1..1", (1, 0)),
-    ("hangs", "echo 'ok 1 - a'; sleep 60", (1, 1)),
+    ("what fails is not run again", "test -e again && echo 'ok 1 - a' || echo 'not ok 1 - a'", (0, 1, 0, 0)),
+    ("a program that dies is not", "test -e again && echo 'ok 1 - a' || kill -SEGV $$", (0, 1, 0, 0)),
+    ("passes when it is alone", f"[ $# = 0 ] && {BUSY} || echo 'ok 1 - a'", (1, 0, 0, 1)),
+    ("only that case is", f"[ $# = 0 ] && {BUSY} || echo \"ok 1 - $1\"", (1, 0, 0, 1)),
+    ("fails when it is alone", f"[ $# = 0 ] && {BUSY} || echo 'not ok 1 - a'", (0, 1, 0, 0)),
+    ("busy to the end", BUSY, (0, 0, 1, 0)),
+    ("passes", "echo 'ok 1 - a'", (1, 0, 0, 0)),
+    ("hangs", "sleep 60", (0, 1, 0, 0)),
 ]
 
 
@@ -73,10 +79,66 @@ def check_live():
     for what, command, wanted in LIVE:
         results = run.Results()
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            run.run_live_program(results, "program", ["sh", "-c", command], 1, None, folder)
+            run.run_live_program(results, "program", ["sh", "-c", command + "; touch again; echo 1..1", "sh"],
+                                 1, None, folder)
             run.run_again(results)
-        found = results.passed, len(results.failed)
+        found = results.passed, len(results.failed), len(results.skipped), len(results.flaky)
         yield f"run again: {what}", found == wanted, f"wanted {wanted}, found {found}"
+
+
+# A suite of live tests: its code, its arguments -> exit status, part of what it prints.
+SUITES = [
+    ("a wrong result", "assert False", [], 1, "not ok 2"),
+    ("a wrong result while others have the machine", "assert False; BUSY", [], 1, "not ok 2"),
+    ("a claim about time", "timed: assert False", [], 1, "not ok 2"),
+    ("a claim about time while others have the machine", "timed: assert False; BUSY", [], 0,
+     "ok 2 - case # SKIP the machine was busy: others had 60 % of it"),
+    ("a sanitizer's report then", "timed: assert False, 'AddressSanitizer: heap'; BUSY", [], 1, "not ok 2"),
+    ("a crash then", "timed: broken.append(1); assert False; BUSY", [], 1, "not ok 2"),
+    ("what is declared wrong then", "timed: raise Wrong('off by one'); BUSY", [], 1, "not ok 2"),
+    ("a bug of the test then", "timed: None.x; BUSY", [], 1, "not ok 2"),
+    ("a word that a name has", "pass", ["as"], 0, "prepared\nok 1 - case\n1..1"),
+    ("a word that no name has", "pass", ["case", "nothing"], 1, "Bail out! no test has 'nothing'"),
+    ("a whole name", "pass", ["=case"], 0, "prepared\nok 1 - case\n1..1"),
+    ("a part of one where a whole is wanted", "pass", ["=cas"], 1, "Bail out!"),
+]
+SUITE = """import sys
+sys.path.insert(0, {folder!r})
+from livelib import *
+from livelib import broken
+Attention.of_others = lambda self: {others}
+suite = Suite()
+@suite.test("before", first=True)
+def before():
+    print("prepared")
+@suite.test("case", timed={timed})
+def case():
+    {body}
+suite.main()
+"""
+
+
+def check_suites():
+    for what, code, words, status, said in SUITES:
+        body = code.removeprefix("timed: ").removesuffix("; BUSY")
+        text = SUITE.format(folder=os.path.join(HERE, "live"), timed=code.startswith("timed: "),
+                            others=0.6 if code.endswith("BUSY") else 0.0, body=body)
+        done = subprocess.run([sys.executable, "-c", text, *words], capture_output=True, text=True)
+        yield (f"a live suite: {what}", done.returncode == status and said in done.stdout + done.stderr,
+               f"{done.returncode}: {done.stdout}{done.stderr}")
+
+
+def check_attention():
+    """What others take is seen, what we and our children take is not. Both take 0.5 s of CPU."""
+    loop = "import time\nwhile time.process_time() < 0.5: pass"
+    for what, command in (("ours", []), ("others'", ["setsid", "-f"])):
+        attention = livelib.Attention()
+        done = subprocess.run([*command, sys.executable, "-c", loop], stdout=subprocess.PIPE)
+        assert done.returncode == 0  # and whoever has the pipe has ended
+        own = attention.own_now() - attention.own
+        others = attention.of_others() * attention.seconds() * os.cpu_count()
+        yield (f"attention: {what}", own > 0.45 if what == "ours" else own < 0.3 and others > 0.4,
+               f"{own:.2f} s of CPU are called our own, {others:.2f} others'")
 
 
 GOLDEN = """# Says what it does.
@@ -136,7 +198,7 @@ def check_golden():
 
 def main():
     number = failed = 0
-    for check in (check_programs, check_live, check_golden):
+    for check in (check_programs, check_live, check_suites, check_attention, check_golden):
         for name, good, why in check():
             number += 1
             failed += not good
