@@ -11,11 +11,13 @@
  * same for programs that were marked for it. What a program counts outside of its parts is lost;
  * of one without parts everything is kept.
  *
- * Random bytes: with --fixed-random=yes the program gets the same ones in every run.
+ * Random bytes: with --fixed-random=yes the program gets the same ones in every run. The processor
+ * of processor.c is the other half of what it is told at its start.
  */
 #include "control.h"
 
 #include "fzcount.h"
+#include "processor.h"
 
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcproc.h"
@@ -171,20 +173,22 @@ static void fill(Addr at, UWord n)
 		((UChar *)at)[i] = random_byte();
 }
 
-/* The 16 bytes that the kernel hands to each program (AT_RANDOM, behind its environment). */
+/* What the kernel hands to each program behind its environment: 16 random bytes (AT_RANDOM) and
+ * what the processor can do (AT_HWCAP). */
 void fzc_control_first_instruction(ThreadId tid)
 {
-	enum { AT_RANDOM_TAG = 25 };
+	enum { AT_HWCAP_TAG = 16, AT_RANDOM_TAG = 25 };
 	UWord *p = (UWord *)VG_(get_SP)(tid);
 
-	if (!fzc_options.fixed_random)
-		return;
+	fzc_write_arguments(*p, (HChar *const *)(p + 1));
 	p += 1 + *p + 1; /* the number of arguments, they, and a zero */
 	while (*p)
 		p++;
 	for (p++; *p; p += 2)
-		if (*p == AT_RANDOM_TAG)
+		if (*p == AT_RANDOM_TAG && fzc_options.fixed_random)
 			fill(p[1], 16);
+		else if (*p == AT_HWCAP_TAG && fzc_options.fixed_processor)
+			p[1] = fzc_processor_features();
 }
 
 static Bool opens_random(const HChar *path)
@@ -224,12 +228,23 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 		fzc_control_end();
 }
 
-void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
+/* As many threads as processors is what many libraries start, and here one runs at a time. The
+ * program may run on the first that it was told of, should it ask for that. */
+static void leave_one_processor(Addr set, UWord n)
 {
-	(void)tid, (void)n;
-	if (sr_isError(result) || !fzc_options.fixed_random)
+	UChar *p = (UChar *)set;
+	UWord first = 0;
+
+	while (first < n && !p[first])
+		first++;
+	if (first == n)
 		return;
-	UWord value = sr_Res(result);
+	p[first] &= (UChar)-p[first];
+	VG_(memset)(p + first + 1, 0, n - first - 1);
+}
+
+static void fix_random(UInt number, const UWord *arguments, UWord value)
+{
 	if (number == __NR_getrandom)
 		fill(arguments[0], value);
 	else if (number == __NR_read && arguments[0] < RANDOM_FDS && is_random[arguments[0]])
@@ -238,6 +253,17 @@ void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysR
 		is_random[value] = opens_random(path_of(number, arguments));
 	else if (number == __NR_close && arguments[0] < RANDOM_FDS)
 		is_random[arguments[0]] = False;
+}
+
+void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
+{
+	(void)tid, (void)n;
+	if (sr_isError(result))
+		return;
+	if (fzc_options.fixed_random)
+		fix_random(number, arguments, sr_Res(result));
+	if (fzc_options.fixed_processor && number == __NR_sched_getaffinity)
+		leave_one_processor(arguments[2], sr_Res(result));
 }
 
 /* ---- other processes ---- */

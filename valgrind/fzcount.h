@@ -6,6 +6,7 @@
  *   tree.c        the calling-context tree, and each thread's place in it
  *   python.c      Python frames, read where the interpreter keeps them
  *   cache.c       first-level and last-level caches (--cache=yes)
+ *   processor.c   the processor that the program sees
  *   control.c     what switches counting: magic paths, client requests, fork and exec
  *   write.c       the file
  *
@@ -70,7 +71,8 @@ enum fzc_count {
 struct fzc_node {
 	struct fzc_function *function; /* NULL: called, and not yet seen what */
 	/* Words that a block can test. */
-	ULong unnamed; /* code without a symbol goes on here */
+	ULong unnamed; /* code without a symbol goes on here: of an object, */
+	ULong made;    /* and code that was made at run time */
 	ULong in_eval; /* of the evaluation loop, or a Python function in it */
 	struct fzc_node *parent, *child, *sibling;
 	ULong kept;
@@ -105,7 +107,7 @@ extern struct fzc_node fzc_root, fzc_called;
 
 struct fzc_options {
 	const HChar *folder; /* --folder: files PID.count go here */
-	Bool cache, fixed_random, python;
+	Bool cache, fixed_random, fixed_processor, python;
 };
 extern struct fzc_options fzc_options;
 
@@ -187,3 +189,5 @@ void fzc_write_hold(void);
 void fzc_write_end(void);
 /* After a fork: the child has a file of its own. */
 void fzc_write_forked(void);
+/* What the program was started with. */
+void fzc_write_arguments(UWord n, HChar *const list[]);

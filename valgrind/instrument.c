@@ -13,6 +13,7 @@
 #include "instrument.h"
 
 #include "fzcount.h"
+#include "processor.h"
 
 #include "pub_tool_machine.h"
 
@@ -88,13 +89,15 @@ static void count_more(IRSB *out, IRExpr *at, enum fzc_count which, ULong n)
 /* ---- the head of a block ---- */
 
 /* Is the current node not of this function? Code without a symbol and the evaluation loop go on
- * in any node of their kind. */
+ * in any node of their kind; but code that was made at run time is not what jumped to it, as a
+ * stripped V8 does. */
 static IRExpr *differs(IRSB *out, const struct fzc_function *f, IRExpr *at)
 {
 	SizeT flag = 0;
 
 	if (f->kind == FZC_UNNAMED)
-		flag = offsetof(struct fzc_node, unnamed);
+		flag = f->object[0] ? offsetof(struct fzc_node, unnamed)
+				    : offsetof(struct fzc_node, made);
 	else if (f->kind == FZC_EVAL)
 		flag = offsetof(struct fzc_node, in_eval);
 	if (!flag)
@@ -285,7 +288,7 @@ IRSB *fzc_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
 	instrument_head(out, in->stmts[i]->Ist.IMark.addr, guest(out, layout->offset_SP));
 	IRExpr *at = node(out);
 	for (; i < in->stmts_used; i++) {
-		IRStmt *s = in->stmts[i];
+		IRStmt *s = fzc_processor_instead(in->stmts[i]);
 		n += s->tag == Ist_IMark;
 		if (s->tag == Ist_Exit)
 			count_all(out, at, &n, &m);

@@ -15,6 +15,7 @@ static Bool process_option(const HChar *arg)
 	if VG_STR_CLO (arg, "--folder", fzc_options.folder) {
 	} else if VG_BOOL_CLO (arg, "--cache", fzc_options.cache) {
 	} else if VG_BOOL_CLO (arg, "--fixed-random", fzc_options.fixed_random) {
+	} else if VG_BOOL_CLO (arg, "--fixed-processor", fzc_options.fixed_processor) {
 	} else if VG_BOOL_CLO (arg, "--python", fzc_options.python) {
 	} else {
 		return False;
@@ -28,6 +29,7 @@ static void print_usage(void)
 	("    --folder=FOLDER           where to write PID.count\n"
 	 "    --cache=no|yes            simulate caches [no]\n"
 	 "    --fixed-random=no|yes     give the program the same random bytes in every run [no]\n"
+	 "    --fixed-processor=no|yes  show the program the same processor on every machine [no]\n"
 	 "    --python=no|yes           follow Python functions [yes]\n");
 }
 

@@ -101,7 +101,8 @@ struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f)
 	n->function = f;
 	n->in_eval = f->kind == FZC_EVAL || f->kind == FZC_PYTHON;
 	/* In a stripped interpreter the loop's cold part has no symbol. */
-	n->unnamed = f->kind == FZC_UNNAMED || n->in_eval;
+	n->unnamed = (f->kind == FZC_UNNAMED && f->object[0]) || n->in_eval;
+	n->made = (f->kind == FZC_UNNAMED && !f->object[0]) || n->in_eval;
 	n->parent = parent;
 	n->sibling = parent->child;
 	parent->child = n;

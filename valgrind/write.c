@@ -2,8 +2,8 @@
 /* The file: FOLDER/PID.count, read by src/capture/count/read.c.
  *
  *   records, each a byte and numbers (LEB128) and texts (length, bytes):
- *   'I'  begin of a program (another one follows after an exec): "fzcount 2", process id, counts
- *        of a node, program
+ *   'I'  begin of a program (another one follows after an exec): "fzcount 3", process id, counts
+ *        of a node, program, number of its arguments, they
  *   'F'  function: id, kind, offset, line, name, object, file; before its first node
  *   'N'  node: levels to go up from the last one's child level, function id, counts
  *   'P'  end of a part that was marked: its name ("" when it has none), its total of instructions
@@ -24,7 +24,7 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_vki.h"
 
-enum { BUFFER = 1 << 16 };
+enum { BUFFER = 1 << 16, ARGUMENTS_MAX = 1 << 10 };
 
 /* Moves a descriptor out of the program's sight. The library has it, only its private headers
  * declare it. */
@@ -79,13 +79,29 @@ static void put_text(const HChar *text)
 
 /* ---- the file ---- */
 
+static struct {
+	UWord n;
+	const HChar **list;
+} arguments;
+
+void fzc_write_arguments(UWord n, HChar *const list[])
+{
+	arguments.n = n < ARGUMENTS_MAX ? n : ARGUMENTS_MAX;
+	arguments.list = VG_(calloc)(FZC_TAG, arguments.n + 1, sizeof(*arguments.list));
+	for (UWord i = 0; i < arguments.n; i++)
+		arguments.list[i] = VG_(strdup)(FZC_TAG, list[i]);
+}
+
 static void put_head(void)
 {
 	put('I');
-	put_text("fzcount 2");
+	put_text("fzcount 3");
 	put_number((ULong)VG_(getpid)());
 	put_number(fzc_counts());
 	put_text(VG_(args_the_exename) ? VG_(args_the_exename) : "");
+	put_number(arguments.n);
+	for (UWord i = 0; i < arguments.n; i++)
+		put_text(arguments.list[i]);
 }
 
 static void open_file(void)

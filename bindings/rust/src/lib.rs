@@ -12,6 +12,7 @@
 //!
 //! Outside of fizeau a benchmark's body runs once. docs/benchmarks.md says what is behind it.
 
+use std::arch::asm;
 use std::env;
 use std::fmt::{self, Write as _};
 use std::fs::OpenOptions;
@@ -20,7 +21,14 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub use std::hint::black_box;
+/// The compiler may not know what comes out of it, nor that it is not used: std::hint::black_box,
+/// which is in Rust from 1.66 on, for compilers from 1.59 on.
+#[inline]
+pub fn black_box<T>(mut value: T) -> T {
+    // May read and write what it is told the place of, as far as the compiler can see.
+    unsafe { asm!("/* {} */", in(reg) &mut value, options(nostack, preserves_flags)) };
+    value
+}
 
 /// A round is at least so long,
 const ROUND: Duration = Duration::from_millis(1);
