@@ -24,7 +24,7 @@ static const char *state_name(enum fizeau_state state)
 /* The function whose self cost changed most, up or down. */
 static size_t most_changed(const struct fizeau_diff *d)
 {
-	struct fizeau_diff_function f;
+	struct fizeau_diff_function f = { .size = sizeof(f) };
 	size_t best = 0;
 	double change = -1;
 
@@ -40,8 +40,8 @@ static size_t most_changed(const struct fizeau_diff *d)
 /* The calls that lead to a node, outermost first. */
 static void print_path(const struct fizeau_diff *d, int64_t index)
 {
-	struct fizeau_diff_node node;
-	struct fizeau_diff_function f;
+	struct fizeau_diff_node node = { .size = sizeof(node) };
+	struct fizeau_diff_function f = { .size = sizeof(f) };
 
 	if (index < 0 || fizeau_diff_node(d, (size_t)index, &node))
 		return;
@@ -52,7 +52,7 @@ static void print_path(const struct fizeau_diff *d, int64_t index)
 
 static void print_paths_to(const struct fizeau_diff *d, size_t function)
 {
-	struct fizeau_diff_node node;
+	struct fizeau_diff_node node = { .size = sizeof(node) };
 
 	for (size_t i = 0; fizeau_diff_node(d, i, &node) == 0; i++) {
 		if (node.function != function || node.cost.diff_self == 0)
@@ -64,7 +64,7 @@ static void print_paths_to(const struct fizeau_diff *d, size_t function)
 
 static void print_changes(const struct fizeau_diff *d)
 {
-	struct fizeau_diff_function f;
+	struct fizeau_diff_function f = { .size = sizeof(f) };
 
 	printf("%s in %s, base times %.4f\n", fizeau_diff_metric(d), fizeau_diff_unit(d),
 	       fizeau_diff_factor(d));

@@ -14,7 +14,13 @@
  *
  * Errors. A function that can fail returns 0 or a negative enum fizeau_status and then describes
  * the failure in the caller's struct fizeau_error, which may be NULL. What a function hands out
- * through a pointer named ret is set on success only. Running out of memory ends the process.
+ * through a pointer named ret is set on success only. NULL where an object or a ret is wanted is
+ * FIZEAU_EUSAGE, or 0, "" and NULL from what returns something else. Running out of memory ends the
+ * process, after the host was told: fizeau_on_out_of_memory.
+ *
+ * Growth. A struct that begins with a size may get more members behind: set it to its sizeof,
+ *before options are read from it or an answer is written into it, and either side may be the newer
+ *one. The others stay as they are.
  *
  * Ownership. What a function named _new, _load, _build or _merge returns belongs to the caller, who
  * gives it back to the _free of the same type; NULL is allowed there. Every string and struct that
@@ -22,7 +28,8 @@
  *profiles: free it first.
  *
  * Threads. Different objects may be used in different threads at the same time. One object may be
- * read by several threads, because reading changes nothing.
+ * read by several threads, because reading changes nothing. No call changes the locale, the
+ * signals, the environment or the current folder of the process.
  *
  * Text is UTF-8 where the profile was; names come from the programs that were profiled and may hold
  * anything, control characters and line ends included.
@@ -44,6 +51,10 @@ extern "C" {
 #define FIZEAU_API
 #endif
 
+/* Of this header. */
+#define FIZEAU_VERSION_MAJOR 0
+#define FIZEAU_VERSION_MINOR 1
+#define FIZEAU_VERSION_PATCH 0
 /* "0.1.0": of the library that is running. */
 FIZEAU_API const char *fizeau_version(void);
 
@@ -64,6 +75,10 @@ struct fizeau_error {
 	int sys_errno;      /* errno where a system call failed, else 0 */
 	char message[1024]; /* one line, safe to print */
 };
+
+/* Called, in whichever thread, when there is no memory for so many bytes. When it returns, the
+ * process is aborted. NULL: nothing is called. */
+FIZEAU_API void fizeau_on_out_of_memory(void (*handler)(size_t bytes));
 
 /* ---- profiles ---- */
 
@@ -113,6 +128,7 @@ FIZEAU_API const struct fizeau_function *fizeau_profile_function(const struct fi
 struct fizeau_builder;
 
 struct fizeau_builder_options {
+	size_t size;         /* of this struct */
 	const char *metric;  /* "wall", "cpu", "instructions", ...; NULL: "samples" */
 	const char *unit;    /* "ns", "count" or "bytes"; NULL: "count" */
 	int64_t interval_ns; /* between samples; 0: not sampled in time */
@@ -121,9 +137,12 @@ struct fizeau_builder_options {
 };
 
 /* options may be NULL: all zero. */
-FIZEAU_API struct fizeau_builder *fizeau_builder_new(const struct fizeau_builder_options *options);
+FIZEAU_API int fizeau_builder_new(const struct fizeau_builder_options *options,
+				  struct fizeau_builder **ret, struct fizeau_error *err);
 /* The samples that follow belong to another run, of 65,536 at most. */
 FIZEAU_API void fizeau_builder_next_run(struct fizeau_builder *b);
+/* When the run began, in ns since 1970: so a comparison knows that runs were taken in turn. */
+FIZEAU_API void fizeau_builder_began(struct fizeau_builder *b, int64_t unix_ns);
 /* What there is to know about the recording: "command", "program", "git.commit", ... */
 FIZEAU_API void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value);
 
@@ -133,9 +152,10 @@ struct fizeau_frame {
 	int line;         /* where it was; 0: unknown */
 };
 
-/* A sample of the main thread: frames from the outermost to the one that ran, and what it costs. */
-FIZEAU_API void fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames,
-				   size_t count, int64_t cost);
+/* A sample of the main thread: frames from the outermost to the one that ran, and what it costs,
+ * which may be below 0 (memory that was given back). FIZEAU_EUSAGE: a frame without a name. */
+FIZEAU_API int fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames,
+				  size_t count, int64_t cost);
 /* The profile, as if it had been loaded. The builder is gone, also when that fails: FIZEAU_ELIMIT
  * when there was more than a profile may hold. */
 FIZEAU_API int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
@@ -154,20 +174,27 @@ enum fizeau_match {
 };
 
 enum fizeau_scale {
-	FIZEAU_SCALE_AUTO = 0,  /* unit with units; time when both are complete runs; else share */
-	FIZEAU_SCALE_TIME = 1,  /* as measured; sample counts by the ratio of the intervals */
-	FIZEAU_SCALE_SHARE = 2, /* both totals made equal */
-	FIZEAU_SCALE_REFERENCE = 3, /* the typical function taken as unchanged */
-	FIZEAU_SCALE_UNIT = 4       /* for each unit of work: base_units and head_units */
+	FIZEAU_SCALE_AUTO = 0,      /* unit with units; else by what was measured: fizeau-diff(1) */
+	FIZEAU_SCALE_TIME = 1,      /* as measured; sample counts by the ratio of the intervals */
+	FIZEAU_SCALE_SHARE = 2,     /* both totals made equal */
+	FIZEAU_SCALE_REFERENCE = 3, /* what most functions agree on taken as unchanged */
+	FIZEAU_SCALE_UNIT = 4,      /* for each unit of work: base_units and head_units */
+	FIZEAU_SCALE_WINDOW = 5,    /* for each second that was recorded */
+	FIZEAU_SCALE_AMOUNT = 6     /* memory and events as they are */
 };
 
 struct fizeau_diff_options {
+	size_t size; /* of this struct */
 	enum fizeau_match match;
 	enum fizeau_scale scale;
 	const char *metric; /* NULL: the head's, or else one that both have */
 	int force;          /* not 0: compare what was recorded in different ways */
 	double base_units;  /* of work that each side did; 0: unknown */
 	double head_units;
+	int as_measured;  /* not 0: the head not at the speed that the machine had for the base */
+	int no_rename;    /* not 0: never take a function for a renamed one */
+	double delta;     /* changes up to it are none: part of the run; 0: 0.002 */
+	double run_delta; /* the same for the run itself; 0: 0.05 */
 };
 
 /* Compare two profiles. options may be NULL: all zero. FIZEAU_EINPUT when the two cannot be
@@ -200,6 +227,7 @@ struct fizeau_cost {
 };
 
 struct fizeau_diff_function {
+	size_t size;      /* of this struct */
 	const char *name; /* canonical; as recorded with FIZEAU_MATCH_EXACT */
 	const char *file; /* the same; "" when unknown */
 	int line;         /* in the head, of removed functions in the base; 0 when unknown */
@@ -219,15 +247,16 @@ enum fizeau_run_word {
 /* Of the whole run, relative to factor * base: 0.1 is 10 %. NaN where that is not known: by share
  * both runs were made equal. */
 struct fizeau_run_verdict {
+	size_t size; /* of this struct */
 	enum fizeau_run_word word;
 	double change, low, high; /* with its 95 % interval */
 	double smallest_visible;  /* by share: of a function with a tenth of the run */
 };
-FIZEAU_API void fizeau_diff_run_verdict(const struct fizeau_diff *d,
-					struct fizeau_run_verdict *ret);
+FIZEAU_API int fizeau_diff_run_verdict(const struct fizeau_diff *d, struct fizeau_run_verdict *ret);
 
 /* Of a function; the interval lies around diff_self or diff_total, NaN when there is none. */
 struct fizeau_function_verdict {
+	size_t size; /* of this struct */
 	enum fizeau_verdict self, total;
 	double self_low, self_high, total_low, total_high;
 };
@@ -237,6 +266,7 @@ FIZEAU_API int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t 
 
 /* How a function of the base was found again. */
 struct fizeau_link {
+	size_t size;      /* of this struct */
 	const char *how;  /* "exact", "moved", "name", "neighbourhood", "mapped"; "none" */
 	double score;     /* 0 to 1: how sure an inferred link is */
 	const char *name; /* in the base; "" where there is none */
@@ -245,11 +275,12 @@ struct fizeau_link {
 FIZEAU_API int fizeau_diff_link(const struct fizeau_diff *d, size_t index, struct fizeau_link *ret);
 
 /* A path of calls. Nodes are in preorder: a parent comes before its children, and the nodes
- * index .. index + size - 1 are a node with everything below it. */
+ * index .. index + count - 1 are a node with everything below it. */
 struct fizeau_diff_node {
+	size_t size;     /* of this struct */
 	size_t function; /* index for fizeau_diff_function */
 	int64_t parent;  /* index of the caller's node; -1 for a root */
-	size_t size;
+	size_t count;    /* nodes, itself and everything below */
 	enum fizeau_state state;
 	struct fizeau_cost cost;
 };
@@ -272,6 +303,15 @@ FIZEAU_API int fizeau_profile_write(const struct fizeau_profile *p, const char *
 				    const char *path, struct fizeau_error *err);
 FIZEAU_API int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const char *path,
 				 struct fizeau_error *err);
+/* The same into memory: *ret_data has *ret_size bytes and a zero behind them, and is given back to
+ * fizeau_free. `format` must be named. */
+FIZEAU_API int fizeau_profile_write_memory(const struct fizeau_profile *p, const char *format,
+					   char **ret_data, size_t *ret_size,
+					   struct fizeau_error *err);
+FIZEAU_API int fizeau_diff_write_memory(const struct fizeau_diff *d, const char *format,
+					char **ret_data, size_t *ret_size,
+					struct fizeau_error *err);
+FIZEAU_API void fizeau_free(void *data);
 
 #ifdef __cplusplus
 }

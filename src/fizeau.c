@@ -8,6 +8,7 @@
 #include "fizeau.h"
 
 #include "base/error.h"
+#include "base/numeric.h"
 #include "format/format.h"
 #include "profile/merge.h"
 #include "profile/tree.h"
@@ -22,8 +23,8 @@ _Static_assert(FIZEAU_EINPUT == (int)FZ_EINPUT && FIZEAU_ELIMIT == (int)FZ_ELIMI
 		       FIZEAU_EUSAGE == (int)FZ_EUSAGE,
 	       "the same codes");
 _Static_assert((int)FIZEAU_MATCH_EXACT == FZ_MATCH_EXACT &&
-		       (int)FIZEAU_SCALE_UNIT == FZ_SCALE_UNIT && (int)FIZEAU_MOVED == FZ_MOVED &&
-		       (int)FIZEAU_CHANGED == FZ_VERDICT_CHANGED &&
+		       (int)FIZEAU_SCALE_AMOUNT == FZ_SCALE_AMOUNT &&
+		       (int)FIZEAU_MOVED == FZ_MOVED && (int)FIZEAU_CHANGED == FZ_VERDICT_CHANGED &&
 		       (int)FIZEAU_RUN_FASTER == FZ_RUN_FASTER,
 	       "the same enumerations");
 
@@ -49,9 +50,61 @@ static struct fz_error *own(struct fizeau_error *err)
 	return (struct fz_error *)err;
 }
 
+/* ---- what may be missing, and what may grow ---- */
+
+static int no_argument(struct fizeau_error *err)
+{
+	return fz_fail(own(err), FZ_EUSAGE, "an argument is NULL that must not be");
+}
+
+/* The caller's options are as long as its header says, which may be older or newer than ours: what
+ * it does not know is 0, and what we do not know must be. `ret` is `size` zeros. */
+static int take_options(void *ret, size_t size, const void *options, struct fizeau_error *err)
+{
+	const unsigned char *theirs = options;
+	size_t given;
+
+	if (!options)
+		return 0;
+	memcpy(&given, options, sizeof(given));
+	if (given < sizeof(given))
+		return fz_fail(own(err), FZ_EUSAGE, "options: size is not set");
+	for (size_t i = size; i < given; i++)
+		if (theirs[i])
+			return fz_fail(
+				own(err), FZ_EUNSUPPORTED,
+				"options: set what this version of the library does not know");
+	memcpy(ret, options, FZ_MIN(given, size));
+	return 0;
+}
+
+/* Fill the caller's struct as far as it goes; its size stays. */
+static int give(void *ret, const void *full, size_t size)
+{
+	size_t room;
+
+	memcpy(&room, ret, sizeof(room));
+	if (room < sizeof(room))
+		return FIZEAU_EUSAGE;
+	memset((char *)ret + sizeof(room), 0, room - sizeof(room));
+	memcpy((char *)ret + sizeof(room), (const char *)full + sizeof(room),
+	       FZ_MIN(room, size) - sizeof(room));
+	return 0;
+}
+
 const char *fizeau_version(void)
 {
 	return FZ_VERSION;
+}
+
+void fizeau_on_out_of_memory(void (*handler)(size_t bytes))
+{
+	fz_on_out_of_memory(handler);
+}
+
+void fizeau_free(void *data)
+{
+	free(data);
 }
 
 /* ---- profiles ---- */
@@ -103,9 +156,12 @@ static struct fizeau_profile *wrap(struct fz_profile *p)
 
 int fizeau_profile_load(const char *path, struct fizeau_profile **ret, struct fizeau_error *err)
 {
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 	struct fz_profile *p;
-	int r = fz_format_load(path, &p, own(err));
 
+	if (!path || !ret)
+		return no_argument(err);
+	int r = fz_format_load(path, &p, own(err));
 	if (!r)
 		*ret = wrap(p);
 	return r;
@@ -114,10 +170,13 @@ int fizeau_profile_load(const char *path, struct fizeau_profile **ret, struct fi
 int fizeau_profile_load_memory(const void *data, size_t size, const char *name,
 			       struct fizeau_profile **ret, struct fizeau_error *err)
 {
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	struct fz_profile *p;
-	int r = fz_input_open_memory(data, size, name, &in, own(err));
 
+	if ((!data && size) || !ret)
+		return no_argument(err);
+	int r = fz_input_open_memory(data, size, name ? name : "memory", &in, own(err));
 	if (!r)
 		r = fz_format_load_input(in, &p, own(err));
 	if (!r)
@@ -141,47 +200,50 @@ static const struct fz_metric *metric_of(const struct fizeau_profile *p)
 
 const char *fizeau_profile_metric(const struct fizeau_profile *p)
 {
-	return metric_of(p)->name;
+	return p ? metric_of(p)->name : "";
 }
 
 const char *fizeau_profile_unit(const struct fizeau_profile *p)
 {
-	return metric_of(p)->unit;
+	return p ? metric_of(p)->unit : "";
 }
 
 uint64_t fizeau_profile_samples(const struct fizeau_profile *p)
 {
-	return p->samples;
+	return p ? p->samples : 0;
 }
 
 int64_t fizeau_profile_total(const struct fizeau_profile *p)
 {
-	return p->total;
+	return p ? p->total : 0;
 }
 
 const char *fizeau_profile_fact(const struct fizeau_profile *p, const char *key)
 {
-	return fz_profile_fact(p->p, key).p;
+	return p && key ? fz_profile_fact(p->p, key).p : "";
 }
 
 size_t fizeau_profile_function_count(const struct fizeau_profile *p)
 {
-	return p->function_count;
+	return p ? p->function_count : 0;
 }
 
 const struct fizeau_function *fizeau_profile_function(const struct fizeau_profile *p, size_t index)
 {
-	return index < p->function_count ? &p->functions[index] : NULL;
+	return p && index < p->function_count ? &p->functions[index] : NULL;
 }
 
 int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t count,
 			 struct fizeau_profile **ret, struct fizeau_error *err)
 {
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 	int r = count ? 0 : fz_fail(own(err), FZ_EUSAGE, "there is nothing to merge");
 
+	if (!r && (!profiles || !ret))
+		r = no_argument(err);
 	for (size_t i = 0; i < count && !r; i++)
-		r = fz_profile_merge(p, profiles[i]->p, own(err));
+		r = !profiles[i] ? no_argument(err) : fz_profile_merge(p, profiles[i]->p, own(err));
 	if (!r)
 		*ret = wrap(fz_steal(p));
 	return r;
@@ -189,7 +251,7 @@ int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t c
 
 size_t fizeau_profile_run_count(const struct fizeau_profile *p)
 {
-	return FZ_MAX(p->p->run_count, 1);
+	return p ? FZ_MAX(p->p->run_count, 1) : 0;
 }
 
 /* ---- building ---- */
@@ -201,13 +263,16 @@ struct fizeau_builder {
 	uint32_t thread;
 };
 
-struct fizeau_builder *fizeau_builder_new(const struct fizeau_builder_options *options)
+int fizeau_builder_new(const struct fizeau_builder_options *options, struct fizeau_builder **ret,
+		       struct fizeau_error *err)
 {
-	static const struct fizeau_builder_options defaults = { .metric = NULL };
-	const struct fizeau_builder_options *o = options ? options : &defaults;
-	struct fizeau_builder *b = fz_calloc(1, sizeof(*b));
+	struct fizeau_builder_options all = { .size = 0 }, *o = &all;
 	struct fz_thread main = { .tid = 1, .is_main = true };
+	int r = ret ? take_options(o, sizeof(*o), options, err) : no_argument(err);
 
+	if (r)
+		return r;
+	struct fizeau_builder *b = fz_calloc(1, sizeof(*b));
 	b->p = fz_profile_new();
 	b->interval = FZ_MAX(o->interval_ns, 0);
 	b->p->recording.interval_ns = b->interval;
@@ -218,24 +283,44 @@ struct fizeau_builder *fizeau_builder_new(const struct fizeau_builder_options *o
 			      fz_str_of(o->unit ? o->unit : "count"), 1, true);
 	fz_profile_add_run(b->p, &(struct fz_run){ 0 });
 	b->thread = fz_profile_thread(b->p, &main);
-	return b;
+	*ret = b;
+	return 0;
 }
 
 void fizeau_builder_next_run(struct fizeau_builder *b)
 {
+	if (!b)
+		return;
 	if (b->p->run_count <= UINT16_MAX)
 		fz_profile_add_run(b->p, &(struct fz_run){ 0 });
 	b->now = 0;
 }
 
-void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value)
+void fizeau_builder_began(struct fizeau_builder *b, int64_t unix_ns)
 {
-	fz_profile_set_fact(b->p, key, fz_str_of(value));
+	if (b)
+		b->p->runs[b->p->run_count - 1].start_unix_ns = FZ_MAX(unix_ns, 0);
 }
 
-void fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames, size_t count,
-			int64_t cost)
+void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value)
 {
+	if (b && key && value)
+		fz_profile_set_fact(b->p, key, fz_str_of(value));
+}
+
+static bool have_names(const struct fizeau_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!frames || !frames[i].name)
+			return false;
+	return true;
+}
+
+int fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames, size_t count,
+		       int64_t cost)
+{
+	if (!b || !have_names(frames, count))
+		return FIZEAU_EUSAGE;
 	struct fz_sample sample = { .run = (uint16_t)(b->p->run_count - 1),
 				    .thread = b->thread,
 				    .stack = FZ_NONE,
@@ -249,13 +334,17 @@ void fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *fra
 		sample.stack = fz_profile_stack(b->p, sample.stack, frame);
 	}
 	fz_profile_add_sample(b->p, &sample, &cost);
+	return 0;
 }
 
 int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
 			 struct fizeau_error *err)
 {
-	int r = fz_profile_check(b->p, own(err));
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 
+	if (!b)
+		return no_argument(err);
+	int r = ret ? fz_profile_check(b->p, own(err)) : no_argument(err);
 	if (!r)
 		*ret = wrap(fz_steal(b->p));
 	fizeau_builder_free(b);
@@ -294,20 +383,18 @@ static void copy_names(struct fizeau_diff *ret)
 
 static int check_options(const struct fizeau_diff_options *o, struct fz_error *err)
 {
-	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_UNIT)
+	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_AMOUNT)
 		return fz_fail(err, FZ_EUSAGE,
 			       "options: match or scale is none of its enumeration");
+	if (!(o->delta >= 0 && o->delta < 1 && o->run_delta >= 0 && o->run_delta < 1))
+		return fz_fail(err, FZ_EUSAGE, "options: delta and run_delta are parts of the run");
 	return 0;
 }
 
-int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profile *head,
-		    const struct fizeau_diff_options *options, struct fizeau_diff **ret,
-		    struct fizeau_error *err)
+static struct fz_diff_options diff_options(const struct fizeau_diff_options *o)
 {
-	static const struct fizeau_diff_options defaults = { .metric = NULL };
-	const struct fizeau_diff_options *o = options ? options : &defaults;
 	/* Cells and lines are for pages, which any diff may be written as. */
-	struct fz_diff_options own_options = {
+	return (struct fz_diff_options){
 		.match = (enum fz_match)o->match,
 		.scale = (enum fz_scale_mode)o->scale,
 		.metric = fz_str_of(o->metric ? o->metric : ""),
@@ -315,11 +402,25 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 		.lines = true,
 		.force = o->force != 0,
 		.units = { o->base_units, o->head_units },
+		.as_measured = o->as_measured != 0,
+		.no_rename = o->no_rename != 0,
 	};
+}
+
+int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profile *head,
+		    const struct fizeau_diff_options *options, struct fizeau_diff **ret,
+		    struct fizeau_error *err)
+{
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
+	struct fizeau_diff_options o = { .size = 0 };
 	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
 	struct fz_diff *d = NULL;
-	int r = check_options(o, own(err));
+	bool all = base && head && ret;
+	int r = all ? take_options(&o, sizeof(o), options, err) : no_argument(err);
 
+	if (!r)
+		r = check_options(&o, own(err));
+	struct fz_diff_options own_options = diff_options(&o);
 	if (!r)
 		r = fz_diff_new(base->p, head->p, &own_options, &d, own(err));
 	if (r)
@@ -327,6 +428,8 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 	*ret = fz_calloc(1, sizeof(**ret));
 	(*ret)->d = d;
 	judging.paths = true;
+	judging.delta = o.delta > 0 ? o.delta : judging.delta;
+	judging.run_delta = o.run_delta > 0 ? o.run_delta : judging.run_delta;
 	(*ret)->judgement = fz_judge(d, &judging);
 	copy_names(*ret);
 	return 0;
@@ -348,37 +451,37 @@ void fizeau_diff_free(struct fizeau_diff *d)
 
 const char *fizeau_diff_metric(const struct fizeau_diff *d)
 {
-	return d->d->metric;
+	return d ? d->d->metric : "";
 }
 
 const char *fizeau_diff_unit(const struct fizeau_diff *d)
 {
-	return d->d->unit;
+	return d ? d->d->unit : "";
 }
 
 enum fizeau_scale fizeau_diff_scale(const struct fizeau_diff *d)
 {
-	return (enum fizeau_scale)d->d->scale;
+	return d ? (enum fizeau_scale)d->d->scale : FIZEAU_SCALE_AUTO;
 }
 
 double fizeau_diff_factor(const struct fizeau_diff *d)
 {
-	return d->d->factor;
+	return d ? d->d->factor : 0;
 }
 
 size_t fizeau_diff_elided_count(const struct fizeau_diff *d)
 {
-	return d->d->elided_count;
+	return d ? d->d->elided_count : 0;
 }
 
 int64_t fizeau_diff_elided_time(const struct fizeau_diff *d)
 {
-	return d->d->elided_time;
+	return d ? d->d->elided_time : 0;
 }
 
 const char *fizeau_diff_warning(const struct fizeau_diff *d, size_t index)
 {
-	return index < d->d->warning_count ? d->d->warnings[index] : NULL;
+	return d && index < d->d->warning_count ? d->d->warnings[index] : NULL;
 }
 
 static struct fizeau_cost cost_of(const struct fz_diff *d, const struct fz_diff_cost *c)
@@ -395,46 +498,48 @@ static struct fizeau_cost cost_of(const struct fz_diff *d, const struct fz_diff_
 
 size_t fizeau_diff_function_count(const struct fizeau_diff *d)
 {
-	return d->d->function_count;
+	return d ? d->d->function_count : 0;
 }
 
 int fizeau_diff_function(const struct fizeau_diff *d, size_t index,
 			 struct fizeau_diff_function *ret)
 {
-	if (index >= d->d->function_count)
+	if (!d || !ret || index >= d->d->function_count)
 		return FIZEAU_EUSAGE;
 	const struct fz_diff_function *f = &d->d->functions[index];
-	*ret = (struct fizeau_diff_function){
+	struct fizeau_diff_function full = {
 		.name = d->names[index],
 		.file = d->files[index],
 		.line = f->line,
 		.state = (enum fizeau_state)f->state,
 		.cost = cost_of(d->d, &f->cost),
 	};
-	return 0;
+	return give(ret, &full, sizeof(full));
 }
 
-void fizeau_diff_run_verdict(const struct fizeau_diff *d, struct fizeau_run_verdict *ret)
+int fizeau_diff_run_verdict(const struct fizeau_diff *d, struct fizeau_run_verdict *ret)
 {
+	if (!d || !ret)
+		return FIZEAU_EUSAGE;
 	const struct fz_judged_run *run = &d->judgement->run;
-
-	*ret = (struct fizeau_run_verdict){
+	struct fizeau_run_verdict full = {
 		.word = (enum fizeau_run_word)run->word,
 		.change = run->change,
 		.low = run->low,
 		.high = run->high,
 		.smallest_visible = run->smallest_visible,
 	};
+	return give(ret, &full, sizeof(full));
 }
 
 int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t index,
 				 struct fizeau_function_verdict *ret)
 {
-	if (index >= d->d->function_count)
+	if (!d || !ret || index >= d->d->function_count)
 		return FIZEAU_EUSAGE;
 	const struct fz_judged *self = &d->judgement->self[index];
 	const struct fz_judged *total = &d->judgement->total[index];
-	*ret = (struct fizeau_function_verdict){
+	struct fizeau_function_verdict full = {
 		.self = (enum fizeau_verdict)self->verdict,
 		.total = (enum fizeau_verdict)total->verdict,
 		.self_low = self->low,
@@ -442,41 +547,41 @@ int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t index,
 		.total_low = total->low,
 		.total_high = total->high,
 	};
-	return 0;
+	return give(ret, &full, sizeof(full));
 }
 
 int fizeau_diff_link(const struct fizeau_diff *d, size_t index, struct fizeau_link *ret)
 {
-	if (index >= d->d->function_count)
+	if (!d || !ret || index >= d->d->function_count)
 		return FIZEAU_EUSAGE;
 	const struct fz_link *link = &d->d->functions[index].link;
-	*ret = (struct fizeau_link){
+	struct fizeau_link full = {
 		.how = fz_link_names[link->how],
 		.score = link->score,
 		.name = d->link_names[index],
 		.file = d->link_files[index],
 	};
-	return 0;
+	return give(ret, &full, sizeof(full));
 }
 
 size_t fizeau_diff_node_count(const struct fizeau_diff *d)
 {
-	return d->d->node_count;
+	return d ? d->d->node_count : 0;
 }
 
 int fizeau_diff_node(const struct fizeau_diff *d, size_t index, struct fizeau_diff_node *ret)
 {
-	if (index >= d->d->node_count)
+	if (!d || !ret || index >= d->d->node_count)
 		return FIZEAU_EUSAGE;
 	const struct fz_diff_node *n = &d->d->nodes[index];
-	*ret = (struct fizeau_diff_node){
+	struct fizeau_diff_node full = {
 		.function = n->function,
 		.parent = n->parent == FZ_NONE ? -1 : (int64_t)n->parent,
-		.size = n->size,
+		.count = n->size,
 		.state = (enum fizeau_state)n->state,
 		.cost = cost_of(d->d, &n->cost),
 	};
-	return 0;
+	return give(ret, &full, sizeof(full));
 }
 
 /* ---- reports ---- */
@@ -508,34 +613,96 @@ static struct fz_report_options options_for(const struct fz_output *out)
 	};
 }
 
+static int write_profile(const struct fz_report *report, struct fz_output *out, const void *p,
+			 struct fz_error *err)
+{
+	struct fz_report_options options = options_for(out);
+
+	return report->profile(report, &options, ((const struct fizeau_profile *)p)->p, out, err);
+}
+
+static int write_diff(const struct fz_report *report, struct fz_output *out, const void *p,
+		      struct fz_error *err)
+{
+	struct fz_report_options options = options_for(out);
+	const struct fizeau_diff *d = p;
+
+	return report->diff(&options, d->d, d->judgement, out, err);
+}
+
+/* What is written, and how. */
+struct subject {
+	const void *object;
+	bool is_diff;
+};
+
+static int write_subject(const struct subject *s, const struct fz_report *report,
+			 struct fz_output *out, struct fz_error *err)
+{
+	return s->is_diff ? write_diff(report, out, s->object, err)
+			  : write_profile(report, out, s->object, err);
+}
+
+static int write_file(const struct subject *s, const char *format, const char *path,
+		      struct fizeau_error *err)
+{
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	const struct fz_report *report = NULL;
+
+	if (!s->object || !path)
+		return no_argument(err);
+	int r = choose_report(format, path, s->is_diff, &report, own(err));
+	if (!r)
+		r = fz_output_open(path, &out, own(err));
+	if (!r)
+		r = write_subject(s, report, out, own(err));
+	return r ? r : fz_output_close(fz_steal(out), own(err));
+}
+
+static int write_memory(const struct subject *s, const char *format, char **ret_data,
+			size_t *ret_size, struct fizeau_error *err)
+{
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	const struct fz_report *report = NULL;
+
+	if (!s->object || !format || !ret_data || !ret_size)
+		return no_argument(err);
+	int r = choose_report(format, "", s->is_diff, &report, own(err));
+	if (!r)
+		r = write_subject(s, report, out, own(err));
+	if (r)
+		return r;
+	const struct fz_buf *text = fz_output_buffer(out);
+	*ret_data = fz_malloc(text->n + 1);
+	if (text->n)
+		memcpy(*ret_data, text->p, text->n);
+	(*ret_data)[text->n] = 0;
+	*ret_size = text->n;
+	return 0;
+}
+
 int fizeau_profile_write(const struct fizeau_profile *p, const char *format, const char *path,
 			 struct fizeau_error *err)
 {
-	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	const struct fz_report *report = NULL;
-	int r = choose_report(format, path, false, &report, own(err));
-
-	if (!r)
-		r = fz_output_open(path, &out, own(err));
-	if (r)
-		return r;
-	struct fz_report_options options = options_for(out);
-	r = report->profile(report, &options, p->p, out, own(err));
-	return r ? r : fz_output_close(fz_steal(out), own(err));
+	return write_file(&(struct subject){ p, false }, format, path, err);
 }
 
 int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const char *path,
 		      struct fizeau_error *err)
 {
-	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	const struct fz_report *report = NULL;
-	int r = choose_report(format, path, true, &report, own(err));
+	return write_file(&(struct subject){ d, true }, format, path, err);
+}
 
-	if (!r)
-		r = fz_output_open(path, &out, own(err));
-	if (r)
-		return r;
-	struct fz_report_options options = options_for(out);
-	r = report->diff(&options, d->d, d->judgement, out, own(err));
-	return r ? r : fz_output_close(fz_steal(out), own(err));
+int fizeau_profile_write_memory(const struct fizeau_profile *p, const char *format, char **ret_data,
+				size_t *ret_size, struct fizeau_error *err)
+{
+	return write_memory(&(struct subject){ p, false }, format, ret_data, ret_size, err);
+}
+
+int fizeau_diff_write_memory(const struct fizeau_diff *d, const char *format, char **ret_data,
+			     size_t *ret_size, struct fizeau_error *err)
+{
+	return write_memory(&(struct subject){ d, true }, format, ret_data, ret_size, err);
 }

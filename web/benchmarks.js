@@ -4,7 +4,7 @@
 // of its whole benchmark.
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { el, section } from "./dom.js";
-import { compare, formatChange, formatPercentChange, formatValue } from "./format.js";
+import { compare, formatChange, formatPair, formatPercentChange, formatValue } from "./format.js";
 import { showName } from "./labels.js";
 import { pathOf } from "./tree.js";
 
@@ -22,7 +22,7 @@ export function benchmarkChange(data, tree, i) {
 	let root = i;
 	while (tree.parent[root] > 0) root = tree.parent[root];
 	if (root === i || !isBenchmark(data, tree, root)) return "";
-	const whole = costOf(data, tree, root).base, { delta } = costOf(data, tree, i);
+	const whole = costOf(data, tree, root).expected, { delta } = costOf(data, tree, i);
 	return whole > 0 && delta !== 0 ? `${formatPercentChange(delta / whole)} of the whole benchmark` : "";
 }
 
@@ -37,7 +37,7 @@ function item(app, tree, i) {
 	const c = costOf(data, tree, i);
 	const state = c.base === 0 ? "new" : c.head === 0 ? "gone" : c.delta === 0 ? "same" : formatPercentChange(c.ratio);
 	const isSmall = c.ratio !== null && Math.abs(c.ratio) < SMALL;
-	const detail = data.isDiff ? `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}` : "";
+	const detail = data.isDiff ? formatPair(c, unit) : "";
 	const name = showName(data.functions.names[tree.func[i]]);
 	const verdict = verdictOf(data, data.functions.names[tree.func[i]]);
 	return el("li", {}, el("button", { class: "spot", title: "Show this benchmark alone", onclick: () => app.zoomTo(pathOf(tree, i)) },

@@ -200,6 +200,7 @@ function readFunctions(columns, data) {
 		file: columns.numbers("function.file", Uint32Array, n),
 		line: columns.numbers("function.line", Int32Array, n),
 		kind: columns.numbers("function.kind", Uint8Array, n),
+		presence: columns.numbers("function.presence", Uint8Array, n),
 		files: columns.strings("file.name"),
 		source: [
 			columns.numbers("function.source.base", Uint32Array, n),
@@ -274,14 +275,15 @@ function readWrappers(columns) {
 	return { func, total };
 }
 
-// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed; half of the 95 %
-// interval, and -100 log10 p (-1: none). Of paths the same words, 3: as its function. null: this
+// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed; how far the
+// 95 % interval reaches below and above the change, and -100 log10 p (-1: none). Of paths the same words, 3: as its function. null: this
 // page was not judged.
 function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({
 		word: columns.numbers(`function.verdict.${family}`, Uint8Array, n),
-		margin: columns.numbers(`function.margin.${family}`, Float64Array, n),
+		below: columns.numbers(`function.below.${family}`, Float64Array, n),
+		above: columns.numbers(`function.above.${family}`, Float64Array, n),
 		surprise: columns.numbers(`function.surprise.${family}`, Float64Array, n),
 		path: columns.has(`node.verdict.${family}`) ? columns.numbers(`node.verdict.${family}`, Uint8Array, count, 1) : null,
 	});

@@ -34,6 +34,18 @@ export function icon(path) {
 	return svg;
 }
 
+// A line through points [x, y] in a box of that size; it is as wide as there is room.
+export function line(points, width, height, label) {
+	const svg = document.createElementNS(SVG, "svg");
+	for (const [key, value] of [["viewBox", `0 0 ${width} ${height}`], ["preserveAspectRatio", "none"], ["role", "img"], ["aria-label", label], ["class", "line"]])
+		svg.setAttribute(key, value);
+	const drawn = document.createElementNS(SVG, "polyline");
+	drawn.setAttribute("points", points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
+	drawn.setAttribute("vector-effect", "non-scaling-stroke");
+	svg.append(drawn);
+	return svg;
+}
+
 // Buttons of which one is pressed: choices = [[value, label, title]].
 export function segments(container, choices, current, choose) {
 	container.replaceChildren(...choices.map(([value, label, title]) =>

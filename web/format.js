@@ -58,9 +58,22 @@ export function plural(n, noun) {
 	return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-// How much head differs from factor * base; percent is null when there was no base.
+// What was measured of both sides, and how much head differs from what base lets expect, factor *
+// base; ratio is null when there was no base.
 export function compare(base, head, factor) {
-	const scaled = base * factor;
-	const delta = head - scaled;
-	return { base: scaled, head, delta, ratio: scaled === 0 ? null : delta / scaled };
+	const expected = base * factor;
+	const delta = head - expected;
+	return { base, expected, head, delta, ratio: expected === 0 ? null : delta / expected };
+}
+
+// "1.20 s → 1.60 s", and what was expected where that is neither the one nor nothing.
+export function formatPair(c, unit) {
+	const expected = c.expected === c.base ? "" : ` (expected ${formatValue(c.expected, unit)})`;
+	return `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}${expected}`;
+}
+
+// Why a change is not after − before, for people; "" where it is.
+export function scaleHint(factor, mode) {
+	if (factor === 1) return "";
+	return `After − expected; expected is before × ${Number(factor.toPrecision(4))}${mode === "share" ? ", by share" : ""}`;
 }

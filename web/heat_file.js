@@ -71,6 +71,7 @@ export class FileView {
 
 	note() {
 		const { files } = this.heat, { file } = this.data;
+		if (this.app.scale.hint) return `Δ is ${this.app.scale.hint.toLowerCase()}.`;
 		return files.text[HEAD][file] || files.text[BASE][file] ? "" : "The source of this file was not recorded; lines that cost something are shown by number.";
 	}
 
@@ -136,7 +137,7 @@ export class FileView {
 
 	titles() {
 		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Δ"] : ["Line", "Self", "Total"];
-		return el("div", { class: "line titles", role: "row" }, el("i", { class: "heat", "aria-hidden": "true" }),
+		return el("div", { class: "line titles", role: "row", title: this.app.scale.hint || null }, el("i", { class: "heat", "aria-hidden": "true" }),
 			...words.map((w) => el("span", { class: w && "num", role: w ? "columnheader" : "cell" }, w)),
 			el("span", { class: "code", role: "columnheader" }, "Source"));
 	}

@@ -75,10 +75,11 @@ export class IndexView {
 		if (isDiff) {
 			const delta = sum[HEAD] - factor * sum[BASE], tone = { slower: "more", faster: "less" }[header.word];
 			const words = { slower: "slower", faster: "faster", same: "no change that matters", unknown: "cannot be told from noise" };
-			const shared = header.scale === "share";
-			list.push(card("Before", formatValue(factor * sum[BASE], unit), header.base.label ?? "base"),
+			const unknown = { share: ["by share", "of the whole nothing is known"], window: ["by window", "parts of running programs"] }[header.scale];
+			const expected = factor === 1 ? "" : `expected ${formatValue(factor * sum[BASE], unit)}; `;
+			list.push(card("Before", formatValue(sum[BASE], unit), header.base.label ?? "base"),
 				card("After", formatValue(sum[HEAD], unit), head.label ?? "head"),
-				card("Change", shared ? "by share" : formatChange(delta, unit), shared ? "both taken for equally long" : words[header.word] ?? `scaled by ${header.scale}`, tone));
+				card("Change", unknown?.[0] ?? formatChange(delta, unit), expected + (unknown?.[1] ?? words[header.word] ?? `scaled by ${header.scale}`), tone));
 		} else {
 			const rate = head.interval_ns ? `every ${formatValue(head.interval_ns, "ns")}` : "";
 			list.push(card("Samples", plural(head.samples, "sample").replace(/ samples?$/, ""), rate),
@@ -87,7 +88,7 @@ export class IndexView {
 		}
 		const lines = files.lines[HEAD].reduce((a, b) => a + b, 0);
 		list.push(card("Files", String(files.n), lines ? `${plural(lines, "line")} with samples` : "with samples"));
-		return el("div", {}, el("div", { class: "cards" }, ...list), el("p", { class: "quality" }, isDiff ? `Sampling before: ${header.base.quality}. After: ${head.quality}.` : `Sampling: ${head.quality}.`));
+		return el("div", {}, el("div", { class: "cards" }, ...list), el("p", { class: "quality" }, this.app.scale.hint && `Δ is ${this.app.scale.hint.toLowerCase()}. `, isDiff ? `Sampling before: ${header.base.quality}. After: ${head.quality}.` : `Sampling: ${head.quality}.`));
 	}
 
 	update() {
@@ -108,7 +109,7 @@ export class IndexView {
 
 	titles() {
 		const words = this.heat.isDiff ? ["", "Before", "After", "Δ self", "", "Δ total"] : ["", "Self", "", "Total", ""];
-		return el("div", { class: "row titles", "aria-hidden": "true" }, el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
+		return el("div", { class: "row titles", "aria-hidden": "true", title: this.app.scale.hint || null }, el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
 	}
 
 	group(group, g, list, filtered) {

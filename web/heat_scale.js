@@ -5,7 +5,7 @@
 // that still matters: 0 for nothing, 1 to 8 up to the hottest. A difference has 1 to 4 steps on
 // either side, negative where cost was saved.
 import { HEAD } from "./data.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
+import { compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint } from "./format.js";
 
 const STEPS = 8, DIFF_STEPS = 4, DECADES = 3;
 
@@ -34,6 +34,10 @@ export class Scale {
 	}
 	compare(base, head) {
 		return compare(base, head, this.heat.factor);
+	}
+	// Why a change is not after − before; "" where it is.
+	get hint() {
+		return this.heat.isDiff ? scaleHint(this.heat.factor, this.heat.header.scale) : "";
 	}
 	change(c) {
 		return c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, this.heat.unit)}` : "";

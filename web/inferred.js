@@ -3,8 +3,24 @@
 import { BASE, HEAD } from "./data.js";
 
 export const howWords = {
-	moved: "moved file", name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
+	body: "same body", scope: "in a renamed class, function or file", moved: "moved", name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
 };
+
+// By what the other side's code says of a function that only one side ran: nothing, not there, there.
+const stateWords = {
+	new: ["new or newly called", "new", "newly called"],
+	removed: ["gone or no longer called", "gone", "no longer called"],
+};
+
+// What a function is that has that state, "new" or "removed".
+export function stateWord({ functions }, f, state) {
+	return stateWords[state][functions.presence?.[f] ?? 0];
+}
+
+// The same in place of a percentage: the words only where they are known.
+export function stateRatio({ functions }, f, state) {
+	return functions.presence?.[f] === 1 ? stateWords[state][1] : state === "new" ? "from 0" : "to 0";
+}
 
 const key = (name, file) => `${name}\n${file}`;
 

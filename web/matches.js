@@ -4,7 +4,7 @@
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { el } from "./dom.js";
-import { compare, formatChange, formatValue, plural } from "./format.js";
+import { compare, formatChange, formatPair, formatValue, plural } from "./format.js";
 import { howWords, linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
 import { pathOf } from "./tree.js";
@@ -67,7 +67,7 @@ export class Matches {
 			return [
 				`${howWords[link.how] ?? link.how}`, link.score.toFixed(2), place(link.from_name, link.from_file),
 				f === undefined ? after : el("button", { class: "pair-link", title: "Find in the flame graph", onclick: () => app.finder.findFunction(f) }, ...after.filter(Boolean)),
-				c ? `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}` : "", this.vetoButton(link),
+				c ? formatPair(c, unit) : "", this.vetoButton(link),
 			].map((cell) => (Array.isArray(cell) ? cell.filter(Boolean) : cell));
 		});
 		const isGuess = links.some((link) => link.how === "neighbourhood");
@@ -94,7 +94,7 @@ export class Matches {
 		if (!shifts.length) return null;
 		const { factor, unit } = this.app.data;
 		const rows = shifts.slice(0, MOST).map((s) => [
-			this.nodeLink(s.node + 1), `${plural(s.base_callees, "callee")}, ${formatValue(s.base_total * factor, unit)}`,
+			this.nodeLink(s.node + 1), `${plural(s.base_callees, "callee")}, ${formatValue(s.base_total, unit)}`,
 			`${plural(s.head_callees, "callee")}, ${formatValue(s.head_total, unit)}`, formatChange(s.head_total - s.base_total * factor, unit),
 		]);
 		return [

@@ -3,7 +3,7 @@
 // picture, and of the lines of a function. They are always of all threads.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { compare, formatChange, formatShare, formatValue } from "./format.js";
+import { compare, formatChange, formatShare, formatValue, scaleHint } from "./format.js";
 
 const SHOWN = 8;
 const SHOWN_OF_LINE = 3;
@@ -105,7 +105,7 @@ export function opcodeBox(data, tree, i, what) {
 		const c = compare(s[BASE], s[HEAD], factor);
 		return el("tr", { class: c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" }, nameCell(ops, name),
 			el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
-			el("td", { class: "delta" }, formatChange(c.delta, unit)));
+			el("td", { class: "delta", title: scaleHint(factor, data.header.scale.mode) || null }, formatChange(c.delta, unit)));
 	});
 	return el("table", { class: "opcodes" }, el("caption", {}, "Instructions"), ...rows);
 }

@@ -6,10 +6,11 @@ import { buildChoices } from "./choices.js";
 import { CHANGED } from "./colors.js";
 import { el, section } from "./dom.js";
 import { stateOf } from "./filters.js";
-import { compare, formatChange, formatCount, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { movedFunctions } from "./inferred.js";
+import { compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { movedFunctions, stateWord } from "./inferred.js";
 import { showName } from "./labels.js";
 import { buildProcesses } from "./processes.js";
+import { speed } from "./speed.js";
 
 const HOTSPOTS = 6;
 
@@ -36,6 +37,9 @@ function verdict(app) {
 	return [
 		el("p", { class: "verdict" }, text),
 		hasInterval && el("p", { class: "quiet" }, `95 % interval ${percent(v.low)} … ${percent(v.high)}`),
+		...v.beside.map((note) => el("p", { class: "quiet" }, `${note}.`)),
+		v.advice && !isSwapped && el("p", { class: "quiet" }, `${v.advice}:`),
+		v.command && !isSwapped && el("pre", { class: "command" }, v.command),
 		v.power && !isSwapped && el("p", { class: "quiet" }, v.power),
 	].filter(Boolean);
 }
@@ -46,34 +50,41 @@ function headline(app) {
 	const judged = header.verdict && header.verdict.method !== "none";
 	const isNoise = judged && !["slower", "faster"].includes(header.verdict.word);
 	const way = isNoise ? "same" : c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
-	const isShare = header.scale.mode === "share";
 	const times = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
-	const scale = `Scale ${header.scale.mode}, factor ${Number(factor.toPrecision(5))}: `;
 	return el("div", { class: "headline" },
-		el("p", { class: "big" }, times, unit === "count" && el("small", {}, ` ${header.metric}`)),
-		!isShare && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
-			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`),
+		el("p", { class: "big" }, times, unit === "count" && el("small", {}, ` ${header.metric}`),
+			header.per_run && el("small", {}, " per run")),
+		!["share", "window"].includes(header.scale.mode) && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
+			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`, factor !== 1 && ` against the expected ${formatValue(c.expected, unit)}`),
 		...[verdict(app)].flat().filter(Boolean),
-		el("p", { class: "quiet" }, scale, isShare ?
-			"both totals made equal, so shares are compared." : factor === 1 ?
-			"values are compared as recorded." : "the base is multiplied by it."));
+		el("p", { class: "quiet" }, scaleWords(header, factor)));
+}
+
+// How the base is scaled, and why.
+function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
+	const why = {
+		agreed: "what most functions agree on is taken as no change", scattered: "functions agree on nothing, so both totals are made equal",
+		totals: "both totals are made equal",
+	}[basis] ?? { window: "each second that was recorded is compared", unit: "each unit of work is compared" }[mode];
+	const how = factor === 1 ? (speed ? "after is told at the speed that the machine had before" : "values are compared as recorded") : `expected is what was before × ${Number(factor.toPrecision(5))}`;
+	return `Scale ${mode}: ${[how, why].filter(Boolean).join("; ")}.`;
 }
 
 function metricName(header) {
 	const names = { wall: "wall-clock time", cpu: "CPU time" };
-	return names[header.metric] ?? header.metric;
+	return `${names[header.metric] ?? header.metric}${header.per_run ? " per run" : ""}`;
 }
 
 function summaryRows(app, side) {
 	const { data } = app;
 	const { header } = data;
 	const r = side.recording;
-	const seconds = r.duration_ns ? formatValue(r.duration_ns, "ns") : "";
-	const rate = Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ? `${formatCount(r.achieved_hz)} / s` :
-		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
-		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
+	const seconds = r.duration_ns ? formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
 	// Rows of a counted recording are contexts, not samples.
 	const isCounted = header.unit === "count" && header.metric !== "samples";
+	const rate = isCounted ? "" : Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ? `${formatCount(r.achieved_hz)} / s` :
+		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
+		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
 	return [
 		["Measured", metricName(header)],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
@@ -101,10 +112,12 @@ function summary(app) {
 	if (!data.isDiff) return section("summary", "Summary", facts(summaryRows(app, data.header.head)));
 	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
 	const { elided_count, elided_time } = data.header;
-	return section("summary", "Summary", headline(app), sideColumns(app, rowsOf),
+	const warnings = data.header.warnings.map((w) => el("p", { class: "warning" }, w));
+	const { urgent } = data.header;
+	return section("summary", "Summary", ...warnings.slice(0, urgent), headline(app), sideColumns(app, rowsOf),
 		!data.isSwapped && elided_count > 0 && el("p", { class: "quiet gone" },
 			`${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
-		...data.header.warnings.map((w) => el("p", { class: "warning" }, w)));
+		...warnings.slice(urgent));
 }
 
 // ---- sampling quality ----
@@ -241,11 +254,11 @@ function changes(app, costs) {
 	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], factor);
 	const size = (f) => (verdicts && verdicts.self.word[f] !== CHANGED ? 0 : Math.abs(c(f).delta));
 	return largest(functions.n, size, HOTSPOTS).map((f) => {
-		const { base, head, delta, ratio } = c(f);
+		const change = c(f), { delta, ratio } = change;
 		const state = stateOf(data, f);
-		const word = moved?.[f] ? "moved" : state === "new" || state === "removed" ? state : ratio === null ? "from none" : formatPercentChange(ratio);
+		const word = moved?.[f] ? "moved" : state === "new" || state === "removed" ? stateWord(data, f, state) : ratio === null ? "from none" : formatPercentChange(ratio);
 		return hotspotItem(app, f, formatChange(delta, unit),
-			`${formatValue(base, unit)} → ${formatValue(head, unit)} · ${word}`, delta > 0 ? "more" : "less");
+			`${formatPair(change, unit)} · ${word.replace(" ", "\u00a0")}`, delta > 0 ? "more" : "less");
 	});
 }
 
@@ -334,7 +347,7 @@ export class Sidebar {
 		box.replaceChildren(...[
 			summary(app), buildBenchmarks(app),
 			el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots),
-			this.processes.section, threadFilter(app, sums), ...this.choices.sections, this.statesSection, quality(app), recordingFacts(app),
+			this.processes.section, threadFilter(app, sums), ...this.choices.sections, this.statesSection, quality(app), speed(app.data.header), recordingFacts(app),
 		].filter(Boolean));
 	}
 

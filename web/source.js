@@ -110,16 +110,17 @@ export class SourceView {
 	}
 
 	diffRows(f, [before, after]) {
-		const { factor, unit } = this.app.data;
+		const { factor, unit, header } = this.app.data;
 		const ops = this.opcodes(f);
 		const pairs = alignLines(before, after).map(([a, b]) => ({ a, b, c: compare(a?.cost ?? 0, b?.cost ?? 0, factor) }));
 		const most = Math.max(...pairs.map(({ c }) => Math.abs(c.delta))) || 1;
 		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
-		return [heading(["Before", "After", "", "Source", "Before", "After", "Δ"]), ...pairs.map(({ a, b, c }) => {
+		const isScaled = factor !== 1;
+		return [heading(["Before", "After", "", "Source", "Before", ...(isScaled ? ["Expected"] : []), "After", header.scale.mode === "share" ? "Δ by share" : "Δ"]), ...pairs.map(({ a, b, c }) => {
 			const row = el("tr", { class: c.delta > 0 ? "heat-more" : c.delta < 0 ? "heat-less" : "" },
 				el("td", { class: "at" }, a ? String(a.number) : ""), el("td", { class: "at" }, b ? String(b.number) : ""),
 				el("td", {}, a ? (b ? "" : "−") : "+"), el("td", { class: "code" }, (b ?? a).text, ops(a, b)),
-				el("td", {}, value(c.base)), el("td", {}, value(c.head)),
+				el("td", {}, value(c.base)), isScaled && el("td", { class: "quiet" }, value(c.expected)), el("td", {}, value(c.head)),
 				el("td", { class: c.delta > 0 ? "more" : "less" }, c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, unit)}` : ""));
 			row.style.setProperty("--heat", `${(Math.abs(c.delta) / most) * 32}%`);
 			return row;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 // A diff the other way round: the head becomes the base. Everything that is shown is computed from
-// these arrays, so exchanging them mirrors the page. Verdicts keep their words, intervals lie on the
-// other side of zero and are of what is the base now.
+// these arrays, so exchanging them mirrors the page. Verdicts keep their words; intervals are of
+// ratios, and theirs become the inverse (intervals.js turns those of functions).
 
 const mirrored = { slower: "faster", faster: "slower" };
 
-// The run's verdict is relative to its base: (head - base) / base.
+// The run's verdict is relative to its base: (head - base) / base. What can be seen is a distance of
+// logarithms.
 function swapVerdict(v) {
 	if (!v || v.change_pct === null) return;
-	const scale = 1 / (1 + v.change_pct / 100);
-	const turn = (p) => (p === null ? null : -p * scale);
+	const turn = (p) => (p === null ? null : (1 / (1 + p / 100) - 1) * 100);
 	v.word = mirrored[v.word] ?? v.word;
 	[v.low, v.high] = [turn(v.high), turn(v.low)];
 	v.change_pct = turn(v.change_pct);
-	if (v.smallest_visible_pct !== null) v.smallest_visible_pct *= scale;
 }
 
 function swapInferred({ links = [], shifts = [], name_rules = [] }) {
@@ -34,8 +33,6 @@ export function swapSides(data) {
 		data.opcodes?.self, data.opcodes?.total]) pair?.reverse();
 	for (const both of [header, ...header.threads]) [both.base, both.head] = [both.head, both.base];
 	data.factor = 1 / data.factor;
-	for (const { margin } of data.verdicts ? [data.verdicts.self, data.verdicts.total] : [])
-		for (let f = 0; f < margin.length; f++) if (margin[f] > 0) margin[f] *= data.factor;
 	swapVerdict(header.verdict);
 	swapInferred(header);
 	data.isSwapped = !data.isSwapped;

@@ -5,7 +5,9 @@ import { copyText } from "./clipboard.js";
 import { CHANGED } from "./colors.js";
 import { el, pressSegment, segments } from "./dom.js";
 import { stateOf, wantedFunctions } from "./filters.js";
-import { compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural, scaleHint } from "./format.js";
+import { stateRatio } from "./inferred.js";
+import { intervalOf } from "./intervals.js";
 import { showName } from "./labels.js";
 import { verdictWords } from "./tooltip.js";
 
@@ -19,11 +21,12 @@ const plainColumns = [
 	{ id: "total-share", title: "Total %", key: (r) => r.total, raw: (r, t) => r.total / t.all, text: (r, t) => formatShare(r.total / t.all), bar: (r, t) => r.total / t.all },
 ];
 
-// Of a diff: c is {base, head, delta, ratio} of the row, the base as scaled.
-function diffColumns(verdicts) {
+// Of a diff: c is what compare says of the row.
+function diffColumns(verdicts, data) {
+	const { factor, header } = data;
 	const percent = ({ c, f }, t) => {
 		const state = stateOf(t.app.data, f);
-		return state === "new" || state === "removed" ? state : formatPercentChange(c.ratio);
+		return state === "new" || state === "removed" ? stateRatio(t.app.data, f, state) : formatPercentChange(c.ratio);
 	};
 	const part = (delta, whole) => (whole > 0 ? delta / whole : 0);
 	const sign = (r) => r.c.delta;
@@ -31,22 +34,22 @@ function diffColumns(verdicts) {
 	const hue = (r) => (verdicts && verdicts.word[r.f] !== CHANGED ? 0 : r.c.delta);
 	return [
 		{ id: "before", title: "Before", key: (r) => r.c.base, text: (r, t) => formatValue(r.c.base, t.unit) },
+		...(factor === 1 ? [] : [{ id: "expected", title: "Expected", hint: "What was before, scaled", key: (r) => r.c.expected, text: (r, t) => formatValue(r.c.expected, t.unit) }]),
 		{ id: "after", title: "After", key: (r) => r.c.head, text: (r, t) => formatValue(r.c.head, t.unit) },
-		{ id: "delta", title: "Δ", tsv: "change", key: sign, text: (r, t) => formatChange(r.c.delta, t.unit), hue },
+		{ id: "delta", title: header.scale.mode === "share" ? "Δ by share" : "Δ", hint: scaleHint(factor, header.scale.mode), tsv: "change", key: sign, text: (r, t) => formatChange(r.c.delta, t.unit), hue },
 		{ id: "percent", title: "Δ %", tsv: "change ratio", key: (r) => r.c.ratio ?? (r.c.head > 0 ? Infinity : 0), raw: (r) => r.c.ratio ?? "", text: percent, hue },
-		...(verdicts ? [...intervalColumns(verdicts), verdictColumn(verdicts)] : []),
+		...(verdicts ? [...intervalColumns(verdicts, data), verdictColumn(verdicts)] : []),
 		{ id: "share", title: "Of change", hint: "Share of the change of all functions, more and less alike", tsv: "share of change", key: (r, t) => part(r.c.delta, t.change), text: (r, t) => formatPart(part(r.c.delta, t.change)), hue },
-		{ id: "run", title: "Of base", hint: "The change as a share of the whole base run", tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole), text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue },
+		{ id: "run", title: factor === 1 ? "Of base" : "Of expected", hint: `The change as a share of ${factor === 1 ? "the whole base run" : "what was expected of the whole run"}`, tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole), text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue },
 	];
 }
 
-function intervalColumns({ margin }) {
-	const has = (r) => margin[r.f] >= 0;
-	const ends = (r) => [r.c.delta - margin[r.f], r.c.delta + margin[r.f]];
+function intervalColumns(family, data) {
+	const ends = (r) => intervalOf(family, r.f, r.c, data);
 	return [{
-		id: "interval", title: "95 % interval", wide: true, key: (r) => (has(r) ? ends(r)[0] : -Infinity),
-		tsv: "low\thigh", raw: (r) => (has(r) ? ends(r).join("\t") : "\t"),
-		text: (r, t) => (has(r) ? ends(r).map((v) => formatChange(v, t.unit)).join(" … ") : "–"),
+		id: "interval", title: "95 % interval", wide: true, key: (r) => ends(r)?.[0] ?? -Infinity,
+		tsv: "low\thigh", raw: (r) => (ends(r) ?? ["", ""]).join("\t"),
+		text: (r, t) => ends(r)?.map((v) => formatChange(v, t.unit)).join(" … ") ?? "–",
 	}];
 }
 
@@ -105,7 +108,7 @@ export class FunctionTable {
 		this.all = what.all;
 		this.change = what.change;
 		this.whole = (data.header.base?.sum ?? 0) * data.factor;
-		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost]) : plainColumns;
+		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost], data) : plainColumns;
 		const wanted = wantedFunctions(data, modules, state);
 		this.rows = [];
 		for (let f = 0; f < data.functions.n; f++) {

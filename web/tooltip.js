@@ -5,7 +5,9 @@ import { BASE, HEAD, TASK_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { howWords, linksByFunction, shiftOf, wrapperState } from "./inferred.js";
+import { stateOf } from "./filters.js";
+import { howWords, linksByFunction, shiftOf, stateWord, wrapperState } from "./inferred.js";
+import { marginOf } from "./intervals.js";
 import { showName } from "./labels.js";
 import { frameVerdict, isMoved } from "./meaning.js";
 import { opcodeBox } from "./opcodes.js";
@@ -75,13 +77,13 @@ function plainTable(facts) {
 }
 
 function diffTable(facts) {
-	const { unit } = facts;
+	const { unit, isScaled } = facts;
 	const row = (name, c, isNoise) => el("tr", { class: isNoise ? "" : c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" },
-		el("th", {}, name), el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
-		el("td", { class: "delta" }, formatChange(c.delta, unit)),
+		el("th", {}, name), el("td", {}, formatValue(c.base, unit)), isScaled && el("td", { class: "quiet" }, formatValue(c.expected, unit)),
+		el("td", {}, formatValue(c.head, unit)), el("td", { class: "delta" }, formatChange(c.delta, unit)),
 		el("td", { class: "delta" }, formatPercentChange(c.ratio)));
 	return el("table", {},
-		el("tr", {}, el("td", {}), ...["Before", "After", "Change"].map((h) => el("th", {}, h)), el("td", {})),
+		el("tr", {}, el("td", {}), ...["Before", isScaled && "Expected", "After", facts.change].filter(Boolean).map((h) => el("th", {}, h)), el("td", {})),
 		row("Self", facts.self, facts.noise?.self), row("Total", facts.total, facts.noise?.total));
 }
 
@@ -95,12 +97,13 @@ function verdictLines(app, facts) {
 	const { f, path } = facts;
 	if (!verdicts) return [];
 	if (unjudged?.[f]) return [el("p", { class: "note verdict" }, "Made by a rule for names: it was not judged")];
-	const of = (title, family) => {
-		const margin = family.margin[f] >= 0 ? ` (±${formatValue(family.margin[f], unit)})` : "";
+	const of = (title, family, costs) => {
+		const reach = marginOf(family, f, compare(costs[BASE][f], costs[HEAD][f], app.data.factor), app.data);
+		const margin = reach === null ? "" : ` (±${formatValue(reach, unit)})`;
 		return `${title} ${verdictWords[family.word[f]]}${margin}`;
 	};
 	return [el("p", { class: "note verdict" },
-		`Function in the whole run: ${of("self", verdicts.self)}, ${of("total", verdicts.total)}${path === null ? "" : `; ${pathWords[path]}`}`)];
+		`Function in the whole run: ${of("self", verdicts.self, app.costs.self)}, ${of("total", verdicts.total, app.costs.total)}${path === null ? "" : `; ${pathWords[path]}`}`)];
 }
 
 // The path's own word: changed by self or by total is changed. null: not tested.
@@ -122,6 +125,13 @@ function inferredLines(app, facts) {
 		wrapper === "removed" && "Removed wrapper: what it called is called without it now",
 		shift && `Moved cost: below ${showName(functions.names[shift.caller])}, ${plural(shift.shift.head_callees, "new callee")} cost what ${plural(shift.shift.base_callees, "removed one")} did, ${formatChange(shift.shift.head_total - shift.shift.base_total * factor, unit)} in all`,
 	].filter(Boolean).map((text) => el("p", { class: "note" }, text));
+}
+
+// A path that only one side has may well be of a function that both ran.
+function markWord(data, { f, wrapper }, state) {
+	if (wrapper || (state !== "new" && state !== "removed")) return state;
+	if (stateOf(data, f) === state) return stateWord(data, f, state);
+	return state === "new" ? "newly called here" : "no longer called here";
 }
 
 function shares(facts) {
@@ -147,6 +157,8 @@ export function nodeFacts(app, i, isAside = false, flame = app.flame) {
 	};
 	const own = tree.inverted ? tree.total : tree.self;
 	if (what.isDiff) {
+		facts.isScaled = data.factor !== 1;
+		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
 		facts.self = compare(own[BASE][i], own[HEAD][i], data.factor);
 		facts.total = compare(tree.total[BASE][i], tree.total[HEAD][i], data.factor);
 		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
@@ -208,7 +220,7 @@ export class Tooltip {
 		const side = facts.removed || this.app.state.show === "base" ? BASE : HEAD;
 		const state = facts.shift ? "moved" : facts.wrapper || (facts.removed ? "removed" : facts.added ? "new" : "");
 		this.box.replaceChildren(...[
-			el("h2", {}, showName(data.functions.names[f]), state && el("span", { class: `mark ${state}` }, state)),
+			el("h2", {}, showName(data.functions.names[f]), state && el("span", { class: `mark ${state}` }, markWord(data, facts, state))),
 			el("p", { class: "place" }, this.placeOf(f)),
 			facts.leaf >= 0 && el("p", { class: "note" }, `time of ${showName(data.functions.names[facts.leaf])} through this caller`),
 			facts.isDiff ? diffTable(facts) : plainTable(facts),

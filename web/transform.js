@@ -157,7 +157,7 @@ function functionsOf({ functions }, { names, files }, origins) {
 	const alone = (values) => values.constructor.from(origins, (list) => (list.length > 1 ? 0 : values[list[0]]));
 	return {
 		n: origins.length, names: first.map((f) => names[f]), files,
-		file: pick(functions.file), line: pick(functions.line), kind: pick(functions.kind),
+		file: pick(functions.file), line: pick(functions.line), kind: pick(functions.kind), presence: alone(functions.presence),
 		source: functions.source.map(alone),
 	};
 }
@@ -169,10 +169,10 @@ function linesOf({ lines }, origins) {
 
 function verdictsOf({ verdicts }, origins, unjudged, tree) {
 	if (!verdicts) return null;
-	const of = ({ word, margin, surprise, path }) => {
+	const of = ({ word, below, above, surprise, path }) => {
 		const pick = (values, none) => values.constructor.from(origins, ([f], g) => (unjudged[g] ? none : values[f]));
 		return {
-			word: pick(word, NO_VERDICT), margin: pick(margin, -1), surprise: pick(surprise, -1),
+			word: pick(word, NO_VERDICT), below: pick(below, -1), above: pick(above, -1), surprise: pick(surprise, -1),
 			path: path && Uint8Array.from(tree.origin, (i, at) => (i > 0 && !unjudged[tree.func[at]] ? path[i] : AS_FUNCTION)),
 		};
 	};

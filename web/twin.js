@@ -28,7 +28,7 @@ function cellsOf(app, flame, node) {
 	const state = facts.added ? "new" : facts.removed ? "removed" : "";
 	const verdict = f >= 0 && app.data.verdicts ? verdictWords[app.data.verdicts.self.word[f]] : "";
 	const change = self.delta === 0 ? "no change" : `${formatChange(self.delta, unit)} (${self.ratio === null ? "new" : formatPercentChange(self.ratio)})`;
-	return [share, ["Before", value(self.base)], ["After", value(self.head)], ["Change", change],
+	return [share, ["Before", value(self.base)], ...(facts.isScaled ? [["Expected", value(self.expected)]] : []), ["After", value(self.head)], ["Change", change],
 		["Verdict", [state, verdict].filter(Boolean).join(", ")]];
 }
 
@@ -41,7 +41,7 @@ function nameOf(app, flame, node) {
 export function sentenceOf(app, flame, node) {
 	const cells = new Map(cellsOf(app, flame, node));
 	const words = [nameOf(app, flame, node), cells.get("Share")];
-	if (cells.has("Before")) words.push(`self ${cells.get("Before")} to ${cells.get("After")}`, cells.get("Change"), cells.get("Verdict"));
+	if (cells.has("Before")) words.push(`self ${cells.get("Before")} to ${cells.get("After")}`, cells.has("Expected") && `expected ${cells.get("Expected")}`, cells.get("Change"), cells.get("Verdict"));
 	else words.push(`self ${cells.get("Self")}`);
 	return words.filter(Boolean).join(", ");
 }

@@ -14,9 +14,19 @@ void fz_assert_failed(const char *cond, const char *file, int line, const char *
 	abort();
 }
 
+static void (*_Atomic on_out_of_memory)(size_t bytes);
+
+void fz_on_out_of_memory(void (*handler)(size_t bytes))
+{
+	on_out_of_memory = handler;
+}
+
 static void *checked(void *p, size_t size)
 {
 	if (!p && size) {
+		void (*handler)(size_t bytes) = on_out_of_memory;
+		if (handler)
+			handler(size);
 		fprintf(stderr, "fizeau: out of memory (%zu bytes)\n", size);
 		abort();
 	}

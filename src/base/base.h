@@ -23,7 +23,7 @@
 #define FZ_NONE UINT32_MAX
 
 /* Run the release function of a variable when it leaves scope. */
-#define fz_auto(fn) __attribute__((cleanup(fn)))
+#define fz_auto(fn) __attribute__((cleanup(fn), unused))
 
 /* Take a pointer out of a variable that has a cleanup, leaving NULL behind. */
 #define fz_steal(p)                            \
@@ -37,6 +37,8 @@
 
 _Noreturn void fz_assert_failed(const char *cond, const char *file, int line, const char *func);
 
+/* Called before an allocator aborts; NULL: nothing. Process-wide. */
+void fz_on_out_of_memory(void (*handler)(size_t bytes));
 void *fz_malloc(size_t size);
 void *fz_calloc(size_t count, size_t size);
 void *fz_realloc(void *p, size_t size);

@@ -76,6 +76,25 @@ void fz_buf_printf(struct fz_buf *b, const char *fmt, ...)
 	va_end(again);
 }
 
+void fz_buf_shell_word(struct fz_buf *b, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (*word && word[strspn(word, plain)] == 0) {
+		fz_buf_str(b, word);
+		return;
+	}
+	fz_buf_char(b, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			fz_buf_str(b, "'\\''");
+		else
+			fz_buf_char(b, *word);
+	}
+	fz_buf_char(b, '\'');
+}
+
 void fz_buf_u8(struct fz_buf *b, uint8_t v)
 {
 	fz_buf_add(b, &v, 1);

@@ -22,6 +22,8 @@ void fz_buf_str(struct fz_buf *b, const char *s);
 void fz_buf_char(struct fz_buf *b, char c);
 FZ_PRINTF(2, 3)
 void fz_buf_printf(struct fz_buf *b, const char *fmt, ...);
+/* A word that a shell reads back as it is: quoted where it must be. */
+void fz_buf_shell_word(struct fz_buf *b, const char *word);
 /* Little-endian fixed width, LEB128, and zigzag LEB128. */
 void fz_buf_u8(struct fz_buf *b, uint8_t v);
 void fz_buf_u32(struct fz_buf *b, uint32_t v);

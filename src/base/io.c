@@ -16,12 +16,18 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "outfile.h"
 #include "str.h"
 
 enum { CHUNK = 64 * 1024, WINDOW_LOG_MAX = 27 };
 
 /* What no real profile comes near: much text, and hundreds of bytes out of each stored one. */
 enum { BOMB_BYTES = 1 << 28, BOMB_RATIO = 400 };
+
+/* The largest honest amplification known is a recording of one stack: 64 bytes a sample that takes
+ * two in the file. */
+#define BUDGET_BYTES ((uint64_t)256 << 20)
+enum { BUDGET_RATIO = 64 };
 
 enum wrapping { PLAIN, GZIP, ZSTD };
 
@@ -42,6 +48,8 @@ struct fz_input {
 	bool plain_end;
 	uint64_t delivered, limit;
 	uint64_t stored; /* raw bytes that were unpacked */
+	uint64_t size;   /* of the file as far as it is known */
+	uint64_t charged;
 };
 
 static struct fz_input *input_new(int fd, const char *name)
@@ -64,11 +72,17 @@ int fz_input_open(const char *path, struct fz_input **ret, struct fz_error *err)
 	if (fd < 0)
 		return fz_fail_errno(err, "%s: cannot be opened", path);
 	struct stat st;
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (fstat(fd, &st) < 0) {
+		fz_fail_errno(err, "%s: cannot be opened", path);
+		close(fd);
+		return err ? err->code : FZ_ESYSTEM;
+	}
+	if (S_ISDIR(st.st_mode)) {
 		close(fd);
 		return fz_fail(err, FZ_EINPUT, "%s: is a folder; name a profile file", path);
 	}
 	*ret = input_new(fd, path);
+	(*ret)->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	return 0;
 }
 
@@ -81,6 +95,7 @@ int fz_input_open_memory(const void *p, size_t n, const char *name, struct fz_in
 	in->raw = p;
 	in->raw_left = n;
 	in->raw_end = true;
+	in->size = n;
 	*ret = in;
 	return 0;
 }
@@ -113,6 +128,25 @@ const char *fz_input_name(const struct fz_input *in)
 void fz_input_set_limit(struct fz_input *in, uint64_t bytes)
 {
 	in->limit = bytes;
+}
+
+bool fz_input_charge(struct fz_input *in, uint64_t bytes)
+{
+	in->charged += FZ_MIN(bytes, UINT64_MAX - in->charged);
+	return in->charged <= BUDGET_BYTES + BUDGET_RATIO * FZ_MAX(in->size, in->stored);
+}
+
+int fz_input_check(const struct fz_input *in, struct fz_error *err)
+{
+	uint64_t size = FZ_MAX(in->size, in->stored);
+
+	if (in->charged <= BUDGET_BYTES + BUDGET_RATIO * size)
+		return 0;
+	return fz_fail(
+		err, FZ_ELIMIT,
+		"%s: takes more than %llu MiB of memory, out of proportion to its %llu bytes",
+		in->name, (unsigned long long)((BUDGET_BYTES + BUDGET_RATIO * size) >> 20),
+		(unsigned long long)size);
 }
 
 /* Have at least `want` raw bytes if the source still has them (want <= CHUNK). */
@@ -197,6 +231,8 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	int r = in->probed ? 0 : probe(in, err);
 
 	if (!r)
+		r = fz_input_check(in, err);
+	if (!r)
 		r = fill_raw(in, 1, err);
 	if (r)
 		return r;
@@ -212,6 +248,7 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 			memcpy(out, in->raw, n);
 		in->raw += n;
 		in->raw_left -= n;
+		in->stored += n;
 		in->plain_end = n == 0;
 	} else if (in->raw_left == 0 && !in->stream_open) {
 		/* Between members or frames, where the input may end. Asking the decompressor would
@@ -295,6 +332,8 @@ int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, str
 		if (out->n + ready > max)
 			return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB", in->name,
 				       (unsigned long long)(max >> 20));
+		if (!fz_input_charge(in, ready))
+			return fz_input_check(in, err);
 		fz_buf_add(out, in->plain.p + in->taken, ready);
 		in->taken += ready;
 	}
@@ -338,7 +377,7 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 struct fz_output {
 	int fd; /* -1: memory */
 	bool to_stdout;
-	char *path, *temporary;
+	struct fz_outfile file;
 	struct fz_buf buf;
 	int error; /* errno of the first failure */
 };
@@ -356,45 +395,23 @@ struct fz_buf *fz_output_buffer(struct fz_output *out)
 	return &out->buf;
 }
 
-/* Devices and pipes are written directly: a rename would replace them. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *err)
 {
 	struct fz_output *out = fz_output_memory();
-	struct stat st;
+	int rc = 0;
 
-	if (strcmp(path, "-") == 0) {
+	if (strcmp(path, "-") != 0) {
+		rc = fz_outfile_open(&out->file, path, &out->fd, err);
+	} else {
 		out->to_stdout = true;
 		out->fd = dup(STDOUT_FILENO);
-	} else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		fz_output_abort(out);
-		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", path);
-	} else if (is_special(path)) {
-		out->fd = open(path, O_WRONLY | O_CLOEXEC);
-		out->path = fz_strdup(path);
-	} else {
-		/* The new file takes the place of what a link leads to, not of the link. */
-		bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-		out->path = link ? realpath(path, NULL) : NULL;
-		if (!out->path)
-			out->path = fz_strdup(path);
-		out->temporary = fz_asprintf("%s.XXXXXX", out->path);
-		out->fd = mkostemp(out->temporary, O_CLOEXEC);
+		rc = out->fd < 0 ? fz_fail_errno(err, "standard output: cannot be written") : 0;
 	}
-	if (out->fd < 0) {
-		fz_fail_errno(err, "%s: cannot be written", path);
-		free(fz_steal(out->temporary));
+	if (rc)
 		fz_output_abort(out);
-		return err ? err->code : FZ_ESYSTEM;
-	}
-	*ret = out;
-	return 0;
+	else
+		*ret = out;
+	return rc;
 }
 
 bool fz_write_full(int fd, const void *p, size_t n)
@@ -457,19 +474,16 @@ int fz_output_close(struct fz_output *out, struct fz_error *err)
 	if (!out)
 		return 0;
 	output_flush(out);
-	if (out->fd >= 0 && close(out->fd) < 0 && !out->error)
-		out->error = errno;
-	out->fd = -1;
-	if (!out->error && out->temporary && rename(out->temporary, out->path) < 0)
-		out->error = errno;
+	if (out->fd >= 0 && !out->error) {
+		out->error = fz_outfile_commit(&out->file, out->fd) ? 0 : errno;
+		out->fd = -1;
+	}
 	errno = out->error;
 	int r = 0;
 	/* A reader of our standard output that went away is its own decision, not a failure. */
 	if (out->error && !(out->to_stdout && out->error == EPIPE))
 		r = fz_fail_errno(err, "%s: cannot be written",
-				  out->path ? out->path : "standard output");
-	if (!out->error)
-		free(fz_steal(out->temporary));
+				  out->file.path ? out->file.path : "standard output");
 	fz_output_abort(out);
 	return r;
 }
@@ -480,10 +494,7 @@ void fz_output_abort(struct fz_output *out)
 		return;
 	if (out->fd >= 0)
 		close(out->fd);
-	if (out->temporary)
-		unlink(out->temporary);
-	free(out->temporary);
-	free(out->path);
+	fz_outfile_release(&out->file);
 	fz_buf_release(&out->buf);
 	free(out);
 }
@@ -531,22 +542,30 @@ const char *fz_temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 char *fz_find_on_path(const char *name)
 {
 	const char *path = getenv("PATH");
 
-	while (path && *path) {
+	while (path) {
 		size_t n = strcspn(path, ":");
-		char *file = fz_asprintf("%.*s/%s", (int)n, path, name);
-		if (n && access(file, X_OK) == 0)
+		char *file =
+			n ? fz_asprintf("%.*s/%s", (int)n, path, name) : fz_asprintf("./%s", name);
+		if (is_program(file))
 			return file;
 		free(file);
-		path += n + (path[n] == ':');
+		path = path[n] ? path + n + 1 : NULL;
 	}
 	return NULL;
 }
 
-int fz_make_folder(const char *path, struct fz_error *err)
+static int make_folders(const char *path, mode_t mode, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *copy = fz_strdup(path);
 
@@ -555,9 +574,19 @@ int fz_make_folder(const char *path, struct fz_error *err)
 		slash += strcspn(slash, "/");
 		char saved = *slash;
 		*slash = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+		if (mkdir(copy, mode) < 0 && errno != EEXIST)
 			return fz_fail_errno(err, "%s: cannot be made", copy);
 		*slash = saved;
 	}
 	return 0;
+}
+
+int fz_make_folder(const char *path, struct fz_error *err)
+{
+	return make_folders(path, 0700, err);
+}
+
+int fz_make_output_folder(const char *path, struct fz_error *err)
+{
+	return make_folders(path, 0777, err);
 }

@@ -28,6 +28,12 @@ void fz_input_closep(struct fz_input **in); /* for fz_auto */
 const char *fz_input_name(const struct fz_input *in);
 /* Most plain bytes that this input may deliver; fz_input_read fails beyond. */
 void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
+/* What its content takes while it is read: memory, and work that its bytes do not account for. A
+ * file may take so much and no more, whatever its format: a fixed amount and a multiple of its size
+ * as stored. False beyond; reading on then fails, too. */
+bool fz_input_charge(struct fz_input *in, uint64_t bytes);
+/* FZ_ELIMIT when it took too much. */
+int fz_input_check(const struct fz_input *in, struct fz_error *err);
 /* Up to n bytes; fewer only at the end. Returns the count or a negative error code. */
 int64_t fz_input_read(struct fz_input *in, void *out, size_t n, struct fz_error *err);
 /* Look at up to 64 KiB of what comes next without taking it. Returns the count available. */
@@ -43,7 +49,7 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 struct fz_output;
 
 /* Open for writing ("-": standard output). The target is checked now: a folder that is missing
- * or cannot be written is found before any work is done. Files are created with mode 0600. */
+ * or cannot be written is found before any work is done. Which file it becomes: outfile.h. */
 int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *err);
 /* Collects in memory; fz_output_buffer gives access. */
 struct fz_output *fz_output_memory(void);
@@ -71,5 +77,7 @@ const char *fz_temporary_folder(void);
 /* The executable file of that name in the first folder of $PATH that has one, links and all. NULL:
  * none has. The caller frees. */
 char *fz_find_on_path(const char *name);
-/* mkdir -p with mode 0700. */
+/* mkdir -p with mode 0700: for what is private. */
 int fz_make_folder(const char *path, struct fz_error *err);
+/* mkdir -p with the mode that the umask gives: for what the user names. */
+int fz_make_output_folder(const char *path, struct fz_error *err);

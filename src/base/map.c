@@ -3,7 +3,22 @@
 #include "map.h"
 
 #define XXH_INLINE_ALL
+#include <sys/auxv.h>
 #include <xxhash.h>
+
+/* From what the kernel gives each program when it starts: no call that could fail. */
+static uint64_t seed[2];
+
+__attribute__((constructor)) static void choose_seed(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint8_t bytes[16] = { 0 };
+
+	if (random)
+		memcpy(bytes, random, sizeof(bytes));
+	seed[0] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 1);
+	seed[1] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 2) | 1; /* loses nothing in products */
+}
 
 void fz_map_release(struct fz_map *m)
 {
@@ -20,7 +35,7 @@ void fz_map_clear(struct fz_map *m)
 
 static struct fz_map_slot *find(const struct fz_map *m, uint64_t key)
 {
-	size_t i = fz_hash64(key) & m->mask;
+	size_t i = fz_hash64((key ^ seed[0]) * seed[1]) & m->mask;
 
 	while (m->slots[i].value != FZ_NONE && m->slots[i].key != key)
 		i = (i + 1) & m->mask;
@@ -77,4 +92,9 @@ void fz_map_put(struct fz_map *m, uint64_t key, uint32_t value)
 uint64_t fz_hash_bytes(const void *p, size_t n)
 {
 	return XXH3_64bits(p, n);
+}
+
+uint64_t fz_map_hash(const void *p, size_t n)
+{
+	return XXH3_64bits_withSeed(p, n, seed[0]);
 }

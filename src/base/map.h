@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Hash map from a 64-bit key to a 32-bit value, the shape all interning here takes.
  *
+ * Where a key lies is another place in every process, so that no file can be made whose keys all
+ * lie in one. There is no way through a map but by its keys: order is kept beside it.
+ *
  * Open addressing with linear probing in one flat table that doubles at 3/4 full. Keys are any
  * 64-bit numbers; the value FZ_NONE cannot be stored because it marks an empty slot. A key made
  * of two indices is FZ_KEY(a, b); where the key is a hash of something larger the caller
@@ -46,5 +49,8 @@ static inline uint64_t fz_hash64(uint64_t x)
 	return x;
 }
 
-/* XXH3 of bytes. */
+/* XXH3 of bytes: the same in every process, so for names and digests that are kept. */
 uint64_t fz_hash_bytes(const void *p, size_t n);
+/* A key for bytes: another one in every process. Whoever writes a file cannot know which of its
+ * strings meet in a table. Nothing that is written may depend on it. */
+uint64_t fz_map_hash(const void *p, size_t n);

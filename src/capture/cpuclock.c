@@ -37,7 +37,7 @@
 
 enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64, SCANS_AT_ONCE = 4 };
 
-#define NO_CPU UINT32_MAX
+#define NO_CPU FZ_NONE
 
 /* In an epoll event: not the index of a counter. */
 #define WATCHED UINT64_MAX
@@ -78,6 +78,7 @@ struct fz_cpuclock {
 	uint64_t dice;
 	cpu_set_t home; /* where we may run */
 	uint32_t cpu;   /* where we stay; NO_CPU: anywhere of it */
+	bool coarse;    /* there is no epoll_pwait2 */
 };
 
 /* A record in a ring. */
@@ -300,6 +301,13 @@ static uint32_t cpu_of(const struct counter *k)
 	return known ? record.cpu : NO_CPU;
 }
 
+uint32_t fz_cpuclock_cpu(struct fz_cpuclock *c, uint64_t tid)
+{
+	const struct counter *k = find(c, tid);
+
+	return k && k->ring ? cpu_of(k) : NO_CPU;
+}
+
 static bool may_preempt(void)
 {
 	return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
@@ -361,13 +369,32 @@ void fz_cpuclock_watch(struct fz_cpuclock *c, int fd)
 	epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+/* Where that call is missing (before Linux 5.11) or unknown to a container, milliseconds will do:
+ * only the last one of them is waited out by a clock. */
+static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, int64_t ns)
+{
+	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	struct timespec rest = { .tv_nsec = ns % 1000000 };
+
+	if (!c->coarse) {
+		int n = epoll_pwait2(c->epoll, events, EVENTS_AT_ONCE, &timeout, NULL);
+		if (n >= 0 || (errno != ENOSYS && errno != EPERM))
+			return n;
+		c->coarse = true;
+	}
+	int n = epoll_wait(c->epoll, events, EVENTS_AT_ONCE, (int)(ns / 1000000));
+	if (n != 0 || rest.tv_nsec == 0)
+		return n;
+	nanosleep(&rest, NULL);
+	return epoll_wait(c->epoll, events, EVENTS_AT_ONCE, 0);
+}
+
 /* Asking a counter whether it is readable clears that, so this is the only place that asks: its
  * epoll set must not be part of another one. */
 static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
-	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-	int n = epoll_pwait2(c->epoll, events, EVENTS_AT_ONCE, &timeout, NULL);
+	int n = wait_for_events(c, events, ns);
 	struct counter *first = NULL;
 
 	for (int e = 0; e < n; e++) {

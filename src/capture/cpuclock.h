@@ -32,6 +32,8 @@ void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid);
 enum fz_cpuclock_kind fz_cpuclock_kind(const struct fz_cpuclock *c);
 /* Whether its overflows say when to sample; else the wall clock does. */
 bool fz_cpuclock_drives(const struct fz_cpuclock *c);
+/* The CPU on which the thread's counter ran over last; FZ_NONE when that is not known. */
+uint32_t fz_cpuclock_cpu(struct fz_cpuclock *c, uint64_t tid);
 /* Let a file that becomes readable end fz_cpuclock_wait too. */
 void fz_cpuclock_watch(struct fz_cpuclock *c, int fd);
 /* Sleep until a thread has used its share, a watched file is readable or the time is over; not

@@ -2,6 +2,7 @@
 /* Recording facts, all from /proc and uname; what git knows is in git.c. */
 #include "capture/facts.h"
 
+#include "base/checkout.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "profile/processes.h"
@@ -89,32 +90,14 @@ void fz_facts_load(struct fz_profile *p, const char *key)
 
 /* ---- the command ---- */
 
-/* Words joined so that a shell reads them back. */
-static void add_word(struct fz_buf *b, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_@%+=:,./-";
-
-	if (b->n)
-		fz_buf_char(b, ' ');
-	if (*word && word[strspn(word, plain)] == 0) {
-		fz_buf_str(b, word);
-		return;
-	}
-	fz_buf_char(b, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			fz_buf_str(b, "'\\''");
-		else
-			fz_buf_char(b, *word);
-	}
-	fz_buf_char(b, '\'');
-}
-
+/* As a shell reads them back. */
 static void join_words(struct fz_buf *b, char *const argv[])
 {
-	for (size_t i = 0; argv[i]; i++)
-		add_word(b, argv[i]);
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			fz_buf_char(b, ' ');
+		fz_buf_shell_word(b, argv[i]);
+	}
 }
 
 static void set_words(struct fz_profile *p, const char *key, char *const argv[])
@@ -148,9 +131,9 @@ static const char *base_name(const char *path)
 	return fz_path_base(fz_str_of(path)).p;
 }
 
-/* What a Python command line runs: a script, a module, or nothing but the interpreter itself. */
+/* What a Python command line runs: a script, a module, a text, or nothing but the interpreter. */
 struct runnable {
-	const char *script, *module; /* one of them or none */
+	const char *script, *module, *text; /* one of them or none */
 };
 
 static struct runnable runnable_of(char *const argv[])
@@ -159,8 +142,10 @@ static struct runnable runnable_of(char *const argv[])
 		const char *w = argv[i];
 		if (w[0] != '-')
 			return (struct runnable){ .script = w };
-		if (w[1] == 0 || w[1] == 'c')
+		if (w[1] == 0)
 			break;
+		if (w[1] == 'c')
+			return (struct runnable){ .text = w[2] ? w + 2 : argv[i + 1] };
 		if (w[1] == 'm')
 			return (struct runnable){ .module = w[2] ? w + 2 : argv[i + 1] };
 		if (takes_value(w) && argv[i + 1])
@@ -175,7 +160,8 @@ static const char *program_of(char *const argv[])
 
 	if (r.script)
 		return base_name(r.script);
-	return r.module ? r.module : argv[0] ? base_name(argv[0]) : "";
+	/* Not by the interpreter's name: it is another in each environment. */
+	return r.module ? r.module : r.text ? "python -c" : "python";
 }
 
 /* NULL-terminated words of /proc/PID/cmdline; both are freed by the caller. */
@@ -293,6 +279,14 @@ void fz_facts_program(pid_t pid, char *out, size_t size)
 	free(text);
 }
 
+static void set_checkout(struct fz_profile *p, const char *path)
+{
+	long n = fz_checkout_length(path);
+
+	if (n > 0 && fz_profile_fact(p, "checkout").n == 0)
+		fz_profile_set_fact(p, "checkout", (struct fz_str){ path, (size_t)n });
+}
+
 /* Where the script really is: the same program is one file, whatever path leads to it. */
 static void set_script(struct fz_profile *p, struct runnable r)
 {
@@ -302,12 +296,27 @@ static void set_script(struct fz_profile *p, struct runnable r)
 
 	if (r.module)
 		path = fz_asprintf("-m %s", r.module);
+	else if (r.text)
+		path = fz_asprintf("-c %s", r.text);
 	else if (r.script && r.script[0] == '/')
 		path = fz_strdup(r.script);
 	else if (r.script)
 		path = fz_asprintf("%.*s/%s", (int)cwd.n, cwd.p, r.script);
-	if (path)
-		set_once(p, "script", r.script && realpath(path, real) ? real : path);
+	if (!path)
+		return;
+	const char *where = r.script && realpath(path, real) ? real : path;
+	set_once(p, "script", where);
+	if (r.script)
+		set_checkout(p, where);
+}
+
+static void set_native(struct fz_profile *p, pid_t pid)
+{
+	struct fz_str executable = fz_profile_fact(p, "executable");
+	fz_auto(fz_free_ptr) char *path = fz_strndup(executable.p, executable.n);
+
+	set_checkout(p, path);
+	set_build_id(p, "build", pid, "");
 }
 
 void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info)
@@ -327,7 +336,7 @@ void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_in
 	if (info)
 		set_build_id(p, "python.build", pid, info->module ? info->module : "");
 	else
-		set_build_id(p, "build", pid, "");
+		set_native(p, pid);
 	snprintf(number, sizeof(number), "%d", pid);
 	set_once(p, "pid", number);
 	free(argv);
@@ -343,4 +352,45 @@ void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent)
 	join_words(&b, argv);
 	fz_profile_set_process(p, (uint64_t)pid, (uint64_t)parent, fz_buf_view(&b));
 	free(argv);
+}
+
+/* ---- a program that has ended ---- */
+
+static char *executable_of(const char *word, const char *folder)
+{
+	fz_auto(fz_free_ptr) char *path = NULL;
+
+	if (!strchr(word, '/'))
+		path = fz_find_on_path(word);
+	else
+		path = word[0] == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
+	return path ? realpath(path, NULL) : NULL;
+}
+
+static void set_executable(struct fz_profile *p, const char *path, bool python)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	set(p, "executable", path);
+	if (!python)
+		set_checkout(p, path);
+	if (fd >= 0 && read_build_id(fd, id, sizeof(id)))
+		set(p, python ? "python.build" : "build", id);
+}
+
+void fz_facts_words(struct fz_profile *p, char *const argv[], const char *folder)
+{
+	bool python = strncmp(base_name(argv[0]), "python", strlen("python")) == 0;
+	char cwd[PATH_MAX];
+
+	if (!folder)
+		folder = getcwd(cwd, sizeof(cwd)) ? cwd : ".";
+	fz_auto(fz_free_ptr) char *path = executable_of(argv[0], folder);
+	set(p, "cwd", folder);
+	set(p, "program", python ? program_of(argv) : base_name(argv[0]));
+	if (python)
+		set_script(p, runnable_of(argv));
+	if (path)
+		set_executable(p, path, python);
 }

@@ -19,5 +19,8 @@ void fz_facts_program(pid_t pid, char *out, size_t size);
 /* info: NULL for a process that is not Python. Program, arguments, folder, Python version, build id
  * of a process. Facts that are there already (of an earlier process of the same command) stay. */
 void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info);
+/* The same of a program that has ended, as far as its words tell. folder: where it ran; NULL: here.
+ */
+void fz_facts_words(struct fz_profile *p, char *const argv[], const char *folder);
 /* One of several processes: its number, its parent's and its command. */
 void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent);

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "capture/process.h"
+#include "capture/procstat.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -32,7 +33,6 @@ enum {
 	LOOK_EVERY_NS = 5000000,
 	SCANS_MAX = 16,
 	KIN_MAX = 65536,
-	CHILDREN_TEXT_MAX = 65536,
 	EVENTS_AT_ONCE = 64,
 };
 
@@ -101,13 +101,9 @@ static void forget(struct fz_family *f, struct kin *k)
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64];
-	size_t n;
+	struct fz_procstat now;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 4096, &n);
-	const char *end = text ? strrchr(text, ')') : NULL;
-	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+	return fz_procstat_read(pid, 0, &now) ? now.parent : 0;
 }
 
 /* A number that is known already may have been given to another process since. */
@@ -266,19 +262,12 @@ static bool is_left_over(struct fz_family *f, pid_t pid)
 
 static void add_children_of(struct fz_family *f, pid_t pid, pid_t tid)
 {
-	char path[64];
-	size_t n;
+	fz_auto(fz_free_ptr) pid_t *children = fz_calloc(KIN_MAX, sizeof(*children));
+	size_t n = fz_procstat_children(pid, tid, children, KIN_MAX);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, CHILDREN_TEXT_MAX, &n);
-	char *end = text;
-	for (char *p = text; p && *p; p = end) {
-		long child = strtol(p, &end, 10);
-		if (end == p)
-			break;
-		if (!is_left_over(f, (pid_t)child))
-			add(f, (pid_t)child, pid);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!is_left_over(f, children[i]))
+			add(f, children[i], pid);
 }
 
 static void add_children(struct fz_family *f, pid_t pid)

@@ -8,6 +8,8 @@
 #include "capture/git.h"
 
 #include "base/buf.h"
+#include "base/checkout.h"
+#include "base/gitcall.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -15,79 +17,47 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { GIT_ANSWER_MAX = 1 << 20, GIT_PATIENCE_MS = 2000 };
 
-static bool in_checkout(const char *folder)
+/* In a group of its own, so that it can be ended with what it asks first. */
+_Noreturn static void be_git(const char *folder, int out)
 {
-	char path[4200];
-	size_t n = strlen(folder);
-
-	while (n > 0 && n < sizeof(path) - 8) {
-		snprintf(path, sizeof(path), "%.*s/.git", (int)n, folder);
-		if (access(path, F_OK) == 0)
-			return true;
-		while (n > 0 && folder[--n] != '/')
-			;
-	}
-	return access("/.git", F_OK) == 0;
-}
-
-static int spawn_git(char *const argv[], int out, pid_t *ret)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
+	static const char *const words[] = { "status",
+					     "--porcelain=v2",
+					     "--branch",
+					     "--untracked-files=no",
+					     "--ignore-submodules",
+					     NULL };
 	struct sched_param param = { 0 };
 	sigset_t none;
 
+	setpgid(0, 0);
+	sched_setscheduler(0, SCHED_IDLE, &param);
 	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, out, 1);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSCHEDULER |
-						POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setschedpolicy(&attr, SCHED_IDLE);
-	posix_spawnattr_setschedparam(&attr, &param);
-	int code = posix_spawnp(ret, argv[0], &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return code;
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	fz_gitcall_become(&(struct fz_gitcall){ FZ_GIT_ASKS_TREE, folder, words, out, silence });
 }
 
 void fz_git_start(struct fz_git *g, const char *folder)
 {
-	/* A repository may name programs to run for fsmonitor; and its index is not ours to write.
-	 */
-	char *argv[] = { (char *)"git",
-			 (char *)"--no-optional-locks",
-			 (char *)"-c",
-			 (char *)"core.fsmonitor=false",
-			 (char *)"-C",
-			 (char *)folder,
-			 (char *)"status",
-			 (char *)"--porcelain=v2",
-			 (char *)"--branch",
-			 (char *)"--untracked-files=no",
-			 (char *)"--ignore-submodules",
-			 NULL };
 	int out[2];
 
 	*g = (struct fz_git){ .out = -1 };
-	if (!in_checkout(folder) || pipe2(out, O_CLOEXEC))
+	if (fz_checkout_length(folder) == FZ_NO_CHECKOUT || pipe2(out, O_CLOEXEC))
 		return;
-	if (spawn_git(argv, out[1], &g->pid) == 0) {
+	pid_t pid = fork();
+	if (pid == 0)
+		be_git(folder, out[1]);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		g->pid = pid;
 		g->out = out[0];
 	} else {
-		g->pid = 0;
 		close(out[0]);
 	}
 	close(out[1]);
@@ -130,7 +100,7 @@ void fz_git_finish(struct fz_git *g, struct fz_profile *p)
 	 */
 	sched_setscheduler(g->pid, SCHED_OTHER, &(struct sched_param){ 0 });
 	read_answer(g, &b);
-	kill(g->pid, SIGKILL); /* it has closed its output, or is too slow */
+	kill(-g->pid, SIGKILL); /* it has closed its output, or is too slow */
 	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	close(g->out);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the program to record: deciding what to execute, then one posix_spawn. */
+#include "capture/caretaker.h"
 #include "capture/launch.h"
+#include "capture/load.h"
 #include "capture/process.h"
 
+#include "base/io.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -13,23 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether a program of that name would be found by execvp. */
+/* Whether execvp would find a program of that name. */
 static bool in_path(const char *name)
 {
-	const char *path = getenv("PATH");
-	char file[4096];
+	struct stat st;
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0;
-	while (path && *path) {
-		size_t n = strcspn(path, ":");
-		snprintf(file, sizeof(file), "%.*s/%s", (int)(n ? n : 1), n ? path : ".", name);
-		struct stat st;
-		if (stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0)
-			return true;
-		path += n + (path[n] == ':');
-	}
-	return false;
+		return stat(name, &st) == 0 && S_ISREG(st.st_mode) && access(name, X_OK) == 0;
+	fz_auto(fz_free_ptr) char *found = fz_find_on_path(name);
+	return found;
 }
 
 static bool looks_like_script(const char *word)
@@ -142,16 +137,40 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 		fz_launch_wait(&child);
 		return rc;
 	}
+	if (place)
+		fz_caretaker_mind(child.pid);
 	*ret = child;
 	return 0;
 }
 
+/* What the kernel knows of it goes with its zombie. */
+static void read_waits(struct fz_child *child)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+		;
+	fz_load_read_waits(child->pid, &child->ran_ns, &child->waited_ns);
+}
+
+void fz_launch_set_outcome(const struct fz_child *child, struct fz_run *run)
+{
+	if (!child->reaped)
+		return;
+	bool killed = WIFSIGNALED(child->status);
+	run->outcome = killed ? FZ_OUTCOME_SIGNAL : FZ_OUTCOME_EXIT;
+	run->status = killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status);
+}
+
 void fz_launch_wait(struct fz_child *child)
 {
+	if (!child->reaped)
+		read_waits(child);
 	while (!child->reaped) {
-		if (waitpid(child->pid, &child->status, 0) == child->pid)
+		if (waitpid(child->pid, &child->status, 0) == child->pid) {
 			child->reaped = true;
-		else if (errno != EINTR)
+			fz_caretaker_mind(0);
+		} else if (errno != EINTR)
 			break;
 	}
 }

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "profile/profile.h"
 
 struct fz_launch_words {
 	char **words; /* what the user typed after the options */
@@ -31,7 +32,8 @@ struct fz_child {
 	pid_t pid;
 	int pidfd;
 	bool reaped;
-	int status; /* as waitpid gives it, once reaped */
+	int status;                /* as waitpid gives it, once reaped */
+	int64_t ran_ns, waited_ns; /* of its first thread, once reaped; see load.h */
 };
 
 /* Where the program runs, where that is not where we do. */
@@ -48,6 +50,8 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 		    struct fz_child *ret, struct fz_error *err);
 /* Wait until it has ended and keep its status. */
 void fz_launch_wait(struct fz_child *child);
+/* How it ended, as a recording has it; nothing when it has not. */
+void fz_launch_set_outcome(const struct fz_child *child, struct fz_run *run);
 void fz_launch_release(struct fz_child *child);
 /* Start a program, wait for its end; ret_status is as waitpid gives it. */
 int fz_launch_and_wait(char *const argv[], const sigset_t *mask,

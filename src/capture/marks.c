@@ -8,9 +8,11 @@
  * let the call go on, so what the program sees is what the kernel answers.
  */
 #include "capture/marks.h"
+#include "capture/caretaker.h"
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "capture/speed_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,7 @@
 #include <unistd.h>
 
 static const char magic[] = "/.fizeau/";
-enum { PATH_ROOM = 512, MARKS_MAX = 100000 };
+enum { PATH_ROOM = 512, MARKS_MAX = 100000, VISITS_MAX = 1 << 20 };
 
 /* System calls that may be marks, and which argument is the path. */
 static const struct {
@@ -45,6 +47,13 @@ static const struct {
 #endif
 };
 
+/* Numbers mean other calls to a program of another kind, 32-bit ones. */
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
 /* Since Linux 6.6; not in older headers. */
 #define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define NOTIF_SYNC_WAKE_UP 1ul
@@ -54,17 +63,21 @@ static const struct {
 /* The filter's descriptor, or -1. */
 static int install_filter(void)
 {
-	enum { N = FZ_ARRAY_LEN(calls) };
-	struct sock_filter filter[N + 3];
-	struct sock_fprog program = { .len = N + 3, .filter = filter };
+	enum { N = FZ_ARRAY_LEN(calls), HEAD = 3, LET = HEAD + N, ASK, END };
+	struct sock_filter filter[END];
+	struct sock_fprog program = { .len = END, .filter = filter };
 
 	filter[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, arch));
+	filter[1] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, LET - 2);
+	filter[2] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						 offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < N; i++)
-		filter[i + 1] = (struct sock_filter)BPF_JUMP(
+		filter[HEAD + i] = (struct sock_filter)BPF_JUMP(
 			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i].number, (uint8_t)(N - i), 0);
-	filter[N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	filter[N + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	filter[LET] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	filter[ASK] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -1;
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
@@ -173,6 +186,15 @@ static bool read_path(const struct seccomp_notif *n, char out[PATH_ROOM])
 	return strncmp(out, magic, strlen(magic)) == 0;
 }
 
+/* Of a part that is entered without end the first ones tell enough. */
+static void add_visit(struct fz_marks *m, uint32_t mark, int64_t from, int64_t to)
+{
+	if (m->visit_n >= VISITS_MAX)
+		return;
+	fz_grow(m->visits, m->visit_n, m->visit_cap);
+	m->visits[m->visit_n++] = (struct fz_mark_visit){ mark, from, to };
+}
+
 static void note(struct fz_marks *m, const char *what, int64_t at)
 {
 	bool start = strncmp(what, "start/", 6) == 0;
@@ -187,6 +209,7 @@ static void note(struct fz_marks *m, const char *what, int64_t at)
 	} else if (mark->open) {
 		mark->ns += at - mark->open;
 		mark->n++;
+		add_visit(m, (uint32_t)(mark - m->list), mark->open, at);
 		mark->open = 0;
 	}
 }
@@ -255,12 +278,31 @@ static int start(char *const argv[], const struct fz_launch_place *place, const 
 	if (child->pid < 0)
 		return fz_fail_errno(err, "fork");
 	child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	fz_caretaker_mind(child->pid);
 	if (*ret_listener >= 0 && child->pidfd >= 0)
 		return 0;
 	kill(child->pid, SIGKILL);
 	fz_launch_wait(child);
 	return fz_fail(err, FZ_EUNSUPPORTED,
 		       "the kernel does not let us see when benchmarks start (seccomp)");
+}
+
+/* What was done in the time of each part: a part of it where not every visit was kept. */
+static void work_out(struct fz_marks *m, const struct fz_speed_watch *w, int64_t begin)
+{
+	double whole = fz_speed_watch_cost(w, begin, begin + m->whole_ns);
+
+	if (whole <= 0)
+		return;
+	m->whole_work = (double)m->whole_ns / whole;
+	for (size_t i = 0; i < m->visit_n; i++) {
+		const struct fz_mark_visit *v = &m->visits[i];
+
+		m->list[v->mark].work +=
+			(double)(v->to - v->from) / fz_speed_watch_cost(w, v->from, v->to);
+	}
+	for (uint32_t i = 0; m->visit_n == VISITS_MAX && i < m->n; i++)
+		m->list[i].work = (double)m->list[i].ns / whole;
 }
 
 int fz_marks_run(struct fz_marks *m, char *const argv[], const struct fz_launch_place *place,
@@ -278,8 +320,12 @@ int fz_marks_run(struct fz_marks *m, char *const argv[], const struct fz_launch_
 	}
 	/* Switch to us and back at once, on the same processor; older kernels take longer. */
 	ioctl(listener, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
+	fz_auto(fz_speed_watch_freep) struct fz_speed_watch *speed =
+		fz_speed_watch_start(child.pid);
 	watch(m, &child, listener, ending, seconds);
 	m->whole_ns = fz_clock_now() - begin;
+	fz_speed_watch_stop(speed);
+	work_out(m, speed, begin);
 	/* Also what it left behind: without us it would wait for ever. */
 	kill(-child.pid, SIGKILL);
 	fz_launch_wait(&child);
@@ -292,5 +338,6 @@ void fz_marks_release(struct fz_marks *m)
 {
 	fz_arena_release(&m->arena);
 	free(m->list);
+	free(m->visits);
 	*m = (struct fz_marks){ 0 };
 }

@@ -14,16 +14,26 @@
 struct fz_mark {
 	struct fz_str name;
 	int64_t ns;   /* all times it was entered */
+	double work;  /* ns, each divided by the cost of the piece of work then; 0: not known */
 	uint32_t n;   /* how often it was left */
 	int64_t open; /* entered then and not left; 0: not inside */
+};
+
+/* One time that a part was entered and left: which, from when to when. */
+struct fz_mark_visit {
+	uint32_t mark;
+	int64_t from, to;
 };
 
 struct fz_marks {
 	struct fz_arena arena;
 	struct fz_mark *list;
 	uint32_t n, cap;
-	int64_t whole_ns; /* from start to end of the program */
-	int status;       /* as waitpid gives it */
+	int64_t whole_ns;             /* from start to end of the program */
+	double whole_work;            /* likewise; 0: not known */
+	struct fz_mark_visit *visits; /* until the machine's speed is known */
+	size_t visit_n, visit_cap;
+	int status; /* as waitpid gives it */
 	bool timed_out, stopped;
 };
 

@@ -7,14 +7,15 @@
  *   sample: R and credit >= half of what it stands for -> on a CPU, credit -= all of it
  *
  * Both files stay open and are read at most once a millisecond, less often when there are many
- * threads, so that the looks cost some thousandths of a core. A thread whose CPU time has stood
- * still for some ticks sleeps, and its state need not be read.
+ * threads, so that the looks cost some thousandths of a core. A thread that could not run and
+ * whose CPU time has stood still for some ticks sleeps, and its state need not be read.
  */
 #include "capture/oncpu.h"
 
 #include "base/io.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "capture/procstat.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ struct thread {
 	int64_t used;        /* CPU time at the last look */
 	int64_t credit;
 	int64_t looked, changed; /* when */
+	uint32_t cpu;
 	bool can_run;
 	bool known;
 };
@@ -96,15 +98,14 @@ static bool read_used(const struct thread *t, int64_t *ret)
 	return true;
 }
 
-/* "4711 (a name) R ...": names may hold anything, parentheses and blanks included. */
-static bool read_can_run(const struct thread *t)
+static bool read_can_run(struct thread *t)
 {
-	char text[512];
+	struct fz_procstat now;
 
-	if (!read_file(t->stat, text, sizeof(text)))
+	if (!fz_procstat_read_fd(t->stat, &now) || now.state != 'R')
 		return false;
-	const char *end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'R';
+	t->cpu = now.cpu;
+	return true;
 }
 
 static struct thread *find(struct fz_oncpu *o, uint64_t tid)
@@ -115,6 +116,7 @@ static struct thread *find(struct fz_oncpu *o, uint64_t tid)
 		*slot = (uint32_t)o->n;
 		fz_grow(o->threads, o->n, o->cap);
 		o->threads[o->n] = (struct thread){ .tid = tid,
+						    .cpu = FZ_NONE,
 						    .schedstat = open_task(o, tid, "schedstat"),
 						    .stat = open_task(o, tid, "stat") };
 		struct thread *t = &o->threads[o->n++];
@@ -136,7 +138,7 @@ static void look(struct thread *t, int64_t now)
 		t->changed = now;
 	t->credit = FZ_MIN(t->credit + (used - t->used), CREDIT_MAX);
 	t->used = used;
-	t->can_run = now - t->changed < STILL && read_can_run(t);
+	t->can_run = (t->can_run || now - t->changed < STILL) && read_can_run(t);
 }
 
 enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now, int64_t elapsed)
@@ -149,8 +151,15 @@ enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now,
 		t->changed = now;
 	if (now - t->looked >= FZ_MAX(MS - MS / 8, (int64_t)o->n * LOOK_COST_NS))
 		look(t, now);
-	if (!t->can_run || t->credit < elapsed / 2)
+	if (!t->can_run)
 		return FZ_ONCPU_NO;
+	if (t->credit < elapsed / 2)
+		return FZ_ONCPU_WAITING;
 	t->credit -= elapsed;
 	return FZ_ONCPU_YES;
+}
+
+uint32_t fz_oncpu_cpu(struct fz_oncpu *o, uint64_t tid)
+{
+	return find(o, tid)->cpu;
 }

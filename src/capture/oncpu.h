@@ -15,10 +15,17 @@
 
 struct fz_oncpu;
 
-enum fz_oncpu_answer { FZ_ONCPU_UNKNOWN, FZ_ONCPU_NO, FZ_ONCPU_YES };
+enum fz_oncpu_answer {
+	FZ_ONCPU_UNKNOWN,
+	FZ_ONCPU_NO,      /* it sleeps */
+	FZ_ONCPU_WAITING, /* it could run, but others do */
+	FZ_ONCPU_YES,
+};
 
 struct fz_oncpu *fz_oncpu_new(pid_t pid);
 /* NULL is allowed. */
 void fz_oncpu_free(struct fz_oncpu *o);
 /* Asked once for each sample of a thread, which stands for `elapsed` ns up to `now`. */
 enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now, int64_t elapsed);
+/* The CPU on which the thread was seen last when it could run; FZ_NONE when that is not known. */
+uint32_t fz_oncpu_cpu(struct fz_oncpu *o, uint64_t tid);

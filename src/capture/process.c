@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -20,6 +21,8 @@
 
 #include "base/io.h"
 #include "process.h"
+
+#include "procstat.h"
 
 enum {
 	PROC_TEXT_MAX = 64 << 10,
@@ -35,44 +38,16 @@ static void proc_path(char out[PATH_SIZE], pid_t pid, const char *name)
 
 /* ---- identity ---- */
 
-/* Number `index` (from 1, as in proc(5)) of a line of /proc/PID/stat. The second field is a name
- * in parentheses that can hold anything, so counting starts behind the last ")". */
-static bool stat_field(const char *text, unsigned index, uint64_t *ret)
-{
-	const char *p = strrchr(text, ')');
-
-	if (!p)
-		return false;
-	p++;
-	for (unsigned i = 3; i <= index; i++) {
-		p += strspn(p, " ");
-		if (!*p)
-			return false;
-		if (i == index)
-			break;
-		p += strcspn(p, " ");
-	}
-	return fz_parse_u64((struct fz_str){ p, strcspn(p, " \n") }, UINT64_MAX, ret);
-}
-
-static bool read_stat(int fd, char *out, size_t size)
-{
-	ssize_t n = pread(fd, out, size - 1, 0);
-
-	if (n <= 0)
-		return false;
-	out[n] = '\0';
-	return true;
-}
-
 static bool read_image(const struct fz_process *p, struct fz_process_image *ret)
 {
-	char path[PATH_SIZE], text[1024];
+	char path[PATH_SIZE];
+	struct fz_procstat now;
 	struct stat st;
 
-	if (!read_stat(p->stat_fd, text, sizeof(text)) || !stat_field(text, 22, &ret->start_time) ||
-	    !stat_field(text, 28, &ret->start_stack))
+	if (!fz_procstat_read_fd(p->stat_fd, &now))
 		return false;
+	ret->start_time = now.start_time;
+	ret->start_stack = now.start_stack;
 	proc_path(path, p->pid, "exe");
 	if (stat(path, &st) == 0) {
 		ret->device = st.st_dev;
@@ -112,6 +87,17 @@ static pid_t inner_id(const char *status_path, pid_t outer)
 	return text && status_last(text, "\nNSpid:", &id) ? (pid_t)id : outer;
 }
 
+/* /proc shows nothing of it: it is gone, or hidden from us (hidepid). */
+static int not_in_proc(pid_t pid, struct fz_error *err)
+{
+	if (kill(pid, 0) == 0 || errno == EPERM)
+		return fz_fail(err, FZ_EPERM,
+			       "process %d: /proc hides it from us (mounted with hidepid): it "
+			       "belongs to another user; run fizeau with sudo",
+			       (int)pid);
+	return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+}
+
 int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 {
 	char path[PATH_SIZE];
@@ -129,7 +115,11 @@ int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 		fz_process_release(p);
 		return rc;
 	}
-	if (p->stat_fd < 0 || !read_image(p, &p->image)) {
+	if (p->stat_fd < 0) {
+		fz_process_release(p);
+		return not_in_proc(pid, err);
+	}
+	if (!read_image(p, &p->image)) {
 		fz_process_release(p);
 		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
 	}
@@ -148,15 +138,13 @@ void fz_process_release(struct fz_process *p)
 
 bool fz_process_alive(const struct fz_process *p)
 {
-	char text[1024];
-	uint64_t start;
+	struct fz_procstat now;
 
 	if (p->pidfd >= 0) {
 		struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
 		return poll(&fd, 1, 0) == 0;
 	}
-	return read_stat(p->stat_fd, text, sizeof(text)) && stat_field(text, 22, &start) &&
-	       start == p->image.start_time;
+	return fz_procstat_read_fd(p->stat_fd, &now) && now.start_time == p->image.start_time;
 }
 
 bool fz_process_link(const struct fz_process *p, const char *name, char *out, size_t size)
@@ -348,13 +336,9 @@ bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, si
 
 char fz_process_thread_state(pid_t pid, pid_t tid)
 {
-	char path[PATH_SIZE];
+	struct fz_procstat now;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, PROC_TEXT_MAX, NULL);
-	/* A name may hold anything, ")" too, so the last one ends it. */
-	const char *end = text ? strrchr(text, ')') : NULL;
-	return end && end[1] == ' ' ? end[2] : 0;
+	return fz_procstat_read(pid, tid, &now) ? now.state : 0;
 }
 
 /* ---- what to do when it is not allowed ---- */
@@ -429,7 +413,8 @@ int fz_process_denied(const struct fz_process *p, struct fz_error *err)
 			       "process %d: not allowed to read its memory: this container lacks a "
 			       "capability; start it with --cap-add=SYS_PTRACE",
 			       pid);
-	if (geteuid() == 0)
+	int scope = ptrace_scope();
+	if (geteuid() == 0 && scope != 3)
 		return fz_fail(
 			err, FZ_EPERM,
 			"process %d: not allowed to read its memory although we are root: "
@@ -439,12 +424,11 @@ int fz_process_denied(const struct fz_process *p, struct fz_error *err)
 				? "a security module or another user namespace forbids it; run "
 				  "fizeau inside the target's container"
 				: "CAP_SYS_PTRACE is missing; give it to this process");
-	if (uid != geteuid())
+	if (uid != geteuid() && scope != 3)
 		return fz_fail(err, FZ_EPERM,
 			       "process %d: not allowed to read its memory: it belongs to user "
 			       "%u; run fizeau with sudo",
 			       pid, (unsigned)uid);
-	int scope = ptrace_scope();
 	if (scope == 1)
 		return fz_fail(
 			err, FZ_EPERM,

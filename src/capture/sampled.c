@@ -14,6 +14,7 @@
 #include "capture/oncpu.h"
 #include "capture/sources.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 
 #define MS ((int64_t)1000000)
@@ -125,6 +126,28 @@ static int start_stopper(struct fz_sampler *s, struct fz_sampled *p, struct fz_e
 	int rc = fz_stop_new(pid, s->options->started && pid == s->options->pid, &p->stopper, err);
 	s->stopper_n += !rc;
 	return rc;
+}
+
+/* A thread that stops, for a signal of its own or a new thread, waits for us to let it go on:
+ * should we stand still, so would the program. */
+void fz_sampled_suspend(struct fz_sampler *s)
+{
+	sigset_t stop, before;
+	struct fz_error err;
+
+	for (size_t i = 0; i < s->process_n; i++)
+		fz_sampled_free_stopper(s, s->processes[i]);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	/* Here we stand until SIGCONT; not at all where nobody could send one. */
+	pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_sampled *p = s->processes[i];
+		if (fz_target_is_open(&p->target) && start_stopper(s, p, &err))
+			fz_sampled_lost(s, p);
+	}
 }
 
 /* Say which clock it really is, and warn when it is a poor one. */

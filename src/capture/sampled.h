@@ -29,6 +29,8 @@ void fz_sampled_seek(struct fz_sampler *s);
 /* Its target was opened: set up what depends on it. */
 int fz_sampled_begin(struct fz_sampler *s, struct fz_sampled *p, struct fz_error *err);
 /* Let threads that stopped go on; let go of a process that ended, for its parent waits for that. */
+/* Ctrl-Z: let all go, stop as asked, and take them again when we go on. */
+void fz_sampled_suspend(struct fz_sampler *s);
 void fz_sampled_service(struct fz_sampler *s, struct fz_sampled *p);
 /* It ended or runs something else: close it, and search again. */
 void fz_sampled_lost(struct fz_sampler *s, struct fz_sampled *p);

@@ -102,8 +102,10 @@ struct fz_sampler {
 	int64_t last_poll;  /* when events were last looked at */
 	int64_t next_chore; /* when to flush next */
 	int64_t next_second;
-	uint64_t samples; /* written, of all threads */
-	int64_t end_time; /* fz_clock_now() when sampling ended */
+	int64_t next_look; /* when to time the machine's speed again */
+	uint32_t look_cpu; /* where: the CPU of a thread that was just sampled; FZ_NONE: none */
+	uint64_t samples;  /* written, of all threads */
+	int64_t end_time;  /* fz_clock_now() when sampling ended */
 };
 
 /* How many threads were met and not sampled. */
@@ -111,8 +113,11 @@ uint64_t fz_sampler_left_out(const struct fz_sampler *s);
 /* The process to show as the one that is sampled: the first that is open, else the first. */
 const struct fz_target *fz_sampler_target(const struct fz_sampler *s);
 
-/* The metric column of a recording with this clock must be added to the profile beforehand; the
- * writer must be set before fz_sampler_run. */
+/* The metrics of a recording by this clock: the clock's time, and by the wall clock "wait", what of
+ * it a thread could run but had no CPU. */
+void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz_rate rate);
+/* The metrics must be added to the profile beforehand; the writer must be set before
+ * fz_sampler_run. */
 void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
 		     struct fz_profile *profile);
 /* Open the target now, or say why not: for a process that should be Python already. Waits a

@@ -9,13 +9,14 @@
 #include "capture/sources.h"
 
 #include "base/clock.h"
+#include "base/identity.h"
 #include "base/io.h"
+#include "capture/procstat.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,19 +65,12 @@ static int open_folder(pid_t pid, const char *name)
 /* When a process started, in unix seconds; 0 when that cannot be told. */
 static int64_t start_time(pid_t pid)
 {
-	enum { START_FIELD = 20 }; /* counted from the one after the name */
-	char path[64];
-	size_t n;
+	struct fz_procstat now;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 4096, &n);
-	const char *p = text ? strrchr(text, ')') : NULL;
-	for (int i = 0; p && i < START_FIELD; i++)
-		p = strchr(p + 1, ' ');
-	if (!p)
+	if (!fz_procstat_read(pid, 0, &now))
 		return 0;
 	int64_t boot = (fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME)) / 1000000000;
-	return boot + strtoll(p, NULL, 10) / sysconf(_SC_CLK_TCK) + 1;
+	return boot + (int64_t)now.start_time / sysconf(_SC_CLK_TCK) + 1;
 }
 
 void fz_sources_process(struct fz_sources *s, pid_t pid, bool started)
@@ -96,6 +90,14 @@ void fz_sources_process(struct fz_sources *s, pid_t pid, bool started)
 	s->newest = started ? 0 : start_time(pid);
 }
 
+static bool is_our_root(int folder)
+{
+	struct stat theirs, ours;
+
+	return fstat(folder, &theirs) == 0 && stat("/", &ours) == 0 &&
+	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
 static int open_in_root(const struct fz_sources *s, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
@@ -106,24 +108,21 @@ static int open_in_root(const struct fz_sources *s, const char *path)
 		return -1;
 	if (path[0] != '/')
 		return openat(folder, path, (int)how.flags);
-	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	/* Before Linux 5.6, and where a container does not know the call: in a root of its own a
+	 * link would be followed into ours. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM) && is_our_root(folder))
+		fd = open(path, (int)how.flags);
+	return fd;
 }
 
 /* Open with the rights of the target's user, so that a name which the target made up cannot show
  * what only we may read. */
 static int open_as_target(const struct fz_sources *s, const char *path)
 {
-	bool other = geteuid() == 0 && s->uid != 0;
-
-	if (other) {
-		setfsgid(s->gid);
-		setfsuid(s->uid);
-	}
+	fz_identity_take(s->uid, s->gid);
 	int fd = open_in_root(s, path);
-	if (other) {
-		setfsuid(geteuid());
-		setfsgid(getegid());
-	}
+	fz_identity_drop();
 	return fd;
 }
 

@@ -264,14 +264,7 @@ static void wait_for_report(void)
 /* Does it only wait for its turn on a processor? It will stop before it does anything else. */
 static bool is_runnable(const struct fz_stopper *s, pid_t tid)
 {
-	char path[64], text[512];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", s->pid, tid);
-	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[FZ_MAX(n, 0)] = 0;
-	const char *end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'R';
+	return fz_process_thread_state(s->pid, tid) == 'R';
 }
 
 /* Those that have not reported count as deaf from now on. Returns how many are worth more time. */

@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -75,6 +76,27 @@ static void add_children(struct family *f, pid_t pid)
 	closedir(dir);
 }
 
+/* It had its turn: it is on its way out, or was sampled and is still that program. What it started,
+ * such as multiprocessing's resource tracker, outlives it for a moment but is not what was asked
+ * for. After an exec it may be a shell that starts another. */
+static bool has_had_its_turn(const struct fz_target *t, pid_t pid)
+{
+	char path[64], link[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (readlink(path, link, sizeof(link)) < 0 && errno == ENOENT)
+		return true;
+	return t->last.pid == pid && fz_process_same_image(&t->last);
+}
+
+static void remember(struct fz_target *t, pid_t pid)
+{
+	if (t->last.pid)
+		fz_process_release(&t->last);
+	if (fz_process_open(&t->last, pid, NULL))
+		t->last = (struct fz_process){ 0 };
+}
+
 static bool open_process(struct fz_target *t, pid_t pid, struct fz_error *err)
 {
 	struct fz_python *python;
@@ -97,6 +119,7 @@ static bool open_process(struct fz_target *t, pid_t pid, struct fz_error *err)
 	t->python = python;
 	t->pid = pid;
 	t->opened++;
+	remember(t, pid);
 	return true;
 }
 
@@ -106,12 +129,14 @@ static bool open_descendant(struct fz_target *t)
 	struct family f;
 
 	f.n = 0;
-	add_children(&f, t->root);
+	if (!has_had_its_turn(t, t->root))
+		add_children(&f, t->root);
 	for (size_t i = 0; i < f.n; i++) {
 		struct fz_error ignored;
 		if (open_process(t, f.pids[i], &ignored))
 			return true;
-		add_children(&f, f.pids[i]);
+		if (!has_had_its_turn(t, f.pids[i]))
+			add_children(&f, f.pids[i]);
 	}
 	return false;
 }
@@ -248,5 +273,7 @@ void fz_target_drop(struct fz_target *t)
 void fz_target_release(struct fz_target *t)
 {
 	fz_target_drop(t);
+	if (t->last.pid)
+		fz_process_release(&t->last);
 	fz_map_release(&t->left_out);
 }

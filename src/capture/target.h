@@ -17,6 +17,7 @@
 #pragma once
 
 #include "capture/native/native.h"
+#include "capture/process.h"
 #include "capture/python/python.h"
 
 struct fz_target {
@@ -32,6 +33,7 @@ struct fz_target {
 	struct fz_python *python;
 	struct fz_native *native;
 	pid_t pid;              /* of the process that is open */
+	struct fz_process last; /* the last one that was Python; pid 0: none was */
 	unsigned opened;        /* how often Python was found */
 	unsigned entered;       /* how often a process that is not Python was opened */
 	int64_t since;          /* when the search began */

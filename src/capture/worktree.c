@@ -11,6 +11,7 @@
 #include "capture/worktree.h"
 
 #include "base/buf.h"
+#include "base/gitcall.h"
 #include "base/io.h"
 
 #include <dirent.h>
@@ -23,73 +24,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 1 << 20, TEXT_MAX = 64 << 20 };
+enum { TEXT_MAX = 64 << 20 };
 
 static const char scratch_name[] = "XXXXXX";
 
-/* Run git in a folder (NULL: here) with its output going to file descriptors (-1: ours). */
-static int run_git(const char *folder, const char *const words[], int out, int errors,
-		   int *ret_status, struct fz_error *err)
-{
-	struct fz_launch_place place = {
-		.folder = folder, .no_input = true, .output = out, .errors = errors
-	};
-	size_t n = 0;
-	sigset_t mask;
-
-	while (words[n])
-		n++;
-	fz_auto(fz_free_ptr) char **argv = fz_calloc(n + 2, sizeof(*argv));
-	argv[0] = (char *)"git";
-	memcpy(argv + 1, words, n * sizeof(*argv));
-	sigprocmask(SIG_BLOCK, NULL, &mask);
-	return fz_launch_and_wait(argv, &mask, &place, ret_status, err);
-}
-
-/* The first line that a pipe holds; it is closed. */
-static char *take_line(int fd)
-{
-	fz_auto(fz_buf_release) struct fz_buf b = { .limit = ANSWER_MAX };
-
-	for (char *room; (room = fz_buf_reserve(&b, 4096));) {
-		ssize_t n = read(fd, room, 4096);
-		if (n <= 0)
-			break;
-		b.n += (size_t)n;
-		room[n] = 0;
-	}
-	close(fd);
-	if (!b.p)
-		return fz_strdup("");
-	b.p[strcspn(b.p, "\n")] = 0;
-	return fz_strdup(b.p);
-}
-
-/* The first line of what git answers; NULL when it fails, and then *ret_why (may be NULL) is
- * what it says about that. Both fit a pipe. */
+/* A question about revisions. */
 static int ask_git(const char *folder, const char *const words[], char **ret, char **ret_why,
 		   struct fz_error *err)
 {
-	int out[2], errors[2], status = 1;
+	return fz_gitcall_line(FZ_GIT_ASKS, folder, words, ret, ret_why, err);
+}
 
-	if (pipe2(out, O_CLOEXEC | O_NONBLOCK))
-		return fz_fail_errno(err, "pipe");
-	if (pipe2(errors, O_CLOEXEC | O_NONBLOCK)) {
-		close(out[0]);
-		close(out[1]);
-		return fz_fail_errno(err, "pipe");
-	}
-	int rc = run_git(folder, words, out[1], errors[1], &status, err);
-	close(out[1]);
-	close(errors[1]);
-	fz_auto(fz_free_ptr) char *answer = take_line(out[0]);
-	fz_auto(fz_free_ptr) char *why = take_line(errors[0]);
-	if (rc)
-		return rc;
-	*ret = status ? NULL : fz_steal(answer);
-	if (status && ret_why)
-		*ret_why = fz_steal(why);
-	return 0;
+/* Something to do in a folder; what git prints is for the user. */
+static int run_git(const char *folder, const char *const words[], int out, int errors,
+		   int *ret_status, struct fz_error *err)
+{
+	struct fz_gitcall c = { FZ_GIT_ACTS, folder, words, out, errors };
+
+	return fz_gitcall_run(&c, ret_status, err);
 }
 
 /* Why git finds none: there is no checkout, or it belongs to somebody whom git does not trust. */
@@ -108,7 +60,7 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 	static const char *const root[] = { "rev-parse", "--show-toplevel", NULL };
 	static const char *const prefix[] = { "rev-parse", "--show-prefix", NULL };
 	/* A repository may name programs to run for fsmonitor; and its index is not ours to
-	 * write. */
+	 * write. Its filters are needed: the worktrees that follow are made with them, too. */
 	static const char *const changed[] = { "--no-optional-locks",
 					       "-c",
 					       "core.fsmonitor=false",
@@ -183,7 +135,8 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 
 	if (o < 0 || e < 0)
 		return fz_fail_errno(err, "memfd_create");
-	int rc = run_git(folder ? folder : r->root, words, o, e, ret_status, err);
+	struct fz_gitcall c = { FZ_GIT_ACTS, folder ? folder : r->root, words, o, e, r->index };
+	int rc = fz_gitcall_run(&c, ret_status, err);
 	take_all(o, out);
 	take_all(e, why);
 	return rc;
@@ -278,7 +231,7 @@ static void forget_worktree(const char *worktree)
 }
 
 /* Worktrees lie in the folder "base". */
-static void remove_dead(const char *folder)
+void fz_scratch_clear(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *base = fz_asprintf("%s/base", folder);
 	DIR *d = opendir(base);
@@ -304,7 +257,7 @@ static void clean_cache(const char *cache)
 			continue;
 		fz_auto(fz_close_fd) int lock = lock_folder(path, LOCK_EX | LOCK_NB);
 		if (lock >= 0)
-			remove_dead(path);
+			fz_scratch_clear(path);
 	}
 	if (d)
 		closedir(d);

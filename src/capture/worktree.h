@@ -6,13 +6,13 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "capture/launch.h"
 
-/* The checkout around the current folder. All strings are owned by it. */
+/* The checkout around the current folder. Strings are owned by it. */
 struct fz_repository {
-	char *root;   /* its top folder */
-	char *prefix; /* from there to the current folder: "" or "sub/folder/" */
-	bool dirty;   /* tracked files differ from HEAD */
+	char *root;        /* its top folder */
+	char *prefix;      /* from there to the current folder: "" or "sub/folder/" */
+	bool dirty;        /* tracked files differ from HEAD */
+	const char *index; /* borrowed: what fz_repository_git has for an index; NULL: its own */
 };
 
 int fz_repository_find(struct fz_repository *ret, struct fz_error *err);
@@ -47,6 +47,9 @@ struct fz_scratch {
 int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *err);
 /* Remove it with all that is in it; worktrees in it must be gone. */
 int fz_scratch_remove(struct fz_scratch *s, struct fz_error *err);
+
+/* The same for one of a process that is gone, with its worktrees. */
+void fz_scratch_clear(const char *path);
 
 /* rm -r: links are removed, not followed. */
 int fz_remove_folder(const char *path, struct fz_error *err);

@@ -379,16 +379,12 @@ static int make_commit(const struct fz_baselines *b, const struct addition *a, c
 {
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s.index", a->path);
 	fz_auto(fz_free_ptr) char *message = fz_asprintf("Keep what %.10s costs", a->commit);
-	const char *before = getenv("GIT_INDEX_FILE");
-	fz_auto(fz_free_ptr) char *users = before ? fz_strdup(before) : NULL;
+	struct fz_repository apart = *b->repository;
+	struct fz_baselines with = { &apart, b->cache };
 	fz_auto(fz_free_ptr) char *tree = NULL;
 
-	setenv("GIT_INDEX_FILE", index, 1);
-	int rc = make_tree(b, a, old, &tree, err);
-	if (users)
-		setenv("GIT_INDEX_FILE", users, 1);
-	else
-		unsetenv("GIT_INDEX_FILE");
+	apart.index = index;
+	int rc = make_tree(&with, a, old, &tree, err);
 	if (rc)
 		return rc;
 	return *old ? ask(b, ret, err, AUTHOR, "commit-tree", tree, "-p", old, "-m", message)

@@ -8,6 +8,7 @@
 #include "ci/ci.h"
 
 #include "profile/benchmarks.h"
+#include "stats/jitter.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,8 +18,6 @@ const char *const fz_ci_verdict_names[FZ_CI_VERDICTS] = {
 	"same", "slower", "faster", "layout", "disagree", "new", "missing", "not comparable",
 };
 
-/* Past so many times what surroundings alone did. */
-static const double floors = 3;
 /* CodSpeed's: what a miss of the first and of the last cache costs besides. */
 enum { L1_CYCLES = 5, LL_CYCLES = 100 };
 
@@ -212,9 +211,6 @@ void fz_ci_disturb(struct fz_ci_result *r, enum fz_side side, const struct fz_pr
 	fz_ci_release(&again);
 }
 
-/* The fact "floors" has a line "NAME<tab>FLOOR" for each benchmark. */
-static const char floors_key[] = "floors";
-
 void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -226,25 +222,19 @@ void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p)
 		fz_buf_add(&text, b->name.p, b->name.n);
 		fz_buf_printf(&text, "\t%.9f\n", b->floor);
 	}
-	fz_profile_set_fact(p, floors_key, fz_buf_view(&text));
+	fz_profile_set_fact(p, FZ_BENCHMARK_FLOORS, fz_buf_view(&text));
 }
 
 bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p)
 {
-	struct fz_str rest = fz_profile_fact(p, floors_key);
+	struct fz_str rest = fz_profile_fact(p, FZ_BENCHMARK_FLOORS), name;
 	bool any = rest.n != 0;
+	double floor;
 
-	while (rest.n) {
-		const char *end = memchr(rest.p, '\n', rest.n);
-		struct fz_str line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
-		const char *tab = memrchr(line.p, '\t', line.n);
-		struct fz_str name = { line.p, tab ? (size_t)(tab - line.p) : line.n };
-		struct fz_ci_bench *b = tab ? find(r, name) : NULL;
-		double floor;
-		if (b && fz_parse_decimal((struct fz_str){ tab + 1, line.n - name.n - 1 }, &floor))
+	while (fz_benchmark_next_floor(&rest, &name, &floor)) {
+		struct fz_ci_bench *b = find(r, name);
+		if (b)
 			raise_floor(b, floor);
-		rest.p += line.n + !!end;
-		rest.n -= line.n + !!end;
 	}
 	return any;
 }
@@ -274,7 +264,7 @@ static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct 
 		fz_ci_note(r, "%.*s was to be ignored until %s, which is over", (int)b->name.n,
 			   b->name.p, expired);
 	double threshold = fz_ci_config_threshold(rules->config, b->name);
-	b->limit = FZ_MAX(threshold, isnan(b->floor) ? 0 : floors * b->floor);
+	b->limit = FZ_MAX(threshold, isnan(b->floor) ? 0 : FZ_JITTER_FLOORS * b->floor);
 	if (!b->on_side[FZ_BASE] || !b->on_side[FZ_HEAD])
 		return;
 	double base = b->count[FZ_BASE], head = b->count[FZ_HEAD];

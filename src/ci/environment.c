@@ -15,14 +15,14 @@
 
 #include "base/io.h"
 #include "base/map.h"
+#include "capture/count/count.h"
 #include "ci/packages.h"
 
-/* Those that change what a program does before it does what it is told. The counter sets a hash
- * seed where the user has none. */
+/* Those that change what a program does before it does what it is told, besides the counter's
+ * (fz_counter_variables). */
 static const char *const variables[] = {
-	"GLIBC_TUNABLES", "LANG",         "LC_ALL",           "LD_LIBRARY_PATH",
-	"LD_PRELOAD",     "NODE_OPTIONS", "PYTHONHOME",       "PYTHONHASHSEED",
-	"PYTHONOPTIMIZE", "PYTHONMALLOC", "PYTHONTRACEMALLOC"
+	"LANG",       "LC_ALL",         "LD_LIBRARY_PATH", "LD_PRELOAD",        "NODE_OPTIONS",
+	"PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONMALLOC",    "PYTHONTRACEMALLOC", NULL
 };
 
 enum { COMMENT_MAX = 4096, SCRIPT_HEAD = 256 };
@@ -161,6 +161,15 @@ static void add_command(struct fz_buf *out, const struct fz_environment *e)
 	fz_buf_char(out, '\n');
 }
 
+static void add_variables(struct fz_buf *out, const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+		if (value && *value)
+			fz_buf_printf(out, "variable %s=%s\n", *names, value);
+	}
+}
+
 void fz_environment_describe(const struct fz_environment *e, struct fz_buf *out)
 {
 	struct utsname u = { 0 };
@@ -168,17 +177,15 @@ void fz_environment_describe(const struct fz_environment *e, struct fz_buf *out)
 	uname(&u);
 	fz_buf_printf(out, "architecture %s\ncounter Valgrind %s, fizeau " FZ_VERSION "\n",
 		      u.machine, e->valgrind);
+	fz_buf_str(out, "processor " FZ_COUNTER_PROCESSOR "\n");
 	fz_buf_printf(out, "caches %s\n", e->cache ? "simulated" : "not simulated");
 	fz_buf_printf(out, "interpreter %s\n", e->native ? "apart" : "outlined");
 	add_libc(out);
 	add_program(out, e, e->argv[0], "program");
 	add_command(out, e);
 	fz_buf_printf(out, "folder %s\nsetup %s\n", e->prefix, e->setup ? e->setup : "");
-	for (size_t i = 0; i < FZ_ARRAY_LEN(variables); i++) {
-		const char *value = getenv(variables[i]);
-		if (value && *value)
-			fz_buf_printf(out, "variable %s=%s\n", variables[i], value);
-	}
+	add_variables(out, variables);
+	add_variables(out, fz_counter_variables);
 }
 
 static struct fz_str take_line(struct fz_str *rest)

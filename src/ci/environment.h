@@ -4,6 +4,7 @@
  *
  *   architecture x86_64
  *   counter Valgrind 3.19.0, fizeau 0.5.0
+ *   processor x86-64-v2               what the program sees
  *   caches not simulated
  *   interpreter outlined
  *   libc 2.36 51a2c3d4e5f60718         version, and hash of the file
@@ -15,8 +16,8 @@
  *   variable PYTHONHASHSEED=0          those that are set
  *
  * A program that lies in the checkout is what is compared: of it the compilers count that it
- * names, not its bytes. The processor is not there, for Valgrind has its own; caches that are
- * simulated have a fixed geometry, which is the counter's.
+ * names, not its bytes. The machine's processor is not there, for the counter shows its own;
+ * caches that are simulated have a fixed geometry, which is the counter's.
  */
 #pragma once
 

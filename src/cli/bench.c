@@ -100,7 +100,7 @@ static void find_base(const char *folder, const struct fz_profile *p, struct bas
 {
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 
-	if (fz_store_list(folder, &l, NULL))
+	if (fz_store_list(folder, &l, NULL, NULL))
 		return;
 	for (size_t i = 0; i < l.n; i++) {
 		if (!is_alike(l.paths[i], p) || fz_format_load(l.paths[i], &ret->profile, NULL))
@@ -137,7 +137,7 @@ static void format_change(const struct base *base, const struct fz_benchmark *b,
 		fz_format_percent_change(head / before - 1, out);
 }
 
-/* "1.23 ms +-4.1 %": half the width of the interval. */
+/* "1.23 ms  [1.20 ms, 1.31 ms]"; of rounds too few for an interval, how many and how far apart. */
 static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 {
 	char time[FZ_NUMBER_SIZE], low_text[FZ_NUMBER_SIZE], high_text[FZ_NUMBER_SIZE];
@@ -149,6 +149,12 @@ static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 	double median = fz_median_interval(rounds, b->round_n, &low, &high);
 	if (isnan(median))
 		fz_buf_printf(out, "  %10s", "-");
+	else if (b->round_n == 1)
+		fz_buf_printf(out, "  %10s  1 round", fz_format_ns(median, time));
+	else if (isnan(low))
+		fz_buf_printf(out, "  %10s  %zu rounds, %s to %s", fz_format_ns(median, time),
+			      b->round_n, fz_format_ns(rounds[0], low_text),
+			      fz_format_ns(rounds[b->round_n - 1], high_text));
 	else
 		fz_buf_printf(out, "  %10s  [%s, %s]", fz_format_ns(median, time),
 			      fz_format_ns(low, low_text), fz_format_ns(high, high_text));

@@ -178,6 +178,7 @@ static int count(struct bench *b, struct fz_error *err)
 						   .harness = o->harness,
 						   .outline = !o->native,
 						   .root = o->root,
+						   .cwd = b->place.folder,
 						   .symbol = o->symbol,
 						   .filter = o->filter,
 						   .wall = o->what == FZ_BENCH_BOTH } };
@@ -185,12 +186,14 @@ static int count(struct bench *b, struct fz_error *err)
 
 	fz_bench_env_set(&b->env, "count", b->log, o->filter);
 	int rc = fz_counter_find(&counter, err);
-	fz_series_warn_instead(b->series, &counter);
 	if (!rc)
 		rc = fz_counter_begin(&counter, b->argv, &wrapped, err);
 	if (!rc)
+		fz_series_say_how(b->series, &counter);
+	if (!rc)
 		rc = fz_series_run(b->series, wrapped, &b->place, &b->child, err);
 	counter.options.late = b->series->late;
+	counter.pid = b->child.pid;
 	if (!rc)
 		rc = fz_counter_read(&counter, &b->profile, err);
 	fz_counter_end(&counter);
@@ -262,6 +265,7 @@ static void add_facts(struct bench *b, int64_t start)
 	struct fz_profile *p = b->profile;
 
 	p->runs[0].start_unix_ns = start;
+	p->runs[0].duration_ns = FZ_MAX(fz_clock_unix() - start, 0);
 	fz_trial_add_facts(p, b->argv, b->place.folder, &b->child);
 	if (b->options->what == FZ_BENCH_WALL)
 		fz_profile_set_fact(p, "clock", FZ_STR("wall"));

@@ -509,7 +509,8 @@ static int bisect(struct bisect *b, char *const *argv, struct fz_error *err)
 {
 	int rc = fz_revision_open(&b->yard, "bisect", &options.count, argv, &b->config, err);
 
-	b->cache = fz_yard_cache_folder("baselines");
+	if (!rc)
+		rc = fz_yard_cache_folder("baselines", &b->cache, err);
 	b->baselines = (struct fz_baselines){ &b->yard.repository, b->cache };
 	if (!rc)
 		rc = find_ends(b, err);

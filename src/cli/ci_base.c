@@ -175,7 +175,9 @@ static int count_base_here(struct fz_ci_run *c, struct fz_error *err)
 
 int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 {
-	c->baseline_folder = fz_yard_cache_folder("baselines");
+	int rc = fz_yard_cache_folder("baselines", &c->baseline_folder, err);
+	if (rc)
+		return rc;
 	c->baselines = (struct fz_baselines){ .repository = &c->yard.repository,
 					      .cache = c->baseline_folder };
 	if (c->base_file)

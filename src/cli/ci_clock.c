@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspects by the clock: base and head run in turn until the interval of their ratio decides, all
  * pairs are done or the time is over; see ci.h.
+ *
+ * Where the machine's speed is known in every run, what is compared is time divided by what the
+ * piece of work cost meanwhile (capture/speed.h): a machine that is shared then does no harm.
  */
 #include "cli/ci.h"
 
@@ -13,7 +16,7 @@
 
 struct timing {
 	struct fz_ci_bench *bench;
-	double *ns[FZ_SIDES];
+	double *ns[FZ_SIDES], *work[FZ_SIDES]; /* of each pair */
 };
 
 struct clock_runs {
@@ -22,12 +25,18 @@ struct clock_runs {
 	unsigned pairs;
 };
 
-static double time_of(const struct fz_marks *m, struct fz_str name)
+static void take_times(struct timing *t, const struct fz_marks *m, enum fz_side s, unsigned pair)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		if (fz_str_eq(m->list[i].name, name))
-			return (double)m->list[i].ns;
-	return m->n ? 0 : (double)m->whole_ns;
+	double *ns = &t->ns[s][pair], *work = &t->work[s][pair];
+
+	*ns = m->n ? 0 : (double)m->whole_ns;
+	*work = m->n ? 0 : m->whole_work;
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (!fz_str_eq(m->list[i].name, t->bench->name))
+			continue;
+		*ns = (double)m->list[i].ns;
+		*work = m->list[i].work;
+	}
 }
 
 static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
@@ -55,7 +64,7 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	if (m.timed_out)
 		return fz_fail(err, FZ_EINPUT, "took longer than %g s", c->config.timeout);
 	for (size_t i = 0; i < t->n; i++)
-		t->list[i].ns[s][t->pairs] = time_of(&m, t->list[i].bench->name);
+		take_times(&t->list[i], &m, s, t->pairs);
 	return 0;
 }
 
@@ -70,10 +79,10 @@ static unsigned looks_of(unsigned pairs)
 }
 
 /* A benchmark that some run did not time cannot be judged by the clock. */
-static bool is_timed(const struct timing *t, unsigned pairs)
+static bool are_known(double *const of[FZ_SIDES], unsigned pairs)
 {
 	for (unsigned i = 0; i < pairs; i++)
-		if (t->ns[FZ_BASE][i] <= 0 || t->ns[FZ_HEAD][i] <= 0)
+		if (of[FZ_BASE][i] <= 0 || of[FZ_HEAD][i] <= 0)
 			return false;
 	return pairs > 0;
 }
@@ -84,10 +93,11 @@ static bool look(struct clock_runs *t, unsigned looks)
 
 	for (size_t i = 0; i < t->n; i++) {
 		struct timing *one = &t->list[i];
-		if (!is_timed(one, t->pairs))
+		if (!are_known(one->ns, t->pairs))
 			continue;
-		one->bench->wall = fz_pairs_test(one->ns[FZ_BASE], one->ns[FZ_HEAD], t->pairs,
-						 looks, one->bench->limit);
+		double **by = are_known(one->work, t->pairs) ? one->work : one->ns;
+		one->bench->wall =
+			fz_pairs_test(by[FZ_BASE], by[FZ_HEAD], t->pairs, looks, one->bench->limit);
 		decided &= one->bench->wall.decided;
 	}
 	return decided;
@@ -139,9 +149,11 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 		if (!b->suspect || b->ignored || !fz_ci_config_wall(&c->config, b->name))
 			continue;
 		t.list[t.n].bench = b;
-		for (enum fz_side s = 0; s < FZ_SIDES; s++)
-			t.list[t.n].ns[s] =
-				fz_calloc(c->config.pairs + FZ_PAIRS_MIN, sizeof(double));
+		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+			size_t room = c->config.pairs + FZ_PAIRS_MIN;
+			t.list[t.n].ns[s] = fz_calloc(room, sizeof(double));
+			t.list[t.n].work[s] = fz_calloc(room, sizeof(double));
+		}
 		t.n++;
 	}
 	if (t.n)
@@ -154,8 +166,10 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 		fz_ci_note(&c->result, "not confirmed by the clock: %s", why.message), rc = 0;
 	keep_medians(&t);
 	for (size_t i = 0; i < t.n; i++)
-		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 			free(t.list[i].ns[s]);
+			free(t.list[i].work[s]);
+		}
 	free(t.list);
 	return rc;
 }

@@ -105,7 +105,7 @@ static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, stru
 		{ "badge.svg", fz_ci_badge },
 		{ "annotations.txt", fz_ci_annotations },
 	};
-	int rc = fz_make_folder(c->options->output, err);
+	int rc = fz_make_output_folder(c->options->output, err);
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(files) && !rc; i++) {
 		fz_auto(fz_buf_release) struct fz_buf text = { 0 };

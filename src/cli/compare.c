@@ -304,11 +304,11 @@ static void say_what_was_done(const struct comparison *c)
 static int keep_recordings(const struct comparison *c, struct fz_error *err)
 {
 	const struct fz_site *head = &c->side[FZ_HEAD].site;
-	fz_auto(fz_free_ptr) char *cache = fz_yard_cache_folder("compare");
+	fz_auto(fz_free_ptr) char *cache = NULL;
 	struct fz_str top = fz_str_of(head->tree ? head->tree : head->folder);
 	/* Two projects may be called the same. */
 	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
-	int rc = 0;
+	int rc = fz_yard_cache_folder("compare", &cache, err);
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
 		fz_auto(fz_free_ptr) char *path = fz_asprintf(

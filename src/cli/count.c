@@ -25,21 +25,28 @@ void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *fo
 	fz_profile_set_fact(p, "cwd", fz_str_of(folder));
 	fz_trial_describe(child, how, sizeof(how));
 	fz_profile_set_fact(p, "exit", fz_str_of(how));
+	fz_launch_set_outcome(child, &p->runs[0]);
 	fz_git_finish(&git, p);
+	if (!fz_profile_fact(p, "program").n)
+		fz_facts_words(p, argv, folder);
 	p->recording = (struct fz_recording){ .features_known = true,
+					      .duration_ns = p->runs[0].duration_ns,
 					      .complete = WIFEXITED(child->status),
 					      .error_rate = NAN,
 					      .missed_rate = NAN,
 					      .achieved_hz = NAN };
 }
 
-void fz_series_warn_instead(struct fz_series *s, const struct fz_counter *counter)
+void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter)
 {
+	if (counter->variables && !s->warned_counting)
+		fz_cli_note("%s: the environment sets %s; where it does not, counts may be others",
+			    s->command, counter->variables);
 	if (counter->instead && !s->warned_counting)
 		fz_cli_warn("%s: counting with callgrind, whose call trees are not exact and "
 			    "which sees no marks but client requests: %s",
 			    s->command, counter->instead);
-	s->warned_counting |= counter->instead != NULL;
+	s->warned_counting = true;
 }
 
 static void warn_of_unknown_instruction(const struct fz_series *s, const struct fz_child *child)
@@ -71,22 +78,27 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 				      .other = s->other,
 				      .options = s->counts };
 	fz_auto(fz_free_ptr) char **wrapped = NULL;
-	int64_t start = fz_clock_unix();
+	int64_t start = fz_clock_unix(), began = fz_clock_now();
 
+	counter.options.cwd = place ? place->folder : NULL;
 	*ret = (struct fz_series_run){ .child = { .pidfd = -1 } };
 	int rc = fz_counter_find(&counter, err);
-	fz_series_warn_instead(s, &counter);
 	if (!rc)
 		rc = fz_counter_begin(&counter, argv, &wrapped, err);
 	if (!rc)
+		fz_series_say_how(s, &counter);
+	if (!rc)
 		rc = run_counted(s, wrapped, place, &ret->child, err);
+	int64_t lasted = fz_clock_now() - began;
 	ret->timed_out = s->late;
 	/* Of what is ended only marked parts that were complete mean anything. */
 	counter.options.late = s->late;
+	counter.pid = ret->child.pid;
 	if (!rc)
 		rc = fz_counter_read(&counter, &ret->profile, err);
 	if (ret->profile) {
 		ret->profile->runs[0].start_unix_ns = start;
+		ret->profile->runs[0].duration_ns = lasted;
 		fz_trial_add_facts(ret->profile, argv, place ? place->folder : NULL, &ret->child);
 		warn_of_unknown_instruction(s, &ret->child);
 	}

@@ -15,6 +15,9 @@ static int compare(const struct fz_set *base_set, const struct fz_set *head_set,
 		return r;
 	fz_auto(fz_profile_freep) struct fz_profile *base = profile[FZ_BASE];
 	fz_auto(fz_profile_freep) struct fz_profile *head = profile[FZ_HEAD];
+	r = fz_cli_check_numbers(o->number_unit, base, head, err);
+	if (r)
+		return r;
 	fz_auto(fz_free_ptr) char *base_label = fz_set_label(base_set);
 	fz_auto(fz_free_ptr) char *head_label = fz_set_label(head_set);
 	o->labels[FZ_BASE] = base_label;
@@ -26,9 +29,15 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *base = NULL;
 	fz_auto(fz_free_ptr) char *head = NULL;
-	int r = fz_store_last_two(&base, &head, err);
+	bool namesakes;
+	int r = fz_store_last_two(&base, &head, &namesakes, err);
 
-	return r ? r : compare(&(struct fz_set){ &base, 1 }, &(struct fz_set){ &head, 1 }, o, err);
+	if (!r && namesakes)
+		fz_cli_warn("diff: these programs have the same name and lie in different places; "
+			    "'fizeau show' says where, and two names choose others");
+	return r ? r
+		 : compare(&(struct fz_set){ &base, 1, 0 }, &(struct fz_set){ &head, 1, 0 }, o,
+			   err);
 }
 
 static struct fz_cli_output output;
@@ -43,6 +52,7 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
 	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
+	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 	FZ_CLI_OUTPUT_GATE_ENTRIES(output),
 	{ .kind = FZ_OPT_END },
@@ -63,6 +73,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "diff");
 		return fz_cli_error(&err);
 	}
+	base.number_unit = head.number_unit = output.number_unit;
 	int r = fz_cli_output_check(&output, true, NULL, &err);
 	if (!r && state.argument_count == 0)
 		r = compare_last_two(&output, &err);

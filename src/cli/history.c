@@ -404,7 +404,8 @@ static int history(struct run *r, struct fz_error *err)
 {
 	int rc = open_repository(r, err);
 
-	r->cache = fz_yard_cache_folder("baselines");
+	if (!rc)
+		rc = fz_yard_cache_folder("baselines", &r->cache, err);
 	r->baselines = (struct fz_baselines){ &r->yard.repository, r->cache };
 	if (!rc)
 		rc = find_commits(r, err);

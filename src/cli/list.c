@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau list: the recordings of the local store, newest first. */
+/* fizeau list: the recordings of the local store, newest first.
+ *
+ *        made               lasted  kind   ended     commit    command
+ *   -    2026-11-22 09:38   4.10 s  wall   running   3c82fae+  pid 4711: app.py --slow
+ *   @1   2026-11-22 09:37   579 ms  wall   exit 3    3c82fae   app.py --fast
+ *
+ * What is still being made stands above, without a number.
+ */
 #include "cli/cli.h"
 
+#include "base/clock.h"
 #include "base/io.h"
+#include "profile/runs.h"
 #include "report/table.h"
 #include "store/store.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+
+/* Columns of a line before its command. */
+enum { BEFORE_COMMAND = 59 };
 
 static int limit;
 
@@ -25,46 +41,176 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-static void format_start(const struct fz_profile *p, char *out, size_t size)
-{
-	time_t start = p->run_count ? (time_t)(p->runs[0].start_unix_ns / 1000000000) : 0;
-	struct tm local;
+/* What a line says. */
+struct row {
+	const char *path;
+	size_t number; /* 0: it is still being made */
+	struct fz_store_name name;
+	struct fz_profile *p; /* facts; NULL: there are none yet */
+};
 
-	localtime_r(&start, &local);
-	strftime(out, size, "%Y-%m-%d %H:%M:%S", &local);
+/* A recorder that was killed left no duration; the file was last written about then. */
+static int64_t last_written(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return 0;
+	return st.st_mtim.tv_sec * SECOND + st.st_mtim.tv_nsec;
+}
+
+static bool is_cut(const struct row *r)
+{
+	return r->p && r->number && fz_profile_fact(r->p, "load.start").n &&
+	       !fz_profile_fact(r->p, "load.end").n;
+}
+
+static int64_t start_of(const struct row *r)
+{
+	return r->p && r->p->run_count ? r->p->runs[0].start_unix_ns : r->name.start_unix_ns;
+}
+
+/* Of one run. */
+static double lasted(const struct row *r)
+{
+	if (!r->number)
+		return (double)(fz_clock_unix() - start_of(r));
+	if (is_cut(r))
+		return (double)FZ_MAX(last_written(r->path) - start_of(r), 0);
+	return r->p ? (double)r->p->recording.duration_ns / FZ_MAX(r->p->run_count, 1) : 0;
+}
+
+/* "wall", "count", "bench": what is compared with what. */
+static void format_kind(const struct fz_profile *p, char *out, size_t size)
+{
+	struct fz_str clock = p ? fz_profile_fact(p, "clock") : FZ_STR("");
+	const char *mode = p ? fz_mode_names[p->recording.mode] : "";
+
+	if (p && fz_profile_fact(p, "bench").n)
+		snprintf(out, size, "bench");
+	else if (fz_str_starts(clock, "instructions"))
+		snprintf(out, size, "count");
+	else
+		snprintf(out, size, "%.5s", mode);
+}
+
+/* "ok", "exit 3", "SIGSEGV", "running". */
+static void format_ending(const struct row *r, char *out, size_t size)
+{
+	const struct fz_run *run = r->p && r->p->run_count ? &r->p->runs[0] : NULL;
+	const struct fz_run *failed;
+	const char *signal;
+
+	if (r->p && fz_profile_failed_runs(r->p, &failed))
+		run = failed;
+	out[0] = 0;
+	if (!r->number)
+		snprintf(out, size, "running");
+	else if (is_cut(r))
+		snprintf(out, size, "cut");
+	else if (run && run->outcome == FZ_OUTCOME_STOPPED)
+		snprintf(out, size, "stopped");
+	else if (run && run->outcome == FZ_OUTCOME_EXIT && run->status == 0)
+		snprintf(out, size, "ok");
+	else if (run && run->outcome == FZ_OUTCOME_EXIT)
+		snprintf(out, size, "exit %d", run->status);
+	else if (run && run->outcome == FZ_OUTCOME_SIGNAL &&
+		 (signal = sigabbrev_np(run->status)) != NULL)
+		snprintf(out, size, "SIG%s", signal);
+	else if (run && run->outcome == FZ_OUTCOME_SIGNAL)
+		snprintf(out, size, "sig %d", run->status);
 }
 
 /* "3c82fae", with a "+" when the checkout held changes that were not committed. */
 static void format_commit(const struct fz_profile *p, char *out, size_t size)
 {
-	struct fz_str commit = fz_profile_fact(p, "git.commit");
-	bool dirty = fz_str_eq(fz_profile_fact(p, "git.dirty"), FZ_STR("yes"));
+	struct fz_str commit = p ? fz_profile_fact(p, "git.commit") : FZ_STR("");
+	bool dirty = p && fz_str_eq(fz_profile_fact(p, "git.dirty"), FZ_STR("yes"));
 
 	snprintf(out, size, "%.*s%s", (int)FZ_MIN(commit.n, 7), commit.p, dirty ? "+" : "");
+}
+
+/* The command without what is the same for all: the interpreter, folders. */
+static struct fz_str short_command(struct fz_str command)
+{
+	struct fz_str rest = command, first = fz_str_take_word(&rest);
+
+	rest = fz_str_trimmed(rest);
+	if (fz_str_starts(fz_path_base(first), "python") && rest.n && rest.p[0] != '-') {
+		command = rest;
+		first = fz_str_take_word(&rest);
+	}
+	size_t folder = first.n - fz_path_base(first).n;
+	return (struct fz_str){ command.p + folder, command.n - folder };
+}
+
+/* "3 runs, 1 failed: app.py --fast" */
+static void add_command(const struct row *r, const struct fz_style *style, struct fz_buf *out)
+{
+	struct fz_str command = r->p ? fz_profile_fact(r->p, "command") : FZ_STR("");
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	const struct fz_run *first;
+	uint32_t failed = r->p ? fz_profile_failed_runs(r->p, &first) : 0;
+
+	if (!r->number)
+		fz_buf_printf(&text, "pid %d: ", r->name.pid);
+	else if (r->p && r->p->run_count > 1 && failed)
+		fz_buf_printf(&text, "%u runs, %u failed: ", r->p->run_count, failed);
+	else if (r->p && r->p->run_count > 1)
+		fz_buf_printf(&text, "%u runs: ", r->p->run_count);
+	command = command.n ? short_command(command) : r->name.program;
+	fz_buf_add(&text, command.p, command.n);
+	fz_table_text(fz_buf_view(&text), fz_table_rest(style, BEFORE_COMMAND), style, out);
+}
+
+static void add_row(const struct row *r, const struct fz_style *style, struct fz_buf *out)
+{
+	char made[32], duration[FZ_NUMBER_SIZE], kind[8], ending[16], commit[16], number[32] = "-";
+	const struct fz_run *failed;
+	bool wrong = r->p && fz_profile_failed_runs(r->p, &failed);
+	time_t start = (time_t)(start_of(r) / SECOND);
+	struct tm local;
+
+	if (r->number)
+		snprintf(number, sizeof(number), "@%zu", r->number);
+	localtime_r(&start, &local);
+	strftime(made, sizeof(made), "%Y-%m-%d %H:%M", &local);
+	format_kind(r->p, kind, sizeof(kind));
+	format_ending(r, ending, sizeof(ending));
+	format_commit(r->p, commit, sizeof(commit));
+	fz_buf_printf(out, "%-4s %s %8s  %-5s  %s%-8s%s  %-8s  ", number, made,
+		      fz_format_ns(lasted(r), duration), kind,
+		      fz_hue_on(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), ending,
+		      fz_hue_off(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), commit);
+	add_command(r, style, out);
+	fz_buf_char(out, '\n');
 }
 
 static void add_recording(size_t number, const char *path, const struct fz_style *style,
 			  struct fz_buf *out)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	char start[32], duration[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE], commit[16], name[32];
+	struct row row = { .path = path, .number = number, .name = { .program = FZ_STR("") } };
+	bool ours = fz_store_parse_name(path, &row.name);
+	struct stat st;
 	struct fz_error err;
+	int broken = fz_store_facts(path, &p, &err);
 
-	snprintf(name, sizeof(name), "@%zu", number);
-	fz_buf_printf(out, "%-4s ", name);
-	if (fz_store_facts(path, &p, &err)) {
-		fz_buf_str(out, "unreadable: ");
-		fz_table_text(fz_str_of(err.message), UINT_MAX, style, out);
-		fz_buf_printf(out, "; 'fizeau rm @%zu' deletes it\n", number);
+	row.p = p;
+	if (!broken || (ours && !number)) {
+		add_row(&row, style, out);
 		return;
 	}
-	format_start(p, start, sizeof(start));
-	format_commit(p, commit, sizeof(commit));
-	fz_buf_printf(out, "%s %8s %9s  %-8s  ", start,
-		      fz_format_ns((double)p->recording.duration_ns, duration),
-		      fz_format_count((int64_t)p->quality.taken, samples), commit);
-	fz_table_text(fz_profile_fact(p, "program"), FZ_MAX(style->columns, 70u) - 56, style, out);
-	fz_buf_char(out, '\n');
+	fz_buf_printf(out, "@%-3zu ", number);
+	if (ours && stat(path, &st) == 0 && st.st_size == 0) {
+		fz_buf_str(out, "empty: the recorder of ");
+		fz_table_text(row.name.program, UINT_MAX, style, out);
+		fz_buf_str(out, " was killed before it wrote anything");
+	} else {
+		fz_buf_str(out, "unreadable: ");
+		fz_table_text(fz_str_of(err.message), UINT_MAX, style, out);
+	}
+	fz_buf_printf(out, "; 'fizeau rm @%zu' deletes it\n", number);
 }
 
 static int list(const struct fz_command *command, int argc, char **argv)
@@ -72,6 +218,7 @@ static int list(const struct fz_command *command, int argc, char **argv)
 	struct fz_opt_state state = { .options = option_table };
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
+	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 	struct fz_error err;
 	char cwd[4096];
@@ -84,14 +231,16 @@ static int list(const struct fz_command *command, int argc, char **argv)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_cli_errorf("list: the current folder is gone");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
-	if (fz_store_list(folder, &l, &err))
+	if (fz_store_list(folder, &l, &open, &err))
 		return fz_cli_error(&err);
-	if (l.n == 0) {
+	if (l.n == 0 && open.n == 0) {
 		fz_cli_note("no recordings in %s; 'fizeau run' makes one", folder);
 		return FZ_EXIT_OK;
 	}
-	fz_buf_printf(&out, "%-4s %-19s %8s %9s  %-8s  %s\n", "", "made", "lasted", "samples",
-		      "commit", "program");
+	fz_buf_printf(&out, "%-4s %-16s %8s  %-5s  %-8s  %-8s  %s\n", "", "made", "lasted", "kind",
+		      "ended", "commit", "command");
+	for (size_t i = 0; i < open.n; i++)
+		add_recording(0, open.paths[i], &style, &out);
 	for (size_t i = 0; i < l.n && (limit == 0 || i < (size_t)limit); i++)
 		add_recording(i + 1, l.paths[i], &style, &out);
 	fz_cli_print(fz_buf_view(&out));

@@ -8,6 +8,7 @@
 #include "format/format.h"
 #include "profile/fold.h"
 #include "profile/invert.h"
+#include "profile/per_run.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -195,12 +196,21 @@ int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct 
 
 /* ---- check ---- */
 
-int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err)
+int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = NULL;
 	int r = fz_store_resolve(name, &path, err);
 
-	return r ? r : fz_format_load(path, ret, err);
+	return r ? r : fz_format_load_numbers(path, (unsigned)number_unit, ret, err);
+}
+
+int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
+			 const struct fz_profile *head, struct fz_error *err)
+{
+	if (!number_unit || head->numbers.bare || (base && base->numbers.bare))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE,
+		       "--unit: there is no folded text of bare numbers here; leave it away");
 }
 
 static bool is_folder(const char *path)
@@ -322,7 +332,7 @@ static struct fz_recording expected(const struct fz_recording *planned,
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
 			 struct fz_error *err)
 {
-	int r = fz_cli_load(o->baseline, &o->base, err);
+	int r = fz_cli_load(o->baseline, o->number_unit, &o->base, err);
 
 	o->labels[FZ_BASE] = o->baseline;
 	if (!r && planned && !o->force) {
@@ -598,6 +608,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 					   .scale = (enum fz_scale_mode)o->scale,
 					   .force = o->force,
 					   .no_rename = o->no_rename,
+					   .as_measured = o->as_measured,
 					   .renames = o->renames.list,
 					   .maps = o->maps.list,
 					   .inverted = o->invert && !with.chosen->turns_itself,
@@ -620,6 +631,8 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	int r = keep_process_of_both(o, base, head, err);
 	if (!r)
 		r = prepare_both(o, base, head, err);
+	fz_profile_per_round(base);
+	fz_profile_per_round(head);
 	if (!r)
 		r = fz_diff_new(base, head, &options, &d, err);
 	if (r && !o->force)
@@ -632,6 +645,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			report_options(&with, folder ? -1 : output_fd(out));
 		judging.paths = with.chosen->by_path && !options.inverted;
 		j = fz_judge(d, &judging);
+		fz_diff_per_run(d, j, base, head);
 		if (with.chosen->picture && strcmp(path, "-") != 0) {
 			picture = fz_asprintf("%s%s", path, with.chosen->picture);
 			report.text.picture = fz_path_base(fz_str_of(picture)).p;
@@ -681,12 +695,17 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 		r = fz_cli_part_keep(&part, &p, 1, err);
 	if (!r && o->invert && with.chosen->codec)
 		r = fz_profile_invert(p, err);
+	/* Files keep what was recorded. */
+	if (!r && !with.chosen->codec)
+		fz_profile_per_run(p);
 	return r ? r : write_profile(&with, p, err);
 }
 
-void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd)
+void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p, int fd)
 {
 	struct fz_report_options options = report_options(o, fd);
+
+	fz_profile_per_run(p);
 	fz_auto(fz_output_abortp) struct fz_output *text = fz_output_memory();
 
 	fz_report_text_profile(p, &options.text, text);

@@ -12,6 +12,7 @@
 #include "diff/diff.h"
 #include "diff/gate.h"
 #include "profile/profile.h"
+#include "format/format.h"
 #include "report/report.h"
 
 enum { FZ_CLI_RULES_MAX = 64 };
@@ -33,9 +34,10 @@ struct fz_cli_output {
 	int limit, sort;      /* of text; 0: not given; sort is enum fz_text_sort */
 	bool sorted;          /* sort was given */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
+	int number_unit;      /* of fz_number_unit_names */
 	double units[FZ_SIDES]; /* --units; 0: not given */
 	bool force;
-	bool no_rename, fold_recursion;
+	bool no_rename, fold_recursion, as_measured;
 	struct fz_cli_rules {
 		const char *list[FZ_CLI_RULES_MAX + 1]; /* NULL-terminated */
 		uint32_t n;
@@ -233,6 +235,15 @@ extern const char *const fz_cli_color_names[];
 		.help = "tables without what sums them up", .value = &(o).no_summary \
 	}
 
+/* For commands that read what other tools wrote. */
+#define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                         \
+	{                                                                                   \
+		.kind = FZ_OPT_CHOICE, .long_name = "unit", .argument = "UNIT",             \
+		.help = "what the numbers of folded text are; auto (default): samples, or " \
+			"what they surely are",                                             \
+		.value = &(o).number_unit, .choices = fz_number_unit_names                  \
+	}
+
 #define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \
 	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                            \
 		{ .kind = FZ_OPT_CHOICE,                                                           \
@@ -269,11 +280,17 @@ extern const char *const fz_cli_color_names[];
 		{ .kind = FZ_OPT_CHOICE,                                                           \
 		  .long_name = "scale",                                                            \
 		  .argument = "MODE",                                                              \
-		  .help = "time: as measured; share: totals made equal; reference: the typical "   \
-			  "function unchanged; unit: for each of --units; auto (default): time "   \
-			  "when both are complete runs of one program, else share",                \
+		  .help = "time: as measured; window: for each second recorded; amount: memory "   \
+			  "and events as they are; share: totals made equal; reference: what "     \
+			  "most functions agree on unchanged; unit: for each of --units; auto "    \
+			  "(default): by what was measured",                                       \
 		  .value = &(o).scale,                                                             \
 		  .choices = fz_scale_names },                                                     \
+		{ .kind = FZ_OPT_FLAG,                                                             \
+		  .long_name = "as-measured",                                                      \
+		  .help = "compare times as they were measured, also where the recordings know "   \
+			  "how fast the machine was; else the head is told at the base's speed",   \
+		  .value = &(o).as_measured },                                                     \
 		{ .kind = FZ_OPT_CALL,                                                             \
 		  .long_name = "units",                                                            \
 		  .argument = "BASE:HEAD",                                                         \
@@ -315,7 +332,11 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err);
 /* Load a recording that a user named: a file, "-", "@1", a git revision. */
-int fz_cli_load(const char *name, struct fz_profile **ret, struct fz_error *err);
+int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, struct fz_error *err);
+/* An error when a unit of bare numbers was given for recordings that have none. base may be NULL.
+ */
+int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
+			 const struct fz_profile *head, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on a file descriptor. */
-void fz_cli_output_print(const struct fz_cli_output *o, const struct fz_profile *p, int fd);
+void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p, int fd);
 void fz_cli_output_release(struct fz_cli_output *o);

@@ -9,6 +9,7 @@
 #include "cli/record.h"
 
 #include "base/clock.h"
+#include "base/outfile.h"
 #include "format/format.h"
 #include "report/text.h"
 #include "store/store.h"
@@ -189,13 +190,16 @@ int fz_record_check(struct fz_record_options *o, bool diff, struct fz_error *err
 
 static int open_output(struct fz_record *r, struct fz_error *err)
 {
-	r->path = fz_strdup(r->options->output.path);
-	r->existed = access(r->path, F_OK) == 0;
+	bool direct;
+	int rc = fz_outfile_resolve(r->options->output.path, &r->path, &direct, err);
+
+	if (rc)
+		return rc;
+	r->existed = direct || access(r->path, F_OK) == 0;
 	/* Not truncated yet: should the program not start, the old recording is still there. */
-	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-	if (r->fd < 0)
-		return fz_fail_errno(err, "%s", r->path);
-	return 0;
+	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (direct ? 0 : O_NOFOLLOW),
+		     0666);
+	return r->fd < 0 ? fz_fail_errno(err, "%s", r->path) : 0;
 }
 
 /* What is asked for is made from the recording afterwards. */
@@ -252,6 +256,7 @@ int fz_record_prepare(struct fz_record *r, struct fz_record_options *options, co
 int fz_record_catch_signals(struct fz_record *r, struct fz_error *err)
 {
 	static const int caught[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD };
+	static const int stopping[] = { SIGTSTP, SIGTTIN, SIGTTOU };
 	bool running = strcmp(r->command, "run") == 0;
 	sigset_t mask;
 
@@ -261,6 +266,11 @@ int fz_record_catch_signals(struct fz_record *r, struct fz_error *err)
 		if (running || ends || caught[i] == SIGCHLD)
 			sigaddset(&mask, caught[i]);
 	}
+	/* Who stops others must let go before standing still: Ctrl-Z, and a terminal that stops
+	 * whoever writes to it from the background. */
+	if (r->options->blocking || r->options->native == FZ_NATIVE_STACKS)
+		for (size_t i = 0; i < FZ_ARRAY_LEN(stopping); i++)
+			sigaddset(&mask, stopping[i]);
 	/* An ignored SIGCHLD would take the exit status from us. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
@@ -340,10 +350,7 @@ static void begin_profile(struct fz_record *r)
 {
 	r->profile = fz_profile_new();
 	fz_profile_add_run(r->profile, &(struct fz_run){ .start_unix_ns = fz_clock_unix() });
-	/* Most samples weigh one interval, which then costs no bytes. */
-	int64_t each = r->options->rate.micro_hz ? fz_rate_time(r->options->rate, 1) : 0;
-	fz_profile_add_metric(r->profile, fz_str_of(fz_clock_names[fz_record_clock(r->options)]),
-			      FZ_STR("ns"), each, true);
+	fz_sampler_add_metrics(r->profile, fz_record_clock(r->options), r->options->rate);
 	r->profile->samples.ordered = r->profile->samples.timed = true;
 	fz_facts_machine(r->profile);
 	fz_facts_load(r->profile, "load.start");
@@ -407,9 +414,30 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 	else if (started && getcwd(cwd, sizeof(cwd)))
 		fz_git_start(&r->git, cwd);
 	fz_sampler_init(&r->sampler, &r->sampling, r->profile);
+	/* Of what we started all counts. */
+	fz_load_begin(&r->load, started ? 0 : pid);
 }
 
 /* ---- after ---- */
+
+/* How the run ended, and what the processors did meanwhile. */
+static void complete_run(struct fz_record *r, struct fz_run *run)
+{
+	enum fz_end end = r->sampler.end;
+	const struct fz_child *child = r->child;
+	bool over = child && child->reaped;
+	int64_t ran = over ? child->ran_ns : 0, waited = over ? child->waited_ns : 0;
+	pid_t pid = over ? 0 : r->sampling.pid;
+
+	if (!over)
+		fz_load_read_waits(pid, &ran, &waited);
+	run->load = fz_load_end(&r->load, pid, ran, waited);
+	run->duration_ns = r->sampler.end_time - r->sampler.options->start;
+	if (end == FZ_END_TIME || end == FZ_END_SIGNAL)
+		run->outcome = FZ_OUTCOME_STOPPED;
+	else if (child)
+		fz_launch_set_outcome(child, run);
+}
 
 static void complete_facts(struct fz_record *r, const char *exit_fact)
 {
@@ -419,7 +447,8 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	const struct fz_sampler *s = &r->sampler;
 	double samples = (double)s->samples;
 
-	p->runs[0].duration_ns = rec->duration_ns = s->end_time - s->options->start;
+	complete_run(r, &p->runs[0]);
+	rec->duration_ns = p->runs[0].duration_ns;
 	rec->complete = s->options->started && s->end == FZ_END_EXIT;
 	rec->achieved_hz = (double)q->taken * SECOND / (double)FZ_MAX(rec->duration_ns, 1);
 	rec->error_rate = samples > 0 ? 100 * (double)fz_quality_rejected(q) / samples : NAN;
@@ -519,22 +548,30 @@ static int write_outputs(struct fz_record *r, struct fz_profile *p, struct fz_er
 	return rc;
 }
 
-/* Read it back, and give what is in it only by address its names. */
-static int read_back(struct fz_record *r, struct fz_profile **ret, struct fz_error *err)
+/* Read it back, and give what is in it only by address its names: then it is to be written anew. */
+static int read_back(struct fz_record *r, struct fz_profile **ret, bool *ret_named,
+		     struct fz_error *err)
 {
-	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	int rc = fz_format_load(r->path, &p, err);
+	int rc = fz_format_load(r->path, ret, err);
 
-	if (!rc && fz_sampler_name(&r->sampler, &p) && !r->temporary)
-		rc = fz_format_save(p, &fz_format_fz, r->path, err);
 	if (!rc)
-		*ret = fz_steal(p);
+		*ret_named = fz_sampler_name(&r->sampler, ret);
 	return rc;
+}
+
+static int keep_names(struct fz_record *r, const struct fz_profile *p, struct fz_error *err)
+{
+	if (r->temporary)
+		return 0;
+	return r->stored ? fz_store_save(p, r->path, err)
+			 : fz_format_save(p, &fz_format_fz, r->path, err);
 }
 
 int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
 		   struct fz_error *err)
 {
+	bool named;
+
 	r->complete = true;
 	fz_sampler_let_go(&r->sampler);
 	complete_facts(r, exit_fact);
@@ -542,7 +579,7 @@ int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile
 	if (!rc && r->sampler.samples == 0)
 		rc = why_nothing_sampled(r, err);
 	if (!rc)
-		rc = read_back(r, ret, err);
+		rc = read_back(r, ret, &named, err);
 	unlink(r->path);
 	return rc;
 }
@@ -562,6 +599,7 @@ int fz_record_end(struct fz_record *r, const char *exit_fact)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	struct fz_error trouble, err;
+	bool named;
 
 	r->complete = true;
 	for (int i = 0; i < FZ_WARNINGS; i++)
@@ -583,8 +621,13 @@ int fz_record_end(struct fz_record *r, const char *exit_fact)
 			unlink(r->path);
 		return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
 	}
-	if (read_back(r, &p, &err))
+	if (read_back(r, &p, &named, &err))
 		return fz_cli_error(broken ? &trouble : &err);
+	/* Where there is no room for names what was recorded stays as it is. */
+	if (named && keep_names(r, p, &err) && !broken) {
+		trouble = err;
+		broken = trouble.code;
+	}
 	warn_no_tasks(r, p);
 	if (broken)
 		say_stopped(r, p, &trouble);

@@ -5,6 +5,8 @@
 #include "capture/count/count.h"
 #include "capture/facts.h"
 #include "capture/git.h"
+#include "capture/launch.h"
+#include "capture/load.h"
 #include "capture/sampler.h"
 #include "cli/cli.h"
 #include "cli/mode.h"
@@ -142,6 +144,8 @@ struct fz_record {
 	struct fz_sampler_options sampling;
 	struct fz_live *live; /* NULL: nothing is shown meanwhile */
 	struct fz_git git;
+	const struct fz_child *child; /* what we started; NULL for attach */
+	struct fz_load_start load;    /* when it began */
 	sigset_t old_mask;
 	int signal_fd;
 	uint64_t last_taken; /* for the realtime figures */

@@ -28,6 +28,7 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_PSTATS_ENTRIES(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
 	FZ_CLI_OUTPUT_PART_ENTRIES(output),
+	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 	{ .kind = FZ_OPT_GROUP, .help = "Help" },
 	{ .kind = FZ_OPT_FLAG,
@@ -36,6 +37,16 @@ static const struct fz_opt option_table[] = {
 	  .value = &list_formats },
 	{ .kind = FZ_OPT_END },
 };
+
+/* A comparison has it among its warnings. */
+static void tell_guess(const char *name, const struct fz_profile *p)
+{
+	struct fz_str guess = fz_profile_fact(p, "numbers");
+
+	if (guess.n && p->numbers.bare)
+		fz_cli_warn("%s: its numbers are taken for %.*s; --unit says what they are", name,
+			    (int)guess.n, guess.p);
+}
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
@@ -54,7 +65,11 @@ static int run(const struct fz_command *command, int argc, char **argv)
 				     state.argument_count);
 	int r = fz_cli_output_check(&output, false, NULL, &err);
 	if (!r)
-		r = fz_cli_load(state.arguments[0], &p, &err);
+		r = fz_cli_load(state.arguments[0], output.number_unit, &p, &err);
+	if (!r)
+		r = fz_cli_check_numbers(output.number_unit, output.base, p, &err);
+	if (!r && !output.base)
+		tell_guess(state.arguments[0], p);
 	if (!r && mode != FZ_CLI_MODE_NONE)
 		r = fz_cli_mode_keep(p, fz_cli_mode(mode), state.arguments[0], &err);
 	output.labels[FZ_HEAD] = state.arguments[0];

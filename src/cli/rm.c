@@ -4,7 +4,6 @@
 
 #include "store/store.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,6 +17,9 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
+static const char open_remedy[] =
+	"is still being recorded; end the program or its recorder, or remove the file with rm";
+
 static bool is_listed(const struct fz_store_list *l, const char *path)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -26,24 +28,17 @@ static bool is_listed(const struct fz_store_list *l, const char *path)
 	return false;
 }
 
-static int remove_file(const char *path, struct fz_error *err)
-{
-	/* Twice the same one in a command line is no error. */
-	if (unlink(path) && errno != ENOENT)
-		return fz_fail_errno(err, "%s", path);
-	return 0;
-}
-
 static int remove_all(const struct fz_store_list *l, struct fz_error *err)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (remove_file(l->paths[i], err))
+		if (fz_store_remove(l->paths[i], err))
 			return err->code;
 	return 0;
 }
 
 /* All names are looked up before the first is removed: "@1 @2" means what `list` showed. */
-static int remove_named(const struct fz_store_list *l, char **names, int n, struct fz_error *err)
+static int remove_named(const struct fz_store_list *l, const struct fz_store_list *open,
+			char **names, int n, struct fz_error *err)
 {
 	struct fz_store_list chosen = { 0 };
 	int rc = 0;
@@ -51,7 +46,9 @@ static int remove_named(const struct fz_store_list *l, char **names, int n, stru
 	for (int i = 0; i < n && !rc; i++) {
 		char *path = NULL;
 		rc = fz_store_resolve(names[i], &path, err);
-		if (!rc && !is_listed(l, path))
+		if (!rc && is_listed(open, path))
+			rc = fz_fail(err, FZ_EUSAGE, "rm: %s %s", names[i], open_remedy);
+		else if (!rc && !is_listed(l, path))
 			rc = fz_fail(err, FZ_EUSAGE,
 				     "rm: %s is not in the store; remove it with rm", names[i]);
 		if (rc) {
@@ -71,6 +68,7 @@ static int rm(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
+	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
 	struct fz_error err;
 	char cwd[4096];
 	int status;
@@ -82,10 +80,12 @@ static int rm(const struct fz_command *command, int argc, char **argv)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_cli_errorf("rm: the current folder is gone");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
-	if (fz_store_list(folder, &l, &err))
+	if (fz_store_list(folder, &l, &open, &err))
 		return fz_cli_error(&err);
 	int rc = all ? remove_all(&l, &err)
-		     : remove_named(&l, state.arguments, state.argument_count, &err);
+		     : remove_named(&l, &open, state.arguments, state.argument_count, &err);
+	for (size_t i = 0; all && !rc && i < open.n; i++)
+		fz_cli_warn("rm: %s %s", open.paths[i], open_remedy);
 	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;
 }
 

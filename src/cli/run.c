@@ -186,6 +186,7 @@ static int start_and_record(struct fz_trial *run, char *const argv[], const char
 			status = not_started(&err);
 		} else {
 			run->record.argv = argv;
+			run->record.child = &run->child;
 			status = record_child(run, &watch, start);
 		}
 	}
@@ -244,17 +245,15 @@ static int record_series(struct runs *runs, char *const argv[], struct fz_error 
 	return rc;
 }
 
-static int open_store(const char *program, char **ret_path, struct fz_error *err)
+/* The file stays open, and so locked, until what it is for is written in its place. */
+static int open_store(const char *program, char **ret_path, int *ret_fd, struct fz_error *err)
 {
 	char cwd[4096];
-	int fd = -1;
 
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_fail_errno(err, "the current folder");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
-	int rc = fz_store_create(folder, program, ret_path, &fd, err);
-	fz_close_fd(&fd);
-	return rc;
+	return fz_store_create(folder, program, ret_path, ret_fd, err);
 }
 
 /* path: in the store; NULL: an output was asked for. */
@@ -287,12 +286,13 @@ static int exit_of_runs(const struct runs *runs, bool wrong)
 static int start_and_record_runs(char *const argv[], const char *program)
 {
 	fz_auto(fz_free_ptr) char *path = NULL;
+	fz_auto(fz_close_fd) int fd = -1;
 	struct runs runs = { .all = fz_profile_new() };
 	struct fz_error err;
 	int rc = fz_record_check(&options.record, false, &err);
 
 	if (!rc && fz_cli_output_is_default(&options.record.output))
-		rc = open_store(program, &path, &err);
+		rc = open_store(program, &path, &fd, &err);
 	if (!rc)
 		rc = record_series(&runs, argv, &err);
 	if (rc) {

@@ -4,6 +4,7 @@
 #include "cli/set.h"
 
 #include "base/both.h"
+#include "base/map.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "diff/diff.h"
@@ -57,14 +58,41 @@ static int add(struct fz_profile *set, const char *first, const char *name,
 	return rc ? fz_error_prefix(err, "%s", name) : 0;
 }
 
+/* What no two runs have in common: when their samples were taken. 0: times are not known. */
+static uint64_t times_of(const struct fz_profile *p)
+{
+	const struct fz_samples *s = &p->samples;
+
+	return s->timed && s->n ? fz_hash_bytes(s->time, s->n * sizeof(*s->time)) : 0;
+}
+
+/* A file given twice is not two runs, and must not make anything surer. */
+static int check_new(const struct fz_set *set, int at, uint64_t *times, struct fz_error *err)
+{
+	for (int i = 0; i < at; i++) {
+		bool same = times[at] ? times[i] == times[at]
+				      : strcmp(set->names[i], set->names[at]) == 0;
+		if (same)
+			return fz_fail(err, FZ_EUSAGE,
+				       "%s and %s are one recording, not two runs; give it once",
+				       set->names[i], set->names[at]);
+	}
+	return 0;
+}
+
 static int load(const struct fz_set *set, bool force, struct fz_profile **ret, struct fz_error *err)
 {
 	if (set->n == 1)
-		return fz_cli_load(set->names[0], ret, err);
+		return fz_cli_load(set->names[0], set->number_unit, ret, err);
 	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();
+	fz_auto(fz_free_ptr) uint64_t *times = fz_calloc((size_t)set->n, sizeof(*times));
 	for (int i = 0; i < set->n; i++) {
 		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-		int rc = fz_cli_load(set->names[i], &p, err);
+		int rc = fz_cli_load(set->names[i], set->number_unit, &p, err);
+		if (!rc) {
+			times[i] = times_of(p);
+			rc = check_new(set, i, times, err);
+		}
 		if (!rc)
 			rc = add(all, set->names[0], set->names[i], p, force, err);
 		if (rc)
@@ -77,6 +105,7 @@ static int load(const struct fz_set *set, bool force, struct fz_profile **ret, s
 /* A file that is one side of a comparison. */
 struct side {
 	char *path;
+	int number_unit;
 	struct fz_profile *profile;
 	int rc;
 	struct fz_error err;
@@ -86,15 +115,16 @@ static void load_side(void *arg)
 {
 	struct side *s = arg;
 
-	s->rc = fz_format_load(s->path, &s->profile, &s->err);
+	s->rc = fz_format_load_numbers(s->path, (unsigned)s->number_unit, &s->profile, &s->err);
 }
 
 /* Both at once; an error is the first that reading one after the other would have found. */
-static int load_pair(const char *base, const char *head, struct fz_profile *ret[FZ_SIDES],
-		     struct fz_error *err)
+static int load_pair(const struct fz_set *base, const struct fz_set *head,
+		     struct fz_profile *ret[FZ_SIDES], struct fz_error *err)
 {
-	struct side side[FZ_SIDES] = { 0 };
-	const char *names[FZ_SIDES] = { base, head };
+	struct side side[FZ_SIDES] = { { .number_unit = base->number_unit },
+				       { .number_unit = head->number_unit } };
+	const char *names[FZ_SIDES] = { base->names[0], head->names[0] };
 	int rc = 0;
 
 	for (enum fz_side s = 0; !rc && s < FZ_SIDES; s++)
@@ -127,7 +157,7 @@ int fz_set_load(const struct fz_set *base, const struct fz_set *head, bool force
 		struct fz_profile *ret[FZ_SIDES], struct fz_error *err)
 {
 	if (base->n == 1 && head->n == 1 && !(is_stdin(base) && is_stdin(head)))
-		return load_pair(base->names[0], head->names[0], ret, err);
+		return load_pair(base, head, ret, err);
 	fz_auto(fz_profile_freep) struct fz_profile *first = NULL;
 	int rc = load(base, force, &first, err);
 	if (!rc)

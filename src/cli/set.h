@@ -9,6 +9,7 @@
 struct fz_set {
 	char **names; /* as the user wrote them */
 	int n;
+	int number_unit; /* of bare numbers of folded text; 0: as they look */
 };
 
 /* Two names, or sets with "::" between them. */

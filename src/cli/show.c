@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "format/format.h"
+#include "profile/per_run.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "store/store.h"
@@ -53,6 +54,7 @@ static int show(const struct fz_command *command, int argc, char **argv)
 	if (fz_store_resolve(state.argument_count ? state.arguments[0] : "@1", &path, &err) ||
 	    fz_format_load(path, &p, &err) || fz_output_open("-", &out, &err))
 		return fz_cli_error(&err);
+	fz_profile_per_run(p);
 	add_facts(p, path, &text.style, &facts);
 	fz_output_add(out, facts.p, facts.n);
 	fz_report_text_profile(p, &text, out);

@@ -207,6 +207,7 @@ int fz_series_record(struct fz_series *s, char *const argv[], const struct fz_la
 		int64_t start = fz_clock_now();
 		rc = fz_launch_start(argv, &s->old_mask, place, &t.child, err);
 		t.record.argv = argv;
+		t.record.child = &t.child;
 		t.record.folder = place ? place->folder : NULL;
 		if (!rc)
 			rc = record_program(s, &t, start, &run, err);

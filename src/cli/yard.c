@@ -11,6 +11,8 @@
 #include "cli/bench_env.h"
 #include "cli/yard.h"
 
+#include "base/gitcall.h"
+#include "base/io.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
 
@@ -18,21 +20,51 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LOOK_NS = 20000000, TROUBLE_MAX = 2048 };
 
-char *fz_yard_cache_folder(const char *what)
+/* /tmp/fizeau-0: anybody may have made it before us, and would see and choose what lies there. */
+static int check_ours(const char *folder, struct fz_error *err)
+{
+	static const char remedy[] = "set XDG_CACHE_HOME to a folder of yours";
+	struct stat st;
+	int rc = fz_make_folder(folder, err);
+
+	if (rc)
+		return rc;
+	if (lstat(folder, &st))
+		return fz_fail_errno(err, "%s", folder);
+	if (st.st_uid != geteuid())
+		return fz_fail(err, FZ_EPERM, "%s: belongs to another user (%u); %s", folder,
+			       (unsigned)st.st_uid, remedy);
+	if (!S_ISDIR(st.st_mode))
+		return fz_fail(err, FZ_EPERM, "%s: is no folder; %s", folder, remedy);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return fz_fail(err, FZ_EPERM, "%s: others may write there; %s", folder, remedy);
+	return 0;
+}
+
+int fz_yard_cache_folder(const char *what, char **ret, struct fz_error *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	fz_auto(fz_free_ptr) char *top = NULL;
+	int rc = 0;
 
-	if (cache && cache[0] == '/')
-		return fz_asprintf("%s/fizeau/%s", cache, what);
-	if (home && home[0] == '/')
-		return fz_asprintf("%s/.cache/fizeau/%s", home, what);
-	return fz_asprintf("/tmp/fizeau-%d/%s", (int)getuid(), what);
+	if (cache && cache[0] == '/') {
+		top = fz_asprintf("%s/fizeau", cache);
+	} else if (home && home[0] == '/') {
+		top = fz_asprintf("%s/.cache/fizeau", home);
+	} else {
+		top = fz_asprintf("%s/fizeau-%d", fz_temporary_folder(), (int)geteuid());
+		rc = check_ours(top, err);
+	}
+	if (!rc)
+		*ret = fz_asprintf("%s/%s", top, what);
+	return rc;
 }
 
 int fz_yard_find(struct fz_yard *y, const char *remedy, struct fz_error *err)
@@ -49,9 +81,15 @@ int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struc
 {
 	fz_series_begin(&y->series, command, &y->record);
 	y->open = true;
-	y->cache = fz_yard_cache_folder(command);
+	fz_gitcall_leave_hook();
+	int rc = fz_yard_cache_folder(command, &y->cache, err);
+	if (rc)
+		return rc;
 	if (fz_scratch_make(y->cache, &y->scratch, err))
 		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
+	rc = fz_caretaker_start(&y->caretaker, &y->scratch, err);
+	if (rc)
+		return rc;
 	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", y->scratch.path);
 	/* Not into the trees. The first run writes it, also where none is to be written beside the
 	 * sources: every run would else compile every module again. */
@@ -74,6 +112,7 @@ void fz_yard_close(struct fz_yard *y)
 		return;
 	if (fz_scratch_remove(&y->scratch, &err))
 		fz_cli_warn("%s: %s", y->series.command, err.message);
+	fz_caretaker_stop(&y->caretaker);
 	if (y->output != STDERR_FILENO)
 		fz_close_fd(&y->output);
 	free(y->cache);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "capture/caretaker.h"
 #include "capture/worktree.h"
 #include "cli/bench.h"
 
@@ -24,6 +25,7 @@ struct fz_yard {
 	struct fz_repository repository;
 	char *cache; /* of this command */
 	struct fz_scratch scratch;
+	struct fz_caretaker caretaker; /* of the scratch folder, should we be killed */
 	char *const *argv;
 	char *whole; /* name of the benchmark when the command marks none */
 	const char *setup;
@@ -33,11 +35,14 @@ struct fz_yard {
 };
 
 #define FZ_YARD_REMEDY "run it in the checkout of the project"
-#define FZ_YARD_NONE ((struct fz_yard){ .scratch = FZ_SCRATCH_NONE, .output = -1 })
+#define FZ_YARD_NONE       \
+	((struct fz_yard){ \
+		.scratch = FZ_SCRATCH_NONE, .caretaker = FZ_CARETAKER_NONE, .output = -1 })
 
 /* Find the repository of the current folder. FZ_EUSAGE: there is none, with the remedy. */
 int fz_yard_find(struct fz_yard *y, const char *remedy, struct fz_error *err);
-/* Make the scratch folder, hold signals back. Needs no repository. */
+/* Make the scratch folder, hold signals back; programs are told nothing of a hook that we may run
+ * in. Needs no repository. */
 int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struct fz_error *err);
 /* Signals act again, the scratch folder is gone; what cannot be removed is warned about. */
 void fz_yard_close(struct fz_yard *y);
@@ -54,8 +59,8 @@ int fz_yard_set_up(struct fz_yard *y, const struct fz_site *site, struct fz_erro
 /* Remove the worktree; what it was is forgotten. */
 void fz_yard_leave(struct fz_yard *y, struct fz_site *site);
 void fz_site_release(struct fz_site *site);
-/* The folder of the cache for something of fizeau. */
-char *fz_yard_cache_folder(const char *what);
+/* The folder of the cache for something of fizeau; the caller frees. */
+int fz_yard_cache_folder(const char *what, char **ret, struct fz_error *err);
 
 /* One run of the command, in a process of its own, so that several can run side by side: counts
  * do not depend on what else the machine does. */

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "profile/runs.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -64,7 +65,15 @@ struct setting {
 	char *value[FZ_SIDES];
 	bool differs; /* in a way that forbids to compare */
 };
-enum { SETTING_CLOCK, SETTING_MODE, SETTING_FEATURES, SETTING_PROGRAM, SETTING_PYTHON, SETTINGS };
+enum {
+	SETTING_CLOCK,
+	SETTING_PROCESSOR,
+	SETTING_MODE,
+	SETTING_FEATURES,
+	SETTING_PROGRAM,
+	SETTING_PYTHON,
+	SETTINGS
+};
 
 static char *fact_of(const struct fz_profile *p, const char *key)
 {
@@ -91,6 +100,7 @@ static void read_profile(const struct fz_profile *p, enum fz_side s, struct sett
 {
 	read_recording(&p->recording, s, settings);
 	settings[SETTING_CLOCK].value[s] = fact_of(p, "clock");
+	settings[SETTING_PROCESSOR].value[s] = fact_of(p, "processor");
 	settings[SETTING_PROGRAM].value[s] = fact_of(p, "program");
 	settings[SETTING_PYTHON].value[s] = python_of(&p->recording);
 }
@@ -113,11 +123,9 @@ static size_t kind_length(int i, const char *value)
 }
 
 static const char *const setting_titles[SETTINGS] = {
-	[SETTING_CLOCK] = "clock",
-	[SETTING_MODE] = "mode",
-	[SETTING_FEATURES] = "what was recorded",
-	[SETTING_PROGRAM] = "program",
-	[SETTING_PYTHON] = "Python version",
+	[SETTING_CLOCK] = "clock",     [SETTING_PROCESSOR] = "processor that was shown",
+	[SETTING_MODE] = "mode",       [SETTING_FEATURES] = "what was recorded",
+	[SETTING_PROGRAM] = "program", [SETTING_PYTHON] = "Python version",
 };
 
 static bool compare_settings(struct setting *settings)
@@ -280,9 +288,21 @@ static void warn_about_rate(struct fz_diff *d)
 			     fz_format_ns((double)base, b), fz_format_ns((double)head, h));
 }
 
+static const char *const side_names[] = { "base", "head" };
+
+/* Of folded text. */
+static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
+{
+	struct fz_str guess = fz_profile_fact(d->profile[s], "numbers");
+
+	if (guess.n && d->profile[s]->numbers.bare)
+		fz_diff_warn(d, "the %s's numbers are taken for %.*s; --unit says what they are",
+			     side_names[s], (int)guess.n, guess.p);
+}
+
 static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 {
-	static const char *const names[] = { "base", "head" };
+	const char *const *names = side_names;
 	const struct fz_profile *p = d->profile[s];
 	uint64_t rejected = fz_quality_rejected(&p->quality);
 	char number[FZ_NUMBER_SIZE];
@@ -297,17 +317,49 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	if ((double)rejected > 0.05 * ((double)rejected + (double)p->quality.taken) ||
 	    p->recording.error_rate > 5)
 		fz_diff_warn(d, "more than 5 %% of the %s's samples could not be read", names[s]);
-	if (d->scale == FZ_SCALE_TIME && !p->recording.complete && d->samples[s])
+	if (d->scale == FZ_SCALE_TIME && !p->recording.complete && d->samples[s] &&
+	    !fz_diff_assumes_whole_run(d, s))
 		fz_diff_warn(d,
-			     "the %s is not known to be a complete run: its time depends on "
-			     "how long was recorded",
+			     "the %s is no complete run: its time depends on how long was "
+			     "recorded; --scale window compares each second",
 			     names[s]);
+}
+
+/* Of a program that failed nobody knows how much of its work was done. */
+static void warn_about_failure(struct fz_diff *d, enum fz_side s)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_profile_describe_failure(d->profile[s], s == FZ_BASE ? "the base" : "the head", &text);
+	if (!text.n)
+		return;
+	fz_diff_warn(d, "%s; it may not have done all its work", text.p);
+	d->urgent++;
+}
+
+/* Files of other tools do not say where they begin and end. */
+static void warn_about_ends(struct fz_diff *d)
+{
+	bool base = fz_diff_assumes_whole_run(d, FZ_BASE);
+	bool head = fz_diff_assumes_whole_run(d, FZ_HEAD);
+
+	if (base || head)
+		fz_diff_warn(d,
+			     "%s taken for %s, which %s not say; for parts of a running program "
+			     "use --scale %s",
+			     base && head ? "both are"
+			     : base       ? "the base is"
+					  : "the head is",
+			     base && head ? "whole runs" : "a whole run",
+			     base && head ? "the files do" : "the file does",
+			     fz_diff_has_durations(d) ? "window" : "share");
 }
 
 int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err)
 {
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		warn_about_failure(d, s);
 	int r = check_settings(d, force, err);
-
 	if (r)
 		return r;
 	warn_about_fact(d, "command", "commands");
@@ -315,7 +367,10 @@ int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err
 	warn_about_fact(d, "host", "machines");
 	warn_about_load(d);
 	warn_about_rate(d);
-	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		warn_about_numbers(d, s);
 		warn_about_quality(d, s);
+	}
+	warn_about_ends(d);
 	return 0;
 }

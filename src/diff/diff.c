@@ -10,7 +10,20 @@
 
 const char *const fz_match_names[] = { "full", "names", "exact", NULL };
 const char *const fz_state_names[] = { "common", "new", "removed", "moved" };
-const char *const fz_link_names[] = { "none", "exact", "moved", "name", "neighbourhood", "mapped" };
+const char *const fz_presence_names[] = { "unknown", "no", "yes" };
+
+const char *fz_diff_word(const struct fz_diff_function *f)
+{
+	static const char *const words[FZ_SIDES][3] = {
+		{ "gone or no longer called", "gone", "no longer called" },
+		{ "new or newly called", "new", "newly called" },
+	};
+
+	return f->state == FZ_COMMON ? "" : words[f->state == FZ_NEW][f->presence];
+}
+
+const char *const fz_link_names[] = { "none",  "exact", "body",          "scope",
+				      "moved", "name",  "neighbourhood", "mapped" };
 
 /* ---- metric ---- */
 
@@ -113,7 +126,7 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 			       "metric %s is in different units (base: %s; head: %s); "
 			       "record both alike",
 			       h->name, b->unit, h->unit);
-	if (strcmp(b->name, h->name) != 0)
+	if (fz_diff_clocks_differ(b->name, h->name))
 		fz_diff_warn(d,
 			     "the base measured %s time, the head %s time: only their shares "
 			     "can be compared",
@@ -284,8 +297,9 @@ static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 
 	if (r)
 		return r;
-	if (d->scale == FZ_SCALE_REFERENCE)
-		fz_diff_scale_by_reference(d);
+	if (d->scale == FZ_SCALE_REFERENCE ||
+	    (d->scale == FZ_SCALE_SHARE && o->scale == FZ_SCALE_AUTO))
+		fz_diff_scale_by_agreement(d);
 	fz_diff_align(d, d->tree, d->match != FZ_MATCH_EXACT, &u);
 	sum_functions(d);
 	sum_elided(d, &u);
@@ -304,6 +318,8 @@ static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 	}
 	if (d->match == FZ_MATCH_FULL && !o->inverted)
 		fz_diff_find_shifts(d);
+	if (d->steady.used)
+		fz_diff_sum_measured(d);
 	fz_diff_match_threads(d);
 	if (o->cells)
 		fz_diff_merge_cells(d);
@@ -323,6 +339,8 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 	int r = resolve_metric(d, o, metric, err);
 	if (r)
 		return r;
+	if (!o->as_measured && o->match != FZ_MATCH_EXACT)
+		fz_diff_steady(d, metric);
 	grow_trees(d, metric, false, o, d->tree);
 	sum_sides(d);
 	r = fz_diff_choose_scale(d, o, err);
@@ -347,6 +365,7 @@ void fz_diff_free(struct fz_diff *d)
 		free(d->node_of[s]);
 		free(d->function_of[s]);
 	}
+	fz_diff_release_steady(d);
 	free(d->functions);
 	free(d->links);
 	free(d->shifts);

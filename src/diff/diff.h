@@ -24,29 +24,52 @@ enum fz_match {
 extern const char *const fz_match_names[]; /* "full", "names", "exact"; NULL-terminated */
 
 enum fz_scale_mode {
-	FZ_SCALE_AUTO,      /* unit with units; time for complete runs of one program; else share */
-	FZ_SCALE_TIME,      /* factor 1 for times; ratio of intervals for bare counts */
-	FZ_SCALE_SHARE,     /* both totals made equal */
-	FZ_SCALE_REFERENCE, /* the typical function taken as unchanged */
+	FZ_SCALE_AUTO,  /* unit with units; else by what was measured: scale.c */
+	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for bare counts */
+	FZ_SCALE_SHARE, /* only shares are known: as the functions agree, or totals made equal */
+	FZ_SCALE_REFERENCE, /* what most functions agree on taken as unchanged */
 	FZ_SCALE_UNIT,      /* for each unit of work that was done */
+	FZ_SCALE_WINDOW,    /* for each second that was recorded of a running program */
+	FZ_SCALE_AMOUNT,    /* memory, events, instructions: as they are */
 };
 extern const char *const fz_scale_names[]; /* "auto", "time", ...; NULL-terminated */
+
+/* Where the factor of share or reference comes from. */
+enum fz_scale_basis {
+	FZ_BASIS_GIVEN,     /* neither of these */
+	FZ_BASIS_TOTALS,    /* totals made equal: asked for, or nothing else to go by */
+	FZ_BASIS_AGREED,    /* functions that agree stand still */
+	FZ_BASIS_SCATTERED, /* functions do not agree: anything within the error is possible */
+};
+extern const char *const fz_basis_names[]; /* "given", "totals", ... */
 
 /* FZ_MOVED is a node's only: new or removed, but its cost only went from one callee to another; see
  * struct fz_diff_shift. */
 enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED, FZ_MOVED };
 extern const char *const fz_state_names[]; /* "common", "new", "removed", "moved" */
 
+/* Whether the other side's code has a function that only one side ran, as far as that is known:
+ * from its recorded source, or because both ran the same library. */
+enum fz_presence { FZ_PRESENCE_UNKNOWN, FZ_PRESENCE_NO, FZ_PRESENCE_YES };
+extern const char *const fz_presence_names[]; /* "unknown", "no", "yes" */
+
 /* Why a function of the base is taken for one of the head. */
 enum fz_link_how {
 	FZ_LINK_NONE,          /* only one side has it */
 	FZ_LINK_EXACT,         /* same name, same file */
+	FZ_LINK_BODY,          /* other name, the same body */
+	FZ_LINK_SCOPE,         /* in a class, function or file that became another */
 	FZ_LINK_MOVED,         /* same name; the file has another name or place */
-	FZ_LINK_NAME,          /* same name, the only one left of that name on both sides */
+	FZ_LINK_NAME,          /* same name, which only they have, and callers or callees alike */
 	FZ_LINK_NEIGHBOURHOOD, /* other name, same callers and callees */
 	FZ_LINK_MAPPED,        /* the user said so */
 };
 extern const char *const fz_link_names[]; /* "none", "exact", ... */
+
+struct fz_diff_function;
+/* What a function is that only one side ran: "new", "newly called", "gone", "no longer called";
+ * where nothing says which, "new or newly called", "gone or no longer called". "" when both did. */
+const char *fz_diff_word(const struct fz_diff_function *f);
 
 struct fz_link {
 	uint8_t how;              /* enum fz_link_how */
@@ -64,6 +87,7 @@ struct fz_diff_options {
 	bool no_rename;             /* never infer that a function was renamed */
 	const char *const *renames; /* NULL-terminated own rules "regex=text"; NULL: none */
 	const char *const *maps;    /* NULL-terminated "old=new" and "old="; NULL: none */
+	bool as_measured;           /* not at the base's speed */
 	bool force; /* compare what cannot be compared: a warning instead of an error */
 };
 
@@ -80,8 +104,11 @@ struct fz_diff_function {
 				       0 when unknown */
 	uint8_t kind;               /* enum fz_kind */
 	uint8_t state;              /* enum fz_state */
+	uint8_t presence;           /* enum fz_presence; of FZ_NEW and FZ_REMOVED */
 	struct fz_link link;
 	struct fz_diff_cost cost; /* a total counts a sample once however often it recurs */
+	/* With steady.used: of the head, as measured; cost has it at the base's speed. */
+	int64_t measured_self, measured_total;
 };
 
 struct fz_diff_node {
@@ -123,16 +150,38 @@ struct fz_diff_thread {
 	char *process;              /* "app.py 4711"; NULL: neither side has several */
 };
 
+/* What a side's recording says about the machine's speed. */
+struct fz_steady_side {
+	double piece; /* ns that the piece of work took on average, by CPU time of the program */
+	struct fz_speed_range range;
+	int64_t waited; /* ns that threads waited for a CPU; only by the wall clock */
+	int64_t *even;  /* of each row: its weight with speed and waiting evened out */
+};
+
+/* The head at the base's speed: diff/steady.c. */
+struct fz_steady {
+	bool used; /* else costs are as measured on both sides */
+	struct fz_steady_side side[FZ_SIDES];
+	int64_t total; /* of the head, as measured */
+	const struct fz_profile *measured_head;
+	struct fz_profile view; /* of the head; owns nothing */
+};
+
 struct fz_diff {
-	const struct fz_profile *profile[FZ_SIDES]; /* borrowed: must outlive the diff */
+	/* Borrowed: must outlive the diff. With steady.used the head is steady.view. */
+	const struct fz_profile *profile[FZ_SIDES];
 	struct fz_tree *tree[FZ_SIDES];
 	struct fz_arena arena;
 	const char *metric, *unit;
+	struct fz_steady steady;
 	enum fz_match match;
-	bool inverted;                      /* nodes go from what ran to its callers */
-	enum fz_scale_mode scale;           /* never AUTO */
-	double units[FZ_SIDES];             /* as given */
-	double factor;                      /* multiplies base values before they are compared */
+	bool inverted;            /* nodes go from what ran to its callers */
+	enum fz_scale_mode scale; /* never AUTO */
+	double units[FZ_SIDES];   /* as given */
+	double factor;            /* multiplies base values before they are compared */
+	double factor_error;      /* standard deviation of its logarithm; 0: exact */
+	enum fz_scale_basis basis;
+	bool per_run;                       /* costs are of one run; see fz_diff_per_run */
 	uint64_t samples[FZ_SIDES];         /* those with a stack; others take no part in a diff */
 	int64_t total[FZ_SIDES];            /* their weight: the sum of self over all nodes */
 	struct fz_diff_function *functions; /* by descending larger scaled total, then name */
@@ -156,6 +205,7 @@ struct fz_diff {
 	int64_t elided_time;   /* their self, in unit */
 	char **warnings;       /* differences between the recordings that matter, one line each */
 	uint32_t warning_count;
+	uint32_t urgent; /* so many of the first warnings come before any verdict */
 };
 
 /* Fails with FZ_EINPUT when the two cannot be compared (no common metric; other mode or features,
@@ -178,6 +228,17 @@ bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile 
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 
+/* Whether the totals of both sides may be compared: shares know nothing of the whole, and a window
+ * is as long as it was made. */
+static inline bool fz_diff_knows_whole(const struct fz_diff *d)
+{
+	return d->scale != FZ_SCALE_SHARE && d->scale != FZ_SCALE_WINDOW;
+}
+/* What a base value lets expect of the head if nothing changed. */
+static inline double fz_diff_expected(const struct fz_diff *d, int64_t base)
+{
+	return d->factor * (double)base;
+}
 /* head - factor * base */
 static inline double fz_diff_delta(const struct fz_diff *d, int64_t base, int64_t head)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From samples to visits and counts.
+/* From samples to costs and visits.
  *
  * The rows of a profile are put in order of run, thread and time once. A walk then goes through a
  * run and follows the stack: when it changes, only the frames below the common caller are left
@@ -12,6 +12,8 @@
  * struct fz_visits takes care of that.
  */
 #include "diff/evidence.h"
+
+#include "stats/visit.h"
 
 /* ---- order ---- */
 
@@ -67,7 +69,12 @@ static size_t drop_bursts(const struct fz_profile *p, size_t *rows, size_t n)
 	return kept;
 }
 
-static void sum_runs(struct fz_walk *w, uint32_t metric, size_t n)
+static int64_t cost_of(const struct fz_walk *w, size_t row)
+{
+	return w->even ? w->even[row] : fz_sample_weight(w->profile, w->metric, row);
+}
+
+static void sum_runs(struct fz_walk *w, size_t n)
 {
 	const struct fz_samples *s = &w->profile->samples;
 
@@ -81,7 +88,7 @@ static void sum_runs(struct fz_walk *w, uint32_t metric, size_t n)
 		if (s->stack[w->rows[i]] == FZ_NONE)
 			continue;
 		w->run_samples[run] += fz_sample_count(w->profile, w->rows[i]);
-		w->run_weight[run] += (double)fz_sample_weight(w->profile, metric, w->rows[i]);
+		w->run_weight[run] += (double)cost_of(w, w->rows[i]);
 	}
 	for (uint32_t run = 0; run < w->run_count; run++) {
 		w->run_start[run + 1] += w->run_start[run];
@@ -90,15 +97,18 @@ static void sum_runs(struct fz_walk *w, uint32_t metric, size_t n)
 	}
 }
 
-void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric)
+void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric,
+		  const int64_t *even)
 {
 	const struct fz_samples *s = &p->samples;
 	size_t n = 0, all;
 
-	*w = (struct fz_walk){ .profile = p, .run_count = FZ_MAX(p->run_count, 1) };
+	*w = (struct fz_walk){
+		.profile = p, .metric = metric, .even = even, .run_count = FZ_MAX(p->run_count, 1)
+	};
 	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
 	for (size_t row = 0; row < s->n; row++) {
-		if (fz_sample_weight(p, metric, row) <= 0)
+		if (cost_of(w, row) <= 0)
 			continue;
 		w->rows[n++] = row;
 		w->run_count = FZ_MAX(w->run_count, run_of(s, row) + 1);
@@ -111,7 +121,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0)
 		n = drop_bursts(p, w->rows, n);
 	w->bursts = all - n;
-	sum_runs(w, metric, n);
+	sum_runs(w, n);
 }
 
 void fz_walk_release(struct fz_walk *w)
@@ -120,7 +130,74 @@ void fz_walk_release(struct fz_walk *w)
 	free(w->run_start);
 	free(w->run_samples);
 	free(w->run_weight);
+	free(w->unseen_until);
 	*w = (struct fz_walk){ 0 };
+}
+
+/* ---- beginnings ---- */
+
+/* The first row of a run in time: that of its first thread. */
+static size_t first_row(const struct fz_walk *w, uint32_t run)
+{
+	const struct fz_samples *s = &w->profile->samples;
+	size_t first = w->run_start[run];
+
+	for (size_t i = first; i < w->run_start[run + 1]; i++)
+		if (s->time[w->rows[i]] < s->time[w->rows[first]])
+			first = i;
+	return first;
+}
+
+static bool knows_times(const struct fz_walk *w)
+{
+	const struct fz_samples *s = &w->profile->samples;
+
+	return s->ordered && s->timed && !s->count;
+}
+
+static int64_t latest_beginning(const struct fz_walk *w)
+{
+	int64_t latest = INT64_MIN;
+
+	for (uint32_t run = 0; run < w->run_count; run++)
+		if (w->run_start[run] < w->run_start[run + 1])
+			latest = FZ_MAX(latest,
+					w->profile->samples.time[w->rows[first_row(w, run)]]);
+	return latest;
+}
+
+/* When the first thread had got as far as one that began `late` may have got unseen: it may have
+ * been given all the time that there was. */
+static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late)
+{
+	const struct fz_samples *s = &w->profile->samples;
+	size_t i = first_row(w, run);
+	uint32_t thread = s->thread[w->rows[i]];
+	int64_t left;
+
+	/* A side without samples is never late; and a file may hold any times. */
+	if (late <= s->time[w->rows[i]] || __builtin_sub_overflow(late, s->time[w->rows[i]], &left))
+		return INT64_MIN;
+	for (; left > 0 && i < w->run_start[run + 1] && s->thread[w->rows[i]] == thread; i++)
+		left -= cost_of(w, w->rows[i]);
+	int64_t last = s->time[w->rows[i - 1]];
+	return last < INT64_MAX ? last + 1 : last;
+}
+
+void fz_walks_align(struct fz_walk walks[FZ_SIDES])
+{
+	if (!knows_times(&walks[FZ_BASE]) || !knows_times(&walks[FZ_HEAD]))
+		return;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		struct fz_walk *w = &walks[side];
+		int64_t late = latest_beginning(&walks[!side]);
+
+		w->unseen_until = fz_calloc(w->run_count, sizeof(*w->unseen_until));
+		for (uint32_t run = 0; run < w->run_count; run++)
+			w->unseen_until[run] = w->run_start[run] < w->run_start[run + 1]
+						       ? end_of_unseen(w, run, late)
+						       : INT64_MIN;
+	}
 }
 
 /* ---- entities ---- */
@@ -242,18 +319,11 @@ static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint3
 		__builtin_prefetch(&f->visits[f->steps[near].entity], 1);
 }
 
-static void harvest(const struct fz_visits *visits, uint32_t n, struct fz_visit_sum *ret)
-{
-	for (uint32_t i = 0; i < n; i++)
-		ret[i] = fz_visits_sum(&visits[i]);
-}
-
-void fz_walk_visits(const struct fz_walk *w, enum fz_side side, uint32_t run,
-		    const struct fz_entities *e, struct fz_visit_sum *ret[FZ_FAMILIES])
+/* Visits by self and by total, in one pass over a run. */
+static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		       const struct fz_entities *e, struct fz_visits *self, struct fz_visits *total)
 {
 	const struct fz_samples *s = &w->profile->samples;
-	fz_auto(fz_free_ptr) struct fz_visits *self = fz_calloc(FZ_MAX(e->n, 1), sizeof(*self));
-	fz_auto(fz_free_ptr) struct fz_visits *total = fz_calloc(FZ_MAX(e->n, 1), sizeof(*total));
 	fz_auto(fz_free_ptr) struct step *steps = steps_of(w->profile, e->of_stack[side]);
 	struct follower f = { .steps = steps, .visits = total, .at = FZ_NONE };
 	uint64_t at = 0;
@@ -275,26 +345,23 @@ void fz_walk_visits(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		at += count;
 	}
 	go_to(&f, FZ_NONE, at);
-	harvest(self, e->n, ret[FZ_FAMILY_SELF]);
-	harvest(total, e->n, ret[FZ_FAMILY_TOTAL]);
 }
 
-void fz_walk_counts(const struct fz_walk *w, enum fz_side side, uint32_t run, uint32_t metric,
-		    const struct fz_entities *e, double *ret[FZ_FAMILIES])
+/* Costs by self and by total, before a time. A sample counts once for a total, however often the
+ * function recurs on its stack. */
+static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, int64_t until,
+		    const struct fz_entities *e, double *self, double *total)
 {
 	const struct fz_profile *p = w->profile;
-	fz_auto(fz_free_ptr) double *of_stack = fz_calloc(p->stack_count, sizeof(*of_stack));
+	fz_auto(fz_free_ptr) double *of_stack =
+		fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*of_stack));
 	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
 
-	for (enum fz_family k = 0; k < FZ_FAMILIES; k++)
-		memset(ret[k], 0, e->n * sizeof(*ret[k]));
 	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
 		uint32_t stack = p->samples.stack[w->rows[i]];
 
-		if (stack != FZ_NONE)
-			of_stack[stack] +=
-				metric == FZ_NONE ? fz_sample_count(p, w->rows[i])
-						  : (double)fz_sample_weight(p, metric, w->rows[i]);
+		if (stack != FZ_NONE && (until == INT64_MAX || p->samples.time[w->rows[i]] < until))
+			of_stack[stack] += (double)cost_of(w, w->rows[i]);
 	}
 	for (uint32_t leaf = 0; leaf < p->stack_count; leaf++) {
 		if (of_stack[leaf] == 0)
@@ -305,11 +372,43 @@ void fz_walk_counts(const struct fz_walk *w, enum fz_side side, uint32_t run, ui
 			if (entity == FZ_NONE)
 				continue;
 			if (stack == leaf)
-				ret[FZ_FAMILY_SELF][entity] += of_stack[leaf];
-			/* Once a sample, however often it recurs. */
+				self[entity] += of_stack[leaf];
 			if (seen[entity] != leaf + 1)
-				ret[FZ_FAMILY_TOTAL][entity] += of_stack[leaf];
+				total[entity] += of_stack[leaf];
 			seen[entity] = leaf + 1;
 		}
+	}
+}
+
+void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		 const struct fz_entities *e, struct fz_ratio_run *ret[FZ_FAMILIES], size_t stride)
+{
+	struct fz_visits *visits[FZ_FAMILIES];
+	double *cost[FZ_FAMILIES], *unseen[FZ_FAMILIES];
+
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		visits[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*visits[f]));
+		cost[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*cost[f]));
+		unseen[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*unseen[f]));
+	}
+	follow_run(w, side, run, e, visits[FZ_FAMILY_SELF], visits[FZ_FAMILY_TOTAL]);
+	sum_run(w, side, run, INT64_MAX, e, cost[FZ_FAMILY_SELF], cost[FZ_FAMILY_TOTAL]);
+	if (w->unseen_until && w->unseen_until[run] != INT64_MIN)
+		sum_run(w, side, run, w->unseen_until[run], e, unseen[FZ_FAMILY_SELF],
+			unseen[FZ_FAMILY_TOTAL]);
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		for (uint32_t i = 0; i < e->n; i++) {
+			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
+
+			ret[f][i * stride] = (struct fz_ratio_run){ .cost = cost[f][i],
+								    .samples = sum.samples,
+								    .visits = sum.visits,
+								    .square = sum.square,
+								    .longest = sum.longest,
+								    .unseen = unseen[f][i] };
+		}
+		free(visits[f]);
+		free(cost[f]);
+		free(unseen[f]);
 	}
 }

@@ -25,8 +25,8 @@ static bool run_closes(enum fz_gate gate, double threshold, const struct fz_judg
 		     (gate == FZ_GATE_CHANGE && run->word == FZ_RUN_FASTER);
 
 	if (isnan(run->change)) {
-		fz_buf_str(why, "the run could not be judged, so the gate had nothing to say; with "
-				"share scaling it never has");
+		fz_buf_str(why, "the run could not be judged, so the gate had nothing to say; by "
+				"shares or windows it never has");
 		return false;
 	}
 	if (!asked || fabs(run->change) < threshold)

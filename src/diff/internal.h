@@ -20,16 +20,29 @@ bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, stru
 
 /* link.c: partners for functions that only one side has; the two become one function.
  * lines[side][profile function]: 0 when unknown. fixed[function]: not to be touched. */
-void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES],
+struct fz_code;
+void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const names[FZ_SIDES],
 		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename);
+
+/* steady.c: the head's metric at the base's speed, where both recordings know theirs. */
+void fz_diff_steady(struct fz_diff *d, const uint32_t metric[FZ_SIDES]);
+void fz_diff_release_steady(struct fz_diff *d);
+/* Of functions that are matched: what was measured of the head. */
+void fz_diff_sum_measured(struct fz_diff *d);
 
 /* shift.c: shifts, and the state of the nodes that take part. */
 void fz_diff_find_shifts(struct fz_diff *d);
 
-/* scale.c: scale and factor. By reference it takes function_of; until then the factor is that of
- * share. */
+/* scale.c: scale and factor. What functions agree on takes function_of; until then the factor is
+ * that of equal totals. */
 int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
-void fz_diff_scale_by_reference(struct fz_diff *d);
+void fz_diff_scale_by_agreement(struct fz_diff *d);
+/* Wall time against CPU time, say; a time of which nobody knows the clock may be either. */
+bool fz_diff_clocks_differ(const char *base, const char *head);
+/* Whether that side's time is compared as a whole run's although it does not say what it is. */
+bool fz_diff_assumes_whole_run(const struct fz_diff *d, enum fz_side s);
+/* Whether both say how long was recorded. */
+bool fz_diff_has_durations(const struct fz_diff *d);
 
 /* align.c: the union tree of two trees: nodes and node_of. The arrays belong to the caller. */
 struct fz_union {

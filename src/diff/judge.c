@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging a comparison; judge_internal.h has the parts.
- *
- * Tests count samples, reports show weights (nanoseconds, say): an interval is turned into the
- * unit by the mean weight of the samples that it is about, and lies around the difference that is
- * shown.
  */
 #include "diff/judge_internal.h"
 
@@ -16,63 +12,47 @@ const char *const fz_run_word_names[FZ_RUN_WORDS] = { "unknown", "same", "slower
 
 /* ---- verdicts ---- */
 
-/* An interval in samples becomes one in the unit, around the difference that is shown. */
-static struct fz_judged judge_entity(const struct fz_court *c, const struct fz_docket *k,
-				     enum fz_family f, uint32_t i)
+/* Tests leave out repeated samples and even out the machine's speed on both sides, reports show all
+ * that was measured: an interval gets the size of what is shown, and holds it. */
+static struct fz_judged judge_entity(const struct fz_inference *c, const struct fz_hypotheses *k,
+				     enum fz_family f, uint32_t i, const struct fz_diff_cost *cost)
 {
 	const struct fz_change *change = &k->change[f][i];
-	const struct fz_diff_cost *cost = k->cost[i];
-	int64_t base = f == FZ_FAMILY_SELF ? cost->self[FZ_BASE] : cost->total[FZ_BASE];
-	int64_t head = f == FZ_FAMILY_SELF ? cost->self[FZ_HEAD] : cost->total[FZ_HEAD];
-	double delta = fz_diff_delta(c->d, base, head);
-	double samples = c->reach * (change->base + change->head);
-	double weight = samples > 0 ? (c->d->factor * (double)base + (double)head) / samples : 0;
+	const int64_t *shown = f == FZ_FAMILY_SELF ? cost->self : cost->total;
+	double delta = fz_diff_delta(c->d, shown[FZ_BASE], shown[FZ_HEAD]);
+	double tested = c->reach * (change->base + change->head), scale = 1;
 
-	if (c->method == FZ_JUDGE_COUNTS)
-		weight = 1;
+	if (fz_inference_by_samples(c) && tested > 0)
+		scale = (c->d->factor * (double)shown[FZ_BASE] + (double)shown[FZ_HEAD]) / tested;
 	return (struct fz_judged){
 		.verdict = fz_verdict_of(change, k->rejected[f][i], c->margin),
-		.low = delta + (change->low - change->change) * c->reach * weight,
-		.high = delta + (change->high - change->change) * c->reach * weight,
+		.low = isnan(change->low) ? NAN : fmin(change->low * c->reach * scale, delta),
+		.high = isnan(change->high) ? NAN : fmax(change->high * c->reach * scale, delta),
 		.z = change->statistic,
 		.p = change->p,
 	};
 }
 
-/* When all functions cost more by the same part, one run a side cannot tell a slower program from a
- * busier machine: of each function only what goes beyond it can be told. By share or reference that
- * part was taken out, or is not there. */
-static void take_drift(struct fz_court *c, const struct fz_docket *k)
-{
-	if (c->d->scale == FZ_SCALE_TIME || c->d->scale == FZ_SCALE_UNIT)
-		c->visit.noise.kappa =
-			FZ_MAX(c->visit.noise.kappa, fz_court_drift(c, fz_docket_reference(k)));
-}
-
-static void judge_functions(struct fz_court *c, struct fz_docket *k, struct fz_judgement *j)
+static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, struct fz_judgement *j)
 {
 	struct fz_judged *by_family[FZ_FAMILIES] = { j->self, j->total };
 
 	fz_entities_functions(c->d, &k->entities);
-	fz_docket_init(c, k);
+	fz_hypotheses_init(c, k);
 	for (uint32_t i = 0; i < k->n; i++)
-		k->cost[i] = &c->d->functions[i].cost;
-	if (fz_court_by_visits(c)) {
-		c->visit.unattributed = fz_docket_unattributed(c, k);
-		take_drift(c, k);
-	}
-	fz_court_learn(c, k);
-	fz_docket_test(c, k);
-	fz_docket_exclude_unreadable(c, k);
-	fz_docket_correct(c, k);
+		k->function[i] = i;
+	fz_inference_learn(c, k);
+	fz_hypotheses_test(c, k);
+	fz_hypotheses_exclude_unreadable(c, k);
+	fz_hypotheses_correct(c, k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < k->n; i++)
-			by_family[f][i] = judge_entity(c, k, f, i);
+			by_family[f][i] = judge_entity(c, k, f, i, &c->d->functions[i].cost);
 }
 
 /* Number the paths of changed functions, those of one function together: slot[node], and where
  * each function's begin. */
-static uint32_t number_paths(const struct fz_court *c, const struct fz_docket *functions,
+static uint32_t number_paths(const struct fz_inference *c, const struct fz_hypotheses *functions,
 			     uint32_t *slot, size_t *start)
 {
 	const struct fz_diff *d = c->d;
@@ -102,7 +82,7 @@ static uint32_t number_paths(const struct fz_court *c, const struct fz_docket *f
 
 /* A function may be unchanged while its paths change against each other: what is shown of a path
  * must be small as well. */
-static void take_over_unchanged(const struct fz_court *c, struct fz_judgement *j)
+static void take_over_unchanged(const struct fz_inference *c, struct fz_judgement *j)
 {
 	const struct fz_diff *d = c->d;
 	double run = (d->factor * (double)d->total[FZ_BASE] + (double)d->total[FZ_HEAD]) / 2;
@@ -121,7 +101,7 @@ static void take_over_unchanged(const struct fz_court *c, struct fz_judgement *j
 	}
 }
 
-static void judge_paths(struct fz_court *c, const struct fz_docket *functions,
+static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *functions,
 			struct fz_judgement *j)
 {
 	const struct fz_diff *d = c->d;
@@ -130,23 +110,24 @@ static void judge_paths(struct fz_court *c, const struct fz_docket *functions,
 	fz_auto(fz_free_ptr) size_t *start =
 		fz_calloc((size_t)d->function_count + 1, sizeof(*start));
 	uint32_t n = number_paths(c, functions, slot, start);
-	struct fz_docket k = { 0 };
+	struct fz_hypotheses k = { 0 };
 
 	take_over_unchanged(c, j);
 	if (n == 0)
 		return;
 	fz_entities_paths(d, slot, n, &k.entities);
-	fz_docket_init(c, &k);
+	fz_hypotheses_init(c, &k);
 	for (uint32_t i = 0; i < d->node_count; i++)
 		if (slot[i] != FZ_NONE)
-			k.cost[slot[i]] = &d->nodes[i].cost;
-	fz_docket_test(c, &k);
-	fz_docket_correct_paths(c, functions, start, &k);
+			k.function[slot[i]] = d->nodes[i].function;
+	fz_hypotheses_test(c, &k);
+	fz_hypotheses_correct_paths(c, functions, start, &k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < d->node_count; i++)
 			if (slot[i] != FZ_NONE && functions->rejected[f][d->nodes[i].function])
-				by_family[f][i] = judge_entity(c, &k, f, slot[i]);
-	fz_docket_release(&k);
+				by_family[f][i] =
+					judge_entity(c, &k, f, slot[i], &d->nodes[i].cost);
+	fz_hypotheses_release(&k);
 }
 
 /* ---- all of it ---- */
@@ -171,7 +152,7 @@ static struct fz_judged *new_verdicts(uint32_t n, enum fz_judge_method method)
 	return v;
 }
 
-static struct fz_judgement *new_judgement(const struct fz_court *c)
+static struct fz_judgement *new_judgement(const struct fz_inference *c)
 {
 	const struct fz_diff *d = c->d;
 	struct fz_judgement *j = fz_calloc(1, sizeof(*j));
@@ -193,20 +174,20 @@ static struct fz_judgement *new_judgement(const struct fz_court *c)
 
 struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_options *o)
 {
-	struct fz_court c = { .d = d, .o = o };
-	struct fz_docket functions = { 0 };
+	struct fz_inference c = { .d = d, .o = o };
+	struct fz_hypotheses functions = { 0 };
 	struct fz_judgement *j;
 
-	fz_court_init(&c);
+	fz_inference_init(&c);
 	j = new_judgement(&c);
 	if (c.method != FZ_JUDGE_NONE && c.method != FZ_JUDGE_IDENTICAL) {
 		judge_functions(&c, &functions, j);
-		fz_court_judge_run(&c, &functions, &j->run);
+		fz_inference_judge_run(&c, &functions, &j->run);
 		if (o->paths)
 			judge_paths(&c, &functions, j);
-		fz_docket_release(&functions);
+		fz_hypotheses_release(&functions);
 	}
-	fz_court_release(&c);
+	fz_inference_release(&c);
 	return j;
 }
 

@@ -78,6 +78,13 @@ struct fz_judgement {
 	struct fz_judged *path_self, *path_total;
 };
 
+/* Turn costs and intervals of several runs a side into those of one run, to be shown, with the
+ * samples of both profiles: nothing can be judged by them any more. Bare samples stay what they
+ * are.
+ */
+void fz_diff_per_run(struct fz_diff *d, struct fz_judgement *j, struct fz_profile *base,
+		     struct fz_profile *head);
+
 /* Cannot fail: what cannot be judged is unknown. The judgement keeps no pointer to the diff. */
 struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_options *options);
 void fz_judgement_free(struct fz_judgement *j);

@@ -1,84 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging a comparison, in parts.
  *
- *   court    what is fixed for the whole comparison: method, exposures, what the families taught
- *   docket   what is judged together: functions, or the paths inside changed functions, each with
- *            its evidence by self and by total
+ *   inference    what is fixed for the whole comparison: method, exposures, what all taught
+ *   hypotheses   what is tested together, a family by self and one by total: functions, or the
+ *                paths inside changed functions, each with its evidence
  *
- *   court.c       which method, what is expected
- *   docket.c      evidence, tests, correction for many of them
- *   judge_run.c   the run
- *   judge.c       verdicts in the unit of reports, and all of it together
+ *   inference.c    which method, what is expected
+ *   hypotheses.c   evidence, tests, correction for many of them
+ *   judge_counts.c deterministic counts, which have a bound instead of a test
+ *   judge_run.c    the run
+ *   judge.c        verdicts in the unit of reports, and all of it together
  */
 #pragma once
 
 #include "diff/evidence.h"
 #include "diff/judge.h"
-#include "stats/quasi.h"
+#include "stats/ratio.h"
 
-struct fz_court {
+struct fz_inference {
 	const struct fz_diff *d;
 	const struct fz_judge_options *o;
 	enum fz_judge_method method;
 	bool cpu_clock;
 	struct fz_walk walk[FZ_SIDES];
 	uint32_t runs; /* of both sides */
-	/* One base sample of the comparison's unit of exposure is `reach` samples of the head. */
+	/* A change of the mean cost of a base run, times this, is one of reported cost. */
 	double reach;
-	double margin; /* changes up to it are none, in samples (counts: weight) of a base run */
-	struct fz_visit_setup visit;
-	struct fz_visit_null null[FZ_FAMILIES];
-	struct fz_quasi_setup quasi;
-	double *exposure; /* of each run */
-	struct fz_quasi_trend trend[FZ_FAMILIES];
+	double margin; /* changes up to it are none: mean cost of a base run (counts: of a head run)
+			*/
+	struct fz_ratio_setup ratio;
+	double *exposure, *common; /* of each run; ratio has them */
+	struct fz_drift drift;
+	bool heard;         /* functions were asked of the drift */
+	size_t *witness;    /* function of each witness */
+	uint64_t *inside;   /* of each function: the witnesses that may be in its total */
+	double dispersion;  /* visits a sample, of the typical function */
 	double count_scale; /* counts: factor for one run of the base */
 	double count_total; /* of a run: the larger side */
+	double count_floor; /* part of it that surroundings alone were seen to move */
 };
 
-struct fz_docket {
+struct fz_hypotheses {
 	struct fz_entities entities;
 	uint32_t n;
-	struct fz_visit_sum *sum[FZ_SIDES][FZ_FAMILIES]; /* visits, approximate */
-	double *counts[FZ_FAMILIES];                     /* by entity and run: runs, counts */
-	const struct fz_diff_cost **cost;
+	struct fz_ratio_run *evidence[FZ_FAMILIES]; /* by entity and run */
+	uint32_t *function;                         /* that each is, or is a path of */
 	struct fz_change *change[FZ_FAMILIES];
 	bool *rejected[FZ_FAMILIES];
 };
 
-static inline bool fz_court_by_visits(const struct fz_court *c)
+/* By samples, not by counts. */
+static inline bool fz_inference_by_samples(const struct fz_inference *c)
 {
-	return c->method == FZ_JUDGE_VISITS || c->method == FZ_JUDGE_APPROXIMATE;
+	return c->method == FZ_JUDGE_VISITS || c->method == FZ_JUDGE_APPROXIMATE ||
+	       c->method == FZ_JUDGE_RUNS;
 }
 
-/* ---- court.c ---- */
+/* ---- inference.c ---- */
 
-void fz_court_init(struct fz_court *c);
-void fz_court_release(struct fz_court *c);
+void fz_inference_init(struct fz_inference *c);
+void fz_inference_release(struct fz_inference *c);
 
-/* ---- docket.c ---- */
+/* ---- crowding.c ---- */
 
-/* Gather evidence for k->entities, which are set; their costs are up to the caller. */
-void fz_docket_init(const struct fz_court *c, struct fz_docket *k);
-void fz_docket_release(struct fz_docket *k);
-/* Head samples by which the sides differ in what could not be read; it is no function. */
-double fz_docket_unattributed(const struct fz_court *c, const struct fz_docket *k);
-void fz_docket_exclude_unreadable(const struct fz_court *c, struct fz_docket *k);
-/* The ratio at which the typical function stands, by self samples; 0 when there is none. */
-double fz_docket_reference(const struct fz_docket *k);
-/* With one run a side: how far that is from what is expected, as a deviation from run to run. */
-double fz_court_drift(const struct fz_court *c, double reference);
-/* What all functions together say about noise. */
-void fz_court_learn(struct fz_court *c, const struct fz_docket *k);
-void fz_docket_test(const struct fz_court *c, struct fz_docket *k);
+/* What others took of the CPUs, as deviations of log costs: by how much the sides differ in it, and
+ * how unevenly it may lie on the functions of one. */
+struct fz_crowding {
+	bool known;
+	double between, within;
+};
+struct fz_crowding fz_inference_crowding(const struct fz_inference *c);
+
+/* ---- hypotheses.c ---- */
+
+/* Gather evidence for k->entities, which are set;
+ * which function each belongs to is up to the caller. */
+void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k);
+void fz_hypotheses_release(struct fz_hypotheses *k);
+/* Cost of a base run by which the sides differ in what could not be read; it is no function. */
+double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_hypotheses *k);
+void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hypotheses *k);
+/* What all functions together say about noise and drift. */
+void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *functions);
+void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k);
 /* Which changes are real, one family at a time. */
-void fz_docket_correct(const struct fz_court *c, struct fz_docket *k);
+void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k);
 /* Paths of function i are entities start[i] .. start[i + 1] of `paths`. */
-void fz_docket_correct_paths(const struct fz_court *c, const struct fz_docket *functions,
-			     const size_t *start, struct fz_docket *paths);
+void fz_hypotheses_correct_paths(const struct fz_inference *c,
+				 const struct fz_hypotheses *functions, const size_t *start,
+				 struct fz_hypotheses *paths);
+
+/* ---- judge_counts.c ---- */
+
+void fz_inference_prepare_counts(struct fz_inference *c);
 /* A bound in the shape of a test: the interval is what jitter may hide. Counts of every run. */
-struct fz_change fz_court_test_count(const struct fz_court *c, const double *counts);
+struct fz_change fz_inference_test_count(const struct fz_inference *c,
+					 const struct fz_ratio_run *counts);
+struct fz_change fz_inference_test_run_counts(const struct fz_inference *c);
+/* The smallest change that is called one, as a part of the base. */
+double fz_inference_smallest_count(const struct fz_inference *c, const struct fz_change *run);
 
 /* ---- judge_run.c ---- */
 
-void fz_court_judge_run(const struct fz_court *c, const struct fz_docket *functions,
-			struct fz_judged_run *run);
+void fz_inference_judge_run(const struct fz_inference *c, const struct fz_hypotheses *functions,
+			    struct fz_judged_run *run);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Partners for orphans, the functions that only one side has.
  *
- *   1. moved files      two files vote for each other with the names their orphans share
- *   2. unique names     the only orphan of that name on both sides
- *   3. neighbourhoods   other name, but the same callers and callees (link_neighbours.c); up to
+ *   1. bodies           their recorded sources say the same (link_body.c), or they stand in a class
+ *                       or file that became another (link_scope.c)
+ *   2. moved files      two files vote for each other with the names their orphans share
+ *   3. unique names     the only function of that name on both sides, with a caller or callee alike
+ *   4. neighbourhoods   other name, but the same callers and callees (link_neighbours.c); up to
  *                       four rounds, because each link makes its neighbours easier to recognise
  *
  * Everything is symmetric: base and head could be swapped. Nothing is linked on a tie, names that
- * say nothing (<module>, <lambda>, __init__) are no evidence, and markers never take part. What was
- * seen in fewer than ten samples of either side is too small to be told by its neighbours, and what
- * costs four times as much as before is rather something else in the same place.
+ * say nothing (<module>, <lambda>, __init__) are no evidence, and markers never take part. What the
+ * other side has as well, though it did not run there, is nobody else; and where both bodies are
+ * known, no other evidence goes against them.
  */
 #include "diff/link_internal.h"
 
 enum { SAME_NAME_MAX = 8 };
+
+static const double least_moved = 0.5; /* part of their names that files must share */
 
 void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
 		  double score)
@@ -21,6 +25,15 @@ void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_lin
 	l->partner[base] = head;
 	l->partner[head] = base;
 	l->d->functions[head].link = (struct fz_link){ .how = (uint8_t)how, .score = score };
+}
+
+bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
+{
+	double similarity = fz_link_similarity(l, base, head);
+	bool same_name = fz_str_eq(fz_link_tail(fz_link_name(l, base)->name),
+				   fz_link_tail(fz_link_name(l, head)->name));
+
+	return similarity >= 0 && similarity < (same_name ? FZ_LIKE_NAMESAKES : FZ_LIKE_OTHERS);
 }
 
 /* ---- names and files as numbers ---- */
@@ -57,18 +70,6 @@ static uint32_t number(struct fz_linker *l, uint32_t *list, uint32_t n, uint32_t
 		ret[list[i]] = id;
 	}
 	return id + 1;
-}
-
-/* Those of code that has no name of its own, or a name that every class has. */
-static bool says_nothing(struct fz_str name)
-{
-	bool special = fz_str_starts(name, "__") && fz_str_ends(name, "__") &&
-		       !memchr(name.p, '.', name.n);
-	const char *last = memrchr(name.p, '.', name.n);
-	struct fz_str tail =
-		last ? (struct fz_str){ last + 1, name.n - (size_t)(last + 1 - name.p) } : name;
-
-	return name.n == 0 || special || (fz_str_starts(tail, "<") && fz_str_ends(tail, ">"));
 }
 
 /* Orphans in order of name, then file, then side, then as they stood in the file. */
@@ -163,9 +164,12 @@ static bool is_evidence(const struct fz_linker *l, uint32_t base, uint32_t head)
 {
 	const struct fz_name *a = fz_link_name(l, base), *b = fz_link_name(l, head);
 
-	if (l->file_id[base] == l->file_id[head] || !a->key.n || !b->key.n)
+	if (l->file_id[base] == l->file_id[head] || !a->key.n || !b->key.n ||
+	    fz_link_contradicted(l, base, head))
 		return false;
-	return !says_nothing(a->name) || fz_str_eq(fz_path_base(a->key), fz_path_base(b->key));
+	return !fz_link_says_nothing(a->name) ||
+	       (!fz_link_file_says_nothing(a->key) &&
+		fz_str_eq(fz_path_base(a->key), fz_path_base(b->key)));
 }
 
 static void vote_with_name(const struct fz_linker *l, struct ballot *b, const struct namesakes *s)
@@ -195,7 +199,7 @@ static void note_best(struct best *best, uint32_t vote, uint32_t count)
 		best->tie = true;
 }
 
-/* Two files are one when each is the other's clear favourite. */
+/* Two files are one when each is the other's clear favourite and they share half of their names. */
 static void elect(struct fz_linker *l, const struct ballot *b)
 {
 	struct best *of_base = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(*of_base));
@@ -208,10 +212,11 @@ static void elect(struct fz_linker *l, const struct ballot *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct vote *v = &b->votes[i];
 		const struct best *x = &of_base[v->base], *y = &of_head[v->head];
-		if (x->vote != i || x->tie || y->vote != i || y->tie)
+		double score = 2.0 * v->count / (b->names[v->base] + b->names[v->head]);
+		if (x->vote != i || x->tie || y->vote != i || y->tie || score < least_moved)
 			continue;
 		l->moved_to[v->base] = v->head;
-		l->moved_score[v->base] = 2.0 * v->count / (b->names[v->base] + b->names[v->head]);
+		l->moved_score[v->base] = score;
 	}
 	free(of_base);
 	free(of_head);
@@ -235,7 +240,8 @@ static void link_in_files(struct fz_linker *l, const struct namesakes *s)
 		if (b_end - b != a_end - a)
 			continue;
 		for (long i = 0; i < a_end - a; i++)
-			fz_link_pair(l, a[i], b[i], FZ_LINK_MOVED, l->moved_score[file]);
+			if (!fz_link_contradicted(l, a[i], b[i]))
+				fz_link_pair(l, a[i], b[i], FZ_LINK_MOVED, l->moved_score[file]);
 	}
 }
 
@@ -274,18 +280,42 @@ static uint32_t only_orphan(const struct fz_linker *l, const uint32_t *from, con
 	return found;
 }
 
-static void link_unique(struct fz_linker *l, const uint32_t *list, uint32_t n)
+/* Names that functions of both sides have, which are matched already: they say little. */
+static struct fz_map list_common_names(const struct fz_linker *l)
 {
+	struct fz_map names = { 0 };
+
+	for (uint32_t f = 0; f < l->n; f++) {
+		uint32_t function = l->d->functions[f].on_side[FZ_HEAD];
+		if (fz_link_is_orphan(l, f) || function == FZ_NONE)
+			continue;
+		struct fz_str name = l->names[FZ_HEAD][function].name;
+		fz_map_put(&names, fz_hash_bytes(name.p, name.n), f);
+	}
+	return names;
+}
+
+/* The only one of its name that is left on both sides, when nobody else is called like that and a
+ * caller or callee of both is the same, too. */
+static void link_unique(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
+			const uint32_t *list, uint32_t n)
+{
+	struct fz_map common = list_common_names(l);
 	struct namesakes s;
 
 	for (const uint32_t *at = list; at < list + n; at = s.end) {
 		s = namesakes_at(l, at, list + n);
 		uint32_t base = only_orphan(l, s.base, s.head);
 		uint32_t head = only_orphan(l, s.head, s.end);
-		if (base != FZ_NONE && head != FZ_NONE &&
-		    !says_nothing(fz_link_name(l, base)->name))
+		if (base == FZ_NONE || head == FZ_NONE)
+			continue;
+		struct fz_str name = fz_link_name(l, base)->name;
+		if (!fz_link_says_nothing(name) && !fz_link_contradicted(l, base, head) &&
+		    fz_map_get(&common, fz_hash_bytes(name.p, name.n)) == FZ_NONE &&
+		    fz_link_meet(l, graph, base, head))
 			fz_link_pair(l, base, head, FZ_LINK_NAME, 1);
 	}
+	fz_map_release(&common);
 }
 
 /* ---- all of it ---- */
@@ -354,24 +384,59 @@ static void merge_functions(struct fz_linker *l)
 	d->function_count = n;
 }
 
-void fz_diff_link(struct fz_diff *d, struct fz_name *const names[FZ_SIDES],
+/* Whether the other side has an orphan as well, or its file: then that one is its partner, though
+ * it did not run there or was not seen. */
+static bool is_elsewhere(const struct fz_linker *l, uint32_t f)
+{
+	enum fz_side side = fz_link_side(l, f);
+	uint32_t function = l->d->functions[f].on_side[side];
+	uint32_t source = fz_code_source(l->code, side, function);
+
+	if (fz_code_presence(l->code, side, function) == FZ_PRESENCE_YES)
+		return true;
+	return source != FZ_NONE && fz_code_counterpart(l->code, side, function) == FZ_NONE &&
+	       fz_code_imported(l->code, side, source) == FZ_PRESENCE_YES;
+}
+
+static void link_by_calls(struct fz_linker *l, const uint32_t *list, uint32_t n, bool no_rename)
+{
+	struct fz_link_graph graph[FZ_SIDES] = { 0 };
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		fz_link_graph_init(l, s, &graph[s]);
+	link_unique(l, graph, list, n);
+	if (!no_rename && has_orphans(l))
+		fz_link_neighbours(l, graph);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		fz_link_graph_release(&graph[s]);
+}
+
+void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const names[FZ_SIDES],
 		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename)
 {
-	struct fz_linker l = {
-		.d = d, .names = names, .lines = lines, .fixed = fixed, .n = d->function_count
-	};
+	fz_auto(fz_free_ptr) bool *elsewhere =
+		fz_calloc(FZ_MAX(d->function_count, 1), sizeof(bool));
+	struct fz_linker l = { .d = d,
+			       .code = code,
+			       .names = names,
+			       .lines = lines,
+			       .fixed = fixed,
+			       .elsewhere = elsewhere,
+			       .n = d->function_count };
 	uint32_t n;
 
 	linker_init(&l);
+	for (uint32_t f = 0; f < l.n; f++)
+		elsewhere[f] = fz_link_is_orphan(&l, f) && is_elsewhere(&l, f);
 	if (has_orphans(&l)) {
+		fz_link_bodies(&l, no_rename);
 		fz_auto(fz_free_ptr) uint32_t *list = list_orphans(&l, &n);
 		number(&l, list, n, l.name_id, compare_names);
 		l.file_count = number(&l, list, n, l.file_id, compare_files);
 		qsort_r(list, n, sizeof(*list), compare_orphans, &l);
 		link_moved(&l, list, n);
-		link_unique(&l, list, n);
-		if (!no_rename && has_orphans(&l))
-			fz_link_neighbours(&l);
+		if (has_orphans(&l))
+			link_by_calls(&l, list, n, no_rename);
 		merge_functions(&l);
 	}
 	linker_release(&l);

@@ -66,6 +66,25 @@ static void collect_edges(const struct fz_linker *l, enum fz_side side, struct f
 		g->start[f + 1] += g->start[f];
 }
 
+static void find_only_callers(const struct fz_linker *l, enum fz_side side, struct fz_link_graph *g)
+{
+	const struct fz_tree *t = l->d->tree[side];
+	const uint32_t *function_of = l->d->function_of[side];
+	fz_auto(fz_free_ptr) bool *seen = fz_calloc((size_t)l->n + 1, sizeof(*seen));
+
+	g->caller = fz_calloc((size_t)l->n + 1, sizeof(*g->caller));
+	memset(g->caller, 0xff, ((size_t)l->n + 1) * sizeof(*g->caller));
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t f = function_of[t->function[i]];
+		uint32_t caller =
+			t->parent[i] == FZ_NONE ? FZ_NONE : function_of[t->function[t->parent[i]]];
+		if (caller == f)
+			continue;
+		g->caller[f] = !seen[f] || g->caller[f] == caller ? caller : FZ_NONE;
+		seen[f] = true;
+	}
+}
+
 static void share_weights(const struct fz_linker *l, struct fz_link_graph *g)
 {
 	for (uint32_t f = 0; f < l->n; f++) {
@@ -108,6 +127,7 @@ void fz_link_graph_init(const struct fz_linker *l, enum fz_side side, struct fz_
 {
 	collect_edges(l, side, g);
 	share_weights(l, g);
+	find_only_callers(l, side, g);
 	measure(l, side, g);
 }
 
@@ -115,8 +135,24 @@ void fz_link_graph_release(struct fz_link_graph *g)
 {
 	free(g->edges);
 	free(g->start);
+	free(g->caller);
 	free(g->size);
 	free(g->samples);
+}
+
+bool fz_link_meet(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
+		  uint32_t base, uint32_t head)
+{
+	const struct fz_link_graph *x = &graph[FZ_BASE], *y = &graph[FZ_HEAD];
+
+	for (uint32_t i = x->start[base]; i < x->start[base + 1]; i++) {
+		uint32_t a = fz_link_known(l, x->edges[i].neighbour);
+		for (uint32_t k = y->start[head]; a < l->n && k < y->start[head + 1]; k++)
+			if (y->edges[k].direction == x->edges[i].direction &&
+			    fz_link_known(l, y->edges[k].neighbour) == a)
+				return true;
+	}
+	return false;
 }
 
 /* ---- files ---- */

@@ -20,11 +20,12 @@ static const double weight_neighbours = 0.35; /* of callees, and of callers */
 static const double weight_file = 0.20;
 static const double weight_place = 0.20; /* between the same functions of that file */
 static const double weight_size = 0.10;
-static const double least_size = 0.25; /* the smaller's part of the larger */
+static const double least_callees = 0.6; /* part of the calls that go to callees of both */
+static const double least_size = 0.25;   /* the smaller's part of the larger */
 
 struct search {
 	struct fz_linker *l;
-	struct fz_link_graph graph[FZ_SIDES];
+	const struct fz_link_graph *graph;     /* by side */
 	struct fz_link_place *place[FZ_SIDES]; /* of a function */
 	/* Head orphans by the matched neighbour and direction that they have in common:
 	 * around[at[2 * neighbour + direction] ...], those for which it weighs most first. */
@@ -195,6 +196,52 @@ static double score(const struct search *s, uint32_t a, uint32_t b)
 	return sum / (weights + weight_size);
 }
 
+/* Matched callees that both have, weighing as much for either. */
+struct shared_callees {
+	uint32_t n;
+	double part;  /* of the calls, the smaller of both sides */
+	bool is_only; /* one of them is called by nobody else */
+};
+
+static struct shared_callees share_callees(const struct search *s, uint32_t a, uint32_t b)
+{
+	const struct fz_link_graph *ga = &s->graph[FZ_BASE], *gb = &s->graph[FZ_HEAD];
+	struct shared_callees shared = { 0 };
+
+	for (uint32_t i = ga->start[a]; i < ga->start[a + 1]; i++) {
+		uint32_t x = fz_link_known(s->l, ga->edges[i].neighbour);
+		for (uint32_t k = gb->start[b]; x != FZ_NONE && k < gb->start[b + 1]; k++) {
+			if (ga->edges[i].direction != FZ_LINK_CALLEES ||
+			    gb->edges[k].direction != FZ_LINK_CALLEES ||
+			    fz_link_known(s->l, gb->edges[k].neighbour) != x)
+				continue;
+			shared.n++;
+			shared.part += FZ_MIN(ga->edges[i].weight, gb->edges[k].weight);
+			shared.is_only |= ga->caller[ga->edges[i].neighbour] == a &&
+					  gb->caller[gb->edges[k].neighbour] == b;
+		}
+	}
+	return shared;
+}
+
+/* The same caller is shared by all that is called there, and one file by all that stands in it: to
+ * be one, two functions must be alike in what is theirs alone. That is the name, or the callees:
+ * several, or one that nobody else calls. Code without a name of its own must be in one file, too.
+ */
+static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
+{
+	struct fz_str x = fz_link_name(s->l, a)->name, y = fz_link_name(s->l, b)->name;
+	struct shared_callees shared = share_callees(s, a, b);
+
+	if (fz_link_contradicted(s->l, a, b))
+		return false;
+	if (fz_link_says_nothing(x) || fz_link_says_nothing(y))
+		return fz_str_eq(fz_link_tail(x), fz_link_tail(y)) && same_file(s->l, a, b) == 1 &&
+		       shared.n > 1 && shared.part >= least_callees;
+	return fz_link_alike(x, y) ||
+	       (shared.part >= least_callees && (shared.n > 1 || shared.is_only));
+}
+
 static void clear_scratch(struct search *s, uint32_t a, uint32_t candidates)
 {
 	const struct fz_link_graph *g = &s->graph[FZ_BASE];
@@ -246,7 +293,8 @@ static void score_candidates(struct search *s, uint32_t a)
 		}
 	}
 	clear_scratch(s, a, n);
-	if (best.score < accept_score || !leads(&s->rank[a], best.score))
+	if (best.score < accept_score || !leads(&s->rank[a], best.score) ||
+	    !has_evidence(s, a, best.head))
 		return;
 	fz_grow(s->pairs, s->n, s->cap);
 	s->pairs[s->n++] = best;
@@ -277,15 +325,13 @@ static bool search_round(struct search *s)
 	return link_best(s) > 0;
 }
 
-void fz_link_neighbours(struct fz_linker *l)
+void fz_link_neighbours(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES])
 {
-	struct search s = { .l = l };
+	struct search s = { .l = l, .graph = graph };
 	size_t n = (size_t)l->n + 1;
 
-	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
-		fz_link_graph_init(l, side, &s.graph[side]);
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		s.place[side] = fz_link_places(l, side);
-	}
 	s.around = fz_calloc(FZ_MAX(s.graph[FZ_HEAD].n, 1), sizeof(*s.around));
 	s.at = fz_calloc(2 * n + 2, sizeof(*s.at));
 	s.common = fz_calloc(n, sizeof(*s.common));
@@ -295,10 +341,8 @@ void fz_link_neighbours(struct fz_linker *l)
 		s.share[k] = fz_calloc(n, sizeof(*s.share[k]));
 	for (int round = 0; round < ROUNDS && search_round(&s);)
 		round++;
-	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
-		fz_link_graph_release(&s.graph[side]);
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		free(s.place[side]);
-	}
 	for (int k = 0; k < FZ_LINK_DIRECTIONS; k++)
 		free(s.share[k]);
 	free(s.around);

@@ -14,12 +14,14 @@
  *
  * With full matching, functions that then have no partner go on to link.c.
  */
+#include "diff/code.h"
 #include "diff/internal.h"
 
 /* A profile function on its way to a diff function. */
 struct entry {
 	uint32_t group, function;
 	int32_t first_line;
+	uint32_t number; /* of generated code: the order in which it was made */
 	uint8_t side;
 	bool mapped;
 };
@@ -78,8 +80,8 @@ static const struct fz_name *name_of(const struct matcher *m, const struct entry
 static uint32_t group_of(struct matcher *m, const struct entry *e)
 {
 	const struct fz_name *name = name_of(m, e);
-	uint64_t key = fz_hash_bytes(name->name.p, name->name.n) +
-		       fz_hash64(fz_hash_bytes(name->key.p, name->key.n));
+	uint64_t key = fz_map_hash(name->name.p, name->name.n) +
+		       fz_hash64(fz_map_hash(name->key.p, name->key.n));
 
 	for (;;) {
 		uint32_t *slot = fz_map_slot(&m->groups, key);
@@ -115,6 +117,7 @@ static void collect_entries(struct matcher *m)
 			*e = (struct entry){ .function = f,
 					     .side = s,
 					     .first_line = p->functions[f].first_line };
+			fz_name_number(p->strings[p->functions[f].file], &e->number);
 			e->group = group_of(m, e);
 			m->n++;
 		}
@@ -234,6 +237,11 @@ int fz_diff_check_map(const char *text, struct fz_error *err)
 
 /* ---- groups ---- */
 
+static bool is_same_place(const struct entry *a, const struct entry *b)
+{
+	return a->first_line == b->first_line && a->number == b->number;
+}
+
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
@@ -242,8 +250,11 @@ static int compare_entries(const void *pa, const void *pb)
 		return a->group < b->group ? -1 : 1;
 	if (a->side != b->side)
 		return a->side < b->side ? -1 : 1;
-	if (a->first_line != b->first_line)
-		return a->first_line < b->first_line ? -1 : 1;
+	if (!is_same_place(a, b))
+		return a->number < b->number ||
+				       (a->number == b->number && a->first_line < b->first_line)
+			       ? -1
+			       : 1;
 	return (a->function > b->function) - (a->function < b->function);
 }
 
@@ -257,39 +268,47 @@ static uint32_t add_function(struct matcher *m)
 	return d->function_count++;
 }
 
-/* How many of the entries [0, n) of one side have different first lines. */
-static uint32_t count_lines(const struct entry *e, uint32_t n, uint8_t side)
+/* The entries [0, n) of one side at different places; returns how many there are. */
+static uint32_t list_places(const struct entry *e, uint32_t n, uint8_t side,
+			    const struct entry **ret)
 {
 	uint32_t count = 0;
-	const struct entry *last = NULL;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (e[i].side != side)
-			continue;
-		count += !last || last->first_line != e[i].first_line;
-		last = &e[i];
-	}
+	for (uint32_t i = 0; i < n; i++)
+		if (e[i].side == side && (!count || !is_same_place(ret[count - 1], &e[i])))
+			ret[count++] = &e[i];
 	return count;
 }
 
-/* The entries of one group, sorted by side and first line, become one or more functions. */
+/* Whether the entries of a group can be told apart: only one side has them, or both have equally
+ * many. Of generated code only when they have the same numbers; one more that was made or seen, and
+ * any number may be another's. */
+static bool can_split(const struct entry *e, uint32_t n, uint32_t *ret_count)
+{
+	fz_auto(fz_free_ptr) const struct entry **base = fz_calloc(n, sizeof(*base));
+	fz_auto(fz_free_ptr) const struct entry **head = fz_calloc(n, sizeof(*head));
+	uint32_t a = list_places(e, n, FZ_BASE, base), b = list_places(e, n, FZ_HEAD, head);
+
+	*ret_count = FZ_MAX(a, b);
+	for (uint32_t i = 0; a == b && a > 1 && i < a; i++)
+		if (base[i]->number != head[i]->number)
+			return false;
+	return a == b || !a || !b;
+}
+
+/* The entries of one group, sorted by side and place, become one or more functions. */
 static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 {
 	struct fz_diff *d = m->d;
-	uint32_t lines[FZ_SIDES];
+	uint32_t first = d->function_count, count, at = 0;
+	bool split = can_split(e, n, &count) && d->match != FZ_MATCH_EXACT;
 
-	for (uint8_t s = 0; s < FZ_SIDES; s++)
-		lines[s] = count_lines(e, n, s);
-	bool split = d->match != FZ_MATCH_EXACT &&
-		     (lines[FZ_BASE] == lines[FZ_HEAD] || !lines[FZ_BASE] || !lines[FZ_HEAD]);
-	uint32_t first = d->function_count, count = split ? FZ_MAX(lines[0], lines[1]) : 1, at = 0;
-
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < (split ? count : 1); i++)
 		add_function(m);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0 && e[i].side != e[i - 1].side)
 			at = 0;
-		else if (i > 0 && e[i].first_line != e[i - 1].first_line)
+		else if (i > 0 && !is_same_place(&e[i], &e[i - 1]))
 			at++;
 		uint32_t target = first + (split ? at : 0);
 		struct fz_diff_function *f = &d->functions[target];
@@ -326,6 +345,15 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	f->link.file = m->names[FZ_BASE][old].file;
 }
 
+/* Whether the side that did not run it has it. */
+static void look_elsewhere(struct fz_code *code, struct fz_diff_function *f)
+{
+	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
+
+	if (f->state != FZ_COMMON)
+		f->presence = (uint8_t)fz_code_presence(code, side, f->on_side[side]);
+}
+
 static void place_groups(struct matcher *m)
 {
 	if (m->n)
@@ -337,14 +365,14 @@ static void place_groups(struct matcher *m)
 	}
 }
 
-static void link_functions(struct matcher *m)
+static void link_functions(struct matcher *m, struct fz_code *code)
 {
 	struct fz_diff *d = m->d;
 	fz_auto(fz_free_ptr) bool *fixed = fz_calloc(d->function_count, sizeof(*fixed));
 
 	for (uint32_t i = 0; i < d->function_count; i++)
 		fixed[i] = d->functions[i].link.how == FZ_LINK_MAPPED;
-	fz_diff_link(d, m->names, m->lines, fixed, m->o->no_rename);
+	fz_diff_link(d, code, m->names, m->lines, fixed, m->o->no_rename);
 }
 
 static void prepare(struct matcher *m)
@@ -372,10 +400,13 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 		return r;
 	prepare(&m);
 	place_groups(&m);
+	fz_auto(fz_code_freep) struct fz_code *code = fz_code_new(d->profile, m.names);
 	if (d->match == FZ_MATCH_FULL)
-		link_functions(&m);
-	for (uint32_t i = 0; i < d->function_count; i++)
+		link_functions(&m, code);
+	for (uint32_t i = 0; i < d->function_count; i++) {
 		describe(&m, &d->functions[i]);
+		look_elsewhere(code, &d->functions[i]);
+	}
 	for (int s = 0; s < FZ_SIDES; s++)
 		free(m.lines[s]);
 	free(m.entries);

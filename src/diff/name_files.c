@@ -231,8 +231,8 @@ struct ballot {
 
 static void cast_vote(struct ballot *b, const struct vote *v)
 {
-	uint64_t hash = fz_hash_bytes(v->root[0].p, v->root[0].n) * 31 +
-			fz_hash_bytes(v->root[1].p, v->root[1].n);
+	uint64_t hash = fz_map_hash(v->root[0].p, v->root[0].n) * 31 +
+			fz_map_hash(v->root[1].p, v->root[1].n);
 	uint32_t *slot = fz_map_slot(&b->map, hash);
 
 	if (*slot == FZ_NONE) {

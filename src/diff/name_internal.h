@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts that canonical names are made of; names.h is what others see.
  *
- *   name_files.c    where files are: classes, libraries, roots
- *   name_symbols.c  what functions are called
- *   names.c         the user's own rules, and all of it together
+ *   name_files.c      where files are: classes, libraries, roots
+ *   name_symbols.c    what functions are called
+ *   name_generated.c  numbers of code that was made at run time
+ *   names.c           the user's own rules, and all of it together
  */
 #pragma once
 
@@ -46,6 +47,7 @@ enum fz_name_rule_id {
 	FZ_NAME_VERSION,
 	FZ_NAME_NAMESPACE,
 	FZ_NAME_ADDRESS,
+	FZ_NAME_GENERATED,
 	FZ_NAME_RULES
 };
 
@@ -65,3 +67,7 @@ static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rul
 
 struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *arena,
 				  const struct fz_profile *p, const struct fz_function *f);
+
+/* Names of generated code (a file in <>) without the numbers in which it was made. */
+void fz_name_without_numbers(struct fz_name_counts *n, struct fz_arena *arena, struct fz_str file,
+			     struct fz_name *name);

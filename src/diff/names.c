@@ -24,6 +24,7 @@ static const char *const rule_texts[FZ_NAME_RULES] = {
 	[FZ_NAME_VERSION] = "versions of symbols",
 	[FZ_NAME_NAMESPACE] = "inline namespaces of C++ libraries",
 	[FZ_NAME_ADDRESS] = "addresses",
+	[FZ_NAME_GENERATED] = "numbers of generated code",
 };
 
 struct own_rule {
@@ -36,6 +37,7 @@ struct naming {
 	struct fz_arena *arena;
 	struct own_rule *own;
 	uint32_t own_count;
+	bool is_pair; /* numbers tell the functions of one profile apart, but not those of two */
 	struct fz_name_counts counts;
 };
 
@@ -197,6 +199,9 @@ static struct fz_name *name_functions(struct naming *n, const struct fz_name_sid
 			names[i].file =
 				fz_name_after(&n->counts, FZ_NAME_MODULE, p->strings[f->module],
 					      fz_name_of_module(n->arena, p->strings[f->module]));
+		if (n->is_pair)
+			fz_name_without_numbers(&n->counts, n->arena, p->strings[f->file],
+						&names[i]);
 		apply_own_rules(n, &names[i]);
 		names[i].key = names[i].file;
 	}
@@ -253,6 +258,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 	struct naming naming;
 	int r = naming_init(&naming, rules ? rules->own : NULL, arena, err);
 
+	naming.is_pair = true;
 	for (int s = 0; !r && s < 2; s++)
 		fz_name_side_init(&side[s], p[s], arena);
 	if (!r) {

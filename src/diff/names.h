@@ -38,3 +38,5 @@ struct fz_name_rules {
  * when nobody asks. Fails with FZ_EUSAGE when an own rule is none. */
 int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *rules,
 		     struct fz_arena *arena, struct fz_name *ret[2], struct fz_error *err);
+/* The number in which code was generated, if its file has one: "<made 12>". */
+bool fz_name_number(struct fz_str file, uint32_t *ret);

@@ -285,7 +285,7 @@ static void add_row(struct reader *r, uint32_t frame, const int64_t *weights)
 	if (fz_map_get(&r->named, name) == FZ_NONE)
 		fz_map_put(&r->named, name, frame_of(r, &r->at, 0));
 	memcpy(row.weights, weights, sizeof(row.weights));
-	fz_grow(r->rows, r->row_n, r->row_cap);
+	fz_profile_grow(r->p, r->rows, r->row_n, r->row_cap);
 	r->rows[r->row_n++] = row;
 }
 

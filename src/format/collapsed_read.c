@@ -12,6 +12,7 @@
  */
 #include "collapsed.h"
 #include "collapsed_text.h"
+#include "collapsed_unit.h"
 #include "format.h"
 #include "import.h"
 
@@ -98,7 +99,7 @@ static uint32_t draft_stack(struct reader *r, struct fz_str line)
 			struct fz_str text = { line.p + at, end - at };
 			stack = fz_profile_stack(r->draft, stack, draft_frame(r, text));
 		}
-		fz_grow(r->known, r->known_count, r->known_cap);
+		fz_profile_grow(r->p, r->known, r->known_count, r->known_cap);
 		r->known[r->known_count++] = (struct known){ end, stack };
 		at = end + 1;
 	}
@@ -113,7 +114,7 @@ static struct row *row_of(struct reader *r, uint32_t stack)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)r->row_count;
-		fz_grow(r->rows, r->row_count, r->row_cap);
+		fz_profile_grow(r->p, r->rows, r->row_count, r->row_cap);
 		r->rows[r->row_count++] = (struct row){ .stack = stack, .pair = FZ_NONE };
 	}
 	return &r->rows[*slot];
@@ -504,18 +505,44 @@ static void add_austin(struct reader *r)
 	}
 }
 
-/* Numbers are samples, unless one is too large for that: then they are just numbers. */
-static void add_counts(struct reader *r)
+static struct fz_collapsed_reading read_numbers(const struct reader *r)
 {
-	bool large = false;
+	struct fz_collapsed_numbers all = { 0 };
 
 	for (size_t i = 0; i < r->row_count; i++)
-		large |= rounded(r->rows[i].whole[1], r->rows[i].fraction[1]) > UINT32_MAX;
-	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), large ? 0 : 1, large);
+		fz_collapsed_count_number(&all, r->rows[i].whole[1], r->rows[i].fraction[1]);
+	return fz_collapsed_read_numbers(&all, r->p->numbers.unit,
+					 has_tachyon_roots(r) || !r->valued);
+}
+
+static int64_t scaled_number(const struct row *row, double scale)
+{
+	double v = ((double)row->whole[1] + row->fraction[1]) * scale;
+
+	if (scale == 1)
+		return rounded(row->whole[1], row->fraction[1]);
+	return v < (double)FZ_COLLAPSED_VALUE_MAX ? (int64_t)(v + 0.5) : FZ_COLLAPSED_VALUE_MAX;
+}
+
+/* Samples are counted by rows as far as those can; what was not sampled is a column. */
+static void add_numbers(struct reader *r)
+{
+	struct fz_collapsed_reading reading = read_numbers(r);
+	bool column = !reading.each;
+
+	for (size_t i = 0; reading.each && i < r->row_count; i++)
+		column |= scaled_number(&r->rows[i], reading.scale) / reading.each > UINT32_MAX;
+	fz_profile_add_metric(r->p, fz_str_of(reading.metric), fz_str_of(reading.unit),
+			      column ? 0 : reading.each, column);
+	if (reading.each > 1)
+		r->p->recording.interval_ns = reading.each;
+	r->p->numbers.bare = true;
+	if (reading.guess)
+		fz_profile_set_fact(r->p, "numbers", fz_str_of(reading.guess));
 	for (size_t i = 0; i < r->row_count; i++) {
-		int64_t v = rounded(r->rows[i].whole[1], r->rows[i].fraction[1]);
+		int64_t v = scaled_number(&r->rows[i], reading.scale);
 		if (v > 0)
-			add_row(r, r->rows[i].stack, large ? 1 : (uint64_t)v, &v);
+			add_row(r, r->rows[i].stack, column ? 1 : (uint64_t)(v / reading.each), &v);
 	}
 }
 
@@ -589,6 +616,6 @@ int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error
 	else if (r.pairs)
 		add_pairs(&r);
 	else
-		add_counts(&r);
+		add_numbers(&r);
 	return 0;
 }

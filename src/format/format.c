@@ -72,7 +72,8 @@ static int recognise(struct fz_input *in, const struct fz_format **ret, struct f
 	return *ret ? 0 : fail_unknown(fz_input_name(in), err);
 }
 
-static int load(struct fz_input *in, bool facts_only, struct fz_profile **ret, struct fz_error *err)
+static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_profile **ret,
+		struct fz_error *err)
 {
 	const struct fz_format *f;
 	int r = recognise(in, &f, err);
@@ -80,7 +81,13 @@ static int load(struct fz_input *in, bool facts_only, struct fz_profile **ret, s
 	if (r)
 		return r;
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	p->numbers.unit = (uint8_t)unit;
+	p->input = in;
 	r = facts_only && f->read_facts ? f->read_facts(in, p, err) : f->read(in, p, err);
+	p->input = NULL;
+	/* That it stopped for this may have looked like damage. */
+	if (fz_input_check(in, err))
+		return FZ_ELIMIT;
 	if (!r) {
 		r = fz_profile_check(p, err);
 		if (r)
@@ -94,7 +101,7 @@ static int load(struct fz_input *in, bool facts_only, struct fz_profile **ret, s
 
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
 {
-	return load(in, false, ret, err);
+	return load(in, false, 0, ret, err);
 }
 
 int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err)
@@ -102,15 +109,21 @@ int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_er
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	int r = fz_input_open(path, &in, err);
 
-	return r ? r : load(in, true, ret, err);
+	return r ? r : load(in, true, 0, ret, err);
 }
 
-int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err)
+int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **ret,
+			   struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	int r = fz_input_open(path, &in, err);
 
-	return r ? r : fz_format_load_input(in, ret, err);
+	return r ? r : load(in, false, unit, ret, err);
+}
+
+int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err)
+{
+	return fz_format_load_numbers(path, 0, ret, err);
 }
 
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,

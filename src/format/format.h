@@ -53,6 +53,11 @@ const struct fz_format *fz_format_by_suffix(const char *path);
 
 /* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
+/* What the bare numbers of folded text may be: "auto", "ns", ...; NULL-terminated. */
+extern const char *const fz_number_unit_names[];
+/* The same, where such numbers are of the unit with that index; other formats know theirs. */
+int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **ret,
+			   struct fz_error *err);
 /* Its facts; samples only where the format has no other way to them. */
 int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err);
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);

@@ -20,6 +20,8 @@ int fz_fz_writer_new(int fd, struct fz_profile *p, struct fz_fz_writer **ret, st
 /* Collect one sample; never fails, may grow memory until the next flush (bounded: flushes by
  * itself at 64 Ki samples; a write error is reported by the next flush). */
 void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights);
+/* The same for a look at the machine's speed. */
+void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *look);
 int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err);
 /* Write facts, sources, runs, quality and the end mark. */
 int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err);

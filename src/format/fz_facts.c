@@ -51,6 +51,32 @@ static void read_fact(struct fz_profile *p, struct fz_cursor *c)
 	fz_profile_set_fact(p, name, fz_fz_rest(c));
 }
 
+/* FZ_MAX would read twice. */
+static int64_t read_natural(struct fz_cursor *c)
+{
+	int64_t v = fz_cursor_zigzag(c);
+
+	return FZ_MAX(v, 0);
+}
+
+/* Files of earlier versions end before this. */
+static void read_outcome(struct fz_run *run, struct fz_cursor *c)
+{
+	struct fz_load load;
+	int64_t *const times[] = { &load.ran_ns,    &load.waited_ns, &load.used_ns,
+				   &load.others_ns, &load.stolen_ns, &load.machine_ns };
+	uint8_t outcome = fz_cursor_u8(c);
+	int64_t status = fz_cursor_zigzag(c);
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(times); i++)
+		*times[i] = read_natural(c);
+	if (c->bad || outcome >= FZ_OUTCOMES || status < INT32_MIN || status > INT32_MAX)
+		return;
+	run->outcome = (enum fz_outcome)outcome;
+	run->status = (int32_t)status;
+	run->load = load;
+}
+
 static void read_run(struct fz_profile *p, struct fz_cursor *c)
 {
 	uint32_t index = fz_cursor_varint32(c, UINT16_MAX);
@@ -59,6 +85,8 @@ static void read_run(struct fz_profile *p, struct fz_cursor *c)
 	run.duration_ns = fz_cursor_zigzag(c);
 	if (c->bad)
 		return;
+	if (fz_cursor_left(c))
+		read_outcome(&run, c);
 	while (p->run_count <= index)
 		fz_profile_add_run(p, &(struct fz_run){ 0 });
 	p->runs[index] = run;
@@ -76,14 +104,6 @@ static void read_thread_name(struct fz_profile *p, const struct fz_fz_table *thr
 	t.is_main = is_main;
 	t.name = fz_profile_string(p, fz_fz_rest(c));
 	fz_profile_thread(p, &t);
-}
-
-/* FZ_MAX would read twice. */
-static int64_t read_natural(struct fz_cursor *c)
-{
-	int64_t v = fz_cursor_zigzag(c);
-
-	return FZ_MAX(v, 0);
 }
 
 static void read_field(struct fz_profile *p, const struct fz_fz_table *threads, uint64_t tag,

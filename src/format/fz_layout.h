@@ -27,6 +27,9 @@ enum {
 	FZ_FZ_PACKED_MAX = 64 << 20, /* payload as stored, and unpacked */
 	FZ_FZ_PLAIN_MAX = 256 << 20,
 	FZ_FZ_ROWS_MAX = 1 << 16, /* in one block */
+	FZ_FZ_LOOKS_MAX = 1 << 16,
+	FZ_FZ_LOOK_QUANTUM = 10000, /* ns: of times of looks */
+	FZ_FZ_COST_QUANTUM = 10,
 };
 
 enum fz_fz_block {
@@ -35,7 +38,8 @@ enum fz_fz_block {
 	FZ_FZ_SAMPLES,
 	FZ_FZ_FACTS, /* about the recording; a later one replaces what it names */
 	FZ_FZ_SOURCE,
-	FZ_FZ_END, /* nothing was cut off */
+	FZ_FZ_END,   /* nothing was cut off */
+	FZ_FZ_SPEED, /* looks at the machine's speed */
 };
 
 enum fz_fz_flag {

@@ -416,9 +416,35 @@ static bool read_end_mark(struct reader *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
+static bool read_speed(struct reader *r, struct fz_cursor *c)
+{
+	uint64_t n = fz_cursor_varint(c);
+	int64_t time = 0, cost = 0;
+
+	if (c->bad || n > FZ_FZ_LOOKS_MAX)
+		return false;
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t run = fz_cursor_varint32(c, UINT16_MAX),
+			 cpu = fz_cursor_varint32(c, UINT16_MAX);
+		int64_t later = fz_cursor_zigzag(c), more = fz_cursor_zigzag(c);
+
+		if (c->bad || __builtin_mul_overflow(later, FZ_FZ_LOOK_QUANTUM, &later) ||
+		    __builtin_add_overflow(time, later, &time) ||
+		    __builtin_mul_overflow(more, FZ_FZ_COST_QUANTUM, &more) ||
+		    __builtin_add_overflow(cost, more, &cost) || cost <= 0 || cost > UINT32_MAX)
+			return false;
+		fz_speed_add(&r->p->speed, &(struct fz_speed_look){ .run = (uint16_t)run,
+								    .cpu = (uint16_t)cpu,
+								    .time = time,
+								    .cost = (uint32_t)cost });
+	}
+	return true;
+}
+
 static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
 	[FZ_FZ_SETUP] = read_setup, [FZ_FZ_TABLES] = read_tables, [FZ_FZ_SAMPLES] = read_samples,
 	[FZ_FZ_FACTS] = read_facts, [FZ_FZ_SOURCE] = read_source, [FZ_FZ_END] = read_end_mark,
+	[FZ_FZ_SPEED] = read_speed,
 };
 
 /* ---- the whole ---- */

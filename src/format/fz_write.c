@@ -41,7 +41,8 @@ struct fz_fz_writer {
 	const struct fz_profile *p;
 	ZSTD_CCtx *zstd;
 	int64_t interval_ns, quantum_ns;
-	struct fz_fz_rows rows; /* pending; n counts */
+	struct fz_fz_rows rows;      /* pending; n counts */
+	struct fz_speed_track looks; /* pending */
 	struct lane *lanes;
 	uint32_t lane_count;
 	uint64_t block; /* number of SAMPLES blocks, from 1 */
@@ -309,6 +310,19 @@ static void add_thread_names(const struct fz_fz_writer *w, struct fz_buf *b)
 	}
 }
 
+/* What follows the duration of a run; docs/format.md. */
+static void add_outcome(const struct fz_run *run, struct fz_buf *c)
+{
+	const struct fz_load *l = &run->load;
+	const int64_t times[] = { l->ran_ns,    l->waited_ns, l->used_ns,
+				  l->others_ns, l->stolen_ns, l->machine_ns };
+
+	fz_buf_u8(c, (uint8_t)run->outcome);
+	fz_buf_zigzag(c, run->status);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(times); i++)
+		fz_buf_zigzag(c, times[i]);
+}
+
 static void add_lists(const struct fz_profile *p, struct fz_buf *b)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
@@ -323,6 +337,7 @@ static void add_lists(const struct fz_profile *p, struct fz_buf *b)
 		fz_buf_varint(&c, i);
 		fz_buf_zigzag(&c, p->runs[i].start_unix_ns);
 		fz_buf_zigzag(&c, p->runs[i].duration_ns);
+		add_outcome(&p->runs[i], &c);
 		add_field(b, FZ_FZ_RUN, &c);
 	}
 }
@@ -428,6 +443,31 @@ static void put_samples(struct fz_fz_writer *w)
 	w->block++;
 }
 
+/* Each as its difference to the one before. */
+static void put_looks(struct fz_fz_writer *w)
+{
+	struct fz_speed_look last = { 0 };
+
+	if (!w->looks.n)
+		return;
+	fz_buf_varint(&w->plain, w->looks.n);
+	for (size_t i = 0; i < w->looks.n; i++) {
+		struct fz_speed_look look = w->looks.looks[i];
+
+		fz_buf_varint(&w->plain, look.run);
+		fz_buf_varint(&w->plain, look.cpu);
+		fz_buf_zigzag(&w->plain, round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
+		fz_buf_zigzag(&w->plain,
+			      round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM));
+		last.time += round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
+			     FZ_FZ_LOOK_QUANTUM;
+		last.cost += round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
+			     FZ_FZ_COST_QUANTUM;
+	}
+	put_block(w, FZ_FZ_SPEED, NULL, 0);
+	w->looks.n = 0;
+}
+
 static void write_pending(struct fz_fz_writer *w)
 {
 	if (w->flushes % SETUP_EVERY == 0)
@@ -435,6 +475,7 @@ static void write_pending(struct fz_fz_writer *w)
 	put_facts(w, false);
 	put_tables(w);
 	put_samples(w);
+	put_looks(w);
 	w->flushes++;
 }
 
@@ -465,6 +506,13 @@ void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const i
 	w->samples++;
 	if (r->n == FZ_FZ_ROWS_MAX)
 		write_pending(w);
+}
+
+void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *look)
+{
+	fz_speed_add(&w->looks, look);
+	if (w->looks.n == FZ_FZ_LOOKS_MAX)
+		put_looks(w);
 }
 
 /* ---- the whole ---- */
@@ -559,6 +607,7 @@ void fz_fz_writer_free(struct fz_fz_writer *w)
 	fz_fz_rows_release(&w->rows);
 	free(w->lanes);
 	free(w->named);
+	free(w->looks.looks);
 	ZSTD_freeCCtx(w->zstd);
 	fz_buf_release(&w->plain);
 	fz_buf_release(&w->packed);
@@ -585,6 +634,8 @@ int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_err
 				weights[column++] = p->metrics[m].column[row];
 		fz_fz_writer_add(w, &sample, weights);
 	}
+	for (size_t i = 0; i < p->speed.n; i++)
+		fz_fz_writer_add_look(w, &p->speed.looks[i]);
 	int r = fz_fz_writer_finish(w, err);
 	fz_fz_writer_free(w);
 	return r;

@@ -85,7 +85,7 @@ void fz_graph_freep(struct fz_graph **gp)
 
 uint32_t fz_graph_function(struct fz_graph *g, uint32_t frame)
 {
-	fz_grow(g->functions, g->n, g->cap);
+	fz_profile_grow(g->p, g->functions, g->n, g->cap);
 	g->functions[g->n] = (struct function){ .frame = frame, .first_self = FZ_NONE };
 	return g->n++;
 }
@@ -118,7 +118,7 @@ void fz_graph_self(struct fz_graph *g, uint32_t function, uint32_t frame, const 
 		*slot = g->self_count;
 		grow_weights(g);
 		memset(g->weights + (size_t)*slot * metrics, 0, metrics * sizeof(*g->weights));
-		fz_grow(g->selves, g->self_count, g->self_cap);
+		fz_profile_grow(g->p, g->selves, g->self_count, g->self_cap);
 		g->selves[g->self_count++] =
 			(struct self){ frame, g->functions[function].first_self, *slot };
 		g->functions[function].first_self = *slot;
@@ -134,7 +134,7 @@ void fz_graph_call(struct fz_graph *g, uint32_t caller, uint32_t frame, uint32_t
 {
 	if (caller == callee)
 		return;
-	fz_grow(g->calls, g->call_count, g->call_cap);
+	fz_profile_grow(g->p, g->calls, g->call_count, g->call_cap);
 	g->calls[g->call_count++] =
 		(struct call){ caller, frame, callee, FZ_MAX(cost, 0), FZ_MAX(calls, 0), false };
 }

@@ -8,6 +8,9 @@
 #include <ctype.h>
 #include <math.h>
 
+/* What a value takes for each byte of its text. */
+enum { PARSED_RATIO = 13 };
+
 enum { CHUNK = 1 << 18, VALUE_MAX = 256 << 20 };
 
 void fz_jsonread_release(json_t **v)
@@ -47,6 +50,8 @@ int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
 	if (r)
 		return r;
 	struct fz_str s = fz_buf_view(&text);
+	if (!fz_input_charge(in, s.n * PARSED_RATIO))
+		return fz_input_check(in, err);
 	if (fz_str_starts(s, "\xef\xbb\xbf")) {
 		s.p += 3;
 		s.n -= 3;

@@ -70,11 +70,13 @@ struct reader {
 	struct fz_thread thread;
 };
 
-enum { NOT_MADE = UINT32_MAX - 1, HEAD = 4096 };
+enum { NOT_MADE = UINT32_MAX - 1, HEAD = 4096, INLINED_BYTES = 16 };
 
-static void add_message(struct table *t, struct fz_str message)
+static void add_message(struct reader *r, struct table *t, struct fz_str message)
 {
-	fz_grow(t->list, t->n, t->cap);
+	if (r->p->over_limit)
+		return;
+	fz_profile_grow(r->p, t->list, t->n, t->cap);
 	t->list[t->n++] = message;
 }
 
@@ -92,7 +94,7 @@ static void add_number(void *arg, uint64_t number)
 {
 	struct reader *r = arg;
 
-	fz_grow(r->numbers, r->number_count, r->number_cap);
+	fz_profile_grow(r->p, r->numbers, r->number_count, r->number_cap);
 	r->numbers[r->number_count++] = number;
 }
 
@@ -113,18 +115,18 @@ static bool read_dictionary(struct reader *r, struct fz_str message)
 	while (fz_wire_next(&w))
 		for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
 			if (w.field == tables[i].field && w.type == FZ_WIRE_BYTES)
-				add_message(tables[i].table, w.bytes);
+				add_message(r, tables[i].table, w.bytes);
 	return !w.c.bad;
 }
 
 /* The messages in a field of a message, all of them to a table. */
-static bool collect(struct fz_str message, uint32_t field, struct table *to)
+static bool collect(struct reader *r, struct fz_str message, uint32_t field, struct table *to)
 {
 	struct fz_wire w = fz_wire_of(message);
 
 	while (fz_wire_next(&w))
 		if (w.field == field && w.type == FZ_WIRE_BYTES)
-			add_message(to, w.bytes);
+			add_message(r, to, w.bytes);
 	return !w.c.bad;
 }
 
@@ -134,9 +136,9 @@ static bool read_profiles(struct reader *r, const struct table *resources)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < resources->n; i++)
-		ok &= collect(resources->list[i], 2, &scopes);
+		ok &= collect(r, resources->list[i], 2, &scopes);
 	for (uint32_t i = 0; i < scopes.n; i++)
-		ok &= collect(scopes.list[i], 2, &r->profiles);
+		ok &= collect(r, scopes.list[i], 2, &r->profiles);
 	free(scopes.list);
 	return ok;
 }
@@ -151,7 +153,7 @@ static int read_tables(struct reader *r, struct fz_error *err)
 		if (w.field == r->v->dictionary && w.type == FZ_WIRE_BYTES)
 			ok &= dictionary = read_dictionary(r, w.bytes);
 		else if (w.field == 1 && w.type == FZ_WIRE_BYTES)
-			add_message(&resources, w.bytes);
+			add_message(r, &resources, w.bytes);
 	}
 	ok &= !w.c.bad && read_profiles(r, &resources);
 	free(resources.list);
@@ -216,12 +218,14 @@ static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
 		else if (w.field == 2)
 			address = w.value;
 		else if (w.field == 3 && w.type == FZ_WIRE_BYTES)
-			add_message(&lines, w.bytes);
+			add_message(r, &lines, w.bytes);
 	}
 	struct fz_str module = module_of(r, mapping);
 	if (!lines.n && (address || module.n))
 		stack = fz_profile_stack(r->p, stack, fz_import_address(r->p, module, address));
-	for (uint32_t i = lines.n; i-- > 0;)
+	/* A byte or two may stand for any number of frames. */
+	fz_profile_takes(r->p, lines.n * (uint64_t)INLINED_BYTES);
+	for (uint32_t i = r->p->over_limit ? 0 : lines.n; i-- > 0;)
 		stack = push_line(r, stack, lines.list[i], module);
 	free(lines.list);
 	return stack;

@@ -276,7 +276,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 		name_python(r, name, &f);
 	else if (!name.n || fz_str_eq(name, FZ_STR("[unknown]")))
 		name_unknown(r, &f);
-	fz_grow(r->frames, r->frame_count, r->frame_cap);
+	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
 	r->frames[r->frame_count++] = f;
 	return true;
 }
@@ -328,7 +328,7 @@ static int end_sample(struct reader *r, struct fz_error *err)
 	if (r->n >= r->p->limits->free_samples + 64 * r->bytes || r->n >= r->p->limits->samples)
 		return fz_fail(err, FZ_ELIMIT, "%s: holds more samples than can be read",
 			       fz_input_name(r->in));
-	fz_grow(r->entries, r->n, r->cap);
+	fz_profile_grow(r->p, r->entries, r->n, r->cap);
 	r->entries[r->n++] = r->now;
 	return 0;
 }

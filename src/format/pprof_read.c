@@ -16,6 +16,8 @@
 #include "import.h"
 #include "wire.h"
 
+enum { INLINED_BYTES = 16 };
+
 #define PPROF_MAX ((uint64_t)1 << 30)
 
 struct value_type {
@@ -110,7 +112,7 @@ static void read_function(struct reader *r, struct fz_str message)
 	if (!f.name)
 		f.name = system_name;
 	fz_map_put(&r->function_of, id, r->function_count);
-	fz_grow(r->functions, r->function_count, r->function_cap);
+	fz_profile_grow(r->p, r->functions, r->function_count, r->function_cap);
 	r->functions[r->function_count++] = f;
 }
 
@@ -131,7 +133,7 @@ static void read_mapping(struct reader *r, struct fz_str message)
 			m.file = w.value;
 	}
 	fz_map_put(&r->mapping_of, id, r->mapping_count);
-	fz_grow(r->mappings, r->mapping_count, r->mapping_cap);
+	fz_profile_grow(r->p, r->mappings, r->mapping_count, r->mapping_cap);
 	r->mappings[r->mapping_count++] = m;
 }
 
@@ -150,7 +152,7 @@ static void read_location(struct reader *r, struct fz_str message)
 			l.address = w.value;
 	}
 	fz_map_put(&r->location_of, id, r->location_count);
-	fz_grow(r->locations, r->location_count, r->location_cap);
+	fz_profile_grow(r->p, r->locations, r->location_count, r->location_cap);
 	r->locations[r->location_count++] = l;
 }
 
@@ -158,7 +160,7 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 {
 	switch (w->field) {
 	case 1:
-		fz_grow(r->types, r->type_count, r->type_cap);
+		fz_profile_grow(r->p, r->types, r->type_count, r->type_cap);
 		r->types[r->type_count++] = read_value_type(w->bytes);
 		break;
 	case 3:
@@ -171,7 +173,7 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 		read_function(r, w->bytes);
 		break;
 	case 6:
-		fz_grow(r->strings, r->string_count, r->string_cap);
+		fz_profile_grow(r->p, r->strings, r->string_count, r->string_cap);
 		r->strings[r->string_count++] = w->bytes;
 		break;
 	case 9:
@@ -205,11 +207,8 @@ static int read_tables(struct reader *r, struct fz_error *err)
 
 	while (fz_wire_next(&w)) {
 		read_table_entry(r, &w);
-		/* Every entry is at least two bytes of the file. */
-		if (r->string_count > r->p->limits->strings ||
-		    r->function_count > r->p->limits->functions ||
-		    r->location_count > r->p->limits->frames)
-			return fz_fail(err, FZ_ELIMIT, "%s: holds more than can be read", r->name);
+		if (r->p->over_limit)
+			return fz_profile_check(r->p, err);
 	}
 	if (w.c.bad)
 		return fail_damaged(r, err);
@@ -282,7 +281,7 @@ static void read_recording(struct reader *r)
 
 static void push_frame(struct reader *r, uint32_t frame)
 {
-	fz_grow(r->frames, r->frame_count, r->frame_cap);
+	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
 	r->frames[r->frame_count++] = frame;
 }
 
@@ -356,6 +355,9 @@ static uint32_t make_stack(struct reader *r)
 		struct location *l = &r->locations[at];
 		if (l->first == FZ_NONE)
 			make_location(r, l);
+		/* A byte or two may stand for any number of frames. */
+		if (!fz_profile_takes(r->p, (l->frame_count - 1) * (uint64_t)INLINED_BYTES))
+			break;
 		for (uint32_t k = 0; k < l->frame_count; k++)
 			stack = fz_profile_stack(r->p, stack, r->frames[l->first + k]);
 	}
@@ -368,7 +370,7 @@ static void add_id(void *arg, uint64_t id)
 {
 	struct reader *r = arg;
 
-	fz_grow(r->ids, r->id_count, r->id_cap);
+	fz_profile_grow(r->p, r->ids, r->id_count, r->id_cap);
 	r->ids[r->id_count++] = id;
 }
 

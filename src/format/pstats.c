@@ -58,7 +58,7 @@ static uint32_t add_value(struct reader *r, struct value v)
 		r->c.bad = true;
 		return 0;
 	}
-	fz_grow(r->values, r->n, r->cap);
+	fz_profile_grow(r->p, r->values, r->n, r->cap);
 	r->values[r->n] = v;
 	return r->n++;
 }
@@ -134,7 +134,7 @@ static uint32_t read_items(struct reader *r, uint32_t self, uint64_t count, bool
 		uint32_t item = read_value(r, depth + 1);
 		if (dict && n % 2 == 0 && !r->c.bad && r->values[item].type == T_NULL)
 			break;
-		fz_grow(list, n, cap);
+		fz_profile_grow(r->p, list, n, cap);
 		list[n++] = item;
 	}
 	if (r->c.bad)
@@ -229,7 +229,7 @@ static uint32_t read_value(struct reader *r, int depth)
 	if (r->c.bad)
 		return 0;
 	if (keep) {
-		fz_grow(r->refs, r->ref_count, r->ref_cap);
+		fz_profile_grow(r->p, r->refs, r->ref_count, r->ref_cap);
 		r->refs[r->ref_count++] = FZ_NONE;
 	}
 	uint32_t v = read_plain(r, code & ~FLAG_REF, keep ? &ref : NULL, depth);

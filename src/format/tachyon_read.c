@@ -157,7 +157,7 @@ static struct thread_state *find_thread(struct reader *r, uint64_t tid, uint32_t
 	if (r->p->thread_count > r->h.threads)
 		return NULL;
 	if (index == r->thread_count) {
-		fz_grow(r->threads, r->thread_count, r->thread_cap);
+		fz_profile_grow(r->p, r->threads, r->thread_count, r->thread_cap);
 		r->threads[r->thread_count++] = (struct thread_state){ .now_us = r->h.start_us };
 	}
 	r->last_tid = tid;
@@ -176,7 +176,7 @@ static uint32_t draft_child(struct reader *r, uint32_t parent, uint32_t frame)
 
 	if (*slot == FZ_NONE) {
 		*slot = r->draft_count;
-		fz_grow(r->draft, r->draft_count, r->draft_cap);
+		fz_profile_grow(r->p, r->draft, r->draft_count, r->draft_cap);
 		r->draft[r->draft_count++] = (struct draft_node){ parent, frame, FZ_NONE };
 		r->frame_max = FZ_MAX(r->frame_max, frame);
 	}

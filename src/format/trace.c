@@ -107,7 +107,7 @@ static uint32_t frame_of(struct reader *r, const json_t *event)
 
 static uint32_t add_call(struct reader *r, const json_t *event, double length)
 {
-	fz_grow(r->calls, r->call_count, r->call_cap);
+	fz_profile_grow(r->p, r->calls, r->call_count, r->call_cap);
 	r->calls[r->call_count] = (struct call){
 		.at = time_of(event),
 		.length = length,
@@ -125,7 +125,7 @@ static void open_call(struct reader *r, const json_t *event)
 	uint32_t thread = r->calls[call].thread;
 	uint32_t top = fz_map_get(&r->top_of, thread);
 
-	fz_grow(r->opens, r->open_count, r->open_cap);
+	fz_profile_grow(r->p, r->opens, r->open_count, r->open_cap);
 	r->opens[r->open_count] = (struct open){ call, top == FZ_NONE || !top ? FZ_NONE : top - 1 };
 	fz_map_put(&r->top_of, thread, ++r->open_count);
 }
@@ -159,11 +159,11 @@ static uint32_t sampled_of(struct reader *r, const json_t *event)
 	char room[32];
 	struct fz_str id = text_of(json_object_get(event, "id"), room, sizeof(room));
 	uint64_t pid = (uint64_t)fz_jsonread_int(json_object_get(event, "pid"), 0);
-	uint32_t *slot = fz_map_slot(&r->sampled_of, fz_hash64(pid) ^ fz_hash_bytes(id.p, id.n));
+	uint32_t *slot = fz_map_slot(&r->sampled_of, fz_hash64(pid) ^ fz_map_hash(id.p, id.n));
 
 	if (*slot == FZ_NONE) {
 		*slot = r->sampled_count;
-		fz_grow(r->sampled, r->sampled_count, r->sampled_cap);
+		fz_profile_grow(r->p, r->sampled, r->sampled_count, r->sampled_cap);
 		r->sampled[r->sampled_count++] = (struct sampled){
 			.thread = thread_of(r, event, FZ_STR("")),
 			.now = fz_jsonread_number(json_object_get(event, "ts"), 0),
@@ -183,7 +183,7 @@ static void add_node(struct reader *r, struct sampled *s, const json_t *v)
 	n.stack = root ? n.above : fz_profile_stack(r->p, n.above, n.frame);
 	fz_map_put(&s->node_of, (uint64_t)fz_jsonread_int(json_object_get(v, "id"), -1),
 		   r->node_count);
-	fz_grow(r->nodes, r->node_count, r->node_cap);
+	fz_profile_grow(r->p, r->nodes, r->node_count, r->node_cap);
 	r->nodes[r->node_count++] = n;
 }
 
@@ -223,7 +223,7 @@ static uint32_t on_line(struct reader *r, const struct node *n, int32_t line)
 
 static void add_moment(struct reader *r, uint32_t thread, double at, uint32_t stack)
 {
-	fz_grow(r->moments, r->moment_count, r->moment_cap);
+	fz_profile_grow(r->p, r->moments, r->moment_count, r->moment_cap);
 	r->moments[r->moment_count] = (struct moment){ at, thread, stack, r->moment_count };
 	r->moment_count++;
 }

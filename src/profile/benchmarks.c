@@ -18,6 +18,40 @@ bool fz_benchmark_wanted(struct fz_str name, const char *filter)
 	return !filter || memmem(name.p, name.n, filter, strlen(filter));
 }
 
+/* ---- floors ---- */
+
+bool fz_benchmark_next_floor(struct fz_str *rest, struct fz_str *ret_name, double *ret_floor)
+{
+	while (rest->n) {
+		const char *end = memchr(rest->p, '\n', rest->n);
+		struct fz_str line = { rest->p, end ? (size_t)(end - rest->p) : rest->n };
+		const char *tab = memrchr(line.p, '\t', line.n);
+		size_t n = tab ? (size_t)(tab - line.p) : line.n;
+
+		rest->p += line.n + !!end;
+		rest->n -= line.n + !!end;
+		if (!tab ||
+		    !fz_parse_decimal((struct fz_str){ tab + 1, line.n - n - 1 }, ret_floor))
+			continue;
+		*ret_name = (struct fz_str){ line.p, n };
+		return true;
+	}
+	return false;
+}
+
+double fz_benchmarks_floor(const struct fz_profile *p)
+{
+	struct fz_str rest = fz_profile_fact(p, FZ_BENCHMARK_FLOORS), name;
+	double largest = 0, floor;
+
+	while (fz_benchmark_next_floor(&rest, &name, &floor))
+		if (floor > largest && floor < 1)
+			largest = floor;
+	return largest;
+}
+
+/* ---- which row is whose ---- */
+
 uint32_t fz_benchmark_root(struct fz_profile *p, struct fz_str name)
 {
 	return fz_profile_stack(

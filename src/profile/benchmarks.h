@@ -31,6 +31,13 @@ void fz_benchmarks_release(struct fz_benchmarks *b);
 /* NULL when there is none of that name. */
 const struct fz_benchmark *fz_benchmarks_find(const struct fz_benchmarks *b, struct fz_str name);
 
+/* How far surroundings alone moved each benchmark, as a part of its count: the fact "floors" has a
+ * line "NAME<tab>FLOOR" for each. False: there is no further line. */
+#define FZ_BENCHMARK_FLOORS "floors"
+bool fz_benchmark_next_floor(struct fz_str *rest, struct fz_str *ret_name, double *ret_floor);
+/* The largest of them; 0: nobody measured. */
+double fz_benchmarks_floor(const struct fz_profile *p);
+
 /* Whether a filter (NULL: none) lets a name through: it is a part of the name. */
 bool fz_benchmark_wanted(struct fz_str name, const char *filter);
 

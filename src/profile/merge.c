@@ -214,6 +214,16 @@ static void take_facts(struct merger *m)
 			 fz_profile_text(m->from, m->from->facts[i].value));
 }
 
+static void append_looks(struct merger *m, uint32_t first_run)
+{
+	for (size_t i = 0; i < m->from->speed.n; i++) {
+		struct fz_speed_look look = m->from->speed.looks[i];
+
+		look.run = (uint16_t)(look.run + first_run);
+		fz_speed_add(&m->into->speed, &look);
+	}
+}
+
 static void take_sources(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->from->source_count; i++) {
@@ -296,5 +306,6 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 		fz_profile_add_run(into,
 				   i < from->run_count ? &from->runs[i] : &(struct fz_run){ 0 });
 	append_samples(&m, first_run);
+	append_looks(&m, first_run);
 	return fz_profile_check(into, err);
 }

@@ -104,7 +104,7 @@ static void find_places(struct fz_places *places, const struct fz_profile *p, un
 
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		struct key key = key_of(p, &p->frames[i], by, lines);
-		uint64_t hash = fz_hash_bytes(&key, sizeof(key));
+		uint64_t hash = fz_map_hash(&key, sizeof(key));
 		uint32_t *slot = fz_map_slot(&map, hash);
 		while (*slot != FZ_NONE && memcmp(&keys[*slot], &key, sizeof(key)) != 0)
 			slot = fz_map_slot(&map, ++hash);

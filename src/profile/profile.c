@@ -7,6 +7,8 @@
  */
 #include "profile.h"
 
+#include "base/io.h"
+
 #include <ctype.h>
 
 const char *const fz_mode_names[] = {
@@ -53,7 +55,7 @@ void fz_profile_free(struct fz_profile *p)
 	struct fz_samples *s = &p->samples;
 	void *arrays[] = { p->strings, p->functions, p->frames,  p->stacks, p->threads,
 			   p->runs,    p->facts,     p->sources, s->run,    s->thread,
-			   s->stack,   s->time,      s->status,  s->count };
+			   s->stack,   s->time,      s->status,  s->count,  p->speed.looks };
 	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)
@@ -70,6 +72,17 @@ void fz_profile_free(struct fz_profile *p)
 void fz_profile_freep(struct fz_profile **p)
 {
 	fz_profile_free(*p);
+}
+
+/* A slot of a map, which is half full on the average and copied as it grows. */
+enum { SLOT_BYTES = 48, SAMPLE_BYTES = 24 };
+
+bool fz_profile_takes(struct fz_profile *p, uint64_t bytes)
+{
+	if (!p->input || fz_input_charge(p->input, bytes))
+		return true;
+	p->over_limit = true;
+	return false;
 }
 
 /* Find the slot for content with this hash: either empty or holding equal content. `equal` sees
@@ -101,11 +114,12 @@ static bool is_full(struct fz_profile *p, uint64_t count, uint64_t limit, uint32
 uint32_t fz_profile_string(struct fz_profile *p, struct fz_str s)
 {
 	uint32_t *slot =
-		FIND_SLOT(&p->string_map, fz_hash_bytes(s.p, s.n), i, fz_str_eq(p->strings[i], s));
+		FIND_SLOT(&p->string_map, fz_map_hash(s.p, s.n), i, fz_str_eq(p->strings[i], s));
 
 	if (*slot != FZ_NONE || is_full(p, p->arena.bytes + s.n, p->limits->string_bytes, slot) ||
 	    is_full(p, p->string_count, p->limits->strings, slot))
 		return *slot;
+	fz_profile_takes(p, s.n + sizeof(s) + SLOT_BYTES);
 	*slot = p->string_count;
 	fz_grow(p->strings, p->string_count, p->string_cap);
 	p->strings[p->string_count] = (struct fz_str){ fz_arena_strndup(&p->arena, s.p, s.n), s.n };
@@ -120,12 +134,13 @@ static bool same_function(const struct fz_function *a, const struct fz_function 
 
 uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f)
 {
-	uint64_t hash = fz_hash64(FZ_KEY(f->name, f->file)) ^
-			FZ_KEY(f->module + 0x9e3779b9u * f->kind, f->first_line);
+	const uint32_t key[] = { f->name, f->file, f->module, (uint32_t)f->first_line, f->kind };
+	uint64_t hash = fz_map_hash(key, sizeof(key));
 	uint32_t *slot = FIND_SLOT(&p->function_map, hash, i, same_function(&p->functions[i], f));
 
 	if (*slot != FZ_NONE || is_full(p, p->function_count, p->limits->functions, slot))
 		return *slot;
+	fz_profile_takes(p, sizeof(*p->functions) + SLOT_BYTES);
 	*slot = p->function_count;
 	fz_grow(p->functions, p->function_count, p->function_cap);
 	p->functions[p->function_count] = *f;
@@ -140,13 +155,16 @@ static bool same_frame(const struct fz_frame *a, const struct fz_frame *b)
 
 uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f)
 {
-	uint64_t hash = fz_hash64(FZ_KEY(f->function, f->line)) ^
-			fz_hash64(FZ_KEY(f->column, f->end_column) + f->opcode) ^
-			(uint64_t)f->end_line << 7;
+	const uint32_t key[] = {
+		f->function,         (uint32_t)f->line,       (uint32_t)f->end_line,
+		(uint32_t)f->column, (uint32_t)f->end_column, (uint32_t)f->opcode
+	};
+	uint64_t hash = fz_map_hash(key, sizeof(key));
 	uint32_t *slot = FIND_SLOT(&p->frame_map, hash, i, same_frame(&p->frames[i], f));
 
 	if (*slot != FZ_NONE || is_full(p, p->frame_count, p->limits->frames, slot))
 		return *slot;
+	fz_profile_takes(p, sizeof(*p->frames) + SLOT_BYTES);
 	*slot = p->frame_count;
 	fz_grow(p->frames, p->frame_count, p->frame_cap);
 	p->frames[p->frame_count] = *f;
@@ -181,6 +199,7 @@ uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame)
 	fz_assert(parent == FZ_NONE || parent < p->stack_count || p->over_limit);
 	if (*slot != FZ_NONE || is_full(p, p->stack_count, p->limits->stacks, slot))
 		return *slot;
+	fz_profile_takes(p, sizeof(*p->stacks) + SLOT_BYTES);
 	*slot = p->stack_count;
 	fz_grow(p->stacks, p->stack_count, p->stack_cap);
 	uint32_t depth = parent == FZ_NONE ? 1 : p->stacks[parent].depth + 1;
@@ -195,7 +214,8 @@ static bool same_thread(const struct fz_thread *a, const struct fz_thread *b)
 
 uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t)
 {
-	uint64_t hash = fz_hash64(t->pid) ^ fz_hash64(t->tid + 1) ^ (uint64_t)t->interp << 40;
+	const uint64_t key[] = { t->pid, t->tid, t->interp };
+	uint64_t hash = fz_map_hash(key, sizeof(key));
 	uint32_t *slot = FIND_SLOT(&p->thread_map, hash, i, same_thread(&p->threads[i], t));
 
 	if (*slot != FZ_NONE) {
@@ -207,6 +227,7 @@ uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t)
 	}
 	if (is_full(p, p->thread_count, p->limits->threads, slot))
 		return *slot;
+	fz_profile_takes(p, sizeof(*p->threads) + SLOT_BYTES);
 	*slot = p->thread_count;
 	fz_grow(p->threads, p->thread_count, p->thread_cap);
 	p->threads[p->thread_count] = *t;
@@ -266,7 +287,10 @@ static void grow_samples(struct fz_profile *p)
 {
 	struct fz_samples *s = &p->samples;
 
-	s->cap = s->cap ? s->cap + s->cap / 2 : 1024;
+	size_t more = s->cap ? s->cap / 2 : 1024;
+
+	fz_profile_takes(p, more * (SAMPLE_BYTES + p->metric_count * sizeof(int64_t)));
+	s->cap += more;
 	s->thread = fz_reallocarray(s->thread, s->cap, sizeof(*s->thread));
 	s->stack = fz_reallocarray(s->stack, s->cap, sizeof(*s->stack));
 	s->time = fz_reallocarray(s->time, s->cap, sizeof(*s->time));
@@ -385,6 +409,8 @@ struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key)
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text)
 {
 	if (fz_profile_source(p, file) || text.n >= UINT32_MAX)
+		return;
+	if (!fz_profile_takes(p, text.n))
 		return;
 	fz_grow(p->sources, p->source_count, p->source_cap);
 	p->sources[p->source_count++] = (struct fz_source_text){

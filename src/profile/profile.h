@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "profile/speed.h"
 
 enum fz_kind {
 	FZ_KIND_PYTHON,
@@ -88,10 +89,31 @@ struct fz_metric {
 
 enum { FZ_METRICS_MAX = 32 };
 
+/* How an execution ended. */
+enum fz_outcome {
+	FZ_OUTCOME_UNKNOWN,
+	FZ_OUTCOME_EXIT,    /* by itself, with a status */
+	FZ_OUTCOME_SIGNAL,  /* killed by a signal that was not ours */
+	FZ_OUTCOME_STOPPED, /* the recording's time was over before the program ended */
+	FZ_OUTCOMES
+};
+
+/* What the processors did while a run was recorded. All 0: unknown. */
+struct fz_load {
+	int64_t ran_ns, waited_ns; /* of the program's first thread: on a processor, for one */
+	int64_t used_ns;           /* by the program and all that it started */
+	int64_t others_ns;         /* by whoever else */
+	int64_t stolen_ns;         /* by other virtual machines, as far as ours can tell */
+	int64_t machine_ns;        /* of all processors, idle or not */
+};
+
 /* One execution of the command. */
 struct fz_run {
 	int64_t start_unix_ns; /* 0 when unknown */
 	int64_t duration_ns;   /* of the sampling; 0 when unknown */
+	enum fz_outcome outcome;
+	int32_t status; /* of the exit, or the signal's number */
+	struct fz_load load;
 };
 
 struct fz_samples {
@@ -222,17 +244,38 @@ struct fz_profile {
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
 	uint32_t source_count, source_cap;
-	uint32_t skipped_lines; /* of a text format: could not be understood */
+	struct fz_speed_track speed; /* of the machine, while it was recorded */
+	uint32_t skipped_lines;      /* of a text format: could not be understood */
+	/* Of a text whose numbers say nothing of what they are: what the user says, set before it
+	 * is read (0: nothing; format.h has the names), and whether it was such a text. */
+	struct {
+		uint8_t unit;
+		bool bare;
+	} numbers;
+	bool per_run;   /* weights are of one of its runs; see per_run.h */
+	bool per_round; /* wall times of benchmarks are of one of their rounds */
 
 	/* interning; private to profile.c */
 	struct fz_map string_map, function_map, frame_map, stack_map, thread_map;
 	uint64_t magnitude[FZ_METRICS_MAX]; /* sum of absolute weights: keeps every sum in range */
 	bool over_limit;
+	struct fz_input *input; /* that it is being read from: pays for what is added; or NULL */
 };
 
 struct fz_profile *fz_profile_new(void);
 void fz_profile_free(struct fz_profile *p);
 void fz_profile_freep(struct fz_profile **p); /* for fz_auto */
+
+/* So much more memory is taken for it. False, and over_limit, when that passes what its file may
+ * take. */
+bool fz_profile_takes(struct fz_profile *p, uint64_t bytes);
+/* fz_grow for the tables of a reader. */
+#define fz_profile_grow(p, arr, len, cap)                                             \
+	do {                                                                          \
+		if ((len) >= (cap))                                                   \
+			fz_profile_takes((p), ((cap) ? (cap) : 16) * sizeof(*(arr))); \
+		fz_grow((arr), (len), (cap));                                         \
+	} while (0)
 
 /* Interning. Beyond a limit these return index 0 (a valid string, function, ...) and set
  * over_limit, which fz_profile_check reports: readers need not test every call. */

@@ -13,6 +13,8 @@
 enum { LINK_COLUMNS = 25, SHIFT_COLUMNS = 2, WAS_COLUMNS = 31 };
 
 static const char *const how_titles[] = {
+	[FZ_LINK_BODY] = "body",
+	[FZ_LINK_SCOPE] = "scope",
 	[FZ_LINK_MOVED] = "moved",
 	[FZ_LINK_NAME] = "name",
 	[FZ_LINK_NEIGHBOURHOOD] = "neighbourhood",
@@ -67,7 +69,7 @@ static void print_shift(const struct fz_diff *d, const struct fz_diff_shift *s,
 	fz_table_function(f->name, f->file, f->line, fz_table_rest(style, SHIFT_COLUMNS), style,
 			  out);
 	fz_buf_printf(out, "\n    %u removed, %s -> %u new, %s: %s\n", s->callees[FZ_BASE],
-		      fz_format_value(d->factor * (double)s->cost[FZ_BASE], d->unit, cost[FZ_BASE]),
+		      fz_format_value((double)s->cost[FZ_BASE], d->unit, cost[FZ_BASE]),
 		      s->callees[FZ_HEAD],
 		      fz_format_value((double)s->cost[FZ_HEAD], d->unit, cost[FZ_HEAD]),
 		      fz_format_change(fz_diff_delta(d, s->cost[FZ_BASE], s->cost[FZ_HEAD]),

@@ -9,11 +9,13 @@
  *      1.23 s    1.80 s     +570 ms   ±120 ms   +46.3 %  parse (app.py:32)
  *      120 ms    130 ms    +10.0 ms  ±44.1 ms    +8.3 % ? load (app.py:12)
  *
- * "before" is the base as scaled, so that a row adds up. Functions that cannot be told from noise
- * are few and dim: they are where to look when nothing else was found, no findings.
+ * "before" is what was measured. Where that was scaled, "expected" stands beside it, and the change
+ * is the difference from there. Functions that cannot be told from noise are few and dim: they are
+ * where to look when nothing else was found, no findings.
  */
 #include "report/text.h"
 
+#include "report/beside.h"
 #include "report/findings.h"
 #include "report/startup.h"
 #include "report/table.h"
@@ -23,8 +25,7 @@
 
 enum { ROWS_DEFAULT = 15, UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 
-/* Before a function's name, with values of `w` columns: in a table, and in a list. */
-#define NAME_COLUMN(w) (4 * (w) + 18)
+/* Before a function's name, with values of `w` columns: in a list. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
 
 struct view {
@@ -79,22 +80,39 @@ static void print_margin(const struct view *v, const struct fz_finding *r, int c
 	fz_buf_printf(v->out, "%*s%s%s", FZ_MAX(0, columns - width), "", sign, number);
 }
 
-static void print_row(const struct view *v, const struct fz_finding *r, int width)
+/* Before a function's name in a table, with values of `width` columns. */
+static unsigned name_column(const struct view *v, int width)
+{
+	return (unsigned)(4 * width + 18 + (fz_findings_scaled(v->d) ? width + 1 : 0));
+}
+
+/* "before", "expected" where that is another, "after". */
+static void print_values(const struct view *v, double before, double expected, double after,
+			 int width)
 {
 	const char *unit = v->d->unit;
-	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
-	char percent[FZ_NUMBER_SIZE];
+	char text[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(v->out, "%*s ", width, fz_format_value(before, unit, text));
+	if (fz_findings_scaled(v->d))
+		fz_buf_printf(v->out, "%*s ", width, fz_format_value(expected, unit, text));
+	fz_buf_printf(v->out, "%*s  ", width, fz_format_value(after, unit, text));
+}
+
+static void print_row(const struct view *v, const struct fz_finding *r, int width)
+{
+	char change[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 	enum fz_hue hue = row_hue(r);
 
-	fz_buf_printf(v->out, "%*s %*s  %s%*s ", width, fz_format_value(r->before, unit, before),
-		      width, fz_format_value(r->after, unit, after), fz_hue_on(v->style, hue),
-		      width + 1, fz_format_change(r->change, unit, change));
+	print_values(v, r->before, r->expected, r->after, width);
+	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, hue), width + 1,
+		      fz_format_change(r->change, v->d->unit, change));
 	print_margin(v, r, width);
 	fz_buf_printf(v->out, " %9s%s %c ", fz_finding_percent(r, percent),
 		      fz_hue_off(v->style, hue),
 		      r->judged->verdict == FZ_VERDICT_UNKNOWN ? '?' : ' ');
 	fz_table_function(r->f->name, r->f->file, r->f->line,
-			  fz_table_rest(v->style, NAME_COLUMN((unsigned)width)), v->style, v->out);
+			  fz_table_rest(v->style, name_column(v, width)), v->style, v->out);
 	fz_buf_char(v->out, '\n');
 }
 
@@ -112,6 +130,7 @@ static int value_width(const struct view *v, const struct fz_findings *f, uint32
 
 	for (uint32_t i = 0; i < shown; i++) {
 		width = widest(v, f->rows[i].before, width);
+		width = widest(v, f->rows[i].expected, width);
 		width = widest(v, f->rows[i].after, width);
 	}
 	return width;
@@ -120,7 +139,7 @@ static int value_width(const struct view *v, const struct fz_findings *f, uint32
 /* Differences in the last digits of a scaled value are no change. */
 static bool is_change(const struct fz_finding *r)
 {
-	return fabs(r->change) > 1e-9 * FZ_MAX(fabs(r->before), fabs(r->after));
+	return fabs(r->change) > 1e-9 * FZ_MAX(fabs(r->expected), fabs(r->after));
 }
 
 /* All that changed, then the largest that cannot be told from noise. */
@@ -140,22 +159,31 @@ static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
  */
 static void print_startup(const struct view *v, const struct fz_findings *f, bool total, int width)
 {
-	const char *unit = v->d->unit;
-	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
-	char count[FZ_NUMBER_SIZE];
+	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
 
 	if (!f->startup)
 		return;
-	if (total)
-		fz_buf_printf(v->out, "%*s", NAME_COLUMN(width), "");
-	else
-		fz_buf_printf(v->out, "%*s %*s  %*s %*s %9s ? ", width,
-			      fz_format_value(f->startup_before, unit, before), width,
-			      fz_format_value(f->startup_after, unit, after), width + 1,
-			      fz_format_change(f->startup_after - f->startup_before, unit, change),
+	if (total) {
+		fz_buf_printf(v->out, "%*s", (int)name_column(v, width), "");
+	} else {
+		print_values(v, f->startup_before, f->startup_expected, f->startup_after, width);
+		fz_buf_printf(v->out, "%*s %*s %9s ? ", width + 1,
+			      fz_format_change(f->startup_after - f->startup_expected, v->d->unit,
+					       change),
 			      width, "", "");
+	}
 	fz_buf_printf(v->out, "%s of start-up and imports\n",
 		      fz_format_plural(f->startup, "function", count));
+}
+
+static void print_table_head(const struct view *v, int width)
+{
+	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, FZ_HUE_DIM), width, "before");
+	if (fz_findings_scaled(v->d))
+		fz_buf_printf(v->out, "%*s ", width, "expected");
+	fz_buf_printf(v->out, "%*s  %*s %*s %9s   function%s\n", width, "after", width + 1,
+		      fz_findings_change_title(v->d), width, "95 %", "%",
+		      fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
 static void print_table(const struct view *v, const char *title, bool total)
@@ -175,14 +203,11 @@ static void print_table(const struct view *v, const char *title, bool total)
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
 	int width = value_width(v, &f, shown);
 	if (shown || (f.startup && !total))
-		fz_buf_printf(v->out, "%s%*s %*s  %*s %*s %9s   function%s\n",
-			      fz_hue_on(v->style, FZ_HUE_DIM), width, "before", width, "after",
-			      width + 1, "change", width, "95 %", "%",
-			      fz_hue_off(v->style, FZ_HUE_DIM));
+		print_table_head(v, width);
 	for (uint32_t i = 0; i < shown; i++)
 		print_row(v, &f.rows[i], width);
 	if (changed > shown)
-		fz_buf_printf(v->out, "%*sand %s\n", NAME_COLUMN(width), "",
+		fz_buf_printf(v->out, "%*sand %s\n", (int)name_column(v, width), "",
 			      fz_format_plural(changed - shown, "more function", count));
 	if (!total || shown)
 		print_startup(v, &f, total, width);
@@ -192,21 +217,50 @@ static void print_table(const struct view *v, const char *title, bool total)
 
 /* ---- headline ---- */
 
+static void print_warnings(const struct view *v, uint32_t from, uint32_t to)
+{
+	struct fz_buf line = { 0 };
+
+	for (uint32_t i = from; i < to; i++) {
+		fz_buf_printf(&line, "Warning: %s.", v->d->warnings[i]);
+		print_sentence(v, &line);
+	}
+	fz_buf_release(&line);
+}
+
+/* The command stands in a piece, as it is to be pasted. */
+static void print_beside(const struct view *v)
+{
+	fz_auto(fz_beside_release) struct fz_beside b;
+	struct fz_buf line = { 0 };
+
+	fz_beside_init(&b, v->d, v->judgement);
+	for (uint32_t i = 0; i < b.n; i++) {
+		fz_buf_printf(&line, "%s.", b.notes[i]);
+		print_sentence(v, &line);
+	}
+	if (b.command) {
+		fz_buf_printf(&line, "%s:", b.advice);
+		print_sentence(v, &line);
+		fz_buf_printf(v->out, "  %s\n", b.command);
+	}
+	fz_buf_release(&line);
+}
+
 static void print_headline(const struct view *v)
 {
 	struct fz_buf line = { 0 };
 
+	print_warnings(v, 0, v->d->urgent);
 	fz_buf_str(v->out, fz_hue_on(v->style, FZ_HUE_BOLD));
 	fz_findings_headline(v->d, v->judgement, v->style, &line);
 	print_sentence(v, &line);
 	v->out->n--; /* as above */
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
+	print_beside(v);
 	fz_findings_power(v->judgement, &line);
 	print_sentence(v, &line);
-	for (uint32_t i = 0; i < v->d->warning_count; i++) {
-		fz_buf_printf(&line, "Warning: %s.", v->d->warnings[i]);
-		print_sentence(v, &line);
-	}
+	print_warnings(v, v->d->urgent, v->d->warning_count);
 	fz_buf_release(&line);
 }
 
@@ -236,20 +290,20 @@ static bool is_told(const struct fz_judgement *j, uint32_t function)
 }
 
 /* Functions that only one side has, by falling total; those of start-up and imports at the end. */
-static struct listed *list_functions(const struct view *v, enum fz_state state, uint32_t *ret_n)
+static struct listed *list_functions(const struct view *v, enum fz_state state,
+				     enum fz_presence presence, uint32_t *ret_n)
 {
 	const struct fz_diff *d = v->d;
 	fz_auto(fz_free_ptr) bool *startup = fz_startup_functions(d);
 	struct listed *list = fz_calloc(d->function_count, sizeof(*list));
 	enum fz_side side = state == FZ_NEW ? FZ_HEAD : FZ_BASE;
-	double factor = state == FZ_NEW ? 1 : d->factor;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
-		if (f->state == state)
-			list[n++] = (struct listed){ f, factor * (double)f->cost.self[side],
-						     factor * (double)f->cost.total[side],
+		if (f->state == state && f->presence == presence)
+			list[n++] = (struct listed){ f, (double)f->cost.self[side],
+						     (double)f->cost.total[side],
 						     startup[i] && !is_told(v->judgement, i) };
 	}
 	if (n)
@@ -261,10 +315,10 @@ static struct listed *list_functions(const struct view *v, enum fz_state state, 
 /* A program's start-up is sampled once or never: functions that small are only counted. */
 static const double listed_share = 0.001;
 
-static uint32_t count_shown(const struct fz_diff *d, const struct listed *list, uint32_t n)
+static uint32_t count_shown(const struct fz_diff *d, enum fz_state state, const struct listed *list,
+			    uint32_t n)
 {
-	double least = listed_share *
-		       FZ_MAX(d->factor * (double)d->total[FZ_BASE], (double)d->total[FZ_HEAD]);
+	double least = listed_share * (double)d->total[state == FZ_NEW ? FZ_HEAD : FZ_BASE];
 	uint32_t shown = 0;
 
 	while (shown < n && shown < LIST_ROWS && !list[shown].startup && list[shown].total >= least)
@@ -300,11 +354,12 @@ static void print_rest(const struct view *v, const struct listed *list, uint32_t
 		      list[0].startup ? " of start-up and imports (--format json lists all)" : "");
 }
 
-static void print_list(const struct view *v, const char *title, enum fz_state state)
+static void print_list(const struct view *v, const char *title, enum fz_state state,
+		       enum fz_presence presence)
 {
 	uint32_t n, startup;
-	fz_auto(fz_free_ptr) struct listed *list = list_functions(v, state, &n);
-	uint32_t shown = count_shown(v->d, list, n);
+	fz_auto(fz_free_ptr) struct listed *list = list_functions(v, state, presence, &n);
+	uint32_t shown = count_shown(v->d, state, list, n);
 	double sum = 0;
 	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
 
@@ -329,6 +384,28 @@ static void print_list(const struct view *v, const char *title, enum fz_state st
 	print_rest(v, list + startup, n - startup, width, "function");
 }
 
+/* What is known comes first. */
+static void print_lists(const struct view *v)
+{
+	static const struct {
+		const char *title;
+		enum fz_state state;
+		enum fz_presence presence;
+	} lists[] = {
+		{ "New (not in the base's code)", FZ_NEW, FZ_PRESENCE_NO },
+		{ "Newly called (in the base's code, not seen there)", FZ_NEW, FZ_PRESENCE_YES },
+		{ "New or newly called (not seen in the base)", FZ_NEW, FZ_PRESENCE_UNKNOWN },
+		{ "Gone (not in the head's code)", FZ_REMOVED, FZ_PRESENCE_NO },
+		{ "No longer called (in the head's code, not seen there)", FZ_REMOVED,
+		  FZ_PRESENCE_YES },
+		{ "Gone or no longer called (not seen in the head)", FZ_REMOVED,
+		  FZ_PRESENCE_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(lists); i++)
+		print_list(v, lists[i].title, lists[i].state, lists[i].presence);
+}
+
 static void print_removed_paths(const struct view *v)
 {
 	const struct fz_diff *d = v->d;
@@ -338,7 +415,7 @@ static void print_removed_paths(const struct view *v)
 		return;
 	fz_buf_printf(v->out, "\nCall paths that are gone: %s, self %s\n",
 		      fz_format_count(d->elided_count, count),
-		      fz_format_value(d->factor * (double)d->elided_time, d->unit, value));
+		      fz_format_value((double)d->elided_time, d->unit, value));
 }
 
 /* ---- how far to trust it ---- */
@@ -349,6 +426,8 @@ static void print_trust(const struct view *v)
 	struct fz_buf line = { 0 };
 
 	fz_buf_char(v->out, '\n');
+	fz_findings_speed(v->d, &line);
+	print_sentence(v, &line);
 	fz_findings_scaling(v->d, &line);
 	print_sentence(v, &line);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
@@ -381,8 +460,7 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 	print_headline(&v);
 	print_table(&v, "Self", false);
 	print_table(&v, "Total, callees included", true);
-	print_list(&v, "New code, not seen in the base", FZ_NEW);
-	print_list(&v, "Removed code, not seen in the head", FZ_REMOVED);
+	print_lists(&v);
 	print_removed_paths(&v);
 	fz_report_inferred(d, v.style, &text);
 	print_trust(&v);

@@ -51,14 +51,16 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 			continue;
 		*r = (struct fz_finding){ .f = f,
 					  .judged = total ? &j->total[i] : &j->self[i],
-					  .before = d->factor * (double)cost[FZ_BASE],
+					  .before = (double)cost[FZ_BASE],
 					  .after = (double)cost[FZ_HEAD],
+					  .expected = fz_diff_expected(d, cost[FZ_BASE]),
 					  .startup = startup[i] };
-		r->change = r->after - r->before;
+		r->change = r->after - r->expected;
 		ret->count[r->judged->verdict]++;
 		if (r->startup && r->judged->verdict == FZ_VERDICT_UNKNOWN) {
 			ret->startup++;
 			ret->startup_before += r->before;
+			ret->startup_expected += r->expected;
 			ret->startup_after += r->after;
 		}
 		ret->n++;
@@ -80,20 +82,25 @@ double fz_finding_margin(const struct fz_finding *r)
 
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE])
 {
-	if (r->f->state == FZ_NEW)
-		return "new";
-	if (r->f->state == FZ_REMOVED)
-		return "removed";
+	if (r->f->state != FZ_COMMON && r->f->presence == FZ_PRESENCE_NO)
+		return fz_diff_word(r->f);
 	if (r->before == 0)
 		return "from 0";
+	if (r->f->state == FZ_REMOVED)
+		return "to 0";
 	/* Beyond this a factor reads better than a percentage. */
-	if (r->change / r->before >= 99.995) {
+	if (r->change / r->expected >= 99.995) {
 		char number[FZ_NUMBER_SIZE];
-		fz_format_decimal(r->after / r->before, 0, number);
+		fz_format_decimal(r->after / r->expected, 0, number);
 		snprintf(out, FZ_NUMBER_SIZE, "%.*s x", FZ_NUMBER_SIZE - 3, number);
 		return out;
 	}
-	return fz_format_percent_change(r->change / r->before, out);
+	return fz_format_percent_change(r->change / r->expected, out);
+}
+
+const char *fz_findings_change_title(const struct fz_diff *d)
+{
+	return d->scale == FZ_SCALE_SHARE ? "by share" : "change";
 }
 
 const char *fz_plus_minus(const struct fz_style *style)
@@ -134,13 +141,15 @@ static void add_total(const struct fz_diff *d, double value, struct fz_buf *out)
 }
 
 /* "2.33 s -> 2.98 s of wall time" */
-static void add_totals(const struct fz_diff *d, double before, struct fz_buf *out)
+static void add_totals(const struct fz_diff *d, struct fz_buf *out)
 {
-	add_total(d, before, out);
+	add_total(d, (double)d->total[FZ_BASE], out);
 	fz_buf_str(out, " -> ");
 	add_total(d, (double)d->total[FZ_HEAD], out);
 	if (is_time(d))
 		fz_buf_printf(out, " of %s", fz_table_metric_title(d->metric));
+	if (d->per_run)
+		fz_buf_str(out, " per run");
 }
 
 /* "[-1.2 %, +3.4 %]" */
@@ -178,28 +187,52 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			fz_buf_str(out, "Not judged");
 		else
 			fz_buf_printf(out, "Cannot tell slower from faster%s",
-				      d->scale == FZ_SCALE_SHARE ? " by shares alone" : "");
+				      d->scale == FZ_SCALE_SHARE ? " by shares alone"
+				      : d->scale == FZ_SCALE_WINDOW
+					      ? " by parts of running programs"
+					      : "");
 		break;
 	}
 	if (j->method == FZ_JUDGE_APPROXIMATE)
 		fz_buf_str(out, " (approximate: no order of samples)");
 }
 
-/* The change of the total, with the interval where the verdict did not have it. */
-static void add_change(const struct fz_diff *d, const struct fz_judgement *j, double before,
-		       struct fz_buf *out)
+/* Why the totals say nothing of the change; NULL when they do. */
+static const char *no_change(const struct fz_diff *d, const struct fz_judgement *j)
 {
-	double change = (double)d->total[FZ_HEAD] - before;
+	if (j->method == FZ_JUDGE_IDENTICAL)
+		return NULL;
+	switch (d->scale) {
+	case FZ_SCALE_SHARE:
+		return "";
+	case FZ_SCALE_WINDOW:
+		return " in what was recorded";
+	default:
+		return NULL;
+	}
+}
+
+/* The change of the total, with the interval where the verdict did not have it. */
+static void add_change(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
+{
+	double expected = fz_diff_expected(d, d->total[FZ_BASE]);
+	double change = (double)d->total[FZ_HEAD] - expected;
 	bool told = j->run.word == FZ_RUN_SLOWER || j->run.word == FZ_RUN_FASTER;
+	const char *nothing = no_change(d, j);
 	char number[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 
-	/* By share the totals were made equal. */
-	if (d->scale == FZ_SCALE_SHARE && j->method != FZ_JUDGE_IDENTICAL)
+	if (nothing) {
+		fz_buf_str(out, nothing);
 		return;
+	}
 	fz_buf_printf(out, ", %s", fz_format_change(change, d->unit, number));
-	if (told || before <= 0)
+	if (fz_findings_scaled(d)) {
+		fz_buf_str(out, " against the expected ");
+		add_total(d, expected, out);
+	}
+	if (told || expected <= 0)
 		return;
-	fz_buf_printf(out, " (%s", fz_format_percent_change(change / before, percent));
+	fz_buf_printf(out, " (%s", fz_format_percent_change(change / expected, percent));
 	if (j->method != FZ_JUDGE_IDENTICAL && isfinite(j->run.low)) {
 		fz_buf_char(out, ' ');
 		add_interval(&j->run, out);
@@ -210,32 +243,23 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, do
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out)
 {
-	bool by_share = d->scale == FZ_SCALE_SHARE;
-	double before = (by_share ? 1 : d->factor) * (double)d->total[FZ_BASE];
-
 	fz_findings_verdict(d, j, style, out);
 	fz_buf_str(out, ": ");
-	add_totals(d, before, out);
-	add_change(d, j, before, out);
+	add_totals(d, out);
+	add_change(d, j, out);
 	fz_buf_char(out, '.');
 }
 
-/* More runs than anybody would take are no advice. */
+/* More runs than anybody would take are no advice; beside.h has a better one. */
 static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
 {
 	char more[FZ_NUMBER_SIZE], goal[FZ_NUMBER_SIZE];
 	double runs = ceil(j->run.more_runs);
 
-	fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal);
 	if (runs > 0 && runs <= MORE_RUNS_MAX)
 		fz_buf_printf(out, "; %s a side would show %s",
-			      fz_format_plural((int64_t)runs, "more run", more), goal);
-	else if (runs > 0)
-		fz_buf_printf(out, "; not even %u more runs a side would show %s, rather %s",
-			      MORE_RUNS_MAX, goal,
-			      j->method == FZ_JUDGE_RUNS
-				      ? "a quieter machine"
-				      : "'fizeau compare', which takes runs of both in turn");
+			      fz_format_plural((int64_t)runs, "more run", more),
+			      fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal));
 }
 
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
@@ -262,6 +286,38 @@ void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
+/* "90 %" or "55 to 98 %" of the best that either recording saw. */
+static void add_speed(const struct fz_speed_range *range, double best, struct fz_buf *out)
+{
+	double low = 100 * best / range->slowest, high = 100 * best / range->fastest;
+
+	if (high - low < 1)
+		fz_buf_printf(out, "%.0f %%", high);
+	else
+		fz_buf_printf(out, "%.0f to %.0f %%", low, high);
+}
+
+void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
+{
+	const struct fz_steady_side *base = &d->steady.side[FZ_BASE],
+				    *head = &d->steady.side[FZ_HEAD];
+	double best = FZ_MIN(base->range.fastest, head->range.fastest);
+	char measured[FZ_NUMBER_SIZE], waited[FZ_NUMBER_SIZE];
+
+	if (!d->steady.used)
+		return;
+	fz_buf_str(out, "Told at the base's speed: the machine ran at ");
+	add_speed(&base->range, best, out);
+	fz_buf_str(out, " of its speed for the base and ");
+	add_speed(&head->range, best, out);
+	fz_buf_printf(out, " for the head, whose time as measured was %s",
+		      fz_format_ns((double)d->steady.total, measured));
+	if (head->waited >= d->steady.total / 100)
+		fz_buf_printf(out, ", %s of it waiting for a CPU",
+			      fz_format_ns((double)head->waited, waited));
+	fz_buf_char(out, '.');
+}
+
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -273,8 +329,10 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 	case FZ_JUDGE_VISITS:
 		fz_buf_printf(out,
 			      "Judged: one run a side, by how often and how long each function "
-			      "was seen, with the noise of a %s clock.",
-			      j->cpu_clock ? "CPU" : "wall");
+			      "was seen, with the noise of a %s.",
+			      d->steady.used ? "machine whose speed is known"
+			      : j->cpu_clock ? "CPU clock"
+					     : "wall clock");
 		break;
 	case FZ_JUDGE_APPROXIMATE:
 		fz_buf_str(out, "Judged: approximately. A recording does not tell the order of "
@@ -287,8 +345,11 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 			      FZ_MAX(base->run_count, 1), FZ_MAX(head->run_count, 1));
 		break;
 	case FZ_JUDGE_COUNTS:
-		fz_buf_str(out, "Judged: counted, not sampled; by what counts differ from run to "
-				"run.");
+		fz_buf_str(out, FZ_MIN(base->run_count, head->run_count) > 1
+					? "Judged: counted, not sampled; by what counts differ "
+					  "from run to run."
+					: "Judged: counted, not sampled, and once on a side: the "
+					  "intervals are what surroundings may do.");
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
@@ -298,25 +359,33 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 	}
 }
 
+/* What a value of the base is multiplied for, or why it is not. */
 static void add_reason(const struct fz_diff *d, struct fz_buf *out)
 {
+	static const char *const agreed = "so that what most functions agree on is no change";
+	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+
 	switch (d->scale) {
 	case FZ_SCALE_SHARE:
-		fz_buf_str(out, " to make the totals equal");
-		break;
 	case FZ_SCALE_REFERENCE:
-		fz_buf_str(out, ", so that the typical function is unchanged");
+		fz_buf_str(out, d->basis == FZ_BASIS_AGREED ? agreed : "to make the totals equal");
 		break;
 	case FZ_SCALE_UNIT:
-		fz_buf_printf(out, " for %.10g units of work after %.10g", d->units[FZ_HEAD],
+		fz_buf_printf(out, "for %.10g units of work after %.10g", d->units[FZ_HEAD],
 			      d->units[FZ_BASE]);
 		break;
+	case FZ_SCALE_WINDOW:
+		fz_buf_printf(
+			out, "for %s that were recorded after %s",
+			fz_format_ns((double)d->profile[FZ_HEAD]->recording.duration_ns, head),
+			fz_format_ns((double)d->profile[FZ_BASE]->recording.duration_ns, base));
+		break;
 	case FZ_SCALE_TIME:
+	case FZ_SCALE_AMOUNT:
 	case FZ_SCALE_AUTO:
-		if (strcmp(d->metric, "samples") == 0)
-			fz_buf_str(out, " for the different sampling rates");
-		else
-			fz_buf_str(out, " for the different numbers of runs");
+		fz_buf_printf(out, "for the different %s",
+			      strcmp(d->metric, "samples") == 0 ? "sampling rates"
+								: "numbers of runs");
 		break;
 	}
 }
@@ -326,13 +395,13 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 	char number[FZ_NUMBER_SIZE];
 
 	fz_buf_printf(out, "Scaling: %s", fz_scale_names[d->scale]);
-	if (d->factor == 1)
-		fz_buf_str(out, ", factor 1; base values stand as recorded.");
-	else
-		fz_buf_printf(out, "; base values are multiplied by %s",
-			      fz_format_decimal(d->factor, 4, number));
-	if (d->factor == 1)
+	if (!fz_findings_scaled(d)) {
+		fz_buf_printf(out, ", factor 1%s; base values stand as recorded.",
+			      d->basis == FZ_BASIS_AGREED ? ", which the functions fit" : "");
 		return;
+	}
+	fz_buf_printf(out, "; expected is what was before times %s, ",
+		      fz_format_decimal(d->factor, 4, number));
 	add_reason(d, out);
 	fz_buf_char(out, '.');
 }

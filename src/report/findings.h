@@ -15,16 +15,18 @@
 struct fz_finding {
 	const struct fz_diff_function *f;
 	const struct fz_judged *judged;
-	double before, after, change; /* before is the base as scaled, so that these add up */
-	bool startup;                 /* of Python's start-up and imports; see startup.h */
+	double before, after; /* as measured */
+	double expected;      /* before, scaled: what the head would show if nothing had changed */
+	double change;        /* after - expected */
+	bool startup;         /* of Python's start-up and imports; see startup.h */
 };
 
 struct fz_findings {
 	struct fz_finding *rows;
 	uint32_t n;
 	uint32_t count[FZ_VERDICTS];
-	uint32_t startup;                     /* of those that cannot be told */
-	double startup_before, startup_after; /* their sums; by total they overlap */
+	uint32_t startup;                                       /* of those that cannot be told */
+	double startup_before, startup_expected, startup_after; /* sums; by total they overlap */
 };
 
 /* Of functions that cost anything on either side. */
@@ -34,8 +36,15 @@ void fz_findings_release(struct fz_findings *f);
 
 /* Half the width of the 95 % interval; NaN when there is none. */
 double fz_finding_margin(const struct fz_finding *r);
-/* "+27.9 %", "new", "removed", "12 x". */
+/* "+27.9 %", "12 x"; "new", "gone" where that is known, else "from 0", "to 0". */
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE]);
+/* Whether "expected" says something that "before" does not. */
+static inline bool fz_findings_scaled(const struct fz_diff *d)
+{
+	return d->factor != 1;
+}
+/* What a difference is by: "change", or "by share" where only shares are compared. */
+const char *fz_findings_change_title(const struct fz_diff *d);
 /* "±" or its ASCII form. */
 const char *fz_plus_minus(const struct fz_style *style);
 
@@ -55,4 +64,6 @@ void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
 /* By which test, and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
 /* "Scaling: time, factor 1; base values stand as recorded." */
+/* With the head at the base's speed: that it is, how fast the machine was, what was measured. */
+void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out);
 void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out);

@@ -196,7 +196,7 @@ static int write_file(const struct fz_heat *h, const struct fz_html_options *o,
 static int write_folder(const struct fz_heat *h, const struct fz_html_options *o,
 			const char *folder, struct fz_error *err)
 {
-	int r = fz_make_folder(folder, err);
+	int r = fz_make_output_folder(folder, err);
 
 	for (uint32_t i = 0; i < h->file_count && !r; i++) {
 		fz_auto(fz_free_ptr) char *path = page_path(folder, i);

@@ -68,13 +68,16 @@ static void write_costs(struct document *d, const int64_t cost[FZ_SIDES])
 {
 	const struct fz_page *page = d->page;
 	char text[FZ_NUMBER_SIZE];
-	double base = page->factor * (double)cost[FZ_BASE], head = (double)cost[FZ_HEAD];
+	double base = (double)cost[FZ_BASE], head = (double)cost[FZ_HEAD];
+	double expected = page->factor * base;
 
 	if (page->is_diff)
 		write_cell(d, fz_format_value(base, page->unit, text));
+	if (page->is_diff && page->factor != 1)
+		write_cell(d, fz_format_value(expected, page->unit, text));
 	write_cell(d, fz_format_value(head, page->unit, text));
 	if (page->is_diff)
-		write_cell(d, fz_format_change(head - base, page->unit, text));
+		write_cell(d, fz_format_change(head - expected, page->unit, text));
 	else
 		write_cell(d, fz_format_percent(
 				      page->sum[FZ_HEAD] ? head / (double)page->sum[FZ_HEAD] : 0,
@@ -95,20 +98,32 @@ static void write_row(struct document *d, const struct fz_page_function *f)
 	fz_output_str(d->out, "</tr>\n");
 }
 
+static void write_static_head(struct document *d)
+{
+	static const char *const costs[] = { "Self", "Total" };
+	const struct fz_page *page = d->page;
+
+	fz_output_str(d->out, "<tr><th>Function</th><th>File</th>");
+	for (size_t i = 0; i < FZ_ARRAY_LEN(costs); i++) {
+		if (!page->is_diff) {
+			fz_output_printf(d->out, "<th>%s</th><th>Share</th>", costs[i]);
+			continue;
+		}
+		fz_output_printf(d->out, "<th>%s before</th>", costs[i]);
+		if (page->factor != 1)
+			fz_output_printf(d->out, "<th>%s expected</th>", costs[i]);
+		fz_output_printf(d->out, "<th>%s after</th><th>Change</th>", costs[i]);
+	}
+	fz_output_str(d->out, "</tr>\n");
+}
+
 static void write_static(struct document *d)
 {
 	const struct fz_page *page = d->page;
 	fz_auto(fz_free_ptr) uint32_t *order = fz_page_rank_functions(page);
 	uint32_t shown = 0;
 
-	fz_output_str(d->out,
-		      page->is_diff
-			      ? "<tr><th>Function</th><th>File</th>"
-				"<th>Self before</th><th>Self after</th><th>Change</th>"
-				"<th>Total before</th><th>Total after</th><th>Change</th>"
-				"</tr>\n"
-			      : "<tr><th>Function</th><th>File</th><th>Self</th><th>Share</th>"
-				"<th>Total</th><th>Share</th></tr>\n");
+	write_static_head(d);
 	for (uint32_t i = 0; i < page->function_count && shown < STATIC_ROWS; i++) {
 		const struct fz_page_function *f = &page->functions[order[i]];
 		if (!f->cost.total[FZ_BASE] && !f->cost.total[FZ_HEAD])

@@ -8,8 +8,11 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "diff/names.h"
+#include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/tree.h"
+#include "profile/runs.h"
+#include "report/beside.h"
 #include "report/findings.h"
 #include "report/processes.h"
 #include "report/states.h"
@@ -68,9 +71,10 @@ static int compare_facts(const void *pa, const void *pb, void *arg)
 static bool is_field(struct fz_str key)
 {
 	static const char *const fields[] = {
-		"mode",     "features",      "interval_ns",   "duration_ns", "python_version",
-		"complete", "reconstructed", "error_rate",    "missed_rate", "achieved_hz",
-		"quality",  "dropped_bytes", "skipped_lines", "runs",
+		"mode",       "features",      "interval_ns",   "duration_ns", "python_version",
+		"complete",   "reconstructed", "error_rate",    "missed_rate", "achieved_hz",
+		"quality",    "dropped_bytes", "skipped_lines", "runs",        "failed_runs",
+		"waited_pct", "others_pct",    "stolen_pct",
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(fields); i++)
@@ -93,6 +97,20 @@ static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
 		if (!is_field(key) && !fz_is_process_fact(key))
 			fz_json_kstr(j, key.p, p->strings[facts[i].value]);
 	}
+}
+
+static void write_runs(struct fz_json *j, const struct fz_profile *p)
+{
+	const struct fz_busy busy = fz_profile_busy(p);
+	const struct fz_run *first;
+	uint32_t failed = fz_profile_failed_runs(p, &first);
+
+	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
+	if (failed)
+		fz_json_kint(j, "failed_runs", failed);
+	write_rate(j, "waited_pct", 100 * busy.waited);
+	write_rate(j, "others_pct", 100 * busy.others);
+	write_rate(j, "stolen_pct", 100 * busy.stolen);
 }
 
 /* What is unknown is left out. */
@@ -128,7 +146,7 @@ static void write_facts(struct fz_json *j, const struct fz_profile *p)
 		fz_json_kint(j, "dropped_bytes", (int64_t)p->quality.dropped_bytes);
 	if (p->skipped_lines)
 		fz_json_kint(j, "skipped_lines", p->skipped_lines);
-	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
+	write_runs(j, p);
 	fz_json_close(j, '}');
 }
 
@@ -172,6 +190,10 @@ static void add_cost(struct fz_buf *b, const struct fz_diff *d, const struct fz_
 	add_int(b, ", \"base_total\": ", total[FZ_BASE]);
 	add_int(b, ", \"head_self\": ", self[FZ_HEAD]);
 	add_int(b, ", \"head_total\": ", total[FZ_HEAD]);
+	if (d->factor != 1) {
+		add_double(b, ", \"expected_self\": ", fz_diff_expected(d, self[FZ_BASE]));
+		add_double(b, ", \"expected_total\": ", fz_diff_expected(d, total[FZ_BASE]));
+	}
 	add_double(b, ", \"diff_self\": ", fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]));
 	add_double(b, ", \"pct_self\": ", 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]));
 	add_double(b, ", \"diff_total\": ", fz_diff_delta(d, total[FZ_BASE], total[FZ_HEAD]));
@@ -209,7 +231,26 @@ static const char *unknown_reason(const struct fz_diff *d, const struct fz_judge
 		return NULL;
 	if (verdicts->method == FZ_JUDGE_NONE)
 		return d->samples[FZ_BASE] && d->samples[FZ_HEAD] ? "no test" : "no samples";
-	return d->scale == FZ_SCALE_SHARE ? "shares only" : "noise";
+	return d->scale == FZ_SCALE_SHARE    ? "shares only"
+	       : d->scale == FZ_SCALE_WINDOW ? "windows only"
+					     : "noise";
+}
+
+static void write_beside(struct fz_json *j, const struct fz_diff *d,
+			 const struct fz_judgement *verdicts)
+{
+	fz_auto(fz_beside_release) struct fz_beside b;
+
+	fz_beside_init(&b, d, verdicts);
+	fz_json_key(j, "beside");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < b.n; i++)
+		fz_json_str(j, fz_str_of(b.notes[i]));
+	fz_json_close(j, ']');
+	if (b.command) {
+		fz_json_kstr(j, "advice", fz_str_of(b.advice));
+		fz_json_kstr(j, "command", fz_str_of(b.command));
+	}
 }
 
 void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
@@ -239,6 +280,7 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 	fz_json_kstr(j, "power", fz_buf_view(&power));
 	fz_json_kstr(j, "method", fz_str_of(fz_judge_method_names[verdicts->method]));
 	fz_json_kdouble(j, "delta_pct", 100 * verdicts->delta);
+	write_beside(j, d, verdicts);
 	fz_json_close(j, '}');
 }
 
@@ -294,6 +336,30 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 	fz_json_kint(j, "total", d->total[s]);
 	fz_json_kstr(j, "unit", fz_str_of(d->unit));
 	write_facts(j, d->profile[s]);
+	fz_json_close(j, '}');
+}
+
+/* How fast the machine was, when the head is told at the base's speed. */
+static void write_speed(struct fz_json *j, const struct fz_diff *d)
+{
+	static const char *const names[] = { "base", "head" };
+	const struct fz_steady_side *side = d->steady.side;
+	double best = FZ_MIN(side[FZ_BASE].range.fastest, side[FZ_HEAD].range.fastest);
+
+	if (!d->steady.used)
+		return;
+	fz_json_key(j, "speed");
+	fz_json_open(j, '{');
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		fz_json_key(j, names[s]);
+		fz_json_open(j, '{');
+		fz_json_kdouble(j, "mean_pct", 100 * best / side[s].piece);
+		fz_json_kdouble(j, "slowest_pct", 100 * best / side[s].range.slowest);
+		fz_json_kdouble(j, "fastest_pct", 100 * best / side[s].range.fastest);
+		fz_json_kint(j, "waited_ns", side[s].waited);
+		fz_json_close(j, '}');
+	}
+	fz_json_kint(j, "head_total_measured", d->steady.total);
 	fz_json_close(j, '}');
 }
 
@@ -356,7 +422,13 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 		fz_buf_str(&b, ", \"state\": \"");
 		fz_buf_str(&b, fz_state_names[f->state]);
 		fz_buf_char(&b, '"');
+		if (f->state != FZ_COMMON)
+			fz_buf_printf(&b, ", \"word\": \"%s\"", fz_diff_word(f));
 		add_cost(&b, d, &f->cost);
+		if (d->steady.used) {
+			add_int(&b, ", \"head_self_measured\": ", f->measured_self);
+			add_int(&b, ", \"head_total_measured\": ", f->measured_total);
+		}
 		add_judged(&b, "self", &verdicts->self[i]);
 		add_judged(&b, "total", &verdicts->total[i]);
 		add_match(&b, &f->link);
@@ -374,6 +446,23 @@ static void write_warnings(struct fz_json *j, const struct fz_diff *d)
 	for (uint32_t i = 0; i < d->warning_count; i++)
 		fz_json_str(j, fz_str_of(d->warnings[i]));
 	fz_json_close(j, ']');
+}
+
+void fz_report_json_scale(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "scale");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "mode", fz_str_of(fz_scale_names[d->scale]));
+	fz_json_kdouble(j, "factor", d->factor);
+	if (d->scale == FZ_SCALE_UNIT) {
+		fz_json_kdouble(j, "base_units", d->units[FZ_BASE]);
+		fz_json_kdouble(j, "head_units", d->units[FZ_HEAD]);
+	}
+	if (d->basis != FZ_BASIS_GIVEN)
+		fz_json_kstr(j, "basis", fz_str_of(fz_basis_names[d->basis]));
+	if (d->factor_error > 0)
+		fz_json_kdouble(j, "log_error", d->factor_error);
+	fz_json_close(j, '}');
 }
 
 void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d)
@@ -438,18 +527,13 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_json_kint(&j, "schema", SCHEMA);
 	fz_json_kstr(&j, "kind", FZ_STR("diff"));
 	fz_json_kstr(&j, "metric", fz_str_of(d->metric));
+	if (d->per_run)
+		fz_json_kbool(&j, "per_run", true);
 	fz_json_kstr(&j, "match", fz_str_of(fz_match_names[d->match]));
 	write_side(&j, "base", d, FZ_BASE);
 	write_side(&j, "head", d, FZ_HEAD);
-	fz_json_key(&j, "scale");
-	fz_json_open(&j, '{');
-	fz_json_kstr(&j, "mode", fz_str_of(fz_scale_names[d->scale]));
-	fz_json_kdouble(&j, "factor", d->factor);
-	if (d->scale == FZ_SCALE_UNIT) {
-		fz_json_kdouble(&j, "base_units", d->units[FZ_BASE]);
-		fz_json_kdouble(&j, "head_units", d->units[FZ_HEAD]);
-	}
-	fz_json_close(&j, '}');
+	write_speed(&j, d);
+	fz_report_json_scale(&j, d);
 	fz_report_json_verdict(&j, d, verdicts);
 	write_warnings(&j, d);
 	fz_report_json_rules(&j, d);
@@ -570,6 +654,8 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	fz_json_kstr(&j, "kind", FZ_STR("profile"));
 	fz_json_kstr(&j, "metric", fz_str_of(m->name));
 	fz_json_kstr(&j, "unit", fz_str_of(m->unit));
+	if (p->per_run && fz_metric_is_per_run(m->name))
+		fz_json_kbool(&j, "per_run", true);
 	fz_json_kint(&j, "samples", (int64_t)t->samples);
 	fz_json_kint(&j, "total", t->sum);
 	write_facts(&j, p);

@@ -13,6 +13,8 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 /* One profile: facts, functions and call tree of the default metric, "schema": 1. Inverted, the
  * tree goes from what ran to its callers. */
 void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz_output *out);
+/* "scale" of an open object: how base values are multiplied, and by what right. */
+void fz_report_json_scale(struct fz_json *j, const struct fz_diff *d);
 /* The parts of a diff that tell what was inferred: "name_rules", "links" and "shifts" of an open
  * object. */
 void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d);

@@ -14,6 +14,7 @@
  */
 #include "report/markdown.h"
 
+#include "report/beside.h"
 #include "report/findings.h"
 #include "report/markup.h"
 #include "report/table.h"
@@ -79,13 +80,15 @@ static bool is_full(const struct view *v)
 static void add_row(const struct view *v, const struct fz_finding *r)
 {
 	const char *unit = v->d->unit;
-	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
-	char margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	char before[FZ_NUMBER_SIZE], expected[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
+	char change[FZ_NUMBER_SIZE], margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 	double half = fz_finding_margin(r);
 	struct fz_buf name = { 0 };
 
-	fz_buf_printf(v->out, "| %s | %s | %s | %s%s | %s | <code>",
-		      fz_format_value(r->before, unit, before),
+	fz_buf_printf(v->out, "| %s | ", fz_format_value(r->before, unit, before));
+	if (fz_findings_scaled(v->d))
+		fz_buf_printf(v->out, "%s | ", fz_format_value(r->expected, unit, expected));
+	fz_buf_printf(v->out, "%s | %s | %s%s | %s | <code>",
 		      fz_format_value(r->after, unit, after),
 		      fz_format_change(r->change, unit, change),
 		      isfinite(half) ? fz_plus_minus(&style) : "",
@@ -106,8 +109,12 @@ static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t
 
 	if (from == to)
 		return;
-	fz_buf_str(v->out, "\n| before | after | change | 95 % | % | function |\n"
-			   "|---:|---:|---:|---:|---:|:---|\n");
+	bool scaled = fz_findings_scaled(v->d);
+	fz_buf_printf(v->out,
+		      "\n| before | %safter | %s | 95 %% | %% | function |\n"
+		      "|---:|%s---:|---:|---:|---:|:---|\n",
+		      scaled ? "expected | " : "", fz_findings_change_title(v->d),
+		      scaled ? "---:|" : "");
 	while (i < to && i - from < limit && !is_full(v))
 		add_row(v, &f->rows[i++]);
 	if (i < to)
@@ -159,23 +166,43 @@ static void add_functions(const struct view *v)
 
 /* ---- around them ---- */
 
-static void add_headline(const struct view *v)
+static void add_warnings(const struct view *v, uint32_t from, uint32_t to)
 {
-	fz_buf_str(v->out, "### ");
-	fz_findings_headline(v->d, v->judgement, &style, v->out);
-	fz_buf_str(v->out, "\n");
-	size_t before = v->out->n;
-	fz_buf_char(v->out, '\n');
-	fz_findings_power(v->judgement, v->out);
-	if (v->out->n == before + 1)
-		v->out->n--;
-	else
-		fz_buf_char(v->out, '\n');
-	for (uint32_t i = 0; i < v->d->warning_count; i++) {
-		fz_buf_str(v->out, "\n> Warning: ");
+	for (uint32_t i = from; i < to; i++) {
+		fz_buf_str(v->out, v->out->n ? "\n> Warning: " : "> Warning: ");
 		add_cut(v->out, v->d->warnings[i], WARNING_COLUMNS);
 		fz_buf_str(v->out, ".\n");
 	}
+}
+
+static void add_beside(const struct view *v)
+{
+	fz_auto(fz_beside_release) struct fz_beside b;
+
+	fz_beside_init(&b, v->d, v->judgement);
+	for (uint32_t i = 0; i < b.n; i++)
+		fz_buf_printf(v->out, "\n%s.\n", b.notes[i]);
+	if (!b.command)
+		return;
+	fz_buf_printf(v->out, "\n%s:\n\n<pre>", b.advice);
+	fz_html_escape(v->out, fz_str_of(b.command));
+	fz_buf_str(v->out, "</pre>\n");
+}
+
+static void add_headline(const struct view *v)
+{
+	struct fz_buf power = { 0 };
+
+	add_warnings(v, 0, v->d->urgent);
+	fz_buf_str(v->out, v->out->n ? "\n### " : "### ");
+	fz_findings_headline(v->d, v->judgement, &style, v->out);
+	fz_buf_str(v->out, "\n");
+	add_beside(v);
+	fz_findings_power(v->judgement, &power);
+	if (power.n)
+		fz_buf_printf(v->out, "\n%s\n", power.p);
+	fz_buf_release(&power);
+	add_warnings(v, v->d->urgent, v->d->warning_count);
 }
 
 /* A comment holds no picture itself: it lies beside the report. */
@@ -236,6 +263,10 @@ static void add_trust(const struct view *v)
 	struct fz_buf quality = { 0 };
 
 	fz_buf_str(v->out, "\n<details><summary>How it was measured</summary>\n\n- ");
+	if (v->d->steady.used) {
+		fz_findings_speed(v->d, v->out);
+		fz_buf_str(v->out, "\n- ");
+	}
 	fz_findings_scaling(v->d, v->out);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		fz_buf_printf(v->out, "\n- %s", names[s]);

@@ -251,6 +251,7 @@ static void diff_functions(struct fz_page *page, const struct fz_diff *d)
 			.file = f->file,
 			.line = f->line,
 			.kind = f->kind,
+			.presence = f->presence,
 			.on_side = { f->on_side[FZ_BASE], f->on_side[FZ_HEAD] },
 			.cost = f->cost,
 		};

@@ -15,8 +15,9 @@
 
 struct fz_page_function {
 	struct fz_str name, file;
-	int32_t line; /* 0 when unknown */
-	uint8_t kind; /* enum fz_kind */
+	int32_t line;     /* 0 when unknown */
+	uint8_t kind;     /* enum fz_kind */
+	uint8_t presence; /* enum fz_presence */
 	uint32_t on_side[FZ_SIDES];
 	struct fz_diff_cost cost;
 };

@@ -12,8 +12,11 @@
 
 #include "page_opcodes.h"
 #include "page_source.h"
+#include "page_speed.h"
+#include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/states.h"
+#include "report/findings.h"
 #include "report/json.h"
 
 #include <math.h>
@@ -196,7 +199,7 @@ static void fill_cells(struct filler *f)
 static uint32_t file_number(struct fz_map *map, const struct fz_str *files, uint32_t n,
 			    struct fz_str file)
 {
-	uint64_t key = fz_hash_bytes(file.p, file.n);
+	uint64_t key = fz_map_hash(file.p, file.n);
 
 	for (;; key = fz_hash64(key + 1)) {
 		uint32_t *slot = fz_map_slot(map, key);
@@ -242,15 +245,16 @@ static void fill_functions(struct filler *f)
 	for (uint32_t i = 0; i < f->used_n; i++)
 		f->scratch[i] = functions[f->used[i]].kind;
 	fz_columns_numbers(f->columns, "function.kind", f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = functions[f->used[i]].presence;
+	fz_columns_numbers(f->columns, "function.presence", f->scratch, f->used_n);
 	fill_files(f);
 }
 
-/* Half an interval in whole units; -1 when there is none. */
-static int64_t margin_of(const struct fz_judged *v)
+/* How far an interval reaches to one side, in whole units; -1 when there is none. */
+static int64_t reach_of(double reach)
 {
-	double margin = (v->high - v->low) / 2;
-
-	return isfinite(margin) && margin < 9e18 ? (int64_t)ceil(margin) : -1;
+	return isfinite(reach) && reach < 9e18 ? (int64_t)ceil(FZ_MAX(reach, 0)) : -1;
 }
 
 /* -100 log10 p, so that small numbers are many; -1 when there was no test. */
@@ -259,21 +263,36 @@ static int64_t surprise_of(const struct fz_judged *v)
 	return isnan(v->p) ? -1 : (int64_t)fmin(fmax(-100 * log10(v->p), 0), 30000);
 }
 
-enum { FAMILY_COLUMNS = 3 };
+enum { FAMILY_COLUMNS = 4 };
 
-/* Of functions: verdict (enum fz_verdict), half of the interval, and how surprising. */
+static double delta_of(const struct filler *f, uint32_t function, bool total)
+{
+	const struct fz_diff *d = f->page->diff;
+	const struct fz_diff_cost *c = &d->functions[function].cost;
+	const int64_t *of = total ? c->total : c->self;
+
+	return fz_diff_delta(d, of[FZ_BASE], of[FZ_HEAD]);
+}
+
+/* Of functions: verdict (enum fz_verdict), how far the interval reaches below and above the change,
+ * and how surprising. */
 static void fill_family(struct filler *f, const char *const names[FAMILY_COLUMNS],
 			const struct fz_judged *judged)
 {
+	bool total = judged == f->page->judgement->total;
+
 	for (uint32_t i = 0; i < f->used_n; i++)
 		f->scratch[i] = judged[f->used[i]].verdict;
 	fz_columns_numbers(f->columns, names[0], f->scratch, f->used_n);
 	for (uint32_t i = 0; i < f->used_n; i++)
-		f->scratch[i] = margin_of(&judged[f->used[i]]);
+		f->scratch[i] = reach_of(delta_of(f, f->used[i], total) - judged[f->used[i]].low);
 	fz_columns_numbers(f->columns, names[1], f->scratch, f->used_n);
 	for (uint32_t i = 0; i < f->used_n; i++)
-		f->scratch[i] = surprise_of(&judged[f->used[i]]);
+		f->scratch[i] = reach_of(judged[f->used[i]].high - delta_of(f, f->used[i], total));
 	fz_columns_numbers(f->columns, names[2], f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = surprise_of(&judged[f->used[i]]);
+	fz_columns_numbers(f->columns, names[3], f->scratch, f->used_n);
 }
 
 /* A path that was not tested has the verdict of its function, here FZ_VERDICTS. */
@@ -286,10 +305,10 @@ static void fill_paths(struct filler *f, const char *name, const struct fz_judge
 
 static void fill_verdicts(struct filler *f)
 {
-	static const char *const self[] = { "function.verdict.self", "function.margin.self",
-					    "function.surprise.self" };
-	static const char *const total[] = { "function.verdict.total", "function.margin.total",
-					     "function.surprise.total" };
+	static const char *const self[] = { "function.verdict.self", "function.below.self",
+					    "function.above.self", "function.surprise.self" };
+	static const char *const total[] = { "function.verdict.total", "function.below.total",
+					     "function.above.total", "function.surprise.total" };
 	const struct fz_judgement *j = f->page->judgement;
 
 	if (!j)
@@ -468,6 +487,7 @@ static void write_side(const struct fz_page *page, const struct fz_html_options 
 	write_facts(p, j);
 	write_recording(&p->recording, j);
 	write_quality(&p->quality, j);
+	fz_page_write_speed(p, j);
 	fz_json_close(j, '}');
 }
 
@@ -514,17 +534,18 @@ static void write_threads(const struct fz_page *page, struct fz_json *j)
 
 static void write_diff(const struct fz_diff *d, struct fz_json *j)
 {
-	fz_json_key(j, "scale");
-	fz_json_open(j, '{');
-	fz_json_kstr(j, "mode", fz_str_of(fz_scale_names[d->scale]));
-	fz_json_kdouble(j, "factor", d->factor);
-	fz_json_close(j, '}');
+	fz_auto(fz_buf_release) struct fz_buf speed = { 0 };
+
+	fz_report_json_scale(j, d);
+	fz_findings_speed(d, &speed);
+	fz_json_kstr(j, "speed_text", fz_buf_view(&speed));
 	fz_json_kstr(j, "match", fz_str_of(fz_match_names[d->match]));
 	fz_report_json_rules(j, d);
 	fz_report_json_links(j, d);
 	fz_report_json_shifts(j, d);
 	fz_json_kint(j, "elided_count", d->elided_count);
 	fz_json_kint(j, "elided_time", d->elided_time);
+	fz_json_kint(j, "urgent", d->urgent);
 	fz_json_key(j, "warnings");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < d->warning_count; i++)
@@ -560,6 +581,10 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	fz_json_kstr(&j, "kind", page->is_diff ? FZ_STR("diff") : FZ_STR("profile"));
 	fz_json_kstr(&j, "metric", fz_str_of(page->metric));
 	fz_json_kstr(&j, "unit", fz_str_of(page->unit));
+	fz_json_kbool(&j, "per_run",
+		      page->diff ? page->diff->per_run
+				 : page->profile[FZ_HEAD]->per_run &&
+					   fz_metric_is_per_run(page->metric));
 	fz_json_kint(&j, "nodes", page->n);
 	fz_json_kstr(&j, "palette", fz_str_of(fz_palette_names[o->palette]));
 	fz_json_kbool(&j, "inverted", o->inverted);

@@ -13,7 +13,9 @@
 #include "report/text.h"
 
 #include "diff/names.h"
+#include "profile/per_run.h"
 #include "profile/processes.h"
+#include "profile/runs.h"
 #include "profile/tree.h"
 #include "report/processes.h"
 #include "report/states.h"
@@ -106,26 +108,54 @@ static bool is_counted(const struct fz_profile *p)
 	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
 }
 
+/* Figures of a program that failed are of what it did until then. */
+static void print_failure(const struct fz_profile *p, const struct fz_style *style,
+			  struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_profile_describe_failure(p, "the run", &text);
+	if (!text.n)
+		return;
+	fz_buf_printf(out, "%sWarning: ", fz_hue_on(style, FZ_HUE_RED));
+	fz_buf_printf(out, "%s.%s\n", text.p, fz_hue_off(style, FZ_HUE_RED));
+}
+
+/* Folded text of numbers that are no samples: its rows are stacks. */
+static bool is_summed(const struct fz_profile *p)
+{
+	return p->numbers.bare && p->recording.interval_ns == 0 &&
+	       fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
+}
+
 static void print_heading(const struct fz_tree *t, const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
 	struct fz_str command = fz_profile_fact(t->profile, "command");
 	char samples[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
+	bool rows = is_counted(t->profile) || is_summed(t->profile);
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
-	fz_format_plural((int64_t)t->samples, "sample", samples);
-	if (!is_counted(t->profile))
+	bool rounds = t->profile->per_round && strcmp(m->name, "wall") == 0;
+	fz_format_plural((int64_t)t->samples, rounds ? "round" : "sample", samples);
+	if (!rows)
 		fz_buf_str(out, samples);
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(t->profile);
 	uint32_t sampled = fz_processes_sampled(&ps);
-	if (sampled > 1 && !is_counted(t->profile))
+	if (sampled > 1 && !rows)
 		fz_buf_printf(out, " of %u processes", sampled);
-	if (is_counted(t->profile))
-		fz_buf_printf(out, "%s %s", fz_format_value((double)t->sum, m->unit, value),
-			      m->name);
+	if (t->profile->run_count > 1 && !rows)
+		fz_buf_printf(out, " of %u runs", t->profile->run_count);
+	if (rows)
+		fz_buf_printf(out, "%s %s%s", fz_format_value((double)t->sum, m->unit, value),
+			      strcmp(m->unit, "count") == 0 ? "" : "of ", m->name);
 	else if (strcmp(m->name, "samples") != 0)
 		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
 			      fz_table_metric_title(m->name));
+	if (rounds)
+		fz_buf_str(out, " for one round of each benchmark");
+	else if (t->profile->per_run && fz_metric_is_per_run(m->name))
+		fz_buf_str(out, " per run");
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
 	if (command.n) {
 		unsigned columns = fz_table_rest(style, HEADING_COLUMNS);
@@ -229,6 +259,18 @@ static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
 			      n == 1 ? "was" : "were");
 }
 
+/* Of its best in this recording. */
+static void add_speed(const struct fz_profile *p, struct fz_buf *out)
+{
+	struct fz_speed_range range;
+	char low[FZ_NUMBER_SIZE];
+
+	if (!fz_speed_range(p, &range) || range.fastest > 0.99 * range.slowest)
+		return;
+	fz_buf_printf(out, "; the machine ran at %s to 100 %% of its speed",
+		      fz_format_percent(range.fastest / range.slowest, low));
+}
+
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 {
 	const struct fz_quality *q = &p->quality;
@@ -243,7 +285,8 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 			fz_buf_str(out, "'s callgrind: the total is exact, the call tree is not");
 		return;
 	}
-	fz_buf_str(out, fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", number));
+	fz_buf_str(out, fz_format_plural((int64_t)fz_profile_sample_total(p),
+					 is_summed(p) ? "stack" : "sample", number));
 	if (p->recording.interval_ns > 0)
 		fz_buf_printf(out, " every %s",
 			      fz_format_ns((double)p->recording.interval_ns, number));
@@ -258,6 +301,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		add_rates(&p->recording, out);
 	}
 	add_left_out(p, out);
+	add_speed(p, out);
 	if (q->dropped_bytes)
 		fz_buf_printf(out, "; damaged: %s could not be read",
 			      fz_format_plural((int64_t)q->dropped_bytes, "byte", number));
@@ -289,6 +333,7 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
 	struct rows rows = function_rows(t, o->sort, &arena);
 
+	print_failure(p, &o->style, &text);
 	print_heading(t, &o->style, &text);
 	if (rows.n)
 		print_rows(&rows, t, o, &text);

@@ -51,7 +51,7 @@ static void name_files(struct table *t)
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct fz_str base = fz_path_base(t->rows[i].file);
-		uint32_t *slot = fz_map_slot(&first, fz_hash_bytes(base.p, base.n));
+		uint32_t *slot = fz_map_slot(&first, fz_map_hash(base.p, base.n));
 		if (*slot == FZ_NONE)
 			*slot = i;
 		namesake[i] = *slot;

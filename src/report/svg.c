@@ -203,11 +203,15 @@ static void write_cost(struct picture *pic, const char *name, const int64_t *con
 				 fz_format_percent(all ? head / all : 0, p));
 		return;
 	}
-	double base = page->factor * (double)values[FZ_BASE][i];
-	fz_output_printf(pic->out, "%s → %s (%s%s%s)", fz_format_value(base, page->unit, a),
+	double base = (double)values[FZ_BASE][i], expected = page->factor * base;
+	fz_output_printf(pic->out, "%s → %s (%s%s%s", fz_format_value(base, page->unit, a),
 			 fz_format_value(head, page->unit, b),
-			 fz_format_change(head - base, page->unit, c), base ? ", " : "",
-			 base ? fz_format_percent_change((head - base) / base, p) : "");
+			 fz_format_change(head - expected, page->unit, c), base ? ", " : "",
+			 base ? fz_format_percent_change((head - expected) / expected, p) : "");
+	if (base && page->factor != 1)
+		fz_output_printf(pic->out, " of the expected %s",
+				 fz_format_value(expected, page->unit, a));
+	fz_output_str(pic->out, ")");
 }
 
 static void write_tooltip(struct picture *pic, uint32_t i)

@@ -146,37 +146,3 @@ double fz_t_critical(double p, double df)
 	}
 	return low + (high - low) / 2;
 }
-
-/* P(a, x) by its series; meant for x not far above a. */
-static double gamma_regularised(double a, double x)
-{
-	double term = 1 / a, sum = term;
-
-	for (int n = 1; n < 10000 && term > sum * DBL_EPSILON / 4; n++) {
-		term *= x / (a + n);
-		sum += term;
-	}
-	return sum * exp(a * log(x) - x - log_gamma(a));
-}
-
-double fz_chi2_median(double df)
-{
-	double a = df / 2, x;
-	double cube = 1 - 2 / (9 * df);
-
-	fz_assert(df > 0);
-	/* Halves from here on: chi-square is twice a gamma variable. The cube is useless below
-	 * one degree of freedom, where P(a, x) is nearly x^a / (a Gamma(a)). */
-	x = df >= 1 ? a * cube * cube * cube : exp((log(0.5) + log_gamma(a + 1)) / a);
-	for (int i = 0; i < 50; i++) {
-		double density = exp((a - 1) * log(x) - x - log_gamma(a));
-		double step = (gamma_regularised(a, x) - 0.5) / density;
-
-		/* Never past half way to 0, where the density may explode. */
-		step = FZ_MIN(step, x / 2);
-		x -= step;
-		if (fabs(step) <= 1e-15 * x)
-			break;
-	}
-	return 2 * x;
-}

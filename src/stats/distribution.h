@@ -13,6 +13,3 @@ double fz_normal_quantile(double p);
 double fz_t_two_sided(double t, double df);
 /* t >= 0 with P(|T| > t) = p, 0 < p <= 1: the factor of a two-sided 1 - p interval. */
 double fz_t_critical(double p, double df);
-
-/* Median of the chi-square distribution with df > 0. */
-double fz_chi2_median(double df);

@@ -6,24 +6,33 @@
  * counted K >= 2 times, and a difference is real when it is larger than everything that repeated
  * runs were seen to differ by. Prevention comes first: a changed environment alone moved the
  * total by 0.34 %.
+ *
+ * A side that was counted once shows no range. There a floor stands in: what surroundings were
+ * measured to do to the program, three times over as `fizeau ci` has it, and at least the part of
+ * the run below which nothing is reported.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#define FZ_JITTER_REPORTED 1e-3
+/* Past so many floors a change is none of the surroundings. */
+#define FZ_JITTER_FLOORS 3
+
 struct fz_jitter {
 	double base, head; /* medians */
 	double change;     /* head - base */
 	double bound;      /* changes up to this may be jitter */
 	bool changed;
-	bool worth_reporting; /* changed, and at least 0.1 % of the benchmark */
+	bool worth_reporting; /* changed, and at least FZ_JITTER_REPORTED of the benchmark */
 };
 
 /* Counts of one function, or of the whole benchmark, in the runs of each side. total: what the
- * whole benchmark counts (larger side). */
+ * whole benchmark counts (larger side). floor: the part of it that surroundings alone were seen to
+ * move; 0: nobody measured. */
 struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const double *head,
-				 size_t head_runs, double total);
+				 size_t head_runs, double total, double floor);
 
 /* A change of cost told as "called more often" and "a call costs more"; the two add up to the
  * change exactly. What both cause together is halved between them (Shapley). Where one side has

@@ -58,6 +58,18 @@ double fz_median(double *values, size_t n)
 	return (below + values[middle]) / 2;
 }
 
+double fz_fence(const double *x, size_t n, double *work, double *ret_median)
+{
+	double median;
+
+	memcpy(work, x, n * sizeof(*x));
+	median = fz_median(work, n);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - median);
+	*ret_median = median;
+	return 4 * 1.4826 * fz_median(work, n);
+}
+
 static int compare_weighted(const void *a, const void *b)
 {
 	const struct fz_weighted *x = a, *y = b;
@@ -114,8 +126,9 @@ double fz_median_interval(double *values, size_t n, double *ret_low, double *ret
 		return NAN;
 	qsort(values, n, sizeof(*values), compare_values);
 	size_t k = values_to_leave(n);
-	k = k ? k - 1 : 0;
-	*ret_low = values[k];
-	*ret_high = values[n - 1 - k];
+	if (k) {
+		*ret_low = values[k - 1];
+		*ret_high = values[n - k];
+	}
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }

@@ -9,9 +9,12 @@
 double fz_median(double *values, size_t n);
 
 /* The median with an interval that holds the true one 95 times of 100, whatever the distribution:
- * two of the values. Fewer than 6 can't promise that; then it is all of them. NaN for n = 0.
- * Sorts the values. */
+ * two of the values. Fewer than 6 can't promise that, and have none: NaN. Sorts the values. */
 double fz_median_interval(double *values, size_t n, double *ret_low, double *ret_high);
+
+/* How far from the median of x[0..n) a value may lie before it is an outlier: 4 robust standard
+ * deviations (1.4826 times the median of the distances). work: n numbers. *ret_median is set. */
+double fz_fence(const double *x, size_t n, double *work, double *ret_median);
 
 struct fz_weighted {
 	double value, weight; /* weight > 0 */

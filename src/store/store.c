@@ -3,6 +3,9 @@
 #include "store/store.h"
 
 #include "base/buf.h"
+#include "base/checkout.h"
+#include "base/gitcall.h"
+#include "base/identity.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "format/format.h"
@@ -11,55 +14,44 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
-enum { PROGRAM_MAX = 60, TRIES_MAX = 100, HASH_MAX = 64 };
+enum { PROGRAM_MAX = 60, TRIES_MAX = 100 };
 
 char *fz_store_folder(const char *cwd)
 {
-	size_t n = strlen(cwd);
+	long n = fz_checkout_length(cwd);
 
-	for (;;) {
-		fz_auto(fz_free_ptr) char *git = fz_asprintf("%.*s/.git", (int)n, cwd);
-		if (access(git, F_OK) == 0)
-			return fz_asprintf("%.*s/.fizeau", (int)n, cwd);
-		if (n == 0)
-			break;
-		while (n > 0 && cwd[--n] != '/')
-			;
-	}
+	if (n != FZ_NO_CHECKOUT)
+		return fz_asprintf("%.*s/.fizeau", (int)n, cwd);
 	return fz_asprintf("%s/.fizeau", strcmp(cwd, "/") == 0 ? "" : cwd);
 }
 
 /* ---- new recordings ---- */
 
-/* Whose files we make, for this thread. Root in somebody's folder ("run fizeau with sudo" is our
- * own advice) makes them as their owner would, who could neither read them nor record there again
- * otherwise; and follows no link that the owner could not. */
-static void act_as(uid_t user, gid_t group)
-{
-	if (geteuid() != 0)
-		return;
-	setfsgid(user ? group : getegid());
-	setfsuid(user);
-}
-
+/* Root in somebody's folder ("run fizeau with sudo" is our own advice) makes files as their owner
+ * would, who could neither read them nor record there again otherwise; and follows no link that the
+ * owner could not: where the store is one, its owner is who made it. */
 static void act_as_owner(const char *folder)
 {
 	size_t n = strlen(folder) - fz_path_base(fz_str_of(folder)).n;
 	fz_auto(fz_free_ptr) char *above = fz_strndup(folder, n);
 	struct stat st;
 
-	if (stat(folder, &st) == 0 || stat(above, &st) == 0)
-		act_as(st.st_uid, st.st_gid);
+	if (lstat(folder, &st) == 0 || stat(above, &st) == 0)
+		fz_identity_take(st.st_uid, st.st_gid);
+}
+
+/* The same for a recording in it. */
+static void act_as_owner_of(const char *path)
+{
+	size_t n = strlen(path) - fz_path_base(fz_str_of(path)).n;
+	fz_auto(fz_free_ptr) char *folder = fz_strndup(path, n ? n - 1 : 0);
+
+	act_as_owner(folder);
 }
 
 static int make_folder(const char *folder, struct fz_error *err)
@@ -90,6 +82,31 @@ static void clean_program(const char *program, char out[PROGRAM_MAX + 1])
 		out[0] = '_';
 }
 
+/* Nobody sees the file before it is locked. A file system without locks does without: what is being
+ * made then looks done. */
+static int create_locked(const char *folder, char **path, char **ret_path, int *ret_fd,
+			 struct fz_error *err)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	fz_auto(fz_free_ptr) char *hidden =
+		fz_asprintf("%s/.%s", folder, fz_path_base(fz_str_of(*path)).p);
+	int fd = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return fz_fail_errno(err, "%s", *path);
+	fcntl(fd, F_OFD_SETLK, &all);
+	if (rename(hidden, *path)) {
+		int rc = fz_fail_errno(err, "%s", *path);
+		unlink(hidden);
+		close(fd);
+		return rc;
+	}
+	*ret_path = *path;
+	*path = NULL;
+	*ret_fd = fd;
+	return 0;
+}
+
 static int create(const char *folder, const char *program, char **ret_path, int *ret_fd,
 		  struct fz_error *err)
 {
@@ -106,12 +123,7 @@ static int create(const char *folder, const char *program, char **ret_path, int 
 		"%s/%04d%02d%02d-%02d%02d%02d-%03ld-%s-%d.fz", folder, utc.tm_year + 1900,
 		utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
 		now.tv_nsec / 1000000, name[0] ? name : "_", getpid());
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return fz_fail_errno(err, "%s", path);
-	*ret_path = fz_steal(path);
-	*ret_fd = fd;
-	return 0;
+	return create_locked(folder, &path, ret_path, ret_fd, err);
 }
 
 int fz_store_create(const char *folder, const char *program, char **ret_path, int *ret_fd,
@@ -119,7 +131,24 @@ int fz_store_create(const char *folder, const char *program, char **ret_path, in
 {
 	act_as_owner(folder);
 	int rc = create(folder, program, ret_path, ret_fd, err);
-	act_as(0, 0);
+	fz_identity_drop();
+	return rc;
+}
+
+int fz_store_save(const struct fz_profile *p, const char *path, struct fz_error *err)
+{
+	act_as_owner_of(path);
+	int rc = fz_format_save(p, &fz_format_fz, path, err);
+	fz_identity_drop();
+	return rc;
+}
+
+int fz_store_remove(const char *path, struct fz_error *err)
+{
+	act_as_owner_of(path);
+	/* Twice the same one in a command line is no error. */
+	int rc = unlink(path) && errno != ENOENT ? fz_fail_errno(err, "%s", path) : 0;
+	fz_identity_drop();
 	return rc;
 }
 
@@ -130,9 +159,31 @@ static int newest_first(const void *a, const void *b)
 	return -strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int fz_store_list(const char *folder, struct fz_store_list *ret, struct fz_error *err)
+/* Whether somebody is still making it. */
+static bool is_open(const char *path)
 {
-	struct fz_store_list l = { 0 };
+	struct flock any = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &any) == 0 && any.l_type == F_WRLCK;
+}
+
+static void add_path(struct fz_store_list *l, char *path)
+{
+	fz_grow(l->paths, l->n, l->cap);
+	l->paths[l->n++] = path;
+}
+
+static void sort(struct fz_store_list *l)
+{
+	if (l->n)
+		qsort(l->paths, l->n, sizeof(*l->paths), newest_first);
+}
+
+int fz_store_list(const char *folder, struct fz_store_list *ret, struct fz_store_list *ret_open,
+		  struct fz_error *err)
+{
+	struct fz_store_list done = { 0 }, open = { 0 };
 	DIR *dir = opendir(folder);
 
 	if (!dir && errno != ENOENT)
@@ -141,14 +192,18 @@ int fz_store_list(const char *folder, struct fz_store_list *ret, struct fz_error
 		struct fz_str name = fz_str_of(e->d_name);
 		if (name.p[0] == '.' || !fz_str_ends(name, ".fz"))
 			continue;
-		fz_grow(l.paths, l.n, l.cap);
-		l.paths[l.n++] = fz_asprintf("%s/%s", folder, e->d_name);
+		char *path = fz_asprintf("%s/%s", folder, e->d_name);
+		add_path(is_open(path) ? &open : &done, path);
 	}
 	if (dir)
 		closedir(dir);
-	if (l.n)
-		qsort(l.paths, l.n, sizeof(*l.paths), newest_first);
-	*ret = l;
+	sort(&done);
+	sort(&open);
+	*ret = done;
+	if (ret_open)
+		*ret_open = open;
+	else
+		fz_store_list_release(&open);
 	return 0;
 }
 
@@ -160,14 +215,41 @@ void fz_store_list_release(struct fz_store_list *l)
 	*l = (struct fz_store_list){ 0 };
 }
 
-static int list_here(struct fz_store_list *ret, struct fz_error *err)
+int fz_store_list_here(struct fz_store_list *ret, struct fz_store_list *ret_open,
+		       struct fz_error *err)
 {
 	char cwd[4096];
 
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_fail_errno(err, "the current folder");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
-	return fz_store_list(folder, ret, err);
+	return fz_store_list(folder, ret, ret_open, err);
+}
+
+bool fz_store_parse_name(const char *path, struct fz_store_name *ret)
+{
+	struct tm utc = { 0 };
+	int milliseconds, at = 0;
+	struct fz_str name = fz_path_base(fz_str_of(path));
+
+	if (sscanf(name.p, "%4d%2d%2d-%2d%2d%2d-%3d-%n", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
+		   &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &milliseconds, &at) != 7 ||
+	    at == 0)
+		return false;
+	struct fz_str rest = { name.p + at, name.n - (size_t)at };
+	uint64_t pid;
+	const char *dash = strrchr(rest.p, '-');
+	if (!dash || !fz_str_ends(rest, ".fz"))
+		return false;
+	struct fz_str number = { dash + 1, (size_t)(rest.p + rest.n - dash) - 4 };
+	if (!fz_parse_u64(number, INT32_MAX, &pid))
+		return false;
+	utc.tm_year -= 1900;
+	utc.tm_mon -= 1;
+	ret->start_unix_ns = timegm(&utc) * INT64_C(1000000000) + milliseconds * INT64_C(1000000);
+	ret->program = (struct fz_str){ rest.p, (size_t)(dash - rest.p) };
+	ret->pid = (pid_t)pid;
+	return true;
 }
 
 int fz_store_facts(const char *path, struct fz_profile **ret, struct fz_error *err)
@@ -180,51 +262,34 @@ int fz_store_facts(const char *path, struct fz_profile **ret, struct fz_error *e
 static int nth_latest(const char *digits, char **ret, struct fz_error *err)
 {
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
+	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
 	char count[FZ_NUMBER_SIZE];
 	uint64_t n;
 
 	if (!fz_parse_u64(fz_str_of(digits), INT32_MAX, &n) || n == 0)
 		return fz_fail(err, FZ_EUSAGE, "@%s: write @1 for the latest recording", digits);
-	if (list_here(&l, err))
+	if (fz_store_list_here(&l, &open, err))
 		return err ? err->code : FZ_ESYSTEM;
 	if (n > l.n)
 		return fz_fail(err, FZ_EINPUT,
-			       "@%s: the store holds %s; 'fizeau list' shows what there is", digits,
-			       fz_format_plural((int64_t)l.n, "recording", count));
+			       "@%s: the store holds %s%s; 'fizeau list' shows what there is",
+			       digits, fz_format_plural((int64_t)l.n, "recording", count),
+			       open.n ? " that is done" : "");
 	*ret = fz_steal(l.paths[n - 1]);
 	return 0;
 }
 
-/* The commit that git takes a revision for. */
-static bool git_commit(const char *revision, char out[HASH_MAX + 1])
+/* The commit that git takes a revision for; NULL: none. The caller frees. */
+static char *git_commit(const char *revision)
 {
 	fz_auto(fz_free_ptr) char *spec = fz_asprintf("%s^{commit}", revision);
-	char *argv[] = { (char *)"git",
-			 (char *)"rev-parse",
-			 (char *)"--verify",
-			 (char *)"--quiet",
-			 (char *)"--end-of-options",
-			 spec,
-			 NULL };
-	posix_spawn_file_actions_t files;
-	int pipe_fds[2];
-	pid_t pid;
+	const char *const words[] = { "rev-parse",        "--verify", "--quiet",
+				      "--end-of-options", spec,       NULL };
+	char *commit = NULL;
 
-	if (revision[0] == 0 || pipe2(pipe_fds, O_CLOEXEC))
-		return false;
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, pipe_fds[1], 1);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	int code = posix_spawnp(&pid, "git", &files, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	close(pipe_fds[1]);
-	ssize_t n = code ? 0 : read(pipe_fds[0], out, HASH_MAX);
-	close(pipe_fds[0]);
-	if (!code)
-		waitpid(pid, NULL, 0);
-	out[FZ_MAX(n, 0)] = 0;
-	out[strcspn(out, "\n")] = 0;
-	return out[0] != 0;
+	if (revision[0] == 0 || fz_gitcall_line(FZ_GIT_ASKS, NULL, words, &commit, NULL, NULL))
+		return NULL;
+	return commit;
 }
 
 static int latest_at_commit(const char *revision, const char *commit, char **ret,
@@ -232,12 +297,12 @@ static int latest_at_commit(const char *revision, const char *commit, char **ret
 {
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 
-	if (list_here(&l, err))
+	if (fz_store_list_here(&l, NULL, err))
 		return err ? err->code : FZ_ESYSTEM;
 	for (size_t i = 0; i < l.n; i++) {
 		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 		if (fz_store_facts(l.paths[i], &p, NULL))
-			continue; /* still being written, or damaged */
+			continue; /* damaged */
 		if (!fz_str_eq(fz_profile_fact(p, "git.commit"), fz_str_of(commit)))
 			continue;
 		*ret = fz_steal(l.paths[i]);
@@ -250,8 +315,6 @@ static int latest_at_commit(const char *revision, const char *commit, char **ret
 
 int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
 {
-	char commit[HASH_MAX + 1];
-
 	if (strcmp(name, "-") == 0 || access(name, F_OK) == 0) {
 		*ret_path = fz_strdup(name);
 		return 0;
@@ -259,43 +322,11 @@ int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
 	int reason = errno;
 	if (name[0] == '@' && isdigit((unsigned char)name[1]))
 		return nth_latest(name + 1, ret_path, err);
-	if (git_commit(name, commit))
+	fz_auto(fz_free_ptr) char *commit = git_commit(name);
+	if (commit)
 		return latest_at_commit(name, commit, ret_path, err);
 	errno = reason;
 	if (reason != ENOENT)
 		return fz_fail_errno(err, "%s", name);
 	return fz_fail(err, FZ_EINPUT, "%s: no such file, recording or git revision", name);
-}
-
-/* The same script, module or executable, whatever it was called by. */
-static bool same_program(const struct fz_profile *a, const struct fz_profile *b)
-{
-	struct fz_str x = fz_profile_fact(a, "script"), y = fz_profile_fact(b, "script");
-
-	if (x.n && y.n)
-		return fz_str_eq(x, y);
-	return fz_str_eq(fz_profile_fact(a, "program"), fz_profile_fact(b, "program"));
-}
-
-int fz_store_last_two(char **ret_base, char **ret_head, struct fz_error *err)
-{
-	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
-	fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
-	size_t at = 0;
-
-	if (list_here(&l, err))
-		return err ? err->code : FZ_ESYSTEM;
-	while (at < l.n && fz_store_facts(l.paths[at], &head, NULL))
-		at++;
-	for (size_t i = at + 1; head && i < l.n; i++) {
-		fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
-		if (fz_store_facts(l.paths[i], &base, NULL) || !same_program(base, head))
-			continue;
-		*ret_head = fz_steal(l.paths[at]);
-		*ret_base = fz_steal(l.paths[i]);
-		return 0;
-	}
-	return fz_fail(err, FZ_EINPUT,
-		       "the store holds no two recordings of the same program; 'fizeau run' makes "
-		       "them");
 }

@@ -4,10 +4,11 @@
  */
 #include "symbol/jitmap.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAP_BYTES_MAX = 256 << 20, BACK_MAX = 64 };
+enum { MAP_BYTES_MAX = 256 << 20, ENTRIES_MAX = 4 << 20, BACK_MAX = 64 };
 
 struct entry {
 	uint64_t start, size;
@@ -29,6 +30,19 @@ struct fz_jitmap *fz_jitmap_new(int fd)
 
 	map->fd = fd;
 	return map;
+}
+
+struct fz_jitmap *fz_jitmap_open(const char *path, uid_t owner)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && (st.st_uid == owner || st.st_uid == 0))
+		return fz_jitmap_new(fd);
+	close(fd);
+	return NULL;
 }
 
 void fz_jitmap_free(struct fz_jitmap *map)
@@ -59,7 +73,8 @@ static void add_line(struct fz_jitmap *map, char *line, size_t n)
 	if (end == p || *end != ' ')
 		return;
 	uint64_t size = strtoull(p = end + 1, &end, 16);
-	if (end == p || *end != ' ' || end + 1 >= line + n || start + size < start)
+	if (end == p || *end != ' ' || end + 1 >= line + n || start + size < start ||
+	    map->n == ENTRIES_MAX)
 		return;
 	fz_grow(map->list, map->n, map->cap);
 	map->list[map->n] = (struct entry){ .start = start,
@@ -109,6 +124,8 @@ static void read_map(struct fz_jitmap *map)
 
 bool fz_jitmap_find(struct fz_jitmap *map, uint64_t address, struct fz_str *ret)
 {
+	if (!map)
+		return false;
 	if (!map->read)
 		read_map(map);
 	size_t lo = 0, hi = map->n;
@@ -167,7 +184,7 @@ struct fz_made_code fz_jitmap_split(struct fz_str text)
 	static const char *const kinds[] = { "JS:", "LazyCompile:", "Function:", "Script:",
 					     "Eval:" };
 	struct fz_made_code made;
-	uint64_t line, column;
+	uint64_t line, last;
 
 	if (split_python(text, &made))
 		return made;
@@ -182,8 +199,11 @@ struct fz_made_code fz_jitmap_split(struct fz_str text)
 			return (struct fz_made_code){ .name = s };
 		struct fz_str name = { s.p, (size_t)(space - s.p) };
 		struct fz_str place = rest_of(s, name.n + 1);
-		if (!cut_number(&place, &column) || !cut_number(&place, &line))
+		if (!cut_number(&place, &last))
 			return (struct fz_made_code){ .name = s };
+		/* V8 10 (Node 18) writes no column. */
+		if (!cut_number(&place, &line))
+			line = last;
 		if (fz_str_starts(place, "file://"))
 			place = rest_of(place, strlen("file://"));
 		return (struct fz_made_code){ .name = name.n ? name : FZ_STR("(anonymous)"),

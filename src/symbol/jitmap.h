@@ -7,15 +7,20 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/base.h"
 #include "base/str.h"
 
 struct fz_jitmap;
 
+/* The map that a program of this user wrote: anybody may put a file of that name into /tmp, and
+ * says with it what code is called. NULL: there is none, or it is a stranger's. */
+struct fz_jitmap *fz_jitmap_open(const char *path, uid_t owner);
 /* Takes the file over; it is read when first asked, at the end of the recording. */
 struct fz_jitmap *fz_jitmap_new(int fd);
 void fz_jitmap_free(struct fz_jitmap *map);
-/* Name of the code at an address. Valid as long as the map. */
+/* Name of the code at an address. Valid as long as the map; NULL has none. */
 bool fz_jitmap_find(struct fz_jitmap *map, uint64_t address, struct fz_str *ret);
 
 /* What V8 writes: "JS:~parse file:///a/b.js:3:7", with marks of how it was compiled; what CPython

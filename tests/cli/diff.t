@@ -1,47 +1,50 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
-Cannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.
-The smallest change of a function with 10.0 % of the run that would show here:
-  18.9 % of the run; 15 more runs a side would show 5.0 %.
+Cannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+  [-45.5 %, +88.3 %]).
+The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale window.
 
-Self: 1 changed, 0 unchanged within ±0.2 % of the run, 7 cannot tell (?).
+Self: 2 changed, 0 unchanged within ±0.2 % of the run, 6 cannot tell (?).
    before     after      change      95 %         %   function
-  69.2 ms       0 s    -69.2 ms  ±41.9 ms   removed   dropped.<locals>.<genexpr>
-   369 ms    532 ms     +163 ms   ±180 ms   +44.1 % ? parse (program.py:11)
-  82.8 ms   47.0 ms    -35.8 ms  ±26.1 ms   -43.2 % ? helper (program.py:31)
-  31.6 ms       0 s    -31.6 ms  ±27.4 ms   removed ? dropped (program.py:21)
-  46.7 ms   18.5 ms    -28.2 ms  ±17.1 ms   -60.3 % ? fib (program.py:17)
-  2.51 ms   4.50 ms    +1.99 ms  ±12.6 ms   +79.4 % ? request (program.py:37)
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
+  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
+   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
+  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
+  2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
+  1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
 
 Total, callees included: 3 changed, 0 unchanged within ±0.2 % of the run, 9
   cannot tell (?).
    before     after      change      95 %         %   function
-   140 ms       0 s     -140 ms  ±59.1 ms   removed   dropped (program.py:21)
-  69.2 ms       0 s    -69.2 ms  ±41.1 ms   removed   dropped.<locals>.<genexpr>
-      0 s   30.0 ms    +30.0 ms  ±14.1 ms       new   added (program.py:25)
-   369 ms    532 ms     +163 ms   ±180 ms   +44.1 % ? parse (program.py:11)
-  82.8 ms   47.0 ms    -35.8 ms  ±26.1 ms   -43.2 % ? helper (program.py:31)
-  46.7 ms   18.5 ms    -28.2 ms  ±17.1 ms   -60.3 % ? fib (program.py:17)
-   602 ms    602 ms     -497 us   ±186 ms    -0.1 % ? <module> (program.py:62)
-   602 ms    602 ms     -497 us   ±186 ms    -0.1 % ? main (program.py:57)
+   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
+      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
+   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
+  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
+   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_code (…3/runpy.py:87)
+   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_module_as_main
 
-New code, not seen in the base: 1 function, self 0 s
+New or newly called (not seen in the base): 1 function, self 0 s
      self     total  function
       0 s   30.0 ms  added (program.py:25)
 
-Removed code, not seen in the head: 2 functions, self 101 ms
+Gone or no longer called (not seen in the head): 2 functions, self 100 ms
      self     total  function
-  31.6 ms    140 ms  dropped (program.py:21)
-  69.2 ms   69.2 ms  dropped.<locals>.<genexpr> (program.py:21)
+  31.5 ms    140 ms  dropped (program.py:21)
+  69.0 ms   69.0 ms  dropped.<locals>.<genexpr> (program.py:21)
 
 Call paths that are gone: 3, self 140 ms
 
 Names were compared without: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 8 functions).
 
-Scaling: share; base values are multiplied by 1.0033 to make the totals equal.
+Scaling: time, factor 1; base values stand as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
 Judged: one run a side, by how often and how long each function was seen, with
@@ -50,11 +53,9 @@ Judged: one run a side, by how often and how long each function was seen, with
 $ fizeau diff base.bin base.bin --scale time
 No change, both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
-Warning: the base is not known to be a complete run: its time depends on how
-  long was recorded.
 Warning: more than 5 % of the head's samples could not be read.
-Warning: the head is not known to be a complete run: its time depends on how
-  long was recorded.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale window.
 
 Self: 0 changed, 8 unchanged within ±0.2 % of the run, 0 cannot tell.
 
@@ -70,19 +71,23 @@ Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Judged: the two recordings are one.
 
 # Signs and words say what colours say.
-$ fizeau diff --color always base.bin head.bin | head -n 10 | sed 's/\x1b/ESC/g'
-ESC[1mCannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.ESC[0m
-The smallest change of a function with 10.0 % of the run that would show here:
-  18.9 % of the run; 15 more runs a side would show 5.0 %.
+$ fizeau diff --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
+ESC[1mCannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+  [-45.5 %, +88.3 %]).ESC[0m
+The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale window.
 
-ESC[1mSelf: 1 changed, 0 unchanged within ±0.2 % of the run, 7 cannot tell (?).ESC[0m
+ESC[1mSelf: 2 changed, 0 unchanged within ±0.2 % of the run, 6 cannot tell (?).ESC[0m
 ESC[2m   before     after      change      95 %         %   functionESC[0m
-  69.2 ms       0 s  ESC[35m  -69.2 ms  ±41.9 ms   removedESC[0m   dropped.<locals>.<genexpr>
-   369 ms    532 ms  ESC[2m   +163 ms   ±180 ms   +44.1 %ESC[0m ? parse (program.py:11)
+  69.0 ms       0 s  ESC[35m  -69.0 ms  ±29.8 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
+  31.5 ms       0 s  ESC[35m  -31.5 ms  ±25.8 ms      to 0ESC[0m   dropped (program.py:21)
+   368 ms    532 ms  ESC[2m   +164 ms   ±541 ms   +44.6 %ESC[0m ? parse (program.py:11)
+  82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±68.7 ms   -43.0 %ESC[0m ? helper (program.py:31)
 
-$ fizeau diff --format json base.bin head.bin | head -n 46 | cut -c 1-220
+$ fizeau diff --format json base.bin head.bin | head -n 47 | cut -c 1-220
 {
   "schema": 1,
   "kind": "diff",
@@ -101,45 +106,46 @@ $ fizeau diff --format json base.bin head.bin | head -n 46 | cut -c 1-220
     "facts": {"mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 652036922, "python_version": "3.15.0", "complete": false, "reconstructed": false, "error_rate": 7.438650306748467, "missed_rate": 0,
   },
   "scale": {
-    "mode": "share",
-    "factor": 1.00332502078138
+    "mode": "time",
+    "factor": 1
   },
   "verdict": {
     "word": "unknown",
-    "text": "Cannot tell slower from faster by shares alone",
-    "reason": "shares only",
-    "change_pct": null,
-    "low": null,
-    "high": null,
-    "p": null,
-    "smallest_visible_pct": 18.884623921408014,
-    "visible_share_pct": 10,
-    "more_runs": 15,
-    "power": "The smallest change of a function with 10.0 % of the run that would show here: 18.9 % of the run; 15 more runs a side would show 5.0 %.",
+    "text": "Cannot tell slower from faster",
+    "reason": "noise",
+    "change_pct": 0.3325020781379884,
+    "low": -45.463828452941826,
+    "high": 88.27878710253651,
+    "p": 0.9998708385042566,
+    "smallest_visible_pct": 63.884394640383576,
+    "visible_share_pct": 100,
+    "more_runs": 163,
+    "power": "The smallest change of the run that would show here: 63.9 %.",
     "method": "visits",
-    "delta_pct": 0.2
+    "delta_pct": 0.2,
+    "beside": []
   },
   "warnings": [
     "more than 5 % of the base's samples could not be read",
-    "more than 5 % of the head's samples could not be read"
+    "more than 5 % of the head's samples could not be read",
+    "both are taken for whole runs, which the files do not say; for parts of a running program use --scale window"
   ],
   "name_rules": [
     {"rule": "prefixes and versions of libraries", "base_functions": 2, "head_functions": 2},
     {"rule": "root folders", "base_functions": 9, "head_functions": 8}
   ],
   "links": [],
-  "shifts": [],
 
 # Canonical names forgive another checkout, exact matching does not.
 $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep changed
 Self: 0 changed, 1 unchanged within ±0.2 % of the run, 0 cannot tell.
 Total, callees included: 0 changed, 2 unchanged within ±0.2 % of the run, 0
 
-$ fizeau diff old.txt new.txt --match exact | grep -A 1 code
-New code, not seen in the base: 2 functions, self 5
+$ fizeau diff old.txt new.txt --match exact | grep -A 1 called
+New or newly called (not seen in the base): 2 functions, self 5
      self     total  function
 --
-Removed code, not seen in the head: 2 functions, self 5
+Gone or no longer called (not seen in the head): 2 functions, self 5
      self     total  function
 
 $ fizeau diff base.bin head.bin --match exact --format json | grep elided
@@ -176,8 +182,8 @@ $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
 # Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
-# The smallest change of a function with 10.0 % of the run that would show here: 86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
-# Scaling: share; base values are multiplied by 1.0870 to make the totals equal. Here they stand as recorded.
+# The smallest change of a function with 10.0 % of the run that would show here: 31.7 % of the run; 43 more runs a side would show 5.0 %.
+# Scaling: share, factor 1, which the functions fit; base values stand as recorded.
 a;c 14 13
 a;b 3 7
 a;gone 6 0
@@ -185,24 +191,27 @@ a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
 # Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
-# The smallest change of a function with 10.0 % of the run that would show here: 86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
-# Scaling: share; base values are multiplied by 1.0870 to make the totals equal.
+# The smallest change of a function with 10.0 % of the run that would show here: 31.2 % of the run; 41 more runs a side would show 5.0 %.
+# Scaling: share; expected is what was before times 1.0870, to make the totals equal. The first column is what was expected.
 a;c 15 13
 a;b 3 7
 a;gone 6 0
 a;new;er 0 5
 
 # Names cannot break the text.
-$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 9
+$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 12
 Cannot tell slower from faster by shares alone (approximate: no order of
   samples): 23 samples -> 3 samples.
 The smallest change of a function with 10.0 % of the run that would show here:
-  86.4 % of the run; not even 100 more runs a side would show 5.0 %, rather
-  'fizeau compare', which takes runs of both in turn.
+  45.9 % of the run; 90 more runs a side would show 5.0 %.
+Warning: no function has 20 samples by itself, so none can be taken as
+  unchanged, and the totals are made equal.
 
 Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
-   before     after      change      95 %         %   function
-      0.4         3        +2.6      ±3.9  +666.7 % ? b
+   before  expected     after    by share      95 %         %   function
+        3       0.4         3        +2.6      ±8.7  +666.7 % ? b
+       14       1.8         0        -1.8      ±4.5      to 0 ? c
+        6       0.8         0        -0.8      ±4.5      to 0 ? gone
 
 $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings: what became slower or faster
@@ -211,15 +220,15 @@ Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD...]
 
 # A terminal may be narrow.
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
-Cannot tell slower from faster by shares
-  alone: 602 ms -> 604 ms of wall time.
-The smallest change of a function with
-  10.0 % of the run that would show
-  here: 18.9 % of the run; 15 more runs
-  a side would show 5.0 %.
+Cannot tell slower from faster: 602 ms
+  -> 604 ms of wall time, +2.00 ms (+0.3
+  % [-45.5 %, +88.3 %]).
+The smallest change of the run that
+  would show here: 63.9 %.
 Warning: more than 5 % of the base's
   samples could not be read.
 Warning: more than 5 % of the head's
+  samples could not be read.
 
 $ fizeau help formats
 Formats by --format NAME or the suffix of -o FILE; what is read is known by its content,
@@ -259,28 +268,26 @@ plain or packed by gzip or zstd.
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression
-Slower by 75.0 % [+54.8 %, +95.2 %] (approximate: no order of samples): 12,000
+Slower by 75.0 % [+26.9 %, +141.3 %] (approximate: no order of samples): 12,000
   samples -> 21,000 samples, +9,000.
-The smallest change of the run that would show here: 21.0 %; 17 more runs a side
+The smallest change of the run that would show here: 45.0 %; 80 more runs a side
   would show 5.0 %.
-Warning: the base is not known to be a complete run: its time depends on how
-  long was recorded.
-Warning: the head is not known to be a complete run: its time depends on how
-  long was recorded.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale share.
 
 Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
    before     after      change      95 %         %   function
-    3,000    12,000      +9,000    ±1,170  +300.0 %   parse
-    3,000     3,100        +100      ±544    +3.3 % ? load
-    3,000     2,900        -100      ±530    -3.3 % ? wait
+    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
+    3,000     3,100        +100    ±1,969    +3.3 % ? load
+    3,000     2,900        -100    ±1,846    -3.3 % ? wait
 
-Total, callees included: 2 changed, 0 unchanged within ±0.2 % of the run, 3
+Total, callees included: 1 changed, 0 unchanged within ±0.2 % of the run, 4
   cannot tell (?).
    before     after      change      95 %         %   function
-   12,000    21,000      +9,000    ±2,421   +75.0 %   m
-    3,000    12,000      +9,000    ±1,170  +300.0 %   parse
-    3,000     3,100        +100      ±544    +3.3 % ? load
-    3,000     2,900        -100      ±530    -3.3 % ? wait
+    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
+   12,000    21,000      +9,000   ±12,617   +75.0 % ? m
+    3,000     3,100        +100    ±1,969    +3.3 % ? load
+    3,000     2,900        -100    ±1,846    -3.3 % ? wait
 
 Scaling: time, factor 1; base values stand as recorded.
 Base a.folded: 12,000 samples.
@@ -299,11 +306,11 @@ fizeau: the run is faster by 42.9 %, past the threshold of 1.0 %
 [1]
 
 $ fizeau diff a.folded b.folded --scale time --fail-on function-regression > /dev/null
-fizeau: functions are slower, past the threshold of 5.0 %: m most of all
+fizeau: a function is slower, past the threshold of 5.0 %: parse
 [1]
 
 $ fizeau diff a.folded b.folded --fail-on regression > /dev/null
-fizeau: warning: the run could not be judged, so the gate had nothing to say; with share scaling it never has
+fizeau: warning: the run could not be judged, so the gate had nothing to say; by shares or windows it never has
 
 $ fizeau diff a.folded b.folded --threshold 4
 fizeau: --threshold: needs to know of what: add --fail-on regression
@@ -314,28 +321,37 @@ fizeau: diff: --threshold: '4x' is no percentage from 0 on, such as 5%
 [2]
 
 # Sets: every recording brings its runs.
-$ fizeau diff base.bin base.bin :: head.bin base.bin head.bin --format json | grep -o '"runs".*[0-9]'
+$ fizeau diff base.bin head.bin :: head.bin base.bin threads.bin --force --format json 2>/dev/null | grep -o '"runs".*[0-9]'
 "runs": 2
 "runs": 3
+
+# A file given twice is not two runs.
+$ fizeau diff base.bin base.bin :: head.bin > /dev/null
+fizeau: base.bin and base.bin are one recording, not two runs; give it once
+[2]
+
+$ cp base.bin again.bin && fizeau diff head.bin base.bin again.bin :: head.bin > /dev/null
+fizeau: base.bin and again.bin are one recording, not two runs; give it once
+[2]
 
 # Runs that nobody would take are no advice; an approximate test says so in the headline.
 $ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
 Cannot tell slower from faster (approximate: no order of samples): 60 samples ->
-  63 samples, +3 (+5.0 % [-78.2 %, +88.2 %]).
-The smallest change of the run that would show here: 116.0 %; not even 100 more
-  runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of
-  both in turn.
+  63 samples, +3 (+5.0 % [-34.9 %, +69.2 %]).
+The smallest change of the run that would show here: 61.4 %.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale share.
 
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
 ### Cannot tell slower from faster by shares alone (approximate: no order of samples): 60 samples -> 63 samples.
 
-The smallest change of a function with 10.0 % of the run that would show here: 53.6 % of the run; not even 100 more runs a side would show 5.0 %, rather 'fizeau compare', which takes runs of both in turn.
+The smallest change of a function with 10.0 % of the run that would show here: 13.5 % of the run; 7 more runs a side would show 5.0 %.
 
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
 Cannot tell slower from faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms (-60.2
-  % [-156.6 %, +36.1 %]).
-The smallest change of the run that would show here: 176.3 %; not even 100 more
+  % [-88.3 %, -2.9 %]).
+The smallest change of the run that would show here: 80.5 %.
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
 fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 3 12
@@ -352,21 +368,97 @@ fizeau: --thread: no sample of '1' is left; the threads are 18612
 # Start-up and imports are one row each time, unless something is known of them or the program calls them too.
 $ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --scale time | sed '1,/^Self/d; /^Call paths/,$d'
    before     after      change      95 %         %   function
-       90        95          +5     ±61.0    +5.6 % ? main (a.py:1)
-        3         0          -3      ±7.6   removed ? <module> (own.py:3)
+       90        95          +5     ±74.6    +5.6 % ? main (a.py:1)
+        3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
         4         6          +2                     ? 2 functions of start-up and imports
 
 Total, callees included: 0 changed, 0 unchanged within ±0.2 % of the run, 5
   cannot tell (?).
    before     after      change      95 %         %   function
-       97       101          +4     ±63.2    +4.1 % ? main (a.py:1)
-        3         0          -3      ±7.6   removed ? <module> (own.py:3)
+       97       101          +4     ±78.7    +4.1 % ? main (a.py:1)
+        3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
                                                       3 functions of start-up and imports
 
-New code, not seen in the base: 1 function, self 6
+New or newly called (not seen in the base): 1 function, self 6
         6            in 1 function of start-up and imports (--format json lists all)
 
-Removed code, not seen in the head: 2 functions, self 7
+Gone or no longer called (not seen in the head): 2 functions, self 7
      self     total  function
         3         3  <module> (own.py:3)
         4            in 1 function of start-up and imports (--format json lists all)
+
+# Where only shares are known, what most functions agree on is no change: nothing is painted blue
+# because parse got slower, and twice as much of everything is nothing. "before" is what was
+# measured, "expected" what that lets expect.
+$ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
+Cannot tell slower from faster by shares alone (approximate: no order of
+  samples): 7,500 samples -> 27,050 samples.
+The smallest change of a function with 10.0 % of the run that would show here:
+  8.9 % of the run; 3 more runs a side would show 5.0 %.
+
+Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+   before  expected     after    by share      95 %         %   function
+    3,000     6,007    18,000     +11,993    ±9,576  +199.7 %   parse
+    2,000     4,004     4,100       +95.5    ±2,192    +2.4 % ? load
+    1,000     2,002     1,950       -52.2    ±1,034    -2.6 % ? save
+    1,500     3,003     3,000        -3.4    ±1,597    -0.1 % ? wait
+
+Scaling: share; expected is what was before times 2.0022, so that what most
+  functions agree on is no change.
+Base g.folded: 7,500 samples.
+Head h.folded: 27,050 samples.
+Judged: approximately. A recording does not tell the order of its samples, so a
+  usual noise is assumed.
+
+$ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau diff g.folded h.folded --format json | grep -o '"name": "parse".*"pct_self": [0-9.]*' | tail -n 1
+  "scale": {
+    "mode": "share",
+    "factor": 2.0022391393085828,
+    "basis": "agreed",
+    "log_error": 0.05587530913558958
+  },
+"name": "parse", "file": "", "line": 0, "state": "common", "base_self": 3000, "base_total": 3000, "head_self": 18000, "head_total": 18000, "expected_self": 6006.717417925748, "expected_total": 6006.717417925748, "diff_self": 11993.282582074251, "pct_self": 199.6645047140539
+
+$ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
+| before | expected | after | by share | 95 % | % | function |
+|---:|---:|---:|---:|---:|---:|:---|
+| 3,000 | 6,007 | 18,000 | +11,993 | ±9,576 | +199.7 % | <code>parse</code> |
+
+$ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
+<g><title>parse
+self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
+total 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)</title><rect class="c4" x="12.00" y="88.0" width="781.75" height="17"/><text class="w" x="16.00" y="100.5">▲ parse (66.5 %)</text></g>
+
+# Shares in which nothing agrees tell nothing.
+$ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded | sed -n '/^Warning/,/^Self/p'
+Warning: no scale fits most functions, so which of them changed cannot be told.
+
+Self: 0 changed, 0 unchanged within ±0.2 % of the run, 2 cannot tell (?).
+
+# Asked for: both totals made equal.
+$ fizeau diff g.folded h.folded --scale share | grep -E '^ *before|parse|^Scaling'
+   before  expected     after    by share      95 %         %   function
+    3,000    10,820    18,000      +7,180    ±9,415   +66.4 %   parse
+   before  expected     after    by share      95 %         %   function
+    3,000    10,820    18,000      +7,180    ±9,415   +66.4 %   parse
+Scaling: share; expected is what was before times 3.6067, to make the totals
+
+$ fizeau diff g.folded h.folded --scale window
+fizeau: scaling by window needs to know how long was recorded, and the base does not say; use --scale share
+[2]
+
+# Of recordings that are times and durations, each second.
+$ fizeau diff base.bin head.bin --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
+Cannot tell slower from faster by parts of running programs: 602 ms -> 604 ms of
+  wall time in what was recorded.
+   before  expected     after      change      95 %         %   function
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±30.2 ms      to 0   dropped.<locals…
+  31.5 ms   32.1 ms       0 s    -32.1 ms  ±26.0 ms      to 0   dropped
+   368 ms    374 ms    532 ms     +157 ms   ±547 ms   +42.1 % ? parse
+   before  expected     after      change      95 %         %   function
+   140 ms    142 ms       0 s     -142 ms  ±34.6 ms      to 0   dropped
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±30.2 ms      to 0   dropped.<locals…
+      0 s       0 s   30.0 ms    +30.0 ms  ±29.6 ms    from 0   added
+   368 ms    374 ms    532 ms     +157 ms   ±547 ms   +42.1 % ? parse
+Scaling: window; expected is what was before times 1.0180, for 652 ms that were
+  recorded after 641 ms.

@@ -24,7 +24,7 @@ fizeau: diff: --limit: needs a value (N)
 [2]
 
 $ fizeau diff --scale sideways a b
-fizeau: diff: --scale: 'sideways' is not one of auto, time, share, reference, unit
+fizeau: diff: --scale: 'sideways' is not one of auto, time, share, reference, unit, window, amount
 [2]
 
 $ fizeau diff only-one

@@ -31,6 +31,7 @@ Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
 # Large counts make the columns wider.
 $ printf 'a;b 1234567890\na 5\n' > large.txt && fizeau replay large.txt | sed -n 3,5p; rm large.txt
+fizeau: warning: large.txt: its numbers are taken for something else than samples, because they are so many; --unit says what they are
                   self                   total  function
 1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
             5    0.0 %  1,234,567,895  100.0 %  a
@@ -80,9 +81,9 @@ fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
-Cannot tell slower from faster by shares alone: 602 ms -> 604 ms of wall time.
-The smallest change of a function with 10.0 % of the run that would show here:
-  18.9 % of the run; 15 more runs a side would show 5.0 %.
+Cannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+  [-45.5 %, +88.3 %]).
+The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 
@@ -349,5 +350,61 @@ fn=(1) a [31m b
 
 # A recording that cannot be read says why.
 $ mkdir -p .fizeau && printf nonsense > .fizeau/x.fz && fizeau list
-     made                  lasted   samples  commit    program
+     made               lasted  kind   ended     commit    command
 @1   unreadable: $SCRATCH/.fizeau/x.fz: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them; 'fizeau rm @1' deletes it
+
+# No folded text says what its numbers are: where they surely are no samples they are not called so.
+$ for i in 1 2 3 5 7 11 60 812; do echo "m;f$i ${i}000"; done > us.folded; fizeau replay us.folded | head -n 4
+fizeau: warning: us.folded: its numbers are taken for microseconds, because all are multiples of the smallest, some thousands; --unit says what they are
+901 samples, 901 ms of time
+
+              self               total  function
+   812 ms   90.1 %     812 ms   90.1 %  f812
+
+$ printf 'm;parse 812345678\nm;load 300123123\nm;save 320222222\n' > many.folded && fizeau replay many.folded | head -n 4
+fizeau: warning: many.folded: its numbers are taken for something else than samples, because they are so many; --unit says what they are
+1,432,691,023 units
+
+                  self                   total  function
+  812,345,678   56.7 %    812,345,678   56.7 %  parse
+
+# Round numbers by hand are nothing sure.
+$ printf 'm;parse 3000\nm;load 3000\nm;save 9000\n' | fizeau replay - | head -n 1
+15,000 samples
+
+$ fizeau replay many.folded --unit us | head -n 4; fizeau replay us.folded --unit samples | head -n 1; fizeau replay us.folded --unit KiB | head -n 1
+1,433 s of time
+
+              self               total  function
+    812 s   56.7 %      812 s   56.7 %  parse
+901,000 samples
+880 MiB of memory
+
+# Fractions count, and times of samples are samples again.
+$ printf 'm;a 1.25\nm;b 0.5\n' > s.folded && fizeau replay s.folded --unit s | head -n 5; fizeau replay us.folded --unit us --format folded -o - | head -n 2
+1.75 s of time
+
+              self               total  function
+   1.25 s   71.4 %     1.25 s   71.4 %  a
+   500 ms   28.6 %     500 ms   28.6 %  b
+m;f812 812
+m;f60 60
+
+$ fizeau replay base.bin --unit us; fizeau replay us.folded --unit weeks
+fizeau: --unit: there is no folded text of bare numbers here; leave it away
+fizeau: replay: --unit: 'weeks' is not one of auto, ns, us, ms, s, samples, bytes, KiB, MiB, count
+[2]
+
+$ fizeau diff us.folded many.folded --unit us | sed '/^$/,$d'
+Not judged: 901 ms -> 1,433 s of time, +1,432 s (+158,911 %).
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale share.
+
+$ fizeau diff us.folded us.folded | sed '/^$/,$d'
+No change, both are one recording: 901 ms -> 901 ms of time, 0 s (0.0 %).
+Warning: the base's numbers are taken for microseconds, because all are
+  multiples of the smallest, some thousands; --unit says what they are.
+Warning: the head's numbers are taken for microseconds, because all are
+  multiples of the smallest, some thousands; --unit says what they are.
+Warning: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale share.

@@ -27,6 +27,17 @@ static const struct {
 	{ "process_vm_readv", SYS_process_vm_readv },
 	{ "ptrace", SYS_ptrace },
 	{ "pidfd_open", SYS_pidfd_open },
+	{ "epoll_pwait2", SYS_epoll_pwait2 },
+	{ "openat2", SYS_openat2 },
+	{ "faccessat2", SYS_faccessat2 },
+	{ "statx", SYS_statx },
+	{ "clone3", SYS_clone3 },
+	{ "memfd_create", SYS_memfd_create },
+	{ "getrandom", SYS_getrandom },
+	{ "sched_setattr", SYS_sched_setattr },
+	{ "sched_setscheduler", SYS_sched_setscheduler },
+	{ "timerfd_create", SYS_timerfd_create },
+	{ "seccomp", SYS_seccomp },
 };
 
 static const struct {

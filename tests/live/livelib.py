@@ -5,18 +5,24 @@ A live test is tests/live/test_NAME.py: it prints TAP ("ok 1 - name", "not ok 2 
 It is run from anywhere with FIZEAU naming the binary (default: build/fizeau).
 """
 
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FIZEAU = os.environ.get("FIZEAU", str(SOURCE / "build" / "fizeau"))
 SHARED = pathlib.Path(os.environ.get("FZ_SHARED", SOURCE.parent / "shared"))
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "fizeau"
-FORKY = pathlib.Path(os.environ.get("FIZEAU_FORKY", CACHE / "roots" / "forky"))
+# Debian's other releases, by tests/roots.
+ROOTS = {"bullseye": CACHE / "roots" / "bullseye",
+         "forky": pathlib.Path(os.environ.get("FIZEAU_FORKY", CACHE / "roots" / "forky"))}
+FORKY = ROOTS["forky"]
 
 # The binary is built with sanitizers: right, but too slow to judge what depends on its speed.
 SANITIZED = "FZ_SANITIZED" in os.environ
@@ -26,57 +32,137 @@ class Skip(Exception):
     """Raised by a test that cannot run here; the text is the reason."""
 
 
-class Suite:
-    """Collects tests with @suite.test("name") and runs them in order."""
+class Attention:
+    """How much of the machine others had since this was made: what was used of all processors
+    (/proc/stat, with what a hypervisor stole) less what this process and those below it used."""
 
     def __init__(self):
-        self.tests = []
+        self.began, self.busy, self.own = time.monotonic(), self.busy_now(), self.own_now()
 
-    def test(self, name):
+    @staticmethod
+    def busy_now():
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _idle, _wait, irq, softirq, stolen = map(int, file.readline().split()[1:9])
+        return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def own_now():
+        parents, used = {}, {}
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                words = stat.read_text(errors="replace").rpartition(")")[2].split()
+            except OSError:
+                continue  # it ended
+            pid = int(stat.parent.name)
+            parents[pid] = int(words[1])
+            used[pid] = sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+        return sum(seconds for pid, seconds in used.items() if is_below(pid, os.getpid(), parents))
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def of_others(self):
+        """0 to 1: of the time of all processors."""
+        taken = self.busy_now() - self.busy - (self.own_now() - self.own)
+        return max(0, taken) / max(self.seconds() * os.cpu_count(), 1e-3)
+
+
+def is_below(pid, ancestor, parents):
+    while pid and pid != ancestor:
+        pid = parents.get(pid, 0)
+    return pid == ancestor
+
+
+# A case that depends on the machine's attention is judged while others have no more of it.
+OTHERS_MAX = 0.1
+# What tests/run knows a case by that was not judged for that.
+BUSY = "the machine was busy"
+
+# Never the machine's fault: what a sanitizer, an assertion or the kernel ended.
+BROKEN = [-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 99]
+BROKEN_SAY = ["Sanitizer", "runtime error: "] + [f"returncode={status}," for status in BROKEN]
+broken = []
+
+
+class Wrong(AssertionError):
+    """A result that no shortage of time excuses."""
+
+
+class Suite:
+    """Collects tests with @suite.test("name") and runs them in order, each once.
+
+    timed=True marks tests whose claims hold only for programs that get the processors when they
+    want them (how many samples there are in a second, say). When such a claim fails while others had
+    the machine, nothing is known: the case is skipped with the figure, and tests/run judges it when
+    nothing else runs. Whatever else fails has failed. timed=True for a suite is for all its tests."""
+
+    def __init__(self, timed=False):
+        self.tests, self.first = [], []
+        self.timed = timed
+
+    def test(self, name, timed=False, first=False):
+        """first=True: the others need what it does, so it is run before any of them."""
         def register(function):
-            self.tests.append((name, function))
+            self.tests.append((name, function, timed or self.timed))
+            if first:
+                self.first.append(name)
             return function
         return register
 
-    def add(self, name, function, *args):
-        self.tests.append((name, lambda: function(*args)))
+    def add(self, name, function, *args, timed=False):
+        self.tests.append((name, lambda: function(*args), timed or self.timed))
 
-    def run(self, number, name, function):
-        """Run one test. Real programs on a shared machine can be kept from running for as long as
-        a test watches them: what fails is tried once more and must then pass; the line says so."""
-        first = ""
-        for last in (False, True):
-            try:
-                notes = [note for note in (function(), first) if note]
-                print(f"ok {number} - {name}" + (f" # {'; '.join(notes)}" if notes else ""),
-                      flush=True)
+    def run(self, number, name, function, timed):
+        attention = Attention()
+        broken.clear()
+        try:
+            note = function()
+            print(f"ok {number} - {name}" + (f" # {note}" if note else ""), flush=True)
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        except Exception as error:  # a failing test must not hide the others
+            others = attention.of_others()
+            said = traceback.format_exc()
+            if timed and others > OTHERS_MAX and is_of_time(error, said):
+                print(f"ok {number} - {name} # SKIP {BUSY}: others had {100 * others:.0f} % of it for "
+                      f"{attention.seconds():.1f} s; {str(error)[:200]!r}", flush=True)
                 return True
-            except Skip as reason:
-                print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-                return True
-            except Exception as error:  # a failing test must not hide the others
-                first = f"failed at first: {str(error)[:200]!r}"
-                if last:
-                    print(f"not ok {number} - {name}", flush=True)
-                    for line in traceback.format_exc().splitlines():
-                        print(f"# {line}", flush=True)
-        return False
+            print(f"not ok {number} - {name}", flush=True)
+            print(f"# others had {100 * others:.0f} % of the machine", flush=True)
+            for line in said.splitlines():
+                print(f"# {line}", flush=True)
+            return False
+        return True
 
     def main(self):
-        failed = 0
-        wanted = sys.argv[1:]
-        number = 0
-        for name, function in self.tests:
-            if wanted and not any(word in name for word in wanted):
-                continue
-            number += 1
-            failed += not self.run(number, name, function)
-        print(f"1..{number}", flush=True)
+        words = sys.argv[1:]
+        wanted = [test for test in self.tests if not words or any(is_named(test[0], word) for word in words)]
+        for word in words:
+            if not any(is_named(test[0], word) for test in self.tests):
+                sys.exit(f"Bail out! no test has {word!r} in its name")
+        for name, function, _ in self.tests:
+            if name in self.first and all(name != test[0] for test in wanted):
+                with contextlib.suppress(Skip):
+                    function()
+        failed = sum(not self.run(i + 1, *test) for i, test in enumerate(wanted))
+        print(f"1..{len(wanted)}", flush=True)
         sys.exit(1 if failed else 0)
 
 
+def is_named(name, word):
+    """"=NAME" is a whole name, anything else a part of one."""
+    return name == word[1:] if word.startswith("=") else word in name
+
+
+def is_of_time(error, said):
+    """Whether more of the machine could have made it right: a claim or a time limit, and nothing
+    that broke beside it."""
+    return (isinstance(error, (AssertionError, subprocess.TimeoutExpired))
+            and not isinstance(error, Wrong) and not broken and not any(word in said for word in BROKEN_SAY))
+
+
 class Interpreter:
-    """A CPython to test on; `command` is what starts it (a chroot for the forky root)."""
+    """A CPython to test on; `command` is what starts it (a chroot for one in another root)."""
 
     def __init__(self, name, command, root="/"):
         self.name = name
@@ -155,7 +241,7 @@ asyncio.run(main())
 """
 
 # What CONTRIBUTING promises to test on; one that is absent is a skipped test by this name.
-EXPECTED = ["pyenv-3.8", "pyenv-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13",
+EXPECTED = ["pyenv-3.8", "bullseye-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13",
             "debian-3.11", "forky-3.13", "forky-3.14", "forky-3.15"]
 
 
@@ -189,7 +275,7 @@ def find_interpreter(name):
             if os.access(path, os.X_OK):
                 return Interpreter(name, [str(path)])
         raise Skip(f"no pyenv build of {minor} on this machine")
-    return Interpreter(name, forky_command(f"python{minor}"), FORKY)
+    return Interpreter(name, root_command(kind, f"python{minor}"), ROOTS[kind])
 
 
 # Enter a root by exec alone: the process keeps its number. /proc is mounted there once and stays;
@@ -200,13 +286,26 @@ exec chroot "$0" "$@"
 """
 
 
-def forky_command(*command):
-    """A command inside the forky root, or Skip."""
-    if not (FORKY / "usr/bin" / command[0]).exists():
-        raise Skip(f"the Debian forky root has no {command[0]} (tests/roots makes it)")
+def root_command(suite, *command):
+    """A command inside the root of a Debian suite, or Skip."""
+    if not (ROOTS[suite] / "usr/bin" / command[0]).exists():
+        raise Skip(f"the Debian {suite} root has no {command[0]} (tests/roots makes it)")
     if os.geteuid() != 0:
-        raise Skip("entering the Debian forky root needs root")
-    return ["sh", "-c", ENTER, str(FORKY), *command]
+        raise Skip(f"entering the Debian {suite} root needs root")
+    return ["sh", "-c", ENTER, str(ROOTS[suite]), *command]
+
+
+def forky_command(*command):
+    return root_command("forky", *command)
+
+
+def wait_until(condition, what="it", seconds=60):
+    """Return what condition() says as soon as that is something."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f"{what} never happened"
+        time.sleep(0.02)
+    return found
 
 
 def fizeau(*args, **options):
@@ -214,4 +313,7 @@ def fizeau(*args, **options):
     options.setdefault("capture_output", True)
     options.setdefault("text", True)
     options.setdefault("timeout", 120)
-    return subprocess.run([FIZEAU, *map(str, args)], **options)
+    done = subprocess.run([FIZEAU, *map(str, args)], **options)
+    if done.returncode in BROKEN or "Sanitizer" in str(done.stderr):
+        broken.append(done)
+    return done

@@ -11,7 +11,7 @@ from collections import Counter
 
 from livelib import SANITIZED, TASKS, Skip, Suite, Target, find_interpreter, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 
 READS = ["forky-3.14", "forky-3.15"]
 REFUSES = ["debian-3.11", "pyenv-3.12", "pyenv-3.13"]

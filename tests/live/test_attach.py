@@ -10,9 +10,9 @@ import sys
 import tempfile
 import time
 
-from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau
+from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau, wait_until
 
-suite = Suite()
+suite = Suite(timed=True)
 
 LOOP = """\
 import sys, threading, time
@@ -366,13 +366,6 @@ def memory():
         return f"{early} -> {late} KiB"
 
 
-def wait_for(what, get, patience=60):
-    end = time.monotonic() + patience
-    while get() != what:
-        assert time.monotonic() < end, (get(), what)
-        time.sleep(0.01)
-
-
 @suite.test("by the CPU clock the sampler goes to the CPU of what it samples, which then stands still")
 def follows():
     cpus = sorted(os.sched_getaffinity(0))
@@ -384,13 +377,13 @@ def follows():
         sampler = subprocess.Popen([FIZEAU, "attach", "--clock", "cpu", "-o", t.out, str(t.pid)],
                                    stderr=subprocess.DEVNULL)
         try:
-            wait_for(True, lambda: os.path.exists(f"/proc/{sampler.pid}/maps") and
-                     b"perf_event" in pathlib.Path(f"/proc/{sampler.pid}/maps").read_bytes())
+            wait_until(lambda: os.path.exists(f"/proc/{sampler.pid}/maps") and
+                       b"perf_event" in pathlib.Path(f"/proc/{sampler.pid}/maps").read_bytes())
             if os.sched_getscheduler(sampler.pid) & ~os.SCHED_RESET_ON_FORK != os.SCHED_FIFO:
                 raise Skip("real-time priority is not allowed here")
             for cpu in (cpus[0], cpus[1], cpus[0]):
                 os.sched_setaffinity(t.pid, {cpu})
-                wait_for({cpu}, lambda: os.sched_getaffinity(sampler.pid))
+                wait_until(lambda: os.sched_getaffinity(sampler.pid) == {cpu})
         finally:
             sampler.send_signal(signal.SIGINT)
             sampler.wait()

@@ -10,9 +10,9 @@ import signal
 import subprocess
 import time
 
-from livelib import FIZEAU, Suite, find_interpreter
+from livelib import FIZEAU, Suite, find_interpreter, wait_until
 
-suite = Suite()
+suite = Suite(timed=True)
 
 BENCH = """\
 import os, sys
@@ -241,6 +241,46 @@ def setup_ended():
         p.check_clean()
 
 
+def children(pid):
+    text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
+
+
+def caretaker(pid):
+    """The child that clears up: it has a session of its own and is the same program."""
+    return next(child for child in children(pid) if os.getsid(child) == child and
+                os.readlink(f"/proc/{child}/exe") == os.readlink(f"/proc/{pid}/exe"))
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def killed_alone(*words):
+    """Neither the program, with what it started, nor the worktree outlives us by much."""
+    with project(rounds=100) as p:
+        pids = p.outside / "pids"
+        program = ["sh", "-c", f"echo $$ >>{pids}; sleep 1000 & echo $! >>{pids}; wait"]
+        process = p.start(*words, "--", *program)
+        wait_for(process, lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        process.kill()
+        # Whoever reads our output is not kept waiting either.
+        process.communicate(timeout=20)
+        wait_until(lambda: not any(map(is_running, map(int, pids.read_text().split()))))
+        wait_until(lambda: len(p.git("worktree", "list").splitlines()) == 1)
+        folder = p.cache / "fizeau" / words[0]
+        wait_until(lambda: not [f for f in folder.iterdir() if len(f.name) == 6])
+
+
+for command in (("compare", "HEAD~1"), ("compare", "--count", "HEAD~1"),
+                ("ci", "--base", "HEAD~1"), ("history", "-n", "2"), ("bisect", "HEAD~1", "HEAD")):
+    suite.add(f"{' '.join(command)} that is killed leaves no program running and no worktree",
+              killed_alone, *command)
+
+
 @suite.test("what a killed comparison left is removed by the next one; a living one's is not")
 def killed():
     with project(rounds=100) as p:
@@ -248,6 +288,8 @@ def killed():
         dead, living = p.start(*words), p.start(*words)
         for process in dead, living:
             wait_for(process, lambda: len(list(p.cache.rglob("bench.py"))) == 2)
+        # Both at once, as when a machine stops.
+        os.kill(caretaker(dead.pid), signal.SIGKILL)
         dead.kill()
         dead.communicate(timeout=10)
         assert len(p.git("worktree", "list").splitlines()) == 3

@@ -105,12 +105,13 @@ def need_tool():
         raise Skip("the tool was not built: Valgrind has none for this processor")
 
 
-def compiled(folder, text=PROGRAM_C):
+def compiled(folder, text=PROGRAM_C, *options):
     source = os.path.join(folder, "program.c")
     program = os.path.join(folder, "program")
     with open(source, "w") as file:
         file.write(text)
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-g", "-o", program, source], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-g", *options, "-o", program, source],
+                   check=True)
     return program
 
 
@@ -127,12 +128,15 @@ def check_callgrind():
         program = compiled(folder)
         out = os.path.join(folder, "work.fz")
         # Signals left out: callgrind leaves out what Valgrind itself executes to deliver them.
-        run("run", "--count", "-o", out, "--", program, "0")
+        # Linked at the start: how much a linker saves of registers depends on the processor, and
+        # callgrind shows this machine's.
+        run("run", "--count", "-o", out, "--", "env", "LD_BIND_NOW=1", program, "0")
         folded = run("replay", "--collapsed", "-o", "-", out).stdout
         ours = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()
                    if "program.c:work:" in line and "again" not in line)
         subprocess.run(["valgrind", "-q", "--tool=callgrind", "--toggle-collect=work",
-                        f"--callgrind-out-file={folder}/cg", program, "0"], check=True)
+                        f"--callgrind-out-file={folder}/cg", program, "0"], check=True,
+                       env=dict(os.environ, LD_BIND_NOW="1"))
         with open(f"{folder}/cg.1") as file:
             theirs = int(re.search(r"^summary: (\d+)", file.read(), re.M)[1])
         assert ours == theirs, (ours, theirs)
@@ -172,6 +176,67 @@ def check_repeat():
                            env=environment, capture_output=True)
             seen.add(run("replay", "--collapsed", "-o", "-", out).stdout)
         assert len(seen) == 1, "three runs, %d trees" % len(seen)
+
+
+STRINGS_C = r'''
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char a[1 << 16], b[1 << 16];
+__attribute__((noinline)) static size_t work(void)
+{
+	size_t sum = 0;
+	for (int i = 0; i < 60000; i++)
+		a[i] = b[i] = 'a' + i % 23;
+	for (size_t n = 1; n < 50000; n = n * 5 / 4 + 1) {
+		memcpy(b, a, n);
+		memmove(a + 1, a, n);
+		memset(b + n, 'x', n / 2);
+		sum += strlen(a + n) + !memcmp(a, b, n) + !strcmp(a, b) + !strchr(a + n, 'z');
+		sum += !memchr(a, '?', n) + strspn(a, "abcd") + !strrchr(a + n, 'b') + !strstr(a, "xyzb");
+	}
+	char *large = malloc(8 << 20);
+	memset(large, 1, 8 << 20);
+	memcpy(large, large + (4 << 20), 4 << 20);
+	return sum + large[17];
+}
+int main(void)
+{
+	printf("%zu, AVX2 %d, SSE4.2 %d\n", work(), !!__builtin_cpu_supports("avx2"),
+	       !!__builtin_cpu_supports("sse4.2"));
+	return 0;
+}
+'''
+# What other processors lack, by the names that versions of the C library have for it.
+PROCESSORS = ["", "-AVX2", "-AVX2_Usable,-AVX_Usable", "-AVX,-AVX2", "-AVX512F,-AVX512VL,-AVX512BW",
+              "-ERMS", "-FSRM", "-ERMS,-FSRM,-AVX2", "-BMI1,-BMI2", "-LZCNT,-MOVBE", "-XSAVE,-XSAVEC",
+              "-FMA,-FMA4,-RTM", "-AVX_Fast_Unaligned_Load,-Prefer_No_VZEROUPPER"]
+
+
+def check_processors(*options):
+    """What a processor can do besides is nothing to the program: the C library, which chooses by
+    it, finds none of it."""
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder, STRINGS_C, "-fno-builtin", *options)
+        out = os.path.join(folder, "out.fz")
+        seen = set()
+        for lacks in PROCESSORS:
+            environment = dict(os.environ)
+            if lacks:
+                environment["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=" + lacks
+            done = subprocess.run([FIZEAU, "run", "--count", "-o", out, "--", program], check=True,
+                                  env=environment, capture_output=True, text=True)
+            assert done.stdout.endswith("AVX2 0, SSE4.2 1\n"), done.stdout
+            assert ("GLIBC_TUNABLES" in done.stderr) == bool(lacks), done.stderr
+            # Not all of the program: reading the variable itself costs something at its start.
+            seen.add(totals(out, "instructions")["work"])
+        assert len(seen) == 1 and min(seen)[1] > 1000000, seen
+        assert "x86-64-v2" in run("show", out).stdout
+
+
+suite.add("a C program: the same on any processor", check_processors)
+suite.add("a static C program: the same on any processor", check_processors, "-static")
 
 
 @suite.test("cache misses with a fixed geometry, as callgrind counts them")
@@ -234,6 +299,88 @@ def check_fork():
         assert sum(n for n, _ in totals(out, "instructions").values()) > 300000
         profile = json.loads(run("replay", "--format", "json", "-o", "-", out).stdout)
         assert profile["samples"] > 1000, profile["samples"]
+
+
+@suite.test("a counted recording says what it is of, and finds its like")
+def check_facts():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "app.py"), "w") as file:
+            file.write("import sys\nsys.exit(int(sys.argv[1]))\n")
+        python = os.path.realpath("/usr/bin/python3")
+        # Whatever it was started by: what the first process became counts.
+        for command in (["app.py", "3"], ["--", "/bin/true"],
+                        ["--", "sh", "-c", "exec env python3 app.py 0"], ["--", "/bin/ls"]):
+            subprocess.run([FIZEAU, "run", "--count", *command], cwd=folder, capture_output=True,
+                           timeout=120, env=dict(os.environ, PATH="/usr/bin:/bin"))
+        shown = [run("show", f"@{i}", cwd=folder).stdout for i in (4, 3, 2, 1)]
+        facts = [dict(re.findall(r"^([a-z.]+) +(.*)", text, re.M)) for text in shown]
+        assert [f.get("program") for f in facts] == ["app.py", "true", "app.py", "ls"], facts
+        assert [f.get("exit") for f in facts] == ["3", "0", "0", "0"], facts
+        for f in facts:
+            assert os.path.realpath(f["cwd"]) == os.path.realpath(folder), f
+        script = os.path.realpath(os.path.join(folder, "app.py"))
+        assert [f.get("script") for f in facts] == [script, None, script, None], facts
+        assert [f["executable"] for f in facts[::2]] == [python] * 2, facts
+        assert "build" in facts[1] and "build" not in facts[2], facts
+        listed = run("list", cwd=folder).stdout
+        assert "0 ns" not in listed, listed
+        commands = re.findall(r"^@\d .*  count  (?:ok|exit 3) +(\w+)", listed, re.M)
+        assert commands == ["ls", "sh", "true", "app"], listed
+        done = subprocess.run([FIZEAU, "diff"], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 2 and "no two recordings of the same program" in done.stderr, done
+
+
+PROGRAMS = {
+    "json": """
+import json
+def work(n): return json.dumps([{"id": i, "tags": ["a", "b"], "v": i * 0.5} for i in range(n)])
+def main(): json.loads(work(200))
+main()
+""",
+    "imports": "import argparse, csv, decimal, email.message, http.client, logging, unittest\n",
+    "sets": """
+def main():
+    words = {"word%d" % (i * 7919 % 900) for i in range(900)}
+    groups = {}
+    for word in words: groups.setdefault(word[-2:], set()).add(word)
+    return sorted(groups)
+main()
+""",
+}
+
+
+def check_alike_twice(python, program):
+    """Counted twice, each time with the last recording beside the script and another environment:
+    nothing changed, in either direction."""
+    need_tool()
+    interpreter = find_interpreter(python)
+    if str(interpreter.root) != "/":
+        raise Skip("in another root")
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "program.py")
+        with open(script, "w") as file:
+            file.write(PROGRAMS[program])
+        for i in range(2):
+            subprocess.run([FIZEAU, "run", "--count", "-o", f"{i}.fz", "--", *interpreter.command,
+                            script], cwd=folder, capture_output=True, check=True, timeout=300,
+                           env=dict(os.environ, FILLER="x" * 999 * i))
+        for pair in (("0.fz", "1.fz"), ("1.fz", "0.fz")):
+            out = run("diff", *pair, "--format", "json", "--fail-on", "function-regression",
+                      "--threshold", "0%", cwd=folder).stdout
+            comparison = json.loads(out)
+            assert comparison["verdict"]["word"] == "same", comparison["verdict"]
+            changed = [f["name"] for f in comparison["functions"]
+                       if "changed" in (f["self_verdict"], f["total_verdict"])]
+            assert not changed, changed
+            text = run("diff", *pair, cwd=folder).stdout
+            assert not re.search("slower|faster", text, re.I), text
+
+
+for program in PROGRAMS:
+    for python in ("debian-3.11", "pyenv-3.13") if program == "json" else ("debian-3.11",):
+        suite.add(f"{python}, {program}: counted twice, nothing changed", check_alike_twice, python,
+                  program)
 
 
 @suite.test("compare --count finds what changed and nothing else")
@@ -424,7 +571,8 @@ def compile_with(folder, text, *command):
 
 def check_alike(make, function=""):
     """The same tree, byte by byte, with an environment of another size (also a large one) and from
-    another folder; at least what is in a function."""
+    another folder, which a shell that starts Valgrind tells the program; at least what is in a
+    function."""
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
         program = make(folder)
@@ -432,9 +580,10 @@ def check_alike(make, function=""):
         for size in (0, 700, 21136):
             out = os.path.join(folder, "run.fz")
             place = tempfile.mkdtemp(prefix="x" * (size // 100), dir=folder)
+            environment = dict(os.environ, FILLER="x" * size)
+            environment.pop("PWD", None)
             subprocess.run([FIZEAU, "run", "--count", "-o", out, "--", program], check=True,
-                           env=dict(os.environ, FILLER="x" * size), cwd=place,
-                           capture_output=True, timeout=120)
+                           env=environment, cwd=place, capture_output=True, timeout=120)
             folded = run("replay", "--collapsed", "-o", "-", out).stdout
             trees.append({line for line in folded.splitlines() if function in line})
             assert trees[-1]

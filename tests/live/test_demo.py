@@ -9,12 +9,12 @@ import tempfile
 
 from livelib import FIZEAU, SOURCE, Suite, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 folder = tempfile.TemporaryDirectory(prefix="fz-demo-")
 functions = {}
 
 
-@suite.test("the demo records, compares and draws")
+@suite.test("the demo records, compares and draws", first=True)
 def demo():
     result = subprocess.run([str(SOURCE / "examples" / "demo"), os.path.abspath(FIZEAU), folder.name],
                             capture_output=True, text=True, timeout=200)

@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 from livelib import FIZEAU, Suite, find_interpreter
 
@@ -28,7 +30,7 @@ def main():
 main()
 """
 
-suite = Suite()
+suite = Suite(timed=True)
 
 
 def loop(test):
@@ -72,19 +74,135 @@ def last_two():
         same = json.loads(shell("diff", "@2", "@1", "--format", "json").stdout)
         assert same == answer
         swapped = json.loads(shell("diff", "@1", "@2", "--format", "json").stdout)
-        assert changed(swapped, "work")["diff_self"] == -changed(answer, "work")["diff_self"]
+        there, back = (changed(a, "work") for a in (answer, swapped))
+        # Each is told at its base's speed, so what is mirrored is the ratio, up to how unevenly the
+        # speed lay on the functions.
+        ratios = there["head_self"] / there["base_self"], back["base_self"] / back["head_self"]
+        assert 0.9 < ratios[0] / ratios[1] < 1.1, (there, back)
     loop(check)
 
 
-@suite.test("a program is its file: another of the same name is another program")
+@suite.test("a program is its place; the same name elsewhere will do when there is no other")
 def namesakes():
     def check(shell, folder, run):
         (folder / "other").mkdir()
         (folder / "other" / "app.py").write_text((folder / "app.py").read_text())
         shell(*run[:-1], "other/app.py")
-        assert "no two recordings of the same program" in shell("diff", status=2).stderr
+        told = shell("diff")
+        assert "work (app.py" in told.stdout and "lie in different places" in told.stderr, told
+        shell(*run)
+        answer = json.loads(shell("diff", "--format", "json").stdout)
+        scripts = [answer[side]["facts"]["script"] for side in ("base", "head")]
+        assert scripts == [str(folder.resolve() / "app.py")] * 2, scripts
         shell(*run[:-1], str(folder / "other" / ".." / "app.py"))
-        assert "work (app.py" in shell("diff").stdout
+        assert "different places" not in shell("diff").stderr
+    loop(check)
+
+
+TEXT = "t = 0\nfor i in range(3000000): t += i"
+
+
+@suite.test("texts of -c are told apart by their text, environments and arguments do not matter")
+def texts():
+    def check(shell, folder, run):
+        python = run[2]
+        link = folder / "v" / "bin" / "python"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(os.path.realpath(python))
+        shell("run", "--", python, "-c", TEXT)
+        shell("run", "--", python, "-c", "import time; time.sleep(0.3)")
+        assert "no two recordings of the same program" in shell("diff", status=2).stderr
+        shell("run", "--", str(link), "-c", TEXT, "more")
+        done = shell("diff")
+        assert "the commands differ" in done.stdout and " more'" in done.stdout, done.stdout
+        listed = shell("list").stdout
+        assert "-c 't = 0" in listed, listed
+    loop(check)
+
+
+@suite.test("a run by another clock is not the last run")
+def kinds():
+    def check(shell, _folder, run):
+        before = json.loads(shell("diff", "--format", "json").stdout)
+        shell(run[0], "--mode", "cpu", *run[1:])
+        done = shell("diff", status=2)
+        assert "made in the same way: @1 and @2 differ" in done.stderr, done.stderr
+        listed = [line.split()[5] for line in shell("list").stdout.splitlines()[1:]]
+        assert listed == ["cpu", "wall", "wall"], listed
+        assert before == json.loads(shell("diff", "@3", "@2", "--format", "json").stdout)
+    loop(check)
+
+
+@suite.test("what is being recorded is listed as such and moves no number")
+def being_recorded():
+    def check(shell, folder, run):
+        before = shell("diff", "--format", "json").stdout
+        (folder / "long.py").write_text("import time\ntime.sleep(30)\n", encoding="utf-8")
+        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)}
+        recorder = subprocess.Popen([FIZEAU, *run[:-1], "long.py"], cwd=folder, env=environment,
+                                    stderr=subprocess.DEVNULL)
+        runs = subprocess.Popen([FIZEAU, *run[:-1], "--runs", "2", "long.py"], cwd=folder,
+                                env=environment, stderr=subprocess.DEVNULL)
+        try:
+            end = time.time() + 20
+            while (listed := shell("list").stdout).count(" running ") < 2:
+                assert time.time() < end, listed
+                time.sleep(0.05)
+            for child in (recorder, runs):
+                assert f"pid {child.pid}: long.py" in listed, listed
+            assert listed.splitlines()[3].startswith("@1 "), listed
+            assert shell("diff", "--format", "json").stdout == before
+            assert "still being recorded" in shell("rm", "--all").stderr
+            assert "long.py" in shell("list").stdout
+        finally:
+            recorder.kill()
+            recorder.wait()
+            runs.terminate()
+            runs.wait()
+        # The first was killed and left what it had; the second was asked to end and has a run.
+        listed = shell("list").stdout
+        assert " running " not in listed and " cut " in listed or "was killed before" in listed, listed
+    loop(check)
+
+
+@suite.test("a run that failed is marked where it is made, listed and compared")
+def failed():
+    def check(shell, folder, run):
+        text = (folder / "app.py").read_text()
+        (folder / "app.py").write_text(text + "sys.exit(3)\n", encoding="utf-8")
+        done = shell(*run, status=3)
+        assert "failed: exit status 3" in done.stderr, done.stderr
+        first = shell("list").stdout.splitlines()[1]
+        assert " exit 3 " in first, first
+        words = "the head failed: exit status 3"
+        assert shell("diff").stdout.startswith("Warning: " + words), shell("diff").stdout
+        answer = json.loads(shell("diff", "--format", "json").stdout)
+        assert answer["warnings"][0].startswith(words) and answer["head"]["facts"]["failed_runs"] == 1
+        assert "failed_runs" not in answer["base"]["facts"]
+        markdown = shell("diff", "--format", "markdown").stdout
+        assert markdown.startswith("> Warning: the head failed"), markdown
+        (folder / "app.py").write_text(text + "import os; os.abort()\n", encoding="utf-8")
+        shell(*run, status=-signal.SIGABRT)
+        assert " SIGABRT " in shell("list").stdout.splitlines()[1]
+        told = shell("diff").stdout
+        assert "the base failed: exit status 3" in told, told
+        assert "the head failed: signal 6 (SIGABRT)" in told, told
+    loop(check)
+
+
+@suite.test("one run of several that fails is told")
+def one_failed():
+    def check(shell, folder, run):
+        (folder / "app.py").write_text(
+            "import os, sys, time\ntime.sleep(0.2)\n"
+            "n = len(os.listdir('runs')); open(f'runs/{n}', 'w').close(); sys.exit(n % 2)\n",
+            encoding="utf-8")
+        (folder / "runs").mkdir()
+        done = shell("run", "--runs", "3", *run[1:], status=1)
+        assert "1 of the run's 3 runs failed: exit status 1" in done.stderr, done.stderr
+        assert "exit 1" in shell("list").stdout and "3 runs, 1 failed" in shell("list").stdout
+        told = shell("diff").stdout
+        assert "1 of the head's 3 runs failed: exit status 1" in told, told
     loop(check)
 
 

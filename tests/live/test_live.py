@@ -12,7 +12,7 @@ import time
 
 from livelib import FIZEAU, SANITIZED, TASKS, Skip, Suite, Target, find_interpreter, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 
 PROGRAM = """\
 import sys, threading, time

@@ -32,7 +32,7 @@ if SANITIZED:
     STRAY, OFF = 0.05, 0.3
 TURN = 0.03  # modes_target.TIME
 
-suite = Suite()
+suite = Suite(timed=True)
 
 
 def run_target(python, folder, *options, seconds=0.9):

@@ -16,7 +16,7 @@ import time
 
 from livelib import EXPECTED, FIZEAU, Skip, Suite, find_interpreter, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -10,7 +10,7 @@ import subprocess
 
 from livelib import EXPECTED, SOURCE, Suite, find_interpreter, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 
 # Each function stays at one instruction nearly all the time; hot() is warm when it is specialised.
 PROGRAM = """\

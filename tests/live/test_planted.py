@@ -92,7 +92,7 @@ HOLDING = 0.8
 # interval: (3.3 + 2.33) / 1.96 (docs/statistics.md). A smaller one is found less often, by right.
 SURE = 2.9
 
-suite = Suite()
+suite = Suite(timed=True)
 scratch = find_interpreter("debian-3.11").scratch()
 folder = scratch.name
 truth = {}  # recording: what each function cost, by the program's own clock
@@ -119,7 +119,7 @@ def record_round(i):
 
 
 def compare(base, head, *options):
-    done = fizeau("diff", "--format", "json", *options, *base, "::", *head)
+    done = fizeau("diff", "--format", "json", "--as-measured", *options, *base, "::", *head)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -194,19 +194,7 @@ def record_sides():
         record_round(len(sides["a"]))
 
 
-def of_new_runs(check):
-    """What one odd run can fail is tried once more (livelib.Suite.run) with other runs."""
-    tried = []
-
-    def check_again():
-        if tried:
-            record_sides()
-        tried.append(True)
-        return check()
-    return check_again
-
-
-@suite.test("both versions are recorded in turn, by the CPU clock and by the wall clock")
+@suite.test("both versions are recorded in turn, by the CPU clock and by the wall clock", first=True)
 def recorded():
     if SANITIZED:
         raise Skip("a sanitizer is too slow to sample at this rate")
@@ -257,7 +245,6 @@ def judge_splits(scale):
 
 
 @suite.test("three runs a side find a third more work in a small function, and nothing else")
-@of_new_runs
 def planted():
     able, found, clean, inside, note = judge_splits("reference")
     assert inside >= HOLDING, note
@@ -269,7 +256,6 @@ def planted():
 
 
 @suite.test("by time too; what the whole run varies by is in the estimate and in its interval")
-@of_new_runs
 def planted_by_time():
     able, found, _, inside, note = judge_splits("time")
     assert inside >= HOLDING and found >= 0.95 * able, note
@@ -277,7 +263,6 @@ def planted_by_time():
 
 
 @suite.test("all runs together find it, and by as much as the program's clock says")
-@of_new_runs
 def together():
     if not sides["a"]:
         raise Skip("nothing was recorded")
@@ -289,7 +274,6 @@ def together():
 
 
 @suite.test("one version against itself: at most 0.1 functions a pair are called changed")
-@of_new_runs
 def itself():
     pairs = false = runs = small = tested = 0
     for paths in sides.values():

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-from livelib import (EXPECTED, SANITIZED, SOURCE, Skip, Suite, Target, find_interpreter,
+from livelib import (EXPECTED, SANITIZED, SOURCE, Skip, Suite, Target, Wrong, find_interpreter,
                      free_threaded)
 
 BUILD = pathlib.Path(os.environ.get("FZ_BUILD", SOURCE / "build"))
@@ -154,7 +154,8 @@ def check_oracle(name, depth, threads=0):
     assert distinct > 20, "the target did not run"
     share = 100 * wrong / total
     note = f"{share:.3f} % wrong, {best:.2f} % rejected, {cpu:.1f} us a sample"
-    assert few_wrong, f"{note}: {reasons.most_common(3)}"
+    if not few_wrong:
+        raise Wrong(f"{note}: {reasons.most_common(3)}")
     assert best <= most_rejected, note
     return note
 
@@ -170,7 +171,8 @@ def check_stopped(name, threads):
         for _ in range(10):
             result = probe(target.pid, "-S", "-n", 1500, "-i", 20, *(["-a"] if threads else []))
             n, wrong, no, reasons = judge_samples(oracle, result, 5)
-            assert wrong == 0, reasons
+            if wrong:
+                raise Wrong(reasons)
             total, rejected = total + n, rejected + no
             distinct = max(distinct, len(result["stacks"]))
             if distinct > 20:
@@ -483,23 +485,23 @@ for interpreter in [*EXPECTED, *sorted(free_threaded())]:
     minor = int(interpreter.split(".")[1].rstrip("t"))
     for levels in (5, 80):
         suite.add(f"{interpreter}: hostile program, {levels} deep", check_oracle, interpreter,
-                  levels)
-    suite.add(f"{interpreter}: hostile program, 5 threads", check_oracle, interpreter, 5, 4)
+                  levels, timed=True)
+    suite.add(f"{interpreter}: hostile program, 5 threads", check_oracle, interpreter, 5, 4, timed=True)
     for others in (0, 4):
         suite.add(f"{interpreter}: hostile program, stopped, {others + 1} threads", check_stopped,
-                  interpreter, others)
+                  interpreter, others, timed=True)
     suite.add(f"{interpreter}: exact stack", check_shapes, interpreter)
     for levels in (10, 100, 1000, 50000):
         suite.add(f"{interpreter}: {levels:,} frames", check_depth, interpreter, levels)
-    suite.add(f"{interpreter}: 50 threads", check_threads, interpreter)
-    suite.add(f"{interpreter}: threads that take turns", check_turns, interpreter)
-    suite.add(f"{interpreter}: garbage collection", check_gc, interpreter)
-    suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter)
+    suite.add(f"{interpreter}: 50 threads", check_threads, interpreter, timed=True)
+    suite.add(f"{interpreter}: threads that take turns", check_turns, interpreter, timed=True)
+    suite.add(f"{interpreter}: garbage collection", check_gc, interpreter, timed=True)
+    suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter, timed=True)
     if minor >= 12:
         suite.add(f"{interpreter}: subinterpreter", check_subinterpreter, interpreter)
-    suite.add(f"{interpreter}: target ends", check_end, interpreter)
-    suite.add(f"{interpreter}: target becomes another Python", check_exec, interpreter)
-    suite.add(f"{interpreter}: target becomes another program", check_exec, interpreter, "away")
+    suite.add(f"{interpreter}: target ends", check_end, interpreter, timed=True)
+    suite.add(f"{interpreter}: target becomes another Python", check_exec, interpreter, timed=True)
+    suite.add(f"{interpreter}: target becomes another program", check_exec, interpreter, "away", timed=True)
 
 
 # ---- what cannot be read ----
@@ -571,11 +573,13 @@ def deleted():
 def relative():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "here.py").write_text(SLEEPER)
-        for name in EXPECTED[:3] + ["debian-3.11"]:
+        for name in EXPECTED:
             try:
                 python = find_interpreter(name)
             except Skip:
                 continue
+            if str(python.root) != "/":
+                continue  # entering a root goes to its top
             process = subprocess.Popen([*python.command, "here.py"], cwd=folder, text=True,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             assert process.stdout.readline() == "up\n"

@@ -11,9 +11,9 @@ import sys
 import tempfile
 import time
 
-from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau
+from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, Wrong, find_interpreter, fizeau
 
-suite = Suite()
+suite = Suite(timed=True)
 
 # Spends nearly all its time in leaf() until the seconds are over, then exits with a status.
 BUSY = """\
@@ -68,13 +68,6 @@ def start(*args, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     return subprocess.Popen([FIZEAU, *map(str, args)], text=True, **options)
-
-
-def wait_for(condition, what, seconds=10):
-    end = time.time() + seconds
-    while not condition():
-        assert time.time() < end, f"no {what} within {seconds} s"
-        time.sleep(0.02)
 
 
 # ---- every interpreter ----
@@ -445,6 +438,32 @@ def full_disk():
             subprocess.run(["umount", small], check=True)
 
 
+@suite.test("a disk with room for less than a hundred samples is told of alike")
+def fuller_disk():
+    if os.geteuid() != 0:
+        raise Skip("mounting a small tmpfs needs root")
+    told = 0
+    with scratch(busy_py=BUSY) as d:
+        small = os.path.join(d, "small")
+        os.mkdir(small)
+        for size in (4, 8, 12, 16, 32, 64):
+            if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", small]).returncode:
+                raise Skip("a tmpfs cannot be mounted here")
+            try:
+                # Native stacks get their names at the end, and the file is written anew.
+                done = fizeau("run", "-r", "100hz", "--native=stacks", "-o", f"{small}/x.fz", "busy.py",
+                              "0.6", "4", cwd=d)
+                assert done.returncode == 4 and done.stdout == "done", done
+                full = [line for line in done.stderr.splitlines() if "space" in line]
+                if len(full) > 1 or any("recorded until then" not in line for line in full):
+                    raise Wrong(done.stderr)
+                told += len(full)
+                assert fizeau("replay", f"{small}/x.fz").returncode == 0
+            finally:
+                subprocess.run(["umount", small], check=True)
+    assert told, "nothing was full"
+
+
 @suite.test("what is told about a recording is one line, whatever its folder is called")
 def odd_folder():
     with scratch() as d:
@@ -531,6 +550,46 @@ def blocking_exec():
         assert fizeau(*options, "a.py", cwd=d, timeout=20).returncode == 6
         assert fizeau(*options, "--", "sh", "-c", "python3 busy.py 0.3 0; exit 4", cwd=d,
                       timeout=20).returncode == 4
+
+
+# Not a Pool, whose semaphores want a /dev/shm that an old root lacks.
+SPAWNED = """\
+import multiprocessing, time
+def work(n):
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        pass
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    workers = [multiprocessing.Process(target=work, args=(n,)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+"""
+
+
+def spawned(name):
+    """What spawned processes leave behind for a moment, their resource tracker, is not the program."""
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        script, out = pathlib.Path(folder, "spawned.py"), pathlib.Path(folder, "spawned.fz")
+        script.write_text(SPAWNED)
+        for launcher in ([], ["sh", "-c", '"$@"; true', "sh"]):
+            for _ in range(6):
+                done = fizeau("run", "-o", out, "--", *launcher, *python.command,
+                              python.path(script))
+                assert done.returncode == 0, done.stderr
+                text = fizeau("replay", "--collapsed", "-o", "-", out).stdout
+                foreign = [line for line in text.splitlines() if "resource_tracker.py:main" in line]
+                assert not foreign and "spawned.py" in text, (done.stderr, foreign)
+                threads = {line.split(";")[0] for line in text.splitlines()}
+                assert len(threads) == 1, threads
+
+
+for name in EXPECTED:
+    if int(name.split(".")[-1]) >= 8:
+        suite.add(f"multiprocessing's resource tracker is not the program: {name}", spawned, name)
 
 
 @suite.test("--clock cpu counts CPU time, not sleep")

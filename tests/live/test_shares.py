@@ -52,7 +52,7 @@ while time.monotonic() < end:
             function()
 """
 
-suite = Suite()
+suite = Suite(timed=True)
 
 
 def self_shares(text):

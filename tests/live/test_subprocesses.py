@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
-from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau
+from livelib import (
+    EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau, wait_until)
 
-suite = Suite()
+suite = Suite(timed=True)
 
 CHILD = """import os, sys, time
 def busy(seconds):
@@ -231,23 +232,25 @@ def _():
     with tempfile.TemporaryDirectory() as folder:
         script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
         script.write_text(CHILD + """
+note("program")
 if os.fork():
     busy(0.2)
     sys.exit(3)
 os.setsid()
 note("daemon")
-busy(20)
+busy(60)
 """)
-        out = pathlib.Path(folder, "r.fz")
-        run = subprocess.Popen([FIZEAU, "run", "--subprocesses", "-o", out, script, log],
-                               stderr=subprocess.PIPE, text=True)
-        time.sleep(2.5)
-        daemon = int(log.read_text().split()[0])
+        out, said = pathlib.Path(folder, "r.fz"), pathlib.Path(folder, "said")
+        with open(said, "w", encoding="utf-8") as file:  # no pipe: the daemon would keep it open
+            run = subprocess.Popen([FIZEAU, "run", "--subprocesses", "-o", out, script, log],
+                                   stderr=file)
+        wait_until(lambda: log.exists() and len(log.read_text().splitlines()) == 2)
+        daemon = int(log.read_text().splitlines()[1].split()[0])
+        wait_until(lambda: "has ended" in said.read_text())
         run.send_signal(signal.SIGINT)
-        err = run.communicate(timeout=20)[1]
+        status = run.wait(timeout=60)
         os.kill(daemon, signal.SIGKILL)
-        assert run.returncode == 3, (run.returncode, err)
-        assert "has ended" in err, err
+        assert status == 3, (status, said.read_text())
         shown = json.loads(fizeau("replay", "--format", "json", out, "-o", "-").stdout)
         assert daemon in [p["pid"] for p in shown["processes"]], shown.get("processes")
 

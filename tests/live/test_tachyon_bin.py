@@ -6,8 +6,9 @@ import pathlib
 import shutil
 import subprocess
 
-from livelib import SHARED, Skip, Suite, find_interpreter, fizeau
+from livelib import SHARED, SOURCE, Skip, Suite, find_interpreter, fizeau
 
+OWN = SOURCE / "tests" / "data" / "tachyon"
 VECTORS = ["base", "deepbase", "fib1", "one", "r100", "r1k", "slow", "small", "small0", "th1",
            "twice", "wrap"]
 
@@ -32,9 +33,8 @@ def ours(*args):
     return done.stdout
 
 
-def rewritten(name):
+def rewritten(source):
     """A recording of CPython, read and written by us, replays as before."""
-    source = SHARED / "profiles/formats/tachyon/vectors" / (name + ".bin")
     if not source.exists():
         raise Skip("no shared recordings")
     python = find_interpreter("forky-3.15")
@@ -46,8 +46,9 @@ def rewritten(name):
         assert ours("replay", "--collapsed", "-o", "-", source) == want
 
 
-for vector in VECTORS:
-    suite.add(f"{vector}.bin written by us replays the same", rewritten, vector)
+for vector in [*sorted(OWN.glob("*.bin")),
+               *(SHARED / "profiles/formats/tachyon/vectors" / f"{name}.bin" for name in VECTORS)]:
+    suite.add(f"{vector.parent.name}/{vector.name} written by us replays the same", rewritten, vector)
 
 
 def check_text(text):

@@ -288,7 +288,7 @@ for pair in OTHERS:
     suite.add(f"{pair[0]} -> {pair[1]} equals Tachyon", compare_with_vectors, *pair)
 for pair in REFUSED:
     suite.add(f"{pair[0]} -> {pair[1]} is refused as by Tachyon", both_refuse, *pair)
-suite.add("recordings made now equal Tachyon", compare_fresh_recordings)
+suite.add("recordings made now equal Tachyon", compare_fresh_recordings, timed=True)
 
 if __name__ == "__main__":
     suite.main()

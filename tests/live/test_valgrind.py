@@ -47,15 +47,26 @@ def newer(folder):
                 PATH=f"{folder}/valgrind:{os.environ['PATH']}")
 
 
+# Of test_count.py.
+CASES = [
+    "=a C program: as many instructions as callgrind says",
+    "=a C program: calls through tail jumps, longjmp, signals and the allocator",
+    "=a C program: the same tree in every run",
+    "=cache misses with a fixed geometry, as callgrind counts them",
+    "=debian-3.11: Python functions, with their calls",
+    "=programs that fork and exec are counted, each for itself",
+]
+
+
 @suite.test("forky's Valgrind: counts equal callgrind's; calls, signals, Python, fork and exec")
 def check_forky():
     test_count.need_tool()
     with tempfile.TemporaryDirectory() as folder:
         env = newer(folder)
-        done = subprocess.run([sys.executable, test_count.__file__, "a C program", "cache",
-                               "debian-3.11", "fork and exec"], env=env, capture_output=True,
-                              text=True, timeout=400)
-        assert done.returncode == 0 and "\n1..6\n" in done.stdout, done.stdout + done.stderr
+        done = subprocess.run([sys.executable, test_count.__file__, *CASES], env=env,
+                              capture_output=True, text=True, timeout=400)
+        assert done.returncode == 0 and f"\n1..{len(CASES)}\n" in done.stdout, \
+            done.stdout + done.stderr
         with open(os.path.join(folder, "valgrind/lib/VERSION")) as file:
             return file.read().strip()
 

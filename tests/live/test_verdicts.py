@@ -82,9 +82,18 @@ def page_agrees(answer, *arguments):
         i = place[f["name"]]
         for family in "self", "total":
             assert words[columns["function.verdict." + family][i]] == f[family + "_verdict"], f
-            margin = columns["function.margin." + family][i]
-            low, high = f[family + "_low"], f[family + "_high"]
-            assert margin == -1 if low is None else abs(margin - (high - low) / 2) <= 1, (f, margin)
+            reaches = [columns[f"function.{end}.{family}"][i] for end in ("below", "above")]
+            if f[family + "_low"] is None:
+                assert reaches == [-1, -1], (f, reaches)
+                continue
+            for told, wanted in zip(reaches, reach(f, family)):
+                assert abs(told - wanted) <= 1, (f, reaches)
+
+
+def reach(f, family):
+    """How far the interval goes below and above the change."""
+    low, high, delta = f[family + "_low"], f[family + "_high"], f["diff_" + family]
+    return delta - low, high - delta
 
 
 def markdown_rows(text):
@@ -101,7 +110,8 @@ def markdown_rows(text):
 
 def expected_percent(function, family):
     if function["state"] != "common":
-        return function["state"]
+        sure = function["word"] in ("new", "gone")
+        return function["word"] if sure else "from 0" if function["state"] == "new" else "to 0"
     return f"{function['pct_' + family]:+.1f} %"
 
 
@@ -122,19 +132,23 @@ def reports_agree(*arguments):
         shown = [cells for where, cells in rows if where == title]
         assert len(shown) == len(changed), (shown, changed)
         for f, cells in zip(changed, shown):
-            margin = (f[family + "_high"] - f[family + "_low"]) / 2
-            assert f["name"] in cells[5], (f, cells)
-            assert close(cells[1], f["head_" + family]), (f, cells)
-            assert close(cells[2].lstrip("-"), abs(f["diff_" + family])), (f, cells)
-            assert close(cells[3], margin), (f, cells)
-            assert cells[4] == expected_percent(f, family), (f, cells)
-            assert re.search(r" +".join(map(re.escape, cells[:5])), text), (cells, text)
+            margin = max(reach(f, family))
+            numbers = cells[:-1]
+            assert re.search(r" +".join(map(re.escape, numbers)), text), (cells, text)
+            if answer["scale"]["factor"] != 1:
+                assert close(numbers.pop(1), f["expected_" + family]), (f, cells)
+            assert f["name"] in cells[-1], (f, cells)
+            assert close(numbers[0], f["base_" + family]), (f, cells)
+            assert close(numbers[1], f["head_" + family]), (f, cells)
+            assert close(numbers[2].lstrip("-"), abs(f["diff_" + family])), (f, cells)
+            assert close(numbers[3], margin), (f, cells)
+            assert numbers[4] == expected_percent(f, family), (f, cells)
     verdict = answer["verdict"]
     headline = " ".join(re.split(r"\n(?! )", text)[0].split())
     assert f"### {headline}\n" in markdown, (headline, markdown)
     assert headline.startswith(verdict["text"] + ": "), (headline, verdict)
     assert ("reason" in verdict) == (verdict["word"] == "unknown"), verdict
-    assert (verdict["change_pct"] is None) == (answer["scale"]["mode"] == "share"), verdict
+    assert (verdict["change_pct"] is None) == (answer["scale"]["mode"] in ("share", "window")), verdict
     if verdict["change_pct"] is not None and verdict["method"] != "identical":
         assert f"[{verdict['low']:+.1f} %, {verdict['high']:+.1f} %]" in headline, headline
     if verdict["method"] != "identical":
@@ -144,11 +158,13 @@ def reports_agree(*arguments):
     return answer
 
 
-@suite.test("text, markdown, page and JSON agree: by share, by time, by reference")
+@suite.test("text, markdown, page and JSON agree: by share, by time, by window, by reference")
 def agreement():
-    for mode in "share", "time", "reference":
+    for mode in "share", "time", "window", "reference":
         answer = reports_agree(VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
-        assert answer["scale"]["mode"] == mode, answer["scale"]
+        # Of these two no functions agree, so there is no reference.
+        scattered = mode == "reference" and answer["scale"]["basis"] == "scattered"
+        assert answer["scale"]["mode"] == ("share" if scattered else mode), answer["scale"]
         page_agrees(answer, VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
 
 
@@ -188,7 +204,7 @@ def long_comment():
     with tempfile.TemporaryDirectory() as folder:
         pair = [pathlib.Path(folder) / name for name in ("a.folded", "b.folded")]
         pair[0].write_text(lines(1000), encoding="utf-8")
-        pair[1].write_text(lines(3000), encoding="utf-8")
+        pair[1].write_text(lines(9000), encoding="utf-8")
         text = report("markdown", *pair, "--scale", "time", "--limit", "100000")
     assert 30000 < len(text.encode()) <= 60000, len(text)
     assert "more functions" in text and "How it was measured" in text

@@ -11,15 +11,13 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "stats/arma.h"
 #include "stats/bh.h"
-#include "stats/changepoint.h"
 #include "stats/distribution.h"
-#include "stats/exposure.h"
 #include "stats/jitter.h"
 #include "stats/order.h"
 #include "stats/pairs.h"
 #include "stats/power.h"
-#include "stats/quasi.h"
 #include "stats/visit.h"
 
 /* The arguments of a call. */
@@ -51,15 +49,6 @@ static void say(double v)
 	printf("%.17g ", v);
 }
 
-static void say_change(const struct fz_change *c)
-{
-	say(c->change);
-	say(c->low);
-	say(c->high);
-	say(c->statistic);
-	say(c->p);
-}
-
 static void call_normal_two_sided(struct args *a)
 {
 	say(fz_normal_two_sided(take(a)));
@@ -84,11 +73,6 @@ static void call_t_critical(struct args *a)
 	say(fz_t_critical(p, take(a)));
 }
 
-static void call_chi2_median(struct args *a)
-{
-	say(fz_chi2_median(take(a)));
-}
-
 static void call_median(struct args *a)
 {
 	size_t n;
@@ -110,62 +94,7 @@ static void call_bh(struct args *a)
 		say(rejected[i]);
 }
 
-/* functions base... head... */
-static void call_reference(struct args *a)
-{
-	size_t n = take_count(a);
-
-	say(fz_exposure_reference(a->v + a->next, a->v + a->next + n, n));
-}
-
-/* runs, counts by function and run */
-static void call_exposure_runs(struct args *a)
-{
-	size_t runs = take_count(a), n;
-	double exposure[64] = { 0 };
-	double *counts = rest(a, &n);
-
-	fz_exposure_runs(counts, n / runs, runs, exposure);
-	for (size_t r = 0; r < runs; r++)
-		say(exposure[r]);
-}
-
-/* rho run_base run_head delta unattributed ordered kappa phi0, then for each function samples,
- * visits and square of base and head -> phi_base phi_head scale, then the changes */
-static void call_visit(struct args *a)
-{
-	static struct fz_visit_sum sum[2][8192];
-	struct fz_visit_setup setup = { .rho = take(a) };
-	struct fz_visit_null null;
-	size_t n;
-
-	setup.run[0] = take(a);
-	setup.run[1] = take(a);
-	setup.delta = take(a);
-	setup.unattributed = take(a);
-	setup.ordered = take(a) != 0;
-	setup.noise.kappa = take(a);
-	setup.noise.phi = take(a);
-	n = (a->n - a->next) / 6;
-	for (size_t i = 0; i < n; i++) {
-		for (int side = 0; side < 2; side++) {
-			sum[side][i].samples = take(a);
-			sum[side][i].visits = take(a);
-			sum[side][i].square = take(a);
-		}
-	}
-	fz_visit_null_fit(&setup, sum[0], sum[1], n, &null);
-	say(null.phi[0]);
-	say(null.phi[1]);
-	say(null.scale);
-	for (size_t i = 0; i < n; i++) {
-		struct fz_change c = fz_visit_test(&setup, &null, &sum[0][i], &sum[1][i]);
-
-		say_change(&c);
-	}
-}
-
-/* lengths of gaps and visits in turn -> samples visits square */
+/* lengths of gaps and visits in turn -> samples visits */
 static void call_visit_sum(struct args *a)
 {
 	struct fz_visits v = { 0 };
@@ -183,42 +112,17 @@ static void call_visit_sum(struct args *a)
 	sum = fz_visits_sum(&v);
 	say(sum.samples);
 	say(sum.visits);
-	say(sum.square);
 }
 
-/* base_runs head_runs kappa, exposures, counts -> level slope, then for each the change and phi */
-static void call_quasi(struct args *a)
-{
-	struct fz_quasi_setup setup = { .base_runs = take_count(a) };
-	struct fz_quasi_trend trend;
-	size_t runs, n;
-	double *counts;
-
-	setup.head_runs = take_count(a);
-	setup.kappa = take(a);
-	runs = setup.base_runs + setup.head_runs;
-	setup.exposure = a->v + a->next;
-	a->next += runs;
-	counts = rest(a, &n);
-	fz_quasi_trend_fit(&setup, counts, n / runs, &trend);
-	say(trend.level);
-	say(trend.slope);
-	for (size_t i = 0; i < n / runs; i++) {
-		double phi;
-		struct fz_change c = fz_quasi_test(&setup, &trend, counts + i * runs, &phi);
-
-		say_change(&c);
-		say(phi);
-	}
-}
-
-/* base_runs, total, counts of base and head -> change bound changed worth */
+/* base_runs, total, floor, counts of base and head -> change bound changed worth */
 static void call_jitter(struct args *a)
 {
 	size_t base_runs = take_count(a), n;
 	double total = take(a);
+	double floor = take(a);
 	double *v = rest(a, &n);
-	struct fz_jitter j = fz_jitter_bound(v, base_runs, v + base_runs, n - base_runs, total);
+	struct fz_jitter j =
+		fz_jitter_bound(v, base_runs, v + base_runs, n - base_runs, total, floor);
 
 	say(j.change);
 	say(j.bound);
@@ -241,21 +145,23 @@ static void call_power(struct args *a)
 	say(fz_power_runs_needed(&power, take(a)));
 }
 
-/* series -> at p of each change point */
-static void call_changepoint(struct args *a)
+/* looks, margin, then the times of the first program, and as many of the second */
+/* phi white, series -> what of it could not be foreseen, and the log determinant */
+static void call_whiten(struct args *a)
 {
-	fz_auto(fz_free_ptr) struct fz_changepoint *points = NULL;
-	size_t n, count;
-	double *v = rest(a, &n);
+	double phi = take(a), out[FZ_ARMA_MAX];
+	struct fz_arma noise = fz_arma_of(phi, take(a));
+	struct fz_whitener w;
+	size_t n;
+	double *x = rest(a, &n);
 
-	count = fz_changepoint_find(v, n, &fz_changepoint_defaults, &points);
-	for (size_t i = 0; i < count; i++) {
-		say((double)points[i].at);
-		say(points[i].p);
-	}
+	fz_whitener_init(&w, &noise, n);
+	fz_whiten(&w, x, out);
+	for (size_t i = 0; i < n; i++)
+		say(out[i]);
+	say(w.log_determinant);
 }
 
-/* looks, margin, then the times of the first program, and as many of the second */
 static void call_pairs(struct args *a)
 {
 	unsigned looks = (unsigned)take(a);
@@ -278,17 +184,12 @@ static const struct call {
 	{ "normal_quantile", call_normal_quantile },
 	{ "t_two_sided", call_t_two_sided },
 	{ "t_critical", call_t_critical },
-	{ "chi2_median", call_chi2_median },
 	{ "median", call_median },
 	{ "bh", call_bh },
-	{ "reference", call_reference },
-	{ "exposure_runs", call_exposure_runs },
-	{ "visit", call_visit },
 	{ "visit_sum", call_visit_sum },
-	{ "quasi", call_quasi },
 	{ "jitter", call_jitter },
 	{ "power", call_power },
-	{ "changepoint", call_changepoint },
+	{ "whiten", call_whiten },
 	{ "pairs", call_pairs },
 };
 

@@ -44,6 +44,14 @@ static inline char *tests_file(const char *path)
 	return fz_asprintf("%s/%s", root ? root : "tests", path);
 }
 
+/* Of one that a format names: "data/%s.bin". */
+static inline char *tests_file_of(const char *format, const char *name)
+{
+	fz_auto(fz_free_ptr) char *path = fz_asprintf(format, name);
+
+	return tests_file(path);
+}
+
 static inline struct fz_profile *load_file(const char *path)
 {
 	struct fz_error err;

@@ -6,10 +6,14 @@
 #include <cmocka.h>
 
 #include <fizeau.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/base.h"
 
 static struct fizeau_profile *load(const char *text)
 {
@@ -45,10 +49,11 @@ static void walk_a_diff(void **state)
 	(void)state;
 	struct fizeau_profile *base = load("main;work 3\nmain;old 1\n");
 	struct fizeau_profile *head = load("main;work 6\nmain;fresh 2\n");
-	struct fizeau_diff_options options = { .scale = FIZEAU_SCALE_TIME };
+	struct fizeau_diff_options options = { .size = sizeof(options),
+					       .scale = FIZEAU_SCALE_TIME };
 	struct fizeau_diff *d = NULL;
-	struct fizeau_diff_function f;
-	struct fizeau_diff_node n;
+	struct fizeau_diff_function f = { .size = sizeof(f) };
+	struct fizeau_diff_node n = { .size = sizeof(n) };
 
 	assert_int_equal(fizeau_diff_new(base, head, &options, &d, NULL), 0);
 	assert_int_equal(fizeau_diff_scale(d), FIZEAU_SCALE_TIME);
@@ -65,7 +70,7 @@ static void walk_a_diff(void **state)
 	assert_int_equal(fizeau_diff_node_count(d), 4);
 	assert_int_equal(fizeau_diff_node(d, 0, &n), 0);
 	assert_int_equal(n.parent, -1);
-	assert_int_equal(n.size, 4);
+	assert_int_equal(n.count, 4);
 	assert_int_equal(fizeau_diff_node(d, 2, &n), 0);
 	assert_int_equal(n.parent, 0);
 	assert_int_equal(n.state, FIZEAU_NEW);
@@ -83,7 +88,7 @@ static void errors_say_what_is_wrong(void **state)
 	struct fizeau_profile *p = NULL, *good = load("a 1\n");
 	struct fizeau_diff *d = NULL;
 	struct fizeau_error err;
-	struct fizeau_diff_options options = { .metric = "instructions" };
+	struct fizeau_diff_options options = { .size = sizeof(options), .metric = "instructions" };
 
 	assert_true(fizeau_profile_load("/does/not/exist", &p, &err) < 0);
 	assert_non_null(strstr(err.message, "/does/not/exist"));
@@ -121,22 +126,40 @@ static void reports_are_written(void **state)
 	fizeau_profile_free(p);
 }
 
-/* Four runs of main, of which work takes the given part in thousandths. */
+/* What main calls in the i-th sample, when work takes the given part in thousandths: what it takes
+ * more, `other` takes less, and the rest stands still. */
+static const char *callee(int i, int part)
+{
+	if (i % 1000 < part)
+		return "work";
+	if (i % 1000 < 400)
+		return "other";
+	return i % 2 ? "rest" : "third";
+}
+
+/* Four runs of main. */
+/* Four runs, taken in turn with those of another that begins a second later. */
 static struct fizeau_profile *build(int part, const char *program)
 {
-	struct fizeau_builder_options options = {
-		.metric = "cpu", .unit = "ns", .interval_ns = 1000, .complete = 1, .ordered = 1
-	};
-	struct fizeau_builder *b = fizeau_builder_new(&options);
+	static const int64_t second = 1000000000;
+	struct fizeau_builder_options options = { .size = sizeof(options),
+						  .metric = "cpu",
+						  .unit = "ns",
+						  .interval_ns = 1000,
+						  .complete = 1,
+						  .ordered = 1 };
+	struct fizeau_builder *b = NULL;
 	struct fizeau_frame frames[] = { { "main", "app.py", 3 }, { "work", "app.py", 9 } };
 	struct fizeau_profile *p = NULL;
 
+	assert_int_equal(fizeau_builder_new(&options, &b, NULL), 0);
 	fizeau_builder_fact(b, "program", program);
 	for (int run = 0; run < 4; run++) {
 		if (run)
 			fizeau_builder_next_run(b);
+		fizeau_builder_began(b, (1 + 2 * run + (part > 200)) * second);
 		for (int i = 0; i < 3000; i++) {
-			frames[1].name = i % 1000 < part ? "work" : i % 2 ? "rest" : "other";
+			frames[1].name = callee(i, part);
 			fizeau_builder_add(b, frames, 2, 1000);
 		}
 	}
@@ -148,12 +171,13 @@ static void a_built_profile_is_judged(void **state)
 {
 	(void)state;
 	struct fizeau_profile *base = build(200, "app"), *head = build(300, "app");
-	struct fizeau_diff_options options = { .scale = FIZEAU_SCALE_REFERENCE };
+	struct fizeau_diff_options options = { .size = sizeof(options),
+					       .scale = FIZEAU_SCALE_REFERENCE };
 	struct fizeau_diff *d = NULL;
-	struct fizeau_diff_function f;
-	struct fizeau_function_verdict v;
-	struct fizeau_run_verdict run;
-	struct fizeau_link link;
+	struct fizeau_diff_function f = { .size = sizeof(f) };
+	struct fizeau_function_verdict v = { .size = sizeof(v) };
+	struct fizeau_run_verdict run = { .size = sizeof(run) };
+	struct fizeau_link link = { .size = sizeof(link) };
 
 	assert_int_equal(fizeau_profile_run_count(base), 4);
 	assert_int_equal(fizeau_profile_samples(base), 12000);
@@ -182,7 +206,8 @@ static void a_built_profile_is_judged(void **state)
 	fizeau_diff_free(d);
 	assert_int_equal(fizeau_diff_new(base, head, &options, &d, NULL), 0);
 	assert_int_equal(fizeau_diff_scale(d), FIZEAU_SCALE_REFERENCE);
-	assert_true(fizeau_diff_factor(d) < 1);
+	/* The typical function stands still. */
+	assert_true(fabs(fizeau_diff_factor(d) - 1) < 0.01);
 	fizeau_diff_free(d);
 	options.scale = FIZEAU_SCALE_UNIT;
 	assert_int_equal(fizeau_diff_new(base, head, &options, &d, NULL), FIZEAU_EUSAGE);
@@ -201,6 +226,7 @@ static void profiles_merge(void **state)
 	struct fizeau_profile *a = build(200, "app"), *b = build(300, "app");
 	struct fizeau_profile *other = load("main;work 3\n"), *both = NULL;
 	const struct fizeau_profile *list[] = { a, b, other };
+	struct fizeau_builder *unused = NULL;
 	struct fizeau_error err;
 
 	assert_int_equal(fizeau_profile_merge(list, 2, &both, &err), 0);
@@ -213,16 +239,260 @@ static void profiles_merge(void **state)
 	assert_true(strlen(err.message) > 10);
 	assert_int_equal(fizeau_profile_merge(list, 0, &both, &err), FIZEAU_EUSAGE);
 	assert_null(both);
-	fizeau_builder_free(fizeau_builder_new(NULL));
+	assert_int_equal(fizeau_builder_new(NULL, &unused, NULL), 0);
+	fizeau_builder_free(unused);
 	fizeau_builder_free(NULL);
 	fizeau_profile_free(a);
 	fizeau_profile_free(b);
 	fizeau_profile_free(other);
 }
 
+static void nothing_is_taken_for_an_object(void **state)
+{
+	struct fizeau_builder_options no_size = { .metric = "cpu" };
+	struct fizeau_diff_function f = { .size = 0 };
+	struct fizeau_frame nameless = { .file = "app.py" };
+	struct fizeau_profile *p = load("main;work 3\n"), *none = NULL;
+	struct fizeau_builder *b = NULL;
+	struct fizeau_diff *d = NULL;
+	struct fizeau_error err;
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(fizeau_profile_load(NULL, &none, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_profile_load("x", NULL, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_profile_load_memory(NULL, 3, "x", &none, &err), FIZEAU_EUSAGE);
+	assert_string_equal(fizeau_profile_metric(NULL), "");
+	assert_string_equal(fizeau_profile_fact(p, NULL), "");
+	assert_null(fizeau_profile_function(NULL, 0));
+	assert_int_equal(fizeau_profile_run_count(NULL), 0);
+	assert_int_equal(fizeau_diff_new(p, NULL, NULL, &d, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_diff_new(p, p, NULL, NULL, NULL), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_diff_run_verdict(NULL, NULL), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_diff_node(NULL, 0, NULL), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_profile_write(p, NULL, NULL, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_diff_write_memory(NULL, "json", &text, &size, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_builder_new(&no_size, &b, &err), FIZEAU_EUSAGE);
+	assert_non_null(strstr(err.message, "size"));
+	assert_int_equal(fizeau_builder_build(NULL, &none, &err), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_builder_new(NULL, &b, NULL), 0);
+	assert_int_equal(fizeau_builder_add(b, &nameless, 1, 1), FIZEAU_EUSAGE);
+	assert_int_equal(fizeau_builder_add(b, NULL, 1, 1), FIZEAU_EUSAGE);
+	fizeau_builder_fact(b, NULL, NULL);
+	fizeau_builder_free(b);
+	assert_int_equal(fizeau_diff_new(p, p, NULL, &d, NULL), 0);
+	assert_int_equal(fizeau_diff_function(d, 0, &f), FIZEAU_EUSAGE);
+	fizeau_diff_free(d);
+	fizeau_profile_free(p);
+}
+
+/* A program that was compiled with an older header, or with a newer one. */
+static void structs_grow(void **state)
+{
+	struct newer {
+		struct fizeau_diff_options options;
+		int more;
+	} newer = { .options = { .size = sizeof(newer) } };
+	struct {
+		struct fizeau_diff_function f;
+		int more;
+	} answer = { .f = { .size = sizeof(answer) }, .more = 7 };
+	struct fizeau_diff_function older = { .size = offsetof(struct fizeau_diff_function, line),
+					      .line = 77 };
+	struct fizeau_profile *p = load("main;work 3\n");
+	struct fizeau_diff *d = NULL;
+	struct fizeau_error err;
+
+	(void)state;
+	assert_int_equal(fizeau_diff_new(p, p, &newer.options, &d, &err), 0);
+	assert_int_equal(fizeau_diff_function(d, 0, &answer.f), 0);
+	assert_int_equal(answer.f.size, sizeof(answer));
+	assert_int_equal(answer.f.cost.base_total, 3);
+	assert_int_equal(answer.more, 0);
+	assert_int_equal(fizeau_diff_function(d, 0, &older), 0);
+	assert_string_equal(older.name, answer.f.name);
+	assert_int_equal(older.line, 77);
+	fizeau_diff_free(d);
+	newer.more = 1;
+	d = NULL;
+	assert_int_equal(fizeau_diff_new(p, p, &newer.options, &d, &err), FIZEAU_EUNSUPPORTED);
+	assert_null(d);
+	fizeau_profile_free(p);
+}
+
+static void settings_have_effects(void **state)
+{
+	struct fizeau_diff_options options = { .size = sizeof(options), .run_delta = 0.5 };
+	struct fizeau_profile *base = build(200, "app"), *head = build(300, "app");
+	struct fizeau_run_verdict run = { .size = sizeof(run) };
+	struct fizeau_diff *d = NULL;
+	struct fizeau_error err;
+
+	(void)state;
+	assert_int_equal(fizeau_diff_new(base, head, &options, &d, &err), 0);
+	assert_int_equal(fizeau_diff_run_verdict(d, &run), 0);
+	assert_int_equal(run.word, FIZEAU_RUN_SAME);
+	fizeau_diff_free(d);
+	options.run_delta = 1e-6;
+	assert_int_equal(fizeau_diff_new(base, head, &options, &d, &err), 0);
+	assert_int_equal(fizeau_diff_run_verdict(d, &run), 0);
+	assert_int_equal(run.word, FIZEAU_RUN_UNKNOWN);
+	fizeau_diff_free(d);
+	options.delta = 2;
+	assert_int_equal(fizeau_diff_new(base, head, &options, &d, &err), FIZEAU_EUSAGE);
+	fizeau_profile_free(base);
+	fizeau_profile_free(head);
+}
+
+/* The same bytes as in a file, also where they hold zeros. */
+static void reports_in_memory(void **state)
+{
+	static const char *const formats[] = { "json", "collapsed", "fz" };
+	struct fizeau_profile *p = load("main;work 3\n"), *again = NULL;
+	struct fizeau_error err;
+	char *data = NULL;
+	size_t size = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		assert_int_equal(fizeau_profile_write_memory(p, formats[i], &data, &size, &err), 0);
+		assert_true(size > 0 && data[size] == 0);
+		if (i > 0) {
+			assert_int_equal(
+				fizeau_profile_load_memory(data, size, "again", &again, &err), 0);
+			assert_int_equal(fizeau_profile_total(again), 3);
+			fizeau_profile_free(again);
+		}
+		fizeau_free(data);
+	}
+	assert_int_equal(fizeau_profile_write_memory(p, "pdf", &data, &size, &err), FIZEAU_EUSAGE);
+	fizeau_profile_free(p);
+}
+
+/* A sanitizer would end the process itself. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static jmp_buf host;
+
+static void out_of_memory(size_t bytes)
+{
+	longjmp(host, bytes > 1 << 20 ? 1 : 2);
+}
+
+/* The host hears of it before anything ends. */
+static void memory_runs_out(void **state)
+{
+	volatile size_t too_much = SIZE_MAX / 4;
+
+	(void)state;
+	fizeau_on_out_of_memory(out_of_memory);
+	int heard = setjmp(host);
+	if (!heard)
+		free(fz_malloc(too_much));
+	fizeau_on_out_of_memory(NULL);
+	assert_int_equal(heard, 1);
+}
+
+static void version_is_the_headers(void **state)
+{
+	char version[32];
+
+	(void)state;
+	snprintf(version, sizeof(version), "%d.%d.%d", FIZEAU_VERSION_MAJOR, FIZEAU_VERSION_MINOR,
+		 FIZEAU_VERSION_PATCH);
+	assert_string_equal(version, fizeau_version());
+}
+
+/* glibc's setlocale never frees what it makes of LOCPATH. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:__argz_add_sep\n";
+}
+
+/* A language whose numbers have a comma, made here if it is not installed; NULL: that cannot be. */
+static const char *comma_locale(char *folder)
+{
+	char command[256];
+
+	if (setlocale(LC_NUMERIC, "de_DE.UTF-8"))
+		return "de_DE.UTF-8";
+	assert_non_null(mkdtemp(folder));
+	snprintf(command, sizeof(command),
+		 "localedef -c -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/said 2>&1", folder, folder);
+	int status = system(command);
+	setenv("LOCPATH", folder, 1);
+	return status == 0 && setlocale(LC_NUMERIC, "de_DE.UTF-8") ? "de_DE.UTF-8" : NULL;
+}
+
+static char *text_of(const char *path)
+{
+	static char text[1 << 22];
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	return strdup(text);
+}
+
+/* Reports are the same bytes under every language of the host, which stays as it was. */
+static void numbers_have_points(void **state)
+{
+	static const char *const formats[] = { "json", "svg", "html", "text", "speedscope" };
+	char path[] = "/tmp/fz-unit-XXXXXX", folder[] = "/tmp/fz-unit-XXXXXX", command[64];
+	const char *language = comma_locale(folder);
+	struct fizeau_error err;
+
+	(void)state;
+	close(mkstemp(path));
+	for (size_t i = 0; language && i < sizeof(formats) / sizeof(formats[0]); i++) {
+		char *texts[2][2] = { 0 };
+		for (int comma = 0; comma < 2; comma++) {
+			setlocale(LC_NUMERIC, comma ? language : "C");
+			struct fizeau_profile *a = build(200, "app"), *b = build(300, "app");
+			struct fizeau_diff *d;
+			assert_int_equal(fizeau_diff_new(a, b, NULL, &d, &err), 0);
+			if (fizeau_profile_write(a, formats[i], path, &err) == 0)
+				texts[comma][0] = text_of(path);
+			if (fizeau_diff_write(d, formats[i], path, &err) == 0)
+				texts[comma][1] = text_of(path);
+			fizeau_diff_free(d);
+			fizeau_profile_free(a);
+			fizeau_profile_free(b);
+			assert_string_equal(localeconv()->decimal_point, comma ? "," : ".");
+		}
+		for (int k = 0; k < 2; k++) {
+			assert_true(!texts[0][k] == !texts[1][k]);
+			if (texts[0][k])
+				assert_string_equal(texts[0][k], texts[1][k]);
+			free(texts[0][k]);
+			free(texts[1][k]);
+		}
+	}
+	setlocale(LC_NUMERIC, "C");
+	unlink(path);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+	if (!language)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(version_is_the_headers),
+		cmocka_unit_test(nothing_is_taken_for_an_object),
+		cmocka_unit_test(structs_grow),
+		cmocka_unit_test(settings_have_effects),
+		cmocka_unit_test(reports_in_memory),
+		cmocka_unit_test(memory_runs_out),
+		cmocka_unit_test(numbers_have_points),
 		cmocka_unit_test(walk_a_profile),
 		cmocka_unit_test(walk_a_diff),
 		cmocka_unit_test(a_built_profile_is_judged),

@@ -260,7 +260,7 @@ static void add_count(struct fz_profile *p, uint32_t stack, int64_t instructions
 }
 
 /* parse -> body -> {prepare, issue}; and a benchmark that is always the same. */
-static struct fz_profile *counted(int64_t issue)
+static struct fz_profile *counted_both(int64_t prepare, int64_t issue)
 {
 	static const char *const metrics[METRICS] = { "instructions", "reads",     "writes",
 						      "I1 misses",    "D1 misses", "LL misses" };
@@ -274,10 +274,15 @@ static struct fz_profile *counted(int64_t issue)
 					  frame_of(p, "parse", 30));
 	uint32_t body = fz_profile_stack(p, parse, frame_of(p, "body", 20));
 	add_count(p, body, 1000);
-	add_count(p, fz_profile_stack(p, body, frame_of(p, "prepare", 10)), 5000);
+	add_count(p, fz_profile_stack(p, body, frame_of(p, "prepare", 10)), prepare);
 	add_count(p, fz_profile_stack(p, body, frame_of(p, "issue", 5)), issue);
 	add_count(p, fz_benchmark_root(p, FZ_STR("test_title")), 700);
 	return p;
+}
+
+static struct fz_profile *counted(int64_t issue)
+{
+	return counted_both(5000, issue);
 }
 
 static void collect(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
@@ -435,6 +440,32 @@ static void test_locate(void **state)
 	assert_null(fz_ci_bench_of(&r, FZ_STR("test_title"))->place.context);
 }
 
+/* A callee that holds 80 % of the change is where it lies; of 79 % its caller is. */
+static void test_locate_most(void **state)
+{
+	static const struct {
+		int64_t prepare, issue;
+		const char *context;
+	} cases[] = {
+		{ 200, 800, "body > issue" },   { 210, 790, "parse > body" },
+		{ 790, 210, "parse > body" },   { 800, 200, "body > prepare" },
+		{ -200, -800, "body > issue" }, { -210, -790, "parse > body" },
+		{ -500, 1500, "body > issue" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = counted(2000);
+		fz_auto(fz_profile_freep) struct fz_profile *q =
+			counted_both(5000 + cases[i].prepare, 2000 + cases[i].issue);
+		fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+
+		locate(&r, p, q);
+		assert_string_equal(fz_ci_bench_of(&r, FZ_STR("test_parse"))->place.context,
+				    cases[i].context);
+	}
+}
+
 /* ---- environments ---- */
 
 static void describe(struct fz_environment *e, struct fz_buf *out)
@@ -467,6 +498,7 @@ static void test_environment(void **state)
 	assert_string_equal(a.p, b.p);
 	assert_false(fz_environment_differ(fz_buf_view(&a), fz_buf_view(&b), &x, &y));
 	assert_non_null(strstr(a.p, "\ncommand sh ./run.sh\n"));
+	assert_non_null(strstr(a.p, "\nprocessor x86-64-v2\n"));
 	there = e;
 	there.valgrind = "3.24.0";
 	describe(&there, &b);
@@ -500,7 +532,7 @@ int main(void)
 		cmocka_unit_test(test_incomparable), cmocka_unit_test(test_collect),
 		cmocka_unit_test(test_unmarked),     cmocka_unit_test(test_failed_benchmark),
 		cmocka_unit_test(test_floors),       cmocka_unit_test(test_locate),
-		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_locate_most),  cmocka_unit_test(test_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,6 +238,56 @@ static void test_large_values(void **state)
 		   "heap;a 5000000000\nheap;b 1\n");
 }
 
+/* What ten stacks of 1, 2, .. times `number` are read as. */
+static void check_numbers(const char *number, unsigned unit, const char *metric, int64_t interval,
+			  int64_t total)
+{
+	struct fz_buf text = { 0 };
+	struct fz_input *in = NULL;
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	int64_t sum = 0;
+
+	for (int i = 1; i <= 10; i++)
+		fz_buf_printf(&text, "m;f%d %.10g\n", i, i * strtod(number, NULL));
+	assert_int_equal(fz_input_open_memory(text.p, text.n, "x", &in, NULL), 0);
+	p->numbers.unit = (uint8_t)unit;
+	assert_int_equal(fz_format_collapsed.read(in, p, NULL), 0);
+	assert_string_equal(p->metrics[0].name, metric);
+	assert_int_equal(p->recording.interval_ns, interval);
+	for (size_t row = 0; row < p->samples.n; row++)
+		sum += fz_sample_weight(p, 0, row);
+	assert_int_equal(sum, total);
+	assert_int_equal(fz_profile_fact(p, "numbers").n > 0,
+			 !unit && strcmp(metric, "samples") != 0);
+	fz_input_close(in);
+	fz_buf_release(&text);
+}
+
+static unsigned unit_named(const char *name)
+{
+	unsigned i = 0;
+
+	while (strcmp(fz_number_unit_names[i], name) != 0)
+		i++;
+	return i;
+}
+
+static void test_units(void **state)
+{
+	(void)state;
+	check_numbers("7", 0, "samples", 0, 385);
+	check_numbers("1500", 0, "samples", 0, 82500);
+	check_numbers("1000", 0, "time", 1000000, 55000000);
+	check_numbers("10000000", 0, "time", 10000000, 550000000);
+	check_numbers("123456789", 0, "units", 0, 6790123395);
+	check_numbers("1000", unit_named("samples"), "samples", 0, 55000);
+	check_numbers("1000", unit_named("ns"), "time", 0, 55000);
+	check_numbers("10", unit_named("ms"), "time", 10000000, 550000000);
+	check_numbers("0.25", unit_named("s"), "time", 0, 13750000000);
+	check_numbers("2", unit_named("MiB"), "memory", 0, 110 << 20);
+	check_numbers("2", unit_named("count"), "units", 0, 110);
+}
+
 static const char *const odd_names[] = {
 	"plain",      "semi;colon",  "new\nline", "trailing blank ",
 	"ends in 12", "#comment",    "",          "\\x3b",
@@ -338,15 +388,32 @@ static void test_shared_files(void **state)
 }
 
 /* Tachyon's own text gives the tree of its recording. */
-static void test_shared_tachyon(void **state)
+static void check_tachyon_text(const char *path)
 {
-	fz_auto(fz_free_ptr) char *path = shared_file("tachyon/w1.collapsed");
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
 	fz_auto(fz_buf_release) struct fz_buf got = save_bytes(p, &fz_format_collapsed);
 	fz_auto(fz_free_ptr) char *want = read_file(path, NULL);
 
-	(void)state;
 	assert_string_equal(got.p, want);
+}
+
+static void test_tachyon_text(void **state)
+{
+	static const char *const names[] = { "plain", "deep", "threads" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		fz_auto(fz_free_ptr) char *path = tests_file_of("data/tachyon/%s.txt", names[i]);
+		check_tachyon_text(path);
+	}
+}
+
+static void test_shared_tachyon(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = shared_file("tachyon/w1.collapsed");
+
+	(void)state;
+	check_tachyon_text(path);
 }
 
 int main(void)
@@ -359,8 +426,9 @@ int main(void)
 		cmocka_unit_test(test_tachyon),        cmocka_unit_test(test_py_spy),
 		cmocka_unit_test(test_austin),         cmocka_unit_test(test_austin_full),
 		cmocka_unit_test(test_two_columns),    cmocka_unit_test(test_large_values),
-		cmocka_unit_test(test_bare_lines),     cmocka_unit_test(test_gprofiler),
-		cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_shared_files),
+		cmocka_unit_test(test_units),          cmocka_unit_test(test_bare_lines),
+		cmocka_unit_test(test_gprofiler),      cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_shared_files),   cmocka_unit_test(test_tachyon_text),
 		cmocka_unit_test(test_shared_tachyon),
 	};
 

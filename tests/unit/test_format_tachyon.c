@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The .bin reader against recordings of CPython 3.15 and the text its own replay made of them. */
+/* The .bin reader against recordings of CPython 3.15 and the text its own replay made of them:
+ * those of tests/data/tachyon, and the shared ones where they are. */
 #include "format_help.h"
 
-static void check_golden(const char *bin, const char *text)
+static const char *const own[] = { "plain", "slow", "cpu", "raw", "opcodes", "deep", "threads" };
+
+static void check_golden(const char *path, const char *golden_path)
 {
-	fz_auto(fz_free_ptr) char *path = shared_file(bin);
-	fz_auto(fz_free_ptr) char *golden_path = shared_file(text);
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
 	fz_auto(fz_buf_release) struct fz_buf got = save_bytes(p, &fz_format_collapsed);
 	fz_auto(fz_free_ptr) char *want = read_file(golden_path, NULL);
@@ -13,7 +14,25 @@ static void check_golden(const char *bin, const char *text)
 	assert_string_equal(got.p, want);
 }
 
+static void check_shared_golden(const char *bin, const char *text)
+{
+	fz_auto(fz_free_ptr) char *path = shared_file(bin);
+	fz_auto(fz_free_ptr) char *golden_path = shared_file(text);
+
+	check_golden(path, golden_path);
+}
+
 static void test_golden(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(own); i++) {
+		fz_auto(fz_free_ptr) char *bin = tests_file_of("data/tachyon/%s.bin", own[i]);
+		fz_auto(fz_free_ptr) char *text = tests_file_of("data/tachyon/%s.txt", own[i]);
+		check_golden(bin, text);
+	}
+}
+
+static void test_shared_golden(void **state)
 {
 	static const char *const names[] = { "base", "deepbase", "slow", "small", "small0", "th1" };
 
@@ -23,14 +42,43 @@ static void test_golden(void **state)
 		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
 		fz_auto(fz_free_ptr) char *text =
 			fz_asprintf("tachyon/vectors/%s.col.txt", names[i]);
-		check_golden(bin, text);
+		check_shared_golden(bin, text);
 	}
-	check_golden("tachyon/w1.bin", "tachyon/w1.collapsed");
-	check_golden("tachyon/w2.bin", "tachyon/w2.collapsed");
+	check_shared_golden("tachyon/w1.bin", "tachyon/w1.collapsed");
+	check_shared_golden("tachyon/w2.bin", "tachyon/w2.collapsed");
 }
 
 /* What we write of a recording gives the same text, threads and facts as the recording. */
+static void check_rewrite(const char *path)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
+	fz_auto(fz_buf_release) struct fz_buf again = save_bytes(p, &fz_format_tachyon);
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	struct fz_error err;
+
+	if (load_bytes(again.p, again.n, "again.bin", &q, &err))
+		fail_msg("%s: %s", path, err.message);
+	fz_auto(fz_buf_release) struct fz_buf a = save_bytes(p, &fz_format_collapsed);
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(q, &fz_format_collapsed);
+	assert_string_equal(a.p, b.p);
+	assert_int_equal(p->samples.n, q->samples.n);
+	assert_int_equal(p->thread_count, q->thread_count);
+	assert_int_equal(p->recording.interval_ns, q->recording.interval_ns);
+	assert_int_equal(p->recording.duration_ns, q->recording.duration_ns);
+	assert_int_equal(p->recording.mode, q->recording.mode);
+	assert_int_equal(p->recording.features, q->recording.features);
+}
+
 static void test_rewrite(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(own); i++) {
+		fz_auto(fz_free_ptr) char *path = tests_file_of("data/tachyon/%s.bin", own[i]);
+		check_rewrite(path);
+	}
+}
+
+static void test_shared_rewrite(void **state)
 {
 	static const char *const names[] = { "base", "deepbase", "fib1",   "one", "r100",  "r1k",
 					     "slow", "small",    "small0", "th1", "twice", "wrap" };
@@ -40,21 +88,7 @@ static void test_rewrite(void **state)
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
 		fz_auto(fz_free_ptr) char *bin = fz_asprintf("tachyon/vectors/%s.bin", names[i]);
 		fz_auto(fz_free_ptr) char *path = shared_file(bin);
-		fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
-		fz_auto(fz_buf_release) struct fz_buf again = save_bytes(p, &fz_format_tachyon);
-		fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
-		struct fz_error err;
-		if (load_bytes(again.p, again.n, "again.bin", &q, &err))
-			fail_msg("%s: %s", bin, err.message);
-		fz_auto(fz_buf_release) struct fz_buf a = save_bytes(p, &fz_format_collapsed);
-		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(q, &fz_format_collapsed);
-		assert_string_equal(a.p, b.p);
-		assert_int_equal(p->samples.n, q->samples.n);
-		assert_int_equal(p->thread_count, q->thread_count);
-		assert_int_equal(p->recording.interval_ns, q->recording.interval_ns);
-		assert_int_equal(p->recording.duration_ns, q->recording.duration_ns);
-		assert_int_equal(p->recording.mode, q->recording.mode);
-		assert_int_equal(p->recording.features, q->recording.features);
+		check_rewrite(path);
 	}
 }
 
@@ -165,7 +199,8 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),   cmocka_unit_test(test_rewrite),
+		cmocka_unit_test(test_golden),   cmocka_unit_test(test_shared_golden),
+		cmocka_unit_test(test_rewrite),  cmocka_unit_test(test_shared_rewrite),
 		cmocka_unit_test(test_variants), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_weights),
 	};

@@ -134,6 +134,38 @@ static void half_a_file_that_moved_has_half_the_score(void **state)
 	assert_int_equal(function_named(p.d, "h")->state, FZ_NEW);
 }
 
+static void files_that_share_little_are_not_one(void **state)
+{
+	(void)state;
+	pair p = compare("m.py:main:1;x.py:f:1 5\nm.py:main:1;x.py:g:5 5\nm.py:main:1;x.py:h:9 5\n"
+			 "m.py:main:1;x.py:i:12 5\n",
+			 "m.py:main:1;y.py:f:1 5\nm.py:main:1;y.py:p:5 5\nm.py:main:1;y.py:q:9 5\n"
+			 "m.py:main:1;y.py:r:12 5\n");
+
+	expect_link(p.d, "f", FZ_LINK_NAME, "f"); /* by its caller, not by its file */
+	assert_int_equal(p.d->link_count, 1);
+}
+
+static void numbers_of_generated_code_are_no_names(void **state)
+{
+	(void)state;
+	pair moved = compare("m:main:1;<made 5>:f_5:1 5\n", "m:main:1;<made 14>:f_14:1 5\n");
+	pair same = compare("m:main:1;<made 1>:f:1 5\nm:main:1;<made 2>:f:1 5\n",
+			    "m:main:1;<made 1>:f:1 5\nm:main:1;<made 2>:f:1 5\n");
+	/* 2 may be what 1 was, or what 2 was */
+	pair shifted = compare("m:main:1;<made 1>:f:1 5\nm:main:1;<made 2>:f:1 5\n",
+			       "m:main:1;<made 2>:f:1 5\nm:main:1;<made 3>:f:1 5\n");
+	pair names = compare("m:main:1;<Point2>:f:1 5\n", "m:main:1;<Point3>:f:1 5\n");
+
+	assert_int_equal(moved.d->function_count, 2);
+	expect_node(moved.d, "main/f_#", FZ_COMMON, 5, 5, false);
+	assert_int_equal(same.d->function_count, 3);
+	assert_int_equal(shifted.d->function_count, 2);
+	expect_node(shifted.d, "main/f", FZ_COMMON, 10, 10, false);
+	assert_int_equal(names.d->function_count, 2); /* the only f's, of one caller */
+	assert_int_equal(names.d->link_count, 1);
+}
+
 static void a_name_left_once_on_both_sides_links(void **state)
 {
 	(void)state;
@@ -186,22 +218,41 @@ static void a_renamed_function_is_known_by_its_neighbours(void **state)
 	expect_node(names.d, "main/old", FZ_REMOVED, 40, 0, false);
 }
 
-static void a_leaf_without_a_file_is_scored_by_what_is_known(void **state)
+static void one_caller_is_no_evidence(void **state)
+{
+	(void)state;
+	/* the same caller, file, place and cost, and nothing of their own in common */
+	pair leaf = compare("m:main:1;m:json_dump:5 20\nm:main:1;m:rest:9 20\n",
+			    "m:main:1;m:sha_hash:5 20\nm:main:1;m:rest:9 20\n");
+	/* everybody calls len */
+	pair common = compare("m:main:1;m:dump:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n",
+			      "m:main:1;m:hash:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n");
+	/* a callee that nobody else calls */
+	pair own = compare("m:main:1;m:dump:5;m:part:20 20\nm:main:1;m:rest:9 20\n",
+			   "m:main:1;m:hash:5;m:part:20 20\nm:main:1;m:rest:9 20\n");
+
+	assert_int_equal(leaf.d->link_count, 0);
+	assert_int_equal(common.d->link_count, 0);
+	expect_link(own.d, "hash", FZ_LINK_NEIGHBOURHOOD, "dump");
+}
+
+static void a_leaf_with_a_name_alike_is_scored_by_what_is_known(void **state)
 {
 	(void)state;
 	/* no callees, no files: callers and size make up all of the score */
-	pair p = compare("main;old 20\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
+	pair p = compare("main;parse 20\nmain;rest 20\n", "main;parse_v2 10\nmain;rest 20\n");
 
-	expect_link(p.d, "fresh", FZ_LINK_NEIGHBOURHOOD, "old");
-	assert_true(fabs(function_named(p.d, "fresh")->link.score - (0.35 + 0.05) / 0.45) < 1e-9);
+	expect_link(p.d, "parse_v2", FZ_LINK_NEIGHBOURHOOD, "parse");
+	assert_true(fabs(function_named(p.d, "parse_v2")->link.score - (0.35 + 0.05) / 0.45) <
+		    1e-9);
 }
 
 static void fewer_than_ten_samples_are_no_neighbourhood(void **state)
 {
 	(void)state;
-	pair enough = compare("main;old 10\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
-	pair few_base = compare("main;old 9\nmain;rest 20\n", "main;fresh 10\nmain;rest 20\n");
-	pair few_head = compare("main;old 10\nmain;rest 20\n", "main;fresh 9\nmain;rest 20\n");
+	pair enough = compare("main;work 10\nmain;rest 20\n", "main;work2 10\nmain;rest 20\n");
+	pair few_base = compare("main;work 9\nmain;rest 20\n", "main;work2 10\nmain;rest 20\n");
+	pair few_head = compare("main;work 10\nmain;rest 20\n", "main;work2 9\nmain;rest 20\n");
 
 	assert_int_equal(enough.d->link_count, 1);
 	assert_int_equal(few_base.d->link_count, 0);
@@ -211,8 +262,10 @@ static void fewer_than_ten_samples_are_no_neighbourhood(void **state)
 static void two_that_are_alike_are_not_told_apart(void **state)
 {
 	(void)state;
-	pair head = compare("main;old 20\nmain;rest 20\n", "main;x 20\nmain;y 20\nmain;rest 20\n");
-	pair base = compare("main;x 20\nmain;y 20\nmain;rest 20\n", "main;new 20\nmain;rest 20\n");
+	pair head =
+		compare("main;f_1 20\nmain;rest 20\n", "main;f_2 20\nmain;f_3 20\nmain;rest 20\n");
+	pair base =
+		compare("main;f_2 20\nmain;f_3 20\nmain;rest 20\n", "main;f_1 20\nmain;rest 20\n");
 
 	assert_int_equal(head.d->link_count, 0);
 	assert_int_equal(base.d->link_count, 0);
@@ -221,20 +274,20 @@ static void two_that_are_alike_are_not_told_apart(void **state)
 static void their_place_in_the_file_tells_twins_apart(void **state)
 {
 	(void)state;
-	pair p = compare("m:main:1;m:p:10 20\nm:main:1;m:mid:20 20\nm:main:1;m:q:30 20\n",
-			 "m:main:1;m:x:15 20\nm:main:1;m:mid:25 20\nm:main:1;m:y:35 20\n");
+	pair p = compare("m:main:1;m:P.go:10 20\nm:main:1;m:mid:20 20\nm:main:1;m:Q.go:30 20\n",
+			 "m:main:1;m:X.go:15 20\nm:main:1;m:mid:25 20\nm:main:1;m:Y.go:35 20\n");
 
 	assert_int_equal(p.d->link_count, 2);
-	expect_link(p.d, "x", FZ_LINK_NEIGHBOURHOOD, "p");
-	expect_link(p.d, "y", FZ_LINK_NEIGHBOURHOOD, "q");
-	assert_true(fabs(function_named(p.d, "x")->link.score - 1) < 1e-9);
+	expect_link(p.d, "X.go", FZ_LINK_NEIGHBOURHOOD, "P.go");
+	expect_link(p.d, "Y.go", FZ_LINK_NEIGHBOURHOOD, "Q.go");
+	assert_true(fabs(function_named(p.d, "X.go")->link.score - 1) < 1e-9);
 }
 
 static void four_times_the_cost_is_another_function(void **state)
 {
 	(void)state;
-	pair near = compare("main;old 20\nmain;rest 20\n", "main;fresh 80\nmain;rest 20\n");
-	pair far = compare("main;old 20\nmain;rest 20\n", "main;fresh 81\nmain;rest 20\n");
+	pair near = compare("main;work 20\nmain;rest 20\n", "main;work2 80\nmain;rest 20\n");
+	pair far = compare("main;work 20\nmain;rest 20\n", "main;work2 81\nmain;rest 20\n");
 
 	assert_int_equal(near.d->link_count, 1);
 	assert_int_equal(far.d->link_count, 0);
@@ -301,12 +354,14 @@ static void mappings_come_before_everything(void **state)
 static void a_mapping_to_nothing_forbids_a_link(void **state)
 {
 	(void)state;
-	static const char *const map[] = { "old=", NULL };
-	pair p = compare_with("main;old 20\nmain;rest 20\n", "main;fresh 20\nmain;rest 20\n",
+	static const char *const map[] = { "work=", NULL };
+	pair p = compare_with("main;work 20\nmain;rest 20\n", "main;work2 20\nmain;rest 20\n",
 			      (struct fz_diff_options){ .maps = map });
+	pair free = compare("main;work 20\nmain;rest 20\n", "main;work2 20\nmain;rest 20\n");
 
 	assert_int_equal(p.d->link_count, 0);
-	expect_link(p.d, "old", FZ_LINK_NONE, "");
+	assert_int_equal(free.d->link_count, 1);
+	expect_link(p.d, "work", FZ_LINK_NONE, "");
 }
 
 static void own_rules_change_names_of_both_sides(void **state)
@@ -449,10 +504,13 @@ int main(void)
 		cmocka_unit_test(a_moved_file_is_found_by_its_functions),
 		cmocka_unit_test(a_tie_moves_no_file),
 		cmocka_unit_test(half_a_file_that_moved_has_half_the_score),
+		cmocka_unit_test(files_that_share_little_are_not_one),
+		cmocka_unit_test(numbers_of_generated_code_are_no_names),
 		cmocka_unit_test(a_name_left_once_on_both_sides_links),
 		cmocka_unit_test(names_that_say_nothing_are_no_evidence),
 		cmocka_unit_test(a_renamed_function_is_known_by_its_neighbours),
-		cmocka_unit_test(a_leaf_without_a_file_is_scored_by_what_is_known),
+		cmocka_unit_test(one_caller_is_no_evidence),
+		cmocka_unit_test(a_leaf_with_a_name_alike_is_scored_by_what_is_known),
 		cmocka_unit_test(fewer_than_ten_samples_are_no_neighbourhood),
 		cmocka_unit_test(two_that_are_alike_are_not_told_apart),
 		cmocka_unit_test(their_place_in_the_file_tells_twins_apart),

@@ -143,6 +143,8 @@ static uint32_t *rename_functions(struct fz_profile *p, double rate, struct fz_d
 	uint32_t *true_name = fz_calloc(p->function_count, sizeof(*true_name));
 	char name[32];
 
+	/* A library's functions only have other names in another release of it. */
+	p->recording.python[2] = UINT8_MAX;
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		struct fz_function *f = &p->functions[i];
 		if (f->kind == FZ_KIND_MARKER || p->strings[f->name].p[0] == '<' ||
@@ -227,8 +229,10 @@ static void renamed_functions_of_real_programs_are_found(void **state)
 		print_message(
 			"%.0f %% renamed: %.1f %% of their weight found, %u links, %u wrong\n",
 			100 * rates[k], 100 * r.found / r.weight, r.links, r.wrong);
-		assert_true(r.found >= 0.97 * r.weight);
-		assert_true(r.wrong <= 0.02 * r.links);
+		/* There is no source and no name to go by: leaves stay unlinked, and no link is
+		 * wrong. */
+		assert_true(r.found >= 0.75 * r.weight);
+		assert_true(r.wrong <= 0.01 * r.links);
 	}
 }
 

@@ -166,6 +166,35 @@ static struct fz_jitmap *map_of(const char *text)
 	return fz_jitmap_new(fd);
 }
 
+/* In /tmp anybody may say what code is called. */
+static void test_jitmap_owner(void **state)
+{
+	char path[] = "/tmp/fz-unit-XXXXXX";
+	int fd = mkstemp(path);
+	struct fz_str name;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "10 10 mine\n", 11), 11);
+	struct fz_jitmap *map = fz_jitmap_open(path, geteuid());
+	assert_true(fz_jitmap_find(map, 0x10, &name));
+	fz_jitmap_free(map);
+	if (geteuid() == 0) {
+		assert_int_equal(fchown(fd, 65534, 65534), 0);
+		assert_null(fz_jitmap_open(path, 0));
+		assert_null(fz_jitmap_open(path, 1000));
+		map = fz_jitmap_open(path, 65534);
+		assert_non_null(map);
+		fz_jitmap_free(map);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_null(fz_jitmap_open(path, geteuid()));
+	assert_int_equal(unlink(path), 0);
+	assert_false(fz_jitmap_find(NULL, 0x10, &name));
+	close(fd);
+}
+
 static void test_jitmap(void **state)
 {
 	struct fz_jitmap *map = map_of("2000 100 second\n"
@@ -240,7 +269,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_function), cmocka_unit_test(test_module_names),
 		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_demangle),
-		cmocka_unit_test(test_jitmap),       cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_jitmap),       cmocka_unit_test(test_jitmap_owner),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

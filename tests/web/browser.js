@@ -29,15 +29,16 @@ async function closeBrowser() {
 	shared = null;
 }
 
-// Run `body` with a page file open; afterwards nothing may have gone wrong in it.
+// Run `body` with a page file open; afterwards nothing may have gone wrong in it. A browser that
+// died has failed the case that it died in, not those after it.
 async function withPage(file, options, body) {
-	shared ??= await launch();
+	if (!shared?.isConnected()) shared = await launch();
 	const page = await open(shared, file, options);
 	try {
 		await body(page);
 		assert.deepEqual(page.problems, []);
 	} finally {
-		await page.context().close();
+		if (shared.isConnected()) await page.context().close();
 	}
 }
 

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: MIT
-// All tests of the page, in one browser: node main.js [WORD...]
+// All tests of the page, in one browser, and of its modules, which need none: node main.js [WORD...]
+// FZ_NO_PAGES says why there are no pages to open.
 "use strict";
 const fs = require("node:fs");
-const { closeBrowser, findChromium } = require("./browser.js");
-const { folder } = require("./pages.js");
-const { runAll } = require("./tap.js");
+const { runAll, test } = require("./tap.js");
+
+function requireAll(pattern) {
+	for (const file of fs.readdirSync(__dirname).sort()) if (pattern.test(file)) require(`./${file}`);
+}
+
+// Why no page can be opened; with pages, what is to be done at the end.
+function openPages() {
+	if (process.env.FZ_NO_PAGES) return { why: process.env.FZ_NO_PAGES };
+	const { closeBrowser, findChromium } = require("./browser.js");
+	if (!findChromium()) return { why: "no chromium" };
+	const { folder } = require("./pages.js");
+	requireAll(/^test_.*\.js$/);
+	return {
+		close: async () => {
+			await closeBrowser();
+			fs.rmSync(folder, { recursive: true, force: true });
+		},
+	};
+}
 
 async function main() {
-	if (!findChromium()) {
-		console.log("1..0 # SKIP no chromium");
-		return;
-	}
-	for (const file of fs.readdirSync(__dirname).sort())
-		if (/^test_.*\.js$/.test(file)) require(`./${file}`);
+	requireAll(/^unit_.*\.js$/);
+	const { why, close } = openPages();
+	if (why) test("pages in a browser", () => why);
 	const isGood = await runAll(process.argv.slice(2));
-	await closeBrowser();
-	fs.rmSync(folder, { recursive: true, force: true });
+	await close?.();
 	process.exitCode = isGood ? 0 : 1;
 }
 

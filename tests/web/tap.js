@@ -15,6 +15,11 @@ function comment(text) {
 // Run the cases whose name has one of the words; true when all passed.
 async function runAll(words) {
 	let number = 0, failed = 0;
+	const unknown = words.find((word) => !cases.some(({ name }) => name.includes(word)));
+	if (unknown !== undefined) {
+		console.log(`Bail out! no test has "${unknown}" in its name`);
+		return false;
+	}
 	for (const { name, body } of cases) {
 		if (words.length && !words.some((word) => name.includes(word))) continue;
 		try {

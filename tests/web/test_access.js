@@ -83,7 +83,7 @@ test("verdicts are said aloud", async () => {
 	await withPage(cliPage(profile(20000), profile(40000)), {}, async (page) => {
 		const { nodes } = await readTree(page);
 		await page.evaluate((i) => fizeau.selection.select(i), nodes.find((n) => n.name === "grows").i);
-		assert.match(await page.textContent("#spoken"), /^grows, .*self 30,000 to 40,000, \+10,000 \(\+33.3 %\), changed$/);
+		assert.match(await page.textContent("#spoken"), /^grows, .*self 20,000 to 40,000, \+20,000 \(\+100.0 %\), changed$/);
 	});
 });
 

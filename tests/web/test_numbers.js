@@ -18,7 +18,7 @@ function rowsOfText(text) {
 	let family = "";
 	for (const line of text.split("\n")) {
 		family = /^Self:/.test(line) ? "self" : /^Total, /.test(line) ? "total" : /^\S.*:/.test(line) ? "" : family;
-		const m = /^ *([\d.,]+) +([\d.,]+) +([-+±][\d.,]+) +±([\d.,]+) +(new|removed|[-+±][\d.,]+ %|–|-) +\??\s*(\S.*)$/.exec(line);
+		const m = /^ *([\d.,]+) +([\d.,]+) +([-+±][\d.,]+) +±([\d.,]+) +(new|gone|from 0|to 0|[-+±][\d.,]+ %|–|-) +\??\s*(\S.*)$/.exec(line);
 		if (m && family) rows.push([family, ...m.slice(1)]);
 	}
 	return rows;
@@ -45,8 +45,13 @@ test("text, markdown, JSON and page give the same numbers of every function they
 			seen[cost] = new Map(await page.evaluate((c) => {
 				fizeau.set({ cost: c });
 				const { table } = fizeau;
+				const interval = table.columns.find((column) => column.id === "interval");
+				const margin = (r) => {
+					const [low, high] = interval.raw(r).split("\t").map(Number);
+					return Math.max(r.c.delta - low, high - r.c.delta);
+				};
 				return table.shown.map((r) => [`${fizeau.data.functions.names[r.f]} (${fizeau.placeOf(r.f)})`,
-					[...table.columns.map((column) => column.text(r, table)), r.c.base, r.c.head, r.c.delta, fizeau.data.verdicts[c].margin[r.f]]]);
+					[...table.columns.map((column) => column.text(r, table)), r.c.base, r.c.head, r.c.delta, margin(r)]]);
 			}, cost));
 		for (const rows of reports) {
 			assert.ok(rows.length >= 15, `${rows.length} rows`);
@@ -62,7 +67,7 @@ test("text, markdown, JSON and page give the same numbers of every function they
 		for (const f of json.functions)
 			for (const cost of ["self", "total"]) {
 				const row = seen[cost].get(`${f.name} (${f.file}:${f.line})`);
-				assert.deepEqual(row.slice(-4, -1), [f[`base_${cost}`] * json.scale.factor, f[`head_${cost}`], f[`diff_${cost}`]], f.name);
+				assert.deepEqual(row.slice(-4, -1), [f[`base_${cost}`], f[`head_${cost}`], f[`diff_${cost}`]], f.name);
 			}
 		const summary = await page.innerText("#section-summary");
 		const headline = judgedText("text").replace(/\s+/g, " ");
@@ -70,6 +75,38 @@ test("text, markdown, JSON and page give the same numbers of every function they
 		for (const text of [`${from} → ${to}`, `${change} (${percent})`, low, high])
 			assert.ok(summary.replaceAll("−", "-").includes(text), `${text} in ${summary}`);
 		assert.ok(summary.includes(json.verdict.text) && summary.includes(json.verdict.power));
+	});
+});
+
+// Whatever the base is multiplied by, "before" is what was measured, and what it was made into is
+// called expected, beside it.
+test("before is what was measured in every tab, and expected stands beside it", async () => {
+	const [baseFile, headFile] = [base, head].map(writeProfile);
+	const json = cliJson("diff", baseFile, headFile, "--match", "exact", "--scale", "share");
+	assert.ok(Math.abs(json.scale.factor - 1) > 0.1, `factor ${json.scale.factor}`);
+	const f = json.functions.filter((x) => x.base_self && x.head_self).sort((a, b) => b.base_self - a.base_self)[0];
+	const wanted = { before: f.base_self, expected: f.expected_self, after: f.head_self };
+	assert.equal(f.expected_self, f.base_self * json.scale.factor);
+	assert.equal(f.diff_self, f.head_self - f.expected_self);
+	await withPage(diffPage(baseFile, headFile, ["exact", "share"]), {}, async (page) => {
+		const seen = await page.evaluate((name) => {
+			const { data, flame, table, tooltip } = fizeau;
+			fizeau.set({ tab: "table", cost: "self" });
+			const row = table.shown.find((r) => data.functions.names[r.f] === name);
+			const titles = table.columns.map((c) => c.title);
+			const cells = Object.fromEntries(table.columns.map((c) => [c.title.toLowerCase(), c.key(row, table)]));
+			const node = flame.picture.tree.func.findIndex((g, i) => g === row.f && flame.picture.tree.self[0][i] > 0 && flame.picture.tree.self[1][i] > 0);
+			tooltip.show(node, { x: 0, y: 0 });
+			const own = [0, 1].map((side) => flame.picture.tree.self[side][node]);
+			return { titles, cells, own, tip: [...document.querySelectorAll("#tip tr")].slice(0, 2).map((tr) => tr.innerText.split(/\t/)), summary: document.querySelector("#section-summary").innerText };
+		}, f.name);
+		assert.deepEqual(seen.titles.slice(0, 4), ["Before", "Expected", "After", "Δ by share"]);
+		assert.deepEqual({ before: seen.cells.before, expected: seen.cells.expected, after: seen.cells.after }, wanted);
+		const count = (v) => String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
+		assert.deepEqual(seen.tip[0].map((t) => t.trim()).filter(Boolean), ["Before", "Expected", "After", "By share"]);
+		assert.deepEqual(seen.tip[1].slice(0, 4).map((t) => t.trim()), ["Self", count(seen.own[0]), count(seen.own[0] * json.scale.factor), count(seen.own[1])]);
+		assert.ok(seen.summary.includes(`${count(json.base.total)} → ${count(json.head.total)}`), seen.summary);
+		assert.ok(seen.summary.includes("expected is what was before ×"), seen.summary);
 	});
 });
 

@@ -7,7 +7,7 @@
 #include "symbol/demangle.h"
 #include "symbol/jitmap.h"
 
-#include <fcntl.h>
+#include <unistd.h>
 #include <stdlib.h>
 
 void fz_counter_callgrind_options(const struct fz_counter *c, const char *ret[FZ_CALLGRIND_OPTIONS])
@@ -112,7 +112,7 @@ static struct fz_jitmap *open_map(long pid)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("/tmp/perf-%ld.map", pid);
 
-	return fz_jitmap_new(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	return fz_jitmap_open(path, geteuid());
 }
 
 /* "./parse --all": the first word's last part. */

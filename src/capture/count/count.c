@@ -5,6 +5,7 @@
 #include "capture/count/callgrind.h"
 #include "capture/count/node.h"
 
+#include "base/buf.h"
 #include "base/io.h"
 #include "capture/launch.h"
 #include "capture/worktree.h"
@@ -29,6 +30,7 @@ enum {
 	STACK_STEP = 64 << 10, /* more than most environments: then not even its end moves */
 	OTHER_STEP = 328,
 	RESULT_MAX = 1 << 30,
+	PIDS_MAX = 1 << 22, /* the kernel's own limit */
 };
 
 /* ---- finding it ---- */
@@ -145,10 +147,64 @@ static void pad_environment(char *const argv[], size_t more)
 	setenv("FIZEAU_PADDING", padding, 1);
 }
 
-static void settle_environment(const struct fz_counter *c, char *const argv[])
+const char *const fz_counter_variables[] = {
+	"GLIBC_TUNABLES",  "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES",
+	"OMP_NUM_THREADS", "OPENBLAS_CORETYPE",        "OPENBLAS_NUM_THREADS",
+	"OPENSSL_ia32cap", "PYTHONHASHSEED",           NULL,
+};
+
+/* "GLIBC_TUNABLES=..., PYTHONHASHSEED=7" */
+static char *users_variables(void)
+{
+	struct fz_buf text = { 0 };
+
+	for (const char *const *name = fz_counter_variables; *name; name++) {
+		const char *value = getenv(*name);
+		if (value && *value)
+			fz_buf_printf(&text, "%s%s=%s", text.n ? ", " : "", *name, value);
+	}
+	return text.n ? fz_buf_take(&text) : NULL;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return a[0] == '/' && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Where `valgrind` is a shell script, as in Debian, the shell sets PWD to where it runs, unless it
+ * says so. Of what it sets the size must be known. */
+static void settle_folder(struct fz_counter *c)
+{
+	const char *was = getenv("PWD"), *folder = c->options.cwd ? c->options.cwd : ".";
+	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
+
+	if (!real || (was && is_same_folder(was, real)))
+		return;
+	c->moved = true;
+	c->pwd = was ? fz_strdup(was) : NULL;
+	setenv("PWD", real, 1);
+}
+
+static void restore_folder(struct fz_counter *c)
+{
+	if (c->moved && c->pwd)
+		setenv("PWD", c->pwd, 1);
+	else if (c->moved)
+		unsetenv("PWD");
+	free(c->pwd);
+	c->pwd = NULL;
+	c->moved = false;
+}
+
+static void settle_environment(struct fz_counter *c, char *const argv[])
 {
 	char seed[16];
 
+	c->variables = users_variables();
+	c->seeded = !getenv("PYTHONHASHSEED");
 	snprintf(seed, sizeof(seed), "%u", c->other);
 	if (c->engine == FZ_COUNTER_OURS)
 		setenv("VALGRIND_LIB", c->folder, 1);
@@ -158,6 +214,7 @@ static void settle_environment(const struct fz_counter *c, char *const argv[])
 	setenv("PYTHONHASHSEED", seed, c->other != 0);
 	/* Written into the checkout it would change what the next run counts. */
 	setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+	settle_folder(c);
 	/* Strings are moved by 16 bytes and by less. */
 	pad_environment(argv, (size_t)c->other * OTHER_STEP);
 }
@@ -196,7 +253,12 @@ static void clear(struct fz_counter *c)
 		remove_results(c->results);
 	free(c->results);
 	free(c->folder_option);
-	c->results = c->folder_option = NULL;
+	free(c->variables);
+	c->results = c->folder_option = c->variables = NULL;
+	if (c->seeded)
+		unsetenv("PYTHONHASHSEED");
+	c->seeded = false;
+	restore_folder(c);
 	fz_counter_node_end(&c->node);
 	/* The next "valgrind --version" is not to look there. */
 	unsetenv("VALGRIND_LIB");
@@ -225,6 +287,7 @@ static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 		c->folder_option = fz_asprintf("--folder=%s", c->results);
 		ret[n++] = "--tool=fzcount";
 		ret[n++] = "--fixed-random=yes";
+		ret[n++] = "--fixed-processor=yes";
 		ret[n++] = c->cache ? "--cache=yes" : "--cache=no";
 	} else {
 		c->graph = node && !c->options.benchmarks;
@@ -276,15 +339,39 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
 
 /* ---- reading ---- */
 
-/* Process ids grow in the order in which processes were started; of one process the parts are
- * numbered, and what is behind them is not. */
-static int by_number(const struct dirent **a, const struct dirent **b)
+/* What programs see: of callgrind the best of Valgrind's that the machine can stand for. */
+static const char *processor_of(const struct fz_counter *c)
 {
-	long x = strtol((*a)->d_name, NULL, 10), y = strtol((*b)->d_name, NULL, 10);
+	if (c->engine == FZ_COUNTER_OURS)
+		return FZ_COUNTER_PROCESSOR;
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return "this machine's, with AVX2";
+	if (__builtin_cpu_supports("avx"))
+		return "this machine's, with AVX";
+#endif
+	return "this machine's";
+}
+
+/* Process ids grow in the order in which processes were started, from the program's on, and begin
+ * anew after the largest. */
+static long order_of(const struct fz_counter *c, const char *name)
+{
+	long pid = strtol(name, NULL, 10);
+
+	return pid < c->pid ? pid + PIDS_MAX : pid;
+}
+
+/* Of one process the parts are numbered, and what is behind them is not. */
+static int by_start(const void *pa, const void *pb, void *counter)
+{
+	const char *a = (*(struct dirent *const *)pa)->d_name;
+	const char *b = (*(struct dirent *const *)pb)->d_name;
+	long x = order_of(counter, a), y = order_of(counter, b);
 
 	if (x == y) {
-		x = strtol(strrchr((*a)->d_name, '.') + 1, NULL, 10) - 1;
-		y = strtol(strrchr((*b)->d_name, '.') + 1, NULL, 10) - 1;
+		x = strtol(strrchr(a, '.') + 1, NULL, 10) - 1;
+		y = strtol(strrchr(b, '.') + 1, NULL, 10) - 1;
 		return (unsigned long)x < (unsigned long)y ? -1 : x != y;
 	}
 	return x < y ? -1 : 1;
@@ -308,10 +395,24 @@ static int read_result(struct fz_counter *c, const char *name, uint32_t process,
 	return rc < 0 ? rc : fz_count_read(bytes.p, bytes.n, path, p, process, &c->options, err);
 }
 
+/* Under what a program was counted. */
+static void add_facts(const struct fz_counter *c, struct fz_profile *p)
+{
+	bool ours = c->engine == FZ_COUNTER_OURS;
+
+	fz_profile_set_fact(p, "valgrind", fz_str_of(c->valgrind));
+	/* Recordings of the two are not alike, and this is what makes comparisons say so. */
+	fz_profile_set_fact(p, "clock",
+			    ours ? FZ_STR("instructions") : FZ_STR("instructions by callgrind"));
+	fz_profile_set_fact(p, "processor", fz_str_of(processor_of(c)));
+	if (c->variables)
+		fz_profile_set_fact(p, "variables", fz_str_of(c->variables));
+}
+
 int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_error *err)
 {
 	struct dirent **list;
-	int n = scandir(c->results, &list, is_result, by_number), rc = 0;
+	int n = scandir(c->results, &list, is_result, NULL), rc = 0;
 	struct fz_profile *p = fz_profile_new();
 	uint32_t process = 0;
 	long last = -1;
@@ -323,6 +424,8 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 	if (c->options.wall)
 		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_run(p, &(struct fz_run){ 0 });
+	if (n > 0)
+		qsort_r(list, (size_t)n, sizeof(*list), by_start, c);
 	for (int i = 0; i < n; i++) {
 		long pid = strtol(list[i]->d_name, NULL, 10);
 		process += pid != last;
@@ -342,11 +445,7 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 		fz_profile_free(p);
 		return rc;
 	}
-	fz_profile_set_fact(p, "valgrind", fz_str_of(c->valgrind));
-	/* Recordings of the two are not alike, and this is what makes comparisons say so. */
-	fz_profile_set_fact(p, "clock",
-			    c->engine == FZ_COUNTER_OURS ? FZ_STR("instructions")
-							 : FZ_STR("instructions by callgrind"));
+	add_facts(c, p);
 	*ret = p;
 	return 0;
 }

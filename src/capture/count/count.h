@@ -8,12 +8,19 @@
  * allowed: what it counts is as exact, but its contexts and functions are not.
  *
  * Counts do not depend on how busy the machine is. What else could make them differ from run to
- * run is held still: random bytes, the hash seed of Python, the size of the environment.
+ * run is held still: random bytes, the hash seed of Python, the size of the environment. Nor do
+ * they depend on the processor: programs see the same one everywhere (valgrind/processor.c).
  */
 #pragma once
 
 #include "base/error.h"
 #include "profile/profile.h"
+
+/* The processor that programs see, as compilers call it. */
+#define FZ_COUNTER_PROCESSOR "x86-64-v2"
+/* Variables with which a user chooses what libraries do, whatever is held still; NULL-terminated.
+ */
+extern const char *const fz_counter_variables[];
 
 /* What of a program's counts is wanted. All zero: everything, marked parts below their markers. */
 struct fz_count_options {
@@ -23,6 +30,7 @@ struct fz_count_options {
 	bool outline; /* of a Python program its functions, without the interpreter's insides */
 	const char
 		*root; /* files below this folder are named as seen from there; NULL: as they are */
+	const char *cwd;    /* where the program runs; NULL: where we do */
 	const char *symbol; /* the calls of this function are a benchmark; NULL: none */
 	const char *filter; /* only benchmarks whose names contain it; NULL: all */
 	bool wall;          /* a metric for wall times comes last; all 0 */
@@ -39,10 +47,15 @@ struct fz_counter {
 	bool cache;     /* simulate caches as well */
 	unsigned other; /* 0: surroundings as always; else others: size of the environment, seed */
 	struct fz_count_options options;
+	pid_t pid;      /* of the program, once it ran; 0: not known */
 	char *folder;   /* with the tool and what Valgrind needs beside it */
 	char *valgrind; /* its version: "3.19.0" */
 	char *results;  /* temporary: a file for each process */
 	char *folder_option;
+	char *variables; /* of fz_counter_variables those that the user has set; NULL: none */
+	bool seeded;     /* the hash seed of Python is ours */
+	bool moved;      /* so is PWD, */
+	char *pwd;       /* which was this; NULL: it was not there */
 	struct fz_counter_node {
 		char *path, *search; /* of what stands for node; PATH as it was */
 	} node;

@@ -17,6 +17,10 @@ const char *const fz_counter_node_flags[FZ_NODE_FLAGS] = {
 	"--single-threaded",
 	"--predictable",
 	"--predictable-gc-schedule",
+	/* V8 up to 10 (Node 18) gives a part of each collection to a worker if there is one */
+	"--v8-pool-size=0",
+	/* a collection before a body drops the code of what was not called lately */
+	"--no-flush-bytecode",
 	"--hash-seed=1",
 	"--random-seed=1",
 	/* each function gets code of its own, and a line in /tmp/perf-PID.map */

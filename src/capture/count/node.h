@@ -9,7 +9,7 @@
 
 #include "capture/count/count.h"
 
-enum { FZ_NODE_FLAGS = 13 };
+enum { FZ_NODE_FLAGS = 15 };
 extern const char *const fz_counter_node_flags[FZ_NODE_FLAGS];
 
 /* Is the program a Node? */

@@ -8,17 +8,24 @@
  */
 #include "capture/count/count.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "profile/benchmarks.h"
 #include "capture/count/part.h"
+#include "capture/facts.h"
 #include "symbol/demangle.h"
 #include "symbol/jitmap.h"
 
-#include <fcntl.h>
+#include <unistd.h>
 
 #include <stdio.h>
 
-enum { COUNTS_MAX = FZ_METRICS_MAX, FUNCTIONS_MAX = 1 << 24, DEPTH_MAX = 1 << 20 };
+enum {
+	COUNTS_MAX = FZ_METRICS_MAX,
+	FUNCTIONS_MAX = 1 << 24,
+	DEPTH_MAX = 1 << 20,
+	ARGUMENTS_MAX = 1 << 10
+};
 
 /* As in valgrind/fzcount.h. */
 enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, KINDS };
@@ -35,6 +42,8 @@ struct reader {
 	uint32_t process, thread;
 	uint32_t columns;
 	bool complete;
+	struct fz_arena arena;
+	char **arguments; /* of the program */
 
 	uint32_t *frames; /* by function id */
 	size_t frame_n, frame_cap;
@@ -253,18 +262,33 @@ static void open_map(struct reader *r, uint64_t pid)
 		fz_asprintf("/tmp/perf-%llu.map", (unsigned long long)pid);
 
 	fz_jitmap_free(r->map);
-	r->map = fz_jitmap_new(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	r->map = fz_jitmap_open(path, geteuid());
+}
+
+static bool read_arguments(struct reader *r)
+{
+	uint32_t n = fz_cursor_varint32(&r->in, ARGUMENTS_MAX);
+
+	free(r->arguments);
+	r->arguments = fz_calloc(n + 1ul, sizeof(*r->arguments));
+	for (uint32_t i = 0; i < n && !r->in.bad; i++) {
+		struct fz_str word = read_text(r);
+		r->arguments[i] = fz_arena_strndup(&r->arena, word.p, word.n);
+	}
+	return !r->in.bad;
 }
 
 static int read_head(struct reader *r, struct fz_error *err)
 {
-	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 2")))
+	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 3")))
 		return damaged(r, "it was written by another version", err);
 	uint64_t pid = fz_cursor_varint(&r->in); /* another one in each run */
 	r->columns = fz_cursor_varint32(&r->in, COUNTS_MAX);
 	struct fz_str program = r->program = fz_path_base(read_text(r));
 	if (r->in.bad || r->columns != r->p->metric_count - r->options->wall)
 		return damaged(r, "its head", err);
+	if (!read_arguments(r))
+		return damaged(r, "its arguments", err);
 	r->thread = fz_profile_thread(r->p,
 				      &(struct fz_thread){ .pid = r->process,
 							   .tid = r->process,
@@ -333,6 +357,11 @@ int fz_count_read(const void *data, size_t n, const char *name, struct fz_profil
 		rc = read_record(&r, err);
 	if (rc == 0)
 		rc = check_end(&r, err);
+	/* What the first process became in the end is what the recording is of. */
+	if (rc == 0 && process == 1 && r.arguments && r.arguments[0])
+		fz_facts_words(into, r.arguments, options->cwd);
+	free(r.arguments);
+	fz_arena_release(&r.arena);
 	free(r.frames);
 	free(r.path);
 	free(r.rows);

@@ -13,6 +13,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -155,15 +156,15 @@ static int open_file(struct fz_space *s, const struct fz_space_range *r, uint64_
  * its /tmp and its own number. */
 static void open_map(struct fz_space *s, struct fz_images_entry *entry)
 {
+	struct stat st;
 	char path[128];
 
 	if (entry->map)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)s->process->pid,
 		 (int)s->process->inner_pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd >= 0)
-		entry->map = fz_jitmap_new(fd);
+	if (fstat(s->process->stat_fd, &st) == 0)
+		entry->map = fz_jitmap_open(path, st.st_uid);
 }
 
 /* Where the beginning of the range's file is mapped. */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Only the numbers change: which bytes are letters stays as it is. See numeric.h. */
+#include "numeric.h"
+
+#include "base.h"
+
+struct fz_numeric fz_numeric_enter(void)
+{
+	struct fz_numeric n = { .before = uselocale((locale_t)0) };
+	locale_t copy = duplocale(n.before);
+
+	/* A new one takes the copy over. */
+	n.ours = copy ? newlocale(LC_NUMERIC_MASK, "C", copy) : (locale_t)0;
+	if (n.ours)
+		uselocale(n.ours);
+	else if (copy)
+		freelocale(copy);
+	return n;
+}
+
+void fz_numeric_leave(struct fz_numeric *n)
+{
+	if (!n->ours)
+		return;
+	uselocale(n->before);
+	freelocale(n->ours);
+}

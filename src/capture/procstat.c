@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* /proc/PID/stat: "4711 (a name) R 1 ..." with its fields counted from 1. A name may hold anything,
+ * blanks and ")" too, so the last ")" ends it.
+ */
+#include "capture/procstat.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+
+enum { TEXT_MAX = 2048 };
+
+enum { STATE = 3, PARENT = 4, START_TIME = 22, START_STACK = 28, CPU = 39, FIELDS = 40 };
+
+/* Fields from the state on, by their numbers. */
+static bool split(char *text, const char *field[FIELDS])
+{
+	char *at = strrchr(text, ')');
+	int i = STATE;
+
+	if (!at || at[1] != ' ')
+		return false;
+	for (at += 2; at && i < FIELDS; i++) {
+		field[i] = at;
+		at = strchr(at, ' ');
+		if (at)
+			*at++ = 0;
+	}
+	return i == FIELDS;
+}
+
+bool fz_procstat_read_fd(int fd, struct fz_procstat *ret)
+{
+	char text[TEXT_MAX];
+	const char *field[FIELDS];
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	if (!split(text, field))
+		return false;
+	*ret = (struct fz_procstat){ .state = field[STATE][0],
+				     .parent = (pid_t)strtol(field[PARENT], NULL, 10),
+				     .start_time = strtoull(field[START_TIME], NULL, 10),
+				     .start_stack = strtoull(field[START_STACK], NULL, 10),
+				     .cpu = (uint32_t)strtoul(field[CPU], NULL, 10) };
+	return true;
+}
+
+bool fz_procstat_read(pid_t pid, pid_t tid, struct fz_procstat *ret)
+{
+	char path[64];
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fz_procstat_read_fd(fd, ret);
+}
+
+size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max)
+{
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 1 << 20, NULL);
+	for (char *at = text, *end; at && n < max; at = end) {
+		ret[n] = (pid_t)strtol(at, &end, 10);
+		if (end == at)
+			break;
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc/PID/stat and /proc/PID/task/TID/stat say, for all who ask. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+struct fz_procstat {
+	char state; /* 'R': runs or could run at once, 'S': sleeps, ... */
+	pid_t parent;
+	uint64_t start_time;  /* clock ticks since the machine started */
+	uint64_t start_stack; /* 0 where we may not know it */
+	uint32_t cpu;         /* on which it ran last */
+};
+
+/* From an open file, which is read from its beginning. False when the process or thread is gone. */
+bool fz_procstat_read_fd(int fd, struct fz_procstat *ret);
+/* tid 0: of the whole process, which is its main thread. */
+bool fz_procstat_read(pid_t pid, pid_t tid, struct fz_procstat *ret);
+
+/* The children of a thread: at most `max`, set in ret; 0 also where the kernel does not tell. */
+size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max);

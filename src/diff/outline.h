@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What a Python source file defines, and the words of each definition's body.
+ *
+ *   class Parser:               0  <module>       all of the file
+ *       def feed(self):   ->    1  Parser         a class
+ *           self.n += 1         2  Parser.feed    self n += 1
+ *
+ * This is no compiler: what it must get right is where definitions begin and end and what they are
+ * called. White space, comments, docstrings, decorators, signatures, brackets, commas and quotation
+ * marks are no words, so a formatter or annotations change nothing.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/str.h"
+
+struct fz_definition {
+	struct fz_str name; /* qualified, as Python says it: "Parser.feed", "f.<locals>.g" */
+	struct fz_str tail; /* its last component */
+	uint32_t parent;    /* the definition that it stands in; FZ_NONE for the module */
+	int32_t first_line; /* of its first decorator */
+	int32_t line;       /* of "def" or "class" */
+	int32_t last_line;
+	uint32_t words, end; /* its body in the outline's words; of what stands in it, too */
+	bool is_class;
+};
+
+struct fz_outline {
+	struct fz_definition *definitions; /* in order of lines; 0 is the module */
+	uint32_t n, cap;
+	uint32_t *words; /* hashes */
+	uint32_t word_count, word_cap;
+	struct fz_map by_name; /* hash of a qualified name -> its first definition */
+	struct fz_arena arena; /* names */
+};
+
+/* The text must outlive the outline. */
+void fz_outline_init(struct fz_outline *o, struct fz_str text);
+void fz_outline_release(struct fz_outline *o);
+/* The innermost definition that a line stands in; the module if none. */
+uint32_t fz_outline_at(const struct fz_outline *o, int32_t line);
+/* The first definition of that qualified name; FZ_NONE. */
+uint32_t fz_outline_find(const struct fz_outline *o, struct fz_str name);
+/* The definition of that last component which begins at a line, with a decorator or without. */
+uint32_t fz_outline_find_at(const struct fz_outline *o, struct fz_str tail, int32_t line);
+/* The hash that a word would have. */
+uint32_t fz_outline_word(struct fz_str word);
+
+/* ---- outline_tokens.c ---- */
+
+enum fz_token_kind {
+	FZ_TOKEN_END,
+	FZ_TOKEN_NEWLINE, /* a logical line ends */
+	FZ_TOKEN_NAME,    /* keywords, too */
+	FZ_TOKEN_NUMBER,
+	FZ_TOKEN_STRING, /* its text is without prefix and quotation marks */
+	FZ_TOKEN_OPERATOR,
+};
+
+struct fz_token {
+	enum fz_token_kind kind;
+	struct fz_str text;
+	int32_t line;
+	uint32_t indent; /* of the line that it begins */
+	uint32_t depth;  /* of brackets around it */
+};
+
+struct fz_tokens {
+	const char *p, *end;
+	int32_t line;
+	uint32_t indent, depth;
+	bool at_start; /* of a logical line */
+};
+
+void fz_tokens_init(struct fz_tokens *t, struct fz_str text);
+struct fz_token fz_tokens_next(struct fz_tokens *t);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What the bare numbers of folded text stand for.
+ *
+ * No folded text says it. Most tools write samples; some write microseconds (bcc's offcputime,
+ * stackcollapse-xdebug.php) or nanoseconds (async-profiler's totals, tracing-flame), and those must
+ * not be called a billion samples. What was sampled every ten milliseconds and is written as time
+ * gives itself away: every number is a multiple of the interval, and some stack was seen once.
+ *
+ *     1000000 | interval    nanoseconds: in microseconds these would be whole seconds
+ *     1000 | interval       microseconds: a sampler that wakes every few milliseconds
+ *     1000000000 in all     no samples, but of what unit cannot be told
+ */
+#include "collapsed_unit.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "format.h"
+
+const char *const fz_number_unit_names[] = { "auto",  "ns",  "us",  "ms",    "s", "samples",
+					     "bytes", "KiB", "MiB", "count", NULL };
+
+static const struct meaning {
+	const char *name, *metric, *unit;
+	double scale;
+} meanings[] = {
+	{ "ns", "time", "ns", 1 },
+	{ "us", "time", "ns", 1e3 },
+	{ "ms", "time", "ns", 1e6 },
+	{ "s", "time", "ns", 1e9 },
+	{ "samples", "samples", "count", 1 },
+	{ "bytes", "memory", "bytes", 1 },
+	{ "KiB", "memory", "bytes", 1024 },
+	{ "MiB", "memory", "bytes", 1024 * 1024 },
+	{ "count", "units", "count", 1 },
+};
+
+enum { MANY_SAMPLES = 1000000000 };
+static const double shortest_interval = 1e5, longest_interval = 1e10; /* ns */
+
+static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void see(struct fz_collapsed_numbers *all, uint64_t number)
+{
+	for (size_t i = 0; i < all->different; i++)
+		if (all->seen[i] == number)
+			return;
+	if (all->different < FZ_COLLAPSED_SEEN)
+		all->seen[all->different++] = number;
+}
+
+void fz_collapsed_count_number(struct fz_collapsed_numbers *all, uint64_t whole, double fraction)
+{
+	all->fractions |= fraction != 0;
+	if (!whole)
+		return;
+	see(all, whole);
+	all->divisor = greatest_divisor(whole, all->divisor);
+	all->least = all->least ? FZ_MIN(all->least, whole) : whole;
+	if (__builtin_add_overflow(all->sum, whole, &all->sum))
+		all->sum = UINT64_MAX;
+}
+
+static const struct meaning *meaning_named(const char *name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(meanings); i++)
+		if (strcmp(meanings[i].name, name) == 0)
+			return &meanings[i];
+	fz_assert(!"a unit without a meaning");
+	return NULL;
+}
+
+/* Of the smallest, as those of an interval are; a few are easily round by chance or by hand. */
+static bool are_multiples(const struct fz_collapsed_numbers *all)
+{
+	return !all->fractions && all->different == FZ_COLLAPSED_SEEN && all->least == all->divisor;
+}
+
+static const struct meaning *guess(const struct fz_collapsed_numbers *all, const char **ret_why)
+{
+	if (are_multiples(all) && all->divisor % 1000000 == 0) {
+		*ret_why = "nanoseconds, because all are multiples of the smallest, a million or "
+			   "more";
+		return meaning_named("ns");
+	}
+	if (are_multiples(all) && all->divisor % 1000 == 0) {
+		*ret_why = "microseconds, because all are multiples of the smallest, some "
+			   "thousands";
+		return meaning_named("us");
+	}
+	if (all->sum >= MANY_SAMPLES) {
+		*ret_why = "something else than samples, because they are so many";
+		return meaning_named("count");
+	}
+	return meaning_named("samples");
+}
+
+/* The interval, if times are those of samples. */
+static int64_t interval_of(const struct fz_collapsed_numbers *all, double scale)
+{
+	double interval = (double)all->divisor * scale;
+
+	return are_multiples(all) && interval >= shortest_interval && interval < longest_interval
+		       ? (int64_t)interval
+		       : 0;
+}
+
+struct fz_collapsed_reading fz_collapsed_read_numbers(const struct fz_collapsed_numbers *all,
+						      unsigned unit, bool are_samples)
+{
+	const char *why = NULL;
+	const struct meaning *m = unit          ? meaning_named(fz_number_unit_names[unit])
+				  : are_samples ? meaning_named("samples")
+						: guess(all, &why);
+	bool samples = strcmp(m->metric, "samples") == 0;
+
+	return (struct fz_collapsed_reading){
+		.metric = m->metric,
+		.unit = m->unit,
+		.scale = m->scale,
+		.each = samples                      ? 1
+			: strcmp(m->unit, "ns") == 0 ? interval_of(all, m->scale)
+						     : 0,
+		.guess = why,
+	};
+}

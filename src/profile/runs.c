@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs say about themselves; see runs.h.
+ *
+ * Imbalance: all runs in the order of their beginning have the positions 0, 1, 2, ... A drift that
+ * grows evenly with them adds to each side its mean position, so the difference of the two means is
+ * what it adds to the difference of the sides. It is n / 2 when the sides lie apart (n is the
+ * number of all runs), and 0 or nearly so for base, head, head, base.
+ */
+#include "profile/runs.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+
+/* ---- how they ended ---- */
+
+bool fz_run_failed(const struct fz_run *run)
+{
+	return run->outcome == FZ_OUTCOME_SIGNAL ||
+	       (run->outcome == FZ_OUTCOME_EXIT && run->status != 0);
+}
+
+const char *fz_run_ending(const struct fz_run *run, char out[FZ_ENDING_SIZE])
+{
+	const char *name;
+
+	out[0] = 0;
+	switch (run->outcome) {
+	case FZ_OUTCOME_EXIT:
+		snprintf(out, FZ_ENDING_SIZE, "exit status %d", run->status);
+		break;
+	case FZ_OUTCOME_SIGNAL:
+		name = sigabbrev_np(run->status);
+		snprintf(out, FZ_ENDING_SIZE, "signal %d%s%s%s", run->status, name ? " (SIG" : "",
+			 name ? name : "", name ? ")" : "");
+		break;
+	case FZ_OUTCOME_STOPPED:
+		snprintf(out, FZ_ENDING_SIZE, "stopped by the recorder");
+		break;
+	case FZ_OUTCOME_UNKNOWN:
+	case FZ_OUTCOMES:
+		break;
+	}
+	return out;
+}
+
+uint32_t fz_profile_failed_runs(const struct fz_profile *p, const struct fz_run **ret_first)
+{
+	uint32_t failed = 0;
+
+	*ret_first = NULL;
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		if (!fz_run_failed(&p->runs[i]))
+			continue;
+		if (!failed++)
+			*ret_first = &p->runs[i];
+	}
+	return failed;
+}
+
+void fz_profile_describe_failure(const struct fz_profile *p, const char *who, struct fz_buf *out)
+{
+	const struct fz_run *first;
+	uint32_t failed = fz_profile_failed_runs(p, &first);
+	char ending[FZ_ENDING_SIZE];
+
+	if (!failed)
+		return;
+	if (p->run_count == 1)
+		fz_buf_printf(out, "%s failed: %s", who, fz_run_ending(first, ending));
+	else
+		fz_buf_printf(out, "%u of %s's %u runs failed: %s", failed, who, p->run_count,
+			      fz_run_ending(first, ending));
+}
+
+/* ---- how busy the machine was ---- */
+
+static double share(double part, double all)
+{
+	return all > 0 ? part / all : NAN;
+}
+
+struct fz_busy fz_profile_busy(const struct fz_profile *p)
+{
+	const struct fz_quality *q = &p->quality;
+	double ran = 0, waited = 0, worked = 0, stolen = 0, others = 0, machine = 0;
+
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		const struct fz_load *l = &p->runs[i].load;
+		ran += (double)l->ran_ns;
+		waited += (double)l->waited_ns;
+		worked += (double)l->used_ns + (double)l->others_ns;
+		stolen += (double)l->stolen_ns;
+		others += (double)l->others_ns;
+		machine += (double)l->machine_ns;
+	}
+	return (struct fz_busy){
+		.waited = share(waited, ran + waited),
+		.stolen = share(stolen, worked + stolen),
+		.others = share(others, machine),
+		.missed = q->known ? share((double)q->missed, (double)q->missed + (double)q->taken)
+				   : NAN,
+	};
+}
+
+bool fz_is_busy(const struct fz_busy *b)
+{
+	/* A share that is not known is above nothing. */
+	return b->waited > FZ_BUSY_LIMITS.waited || b->stolen > FZ_BUSY_LIMITS.stolen ||
+	       b->others > FZ_BUSY_LIMITS.others || b->missed > FZ_BUSY_LIMITS.missed;
+}
+
+/* ---- in which order they were taken ---- */
+
+struct begun {
+	int64_t start;
+	bool second;
+};
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct begun *a = pa, *b = pb;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static bool add_runs(const struct fz_profile *p, bool second, struct begun *list, uint32_t *n)
+{
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		if (p->runs[i].start_unix_ns <= 0)
+			return false;
+		list[(*n)++] = (struct begun){ p->runs[i].start_unix_ns, second };
+	}
+	return p->run_count > 0;
+}
+
+double fz_runs_imbalance(const struct fz_profile *a, const struct fz_profile *b)
+{
+	size_t most = (size_t)a->run_count + b->run_count;
+	fz_auto(fz_free_ptr) struct begun *list = fz_calloc(most, sizeof(*list));
+	double sum[2] = { 0 };
+	uint32_t n = 0;
+
+	if (!add_runs(a, false, list, &n) || !add_runs(b, true, list, &n))
+		return NAN;
+	qsort(list, n, sizeof(*list), by_start);
+	for (uint32_t i = 0; i < n; i++)
+		sum[list[i].second] += i;
+	return fabs(sum[1] / b->run_count - sum[0] / a->run_count) / (n / 2.0);
+}

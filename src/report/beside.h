@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands beside a verdict: what the recordings say about how they were made that a test cannot
+ * know, and the command that would find out. docs/statistics.md has the limits.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "diff/judge.h"
+
+/* "The machine was busy: ...", "The sides were not taken in turn: ...". */
+enum { FZ_BESIDE_MAX = 2 };
+struct fz_beside {
+	char *notes[FZ_BESIDE_MAX]; /* sentences without a full stop */
+	uint32_t n;
+	char *advice;  /* what the command is for, without a full stop; NULL with it */
+	char *command; /* to be pasted into a shell, may have several lines; NULL: none would say
+			  more */
+};
+
+void fz_beside_init(struct fz_beside *ret, const struct fz_diff *d, const struct fz_judgement *j);
+void fz_beside_release(struct fz_beside *b);

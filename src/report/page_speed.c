@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine's speed in a page's header: a few numbers and a line to draw, for each side. */
+#include "report/page_speed.h"
+
+/* Points of the line, and so its resolution. */
+enum { SLOTS = 120 };
+
+/* Mean cost of the piece in each slot of the recording's time; runs one after the other. */
+static void write_track(const struct fz_speed *s, struct fz_json *j)
+{
+	const struct fz_speed_track *t = s->track;
+	double sum[SLOTS] = { 0 };
+	uint32_t n[SLOTS] = { 0 };
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t slot = i * SLOTS / t->n;
+
+		sum[slot] += s->cost[i];
+		n[slot]++;
+	}
+	fz_json_key(j, "track");
+	fz_json_open(j, '[');
+	for (size_t i = 0; i < SLOTS; i++)
+		if (n[i])
+			fz_json_int(j, (int64_t)(sum[i] / n[i]));
+	fz_json_close(j, ']');
+}
+
+void fz_page_write_speed(const struct fz_profile *p, struct fz_json *j)
+{
+	struct fz_speed_range range;
+	struct fz_speed s;
+
+	if (!fz_speed_range(p, &range) || !fz_speed_init(&s, p))
+		return;
+	fz_json_key(j, "speed");
+	fz_json_open(j, '{');
+	fz_json_kdouble(j, "fastest", range.fastest);
+	fz_json_kdouble(j, "slowest", range.slowest);
+	fz_json_kdouble(j, "mean", range.mean);
+	write_track(&s, j);
+	fz_json_close(j, '}');
+	fz_speed_release(&s);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of a ratio of costs.
+ *
+ * N runs of the base, M of the head; c_r cost, n_r samples, v_r visits, e_r exposure of run r; w
+ * what a typical sample costs; k_run, k_own, d0 the prior noise and its degrees of freedom.
+ *
+ *     A = mean of c_r/e_r over base runs, B over head runs
+ *     L = log((B + w/2M)/(A + w/2N))
+ *     V = sum v, and where stalls are possible + S + l^2 U   of a side: variance of its samples
+ *     q = (V + 1/2)/(sum n + 1/2)^2                        what sampling adds
+ *     own^2 = (d0 k_own^2 + sum (l_r - mean)^2)/(d0 + N + M - 2) (1/N + 1/M)
+ *           + c/(A v_A) + c/(B v_B)                        c: stretches, v visits of a side
+ *     drift: from m1 to m2, each with variance t^2         drift.h
+ *     half = t_crit sqrt(q_A + q_B + own^2 + t^2)
+ *     interval of log(B/A):  log(B/(A + w/2N)) - m2 - half - log(1 + u_B/A) ..
+ *                            log((B + w/2M)/A) - m1 + half + log(1 + u_A/B)
+ *
+ * with the degrees of freedom of the sum by Satterthwaite, where l_r is the log cost of a run less
+ * what sampling alone would make it vary and less the run's common noise. The test itself is a
+ * score test, whose variance is that under "nothing changed", so that it holds where a side has no
+ * samples at all: x_A, x_B are the costs in samples of w, m what of m1 .. m2 is next to L, R =
+ * exp(m) M/N what the head's should be for one of the base,
+ *
+ *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + (R x)^2 (own^2 + t^2))
+ *
+ * with g = (V_A + V_B)/(n_A + n_B). S is how the lengths of visits differ, with few of them the
+ * dispersion of other functions' visits; l the mean visit, at most twice the longest stall; U how
+ * many visits the other side has no match for; u_A is what of the base's cost the head did not see
+ * and what nobody knows the function of, u_B likewise. |D| is lessened by the margin and by u of
+ * the larger side.
+ */
+#include "ratio.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "distribution.h"
+#include "order.h"
+
+enum { BASE, HEAD };
+enum { FEW_SAMPLES = 10, FEW_VISITS = 5 };
+
+/* One function with everything that the tests need. */
+struct sums {
+	double cost[2]; /* mean of a run, by exposure */
+	double samples[2], visits[2], square[2];
+	double variance[2]; /* of the samples */
+	double unseen[2];   /* of the cost */
+	size_t runs[2];
+};
+
+static size_t run_count(const struct fz_ratio_setup *s)
+{
+	return s->base_runs + s->head_runs;
+}
+
+static int side_of(const struct fz_ratio_setup *s, size_t run)
+{
+	return run >= s->base_runs;
+}
+
+/* Of the samples of one side, by chance. A visit that the other side has no match for may be a
+ * stall, but none longer than stalls are here. */
+static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
+{
+	double n = k->samples[side], m = FZ_MIN(k->visits[side], n), square = k->square[side];
+	double unmatched = 0, length = m > 0 ? FZ_MIN(n / m, 2 * s->stalls.longest) : 0;
+
+	if (!s->stalls.possible)
+		return m * s->noise.clumping;
+	if (m < FEW_VISITS)
+		square = FZ_MAX(square, s->stalls.dispersion * n);
+	if (k->visits[BASE] + k->visits[HEAD] < 2 * FEW_VISITS)
+		unmatched = fabs(k->visits[BASE] - k->visits[HEAD]);
+	return m * s->noise.clumping + square + length * length * unmatched;
+}
+
+static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
+{
+	struct sums k = { .runs = { s->base_runs, s->head_runs } };
+
+	for (size_t r = 0; r < run_count(s); r++) {
+		int side = side_of(s, r);
+
+		k.cost[side] += runs[r].cost / s->exposure[r] / (double)k.runs[side];
+		k.unseen[side] += runs[r].unseen / s->exposure[r] / (double)k.runs[side];
+		k.samples[side] += runs[r].samples;
+		k.visits[side] += runs[r].visits;
+		k.square[side] += runs[r].square;
+	}
+	for (int side = 0; side < 2; side++)
+		k.variance[side] = variance_of(s, &k, side);
+	return k;
+}
+
+/* Relative variance of a cost that chance makes. */
+static double sampling_variance(double samples, double variance, double clumping)
+{
+	return (variance + 0.5 * clumping) / ((samples + 0.5) * (samples + 0.5));
+}
+
+static double log_cost(const struct fz_ratio_setup *s, double cost, size_t runs)
+{
+	return log(cost + s->weight / (2 * (double)runs));
+}
+
+static double log_ratio(const struct fz_ratio_setup *s, const struct sums *k)
+{
+	return log_cost(s, k->cost[HEAD], s->head_runs) - log_cost(s, k->cost[BASE], s->base_runs);
+}
+
+static double log_of_run(const struct fz_ratio_setup *s, const struct fz_ratio_run *run, size_t r)
+{
+	return log_cost(s, run->cost / s->exposure[r], 1);
+}
+
+/* How the runs of each side differ from their mean in log cost, the common noise apart: the sum of
+ * squares, less what sampling explains. */
+static double own_squares(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
+{
+	double mean[2] = { 0 }, squares = 0, sampling = 0;
+
+	for (size_t r = 0; r < run_count(s); r++)
+		mean[side_of(s, r)] += log_of_run(s, &runs[r], r) - (s->common ? s->common[r] : 0);
+	mean[BASE] /= (double)s->base_runs;
+	mean[HEAD] /= (double)s->head_runs;
+	for (size_t r = 0; r < run_count(s); r++) {
+		double x = log_of_run(s, &runs[r], r) - (s->common ? s->common[r] : 0) -
+			   mean[side_of(s, r)];
+
+		squares += x * x;
+		sampling += sampling_variance(runs[r].samples,
+					      FZ_MIN(runs[r].visits, runs[r].samples) *
+						      s->noise.clumping,
+					      s->noise.clumping);
+	}
+	sampling *= ((double)run_count(s) - 2) / (double)run_count(s);
+	return FZ_MAX(0, squares - sampling);
+}
+
+static double between(const struct fz_ratio_setup *s)
+{
+	return 1 / (double)s->base_runs + 1 / (double)s->head_runs;
+}
+
+/* Of one run; squares are those of N + M - 2 degrees of freedom. */
+static double moderated(const struct fz_ratio_setup *s, double prior, double freedom,
+			double squares)
+{
+	double df = (double)run_count(s) - 2;
+
+	if (freedom == 0)
+		return FZ_MAX(prior * prior, squares / df);
+	return (freedom * prior * prior + squares) / (freedom + df);
+}
+
+static double stretch_variance(const struct fz_ratio_setup *s, const struct sums *k)
+{
+	double variance = 0;
+
+	for (int side = 0; side < 2; side++) {
+		double visits = FZ_MAX(k->visits[side], (double)k->runs[side]);
+
+		if (k->cost[side] > 0)
+			variance += s->noise.stretch / (k->cost[side] * visits);
+	}
+	return variance;
+}
+
+/* Of the difference between the sides. */
+static double own_variance(const struct fz_ratio_setup *s, const struct sums *k,
+			   const struct fz_ratio_run *runs)
+{
+	double squares = run_count(s) > 2 ? own_squares(s, runs) : 0;
+
+	return moderated(s, s->noise.own, s->noise.own_freedom, squares) * between(s) +
+	       stretch_variance(s, k);
+}
+
+/* What a difference varies by: sampling, which is known, and noise, which is estimated. */
+struct spread {
+	double sampling, own, drift; /* variances */
+	double own_freedom, drift_freedom;
+};
+
+/* Degrees of freedom of the sum (Satterthwaite 1946). */
+static double freedom_of(const struct spread *v)
+{
+	double sum = v->sampling + v->own + v->drift;
+	double below = v->own * v->own / v->own_freedom + v->drift * v->drift / v->drift_freedom;
+
+	return below > 0 ? FZ_MIN(sum * sum / below, 1e6) : 1e6;
+}
+
+static struct spread spread_of(const struct fz_ratio_setup *s, const struct sums *k,
+			       const struct fz_drift_belief *drift, const struct fz_ratio_run *runs)
+{
+	struct spread v = { .own = own_variance(s, k, runs),
+			    .drift = drift->variance,
+			    .own_freedom = s->noise.own_freedom + (double)run_count(s) - 2,
+			    .drift_freedom = drift->freedom };
+
+	for (int side = 0; side < 2; side++)
+		v.sampling +=
+			sampling_variance(k->samples[side], k->variance[side], s->noise.clumping);
+	return v;
+}
+
+/* ---- the interval ---- */
+
+/* What sampling lets one side's cost be (Wilson's interval for a count of dispersion d): below and
+ * above it. */
+struct reach {
+	double below, above;
+};
+
+static struct reach reach_of(const struct fz_ratio_setup *s, const struct sums *k, int side,
+			     double critical, double noise)
+{
+	double n = k->samples[side], cost = k->cost[side];
+	double d = n > 0 ? k->variance[side] / n : s->noise.clumping + s->stalls.dispersion;
+	double middle = critical * critical * d / 2;
+	double half = critical * sqrt(n * d + critical * critical * d * d / 4);
+	double each = n > 0 ? cost / n : s->weight / (double)k->runs[side];
+	double other = critical * sqrt(noise) * cost;
+
+	return (struct reach){ FZ_MIN(hypot((half - middle) * each, other), cost),
+			       hypot((half + middle) * each, other) };
+}
+
+/* The factor of a 95 % interval: Fisher's expansion, where it is exact to a thousandth. */
+static double critical_of(double df)
+{
+	const double z = 1.9599639845400545, z2 = z * z;
+
+	if (df < 6)
+		return fz_t_critical(0.05, df);
+	return z * (1 + (z2 + 1) / (4 * df) + (5 * z2 * z2 + 16 * z2 + 3) / (96 * df * df) +
+		    (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / (384 * df * df * df));
+}
+
+/* Of the change of cost, from that of its logarithm; where a side has but a few samples a ratio
+ * says little, and each side's own interval tells more (Donner and Zou 2012). */
+static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
+			 const struct spread *v, const struct fz_drift_belief *drift,
+			 struct fz_change *c)
+{
+	double critical = critical_of(freedom_of(v));
+	/* What each side may have had besides. */
+	double base_more = s->slack + k->unseen[HEAD], head_more = s->slack + k->unseen[BASE];
+
+	/* Never seen: nothing is said of it, and nothing is claimed. */
+	if (k->samples[BASE] + k->samples[HEAD] == 0)
+		return;
+	if (FZ_MIN(k->samples[BASE], k->samples[HEAD]) >= FEW_SAMPLES) {
+		double half = critical * sqrt(v->sampling + v->own + v->drift);
+		/* The half sample is an end's of its own: so the interval inverts when the sides
+		 * are swapped. */
+		double least = log(k->cost[HEAD]) - log_cost(s, k->cost[BASE], s->base_runs);
+		double most = log_cost(s, k->cost[HEAD], s->head_runs) - log(k->cost[BASE]);
+
+		least -= drift->high + half + log1p(base_more / k->cost[BASE]);
+		most += half - drift->low + log1p(head_more / k->cost[HEAD]);
+		c->low = k->cost[BASE] * expm1(least);
+		c->high = k->cost[BASE] * expm1(most);
+		return;
+	}
+	double noise =
+		v->own + v->drift + FZ_MAX(drift->low * drift->low, drift->high * drift->high);
+	struct reach base = reach_of(s, k, BASE, critical, 0);
+	struct reach head = reach_of(s, k, HEAD, critical, noise);
+
+	c->low = c->change - hypot(head.below, base.above) - base_more;
+	c->low = FZ_MAX(c->low, -k->cost[BASE]);
+	c->high = c->change + hypot(head.above, base.below) + head_more;
+}
+
+/* ---- the test ---- */
+
+static void test_score(const struct fz_ratio_setup *s, const struct sums *k, const struct spread *v,
+		       const struct fz_drift_belief *drift, struct fz_change *c)
+{
+	double samples = k->samples[BASE] + k->samples[HEAD];
+	double dispersion = (k->variance[BASE] + k->variance[HEAD]) / samples;
+	double base = k->cost[BASE] / s->weight * (double)k->runs[BASE];
+	double head = k->cost[HEAD] / s->weight * (double)k->runs[HEAD];
+	/* The drift that explains most. */
+	double machine = FZ_MIN(FZ_MAX(log_ratio(s, k), drift->low), drift->high);
+	double ratio = exp(machine) * (double)k->runs[HEAD] / (double)k->runs[BASE];
+	double expected = ratio * (base + head) / (1 + ratio);
+	double noise = expected * expected * (v->own + v->drift);
+	double variance = dispersion * expected * (1 + ratio) + noise;
+	double difference = head - ratio * base;
+	/* Half of the drift: of neither side more than of the other. */
+	double apart = s->margin + s->slack + k->unseen[difference > 0 ? HEAD : BASE];
+	double margin = apart / s->weight * (double)k->runs[HEAD] * exp(machine / 2);
+
+	c->statistic = copysign(FZ_MAX(0, fabs(difference) - margin) / sqrt(variance), difference);
+	c->p = fz_t_two_sided(c->statistic, freedom_of(v));
+}
+
+struct fz_change fz_ratio_test(const struct fz_ratio_setup *s, const struct fz_drift_belief *drift,
+			       const struct fz_ratio_run *runs)
+{
+	struct sums k = sum_up(s, runs);
+	struct spread v = spread_of(s, &k, drift, runs);
+	struct fz_change c = {
+		.base = k.cost[BASE],
+		.head = k.cost[HEAD],
+		.change = k.cost[HEAD] - k.cost[BASE],
+		.statistic = NAN,
+		.p = NAN,
+		.tested = k.samples[BASE] + k.samples[HEAD] >= FZ_RATIO_MIN_SAMPLES,
+	};
+
+	set_interval(s, &k, &v, drift, &c);
+	/* What is shown is in it, also where the drift stands between. */
+	c.low = FZ_MIN(c.low, c.change);
+	c.high = FZ_MAX(c.high, c.change);
+	if (c.tested)
+		test_score(s, &k, &v, drift, &c);
+	return c;
+}
+
+/* ---- what is common ---- */
+
+bool fz_ratio_witness(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs,
+		      struct fz_drift_witness *ret)
+{
+	struct sums k = sum_up(s, runs);
+
+	if (k.samples[BASE] < FEW_SAMPLES || k.samples[HEAD] < FEW_SAMPLES)
+		return false;
+	ret->log_ratio = log_ratio(s, &k);
+	ret->variance = own_variance(s, &k, runs);
+	for (int side = 0; side < 2; side++)
+		ret->variance +=
+			sampling_variance(k.samples[side], k.variance[side], s->noise.clumping);
+	ret->cost = FZ_MAX(k.cost[BASE], k.cost[HEAD]);
+	return true;
+}
+
+struct fz_ratio_stalls fz_ratio_find_stalls(const struct fz_ratio_setup *s,
+					    const struct fz_ratio_run *runs, size_t n)
+{
+	struct fz_ratio_stalls found = { .possible = true };
+	double squares = 0, samples = 0;
+
+	for (size_t i = 0; i < n * run_count(s); i++) {
+		const struct fz_ratio_run *r = &runs[i];
+
+		if (r->visits < FEW_VISITS)
+			continue;
+		squares += r->square;
+		samples += r->samples;
+		found.longest = FZ_MAX(found.longest, r->longest - r->samples / r->visits);
+	}
+	found.dispersion = samples > 0 ? squares / samples : 0;
+	return found;
+}
+
+static bool in_every_run(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
+{
+	for (size_t r = 0; r < run_count(s); r++)
+		if (runs[r].samples < FEW_SAMPLES)
+			return false;
+	return true;
+}
+
+/* How far function i's log cost in run r is from the mean of its side. */
+static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+{
+	size_t first = side_of(s, r) ? s->base_runs : 0;
+	size_t n = side_of(s, r) ? s->head_runs : s->base_runs;
+	double mean = 0;
+
+	for (size_t i = first; i < first + n; i++)
+		mean += log_of_run(s, &runs[i], i) / (double)n;
+	return log_of_run(s, &runs[r], r) - mean;
+}
+
+void fz_ratio_common(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t n,
+		     double *ret_common)
+{
+	fz_auto(fz_free_ptr) struct fz_weighted *items =
+		fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*items));
+
+	for (size_t r = 0; r < run_count(s); r++) {
+		size_t used = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct fz_ratio_run *own = runs + i * run_count(s);
+			struct sums k = sum_up(s, own);
+
+			if (in_every_run(s, own))
+				items[used++] = (struct fz_weighted){
+					.value = distance(s, own, r),
+					.weight = sqrt(k.cost[BASE] * k.cost[HEAD]),
+				};
+		}
+		ret_common[r] = used ? fz_weighted_median(items, used) : 0;
+	}
+}
+
+struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *s)
+{
+	double squares = 0;
+
+	for (size_t r = 0; s->common && r < run_count(s); r++)
+		squares += s->common[r] * s->common[r];
+	double variance = moderated(s, s->noise.run, s->noise.run_freedom, squares) * between(s) +
+			  s->noise.sides * s->noise.sides;
+	return (struct fz_drift_prior){ .deviation = sqrt(variance),
+					.freedom =
+						s->noise.run_freedom + (double)run_count(s) - 2 };
+}
+
+double fz_ratio_deviation(const struct fz_ratio_setup *s, double drift_variance)
+{
+	return sqrt(s->noise.own * s->noise.own + drift_variance / between(s));
+}

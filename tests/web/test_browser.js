@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The browser of the tests: one that died takes no other case with it.
+"use strict";
+const assert = require("node:assert/strict");
+const { withPage } = require("./browser.js");
+const { profilePage } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const file = () => profilePage([{ tid: 1, count: 1, stack: [{ name: "main", file: "a.py", line: 1 }] }]);
+
+test("the case that a browser dies in fails, the next one has another", async () => {
+	await assert.rejects(withPage(file(), {}, async (page) => {
+		await page.context().browser().close();
+		await page.title();
+	}), /closed/);
+	await withPage(file(), {}, async (page) => assert.ok(await page.title()));
+});

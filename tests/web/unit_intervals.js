@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Intervals of changes, and of the same changes the other way round.
+"use strict";
+const assert = require("node:assert/strict");
+const { load } = require("./modules.js");
+const { test } = require("./tap.js");
+
+const about = (ends, wanted) => {
+	assert.equal(ends.length, 2);
+	ends.forEach((end, i) => assert.ok(Math.abs(end - wanted[i]) < 1e-9, `${ends} ${wanted}`));
+};
+
+// 100 -> 150, of which the factor lies between 1.3 and 1.8.
+const family = { below: [20, -1, 60, 30], above: [30, -1, 5, 40] };
+
+test("an interval of a ratio becomes that of its inverse when the sides are exchanged", async () => {
+	const { intervalOf, marginOf } = await load("intervals.js");
+	const { compare } = await load("format.js");
+	about(intervalOf(family, 0, compare(100, 150, 1), { factor: 1 }), [30, 80]);
+	about(intervalOf(family, 0, compare(150, 100, 1), { factor: 1, isSwapped: true }), [150 / 1.8 - 150, 150 / 1.3 - 150]);
+	about(intervalOf(family, 0, compare(300, 100, 0.5), { factor: 0.5, isSwapped: true }), [150 / 1.65 - 150, 150 / 1.4 - 150]);
+	assert.equal(marginOf(family, 0, compare(100, 150, 1), { factor: 1 }), 30);
+});
+
+test("what has no ratio: no interval, new code, and no more than all is gone", async () => {
+	const { intervalOf } = await load("intervals.js");
+	const { compare } = await load("format.js");
+	assert.equal(intervalOf(family, 1, compare(100, 150, 1), { factor: 1 }), null);
+	about(intervalOf(family, 2, compare(50, 10, 1), { factor: 1 }), [-50, -35]);
+	about(intervalOf(family, 3, compare(0, 50, 1), { factor: 1 }), [20, 90]);
+	about(intervalOf(family, 3, compare(50, 0, 1), { factor: 1, isSwapped: true }), [-50, -20]);
+	// Of something that may have been nothing there may be any multiple.
+	assert.equal(intervalOf(family, 2, compare(10, 50, 1), { factor: 1, isSwapped: true }), null);
+});

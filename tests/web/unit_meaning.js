@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What the colour of a frame means, by its verdict and its cost.
+"use strict";
+const assert = require("node:assert/strict");
+const { test } = require("./tap.js");
+const { load } = require("./modules.js");
+
+const UNKNOWN = 0, UNCHANGED = 1, CHANGED = 2, AS_FUNCTION = 3;
+
+// One frame below the root; base and head are its own time and all of it.
+const treeOf = (base, head, more = {}) => ({
+	isNumbered: true, inverted: false, func: [0, 1], parent: [0, 0], self: [[0, base], [0, head]], total: [[100, base], [100, head]], ...more,
+});
+const whatOf = (self, total, more = {}) => ({
+	isDiff: true, by: "self", factor: 1, isSeed: false, removedHere: () => true, addedHere: () => true,
+	verdicts: { self: { word: [0, self] }, total: { word: [0, total] } }, ...more,
+});
+
+test("a frame that cannot be told from noise is neither unchanged nor coloured, however large its change", async () => {
+	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	assert.notEqual(c.UNSURE, c.SAME);
+	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNKNOWN, CHANGED)), c.UNSURE);
+	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNCHANGED, CHANGED)), c.SAME);
+	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(CHANGED, UNKNOWN)), c.MORE + 3);
+	assert.equal(nodeClass(treeOf(30, 10), 1, whatOf(CHANGED, UNKNOWN)), c.LESS + 2);
+	assert.equal(nodeClass(treeOf(0, 0), 1, whatOf(UNKNOWN, UNKNOWN)), c.SAME);
+});
+
+test("what certainly changed is coloured, be it by little; nothing that did not change is", async () => {
+	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	assert.equal(nodeClass(treeOf(100, 101), 1, whatOf(CHANGED, UNKNOWN)), c.MORE);
+	assert.equal(nodeClass(treeOf(100, 99), 1, whatOf(CHANGED, UNKNOWN)), c.LESS);
+	assert.equal(nodeClass(treeOf(100, 100), 1, whatOf(CHANGED, UNKNOWN)), c.SAME);
+});
+
+test("each meaning goes by the verdict of its family, and a path by its own where it was tested", async () => {
+	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(CHANGED, UNKNOWN, { by: "total" })), c.UNSURE);
+	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNKNOWN, CHANGED, { by: "total" })), c.MORE + 3);
+	for (const [own, expected] of [[UNKNOWN, c.UNSURE], [UNCHANGED, c.SAME], [CHANGED, c.MORE + 3], [AS_FUNCTION, c.UNSURE]]) {
+		const what = whatOf(UNKNOWN, UNKNOWN);
+		what.verdicts.self.path = [0, own];
+		assert.equal(nodeClass(treeOf(10, 30), 1, what), expected);
+	}
+});
+
+test("new code is solid only when it certainly costs; the base is scaled", async () => {
+	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(CHANGED, UNKNOWN)), c.NEW);
+	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(UNKNOWN, CHANGED)), c.NEW);
+	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(UNKNOWN, UNKNOWN)), c.NEW_UNSURE);
+	assert.equal(nodeClass(treeOf(30, 0), 1, whatOf(UNKNOWN, UNKNOWN)), c.REMOVED);
+	assert.equal(nodeClass(treeOf(10, 20), 1, whatOf(CHANGED, UNKNOWN, { factor: 2 })), c.SAME);
+	assert.equal(nodeClass(treeOf(10, 10), 1, whatOf(CHANGED, UNKNOWN, { factor: 2 })), c.LESS + 1);
+});
+
+test("without verdicts the numbers decide, by steps of 15, 30, 50 and 100 %", async () => {
+	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	for (const [head, step] of [[114, -1], [115, 0], [130, 0], [131, 1], [150, 1], [151, 2], [199, 2], [200, 3]]) {
+		assert.equal(nodeClass(treeOf(100, head), 1, whatOf(0, 0, { verdicts: null })), step < 0 ? c.SAME : c.MORE + step, `${head}`);
+		assert.equal(nodeClass(treeOf(100, 200 - head), 1, whatOf(0, 0, { verdicts: null, removedHere: () => false })), step < 0 ? c.SAME : c.LESS + step, `${200 - head}`);
+	}
+});

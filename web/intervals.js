@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The 95 % interval of a function's change, in the page's unit. The recording's reaches below and
+// above the change; with the sides exchanged it is that of the inverse ratio.
+import { compare } from "./format.js";
+
+function exchanged(c, below, above, factor) {
+	const was = compare(c.head, c.base, 1 / factor);
+	const [low, high] = [was.delta - below, was.delta + above];
+	// New code has no ratio.
+	if (was.expected === 0) return [-high * factor, -low * factor];
+	if (was.expected + low <= 0) return null;
+	return [high, low].map((end) => c.expected * (was.expected / (was.expected + end) - 1));
+}
+
+// c: what compare says of the function; null when there is no interval.
+export function intervalOf({ below, above }, f, c, data) {
+	if (below[f] < 0 || above[f] < 0) return null;
+	const ends = data.isSwapped
+		? exchanged(c, below[f], above[f], data.factor)
+		: [c.delta - below[f], c.delta + above[f]];
+	// Nothing falls by more than all of it.
+	return ends && [Math.max(ends[0], -c.expected), ends[1]];
+}
+
+// How far it reaches to its farther side; null when there is none.
+export function marginOf(family, f, c, data) {
+	const ends = intervalOf(family, f, c, data);
+	return ends && Math.max(c.delta - ends[0], ends[1] - c.delta);
+}
