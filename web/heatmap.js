@@ -144,8 +144,7 @@ class App {
 	}
 
 	listen() {
-		addEventListener("hashchange", () => this.route());
-		addEventListener("popstate", () => this.route());
+		addEventListener("popstate", () => this.route()); // browsers tell of a changed hash by this one, too
 		addEventListener("pointerdown", (event) => !event.target.closest("#menu, .jump") && this.closeMenu());
 		document.getElementById("help-open").addEventListener("click", () => this.help());
 		addEventListener("keydown", (event) => this.key(event));

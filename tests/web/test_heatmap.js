@@ -131,7 +131,21 @@ test("keys walk hot lines, change the cost, hide cold lines and open instruction
 		await until(page, () => document.querySelector(".files"));
 		await page.keyboard.press("/");
 		await page.keyboard.type("main");
-		assert.deepEqual(await page.$$eval(".row.file .label", (l) => l.map((x) => x.textContent)), ["main.py"]);
+		await until(page, () => [...document.querySelectorAll(".row.file .label")].map((x) => x.textContent).join() === "main.py");
+	});
+});
+
+test("who comes back to the files and types at once is not interrupted", async () => {
+	await withPage(profilePage(samples, ["heatmap"]), {}, async (page) => {
+		await openFile(page, file);
+		await page.evaluate(() => {
+			addEventListener("popstate", () => fizeau.index.filter.focus());
+			return new Promise((resolve) => {
+				addEventListener("hashchange", () => setTimeout(resolve));
+				location.hash = "";
+			});
+		});
+		assert.equal(await page.evaluate(() => document.activeElement === fizeau.index.filter), true);
 	});
 });
 
