@@ -13,6 +13,7 @@
  * other side has as well, though it did not run there, is nobody else; and where both bodies are
  * known, no other evidence goes against them.
  */
+#include "diff/favourite.h"
 #include "diff/link_internal.h"
 
 enum { SAME_NAME_MAX = 8 };
@@ -120,40 +121,16 @@ static struct namesakes namesakes_at(const struct fz_linker *l, const uint32_t *
 
 /* ---- moved files ---- */
 
-struct vote {
-	uint32_t base, head; /* files */
-	uint32_t count;
-};
-
-struct ballot {
-	struct fz_map map;
-	struct vote *votes;
-	uint32_t n, cap;
-	uint32_t *names; /* of a file: different names among its orphans */
-};
-
-static void cast_vote(struct ballot *b, uint32_t base, uint32_t head)
-{
-	uint32_t *slot = fz_map_slot(&b->map, FZ_KEY(base, head));
-
-	if (*slot == FZ_NONE) {
-		*slot = b->n;
-		fz_grow(b->votes, b->n, b->cap);
-		b->votes[b->n++] = (struct vote){ .base = base, .head = head };
-	}
-	b->votes[*slot].count++;
-}
-
-/* The first orphan of each file among those of one side and name. */
+/* The first orphan of each file among those of one side and name; `names` counts names by file. */
 static uint32_t first_of_files(const struct fz_linker *l, const uint32_t *from, const uint32_t *end,
-			       struct ballot *b, uint32_t ret[SAME_NAME_MAX + 1])
+			       uint32_t *names, uint32_t ret[SAME_NAME_MAX + 1])
 {
 	uint32_t n = 0;
 
 	for (const uint32_t *f = from; f < end; f++) {
 		if (f > from && l->file_id[f[-1]] == l->file_id[*f])
 			continue;
-		b->names[l->file_id[*f]]++;
+		names[l->file_id[*f]]++;
 		if (n <= SAME_NAME_MAX)
 			ret[n++] = *f;
 	}
@@ -172,54 +149,33 @@ static bool is_evidence(const struct fz_linker *l, uint32_t base, uint32_t head)
 		fz_str_eq(fz_path_base(a->key), fz_path_base(b->key)));
 }
 
-static void vote_with_name(const struct fz_linker *l, struct ballot *b, const struct namesakes *s)
+static void vote_with_name(const struct fz_linker *l, struct fz_ballot *b, uint32_t *names,
+			   const struct namesakes *s)
 {
 	uint32_t base[SAME_NAME_MAX + 1], head[SAME_NAME_MAX + 1];
-	uint32_t base_n = first_of_files(l, s->base, s->head, b, base);
-	uint32_t head_n = first_of_files(l, s->head, s->end, b, head);
+	uint32_t base_n = first_of_files(l, s->base, s->head, names, base);
+	uint32_t head_n = first_of_files(l, s->head, s->end, names, head);
 
 	if (base_n > SAME_NAME_MAX || head_n > SAME_NAME_MAX)
 		return;
 	for (uint32_t i = 0; i < base_n; i++)
 		for (uint32_t k = 0; k < head_n; k++)
 			if (is_evidence(l, base[i], head[k]))
-				cast_vote(b, l->file_id[base[i]], l->file_id[head[k]]);
-}
-
-struct best {
-	uint32_t vote, count;
-	bool tie;
-};
-
-static void note_best(struct best *best, uint32_t vote, uint32_t count)
-{
-	if (count > best->count)
-		*best = (struct best){ .vote = vote, .count = count };
-	else if (count == best->count)
-		best->tie = true;
+				fz_ballot_cast(b, l->file_id[base[i]], l->file_id[head[k]]);
 }
 
 /* Two files are one when each is the other's clear favourite and they share half of their names. */
-static void elect(struct fz_linker *l, const struct ballot *b)
+static void elect(struct fz_linker *l, struct fz_ballot *b, const uint32_t *names)
 {
-	struct best *of_base = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(*of_base));
-	struct best *of_head = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(*of_head));
-
+	fz_ballot_count(b, l->file_count);
 	for (uint32_t i = 0; i < b->n; i++) {
-		note_best(&of_base[b->votes[i].base], i, b->votes[i].count);
-		note_best(&of_head[b->votes[i].head], i, b->votes[i].count);
-	}
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct vote *v = &b->votes[i];
-		const struct best *x = &of_base[v->base], *y = &of_head[v->head];
-		double score = 2.0 * v->count / (b->names[v->base] + b->names[v->head]);
-		if (x->vote != i || x->tie || y->vote != i || y->tie || score < least_moved)
+		const struct fz_vote *v = &b->votes[i];
+		double score = 2.0 * v->count / (names[v->base] + names[v->head]);
+		if (!v->is_mutual || score < least_moved)
 			continue;
 		l->moved_to[v->base] = v->head;
 		l->moved_score[v->base] = score;
 	}
-	free(of_base);
-	free(of_head);
 }
 
 /* The orphans of one name in a file and in what became of it, in order, when equally many. */
@@ -247,21 +203,21 @@ static void link_in_files(struct fz_linker *l, const struct namesakes *s)
 
 static void link_moved(struct fz_linker *l, const uint32_t *list, uint32_t n)
 {
-	struct ballot b = { .names = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(uint32_t)) };
+	uint32_t *names = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(*names));
+	struct fz_ballot b = { 0 };
 	struct namesakes s;
 
 	for (const uint32_t *at = list; at < list + n; at = s.end) {
 		s = namesakes_at(l, at, list + n);
-		vote_with_name(l, &b, &s);
+		vote_with_name(l, &b, names, &s);
 	}
-	elect(l, &b);
+	elect(l, &b, names);
 	for (const uint32_t *at = list; at < list + n; at = s.end) {
 		s = namesakes_at(l, at, list + n);
 		link_in_files(l, &s);
 	}
-	free(b.names);
-	free(b.votes);
-	fz_map_release(&b.map);
+	free(names);
+	fz_ballot_release(&b);
 }
 
 /* ---- unique names ---- */

@@ -14,6 +14,7 @@
  * last name, much when they do not. Then what stood in a class, function or file that became
  * another is looked for in that (link_scope.c).
  */
+#include "diff/favourite.h"
 #include "diff/link_body.h"
 
 enum { COMMON_MAX = 32, CANDIDATES_MAX = 24, RUNS_MIN = 10, TINY = 6 };
@@ -205,25 +206,6 @@ struct pair {
 	double similarity, score;
 };
 
-struct rank {
-	double best, second;
-};
-
-static void note_score(struct rank *r, double score)
-{
-	if (score > r->best) {
-		r->second = r->best;
-		r->best = score;
-	} else if (score > r->second) {
-		r->second = score;
-	}
-}
-
-static bool leads(const struct rank *r, double score)
-{
-	return score == r->best && score - r->second >= lead;
-}
-
 /* In files that are one, and in a class of one name. */
 static bool same_scope(struct fz_bodies *b, const struct fz_body_entry *x,
 		       const struct fz_body_entry *y)
@@ -270,7 +252,7 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 
 static void pair_bodies(struct fz_bodies *b)
 {
-	struct rank *rank = fz_calloc(b->n + 1, sizeof(*rank));
+	struct fz_rank *rank = fz_calloc(b->n + 1, sizeof(*rank));
 	struct pair *pairs = fz_calloc(b->start[FZ_HEAD] + 1, sizeof(*pairs));
 	struct index x;
 
@@ -280,16 +262,16 @@ static void pair_bodies(struct fz_bodies *b)
 		pairs[a].head = FZ_NONE;
 		for (uint32_t i = 0; i < n; i++) {
 			struct pair p = score_pair(b, a, x.touched[i]);
-			note_score(&rank[a], p.score);
-			note_score(&rank[p.head], p.score);
+			fz_rank_note(&rank[a], p.score);
+			fz_rank_note(&rank[p.head], p.score);
 			if (pairs[a].head == FZ_NONE || p.score > pairs[a].score)
 				pairs[a] = p;
 		}
 	}
 	for (uint32_t a = 0; a < b->start[FZ_HEAD]; a++) {
 		const struct pair *p = &pairs[a];
-		if (p->head != FZ_NONE && leads(&rank[a], p->score) &&
-		    leads(&rank[p->head], p->score) && is_enough(b, p))
+		if (p->head != FZ_NONE && fz_rank_leads(&rank[a], p->score, lead) &&
+		    fz_rank_leads(&rank[p->head], p->score, lead) && is_enough(b, p))
 			fz_body_pair(b, p->base, p->head, FZ_LINK_BODY, p->similarity);
 	}
 	index_release(&x);

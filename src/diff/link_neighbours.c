@@ -8,6 +8,7 @@
  * At most 64 orphans of a neighbour and 64 candidates of an orphan are looked at, so the work is
  * linear in the nodes plus 64 times the edges.
  */
+#include "diff/favourite.h"
 #include "diff/link_internal.h"
 
 #include <math.h>
@@ -36,9 +37,7 @@ struct search {
 	double *common;                    /* with a head orphan */
 	uint32_t *touched;
 	/* results of a round */
-	struct rank {
-		double best, second;
-	} * rank; /* of a function */
+	struct fz_rank *rank; /* of a function */
 	struct pair {
 		uint32_t base, head;
 		double score;
@@ -255,22 +254,6 @@ static void clear_scratch(struct search *s, uint32_t a, uint32_t candidates)
 		s->common[s->touched[i]] = 0;
 }
 
-static void note_score(struct rank *r, double score)
-{
-	if (score > r->best) {
-		r->second = r->best;
-		r->best = score;
-	} else if (score > r->second) {
-		r->second = score;
-	}
-}
-
-/* A lead on both sides makes it mutual, and no function can be in two such pairs. */
-static bool leads(const struct rank *r, double score)
-{
-	return score == r->best && score - r->second >= accept_lead;
-}
-
 /* Only the best candidate of an orphan can become its partner. */
 static void score_candidates(struct search *s, uint32_t a)
 {
@@ -285,15 +268,15 @@ static void score_candidates(struct search *s, uint32_t a)
 		    size_ratio(s, a, b) < least_size)
 			continue;
 		double points = score(s, a, b);
-		note_score(&s->rank[a], points);
-		note_score(&s->rank[b], points);
+		fz_rank_note(&s->rank[a], points);
+		fz_rank_note(&s->rank[b], points);
 		if (points > best.score) {
 			best.head = b;
 			best.score = points;
 		}
 	}
 	clear_scratch(s, a, n);
-	if (best.score < accept_score || !leads(&s->rank[a], best.score) ||
+	if (best.score < accept_score || !fz_rank_leads(&s->rank[a], best.score, accept_lead) ||
 	    !has_evidence(s, a, best.head))
 		return;
 	fz_grow(s->pairs, s->n, s->cap);
@@ -306,7 +289,7 @@ static uint32_t link_best(struct search *s)
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct pair *p = &s->pairs[i];
-		if (!leads(&s->rank[p->head], p->score))
+		if (!fz_rank_leads(&s->rank[p->head], p->score, accept_lead))
 			continue;
 		fz_link_pair(s->l, p->base, p->head, FZ_LINK_NEIGHBOURHOOD, p->score);
 		linked++;

@@ -10,6 +10,7 @@
  *              close 0.92  close                    and so are their __init__
  *              __init__    __init__
  */
+#include "diff/favourite.h"
 #include "diff/link_body.h"
 
 enum { ROUNDS = 4, AMBIGUOUS = FZ_NONE - 1 };
@@ -26,30 +27,9 @@ static uint32_t scope_of(struct fz_bodies *b, uint32_t entry)
 		       : fz_map_get(&b->entry_of[e->side], FZ_KEY(e->at.source, d->parent));
 }
 
-struct vote {
-	uint32_t base, head, count;
-};
-
-struct best {
-	uint32_t vote, count;
-	bool tie;
-};
-
-static void note_best(struct best *best, uint32_t vote, uint32_t count)
-{
-	if (count > best->count)
-		*best = (struct best){ .vote = vote, .count = count };
-	else if (count == best->count)
-		best->tie = true;
-}
-
 /* Votes of all pairs whose scopes have no partner yet. */
-static struct vote *count_votes(struct fz_bodies *b, uint32_t *ret_n)
+static void cast_votes(struct fz_bodies *b, struct fz_ballot *ballot)
 {
-	struct vote *votes = NULL;
-	struct fz_map map = { 0 };
-	uint32_t n = 0, cap = 0;
-
 	for (uint32_t e = 0; e < b->start[FZ_HEAD]; e++) {
 		uint32_t to = b->entries[e].partner;
 		uint32_t x = to == FZ_NONE ? FZ_NONE : scope_of(b, e);
@@ -57,22 +37,13 @@ static struct vote *count_votes(struct fz_bodies *b, uint32_t *ret_n)
 		if (y == FZ_NONE || b->entries[x].partner != FZ_NONE ||
 		    b->entries[y].partner != FZ_NONE)
 			continue;
-		uint32_t *slot = fz_map_slot(&map, FZ_KEY(x, y));
-		if (*slot == FZ_NONE) {
-			*slot = n;
-			fz_grow(votes, n, cap);
-			votes[n++] = (struct vote){ .base = x, .head = y };
-		}
-		votes[*slot].count++;
+		fz_ballot_cast(ballot, x, y);
 	}
-	fz_map_release(&map);
-	*ret_n = n;
-	return votes;
 }
 
 /* A class may become a class and a file a file; one member alone is enough only where there is no
  * other, or where the names are alike. */
-static bool may_be_one(struct fz_bodies *b, const struct vote *v, const uint32_t *members,
+static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
 		       double *ret_part)
 {
 	const struct fz_definition *x = fz_body_definition(b, &b->entries[v->base]);
@@ -91,24 +62,20 @@ static bool may_be_one(struct fz_bodies *b, const struct vote *v, const uint32_t
 
 static bool elect(struct fz_bodies *b, const uint32_t *members)
 {
-	uint32_t n;
-	fz_auto(fz_free_ptr) struct vote *votes = count_votes(b, &n);
-	fz_auto(fz_free_ptr) struct best *best = fz_calloc(b->n, sizeof(*best));
+	struct fz_ballot ballot = { 0 };
 	bool any = false;
 	double part;
 
-	for (uint32_t i = 0; i < n; i++) {
-		note_best(&best[votes[i].base], i, votes[i].count);
-		note_best(&best[votes[i].head], i, votes[i].count);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct best *x = &best[votes[i].base], *y = &best[votes[i].head];
-		if (x->vote != i || x->tie || y->vote != i || y->tie ||
-		    !may_be_one(b, &votes[i], members, &part))
+	cast_votes(b, &ballot);
+	fz_ballot_count(&ballot, b->n);
+	for (uint32_t i = 0; i < ballot.n; i++) {
+		const struct fz_vote *v = &ballot.votes[i];
+		if (!v->is_mutual || !may_be_one(b, v, members, &part))
 			continue;
-		fz_body_pair(b, votes[i].base, votes[i].head, FZ_LINK_SCOPE, part);
+		fz_body_pair(b, v->base, v->head, FZ_LINK_SCOPE, part);
 		any = true;
 	}
+	fz_ballot_release(&ballot);
 	return any;
 }
 
