@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "diff/diff.h"
 #include "hand_profile.h"
+#include "named.h"
 
 /* A diff of two hand-made profiles together with them. */
 struct hand_diff {
@@ -64,15 +64,6 @@ static const struct fz_diff_node *node_at(const struct fz_diff *d, const char *p
 		end = i + d->nodes[i].size;
 		i++;
 	}
-}
-
-static const struct fz_diff_function *function_named(const struct fz_diff *d, const char *name)
-{
-	for (uint32_t i = 0; i < d->function_count; i++)
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return &d->functions[i];
-	fail_msg("no function %s", name);
-	return NULL;
 }
 
 static void expect_node(const struct fz_diff *d, const char *path, enum fz_state state,

@@ -9,10 +9,9 @@
 
 #include <cmocka.h>
 
-#include "diff/diff.h"
-#include "diff/judge.h"
 #include "format/format.h"
 #include "profile/merge.h"
+#include "judged.h"
 
 /* ---- recordings: main calls f0 .. f29, the k-th with a share of 1/(k + 3) ---- */
 
@@ -109,34 +108,12 @@ static struct fz_profile *record(const struct script *s)
 	return p;
 }
 
-struct verdict {
-	struct fz_profile *base, *head;
-	struct fz_diff *d;
-	struct fz_judgement *j;
-};
-
-static void release(struct verdict *v)
-{
-	fz_judgement_free(v->j);
-	fz_diff_free(v->d);
-	fz_profile_free(v->base);
-	fz_profile_free(v->head);
-}
-#define judged __attribute__((cleanup(release))) struct verdict
-
 static struct verdict judge_pair(struct fz_profile *base, struct fz_profile *head,
 				 enum fz_scale_mode scale)
 {
-	struct verdict v = { .base = base, .head = head };
-	struct fz_diff_options options = { .match = FZ_MATCH_NAMES, .scale = scale };
-	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
-	struct fz_error err;
+	struct fz_diff_options options = { .scale = scale };
 
-	how.paths = true;
-	if (fz_diff_new(base, head, &options, &v.d, &err) < 0)
-		fail_msg("%s", err.message);
-	v.j = fz_judge(v.d, &how);
-	return v;
+	return judge_with(base, head, options, FZ_JUDGE_DEFAULTS);
 }
 
 static struct verdict judge(const struct script *base, const struct script *head)
@@ -144,15 +121,6 @@ static struct verdict judge(const struct script *base, const struct script *head
 	struct fz_profile *a = record(base), *b = record(head);
 
 	return judge_pair(a, b, FZ_SCALE_AUTO);
-}
-
-static uint32_t function_named(const struct fz_diff *d, const char *name)
-{
-	for (uint32_t i = 0; i < d->function_count; i++)
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return i;
-	fail_msg("no function %s", name);
-	return FZ_NONE;
 }
 
 static uint32_t count(const struct fz_judged *list, uint32_t n, enum fz_verdict verdict)
@@ -234,7 +202,7 @@ static void test_one_run(void **state)
 	head.changed = 4;
 	head.factor = 2;
 	judged v = judge(&usual, &head);
-	uint32_t f4 = function_named(v.d, "f4"), f0 = function_named(v.d, "f0");
+	uint32_t f4 = number_named(v.d, "f4"), f0 = number_named(v.d, "f0");
 
 	assert_int_equal(v.d->scale, FZ_SCALE_TIME);
 	assert_int_equal(v.j->self[f4].verdict, FZ_VERDICT_CHANGED);
@@ -261,7 +229,7 @@ static void test_paths(void **state)
 	head.changed = 4;
 	head.factor = 2;
 	judged v = judge(&usual, &head);
-	uint32_t f4 = function_named(v.d, "f4");
+	uint32_t f4 = number_named(v.d, "f4");
 
 	for (uint32_t i = 0; i < v.d->node_count; i++) {
 		bool is_f4 = v.d->nodes[i].function == f4;
@@ -297,7 +265,7 @@ static void test_unchanged_paths(void **state)
 		if (b->samples.stack[row] == f10 && moved++ % 2)
 			b->samples.stack[row] = elsewhere;
 	judged v = judge_pair(a, b, FZ_SCALE_TIME);
-	uint32_t f = function_named(v.d, "f10");
+	uint32_t f = number_named(v.d, "f10");
 
 	assert_int_equal(v.j->self[f].verdict, FZ_VERDICT_UNCHANGED);
 	for (uint32_t i = 0; i < v.d->node_count; i++) {
@@ -364,7 +332,7 @@ static void test_swap(void **state)
 		snprintf(name, sizeof(name), "%.*s", (int)there.d->functions[i].name.n,
 			 there.d->functions[i].name.p);
 		const struct fz_judged *x = &there.j->self[i];
-		uint32_t of_back = function_named(back.d, name);
+		uint32_t of_back = number_named(back.d, name);
 		const struct fz_judged *y = &back.j->self[of_back];
 
 		assert_int_equal(x->verdict, y->verdict);
@@ -410,7 +378,7 @@ static void test_thinning(void **state)
 	judged full = judge_pair(a, b, FZ_SCALE_TIME);
 	judged thinned = judge_pair(a2, thin, FZ_SCALE_TIME);
 
-	f4 = function_named(thinned.d, "f4");
+	f4 = number_named(thinned.d, "f4");
 	assert_int_equal(thinned.j->self[f4].verdict, FZ_VERDICT_CHANGED);
 	assert_true(fabs(thinned.j->run.change - full.j->run.change) < 0.01);
 	for (uint32_t i = 0; i < thinned.d->function_count; i++) {
@@ -418,7 +386,7 @@ static void test_thinning(void **state)
 		snprintf(name, sizeof(name), "%.*s", (int)thinned.d->functions[i].name.n,
 			 thinned.d->functions[i].name.p);
 		const struct fz_judged *x = &thinned.j->self[i];
-		uint32_t of_full = function_named(full.d, name);
+		uint32_t of_full = number_named(full.d, name);
 		const struct fz_judged *y = &full.j->self[of_full];
 		const struct fz_diff_cost *cost = &full.d->functions[of_full].cost;
 		double change = fz_diff_delta(full.d, cost->self[FZ_BASE], cost->self[FZ_HEAD]);
@@ -452,7 +420,7 @@ static void test_unreadable(void **state)
 		if (b->samples.stack[row] == taken && size++ % 2)
 			b->samples.stack[row] = marker;
 	judged v = judge_pair(a, b, FZ_SCALE_TIME);
-	uint32_t f0 = function_named(v.d, "f0"), lost = function_named(v.d, "[unreadable]");
+	uint32_t f0 = number_named(v.d, "f0"), lost = number_named(v.d, "[unreadable]");
 
 	assert_true(v.d->functions[lost].cost.self[FZ_HEAD] > 1000 * usual.interval);
 	assert_int_equal(v.j->self[lost].verdict, FZ_VERDICT_UNKNOWN);
@@ -481,8 +449,7 @@ static void test_several_runs(void **state)
 	head.factor = 1.3;
 	judged slower = judge(&base, &head);
 	assert_int_equal(count(slower.j->self, slower.d->function_count, FZ_VERDICT_CHANGED), 1);
-	assert_int_equal(slower.j->self[function_named(slower.d, "f3")].verdict,
-			 FZ_VERDICT_CHANGED);
+	assert_int_equal(slower.j->self[number_named(slower.d, "f3")].verdict, FZ_VERDICT_CHANGED);
 	check_intervals(&slower);
 }
 
@@ -502,7 +469,7 @@ static void test_approximate(void **state)
 	judged v = judge(&base, &head);
 	assert_int_equal(v.j->method, FZ_JUDGE_APPROXIMATE);
 	assert_int_equal(v.d->scale, FZ_SCALE_SHARE);
-	assert_int_equal(v.j->self[function_named(v.d, "f0")].verdict, FZ_VERDICT_CHANGED);
+	assert_int_equal(v.j->self[number_named(v.d, "f0")].verdict, FZ_VERDICT_CHANGED);
 	/* The others agree that the head has fewer samples of each, and are not blue. */
 	assert_int_equal(v.d->basis, FZ_BASIS_AGREED);
 	assert_int_equal(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED), 1);
@@ -526,7 +493,7 @@ static void test_counts(void **state)
 	seed = 11;
 	judged v = judge(&base, &head);
 	assert_int_equal(v.j->method, FZ_JUDGE_COUNTS);
-	f5 = function_named(v.d, "f5");
+	f5 = number_named(v.d, "f5");
 	assert_int_equal(v.j->self[f5].verdict, FZ_VERDICT_CHANGED);
 	assert_true(v.j->self[f5].low > 0 && isnan(v.j->self[f5].p));
 	assert_true(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED) <= 2);

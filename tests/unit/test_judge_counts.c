@@ -8,10 +8,9 @@
 
 #include <cmocka.h>
 
-#include "diff/diff.h"
 #include "diff/gate.h"
-#include "diff/judge.h"
 #include "profile/benchmarks.h"
+#include "judged.h"
 
 /* main calls all of them; a run of these counts 100 million instructions. */
 enum { FUNCTIONS = 4, MILLION = 1000000 };
@@ -51,32 +50,10 @@ static struct fz_profile *record(uint32_t runs, uint32_t function, int64_t more)
 	return p;
 }
 
-struct verdict {
-	struct fz_profile *base, *head;
-	struct fz_diff *d;
-	struct fz_judgement *j;
-};
-
-static void release(struct verdict *v)
-{
-	fz_judgement_free(v->j);
-	fz_diff_free(v->d);
-	fz_profile_free(v->base);
-	fz_profile_free(v->head);
-}
-#define judged __attribute__((cleanup(release))) struct verdict
-
 static struct verdict judge(struct fz_profile *base, struct fz_profile *head)
 {
-	struct verdict v = { .base = base, .head = head };
-	struct fz_diff_options options = { .match = FZ_MATCH_NAMES };
-	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
-	struct fz_error err;
+	struct verdict v = judge_with(base, head, (struct fz_diff_options){ 0 }, FZ_JUDGE_DEFAULTS);
 
-	how.paths = true;
-	if (fz_diff_new(base, head, &options, &v.d, &err) < 0)
-		fail_msg("%s", err.message);
-	v.j = fz_judge(v.d, &how);
 	assert_int_equal(v.j->method, FZ_JUDGE_COUNTS);
 	return v;
 }
@@ -100,11 +77,7 @@ static bool closes(const struct verdict *v, enum fz_gate gate)
 
 static const struct fz_judged *self_of(const struct verdict *v, const char *name)
 {
-	for (uint32_t i = 0; i < v->d->function_count; i++)
-		if (fz_str_eq(v->d->functions[i].name, fz_str_of(name)))
-			return &v->j->self[i];
-	fail_msg("no function %s", name);
-	return NULL;
+	return &v->j->self[number_named(v->d, name)];
 }
 
 static void nothing_changed(const struct verdict *v)

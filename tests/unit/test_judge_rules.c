@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "diff/diff.h"
-#include "diff/judge.h"
+#include "judged.h"
 
 /* ---- recordings: stacks "main;a;b", each visited so often for so many samples ---- */
 
@@ -103,35 +102,6 @@ static struct fz_profile *record(const struct recording *r, const struct cost *c
 	return p;
 }
 
-struct verdict {
-	struct fz_profile *base, *head;
-	struct fz_diff *d;
-	struct fz_judgement *j;
-};
-
-static void release(struct verdict *v)
-{
-	fz_judgement_free(v->j);
-	fz_diff_free(v->d);
-	fz_profile_free(v->base);
-	fz_profile_free(v->head);
-}
-#define judged __attribute__((cleanup(release))) struct verdict
-
-static struct verdict judge_with(struct fz_profile *base, struct fz_profile *head,
-				 struct fz_diff_options options, struct fz_judge_options how)
-{
-	struct verdict v = { .base = base, .head = head };
-	struct fz_error err;
-
-	options.match = FZ_MATCH_NAMES;
-	how.paths = true;
-	if (fz_diff_new(base, head, &options, &v.d, &err) < 0)
-		fail_msg("%s", err.message);
-	v.j = fz_judge(v.d, &how);
-	return v;
-}
-
 static struct verdict judge(struct fz_profile *base, struct fz_profile *head)
 {
 	struct fz_diff_options by_time = { .scale = FZ_SCALE_TIME };
@@ -139,18 +109,9 @@ static struct verdict judge(struct fz_profile *base, struct fz_profile *head)
 	return judge_with(base, head, by_time, FZ_JUDGE_DEFAULTS);
 }
 
-static uint32_t function_named(const struct fz_diff *d, const char *name)
-{
-	for (uint32_t i = 0; i < d->function_count; i++)
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return i;
-	fail_msg("no function %s", name);
-	return FZ_NONE;
-}
-
 static enum fz_verdict self_of(const struct verdict *v, const char *name)
 {
-	return v->j->self[function_named(v->d, name)].verdict;
+	return v->j->self[number_named(v->d, name)].verdict;
 }
 
 static double width_of(const struct verdict *v)
@@ -380,7 +341,7 @@ static void test_families_of_paths(void **state)
 	head[0].samples = 9000;
 	judged v = judge(record(&usual, base, FZ_ARRAY_LEN(base)),
 			 record(&usual, head, FZ_ARRAY_LEN(base)));
-	uint32_t load = function_named(v.d, "load"), parse = function_named(v.d, "parse");
+	uint32_t load = number_named(v.d, "load"), parse = number_named(v.d, "parse");
 	assert_int_equal(v.j->total[load].verdict, FZ_VERDICT_CHANGED);
 	assert_int_not_equal(v.j->self[load].verdict, FZ_VERDICT_CHANGED);
 	for (uint32_t i = 0; i < v.d->node_count; i++) {
@@ -409,7 +370,7 @@ static void test_paths_of_unchanged(void **state)
 
 	(void)state;
 	judged v = judge(record(&counted, base, 4), record(&counted, head, 4));
-	uint32_t f = function_named(v.d, "f"), g = function_named(v.d, "g");
+	uint32_t f = number_named(v.d, "f"), g = number_named(v.d, "g");
 	assert_int_equal(v.j->method, FZ_JUDGE_COUNTS);
 	assert_int_equal(v.j->self[f].verdict, FZ_VERDICT_UNCHANGED);
 	for (uint32_t i = 0; i < v.d->node_count; i++) {

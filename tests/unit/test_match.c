@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "diff/diff.h"
 #include "hand_profile.h"
+#include "named.h"
 #include "profile/fold.h"
 
 struct both {
@@ -40,15 +40,6 @@ static struct both compare_with(const char *base, const char *head, struct fz_di
 static struct both compare(const char *base, const char *head)
 {
 	return compare_with(base, head, (struct fz_diff_options){ 0 });
-}
-
-static const struct fz_diff_function *function_named(const struct fz_diff *d, const char *name)
-{
-	for (uint32_t i = 0; i < d->function_count; i++)
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return &d->functions[i];
-	fail_msg("no function %s", name);
-	return NULL;
 }
 
 /* "main/f/g" */

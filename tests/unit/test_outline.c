@@ -6,9 +6,9 @@
 #include <cmocka.h>
 
 #include "diff/body.h"
-#include "diff/diff.h"
 #include "diff/imports.h"
 #include "hand_profile.h"
+#include "named.h"
 
 static const char source[] = "import os\n"
 			     "\n"
@@ -194,15 +194,6 @@ static struct fz_diff *compare(struct fz_profile *a, struct fz_profile *b)
 	if (fz_diff_new(a, b, &o, &d, &err))
 		fail_msg("%s", err.message);
 	return d;
-}
-
-static const struct fz_diff_function *function_named(const struct fz_diff *d, const char *name)
-{
-	for (uint32_t i = 0; i < d->function_count; i++)
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return &d->functions[i];
-	fail_msg("no function %s", name);
-	return NULL;
 }
 
 static void bodies_say_who_is_who(void **state)

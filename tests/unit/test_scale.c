@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "diff/diff.h"
 #include "hand_profile.h"
+#include "named.h"
 
 static struct fz_diff *diff_by(struct fz_profile *a, struct fz_profile *b,
 			       const struct fz_diff_options *o)
@@ -30,13 +30,9 @@ static struct fz_diff *diff_of(struct fz_profile *a, struct fz_profile *b)
 
 static double percent(const struct fz_diff *d, const char *name)
 {
-	for (uint32_t i = 0; i < d->function_count; i++) {
-		const int64_t *self = d->functions[i].cost.self;
-		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
-			return 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]);
-	}
-	fail_msg("no function %s", name);
-	return 0;
+	const int64_t *self = function_named(d, name)->cost.self;
+
+	return 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]);
 }
 
 static void expect_refused(struct fz_profile *a, struct fz_profile *b,
