@@ -10,17 +10,8 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "close.h"
 #include "stats/ratio.h"
-
-#define assert_close(got, wanted, relative) check_close(got, wanted, relative, __FILE__, __LINE__)
-
-static void check_close(double got, double wanted, double relative, const char *file, int line)
-{
-	if (fabs(got - wanted) <= relative * fabs(wanted))
-		return;
-	print_error("%.17g is not %.17g\n", got, wanted);
-	_fail(file, line);
-}
 
 static const double even_exposure[10] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 static const struct fz_drift_belief no_drift = { .freedom = 20 };

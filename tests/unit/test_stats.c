@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "close.h"
 #include "stats/bh.h"
 #include "stats/changepoint.h"
 #include "stats/distribution.h"
@@ -18,16 +19,6 @@
 #include "stats/power.h"
 #include "stats/verdict.h"
 #include "stats/visit.h"
-
-#define assert_close(got, wanted, relative) check_close(got, wanted, relative, __FILE__, __LINE__)
-
-static void check_close(double got, double wanted, double relative, const char *file, int line)
-{
-	if (fabs(got - wanted) <= relative * fabs(wanted))
-		return;
-	print_error("%.17g is not %.17g\n", got, wanted);
-	_fail(file, line);
-}
 
 static void test_distributions(void **state)
 {
