@@ -7,7 +7,9 @@
 import { HEAD, BASE } from "./data.js";
 import { makePalette } from "./colors.js";
 import { buildControls, showControls, showCrumbs, showLegend } from "./controls.js";
+import { Band } from "./band.js";
 import { blinkNames } from "./blink.js";
+import { findChanges } from "./changes.js";
 import { Finder } from "./finder.js";
 import { Flame } from "./flame.js";
 import { forcePalette, whenForced } from "./forced.js";
@@ -81,6 +83,7 @@ export class App {
 		this.source = new SourceView(this, $("source"));
 		this.matches = new Matches(this, $("matches"));
 		this.sidebar = new Sidebar(this, $("sidebar"));
+		this.band = new Band(this, $("band"));
 	}
 
 	resolveZoom(hash) {
@@ -141,12 +144,15 @@ export class App {
 	}
 
 	refresh() {
-		const { state, flame } = this;
+		const { data, state, flame } = this;
 		const what = this.describe();
 		const tree = this.trees.shown();
 		// Another layout or view of the same tree needs no new sums.
 		const upright = this.upright();
-		if (this.costsOf !== upright) this.costs = this.functionCosts();
+		if (this.costsOf !== upright) {
+			this.costs = this.functionCosts();
+			this.changes = data.verdicts && !this.isElided() ? findChanges(upright, data, this.costs) : null;
+		}
 		this.costsOf = upright;
 		what.change = changeOf(this.costs, what);
 		flame.up = state.up;
@@ -155,7 +161,9 @@ export class App {
 		this.finder.forgetChanges();
 		flame.setPicture(new Picture(tree, what), zoomNode(tree, state.zoom), this.removedAside(what));
 		what.all = tree.total[what.side][0];
+		what.found = what.verdicts ? this.changes : null;
 		this.sidebar.update(this.costs, what);
+		this.band.update(what.found);
 		showControls(this, what);
 		this.tooltip.hide();
 	}

@@ -3,7 +3,7 @@
 import { buildBenchmarks } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./choices.js";
-import { CHANGED } from "./colors.js";
+import { groups } from "./changes.js";
 import { el, section } from "./dom.js";
 import { stateOf } from "./filters.js";
 import { compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
@@ -217,12 +217,13 @@ function runtime(app) {
 
 // ---- hotspots and changes ----
 
-function hotspotItem(app, f, value, detail, kind) {
+function hotspotItem(app, f, value, detail, kind, note) {
 	return el("li", {}, el("button", { class: "spot", onclick: () => app.finder.findFunction(f), title: "Find in the flame graph" },
 		el("span", { class: "pair" }, el("span", { class: "what" }, showName(app.data.functions.names[f])),
 			el("span", { class: `much ${kind}` }, value)),
 		el("span", { class: "pair" }, el("span", { class: "place" }, app.placeOf(f)),
-			el("span", { class: "detail" }, detail))));
+			el("span", { class: "detail" }, detail)),
+		note && el("span", { class: "note" }, note)));
 }
 
 function largest(n, size, count) {
@@ -246,19 +247,30 @@ function hotspots(app, costs, side, all) {
 		hotspotItem(app, f, formatShare(self[f] / all), formatValue(self[f], app.data.unit), ""));
 }
 
-// In a judged page those that certainly changed.
-function changes(app, costs) {
+function changeItem(app, { f, change, leaf = -1 }) {
 	const { data } = app;
-	const { functions, factor, unit, verdicts } = data;
-	const moved = movedFunctions(data);
-	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], factor);
-	const size = (f) => (verdicts && verdicts.self.word[f] !== CHANGED ? 0 : Math.abs(c(f).delta));
-	return largest(functions.n, size, HOTSPOTS).map((f) => {
-		const change = c(f), { delta, ratio } = change;
-		const state = stateOf(data, f);
-		const word = moved?.[f] ? "moved" : state === "new" || state === "removed" ? stateWord(data, f, state) : ratio === null ? "from none" : formatPercentChange(ratio);
-		return hotspotItem(app, f, formatChange(delta, unit),
-			`${formatPair(change, unit)} · ${word.replace(" ", "\u00a0")}`, delta > 0 ? "more" : "less");
+	const { delta, ratio } = change;
+	const state = stateOf(data, f);
+	const word = movedFunctions(data)?.[f] ? "moved" : state === "new" || state === "removed" ? stateWord(data, f, state) : ratio === null ? "from none" : formatPercentChange(ratio);
+	return hotspotItem(app, f, formatChange(delta, data.unit), `${formatPair(change, data.unit)} · ${word.replace(" ", "\u00a0")}`,
+		delta > 0 ? "more" : "less", leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`);
+}
+
+// Where nothing was judged, the largest changes of functions' own time.
+function changes(app, costs) {
+	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], app.data.factor);
+	return largest(app.data.functions.n, (f) => Math.abs(c(f).delta), HOTSPOTS).map((f) => changeItem(app, { f, change: c(f) }));
+}
+
+const groupTitles = { slower: "Slower", faster: "Faster", new: "New or newly called", gone: "Gone or no longer called" };
+
+function certainChanges(app, found) {
+	return groups.filter((g) => found[g].length).flatMap((g) => {
+		const rest = found[g].slice(HOTSPOTS);
+		const more = rest.length > 0 && el("li", {}, el("button", {
+			class: "link", onclick: (event) => event.target.closest("li").replaceWith(...rest.map((entry) => changeItem(app, entry))),
+		}, `and ${plural(rest.length, "more function")}`));
+		return [el("li", { class: "group" }, groupTitles[g]), ...found[g].slice(0, HOTSPOTS).map((entry) => changeItem(app, entry)), more].filter(Boolean);
 	});
 }
 
@@ -344,9 +356,9 @@ export class Sidebar {
 		this.choices = buildChoices(app);
 		const sums = threadSums(app);
 		this.processes = sums ? buildProcesses(app, sums) : { section: null, sync() {} };
+		const spots = el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots);
 		box.replaceChildren(...[
-			summary(app), buildBenchmarks(app),
-			el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots),
+			...(app.data.verdicts ? [spots, buildBenchmarks(app), summary(app)] : [summary(app), buildBenchmarks(app), spots]),
 			this.processes.section, threadFilter(app, sums), ...this.choices.sections, this.statesSection, quality(app), speed(app.data.header), recordingFacts(app),
 		].filter(Boolean));
 	}
@@ -355,7 +367,7 @@ export class Sidebar {
 	update(costs, what) {
 		const { app } = this;
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
-		const items = what.isDiff ? changes(app, costs) : hotspots(app, costs, what.side, what.all);
+		const items = what.found ? certainChanges(app, what.found) : what.isDiff ? changes(app, costs) : hotspots(app, costs, what.side, what.all);
 		this.spots.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
 		const rows = runtime(app);
 		this.states.replaceChildren(...rows);

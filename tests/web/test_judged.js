@@ -203,6 +203,38 @@ test("one side against itself has neither colours nor changes", async () => {
 	});
 });
 
+test("the band says what the text report says, and its numbers lead to the functions", async () => {
+	const { verdict } = json();
+	for (const width of [1400, 390]) {
+		await withPage(judgedPage(), { width }, async (page) => {
+			const answer = (await page.innerText("#band")).replace(/\s+/g, " ");
+			const way = { slower: "slower", faster: "faster" }[verdict.word];
+			assert.ok(answer.includes(way ? `${Math.abs(verdict.change_pct).toFixed(1)} % ${way}` : "Cannot tell whether the run changed"), answer);
+			const groups = await page.evaluate(() => {
+				const out = {};
+				for (const item of document.querySelectorAll(".spots > li")) {
+					if (item.matches(".group")) out.last = out[item.textContent.split(" ")[0].toLowerCase()] = [];
+					else out.last.push(item.querySelector(".what").textContent);
+				}
+				delete out.last;
+				return out;
+			});
+			const chips = await page.$$eval("#band .chip", (list) => list.map((c) => [c.classList[1], +c.textContent.split(" ")[1]]));
+			assert.deepEqual(Object.fromEntries(chips), Object.fromEntries(Object.entries(groups).map(([g, names]) => [g, names.length])));
+			assert.ok(chips.length >= 2, answer);
+			for (const [group] of chips) {
+				for (const name of groups[group].slice(0, 2)) {
+					await page.click(`#band .${group}`);
+					assert.equal(await page.inputValue("#query"), name);
+				}
+			}
+			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+		});
+	}
+	const same = [{ tid: 1, stack: [{ name: "main", file: "/srv/main.py", line: 3 }], count: 9 }];
+	await withPage(profilePage(same), {}, async (page) => assert.ok(await page.isHidden("#band")));
+});
+
 test("a link brings back every choice, and history takes rules back", async () => {
 	const chosen = {
 		tab: "table", by: "surprise", cost: "total", sort: "-share", rows: "r", verdict: "changed", modules: ["decoder", "view"], layout: "union",

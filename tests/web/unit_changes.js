@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Where a judged diff changed: which functions are named, of a path on which all cost more.
+"use strict";
+const assert = require("node:assert/strict");
+const { test } = require("./tap.js");
+const { load } = require("./modules.js");
+
+const UNKNOWN = 0, CHANGED = 2;
+
+// paths: [["main", "js", "dumps"], base, head] are own times. certain: {self: [names], total: [names]}.
+function makeDiff(paths, files, certain, factor = 1) {
+	const names = [...new Set(["", ...paths.flatMap(([path]) => path)])];
+	const nodes = [{ f: 0, parent: 0, kids: new Map(), own: [0, 0] }];
+	for (const [path, ...own] of paths) {
+		let at = nodes[0];
+		for (const name of path) {
+			if (!at.kids.has(name)) at.kids.set(name, { f: names.indexOf(name), up: at, kids: new Map(), own: [0, 0] });
+			at = at.kids.get(name);
+		}
+		at.own = own;
+	}
+	const tree = { func: [], parent: [], end: [], self: [[], []], total: [[], []] };
+	const visit = (node, up) => {
+		const i = tree.func.push(node.f) - 1;
+		tree.parent.push(up);
+		for (const s of [0, 1]) tree.self[s].push(node.own[s]);
+		const sums = [...node.own];
+		for (const kid of node.kids.values()) visit(kid, i).forEach((v, s) => (sums[s] += v));
+		tree.end[i] = tree.func.length;
+		for (const s of [0, 1]) tree.total[s][i] = sums[s];
+		return sums;
+	};
+	visit(nodes[0], 0);
+	tree.n = tree.func.length;
+	const sumOf = (list, f, s) => tree.func.reduce((sum, g, i) => sum + (g === f ? list[s][i] : 0), 0);
+	const costs = Object.fromEntries(["self", "total"].map((k) => [k, [0, 1].map((s) => names.map((_, f) => sumOf(tree[k], f, s)))]));
+	const word = (family) => names.map((name) => (certain[family]?.includes(name) ? CHANGED : UNKNOWN));
+	const data = {
+		isDiff: true, factor, func: tree.func, self: tree.self,
+		functions: { n: names.length, names, files: ["app.py", "lib/python3/json/encoder.py", ""], file: names.map((name) => files[name] ?? (name ? 0 : 2)) },
+		verdicts: { self: { word: word("self") }, total: { word: word("total") } },
+	};
+	data.presence = [0, 1].map((s) => costs.total[s].map((v) => v > 0));
+	return { tree, data, costs };
+}
+
+async function told(...args) {
+	const { findChanges } = await load("changes.js");
+	const { tree, data, costs } = makeDiff(...args);
+	const found = findChanges(tree, data, costs);
+	const show = ({ f, change, family, leaf }) => [data.functions.names[f], family, change.delta, leaf < 0 ? "" : data.functions.names[leaf]];
+	return Object.fromEntries(Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => [g, list.map(show)]));
+}
+
+test("a change in a library is told of the own function that calls it, with the hot one named", async () => {
+	const paths = [[["main", "js", "dumps", "encode"], 10, 110], [["main", "js"], 5, 5], [["main", "parse"], 50, 50]];
+	const library = { dumps: 1, encode: 1 };
+	const all = ["main", "js", "dumps", "encode"];
+	assert.deepEqual(await told(paths, library, { self: ["encode"], total: all }), { slower: [["js", "total", 100, "encode"]] });
+});
+
+test("two changes are two places, and who only sums them up is none", async () => {
+	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 10, 40]];
+	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c"], total: ["main", "a", "b", "c"] }),
+		{ slower: [["a", "total", 50, ""], ["c", "total", 30, ""]], faster: [["b", "total", -40, ""]] });
+});
+
+test("what only its own time is certain of is listed; what no test was certain of is not", async () => {
+	const paths = [[["main"], 10, 20], [["main", "a"], 50, 90]];
+	assert.deepEqual(await told(paths, {}, { self: ["main"] }), { slower: [["main", "self", 10, ""]] });
+	assert.deepEqual(await told(paths, {}, {}), {});
+});
+
+test("a library's change is told where no own code certainly changed, and all is own where nothing else is", async () => {
+	const paths = [[["main", "dumps"], 10, 60]];
+	assert.deepEqual(await told(paths, { dumps: 1 }, { self: ["dumps"], total: ["dumps"] }), { slower: [["dumps", "total", 50, ""]] });
+	assert.deepEqual(await told(paths, { main: 1, dumps: 1 }, { total: ["main", "dumps"] }), { slower: [["dumps", "total", 50, ""]] });
+});
+
+test("new and gone are groups of their own, and a change is one against what is expected", async () => {
+	const paths = [[["main", "a"], 0, 30], [["main", "b"], 20, 0], [["main", "c"], 10, 20]];
+	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c"], total: ["a", "b", "c"] }, 2),
+		{ new: [["a", "total", 30, ""]], gone: [["b", "total", -40, ""]] });
+});
+
+test("recursion is one place, with the whole change of the function that recurs", async () => {
+	const paths = [[["main", "walk", "walk", "walk"], 10, 90], [["main", "walk"], 5, 5]];
+	const found = await told(paths, {}, { self: ["walk"], total: ["main", "walk"] });
+	assert.equal(found.slower.length, 1);
+	assert.equal(found.slower[0][0], "walk");
+});
