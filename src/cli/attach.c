@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-static struct fz_record_options options;
+static struct fz_cli_record options;
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options),
@@ -42,15 +42,17 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	struct fz_watch watch = { .output = -1 };
 	char name[64];
 
+	fz_record_init(r, &options.how, command, &fz_cli_notify);
 	fz_cli_process_name(pid, name, sizeof(name));
 	int rc = options.live ? fz_watch_prepare(&watch, false, err) : 0;
 	if (!rc)
-		rc = fz_record_prepare(r, &options, command, name, err);
+		rc = fz_cli_record_prepare(r, &options, name, err);
 	if (!rc)
-		rc = fz_record_catch_signals(r, err);
+		rc = fz_record_catch_signals(r, false, err);
 	if (rc)
 		return rc;
 	r->sampling.on_signal = on_signal;
+	r->looker = options.live ? fz_watch_looker(&watch) : fz_cli_record_looker(&options);
 	fz_record_begin(r, pid, pidfd, false, fz_clock_now());
 	rc = fz_sampler_open(&r->sampler, err);
 	if (!rc)
@@ -58,11 +60,11 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	if (!rc && options.live) {
 		watch.program = name;
 		fz_watch_title_of(&watch, pid);
-		rc = fz_watch_begin(&watch, r, err);
+		rc = fz_watch_begin(&watch, r, (enum fz_color_when)options.output.color, err);
 	}
 	if (!rc)
 		fz_sampler_run(&r->sampler);
-	fz_watch_end(r, r->sampler.end == FZ_END_EXIT ? "the process has ended" : NULL);
+	fz_watch_end(&watch, r->sampler.end == FZ_END_EXIT ? "the process has ended" : NULL);
 	fz_watch_release(&watch);
 	return rc;
 }
@@ -84,7 +86,8 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 		fz_error_prefix(&err, "%s", command->name);
 		status = fz_cli_error(&err);
 	} else {
-		status = fz_record_end(&record, record.sampler.end == FZ_END_EXIT ? "ended" : "");
+		status = fz_cli_record_end(&record, &options,
+					   record.sampler.end == FZ_END_EXIT ? "ended" : "", false);
 	}
 	fz_record_release(&record);
 	fz_cli_output_release(&options.output);
@@ -97,7 +100,7 @@ static int attach(const struct fz_command *command, int argc, char **argv)
 	struct fz_opt_state state = { .options = option_table };
 	int status;
 
-	options = FZ_RECORD_DEFAULTS;
+	options = FZ_CLI_RECORD_DEFAULTS;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	return attach_to(command, &state);
@@ -109,8 +112,8 @@ static int top(const struct fz_command *command, int argc, char **argv)
 	struct fz_opt_state state = { .options = top_option_table };
 	int status;
 
-	options = FZ_RECORD_DEFAULTS;
-	options.live = options.look_only = options.all_threads = true;
+	options = FZ_CLI_RECORD_DEFAULTS;
+	options.live = options.look_only = options.how.all_threads = true;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	return attach_to(command, &state);

@@ -5,6 +5,7 @@
  * base of the column "change".
  */
 #include "cli/bench.h"
+#include "cli/record.h"
 
 #include "base/io.h"
 #include "format/format.h"
@@ -22,7 +23,7 @@
 enum { NAME_MIN = 16, FIGURES = 46 };
 
 static struct {
-	struct fz_record_options record; /* of which the output and the engine are used */
+	struct fz_cli_record record; /* of which the output and the engine are used */
 	struct fz_bench_options bench;
 	int what;
 	bool show_output;
@@ -54,7 +55,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "no marks needed: the program's main is the benchmark, or with --count all calls "
 		  "of the function" },
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
-	  .value = &options.bench.timeout, .call = fz_record_parse_duration,
+	  .value = &options.bench.timeout, .call = fz_cli_parse_duration,
 	  .help = "end the command after so long, and keep what was measured" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.bench.cache,
 	  .help = "count memory accesses and cache misses as well" },
@@ -319,7 +320,7 @@ static int measure(char *const argv[], struct fz_series *series, struct fz_profi
 			return fz_fail_errno(err, "/dev/null");
 		place.output = silent;
 	}
-	fz_series_begin(series, "bench", &options.record);
+	fz_series_begin(series, "bench", &options.record.how);
 	int rc = fz_bench_measure(series, &options.bench, argv, &place, ret, err);
 	fz_series_end(series);
 	return rc;
@@ -350,7 +351,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	struct fz_error err;
 	int status;
 
-	options.record = FZ_RECORD_DEFAULTS;
+	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.what = FZ_BENCH_BOTH;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;

@@ -42,7 +42,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
-	  .value = &options.timeout, .call = fz_record_parse_duration,
+	  .value = &options.timeout, .call = fz_cli_parse_duration,
 	  .help = "of each run (default 600)" },
 	{ .kind = FZ_OPT_INT, .long_name = "others", .argument = "N", .value = &options.others,
 	  .min = 0, .max = OTHERS_MAX,

@@ -11,6 +11,7 @@
 
 #include "ci/baseline.h"
 #include "ci/report.h"
+#include "cli/record.h"
 #include "cli/yard.h"
 
 struct fz_ci_options {

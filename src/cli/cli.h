@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include "session/notify.h"
 
 enum fz_exit {
 	FZ_EXIT_OK = 0,
@@ -55,6 +56,8 @@ void fz_cli_warn(const char *fmt, ...);
 /* "fizeau: MESSAGE" on stderr, whatever a path in it contains. */
 FZ_PRINTF(1, 2)
 void fz_cli_note(const char *fmt, ...);
+/* The same for what a session has to say; progress only on a terminal. */
+extern const struct fz_notify fz_cli_notify;
 /* Text to standard output, at once. When it cannot be written main says so, and ends with
  * FZ_EXIT_TROUBLE unless the status is another one. */
 void fz_cli_print(struct fz_str text);

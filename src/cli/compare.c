@@ -14,6 +14,7 @@
 #include "cli/trial.h"
 
 #include "cli/origin.h"
+#include "cli/record.h"
 #include "cli/yard.h"
 #include "format/format.h"
 #include "base/map.h"
@@ -27,7 +28,7 @@
 enum { AGAIN_MAX = 3 };
 
 static struct {
-	struct fz_record_options record;
+	struct fz_cli_record record;
 	int runs, warmup;
 	const char *command[FZ_SIDES]; /* --base, --head */
 	const char *setup;
@@ -58,18 +59,18 @@ static const struct fz_opt option_table[] = {
 	  .help = "let the command's output through, to standard error" },
 	{ .kind = FZ_OPT_GROUP, .help = "Recording" },
 	{ .kind = FZ_OPT_CALL, .short_name = 'r', .long_name = "sampling-rate",
-	  .argument = "RATE", .value = &options.record.rate, .call = fz_record_parse_rate,
+	  .argument = "RATE", .value = &options.record.how.rate, .call = fz_cli_parse_rate,
 	  .help = "samples a second: 1000, 2.5khz, 10k (default 1khz)" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "clock", .argument = "CLOCK",
 	  .value = &options.record.clock, .choices = fz_clock_names,
 	  .help = "cpu (default): by the CPU time that a thread used, which other load on the "
 		  "machine hardly disturbs; wall: by time, waiting included" },
 	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .long_name = "all-threads",
-	  .value = &options.record.all_threads,
+	  .value = &options.record.how.all_threads,
 	  .help = "sample every thread, not only the main one" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &options.record.blocking,
+	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &options.record.how.blocking,
 	  .help = "stop the program for the moment of each sample: exact, but slows it down" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &options.record.no_source,
+	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &options.record.how.no_source,
 	  .help = "do not store the text of executed source files" },
 	FZ_COUNT_OPTION_ENTRIES(options.record),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
@@ -110,7 +111,7 @@ static void release(struct comparison *c)
 
 static int open_yard(struct comparison *c, struct fz_error *err)
 {
-	c->yard.record = options.record;
+	c->yard.record = options.record.how;
 	c->yard.setup = options.setup;
 	return fz_yard_open(&c->yard, "compare", options.show_output, err);
 }
@@ -290,7 +291,7 @@ static void say_what_was_done(const struct comparison *c)
 		fz_format_plural(base, "run", b));
 	fprintf(stderr, "head %s, %s; taken in turn, ", c->side[FZ_HEAD].label,
 		fz_format_plural(head, "run", b));
-	if (options.record.count)
+	if (options.record.how.count)
 		fputs("counted", stderr);
 	else
 		fprintf(stderr, "by the %s clock", fz_clock_names[options.record.clock]);
@@ -341,7 +342,7 @@ static int report(struct comparison *c, struct fz_error *err)
 
 static int compare(const char *revision, struct comparison *c, struct fz_error *err)
 {
-	int rc = fz_record_check(&options.record, true, err);
+	int rc = fz_cli_record_check(&options.record, true, err);
 
 	if (rc)
 		return rc;
@@ -393,7 +394,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	struct fz_error err;
 	int status;
 
-	options.record = FZ_RECORD_DEFAULTS;
+	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.record.clock = FZ_CLOCK_CPU;
 	/* Complete runs of the same work in turn on one machine, also by two different commands. */
 	options.record.output.scale = FZ_SCALE_TIME;

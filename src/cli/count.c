@@ -3,6 +3,7 @@
 #include "capture/count/count.h"
 
 #include "base/clock.h"
+#include "cli/cli.h"
 #include "cli/trial.h"
 
 #include <math.h>

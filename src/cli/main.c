@@ -105,6 +105,19 @@ void fz_cli_note(const char *fmt, ...)
 	fprintf(stderr, "fizeau: %s\n", safe);
 }
 
+static void on_notice(void *arg, enum fz_notice kind, const char *text)
+{
+	(void)arg;
+	if (kind == FZ_NOTICE_WARNING)
+		fz_cli_warn("%s", text);
+	else if (kind == FZ_NOTICE_NOTE)
+		fz_cli_note("%s", text);
+	else if (isatty(STDERR_FILENO))
+		fprintf(stderr, *text ? "\r\033[Kfizeau: %s\r" : "\r\033[K", text);
+}
+
+const struct fz_notify fz_cli_notify = { .call = on_notice };
+
 static void print_command_help(const struct fz_command *command, const struct fz_opt *options)
 {
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);

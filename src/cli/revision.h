@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ci/config.h"
+#include "cli/record.h"
 #include "cli/yard.h"
 
 /* What a command that searches the history is told. */
@@ -28,7 +29,7 @@ enum { FZ_REVISION_METRIC = -1 };
 	  .value = &(o).config,                                                                    \
 	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },    \
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",                      \
-	  .value = &(o).timeout, .call = fz_record_parse_duration,                                 \
+	  .value = &(o).timeout, .call = fz_cli_parse_duration,                                 \
 	  .help = "of each run (default 600)" },                                                   \
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &(o).show_output,              \
 	  .help = "let the command's output through, to standard error" }

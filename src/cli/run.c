@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static struct {
-	struct fz_record_options record;
+	struct fz_cli_record record;
 	bool module, keep;
 	int runs;
 	const char *python;
@@ -110,24 +110,24 @@ static bool on_live_signal(void *arg, const struct signalfd_siginfo *info)
 }
 
 /* Sampling is over: end the program where that is our part, and see how it ended. */
-static void end_child(struct fz_trial *run, char *how, size_t size)
+static void end_child(struct fz_trial *run, struct fz_watch *watch, char *how, size_t size)
 {
 	enum fz_end end = run->record.sampler.end;
 	bool ours = end == FZ_END_TIME || end == FZ_END_SIGNAL;
 
 	/* The terminal is the program's again before it is told to end. */
 	if (ours)
-		fz_watch_end(&run->record, NULL);
+		fz_watch_end(watch, NULL);
 	if (ours && !options.keep)
 		fz_trial_terminate(run);
 	else if (!ours)
 		fz_trial_wait(run, -1);
 	fz_trial_describe(&run->child, how, size);
-	if (!run->record.live)
+	if (!watch->live)
 		return;
 	fz_auto(fz_free_ptr) char *text = fz_asprintf("exit status %s", how);
 	bool by_signal = WIFSIGNALED(run->child.status);
-	fz_watch_end(&run->record, by_signal ? how : text);
+	fz_watch_end(watch, by_signal ? how : text);
 }
 
 static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t start)
@@ -137,29 +137,31 @@ static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t st
 	char how[32];
 
 	r->sampling.on_signal = options.record.live ? on_live_signal : fz_trial_on_signal;
+	r->looker = options.record.live ? fz_watch_looker(watch)
+					: fz_cli_record_looker(&options.record);
 	fz_record_begin(r, run->child.pid, run->child.pidfd, true, start);
 	if (fz_record_begin_file(r, &err) ||
-	    (options.record.live && fz_watch_begin(watch, r, &err))) {
+	    (options.record.live &&
+	     fz_watch_begin(watch, r, (enum fz_color_when)options.record.output.color, &err))) {
 		fz_cli_warn("run: nothing is recorded: %s", err.message);
 		fz_trial_wait(run, -1);
 		return exit_as(&run->child);
 	}
 	fz_sampler_run(&r->sampler);
 	enum fz_end end = r->sampler.end;
-	end_child(run, how, sizeof(how));
+	end_child(run, watch, how, sizeof(how));
 	fz_watch_release(watch);
-	r->never_ran = module_missing(run);
-	fz_record_end(r, how);
+	fz_cli_record_end(r, &options.record, how, module_missing(run));
 	return end == FZ_END_TIME || end == FZ_END_SIGNAL ? FZ_EXIT_OK : exit_as(&run->child);
 }
 
 static int prepare(struct fz_trial *run, struct fz_watch *watch, char *const argv[],
 		   const char *program, struct fz_error *err)
 {
-	int rc = fz_record_prepare(&run->record, &options.record, "run", program, err);
-
+	fz_record_init(&run->record, &options.record.how, "run", &fz_cli_notify);
+	int rc = fz_cli_record_prepare(&run->record, &options.record, program, err);
 	if (!rc)
-		rc = fz_record_catch_signals(&run->record, err);
+		rc = fz_record_catch_signals(&run->record, true, err);
 	if (!rc && options.record.live) {
 		rc = fz_watch_prepare(watch, true, err);
 		if (rc)
@@ -229,7 +231,9 @@ static int record_series(struct runs *runs, char *const argv[], struct fz_error 
 	struct fz_series series;
 	int rc = 0;
 
-	fz_series_begin(&series, "run", &options.record);
+	fz_series_begin(&series, "run", &options.record.how);
+	series.all_signals = true;
+	series.looker = fz_cli_record_looker(&options.record);
 	for (int i = 0; i < options.runs && !rc && !fz_series_stopped(&series); i++) {
 		struct fz_series_run run;
 		rc = fz_series_record(&series, argv, NULL, &run, err);
@@ -289,7 +293,7 @@ static int start_and_record_runs(char *const argv[], const char *program)
 	fz_auto(fz_close_fd) int fd = -1;
 	struct runs runs = { .all = fz_profile_new() };
 	struct fz_error err;
-	int rc = fz_record_check(&options.record, false, &err);
+	int rc = fz_cli_record_check(&options.record, false, &err);
 
 	if (!rc && fz_cli_output_is_default(&options.record.output))
 		rc = open_store(program, &path, &fd, &err);
@@ -320,11 +324,11 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	struct fz_error err;
 	int status;
 
-	options.record = FZ_RECORD_DEFAULTS;
+	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.runs = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (options.keep && options.record.duration == 0 && !options.record.live)
+	if (options.keep && options.record.how.duration == 0 && !options.record.live)
 		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
 	if (options.runs > 1 && options.keep)
 		return fz_cli_errorf("run: --keep: cannot be had with several --runs");
@@ -341,7 +345,7 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 		return not_started(&err);
 	}
 	const char *program = fz_path_base(fz_str_of(state.arguments[0])).p;
-	return options.runs > 1 || options.record.count
+	return options.runs > 1 || options.record.how.count
 		       ? start_and_record_runs(child_argv, program)
 		       : start_and_record(&run, child_argv, program);
 }

@@ -6,6 +6,8 @@
  * way it is the program that decides when its run ends.
  */
 #include "cli/trial.h"
+
+#include "cli/cli.h"
 #include "base/clock.h"
 
 #include <poll.h>
@@ -95,7 +97,8 @@ void fz_trial_describe(const struct fz_child *child, char *out, size_t size)
 
 /* ---- several in a row ---- */
 
-void fz_series_begin(struct fz_series *s, const char *command, struct fz_record_options *options)
+void fz_series_begin(struct fz_series *s, const char *command,
+		     const struct fz_record_options *options)
 {
 	sigset_t mask;
 
@@ -199,10 +202,11 @@ int fz_series_record(struct fz_series *s, char *const argv[], const struct fz_la
 
 	if (s->options->count)
 		return fz_series_count(s, argv, place, ret, err);
-	int rc = fz_record_prepare_run(&t.record, s->options, s->command, err);
-
+	fz_record_init(&t.record, s->options, s->command, &fz_cli_notify);
+	t.record.looker = s->looker;
+	int rc = fz_record_to_temporary(&t.record, err);
 	if (!rc)
-		rc = fz_record_catch_signals(&t.record, err);
+		rc = fz_record_catch_signals(&t.record, s->all_signals, err);
 	if (!rc) {
 		int64_t start = fz_clock_now();
 		rc = fz_launch_start(argv, &s->old_mask, place, &t.child, err);

@@ -11,7 +11,7 @@
 
 #include "capture/count/count.h"
 #include "capture/launch.h"
-#include "cli/record.h"
+#include "session/record.h"
 
 struct fz_trial {
 	struct fz_record record; /* first: callbacks get its address */
@@ -31,18 +31,21 @@ void fz_trial_describe(const struct fz_child *child, char *out, size_t size);
 
 struct fz_series {
 	const char *command; /* "run" or "compare" */
-	struct fz_record_options *options;
-	sigset_t old_mask;        /* as it was before, and as programs get it */
-	int stopped_by;           /* the signal that ended the series; 0: none did */
-	bool warned[FZ_WARNINGS]; /* about the sampling: said once */
-	bool warned_counting;     /* likewise */
-	double patience;          /* seconds that fz_series_run lets a program run; 0: for good */
-	bool late;                /* the last one was ended because of that */
-	unsigned other;           /* fz_series_count: struct fz_counter */
+	const struct fz_record_options *options;
+	struct fz_record_looker looker; /* of every run */
+	bool all_signals;               /* see fz_record_catch_signals */
+	sigset_t old_mask;              /* as it was before, and as programs get it */
+	int stopped_by;                 /* the signal that ended the series; 0: none did */
+	bool warned[FZ_WARNINGS];       /* about the sampling: said once */
+	bool warned_counting;           /* likewise */
+	double patience; /* seconds that fz_series_run lets a program run; 0: for good */
+	bool late;       /* the last one was ended because of that */
+	unsigned other;  /* fz_series_count: struct fz_counter */
 	struct fz_count_options counts; /* likewise */
 };
 
-void fz_series_begin(struct fz_series *s, const char *command, struct fz_record_options *options);
+void fz_series_begin(struct fz_series *s, const char *command,
+		     const struct fz_record_options *options);
 /* Signals act as usual again. */
 void fz_series_end(struct fz_series *s);
 /* Run something that is not sampled, such as what builds the program; a signal ends it too. */

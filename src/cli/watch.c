@@ -90,28 +90,51 @@ static int new_copy(void *arg, char **ret_path, struct fz_error *err)
 	return rc;
 }
 
-int fz_watch_begin(struct fz_watch *w, struct fz_record *r, struct fz_error *err)
+static void on_second(void *arg, const struct fz_sampler *s)
 {
-	const struct fz_record_options *o = r->options;
+	const struct fz_watch *w = arg;
+
+	if (w->live)
+		fz_live_tick(w->live, s);
+}
+
+static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
+		      int64_t weight)
+{
+	const struct fz_watch *w = arg;
+
+	fz_live_sample(w->live, s, sample, weight);
+}
+
+struct fz_record_looker fz_watch_looker(struct fz_watch *w)
+{
+	return (struct fz_record_looker){ .on_second = on_second,
+					  .on_sample = on_sample,
+					  .arg = w };
+}
+
+int fz_watch_begin(struct fz_watch *w, const struct fz_record *r, enum fz_color_when color,
+		   struct fz_error *err)
+{
 	struct fz_live_options live = { .title = w->title,
 					.pid = r->sampling.pid,
 					.started = r->sampling.started,
 					.clock = r->sampling.clock,
-					.rate = o->rate,
-					.color = (enum fz_color_when)o->output.color,
+					.rate = r->options->rate,
+					.color = color,
 					.output = w->output,
 					.signals = r->signal_fd,
 					.recording = r->path,
 					.new_copy = new_copy,
 					.arg = w };
 
-	return fz_live_start(&live, &r->live, err);
+	return fz_live_start(&live, &w->live, err);
 }
 
-void fz_watch_end(struct fz_record *r, const char *how)
+void fz_watch_end(struct fz_watch *w, const char *how)
 {
-	fz_live_stop(r->live, how);
-	r->live = NULL;
+	fz_live_stop(w->live, how);
+	w->live = NULL;
 }
 
 bool fz_watch_left(const struct signalfd_siginfo *info)

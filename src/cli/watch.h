@@ -4,13 +4,15 @@
 
 #include "capture/launch.h"
 #include "cli/record.h"
+#include "live/live.h"
 
 /* What the program prints is collected while the view has the terminal. */
 struct fz_watch {
 	struct fz_launch_place place; /* for the program; only what would go to the terminal */
 	int output;                   /* the file that collects; -1: nothing is */
 	char *title;
-	const char *program; /* for the name of copies in the store */
+	const char *program;  /* for the name of copies in the store */
+	struct fz_live *live; /* NULL: nothing is shown */
 };
 
 #define FZ_WATCH_OPTION_ENTRY(o)                                                          \
@@ -24,10 +26,13 @@ int fz_watch_prepare(struct fz_watch *w, bool collect, struct fz_error *err);
 /* The words as one line, for the title. */
 void fz_watch_title(struct fz_watch *w, char *const words[]);
 void fz_watch_title_of(struct fz_watch *w, pid_t pid);
+/* Before fz_record_begin: what it is told of. */
+struct fz_record_looker fz_watch_looker(struct fz_watch *w);
 /* After fz_record_begin_file: show it from now on. */
-int fz_watch_begin(struct fz_watch *w, struct fz_record *r, struct fz_error *err);
+int fz_watch_begin(struct fz_watch *w, const struct fz_record *r, enum fz_color_when color,
+		   struct fz_error *err);
 /* Give the terminal back; how: the program's end, NULL when it goes on or is ended by us. */
-void fz_watch_end(struct fz_record *r, const char *how);
+void fz_watch_end(struct fz_watch *w, const char *how);
 /* The user left the view, which sends the signal. */
 bool fz_watch_left(const struct signalfd_siginfo *info);
 /* Print what was collected, and release. */

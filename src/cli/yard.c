@@ -9,6 +9,7 @@
  * writes into a file beside.
  */
 #include "cli/bench_env.h"
+#include "cli/cli.h"
 #include "cli/yard.h"
 
 #include "base/gitcall.h"
