@@ -320,7 +320,7 @@ static int measure(char *const argv[], struct fz_series *series, struct fz_profi
 			return fz_fail_errno(err, "/dev/null");
 		place.output = silent;
 	}
-	fz_series_begin(series, "bench", &options.record.how);
+	fz_series_begin(series, "bench", &options.record.how, &fz_cli_notify);
 	int rc = fz_bench_measure(series, &options.bench, argv, &place, ret, err);
 	fz_series_end(series);
 	return rc;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "cli/trial.h"
+#include "session/series.h"
 
 enum fz_bench_what { FZ_BENCH_COUNT, FZ_BENCH_WALL, FZ_BENCH_BOTH };
 extern const char *const fz_bench_names[]; /* "count", "wall", "both": the fact "bench" */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/bench.h"
 #include "cli/bench_env.h"
+#include "session/counted.h"
 
 #include "base/io.h"
 #include "format/jsonread.h"
@@ -306,7 +307,7 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 		unlink(b.log);
 	free(b.log);
 	if (!rc && fz_series_stopped(s))
-		rc = fz_fail(err, FZ_EINTERRUPTED, "interrupted");
+		rc = fz_series_interrupted(err);
 	if (!rc)
 		rc = fz_profile_check(b.profile, err);
 	if (rc) {

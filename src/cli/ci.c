@@ -80,11 +80,6 @@ static unsigned parallel(void)
 	return options.parallel ? (unsigned)options.parallel : n > 0 ? (unsigned)n : 1;
 }
 
-int fz_ci_run_interrupted(struct fz_error *err)
-{
-	return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
-}
-
 /* The command as usual, once a side: what fails here would fail for ten times as long. */
 static int try_out(struct fz_ci_run *c, struct fz_error *err)
 {
@@ -97,7 +92,7 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 			jobs[n++] = (struct fz_job){ .site = &c->site[s], .native = true };
 	/* One after the other: they share the bytecode that they write. */
 	if (!fz_yard_run(&c->yard, jobs, n, 1))
-		rc = fz_ci_run_interrupted(err);
+		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < n; i++) {
 		if (!rc && jobs[i].fatal)
 			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].site->name, jobs[i].trouble);
@@ -132,7 +127,7 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 	for (size_t i = 0; i < others; i++)
 		jobs[n++] = (struct fz_job){ .site = &c->site[moved], .other = (unsigned)i + 1 };
 	if (!fz_yard_run(&c->yard, jobs, n, parallel()))
-		rc = fz_ci_run_interrupted(err);
+		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < sides && !rc; i++)
 		rc = take_side(c, &jobs[i], jobs[i].site == &c->site[FZ_HEAD] ? FZ_HEAD : FZ_BASE,
 			       err);

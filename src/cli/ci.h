@@ -39,8 +39,6 @@ struct fz_ci_run {
 	char today[16];
 };
 
-int fz_ci_run_interrupted(struct fz_error *err);
-
 /* Which commit or file the base is. */
 int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err);
 /* Its counts, where they are kept; else its tree, checked out and set up. */

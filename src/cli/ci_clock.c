@@ -48,12 +48,8 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 					 .errors = -1 };
 	fz_auto(fz_marks_release) struct fz_marks m = { 0 };
 	struct fz_bench_env env;
-	sigset_t ending;
+	sigset_t ending = fz_trial_ending();
 
-	sigemptyset(&ending);
-	sigaddset(&ending, SIGINT);
-	sigaddset(&ending, SIGTERM);
-	sigaddset(&ending, SIGHUP);
 	/* Harnesses mark one execution of each body, as when it is counted. */
 	fz_bench_env_set(&env, "count", NULL, NULL);
 	int rc = fz_marks_run(&m, (char **)c->yard.argv, &place, &c->yard.series.old_mask, &ending,
@@ -122,7 +118,7 @@ static int run_pairs(struct fz_ci_run *c, struct clock_runs *t, struct fz_error 
 	while (!rc && t->pairs < most) {
 		enum fz_side first = t->pairs % 2 ? FZ_HEAD : FZ_BASE;
 		if (fz_series_stopped(&c->yard.series))
-			return fz_ci_run_interrupted(err);
+			return fz_series_interrupted(err);
 		rc = time_side(c, t, first, err);
 		if (!rc)
 			rc = time_side(c, t, first == FZ_BASE ? FZ_HEAD : FZ_BASE, err);
@@ -161,7 +157,7 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 	if (!rc && t.n)
 		rc = run_pairs(c, &t, &why);
 	if (rc && fz_series_stopped(&c->yard.series))
-		rc = fz_ci_run_interrupted(err);
+		rc = fz_series_interrupted(err);
 	else if (rc)
 		fz_ci_note(&c->result, "not confirmed by the clock: %s", why.message), rc = 0;
 	keep_medians(&t);

@@ -11,7 +11,7 @@
  * Ctrl-C ends the series, not us: what was measured is compared, and the worktree is removed
  * whatever happens.
  */
-#include "cli/trial.h"
+#include "session/measure.h"
 
 #include "cli/origin.h"
 #include "cli/record.h"

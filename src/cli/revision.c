@@ -148,7 +148,7 @@ int fz_revision_count(struct fz_yard *y, const char *commit, bool other, struct 
 	}
 	if (fz_series_stopped(&y->series)) {
 		fz_revision_release(ret);
-		return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
+		return fz_series_interrupted(err);
 	}
 	if (!ret->profile && !ret->trouble)
 		ret->trouble = fz_strdup("nothing was counted");

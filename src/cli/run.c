@@ -4,8 +4,9 @@
  * One run is written to its file as it happens. Several (--runs) are recorded one by one, each to a
  * temporary file, and become one recording when the last has ended.
  */
-#include "cli/trial.h"
+#include "session/measure.h"
 #include "base/clock.h"
+#include "cli/record.h"
 #include "cli/watch.h"
 #include "format/format.h"
 #include "profile/merge.h"
@@ -231,7 +232,7 @@ static int record_series(struct runs *runs, char *const argv[], struct fz_error 
 	struct fz_series series;
 	int rc = 0;
 
-	fz_series_begin(&series, "run", &options.record.how);
+	fz_series_begin(&series, "run", &options.record.how, &fz_cli_notify);
 	series.all_signals = true;
 	series.looker = fz_cli_record_looker(&options.record);
 	for (int i = 0; i < options.runs && !rc && !fz_series_stopped(&series); i++) {

@@ -80,7 +80,7 @@ int fz_yard_find(struct fz_yard *y, const char *remedy, struct fz_error *err)
 
 int fz_yard_open(struct fz_yard *y, const char *command, bool show_output, struct fz_error *err)
 {
-	fz_series_begin(&y->series, command, &y->record);
+	fz_series_begin(&y->series, command, &y->record, &fz_cli_notify);
 	y->open = true;
 	fz_gitcall_leave_hook();
 	int rc = fz_yard_cache_folder(command, &y->cache, err);

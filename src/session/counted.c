@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* --count: one run of a series under Valgrind; see trial.h. */
-#include "capture/count/count.h"
+/* One run of a series under Valgrind; see counted.h. */
+#include "session/counted.h"
 
 #include "base/clock.h"
-#include "cli/cli.h"
-#include "cli/trial.h"
+#include "capture/count/count.h"
 
 #include <math.h>
 #include <signal.h>
@@ -41,22 +40,27 @@ void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *fo
 void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter)
 {
 	if (counter->variables && !s->warned_counting)
-		fz_cli_note("%s: the environment sets %s; where it does not, counts may be others",
-			    s->command, counter->variables);
+		fz_notify_note(
+			s->notify,
+			"%s: the environment sets %s; where it does not, counts may be others",
+			s->command, counter->variables);
 	if (counter->instead && !s->warned_counting)
-		fz_cli_warn("%s: counting with callgrind, whose call trees are not exact and "
-			    "which sees no marks but client requests: %s",
-			    s->command, counter->instead);
+		fz_notify_warn(s->notify,
+			       "%s: counting with callgrind, whose call trees are not exact and "
+			       "which sees no marks but client requests: %s",
+			       s->command, counter->instead);
 	s->warned_counting = true;
 }
 
 static void warn_of_unknown_instruction(const struct fz_series *s, const struct fz_child *child)
 {
 	if (child->reaped && WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGILL)
-		fz_cli_warn("%s: the program ended with SIGILL, perhaps at an instruction that "
-			    "Valgrind does not know (AVX-512); build it for an older processor to "
-			    "count it",
-			    s->command);
+		fz_notify_warn(
+			s->notify,
+			"%s: the program ended with SIGILL, perhaps at an instruction that "
+			"Valgrind does not know (AVX-512); build it for an older processor to "
+			"count it",
+			s->command);
 }
 
 /* Start the program and wait, passing signals on. */
