@@ -4,13 +4,13 @@
  * The recording goes to the store, where the next run of the same command finds it: that is the
  * base of the column "change".
  */
-#include "cli/bench.h"
 #include "cli/record.h"
 
 #include "base/io.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
 #include "report/table.h"
+#include "session/bench.h"
 #include "stats/order.h"
 #include "store/store.h"
 
@@ -73,45 +73,6 @@ static const struct fz_opt option_table[] = {
 };
 /* clang-format on */
 
-/* ---- the base ---- */
-
-struct base {
-	char *path; /* NULL: there is none */
-	struct fz_profile *profile;
-	struct fz_benchmarks list;
-};
-
-static void release_base(struct base *base)
-{
-	fz_benchmarks_release(&base->list);
-	fz_profile_free(base->profile);
-	free(base->path);
-}
-
-static bool is_alike(const char *path, const struct fz_profile *p)
-{
-	fz_auto(fz_profile_freep) struct fz_profile *facts = NULL;
-
-	return !fz_store_facts(path, &facts, NULL) && fz_benchmarks_any(facts) &&
-	       fz_str_eq(fz_profile_fact(facts, "command"), fz_profile_fact(p, "command"));
-}
-
-/* The latest recording of the same command's benchmarks. */
-static void find_base(const char *folder, const struct fz_profile *p, struct base *ret)
-{
-	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
-
-	if (fz_store_list(folder, &l, NULL, NULL))
-		return;
-	for (size_t i = 0; i < l.n; i++) {
-		if (!is_alike(l.paths[i], p) || fz_format_load(l.paths[i], &ret->profile, NULL))
-			continue;
-		ret->path = fz_strdup(l.paths[i]);
-		fz_benchmarks_read(ret->profile, &ret->list);
-		return;
-	}
-}
-
 /* ---- the table ---- */
 
 static double instructions_of(const struct fz_profile *p, const struct fz_benchmark *b)
@@ -121,8 +82,8 @@ static double instructions_of(const struct fz_profile *p, const struct fz_benchm
 	return b && metric != FZ_NONE && b->stack != FZ_NONE ? (double)b->total[metric] : 0;
 }
 
-static void format_change(const struct base *base, const struct fz_benchmark *b, double head,
-			  char out[FZ_NUMBER_SIZE])
+static void format_change(const struct fz_bench_base *base, const struct fz_benchmark *b,
+			  double head, char out[FZ_NUMBER_SIZE])
 {
 	const struct fz_benchmark *old =
 		base->path ? fz_benchmarks_find(&base->list, b->name) : NULL;
@@ -162,7 +123,7 @@ static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 }
 
 static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
-		     const struct base *base, unsigned width, const struct fz_style *style,
+		     const struct fz_bench_base *base, unsigned width, const struct fz_style *style,
 		     struct fz_buf *out)
 {
 	double head = instructions_of(p, b);
@@ -192,7 +153,7 @@ static unsigned name_width(const struct fz_benchmarks *list, const struct fz_sty
 }
 
 static void print_table(const struct fz_profile *p, const struct fz_benchmarks *list,
-			const struct base *base)
+			const struct fz_bench_base *base)
 {
 	struct fz_style style = fz_style_of(STDOUT_FILENO, options.record.output.color);
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
@@ -206,7 +167,7 @@ static void print_table(const struct fz_profile *p, const struct fz_benchmarks *
 	fz_cli_print(fz_buf_view(&out));
 }
 
-static void say_base(const struct base *base)
+static void say_base(const struct fz_bench_base *base)
 {
 	struct fz_str commit = fz_profile_fact(base->profile, "git.commit");
 	bool dirty = fz_str_eq(fz_profile_fact(base->profile, "git.dirty"), FZ_STR("yes"));
@@ -289,7 +250,7 @@ static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
 		  struct fz_error *err)
 {
 	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
-	fz_auto(release_base) struct base base = { 0 };
+	fz_auto(fz_bench_base_release) struct fz_bench_base base = { 0 };
 	char cwd[4096];
 
 	if (!getcwd(cwd, sizeof(cwd)))
@@ -299,7 +260,7 @@ static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
 	*ret_troubles = say_troubles(&list);
 	if (!any_measured(&list))
 		return none_found(&list, err);
-	find_base(folder, p, &base);
+	fz_bench_base_find(folder, p, &base);
 	/* With the recording on standard output there is no room for a table. */
 	if (!options.record.output.file || strcmp(options.record.output.file, "-") != 0)
 		print_table(p, &list, &base);

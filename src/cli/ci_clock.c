@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "capture/marks.h"
-#include "cli/bench_env.h"
+#include "session/bench_env.h"
 #include "stats/order.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
  * A run is a fork of ours that counts, writes its recording there and ends; what went wrong it
  * writes into a file beside.
  */
-#include "cli/bench_env.h"
 #include "cli/cli.h"
 #include "cli/yard.h"
 
@@ -16,6 +15,7 @@
 #include "base/io.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
+#include "session/bench_env.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 
 #include "capture/caretaker.h"
 #include "capture/worktree.h"
-#include "cli/bench.h"
+#include "session/bench.h"
 
 /* One revision on disk. */
 struct fz_site {

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "profile/benchmarks.h"
 #include "session/series.h"
 
 enum fz_bench_what { FZ_BENCH_COUNT, FZ_BENCH_WALL, FZ_BENCH_BOTH };
@@ -32,3 +33,14 @@ struct fz_bench_options {
 int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char *const argv[],
 		     const struct fz_launch_place *place, struct fz_profile **ret,
 		     struct fz_error *err);
+
+/* What the figures are compared with. */
+struct fz_bench_base {
+	char *path; /* NULL: there is none */
+	struct fz_profile *profile;
+	struct fz_benchmarks list; /* of the profile */
+};
+
+/* The latest recording of the same command's benchmarks in a folder of the store. */
+void fz_bench_base_find(const char *folder, const struct fz_profile *p, struct fz_bench_base *ret);
+void fz_bench_base_release(struct fz_bench_base *base);

@@ -4,7 +4,7 @@
  * The plug-in for pytest lies beside us, so that whoever has fizeau has the same one; it is put in
  * front of what these two variables hold.
  */
-#include "cli/bench_env.h"
+#include "session/bench_env.h"
 
 #include "base/str.h"
 

@@ -7,15 +7,14 @@
  *   {"name": "parse", "rounds": [1200.5, 1190]}      timed: ns of one iteration
  *   {"name": "parse", "failed": "ValueError: x"}     its body failed
  */
-#include "capture/count/count.h"
-#include "base/clock.h"
-#include "cli/bench.h"
-#include "cli/bench_env.h"
-#include "session/counted.h"
+#include "session/bench.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "format/jsonread.h"
 #include "profile/benchmarks.h"
+#include "session/bench_env.h"
+#include "session/counted.h"
 
 #include <fcntl.h>
 #include <math.h>
