@@ -57,7 +57,7 @@ static const struct fz_opt option_table[] = {
 /* clang-format on */
 
 struct bisect {
-	struct fz_yard yard;
+	struct fz_workspace workspace;
 	struct fz_ci_config config;
 	struct fz_ci_search search;
 	struct fz_baselines baselines;
@@ -92,7 +92,7 @@ static int find_candidates(struct bisect *b, struct fz_halving *ret, struct fz_e
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->steps[i].side == FZ_CI_GOOD)
 			good[n++] = s->steps[i].commit;
-	return fz_halving_find(&b->yard.repository, s->steps[b->bad].commit, good,
+	return fz_halving_find(&b->workspace.repository, s->steps[b->bad].commit, good,
 			       options.first_parent, ret, err);
 }
 
@@ -112,7 +112,7 @@ static double count_in(const struct bisect *b, const struct fz_profile *p)
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 	double count = NAN;
 
-	if (!fz_ci_collect(&r, FZ_HEAD, p, b->config.metric, b->yard.whole, NULL))
+	if (!fz_ci_collect(&r, FZ_HEAD, p, b->config.metric, b->workspace.whole, NULL))
 		for (uint32_t i = 0; i < r.n; i++)
 			if (r.benches[i].on_side[FZ_HEAD] &&
 			    fz_str_eq(r.benches[i].name, fz_str_of(b->search.name)))
@@ -165,12 +165,12 @@ static int count_commit(struct bisect *b, const char *commit, struct fz_profile 
 	counted.profile = find_kept(b, commit);
 	if (!counted.profile) {
 		show_progress(commit);
-		int rc = fz_revision_count(&b->yard, commit, ret_other != NULL, &counted, err);
+		int rc = fz_revision_count(&b->workspace, commit, ret_other != NULL, &counted, err);
 		if (rc)
 			return rc;
 		keep_counts(b, commit, &counted);
 	}
-	fz_revision_title(&b->yard.repository, commit, &title);
+	fz_revision_title(&b->workspace.repository, commit, &title);
 	struct fz_ci_step *step = fz_ci_search_add(&b->search, commit, title.day, title.subject);
 	*ret = b->search.n - 1;
 	fz_grow(b->profiles, b->n, b->cap);
@@ -197,11 +197,12 @@ static int count_end(struct bisect *b, int end, struct fz_profile **ret_other, u
 static int collect(struct bisect *b, struct fz_ci_result *r, uint32_t base, uint32_t head,
 		   struct fz_error *err)
 {
-	int rc = fz_ci_collect(r, FZ_BASE, b->profiles[base], b->config.metric, b->yard.whole, err);
+	int rc = fz_ci_collect(r, FZ_BASE, b->profiles[base], b->config.metric, b->workspace.whole,
+			       err);
 
 	if (!rc)
-		rc = fz_ci_collect(r, FZ_HEAD, b->profiles[head], b->config.metric, b->yard.whole,
-				   err);
+		rc = fz_ci_collect(r, FZ_HEAD, b->profiles[head], b->config.metric,
+				   b->workspace.whole, err);
 	for (uint32_t i = 0; i < r->n && !rc; i++) {
 		struct fz_ci_bench *one = &r->benches[i];
 		double before = one->count[FZ_BASE], after = one->count[FZ_HEAD];
@@ -285,11 +286,11 @@ static int count_ends(struct bisect *b, struct fz_error *err)
 		rc = count_end(b, 1, NULL, &bad, err);
 	if (!rc)
 		rc = fz_ci_collect(&s->ends, FZ_BASE, b->profiles[good], b->config.metric,
-				   b->yard.whole, err);
+				   b->workspace.whole, err);
 	if (rc)
 		return rc;
 	if (other)
-		fz_ci_disturb(&s->ends, FZ_BASE, other, b->config.metric, b->yard.whole);
+		fz_ci_disturb(&s->ends, FZ_BASE, other, b->config.metric, b->workspace.whole);
 	/* collect() adds. */
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		s->ends.benches[i].count[FZ_BASE] = s->ends.benches[i].cycles[FZ_BASE] = 0;
@@ -362,7 +363,7 @@ static const char *choose(const struct bisect *b, const struct fz_halving *left)
 static int begin_where_they_parted(struct bisect *b, struct fz_error *err)
 {
 	const char *const words[] = { "merge-base", b->ends[0], b->ends[1], NULL };
-	fz_auto(fz_free_ptr) char *parting = fz_repository_ask(&b->yard.repository, words);
+	fz_auto(fz_free_ptr) char *parting = fz_repository_ask(&b->workspace.repository, words);
 	uint32_t step;
 
 	if (!parting)
@@ -425,7 +426,7 @@ static int find_before(struct bisect *b, struct fz_error *err)
 	struct fz_ci_search *s = &b->search;
 	fz_auto(fz_free_ptr) char *spec = fz_asprintf("%s^", s->steps[s->found].commit);
 	fz_auto(fz_free_ptr) char *parent = NULL;
-	int rc = fz_repository_commit(&b->yard.repository, spec, &parent, err);
+	int rc = fz_repository_commit(&b->workspace.repository, spec, &parent, err);
 
 	if (rc)
 		return rc;
@@ -445,7 +446,7 @@ static int explain(struct bisect *b, struct fz_error *err)
 {
 	struct fz_ci_search *s = &b->search;
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	fz_auto(fz_free_ptr) char *tree = fz_yard_tree(&b->yard);
+	fz_auto(fz_free_ptr) char *tree = fz_workspace_tree(&b->workspace);
 	const char *const roots[FZ_SIDES] = { tree, tree };
 	uint32_t head = b->bad;
 
@@ -465,7 +466,7 @@ static int explain(struct bisect *b, struct fz_error *err)
 
 static int find_ends(struct bisect *b, struct fz_error *err)
 {
-	struct fz_repository *r = &b->yard.repository;
+	struct fz_repository *r = &b->workspace.repository;
 	int status = 1;
 
 	for (int i = 0; i < 2; i++)
@@ -507,11 +508,11 @@ static int print(const struct bisect *b, struct fz_error *err)
 
 static int bisect(struct bisect *b, char *const *argv, struct fz_error *err)
 {
-	int rc = fz_revision_open(&b->yard, "bisect", &options.count, argv, &b->config, err);
+	int rc = fz_revision_open(&b->workspace, "bisect", &options.count, argv, &b->config, err);
 
 	if (!rc)
-		rc = fz_yard_cache_folder("baselines", &b->cache, err);
-	b->baselines = (struct fz_baselines){ &b->yard.repository, b->cache };
+		rc = fz_workspace_cache_folder("baselines", &b->cache, err);
+	b->baselines = (struct fz_baselines){ &b->workspace.repository, b->cache };
 	if (!rc)
 		rc = find_ends(b, err);
 	if (!rc)
@@ -522,7 +523,7 @@ static int bisect(struct bisect *b, char *const *argv, struct fz_error *err)
 		rc = explain(b, err);
 	if (!rc)
 		rc = print(b, err);
-	fz_yard_close(&b->yard);
+	fz_workspace_close(&b->workspace);
 	return rc;
 }
 
@@ -558,7 +559,8 @@ static int exit_of(const struct fz_ci_search *s)
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(release) struct bisect b = { .yard = FZ_YARD_NONE, .search = FZ_CI_SEARCH_INIT };
+	fz_auto(release) struct bisect b = { .workspace = FZ_WORKSPACE_NONE,
+					     .search = FZ_CI_SEARCH_INIT };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
 	int status;
@@ -577,8 +579,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "bisect");
 		fz_cli_error(&err);
 	}
-	if (b.yard.series.stopped_by)
-		return 128 + b.yard.series.stopped_by;
+	if (b.workspace.series.stopped_by)
+		return 128 + b.workspace.series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : exit_of(&b.search);
 }
 

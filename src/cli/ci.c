@@ -88,14 +88,15 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 	int rc = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
-		if (c->site[s].tree)
-			jobs[n++] = (struct fz_job){ .site = &c->site[s], .native = true };
+		if (c->checkout[s].tree)
+			jobs[n++] = (struct fz_job){ .checkout = &c->checkout[s], .native = true };
 	/* One after the other: they share the bytecode that they write. */
-	if (!fz_yard_run(&c->yard, jobs, n, 1))
+	if (!fz_jobs_run(&c->workspace, jobs, n, 1))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < n; i++) {
 		if (!rc && jobs[i].fatal)
-			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].site->name, jobs[i].trouble);
+			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].checkout->name,
+				     jobs[i].trouble);
 		fz_job_release(&jobs[i]);
 	}
 	return rc;
@@ -105,10 +106,11 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, struct fz_error *err)
 {
 	if (job->fatal)
-		return fz_fail(err, FZ_EINPUT, "%s: %s", job->site->name, job->trouble);
+		return fz_fail(err, FZ_EINPUT, "%s: %s", job->checkout->name, job->trouble);
 	c->profile[s] = fz_steal(job->profile);
 	fz_profile_set_fact(c->profile[s], "environment", fz_buf_view(&c->environment));
-	return fz_ci_collect(&c->result, s, c->profile[s], c->config.metric, c->yard.whole, err);
+	return fz_ci_collect(&c->result, s, c->profile[s], c->config.metric, c->workspace.whole,
+			     err);
 }
 
 /* What is not known yet, side by side: both sides, and one of them in other surroundings. */
@@ -122,19 +124,20 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 
 	for (int s = FZ_HEAD; s >= FZ_BASE; s--)
 		if (!c->profile[s])
-			jobs[n++].site = &c->site[s];
+			jobs[n++].checkout = &c->checkout[s];
 	size_t sides = n;
 	for (size_t i = 0; i < others; i++)
-		jobs[n++] = (struct fz_job){ .site = &c->site[moved], .other = (unsigned)i + 1 };
-	if (!fz_yard_run(&c->yard, jobs, n, parallel()))
+		jobs[n++] = (struct fz_job){ .checkout = &c->checkout[moved],
+					     .other = (unsigned)i + 1 };
+	if (!fz_jobs_run(&c->workspace, jobs, n, parallel()))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < sides && !rc; i++)
-		rc = take_side(c, &jobs[i], jobs[i].site == &c->site[FZ_HEAD] ? FZ_HEAD : FZ_BASE,
-			       err);
+		rc = take_side(c, &jobs[i],
+			       jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE, err);
 	for (size_t i = sides; i < n && !rc; i++)
 		if (jobs[i].profile)
 			fz_ci_disturb(&c->result, moved, jobs[i].profile, c->config.metric,
-				      c->yard.whole);
+				      c->workspace.whole);
 	if (!rc && others)
 		fz_ci_write_floors(&c->result, c->profile[moved]);
 	for (size_t i = 0; i < n; i++)
@@ -146,7 +149,8 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 
 static int load_config(struct fz_ci_run *c, struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *usual = fz_asprintf("%s/fizeau.ini", c->yard.repository.root);
+	fz_auto(fz_free_ptr) char *usual =
+		fz_asprintf("%s/fizeau.ini", c->workspace.repository.root);
 	int rc = fz_ci_config_load(&c->config, options.config ? options.config : usual,
 				   options.config != NULL, err);
 
@@ -158,8 +162,8 @@ static int load_config(struct fz_ci_run *c, struct fz_error *err)
 		c->config.wall = false;
 	if (strcmp(c->config.metric, "cycles") == 0)
 		options.cache = true;
-	c->yard.record.cache = options.cache;
-	c->yard.series.patience = c->config.timeout;
+	c->workspace.record.cache = options.cache;
+	c->workspace.series.patience = c->config.timeout;
 	c->rules = (struct fz_ci_rules){
 		.config = &c->config, .today = c->today, .is_part = fz_ci_run_is_part, .arg = c
 	};
@@ -168,11 +172,11 @@ static int load_config(struct fz_ci_run *c, struct fz_error *err)
 
 static void name_sides(struct fz_ci_run *c)
 {
-	const struct fz_repository *r = &c->yard.repository;
+	const struct fz_repository *r = &c->workspace.repository;
 
 	c->labels[FZ_BASE] =
 		c->base_file ? fz_strdup(c->base_file) : fz_asprintf("%.10s", c->base_commit);
-	c->labels[FZ_HEAD] = fz_asprintf("%.10s%s", c->site[FZ_HEAD].commit,
+	c->labels[FZ_HEAD] = fz_asprintf("%.10s%s", c->checkout[FZ_HEAD].commit,
 					 r->dirty ? " with edits that are not committed" : "");
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result.labels[s] = c->labels[s];
@@ -182,10 +186,10 @@ static void name_sides(struct fz_ci_run *c)
 /* After --setup, which may build the program. */
 static void describe_environment(struct fz_ci_run *c, const struct fz_counter *counter)
 {
-	struct fz_environment e = { .argv = c->yard.argv,
-				    .folder = c->site[FZ_HEAD].folder,
-				    .root = c->yard.repository.root,
-				    .prefix = c->yard.repository.prefix,
+	struct fz_environment e = { .argv = c->workspace.argv,
+				    .folder = c->checkout[FZ_HEAD].folder,
+				    .root = c->workspace.repository.root,
+				    .prefix = c->workspace.repository.prefix,
 				    .setup = options.setup,
 				    .valgrind = counter->valgrind,
 				    .cache = options.cache,
@@ -202,18 +206,19 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 	int rc = fz_counter_find(&counter, err);
 
 	if (!rc)
-		rc = fz_yard_find(&c->yard, FZ_YARD_REMEDY, err);
+		rc = fz_workspace_find(&c->workspace, FZ_WORKSPACE_REMEDY, err);
 	if (!rc)
-		rc = fz_yard_open(&c->yard, "ci", options.show_output, err);
+		rc = fz_workspace_open(&c->workspace, "ci", &fz_cli_notify, options.show_output,
+				       err);
 	if (!rc)
 		rc = load_config(c, err);
 	if (!rc)
-		rc = fz_yard_here(&c->yard, &c->site[FZ_HEAD], err);
+		rc = fz_checkout_here(&c->workspace, &c->checkout[FZ_HEAD], err);
 	if (!rc)
 		rc = fz_ci_run_find_base(c, err);
 	if (!rc) {
 		name_sides(c);
-		rc = fz_yard_set_up(&c->yard, &c->site[FZ_HEAD], err);
+		rc = fz_checkout_set_up(&c->workspace, &c->checkout[FZ_HEAD], err);
 	}
 	if (!rc) {
 		describe_environment(c, &counter);
@@ -245,9 +250,9 @@ static int ci(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_ci_run_report(c, err);
 	if (!rc)
 		rc = fz_ci_run_keep(c, err);
-	if (c->site[FZ_BASE].tree)
-		fz_yard_leave(&c->yard, &c->site[FZ_BASE]);
-	fz_yard_close(&c->yard);
+	if (c->checkout[FZ_BASE].tree)
+		fz_checkout_remove(&c->workspace, &c->checkout[FZ_BASE]);
+	fz_workspace_close(&c->workspace);
 	return rc;
 }
 
@@ -263,7 +268,7 @@ static void find_today(struct fz_ci_run *c)
 static void release(struct fz_ci_run *c)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_site_release(&c->site[s]);
+		fz_checkout_release(&c->checkout[s]);
 		fz_profile_free(c->profile[s]);
 		free(c->labels[s]);
 	}
@@ -278,7 +283,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
 	fz_auto(release) struct fz_ci_run c = { .options = &options,
-						.yard = FZ_YARD_NONE,
+						.workspace = FZ_WORKSPACE_NONE,
 						.result = FZ_CI_RESULT_INIT };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
@@ -294,18 +299,18 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	find_today(&c);
 	int rc = fz_launch_command(&words, &child, &err);
 	if (!rc) {
-		c.yard.argv = child;
-		c.yard.whole = fz_revision_whole(child);
-		c.yard.setup = options.setup;
-		c.yard.native = options.native;
+		c.workspace.argv = child;
+		c.workspace.whole = fz_revision_whole(child);
+		c.workspace.setup = options.setup;
+		c.workspace.native = options.native;
 		rc = ci(&c, &err);
 	}
 	if (rc) {
 		fz_error_prefix(&err, "ci");
 		fz_cli_error(&err);
 	}
-	if (c.yard.series.stopped_by)
-		return 128 + c.yard.series.stopped_by;
+	if (c.workspace.series.stopped_by)
+		return 128 + c.workspace.series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : fz_ci_exit(&c.result);
 }
 

@@ -12,7 +12,7 @@
 #include "ci/baseline.h"
 #include "ci/report.h"
 #include "cli/record.h"
-#include "cli/yard.h"
+#include "session/job.h"
 
 struct fz_ci_options {
 	const char *base, *save, *setup, *output, *config, *link;
@@ -23,11 +23,11 @@ struct fz_ci_options {
 
 struct fz_ci_run {
 	const struct fz_ci_options *options;
-	struct fz_yard yard;
+	struct fz_workspace workspace;
 	struct fz_ci_config config;
 	struct fz_ci_result result;
 	struct fz_ci_rules rules;
-	struct fz_site site[FZ_SIDES];
+	struct fz_checkout checkout[FZ_SIDES];
 	struct fz_profile *profile[FZ_SIDES];
 	struct fz_buf environment; /* what the counts of this job depend on */
 	struct fz_baselines baselines;

@@ -59,10 +59,10 @@ static int missing_history(const struct fz_repository *r, const char *revision,
 /* On the main branch itself the base is what came before. */
 static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
 {
-	const struct fz_repository *r = &c->yard.repository;
+	const struct fz_repository *r = &c->workspace.repository;
 
 	if (r->dirty) {
-		c->base_commit = fz_strdup(c->site[FZ_HEAD].commit);
+		c->base_commit = fz_strdup(c->checkout[FZ_HEAD].commit);
 		return 0;
 	}
 	if (exists(r, "HEAD~1"))
@@ -72,7 +72,7 @@ static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
 
 static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_error *err)
 {
-	const struct fz_repository *r = &c->yard.repository;
+	const struct fz_repository *r = &c->workspace.repository;
 	const char *const words[] = { "merge-base", "HEAD", revision, NULL };
 
 	if (*revision == '-' || !exists(r, revision))
@@ -80,7 +80,7 @@ static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_erro
 	char *commit = fz_repository_ask(r, words);
 	if (!commit)
 		return missing_history(r, revision, err);
-	if (strcmp(commit, c->site[FZ_HEAD].commit) == 0 && !c->options->base) {
+	if (strcmp(commit, c->checkout[FZ_HEAD].commit) == 0 && !c->options->base) {
 		free(commit);
 		return base_of_head(c, err);
 	}
@@ -92,12 +92,12 @@ int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err)
 {
 	const char *base = c->options->base;
 
-	if (base && access(base, F_OK) == 0 && !exists(&c->yard.repository, base)) {
+	if (base && access(base, F_OK) == 0 && !exists(&c->workspace.repository, base)) {
 		c->base_file = base;
 		return 0;
 	}
 	fz_auto(fz_free_ptr) char *revision =
-		base ? fz_strdup(base) : default_base(&c->yard.repository);
+		base ? fz_strdup(base) : default_base(&c->workspace.repository);
 	return find_commit(c, revision, err);
 }
 
@@ -122,7 +122,7 @@ static void compare_environment(struct fz_ci_run *c)
 static int collect_base(struct fz_ci_run *c, struct fz_error *err)
 {
 	return fz_ci_collect(&c->result, FZ_BASE, c->profile[FZ_BASE], c->config.metric,
-			     c->yard.whole, err);
+			     c->workspace.whole, err);
 }
 
 static int load_file(struct fz_ci_run *c, struct fz_error *err)
@@ -138,11 +138,11 @@ static int load_file(struct fz_ci_run *c, struct fz_error *err)
 
 int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err)
 {
-	if (c->site[FZ_BASE].tree)
+	if (c->checkout[FZ_BASE].tree)
 		return 0;
 	if (!c->base_commit)
 		return fz_fail(err, FZ_EUSAGE, "of the base there is only a recording");
-	return fz_yard_check_out(&c->yard, c->base_commit, "base", &c->site[FZ_BASE], err);
+	return fz_checkout_add(&c->workspace, c->base_commit, "base", &c->checkout[FZ_BASE], err);
 }
 
 static int place_of(const char *name)
@@ -175,10 +175,10 @@ static int count_base_here(struct fz_ci_run *c, struct fz_error *err)
 
 int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 {
-	int rc = fz_yard_cache_folder("baselines", &c->baseline_folder, err);
+	int rc = fz_workspace_cache_folder("baselines", &c->baseline_folder, err);
 	if (rc)
 		return rc;
-	c->baselines = (struct fz_baselines){ .repository = &c->yard.repository,
+	c->baselines = (struct fz_baselines){ .repository = &c->workspace.repository,
 					      .cache = c->baseline_folder };
 	if (c->base_file)
 		return load_file(c, err);
@@ -211,8 +211,9 @@ static int keep_both(struct fz_ci_run *c, int place, struct fz_error *err)
 	/* A base that is kept elsewhere stays there, unless a place is asked for. */
 	bool found = c->base_from.commit[0] && !c->options->save;
 	const char *commits[FZ_SIDES] = { found ? NULL : c->base_commit,
-					  c->yard.repository.dirty ? NULL
-								   : c->site[FZ_HEAD].commit };
+					  c->workspace.repository.dirty
+						  ? NULL
+						  : c->checkout[FZ_HEAD].commit };
 	int rc = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++)
@@ -234,7 +235,7 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_format_save(c->profile[FZ_HEAD], &fz_format_fz, save, err);
 		return rc ? fz_error_prefix(err, "--save") : 0;
 	}
-	if (c->yard.repository.dirty && c->options->save)
+	if (c->workspace.repository.dirty && c->options->save)
 		fz_cli_note("this tree's counts are not kept: it has edits that are not "
 			    "committed");
 	rc = keep_both(c, place, err);
@@ -251,7 +252,7 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 bool fz_ci_run_is_part(void *arg, const char *commit)
 {
 	const struct fz_ci_run *c = arg;
-	const struct fz_repository *r = &c->yard.repository;
+	const struct fz_repository *r = &c->workspace.repository;
 	const char *const in_head[] = { "merge-base", "--is-ancestor", commit, "HEAD", NULL };
 	const char *const in_base[] = { "merge-base", "--is-ancestor", commit, c->base_commit,
 					NULL };

@@ -42,9 +42,9 @@ static void take_times(struct timing *t, const struct fz_marks *m, enum fz_side 
 static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 		     struct fz_error *err)
 {
-	struct fz_launch_place place = { .folder = c->site[s].folder,
+	struct fz_launch_place place = { .folder = c->checkout[s].folder,
 					 .no_input = true,
-					 .output = c->yard.output,
+					 .output = c->workspace.output,
 					 .errors = -1 };
 	fz_auto(fz_marks_release) struct fz_marks m = { 0 };
 	struct fz_bench_env env;
@@ -52,8 +52,8 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 
 	/* Harnesses mark one execution of each body, as when it is counted. */
 	fz_bench_env_set(&env, "count", NULL, NULL);
-	int rc = fz_marks_run(&m, (char **)c->yard.argv, &place, &c->yard.series.old_mask, &ending,
-			      c->config.timeout, err);
+	int rc = fz_marks_run(&m, (char **)c->workspace.argv, &place, &c->workspace.series.old_mask,
+			      &ending, c->config.timeout, err);
 	fz_bench_env_unset(&env);
 	if (rc)
 		return rc;
@@ -117,7 +117,7 @@ static int run_pairs(struct fz_ci_run *c, struct clock_runs *t, struct fz_error 
 
 	while (!rc && t->pairs < most) {
 		enum fz_side first = t->pairs % 2 ? FZ_HEAD : FZ_BASE;
-		if (fz_series_stopped(&c->yard.series))
+		if (fz_series_stopped(&c->workspace.series))
 			return fz_series_interrupted(err);
 		rc = time_side(c, t, first, err);
 		if (!rc)
@@ -156,7 +156,7 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_ci_run_check_out_base(c, &why);
 	if (!rc && t.n)
 		rc = run_pairs(c, &t, &why);
-	if (rc && fz_series_stopped(&c->yard.series))
+	if (rc && fz_series_stopped(&c->workspace.series))
 		rc = fz_series_interrupted(err);
 	else if (rc)
 		fz_ci_note(&c->result, "not confirmed by the clock: %s", why.message), rc = 0;

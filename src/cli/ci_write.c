@@ -145,7 +145,8 @@ int fz_ci_run_report(struct fz_ci_run *c, struct fz_error *err)
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)c->options->color);
-	const char *const roots[FZ_SIDES] = { c->site[FZ_BASE].tree, c->site[FZ_HEAD].tree };
+	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
+					      c->checkout[FZ_HEAD].tree };
 	int rc = fz_ci_diff(c->profile[FZ_BASE], c->profile[FZ_HEAD], c->config.metric, &d, err);
 
 	if (rc)

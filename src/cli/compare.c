@@ -15,7 +15,7 @@
 
 #include "cli/origin.h"
 #include "cli/record.h"
-#include "cli/yard.h"
+#include "session/checkout.h"
 #include "format/format.h"
 #include "base/map.h"
 #include "profile/merge.h"
@@ -86,13 +86,13 @@ static const char *const side_names[FZ_SIDES] = { "base", "head" };
 
 struct side {
 	char *label; /* what reports call it */
-	struct fz_site site;
+	struct fz_checkout checkout;
 	char **argv;
 	struct fz_profile *profile; /* of all its runs */
 };
 
 struct comparison {
-	struct fz_yard yard;
+	struct fz_workspace workspace;
 	struct side side[FZ_SIDES];
 	bool seen; /* something was recorded: it can be */
 };
@@ -101,7 +101,7 @@ static void release(struct comparison *c)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		free(c->side[s].label);
-		fz_site_release(&c->side[s].site);
+		fz_checkout_release(&c->side[s].checkout);
 		free(c->side[s].argv);
 		fz_profile_free(c->side[s].profile);
 	}
@@ -109,11 +109,12 @@ static void release(struct comparison *c)
 
 /* ---- where ---- */
 
-static int open_yard(struct comparison *c, struct fz_error *err)
+static int open_workspace(struct comparison *c, struct fz_error *err)
 {
-	c->yard.record = options.record.how;
-	c->yard.setup = options.setup;
-	return fz_yard_open(&c->yard, "compare", options.show_output, err);
+	c->workspace.record = options.record.how;
+	c->workspace.setup = options.setup;
+	return fz_workspace_open(&c->workspace, "compare", &fz_cli_notify, options.show_output,
+				 err);
 }
 
 /* Without a revision: what is not committed yet, else the last commit. */
@@ -125,10 +126,11 @@ static const char *default_revision(const struct fz_repository *r)
 /* A revision and the user's tree; both set up. */
 static int check_out(struct comparison *c, const char *revision, struct fz_error *err)
 {
-	struct fz_repository *r = &c->yard.repository;
+	struct fz_repository *r = &c->workspace.repository;
 	struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
 	fz_auto(fz_free_ptr) char *commit = NULL;
-	int rc = fz_yard_find(&c->yard, "compare two commands with --base and --head", err);
+	int rc = fz_workspace_find(&c->workspace, "compare two commands with --base and --head",
+				   err);
 
 	if (rc)
 		return rc;
@@ -136,15 +138,15 @@ static int check_out(struct comparison *c, const char *revision, struct fz_error
 		revision = default_revision(r);
 	rc = fz_repository_commit(r, revision, &commit, err);
 	if (!rc)
-		rc = open_yard(c, err);
+		rc = open_workspace(c, err);
 	if (rc)
 		return rc;
 	base->label = fz_asprintf("%s (%.10s)", revision, commit);
 	head->label = fz_strdup(r->dirty ? "working tree, not committed" : "working tree (HEAD)");
-	rc = fz_yard_check_out(&c->yard, commit, "the base", &base->site, err);
+	rc = fz_checkout_add(&c->workspace, commit, "the base", &base->checkout, err);
 	if (!rc)
-		rc = fz_yard_here(&c->yard, &head->site, err);
-	return rc ? rc : fz_yard_set_up(&c->yard, &head->site, err);
+		rc = fz_checkout_here(&c->workspace, &head->checkout, err);
+	return rc ? rc : fz_checkout_set_up(&c->workspace, &head->checkout, err);
 }
 
 static int two_commands(struct comparison *c, struct fz_error *err)
@@ -159,15 +161,15 @@ static int two_commands(struct comparison *c, struct fz_error *err)
 		argv[1] = (char *)"-c";
 		argv[2] = (char *)options.command[s];
 		c->side[s].argv = argv;
-		c->side[s].site =
-			(struct fz_site){ .name = "this folder", .folder = fz_strdup(cwd) };
+		c->side[s].checkout =
+			(struct fz_checkout){ .name = "this folder", .folder = fz_strdup(cwd) };
 		c->side[s].label = fz_strdup(options.command[s]);
 	}
 	/* They are meant to differ. */
 	options.record.output.force = true;
-	int rc = open_yard(c, err);
+	int rc = open_workspace(c, err);
 	/* They share a folder, which is set up once. */
-	return rc ? rc : fz_yard_set_up(&c->yard, &c->side[FZ_HEAD].site, err);
+	return rc ? rc : fz_checkout_set_up(&c->workspace, &c->side[FZ_HEAD].checkout, err);
 }
 
 /* ---- runs ---- */
@@ -197,29 +199,29 @@ static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int
 	bool unlucky = rc == FZ_EGONE || (rc == FZ_EINPUT && c->seen);
 
 	return unlucky && !run->profile && run->child.reaped && run->child.status == 0 &&
-	       !fz_series_stopped(&c->yard.series);
+	       !fz_series_stopped(&c->workspace.series);
 }
 
 static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
 		    struct fz_error *err)
 {
 	struct side *side = &c->side[s];
-	struct fz_launch_place place = { .folder = side->site.folder,
+	struct fz_launch_place place = { .folder = side->checkout.folder,
 					 .no_input = true,
-					 .output = c->yard.output,
+					 .output = c->workspace.output,
 					 .errors = -1 };
 	struct fz_series_run run;
 
 	show_progress(s, kind, i, n);
-	int rc = fz_series_record(&c->yard.series, side->argv, &place, &run, err);
+	int rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
 		fz_cli_warn("compare: %s, %s %d of %d is taken again: %s", side_names[s], kind,
 			    i + 1, n, err->message);
-		rc = fz_series_record(&c->yard.series, side->argv, &place, &run, err);
+		rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
-	if (fz_series_stopped(&c->yard.series)) {
+	if (fz_series_stopped(&c->workspace.series)) {
 		fz_cli_warn("compare: interrupted; %s of %s that was not finished is left out",
 			    kind, side_names[s]);
 		rc = 0;
@@ -238,8 +240,9 @@ static int run_in_turn(struct comparison *c, const char *kind, int n, struct fz_
 {
 	for (int i = 0; i < 2 * n; i++) {
 		enum fz_side s = (i + 1) / 2 % 2 ? FZ_HEAD : FZ_BASE;
-		int rc = fz_series_stopped(&c->yard.series) ? 0
-							    : run_side(c, s, kind, i / 2, n, err);
+		int rc = fz_series_stopped(&c->workspace.series)
+				 ? 0
+				 : run_side(c, s, kind, i / 2, n, err);
 		if (rc)
 			return rc;
 	}
@@ -263,7 +266,7 @@ static int measure(struct comparison *c, struct fz_error *err)
 static void warn_about_origin(const struct comparison *c)
 {
 	const struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
-	const char *trees[FZ_SIDES] = { base->site.tree, head->site.tree };
+	const char *trees[FZ_SIDES] = { base->checkout.tree, head->checkout.tree };
 
 	if (!trees[FZ_BASE])
 		return;
@@ -304,12 +307,12 @@ static void say_what_was_done(const struct comparison *c)
 /* The last comparison of each project stays in the cache, for reports of another kind. */
 static int keep_recordings(const struct comparison *c, struct fz_error *err)
 {
-	const struct fz_site *head = &c->side[FZ_HEAD].site;
+	const struct fz_checkout *head = &c->side[FZ_HEAD].checkout;
 	fz_auto(fz_free_ptr) char *cache = NULL;
 	struct fz_str top = fz_str_of(head->tree ? head->tree : head->folder);
 	/* Two projects may be called the same. */
 	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
-	int rc = fz_yard_cache_folder("compare", &cache, err);
+	int rc = fz_workspace_cache_folder("compare", &cache, err);
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
 		fz_auto(fz_free_ptr) char *path = fz_asprintf(
@@ -351,8 +354,8 @@ static int compare(const char *revision, struct comparison *c, struct fz_error *
 		rc = measure(c, err);
 	if (!rc)
 		warn_about_origin(c);
-	fz_yard_leave(&c->yard, &c->side[FZ_BASE].site);
-	fz_yard_close(&c->yard);
+	fz_checkout_remove(&c->workspace, &c->side[FZ_BASE].checkout);
+	fz_workspace_close(&c->workspace);
 	return rc ? rc : report(c, err);
 }
 
@@ -389,7 +392,7 @@ static int take_arguments(const struct fz_opt_state *state, struct comparison *c
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(release) struct comparison c = { .yard = FZ_YARD_NONE };
+	fz_auto(release) struct comparison c = { .workspace = FZ_WORKSPACE_NONE };
 	const char *revision = NULL;
 	struct fz_error err;
 	int status;
@@ -410,8 +413,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "compare");
 		fz_cli_error(&err);
 	}
-	if (c.yard.series.stopped_by)
-		return 128 + c.yard.series.stopped_by;
+	if (c.workspace.series.stopped_by)
+		return 128 + c.workspace.series.stopped_by;
 	if (rc)
 		return FZ_EXIT_TROUBLE;
 	return options.record.output.closed ? FZ_EXIT_REGRESSION : FZ_EXIT_OK;

@@ -65,7 +65,7 @@ struct found {
 };
 
 struct run {
-	struct fz_yard yard; /* without a command only its repository is used */
+	struct fz_workspace workspace; /* without a command only its repository is used */
 	struct fz_ci_config config;
 	struct fz_baselines baselines;
 	char *cache;
@@ -80,7 +80,7 @@ static void release(struct run *r)
 {
 	fz_history_release(&r->history);
 	fz_ci_config_release(&r->config);
-	fz_repository_release(&r->yard.repository);
+	fz_repository_release(&r->workspace.repository);
 	free(r->found);
 	free(r->cache);
 }
@@ -113,9 +113,9 @@ static int ask_titles(const struct run *r, const char *revision, int most, struc
 				      "--",
 				      NULL };
 	int status = 1;
-	int rc = fz_repository_git(&r->yard.repository, NULL, words, out, NULL, &status, err);
+	int rc = fz_repository_git(&r->workspace.repository, NULL, words, out, NULL, &status, err);
 
-	return rc ? rc : status ? fz_revision_unknown(&r->yard.repository, revision, err) : 0;
+	return rc ? rc : status ? fz_revision_unknown(&r->workspace.repository, revision, err) : 0;
 }
 
 /* Split in place. */
@@ -155,7 +155,7 @@ static int find_commits(struct run *r, struct fz_error *err)
 	fz_auto(titles_release) struct titles t = { 0 };
 
 	if (*r->range == '-')
-		return fz_revision_unknown(&r->yard.repository, r->range, err);
+		return fz_revision_unknown(&r->workspace.repository, r->range, err);
 	int rc = ask_titles(r, r->range, options.commits, &t.text, err);
 	if (rc)
 		return rc;
@@ -250,7 +250,7 @@ static int count_commit(struct run *r, uint32_t commit, struct fz_error *err)
 	fz_auto(fz_revision_release) struct fz_revision counted = { 0 };
 	enum fz_baseline_place place = (enum fz_baseline_place)options.save;
 	struct fz_kept kept = { .place = place };
-	int rc = fz_revision_count(&r->yard, hash, false, &counted, err);
+	int rc = fz_revision_count(&r->workspace, hash, false, &counted, err);
 
 	if (rc)
 		return rc;
@@ -285,7 +285,7 @@ static int count_missing(struct run *r, struct fz_error *err)
 	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	if (rc && fz_series_stopped(&r->yard.series) && r->n) {
+	if (rc && fz_series_stopped(&r->workspace.series) && r->n) {
 		fz_cli_warn("history: interrupted; commits that were not counted are left out");
 		rc = 0;
 	}
@@ -310,9 +310,9 @@ static struct fz_profile *read_found(const struct run *r, uint32_t commit, const
 static char *root_of(const struct run *r, const struct fz_profile *p)
 {
 	struct fz_str folder = fz_profile_fact(p, "cwd");
-	size_t prefix = strlen(r->yard.repository.prefix);
+	size_t prefix = strlen(r->workspace.repository.prefix);
 
-	if (prefix && folder.n > prefix && fz_str_ends(folder, r->yard.repository.prefix))
+	if (prefix && folder.n > prefix && fz_str_ends(folder, r->workspace.repository.prefix))
 		folder.n -= prefix;
 	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
 		folder.n--;
@@ -361,8 +361,8 @@ static int nothing_known(const struct run *r, struct fz_error *err)
 
 static int write_page(const struct run *r, struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *title =
-		fz_asprintf("Benchmarks of %s", fz_path_base(fz_str_of(r->yard.repository.root)).p);
+	fz_auto(fz_free_ptr) char *title = fz_asprintf(
+		"Benchmarks of %s", fz_path_base(fz_str_of(r->workspace.repository.root)).p);
 	struct fz_output *out;
 	int rc = fz_output_open(options.html, &out, err);
 
@@ -393,11 +393,12 @@ static int print(const struct run *r, struct fz_error *err)
 static int open_repository(struct run *r, struct fz_error *err)
 {
 	if (r->argv)
-		return fz_revision_open(&r->yard, "history", &options.count, r->argv, &r->config,
-					err);
-	int rc = fz_repository_find(&r->yard.repository, err);
+		return fz_revision_open(&r->workspace, "history", &options.count, r->argv,
+					&r->config, err);
+	int rc = fz_repository_find(&r->workspace.repository, err);
 	return rc ? rc
-		  : fz_revision_configure(&r->yard.repository, &options.count, &r->config, err);
+		  : fz_revision_configure(&r->workspace.repository, &options.count, &r->config,
+					  err);
 }
 
 static int history(struct run *r, struct fz_error *err)
@@ -405,8 +406,8 @@ static int history(struct run *r, struct fz_error *err)
 	int rc = open_repository(r, err);
 
 	if (!rc)
-		rc = fz_yard_cache_folder("baselines", &r->cache, err);
-	r->baselines = (struct fz_baselines){ &r->yard.repository, r->cache };
+		rc = fz_workspace_cache_folder("baselines", &r->cache, err);
+	r->baselines = (struct fz_baselines){ &r->workspace.repository, r->cache };
 	if (!rc)
 		rc = find_commits(r, err);
 	if (!rc)
@@ -448,7 +449,7 @@ static int take_arguments(const struct fz_opt_state *state, struct run *r, char 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(release) struct run r = { .yard = FZ_YARD_NONE };
+	fz_auto(release) struct run r = { .workspace = FZ_WORKSPACE_NONE };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
 	int status;
@@ -461,13 +462,13 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int rc = take_arguments(&state, &r, &child, &err);
 	if (!rc)
 		rc = history(&r, &err);
-	fz_yard_close(&r.yard);
+	fz_workspace_close(&r.workspace);
 	if (rc) {
 		fz_error_prefix(&err, "history");
 		fz_cli_error(&err);
 	}
-	if (r.yard.series.stopped_by)
-		return 128 + r.yard.series.stopped_by;
+	if (r.workspace.series.stopped_by)
+		return 128 + r.workspace.series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
 }
 

@@ -38,8 +38,9 @@ int fz_revision_configure(const struct fz_repository *r, const struct fz_revisio
 	return 0;
 }
 
-int fz_revision_open(struct fz_yard *y, const char *command, const struct fz_revision_options *o,
-		     char *const *argv, struct fz_ci_config *config, struct fz_error *err)
+int fz_revision_open(struct fz_workspace *w, const char *command,
+		     const struct fz_revision_options *o, char *const *argv,
+		     struct fz_ci_config *config, struct fz_error *err)
 {
 	struct fz_counter counter = { 0 };
 	/* Before anything is built or checked out. */
@@ -47,19 +48,19 @@ int fz_revision_open(struct fz_yard *y, const char *command, const struct fz_rev
 
 	fz_counter_end(&counter);
 	if (!rc)
-		rc = fz_yard_find(y, FZ_YARD_REMEDY, err);
+		rc = fz_workspace_find(w, FZ_WORKSPACE_REMEDY, err);
 	if (!rc)
-		rc = fz_yard_open(y, command, o->show_output, err);
+		rc = fz_workspace_open(w, command, &fz_cli_notify, o->show_output, err);
 	if (!rc)
-		rc = fz_revision_configure(&y->repository, o, config, err);
+		rc = fz_revision_configure(&w->repository, o, config, err);
 	if (rc)
 		return rc;
-	y->argv = argv;
-	y->whole = fz_revision_whole(argv);
-	y->setup = o->setup;
-	y->record.count = true;
-	y->record.cache = strcmp(config->metric, "cycles") == 0;
-	y->series.patience = config->timeout;
+	w->argv = argv;
+	w->whole = fz_revision_whole(argv);
+	w->setup = o->setup;
+	w->record.count = true;
+	w->record.cache = strcmp(config->metric, "cycles") == 0;
+	w->series.patience = config->timeout;
 	return 0;
 }
 
@@ -84,41 +85,43 @@ void fz_revision_title_release(struct fz_revision_title *t)
 
 /* ---- counting ---- */
 
-static void describe(const struct fz_yard *y, const struct fz_site *site, struct fz_profile *p)
+static void describe(const struct fz_workspace *w, const struct fz_checkout *checkout,
+		     struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	struct fz_counter counter = { 0 };
 
 	if (!fz_counter_find(&counter, NULL)) {
-		struct fz_environment e = { .argv = y->argv,
-					    .folder = site->folder,
-					    .root = site->tree,
-					    .prefix = y->repository.prefix,
-					    .setup = y->setup,
+		struct fz_environment e = { .argv = w->argv,
+					    .folder = checkout->folder,
+					    .root = checkout->tree,
+					    .prefix = w->repository.prefix,
+					    .setup = w->setup,
 					    .valgrind = counter.valgrind,
-					    .cache = y->record.cache,
-					    .native = y->native };
+					    .cache = w->record.cache,
+					    .native = w->native };
 		fz_environment_describe(&e, &text);
 		fz_profile_set_fact(p, "environment", fz_buf_view(&text));
 	}
 	fz_counter_end(&counter);
 }
 
-static void count_site(struct fz_yard *y, const struct fz_site *site, bool other,
-		       struct fz_revision *ret)
+static void count_checkout(struct fz_workspace *w, const struct fz_checkout *checkout, bool other,
+			   struct fz_revision *ret)
 {
 	/* As usual first: it makes the bytecode. */
-	struct fz_job usual = { .site = site, .native = true };
-	struct fz_job counted[] = { { .site = site }, { .site = site, .other = 1 } };
+	struct fz_job usual = { .checkout = checkout, .native = true };
+	struct fz_job counted[] = { { .checkout = checkout },
+				    { .checkout = checkout, .other = 1 } };
 	size_t n = other ? 2 : 1;
 
-	bool going = fz_yard_run(y, &usual, 1, 1);
+	bool going = fz_jobs_run(w, &usual, 1, 1);
 	if (going && usual.fatal)
 		ret->trouble = fz_steal(usual.trouble);
-	else if (going && fz_yard_run(y, counted, n, (unsigned)n)) {
+	else if (going && fz_jobs_run(w, counted, n, (unsigned)n)) {
 		ret->profile = fz_steal(counted[0].profile);
 		if (ret->profile) {
-			describe(y, site, ret->profile);
+			describe(w, checkout, ret->profile);
 			ret->trouble = fz_benchmarks_trouble(ret->profile);
 		}
 		if (!ret->trouble)
@@ -130,23 +133,23 @@ static void count_site(struct fz_yard *y, const struct fz_site *site, bool other
 		fz_job_release(&counted[i]);
 }
 
-int fz_revision_count(struct fz_yard *y, const char *commit, bool other, struct fz_revision *ret,
-		      struct fz_error *err)
+int fz_revision_count(struct fz_workspace *w, const char *commit, bool other,
+		      struct fz_revision *ret, struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", y->scratch.path);
-	struct fz_site site;
+	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", w->scratch.path);
+	struct fz_checkout checkout;
 	struct fz_error why;
 
 	*ret = (struct fz_revision){ 0 };
 	fz_remove_folder(bytecode, NULL);
-	if (fz_yard_check_out(y, commit, "it", &site, &why)) {
+	if (fz_checkout_add(w, commit, "it", &checkout, &why)) {
 		ret->trouble = fz_strdup(why.message);
 	} else {
-		if (!fz_series_stopped(&y->series))
-			count_site(y, &site, other, ret);
-		fz_yard_leave(y, &site);
+		if (!fz_series_stopped(&w->series))
+			count_checkout(w, &checkout, other, ret);
+		fz_checkout_remove(w, &checkout);
 	}
-	if (fz_series_stopped(&y->series)) {
+	if (fz_series_stopped(&w->series)) {
 		fz_revision_release(ret);
 		return fz_series_interrupted(err);
 	}

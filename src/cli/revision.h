@@ -4,7 +4,7 @@
 
 #include "ci/config.h"
 #include "cli/record.h"
-#include "cli/yard.h"
+#include "session/job.h"
 
 /* What a command that searches the history is told. */
 struct fz_revision_options {
@@ -35,10 +35,11 @@ enum { FZ_REVISION_METRIC = -1 };
 	  .help = "let the command's output through, to standard error" }
 /* clang-format on */
 
-/* Open the yard to count `argv` in it, and read the configuration (initialised, as it holds
+/* Open the workspace to count `argv` in it, and read the configuration (initialised, as it holds
  * without a file). Nothing is checked out yet. */
-int fz_revision_open(struct fz_yard *y, const char *command, const struct fz_revision_options *o,
-		     char *const *argv, struct fz_ci_config *config, struct fz_error *err);
+int fz_revision_open(struct fz_workspace *w, const char *command,
+		     const struct fz_revision_options *o, char *const *argv,
+		     struct fz_ci_config *config, struct fz_error *err);
 
 /* "5%" */
 int fz_revision_parse_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -65,8 +66,8 @@ struct fz_revision {
 /* Check a commit out, set it up, run the command there as usual, and counted (with `other` also in
  * other surroundings); the recording says in which environment (ci/environment.h). Fails when a
  * signal ended it; what is wrong with the commit is its trouble. */
-int fz_revision_count(struct fz_yard *y, const char *commit, bool other, struct fz_revision *ret,
-		      struct fz_error *err);
+int fz_revision_count(struct fz_workspace *w, const char *commit, bool other,
+		      struct fz_revision *ret, struct fz_error *err);
 void fz_revision_release(struct fz_revision *r);
 
 /* '1a2b3c': why git does not know it: a shallow clone, a misspelt name. */
