@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding code that is not the tree's own; see origin.h. */
-#include "cli/origin.h"
+#include "session/origin.h"
 
 #include <unistd.h>
 
