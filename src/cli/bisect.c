@@ -10,7 +10,7 @@
  */
 #include "ci/baseline.h"
 #include "ci/search.h"
-#include "cli/halving.h"
+#include "session/halving.h"
 #include "cli/revision.h"
 #include "profile/benchmarks.h"
 
@@ -40,7 +40,7 @@ static const struct fz_opt option_table[] = {
 	  .value = &options.filter,
 	  .help = "only benchmarks whose names contain this; of several the one that changed most" },
 	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
-	  .value = &options.threshold, .call = fz_revision_parse_threshold,
+	  .value = &options.threshold, .call = fz_cli_parse_threshold,
 	  .help = "bad is what differs from GOOD by more than this, 5% say (default: what is "
 		  "nearer to BAD than to GOOD)" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "first-parent", .value = &options.first_parent,
@@ -508,7 +508,8 @@ static int print(const struct bisect *b, struct fz_error *err)
 
 static int bisect(struct bisect *b, char *const *argv, struct fz_error *err)
 {
-	int rc = fz_revision_open(&b->workspace, "bisect", &options.count, argv, &b->config, err);
+	int rc = fz_revision_open(&b->workspace, "bisect", &options.count, argv, &fz_cli_notify,
+				  &b->config, err);
 
 	if (!rc)
 		rc = fz_workspace_cache_folder("baselines", &b->cache, err);

@@ -13,7 +13,7 @@
 
 #include "capture/count/count.h"
 #include "ci/environment.h"
-#include "cli/revision.h"
+#include "session/revision.h"
 
 #include <stdio.h>
 #include <time.h>

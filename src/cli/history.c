@@ -37,7 +37,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
 	  .value = &options.filter, .help = "only benchmarks whose names contain this" },
 	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
-	  .value = &options.threshold, .call = fz_revision_parse_threshold,
+	  .value = &options.threshold, .call = fz_cli_parse_threshold,
 	  .help = "the smallest change that counts, 5% say (default: as fizeau.ini says, else 2%)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
 	FZ_REVISION_OPTION_ENTRIES(options.count),
@@ -394,7 +394,7 @@ static int open_repository(struct run *r, struct fz_error *err)
 {
 	if (r->argv)
 		return fz_revision_open(&r->workspace, "history", &options.count, r->argv,
-					&r->config, err);
+					&fz_cli_notify, &r->config, err);
 	int rc = fz_repository_find(&r->workspace.repository, err);
 	return rc ? rc
 		  : fz_revision_configure(&r->workspace.repository, &options.count, &r->config,

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits of the history, counted one after the other: what `bisect` and `history` share. */
+/* The options that `bisect` and `history` share. */
 #pragma once
 
-#include "ci/config.h"
 #include "cli/record.h"
-#include "session/job.h"
+#include "session/revision.h"
 
-/* What a command that searches the history is told. */
-struct fz_revision_options {
-	const char *setup, *config;
-	double timeout;
-	int metric; /* index in fz_ci_metrics; FZ_REVISION_METRIC: as fizeau.ini says */
-	bool show_output;
-};
-
-enum { FZ_REVISION_METRIC = -1 };
-
+/* The entries of the option table; o is a struct fz_revision_options that lives as long. */
 /* clang-format off */
 #define FZ_REVISION_OPTION_ENTRIES(o)                                                              \
 	{ .kind = FZ_OPT_STRING, .long_name = "setup", .argument = "COMMAND",                      \
@@ -35,42 +25,5 @@ enum { FZ_REVISION_METRIC = -1 };
 	  .help = "let the command's output through, to standard error" }
 /* clang-format on */
 
-/* Open the workspace to count `argv` in it, and read the configuration (initialised, as it holds
- * without a file). Nothing is checked out yet. */
-int fz_revision_open(struct fz_workspace *w, const char *command,
-		     const struct fz_revision_options *o, char *const *argv,
-		     struct fz_ci_config *config, struct fz_error *err);
-
-/* "5%" */
-int fz_revision_parse_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
-/* The configuration alone. */
-int fz_revision_configure(const struct fz_repository *r, const struct fz_revision_options *o,
-			  struct fz_ci_config *config, struct fz_error *err);
-
-/* What git says of a commit; the caller frees. */
-struct fz_revision_title {
-	char *day; /* "2026-11-20", when it was committed */
-	char *subject;
-};
-void fz_revision_title(const struct fz_repository *r, const char *commit,
-		       struct fz_revision_title *ret);
-void fz_revision_title_release(struct fz_revision_title *t);
-
-/* What came of counting a commit. */
-struct fz_revision {
-	struct fz_profile *profile; /* NULL: nothing was counted */
-	struct fz_profile *other;   /* in other surroundings; NULL: not asked for, or in vain */
-	char *trouble;              /* why nothing was, or what went wrong besides; NULL */
-};
-
-/* Check a commit out, set it up, run the command there as usual, and counted (with `other` also in
- * other surroundings); the recording says in which environment (ci/environment.h). Fails when a
- * signal ended it; what is wrong with the commit is its trouble. */
-int fz_revision_count(struct fz_workspace *w, const char *commit, bool other,
-		      struct fz_revision *ret, struct fz_error *err);
-void fz_revision_release(struct fz_revision *r);
-
-/* '1a2b3c': why git does not know it: a shallow clone, a misspelt name. */
-int fz_revision_unknown(const struct fz_repository *r, const char *revision, struct fz_error *err);
-/* A command's name where nothing is marked in it: its words. The caller frees. */
-char *fz_revision_whole(char *const argv[]);
+/* "5%", to a double. */
+int fz_cli_parse_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);

@@ -2,7 +2,7 @@
 /* The choice of a bisection by git rev-list --bisect-all, which knows how to cut histories with
  * merges into halves; see halving.h. A line of its answer is "HASH (dist=N)".
  */
-#include "cli/halving.h"
+#include "session/halving.h"
 
 void fz_halving_release(struct fz_halving *h)
 {
