@@ -94,7 +94,8 @@ static int write_recordings(const struct fz_ci_run *c, const char *folder, struc
 	return rc;
 }
 
-static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, struct fz_error *err)
+static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, const char *folder,
+			struct fz_error *err)
 {
 	static const struct {
 		const char *name;
@@ -105,18 +106,18 @@ static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, stru
 		{ "badge.svg", fz_ci_badge },
 		{ "annotations.txt", fz_ci_annotations },
 	};
-	int rc = fz_make_output_folder(c->options->output, err);
+	int rc = fz_make_output_folder(folder, err);
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(files) && !rc; i++) {
 		fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 		files[i].write(&c->result, &text);
-		rc = write_text(c->options->output, files[i].name, &text, err);
+		rc = write_text(folder, files[i].name, &text, err);
 	}
 	if (!rc)
-		rc = write_json(c, c->options->output, err);
+		rc = write_json(c, folder, err);
 	if (!rc)
-		rc = write_page(c, d, c->options->output, err);
-	return rc ? rc : write_recordings(c, c->options->output, err);
+		rc = write_page(c, d, folder, err);
+	return rc ? rc : write_recordings(c, folder, err);
 }
 
 /* Where GitHub runs us it shows a summary of the job, and annotations that stand on a line. */
@@ -140,21 +141,15 @@ static void tell_github(const struct fz_ci_run *c)
 	}
 }
 
-int fz_ci_run_report(struct fz_ci_run *c, struct fz_error *err)
+int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)c->options->color);
-	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
-					      c->checkout[FZ_HEAD].tree };
-	int rc = fz_ci_diff(c->profile[FZ_BASE], c->profile[FZ_HEAD], c->config.metric, &d, err);
+	struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)o->color);
+	int rc = fz_ci_run_judge(c, &d, err);
 
-	if (rc)
-		return rc;
-	fz_ci_locate(&c->result, d, roots);
-	fz_ci_judge(&c->result, &c->rules);
-	if (c->options->output)
-		rc = write_folder(c, d, err);
+	if (!rc && o->output)
+		rc = write_folder(c, d, o->output, err);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < c->result.trouble_n; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The base of `fizeau ci`: a recording that the user names, or the commit where the branch parted;
- * see ci.h.
+ * see ci_parts.h.
  *
  *   --base FILE -------------------------------.
  *   --base REV -> merge-base -> kept? -- yes ---+-> counts
  *                                 `--- no -> worktree, counted in this job
  */
-#include "cli/ci.h"
+#include "session/ci_parts.h"
 
 #include "capture/count/count.h"
 #include "ci/environment.h"
@@ -161,7 +161,8 @@ static void say_how_to_fetch(const struct fz_ci_run *c)
 		place >= 0 ? fz_baseline_fetch(&c->baselines, (enum fz_baseline_place)place) : NULL;
 
 	if (command)
-		fz_cli_note(
+		fz_notify_note(
+			c->notify,
 			"this clone has no counts of earlier jobs; those that a remote keeps come "
 			"with: %s",
 			command);
@@ -186,7 +187,7 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 			      &c->profile[FZ_BASE], &c->base_from))
 		return count_base_here(c, err);
 	fz_auto(fz_free_ptr) char *where = fz_baseline_describe(&c->baselines, &c->base_from);
-	fz_cli_note("the base's counts are from %s", where);
+	fz_notify_note(c->notify, "the base's counts are from %s", where);
 	return collect_base(c, err);
 }
 
@@ -236,13 +237,14 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 		return rc ? fz_error_prefix(err, "--save") : 0;
 	}
 	if (c->workspace.repository.dirty && c->options->save)
-		fz_cli_note("this tree's counts are not kept: it has edits that are not "
-			    "committed");
+		fz_notify_note(c->notify,
+			       "this tree's counts are not kept: it has edits that are not "
+			       "committed");
 	rc = keep_both(c, place, err);
 	if (!rc || c->options->save)
 		return rc;
 	/* Nobody asked for the cache. */
-	fz_cli_warn("ci: %s", err->message);
+	fz_notify_warn(c->notify, "ci: %s", err->message);
 	return 0;
 }
 

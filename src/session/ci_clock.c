@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspects by the clock: base and head run in turn until the interval of their ratio decides, all
- * pairs are done or the time is over; see ci.h.
+ * pairs are done or the time is over; see ci_parts.h.
  *
  * Where the machine's speed is known in every run, what is compared is time divided by what the
  * piece of work cost meanwhile (capture/speed.h): a machine that is shared then does no harm.
  */
-#include "cli/ci.h"
+#include "session/ci_parts.h"
 
 #include "base/clock.h"
 #include "capture/marks.h"
