@@ -17,7 +17,7 @@
 #include "capture/cpuclock.h"
 #include "capture/oncpu.h"
 #include "capture/priority.h"
-#include "capture/sampled.h"
+#include "capture/target_process.h"
 #include "capture/sources.h"
 #include "capture/speed.h"
 #include "capture/stop.h"
@@ -80,23 +80,23 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *opti
 	if (options->sources)
 		s->sources = fz_sources_new(profile);
 	profile->quality.known = true;
-	struct fz_sampled *first = fz_sampled_add(s, options->pid, 0);
-	first->target.descendants = options->descendants && !options->family;
+	struct fz_target_process *first = fz_target_process_add(s, options->pid, 0);
+	first->target.descendants = options->descendants && !options->subprocesses;
 	first->target.next_try = s->next_seek = now;
-	if (options->family)
-		fz_sampled_start_family(s);
+	if (options->subprocesses)
+		fz_target_process_start_tree(s);
 }
 
 void fz_sampler_let_go(struct fz_sampler *s)
 {
 	for (size_t i = 0; i < s->process_n; i++) {
-		fz_sampled_free_stopper(s, s->processes[i]);
-		fz_sampled_drop(s, s->processes[i]);
+		fz_target_process_free_stopper(s, s->processes[i]);
+		fz_target_process_drop(s, s->processes[i]);
 	}
 	fz_cpuclock_free(s->cpuclock);
 	s->cpuclock = NULL;
-	fz_family_free(s->family);
-	s->family = NULL;
+	fz_process_tree_free(s->tree);
+	s->tree = NULL;
 	if (s->files.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &s->files);
 }
@@ -105,7 +105,7 @@ void fz_sampler_release(struct fz_sampler *s)
 {
 	fz_sampler_let_go(s);
 	while (s->process_n)
-		fz_sampled_free(s, s->processes[--s->process_n]);
+		fz_target_process_free(s, s->processes[--s->process_n]);
 	fz_map_release(&s->own);
 	free(s->processes);
 	s->processes = NULL;
@@ -119,7 +119,7 @@ void fz_sampler_release(struct fz_sampler *s)
 static void service_stoppers(struct fz_sampler *s)
 {
 	for (size_t i = 0; s->stopper_n && i < s->process_n; i++)
-		fz_sampled_service(s, s->processes[i]);
+		fz_target_process_service(s, s->processes[i]);
 }
 
 /* When what was started has ended, but not all that it started, nobody is left to whom a signal
@@ -128,8 +128,8 @@ static bool is_ours(struct fz_sampler *s, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo != SIGINT && info->ssi_signo != SIGTERM && info->ssi_signo != SIGHUP)
 		return false;
-	if (s->family)
-		fz_sampled_follow(s); /* it may have ended just now */
+	if (s->tree)
+		fz_target_process_follow(s); /* it may have ended just now */
 	return s->processes[0]->ended;
 }
 
@@ -147,7 +147,7 @@ static void read_signals(struct fz_sampler *s)
 		if (info.ssi_signo == SIGCHLD) {
 			service_stoppers(s);
 		} else if (asks_to_stop(&info)) {
-			fz_sampled_suspend(s);
+			fz_target_process_suspend(s);
 		} else if (s->options->on_signal(s->options->arg, &info)) {
 			s->end = FZ_END_SIGNAL;
 		} else if (is_ours(s, &info)) {
@@ -156,12 +156,12 @@ static void read_signals(struct fz_sampler *s)
 	}
 }
 
-/* Wait up to `ns` for a signal, the end of the process or what happens in its family. */
+/* Wait up to `ns` for a signal, the end of the process or what happens in its tree. */
 static void poll_events(struct fz_sampler *s, int64_t ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->options->signal_fd, .events = POLLIN },
-		{ .fd = fz_sampled_events(s), .events = POLLIN },
+		{ .fd = fz_target_process_events(s), .events = POLLIN },
 	};
 	struct timespec timeout = { .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
 
@@ -169,9 +169,9 @@ static void poll_events(struct fz_sampler *s, int64_t ns)
 
 	if (any && fds[0].revents)
 		read_signals(s);
-	/* Whoever asks first whether a family has news is the only one to be told. */
-	if (s->family)
-		fz_sampled_follow(s);
+	/* Whoever asks first whether a tree has news is the only one to be told. */
+	if (s->tree)
+		fz_target_process_follow(s);
 	else if (any && fds[1].revents && !s->end)
 		s->end = FZ_END_EXIT;
 }
@@ -251,7 +251,7 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 }
 
 /* Whether a sample's thread was on a CPU. By the CPU clock it is not asked: it was. */
-static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_sampled *p,
+static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_target_process *p,
 				      const struct fz_python_stack *stack, int64_t now,
 				      int64_t weight)
 {
@@ -274,7 +274,7 @@ static uint8_t full_status(const struct fz_python_stack *stack, enum fz_oncpu_an
 /* ---- the machine's speed ---- */
 
 /* Where the piece is to be timed next: on the CPU of what is sampled, while it is there. */
-static void choose_look(struct fz_sampler *s, const struct fz_sampled *p, uint32_t thread,
+static void choose_look(struct fz_sampler *s, const struct fz_target_process *p, uint32_t thread,
 			uint8_t status)
 {
 	uint64_t tid = s->profile->threads[thread].tid;
@@ -299,7 +299,7 @@ static void take_look(struct fz_sampler *s)
 	fz_fz_writer_add_look(s->writer, &look);
 }
 
-static void write_stack(struct fz_sampler *s, const struct fz_sampled *p,
+static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 			const struct fz_python_stack *stack, int64_t now, int64_t weight)
 {
 	enum fz_oncpu_answer answer = ask_oncpu(s, p, stack, now, weight);
@@ -310,7 +310,7 @@ static void write_stack(struct fz_sampler *s, const struct fz_sampled *p,
 				    .count = 1 };
 	/* Of the metrics that fz_sampler_add_metrics added. */
 	int64_t weights[] = { weight, answer == FZ_ONCPU_WAITING ? weight : 0 };
-	uint8_t wanted = fz_sampled_status(s->options->mode);
+	uint8_t wanted = fz_target_process_status(s->options->mode);
 
 	if ((sample.status & wanted) != wanted)
 		return;
@@ -339,7 +339,7 @@ static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 }
 
 /* A child that was just forked is its parent's image, whose threads it does not have. */
-static bool is_own(struct fz_sampler *s, const struct fz_sampled *p, uint32_t thread)
+static bool is_own(struct fz_sampler *s, const struct fz_target_process *p, uint32_t thread)
 {
 	char path[64];
 	uint32_t *slot = fz_map_slot(&s->own, thread);
@@ -353,20 +353,21 @@ static bool is_own(struct fz_sampler *s, const struct fz_sampled *p, uint32_t th
 }
 
 /* What each thread is charged: the time since the last instant, or its own CPU time. */
-static void write_sample(struct fz_sampler *s, const struct fz_sampled *p,
+static void write_sample(struct fz_sampler *s, const struct fz_target_process *p,
 			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
 {
 	for (uint32_t i = 0; i < sample->n; i++) {
 		const struct fz_python_stack *stack = &sample->stacks[i];
 		int64_t weight = s->cpuclock ? charge_cpu(s, stack->thread) : elapsed;
-		if (weight > 0 && (!s->family || is_own(s, p, stack->thread)))
+		if (weight > 0 && (!s->tree || is_own(s, p, stack->thread)))
 			write_stack(s, p, stack, now, weight);
 	}
 }
 
 /* The stacks of this instant. What must be read while the target stands is; the rest is done when
  * it runs again. */
-static int take_stacks(struct fz_sampler *s, struct fz_sampled *p, struct fz_python_sample *ret)
+static int take_stacks(struct fz_sampler *s, struct fz_target_process *p,
+		       struct fz_python_sample *ret)
 {
 	struct fz_python_sample python;
 	struct fz_native *native = p->target.native;
@@ -376,7 +377,7 @@ static int take_stacks(struct fz_sampler *s, struct fz_sampled *p, struct fz_pyt
 		rc = fz_native_copy(native, p->stopper, NULL);
 	if (!rc && p->target.python)
 		rc = fz_python_take(p->target.python, native ? &python : ret, NULL);
-	fz_sampled_service(s, p);
+	fz_target_process_service(s, p);
 	if (!rc && native)
 		fz_native_take(native, p->target.python ? &python : NULL, ret);
 	return rc;
@@ -390,7 +391,7 @@ struct instant {
 };
 
 /* In a process that was opened since the last instant one stands for no more than an interval. */
-static int64_t elapsed_in(const struct fz_sampler *s, struct fz_sampled *p, int64_t elapsed)
+static int64_t elapsed_in(const struct fz_sampler *s, struct fz_target_process *p, int64_t elapsed)
 {
 	struct fz_rate rate = s->options->rate;
 	bool fresh = p->fresh;
@@ -401,17 +402,17 @@ static int64_t elapsed_in(const struct fz_sampler *s, struct fz_sampled *p, int6
 	return FZ_MIN(elapsed, rate.micro_hz ? fz_rate_time(rate, 1) : 1);
 }
 
-static void sample_process(struct fz_sampler *s, struct fz_sampled *p, struct instant *at)
+static void sample_process(struct fz_sampler *s, struct fz_target_process *p, struct instant *at)
 {
 	struct fz_python_sample sample;
 
 	if (p->stopper && fz_stop_all(p->stopper, p->target.native != NULL)) {
-		fz_sampled_lost(s, p);
+		fz_target_process_lost(s, p);
 		return;
 	}
 	int64_t now = s->now = fz_clock_now();
 	if (take_stacks(s, p, &sample)) {
-		fz_sampled_lost(s, p);
+		fz_target_process_lost(s, p);
 		return;
 	}
 	/* Beyond a limit the tables give wrong answers. */
@@ -436,7 +437,7 @@ static void take_instant(struct fz_sampler *s)
 	struct instant at = { 0 };
 
 	for (size_t i = 0; i < s->process_n && !s->end; i++) {
-		struct fz_sampled *p = s->processes[i];
+		struct fz_target_process *p = s->processes[i];
 		if (fz_target_is_open(&p->target) &&
 		    (!by_cpu || fz_cpuclock_due(s->cpuclock, p->target.pid)))
 			sample_process(s, p, &at);
@@ -554,7 +555,7 @@ void fz_sampler_run(struct fz_sampler *s)
 		else if (wait_instant(s) && !s->end)
 			take_instant(s);
 		if (!s->end && s->now >= s->next_seek)
-			fz_sampled_seek(s);
+			fz_target_process_seek(s);
 		do_chores(s);
 	}
 	s->end_time = fz_clock_now();
@@ -566,10 +567,10 @@ void fz_sampler_run(struct fz_sampler *s)
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 {
 	int64_t give_up = fz_clock_now() + OPEN_PATIENCE;
-	struct fz_sampled *first = s->processes[0];
+	struct fz_target_process *first = s->processes[0];
 
-	if (s->family)
-		fz_sampled_follow(s);
+	if (s->tree)
+		fz_target_process_follow(s);
 	while (!fz_target_seek(&first->target)) {
 		*err = first->target.why;
 		/* Its children are there to be sampled all the same. */
@@ -583,7 +584,7 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 		if (s->end)
 			return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
 	}
-	return fz_sampled_begin(s, first, err);
+	return fz_target_process_begin(s, first, err);
 }
 
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p)

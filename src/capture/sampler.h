@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
-#include "capture/family.h"
+#include "capture/process_tree.h"
 #include "capture/priority.h"
 #include "capture/rate.h"
 #include "capture/target.h"
@@ -20,7 +20,7 @@ enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
 extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
 
 /* What the kernel does not allow, so that something else stands for it. */
-enum { FZ_WARN_CLOCK, FZ_WARN_FAMILY, FZ_WARNINGS };
+enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARNINGS };
 
 enum fz_end {
 	FZ_END_NOT,    /* still sampling */
@@ -35,9 +35,9 @@ struct fz_sampler;
 struct fz_sampler_options {
 	pid_t pid; /* what was started or attached to */
 	int pidfd;
-	int signal_fd;    /* a signalfd: blocked signals, SIGCHLD among them */
-	bool descendants; /* follow to a descendant when the process itself is not Python */
-	bool family;      /* sample it and all that it starts */
+	int signal_fd;     /* a signalfd: blocked signals, SIGCHLD among them */
+	bool descendants;  /* follow to a descendant when the process itself is not Python */
+	bool subprocesses; /* sample it and all that it starts */
 	bool blocking, sources;
 	bool watched; /* by somebody: names of native functions at once */
 	bool stacks;  /* native stacks, merged with Python's; implies blocking */
@@ -58,7 +58,7 @@ struct fz_sampler_options {
 };
 
 /* A process that is sampled or may be, with what belongs to it. */
-struct fz_sampled {
+struct fz_target_process {
 	struct fz_target target;
 	struct fz_stopper *stopper; /* NULL unless blocking */
 	struct fz_oncpu *oncpu;     /* NULL unless sampling by the wall clock */
@@ -69,13 +69,14 @@ struct fz_sampled {
 
 struct fz_sampler {
 	const struct fz_sampler_options *options;
-	struct fz_profile *profile;    /* tables; samples go to the writer */
-	struct fz_fz_writer *writer;   /* both borrowed */
-	struct fz_sampled **processes; /* the first is the one that was started or attached to */
+	struct fz_profile *profile;  /* tables; samples go to the writer */
+	struct fz_fz_writer *writer; /* both borrowed */
+	struct fz_target_process *
+		*processes; /* the first is the one that was started or attached to */
 	size_t process_n, process_cap;
 	size_t open_n;                /* of them */
 	size_t stopper_n;             /* of them have one */
-	struct fz_family *family;     /* NULL: only the first, or what stands for it */
+	struct fz_process_tree *tree; /* NULL: only the first, or what stands for it */
 	struct rlimit files;          /* as it was before it was raised; all 0: it was not */
 	struct fz_cpuclock *cpuclock; /* NULL unless sampling by CPU time */
 	struct fz_sources *sources;   /* NULL when not wanted */
@@ -95,7 +96,7 @@ struct fz_sampler {
 	int64_t grid;       /* when instant 0 of the open target was */
 	uint64_t slot;      /* of the last instant */
 	int64_t next_seek;  /* when to look for an interpreter in one of the processes */
-	struct fz_map own;  /* thread of the profile -> it is one of its process; of a family */
+	struct fz_map own;  /* thread of the profile -> it is one of its process; of a tree */
 	uint64_t left_out;  /* threads not sampled of processes that are gone */
 	bool found;         /* something was opened at some time */
 	int64_t last;       /* time of the last instant, 0: none yet of this target */

@@ -139,15 +139,15 @@ static void tell_of_rest(struct fz_record *r, const struct fz_sampler *s)
 {
 	char n[FZ_NUMBER_SIZE];
 
-	if (r->told || r->options->watched || !s->family || !s->processes[0]->ended ||
-	    fz_family_count(s->family) == 0)
+	if (r->told || r->options->watched || !s->tree || !s->processes[0]->ended ||
+	    fz_process_tree_count(s->tree) == 0)
 		return;
 	r->told = true;
 	fz_notify_note(
 		r->notify,
 		"the program has ended; what it started is recorded on (processes: %s) until "
 		"that has ended, too, or Ctrl-C",
-		fz_format_count((int64_t)fz_family_count(s->family), n));
+		fz_format_count((int64_t)fz_process_tree_count(s->tree), n));
 }
 
 static void on_second(void *arg, const struct fz_sampler *s)
@@ -224,7 +224,7 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 		.signal_fd = r->signal_fd,
 		.descendants = started,
 		.started = started,
-		.family = o->subprocesses,
+		.subprocesses = o->subprocesses,
 		.python = { .all_threads = o->all_threads,
 			    .gc = !o->no_gc,
 			    .native = o->native == FZ_NATIVE_MARKERS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of real processes, by both ways of following them. Each process does one thing when it
+/* Trees of real processes, by both ways of following them. Each process does one thing when it
  * is told to through a pipe of its own, so nothing here depends on how fast anything is:
  *
  *   f: fork the next process    x: become cat, which ends with its pipe    q: end
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/family.h"
+#include "capture/process_tree.h"
 
 enum { PROCESSES = 4, EVENTS = 64, PATIENCE_S = 30 };
 
@@ -29,8 +29,8 @@ struct shared {
 struct cast {
 	struct shared *shared;
 	int pipes[PROCESSES][2];
-	struct fz_family *family;
-	struct fz_family_event seen[EVENTS];
+	struct fz_process_tree *tree;
+	struct fz_process_tree_event seen[EVENTS];
 	size_t n;
 };
 
@@ -63,7 +63,7 @@ static void tell(struct cast *c, int who, char what)
 	assert_int_equal(write(c->pipes[who][1], &what, 1), 1);
 }
 
-static bool has_seen(const struct cast *c, enum fz_family_what what, pid_t pid, pid_t parent)
+static bool has_seen(const struct cast *c, enum fz_process_tree_what what, pid_t pid, pid_t parent)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->seen[i].what == what && c->seen[i].pid == pid &&
@@ -74,15 +74,15 @@ static bool has_seen(const struct cast *c, enum fz_family_what what, pid_t pid, 
 
 static void look(struct cast *c)
 {
-	struct pollfd fd = { .fd = fz_family_fd(c->family), .events = POLLIN };
+	struct pollfd fd = { .fd = fz_process_tree_fd(c->tree), .events = POLLIN };
 
 	poll(&fd, 1, 10);
-	fz_family_update(c->family);
-	while (c->n < EVENTS && fz_family_next(c->family, &c->seen[c->n]))
+	fz_process_tree_update(c->tree);
+	while (c->n < EVENTS && fz_process_tree_next(c->tree, &c->seen[c->n]))
 		c->n++;
 }
 
-static void wait_for(struct cast *c, enum fz_family_what what, pid_t pid, pid_t parent)
+static void wait_for(struct cast *c, enum fz_process_tree_what what, pid_t pid, pid_t parent)
 {
 	int64_t end = fz_clock_now() + PATIENCE_S * 1000000000LL;
 
@@ -128,7 +128,7 @@ static int tear_down(void **state)
 {
 	struct cast *c = *state;
 
-	fz_family_free(c->family);
+	fz_process_tree_free(c->tree);
 	for (int i = 0; i < c->shared->n; i++)
 		kill(c->shared->pids[i], SIGKILL);
 	waitpid(c->shared->pids[0], NULL, 0);
@@ -142,33 +142,33 @@ static int tear_down(void **state)
 }
 
 /* Root forks a child, that one a grandchild and ends, the grandchild a child of its own. */
-static void follow(struct cast *c, enum fz_family_kind kind)
+static void follow(struct cast *c, enum fz_process_tree_kind kind)
 {
 	const pid_t *pids = c->shared->pids;
 
-	assert_int_equal(fz_family_new(pids[0], kind, &c->family, NULL), 0);
-	if (fz_family_kind(c->family) != kind)
+	assert_int_equal(fz_process_tree_new(pids[0], kind, &c->tree, NULL), 0);
+	if (fz_process_tree_kind(c->tree) != kind)
 		skip(); /* perf is not allowed here: the other test is what is left */
-	wait_for(c, FZ_FAMILY_NEW, pids[0], getpid());
-	wait_for(c, FZ_FAMILY_NEW, fork_in(c, 0), pids[0]);
-	wait_for(c, FZ_FAMILY_NEW, fork_in(c, 1), pids[1]);
-	assert_int_equal(fz_family_count(c->family), 3);
+	wait_for(c, FZ_PROCESS_TREE_NEW, pids[0], getpid());
+	wait_for(c, FZ_PROCESS_TREE_NEW, fork_in(c, 0), pids[0]);
+	wait_for(c, FZ_PROCESS_TREE_NEW, fork_in(c, 1), pids[1]);
+	assert_int_equal(fz_process_tree_count(c->tree), 3);
 	tell(c, 1, 'q');
 	/* Its parent does not wait for it: also one that only its number is left of has ended. */
-	wait_for(c, FZ_FAMILY_END, pids[1], 0);
-	wait_for(c, FZ_FAMILY_NEW, fork_in(c, 2), pids[2]);
-	assert_int_equal(fz_family_count(c->family), 3);
-	if (kind == FZ_FAMILY_PERF) {
+	wait_for(c, FZ_PROCESS_TREE_END, pids[1], 0);
+	wait_for(c, FZ_PROCESS_TREE_NEW, fork_in(c, 2), pids[2]);
+	assert_int_equal(fz_process_tree_count(c->tree), 3);
+	if (kind == FZ_PROCESS_TREE_PERF) {
 		tell(c, 3, 'x');
-		wait_for(c, FZ_FAMILY_EXEC, pids[3], 0);
+		wait_for(c, FZ_PROCESS_TREE_EXEC, pids[3], 0);
 	}
 	kill(pids[3], SIGKILL);
-	wait_for(c, FZ_FAMILY_END, pids[3], 0);
+	wait_for(c, FZ_PROCESS_TREE_END, pids[3], 0);
 	tell(c, 2, 'q');
 	tell(c, 0, 'q');
-	wait_for(c, FZ_FAMILY_END, pids[2], 0);
-	wait_for(c, FZ_FAMILY_END, pids[0], 0);
-	assert_int_equal(fz_family_count(c->family), 0);
+	wait_for(c, FZ_PROCESS_TREE_END, pids[2], 0);
+	wait_for(c, FZ_PROCESS_TREE_END, pids[0], 0);
+	assert_int_equal(fz_process_tree_count(c->tree), 0);
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t k = 0; k < i; k++)
 			assert_false(c->seen[i].what == c->seen[k].what &&
@@ -177,12 +177,12 @@ static void follow(struct cast *c, enum fz_family_kind kind)
 
 static void test_perf(void **state)
 {
-	follow(*state, FZ_FAMILY_PERF);
+	follow(*state, FZ_PROCESS_TREE_PERF);
 }
 
 static void test_proc(void **state)
 {
-	follow(*state, FZ_FAMILY_PROC);
+	follow(*state, FZ_PROCESS_TREE_PROC);
 }
 
 /* What was there before is found, with its parents. */
@@ -193,11 +193,12 @@ static void test_late(void **state)
 	fork_in(c, 0);
 	fork_in(c, 1);
 	fork_in(c, 1);
-	assert_int_equal(fz_family_new(c->shared->pids[0], FZ_FAMILY_PERF, &c->family, NULL), 0);
-	wait_for(c, FZ_FAMILY_NEW, c->shared->pids[1], c->shared->pids[0]);
-	wait_for(c, FZ_FAMILY_NEW, c->shared->pids[2], c->shared->pids[1]);
-	wait_for(c, FZ_FAMILY_NEW, c->shared->pids[3], c->shared->pids[1]);
-	assert_int_equal(fz_family_count(c->family), 4);
+	assert_int_equal(
+		fz_process_tree_new(c->shared->pids[0], FZ_PROCESS_TREE_PERF, &c->tree, NULL), 0);
+	wait_for(c, FZ_PROCESS_TREE_NEW, c->shared->pids[1], c->shared->pids[0]);
+	wait_for(c, FZ_PROCESS_TREE_NEW, c->shared->pids[2], c->shared->pids[1]);
+	wait_for(c, FZ_PROCESS_TREE_NEW, c->shared->pids[3], c->shared->pids[1]);
+	assert_int_equal(fz_process_tree_count(c->tree), 4);
 }
 
 static void test_nobody(void **state)
@@ -207,10 +208,11 @@ static void test_nobody(void **state)
 
 	tell(c, 0, 'q');
 	waitpid(c->shared->pids[0], NULL, 0);
-	assert_int_equal(fz_family_new(c->shared->pids[0], FZ_FAMILY_PERF, &c->family, &err),
-			 FZ_EGONE);
+	assert_int_equal(
+		fz_process_tree_new(c->shared->pids[0], FZ_PROCESS_TREE_PERF, &c->tree, &err),
+		FZ_EGONE);
 	assert_non_null(strstr(err.message, "ended"));
-	fz_family_free(NULL);
+	fz_process_tree_free(NULL);
 }
 
 int main(void)

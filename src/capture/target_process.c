@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes of a sampler: how they come, are opened, and go.
  *
- *   family: new --> add --> seek, each at its own pace --> begin --(sampled at each instant)
+ *   tree: new --> add --> seek, each at its own pace --> begin --(sampled at each instant)
  *                            ^                                |
  *                            +------- exec, memory gone ------+--> end: dropped
  *
  * The first process is kept when it has ended, for what it tells about the whole.
  */
-#include "capture/sampled.h"
+#include "capture/target_process.h"
 
 #include "base/clock.h"
 #include "capture/facts.h"
@@ -30,17 +30,17 @@
 
 /* ---- one of them ---- */
 
-struct fz_sampled *fz_sampled_add(struct fz_sampler *s, pid_t pid, pid_t parent)
+struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent)
 {
 	const struct fz_sampler_options *o = s->options;
 	struct fz_python_options python = o->python;
-	struct fz_sampled *p = fz_calloc(1, sizeof(*p));
+	struct fz_target_process *p = fz_calloc(1, sizeof(*p));
 
 	python.stopped = o->blocking || o->stacks;
 	python.segments = o->stacks;
 	fz_target_init(&p->target, pid, &python, s->profile, &s->images);
 	p->target.stacks = o->stacks;
-	p->target.natives = !o->family || o->stacks;
+	p->target.natives = !o->subprocesses || o->stacks;
 	p->target.next_try += FORK_PAUSE;
 	p->parent = parent;
 	fz_grow(s->processes, s->process_n, s->process_cap);
@@ -49,7 +49,7 @@ struct fz_sampled *fz_sampled_add(struct fz_sampler *s, pid_t pid, pid_t parent)
 	return p;
 }
 
-static struct fz_sampled *find_process(struct fz_sampler *s, pid_t pid)
+static struct fz_target_process *find_process(struct fz_sampler *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->process_n; i++)
 		if (s->processes[i]->target.root == pid && !s->processes[i]->ended)
@@ -57,7 +57,7 @@ static struct fz_sampled *find_process(struct fz_sampler *s, pid_t pid)
 	return NULL;
 }
 
-static void free_clocks(struct fz_sampler *s, struct fz_sampled *p)
+static void free_clocks(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (s->cpuclock)
 		fz_cpuclock_remove(s->cpuclock, p->target.pid);
@@ -65,14 +65,14 @@ static void free_clocks(struct fz_sampler *s, struct fz_sampled *p)
 	p->oncpu = NULL;
 }
 
-void fz_sampled_free_stopper(struct fz_sampler *s, struct fz_sampled *p)
+void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_process *p)
 {
 	s->stopper_n -= p->stopper != NULL;
 	fz_stop_free(p->stopper);
 	p->stopper = NULL;
 }
 
-void fz_sampled_drop(struct fz_sampler *s, struct fz_sampled *p)
+void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (!fz_target_is_open(&p->target))
 		return;
@@ -96,33 +96,33 @@ const struct fz_target *fz_sampler_target(const struct fz_sampler *s)
 }
 
 /* Let threads go on; let go of a process that ended, for its parent waits for that. */
-void fz_sampled_service(struct fz_sampler *s, struct fz_sampled *p)
+void fz_target_process_service(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (p->stopper && !fz_stop_service(p->stopper))
-		fz_sampled_free_stopper(s, p);
+		fz_target_process_free_stopper(s, p);
 }
 
 /* The stopper stays while the process lives: after an exec it is the same one, and it is seized
  * only once. */
-void fz_sampled_lost(struct fz_sampler *s, struct fz_sampled *p)
+void fz_target_process_lost(struct fz_sampler *s, struct fz_target_process *p)
 {
-	fz_sampled_service(s, p);
-	fz_sampled_drop(s, p);
+	fz_target_process_service(s, p);
+	fz_target_process_drop(s, p);
 }
 
 /* ---- opening ---- */
 
-static int start_stopper(struct fz_sampler *s, struct fz_sampled *p, struct fz_error *err)
+static int start_stopper(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	pid_t pid = p->target.pid;
 
 	if (!s->options->blocking && !p->target.native) {
-		fz_sampled_free_stopper(s, p);
+		fz_target_process_free_stopper(s, p);
 		return 0;
 	}
 	if (p->stopper && fz_stop_pid(p->stopper) == pid)
 		return 0;
-	fz_sampled_free_stopper(s, p);
+	fz_target_process_free_stopper(s, p);
 	int rc = fz_stop_new(pid, s->options->started && pid == s->options->pid, &p->stopper, err);
 	s->stopper_n += !rc;
 	return rc;
@@ -130,13 +130,13 @@ static int start_stopper(struct fz_sampler *s, struct fz_sampled *p, struct fz_e
 
 /* A thread that stops, for a signal of its own or a new thread, waits for us to let it go on:
  * should we stand still, so would the program. */
-void fz_sampled_suspend(struct fz_sampler *s)
+void fz_target_process_suspend(struct fz_sampler *s)
 {
 	sigset_t stop, before;
 	struct fz_error err;
 
 	for (size_t i = 0; i < s->process_n; i++)
-		fz_sampled_free_stopper(s, s->processes[i]);
+		fz_target_process_free_stopper(s, s->processes[i]);
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
@@ -144,9 +144,9 @@ void fz_sampled_suspend(struct fz_sampler *s)
 	pthread_sigmask(SIG_UNBLOCK, &stop, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	for (size_t i = 0; i < s->process_n; i++) {
-		struct fz_sampled *p = s->processes[i];
+		struct fz_target_process *p = s->processes[i];
 		if (fz_target_is_open(&p->target) && start_stopper(s, p, &err))
-			fz_sampled_lost(s, p);
+			fz_target_process_lost(s, p);
 	}
 }
 
@@ -170,19 +170,19 @@ static int check_target(struct fz_sampler *s, const struct fz_target *t, struct 
 
 	if (t->python)
 		return fz_python_check(t->python, mode, err);
-	if (fz_sampled_status(mode))
+	if (fz_target_process_status(mode))
 		return fz_fail(err, FZ_EUSAGE, "--mode %s: process %d is not Python",
 			       fz_mode_names[mode], t->pid);
 	return 0;
 }
 
-static void note_target(struct fz_sampler *s, const struct fz_sampled *p)
+static void note_target(struct fz_sampler *s, const struct fz_target_process *p)
 {
 	struct fz_recording *rec = &s->profile->recording;
 	const struct fz_target *t = &p->target;
 
 	fz_facts_process(s->profile, t->pid, t->python ? fz_python_info(t->python) : NULL);
-	if (s->family)
+	if (s->tree)
 		fz_facts_member(s->profile, t->pid, p->parent);
 	if (!t->native)
 		return;
@@ -203,7 +203,7 @@ static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
 	if (rc)
 		return rc;
 	fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
-	fz_cpuclock_watch(s->cpuclock, fz_sampled_events(s));
+	fz_cpuclock_watch(s->cpuclock, fz_target_process_events(s));
 	note_clock(s);
 	return 0;
 }
@@ -218,7 +218,7 @@ static void note_sources(struct fz_sampler *s, pid_t pid)
 }
 
 /* The target has been found: set up what depends on it. */
-int fz_sampled_begin(struct fz_sampler *s, struct fz_sampled *p, struct fz_error *err)
+int fz_target_process_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	const struct fz_target *t = &p->target;
 
@@ -254,7 +254,7 @@ static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 }
 
 /* A Python process takes the place of one that is not. */
-static bool replace_native(struct fz_sampler *s, struct fz_sampled *p)
+static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
 {
 	pid_t before = p->target.pid;
 
@@ -265,18 +265,18 @@ static bool replace_native(struct fz_sampler *s, struct fz_sampled *p)
 	fz_oncpu_free(p->oncpu);
 	p->oncpu = NULL;
 	s->open_n--;
-	if (!s->family)
+	if (!s->tree)
 		forget_the_way(s, &p->target);
 	return true;
 }
 
-static bool is_sought(const struct fz_sampled *p)
+static bool is_sought(const struct fz_target_process *p)
 {
 	return !p->ended && !p->target.python;
 }
 
 /* A launcher runs helpers before it becomes Python or starts it: those were the way too. */
-static bool seek(struct fz_sampler *s, struct fz_sampled *p)
+static bool seek(struct fz_sampler *s, struct fz_target_process *p)
 {
 	bool helped = p->target.entered > 0 && p->target.opened == 0;
 
@@ -284,38 +284,38 @@ static bool seek(struct fz_sampler *s, struct fz_sampled *p)
 		return replace_native(s, p);
 	if (!fz_target_seek(&p->target))
 		return false;
-	if (helped && p->target.python && !s->family)
+	if (helped && p->target.python && !s->tree)
 		forget_the_way(s, &p->target);
 	return true;
 }
 
 /* One that ended meanwhile was only on the way to another. */
-static void begin_or_lose(struct fz_sampler *s, struct fz_sampled *p)
+static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
 {
 	bool python = p->target.python != NULL;
 	struct fz_error err;
 
-	if (!fz_sampled_begin(s, p, &err))
+	if (!fz_target_process_begin(s, p, &err))
 		return;
-	fz_sampled_lost(s, p);
+	fz_target_process_lost(s, p);
 	if (err.code == FZ_EGONE)
 		return;
 	s->refusal = err;
 	p->target.next_try = s->now + (python ? REFUSED_PAUSE : HELPER_PAUSE);
 }
 
-static void seek_target(struct fz_sampler *s, struct fz_sampled *p)
+static void seek_target(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (seek(s, p))
 		begin_or_lose(s, p);
 }
 
-void fz_sampled_seek(struct fz_sampler *s)
+void fz_target_process_seek(struct fz_sampler *s)
 {
 	int64_t give_up = fz_clock_now() + SEEK_MOST;
 
 	for (size_t i = 0; i < s->process_n; i++) {
-		struct fz_sampled *p = s->processes[i];
+		struct fz_target_process *p = s->processes[i];
 		if (!is_sought(p) || s->now < p->target.next_try)
 			continue;
 		seek_target(s, p);
@@ -328,7 +328,7 @@ void fz_sampled_seek(struct fz_sampler *s)
 			s->next_seek = FZ_MIN(s->next_seek, s->processes[i]->target.next_try);
 }
 
-/* ---- a family ---- */
+/* ---- a tree of processes ---- */
 
 /* A process takes a handful of files. What was started already does not inherit our limit. */
 static void raise_files(struct fz_sampler *s)
@@ -342,30 +342,30 @@ static void raise_files(struct fz_sampler *s)
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
-void fz_sampled_start_family(struct fz_sampler *s)
+void fz_target_process_start_tree(struct fz_sampler *s)
 {
 	struct fz_error ignored;
 
 	raise_files(s);
-	if (fz_family_new(s->options->pid, FZ_FAMILY_PERF, &s->family, &ignored))
+	if (fz_process_tree_new(s->options->pid, FZ_PROCESS_TREE_PERF, &s->tree, &ignored))
 		return;
-	enum fz_family_kind kind = fz_family_kind(s->family);
-	fz_profile_set_fact(s->profile, "subprocesses", fz_str_of(fz_family_names[kind]));
-	if (kind == FZ_FAMILY_PROC)
-		s->warnings[FZ_WARN_FAMILY] =
+	enum fz_process_tree_kind kind = fz_process_tree_kind(s->tree);
+	fz_profile_set_fact(s->profile, "subprocesses", fz_str_of(fz_process_tree_names[kind]));
+	if (kind == FZ_PROCESS_TREE_PROC)
+		s->warnings[FZ_WARN_SUBPROCESSES] =
 			"--subprocesses: perf is not allowed here, so children are looked for "
 			"every 5 ms and those that end sooner are missed; allow perf with "
 			"'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON";
 }
 
-static void end_process(struct fz_sampler *s, struct fz_sampled *p)
+static void end_process(struct fz_sampler *s, struct fz_target_process *p)
 {
-	fz_sampled_free_stopper(s, p);
-	fz_sampled_drop(s, p);
+	fz_target_process_free_stopper(s, p);
+	fz_target_process_drop(s, p);
 	p->ended = true;
 }
 
-void fz_sampled_free(struct fz_sampler *s, struct fz_sampled *p)
+void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p)
 {
 	s->left_out += p->target.left_out.len;
 	fz_target_release(&p->target);
@@ -388,7 +388,7 @@ static void sweep(struct fz_sampler *s)
 
 	for (size_t i = 1; i < s->process_n; i++) {
 		if (s->processes[i]->ended)
-			fz_sampled_free(s, s->processes[i]);
+			fz_target_process_free(s, s->processes[i]);
 		else
 			s->processes[n++] = s->processes[i];
 	}
@@ -396,35 +396,35 @@ static void sweep(struct fz_sampler *s)
 }
 
 /* Another program in the same process: whatever was known of it is wrong. */
-static void start_over(struct fz_sampler *s, struct fz_sampled *p)
+static void start_over(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (fz_target_is_open(&p->target))
-		fz_sampled_drop(s, p);
+		fz_target_process_drop(s, p);
 	else
 		fz_target_drop(&p->target);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
 }
 
-void fz_sampled_follow(struct fz_sampler *s)
+void fz_target_process_follow(struct fz_sampler *s)
 {
-	struct fz_family_event e;
+	struct fz_process_tree_event e;
 
-	fz_family_update(s->family);
-	while (fz_family_next(s->family, &e)) {
-		struct fz_sampled *p = find_process(s, e.pid);
-		if (e.what == FZ_FAMILY_NEW && !p)
-			fz_sampled_add(s, e.pid, e.parent);
-		else if (e.what == FZ_FAMILY_EXEC && p)
+	fz_process_tree_update(s->tree);
+	while (fz_process_tree_next(s->tree, &e)) {
+		struct fz_target_process *p = find_process(s, e.pid);
+		if (e.what == FZ_PROCESS_TREE_NEW && !p)
+			fz_target_process_add(s, e.pid, e.parent);
+		else if (e.what == FZ_PROCESS_TREE_EXEC && p)
 			start_over(s, p);
-		else if (e.what == FZ_FAMILY_END && p)
+		else if (e.what == FZ_PROCESS_TREE_END && p)
 			end_process(s, p);
 	}
 	sweep(s);
-	if (fz_family_count(s->family) == 0 && !s->end)
+	if (fz_process_tree_count(s->tree) == 0 && !s->end)
 		s->end = FZ_END_EXIT;
 }
 
-int fz_sampled_events(const struct fz_sampler *s)
+int fz_target_process_events(const struct fz_sampler *s)
 {
-	return s->family ? fz_family_fd(s->family) : s->options->pidfd;
+	return s->tree ? fz_process_tree_fd(s->tree) : s->options->pidfd;
 }

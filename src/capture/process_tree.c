@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Following a family of processes.
+/* Following a tree of processes.
  *
  *   each thread of the root x each CPU --perf_event_open(task, inherit)--> a ring for each CPU
- *   ring --FORK, COMM (exec)--> kin + event           pidfd of each kin --readable--> end
+ *   ring --FORK, COMM (exec)--> member + event        pidfd of each member --readable--> end
  *
  * An event is inherited by threads and children, theirs included, and goes on when the process it
  * was opened for has ended. One for a CPU is needed because only such may be inherited and have a
  * ring. Rings are read in no particular order, so whatever names an unknown process makes it known.
  * The ends of processes come from their pidfds: a record of an exit is one of a thread.
  */
-#include "capture/family.h"
+#include "capture/process_tree.h"
 
 #include "base/io.h"
 #include "base/map.h"
@@ -32,19 +32,19 @@ enum {
 	RING_PAGES = 16, /* a power of two */
 	LOOK_EVERY_NS = 5000000,
 	SCANS_MAX = 16,
-	KIN_MAX = 65536,
+	MEMBERS_MAX = 65536,
 	EVENTS_AT_ONCE = 64,
 };
 
 /* In an epoll event: not the number of a process. */
 #define NO_PROCESS 0
 
-const char *const fz_family_names[] = {
-	[FZ_FAMILY_PERF] = "perf task events",
-	[FZ_FAMILY_PROC] = "looking through /proc",
+const char *const fz_process_tree_names[] = {
+	[FZ_PROCESS_TREE_PERF] = "perf task events",
+	[FZ_PROCESS_TREE_PROC] = "looking through /proc",
 };
 
-struct kin {
+struct member {
 	pid_t pid, parent;
 	int pidfd;
 };
@@ -54,49 +54,50 @@ struct ring {
 	struct perf_event_mmap_page *page;
 };
 
-struct fz_family {
-	enum fz_family_kind kind;
+struct fz_process_tree {
+	enum fz_process_tree_kind kind;
 	int epoll, timer;
-	struct kin *kin;
+	struct member *members;
 	size_t n, cap;
-	struct fz_map by_pid; /* index in kin; a stale one is told by its pid */
+	struct fz_map by_pid; /* index in member; a stale one is told by its pid */
 	struct ring *rings;
 	size_t ring_n, ring_cap;
 	int *fds; /* of events that report to another one's ring */
 	size_t fd_n, fd_cap;
-	struct fz_family_event *events;
+	struct fz_process_tree_event *events;
 	size_t event_n, event_cap, next;
 };
 
 /* ---- who is known ---- */
 
-static void report(struct fz_family *f, enum fz_family_what what, pid_t pid, pid_t parent)
+static void report(struct fz_process_tree *t, enum fz_process_tree_what what, pid_t pid,
+		   pid_t parent)
 {
-	fz_grow(f->events, f->event_n, f->event_cap);
-	f->events[f->event_n++] = (struct fz_family_event){ what, pid, parent };
+	fz_grow(t->events, t->event_n, t->event_cap);
+	t->events[t->event_n++] = (struct fz_process_tree_event){ what, pid, parent };
 }
 
-static struct kin *find(struct fz_family *f, pid_t pid)
+static struct member *find(struct fz_process_tree *t, pid_t pid)
 {
-	uint32_t i = fz_map_get(&f->by_pid, (uint64_t)pid);
+	uint32_t i = fz_map_get(&t->by_pid, (uint64_t)pid);
 
-	return i < f->n && f->kin[i].pid == pid ? &f->kin[i] : NULL;
+	return i < t->n && t->members[i].pid == pid ? &t->members[i] : NULL;
 }
 
-static bool has_ended(const struct kin *k)
+static bool has_ended(const struct member *k)
 {
 	struct pollfd p = { .fd = k->pidfd, .events = POLLIN };
 
 	return poll(&p, 1, 0) > 0;
 }
 
-static void forget(struct fz_family *f, struct kin *k)
+static void forget(struct fz_process_tree *t, struct member *k)
 {
-	report(f, FZ_FAMILY_END, k->pid, k->parent);
+	report(t, FZ_PROCESS_TREE_END, k->pid, k->parent);
 	fz_close_fd(&k->pidfd); /* also leaves the epoll set */
-	*k = f->kin[--f->n];
-	if (k < f->kin + f->n)
-		fz_map_put(&f->by_pid, (uint64_t)k->pid, (uint32_t)(k - f->kin));
+	*k = t->members[--t->n];
+	if (k < t->members + t->n)
+		fz_map_put(&t->by_pid, (uint64_t)k->pid, (uint32_t)(k - t->members));
 }
 
 static pid_t parent_of(pid_t pid)
@@ -107,26 +108,26 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* A number that is known already may have been given to another process since. */
-static struct kin *add(struct fz_family *f, pid_t pid, pid_t parent)
+static struct member *add(struct fz_process_tree *t, pid_t pid, pid_t parent)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)pid };
-	struct kin *k = find(f, pid);
+	struct member *k = find(t, pid);
 
 	if (k && !has_ended(k))
 		return k;
 	if (k)
-		forget(f, k);
-	if (pid <= 0 || f->n >= KIN_MAX)
+		forget(t, k);
+	if (pid <= 0 || t->n >= MEMBERS_MAX)
 		return NULL;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return NULL;
-	fz_grow(f->kin, f->n, f->cap);
-	k = &f->kin[f->n];
-	*k = (struct kin){ pid, parent ? parent : parent_of(pid), fd };
-	fz_map_put(&f->by_pid, (uint64_t)pid, (uint32_t)f->n++);
-	epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event);
-	report(f, FZ_FAMILY_NEW, pid, k->parent);
+	fz_grow(t->members, t->n, t->cap);
+	k = &t->members[t->n];
+	*k = (struct member){ pid, parent ? parent : parent_of(pid), fd };
+	fz_map_put(&t->by_pid, (uint64_t)pid, (uint32_t)t->n++);
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event);
+	report(t, FZ_PROCESS_TREE_NEW, pid, k->parent);
 	return k;
 }
 
@@ -156,7 +157,7 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool add_ring(struct fz_family *f, int fd, int cpu)
+static bool add_ring(struct fz_process_tree *t, int fd, int cpu)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = NO_PROCESS };
 	void *page = mmap(NULL, (1 + RING_PAGES) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -164,47 +165,47 @@ static bool add_ring(struct fz_family *f, int fd, int cpu)
 
 	if (page == MAP_FAILED)
 		return false;
-	epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event);
-	fz_grow(f->rings, f->ring_n, f->ring_cap);
-	f->rings[f->ring_n++] = (struct ring){ fd, cpu, page };
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event);
+	fz_grow(t->rings, t->ring_n, t->ring_cap);
+	t->rings[t->ring_n++] = (struct ring){ fd, cpu, page };
 	return true;
 }
 
-static struct ring *ring_of(struct fz_family *f, int cpu)
+static struct ring *ring_of(struct fz_process_tree *t, int cpu)
 {
-	for (size_t i = 0; i < f->ring_n; i++)
-		if (f->rings[i].cpu == cpu)
-			return &f->rings[i];
+	for (size_t i = 0; i < t->ring_n; i++)
+		if (t->rings[i].cpu == cpu)
+			return &t->rings[i];
 	return NULL;
 }
 
 /* Report what a thread starts on a CPU. False: it cannot be. */
-static bool follow_on(struct fz_family *f, pid_t tid, int cpu)
+static bool follow_on(struct fz_process_tree *t, pid_t tid, int cpu)
 {
 	int fd = open_event(tid, cpu);
-	struct ring *ring = ring_of(f, cpu);
+	struct ring *ring = ring_of(t, cpu);
 
 	/* A CPU that is switched off; a thread that ended. */
 	if (fd < 0)
 		return errno == ENODEV || errno == ESRCH;
 	bool good =
-		ring ? ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 : add_ring(f, fd, cpu);
+		ring ? ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 : add_ring(t, fd, cpu);
 	if (!good) {
 		close(fd);
 	} else if (ring) {
-		fz_grow(f->fds, f->fd_n, f->fd_cap);
-		f->fds[f->fd_n++] = fd;
+		fz_grow(t->fds, t->fd_n, t->fd_cap);
+		t->fds[t->fd_n++] = fd;
 	}
 	return good;
 }
 
-static bool follow_thread(struct fz_family *f, pid_t tid)
+static bool follow_thread(struct fz_process_tree *t, pid_t tid)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	bool good = true;
 
 	for (int cpu = 0; cpu < cpus && good; cpu++)
-		good = follow_on(f, tid, cpu);
+		good = follow_on(t, tid, cpu);
 	return good;
 }
 
@@ -221,7 +222,7 @@ static struct fz_process_threads threads_of(pid_t pid)
 }
 
 /* Follow the threads that are not known yet. */
-static bool follow_new(struct fz_family *f, pid_t pid, struct fz_map *known, bool *ret_more)
+static bool follow_new(struct fz_process_tree *t, pid_t pid, struct fz_map *known, bool *ret_more)
 {
 	fz_auto(fz_process_threads_release) struct fz_process_threads threads = threads_of(pid);
 	bool good = true;
@@ -233,147 +234,147 @@ static bool follow_new(struct fz_family *f, pid_t pid, struct fz_map *known, boo
 			continue;
 		*slot = 1;
 		*ret_more = true;
-		good = follow_thread(f, threads.list[i].tid);
+		good = follow_thread(t, threads.list[i].tid);
 	}
 	return good;
 }
 
 /* Threads that start meanwhile inherit from those that are followed or are found by the next
  * look. */
-static bool follow_process(struct fz_family *f, pid_t pid)
+static bool follow_process(struct fz_process_tree *t, pid_t pid)
 {
 	fz_auto(fz_map_release) struct fz_map known = { 0 };
 	bool good = true, more = true;
 
 	for (int i = 0; i < SCANS_MAX && more && good; i++)
-		good = follow_new(f, pid, &known, &more);
+		good = follow_new(t, pid, &known, &more);
 	return good;
 }
 
 /* ---- /proc ---- */
 
 /* One that its parent has not waited for is listed on and on: it is news only once. */
-static bool is_left_over(struct fz_family *f, pid_t pid)
+static bool is_left_over(struct fz_process_tree *t, pid_t pid)
 {
-	const struct kin *k = find(f, pid);
+	const struct member *k = find(t, pid);
 
 	return (!k || has_ended(k)) && fz_process_thread_state(pid, pid) == 'Z';
 }
 
-static void add_children_of(struct fz_family *f, pid_t pid, pid_t tid)
+static void add_children_of(struct fz_process_tree *t, pid_t pid, pid_t tid)
 {
-	fz_auto(fz_free_ptr) pid_t *children = fz_calloc(KIN_MAX, sizeof(*children));
-	size_t n = fz_procstat_children(pid, tid, children, KIN_MAX);
+	fz_auto(fz_free_ptr) pid_t *children = fz_calloc(MEMBERS_MAX, sizeof(*children));
+	size_t n = fz_procstat_children(pid, tid, children, MEMBERS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_left_over(f, children[i]))
-			add(f, children[i], pid);
+		if (!is_left_over(t, children[i]))
+			add(t, children[i], pid);
 }
 
-static void add_children(struct fz_family *f, pid_t pid)
+static void add_children(struct fz_process_tree *t, pid_t pid)
 {
 	fz_auto(fz_process_threads_release) struct fz_process_threads threads = threads_of(pid);
 
 	for (size_t i = 0; i < threads.n; i++)
-		add_children_of(f, pid, threads.list[i].tid);
+		add_children_of(t, pid, threads.list[i].tid);
 }
 
 /* Everybody's children; those that are found are looked at in their turn. */
-static void scan(struct fz_family *f)
+static void scan(struct fz_process_tree *t)
 {
-	for (size_t i = 0; i < f->n; i++)
-		add_children(f, f->kin[i].pid);
+	for (size_t i = 0; i < t->n; i++)
+		add_children(t, t->members[i].pid);
 }
 
-static void start_timer(struct fz_family *f)
+static void start_timer(struct fz_process_tree *t)
 {
 	struct itimerspec every = { .it_interval.tv_nsec = LOOK_EVERY_NS,
 				    .it_value.tv_nsec = LOOK_EVERY_NS };
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = NO_PROCESS };
 
-	f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	timerfd_settime(f->timer, 0, &every, NULL);
-	epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->timer, &event);
+	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	timerfd_settime(t->timer, 0, &every, NULL);
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &event);
 }
 
 /* ---- beginning ---- */
 
-static void drop_events(struct fz_family *f)
+static void drop_events(struct fz_process_tree *t)
 {
-	for (size_t i = 0; i < f->ring_n; i++) {
-		munmap(f->rings[i].page, (1 + RING_PAGES) * page_size());
-		close(f->rings[i].fd);
+	for (size_t i = 0; i < t->ring_n; i++) {
+		munmap(t->rings[i].page, (1 + RING_PAGES) * page_size());
+		close(t->rings[i].fd);
 	}
-	for (size_t i = 0; i < f->fd_n; i++)
-		close(f->fds[i]);
-	f->ring_n = f->fd_n = 0;
+	for (size_t i = 0; i < t->fd_n; i++)
+		close(t->fds[i]);
+	t->ring_n = t->fd_n = 0;
 }
 
 /* First follow, then look for children: what starts between is found twice, and nothing never. */
-static bool follow_all(struct fz_family *f)
+static bool follow_all(struct fz_process_tree *t)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		if (!follow_process(f, f->kin[i].pid))
+	for (size_t i = 0; i < t->n; i++) {
+		if (!follow_process(t, t->members[i].pid))
 			return false;
-		add_children(f, f->kin[i].pid);
+		add_children(t, t->members[i].pid);
 	}
-	return f->ring_n > 0;
+	return t->ring_n > 0;
 }
 
-int fz_family_new(pid_t root, enum fz_family_kind best, struct fz_family **ret,
-		  struct fz_error *err)
+int fz_process_tree_new(pid_t root, enum fz_process_tree_kind best, struct fz_process_tree **ret,
+			struct fz_error *err)
 {
-	struct fz_family *f = fz_calloc(1, sizeof(*f));
+	struct fz_process_tree *t = fz_calloc(1, sizeof(*t));
 
-	f->kind = best;
-	f->timer = -1;
-	f->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!add(f, root, 0)) {
-		fz_family_free(f);
+	t->kind = best;
+	t->timer = -1;
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!add(t, root, 0)) {
+		fz_process_tree_free(t);
 		return fz_fail(err, FZ_EGONE, "process %d ended", root);
 	}
-	if (f->kind == FZ_FAMILY_PERF && !follow_all(f)) {
-		drop_events(f);
-		f->kind = FZ_FAMILY_PROC;
+	if (t->kind == FZ_PROCESS_TREE_PERF && !follow_all(t)) {
+		drop_events(t);
+		t->kind = FZ_PROCESS_TREE_PROC;
 	}
-	if (f->kind == FZ_FAMILY_PROC) {
-		start_timer(f);
-		scan(f);
+	if (t->kind == FZ_PROCESS_TREE_PROC) {
+		start_timer(t);
+		scan(t);
 	}
-	*ret = f;
+	*ret = t;
 	return 0;
 }
 
-void fz_family_free(struct fz_family *f)
+void fz_process_tree_free(struct fz_process_tree *t)
 {
-	if (!f)
+	if (!t)
 		return;
-	drop_events(f);
-	for (size_t i = 0; i < f->n; i++)
-		fz_close_fd(&f->kin[i].pidfd);
-	fz_close_fd(&f->timer);
-	fz_close_fd(&f->epoll);
-	fz_map_release(&f->by_pid);
-	free(f->kin);
-	free(f->rings);
-	free(f->fds);
-	free(f->events);
-	free(f);
+	drop_events(t);
+	for (size_t i = 0; i < t->n; i++)
+		fz_close_fd(&t->members[i].pidfd);
+	fz_close_fd(&t->timer);
+	fz_close_fd(&t->epoll);
+	fz_map_release(&t->by_pid);
+	free(t->members);
+	free(t->rings);
+	free(t->fds);
+	free(t->events);
+	free(t);
 }
 
-enum fz_family_kind fz_family_kind(const struct fz_family *f)
+enum fz_process_tree_kind fz_process_tree_kind(const struct fz_process_tree *t)
 {
-	return f->kind;
+	return t->kind;
 }
 
-int fz_family_fd(const struct fz_family *f)
+int fz_process_tree_fd(const struct fz_process_tree *t)
 {
-	return f->epoll;
+	return t->epoll;
 }
 
-size_t fz_family_count(const struct fz_family *f)
+size_t fz_process_tree_count(const struct fz_process_tree *t)
 {
-	return f->n;
+	return t->n;
 }
 
 /* ---- what happens ---- */
@@ -384,21 +385,21 @@ struct record {
 	uint32_t pid, second; /* fork: the parent's pid; comm: the tid */
 };
 
-static void take_record(struct fz_family *f, const struct record *r)
+static void take_record(struct fz_process_tree *t, const struct record *r)
 {
 	pid_t pid = (pid_t)r->pid;
 
 	if (r->header.type == PERF_RECORD_FORK && r->pid != r->second) {
-		add(f, pid, (pid_t)r->second);
+		add(t, pid, (pid_t)r->second);
 	} else if (r->header.type == PERF_RECORD_COMM &&
-		   (r->header.misc & PERF_RECORD_MISC_COMM_EXEC) && add(f, pid, 0)) {
-		report(f, FZ_FAMILY_EXEC, pid, 0);
+		   (r->header.misc & PERF_RECORD_MISC_COMM_EXEC) && add(t, pid, 0)) {
+		report(t, FZ_PROCESS_TREE_EXEC, pid, 0);
 	}
 }
 
 /* The kernel keeps records in multiples of eight bytes, so a header never wraps around. True when
  * some were lost. */
-static bool read_ring(struct fz_family *f, struct ring *ring)
+static bool read_ring(struct fz_process_tree *t, struct ring *ring)
 {
 	const uint8_t *data = (const uint8_t *)ring->page + page_size();
 	uint64_t size = RING_PAGES * page_size();
@@ -413,62 +414,62 @@ static bool read_ring(struct fz_family *f, struct ring *ring)
 		if (r.header.size < sizeof(r))
 			break;
 		lost |= r.header.type == PERF_RECORD_LOST;
-		take_record(f, &r);
+		take_record(t, &r);
 		tail += r.header.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 	return lost;
 }
 
-static void read_rings(struct fz_family *f)
+static void read_rings(struct fz_process_tree *t)
 {
 	bool lost = false;
 
-	for (size_t i = 0; i < f->ring_n; i++)
-		lost |= read_ring(f, &f->rings[i]);
+	for (size_t i = 0; i < t->ring_n; i++)
+		lost |= read_ring(t, &t->rings[i]);
 	if (lost)
-		scan(f);
+		scan(t);
 }
 
-static void look_again(struct fz_family *f)
+static void look_again(struct fz_process_tree *t)
 {
 	uint64_t ticks;
 
-	if (f->timer >= 0 && read(f->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
-		scan(f);
+	if (t->timer >= 0 && read(t->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+		scan(t);
 }
 
 /* After the rings: whoever ended was known before. */
-static void collect_ends(struct fz_family *f)
+static void collect_ends(struct fz_process_tree *t)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n;
 
 	do {
-		n = epoll_wait(f->epoll, events, EVENTS_AT_ONCE, 0);
+		n = epoll_wait(t->epoll, events, EVENTS_AT_ONCE, 0);
 		for (int i = 0; i < n; i++) {
-			struct kin *k = events[i].data.u64 == NO_PROCESS
-						? NULL
-						: find(f, (pid_t)events[i].data.u64);
+			struct member *k = events[i].data.u64 == NO_PROCESS
+						   ? NULL
+						   : find(t, (pid_t)events[i].data.u64);
 			if (k)
-				forget(f, k);
+				forget(t, k);
 		}
 	} while (n == EVENTS_AT_ONCE);
 }
 
-void fz_family_update(struct fz_family *f)
+void fz_process_tree_update(struct fz_process_tree *t)
 {
-	read_rings(f);
-	look_again(f);
-	collect_ends(f);
+	read_rings(t);
+	look_again(t);
+	collect_ends(t);
 }
 
-bool fz_family_next(struct fz_family *f, struct fz_family_event *ret)
+bool fz_process_tree_next(struct fz_process_tree *t, struct fz_process_tree_event *ret)
 {
-	if (f->next == f->event_n) {
-		f->next = f->event_n = 0;
+	if (t->next == t->event_n) {
+		t->next = t->event_n = 0;
 		return false;
 	}
-	*ret = f->events[f->next++];
+	*ret = t->events[t->next++];
 	return true;
 }
