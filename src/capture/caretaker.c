@@ -11,6 +11,7 @@
 #include "capture/caretaker.h"
 
 #include "base/io.h"
+#include "capture/procstat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TREE_MAX = 4096, TEXT_MAX = 65536, FILES_MAX = 1024 };
+enum { TREE_MAX = 4096, FILES_MAX = 1024 };
 
 static volatile pid_t *minded; /* in a page that both see */
 
@@ -32,22 +33,6 @@ void fz_caretaker_mind(pid_t program)
 
 /* ---- the other process ---- */
 
-static void add_children(pid_t *tree, size_t *n, pid_t pid)
-{
-	char path[64];
-
-	/* Of its first thread, which is what starts programs nearly always. */
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, TEXT_MAX, NULL);
-	char *end = text;
-	for (char *at = text; at && *n < TREE_MAX; at = end) {
-		long child = strtol(at, &end, 10);
-		if (end == at)
-			break;
-		tree[(*n)++] = (pid_t)child;
-	}
-}
-
 /* The program with all that it started; stopped first, so that nothing new is. */
 static void kill_tree(pid_t program)
 {
@@ -57,7 +42,8 @@ static void kill_tree(pid_t program)
 	tree[n++] = program;
 	for (size_t i = 0; i < n; i++) {
 		kill(tree[i], SIGSTOP);
-		add_children(tree, &n, tree[i]);
+		/* Of its first thread, which is what starts programs nearly always. */
+		n += fz_procstat_children(tree[i], tree[i], tree + n, TREE_MAX - n);
 	}
 	while (n)
 		kill(tree[--n], SIGKILL);

@@ -12,6 +12,7 @@
 #include "capture/load.h"
 
 #include "base/io.h"
+#include "capture/procstat.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -73,21 +74,9 @@ static int64_t usage_of(int who)
 /* Of all its threads and of its children that have ended. */
 static int64_t usage_of_process(pid_t pid)
 {
-	unsigned long long user, system, of_children, in_children;
-	char path[64];
-	size_t n;
+	struct fz_procstat stat;
 
-	if (pid == 0)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, TEXT_MAX, &n);
-	/* The name may hold blanks and parentheses. */
-	const char *rest = text ? strrchr(text, ')') : NULL;
-	if (!rest ||
-	    sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &user,
-		   &system, &of_children, &in_children) != 4)
-		return 0;
-	return ticks_to_ns(user + system + of_children + in_children);
+	return pid && fz_procstat_read(pid, 0, &stat) ? ticks_to_ns(stat.used) : 0;
 }
 
 /* ---- a run ---- */

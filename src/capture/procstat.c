@@ -4,6 +4,7 @@
  */
 #include "capture/procstat.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +14,15 @@
 
 enum { TEXT_MAX = 2048 };
 
-enum { STATE = 3, PARENT = 4, START_TIME = 22, START_STACK = 28, CPU = 39, FIELDS = 40 };
+enum {
+	STATE = 3,
+	PARENT = 4,
+	USER = 14, /* and three more: of the kernel, and both of children */
+	START_TIME = 22,
+	START_STACK = 28,
+	CPU = 39,
+	FIELDS = 40
+};
 
 /* Fields from the state on, by their numbers. */
 static bool split(char *text, const char *field[FIELDS])
@@ -43,11 +52,15 @@ bool fz_procstat_read_fd(int fd, struct fz_procstat *ret)
 	text[n] = 0;
 	if (!split(text, field))
 		return false;
+	uint64_t used = 0;
+	for (int i = USER; i < USER + 4; i++)
+		used += strtoull(field[i], NULL, 10);
 	*ret = (struct fz_procstat){ .state = field[STATE][0],
 				     .parent = (pid_t)strtol(field[PARENT], NULL, 10),
 				     .start_time = strtoull(field[START_TIME], NULL, 10),
 				     .start_stack = strtoull(field[START_STACK], NULL, 10),
-				     .cpu = (uint32_t)strtoul(field[CPU], NULL, 10) };
+				     .cpu = (uint32_t)strtoul(field[CPU], NULL, 10),
+				     .used = used };
 	return true;
 }
 
@@ -76,5 +89,22 @@ size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max)
 			break;
 		n++;
 	}
+	return n;
+}
+
+size_t fz_procstat_children_of_all(pid_t pid, pid_t *ret, size_t max)
+{
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return 0;
+	for (struct dirent *e; n < max && (e = readdir(dir));)
+		if (e->d_name[0] != '.')
+			n += fz_procstat_children(pid, (pid_t)strtol(e->d_name, NULL, 10), ret + n,
+						  max - n);
+	closedir(dir);
 	return n;
 }

@@ -12,6 +12,7 @@ struct fz_procstat {
 	uint64_t start_time;  /* clock ticks since the machine started */
 	uint64_t start_stack; /* 0 where we may not know it */
 	uint32_t cpu;         /* on which it ran last */
+	uint64_t used;        /* clock ticks of CPU time, with children that it has waited for */
 };
 
 /* From an open file, which is read from its beginning. False when the process or thread is gone. */
@@ -21,3 +22,5 @@ bool fz_procstat_read(pid_t pid, pid_t tid, struct fz_procstat *ret);
 
 /* The children of a thread: at most `max`, set in ret; 0 also where the kernel does not tell. */
 size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max);
+/* The same of all threads of a process. */
+size_t fz_procstat_children_of_all(pid_t pid, pid_t *ret, size_t max);

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "capture/procstat.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,7 +21,6 @@ enum {
 	PAUSE_NATIVE_NS = 500000000, /* while something else is sampled meanwhile */
 	GRACE_NS = 300000000,        /* for a shell to start what it is there for */
 	DESCENDANTS_MAX = 512,       /* looked at in one try */
-	CHILDREN_TEXT_MAX = 65536,
 };
 
 void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_options *options,
@@ -39,41 +38,15 @@ void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_opti
 				 .pause = PAUSE_FIRST_NS };
 }
 
-struct family {
+/* Processes in the order in which they were found. */
+struct found {
 	pid_t pids[DESCENDANTS_MAX];
 	size_t n;
 };
 
-/* Append the children that one thread has started. */
-static void add_children_of_thread(struct family *f, pid_t pid, const char *tid)
+static void add_children(struct found *f, pid_t pid)
 {
-	char path[64];
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", pid, tid);
-	char *text = fz_read_small(path, CHILDREN_TEXT_MAX, &n);
-	char *end = text;
-	for (char *p = text; p && *p && f->n < DESCENDANTS_MAX; p = end) {
-		long child = strtol(p, &end, 10);
-		if (end == p)
-			break;
-		f->pids[f->n++] = (pid_t)child;
-	}
-	free(text);
-}
-
-static void add_children(struct family *f, pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	DIR *dir = opendir(path);
-	if (!dir)
-		return;
-	for (struct dirent *e; (e = readdir(dir));)
-		if (e->d_name[0] != '.')
-			add_children_of_thread(f, pid, e->d_name);
-	closedir(dir);
+	f->n += fz_procstat_children_of_all(pid, f->pids + f->n, DESCENDANTS_MAX - f->n);
 }
 
 /* It had its turn: it is on its way out, or was sampled and is still that program. What it started,
@@ -126,7 +99,7 @@ static bool open_process(struct fz_target *t, pid_t pid, struct fz_error *err)
 /* Breadth first: nearest descendant, oldest first. */
 static bool open_descendant(struct fz_target *t)
 {
-	struct family f;
+	struct found f;
 
 	f.n = 0;
 	if (!has_had_its_turn(t, t->root))
@@ -191,7 +164,7 @@ static bool is_worker(const struct fz_target *t, pid_t pid, bool has_children)
 /* The root, or the nearest descendant that does the work; 0: there is none. */
 static pid_t find_worker(const struct fz_target *t)
 {
-	struct family f;
+	struct found f;
 
 	f.n = 0;
 	add_children(&f, t->root);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void test_own(void **state)
@@ -29,6 +30,9 @@ static void test_own(void **state)
 	assert_int_equal(again.state, 'R');
 	assert_int_equal(again.parent, getppid());
 	assert_int_equal(again.start_time, now.start_time);
+	while (again.used == now.used && clock() < CLOCKS_PER_SEC)
+		assert_true(fz_procstat_read(getpid(), 0, &again));
+	assert_true(again.used > now.used);
 }
 
 static void test_children(void **state)
@@ -44,6 +48,9 @@ static void test_children(void **state)
 	assert_int_equal(fz_procstat_children(getpid(), getpid(), found, 4), 1);
 	assert_int_equal(found[0], child);
 	assert_int_equal(fz_procstat_children(getpid(), getpid(), found, 0), 0);
+	assert_int_equal(fz_procstat_children_of_all(getpid(), found, 4), 1);
+	assert_int_equal(found[0], child);
+	assert_int_equal(fz_procstat_children_of_all(getpid(), found, 0), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_int_equal(fz_procstat_children(getpid(), getpid(), found, 4), 0);
