@@ -108,7 +108,7 @@ static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 
 	if (b->round_n)
 		memcpy(rounds, b->rounds, b->round_n * sizeof(*rounds));
-	double median = fz_median_interval(rounds, b->round_n, &low, &high);
+	double median = fz_median_interval(rounds, b->round_n, 0.05, &low, &high);
 	if (isnan(median))
 		fz_buf_printf(out, "  %10s", "-");
 	else if (b->round_n == 1)

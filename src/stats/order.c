@@ -105,27 +105,27 @@ static int compare_values(const void *a, const void *b)
 }
 
 /* How many values may be left out at each end: the largest k for which fewer than k heads in n
- * throws of a coin have a probability of at most 2.5 %. */
-static size_t values_to_leave(size_t n)
+ * throws of a coin have a probability of at most alpha / 2. */
+static size_t values_to_leave(size_t n, double alpha)
 {
 	double log_probability = -(double)n * log(2), sum = 0;
 
 	for (size_t k = 0; k < n; k++) {
 		sum += exp(log_probability);
-		if (sum > 0.025)
+		if (2 * sum > alpha)
 			return k;
 		log_probability += log((double)(n - k)) - log((double)(k + 1));
 	}
 	return 0;
 }
 
-double fz_median_interval(double *values, size_t n, double *ret_low, double *ret_high)
+double fz_median_interval(double *values, size_t n, double alpha, double *ret_low, double *ret_high)
 {
 	*ret_low = *ret_high = NAN;
 	if (n == 0)
 		return NAN;
 	qsort(values, n, sizeof(*values), compare_values);
-	size_t k = values_to_leave(n);
+	size_t k = values_to_leave(n, alpha);
 	if (k) {
 		*ret_low = values[k - 1];
 		*ret_high = values[n - k];

@@ -8,9 +8,11 @@
  * linear time on average. */
 double fz_median(double *values, size_t n);
 
-/* The median with an interval that holds the true one 95 times of 100, whatever the distribution:
- * two of the values. Fewer than 6 can't promise that, and have none: NaN. Sorts the values. */
-double fz_median_interval(double *values, size_t n, double *ret_low, double *ret_high);
+/* The median with the interval of the sign test, which misses the true one with a probability of at
+ * most alpha, whatever the distribution: two of the values. Too few can't promise that (fewer than
+ * 6 for 0.05), and have none: NaN. Sorts the values. */
+double fz_median_interval(double *values, size_t n, double alpha, double *ret_low,
+			  double *ret_high);
 
 /* How far from the median of x[0..n) a value may lie before it is an outlier: 4 robust standard
  * deviations (1.4826 times the median of the distances). work: n numbers. *ret_median is set. */

@@ -217,7 +217,7 @@ static void test_median_interval(void **state)
 	for (size_t n = 0; n < FZ_ARRAY_LEN(values); n++) {
 		for (size_t i = 0; i < n; i++)
 			values[i] = (double)(n - i);
-		double median = fz_median_interval(values, n, &low, &high);
+		double median = fz_median_interval(values, n, 0.05, &low, &high);
 		if (n)
 			assert_float_equal(median, (double)(n + 1) / 2, 1e-12);
 		else
