@@ -2,14 +2,14 @@
 /* fizeau diff: two recordings, what changed between them. */
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/set.h"
+#include "cli/sides.h"
 #include "store/store.h"
 
-static int compare(const struct fz_set *base_set, const struct fz_set *head_set,
+static int compare(const struct fz_cli_side *base_side, const struct fz_cli_side *head_side,
 		   struct fz_cli_output *o, struct fz_error *err)
 {
 	struct fz_profile *profile[FZ_SIDES];
-	int r = fz_set_load(base_set, head_set, o->force, profile, err);
+	int r = fz_cli_sides_load(base_side, head_side, o->force, profile, err);
 
 	if (r)
 		return r;
@@ -18,8 +18,8 @@ static int compare(const struct fz_set *base_set, const struct fz_set *head_set,
 	r = fz_cli_check_numbers(o->number_unit, base, head, err);
 	if (r)
 		return r;
-	fz_auto(fz_free_ptr) char *base_label = fz_set_label(base_set);
-	fz_auto(fz_free_ptr) char *head_label = fz_set_label(head_set);
+	fz_auto(fz_free_ptr) char *base_label = fz_cli_side_label(base_side);
+	fz_auto(fz_free_ptr) char *head_label = fz_cli_side_label(head_side);
 	o->labels[FZ_BASE] = base_label;
 	o->labels[FZ_HEAD] = head_label;
 	return fz_cli_output_write_diff(o, base, head, err);
@@ -36,8 +36,8 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 		fz_cli_warn("diff: these programs have the same name and lie in different places; "
 			    "'fizeau show' says where, and two names choose others");
 	return r ? r
-		 : compare(&(struct fz_set){ &base, 1, 0 }, &(struct fz_set){ &head, 1, 0 }, o,
-			   err);
+		 : compare(&(struct fz_cli_side){ &base, 1, 0 },
+			   &(struct fz_cli_side){ &head, 1, 0 }, o, err);
 }
 
 static struct fz_cli_output output;
@@ -67,9 +67,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	output = FZ_CLI_OUTPUT_DEFAULTS;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	struct fz_set base = { 0 }, head = { 0 };
+	struct fz_cli_side base = { 0 }, head = { 0 };
 	if (state.argument_count &&
-	    fz_set_split(state.arguments, state.argument_count, &base, &head, &err)) {
+	    fz_cli_sides_split(state.arguments, state.argument_count, &base, &head, &err)) {
 		fz_error_prefix(&err, "diff");
 		return fz_cli_error(&err);
 	}

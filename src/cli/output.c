@@ -3,7 +3,7 @@
 #include "cli/output.h"
 
 #include "cli/browser.h"
-#include "cli/part.h"
+#include "cli/filter.h"
 #include "cli/process.h"
 #include "format/format.h"
 #include "profile/fold.h"
@@ -397,15 +397,15 @@ static int check_invert(const struct fz_cli_output *o, struct fz_error *err)
 		       o->chosen ? o->chosen->name : "text");
 }
 
-static struct fz_cli_part part_of(const struct fz_cli_output *o)
+static struct fz_cli_filter filter_of(const struct fz_cli_output *o)
 {
-	return (struct fz_cli_part){ o->threads.list, o->filter };
+	return (struct fz_cli_filter){ o->threads.list, o->filter };
 }
 
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
 			struct fz_error *err)
 {
-	struct fz_cli_part part = part_of(o);
+	struct fz_cli_filter filter = filter_of(o);
 	int r;
 
 	diff = diff || o->baseline;
@@ -432,7 +432,7 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 	if (!r)
 		r = check_invert(o, err);
 	if (!r)
-		r = fz_cli_part_check(&part, err);
+		r = fz_cli_filter_check(&filter, err);
 	if (!r)
 		r = try_to_write(o, diff, err);
 	if (!r && o->baseline)
@@ -573,8 +573,8 @@ static int keep_process_of_both(const struct fz_cli_output *o, struct fz_profile
 static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
 			struct fz_profile *head, struct fz_error *err)
 {
-	struct fz_cli_part part = part_of(o);
-	int r = fz_cli_part_keep(&part, (struct fz_profile *[]){ base, head }, FZ_SIDES, err);
+	struct fz_cli_filter filter = filter_of(o);
+	int r = fz_cli_filter_keep(&filter, (struct fz_profile *[]){ base, head }, FZ_SIDES, err);
 
 	if (!r && o->fold_recursion)
 		r = fz_profile_fold_recursion(base, err);
@@ -687,12 +687,12 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 
 	if (o->base)
 		return fz_cli_output_write_diff(o, o->base, p, err);
-	struct fz_cli_part part = part_of(o);
+	struct fz_cli_filter filter = filter_of(o);
 	int r = choose_metric(o, p, err);
 	if (!r && o->process)
 		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
 	if (!r)
-		r = fz_cli_part_keep(&part, &p, 1, err);
+		r = fz_cli_filter_keep(&filter, &p, 1, err);
 	if (!r && o->invert && with.chosen->codec)
 		r = fz_profile_invert(p, err);
 	/* Files keep what was recorded. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeping a part of recordings before anything is made of them: whatever is written then is about
  * that part alone, judgement included. */
-#include "cli/part.h"
+#include "cli/filter.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -24,12 +24,12 @@ static int compile(const char *text, regex_t *ret, struct fz_error *err)
 		       why);
 }
 
-int fz_cli_part_check(const struct fz_cli_part *part, struct fz_error *err)
+int fz_cli_filter_check(const struct fz_cli_filter *wanted, struct fz_error *err)
 {
 	regex_t regex;
-	int r = part->filter ? compile(part->filter, &regex, err) : 0;
+	int r = wanted->functions ? compile(wanted->functions, &regex, err) : 0;
 
-	if (!r && part->filter)
+	if (!r && wanted->functions)
 		regfree(&regex);
 	return r;
 }
@@ -56,21 +56,21 @@ static bool *named_threads(const struct fz_profile *p, const char *const *names)
 	return flags;
 }
 
-static uint64_t keep(const struct fz_cli_part *part, const regex_t *regex, struct fz_profile *p)
+static uint64_t keep(const struct fz_cli_filter *wanted, const regex_t *regex, struct fz_profile *p)
 {
 	struct fz_filter filter = FZ_FILTER_DEFAULTS;
 	fz_auto(fz_free_ptr) bool *threads = NULL;
 	fz_auto(fz_free_ptr) bool *functions = NULL;
 	fz_auto(fz_buf_release) struct fz_buf fact = { 0 };
 
-	if (part->threads[0])
-		filter.threads = threads = named_threads(p, part->threads);
-	if (part->filter)
+	if (wanted->threads[0])
+		filter.threads = threads = named_threads(p, wanted->threads);
+	if (wanted->functions)
 		filter.functions = functions = fz_filter_functions(p, regex);
-	for (const char *const *name = part->threads; *name; name++)
+	for (const char *const *name = wanted->threads; *name; name++)
 		fz_buf_printf(&fact, "%s--thread %s", fact.n ? " " : "", *name);
-	if (part->filter)
-		fz_buf_printf(&fact, "%s--filter %s", fact.n ? " " : "", part->filter);
+	if (wanted->functions)
+		fz_buf_printf(&fact, "%s--filter %s", fact.n ? " " : "", wanted->functions);
 	fz_profile_set_fact(p, "part", fz_buf_view(&fact));
 	return fz_profile_filter(p, &filter);
 }
@@ -91,38 +91,38 @@ static void list_threads(const struct fz_profile *p, struct fz_buf *out)
 	}
 }
 
-static int no_samples(const struct fz_cli_part *part, const struct fz_profile *p,
+static int no_samples(const struct fz_cli_filter *wanted, const struct fz_profile *p,
 		      struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf threads = { 0 };
 
-	if (!part->threads[0])
+	if (!wanted->threads[0])
 		return fz_fail(err, FZ_EUSAGE,
 			       "--filter: no sample passes through a function whose name or file "
 			       "matches '%s'",
-			       part->filter);
+			       wanted->functions);
 	list_threads(p, &threads);
 	return fz_fail(err, FZ_EUSAGE, "--thread: no sample of '%s' is left; the threads are %s",
-		       part->threads[0], threads.n ? threads.p : "not told apart");
+		       wanted->threads[0], threads.n ? threads.p : "not told apart");
 }
 
-int fz_cli_part_keep(const struct fz_cli_part *part, struct fz_profile *const *profiles, size_t n,
-		     struct fz_error *err)
+int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,
+		       size_t n, struct fz_error *err)
 {
 	uint64_t kept = 0;
 	regex_t regex;
 	const struct fz_profile *last = NULL;
-	int r = part->filter ? compile(part->filter, &regex, err) : 0;
+	int r = wanted->functions ? compile(wanted->functions, &regex, err) : 0;
 
-	if (r || (!part->threads[0] && !part->filter))
+	if (r || (!wanted->threads[0] && !wanted->functions))
 		return r;
 	for (size_t i = 0; i < n; i++) {
 		if (!profiles[i])
 			continue;
 		last = profiles[i];
-		kept += keep(part, &regex, profiles[i]);
+		kept += keep(wanted, &regex, profiles[i]);
 	}
-	if (part->filter)
+	if (wanted->functions)
 		regfree(&regex);
-	return kept || !last ? 0 : no_samples(part, last, err);
+	return kept || !last ? 0 : no_samples(wanted, last, err);
 }

@@ -5,14 +5,14 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-struct fz_cli_part {
+struct fz_cli_filter {
 	const char *const *threads; /* NULL-terminated names or ids; empty: all */
-	const char *filter;         /* extended regular expression; NULL: all */
+	const char *functions;      /* extended regular expression; NULL: all */
 };
 
-/* Is the filter a regular expression? */
-int fz_cli_part_check(const struct fz_cli_part *part, struct fz_error *err);
+/* Are the functions a regular expression? */
+int fz_cli_filter_check(const struct fz_cli_filter *wanted, struct fz_error *err);
 /* Keep the samples of that part of each profile; a fact of it says what was kept. FZ_EUSAGE: not
  * one of them has any. NULL among the profiles is passed over. */
-int fz_cli_part_keep(const struct fz_cli_part *part, struct fz_profile *const *profiles, size_t n,
-		     struct fz_error *err);
+int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,
+		       size_t n, struct fz_error *err);
