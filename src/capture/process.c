@@ -199,6 +199,8 @@ ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, s
 
 	fz_assert(n <= FZ_PROCESS_PARTS_MAX);
 	p->calls++;
+	if (p->copy)
+		return p->copy(p->copy_arg, parts, n, out, total);
 	if (p->mem_fd >= 0)
 		return read_parts_mem(p, parts, n, out);
 	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);

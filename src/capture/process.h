@@ -26,6 +26,10 @@ struct fz_process {
 	int mem_fd;      /* /proc/PID/mem, where process_vm_readv is refused; else -1 */
 	struct fz_process_image image;
 	uint64_t calls; /* read calls made, for statistics */
+	/* Copies in the kernel's place, as fz_process_read_parts does; NULL. For memory that was
+	 * recorded. */
+	ssize_t (*copy)(void *arg, const struct iovec *parts, size_t n, void *out, size_t total);
+	void *copy_arg;
 };
 
 /* FZ_EGONE when there is no such process. Memory may still turn out to be unreadable. */
