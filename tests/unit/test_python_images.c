@@ -416,8 +416,6 @@ static void test_replaced_code(void **state)
 
 	for (unsigned minor = FIRST; minor <= LAST; minor++)
 		for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
-			if (i == 0 && minor >= 14)
-				continue;
 			struct world w;
 			char text[256];
 			begin(&w, minor);

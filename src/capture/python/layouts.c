@@ -352,9 +352,9 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	fill_exceptions(t, out);
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
-	/* Not in the table; needed only where code that was freed is not counted. */
+	/* Not in the table. That code was freed (counted from 3.14 on) does not tell which. */
 	out->code.version = FZ_PY_ABSENT;
-	if (out->minor == 13 && out->code.first_line + 28 <= out->code.size)
+	if (out->code.first_line + 28 <= out->code.size)
 		out->code.version = out->code.first_line + 24;
 	out->object.var_size = (uint32_t)t->sizes[OBJECT];
 	out->chunk.previous = 0;
