@@ -450,15 +450,19 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns)
  * at the same places: some of its functions too often, others too rarely, and in the next run the
  * other way round. So every period has a length of its own, from half to one and a half of what was
  * asked for. What passed until we could look is a part of it. */
+int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice)
+{
+	int64_t next = planned + period / 2 + (int64_t)(dice % (uint64_t)period);
+
+	return FZ_MAX(next, last + period / 4);
+}
+
 static void draw_period(struct fz_cpuclock *c, struct counter *k)
 {
-	int64_t least = c->period / 4;
-
 	if (!k->ring)
 		return;
 	c->dice = fz_hash64(c->dice + 0x9e3779b97f4a7c15u);
-	k->next += c->period / 2 + (int64_t)(c->dice % (uint64_t)c->period);
-	k->next = FZ_MAX(k->next, k->last + least);
+	k->next = fz_cpuclock_next(k->next, k->last, c->period, c->dice);
 	uint64_t left = (uint64_t)(k->next - k->last);
 	ioctl(k->fd, PERF_EVENT_IOC_PERIOD, &left);
 }

@@ -43,3 +43,6 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns);
 bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid);
 /* CPU time of a thread since it was last charged; 0 when it is not due. */
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);
+/* When to wake up next, in CPU time: after `planned`, when it was to be this time, and `last`, when
+ * it was; dice is any random number. */
+int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice);

@@ -12,6 +12,7 @@
 
 #include "capture/cpuclock.h"
 #include "base/clock.h"
+#include "base/map.h"
 
 enum { PERIOD = 1000000, SAMPLES = 400, PATIENCE_S = 30 };
 
@@ -76,9 +77,32 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	assert_true(sum > (int64_t)n * PERIOD * 9 / 10);
 }
 
+/* Periods are half to one and a half of what was asked for and right on average; the next look is
+ * at least a quarter of one after the last. */
+static void the_next_look_is_never_too_soon(void **state)
+{
+	int64_t planned = 0, sum = 0, least = INT64_MAX, most = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 10000; i++) {
+		int64_t next = fz_cpuclock_next(planned, planned, PERIOD, fz_hash64(i));
+		sum += next - planned;
+		least = FZ_MIN(least, next - planned);
+		most = FZ_MAX(most, next - planned);
+		planned = next;
+	}
+	assert_true(least >= PERIOD / 2 && least < PERIOD * 51 / 100);
+	assert_true(most < PERIOD * 3 / 2 && most > PERIOD * 149 / 100);
+	assert_true(sum > 10000LL * PERIOD * 99 / 100 && sum < 10000LL * PERIOD * 101 / 100);
+	/* It came so late that the next one was due before. */
+	assert_int_equal(fz_cpuclock_next(60 * PERIOD, 100 * PERIOD, PERIOD, 7),
+			 100 * PERIOD + PERIOD / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_next_look_is_never_too_soon),
 		cmocka_unit_test(periods_vary_around_the_one_asked_for),
 	};
 
