@@ -6,7 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "format/fz.h"
+#include "format/fz_layout.h"
 
 enum { INTERVAL = 1000000 };
 
@@ -182,6 +186,60 @@ static void test_shift(void **state)
 	assert_true(more->samples.n >= (SECONDS - 2) * 1000 && more->quality.dropped_bytes > 0);
 }
 
+/* A block of tables that says how many strings were in blocks before it. */
+static void add_gap(struct fz_buf *file, uint64_t strings)
+{
+	fz_auto(fz_buf_release) struct fz_buf payload = { 0 };
+	size_t start = file->n;
+
+	fz_buf_varint(&payload, strings);
+	fz_buf_varint(&payload, 0);
+	fz_buf_add(file, FZ_FZ_MARK, FZ_FZ_MARK_SIZE);
+	fz_buf_add(file, (const uint8_t[4]){ FZ_FZ_TABLES }, 4);
+	fz_buf_u32(file, (uint32_t)payload.n);
+	fz_buf_u32(file, (uint32_t)payload.n);
+	fz_buf_u64(file, XXH3_64bits(payload.p, payload.n));
+	fz_buf_u32(file, (uint32_t)XXH3_64bits(file->p + start, file->n - start));
+	fz_buf_add(file, payload.p, payload.n);
+}
+
+/* What a damaged part may have held is bounded by its size: 64 table entries a byte. */
+static void test_gaps(void **state)
+{
+	enum { BYTES = 10, MOST = 64 * BYTES };
+	static const struct {
+		uint64_t strings[2]; /* that two blocks say were lost so far */
+		bool whole;          /* nothing but BYTES is dropped */
+	} cases[] = {
+		{ { MOST, MOST }, true },     { { MOST + 1, 0 }, false },
+		{ { MOST / 2, MOST }, true }, { { MOST / 2, MOST + 1 }, false },
+		{ { 1 << 30, 0 }, false },
+	};
+	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(NULL, 0);
+	fz_auto(fz_close_fd) int fd = temporary_file();
+	struct fz_fz_writer *w;
+	struct fz_error err;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(fz_fz_writer_new(fd, p, &w, &err), 0);
+	assert_int_equal(fz_fz_writer_flush(w, &err), 0);
+	fz_fz_writer_free(w);
+	fz_auto(fz_free_ptr) char *begin = file_content(fd, &n);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_buf_release) struct fz_buf file = { 0 };
+		fz_buf_add(&file, begin, n);
+		fz_buf_add(&file, "xxxxxxxxxx", BYTES);
+		for (size_t k = 0; k < 2 && cases[i].strings[k]; k++)
+			add_gap(&file, p->string_count + cases[i].strings[k]);
+		fz_auto(fz_profile_freep) struct fz_profile *q = load(file.p, file.n);
+		if (cases[i].whole)
+			assert_int_equal(q->quality.dropped_bytes, BYTES);
+		else
+			assert_true(q->quality.dropped_bytes > BYTES);
+	}
+}
+
 /* A name that comes after its thread was written, and facts that change. */
 static void test_late_facts(void **state)
 {
@@ -342,11 +400,12 @@ static void test_shared_vectors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_size),           cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_damage),         cmocka_unit_test(test_shift),
-		cmocka_unit_test(test_facts_only),     cmocka_unit_test(test_vectors),
-		cmocka_unit_test(test_shared_vectors), cmocka_unit_test(test_late_facts),
-		cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_size),       cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_damage),     cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_gaps),       cmocka_unit_test(test_facts_only),
+		cmocka_unit_test(test_vectors),    cmocka_unit_test(test_shared_vectors),
+		cmocka_unit_test(test_late_facts), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_rounding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

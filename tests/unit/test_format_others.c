@@ -270,6 +270,52 @@ static void test_pprof_base(void **state)
 	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("base"))), 3);
 }
 
+/* Name of the frame of a pprof profile with one sample at one location, given in bytes. */
+static void check_pprof_frame(const char *location, size_t n, const char *wanted)
+{
+	static const char head[] =
+		"\x0a\x04\x08\x01\x10\x02"         /* cpu in count */
+		"\x12\x06\x0a\x01\x07\x12\x01\x05" /* 5 at location 7 */
+		"\x1a\x0e\x08\x01\x10\x80\x80\x80\x02\x20\x80\x20\x28\x03\x18\x00"
+		"\x2a\x04\x08\x01\x10\x04" /* function 1 is "main" */
+		"\x32\x00\x32\x03"
+		"cpu\x32\x05"
+		"count\x32\x08"
+		"/lib/x.s\x32\x04main";
+	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	fz_buf_add(&file, head, sizeof(head) - 1);
+	fz_buf_add(&file, location, n);
+	if (load_bytes(file.p, file.n, "x", &p, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(p->stack_count, 1);
+	const struct fz_function *f = &p->functions[p->frames[p->stacks[0].frame].function];
+	assert_string_equal(p->strings[f->name].p, wanted);
+}
+
+/* Without a name a frame is an address in its module's file: what was mapped from 0x1000 of it on
+ * at 0x400000. */
+static void test_pprof_mapping(void **state)
+{
+	static const char location[] = "\x22\x09\x08\x07\x10\x01\x18\xb4\x82\x80\x02";
+
+	(void)state;
+	check_pprof_frame(location, sizeof(location) - 1, "x.s+0x1134");
+}
+
+/* A field that claims one byte more than its message has does not get it from what follows. */
+static void test_pprof_bounds(void **state)
+{
+	static const char whole[] = "\x22\x06\x08\x07\x22\x02\x08\x01\x48\x00",
+			  longer[] = "\x22\x06\x08\x07\x22\x03\x08\x01\x48\x00";
+
+	(void)state;
+	check_pprof_frame(whole, sizeof(whole) - 1, "main");
+	check_pprof_frame(longer, sizeof(longer) - 1, "0x0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,7 +324,8 @@ int main(void)
 		cmocka_unit_test(test_cpuprofile),       cmocka_unit_test(test_circles),
 		cmocka_unit_test(test_numbers),          cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_written),          cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_base),
+		cmocka_unit_test(test_pprof_base),       cmocka_unit_test(test_pprof_mapping),
+		cmocka_unit_test(test_pprof_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/io.h"
+#include "base/map.h"
 
 static const char text[] = "plain text, plain text, plain text";
 
@@ -69,10 +70,62 @@ static void test_zstd(void **state)
 	check(zstd_frame);
 }
 
+/* ---- bombs ---- */
+
+enum { ZEROS = 16 << 20, PIECES = 17 };
+
+/* As a gzip member: n bytes of noise that take as many, or zeros that take next to nothing. */
+static void add_member(struct fz_buf *file, const uint8_t *p, size_t n, int level)
+{
+	z_stream z = { .next_in = (Bytef *)p, .avail_in = (uInt)n };
+
+	assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	size_t room = deflateBound(&z, n);
+	z.next_out = (Bytef *)fz_buf_reserve(file, room);
+	z.avail_out = (uInt)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	file->n += z.total_out;
+	deflateEnd(&z);
+}
+
+/* How reading a file ends that becomes `ratio` times its size, 272 MiB. */
+static int64_t unpack_ratio(const uint8_t *zeros, double ratio, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf file = { 0 }, member = { 0 };
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_free_ptr) uint8_t *room = fz_malloc(1 << 20);
+	int64_t got;
+
+	add_member(&member, zeros, ZEROS, 9);
+	size_t noise = (size_t)((double)ZEROS * PIECES / ratio) - PIECES * member.n;
+	for (size_t i = 0; i < noise; i++)
+		room[i] = (uint8_t)fz_hash64(i);
+	add_member(&file, room, noise, 0);
+	for (int i = 0; i < PIECES; i++)
+		fz_buf_add(&file, member.p, member.n);
+	assert_int_equal(fz_input_open_memory(file.p, file.n, "bomb", &in, err), 0);
+	while ((got = fz_input_read(in, room, 1 << 20, err)) > 0)
+		continue;
+	return got;
+}
+
+/* Files that become very large are read, but not what grows more than 400 times. */
+static void test_ratio(void **state)
+{
+	fz_auto(fz_free_ptr) uint8_t *zeros = fz_calloc(ZEROS, 1);
+	struct fz_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(unpack_ratio(zeros, 380, &err), 0);
+	assert_int_equal(unpack_ratio(zeros, 480, &err), FZ_ELIMIT);
+	assert_string_equal(err.message, "bomb: unpacks to more than 400 times its size");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_gzip),
-					    cmocka_unit_test(test_zstd) };
+					    cmocka_unit_test(test_zstd),
+					    cmocka_unit_test(test_ratio) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
