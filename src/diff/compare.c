@@ -310,6 +310,9 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	if (p->quality.dropped_bytes)
 		fz_diff_warn(d, "the %s is damaged: %s could not be read", names[s],
 			     fz_format_plural((int64_t)p->quality.dropped_bytes, "byte", number));
+	struct fz_str notes = fz_profile_fact(p, "notes");
+	if (notes.n)
+		fz_diff_warn(d, "the %s: %.*s", names[s], (int)notes.n, notes.p);
 	if (d->samples[s] == 0)
 		fz_diff_warn(d, "the %s has no samples", names[s]);
 	if (p->recording.reconstructed)

@@ -7,9 +7,11 @@
  *
  * A sample's time lasts until the next one, the last one's until endTime. positionTicks says how
  * many samples of a node were on which line, but not which ones: lines are dealt out in order.
+ * While "(idle)" was sampled the program did nothing: that is left out, and said.
  */
 #include "cpuprofile.h"
 
+#include "base/text.h"
 #include "format.h"
 #include "import.h"
 
@@ -20,7 +22,7 @@ struct node {
 	uint32_t stack; /* FZ_NONE: the root */
 	uint32_t frame;
 	uint32_t parent; /* node */
-	bool made, root;
+	bool made, root, idle;
 	/* lines not dealt out yet */
 	size_t tick;
 	int64_t used;
@@ -58,6 +60,19 @@ uint32_t fz_cpuprofile_frame(struct fz_profile *p, const json_t *call, int64_t l
 	f.kind = f.kind == FZ_KIND_MARKER ? f.kind : fz_import_kind(f.file, f.module, f.kind);
 	*ret_root = fz_str_eq(name, FZ_STR("(root)"));
 	return fz_import_frame(p, &f);
+}
+
+bool fz_cpuprofile_is_idle(const json_t *call)
+{
+	return fz_str_eq(fz_jsonread_kstr(call, "functionName"), FZ_STR("(idle)"));
+}
+
+void fz_cpuprofile_note_idle(struct fz_profile *p, int64_t ns)
+{
+	char number[FZ_NUMBER_SIZE];
+
+	if (ns > 0)
+		fz_profile_note(p, "%s of (idle) left out", fz_format_ns((double)ns, number));
 }
 
 static const json_t *call_frame(const json_t *node)
@@ -124,6 +139,7 @@ static void make_node(struct reader *r, struct node *n)
 
 	n->frame = fz_cpuprofile_frame(r->p, call_frame(n->v), 0, &n->root);
 	n->stack = n->root ? above : fz_profile_stack(r->p, above, n->frame);
+	n->idle = fz_cpuprofile_is_idle(call_frame(n->v));
 	n->made = true;
 }
 
@@ -226,6 +242,8 @@ static void read_samples(struct reader *r)
 	fz_auto(fz_free_ptr) struct moment *list = list_moments(r, &n);
 	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
 
+	int64_t idle = 0;
+
 	fz_profile_add_metric(r->p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
 	for (size_t i = 0; i < n; i++) {
@@ -238,8 +256,12 @@ static void read_samples(struct reader *r)
 			.status = FZ_STATUS_UNKNOWN,
 		};
 		int64_t weight = fz_import_scaled(until - list[0].at, 1e3) - s.time;
-		fz_profile_add_sample(r->p, &s, &weight);
+		if (node->idle)
+			idle += weight;
+		else
+			fz_profile_add_sample(r->p, &s, &weight);
 	}
+	fz_cpuprofile_note_idle(r->p, idle);
 	if (n > 1)
 		r->p->recording.interval_ns =
 			fz_import_scaled(list[n - 1].at - list[0].at, 1e3) / (int64_t)(n - 1);
@@ -258,7 +280,7 @@ static void read_hits(struct reader *r)
 				       .stack = r->nodes[i].stack,
 				       .status = FZ_STATUS_UNKNOWN,
 				       .count = (uint32_t)FZ_MIN(hits, (int64_t)UINT32_MAX) };
-		if (hits > 0)
+		if (hits > 0 && !r->nodes[i].idle)
 			fz_profile_add_sample(r->p, &s, NULL);
 	}
 }

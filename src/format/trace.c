@@ -39,12 +39,17 @@ struct open {
 struct sampled {
 	uint32_t thread;
 	double now;            /* of the last sample */
+	bool placed;           /* `now` is on the clock of the events, not counted from 0 */
 	struct fz_map node_of; /* id -> index in reader.nodes */
 };
 
 struct node {
 	uint32_t above, stack, frame;
+	bool idle;
 };
+
+/* The stack of a moment when V8 had nothing to do. */
+#define IDLE (FZ_NONE - 1)
 
 struct moment {
 	double at;
@@ -154,6 +159,15 @@ static void add_whole(struct reader *r, const json_t *event)
 
 /* ---- CPU profiles ---- */
 
+/* A start of 0 is no time: the event that begins the profile says when that was. */
+static void start_profile(struct sampled *s, const json_t *event, const json_t *start)
+{
+	double at = fz_jsonread_number(start, 0);
+
+	s->now = at > 0 ? at : fz_jsonread_number(json_object_get(event, "ts"), 0);
+	s->placed = s->now > 0;
+}
+
 static uint32_t sampled_of(struct reader *r, const json_t *event)
 {
 	char room[32];
@@ -166,8 +180,8 @@ static uint32_t sampled_of(struct reader *r, const json_t *event)
 		fz_profile_grow(r->p, r->sampled, r->sampled_count, r->sampled_cap);
 		r->sampled[r->sampled_count++] = (struct sampled){
 			.thread = thread_of(r, event, FZ_STR("")),
-			.now = fz_jsonread_number(json_object_get(event, "ts"), 0),
 		};
+		start_profile(&r->sampled[*slot], event, NULL);
 	}
 	return *slot;
 }
@@ -181,6 +195,7 @@ static void add_node(struct reader *r, struct sampled *s, const json_t *v)
 
 	n.frame = fz_cpuprofile_frame(r->p, json_object_get(v, "callFrame"), 0, &root);
 	n.stack = root ? n.above : fz_profile_stack(r->p, n.above, n.frame);
+	n.idle = fz_cpuprofile_is_idle(json_object_get(v, "callFrame"));
 	fz_map_put(&s->node_of, (uint64_t)fz_jsonread_int(json_object_get(v, "id"), -1),
 		   r->node_count);
 	fz_profile_grow(r->p, r->nodes, r->node_count, r->node_cap);
@@ -214,6 +229,8 @@ static uint32_t on_line(struct reader *r, const struct node *n, int32_t line)
 {
 	struct fz_frame frame;
 
+	if (n->idle)
+		return IDLE;
 	if (line <= 0 || n->stack == n->above)
 		return n->stack;
 	frame = r->p->frames[n->frame];
@@ -246,7 +263,8 @@ static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile
 						   fz_jsonread_int(json_array_get(lines, i), 0))));
 	}
 	double end = fz_jsonread_number(json_object_get(profile, "endTime"), NAN);
-	if (end > s->now)
+	/* Counted from 0, an end far behind the samples is on the events' clock. */
+	if (end > s->now && (s->placed || end <= 2 * s->now))
 		add_moment(r, s->thread, end, FZ_NONE);
 }
 
@@ -258,12 +276,12 @@ static void read_profile_event(struct reader *r, const json_t *event, struct fz_
 	const json_t *profile = json_object_get(data, "cpuProfile");
 
 	if (fz_str_eq(name, FZ_STR("Profile"))) {
-		s->now = fz_jsonread_number(json_object_get(data, "startTime"), s->now);
+		start_profile(s, event, json_object_get(data, "startTime"));
 	} else if (fz_str_eq(name, FZ_STR("ProfileChunk"))) {
 		const json_t *lines = json_object_get(data, "lines");
 		add_chunk(r, s, profile, json_object_get(data, "timeDeltas"), lines);
 	} else {
-		s->now = fz_jsonread_number(json_object_get(profile, "startTime"), s->now);
+		start_profile(s, event, json_object_get(profile, "startTime"));
 		add_chunk(r, s, profile, json_object_get(profile, "timeDeltas"), NULL);
 	}
 }
@@ -422,6 +440,7 @@ static int by_moment(const void *pa, const void *pb)
 static void add_sampled(struct reader *r)
 {
 	double zero = INFINITY;
+	int64_t idle = 0;
 
 	qsort(r->moments, r->moment_count, sizeof(*r->moments), by_moment);
 	for (uint32_t i = 0; i < r->moment_count; i++)
@@ -436,9 +455,12 @@ static void add_sampled(struct reader *r)
 				       .time = fz_import_scaled(m->at - zero, 1e3),
 				       .status = FZ_STATUS_UNKNOWN };
 		int64_t weight = last ? 0 : fz_import_scaled(m[1].at - zero, 1e3) - s.time;
-		if (m->stack != FZ_NONE || weight)
+		if (m->stack == IDLE)
+			idle += weight;
+		else if (m->stack != FZ_NONE || weight)
 			fz_profile_add_sample(r->p, &s, &weight);
 	}
+	fz_cpuprofile_note_idle(r->p, idle);
 }
 
 /* Returns before calls; of the calls that begin together the longest is the outermost. */

@@ -10,6 +10,8 @@
 #include "base/io.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 const char *const fz_mode_names[] = {
 	[FZ_MODE_UNKNOWN] = "", [FZ_MODE_WALL] = "wall", [FZ_MODE_CPU] = "cpu",
@@ -397,6 +399,20 @@ void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str va
 		fact->key = fz_profile_string(p, fz_str_of(key));
 	}
 	fact->value = fz_profile_string(p, value);
+}
+
+void fz_profile_note(struct fz_profile *p, const char *fmt, ...)
+{
+	struct fz_str before = fz_profile_fact(p, "notes");
+	char note[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(note, sizeof(note), fmt, args);
+	va_end(args);
+	fz_auto(fz_free_ptr) char *notes =
+		fz_asprintf("%.*s%s%s", (int)before.n, before.p, before.n ? "; " : "", note);
+	fz_profile_set_fact(p, "notes", fz_str_of(notes));
 }
 
 struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key)

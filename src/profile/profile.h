@@ -197,7 +197,7 @@ struct fz_recording {
 };
 
 /* A named fact about the recording, both strings: "command", "cwd", "host", "cpu",
- * "git.commit", "git.branch", "git.dirty", "program", "python", "clock", "fizeau". */
+ * "git.commit", "git.branch", "git.dirty", "program", "python", "clock", "notes", "fizeau". */
 struct fz_fact {
 	uint32_t key, value;
 };
@@ -343,6 +343,8 @@ uint64_t fz_profile_sample_total(const struct fz_profile *p);
 void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str value);
 /* "" when absent. */
 struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key);
+/* Add a remark that whoever reads the numbers must know, to the fact "notes": no full stop. */
+void fz_profile_note(struct fz_profile *p, const char *fmt, ...) FZ_PRINTF(2, 3);
 /* Store a file's text (copied). A second text for the same file is ignored. */
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text);
 const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file);

@@ -308,6 +308,9 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	if (p->skipped_lines)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
+	struct fz_str notes = fz_profile_fact(p, "notes");
+	if (notes.n)
+		fz_buf_printf(out, "; %.*s", (int)notes.n, notes.p);
 }
 
 /* What threads were doing, and how well the sampling went. */

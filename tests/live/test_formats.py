@@ -236,7 +236,7 @@ def cpuprofile_self(document):
     stamps.sort(key=lambda s: s[0])
     out = collections.Counter()
     for (at, node), (until, _) in zip(stamps, stamps[1:] + [(document["endTime"], 0)]):
-        if names[node] != "(root)":
+        if names[node] not in ("(root)", "(idle)"):
             out[names[node]] += max(until - at, 0) * 1000
     return +out
 
@@ -538,9 +538,11 @@ def trace_samples():
          (max(stamps) - min(stamps)) * 1000, "time")
     events = json.loads(sample("trace-event/simple.json").read_text())
     chunks = [e["args"]["data"] for e in events if e["name"] == "ProfileChunk"]
+    profiles = [c["cpuProfile"] for c in chunks if "cpuProfile" in c]
+    idle = {n["id"] for p in profiles for n in p.get("nodes", [])
+            if n["callFrame"]["functionName"] == "(idle)"}
     same(report(sample("trace-event/simple.json"), "samples")["total"],
-         sum(len(c["cpuProfile"].get("samples", [])) for c in chunks if "cpuProfile" in c),
-         "samples")
+         sum(node not in idle for p in profiles for node in p.get("samples", [])), "samples")
 
 
 @suite.test("trace events: a long file takes little memory")

@@ -52,6 +52,69 @@ static int64_t sum_of(const struct fz_profile *p, uint32_t metric)
 	return sum;
 }
 
+/* ---- trace events ---- */
+
+#define PROFILE_EVENT "\"ph\": \"P\", \"id\": \"1\", \"pid\": 1, \"tid\": 2"
+
+/* 3 samples 1 ms apart, the last 2 ms long; `start` and `end` as the file has them. */
+static struct fz_profile *load_chunk(const char *event, const char *start, const char *end)
+{
+	fz_auto(fz_free_ptr) char *text = fz_asprintf(
+		"[{" PROFILE_EVENT ", %s \"name\": \"Profile\", \"args\": {\"data\": {%s}}},"
+		"{" PROFILE_EVENT ", %s \"name\": \"ProfileChunk\", \"args\": {\"data\": "
+		"{\"cpuProfile\": {\"nodes\": ["
+		"{\"id\": 1, \"callFrame\": {\"functionName\": \"(root)\"}},"
+		"{\"id\": 2, \"parent\": 1, \"callFrame\": {\"functionName\": \"work\"}},"
+		"{\"id\": 3, \"parent\": 1, \"callFrame\": {\"functionName\": \"(idle)\"}}],"
+		"\"samples\": [2, 3, 2], \"endTime\": %s},"
+		"\"timeDeltas\": [1000, 1000, 1000]}}}]",
+		event, start, event, end);
+
+	return load_text(text);
+}
+
+static void test_trace_clock(void **state)
+{
+	static const struct {
+		const char *event, *start, *end;
+		int64_t expected;
+	} cases[] = {
+		{ "\"ts\": 470030000000,", "\"startTime\": 470030000000", "470030005000", 3000 },
+		{ "\"ts\": 470030000000,", "\"startTime\": 0", "470030005000", 3000 },
+		{ "\"ts\": 470030000000,", "", "470030005000", 3000 },
+		{ "\"ts\": 0,", "\"startTime\": 0", "470030005000", 1000 },
+		{ "", "\"startTime\": 0", "5000", 3000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p =
+			load_chunk(cases[i].event, cases[i].start, cases[i].end);
+		assert_int_equal(sum_of(p, 0), cases[i].expected * 1000);
+		assert_int_equal(cost(p, NULL, "work", false), cases[i].expected * 1000);
+		/* What was idle is said, and is no time of the program. */
+		assert_int_equal(cost(p, NULL, "(idle)", false), 0);
+		assert_true(fz_str_eq(fz_profile_fact(p, "notes"),
+				      FZ_STR("1.00 ms of (idle) left out")));
+	}
+}
+
+static void test_cpuprofile_idle(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("{\"nodes\": [{\"id\": 1, \"callFrame\": {\"functionName\": \"(root)\"},"
+			  "\"children\": [2, 3]},"
+			  "{\"id\": 2, \"callFrame\": {\"functionName\": \"(idle)\"}},"
+			  "{\"id\": 3, \"callFrame\": {\"functionName\": \"work\"}}],"
+			  "\"samples\": [3, 2, 3], \"timeDeltas\": [0, 2, 500], \"startTime\": 7,"
+			  "\"endTime\": 512}");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 2);
+	assert_int_equal(sum_of(p, 0), 5000);
+	assert_true(fz_str_eq(fz_profile_fact(p, "notes"), FZ_STR("500 us of (idle) left out")));
+}
+
 /* ---- callgrind ---- */
 
 static void test_callgrind(void **state)
@@ -319,6 +382,7 @@ static void test_pprof_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trace_clock),      cmocka_unit_test(test_cpuprofile_idle),
 		cmocka_unit_test(test_callgrind),        cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors), cmocka_unit_test(test_json_errors),
 		cmocka_unit_test(test_cpuprofile),       cmocka_unit_test(test_circles),
