@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing .bin so that CPython 3.15's own replay accepts it; the layout is in tachyon.h.
  *
- * The format has no weights: a sample is one interval, and cost is counted in samples. A sample
- * that stands for several intervals (the recorder was late, or equal samples were folded into
- * one row) is therefore written that many times, an interval apart, ending at its own time, so
- * that every share comes out as recorded. Stacks deeper than 256 keep their innermost frames,
- * as CPython's do. Times are whole microseconds, runs follow one another.
+ * The format has no weights: a sample is one interval, and cost is counted in samples. A row
+ * that stands for several (the recorder was late, or equal samples were folded into one) is
+ * therefore written that many times, an interval apart, ending at its own time; tachyon_plan.c
+ * says how many, so that every share comes out as recorded. Stacks deeper than 256 keep their
+ * innermost frames, as CPython's do. Times are whole microseconds, runs follow one another.
  *
  * The samples are compressed into memory, which is two or three bytes for each, because the
  * header in front of them holds their size.
  */
 #include "tachyon.h"
+#include "tachyon_plan.h"
 
 #include <math.h>
 #include <zstd.h>
 
 enum { RECORDS = 64 * 1024, LEVEL = 5, REPEATS_MAX = 8192 };
-#define SAMPLES_MAX ((uint64_t)1 << 28)
 
 /* State of one (tid, interpreter): what the next record is relative to. */
 struct lane {
@@ -32,8 +32,7 @@ struct lane {
 
 struct writer {
 	const struct fz_profile *p;
-	const struct fz_metric *metric;
-	int64_t interval_ns;
+	struct fz_tachyon_plan plan;
 	uint32_t *lane_of_thread;
 	struct lane **lanes;
 	size_t lane_count, lane_cap;
@@ -210,32 +209,16 @@ static void add_sample(struct writer *w, struct lane *l, uint64_t us, uint8_t st
 	add_change(w, l, us, status, frames, depth, shared);
 }
 
-/* How many of the format's samples a row stands for. */
-static uint64_t row_samples(const struct writer *w, size_t row)
-{
-	int64_t weight = fz_sample_weight(w->p, (uint32_t)(w->metric - w->p->metrics), row);
-
-	if (strcmp(w->metric->unit, "ns") != 0)
-		return weight > 0 ? (uint64_t)weight : 0;
-	double n = round((double)weight / (double)w->interval_ns);
-	return n >= 1 ? (uint64_t)n : fz_sample_count(w->p, row);
-}
-
-static int add_row(struct writer *w, size_t row, struct fz_error *err)
+static void add_row(struct writer *w, size_t row)
 {
 	const struct fz_samples *s = &w->p->samples;
 	struct lane *l = w->lanes[w->lane_of_thread[s->thread[row]]];
-	uint64_t n = row_samples(w, row), interval_us = (uint64_t)w->interval_ns / 1000;
+	uint64_t n = w->plan.of_row[row], interval_us = (uint64_t)w->plan.interval_ns / 1000;
 	int64_t time = s->timed ? FZ_MAX(s->time[row], 0) : 0;
 	uint64_t us = w->run_start_us[s->run ? s->run[row] : 0] + (uint64_t)time / 1000;
 	/* It knows nothing of these. */
 	uint8_t status = s->status[row] & ~(FZ_STATUS_GC | FZ_STATUS_BESIDE);
 
-	if (n > SAMPLES_MAX - w->samples)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "a Tachyon file holds one entry for each sample, and this profile's "
-			       "%s would need more than 268,435,456; choose another format",
-			       w->metric->name);
 	if (w->p->threads[s->thread[row]].is_main)
 		status |= FZ_STATUS_MAIN_THREAD;
 	for (uint64_t i = n; i-- > 0;) {
@@ -245,7 +228,6 @@ static int add_row(struct writer *w, size_t row, struct fz_error *err)
 		else
 			add_sample(w, l, us > before ? us - before : 0, status, s->stack[row]);
 	}
-	return 0;
 }
 
 /* ---- set-up ---- */
@@ -302,16 +284,10 @@ static uint32_t *none_array(size_t n)
 	return a;
 }
 
-static void init(struct writer *w, const struct fz_profile *p, bool compressed)
+static void init(struct writer *w, bool compressed)
 {
-	*w = (struct writer){ .p = p, .metric = &p->metrics[p->default_metric] };
-	int64_t us = (p->recording.interval_ns + 500) / 1000;
-	if (us <= 0 && strcmp(w->metric->unit, "ns") == 0 && !w->metric->column)
-		us = (w->metric->each + 500) / 1000;
-	/* What was not sampled in time gets the usual interval: one must be there. */
-	w->interval_ns = p->recording.interval_ns ? FZ_MAX(us, 1) * 1000
-			 : us > 0                 ? us * 1000
-						  : 1000 * 1000;
+	const struct fz_profile *p = w->p;
+
 	w->string_index = none_array((size_t)p->string_count + 1);
 	w->frame_index = none_array(p->frame_count);
 	if (compressed) {
@@ -334,6 +310,7 @@ static void release(struct writer *w)
 	free(w->string_index);
 	free(w->frame_index);
 	free(w->run_start_us);
+	fz_tachyon_plan_release(&w->plan);
 	ZSTD_freeCStream(w->zstd);
 	fz_buf_release(&w->strings);
 	fz_buf_release(&w->frames);
@@ -365,7 +342,7 @@ static void add_header(const struct writer *w, struct fz_buf *b)
 	fz_buf_add(b, r->python, 3);
 	fz_buf_u8(b, 0);
 	fz_buf_u64(b, 0); /* start: a clock of the recording machine; times count from here */
-	fz_buf_u64(b, (uint64_t)w->interval_ns / 1000);
+	fz_buf_u64(b, (uint64_t)w->plan.interval_ns / 1000);
 	fz_buf_u64(b, w->samples);
 	fz_buf_u32(b, (uint32_t)w->lane_count);
 	fz_buf_u64(b, strings_at);
@@ -423,14 +400,14 @@ static void write_file(const struct writer *w, struct fz_output *out)
 static int write_profile(const struct fz_profile *p, bool compressed, struct fz_output *out,
 			 struct fz_error *err)
 {
-	fz_auto(release) struct writer w;
-	int r = 0;
+	fz_auto(release) struct writer w = { .p = p };
+	int r = fz_tachyon_plan_init(&w.plan, p, err);
 
-	init(&w, p, compressed);
-	for (size_t row = 0; row < p->samples.n && !r; row++)
-		r = add_row(&w, row, err);
 	if (r)
 		return r;
+	init(&w, compressed);
+	for (size_t row = 0; row < p->samples.n; row++)
+		add_row(&w, row);
 	for (size_t i = 0; i < w.lane_count; i++)
 		flush_repeats(&w, w.lanes[i]);
 	compress(&w, ZSTD_e_end);

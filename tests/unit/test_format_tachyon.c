@@ -196,13 +196,74 @@ static void test_weights(void **state)
 	assert_int_equal(q->threads[0].tid, 5);
 }
 
+/* Weights that are no whole intervals, of many short rows: the total and the shares stay. */
+static void test_uneven_weights(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	int64_t cost[2] = { 0 };
+	struct fz_error err;
+
+	(void)state;
+	p->recording.interval_ns = 1000000;
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_thread(p, &(struct fz_thread){ .tid = 5 });
+	for (int64_t i = 0; i < 2000; i++) {
+		const char *name = i % 2 ? "long" : "short";
+		int64_t weight = i % 2 ? 990000 : 10000;
+		uint32_t f = fz_profile_frame_named(p, fz_str_of(name), FZ_STR("a.py"), 1,
+						    FZ_KIND_PYTHON);
+		fz_profile_add_sample(p,
+				      &(struct fz_sample){ .stack = fz_profile_stack(p, FZ_NONE, f),
+							   .time = i * 500000 },
+				      &weight);
+	}
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_tachyon);
+	if (load_bytes(b.p, b.n, "x.bin", &q, &err))
+		fail_msg("%s", err.message);
+	for (size_t row = 0; row < q->samples.n; row++) {
+		const struct fz_function *f = fz_profile_stack_function(q, q->samples.stack[row]);
+		cost[fz_str_eq(fz_profile_text(q, f->name), FZ_STR("long"))] +=
+			fz_sample_weight(q, q->default_metric, row);
+	}
+	assert_int_equal(cost[0], 10 * 1000000);
+	assert_int_equal(cost[1], 990 * 1000000);
+}
+
+/* Calls that were timed have no interval: one is chosen that keeps them. */
+static void test_timed_calls(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL, *q = NULL;
+	static const char text[] = "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 0, \"dur\": 100},"
+				   "{\"ph\": \"X\", \"name\": \"b\", \"ts\": 10, \"dur\": 3}]";
+	struct fz_error err;
+	int64_t sum = 0;
+
+	(void)state;
+	if (load_bytes(text, strlen(text), "x.json", &p, &err))
+		fail_msg("%s", err.message);
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_tachyon);
+	if (load_bytes(b.p, b.n, "x.bin", &q, &err))
+		fail_msg("%s", err.message);
+	for (size_t row = 0; row < q->samples.n; row++)
+		sum += fz_sample_weight(q, q->default_metric, row);
+	assert_int_equal(sum, 100 * 1000);
+	/* Bytes are no time. */
+	fz_auto(fz_profile_freep) struct fz_profile *heap = fz_profile_new();
+	fz_profile_add_metric(heap, FZ_STR("bytes"), FZ_STR("bytes"), 0, true);
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	assert_int_equal(fz_format_tachyon.write(heap, out, &err), FZ_EUNSUPPORTED);
+	assert_non_null(strstr(err.message, "'bytes' is none"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),   cmocka_unit_test(test_shared_golden),
-		cmocka_unit_test(test_rewrite),  cmocka_unit_test(test_shared_rewrite),
-		cmocka_unit_test(test_variants), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_golden),      cmocka_unit_test(test_shared_golden),
+		cmocka_unit_test(test_rewrite),     cmocka_unit_test(test_shared_rewrite),
+		cmocka_unit_test(test_variants),    cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_weights),     cmocka_unit_test(test_uneven_weights),
+		cmocka_unit_test(test_timed_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
