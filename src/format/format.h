@@ -43,6 +43,8 @@ extern const struct fz_format fz_format_mojo;
 extern const struct fz_format fz_format_otlp;
 extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
+extern const struct fz_format fz_format_massif;
+extern const struct fz_format fz_format_dhat;
 
 /* NULL-terminated, in order of names. */
 extern const struct fz_format *const fz_formats[];

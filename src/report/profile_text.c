@@ -121,10 +121,13 @@ static void print_failure(const struct fz_profile *p, const struct fz_style *sty
 	fz_buf_printf(out, "%s.%s\n", text.p, fz_hue_off(style, FZ_HUE_RED));
 }
 
-/* Folded text of numbers that are no samples: its rows are stacks. */
+/* Folded text of numbers that are no samples, and memory in sums: its rows are stacks. */
 static bool is_summed(const struct fz_profile *p)
 {
-	return p->numbers.bare && p->recording.interval_ns == 0 &&
+	bool memory =
+		!p->samples.ordered && strcmp(p->metrics[p->default_metric].unit, "bytes") == 0;
+
+	return (p->numbers.bare || memory) && p->recording.interval_ns == 0 &&
 	       fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 }
 

@@ -240,10 +240,14 @@ plain or packed by gzip or zstd.
   collapsed   yes   yes       folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
   cpuprofile  yes   profiles  V8 CPU or heap profile (Chrome, Node, Visual Studio Code) (.cpuprofile .heapprofile)
                               written: the default metric in microseconds; threads are nodes below the root
+  dhat        yes   -         DHAT, Valgrind's and Rust's (.dhat .json)
+                              lifetimes, maxima of single stacks and accesses by offset are dropped
   folded      -     yes       folded stacks, function names only (.folded)
   fz          yes   profiles  Fizeau recording (.fz)
   gecko       yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                               read in all versions; markers and counters are dropped
+  massif      yes   -         Valgrind's massif (.massif)
+                              the snapshot of the peak; how the heap grew and shrank is dropped
   mojo        yes   -         MOJO, austin's binary format (.mojo .austin)
   otlp        yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
                               v1development since 1.8 only, the format is not stable yet; links are dropped
