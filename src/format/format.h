@@ -43,6 +43,7 @@ extern const struct fz_format fz_format_mojo;
 extern const struct fz_format fz_format_otlp;
 extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
+extern const struct fz_format fz_format_kineto;
 extern const struct fz_format fz_format_massif;
 extern const struct fz_format fz_format_dhat;
 

@@ -253,3 +253,58 @@ bool fz_jsonread_skip(struct fz_jsonread_stream *s)
 	s->at += n;
 	return n > 0;
 }
+
+/* Up to the bracket. False when nothing is wanted any more, or nothing is left. */
+static bool visit_array(struct fz_jsonread_stream *s, fz_jsonread_visit *visit, void *arg)
+{
+	int c;
+
+	fz_jsonread_take(s);
+	while ((c = fz_jsonread_peek(s)) >= 0) {
+		if (c == ',' || c == ']')
+			fz_jsonread_take(s);
+		if (c == ']')
+			return true;
+		if (c == ',')
+			continue;
+		json_t *v = fz_jsonread_value(s);
+		bool more = v && visit(arg, v);
+		json_decref(v);
+		if (!more)
+			return false;
+	}
+	return false;
+}
+
+static bool visit_member(struct fz_jsonread_stream *s, const char *wanted, fz_jsonread_visit *visit,
+			 void *arg)
+{
+	json_t *key = fz_jsonread_value(s);
+	bool is_wanted = key && fz_str_eq(fz_jsonread_str(key), fz_str_of(wanted));
+	bool ok = key && fz_jsonread_peek(s) == ':';
+
+	json_decref(key);
+	if (!ok)
+		return false;
+	fz_jsonread_take(s);
+	return is_wanted && fz_jsonread_peek(s) == '[' ? visit_array(s, visit, arg)
+						       : fz_jsonread_skip(s);
+}
+
+void fz_jsonread_each(struct fz_jsonread_stream *s, const char *key, fz_jsonread_visit *visit,
+		      void *arg)
+{
+	int c = fz_jsonread_peek(s);
+
+	if (c == '[')
+		visit_array(s, visit, arg);
+	if (c != '{')
+		return;
+	fz_jsonread_take(s);
+	while ((c = fz_jsonread_peek(s)) >= 0 && c != '}') {
+		if (c == ',')
+			fz_jsonread_take(s);
+		else if (!visit_member(s, key, visit, arg))
+			return;
+	}
+}

@@ -57,3 +57,9 @@ void fz_jsonread_take(struct fz_jsonread_stream *s); /* the byte that peek showe
 json_t *fz_jsonread_value(struct fz_jsonread_stream *s);
 /* The same without making anything of it. */
 bool fz_jsonread_skip(struct fz_jsonread_stream *s);
+/* Returns whether to go on. The element lives until it returns. */
+typedef bool fz_jsonread_visit(void *arg, const json_t *element);
+/* All elements of the array `key` of the outermost object, or of the outermost array; as far as a
+ * file that was cut short goes. */
+void fz_jsonread_each(struct fz_jsonread_stream *s, const char *key, fz_jsonread_visit *visit,
+		      void *arg);

@@ -246,6 +246,8 @@ plain or packed by gzip or zstd.
   fz          yes   profiles  Fizeau recording (.fz)
   gecko       yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                               read in all versions; markers and counters are dropped
+  kineto      yes   -         trace of PyTorch's profiler (Kineto) (.pt.trace.json .json)
+                              steps are runs; ranges and waits on the GPU, flows and arguments are dropped
   massif      yes   -         Valgrind's massif (.massif)
                               the snapshot of the peak; how the heap grew and shrank is dropped
   mojo        yes   -         MOJO, austin's binary format (.mojo .austin)
