@@ -37,6 +37,7 @@ extern const struct fz_format fz_format_pprof;
 extern const struct fz_format fz_format_speedscope;
 extern const struct fz_format fz_format_cpuprofile;
 extern const struct fz_format fz_format_callgrind;
+extern const struct fz_format fz_format_perf_data;
 extern const struct fz_format fz_format_perf_script;
 extern const struct fz_format fz_format_pstats;
 extern const struct fz_format fz_format_mojo;

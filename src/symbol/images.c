@@ -131,10 +131,10 @@ static uint32_t unnamed_frame(struct fz_profile *p, struct fz_images_entry *e, u
 	return fz_profile_frame(p, &f);
 }
 
-/* The frames that an address stands for, innermost first; their number. */
-static uint32_t name_address(struct fz_profile *p, struct fz_images_entry *e, uint64_t address,
-			     uint32_t *ret)
+uint32_t fz_images_name(struct fz_images *images, uint32_t entry, uint64_t address,
+			struct fz_profile *p, uint32_t *ret)
 {
+	struct fz_images_entry *e = &images->list[entry];
 	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
 	struct fz_symbols *s = symbols_of(e);
 	struct fz_str made;
@@ -166,7 +166,7 @@ uint32_t fz_images_raw_frame(struct fz_images *images, uint32_t entry, uint64_t 
 	/* The map of run-time code is still being written. */
 	if (images->eager && e->image) {
 		uint32_t calls[FZ_SYMBOLS_CALLS_MAX];
-		return calls[name_address(p, e, address, calls) - 1];
+		return calls[fz_images_name(images, entry, address, p, calls) - 1];
 	}
 	raw_name(&name, e, address);
 	struct fz_frame f = native_frame(p, name.p, fz_str_of(e->module));
@@ -274,7 +274,7 @@ static size_t resolve_frame(struct resolver *r, uint32_t frame)
 	uint32_t entry = entry_of(r, &r->from->functions[f->function], &address);
 
 	if (entry != FZ_NONE)
-		n = name_address(r->to, &r->images->list[entry], address, calls);
+		n = fz_images_name(r->images, entry, address, r->to, calls);
 	else
 		calls[0] = copy_frame(r, f);
 	put_chain(r, calls, n);

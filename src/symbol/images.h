@@ -35,6 +35,10 @@ uint32_t fz_images_add_image(struct fz_images *images, struct fz_image *image);
  * the address itself. */
 uint32_t fz_images_raw_frame(struct fz_images *images, uint32_t entry, uint64_t address,
 			     struct fz_profile *p);
+/* The frames that an address stands for, innermost first: at most FZ_SYMBOLS_CALLS_MAX, because of
+ * inlined calls. Returns their number, at least 1. */
+uint32_t fz_images_name(struct fz_images *images, uint32_t entry, uint64_t address,
+			struct fz_profile *p, uint32_t *ret);
 /* A new profile in which addresses have become functions, lines and inlined calls, without the
  * samples taken before `valid_from` (as fz_sample.time) and all that only they need. The old one
  * is freed. */

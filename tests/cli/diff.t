@@ -253,6 +253,8 @@ plain or packed by gzip or zstd.
   mojo        yes   -         MOJO, austin's binary format (.mojo .austin)
   otlp        yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
                               v1development since 1.8 only, the format is not stable yet; links are dropped
+  perf-data   yes   -         recording of perf record (Linux perf) (.data)
+                              every event is a metric; names of code that is on this machine; no DWARF stacks
   perf-script yes   -         text of perf script (Linux perf) (.perf)
                               every event is a metric, in periods where they were printed
   pprof       yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)

@@ -204,6 +204,78 @@ def convert(text, form):
         return target.read_bytes()
 
 
+def perf_record(kind, misc, body):
+    body += bytes(-len(body) % 8)
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def perf_attr(event, sample_type, read_format=0):
+    """A struct perf_event_attr of a software event with sample_id_all."""
+    return struct.pack("<IIQQQQQ", 1, 128, event, 1000, sample_type, read_format,
+                       1 << 18) + bytes(80)
+
+
+def perf_records(ids):
+    """What two processes did: maps, names, a fork, samples with call chains."""
+    def tail(time, which=0):
+        return struct.pack("<IIQ", 7, 7, time) + (struct.pack("<Q", which) if ids else b"")
+
+    def sample(time, which, *chain):
+        head = struct.pack("<Q", which) if ids else b""
+        return perf_record(9, 2, head + struct.pack("<QIIQQQ", chain[-1], 7, 7, time, 1000,
+                                                    len(chain)) + struct.pack("<%dQ" % len(chain),
+                                                                              *chain))
+
+    kernel, user = 2**64 - 128, 2**64 - 512
+    mapped = struct.pack("<IIQQQ", 7, 7, 0x1000, 0x1000, 0)
+    build_id = struct.pack("<BBH20s", 20, 0, 0, bytes(range(20)))
+    return b"".join([
+        perf_record(1, 1, struct.pack("<IIQQQ", 2**32 - 1, 0, 0xffffffff81000000, 0x200000,
+                                      0xffffffff81000000) + b"[kernel.kallsyms]_text\0\0"
+                    + tail(0)),
+        perf_record(3, 1 << 13, struct.pack("<II8s", 7, 7, b"nat") + tail(1)),
+        perf_record(10, 2 | 1 << 14, mapped + build_id + struct.pack("<II16s", 5, 2, b"/nowhere/nat")
+                    + tail(2)),
+        perf_record(1, 2, struct.pack("<IIQQQ8s", 7, 7, 0x1800, 0x1000, 0, b"//anon") + tail(3)),
+        perf_record(7, 0, struct.pack("<IIIIQ", 8, 7, 8, 7, 4) + tail(4)),
+        sample(6, 11, kernel, 0xffffffff81000010, user, 0x1010, 0x1900),
+        sample(5, 12, user, 0x1100, 0x9000)])
+
+
+def perf_data(ids):
+    kind = 1 | 2 | 4 | 1 << 8 | 1 << 5 | (1 << 16 if ids else 0)
+    attrs = [(perf_attr(0, kind), [11]), (perf_attr(2, kind), [12])][:2 if ids else 1]
+    id_bytes = b"".join(struct.pack("<%dQ" % len(i), *i) for _, i in attrs)
+    table, at = b"", 104 + 144 * len(attrs)
+    for attr, own in attrs:
+        table += attr + struct.pack("<QQ", at, 8 * len(own))
+        at += 8 * len(own)
+    data = perf_records(ids)
+    features = [struct.pack("<IHHi24s", 0, 1, 60, -1, bytes(range(20))) + b"[kernel.kallsyms]\0".
+                ljust(24, b"\0"), struct.pack("<I8s", 8, b"host"),
+                struct.pack("<II8sI8s", 2, 8, b"perf", 8, b"record")]
+    where = at + len(data) + 16 * len(features)
+    index = b""
+    for feature in features:
+        index += struct.pack("<QQ", where, len(feature))
+        where += len(feature)
+    bits = 1 << 2 | 1 << 3 | 1 << 11
+    head = b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144 * len(attrs), at, len(data), 0, 0)
+    return (head + struct.pack("<4Q", bits, 0, 0, 0) + table + id_bytes + data + index
+            + b"".join(features))
+
+
+def perf_pipe():
+    """To a pipe, the records packed."""
+    kind = 1 | 2 | 4 | 1 << 8 | 1 << 5 | 1 << 16
+    packed = zstd.compress(perf_records(True))
+    return (b"PERFILE2" + struct.pack("<Q", 16)
+            + perf_record(64, 0, perf_attr(0, kind) + struct.pack("<Q", 11))
+            + perf_record(64, 0, perf_attr(2, kind) + struct.pack("<Q", 12))
+            + perf_record(78, 0, struct.pack("<QQ8s", 2, 12, b"faults"))
+            + perf_record(83, 0, struct.pack("<Q", len(packed)) + packed))
+
+
 def unpack(data):
     """The same .bin without compression."""
     strings, frames = struct.unpack_from("<QQ", data, 40)
@@ -291,6 +363,9 @@ save("collapsed", "bom", b"\xef\xbb\xbfa;b 1\n")
 
 for name, text in PERF.items():
     save("perf_script", name, text.encode())
+save("perf_data", "one-event", perf_data(False))
+save("perf_data", "two-events", perf_data(True))
+save("perf_data", "pipe", perf_pipe())
 for name, text in CALLGRIND.items():
     save("callgrind", name, text.encode())
 for name, value in SPEEDSCOPE.items():

@@ -416,6 +416,171 @@ def perf_now():
         raise AssertionError(f"spin is not where the time went: {shares}")
 
 
+# ---- perf.data ----
+
+def perf_record(name, *options, command=None):
+    """A file of perf; what it cannot record here is skipped."""
+    if not shutil.which("perf"):
+        raise Skip("perf is not here")
+    data = SCRATCH / f"{name}.data"
+    done = subprocess.run(["perf", "record", "-q", "-o", data, *options, "--",
+                           *(command or [program(), "600"])], capture_output=True, text=True)
+    if done.returncode:
+        raise Skip("perf may not record so here")
+    return data
+
+
+def costs(path, metric, key):
+    out = collections.Counter()
+    for f in report(path, metric)["functions"]:
+        out[f["name"]] += f[key]
+    return +out
+
+
+def check_perf_data(data, metrics=("cpu", "samples"), alone=True):
+    """Its totals and functions against what `perf script` prints of it."""
+    path = SCRATCH / (data.name + ".txt")
+    path.write_bytes(subprocess.run(["perf", "script", "--header", "--no-inline",
+                                     "-i", data], check=True, capture_output=True).stdout)
+    for metric in metrics:
+        same(report(data, metric)["total"], report(path, metric)["total"], f"total of {metric}")
+        for key in ("self", "total"):
+            ours, theirs = costs(data, metric, key), costs(path, metric, key)
+            for name in ("spin", "one", "two", "main") if alone else ("spin",):
+                same(ours[name], theirs[name], f"{metric} of {name}")
+            # Of other code names may differ: aliases, calls that were inlined, no symbol at all.
+            both = sum(min(ours[n], theirs[n]) for n in ours)
+            if alone and metric == "cpu" and key == "self" and both < 0.9 * sum(theirs.values()):
+                raise AssertionError(f"functions of {metric}: {ours} instead of {theirs}")
+
+
+for name, options in (("chains", ["-e", "cpu-clock", "-F", "999", "-g"]),
+                      ("packed", ["-e", "cpu-clock", "-F", "999", "-g", "-z"]),
+                      ("period", ["-e", "task-clock:u", "-c", "1000000", "-g"]),
+                      ("no build ids", ["-e", "cpu-clock:u", "-F", "999", "-g", "-B"]),
+                      ("build ids in maps", ["-e", "cpu-clock:u", "-F", "999", "-g",
+                                             "--buildid-mmap"]),
+                      ("several events", ["-e", "cpu-clock", "-e", "page-faults", "-F", "999",
+                                          "-g"]),
+                      ("whole machine", ["-e", "cpu-clock", "-F", "999", "-g", "-a"])):
+    metrics = ("cpu", "page-faults", "samples") if name == "several events" else ("cpu", "samples")
+    suite.add(f"perf.data: {name}", lambda name=name, options=options, metrics=metrics:
+              check_perf_data(perf_record(name.replace(" ", "-"), *options), metrics,
+                              name != "whole machine"))
+
+
+@suite.test("perf.data: a group sampled by its leader")
+def perf_data_group():
+    check_perf_data(perf_record("group", "-e", "{cpu-clock,page-faults,context-switches}:S", "-F",
+                                "999", "-g"), ("cpu", "page-faults", "samples"))
+
+
+@suite.test("perf.data: a pipe is as a file")
+def perf_data_pipe():
+    data = perf_record("before", "-e", "cpu-clock:u", "-F", "999", "-g")
+    path = SCRATCH / "pipe.data"
+    with open(path, "wb") as out:
+        subprocess.run(["perf", "inject", "-i", data, "-o", "-"], check=True, stdout=out)
+    same(self_by_name(path), self_by_name(data), "self by function")
+    with open(path, "wb") as out:
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g", "-o", "-",
+                        program(), "600"], check=True, stdout=out, stderr=subprocess.DEVNULL)
+    text = SCRATCH / "pipe.txt"
+    with open(path, "rb") as given:
+        text.write_bytes(subprocess.run(["perf", "script", "--no-inline", "-i", "-"], check=True,
+                                        stdin=given, capture_output=True).stdout)
+    same(report(path)["total"], report(text)["total"], "total")
+    same(report(path, "samples")["total"], report(text, "samples")["total"], "samples")
+    same(self_by_name(path)["spin"], self_by_name(text)["spin"], "spin")
+
+
+@suite.test("perf.data: processes that fork and exec")
+def perf_data_forks():
+    spin = program()
+    check_perf_data(perf_record("forks", "-e", "cpu-clock:u", "-F", "2000", "-g", command=[
+        "sh", "-c", f"for i in 1 2 3; do ({spin} 100; {spin} 50 & {spin} 60; wait) & done; wait"]))
+
+
+@suite.test("perf.data: another file in the place of the recorded one names nothing")
+def perf_data_replaced():
+    other = SCRATCH / "replaced"
+
+    def build(name):
+        other.unlink(missing_ok=True)
+        (SCRATCH / "other.c").write_text(PROGRAM.replace("spin", name))
+        subprocess.run(["cc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", other,
+                        SCRATCH / "other.c"], check=True)
+
+    # Without -N perf keeps a copy of the file, without -B its build id.
+    for option in ("-N", "-B"):
+        build("twirl")
+        data = perf_record("replaced" + option, option, "-e", "cpu-clock:u", "-F", "999", "-g",
+                           command=[other, "300"])
+        if self_by_name(data)["twirl"] < 0.8 * report(data)["total"]:
+            raise AssertionError("it is not named while it is there")
+        build("reel")
+        got = self_by_name(data)
+        if got["[replaced]"] < 0.8 * report(data)["total"] or got["twirl"] or got["reel"]:
+            raise AssertionError(f"{option}: named from another file: {got}")
+
+
+def self_as_perf(data):
+    """Periods by the innermost symbol."""
+    out = collections.Counter()
+    text = subprocess.run(["perf", "script", "--no-inline", "-G", "-F", "period,ip,sym", "-i", data],
+                          check=True, capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        period, _, name = line.split(maxsplit=2)
+        out[name] += int(period)
+    return out
+
+
+@suite.test("perf.data: without call chains")
+def perf_data_flat():
+    data = perf_record("flat", "-e", "cpu-clock:u", "-F", "999")
+    ours, theirs = self_by_name(data), self_as_perf(data)
+    same(sum(ours.values()), sum(theirs.values()), "total")
+    for name in ("spin", "fact"):
+        same(ours[name], theirs[name], name)
+
+
+@suite.test("perf.data: code that node made")
+def perf_data_node():
+    if not shutil.which("node"):
+        raise Skip("node is not here")
+    script = SCRATCH / "made.js"
+    script.write_text("function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
+                      "fib(33);\n")
+    data = perf_record("node", "-e", "cpu-clock:u", "-F", "999", "-g",
+                       command=["node", "--perf-basic-prof", "--no-logfile-per-isolate",
+                                f"--logfile={SCRATCH}/v8.log", script])
+    ours = self_by_name(data)["fib"]
+    theirs = sum(v for k, v in self_as_perf(data).items() if k.startswith("JS:") and "fib" in k)
+    if not theirs:
+        raise AssertionError("perf names nothing")
+    near(ours / theirs, 1, "fib", 0.05)
+
+
+@suite.test("perf.data: stacks that only perf can unwind are refused")
+def perf_data_dwarf():
+    data = perf_record("dwarf", "-e", "cpu-clock:u", "--call-graph", "dwarf")
+    done = subprocess.run([FIZEAU, "replay", data], capture_output=True, text=True)
+    same(done.returncode, 2, "status")
+    if "perf script -i" not in done.stderr or done.stderr.count("\n") != 1:
+        raise AssertionError(done.stderr)
+
+
+@suite.test("perf.data: of a newer perf, as its own text tells it")
+def perf_data_shared():
+    for name in ("perf-fp", "perf-py"):
+        data, text = (sample(f"generated/perf/{name}{end}") for end in (".data", ".script.txt"))
+        same(report(data)["total"], report(text)["total"], name)
+        same(report(data, "samples")["total"], report(text, "samples")["total"], name)
+    for name in ("perf-pipe", "perf-z"):
+        if report(sample(f"generated/perf/{name}.data"))["total"] < 1e8:
+            raise AssertionError(f"{name}: the samples are missing")
+
+
 # ---- pstats ----
 
 def pstats_self(table):

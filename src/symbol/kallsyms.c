@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The text is read once and sorted by address. It has no sizes: a function reaches to the next
+ * one. Of several names for one address the one that people use is kept.
+ */
+#include "symbol/kallsyms.h"
+
+#include "base/io.h"
+
+enum { TEXT_MAX = 64 << 20 };
+
+struct entry {
+	uint64_t start;
+	struct fz_str name, module;
+	bool global;
+};
+
+struct fz_kallsyms {
+	char *text;
+	struct entry *list;
+	size_t n, cap;
+};
+
+static size_t underscores(struct fz_str name)
+{
+	size_t n = 0;
+
+	while (n < name.n && name.p[n] == '_')
+		n++;
+	return n;
+}
+
+/* Global names before local ones, those with fewer underscores in front, longer ones. */
+static int by_start(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	size_t ux = underscores(x->name), uy = underscores(y->name);
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->global != y->global)
+		return x->global ? -1 : 1;
+	if (ux != uy)
+		return ux < uy ? -1 : 1;
+	if (x->name.n != y->name.n)
+		return x->name.n > y->name.n ? -1 : 1;
+	return fz_str_cmp(x->name, y->name);
+}
+
+static void add_line(struct fz_kallsyms *k, struct fz_str line)
+{
+	struct fz_str address = fz_str_take_word(&line), type = fz_str_take_word(&line);
+	struct entry e = { .name = fz_str_take_word(&line), .module = fz_str_take_word(&line) };
+	char *end;
+
+	if (type.n != 1 || !strchr("tTwW", *type.p) || !e.name.n)
+		return;
+	/* The word ends at a blank. */
+	e.start = strtoull(address.p, &end, 16);
+	if (end != address.p + address.n || !e.start)
+		return;
+	e.global = *type.p == 'T';
+	fz_grow(k->list, k->n, k->cap);
+	k->list[k->n++] = e;
+}
+
+static void keep_first_of_each(struct fz_kallsyms *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (!n || k->list[n - 1].start != k->list[i].start)
+			k->list[n++] = k->list[i];
+	k->n = n;
+}
+
+struct fz_kallsyms *fz_kallsyms_open(const char *path)
+{
+	size_t n;
+	char *text = fz_read_small(path, TEXT_MAX, &n);
+
+	if (!text)
+		return NULL;
+	struct fz_kallsyms *k = fz_calloc(1, sizeof(*k));
+	k->text = text;
+	for (const char *line = text, *end; (end = memchr(line, '\n', (size_t)(text + n - line)));
+	     line = end + 1)
+		add_line(k, (struct fz_str){ line, (size_t)(end - line) });
+	if (!k->n) {
+		fz_kallsyms_free(k);
+		return NULL;
+	}
+	qsort(k->list, k->n, sizeof(*k->list), by_start);
+	keep_first_of_each(k);
+	return k;
+}
+
+void fz_kallsyms_free(struct fz_kallsyms *k)
+{
+	if (!k)
+		return;
+	free(k->text);
+	free(k->list);
+	free(k);
+}
+
+bool fz_kallsyms_find(const struct fz_kallsyms *k, uint64_t address, struct fz_str *ret_name,
+		      struct fz_str *ret_module)
+{
+	size_t lo = 0, hi = k->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (k->list[mid].start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	*ret_name = k->list[lo - 1].name;
+	*ret_module = k->list[lo - 1].module;
+	return true;
+}
+
+uint64_t fz_kallsyms_address(const struct fz_kallsyms *k, const char *name)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (fz_str_eq(k->list[i].name, fz_str_of(name)))
+			return k->list[i].start;
+	return 0;
+}
