@@ -34,32 +34,31 @@ static bool looks_like_script(const char *word)
 	return fz_str_ends(s, ".py") || fz_str_ends(s, ".pyw") || fz_str_ends(s, ".pyz");
 }
 
-/* A script for `python`, a program, or neither. */
-static int classify(const char *word, bool *ret_script, struct fz_error *err)
+/* A script for `python`, a program, or neither. After "--" what can be executed is a program,
+ * whatever its suffix; a bare name is looked for here first. */
+static int classify(const char *word, bool plain, bool *ret_script, struct fz_error *err)
 {
 	struct stat st;
-	bool exists = stat(word, &st) == 0;
+	bool exists = stat(word, &st) == 0, by_name = looks_like_script(word);
+	bool plainly = plain && (strchr(word, '/') || !exists);
+	bool program = (!by_name || plainly) && in_path(word);
 
-	if (looks_like_script(word)) {
-		if (!exists)
-			return fz_fail(err, FZ_EUSAGE, "script '%s' not found", word);
-		*ret_script = true;
-		return 0;
-	}
-	*ret_script = !in_path(word) && exists;
+	if (by_name && !exists && !program)
+		return fz_fail(err, FZ_EINPUT, "script '%s' not found", word);
+	*ret_script = exists && !program;
 	return 0;
 }
 
 int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err)
 {
 	bool script = false;
-	size_t k = 0;
+	size_t k = 0, from = 1;
 
 	if (w->n == 0 || !w->words[0][0])
 		return fz_fail(err, FZ_EUSAGE,
 			       "nothing to run; name a script, '-m MODULE' or a command");
-	if (!w->module && !w->plain && classify(w->words[0], &script, err))
-		return err ? err->code : FZ_EUSAGE;
+	if (!w->module && classify(w->words[0], w->plain, &script, err))
+		return err ? err->code : FZ_EINPUT;
 	if (!script && !w->module && w->python)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--python: runs scripts and modules, and '%s' is a program",
@@ -69,7 +68,10 @@ int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct 
 		argv[k++] = (char *)(w->python ? w->python : "python3");
 	if (w->module)
 		argv[k++] = (char *)"-m";
-	memcpy(argv + k, w->words, w->n * sizeof(*argv));
+	argv[k++] = w->words[0];
+	if ((script || w->module) && !w->plain && w->n > 1 && strcmp(w->words[1], "--") == 0)
+		from++;
+	memcpy(argv + k, w->words + from, (w->n - from) * sizeof(*argv));
 	*ret_argv = argv;
 	return 0;
 }

@@ -17,7 +17,7 @@ struct fz_launch_words {
 	char **words; /* what the user typed after the options */
 	size_t n;
 	bool module;        /* -m: the first word is a module */
-	bool plain;         /* after "--": the first word is a program, whatever it looks like */
+	bool plain;         /* "--" stood before them */
 	const char *python; /* NULL: python3 of PATH */
 };
 
@@ -25,7 +25,10 @@ struct fz_launch_words {
  * - a module, a .py/.pyw/.pyz file or a folder is run by `python`;
  * - so is a file that is not executable when no program of that name is in PATH;
  * - everything else is a program; asking for an interpreter is an error then, as is a script that
- *   does not exist. */
+ *   does not exist;
+ * - after "--" a file that can be executed is a program, whatever its suffix;
+ * - a "--" behind a script or a module, the first of the line, is not theirs: CPython's profiler
+ *   takes it, too. */
 int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err);
 
 struct fz_child {

@@ -83,10 +83,15 @@ static int exit_as(const struct fz_child *child)
 
 /* ---- one run ---- */
 
+static int exit_not_started(int code)
+{
+	return code == FZ_EUSAGE ? FZ_EXIT_TROUBLE : FZ_EXIT_NOT_STARTED;
+}
+
 static int not_started(const struct fz_error *err)
 {
 	fz_cli_error(err);
-	return FZ_EXIT_NOT_STARTED;
+	return exit_not_started(err->code);
 }
 
 /* Whether python -m found nothing to run: it failed before runpy ran a module's code. Looking for
@@ -279,10 +284,11 @@ static int write_runs(const struct runs *runs, const char *path, struct fz_error
 	return rc;
 }
 
-static int exit_of_runs(const struct runs *runs, bool wrong)
+/* code: of what went wrong before all runs were recorded, or 0. */
+static int exit_of_runs(const struct runs *runs, int code, bool wrong)
 {
 	if (!runs->worst.pid)
-		return FZ_EXIT_NOT_STARTED;
+		return exit_not_started(code);
 	if (runs->worst.status && !runs->timed_out)
 		return exit_as(&runs->worst);
 	return wrong ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
@@ -313,7 +319,7 @@ static int start_and_record_runs(char *const argv[], const char *program)
 	}
 	fz_profile_free(runs.all);
 	fz_cli_output_release(&options.record.output);
-	return exit_of_runs(&runs, wrong);
+	return exit_of_runs(&runs, rc, wrong);
 }
 
 /* ---- the command ---- */

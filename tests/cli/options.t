@@ -118,7 +118,7 @@ fizeau: run: 'fast' is no sampling rate; write for example 1000, 2.5khz, 10k or 
 
 $ fizeau run --compression none --collapsed true
 fizeau: --compression: is for --binary only
-[125]
+[2]
 
 $ fizeau run -d -1 true
 fizeau: run: '-1' is no duration; write seconds such as 10 or 0.5
@@ -130,7 +130,7 @@ fizeau: run: --clock: 'sundial' is not one of wall, cpu
 
 $ fizeau run
 fizeau: run: nothing to run; name a script, '-m MODULE' or a command
-[125]
+[2]
 
 # Files that are no profile, missing or empty: one line each.
 $ fizeau replay missing.fz
@@ -213,4 +213,4 @@ $ for o in --live '--mode gil' --native --opcodes --blocking '-d 1' --subprocess
  --subprocesses
 fizeau: --cache: counts cache misses; add --count
 fizeau: --callgrind: counts instructions; add --count
-[125]
+[2]

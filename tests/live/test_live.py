@@ -480,8 +480,8 @@ def refused():
         t.run(f"fizeau top {p.pid}; echo status $?")
         text = t.wait("status 2").replace("\n", "")
         assert "TERM is 'dumb'" in text, text
-        t.run("fizeau run --live prog.py 1; echo status $?")
-        t.wait("status 125")
+        t.run("fizeau run --live prog.py 1; echo and status $?")
+        t.wait("and status 2")
         done = subprocess.run([FIZEAU, "top", str(p.pid)], capture_output=True, text=True,
                               start_new_session=True, timeout=20)
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done

@@ -267,9 +267,8 @@ def too_short():
 @suite.test("what cannot be started is one line and 125")
 def not_started():
     with scratch(plain="text") as d:
-        for words in (["nosuch"], ["nosuch.py"], ["./plain/x"], ["--", "./plain"],
-                      ["--python", "/nosuch", "-m", "x"],
-                      ["--python", "python3", "--", "true"], [""]):
+        for words in (["nosuch"], ["nosuch.py"], ["./plain/x"], ["--", "nosuch.py"],
+                      ["--python", "/nosuch", "-m", "x"]):
             done = fizeau("run", "-o", "x.fz", *words, cwd=d)
             assert done.returncode == 125, (words, done)
             assert done.stderr.startswith("fizeau: ") and done.stderr.count("\n") == 1, done.stderr
@@ -296,7 +295,7 @@ def failing_module():
 @suite.test("wrong options are one line and 2")
 def wrong_options():
     for words in (["-r", "0"], ["-r", "2 khz"], ["-r", "2ghz"], ["-d", "x"], ["-d", "-1"],
-                  ["--clock", "sun"], ["--keep"], ["--nosuch"]):
+                  ["--clock", "sun"], ["--keep"], ["--nosuch"], [""], ["--python", "python3", "--"]):
         done = fizeau("run", *words, "true")
         assert done.returncode == 2, (words, done)
         assert done.stderr.startswith("fizeau: run: ") and done.stderr.count("\n") == 1, done.stderr
@@ -490,7 +489,7 @@ def old_recording():
     with scratch(busy_py=BUSY) as d:
         assert fizeau("run", "-o", "x.fz", "busy.py", "0.3", "0", cwd=d).returncode == 0
         before = pathlib.Path(d, "x.fz").read_bytes()
-        assert fizeau("run", "-o", "x.fz", "--", "./busy.py", cwd=d).returncode == 125
+        assert fizeau("run", "-o", "x.fz", "--", "./nosuch", cwd=d).returncode == 125
         assert pathlib.Path(d, "x.fz").read_bytes() == before
 
 

@@ -278,7 +278,7 @@ def _():
 @suite.test("wrong options are one line")
 def _():
     r = fizeau("run", "--count", "--subprocesses", __file__)
-    assert r.returncode == 125 and "--subprocesses: is of no use with --count" in r.stderr, r.stderr
+    assert r.returncode == 2 and "--subprocesses: is of no use with --count" in r.stderr, r.stderr
 
 
 if __name__ == "__main__":

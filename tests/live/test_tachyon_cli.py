@@ -5,6 +5,7 @@ Every option in its short and its long form, each with every command that has it
 of its help texts. Every one must be accepted and do its work: exit 0 and the file that CPython's
 would have made."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from livelib import FIZEAU, Suite, fizeau, forky_command
+from livelib import FIZEAU, FORKY, Suite, Wrong, fizeau, forky_command
 
 suite = Suite()
 
@@ -197,6 +198,70 @@ def complete():
         assert options <= known, (name, options - known)
         for line in re.findall(r"python -m profiling\.sampling ([a-z].*?)`?$", text, re.M):
             assert line in EXAMPLES.splitlines(), line
+
+
+# ---- the same line, both ----
+
+# Says its arguments; without any it works for a while.
+SAYS = """\
+import sys, time
+def leaf():
+    s = 0
+    for i in range(2000): s += i
+print(*sys.argv[1:], sep="|", flush=True)
+end = time.time() + (0.05 if sys.argv[1:] else 0.25)
+while time.time() < end: leaf()
+"""
+
+
+@contextlib.contextmanager
+def both(line, **more):
+    """Run the line with CPython's profiler and with ours, each in a folder of its own with script.py,
+    mymodule.py and the files of `more` (name_suffix=bytes). Yields what came of each: there, here."""
+    command = forky_command("sh", "-c", 'cd "$0" && exec python3.15 -m profiling.sampling "$@"')
+    with tempfile.TemporaryDirectory(prefix="fz-", dir=FORKY / "tmp") as folder:
+        done = []
+        for name in ("there", "here"):
+            path = pathlib.Path(folder, name)
+            path.mkdir()
+            for file in ("script.py", "mymodule.py"):
+                (path / file).write_text(SAYS)
+            for file, content in more.items():
+                (path / file.replace("_", ".")).write_bytes(content)
+            before = set(path.iterdir())
+            words = [*command, "/" + str(path.relative_to(FORKY))] if name == "there" else [FIZEAU]
+            run = subprocess.run([*words, *line.split()], cwd=path, capture_output=True, text=True, timeout=60,
+                                 stdin=subprocess.DEVNULL,
+                                 env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"})
+            run.path, run.made = path, {p.name for p in set(path.iterdir()) - before} - {".fizeau", "__pycache__"}
+            if "Sanitizer" in run.stderr:
+                raise Wrong(run)
+            done.append(run)
+        yield done
+
+
+@suite.test("the two dashes of a line are theirs or the script's as there")
+def dashes():
+    lines = ["run script.py -- -v", "run -m mymodule -- -v", "run -- script.py -v", "run -m -- mymodule -v",
+             "run script.py -- -- -v", "run script.py -v -- x", "run -- script.py -- -v", "run script.py x --"]
+    for line in lines:
+        with both(line) as (there, here):
+            said = there.stdout.splitlines()[0]
+            assert said and here.stdout.splitlines()[0] == said, (line, there, here)
+            assert here.returncode == there.returncode == 0, (line, there, here)
+    return report([], len(lines))
+
+
+@suite.test("wrong usage has the exit status of there")
+def usage():
+    lines = ["run", "run --nonsense script.py", "run -r 0 script.py", "run -d x script.py", "run --mode sun script.py",
+             "run --collapsed --gecko script.py", "run --collapsed --sort name script.py", "attach", "attach x",
+             "dump", "replay", "replay --nonsense", "nonsense", "run --async-mode all script.py"]
+    for line in lines:
+        with both(line) as (there, here):
+            assert there.returncode == 2, (line, there)
+            assert here.returncode == 2 and here.stderr.startswith("fizeau: "), (line, here)
+    return report([], len(lines))
 
 
 if __name__ == "__main__":
