@@ -608,7 +608,7 @@ static struct fz_report_options options_for(const struct fz_output *out)
 	int fd = fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
 
 	return (struct fz_report_options){
-		.text = { .style = fz_style_of(fd, FZ_COLOR_AUTO) },
+		.text = { .style = fz_style_of(fd, FZ_COLOR_AUTO), .limit = FZ_TEXT_ROWS },
 		.html = FZ_HTML_DEFAULTS,
 	};
 }

@@ -24,7 +24,8 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 {
 	struct fz_report_options r = {
 		.text = { .style = fz_style_of(fd, (enum fz_color_when)o->color),
-			  .limit = (unsigned)o->limit,
+			  .limit = o->limit == FZ_CLI_LIMIT_NOT_GIVEN ? FZ_TEXT_ROWS
+								      : (unsigned)o->limit,
 			  .sort = (enum fz_text_sort)o->sort,
 			  .no_summary = o->no_summary },
 		.html = FZ_HTML_DEFAULTS,
@@ -380,7 +381,8 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 	if (o->sorted && !pstats && strcmp(format, "text") != 0)
 		return fz_fail(err, FZ_EUSAGE, "--sort: goes with tables only, not with %s",
 			       format);
-	if (o->limit && !pstats && strcmp(format, "text") != 0 && strcmp(format, "markdown") != 0)
+	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN && !pstats && strcmp(format, "text") != 0 &&
+	    strcmp(format, "markdown") != 0)
 		return fz_fail(err, FZ_EUSAGE, "--limit: goes with tables only, not with %s",
 			       format);
 	return 0;

@@ -15,9 +15,8 @@
 #include "format/format.h"
 #include "report/report.h"
 
-enum { FZ_CLI_RULES_MAX = 64 };
+enum { FZ_CLI_RULES_MAX = 64, FZ_CLI_LIMIT_NOT_GIVEN = -1 };
 enum fz_cli_compression {
-	FZ_CLI_COMPRESSION_NOT_GIVEN = -1,
 	FZ_CLI_COMPRESSION_AUTO,
 	FZ_CLI_COMPRESSION_ZSTD,
 	FZ_CLI_COMPRESSION_NONE,
@@ -31,7 +30,8 @@ struct fz_cli_output {
 	const char *process;  /* --process; NULL: all */
 	const char *metric;   /* --metric; NULL: the profile's main one */
 	int color;            /* enum fz_color_when */
-	int limit, sort;      /* of text; 0: not given; sort is enum fz_text_sort */
+	int limit;            /* of text; FZ_CLI_LIMIT_NOT_GIVEN */
+	int sort;             /* of text: enum fz_text_sort */
 	bool sorted;          /* sort was given */
 	int match, scale;     /* enum fz_match, enum fz_scale_mode */
 	int number_unit;      /* of fz_number_unit_names */
@@ -62,7 +62,7 @@ struct fz_cli_output {
 };
 
 #define FZ_CLI_OUTPUT_DEFAULTS \
-	((struct fz_cli_output){ .threshold = 0.05, .compression = FZ_CLI_COMPRESSION_NOT_GIVEN })
+	((struct fz_cli_output){ .threshold = 0.05, .limit = FZ_CLI_LIMIT_NOT_GIVEN })
 
 /* Option callbacks; the value is the struct fz_cli_output. */
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -190,7 +190,7 @@ extern const char *const fz_cli_color_names[];
 	  .argument = "N",                                                       \
 	  .help = "rows of a text table (default 15)",                           \
 	  .value = &(o).limit,                                                   \
-	  .min = 1,                                                              \
+	  .min = 0,                                                              \
 	  .max = 1000000 },                                                      \
 	{                                                                        \
 		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", \

@@ -15,7 +15,10 @@ const char *const fz_native_names[] = { "none", "markers", "stacks", NULL };
 
 int fz_cli_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
-	return fz_rate_parse(text, opt->value, err);
+	struct fz_str trimmed = fz_str_trimmed(fz_str_of(text));
+	fz_auto(fz_free_ptr) char *rate = fz_strndup(trimmed.p, trimmed.n);
+
+	return fz_rate_parse(rate, opt->value, err);
 }
 
 int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -26,6 +29,16 @@ int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_
 		return fz_fail(err, FZ_EUSAGE,
 			       "'%s' is no duration; write seconds such as 10 or 0.5", text);
 	*(double *)opt->value = seconds;
+	return 0;
+}
+
+int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	double seconds;
+
+	if (!fz_parse_decimal(fz_str_of(text), &seconds) || seconds != 0)
+		return fz_cli_parse_duration(text, opt, err);
+	*(double *)opt->value = 1 / SECOND;
 	return 0;
 }
 
@@ -134,11 +147,7 @@ int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err
 	rc = fz_record_check(err);
 	if (rc)
 		return rc;
-	rc = fz_cli_output_check(&o->output, diff, &planned, err);
-	if (!rc && o->output.compression != FZ_CLI_COMPRESSION_NOT_GIVEN &&
-	    (!o->output.chosen || strcmp(o->output.chosen->name, "binary") != 0))
-		return fz_fail(err, FZ_EUSAGE, "--compression: is for --binary only");
-	return rc;
+	return fz_cli_output_check(&o->output, diff, &planned, err);
 }
 
 int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const char *program,

@@ -32,6 +32,8 @@ struct fz_cli_record {
 
 int fz_cli_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_error *err);
+/* The same; 0 is no time at all: the shortest that there is. */
+int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
 /* The entries of the option table; o is a struct fz_cli_record that lives as long. */
 /* clang-format off */
@@ -41,7 +43,7 @@ int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_
 	  .argument = "RATE", .value = &(o).how.rate, .call = fz_cli_parse_rate,                    \
 	  .help = "samples a second: 1000, 2.5khz, 10k, or max (default 1khz)" },                  \
 	{ .kind = FZ_OPT_CALL, .short_name = 'd', .long_name = "duration",                         \
-	  .argument = "SECONDS", .value = &(o).how.duration, .call = fz_cli_parse_duration,         \
+	  .argument = "SECONDS", .value = &(o).how.duration, .call = fz_cli_parse_time,             \
 	  .help = "stop after so many seconds (default: when the program ends)" },                 \
 	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .long_name = "all-threads",                      \
 	  .value = &(o).how.all_threads,                                                               \

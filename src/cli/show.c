@@ -39,7 +39,8 @@ static void add_facts(const struct fz_profile *p, const char *path, const struct
 static int show(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	struct fz_text_options text = { .style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO) };
+	struct fz_text_options text = { .style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO),
+					.limit = FZ_TEXT_ROWS };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	fz_auto(fz_free_ptr) char *path = NULL;
 	fz_auto(fz_buf_release) struct fz_buf facts = { 0 };

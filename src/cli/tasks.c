@@ -7,13 +7,15 @@ const char *const fz_cli_async_names[] = { "running", "all", NULL };
 int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,
 		       enum fz_python_tasks *ret, struct fz_error *err)
 {
-	if (!o->aware && o->mode != FZ_CLI_ASYNC_NOT_GIVEN)
+	enum fz_python_tasks asked = o->mode == FZ_CLI_ASYNC_NOT_GIVEN ? usual
+				     : o->mode == 0                    ? FZ_PYTHON_TASKS_RUNNING
+								       : FZ_PYTHON_TASKS_ALL;
+
+	/* What is usual changes nothing: CPython's profiler takes it alone, too. */
+	if (!o->aware && asked != usual)
 		return fz_fail(err, FZ_EUSAGE, "--async-mode: needs --async-aware");
 	if (!o->aware && o->names)
 		return fz_fail(err, FZ_EUSAGE, "--task-names: needs --async-aware");
-	*ret = !o->aware                           ? FZ_PYTHON_TASKS_NONE
-	       : o->mode == FZ_CLI_ASYNC_NOT_GIVEN ? usual
-	       : o->mode == 0                      ? FZ_PYTHON_TASKS_RUNNING
-						   : FZ_PYTHON_TASKS_ALL;
+	*ret = o->aware ? asked : FZ_PYTHON_TASKS_NONE;
 	return 0;
 }

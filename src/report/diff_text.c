@@ -23,7 +23,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ROWS_DEFAULT = 15, UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
+enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 
 /* Before a function's name, with values of `w` columns: in a list. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
@@ -454,7 +454,7 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			  .judgement = j,
 			  .style = &o->style,
 			  .labels = o->labels,
-			  .limit = o->limit ? o->limit : ROWS_DEFAULT,
+			  .limit = o->limit,
 			  .out = &text };
 
 	print_headline(&v);

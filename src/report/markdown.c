@@ -23,7 +23,6 @@
 #include <math.h>
 
 enum {
-	ROWS_DEFAULT = 15,
 	UNKNOWN_ROWS = 30,
 	NAME_COLUMNS = 100,
 	WARNING_COLUMNS = 300,
@@ -295,7 +294,7 @@ void fz_report_markdown_diff(const struct fz_diff *d, const struct fz_judgement 
 			  .judgement = j,
 			  .labels = o->labels,
 			  .picture = o->picture,
-			  .limit = o->limit ? o->limit : ROWS_DEFAULT,
+			  .limit = o->limit,
 			  .out = &text };
 
 	add_headline(&v);

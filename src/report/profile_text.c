@@ -23,7 +23,7 @@
 
 #include <stdio.h>
 
-enum { ROWS_DEFAULT = 15, VALUE_COLUMNS = 9, HEADING_COLUMNS = 45 };
+enum { VALUE_COLUMNS = 9, HEADING_COLUMNS = 45 };
 
 /* Before a function's name: two values of `w` columns, each with its share. */
 #define NAME_COLUMN(w) (2 * (w) + 21)
@@ -204,7 +204,7 @@ static int value_width(const struct rows *rows, uint32_t shown, const struct fz_
 static void print_rows(const struct rows *rows, const struct fz_tree *t,
 		       const struct fz_text_options *o, struct fz_buf *out)
 {
-	uint32_t limit = o->limit ? o->limit : ROWS_DEFAULT;
+	uint32_t limit = o->limit;
 	int width = value_width(rows, FZ_MIN(rows->n, limit), t);
 	char count[FZ_NUMBER_SIZE];
 

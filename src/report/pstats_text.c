@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-enum { ROWS_DEFAULT = 15, BEST = 3, NAME_MAX = 4096 };
+enum { BEST = 3, NAME_MAX = 4096 };
 
 struct row {
 	const struct fz_place *place;
@@ -359,7 +359,7 @@ int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *t
 		     const struct fz_pstats_options *o, struct fz_output *out, struct fz_error *err)
 {
 	unsigned by = o->per_line ? FZ_PLACE_FUNCTION_LINE : FZ_PLACE_FUNCTION;
-	uint32_t limit = text->limit ? text->limit : ROWS_DEFAULT;
+	uint32_t limit = text->limit;
 	struct fz_buf b = { 0 };
 	struct columns c;
 	struct table t;

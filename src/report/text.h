@@ -21,9 +21,12 @@ enum fz_text_sort {
 	FZ_TEXT_SORT_TOTAL_SAMPLES,
 };
 
+/* Rows of a table unless told otherwise. */
+enum { FZ_TEXT_ROWS = 15 };
+
 struct fz_text_options {
 	struct fz_style style;
-	unsigned limit; /* rows of the main table; 0: 15 */
+	unsigned limit; /* rows of the main table */
 	enum fz_text_sort sort;
 	bool no_summary;              /* of a profile: the table only */
 	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */

@@ -332,6 +332,8 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
 		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s", t->why.message);
+	if (r->sampler.end == FZ_END_TIME)
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	return fz_fail(err, FZ_EINPUT,
 		       "nothing was recorded: the program ended before a sample was taken");
 }

@@ -11,12 +11,12 @@ $ fizeau diff -z a b
 fizeau: diff: -z: no such option; --help lists them
 [2]
 
-$ fizeau diff --limit 0 a b
-fizeau: diff: --limit: '0' is not a whole number from 1 to 1000000
+$ fizeau diff --limit -1 a b
+fizeau: diff: --limit: '-1' is not a whole number from 0 to 1000000
 [2]
 
 $ fizeau diff --limit many a b
-fizeau: diff: --limit: 'many' is not a whole number from 1 to 1000000
+fizeau: diff: --limit: 'many' is not a whole number from 0 to 1000000
 [2]
 
 $ fizeau diff --limit
@@ -114,10 +114,6 @@ fizeau: --version: no such file, recording or git revision
 
 $ fizeau run -r fast true
 fizeau: run: 'fast' is no sampling rate; write for example 1000, 2.5khz, 10k or max
-[2]
-
-$ fizeau run --compression none --collapsed true
-fizeau: --compression: is for --binary only
 [2]
 
 $ fizeau run -d -1 true

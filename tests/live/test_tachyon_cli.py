@@ -215,9 +215,10 @@ while time.time() < end: leaf()
 
 
 @contextlib.contextmanager
-def both(line, **more):
+def both(line, rate=None, **more):
     """Run the line with CPython's profiler and with ours, each in a folder of its own with script.py,
-    mymodule.py and the files of `more` (name_suffix=bytes). Yields what came of each: there, here."""
+    mymodule.py and the files of `more` (name_suffix=bytes). `rate` stands for the word RATE. Yields
+    what came of each: there, here."""
     command = forky_command("sh", "-c", 'cd "$0" && exec python3.15 -m profiling.sampling "$@"')
     with tempfile.TemporaryDirectory(prefix="fz-", dir=FORKY / "tmp") as folder:
         done = []
@@ -230,7 +231,8 @@ def both(line, **more):
                 (path / file.replace("_", ".")).write_bytes(content)
             before = set(path.iterdir())
             words = [*command, "/" + str(path.relative_to(FORKY))] if name == "there" else [FIZEAU]
-            run = subprocess.run([*words, *line.split()], cwd=path, capture_output=True, text=True, timeout=60,
+            words += [rate if word == "RATE" else word for word in line.split()]
+            run = subprocess.run(words, cwd=path, capture_output=True, text=True, timeout=60,
                                  stdin=subprocess.DEVNULL,
                                  env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"})
             run.path, run.made = path, {p.name for p in set(path.iterdir()) - before} - {".fizeau", "__pycache__"}
@@ -238,6 +240,15 @@ def both(line, **more):
                 raise Wrong(run)
             done.append(run)
         yield done
+
+
+def recording(*options):
+    """What fizeau records with --binary."""
+    with tempfile.TemporaryDirectory(prefix="fz-") as folder:
+        pathlib.Path(folder, "script.py").write_text(SAYS)
+        done = fizeau("run", "--binary", "-o", "x.bin", *options, "script.py", cwd=folder)
+        assert done.returncode == 0, done
+        return pathlib.Path(folder, "x.bin").read_bytes()
 
 
 @suite.test("the two dashes of a line are theirs or the script's as there")
@@ -262,6 +273,25 @@ def usage():
             assert there.returncode == 2, (line, there)
             assert here.returncode == 2 and here.stderr.startswith("fizeau: "), (line, here)
     return report([], len(lines))
+
+
+@suite.test("what has no effect there is taken here")
+def idle_options():
+    lines = ["run -d 0 script.py", "run -l 0 script.py", "run --pstats -l 0 script.py", "replay -l 0 profile.bin",
+             "run --compression none --collapsed script.py", "run --compression zstd script.py",
+             "run --async-mode running script.py"]
+    profile = recording()
+    for line in lines:
+        with both(line, profile_bin=profile) as (there, here):
+            assert there.returncode == here.returncode == 0, (line, there, here)
+            assert len(there.made) == len(here.made), (line, there.made, here.made)
+    with both("run -r RATE script.py", " 500hz\t") as (there, here):
+        assert there.returncode == here.returncode == 0, (there, here)
+    with both("run -l 0 script.py") as (_, here):
+        assert "leaf" not in here.stdout + here.stderr, here
+    with both("run -d 0 script.py") as (_, here):
+        assert "the time was over" in here.stderr, here
+    return report([], len(lines) + 1)
 
 
 if __name__ == "__main__":

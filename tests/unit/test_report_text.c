@@ -8,7 +8,8 @@
 #include "hand_profile.h"
 #include "report/text.h"
 
-static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 } };
+static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
+					      .limit = FZ_TEXT_ROWS };
 
 static void expect_profile(const struct fz_profile *p, const struct fz_text_options *o,
 			   const char *want)
