@@ -251,6 +251,19 @@ static const char *default_file(const struct fz_cli_output *o, bool diff)
 	return diff ? r->diff_file : r->profile_file;
 }
 
+/* A file whose name says nothing is CPython's default: one for Python's pstats. */
+static const struct fz_report *report_of_file(const struct fz_cli_output *o, bool diff)
+{
+	const struct fz_report *by_suffix = o->path ? fz_report_by_suffix(o->path) : NULL;
+
+	if (by_suffix || diff || (!o->path && !o->folder))
+		return by_suffix;
+	if (o->path)
+		fz_cli_note("%s: the suffix names no format, so it is a file for Python's pstats",
+			    o->path);
+	return fz_report_by_name("pstats");
+}
+
 static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *names = available_names(diff);
@@ -258,9 +271,9 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 
 	if (o->format)
 		o->chosen = fz_report_by_name(o->format);
-	else if (o->path)
-		o->chosen = fz_report_by_suffix(o->path);
-	else if (o->baseline)
+	else if (!o->baseline || o->path)
+		o->chosen = report_of_file(o, diff);
+	else
 		o->chosen = fz_report_by_name("html");
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
@@ -274,10 +287,11 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: the suffix names no format; choose one with --format: %s",
 			       o->file, names);
-	if (o->browser && (!o->chosen || !o->chosen->page || (o->file && !to_file)))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--browser: opens a page in a file; ask for one with -o FILE.html%s",
-			       diff ? "" : " or --flamegraph");
+	if (o->browser && (!o->chosen || !o->chosen->page || (o->file && !to_file))) {
+		fz_cli_warn("--browser: opens a page in a file; ask for one with -o FILE.html%s",
+			    diff ? "" : " or --flamegraph");
+		o->browser = false;
+	}
 	return 0;
 }
 
@@ -485,6 +499,15 @@ static struct target target_of(const struct fz_cli_output *o, const char *file,
 	return (struct target){ fz_steal(name), true };
 }
 
+/* The page is written, whether it can be shown or not. */
+static void open_page(const char *path)
+{
+	struct fz_error err;
+
+	if (fz_cli_browser_open(path, &err))
+		fz_cli_warn("%s", err.message);
+}
+
 static int finish(const struct fz_cli_output *o, struct fz_output *out, const struct target *target,
 		  struct fz_error *err)
 {
@@ -493,19 +516,19 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const st
 	if (!r && target->tell)
 		fz_cli_note("wrote %s", target->path);
 	if (!r && o->browser)
-		r = fz_cli_browser_open(target->path, err);
+		open_page(target->path);
 	return r;
 }
 
 /* After a folder of pages was written: say so, and open its index. */
-static int finish_folder(const struct fz_cli_output *o, const struct target *target,
-			 struct fz_error *err)
+static void finish_folder(const struct fz_cli_output *o, const struct target *target)
 {
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", target->path);
 
 	if (target->tell)
 		fz_cli_note("wrote %s", index);
-	return o->browser ? fz_cli_browser_open(index, err) : 0;
+	if (o->browser)
+		open_page(index);
 }
 
 static int write_profile(const struct fz_cli_output *o, const struct fz_profile *p,
@@ -517,7 +540,9 @@ static int write_profile(const struct fz_cli_output *o, const struct fz_profile 
 	if (fz_report_is_folder(o->chosen, path)) {
 		struct fz_report_options options = report_options(o, -1);
 		int r = o->chosen->profile_folder(&options, p, path, err);
-		return r ? r : finish_folder(o, &target, err);
+		if (!r)
+			finish_folder(o, &target);
+		return r;
 	}
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	int r = fz_output_open(path, &out, err);
@@ -658,9 +683,10 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 		else if (!r)
 			r = with.chosen->diff(&report, d, j, out, err);
 	}
-	if (!r)
-		r = folder ? finish_folder(o, &target, err)
-			   : finish(o, fz_steal(out), &target, err);
+	if (!r && folder)
+		finish_folder(o, &target);
+	else if (!r)
+		r = finish(o, fz_steal(out), &target, err);
 	if (!r)
 		apply_gate(o, d, j);
 	return r;
@@ -703,19 +729,15 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 	return r ? r : write_profile(&with, p, err);
 }
 
-void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p, int fd)
+void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p)
 {
-	struct fz_report_options options = report_options(o, fd);
+	struct fz_report_options options = report_options(o, STDOUT_FILENO);
 
 	fz_profile_per_run(p);
 	fz_auto(fz_output_abortp) struct fz_output *text = fz_output_memory();
 
 	fz_report_text_profile(p, &options.text, text);
-	struct fz_str s = fz_buf_view(fz_output_buffer(text));
-	if (fd == STDOUT_FILENO)
-		fz_cli_print(s);
-	else
-		(void)!fz_write_full(fd, s.p, s.n);
+	fz_cli_print(fz_buf_view(fz_output_buffer(text)));
 }
 
 void fz_cli_output_release(struct fz_cli_output *o)

@@ -337,6 +337,6 @@ int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, stru
  */
 int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
 			 const struct fz_profile *head, struct fz_error *err);
-/* The table of functions, as fz_cli_output_write prints it, on a file descriptor. */
-void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p, int fd);
+/* The table of functions, as fz_cli_output_write prints it, on standard output. */
+void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p);
 void fz_cli_output_release(struct fz_cli_output *o);

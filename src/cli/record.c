@@ -4,6 +4,7 @@
 #include "cli/record.h"
 
 #include "base/clock.h"
+#include "report/pstats_text.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -219,18 +220,31 @@ static void print_quality(struct fz_profile *p)
 	fprintf(stderr, "fizeau: %s\n", b.p ? b.p : "");
 }
 
+/* As CPython's does, where scripts look for it; not into a file on standard output. */
+static void print_sampling(const struct fz_cli_output *o, const struct fz_profile *p)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+
+	if (!o->chosen || strcmp(o->chosen->name, "pstats") != 0 ||
+	    (o->file && strcmp(o->file, "-") == 0))
+		return;
+	fz_report_pstats_sampling(p, &b);
+	fz_cli_print(fz_buf_view(&b));
+}
+
 /* What was asked for, made from the recording; without being asked, the store and a table. */
 static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, struct fz_profile *p,
 			 struct fz_error *err)
 {
 	if (r->stored) {
-		fz_cli_output_print(o, p, r->sampling.started ? STDERR_FILENO : STDOUT_FILENO);
+		fz_cli_output_print(o, p);
 		fz_cli_note("recorded to %s", r->path);
 		return 0;
 	}
 	print_quality(p);
 	if (!r->temporary)
 		return 0;
+	print_sampling(o, p);
 	int rc = fz_cli_output_write(o, p, err);
 	if (rc)
 		fz_cli_note("the recording is kept in %s", r->path);

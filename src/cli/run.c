@@ -275,7 +275,7 @@ static int write_runs(const struct runs *runs, const char *path, struct fz_error
 		return fz_cli_output_write(o, runs->all, err);
 	int rc = fz_format_save(runs->all, &fz_format_fz, path, err);
 	if (!rc) {
-		fz_cli_output_print(o, runs->all, STDERR_FILENO);
+		fz_cli_output_print(o, runs->all);
 		if (runs->all->run_count > 1)
 			fz_cli_note("recorded %u runs to %s", runs->all->run_count, path);
 		else

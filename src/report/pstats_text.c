@@ -14,6 +14,7 @@
 
 #include "profile/places.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { BEST = 3, NAME_MAX = 4096 };
@@ -335,6 +336,26 @@ static void print_summaries(struct table *t)
 		      fz_hue_on(t->style, FZ_HUE_BOLD), fz_hue_off(t->style, FZ_HUE_BOLD));
 	for (size_t i = 0; i < FZ_ARRAY_LEN(summaries); i++)
 		print_summary(t, &summaries[i]);
+}
+
+void fz_report_pstats_sampling(const struct fz_profile *p, struct fz_buf *out)
+{
+	const struct fz_quality *q = &p->quality;
+	const struct fz_recording *r = &p->recording;
+	unsigned long long taken = q->taken, missed = q->missed;
+
+	if (!q->known || r->duration_ns <= 0)
+		return;
+	fz_buf_printf(out, "Captured %llu sample%s in %.2f seconds\n", taken, taken == 1 ? "" : "s",
+		      (double)r->duration_ns / 1e9);
+	fz_buf_printf(out, "Sample rate: %.2f samples/sec\nError rate: %.2f\n",
+		      (double)taken * 1e9 / (double)r->duration_ns,
+		      isnan(r->error_rate) ? 0 : r->error_rate);
+	if (missed)
+		fz_buf_printf(out,
+			      "Warning: missed %llu samples from the expected total of %llu "
+			      "(%.2f%%)\n",
+			      missed, taken + missed, percent(missed, taken + missed));
 }
 
 /* ---- the whole ---- */

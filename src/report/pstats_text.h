@@ -10,6 +10,9 @@ struct fz_pstats_options {
 	bool no_summary; /* no "Summary of Interesting Functions" */
 };
 
+/* What CPython's says of the sampling before the table: how many samples, how often, and which
+ * share was rejected, in percent. Nothing when the profile does not know. */
+void fz_report_pstats_sampling(const struct fz_profile *p, struct fz_buf *out);
 /* Of the text options, style, limit and sort count. */
 int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *text,
 		     const struct fz_pstats_options *o, struct fz_output *out,

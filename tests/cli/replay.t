@@ -92,21 +92,19 @@ $ BROWSER='echo opened %s' fizeau replay base.bin -o 'a b;c.html' --browser
 opened file://$SCRATCH/a%20b%3Bc.html
 
 $ BROWSER=false:/does/not/exist fizeau replay base.bin -o x.html --browser
-fizeau: x.html: no browser could be started (false:/does/not/exist); open the file by hand or set BROWSER
-[2]
+fizeau: warning: x.html: no browser could be started (false:/does/not/exist); open the file by hand or set BROWSER
 
 # What cannot be done is said before anything is read or written.
-$ fizeau replay base.bin -o x.foo
-fizeau: x.foo: the suffix names no format; choose one with --format: text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
-[2]
+$ fizeau replay base.bin -o x.foo && fizeau replay x.foo | head -n 1
+fizeau: x.foo: the suffix names no format, so it is a file for Python's pstats
+12 samples, 602 ms of wall time
 
 $ fizeau replay base.bin -o missing/x.html
 fizeau: missing/x.html: cannot be written: No such file or directory
 [2]
 
-$ fizeau replay base.bin -o .
-fizeau: .: is a folder; name a file to write or ask for a format that has a name of its own, such as --flamegraph
-[2]
+$ mkdir files && fizeau replay base.bin -o files
+fizeau: wrote files/pstats_18585.pstats
 
 $ mkdir folder && fizeau replay base.bin --flamegraph -o folder && ls folder
 fizeau: wrote folder/flamegraph_18585.html
@@ -120,9 +118,9 @@ $ fizeau replay base.bin --format pdf
 fizeau: replay: --format: 'pdf' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
-$ fizeau replay base.bin --browser
-fizeau: --browser: opens a page in a file; ask for one with -o FILE.html or --flamegraph
-[2]
+$ fizeau replay base.bin --browser | head -n 1
+fizeau: warning: --browser: opens a page in a file; ask for one with -o FILE.html or --flamegraph
+1,203 samples, 602 ms of wall time
 
 $ fizeau replay base.bin --match exact
 fizeau: --match: only a comparison has one; name the recording to compare with: --diff-flamegraph BASELINE

@@ -6,6 +6,8 @@ of its help texts. Every one must be accepted and do its work: exit 0 and the fi
 would have made."""
 
 import contextlib
+import itertools
+import marshal
 import os
 import pathlib
 import re
@@ -234,7 +236,7 @@ def both(line, rate=None, **more):
             words += [rate if word == "RATE" else word for word in line.split()]
             run = subprocess.run(words, cwd=path, capture_output=True, text=True, timeout=60,
                                  stdin=subprocess.DEVNULL,
-                                 env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"})
+                                 env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "BROWSER": "false"})
             run.path, run.made = path, {p.name for p in set(path.iterdir()) - before} - {".fizeau", "__pycache__"}
             if "Sanitizer" in run.stderr:
                 raise Wrong(run)
@@ -292,6 +294,50 @@ def idle_options():
     with both("run -d 0 script.py") as (_, here):
         assert "the time was over" in here.stderr, here
     return report([], len(lines) + 1)
+
+
+@suite.test("a file whose name says nothing is one for Python's pstats")
+def pstats_files():
+    lines = ["run -o out script.py", "run -o out.stats script.py", "replay -o out profile.bin"]
+    profile = recording()
+    for line in lines:
+        with both(line, profile_bin=profile) as (there, here):
+            assert there.returncode == here.returncode == 0 and here.made == there.made, (line, there, here)
+            for done in (there, here):
+                profiled = marshal.loads((done.path / done.made.pop()).read_bytes())
+                assert any(key[-1] == "leaf" for key in profiled), (done, profiled)
+    with both("run -o . script.py") as (there, here):
+        for done in (there, here):
+            assert re.fullmatch(r"pstats_\d+\.pstats", *done.made), done.made
+    return report([], len(lines) + 1)
+
+
+@suite.test("the table and the figures of the sampling are on standard output as there")
+def on_stdout():
+    lines = ["run script.py", "run --sort tottime -l 5 script.py", "run --no-summary script.py", "run --pstats script.py",
+             "run --pstats -l 5 --no-summary script.py"]
+    for line in lines:
+        with both(line) as (there, here):
+            assert here.returncode == 0 and "leaf" in there.stdout and "leaf" in here.stdout, (line, there, here)
+            for name in ("Captured", "Sample rate:", "Error rate:", "Legend:", "Summary of"):
+                if "--pstats" in line:
+                    assert (name in there.stdout) == (name in here.stdout), (name, line, there, here)
+    for line in ("run --pstats script.py", "run --pstats -o x.prof script.py"):
+        with both(line) as (there, here):
+            patterns = [r"^Captured [1-9]\d* samples in \d\.\d\d seconds$", r"^Sample rate: [1-9]\d*\.\d\d samples/sec$",
+                        r"^Error rate: \d+\.\d\d$"]
+            for pattern, done in itertools.product(patterns, (there, here)):
+                assert re.search(pattern, done.stdout, re.M), (pattern, done)
+    return report([], len(lines) + 2)
+
+
+@suite.test("what cannot be shown in a browser is written all the same")
+def browsers():
+    for line in ("run --browser script.py", "run --collapsed --browser script.py", "run --flamegraph --browser script.py"):
+        with both(line) as (there, here):
+            assert there.returncode == here.returncode == 0, (line, there, here)
+            assert len(there.made) == len(here.made) and "browser" in here.stderr, (line, there.made, here)
+    return report([], 3)
 
 
 if __name__ == "__main__":
