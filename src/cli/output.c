@@ -344,16 +344,25 @@ static struct fz_recording expected(const struct fz_recording *planned,
 	return r;
 }
 
+/* What is recorded now would be lost if it were refused in the end: the report warns instead. */
+static void force_comparison(struct fz_cli_output *o, const struct fz_recording *planned)
+{
+	struct fz_recording head = expected(planned, &o->base->recording);
+	fz_auto(fz_buf_release) struct fz_buf what = { 0 };
+
+	if (fz_diff_recorded_otherwise(&o->base->recording, &head, &what) && !o->force)
+		fz_cli_warn("%s: the recordings will differ in %s", o->baseline, what.p);
+	o->force = true;
+}
+
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
 			 struct fz_error *err)
 {
 	int r = fz_cli_load(o->baseline, o->number_unit, &o->base, err);
 
 	o->labels[FZ_BASE] = o->baseline;
-	if (!r && planned && !o->force) {
-		struct fz_recording head = expected(planned, &o->base->recording);
-		r = fz_diff_comparable(&o->base->recording, &head, err);
-	}
+	if (!r && planned)
+		force_comparison(o, planned);
 	return r;
 }
 

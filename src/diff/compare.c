@@ -153,15 +153,22 @@ static void release_settings(struct setting *settings)
 			free(settings[i].value[s]);
 }
 
+static void say_differences(const struct setting *settings, struct fz_buf *out)
+{
+	size_t start = out->n;
+
+	for (int i = 0; i < SETTINGS; i++)
+		if (settings[i].differs)
+			fz_buf_printf(out, "%s%s (base: %s; head: %s)", out->n > start ? ", " : "",
+				      settings[i].title, settings[i].value[FZ_BASE],
+				      settings[i].value[FZ_HEAD]);
+}
+
 static int refuse(const struct setting *settings, struct fz_error *err)
 {
 	struct fz_buf what = { 0 };
 
-	for (int i = 0; i < SETTINGS; i++)
-		if (settings[i].differs)
-			fz_buf_printf(&what, "%s%s (base: %s; head: %s)", what.n ? ", " : "",
-				      settings[i].title, settings[i].value[FZ_BASE],
-				      settings[i].value[FZ_HEAD]);
+	say_differences(settings, &what);
 	int r = fz_fail(err, FZ_EINPUT,
 			"the recordings differ in %s; record both alike, or use --force to compare "
 			"them all the same",
@@ -170,16 +177,33 @@ static int refuse(const struct setting *settings, struct fz_error *err)
 	return r;
 }
 
+static bool compare_recordings(const struct fz_recording *base, const struct fz_recording *head,
+			       struct setting *settings)
+{
+	read_recording(base, FZ_BASE, settings);
+	read_recording(head, FZ_HEAD, settings);
+	return compare_settings(settings);
+}
+
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err)
 {
 	struct setting settings[SETTINGS] = { 0 };
+	int r = compare_recordings(base, head, settings) ? refuse(settings, err) : 0;
 
-	read_recording(base, FZ_BASE, settings);
-	read_recording(head, FZ_HEAD, settings);
-	int r = compare_settings(settings) ? refuse(settings, err) : 0;
 	release_settings(settings);
 	return r;
+}
+
+bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz_recording *head,
+				struct fz_buf *out)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	bool differ = compare_recordings(base, head, settings);
+
+	say_differences(settings, out);
+	release_settings(settings);
+	return differ;
 }
 
 bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head)

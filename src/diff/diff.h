@@ -221,6 +221,9 @@ int fz_diff_check_map(const char *text, struct fz_error *err);
 /* Whether recordings made like this may be compared, before there are samples; FZ_EINPUT if not. */
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err);
+/* The same question: what differs is appended, "mode (base: wall; head: cpu)". */
+bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz_recording *head,
+				struct fz_buf *out);
 /* Whether fz_diff_new would refuse without force; then both configurations are appended to `out`
  * side by side, what differs marked with a star. */
 bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,

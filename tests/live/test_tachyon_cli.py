@@ -340,5 +340,24 @@ def browsers():
     return report([], 3)
 
 
+@suite.test("a baseline that was recorded otherwise is compared, with a warning")
+def other_baseline():
+    with Place() as place:
+        for options in ("-a --native --opcodes", "--mode cpu", ""):
+            base = place.path / "other.bin"
+            base.write_bytes(recording(*options.split()))
+            line = "run --diff-flamegraph other.bin --format text script.py"
+            done = fizeau(*line.split(), cwd=place.path)
+            assert done.returncode == 0, done
+            assert ("other.bin: the recordings will differ in" in done.stderr) == bool(options), done
+            assert ("Warning: they differ in" in done.stdout) == bool(options), done
+        done = fizeau("run", "--diff-flamegraph", "other.bin", "--force", "--mode", "cpu", "script.py", cwd=place.path)
+        assert done.returncode == 0 and "will differ" not in done.stderr, done
+        # What costs nothing to ask again is refused.
+        done = fizeau("run", "--mode", "cpu", "--binary", "-o", "cpu.bin", "script.py", cwd=place.path)
+        done = fizeau("replay", "--diff-flamegraph", "other.bin", "cpu.bin", cwd=place.path)
+        assert done.returncode == 2 and "use --force" in done.stderr, done
+
+
 if __name__ == "__main__":
     suite.main()
