@@ -6,9 +6,10 @@
  *   cc  samples in which the function was the innermost      tt  its own time in seconds
  *   nc  samples in which it was on the stack at all          ct  its time with all it called
  *
- * as CPython's sampling profiler fills them. Unlike it no marker key {("__sampled__",): True} is
- * written: any pstats before 3.15 fails on it. Callers are tuples, which every version and the
- * tools built on it understand, where CPython writes bare counts.
+ * as CPython's sampling profiler fills them. The mark {("__sampled__",): True}, by which pstats
+ * speaks of samples, is written when the program ran on 3.15 or newer: any pstats before that fails
+ * on it. Callers are tuples, which every version and the tools built on it understand, where
+ * CPython writes bare counts.
  *
  * The marshal codes used are those of version 2, which every Python reads. Where the metric is
  * not a time its values stand where seconds would.
@@ -138,6 +139,14 @@ static int compare_callees(const void *pa, const void *pb)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
+/* Who ran the program has its interpreter's pstats at hand. */
+static bool is_marked(const struct fz_profile *p)
+{
+	const uint8_t *python = p->recording.python;
+
+	return python[0] > 3 || (python[0] == 3 && python[1] >= 15);
+}
+
 static void write(struct writer *w)
 {
 	size_t call = 0;
@@ -146,6 +155,11 @@ static void write(struct writer *w)
 	for (uint32_t i = 0; i < w->places.n; i++)
 		if (w->places.list[i].total_samples)
 			put_entry(w, i, &call);
+	if (is_marked(w->p)) {
+		put_tuple(w, 1);
+		put_str(w, FZ_STR("__sampled__"));
+		put_code(w, 'T');
+	}
 	put_code(w, '0');
 }
 

@@ -95,9 +95,9 @@ $ BROWSER=false:/does/not/exist fizeau replay base.bin -o x.html --browser
 fizeau: warning: x.html: no browser could be started (false:/does/not/exist); open the file by hand or set BROWSER
 
 # What cannot be done is said before anything is read or written.
-$ fizeau replay base.bin -o x.foo && fizeau replay x.foo | head -n 1
+$ fizeau replay base.bin -o x.foo && fizeau replay x.foo | grep -o ' parse (.*'
 fizeau: x.foo: the suffix names no format, so it is a file for Python's pstats
-12 samples, 602 ms of wall time
+ parse (program.py:11)
 
 $ fizeau replay base.bin -o missing/x.html
 fizeau: missing/x.html: cannot be written: No such file or directory

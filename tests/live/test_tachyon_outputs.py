@@ -116,8 +116,7 @@ def compare_pstats(python, folder, recording):
     theirs = marshal.loads(out.read_bytes())
     ours("replay", "--pstats", "--per-line", "-o", mine, recording)
     stats = marshal.loads(mine.read_bytes())
-    # Ours has no marker key, on which every pstats before 3.15 fails.
-    assert theirs.pop(("__sampled__",)) is True
+    assert theirs.pop(("__sampled__",)) is stats.pop(("__sampled__",)) is True
     assert stats.keys() == theirs.keys(), stats.keys() ^ theirs.keys()
     for key, (direct, cumulative, own, total, callers) in theirs.items():
         mine_direct, mine_cumulative, mine_own, mine_total, mine_callers = stats[key]
@@ -140,8 +139,9 @@ def compare_functions(folder, recording, theirs):
         for (caller, _, caller_name), count in callers_of.items():
             callers[path, name][caller, caller_name] += count
     seen = set()
-    for (path, _, name), (direct, cumulative, _, _, mine_callers) in marshal.loads(
-            file.read_bytes()).items():
+    functions = marshal.loads(file.read_bytes())
+    del functions[("__sampled__",)]
+    for (path, _, name), (direct, cumulative, _, _, mine_callers) in functions.items():
         assert (path, name) not in seen, f"{name} twice"
         seen.add((path, name))
         assert direct == own[path, name], name
@@ -151,7 +151,8 @@ def compare_functions(folder, recording, theirs):
 
 
 def pstats_loads(name):
-    """The pstats of every Python at hand loads, sorts and prints the file, callers included."""
+    """The pstats of every Python at hand loads, sorts and prints the file of a program that ran on it,
+    callers included; since 3.15 it speaks of samples."""
     python = find_interpreter(name)
     code = ("import pstats, sys\n"
             "s = pstats.Stats(sys.argv[1])\n"
@@ -159,13 +160,18 @@ def pstats_loads(name):
             "s.print_callers('parse'); s.print_callees('request')\n"
             "print('TOTAL', round(s.total_tt, 6), s.prim_calls)\n")
     with python.scratch() as folder:
+        recording = pathlib.Path(folder) / "x.bin"
+        content = bytearray((DATA / "base.bin").read_bytes())
+        content[8:10] = python.version
+        recording.write_bytes(content)
         for options in ([], ["--per-line"]):
             file = pathlib.Path(folder) / "x.pstats"
-            ours("replay", DATA / "base.bin", "--pstats", *options, "-o", file)
+            ours("replay", recording, "--pstats", *options, "-o", file)
             done = subprocess.run([*python.command, "-c", code, python.path(file)],
                                   capture_output=True, text=True, timeout=60)
             assert done.returncode == 0, done.stderr
             assert "TOTAL 0.6015 1203" in done.stdout, done.stdout
+            assert (" nsamples " in done.stdout) == (python.version >= (3, 15)), done.stdout
             assert re.search(r"program.py:\d+\(parse\).*\n?.*<-.*program.py:\d+\(request\)",
                              done.stdout), done.stdout
 
