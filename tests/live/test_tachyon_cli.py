@@ -5,6 +5,7 @@ Every option in its short and its long form, each with every command that has it
 of its help texts. Every one must be accepted and do its work: exit 0 and the file that CPython's
 would have made."""
 
+import collections
 import contextlib
 import itertools
 import marshal
@@ -16,7 +17,7 @@ import subprocess
 import tempfile
 import time
 
-from livelib import FIZEAU, FORKY, Suite, Wrong, fizeau, forky_command
+from livelib import FIZEAU, FORKY, Suite, Target, Wrong, find_interpreter, fizeau, forky_command
 
 suite = Suite()
 
@@ -357,6 +358,41 @@ def other_baseline():
         done = fizeau("run", "--mode", "cpu", "--binary", "-o", "cpu.bin", "script.py", cwd=place.path)
         done = fizeau("replay", "--diff-flamegraph", "other.bin", "cpu.bin", cwd=place.path)
         assert done.returncode == 2 and "use --force" in done.stderr, done
+
+
+# Two threads in a function that C calls.
+CALLED = """\
+import threading, time
+def key(x):
+    time.sleep(0.002)
+    return x
+def work():
+    while True: sorted([3, 2, 1], key=key)
+threading.Thread(target=work, daemon=True).start()
+print("up", flush=True)
+work()
+"""
+
+
+@suite.test("--native marks C code where CPython's profiler does, the root included")
+def native():
+    python = find_interpreter("forky-3.15")
+    with Target(python, CALLED) as target:
+        out = pathlib.Path(target.folder.name, "there.txt")
+        there = subprocess.run([*python.command, "-m", "profiling.sampling", "attach", "--native", "-a", "-d", "1",
+                                "--collapsed", "-o", python.path(out), str(target.pid)], capture_output=True, text=True,
+                               env={**os.environ, "LC_ALL": "C.UTF-8"}, timeout=60)
+        assert there.returncode == 0, there
+        done = fizeau("attach", "--native", "-a", "-d", "1", "--collapsed", "-o", out.with_name("here.txt"), target.pid)
+        assert done.returncode == 0, done
+        hottest = []
+        for name in ("there.txt", "here.txt"):
+            counts = collections.Counter()
+            for line in out.with_name(name).read_text().splitlines():
+                stack, _, count = line.rpartition(" ")
+                counts[re.sub(r":\d+(?=;|$)", "", stack)] += int(count)
+            hottest.append({stack for stack, _ in counts.most_common(2)})
+        assert hottest[0] == hottest[1] and all(";<native>;" in stack for stack in hottest[0]), hottest
 
 
 if __name__ == "__main__":

@@ -42,8 +42,7 @@ struct step {
 	uint8_t owner;    /* of the last frame */
 	bool is_entry;
 	uint64_t last; /* its address */
-	uint64_t base; /* address of the thread's base frame; 0: this version has none */
-	bool native;   /* mark C code between frames */
+	bool native;   /* mark C code between frames, and below them all what called the first */
 };
 
 static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, struct step *s,
@@ -151,7 +150,7 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 	s->at = previous;
 	if (!entry)
 		chain_add(&w->now, frame_code(l, a, code), position);
-	if (s->native && (entry || s->is_entry) && previous && previous != s->base && w->now.n)
+	if (s->native && (entry || s->is_entry) && w->now.n)
 		chain_add(&w->now, FZ_PY_CODE_NATIVE, 0);
 	if (s->b) {
 		const uint8_t *b = s->b + offset;
@@ -251,7 +250,7 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	if (rc != FZ_PY_WALK_OK)
 		return rc;
 	if (l->thread.base_frame != FZ_PY_ABSENT)
-		base = s.base = fz_py_word(plan->buffer + w->at_tstate, l->thread.base_frame);
+		base = fz_py_word(plan->buffer + w->at_tstate, l->thread.base_frame);
 	w->walks++;
 	w->now.n = w->segment_n = 0;
 	w->mark_at = FZ_NONE;
