@@ -5,7 +5,7 @@
  * and the library does not keep: names that end in a zero, functions in order. Everything is made
  * when the object is, so that reading never writes.
  */
-#include "fizeau.h"
+#include "api/api.h"
 
 #include "base/error.h"
 #include "base/numeric.h"
@@ -44,22 +44,19 @@ struct fizeau_diff {
 	struct fz_arena arena;
 };
 
-/* The public error is the library's under another name. */
-static struct fz_error *own(struct fizeau_error *err)
+struct fz_error *fz_api_error(struct fizeau_error *err)
 {
 	return (struct fz_error *)err;
 }
 
 /* ---- what may be missing, and what may grow ---- */
 
-static int no_argument(struct fizeau_error *err)
+int fz_api_no_argument(struct fizeau_error *err)
 {
-	return fz_fail(own(err), FZ_EUSAGE, "an argument is NULL that must not be");
+	return fz_fail(fz_api_error(err), FZ_EUSAGE, "an argument is NULL that must not be");
 }
 
-/* The caller's options are as long as its header says, which may be older or newer than ours: what
- * it does not know is 0, and what we do not know must be. `ret` is `size` zeros. */
-static int take_options(void *ret, size_t size, const void *options, struct fizeau_error *err)
+int fz_api_take_options(void *ret, size_t size, const void *options, struct fizeau_error *err)
 {
 	const unsigned char *theirs = options;
 	size_t given;
@@ -68,11 +65,11 @@ static int take_options(void *ret, size_t size, const void *options, struct fize
 		return 0;
 	memcpy(&given, options, sizeof(given));
 	if (given < sizeof(given))
-		return fz_fail(own(err), FZ_EUSAGE, "options: size is not set");
+		return fz_fail(fz_api_error(err), FZ_EUSAGE, "options: size is not set");
 	for (size_t i = size; i < given; i++)
 		if (theirs[i])
 			return fz_fail(
-				own(err), FZ_EUNSUPPORTED,
+				fz_api_error(err), FZ_EUNSUPPORTED,
 				"options: set what this version of the library does not know");
 	memcpy(ret, options, FZ_MIN(given, size));
 	return 0;
@@ -145,7 +142,7 @@ static void list_functions(struct fizeau_profile *ret)
 	qsort(ret->functions, ret->function_count, sizeof(*ret->functions), compare_functions);
 }
 
-static struct fizeau_profile *wrap(struct fz_profile *p)
+struct fizeau_profile *fz_api_profile(struct fz_profile *p)
 {
 	struct fizeau_profile *ret = fz_calloc(1, sizeof(*ret));
 
@@ -160,10 +157,10 @@ int fizeau_profile_load(const char *path, struct fizeau_profile **ret, struct fi
 	struct fz_profile *p;
 
 	if (!path || !ret)
-		return no_argument(err);
-	int r = fz_format_load(path, &p, own(err));
+		return fz_api_no_argument(err);
+	int r = fz_format_load(path, &p, fz_api_error(err));
 	if (!r)
-		*ret = wrap(p);
+		*ret = fz_api_profile(p);
 	return r;
 }
 
@@ -175,12 +172,12 @@ int fizeau_profile_load_memory(const void *data, size_t size, const char *name,
 	struct fz_profile *p;
 
 	if ((!data && size) || !ret)
-		return no_argument(err);
-	int r = fz_input_open_memory(data, size, name ? name : "memory", &in, own(err));
+		return fz_api_no_argument(err);
+	int r = fz_input_open_memory(data, size, name ? name : "memory", &in, fz_api_error(err));
 	if (!r)
-		r = fz_format_load_input(in, &p, own(err));
+		r = fz_format_load_input(in, &p, fz_api_error(err));
 	if (!r)
-		*ret = wrap(p);
+		*ret = fz_api_profile(p);
 	return r;
 }
 
@@ -238,125 +235,21 @@ int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t c
 {
 	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
-	int r = count ? 0 : fz_fail(own(err), FZ_EUSAGE, "there is nothing to merge");
+	int r = count ? 0 : fz_fail(fz_api_error(err), FZ_EUSAGE, "there is nothing to merge");
 
 	if (!r && (!profiles || !ret))
-		r = no_argument(err);
+		r = fz_api_no_argument(err);
 	for (size_t i = 0; i < count && !r; i++)
-		r = !profiles[i] ? no_argument(err) : fz_profile_merge(p, profiles[i]->p, own(err));
+		r = !profiles[i] ? fz_api_no_argument(err)
+				 : fz_profile_merge(p, profiles[i]->p, fz_api_error(err));
 	if (!r)
-		*ret = wrap(fz_steal(p));
+		*ret = fz_api_profile(fz_steal(p));
 	return r;
 }
 
 size_t fizeau_profile_run_count(const struct fizeau_profile *p)
 {
 	return p ? FZ_MAX(p->p->run_count, 1) : 0;
-}
-
-/* ---- building ---- */
-
-struct fizeau_builder {
-	struct fz_profile *p;
-	int64_t interval; /* of time that passes with a sample */
-	int64_t now;
-	uint32_t thread;
-};
-
-int fizeau_builder_new(const struct fizeau_builder_options *options, struct fizeau_builder **ret,
-		       struct fizeau_error *err)
-{
-	struct fizeau_builder_options all = { .size = 0 }, *o = &all;
-	struct fz_thread main = { .tid = 1, .is_main = true };
-	int r = ret ? take_options(o, sizeof(*o), options, err) : no_argument(err);
-
-	if (r)
-		return r;
-	struct fizeau_builder *b = fz_calloc(1, sizeof(*b));
-	b->p = fz_profile_new();
-	b->interval = FZ_MAX(o->interval_ns, 0);
-	b->p->recording.interval_ns = b->interval;
-	b->p->recording.complete = o->complete != 0;
-	b->p->samples.ordered = o->ordered != 0;
-	b->p->samples.timed = o->ordered && b->interval;
-	fz_profile_add_metric(b->p, fz_str_of(o->metric ? o->metric : "samples"),
-			      fz_str_of(o->unit ? o->unit : "count"), 1, true);
-	fz_profile_add_run(b->p, &(struct fz_run){ 0 });
-	b->thread = fz_profile_thread(b->p, &main);
-	*ret = b;
-	return 0;
-}
-
-void fizeau_builder_next_run(struct fizeau_builder *b)
-{
-	if (!b)
-		return;
-	if (b->p->run_count <= UINT16_MAX)
-		fz_profile_add_run(b->p, &(struct fz_run){ 0 });
-	b->now = 0;
-}
-
-void fizeau_builder_began(struct fizeau_builder *b, int64_t unix_ns)
-{
-	if (b)
-		b->p->runs[b->p->run_count - 1].start_unix_ns = FZ_MAX(unix_ns, 0);
-}
-
-void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value)
-{
-	if (b && key && value)
-		fz_profile_set_fact(b->p, key, fz_str_of(value));
-}
-
-static bool have_names(const struct fizeau_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!frames || !frames[i].name)
-			return false;
-	return true;
-}
-
-int fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames, size_t count,
-		       int64_t cost)
-{
-	if (!b || !have_names(frames, count))
-		return FIZEAU_EUSAGE;
-	struct fz_sample sample = { .run = (uint16_t)(b->p->run_count - 1),
-				    .thread = b->thread,
-				    .stack = FZ_NONE,
-				    .time = b->now += b->interval };
-
-	for (size_t i = 0; i < count; i++) {
-		const struct fizeau_frame *f = &frames[i];
-		uint32_t frame = fz_profile_frame_named(
-			b->p, fz_str_of(f->name), fz_str_of(f->file ? f->file : ""),
-			f->line > 0 ? f->line : FZ_NO_LINE, FZ_KIND_UNKNOWN);
-		sample.stack = fz_profile_stack(b->p, sample.stack, frame);
-	}
-	fz_profile_add_sample(b->p, &sample, &cost);
-	return 0;
-}
-
-int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
-			 struct fizeau_error *err)
-{
-	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
-
-	if (!b)
-		return no_argument(err);
-	int r = ret ? fz_profile_check(b->p, own(err)) : no_argument(err);
-	if (!r)
-		*ret = wrap(fz_steal(b->p));
-	fizeau_builder_free(b);
-	return r;
-}
-
-void fizeau_builder_free(struct fizeau_builder *b)
-{
-	if (!b)
-		return;
-	fz_profile_free(b->p);
-	free(b);
 }
 
 /* ---- diffs ---- */
@@ -416,13 +309,13 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
 	struct fz_diff *d = NULL;
 	bool all = base && head && ret;
-	int r = all ? take_options(&o, sizeof(o), options, err) : no_argument(err);
+	int r = all ? fz_api_take_options(&o, sizeof(o), options, err) : fz_api_no_argument(err);
 
 	if (!r)
-		r = check_options(&o, own(err));
+		r = check_options(&o, fz_api_error(err));
 	struct fz_diff_options own_options = diff_options(&o);
 	if (!r)
-		r = fz_diff_new(base->p, head->p, &own_options, &d, own(err));
+		r = fz_diff_new(base->p, head->p, &own_options, &d, fz_api_error(err));
 	if (r)
 		return r;
 	*ret = fz_calloc(1, sizeof(**ret));
@@ -651,13 +544,13 @@ static int write_file(const struct subject *s, const char *format, const char *p
 	const struct fz_report *report = NULL;
 
 	if (!s->object || !path)
-		return no_argument(err);
-	int r = choose_report(format, path, s->is_diff, &report, own(err));
+		return fz_api_no_argument(err);
+	int r = choose_report(format, path, s->is_diff, &report, fz_api_error(err));
 	if (!r)
-		r = fz_output_open(path, &out, own(err));
+		r = fz_output_open(path, &out, fz_api_error(err));
 	if (!r)
-		r = write_subject(s, report, out, own(err));
-	return r ? r : fz_output_close(fz_steal(out), own(err));
+		r = write_subject(s, report, out, fz_api_error(err));
+	return r ? r : fz_output_close(fz_steal(out), fz_api_error(err));
 }
 
 static int write_memory(const struct subject *s, const char *format, char **ret_data,
@@ -668,10 +561,10 @@ static int write_memory(const struct subject *s, const char *format, char **ret_
 	const struct fz_report *report = NULL;
 
 	if (!s->object || !format || !ret_data || !ret_size)
-		return no_argument(err);
-	int r = choose_report(format, "", s->is_diff, &report, own(err));
+		return fz_api_no_argument(err);
+	int r = choose_report(format, "", s->is_diff, &report, fz_api_error(err));
 	if (!r)
-		r = write_subject(s, report, out, own(err));
+		r = write_subject(s, report, out, fz_api_error(err));
 	if (r)
 		return r;
 	const struct fz_buf *text = fz_output_buffer(out);
