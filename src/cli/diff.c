@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau diff: two recordings, what changed between them. */
 #include "cli/cli.h"
+#include "cli/load.h"
 #include "cli/output.h"
 #include "cli/sides.h"
 #include "store/store.h"

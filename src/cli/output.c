@@ -4,12 +4,13 @@
 
 #include "cli/browser.h"
 #include "cli/filter.h"
+#include "cli/load.h"
+#include "cli/metric.h"
 #include "cli/process.h"
 #include "format/format.h"
 #include "profile/fold.h"
 #include "profile/invert.h"
 #include "profile/per_run.h"
-#include "store/store.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -197,23 +198,6 @@ int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct 
 
 /* ---- check ---- */
 
-int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, struct fz_error *err)
-{
-	fz_auto(fz_free_ptr) char *path = NULL;
-	int r = fz_store_resolve(name, &path, err);
-
-	return r ? r : fz_format_load_numbers(path, (unsigned)number_unit, ret, err);
-}
-
-int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
-			 const struct fz_profile *head, struct fz_error *err)
-{
-	if (!number_unit || head->numbers.bare || (base && base->numbers.bare))
-		return 0;
-	return fz_fail(err, FZ_EUSAGE,
-		       "--unit: there is no folded text of bare numbers here; leave it away");
-}
-
 static bool is_folder(const char *path)
 {
 	struct stat st;
@@ -331,38 +315,15 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 	return fz_output_open(path, &out, err);
 }
 
-/* Another program that is not Python will be recorded as the baseline's was, whatever is planned.
- */
-static struct fz_recording expected(const struct fz_recording *planned,
-				    const struct fz_recording *base)
-{
-	struct fz_recording r = *planned;
-
-	if (base->features_known && !base->python[0] && (base->features & FZ_FEATURE_NATIVE))
-		r.features = (r.features & FZ_FEATURE_ALL_THREADS) | FZ_FEATURE_NATIVE |
-			     FZ_FEATURE_BLOCKING;
-	return r;
-}
-
-/* What is recorded now would be lost if it were refused in the end: the report warns instead. */
-static void force_comparison(struct fz_cli_output *o, const struct fz_recording *planned)
-{
-	struct fz_recording head = expected(planned, &o->base->recording);
-	fz_auto(fz_buf_release) struct fz_buf what = { 0 };
-
-	if (fz_diff_recorded_otherwise(&o->base->recording, &head, &what) && !o->force)
-		fz_cli_warn("%s: the recordings will differ in %s", o->baseline, what.p);
-	o->force = true;
-}
-
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,
 			 struct fz_error *err)
 {
-	int r = fz_cli_load(o->baseline, o->number_unit, &o->base, err);
-
 	o->labels[FZ_BASE] = o->baseline;
-	if (!r && planned)
-		force_comparison(o, planned);
+	int r = fz_cli_load_baseline(o->baseline, o->number_unit, o->force ? NULL : planned,
+				     &o->base, err);
+
+	/* What is recorded now would be lost if it were refused in the end. */
+	o->force |= planned != NULL;
 	return r;
 }
 
@@ -636,10 +597,11 @@ static int write_picture(const char *path, const struct fz_report_options *optio
 	return r;
 }
 
-int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
-			     struct fz_profile *head, struct fz_error *err)
+static struct fz_diff_options diff_options(const struct fz_cli_output *o,
+					   const struct fz_report *chosen,
+					   const struct fz_profile *base,
+					   const struct fz_profile *head)
 {
-	struct fz_cli_output with = with_format(o, "text");
 	struct fz_diff_options options = { .match = (enum fz_match)o->match,
 					   .scale = (enum fz_scale_mode)o->scale,
 					   .force = o->force,
@@ -647,9 +609,24 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 					   .as_measured = o->as_measured,
 					   .renames = o->renames.list,
 					   .maps = o->maps.list,
-					   .inverted = o->invert && !with.chosen->turns_itself,
-					   .cells = with.chosen->page,
-					   .lines = with.chosen->page };
+					   .inverted = o->invert && !chosen->turns_itself,
+					   .cells = chosen->page,
+					   .lines = chosen->page };
+
+	if (o->metric)
+		options.metric = fz_str_of(o->metric);
+	else if (chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
+		 fz_diff_has_metric(head, FZ_STR("samples")))
+		options.metric = FZ_STR("samples");
+	memcpy(options.units, o->units, sizeof(options.units));
+	return options;
+}
+
+int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
+			     struct fz_profile *head, struct fz_error *err)
+{
+	struct fz_cli_output with = with_format(o, "text");
+	struct fz_diff_options options = diff_options(o, with.chosen, base, head);
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
 	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
@@ -658,12 +635,6 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	fz_auto(fz_free_ptr) char *picture = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 
-	if (o->metric)
-		options.metric = fz_str_of(o->metric);
-	else if (with.chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
-		 fz_diff_has_metric(head, FZ_STR("samples")))
-		options.metric = FZ_STR("samples");
-	memcpy(options.units, o->units, sizeof(options.units));
 	int r = keep_process_of_both(o, base, head, err);
 	if (!r)
 		r = prepare_both(o, base, head, err);
@@ -701,23 +672,6 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	return r;
 }
 
-static int choose_metric(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
-{
-	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
-
-	if (!o->metric)
-		return 0;
-	uint32_t metric = fz_profile_find_metric(p, fz_str_of(o->metric));
-	if (metric != FZ_NONE) {
-		p->default_metric = metric;
-		return 0;
-	}
-	for (uint32_t i = 0; i < p->metric_count; i++)
-		fz_buf_printf(&names, "%s%s", i ? ", " : "", p->metrics[i].name);
-	return fz_fail(err, FZ_EUSAGE, "--metric: the recording has no '%s'; it has %s", o->metric,
-		       names.p);
-}
-
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
@@ -725,7 +679,7 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 	if (o->base)
 		return fz_cli_output_write_diff(o, o->base, p, err);
 	struct fz_cli_filter filter = filter_of(o);
-	int r = choose_metric(o, p, err);
+	int r = fz_cli_metric_choose(p, o->metric, err);
 	if (!r && o->process)
 		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
 	if (!r)

@@ -331,12 +331,6 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 /* Folds the recursion of both when that was asked for. */
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err);
-/* Load a recording that a user named: a file, "-", "@1", a git revision. */
-int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, struct fz_error *err);
-/* An error when a unit of bare numbers was given for recordings that have none. base may be NULL.
- */
-int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
-			 const struct fz_profile *head, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on standard output. */
 void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p);
 void fz_cli_output_release(struct fz_cli_output *o);

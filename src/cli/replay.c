@@ -2,6 +2,7 @@
 /* fizeau replay: any readable recording to any output. */
 #include "cli/cli.h"
 #include "cli/formats.h"
+#include "cli/load.h"
 #include "cli/mode.h"
 #include "cli/output.h"
 

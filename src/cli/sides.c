@@ -6,6 +6,7 @@
 #include "base/both.h"
 #include "base/map.h"
 #include "cli/cli.h"
+#include "cli/load.h"
 #include "cli/output.h"
 #include "diff/diff.h"
 #include "format/format.h"

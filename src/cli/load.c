@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings that a user named. */
+#include "cli/load.h"
+
+#include "cli/cli.h"
+#include "diff/diff.h"
+#include "format/format.h"
+#include "store/store.h"
+
+int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *path = NULL;
+	int r = fz_store_resolve(name, &path, err);
+
+	return r ? r : fz_format_load_numbers(path, (unsigned)number_unit, ret, err);
+}
+
+int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
+			 const struct fz_profile *head, struct fz_error *err)
+{
+	if (!number_unit || head->numbers.bare || (base && base->numbers.bare))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE,
+		       "--unit: there is no folded text of bare numbers here; leave it away");
+}
+
+/* Another program that is not Python will be recorded as the baseline's was, whatever is planned.
+ */
+static struct fz_recording expected(const struct fz_recording *planned,
+				    const struct fz_recording *base)
+{
+	struct fz_recording r = *planned;
+
+	if (base->features_known && !base->python[0] && (base->features & FZ_FEATURE_NATIVE))
+		r.features = (r.features & FZ_FEATURE_ALL_THREADS) | FZ_FEATURE_NATIVE |
+			     FZ_FEATURE_BLOCKING;
+	return r;
+}
+
+static void warn_of_differences(const char *name, const struct fz_recording *planned,
+				const struct fz_recording *base)
+{
+	struct fz_recording head = expected(planned, base);
+	fz_auto(fz_buf_release) struct fz_buf what = { 0 };
+
+	if (fz_diff_recorded_otherwise(base, &head, &what))
+		fz_cli_warn("%s: the recordings will differ in %s", name, what.p);
+}
+
+int fz_cli_load_baseline(const char *name, int number_unit, const struct fz_recording *planned,
+			 struct fz_profile **ret, struct fz_error *err)
+{
+	int r = fz_cli_load(name, number_unit, ret, err);
+
+	if (!r && planned)
+		warn_of_differences(name, planned, &(*ret)->recording);
+	return r;
+}
