@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libfizeau as a distribution installs it: nothing but its interface is visible, and pkg-config is
-enough to link with it, shared or static."""
+"""libfizeau as a distribution installs it: nothing but its interface is visible, programs that were
+built with an earlier one go on working, and pkg-config is enough to link with it, shared or static.
+
+FZ_UPDATE=1 tests/cli/test_library.py writes the interface down anew, in src/libfizeau.abi."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("FZ_BUILD", TOP / "build"))
+ABI = TOP / "src" / "libfizeau.abi"
+ABIDIFF_ERROR, ABIDIFF_INCOMPATIBLE = 1 | 2, 8  # bits of its status
+
+
+class Skip(Exception):
+    """Raised by a case that cannot run here; the text is the reason."""
 
 
 def run(*command, **options):
@@ -25,6 +34,31 @@ def only_the_interface():
     functions = [name.split("@")[0] for name in names if name != "FIZEAU_0"]
     assert len(functions) > 30, names
     assert not [name for name in functions if not name.startswith("fizeau_")], names
+
+
+def write_abi(path):
+    run("abidw", "--headers-dir", TOP / "include", "--drop-private-types", "--exported-interfaces-only",
+        "--no-architecture", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs",
+        "--no-elf-needed", "--type-id-style", "hash", "--out-file", path, BUILD / "libfizeau.so")
+
+
+def keeps_its_abi():
+    if not shutil.which("abidiff"):
+        raise Skip("abidiff is not installed (abigail-tools)")
+    if "FZ_UPDATE" in os.environ:
+        write_abi(ABI)
+    with tempfile.TemporaryDirectory() as folder:
+        # Of the library itself abidiff would filter changes of structs out, as private ones.
+        now = pathlib.Path(folder, "now.abi")
+        write_abi(now)
+        done = subprocess.run(["abidiff", ABI, now], capture_output=True, text=True)
+    assert not done.returncode & ABIDIFF_ERROR, done.stderr
+    if done.returncode & ABIDIFF_INCOMPATIBLE:
+        remedy = "programs that use it break: undo that, or give it a new soname and version script"
+    else:
+        remedy = "where functions, or members at the end of structs with a size, were added, all is " \
+            "well: FZ_UPDATE=1 tests/cli/test_library.py; anything else breaks programs that use it"
+    assert done.returncode == 0, f"the interface is not that of src/libfizeau.abi; {remedy}\n{done.stdout}"
 
 
 def installed(folder):
@@ -71,12 +105,14 @@ def main():
         print("1..0 # SKIP a sanitizer's library wants the sanitizer's runtime")
         return
     failed = 0
-    cases = (only_the_interface, links_shared, links_static)
+    cases = (only_the_interface, keeps_its_abi, links_shared, links_static)
     for number, case in enumerate(cases, 1):
         name = case.__name__.replace("_", " ")
         try:
             case()
             print(f"ok {number} - libfizeau: {name}")
+        except Skip as reason:
+            print(f"ok {number} - libfizeau: {name} # SKIP {reason}")
         except AssertionError as wrong:
             failed += 1
             print(f"not ok {number} - libfizeau: {name}")
