@@ -19,17 +19,18 @@
  * process, after the host was told: fizeau_on_out_of_memory.
  *
  * Growth. A struct that begins with a size may get more members behind: set it to its sizeof,
- *before options are read from it or an answer is written into it, and either side may be the newer
- *one. The others stay as they are.
+ * before options are read from it or an answer is written into it, and either side may be the newer
+ * one. The others stay as they are.
  *
  * Ownership. What a function named _new, _load, _build or _merge returns belongs to the caller, who
  * gives it back to the _free of the same type; NULL is allowed there. Every string and struct that
- *is handed out belongs to the object that was asked, and lives as long. A diff refers to its two
- *profiles: free it first.
+ * is handed out belongs to the object that was asked, and lives as long. A diff refers to its two
+ * profiles: free it first.
  *
  * Threads. Different objects may be used in different threads at the same time. One object may be
- * read by several threads, because reading changes nothing. No call changes the locale, the
- * signals, the environment or the current folder of the process.
+ * read by several threads, because reading changes nothing; whoever changes or frees it must be
+ * alone with it. The handler for out of memory is one for all threads. No call changes the locale,
+ * the signals, the environment or the current folder of the process.
  *
  * Text is UTF-8 where the profile was; names come from the programs that were profiled and may hold
  * anything, control characters and line ends included.
