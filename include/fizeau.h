@@ -98,6 +98,9 @@ FIZEAU_API void fizeau_profile_free(struct fizeau_profile *p);
  * they were made in different ways. */
 FIZEAU_API int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t count,
 				    struct fizeau_profile **ret, struct fizeau_error *err);
+/* Fold recursion in it: a call of a function that is on the stack already goes back to that frame.
+ * What a function cost stays the same. FIZEAU_ELIMIT when there is no room for the new stacks. */
+FIZEAU_API int fizeau_profile_fold_recursion(struct fizeau_profile *p, struct fizeau_error *err);
 /* Executions of the command that it holds, at least 1. */
 FIZEAU_API size_t fizeau_profile_run_count(const struct fizeau_profile *p);
 
@@ -196,6 +199,11 @@ struct fizeau_diff_options {
 	int no_rename;    /* not 0: never take a function for a renamed one */
 	double delta;     /* changes up to it are none: part of the run; 0: 0.002 */
 	double run_delta; /* the same for the run itself; 0: 0.05 */
+	/* Lists that end in NULL and need not outlive the call; NULL: none. As fizeau-diff(1) says
+	 * of
+	 * --map ("old=new", "old=") and --rename ("regex=text"; not with FIZEAU_MATCH_EXACT). */
+	const char *const *maps;
+	const char *const *renames;
 };
 
 /* Compare two profiles. options may be NULL: all zero. FIZEAU_EINPUT when the two cannot be

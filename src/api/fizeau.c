@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/numeric.h"
 #include "format/format.h"
+#include "profile/fold.h"
 #include "profile/merge.h"
 #include "profile/tree.h"
 #include "report/report.h"
@@ -252,6 +253,119 @@ size_t fizeau_profile_run_count(const struct fizeau_profile *p)
 	return p ? FZ_MAX(p->p->run_count, 1) : 0;
 }
 
+<<<<<<< HEAD:src/api/fizeau.c
+=======
+int fizeau_profile_fold_recursion(struct fizeau_profile *p, struct fizeau_error *err)
+{
+	return p ? fz_profile_fold_recursion(p->p, own(err)) : no_argument(err);
+}
+
+/* ---- building ---- */
+
+struct fizeau_builder {
+	struct fz_profile *p;
+	int64_t interval; /* of time that passes with a sample */
+	int64_t now;
+	uint32_t thread;
+};
+
+int fizeau_builder_new(const struct fizeau_builder_options *options, struct fizeau_builder **ret,
+		       struct fizeau_error *err)
+{
+	struct fizeau_builder_options all = { .size = 0 }, *o = &all;
+	struct fz_thread main = { .tid = 1, .is_main = true };
+	int r = ret ? take_options(o, sizeof(*o), options, err) : no_argument(err);
+
+	if (r)
+		return r;
+	struct fizeau_builder *b = fz_calloc(1, sizeof(*b));
+	b->p = fz_profile_new();
+	b->interval = FZ_MAX(o->interval_ns, 0);
+	b->p->recording.interval_ns = b->interval;
+	b->p->recording.complete = o->complete != 0;
+	b->p->samples.ordered = o->ordered != 0;
+	b->p->samples.timed = o->ordered && b->interval;
+	fz_profile_add_metric(b->p, fz_str_of(o->metric ? o->metric : "samples"),
+			      fz_str_of(o->unit ? o->unit : "count"), 1, true);
+	fz_profile_add_run(b->p, &(struct fz_run){ 0 });
+	b->thread = fz_profile_thread(b->p, &main);
+	*ret = b;
+	return 0;
+}
+
+void fizeau_builder_next_run(struct fizeau_builder *b)
+{
+	if (!b)
+		return;
+	if (b->p->run_count <= UINT16_MAX)
+		fz_profile_add_run(b->p, &(struct fz_run){ 0 });
+	b->now = 0;
+}
+
+void fizeau_builder_began(struct fizeau_builder *b, int64_t unix_ns)
+{
+	if (b)
+		b->p->runs[b->p->run_count - 1].start_unix_ns = FZ_MAX(unix_ns, 0);
+}
+
+void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value)
+{
+	if (b && key && value)
+		fz_profile_set_fact(b->p, key, fz_str_of(value));
+}
+
+static bool have_names(const struct fizeau_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!frames || !frames[i].name)
+			return false;
+	return true;
+}
+
+int fizeau_builder_add(struct fizeau_builder *b, const struct fizeau_frame *frames, size_t count,
+		       int64_t cost)
+{
+	if (!b || !have_names(frames, count))
+		return FIZEAU_EUSAGE;
+	struct fz_sample sample = { .run = (uint16_t)(b->p->run_count - 1),
+				    .thread = b->thread,
+				    .stack = FZ_NONE,
+				    .time = b->now += b->interval };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fizeau_frame *f = &frames[i];
+		uint32_t frame = fz_profile_frame_named(
+			b->p, fz_str_of(f->name), fz_str_of(f->file ? f->file : ""),
+			f->line > 0 ? f->line : FZ_NO_LINE, FZ_KIND_UNKNOWN);
+		sample.stack = fz_profile_stack(b->p, sample.stack, frame);
+	}
+	fz_profile_add_sample(b->p, &sample, &cost);
+	return 0;
+}
+
+int fizeau_builder_build(struct fizeau_builder *b, struct fizeau_profile **ret,
+			 struct fizeau_error *err)
+{
+	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
+
+	if (!b)
+		return no_argument(err);
+	int r = ret ? fz_profile_check(b->p, own(err)) : no_argument(err);
+	if (!r)
+		*ret = wrap(fz_steal(b->p));
+	fizeau_builder_free(b);
+	return r;
+}
+
+void fizeau_builder_free(struct fizeau_builder *b)
+{
+	if (!b)
+		return;
+	fz_profile_free(b->p);
+	free(b);
+}
+
+>>>>>>> af7a467 (libfizeau: fold recursion, take maps and rules for names):src/fizeau.c
 /* ---- diffs ---- */
 
 /* Canonical names may be parts of others and end in no zero. */
@@ -274,6 +388,17 @@ static void copy_names(struct fizeau_diff *ret)
 	}
 }
 
+static int check_rules(const struct fizeau_diff_options *o, struct fz_error *err)
+{
+	int r = 0;
+
+	for (const char *const *map = o->maps; !r && map && *map; map++)
+		r = fz_diff_check_map(*map, err);
+	for (const char *const *rename = o->renames; !r && rename && *rename; rename++)
+		r = fz_diff_check_rename(*rename, err);
+	return r;
+}
+
 static int check_options(const struct fizeau_diff_options *o, struct fz_error *err)
 {
 	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_AMOUNT)
@@ -281,7 +406,10 @@ static int check_options(const struct fizeau_diff_options *o, struct fz_error *e
 			       "options: match or scale is none of its enumeration");
 	if (!(o->delta >= 0 && o->delta < 1 && o->run_delta >= 0 && o->run_delta < 1))
 		return fz_fail(err, FZ_EUSAGE, "options: delta and run_delta are parts of the run");
-	return 0;
+	if (o->match == FIZEAU_MATCH_EXACT && o->renames && o->renames[0])
+		return fz_fail(err, FZ_EUSAGE,
+			       "options: renames: an exact match compares names as recorded");
+	return check_rules(o, err);
 }
 
 static struct fz_diff_options diff_options(const struct fizeau_diff_options *o)
@@ -297,6 +425,8 @@ static struct fz_diff_options diff_options(const struct fizeau_diff_options *o)
 		.units = { o->base_units, o->head_units },
 		.as_measured = o->as_measured != 0,
 		.no_rename = o->no_rename != 0,
+		.maps = o->maps,
+		.renames = o->renames,
 	};
 }
 

@@ -483,6 +483,139 @@ static void numbers_have_points(void **state)
 		skip();
 }
 
+/* ---- functions that are taken for one, stacks that are folded, costs below 0 ---- */
+
+static struct fizeau_diff *compare_with(const struct fizeau_profile *base,
+					const struct fizeau_profile *head, const char *const *maps,
+					const char *const *renames)
+{
+	struct fizeau_diff_options options = {
+		.size = sizeof(options), .maps = maps, .renames = renames, .no_rename = 1
+	};
+	struct fizeau_diff *d = NULL;
+	struct fizeau_error err;
+
+	if (fizeau_diff_new(base, head, &options, &d, &err))
+		fail_msg("%s", err.message);
+	return d;
+}
+
+static enum fizeau_state state_of(const struct fizeau_diff *d, const char *name)
+{
+	struct fizeau_diff_function f = { .size = sizeof(f) };
+
+	for (size_t i = 0; fizeau_diff_function(d, i, &f) == 0; i++)
+		if (strcmp(f.name, name) == 0)
+			return f.state;
+	fail_msg("no function %s", name);
+	return FIZEAU_COMMON;
+}
+
+static void functions_are_mapped_and_renamed(void **state)
+{
+	(void)state;
+	struct fizeau_profile *base = load("main;parse_1 3\nmain;load 2\n");
+	struct fizeau_profile *head = load("main;parse_2 4\nmain;read 2\n");
+	char map[] = "load=read", rename[] = "parse_[0-9]=parse";
+	struct fizeau_diff *d = compare_with(base, head, NULL, NULL);
+
+	assert_int_equal(state_of(d, "parse_2"), FIZEAU_NEW);
+	assert_int_equal(state_of(d, "read"), FIZEAU_NEW);
+	fizeau_diff_free(d);
+	d = compare_with(base, head, (const char *const[]){ map, NULL },
+			 (const char *const[]){ rename, NULL });
+	memset(map, 'x', sizeof(map) - 1); /* not kept */
+	memset(rename, 'x', sizeof(rename) - 1);
+	assert_int_equal(state_of(d, "parse"), FIZEAU_COMMON);
+	assert_int_equal(state_of(d, "read"), FIZEAU_COMMON);
+	char *text;
+	size_t size;
+	assert_int_equal(fizeau_diff_write_memory(d, "json", &text, &size, NULL), 0);
+	assert_non_null(strstr(text, "parse_[0-9]=parse"));
+	fizeau_free(text);
+	fizeau_diff_free(d);
+	fizeau_profile_free(base);
+	fizeau_profile_free(head);
+}
+
+static void rules_are_checked(void **state)
+{
+	(void)state;
+	static const char *const bad_map[] = { "no equals sign", NULL };
+	static const char *const bad_rename[] = { "good=one", "(=x", NULL };
+	const struct fizeau_diff_options wrong[] = {
+		{ .size = sizeof(wrong[0]), .maps = bad_map },
+		{ .size = sizeof(wrong[0]), .renames = bad_rename },
+		{ .size = sizeof(wrong[0]),
+		  .match = FIZEAU_MATCH_EXACT,
+		  .renames = (const char *const[]){ "good=one", NULL } },
+	};
+	struct fizeau_profile *p = load("a 1\n");
+	struct fizeau_diff *d = NULL;
+	struct fizeau_error err;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(wrong); i++) {
+		assert_int_equal(fizeau_diff_new(p, p, &wrong[i], &d, &err), FIZEAU_EUSAGE);
+		assert_null(d);
+	}
+	fizeau_profile_free(p);
+}
+
+static void recursion_is_folded(void **state)
+{
+	(void)state;
+	struct fizeau_profile *p = load("main;walk;visit;walk;visit 3\nmain;walk;leaf 1\n");
+	char *text;
+	size_t size;
+
+	assert_int_equal(fizeau_profile_fold_recursion(p, NULL), 0);
+	assert_int_equal(fizeau_profile_write_memory(p, "collapsed", &text, &size, NULL), 0);
+	assert_string_equal(text, "main;walk;visit 3\nmain;walk;leaf 1\n");
+	assert_int_equal(fizeau_profile_total(p), 4);
+	fizeau_free(text);
+	fizeau_profile_free(p);
+	assert_int_equal(fizeau_profile_fold_recursion(NULL, NULL), FIZEAU_EUSAGE);
+}
+
+/* The same as from a file of another tool with such costs. */
+static void costs_below_zero(void **state)
+{
+	(void)state;
+	static const struct fizeau_frame frames[] = { { "main", NULL, 0 }, { "give", NULL, 0 } };
+	const struct fizeau_builder_options memory = { .size = sizeof(memory),
+						       .metric = "memory",
+						       .unit = "bytes" };
+	static const char *const formats[] = { "text", "collapsed" };
+	struct fizeau_builder *b;
+	struct fizeau_profile *built, *loaded;
+	char *file, *texts[2];
+	size_t size, sizes[2];
+	struct fizeau_error err;
+
+	assert_int_equal(fizeau_builder_new(&memory, &b, NULL), 0);
+	assert_int_equal(fizeau_builder_add(b, frames, 1, 100), 0);
+	assert_int_equal(fizeau_builder_add(b, frames, 2, -40), 0);
+	assert_int_equal(fizeau_builder_build(b, &built, NULL), 0);
+	assert_int_equal(fizeau_profile_write_memory(built, "pprof", &file, &size, NULL), 0);
+	assert_int_equal(fizeau_profile_load_memory(file, size, "p", &loaded, NULL), 0);
+	assert_int_equal(fizeau_profile_total(built), 60);
+	assert_int_equal(fizeau_profile_total(loaded), 60);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++) {
+		struct fizeau_profile *of[] = { built, loaded };
+		for (size_t k = 0; k < 2; k++)
+			if (fizeau_profile_write_memory(of[k], formats[i], &texts[k], &sizes[k],
+							&err))
+				fail_msg("%s: %s", formats[i], err.message);
+		assert_int_equal(sizes[0], sizes[1]);
+		assert_memory_equal(texts[0], texts[1], sizes[0]);
+		fizeau_free(texts[0]);
+		fizeau_free(texts[1]);
+	}
+	fizeau_free(file);
+	fizeau_profile_free(built);
+	fizeau_profile_free(loaded);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +630,10 @@ int main(void)
 		cmocka_unit_test(walk_a_diff),
 		cmocka_unit_test(a_built_profile_is_judged),
 		cmocka_unit_test(profiles_merge),
+		cmocka_unit_test(functions_are_mapped_and_renamed),
+		cmocka_unit_test(rules_are_checked),
+		cmocka_unit_test(recursion_is_folded),
+		cmocka_unit_test(costs_below_zero),
 		cmocka_unit_test(errors_say_what_is_wrong),
 		cmocka_unit_test(reports_are_written),
 	};
