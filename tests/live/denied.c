@@ -36,6 +36,11 @@ static const struct {
 	{ "getrandom", SYS_getrandom },
 	{ "sched_setattr", SYS_sched_setattr },
 	{ "sched_setscheduler", SYS_sched_setscheduler },
+	{ "sched_setaffinity", SYS_sched_setaffinity },
+	{ "sched_getaffinity", SYS_sched_getaffinity },
+	{ "prlimit64", SYS_prlimit64 },
+	{ "rseq", SYS_rseq },
+	{ "signalfd4", SYS_signalfd4 },
 	{ "timerfd_create", SYS_timerfd_create },
 	{ "seccomp", SYS_seccomp },
 };

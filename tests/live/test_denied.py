@@ -137,6 +137,13 @@ def no_pidfd():
     assert done.stderr.count("\n") == 1, done.stderr
 
 
+@suite.test("signalfd is refused: it is said, and nothing is recorded")
+def no_signalfd():
+    for error in ("ENOSYS", "EPERM"):
+        r = Recorded(f"signalfd4={error}")
+        assert r.status == 125 and len(r.said) == 1 and "signalfd: " in r.said[0], r.text
+
+
 @suite.test("a debugger is attached already: who that is")
 def debugged():
     python = find_interpreter("debian-3.11")
@@ -176,8 +183,8 @@ def unprivileged():
 # What came to Linux later than its oldest kernels in use, and what we ask of it. Each may be missing
 # or unknown to the filter of a container.
 NEWER = ["epoll_pwait2", "openat2", "faccessat2", "statx", "clone3", "memfd_create", "getrandom",
-         "sched_setattr", "sched_setscheduler", "timerfd_create", "perf_event_open",
-         "process_vm_readv"]
+         "sched_setattr", "sched_setscheduler", "sched_setaffinity", "sched_getaffinity", "prlimit64",
+         "rseq", "timerfd_create", "perf_event_open", "process_vm_readv"]
 
 
 def newer(call, error):
