@@ -13,6 +13,7 @@ int fz_cli_metric_choose(struct fz_profile *p, const char *name, struct fz_error
 	uint32_t metric = fz_profile_find_metric(p, fz_str_of(name));
 	if (metric != FZ_NONE) {
 		p->default_metric = metric;
+		p->metric_chosen = true;
 		return 0;
 	}
 	for (uint32_t i = 0; i < p->metric_count; i++)

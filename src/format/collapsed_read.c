@@ -51,6 +51,7 @@ struct reader {
 	uint32_t bare_lines;  /* before that */
 	bool gprofiler;       /* the first frame is a number that belongs to its header */
 	struct austin austin;
+	struct fz_buf metric; /* "cpu ns", of a file that we wrote */
 	/* the last line's frames: most of the next line is the same */
 	struct fz_buf last;
 	struct known {
@@ -198,7 +199,7 @@ static void read_python_version(struct fz_profile *p, struct fz_str text)
 	}
 }
 
-/* "# key: value" of austin; anything else is a comment. */
+/* "# key: value" of austin, "# metric: name unit" of ours; anything else is a comment. */
 static void read_header_line(struct reader *r, struct fz_str line)
 {
 	static const char gprofiler[] = "\"application_metadata_enabled\": true";
@@ -214,6 +215,8 @@ static void read_header_line(struct reader *r, struct fz_str line)
 		(struct fz_str){ colon + 1, line.n - (size_t)(colon + 1 - line.p) });
 	if (fz_str_eq(key, FZ_STR("austin")))
 		r->austin.seen = true;
+	if (fz_str_eq(key, FZ_STR("metric")) && !r->metric.n)
+		fz_buf_add(&r->metric, value.p, value.n);
 	if (!r->austin.seen)
 		return;
 	if (fz_str_eq(key, FZ_STR("interval")))
@@ -524,6 +527,28 @@ static int64_t scaled_number(const struct row *row, double scale)
 	return v < (double)FZ_COLLAPSED_VALUE_MAX ? (int64_t)(v + 0.5) : FZ_COLLAPSED_VALUE_MAX;
 }
 
+/* A file that says what its numbers are. False: not in a unit that we write. */
+static bool add_metric(struct reader *r)
+{
+	struct fz_str text = fz_buf_view(&r->metric);
+	const char *blank = text.n ? memrchr(text.p, ' ', text.n) : NULL;
+
+	if (!blank || r->p->numbers.unit)
+		return false;
+	struct fz_str name = { text.p, (size_t)(blank - text.p) };
+	struct fz_str unit = { blank + 1, text.n - name.n - 1 };
+	if (!name.n || !(fz_str_eq(unit, FZ_STR("ns")) || fz_str_eq(unit, FZ_STR("bytes")) ||
+			 fz_str_eq(unit, FZ_STR("count"))))
+		return false;
+	fz_profile_add_metric(r->p, name, unit, 0, true);
+	for (size_t i = 0; i < r->row_count; i++) {
+		int64_t v = scaled_number(&r->rows[i], 1);
+		if (v > 0)
+			add_row(r, r->rows[i].stack, 1, &v);
+	}
+	return true;
+}
+
 /* Samples are counted by rows as far as those can; what was not sampled is a column. */
 static void add_numbers(struct reader *r)
 {
@@ -589,6 +614,7 @@ static void release(struct reader *r)
 	fz_input_close(r->converted);
 	fz_buf_release(&r->utf8);
 	fz_buf_release(&r->last);
+	fz_buf_release(&r->metric);
 	fz_buf_release(&r->scratch);
 	free(r->rows);
 	free(r->known);
@@ -615,7 +641,7 @@ int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error
 		add_austin(&r);
 	else if (r.pairs)
 		add_pairs(&r);
-	else
+	else if (!add_metric(&r))
 		add_numbers(&r);
 	return 0;
 }

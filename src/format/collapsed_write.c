@@ -9,6 +9,7 @@
  * print their last part, so two of its lines can look the same; so can two of ours.
  */
 #include "collapsed.h"
+#include "fit.h"
 #include "format.h"
 
 #include <ctype.h>
@@ -210,12 +211,25 @@ static uint32_t *merge_threads(const struct writer *w)
 	return first;
 }
 
-/* What was sampled in time counts samples, whatever their weight in nanoseconds; anything else
- * has the numbers of its metric. */
+/* What was sampled in time counts samples, where these say the same as their times: Python's
+ * samplers have an even interval, apart from what they were late for. Anything else, and what the
+ * user chose, has the numbers of its metric. */
 static bool counts_samples(const struct fz_profile *p)
 {
-	return strcmp(p->metrics[p->default_metric].unit, "ns") == 0 &&
-	       (p->samples.timed || p->recording.interval_ns > 0);
+	if (p->metric_chosen || strcmp(p->metrics[p->default_metric].unit, "ns") != 0 ||
+	    (!p->samples.timed && p->recording.interval_ns <= 0))
+		return false;
+	return p->quality.known || fz_fit_is_even(p);
+}
+
+/* Numbers that are no samples say so, in a comment as Austin's. */
+static void write_unit(const struct fz_profile *p, struct fz_output *out)
+{
+	const struct fz_metric *m = &p->metrics[p->default_metric];
+	bool plain = fz_fit_counts_samples(p) || strcmp(m->name, "units") == 0;
+
+	if (!plain && !counts_samples(p))
+		fz_output_printf(out, "# metric: %s %s\n", m->name, m->unit);
 }
 
 static struct line *new_line(struct writer *w, uint32_t thread, uint32_t path)
@@ -375,6 +389,7 @@ static int write(const struct fz_profile *p, struct fz_output *out, bool names_o
 	render_lines(&w);
 	if (w.line_count)
 		qsort(w.lines, w.line_count, sizeof(*w.lines), compare_lines);
+	write_unit(p, out);
 	for (uint32_t i = 0; i < w.line_count; i++) {
 		if (w.lines[i].count <= 0)
 			continue;

@@ -8,7 +8,10 @@
 #include "cpuprofile.h"
 
 #include "base/json.h"
+#include "fit.h"
 #include "format.h"
+
+#include <math.h>
 
 struct node {
 	uint32_t parent;   /* FZ_NONE: "(root)" */
@@ -40,8 +43,13 @@ struct writer {
 	struct location *locations;
 	uint32_t location_count, location_cap;
 	struct fz_map node_of, tick_of, location_of;
-	bool threads; /* more than one */
+	bool threads;    /* more than one */
+	bool one_by_one; /* a row of several samples is written as so many */
+	double us;       /* of one of the metric, in microseconds */
 };
+
+/* More would take the viewers' memory; then a row is one sample, whatever its count. */
+enum { SAMPLES_MAX = 1 << 22 };
 
 /* ---- the tree ---- */
 
@@ -220,35 +228,54 @@ static void write_node(struct writer *w, uint32_t i)
 	fz_json_close(j, '}');
 }
 
-/* Microseconds from the beginning: what a row weighs passes until the next. */
-static int64_t microseconds(const struct fz_profile *p, int64_t weights)
+static uint32_t samples_of_row(const struct writer *w, size_t row)
 {
-	bool ns = strcmp(p->metrics[p->default_metric].unit, "ns") == 0;
+	return w->one_by_one ? fz_sample_count(w->p, row) : 1;
+}
 
-	return ns ? (weights + 500) / 1000 : weights;
+static int64_t microseconds(const struct writer *w, double weights)
+{
+	return llround(weights * w->us);
+}
+
+/* From sample to sample: what a row weighs passes until the next. */
+static void write_deltas(struct writer *w)
+{
+	const struct fz_profile *p = w->p;
+	struct fz_json *j = &w->j;
+	int64_t written = 0;
+	double sum = 0, before = 0; /* the latter: up to the sample */
+
+	fz_json_key(j, "timeDeltas");
+	fz_json_open(j, '[');
+	for (size_t row = 0; row < p->samples.n; row++) {
+		double weight = (double)fz_sample_weight(p, p->default_metric, row);
+		uint32_t n = samples_of_row(w, row);
+		for (uint32_t i = 0; i < n; i++) {
+			fz_json_int(j, microseconds(w, before) - written);
+			written = microseconds(w, before);
+			before = sum + weight * (i + 1) / n;
+		}
+		sum += weight;
+		before = sum;
+	}
+	fz_json_close(j, ']');
+	fz_json_kint(j, "startTime", 0);
+	fz_json_kint(j, "endTime", microseconds(w, sum));
 }
 
 static void write_samples(struct writer *w, const uint32_t *node_of_row)
 {
 	const struct fz_profile *p = w->p;
 	struct fz_json *j = &w->j;
-	int64_t sum = 0, before = 0;
 
 	fz_json_key(j, "samples");
 	fz_json_open(j, '[');
 	for (size_t row = 0; row < p->samples.n; row++)
-		fz_json_int(j, (int64_t)node_of_row[row] + 1);
+		for (uint32_t i = samples_of_row(w, row); i-- > 0;)
+			fz_json_int(j, (int64_t)node_of_row[row] + 1);
 	fz_json_close(j, ']');
-	fz_json_key(j, "timeDeltas");
-	fz_json_open(j, '[');
-	for (size_t row = 0; row < p->samples.n; row++) {
-		fz_json_int(j, microseconds(p, sum) - microseconds(p, before));
-		before = sum;
-		sum += fz_sample_weight(p, p->default_metric, row);
-	}
-	fz_json_close(j, ']');
-	fz_json_kint(j, "startTime", 0);
-	fz_json_kint(j, "endTime", microseconds(p, sum));
+	write_deltas(w);
 }
 
 static void write_source(struct writer *w, const struct location *l)
@@ -315,9 +342,18 @@ static void release(struct writer *w)
 int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
 	fz_auto(release) struct writer w = { .p = p, .threads = has_threads(p) };
-	fz_auto(fz_free_ptr) uint32_t *node_of_row = place_rows(&w);
+	int r = fz_fit_time(p, "a .cpuprofile", &w.us, err);
 
-	(void)err;
+	if (r)
+		return r;
+	w.us /= 1e3;
+	w.one_by_one = fz_profile_sample_total(p) <= SAMPLES_MAX;
+	if (!w.one_by_one && fz_fit_counts_samples(p))
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "a .cpuprofile holds one entry for each sample, and more than "
+			       "4,194,304 are too many for those who read it; choose another "
+			       "format");
+	fz_auto(fz_free_ptr) uint32_t *node_of_row = place_rows(&w);
 	fz_json_init(&w.j, out, 2);
 	fz_json_open(&w.j, '{');
 	fz_json_key(&w.j, "nodes");

@@ -11,11 +11,12 @@
  * on it. Callers are tuples, which every version and the tools built on it understand, where
  * CPython writes bare counts.
  *
- * The marshal codes used are those of version 2, which every Python reads. Where the metric is
- * not a time its values stand where seconds would.
+ * The marshal codes used are those of version 2, which every Python reads. Only times can stand
+ * where seconds do: samples get their interval, other metrics are refused.
  */
 #include "format/pstats_write.h"
 
+#include "format/fit.h"
 #include "profile/places.h"
 
 struct writer {
@@ -169,9 +170,11 @@ int fz_pstats_write(const struct fz_profile *p, bool per_line, struct fz_output 
 	struct writer w = { .p = p, .out = out };
 	unsigned by = per_line ? FZ_PLACE_FUNCTION_LINE : FZ_PLACE_FUNCTION;
 
-	if (!p->metric_count)
-		return fz_fail(err, FZ_EINPUT, "the profile has no metric to write");
-	w.unit = strcmp(p->metrics[p->default_metric].unit, "ns") == 0 ? 1e-9 : 1;
+	int r = fz_fit_time(p, "a pstats file", &w.unit, err);
+
+	if (r)
+		return r;
+	w.unit *= 1e-9;
 	fz_places_init(&w.places, p, by, p->default_metric);
 	w.calls = fz_places_calls(p, &w.places, &w.places, p->default_metric, false, &w.call_count);
 	if (w.call_count)

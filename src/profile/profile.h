@@ -237,6 +237,7 @@ struct fz_profile {
 	struct fz_metric metrics[FZ_METRICS_MAX];
 	uint32_t metric_count;
 	uint32_t default_metric;
+	bool metric_chosen; /* by the user: who would count samples writes its numbers */
 	struct fz_samples samples;
 	struct fz_recording recording;
 	struct fz_quality quality;

@@ -67,6 +67,77 @@ static void test_cpuprofile_idle(void **state)
 	assert_true(fz_str_eq(fz_profile_fact(p, "notes"), FZ_STR("500 us of (idle) left out")));
 }
 
+/* ---- the chosen metric ---- */
+
+/* a 1 ms, b 9 ms, in one sample each; another metric counts bytes. */
+static struct fz_profile *uneven_profile(void)
+{
+	struct fz_profile *p = fz_profile_new();
+
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_add_metric(p, FZ_STR("heap"), FZ_STR("bytes"), 0, true);
+	fz_profile_thread(p, &(struct fz_thread){ 0 });
+	for (int64_t i = 0; i < 2; i++) {
+		uint32_t f = fz_profile_frame_named(p, i ? FZ_STR("b") : FZ_STR("a"), FZ_STR(""),
+						    FZ_NO_LINE, FZ_KIND_UNKNOWN);
+		int64_t weights[2] = { i ? 9000000 : 1000000, i ? 70 : 4000 };
+		fz_profile_add_sample(p,
+				      &(struct fz_sample){ .stack = fz_profile_stack(p, FZ_NONE, f),
+							   .time = i * 1000000 },
+				      weights);
+	}
+	return p;
+}
+
+static void expect_text(const struct fz_profile *p, const char *expected)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_folded);
+
+	assert_string_equal(b.p, expected);
+}
+
+static void test_folded_metric(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
+
+	(void)state;
+	expect_text(p, "# metric: wall ns\nb 9000000\na 1000000\n");
+	p->default_metric = 1;
+	expect_text(p, "# metric: heap bytes\na 4000\nb 70\n");
+	q = load_text("# metric: heap bytes\na 4000\nb 70\n");
+	assert_string_equal(q->metrics[0].name, "heap");
+	assert_string_equal(q->metrics[0].unit, "bytes");
+	assert_int_equal(cost(q, NULL, "a", false), 4000);
+	/* Samples of one length are counted, unless their time was asked for. */
+	p->default_metric = 0;
+	p->metrics[0].column[0] = p->metrics[0].column[1] = 5000000;
+	expect_text(p, "a 1\nb 1\n");
+	p->metric_chosen = true;
+	expect_text(p, "# metric: wall ns\na 5000000\nb 5000000\n");
+}
+
+/* Formats that hold times refuse what is none, and give samples a length. */
+static void test_times_only(void **state)
+{
+	static const struct fz_format *const formats[] = { &fz_format_cpuprofile,
+							   &fz_format_tachyon };
+	struct fz_error err;
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(formats); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
+		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+		p->default_metric = 1;
+		assert_int_equal(formats[i]->write(p, out, &err), FZ_EUNSUPPORTED);
+		assert_non_null(strstr(err.message, "holds times, and 'heap' is none"));
+		fz_auto(fz_profile_freep) struct fz_profile *samples = load_text("a 5\nb 9\n");
+		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(samples, formats[i]);
+		assert_int_equal(load_bytes(b.p, b.n, "x", &q, &err), 0);
+		assert_int_equal(fz_profile_sample_total(q), 14);
+		assert_int_equal(cost(q, "wall", "b", false), 9 * 1000000);
+	}
+}
+
 /* ---- callgrind ---- */
 
 static void test_callgrind(void **state)
@@ -335,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_clock),      cmocka_unit_test(test_cpuprofile_idle),
+		cmocka_unit_test(test_folded_metric),    cmocka_unit_test(test_times_only),
 		cmocka_unit_test(test_callgrind),        cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors), cmocka_unit_test(test_json_errors),
 		cmocka_unit_test(test_cpuprofile),       cmocka_unit_test(test_circles),
