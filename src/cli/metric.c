@@ -11,6 +11,8 @@ int fz_cli_metric_choose(struct fz_profile *p, const char *name, struct fz_error
 	if (!name)
 		return 0;
 	uint32_t metric = fz_profile_find_metric(p, fz_str_of(name));
+	if (metric == FZ_NONE && strcmp(name, "samples") == 0)
+		metric = fz_profile_count_samples(p);
 	if (metric != FZ_NONE) {
 		p->default_metric = metric;
 		p->metric_chosen = true;

@@ -501,6 +501,17 @@ static void finish_folder(const struct fz_cli_output *o, const struct target *ta
 		open_page(index);
 }
 
+static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile *p)
+{
+	fz_auto(fz_buf_release) struct fz_buf remarks = { 0 };
+	bool table = o->chosen->text_on_stdout && !o->file;
+
+	if (!table)
+		fz_report_remarks(o->chosen, p, &remarks);
+	if (remarks.n)
+		fz_cli_warn("%s: %s", o->chosen->name, remarks.p);
+}
+
 static int write_profile(const struct fz_cli_output *o, const struct fz_profile *p,
 			 struct fz_error *err)
 {
@@ -521,6 +532,8 @@ static int write_profile(const struct fz_cli_output *o, const struct fz_profile 
 		struct fz_report_options options = report_options(o, output_fd(out));
 		r = o->chosen->profile(o->chosen, &options, p, out, err);
 	}
+	if (!r)
+		tell_remarks(o, p);
 	return r ? r : finish(o, fz_steal(out), &target, err);
 }
 

@@ -270,6 +270,15 @@ uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct 
 	return p->metric_count++;
 }
 
+uint32_t fz_profile_count_samples(struct fz_profile *p)
+{
+	if (p->metric_count >= FZ_METRICS_MAX)
+		return FZ_NONE;
+	p->metrics[p->metric_count] =
+		(struct fz_metric){ .name = "samples", .unit = "count", .each = 1 };
+	return p->metric_count++;
+}
+
 uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name)
 {
 	for (uint32_t i = 0; i < p->metric_count; i++)

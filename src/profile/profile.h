@@ -310,6 +310,8 @@ struct fz_str fz_module_file(struct fz_str module);
 /* Add before the first sample. Returns its index. With has_column each sample brings a weight. */
 uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,
 			       int64_t each, bool has_column);
+/* The same at any time for the metric "samples", which every profile has; FZ_NONE: no room. */
+uint32_t fz_profile_count_samples(struct fz_profile *p);
 /* Index of the metric with that name, or FZ_NONE. */
 uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name);
 uint32_t fz_profile_add_run(struct fz_profile *p, const struct fz_run *run);

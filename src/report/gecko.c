@@ -14,6 +14,7 @@
 #include "report/gecko_writer.h"
 
 #include "base/text.h"
+#include "format/fit.h"
 #include "profile/tree.h"
 
 #include <stdio.h>
@@ -447,6 +448,12 @@ int fz_report_gecko(const struct fz_profile *p, struct fz_output *out, struct fz
 
 	if (!p->metric_count)
 		return fz_fail(err, FZ_EINPUT, "the profile has no metric to write");
+	/* It has a word for bytes; what else is no time it would show as samples. */
+	double ns;
+	bool bytes = strcmp(p->metrics[p->default_metric].unit, "bytes") == 0;
+	int r = bytes ? 0 : fz_fit_time(p, "a Firefox profile", &ns, err);
+	if (r)
+		return r;
 	writer_init(&w);
 	fz_json_init(&w.j, out, 0);
 	fz_json_open(&w.j, '{');

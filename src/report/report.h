@@ -29,13 +29,15 @@ struct fz_report {
 	/* What a file is called when the user names none, %llu being a process id; NULL: the report
 	 * goes to standard output. */
 	const char *profile_file, *diff_file;
-	const char *codec;   /* its name in src/format, which writes profiles */
-	bool binary;         /* never to a terminal */
-	bool text_on_stdout; /* without -o a text on standard output, with it a file */
-	bool page;           /* what a browser shows; its diffs want cells and lines */
-	bool inverts;        /* can be written from what ran to its callers */
-	bool turns_itself;   /* and its reader can turn it: its diffs are always straight */
-	bool by_samples;     /* its diffs count samples where both sides can */
+	const char *codec;    /* its name in src/format, which writes profiles */
+	bool binary;          /* never to a terminal */
+	bool text_on_stdout;  /* without -o a text on standard output, with it a file */
+	bool page;            /* what a browser shows; its diffs want cells and lines */
+	bool inverts;         /* can be written from what ran to its callers */
+	bool turns_itself;    /* and its reader can turn it: its diffs are always straight */
+	bool holds_times;     /* and nothing else: samples get a length */
+	bool drops_stackless; /* samples without a stack have no place in it */
+	bool by_samples;      /* its diffs count samples where both sides can */
 	const char *
 		picture; /* suffix of a small picture that a file of it gets beside it, and names */
 	bool by_path;    /* its diffs have verdicts of paths: the judgement must */
@@ -58,5 +60,7 @@ const struct fz_report *fz_report_by_suffix(const char *path);
 bool fz_report_writes(const struct fz_report *r, bool diff);
 /* Whether a report of that name is a folder. */
 bool fz_report_is_folder(const struct fz_report *r, const char *path);
+/* What the user must know of a profile that was written so; nothing: it says all. */
+void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, struct fz_buf *out);
 /* "text, html, json": those that write a diff, or a profile. */
 void fz_report_names(bool diff, struct fz_buf *out);

@@ -406,3 +406,19 @@ Warning: the head's numbers are taken for microseconds, because all are
   multiples of the smallest, some thousands; --unit says what they are.
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
+
+$ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
+fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
+
+$ printf '{"head":{"callFrame":{"functionName":"f"},"selfSize":9,"children":[]}}' >f.heapprofile
+
+$ fizeau replay f.heapprofile -o heap.prof
+fizeau: a pstats file holds times, and 'bytes' is none; --metric samples writes how often each stack is there, and -o FILE.pb.gz keeps every metric
+[2]
+
+$ fizeau replay f.heapprofile --metric samples --format folded -o -
+f 1
+
+$ fizeau replay f.heapprofile --format folded -o -
+# metric: bytes bytes
+f 9
