@@ -2,6 +2,8 @@
 /* Taking lines and frames of folded text apart; see collapsed_text.h. */
 #include "collapsed_text.h"
 
+#include "foreign.h"
+
 enum { SNIFF_LINES_MAX = 32 };
 
 static bool is_blank(char c)
@@ -209,26 +211,68 @@ static int line_score(struct fz_str line)
 	return has_frames ? 2 : 1;
 }
 
+static bool is_number(struct fz_str s)
+{
+	uint64_t whole;
+	double fraction;
+
+	return s.n && parse_number(s, &whole, &fraction);
+}
+
+/* "2026-01-31 ..." of a log, or a sentence: a blank behind each semicolon, or none and blanks. */
+static bool is_prose(struct fz_str line)
+{
+	const char *semicolon = memchr(line.p, ';', line.n);
+	const char *end = line.p + line.n;
+	struct fz_collapsed_value v;
+
+	if (line.n > 10 && line.p[4] == '-' && line.p[7] == '-' &&
+	    is_number((struct fz_str){ line.p, 4 }) && is_number((struct fz_str){ line.p + 5, 2 }))
+		return true;
+	if (!semicolon)
+		return fz_collapsed_take_value(&line, &v) && memchr(line.p, ' ', line.n);
+	for (; semicolon && semicolon + 1 < end;
+	     semicolon = memchr(semicolon + 1, ';', (size_t)(end - semicolon - 1)))
+		if (semicolon[1] != ' ')
+			return false;
+	return true;
+}
+
+/* A row of a table: one of its cells is a number. */
+static bool has_number_cell(struct fz_str line)
+{
+	while (line.n) {
+		const char *semicolon = memchr(line.p, ';', line.n);
+		size_t n = semicolon ? (size_t)(semicolon - line.p) : line.n;
+		if (is_number((struct fz_str){ line.p, n }))
+			return true;
+		n += semicolon != NULL;
+		line.p += n;
+		line.n -= n;
+	}
+	return false;
+}
+
 /* A stack without a number, and not a line of a program's text. */
 static bool is_bare_stack(struct fz_str line)
 {
 	const char *semicolon = memchr(line.p, ';', line.n);
 
 	return semicolon && semicolon > line.p && !strchr(";{} \t", line.p[line.n - 1]) &&
-	       !is_blank(line.p[0]);
+	       !is_blank(line.p[0]) && !has_number_cell(line);
 }
 
 /* Text of which most lines end in a number. Other text formats know themselves better. */
 int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str rest = { (const char *)head, n };
-	int good = 0, bad = 0, frames = 0, bare = 0;
+	int good = 0, bad = 0, frames = 0, bare = 0, prose = 0;
 
 	(void)name;
 	if (n >= 2 &&
 	    ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
 		return memchr(head, ';', n) ? 40 : 0;
-	if (memchr(head, '\0', n))
+	if (memchr(head, '\0', n) || fz_foreign_is_markup(head, n))
 		return 0;
 	if (fz_str_starts(rest, "# austin: "))
 		return 80;
@@ -243,6 +287,7 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 		frames += score > 1;
 		bad += score < 0;
 		bare += score < 0 && is_bare_stack(line);
+		prose += score > 0 && is_prose(line);
 		if (cut && i == 0 && memchr(line.p, ';', line.n))
 			return 20;
 		len += nl != NULL;
@@ -251,6 +296,8 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 	}
 	if (good == 0)
 		return bare == bad && bare > 1 ? 5 : 0;
+	if (prose == good)
+		return 0;
 	if (good <= bad)
 		return frames ? 10 : 0;
 	return frames ? 40 : 15;

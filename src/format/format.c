@@ -2,6 +2,8 @@
 /* The table of formats, and recognising which one a file is. */
 #include "format.h"
 
+#include "foreign.h"
+
 const struct fz_format *const fz_formats[] = {
 	&fz_format_callgrind,
 	&fz_format_collapsed,
@@ -56,8 +58,13 @@ const struct fz_format *fz_format_by_suffix(const char *path)
 	return NULL;
 }
 
-static int fail_unknown(const char *name, struct fz_error *err)
+static int fail_unknown(const char *name, const uint8_t *head, size_t n, struct fz_error *err)
 {
+	const struct fz_foreign *foreign = fz_foreign_recognise(head, n);
+
+	if (foreign)
+		return fz_fail(err, FZ_EINPUT, "%s: is %s, which cannot be read: %s", name,
+			       foreign->what, foreign->remedy);
 	return fz_fail(err, FZ_EINPUT,
 		       "%s: not a profile in a format that can be read; 'fizeau replay "
 		       "--list-formats' shows them",
@@ -83,7 +90,7 @@ static int recognise(struct fz_input *in, const struct fz_format **ret, struct f
 			*ret = f;
 		}
 	}
-	return *ret ? 0 : fail_unknown(fz_input_name(in), err);
+	return *ret ? 0 : fail_unknown(fz_input_name(in), head, (size_t)n, err);
 }
 
 static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_profile **ret,

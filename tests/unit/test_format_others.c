@@ -138,6 +138,38 @@ static void test_times_only(void **state)
 	}
 }
 
+/* ---- what is no profile ---- */
+
+static void test_no_profile(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "{\"a\": [\"x;y\", \"x;y\"]}", "not a profile" },
+		{ "[\n\"x;y\", 5 ]", "not a profile" },
+		{ "<html><style>a{b:c;d:e}\n</style> 5\n", "not a profile" },
+		{ "a;b;c\nx0;y0;0\nx1;y1;1\nx2;y2;2\n", "not a profile" },
+		{ "2026-01-01 12:00:00 INFO request; status 200\n", "not a profile" },
+		{ "GET /; status 200\nGET /a; status 404\n", "not a profile" },
+		{ "hello world 5\nfoo bar 7\n", "not a profile" },
+		{ "PERFILE2....", "is a recording of perf, which cannot be read: perf script" },
+		{ "desc: x\ncmd: ./c\n", "is a file of Valgrind's massif" },
+		{ "{\"dhatFileVersion\": 2, \"mode\": \"heap\"}", "is a file of Valgrind's dhat" },
+		{ "heap profile: 1: 2 [ 3: 4] @ heap\n", "pprof -proto FILE" },
+		{ "{\"duration\": 2.2, \"root_frame\": {}}", "is a session of pyinstrument" },
+		{ "v 10300 3\nX ./app\n", "heaptrack_print FILE" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++)
+		expect_error(cases[i].text, cases[i].says);
+	/* What begins like it and is folded text. */
+	static const char *const stacks[] = { "[unknown];main 5\n", "<module>;f 2\n",
+					      "main;f g 5\nmain; 1\n", "main;f\nmain;g\n" };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(stacks); i++)
+		fz_profile_free(load_text(stacks[i]));
+}
+
 /* ---- callgrind ---- */
 
 static void test_callgrind(void **state)
@@ -413,7 +445,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),          cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_written),          cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_base),       cmocka_unit_test(test_pprof_mapping),
-		cmocka_unit_test(test_pprof_bounds),
+		cmocka_unit_test(test_pprof_bounds),     cmocka_unit_test(test_no_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
