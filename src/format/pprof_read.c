@@ -479,6 +479,23 @@ static int read_samples(struct reader *r, struct fz_error *err)
 	return 0;
 }
 
+static bool has_values(const struct fz_profile *p, uint32_t metric)
+{
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (fz_sample_weight(p, metric, row))
+			return true;
+	return false;
+}
+
+/* A file may name types that nothing was counted of (.NET's, of allocations that were not
+ * recorded). */
+static void prefer_values(struct reader *r)
+{
+	for (uint32_t i = r->columns; i-- > 0 && !has_values(r->p, r->p->default_metric);)
+		if (has_values(r->p, i))
+			r->p->default_metric = i;
+}
+
 static void release(struct reader *r)
 {
 	free(r->strings);
@@ -508,5 +525,8 @@ int fz_pprof_read(struct fz_input *in, struct fz_profile *p, struct fz_error *er
 	p->samples.ordered = p->samples.timed = false;
 	read_metrics(&r);
 	read_recording(&r);
-	return read_samples(&r, err);
+	code = read_samples(&r, err);
+	if (!code)
+		prefer_values(&r);
+	return code;
 }

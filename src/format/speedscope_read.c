@@ -124,6 +124,29 @@ static uint32_t stack_of(struct reader *r, const json_t *frames, bool *ret_bad)
 	return stack;
 }
 
+/* Weights are one for each sample, and no less than nothing. */
+static int check_weights(const struct reader *r, const json_t *samples, const json_t *weights,
+			 double scale, struct fz_error *err)
+{
+	size_t i;
+	json_t *v;
+	double sum = 0;
+
+	if (json_array_size(samples) != json_array_size(weights))
+		return fz_fail(err, FZ_EINPUT, "%s: a profile has %zu samples and %zu weights",
+			       r->name, json_array_size(samples), json_array_size(weights));
+	json_array_foreach(weights, i, v)
+	{
+		double w = fz_jsonread_number(v, 0);
+		if (w < 0)
+			return fz_fail(err, FZ_EINPUT, "%s: a weight is negative", r->name);
+		sum += w * scale;
+		if (!(sum < (double)INT64_MAX / 4))
+			return fz_fail(err, FZ_EINPUT, "%s: a weight is too large", r->name);
+	}
+	return 0;
+}
+
 static int read_sampled(struct reader *r, const json_t *profile, uint32_t thread,
 			struct fz_error *err)
 {
@@ -134,7 +157,10 @@ static int read_sampled(struct reader *r, const json_t *profile, uint32_t thread
 	bool bad = false, counts = fz_str_eq(r->units[unit].name, FZ_STR("samples"));
 	size_t i;
 	json_t *v;
+	int code = json_is_array(weights) ? check_weights(r, samples, weights, scale, err) : 0;
 
+	if (code)
+		return code;
 	json_array_foreach(samples, i, v)
 	{
 		double w = json_is_array(weights)

@@ -170,7 +170,65 @@ static void test_no_profile(void **state)
 		fz_profile_free(load_text(stacks[i]));
 }
 
+/* ---- speedscope ---- */
+
+static void test_speedscope_weights(void **state)
+{
+	static const struct {
+		const char *samples, *weights, *says;
+	} cases[] = {
+		{ "[[0]]", "[-5]", "a weight is negative" },
+		{ "[[0], [0]]", "[1]", "has 2 samples and 1 weights" },
+		{ "[[0]]", "[1e308]", "a weight is too large" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_free_ptr) char *text = fz_asprintf(
+			"{\"shared\": {\"frames\": [{\"name\": \"f\"}]}, \"profiles\": [{\"type\": "
+			"\"sampled\", \"unit\": \"seconds\", \"samples\": %s, \"weights\": %s}]}",
+			cases[i].samples, cases[i].weights);
+		expect_error(text, cases[i].says);
+	}
+}
+
+/* ---- pprof ---- */
+
+/* Types that nothing was counted of are no main ones. */
+static void test_pprof_values(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
+	struct fz_error err;
+
+	(void)state;
+	p->default_metric = 1;
+	p->metrics[1].column[0] = p->metrics[1].column[1] = 0;
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_pprof);
+	assert_int_equal(load_bytes(b.p, b.n, "x.pb.gz", &q, &err), 0);
+	assert_string_equal(q->metrics[q->default_metric].name, "wall");
+}
+
 /* ---- callgrind ---- */
+
+/* Xdebug's events say their unit, of ten nanoseconds. */
+static void test_xdebug(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("version: 1\ncreator: xdebug 3.1.6 (PHP 8.2.7)\ncmd: /a.php\npart: 1\n"
+			  "positions: line\n\nevents: Time_(10ns) Memory_(bytes)\n\n"
+			  "fl=(1) php:internal\nfn=(1) php::strlen\n5 123 400\n\n"
+			  "fl=(2) /a.php\nfn=(2) {main}\n1 77 32\ncfl=(1)\ncfn=(1)\ncalls=1 0 0\n"
+			  "5 123 400\n\nsummary: 200 432\n");
+
+	(void)state;
+	assert_string_equal(p->metrics[0].name, "wall");
+	assert_string_equal(p->metrics[0].unit, "ns");
+	assert_string_equal(p->metrics[1].name, "memory");
+	assert_string_equal(p->metrics[1].unit, "bytes");
+	assert_int_equal(cost(p, NULL, "php::strlen", false), 1230);
+	assert_int_equal(sum_of(p, 0), 2000);
+	assert_int_equal(sum_of(p, 1), 432);
+}
 
 static void test_callgrind(void **state)
 {
@@ -437,15 +495,27 @@ static void test_pprof_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trace_clock),      cmocka_unit_test(test_cpuprofile_idle),
-		cmocka_unit_test(test_folded_metric),    cmocka_unit_test(test_times_only),
-		cmocka_unit_test(test_callgrind),        cmocka_unit_test(test_callgrind_cycles),
-		cmocka_unit_test(test_callgrind_errors), cmocka_unit_test(test_json_errors),
-		cmocka_unit_test(test_cpuprofile),       cmocka_unit_test(test_circles),
-		cmocka_unit_test(test_numbers),          cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_written),          cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_base),       cmocka_unit_test(test_pprof_mapping),
-		cmocka_unit_test(test_pprof_bounds),     cmocka_unit_test(test_no_profile),
+		cmocka_unit_test(test_trace_clock),
+		cmocka_unit_test(test_cpuprofile_idle),
+		cmocka_unit_test(test_folded_metric),
+		cmocka_unit_test(test_times_only),
+		cmocka_unit_test(test_no_profile),
+		cmocka_unit_test(test_pprof_values),
+		cmocka_unit_test(test_speedscope_weights),
+		cmocka_unit_test(test_xdebug),
+		cmocka_unit_test(test_callgrind),
+		cmocka_unit_test(test_callgrind_cycles),
+		cmocka_unit_test(test_callgrind_errors),
+		cmocka_unit_test(test_json_errors),
+		cmocka_unit_test(test_cpuprofile),
+		cmocka_unit_test(test_circles),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_base),
+		cmocka_unit_test(test_pprof_mapping),
+		cmocka_unit_test(test_pprof_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
