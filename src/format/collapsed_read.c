@@ -16,6 +16,8 @@
 #include "format.h"
 #include "import.h"
 
+#include <math.h>
+
 enum {
 	LINE_MAX_BYTES = 16 << 20,
 };
@@ -549,6 +551,16 @@ static bool add_metric(struct reader *r)
 	return true;
 }
 
+/* What a fraction leaves is passed on to the next row, so that all of them add up. */
+static int64_t whole_number(const struct row *row, double *rest)
+{
+	double part = row->fraction[1] + *rest;
+	double whole = floor(part + 0.5);
+
+	*rest = part - whole;
+	return (int64_t)row->whole[1] + (int64_t)whole;
+}
+
 /* Samples are counted by rows as far as those can; what was not sampled is a column. */
 static void add_numbers(struct reader *r)
 {
@@ -564,8 +576,10 @@ static void add_numbers(struct reader *r)
 	r->p->numbers.bare = true;
 	if (reading.guess)
 		fz_profile_set_fact(r->p, "numbers", fz_str_of(reading.guess));
+	double rest = 0;
 	for (size_t i = 0; i < r->row_count; i++) {
-		int64_t v = scaled_number(&r->rows[i], reading.scale);
+		int64_t v = reading.scale == 1 ? whole_number(&r->rows[i], &rest)
+					       : scaled_number(&r->rows[i], reading.scale);
 		if (v > 0)
 			add_row(r, r->rows[i].stack, column ? 1 : (uint64_t)(v / reading.each), &v);
 	}

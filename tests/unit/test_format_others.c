@@ -192,6 +192,22 @@ static void test_speedscope_weights(void **state)
 	}
 }
 
+/* ---- fractions of folded text ---- */
+
+static void test_fractions(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("m;a 0.4\nm;b 0.4\nm;c 0.4\nm;d 0.4\nm;e 0.4\nm;f 2.5\n");
+
+	(void)state;
+	/* 4.5, of which the half is rounded */
+	assert_in_range(cost(p, NULL, "m", true), 4, 5);
+	assert_in_range(cost(p, NULL, "f", false), 2, 3);
+	assert_int_equal(sum_of(p, 0), cost(p, NULL, "m", true));
+	fz_auto(fz_profile_freep) struct fz_profile *q = load_text("m;a 0.25\nm;b 0.25\nm;c 0.5\n");
+	assert_int_equal(sum_of(q, 0), 1);
+}
+
 /* ---- pprof ---- */
 
 /* Types that nothing was counted of are no main ones. */
@@ -503,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_values),
 		cmocka_unit_test(test_speedscope_weights),
 		cmocka_unit_test(test_xdebug),
+		cmocka_unit_test(test_fractions),
 		cmocka_unit_test(test_callgrind),
 		cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors),
