@@ -46,6 +46,7 @@ extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
 extern const struct fz_format fz_format_kineto;
 extern const struct fz_format fz_format_massif;
+extern const struct fz_format fz_format_perfetto;
 extern const struct fz_format fz_format_dhat;
 
 /* NULL-terminated, in order of names. */

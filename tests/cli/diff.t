@@ -257,6 +257,8 @@ plain or packed by gzip or zstd.
                               every event is a metric; names of code that is on this machine; no DWARF stacks
   perf-script yes   -         text of perf script (Linux perf) (.perf)
                               every event is a metric, in periods where they were printed
+  perfetto    yes   -         Perfetto trace (.pftrace .perfetto-trace)
+                              slices of threads, or where there are any: samples; counters and flows are dropped
   pprof       yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
                               every sample type is a metric; labels other than threads are dropped
   pstats      yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading Perfetto's trace protobuf: slices of tracks, or samples where there are any.
+ *
+ *   Trace: packets, each of a sequence (one writer), with a time by a clock
+ *     interned_data     names, frames and stacks, numbered within the sequence
+ *     track_descriptor  what a track is: a thread, or something that the program named
+ *     track_event       a slice begins or ends on a track
+ *     perf_sample, streaming_profile_packet   which stack a thread was on
+ *
+ * Only differences on one track are costs, so clocks are read as they stand and not aligned; one
+ * that is incremental counts from its last packet. Slices of threads are calls. Other tracks
+ * overlap what threads do and are read only where no thread has a slice.
+ */
+#include "format.h"
+#include "import.h"
+#include "perfetto_interned.h"
+#include "timeline.h"
+#include "wire.h"
+
+#include <math.h>
+
+#define PERFETTO_MAX ((uint64_t)1 << 30)
+
+struct clock {
+	uint64_t now, unit; /* now: of an incremental one; unit: ns */
+	bool incremental;
+};
+
+/* One writer. */
+struct sequence {
+	uint64_t id, track, clock; /* track and clock: where a packet names none */
+};
+
+struct track {
+	uint64_t uuid, pid, tid;
+	uint32_t name; /* string */
+	bool is_thread;
+	uint32_t thread; /* of the profile, at the end */
+};
+
+struct event {
+	double at, length; /* ns; length < 0: an end; INFINITY: until one */
+	uint32_t track, frame, order;
+};
+
+struct moment {
+	uint32_t track, stack;
+};
+
+struct reader {
+	struct fz_profile *p;
+	const char *name; /* of the file */
+	struct fz_perfetto_interned interned;
+	struct fz_map sequence_of, track_of; /* id, uuid -> index */
+	struct fz_map clock_of;              /* hash of (sequence, id) -> index */
+	struct sequence *sequences;
+	uint32_t sequence_count, sequence_cap;
+	struct clock *clocks;
+	uint32_t clock_count, clock_cap;
+	struct track *tracks;
+	uint32_t track_count, track_cap;
+	struct event *events;
+	uint32_t event_count, event_cap;
+	struct moment *moments;
+	uint32_t moment_count, moment_cap;
+	uint64_t epoch; /* the first time */
+	bool has_epoch, compressed;
+	/* of the packet at hand */
+	struct sequence *sequence;
+};
+
+/* ---- clocks ---- */
+
+enum { CLOCK_OF_SEQUENCE = 64, CLOCK_GLOBAL = 128 };
+
+static uint32_t *clock_slot(struct reader *r, uint64_t id)
+{
+	bool own = id >= CLOCK_OF_SEQUENCE && id < CLOCK_GLOBAL;
+
+	return fz_map_slot(&r->clock_of, own ? fz_hash64(r->sequence->id + 1) ^ id : id);
+}
+
+static void read_clock(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct clock c = { .unit = 1 };
+	uint64_t id = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			id = w.value;
+		else if (w.field == 2)
+			c.now = w.value;
+		else if (w.field == 3)
+			c.incremental = w.value;
+		else if (w.field == 4 && w.value)
+			c.unit = w.value;
+	}
+	uint32_t *slot = clock_slot(r, id);
+	if (*slot == FZ_NONE) {
+		*slot = r->clock_count;
+		fz_profile_grow(r->p, r->clocks, r->clock_count, r->clock_cap);
+		r->clock_count++;
+	}
+	c.now *= c.unit;
+	r->clocks[*slot] = c;
+}
+
+static void read_clocks(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w))
+		if (w.field == 1 && w.type == FZ_WIRE_BYTES)
+			read_clock(r, w.bytes);
+}
+
+/* Nanoseconds since the first time in the file. */
+static double time_of(struct reader *r, uint64_t timestamp, uint64_t clock)
+{
+	uint32_t at = *clock_slot(r, clock);
+	uint64_t now = timestamp;
+
+	if (at != FZ_NONE) {
+		struct clock *c = &r->clocks[at];
+		now *= c->unit;
+		if (c->incremental)
+			now = c->now += now;
+	}
+	if (!r->has_epoch)
+		r->epoch = now;
+	r->has_epoch = true;
+	return (double)(int64_t)(now - r->epoch);
+}
+
+/* ---- tracks ---- */
+
+static struct track *track_of(struct reader *r, uint64_t uuid)
+{
+	uint32_t *slot = fz_map_slot(&r->track_of, uuid);
+
+	if (*slot == FZ_NONE) {
+		*slot = r->track_count;
+		fz_profile_grow(r->p, r->tracks, r->track_count, r->track_cap);
+		r->tracks[r->track_count++] = (struct track){ .uuid = uuid };
+	}
+	return &r->tracks[*slot];
+}
+
+static void read_thread(struct reader *r, struct fz_str message, struct track *ret)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	ret->is_thread = true;
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			ret->pid = w.value;
+		else if (w.field == 2)
+			ret->tid = w.value;
+		else if (w.field == 5)
+			ret->name = fz_profile_string(r->p, w.bytes);
+	}
+}
+
+/* A later descriptor of the same track may say less. */
+static void read_track(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct track t = { 0 };
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			t.uuid = w.value;
+		else if (w.field == 2 && !t.name)
+			t.name = fz_profile_string(r->p, w.bytes);
+		else if (w.field == 4 && w.type == FZ_WIRE_BYTES)
+			read_thread(r, w.bytes, &t);
+	}
+	struct track *known = track_of(r, t.uuid);
+	if (!known->is_thread || t.is_thread) {
+		t.name = t.name ? t.name : known->name;
+		*known = t;
+	}
+}
+
+/* One for a thread that only samples and older events name. */
+static uint32_t track_of_thread(struct reader *r, uint64_t pid, uint64_t tid)
+{
+	struct track *t = track_of(r, fz_hash64(pid + 1) ^ fz_hash64(~tid));
+
+	t->is_thread = true;
+	t->pid = pid;
+	t->tid = tid;
+	return (uint32_t)(t - r->tracks);
+}
+
+/* ---- events ---- */
+
+/* Of the old macros: phases as JSON traces have them. */
+struct legacy {
+	uint64_t phase, duration_us, pid, tid, name;
+	bool has_thread;
+};
+
+static void read_legacy(struct fz_str message, struct legacy *ret)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1)
+			ret->name = w.value;
+		else if (w.field == 2)
+			ret->phase = w.value;
+		else if (w.field == 3)
+			ret->duration_us = w.value;
+		else if (w.field == 18)
+			ret->pid = w.value;
+		else if (w.field == 19)
+			ret->tid = w.value;
+		ret->has_thread |= w.field == 19;
+	}
+}
+
+static uint32_t event_frame(struct reader *r, struct fz_str name)
+{
+	struct fz_import_frame f = { .kind = FZ_KIND_UNKNOWN };
+
+	fz_import_location(name, &f);
+	f.kind = fz_import_kind(f.file, f.module, f.module.n ? FZ_KIND_NATIVE : FZ_KIND_UNKNOWN);
+	return fz_import_frame(r->p, &f);
+}
+
+enum { TYPE_BEGIN = 1, TYPE_END };
+
+static void read_event(struct reader *r, struct fz_str message, double at)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct legacy legacy = { 0 };
+	uint64_t type = 0, name_id = 0, track = r->sequence->track;
+	struct fz_str name = FZ_STR("");
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 9)
+			type = w.value;
+		else if (w.field == 10)
+			name_id = w.value;
+		else if (w.field == 11)
+			track = w.value;
+		else if (w.field == 23)
+			name = w.bytes;
+		else if (w.field == 6 && w.type == FZ_WIRE_BYTES)
+			read_legacy(w.bytes, &legacy);
+	}
+	bool begins = type == TYPE_BEGIN || legacy.phase == 'B',
+	     ends = type == TYPE_END || legacy.phase == 'E';
+	if (!begins && !ends && legacy.phase != 'X')
+		return;
+	if (!name.n)
+		name = fz_perfetto_event_name(&r->interned, name_id ? name_id : legacy.name);
+	struct event e = {
+		.at = at,
+		.length = ends     ? -1
+			  : begins ? INFINITY
+				   : (double)legacy.duration_us * 1e3,
+		.track = legacy.has_thread ? track_of_thread(r, legacy.pid, legacy.tid)
+					   : (uint32_t)(track_of(r, track) - r->tracks),
+		.frame = ends ? FZ_NONE : event_frame(r, name),
+		.order = r->event_count,
+	};
+	fz_profile_grow(r->p, r->events, r->event_count, r->event_cap);
+	r->events[r->event_count++] = e;
+}
+
+/* ---- samples ---- */
+
+static void add_moment(struct reader *r, uint32_t track, uint64_t stack)
+{
+	uint32_t at = fz_perfetto_stack(&r->interned, stack);
+
+	if (at == FZ_NONE)
+		return;
+	fz_profile_grow(r->p, r->moments, r->moment_count, r->moment_cap);
+	r->moments[r->moment_count++] = (struct moment){ track, at };
+}
+
+static void read_perf_sample(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	uint64_t pid = 0, tid = 0, stack = 0;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 2)
+			pid = w.value;
+		else if (w.field == 3)
+			tid = w.value;
+		else if (w.field == 4)
+			stack = w.value;
+	}
+	if (stack)
+		add_moment(r, track_of_thread(r, pid, tid), stack);
+}
+
+static void add_streamed(void *arg, uint64_t stack)
+{
+	struct reader *r = arg;
+
+	add_moment(r, (uint32_t)(track_of(r, r->sequence->track) - r->tracks), stack);
+}
+
+static void read_streamed(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w))
+		if (w.field == 1)
+			fz_wire_numbers(&w, add_streamed, r);
+}
+
+/* ---- packets ---- */
+
+/* The fields of a packet that are read, in whatever order they came. */
+struct packet {
+	uint64_t timestamp, clock, sequence;
+	bool has_clock;
+	struct fz_str interned, defaults, clocks, track, event, sample, streamed;
+};
+
+static struct sequence *sequence_of(struct reader *r, uint64_t id)
+{
+	uint32_t *slot = fz_map_slot(&r->sequence_of, id);
+
+	if (*slot == FZ_NONE) {
+		*slot = r->sequence_count;
+		fz_profile_grow(r->p, r->sequences, r->sequence_count, r->sequence_cap);
+		r->sequences[r->sequence_count++] = (struct sequence){ .id = id };
+	}
+	return &r->sequences[*slot];
+}
+
+static void read_defaults(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 58)
+			r->sequence->clock = w.value;
+		if (w.field != 11)
+			continue;
+		struct fz_wire track = fz_wire_of(w.bytes);
+		while (fz_wire_next(&track))
+			if (track.field == 11)
+				r->sequence->track = track.value;
+	}
+}
+
+static void handle(struct reader *r, const struct packet *k)
+{
+	r->sequence = sequence_of(r, k->sequence);
+	r->interned.sequence = k->sequence;
+	read_defaults(r, k->defaults);
+	read_clocks(r, k->clocks);
+	fz_perfetto_intern(&r->interned, k->interned);
+	if (k->track.n)
+		read_track(r, k->track);
+	/* Incremental clocks go on with every packet that has a time. */
+	double at = k->timestamp || k->event.n
+			    ? time_of(r, k->timestamp, k->has_clock ? k->clock : r->sequence->clock)
+			    : 0;
+	if (k->event.n)
+		read_event(r, k->event, at);
+	if (k->sample.n)
+		read_perf_sample(r, k->sample);
+	read_streamed(r, k->streamed);
+}
+
+static bool read_packet(struct reader *r, struct fz_str message)
+{
+	struct packet k = { 0, .interned = FZ_STR(""), .defaults = FZ_STR(""), .clocks = FZ_STR(""),
+			    .streamed = FZ_STR("") };
+	struct fz_wire w = fz_wire_of(message);
+	const struct {
+		uint32_t field;
+		struct fz_str *to;
+	} messages[] = { { 12, &k.interned }, { 59, &k.defaults }, { 6, &k.clocks },
+			 { 60, &k.track },    { 11, &k.event },    { 66, &k.sample },
+			 { 54, &k.streamed } };
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 8)
+			k.timestamp = w.value;
+		else if (w.field == 10)
+			k.sequence = w.value;
+		else if (w.field == 58)
+			k.clock = w.value;
+		k.has_clock |= w.field == 58;
+		r->compressed |= w.field == 50 || w.field == 133;
+		for (size_t i = 0; i < FZ_ARRAY_LEN(messages); i++)
+			if (w.field == messages[i].field && w.type == FZ_WIRE_BYTES)
+				*messages[i].to = w.bytes;
+	}
+	if (!w.c.bad)
+		handle(r, &k);
+	return !w.c.bad;
+}
+
+/* What is behind damage, or was not written any more, is lost; what came before is good. */
+static int read_packets(struct reader *r, struct fz_str trace, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(trace);
+	const uint8_t *good = w.c.p;
+
+	while (fz_wire_next(&w)) {
+		if (w.field == 1 && w.type == FZ_WIRE_BYTES && !read_packet(r, w.bytes))
+			break;
+		if (r->p->over_limit)
+			return fz_profile_check(r->p, err);
+		good = w.c.p;
+	}
+	r->p->quality.dropped_bytes = (uint64_t)((const uint8_t *)trace.p + trace.n - good);
+	if (r->event_count || r->moment_count)
+		return 0;
+	if (r->compressed)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "%s: its packets are compressed: 'traceconv decompress_packets' "
+			       "unpacks them",
+			       r->name);
+	return fz_fail(err, FZ_EINPUT,
+		       "%s: a Perfetto trace without slices of tracks and samples of stacks",
+		       r->name);
+}
+
+/* ---- the end ---- */
+
+static void make_thread(struct reader *r, struct track *t)
+{
+	struct fz_thread thread = { .pid = t->pid, .tid = t->tid, .name = t->name };
+
+	if (!t->is_thread)
+		thread.tid = t->uuid;
+	t->thread = fz_profile_thread(r->p, &thread);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct event *a = pa, *b = pb;
+
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* A slice cannot outlast the one that it is in. */
+static bool play_event(struct reader *r, struct fz_track *track, const struct event *e)
+{
+	double ends = e->at + e->length;
+
+	if (e->length < 0) {
+		fz_track_close(track);
+		return true;
+	}
+	if (track->depth)
+		ends = FZ_MIN(ends, track->ends[track->depth - 1]);
+	return fz_track_open(track, r->p, e->frame, ends);
+}
+
+static int play_track(struct reader *r, const struct event *events, uint32_t n,
+		      struct fz_spans *spans, struct fz_error *err)
+{
+	struct track *t = &r->tracks[events[0].track];
+
+	make_thread(r, t);
+	fz_auto(fz_track_release) struct fz_track track = { .thread = t->thread };
+	for (uint32_t i = 0; i < n; i++) {
+		fz_track_advance(&track, events[i].at, spans);
+		if (!play_event(r, &track, &events[i]))
+			return fz_fail(err, FZ_ELIMIT, "%s: its stacks are too deep", r->name);
+	}
+	fz_track_advance(&track, INFINITY, spans);
+	return 0;
+}
+
+/* Slices of threads, or where there are none of all tracks. */
+static int play(struct reader *r, struct fz_spans *spans, struct fz_error *err)
+{
+	bool threads = false;
+	int code = 0;
+
+	for (uint32_t i = 0; i < r->event_count; i++)
+		threads |= r->tracks[r->events[i].track].is_thread;
+	qsort(r->events, r->event_count, sizeof(*r->events), by_time);
+	for (uint32_t i = 0, end; i < r->event_count && !r->p->over_limit && !code; i = end) {
+		for (end = i; end < r->event_count; end++)
+			if (r->events[end].track != r->events[i].track)
+				break;
+		if (!threads || r->tracks[r->events[i].track].is_thread)
+			code = play_track(r, &r->events[i], end - i, spans, err);
+	}
+	return !code && r->p->over_limit ? fz_profile_check(r->p, err) : code;
+}
+
+static int add_slices(struct reader *r, struct fz_error *err)
+{
+	fz_auto(fz_spans_release) struct fz_spans spans = { 0 };
+	int code = play(r, &spans, err);
+
+	if (code)
+		return code;
+	fz_profile_add_metric(r->p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_spans_add(&spans, r->p, 1, 0);
+	return 0;
+}
+
+static void add_samples(struct reader *r)
+{
+	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
+	for (uint32_t i = 0; i < r->moment_count && !r->p->over_limit; i++) {
+		struct track *t = &r->tracks[r->moments[i].track];
+		make_thread(r, t);
+		fz_profile_add_sample(r->p,
+				      &(struct fz_sample){ .thread = t->thread,
+							   .stack = r->moments[i].stack,
+							   .status = FZ_STATUS_UNKNOWN },
+				      NULL);
+	}
+}
+
+static void release(struct reader *r)
+{
+	fz_map_release(&r->interned.map);
+	fz_map_release(&r->clock_of);
+	fz_map_release(&r->sequence_of);
+	fz_map_release(&r->track_of);
+	free(r->sequences);
+	free(r->clocks);
+	free(r->tracks);
+	free(r->events);
+	free(r->moments);
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in), .interned.p = p };
+	int code = fz_input_read_all(in, &bytes, PERFETTO_MAX, err);
+
+	if (!code)
+		code = read_packets(&r, fz_buf_view(&bytes), err);
+	if (code)
+		return code;
+	p->samples.ordered = p->samples.timed = false;
+	if (!r.moment_count)
+		return add_slices(&r, err);
+	add_samples(&r);
+	return 0;
+}
+
+/* Packets have a number for their writer or a time; nothing else that begins so has. */
+static bool is_packet(struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	bool typical = false;
+
+	while (fz_wire_next(&w))
+		typical |= (w.type == FZ_WIRE_VARINT && (w.field == 8 || w.field == 10)) ||
+			   (w.field == 36 && w.bytes.n == 16);
+	return typical && !w.c.bad;
+}
+
+static int sniff(const uint8_t *head, size_t n, const char *name)
+{
+	struct fz_wire w = fz_wire_of((struct fz_str){ (const char *)head, n });
+
+	(void)name;
+	return fz_wire_next(&w) && w.field == 1 && w.type == FZ_WIRE_BYTES && is_packet(w.bytes)
+		       ? 90
+		       : 0;
+}
+
+const struct fz_format fz_format_perfetto = {
+	.name = "perfetto",
+	.title = "Perfetto trace",
+	.suffixes = ".pftrace .perfetto-trace",
+	.notes = "slices of threads, or where there are any: samples; counters and flows are "
+		 "dropped",
+	.sniff = sniff,
+	.read = read,
+};
