@@ -14,6 +14,7 @@
 #include "format.h"
 #include "import.h"
 #include "perfetto_interned.h"
+#include "perfetto_write.h"
 #include "timeline.h"
 #include "wire.h"
 
@@ -582,8 +583,9 @@ const struct fz_format fz_format_perfetto = {
 	.name = "perfetto",
 	.title = "Perfetto trace",
 	.suffixes = ".pftrace .perfetto-trace",
-	.notes = "slices of threads, or where there are any: samples; counters and flows are "
-		 "dropped",
+	.notes = "read: samples, or else slices of threads; written: a metric of time, as slices",
 	.sniff = sniff,
 	.read = read,
+	.write = fz_perfetto_write,
+	.binary = true,
 };

@@ -154,7 +154,7 @@ $ fizeau diff base.bin head.bin --match exact --format json | grep elided
 
 # A format that no diff has, and a name that no format has.
 $ fizeau diff base.bin head.bin --format csv
-fizeau: diff: --format: 'csv' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: diff: --format: 'csv' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
@@ -257,8 +257,8 @@ plain or packed by gzip or zstd.
                               every event is a metric; names of code that is on this machine; no DWARF stacks
   perf-script yes   -         text of perf script (Linux perf) (.perf)
                               every event is a metric, in periods where they were printed
-  perfetto    yes   -         Perfetto trace (.pftrace .perfetto-trace)
-                              slices of threads, or where there are any: samples; counters and flows are dropped
+  perfetto    yes   profiles  Perfetto trace (.pftrace .perfetto-trace)
+                              read: samples, or else slices of threads; written: a metric of time, as slices
   pprof       yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
                               every sample type is a metric; labels other than threads are dropped
   pstats      yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)

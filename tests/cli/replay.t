@@ -115,7 +115,7 @@ fizeau: replay: collapsed: only one format can be written at a time, and flamegr
 [2]
 
 $ fizeau replay base.bin --format pdf
-fizeau: replay: --format: 'pdf' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: replay: --format: 'pdf' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau replay base.bin --browser | head -n 1

@@ -4,6 +4,7 @@
  * has a browser's. */
 #include "read_format.h"
 
+#include "format/perfetto_write.h"
 #include "format/wire.h"
 
 static void put_str(struct fz_buf *b, uint32_t field, const char *s)
@@ -236,12 +237,50 @@ static void test_cut(void **state)
 	assert_int_equal(p->quality.dropped_bytes, 5);
 }
 
+static void test_written(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{"
+		"\"frames\":[{\"name\":\"main\",\"file\":\"a.py\",\"line\":3},{\"name\":\"parse\"},"
+		"{\"name\":\"draw\"}]},\"profiles\":[{\"type\":\"sampled\",\"unit\":"
+		"\"nanoseconds\","
+		"\"name\":\"t\",\"samples\":[[0,1],[0,1],[],[0,2],[0,2,0]],"
+		"\"weights\":[3,2,5,4,1]}]}");
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_perfetto);
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	struct fz_error err;
+	static const char *const names[] = { "main", "parse", "draw" };
+
+	(void)state;
+	assert_int_equal(load_bytes(b.p, b.n, "x.pftrace", &q, &err), 0);
+	assert_int_equal(sum_of(q, 0), 10);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		assert_int_equal(cost(q, NULL, names[i], false), cost(p, NULL, names[i], false));
+		assert_int_equal(cost(q, NULL, names[i], true), cost(p, NULL, names[i], true));
+	}
+	/* main;parse is one slice of two samples. */
+	assert_int_equal(q->samples.n, 3);
+}
+
+/* Bytes are no time. */
+static void test_refused(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text("a;b 5\n");
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_perfetto_write(p, out, &err), FZ_EUNSUPPORTED);
+	assert_non_null(strstr(err.message, "cannot hold 'samples'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slices),      cmocka_unit_test(test_own_track),
 		cmocka_unit_test(test_incremental), cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_written),     cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
