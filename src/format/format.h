@@ -48,6 +48,7 @@ extern const struct fz_format fz_format_kineto;
 extern const struct fz_format fz_format_massif;
 extern const struct fz_format fz_format_perfetto;
 extern const struct fz_format fz_format_dhat;
+extern const struct fz_format fz_format_flamebearer;
 
 /* NULL-terminated, in order of names. */
 extern const struct fz_format *const fz_formats[];

@@ -242,6 +242,8 @@ plain or packed by gzip or zstd.
                               written: the default metric in microseconds; threads are nodes below the root
   dhat        yes   -         DHAT, Valgrind's and Rust's (.dhat .json)
                               lifetimes, maxima of single stacks and accesses by offset are dropped
+  flamebearer yes   -         flame graph of Pyroscope (.json)
+                              one graph; comparisons are refused, and series over time dropped
   folded      -     yes       folded stacks, function names only (.folded)
   fz          yes   profiles  Fizeau recording (.fz)
   gecko       yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
