@@ -140,6 +140,9 @@ static int read_header(struct reader *r, struct fz_error *err)
 	if (h->strings_at < TACHYON_HEADER || h->frames_at < h->strings_at ||
 	    h->frames_at - h->strings_at > TABLE_BYTES_MAX || h->interval_us > INT64_MAX / 1000)
 		return fz_fail(err, FZ_EINPUT, "%s: the header is damaged", name);
+	if ((h->config & TACHYON_CONFIG_MODE) > FZ_MODE_EXCEPTION)
+		return fz_fail(err, FZ_EINPUT, "%s: was recorded in mode %u, which does not exist",
+			       name, h->config & TACHYON_CONFIG_MODE);
 	return 0;
 }
 
@@ -313,6 +316,10 @@ static int read_samples(struct reader *r, struct fz_error *err)
 		return fz_tachyon_source_skip(s, err);
 	if (r->p->over_limit)
 		return fz_profile_check(r->p, err);
+	if (r->p->thread_count > r->h.threads)
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: holds more threads than the %u of its header; it is damaged",
+			       fz_input_name(r->in), r->h.threads);
 	bool damaged = !good || s->bad;
 	/* A record before which everything was in order may still be the first damaged one. */
 	if (damaged)
@@ -504,9 +511,8 @@ static void describe(struct reader *r)
 {
 	struct fz_recording *to = &r->p->recording;
 	const struct header *h = &r->h;
-	unsigned mode = h->config & TACHYON_CONFIG_MODE;
 
-	to->mode = mode < FZ_ARRAY_LEN(metric_names) ? (enum fz_mode)mode : FZ_MODE_UNKNOWN;
+	to->mode = (enum fz_mode)(h->config & TACHYON_CONFIG_MODE);
 	to->features_known = h->config & TACHYON_CONFIG_FEATURES_KNOWN;
 	if (to->features_known)
 		to->features = h->config >> TACHYON_CONFIG_FEATURES_SHIFT & 31;

@@ -151,6 +151,12 @@ static void test_damage(void **state)
 	data[28]++; /* one sample more than there are */
 	check_fails(data, n, FZ_EINPUT, "the header says 67");
 	data[28]--;
+	data[36]--; /* a thread less */
+	check_fails(data, n, FZ_EINPUT, "more threads than the 1 of its header");
+	data[36]++;
+	data[60] |= 6;
+	check_fails(data, n, FZ_EINPUT, "mode 6");
+	data[60] &= ~7;
 	/* an unknown record encoding: what came before it stays */
 	data[64 + 12] = 9;
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
