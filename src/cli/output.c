@@ -8,6 +8,7 @@
 #include "cli/metric.h"
 #include "cli/process.h"
 #include "format/format.h"
+#include "profile/filter.h"
 #include "profile/fold.h"
 #include "profile/invert.h"
 #include "profile/per_run.h"
@@ -697,6 +698,8 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
 	if (!r)
 		r = fz_cli_filter_keep(&filter, &p, 1, err);
+	if (!r && with.chosen->no_unreadable)
+		fz_profile_drop_unreadable(p);
 	if (!r && o->invert && with.chosen->codec)
 		r = fz_profile_invert(p, err);
 	/* Files keep what was recorded. */

@@ -78,6 +78,19 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	return fz_profile_sample_total(p);
 }
 
+void fz_profile_drop_unreadable(struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) bool *unreadable = fz_calloc(p->function_count + 1ul, sizeof(bool));
+	struct fz_filter filter = FZ_FILTER_DEFAULTS;
+
+	for (uint32_t i = 0; i < p->function_count; i++)
+		unreadable[i] =
+			p->functions[i].kind == FZ_KIND_MARKER &&
+			fz_str_eq(fz_profile_text(p, p->functions[i].name), FZ_STR("[unreadable]"));
+	filter.hidden = unreadable;
+	fz_profile_filter(p, &filter);
+}
+
 static bool matches(const regex_t *regex, struct fz_str s)
 {
 	regmatch_t m = { 0, (regoff_t)s.n };

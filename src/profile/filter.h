@@ -21,6 +21,8 @@ struct fz_filter {
 /* Drop the samples that do not pass; tables stay as they are. Returns how many samples stayed,
  * counting rows that stand for several. */
 uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter);
+/* Drop the samples that the recorder could not read: charged to [unreadable]. */
+void fz_profile_drop_unreadable(struct fz_profile *p);
 /* Flags of the functions whose name or file matches; function_count entries, freed by the caller.
  */
 bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex);

@@ -32,6 +32,7 @@ struct fz_report {
 	const char *codec;    /* its name in src/format, which writes profiles */
 	bool binary;          /* never to a terminal */
 	bool text_on_stdout;  /* without -o a text on standard output, with it a file */
+	bool no_unreadable;   /* CPython's: without samples that could not be read */
 	bool page;            /* what a browser shows; its diffs want cells and lines */
 	bool inverts;         /* can be written from what ran to its callers */
 	bool turns_itself;    /* and its reader can turn it: its diffs are always straight */

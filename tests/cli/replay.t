@@ -422,3 +422,14 @@ f 1
 $ fizeau replay f.heapprofile --format folded -o -
 # metric: bytes bytes
 f 9
+
+# What could not be read is time in our formats, and no function in those of CPython's profiler.
+$ printf '/r/app.py:main:1;/r/app.py:fib:5 30\n/r/app.py:main:2;~:[unreadable]:0 10\n' > torn
+$ for f in collapsed pstats jsonl gecko binary folded text; do echo $f $(fizeau replay --format $f -o - torn | grep -a -c unreadable); done
+collapsed 0
+pstats 0
+jsonl 0
+gecko 0
+binary 0
+folded 1
+text 1

@@ -356,6 +356,26 @@ static void test_filter(void **state)
 	assert_int_equal(fz_profile_filter(p, &f), 0);
 }
 
+static void test_unreadable(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = small("f", 100, 12);
+	uint32_t lost = fz_profile_frame_named(p, FZ_STR("[unreadable]"), FZ_STR(""), FZ_NO_LINE,
+					       FZ_KIND_MARKER);
+	uint32_t named = fz_profile_frame_named(p, FZ_STR("[unreadable]"), FZ_STR("a.py"), 1,
+						FZ_KIND_PYTHON);
+	uint32_t stacks[] = { fz_profile_stack(p, p->samples.stack[0], lost),
+			      fz_profile_stack(p, FZ_NONE, named) };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fz_sample s = { .stack = stacks[i], .time = 5000 + i };
+		fz_profile_add_sample(p, &s, NULL);
+	}
+	fz_profile_drop_unreadable(p);
+	assert_int_equal(p->samples.n, 13);
+	assert_int_equal(p->samples.stack[12], stacks[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_facts),      cmocka_unit_test(test_optional_columns),
 		cmocka_unit_test(test_merge_main), cmocka_unit_test(test_merge_runs),
 		cmocka_unit_test(test_merge),      cmocka_unit_test(test_merge_mismatch),
-		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_filter),     cmocka_unit_test(test_unreadable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
