@@ -339,6 +339,12 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 		fz_diff_warn(d, "the %s: %.*s", names[s], (int)notes.n, notes.p);
 	if (d->samples[s] == 0)
 		fz_diff_warn(d, "the %s has no samples", names[s]);
+	struct fz_str cut = fz_profile_fact(p, "stacks.cut");
+	if (cut.n)
+		fz_diff_warn(d,
+			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
+			     "frames, so deeper stacks match in parts only",
+			     names[s], (int)cut.n, cut.p);
 	if (p->recording.reconstructed)
 		fz_diff_warn(d, "the call tree of the %s was inferred, not recorded", names[s]);
 	if ((double)rejected > 0.05 * ((double)rejected + (double)p->quality.taken) ||

@@ -49,6 +49,7 @@ struct reader {
 	size_t thread_count, thread_cap;
 	uint64_t last_tid; /* the thread of the record before, which is the likely one */
 	uint32_t last_interp, last_thread;
+	uint32_t deepest; /* frames */
 	struct draft_node *draft;
 	uint32_t draft_count, draft_cap, frame_max;
 	struct fz_map draft_map; /* (parent + 1, frame) -> node */
@@ -207,6 +208,7 @@ static void change_stack(struct reader *r, struct thread_state *t, uint32_t keep
 		t->nodes[i] = node = draft_child(r, node, t->frames[i]);
 	}
 	t->depth = depth;
+	r->deepest = FZ_MAX(r->deepest, depth);
 }
 
 static bool read_pushed(struct reader *r, uint64_t n)
@@ -531,6 +533,9 @@ static void finish_run(struct reader *r)
 	const struct fz_samples *s = &r->p->samples;
 	int64_t last = 0;
 
+	/* A stack of just so many frames may have been one, but hardly was. */
+	if (r->deepest == TACHYON_DEPTH)
+		fz_profile_set_fact(r->p, "stacks.cut", FZ_STR("256"));
 	for (size_t row = 0; row < s->n; row++)
 		last = FZ_MAX(last, s->time[row]);
 	if (!r->p->recording.duration_ns)

@@ -360,6 +360,22 @@ def other_baseline():
         assert done.returncode == 2 and "use --force" in done.stderr, done
 
 
+@suite.test("a baseline whose stacks its file cut is said to be cut")
+def cut_baseline():
+    code = SAYS.replace("leaf()\n", "down(DEPTH)\n") + "def down(n): leaf() if n == 0 else down(n - 1)\n"
+    head, _, loop = code.partition("end = ")
+    loop, _, down = loop.partition("def down")
+    for depth, cut in ((400, True), (100, False)):
+        with tempfile.TemporaryDirectory(prefix="fz-") as folder:
+            script = f"{head}def down{down}end = {loop}".replace("DEPTH", str(depth))
+            pathlib.Path(folder, "script.py").write_text(script)
+            fizeau("run", "--binary", "-o", "base.bin", "script.py", cwd=folder)
+            done = fizeau("run", "--diff-flamegraph", "base.bin", "--format", "text", "script.py", cwd=folder)
+            assert done.returncode == 0, done
+            said = " ".join(done.stdout.split())
+            assert ("the stacks of the base are cut" in said) == cut, (depth, done)
+
+
 # Two threads in a function that C calls.
 CALLED = """\
 import threading, time
