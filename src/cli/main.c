@@ -185,6 +185,10 @@ static int unknown_command(const char *name)
 	for (; fz_commands[n] && n + 1 < FZ_ARRAY_LEN(names); n++)
 		names[n] = fz_commands[n]->name;
 	names[n] = NULL;
+	/* py-spy's and perf's; near to no name. */
+	if (strcmp(name, "record") == 0)
+		return fz_cli_errorf("'record' is no command; did you mean 'run' for a program or "
+				     "'attach' for a process id?");
 	const char *near = fz_opt_nearest(name, names);
 	if (near)
 		return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name, near);

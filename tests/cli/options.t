@@ -107,6 +107,10 @@ fizeau: dump: 'not-a-number' is no process id
 fizeau: dump: no process 999999999
 [2]
 
+$ fizeau record -o x.svg --pid 12
+fizeau: 'record' is no command; did you mean 'run' for a program or 'attach' for a process id?
+[2]
+
 # "--" ends the options.
 $ fizeau replay -- --version
 fizeau: --version: no such file, recording or git revision
