@@ -9,7 +9,7 @@
 static void add_row(struct fz_buf *b, const char *name, bool reads, const char *writes,
 		    const char *suffixes, const char *title)
 {
-	fz_buf_printf(b, "  %-11s %-5s %-9s %s%s%s%s\n", name, reads ? "yes" : "-", writes, title,
+	fz_buf_printf(b, "  %-12s %-5s %-9s %s%s%s%s\n", name, reads ? "yes" : "-", writes, title,
 		      *suffixes ? " (" : "", suffixes, *suffixes ? ")" : "");
 }
 
@@ -48,13 +48,13 @@ int fz_cli_formats_print(void)
 
 	fz_buf_str(&b, "Formats by --format NAME or the suffix of -o FILE; what is read is known "
 		       "by its content,\nplain or packed by gzip or zstd.\n\n");
-	fz_buf_printf(&b, "  %-11s %-5s %-9s %s\n", "name", "read", "written", "what it is");
+	fz_buf_printf(&b, "  %-12s %-5s %-9s %s\n", "name", "read", "written", "what it is");
 	for (size_t i = 0; fz_formats[i]; i++) {
 		const struct fz_format *f = fz_formats[i];
 		const struct fz_report *r = report_of(f);
 		add_row(&b, r ? r->name : f->name, f->read, writes(r), f->suffixes, f->title);
 		if (f->notes)
-			fz_buf_printf(&b, "  %-27s %s\n", "", f->notes);
+			fz_buf_printf(&b, "  %-28s %s\n", "", f->notes);
 	}
 	for (size_t i = 0; fz_report_at(i); i++) {
 		const struct fz_report *r = fz_report_at(i);

@@ -111,6 +111,31 @@ GECKO = {
                            "samples": {"schema": {"stack": 0, "time": 1}, "data": [[2, 1], [1]]}}],
               "processes": [{"threads": [{"samples": {"schema": {}, "data": [[]]}}]}]},
 }
+PYINSTRUMENT = {
+    "session": {"start_time": 1e9, "duration": 0.5, "min_interval": 0.001, "sample_count": 3,
+                "start_call_stack": [], "target_description": "Program: w.py 1", "cpu_time": 0.4,
+                "frame_records": [
+                    [["MainThread\0<thread>\x007", "<module>\0w.py\x001\1l9",
+                      "f\0w.py\x003\1cA\1l4"], 0.25],
+                    [["MainThread\0<thread>\x007", "<module>\0w.py\x001\1l8"], 0.125],
+                    [["T\0<thread>\x008", "f\0w.py\x003\1cA\1l5", "[await]"], 0.0625]]},
+    "report": {"start_time": 1e9, "duration": 0.5, "sample_count": 9,
+               "target_description": "Block at w.py:3", "cpu_time": 0.4,
+               "root_frame": {"function": "<module>", "file_path": "w.py", "line_no": 1,
+                              "time": 0.5, "children": [
+                                  {"function": "f", "class_name": "A", "file_path": "w.py",
+                                   "line_no": 3, "time": 0.375, "children": []},
+                                  {"function": "[self]", "file_path": "", "line_no": 0,
+                                   "time": 0.0625, "children": []}]}},
+}
+STACKPROF = {
+    mode: {"version": 1.2, "mode": mode, "interval": 1000, "samples": 3, "gc_samples": 1,
+           "missed_samples": 0,
+           "frames": {"11": {"name": "Object#f", "file": "/a/b.rb", "line": 3},
+                      "12": {"name": "block in <main>", "file": "/a/b.rb", "line": 9},
+                      "13": {"name": "(garbage collection)", "file": "", "line": None}},
+           "raw": [2, 12, 11, 2, 1, 13, 1], "raw_lines": [2, 10, 4, 2, 1, 0, 1],
+           "raw_timestamp_deltas": [900, 1100, 1500]} for mode in ("wall", "cpu", "object")}
 EVENT = {"pid": 1, "tid": 2}
 TRACE = {
     "calls": [{**EVENT, "ph": "M", "name": "thread_name", "args": {"name": "main"}},
@@ -374,6 +399,10 @@ for name, value in CPUPROFILE.items():
     save("cpuprofile", name, json.dumps(value).encode())
 for name, value in GECKO.items():
     save("gecko", name, json.dumps(value).encode())
+for name, value in PYINSTRUMENT.items():
+    save("pyinstrument", name, json.dumps(value).encode())
+for name, value in STACKPROF.items():
+    save("stackprof", name, json.dumps(value).encode())
 for name, value in TRACE.items():
     save("trace", name, json.dumps(value).encode())
 save("trace", "cut", json.dumps(TRACE["calls"]).encode()[:-30])

@@ -581,6 +581,98 @@ def perf_data_shared():
             raise AssertionError(f"{name}: the samples are missing")
 
 
+# ---- pyinstrument ----
+
+def pyinstrument_self(root):
+    """Nanoseconds by function, of a session or a report."""
+    out = collections.Counter()
+
+    def visit(node, parent):
+        name = parent if node["function"] == "[self]" else node["function"]
+        if node.get("class_name"):
+            name = f"{node['class_name']}.{name}"
+        out[name] += 1e9 * (node["time"] - sum(c["time"] for c in node["children"]))
+        for child in node["children"]:
+            visit(child, name)
+
+    if "root_frame" in root:
+        visit(root["root_frame"], None)
+    for stack, seconds in root.get("frame_records", []):
+        identity, *attributes = stack[-1].split("\1")
+        class_name = "".join(a[1:] + "." for a in attributes if a.startswith("c"))
+        out[class_name + identity.split("\0")[0]] += 1e9 * seconds
+    return out
+
+
+def check_pyinstrument(path):
+    root = json.loads(path.read_text())
+    truth, got = pyinstrument_self(root), self_by_name(path)
+    near(sum(got.values()), sum(truth.values()), "total", 1e3 * root["sample_count"])
+    for name in truth:
+        near(got[name], truth[name], name, 1e3 * root["sample_count"])
+
+
+suite.add("pyinstrument: a report", lambda: check_pyinstrument(
+    sample("generated/pyinstrument/pyi.json")))
+
+
+@suite.test("pyinstrument: makes a session and a report of it now")
+def pyinstrument_now():
+    if not shutil.which("pyinstrument"):
+        raise Skip("pyinstrument is not here")
+    script = SCRATCH / "instrumented.py"
+    script.write_text("class A:\n    def f(self, n): return sum(i * i for i in range(n))\n"
+                      "a = A()\nfor _ in range(40): a.f(30000)\n")
+    session, told = SCRATCH / "a.pyisession", SCRATCH / "told.json"
+    subprocess.run(["pyinstrument", "-r", "session", "-o", session, script], check=True)
+    subprocess.run(["pyinstrument", "--load", session, "-r", "json", "-o", told], check=True)
+    check_pyinstrument(session)
+    check_pyinstrument(told)
+    same(report(session, "samples")["total"], json.loads(session.read_text())["sample_count"],
+         "samples")
+    near(costs(session, "wall", "total")["A.f"], costs(told, "wall", "total")["A.f"], "A.f", 2e7)
+
+
+# ---- stackprof ----
+
+def check_stackprof(path):
+    """The file counts each function itself."""
+    root = json.loads(path.read_text())
+    own, total = collections.Counter(), collections.Counter()
+    for f in root["frames"].values():
+        own[f["name"]] += f["samples"]
+        total[f["name"]] += f["total_samples"]
+    same(report(path, "samples")["total"], root["samples"], "samples")
+    same(self_by_name(path, "samples"), +own, "self")
+    if len(total) == len(root["frames"]):
+        same(costs(path, "samples", "total"), +total, "total")
+    if root["mode"] == "wall":
+        same(report(path)["total"], 1000 * sum(root["raw_timestamp_deltas"]), "wall time")
+    elif root["mode"] == "cpu":
+        same(report(path)["total"], 1000 * root["samples"] * root["interval"], "CPU time")
+
+
+suite.add("stackprof: simple-stackprof.json", lambda: check_stackprof(
+    sample("stackprof/simple-stackprof.json")))
+
+
+@suite.test("stackprof: Ruby makes some now")
+def stackprof_now():
+    if not shutil.which("stackprof"):
+        raise Skip("stackprof is not here")
+    for mode in ("wall", "cpu", "object"):
+        path = SCRATCH / f"stackprof-{mode}.json"
+        subprocess.run(["ruby", "-rstackprof", "-rjson", "-e", """
+            def leaf(n) n.times.sum { |i| i * i } end
+            def one() leaf(20000) end
+            def two() leaf(10000); leaf(30000); "a" + "b" end
+            mode = ARGV[0].to_sym
+            made = StackProf.run(mode: mode, raw: true, interval: mode == :object ? 1 : 1000) {
+                100.times { one; two } }
+            File.write(ARGV[1], JSON.generate(made))""", mode, path], check=True)
+        check_stackprof(path)
+
+
 # ---- pstats ----
 
 def pstats_self(table):

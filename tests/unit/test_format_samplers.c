@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Profilers of other languages that write JSON: pyinstrument and stackprof, on the seeds of the
+ * fuzz targets. tests/live/test_formats.py has files of the tools. */
+#include "format_help.h"
+
+static struct fz_profile *load_seed(const char *name)
+{
+	fz_auto(fz_free_ptr) char *path = tests_file_of("fuzz/corpus/%s", name);
+
+	return load_file(path);
+}
+
+static void expect_error(const char *text, const char *what)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	assert_true(load_bytes(text, strlen(text), "file", &p, &err) < 0);
+	if (!strstr(err.message, what))
+		fail_msg("'%s' does not say '%s'", err.message, what);
+}
+
+/* The innermost function of a row, its line and what the row weighs. */
+static void expect_row(const struct fz_profile *p, size_t row, const char *name, int32_t line,
+		       int64_t weight)
+{
+	const struct fz_frame *frame = &p->frames[p->stacks[p->samples.stack[row]].frame];
+	struct fz_str got = fz_profile_text(p, p->functions[frame->function].name);
+
+	assert_true(fz_str_eq(got, fz_str_of(name)));
+	assert_int_equal(frame->line, line);
+	assert_int_equal(fz_sample_weight(p, p->default_metric, row), weight);
+}
+
+static void test_session(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pyinstrument/session");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 3);
+	expect_row(p, 0, "A.f", 4, 250000000);
+	expect_row(p, 1, "<module>", 8, 125000000);
+	expect_row(p, 2, "[await]", FZ_NO_LINE, 62500000);
+	assert_int_equal(p->samples.time[2], 375000000);
+	const struct fz_thread *t = &p->threads[p->samples.thread[0]];
+	assert_true(t->is_main && t->tid == 7);
+	assert_int_equal(p->threads[p->samples.thread[2]].tid, 8);
+	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
+	assert_int_equal(p->recording.interval_ns, 1000000);
+}
+
+/* What "[self]" and no child takes is the function's own. */
+static void test_report(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pyinstrument/report");
+	int64_t sum = 0;
+
+	(void)state;
+	expect_row(p, 0, "A.f", FZ_NO_LINE, 375000000);
+	for (size_t i = 1; i < p->samples.n; i++) {
+		expect_row(p, i, "<module>", FZ_NO_LINE, 62500000);
+		sum += 62500000;
+	}
+	assert_int_equal(sum, 125000000);
+}
+
+static void test_stackprof(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *wall = load_seed("stackprof/wall");
+	fz_auto(fz_profile_freep) struct fz_profile *cpu = load_seed("stackprof/cpu");
+	fz_auto(fz_profile_freep) struct fz_profile *object = load_seed("stackprof/object");
+
+	(void)state;
+	expect_row(wall, 0, "Object#f", 4, 2000000);
+	expect_row(wall, 1, "(garbage collection)", FZ_NO_LINE, 1500000);
+	assert_int_equal(wall->stacks[wall->samples.stack[0]].depth, 2);
+	assert_int_equal(fz_profile_sample_total(wall), 3);
+	expect_row(cpu, 1, "(garbage collection)", FZ_NO_LINE, 1000000);
+	expect_row(object, 0, "Object#f", 4, 2000);
+	assert_string_equal(object->metrics[0].name, "objects");
+}
+
+static void test_broken(void **state)
+{
+	(void)state;
+	expect_error("{\"target_description\":\"\",\"root_frame\":null}", "holds no frame");
+	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{}}", "raw: true");
+	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[1,5,1]}",
+		     "is damaged");
+	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[9,5,1]}",
+		     "is damaged");
+	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[0,-1]}",
+		     "is damaged");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_session),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_stackprof),
+		cmocka_unit_test(test_broken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
