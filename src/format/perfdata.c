@@ -126,7 +126,7 @@ static struct fz_cursor take(struct fz_cursor *c, uint64_t n)
 	const uint8_t *p = n <= fz_cursor_left(c) ? fz_cursor_bytes(c, n) : NULL;
 
 	c->bad |= !p;
-	return fz_cursor_of(p, p ? n : 0);
+	return p ? fz_cursor_of(p, n) : fz_cursor_of("", 0);
 }
 
 /* Bytes of the values of one counter, and of what stands before them. */
@@ -421,7 +421,7 @@ static void find_interval(struct reader *r)
 		if (r->entries[i].period != period)
 			return;
 	if (period > 1 && strcmp(r->p->metrics[0].unit, "ns") == 0)
-		r->p->recording.interval_ns = period;
+		r->p->recording.interval_ns = fz_import_scaled_int(period, 1);
 }
 
 static int add_samples(struct reader *r, struct fz_error *err)

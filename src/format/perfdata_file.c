@@ -128,9 +128,11 @@ static struct fz_str counted_text(struct fz_cursor *c)
 {
 	uint32_t n = fz_cursor_u32(c);
 	const uint8_t *p = fz_cursor_bytes(c, n);
-	struct fz_cursor text = fz_cursor_of(p, p ? n : 0);
 
-	return p ? fz_perfdata_text(&text) : FZ_STR("");
+	if (!p)
+		return FZ_STR("");
+	struct fz_cursor text = fz_cursor_of(p, n);
+	return fz_perfdata_text(&text);
 }
 
 static void read_event_names(struct fz_perfdata *f, struct fz_cursor c)

@@ -481,7 +481,7 @@ static bool running_build_id(char ret[2 * 64 + 1])
 	enum { TYPE_BUILD_ID = 3, NOTES_MAX = 1 << 16 };
 	size_t n = 0;
 	fz_auto(fz_free_ptr) char *notes = fz_read_small("/sys/kernel/notes", NOTES_MAX, &n);
-	struct fz_cursor c = fz_cursor_of(notes, n);
+	struct fz_cursor c = fz_cursor_of(notes ? notes : "", n);
 
 	while (!c.bad && fz_cursor_left(&c)) {
 		uint32_t name_n = fz_cursor_u32(&c), id_n = fz_cursor_u32(&c);
