@@ -34,6 +34,7 @@ extern const struct fz_format
 	fz_format_collapsed;                    /* Tachyon's collapsed text; reads every dialect */
 extern const struct fz_format fz_format_folded; /* plain folded: names only */
 extern const struct fz_format fz_format_pprof;
+extern const struct fz_format fz_format_pprof_text;
 extern const struct fz_format fz_format_speedscope;
 extern const struct fz_format fz_format_cpuprofile;
 extern const struct fz_format fz_format_callgrind;

@@ -136,6 +136,19 @@ STACKPROF = {
                       "13": {"name": "(garbage collection)", "file": "", "line": None}},
            "raw": [2, 12, 11, 2, 1, 13, 1], "raw_lines": [2, 10, 4, 2, 1, 0, 1],
            "raw_timestamp_deltas": [900, 1100, 1500]} for mode in ("wall", "cpu", "object")}
+PPROF_TEXT = {
+    "go-heap": "heap profile: 2: 8192 [3: 90112] @ heap/8192\n"
+               "2: 8192 [2: 8192] @ 0x4d9706 0x4d97b8\n"
+               "#\t0x4d9705\tmain.grow+0x85\t\t/a/g.go:5\n#\t0x4d97b7\tmain.main+0x17\t/a/g.go:9\n\n"
+               "0: 0 [1: 81920] @ 0x4d9706\n#\t0x4d9705\tmain.grow+0x85\t/a/g.go:5\n\n"
+               "# runtime.MemStats\n# Alloc = 5\n",
+    "gperftools": "heap profile:      1:     4096 [     2:     8192] @ heap_v2/524288\n"
+                  "     1:     4096 [     2:     8192] @ 0x00401012 0x7f0000001001\n"
+                  "\nMAPPED_LIBRARIES:\n00400000-00402000 r-xp 00000000 08:01 77 /a/prog\n"
+                  "7f0000001000-7f0000002000: /lib/libc.so.6\n",
+    "goroutine": "goroutine profile: total 3\n2 @ 0x47dbce 0x4d97fd\n"
+                 "#\t0x4d97fc\tmain.wait+0x1c\t/a/g.go:8\n\n1 @ 0x442bd1\n#\t0x0\n",
+}
 EVENT = {"pid": 1, "tid": 2}
 TRACE = {
     "calls": [{**EVENT, "ph": "M", "name": "thread_name", "args": {"name": "main"}},
@@ -391,6 +404,8 @@ for name, text in PERF.items():
 save("perf_data", "one-event", perf_data(False))
 save("perf_data", "two-events", perf_data(True))
 save("perf_data", "pipe", perf_pipe())
+for name, text in PPROF_TEXT.items():
+    save("pprof_text", name, text.encode())
 for name, text in CALLGRIND.items():
     save("callgrind", name, text.encode())
 for name, value in SPEEDSCOPE.items():

@@ -182,6 +182,54 @@ for other in ("pprof/simple.prof", "pprof/normal-cpu.stripped.pprof", "generated
     suite.add(f"pprof: {other}", check_pprof, other)
 
 
+# ---- texts of pprof's profiles ----
+
+GO = """
+package main
+import ("os"; "runtime"; "runtime/pprof"; "time")
+var kept [][]byte
+//go:noinline
+func grow(n int) { for i := 0; i < n; i++ { kept = append(kept, make([]byte, 4096)) } }
+//go:noinline
+func big() { grow(3000) }
+func wait() { time.Sleep(time.Hour) }
+func main() {
+	runtime.MemProfileRate = 4096
+	grow(1000); big()
+	for i := 0; i < 5; i++ { go wait() }
+	time.Sleep(10 * time.Millisecond)
+	runtime.GC()
+	for _, name := range []string{"heap", "goroutine"} {
+		out, _ := os.Create(os.Args[1] + "/go-" + name + ".txt")
+		pprof.Lookup(name).WriteTo(out, 1)
+	}
+}
+"""
+
+
+@suite.test("pprof text: Go makes some now, its own tool reads the same")
+def go_text():
+    if not shutil.which("go"):
+        raise Skip("Go is not here")
+    (SCRATCH / "text.go").write_text(GO)
+    subprocess.run(["go", "run", SCRATCH / "text.go", SCRATCH], check=True)
+    for name, metrics in (("heap", ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")),
+                          ("goroutine", ("goroutine",))):
+        path = SCRATCH / f"go-{name}.txt"
+        packed = SCRATCH / f"go-{name}.pb.gz"
+        subprocess.run(["go", "tool", "pprof", "-proto", "-output", packed, path], check=True,
+                       capture_output=True)
+        truth = Pprof(unpacked(packed))
+        for i, (kind, _) in enumerate(truth.types):
+            same(report(path, kind)["total"], truth.totals[i], f"total of {kind}")
+        same({t for t, _ in truth.types}, set(metrics), "metrics")
+    got = self_by_name(SCRATCH / "go-heap.txt")
+    if got["main.grow"] < 0.95 * sum(got.values()):
+        raise AssertionError(f"grow did not allocate: {got}")
+    total = {f["name"]: f["total"] for f in report(SCRATCH / "go-goroutine.txt")["functions"]}
+    same(total["main.wait"], 5, "goroutines that wait")
+
+
 # ---- speedscope ----
 
 UNITS = {"seconds": 1e9, "milliseconds": 1e6, "microseconds": 1e3, "nanoseconds": 1, "none": 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers of other languages that write JSON: pyinstrument and stackprof, on the seeds of the
- * fuzz targets. tests/live/test_formats.py has files of the tools. */
+/* Profilers of other languages: pyinstrument, stackprof and the texts of Go and gperftools, on the
+ * seeds of the fuzz targets. tests/live/test_formats.py has files of the tools. */
 #include "format_help.h"
 
 static struct fz_profile *load_seed(const char *name)
@@ -80,11 +80,47 @@ static void test_stackprof(void **state)
 	assert_string_equal(object->metrics[0].name, "objects");
 }
 
+/* 8192 bytes in 2 pieces, seen every 4096: 2 / (1 - e^-1) of them. */
+static void test_go_heap(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pprof_text/go-heap");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 2);
+	assert_string_equal(p->metrics[p->default_metric].name, "inuse_space");
+	expect_row(p, 0, "main.grow", 5, 12959);
+	expect_row(p, 1, "main.grow", 5, 0);
+	assert_int_equal(fz_sample_weight(p, 2, 0), 3);
+	assert_int_equal(fz_sample_weight(p, 1, 1), 81920);
+	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
+}
+
+static void test_goroutines(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pprof_text/goroutine");
+
+	(void)state;
+	expect_row(p, 0, "main.wait", 8, 2);
+	expect_row(p, 1, "0x442bd0", FZ_NO_LINE, 1);
+	assert_string_equal(p->metrics[0].name, "goroutine");
+}
+
+/* Without names: addresses in the files that were mapped. */
+static void test_gperftools(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pprof_text/gperftools");
+
+	(void)state;
+	expect_row(p, 0, "prog+0x1011", FZ_NO_LINE, 526338);
+	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
+}
+
 static void test_broken(void **state)
 {
 	(void)state;
 	expect_error("{\"target_description\":\"\",\"root_frame\":null}", "holds no frame");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{}}", "raw: true");
+	expect_error("goroutine profile: total 3\n\n", "holds no stack");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[1,5,1]}",
 		     "is damaged");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[9,5,1]}",
@@ -96,9 +132,9 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_session),
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_stackprof),
+		cmocka_unit_test(test_session),    cmocka_unit_test(test_report),
+		cmocka_unit_test(test_stackprof),  cmocka_unit_test(test_go_heap),
+		cmocka_unit_test(test_goroutines), cmocka_unit_test(test_gperftools),
 		cmocka_unit_test(test_broken),
 	};
 

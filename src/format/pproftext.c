@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the texts that pprof's profiles once were, and that Go and gperftools still write.
+ *
+ *   heap profile: 2: 9 [5: 99] @ heap/8192      in use: bytes [allocated: bytes] @ how sampled
+ *   1: 4 [2: 44] @ 0x4d9706 0x4d97b8            the same of a stack: addresses, innermost first
+ *   #	0x4d9705	main.grow+0x85	/a/g.go:5    (Go, with ?debug=1) names of its calls
+ *
+ *   goroutine profile: total 6                  and threadcreate: how many are there
+ *   5 @ 0x47dbce 0x4d97fd
+ *
+ *   MAPPED_LIBRARIES:                           (gperftools) what lies where, as /proc/PID/maps
+ *
+ * Of sampled allocations large ones were seen more often than small ones; what is shown is what
+ * they stand for, computed as pprof does.
+ */
+#include "format.h"
+#include "import.h"
+
+#include <ctype.h>
+#include <math.h>
+
+enum { NUMBERS = 4, FRAMES_MAX = 1024 };
+#define TEXT_MAX_BYTES ((uint64_t)256 << 20)
+
+struct mapping {
+	uint64_t start, end, offset;
+	struct fz_str file;
+};
+
+struct reader {
+	struct fz_profile *p;
+	const char *name; /* of the file */
+	struct mapping *maps;
+	size_t map_n, map_cap;
+	double rate; /* bytes from one sample to the next; 0: everything was seen */
+	bool heap;
+	uint32_t thread;
+	/* of the stack at hand */
+	bool open;
+	int64_t numbers[NUMBERS];
+	uint64_t addresses[FRAMES_MAX];
+	struct fz_import_frame frames[FRAMES_MAX];
+	size_t address_n, frame_n;
+};
+
+static struct fz_str take_line(struct fz_str *s)
+{
+	const char *end = memchr(s->p, '\n', s->n);
+	struct fz_str line = { s->p, end ? (size_t)(end - s->p) : s->n };
+	size_t taken = line.n + (end != NULL);
+
+	s->p += taken;
+	s->n -= taken;
+	return line;
+}
+
+static bool parse_hex(struct fz_str s, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (fz_str_starts(s, "0x"))
+		s = (struct fz_str){ s.p + 2, s.n - 2 };
+	for (size_t i = 0; i < s.n; i++) {
+		if (!isxdigit((uint8_t)s.p[i]))
+			return false;
+		v = v << 4 |
+		    (uint64_t)(isdigit((uint8_t)s.p[i]) ? s.p[i] - '0' : (s.p[i] | 32) - 'a' + 10);
+	}
+	*ret = v;
+	return s.n > 0 && s.n <= 16;
+}
+
+/* "2: 9 [5: 99] @" or "5 @"; how many numbers, 0: it is another line. */
+static unsigned take_numbers(struct fz_str *line, int64_t ret[NUMBERS])
+{
+	unsigned n = 0;
+
+	while (line->n) {
+		struct fz_str word = fz_str_take_word(line);
+		uint64_t v;
+		if (fz_str_eq(word, FZ_STR("@")))
+			return n;
+		while (word.n && strchr(":]", word.p[word.n - 1]))
+			word.n--;
+		if (fz_str_starts(word, "["))
+			word = (struct fz_str){ word.p + 1, word.n - 1 };
+		if (!word.n)
+			continue; /* "[ 5: 99]" */
+		if (n == NUMBERS || !fz_parse_u64(word, INT64_MAX, &v))
+			return 0;
+		ret[n++] = (int64_t)v;
+	}
+	return 0;
+}
+
+/* ---- what lies where ---- */
+
+/* "START-END: FILE" or "START-END rwxp OFFSET DEVICE INODE FILE". */
+static void add_mapping(struct reader *r, struct fz_str line)
+{
+	struct fz_str range = fz_str_take_word(&line), word = fz_str_take_word(&line);
+	struct mapping m = { .file = word };
+	const char *dash = range.n ? memchr(range.p, '-', range.n) : NULL;
+
+	if (!dash)
+		return;
+	size_t n = (size_t)(dash - range.p);
+	struct fz_str end = { dash + 1, range.n - n - 1 };
+	if (fz_str_ends(end, ":")) {
+		end.n--;
+	} else {
+		if (!parse_hex(fz_str_take_word(&line), &m.offset))
+			return;
+		fz_str_take_word(&line);
+		fz_str_take_word(&line);
+		m.file = fz_str_take_word(&line);
+	}
+	if (!parse_hex((struct fz_str){ range.p, n }, &m.start) || !parse_hex(end, &m.end) ||
+	    !m.file.n)
+		return;
+	fz_profile_grow(r->p, r->maps, r->map_n, r->map_cap);
+	r->maps[r->map_n++] = m;
+}
+
+/* They come last in the text and in order of their addresses. */
+static void read_mappings(struct reader *r, struct fz_str text)
+{
+	bool inside = false;
+
+	while (text.n) {
+		struct fz_str line = take_line(&text);
+		if (inside)
+			add_mapping(r, line);
+		inside |= fz_str_starts(line, "MAPPED_LIBRARIES:") ||
+			  fz_str_starts(line, "--- Memory map:");
+	}
+}
+
+static uint32_t address_frame(struct reader *r, uint64_t address)
+{
+	struct fz_str file = FZ_STR("");
+	size_t lo = 0, hi = r->map_n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (r->maps[mid].start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && address < r->maps[lo - 1].end) {
+		const struct mapping *m = &r->maps[lo - 1];
+		file = m->file;
+		address += m->offset - m->start;
+	}
+	return fz_import_address(r->p, file, address);
+}
+
+/* ---- stacks ---- */
+
+/* Of n seen of a mean size, all that there were. */
+static void scale(double rate, int64_t *count, int64_t *bytes)
+{
+	if (!*count || !*bytes || rate <= 1)
+		return;
+	double factor = 1 / (1 - exp(-((double)*bytes / (double)*count) / rate));
+	*count = fz_import_scaled(trunc((double)*count * factor), 1);
+	*bytes = fz_import_scaled(trunc((double)*bytes * factor), 1);
+}
+
+static void end_stack(struct reader *r)
+{
+	struct fz_sample s = { .thread = r->thread, .stack = FZ_NONE, .status = FZ_STATUS_UNKNOWN };
+
+	if (!r->open)
+		return;
+	r->open = false;
+	for (size_t i = r->frame_n; i-- > 0;)
+		s.stack = fz_profile_stack(r->p, s.stack, fz_import_frame(r->p, &r->frames[i]));
+	for (size_t i = r->frame_n ? 0 : r->address_n; i-- > 0;)
+		s.stack = fz_profile_stack(r->p, s.stack, address_frame(r, r->addresses[i]));
+	if (r->heap) {
+		const int64_t *n = r->numbers;
+		int64_t weights[NUMBERS] = { n[2], n[3], n[0], n[1] };
+		scale(r->rate, &weights[0], &weights[1]);
+		scale(r->rate, &weights[2], &weights[3]);
+		fz_profile_add_sample(r->p, &s, weights);
+	} else {
+		fz_profile_add_sample(r->p, &s, r->numbers);
+	}
+}
+
+/* Addresses to return to: a call lies before. */
+static void begin_stack(struct reader *r, struct fz_str addresses)
+{
+	uint64_t address;
+
+	r->open = true;
+	r->address_n = r->frame_n = 0;
+	while (addresses.n && r->address_n < FRAMES_MAX) {
+		if (!parse_hex(fz_str_take_word(&addresses), &address))
+			break;
+		r->addresses[r->address_n++] = address - (address > 0);
+	}
+}
+
+static struct fz_str take_field(struct fz_str *s)
+{
+	while (s->n && *s->p == '\t')
+		*s = (struct fz_str){ s->p + 1, s->n - 1 };
+	const char *end = s->n ? memchr(s->p, '\t', s->n) : NULL;
+	struct fz_str field = { s->p, end ? (size_t)(end - s->p) : s->n };
+	*s = (struct fz_str){ s->p + field.n, s->n - field.n };
+	return fz_str_trimmed(field);
+}
+
+/* "#	0x4d9705	main.grow+0x85	/a/g.go:5" */
+static void add_call(struct reader *r, struct fz_str line)
+{
+	struct fz_import_frame f = { .kind = FZ_KIND_NATIVE };
+	uint64_t number;
+
+	line = (struct fz_str){ line.p + 1, line.n - 1 };
+	take_field(&line);
+	f.name = take_field(&line);
+	f.file = take_field(&line);
+	if (!f.name.n || r->frame_n == FRAMES_MAX)
+		return;
+	const char *plus = memrchr(f.name.p, '+', f.name.n);
+	if (plus && parse_hex((struct fz_str){ plus + 1, f.name.n - (size_t)(plus + 1 - f.name.p) },
+			      &number))
+		f.name.n = (size_t)(plus - f.name.p);
+	const char *colon = f.file.n ? memrchr(f.file.p, ':', f.file.n) : NULL;
+	if (colon &&
+	    fz_parse_u64((struct fz_str){ colon + 1, f.file.n - (size_t)(colon + 1 - f.file.p) },
+			 INT32_MAX, &number)) {
+		f.file.n = (size_t)(colon - f.file.p);
+		f.line = (int32_t)number;
+	}
+	r->frames[r->frame_n++] = f;
+}
+
+static void read_line(struct reader *r, struct fz_str line)
+{
+	int64_t numbers[NUMBERS] = { 0 };
+
+	if (fz_str_starts(line, "#") && r->open) {
+		add_call(r, line);
+		return;
+	}
+	end_stack(r);
+	if (!take_numbers(&line, numbers))
+		return;
+	memcpy(r->numbers, numbers, sizeof(numbers));
+	begin_stack(r, line);
+}
+
+/* ---- the head ---- */
+
+/* "heap/8192": Go writes twice the rate; "heap_v2/524288": gperftools the rate itself. */
+static void read_rate(struct reader *r, struct fz_str how)
+{
+	const char *slash = how.n ? memchr(how.p, '/', how.n) : NULL;
+	uint64_t rate;
+
+	if (!slash)
+		return;
+	struct fz_str digits = { slash + 1, how.n - (size_t)(slash + 1 - how.p) };
+	if (!fz_parse_u64(digits, INT64_MAX, &rate))
+		return;
+	r->rate = fz_str_starts(how, "heap/") ? (double)(rate / 2) : (double)rate;
+}
+
+static void read_head(struct reader *r, struct fz_str line)
+{
+	static const char *const heap[NUMBERS] = { "alloc_objects", "alloc_space", "inuse_objects",
+						   "inuse_space" };
+	int64_t numbers[NUMBERS];
+	struct fz_str kind = fz_str_take_word(&line);
+
+	r->heap = fz_str_eq(kind, FZ_STR("heap"));
+	fz_str_take_word(&line);
+	if (!r->heap) {
+		fz_profile_add_metric(r->p, kind, FZ_STR("count"), 0, true);
+		return;
+	}
+	if (take_numbers(&line, numbers))
+		read_rate(r, fz_str_take_word(&line));
+	for (unsigned i = 0; i < NUMBERS; i++)
+		fz_profile_add_metric(r->p, fz_str_of(heap[i]),
+				      i % 2 ? FZ_STR("bytes") : FZ_STR("count"), 0, true);
+	r->p->default_metric = NUMBERS - 1;
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	int code = fz_input_read_all(in, &bytes, TEXT_MAX_BYTES, err);
+
+	if (code)
+		return code;
+	fz_auto(fz_free_ptr) struct reader *r = fz_calloc(1, sizeof(*r));
+	struct fz_str text = fz_buf_view(&bytes);
+	r->p = p;
+	r->name = fz_input_name(in);
+	p->samples.ordered = p->samples.timed = false;
+	r->thread = fz_profile_thread(p, &(struct fz_thread){ .is_main = true });
+	read_head(r, take_line(&text));
+	read_mappings(r, text);
+	while (text.n && !p->over_limit)
+		read_line(r, take_line(&text));
+	end_stack(r);
+	free(r->maps);
+	if (!p->samples.n)
+		return fz_fail(err, FZ_EINPUT, "%s: holds no stack", r->name);
+	return fz_profile_check(p, err);
+}
+
+static int sniff(const uint8_t *head, size_t n, const char *name)
+{
+	static const char *const kinds[] = { "goroutine profile: total ",
+					     "threadcreate profile: total " };
+	struct fz_str text = { (const char *)head, n };
+
+	(void)name;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++)
+		if (fz_str_starts(text, kinds[i]))
+			return 95;
+	struct fz_str line = n ? take_line(&text) : text;
+	return fz_str_starts(line, "heap profile: ") && memchr(line.p, '@', line.n) ? 95 : 0;
+}
+
+const struct fz_format fz_format_pprof_text = {
+	.name = "pprof-text",
+	.title = "heap and goroutine text of Go (?debug=1) and gperftools",
+	.suffixes = ".txt .heap",
+	.notes = "allocations that were sampled are scaled as pprof does",
+	.sniff = sniff,
+	.read = read,
+};
