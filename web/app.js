@@ -133,7 +133,8 @@ export class App {
 		};
 	}
 
-	// A wrapper's total is known for the whole recordings only; filtered, it is what is drawn of it.
+	// A wrapper's total, or one that was recorded, is known for the whole recordings only; filtered, it
+	// is what is drawn of it.
 	functionCosts() {
 		const { data, loaded, state } = this;
 		const costs = functionCosts(this.upright(), data.functions.n);

@@ -269,6 +269,7 @@ function readMarks(columns, count) {
 }
 
 // Totals of wrappers in the whole recordings: samples that a wrapper is drawn over are not its own.
+// Of a call graph all totals: the tree that is drawn only guesses them.
 function readWrappers(columns) {
 	const func = columns.numbers("wrapper.function", Uint32Array, 0);
 	const total = ["base", "head"].map((s) => columns.numbers(`wrapper.total.${s}`, Float64Array, func.length));

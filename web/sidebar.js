@@ -80,7 +80,7 @@ function summaryRows(app, side) {
 	const { header } = data;
 	const r = side.recording;
 	const seconds = r.duration_ns ? formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
-	// Rows of a counted recording are contexts, not samples.
+	// Rows of a counted recording are contexts, not samples; those of a call graph are places.
 	const isCounted = header.unit === "count" && header.metric !== "samples";
 	const rate = isCounted ? "" : Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ? `${formatCount(r.achieved_hz)} / s` :
 		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
@@ -88,7 +88,7 @@ function summaryRows(app, side) {
 	return [
 		["Measured", metricName(header)],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
-		["Samples", isCounted ? "" : formatCount(side.samples)],
+		[side.counted === "call" ? "Calls" : "Samples", side.counted ? side.count && formatCount(side.count) : isCounted ? "" : formatCount(side.samples)],
 		["Duration", seconds],
 		["Rate", rate],
 		["Runs", side.runs > 1 ? formatCount(side.runs) : ""],
@@ -109,7 +109,8 @@ function sideColumns(app, rowsOf) {
 
 function summary(app) {
 	const { data } = app;
-	if (!data.isDiff) return section("summary", "Summary", facts(summaryRows(app, data.header.head)));
+	const { tree } = data.header.head.recording;
+	if (!data.isDiff) return section("summary", "Summary", facts(summaryRows(app, data.header.head)), tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
 	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
 	const { elided_count, elided_time } = data.header;
 	const warnings = data.header.warnings.map((w) => el("p", { class: "warning" }, w));

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "profile/callgraph.h"
 #include "profile/runs.h"
 
 #include <math.h>
@@ -324,6 +325,15 @@ static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 			     side_names[s], (int)guess.n, guess.p);
 }
 
+static void warn_about_tree(struct fz_diff *d, enum fz_side s)
+{
+	bool recorded = fz_callgraph_states(d->profile[s], d->tree[s]->metric);
+
+	fz_diff_warn(
+		d, "the call tree of the %s is reconstructed from a call graph, %s", side_names[s],
+		recorded ? "totals of functions are recorded" : "and so are totals of functions");
+}
+
 static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 {
 	const char *const *names = side_names;
@@ -346,7 +356,9 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 			     "frames, so deeper stacks match in parts only",
 			     names[s], (int)cut.n, cut.p);
 	if (p->recording.reconstructed)
-		fz_diff_warn(d, "the call tree of the %s was inferred, not recorded", names[s]);
+		warn_about_tree(d, s);
+	if (fz_profile_fact(p, "damage").n)
+		fz_diff_warn(d, "the %s is damaged: %s", names[s], fz_profile_fact(p, "damage").p);
 	if ((double)rejected > 0.05 * ((double)rejected + (double)p->quality.taken) ||
 	    p->recording.error_rate > 5)
 		fz_diff_warn(d, "more than 5 %% of the %s's samples could not be read", names[s]);

@@ -5,6 +5,7 @@
 
 #include "base/both.h"
 #include "base/buf.h"
+#include "profile/callgraph.h"
 
 #include <math.h>
 
@@ -183,6 +184,19 @@ static void sum_sides(struct fz_diff *d)
 
 /* ---- costs ---- */
 
+/* Where the profile states what functions cost with all they call, the tree only guesses it. */
+static void take_recorded_totals(struct fz_diff *d, enum fz_side s)
+{
+	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(d->function_count + 1ul, sizeof(*total));
+
+	for (uint32_t f = 0; f < d->function_count; f++)
+		total[f] = d->functions[f].cost.total[s];
+	fz_callgraph_totals(d->profile[s], d->tree[s]->metric, d->function_of[s], d->function_count,
+			    total);
+	for (uint32_t f = 0; f < d->function_count; f++)
+		d->functions[f].cost.total[s] = total[f];
+}
+
 /* Inside the outermost node of a function every further one is recursion, whose total is already
  * counted. The trees as recorded are summed: in the union a callee may have left its wrapper. */
 static void sum_functions(struct fz_diff *d)
@@ -200,6 +214,7 @@ static void sum_functions(struct fz_diff *d)
 			d->functions[f].cost.total[s] += t->total[i];
 			open_until[f] = i + t->size[i];
 		}
+		take_recorded_totals(d, s);
 	}
 }
 

@@ -33,6 +33,21 @@ static struct fz_judged judge_entity(const struct fz_inference *c, const struct 
 	};
 }
 
+/* Of counts that were recorded with totals of functions the walk only has the tree that was
+ * reconstructed. Of several runs nobody knows which had which. */
+static void take_recorded_totals(const struct fz_inference *c, struct fz_hypotheses *k)
+{
+	const struct fz_diff *d = c->d;
+	struct fz_ratio_run *runs = k->evidence[FZ_FAMILY_TOTAL];
+
+	if (c->method != FZ_JUDGE_COUNTS || c->runs != FZ_SIDES ||
+	    (!d->profile[FZ_BASE]->callgraph && !d->profile[FZ_HEAD]->callgraph))
+		return;
+	for (uint32_t i = 0; i < k->n; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			runs[(size_t)i * FZ_SIDES + s].cost = (double)d->functions[i].cost.total[s];
+}
+
 static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, struct fz_judgement *j)
 {
 	struct fz_judged *by_family[FZ_FAMILIES] = { j->self, j->total };
@@ -41,6 +56,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 	fz_hypotheses_init(c, k);
 	for (uint32_t i = 0; i < k->n; i++)
 		k->function[i] = i;
+	take_recorded_totals(c, k);
 	fz_inference_learn(c, k);
 	fz_hypotheses_test(c, k);
 	fz_hypotheses_exclude_unreadable(c, k);

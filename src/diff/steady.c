@@ -209,6 +209,7 @@ static void take_view(struct fz_diff *d, uint32_t metric)
 {
 	d->steady.measured_head = d->profile[FZ_HEAD];
 	d->steady.view = *d->profile[FZ_HEAD];
+	d->steady.view.callgraph = NULL; /* its totals are as measured */
 	d->steady.view.metrics[metric].column = d->steady.side[FZ_HEAD].even;
 	d->profile[FZ_HEAD] = &d->steady.view;
 }

@@ -8,12 +8,18 @@
  *   16 400 2                     a position and costs; "+3", "-3" and "*" are relative to the last
  *   cob= cfi= cfn= calls=N pos   a call; the next line has its position and inclusive cost
  *
- * It is a graph of calls, not stacks: graph.h makes a tree of it. With --separate-callers names
- * hold their callers, "f'caller'main", and each function is a stack; a direct recursion is folded
- * all the same. Callers have no more than a name there; the rest is that of the function of this
- * name.
+ * It is a graph of calls, not stacks: graph.h makes a tree of it. Names may say more of a function:
+ * "f'2" is its recursion, and with --separate-callers there are callers in it, "f'caller'main".
+ * For us, who then have all callers recorded, each such name is a stack; a direct recursion is
+ * folded all the same. Callers have no more than a name there; the rest is that of the function of
+ * this name.
+ *
+ * "totals:" at the end of each part says what its self costs add up to; "summary:" before them says
+ * nearly the same, and is all there is of a part that was cut short.
  */
 #include "callgrind.h"
+
+#include "base/text.h"
 
 #include "format.h"
 #include "graph.h"
@@ -35,10 +41,18 @@ struct row {
 	int64_t weights[FZ_METRICS_MAX];
 };
 
+/* What lines say that all costs are, by metric. */
+struct sums {
+	double value[FZ_METRICS_MAX];
+	uint32_t lines; /* one a part */
+};
+
 struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
-	struct fz_graph *graph;
+	struct fz_callgraph *graph; /* NULL: names are stacks, or nothing was read yet */
+	bool is_valgrind; /* written by it, or by us: names hold callers, sums are exact */
+	struct sums summary, totals;        /* of all parts */
 	struct fz_callgrind_source *source; /* NULL: any file, alone in its profile */
 	struct row *rows;
 	size_t row_n, row_cap;
@@ -46,7 +60,6 @@ struct reader {
 	struct fz_map callers; /* name -> stack of its callers */
 	uint64_t line_number;
 	struct fz_map name_of[SPACES];     /* number -> string */
-	struct fz_map function_of;         /* frame without a line -> function of the graph */
 	uint32_t positions, line_position; /* line_position: which of them, FZ_NONE: no lines */
 	uint64_t last[POSITIONS_MAX];
 	uint64_t last_cost[FZ_METRICS_MAX];
@@ -97,6 +110,8 @@ static void read_events(struct reader *r, struct fz_str s)
 		r->metric[r->events++] = r->source ? r->source->metric(r->p, word)
 						   : fz_import_add_metric(r->p, &m, 0, true);
 	}
+	if (!r->source || !r->source->callers)
+		r->graph = fz_callgraph_new(r->p);
 }
 
 /* "desc: Trigger: Client Request: NAME" is what asked for this part. */
@@ -112,7 +127,37 @@ static void read_for_source(struct reader *r, struct fz_str key, struct fz_str v
 								 value.n - (sizeof(trigger) - 1) });
 }
 
-static bool read_header(struct reader *r, struct fz_str line)
+/* Of one part of the file. */
+static void read_sums(const struct reader *r, struct fz_str s, struct sums *sums)
+{
+	double d;
+
+	sums->lines++;
+	for (uint32_t i = 0; i < r->events; i++) {
+		struct fz_str word = fz_str_take_word(&s);
+		if (!word.n || !fz_parse_decimal(word, &d))
+			break;
+		if (r->metric[i] != FZ_NONE)
+			sums->value[r->metric[i]] += d * r->scale[i];
+	}
+}
+
+static int check_version(const struct reader *r, struct fz_str value, struct fz_error *err)
+{
+	if (!value.n || fz_str_eq(value, FZ_STR("1")))
+		return 0;
+	return fz_fail(err, FZ_EUNSUPPORTED,
+		       "%s: version %.*s of callgrind's format; only version 1 is known",
+		       fz_input_name(r->in), (int)FZ_MIN(value.n, (size_t)20), value.p);
+}
+
+static bool is_valgrind(struct fz_str creator)
+{
+	return fz_str_starts(creator, "callgrind") || fz_str_starts(creator, "fizeau");
+}
+
+/* 1: it was one; 0: no line of a header; negative: an error. */
+static int read_header(struct reader *r, struct fz_str line, struct fz_error *err)
 {
 	static const struct {
 		const char *key, *fact;
@@ -120,19 +165,27 @@ static bool read_header(struct reader *r, struct fz_str line)
 	const char *colon = memchr(line.p, ':', line.n);
 
 	if (!colon || memchr(line.p, '=', (size_t)(colon - line.p)))
-		return false;
+		return 0;
 	struct fz_str key = { line.p, (size_t)(colon - line.p) };
 	struct fz_str value = fz_str_trimmed((struct fz_str){ colon + 1, line.n - key.n - 1 });
 	if (fz_str_eq(key, FZ_STR("positions")))
 		read_positions(r, value);
 	else if (fz_str_eq(key, FZ_STR("events")))
 		read_events(r, value);
+	else if (fz_str_eq(key, FZ_STR("summary")))
+		read_sums(r, value, &r->summary);
+	else if (fz_str_eq(key, FZ_STR("totals")))
+		read_sums(r, value, &r->totals);
+	else if (fz_str_eq(key, FZ_STR("creator")))
+		r->is_valgrind = is_valgrind(value);
+	else if (fz_str_eq(key, FZ_STR("version")) && check_version(r, value, err))
+		return -1;
 	if (r->source)
 		read_for_source(r, key, value);
 	for (size_t i = 0; !r->source && i < FZ_ARRAY_LEN(facts); i++)
 		if (fz_str_eq(key, fz_str_of(facts[i].key)))
 			fz_profile_set_fact(r->p, facts[i].fact, value);
-	return true;
+	return 1;
 }
 
 /* ---- names ---- */
@@ -162,18 +215,6 @@ static struct fz_str known(const struct reader *r, uint32_t string)
 	return fz_str_eq(s, FZ_STR("???")) ? FZ_STR("") : s;
 }
 
-/* With --separate-recs a recursive call has a function of its own: "fib'2". */
-static struct fz_str without_level(struct fz_str name)
-{
-	size_t n = name.n;
-
-	while (n && isdigit((uint8_t)name.p[n - 1]))
-		n--;
-	if (n > 1 && n < name.n && name.p[n - 1] == '\'')
-		name.n = n - 1;
-	return name;
-}
-
 /* Of "f'caller'main" the function. */
 static struct fz_str without_callers(struct fz_str name)
 {
@@ -184,11 +225,59 @@ static struct fz_str without_callers(struct fz_str name)
 	return name;
 }
 
+static bool is_level(struct fz_str s)
+{
+	while (s.n && isdigit((uint8_t)*s.p))
+		s.p++, s.n--;
+	return s.n == 0;
+}
+
+/* A function's name and what follows it, "'2" or "'caller'main". */
+struct split {
+	struct fz_str name, variant;
+	bool inner; /* it recurs, or is among its callers */
+};
+
+/* Whether a "'" in it is a part of the name: "&'a str", "::'lambda'(int)". */
+static bool has_quotes(struct fz_str s)
+{
+	for (size_t at = 0; at < s.n; at++)
+		if (s.p[at] == '\'' && (!at || at + 1 == s.n || strchr("<&(,: ", s.p[at - 1])))
+			return true;
+	return false;
+}
+
+static size_t next_mark(struct fz_str s, size_t at)
+{
+	while (at < s.n && s.p[at] != '\'')
+		at++;
+	return at;
+}
+
+/* With --separate-recs a recursive call has a function of its own, with --separate-callers has each
+ * list of callers. */
+static struct split split_name(const struct reader *r, struct fz_str name)
+{
+	struct split s = { .name = name, .variant = FZ_STR("") };
+	size_t mark = has_quotes(name) ? name.n : next_mark(name, 0), end;
+
+	s.name.n = mark;
+	for (size_t at = mark; at < name.n; at = end) {
+		end = next_mark(name, at + 1);
+		struct fz_str part = { name.p + at + 1, end - at - 1 };
+		if (!is_level(part) && !r->is_valgrind)
+			return (struct split){ .name = name, .variant = FZ_STR("") };
+		s.inner |= (at == mark && is_level(part)) || fz_str_eq(part, s.name);
+	}
+	s.variant = (struct fz_str){ name.p + mark, name.n - mark };
+	return s;
+}
+
 static struct fz_str function_name(const struct reader *r, uint32_t function)
 {
 	struct fz_str name = fz_profile_text(r->p, function);
 
-	return r->graph ? without_level(name) : without_callers(name);
+	return r->graph ? split_name(r, name).name : without_callers(name);
 }
 
 static uint32_t frame_of(struct reader *r, const struct place *at, int32_t line)
@@ -207,15 +296,12 @@ static uint32_t frame_of(struct reader *r, const struct place *at, int32_t line)
 	return fz_import_frame(r->p, &f);
 }
 
-/* Levels of recursion are different functions of the graph with the same frames. */
 static uint32_t function_of(struct reader *r, const struct place *at)
 {
-	uint32_t frame = frame_of(r, at, 0);
-	uint32_t *slot = fz_map_slot(&r->function_of, FZ_KEY(frame, at->function));
+	struct split split = split_name(r, fz_profile_text(r->p, at->function));
+	uint32_t variant = fz_profile_string(r->p, split.variant);
 
-	if (*slot == FZ_NONE)
-		*slot = fz_graph_function(r->graph, frame);
-	return *slot;
+	return fz_callgraph_function(r->graph, r->p, frame_of(r, at, 0), variant, split.inner);
 }
 
 /* ---- numbers ---- */
@@ -316,11 +402,18 @@ static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error 
 	}
 	uint32_t function = function_of(r, &r->at);
 	if (r->calls < 0) {
-		fz_graph_self(r->graph, function, frame, weights);
+		fz_callgraph_self(r->graph, r->p, function, frame, weights);
 		return 0;
 	}
-	fz_graph_call(r->graph, function, frame, function_of(r, &r->callee), (double)weights[0],
-		      r->calls);
+	struct fz_callgraph_call call = {
+		.caller = function,
+		.frame = frame,
+		.callee = function_of(r, &r->callee),
+		.calls = (uint64_t)r->calls,
+	};
+	if (call.caller != call.callee && !r->graph->functions[call.callee].inner)
+		call.primitive = call.calls;
+	fz_callgraph_call(r->graph, r->p, &call, NULL, weights);
 	r->calls = -1;
 	r->callee_has_file = r->callee_has_object = false;
 	return 0;
@@ -364,6 +457,10 @@ static bool read_assignment(struct reader *r, struct fz_str key, struct fz_str v
 		r->callee_has_object = value.n > 0;
 	} else if (fz_str_eq(key, FZ_STR("calls"))) {
 		read_calls(r, value);
+	} else if (fz_str_eq(key, FZ_STR("jfi"))) {
+		read_name(r, SPACE_FILE, value);
+	} else if (fz_str_eq(key, FZ_STR("jfn"))) {
+		read_name(r, SPACE_FUNCTION, value);
 	} else if (fz_str_eq(key, FZ_STR("jump")) || fz_str_eq(key, FZ_STR("jcnd"))) {
 		r->jump = true;
 	} else {
@@ -387,9 +484,9 @@ static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
 		if (read_assignment(r, key, value))
 			return 0;
 	}
-	if (!read_header(r, line))
-		r->p->skipped_lines++;
-	return 0;
+	int header = read_header(r, line, err);
+	r->p->skipped_lines += header == 0;
+	return FZ_MIN(header, 0);
 }
 
 /* ---- stacks from names ---- */
@@ -403,13 +500,6 @@ static uint32_t caller_frame(struct reader *r, struct fz_str name)
 	if (*slot == FZ_NONE)
 		*slot = frame_of(r, &nowhere, 0);
 	return *slot;
-}
-
-static bool is_level(struct fz_str s)
-{
-	while (s.n && isdigit((uint8_t)*s.p))
-		s.p++, s.n--;
-	return s.n == 0;
 }
 
 /* The stack of what stands behind the function in its name; the outermost is the last. A number is
@@ -443,15 +533,92 @@ static void add_rows(struct reader *r)
 	}
 }
 
+/* ---- totals ---- */
+
+static void add_to(int64_t *sum, const int64_t *values, uint32_t metrics)
+{
+	for (uint32_t m = 0; values && m < metrics; m++)
+		if (__builtin_add_overflow(sum[m], values[m], &sum[m]))
+			sum[m] = INT64_MAX;
+}
+
+/* A file that was cut short, or put together wrongly, is told by what its costs should add up to.
+ * Other tools round, or mean something else by it. */
+static void check_sums(struct reader *r)
+{
+	bool cut = r->totals.lines < r->summary.lines;
+	const struct sums *stated = cut ? &r->summary : &r->totals;
+	int64_t sum[FZ_METRICS_MAX] = { 0 };
+	char is[FZ_NUMBER_SIZE], should[FZ_NUMBER_SIZE];
+
+	for (uint32_t i = 0; i < r->graph->self_n; i++)
+		add_to(sum, fz_callgraph_row(r->graph, r->graph->selves[i].cost),
+		       r->graph->metrics);
+	for (uint32_t m = 0; stated->lines && r->is_valgrind && m < r->graph->metrics; m++) {
+		const struct fz_metric *metric = &r->p->metrics[m];
+		if ((double)sum[m] == stated->value[m])
+			continue;
+		fz_auto(fz_free_ptr) char *text =
+			fz_asprintf("%s: %s adds up to %s of the %s that the file states%s",
+				    cut ? "cut short" : "costs are missing", metric->name,
+				    fz_format_value((double)sum[m], metric->unit, is),
+				    fz_format_value(stated->value[m], metric->unit, should),
+				    cut ? "; let the program end before the file is taken" : "");
+		fz_profile_set_fact(r->p, "damage", fz_str_of(text));
+		return;
+	}
+}
+
+/* What a function costs with all that it calls: what its callers say, as callgrind_annotate has it,
+ * or where nobody calls it what it says itself; a recursion without levels counts more than once
+ * there, but nothing costs more than the whole. Where calls do not even hold what it costs alone,
+ * it was also entered without one, and its total is not known. */
+static void add_totals(struct reader *r)
+{
+	int64_t whole[FZ_METRICS_MAX] = { 0 };
+	struct fz_callgraph *g = r->graph;
+	size_t n = ((size_t)g->n + 1) * g->metrics;
+	fz_auto(fz_free_ptr) int64_t *in = fz_calloc(n, sizeof(*in));
+	fz_auto(fz_free_ptr) int64_t *out = fz_calloc(n, sizeof(*out));
+	fz_auto(fz_free_ptr) int64_t *self = fz_calloc(n, sizeof(*self));
+	fz_auto(fz_free_ptr) bool *called = fz_calloc(g->n + 1ul, sizeof(*called));
+
+	for (uint32_t i = 0; i < g->self_n; i++) {
+		const int64_t *cost = fz_callgraph_row(g, g->selves[i].cost);
+		add_to(self + (size_t)g->selves[i].function * g->metrics, cost, g->metrics);
+		add_to(whole, cost, g->metrics);
+	}
+	memcpy(out, self, n * sizeof(*out));
+	for (uint32_t i = 0; i < g->call_n; i++) {
+		const struct fz_callgraph_call *c = &g->calls[i];
+		const int64_t *cost = fz_callgraph_row(g, c->total);
+		g->functions[c->callee].calls += c->calls;
+		g->functions[c->callee].primitive += c->primitive;
+		if (c->caller == c->callee)
+			continue;
+		called[c->callee] = true;
+		add_to(in + (size_t)c->callee * g->metrics, cost, g->metrics);
+		add_to(out + (size_t)c->caller * g->metrics, cost, g->metrics);
+	}
+	for (uint32_t f = 0; f < g->n; f++) {
+		size_t at = (size_t)f * g->metrics, chosen = at + r->p->default_metric;
+		int64_t *total = (called[f] ? in : out) + at;
+		for (uint32_t m = 0; m < g->metrics; m++)
+			total[m] = FZ_MIN(total[m], whole[m]);
+		if (!called[f] || in[chosen] >= self[chosen])
+			fz_callgraph_total(g, r->p, f, total);
+	}
+	g->stated = g->metrics < 32 ? (1u << g->metrics) - 1 : UINT32_MAX;
+}
+
 static void release(struct reader *r)
 {
 	for (int i = 0; i < SPACES; i++)
 		fz_map_release(&r->name_of[i]);
-	fz_map_release(&r->function_of);
 	fz_map_release(&r->named);
 	fz_map_release(&r->callers);
 	free(r->rows);
-	fz_graph_freep(&r->graph);
+	fz_callgraph_free(r->graph);
 }
 
 static int read_lines(struct reader *r, struct fz_error *err)
@@ -479,15 +646,19 @@ int fz_callgrind_read_source(struct fz_input *in, struct fz_profile *p,
 		.in = in, .p = p, .source = source, .positions = 1, .calls = -1
 	};
 
-	if (!source || !source->callers)
-		r.graph = fz_graph_new(p);
 	int code = read_lines(&r, err);
 	if (code)
 		return code;
-	if (r.graph)
-		fz_graph_make_stacks(r.graph);
-	else
+	if (r.graph && !source)
+		check_sums(&r);
+	if (!r.graph) {
 		add_rows(&r);
+		return 0;
+	}
+	add_totals(&r);
+	bool first = !p->samples.n;
+	fz_graph_make_stacks(p, r.graph);
+	fz_profile_take_callgraph(p, fz_steal(r.graph), first);
 	return 0;
 }
 

@@ -5,34 +5,39 @@
  *   function -> lines with their self cost, calls with what is below them
  *
  * A call counts the cost below it once, however often it recurs in itself. How often it was made
- * is not known: it says 1.
+ * is not known: it says 1. Where the profile has a recorded graph of calls, that is written as it
+ * stands; an entry is then a function of the graph, else one of the profile.
  */
 #include "callgrind.h"
 
 #include "format.h"
+#include "profile/callgraph.h"
 
 #include <stdlib.h>
 
 struct line {
-	uint32_t function;
+	uint32_t entry;
 	int32_t line;
-	uint32_t callee; /* FZ_NONE: self cost */
+	uint32_t callee; /* entry; FZ_NONE: self cost */
 	uint32_t values; /* row in writer.values */
+	uint64_t calls;
 };
 
 struct writer {
 	const struct fz_profile *p;
+	const struct fz_callgraph *graph; /* NULL: stacks are all there is */
 	struct fz_output *out;
-	uint32_t metrics;
-	int64_t *self, *total; /* of each stack and metric */
+	uint32_t metrics, metric[FZ_METRICS_MAX]; /* those that are written */
+	int64_t *self, *total;                    /* of each stack and metric */
 	struct line *lines;
 	uint32_t n, cap;
 	int64_t *values;
 	size_t value_cap;
-	struct fz_map line_of;  /* (function, line) -> a number; with the callee -> line */
-	struct fz_map place_of; /* (function, line) -> number */
+	struct fz_map line_of;  /* (entry, line) -> a number; with the callee -> line */
+	struct fz_map place_of; /* (entry, line) -> number */
 	uint32_t places;
-	bool *named_file, *named_function;
+	bool *named_file, *named_function, *named_object;
+	uint32_t object; /* string: where the lines are now */
 };
 
 static void sum_stacks(struct writer *w)
@@ -56,10 +61,10 @@ static void sum_stacks(struct writer *w)
 	}
 }
 
-static void add(struct writer *w, uint32_t function, int32_t line, uint32_t callee,
+static void add(struct writer *w, uint32_t entry, int32_t line, uint32_t callee, uint64_t calls,
 		const int64_t *values)
 {
-	uint32_t *place = fz_map_slot(&w->place_of, FZ_KEY(function, line));
+	uint32_t *place = fz_map_slot(&w->place_of, FZ_KEY(entry, line));
 
 	if (*place == FZ_NONE)
 		*place = w->places++;
@@ -72,11 +77,12 @@ static void add(struct writer *w, uint32_t function, int32_t line, uint32_t call
 			w->values = fz_reallocarray(w->values, w->value_cap, sizeof(*w->values));
 		}
 		memset(w->values + (size_t)w->n * w->metrics, 0, w->metrics * sizeof(*w->values));
-		w->lines[w->n] = (struct line){ function, line, callee, w->n };
+		w->lines[w->n] = (struct line){ entry, line, callee, w->n, 0 };
 		w->n++;
 	}
+	w->lines[*slot].calls += calls;
 	for (uint32_t m = 0; m < w->metrics; m++)
-		w->values[(size_t)*slot * w->metrics + m] += values[m];
+		w->values[(size_t)*slot * w->metrics + m] += values[w->metric[m]];
 }
 
 static bool any(const int64_t *values, uint32_t n)
@@ -110,12 +116,32 @@ static void list_lines(struct writer *w)
 		const int64_t *self = w->self + (size_t)i * w->metrics;
 		const int64_t *total = w->total + (size_t)i * w->metrics;
 		if (any(self, w->metrics))
-			add(w, f->function, FZ_MAX(f->line, 0), FZ_NONE, self);
+			add(w, f->function, FZ_MAX(f->line, 0), FZ_NONE, 0, self);
 		if (s->parent == FZ_NONE || !any(total, w->metrics))
 			continue;
 		const struct fz_frame *above = &p->frames[p->stacks[s->parent].frame];
 		if (!is_inside_itself(p, i, above->function, f->function))
-			add(w, above->function, FZ_MAX(above->line, 0), f->function, total);
+			add(w, above->function, FZ_MAX(above->line, 0), f->function, 0, total);
+	}
+}
+
+static int32_t line_of(const struct writer *w, uint32_t frame)
+{
+	return FZ_MAX(w->p->frames[frame].line, 0);
+}
+
+static void list_graph(struct writer *w)
+{
+	const struct fz_callgraph *g = w->graph;
+
+	for (uint32_t i = 0; i < g->self_n; i++) {
+		const struct fz_callgraph_self *s = &g->selves[i];
+		add(w, s->function, line_of(w, s->frame), FZ_NONE, 0, fz_callgraph_row(g, s->cost));
+	}
+	for (uint32_t i = 0; i < g->call_n; i++) {
+		const struct fz_callgraph_call *c = &g->calls[i];
+		add(w, c->caller, line_of(w, c->frame), c->callee, c->calls,
+		    fz_callgraph_row(g, c->total));
 	}
 }
 
@@ -123,8 +149,8 @@ static int compare_lines(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
+	if (a->entry != b->entry)
+		return a->entry < b->entry ? -1 : 1;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
 	/* self cost first */
@@ -149,26 +175,44 @@ static void put_name(struct writer *w, struct fz_str s)
 	}
 }
 
+/* more: what a name has behind it; index 0 is "". */
 static void put_compressed(struct writer *w, const char *key, uint32_t id, uint32_t string,
-			   bool *named)
+			   uint32_t more, bool *named)
 {
 	fz_output_printf(w->out, "%s=(%u)", key, id + 1);
 	if (!named[id]) {
 		struct fz_str s = fz_profile_text(w->p, string);
 		fz_output_str(w->out, " ");
 		put_name(w, s.n ? s : FZ_STR("???"));
+		put_name(w, fz_profile_text(w->p, more));
 	}
 	named[id] = true;
 	fz_output_str(w->out, "\n");
 }
 
-static void put_place(struct writer *w, const char *file_key, const char *key, uint32_t function)
+static const struct fz_function *function_of(const struct writer *w, uint32_t entry)
 {
-	const struct fz_function *f = &w->p->functions[function];
-	uint32_t file = f->file ? f->file : f->module;
+	const struct fz_profile *p = w->p;
 
-	put_compressed(w, file_key, file, file, w->named_file);
-	put_compressed(w, key, function, f->name, w->named_function);
+	return &p->functions[w->graph ? p->frames[w->graph->functions[entry].frame].function
+				      : entry];
+}
+
+struct keys {
+	const char *object, *file, *function;
+};
+
+/* Objects are only told of code that has no file. */
+static void put_place(struct writer *w, const struct keys *keys, uint32_t entry)
+{
+	const struct fz_function *f = function_of(w, entry);
+	uint32_t variant = w->graph ? w->graph->functions[entry].variant : 0;
+	uint32_t object = f->file ? 0 : f->module;
+
+	if (object != w->object)
+		put_compressed(w, keys->object, object, object, 0, w->named_object);
+	put_compressed(w, keys->file, f->file, f->file, 0, w->named_file);
+	put_compressed(w, keys->function, entry, f->name, variant, w->named_function);
 }
 
 static const char *event_name(const struct fz_metric *m)
@@ -190,9 +234,10 @@ static void put_header(struct writer *w)
 	fz_output_str(w->out, "positions: line\nevents:");
 	for (uint32_t m = 0; m < w->metrics; m++) {
 		fz_output_str(w->out, " ");
-		put_word(w, event_name(&p->metrics[m]));
-		if (strcmp(p->metrics[m].unit, "count") != 0)
-			fz_output_printf(w->out, "(%s)", p->metrics[m].unit);
+		const struct fz_metric *metric = &p->metrics[w->metric[m]];
+		put_word(w, event_name(metric));
+		if (strcmp(metric->unit, "count") != 0)
+			fz_output_printf(w->out, "(%s)", metric->unit);
 	}
 	fz_output_str(w->out, "\n");
 }
@@ -207,26 +252,31 @@ static void put_values(struct writer *w, int32_t line, const int64_t *values)
 
 static void put_lines(struct writer *w)
 {
-	uint32_t function = FZ_NONE;
+	static const struct keys here = { "ob", "fl", "fn" }, callee = { "cob", "cfi", "cfn" };
+	uint32_t entry = FZ_NONE;
 
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct line *l = &w->lines[i];
-		if (l->function != function) {
+		if (l->entry != entry) {
 			fz_output_str(w->out, "\n");
-			put_place(w, "fl", "fn", l->function);
+			put_place(w, &here, l->entry);
+			const struct fz_function *f = function_of(w, l->entry);
+			w->object = f->file ? 0 : f->module;
 		}
-		function = l->function;
+		entry = l->entry;
 		if (l->callee != FZ_NONE) {
-			put_place(w, "cfi", "cfn", l->callee);
-			fz_output_str(w->out, "calls=1 0\n");
+			put_place(w, &callee, l->callee);
+			fz_output_printf(w->out, "calls=%llu 0\n",
+					 (unsigned long long)FZ_MAX(l->calls, 1));
 		}
 		put_values(w, l->line, w->values + (size_t)l->values * w->metrics);
 	}
 }
 
-static void put_totals(struct writer *w)
+/* "summary" before all lines and "totals" behind them: a reader sees what was cut off. */
+static void put_sums(struct writer *w, const char *key)
 {
-	fz_output_str(w->out, "\ntotals:");
+	fz_output_printf(w->out, "%s:", key);
 	for (uint32_t m = 0; m < w->metrics; m++) {
 		int64_t sum = 0;
 		for (uint32_t i = 0; i < w->n; i++)
@@ -245,24 +295,54 @@ static void release(struct writer *w)
 	free(w->values);
 	free(w->named_file);
 	free(w->named_function);
+	free(w->named_object);
 	fz_map_release(&w->line_of);
 	fz_map_release(&w->place_of);
 }
 
+static bool calls_have_costs(const struct fz_callgraph *g)
+{
+	for (uint32_t i = 0; i < g->call_n; i++)
+		if (g->calls[i].total == FZ_NONE)
+			return false;
+	return true;
+}
+
+/* Of a graph those that its calls have costs in. */
+static void choose_metrics(struct writer *w)
+{
+	const struct fz_profile *p = w->p;
+
+	if (p->callgraph && calls_have_costs(p->callgraph))
+		w->graph = p->callgraph;
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (!w->graph || fz_callgraph_states(p, m))
+			w->metric[w->metrics++] = m;
+}
+
 int fz_callgrind_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
-	fz_auto(release) struct writer w = { .p = p, .out = out, .metrics = p->metric_count };
+	fz_auto(release) struct writer w = { .p = p, .out = out };
 
 	(void)err;
 	w.named_file = fz_calloc(p->string_count + 1, sizeof(*w.named_file));
-	w.named_function = fz_calloc(p->function_count + 1, sizeof(*w.named_function));
-	sum_stacks(&w);
-	list_lines(&w);
+	w.named_object = fz_calloc(p->string_count + 1, sizeof(*w.named_object));
+	choose_metrics(&w);
+	w.named_function = fz_calloc((w.graph ? w.graph->n : p->function_count) + 1ul,
+				     sizeof(*w.named_function));
+	if (w.graph) {
+		list_graph(&w);
+	} else {
+		sum_stacks(&w);
+		list_lines(&w);
+	}
 	if (w.n)
 		qsort(w.lines, w.n, sizeof(*w.lines), compare_lines);
 	put_header(&w);
+	put_sums(&w, "summary");
 	put_lines(&w);
-	put_totals(&w);
+	fz_output_str(out, "\n");
+	put_sums(&w, "totals");
 	return 0;
 }
 

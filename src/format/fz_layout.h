@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/io.h"
-#include "profile/profile.h"
+#include "profile/callgraph.h"
 
 #define FZ_FZ_MAGIC \
 	"\x89"      \
@@ -40,7 +40,11 @@ enum fz_fz_block {
 	FZ_FZ_SOURCE,
 	FZ_FZ_END,   /* nothing was cut off */
 	FZ_FZ_SPEED, /* looks at the machine's speed */
+	FZ_FZ_GRAPH, /* a part of the recorded graph of calls */
 };
+
+/* What a part of the graph lists. */
+enum fz_fz_graph { FZ_FZ_GRAPH_FUNCTIONS, FZ_FZ_GRAPH_SELVES, FZ_FZ_GRAPH_CALLS, FZ_FZ_GRAPHS };
 
 enum fz_fz_flag {
 	FZ_FZ_ZSTD = 1,
@@ -66,5 +70,11 @@ enum fz_fz_field {
 };
 
 enum { FZ_FZ_COMPLETE = 1, FZ_FZ_RECONSTRUCTED = 2, FZ_FZ_UNORDERED = 4, FZ_FZ_UNTIMED = 8 };
+
+/* The number of entries of each list, the metrics' number and which are stated; then a list, the
+ * index of its first entry here, how many there are, and they. */
+uint32_t fz_fz_graph_count(const struct fz_callgraph *g, enum fz_fz_graph list);
+void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uint32_t *done,
+			struct fz_buf *out);
 
 int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

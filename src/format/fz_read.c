@@ -45,6 +45,7 @@ struct reader {
 	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
 	struct fz_fz_table strings, functions, frames, stacks, threads;
 	uint32_t lost_frame, lost_stack;
+	struct fz_fz_graph_reader graph;
 };
 
 struct block {
@@ -441,10 +442,15 @@ static bool read_speed(struct reader *r, struct fz_cursor *c)
 	return true;
 }
 
+static bool read_graph(struct reader *r, struct fz_cursor *c)
+{
+	return r->has_setup && fz_fz_graph_read(&r->graph, c);
+}
+
 static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
 	[FZ_FZ_SETUP] = read_setup, [FZ_FZ_TABLES] = read_tables, [FZ_FZ_SAMPLES] = read_samples,
 	[FZ_FZ_FACTS] = read_facts, [FZ_FZ_SOURCE] = read_source, [FZ_FZ_END] = read_end_mark,
-	[FZ_FZ_SPEED] = read_speed,
+	[FZ_FZ_SPEED] = read_speed, [FZ_FZ_GRAPH] = read_graph,
 };
 
 /* ---- the whole ---- */
@@ -510,6 +516,7 @@ static int read_blocks(struct reader *r, struct fz_error *err)
 	if (!r->has_setup)
 		return fz_fail(err, FZ_EINPUT, "%s: cut short or damaged before the first sample",
 			       fz_input_name(r->in));
+	fz_fz_graph_finish(&r->graph, r->dropped > 0 || !r->has_end);
 	r->p->quality.dropped_bytes += r->dropped;
 	if (!r->has_end || r->dropped)
 		r->p->recording.complete = false;
@@ -542,6 +549,7 @@ static void release(struct reader *r)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
 		free(tables[i]->at);
+	fz_callgraph_free(r->graph.graph);
 	fz_buf_release(&r->window);
 	fz_buf_release(&r->plain);
 	ZSTD_freeDCtx(r->zstd);
@@ -556,6 +564,7 @@ static int read_as(struct fz_input *in, bool facts_only, struct fz_profile *p, s
 		.facts_only = facts_only,
 		.lost_frame = FZ_NONE,
 		.lost_stack = FZ_NONE,
+		.graph = { .p = p, .strings = &r.strings, .frames = &r.frames },
 	};
 	fz_assert(r.zstd);
 	int code = read_file_header(&r, err);

@@ -30,6 +30,19 @@ static inline struct fz_str fz_fz_rest(const struct fz_cursor *c)
 	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
 }
 
+/* The recorded graph of calls, as far as it was read. */
+struct fz_fz_graph_reader {
+	struct fz_profile *p;
+	const struct fz_fz_table *strings, *frames;
+	struct fz_callgraph *graph;
+	uint32_t whole[FZ_FZ_GRAPHS], done[FZ_FZ_GRAPHS]; /* entries */
+};
+
+/* False: the block makes no sense. */
+bool fz_fz_graph_read(struct fz_fz_graph_reader *r, struct fz_cursor *c);
+/* Give the profile the graph, unless something of it or of the file is missing. */
+void fz_fz_graph_finish(struct fz_fz_graph_reader *r, bool damaged);
+
 /* Into the profile. A block that has facts has them all: what is not there any more was taken back.
  * False: it makes no sense from some point on; what came before is kept. */
 bool fz_fz_read_facts(struct fz_profile *p, const struct fz_fz_table *threads, struct fz_cursor *c);

@@ -515,6 +515,18 @@ void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *l
 		put_looks(w);
 }
 
+/* Once, when the tables are written that it refers to. */
+static void put_graph(struct fz_fz_writer *w)
+{
+	const struct fz_callgraph *g = w->p->callgraph;
+
+	for (enum fz_fz_graph list = 0; g && list < FZ_FZ_GRAPHS; list++)
+		for (uint32_t done = 0; done < fz_fz_graph_count(g, list);) {
+			fz_fz_graph_encode(g, list, &done, &w->plain);
+			put_block(w, FZ_FZ_GRAPH, NULL, 0);
+		}
+}
+
 /* ---- the whole ---- */
 
 /* Fine enough to be far below what sampling can tell, coarse enough to be small. */
@@ -595,6 +607,7 @@ int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err)
 	write_pending(w);
 	put_facts(w, true);
 	put_sources(w);
+	put_graph(w);
 	fz_buf_varint(&w->plain, w->samples);
 	put_block(w, FZ_FZ_END, NULL, 0);
 	return report(w, err);

@@ -20,9 +20,8 @@
 enum { DEPTH_MAX = 1024, PATHS_MAX = 1 << 20, STEPS_MAX = 1 << 28 };
 
 struct function {
-	uint32_t frame;
 	uint32_t first_call; /* in calls, after sorting */
-	uint32_t first_self; /* FZ_NONE: none */
+	uint32_t first_self; /* in given->selves; FZ_NONE: none */
 	uint8_t color;       /* 0 new, 1 open, 2 done */
 	double incoming;     /* cost of the calls that are left */
 	double self, weight; /* in the default metric */
@@ -35,108 +34,74 @@ struct call {
 	bool dropped;
 };
 
-struct self {
-	uint32_t frame, next;
-	uint32_t weights; /* in graph.weights */
-};
-
-struct fz_graph {
+struct graph {
 	struct fz_profile *p;
+	const struct fz_callgraph *given;
 	struct function *functions;
-	uint32_t n, cap;
+	uint32_t n;
 	struct call *calls;
-	uint32_t call_count, call_cap;
-	struct self *selves;
-	uint32_t self_count, self_cap;
-	int64_t *weights; /* metric_count for each self */
-	size_t weight_cap;
-	struct fz_map self_of; /* (function, frame) -> self */
-	uint32_t *order;       /* functions, callees before callers */
+	uint32_t call_count;
+	uint32_t *next_self; /* of given->selves: the function's next */
+	uint32_t *order;     /* functions, callees before callers */
 	uint32_t ordered;
 	double total;
 	uint32_t thread, paths;
 	uint32_t steps; /* calls looked at on the way down: a bound for graphs made to be slow */
 };
 
-struct fz_graph *fz_graph_new(struct fz_profile *p)
+static double default_cost(const struct graph *g, uint32_t row)
 {
-	struct fz_graph *g = fz_calloc(1, sizeof(*g));
+	const int64_t *values = fz_callgraph_row(g->given, row);
 
-	g->p = p;
-	p->recording.reconstructed = true;
-	p->samples.ordered = p->samples.timed = false;
-	return g;
+	return values ? (double)values[g->p->default_metric] : 0;
 }
 
-void fz_graph_freep(struct fz_graph **gp)
+static void take_selves(struct graph *g)
 {
-	struct fz_graph *g = *gp;
+	for (uint32_t i = g->given->self_n; i-- > 0;) {
+		const struct fz_callgraph_self *self = &g->given->selves[i];
+		struct function *f = &g->functions[self->function];
+		g->next_self[i] = f->first_self;
+		f->first_self = i;
+		f->self += default_cost(g, self->cost);
+	}
+}
 
-	if (!g)
-		return;
+/* A function's calls of itself are no path of their own. */
+static void take_calls(struct graph *g)
+{
+	for (uint32_t i = 0; i < g->given->call_n; i++) {
+		const struct fz_callgraph_call *c = &g->given->calls[i];
+		if (c->caller != c->callee)
+			g->calls[g->call_count++] = (struct call){
+				.caller = c->caller,
+				.frame = c->frame,
+				.callee = c->callee,
+				.cost = FZ_MAX(default_cost(g, c->total), 0),
+				.calls = (double)c->calls,
+			};
+	}
+}
+
+static void init(struct graph *g)
+{
+	g->n = g->given->n;
+	g->functions = fz_calloc(g->n + 1ul, sizeof(*g->functions));
+	g->calls = fz_calloc(g->given->call_n + 1ul, sizeof(*g->calls));
+	g->next_self = fz_calloc(g->given->self_n + 1ul, sizeof(*g->next_self));
+	g->order = fz_calloc(g->n + 1ul, sizeof(*g->order));
+	for (uint32_t f = 0; f < g->n; f++)
+		g->functions[f].first_self = FZ_NONE;
+	take_selves(g);
+	take_calls(g);
+}
+
+static void release(struct graph *g)
+{
 	free(g->functions);
 	free(g->calls);
-	free(g->selves);
-	free(g->weights);
+	free(g->next_self);
 	free(g->order);
-	fz_map_release(&g->self_of);
-	free(g);
-}
-
-uint32_t fz_graph_function(struct fz_graph *g, uint32_t frame)
-{
-	fz_profile_grow(g->p, g->functions, g->n, g->cap);
-	g->functions[g->n] = (struct function){ .frame = frame, .first_self = FZ_NONE };
-	return g->n++;
-}
-
-static void grow_weights(struct fz_graph *g)
-{
-	size_t need = (size_t)(g->self_count + 1) * g->p->metric_count;
-
-	if (need <= g->weight_cap)
-		return;
-	g->weight_cap = need * 2;
-	g->weights = fz_reallocarray(g->weights, g->weight_cap, sizeof(*g->weights));
-}
-
-/* Never beyond what sums of several can hold. */
-static int64_t add(int64_t a, int64_t b)
-{
-	int64_t limit = (int64_t)1 << 60;
-
-	a = FZ_MIN(FZ_MAX(a, -limit), limit) + FZ_MIN(FZ_MAX(b, -limit), limit);
-	return FZ_MIN(FZ_MAX(a, -limit), limit);
-}
-
-void fz_graph_self(struct fz_graph *g, uint32_t function, uint32_t frame, const int64_t *weights)
-{
-	uint32_t *slot = fz_map_slot(&g->self_of, FZ_KEY(function, frame));
-	uint32_t metrics = g->p->metric_count;
-
-	if (*slot == FZ_NONE) {
-		*slot = g->self_count;
-		grow_weights(g);
-		memset(g->weights + (size_t)*slot * metrics, 0, metrics * sizeof(*g->weights));
-		fz_profile_grow(g->p, g->selves, g->self_count, g->self_cap);
-		g->selves[g->self_count++] =
-			(struct self){ frame, g->functions[function].first_self, *slot };
-		g->functions[function].first_self = *slot;
-	}
-	int64_t *sum = g->weights + (size_t)*slot * metrics;
-	for (uint32_t m = 0; m < metrics; m++)
-		sum[m] = add(sum[m], weights[m]);
-	g->functions[function].self += (double)weights[g->p->default_metric];
-}
-
-void fz_graph_call(struct fz_graph *g, uint32_t caller, uint32_t frame, uint32_t callee,
-		   double cost, double calls)
-{
-	if (caller == callee)
-		return;
-	fz_profile_grow(g->p, g->calls, g->call_count, g->call_cap);
-	g->calls[g->call_count++] =
-		(struct call){ caller, frame, callee, FZ_MAX(cost, 0), FZ_MAX(calls, 0), false };
 }
 
 /* ---- 1: an order ---- */
@@ -158,23 +123,6 @@ static int compare_ends(const void *pa, const void *pb)
 	return (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* Calls between the same two from the same place are one. */
-static void merge_calls(struct fz_graph *g)
-{
-	uint32_t n = 0;
-
-	qsort(g->calls, g->call_count, sizeof(*g->calls), compare_ends);
-	for (uint32_t i = 0; i < g->call_count; i++) {
-		if (n && compare_ends(&g->calls[n - 1], &g->calls[i]) == 0) {
-			g->calls[n - 1].cost += g->calls[i].cost;
-			g->calls[n - 1].calls += g->calls[i].calls;
-		} else {
-			g->calls[n++] = g->calls[i];
-		}
-	}
-	g->call_count = n;
-}
-
 static int compare_calls(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
@@ -186,19 +134,17 @@ static int compare_calls(const void *pa, const void *pb)
 	return compare_ends(a, b);
 }
 
-static uint32_t calls_end(const struct fz_graph *g, uint32_t f)
+static uint32_t calls_end(const struct graph *g, uint32_t f)
 {
 	return f + 1 < g->n ? g->functions[f + 1].first_call : g->call_count;
 }
 
-static void group_calls(struct fz_graph *g)
+static void group_calls(struct graph *g)
 {
 	uint32_t at = 0;
 
-	if (g->call_count) {
-		merge_calls(g);
+	if (g->call_count)
 		qsort(g->calls, g->call_count, sizeof(*g->calls), compare_calls);
-	}
 	for (uint32_t f = 0; f < g->n; f++) {
 		g->functions[f].first_call = at;
 		while (at < g->call_count && g->calls[at].caller == f)
@@ -210,7 +156,7 @@ struct visit {
 	uint32_t function, next; /* call */
 };
 
-static void walk_from(struct fz_graph *g, uint32_t root, struct visit *stack)
+static void walk_from(struct graph *g, uint32_t root, struct visit *stack)
 {
 	uint32_t depth = 0;
 
@@ -254,7 +200,7 @@ static int compare_starts(const void *pa, const void *pb)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-static void find_order(struct fz_graph *g)
+static void find_order(struct graph *g)
 {
 	fz_auto(fz_free_ptr) struct visit *stack = fz_calloc(g->n + 1, sizeof(*stack));
 	fz_auto(fz_free_ptr) struct start *starts = fz_calloc(g->n + 1, sizeof(*starts));
@@ -267,19 +213,18 @@ static void find_order(struct fz_graph *g)
 	}
 	if (g->n)
 		qsort(starts, g->n, sizeof(*starts), compare_starts);
-	g->order = fz_calloc(g->n + 1, sizeof(*g->order));
 	for (uint32_t i = 0; i < g->n; i++)
 		walk_from(g, starts[i].function, stack);
 }
 
 /* ---- 2: shares and weights ---- */
 
-static double share(const struct fz_graph *g, const struct call *c)
+static double share(const struct graph *g, const struct call *c)
 {
 	return by_cost(c) / g->functions[c->callee].incoming;
 }
 
-static void weigh(struct fz_graph *g)
+static void weigh(struct graph *g)
 {
 	for (uint32_t i = 0; i < g->call_count; i++)
 		if (!g->calls[i].dropped)
@@ -299,14 +244,14 @@ static void weigh(struct fz_graph *g)
 /* ---- 3: paths ---- */
 
 /* Hand out the self cost of a function up to that fraction of it, below a stack. */
-static void give(struct fz_graph *g, uint32_t function, uint32_t above, double upto)
+static void give(struct graph *g, uint32_t function, uint32_t above, double upto)
 {
 	struct function *f = &g->functions[function];
-	uint32_t metrics = g->p->metric_count;
+	uint32_t metrics = g->given->metrics;
 	int64_t weights[FZ_METRICS_MAX];
 
-	for (uint32_t i = f->first_self; i != FZ_NONE; i = g->selves[i].next) {
-		const int64_t *all = g->weights + (size_t)g->selves[i].weights * metrics;
+	for (uint32_t i = f->first_self; i != FZ_NONE; i = g->next_self[i]) {
+		const int64_t *all = fz_callgraph_row(g->given, g->given->selves[i].cost);
 		bool any = false;
 		for (uint32_t m = 0; m < metrics; m++) {
 			weights[m] =
@@ -318,7 +263,7 @@ static void give(struct fz_graph *g, uint32_t function, uint32_t above, double u
 		}
 		struct fz_sample s = {
 			.thread = g->thread,
-			.stack = fz_profile_stack(g->p, above, g->selves[i].frame),
+			.stack = fz_profile_stack(g->p, above, g->given->selves[i].frame),
 			.status = FZ_STATUS_UNKNOWN,
 		};
 		if (any)
@@ -334,7 +279,7 @@ struct step {
 };
 
 /* All paths down from a root. */
-static void expand(struct fz_graph *g, uint32_t root, struct step *path)
+static void expand(struct graph *g, uint32_t root, struct step *path)
 {
 	uint32_t depth = 0;
 
@@ -363,7 +308,7 @@ static void expand(struct fz_graph *g, uint32_t root, struct step *path)
 }
 
 /* What the small paths would have got. */
-static void give_rest(struct fz_graph *g)
+static void give_rest(struct graph *g)
 {
 	uint32_t marker = fz_profile_frame_named(g->p, FZ_STR("[other callers]"), FZ_STR(""),
 						 FZ_NO_LINE, FZ_KIND_MARKER);
@@ -378,18 +323,22 @@ static void give_rest(struct fz_graph *g)
 	}
 }
 
-void fz_graph_make_stacks(struct fz_graph *g)
+void fz_graph_make_stacks(struct fz_profile *p, const struct fz_callgraph *graph)
 {
+	fz_auto(release) struct graph g = { .p = p, .given = graph };
 	fz_auto(fz_free_ptr) struct step *path = fz_calloc(DEPTH_MAX, sizeof(*path));
 
-	if (g->p->over_limit)
+	p->recording.reconstructed = true;
+	p->samples.ordered = p->samples.timed = false;
+	if (p->over_limit)
 		return;
-	g->thread = fz_profile_thread(g->p, &(struct fz_thread){ .is_main = true });
-	group_calls(g);
-	find_order(g);
-	weigh(g);
-	for (uint32_t f = 0; f < g->n; f++)
-		if (!(g->functions[f].incoming > 0))
-			expand(g, f, path);
-	give_rest(g);
+	init(&g);
+	g.thread = fz_profile_thread(p, &(struct fz_thread){ .is_main = true });
+	group_calls(&g);
+	find_order(&g);
+	weigh(&g);
+	for (uint32_t f = 0; f < g.n; f++)
+		if (!(g.functions[f].incoming > 0))
+			expand(&g, f, path);
+	give_rest(&g);
 }

@@ -4,10 +4,10 @@
  *   {(file, line, function): (calls without recursion, calls, self s, total s,
  *                             {caller's key: (the same four of these calls)})}
  *
- * packed by marshal, of which only what occurs here is read. cProfile's line is where the function
- * begins; the sampling profiler's is where it was, its first two numbers are samples, and a caller
- * has a bare number of samples; its key ("__sampled__",) says so. It is a graph of calls, not
- * stacks: graph.h makes a tree of it.
+ * (in a caller's four the first two are the other way round) packed by marshal, of which only what
+ * occurs here is read. cProfile's line is where the function begins; the sampling profiler's is
+ * where it was, its first two numbers are samples, and a caller has a bare number of samples; its
+ * key ("__sampled__",) says so. It is a graph of calls, not stacks: graph.h makes a tree of it.
  */
 #include "format.h"
 #include "graph.h"
@@ -17,6 +17,9 @@
 
 enum { DEPTH_MAX = 32, VALUES_MAX = 1 << 23, FLAG_REF = 0x80 };
 #define PSTATS_MAX ((uint64_t)256 << 20)
+
+/* What is read as metrics: times, and calls or samples. */
+enum { WALL, COUNT, METRICS };
 
 enum type { T_NULL, T_OTHER, T_INT, T_FLOAT, T_STRING, T_TUPLE, T_DICT };
 
@@ -36,7 +39,7 @@ struct value {
 struct reader {
 	const char *name; /* of the file */
 	struct fz_profile *p;
-	struct fz_graph *graph;
+	struct fz_callgraph *graph;
 	struct fz_cursor c;
 	struct value *values;
 	uint32_t n, cap;
@@ -44,8 +47,7 @@ struct reader {
 	uint32_t item_count, item_cap;
 	uint32_t *refs; /* values */
 	uint32_t ref_count, ref_cap;
-	struct fz_map function_of; /* frame with its line -> function of the graph */
-	bool sampled;              /* by CPython's sampling profiler */
+	bool sampled; /* by CPython's sampling profiler */
 };
 
 /* ---- marshal ---- */
@@ -283,11 +285,7 @@ static uint32_t frame_of(struct reader *r, const struct value *key)
 
 static uint32_t function_of(struct reader *r, uint32_t frame)
 {
-	uint32_t *slot = fz_map_slot(&r->function_of, frame);
-
-	if (*slot == FZ_NONE)
-		*slot = fz_graph_function(r->graph, frame);
-	return *slot;
+	return fz_callgraph_function(r->graph, r->p, frame, 0, false);
 }
 
 static bool is_sampled(const struct reader *r, const struct value *root)
@@ -298,23 +296,60 @@ static bool is_sampled(const struct reader *r, const struct value *root)
 	return false;
 }
 
+static uint64_t count(const struct value *v)
+{
+	double d = number(v);
+
+	return d > 0 ? (uint64_t)fz_import_scaled(d, 1) : 0;
+}
+
+static int64_t nanoseconds(const struct value *v)
+{
+	return fz_import_scaled(number(v), 1e9);
+}
+
+/* Of the function's calls by one caller: four numbers, or only how many there were. */
+static void read_caller(struct reader *r, uint32_t callee, const struct value *key,
+			const struct value *v)
+{
+	uint32_t from = frame_of(r, key);
+	bool has_costs = v->type == T_TUPLE;
+	struct fz_callgraph_call call = {
+		.caller = function_of(r, from),
+		.frame = from,
+		.callee = callee,
+		.calls = count(has_costs ? item(r, v, 0) : v),
+		.primitive = count(has_costs ? item(r, v, 1) : v),
+	};
+	int64_t self[METRICS] = {
+		[WALL] = nanoseconds(item(r, v, 2)), [COUNT] = (int64_t)call.calls
+	};
+	int64_t total[METRICS] = { [WALL] = nanoseconds(item(r, v, 3)) };
+
+	fz_callgraph_call(r->graph, r->p, &call, has_costs ? self : NULL, has_costs ? total : NULL);
+}
+
+/* The first number of a sampled function is of samples in which it was the innermost, the second of
+ * those in which it was on the stack. */
 static void read_entry(struct reader *r, const struct value *key, const struct value *v)
 {
 	if (key->type != T_TUPLE || key->count != 3 || v->type != T_TUPLE)
 		return;
-	uint32_t frame = frame_of(r, key), function = function_of(r, frame);
+	uint32_t frame = frame_of(r, key), at = function_of(r, frame);
+	struct fz_callgraph_function *f = &r->graph->functions[at];
 	const struct value *callers = item(r, v, 4);
-	int64_t weights[2] = { fz_import_scaled(number(item(r, v, 2)), 1e9),
-			       fz_import_scaled(number(item(r, v, r->sampled ? 0 : 1)), 1) };
 
-	fz_graph_self(r->graph, function, frame, weights);
-	for (uint32_t i = 0; callers->type == T_DICT && i + 1 < callers->count; i += 2) {
-		uint32_t from = frame_of(r, item(r, callers, i));
-		const struct value *call = item(r, callers, i + 1);
-		double cost = call->type == T_TUPLE ? number(item(r, call, 3)) * 1e9 : 0;
-		double calls = call->type == T_TUPLE ? number(item(r, call, 1)) : number(call);
-		fz_graph_call(r->graph, function_of(r, from), from, function, cost, calls);
-	}
+	f->primitive = count(item(r, v, 0));
+	f->calls = count(item(r, v, 1));
+	int64_t self[METRICS] = { [WALL] = nanoseconds(item(r, v, 2)),
+				  [COUNT] = (int64_t)(r->sampled ? f->primitive : f->calls) };
+	int64_t total[METRICS] = {
+		[WALL] = nanoseconds(item(r, v, 3)), [COUNT] = r->sampled ? (int64_t)f->calls : 0
+	};
+	fz_callgraph_self(r->graph, r->p, at, frame, self);
+	fz_callgraph_total(r->graph, r->p, at, total);
+	for (uint32_t i = 0; callers->type == T_DICT && i + 1 < callers->count; i += 2)
+		read_caller(r, at, item(r, callers, i), item(r, callers, i + 1));
 }
 
 static void release(struct reader *r)
@@ -322,8 +357,7 @@ static void release(struct reader *r)
 	free(r->values);
 	free(r->items);
 	free(r->refs);
-	fz_map_release(&r->function_of);
-	fz_graph_freep(&r->graph);
+	fz_callgraph_free(r->graph);
 }
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
@@ -349,11 +383,12 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_metric(p, r.sampled ? FZ_STR("samples") : FZ_STR("calls"), FZ_STR("count"),
 			      0, true);
-	r.graph = fz_graph_new(p);
+	r.graph = fz_callgraph_new(p);
+	r.graph->stated = r.sampled ? 1u << WALL | 1u << COUNT : 1u << WALL;
 	for (uint32_t i = 0; i + 1 < root.count && !p->over_limit; i += 2)
 		read_entry(&r, item(&r, &root, i), item(&r, &root, i + 1));
-	if (!p->over_limit)
-		fz_graph_make_stacks(r.graph);
+	fz_graph_make_stacks(p, r.graph);
+	p->callgraph = fz_steal(r.graph);
 	return fz_profile_check(p, err);
 }
 

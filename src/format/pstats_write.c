@@ -11,12 +11,17 @@
  * on it. Callers are tuples, which every version and the tools built on it understand, where
  * CPython writes bare counts.
  *
+ * Where the profile has a recorded graph of calls, all that is what the graph states: calls instead
+ * of samples (of a caller the two counts are the other way round, as cProfile has them), and bare
+ * counts where nobody said what the calls cost.
+ *
  * The marshal codes used are those of version 2, which every Python reads. Only times can stand
  * where seconds do: samples get their interval, other metrics are refused.
  */
 #include "format/pstats_write.h"
 
 #include "format/fit.h"
+#include "profile/callgraph.h"
 #include "profile/places.h"
 
 struct writer {
@@ -25,6 +30,7 @@ struct writer {
 	struct fz_places places;
 	struct fz_place_call *calls; /* by callee */
 	size_t call_count;
+	bool bare;   /* calls are counts, self_samples */
 	double unit; /* of a weight, in seconds */
 };
 
@@ -125,10 +131,21 @@ static void put_entry(struct writer *w, uint32_t number, size_t *call)
 	for (; *call < w->call_count && w->calls[*call].callee == number; ++*call) {
 		const struct fz_place_call *c = &w->calls[*call];
 		put_key(w, &w->places.list[c->caller]);
+		if (w->bare) {
+			put_int(w, c->self_samples);
+			continue;
+		}
 		put_tuple(w, 4);
 		put_costs(w, c->self_samples, c->total_samples, c->self, c->total);
 	}
 	put_code(w, '0');
+}
+
+/* Nothing of it has a cost, nor has what calls it. */
+static void skip_entry(struct writer *w, uint32_t number, size_t *call)
+{
+	while (*call < w->call_count && w->calls[*call].callee == number)
+		++*call;
 }
 
 static int compare_callees(const void *pa, const void *pb)
@@ -140,12 +157,81 @@ static int compare_callees(const void *pa, const void *pb)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-/* Who ran the program has its interpreter's pstats at hand. */
+/* Who ran the program has its interpreter's pstats at hand; calls that were counted are no samples. */
 static bool is_marked(const struct fz_profile *p)
 {
 	const uint8_t *python = p->recording.python;
 
-	return python[0] > 3 || (python[0] == 3 && python[1] >= 15);
+	return !fz_callgraph_states(p, p->default_metric) &&
+	       (python[0] > 3 || (python[0] == 3 && python[1] >= 15));
+}
+
+/* ---- a recorded graph ---- */
+
+static uint32_t place_of(const struct writer *w, uint32_t function)
+{
+	return w->places.of_frame[w->p->callgraph->functions[function].frame];
+}
+
+/* Functions as the graph has them: what they cost themselves is known from the samples. */
+static void take_functions(struct writer *w, uint32_t metric)
+{
+	const struct fz_profile *p = w->p;
+	const struct fz_callgraph *g = p->callgraph;
+	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(w->places.n + 1ul, sizeof(*total));
+	fz_auto(fz_free_ptr) uint32_t *group = fz_reallocarray(NULL, g->n + 1ul, sizeof(*group));
+
+	for (uint32_t i = 0; i < w->places.n; i++) {
+		struct fz_place *place = &w->places.list[i];
+		place->self_samples = place->total_samples = 0;
+		total[i] = place->total;
+		place->total = 0; /* unless it is in the graph */
+	}
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct fz_callgraph_function *f = &g->functions[i];
+		struct fz_place *place = &w->places.list[place_of(w, i)];
+		group[i] = place_of(w, i);
+		place->self_samples += f->primitive;
+		place->total_samples += f->calls;
+	}
+	fz_callgraph_group_totals(p, metric, group, w->places.n, total);
+	for (uint32_t i = 0; i < g->n; i++)
+		w->places.list[group[i]].total = total[group[i]];
+}
+
+/* Those of inner variants are inside the outermost's. */
+static void take_call(struct writer *w, const struct fz_callgraph_call *c, uint32_t metric,
+		      struct fz_place_call *ret)
+{
+	const struct fz_callgraph *g = w->p->callgraph;
+	const int64_t *self = fz_callgraph_row(g, c->self), *total = fz_callgraph_row(g, c->total);
+
+	ret->self_samples += c->calls;
+	ret->total_samples += c->primitive;
+	ret->self += self ? self[metric] : 0;
+	if (!g->functions[c->callee].inner)
+		ret->total += total ? total[metric] : 0;
+	w->bare |= !total;
+}
+
+static void take_calls(struct writer *w, uint32_t metric)
+{
+	const struct fz_callgraph *g = w->p->callgraph;
+	struct fz_map map = { 0 };
+
+	w->calls = fz_calloc(g->call_n + 1ul, sizeof(*w->calls));
+	for (uint32_t i = 0; i < g->call_n; i++) {
+		const struct fz_callgraph_call *c = &g->calls[i];
+		uint32_t caller = place_of(w, c->caller), callee = place_of(w, c->callee);
+		uint32_t *slot = fz_map_slot(&map, FZ_KEY(caller, callee));
+		if (*slot == FZ_NONE) {
+			*slot = (uint32_t)w->call_count++;
+			w->calls[*slot].caller = caller;
+			w->calls[*slot].callee = callee;
+		}
+		take_call(w, c, metric, &w->calls[*slot]);
+	}
+	fz_map_release(&map);
 }
 
 static void write(struct writer *w)
@@ -154,8 +240,10 @@ static void write(struct writer *w)
 
 	put_code(w, '{');
 	for (uint32_t i = 0; i < w->places.n; i++)
-		if (w->places.list[i].total_samples)
+		if (w->places.list[i].total_samples || w->places.list[i].total)
 			put_entry(w, i, &call);
+		else
+			skip_entry(w, i, &call);
 	if (is_marked(w->p)) {
 		put_tuple(w, 1);
 		put_str(w, FZ_STR("__sampled__"));
@@ -176,7 +264,13 @@ int fz_pstats_write(const struct fz_profile *p, bool per_line, struct fz_output 
 		return r;
 	w.unit *= 1e-9;
 	fz_places_init(&w.places, p, by, p->default_metric);
-	w.calls = fz_places_calls(p, &w.places, &w.places, p->default_metric, false, &w.call_count);
+	if (fz_callgraph_states(p, p->default_metric)) {
+		take_functions(&w, p->default_metric);
+		take_calls(&w, p->default_metric);
+	} else {
+		w.calls = fz_places_calls(p, &w.places, &w.places, p->default_metric, false,
+					  &w.call_count);
+	}
 	if (w.call_count)
 		qsort(w.calls, w.call_count, sizeof(*w.calls), compare_callees);
 	write(&w);

@@ -3,6 +3,8 @@
  * worked out once for each stack, from its parent, not once for each sample. */
 #include "profile/filter.h"
 
+#include "profile/callgraph.h"
+
 /* Of each stack: whether a flagged function is on it. */
 static bool *stacks_with(const struct fz_profile *p, const bool *functions)
 {
@@ -72,6 +74,8 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	for (size_t row = 0; row < p->samples.n; row++)
 		if (passes(&t, row))
 			move_row(p, kept++, row);
+	if (kept < p->samples.n)
+		fz_profile_drop_callgraph(p);
 	p->samples.n = kept;
 	free(t.wanted);
 	free(t.hidden);

@@ -3,6 +3,8 @@
  * prefix that reversed stacks share is stored once, as ever. */
 #include "profile/invert.h"
 
+#include "profile/callgraph.h"
+
 static uint32_t turned(struct fz_profile *p, uint32_t stack)
 {
 	uint32_t out = FZ_NONE;
@@ -17,6 +19,7 @@ int fz_profile_invert(struct fz_profile *p, struct fz_error *err)
 	uint32_t n = p->stack_count;
 	fz_auto(fz_free_ptr) uint32_t *to = fz_reallocarray(NULL, n + 1ul, sizeof(*to));
 
+	fz_profile_drop_callgraph(p);
 	memset(to, 0xff, n * sizeof(*to));
 	for (size_t row = 0; row < p->samples.n; row++) {
 		uint32_t stack = p->samples.stack[row];

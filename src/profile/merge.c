@@ -10,6 +10,7 @@
  */
 #include "profile/merge.h"
 
+#include "profile/callgraph.h"
 #include "profile/processes.h"
 
 struct merger {
@@ -224,6 +225,21 @@ static void append_looks(struct merger *m, uint32_t first_run)
 	}
 }
 
+/* Recorded totals of the sum are known where those of both are. */
+static void merge_callgraph(struct merger *m, bool fresh)
+{
+	const struct fz_callgraph_tables tables = { m->string, m->frame, m->metric };
+	struct fz_profile *p = m->into;
+
+	if (!m->from->callgraph || (!fresh && !p->callgraph)) {
+		fz_profile_drop_callgraph(p);
+		return;
+	}
+	if (!p->callgraph)
+		p->callgraph = fz_callgraph_new(p);
+	fz_callgraph_merge(p->callgraph, p, m->from->callgraph, &tables);
+}
+
 static void take_sources(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->from->source_count; i++) {
@@ -305,6 +321,7 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	for (uint32_t i = 0; i < runs; i++)
 		fz_profile_add_run(into,
 				   i < from->run_count ? &from->runs[i] : &(struct fz_run){ 0 });
+	merge_callgraph(&m, fresh);
 	append_samples(&m, first_run);
 	append_looks(&m, first_run);
 	return fz_profile_check(into, err);

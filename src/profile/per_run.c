@@ -4,6 +4,7 @@
 #include "profile/per_run.h"
 
 #include "profile/benchmarks.h"
+#include "profile/callgraph.h"
 
 bool fz_metric_is_per_run(const char *name)
 {
@@ -48,6 +49,8 @@ void fz_profile_per_run(struct fz_profile *p)
 	if (p->run_count < 2 || p->per_run)
 		return;
 	p->per_run = true;
+	if (p->callgraph)
+		fz_callgraph_per_run(p->callgraph, p->run_count);
 	for (uint32_t i = 0; i < p->metric_count; i++) {
 		struct fz_metric *m = &p->metrics[i];
 		if (!fz_metric_is_per_run(m->name))

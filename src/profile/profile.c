@@ -8,6 +8,7 @@
 #include "profile.h"
 
 #include "base/io.h"
+#include "profile/callgraph.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -62,6 +63,7 @@ void fz_profile_free(struct fz_profile *p)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)
 		free(p->metrics[i].column);
+	fz_profile_drop_callgraph(p);
 	fz_map_release(&p->string_map);
 	fz_map_release(&p->function_map);
 	fz_map_release(&p->frame_map);

@@ -245,8 +245,10 @@ struct fz_profile {
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
 	uint32_t source_count, source_cap;
-	struct fz_speed_track speed; /* of the machine, while it was recorded */
-	uint32_t skipped_lines;      /* of a text format: could not be understood */
+	struct fz_callgraph *callgraph; /* what the tree was reconstructed from, while it holds;
+					   callgraph.h */
+	struct fz_speed_track speed;    /* of the machine, while it was recorded */
+	uint32_t skipped_lines;         /* of a text format: could not be understood */
 	/* Of a text whose numbers say nothing of what they are: what the user says, set before it
 	 * is read (0: nothing; format.h has the names), and whether it was such a text. */
 	struct {

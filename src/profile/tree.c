@@ -17,6 +17,8 @@
  */
 #include "tree.h"
 
+#include "profile/callgraph.h"
+
 #include <stdio.h>
 
 /* A node that is known but not grown yet. */
@@ -422,6 +424,7 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 	fz_assert(!(o->inverted && o->lines));
 	t->profile = p;
 	t->metric = o->metric == FZ_NONE ? p->default_metric : o->metric;
+	t->whole = !o->threads && o->run == FZ_NONE;
 	fz_assert(t->metric < p->metric_count || t->metric == FZ_METRIC_SAMPLES);
 	sum_stacks(&g);
 	g.used = used_stacks(&g);
@@ -472,6 +475,8 @@ void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t
 		total[f] += t->total[i];
 		open_until[f] = i + t->size[i];
 	}
+	if (t->whole)
+		fz_callgraph_totals(t->profile, t->metric, NULL, functions, total);
 	*ret_self = self;
 	*ret_total = total;
 }

@@ -46,6 +46,7 @@ struct fz_tree {
 	uint32_t *stack_node; /* where a stack of the profile ends; FZ_NONE: not counted */
 	int64_t sum;      /* weight of all counted samples, those with an empty stack included */
 	uint64_t samples; /* samples counted */
+	bool whole;       /* no sample was left out by thread or run */
 	struct fz_tree_cell *cells;
 	size_t cell_count;
 	struct fz_tree_line *lines;
@@ -57,7 +58,8 @@ void fz_tree_free(struct fz_tree *t);
 void fz_tree_freep(struct fz_tree **t);
 
 /* Cost of functions over the whole tree: total counts a sample once however often the function
- * recurs in it. Arrays of function_count entries, owned by the caller (free). */
+ * recurs in it; where the profile has recorded totals, and the tree is of all of it, they are
+ * those. Arrays of function_count entries, owned by the caller (free). */
 void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t **ret_total);
 /* The line where most of the function's weight lies (self, else total), 0 when lines are unknown.
  * Needs a tree built with `lines`. Array of function_count entries, freed by the caller. */

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "diff/names.h"
+#include "profile/callgraph.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/tree.h"
@@ -71,16 +72,31 @@ static int compare_facts(const void *pa, const void *pb, void *arg)
 static bool is_field(struct fz_str key)
 {
 	static const char *const fields[] = {
-		"mode",       "features",      "interval_ns",   "duration_ns", "python_version",
-		"complete",   "reconstructed", "error_rate",    "missed_rate", "achieved_hz",
-		"quality",    "dropped_bytes", "skipped_lines", "runs",        "failed_runs",
-		"waited_pct", "others_pct",    "stolen_pct",
+		"mode",           "features",    "interval_ns",     "duration_ns",
+		"python_version", "complete",    "reconstructed",   "error_rate",
+		"missed_rate",    "achieved_hz", "quality",         "dropped_bytes",
+		"skipped_lines",  "runs",        "failed_runs",     "waited_pct",
+		"others_pct",     "stolen_pct",  "totals_recorded",
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(fields); i++)
 		if (fz_str_eq(key, fz_str_of(fields[i])))
 			return true;
 	return false;
+}
+
+/* Rows of a reconstructed tree are no samples. */
+static void write_counts(struct fz_json *j, const struct fz_profile *p, uint64_t samples)
+{
+	bool has_samples = strcmp(fz_profile_counted(p), "sample") == 0;
+
+	if (!p->recording.reconstructed) {
+		fz_json_kint(j, "samples", (int64_t)samples);
+		return;
+	}
+	fz_json_kint(j, "samples", has_samples ? (int64_t)fz_profile_count(p) : 0);
+	if (!has_samples)
+		fz_json_kint(j, "calls", (int64_t)fz_profile_count(p));
 }
 
 /* The recorder's named facts, in order of their keys. */
@@ -137,6 +153,8 @@ static void write_facts(struct fz_json *j, const struct fz_profile *p)
 	}
 	fz_json_kbool(j, "complete", r->complete);
 	fz_json_kbool(j, "reconstructed", r->reconstructed);
+	if (r->reconstructed)
+		fz_json_kbool(j, "totals_recorded", fz_callgraph_states(p, p->default_metric));
 	write_rate(j, "error_rate", r->error_rate);
 	write_rate(j, "missed_rate", r->missed_rate);
 	write_rate(j, "achieved_hz", r->achieved_hz);
@@ -332,7 +350,7 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 {
 	fz_json_key(j, key);
 	fz_json_open(j, '{');
-	fz_json_kint(j, "samples", (int64_t)d->samples[s]);
+	write_counts(j, d->profile[s], d->samples[s]);
 	fz_json_kint(j, "total", d->total[s]);
 	fz_json_kstr(j, "unit", fz_str_of(d->unit));
 	write_facts(j, d->profile[s]);
@@ -656,7 +674,7 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	fz_json_kstr(&j, "unit", fz_str_of(m->unit));
 	if (p->per_run && fz_metric_is_per_run(m->name))
 		fz_json_kbool(&j, "per_run", true);
-	fz_json_kint(&j, "samples", (int64_t)t->samples);
+	write_counts(&j, p, t->samples);
 	fz_json_kint(&j, "total", t->sum);
 	write_facts(&j, p);
 	fz_report_processes_json(p, &j);

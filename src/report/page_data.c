@@ -13,11 +13,13 @@
 #include "page_opcodes.h"
 #include "page_source.h"
 #include "page_speed.h"
+#include "profile/callgraph.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/states.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,10 +116,20 @@ static void fill_marks(struct filler *f)
 	fz_columns_numbers(f->columns, "mark.kind", kind, n);
 }
 
-/* Totals of functions that are wrappers: those of the recordings, which nodes do not add up to. */
+static bool has_recorded_totals(const struct fz_page *page)
+{
+	for (int side = 0; side < FZ_SIDES; side++)
+		if (page->profile[side] && page->profile[side]->callgraph)
+			return true;
+	return false;
+}
+
+/* Totals of functions that are wrappers, or are recorded: those of the recordings, which nodes do
+ * not add up to. */
 static void fill_wrapper_totals(struct filler *f)
 {
 	const struct fz_diff *d = f->page->diff;
+	bool all = has_recorded_totals(f->page);
 	fz_auto(fz_free_ptr) bool *wraps = fz_calloc(f->page->function_count + 1ul, sizeof(*wraps));
 	fz_auto(fz_free_ptr) uint32_t *list = fz_calloc(f->used_n + 1ul, sizeof(*list));
 	uint32_t n = 0;
@@ -125,7 +137,7 @@ static void fill_wrapper_totals(struct filler *f)
 	for (uint32_t i = 0; d && i < d->node_count; i++)
 		wraps[d->nodes[i].function] |= d->nodes[i].wraps;
 	for (uint32_t i = 0; i < f->used_n; i++)
-		if (wraps[f->used[i]])
+		if (all || wraps[f->used[i]])
 			list[n++] = i;
 	if (n == 0)
 		return;
@@ -134,7 +146,7 @@ static void fill_wrapper_totals(struct filler *f)
 	fz_columns_numbers(f->columns, "wrapper.function", f->scratch, n);
 	for (int side = 0; side < FZ_SIDES; side++) {
 		for (uint32_t i = 0; i < n; i++)
-			f->scratch[i] = d->functions[f->used[list[i]]].cost.total[side];
+			f->scratch[i] = f->page->functions[f->used[list[i]]].cost.total[side];
 		fz_columns_numbers(f->columns,
 				   side == FZ_BASE ? "wrapper.total.base" : "wrapper.total.head",
 				   f->scratch, n);
@@ -425,8 +437,9 @@ static void write_facts(const struct fz_profile *p, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-static void write_recording(const struct fz_recording *r, struct fz_json *j)
+static void write_recording(const struct fz_profile *p, struct fz_json *j)
 {
+	const struct fz_recording *r = &p->recording;
 	char version[32];
 
 	snprintf(version, sizeof(version), "%u.%u.%u", r->python[0], r->python[1], r->python[2]);
@@ -440,6 +453,7 @@ static void write_recording(const struct fz_recording *r, struct fz_json *j)
 	fz_json_kstr(j, "python", fz_str_of(r->python[0] ? version : ""));
 	fz_json_kbool(j, "complete", r->complete);
 	fz_json_kbool(j, "reconstructed", r->reconstructed);
+	fz_json_kstr(j, "tree", fz_str_of(fz_report_tree_note(p)));
 	fz_json_kdouble(j, "error_rate", r->error_rate);
 	fz_json_kdouble(j, "missed_rate", r->missed_rate);
 	fz_json_kdouble(j, "achieved_hz", r->achieved_hz);
@@ -483,9 +497,13 @@ static void write_side(const struct fz_page *page, const struct fz_html_options 
 	fz_json_kstr(j, "label", fz_str_of(o->labels[side] ? o->labels[side] : ""));
 	fz_json_kint(j, "sum", page->sum[side]);
 	fz_json_kint(j, "samples", (int64_t)page->samples[side]);
+	if (p->recording.reconstructed) {
+		fz_json_kstr(j, "counted", fz_str_of(fz_profile_counted(p)));
+		fz_json_kint(j, "count", (int64_t)fz_profile_count(p));
+	}
 	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
 	write_facts(p, j);
-	write_recording(&p->recording, j);
+	write_recording(p, j);
 	write_quality(&p->quality, j);
 	fz_page_write_speed(p, j);
 	fz_json_close(j, '}');

@@ -13,6 +13,7 @@
 #include "report/text.h"
 
 #include "diff/names.h"
+#include "profile/callgraph.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/runs.h"
@@ -131,18 +132,36 @@ static bool is_summed(const struct fz_profile *p)
 	       fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 }
 
+/* "2,497 samples"; of a graph of calls how many calls there were, where that is a metric. */
+static const char *heading_count(const struct fz_tree *t, bool rounds, char out[FZ_NUMBER_SIZE])
+{
+	const struct fz_profile *p = t->profile;
+
+	if (p->recording.reconstructed)
+		return fz_format_plural((int64_t)fz_profile_count(p), fz_profile_counted(p), out);
+	return fz_format_plural((int64_t)t->samples, rounds ? "round" : "sample", out);
+}
+
+/* Rows are places of a graph, and nothing says how many calls or samples they stand for. */
+static bool is_graph_of_costs(const struct fz_profile *p)
+{
+	return p->recording.reconstructed &&
+	       fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE &&
+	       fz_profile_find_metric(p, FZ_STR("calls")) == FZ_NONE;
+}
+
 static void print_heading(const struct fz_tree *t, const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
 	struct fz_str command = fz_profile_fact(t->profile, "command");
 	char samples[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
-	bool rows = is_counted(t->profile) || is_summed(t->profile);
+	bool rows =
+		is_counted(t->profile) || is_summed(t->profile) || is_graph_of_costs(t->profile);
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
 	bool rounds = t->profile->per_round && strcmp(m->name, "wall") == 0;
-	fz_format_plural((int64_t)t->samples, rounds ? "round" : "sample", samples);
 	if (!rows)
-		fz_buf_str(out, samples);
+		fz_buf_str(out, heading_count(t, rounds, samples));
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(t->profile);
 	uint32_t sampled = fz_processes_sampled(&ps);
 	if (sampled > 1 && !rows)
@@ -152,7 +171,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	if (rows)
 		fz_buf_printf(out, "%s %s%s", fz_format_value((double)t->sum, m->unit, value),
 			      strcmp(m->unit, "count") == 0 ? "" : "of ", m->name);
-	else if (strcmp(m->name, "samples") != 0)
+	else if (strcmp(m->name, "samples") != 0 && strcmp(m->name, "calls") != 0)
 		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
 			      fz_table_metric_title(m->name));
 	if (rounds)
@@ -274,6 +293,40 @@ static void add_speed(const struct fz_profile *p, struct fz_buf *out)
 		      fz_format_percent(range.fastest / range.slowest, low));
 }
 
+const char *fz_report_tree_note(const struct fz_profile *p)
+{
+	if (!p->recording.reconstructed)
+		return "";
+	if (fz_callgraph_states(p, p->default_metric))
+		return "the tree is reconstructed from a call graph, totals of functions are "
+		       "recorded";
+	return "the tree and totals of functions are reconstructed from a call graph";
+}
+
+/* What the file says of itself does not fit what is in it. */
+static void add_damage(const struct fz_profile *p, struct fz_buf *out)
+{
+	struct fz_str damage = fz_profile_fact(p, "damage");
+
+	if (damage.n)
+		fz_buf_printf(out, "; %.*s", (int)damage.n, damage.p);
+}
+
+static void add_graph(const struct fz_profile *p, struct fz_buf *out)
+{
+	char number[FZ_NUMBER_SIZE];
+	uint64_t n = fz_profile_count(p);
+
+	if (n)
+		fz_buf_printf(out, "%s; ",
+			      fz_format_plural((int64_t)n, fz_profile_counted(p), number));
+	fz_buf_str(out, fz_report_tree_note(p));
+	add_damage(p, out);
+	if (p->skipped_lines)
+		fz_buf_printf(out, "; %s skipped",
+			      fz_format_plural(p->skipped_lines, "line", number));
+}
+
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 {
 	const struct fz_quality *q = &p->quality;
@@ -285,7 +338,14 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
 			      (int)version.n, version.p);
 		if (!fz_str_eq(fz_profile_fact(p, "clock"), FZ_STR("instructions")))
-			fz_buf_str(out, "'s callgrind: the total is exact, the call tree is not");
+			fz_buf_str(out, p->callgraph ? "'s callgrind: totals are exact, the call "
+						       "tree is reconstructed"
+						     : "'s callgrind: the total is exact, the call "
+						       "tree is not");
+		return;
+	}
+	if (p->recording.reconstructed) {
+		add_graph(p, out);
 		return;
 	}
 	fz_buf_str(out, fz_format_plural((int64_t)fz_profile_sample_total(p),
@@ -322,7 +382,9 @@ static void print_summary(const struct fz_profile *p, const struct fz_style *sty
 {
 	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
 
-	fz_buf_str(&quality, is_counted(p) ? "Counting: " : "Sampling: ");
+	fz_buf_str(&quality, is_counted(p)                ? "Counting: "
+			     : p->recording.reconstructed ? "Call graph: "
+							  : "Sampling: ");
 	fz_report_quality(p, &quality);
 	fz_buf_str(&quality, ".");
 	fz_buf_str(out, "\n");

@@ -43,6 +43,9 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
  * went from callee to callee, and what was taken away from names. Nothing where there is nothing.
  */
 void fz_report_inferred(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out);
+/* In one line that its tree was reconstructed, and whether totals of functions were; "" when it was
+ * recorded. */
+const char *fz_report_tree_note(const struct fz_profile *p);
 /* One sentence without a full stop about the recording's sampling quality: "2,497 samples, 3
  * rejected (0.1 %: 3 root missing), 0 instants missed, longest gap 3.2 ms". */
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out);
