@@ -21,15 +21,11 @@ struct magic {
 static const struct magic magics[] = {
 	{ MAGIC("FLR\0"),
 	  { "a recording of Java's Flight Recorder", "jfrconv FILE FILE.collapsed" } },
-	{ MAGIC("PERFILE2"), { "a recording of perf", "perf script -i FILE >FILE.txt" } },
-	{ MAGIC("2ELIFREP"), { "a recording of perf", "perf script -i FILE >FILE.txt" } },
 	{ MAGIC("SIMPLEPERF"),
 	  { "a recording of simpleperf", "gecko_profile_generator.py -i FILE >FILE.json" } },
 	{ MAGIC("v 1"), { "a recording of heaptrack", "heaptrack_print FILE -F FILE.folded" } },
-	{ MAGIC("heap profile:"), LEGACY_PPROF },
 	{ MAGIC("--- contention"), LEGACY_PPROF },
 	{ MAGIC("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), LEGACY_PPROF },
-	{ MAGIC("desc: "), { "a file of Valgrind's massif", "ms_print FILE shows it" } },
 	{ MAGIC("memray"), { "a recording of memray", "memray transform speedscope FILE" } },
 	{ MAGIC("gmon"), { "a file of gprof", "gprof PROGRAM FILE shows it" } },
 	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records what can be read" } },
@@ -39,14 +35,6 @@ static const struct {
 	const char *key; /* of the outermost object */
 	struct fz_foreign is;
 } keys[] = {
-	{ "dhatFileVersion",
-	  { "a file of Valgrind's dhat",
-	    "profiler.firefox.com opens it and saves what can be read" } },
-	{ "root_frame",
-	  { "a session of pyinstrument",
-	    "pyinstrument -r speedscope -o FILE.speedscope.json records what can be read" } },
-	{ "missed_samples",
-	  { "a profile of stackprof", "stackprof --stackcollapse FILE >FILE.folded" } },
 	{ "elapsed_time_sec", { "a profile of scalene", "nothing converts it" } },
 };
 

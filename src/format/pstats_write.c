@@ -157,7 +157,8 @@ static int compare_callees(const void *pa, const void *pb)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-/* Who ran the program has its interpreter's pstats at hand; calls that were counted are no samples. */
+/* Who ran the program has its interpreter's pstats at hand; calls that were counted are no samples.
+ */
 static bool is_marked(const struct fz_profile *p)
 {
 	const uint8_t *python = p->recording.python;

@@ -127,9 +127,9 @@ static bool is_summed(const struct fz_profile *p)
 {
 	bool memory =
 		!p->samples.ordered && strcmp(p->metrics[p->default_metric].unit, "bytes") == 0;
+	bool bare = p->numbers.bare && fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 
-	return (p->numbers.bare || memory) && p->recording.interval_ns == 0 &&
-	       fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
+	return (bare || memory) && p->recording.interval_ns == 0;
 }
 
 /* "2,497 samples"; of a graph of calls how many calls there were, where that is a metric. */

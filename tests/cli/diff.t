@@ -234,49 +234,55 @@ $ fizeau help formats
 Formats by --format NAME or the suffix of -o FILE; what is read is known by its content,
 plain or packed by gzip or zstd.
 
-  name        read  written   what it is
-  callgrind   yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
-                              a graph of calls: read as a reconstructed tree; written without stacks and threads
-  collapsed   yes   yes       folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
-  cpuprofile  yes   profiles  V8 CPU or heap profile (Chrome, Node, Visual Studio Code) (.cpuprofile .heapprofile)
-                              written: the default metric in microseconds; threads are nodes below the root
-  dhat        yes   -         DHAT, Valgrind's and Rust's (.dhat .json)
-                              lifetimes, maxima of single stacks and accesses by offset are dropped
-  flamebearer yes   -         flame graph of Pyroscope (.json)
-                              one graph; comparisons are refused, and series over time dropped
-  folded      -     yes       folded stacks, function names only (.folded)
-  fz          yes   profiles  Fizeau recording (.fz)
-  gecko       yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
-                              read in all versions; markers and counters are dropped
-  kineto      yes   -         trace of PyTorch's profiler (Kineto) (.pt.trace.json .json)
-                              steps are runs; ranges and waits on the GPU, flows and arguments are dropped
-  massif      yes   -         Valgrind's massif (.massif)
-                              the snapshot of the peak; how the heap grew and shrank is dropped
-  mojo        yes   -         MOJO, austin's binary format (.mojo .austin)
-  otlp        yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
-                              v1development since 1.8 only, the format is not stable yet; links are dropped
-  perf-data   yes   -         recording of perf record (Linux perf) (.data)
-                              every event is a metric; names of code that is on this machine; no DWARF stacks
-  perf-script yes   -         text of perf script (Linux perf) (.perf)
-                              every event is a metric, in periods where they were printed
-  perfetto    yes   profiles  Perfetto trace (.pftrace .perfetto-trace)
-                              read: samples, or else slices of threads; written: a metric of time, as slices
-  pprof       yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
-                              every sample type is a metric; labels other than threads are dropped
-  pstats      yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
-                              a graph of calls: read as a reconstructed tree
-  speedscope  yes   profiles  speedscope JSON (.speedscope.json .speedscope)
-                              written: one profile a thread, the default metric; other metrics are dropped
-  binary      yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
-  trace-event yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
-                              calls, or where there are any: samples; asynchronous events are dropped
-  text        -     yes       tables (.txt)
-  html        -     yes       one page with a flame graph, tables and sources (.html .htm)
-  heatmap     -     yes       the cost of every source line: a folder of pages, or one page
-  svg         -     yes       a flame graph as a picture (.svg)
-  json        -     yes       everything about it, docs/diff-json.md (.json)
-  markdown    -     diffs     for a pull request (.md)
-  jsonl       -     profiles  CPython's records of positions, one JSON object a line (.jsonl)
+  name         read  written   what it is
+  callgrind    yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
+                               a graph of calls: read as a reconstructed tree; written without stacks and threads
+  collapsed    yes   yes       folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
+  cpuprofile   yes   profiles  V8 CPU or heap profile (Chrome, Node, Visual Studio Code) (.cpuprofile .heapprofile)
+                               written: the default metric in microseconds; threads are nodes below the root
+  dhat         yes   -         DHAT, Valgrind's and Rust's (.dhat .json)
+                               lifetimes, maxima of single stacks and accesses by offset are dropped
+  flamebearer  yes   -         flame graph of Pyroscope (.json)
+                               one graph; comparisons are refused, and series over time dropped
+  folded       -     yes       folded stacks, function names only (.folded)
+  fz           yes   profiles  Fizeau recording (.fz)
+  gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
+                               read in all versions; markers and counters are dropped
+  kineto       yes   -         trace of PyTorch's profiler (Kineto) (.pt.trace.json .json)
+                               steps are runs; ranges and waits on the GPU, flows and arguments are dropped
+  massif       yes   -         Valgrind's massif (.massif)
+                               the snapshot of the peak; how the heap grew and shrank is dropped
+  mojo         yes   -         MOJO, austin's binary format (.mojo .austin)
+  otlp         yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
+                               v1development since 1.8 only, the format is not stable yet; links are dropped
+  perf-data    yes   -         recording of perf record (Linux perf) (.data)
+                               every event is a metric; names of code that is on this machine; no DWARF stacks
+  perf-script  yes   -         text of perf script (Linux perf) (.perf)
+                               every event is a metric, in periods where they were printed
+  perfetto     yes   profiles  Perfetto trace (.pftrace .perfetto-trace)
+                               read: samples, or else slices of threads; written: a metric of time, as slices
+  pprof        yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
+                               every sample type is a metric; labels other than threads are dropped
+  pprof-text   yes   -         heap and goroutine text of Go (?debug=1) and gperftools (.txt .heap)
+                               allocations that were sampled are scaled as pprof does
+  pstats       yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
+                               a graph of calls: read as a reconstructed tree
+  pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
+                               a session has all samples, a report times alone
+  speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)
+                               written: one profile a thread, the default metric; other metrics are dropped
+  stackprof    yes   -         stackprof JSON (Ruby) (.json)
+                               recorded with raw: true; a thread is not told
+  binary       yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
+  trace-event  yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
+                               calls, or where there are any: samples; asynchronous events are dropped
+  text         -     yes       tables (.txt)
+  html         -     yes       one page with a flame graph, tables and sources (.html .htm)
+  heatmap      -     yes       the cost of every source line: a folder of pages, or one page
+  svg          -     yes       a flame graph as a picture (.svg)
+  json         -     yes       everything about it, docs/diff-json.md (.json)
+  markdown     -     diffs     for a pull request (.md)
+  jsonl        -     profiles  CPython's records of positions, one JSON object a line (.jsonl)
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression

@@ -425,11 +425,14 @@ f 9
 
 # What could not be read is time in our formats, and no function in those of CPython's profiler.
 $ printf '/r/app.py:main:1;/r/app.py:fib:5 30\n/r/app.py:main:2;~:[unreadable]:0 10\n' > torn
+
 $ for f in collapsed pstats jsonl gecko binary folded text; do echo $f $(fizeau replay --format $f -o - torn | grep -a -c unreadable); done
 collapsed 0
+fizeau: warning: pstats: samples are written as 1 ms each, because nothing says how long one was
 pstats 0
 jsonl 0
 gecko 0
+fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
 binary 0
 folded 1
 text 1

@@ -152,11 +152,8 @@ static void test_no_profile(void **state)
 		{ "2026-01-01 12:00:00 INFO request; status 200\n", "not a profile" },
 		{ "GET /; status 200\nGET /a; status 404\n", "not a profile" },
 		{ "hello world 5\nfoo bar 7\n", "not a profile" },
-		{ "PERFILE2....", "is a recording of perf, which cannot be read: perf script" },
-		{ "desc: x\ncmd: ./c\n", "is a file of Valgrind's massif" },
-		{ "{\"dhatFileVersion\": 2, \"mode\": \"heap\"}", "is a file of Valgrind's dhat" },
-		{ "heap profile: 1: 2 [ 3: 4] @ heap\n", "pprof -proto FILE" },
-		{ "{\"duration\": 2.2, \"root_frame\": {}}", "is a session of pyinstrument" },
+		{ "--- contention:\ncycles/second=1\n", "pprof -proto FILE" },
+		{ "{\"elapsed_time_sec\": 2.2, \"files\": {}}", "is a profile of scalene" },
 		{ "v 10300 3\nX ./app\n", "heaptrack_print FILE" },
 	};
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of outputs that are more than a value: each checks its text and keeps what it says. */
+#include "cli/output.h"
+
+#include "format/format.h"
+#include "report/text.h"
+
+#include <stdio.h>
+
+/* CPython's profiler has several names for the same order, by what its columns are called. */
+static const struct {
+	const char *name;
+	enum fz_text_sort sort;
+} sort_keys[] = {
+	{ "self", FZ_TEXT_SORT_SELF },
+	{ "total", FZ_TEXT_SORT_TOTAL },
+	{ "name", FZ_TEXT_SORT_NAME },
+	{ "nsamples", FZ_TEXT_SORT_SELF_SAMPLES },
+	{ "tottime", FZ_TEXT_SORT_SELF },
+	{ "sample-pct", FZ_TEXT_SORT_SELF_SAMPLES },
+	{ "cumtime", FZ_TEXT_SORT_TOTAL },
+	{ "cumul-pct", FZ_TEXT_SORT_TOTAL_SAMPLES },
+	{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL_SAMPLES },
+};
+
+void fz_cli_output_list_sorts(struct fz_buf *out)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(sort_keys); i++)
+		fz_buf_printf(out, "%s%s", i ? " " : "", sort_keys[i].name);
+}
+
+void fz_cli_output_list_formats(struct fz_buf *out)
+{
+	fz_report_names(false, out);
+	for (size_t i = 0, w = 0; i <= out->n; i++)
+		if (i == out->n)
+			out->n = w;
+		else if (out->p[i] != ',')
+			out->p[w++] = out->p[i];
+	out->p[out->n] = 0;
+}
+
+int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(sort_keys); i++) {
+		if (strcmp(sort_keys[i].name, text) != 0)
+			continue;
+		((struct fz_cli_output *)opt->value)->sort = sort_keys[i].sort;
+		((struct fz_cli_output *)opt->value)->sorted = true;
+		return 0;
+	}
+	return fz_fail(err, FZ_EUSAGE, "--sort: '%s' is not one of self, total, name", text);
+}
+
+/* "5%" or "5" is five percent. */
+int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 1e6))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--threshold: '%s' is no percentage from 0 on, such as 5%%", text);
+	o->threshold = percent / 100;
+	o->gated = true;
+	return 0;
+}
+
+int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	char *colon, *end;
+	double base = strtod(text, &colon);
+	double head = *colon == ':' ? strtod(colon + 1, &end) : 0;
+
+	if (*colon != ':' || *end || !(base > 0 && base < 1e18) || !(head > 0 && head < 1e18))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--units: '%s' is not two numbers above 0, such as 1000:1200", text);
+	o->units[FZ_BASE] = base;
+	o->units[FZ_HEAD] = head;
+	return 0;
+}
+
+int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	(void)err;
+	((struct fz_cli_output *)opt->value)->baseline = text;
+	return 0;
+}
+
+static int add_rule(struct fz_cli_rules *rules, const char *text, const struct fz_opt *opt,
+		    struct fz_error *err)
+{
+	if (rules->n == FZ_CLI_RULES_MAX)
+		return fz_fail(err, FZ_EUSAGE, "--%s: can be given %d times at most",
+			       opt->long_name, FZ_CLI_RULES_MAX);
+	rules->list[rules->n++] = text;
+	return 0;
+}
+
+int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	int r = fz_diff_check_map(text, err);
+
+	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->maps, text, opt, err);
+}
+
+int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	int r = fz_diff_check_rename(text, err);
+
+	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->renames, text, opt, err);
+}
+
+int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	return add_rule(&((struct fz_cli_output *)opt->value)->threads, text, opt, err);
+}
