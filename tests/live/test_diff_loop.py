@@ -171,7 +171,7 @@ def failed():
         text = (folder / "app.py").read_text()
         (folder / "app.py").write_text(text + "sys.exit(3)\n", encoding="utf-8")
         done = shell(*run, status=3)
-        assert "failed: exit status 3" in done.stdout + done.stderr, done
+        assert "failed: exit status 3" in done.stdout, done.stdout
         first = shell("list").stdout.splitlines()[1]
         assert " exit 3 " in first, first
         words = "the head failed: exit status 3"
@@ -199,7 +199,7 @@ def one_failed():
             encoding="utf-8")
         (folder / "runs").mkdir()
         done = shell("run", "--runs", "3", *run[1:], status=1)
-        assert "1 of the run's 3 runs failed: exit status 1" in done.stdout + done.stderr, done
+        assert "1 of the run's 3 runs failed: exit status 1" in done.stdout, done.stdout
         assert "exit 1" in shell("list").stdout and "3 runs, 1 failed" in shell("list").stdout
         told = shell("diff").stdout
         assert "1 of the head's 3 runs failed: exit status 1" in told, told

@@ -424,7 +424,9 @@ def redirected():
         t.run("fizeau run --live prog.py 2 >out.txt 2>err.txt; echo status $?")
         t.wait("square")
         t.wait("status 3")
-        assert t.path.joinpath("out.txt").read_text().startswith("hello from the program\n")
+        told = t.path.joinpath("out.txt").read_text().splitlines()
+        assert told[:2] == ["hello from the program", "Warning: the run failed: exit status 3."], told
+        assert re.fullmatch(r"[\d,]+ samples?, [\d.]+ m?s of wall time: .*prog\.py 2", told[2]), told
         assert "an error of the program" in t.path.joinpath("err.txt").read_text()
         t.normal()
 
