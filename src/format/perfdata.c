@@ -5,9 +5,6 @@
  *   perfdata_space.c   (process, address) -> frames
  *   here               records -> samples
  *
- * Every event is a metric, in periods. A profile must know its metrics before its first sample,
- * and which events have samples is known at the end, so samples are kept in a list until then.
- *
  * Call chains are those that the kernel walked by frame pointers. Those of --call-graph dwarf and
  * lbr are made by perf from copies of stacks and are refused: half a stack would be a wrong tree.
  */
@@ -15,13 +12,7 @@
 #include "import.h"
 #include "perfdata_file.h"
 #include "perfdata_space.h"
-
-enum { EVENTS_MAX = FZ_METRICS_MAX - 1 };
-
-struct entry {
-	uint32_t thread, stack, event;
-	int64_t time, period;
-};
+#include "perfsamples.h"
 
 struct sample {
 	uint64_t ip, id, time, period;
@@ -36,8 +27,7 @@ struct reader {
 	struct fz_profile *p;
 	struct fz_perfspace *space;
 	struct fz_map comm_of; /* tid -> string */
-	struct entry *entries;
-	size_t n, cap;
+	struct fz_perf_samples samples;
 	bool timed;
 };
 
@@ -263,20 +253,15 @@ static uint32_t stack_of(struct reader *r, const struct sample *s, uint16_t misc
 	return stack;
 }
 
-static int add_entry(struct reader *r, const struct entry *e, struct fz_error *err)
+static int add_entry(struct reader *r, const struct fz_perf_sample *e, struct fz_error *err)
 {
-	uint64_t bytes = r->f.bytes.n + r->f.unpacked.n;
-
-	if (r->n >= r->p->limits->free_samples + 64 * bytes || r->n >= r->p->limits->samples)
-		return fz_fail(err, FZ_ELIMIT, "%s: holds more samples than can be read",
-			       r->f.name);
-	fz_profile_grow(r->p, r->entries, r->n, r->cap);
-	r->entries[r->n++] = *e;
-	return 0;
+	return fz_perf_samples_add(&r->samples, r->p, e, r->f.bytes.n + r->f.unpacked.n, r->f.name,
+				   err);
 }
 
 /* What a counter has counted since its last sample; FZ_NONE as event: it is not known. */
-static struct entry count_since(struct reader *r, struct entry e, uint64_t id, uint64_t value)
+static struct fz_perf_sample count_since(struct reader *r, struct fz_perf_sample e, uint64_t id,
+					 uint64_t value)
 {
 	uint32_t i = fz_map_get(&r->f.counter_of, id);
 
@@ -291,8 +276,8 @@ static struct entry count_since(struct reader *r, struct entry e, uint64_t id, u
 }
 
 /* Of a group its leader is sampled, and the sample holds what each of its counters says. */
-static int add_counts(struct reader *r, const struct sample *s, uint64_t format, struct entry e,
-		      struct fz_error *err)
+static int add_counts(struct reader *r, const struct sample *s, uint64_t format,
+		      struct fz_perf_sample e, struct fz_error *err)
 {
 	struct fz_cursor c = s->counts;
 	bool group = format & PERF_FORMAT_GROUP;
@@ -307,7 +292,7 @@ static int add_counts(struct reader *r, const struct sample *s, uint64_t format,
 		uint64_t id = format & PERF_FORMAT_ID ? fz_cursor_u64(&c) : s->id;
 		if (format & PERF_FORMAT_LOST)
 			fz_cursor_u64(&c);
-		struct entry one = count_since(r, e, id, value);
+		struct fz_perf_sample one = count_since(r, e, id, value);
 		if (one.event != FZ_NONE && one.period)
 			code = add_entry(r, &one, err);
 	}
@@ -339,11 +324,11 @@ static int read_sample(struct reader *r, const struct fz_perfdata_record *record
 		r->f.dropped += fz_perfdata_header(record).size;
 		return 0;
 	}
-	struct entry e = { .thread = thread_of(r, &s),
-			   .stack = stack_of(r, &s, fz_perfdata_header(record).misc),
-			   .event = record->event,
-			   .time = (int64_t)FZ_MIN(s.time, (uint64_t)INT64_MAX),
-			   .period = (int64_t)FZ_MIN(s.period, (uint64_t)INT64_MAX) };
+	struct fz_perf_sample e = { .thread = thread_of(r, &s),
+				    .stack = stack_of(r, &s, fz_perfdata_header(record).misc),
+				    .event = record->event,
+				    .time = (int64_t)FZ_MIN(s.time, (uint64_t)INT64_MAX),
+				    .period = (int64_t)FZ_MIN(s.period, (uint64_t)INT64_MAX) };
 	r->timed &= !!(a->sample_type & PERF_SAMPLE_TIME);
 	if (a->sample_type & PERF_SAMPLE_READ && s.has_id)
 		return add_counts(r, &s, a->read_format, e, err);
@@ -392,62 +377,30 @@ static int add_metrics(struct reader *r, uint32_t *metric_of, double *scale, str
 
 	for (uint32_t i = 0; i < r->f.event_n; i++)
 		metric_of[i] = FZ_NONE;
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t e = r->entries[i].event;
+	for (size_t i = 0; i < r->samples.n; i++) {
+		uint32_t e = r->samples.list[i].event;
 		if (metric_of[e] != FZ_NONE)
 			continue;
-		if (n == EVENTS_MAX)
+		if (n == FZ_PERF_EVENTS_MAX)
 			return fz_fail(err, FZ_ELIMIT, "%s: has samples of more than %d events",
-				       r->f.name, EVENTS_MAX);
+				       r->f.name, FZ_PERF_EVENTS_MAX);
 		const struct fz_perfdata_event *event = &r->f.events[e];
-		struct fz_import_metric m = fz_import_metric(event->name, FZ_STR(""));
-		if (!has_period(&event->attr))
-			m = (struct fz_import_metric){ event->name, FZ_STR("count"), 1 };
-		scale[n] = m.scale;
+		scale[n] = fz_perf_add_event(r->p, event->name, has_period(&event->attr));
 		metric_of[e] = n++;
-		fz_import_add_metric(r->p, &m, 0, true);
 	}
-	struct fz_import_metric samples = { FZ_STR("samples"), FZ_STR("count"), 1 };
-	fz_import_add_metric(r->p, &samples, 1, false);
 	return 0;
-}
-
-/* A clock that always gave the same period was asked for it. */
-static void find_interval(struct reader *r)
-{
-	int64_t period = r->entries[0].period;
-
-	for (size_t i = 1; i < r->n; i++)
-		if (r->entries[i].period != period)
-			return;
-	if (period > 1 && strcmp(r->p->metrics[0].unit, "ns") == 0)
-		r->p->recording.interval_ns = fz_import_scaled_int(period, 1);
 }
 
 static int add_samples(struct reader *r, struct fz_error *err)
 {
-	int64_t weights[FZ_METRICS_MAX] = { 0 }, first = r->entries[0].time;
 	double scale[FZ_METRICS_MAX] = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *metric_of =
 		fz_reallocarray(NULL, r->f.event_n, sizeof(*metric_of));
 	int code = add_metrics(r, metric_of, scale, err);
 
-	if (code)
-		return code;
-	find_interval(r);
-	r->p->samples.timed = r->p->samples.ordered = r->timed;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct entry *e = &r->entries[i];
-		struct fz_sample s = { .thread = e->thread,
-				       .stack = e->stack,
-				       .time = e->time - first,
-				       .status = FZ_STATUS_UNKNOWN };
-		uint32_t m = metric_of[e->event];
-		weights[m] = fz_import_scaled_int(e->period, scale[m]);
-		fz_profile_add_sample(r->p, &s, weights);
-		weights[m] = 0;
-	}
-	return 0;
+	if (!code)
+		fz_perf_samples_finish(&r->samples, r->p, metric_of, scale, r->timed);
+	return code;
 }
 
 static void read_facts(struct reader *r)
@@ -491,7 +444,7 @@ static void release(struct reader *r)
 	fz_perfspace_free(r->space);
 	fz_perfdata_release(&r->f);
 	fz_map_release(&r->comm_of);
-	free(r->entries);
+	fz_perf_samples_release(&r->samples);
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
@@ -507,7 +460,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	for (uint32_t i = 0; i < r.f.build_id_n; i++)
 		fz_perfspace_build_id(r.space, r.f.build_ids[i].path, r.f.build_ids[i].hex);
 	code = read_records(&r, err);
-	if (!code && !r.n)
+	if (!code && !r.samples.n)
 		code = fail_empty(&r, err);
 	if (code)
 		return code;

@@ -9,35 +9,27 @@
  * Which columns there are depends on options, so a header is read around the time, the one thing
  * that looks like nothing else. One number before it is a thread; a number before the event is
  * the period, which the sample stands for.
- *
- * Every event is a metric. A profile must know its metrics before its first sample, so samples are
- * kept in a list until the end.
  */
 #include "format.h"
 #include "import.h"
+#include "perfsamples.h"
 
 #include <ctype.h>
 
-enum { LINE_MAX_BYTES = 1 << 20, EVENTS_MAX = FZ_METRICS_MAX - 1 };
-
-struct entry {
-	uint32_t thread, stack, event;
-	int64_t time, period;
-};
+enum { LINE_MAX_BYTES = 1 << 20 };
 
 struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
-	struct fz_str events[EVENTS_MAX]; /* in the profile's strings */
-	bool has_period[EVENTS_MAX];
+	struct fz_str events[FZ_PERF_EVENTS_MAX]; /* in the profile's strings */
+	bool has_period[FZ_PERF_EVENTS_MAX];
 	uint32_t event_count;
-	struct entry *entries;
-	size_t n, cap;
+	struct fz_perf_samples samples;
 	uint64_t bytes; /* read so far */
 	bool untimed;   /* a header without a time was there */
 	/* of the sample at hand */
 	bool open;
-	struct entry now;
+	struct fz_perf_sample now;
 	struct fz_import_frame *frames; /* innermost first; their texts are in the profile */
 	size_t frame_count, frame_cap;
 };
@@ -160,7 +152,7 @@ static uint32_t event_of(struct reader *r, struct fz_str name)
 	for (uint32_t i = 0; i < r->event_count; i++)
 		if (fz_str_eq(r->events[i], name))
 			return i;
-	if (r->event_count == EVENTS_MAX)
+	if (r->event_count == FZ_PERF_EVENTS_MAX)
 		return FZ_NONE;
 	r->events[r->event_count] = kept(r, name);
 	return r->event_count++;
@@ -325,12 +317,7 @@ static int end_sample(struct reader *r, struct fz_error *err)
 		r->p->skipped_lines++;
 		return 0;
 	}
-	if (r->n >= r->p->limits->free_samples + 64 * r->bytes || r->n >= r->p->limits->samples)
-		return fz_fail(err, FZ_ELIMIT, "%s: holds more samples than can be read",
-			       fz_input_name(r->in));
-	fz_profile_grow(r->p, r->entries, r->n, r->cap);
-	r->entries[r->n++] = r->now;
-	return 0;
+	return fz_perf_samples_add(&r->samples, r->p, &r->now, r->bytes, fz_input_name(r->in), err);
 }
 
 static void begin_sample(struct reader *r, const struct header *h)
@@ -342,7 +329,7 @@ static void begin_sample(struct reader *r, const struct header *h)
 	r->open = true;
 	r->frame_count = 0;
 	r->untimed |= !h->timed;
-	r->now = (struct entry){ .thread = fz_profile_thread(r->p, &t), .time = h->time };
+	r->now = (struct fz_perf_sample){ .thread = fz_profile_thread(r->p, &t), .time = h->time };
 	read_event(r, &rest);
 	/* Without call chains the only frame is on the same line. */
 	read_frame(r, rest);
@@ -375,58 +362,22 @@ static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
 /* ---- the end ---- */
 
 /* Events as metrics where they have periods, or where there are several to tell apart. */
-static void add_metrics(struct reader *r, double *scale)
-{
-	bool only = r->event_count == 1 && !r->has_period[0];
-
-	for (uint32_t i = 0; i < r->event_count && !only; i++) {
-		struct fz_import_metric m = fz_import_metric(r->events[i], FZ_STR(""));
-		if (!r->has_period[i])
-			m = (struct fz_import_metric){ r->events[i], FZ_STR("count"), 1 };
-		scale[i] = m.scale;
-		fz_import_add_metric(r->p, &m, 0, true);
-	}
-	struct fz_import_metric samples = { FZ_STR("samples"), FZ_STR("count"), 1 };
-	fz_import_add_metric(r->p, &samples, 1, false);
-}
-
-/* A clock that always gave the same period was asked for it. */
-static void find_interval(struct reader *r)
-{
-	int64_t period = r->n ? r->entries[0].period : 0;
-
-	for (size_t i = 1; i < r->n; i++)
-		if (r->entries[i].period != period)
-			period = 0;
-	if (period > 1 && strcmp(r->p->metrics[0].unit, "ns") == 0)
-		r->p->recording.interval_ns = period;
-}
-
 static void add_samples(struct reader *r)
 {
+	bool only = r->event_count == 1 && !r->has_period[0];
 	double scale[FZ_METRICS_MAX] = { 0 };
-	int64_t weights[FZ_METRICS_MAX] = { 0 }, first = INT64_MAX;
+	uint32_t metric_of[FZ_PERF_EVENTS_MAX];
 
-	add_metrics(r, scale);
-	find_interval(r);
-	for (size_t i = 0; i < r->n; i++)
-		first = FZ_MIN(first, r->entries[i].time);
-	r->p->samples.timed = r->p->samples.ordered = !r->untimed;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct entry *e = &r->entries[i];
-		struct fz_sample s = { .thread = e->thread,
-				       .stack = e->stack,
-				       .time = e->time - first,
-				       .status = FZ_STATUS_UNKNOWN };
-		weights[e->event] = fz_import_scaled_int(e->period, scale[e->event]);
-		fz_profile_add_sample(r->p, &s, weights);
-		weights[e->event] = 0;
-	}
+	for (uint32_t i = 0; i < FZ_PERF_EVENTS_MAX; i++)
+		metric_of[i] = i;
+	for (uint32_t i = 0; i < r->event_count && !only; i++)
+		scale[i] = fz_perf_add_event(r->p, r->events[i], r->has_period[i]);
+	fz_perf_samples_finish(&r->samples, r->p, metric_of, scale, !r->untimed);
 }
 
 static void release(struct reader *r)
 {
-	free(r->entries);
+	fz_perf_samples_release(&r->samples);
 	free(r->frames);
 }
 
@@ -445,7 +396,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	}
 	if (!code)
 		code = end_sample(&r, err);
-	if (!code && !r.n)
+	if (!code && !r.samples.n)
 		code = fz_fail(err, FZ_EINPUT, "%s: holds no sample of perf", fz_input_name(in));
 	if (!code)
 		add_samples(&r);
