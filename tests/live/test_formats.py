@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 
 from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, find_interpreter
+from wire import fields, numbers
 
 SAMPLES = SHARED / "profiles" / "formats"
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-formats-"))
@@ -69,48 +70,6 @@ def near(got, expected, what, slack=1):
 
 
 # ---- pprof ----
-
-def fields(data):
-    """(field, number or bytes) of a message, packed numbers as bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        elif tag & 7 == 2:
-            n = varint()
-            at += n
-            yield tag >> 3, data[at - n:at]
-        else:
-            n = {1: 8, 5: 4}[tag & 7]
-            at += n
-            yield tag >> 3, int.from_bytes(data[at - n:at], "little")
-
-
-def numbers(value):
-    if isinstance(value, int):
-        return [value]
-    out, value_so_far, shift = [], 0, 0
-    for byte in value:
-        value_so_far |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            out.append(value_so_far)
-            value_so_far = shift = 0
-    return out
-
 
 def signed(n):
     return n - (1 << 64) if n >> 63 else n

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, Skip, Suite
+from wire import fields
 
 WEB = pathlib.Path(__file__).resolve().parents[1] / "web"
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-perfetto-"))
@@ -58,31 +59,6 @@ def costs(path, which):
         if f[which]:
             out[f["name"]] += f[which]
     return out
-
-
-def fields(data):
-    """(field, number or bytes) of a message."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        else:
-            n = varint() if tag & 7 == 2 else {1: 8, 5: 4}[tag & 7]
-            at += n
-            yield tag >> 3, data[at - n:at]
 
 
 def walls(trace):

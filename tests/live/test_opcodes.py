@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 from livelib import EXPECTED, SOURCE, Suite, find_interpreter, fizeau
+from wire import varints
 
 suite = Suite(timed=True)
 
@@ -48,18 +49,7 @@ def instructions(page):
 
     def column(name):
         c = next(c for c in header["columns"] if c["name"] == name)
-        values, at = [], c["at"]
-        while at < c["at"] + c["size"]:
-            value = shift = 0
-            while True:
-                byte = data[at]
-                at += 1
-                value |= (byte & 127) << shift
-                shift += 7
-                if byte < 128:
-                    break
-            values.append(value * c["unit"])
-        return values
+        return [value * c["unit"] for value in varints(data[c["at"]:c["at"] + c["size"]])]
 
     sums = {}
     for name, own, total in zip(column("op.name"), column("op.self.head"), column("op.total.head")):
