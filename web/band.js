@@ -3,12 +3,11 @@
 // functions did. A number leads to its functions, the largest change first.
 import { groups } from "./changes.js";
 import { el } from "./dom.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
+import { compare, formatChange, formatPercentChange, formatShare, formatValue, metricName } from "./format.js";
 import { showName } from "./labels.js";
 
 const glyphs = { slower: "▲", faster: "▼", new: "+", gone: "−" };
 const runWords = { slower: "slower", faster: "faster", same: "No change that matters", unknown: "Cannot tell whether the run changed" };
-const metricWords = { wall: "wall-clock time", cpu: "CPU time" };
 
 function runHeadline({ header, factor }) {
 	const v = header.verdict;
@@ -20,7 +19,7 @@ function runHeadline({ header, factor }) {
 
 function runCosts({ header, unit }) {
 	const what = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
-	const metric = unit === "ns" ? `of ${metricWords[header.metric] ?? header.metric}` : header.metric;
+	const metric = unit === "ns" ? `of ${metricName(header)}` : header.metric;
 	return [what, metric, header.per_run && "a run"].filter(Boolean).join(" ");
 }
 

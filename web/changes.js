@@ -89,24 +89,22 @@ function groupOf(data, f, delta) {
 export function findChanges(tree, data, costs) {
 	const own = ownFlags(data);
 	const flags = findPlaces(tree, data, costs), told = findTold(tree, flags, own);
-	const largest = new Map(); // node of a place, by function
 	const size = (i) => Math.abs(tree.total[HEAD][i] - data.factor * tree.total[BASE][i]);
-	const isTold = new Uint8Array(data.functions.n).fill(1);
+	const placeOf = new Map(); // of functions that somewhere no place tells of: the node of their largest one, 0: none
 	for (let i = 1; i < tree.n; i++) {
 		const f = tree.func[i];
 		if (told[i] && !own[f]) continue;
-		isTold[f] = 0;
-		if (flags[i] && !(size(largest.get(f) ?? 0) >= size(i) && largest.has(f))) largest.set(f, i);
+		const known = placeOf.get(f) ?? 0;
+		placeOf.set(f, flags[i] && (!known || size(i) > size(known)) ? i : known);
 	}
 	const found = Object.fromEntries(groups.map((g) => [g, []]));
-	for (let f = 0; f < data.functions.n; f++) {
-		const place = largest.get(f);
-		if (place === undefined && (isTold[f] || !isCertain(data, "self", f))) continue;
-		const family = place === undefined ? "self" : "total";
+	for (const [f, place] of placeOf) {
+		if (!place && !isCertain(data, "self", f)) continue;
+		const family = place ? "total" : "self";
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], data.factor);
 		if (change.delta === 0) continue;
-		found[groupOf(data, f, change.delta)].push({ f, change, family, leaf: place === undefined ? -1 : hotLeaf(tree, data.factor, place) });
+		found[groupOf(data, f, change.delta)].push({ f, change, family, leaf: place ? hotLeaf(tree, data.factor, place) : -1 });
 	}
-	for (const g of groups) found[g].sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta));
+	for (const g of groups) found[g].sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
 	return found;
 }

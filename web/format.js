@@ -58,6 +58,11 @@ export function plural(n, noun) {
 	return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+// What the costs of a page are.
+export function metricName({ metric }) {
+	return { wall: "wall-clock time", cpu: "CPU time" }[metric] ?? metric;
+}
+
 // What was measured of both sides, and how much head differs from what base lets expect, factor *
 // base; ratio is null when there was no base.
 export function compare(base, head, factor) {

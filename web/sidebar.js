@@ -6,7 +6,7 @@ import { buildChoices } from "./choices.js";
 import { groups } from "./changes.js";
 import { el, section } from "./dom.js";
 import { stateOf } from "./filters.js";
-import { compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare, formatValue, metricName, plural } from "./format.js";
 import { movedFunctions, stateWord } from "./inferred.js";
 import { showName } from "./labels.js";
 import { buildProcesses } from "./processes.js";
@@ -70,11 +70,6 @@ function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 	return `Scale ${mode}: ${[how, why].filter(Boolean).join("; ")}.`;
 }
 
-function metricName(header) {
-	const names = { wall: "wall-clock time", cpu: "CPU time" };
-	return `${names[header.metric] ?? header.metric}${header.per_run ? " per run" : ""}`;
-}
-
 function summaryRows(app, side) {
 	const { data } = app;
 	const { header } = data;
@@ -86,7 +81,7 @@ function summaryRows(app, side) {
 		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
 		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
 	return [
-		["Measured", metricName(header)],
+		["Measured", `${metricName(header)}${header.per_run ? " per run" : ""}`],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
 		[side.counted === "call" ? "Calls" : "Samples", side.counted ? side.count && formatCount(side.count) : isCounted ? "" : formatCount(side.samples)],
 		["Duration", seconds],
