@@ -469,8 +469,11 @@ static bool read_assignment(struct reader *r, struct fz_str key, struct fz_str v
 	return true;
 }
 
-static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
+static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 {
+	struct reader *r = arg;
+
+	r->line_number++;
 	line = fz_str_trimmed(line);
 	if (!line.n || line.p[0] == '#')
 		return 0;
@@ -623,17 +626,8 @@ static void release(struct reader *r)
 
 static int read_lines(struct reader *r, struct fz_error *err)
 {
-	struct fz_str line;
-	int code;
+	int code = fz_import_lines(r->in, r->p, LINE_MAX_BYTES, read_line, r, err);
 
-	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0) {
-		r->line_number++;
-		code = read_line(r, line, err);
-		if (!code && r->p->over_limit)
-			code = fz_profile_check(r->p, err);
-		if (code)
-			return code;
-	}
 	if (!code && !r->events)
 		return fz_fail(err, FZ_EINPUT, "%s: has no line 'events:'", fz_input_name(r->in));
 	return code;

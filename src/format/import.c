@@ -259,6 +259,23 @@ int64_t fz_import_scaled_int(int64_t v, double scale)
 	return fz_import_scaled((double)v, scale);
 }
 
+int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
+		    int (*take)(void *arg, struct fz_str line, struct fz_error *err), void *arg,
+		    struct fz_error *err)
+{
+	struct fz_str line;
+	int code;
+
+	while ((code = fz_input_line(in, longest, &line, err)) > 0) {
+		code = take(arg, line, err);
+		if (!code && p->over_limit)
+			code = fz_profile_check(p, err);
+		if (code)
+			break;
+	}
+	return code;
+}
+
 int32_t fz_import_line(int64_t v)
 {
 	return v > 0 && v <= INT32_MAX ? (int32_t)v : 0;

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/io.h"
 #include "profile/profile.h"
 
 struct fz_import_frame {
@@ -45,5 +46,9 @@ uint32_t fz_import_add_metric(struct fz_profile *p, const struct fz_import_metri
 int64_t fz_import_scaled(double v, double scale);
 /* The same for whole numbers, exact where scale is whole. */
 int64_t fz_import_scaled_int(int64_t v, double scale);
+/* Give each line of a text to `take`, until it refuses one or the profile is over its limits. */
+int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
+		    int (*take)(void *arg, struct fz_str line, struct fz_error *err), void *arg,
+		    struct fz_error *err);
 /* Lines and columns of a file, whatever number it gives. */
 int32_t fz_import_line(int64_t v);

@@ -103,10 +103,12 @@ static bool is_node(struct fz_str line)
 	return line.n > 1 && line.p[0] == 'n' && line.p[1] >= '0' && line.p[1] <= '9';
 }
 
-static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
+static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 {
+	struct reader *r = arg;
 	const char *equals = line.n ? memchr(line.p, '=', line.n) : NULL;
 
+	r->line_number++;
 	if (!line.n || line.p[0] == '#')
 		return 0;
 	if (r->now.has_tree && is_node(line)) {
@@ -132,24 +134,17 @@ static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
 
 static int read_snapshots(struct reader *r, struct fz_error *err)
 {
-	struct fz_str line;
-	int code;
+	int code = fz_import_lines(r->in, r->p, LINE_MAX_BYTES, read_line, r, err);
 
-	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0) {
-		r->line_number++;
-		code = read_line(r, line, err);
-		if (!code && r->p->over_limit)
-			code = fz_profile_check(r->p, err);
-		if (code)
-			return code;
-	}
+	if (code)
+		return code;
 	end_snapshot(r);
-	if (!code && !r->best.has_tree)
+	if (!r->best.has_tree)
 		return fz_fail(err, FZ_EINPUT,
 			       "%s: no snapshot says who allocated: record with a larger "
 			       "--max-snapshots or a smaller --detailed-freq",
 			       fz_input_name(r->in));
-	return code;
+	return 0;
 }
 
 /* ---- the tree ---- */

@@ -335,8 +335,9 @@ static void begin_sample(struct reader *r, const struct header *h)
 	read_frame(r, rest);
 }
 
-static int read_line(struct reader *r, struct fz_str line, struct fz_error *err)
+static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 {
+	struct reader *r = arg;
 	struct header h;
 
 	r->bytes += line.n + 1;
@@ -384,16 +385,8 @@ static void release(struct reader *r)
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(release) struct reader r = { .in = in, .p = p };
-	struct fz_str line;
-	int code;
+	int code = fz_import_lines(in, p, LINE_MAX_BYTES, read_line, &r, err);
 
-	while ((code = fz_input_line(in, LINE_MAX_BYTES, &line, err)) > 0) {
-		code = read_line(&r, line, err);
-		if (!code && p->over_limit)
-			code = fz_profile_check(p, err);
-		if (code)
-			return code;
-	}
 	if (!code)
 		code = end_sample(&r, err);
 	if (!code && !r.samples.n)
