@@ -168,6 +168,10 @@ static int read_header(struct reader *r, struct fz_str line, struct fz_error *er
 		return 0;
 	struct fz_str key = { line.p, (size_t)(colon - line.p) };
 	struct fz_str value = fz_str_trimmed((struct fz_str){ colon + 1, line.n - key.n - 1 });
+	int code = fz_str_eq(key, FZ_STR("version")) ? check_version(r, value, err) : 0;
+
+	if (code)
+		return code;
 	if (fz_str_eq(key, FZ_STR("positions")))
 		read_positions(r, value);
 	else if (fz_str_eq(key, FZ_STR("events")))
@@ -178,8 +182,6 @@ static int read_header(struct reader *r, struct fz_str line, struct fz_error *er
 		read_sums(r, value, &r->totals);
 	else if (fz_str_eq(key, FZ_STR("creator")))
 		r->is_valgrind = is_valgrind(value);
-	else if (fz_str_eq(key, FZ_STR("version")) && check_version(r, value, err))
-		return -1;
 	if (r->source)
 		read_for_source(r, key, value);
 	for (size_t i = 0; !r->source && i < FZ_ARRAY_LEN(facts); i++)
