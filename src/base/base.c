@@ -95,11 +95,3 @@ void fz_close_fd(int *fd)
 		close(*fd);
 	errno = saved;
 }
-
-void fz_fclose_ptr(void *fp)
-{
-	FILE *f = *(FILE **)fp;
-
-	if (f)
-		fclose(f);
-}

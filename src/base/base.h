@@ -50,9 +50,8 @@ FZ_PRINTF(1, 2)
 char *fz_asprintf(const char *fmt, ...);
 
 /* Cleanup helpers for fz_auto: each takes the address of the variable. */
-void fz_free_ptr(void *pp);   /* free(*(void **)pp) */
-void fz_close_fd(int *fd);    /* close when >= 0, errno kept */
-void fz_fclose_ptr(void *fp); /* fclose(*(FILE **)fp) when not NULL */
+void fz_free_ptr(void *pp); /* free(*(void **)pp) */
+void fz_close_fd(int *fd);  /* close when >= 0, errno kept */
 
 /* Make room for one more element: arr[*len] is writable after the call. Growth is geometric. */
 #define fz_grow(arr, len, cap)                                                 \

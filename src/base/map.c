@@ -61,16 +61,6 @@ static void rehash(struct fz_map *m, size_t size)
 	free(old.slots);
 }
 
-void fz_map_reserve(struct fz_map *m, size_t n)
-{
-	size_t size = m->slots ? m->mask + 1 : 16;
-
-	while (n * 4 > size * 3)
-		size *= 2;
-	if (!m->slots || size > m->mask + 1)
-		rehash(m, size);
-}
-
 uint32_t *fz_map_slot(struct fz_map *m, uint64_t key)
 {
 	if (!m->slots || (m->len + 1) * 4 > (m->mask + 1) * 3)

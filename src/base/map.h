@@ -35,8 +35,6 @@ uint32_t *fz_map_slot(struct fz_map *m, uint64_t key);
 /* Insert or replace. */
 void fz_map_put(struct fz_map *m, uint64_t key, uint32_t value);
 void fz_map_clear(struct fz_map *m);
-/* Make room for n keys at once. n may be a guess; it must not come from input unchecked. */
-void fz_map_reserve(struct fz_map *m, size_t n);
 
 /* Strong 64-bit mix of a key; also for callers that combine hashes. */
 static inline uint64_t fz_hash64(uint64_t x)

@@ -26,27 +26,6 @@ const struct fz_format *fz_format_by_name(const char *name)
 	return NULL;
 }
 
-static bool has_suffix(const struct fz_format *f, struct fz_str path)
-{
-	const char *s = f->suffixes;
-
-	while (*s) {
-		size_t n = strcspn(s, " ");
-		if (path.n >= n && memcmp(path.p + path.n - n, s, n) == 0)
-			return true;
-		s += n + strspn(s + n, " ");
-	}
-	return false;
-}
-
-const struct fz_format *fz_format_by_suffix(const char *path)
-{
-	for (size_t i = 0; fz_formats[i]; i++)
-		if (fz_formats[i]->write && has_suffix(fz_formats[i], fz_str_of(path)))
-			return fz_formats[i];
-	return NULL;
-}
-
 static int fail_unknown(const char *name, const uint8_t *head, size_t n, struct fz_error *err)
 {
 	const struct fz_foreign *foreign = fz_foreign_recognise(head, n);

@@ -57,8 +57,6 @@ extern const struct fz_format fz_format_flamebearer;
 extern const struct fz_format *const fz_formats[];
 
 const struct fz_format *fz_format_by_name(const char *name);
-/* The writable format that the suffix of a file name stands for, or NULL. */
-const struct fz_format *fz_format_by_suffix(const char *path);
 
 /* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);

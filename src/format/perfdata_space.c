@@ -125,11 +125,6 @@ void fz_perfspace_free(struct fz_perfspace *s)
 	free(s);
 }
 
-void fz_perfspace_freep(struct fz_perfspace **s)
-{
-	fz_perfspace_free(*s);
-}
-
 /* ---- files ---- */
 
 void fz_perfspace_build_id(struct fz_perfspace *s, struct fz_str path, struct fz_str hex)

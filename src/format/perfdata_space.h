@@ -12,7 +12,6 @@ struct fz_perfspace;
  * "": unknown. */
 struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host);
 void fz_perfspace_free(struct fz_perfspace *s);
-void fz_perfspace_freep(struct fz_perfspace **s); /* for fz_auto */
 
 /* That file had that build id (hexadecimal). */
 void fz_perfspace_build_id(struct fz_perfspace *s, struct fz_str path, struct fz_str hex);

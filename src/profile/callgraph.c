@@ -46,11 +46,6 @@ void fz_callgraph_free(struct fz_callgraph *g)
 	free(g);
 }
 
-void fz_callgraph_freep(struct fz_callgraph **g)
-{
-	fz_callgraph_free(*g);
-}
-
 /* Add to a row, made when there is none. */
 static void add_row(struct fz_callgraph *g, struct fz_profile *p, uint32_t *row,
 		    const int64_t *values)

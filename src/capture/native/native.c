@@ -110,11 +110,6 @@ void fz_native_close(struct fz_native *n)
 	free(n);
 }
 
-pid_t fz_native_pid(const struct fz_native *n)
-{
-	return n->process.pid;
-}
-
 struct fz_native_figures fz_native_figures(const struct fz_native *n)
 {
 	return n->figures;

@@ -24,7 +24,6 @@ struct fz_native_options {
 int fz_native_open(pid_t pid, const struct fz_native_options *options, struct fz_images *images,
 		   struct fz_profile *into, struct fz_native **ret, struct fz_error *err);
 void fz_native_close(struct fz_native *n);
-pid_t fz_native_pid(const struct fz_native *n);
 
 /* While the process stands: copy what the threads have. FZ_EGONE: it ended; FZ_EAGAIN: it runs
  * another program now. */
