@@ -2,8 +2,7 @@
 /* Two things at once; see both.h. */
 #include "both.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "thread.h"
 
 struct job {
 	void (*work)(void *arg);
@@ -18,22 +17,11 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static bool start(pthread_t *thread, struct job *job)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	bool started = pthread_create(thread, NULL, run, job) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
-}
-
 void fz_both(void (*work)(void *arg), void *first, void *second)
 {
 	struct job job = { work, second };
 	pthread_t thread;
-	bool started = start(&thread, &job);
+	bool started = fz_thread_start(&thread, run, &job);
 
 	work(first);
 	if (started)

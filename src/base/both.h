@@ -5,7 +5,7 @@
  *
  * Most of that work waits for memory, so a second processor halves it. The work is a pure function
  * of its argument: it shares nothing that either of them writes, so that the result is the same
- * whatever comes first. Nothing else but the live view has threads.
+ * whatever comes first.
  */
 #pragma once
 

@@ -2,6 +2,7 @@
 /* Growing byte buffers and bounded cursors; see buf.h. */
 #include "buf.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -93,6 +94,17 @@ void fz_buf_shell_word(struct fz_buf *b, const char *word)
 			fz_buf_char(b, *word);
 	}
 	fz_buf_char(b, '\'');
+}
+
+void fz_buf_uri_part(struct fz_buf *b, struct fz_str part)
+{
+	for (size_t i = 0; i < part.n; i++) {
+		unsigned char c = (unsigned char)part.p[i];
+		if (c < 0x80 && (isalnum(c) || (c && strchr("/-._~", c))))
+			fz_buf_char(b, (char)c);
+		else
+			fz_buf_printf(b, "%%%02X", c);
+	}
 }
 
 void fz_buf_u8(struct fz_buf *b, uint8_t v)

@@ -6,12 +6,17 @@
 
 #include <time.h>
 
+static inline int64_t fz_clock_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static inline int64_t fz_clock_read(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return fz_clock_ns(t);
 }
 
 /* Since some moment in the past; never set back. */

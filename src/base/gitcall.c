@@ -12,7 +12,6 @@
  */
 #include "gitcall.h"
 
-#include "arena.h"
 #include "buf.h"
 
 #include <errno.h>
@@ -21,8 +20,6 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { ANSWER_MAX = 1 << 20, SETTINGS_MAX = 4096 };
 
@@ -48,62 +45,39 @@ static const char *const local[] = {
 
 /* In the environment of a git that only answers. No protocol has that name, so no remote is
  * asked for what a partial clone left out. */
-static const char *const quiet[] = { "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
-				     "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0" };
+static const struct {
+	const char *name, *value;
+} quiet[] = { { "GIT_OPTIONAL_LOCKS", "0" },
+	      { "GIT_NO_LAZY_FETCH", "1" },
+	      { "GIT_ALLOW_PROTOCOL", "none" },
+	      { "GIT_TERMINAL_PROMPT", "0" } };
 
 struct setup {
-	struct fz_arena arena;
-	char **argv, **env;
-	size_t env_n, env_cap;
+	char **argv;
+	struct fz_environ environ;
 	size_t settings;
 };
 
 static void release(struct setup *s)
 {
-	fz_arena_release(&s->arena);
 	free(s->argv);
-	free(s->env);
-}
-
-static void add(struct setup *s, const char *text)
-{
-	fz_grow(s->env, s->env_n, s->env_cap);
-	s->env[s->env_n++] = text ? fz_arena_strndup(&s->arena, text, strlen(text)) : NULL;
+	fz_environ_release(&s->environ);
 }
 
 static void add_setting(struct setup *s, const char *key, const char *value)
 {
-	fz_auto(fz_free_ptr) char *k = fz_asprintf("GIT_CONFIG_KEY_%zu=%s", s->settings, key);
-	fz_auto(fz_free_ptr) char *v = fz_asprintf("GIT_CONFIG_VALUE_%zu=%s", s->settings, value);
+	char name[64];
 
 	if (s->settings == SETTINGS_MAX)
 		return;
-	add(s, k);
-	add(s, v);
+	snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%zu", s->settings);
+	fz_environ_set(&s->environ, name, key);
+	snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%zu", s->settings);
+	fz_environ_set(&s->environ, name, value);
 	s->settings++;
 }
 
 /* ---- environment ---- */
-
-static bool is_called(const char *entry, const char *name)
-{
-	size_t n = strlen(name);
-
-	return strncmp(entry, name, n) == 0 && entry[n] == '=';
-}
-
-static bool is_of_repository(const char *entry)
-{
-	static const char *const numbered[] = { "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_" };
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(local); i++)
-		if (is_called(entry, local[i]))
-			return true;
-	for (size_t i = 0; i < FZ_ARRAY_LEN(numbered); i++)
-		if (strncmp(entry, numbered[i], strlen(numbered[i])) == 0)
-			return true;
-	return false;
-}
 
 /* Settings of the environment are gone with the rest, but for one that is about no repository:
  * whose checkouts are trusted, which containers are told that way. */
@@ -125,39 +99,38 @@ static void keep_trust(struct setup *s)
 
 static void set_environment(struct setup *s, const struct fz_gitcall *c)
 {
-	fz_auto(fz_free_ptr) char *index =
-		c->index ? fz_asprintf("GIT_INDEX_FILE=%s", c->index) : NULL;
-
-	for (char **e = environ; *e; e++)
-		if (!is_of_repository(*e))
-			add(s, *e);
-	if (index)
-		add(s, index);
+	fz_environ_init(&s->environ, NULL);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(local); i++)
+		fz_environ_unset(&s->environ, local[i]);
+	fz_environ_unset_prefix(&s->environ, "GIT_CONFIG_KEY_");
+	fz_environ_unset_prefix(&s->environ, "GIT_CONFIG_VALUE_");
+	if (c->index)
+		fz_environ_set(&s->environ, "GIT_INDEX_FILE", c->index);
 	keep_trust(s);
 }
 
 static void set_quiet(struct setup *s)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(quiet); i++)
-		add(s, quiet[i]);
+		fz_environ_set(&s->environ, quiet[i].name, quiet[i].value);
 	add_setting(s, "core.fsmonitor", "false");
 	add_setting(s, "core.hooksPath", "/dev/null");
 }
 
 static void finish_environment(struct setup *s)
 {
-	fz_auto(fz_free_ptr) char *count = fz_asprintf("GIT_CONFIG_COUNT=%zu", s->settings);
+	char count[32];
 
-	add(s, count);
-	add(s, NULL);
+	snprintf(count, sizeof(count), "%zu", s->settings);
+	fz_environ_set(&s->environ, "GIT_CONFIG_COUNT", count);
 }
 
 /* Settings name no repository, and programs may be meant to have them. */
-void fz_gitcall_leave_hook(void)
+void fz_gitcall_leave_hook(struct fz_environ *e)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(local); i++)
 		if (strncmp(local[i], "GIT_CONFIG", strlen("GIT_CONFIG")) != 0)
-			unsetenv(local[i]);
+			fz_environ_unset(e, local[i]);
 }
 
 /* ---- processes ---- */
@@ -186,7 +159,7 @@ static int spawn(const struct setup *s, const struct fz_gitcall *c, pid_t *ret,
 		posix_spawn_file_actions_adddup2(&files, c->errors, STDERR_FILENO);
 	if (c->folder)
 		posix_spawn_file_actions_addchdir_np(&files, c->folder);
-	int code = posix_spawnp(ret, s->argv[0], &files, NULL, s->argv, s->env);
+	int code = posix_spawnp(ret, s->argv[0], &files, NULL, s->argv, s->environ.list);
 	posix_spawn_file_actions_destroy(&files);
 	if (code == ENOENT && (!c->folder || access(c->folder, F_OK) == 0))
 		return fz_fail(err, FZ_EINPUT, "'git': command not found in PATH");
@@ -301,7 +274,7 @@ void fz_gitcall_become(const struct fz_gitcall *c)
 	    (c->out < 0 || dup2(c->out, STDOUT_FILENO) >= 0) &&
 	    (c->errors < 0 || dup2(c->errors, STDERR_FILENO) >= 0) &&
 	    (!c->folder || chdir(c->folder) == 0))
-		execvpe(s.argv[0], s.argv, s.env);
+		execvpe(s.argv[0], s.argv, s.environ.list);
 	_exit(127);
 }
 
@@ -312,7 +285,8 @@ static char *take_line(int fd)
 
 	take_text(fd, &b);
 	close(fd);
-	return fz_strndup(fz_buf_view(&b).p, strcspn(fz_buf_view(&b).p, "\n"));
+	struct fz_str rest = fz_buf_view(&b), line = fz_str_take_line(&rest);
+	return fz_strndup(line.p, line.n);
 }
 
 int fz_gitcall_line(enum fz_gitcall_kind kind, const char *folder, const char *const words[],

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base.h"
+#include "environ.h"
 #include "error.h"
 
 enum fz_gitcall_kind {
@@ -38,6 +39,6 @@ _Noreturn void fz_gitcall_become(const struct fz_gitcall *c);
  * NULL) is what it says about that. Both fit a pipe. */
 int fz_gitcall_line(enum fz_gitcall_kind kind, const char *folder, const char *const words[],
 		    char **ret, char **ret_why, struct fz_error *err);
-/* From now on programs that we start are told of no repository either: what a hook was told must
+/* Other programs with this environment are told of no repository either: what a hook was told must
  * not be taken for that of another tree. */
-void fz_gitcall_leave_hook(void);
+void fz_gitcall_leave_hook(struct fz_environ *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Input that unwraps compression, output that replaces its target in one step; see io.h.
  *
- *   file or memory -> raw[64 KiB] -> (nothing | inflate | zstd) -> plain[] -> reader
+ *   file or memory -> raw[64 KiB] -> (nothing | inflate | zstd | UTF-16) -> plain[] -> reader
  *
  * `plain` holds what was decompressed and not yet taken, so that readers can look ahead.
  */
@@ -18,6 +18,7 @@
 
 #include "outfile.h"
 #include "str.h"
+#include "utf16.h"
 
 enum { CHUNK = 64 * 1024, WINDOW_LOG_MAX = 27 };
 
@@ -29,7 +30,7 @@ enum { BOMB_BYTES = 1 << 28, BOMB_RATIO = 400 };
 #define BUDGET_BYTES ((uint64_t)256 << 20)
 enum { BUDGET_RATIO = 64 };
 
-enum wrapping { PLAIN, GZIP, ZSTD };
+enum wrapping { PLAIN, GZIP, ZSTD, UTF16 };
 
 struct fz_input {
 	int fd; /* -1: memory */
@@ -39,13 +40,14 @@ struct fz_input {
 	uint8_t *raw_buf;
 	bool raw_end;
 	enum wrapping wrapping;
+	enum fz_utf16 order; /* of UTF16 */
 	bool probed;
 	z_stream zs;
 	ZSTD_DStream *zstd;
 	bool stream_open; /* inside a gzip member or zstd frame */
 	struct fz_buf plain;
 	size_t taken; /* of plain */
-	bool plain_end;
+	bool plain_end, ended_in_line;
 	uint64_t delivered, limit;
 	uint64_t stored; /* raw bytes that were unpacked */
 	uint64_t size;   /* of the file as far as it is known */
@@ -84,6 +86,16 @@ int fz_input_open(const char *path, struct fz_input **ret, struct fz_error *err)
 	*ret = input_new(fd, path);
 	(*ret)->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	return 0;
+}
+
+bool fz_input_stat(const struct fz_input *in, struct stat *ret)
+{
+	struct stat st;
+
+	if (in->fd < 0 || fstat(in->fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*ret = st;
+	return true;
 }
 
 int fz_input_open_memory(const void *p, size_t n, const char *name, struct fz_input **ret,
@@ -178,7 +190,14 @@ static int probe(struct fz_input *in, struct fz_error *err)
 	if (r)
 		return r;
 	in->probed = true;
-	if (in->raw_left >= 3 && in->raw[0] == 0x1f && in->raw[1] == 0x8b && in->raw[2] == 8) {
+	size_t mark;
+	in->order = fz_utf16_probe(in->raw, in->raw_left, &mark);
+	if (in->order) {
+		in->wrapping = UTF16;
+		in->raw += mark;
+		in->raw_left -= mark;
+	} else if (in->raw_left >= 3 && in->raw[0] == 0x1f && in->raw[1] == 0x8b &&
+		   in->raw[2] == 8) {
 		if (inflateInit2(&in->zs, 15 + 16) != Z_OK)
 			return fz_fail(err, FZ_ELIMIT, "%s: zlib cannot start", in->name);
 		in->wrapping = GZIP;
@@ -225,6 +244,30 @@ static int unzstd_some(struct fz_input *in, char *out, size_t *n, struct fz_erro
 	return 0;
 }
 
+static int copy_some(struct fz_input *in, char *out, size_t *n, struct fz_error *err)
+{
+	(void)err;
+	*n = FZ_MIN(*n, in->raw_left);
+	if (*n)
+		memcpy(out, in->raw, *n);
+	in->raw += *n;
+	in->raw_left -= *n;
+	in->plain_end = *n == 0;
+	return 0;
+}
+
+static int recode_some(struct fz_input *in, char *out, size_t *n, struct fz_error *err)
+{
+	(void)err;
+	size_t take = FZ_MIN(*n / 2, in->raw_left); /* 2 bytes become 3 */
+	bool last = in->raw_end && take == in->raw_left;
+	size_t used = fz_utf16_decode(in->order, in->raw, take, last, out, n);
+	in->raw += used;
+	in->raw_left -= used;
+	in->plain_end = last && !take;
+	return 0;
+}
+
 /* Decompress (or copy) one chunk to the end of `plain`. */
 static int fill_plain(struct fz_input *in, struct fz_error *err)
 {
@@ -233,7 +276,7 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	if (!r)
 		r = fz_input_check(in, err);
 	if (!r)
-		r = fill_raw(in, 1, err);
+		r = fill_raw(in, in->wrapping == UTF16 ? 4 : 1, err);
 	if (r)
 		return r;
 	if (in->taken == in->plain.n) {
@@ -242,33 +285,30 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	}
 	size_t n = CHUNK;
 	char *out = fz_buf_reserve(&in->plain, n);
-	if (in->wrapping == PLAIN) {
-		n = FZ_MIN(n, in->raw_left);
-		if (n)
-			memcpy(out, in->raw, n);
-		in->raw += n;
-		in->raw_left -= n;
-		in->stored += n;
-		in->plain_end = n == 0;
+	size_t had_input = in->raw_left;
+	if (in->wrapping == PLAIN || in->wrapping == UTF16) {
+		r = in->wrapping == PLAIN ? copy_some(in, out, &n, err)
+					  : recode_some(in, out, &n, err);
+		if (r)
+			return r;
 	} else if (in->raw_left == 0 && !in->stream_open) {
 		/* Between members or frames, where the input may end. Asking the decompressor would
 		 * open the next one. */
 		n = 0;
 		in->plain_end = true;
 	} else {
-		size_t had_input = in->raw_left;
 		if (in->wrapping == GZIP)
 			r = inflate_some(in, out, &n, err);
 		else
 			r = unzstd_some(in, out, &n, err);
 		if (r)
 			return r;
-		in->stored += had_input - in->raw_left;
 		in->plain_end = n == 0 && !had_input;
 		if (in->plain_end && in->stream_open)
 			return fz_fail(err, FZ_EINPUT, "%s: the compressed data is cut short",
 				       in->name);
 	}
+	in->stored += had_input - in->raw_left;
 	in->plain.n += n;
 	in->delivered += n;
 	if (in->delivered > in->limit)
@@ -354,6 +394,7 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 		if (nl || (in->plain_end && ready)) {
 			size_t n = nl ? (size_t)(nl - start) : ready;
 			in->taken += n + (nl != NULL);
+			in->ended_in_line = !nl;
 			*ret = (struct fz_str){ start, n && start[n - 1] == '\r' ? n - 1 : n };
 			return 1;
 		}
@@ -370,6 +411,11 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 		if (r)
 			return r;
 	}
+}
+
+bool fz_input_ended_in_line(const struct fz_input *in)
+{
+	return in->ended_in_line;
 }
 
 /* ---- output ---- */
@@ -506,6 +552,21 @@ void fz_output_abortp(struct fz_output **out)
 
 /* ---- small helpers ---- */
 
+char *fz_read_text(int fd, size_t max, struct stat *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 || (uint64_t)st.st_size > max)
+		return NULL;
+	fz_auto(fz_free_ptr) char *text = fz_malloc((size_t)st.st_size);
+	ssize_t n = pread(fd, text, (size_t)st.st_size, 0);
+	if (n <= 0 || memchr(text, 0, (size_t)n))
+		return NULL;
+	st.st_size = n;
+	*ret = st;
+	return fz_steal(text);
+}
+
 char *fz_read_small(const char *path, size_t max, size_t *ret_n)
 {
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -561,6 +622,25 @@ char *fz_find_on_path(const char *name)
 			return file;
 		free(file);
 		path = path[n] ? path + n + 1 : NULL;
+	}
+	return NULL;
+}
+
+char *fz_find_beside(const char *const *folders, size_t n, const char *name, int mode)
+{
+	char exe[4096];
+	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (length <= 0)
+		return NULL;
+	exe[length] = '\0';
+	*strrchr(exe, '/') = '\0';
+	for (size_t i = 0; i < n; i++) {
+		char *folder = fz_asprintf("%s/%s", exe, folders[i]);
+		fz_auto(fz_free_ptr) char *file = fz_asprintf("%s/%s", folder, name);
+		if (access(file, mode) == 0)
+			return folder;
+		free(folder);
 	}
 	return NULL;
 }

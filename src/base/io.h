@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base.h"
 #include "buf.h"
 #include "error.h"
@@ -26,6 +28,8 @@ int fz_input_open_memory(const void *p, size_t n, const char *name, struct fz_in
 void fz_input_close(struct fz_input *in);
 void fz_input_closep(struct fz_input **in); /* for fz_auto */
 const char *fz_input_name(const struct fz_input *in);
+/* What is known of the file itself; false when it is no regular file. */
+bool fz_input_stat(const struct fz_input *in, struct stat *ret);
 /* Most plain bytes that this input may deliver; fz_input_read fails beyond. */
 void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
 /* What its content takes while it is read: memory, and work that its bytes do not account for. A
@@ -43,6 +47,8 @@ int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, str
 /* One line without its end ("\n" or "\r\n"). Returns 1, 0 at the end, or a negative code. A line
  * longer than max is an FZ_ELIMIT error. The view is valid until the next call. */
 int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz_error *err);
+/* The line that came last was the end of the input, without an end of its own. */
+bool fz_input_ended_in_line(const struct fz_input *in);
 
 /* ---- output ---- */
 
@@ -72,11 +78,17 @@ void fz_output_abortp(struct fz_output **out); /* for fz_auto */
 bool fz_write_full(int fd, const void *p, size_t n);
 /* Read a small file such as one in /proc completely; at most max bytes. NULL with errno set. */
 char *fz_read_small(const char *path, size_t max, size_t *ret_n);
+/* The text of an open file, ret->st_size bytes of it. NULL: it is no regular file, empty, longer
+ * than max, or holds a zero byte. */
+char *fz_read_text(int fd, size_t max, struct stat *ret);
 /* Where files go that nobody keeps: $TMPDIR or /tmp. */
 const char *fz_temporary_folder(void);
 /* The executable file of that name in the first folder of $PATH that has one, links and all. NULL:
  * none has. The caller frees. */
 char *fz_find_on_path(const char *name);
+/* The first of the folders that has a file of that name with that access(2): R_OK, X_OK. Folders
+ * are as seen from where this program lies. NULL: none has. The caller frees. */
+char *fz_find_beside(const char *const *folders, size_t n, const char *name, int mode);
 /* mkdir -p with mode 0700: for what is private. */
 int fz_make_folder(const char *path, struct fz_error *err);
 /* mkdir -p with the mode that the umask gives: for what the user names. */

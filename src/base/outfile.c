@@ -21,16 +21,9 @@
 
 #include "clock.h"
 #include "map.h"
+#include "str.h"
 
 enum { LINKS_MAX = 40, NAMES_MAX = 100 };
-
-/* The folder of a path, with its slash; "./" when there is none. The caller frees. */
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? fz_strndup(path, (size_t)(slash - path) + 1) : fz_strdup("./");
-}
 
 static bool put_there_by_stranger(const char *folder, const struct stat *st)
 {
@@ -66,7 +59,8 @@ int fz_outfile_resolve(const char *path, char **ret, bool *ret_direct, struct fz
 	struct stat st;
 
 	for (int i = 0; i < LINKS_MAX; i++) {
-		fz_auto(fz_free_ptr) char *folder = folder_of(at);
+		struct fz_str above = fz_path_folder(fz_str_of(at));
+		fz_auto(fz_free_ptr) char *folder = fz_strndup(above.p, above.n);
 		bool exists = lstat(at, &st) == 0, link = exists && S_ISLNK(st.st_mode);
 		if (exists && put_there_by_stranger(folder, &st))
 			return fz_fail(err, FZ_EPERM,

@@ -50,6 +50,17 @@ struct fz_str fz_str_take_word(struct fz_str *s)
 	return word;
 }
 
+struct fz_str fz_str_take_line(struct fz_str *s)
+{
+	const char *end = s->n ? memchr(s->p, '\n', s->n) : NULL;
+	struct fz_str line = { s->p, end ? (size_t)(end - s->p) : s->n };
+	size_t taken = line.n + (end != NULL);
+
+	s->p += taken;
+	s->n -= taken;
+	return line;
+}
+
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -90,6 +101,25 @@ bool fz_parse_decimal(struct fz_str s, double *ret)
 		return false;
 	*ret = v / unit;
 	return true;
+}
+
+bool fz_parse_ago(struct fz_str s, int64_t *ret_seconds)
+{
+	static const struct {
+		char letter;
+		int64_t seconds;
+	} units[] = { { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	enum { MOST = 100000 };
+	uint64_t number;
+
+	for (size_t i = 0; s.n > 1 && i < FZ_ARRAY_LEN(units); i++) {
+		if (s.p[s.n - 1] != units[i].letter ||
+		    !fz_parse_u64((struct fz_str){ s.p, s.n - 1 }, MOST, &number) || !number)
+			continue;
+		*ret_seconds = (int64_t)number * units[i].seconds;
+		return true;
+	}
+	return false;
 }
 
 size_t fz_utf8_decode(const char *text, size_t n, uint32_t *ret_code)
@@ -220,4 +250,11 @@ struct fz_str fz_path_base(struct fz_str path)
 		if (path.p[i - 1] == '/' && i < path.n)
 			return (struct fz_str){ path.p + i, path.n - i };
 	return path;
+}
+
+struct fz_str fz_path_folder(struct fz_str path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	return path.n ? path : FZ_STR("./");
 }

@@ -31,11 +31,15 @@ int fz_str_cmp(struct fz_str a, struct fz_str b);
 struct fz_str fz_str_trimmed(struct fz_str s);
 /* The next word between white space, taken off the front; empty: there is none left. */
 struct fz_str fz_str_take_word(struct fz_str *s);
+/* The next line without its "\n", taken off the front with it. */
+struct fz_str fz_str_take_line(struct fz_str *s);
 
 /* Decimal digits only, the whole view, at most max. False leaves *ret untouched. */
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret);
 /* Decimal fraction such as "12" or "0.5", no exponent, no sign, finite. */
 bool fz_parse_decimal(struct fz_str s, double *ret);
+/* "90m", "24h", "7d": so long ago, in seconds; more than 0. */
+bool fz_parse_ago(struct fz_str s, int64_t *ret_seconds);
 
 /* Length of the valid UTF-8 sequence at p (1-4), or 0 when it is not one. Rejects surrogates,
  * overlong forms and values above U+10FFFF. *ret_code receives the code point. */
@@ -54,3 +58,5 @@ size_t fz_str_columns(struct fz_str s);
 
 /* File name part of a path, never empty for a non-empty path ("dir/" stays "dir/"). */
 struct fz_str fz_path_base(struct fz_str path);
+/* A path up to its last slash; "./" when there is none. */
+struct fz_str fz_path_folder(struct fz_str path);

@@ -53,10 +53,24 @@ static unsigned columns_of(int fd)
 	return (unsigned)FZ_MAX(columns, 40);
 }
 
+static enum fz_links links_of(int fd)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(fd) || is_set("CI") || !term || !*term || strcmp(term, "dumb") == 0 ||
+	    strcmp(term, "linux") == 0)
+		return FZ_LINKS_NONE;
+	return strcmp(term, "xterm-kitty") == 0 ? FZ_LINKS_TO_LINES : FZ_LINKS_TO_FILES;
+}
+
 struct fz_style fz_style_of(int fd, enum fz_color_when when)
 {
+	bool color = wants_color(fd, when);
+
 	return (struct fz_style){
-		.color = wants_color(fd, when),
+		.color = color,
+		.terminal = isatty(fd),
+		.links = (uint8_t)(color ? links_of(fd) : FZ_LINKS_NONE),
 		.ascii = locale_is_ascii(),
 		.columns = columns_of(fd),
 	};
@@ -65,8 +79,10 @@ struct fz_style fz_style_of(int fd, enum fz_color_when when)
 const char *fz_hue_on(const struct fz_style *s, enum fz_hue hue)
 {
 	static const char *const codes[] = {
-		[FZ_HUE_NONE] = "",        [FZ_HUE_BOLD] = "\033[1m",  [FZ_HUE_DIM] = "\033[2m",
-		[FZ_HUE_RED] = "\033[31m", [FZ_HUE_BLUE] = "\033[34m", [FZ_HUE_PURPLE] = "\033[35m",
+		[FZ_HUE_NONE] = "",           [FZ_HUE_BOLD] = "\033[1m",
+		[FZ_HUE_DIM] = "\033[2m",     [FZ_HUE_RED] = "\033[31m",
+		[FZ_HUE_BLUE] = "\033[34m",   [FZ_HUE_PURPLE] = "\033[35m",
+		[FZ_HUE_YELLOW] = "\033[33m", [FZ_HUE_GREEN] = "\033[32m",
 	};
 
 	return s->color ? codes[hue] : "";

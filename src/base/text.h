@@ -5,20 +5,36 @@
 #include "base.h"
 #include "str.h"
 
+/* Files as links: where text goes to a terminal that shows colours; not in continuous integration,
+ * whose logs are read elsewhere, nor on the console. Few terminals take lines, and others would
+ * look for a file with the line in its name. */
+enum fz_links { FZ_LINKS_NONE, FZ_LINKS_TO_FILES, FZ_LINKS_TO_LINES };
+
 /* How the terminal (or file) that text goes to wants it. */
 struct fz_style {
 	bool color;
+	bool terminal;
 	bool ascii;       /* no characters outside ASCII */
+	uint8_t links;    /* enum fz_links */
 	unsigned columns; /* at least 40; 80 when unknown */
 };
 
 enum fz_color_when { FZ_COLOR_AUTO, FZ_COLOR_ALWAYS, FZ_COLOR_NEVER };
 
-/* Style of a file descriptor: a terminal, TERM, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, COLUMNS,
+/* Style of a file descriptor: a terminal, TERM, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, CI, COLUMNS,
  * and the locale's character set (a locale that is not installed counts as its name says). */
 struct fz_style fz_style_of(int fd, enum fz_color_when when);
 
-enum fz_hue { FZ_HUE_NONE, FZ_HUE_BOLD, FZ_HUE_DIM, FZ_HUE_RED, FZ_HUE_BLUE, FZ_HUE_PURPLE };
+enum fz_hue {
+	FZ_HUE_NONE,
+	FZ_HUE_BOLD,
+	FZ_HUE_DIM,
+	FZ_HUE_RED,
+	FZ_HUE_BLUE,
+	FZ_HUE_PURPLE,
+	FZ_HUE_YELLOW,
+	FZ_HUE_GREEN,
+};
 /* Escape sequences around coloured text; "" when the style has no colour. */
 const char *fz_hue_on(const struct fz_style *s, enum fz_hue hue);
 const char *fz_hue_off(const struct fz_style *s, enum fz_hue hue);

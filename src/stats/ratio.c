@@ -6,7 +6,8 @@
  *
  *     A = mean of c_r/e_r over base runs, B over head runs
  *     L = log((B + w/2M)/(A + w/2N))
- *     V = sum v, and where stalls are possible + S + l^2 U   of a side: variance of its samples
+ *     V = sum v, and where stalls are possible + S + l^2 U   of a side: variance of its samples;
+ *         at least what blocks of time tell, where they were asked
  *     q = (V + 1/2)/(sum n + 1/2)^2                        what sampling adds
  *     own^2 = (d0 k_own^2 + sum (l_r - mean)^2)/(d0 + N + M - 2) (1/N + 1/M)
  *           + c/(A v_A) + c/(B v_B)                        c: stretches, v visits of a side
@@ -15,11 +16,16 @@
  *     interval of log(B/A):  log(B/(A + w/2N)) - m2 - half - log(1 + u_B/A) ..
  *                            log((B + w/2M)/A) - m1 + half + log(1 + u_A/B)
  *
+ * Of pairs, own^2 = (d0 k_own^2 + m^2/(2N^2) sum (x_r - mean)^2)/(d0 + m - 1) 2/m, where x_r = h_r
+ * - b_r with the costs of a pair by the mean of all, the head's divided by B/A (within 1/2 .. 2)
+ * and by the common noise of the pair, w_r = (b_r + h_r)/2N, m = 1/sum w_r^2: so many pairs of the
+ * same weight would tell as much.
+ *
  * with the degrees of freedom of the sum by Satterthwaite, where l_r is the log cost of a run less
  * what sampling alone would make it vary and less the run's common noise. The test itself is a
  * score test, whose variance is that under "nothing changed", so that it holds where a side has no
- * samples at all: x_A, x_B are the costs in samples of w, m what of m1 .. m2 is next to L, R =
- * exp(m) M/N what the head's should be for one of the base,
+ * samples at all: x_A, x_B are the costs in what a sample of the function costs, m what of m1 .. m2
+ * is next to L, R = exp(m) M/N what the head's should be for one of the base,
  *
  *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + (R x)^2 (own^2 + t^2))
  *
@@ -45,7 +51,9 @@ struct sums {
 	double cost[2]; /* mean of a run, by exposure */
 	double samples[2], visits[2], square[2];
 	double variance[2]; /* of the samples */
+	double blocks[2];   /* likewise, as blocks of time tell */
 	double unseen[2];   /* of the cost */
+	double doubt[2];    /* likewise */
 	size_t runs[2];
 };
 
@@ -67,12 +75,13 @@ static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, 
 	double unmatched = 0, length = m > 0 ? FZ_MIN(n / m, 2 * s->stalls.longest) : 0;
 
 	if (!s->stalls.possible)
-		return m * s->noise.clumping;
+		return FZ_MAX(m * s->noise.clumping, k->blocks[side]);
 	if (m < FEW_VISITS)
 		square = FZ_MAX(square, s->stalls.dispersion * n);
 	if (k->visits[BASE] + k->visits[HEAD] < 2 * FEW_VISITS)
 		unmatched = fabs(k->visits[BASE] - k->visits[HEAD]);
-	return m * s->noise.clumping + square + length * length * unmatched;
+	return FZ_MAX(m * s->noise.clumping + square + length * length * unmatched,
+		      k->blocks[side]);
 }
 
 static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
@@ -84,9 +93,13 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 
 		k.cost[side] += runs[r].cost / s->exposure[r] / (double)k.runs[side];
 		k.unseen[side] += runs[r].unseen / s->exposure[r] / (double)k.runs[side];
+		k.doubt[side] += runs[r].doubt / s->exposure[r] / (double)k.runs[side];
 		k.samples[side] += runs[r].samples;
 		k.visits[side] += runs[r].visits;
 		k.square[side] += runs[r].square;
+		if (runs[r].cost > 0)
+			k.blocks[side] += runs[r].variance * runs[r].samples * runs[r].samples /
+					  (runs[r].cost * runs[r].cost);
 	}
 	for (int side = 0; side < 2; side++)
 		k.variance[side] = variance_of(s, &k, side);
@@ -114,44 +127,125 @@ static double log_of_run(const struct fz_ratio_setup *s, const struct fz_ratio_r
 	return log_cost(s, run->cost / s->exposure[r], 1);
 }
 
-/* How the runs of each side differ from their mean in log cost, the common noise apart: the sum of
- * squares, less what sampling explains. */
-static double own_squares(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
-{
-	double mean[2] = { 0 }, squares = 0, sampling = 0;
-
-	for (size_t r = 0; r < run_count(s); r++)
-		mean[side_of(s, r)] += log_of_run(s, &runs[r], r) - (s->common ? s->common[r] : 0);
-	mean[BASE] /= (double)s->base_runs;
-	mean[HEAD] /= (double)s->head_runs;
-	for (size_t r = 0; r < run_count(s); r++) {
-		double x = log_of_run(s, &runs[r], r) - (s->common ? s->common[r] : 0) -
-			   mean[side_of(s, r)];
-
-		squares += x * x;
-		sampling += sampling_variance(runs[r].samples,
-					      FZ_MIN(runs[r].visits, runs[r].samples) *
-						      s->noise.clumping,
-					      s->noise.clumping);
-	}
-	sampling *= ((double)run_count(s) - 2) / (double)run_count(s);
-	return FZ_MAX(0, squares - sampling);
-}
-
 static double between(const struct fz_ratio_setup *s)
 {
 	return 1 / (double)s->base_runs + 1 / (double)s->head_runs;
 }
 
-/* Of one run; squares are those of N + M - 2 degrees of freedom. */
-static double moderated(const struct fz_ratio_setup *s, double prior, double freedom,
-			double squares)
-{
-	double df = (double)run_count(s) - 2;
+/* What differs between runs by itself, of one run: the sum of squares, less what sampling explains,
+ * and its degrees of freedom; how much of it is left between the sides. */
+struct scatter {
+	double squares, freedom, between;
+};
 
+static double sampling_of_run(const struct fz_ratio_setup *s, const struct fz_ratio_run *run)
+{
+	return sampling_variance(run->samples,
+				 FZ_MIN(run->visits, run->samples) * s->noise.clumping,
+				 s->noise.clumping);
+}
+
+static double common_of(const struct fz_ratio_setup *s, size_t r)
+{
+	return s->common ? s->common[r] : 0;
+}
+
+/* How the runs of each side differ from their mean in log cost, the common noise apart. */
+static struct scatter scatter_of_sides(const struct fz_ratio_setup *s,
+				       const struct fz_ratio_run *runs)
+{
+	double n = (double)run_count(s), mean[2] = { 0 }, squares = 0, sampling = 0;
+
+	for (size_t r = 0; r < run_count(s); r++)
+		mean[side_of(s, r)] += log_of_run(s, &runs[r], r) - common_of(s, r);
+	mean[BASE] /= (double)s->base_runs;
+	mean[HEAD] /= (double)s->head_runs;
+	for (size_t r = 0; r < run_count(s); r++) {
+		double x = log_of_run(s, &runs[r], r) - common_of(s, r) - mean[side_of(s, r)];
+
+		squares += x * x;
+		sampling += sampling_of_run(s, &runs[r]);
+	}
+	sampling *= (n - 2) / n;
+	return (struct scatter){ s->noise.few ? squares : FZ_MAX(0, squares - sampling), n - 2,
+				 between(s) };
+}
+
+/* What sampling makes a run's cost vary by, as the square of a cost: 0 where it saw nothing. */
+static double sampled_square(const struct fz_ratio_setup *s, const struct fz_ratio_run *run,
+			     double exposure)
+{
+	double each = run->samples > 0 ? run->cost / exposure / run->samples : 0;
+
+	return FZ_MIN(run->visits, run->samples) * s->noise.clumping * each * each;
+}
+
+/* By how much the head's costs are those of the base, as far as that is known of pairs that may
+ * have none. */
+static double ratio_of_pairs(const struct sums *k)
+{
+	return k->cost[BASE] > 0 ? FZ_MIN(FZ_MAX(k->cost[HEAD] / k->cost[BASE], 0.5), 2) : 2;
+}
+
+/* How pairs differ, each by its part of the cost: of a function that costs something in one of them
+ * only, that one tells, and a single one tells nothing. */
+static struct scatter scatter_of_pairs(const struct fz_ratio_setup *s, const struct sums *k,
+				       const struct fz_ratio_run *runs)
+{
+	size_t pairs = s->base_runs;
+	double n = (double)pairs, ratio = ratio_of_pairs(k);
+	double mean = (k->cost[BASE] + k->cost[HEAD] / ratio) / 2;
+	double sum = 0, squares = 0, sampling = 0, weights = 0;
+
+	for (size_t r = 0; mean > 0 && r < pairs; r++) {
+		const struct fz_ratio_run *base = &runs[r], *head = &runs[pairs + r];
+		double exposure = s->exposure[pairs + r] * ratio;
+		double b = base->cost / s->exposure[r] / mean, h = head->cost / exposure / mean;
+		double x = h * exp(-common_of(s, pairs + r)) - b;
+
+		sum += x;
+		squares += x * x;
+		weights += (h + b) * (h + b) / (4 * n * n);
+		sampling += (sampled_square(s, base, s->exposure[r]) +
+			     sampled_square(s, head, exposure)) /
+			    (mean * mean);
+	}
+	if (weights == 0)
+		return (struct scatter){ 0, 0, 2 / n };
+	double alike = 1 / weights;
+	squares -= sum * sum / n + (s->noise.few ? 0 : sampling * (n - 1) / n);
+	return (struct scatter){ FZ_MAX(0, squares) * alike * alike / (2 * n * n),
+				 FZ_MAX(0, alike - 1), 2 / alike };
+}
+
+static struct scatter scatter_of(const struct fz_ratio_setup *s, const struct sums *k,
+				 const struct fz_ratio_run *runs)
+{
+	if (run_count(s) == 2)
+		return (struct scatter){ 0, 0, between(s) };
+	return s->paired ? scatter_of_pairs(s, k, runs) : scatter_of_sides(s, runs);
+}
+
+/* Of one run. */
+static double moderated(double prior, double freedom, const struct scatter *v)
+{
 	if (freedom == 0)
-		return FZ_MAX(prior * prior, squares / df);
-	return (freedom * prior * prior + squares) / (freedom + df);
+		return FZ_MAX(prior * prior, v->squares / v->freedom);
+	return (freedom * prior * prior + v->squares) / (freedom + v->freedom);
+}
+
+/* Where runs may vary by far more than is usual, that they do is no chance: what is usual then says
+ * nothing of them. */
+static bool is_unusual(const struct fz_ratio_setup *s, const struct scatter *v)
+{
+	return s->noise.unbounded && v->squares > v->freedom * s->noise.own * s->noise.own;
+}
+
+static double own_freedom(const struct fz_ratio_setup *s, const struct scatter *v)
+{
+	const double least = 0.5; /* whose tails are as heavy as any here */
+
+	return is_unusual(s, v) ? FZ_MAX(v->freedom, least) : s->noise.own_freedom + v->freedom;
 }
 
 static double stretch_variance(const struct fz_ratio_setup *s, const struct sums *k)
@@ -169,12 +263,12 @@ static double stretch_variance(const struct fz_ratio_setup *s, const struct sums
 
 /* Of the difference between the sides. */
 static double own_variance(const struct fz_ratio_setup *s, const struct sums *k,
-			   const struct fz_ratio_run *runs)
+			   const struct scatter *v)
 {
-	double squares = run_count(s) > 2 ? own_squares(s, runs) : 0;
+	double one = is_unusual(s, v) ? v->squares / own_freedom(s, v)
+				      : moderated(s->noise.own, s->noise.own_freedom, v);
 
-	return moderated(s, s->noise.own, s->noise.own_freedom, squares) * between(s) +
-	       stretch_variance(s, k);
+	return one * v->between + s->noise.own_sides * s->noise.own_sides + stretch_variance(s, k);
 }
 
 /* What a difference varies by: sampling, which is known, and noise, which is estimated. */
@@ -195,9 +289,10 @@ static double freedom_of(const struct spread *v)
 static struct spread spread_of(const struct fz_ratio_setup *s, const struct sums *k,
 			       const struct fz_drift_belief *drift, const struct fz_ratio_run *runs)
 {
-	struct spread v = { .own = own_variance(s, k, runs),
+	struct scatter scatter = scatter_of(s, k, runs);
+	struct spread v = { .own = own_variance(s, k, &scatter),
 			    .drift = drift->variance,
-			    .own_freedom = s->noise.own_freedom + (double)run_count(s) - 2,
+			    .own_freedom = own_freedom(s, &scatter),
 			    .drift_freedom = drift->freedom };
 
 	for (int side = 0; side < 2; side++)
@@ -261,8 +356,9 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 
 		least -= drift->high + half + log1p(base_more / k->cost[BASE]);
 		most += half - drift->low + log1p(head_more / k->cost[HEAD]);
-		c->low = k->cost[BASE] * expm1(least);
-		c->high = k->cost[BASE] * expm1(most);
+		c->low = k->cost[BASE] * expm1(least) - k->doubt[HEAD] * exp(-drift->high - half);
+		c->low = FZ_MAX(c->low, -k->cost[BASE]);
+		c->high = k->cost[BASE] * expm1(most) + k->doubt[BASE];
 		return;
 	}
 	double noise =
@@ -270,22 +366,41 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 	struct reach base = reach_of(s, k, BASE, critical, 0);
 	struct reach head = reach_of(s, k, HEAD, critical, noise);
 
-	c->low = c->change - hypot(head.below, base.above) - base_more;
+	c->low = c->change - hypot(head.below, base.above) - base_more - k->doubt[HEAD];
 	c->low = FZ_MAX(c->low, -k->cost[BASE]);
-	c->high = c->change + hypot(head.above, base.below) + head_more;
+	c->high = c->change + hypot(head.above, base.below) + head_more + k->doubt[BASE];
 }
 
 /* ---- the test ---- */
 
+/* What one of its samples costs, of both sides together. */
+static double sample_cost(const struct sums *k)
+{
+	return (k->cost[BASE] * (double)k->runs[BASE] + k->cost[HEAD] * (double)k->runs[HEAD]) /
+	       (k->samples[BASE] + k->samples[HEAD]);
+}
+
+/* The dearer side without what others may have made of it. */
+static struct sums lessen(const struct sums *k)
+{
+	struct sums less = *k;
+	int dearer = k->cost[HEAD] > k->cost[BASE] ? HEAD : BASE;
+
+	less.cost[dearer] = FZ_MAX(k->cost[dearer] - k->doubt[dearer], k->cost[!dearer]);
+	return less;
+}
+
 static void test_score(const struct fz_ratio_setup *s, const struct sums *k, const struct spread *v,
 		       const struct fz_drift_belief *drift, struct fz_change *c)
 {
+	const struct sums less = lessen(k);
 	double samples = k->samples[BASE] + k->samples[HEAD];
 	double dispersion = (k->variance[BASE] + k->variance[HEAD]) / samples;
-	double base = k->cost[BASE] / s->weight * (double)k->runs[BASE];
-	double head = k->cost[HEAD] / s->weight * (double)k->runs[HEAD];
+	double each = sample_cost(k);
+	double base = less.cost[BASE] / each * (double)k->runs[BASE];
+	double head = less.cost[HEAD] / each * (double)k->runs[HEAD];
 	/* The drift that explains most. */
-	double machine = FZ_MIN(FZ_MAX(log_ratio(s, k), drift->low), drift->high);
+	double machine = FZ_MIN(FZ_MAX(log_ratio(s, &less), drift->low), drift->high);
 	double ratio = exp(machine) * (double)k->runs[HEAD] / (double)k->runs[BASE];
 	double expected = ratio * (base + head) / (1 + ratio);
 	double noise = expected * expected * (v->own + v->drift);
@@ -293,7 +408,7 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 	double difference = head - ratio * base;
 	/* Half of the drift: of neither side more than of the other. */
 	double apart = s->margin + s->slack + k->unseen[difference > 0 ? HEAD : BASE];
-	double margin = apart / s->weight * (double)k->runs[HEAD] * exp(machine / 2);
+	double margin = apart / each * (double)k->runs[HEAD] * exp(machine / 2);
 
 	c->statistic = copysign(FZ_MAX(0, fabs(difference) - margin) / sqrt(variance), difference);
 	c->p = fz_t_two_sided(c->statistic, freedom_of(v));
@@ -332,7 +447,8 @@ bool fz_ratio_witness(const struct fz_ratio_setup *s, const struct fz_ratio_run 
 	if (k.samples[BASE] < FEW_SAMPLES || k.samples[HEAD] < FEW_SAMPLES)
 		return false;
 	ret->log_ratio = log_ratio(s, &k);
-	ret->variance = own_variance(s, &k, runs);
+	struct scatter scatter = scatter_of(s, &k, runs);
+	ret->variance = own_variance(s, &k, &scatter);
 	for (int side = 0; side < 2; side++)
 		ret->variance +=
 			sampling_variance(k.samples[side], k.variance[side], s->noise.clumping);
@@ -367,8 +483,8 @@ static bool in_every_run(const struct fz_ratio_setup *s, const struct fz_ratio_r
 	return true;
 }
 
-/* How far function i's log cost in run r is from the mean of its side. */
-static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+/* How far a function's log cost in run r is from the mean of its side. */
+static double distance_in(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
 {
 	size_t first = side_of(s, r) ? s->base_runs : 0;
 	size_t n = side_of(s, r) ? s->head_runs : s->base_runs;
@@ -377,6 +493,14 @@ static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run
 	for (size_t i = first; i < first + n; i++)
 		mean += log_of_run(s, &runs[i], i) / (double)n;
 	return log_of_run(s, &runs[r], r) - mean;
+}
+
+/* Of pairs the head's run has what the pair differs by. */
+static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+{
+	if (!s->paired)
+		return distance_in(s, runs, r);
+	return side_of(s, r) ? distance_in(s, runs, r) - distance_in(s, runs, r - s->base_runs) : 0;
 }
 
 void fz_ratio_common(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t n,
@@ -404,15 +528,18 @@ void fz_ratio_common(const struct fz_ratio_setup *s, const struct fz_ratio_run *
 
 struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *s)
 {
-	double squares = 0;
+	struct scatter v = { .freedom = (double)run_count(s) - 2 };
 
 	for (size_t r = 0; s->common && r < run_count(s); r++)
-		squares += s->common[r] * s->common[r];
-	double variance = moderated(s, s->noise.run, s->noise.run_freedom, squares) * between(s) +
+		v.squares += s->common[r] * s->common[r];
+	if (s->paired) {
+		v.squares /= 2;
+		v.freedom /= 2;
+	}
+	double variance = moderated(s->noise.run, s->noise.run_freedom, &v) * between(s) +
 			  s->noise.sides * s->noise.sides;
 	return (struct fz_drift_prior){ .deviation = sqrt(variance),
-					.freedom =
-						s->noise.run_freedom + (double)run_count(s) - 2 };
+					.freedom = s->noise.run_freedom + v.freedom };
 }
 
 double fz_ratio_deviation(const struct fz_ratio_setup *s, double drift_variance)

@@ -28,6 +28,8 @@ struct fz_ratio_noise {
 	double own; /* of each function */
 	/* Between the sides, shared by all functions: runs of one side do not show it. */
 	double sides;
+	/* Of each function, between the sides of all that they are told of: as above. */
+	double own_sides;
 	/* What a function that runs in few long stretches has besides, for it meets only some of
 	 * the machine's states: variance times cost and visits of a run. */
 	double stretch;
@@ -35,12 +37,18 @@ struct fz_ratio_noise {
 	 * believed to vary at least by so much. */
 	double run_freedom, own_freedom;
 	double clumping; /* samples a visit stands for where their order is not known */
+	/* So few runs: all that they differ by is own noise, also what sampling may explain. */
+	bool few;
+	bool unbounded; /* runs may vary by any amount: the prior makes no such function surer */
 };
 
 /* Cost, samples and visits of one function in one run: struct fz_visit_sum. */
 struct fz_ratio_run {
 	double cost, samples, visits, square, longest;
 	double unseen; /* of its cost: at a time that the other side did not see */
+	double doubt;  /* of its cost: others on the machine may have made it */
+	/* Of its cost, as blocks of time tell, which may hold several visits; 0: not known. */
+	double variance;
 };
 
 /* Stalls of a clock that goes on while threads wait, in samples. */
@@ -52,11 +60,14 @@ struct fz_ratio_stalls {
 
 struct fz_ratio_setup {
 	size_t base_runs, head_runs; /* each at least 1 */
-	const double *exposure;      /* of each run, base runs first: its cost if nothing changed,
-					relative */
-	double weight;               /* cost of a typical sample */
-	double margin;               /* changes up to it are none; in mean cost of a base run */
-	double slack; /* what nobody knows the function of may be any one's; likewise */
+	/* As many runs on both sides, the n-th of which go together: what a pair has in common is
+	 * no noise. */
+	bool paired;
+	const double *exposure; /* of each run, base runs first: its cost if nothing changed,
+				   relative */
+	double weight;          /* cost of a typical sample */
+	double margin;          /* changes up to it are none; in mean cost of a base run */
+	double slack;           /* what nobody knows the function of may be any one's; likewise */
 	struct fz_ratio_noise noise;
 	struct fz_ratio_stalls stalls;
 	/* With several runs: how each run's common noise was, of log costs; NULL: not known. */

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines in, lines out; see lineserver.h.
+ *
+ *   listening socket --+
+ *   client: line so far -+--> epoll (fz_lineserver_fd) --> serve: read once --> answer each line
+ *
+ * A client has a slot, whose index its events carry. It is let go when it hangs up, when an answer
+ * does not fit what it has not read yet, or when it is another user. A line without an end is none:
+ * half of a command must not do what a whole one does.
+ */
+#include "base/lineserver.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define LISTENING UINT32_MAX
+
+/* Of one call to serve. */
+enum { EVENTS_AT_ONCE = 8, ROUNDS = 3 };
+
+struct client {
+	int fd; /* -1: free slot */
+	size_t n;
+	bool skipping; /* the rest of a line that was too long */
+	char line[FZ_LINESERVER_LINE];
+};
+
+struct fz_lineserver {
+	char *path;
+	struct stat made; /* what the path was when we had bound it */
+	int listening, epoll;
+	fz_lineserver_answer *answer;
+	void *arg;
+	struct client clients[FZ_LINESERVER_CLIENTS];
+};
+
+/* ---- the place ---- */
+
+static bool nobody_listens(const struct sockaddr_un *address)
+{
+	fz_auto(fz_close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	       errno == ECONNREFUSED;
+}
+
+/* The folder must be one where a stranger cannot put his socket in the place of ours. */
+static int check_folder(const char *path, struct fz_error *err)
+{
+	struct fz_str above = fz_path_folder(fz_str_of(path));
+	fz_auto(fz_free_ptr) char *folder = fz_strndup(above.p, above.n);
+	struct stat st;
+
+	if (stat(folder, &st))
+		return fz_fail_errno(err, "%s", folder);
+	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+		return fz_fail(err, FZ_EPERM,
+			       "%s: everybody may put another socket in its place; name one in a "
+			       "folder of your own",
+			       path);
+	return 0;
+}
+
+/* A socket that a killed one left behind is in the way of nobody else. */
+static int check_place(const struct sockaddr_un *address, struct fz_error *err)
+{
+	const char *path = address->sun_path;
+	struct stat st;
+	int rc = check_folder(path, err);
+
+	if (rc || lstat(path, &st))
+		return rc;
+	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: is there already and no socket of yours; name another path",
+			       path);
+	if (!nobody_listens(address))
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: another program listens there; name another path", path);
+	unlink(path);
+	return 0;
+}
+
+/* Names that begin with @ are in the kernel's own space, not in a folder: they end with their
+ * socket, and nothing can be put in their place. */
+static bool is_abstract(const char *path)
+{
+	return path[0] == '@';
+}
+
+unsigned fz_lineserver_address(const char *path, struct sockaddr_un *ret)
+{
+	size_t n = strlen(path);
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (n >= sizeof(ret->sun_path))
+		return 0;
+	memcpy(ret->sun_path, path, n);
+	if (!is_abstract(path))
+		return sizeof(*ret);
+	ret->sun_path[0] = 0;
+	return (unsigned)(offsetof(struct sockaddr_un, sun_path) + n);
+}
+
+static int bind_to(struct fz_lineserver *s, struct fz_error *err)
+{
+	struct sockaddr_un address;
+	unsigned size = fz_lineserver_address(s->path, &address);
+
+	if (!size)
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: a socket's path has at most %zu bytes; name a shorter one",
+			       s->path, sizeof(address.sun_path) - 1);
+	int rc = is_abstract(s->path) ? 0 : check_place(&address, err);
+	if (rc)
+		return rc;
+	/* The file that bind makes has the mode of the socket: there is no moment without it. */
+	if (fchmod(s->listening, 0600) || bind(s->listening, (struct sockaddr *)&address, size) ||
+	    listen(s->listening, FZ_LINESERVER_CLIENTS) ||
+	    (!is_abstract(s->path) && lstat(s->path, &s->made)))
+		return fz_fail_errno(err, "%s", s->path);
+	return 0;
+}
+
+static bool watch(struct fz_lineserver *s, int fd, uint32_t slot)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = slot };
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+int fz_lineserver_new(const char *path, fz_lineserver_answer *answer, void *arg,
+		      struct fz_lineserver **ret, struct fz_error *err)
+{
+	struct fz_lineserver *s = fz_calloc(1, sizeof(*s));
+
+	s->path = fz_strdup(path);
+	s->answer = answer;
+	s->arg = arg;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++)
+		s->clients[i].fd = -1;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int rc = 0;
+	if (s->epoll < 0 || s->listening < 0)
+		rc = fz_fail_errno(err, "%s", path);
+	if (!rc)
+		rc = bind_to(s, err);
+	if (!rc && !watch(s, s->listening, LISTENING))
+		rc = fz_fail_errno(err, "%s", path);
+	if (rc)
+		fz_lineserver_free(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+int fz_lineserver_fd(const struct fz_lineserver *s)
+{
+	return s ? s->epoll : -1;
+}
+
+void fz_lineserver_free(struct fz_lineserver *s)
+{
+	struct stat st;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++)
+		fz_close_fd(&s->clients[i].fd);
+	fz_close_fd(&s->listening);
+	fz_close_fd(&s->epoll);
+	if (s->made.st_ino && lstat(s->path, &st) == 0 && st.st_ino == s->made.st_ino &&
+	    st.st_dev == s->made.st_dev)
+		unlink(s->path);
+	free(s->path);
+	free(s);
+}
+
+/* ---- clients ---- */
+
+/* False: it does not read, or is gone. */
+static bool say(int fd, struct fz_str text)
+{
+	return !text.n || send(fd, text.p, text.n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)text.n;
+}
+
+bool fz_lineserver_peer(int fd, uid_t *ret)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n))
+		return false;
+	*ret = who.uid;
+	return true;
+}
+
+static bool is_ours(int fd)
+{
+	uid_t who;
+
+	return fz_lineserver_peer(fd, &who) && (who == geteuid() || who == 0);
+}
+
+static void take_client(struct fz_lineserver *s)
+{
+	fz_auto(fz_close_fd) int fd =
+		accept4(s->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 || !is_ours(fd))
+		return;
+	for (uint32_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++) {
+		if (s->clients[i].fd >= 0)
+			continue;
+		if (watch(s, fd, i)) {
+			s->clients[i] = (struct client){ .fd = fd };
+			fd = -1;
+		}
+		return;
+	}
+	say(fd, FZ_STR("err too many clients\n"));
+}
+
+/* One line is complete. */
+static void answer_line(struct fz_lineserver *s, struct client *c, struct fz_buf *answers)
+{
+	struct fz_str line = fz_str_trimmed((struct fz_str){ c->line, c->n });
+
+	if (c->skipping)
+		fz_buf_printf(answers, "err a line has at most %d bytes", FZ_LINESERVER_LINE);
+	else if (memchr(line.p, 0, line.n))
+		fz_buf_str(answers, "err a line holds no zero bytes");
+	else
+		s->answer(s->arg, line, answers);
+	fz_buf_char(answers, '\n');
+	c->n = 0;
+	c->skipping = false;
+}
+
+static void take_bytes(struct fz_lineserver *s, struct client *c, struct fz_str bytes,
+		       struct fz_buf *answers)
+{
+	for (size_t i = 0; i < bytes.n; i++) {
+		if (bytes.p[i] == '\n')
+			answer_line(s, c, answers);
+		else if (c->n < sizeof(c->line))
+			c->line[c->n++] = bytes.p[i];
+		else
+			c->skipping = true;
+	}
+}
+
+static void serve_client(struct fz_lineserver *s, struct client *c)
+{
+	fz_auto(fz_buf_release) struct fz_buf answers = { 0 };
+	char bytes[FZ_LINESERVER_LINE];
+	ssize_t n = read(c->fd, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		take_bytes(s, c, (struct fz_str){ bytes, (size_t)n }, &answers);
+	else if (n == 0 && c->n)
+		fz_buf_str(&answers, "err the line has no end\n");
+	if (say(c->fd, fz_buf_view(&answers)) && n > 0)
+		return;
+	close(c->fd); /* also leaves the epoll set */
+	c->fd = -1;
+}
+
+void fz_lineserver_serve(struct fz_lineserver *s)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int n = 1;
+
+	for (int round = 0; round < ROUNDS && n > 0; round++) {
+		n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, 0);
+		for (int i = 0; i < n; i++) {
+			uint32_t slot = events[i].data.u32;
+			if (slot == LISTENING)
+				take_client(s);
+			else if (s->clients[slot].fd >= 0)
+				serve_client(s, &s->clients[slot]);
+		}
+	}
+}
