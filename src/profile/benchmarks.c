@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 
+#include <stdio.h>
+
 #define TROUBLE "bench.trouble"
 
 bool fz_benchmarks_any(const struct fz_profile *p)
@@ -19,6 +21,21 @@ bool fz_benchmark_wanted(struct fz_str name, const char *filter)
 }
 
 /* ---- floors ---- */
+
+const char *fz_benchmark_floors_fact(const char *metric, char out[FZ_BENCHMARK_FACT_SIZE])
+{
+	bool usual = strcmp(metric, "instructions") == 0;
+
+	snprintf(out, FZ_BENCHMARK_FACT_SIZE, "floors%s%s", usual ? "" : ".", usual ? "" : metric);
+	return out;
+}
+
+struct fz_str fz_benchmarks_floors(const struct fz_profile *p, const char *metric)
+{
+	char fact[FZ_BENCHMARK_FACT_SIZE];
+
+	return fz_profile_fact(p, fz_benchmark_floors_fact(metric, fact));
+}
 
 bool fz_benchmark_next_floor(struct fz_str *rest, struct fz_str *ret_name, double *ret_floor)
 {
@@ -39,9 +56,9 @@ bool fz_benchmark_next_floor(struct fz_str *rest, struct fz_str *ret_name, doubl
 	return false;
 }
 
-double fz_benchmarks_floor(const struct fz_profile *p)
+double fz_benchmarks_floor(const struct fz_profile *p, const char *metric)
 {
-	struct fz_str rest = fz_profile_fact(p, FZ_BENCHMARK_FLOORS), name;
+	struct fz_str rest = fz_benchmarks_floors(p, metric), name;
 	double largest = 0, floor;
 
 	while (fz_benchmark_next_floor(&rest, &name, &floor))
@@ -155,6 +172,14 @@ void fz_benchmarks_read(const struct fz_profile *p, struct fz_benchmarks *ret)
 	add_troubles(p, ret);
 }
 
+bool fz_benchmarks_measured(const struct fz_benchmarks *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->list[i].stack != FZ_NONE)
+			return true;
+	return false;
+}
+
 void fz_benchmarks_release(struct fz_benchmarks *b)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -215,4 +240,13 @@ void fz_benchmark_add_trouble(struct fz_profile *p, struct fz_str name, const ch
 		fz_buf_char(&text, name.p[i] == '\t' || name.p[i] == '\n' ? ' ' : name.p[i]);
 	fz_buf_printf(&text, "\t%s\n", what);
 	fz_profile_set_fact(p, TROUBLE, fz_buf_view(&text));
+}
+
+void fz_benchmark_add_failure(struct fz_profile *p, struct fz_str name, struct fz_str why)
+{
+	char text[512] = "failed: ";
+	size_t n = strlen(text);
+
+	fz_str_printable(why.p, why.n, text + n, sizeof(text) - n);
+	fz_benchmark_add_trouble(p, name, text);
 }

@@ -28,15 +28,20 @@ struct fz_benchmarks {
 bool fz_benchmarks_any(const struct fz_profile *p);
 void fz_benchmarks_read(const struct fz_profile *p, struct fz_benchmarks *ret);
 void fz_benchmarks_release(struct fz_benchmarks *b);
+/* Whether one of them could be measured. */
+bool fz_benchmarks_measured(const struct fz_benchmarks *b);
 /* NULL when there is none of that name. */
 const struct fz_benchmark *fz_benchmarks_find(const struct fz_benchmarks *b, struct fz_str name);
 
 /* How far surroundings alone moved each benchmark, as a part of its count: the fact "floors" has a
- * line "NAME<tab>FLOOR" for each. False: there is no further line. */
-#define FZ_BENCHMARK_FLOORS "floors"
+ * line "NAME<tab>FLOOR" for each by instructions, "floors.peak" by peak bytes. */
+enum { FZ_BENCHMARK_FACT_SIZE = 64 };
+const char *fz_benchmark_floors_fact(const char *metric, char out[FZ_BENCHMARK_FACT_SIZE]);
+struct fz_str fz_benchmarks_floors(const struct fz_profile *p, const char *metric);
+/* Take a line of it. False: there is no further one. */
 bool fz_benchmark_next_floor(struct fz_str *rest, struct fz_str *ret_name, double *ret_floor);
 /* The largest of them; 0: nobody measured. */
-double fz_benchmarks_floor(const struct fz_profile *p);
+double fz_benchmarks_floor(const struct fz_profile *p, const char *metric);
 
 /* Whether a filter (NULL: none) lets a name through: it is a part of the name. */
 bool fz_benchmark_wanted(struct fz_str name, const char *filter);
@@ -55,3 +60,5 @@ void fz_benchmark_of_all(struct fz_profile *p, struct fz_str name);
  * command.
  */
 void fz_benchmark_add_trouble(struct fz_profile *p, struct fz_str name, const char *what);
+/* "failed: " and what the program says about that, made printable. */
+void fz_benchmark_add_failure(struct fz_profile *p, struct fz_str name, struct fz_str why);

@@ -4,6 +4,7 @@
 #include "profile/filter.h"
 
 #include "profile/callgraph.h"
+#include "profile/idle.h"
 
 /* Of each stack: whether a flagged function is on it. */
 static bool *stacks_with(const struct fz_profile *p, const bool *functions)
@@ -23,6 +24,7 @@ struct test {
 	const struct fz_profile *p;
 	const struct fz_filter *f;
 	bool *wanted, *hidden; /* of each stack, or NULL */
+	struct fz_idle idle;   /* where that matters */
 };
 
 static bool passes(const struct test *t, size_t row)
@@ -38,6 +40,8 @@ static bool passes(const struct test *t, size_t row)
 	if (s->timed && (s->time[row] < f->from_ns || s->time[row] >= f->to_ns))
 		return false;
 	if ((s->status[row] & f->status_all) != f->status_all)
+		return false;
+	if (f->no_idle && fz_idle_sample(&t->idle, row))
 		return false;
 	if (t->wanted && (stack == FZ_NONE || !t->wanted[stack]))
 		return false;
@@ -71,6 +75,9 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	};
 	size_t kept = 0;
 
+	if (filter->no_idle)
+		fz_idle_init(&t.idle, p);
+
 	for (size_t row = 0; row < p->samples.n; row++)
 		if (passes(&t, row))
 			move_row(p, kept++, row);
@@ -79,7 +86,38 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	p->samples.n = kept;
 	free(t.wanted);
 	free(t.hidden);
+	fz_idle_release(&t.idle);
 	return fz_profile_sample_total(p);
+}
+
+uint64_t fz_profile_root_at(struct fz_profile *p, const bool *functions)
+{
+	uint32_t n = p->stack_count;
+	fz_auto(fz_free_ptr) uint32_t *cut = fz_calloc(n + 1ul, sizeof(*cut));
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct fz_stack s = p->stacks[i];
+		uint32_t above = s.parent == FZ_NONE ? FZ_NONE : cut[s.parent];
+		bool below = above != FZ_NONE || functions[p->frames[s.frame].function];
+		cut[i] = below ? fz_profile_stack(p, above, s.frame) : FZ_NONE;
+	}
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t stack = p->samples.stack[row];
+		if (stack == FZ_NONE || cut[stack] == FZ_NONE)
+			continue;
+		move_row(p, kept, row);
+		p->samples.stack[kept++] = cut[stack];
+	}
+	fz_profile_drop_callgraph(p);
+	p->samples.n = kept;
+	return fz_profile_sample_total(p);
+}
+
+bool fz_function_is_unreadable(const struct fz_profile *p, const struct fz_function *f)
+{
+	return f->kind == FZ_KIND_MARKER &&
+	       fz_str_eq(fz_profile_text(p, f->name), FZ_STR("[unreadable]"));
 }
 
 void fz_profile_drop_unreadable(struct fz_profile *p)
@@ -88,14 +126,12 @@ void fz_profile_drop_unreadable(struct fz_profile *p)
 	struct fz_filter filter = FZ_FILTER_DEFAULTS;
 
 	for (uint32_t i = 0; i < p->function_count; i++)
-		unreadable[i] =
-			p->functions[i].kind == FZ_KIND_MARKER &&
-			fz_str_eq(fz_profile_text(p, p->functions[i].name), FZ_STR("[unreadable]"));
+		unreadable[i] = fz_function_is_unreadable(p, &p->functions[i]);
 	filter.hidden = unreadable;
 	fz_profile_filter(p, &filter);
 }
 
-static bool matches(const regex_t *regex, struct fz_str s)
+bool fz_filter_matches(const regex_t *regex, struct fz_str s)
 {
 	regmatch_t m = { 0, (regoff_t)s.n };
 
@@ -108,8 +144,8 @@ bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex)
 
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct fz_function *f = &p->functions[i];
-		flags[i] = matches(regex, fz_profile_text(p, f->name)) ||
-			   matches(regex, fz_profile_text(p, f->file));
+		flags[i] = fz_filter_matches(regex, fz_profile_text(p, f->name)) ||
+			   fz_filter_matches(regex, fz_profile_text(p, f->file));
 	}
 	return flags;
 }

@@ -14,6 +14,7 @@ struct fz_filter {
 	uint32_t run;           /* FZ_NONE: all */
 	int64_t from_ns, to_ns; /* from_ns <= time < to_ns, for timed samples */
 	uint8_t status_all;     /* status bits that must be set */
+	bool no_idle;           /* not those of threads that waited (idle.h) */
 };
 
 #define FZ_FILTER_DEFAULTS ((struct fz_filter){ .run = FZ_NONE, .to_ns = INT64_MAX })
@@ -21,8 +22,15 @@ struct fz_filter {
 /* Drop the samples that do not pass; tables stay as they are. Returns how many samples stayed,
  * counting rows that stand for several. */
 uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter);
+/* Let every stack begin at its first frame of a flagged function (function_count flags), and drop
+ * the samples that have none. Returns how many samples stayed. */
+uint64_t fz_profile_root_at(struct fz_profile *p, const bool *functions);
+/* A marker for samples whose function is not known. */
+bool fz_function_is_unreadable(const struct fz_profile *p, const struct fz_function *f);
 /* Drop the samples that the recorder could not read: charged to [unreadable]. */
 void fz_profile_drop_unreadable(struct fz_profile *p);
+/* Whether the expression matches somewhere in the text, which may hold any byte. */
+bool fz_filter_matches(const regex_t *regex, struct fz_str s);
 /* Flags of the functions whose name or file matches; function_count entries, freed by the caller.
  */
 bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex);

@@ -12,6 +12,7 @@
 
 #include "profile/callgraph.h"
 #include "profile/processes.h"
+#include "profile/runs.h"
 
 struct merger {
 	struct fz_profile *into;
@@ -194,6 +195,7 @@ static void set_fact(struct fz_profile *p, struct fz_str key, struct fz_str valu
 static void merge_facts(struct merger *m)
 {
 	struct fz_profile *p = m->into;
+	int64_t unseen = FZ_MAX(fz_profile_unseen(p), fz_profile_unseen(m->from));
 
 	for (uint32_t i = p->fact_count; i-- > 0;) {
 		struct fz_str key = fz_profile_text(p, p->facts[i].key);
@@ -206,6 +208,8 @@ static void merge_facts(struct merger *m)
 		if (fz_is_process_fact(key))
 			set_fact(p, key, fz_profile_text(m->from, m->from->facts[i].value));
 	}
+	if (unseen)
+		fz_profile_set_unseen(p, unseen);
 }
 
 static void take_facts(struct merger *m)
@@ -268,10 +272,25 @@ static void take_over(struct merger *m)
 	p->default_metric = m->from->default_metric;
 	p->recording = m->from->recording;
 	p->quality = m->from->quality;
+	p->stored = m->from->stored;
 	p->skipped_lines = m->from->skipped_lines;
 	p->samples.ordered = m->from->samples.ordered;
 	p->samples.timed = m->from->samples.timed;
+	p->samples.spans = m->from->samples.spans;
 	take_facts(m);
+}
+
+/* Of several the earliest, and whoever may see less: root least of all, of two others nobody. */
+static void merge_stored(struct fz_stored *into, const struct fz_stored *from)
+{
+	into->known &= from->known;
+	into->has_sources |= from->has_sources;
+	into->written_unix_ns = FZ_MIN(into->written_unix_ns, from->written_unix_ns);
+	if (into->owner == 0)
+		into->group = from->group;
+	if (into->owner == 0)
+		into->owner = from->owner;
+	into->known &= from->owner == 0 || from->owner == into->owner;
 }
 
 static void join(struct merger *m)
@@ -281,9 +300,11 @@ static void join(struct merger *m)
 	make_columns(m);
 	merge_recording(&p->recording, &m->from->recording);
 	merge_quality(&p->quality, &m->from->quality);
+	merge_stored(&p->stored, &m->from->stored);
 	p->skipped_lines += m->from->skipped_lines;
 	p->samples.ordered &= m->from->samples.ordered;
 	p->samples.timed &= m->from->samples.timed;
+	p->samples.spans &= m->from->samples.spans;
 	merge_facts(m);
 }
 

@@ -5,6 +5,7 @@
 
 #include "profile/benchmarks.h"
 #include "profile/callgraph.h"
+#include "profile/fleet_fact.h"
 
 bool fz_metric_is_per_run(const char *name)
 {
@@ -46,7 +47,7 @@ void fz_profile_per_round(struct fz_profile *p)
 void fz_profile_per_run(struct fz_profile *p)
 {
 	fz_profile_per_round(p);
-	if (p->run_count < 2 || p->per_run)
+	if (p->run_count < 2 || p->per_run || fz_profile_is_fleet(p))
 		return;
 	p->per_run = true;
 	if (p->callgraph)

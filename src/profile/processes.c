@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-static const char prefix[] = "process.";
+static const char prefix[] = "process.", owner_prefix[] = "owner.";
 
-static char *fact_key(uint64_t pid, char *out, size_t size)
+static char *fact_key(const char *before, uint64_t pid, char *out, size_t size)
 {
-	snprintf(out, size, "%s%llu", prefix, (unsigned long long)pid);
+	snprintf(out, size, "%s%llu", before, (unsigned long long)pid);
 	return out;
 }
 
@@ -19,12 +19,27 @@ void fz_profile_set_process(struct fz_profile *p, uint64_t pid, uint64_t parent,
 	fz_auto(fz_free_ptr) char *value = fz_asprintf("%llu %.*s", (unsigned long long)parent,
 						       (int)FZ_MIN(command.n, 65536), command.p);
 
-	fz_profile_set_fact(p, fact_key(pid, key, sizeof(key)), fz_str_of(value));
+	fz_profile_set_fact(p, fact_key(prefix, pid, key, sizeof(key)), fz_str_of(value));
+}
+
+void fz_profile_set_owner(struct fz_profile *p, uint64_t pid, struct fz_str user,
+			  struct fz_str cgroup)
+{
+	char key[40];
+	fz_auto(fz_free_ptr) char *value =
+		fz_asprintf("%.*s %.*s", (int)user.n, user.p, (int)cgroup.n, cgroup.p);
+
+	fz_profile_set_fact(p, fact_key(owner_prefix, pid, key, sizeof(key)), fz_str_of(value));
+}
+
+static bool goes_on(struct fz_str s, const char *with)
+{
+	return fz_str_starts(s, with) && s.n > strlen(with);
 }
 
 bool fz_is_process_fact(struct fz_str key)
 {
-	return key.n > strlen(prefix) && memcmp(key.p, prefix, strlen(prefix)) == 0;
+	return goes_on(key, prefix) || goes_on(key, owner_prefix);
 }
 
 static struct fz_str word_at(struct fz_str s, size_t at)
@@ -35,7 +50,7 @@ static struct fz_str word_at(struct fz_str s, size_t at)
 }
 
 /* What is run: of "python3 -X dev dir/app.py x" it is app.py, of "python3 -m pip" pip. */
-static struct fz_str name_of(struct fz_str command)
+struct fz_str fz_process_name(struct fz_str command)
 {
 	struct fz_str program = fz_path_base(word_at(command, 0));
 	struct fz_str word = word_at(command, 0);
@@ -59,14 +74,21 @@ static struct fz_str name_of(struct fz_str command)
 static void describe(const struct fz_profile *p, struct fz_profile_process *process)
 {
 	char key[40];
-	struct fz_str value = fz_profile_fact(p, fact_key(process->pid, key, sizeof(key)));
+	struct fz_str value = fz_profile_fact(p, fact_key(prefix, process->pid, key, sizeof(key)));
 	struct fz_str parent = word_at(value, 0);
 
 	fz_parse_u64(parent, UINT64_MAX, &process->parent);
 	if (parent.n < value.n)
 		process->command =
 			(struct fz_str){ value.p + parent.n + 1, value.n - parent.n - 1 };
-	process->name = name_of(process->command);
+	process->name = fz_process_name(process->command);
+	struct fz_str owner =
+		fz_profile_fact(p, fact_key(owner_prefix, process->pid, key, sizeof(key)));
+	process->user = word_at(owner, 0);
+	process->cgroup = FZ_STR("");
+	if (process->user.n < owner.n)
+		process->cgroup = (struct fz_str){ owner.p + process->user.n + 1,
+						   owner.n - process->user.n - 1 };
 }
 
 struct fz_processes fz_profile_processes(const struct fz_profile *p)
@@ -116,6 +138,8 @@ bool fz_process_is_named(const struct fz_profile_process *p, struct fz_str word)
 
 	if (fz_parse_u64(word, UINT64_MAX, &pid))
 		return pid == p->pid;
+	if (word.n && (fz_str_eq(word, p->user) || fz_str_eq(word, p->cgroup)))
+		return true;
 	return word.n && memmem(p->command.p, p->command.n, word.p, word.n) != NULL;
 }
 

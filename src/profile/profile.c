@@ -183,14 +183,7 @@ uint32_t fz_profile_frame_named(struct fz_profile *p, struct fz_str name, struct
 		.file = fz_profile_string(p, file),
 		.kind = (uint8_t)kind,
 	};
-	struct fz_frame frame = {
-		.function = fz_profile_function(p, &function),
-		.line = line,
-		.end_line = FZ_NO_LINE,
-		.column = FZ_NO_LINE,
-		.end_column = FZ_NO_LINE,
-		.opcode = FZ_NO_OPCODE,
-	};
+	struct fz_frame frame = fz_frame_at(fz_profile_function(p, &function), line);
 
 	return fz_profile_frame(p, &frame);
 }
@@ -431,6 +424,11 @@ struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key)
 	const struct fz_fact *fact = find_fact(p, key);
 
 	return fact ? p->strings[fact->value] : FZ_STR("");
+}
+
+bool fz_profile_is_ours(const struct fz_profile *p)
+{
+	return p->quality.known || fz_profile_fact(p, "fizeau").n > 0;
 }
 
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text)

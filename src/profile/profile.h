@@ -16,6 +16,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/error.h"
@@ -50,6 +52,17 @@ struct fz_frame {
 	int32_t column, end_column; /* bytes from 0; FZ_NO_LINE when unknown */
 	uint8_t opcode;             /* FZ_NO_OPCODE when not recorded */
 };
+
+/* One of which no more than its line is known, or FZ_NO_LINE. */
+static inline struct fz_frame fz_frame_at(uint32_t function, int32_t line)
+{
+	return (struct fz_frame){ .function = function,
+				  .line = line,
+				  .end_line = FZ_NO_LINE,
+				  .column = FZ_NO_LINE,
+				  .end_column = FZ_NO_LINE,
+				  .opcode = FZ_NO_OPCODE };
+}
 
 struct fz_stack {
 	uint32_t parent; /* stack of the caller; FZ_NONE: this is a root */
@@ -120,6 +133,9 @@ struct fz_samples {
 	size_t n, cap;
 	bool ordered;  /* in time order for each thread: false for folded text and the like */
 	bool timed;    /* `time` means something */
+	bool spans;    /* a sample begins at `time` and lasts for its weight of the first metric,
+			  as in a trace of calls; else it was taken then, and stands for the time
+			  before */
 	uint16_t *run; /* NULL: all of run 0 */
 	uint32_t *thread;
 	uint32_t *stack; /* FZ_NONE: an empty stack */
@@ -149,6 +165,9 @@ enum fz_feature {
 	FZ_FEATURE_BLOCKING = 16,
 	FZ_FEATURE_TASKS = 32,         /* stacks of asyncio's tasks */
 	FZ_FEATURE_WAITING_TASKS = 64, /* of those that wait, too */
+	FZ_FEATURE_WAITS = 128,        /* samples of CPU time, and one of each wait: waits.h */
+	FZ_FEATURE_MACHINE = 256,      /* of all processes, each the root of its stacks */
+	FZ_FEATURE_GROWTH = 512,       /* samples are growth of the resident set, in bytes */
 };
 
 /* Why a sample could not be believed. Names for people are in fz_reject_names. */
@@ -202,11 +221,24 @@ struct fz_fact {
 	uint32_t key, value;
 };
 
+/* What is kept of one source file at most, and of all. */
+enum { FZ_SOURCE_MAX_BYTES = 1 << 20, FZ_SOURCES_MAX_BYTES = 16 << 20 };
+
 /* Text of a source file as it was when the program ran. */
 struct fz_source_text {
 	uint32_t file; /* string: the same as in fz_function.file */
 	uint32_t size;
 	const char *text; /* terminated; owned by the profile */
+};
+
+/* The file that a profile was read from: with whose rights files that it names may be looked at,
+ * and how old they must be to be those that ran. */
+struct fz_stored {
+	bool known;              /* it was a file */
+	bool has_sources;        /* its format holds sources: what is missing was left out */
+	int64_t written_unix_ns; /* when the last byte was written */
+	uid_t owner;
+	gid_t group;
 };
 
 /* What a profile may hold at most; a reader fails with FZ_ELIMIT beyond. */
@@ -241,6 +273,7 @@ struct fz_profile {
 	struct fz_samples samples;
 	struct fz_recording recording;
 	struct fz_quality quality;
+	struct fz_stored stored;
 	struct fz_fact *facts;
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
@@ -255,6 +288,8 @@ struct fz_profile {
 		uint8_t unit;
 		bool bare;
 	} numbers;
+	/* Of a range of time that was just taken: which recording's, as fz_profile_times says. */
+	uint64_t range_of;
 	bool per_run;   /* weights are of one of its runs; see per_run.h */
 	bool per_round; /* wall times of benchmarks are of one of their rounds */
 
@@ -341,6 +376,32 @@ static inline int64_t fz_sample_weight(const struct fz_profile *p, uint32_t metr
 	const struct fz_metric *m = &p->metrics[metric];
 	return m->column ? m->column[row] : m->each * (int64_t)fz_sample_count(p, row);
 }
+/* How long a sample lasts that begins at its time, ns; 0 where samples are taken at theirs. */
+static inline int64_t fz_sample_span(const struct fz_profile *p, size_t row)
+{
+	return p->samples.spans && p->metric_count && p->metrics[0].column &&
+			       p->metrics[0].column[row] > 0
+		       ? p->metrics[0].column[row]
+		       : 0;
+}
+/* Where it ends. */
+static inline int64_t fz_sample_end(const struct fz_profile *p, size_t row)
+{
+	int64_t end;
+
+	return __builtin_add_overflow(p->samples.time[row], fz_sample_span(p, row), &end)
+		       ? INT64_MAX
+		       : end;
+}
+/* How many of them a metric is about: of events of several kinds each is a row of its own, which
+ * weighs nothing in the others' metrics. */
+static inline uint32_t fz_sample_count_in(const struct fz_profile *p, uint32_t metric, size_t row)
+{
+	bool other = metric != FZ_METRIC_SAMPLES && p->metric_count > 1 &&
+		     p->metrics[metric].column && !p->metrics[metric].column[row];
+
+	return other ? 0 : fz_sample_count(p, row);
+}
 /* Samples, counting rows that stand for several. */
 uint64_t fz_profile_sample_total(const struct fz_profile *p);
 
@@ -348,6 +409,9 @@ uint64_t fz_profile_sample_total(const struct fz_profile *p);
 void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str value);
 /* "" when absent. */
 struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key);
+/* Whether we recorded it: weights are the time that passed, and also what was kept of it, such as a
+ * range of its time, has samples at an even interval. */
+bool fz_profile_is_ours(const struct fz_profile *p);
 /* Add a remark that whoever reads the numbers must know, to the fact "notes": no full stop. */
 void fz_profile_note(struct fz_profile *p, const char *fmt, ...) FZ_PRINTF(2, 3);
 /* Store a file's text (copied). A second text for the same file is ignored. */

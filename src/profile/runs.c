@@ -44,6 +44,23 @@ const char *fz_run_ending(const struct fz_run *run, char out[FZ_ENDING_SIZE])
 	return out;
 }
 
+int64_t fz_profile_unseen(const struct fz_profile *p)
+{
+	struct fz_str text = fz_profile_fact(p, FZ_UNSEEN_FACT);
+	uint64_t us;
+
+	return fz_parse_u64(fz_str_take_word(&text), INT64_MAX / 1000, &us) ? (int64_t)us * 1000
+									    : 0;
+}
+
+void fz_profile_set_unseen(struct fz_profile *p, int64_t ns)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld us", (long long)(ns / 1000));
+	fz_profile_set_fact(p, FZ_UNSEEN_FACT, fz_str_of(text));
+}
+
 uint32_t fz_profile_failed_runs(const struct fz_profile *p, const struct fz_run **ret_first)
 {
 	uint32_t failed = 0;
@@ -108,6 +125,21 @@ bool fz_is_busy(const struct fz_busy *b)
 	/* A share that is not known is above nothing. */
 	return b->waited > FZ_BUSY_LIMITS.waited || b->stolen > FZ_BUSY_LIMITS.stolen ||
 	       b->others > FZ_BUSY_LIMITS.others || b->missed > FZ_BUSY_LIMITS.missed;
+}
+
+double fz_profile_on_disk(const struct fz_profile *p)
+{
+	uint32_t wall = fz_profile_find_metric(p, FZ_STR("wall"));
+	uint32_t disk = fz_profile_find_metric(p, FZ_STR("disk"));
+	double all = 0, waited = 0;
+
+	if (wall == FZ_NONE || disk == FZ_NONE)
+		return NAN;
+	for (size_t row = 0; row < p->samples.n; row++) {
+		all += (double)fz_sample_weight(p, wall, row);
+		waited += (double)fz_sample_weight(p, disk, row);
+	}
+	return share(waited, all);
 }
 
 /* ---- in which order they were taken ---- */

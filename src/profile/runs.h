@@ -34,6 +34,15 @@ struct fz_busy fz_profile_busy(const struct fz_profile *p);
 /* Whether one of the shares is above its limit. */
 bool fz_is_busy(const struct fz_busy *b);
 
+/* Which part of its wall time waited for a disk; NaN: it is not known. */
+double fz_profile_on_disk(const struct fz_profile *p);
+
+/* How long before its first sample nobody had looked whether the program ran, in ns; 0: it is not
+ * known. Of several runs the longest. */
+#define FZ_UNSEEN_FACT "start.unseen" /* "1630 us" */
+int64_t fz_profile_unseen(const struct fz_profile *p);
+void fz_profile_set_unseen(struct fz_profile *p, int64_t ns);
+
 /* Which part of a steady drift of the machine would be taken for a difference between the two: 0
  * when their runs were taken in turn, 1 when all of one came before all of the other. NaN when it
  * is not known when they began. */

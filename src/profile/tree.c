@@ -76,7 +76,7 @@ static void sum_stacks(struct grower *g)
 			continue;
 		int64_t w = fz_sample_weight(g->p, t->metric, row);
 		t->sum += w;
-		t->samples += fz_sample_count(g->p, row);
+		t->samples += fz_sample_count_in(g->p, t->metric, row);
 		if (s->stack[row] != FZ_NONE)
 			g->weight[s->stack[row]] += w;
 	}

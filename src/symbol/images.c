@@ -67,12 +67,7 @@ static struct fz_frame native_frame(struct fz_profile *p, const char *name, stru
 				 .module = fz_profile_string(p, module),
 				 .kind = FZ_KIND_NATIVE };
 
-	return (struct fz_frame){ .function = fz_profile_function(p, &f),
-				  .line = FZ_NO_LINE,
-				  .end_line = FZ_NO_LINE,
-				  .column = FZ_NO_LINE,
-				  .end_column = FZ_NO_LINE,
-				  .opcode = FZ_NO_OPCODE };
+	return fz_frame_at(fz_profile_function(p, &f), FZ_NO_LINE);
 }
 
 /* "FILE+0xADDRESS" */
@@ -365,6 +360,7 @@ static void copy_samples(struct resolver *r)
 
 	r->to->samples.ordered = from->ordered;
 	r->to->samples.timed = from->timed;
+	r->to->samples.spans = from->spans;
 	for (size_t i = 0; i < from->n; i++) {
 		int64_t weights[FZ_METRICS_MAX];
 		uint32_t n = 0;

@@ -16,6 +16,10 @@ struct fz_images_entry {
 	struct fz_image *image; /* NULL: code made at run time, or a file that could not be read */
 	struct fz_jitmap *map;  /* of code made at run time; NULL: none */
 	struct fz_symbols *symbols; /* of the image, when first asked */
+	/* What identifies the image's file as long as it is open: its device as maps of processes
+	 * have it, its inode, and when it was changed; inode 0: it is not known. */
+	uint64_t device, inode;
+	int64_t changed;
 };
 
 struct fz_images {

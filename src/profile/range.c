@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* What else than samples has a time moves with them: runs, and looks at the machine's speed. What
+ * is known of the whole recording only is forgotten: what the processors did, which instants were
+ * missed. */
+#include "profile/range.h"
+
+#include "base/text.h"
+#include "profile/filter.h"
+#include "profile/mark.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int64_t add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* The end of the last sample of each run; run_count + 1 entries, at least one run. */
+static int64_t *last_samples(const struct fz_profile *p)
+{
+	int64_t *last = fz_calloc(p->run_count + 1ul, sizeof(*last));
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t run = p->samples.run ? p->samples.run[row] : 0;
+
+		last[FZ_MIN(run, p->run_count)] =
+			FZ_MAX(last[FZ_MIN(run, p->run_count)], fz_sample_end(p, row));
+	}
+	return last;
+}
+
+static int64_t end_of_run(const struct fz_profile *p, const int64_t *last, uint32_t run)
+{
+	return run < p->run_count ? FZ_MAX(p->runs[run].duration_ns, last[run]) : last[run];
+}
+
+int64_t fz_profile_end(const struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) int64_t *last = last_samples(p);
+	int64_t end = p->run_count > 1 ? 0 : p->recording.duration_ns;
+
+	for (uint32_t run = 0; run <= p->run_count; run++)
+		end = FZ_MAX(end, end_of_run(p, last, run));
+	return end;
+}
+
+uint64_t fz_profile_times(const struct fz_profile *p)
+{
+	const struct fz_samples *s = &p->samples;
+
+	return s->timed && s->n ? fz_hash_bytes(s->time, s->n * sizeof(*s->time)) : 0;
+}
+
+/* What lasts gets a part of it only; what has no part in the range is left as it was, outside. */
+static void clip(struct fz_profile *p, const struct fz_filter *range)
+{
+	for (size_t row = 0; row < p->samples.n; row++) {
+		int64_t from = FZ_MAX(p->samples.time[row], range->from_ns);
+		int64_t to = FZ_MIN(fz_sample_end(p, row), range->to_ns);
+
+		if (fz_sample_span(p, row) == 0 || from >= to)
+			continue;
+		p->samples.time[row] = from;
+		p->metrics[0].column[row] = to - from;
+	}
+}
+
+static void move_runs(struct fz_profile *p, const struct fz_range *range, const int64_t *last)
+{
+	for (uint32_t run = 0; run < p->run_count; run++) {
+		struct fz_run *r = &p->runs[run];
+		int64_t end = FZ_MIN(end_of_run(p, last, run), range->to_ns);
+
+		if (r->start_unix_ns)
+			r->start_unix_ns = add(r->start_unix_ns, range->from_ns);
+		*r = (struct fz_run){ .start_unix_ns = r->start_unix_ns,
+				      .duration_ns = FZ_MAX(end - range->from_ns, 0) };
+	}
+}
+
+static void move_looks(struct fz_speed_track *track, const struct fz_range *range)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < track->n; i++) {
+		struct fz_speed_look look = track->looks[i];
+
+		if (look.time < range->from_ns || look.time >= range->to_ns)
+			continue;
+		look.time -= range->from_ns;
+		track->looks[kept++] = look;
+	}
+	track->n = kept;
+}
+
+/* Percent of the samples that could not be read: ours are there, charged to [unreadable]. */
+static double error_rate(const struct fz_profile *p)
+{
+	uint64_t unreadable = 0, all = fz_profile_sample_total(p);
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE &&
+		    fz_function_is_unreadable(p,
+					      fz_profile_stack_function(p, p->samples.stack[row])))
+			unreadable += fz_sample_count(p, row);
+	return all ? 100 * (double)unreadable / (double)all : NAN;
+}
+
+static void forget_quality(struct fz_profile *p)
+{
+	p->recording.error_rate = p->quality.known ? error_rate(p) : NAN;
+	p->recording.missed_rate = p->recording.achieved_hz = NAN;
+	p->quality = (struct fz_quality){ .dropped_bytes = p->quality.dropped_bytes };
+}
+
+static void set_durations(struct fz_profile *p, const struct fz_range *range)
+{
+	int64_t sum = 0;
+
+	for (uint32_t run = 0; run < p->run_count; run++)
+		sum = add(sum, p->runs[run].duration_ns);
+	p->recording.duration_ns = p->run_count ? sum : range->to_ns - range->from_ns;
+	p->recording.complete = false;
+}
+
+static void name_range(struct fz_profile *p, const struct fz_range *range)
+{
+	char from[FZ_NUMBER_SIZE], to[FZ_NUMBER_SIZE], text[2 * FZ_NUMBER_SIZE + 8];
+
+	snprintf(text, sizeof(text), "%s to %s",
+		 fz_format_value((double)range->from_ns, "ns", from),
+		 fz_format_value((double)range->to_ns, "ns", to));
+	fz_profile_set_fact(p, FZ_RANGE_FACT, fz_str_of(text));
+}
+
+uint64_t fz_profile_keep_range(struct fz_profile *p, const struct fz_range *range)
+{
+	struct fz_filter filter = FZ_FILTER_DEFAULTS;
+	fz_auto(fz_free_ptr) int64_t *last = last_samples(p);
+	int64_t end = fz_profile_end(p);
+	struct fz_range r = { FZ_MAX(range->from_ns, 0), FZ_MIN(range->to_ns, end) };
+
+	fz_assert(r.from_ns < r.to_ns && p->samples.timed);
+	p->range_of = fz_profile_times(p);
+	/* What was taken before the beginning or at the end is in the first and last range. */
+	filter.from_ns = r.from_ns > 0 ? r.from_ns : INT64_MIN;
+	filter.to_ns = r.to_ns < end ? r.to_ns : INT64_MAX;
+	clip(p, &filter);
+	uint64_t kept = fz_profile_filter(p, &filter);
+	for (size_t row = 0; row < p->samples.n; row++)
+		p->samples.time[row] -= r.from_ns;
+	move_runs(p, &r, last);
+	move_looks(&p->speed, &r);
+	fz_profile_move_marks(p, r.from_ns, r.to_ns < end ? r.to_ns : INT64_MAX);
+	set_durations(p, &r);
+	forget_quality(p);
+	name_range(p, &r);
+	return kept;
+}
