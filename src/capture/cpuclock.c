@@ -391,17 +391,18 @@ static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, in
 
 /* Asking a counter whether it is readable clears that, so this is the only place that asks: its
  * epoll set must not be part of another one. */
-static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns)
+static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns, bool *ret_watched)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n = wait_for_events(c, events, ns);
 	struct counter *first = NULL;
 
+	*ret_watched = false;
 	for (int e = 0; e < n; e++) {
 		size_t i = events[e].data.u64;
-		if (i == WATCHED)
-			continue;
-		if (events[e].events & EPOLLIN) {
+		if (i == WATCHED) {
+			*ret_watched = true;
+		} else if (events[e].events & EPOLLIN) {
 			set_due(c, &c->counters[i]);
 			first = first ? first : &c->counters[i];
 		} else if (events[e].events & (EPOLLHUP | EPOLLERR)) {
@@ -433,9 +434,9 @@ static bool collect_silent(struct fz_cpuclock *c)
 	return any;
 }
 
-bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns)
+bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns, bool *ret_watched)
 {
-	bool any = collect_wakeups(c, FZ_MIN(ns, PATIENCE_NS));
+	bool any = collect_wakeups(c, FZ_MIN(ns, PATIENCE_NS), ret_watched);
 	int64_t now = fz_clock_now();
 
 	if (now >= c->next_scan) {
@@ -491,4 +492,15 @@ int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
 	k->due = false;
 	draw_period(c, k);
 	return used;
+}
+
+void fz_cpuclock_skip(struct fz_cpuclock *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->counters[i].tid) {
+			c->counters[i].due = true;
+			fz_cpuclock_charge(c, c->counters[i].tid);
+		}
+	for (size_t i = 0; i < c->process_n; i++)
+		c->processes[i].due = false;
 }

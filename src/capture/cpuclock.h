@@ -36,13 +36,15 @@ bool fz_cpuclock_drives(const struct fz_cpuclock *c);
 uint32_t fz_cpuclock_cpu(struct fz_cpuclock *c, uint64_t tid);
 /* Let a file that becomes readable end fz_cpuclock_wait too. */
 void fz_cpuclock_watch(struct fz_cpuclock *c, int fd);
-/* Sleep until a thread has used its share, a watched file is readable or the time is over; not
- * longer than a few milliseconds, to see new threads. True when a thread is due. */
-bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns);
+/* Sleep until a thread has used its share, a watched file is readable (ret_watched) or the time is
+ * over; not longer than a few milliseconds, to see new threads. True when a thread is due. */
+bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns, bool *ret_watched);
 /* Has a thread of the process become due since this was asked last? */
 bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid);
 /* CPU time of a thread since it was last charged; 0 when it is not due. */
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);
+/* What threads used until now is not charged to them. */
+void fz_cpuclock_skip(struct fz_cpuclock *c);
 /* When to wake up next, in CPU time: after `planned`, when it was to be this time, and `last`, when
  * it was; dice is any random number. */
 int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice);

@@ -343,15 +343,22 @@ void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_in
 	free(text);
 }
 
-void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent)
+char *fz_facts_command_of(pid_t pid)
 {
-	fz_auto(fz_buf_release) struct fz_buf b = { .limit = COMMAND_MAX };
+	struct fz_buf b = { .limit = COMMAND_MAX };
 	fz_auto(fz_free_ptr) char *text = NULL;
 	char **argv = read_words(pid, &text);
 
 	join_words(&b, argv);
-	fz_profile_set_process(p, (uint64_t)pid, (uint64_t)parent, fz_buf_view(&b));
 	free(argv);
+	return fz_buf_take(&b);
+}
+
+void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent)
+{
+	fz_auto(fz_free_ptr) char *command = fz_facts_command_of(pid);
+
+	fz_profile_set_process(p, (uint64_t)pid, (uint64_t)parent, fz_str_of(command));
 }
 
 /* ---- a program that has ended ---- */

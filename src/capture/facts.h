@@ -22,5 +22,8 @@ void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_in
 /* The same of a program that has ended, as far as its words tell. folder: where it ran; NULL: here.
  */
 void fz_facts_words(struct fz_profile *p, char *const argv[], const char *folder);
+/* The command line of a process, quoted as a shell wants it, "" when there is none; the caller
+ * frees. */
+char *fz_facts_command_of(pid_t pid);
 /* One of several processes: its number, its parent's and its command. */
 void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent);

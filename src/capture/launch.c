@@ -101,18 +101,24 @@ static bool move_in(const struct fz_launch_place *place)
 	return open("/dev/null", O_RDONLY) == STDIN_FILENO;
 }
 
+char *const *fz_launch_environ(const struct fz_launch_place *place)
+{
+	return place && place->environ ? place->environ : environ;
+}
+
 /* vfork: the program starts in our memory, so nothing is copied, and what exec said comes back in
  * a variable. posix_spawn would do the same but leaves two of glibc's own signals ignored. */
 static pid_t spawn(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
 		   int *ret_errno)
 {
+	char *const *env = fz_launch_environ(place);
 	volatile int code = 0;
 	pid_t pid = vfork();
 
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		if (!place || move_in(place))
-			execvp(argv[0], argv);
+			execvpe(argv[0], argv, env);
 		code = errno;
 		_exit(127);
 	}

@@ -41,13 +41,16 @@ struct fz_child {
 
 /* Where the program runs, where that is not where we do. */
 struct fz_launch_place {
-	const char *folder; /* NULL: ours */
-	bool no_input;      /* its standard input is empty */
-	bool own_group;     /* a signal to the negative of its pid reaches all that it starts */
-	int output;         /* its standard output; -1: ours */
-	int errors;         /* its standard error; -1: ours */
+	const char *folder;   /* NULL: ours */
+	char *const *environ; /* as struct fz_environ has it; NULL: ours */
+	bool no_input;        /* its standard input is empty */
+	bool own_group;       /* a signal to the negative of its pid reaches all that it starts */
+	int output;           /* its standard output; -1: ours */
+	int errors;           /* its standard error; -1: ours */
 };
 
+/* What the program sees; place: NULL is ours. */
+char *const *fz_launch_environ(const struct fz_launch_place *place);
 /* mask: the signal mask of the program; place: NULL is ours. */
 int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
 		    struct fz_child *ret, struct fz_error *err);

@@ -141,7 +141,7 @@ _Noreturn static void become(char *const argv[], const struct fz_launch_place *p
 	if (fd < 0 || !send_fd(socket, fd))
 		_exit(NO_FILTER);
 	close(fd);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, fz_launch_environ(place));
 	_exit(NO_PROGRAM);
 }
 

@@ -8,7 +8,8 @@
  *
  * Both files stay open and are read at most once a millisecond, less often when there are many
  * threads, so that the looks cost some thousandths of a core. A thread that could not run and
- * whose CPU time has stood still for some ticks sleeps, and its state need not be read.
+ * whose CPU time has stood still for some ticks goes on sleeping as it did, and its state need not
+ * be read.
  */
 #include "capture/oncpu.h"
 
@@ -37,7 +38,7 @@ struct thread {
 	int64_t credit;
 	int64_t looked, changed; /* when */
 	uint32_t cpu;
-	bool can_run;
+	char state; /* 0: it has not been read */
 	bool known;
 };
 
@@ -98,14 +99,16 @@ static bool read_used(const struct thread *t, int64_t *ret)
 	return true;
 }
 
-static bool read_can_run(struct thread *t)
+static void read_state(struct thread *t)
 {
 	struct fz_procstat now;
 
-	if (!fz_procstat_read_fd(t->stat, &now) || now.state != 'R')
-		return false;
-	t->cpu = now.cpu;
-	return true;
+	t->state = 0;
+	if (!fz_procstat_read_fd(t->stat, &now))
+		return;
+	t->state = now.state;
+	if (t->state == 'R')
+		t->cpu = now.cpu;
 }
 
 static struct thread *find(struct fz_oncpu *o, uint64_t tid)
@@ -131,14 +134,15 @@ static void look(struct thread *t, int64_t now)
 
 	t->looked = now;
 	if (!read_used(t, &used)) {
-		t->can_run = false;
+		t->state = 0;
 		return;
 	}
 	if (used != t->used)
 		t->changed = now;
 	t->credit = FZ_MIN(t->credit + (used - t->used), CREDIT_MAX);
 	t->used = used;
-	t->can_run = (t->can_run || now - t->changed < STILL) && read_can_run(t);
+	if (t->state == 'R' || now - t->changed < STILL)
+		read_state(t);
 }
 
 enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now, int64_t elapsed)
@@ -151,8 +155,8 @@ enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now,
 		t->changed = now;
 	if (now - t->looked >= FZ_MAX(MS - MS / 8, (int64_t)o->n * LOOK_COST_NS))
 		look(t, now);
-	if (!t->can_run)
-		return FZ_ONCPU_NO;
+	if (t->state != 'R')
+		return t->state == 'D' ? FZ_ONCPU_DISK : FZ_ONCPU_NO;
 	if (t->credit < elapsed / 2)
 		return FZ_ONCPU_WAITING;
 	t->credit -= elapsed;

@@ -18,6 +18,7 @@ struct fz_oncpu;
 enum fz_oncpu_answer {
 	FZ_ONCPU_UNKNOWN,
 	FZ_ONCPU_NO,      /* it sleeps */
+	FZ_ONCPU_DISK,    /* it waits for a disk or the like: nothing interrupts that */
 	FZ_ONCPU_WAITING, /* it could run, but others do */
 	FZ_ONCPU_YES,
 };

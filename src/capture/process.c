@@ -72,7 +72,8 @@ static bool status_last(const char *text, const char *key, uint64_t *ret)
 
 	if (!line)
 		return false;
-	const char *end = line + strcspn(line, "\n");
+	/* The key begins with the end of the line before. */
+	const char *end = line + 1 + strcspn(line + 1, "\n");
 	const char *p = end;
 	while (p > line && p[-1] >= '0' && p[-1] <= '9')
 		p--;

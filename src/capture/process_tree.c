@@ -8,6 +8,10 @@
  * was opened for has ended. One for a CPU is needed because only such may be inherited and have a
  * ring. Rings are read in no particular order, so whatever names an unknown process makes it known.
  * The ends of processes come from their pidfds: a record of an exit is one of a thread.
+ *
+ * Asking whether a ring is readable clears that, so rings are read after asking, never before. A
+ * ring whose own event has nobody left to report hangs up, for ever: nobody waits for it any more,
+ * and what others may still write there is looked for by a timer.
  */
 #include "capture/process_tree.h"
 
@@ -36,8 +40,9 @@ enum {
 	EVENTS_AT_ONCE = 64,
 };
 
-/* In an epoll event: not the number of a process. */
-#define NO_PROCESS 0
+/* In an epoll event, what is not the number of a process: the timer, and rings from here on. */
+#define TIMER 0
+#define RINGS (UINT64_C(1) << 32)
 
 const char *const fz_process_tree_names[] = {
 	[FZ_PROCESS_TREE_PERF] = "perf task events",
@@ -159,7 +164,7 @@ static size_t page_size(void)
 
 static bool add_ring(struct fz_process_tree *t, int fd, int cpu)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = NO_PROCESS };
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = RINGS + t->ring_n };
 	void *page = mmap(NULL, (1 + RING_PAGES) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
 			  fd, 0);
 
@@ -290,8 +295,10 @@ static void start_timer(struct fz_process_tree *t)
 {
 	struct itimerspec every = { .it_interval.tv_nsec = LOOK_EVERY_NS,
 				    .it_value.tv_nsec = LOOK_EVERY_NS };
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = NO_PROCESS };
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = TIMER };
 
+	if (t->timer >= 0)
+		return;
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	timerfd_settime(t->timer, 0, &every, NULL);
 	epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &event);
@@ -435,33 +442,48 @@ static void look_again(struct fz_process_tree *t)
 {
 	uint64_t ticks;
 
-	if (t->timer >= 0 && read(t->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+	if (t->timer >= 0 && read(t->timer, &ticks, sizeof(ticks)) == sizeof(ticks) &&
+	    t->kind == FZ_PROCESS_TREE_PROC)
 		scan(t);
 }
 
-/* After the rings: whoever ended was known before. */
-static void collect_ends(struct fz_process_tree *t)
+static void leave_ring(struct fz_process_tree *t, const struct ring *ring)
+{
+	epoll_ctl(t->epoll, EPOLL_CTL_DEL, ring->fd, NULL);
+	if (t->fd_n)
+		start_timer(t);
+}
+
+/* A number may have been given to another process since. */
+static void end(struct fz_process_tree *t, pid_t pid)
+{
+	struct member *k = find(t, pid);
+
+	if (k && has_ended(k))
+		forget(t, k);
+}
+
+static void see_to(struct fz_process_tree *t, const struct epoll_event *e)
+{
+	if (e->data.u64 < RINGS)
+		end(t, (pid_t)e->data.u64);
+	else if (e->events & EPOLLHUP)
+		leave_ring(t, &t->rings[e->data.u64 - RINGS]);
+}
+
+/* Whoever ended has told all by then, so rings are read before it is forgotten. */
+void fz_process_tree_update(struct fz_process_tree *t)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n;
 
 	do {
 		n = epoll_wait(t->epoll, events, EVENTS_AT_ONCE, 0);
-		for (int i = 0; i < n; i++) {
-			struct member *k = events[i].data.u64 == NO_PROCESS
-						   ? NULL
-						   : find(t, (pid_t)events[i].data.u64);
-			if (k)
-				forget(t, k);
-		}
+		read_rings(t);
+		look_again(t);
+		for (int i = 0; i < n; i++)
+			see_to(t, &events[i]);
 	} while (n == EVENTS_AT_ONCE);
-}
-
-void fz_process_tree_update(struct fz_process_tree *t)
-{
-	read_rings(t);
-	look_again(t);
-	collect_ends(t);
 }
 
 bool fz_process_tree_next(struct fz_process_tree *t, struct fz_process_tree_event *ret)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
+#include "base/lineserver.h"
 #include "capture/process_tree.h"
 #include "capture/priority.h"
 #include "capture/rate.h"
@@ -18,6 +19,24 @@
 
 enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
 extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
+
+/* Who reads the stacks: the kernel or we. */
+enum fz_engine_choice { FZ_ENGINE_AUTO, FZ_ENGINE_BPF, FZ_ENGINE_READ };
+extern const char *const fz_engine_choices[]; /* NULL-terminated, by enum fz_engine_choice */
+struct fz_sampler_options;
+/* What the kernel may be wanted for: threads of a process, their waits, too, the whole machine, or
+ * how a process grows. */
+enum fz_engine_use {
+	FZ_ENGINE_FOR_THREADS,
+	FZ_ENGINE_FOR_WAITS,
+	FZ_ENGINE_FOR_MACHINE,
+	FZ_ENGINE_FOR_GROWTH
+};
+enum fz_engine_use fz_engine_use_of(const struct fz_sampler_options *o);
+/* Can the kernel do it here, for any program? 0, or the reason. */
+int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err);
+/* The same for what is asked for, where no other engine will do. */
+int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err);
 
 /* What the kernel does not allow, so that something else stands for it. */
 enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARNINGS };
@@ -38,16 +57,22 @@ struct fz_sampler_options {
 	int signal_fd;     /* a signalfd: blocked signals, SIGCHLD among them */
 	bool descendants;  /* follow to a descendant when the process itself is not Python */
 	bool subprocesses; /* sample it and all that it starts */
+	bool machine;      /* sample every process; pid is 0, pidfd -1 */
 	bool blocking, sources;
+	bool waits;   /* of the kernel's engine, by the wall clock: each wait is a sample */
+	bool growth;  /* of it, instead of time: each growth of the resident set is a sample */
 	bool watched; /* by somebody: names of native functions at once */
 	bool stacks;  /* native stacks, merged with Python's; implies blocking */
 	bool started; /* by us: every source file is as the program read it */
 	enum fz_clock clock;
+	enum fz_engine_choice engine;
 	enum fz_mode mode; /* which samples are kept */
 	struct fz_python_options python;
 	struct fz_rate rate;
-	int64_t start;       /* fz_clock_now() when the run began */
-	int64_t duration_ns; /* 0: no limit */
+	struct fz_lineserver *control; /* served while waiting; NULL: none. See control.h */
+	bool paused;                   /* at first */
+	int64_t start;                 /* fz_clock_now() when the run began */
+	int64_t duration_ns;           /* 0: no limit */
 	/* A signal came; true ends the sampling. SIGCHLD is not reported. */
 	bool (*on_signal)(void *arg, const struct signalfd_siginfo *info);
 	void (*on_second)(void *arg, const struct fz_sampler *s);
@@ -69,8 +94,9 @@ struct fz_target_process {
 
 struct fz_sampler {
 	const struct fz_sampler_options *options;
-	struct fz_profile *profile;  /* tables; samples go to the writer */
-	struct fz_fz_writer *writer; /* both borrowed */
+	const struct fz_engine *engine; /* who takes the samples */
+	struct fz_profile *profile;     /* tables; samples go to the writer */
+	struct fz_fz_writer *writer;    /* both borrowed */
 	struct fz_target_process *
 		*processes; /* the first is the one that was started or attached to */
 	size_t process_n, process_cap;
@@ -78,7 +104,9 @@ struct fz_sampler {
 	size_t stopper_n;             /* of them have one */
 	struct fz_process_tree *tree; /* NULL: only the first, or what stands for it */
 	struct rlimit files;          /* as it was before it was raised; all 0: it was not */
-	struct fz_cpuclock *cpuclock; /* NULL unless sampling by CPU time */
+	struct fz_cpuclock *cpuclock; /* NULL unless we read by CPU time */
+	struct fz_bpf_state *bpf;     /* NULL unless the kernel reads */
+	struct fz_machine *machine;   /* NULL unless it reads all processes */
 	struct fz_sources *sources;   /* NULL when not wanted */
 	struct fz_images images;      /* files whose names are still to be looked up */
 	struct fz_native_figures figures;
@@ -86,6 +114,9 @@ struct fz_sampler {
 	int64_t valid_from; /* samples before are of programs that only led to the target */
 
 	enum fz_end end;
+	bool paused;                       /* no instants until it is not */
+	int64_t paused_since;              /* fz_clock_now() then */
+	int64_t paused_ns;                 /* in all, once it has run */
 	struct fz_error trouble;           /* of the output */
 	struct fz_error refusal;           /* a target was found but cannot be sampled as asked */
 	const char *warnings[FZ_WARNINGS]; /* what the user should know; NULL: nothing */
@@ -111,12 +142,15 @@ struct fz_sampler {
 
 /* How many threads were met and not sampled. */
 uint64_t fz_sampler_left_out(const struct fz_sampler *s);
-/* The process to show as the one that is sampled: the first that is open, else the first. */
+/* The process to show as the one that is sampled: the first that is open, else the first; NULL: it
+ * is the whole machine. */
 const struct fz_target *fz_sampler_target(const struct fz_sampler *s);
 
 /* The metrics of a recording by this clock: the clock's time, and by the wall clock "wait", what of
- * it a thread could run but had no CPU. */
+ * it a thread could run but had no CPU, and "disk", what of it a thread waited for one. */
 void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz_rate rate);
+/* The one of growth: "resident", bytes by which the resident set grew. */
+void fz_sampler_add_growth(struct fz_profile *p);
 /* The metrics must be added to the profile beforehand; the writer must be set before
  * fz_sampler_run. */
 void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
@@ -124,9 +158,11 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *opti
 /* Open the target now, or say why not: for a process that should be Python already. Waits a
  * moment for one that is just starting. */
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err);
-/* Sample until something ends it; s->end says what. */
+/* Sample until something ends it, and let go of the target; s->end says what. */
 void fz_sampler_run(struct fz_sampler *s);
-/* After the run, with the target let go: give addresses in the recording, which was read back,
+/* Take no samples, or take them again: time in between is not charged to anything. */
+void fz_sampler_pause(struct fz_sampler *s, bool paused);
+/* After the run: give addresses in the recording, which was read back,
  * their names. False: there are none. */
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p);
 /* Let go of the target, and of everything else. */

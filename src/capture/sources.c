@@ -22,8 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILE_MAX_BYTES = 1 << 20, TOTAL_MAX_BYTES = 16 << 20 };
-
 struct fz_sources {
 	struct fz_profile *profile;
 	struct fz_map seen;     /* string index of a file -> 1 */
@@ -126,24 +124,11 @@ static int open_as_target(const struct fz_sources *s, const char *path)
 	return fd;
 }
 
-static bool acceptable(const struct fz_sources *s, int fd, size_t *ret_size)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    st.st_size > FILE_MAX_BYTES || s->bytes + (size_t)st.st_size > TOTAL_MAX_BYTES)
-		return false;
-	if (s->newest && st.st_mtim.tv_sec > s->newest)
-		return false;
-	*ret_size = (size_t)st.st_size;
-	return true;
-}
-
 static void load(struct fz_sources *s, uint32_t file)
 {
 	struct fz_str name = fz_profile_text(s->profile, file);
 	char path[4096];
-	size_t size;
+	struct stat st;
 
 	if (name.n == 0 || name.n >= sizeof(path) || name.p[0] == '<' || name.p[0] == '~' ||
 	    memchr(name.p, 0, name.n))
@@ -151,14 +136,14 @@ static void load(struct fz_sources *s, uint32_t file)
 	memcpy(path, name.p, name.n);
 	path[name.n] = 0;
 	fz_auto(fz_close_fd) int fd = open_as_target(s, path);
-	if (fd < 0 || !acceptable(s, fd, &size))
+	if (fd < 0)
 		return;
-	fz_auto(fz_free_ptr) char *text = fz_malloc(size);
-	ssize_t n = pread(fd, text, size, 0);
-	if (n <= 0 || memchr(text, 0, (size_t)n))
+	fz_auto(fz_free_ptr) char *text = fz_read_text(
+		fd, FZ_MIN((size_t)FZ_SOURCE_MAX_BYTES, FZ_SOURCES_MAX_BYTES - s->bytes), &st);
+	if (!text || (s->newest && st.st_mtim.tv_sec > s->newest))
 		return;
-	fz_profile_add_source(s->profile, file, (struct fz_str){ text, (size_t)n });
-	s->bytes += (size_t)n;
+	fz_profile_add_source(s->profile, file, (struct fz_str){ text, (size_t)st.st_size });
+	s->bytes += (size_t)st.st_size;
 }
 
 /* Look at one function; true when a file was loaded (or tried) for it. */

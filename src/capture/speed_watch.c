@@ -8,13 +8,12 @@
 #include "capture/speed_watch.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "capture/priority.h"
 #include "capture/procstat.h"
 #include "capture/speed.h"
 #include "profile/profile.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #define LOOK_EVERY_NS 4000000
@@ -72,15 +71,10 @@ static void *watch(void *arg)
 struct fz_speed_watch *fz_speed_watch_start(pid_t pid)
 {
 	struct fz_speed_watch *w = fz_calloc(1, sizeof(*w));
-	sigset_t all, before;
 
 	w->pid = pid;
 	w->profile = fz_profile_new();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int rc = pthread_create(&w->thread, NULL, watch, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0)
+	if (fz_thread_start(&w->thread, watch, w))
 		return w;
 	fz_profile_free(w->profile);
 	free(w);

@@ -2,7 +2,9 @@
 /* Searching the sampled process among a command and its descendants.
  *
  * An interpreter needs 10-15 ms from exec to its first Python frame and a try costs tens of
- * microseconds, so tries begin each millisecond and thin out to one each 50 ms.
+ * microseconds, so there is one each millisecond for as long as a shell or the like takes to become
+ * Python; then they thin out to one each 50 ms. How long nobody had looked when it was found is
+ * kept: what ran then was not seen.
  */
 #include "capture/target.h"
 
@@ -19,6 +21,7 @@ enum {
 	PAUSE_FIRST_NS = 1000000,
 	PAUSE_LAST_NS = 50000000,
 	PAUSE_NATIVE_NS = 500000000, /* while something else is sampled meanwhile */
+	EAGER_NS = 500000000,        /* before tries thin out */
 	GRACE_NS = 300000000,        /* for a shell to start what it is there for */
 	DESCENDANTS_MAX = 512,       /* looked at in one try */
 };
@@ -34,6 +37,7 @@ void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_opti
 				 .profile = profile,
 				 .images = images,
 				 .since = now,
+				 .last_try = now,
 				 .next_try = now,
 				 .pause = PAUSE_FIRST_NS };
 }
@@ -206,13 +210,21 @@ static bool open_worker(struct fz_target *t)
 
 static bool open_python(struct fz_target *t)
 {
-	return open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t));
+	int64_t now = fz_clock_now();
+
+	if (open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t))) {
+		t->unseen = fz_clock_now() - t->last_try;
+		return true;
+	}
+	t->last_try = now;
+	return false;
 }
 
 static void try_later(struct fz_target *t, int64_t most)
 {
 	t->next_try = fz_clock_now() + t->pause;
-	t->pause = FZ_MIN(t->pause + t->pause / 4, most);
+	if (t->next_try - t->since > EAGER_NS)
+		t->pause = FZ_MIN(t->pause + t->pause / 4, most);
 }
 
 bool fz_target_seek(struct fz_target *t)
@@ -239,7 +251,7 @@ void fz_target_drop(struct fz_target *t)
 	fz_native_close(t->native);
 	t->native = NULL;
 	t->pause = PAUSE_FIRST_NS;
-	t->since = fz_clock_now();
+	t->since = t->last_try = fz_clock_now();
 	t->next_try = t->since + t->pause;
 }
 

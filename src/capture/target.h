@@ -37,7 +37,9 @@ struct fz_target {
 	unsigned opened;        /* how often Python was found */
 	unsigned entered;       /* how often a process that is not Python was opened */
 	int64_t since;          /* when the search began */
+	int64_t last_try;       /* fz_clock_now() of one that found nothing, or when it began */
 	int64_t next_try;       /* fz_clock_now() of it */
+	int64_t unseen;         /* ns before Python was found in which nobody looked for it */
 	int64_t pause;          /* between tries */
 	struct fz_map left_out; /* ids of threads that were met and not sampled */
 	struct fz_error why;    /* why the root could not be opened last time */

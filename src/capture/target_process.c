@@ -10,9 +10,10 @@
 #include "capture/target_process.h"
 
 #include "base/clock.h"
+#include "capture/engine.h"
 #include "capture/facts.h"
-#include "capture/oncpu.h"
 #include "capture/sources.h"
+#include "profile/runs.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -57,14 +58,6 @@ static struct fz_target_process *find_process(struct fz_sampler *s, pid_t pid)
 	return NULL;
 }
 
-static void free_clocks(struct fz_sampler *s, struct fz_target_process *p)
-{
-	if (s->cpuclock)
-		fz_cpuclock_remove(s->cpuclock, p->target.pid);
-	fz_oncpu_free(p->oncpu);
-	p->oncpu = NULL;
-}
-
 void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_process *p)
 {
 	s->stopper_n -= p->stopper != NULL;
@@ -81,7 +74,7 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 		s->figures.stacks += f.stacks;
 		s->figures.incomplete += f.incomplete;
 	}
-	free_clocks(s, p);
+	s->engine->drop(s, p, p->target.pid);
 	fz_target_drop(&p->target);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
 	s->open_n--;
@@ -92,7 +85,7 @@ const struct fz_target *fz_sampler_target(const struct fz_sampler *s)
 	for (size_t i = 0; i < s->process_n; i++)
 		if (fz_target_is_open(&s->processes[i]->target))
 			return &s->processes[i]->target;
-	return &s->processes[0]->target;
+	return s->process_n ? &s->processes[0]->target : NULL;
 }
 
 /* Let threads go on; let go of a process that ended, for its parent waits for that. */
@@ -150,19 +143,6 @@ void fz_target_process_suspend(struct fz_sampler *s)
 	}
 }
 
-/* Say which clock it really is, and warn when it is a poor one. */
-static void note_clock(struct fz_sampler *s)
-{
-	enum fz_cpuclock_kind kind = fz_cpuclock_kind(s->cpuclock);
-
-	fz_profile_set_fact(s->profile, "clock", fz_str_of(fz_cpuclock_names[kind]));
-	if (kind == FZ_CPUCLOCK_SCHEDSTAT)
-		s->warnings[FZ_WARN_CLOCK] =
-			"--clock cpu: perf is not allowed here, so CPU time is read from "
-			"schedstat, in steps of a scheduler tick; allow perf with 'sysctl "
-			"kernel.perf_event_paranoid=2' or CAP_PERFMON";
-}
-
 /* Can it be sampled as asked? */
 static int check_target(struct fz_sampler *s, const struct fz_target *t, struct fz_error *err)
 {
@@ -191,23 +171,6 @@ static void note_target(struct fz_sampler *s, const struct fz_target_process *p)
 		rec->features &= ~(unsigned)(FZ_FEATURE_GC | FZ_FEATURE_OPCODES);
 }
 
-static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
-{
-	int64_t period = s->options->rate.micro_hz ? fz_rate_time(s->options->rate, 1) : 0;
-
-	if (s->cpuclock) {
-		fz_cpuclock_add(s->cpuclock, pid);
-		return 0;
-	}
-	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &s->cpuclock, err);
-	if (rc)
-		return rc;
-	fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
-	fz_cpuclock_watch(s->cpuclock, fz_target_process_events(s));
-	note_clock(s);
-	return 0;
-}
-
 static void note_sources(struct fz_sampler *s, pid_t pid)
 {
 	if (!s->sources)
@@ -230,11 +193,10 @@ int fz_target_process_begin(struct fz_sampler *s, struct fz_target_process *p, s
 	if (rc)
 		return rc;
 	note_target(s, p);
+	if (t->python && !fz_profile_unseen(s->profile))
+		fz_profile_set_unseen(s->profile, t->unseen);
 	note_sources(s, t->pid);
-	if (s->options->clock == FZ_CLOCK_CPU)
-		rc = start_cpuclock(s, t->pid, err);
-	else
-		p->oncpu = fz_oncpu_new(t->pid);
+	rc = fz_engine_begin(s, p, err);
 	return rc ? rc : start_stopper(s, p, err);
 }
 
@@ -260,10 +222,7 @@ static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
 
 	if (!fz_target_seek_python(&p->target))
 		return false;
-	if (s->cpuclock)
-		fz_cpuclock_remove(s->cpuclock, before);
-	fz_oncpu_free(p->oncpu);
-	p->oncpu = NULL;
+	s->engine->drop(s, p, before);
 	s->open_n--;
 	if (!s->tree)
 		forget_the_way(s, &p->target);
@@ -331,7 +290,7 @@ void fz_target_process_seek(struct fz_sampler *s)
 /* ---- a tree of processes ---- */
 
 /* A process takes a handful of files. What was started already does not inherit our limit. */
-static void raise_files(struct fz_sampler *s)
+void fz_target_process_raise_files(struct fz_sampler *s)
 {
 	struct rlimit most;
 
@@ -346,7 +305,7 @@ void fz_target_process_start_tree(struct fz_sampler *s)
 {
 	struct fz_error ignored;
 
-	raise_files(s);
+	fz_target_process_raise_files(s);
 	if (fz_process_tree_new(s->options->pid, FZ_PROCESS_TREE_PERF, &s->tree, &ignored))
 		return;
 	enum fz_process_tree_kind kind = fz_process_tree_kind(s->tree);

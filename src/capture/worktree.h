@@ -29,7 +29,14 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 char *fz_repository_ask(const struct fz_repository *r, const char *const words[]);
 /* Does this clone lack older commits? */
 bool fz_repository_is_shallow(const struct fz_repository *r);
-/* Check the commit out in a new folder. Remove it whatever becomes of this call. */
+/* The top of the checkout that a file or folder lies in; NULL: it lies in none. The caller frees.
+ */
+char *fz_checkout_top(const char *path);
+/* Do two checkouts (their tops) share a repository? One is a worktree of the other, or both are. */
+bool fz_checkout_alike(const char *a, const char *b);
+/* Check the commit out in a new folder, which is a checkout as a clone's: its .git is a folder,
+ * which some programs look for, and the repository keeps no note of it. Remove it whatever becomes
+ * of this call. */
 int fz_worktree_add(const struct fz_repository *r, const char *commit, const char *folder,
 		    struct fz_error *err);
 /* Also when it was made by half, and with all that was written into it. */
@@ -39,12 +46,17 @@ int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct
  * process, and what a process that was killed left there is removed with the next one. */
 struct fz_scratch {
 	char *path;
-	int lock; /* the folder, locked as long as it is open */
+	char *base; /* where worktrees lie, once that is chosen */
+	int lock;   /* the folder, locked as long as it is open */
 };
 #define FZ_SCRATCH_NONE ((struct fz_scratch){ .lock = -1 })
 
 /* A new empty folder in the cache, which is made if need be; dead ones are removed first. */
 int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *err);
+/* Choose where a worktree of the checkout `root` lies, so that paths in it are as long and as deep
+ * as in that: what programs do depends on it. False: no such place can be made, and it is another.
+ */
+bool fz_scratch_place(struct fz_scratch *s, const char *root);
 /* Remove it with all that is in it; worktrees in it must be gone. */
 int fz_scratch_remove(struct fz_scratch *s, struct fz_error *err);
 

@@ -122,7 +122,7 @@ static void complete(struct fz_live_feed *f, const struct fz_sampler *s)
 		memcpy(b->threads, p->threads, b->thread_n * sizeof(*b->threads));
 	b->quality = p->quality;
 	const struct fz_target *t = fz_sampler_target(s);
-	if (t->python) {
+	if (t && t->python) {
 		memcpy(b->python, fz_python_info(t->python)->version, sizeof(b->python));
 		b->pid = t->pid;
 	}

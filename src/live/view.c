@@ -41,15 +41,18 @@ static void draw_title(struct fz_live_view *v)
 {
 	struct fz_live_screen *s = &v->screen;
 	const struct fz_live_model *m = &v->model;
-	char right[128], clock[32], python[32] = "";
+	char right[128], clock[32], python[32] = "", pid[32] = "";
+	int number = (int)(m->pid ? m->pid : v->options->pid);
 	int64_t until = v->ended[0] || v->frozen ? m->last : fz_clock_now();
 
 	format_clock(until - v->began, clock, sizeof(clock));
 	if (m->python[0])
 		snprintf(python, sizeof(python), "  Python %u.%u.%u", m->python[0], m->python[1],
 			 m->python[2]);
-	snprintf(right, sizeof(right), "PID %d%s  %s ", (int)(m->pid ? m->pid : v->options->pid),
-		 s->columns >= 60 ? python : "", clock);
+	/* The whole machine has no number. */
+	if (number)
+		snprintf(pid, sizeof(pid), "PID %d", number);
+	snprintf(right, sizeof(right), "%s%s  %s ", pid, s->columns >= 60 ? python : "", clock);
 	fz_live_fill(s, 0, 0, s->columns, FZ_LIVE_TITLE);
 	int width = (int)strlen(right), x = 1;
 	x += fz_live_put(s, 0, x, s->columns - x, FZ_LIVE_TITLE, FZ_STR("fizeau  "));
@@ -125,7 +128,8 @@ static void draw_status(struct fz_live_view *v, uint32_t scope)
 	if (v->ended[0])
 		add_piece(s, 1, &x, FZ_LIVE_BOLD, v->ended);
 	if (!m->last && !v->ended[0]) {
-		add_piece(s, 1, &x, FZ_LIVE_TEXT, "for Python code to run");
+		add_piece(s, 1, &x, FZ_LIVE_TEXT,
+			  v->options->pid ? "for Python code to run" : "for a sample");
 		return;
 	}
 	describe_scope(v, scope, text, sizeof(text));

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #if defined(__x86_64__)
 #define TOOL "fzcount-amd64-linux"
 #else
@@ -34,27 +32,6 @@ enum {
 };
 
 /* ---- finding it ---- */
-
-/* Where the tool is, from where this program is: in the build folder, installed. */
-static char *find_folder(void)
-{
-	static const char *const places[] = { "valgrind/lib", "../libexec/fizeau/valgrind" };
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (n <= 0)
-		return NULL;
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	for (size_t i = 0; i < FZ_ARRAY_LEN(places); i++) {
-		char *folder = fz_asprintf("%s/%s", exe, places[i]);
-		fz_auto(fz_free_ptr) char *tool = fz_asprintf("%s/" TOOL, folder);
-		if (access(tool, X_OK) == 0)
-			return folder;
-		free(folder);
-	}
-	return NULL;
-}
 
 /* The version "3.19.0" of "valgrind-3.19.0", or NULL when there is none. */
 static char *installed_version(void)
@@ -78,44 +55,50 @@ static char *installed_version(void)
 	return fz_strdup(line + 9);
 }
 
-static int find_tool(struct fz_counter *c, struct fz_error *err)
+/* The tool with its own parts of Valgrind. False: it was not built. */
+static bool find_tool(struct fz_counter *c)
 {
+	/* In the build folder, installed. */
+	static const char *const places[] = { "valgrind/lib", FZ_PLACE_TOOL };
 	size_t n;
 
-	c->folder = find_folder();
+	c->folder = fz_find_beside(places, FZ_ARRAY_LEN(places), TOOL, X_OK);
 	if (!c->folder)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "the tool that counts was not built; build fizeau again, now that "
-			       "Valgrind %s is installed",
-			       c->valgrind);
+		return false;
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/VERSION", c->folder);
-	fz_auto(fz_free_ptr) char *built = fz_read_small(path, 64, &n);
-	if (built)
-		built[strcspn(built, "\n")] = '\0';
-	if (!built || strcmp(built, c->valgrind) != 0)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "the tool that counts was built for Valgrind %s, and %s is "
-			       "installed; build fizeau again",
-			       built ? built : "(unknown)", c->valgrind);
-	return 0;
+	c->command = fz_asprintf("%s/valgrind", c->folder);
+	c->valgrind = fz_read_small(path, 64, &n);
+	if (!c->valgrind || access(c->command, X_OK))
+		return false;
+	c->valgrind[strcspn(c->valgrind, "\n")] = '\0';
+	c->engine = FZ_COUNTER_OURS;
+	return true;
 }
 
 int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 {
-	struct fz_error reason;
+	static const char missing[] = "the tool that counts was not built; build fizeau again, now "
+				      "that Valgrind is installed";
 
+	if (c->engine != FZ_COUNTER_CALLGRIND && find_tool(c))
+		return 0;
+	free(c->valgrind);
+	free(c->command);
+	c->command = fz_strdup("valgrind");
 	c->valgrind = installed_version();
 	if (!c->valgrind)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "counting needs Valgrind; install the package valgrind");
+			       "counting needs Valgrind; install the package valgrind and build "
+			       "fizeau again, or with pip the extra fizeau[count]");
 	if (c->engine == FZ_COUNTER_OURS)
-		return find_tool(c, err);
-	if (c->engine == FZ_COUNTER_ANY && find_tool(c, &reason) == 0) {
-		c->engine = FZ_COUNTER_OURS;
-	} else if (c->engine == FZ_COUNTER_ANY) {
-		c->engine = FZ_COUNTER_CALLGRIND;
-		c->instead = fz_strdup(reason.message);
-	}
+		return fz_fail(err, FZ_EUNSUPPORTED, "%s", missing);
+	if (c->memory)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "callgrind, which would count here, does not follow what is "
+			       "allocated: leave out --memory, or count by our tool");
+	if (c->engine == FZ_COUNTER_ANY)
+		c->instead = fz_strdup(missing);
+	c->engine = FZ_COUNTER_CALLGRIND;
 	return 0;
 }
 
@@ -131,39 +114,72 @@ static size_t size_on_stack(char *const list[])
 	return size;
 }
 
+/* What Valgrind puts into the environment of the program, by the name of its folder. */
+static size_t size_of_preload(const struct fz_counter *c)
+{
+	static const char entry[] = "LD_PRELOAD=/vgpreload_core-amd64-linux.so";
+
+	return c->folder ? sizeof(entry) + strlen(c->folder) + sizeof(char *) : 0;
+}
+
 /* The sizes of environment and arguments move the stack, and with it what some string functions
  * do: together they are filled up to a multiple of STACK_STEP. */
-static void pad_environment(char *const argv[], size_t more)
+static void pad_environment(struct fz_counter *c, char *const argv[], size_t more)
 {
-	unsetenv("FIZEAU_PADDING");
-	size_t used = size_on_stack(environ) + size_on_stack(argv) + sizeof("FIZEAU_PADDING=") +
-		      sizeof(char *);
+	fz_environ_unset(&c->environ, "FIZEAU_PADDING");
+	size_t used = size_on_stack(c->environ.list) + size_on_stack(argv) +
+		      sizeof("FIZEAU_PADDING=") + sizeof(char *) + size_of_preload(c);
 	/* The program's path is there once more. */
 	used += argv[0] ? strlen(argv[0]) + 1 : (size_t)0;
 	size_t room = STACK_STEP - used % STACK_STEP + more;
 	fz_auto(fz_free_ptr) char *padding = fz_malloc(room + 1);
 	memset(padding, '.', room);
 	padding[room] = '\0';
-	setenv("FIZEAU_PADDING", padding, 1);
+	fz_environ_set(&c->environ, "FIZEAU_PADDING", padding);
 }
 
 const char *const fz_counter_variables[] = {
-	"GLIBC_TUNABLES",  "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES",
-	"OMP_NUM_THREADS", "OPENBLAS_CORETYPE",        "OPENBLAS_NUM_THREADS",
-	"OPENSSL_ia32cap", "PYTHONHASHSEED",           NULL,
+	"GLIBC_TUNABLES",
+	"NPY_DISABLE_CPU_FEATURES",
+	"NPY_ENABLE_CPU_FEATURES",
+	"OMP_NUM_THREADS",
+	"OPENBLAS_CORETYPE",
+	"OPENBLAS_NUM_THREADS",
+	"OPENSSL_ia32cap",
+	"PYTHONHASHSEED",
+	"TZ",
+	NULL,
 };
 
 /* "GLIBC_TUNABLES=..., PYTHONHASHSEED=7" */
-static char *users_variables(void)
+static char *users_variables(const struct fz_environ *e)
 {
 	struct fz_buf text = { 0 };
 
 	for (const char *const *name = fz_counter_variables; *name; name++) {
-		const char *value = getenv(*name);
+		const char *value = fz_environ_get(e, *name);
 		if (value && *value)
 			fz_buf_printf(&text, "%s%s=%s", text.n ? ", " : "", *name, value);
 	}
 	return text.n ? fz_buf_take(&text) : NULL;
+}
+
+/* What differs from terminal to terminal and from host to host, and is no choice of the user's; and
+ * the time zone, unless it is set. */
+static const struct {
+	const char *name, *value;
+	bool usual; /* only where the user has set none */
+} held[] = { { "COLUMNS", "80", false },
+	     { "HOSTNAME", "localhost", false },
+	     { "LINES", "24", false },
+	     { "TERM", "dumb", false },
+	     { "TZ", "UTC", true } };
+
+static void hold_still(struct fz_environ *e)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(held); i++)
+		if (!held[i].usual || !fz_environ_get(e, held[i].name))
+			fz_environ_set(e, held[i].name, held[i].value);
 }
 
 static bool is_same_folder(const char *a, const char *b)
@@ -178,45 +194,37 @@ static bool is_same_folder(const char *a, const char *b)
  * says so. Of what it sets the size must be known. */
 static void settle_folder(struct fz_counter *c)
 {
-	const char *was = getenv("PWD"), *folder = c->options.cwd ? c->options.cwd : ".";
+	const char *was = fz_environ_get(&c->environ, "PWD");
+	const char *folder = c->options.cwd ? c->options.cwd : ".";
 	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
 
-	if (!real || (was && is_same_folder(was, real)))
-		return;
-	c->moved = true;
-	c->pwd = was ? fz_strdup(was) : NULL;
-	setenv("PWD", real, 1);
-}
-
-static void restore_folder(struct fz_counter *c)
-{
-	if (c->moved && c->pwd)
-		setenv("PWD", c->pwd, 1);
-	else if (c->moved)
-		unsetenv("PWD");
-	free(c->pwd);
-	c->pwd = NULL;
-	c->moved = false;
+	if (real && !(was && is_same_folder(was, real)))
+		fz_environ_set(&c->environ, "PWD", real);
 }
 
 static void settle_environment(struct fz_counter *c, char *const argv[])
 {
+	struct fz_environ *e = &c->environ;
 	char seed[16];
 
-	c->variables = users_variables();
-	c->seeded = !getenv("PYTHONHASHSEED");
+	c->variables = users_variables(e);
 	snprintf(seed, sizeof(seed), "%u", c->other);
 	if (c->engine == FZ_COUNTER_OURS)
-		setenv("VALGRIND_LIB", c->folder, 1);
+		fz_environ_set(e, "VALGRIND_LIB", c->folder);
 	else
 		/* The only way in which callgrind sees Python functions. */
-		setenv("PYTHONPERFSUPPORT", "1", 1);
-	setenv("PYTHONHASHSEED", seed, c->other != 0);
+		fz_environ_set(e, "PYTHONPERFSUPPORT", "1");
+	if (c->other || !fz_environ_get(e, "PYTHONHASHSEED"))
+		fz_environ_set(e, "PYTHONHASHSEED", seed);
+	/* Its arenas for small objects are not blocks that anybody asked for. */
+	if (c->memory)
+		fz_environ_set(e, "PYTHONMALLOC", "malloc");
 	/* Written into the checkout it would change what the next run counts. */
-	setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+	fz_environ_set(e, "PYTHONDONTWRITEBYTECODE", "1");
 	settle_folder(c);
+	hold_still(e);
 	/* Strings are moved by 16 bytes and by less. */
-	pad_environment(argv, (size_t)c->other * OTHER_STEP);
+	pad_environment(c, argv, (size_t)c->other * OTHER_STEP);
 }
 
 /* ---- running ---- */
@@ -255,15 +263,7 @@ static void clear(struct fz_counter *c)
 	free(c->folder_option);
 	free(c->variables);
 	c->results = c->folder_option = c->variables = NULL;
-	if (c->seeded)
-		unsetenv("PYTHONHASHSEED");
-	c->seeded = false;
-	restore_folder(c);
-	fz_counter_node_end(&c->node);
-	/* The next "valgrind --version" is not to look there. */
-	unsetenv("VALGRIND_LIB");
-	if (c->engine == FZ_COUNTER_CALLGRIND)
-		unsetenv("PYTHONPERFSUPPORT");
+	fz_environ_release(&c->environ);
 }
 
 static int make_results(struct fz_counter *c, struct fz_error *err)
@@ -289,6 +289,9 @@ static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 		ret[n++] = "--fixed-random=yes";
 		ret[n++] = "--fixed-processor=yes";
 		ret[n++] = c->cache ? "--cache=yes" : "--cache=no";
+		ret[n++] = c->memory ? "--memory=yes" : "--memory=no";
+		if (c->options.benchmarks || c->options.bodies)
+			ret[n++] = "--harnesses=yes";
 	} else {
 		c->graph = node && !c->options.benchmarks;
 		c->folder_option = fz_asprintf("--callgrind-out-file=%s/%%p.callgrind", c->results);
@@ -300,15 +303,36 @@ static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 	return n;
 }
 
-int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
+/* cargo starts what it built under the words in this variable, if it was told to
+ * (bindings/rust/cargo-runner): then neither it nor a compiler is to be slowed down. */
+static void leave_to_cargo(struct fz_counter *c, const char *const *words, size_t n)
+{
+	fz_auto(fz_buf_release) struct fz_buf under = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		fz_buf_str(&under, i ? " " : "");
+		fz_buf_shell_word(&under, words[i]);
+	}
+	fz_buf_char(&under, '\0');
+	fz_environ_set(&c->environ, "FIZEAU_UNDER", under.p);
+}
+
+static bool is_told(const struct fz_counter *c)
+{
+	return (c->options.benchmarks || c->options.bodies) &&
+	       fz_environ_get(&c->environ, "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER");
+}
+
+static bool is_cargo(const char *program)
+{
+	return program && fz_str_eq(fz_path_base(fz_str_of(program)), FZ_STR("cargo"));
+}
+
+int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from, char ***ret_argv,
 		     struct fz_error *err)
 {
-	static const char *const options[] = { "valgrind",
-					       "--quiet",
-					       "--vgdb=no",
-					       "--demangle=no",
-					       "--show-below-main=yes",
-					       "--trace-children=yes" };
+	static const char *const options[] = { "--quiet", "--vgdb=no", "--demangle=no",
+					       "--show-below-main=yes", "--trace-children=yes" };
 	size_t n = 0, at = 0;
 
 	clear(c);
@@ -317,21 +341,30 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
 		return rc;
 	while (argv[n])
 		n++;
-	rc = fz_counter_node_begin(&c->node, c->results, err);
+	fz_environ_init(&c->environ, from);
+	rc = fz_counter_node_offer(&c->environ, c->results, err);
 	if (rc)
 		return rc;
 	bool node = n && fz_counter_is_node(argv[0]);
-	const char **all = fz_calloc(
-		FZ_ARRAY_LEN(options) + FZ_CALLGRIND_OPTIONS + FZ_NODE_FLAGS + n + 2, sizeof(*all));
-	for (; at < FZ_ARRAY_LEN(options); at++)
-		all[at] = options[at];
+	const char **all =
+		fz_calloc(1 + FZ_ARRAY_LEN(options) + FZ_CALLGRIND_OPTIONS + FZ_NODE_FLAGS + n + 3,
+			  sizeof(*all));
+	all[at++] = c->command;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(options); i++)
+		all[at++] = options[i];
 	at += tool_options(c, node, all + at);
+	if (is_told(c)) {
+		all[at++] = "--trace-children-skip=*/cargo,*/rustup";
+		leave_to_cargo(c, all, at);
+		at = is_cargo(argv[0]) ? (size_t)0 : at;
+	}
 	if (n)
 		all[at++] = argv[0];
 	for (size_t i = 0; node && i < FZ_NODE_FLAGS; i++)
 		all[at++] = fz_counter_node_flags[i];
 	for (size_t i = 1; i < n; i++)
 		all[at++] = argv[i];
+	all[at] = NULL;
 	settle_environment(c, argv);
 	*ret_argv = (char **)all;
 	return 0;
@@ -401,29 +434,39 @@ static void add_facts(const struct fz_counter *c, struct fz_profile *p)
 	bool ours = c->engine == FZ_COUNTER_OURS;
 
 	fz_profile_set_fact(p, "valgrind", fz_str_of(c->valgrind));
-	/* Recordings of the two are not alike, and this is what makes comparisons say so. */
+	/* Recordings of these are not alike, and this is what makes comparisons say so. */
 	fz_profile_set_fact(p, "clock",
-			    ours ? FZ_STR("instructions") : FZ_STR("instructions by callgrind"));
+			    !ours       ? FZ_STR("instructions by callgrind")
+			    : c->memory ? FZ_STR("instructions and memory")
+					: FZ_STR("instructions"));
 	fz_profile_set_fact(p, "processor", fz_str_of(processor_of(c)));
 	if (c->variables)
 		fz_profile_set_fact(p, "variables", fz_str_of(c->variables));
+}
+
+static struct fz_profile *begin_profile(const struct fz_counter *c)
+{
+	struct fz_profile *p = fz_profile_new();
+
+	if (c->engine == FZ_COUNTER_OURS)
+		fz_count_add_metrics(p, c->cache, c->memory);
+	else
+		fz_counter_callgrind_add_metrics(c, p);
+	if (c->options.wall)
+		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_add_run(p, &(struct fz_run){ 0 });
+	return p;
 }
 
 int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_error *err)
 {
 	struct dirent **list;
 	int n = scandir(c->results, &list, is_result, NULL), rc = 0;
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = *ret ? *ret : begin_profile(c);
 	uint32_t process = 0;
 	long last = -1;
 
-	if (c->engine == FZ_COUNTER_OURS)
-		fz_count_add_metrics(p, c->cache);
-	else
-		fz_counter_callgrind_add_metrics(c, p);
-	if (c->options.wall)
-		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
-	fz_profile_add_run(p, &(struct fz_run){ 0 });
+	*ret = NULL;
 	if (n > 0)
 		qsort_r(list, (size_t)n, sizeof(*list), by_start, c);
 	for (int i = 0; i < n; i++) {
@@ -454,6 +497,7 @@ void fz_counter_end(struct fz_counter *c)
 {
 	clear(c);
 	free(c->folder);
+	free(c->command);
 	free(c->valgrind);
 	free(c->instead);
 	*c = (struct fz_counter){ 0 };

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/environ.h"
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -21,6 +22,14 @@
 /* Variables with which a user chooses what libraries do, whatever is held still; NULL-terminated.
  */
 extern const char *const fz_counter_variables[];
+
+/* What is read of a run. Python allocates otherwise while memory is followed, and executes other
+ * instructions: then memory is of one run, and everything else of another one. */
+enum fz_count_columns {
+	FZ_COUNT_ALL,
+	FZ_COUNT_MEMORY_ALONE,   /* peak and live bytes of a run that followed them */
+	FZ_COUNT_ALL_BUT_MEMORY, /* of a run that did not, into a recording that has them */
+};
 
 /* What of a program's counts is wanted. All zero: everything, marked parts below their markers. */
 struct fz_count_options {
@@ -35,6 +44,7 @@ struct fz_count_options {
 	const char *filter; /* only benchmarks whose names contain it; NULL: all */
 	bool wall;          /* a metric for wall times comes last; all 0 */
 	bool late;          /* the program was ended because it took too long */
+	enum fz_count_columns columns;
 };
 
 enum fz_counter_engine { FZ_COUNTER_OURS, FZ_COUNTER_ANY, FZ_COUNTER_CALLGRIND };
@@ -45,31 +55,29 @@ struct fz_counter {
 	char *instead;  /* why it is callgrind, when that was not asked for */
 	bool graph;     /* callgrind's, without contexts */
 	bool cache;     /* simulate caches as well */
+	bool memory;    /* follow what is allocated; Python then allocates by malloc */
 	unsigned other; /* 0: surroundings as always; else others: size of the environment, seed */
 	struct fz_count_options options;
-	pid_t pid;      /* of the program, once it ran; 0: not known */
-	char *folder;   /* with the tool and what Valgrind needs beside it */
+	pid_t pid;     /* of the program, once it ran; 0: not known */
+	char *folder;  /* with the tool and what Valgrind needs beside it */
+	char *command; /* what starts Valgrind: in the folder, or for callgrind the installed one */
 	char *valgrind; /* its version: "3.19.0" */
 	char *results;  /* temporary: a file for each process */
 	char *folder_option;
 	char *variables; /* of fz_counter_variables those that the user has set; NULL: none */
-	bool seeded;     /* the hash seed of Python is ours */
-	bool moved;      /* so is PWD, */
-	char *pwd;       /* which was this; NULL: it was not there */
-	struct fz_counter_node {
-		char *path, *search; /* of what stands for node; PATH as it was */
-	} node;
+	struct fz_environ environ; /* that the program is to have */
 };
 
 /* Find Valgrind and the tool that was built for it, or what may stand in for that.
  * FZ_EUNSUPPORTED with the remedy. */
 int fz_counter_find(struct fz_counter *c, struct fz_error *err);
-/* The command that runs argv under the tool, and make this process's environment the one that it
- * is to have. The caller frees the array; its strings live as long as c and argv. */
-int fz_counter_begin(struct fz_counter *c, char *const argv[], char ***ret_argv,
+/* The command that runs argv under the tool, to be started with c->environ, which is made of
+ * `from` (NULL: ours). The caller frees the array; its strings live as long as c and argv. */
+int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from, char ***ret_argv,
 		     struct fz_error *err);
 /* What was counted, by all processes. Each marked benchmark is below a marker of its name, each
- * process a thread. Without benchmarks, where those were wanted, there are no samples. */
+ * process a thread. Without benchmarks, where those were wanted, there are no samples. *ret: NULL,
+ * or a recording of the same program to which it is added; what fails leaves NULL. */
 int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_error *err);
 /* Remove the results. */
 void fz_counter_end(struct fz_counter *c);
@@ -78,4 +86,4 @@ void fz_counter_end(struct fz_counter *c);
 int fz_count_read(const void *data, size_t n, const char *name, struct fz_profile *into,
 		  uint32_t process, const struct fz_count_options *options, struct fz_error *err);
 /* Add the metrics of a counted recording. */
-void fz_count_add_metrics(struct fz_profile *p, bool cache);
+void fz_count_add_metrics(struct fz_profile *p, bool cache, bool memory);

@@ -56,31 +56,19 @@ static void write_script(const char *node, struct fz_buf *out)
 	fz_buf_str(out, " \"$@\"\n");
 }
 
-int fz_counter_node_begin(struct fz_counter_node *n, const char *folder, struct fz_error *err)
+int fz_counter_node_offer(struct fz_environ *e, const char *folder, struct fz_error *err)
 {
-	const char *search = getenv("PATH");
 	fz_auto(fz_free_ptr) char *node = fz_find_on_path("node");
 	fz_auto(fz_buf_release) struct fz_buf script = { 0 };
 	fz_auto(fz_close_fd) int fd = -1;
 
 	if (!node)
 		return 0;
-	n->path = fz_asprintf("%s/node", folder);
-	n->search = fz_strdup(search);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/node", folder);
 	write_script(node, &script);
-	fd = open(n->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 	if (fd < 0 || !fz_write_full(fd, script.p, script.n))
-		return fz_fail_errno(err, "%s", n->path);
-	fz_auto(fz_free_ptr) char *longer = fz_asprintf("%s:%s", folder, search);
-	setenv("PATH", longer, 1);
+		return fz_fail_errno(err, "%s", path);
+	fz_environ_prepend(e, "PATH", folder, ':');
 	return 0;
-}
-
-void fz_counter_node_end(struct fz_counter_node *n)
-{
-	if (n->search)
-		setenv("PATH", n->search, 1);
-	free(n->search);
-	free(n->path);
-	*n = (struct fz_counter_node){ 0 };
 }

@@ -14,6 +14,5 @@ extern const char *const fz_counter_node_flags[FZ_NODE_FLAGS];
 
 /* Is the program a Node? */
 bool fz_counter_is_node(const char *program);
-/* Put the script into the folder, when there is a Node in PATH. */
-int fz_counter_node_begin(struct fz_counter_node *n, const char *folder, struct fz_error *err);
-void fz_counter_node_end(struct fz_counter_node *n);
+/* Put the script into the folder, and that in front of PATH, when there is a Node in PATH. */
+int fz_counter_node_offer(struct fz_environ *e, const char *folder, struct fz_error *err);

@@ -16,6 +16,7 @@ struct mover {
 	bool outline;  /* it is a Python program, and its functions are wanted */
 	struct fz_map moved;
 	struct fz_map anchors; /* by stack: what find_anchor said of it, plus one */
+	struct fz_map tops;    /* by stack: its outermost caller */
 	uint32_t *path;
 	size_t path_cap;
 };
@@ -182,40 +183,57 @@ static uint32_t find_anchor(struct mover *m, uint32_t stack)
 	return anchor;
 }
 
-static uint32_t outermost(const struct mover *m, uint32_t stack)
+/* The outermost caller of a stack, and the first of its callers (itself included) of which that was
+ * known before; FZ_NONE: none was. Each stack is walked over once: they may be deep. */
+static uint32_t find_top(struct mover *m, uint32_t stack, uint32_t *ret_known)
 {
-	while (stack != FZ_NONE && parent_of(m, stack) != FZ_NONE)
-		stack = parent_of(m, stack);
-	return stack;
+	uint32_t at = stack, top = FZ_NONE;
+	size_t n = 0;
+
+	for (; at != FZ_NONE; at = parent_of(m, at)) {
+		uint32_t known = fz_map_get(&m->tops, at);
+		if (known != FZ_NONE) {
+			top = known;
+			break;
+		}
+		fz_grow(m->path, n, m->path_cap);
+		m->path[n++] = at;
+	}
+	if (top == FZ_NONE && n)
+		top = m->path[n - 1];
+	while (n > 0)
+		fz_map_put(&m->tops, m->path[--n], top);
+	*ret_known = at;
+	return top;
+}
+
+static uint32_t outermost(struct mover *m, uint32_t stack)
+{
+	uint32_t known;
+
+	return find_top(m, stack, &known);
 }
 
 /* ---- what all stacks have in common ---- */
 
-static uint32_t common(const struct mover *m, uint32_t a, uint32_t b)
-{
-	const struct fz_stack *stacks = m->p->stacks;
-
-	while (a != b) {
-		if (stacks[a].depth >= stacks[b].depth)
-			a = stacks[a].parent;
-		else
-			b = stacks[b].parent;
-	}
-	return a;
-}
-
 /* Drop the callers that all rows of a thread have in common but the last; threads are told apart by
- * their outermost function. `except`: those of this one are somewhere else. */
+ * their outermost function. `except`: those of this one are somewhere else. What a row shares with
+ * all before it ends where its walk meets theirs. */
 static void drop_common(struct mover *m, uint32_t except)
 {
+	const struct fz_stack *stacks = m->p->stacks;
 	struct fz_map last = { 0 };
 
 	for (size_t i = 0; i < m->part->n; i++) {
-		uint32_t stack = m->part->rows[i].stack, top = outermost(m, stack);
+		uint32_t stack = m->part->rows[i].stack, met;
+		uint32_t top = find_top(m, stack, &met);
 		if (top == FZ_NONE || top == except)
 			continue;
 		uint32_t *slot = fz_map_slot(&last, top);
-		*slot = *slot == FZ_NONE ? stack : common(m, *slot, stack);
+		if (*slot == FZ_NONE)
+			*slot = stack;
+		else if (stacks[met].depth < stacks[*slot].depth)
+			*slot = met;
 	}
 	for (size_t i = 0; last.slots && i <= last.mask; i++) {
 		if (last.slots[i].value == FZ_NONE)
@@ -315,5 +333,6 @@ void fz_count_part_add(struct fz_profile *p, const struct fz_count_part *part,
 	}
 	fz_map_release(&m.moved);
 	fz_map_release(&m.anchors);
+	fz_map_release(&m.tops);
 	free(m.path);
 }

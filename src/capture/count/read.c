@@ -28,7 +28,7 @@ enum {
 };
 
 /* As in valgrind/fzcount.h. */
-enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, KINDS };
+enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, MEMORY, KINDS };
 
 #define HIDDEN (FZ_NONE - 1) /* a frame: it is not shown */
 
@@ -51,25 +51,26 @@ struct reader {
 	size_t depth, path_cap;
 	struct fz_count_row *rows; /* of the part being read: its name comes last */
 	size_t row_n, row_cap;
+	struct fz_str run; /* a benchmark's, which another one may replace, */
+	size_t run_n;      /* of which the first rows are; 0: there is none */
 };
 
 static const struct {
 	const char *name, *unit;
 } metrics[] = {
 	{ "instructions", "count" }, { "calls", "count" },     { "syscalls", "count" },
-	{ "allocations", "count" },  { "bytes", "bytes" },     { "reads", "count" },
-	{ "writes", "count" },       { "I1 misses", "count" }, { "D1 misses", "count" },
-	{ "LL misses", "count" },
+	{ "allocations", "count" },  { "bytes", "bytes" },     { "peak", "bytes" },
+	{ "live", "bytes" },         { "reads", "count" },     { "writes", "count" },
+	{ "I1 misses", "count" },    { "D1 misses", "count" }, { "LL misses", "count" },
 };
-enum { WITHOUT_CACHE = 5 };
+enum { MEMORY_FIRST = 5, CACHE_FIRST = 7 };
 
-void fz_count_add_metrics(struct fz_profile *p, bool cache)
+void fz_count_add_metrics(struct fz_profile *p, bool cache, bool memory)
 {
-	size_t n = cache ? FZ_ARRAY_LEN(metrics) : WITHOUT_CACHE;
-
-	for (size_t i = 0; i < n; i++)
-		fz_profile_add_metric(p, fz_str_of(metrics[i].name), fz_str_of(metrics[i].unit), 0,
-				      true);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(metrics); i++)
+		if (i < MEMORY_FIRST || (i < CACHE_FIRST ? memory : cache))
+			fz_profile_add_metric(p, fz_str_of(metrics[i].name),
+					      fz_str_of(metrics[i].unit), 0, true);
 }
 
 static int damaged(const struct reader *r, const char *what, struct fz_error *err)
@@ -161,12 +162,9 @@ static uint32_t function_frame(struct reader *r, enum kind kind)
 	int32_t at = (int32_t)line;
 	if (kind == UNNAMED && !object.n)
 		find_made(r, offset, &f, &at);
-	return fz_profile_frame(r->p, &(struct fz_frame){ .function = fz_profile_function(r->p, &f),
-							  .line = at ? at : FZ_NO_LINE,
-							  .end_line = FZ_NO_LINE,
-							  .column = FZ_NO_LINE,
-							  .end_column = FZ_NO_LINE,
-							  .opcode = FZ_NO_OPCODE });
+	struct fz_frame frame = fz_frame_at(fz_profile_function(r->p, &f), at ? at : FZ_NO_LINE);
+
+	return fz_profile_frame(r->p, &frame);
 }
 
 static int read_function(struct reader *r, struct fz_error *err)
@@ -186,6 +184,21 @@ static int read_function(struct reader *r, struct fz_error *err)
 
 /* ---- nodes ---- */
 
+/* The metric that a column of the file is. */
+static uint32_t metric_of(const struct reader *r, uint32_t column)
+{
+	bool skips = r->options->columns == FZ_COUNT_ALL_BUT_MEMORY && column >= MEMORY_FIRST;
+
+	return skips ? column + CACHE_FIRST - MEMORY_FIRST : column;
+}
+
+static bool is_wanted(const struct reader *r, uint32_t column)
+{
+	bool is_memory = column >= MEMORY_FIRST && column < CACHE_FIRST;
+
+	return is_memory || r->options->columns != FZ_COUNT_MEMORY_ALONE;
+}
+
 static void add_row(struct reader *r, uint32_t stack)
 {
 	struct fz_count_row row = { .stack = stack };
@@ -193,8 +206,10 @@ static void add_row(struct reader *r, uint32_t stack)
 
 	for (uint32_t i = 0; i < r->columns; i++) {
 		uint64_t v = fz_cursor_varint(&r->in);
-		row.counts[i] = (int64_t)FZ_MIN(v, (uint64_t)INT64_MAX);
-		any |= v != 0;
+		if (!v || !is_wanted(r, i))
+			continue;
+		row.counts[metric_of(r, i)] = (int64_t)FZ_MIN(v, (uint64_t)INT64_MAX);
+		any = true;
 	}
 	if (!any)
 		return;
@@ -224,6 +239,20 @@ static int read_node(struct reader *r, struct fz_error *err)
 
 /* ---- parts ---- */
 
+static int add_part(struct reader *r, struct fz_str name, bool marked,
+		    const struct fz_count_row *rows, size_t n, struct fz_error *err)
+{
+	struct fz_count_part part = { .name = name,
+				      .program = r->program,
+				      .marked = marked,
+				      .thread = r->thread,
+				      .rows = rows,
+				      .n = n };
+
+	fz_count_part_add(r->p, &part, r->options);
+	return fz_profile_check(r->p, err);
+}
+
 static int end_part(struct reader *r, bool marked, struct fz_error *err)
 {
 	struct fz_str name = marked ? read_text(r) : FZ_STR("");
@@ -231,15 +260,39 @@ static int end_part(struct reader *r, bool marked, struct fz_error *err)
 	fz_cursor_varint(&r->in); /* the total, which the rows have */
 	if (r->in.bad)
 		return damaged(r, "the end of a part", err);
-	struct fz_count_part part = { .name = name,
-				      .program = r->program,
-				      .marked = marked,
-				      .thread = r->thread,
-				      .rows = r->rows,
-				      .n = r->row_n };
-	fz_count_part_add(r->p, &part, r->options);
-	r->row_n = r->depth = 0;
-	return fz_profile_check(r->p, err);
+	int rc = add_part(r, name, marked, r->rows + r->run_n, r->row_n - r->run_n, err);
+	r->row_n = r->run_n;
+	r->depth = 0;
+	return rc;
+}
+
+/* ---- runs of a benchmark, of which the last counts ---- */
+
+/* No run replaces the last one any more. */
+static int close_run(struct reader *r, struct fz_error *err)
+{
+	size_t n = r->run_n;
+
+	r->run_n = 0;
+	return n ? add_part(r, r->run, true, r->rows, n, err) : 0;
+}
+
+static int end_run(struct reader *r, struct fz_error *err)
+{
+	struct fz_str name = read_text(r);
+	size_t first = r->run_n;
+
+	fz_cursor_varint(&r->in);
+	if (r->in.bad)
+		return damaged(r, "the end of a run", err);
+	int rc = fz_str_eq(name, r->run) ? 0 : close_run(r, err);
+	r->row_n -= first;
+	if (r->row_n)
+		memmove(r->rows, r->rows + first, r->row_n * sizeof(*r->rows));
+	r->run = name;
+	r->run_n = r->row_n;
+	r->depth = 0;
+	return rc;
 }
 
 /* What is to be known about a part besides its counts. */
@@ -251,6 +304,17 @@ static int read_note(struct reader *r, const char *what, struct fz_error *err)
 		return damaged(r, "a note", err);
 	if (fz_benchmark_wanted(name, r->options->filter))
 		fz_benchmark_add_trouble(r->p, name, what);
+	return 0;
+}
+
+static int read_failure(struct reader *r, struct fz_error *err)
+{
+	struct fz_str name = read_text(r), why = read_text(r);
+
+	if (r->in.bad)
+		return damaged(r, "a failure", err);
+	if (fz_benchmark_wanted(name, r->options->filter))
+		fz_benchmark_add_failure(r->p, name, why);
 	return 0;
 }
 
@@ -278,14 +342,24 @@ static bool read_arguments(struct reader *r)
 	return !r->in.bad;
 }
 
+/* How many a file must have. */
+static uint32_t columns_of(const struct reader *r)
+{
+	uint32_t n = r->p->metric_count - r->options->wall;
+
+	return r->options->columns == FZ_COUNT_ALL_BUT_MEMORY ? n - (CACHE_FIRST - MEMORY_FIRST)
+							      : n;
+}
+
 static int read_head(struct reader *r, struct fz_error *err)
 {
-	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 3")))
+	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 5")))
 		return damaged(r, "it was written by another version", err);
 	uint64_t pid = fz_cursor_varint(&r->in); /* another one in each run */
 	r->columns = fz_cursor_varint32(&r->in, COUNTS_MAX);
+	int rc = close_run(r, err);
 	struct fz_str program = r->program = fz_path_base(read_text(r));
-	if (r->in.bad || r->columns != r->p->metric_count - r->options->wall)
+	if (r->in.bad || r->columns != columns_of(r))
 		return damaged(r, "its head", err);
 	if (!read_arguments(r))
 		return damaged(r, "its arguments", err);
@@ -297,20 +371,36 @@ static int read_head(struct reader *r, struct fz_error *err)
 	r->frame_n = r->row_n = r->depth = 0;
 	r->complete = false;
 	open_map(r, pid);
-	return 0;
+	return rc;
 }
 
 static int read_record(struct reader *r, struct fz_error *err)
 {
 	switch (fz_cursor_u8(&r->in)) {
+	case 'D':
+		r->row_n = r->run_n;
+		r->depth = 0;
+		return 0;
+	case 'E':
+		r->depth = 0;
+		return 0;
 	case 'F':
 		return read_function(r, err);
 	case 'I':
 		return read_head(r, err);
+	case 'M':
+		return read_note(r,
+				 "peak and live lack what Python's own allocator holds: it ignored "
+				 "PYTHONMALLOC=malloc (-E, -I)",
+				 err);
 	case 'N':
 		return read_node(r, err);
 	case 'P':
 		return end_part(r, true, err);
+	case 'R':
+		return end_run(r, err);
+	case 'S':
+		return read_failure(r, err);
 	case 'U':
 		return read_note(r,
 				 r->options->late ? "still ran when the time was over"
@@ -355,6 +445,8 @@ int fz_count_read(const void *data, size_t n, const char *name, struct fz_profil
 
 	while (rc == 0 && !r.in.bad && fz_cursor_left(&r.in))
 		rc = read_record(&r, err);
+	if (rc == 0)
+		rc = close_run(&r, err);
 	if (rc == 0)
 		rc = check_end(&r, err);
 	/* What the first process became in the end is what the recording is of. */

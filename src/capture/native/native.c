@@ -424,5 +424,7 @@ void fz_native_take(struct fz_native *n, const struct fz_python_sample *python,
 	for (uint32_t i = 0; python && i < python->n; i++)
 		if (!was_copied(n, tid_of(n, &python->stacks[i])))
 			put(n, &python->stacks[i]);
-	*ret = (struct fz_python_sample){ n->stacks, n->stack_n, python ? python->retries : 0 };
+	*ret = (struct fz_python_sample){ .stacks = n->stacks,
+					  .n = n->stack_n,
+					  .retries = python ? python->retries : 0 };
 }

@@ -182,6 +182,40 @@ static bool find_base(const struct fz_mappings *maps, const struct fz_space_rang
 	return found;
 }
 
+/* The file of an image that is open, and so keeps its number; 0: a copy of one that was deleted. */
+static uint64_t file_of(const struct fz_image *image, int64_t *ret_changed)
+{
+	struct stat st;
+
+	if (fstat(fz_image_fd(image), &st))
+		return 0;
+	*ret_changed = st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec;
+	return st.st_ino;
+}
+
+static void remember_file(struct fz_images_entry *e, const struct fz_space_range *r)
+{
+	if (!e->inode && file_of(e->image, &e->changed) == r->inode) {
+		e->device = r->device;
+		e->inode = r->inode;
+	}
+}
+
+/* Has another process mapped the same file? To open it costs more than all else about a process. */
+static uint32_t find_file(const struct fz_images *images, const struct fz_space_range *r)
+{
+	int64_t changed = 0;
+
+	for (uint32_t i = 0; i < images->n; i++) {
+		const struct fz_images_entry *e = &images->list[i];
+		if (e->inode && e->inode == r->inode && e->device == r->device &&
+		    strcmp(fz_image_path(e->image), r->path) == 0 &&
+		    file_of(e->image, &changed) == e->inode && changed == e->changed)
+			return i;
+	}
+	return FZ_NONE;
+}
+
 static void open_range(struct fz_space *s, struct fz_space_range *r)
 {
 	fz_auto(fz_mappings_release) struct fz_mappings maps = { 0 };
@@ -196,13 +230,18 @@ static void open_range(struct fz_space *s, struct fz_space_range *r)
 		r->module = fz_images_add(s->images, name);
 		return;
 	}
+	r->image = r->module = find_file(s->images, r);
+	if (r->image != FZ_NONE)
+		return;
 	int fd = -1;
 	if (fz_process_maps(s->process, &maps, NULL) == 0 && find_base(&maps, r, &base))
 		fd = open_file(s, r, base);
-	if (fd >= 0 && fz_image_open(fd, r->path, &image, NULL) == 0)
+	if (fd >= 0 && fz_image_open(fd, r->path, &image, NULL) == 0) {
 		r->module = r->image = fz_images_add_image(s->images, image);
-	else
+		remember_file(&s->images->list[r->image], r);
+	} else {
 		r->module = fz_images_add(s->images, r->path);
+	}
 }
 
 /* ---- ranges ---- */
@@ -279,6 +318,7 @@ static void refresh(struct fz_space *s, int64_t now)
 		*r = (struct fz_space_range){ .start = m->start,
 					      .end = m->end,
 					      .offset = m->offset,
+					      .device = FZ_KEY(m->dev_major, m->dev_minor),
 					      .inode = m->inode,
 					      .image = FZ_NONE,
 					      .module = FZ_NONE,

@@ -36,7 +36,7 @@ struct fz_space_range {
 	uint32_t module; /* in images: under which addresses in it are interned */
 	bool tried;
 	/* to find it again and to open its file */
-	uint64_t inode;
+	uint64_t device, inode;
 	char *path;
 };
 

@@ -35,6 +35,7 @@ void fz_py_tasks_release(struct fz_py_tasks *t)
 	fz_py_pages_release(&t->pages);
 	fz_py_pages_release(&t->few);
 	fz_map_release(&t->by_address);
+	fz_map_release(&t->old.kinds);
 	fz_buf_release(&t->text);
 	free(t->list);
 	free(t->frames);
@@ -89,6 +90,10 @@ void fz_py_tasks_look(struct fz_py_tasks *t)
 	    l->coro.frame + l->frame.size > FRAME_MAX || l->coro.state + 1 > FRAME_MAX ||
 	    l->coro.frame + l->coro.stack + 8 > FRAME_MAX)
 		return;
+	if (l->minor < 14) {
+		t->found = t->by_callbacks = fz_py_old_tasks_find(t);
+		return;
+	}
 	if (fz_py_runtime_section(t->process, t->runtime, "_asyncio.", ".AsyncioDebug",
 				  sizeof(table), &at) &&
 	    fz_process_read(t->process, at, table, sizeof(table)))
@@ -100,11 +105,17 @@ void fz_py_tasks_begin(struct fz_py_tasks *t)
 	fz_py_pages_begin(&t->pages, false);
 }
 
-struct fz_py_tasks_thread fz_py_tasks_thread(const struct fz_py_tasks *t, uint64_t tstate,
+struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tstate,
 					     const uint8_t *copy)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
+	struct fz_py_tasks_thread old = { .address = tstate };
 
+	if (t->by_callbacks) {
+		t->from = &t->pages;
+		fz_py_old_tasks_current(t, tstate, &old.loop, &old.task);
+		return old;
+	}
 	return (struct fz_py_tasks_thread){ tstate, fz_py_word(copy, l->thread.running_loop),
 					    fz_py_word(copy, l->thread.running_task) };
 }
@@ -114,6 +125,17 @@ struct fz_py_tasks_thread fz_py_tasks_thread(const struct fz_py_tasks *t, uint64
 bool fz_py_tasks_word(struct fz_py_tasks *t, uint64_t at, uint64_t *ret)
 {
 	return at % 8 == 0 && fz_py_pages_read(t->from, at, ret, sizeof(*ret));
+}
+
+bool fz_py_tasks_current(struct fz_py_tasks *t, uint64_t tstate, uint64_t *ret_loop,
+			 uint64_t *ret_task)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+
+	if (t->by_callbacks)
+		return fz_py_old_tasks_current(t, tstate, ret_loop, ret_task);
+	return fz_py_tasks_word(t, tstate + l->thread.running_loop, ret_loop) &&
+	       fz_py_tasks_word(t, tstate + l->thread.running_task, ret_task);
 }
 
 /* References carry tags in their low bits. */
@@ -171,11 +193,29 @@ static enum coro_state coro_state(const struct fz_py_layout *l, int8_t state)
 					  : CORO_OVER;
 }
 
-/* What a coroutine waits for: the last of its frame's values, or (3.15) the one before it. */
-static uint64_t awaited(struct fz_py_tasks *t, uint64_t frame, uint64_t end)
+/* Up to 3.12 a state does not tell `yield` from waiting: the next instruction does. */
+static bool waits(struct fz_py_tasks *t, uint64_t position)
 {
-	uint32_t back = t->runtime->layout.minor < 15 ? 8 : 16;
-	uint64_t value;
+	enum { RESUME_QUICK = 150, RESUME, INSTRUMENTED_RESUME = 240, AFTER_YIELD_FROM = 2 };
+	unsigned minor = t->runtime->layout.minor;
+	uint8_t next[2], other = minor == 11 ? RESUME_QUICK : INSTRUMENTED_RESUME;
+
+	return minor > 12 ||
+	       (fz_py_pages_read(t->from, position + 2, next, sizeof(next)) &&
+		(next[0] == RESUME || next[0] == other) && next[1] >= AFTER_YIELD_FROM);
+}
+
+/* What a coroutine waits for: the last of its frame's values, or (3.15) the one before it. */
+static uint64_t awaited(struct fz_py_tasks *t, uint64_t frame, const uint8_t *copy)
+{
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint64_t end = fz_py_word(copy, l->coro.stack), value;
+	uint32_t back = l->minor < 15 ? 8 : 16;
+
+	if (l->minor < 14)
+		end = frame + l->frame.locals + 8 * (end & UINT32_MAX);
+	if (!waits(t, fz_py_word(copy, l->frame.position)))
+		return 0;
 
 	if (end < frame + back || end - frame > STACK_MAX ||
 	    !fz_py_tasks_word(t, end - back, &value))
@@ -241,7 +281,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, uint64_t *type,
 	    !add_frame(t, frame))
 		return false;
 	if (state == CORO_WAITS)
-		*ret_next = awaited(t, coro + l->coro.frame, fz_py_word(frame, l->coro.stack));
+		*ret_next = awaited(t, coro + l->coro.frame, frame);
 	return true;
 }
 
@@ -266,10 +306,10 @@ static bool read_number(struct fz_py_tasks *t, uint64_t object, struct fz_py_tas
 	uint32_t digits[2] = { 0 };
 	uint64_t tag;
 
-	if (!fz_py_tasks_word(t, object + l->coro.int_tag, &tag))
+	if (!fz_py_tasks_word(t, object + l->integer.tag, &tag))
 		return false;
 	unsigned n = (unsigned)FZ_MIN(tag >> SHIFT, 3ull);
-	if (n > 2 || (n && !fz_py_pages_read(t->from, object + l->coro.int_digits, digits, 4 * n)))
+	if (n > 2 || (n && !fz_py_pages_read(t->from, object + l->integer.digits, digits, 4 * n)))
 		return false;
 	task->name = NAME_NUMBER;
 	task->number = digits[0] | (uint64_t)digits[1] << DIGIT;
@@ -317,7 +357,7 @@ static bool read_name(struct fz_py_tasks *t, uint64_t object, struct fz_py_task 
 		return read_number(t, object, task);
 	if (type && type == t->str_type)
 		return read_text(t, object, task);
-	if (!fz_py_tasks_word(t, type + l->coro.type_flags, &flags))
+	if (!fz_py_tasks_word(t, type + l->type.flags, &flags))
 		return false;
 	if (flags & INT_SUBCLASS) {
 		t->int_type = type;
@@ -353,6 +393,8 @@ bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task)
 {
 	uint64_t node = task + t->layout.node, next, back;
 
+	if (t->by_callbacks)
+		return fz_py_old_tasks_is_live(t, task);
 	return fz_py_tasks_word(t, node, &next) && fz_py_tasks_word(t, next + 8, &back) &&
 	       back == node;
 }
@@ -363,9 +405,9 @@ static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, ui
 	const struct fz_py_layout *l = &t->runtime->layout;
 	uint64_t used, mask, table, key;
 
-	if (!fz_py_tasks_word(t, set + l->coro.set_used, &used) ||
-	    !fz_py_tasks_word(t, set + l->coro.set_mask, &mask) ||
-	    !fz_py_tasks_word(t, set + l->coro.set_table, &table) || mask >= AWAITERS_MAX ||
+	if (!fz_py_tasks_word(t, set + l->set.used, &used) ||
+	    !fz_py_tasks_word(t, set + l->set.mask, &mask) ||
+	    !fz_py_tasks_word(t, set + l->set.table, &table) || mask >= AWAITERS_MAX ||
 	    used > mask + 1)
 		return false;
 	*ret = *ret_n = 0;
@@ -390,6 +432,8 @@ static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, ui
 /* The task that waits for this one; between them may be futures, which are no tasks. */
 static bool read_awaiter(struct fz_py_tasks *t, uint64_t object, uint64_t *ret, uint32_t *ret_n)
 {
+	if (t->by_callbacks)
+		return fz_py_old_tasks_awaiter(t, object, ret, ret_n);
 	*ret = *ret_n = 0;
 	for (unsigned i = 0; i < FUTURES_MAX; i++) {
 		uint64_t by;
@@ -443,10 +487,12 @@ void fz_py_tasks_read(struct fz_py_tasks *t)
 		read_task(t, i);
 }
 
-bool fz_py_tasks_list(struct fz_py_tasks *t, uint64_t head)
+bool fz_py_tasks_list(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread)
 {
-	uint64_t node;
+	uint64_t head = thread->address + t->runtime->layout.thread.tasks, node;
 
+	if (t->by_callbacks)
+		return !thread->loop || fz_py_old_tasks_list(t, thread->loop);
 	if (!fz_py_pages_glance(t->from, head, &node, sizeof(node)))
 		return false;
 	for (uint32_t i = 0; node && node != head; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* asyncio's tasks, who waits for whom, and where their coroutines are, from Python 3.14 on. */
+/* asyncio's tasks, who waits for whom, and where their coroutines are, from Python 3.11 on. */
 #pragma once
 
 #include "base/buf.h"
@@ -14,9 +14,21 @@ struct fz_py_tasks_options {
 	bool opcodes;
 };
 
-/* Offsets in asyncio's own objects, as its module tells them. */
+/* Offsets in asyncio's own objects, as its module tells them; before 3.14 only three are there. */
 struct fz_py_tasks_layout {
 	uint32_t size, name, awaited_by, is_task, by_set, coro, node;
+};
+
+/* Addresses in 3.11 to 3.13, see asyncio_old.c. */
+struct fz_py_old_tasks {
+	uint64_t task_type, future_type;
+	uint64_t current;    /* dict {loop: task} */
+	uint64_t all, eager; /* sets */
+	uint64_t loop_key;   /* under which a thread keeps its loop; 0: not seen yet */
+	uint64_t group_type; /* of task groups, and which attribute says the task */
+	uint32_t group_slot;
+	uint32_t state;      /* offset in a task */
+	struct fz_map kinds; /* of types */
 };
 
 /* A stack that begins at the outermost task that waits for the innermost one. */
@@ -31,7 +43,9 @@ struct fz_py_tasks {
 	struct fz_py_codes *codes;
 	struct fz_py_tasks_options options;
 	struct fz_py_tasks_layout layout;
-	bool found; /* asyncio is there */
+	bool found;        /* asyncio is there */
+	bool by_callbacks; /* it is an old one */
+	struct fz_py_old_tasks old;
 	struct fz_py_pages pages, few;
 	struct fz_py_pages *from; /* the one that is read now */
 
@@ -63,7 +77,7 @@ struct fz_py_tasks_thread {
 	uint64_t address;    /* of the thread state */
 	uint64_t loop, task; /* that run; 0 */
 };
-struct fz_py_tasks_thread fz_py_tasks_thread(const struct fz_py_tasks *t, uint64_t tstate,
+struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tstate,
 					     const uint8_t *copy);
 /* Address of the frame of the running task's coroutine, or 0. */
 uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);

@@ -208,7 +208,6 @@ static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
 				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs)
 {
-	const struct fz_py_layout *l = &t->runtime->layout;
 	uint32_t running = FZ_NONE, first = t->pages.piece_n, under;
 	uint64_t loop, task;
 
@@ -216,15 +215,14 @@ enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_ta
 	t->from = &t->pages;
 	t->stack_n = t->steps = 0;
 	*ret_runs = false;
-	if (!fz_py_tasks_word(t, thread->address + l->thread.running_loop, &loop) ||
-	    !fz_py_tasks_word(t, thread->address + l->thread.running_task, &task))
+	if (!fz_py_tasks_current(t, thread->address, &loop, &task))
 		return FZ_PY_WALK_UNMAPPED;
 	uint32_t end = t->pages.piece_n;
 	if (loop != thread->loop || task != thread->task)
 		return FZ_PY_WALK_CHANGED;
 	if (loop && task)
 		running = fz_py_task_add(t, task);
-	if (t->options.all && !fz_py_tasks_list(t, thread->address + l->thread.tasks))
+	if (t->options.all && !fz_py_tasks_list(t, thread))
 		return FZ_PY_WALK_CHANGED;
 	fz_py_tasks_read(t);
 	bool *whole = running == FZ_NONE ? NULL : &t->list[running].whole;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "capture/bpf/wire.h"
 #include "code.h"
 #include "lines.h"
 #include "object.h"
@@ -49,6 +50,7 @@ struct fz_py_code {
 	uint64_t address;
 	struct signature signature;
 	struct text_check name_text, file_text;
+	uint64_t mark; /* by which a tick in the kernel knew it; 0: none was asked for */
 	uint32_t epoch;
 	uint32_t asked; /* epoch in which it was last put into a batch */
 	uint32_t function;
@@ -481,6 +483,75 @@ uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t positi
 		c->place_n++;
 	}
 	return p->frame;
+}
+
+/* ---- marks ---- */
+
+/* As tick.bpf.c mixes them. */
+static uint64_t mark_header(const struct signature *s)
+{
+	uint64_t mark = fz_bpf_mix((uint32_t)s->first_line, s->filename);
+
+	return fz_bpf_mix(fz_bpf_mix(mark, s->name), s->line_table);
+}
+
+static bool mark_text(struct fz_py_codes *c, uint64_t object, uint64_t *mark)
+{
+	uint64_t text[FZ_BPF_TEXT / 8] = { 0 }, length;
+
+	if (!fz_process_read_u64(c->process, object + c->layout->unicode.length, &length))
+		return false;
+	uint64_t n = FZ_MIN(length, (uint64_t)FZ_BPF_TEXT - 1);
+	if (!fz_process_read(c->process, object + c->layout->unicode.ascii_data + length - n, text,
+			     n))
+		return false;
+	*mark = fz_bpf_mix(*mark, length);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(text); i++)
+		*mark = fz_bpf_mix(*mark, text[i]);
+	return true;
+}
+
+/* The mark of an entry, if the target holds that object still: what was read of it is true then. */
+static bool mark_entry(struct fz_py_codes *c, struct fz_py_code *code)
+{
+	struct signature now;
+	uint32_t flags;
+
+	code->mark = 0;
+	if (!read_signature(c, code->address, &now, &flags) ||
+	    !same_signature(&code->signature, &now))
+		return false;
+	uint64_t mark = mark_header(&now);
+	if (c->layout->code.version != FZ_PY_ABSENT)
+		mark = fz_bpf_mix(mark, now.version);
+	else if (!mark_text(c, now.name, &mark) || !mark_text(c, now.filename, &mark))
+		return false;
+	code->mark = mark;
+	return true;
+}
+
+uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			    uint32_t tlbc_index, uint64_t mark)
+{
+	uint32_t entry = fz_map_get(&c->by_address, code);
+
+	if (entry == FZ_NONE || c->list[entry].mark != mark) {
+		/* Another was there, or what is there has not been looked at. */
+		fz_py_codes_expire(c);
+		entry = find_code(c, code);
+		if (entry == FZ_NONE || !mark_entry(c, &c->list[entry]) ||
+		    c->list[entry].mark != mark)
+			return FZ_NONE;
+	}
+	c->list[entry].epoch = c->epoch;
+	size_t places = c->place_n;
+	uint32_t frame = fz_py_codes_frame(c, code, position, tlbc_index, FZ_NO_OPCODE);
+	/* Where a thread's own bytecode begins was read just now. */
+	if (tlbc_index && c->place_n != places && !mark_entry(c, &c->list[entry])) {
+		forget_places(c);
+		return FZ_NONE;
+	}
+	return frame;
 }
 
 /* Find out where the instructions of a code object begin. */

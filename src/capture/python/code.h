@@ -40,6 +40,10 @@ static inline void fz_py_codes_expire(struct fz_py_codes *c)
  * position is not inside it. */
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			   uint32_t tlbc_index, uint8_t opcode);
+/* The same for a code object that a tick in the kernel (capture/bpf) met by this mark. FZ_NONE also
+ * where it is gone and nothing was known of it. */
+uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			    uint32_t tlbc_index, uint64_t mark);
 /* Compare the entries of these code objects with the target, in one read, where that is due. False:
  * one could not be read. */
 bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n);

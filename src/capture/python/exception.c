@@ -9,11 +9,11 @@
  * A generator can run inside an except block (its own item is empty then) or have an except block
  * of its own (exc_state is empty then), so the whole chain counts. Items of generators are outside
  * the thread state; they are read together with the pointer to the first, which must not have
- * moved meanwhile.
+ * moved meanwhile. Generators in generators make long chains: their pages are copied by one call.
  */
 #include "exception.h"
 
-enum { CHAIN_MAX = 64, TRIES_MAX = 3 };
+enum { CHAIN_MAX = 1024, TRIES_MAX = 3 };
 
 bool fz_py_exception_known(const struct fz_py_runtime *runtime)
 {
@@ -29,34 +29,25 @@ static bool is_exception(const struct fz_py_runtime *runtime, uint64_t value)
 }
 
 /* Look at the generators' items from `item` on. False: the thread went on meanwhile. */
-static bool look_at_chain(struct fz_process *process, const struct fz_py_runtime *runtime,
+static bool look_at_chain(struct fz_py_pages *pages, const struct fz_py_runtime *runtime,
 			  uint64_t tstate, uint64_t item, bool *ret)
 {
 	const struct fz_py_layout *l = &runtime->layout;
-	uint64_t first = item, words[3] = { 0 };
+	uint64_t value, first;
 
 	*ret = false;
+	if (!fz_py_pages_glance(pages, tstate + l->thread.exc_info, &first, 8) || first != item)
+		return false;
 	for (unsigned i = 0; item && item != tstate + l->thread.exc_state && i < CHAIN_MAX; i++) {
-		struct iovec parts[] = {
-			{ (void *)(uintptr_t)(item + l->exc_item.value), 8 },
-			{ (void *)(uintptr_t)(item + l->exc_item.previous), 8 },
-			{ (void *)(uintptr_t)(tstate + l->thread.exc_info), 8 },
-		};
-		if (item % 8 ||
-		    fz_process_read_parts(process, parts, 3, words, sizeof(words)) != sizeof(words))
+		if (item % 8 || !fz_py_pages_glance(pages, item + l->exc_item.value, &value, 8) ||
+		    !fz_py_pages_glance(pages, item + l->exc_item.previous, &item, 8))
 			return false;
-		if (words[2] != first)
-			return false;
-		if (is_exception(runtime, words[0])) {
-			*ret = true;
-			return true;
-		}
-		item = words[1];
+		*ret = *ret || is_exception(runtime, value);
 	}
 	return true;
 }
 
-bool fz_py_exception(struct fz_process *process, const struct fz_py_runtime *runtime,
+bool fz_py_exception(struct fz_py_pages *pages, const struct fz_py_runtime *runtime,
 		     uint64_t tstate, const uint8_t *copy)
 {
 	const struct fz_py_layout *l = &runtime->layout;
@@ -67,9 +58,10 @@ bool fz_py_exception(struct fz_process *process, const struct fz_py_runtime *run
 	    is_exception(runtime, fz_py_word(copy, l->thread.exc_state + l->exc_item.value)))
 		return true;
 	for (unsigned i = 0; i < TRIES_MAX && item != tstate + l->thread.exc_state; i++) {
-		if (look_at_chain(process, runtime, tstate, item, &handled))
+		fz_py_pages_begin(pages, false);
+		if (look_at_chain(pages, runtime, tstate, item, &handled))
 			return handled;
-		if (!fz_process_read_u64(process, tstate + l->thread.exc_info, &item))
+		if (!fz_py_pages_glance(pages, tstate + l->thread.exc_info, &item, 8))
 			return false;
 	}
 	return false;

@@ -19,7 +19,7 @@
 #define HEAP_THREAD { .next = 8, .interp = 16, .frame = 24, .thread_id = 176, \
 		.base_frame = NONE, .status = NONE, .native_thread_id = NONE, .stack_chunk = NONE, \
 		.holds_gil = NONE, .gil_requested = NONE, \
-		.raised = 88, .exc_state = 112, .exc_info = 144, \
+		.raised = 88, .exc_state = 112, .exc_info = 144, .tracing = 44, \
 		.running_loop = NONE, .running_task = NONE, .tasks = NONE }
 #define HEAP_EXC { .value = 8, .previous = 24, .none = true }
 #define OLD_EXC { .value = 0, .previous = 8, .none = true }
@@ -29,11 +29,14 @@
 #define OLD_BYTES { .size = 16, .data = 32 }
 #define STACK_CHUNK { .previous = 0, .size = 8, .top = 16, .data = 24 }
 #define NO_CHUNK { NONE, NONE, NONE, NONE }
-#define OLD_DICT { .keys = 32, .values = 40 }
-#define NO_CORO { NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE }
+#define NO_CORO { NONE, NONE, NONE, NONE }
+#define OLD_TYPE(at_qualname) { .flags = 168, .base = 256, .dict = 264, .qualname = at_qualname }
+#define OLD_VALUES .dict = { .keys = 32, .values = 40 }, \
+		.set = { .used = 24, .table = 40, .mask = 32 }, .integer = { .tag = 16, .digits = 24 }, \
+		.tuple = { 24 }, .list = { 24 }, .real = { 16 }
 #define HEAP_CODE { .size = 128, .filename = 104, .name = 112, .qualname = NONE, \
 		.line_table = 120, .first_line = 40, .flags = 36, .bytecode = 48, .tlbc = NONE, \
-		.version = NONE }
+		.version = NONE, .names = 72, .kinds = NONE, .cells = 88, .frees = 80 }
 
 static const struct fz_py_layout layouts[] = {
 	{
@@ -44,10 +47,10 @@ static const struct fz_py_layout layouts[] = {
 			.modules = 56, .gil_pointer = NONE, .gc_collecting = NONE, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
-		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
-		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
+		.frame = { .size = 120, .previous = 24, .code = 32, .position = 104,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(864), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
 	{
 		.minor = 9, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
@@ -57,10 +60,10 @@ static const struct fz_py_layout layouts[] = {
 			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
-		.frame = { .size = 112, .previous = 24, .code = 32, .position = 104,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
-		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
+		.frame = { .size = 120, .previous = 24, .code = 32, .position = 104,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(856), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
 	{
 		.minor = 10, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_310,
@@ -71,9 +74,9 @@ static const struct fz_py_layout layouts[] = {
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { .current = NONE, .previous = 8, .head = 48 },
 		.frame = { .size = 112, .previous = 24, .code = 32, .position = 96,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE },
-		.code = HEAP_CODE, .object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
-		.chunk = NO_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
+			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 352, .state = 108, .running = 0 },
+		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(864), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
+		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
 	{
 		.minor = 11, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
@@ -91,12 +94,13 @@ static const struct fz_py_layout layouts[] = {
 		.exc_item = OLD_EXC,
 		.cframe = { .current = 8, .previous = 16, .head = NONE },
 		.frame = { .size = 72, .previous = 48, .code = 32, .position = 56, .owner = 69,
-			.is_entry = 68, .tlbc_index = NONE },
+			.is_entry = 68, .tlbc_index = NONE, .locals = 72 },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
 			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE,
-			.version = NONE },
-		.object = OLD_OBJECT, .unicode = OLD_UNICODE, .bytes = OLD_BYTES, .chunk = STACK_CHUNK,
-		.dict = OLD_DICT, .coro = NO_CORO,
+			.version = NONE, .names = 96, .kinds = 104, .cells = NONE, .frees = NONE },
+		.object = OLD_OBJECT, .type = OLD_TYPE(864), .unicode = OLD_UNICODE, .bytes = OLD_BYTES, .chunk = STACK_CHUNK,
+		OLD_VALUES,
+		.coro = { .frame = 80, .state = 75, .stack = 64, .running_loop = NONE },
 	},
 	{
 		.minor = 12, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
@@ -114,13 +118,14 @@ static const struct fz_py_layout layouts[] = {
 		.exc_item = OLD_EXC,
 		.cframe = { .current = 0, .previous = NONE, .head = NONE },
 		.frame = { .size = 72, .previous = 8, .code = 0, .position = 56, .owner = 70,
-			.is_entry = NONE, .tlbc_index = NONE },
+			.is_entry = NONE, .tlbc_index = NONE, .locals = 72 },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
 			.line_table = 136, .first_line = 68, .flags = 48, .bytecode = 192, .tlbc = NONE,
-			.version = 92 },
-		.object = OLD_OBJECT,
+			.version = 92, .names = 96, .kinds = 104, .cells = NONE, .frees = NONE },
+		.object = OLD_OBJECT, .type = OLD_TYPE(872),
 		.unicode = { .length = 16, .state = 32, .ascii_data = 40, .compact_data = 56 },
-		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, .dict = OLD_DICT, .coro = NO_CORO,
+		.bytes = OLD_BYTES, .chunk = STACK_CHUNK, OLD_VALUES,
+		.coro = { .frame = 72, .state = 67, .stack = 64, .running_loop = NONE },
 	},
 };
 
@@ -136,6 +141,7 @@ const struct fz_py_layout *fz_py_layout_static(unsigned minor)
  * believe. Fields of a section are offsets into a structure of that size. */
 enum section {
 	RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, TYPE, BYTES, UNICODE, DICT, GC, SET, INT, CORO,
+	TUPLE, LIST, FLOAT,
 	SECTIONS
 };
 
@@ -164,6 +170,9 @@ static const struct {
 	[SET] = { { 0, 496, 592 }, 4096 },
 	[INT] = { { 488, 568, 664 }, 256 },
 	[CORO] = { { 0, 664, 792 }, 4096 },
+	[TUPLE] = { { 400, 448, 544 }, 256 },
+	[LIST] = { { 424, 472, 568 }, 256 },
+	[FLOAT] = { { 472, 552, 648 }, 256 },
 };
 
 #define M(field) offsetof(struct fz_py_layout, field)
@@ -213,12 +222,18 @@ static const struct field fields[] = {
 	{ M(coro.frame), CORO, 8, { 0, 680, 808 } },
 	{ M(coro.state), CORO, 1, { 0, 688, 816 } },
 	{ M(coro.stack), FRAME, 8, { 0, 296, 360 } },
-	{ M(coro.set_used), SET, 8, { 0, 504, 600 } },
-	{ M(coro.set_table), SET, 8, { 0, 512, 608 } },
-	{ M(coro.set_mask), SET, 8, { 0, 520, 616 } },
-	{ M(coro.int_tag), INT, 8, { 0, 576, 672 } },
-	{ M(coro.int_digits), INT, 4, { 0, 584, 680 } },
-	{ M(coro.type_flags), TYPE, 8, { 0, 440, 504 } },
+	{ M(set.used), SET, 8, { 0, 504, 600 } },
+	{ M(set.table), SET, 8, { 0, 512, 608 } },
+	{ M(set.mask), SET, 8, { 0, 520, 616 } },
+	{ M(integer.tag), INT, 8, { 496, 576, 672 } },
+	{ M(integer.digits), INT, 4, { 504, 584, 680 } },
+	{ M(type.flags), TYPE, 8, { 392, 440, 504 } },
+	{ M(code.names), CODE, 8, { 328, 368, 432 } },
+	{ M(code.kinds), CODE, 8, { 336, 376, 440 } },
+	{ M(frame.locals), FRAME, 8, { 256, 280, 344 } },
+	{ M(tuple.items), TUPLE, 0, { 408, 456, 552 } },
+	{ M(list.items), LIST, 8, { 432, 480, 576 } },
+	{ M(real.value), FLOAT, 8, { 480, 560, 656 } },
 };
 
 /* Fields that only free-threaded builds have; elsewhere the table holds 0 for them. */
@@ -326,6 +341,35 @@ static void fill_exceptions(const struct table *t, struct fz_py_layout *out)
 		out->thread.exc_state = out->thread.stack_chunk + 24;
 }
 
+/* Of types the table has little; what is missing stands as far from it as in all versions. */
+static void fill_values(struct fz_py_layout *out)
+{
+	static const uint32_t qualname[] = { 848, 848, 856 }; /* behind the name */
+	uint32_t header = out->object.var_size;
+
+	out->type.base = out->object.type_name + 232;
+	out->type.dict = out->object.type_name + 240;
+	out->type.qualname = out->object.type_name +
+			     qualname[FZ_MIN(out->minor - 13u, FZ_ARRAY_LEN(qualname) - 1)];
+	out->code.cells = out->code.frees = FZ_PY_ABSENT;
+	if (out->set.used == FZ_PY_ABSENT) {
+		out->set.used = header + 8;
+		out->set.mask = header + 16;
+		out->set.table = header + 24;
+	}
+}
+
+/* 3.13's table says nothing of coroutines and asyncio: coroutines are as in 3.12, and the running
+ * loop comes right behind the public part of a thread state. */
+static void fill_coroutines(const struct table *t, struct fz_py_layout *out)
+{
+	const struct fz_py_layout *before = fz_py_layout_static(12);
+
+	out->coro = before->coro;
+	if (t->sizes[THREAD] % 8 == 0)
+		out->coro.running_loop = (uint32_t)t->sizes[THREAD];
+}
+
 /* What is the same in all versions that have the table, or follows from what was read. */
 static void fill_rest(const struct table *t, struct fz_py_layout *out)
 {
@@ -350,6 +394,8 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 		out->frame.size = FZ_MAX(out->frame.size, out->frame.tlbc_index + 4);
 	out->frame.size = (out->frame.size + 7) & ~7u;
 	fill_exceptions(t, out);
+	if (out->minor == 13 && !ft)
+		fill_coroutines(t, out);
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
 	/* Not in the table. That code was freed (counted from 3.14 on) does not tell which. */
@@ -357,6 +403,7 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	if (out->code.first_line + 28 <= out->code.size)
 		out->code.version = out->code.first_line + 24;
 	out->object.var_size = (uint32_t)t->sizes[OBJECT];
+	fill_values(out);
 	out->chunk.previous = 0;
 	out->chunk.size = 8;
 	out->chunk.top = 16;

@@ -51,6 +51,7 @@ struct fz_py_layout {
 	struct {
 		uint32_t next, interp, frame, base_frame, status;
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
+		uint32_t tracing;   /* a trace function runs: 4 bytes; of heap frames only */
 		uint32_t raised;    /* exception on its way up, or its type */
 		uint32_t exc_state; /* what is being handled, outside generators */
 		uint32_t exc_info;  /* to the innermost of what is being handled */
@@ -70,15 +71,24 @@ struct fz_py_layout {
 	struct {
 		uint32_t size; /* bytes that hold all fields used here */
 		uint32_t previous, code, position, owner, is_entry, tlbc_index;
+		uint32_t locals; /* the first variable; the others follow it */
+		uint32_t state;  /* of a heap frame: one byte */
+		uint8_t running; /* its value while the frame runs */
 	} frame;
 	struct {
 		uint32_t size; /* bytes that hold all fields used here */
 		uint32_t filename, name, qualname, line_table, first_line, flags, bytecode, tlbc;
 		uint32_t version; /* serial number: no other code object has the same */
+		uint32_t names;   /* tuple: names of all variables; up to 3.10 of the plain ones */
+		uint32_t kinds;   /* bytes: what each of them is (3.11 on) */
+		uint32_t cells, frees; /* tuples: the other names (3.8 - 3.10) */
 	} code;
 	struct {
 		uint32_t type, var_size, type_name;
 	} object;
+	struct {
+		uint32_t flags, base, dict, qualname;
+	} type;
 	struct {
 		uint32_t length, state, ascii_data, compact_data;
 	} unicode;
@@ -88,17 +98,27 @@ struct fz_py_layout {
 	struct {
 		uint32_t previous, size, top, data;
 	} chunk;
-	/* To find threading._active for thread names before 3.14. */
+	/* Values. */
 	struct {
-		uint32_t keys, values; /* in a dict */
+		uint32_t keys, values;
 	} dict;
-	/* What asyncio's tasks are made of, from 3.14 on. */
+	struct {
+		uint32_t used, table, mask;
+	} set;
+	struct {
+		uint32_t tag, digits; /* up to 3.11 the tag is the signed number of digits */
+	} integer;
+	struct {
+		uint32_t items; /* in a tuple they are, in a list there is the address of them */
+	} tuple, list;
+	struct {
+		uint32_t value;
+	} real;
+	/* What asyncio's tasks are made of, from 3.11 on. */
 	struct {
 		uint32_t frame, state; /* in a coroutine; the state is one byte */
-		uint32_t stack;        /* in a frame: to the end of its value stack */
-		uint32_t set_used, set_table, set_mask;
-		uint32_t int_tag, int_digits;
-		uint32_t type_flags;
+		uint32_t stack;        /* in a frame: the end of its values, up to 3.13 counted */
+		uint32_t running_loop; /* in a thread state; of 3.13 alone */
 	} coro;
 };
 

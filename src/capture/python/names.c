@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sys.modules["threading"].__dict__["_active"][ident]._name, by reading dicts from outside:
- *
- *   dict {keys, values}     values is NULL unless the keys are shared (a "split" dict)
- *   keys {header, indices[1 << n], entries[]}   entries in order of insertion
- *
- * The hash index is not used, since strings hash differently in every process; entries are gone
- * through in order. An instance keeps its attributes in a dict (3.8 - 3.10), in an array beside
- * it whose names are the type's cached keys (3.11, 3.12), or in one inside it (3.13).
+/* sys.modules["threading"].__dict__["_active"][ident]._name, by reading dicts (dict.h) from
+ * outside. Entries are gone through in order. An instance keeps its attributes in a dict (3.8
+ * - 3.10), in an array beside it whose names are the type's cached keys (3.11, 3.12), or in one
+ * inside it (3.13).
  */
 #include "names.h"
+#include "dict.h"
 #include "object.h"
 
 enum { ENTRIES_MAX = 1 << 17 };
@@ -39,51 +36,26 @@ static uint32_t header(const struct fz_py_names *s)
 	return s->layout->object.var_size;
 }
 
-/* Where the entries of a keys object begin, how many there are and how large they are. */
-static bool keys_shape(const struct fz_py_names *s, uint64_t keys, uint64_t *ret_entries,
-		       uint64_t *ret_n, unsigned *ret_words)
-{
-	uint64_t head[5];
-
-	if (!get(s, keys, head, sizeof(head)))
-		return false;
-	if (s->layout->minor <= 10) {
-		uint64_t size = head[1];
-		unsigned width = size <= 0xff ? 1 : size <= 0xffff ? 2 : 4;
-		if (size > 8u * ENTRIES_MAX)
-			return false;
-		*ret_entries = keys + 40 + size * width;
-		*ret_n = head[4];
-		*ret_words = 3; /* hash, key, value */
-	} else {
-		unsigned index_bits = head[1] >> 8 & 255, kind = head[1] >> 16 & 255;
-		if (index_bits > 30)
-			return false;
-		*ret_entries = keys + 32 + (1ull << index_bits);
-		*ret_n = head[3];
-		*ret_words = kind == 0 ? 3 : 2;
-	}
-	return *ret_n <= ENTRIES_MAX;
-}
-
 /* Names and values of a keys object; values come from `values` when the keys are shared. */
 static bool read_keys(const struct fz_py_names *s, uint64_t keys, uint64_t values, struct dict *ret)
 {
-	uint64_t at, n;
-	unsigned words;
+	uint64_t head[FZ_PY_KEYS_WORDS];
+	struct fz_py_entries e;
 
-	if (!keys_shape(s, keys, &at, &n, &words))
+	if (!get(s, keys, head, sizeof(head)) || !fz_py_dict_entries(s->layout, keys, head, &e) ||
+	    e.n > ENTRIES_MAX)
 		return false;
+	uint64_t n = e.n, words = e.words;
 	fz_auto(fz_free_ptr) uint64_t *raw = fz_calloc(n * words + n + 1, sizeof(*raw));
 	uint64_t *split = raw + n * words;
-	if (n && (!get(s, at, raw, n * words * sizeof(*raw)) ||
+	if (n && (!get(s, e.at, raw, n * words * sizeof(*raw)) ||
 		  (values && !get(s, values, split, n * sizeof(*raw)))))
 		return false;
 	ret->n = (uint32_t)n;
 	ret->entries = fz_calloc(n + 1, sizeof(*ret->entries));
 	for (uint64_t i = 0; i < n; i++) {
-		const uint64_t *e = raw + i * words + (words - 2);
-		ret->entries[i] = (struct entry){ e[0], values ? split[i] : e[1] };
+		const uint64_t *entry = raw + i * words + (words - 2);
+		ret->entries[i] = (struct entry){ entry[0], values ? split[i] : entry[1] };
 	}
 	return true;
 }
@@ -95,9 +67,7 @@ static bool read_dict(const struct fz_py_names *s, uint64_t dict, struct dict *r
 	if (!get(s, dict + s->layout->dict.keys, &keys, 8) ||
 	    !get(s, dict + s->layout->dict.values, &values, 8))
 		return false;
-	if (values && s->layout->minor >= 13)
-		values += 8; /* behind four bytes about the array */
-	return read_keys(s, keys, values, ret);
+	return read_keys(s, keys, fz_py_dict_values(s->layout, values), ret);
 }
 
 static uint64_t find_name(const struct fz_py_names *s, const struct dict *d, const char *name)
@@ -109,22 +79,29 @@ static uint64_t find_name(const struct fz_py_names *s, const struct dict *d, con
 	return 0;
 }
 
-static uint64_t dict_get(const struct fz_py_names *s, uint64_t dict, const char *name)
+uint64_t fz_py_names_item(const struct fz_py_names *s, uint64_t dict, const char *name)
 {
 	fz_auto(dict_release) struct dict d = { 0 };
 
 	return dict && read_dict(s, dict, &d) ? find_name(s, &d, name) : 0;
 }
 
+/* Names that the instances of a class share, from 3.11 on. */
+static bool cached_keys(const struct fz_py_names *s, uint64_t type, uint64_t *ret)
+{
+	enum { CACHED_KEYS_311 = 872, CACHED_KEYS = 880, CACHED_KEYS_FREE = 896 };
+	uint32_t offset = s->layout->minor == 11     ? CACHED_KEYS_311
+			  : s->layout->free_threaded ? CACHED_KEYS_FREE
+						     : CACHED_KEYS;
+
+	return get(s, type + offset, ret, 8);
+}
+
 /* Attributes of an instance of a class written in Python. */
 static bool read_instance(const struct fz_py_names *s, uint64_t object, struct dict *ret)
 {
-	enum { CACHED_KEYS_311 = 872, CACHED_KEYS = 880, CACHED_KEYS_FREE = 896 };
 	unsigned minor = s->layout->minor;
 	uint64_t type, keys, word, values = 0;
-	uint32_t cached_keys = minor == 11                ? CACHED_KEYS_311
-			       : s->layout->free_threaded ? CACHED_KEYS_FREE
-							  : CACHED_KEYS;
 
 	if (minor <= 10)
 		return get(s, object + header(s), &word, 8) && read_dict(s, word, ret);
@@ -141,8 +118,28 @@ static bool read_instance(const struct fz_py_names *s, uint64_t object, struct d
 	}
 	if (!values)
 		return read_dict(s, word, ret);
-	return get(s, object + s->layout->object.type, &type, 8) &&
-	       get(s, type + cached_keys, &keys, 8) && read_keys(s, keys, values, ret);
+	return get(s, object + s->layout->object.type, &type, 8) && cached_keys(s, type, &keys) &&
+	       read_keys(s, keys, values, ret);
+}
+
+uint64_t fz_py_names_attribute(const struct fz_py_names *s, uint64_t object, const char *name)
+{
+	fz_auto(dict_release) struct dict d = { 0 };
+
+	return read_instance(s, object, &d) ? find_name(s, &d, name) : 0;
+}
+
+uint32_t fz_py_names_slot(const struct fz_py_names *s, uint64_t type, const char *name)
+{
+	fz_auto(dict_release) struct dict d = { 0 };
+	uint64_t keys;
+
+	if (!cached_keys(s, type, &keys) || !read_keys(s, keys, 0, &d))
+		return FZ_NONE;
+	for (uint32_t i = 0; i < d.n; i++)
+		if (fz_py_text_is(s->process, s->layout, d.entries[i].key, name))
+			return i;
+	return FZ_NONE;
 }
 
 /* Value of a non-negative int of up to 90 bits, cut to 64. */
@@ -162,15 +159,14 @@ static bool read_int(const struct fz_py_names *s, uint64_t object, uint64_t *ret
 	return true;
 }
 
-/* Address of the dict threading._active, or 0. */
-static uint64_t find_active(const struct fz_py_names *s, uint64_t modules_at)
+uint64_t fz_py_names_module(const struct fz_py_names *s, uint64_t modules_at, const char *name)
 {
 	uint64_t modules, dict;
 
 	if (!get(s, modules_at, &modules, 8))
 		return 0;
-	uint64_t module = dict_get(s, modules, "threading");
-	return module && get(s, module + header(s), &dict, 8) ? dict_get(s, dict, "_active") : 0;
+	uint64_t module = fz_py_names_item(s, modules, name);
+	return module && get(s, module + header(s), &dict, 8) ? dict : 0;
 }
 
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
@@ -184,7 +180,11 @@ void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 	if (runtime->layout.minor > 13)
 		return;
 	if (!*active)
-		*active = find_active(names, interp + runtime->layout.interp.modules);
+		*active = fz_py_names_item(
+			names,
+			fz_py_names_module(names, interp + runtime->layout.interp.modules,
+					   "threading"),
+			"_active");
 	if (!*active || !read_dict(names, *active, &threads)) {
 		*active = 0;
 		return;

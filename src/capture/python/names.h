@@ -18,6 +18,14 @@ struct fz_py_names {
  * that dict is need be found out only once: *active keeps it (0: not known yet). */
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 		      const struct fz_py_runtime *runtime, uint64_t interp, uint64_t *active);
+/* The dict of a module, by the address of the interpreter's pointer to sys.modules; what such a
+ * dict has under a name; an attribute of an instance of a class of Python; the index of an
+ * attribute in instances of a class, FZ_NONE. 0: there is none. Only process and layout need be
+ * set. */
+uint64_t fz_py_names_module(const struct fz_py_names *names, uint64_t modules_at, const char *name);
+uint64_t fz_py_names_item(const struct fz_py_names *names, uint64_t dict, const char *name);
+uint64_t fz_py_names_attribute(const struct fz_py_names *names, uint64_t object, const char *name);
+uint32_t fz_py_names_slot(const struct fz_py_names *names, uint64_t type, const char *name);
 /* Name of the thread with this ident (pthread_t). */
 bool fz_py_names_get(const struct fz_py_names *names, uint64_t ident, struct fz_buf *ret);
 void fz_py_names_release(struct fz_py_names *names);

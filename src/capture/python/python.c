@@ -66,6 +66,7 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	py->into = into;
 	py->layout = &py->runtime.layout;
 	py->threads_stale = py->plan_stale = true;
+	py->ticks.root = FZ_NONE;
 	/* A program that begins imports: the code of modules is run and freed. */
 	py->churn_end = fz_clock_now() + FZ_PY_CHURN_NS;
 	if (rc == 0)
@@ -94,6 +95,7 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 		.gc_frame = marker(into, "<GC>", "~"),
 		.native_frame = marker(into, "<native>", "~"),
 		.unreadable_frame = marker(into, "[unreadable]", ""),
+		.addresses = options->locals > 0,
 		.segments = options->segments,
 	};
 	py->by_task = options->tasks != FZ_PYTHON_TASKS_NONE;
@@ -108,11 +110,10 @@ int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_err
 	const uint8_t *v = py->runtime.version;
 
 	if (py->by_task && py->layout->coro.frame == FZ_PY_ABSENT)
-		return fz_fail(
-			err, FZ_EUNSUPPORTED,
-			"--async-aware: Python %u.%u does not tell where its tasks are; 3.14 "
-			"and later do",
-			v[0], v[1]);
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "--async-aware: tasks of Python %u.%u%s cannot be read; those of "
+			       "3.11 and later can",
+			       v[0], v[1], py->layout->free_threaded ? " free-threaded" : "");
 	if (py->options.opcodes && py->layout->frames == FZ_PY_FRAMES_HEAP)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "--opcodes: Python %u.%u does not specialise instructions; 3.11 and "
@@ -139,12 +140,15 @@ void fz_python_close(struct fz_python *py)
 		return;
 	fz_py_threads_release(&py->threads);
 	fz_py_tasks_release(&py->tasks);
+	fz_py_locals_release(&py->locals);
 	fz_py_plan_release(&py->plan);
 	fz_py_plan_release(&py->again);
 	fz_py_codes_release(&py->codes);
 	fz_py_runtime_release(&py->runtime);
 	fz_process_release(&py->process);
 	free(py->stacks);
+	free(py->ticks.frames);
+	free(py->ticks.stacks);
 	free(py);
 }
 

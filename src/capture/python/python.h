@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "profile/locals.h"
 #include "profile/profile.h"
 
 struct fz_python;
@@ -30,6 +31,7 @@ struct fz_python_options {
 	bool native;      /* show <native> where C code lies between Python frames */
 	bool opcodes;     /* tell the instruction of each frame */
 	bool segments;    /* tell which C frame runs which Python frames */
+	unsigned locals;  /* read local variables, their values 1: short, 2: longer, 3: long */
 	enum fz_python_tasks tasks;
 	bool task_names;  /* each task by its own name, not as one of its kind */
 	bool best_effort; /* try the newest known layout on a version that is newer */
@@ -92,7 +94,9 @@ struct fz_python_stack {
 /* Valid until the next call. */
 struct fz_python_sample {
 	const struct fz_python_stack *stacks;
+	const struct fz_locals *locals; /* of each stack; NULL where they were not asked for */
 	uint32_t n;
+	bool torn;        /* some of them could not be read */
 	unsigned retries; /* reads repeated for this sample */
 };
 

@@ -4,13 +4,26 @@
 #pragma once
 
 #include "asyncio.h"
+#include "capture/bpf/wire.h"
 #include "code.h"
+#include "locals.h"
 #include "python.h"
 #include "runtime.h"
 #include "threads.h"
 
 /* How long freed code is expected after some was. */
 enum { FZ_PY_CHURN_NS = 2000 * 1000 * 1000 };
+
+/* The stack of the tick before, root first: what it has in common with the next one is known. */
+struct fz_py_ticks {
+	struct fz_bpf_frame *frames;
+	uint32_t *stacks; /* of the profile */
+	uint32_t n, cap;
+	uint32_t root;      /* stack on which all stand; FZ_NONE: on none */
+	uint32_t changes;   /* of the code cache */
+	bool listed;        /* threads have been listed in this batch */
+	uint32_t cut_frame; /* marker: there is more below; 0: not made yet */
+};
 
 struct fz_python {
 	struct fz_process process;
@@ -24,6 +37,7 @@ struct fz_python {
 	struct fz_py_threads threads;
 	struct fz_py_tasks tasks;
 	struct fz_py_tasks_thread task_thread; /* of the walk that was last accepted */
+	struct fz_py_locals locals;
 	bool by_task; /* tasks are asked for; asyncio may not be there yet */
 
 	struct fz_py_plan plan;  /* of all threads */
@@ -31,6 +45,7 @@ struct fz_python {
 	bool plan_stale, threads_stale;
 	uint32_t block_lo, block_size; /* part of an interpreter that is copied */
 	size_t gc_at;                  /* 3.8: copy of the runtime's gc.collecting */
+	struct fz_py_ticks ticks;
 
 	struct fz_python_stack *stacks;
 	size_t stack_n, stack_cap;
@@ -54,6 +69,13 @@ static inline uint32_t fz_py_copied_u32(const struct fz_py_plan *plan, size_t at
 	memcpy(&v, plan->buffer + at, sizeof(v));
 	return v;
 }
+
+/* ---- sample.c ---- */
+
+/* What is looked at now and then: is it the same program, are there new interpreters? Errors as of
+ * fz_python_take. */
+int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err);
+void fz_py_list_threads(struct fz_python *py);
 
 /* ---- gil.c ---- */
 

@@ -286,11 +286,16 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	sweep(w, l);
 	fz_auto(fz_free_ptr) struct fz_py_region **order =
 		fz_reallocarray(NULL, w->region_n + 1, sizeof(*order));
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->region_n; i++)
-		order[i] = &w->regions[i];
-	qsort(order, w->region_n, sizeof(*order), by_order);
-	for (uint32_t i = 0; i < w->region_n; i++)
+	for (uint32_t i = 0; i < w->region_n; i++) {
+		struct fz_py_region *r = &w->regions[i];
+		r->a = r->b = FZ_PY_NO_COPY;
+		if (!w->focused || r->used == w->walks)
+			order[n++] = r;
+	}
+	qsort(order, n, sizeof(*order), by_order);
+	for (uint32_t i = 0; i < n; i++)
 		order[i]->a = plan_region(plan, order[i]);
 	w->at_tstate = fz_py_plan_add(plan, w->tstate, tstate_end(l));
 	w->at_cframe = FZ_PY_NO_COPY;
@@ -298,9 +303,8 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 		w->at_cframe = fz_py_plan_add(plan, w->cframe + l->cframe.current, 8);
 	/* Heap frames of all depths lie mixed in the regions. */
 	size_t hot = plan->bytes, most = l->frames == FZ_PY_FRAMES_HEAP ? SIZE_MAX : HOT;
-	for (uint32_t i = w->region_n; i-- > 0;) {
+	for (uint32_t i = n; i-- > 0;) {
 		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < most;
-		order[i]->b = FZ_PY_NO_COPY;
 		if (again)
 			plan_second(plan, order[i], l->frame.size);
 	}
@@ -389,6 +393,8 @@ static void learn_heap(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 					l->frame.previous);
 			continue;
 		}
+		if (r != FZ_NONE)
+			w->regions[r].used = w->walks;
 		if (at % 8 || size > sizeof(frame) || !fz_process_read(c->process, at, frame, size))
 			return;
 		if (r == FZ_NONE) {

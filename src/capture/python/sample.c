@@ -181,7 +181,7 @@ static uint8_t thread_status(struct fz_python *py, struct fz_py_thread *t)
 		}
 		/* A thread that waits changes nothing. */
 		if (!t->waits && fz_py_exception_known(&py->runtime))
-			t->exception = fz_py_exception(&py->process, &py->runtime, t->walk.tstate,
+			t->exception = fz_py_exception(&t->exceptions, &py->runtime, t->walk.tstate,
 						       py->plan.buffer + at);
 	}
 	if (t->exception)
@@ -195,9 +195,11 @@ static enum fz_py_outcome read_again(struct fz_python *py, struct fz_py_thread *
 	size_t got;
 
 	t->walk.dual = !py->options.stopped;
+	t->walk.focused = py->layout->frames == FZ_PY_FRAMES_HEAP;
 	py->plan_stale = true;
 	fz_py_plan_reset(&py->again);
 	fz_py_walk_plan(&t->walk, py->layout, &py->again);
+	t->walk.focused = false;
 	if (fz_py_plan_read(&py->again, &py->process, &got) == 0)
 		return FZ_PY_WALK_OK;
 	if (errno != EFAULT || !fz_py_walk_unmapped(&t->walk, got))
@@ -212,6 +214,7 @@ static int reject_reason(enum fz_py_outcome outcome)
 		[FZ_PY_WALK_OK] = -1,
 		[FZ_PY_WALK_CHANGED] = FZ_REJECT_CHANGED,
 		[FZ_PY_WALK_MISSING] = -1,
+		[FZ_PY_WALK_UNSURE] = -1,
 		[FZ_PY_WALK_ROOT] = FZ_REJECT_ROOT,
 		[FZ_PY_WALK_CORRUPT] = FZ_REJECT_CORRUPT,
 		[FZ_PY_WALK_UNMAPPED] = FZ_REJECT_UNMAPPED,
@@ -276,7 +279,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 			return false;
 		if (reject_reason(rc) >= 0)
 			reject = reject_reason(rc);
-		if (rc == FZ_PY_WALK_MISSING ? ++learned > LEARN_MAX : ++tries >= TRIES_MAX) {
+		if (reject_reason(rc) < 0 ? ++learned > LEARN_MAX : ++tries >= TRIES_MAX) {
 			ret->rejected = true;
 			ret->reject = (uint8_t)reject;
 			ret->stack = fz_py_walk_salvage(&t->walk, &py->context);
@@ -300,14 +303,15 @@ static struct fz_python_stack *next_stack(struct fz_python *py)
 	return &py->stacks[py->stack_n++];
 }
 
-/* Does a thread show its own stack where no task runs in it? One that only waits is there for the
- * tasks that wait; one without asyncio is shown as without tasks. */
+/* Does a thread show its own stack where no task runs in it? One with a loop does while the loop
+ * works: its waiting is that of its tasks. What could not be read is told in any case. One without
+ * asyncio is shown as without tasks. */
 static bool shows_itself(const struct fz_python *py, const struct fz_py_thread *t,
 			 const struct fz_python_stack *own)
 {
-	if (py->tasks.stack_n)
-		return own->status & FZ_STATUS_HAS_GIL;
-	return t->is_main || py->options.all_threads || (py->tasks.found && py->task_thread.loop);
+	if (py->tasks.found && py->task_thread.loop)
+		return own->rejected || own->status & FZ_STATUS_HAS_GIL;
+	return t->is_main || py->options.all_threads;
 }
 
 static void put_tasks(struct fz_python *py, const struct fz_py_thread *t,
@@ -364,8 +368,7 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 
 /* ---- a sample ---- */
 
-/* What is looked at now and then: is it the same program, are there new interpreters? */
-static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
+int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 {
 	if (!fz_process_alive(&py->process))
 		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
@@ -387,7 +390,7 @@ static int look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 	return 0;
 }
 
-static void list_threads(struct fz_python *py)
+void fz_py_list_threads(struct fz_python *py)
 {
 	const struct fz_py_threads_context c = {
 		.process = &py->process,
@@ -416,7 +419,7 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 
 	for (unsigned i = 0; i < TRIES_MAX; i++, ++*retries) {
 		if (py->threads_stale)
-			list_threads(py);
+			fz_py_list_threads(py);
 		if (py->plan_stale)
 			make_plan(py);
 		if (fz_py_plan_read(&py->plan, &py->process, &got) == 0)
@@ -433,14 +436,14 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 	return fz_fail(err, FZ_EAGAIN, "process %d: its interpreter is gone", (int)py->process.pid);
 }
 
-int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
+static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
 	int64_t now = fz_clock_now();
 	unsigned retries = 0;
 	int rc = 0;
 
 	if (now >= py->next_look)
-		rc = look_around(py, now, err);
+		rc = fz_py_look_around(py, now, err);
 	if (py->tasks.found)
 		fz_py_tasks_begin(&py->tasks);
 	if (rc == 0)
@@ -463,6 +466,25 @@ int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz
 		else
 			py->threads_stale = true;
 	}
-	*ret = (struct fz_python_sample){ py->stacks, (uint32_t)py->stack_n, retries };
+	*ret = (struct fz_python_sample){ .stacks = py->stacks,
+					  .n = (uint32_t)py->stack_n,
+					  .retries = retries };
+	return 0;
+}
+
+int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
+{
+	int rc = take_stacks(py, ret, err);
+
+	if (rc < 0 || !py->options.locals)
+		return rc;
+	fz_py_locals_read(py);
+	if (!py->options.stopped)
+		rc = take_stacks(py, ret, err);
+	if (rc < 0)
+		return rc;
+	fz_py_locals_settle(py);
+	ret->locals = py->locals.list;
+	ret->torn = py->locals.torn;
 	return 0;
 }

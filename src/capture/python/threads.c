@@ -184,6 +184,7 @@ static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint6
 		.next = next,
 		.is_main = thread.is_main,
 		.kept = true,
+		.exceptions = { .process = l->c->process },
 		.thread = fz_profile_thread(l->c->into, &thread),
 	};
 }
@@ -315,6 +316,12 @@ static bool list_all(struct listing *l, uint64_t *last)
 	return true;
 }
 
+static void release_thread(struct fz_py_thread *t)
+{
+	fz_py_walk_release(&t->walk);
+	fz_py_pages_release(&t->exceptions);
+}
+
 static void drop_threads(struct fz_py_threads *t, bool all)
 {
 	uint32_t n = 0;
@@ -323,7 +330,7 @@ static void drop_threads(struct fz_py_threads *t, bool all)
 		if (all || t->list[i].kept)
 			t->list[n++] = t->list[i];
 		else
-			fz_py_walk_release(&t->list[i].walk);
+			release_thread(&t->list[i]);
 	}
 	t->n = n;
 }
@@ -388,7 +395,7 @@ bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_c
 void fz_py_threads_release(struct fz_py_threads *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		fz_py_walk_release(&t->list[i].walk);
+		release_thread(&t->list[i]);
 	free(t->list);
 	free(t->interps);
 	free(t->gils);

@@ -2,6 +2,7 @@
 /* The interpreters and threads of the target, kept up to date, and who the threads are. */
 #pragma once
 
+#include "pages.h"
 #include "runtime.h"
 #include "walk.h"
 
@@ -36,6 +37,7 @@ struct fz_py_thread {
 	uint32_t stack;
 	uint32_t name_asks;
 	bool exception; /* it had one when it was copied last */
+	struct fz_py_pages exceptions;
 };
 
 struct fz_py_threads {

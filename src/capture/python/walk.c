@@ -43,6 +43,7 @@ struct step {
 	bool is_entry;
 	uint64_t last; /* its address */
 	bool native;   /* mark C code between frames, and below them all what called the first */
+	bool traced;   /* frames may wait for a trace function before and after they run */
 };
 
 static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, struct step *s,
@@ -130,6 +131,13 @@ static inline uint64_t frame_code(const struct fz_py_layout *l, const uint8_t *f
 	return code | (uint64_t)(tlbc & 0xffff) << FZ_PY_CODE_BITS;
 }
 
+/* When a call is over its frame object keeps everything but this, its caller too. */
+static inline bool runs(const struct fz_py_layout *l, const uint8_t *frame)
+{
+	enum { UNWINDS = 2 }; /* 3.10: it leaves by an exception, and runs destructors */
+	return (frame[l->frame.state] & ~UNWINDS) == l->frame.running;
+}
+
 /* One frame: take it from copy A, compare with copy B, go on to its caller. */
 static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l, struct step *s,
 			      bool heap)
@@ -156,14 +164,14 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 		const uint8_t *b = s->b + offset;
 		if (s->last >= s->region->split)
 			b = s->b_hot + (s->last - s->region->split);
-		uint64_t moved = 0;
+		uint64_t moved = 0, over = heap && !s->traced && !(runs(l, a) && runs(l, b));
 		if (!top && !entry) {
 			moved = fz_py_word(b, l->frame.position) ^ position;
 			if (heap)
 				moved &= UINT32_MAX;
 		}
 		if ((code ^ fz_py_word(b, l->frame.code)) |
-		    (previous ^ fz_py_word(b, l->frame.previous)) | moved) {
+		    (previous ^ fz_py_word(b, l->frame.previous)) | moved | over) {
 			s->changed = true;
 			s->differs = w->now.n;
 		}
@@ -180,6 +188,16 @@ static void note_segment(struct fz_py_walk *w, const struct fz_py_layout *l, con
 		return;
 	fz_grow(w->segments, w->segment_n, w->segment_cap);
 	w->segments[w->segment_n++] = (struct fz_python_segment){ entry ? s->last : 0, w->now.n };
+}
+
+/* Where frame i of `now` is. */
+static void note_address(struct fz_py_walk *w, uint32_t i, uint64_t at)
+{
+	if (w->address_cap < w->now.cap) {
+		w->address_cap = w->now.cap;
+		w->addresses = fz_reallocarray(w->addresses, w->address_cap, sizeof(at));
+	}
+	w->addresses[i] = at;
 }
 
 /* After a failed comparison: what all tries of this sample have in common from the root up. */
@@ -237,11 +255,33 @@ static uint32_t most_frames(const struct fz_py_walk *w, uint32_t frame_size)
 	return (uint32_t)FZ_MIN(bytes / frame_size, (uint64_t)2 * DEPTH_MAX);
 }
 
+/* Does a trace function run? */
+static bool is_traced(const struct fz_py_walk *w, const struct fz_py_layout *l,
+		      const struct fz_py_plan *plan)
+{
+	return l->frames == FZ_PY_FRAMES_HEAP &&
+	       (uint32_t)fz_py_word(plan->buffer + w->at_tstate, l->thread.tracing) != 0;
+}
+
+/* Heap frames are used again as soon as their call is over, and a program that goes round in a loop
+ * can show two copies the same frames at two places of it: what they say counts when the next read
+ * says the same. */
+static bool is_confirmed(struct fz_py_walk *w)
+{
+	const struct fz_py_raw_frame *f = w->now.frames;
+	uint64_t before = w->claim;
+
+	if (w->now.n == 0)
+		return true;
+	w->claim = fz_hash64(fz_map_hash(f + 1, (w->now.n - 1) * sizeof(*f)) ^ f->code);
+	return w->claim == before;
+}
+
 enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				  const struct fz_py_plan *plan, uint64_t gc_frame)
 {
 	const struct fz_py_layout *l = c->layout;
-	struct step s = { .native = c->native };
+	struct step s = { .native = c->native, .traced = is_traced(w, l, plan) };
 	bool heap = l->frames == FZ_PY_FRAMES_HEAP;
 	uint32_t size = l->frame.size, count = 0, most = most_frames(w, size);
 	uint64_t base = 0;
@@ -270,7 +310,10 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 			chain_add(&w->now, FZ_PY_CODE_GC, 0);
 		if (s.at == w->mark)
 			w->mark_at = w->now.n;
+		uint32_t at = w->now.n;
 		walk_frame(w, l, &s, heap);
+		if (c->addresses && s.owner != l->owner_entry)
+			note_address(w, at, s.last);
 		if (c->segments)
 			note_segment(w, l, &s, heap);
 	}
@@ -284,9 +327,10 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	if (s.changed) {
 		if (!heap || is_known_root(w, w->now.frames[w->now.n - 1].code))
 			keep_certain(w, s.differs);
+		w->claim = 0;
 		return FZ_PY_WALK_CHANGED;
 	}
-	return FZ_PY_WALK_OK;
+	return !heap || !w->dual || is_confirmed(w) ? FZ_PY_WALK_OK : FZ_PY_WALK_UNSURE;
 }
 
 /* ---- from raw frames to stacks ---- */
@@ -463,6 +507,7 @@ void fz_py_walk_begin(struct fz_py_walk *w)
 {
 	w->have_certain = false;
 	w->certain.n = 0;
+	w->claim = 0;
 	w->odd_root = 0;
 	w->new_root = 0;
 }
@@ -488,6 +533,7 @@ void fz_py_walk_release(struct fz_py_walk *w)
 	free(w->now.frames);
 	free(w->last.frames);
 	free(w->certain.frames);
+	free(w->addresses);
 	free(w->last_stacks);
 	free(w->scratch);
 	free(w->opcodes);

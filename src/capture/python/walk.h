@@ -72,6 +72,7 @@ struct fz_py_walk {
 	uint64_t tstate, interp;
 	uint64_t cframe;              /* where the CFrame was last */
 	bool dual;                    /* plan a second copy */
+	bool focused;                 /* plan only regions that the last walk went through */
 	struct fz_py_region *regions; /* by address, not overlapping */
 	uint32_t region_n, region_cap;
 	uint32_t walks, swept, shrunk;
@@ -79,6 +80,9 @@ struct fz_py_walk {
 	size_t at_tstate, at_cframe;
 	/* what the last walk found, innermost first, and what was last accepted, root first */
 	struct fz_py_chain now, last, certain;
+	uint64_t *addresses; /* of the frames of `now`, where they are wanted */
+	uint32_t address_cap;
+	uint64_t claim;        /* hash of the heap frames in which the last two copies agreed */
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
 	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
@@ -106,6 +110,7 @@ struct fz_py_walk {
 enum fz_py_outcome {
 	FZ_PY_WALK_OK,
 	FZ_PY_WALK_CHANGED, /* the copies differ */
+	FZ_PY_WALK_UNSURE,  /* heap frames: a second read must say the same */
 	FZ_PY_WALK_MISSING, /* a frame outside the regions: they have been extended, read again */
 	FZ_PY_WALK_ROOT,    /* did not end at the root */
 	FZ_PY_WALK_CORRUPT,
@@ -122,7 +127,8 @@ struct fz_py_walk_context {
 	uint32_t gc_frame; /* profile frames of the markers */
 	uint32_t native_frame;
 	uint32_t unreadable_frame;
-	bool segments; /* note which C frames run which Python frames */
+	bool addresses; /* note where the frames are */
+	bool segments;  /* note which C frames run which Python frames */
 };
 
 void fz_py_walk_release(struct fz_py_walk *w);

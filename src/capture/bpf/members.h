@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes of a machine that is sampled: each is looked at when it has its first tick, while
+ * it lives, and forgotten when it ends. What they are called, and stacks of their ticks:
+ *
+ *   app.py | main | handle | read | ksys_read
+ *   ^ what the process runs: the root of every stack; its number is that of the thread
+ *
+ * One that ended before it could be looked at is "[gone: COMM]", by the name that the kernel had.
+ */
+#pragma once
+
+#include "capture/bpf/bpf.h"
+#include "capture/sampler.h"
+
+struct fz_members;
+
+/* s and program are borrowed. */
+struct fz_members *fz_members_new(struct fz_sampler *s, struct fz_bpf *program);
+void fz_members_free(struct fz_members *m);
+/* The stack of a tick. */
+void fz_members_take(struct fz_members *m, const struct fz_bpf_tick *t,
+		     struct fz_python_stack *ret);
+/* Nobody is known any more. */
+void fz_members_forget(struct fz_members *m);
+/* A process has ended, or runs another program. */
+void fz_members_end(struct fz_members *m, pid_t pid);
+/* Say in the profile what whoever reads it must know. */
+void fz_members_note(const struct fz_members *m);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* How the kernel numbers the threads of the target, which whoever lives in a pid namespace does not
+ * see: a part of tick.bpf.c. Each task that the recorder can see is visited, and those of the
+ * target written, as struct fz_bpf_thread.
+ */
+#pragma once
+
+#include <bpf/bpf_core_read.h>
+
+enum { NAMESPACES_MAX = 32 }; /* one in another: MAX_PID_NS_LEVEL of the kernel */
+
+struct ns_common {
+	unsigned int inum;
+} KERNELS;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNELS;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} KERNELS;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} KERNELS;
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNELS;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} KERNELS;
+
+/* As a pid namespace has it; 0: it is not there. */
+static int number_in(struct task_struct *t, __u32 namespace)
+{
+	struct pid *pid = BPF_CORE_READ(t, thread_pid);
+	const void *numbers = (void *)pid + bpf_core_field_offset(pid->numbers);
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	for (__u32 i = 0; i < NAMESPACES_MAX && i <= level; i++) {
+		const struct upid *at = numbers + i * bpf_core_type_size(struct upid);
+		if (BPF_CORE_READ(at, ns, ns.inum) == namespace)
+			return BPF_CORE_READ(at, nr);
+	}
+	return 0;
+}
+
+SEC("iter/task")
+int fz_threads(struct bpf_iter__task *context)
+{
+	__u32 zero = 0;
+	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
+	struct task_struct *t = context->task;
+	struct fz_bpf_thread thread;
+
+	if (!c || !t || number_in(t->group_leader, c->recorder_namespace) != (int)c->recorder_pid)
+		return 0;
+	thread.kernel = t->pid;
+	thread.seen = number_in(t, c->recorder_namespace);
+	bpf_seq_write(context->meta->seq, &thread, sizeof(thread));
+	return 0;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The part that runs in the kernel: a thread of the target has used its share of CPU time, and is
+ * interrupted on its own CPU. It stands still while its stack is read, so nothing is torn; what it
+ * was in the middle of shows as a chain that does not end where chains end.
+ *
+ *   tid -> thread state (known, or found in the interpreters' lists) -> frames -> ring
+ *
+ * Nothing here waits, and nobody is woken but for a code object that was not met before, whose
+ * names should be read while it lives, and for a new thread.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wire.h"
+
+enum {
+	INTERPRETERS_MAX = 64,
+	THREADS_MAX = 4096,
+	EXCEPTIONS_MAX = 1024,
+	ODD_CFRAME = 4096, /* a CFrame so far from its thread state is on the C stack */
+	RING = 8 << 20,
+	CODES = 32768,
+	KNOWN = 256,
+	STACKS = 65536, /* bytes for the stacks of a tick, Python's and native ones; a power of two
+			 */
+};
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+struct state {
+	__u64 tstate, interp, head;
+};
+
+struct scratch {
+	__u8 thread[FZ_BPF_THREAD + 8];
+	__u8 frame[FZ_BPF_FRAME + 8];
+	__u8 code[FZ_BPF_CODE + 8];
+	__u64 text[FZ_BPF_TEXT / 8];
+	struct {
+		__u64 code, mark;
+	} known[KNOWN]; /* some of `codes`, at hand */
+	struct fz_bpf_tick tick;
+	__u64 native[(STACKS - sizeof(((struct fz_bpf_tick *)0)->frames)) / 8 + FZ_BPF_NATIVE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct fz_bpf_config);
+} configs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct fz_bpf_counts);
+} counts SEC(".maps");
+
+/* By CPU: a tick is not interrupted by another. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FZ_BPF_CPUS);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct state);
+} states SEC(".maps");
+
+/* Code objects that were met: their marks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CODES);
+	__type(key, __u64);
+	__type(value, __u64);
+} codes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING);
+} ring SEC(".maps");
+
+/* ---- reading ---- */
+
+static __always_inline long get(void *out, __u32 n, __u64 at)
+{
+	return bpf_probe_read_user(out, n, (const void *)at);
+}
+
+/* A field of what was copied; size is a power of two, behind which there is room for 8 bytes. The
+ * compiler must not think that it knows better. */
+#define MASKED(x, size)                                                  \
+	({                                                               \
+		__u64 masked = (x);                                      \
+		asm volatile("%0 &= %1" : "+r"(masked) : "i"((size)-1)); \
+		masked;                                                  \
+	})
+#define WORD(copy, at, size) (*(__u64 *)&(copy)[MASKED(at, size)])
+#define HALF(copy, at, size) (*(__u32 *)&(copy)[MASKED(at, size)])
+#define BYTE(copy, at, size) ((copy)[MASKED(at, size)])
+
+/* ---- which thread state ---- */
+
+struct search {
+	const struct fz_bpf_config *c;
+	__u64 interp, tstate; /* where the lists have been followed to */
+	__u64 match; /* of this interpreter: the oldest one, a younger may not have begun */
+	__u64 found, found_interp;
+	__u32 tid, n;
+	__u32 holds; /* the one found holds its GIL */
+	__u32 broken;
+};
+
+static __u64 gil_of(const struct fz_bpf_config *c, __u64 interp)
+{
+	__u64 gil = 0;
+
+	if (c->interp.gil_pointer == FZ_BPF_ABSENT)
+		return c->runtime + c->interp.gil;
+	get(&gil, sizeof(gil), interp + c->interp.gil_pointer);
+	return gil;
+}
+
+static int holds_gil(const struct fz_bpf_config *c, __u64 interp, __u64 tstate)
+{
+	__u64 gil = gil_of(c, interp), holder = 0;
+	__s32 locked = 0;
+
+	if (!gil)
+		return 0;
+	get(&holder, sizeof(holder), gil + c->gil.last_holder);
+	get(&locked, sizeof(locked), gil + c->gil.locked);
+	return holder == tstate && locked > 0;
+}
+
+static long search_thread(__u32 i, struct search *s)
+{
+	const struct fz_bpf_config *c = s->c;
+	__u64 id = 0, next = 0;
+
+	if (!s->tstate)
+		return 1;
+	if (get(&id, sizeof(id), s->tstate + c->thread.native_id) ||
+	    get(&next, sizeof(next), s->tstate + c->thread.next)) {
+		s->broken = 1;
+		return 1;
+	}
+	if (id == s->tid)
+		s->match = s->tstate;
+	s->tstate = next;
+	return 0;
+}
+
+static long search_interpreter(__u32 i, struct search *s)
+{
+	const struct fz_bpf_config *c = s->c;
+	__u64 next = 0;
+
+	if (!s->interp)
+		return 1;
+	s->match = 0;
+	if (get(&s->tstate, sizeof(s->tstate), s->interp + c->interp.threads_head) ||
+	    get(&next, sizeof(next), s->interp + c->interp.next)) {
+		s->broken = 1;
+		return 1;
+	}
+	bpf_loop(THREADS_MAX, search_thread, s, 0);
+	if (s->match && !s->holds) {
+		s->n++;
+		s->found = s->match;
+		s->found_interp = s->interp;
+		s->holds = holds_gil(c, s->interp, s->match);
+	}
+	s->interp = next;
+	return 0;
+}
+
+/* The state that the thread runs with: it is the only one, or it holds its GIL. */
+static enum fz_bpf_trouble search(const struct fz_bpf_config *c, __u32 tid, struct state *ret)
+{
+	struct search s = { .c = c, .tid = tid, .interp = ret->head };
+
+	bpf_loop(INTERPRETERS_MAX, search_interpreter, &s, 0);
+	ret->tstate = s.found;
+	ret->interp = s.found_interp;
+	if (s.broken || s.interp || s.tstate)
+		return FZ_BPF_UNSURE;
+	return s.n > 1 && !s.holds ? FZ_BPF_UNSURE : FZ_BPF_WHOLE;
+}
+
+static long read_thread(const struct fz_bpf_config *c, struct scratch *b, __u64 tstate)
+{
+	__u64 size = MASKED(c->thread.size, FZ_BPF_THREAD);
+
+	return get(b->thread, size, tstate);
+}
+
+/* ---- a frame ---- */
+
+struct walk {
+	const struct fz_bpf_config *c;
+	struct scratch *b;
+	__u64 at, base, gc_frame;
+	__u32 most;  /* frames */
+	__u32 fresh; /* met code that was not known */
+};
+
+static __u64 mix_text(const struct fz_bpf_config *c, struct scratch *b, __u64 mark, __u64 object)
+{
+	__u64 length = 0, n;
+
+	b->text[0] = b->text[1] = b->text[2] = b->text[3] = 0;
+	get(&length, sizeof(length), object + c->text_length);
+	n = length < FZ_BPF_TEXT - 1 ? length : FZ_BPF_TEXT - 1;
+	n = MASKED(n, FZ_BPF_TEXT);
+	get(b->text, n, object + c->text_data + length - n);
+	mark = fz_bpf_mix(mark, length);
+	for (int i = 0; i < FZ_BPF_TEXT / 8; i++)
+		mark = fz_bpf_mix(mark, b->text[i]);
+	return mark;
+}
+
+/* 0: there is no code object. The recorder does the same: code.c. */
+static __u64 mark_of(const struct fz_bpf_config *c, struct scratch *b, __u64 code)
+{
+	__u64 size = MASKED(c->code.size, FZ_BPF_CODE), mark, name, filename;
+
+	if (get(b->code, size, code + c->code.from))
+		return 0;
+	name = WORD(b->code, c->code.name, FZ_BPF_CODE);
+	filename = WORD(b->code, c->code.filename, FZ_BPF_CODE);
+	mark = fz_bpf_mix(HALF(b->code, c->code.first_line, FZ_BPF_CODE), filename);
+	mark = fz_bpf_mix(mark, name);
+	mark = fz_bpf_mix(mark, WORD(b->code, c->code.line_table, FZ_BPF_CODE));
+	if (c->code.version != FZ_BPF_ABSENT)
+		return fz_bpf_mix(mark, HALF(b->code, c->code.version, FZ_BPF_CODE));
+	return mix_text(c, b, mix_text(c, b, mark, name), filename);
+}
+
+static void note_code(struct walk *w, __u64 code, __u64 mark)
+{
+	__u64 slot = MASKED(fz_bpf_mix(0, code) >> 32, KNOWN), *known;
+
+	if (w->b->known[slot].code == code && w->b->known[slot].mark == mark)
+		return;
+	known = bpf_map_lookup_elem(&codes, &code);
+	if (!known || *known != mark) {
+		bpf_map_update_elem(&codes, &code, &mark, BPF_ANY);
+		w->fresh = 1;
+	}
+	w->b->known[slot].code = code;
+	w->b->known[slot].mark = mark;
+}
+
+static void put(struct walk *w, __u64 code, __u64 position, __u64 mark)
+{
+	struct fz_bpf_tick *t = &w->b->tick;
+	struct fz_bpf_frame *f = &t->frames[MASKED(t->frame_n, FZ_BPF_FRAMES)];
+
+	f->code = code;
+	f->position = position;
+	f->mark = mark;
+	t->frame_n++;
+}
+
+static long stop(struct walk *w, enum fz_bpf_trouble trouble)
+{
+	w->b->tick.trouble = trouble;
+	return 1;
+}
+
+static long walk_frame(__u32 i, struct walk *w)
+{
+	const struct fz_bpf_config *c = w->c;
+	struct scratch *b = w->b;
+	struct fz_bpf_tick *t = &b->tick;
+	__u64 size = MASKED(c->frame.size, FZ_BPF_FRAME), code, mark, owner = 0;
+
+	if (!w->at || w->at == w->base)
+		return 1;
+	if (w->at % 8)
+		return stop(w, FZ_BPF_CORRUPT);
+	if (t->frame_n >= w->most)
+		return stop(w, FZ_BPF_CUT);
+	if (get(b->frame, size, w->at))
+		return stop(w, FZ_BPF_UNMAPPED);
+	if (w->at == w->gc_frame)
+		put(w, FZ_BPF_CODE_GC, 0, 0);
+	t->last = w->at;
+	owner = BYTE(b->frame, c->frame.owner, FZ_BPF_FRAME);
+	t->flags &= (1 << FZ_BPF_OWNER_SHIFT) - 1 - FZ_BPF_ROOT_ENTRY;
+	t->flags |= owner << FZ_BPF_OWNER_SHIFT;
+	if (c->frame.is_entry != FZ_BPF_ABSENT && BYTE(b->frame, c->frame.is_entry, FZ_BPF_FRAME))
+		t->flags |= FZ_BPF_ROOT_ENTRY;
+	w->at = WORD(b->frame, c->frame.previous, FZ_BPF_FRAME);
+	if (owner == c->owner_entry)
+		return 0;
+	code = WORD(b->frame, c->frame.code, FZ_BPF_FRAME) & ((1ull << 48) - 1) & ~3ull;
+	mark = mark_of(c, b, code);
+	note_code(w, code, mark);
+	if (c->frame.tlbc != FZ_BPF_ABSENT)
+		code |= (__u64)HALF(b->frame, c->frame.tlbc, FZ_BPF_FRAME) << 48;
+	put(w, code, WORD(b->frame, c->frame.position, FZ_BPF_FRAME), mark);
+	return 0;
+}
+
+/* Address of the innermost frame; 0: there is none. */
+static __u64 innermost(const struct fz_bpf_config *c, struct scratch *b)
+{
+	__u64 at = WORD(b->thread, c->thread.frame, FZ_BPF_THREAD), cframe = at;
+
+	if (c->cframe_current == FZ_BPF_ABSENT || !cframe)
+		return at;
+	if (cframe % 8 || get(&at, sizeof(at), cframe + c->cframe_current)) {
+		b->tick.trouble = FZ_BPF_CORRUPT;
+		return 0;
+	}
+	if (!at && cframe - b->tick.tstate >= ODD_CFRAME)
+		b->tick.flags |= FZ_BPF_IN_CALL;
+	return at;
+}
+
+/* ---- what else the thread does ---- */
+
+struct chain {
+	const struct fz_bpf_config *c;
+	__u64 item, end;
+	__u32 found;
+};
+
+static long look_at_item(__u32 i, struct chain *s)
+{
+	__u64 value = 0, item = s->item;
+
+	if (!item || item == s->end || get(&value, sizeof(value), item + s->c->exc_item.value) ||
+	    get(&s->item, sizeof(s->item), item + s->c->exc_item.previous))
+		return 1;
+	if (value && value != s->c->none)
+		s->found = 1;
+	return s->found;
+}
+
+static int has_exception(const struct fz_bpf_config *c, struct scratch *b)
+{
+	struct chain s = { .c = c };
+	__u64 handled;
+
+	if (c->thread.raised == FZ_BPF_ABSENT)
+		return 0;
+	handled = WORD(b->thread, c->thread.exc_value, FZ_BPF_THREAD);
+	if (WORD(b->thread, c->thread.raised, FZ_BPF_THREAD) || (handled && handled != c->none))
+		return 1;
+	s.item = WORD(b->thread, c->thread.exc_info, FZ_BPF_THREAD);
+	s.end = b->tick.tstate + c->thread.exc_state;
+	if (s.item != s.end)
+		bpf_loop(EXCEPTIONS_MAX, look_at_item, &s, 0);
+	return s.found;
+}
+
+static int is_attached(const struct fz_bpf_config *c, struct scratch *b)
+{
+	if (c->thread.attached == FZ_BPF_ABSENT)
+		return holds_gil(c, b->tick.interp, b->tick.tstate);
+	return HALF(b->thread, c->thread.attached, FZ_BPF_THREAD) & c->thread.attached_mask;
+}
+
+static void look_at_state(const struct fz_bpf_config *c, struct scratch *b, struct walk *w)
+{
+	struct fz_bpf_tick *t = &b->tick;
+	__u32 collecting = 0;
+
+	if (is_attached(c, b))
+		t->flags |= FZ_BPF_HAS_GIL;
+	else if (c->thread.gil_requested != FZ_BPF_ABSENT &&
+		 HALF(b->thread, c->thread.gil_requested, FZ_BPF_THREAD))
+		t->flags |= FZ_BPF_GIL_REQUESTED;
+	if (has_exception(c, b))
+		t->flags |= FZ_BPF_EXCEPTION;
+	get(&collecting, sizeof(collecting), t->interp + c->interp.gc_collecting);
+	if (!collecting)
+		return;
+	t->flags |= FZ_BPF_COLLECTING;
+	if (c->interp.gc_frame != FZ_BPF_ABSENT)
+		get(&w->gc_frame, sizeof(w->gc_frame), t->interp + c->interp.gc_frame);
+}
+
+/* ---- a tick ---- */
+
+/* Is what was known of the thread true still? Its state is copied then. */
+static int is_known(const struct fz_bpf_config *c, struct scratch *b, const struct state *known,
+		    __u32 tid, __u64 head)
+{
+	return known && known->head == head && !read_thread(c, b, known->tstate) &&
+	       WORD(b->thread, c->thread.native_id, FZ_BPF_THREAD) == tid &&
+	       WORD(b->thread, c->thread.interp, FZ_BPF_THREAD) == known->interp;
+}
+
+/* False: it has none, so it is no thread of Python's. */
+static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 tid)
+{
+	struct fz_bpf_tick *t = &b->tick;
+	struct state s = { 0 }, *known = bpf_map_lookup_elem(&states, &tid);
+
+	get(&s.head, sizeof(s.head), c->runtime + c->interpreters_head);
+	if (is_known(c, b, known, tid, s.head)) {
+		t->tstate = known->tstate;
+		t->interp = known->interp;
+		/* One that runs nothing may have been left for another. */
+		if (innermost(c, b))
+			return 1;
+		t->trouble = t->flags = 0;
+	}
+	t->trouble = search(c, tid, &s);
+	if (t->trouble)
+		return 1;
+	if (!s.tstate)
+		return 0;
+	t->tstate = s.tstate;
+	t->interp = s.interp;
+	if (read_thread(c, b, s.tstate))
+		t->trouble = FZ_BPF_UNMAPPED;
+	else
+		bpf_map_update_elem(&states, &tid, &s, BPF_ANY);
+	return 1;
+}
+
+static void take_stack(const struct fz_bpf_config *c, struct scratch *b, struct walk *w)
+{
+	struct fz_bpf_tick *t = &b->tick;
+
+	w->at = innermost(c, b);
+	if (c->thread.base_frame != FZ_BPF_ABSENT)
+		w->base = t->base = WORD(b->thread, c->thread.base_frame, FZ_BPF_THREAD);
+	look_at_state(c, b, w);
+	bpf_loop(2 * FZ_BPF_FRAMES, walk_frame, w, 0);
+	if (w->at && w->at == w->base)
+		t->last = w->base;
+	else if (w->at && !t->trouble)
+		t->trouble = FZ_BPF_CUT;
+}
+
+/* stacks: their size in bytes. */
+static long send_stacks(struct scratch *b, const struct walk *w, __u64 stacks)
+{
+	int urgent = w->fresh || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING / 2;
+
+	return bpf_ringbuf_output(&ring, &b->tick, FZ_BPF_TICK_HEAD + MASKED(stacks, STACKS),
+				  urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+static long send(struct scratch *b, const struct walk *w)
+{
+	return send_stacks(b, w, b->tick.frame_n * sizeof(struct fz_bpf_frame));
+}
+
+/* A record about the thread that runs. */
+static void begin_record(struct fz_bpf_tick *t, enum fz_bpf_kind kind, __u32 tid, __u32 cpu)
+{
+	__builtin_memset(t, 0, FZ_BPF_TICK_HEAD);
+	t->kind = kind;
+	t->time = bpf_ktime_get_ns();
+	t->tid = tid;
+	t->cpu = cpu;
+	t->thread = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
+/* The target has started a thread, or a process: it should be watched before it has done much. */
+SEC("raw_tp/sched_process_fork")
+int fz_birth(void *context)
+{
+	__u8 head[FZ_BPF_TICK_HEAD] = { 0 };
+	struct fz_bpf_tick *born = (void *)head;
+	const struct fz_bpf_config *c;
+	struct bpf_pidns_info id;
+	__u32 zero = 0;
+
+	c = bpf_map_lookup_elem(&configs, &zero);
+	if (!c ||
+	    bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)) ||
+	    id.tgid != c->pid)
+		return 0;
+	born->kind = FZ_BPF_BORN;
+	bpf_ringbuf_output(&ring, head, sizeof(head), BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+SEC("perf_event")
+int fz_tick(struct bpf_perf_event_data *context)
+{
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
+	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
+	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
+	struct bpf_perf_event_value used = { 0 };
+	struct bpf_pidns_info id;
+
+	if (!c || !n || !b)
+		return 0;
+	if (bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)))
+		return 0;
+	bpf_perf_prog_read_value(context, &used, sizeof(used));
+	begin_record(&b->tick, FZ_BPF_TICK, id.pid, cpu);
+	b->tick.counter = used.counter;
+	b->tick.watched = bpf_get_attach_cookie(context);
+	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
+	if (!find_state(c, b, id.pid)) {
+		__sync_fetch_and_add(&n->foreign, 1);
+		return 0;
+	}
+	if (!b->tick.trouble)
+		take_stack(c, b, &w);
+	if (send(b, &w))
+		__sync_fetch_and_add(&n->lost, 1);
+	return 0;
+}
+
+#include "wait.bpf.h"
+#include "threads.bpf.h"
+#include "grow.bpf.h"
+#include "machine.bpf.h"

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Waits, the rest of tick.bpf.c, which alone includes this: a thread of the target leaves its CPU,
+ * is woken, and runs again.
+ *
+ *   running --(switched out: OFF, its stack)--> waits --(woken: WAKER)--> could run --(ON)-->
+ * running
+ *                                                 ^--- `waits`: since when --^
+ *
+ * Interrupts are off in all of it, so what a CPU has at hand is used by one at a time. Structures
+ * of the kernel are declared as far as they are used; where their fields lie is found out when the
+ * program is loaded.
+ */
+#pragma once
+
+#include <bpf/bpf_core_read.h>
+
+#define KERNELS __attribute__((preserve_access_index))
+
+struct inode {
+	__u16 i_mode;
+} KERNELS;
+
+struct file {
+	struct inode *f_inode;
+} KERNELS;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} KERNELS;
+
+struct files_struct {
+	struct fdtable *fdt;
+} KERNELS;
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} KERNELS;
+
+struct task_struct {
+	int pid;
+	struct sched_entity se;
+	unsigned int flags;
+	struct files_struct *files;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	char comm[16];
+} KERNELS;
+
+struct pt_regs___x86 {
+	unsigned long orig_ax, di, si;
+} KERNELS;
+
+struct pt_regs___arm64 {
+	__u64 regs[31], orig_x0;
+	__s32 syscallno;
+} KERNELS;
+
+enum {
+	KERNEL_THREAD = 0x200000, /* in the flags of a task */
+	ENDED = 0xb0,             /* in its state: it will not run again */
+	SMALL = 4096,             /* no address */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FZ_BPF_WAITERS);
+	__type(key, __u32);
+	__type(value, struct fz_bpf_wait);
+} waits SEC(".maps");
+
+/* The call that a thread is in, by what it had in its registers when it came into the kernel. */
+static void look_at_call(struct task_struct *t, struct fz_bpf_call *call)
+{
+	void *regs = (void *)bpf_task_pt_regs(t);
+	struct pt_regs___x86 *x86 = regs;
+	struct pt_regs___arm64 *arm64 = regs;
+
+	call->number = -1;
+	if (bpf_core_field_exists(x86->orig_ax)) {
+		call->number = (__s32)BPF_CORE_READ(x86, orig_ax);
+		call->args[0] = BPF_CORE_READ(x86, di);
+		call->args[1] = BPF_CORE_READ(x86, si);
+	} else if (bpf_core_field_exists(arm64->syscallno)) {
+		call->number = BPF_CORE_READ(arm64, syscallno);
+		call->args[0] = BPF_CORE_READ(arm64, orig_x0);
+		call->args[1] = BPF_CORE_READ(arm64, regs[1]);
+	}
+}
+
+/* Whether the first argument is a file is for the recorder to know. */
+static void look_at_file(struct task_struct *t, struct fz_bpf_call *call)
+{
+	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	__u32 fd = call->args[0];
+	struct file *file = NULL;
+
+	if (call->args[0] >= SMALL && get(&fd, sizeof(fd), call->args[0]))
+		return;
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+	if (file)
+		call->fd_mode = BPF_CORE_READ(file, f_inode, i_mode);
+}
+
+static void lose_wait(struct fz_bpf_counts *n, __u64 ns)
+{
+	__sync_fetch_and_add(&n->lost_waits, 1);
+	__sync_fetch_and_add(&n->lost_wait_ns, ns);
+}
+
+static void end_wait(__u32 waiter, __u64 now, struct fz_bpf_counts *n)
+{
+	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
+	__u8 head[FZ_BPF_TICK_HEAD] = { 0 };
+	struct fz_bpf_tick *on = (void *)head;
+
+	if (!wait)
+		return;
+	on->kind = FZ_BPF_ON;
+	on->thread = waiter;
+	on->time = now;
+	on->woken = wait->woken;
+	if (wait->lost || bpf_ringbuf_output(&ring, head, sizeof(head), BPF_RB_NO_WAKEUP))
+		lose_wait(n, on->time - wait->since);
+	bpf_map_delete_elem(&waits, &waiter);
+}
+
+/* The kernel does not tell every switch: some to a thread, from the first process of a virtual
+ * machine, are missing. The thread is seen to leave its CPU again then, and what it computed in
+ * between says when it had come. */
+static void end_unseen(__u32 waiter, __u64 now, __u64 used, struct fz_bpf_counts *n)
+{
+	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
+
+	if (!wait)
+		return;
+	__u64 least = wait->woken ? wait->woken : wait->since, ran = used - wait->used;
+	end_wait(waiter, now - least > ran ? now - ran : least, n);
+}
+
+static void begin_wait(const struct fz_bpf_config *c, struct scratch *b, struct task_struct *t,
+		       __u32 state, struct fz_bpf_counts *n)
+{
+	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
+	struct fz_bpf_tick *record = &b->tick;
+	struct fz_bpf_wait wait = { 0 };
+	struct bpf_pidns_info id;
+
+	if (bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)) ||
+	    id.tgid != c->pid || (!c->all_threads && id.pid != id.tgid) || state & ENDED)
+		return;
+	begin_record(record, FZ_BPF_OFF, id.pid, bpf_get_smp_processor_id());
+	wait.used = BPF_CORE_READ(t, se.sum_exec_runtime);
+	end_unseen(record->thread, record->time, wait.used, n);
+	if (!find_state(c, b, id.pid))
+		return;
+	look_at_call(t, &record->call);
+	look_at_file(t, &record->call);
+	record->call.state = state;
+	if (!record->trouble)
+		take_stack(c, b, &w);
+	wait.since = record->time;
+	wait.lost = send(b, &w) != 0;
+	if (bpf_map_update_elem(&waits, &record->thread, &wait, BPF_ANY))
+		lose_wait(n, 0);
+}
+
+SEC("tp_btf/sched_switch")
+int fz_switch(__u64 *context)
+{
+	struct task_struct *from = (void *)context[1], *to = (void *)context[2];
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
+	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
+	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
+
+	if (!c || !n || !b)
+		return 0;
+	end_wait(to->pid, bpf_ktime_get_ns(), n);
+	if (from->pid)
+		begin_wait(c, b, from, context[0] ? 0 : context[3], n);
+	return 0;
+}
+
+/* An interrupt may have come to a CPU on which anybody runs: only a thread in a system call can be
+ * who did it, and which calls those are is for the recorder to know. */
+SEC("tp_btf/sched_waking")
+int fz_waking(__u64 *context)
+{
+	struct task_struct *woken = (void *)context[0], *waker = bpf_get_current_task_btf();
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id(), waiter = woken->pid;
+	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
+	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
+	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
+	struct bpf_pidns_info id = { 0 };
+
+	/* Whom it is itself has interrupts on, and does not wait. */
+	if (!c || !b || !wait || woken->pid == waker->pid)
+		return 0;
+	wait->woken = bpf_ktime_get_ns();
+	if (wait->lost || !waker->pid || waker->flags & KERNEL_THREAD)
+		return 0;
+	struct walk w = { .c = c, .b = b, .most = FZ_BPF_WAKER_FRAMES };
+	bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id));
+	begin_record(&b->tick, FZ_BPF_WAKER, id.pid, cpu);
+	b->tick.thread = waiter;
+	look_at_call(waker, &b->tick.call);
+	if (b->tick.call.number < 0)
+		return 0;
+	if (id.tgid != c->pid) {
+		b->tick.flags = FZ_BPF_FOREIGN;
+		BPF_CORE_READ_STR_INTO(&b->tick.comm, waker, group_leader, comm);
+	} else if (!find_state(c, b, id.pid)) {
+		b->tick.flags = FZ_BPF_FOREIGN;
+	} else if (!b->tick.trouble) {
+		take_stack(c, b, &w);
+	}
+	send(b, &w);
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a dict's entries lie:
+ *
+ *   dict {keys, values}     values is NULL unless the keys are shared (a "split" dict)
+ *   keys {header, indices[1 << n], entries[]}   entries in order of insertion
+ *
+ * The hash index is not used, since strings hash differently in every process. */
+#pragma once
+
+#include "layouts.h"
+
+enum { FZ_PY_KEYS_WORDS = 5 }; /* of the header of a keys object */
+
+struct fz_py_entries {
+	uint64_t at, n; /* n is the target's word: check it against a limit */
+	unsigned words; /* an entry has; the last two are its key and its value */
+};
+
+/* From a copy of the header of the keys object at that address. False: it cannot be one. */
+bool fz_py_dict_entries(const struct fz_py_layout *l, uint64_t keys,
+			const uint64_t head[FZ_PY_KEYS_WORDS], struct fz_py_entries *ret);
+/* Address of the array of values of a split dict, from the word in the dict. */
+uint64_t fz_py_dict_values(const struct fz_py_layout *l, uint64_t values);
