@@ -59,6 +59,7 @@ struct reader {
 	struct fz_map named;   /* function without callers -> frame without a line */
 	struct fz_map callers; /* name -> stack of its callers */
 	uint64_t line_number;
+	bool torn;                         /* the last line makes no sense and has no end */
 	struct fz_map name_of[SPACES];     /* number -> string */
 	uint32_t positions, line_position; /* line_position: which of them, FZ_NONE: no lines */
 	uint64_t last[POSITIONS_MAX];
@@ -471,11 +472,8 @@ static bool read_assignment(struct reader *r, struct fz_str key, struct fz_str v
 	return true;
 }
 
-static int read_line(void *arg, struct fz_str line, struct fz_error *err)
+static int read_whole_line(struct reader *r, struct fz_str line, struct fz_error *err)
 {
-	struct reader *r = arg;
-
-	r->line_number++;
 	line = fz_str_trimmed(line);
 	if (!line.n || line.p[0] == '#')
 		return 0;
@@ -492,6 +490,20 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	int header = read_header(r, line, err);
 	r->p->skipped_lines += header == 0;
 	return FZ_MIN(header, 0);
+}
+
+/* What makes no sense may be the begin of the line in which the file was cut. */
+static int read_line(void *arg, struct fz_str line, struct fz_error *err)
+{
+	struct reader *r = arg;
+	struct fz_error why;
+
+	r->line_number++;
+	int code = read_whole_line(r, line, &why);
+	r->torn = code && r->events && fz_input_ended_in_line(r->in);
+	if (code && !r->torn && err)
+		*err = why;
+	return r->torn ? 0 : code;
 }
 
 /* ---- stacks from names ---- */
@@ -572,6 +584,8 @@ static void check_sums(struct reader *r)
 		fz_profile_set_fact(r->p, "damage", fz_str_of(text));
 		return;
 	}
+	if (r->torn)
+		fz_profile_set_fact(r->p, "damage", FZ_STR("cut short in its last line"));
 }
 
 /* What a function costs with all that it calls: what its callers say, as callgrind_annotate has it,

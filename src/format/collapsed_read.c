@@ -21,7 +21,6 @@
 enum {
 	LINE_MAX_BYTES = 16 << 20,
 };
-#define UTF16_MAX ((uint64_t)1 << 30)
 
 struct row {
 	uint32_t stack; /* draft; the line but for its last number */
@@ -43,8 +42,6 @@ struct austin {
 struct reader {
 	struct fz_input *in;
 	struct fz_profile *p, *draft;
-	struct fz_buf utf8; /* of a UTF-16 file */
-	struct fz_input *converted;
 	struct row *rows;
 	size_t row_count, row_cap;
 	struct fz_map row_of; /* draft stack -> row */
@@ -278,14 +275,7 @@ static uint32_t clean_string(struct reader *r, struct fz_str text)
 
 static uint32_t clean_frame(struct reader *r, const struct fz_function *function, int32_t line)
 {
-	struct fz_frame frame = {
-		.function = fz_profile_function(r->p, function),
-		.line = line,
-		.end_line = FZ_NO_LINE,
-		.column = FZ_NO_LINE,
-		.end_column = FZ_NO_LINE,
-		.opcode = FZ_NO_OPCODE,
-	};
+	struct fz_frame frame = fz_frame_at(fz_profile_function(r->p, function), line);
 
 	return fz_profile_frame(r->p, &frame);
 }
@@ -585,48 +575,9 @@ static void add_numbers(struct reader *r)
 	}
 }
 
-/* Nothing but line ends and text in UTF-16 has this mark; the rest of the reader sees UTF-8. */
-static int convert_utf16(struct reader *r, struct fz_error *err)
-{
-	fz_auto(fz_buf_release) struct fz_buf raw = { 0 };
-	const uint8_t *head;
-	int64_t n = fz_input_peek(r->in, &head, 2, err);
-
-	if (n < 2)
-		return n < 0 ? (int)n : 0;
-	bool little = head[0] == 0xff && head[1] == 0xfe;
-	if (!little && !(head[0] == 0xfe && head[1] == 0xff))
-		return 0;
-	int code = fz_input_read_all(r->in, &raw, UTF16_MAX, err);
-	if (code)
-		return code;
-	const uint8_t *p = (const uint8_t *)raw.p;
-	for (size_t i = 2; i + 1 < raw.n; i += 2) {
-		uint32_t c =
-			little ? p[i] | (uint32_t)p[i + 1] << 8 : p[i + 1] | (uint32_t)p[i] << 8;
-		if (c >= 0xd800 && c < 0xdc00 && i + 3 < raw.n) {
-			uint32_t low = little ? p[i + 2] | (uint32_t)p[i + 3] << 8
-					      : p[i + 3] | (uint32_t)p[i + 2] << 8;
-			if (low >= 0xdc00 && low < 0xe000) {
-				c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-				i += 2;
-			}
-		}
-		char utf8[4];
-		fz_buf_add(&r->utf8, utf8, fz_utf8_encode(c, utf8));
-	}
-	code = fz_input_open_memory(r->utf8.p ? r->utf8.p : "", r->utf8.n, fz_input_name(r->in),
-				    &r->converted, err);
-	if (!code)
-		r->in = r->converted;
-	return code;
-}
-
 static void release(struct reader *r)
 {
 	fz_profile_free(r->draft);
-	fz_input_close(r->converted);
-	fz_buf_release(&r->utf8);
 	fz_buf_release(&r->last);
 	fz_buf_release(&r->metric);
 	fz_buf_release(&r->scratch);
@@ -640,12 +591,9 @@ static void release(struct reader *r)
 int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(release) struct reader r = { .in = in, .p = p, .draft = fz_profile_new() };
-	int code;
 
 	r.draft->limits = p->limits;
-	code = convert_utf16(&r, err);
-	if (!code)
-		code = read_lines(&r, err);
+	int code = read_lines(&r, err);
 	if (code)
 		return code;
 	p->samples.ordered = false;

@@ -269,9 +269,6 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 	int good = 0, bad = 0, frames = 0, bare = 0, prose = 0;
 
 	(void)name;
-	if (n >= 2 &&
-	    ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
-		return memchr(head, ';', n) ? 40 : 0;
 	if (memchr(head, '\0', n) || fz_foreign_is_markup(head, n))
 		return 0;
 	if (fz_str_starts(rest, "# austin: "))

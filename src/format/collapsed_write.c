@@ -219,7 +219,7 @@ static bool counts_samples(const struct fz_profile *p)
 	if (p->metric_chosen || strcmp(p->metrics[p->default_metric].unit, "ns") != 0 ||
 	    (!p->samples.timed && p->recording.interval_ns <= 0))
 		return false;
-	return p->quality.known || fz_fit_is_even(p);
+	return fz_profile_is_ours(p) || fz_fit_is_even(p);
 }
 
 /* Numbers that are no samples say so, in a comment as Austin's. */
@@ -283,7 +283,7 @@ static void count_lines(struct writer *w)
 			continue;
 		struct line *l = find_line(w, &x, thread_of[s->thread[row]],
 					   w->path_of_stack[s->stack[row]]);
-		l->count += samples ? fz_sample_count(w->p, row)
+		l->count += samples ? fz_sample_count_in(w->p, w->p->default_metric, row)
 				    : fz_sample_weight(w->p, w->p->default_metric, row);
 	}
 	free(x.table);

@@ -130,7 +130,7 @@ static uint32_t *place_rows(struct writer *w)
 	for (size_t row = 0; row < p->samples.n; row++) {
 		uint32_t thread = p->samples.thread[row], stack = p->samples.stack[row];
 		uint32_t at = fz_map_get(&known, FZ_KEY(thread, stack));
-		uint32_t count = fz_sample_count(p, row);
+		uint32_t count = fz_sample_count_in(p, p->default_metric, row);
 		if (at == FZ_NONE) {
 			at = stack_node(w, thread, stack);
 			fz_map_put(&known, FZ_KEY(thread, stack), at);
@@ -230,7 +230,9 @@ static void write_node(struct writer *w, uint32_t i)
 
 static uint32_t samples_of_row(const struct writer *w, size_t row)
 {
-	return w->one_by_one ? fz_sample_count(w->p, row) : 1;
+	uint32_t n = fz_sample_count_in(w->p, w->p->default_metric, row);
+
+	return w->one_by_one ? n : n > 0;
 }
 
 static int64_t microseconds(const struct writer *w, double weights)

@@ -14,6 +14,11 @@ bool fz_fit_assumes_length(const struct fz_profile *p)
 	return fz_fit_counts_samples(p) && p->recording.interval_ns <= 0;
 }
 
+bool fz_fit_makes_samples(const struct fz_profile *p)
+{
+	return p->recording.interval_ns <= 0 && !fz_fit_counts_samples(p);
+}
+
 int fz_fit_time(const struct fz_profile *p, const char *format, double *ret_ns,
 		struct fz_error *err)
 {

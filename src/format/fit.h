@@ -16,6 +16,9 @@ int fz_fit_time(const struct fz_profile *p, const char *format, double *ret_ns,
 /* Whether the default metric counts samples; and if so whether nobody knows how long each was. */
 bool fz_fit_counts_samples(const struct fz_profile *p);
 bool fz_fit_assumes_length(const struct fz_profile *p);
+/* Whether the default metric is a time that nobody sampled at an interval: calls that were timed, a
+ * graph of them. Samples of a format that knows nothing else are then made of it. */
+bool fz_fit_makes_samples(const struct fz_profile *p);
 /* Whether every sample weighs the same in the default metric, so that counts say all. */
 bool fz_fit_is_even(const struct fz_profile *p);
 /* What of the default metric has no stack: graphs and lists of stacks cannot hold it. */

@@ -19,14 +19,17 @@ struct magic {
 	}
 
 static const struct magic magics[] = {
-	{ MAGIC("FLR\0"),
-	  { "a recording of Java's Flight Recorder", "jfrconv FILE FILE.collapsed" } },
 	{ MAGIC("SIMPLEPERF"),
 	  { "a recording of simpleperf", "gecko_profile_generator.py -i FILE >FILE.json" } },
 	{ MAGIC("v 1"), { "a recording of heaptrack", "heaptrack_print FILE -F FILE.folded" } },
-	{ MAGIC("--- contention"), LEGACY_PPROF },
+	{ MAGIC("goroutine "),
+	  { "a dump of Go's goroutines", "?debug=1 instead of 2 writes what can be" } },
 	{ MAGIC("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), LEGACY_PPROF },
+	{ MAGIC("\x04\x22\x4d\x18"), { "packed by lz4", "lz4 -d FILE" } },
 	{ MAGIC("memray"), { "a recording of memray", "memray transform speedscope FILE" } },
+	{ MAGIC("PAR1"),
+	  { "a table in Parquet, as Pyroscope keeps profiles",
+	    "profilecli query profile --output pprof=FILE.pb.gz" } },
 	{ MAGIC("gmon"), { "a file of gprof", "gprof PROGRAM FILE shows it" } },
 	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records what can be read" } },
 };

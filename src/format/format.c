@@ -2,17 +2,24 @@
 /* The table of formats, and recognising which one a file is. */
 #include "format.h"
 
+#include "base/clock.h"
 #include "foreign.h"
 
 const struct fz_format *const fz_formats[] = {
-	&fz_format_callgrind,    &fz_format_collapsed,   &fz_format_cpuprofile,
-	&fz_format_dhat,         &fz_format_flamebearer, &fz_format_folded,
-	&fz_format_fz,           &fz_format_gecko,       &fz_format_kineto,
-	&fz_format_massif,       &fz_format_mojo,        &fz_format_otlp,
-	&fz_format_perf_data,    &fz_format_perf_script, &fz_format_perfetto,
-	&fz_format_pprof,        &fz_format_pprof_text,  &fz_format_pstats,
-	&fz_format_pyinstrument, &fz_format_speedscope,  &fz_format_stackprof,
-	&fz_format_tachyon,      &fz_format_trace,       NULL,
+	&fz_format_callgrind,   &fz_format_collapsed,
+	&fz_format_cpuprofile,  &fz_format_dhat,
+	&fz_format_flamebearer, &fz_format_folded,
+	&fz_format_fz,          &fz_format_gecko,
+	&fz_format_instruments, &fz_format_jfr,
+	&fz_format_kineto,      &fz_format_macsample,
+	&fz_format_massif,      &fz_format_mojo,
+	&fz_format_otlp,        &fz_format_perf_data,
+	&fz_format_perf_script, &fz_format_perfetto,
+	&fz_format_pprof,       &fz_format_pprof_text,
+	&fz_format_pstats,      &fz_format_pyinstrument,
+	&fz_format_pyroscope,   &fz_format_speedscope,
+	&fz_format_stackprof,   &fz_format_tachyon,
+	&fz_format_trace,       NULL,
 };
 
 /* Much, because what tells one JSON format from another may come late. */
@@ -61,6 +68,21 @@ static int recognise(struct fz_input *in, const struct fz_format **ret, struct f
 	return *ret ? 0 : fail_unknown(fz_input_name(in), head, (size_t)n, err);
 }
 
+static struct fz_stored stored_of(const struct fz_input *in, const struct fz_format *f)
+{
+	struct stat st;
+
+	if (!fz_input_stat(in, &st))
+		return (struct fz_stored){ 0 };
+	return (struct fz_stored){
+		.known = true,
+		.has_sources = f == &fz_format_fz,
+		.written_unix_ns = fz_clock_ns(st.st_mtim),
+		.owner = st.st_uid,
+		.group = st.st_gid,
+	};
+}
+
 static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_profile **ret,
 		struct fz_error *err)
 {
@@ -74,6 +96,7 @@ static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_p
 	p->input = in;
 	r = facts_only && f->read_facts ? f->read_facts(in, p, err) : f->read(in, p, err);
 	p->input = NULL;
+	p->stored = stored_of(in, f);
 	/* That it stopped for this may have looked like damage. */
 	if (fz_input_check(in, err))
 		return FZ_ELIMIT;

@@ -47,11 +47,15 @@ extern const struct fz_format fz_format_mojo;
 extern const struct fz_format fz_format_otlp;
 extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
+extern const struct fz_format fz_format_instruments;
+extern const struct fz_format fz_format_jfr;
 extern const struct fz_format fz_format_kineto;
+extern const struct fz_format fz_format_macsample;
 extern const struct fz_format fz_format_massif;
 extern const struct fz_format fz_format_perfetto;
 extern const struct fz_format fz_format_dhat;
 extern const struct fz_format fz_format_flamebearer;
+extern const struct fz_format fz_format_pyroscope;
 
 /* NULL-terminated, in order of names. */
 extern const struct fz_format *const fz_formats[];

@@ -14,15 +14,17 @@
 
 struct fz_fz_writer;
 
-/* Write to fd (not closed by the writer). The profile must outlive the writer; its metrics must
- * be set; facts, sources, runs and quality may still change until fz_fz_writer_finish. */
-int fz_fz_writer_new(int fd, struct fz_profile *p, struct fz_fz_writer **ret, struct fz_error *err);
+/* Write to fd (not closed by the writer) in place of what it held, from a thread of its own: a disk
+ * that is busy is no gap in the recording. The profile must outlive the writer; its metrics must be
+ * set; facts, sources, runs and quality may still change until fz_fz_writer_finish. */
+struct fz_fz_writer *fz_fz_writer_new(int fd, struct fz_profile *p);
 /* Collect one sample; never fails, may grow memory until the next flush (bounded: flushes by
  * itself at 64 Ki samples; a write error is reported by the next flush). */
 void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights);
 /* The same for a look at the machine's speed. */
 void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *look);
+/* Fails when the file took none of what came before. */
 int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err);
-/* Write facts, sources, runs, quality and the end mark. */
+/* Write facts, sources, runs, quality and the end mark; returns when the file has it all. */
 int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err);
 void fz_fz_writer_free(struct fz_fz_writer *w);

@@ -30,6 +30,7 @@ static void read_flags(struct fz_profile *p, int64_t flags)
 	p->recording.reconstructed = flags & FZ_FZ_RECONSTRUCTED;
 	p->samples.ordered = !(flags & FZ_FZ_UNORDERED);
 	p->samples.timed = !(flags & FZ_FZ_UNTIMED);
+	p->samples.spans = flags & FZ_FZ_SPANS;
 }
 
 static double read_double(struct fz_cursor *c)

@@ -69,7 +69,13 @@ enum fz_fz_field {
 	FZ_FZ_THREAD, /* index, main flag, name: what was learnt after the thread was written */
 };
 
-enum { FZ_FZ_COMPLETE = 1, FZ_FZ_RECONSTRUCTED = 2, FZ_FZ_UNORDERED = 4, FZ_FZ_UNTIMED = 8 };
+enum {
+	FZ_FZ_COMPLETE = 1,
+	FZ_FZ_RECONSTRUCTED = 2,
+	FZ_FZ_UNORDERED = 4,
+	FZ_FZ_UNTIMED = 8,
+	FZ_FZ_SPANS = 16,
+};
 
 /* The number of entries of each list, the metrics' number and which are stated; then a list, the
  * index of its first entry here, how many there are, and they. */

@@ -360,7 +360,8 @@ static void add_metrics(struct reader *r, const struct seen *seen)
 					1e6) });
 }
 
-/* Times are from the start of the recording, or of some process; ours are from the first. */
+/* Times are from the start of the recording, or of some process; ours are from the first, and so
+ * the run begins with it. */
 static void move_times(struct fz_profile *p)
 {
 	int64_t first = INT64_MAX;
@@ -369,6 +370,9 @@ static void move_times(struct fz_profile *p)
 		first = FZ_MIN(first, p->samples.time[row]);
 	for (size_t row = 0; row < p->samples.n; row++)
 		p->samples.time[row] -= first;
+	if (p->samples.n && p->run_count && p->runs[0].start_unix_ns &&
+	    __builtin_add_overflow(p->runs[0].start_unix_ns, first, &p->runs[0].start_unix_ns))
+		p->runs[0].start_unix_ns = 0;
 }
 
 static void release(struct reader *r)

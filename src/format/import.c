@@ -18,14 +18,11 @@ uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
 		.first_line = FZ_MAX(f->first_line, 0),
 		.kind = (uint8_t)f->kind,
 	};
-	struct fz_frame frame = {
-		.function = fz_profile_function(p, &function),
-		.line = f->line > 0 ? f->line : FZ_NO_LINE,
-		.end_line = FZ_NO_LINE,
-		.column = f->line > 0 && f->column > 0 ? f->column - 1 : FZ_NO_LINE,
-		.end_column = FZ_NO_LINE,
-		.opcode = FZ_NO_OPCODE,
-	};
+	struct fz_frame frame =
+		fz_frame_at(fz_profile_function(p, &function), f->line > 0 ? f->line : FZ_NO_LINE);
+
+	if (f->line > 0 && f->column > 0)
+		frame.column = f->column - 1;
 
 	return fz_profile_frame(p, &frame);
 }
@@ -274,6 +271,11 @@ int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 			break;
 	}
 	return code;
+}
+
+void fz_import_note_cut(struct fz_profile *p)
+{
+	fz_profile_note(p, "the file was cut short: what came then is missing");
 }
 
 int32_t fz_import_line(int64_t v)

@@ -50,5 +50,7 @@ int64_t fz_import_scaled_int(int64_t v, double scale);
 int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 		    int (*take)(void *arg, struct fz_str line, struct fz_error *err), void *arg,
 		    struct fz_error *err);
+/* The file ends in the middle, and what came before is the profile. */
+void fz_import_note_cut(struct fz_profile *p);
 /* Lines and columns of a file, whatever number it gives. */
 int32_t fz_import_line(int64_t v);

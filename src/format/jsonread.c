@@ -223,8 +223,10 @@ static size_t find_end(struct fz_jsonread_stream *s, bool drop)
 					fz_input_name(s->in), VALUE_MAX >> 20);
 			return 0;
 		}
-		if (!read_more(s))
+		if (!read_more(s)) {
+			s->cut = x.level > 0 || x.text;
 			return 0;
+		}
 	}
 }
 
@@ -305,6 +307,7 @@ void fz_jsonread_each(struct fz_jsonread_stream *s, const char *key, fz_jsonread
 		if (c == ',')
 			fz_jsonread_take(s);
 		else if (!visit_member(s, key, visit, arg))
-			return;
+			break;
 	}
+	s->cut |= fz_jsonread_peek(s) < 0;
 }

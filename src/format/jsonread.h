@@ -45,6 +45,7 @@ struct fz_jsonread_stream {
 	struct fz_buf buf;
 	size_t at; /* in buf */
 	bool end;  /* of the input */
+	bool cut;  /* it ended within a value, or within the outermost object */
 	int code;  /* the first error; then every call says there is nothing more */
 	struct fz_error *err;
 };

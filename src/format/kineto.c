@@ -481,6 +481,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return fz_fail(err, FZ_EINPUT,
 			       "%s: a trace of PyTorch without operators and kernels",
 			       fz_input_name(in));
+	if (r.in.cut)
+		fz_import_note_cut(p);
 	int code = play(&r, &spans, err);
 	if (code)
 		return code;

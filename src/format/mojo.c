@@ -166,10 +166,6 @@ static void read_frame(struct reader *r)
 {
 	uint64_t key = (uint64_t)read_number(r);
 	struct fz_str file = string_at(r, read_number(r)), name = string_at(r, read_number(r));
-	struct fz_frame frame = { .end_line = FZ_NO_LINE,
-				  .column = FZ_NO_LINE,
-				  .end_column = FZ_NO_LINE,
-				  .opcode = FZ_NO_OPCODE };
 	int32_t line = fz_import_line(read_number(r)), place[3] = { 0 };
 
 	for (int i = 0; i < 3 && r->version >= 2; i++)
@@ -183,8 +179,8 @@ static void read_frame(struct reader *r)
 							? FZ_KIND_NATIVE
 							: FZ_KIND_PYTHON),
 	};
-	frame.function = fz_profile_function(r->p, &f);
-	frame.line = line ? line : FZ_NO_LINE;
+	struct fz_frame frame =
+		fz_frame_at(fz_profile_function(r->p, &f), line ? line : FZ_NO_LINE);
 	if (line && place[0])
 		frame.end_line = place[0];
 	if (line && place[1])

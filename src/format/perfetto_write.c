@@ -11,6 +11,7 @@
  */
 #include "perfetto_write.h"
 
+#include "fit.h"
 #include "import.h"
 #include "wire.h"
 
@@ -159,21 +160,13 @@ static void change_stack(struct writer *w, uint32_t thread, uint32_t stack)
 static int find_scale(struct writer *w, struct fz_error *err)
 {
 	const struct fz_profile *p = w->p;
-	const struct fz_metric *m = &p->metrics[p->default_metric];
+	int r = fz_fit_time(p, "a Perfetto trace", &w->ns, err);
 
-	w->ns = 1;
-	if (strcmp(m->name, "samples") == 0 && p->recording.interval_ns > 0)
-		w->ns = (double)p->recording.interval_ns;
-	else if (strcmp(m->unit, "ns") != 0)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "a Perfetto trace is of time and cannot hold '%s': choose a time "
-			       "with --metric, or another format",
-			       m->name);
-	for (size_t row = 0; row < p->samples.n; row++)
+	for (size_t row = 0; row < p->samples.n && !r; row++)
 		if (fz_sample_weight(p, p->default_metric, row) < 0)
 			return fz_fail(err, FZ_EUNSUPPORTED,
 				       "a Perfetto trace cannot hold negative times");
-	return 0;
+	return r;
 }
 
 static void make_tables(struct writer *w)

@@ -6,15 +6,17 @@
  *   	    7f1b5e790f07 main+0x207 (/bin/nat)
  *     nat.c:12                                      its place, when asked for
  *
- * Which columns there are depends on options, so a header is read around the time, the one thing
- * that looks like nothing else. One number before it is a thread; a number before the event is
- * the period, which the sample stands for.
+ * Which columns there are depends on options (-F), so a header is read around the time, the one
+ * thing that looks like nothing else, else around the first word that ends like an event. One
+ * number before it is a thread; a number before the event is the period, which the sample stands
+ * for. With neither, and without any header, stacks are blocks between empty lines.
  */
 #include "format.h"
 #include "import.h"
 #include "perfsamples.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 enum { LINE_MAX_BYTES = 1 << 20 };
 
@@ -25,10 +27,13 @@ struct reader {
 	bool has_period[FZ_PERF_EVENTS_MAX];
 	uint32_t event_count;
 	struct fz_perf_samples samples;
-	uint64_t bytes; /* read so far */
-	bool untimed;   /* a header without a time was there */
+	uint64_t bytes;      /* read so far */
+	bool untimed;        /* a header without a time was there */
+	bool after_blank;    /* the line before was empty, or there was none */
+	bool have_places;    /* frames have their objects, in parentheses */
+	bool ended_in_place; /* the line before ended in one */
 	/* of the sample at hand */
-	bool open;
+	bool open, loose;
 	struct fz_perf_sample now;
 	struct fz_import_frame *frames; /* innermost first; their texts are in the profile */
 	size_t frame_count, frame_cap;
@@ -92,59 +97,73 @@ static bool parse_ids(struct fz_str word, struct fz_thread *t)
 
 struct header {
 	struct fz_thread thread;
-	struct fz_str comm, rest; /* rest: behind the time */
+	struct fz_str comm, rest; /* rest: of the event and what follows; "" without */
 	int64_t time;
-	bool timed;
+	bool timed, has_thread;
+	bool loose; /* nothing in it is sure to be a header: it is one if frames follow */
 };
 
-static bool split_at_time(struct fz_str line, struct header *h, struct fz_str *ret_before)
+/* Where a line has its time, or else its event; what is before is of the thread. */
+static struct fz_str split_header(struct fz_str line, struct header *h)
 {
-	struct fz_str rest = line;
+	struct fz_str rest = line, event = { 0 };
 
 	while (rest.n) {
 		struct fz_str word = fz_str_take_word(&rest);
-		if (!parse_time(word, &h->time))
-			continue;
-		*ret_before = (struct fz_str){ line.p, (size_t)(word.p - line.p) };
-		h->rest = rest;
-		return true;
+		h->timed = parse_time(word, &h->time);
+		if (h->timed) {
+			h->rest = rest;
+			return (struct fz_str){ line.p, (size_t)(word.p - line.p) };
+		}
+		if (!event.p && word.n > 1 && word.p[word.n - 1] == ':')
+			event = word;
+	}
+	if (!event.p)
+		return line;
+	h->rest = (struct fz_str){ event.p, line.n - (size_t)(event.p - line.p) };
+	return (struct fz_str){ line.p, (size_t)(event.p - line.p) };
+}
+
+/* "my prog 28209/28210 [001] d..2." from its end. */
+static bool take_thread(struct fz_str *s, struct fz_thread *t)
+{
+	for (int i = 0; i < 4; i++) {
+		struct fz_str word = take_last_word(s);
+		if (!word.n)
+			return false;
+		if (parse_ids(word, t))
+			return true;
 	}
 	return false;
 }
 
-/* Between the ids and the time there may be "[001]" and flags such as "d..2.". */
+/* Of two numbers before an event the second is its period. */
+static void keep_period(struct header *h, struct fz_str before, struct fz_str *left)
+{
+	struct fz_thread t = { 0 };
+	struct fz_str period = take_last_word(&before);
+	struct fz_str comm = before;
+	uint64_t n;
+
+	if (h->timed || !h->rest.n || !fz_parse_u64(period, INT64_MAX, &n) ||
+	    !take_thread(&comm, &t))
+		return;
+	h->rest = (struct fz_str){ period.p, (size_t)(h->rest.p + h->rest.n - period.p) };
+	h->thread = t;
+	*left = comm;
+}
+
 static bool parse_header(struct fz_str line, struct header *h)
 {
-	struct fz_str before, word;
-
 	*h = (struct header){ 0 };
-	if (!line.n || isspace((uint8_t)line.p[0]) || line.p[0] == '#')
-		return false;
-	h->timed = split_at_time(line, h, &before);
-	if (h->timed) {
-		for (int i = 0; i < 4; i++) {
-			word = take_last_word(&before);
-			if (!word.n)
-				return false;
-			if (!parse_ids(word, &h->thread))
-				continue;
-			h->comm = fz_str_trimmed(before);
-			return h->comm.n > 0;
-		}
-		return false;
-	}
-	h->rest = line;
-	fz_str_take_word(&h->rest);
-	while (h->rest.n) {
-		size_t n = (size_t)(h->rest.p - line.p);
-		word = fz_str_take_word(&h->rest);
-		if (!parse_ids(word, &h->thread))
-			continue;
-		h->comm = fz_str_trimmed((struct fz_str){ line.p, n });
-		h->rest = fz_str_trimmed(h->rest);
-		return h->rest.n && memchr(h->rest.p, ':', h->rest.n);
-	}
-	return false;
+	struct fz_str before = split_header(line, h), comm = before;
+
+	h->has_thread = take_thread(&comm, &h->thread);
+	if (h->has_thread)
+		keep_period(h, before, &comm);
+	h->comm = fz_str_trimmed(h->has_thread ? comm : before);
+	h->loose = !h->timed && !(h->rest.n && h->has_thread);
+	return fz_str_trimmed(line).n > 0;
 }
 
 static uint32_t event_of(struct reader *r, struct fz_str name)
@@ -244,19 +263,41 @@ static void take_place(struct fz_str *name, struct fz_str *place)
 	}
 }
 
+static void add_frame(struct reader *r, const struct fz_import_frame *f)
+{
+	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
+	r->frames[r->frame_count++] = *f;
+}
+
+/* "560cb47e52e0", where symbols were not asked for. */
+static void add_address(struct reader *r, struct fz_str digits)
+{
+	char name[2 + 16 + 1];
+
+	snprintf(name, sizeof(name), "0x%.*s", (int)FZ_MIN(digits.n, 16), digits.p);
+	add_frame(r, &(struct fz_import_frame){ .name = kept(r, fz_str_of(name)),
+						.kind = FZ_KIND_NATIVE });
+}
+
 /* "560cb47e52e0 cmp+0x0 (/bin/nat)"; names may hold blanks and parentheses. */
 static bool read_frame(struct reader *r, struct fz_str s)
 {
 	struct fz_import_frame f = { .kind = FZ_KIND_NATIVE };
+	bool own_line = s.n && s.p[0] == '\t';
 	size_t digits;
 
 	s = fz_str_trimmed(s);
 	digits = hex_digits(s);
+	if (own_line && digits && digits == s.n) {
+		add_address(r, s);
+		return true;
+	}
 	if (!digits || digits == s.n || !isspace((uint8_t)s.p[digits]))
 		return false;
 	struct fz_str name = fz_str_trimmed((struct fz_str){ s.p + digits, s.n - digits });
 	struct fz_str place = FZ_STR("");
 	take_place(&name, &place);
+	r->have_places |= place.n > 0;
 	name = without_offset(name);
 	if (!fz_str_eq(place, FZ_STR("[unknown]")) && !fz_str_eq(place, FZ_STR("inlined")))
 		f.module = kept(r, place);
@@ -268,8 +309,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 		name_python(r, name, &f);
 	else if (!name.n || fz_str_eq(name, FZ_STR("[unknown]")))
 		name_unknown(r, &f);
-	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
-	r->frames[r->frame_count++] = f;
+	add_frame(r, &f);
 	return true;
 }
 
@@ -310,6 +350,10 @@ static int end_sample(struct reader *r, struct fz_error *err)
 	if (!r->open)
 		return 0;
 	r->open = false;
+	if (r->loose && !r->frame_count) {
+		r->p->skipped_lines++;
+		return 0;
+	}
 	for (size_t i = r->frame_count; i-- > 0;)
 		stack = fz_profile_stack(r->p, stack, fz_import_frame(r->p, &r->frames[i]));
 	r->now.stack = stack;
@@ -327,12 +371,27 @@ static void begin_sample(struct reader *r, const struct header *h)
 
 	t.name = fz_profile_string(r->p, h->comm);
 	r->open = true;
-	r->frame_count = 0;
+	r->loose = h->loose;
 	r->untimed |= !h->timed;
+	r->frame_count = 0;
 	r->now = (struct fz_perf_sample){ .thread = fz_profile_thread(r->p, &t), .time = h->time };
 	read_event(r, &rest);
 	/* Without call chains the only frame is on the same line. */
 	read_frame(r, rest);
+}
+
+/* Without call chains names of programs are right-aligned. */
+static bool is_indented_header(struct fz_str line, struct header *h)
+{
+	return line.p[0] != '\t' && parse_header(line, h) && !h->loose;
+}
+
+static void read_indented(struct reader *r, struct fz_str line)
+{
+	if (!r->open && r->after_blank)
+		begin_sample(r, &(struct header){ .loose = true });
+	if (!r->open || (!read_frame(r, line) && !read_place(r, line)))
+		r->p->skipped_lines++;
 }
 
 static int read_line(void *arg, struct fz_str line, struct fz_error *err)
@@ -341,22 +400,23 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	struct header h;
 
 	r->bytes += line.n + 1;
-	if (!line.n)
+	r->ended_in_place = fz_str_ends(line, ")");
+	if (!line.n) {
+		r->after_blank = true;
 		return end_sample(r, err);
+	}
 	if (line.p[0] == '#')
 		return 0;
 	if (r->open && is_bare_frame(line) && read_frame(r, line))
 		return 0;
-	if (isspace((uint8_t)line.p[0])) {
-		if (!r->open || (!read_frame(r, line) && !read_place(r, line)))
-			r->p->skipped_lines++;
-		return 0;
-	}
-	int code = end_sample(r, err);
-	if (!code && parse_header(line, &h))
+	bool header =
+		isspace((uint8_t)line.p[0]) ? is_indented_header(line, &h) : parse_header(line, &h);
+	int code = header ? end_sample(r, err) : 0;
+	if (header && !code)
 		begin_sample(r, &h);
-	else
-		r->p->skipped_lines++;
+	else if (!code)
+		read_indented(r, line);
+	r->after_blank = false;
 	return code;
 }
 
@@ -382,13 +442,31 @@ static void release(struct reader *r)
 	free(r->frames);
 }
 
+/* A file may end without a newline, but not in a header, nor in a frame before the object that all
+ * frames have. Of a stack that was cut nobody knows the root. */
+static bool is_cut(const struct reader *r)
+{
+	if (!r->open || !fz_input_ended_in_line(r->in))
+		return false;
+	return r->frame_count ? r->have_places && !r->ended_in_place : r->samples.n > 0;
+}
+
+static int end_last_sample(struct reader *r, struct fz_error *err)
+{
+	if (!is_cut(r))
+		return end_sample(r, err);
+	r->open = false;
+	fz_import_note_cut(r->p);
+	return 0;
+}
+
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
-	fz_auto(release) struct reader r = { .in = in, .p = p };
+	fz_auto(release) struct reader r = { .in = in, .p = p, .after_blank = true };
 	int code = fz_import_lines(in, p, LINE_MAX_BYTES, read_line, &r, err);
 
 	if (!code)
-		code = end_sample(&r, err);
+		code = end_last_sample(&r, err);
 	if (!code && !r.samples.n)
 		code = fz_fail(err, FZ_EINPUT, "%s: holds no sample of perf", fz_input_name(in));
 	if (!code)
@@ -396,11 +474,44 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code;
 }
 
-/* A header with a time, followed by a frame. */
+/* "\t            1163 leaf": as perf aligns addresses. */
+static bool is_aligned_frame(struct fz_str line)
+{
+	if (line.n < 17 || line.p[0] != '\t')
+		return false;
+	struct fz_str address = { line.p + 1, line.n - 1 };
+	size_t blanks = 0;
+	while (blanks < 15 && address.p[blanks] == ' ')
+		blanks++;
+	address.p += blanks;
+	address.n -= blanks;
+	size_t digits = hex_digits(address);
+	return blanks + digits >= 16 && (digits == address.n || address.p[digits] == ' ');
+}
+
+/* What follows a header is a frame of its sample, or is behind it on the same line. */
+static bool has_frame(const struct header *h, struct fz_str next)
+{
+	struct fz_str rest = h->rest, word;
+
+	if (is_aligned_frame(next))
+		return true;
+	if (h->loose)
+		return false;
+	if ((next.n && isspace((uint8_t)next.p[0]) && hex_digits(fz_str_trimmed(next)) > 1) ||
+	    is_bare_frame(next))
+		return true;
+	do
+		word = fz_str_take_word(&rest);
+	while (word.n && word.p[word.n - 1] != ':');
+	word = fz_str_take_word(&rest);
+	return word.n >= 4 && hex_digits(word) == word.n && rest.n;
+}
+
+/* A header followed by a frame. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str rest = { (const char *)head, n };
-	bool after_header = false;
 
 	(void)name;
 	if (memchr(head, '\0', n))
@@ -408,16 +519,12 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 	if (fz_str_starts(rest, "# ========\n# captured on"))
 		return 80;
 	for (int i = 0; rest.n && i < 200; i++) {
-		const char *end = memchr(rest.p, '\n', rest.n);
-		struct fz_str line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
-		struct header h;
-		bool indented = line.n && isspace((uint8_t)line.p[0]);
-		size_t digits = hex_digits(fz_str_trimmed(line));
-		if (after_header && ((indented && digits > 1) || is_bare_frame(line)))
+		struct fz_str line = fz_str_take_line(&rest), after = rest;
+		struct header h = { .loose = true };
+		bool tab = line.n && line.p[0] == '\t';
+		if (!tab && (!line.n || parse_header(line, &h)) &&
+		    has_frame(&h, fz_str_take_line(&after)))
 			return 85;
-		after_header = parse_header(line, &h) && (h.timed || fz_str_ends(line, ":"));
-		rest.p += line.n + (end != NULL);
-		rest.n -= line.n + (end != NULL);
 	}
 	return 0;
 }

@@ -222,7 +222,7 @@ static void sum_rows(struct writer *w)
 		}
 		int64_t *values = &w->values[(size_t)*slot * w->columns];
 		if (w->add_samples)
-			*values++ += fz_sample_count(p, row);
+			*values++ += fz_sample_count_in(p, p->default_metric, row);
 		for (uint32_t m = 0; m < p->metric_count; m++)
 			values[m] += fz_sample_weight(p, m, row);
 	}

@@ -8,6 +8,11 @@
  *   goroutine profile: total 6                  and threadcreate: how many are there
  *   5 @ 0x47dbce 0x4d97fd
  *
+ *   --- contention:                             and mutex: waits for locks
+ *   cycles/second=2596129586
+ *   sampling period=1
+ *   342022331 39 @ 0x4d9bd3 0x4d9bb3            cycles and how often, each of so many
+ *
  *   MAPPED_LIBRARIES:                           (gperftools) what lies where, as /proc/PID/maps
  *
  * Of sampled allocations large ones were seen more often than small ones; what is shown is what
@@ -33,7 +38,9 @@ struct reader {
 	struct mapping *maps;
 	size_t map_n, map_cap;
 	double rate; /* bytes from one sample to the next; 0: everything was seen */
-	bool heap;
+	bool heap, locks;
+	double period;      /* of locks: waits for each that is written */
+	uint64_t frequency; /* of locks: cycles in a second; 0: they are nanoseconds */
 	uint32_t thread;
 	/* of the stack at hand */
 	bool open;
@@ -42,17 +49,6 @@ struct reader {
 	struct fz_import_frame frames[FRAMES_MAX];
 	size_t address_n, frame_n;
 };
-
-static struct fz_str take_line(struct fz_str *s)
-{
-	const char *end = memchr(s->p, '\n', s->n);
-	struct fz_str line = { s->p, end ? (size_t)(end - s->p) : s->n };
-	size_t taken = line.n + (end != NULL);
-
-	s->p += taken;
-	s->n -= taken;
-	return line;
-}
 
 static bool parse_hex(struct fz_str s, uint64_t *ret)
 {
@@ -128,7 +124,7 @@ static void read_mappings(struct reader *r, struct fz_str text)
 	bool inside = false;
 
 	while (text.n) {
-		struct fz_str line = take_line(&text);
+		struct fz_str line = fz_str_take_line(&text);
 		if (inside)
 			add_mapping(r, line);
 		inside |= fz_str_starts(line, "MAPPED_LIBRARIES:") ||
@@ -185,6 +181,12 @@ static void end_stack(struct reader *r)
 		scale(r->rate, &weights[0], &weights[1]);
 		scale(r->rate, &weights[2], &weights[3]);
 		fz_profile_add_sample(r->p, &s, weights);
+	} else if (r->locks) {
+		double ghz = r->frequency ? (double)r->frequency / 1e9 : 1;
+		double ns = trunc((double)r->numbers[0] * r->period / ghz);
+		int64_t weights[] = { fz_import_scaled_int(r->numbers[1], r->period),
+				      fz_import_scaled(ns, 1) };
+		fz_profile_add_sample(r->p, &s, weights);
 	} else {
 		fz_profile_add_sample(r->p, &s, r->numbers);
 	}
@@ -240,9 +242,29 @@ static void add_call(struct reader *r, struct fz_str line)
 	r->frames[r->frame_n++] = f;
 }
 
+/* "cycles/second=2596129586", "sampling period = 100" */
+static void read_setting(struct reader *r, struct fz_str line)
+{
+	const char *equals = line.n ? memchr(line.p, '=', line.n) : NULL;
+	size_t at = equals ? (size_t)(equals - line.p) : line.n;
+	struct fz_str key = fz_str_trimmed((struct fz_str){ line.p, at });
+	uint64_t n;
+
+	if (!equals || !fz_parse_u64(fz_str_trimmed((struct fz_str){ equals + 1, line.n - at - 1 }),
+				     INT64_MAX, &n))
+		return;
+	if (fz_str_eq(key, FZ_STR("cycles/second")))
+		r->frequency = n;
+	else if (fz_str_eq(key, FZ_STR("sampling period")) && n)
+		r->period = (double)n;
+}
+
 static void read_line(struct reader *r, struct fz_str line)
 {
 	int64_t numbers[NUMBERS] = { 0 };
+
+	if (r->locks && !r->open)
+		read_setting(r, line);
 
 	if (fz_str_starts(line, "#") && r->open) {
 		add_call(r, line);
@@ -278,6 +300,14 @@ static void read_head(struct reader *r, struct fz_str line)
 	int64_t numbers[NUMBERS];
 	struct fz_str kind = fz_str_take_word(&line);
 
+	r->locks = fz_str_eq(kind, FZ_STR("---"));
+	if (r->locks) {
+		r->period = 1;
+		fz_profile_add_metric(r->p, FZ_STR("contentions"), FZ_STR("count"), 0, true);
+		r->p->default_metric =
+			fz_profile_add_metric(r->p, FZ_STR("delay"), FZ_STR("ns"), 0, true);
+		return;
+	}
 	r->heap = fz_str_eq(kind, FZ_STR("heap"));
 	fz_str_take_word(&line);
 	if (!r->heap) {
@@ -305,10 +335,10 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	r->name = fz_input_name(in);
 	p->samples.ordered = p->samples.timed = false;
 	r->thread = fz_profile_thread(p, &(struct fz_thread){ .is_main = true });
-	read_head(r, take_line(&text));
+	read_head(r, fz_str_take_line(&text));
 	read_mappings(r, text);
 	while (text.n && !p->over_limit)
-		read_line(r, take_line(&text));
+		read_line(r, fz_str_take_line(&text));
 	end_stack(r);
 	free(r->maps);
 	if (!p->samples.n)
@@ -319,20 +349,21 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	static const char *const kinds[] = { "goroutine profile: total ",
-					     "threadcreate profile: total " };
+					     "threadcreate profile: total ",
+					     "--- contention:", "--- contentionz ", "--- mutex:" };
 	struct fz_str text = { (const char *)head, n };
 
 	(void)name;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++)
 		if (fz_str_starts(text, kinds[i]))
 			return 95;
-	struct fz_str line = n ? take_line(&text) : text;
+	struct fz_str line = n ? fz_str_take_line(&text) : text;
 	return fz_str_starts(line, "heap profile: ") && memchr(line.p, '@', line.n) ? 95 : 0;
 }
 
 const struct fz_format fz_format_pprof_text = {
 	.name = "pprof-text",
-	.title = "heap and goroutine text of Go (?debug=1) and gperftools",
+	.title = "heap, goroutine and lock text of Go (?debug=1) and gperftools",
 	.suffixes = ".txt .heap",
 	.notes = "allocations that were sampled are scaled as pprof does",
 	.sniff = sniff,

@@ -47,6 +47,8 @@ struct reader {
 	uint32_t item_count, item_cap;
 	uint32_t *refs; /* values */
 	uint32_t ref_count, ref_cap;
+	uint32_t *interned; /* values: texts of Python 2 that are referred to */
+	uint32_t interned_count, interned_cap;
 	bool sampled; /* by CPython's sampling profiler */
 };
 
@@ -154,27 +156,102 @@ static uint32_t read_items(struct reader *r, uint32_t self, uint64_t count, bool
 	return self;
 }
 
-static uint32_t read_reference(struct reader *r)
+static uint32_t read_reference(struct reader *r, const uint32_t *list, uint32_t n)
 {
 	uint32_t i = fz_cursor_u32(&r->c);
 
-	if (i >= r->ref_count || r->refs[i] == FZ_NONE) {
+	if (i >= n || list[i] == FZ_NONE) {
 		r->c.bad = true;
 		return 0;
 	}
-	return r->refs[i];
+	return list[i];
+}
+
+static uint32_t read_interned(struct reader *r)
+{
+	uint32_t v = add_text(r, fz_cursor_u32(&r->c));
+
+	fz_profile_grow(r->p, r->interned, r->interned_count, r->interned_cap);
+	r->interned[r->interned_count++] = v;
+	return v;
+}
+
+/* How many numbers stand before the bytecode: as many as the version of Python has. */
+static unsigned count_code_numbers(const struct reader *r)
+{
+	for (unsigned n = 4; n <= 6 && 4 * n < fz_cursor_left(&r->c); n++) {
+		struct fz_cursor c = fz_cursor_of(r->c.p + 4 * n, fz_cursor_left(&r->c) - 4 * n);
+		bool bytes = (fz_cursor_u8(&c) & ~FLAG_REF) == 's';
+		if (bytes && fz_cursor_u32(&c) <= fz_cursor_left(&c) && !c.bad)
+			return n;
+	}
+	return 0;
+}
+
+/* The code that profile.py ran stands for its name. {4 numbers, in 3.6 five, in 3.8 six, in 3.11
+ * five; bytecode, constants, names, variables, free ones, cells, file, name; line; lines}, but
+ * from 3.11 on
+ * {..., variables, their kinds as bytes, file, name, qualified name; line; lines, exceptions}. */
+static uint32_t read_code(struct reader *r, uint32_t self, int depth)
+{
+	enum { KINDS = 4, NAME = 7, NEWER_NAME = 6, BEFORE_LINE = 8 };
+	unsigned numbers = count_code_numbers(r);
+	uint32_t v[BEFORE_LINE] = { 0 };
+
+	r->c.bad |= !numbers;
+	for (unsigned i = 0; i < numbers; i++)
+		fz_cursor_u32(&r->c);
+	for (unsigned i = 0; i < BEFORE_LINE; i++)
+		v[i] = read_value(r, depth + 1);
+	if (r->c.bad)
+		return self;
+	bool newer = r->values[v[KINDS]].type == T_STRING;
+	fz_cursor_u32(&r->c);
+	for (unsigned i = 0; i < 1u + newer; i++)
+		read_value(r, depth + 1);
+	if (!r->c.bad)
+		r->values[self] = r->values[v[newer ? NEWER_NAME : NAME]];
+	return self;
+}
+
+/* What is read only to come to what follows: constants of code. */
+static uint32_t read_parts(struct reader *r, uint32_t self, unsigned n, int depth)
+{
+	while (n-- > 0 && !r->c.bad)
+		read_value(r, depth + 1);
+	return self;
+}
+
+/* What holds others: its own number comes before theirs. */
+static uint32_t read_compound(struct reader *r, uint8_t type, uint32_t *ref, int depth)
+{
+	uint32_t self = add_value(r, (struct value){ .type = T_OTHER });
+
+	if (ref)
+		r->refs[*ref] = self;
+	switch (type) {
+	case 'c':
+		return read_code(r, self, depth);
+	case ':':
+		return read_parts(r, self, 3, depth);
+	case ')':
+		return read_items(r, self, fz_cursor_u8(&r->c), false, depth);
+	case '{':
+		return read_items(r, self, 0, true, depth);
+	default:
+		return read_items(r, self, fz_cursor_u32(&r->c), false, depth);
+	}
 }
 
 static uint32_t read_plain(struct reader *r, uint8_t type, uint32_t *ref, int depth)
 {
-	uint32_t self;
-
 	switch (type) {
 	case '0':
 		return add_value(r, (struct value){ .type = T_NULL });
 	case 'N':
 	case 'F':
 	case 'T':
+	case 'S':
 	case '.':
 		return add_value(r, (struct value){ .type = T_OTHER });
 	case 'i':
@@ -185,7 +262,13 @@ static uint32_t read_plain(struct reader *r, uint8_t type, uint32_t *ref, int de
 		return read_long(r);
 	case 'g':
 		return read_real(r);
+	case 'y': /* two halves of a constant that nobody asks for */
+		read_real(r);
+		return read_real(r);
 	case 'f':
+		return read_text_real(r);
+	case 'x':
+		read_text_real(r);
 		return read_text_real(r);
 	case 'z':
 	case 'Z':
@@ -196,24 +279,20 @@ static uint32_t read_plain(struct reader *r, uint8_t type, uint32_t *ref, int de
 	case 's':
 		return add_text(r, fz_cursor_u32(&r->c));
 	case 't':
-		/* Python 2 keeps these in a list of their own. */
-		self = add_text(r, fz_cursor_u32(&r->c));
-		return self;
+		return read_interned(r);
+	case 'R':
+		return read_reference(r, r->interned, r->interned_count);
+	case 'r':
+		return read_reference(r, r->refs, r->ref_count);
 	case '(':
 	case ')':
 	case '[':
 	case '{':
-		/* Its number comes before those of its items. */
-		self = add_value(r, (struct value){ .type = T_OTHER });
-		if (ref)
-			r->refs[*ref] = self;
-		return read_items(r, self,
-				  type == ')'   ? fz_cursor_u8(&r->c)
-				  : type == '{' ? 0
-						: fz_cursor_u32(&r->c),
-				  type == '{', depth);
-	case 'r':
-		return read_reference(r);
+	case '<':
+	case '>':
+	case ':':
+	case 'c':
+		return read_compound(r, type, ref, depth);
 	default:
 		r->c.bad = true;
 		return 0;
@@ -357,12 +436,13 @@ static void release(struct reader *r)
 	free(r->values);
 	free(r->items);
 	free(r->refs);
+	free(r->interned);
 	fz_callgraph_free(r->graph);
 }
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is no whole pstats file of Python 3", r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: is no whole pstats file", r->name);
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)

@@ -28,6 +28,7 @@ struct reader {
 	struct fz_import_metric units[UNITS_MAX];
 	uint32_t unit_count;
 	struct fz_spans spans;
+	double zero; /* of the first call of all profiles, scaled; INFINITY: there are none */
 };
 
 static uint32_t frame_at(struct reader *r, int64_t index)
@@ -225,7 +226,7 @@ static int read_evented(struct reader *r, const json_t *profile, uint32_t thread
 			return code;
 	}
 	fz_track_advance(&track, isfinite(end) ? end : track.now, &r->spans);
-	double zero = r->spans.n ? r->spans.list[0].start : 0;
+	double zero = r->zero / scale;
 	for (i = 0; i < r->spans.n; i++) {
 		const struct fz_span *span = &r->spans.list[i];
 		struct fz_sample s = {
@@ -238,6 +239,24 @@ static int read_evented(struct reader *r, const json_t *profile, uint32_t thread
 		add_row(r, unit, &s, stop - s.time, false);
 	}
 	return 0;
+}
+
+/* Profiles of calls are threads of one time. */
+static double zero_of(const json_t *profiles)
+{
+	double zero = INFINITY;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(profiles, i, v)
+	{
+		const json_t *first = json_array_get(json_object_get(v, "events"), 0);
+		double at = fz_jsonread_number(json_object_get(first, "at"), NAN);
+
+		if (at * scale_of(v) < zero)
+			zero = at * scale_of(v);
+	}
+	return zero;
 }
 
 static int read_profile(struct reader *r, const json_t *v, size_t number, struct fz_error *err)
@@ -279,7 +298,9 @@ int fz_speedscope_read(struct fz_input *in, struct fz_profile *p, struct fz_erro
 	r.frame_of = fz_reallocarray(NULL, FZ_MAX(r.frame_count, 1), sizeof(*r.frame_of));
 	memset(r.frame_of, 0xff, r.frame_count * sizeof(*r.frame_of));
 	add_metrics(&r, profiles);
+	r.zero = zero_of(profiles);
 	p->samples.ordered = false;
+	p->samples.spans = r.unit_count == 1 && fz_str_eq(r.units[0].unit, FZ_STR("ns"));
 	json_array_foreach(profiles, i, v)
 	{
 		code = read_profile(&r, v, i, err);

@@ -56,6 +56,9 @@ enum {
 #define TACHYON_STATS_MAGIC "TACHSTAT"
 /* File name of frames that are not code. */
 #define TACHYON_SPECIAL "~"
+/* Our mark, the last string of a file and used by no frame: nothing was sampled at its interval,
+ * the samples were made of times. CPython's reader passes over it. */
+#define TACHYON_MADE "fizeau: these samples were made of times"
 
 int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 /* The same without compression. */

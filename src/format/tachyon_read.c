@@ -56,6 +56,7 @@ struct reader {
 	uint32_t *pushed;        /* scratch: innermost first, as in the file */
 	size_t pushed_cap;
 	struct fz_str *strings;
+	bool made; /* the samples, of times */
 	uint32_t string_count;
 };
 
@@ -250,7 +251,8 @@ static bool read_moment(struct reader *r, struct thread_state *t, uint8_t *ret_s
 	uint64_t delta = fz_tachyon_source_varint(&r->source);
 
 	*ret_status = fz_tachyon_source_byte(&r->source);
-	return !__builtin_add_overflow(t->now_us, delta, &t->now_us) && !r->source.bad;
+	t->now_us += delta; /* modulo 2^64, as it was subtracted */
+	return !r->source.bad;
 }
 
 static bool add_sample(struct reader *r, uint32_t thread, uint8_t status)
@@ -258,8 +260,11 @@ static bool add_sample(struct reader *r, uint32_t thread, uint8_t status)
 	const struct thread_state *t = &r->threads[thread];
 	uint64_t us = t->now_us - r->h.start_us;
 
-	if (us > INT64_MAX / 1000)
-		return false;
+	/* Before the start: of another clock. The samples are there, their times mean nothing. */
+	if (us > INT64_MAX / 1000) {
+		r->p->samples.timed = false;
+		us = 0;
+	}
 	if (!fz_format_rows_allowed(r->p, 1, r->source.taken)) {
 		r->p->over_limit = true;
 		return false;
@@ -497,6 +502,8 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	code = read_strings(r, fz_cursor_of(b.p, strings), get32(&r->h, footer), err);
 	if (code)
 		return code;
+	r->made =
+		r->string_count && fz_str_eq(r->strings[r->string_count - 1], FZ_STR(TACHYON_MADE));
 	size_t rest = b.n - strings - TACHYON_FOOTER;
 	read_stats(r, footer, rest);
 	return read_frames(r, fz_cursor_of(b.p + strings, rest), get32(&r->h, footer + 4), err);
@@ -536,6 +543,10 @@ static void finish_run(struct reader *r)
 	/* A stack of just so many frames may have been one, but hardly was. */
 	if (r->deepest == TACHYON_DEPTH)
 		fz_profile_set_fact(r->p, "stacks.cut", FZ_STR("256"));
+	if (r->made) {
+		r->p->recording.interval_ns = 0;
+		fz_profile_set_fact(r->p, "samples.made", FZ_STR("of times"));
+	}
 	for (size_t row = 0; row < s->n; row++)
 		last = FZ_MAX(last, s->time[row]);
 	if (!r->p->recording.duration_ns)

@@ -10,6 +10,7 @@
  * The samples are compressed into memory, which is two or three bytes for each, because the
  * header in front of them holds their size.
  */
+#include "fit.h"
 #include "tachyon.h"
 #include "tachyon_plan.h"
 
@@ -69,15 +70,19 @@ static void compress(struct writer *w, ZSTD_EndDirective end)
 /* ---- tables ---- */
 
 /* The entry after the profile's last stands for "~". */
+static uint32_t add_string(struct writer *w, struct fz_str s)
+{
+	fz_buf_varint(&w->strings, s.n);
+	fz_buf_add(&w->strings, s.p, s.n);
+	return w->string_count++;
+}
+
 static uint32_t string_index(struct writer *w, uint32_t string)
 {
-	if (w->string_index[string] == FZ_NONE) {
-		struct fz_str s = string < w->p->string_count ? fz_profile_text(w->p, string)
-							      : FZ_STR(TACHYON_SPECIAL);
-		w->string_index[string] = w->string_count++;
-		fz_buf_varint(&w->strings, s.n);
-		fz_buf_add(&w->strings, s.p, s.n);
-	}
+	if (w->string_index[string] == FZ_NONE)
+		w->string_index[string] =
+			add_string(w, string < w->p->string_count ? fz_profile_text(w->p, string)
+								  : FZ_STR(TACHYON_SPECIAL));
 	return w->string_index[string];
 }
 
@@ -411,6 +416,8 @@ static int write_profile(const struct fz_profile *p, bool compressed, struct fz_
 	for (size_t i = 0; i < w.lane_count; i++)
 		flush_repeats(&w, w.lanes[i]);
 	compress(&w, ZSTD_e_end);
+	if (fz_fit_makes_samples(p))
+		add_string(&w, FZ_STR(TACHYON_MADE));
 	write_file(&w, out);
 	return 0;
 }

@@ -67,6 +67,7 @@ void fz_track_close(struct fz_track *t)
 
 void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns, double zero)
 {
+	p->samples.spans = true;
 	for (size_t i = 0; i < spans->n; i++) {
 		const struct fz_span *span = &spans->list[i];
 		struct fz_sample s = {

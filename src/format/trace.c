@@ -58,6 +58,7 @@ struct moment {
 
 struct reader {
 	struct fz_jsonread_stream in;
+	uint32_t without_length; /* calls of which only the CPU time is known */
 	struct fz_profile *p;
 	const char *name; /* of the file */
 	struct call *calls;
@@ -149,12 +150,15 @@ static void close_call(struct reader *r, const json_t *event)
 	fz_map_put(&r->top_of, r->calls[back].thread, o->below == FZ_NONE ? 0 : o->below + 1);
 }
 
+/* How long a thread had a CPU says nothing of how long the call took. */
 static void add_whole(struct reader *r, const json_t *event)
 {
-	double length = fz_jsonread_number(json_object_get(event, "dur"), 0);
+	const json_t *duration = json_object_get(event, "dur");
+	double length = fz_jsonread_number(duration, 0);
 
 	if (length > 0 && isfinite(length))
 		add_call(r, event, length);
+	r->without_length += !duration && json_object_get(event, "tdur");
 }
 
 /* ---- CPU profiles ---- */
@@ -382,8 +386,9 @@ static void read_file(struct reader *r)
 		if (c == ',')
 			fz_jsonread_take(&r->in);
 		else if (!read_member(r))
-			return;
+			break;
 	}
+	r->in.cut |= fz_jsonread_peek(&r->in) < 0;
 }
 
 /* ---- samples beside the events ---- */
@@ -567,6 +572,18 @@ static void release(struct reader *r)
 	json_decref(r->stack_frames);
 }
 
+/* What a reader of the figures must know. */
+static void add_notes(struct reader *r)
+{
+	uint32_t n = r->without_length;
+
+	if (r->in.cut)
+		fz_import_note_cut(r->p);
+	if (n && !r->moment_count)
+		fz_profile_note(r->p, "%u call%s with CPU time but no duration left out", n,
+				n == 1 ? "" : "s");
+}
+
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(release) struct reader r = { .in = { .in = in, .err = err },
@@ -580,6 +597,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		read_beside(&r);
 	if (p->over_limit)
 		return fz_profile_check(p, err);
+	add_notes(&r);
 	if (r.moment_count) {
 		add_sampled(&r);
 		return 0;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the trees and tries that Pyroscope's agents push ("format=tree", "format=trie").
+ *
+ *   node = length of its name, name, own value, number of children; its children follow
+ *
+ * all numbers as varints, the root without a name (pkg/storage/tree/serialize.go and
+ * pkg/structs/transporttrie of Pyroscope 0.37). A name is a frame in a tree, and in a trie a piece
+ * of folded text. Either way it is folded text when it is written out, and read as such: what its
+ * numbers are stands in the request that brought it, not in the file.
+ */
+#include "format.h"
+
+#include "base/str.h"
+
+enum { NAME_MAX_BYTES = 1 << 16, DEPTH_MAX = 1 << 20 };
+#define FILE_MAX ((uint64_t)1 << 30)
+
+struct node {
+	struct fz_str name;
+	uint64_t value, children;
+};
+
+static bool read_node(struct fz_cursor *c, struct node *ret)
+{
+	ret->name.n = fz_cursor_varint32(c, NAME_MAX_BYTES);
+	ret->name.p = (const char *)fz_cursor_bytes(c, ret->name.n);
+	ret->value = fz_cursor_varint(c);
+	ret->children = fz_cursor_varint(c);
+	return !c->bad && !memchr(ret->name.n ? ret->name.p : "", '\n', ret->name.n);
+}
+
+/* ---- as folded text ---- */
+
+struct level {
+	size_t path;   /* bytes of the path to here */
+	uint64_t left; /* children that are still to come */
+};
+
+struct writer {
+	struct fz_input *in;
+	struct fz_buf path, text;
+	struct level *levels;
+	size_t depth, cap;
+	bool trie;
+};
+
+static void release(struct writer *w)
+{
+	fz_buf_release(&w->path);
+	fz_buf_release(&w->text);
+	free(w->levels);
+}
+
+/* Frames of a tree hold no semicolon. */
+static bool is_trie(struct fz_cursor c)
+{
+	struct node node;
+
+	while (fz_cursor_left(&c) && read_node(&c, &node))
+		if (node.name.n && memchr(node.name.p, ';', node.name.n))
+			return true;
+	return false;
+}
+
+/* False: out of all proportion. */
+static bool write_node(struct writer *w, const struct node *node)
+{
+	if (!w->trie && w->path.n && node->name.n)
+		fz_buf_char(&w->path, ';');
+	fz_buf_add(&w->path, node->name.p, node->name.n);
+	if (!node->value || !w->path.n)
+		return true;
+	fz_buf_add(&w->text, w->path.p, w->path.n);
+	fz_buf_printf(&w->text, " %llu\n", (unsigned long long)node->value);
+	return fz_input_charge(w->in, w->path.n + 24);
+}
+
+/* To the next node's parent. False when the tree is whole. */
+static bool descend(struct writer *w, uint64_t children)
+{
+	fz_grow(w->levels, w->depth, w->cap);
+	w->levels[w->depth++] = (struct level){ w->path.n, children };
+	while (w->depth && !w->levels[w->depth - 1].left)
+		w->depth--;
+	if (!w->depth)
+		return false;
+	struct level *above = &w->levels[w->depth - 1];
+	above->left--;
+	w->path.n = above->path;
+	return true;
+}
+
+static int write_text(struct writer *w, struct fz_cursor c, struct fz_error *err)
+{
+	const char *name = fz_input_name(w->in);
+	struct node node;
+
+	w->trie = is_trie(c);
+	do {
+		if (!read_node(&c, &node))
+			return fz_fail(err, FZ_EINPUT,
+				       "%s: a tree of Pyroscope that is cut short or "
+				       "damaged",
+				       name);
+		if (w->depth == DEPTH_MAX)
+			return fz_fail(err, FZ_ELIMIT, "%s: is more than %d frames deep", name,
+				       DEPTH_MAX);
+		if (!write_node(w, &node))
+			return fz_input_check(w->in, err);
+	} while (descend(w, node.children));
+	return fz_cursor_left(&c) ? fz_fail(err, FZ_EINPUT, "%s: more follows the tree", name) : 0;
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(release) struct writer w = { .in = in };
+	fz_auto(fz_buf_release) struct fz_buf raw = { 0 };
+	fz_auto(fz_input_closep) struct fz_input *text = NULL;
+	int code = fz_input_read_all(in, &raw, FILE_MAX, err);
+
+	if (!code)
+		code = write_text(&w, fz_cursor_of(raw.p, raw.n), err);
+	if (!code && !w.text.n)
+		code = fz_fail(err, FZ_EINPUT, "%s: a tree of Pyroscope without values",
+			       fz_input_name(in));
+	if (!code)
+		code = fz_input_open_memory(w.text.p, w.text.n, fz_input_name(in), &text, err);
+	return code ? code : fz_format_collapsed.read(text, p, err);
+}
+
+/* A root without a name and nodes with printable ones, as far as the bytes go. */
+static int sniff(const uint8_t *head, size_t n, const char *name)
+{
+	struct fz_cursor c = fz_cursor_of(head, n);
+	struct node node;
+	uint64_t open = 1, named = 0;
+
+	(void)name;
+	if (n < 8 || head[0] != 0)
+		return 0;
+	while (open && fz_cursor_left(&c) && read_node(&c, &node)) {
+		for (size_t i = 0; i < node.name.n; i++)
+			if ((uint8_t)node.name.p[i] < ' ')
+				return 0;
+		if (node.children > UINT32_MAX)
+			return 0;
+		open += node.children - 1;
+		named += node.name.n > 0;
+	}
+	/* All of it, or to the end of what can be seen of it. */
+	bool whole = !open && !fz_cursor_left(&c);
+	return named && (whole || (open && c.bad && n >= 4096)) ? 40 : 0;
+}
+
+const struct fz_format fz_format_pyroscope = {
+	.name = "pyroscope",
+	.title = "trees and tries that Pyroscope's agents push",
+	.suffixes = ".tree .trie",
+	.notes = "bare numbers: --unit says what they are",
+	.sniff = sniff,
+	.read = read,
+};
