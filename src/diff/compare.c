@@ -47,6 +47,9 @@ static char *feature_names(unsigned features)
 		{ FZ_FEATURE_BLOCKING, "blocking" },
 		{ FZ_FEATURE_TASKS, "tasks" },
 		{ FZ_FEATURE_WAITING_TASKS, "waiting tasks" },
+		{ FZ_FEATURE_WAITS, "waits" },
+		{ FZ_FEATURE_MACHINE, "all processes" },
+		{ FZ_FEATURE_GROWTH, "growth" },
 	};
 	struct fz_buf out = { 0 };
 
@@ -250,18 +253,19 @@ bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile 
 }
 
 /* An error, or forced: warnings. */
-static int check_settings(struct fz_diff *d, bool force, struct fz_error *err)
+static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
 {
 	struct setting settings[SETTINGS] = { 0 };
 	int r = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		read_profile(d->profile[s], s, settings);
-	if (compare_settings(settings) && !force)
+	if (compare_settings(settings) && !o->force)
 		r = refuse(settings, err);
 	for (int i = 0; !r && i < SETTINGS; i++) {
 		const char *base = settings[i].value[FZ_BASE], *head = settings[i].value[FZ_HEAD];
-		if (*base && *head && strcmp(base, head) != 0)
+		bool meant = i == SETTING_PROGRAM && o->two_commands;
+		if (*base && *head && !meant && strcmp(base, head) != 0)
 			fz_diff_warn(d, "they differ in %s: base %s; head %s", settings[i].title,
 				     base, head);
 	}
@@ -350,7 +354,13 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	if (d->samples[s] == 0)
 		fz_diff_warn(d, "the %s has no samples", names[s]);
 	struct fz_str cut = fz_profile_fact(p, "stacks.cut");
-	if (cut.n)
+	struct fz_str begin = fz_profile_fact(p, "stacks.begin");
+	if (begin.n)
+		fz_diff_warn(d,
+			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
+			     "frames; what called %.*s is left out on both sides",
+			     names[s], (int)cut.n, cut.p, (int)begin.n, begin.p);
+	else if (cut.n)
 		fz_diff_warn(d,
 			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
 			     "frames, so deeper stacks match in parts only",
@@ -400,14 +410,16 @@ static void warn_about_ends(struct fz_diff *d)
 			     fz_diff_has_durations(d) ? "window" : "share");
 }
 
-int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err)
+int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
+			     struct fz_error *err)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		warn_about_failure(d, s);
-	int r = check_settings(d, force, err);
+	int r = check_settings(d, o, err);
 	if (r)
 		return r;
-	warn_about_fact(d, "command", "commands");
+	if (!o->two_commands)
+		warn_about_fact(d, "command", "commands");
 	warn_about_fact(d, "cpu", "processors");
 	warn_about_fact(d, "host", "machines");
 	warn_about_load(d);

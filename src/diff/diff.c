@@ -361,7 +361,7 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 	r = fz_diff_choose_scale(d, o, err);
 	if (r)
 		return r;
-	r = fz_diff_check_recordings(d, o->force, err);
+	r = fz_diff_check_recordings(d, o, err);
 	if (r)
 		return r;
 	r = build(d, metric, o, err);

@@ -88,6 +88,7 @@ struct fz_diff_options {
 	const char *const *renames; /* NULL-terminated own rules "regex=text"; NULL: none */
 	const char *const *maps;    /* NULL-terminated "old=new" and "old="; NULL: none */
 	bool as_measured;           /* not at the base's speed */
+	bool two_commands;          /* that the sides' commands differ is no surprise */
 	bool force; /* compare what cannot be compared: a warning instead of an error */
 };
 
@@ -154,8 +155,9 @@ struct fz_diff_thread {
 struct fz_steady_side {
 	double piece; /* ns that the piece of work took on average, by CPU time of the program */
 	struct fz_speed_range range;
-	int64_t waited; /* ns that threads waited for a CPU; only by the wall clock */
-	int64_t *even;  /* of each row: its weight with speed and waiting evened out */
+	int64_t waited;   /* ns that threads waited for a CPU; only by the wall clock */
+	double stretched; /* time on a CPU and waiting for one over time on one */
+	int64_t *even;    /* of each row: its weight with speed and waiting evened out */
 };
 
 /* The head at the base's speed: diff/steady.c. */
@@ -237,6 +239,8 @@ static inline bool fz_diff_knows_whole(const struct fz_diff *d)
 {
 	return d->scale != FZ_SCALE_SHARE && d->scale != FZ_SCALE_WINDOW;
 }
+/* Whether the sides are two ranges of one recording. */
+bool fz_diff_is_one_recording(const struct fz_diff *d);
 /* What a base value lets expect of the head if nothing changed. */
 static inline double fz_diff_expected(const struct fz_diff *d, int64_t base)
 {

@@ -13,6 +13,7 @@
  */
 #include "diff/evidence.h"
 
+#include "profile/runs.h"
 #include "stats/visit.h"
 
 /* ---- order ---- */
@@ -74,6 +75,12 @@ static int64_t cost_of(const struct fz_walk *w, size_t row)
 	return w->even ? w->even[row] : fz_sample_weight(w->profile, w->metric, row);
 }
 
+/* At one speed it waits for a CPU, or what it does weighs nothing. */
+static bool is_pause(const struct fz_walk *w, size_t row)
+{
+	return cost_of(w, row) <= 0;
+}
+
 static void sum_runs(struct fz_walk *w, size_t n)
 {
 	const struct fz_samples *s = &w->profile->samples;
@@ -85,7 +92,7 @@ static void sum_runs(struct fz_walk *w, size_t n)
 		uint32_t run = run_of(s, w->rows[i]);
 
 		w->run_start[run + 1]++;
-		if (s->stack[w->rows[i]] == FZ_NONE)
+		if (s->stack[w->rows[i]] == FZ_NONE || is_pause(w, w->rows[i]))
 			continue;
 		w->run_samples[run] += fz_sample_count(w->profile, w->rows[i]);
 		w->run_weight[run] += (double)cost_of(w, w->rows[i]);
@@ -108,7 +115,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	};
 	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
 	for (size_t row = 0; row < s->n; row++) {
-		if (cost_of(w, row) <= 0)
+		if (!even && is_pause(w, row))
 			continue;
 		w->rows[n++] = row;
 		w->run_count = FZ_MAX(w->run_count, run_of(s, row) + 1);
@@ -118,7 +125,8 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	if (w->run_count > 1)
 		w->rows = sort_rows(w->rows, n, s, run_of, w->run_count);
 	all = n;
-	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0)
+	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0 &&
+	    !(p->recording.features & FZ_FEATURE_WAITS))
 		n = drop_bursts(p, w->rows, n);
 	w->bursts = all - n;
 	sum_runs(w, n);
@@ -131,6 +139,8 @@ void fz_walk_release(struct fz_walk *w)
 	free(w->run_samples);
 	free(w->run_weight);
 	free(w->unseen_until);
+	free(w->length);
+	free(w->doubt);
 	*w = (struct fz_walk){ 0 };
 }
 
@@ -166,9 +176,10 @@ static int64_t latest_beginning(const struct fz_walk *w)
 	return latest;
 }
 
-/* When the first thread had got as far as one that began `late` may have got unseen: it may have
- * been given all the time that there was. */
-static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late)
+/* When the first thread had got as far as one that began `late`, or was found after nobody had
+ * looked for it for `unseen` ns, may have got unseen: it may have been given all the time that
+ * there was. */
+static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late, int64_t unseen)
 {
 	const struct fz_samples *s = &w->profile->samples;
 	size_t i = first_row(w, run);
@@ -176,6 +187,8 @@ static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late
 	int64_t left;
 
 	/* A side without samples is never late; and a file may hold any times. */
+	if (late != INT64_MIN && !__builtin_add_overflow(s->time[w->rows[i]], unseen, &left))
+		late = FZ_MAX(late, left);
 	if (late <= s->time[w->rows[i]] || __builtin_sub_overflow(late, s->time[w->rows[i]], &left))
 		return INT64_MIN;
 	for (; left > 0 && i < w->run_start[run + 1] && s->thread[w->rows[i]] == thread; i++)
@@ -191,12 +204,27 @@ void fz_walks_align(struct fz_walk walks[FZ_SIDES])
 	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
 		struct fz_walk *w = &walks[side];
 		int64_t late = latest_beginning(&walks[!side]);
+		int64_t unseen = fz_profile_unseen(walks[!side].profile);
 
 		w->unseen_until = fz_calloc(w->run_count, sizeof(*w->unseen_until));
 		for (uint32_t run = 0; run < w->run_count; run++)
 			w->unseen_until[run] = w->run_start[run] < w->run_start[run + 1]
-						       ? end_of_unseen(w, run, late)
+						       ? end_of_unseen(w, run, late, unseen)
 						       : INT64_MIN;
+	}
+}
+
+void fz_walk_divide(struct fz_walk *w)
+{
+	const struct fz_profile *p = w->profile;
+
+	if (!knows_times(w))
+		return;
+	w->length = fz_calloc(w->run_count, sizeof(*w->length));
+	for (uint32_t run = 0; run < w->run_count; run++) {
+		w->length[run] = run < p->run_count ? p->runs[run].duration_ns : 0;
+		for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++)
+			w->length[run] = FZ_MAX(w->length[run], p->samples.time[w->rows[i]]);
 	}
 }
 
@@ -332,13 +360,16 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		size_t row = w->rows[i];
 		uint32_t stack = s->stack[row], count = fz_sample_count(w->profile, row);
 		uint32_t entity = stack == FZ_NONE ? FZ_NONE : steps[stack].entity;
+		bool pauses = is_pause(w, row);
 
 		fetch_ahead(&f, w, run, i);
-		/* No visit reaches from one thread into the next. */
-		if (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row)) {
+		/* No visit reaches from one thread into the next, nor over a pause. */
+		if (pauses || (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row))) {
 			go_to(&f, FZ_NONE, at);
 			at++;
 		}
+		if (pauses)
+			continue;
 		go_to(&f, stack, at);
 		if (entity != FZ_NONE)
 			fz_visits_add(&self[entity], at, count);
@@ -347,24 +378,76 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	go_to(&f, FZ_NONE, at);
 }
 
-/* Costs by self and by total, before a time. A sample counts once for a total, however often the
+/* from <= time < until */
+struct span {
+	int64_t from, until;
+};
+static const struct span always = { INT64_MIN, INT64_MAX };
+
+static bool is_in(const struct span *span, int64_t time)
+{
+	return time >= span->from && (time < span->until || span->until == INT64_MAX);
+}
+
+/* What of a run's samples counts: those of a time, or of each what others may have made. */
+struct part {
+	struct span span;
+	bool doubted;
+};
+
+static double part_of(const struct fz_walk *w, size_t row, const struct part *part)
+{
+	if (part->doubted)
+		return (double)w->doubt[row];
+	return is_in(&part->span, w->profile->samples.time[row]);
+}
+
+double fz_walk_doubted(const struct fz_walk *w, uint32_t run)
+{
+	double cost = 0;
+
+	for (size_t i = w->run_start[run]; w->doubt && i < w->run_start[run + 1]; i++)
+		cost += (double)w->doubt[w->rows[i]] * (double)cost_of(w, w->rows[i]);
+	return cost;
+}
+
+/* Of the samples of an entity. */
+struct sum {
+	double cost, squares; /* squares: of what each sample costs */
+};
+
+static void add_row(const struct fz_walk *w, size_t row, double part, struct sum *sum)
+{
+	double cost = part * (double)cost_of(w, row);
+
+	sum->cost += cost;
+	sum->squares += cost * cost / fz_sample_count(w->profile, row);
+}
+
+static void add_sum(struct sum *sum, const struct sum *more)
+{
+	sum->cost += more->cost;
+	sum->squares += more->squares;
+}
+
+/* Sums by self and by total. A sample counts once for a total, however often the
  * function recurs on its stack. */
-static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, int64_t until,
-		    const struct fz_entities *e, double *self, double *total)
+static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, struct part part,
+		    const struct fz_entities *e, struct sum *self, struct sum *total)
 {
 	const struct fz_profile *p = w->profile;
-	fz_auto(fz_free_ptr) double *of_stack =
+	fz_auto(fz_free_ptr) struct sum *of_stack =
 		fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*of_stack));
 	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
 
 	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
 		uint32_t stack = p->samples.stack[w->rows[i]];
 
-		if (stack != FZ_NONE && (until == INT64_MAX || p->samples.time[w->rows[i]] < until))
-			of_stack[stack] += (double)cost_of(w, w->rows[i]);
+		if (stack != FZ_NONE)
+			add_row(w, w->rows[i], part_of(w, w->rows[i], &part), &of_stack[stack]);
 	}
 	for (uint32_t leaf = 0; leaf < p->stack_count; leaf++) {
-		if (of_stack[leaf] == 0)
+		if (of_stack[leaf].cost == 0)
 			continue;
 		for (uint32_t stack = leaf; stack != FZ_NONE; stack = p->stacks[stack].parent) {
 			uint32_t entity = e->of_stack[side][stack];
@@ -372,43 +455,97 @@ static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, in
 			if (entity == FZ_NONE)
 				continue;
 			if (stack == leaf)
-				self[entity] += of_stack[leaf];
+				add_sum(&self[entity], &of_stack[leaf]);
 			if (seen[entity] != leaf + 1)
-				total[entity] += of_stack[leaf];
+				add_sum(&total[entity], &of_stack[leaf]);
 			seen[entity] = leaf + 1;
 		}
 	}
 }
 
+/* Blocks of a range's time. */
+enum { BLOCKS = 10 };
+
+/* How the costs of the blocks differ, as the variance of their sum: that of Student's curve, for
+ * the blocks are few. */
+static void vary_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		     const struct fz_entities *e, double *variance[FZ_FAMILIES])
+{
+	size_t room = FZ_MAX(e->n, 1);
+	fz_auto(fz_free_ptr) struct sum *block = fz_calloc(room * FZ_FAMILIES, sizeof(*block));
+	fz_auto(fz_free_ptr) double *sum = fz_calloc(room * FZ_FAMILIES, sizeof(*sum));
+	double length = (double)w->length[run] / BLOCKS;
+
+	for (int b = 0; b < BLOCKS; b++) {
+		struct span span = { b ? (int64_t)(length * b) : INT64_MIN,
+				     b + 1 < BLOCKS ? (int64_t)(length * (b + 1)) : INT64_MAX };
+
+		memset(block, 0, room * FZ_FAMILIES * sizeof(*block));
+		sum_run(w, side, run, (struct part){ .span = span }, e, block, block + room);
+		for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
+			double *square = &variance[i / room][i % room];
+
+			sum[i] += block[i].cost;
+			*square += block[i].cost * block[i].cost;
+		}
+	}
+	for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
+		double *v = &variance[i / room][i % room];
+
+		*v = FZ_MAX(0, *v - sum[i] * sum[i] / BLOCKS) * BLOCKS / (BLOCKS - 3);
+	}
+}
+
+/* By how many times a cost varies more than one whose samples weigh the same (Kish's design
+ * effect, 1965): n sum w^2/(sum w)^2. */
+static double design_effect(double samples, const struct sum *w)
+{
+	return w->cost > 0 ? FZ_MAX(1, samples * w->squares / (w->cost * w->cost)) : 1;
+}
+
 void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		 const struct fz_entities *e, struct fz_ratio_run *ret[FZ_FAMILIES], size_t stride)
 {
+	enum { SELF = FZ_FAMILY_SELF, TOTAL = FZ_FAMILY_TOTAL };
 	struct fz_visits *visits[FZ_FAMILIES];
-	double *cost[FZ_FAMILIES], *unseen[FZ_FAMILIES];
+	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES];
+	double *variance[FZ_FAMILIES];
 
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		visits[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*visits[f]));
-		cost[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*cost[f]));
+		sums[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*sums[f]));
 		unseen[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*unseen[f]));
+		doubt[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*doubt[f]));
+		variance[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*variance[f]));
 	}
-	follow_run(w, side, run, e, visits[FZ_FAMILY_SELF], visits[FZ_FAMILY_TOTAL]);
-	sum_run(w, side, run, INT64_MAX, e, cost[FZ_FAMILY_SELF], cost[FZ_FAMILY_TOTAL]);
+	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
+	sum_run(w, side, run, (struct part){ .span = always }, e, sums[SELF], sums[TOTAL]);
 	if (w->unseen_until && w->unseen_until[run] != INT64_MIN)
-		sum_run(w, side, run, w->unseen_until[run], e, unseen[FZ_FAMILY_SELF],
-			unseen[FZ_FAMILY_TOTAL]);
+		sum_run(w, side, run, (struct part){ .span = { INT64_MIN, w->unseen_until[run] } },
+			e, unseen[SELF], unseen[TOTAL]);
+	if (w->doubt)
+		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],
+			doubt[TOTAL]);
+	if (w->length)
+		vary_run(w, side, run, e, variance);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		for (uint32_t i = 0; i < e->n; i++) {
 			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
+			double effect = design_effect(sum.samples, &sums[f][i]);
 
-			ret[f][i * stride] = (struct fz_ratio_run){ .cost = cost[f][i],
-								    .samples = sum.samples,
-								    .visits = sum.visits,
-								    .square = sum.square,
+			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,
+								    .samples = sum.samples / effect,
+								    .visits = sum.visits / effect,
+								    .square = sum.square / effect,
 								    .longest = sum.longest,
-								    .unseen = unseen[f][i] };
+								    .unseen = unseen[f][i].cost,
+								    .doubt = doubt[f][i].cost,
+								    .variance = variance[f][i] };
 		}
 		free(visits[f]);
-		free(cost[f]);
+		free(sums[f]);
 		free(unseen[f]);
+		free(doubt[f]);
+		free(variance[f]);
 	}
 }

@@ -10,7 +10,8 @@ enum fz_family { FZ_FAMILY_SELF, FZ_FAMILY_TOTAL, FZ_FAMILIES };
 
 /* One side's samples that take part, ready to be walked. A sample takes part when it weighs
  * something in the metric of the comparison and is no repetition (fz_visit_find_bursts). What it
- * costs is its weight, or what `even` says. */
+ * costs is its weight, or what `even` says; what weighs nothing by that is a pause, which ends
+ * visits. */
 struct fz_walk {
 	const struct fz_profile *profile;
 	uint32_t metric;
@@ -23,6 +24,10 @@ struct fz_walk {
 	double samples, weight; /* sums over runs */
 	int64_t *unseen_until;  /* of each run: what came before, the other side may have missed;
 				   INT64_MIN: nothing. NULL: not known. See fz_walks_align */
+	int64_t *length;        /* of each run, ns, where it is a range of a program's time; or
+				   NULL. See fz_walk_divide */
+	float *doubt;           /* of each sample of the profile, which part of it others may have
+				   made; NULL: nothing is known of that. See fz_walks_doubt */
 	uint64_t bursts;        /* repetitions left out */
 };
 
@@ -34,6 +39,17 @@ void fz_walk_release(struct fz_walk *w);
  * no time begins late, and a function that only ran until then is not gone. Costs are in ns. Needs
  * the times of samples; without them nothing is set. */
 void fz_walks_align(struct fz_walk walks[FZ_SIDES]);
+
+/* Find out what of one run's waiting others may have made (doubt.c). Nothing where a side has
+ * several runs. */
+void fz_walks_doubt(struct fz_walk walks[FZ_SIDES]);
+/* What of a run's cost others may have made. */
+double fz_walk_doubted(const struct fz_walk *w, uint32_t run);
+
+/* Its runs are ranges of a program's time, from 0 on. What a program does goes on for a while, so
+ * what one of two ranges has more of may be chance although it was seen many times: blocks of time
+ * say how much. Needs the times of samples; without them nothing is set. */
+void fz_walk_divide(struct fz_walk *w);
 
 /* What is looked for: entity[stack] is the function or path that the stack's innermost frame
  * belongs to, below n, or FZ_NONE. */

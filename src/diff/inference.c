@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/both.h"
+#include "profile/fleet_fact.h"
 #include "profile/runs.h"
 
 static bool has_empty_run(const struct fz_walk *w)
@@ -57,10 +58,26 @@ static bool is_counted(const struct fz_profile *p)
 	return fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 }
 
+/* Memory that was counted, as nothing else is (valgrind/memory.c). */
+static bool is_held(const struct fz_diff *d)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (!fz_str_eq(fz_profile_fact(d->profile[side], "clock"),
+			       FZ_STR("instructions and memory")))
+			return false;
+	return strcmp(d->metric, "peak") == 0 || strcmp(d->metric, "live") == 0;
+}
+
 static bool both_ordered(const struct fz_inference *c)
 {
 	return c->walk[FZ_BASE].profile->samples.ordered &&
 	       c->walk[FZ_HEAD].profile->samples.ordered;
+}
+
+static bool is_fleet(const struct fz_inference *c)
+{
+	return fz_profile_is_fleet(c->walk[FZ_BASE].profile) &&
+	       fz_profile_is_fleet(c->walk[FZ_HEAD].profile);
 }
 
 static enum fz_judge_method choose_method(const struct fz_inference *c)
@@ -73,13 +90,17 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 		return FZ_JUDGE_NONE;
 	if (is_identical(c))
 		return FZ_JUDGE_IDENTICAL;
-	if (instructions && is_counted(base->profile) && is_counted(head->profile))
+	if ((instructions || is_held(c->d)) && is_counted(base->profile) &&
+	    is_counted(head->profile))
 		return FZ_JUDGE_COUNTS;
 	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&
 	    strcmp(metric, "cycles") != 0 && !instructions)
 		return FZ_JUDGE_NONE;
 	if (c->runs > 2)
 		return FZ_JUDGE_RUNS;
+	/* One host, then another: nobody knows how much those differ by themselves. */
+	if (is_fleet(c))
+		return FZ_JUDGE_NONE;
 	if (!was_sampled(base->profile) || !was_sampled(head->profile))
 		return FZ_JUDGE_NONE;
 	return both_ordered(c) ? FZ_JUDGE_VISITS : FZ_JUDGE_APPROXIMATE;
@@ -138,8 +159,8 @@ static double imbalance(const struct fz_diff *d)
 	return isnan(part) ? 1 : part;
 }
 
-/* What the speed leaves unexplained goes with how much it varies, and lasts for some milliseconds.
- */
+/* What the speed leaves unexplained goes with how much it varies, and lasts for some milliseconds
+ * on a CPU; costs at one speed hold what the base waited for one. */
 static double stretch_of(const struct fz_diff *d)
 {
 	const double lasts_ns = 11e6, usual_spread = 0.2;
@@ -149,7 +170,7 @@ static double stretch_of(const struct fz_diff *d)
 	double base = d->steady.side[FZ_BASE].range.spread;
 	double head = d->steady.side[FZ_HEAD].range.spread;
 
-	return lasts_ns * (base * base + head * head) / 2;
+	return lasts_ns * d->steady.side[FZ_BASE].stretched * (base * base + head * head) / 2;
 }
 
 /* Not all code slows down by what the piece does: of the difference in speed so much is in doubt.
@@ -161,14 +182,66 @@ static double speed_ratio(const struct fz_diff *d)
 	return fabs(log(d->steady.side[FZ_HEAD].piece / d->steady.side[FZ_BASE].piece));
 }
 
-static struct fz_ratio_noise noise_of(const struct fz_inference *c)
+/* Others on the machine also take what the piece does without: caches, memory, predicted branches.
+ * Of the part of the processors that they used so much is in doubt. */
+static const double neighbours_error = 0.1;
+
+static double neighbours(const struct fz_diff *d)
+{
+	double most = 0;
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		most = fmax(most, fz_profile_busy(d->profile[side]).others);
+	return most;
+}
+
+/* In a time of given length a program that waits for a CPU gets less done, or the same if it was
+ * idle besides: nobody knows which. */
+static double window_doubt(const struct fz_diff *d)
+{
+	if (d->scale != FZ_SCALE_WINDOW)
+		return 0;
+	return fabs(log(d->steady.side[FZ_HEAD].stretched / d->steady.side[FZ_BASE].stretched));
+}
+
+/* Hosts, or blocks of their time, tell by themselves how costs vary, stalls of clocks included; and
+ * so many of them, what others took of the CPUs. Fewer may all have met the same mood. */
+enum { UNITS_OF_A_FLEET = 12 };
+
+/* What a program's start does to each function for as long as it runs, whatever its code: where in
+ * memory things lie, which of its branches were compiled. Blocks of a host's time do not show it.
+ */
+static const double restarted = 0.02;
+
+/* How runs of a fleet go together. */
+struct pairing {
+	bool paired;
+	uint32_t hosts; /* that blocks of time are of; 0: of none */
+};
+
+static struct pairing pairing_of(const struct fz_inference *c)
+{
+	struct fz_str base = fz_profile_fact(c->walk[FZ_BASE].profile, FZ_FLEET_PAIRS_FACT);
+	struct fz_str head = fz_profile_fact(c->walk[FZ_HEAD].profile, FZ_FLEET_PAIRS_FACT);
+	uint64_t hosts = 0;
+
+	if (!base.n || !fz_str_eq(base, head) ||
+	    c->walk[FZ_BASE].run_count != c->walk[FZ_HEAD].run_count)
+		return (struct pairing){ 0 };
+	fz_parse_u64(fz_str_take_word(&base), UINT32_MAX, &hosts);
+	return (struct pairing){ true, (uint32_t)hosts };
+}
+
+static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct pairing *pairing)
 {
 	struct fz_ratio_noise noise = c->cpu_clock ? noise_cpu : noise_wall;
 
 	if (c->d->steady.used) {
-		noise = noise_even;
-		noise.run = hypot(noise.run, slope_error * speed_ratio(c->d));
-		noise.own = hypot(noise.own, slope_error * speed_ratio(c->d));
+		double unexplained =
+			hypot(slope_error * speed_ratio(c->d), neighbours_error * neighbours(c->d));
+
+		noise.run = hypot(hypot(noise_even.run, unexplained), window_doubt(c->d));
+		noise.own = hypot(noise_even.own, unexplained);
 	}
 	/* Several runs show it by themselves. */
 	noise.stretch = c->runs > 2 && !c->d->steady.used ? 0 : stretch_of(c->d);
@@ -186,6 +259,17 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c)
 	}
 	if (!both_ordered(c))
 		noise.clumping = c->cpu_clock ? clumping_cpu : clumping_wall;
+	if (is_fleet(c)) {
+		noise.clumping = 1;
+		noise.unbounded = true;
+	}
+	noise.few = is_fleet(c) && c->runs < UNITS_OF_A_FLEET;
+	if (is_fleet(c) && !noise.few)
+		noise.own = noise_even.own;
+	if (pairing->paired && !noise.few)
+		noise.own = restarted;
+	if (pairing->hosts)
+		noise.own_sides = restarted * sqrt(2 / (double)pairing->hosts);
 	if (c->o->kappa > 0)
 		noise.run = c->o->kappa;
 	return noise;
@@ -214,6 +298,7 @@ static void set_exposures(struct fz_inference *c)
 static void prepare_samples(struct fz_inference *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
+	struct pairing pairing = pairing_of(c);
 
 	set_exposures(c);
 	c->ratio = (struct fz_ratio_setup){
@@ -222,7 +307,8 @@ static void prepare_samples(struct fz_inference *c)
 		.exposure = c->exposure,
 		.weight = (base->weight + head->weight / c->exposure[c->runs - 1]) /
 			  (base->samples + head->samples),
-		.noise = noise_of(c),
+		.noise = noise_of(c, &pairing),
+		.paired = pairing.paired,
 	};
 	c->reach = c->d->factor * base->run_count;
 	double mean = (base->weight / base->run_count + head->weight / c->reach) / 2;
@@ -347,8 +433,13 @@ void fz_inference_init(struct fz_inference *c)
 			      c->d->steady.side[FZ_HEAD].even };
 
 	fz_both(prepare_walk, &base, &head);
-	if (strcmp(c->d->unit, "ns") == 0)
+	if (c->d->scale == FZ_SCALE_WINDOW) {
+		fz_walk_divide(&c->walk[FZ_BASE]);
+		fz_walk_divide(&c->walk[FZ_HEAD]);
+	} else if (strcmp(c->d->unit, "ns") == 0) {
 		fz_walks_align(c->walk);
+		fz_walks_doubt(c->walk);
+	}
 	c->runs = c->walk[FZ_BASE].run_count + c->walk[FZ_HEAD].run_count;
 	c->cpu_clock = is_cpu_clock(c->d);
 	c->method = choose_method(c);

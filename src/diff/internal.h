@@ -61,6 +61,7 @@ void fz_diff_merge_cells(struct fz_diff *d);
 bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head);
 /* compare.c: what speaks against comparing the two recordings. An error when they must not be
  * compared and force is not set, else warnings. */
-int fz_diff_check_recordings(struct fz_diff *d, bool force, struct fz_error *err);
+int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
+			     struct fz_error *err);
 FZ_PRINTF(2, 3)
 void fz_diff_warn(struct fz_diff *d, const char *fmt, ...);

@@ -85,6 +85,10 @@ struct fz_judgement {
 void fz_diff_per_run(struct fz_diff *d, struct fz_judgement *j, struct fz_profile *base,
 		     struct fz_profile *head);
 
+/* Of counts: how far the benchmark at that root, and whatever is below it, may move without having
+ * changed, in unit. */
+double fz_judge_benchmark_bound(const struct fz_diff *d, uint32_t root);
+
 /* Cannot fail: what cannot be judged is unknown. The judgement keeps no pointer to the diff. */
 struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_options *options);
 void fz_judgement_free(struct fz_judgement *j);

@@ -18,8 +18,8 @@ void fz_inference_prepare_counts(struct fz_inference *c)
 	c->count_scale = c->d->factor * base->run_count / head->run_count;
 	c->count_total = FZ_MAX(c->count_scale * base->weight / base->run_count,
 				head->weight / head->run_count);
-	c->count_floor =
-		FZ_MAX(fz_benchmarks_floor(base->profile), fz_benchmarks_floor(head->profile));
+	c->count_floor = FZ_MAX(fz_benchmarks_floor(base->profile, c->d->metric),
+				fz_benchmarks_floor(head->profile, c->d->metric));
 	c->reach = head->run_count;
 	c->margin = c->o->delta * c->count_total;
 }
@@ -61,4 +61,27 @@ struct fz_change fz_inference_test_run_counts(const struct fz_inference *c)
 double fz_inference_smallest_count(const struct fz_inference *c, const struct fz_change *run)
 {
 	return FZ_MAX((run->high - run->low) / 2, FZ_JITTER_REPORTED * c->count_total) / run->base;
+}
+
+/* How far surroundings alone were seen to move it; 0: nobody looked. */
+static double floor_of(const struct fz_diff *d, enum fz_side side, struct fz_str benchmark)
+{
+	struct fz_str rest = fz_benchmarks_floors(d->profile[side], d->metric), name;
+	double floor;
+
+	while (fz_benchmark_next_floor(&rest, &name, &floor))
+		if (fz_str_eq(name, benchmark) && floor < 1)
+			return floor;
+	return 0;
+}
+
+double fz_judge_benchmark_bound(const struct fz_diff *d, uint32_t root)
+{
+	const struct fz_diff_node *node = &d->nodes[root];
+	struct fz_str name = d->functions[node->function].name;
+	double floor = FZ_MAX(floor_of(d, FZ_BASE, name), floor_of(d, FZ_HEAD, name));
+	double total = FZ_MAX(fz_diff_expected(d, node->cost.total[FZ_BASE]),
+			      (double)node->cost.total[FZ_HEAD]);
+
+	return FZ_MAX(FZ_JITTER_REPORTED, FZ_JITTER_FLOORS * floor) * total;
 }

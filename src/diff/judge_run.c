@@ -52,7 +52,9 @@ static struct fz_change test_run_samples(const struct fz_inference *c,
 			whole[n++] =
 				(struct fz_ratio_run){ .cost = c->walk[side].run_weight[run],
 						       .samples = c->walk[side].run_samples[run],
-						       .visits = 1 };
+						       .visits = 1,
+						       .doubt = fz_walk_doubted(&c->walk[side],
+										run) };
 	add_stalls(c, k, whole);
 	setup.margin = setup.slack = 0; /* what could not be read belongs to the run in any case */
 	setup.noise.own *= concentration(k, c->runs);
@@ -113,8 +115,9 @@ static void see_smallest(const struct fz_inference *c, const struct fz_power *po
 		run->smallest_visible += c->o->delta;
 		goal = FZ_MAX(goal - c->o->delta, goal / 2);
 	}
-	run->more_runs = FZ_MAX(0, fz_power_runs_needed(power, goal / power->share) -
-					   FZ_MIN(base_runs, head_runs));
+	if (!fz_diff_is_one_recording(c->d))
+		run->more_runs = FZ_MAX(0, fz_power_runs_needed(power, goal / power->share) -
+						   FZ_MIN(base_runs, head_runs));
 }
 
 void fz_inference_judge_run(const struct fz_inference *c, const struct fz_hypotheses *k,

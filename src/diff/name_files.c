@@ -279,6 +279,9 @@ static void vote_over_files(struct fz_name_side side[2], struct ballot *ballot)
 			b = side[1].canonical[side[1].project[k]];
 			if (!fz_str_eq(fz_path_base(a), fz_path_base(b)))
 				break;
+			if (!has_say(&side[0], side[0].project[i]) ||
+			    !has_say(&side[1], side[1].project[k]))
+				continue;
 			split_at_shared_end(a, b, &v);
 			cast_vote(ballot, &v);
 		}

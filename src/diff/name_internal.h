@@ -55,6 +55,7 @@ enum fz_name_rule_id {
 struct fz_name_counts {
 	uint32_t (*of_rule)[2];
 	int side;
+	bool keep_addresses; /* of names that are nothing else */
 };
 
 /* The result of a rule, counted when it is another name. */
@@ -65,6 +66,9 @@ static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rul
 	return now;
 }
 
+/* Names that are addresses and nothing else mean the same on both sides: most of those of the side
+ * with fewer are on the other too. Programs are loaded elsewhere in each run. */
+bool fz_name_addresses_agree(const struct fz_profile *const p[2]);
 struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *arena,
 				  const struct fz_profile *p, const struct fz_function *f);
 

@@ -115,6 +115,49 @@ static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 	return (struct fz_str){ text, w };
 }
 
+/* "0x55d0c0de" */
+static bool is_address(struct fz_str s)
+{
+	size_t n = 2;
+
+	while (n < s.n && isxdigit((unsigned char)s.p[n]))
+		n++;
+	return s.n > 2 && n == s.n && fz_str_starts(s, "0x");
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return fz_str_cmp(*(const struct fz_str *)a, *(const struct fz_str *)b);
+}
+
+static size_t list_addresses(const struct fz_profile *p, struct fz_str **ret)
+{
+	struct fz_str *list = fz_malloc((p->function_count + 1ul) * sizeof(*list));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (is_address(p->strings[p->functions[i].name]))
+			list[n++] = p->strings[p->functions[i].name];
+	qsort(list, n, sizeof(*list), compare_texts);
+	*ret = list;
+	return n;
+}
+
+bool fz_name_addresses_agree(const struct fz_profile *const p[2])
+{
+	struct fz_str *list[2];
+	size_t n[2], both = 0;
+
+	for (int s = 0; s < 2; s++)
+		n[s] = list_addresses(p[s], &list[s]);
+	for (size_t i = 0; i < n[0]; i++)
+		both += bsearch(&list[0][i], list[1], n[1], sizeof(*list[1]), compare_texts) !=
+			NULL;
+	free(list[0]);
+	free(list[1]);
+	return 2 * both > FZ_MIN(n[0], n[1]);
+}
+
 /* Rust numbers the closures of a function: {closure#3}. */
 static struct fz_str without_closure_number(struct fz_arena *arena, struct fz_str s)
 {
@@ -230,5 +273,7 @@ struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *are
 		s = fz_name_after(n, FZ_NAME_VERSION, s, without_symbol_version(s));
 		s = fz_name_after(n, FZ_NAME_NAMESPACE, s, without_inline_namespace(arena, s));
 	}
+	if (n->keep_addresses && is_address(s))
+		return s;
 	return fz_name_after(n, FZ_NAME_ADDRESS, s, without_addresses(arena, s));
 }

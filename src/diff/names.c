@@ -229,6 +229,7 @@ struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 	struct naming naming;
 
 	fz_assert(naming_init(&naming, NULL, arena, NULL) == 0);
+	naming.counts.keep_addresses = true;
 	fz_name_side_init(&side, p, arena);
 	fz_name_strip_own_folder(&side);
 	struct fz_name *names = name_functions(&naming, &side);
@@ -259,6 +260,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 	int r = naming_init(&naming, rules ? rules->own : NULL, arena, err);
 
 	naming.is_pair = true;
+	naming.counts.keep_addresses = fz_name_addresses_agree(p);
 	for (int s = 0; !r && s < 2; s++)
 		fz_name_side_init(&side[s], p[s], arena);
 	if (!r) {

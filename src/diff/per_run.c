@@ -7,6 +7,7 @@
  */
 #include "diff/judge.h"
 
+#include "profile/fleet_fact.h"
 #include "profile/per_run.h"
 
 struct divisor {
@@ -84,7 +85,8 @@ void fz_diff_per_run(struct fz_diff *d, struct fz_judgement *j, struct fz_profil
 			       FZ_MAX(d->profile[FZ_HEAD]->run_count, 1) } };
 
 	if (d->per_run || !fz_metric_is_per_run(d->metric) ||
-	    (v.runs[FZ_BASE] == 1 && v.runs[FZ_HEAD] == 1))
+	    (v.runs[FZ_BASE] == 1 && v.runs[FZ_HEAD] == 1) || fz_profile_is_fleet(base) ||
+	    fz_profile_is_fleet(head))
 		return;
 	d->per_run = true;
 	d->factor *= (double)v.runs[FZ_BASE] / (double)v.runs[FZ_HEAD];

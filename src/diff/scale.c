@@ -16,13 +16,15 @@
  *   only shares are known        -> share           parts of running programs -> window
  *                                                   else                      -> time
  *
- * Only shares are known of samples at unknown rates, of two different clocks and of two programs.
- * With an empty side there is nothing to agree on and no share to make equal: the factor is then
- * that of `time` when the head is empty, so that removed code keeps its cost, and 1 when the base
- * is.
+ * Only shares are known of samples at unknown rates, of two different clocks, of two programs and
+ * of a fleet, where nobody knows how much there was to do. With an empty side there is nothing to
+ * agree on and no share to make equal: the factor is then that of `time` when the head is empty, so
+ * that removed code keeps its cost, and 1 when the base is.
  */
 #include "diff/internal.h"
 
+#include "profile/fleet_fact.h"
+#include "profile/range.h"
 #include "stats/agreement.h"
 
 #include <math.h>
@@ -59,6 +61,11 @@ static bool rates_are_known(const struct fz_diff *d)
 {
 	return d->profile[FZ_BASE]->recording.interval_ns > 0 &&
 	       d->profile[FZ_HEAD]->recording.interval_ns > 0;
+}
+
+static bool is_fleet(const struct fz_diff *d)
+{
+	return fz_profile_is_fleet(d->profile[FZ_BASE]) || fz_profile_is_fleet(d->profile[FZ_HEAD]);
 }
 
 static bool only_shares(const struct fz_diff *d)
@@ -101,6 +108,18 @@ bool fz_diff_has_durations(const struct fz_diff *d)
 	       d->profile[FZ_HEAD]->recording.duration_ns > 0;
 }
 
+static bool is_range(const struct fz_profile *p)
+{
+	return fz_profile_fact(p, FZ_RANGE_FACT).n > 0;
+}
+
+bool fz_diff_is_one_recording(const struct fz_diff *d)
+{
+	uint64_t base = d->profile[FZ_BASE]->range_of;
+
+	return base && base == d->profile[FZ_HEAD]->range_of;
+}
+
 /* Parts of running programs: one of them by its own word, or both by how long they are. */
 static bool are_windows(const struct fz_diff *d)
 {
@@ -108,7 +127,7 @@ static bool are_windows(const struct fz_diff *d)
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		const struct fz_profile *p = d->profile[s];
-		if (knows_end(p) && !p->recording.complete)
+		if (is_range(p) || (knows_end(p) && !p->recording.complete))
 			return true;
 		whole_seconds &= !p->recording.complete && has_whole_seconds(p);
 	}
@@ -126,6 +145,8 @@ static enum fz_scale_mode choose(const struct fz_diff *d, const struct fz_diff_o
 {
 	bool amount = !is_time(d) && !counts_samples(d);
 
+	if (is_fleet(d) && o->scale == FZ_SCALE_AUTO)
+		return FZ_SCALE_SHARE;
 	if (o->scale != FZ_SCALE_AUTO)
 		return amount && o->scale == FZ_SCALE_TIME ? FZ_SCALE_AMOUNT : o->scale;
 	if (o->units[FZ_BASE] > 0 && o->units[FZ_HEAD] > 0)
@@ -142,6 +163,11 @@ static enum fz_scale_mode choose(const struct fz_diff *d, const struct fz_diff_o
 static int check_needs(const struct fz_diff *d, const struct fz_diff_options *o,
 		       struct fz_error *err)
 {
+	if (is_fleet(d) && d->scale != FZ_SCALE_SHARE && d->scale != FZ_SCALE_REFERENCE)
+		return fz_fail(err, FZ_EUSAGE,
+			       "releases of a fleet are compared by share, for nobody knows how "
+			       "much each had to do; leave --scale %s away",
+			       fz_scale_names[d->scale]);
 	if (d->scale == FZ_SCALE_UNIT && !(o->units[FZ_BASE] > 0 && o->units[FZ_HEAD] > 0))
 		return fz_fail(err, FZ_EUSAGE,
 			       "scaling by unit needs to know how much was done on each side; use "

@@ -17,15 +17,24 @@
  *     head'   = even * price_f                                   asleep: as measured
  *
  * so that head'/base is the ratio of even times, function by function, and sums along the tree stay
- * sums. A function that the base does not have pays the price of the base as a whole, and one that
- * it hardly has a mixture of both.
+ * sums. What a function is hardly known by it has of the base as a whole: how it slows down by
+ * HALF_KNOWN_NS on a CPU; what it waits by HALF_KNOWN_WAITS, for waits are few and long on a
+ * machine that is busy, and whom they hit is chance:
+ *
+ *     price_f = slowness_f (1 + waiting_f)
+ *     slowness_f = (on a CPU + k slowness)/(even + k)
+ *     waiting_f  = (waiting + h waiting/on a CPU of all)/(on a CPU + h)
+ *
+ * with k and h in pieces and in ns of the base's average, all times what makes the base's own sum
+ * that of its measured times.
  */
 #include "diff/internal.h"
 
 #include <math.h>
 
-/* Measured time of a function by which its own price is known half as well as can be. */
+/* By which a price is known half as well as can be: time on a CPU; and waits for one. */
 #define HALF_KNOWN_NS 10e6
+#define HALF_KNOWN_WAITS 4
 
 /* ---- samples ---- */
 
@@ -67,8 +76,17 @@ static bool open_lens(struct lens *l, const struct fz_profile *p, uint32_t metri
 
 /* Of one function of the base, or of all. */
 struct price {
-	double measured; /* on a CPU or waiting for one, ns */
-	double even;     /* pieces of work */
+	double on_cpu, waiting; /* measured, ns */
+	double even;            /* pieces of work */
+};
+
+struct prices {
+	struct fz_map by_key;
+	struct price *of; /* by what the map says */
+	size_t n, cap;
+	struct price all;
+	double waits; /* stretches of samples */
+	double scale; /* so that the base pays in all what was measured */
 };
 
 static struct fz_str last_part(struct fz_str path)
@@ -93,13 +111,6 @@ static uint64_t key_of(const struct fz_profile *p, uint32_t stack)
 	       hash_text(last_part(fz_profile_text(p, f->file)));
 }
 
-struct prices {
-	struct fz_map by_key;
-	struct price *of; /* by what the map says */
-	size_t n, cap;
-	struct price all;
-};
-
 static struct price *price_of(struct prices *prices, uint64_t key)
 {
 	uint32_t *slot = fz_map_slot(&prices->by_key, key);
@@ -112,34 +123,77 @@ static struct price *price_of(struct prices *prices, uint64_t key)
 	return &prices->of[*slot];
 }
 
+static void pay(struct price *price, const struct price *more)
+{
+	price->on_cpu += more->on_cpu;
+	price->waiting += more->waiting;
+	price->even += more->even;
+}
+
+/* By stack first: names are looked up once for each. */
 static void learn_prices(struct lens *l, struct prices *prices)
 {
-	for (size_t row = 0; row < l->p->samples.n; row++) {
-		uint32_t stack = l->p->samples.stack[row];
+	const struct fz_samples *s = &l->p->samples;
+	uint32_t stacks = FZ_MAX(l->p->stack_count, 1);
+	fz_auto(fz_free_ptr) bool *waits = fz_calloc(FZ_MAX(l->p->thread_count, 1), sizeof(*waits));
+	fz_auto(fz_free_ptr) struct price *own = fz_calloc(stacks, sizeof(*own));
+
+	for (size_t row = 0; row < s->n; row++) {
 		double weight = (double)fz_sample_weight(l->p, l->metric, row);
 		enum where where = where_is(l, row);
+		bool *waited = &waits[s->thread[row]];
 
-		if (stack == FZ_NONE || weight <= 0 || where == ASLEEP)
+		if (s->stack[row] == FZ_NONE || weight <= 0)
 			continue;
-		struct price *own = price_of(prices, key_of(l->p, stack));
-		double even = where == ON_CPU ? weight / piece_at(l, row) : 0;
-
-		own->measured += weight;
-		own->even += even;
-		prices->all.measured += weight;
-		prices->all.even += even;
+		prices->waits += where == WAITING && !*waited;
+		*waited = where == WAITING;
+		if (where == WAITING)
+			own[s->stack[row]].waiting += weight;
+		if (where == ON_CPU)
+			pay(&own[s->stack[row]],
+			    &(struct price){ .on_cpu = weight, .even = weight / piece_at(l, row) });
+	}
+	for (uint32_t i = 0; i < l->p->stack_count; i++) {
+		if (own[i].on_cpu + own[i].waiting <= 0)
+			continue;
+		pay(price_of(prices, key_of(l->p, i)), &own[i]);
+		pay(&prices->all, &own[i]);
 	}
 }
 
 /* ns a piece of work. */
-static double mixed(const struct prices *prices, uint64_t key)
+static double mixed(const struct prices *prices, const struct price *own)
 {
-	uint32_t i = fz_map_get(&prices->by_key, key);
-	double whole = prices->all.measured / prices->all.even, known = HALF_KNOWN_NS / whole;
+	const struct price *all = &prices->all;
+	double slowness = all->on_cpu / all->even, k = HALF_KNOWN_NS / slowness;
+	double waiting = all->waiting / all->on_cpu;
+	double h = HALF_KNOWN_WAITS * all->on_cpu / FZ_MAX(prices->waits, 1);
 
-	if (i >= prices->n)
-		return whole;
-	return (prices->of[i].measured + known * whole) / (prices->of[i].even + known);
+	return (own->on_cpu + k * slowness) / (own->even + k) *
+	       (1 + (own->waiting + h * waiting) / (own->on_cpu + h));
+}
+
+static void set_scale(struct prices *prices)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < prices->n; i++)
+		sum += prices->of[i].even * mixed(prices, &prices->of[i]);
+	prices->scale = (prices->all.on_cpu + prices->all.waiting) / sum;
+}
+
+/* ns a piece of work of the innermost function of each stack of a side. */
+static double *price_stacks(const struct fz_profile *p, const struct prices *prices)
+{
+	static const struct price unknown = { 0 };
+	double *price = fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*price));
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t f = fz_map_get(&prices->by_key, key_of(p, i));
+
+		price[i] = prices->scale * mixed(prices, f == FZ_NONE ? &unknown : &prices->of[f]);
+	}
+	return price;
 }
 
 /* ---- weights ---- */
@@ -148,6 +202,7 @@ static int64_t *weigh_even(struct lens *l, const struct prices *prices, struct f
 {
 	size_t n = l->p->samples.n;
 	int64_t *column = fz_calloc(FZ_MAX(n, 1), sizeof(*column));
+	fz_auto(fz_free_ptr) double *price = price_stacks(l->p, prices);
 	double pieces = 0, time = 0, rest = 0;
 
 	for (size_t row = 0; row < n; row++) {
@@ -162,7 +217,7 @@ static int64_t *weigh_even(struct lens *l, const struct prices *prices, struct f
 		if (where != ON_CPU || stack == FZ_NONE)
 			continue;
 		double piece = piece_at(l, row);
-		double even = (double)weight / piece * mixed(prices, key_of(l->p, stack)) + rest;
+		double even = (double)weight / piece * price[stack] + rest;
 
 		column[row] = llround(even);
 		rest = even - (double)column[row];
@@ -170,6 +225,7 @@ static int64_t *weigh_even(struct lens *l, const struct prices *prices, struct f
 		time += (double)weight;
 	}
 	side->piece = pieces > 0 ? time / pieces : 0;
+	side->stretched = time > 0 ? (time + (double)side->waited) / time : 1;
 	return column;
 }
 
@@ -225,6 +281,7 @@ void fz_diff_steady(struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 	if (open)
 		learn_prices(&lens[FZ_BASE], &prices);
 	if (prices.all.even > 0) {
+		set_scale(&prices);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 			struct fz_steady_side *side = &d->steady.side[s];
 
