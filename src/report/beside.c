@@ -12,25 +12,32 @@
 #include "report/beside.h"
 
 #include "base/text.h"
+#include "profile/fleet_fact.h"
 #include "profile/runs.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { RUNS_DEFAULT = 3, RUNS_MAX = 100, COMMAND_MAX = 4000, COMMIT_DIGITS = 10 };
 
 static const char *const side_names[FZ_SIDES] = { "base", "head" };
 
+/* Of its time a program waits so much for disks that it is told of. */
+#define DISK_LIMIT 0.05
+
 /* ---- notes ---- */
 
-/* "waits for a processor (base 12.0 %, head 31.4 %)", when one of them is above the limit. */
-static void add_shares(const char *what, const double *share, double limit, struct fz_buf *out)
+/* "waits for a processor (base 12.0 %, head 31.4 %)", when one of them is above the limit; `begin`
+ * before the first. */
+static void add_shares(const char *begin, const char *what, const double *share, double limit,
+		       struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];
 	const char *before = " (";
 
 	if (!(share[FZ_BASE] > limit || share[FZ_HEAD] > limit))
 		return;
-	fz_buf_printf(out, "%s%s", out->n ? ", " : "The machine was busy: ", what);
+	fz_buf_printf(out, "%s%s", out->n ? ", " : begin, what);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		if (isnan(share[s]))
 			continue;
@@ -57,7 +64,21 @@ static void add_busy(const struct fz_diff *d, struct fz_buf *out)
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(shares); i++)
-		add_shares(shares[i].what, shares[i].share, shares[i].limit, out);
+		add_shares("The machine was busy: ", shares[i].what, shares[i].share,
+			   shares[i].limit, out);
+}
+
+/* Several runs show how much that varies. */
+static void add_disk(const struct fz_diff *d, struct fz_buf *out)
+{
+	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+	const double share[FZ_SIDES] = { fz_profile_on_disk(base), fz_profile_on_disk(head) };
+
+	if (base->run_count > 1 || head->run_count > 1 || strcmp(d->metric, "wall") != 0)
+		return;
+	add_shares("", "It waited for disks", share, DISK_LIMIT, out);
+	if (out->n)
+		fz_buf_str(out, ", and one run does not tell how long the same takes again");
 }
 
 /* "41.0 s", "3.2 hours" */
@@ -89,10 +110,13 @@ static double first_start(const struct fz_profile *p)
 	return first;
 }
 
+/* Releases follow one another, and nobody can have it otherwise. */
 static bool is_in_turn(const struct fz_diff *d)
 {
-	double imbalance = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
+	if (fz_profile_is_fleet(d->profile[FZ_HEAD]))
+		return true;
 
+	double imbalance = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
 	return !(imbalance > FZ_IMBALANCE_LIMIT);
 }
 
@@ -102,7 +126,7 @@ static void add_order(const struct fz_diff *d, struct fz_buf *out)
 	double apart = first_start(head) - first_start(base);
 	bool all = fz_runs_imbalance(base, head) == 1;
 
-	if (is_in_turn(d))
+	if (is_in_turn(d) || fz_diff_is_one_recording(d))
 		return;
 	fz_buf_str(out, "The sides were not taken in turn: ");
 	if (base->run_count == 1 && head->run_count == 1) {
@@ -124,12 +148,13 @@ static bool is_sampled(const struct fz_judgement *j)
 	       j->method == FZ_JUDGE_RUNS;
 }
 
-/* A change of one run a side that is beyond doubt needs no better order. */
+/* A change of one run a side that is beyond doubt needs no better order. What runs in turn became
+ * certain of holds on a busy machine, too: their interval has what its noise did. */
 static bool is_open(const struct fz_diff *d, const struct fz_judgement *j, bool busy)
 {
-	if (j->run.word == FZ_RUN_UNKNOWN || busy)
+	if (j->run.word == FZ_RUN_UNKNOWN)
 		return true;
-	return j->method == FZ_JUDGE_RUNS && !is_in_turn(d);
+	return j->method == FZ_JUDGE_RUNS ? !is_in_turn(d) : busy;
 }
 
 /* ---- what is to be pasted ---- */
@@ -256,13 +281,34 @@ static bool same_fact(const struct fz_diff *d, const char *key)
 			 fz_profile_fact(d->profile[FZ_HEAD], key));
 }
 
+/* "project/sub" of /home/me/project/sub in the checkout /home/me/project. */
+static struct fz_str place_in_checkout(const struct fz_profile *p)
+{
+	struct fz_str cwd = fz_profile_fact(p, "cwd"), top = fz_profile_fact(p, "checkout");
+	size_t above = top.n - fz_path_base(top).n;
+
+	if (!top.n || cwd.n < top.n || memcmp(cwd.p, top.p, top.n) != 0)
+		return cwd;
+	return (struct fz_str){ cwd.p + above, cwd.n - above };
+}
+
+/* Also in two checkouts of a project: that of a revision, as compare makes it, is gone. */
+static bool same_place(const struct fz_diff *d)
+{
+	if (same_fact(d, "cwd"))
+		return true;
+	return fz_str_eq(fz_profile_fact(d->profile[FZ_BASE], "git.dirty"), FZ_STR("no")) &&
+	       fz_str_eq(place_in_checkout(d->profile[FZ_BASE]),
+			 place_in_checkout(d->profile[FZ_HEAD]));
+}
+
 static void add_command(const struct fz_diff *d, const struct fz_judgement *j, struct fz_beside *b)
 {
 	struct fz_str command = fz_profile_fact(d->profile[FZ_HEAD], "command");
 	struct fz_str commit = commit_of_base(d);
 	struct fz_buf text = { 0 };
 
-	if (!same_fact(d, "command") || !same_fact(d, "cwd")) {
+	if (!same_fact(d, "command") || !same_place(d)) {
 		fz_buf_str(&text, "fizeau compare");
 		add_options(d, j, &text);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++)
@@ -285,7 +331,7 @@ static void add_command(const struct fz_diff *d, const struct fz_judgement *j, s
 
 void fz_beside_init(struct fz_beside *ret, const struct fz_diff *d, const struct fz_judgement *j)
 {
-	struct fz_buf busy = { 0 }, order = { 0 };
+	struct fz_buf busy = { 0 }, disk = { 0 }, order = { 0 };
 	bool known = can_run_again(d);
 
 	*ret = (struct fz_beside){ 0 };
@@ -296,6 +342,9 @@ void fz_beside_init(struct fz_beside *ret, const struct fz_diff *d, const struct
 	bool open = is_open(d, j, busy.n > 0);
 	if (busy.n)
 		ret->notes[ret->n++] = fz_buf_take(&busy);
+	add_disk(d, &disk);
+	if (disk.n)
+		ret->notes[ret->n++] = fz_buf_take(&disk);
 	if (order.n)
 		ret->notes[ret->n++] = fz_buf_take(&order);
 	if (open && known)

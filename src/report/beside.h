@@ -7,8 +7,9 @@
 #include "base/buf.h"
 #include "diff/judge.h"
 
-/* "The machine was busy: ...", "The sides were not taken in turn: ...". */
-enum { FZ_BESIDE_MAX = 2 };
+/* "The machine was busy: ...", "It waited for disks: ...", "The sides were not taken in turn: ...".
+ */
+enum { FZ_BESIDE_MAX = 3 };
 struct fz_beside {
 	char *notes[FZ_BESIDE_MAX]; /* sentences without a full stop */
 	uint32_t n;

@@ -27,18 +27,18 @@ static void heading(const char *text, const struct fz_style *style, struct fz_bu
 		      fz_hue_off(style, FZ_HUE_BOLD));
 }
 
-static void print_link(const struct fz_diff_function *f, const struct fz_style *style,
-		       struct fz_buf *out)
+static void print_link(const struct fz_diff *d, const struct fz_diff_function *f,
+		       const struct fz_style *style, struct fz_buf *out)
 {
 	char score[FZ_NUMBER_SIZE];
 
 	fz_buf_printf(out, "  %5s  %-13s  ", fz_format_decimal(f->link.score, 2, score),
 		      how_titles[f->link.how]);
-	fz_table_function(f->name, f->file, f->line, fz_table_rest(style, LINK_COLUMNS), style,
-			  out);
+	struct fz_source_place place = fz_source_place_of(d, f);
+	fz_table_function(f->name, &place, fz_table_rest(style, LINK_COLUMNS), style, out);
 	fz_buf_printf(out, "\n%26swas ", "");
-	fz_table_function(f->link.name, f->link.file, 0, fz_table_rest(style, WAS_COLUMNS), style,
-			  out);
+	fz_table_function(f->link.name, &(struct fz_source_place){ f->link.file },
+			  fz_table_rest(style, WAS_COLUMNS), style, out);
 	fz_buf_char(out, '\n');
 }
 
@@ -53,7 +53,7 @@ static void print_links(const struct fz_diff *d, const struct fz_style *style, s
 		      fz_format_plural(d->link_count, "function", count),
 		      fz_hue_on(style, FZ_HUE_DIM), fz_hue_off(style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < d->link_count; i++)
-		print_link(&d->functions[d->links[i]], style, out);
+		print_link(d, &d->functions[d->links[i]], style, out);
 	fz_table_wrap("Where that is wrong: --map OLD= forbids a link, --map OLD=NEW makes one, "
 		      "--no-rename and --match names infer less.",
 		      2, style, out);
@@ -66,8 +66,8 @@ static void print_shift(const struct fz_diff *d, const struct fz_diff_shift *s,
 	char cost[FZ_SIDES][FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
 
 	fz_buf_str(out, "  ");
-	fz_table_function(f->name, f->file, f->line, fz_table_rest(style, SHIFT_COLUMNS), style,
-			  out);
+	struct fz_source_place place = fz_source_place_of(d, f);
+	fz_table_function(f->name, &place, fz_table_rest(style, SHIFT_COLUMNS), style, out);
 	fz_buf_printf(out, "\n    %u removed, %s -> %u new, %s: %s\n", s->callees[FZ_BASE],
 		      fz_format_value((double)s->cost[FZ_BASE], d->unit, cost[FZ_BASE]),
 		      s->callees[FZ_HEAD],

@@ -2,6 +2,7 @@
 /* Ordering functions and wording verdicts; see findings.h. */
 #include "report/findings.h"
 
+#include "profile/fleet_fact.h"
 #include "report/startup.h"
 #include "report/table.h"
 
@@ -111,11 +112,19 @@ const char *fz_plus_minus(const struct fz_style *style)
 void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out)
 {
-	char changed[FZ_NUMBER_SIZE], same[FZ_NUMBER_SIZE], unknown[FZ_NUMBER_SIZE];
-	char delta[FZ_NUMBER_SIZE];
+	char slower[FZ_NUMBER_SIZE], faster[FZ_NUMBER_SIZE], same[FZ_NUMBER_SIZE];
+	char unknown[FZ_NUMBER_SIZE], delta[FZ_NUMBER_SIZE];
+	uint32_t grown = 0, changed = f->count[FZ_VERDICT_CHANGED];
 
-	fz_buf_printf(out, "%s changed, %s unchanged within %s%s of the run, %s cannot tell",
-		      fz_format_count(f->count[FZ_VERDICT_CHANGED], changed),
+	for (uint32_t i = 0; i < changed; i++)
+		grown += f->rows[i].change > 0;
+	fz_format_count(grown, slower);
+	fz_format_count(changed - grown, faster);
+	if (j->run.word == FZ_RUN_FASTER)
+		fz_buf_printf(out, "%s faster, %s slower", faster, slower);
+	else
+		fz_buf_printf(out, "%s slower, %s faster", slower, faster);
+	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
 		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), fz_plus_minus(style),
 		      fz_format_percent(j->delta, delta),
 		      fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
@@ -176,17 +185,19 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 		break;
 	case FZ_RUN_SAME:
 		if (j->method == FZ_JUDGE_IDENTICAL)
-			fz_buf_str(out, "No change, both are one recording");
+			fz_buf_str(out, "Same: both are one recording");
 		else
-			fz_buf_printf(out, "No change beyond %s%s", fz_plus_minus(style),
+			fz_buf_printf(out, "Same: no change beyond %s%s", fz_plus_minus(style),
 				      fz_format_percent(FZ_MAX(-run->low, run->high), number));
 		break;
 	case FZ_RUN_UNKNOWN:
 	case FZ_RUN_WORDS:
 		if (j->method == FZ_JUDGE_NONE)
 			fz_buf_str(out, "Not judged");
+		else if (fz_diff_is_one_recording(d))
+			fz_buf_str(out, "Two ranges of one recording");
 		else
-			fz_buf_printf(out, "Cannot tell slower from faster%s",
+			fz_buf_printf(out, "Unsure whether slower or faster%s",
 				      d->scale == FZ_SCALE_SHARE ? " by shares alone"
 				      : d->scale == FZ_SCALE_WINDOW
 					      ? " by parts of running programs"
@@ -318,6 +329,13 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
+/* Two parts of a fleet, which differ by who knows how much. */
+static bool is_too_small(const struct fz_profile *base, const struct fz_profile *head)
+{
+	return fz_profile_is_fleet(base) && fz_profile_is_fleet(head) &&
+	       base->run_count + head->run_count == FZ_SIDES;
+}
+
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -328,8 +346,9 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		break;
 	case FZ_JUDGE_VISITS:
 		fz_buf_printf(out,
-			      "Judged: one run a side, by how often and how long each function "
+			      "Judged: one %s a side, by how often and how long each function "
 			      "was seen, with the noise of a %s.",
+			      d->scale == FZ_SCALE_WINDOW ? "range of time" : "run",
 			      d->steady.used ? "machine whose speed is known"
 			      : j->cpu_clock ? "CPU clock"
 					     : "wall clock");
@@ -340,9 +359,10 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		break;
 	case FZ_JUDGE_RUNS:
 		fz_buf_printf(out,
-			      "Judged: %u against %u runs, by how they differ among "
+			      "Judged: %u against %u %s, by how they differ among "
 			      "themselves.",
-			      FZ_MAX(base->run_count, 1), FZ_MAX(head->run_count, 1));
+			      FZ_MAX(base->run_count, 1), FZ_MAX(head->run_count, 1),
+			      fz_profile_is_fleet(head) ? "parts of a fleet" : "runs");
 		break;
 	case FZ_JUDGE_COUNTS:
 		fz_buf_str(out, FZ_MIN(base->run_count, head->run_count) > 1
@@ -353,8 +373,12 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_str(out, "Not judged: there are no samples on a side, or there is no test "
-				"for this metric.");
+		fz_buf_str(out,
+			   is_too_small(base, head)
+				   ? "Not judged: a side has too few hosts, or too little of "
+				     "one, to tell how much they differ by themselves."
+				   : "Not judged: there are no samples on a side, or there is no "
+				     "test for this metric.");
 		break;
 	}
 }

@@ -2,7 +2,7 @@
 /* What a judged diff says to people: functions in order of importance, and the sentences around
  * them. Text and markdown print these, so they cannot disagree.
  *
- *   functions with cost  ->  changed | cannot tell | cannot tell, start-up | unchanged; each by
+ *   functions with cost  ->  changed | unsure | unsure, start-up | same; each by
  * size
  */
 #pragma once
@@ -55,7 +55,8 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 /* "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out);
-/* "2 changed, 5 unchanged within ±0.2 % of the run, 12 cannot tell" */
+/* "1 slower, 1 faster, 5 same within ±0.2 % of the run, 12 unsure"; of a run that is faster that
+ * word leads. */
 void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out);
 /* The smallest change that would have shown, of the run or by shares of a function, and how many

@@ -2,7 +2,7 @@
 /* Heat maps: what each line of each source file cost, of a profile or of a diff.
  *
  * As one HTML file, or as a folder: index.html and a page for each source file. The source is what
- * the recordings hold; no file that a profile names is ever opened.
+ * the profiles hold.
  */
 #pragma once
 

@@ -7,6 +7,7 @@
  */
 #include "report/heatmap_columns.h"
 
+#include "report/heatmap_hot.h"
 #include "symbol/opcode.h"
 
 #include <stdio.h>
@@ -58,10 +59,10 @@ static void fill_sides(struct filler *f, const char *const names[FZ_SIDES], size
 
 /* ---- files ---- */
 
-static int64_t file_group(const struct filler *f, size_t i, int side)
+static int64_t file_origin(const struct filler *f, size_t i, int side)
 {
 	(void)side;
-	return f->h->files[i].group;
+	return f->h->files[i].origin;
 }
 
 static int64_t file_self(const struct filler *f, size_t i, int side)
@@ -115,7 +116,7 @@ static void fill_files(struct filler *f)
 	for (uint32_t i = 0; i < h->file_count; i++)
 		fz_columns_string(f->columns, recorded_path(h, &h->files[i]));
 	fz_columns_end_strings(f->columns);
-	fill(f, "file.group", h->file_count, file_group);
+	fill(f, "file.origin", h->file_count, file_origin);
 	fill_sides(f, SIDES("file.self"), h->file_count, file_self);
 	fill_sides(f, SIDES("file.total"), h->file_count, file_total);
 	fill_sides(f, SIDES("file.has"), h->file_count, file_has);
@@ -384,6 +385,8 @@ static void fill_opcodes(struct filler *f)
 static void fill_all(struct filler *f)
 {
 	fill_files(f);
+	if (f->view != FZ_HEAT_FILE)
+		fz_heat_hot_columns(f->h, f->no_source, f->columns);
 	if (f->view == FZ_HEAT_INDEX)
 		return;
 	number_functions(f);

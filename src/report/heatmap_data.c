@@ -10,6 +10,7 @@
 #include "report/heatmap_data.h"
 
 #include "diff/names.h"
+#include "profile/origin.h"
 #include "profile/places.h"
 
 /* What is known of one side while the lists are made. Numbers are of the lists, FZ_NONE: none. */
@@ -17,6 +18,7 @@ struct side {
 	const struct fz_profile *p;
 	uint32_t metric;
 	const struct fz_name *names;
+	uint8_t *origins;           /* of the profile's functions */
 	uint32_t *file_of;          /* of the profile's strings */
 	struct fz_places functions; /* places by function */
 	uint32_t *function_of;      /* of those */
@@ -28,52 +30,6 @@ struct builder {
 	struct side side[FZ_SIDES];
 	uint32_t file_cap, function_cap;
 };
-
-/* ---- groups ---- */
-
-static bool contains(struct fz_str s, const char *part)
-{
-	return memmem(s.p, s.n, part, strlen(part)) != NULL;
-}
-
-/* ".../lib/python3.13/json/decoder.py" */
-static bool in_stdlib(struct fz_str path)
-{
-	static const char *const folders[] = { "/lib/python", "/lib64/python" };
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(folders); i++) {
-		size_t n = strlen(folders[i]);
-		const char *at = memmem(path.p, path.n, folders[i], n);
-		if (!at)
-			continue;
-		const char *end = path.p + path.n, *c = at + n;
-		if (c < end && *c >= '0' && *c <= '9' && memchr(c, '/', (size_t)(end - c)))
-			return true;
-	}
-	return false;
-}
-
-static bool below(struct fz_str path, struct fz_str folder)
-{
-	return folder.n > 1 && path.n > folder.n && memcmp(path.p, folder.p, folder.n) == 0 &&
-	       (folder.p[folder.n - 1] == '/' || path.p[folder.n] == '/');
-}
-
-enum fz_heat_group fz_heat_group_of(struct fz_str path, struct fz_str cwd)
-{
-	if (contains(path, "/site-packages/") || contains(path, "/dist-packages/"))
-		return FZ_HEAT_SITE;
-	if (in_stdlib(path) || fz_str_starts(path, "<frozen "))
-		return FZ_HEAT_STDLIB;
-	if (!path.n || path.p[0] == '<' || path.p[0] == '[')
-		return FZ_HEAT_OTHER;
-	if (below(path, cwd) || path.p[0] != '/')
-		return FZ_HEAT_PROJECT;
-	return fz_str_starts(path, "/usr/lib/") || fz_str_starts(path, "/lib/") ||
-			       fz_str_starts(path, "/opt/")
-		       ? FZ_HEAT_OTHER
-		       : FZ_HEAT_PROJECT;
-}
 
 /* ---- files ---- */
 
@@ -94,8 +50,7 @@ static uint32_t add_file(struct builder *b, int side, uint32_t string, uint32_t 
 	h->files[h->file_count] = (struct fz_heat_file){
 		.on_side = { FZ_NONE, FZ_NONE },
 		.name = s->names ? s->names[function].file : s->p->strings[string],
-		.group = (uint8_t)fz_heat_group_of(s->p->strings[string],
-						   fz_profile_fact(s->p, "cwd")),
+		.origin = s->origins[function],
 	};
 	return h->file_count++;
 }
@@ -451,6 +406,7 @@ static void side_init(struct builder *b, int side, const struct fz_profile *p, u
 
 	s->p = p;
 	s->metric = metric;
+	s->origins = fz_profile_origins(p);
 	if (!b->h->diff || b->h->diff->match != FZ_MATCH_EXACT)
 		s->names = fz_names_of(p, &b->h->arena);
 	s->file_of = fz_malloc((p->string_count + 1ul) * sizeof(*s->file_of));
@@ -467,6 +423,7 @@ static void finish(struct builder *b)
 	add_calls(b);
 	sort_all(h);
 	for (int side = 0; side < FZ_SIDES; side++) {
+		free(b->side[side].origins);
 		free(b->side[side].file_of);
 		free(b->side[side].function_of);
 		free(b->side[side].of_function);

@@ -5,13 +5,6 @@
 #include "base/arena.h"
 #include "diff/judge.h"
 
-enum fz_heat_group {
-	FZ_HEAT_PROJECT,
-	FZ_HEAT_STDLIB,
-	FZ_HEAT_SITE, /* installed packages */
-	FZ_HEAT_OTHER,
-};
-
 struct fz_heat_cost {
 	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* a total counts a sample once */
 };
@@ -19,7 +12,7 @@ struct fz_heat_cost {
 struct fz_heat_file {
 	uint32_t on_side[FZ_SIDES]; /* string of the profile; FZ_NONE: the side has no such file */
 	struct fz_str name;         /* for display: canonical */
-	uint8_t group;              /* enum fz_heat_group */
+	uint8_t origin;             /* enum fz_origin */
 	struct fz_heat_cost cost;
 	uint32_t first_line[FZ_SIDES], line_count[FZ_SIDES]; /* in the lists of lines */
 };
@@ -84,5 +77,3 @@ int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t m
 		       struct fz_error *err);
 void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz_judgement *j);
 void fz_heat_release(struct fz_heat *h);
-/* Where a file belongs by its recorded path alone; cwd: where the program was started, or "". */
-enum fz_heat_group fz_heat_group_of(struct fz_str path, struct fz_str cwd);

@@ -13,24 +13,41 @@ enum fz_palette {
 };
 extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of the enum */
 
-/* What was decided of a benchmark elsewhere; the page repeats it. */
-struct fz_html_verdict {
-	struct fz_str benchmark;
-	const char *word;      /* "slower" */
-	struct fz_str reasons; /* in a line; may be empty */
+/* What a gate decided of a benchmark; the page repeats it. Relative values are parts of the base's
+ * count. */
+struct fz_html_benchmark {
+	struct fz_str name;
+	const char *metric, *unit; /* of its counts, which may be others than the tree's */
+	const char *page;          /* with the tree of that metric; NULL: this one, or none */
+	const char *word;          /* "slower" */
+	bool fails;                /* closes the gate */
+	double count[FZ_SIDES];    /* NaN: that side does not have it */
+	double change, limit;      /* relative; NaN: not known */
+	struct fz_str where; /* "parse_body > parse_issue_fixed +142,605 (x 3.1)"; may be empty */
+	const char *file;    /* NULL: not known */
+	int32_t line;
+	struct fz_str clock, note; /* in a line each; may be empty */
+};
+
+/* A gate's decision, on which the page of a diff of benchmarks opens. */
+struct fz_html_gate {
+	int status; /* with which the command ends */
+	struct fz_str headline, why;
+	const struct fz_html_benchmark *list; /* the worst first */
+	size_t n;
 };
 
 struct fz_html_options {
 	enum fz_palette palette;
 	bool no_source;    /* leave stored source text out */
 	bool changed_only; /* a picture shows only paths to what changed, is new or removed */
+	bool all_frames;   /* of a picture: imports and paths of noise are not folded */
 	bool inverted;     /* open with callers: leaf functions are the roots */
 	uint32_t metric;   /* of fz_report_html_profile; FZ_NONE: the default */
 	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
 	/* Of the diff, for a page; with paths. NULL: differences are shown as they are. */
 	const struct fz_judgement *judgement;
-	const struct fz_html_verdict *verdicts; /* of its benchmarks; borrowed */
-	size_t verdict_count;
+	const struct fz_html_gate *gate; /* borrowed; NULL: there was none */
 };
 
 #define FZ_HTML_DEFAULTS ((struct fz_html_options){ .metric = FZ_NONE })

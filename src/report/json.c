@@ -17,6 +17,7 @@
 #include "report/findings.h"
 #include "report/processes.h"
 #include "report/states.h"
+#include "report/waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +28,10 @@ enum { SCHEMA = 1 };
 
 static void write_features(struct fz_json *j, unsigned features)
 {
-	static const char *const names[] = { "all_threads", "native", "gc",           "opcodes",
-					     "blocking",    "tasks",  "waiting_tasks" };
+	static const char *const names[] = { "all_threads",   "native",   "gc",
+					     "opcodes",       "blocking", "tasks",
+					     "waiting_tasks", "waits",    "all_processes",
+					     "growth" };
 
 	fz_json_key(j, "features");
 	fz_json_open(j, '[');
@@ -679,6 +682,7 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	write_facts(&j, p);
 	fz_report_processes_json(p, &j);
 	fz_report_states_json(p, &j);
+	fz_report_waits_json(p, &j);
 	turned.inverted = true;
 	if (inverted) {
 		nodes = fz_tree_new(p, &turned);

@@ -5,7 +5,7 @@
  *   > Warning: ...
  *   **Self**: 1 changed, ...
  *   | before | after | change | 95 % | % | function |
- *   <details> cannot tell </details>                  folded
+ *   <details> unsure </details>                       folded
  *   <details> how it was measured </details>
  *
  * Names come from the program that was measured: whatever could be markup in them is written as
@@ -44,27 +44,13 @@ struct view {
 	struct fz_buf *out;
 };
 
-/* What can never be markup in the middle of a line stands as it is. */
-static void add_text(struct fz_buf *out, struct fz_str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-		bool plain = c >= 0x80 || memchr(" ./,%()'-", c, 9) || (c >= '0' && c <= '9') ||
-			     (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-		if (plain)
-			fz_buf_char(out, (char)c);
-		else
-			fz_buf_printf(out, "&#%u;", c);
-	}
-}
-
 /* Text from outside that may be long, printable and in one piece. */
 static void add_cut(struct fz_buf *out, const char *text, unsigned columns)
 {
 	struct fz_buf cut = { 0 };
 
 	fz_table_text(fz_str_of(text), columns, &style, &cut);
-	add_text(out, fz_buf_view(&cut));
+	fz_markdown_escape(out, fz_buf_view(&cut));
 	fz_buf_release(&cut);
 }
 
@@ -93,8 +79,9 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 		      isfinite(half) ? fz_plus_minus(&style) : "",
 		      isfinite(half) ? fz_format_value(half, unit, margin) : "",
 		      fz_finding_percent(r, percent));
-	fz_table_function(r->f->name, r->f->file, r->f->line, NAME_COLUMNS, &style, &name);
-	add_text(v->out, fz_buf_view(&name));
+	fz_table_function(r->f->name, &(struct fz_source_place){ r->f->file, r->f->line },
+			  NAME_COLUMNS, &style, &name);
+	fz_markdown_escape(v->out, fz_buf_view(&name));
 	fz_buf_str(v->out, "</code> |\n");
 	fz_buf_release(&name);
 }
@@ -137,8 +124,7 @@ static void add_unknown(const struct view *v, const struct fz_findings *f)
 
 	if (!n && !f->startup)
 		return;
-	fz_buf_printf(v->out,
-		      "\n<details><summary>Cannot be told from noise, by self: %s</summary>\n",
+	fz_buf_printf(v->out, "\n<details><summary>Unsure, by self: %s</summary>\n",
 		      fz_format_plural(n + f->startup, "function", count));
 	add_rows(v, f, changed, changed + n, UNKNOWN_ROWS);
 	if (f->startup)
@@ -277,7 +263,7 @@ static void add_trust(const struct view *v)
 		fz_buf_str(v->out, ": ");
 		fz_buf_reset(&quality);
 		fz_report_quality(v->d->profile[s], &quality);
-		add_text(v->out, fz_buf_view(&quality));
+		fz_markdown_escape(v->out, fz_buf_view(&quality));
 		fz_buf_char(v->out, '.');
 	}
 	fz_buf_str(v->out, "\n- ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Escaping for HTML and XML; see markup.h. */
+/* Escaping for HTML, XML and Markdown; see markup.h. */
 #include "markup.h"
 
 static const char *entity_of(uint32_t code)
@@ -50,4 +50,38 @@ void fz_html_write(struct fz_output *out, struct fz_str s)
 
 	fz_html_escape(&b, s);
 	fz_output_add(out, b.p ? b.p : "", b.n);
+}
+
+/* ---- Markdown ---- */
+
+static bool is_word(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Never markup in the middle of a line, between those neighbours: "test_it.py::test_parse" stays
+ * readable also where the text is printed as it is. */
+static bool is_plain(unsigned char before, unsigned char c, unsigned char after)
+{
+	if (c == '_')
+		return is_word(before) && is_word(after);
+	if (c == ':')
+		return before == ':' || after == ':';
+	return c >= 0x80 || is_word(c) || memchr(" ./,%()'-+;", c, 11);
+}
+
+void fz_markdown_escape(struct fz_buf *out, struct fz_str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char *c = (const unsigned char *)s.p + i;
+		unsigned char after = i + 1 < s.n ? c[1] : ' ';
+		if (*c == ' ' && after == '%') /* a narrow column must not part them */
+			fz_buf_str(out, "&nbsp;");
+		else if (is_plain(i ? c[-1] : ' ', *c, after))
+			fz_buf_char(out, (char)*c);
+		else if (*c == '@') /* nobody is called, also where references become text first */
+			fz_buf_str(out, "@<!-- -->");
+		else
+			fz_buf_printf(out, "&#%u;", *c);
+	}
 }

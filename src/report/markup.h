@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside, made harmless in HTML and XML. */
+/* Text from outside, made harmless in HTML, XML and Markdown. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,3 +9,6 @@
  * than tab and newline, which XML forbids, become U+FFFD. */
 void fz_html_escape(struct fz_buf *b, struct fz_str s);
 void fz_html_write(struct fz_output *out, struct fz_str s);
+/* Append printable text for the middle of a line of Markdown, also of a table: what could be markup
+ * becomes a character reference. At most nine bytes for each. */
+void fz_markdown_escape(struct fz_buf *out, struct fz_str s);

@@ -3,8 +3,10 @@
 #include "page.h"
 
 #include "base/buf.h"
+#include "profile/origin.h"
 #include "profile/processes.h"
 #include "report/page_opcodes.h"
+#include "report/page_time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,11 +42,14 @@ void fz_page_release(struct fz_page *page)
 	free(page->function);
 	free(page->parent);
 	free(page->size);
+	free(page->origin);
 	free(page->cells);
 	free(page->lines);
 	if (page->opcodes)
 		fz_page_opcodes_release(page->opcodes);
 	free(page->opcodes);
+	fz_page_time_free(page->time);
+	fz_arena_release(&page->texts);
 	*page = (struct fz_page){ 0 };
 }
 
@@ -66,6 +71,7 @@ static void profile_functions(struct fz_page *page, const struct fz_tree *t)
 {
 	const struct fz_profile *p = t->profile;
 	fz_auto(fz_free_ptr) int32_t *hottest = fz_tree_function_lines(t);
+	fz_auto(fz_free_ptr) uint8_t *origins = fz_profile_origins(p);
 	int64_t *self, *total;
 
 	fz_tree_function_costs(t, &self, &total);
@@ -78,6 +84,8 @@ static void profile_functions(struct fz_page *page, const struct fz_tree *t)
 			.file = p->strings[f->file],
 			.line = f->first_line > 0 ? f->first_line : hottest[i],
 			.kind = f->kind,
+			.origin = origins[i],
+			.judged = i,
 			.on_side = { FZ_NONE, i },
 			.cost = { .self = { 0, self[i] }, .total = { 0, total[i] } },
 		};
@@ -218,8 +226,10 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 	profile_threads(page, p);
 	profile_cells(page, t);
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
-	if (!inverted)
+	if (!inverted) {
 		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+		page->time = fz_page_time_new(t, page->threads);
+	}
 	return 0;
 }
 
@@ -244,18 +254,25 @@ static void diff_functions(struct fz_page *page, const struct fz_diff *d)
 {
 	page->function_count = d->function_count;
 	page->functions = fz_calloc(d->function_count + 1ul, sizeof(*page->functions));
+	uint8_t *origins[FZ_SIDES] = { fz_profile_origins(d->profile[FZ_BASE]),
+				       fz_profile_origins(d->profile[FZ_HEAD]) };
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
+		enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
 		page->functions[i] = (struct fz_page_function){
 			.name = f->name,
 			.file = f->file,
 			.line = f->line,
 			.kind = f->kind,
 			.presence = f->presence,
+			.origin = origins[side][f->on_side[side]],
+			.judged = i,
 			.on_side = { f->on_side[FZ_BASE], f->on_side[FZ_HEAD] },
 			.cost = f->cost,
 		};
 	}
+	free(origins[FZ_BASE]);
+	free(origins[FZ_HEAD]);
 }
 
 static void diff_threads(struct fz_page *page, const struct fz_diff *d)

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "diff/judge.h"
 #include "profile/tree.h"
 
@@ -18,7 +19,9 @@ struct fz_page_function {
 	int32_t line;     /* 0 when unknown */
 	uint8_t kind;     /* enum fz_kind */
 	uint8_t presence; /* enum fz_presence */
+	uint8_t origin;   /* enum fz_origin; of code on both sides, the head's */
 	uint32_t on_side[FZ_SIDES];
+	uint32_t judged; /* its number in the diff; FZ_NONE: of frames that were folded into one */
 	struct fz_diff_cost cost;
 };
 
@@ -52,12 +55,15 @@ struct fz_page {
 
 	uint32_t n;
 	uint32_t *function, *parent, *size;
+	uint32_t *origin; /* the diff's node, FZ_NONE: of several; NULL: the same number */
+	struct fz_arena texts;
 	int64_t *self[FZ_SIDES], *total[FZ_SIDES];
 	struct fz_diff_cell *cells; /* sorted by (node, thread); none when there is one thread */
 	size_t cell_count;
 	struct fz_page_line *lines;
 	size_t line_count;
 	struct fz_page_opcodes *opcodes; /* NULL for inverted trees */
+	struct fz_page_time *time;       /* NULL for inverted trees, and without times */
 };
 
 /* metric: index in the profile, or FZ_NONE for its default. */
@@ -68,6 +74,12 @@ void fz_page_release(struct fz_page *page);
 
 /* "Differential flame graph" and the like. */
 const char *fz_page_kind(bool is_diff, bool inverted);
+
+/* The diff's node that a node is, FZ_NONE where it is several. */
+static inline uint32_t fz_page_origin(const struct fz_page *page, uint32_t node)
+{
+	return page->origin ? page->origin[node] : node;
+}
 
 /* Function indices by descending self (total on a tie), of a diff by descending |difference|. */
 uint32_t *fz_page_rank_functions(const struct fz_page *page);

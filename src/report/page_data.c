@@ -10,15 +10,19 @@
  */
 #include "page_data.h"
 
+#include "page_benchmarks.h"
 #include "page_opcodes.h"
 #include "page_source.h"
 #include "page_speed.h"
+#include "page_time.h"
 #include "profile/callgraph.h"
+#include "profile/mark.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/states.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/startup.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -243,6 +247,17 @@ static void fill_files(struct filler *f)
 	fz_columns_end_strings(f->columns);
 }
 
+/* Which sides ran a function, of a diff: 1 the base, 2 the head, 3 both. */
+static void fill_sides(struct filler *f)
+{
+	for (uint32_t i = 0; i < f->used_n; i++) {
+		const uint32_t *on = f->page->functions[f->used[i]].on_side;
+		f->scratch[i] = (on[FZ_BASE] != FZ_NONE) | (on[FZ_HEAD] != FZ_NONE) << 1;
+	}
+	if (f->page->is_diff)
+		fz_columns_numbers(f->columns, "function.sides", f->scratch, f->used_n);
+}
+
 static void fill_functions(struct filler *f)
 {
 	const struct fz_page_function *functions = f->page->functions;
@@ -260,6 +275,13 @@ static void fill_functions(struct filler *f)
 	for (uint32_t i = 0; i < f->used_n; i++)
 		f->scratch[i] = functions[f->used[i]].presence;
 	fz_columns_numbers(f->columns, "function.presence", f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = functions[f->used[i]].origin;
+	fz_columns_numbers(f->columns, "function.origin", f->scratch, f->used_n);
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = fz_startup_is_machinery(functions[f->used[i]].file);
+	fz_columns_numbers(f->columns, "function.loads", f->scratch, f->used_n);
+	fill_sides(f);
 	fill_files(f);
 }
 
@@ -411,6 +433,7 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 	fill_functions(&f);
 	fill_lines(&f);
 	fill_verdicts(&f);
+	fz_page_time_columns(page->time, columns);
 	if (page->opcodes)
 		fz_page_opcodes_fill(page->opcodes, page->is_diff, columns);
 	if (!o->no_source)
@@ -427,7 +450,8 @@ static void write_facts(const struct fz_profile *p, struct fz_json *j)
 	fz_json_key(j, "facts");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < p->fact_count; i++) {
-		if (fz_is_process_fact(p->strings[p->facts[i].key]))
+		if (fz_is_process_fact(p->strings[p->facts[i].key]) ||
+		    fz_is_mark_fact(p->strings[p->facts[i].key]))
 			continue;
 		fz_json_open(j, '[');
 		fz_json_str(j, p->strings[p->facts[i].key]);
@@ -571,21 +595,6 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-static void write_benchmark_verdicts(const struct fz_html_options *o, struct fz_json *j)
-{
-	fz_json_key(j, "benchmark_verdicts");
-	fz_json_open(j, '[');
-	for (size_t i = 0; i < o->verdict_count; i++) {
-		const struct fz_html_verdict *v = &o->verdicts[i];
-		fz_json_open(j, '{');
-		fz_json_kstr(j, "benchmark", v->benchmark);
-		fz_json_kstr(j, "word", fz_str_of(v->word));
-		fz_json_kstr(j, "reasons", v->reasons);
-		fz_json_close(j, '}');
-	}
-	fz_json_close(j, ']');
-}
-
 void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
 			  const struct fz_columns *columns, struct fz_output *out)
 {
@@ -613,10 +622,10 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 		write_diff(page->diff, &j);
 	if (page->judgement)
 		fz_report_json_verdict(&j, page->diff, page->judgement);
-	if (o->verdict_count)
-		write_benchmark_verdicts(o, &j);
+	fz_page_write_benchmarks(page, o->gate, &j);
 	if (page->opcodes)
 		fz_page_opcodes_header(page->opcodes, &j);
+	fz_page_time_header(page->time, &j);
 	fz_json_key(&j, "columns");
 	fz_columns_directory(columns, &j);
 	fz_json_close(&j, '}');

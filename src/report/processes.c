@@ -4,6 +4,8 @@
  *       pid   parent  samples  process
  *     13203        1    3,179  python3 par.py
  *     13246    13203      150  python3 child.py 1
+ *
+ * and where it is known whose they are, samples by user and by control group.
  */
 #include "report/processes.h"
 
@@ -48,6 +50,77 @@ static void print_row(const struct fz_profile_process *p, const struct fz_style 
 	fz_buf_char(out, '\n');
 }
 
+/* ---- whose they are ---- */
+
+struct owner {
+	struct fz_str name;
+	uint64_t samples;
+};
+
+static struct fz_str user_of(const struct fz_profile_process *p)
+{
+	return p->user;
+}
+
+static struct fz_str cgroup_of(const struct fz_profile_process *p)
+{
+	return p->cgroup;
+}
+
+static int compare_owners(const void *pa, const void *pb)
+{
+	const struct owner *a = pa, *b = pb;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return fz_str_cmp(a->name, b->name);
+}
+
+static uint32_t sum_owners(const struct fz_processes *ps,
+			   struct fz_str (*of)(const struct fz_profile_process *p),
+			   struct owner *ret)
+{
+	uint32_t n = 0, k;
+
+	for (uint32_t i = 0; i < ps->n; i++) {
+		struct fz_str name = of(&ps->list[i]);
+		if (!ps->list[i].samples)
+			continue;
+		for (k = 0; k < n && !fz_str_eq(ret[k].name, name); k++)
+			;
+		if (k == n)
+			ret[n++] = (struct owner){ .name = name };
+		ret[k].samples += ps->list[i].samples;
+	}
+	qsort(ret, n, sizeof(*ret), compare_owners);
+	return n;
+}
+
+/* Nothing where all belong to one. */
+static void print_owners(const struct fz_processes *ps, const char *what,
+			 struct fz_str (*of)(const struct fz_profile_process *p),
+			 const struct fz_style *style, struct fz_buf *out)
+{
+	fz_auto(fz_free_ptr) struct owner *list = fz_calloc(ps->n, sizeof(*list));
+	uint32_t n = sum_owners(ps, of, list);
+	char number[FZ_NUMBER_SIZE];
+
+	if (n < 2)
+		return;
+	fz_buf_printf(out, "%s%*s%*s%s%s\n", fz_hue_on(style, FZ_HUE_DIM), 3 * COLUMN, "samples",
+		      NAME_AT, "", what, fz_hue_off(style, FZ_HUE_DIM));
+	for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+		fz_buf_printf(out, "%*s%*s", 3 * COLUMN,
+			      fz_format_count((int64_t)list[i].samples, number), NAME_AT, "");
+		fz_table_text(list[i].name.n ? list[i].name : FZ_STR("-"),
+			      fz_table_rest(style, 3 * COLUMN + NAME_AT + 1), style, out);
+		fz_buf_char(out, '\n');
+	}
+	if (n > SHOWN)
+		fz_buf_printf(out, "%*s%u more\n", 3 * COLUMN + NAME_AT, "and ", n - SHOWN);
+	fz_buf_char(out, '\n');
+}
+
 void fz_report_processes_text(const struct fz_profile *p, const struct fz_style *style,
 			      struct fz_buf *out)
 {
@@ -66,6 +139,8 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 	if (n > SHOWN)
 		fz_buf_printf(out, "%*s%u more\n", 3 * COLUMN + NAME_AT, "and ", n - SHOWN);
 	fz_buf_char(out, '\n');
+	print_owners(&ps, "user", user_of, style, out);
+	print_owners(&ps, "control group", cgroup_of, style, out);
 }
 
 void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
@@ -85,6 +160,10 @@ void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 			fz_json_kint(j, "parent", (int64_t)ps.list[i].parent);
 		fz_json_kstr(j, "name", ps.list[i].name);
 		fz_json_kstr(j, "command", ps.list[i].command);
+		if (ps.list[i].user.n)
+			fz_json_kstr(j, "user", ps.list[i].user);
+		if (ps.list[i].cgroup.n)
+			fz_json_kstr(j, "cgroup", ps.list[i].cgroup);
 		fz_json_kint(j, "threads", ps.list[i].threads);
 		fz_json_kint(j, "samples", (int64_t)ps.list[i].samples);
 		fz_json_close(j, '}');

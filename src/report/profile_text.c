@@ -5,6 +5,7 @@
  *
  *             self             total  function
  *     1.23 s  49.1 %    2.41 s  96.4 %  parse (app.py:32)
+ *     0.90 s  35.9 %    0.90 s  35.9 %  wait (threading.py:295)  idle
  *     ...
  *
  * A function is one row, whatever lines of it were seen; its total counts a sample once however
@@ -14,17 +15,20 @@
 
 #include "diff/names.h"
 #include "profile/callgraph.h"
+#include "profile/idle.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/runs.h"
 #include "profile/tree.h"
+#include "report/activity.h"
 #include "report/processes.h"
 #include "report/states.h"
 #include "report/table.h"
+#include "report/waits.h"
 
 #include <stdio.h>
 
-enum { VALUE_COLUMNS = 9, HEADING_COLUMNS = 45 };
+enum { VALUE_COLUMNS = 9, IDLE_COLUMNS = 6 };
 
 /* Before a function's name: two values of `w` columns, each with its share. */
 #define NAME_COLUMN(w) (2 * (w) + 21)
@@ -34,6 +38,7 @@ struct row {
 	int32_t line;
 	uint32_t function;
 	int64_t self, total;
+	bool idle; /* it hardly does anything but wait */
 };
 
 struct rows {
@@ -74,6 +79,7 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, t->metric);
 	fz_auto(fz_free_ptr) int64_t *self = NULL;
 	fz_auto(fz_free_ptr) int64_t *total = NULL;
+	fz_auto(fz_free_ptr) bool *idle = fz_idle_functions(p);
 	struct rows rows = { fz_calloc(p->function_count, sizeof(*rows.rows)), 0 };
 
 	fz_tree_function_costs(t, &self, &total);
@@ -86,6 +92,7 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 				.function = f,
 				.self = self[f],
 				.total = total[f],
+				.idle = idle[f],
 			};
 	qsort_r(rows.rows, rows.n, sizeof(*rows.rows), compare_rows, &sort);
 	return rows;
@@ -122,6 +129,12 @@ static void print_failure(const struct fz_profile *p, const struct fz_style *sty
 	fz_buf_printf(out, "%s.%s\n", text.p, fz_hue_off(style, FZ_HUE_RED));
 }
 
+/* Samples that a file's writer made of times, because its format has nothing else. */
+static bool has_made_samples(const struct fz_profile *p)
+{
+	return fz_profile_fact(p, "samples.made").n && p->recording.interval_ns <= 0;
+}
+
 /* Folded text of numbers that are no samples, and memory in sums: its rows are stacks. */
 static bool is_summed(const struct fz_profile *p)
 {
@@ -155,10 +168,11 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
 	struct fz_str command = fz_profile_fact(t->profile, "command");
 	char samples[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
-	bool rows =
-		is_counted(t->profile) || is_summed(t->profile) || is_graph_of_costs(t->profile);
+	bool rows = is_counted(t->profile) || is_summed(t->profile) ||
+		    is_graph_of_costs(t->profile) || has_made_samples(t->profile);
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
+	size_t start = out->n;
 	bool rounds = t->profile->per_round && strcmp(m->name, "wall") == 0;
 	if (!rows)
 		fz_buf_str(out, heading_count(t, rounds, samples));
@@ -170,7 +184,8 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 		fz_buf_printf(out, " of %u runs", t->profile->run_count);
 	if (rows)
 		fz_buf_printf(out, "%s %s%s", fz_format_value((double)t->sum, m->unit, value),
-			      strcmp(m->unit, "count") == 0 ? "" : "of ", m->name);
+			      strcmp(m->unit, "count") == 0 ? "" : "of ",
+			      fz_table_metric_title(m->name));
 	else if (strcmp(m->name, "samples") != 0 && strcmp(m->name, "calls") != 0)
 		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
 			      fz_table_metric_title(m->name));
@@ -178,13 +193,21 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 		fz_buf_str(out, " for one round of each benchmark");
 	else if (t->profile->per_run && fz_metric_is_per_run(m->name))
 		fz_buf_str(out, " per run");
+	struct fz_str heading = { out->p + start, out->n - start };
+	unsigned columns = fz_table_rest(style, (unsigned)fz_str_columns(heading) + 2);
 	fz_buf_str(out, fz_hue_off(style, FZ_HUE_BOLD));
 	if (command.n) {
-		unsigned columns = fz_table_rest(style, HEADING_COLUMNS);
 		fz_buf_str(out, ": ");
 		fz_table_text(short_command(command, columns), columns, style, out);
 	}
 	fz_buf_str(out, "\n");
+}
+
+void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *style,
+			       struct fz_buf *out)
+{
+	print_failure(t->profile, style, out);
+	print_heading(t, style, out);
 }
 
 static void print_row(const struct row *r, const struct fz_tree *t, int width,
@@ -200,8 +223,14 @@ static void print_row(const struct row *r, const struct fz_tree *t, int width,
 		      fz_format_percent((double)r->self / sum, self_share), width,
 		      fz_format_value((double)r->total, unit, total),
 		      fz_format_percent((double)r->total / sum, total_share));
-	fz_table_function(r->name, r->file, r->line,
-			  fz_table_rest(style, NAME_COLUMN((unsigned)width) + 1), style, out);
+	fz_table_function(r->name,
+			  &(struct fz_source_place){ r->file, r->line, t->profile, r->function },
+			  fz_table_rest(style, NAME_COLUMN((unsigned)width) + 1 +
+						       (r->idle ? IDLE_COLUMNS : 0)),
+			  style, out);
+	if (r->idle)
+		fz_buf_printf(out, "  %sidle%s", fz_hue_on(style, FZ_HUE_DIM),
+			      fz_hue_off(style, FZ_HUE_DIM));
 	fz_buf_str(out, "\n");
 }
 
@@ -303,13 +332,13 @@ const char *fz_report_tree_note(const struct fz_profile *p)
 	return "the tree and totals of functions are reconstructed from a call graph";
 }
 
-/* What the file says of itself does not fit what is in it. */
-static void add_damage(const struct fz_profile *p, struct fz_buf *out)
+static void add_fact(const struct fz_profile *p, const char *key, const char *before,
+		     struct fz_buf *out)
 {
-	struct fz_str damage = fz_profile_fact(p, "damage");
+	struct fz_str fact = fz_profile_fact(p, key);
 
-	if (damage.n)
-		fz_buf_printf(out, "; %.*s", (int)damage.n, damage.p);
+	if (fact.n)
+		fz_buf_printf(out, "; %s%.*s", before, (int)fact.n, fact.p);
 }
 
 static void add_graph(const struct fz_profile *p, struct fz_buf *out)
@@ -321,10 +350,21 @@ static void add_graph(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "%s; ",
 			      fz_format_plural((int64_t)n, fz_profile_counted(p), number));
 	fz_buf_str(out, fz_report_tree_note(p));
-	add_damage(p, out);
+	/* What the file says of itself does not fit what is in it. */
+	add_fact(p, "damage", "", out);
 	if (p->skipped_lines)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
+}
+
+/* Of the main metric. */
+static uint64_t count_samples(const struct fz_profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t row = 0; p->metric_count && row < p->samples.n; row++)
+		n += fz_sample_count_in(p, p->default_metric, row);
+	return n;
 }
 
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
@@ -337,7 +377,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		fz_format_plural((int64_t)fz_profile_sample_total(p), "count", number);
 		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
 			      (int)version.n, version.p);
-		if (!fz_str_eq(fz_profile_fact(p, "clock"), FZ_STR("instructions")))
+		if (fz_str_eq(fz_profile_fact(p, "clock"), FZ_STR("instructions by callgrind")))
 			fz_buf_str(out, p->callgraph ? "'s callgrind: totals are exact, the call "
 						       "tree is reconstructed"
 						     : "'s callgrind: the total is exact, the call "
@@ -348,15 +388,21 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		add_graph(p, out);
 		return;
 	}
-	fz_buf_str(out, fz_format_plural((int64_t)fz_profile_sample_total(p),
+	fz_buf_str(out, fz_format_plural((int64_t)count_samples(p),
 					 is_summed(p) ? "stack" : "sample", number));
+	if (has_made_samples(p))
+		fz_buf_str(out, ", made of times that nobody sampled");
+	bool waits = p->recording.features & FZ_FEATURE_WAITS;
+	bool growth = p->recording.features & FZ_FEATURE_GROWTH;
 	if (p->recording.interval_ns > 0)
-		fz_buf_printf(out, " every %s",
+		fz_buf_printf(out,
+			      waits ? ", one every %s of CPU time and of each wait" : " every %s",
 			      fz_format_ns((double)p->recording.interval_ns, number));
 	if (q->known) {
 		add_rejected(q, out);
-		fz_buf_printf(out, ", %s missed",
-			      fz_format_plural((int64_t)q->missed, "instant", number));
+		if (!growth)
+			fz_buf_printf(out, ", %s missed",
+				      fz_format_plural((int64_t)q->missed, "instant", number));
 		if (q->longest_gap_ns > 0)
 			fz_buf_printf(out, ", longest gap %s",
 				      fz_format_ns((double)q->longest_gap_ns, number));
@@ -371,14 +417,14 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	if (p->skipped_lines)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
-	struct fz_str notes = fz_profile_fact(p, "notes");
-	if (notes.n)
-		fz_buf_printf(out, "; %.*s", (int)notes.n, notes.p);
+	add_fact(p, "waits.lost", "lost: ", out);
+	add_fact(p, "growth.unseen", "", out);
+	add_fact(p, "notes", "", out);
 }
 
 /* What threads were doing, and how well the sampling went. */
-static void print_summary(const struct fz_profile *p, const struct fz_style *style,
-			  struct fz_buf *out)
+void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style *style,
+			       struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
 
@@ -390,6 +436,8 @@ static void print_summary(const struct fz_profile *p, const struct fz_style *sty
 	fz_buf_str(out, "\n");
 	fz_report_processes_text(p, style, out);
 	fz_report_states_text(p, style, out);
+	fz_report_waits_text(p, style, out);
+	fz_report_activity_text(p, style, out);
 	fz_table_wrap(quality.p, 2, style, out);
 }
 
@@ -401,12 +449,11 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
 	struct rows rows = function_rows(t, o->sort, &arena);
 
-	print_failure(p, &o->style, &text);
-	print_heading(t, &o->style, &text);
+	fz_report_profile_heading(t, &o->style, &text);
 	if (rows.n)
 		print_rows(&rows, t, o, &text);
 	if (!o->no_summary)
-		print_summary(p, &o->style, &text);
+		fz_report_profile_summary(p, &o->style, &text);
 	fz_output_add(out, text.p, text.n);
 	free(rows.rows);
 	fz_buf_release(&text);

@@ -397,7 +397,7 @@ int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *t
 			print_row(&t, &t.rows[i], &c);
 		print_legend(&t, &c);
 	}
-	bool summary = t.n && !o->no_summary;
+	bool summary = t.n && limit && !o->no_summary;
 	table_release(&t);
 	if (summary) {
 		table_init(&t, p, text, FZ_PLACE_FUNCTION, &b);

@@ -50,6 +50,9 @@ void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, st
 		remark_stackless(p, out);
 	if (r->holds_times && fz_fit_assumes_length(p))
 		add(out, "samples are written as 1 ms each, because nothing says how long one was");
+	if (binary && fz_fit_makes_samples(p))
+		add(out, "samples are made of times that nobody sampled; CPython cannot tell them "
+			 "from others");
 	if (binary)
 		remark_rounding(p, out);
 }

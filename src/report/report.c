@@ -32,6 +32,22 @@ static int text_diff(const struct fz_report_options *o, const struct fz_diff *d,
 	return 0;
 }
 
+static int tree_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+			const struct fz_profile *p, struct fz_output *out,
+			UNUSED struct fz_error *err)
+{
+	fz_report_tree_profile(p, o->inverted, &o->text, out);
+	return 0;
+}
+
+static int tree_diff(const struct fz_report_options *o, const struct fz_diff *d,
+		     const struct fz_judgement *j, struct fz_output *out,
+		     UNUSED struct fz_error *err)
+{
+	fz_report_tree_diff(d, j, &o->text, out);
+	return 0;
+}
+
 static int html_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
 			const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
@@ -164,6 +180,13 @@ static const struct fz_report reports[] = {
 	  .suffixes = ".txt",
 	  .profile = text_profile,
 	  .diff = text_diff },
+	{ .name = "tree",
+	  .title = "a call tree, library frames folded",
+	  .suffixes = "",
+	  .by_path = true,
+	  .inverts = true,
+	  .profile = tree_profile,
+	  .diff = tree_diff },
 	{ .name = "html",
 	  .alias = "flamegraph",
 	  .title = "one page with a flame graph, tables and sources",
@@ -193,6 +216,7 @@ static const struct fz_report reports[] = {
 	  .diff_file = "diff_flamegraph_%llu.svg",
 	  .page = true,
 	  .inverts = true,
+	  .by_path = true,
 	  .profile = svg_profile,
 	  .diff = svg_diff },
 	{ .name = "pprof",
@@ -223,6 +247,7 @@ static const struct fz_report reports[] = {
 	  .profile_file = "profile_%llu.pftrace",
 	  .codec = "perfetto",
 	  .binary = true,
+	  .holds_times = true,
 	  .profile = codec_profile },
 	{ .name = "json",
 	  .title = "everything about it, docs/diff-json.md",

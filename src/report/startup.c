@@ -9,17 +9,23 @@
  */
 #include "report/startup.h"
 
-#include "report/heatmap_data.h"
+#include "profile/origin.h"
 
-/* "/usr/lib/python3.11/json/decoder.py", "lib/python3/json/decoder.py" as canonical names have it,
- * "<frozen os>" and "<string>". */
 static bool in_library(struct fz_str file)
 {
-	return fz_str_starts(file, "lib/python3/") || fz_str_starts(file, "<") ||
-	       fz_heat_group_of(file, (struct fz_str){ 0 }) == FZ_HEAT_STDLIB;
+	return fz_str_starts(file, "<") ||
+	       fz_origin_of_file(file, (struct fz_str){ 0 }) == FZ_ORIGIN_STDLIB;
 }
 
-static bool is_machinery(struct fz_str file)
+static bool is_one_of(struct fz_str file, const char *const *files)
+{
+	for (; *files; files++)
+		if (fz_str_ends(file, *files))
+			return in_library(file);
+	return false;
+}
+
+bool fz_startup_is_machinery(struct fz_str file)
 {
 	static const char *const files[] = {
 		"/importlib/_bootstrap.py",
@@ -30,12 +36,17 @@ static bool is_machinery(struct fz_str file)
 		"<frozen importlib._bootstrap_external>",
 		"<frozen site>",
 		"<frozen zipimport>",
+		NULL,
 	};
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(files); i++)
-		if (fz_str_ends(file, files[i]))
-			return in_library(file);
-	return false;
+	return is_one_of(file, files);
+}
+
+bool fz_startup_is_runner(struct fz_str file)
+{
+	static const char *const files[] = { "/runpy.py", "<frozen runpy>", NULL };
+
+	return is_one_of(file, files);
 }
 
 bool *fz_startup_functions(const struct fz_diff *d)
@@ -45,7 +56,7 @@ bool *fz_startup_functions(const struct fz_diff *d)
 	bool *below = fz_calloc(d->node_count, sizeof(*below));
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
-		machinery[i] = is_machinery(d->functions[i].file);
+		machinery[i] = fz_startup_is_machinery(d->functions[i].file);
 		startup[i] = in_library(d->functions[i].file);
 	}
 	/* A tree of callers has no node below what called it. */

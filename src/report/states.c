@@ -108,16 +108,15 @@ static struct fz_str short_name(const struct fz_profile *p, uint32_t i, char *te
 	return fz_str_of(text);
 }
 
-/* With its process where there are several. */
-static struct fz_str thread_name(const struct states *s, uint32_t i, char *text, size_t size)
+struct fz_str fz_report_thread_name(const struct fz_profile *p, const struct fz_processes *ps,
+				    uint32_t i, char *text, size_t size)
 {
-	struct fz_str name = short_name(s->p, i, text, size);
+	struct fz_str name = short_name(p, i, text, size);
 
-	if (s->processes.n < 2)
+	if (ps->n < 2)
 		return name;
 	fz_auto(fz_free_ptr) char *copy = fz_strndup(name.p, name.n);
-	fz_auto(fz_free_ptr) char *label =
-		fz_process_label(&s->processes.list[s->processes.of_thread[i]]);
+	fz_auto(fz_free_ptr) char *label = fz_process_label(&ps->list[ps->of_thread[i]]);
 	snprintf(text, size, "%s of %s", copy, label);
 	return fz_str_of(text);
 }
@@ -132,8 +131,10 @@ static void print_table(const struct states *s, const struct fz_style *style, st
 	fz_buf_printf(out, "%*s%*sthread%s\n", COLUMN, "samples", NAME_AT, "",
 		      fz_hue_off(style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < s->n && i < THREADS_SHOWN; i++)
-		print_row(s, &s->list[s->order[i]], thread_name(s, s->order[i], text, sizeof(text)),
-			  style, out);
+		print_row(
+			s, &s->list[s->order[i]],
+			fz_report_thread_name(s->p, &s->processes, s->order[i], text, sizeof(text)),
+			style, out);
 	if (s->n > THREADS_SHOWN)
 		fz_buf_printf(out, "%*s%s\n", (int)(COLUMN * (s->kind_n + 1)) + NAME_AT, "and ",
 			      fz_format_plural(s->n - THREADS_SHOWN, "more thread", text));
@@ -145,6 +146,10 @@ void fz_report_states_text(const struct fz_profile *p, const struct fz_style *st
 {
 	struct states s;
 
+	/* Of waits and ticks samples are no measure of time, for which waits.h has what is, nor is
+	 * growth one. */
+	if (p->recording.features & (FZ_FEATURE_WAITS | FZ_FEATURE_GROWTH))
+		return;
 	count_states(p, &s);
 	if (s.kind_n && s.n > 1)
 		print_table(&s, style, out);

@@ -17,7 +17,11 @@
 #include "findings.h"
 #include "markup.h"
 #include "page.h"
+#include "page_fold.h"
+#include "profile/origin.h"
+#include "report/startup.h"
 #include "svg_colors.h"
+#include "svg_label.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +30,15 @@ enum {
 	WIDTH = 1200,
 	MARGIN = 12,
 	ROW = 18,
+	MARK = 3, /* below the text: own change, and what a plate leaves of a texture */
 	HEADER = 52,
 	VERDICT_ROW = 18,
 	FOOTER = 40,
+	LISTED = 12, /* functions that changed most */
 	BLOCK_TITLE = 30,
 };
 
-static const double usual_min_width = 0.8, small_min_width = 3, character_width = 6.8;
+static const double usual_min_width = 0.8, small_min_width = 3;
 
 /* ---- blocks ---- */
 
@@ -51,9 +57,13 @@ struct picture {
 	struct block block[2];
 	int blocks;
 	bool inverted, judged;
+	bool pale;  /* foreign code is paler than the program's own */
 	bool *keep; /* of each node; NULL: all are drawn */
 	double min_width;
-	double header; /* height of what stands above the frames */
+	double header;              /* height of what stands above the frames */
+	struct fz_findings changed; /* by own time, of a judged diff; else none */
+	const struct fz_finding *listed[LISTED];
+	uint32_t listed_n;
 };
 
 static bool is_removed(const struct fz_page *page, uint32_t i)
@@ -144,51 +154,6 @@ static int64_t *removed_widths(const struct fz_page *page, int64_t *ret_all)
 
 /* ---- text ---- */
 
-/* At most `room` characters of s; *ret_cut when it had more. */
-static struct fz_str cut_text(struct fz_str s, size_t room, bool *ret_cut)
-{
-	size_t at = 0;
-
-	for (size_t chars = 0; at < s.n && chars < room; chars++) {
-		uint32_t code;
-		size_t n = fz_utf8_decode(s.p + at, s.n - at, &code);
-		at += n ? n : 1;
-	}
-	*ret_cut = at < s.n;
-	return (struct fz_str){ s.p, at };
-}
-
-static size_t count_characters(struct fz_str s)
-{
-	size_t chars = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		chars += ((uint8_t)s.p[i] & 0xc0) != 0x80;
-	return chars;
-}
-
-static void write_label(struct picture *pic, struct fz_str name, const char *glyph,
-			const char *tail, double px)
-{
-	double characters = (px - 8) / character_width;
-	size_t room = characters > 0 ? (size_t)characters : 0;
-	size_t before = count_characters(fz_str_of(glyph)), behind = strlen(tail);
-	bool cut;
-
-	room -= FZ_MIN(room, before);
-	if (room < 3 && count_characters(name) > room)
-		return;
-	fz_output_str(pic->out, glyph);
-	if (count_characters(name) <= room) {
-		fz_html_write(pic->out, name);
-		if (count_characters(name) + behind <= room)
-			fz_html_write(pic->out, fz_str_of(tail));
-		return;
-	}
-	fz_html_write(pic->out, cut_text(name, room > 1 ? room - 1 : 0, &cut));
-	fz_output_str(pic->out, "…");
-}
-
 static void write_cost(struct picture *pic, const char *name, const int64_t *const values[FZ_SIDES],
 		       uint32_t i)
 {
@@ -248,30 +213,82 @@ static int node_color(const struct picture *pic, const struct block *b, uint32_t
 					       : fz_color_of_diff(page, pic->options, i);
 }
 
+static bool is_pale(const struct picture *pic, uint32_t i, int color)
+{
+	const struct fz_page *page = pic->page;
+
+	return pic->pale && page->functions[page->function[i]].origin != FZ_ORIGIN_OWN &&
+	       color != FZ_COLOR_REMOVED && color != FZ_COLOR_KEPT;
+}
+
+/* What the frame's own time changed, as wide as such a time is drawn. */
+static void write_mark(struct picture *pic, const struct block *b, uint32_t i, double left,
+		       double bottom, double px)
+{
+	double change = b->name || !pic->page->is_diff
+				? 0
+				: fz_color_own_change(pic->page, pic->options, i);
+	double width = FZ_MIN(pixels(b, fabs(change)), px);
+
+	if (width < 0.5)
+		return;
+	fz_output_printf(pic->out, "<path class=\"c%d m\" d=\"M%.2f %.1fh%.2fv%dh-%.2fz\"/>",
+			 (change > 0 ? FZ_COLOR_MORE : FZ_COLOR_LESS) + 3, left, bottom - MARK,
+			 width, MARK, width);
+}
+
+/* No texture lies under the text. */
+static void write_plate(struct picture *pic, int color, bool pale, double left, double y,
+			double width)
+{
+	if (color == FZ_COLOR_UNSURE)
+		fz_output_printf(pic->out, "<path class=\"c%d\" d=\"M%.2f %.1fh%.2fv%dh-%.2fz\"/>",
+				 pale ? FZ_COLORS : FZ_COLOR_SAME, left, y, width, ROW - 1 - MARK,
+				 width);
+}
+
+static void write_text(struct picture *pic, const struct block *b, uint32_t i, double left,
+		       double y, double px)
+{
+	struct fz_buf text = { 0 };
+	int color = node_color(pic, b, i);
+	bool pale = is_pale(pic, i, color);
+	char share[FZ_NUMBER_SIZE], tail[FZ_NUMBER_SIZE + 16];
+
+	fz_format_percent((double)b->width[i] / (double)b->all, share);
+	snprintf(tail, sizeof(tail), " (%s)%s", share, color == FZ_COLOR_NEW ? " (new)" : "");
+	size_t n = fz_svg_label(&text, fz_color_glyph(color),
+				pic->page->functions[pic->page->function[i]].name, tail, px);
+	if (n) {
+		write_plate(pic, color, pale, left + 1, y,
+			    FZ_MIN(fz_svg_label_width(n) + 6, px - 2));
+		fz_output_printf(pic->out, "<text%s x=\"%.2f\" y=\"%.1f\">",
+				 fz_color_is_dark(color) && !pale ? " class=\"w\"" : "", left + 4,
+				 y + 12.5);
+		fz_html_write(pic->out, fz_buf_view(&text));
+		fz_output_str(pic->out, "</text>");
+	}
+	fz_buf_release(&text);
+}
+
 static void write_frame(struct picture *pic, const struct block *b, uint32_t i, double y)
 {
-	const struct fz_page_function *f = &pic->page->functions[pic->page->function[i]];
 	double px = pixels(b, (double)b->width[i]);
 	double left = MARGIN + pixels(b, b->left[i]);
 	int color = node_color(pic, b, i);
-	char share[FZ_NUMBER_SIZE], tail[FZ_NUMBER_SIZE + 16];
 
 	fz_output_str(pic->out, "<g>");
 	write_tooltip(pic, i);
 	fz_output_printf(
 		pic->out,
-		"<rect class=\"c%d%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>", color,
-		color == FZ_COLOR_NEW && px > 5 ? " n" : "", left, y,
-		FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3), ROW - 1);
-	if (px > 24) {
-		fz_format_percent((double)b->width[i] / (double)b->all, share);
-		snprintf(tail, sizeof(tail), " (%s)%s", share,
-			 color == FZ_COLOR_NEW ? " (new)" : "");
-		fz_output_printf(pic->out, "<text%s x=\"%.2f\" y=\"%.1f\">",
-				 fz_color_is_dark(color) ? " class=\"w\"" : "", left + 4, y + 12.5);
-		write_label(pic, f->name, fz_color_glyph(color), tail, px);
-		fz_output_str(pic->out, "</text>");
-	}
+		"<rect class=\"c%d%s%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
+		color, color == FZ_COLOR_NEW && px > 5 ? " n" : "",
+		is_pale(pic, i, color) ? " p" : "", left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3),
+		ROW - 1);
+	if (color != FZ_COLOR_REMOVED)
+		write_mark(pic, b, i, left, y + ROW - 1, px);
+	if (px > 24)
+		write_text(pic, b, i, left, y, px);
 	fz_output_str(pic->out, "</g>\n");
 }
 
@@ -293,9 +310,45 @@ static void write_block(struct picture *pic, const struct block *b, double top)
 
 /* ---- the document ---- */
 
+/* Functions whose own time certainly changed. Not what loads modules: slower is who imports. */
+static void choose_listed(struct picture *pic)
+{
+	const struct fz_findings *all = &pic->changed;
+
+	fz_findings_init(&pic->changed, pic->page->diff, pic->page->judgement, false);
+	for (uint32_t i = 0; i < all->count[FZ_VERDICT_CHANGED] && pic->listed_n < LISTED; i++)
+		if (!fz_startup_is_machinery(all->rows[i].f->file))
+			pic->listed[pic->listed_n++] = &all->rows[i];
+}
+
+/* They, and a title. */
+static uint32_t lines_listed(const struct picture *pic)
+{
+	return pic->listed_n ? pic->listed_n + 1 : 0;
+}
+
+static void write_changes(struct picture *pic, double y)
+{
+	if (pic->listed_n)
+		fz_output_printf(pic->out,
+				 "<text class=\"q\" x=\"%d\" y=\"%.1f\">What certainly changed, by "
+				 "own time</text>\n",
+				 MARGIN, y + ROW);
+	for (uint32_t i = 0; i < pic->listed_n; i++) {
+		const struct fz_finding *r = pic->listed[i];
+		char change[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+		fz_output_printf(pic->out, "<text x=\"%d\" y=\"%.1f\">%s %s (%s) ", MARGIN,
+				 y + (i + 2) * ROW, r->change > 0 ? "▲" : "▼",
+				 fz_format_change(r->change, pic->page->unit, change),
+				 fz_finding_percent(r, percent));
+		fz_html_write(pic->out, r->f->name);
+		fz_output_str(pic->out, "</text>\n");
+	}
+}
+
 static double picture_height(const struct picture *pic)
 {
-	double height = pic->header + FOOTER;
+	double height = pic->header + FOOTER + (double)lines_listed(pic) * ROW;
 
 	for (int i = 0; i < pic->blocks; i++)
 		height += (double)pic->block[i].rows * ROW + (i ? BLOCK_TITLE : 0);
@@ -331,8 +384,10 @@ static void write_style(struct picture *pic)
 	fz_output_printf(pic->out,
 			 ".n{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}"
 			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
-			 ".c%d{fill:none;stroke:#c3c8d2}",
-			 FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE, FZ_COLOR_KEPT);
+			 ".c%d{fill:none;stroke:#c3c8d2}.p{fill-opacity:.5}.m{stroke:#fff;stroke-"
+			 "width:.7}.c%d{fill:#f3f5f9}",
+			 FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE, FZ_COLOR_KEPT,
+			 FZ_COLORS);
 	for (int i = FZ_COLOR_HEAT; i < FZ_COLORS; i++)
 		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
 	fz_output_str(pic->out, "</style>\n");
@@ -379,9 +434,8 @@ static void write_heading(struct picture *pic)
 	fz_format_value((double)page->sum[FZ_HEAD], page->unit, b);
 	fz_output_printf(pic->out, page->is_diff ? " · %s: %s → %s" : " · %s: %.0s%s", page->metric,
 			 a, b);
-	if (page->diff)
-		fz_output_printf(pic->out, " · scale %s × %.4g", fz_scale_names[page->diff->scale],
-				 page->factor);
+	if (page->diff && page->factor != 1)
+		fz_output_printf(pic->out, " · what was before is compared × %.4g", page->factor);
 	fz_output_str(pic->out, "</text>\n");
 	if (pic->judged)
 		write_verdict(pic);
@@ -405,13 +459,13 @@ static void write_keys(struct picture *pic, const struct key *keys, size_t n, do
 
 static void write_legend(struct picture *pic, double y)
 {
-	static const struct key changes[] = { { FZ_COLOR_MORE + 2, "▲ Slower" },
-					      { FZ_COLOR_LESS + 2, "▼ Faster" },
-					      { FZ_COLOR_NEW, "+ New" },
-					      { FZ_COLOR_REMOVED, "− Removed" } };
-	static const struct key by_size = { FZ_COLOR_SAME, "Within 15 %" };
-	static const struct key judged[] = { { FZ_COLOR_SAME, "No change" },
-					     { FZ_COLOR_UNSURE, "Cannot tell" } };
+	static const struct key changes[] = { { FZ_COLOR_MORE + 2, "▲ slower" },
+					      { FZ_COLOR_LESS + 2, "▼ faster" },
+					      { FZ_COLOR_NEW, "+ new" },
+					      { FZ_COLOR_REMOVED, "− gone" } };
+	static const struct key by_size = { FZ_COLOR_SAME, "within 15 %" };
+	static const struct key judged[] = { { FZ_COLOR_SAME, "same" },
+					     { FZ_COLOR_UNSURE, "unsure" } };
 	bool is_diff = pic->page->is_diff;
 	double x = MARGIN;
 
@@ -426,10 +480,12 @@ static void write_legend(struct picture *pic, double y)
 			pic->out,
 			"<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"16\" height=\"12\"/>\n",
 			i, x, y);
-	fz_output_printf(pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">%s</text>\n", x + 8,
-			 y + 10,
-			 is_diff ? "by self time; steps at 15, 30, 50, 100 %"
-				 : "share of self time, from below 1 % to 60 % and more");
+	fz_output_printf(
+		pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">%s</text>\n", x + 8, y + 10,
+		is_diff ? (pic->options->inverted || pic->options->palette == FZ_PALETTE_TACHYON
+				   ? "own time; deeper from 15, 30, 50, 100 %"
+				   : "deeper from 15, 30, 50, 100 %; mark inside: own change")
+			: "share of self time, from below 1 % to 60 % and more");
 }
 
 static void write_picture(struct picture *pic)
@@ -443,11 +499,13 @@ static void write_picture(struct picture *pic)
 	write_style(pic);
 	fz_output_str(pic->out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	write_heading(pic);
-	if (!pic->blocks)
+	if (!pic->blocks) {
 		fz_output_printf(pic->out,
 				 "<text x=\"%d\" y=\"%d\">There are no samples to draw."
 				 "</text>\n",
 				 MARGIN, (int)pic->header + ROW);
+		y += 2 * ROW;
+	}
 	for (int i = 0; i < pic->blocks; i++) {
 		struct block *b = &pic->block[i];
 		char value[FZ_NUMBER_SIZE];
@@ -460,8 +518,18 @@ static void write_picture(struct picture *pic)
 		write_block(pic, b, y);
 		y += (double)b->rows * ROW;
 	}
-	write_legend(pic, height - FOOTER + 16);
+	write_legend(pic, y + 16);
+	write_changes(pic, y + FOOTER - 6);
 	fz_output_str(pic->out, "</svg>\n");
+}
+
+/* Where no code is the program's own all of it is. */
+static bool has_own_code(const struct fz_page *page)
+{
+	for (uint32_t i = 0; i < page->function_count; i++)
+		if (page->functions[i].origin == FZ_ORIGIN_OWN)
+			return true;
+	return false;
 }
 
 static void draw(const struct fz_page *page, const struct fz_html_options *o, struct fz_output *out)
@@ -472,6 +540,7 @@ static void draw(const struct fz_page *page, const struct fz_html_options *o, st
 			       .out = out,
 			       .inverted = o->inverted,
 			       .judged = judged,
+			       .pale = o->palette != FZ_PALETTE_TACHYON && has_own_code(page),
 			       .min_width = o->changed_only ? small_min_width : usual_min_width,
 			       .header = HEADER + (judged ? VERDICT_ROW : 0) };
 	int64_t all;
@@ -483,8 +552,11 @@ static void draw(const struct fz_page *page, const struct fz_html_options *o, st
 	add_block(&pic, NULL, head, all);
 	int64_t *removed = page->is_diff ? removed_widths(page, &all) : NULL;
 	if (removed)
-		add_block(&pic, "Removed", removed, all);
+		add_block(&pic, "Gone", removed, all);
+	if (judged)
+		choose_listed(&pic);
 	write_picture(&pic);
+	fz_findings_release(&pic.changed);
 	for (int i = 0; i < pic.blocks; i++)
 		free(pic.block[i].left);
 	free(head);
@@ -500,6 +572,8 @@ int fz_report_svg_profile(const struct fz_profile *p, const struct fz_html_optio
 	int r = fz_page_of_profile(&page, p, o->metric, o->inverted, err);
 	if (r)
 		return r;
+	if (!o->inverted && !o->all_frames)
+		fz_page_fold(&page, false);
 	draw(&page, o, out);
 	fz_page_release(&page);
 	return 0;
@@ -513,6 +587,8 @@ int fz_report_svg_diff(const struct fz_diff *d, const struct fz_html_options *o,
 	(void)err;
 	fz_page_of_diff(&page, d);
 	page.judgement = o->judgement;
+	if (!o->inverted && !o->all_frames)
+		fz_page_fold(&page, fz_color_by_verdict(&page, o));
 	draw(&page, o, out);
 	fz_page_release(&page);
 	return 0;

@@ -67,26 +67,71 @@ bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_option
 	return page->judgement && o->palette != FZ_PALETTE_TACHYON;
 }
 
-/* Its own, in an inverted tree that of the leaf. */
+/* Its own, in an inverted tree that of the leaf; FZ_NONE: of what nobody judged. */
 static uint32_t judged_function(const struct fz_page *page, bool inverted, uint32_t node)
 {
 	while (inverted && page->parent[node] != FZ_NONE)
 		node = page->parent[node];
-	return page->function[node];
+	return page->functions[page->function[node]].judged;
+}
+
+/* The path's own verdict where it was tested. */
+static enum fz_verdict verdict_of(const struct fz_page *page, const struct fz_html_options *o,
+				  uint32_t node, bool total)
+{
+	const struct fz_judgement *j = page->judgement;
+	const struct fz_judged *paths = total ? j->path_total : j->path_self;
+	const struct fz_judged *functions = total ? j->total : j->self;
+
+	uint32_t origin = fz_page_origin(page, node);
+	uint32_t function = judged_function(page, o->inverted, node);
+
+	if (paths && !o->inverted && origin != FZ_NONE && !isnan(paths[origin].low))
+		return paths[origin].verdict;
+	return function == FZ_NONE ? FZ_VERDICT_UNKNOWN : functions[function].verdict;
+}
+
+/* CPython's colours are of own time. */
+static bool is_by_total(const struct fz_html_options *o)
+{
+	return !o->inverted && o->palette != FZ_PALETTE_TACHYON;
+}
+
+/* A new wrapper has what it wraps for a base; that says nothing of its own change. */
+static bool is_new_wrapper(const struct fz_page *page, const struct fz_html_options *o,
+			   uint32_t node)
+{
+	uint32_t origin = fz_page_origin(page, node);
+
+	return is_by_total(o) && page->diff && origin != FZ_NONE &&
+	       page->diff->nodes[origin].wraps && page->total[FZ_HEAD][node] > 0;
+}
+
+static int color_of_wrapper(const struct fz_page *page, const struct fz_html_options *o,
+			    uint32_t node)
+{
+	bool is_known = !fz_color_by_verdict(page, o) ||
+			verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED ||
+			verdict_of(page, o, node, true) == FZ_VERDICT_CHANGED;
+
+	return is_known ? FZ_COLOR_NEW : FZ_COLOR_UNSURE;
 }
 
 int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node)
 {
-	int64_t *const *values = o->inverted ? page->total : page->self;
+	bool by_total = is_by_total(o);
+	int64_t *const *values = by_total || o->inverted ? page->total : page->self;
 	double base = page->factor * (double)values[FZ_BASE][node];
 	double head = (double)values[FZ_HEAD][node];
 	int color = by_difference(base, head);
 
 	if (page->total[FZ_HEAD][node] == 0 && page->total[FZ_BASE][node] > 0)
 		return FZ_COLOR_REMOVED;
+	if (is_new_wrapper(page, o, node))
+		return color_of_wrapper(page, o, node);
 	if (!fz_color_by_verdict(page, o) || (base == 0 && head == 0))
 		return color;
-	switch (page->judgement->self[judged_function(page, o->inverted, node)].verdict) {
+	switch (verdict_of(page, o, node, by_total)) {
 	case FZ_VERDICT_CHANGED:
 		if (color != FZ_COLOR_SAME || base == head)
 			return color;
@@ -96,4 +141,16 @@ int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o
 	default:
 		return FZ_COLOR_UNSURE;
 	}
+}
+
+double fz_color_own_change(const struct fz_page *page, const struct fz_html_options *o,
+			   uint32_t node)
+{
+	double base = page->factor * (double)page->self[FZ_BASE][node];
+	double head = (double)page->self[FZ_HEAD][node];
+	bool is_known = fz_color_by_verdict(page, o)
+				? verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED
+				: by_difference(base, head) != FZ_COLOR_SAME;
+
+	return is_by_total(o) && is_known ? head - base : 0;
 }

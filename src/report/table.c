@@ -13,7 +13,7 @@ unsigned fz_table_rest(const struct fz_style *style, unsigned used)
 	return style->columns >= used + LEAST ? style->columns - used : LEAST;
 }
 
-static const char *ellipsis(const struct fz_style *style)
+const char *fz_table_ellipsis(const struct fz_style *style)
 {
 	return style->ascii ? "..." : "\xe2\x80\xa6";
 }
@@ -80,7 +80,7 @@ static void add_front(struct fz_str s, unsigned columns, const struct fz_style *
 	unsigned dots = FZ_MIN(ellipsis_columns(style), columns);
 	struct fz_str kept = prefix_that_fits(s, columns - dots);
 	fz_buf_add(out, kept.p, kept.n);
-	fz_buf_str(out, ellipsis(style));
+	fz_buf_str(out, fz_table_ellipsis(style));
 }
 
 static void add_back(struct fz_str s, unsigned columns, const struct fz_style *style,
@@ -92,7 +92,7 @@ static void add_back(struct fz_str s, unsigned columns, const struct fz_style *s
 	}
 	struct fz_str kept =
 		suffix_that_fits(s, columns - FZ_MIN(ellipsis_columns(style), columns));
-	fz_buf_str(out, ellipsis(style));
+	fz_buf_str(out, fz_table_ellipsis(style));
 	fz_buf_add(out, kept.p, kept.n);
 }
 
@@ -114,26 +114,47 @@ void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *
 
 enum { FILE_MIN_COLUMNS = 8 };
 
-void fz_table_function(struct fz_str name, struct fz_str file, int32_t line, unsigned columns,
+/* "file:line" of text that is printable already. */
+static void add_place(struct fz_str path, const struct fz_source_place *place, unsigned columns,
+		      const struct fz_style *style, struct fz_buf *out)
+{
+	char line[16] = "";
+
+	if (place->line > 0)
+		snprintf(line, sizeof(line), ":%d", (int)place->line);
+	bool linked = fz_source_link_begin(place, style, out);
+	add_back(path, columns - FZ_MIN((unsigned)strlen(line), columns), style, out);
+	fz_buf_str(out, line);
+	if (linked)
+		fz_source_link_end(out);
+}
+
+void fz_table_function(struct fz_str name, const struct fz_source_place *place, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out)
 {
-	char safe_name[TEXT_MAX], safe_file[TEXT_MAX], place[16] = "";
+	char safe_name[TEXT_MAX], safe_file[TEXT_MAX], line[16];
 	struct fz_str shown = printable(name, style, safe_name);
-	struct fz_str path = printable(file, style, safe_file);
-	unsigned width = (unsigned)fz_str_columns(shown);
+	struct fz_str path = printable(place->file, style, safe_file);
+	unsigned width = (unsigned)fz_str_columns(shown) + (unsigned)strlen(" ()");
+	int behind = place->line > 0 ? snprintf(line, sizeof(line), ":%d", (int)place->line) : 0;
 
-	if (line > 0)
-		snprintf(place, sizeof(place), ":%d", line);
-	unsigned around = (unsigned)strlen(" ()") + (unsigned)strlen(place);
-	if (path.n == 0 || fz_str_eq(file, FZ_STR("~")) ||
-	    width + around + FILE_MIN_COLUMNS > columns) {
+	if (path.n == 0 || fz_str_eq(place->file, FZ_STR("~")) ||
+	    width + (unsigned)behind + FILE_MIN_COLUMNS > columns) {
 		add_front(shown, columns, style, out);
 		return;
 	}
 	fz_buf_add(out, shown.p, shown.n);
 	fz_buf_str(out, " (");
-	add_back(path, columns - width - around, style, out);
-	fz_buf_printf(out, "%s)", place);
+	add_place(path, place, columns - width, style, out);
+	fz_buf_char(out, ')');
+}
+
+void fz_table_place(const struct fz_source_place *place, unsigned columns,
+		    const struct fz_style *style, struct fz_buf *out)
+{
+	char safe[TEXT_MAX];
+
+	add_place(printable(place->file, style, safe), place, columns, style, out);
 }
 
 void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,

@@ -5,11 +5,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "report/source_link.h"
 
 /* "name (file:line)" in at most `columns`: the file loses its front first, then the name its
  * end. Code without a file (none, or "~") is its name alone. */
-void fz_table_function(struct fz_str name, struct fz_str file, int32_t line, unsigned columns,
+void fz_table_function(struct fz_str name, const struct fz_source_place *place, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);
+/* "file:line" in at most `columns`: the file loses its front; as a link where there can be one. */
+void fz_table_place(const struct fz_source_place *place, unsigned columns,
+		    const struct fz_style *style, struct fz_buf *out);
 /* Columns that are left for a name after those already used; never so few that it says nothing. */
 unsigned fz_table_rest(const struct fz_style *style, unsigned used);
 /* Text made printable, in at most `columns`, its end cut when it is longer. */
@@ -18,6 +22,8 @@ void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *
 /* As fz_table_text but the front is cut: the end of a path says more. */
 void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *style,
 		   struct fz_buf *out);
+/* "..." as one character where the style has it. */
+const char *fz_table_ellipsis(const struct fz_style *style);
 /* A sentence, broken at spaces so that no line is wider than the style's columns; the lines after
  * the first are indented by `indent` spaces. Ends with a newline. */
 void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,

@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "diff/judge.h"
-#include "profile/profile.h"
+#include "profile/tree.h"
 
 /* By weight, or by number of samples where both are shown. */
 enum fz_text_sort {
@@ -21,17 +21,27 @@ enum fz_text_sort {
 	FZ_TEXT_SORT_TOTAL_SAMPLES,
 };
 
-/* Rows of a table unless told otherwise. */
-enum { FZ_TEXT_ROWS = 15 };
+/* Rows of a table, and of a call tree, unless told otherwise. */
+enum { FZ_TEXT_ROWS = 15, FZ_TEXT_TREE_ROWS = 100 };
+/* What a row of a call tree costs at least, of the whole, unless told otherwise. */
+#define FZ_TEXT_TREE_SHARE 0.01
 
 struct fz_text_options {
 	struct fz_style style;
 	unsigned limit; /* rows of the main table */
 	enum fz_text_sort sort;
-	bool no_summary;              /* of a profile: the table only */
+	bool no_summary;              /* of a profile: the table or tree only */
+	unsigned tree_limit;          /* rows of a call tree */
+	double min_share;             /* of the whole: smaller rows of a call tree are left out */
+	bool all_frames;              /* of a call tree: those that are not own, too */
 	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */
 	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
 };
+
+#define FZ_TEXT_DEFAULTS                                            \
+	((struct fz_text_options){ .limit = FZ_TEXT_ROWS,           \
+				   .tree_limit = FZ_TEXT_TREE_ROWS, \
+				   .min_share = FZ_TEXT_TREE_SHARE })
 
 /* The hottest functions of the default metric, and how well the sampling went. */
 void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_options *o,
@@ -39,6 +49,21 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 /* The run's verdict, the functions that changed, new and removed code, scaling and quality. */
 void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
+/* As trees of calls, folded (call_tree.h). */
+void fz_report_tree_profile(const struct fz_profile *p, bool inverted,
+			    const struct fz_text_options *o, struct fz_output *out);
+void fz_report_tree_diff(const struct fz_diff *d, const struct fz_judgement *j,
+			 const struct fz_text_options *o, struct fz_output *out);
+/* What stands around tables and trees: how the program failed, and what was recorded; how well. */
+void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *style,
+			       struct fz_buf *out);
+void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style *style,
+			       struct fz_buf *out);
+/* The same of a diff: its verdict and warnings; how far to trust it. */
+void fz_report_diff_headline(const struct fz_diff *d, const struct fz_judgement *j,
+			     const struct fz_text_options *o, struct fz_buf *out);
+void fz_report_diff_trust(const struct fz_diff *d, const struct fz_judgement *j,
+			  const struct fz_text_options *o, struct fz_buf *out);
 /* What a diff inferred about which function is which: every link with its score, cost that only
  * went from callee to callee, and what was taken away from names. Nothing where there is nothing.
  */

@@ -5,6 +5,7 @@
  *     File "app.py", line 12, in handle
  *       return parse(request) + render(request)
  *              ^^^^^^^^^^^^^^
+ *       request: bytes = b'GET / HTTP/1.1'
  *
  * Marks follow CPython's rule: none where they would underline the whole line, and to the end of
  * the first line where an expression goes on. Columns are bytes of the source, marks are columns of
@@ -177,6 +178,61 @@ static void add_frame(const struct fz_profile *p, const struct fz_traceback *t, 
 	add_source(p, f, style, out);
 }
 
+/* ---- variables ---- */
+
+static void add_safe(const char *text, struct fz_buf *out)
+{
+	size_t n = strlen(text), room = 4 * n + 1;
+	fz_auto(fz_free_ptr) char *safe = fz_malloc(room);
+
+	fz_buf_add(out, safe, fz_str_printable(text, n, safe, room));
+}
+
+static void add_local(const struct fz_locals *l, const struct fz_local *local,
+		      const struct fz_style *style, struct fz_buf *out)
+{
+	fz_buf_str(out, "      ");
+	add_safe(fz_locals_text(l, local->name), out);
+	if (!local->known) {
+		fz_buf_str(out, " = ?\n");
+		return;
+	}
+	fz_buf_printf(out, ": %s", fz_hue_on(style, FZ_HUE_DIM));
+	add_safe(fz_locals_text(l, local->type), out);
+	fz_buf_printf(out, "%s = ", fz_hue_off(style, FZ_HUE_DIM));
+	add_safe(fz_locals_text(l, local->value), out);
+	fz_buf_char(out, '\n');
+}
+
+static void add_locals(const struct fz_locals *l, uint32_t depth, const struct fz_style *style,
+		       struct fz_buf *out)
+{
+	for (uint32_t i = 0; l && i < l->n; i++)
+		if (l->list[i].depth == depth)
+			add_local(l, &l->list[i], style, out);
+}
+
+static void add_locals_json(const struct fz_locals *l, uint32_t depth, struct fz_json *json)
+{
+	if (!l)
+		return;
+	fz_json_key(json, "locals");
+	fz_json_open(json, '[');
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct fz_local *local = &l->list[i];
+		if (local->depth != depth)
+			continue;
+		fz_json_open(json, '{');
+		fz_json_kstr(json, "name", fz_str_of(fz_locals_text(l, local->name)));
+		if (local->known) {
+			fz_json_kstr(json, "type", fz_str_of(fz_locals_text(l, local->type)));
+			fz_json_kstr(json, "value", fz_str_of(fz_locals_text(l, local->value)));
+		}
+		fz_json_close(json, '}');
+	}
+	fz_json_close(json, ']');
+}
+
 /* Frames of a stack, outermost first; the caller frees. */
 static uint32_t *frames_of(const struct fz_profile *p, uint32_t stack, uint32_t *ret_n)
 {
@@ -211,8 +267,10 @@ void fz_report_traceback(const struct fz_profile *p, const struct fz_traceback *
 		if (states >> i & 1)
 			fz_buf_printf(out, "%s%s", shown_n++ ? ", " : "", state_names[i]);
 	fz_buf_printf(out, "%smost recent call last):\n", states ? "; " : "");
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		add_frame(p, t, frames[i], style, out);
+		add_locals(t->locals, i + 1, style, out);
+	}
 	if (n == 0)
 		fz_buf_str(out, "  (runs no Python code)\n");
 }
@@ -226,7 +284,7 @@ static void add_position(struct fz_json *json, const char *key, int32_t v)
 }
 
 static void add_frame_json(const struct fz_profile *p, const struct fz_traceback *t, uint32_t frame,
-			   struct fz_json *json)
+			   uint32_t depth, struct fz_json *json)
 {
 	char opcode[96];
 	const struct fz_frame *f = &p->frames[frame];
@@ -245,6 +303,7 @@ static void add_frame_json(const struct fz_profile *p, const struct fz_traceback
 			fz_json_kstr(json, "source", line);
 		if (opcode_name(t, f->opcode, opcode, sizeof(opcode)))
 			fz_json_kstr(json, "opcode", fz_str_of(opcode));
+		add_locals_json(t->locals, depth, json);
 	}
 	fz_json_close(json, '}');
 }
@@ -271,7 +330,7 @@ void fz_report_traceback_json(const struct fz_profile *p, const struct fz_traceb
 	fz_json_key(json, "frames");
 	fz_json_open(json, '[');
 	for (uint32_t i = 0; i < n; i++)
-		add_frame_json(p, t, frames[i], json);
+		add_frame_json(p, t, frames[i], i + 1, json);
 	fz_json_close(json, ']');
 	fz_json_close(json, '}');
 }

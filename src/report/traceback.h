@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks of threads as CPython prints a traceback: most recent call last, each frame with its
- * source line and a mark under the part of it that runs. Locals are never read. */
+ * source line and a mark under the part of it that runs, and its variables where they were read. */
 #pragma once
 
 #include "base/json.h"
 #include "base/text.h"
+#include "profile/locals.h"
 #include "profile/profile.h"
 
 enum fz_traceback_state {
@@ -14,11 +15,12 @@ enum fz_traceback_state {
 
 struct fz_traceback {
 	uint64_t pid;
-	uint32_t thread, stack; /* of the profile */
-	unsigned status;        /* enum fz_status bits */
-	unsigned state;         /* enum fz_traceback_state bits */
-	bool unreadable;        /* the innermost frames could not be read */
-	uint8_t python[3];      /* version, for the names of instructions */
+	uint32_t thread, stack;         /* of the profile */
+	unsigned status;                /* enum fz_status bits */
+	unsigned state;                 /* enum fz_traceback_state bits */
+	bool unreadable;                /* the innermost frames could not be read */
+	uint8_t python[3];              /* version, for the names of instructions */
+	const struct fz_locals *locals; /* NULL: they were not read */
 };
 
 /* Sources that the profile holds are shown. */

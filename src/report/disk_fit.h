@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a text can be the source of what a recording has seen in a file.
+ *
+ *   line                  is there, and is not blank
+ *   function, of Python   is defined around the line (or is no "def", and named on it)
+ *   columns (3.12 on)     begin and end at the edge of a word
+ *
+ * It need not be when all of this holds, but an edit seldom leaves all of it as it was.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "diff/outline.h"
+#include "profile/profile.h"
+
+struct fz_disk_text {
+	struct fz_str text;
+	bool is_python;
+	uint32_t *lines; /* where each begins, and the end of the last; from 0 */
+	uint32_t line_n;
+	struct fz_outline outline; /* of Python's */
+};
+
+/* The text must outlive it. */
+void fz_disk_text_init(struct fz_disk_text *t, struct fz_str text, bool is_python);
+void fz_disk_text_release(struct fz_disk_text *t);
+/* False, and why ("it has 40 lines, not 57"), when a frame cannot be of this text. */
+bool fz_disk_text_fits(const struct fz_disk_text *t, const struct fz_profile *p,
+		       const struct fz_frame *frame, struct fz_buf *why);

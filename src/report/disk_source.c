@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Source from disk; see disk_source.h.
+ *
+ *   functions --(called like source, no text yet)--> candidates --open, read--> texts
+ *   frames ----(of a candidate)--> contradicts it? --> what fits becomes source of the profile
+ *
+ * A candidate is left out for one reason, the first that is found.
+ */
+#include "report/disk_source.h"
+
+#include "base/clock.h"
+#include "base/identity.h"
+#include "base/io.h"
+#include "report/disk_fit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+enum { NAMED_MAX = 3 }; /* files that are told of one by one */
+
+struct candidate {
+	uint32_t file; /* string */
+	bool newer;
+	struct fz_disk_text fit;
+	char *text;
+	struct fz_buf why; /* it is not shown; empty: it is */
+};
+
+struct finder {
+	struct fz_profile *p;
+	struct fz_source_root *roots;
+	uint32_t root_n;
+	struct fz_map by_file; /* string -> candidate, or LEFT_OUT */
+	struct candidate *list;
+	uint32_t n, cap;
+	size_t bytes;
+};
+
+enum { LEFT_OUT = FZ_NONE - 1 };
+
+/* ---- names ---- */
+
+static bool is_python(struct fz_str name)
+{
+	return fz_str_ends(name, ".py") || fz_str_ends(name, ".pyw");
+}
+
+/* Nothing else is opened: who makes a profile cannot have a page show what is not source. */
+static bool is_called_like_source(struct fz_str name)
+{
+	static const char *const suffixes[] = {
+		".c",   ".h",     ".cc",  ".cpp",   ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".m",
+		".rs",  ".go",    ".js",  ".mjs",   ".cjs", ".ts", ".tsx", ".jsx", ".rb",  ".java",
+		".kt",  ".scala", ".cs",  ".swift", ".zig", ".d",  ".nim", ".pyx", ".pxd", ".php",
+		".lua", ".jl",    ".erl", ".ex",    ".hs",  ".ml", ".f90", ".s",   ".S",   ".asm",
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(suffixes); i++)
+		if (fz_str_ends(name, suffixes[i]))
+			return true;
+	return is_python(name);
+}
+
+/* What of a name stands behind a root, without the slash; p is NULL when it does not begin so. */
+static struct fz_str behind(struct fz_str name, struct fz_str root)
+{
+	struct fz_str rest = { name.p + root.n, name.n - root.n };
+
+	if (!root.n)
+		return name.p[0] == '/' ? (struct fz_str){ 0 } : name;
+	if (name.n < root.n || memcmp(name.p, root.p, root.n) != 0)
+		return (struct fz_str){ 0 };
+	if (rest.n && root.p[root.n - 1] != '/' && rest.p[0] != '/')
+		return (struct fz_str){ 0 };
+	while (rest.n && rest.p[0] == '/')
+		rest = (struct fz_str){ rest.p + 1, rest.n - 1 };
+	return rest;
+}
+
+/* Where to look for a file; NULL: nowhere. The longest root that fits is the one meant. */
+static char *path_of(struct finder *f, struct fz_str name, bool *ret_mapped)
+{
+	struct fz_source_root *best = NULL;
+
+	for (uint32_t i = 0; i < f->root_n; i++)
+		if (behind(name, f->roots[i].from).p &&
+		    (!best || f->roots[i].from.n > best->from.n))
+			best = &f->roots[i];
+	*ret_mapped = best != NULL;
+	if (!best)
+		return name.p[0] == '/' && !f->p->stored.has_sources ? fz_strndup(name.p, name.n)
+								     : NULL;
+	best->used = true;
+	struct fz_str rest = behind(name, best->from);
+	return rest.n ? fz_asprintf("%.*s/%.*s", (int)best->to.n, best->to.p, (int)rest.n, rest.p)
+		      : fz_strndup(best->to.p, best->to.n);
+}
+
+/* ---- files ---- */
+
+/* When the program began to run, as early as that is known. */
+static int64_t began(const struct fz_profile *p)
+{
+	int64_t ret = p->stored.written_unix_ns - p->recording.duration_ns;
+
+	for (uint32_t i = 0; i < p->run_count; i++)
+		if (p->runs[i].start_unix_ns > 0)
+			ret = FZ_MIN(ret, p->runs[i].start_unix_ns);
+	return ret;
+}
+
+/* A pipe or a device is not even opened. */
+static int open_as_owner(const struct fz_stored *stored, const char *path)
+{
+	struct stat st;
+	int fd = -1;
+
+	fz_identity_take(stored->owner, stored->group);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fz_identity_drop();
+	return fd;
+}
+
+static char *read_file(struct finder *f, const char *path, size_t *ret_n, bool *ret_newer)
+{
+	fz_auto(fz_close_fd) int fd = open_as_owner(&f->p->stored, path);
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	char *text = fz_read_text(
+		fd, FZ_MIN((size_t)FZ_SOURCE_MAX_BYTES, FZ_SOURCES_MAX_BYTES - f->bytes), &st);
+	if (!text)
+		return NULL;
+	*ret_n = (size_t)st.st_size;
+	/* Packages keep the time at which their files were written, far from here. */
+	*ret_newer = FZ_MAX(fz_clock_ns(st.st_mtim), fz_clock_ns(st.st_ctim)) > began(f->p);
+	return text;
+}
+
+static void try_file(struct finder *f, uint32_t file)
+{
+	struct fz_str name = fz_profile_text(f->p, file);
+	bool mapped, newer;
+	size_t n;
+
+	if (name.n >= PATH_MAX || memchr(name.p, 0, name.n) || !is_called_like_source(name))
+		return;
+	fz_auto(fz_free_ptr) char *path = path_of(f, name, &mapped);
+	char *text = path ? read_file(f, path, &n, &newer) : NULL;
+	if (!text)
+		return;
+	f->bytes += n;
+	fz_map_put(&f->by_file, file, f->n);
+	fz_grow(f->list, f->n, f->cap);
+	struct candidate *c = &f->list[f->n++];
+	*c = (struct candidate){ .file = file, .newer = newer, .text = text };
+	fz_disk_text_init(&c->fit, (struct fz_str){ text, n }, is_python(name));
+	if (newer && !mapped)
+		fz_buf_str(&c->why, "it was changed after the recording began; --source-root "
+				    "OLD=NEW names a tree that is the same");
+}
+
+/* ---- all of a profile ---- */
+
+static void find_candidates(struct finder *f)
+{
+	for (uint32_t i = 0; i < f->p->function_count; i++) {
+		const struct fz_function *function = &f->p->functions[i];
+		uint32_t *slot = fz_map_slot(&f->by_file, function->file);
+		if (*slot != FZ_NONE || function->kind == FZ_KIND_MARKER)
+			continue;
+		*slot = LEFT_OUT;
+		if (!fz_profile_source(f->p, function->file))
+			try_file(f, function->file);
+	}
+}
+
+static void compare(struct finder *f)
+{
+	for (uint32_t i = 0; i < f->p->frame_count; i++) {
+		const struct fz_frame *frame = &f->p->frames[i];
+		uint32_t at = fz_map_get(&f->by_file, f->p->functions[frame->function].file);
+		if (at < LEFT_OUT && !f->list[at].why.n)
+			fz_disk_text_fits(&f->list[at].fit, f->p, frame, &f->list[at].why);
+	}
+}
+
+static void tell(const struct finder *f, struct fz_buf *why)
+{
+	uint32_t told = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct fz_str name = fz_profile_text(f->p, f->list[i].file);
+		if (f->list[i].why.n && told++ < NAMED_MAX)
+			fz_buf_printf(why, "the source of %.*s is not shown: %s\n", (int)name.n,
+				      name.p, f->list[i].why.p);
+	}
+	if (told > NAMED_MAX)
+		fz_buf_printf(why, "nor is that of %u more files\n", told - NAMED_MAX);
+}
+
+static void keep(struct finder *f)
+{
+	uint32_t shown = 0, newer = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct candidate *c = &f->list[i];
+		if (c->why.n)
+			continue;
+		fz_profile_add_source(f->p, c->file, c->fit.text);
+		shown++;
+		newer += c->newer;
+	}
+	if (newer)
+		fz_profile_note(f->p,
+				"source is of files as they are now, %u of %u newer than the "
+				"recording",
+				newer, shown);
+	else if (shown)
+		fz_profile_note(f->p, "source is of files as they are now");
+}
+
+static void release(struct finder *f)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		fz_disk_text_release(&f->list[i].fit);
+		fz_buf_release(&f->list[i].why);
+		free(f->list[i].text);
+	}
+	free(f->list);
+	fz_map_release(&f->by_file);
+}
+
+void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint32_t root_n,
+			struct fz_buf *why)
+{
+	fz_auto(release) struct finder f = { .p = p, .roots = roots, .root_n = root_n };
+
+	if (!p->stored.known && root_n) {
+		fz_buf_str(why, "source is looked for only of a recording in a file, whose owner "
+				"and age are known\n");
+		for (uint32_t i = 0; i < root_n; i++)
+			roots[i].used = true;
+	}
+	if (!p->stored.known)
+		return;
+	find_candidates(&f);
+	compare(&f);
+	tell(&f, why);
+	keep(&f);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What ran when, in order: for each thread the runs of time in which its stack was the same.
+ *
+ *   time      |.............................................|      cells: equal parts of it
+ *   runs      [parse      ][gc][parse   ]      [emit        ]      {from, length, node}
+ *
+ * A cell is what is told apart: of several stacks in one the run has the innermost frame that more
+ * than half of what was sampled in it has in common, and says so; but where one only follows
+ * another the longer has the cell. Levels have ever fewer cells, so that whoever draws takes one
+ * whose cells are pixels.
+ *
+ * The finest level has at most as many runs as may be (beside one a thread), each next one at most
+ * half of those before it: all levels together have less than twice as many.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "profile/tree.h"
+#include "report/page_columns.h"
+
+/* Time that a thread spent in a node, ns since the recording began. */
+struct fz_chart_piece {
+	uint32_t thread, node;
+	int64_t from, to;
+};
+
+struct fz_chart_run {
+	uint32_t thread;
+	uint32_t from, length; /* in cells */
+	uint32_t node;         /* FZ_NONE: no frame has more than half */
+	uint32_t mixed;        /* of its innermost frames, those that not all of it has */
+	uint32_t more;         /* rows that something in it reaches further in */
+};
+
+enum { FZ_CHART_LEVELS = 12, FZ_CHART_FINEST = 1 << 20 /* cells */ };
+
+struct fz_chart {
+	struct fz_chart_run *list; /* level by level, there by thread and time */
+	size_t n;
+	uint32_t levels;
+	struct fz_chart_level {
+		uint32_t cells;
+		size_t first, n;
+	} level[FZ_CHART_LEVELS]; /* the finest first */
+};
+
+/* Of pieces in the order of threads and time that do not overlap, all of them from 0 to `end`. */
+void fz_chart_take(struct fz_chart *chart, const struct fz_tree *t,
+		   const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most);
+void fz_chart_release(struct fz_chart *chart);
+void fz_chart_columns(const struct fz_chart *chart, uint32_t threads, struct fz_columns *columns);
+/* "levels": [cells, ...] */
+void fz_chart_header(const struct fz_chart *chart, struct fz_json *j);

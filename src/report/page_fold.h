@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A picture's tree with less in it that nobody asked for, as web/folds.js folds the page's.
+ *
+ *   main                                main
+ *     _find_and_load                      import json
+ *       _load_unlocked                      ...
+ *         <module> json/__init__.py       finding modules     all other time below such frames
+ *     parse            judged             parse
+ *     a, b, c          gone, not judged   not sampled again (3 paths)
+ *     d, e             new, not judged    not sampled before (2 paths)
+ *
+ * Sums stay exact: what is folded is added up.
+ */
+#pragma once
+
+#include "report/page.h"
+
+/* Import machinery and start-up; of a judged diff with noise_too also paths of which it is not
+ * certain that they are new or gone. Not of inverted trees. Cells keep the numbers that nodes had.
+ */
+void fz_page_fold(struct fz_page *page, bool noise_too);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Self values of nodes by thread and bucket of time, so many at most that a page stays small. */
+#pragma once
+
+#include "profile/tree.h"
+#include "report/page_columns.h"
+
+struct fz_slice {
+	uint32_t node, thread, bucket;
+	int64_t self;
+};
+
+/* Sorted by (node, thread, bucket); zero values left out. */
+struct fz_slices {
+	struct fz_slice *list;
+	size_t n;
+	uint32_t buckets; /* equal parts of the time; 0: there are no slices */
+};
+
+/* In `buckets` parts of the time from 0 to `end`, or in half, a quarter ... as many where that
+ * takes more than `most` slices beside the one that each value of a node in a thread has at least.
+ */
+void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
+		    size_t most);
+void fz_slices_release(struct fz_slices *s);
+void fz_slices_columns(const struct fz_slices *s, struct fz_columns *columns);

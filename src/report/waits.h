@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What threads waited for, where, and who ended it; nothing of a recording without waits. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "profile/profile.h"
+
+void fz_report_waits_text(const struct fz_profile *p, const struct fz_style *style,
+			  struct fz_buf *out);
+/* The member "waits" of an open object. */
+void fz_report_waits_json(const struct fz_profile *p, struct fz_json *j);
