@@ -521,11 +521,10 @@ static int choose_report(const char *format, const char *path, bool diff,
 static struct fz_report_options options_for(const struct fz_output *out)
 {
 	int fd = fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
+	struct fz_report_options options = { .text = FZ_TEXT_DEFAULTS, .html = FZ_HTML_DEFAULTS };
 
-	return (struct fz_report_options){
-		.text = { .style = fz_style_of(fd, FZ_COLOR_AUTO), .limit = FZ_TEXT_ROWS },
-		.html = FZ_HTML_DEFAULTS,
-	};
+	options.text.style = fz_style_of(fd, FZ_COLOR_AUTO);
+	return options;
 }
 
 static int write_profile(const struct fz_report *report, struct fz_output *out, const void *p,

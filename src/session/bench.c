@@ -10,11 +10,17 @@
 #include "session/bench.h"
 
 #include "base/clock.h"
+#include "base/environ.h"
 #include "base/io.h"
+#include "capture/worktree.h"
+#include "ci/inplace.h"
 #include "format/jsonread.h"
 #include "profile/benchmarks.h"
+#include "session/bench_criterion.h"
 #include "session/bench_env.h"
+#include "session/bench_google.h"
 #include "session/counted.h"
+#include "session/origin.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -33,7 +39,7 @@ struct bench {
 	char *const *argv;
 	struct fz_launch_place place;
 	char *log;
-	struct fz_bench_env env;
+	char *times; /* that Google Benchmark writes, and beside it criterion */
 	struct fz_profile *profile;
 	struct fz_child child; /* how the last execution ended */
 	bool explained;        /* the log says of a benchmark that it failed */
@@ -45,6 +51,7 @@ static int make_log(struct bench *b, struct fz_error *err)
 	fz_auto(fz_close_fd) int fd = mkostemp(b->log, O_CLOEXEC);
 	if (fd < 0)
 		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", b->log);
+	b->times = fz_asprintf("%s.times", b->log);
 	return 0;
 }
 
@@ -73,6 +80,24 @@ static void take_rounds(struct bench *b, struct fz_str name, const json_t *round
 	}
 }
 
+static void take_failure(struct bench *b, struct fz_str name, struct fz_str why)
+{
+	fz_benchmark_add_failure(b->profile, name, why);
+	b->explained = true;
+}
+
+static void take_time(void *arg, struct fz_str name, double ns, struct fz_str failed)
+{
+	struct bench *b = arg;
+
+	if (!fz_benchmark_wanted(name, b->options->filter))
+		return;
+	if (!failed.n && ns < ROUND_NS_MAX)
+		add_round(b, fz_benchmark_root(b->profile, name), ns);
+	else if (failed.n && b->options->what == FZ_BENCH_WALL)
+		take_failure(b, name, failed); /* else it was said when it was counted */
+}
+
 struct open_name {
 	char *text; /* of the benchmark that was begun last and not ended; NULL: none */
 };
@@ -83,17 +108,13 @@ static void take_line(struct bench *b, struct fz_str line, struct open_name *ope
 	struct fz_str name = fz_jsonread_kstr(v, "name");
 	struct fz_str failed = fz_jsonread_kstr(v, "failed");
 	const json_t *rounds = json_object_get(v, "rounds");
-	char text[512];
 
 	if (!name.n || !fz_benchmark_wanted(name, b->options->filter))
 		return;
 	free(open->text);
 	open->text = NULL;
 	if (failed.n) {
-		int n = snprintf(text, sizeof(text), "failed: ");
-		fz_str_printable(failed.p, failed.n, text + n, sizeof(text) - (size_t)n);
-		fz_benchmark_add_trouble(b->profile, name, text);
-		b->explained = true;
+		take_failure(b, name, failed);
 	} else if (rounds) {
 		take_rounds(b, name, rounds);
 	} else {
@@ -167,11 +188,61 @@ static bool is_marked(const struct fz_profile *p)
 	return list.n != 0;
 }
 
+/* Run the command under the counter and read what it counted. */
+static int count_once(struct bench *b, struct fz_counter *counter, struct fz_error *err)
+{
+	fz_auto(fz_environ_release) struct fz_environ marking;
+	fz_auto(fz_free_ptr) char **wrapped = NULL;
+	struct fz_launch_place place = b->place;
+
+	fz_environ_init(&marking, b->place.environ);
+	fz_bench_env_set(&marking, "count", b->log, b->options->filter, NULL);
+	int rc = fz_counter_begin(counter, b->argv, marking.list, &wrapped, err);
+	if (!rc)
+		fz_series_say_how(b->series, counter);
+	place.environ = counter->environ.list;
+	if (!rc)
+		rc = fz_series_run(b->series, wrapped, &place, &b->child, err);
+	counter->options.late = b->series->late;
+	counter->pid = b->child.pid;
+	if (!rc)
+		rc = fz_counter_read(counter, &b->profile, err);
+	if (!rc)
+		rc = take_log(b, err);
+	if (!rc)
+		judge_end(b, true);
+	return rc;
+}
+
+static bool is_python(const struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (p->functions[i].kind == FZ_KIND_PYTHON)
+			return true;
+	return false;
+}
+
+/* Of the run that there was only the memory is taken, and all else of one as usual. */
+static int count_apart(struct bench *b, struct fz_counter *counter, struct fz_error *err)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *whole = fz_steal(b->profile);
+
+	counter->options.columns = FZ_COUNT_MEMORY_ALONE;
+	int rc = fz_counter_read(counter, &b->profile, err);
+	if (!rc)
+		fz_profile_set_fact(b->profile, "bench.trouble",
+				    fz_profile_fact(whole, "bench.trouble"));
+	counter->memory = false;
+	counter->options.columns = FZ_COUNT_ALL_BUT_MEMORY;
+	return rc ? rc : count_once(b, counter, err);
+}
+
 static int count(struct bench *b, struct fz_error *err)
 {
 	const struct fz_bench_options *o = b->options;
 	struct fz_counter counter = { .engine = b->series->options->engine,
 				      .cache = o->cache,
+				      .memory = o->memory,
 				      .other = o->other,
 				      .options = { .benchmarks = !o->whole,
 						   .bodies = o->whole != NULL,
@@ -182,27 +253,15 @@ static int count(struct bench *b, struct fz_error *err)
 						   .symbol = o->symbol,
 						   .filter = o->filter,
 						   .wall = o->what == FZ_BENCH_BOTH } };
-	fz_auto(fz_free_ptr) char **wrapped = NULL;
-
-	fz_bench_env_set(&b->env, "count", b->log, o->filter);
 	int rc = fz_counter_find(&counter, err);
+
 	if (!rc)
-		rc = fz_counter_begin(&counter, b->argv, &wrapped, err);
-	if (!rc)
-		fz_series_say_how(b->series, &counter);
-	if (!rc)
-		rc = fz_series_run(b->series, wrapped, &b->place, &b->child, err);
-	counter.options.late = b->series->late;
-	counter.pid = b->child.pid;
-	if (!rc)
-		rc = fz_counter_read(&counter, &b->profile, err);
+		rc = count_once(b, &counter, err);
+	if (!rc && o->memory && o->apart && is_python(b->profile) && !fz_series_stopped(b->series))
+		rc = count_apart(b, &counter, err);
 	fz_counter_end(&counter);
-	fz_bench_env_unset(&b->env);
-	if (!rc)
-		rc = take_log(b, err);
 	if (rc)
 		return rc;
-	judge_end(b, true);
 	/* Of a program that failed only marked parts mean anything: they were complete. */
 	if (o->whole && !is_marked(b->profile) && !has_trouble(b))
 		fz_benchmark_of_all(b->profile, fz_str_of(o->whole));
@@ -243,12 +302,20 @@ static int time_program(struct bench *b, struct fz_error *err)
 
 static int time_marked(struct bench *b, struct fz_error *err)
 {
-	fz_bench_env_set(&b->env, "wall", b->log, b->options->filter);
-	int rc = fz_series_run(b->series, b->argv, &b->place, &b->child, err);
-	fz_bench_env_unset(&b->env);
+	fz_auto(fz_environ_release) struct fz_environ marking;
+	struct fz_launch_place place = b->place;
+
+	fz_environ_init(&marking, place.environ);
+	fz_bench_env_set(&marking, "wall", b->log, b->options->filter, b->times);
+	place.environ = marking.list;
+	int rc = fz_series_run(b->series, b->argv, &place, &b->child, err);
 	b->explained = false;
 	if (!rc)
 		rc = take_log(b, err);
+	if (!rc)
+		rc = fz_bench_google_read(b->times, take_time, b, err);
+	if (!rc)
+		rc = fz_bench_criterion_take(b->times, take_time, b, err);
 	if (!rc)
 		judge_end(b, false);
 	return rc;
@@ -304,7 +371,10 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 		rc = time_it(&b, err);
 	if (b.log)
 		unlink(b.log);
+	if (b.times)
+		unlink(b.times);
 	free(b.log);
+	free(b.times);
 	if (!rc && fz_series_stopped(s))
 		rc = fz_series_interrupted(err);
 	if (!rc)
@@ -316,4 +386,25 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 	add_facts(&b, start);
 	*ret = b.profile;
 	return 0;
+}
+
+int fz_bench_measure_here(struct fz_series *s, const struct fz_bench_options *o, char *const argv[],
+			  int output, struct fz_profile **ret, struct fz_error *err)
+{
+	struct fz_launch_place place = { .output = output, .errors = -1 };
+	fz_auto(fz_environ_release) struct fz_environ own;
+	fz_auto(fz_buf_release) struct fz_buf imports = { 0 };
+	fz_auto(fz_free_ptr) char *here = realpath(".", NULL);
+	fz_auto(fz_free_ptr) char *tree = here ? fz_checkout_top(here) : NULL;
+	struct fz_error why;
+
+	fz_environ_init(&own, NULL);
+	if (tree)
+		fz_inplace_find((const char *const *)argv, ".", tree, &imports);
+	fz_inplace_prefer(imports.p, tree, &own);
+	place.environ = own.list;
+	int rc = fz_bench_measure(s, o, argv, &place, ret, err);
+	if (!rc && fz_origin_check(*ret, tree, &why))
+		fz_notify_warn(s->notify, "%s: %s", s->command, why.message);
+	return rc;
 }

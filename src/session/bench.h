@@ -16,9 +16,11 @@ extern const char *const fz_bench_names[]; /* "count", "wall", "both": the fact 
 
 struct fz_bench_options {
 	enum fz_bench_what what;
-	bool cache;         /* count memory accesses and misses too */
-	bool harness;       /* keep the frames above the bodies */
-	bool native;        /* with the interpreter's own functions */
+	bool cache;   /* count memory accesses and misses too, */
+	bool memory;  /* or peak and live bytes */
+	bool apart;   /* with those: all else as it is without, also where that takes a run more */
+	bool harness; /* keep the frames above the bodies */
+	bool native;  /* with the interpreter's own functions */
 	const char *symbol; /* --bench-main; NULL: programs mark their benchmarks */
 	const char *filter; /* NULL: all */
 	const char
@@ -33,6 +35,11 @@ struct fz_bench_options {
 int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char *const argv[],
 		     const struct fz_launch_place *place, struct fz_profile **ret,
 		     struct fz_error *err);
+
+/* As above in the current folder, whose checkout is what is measured, in a worktree beside one that
+ * is installed in place, too; that other code ran is warned about. output: of the command. */
+int fz_bench_measure_here(struct fz_series *s, const struct fz_bench_options *o, char *const argv[],
+			  int output, struct fz_profile **ret, struct fz_error *err);
 
 /* What the figures are compared with. */
 struct fz_bench_base {

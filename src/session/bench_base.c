@@ -17,6 +17,7 @@ static bool is_alike(const char *path, const struct fz_profile *p)
 	fz_auto(fz_profile_freep) struct fz_profile *facts = NULL;
 
 	return !fz_store_facts(path, &facts, NULL) && fz_benchmarks_any(facts) &&
+	       fz_str_eq(fz_profile_fact(facts, "clock"), fz_profile_fact(p, "clock")) &&
 	       fz_str_eq(fz_profile_fact(facts, "command"), fz_profile_fact(p, "command"));
 }
 

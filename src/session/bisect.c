@@ -51,7 +51,8 @@ static double count_in(const struct fz_bisect *b, const struct fz_profile *p)
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 	double count = NAN;
 
-	if (!fz_ci_collect(&r, FZ_HEAD, p, b->config.metric, b->workspace.whole, NULL))
+	r.metrics = b->config.metrics;
+	if (!fz_ci_collect(&r, FZ_HEAD, p, b->workspace.whole, NULL))
 		for (uint32_t i = 0; i < r.n; i++)
 			if (r.benches[i].on_side[FZ_HEAD] &&
 			    fz_str_eq(r.benches[i].name, fz_str_of(b->search.name)))
@@ -131,12 +132,10 @@ static int count_end(struct fz_bisect *b, int end, struct fz_profile **ret_other
 static int collect(struct fz_bisect *b, struct fz_ci_result *r, uint32_t base, uint32_t head,
 		   struct fz_error *err)
 {
-	int rc = fz_ci_collect(r, FZ_BASE, b->profiles[base], b->config.metric, b->workspace.whole,
-			       err);
-
+	r->metrics = b->config.metrics;
+	int rc = fz_ci_collect(r, FZ_BASE, b->profiles[base], b->workspace.whole, err);
 	if (!rc)
-		rc = fz_ci_collect(r, FZ_HEAD, b->profiles[head], b->config.metric,
-				   b->workspace.whole, err);
+		rc = fz_ci_collect(r, FZ_HEAD, b->profiles[head], b->workspace.whole, err);
 	for (uint32_t i = 0; i < r->n && !rc; i++) {
 		struct fz_ci_bench *one = &r->benches[i];
 		double before = one->count[FZ_BASE], after = one->count[FZ_HEAD];
@@ -221,13 +220,13 @@ static int count_ends(struct fz_bisect *b, struct fz_error *err)
 
 	if (!rc)
 		rc = count_end(b, 1, NULL, &bad, err);
+	s->ends.metrics = b->config.metrics;
 	if (!rc)
-		rc = fz_ci_collect(&s->ends, FZ_BASE, b->profiles[good], b->config.metric,
-				   b->workspace.whole, err);
+		rc = fz_ci_collect(&s->ends, FZ_BASE, b->profiles[good], b->workspace.whole, err);
 	if (rc)
 		return rc;
 	if (other)
-		fz_ci_disturb(&s->ends, FZ_BASE, other, b->config.metric, b->workspace.whole);
+		fz_ci_disturb(&s->ends, FZ_BASE, other, b->workspace.whole);
 	/* collect() adds. */
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		s->ends.benches[i].count[FZ_BASE] = s->ends.benches[i].cycles[FZ_BASE] = 0;
@@ -385,6 +384,7 @@ static int explain(struct fz_bisect *b, struct fz_error *err)
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	fz_auto(fz_free_ptr) char *tree = fz_workspace_tree(&b->workspace);
 	const char *const roots[FZ_SIDES] = { tree, tree };
+	const char *metric = b->config.metrics.list[0];
 	uint32_t head = b->bad;
 
 	s->before = s->last_good;
@@ -392,10 +392,10 @@ static int explain(struct fz_bisect *b, struct fz_error *err)
 	if (!rc)
 		rc = collect(b, &s->change, s->before, head, err);
 	if (!rc)
-		rc = fz_ci_diff(b->profiles[s->before], b->profiles[head], b->config.metric, &d,
+		rc = fz_ci_diff(&s->change, b->profiles[s->before], b->profiles[head], metric, &d,
 				err);
 	if (!rc)
-		fz_ci_locate(&s->change, d, roots);
+		fz_ci_locate(&s->change, d, metric, roots);
 	return rc;
 }
 
@@ -434,10 +434,10 @@ int fz_bisect_make(struct fz_bisect *b, const struct fz_bisect_options *o,
 				 .workspace = FZ_WORKSPACE_NONE,
 				 .search = FZ_CI_SEARCH_INIT };
 	fz_ci_config_init(&b->config);
-	if (o->filter)
-		setenv("FIZEAU_BENCH_FILTER", o->filter, 1);
 	int rc = fz_revision_open(&b->workspace, "bisect", &o->count, o->argv, notify, &b->config,
 				  err);
+	if (!rc && o->filter)
+		fz_environ_set(&b->workspace.environ, "FIZEAU_BENCH_FILTER", o->filter);
 	if (!rc)
 		rc = fz_workspace_cache_folder("baselines", &b->cache, err);
 	b->baselines = (struct fz_baselines){ &b->workspace.repository, b->cache };

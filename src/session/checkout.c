@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Workspaces and the checkouts in them; see checkout.h.
  *
- *   CACHE/XXXXXX/base/PROJECT    worktree: the same last folder name as the user's
- *   CACHE/XXXXXX/pycache         bytecode of all runs, so that no tree is written to
+ *   $TMPDIR/kw/PROJECT      worktree: a path as long and as deep as the user's, with the same last
+ *                           folder (fz_scratch_place)
+ *   CACHE/XXXXXX/pycache    bytecode of runs, so that no tree is written to
  */
 #include "session/checkout.h"
 
 #include "base/gitcall.h"
 #include "base/io.h"
+#include "ci/inplace.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,24 +71,41 @@ int fz_workspace_open(struct fz_workspace *w, const char *command, const struct 
 {
 	fz_series_begin(&w->series, command, &w->record, notify);
 	w->open = true;
-	fz_gitcall_leave_hook();
+	fz_environ_init(&w->environ, NULL);
+	fz_gitcall_leave_hook(&w->environ);
+	/* In one folder for all, cargo takes what it built for one tree for another's. */
+	fz_environ_unset(&w->environ, "CARGO_TARGET_DIR");
+	fz_environ_unset(&w->environ, "CARGO_BUILD_TARGET_DIR");
 	int rc = fz_workspace_cache_folder(command, &w->cache, err);
 	if (rc)
 		return rc;
 	if (fz_scratch_make(w->cache, &w->scratch, err))
 		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
+	const char *root = w->repository.root;
+	if (root && !fz_scratch_place(&w->scratch, root))
+		fz_notify_note(
+			notify,
+			"%s: %s is so short a path that no other tree can lie in one alike; what "
+			"depends on the length of paths may differ",
+			command, root);
 	rc = fz_caretaker_start(&w->caretaker, &w->scratch, err);
 	if (rc)
 		return rc;
-	fz_auto(fz_free_ptr) char *bytecode = fz_asprintf("%s/pycache", w->scratch.path);
-	/* Not into the trees. The first run writes it, also where none is to be written beside the
-	 * sources: every run would else compile every module again. */
-	if (!getenv("PYTHONPYCACHEPREFIX")) {
-		setenv("PYTHONPYCACHEPREFIX", bytecode, 1);
-		unsetenv("PYTHONDONTWRITEBYTECODE");
-	}
+	w->own_bytecode = !getenv("PYTHONPYCACHEPREFIX");
+	fz_workspace_keep_bytecode(w, "all");
 	w->output = show_output ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return w->output < 0 ? fz_fail_errno(err, "/dev/null") : 0;
+}
+
+/* Not into the trees. The first run writes it, also where none is to be written beside the sources:
+ * every run would else compile every module again. */
+void fz_workspace_keep_bytecode(struct fz_workspace *w, const char *name)
+{
+	if (!w->own_bytecode)
+		return;
+	fz_auto(fz_free_ptr) char *folder = fz_asprintf("%s/pycache/%s", w->scratch.path, name);
+	fz_environ_set(&w->environ, "PYTHONPYCACHEPREFIX", folder);
+	fz_environ_unset(&w->environ, "PYTHONDONTWRITEBYTECODE");
 }
 
 void fz_workspace_close(struct fz_workspace *w)
@@ -94,8 +113,10 @@ void fz_workspace_close(struct fz_workspace *w)
 	struct fz_error err;
 
 	free(w->whole);
-	w->whole = NULL;
+	free(w->imports);
+	w->whole = w->imports = NULL;
 	fz_repository_release(&w->repository);
+	fz_environ_release(&w->environ);
 	if (!w->open)
 		return;
 	if (fz_scratch_remove(&w->scratch, &err))
@@ -139,6 +160,7 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)w->setup, NULL };
 	struct fz_launch_place place = { .folder = checkout->folder,
+					 .environ = w->environ.list,
 					 .no_input = true,
 					 .own_group = true,
 					 .output = STDERR_FILENO,
@@ -158,6 +180,33 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 	return 0;
 }
 
+/* ---- packages that are installed in place ---- */
+
+void fz_workspace_find_imports(struct fz_workspace *w, char *const argv[])
+{
+	const struct fz_repository *r = &w->repository;
+	fz_auto(fz_free_ptr) char *folder = fz_asprintf("%s/%s", r->root, r->prefix);
+	struct fz_buf found = { 0 };
+
+	fz_inplace_find((const char *const *)argv, folder, r->root, &found);
+	if (!found.n)
+		return;
+	w->imports = fz_buf_take(&found);
+	fz_notify_note(w->series.notify,
+		       "%s: this project is installed in place (pip install -e); each side imports "
+		       "it from its own tree, which PYTHONPATH names first",
+		       w->series.command);
+}
+
+void fz_checkout_environ(const struct fz_workspace *w, const struct fz_checkout *checkout,
+			 struct fz_environ *ret)
+{
+	fz_environ_init(ret, w->environ.list);
+	fz_inplace_prefer(w->imports, checkout->tree, ret);
+	/* Programs that cargo starts must lie there (bindings/rust/cargo-runner). */
+	fz_environ_set(ret, "FIZEAU_TREE", checkout->tree);
+}
+
 /* git leaves their folders in a new worktree empty; filling them may need the network. */
 static void warn_about_submodules(const struct fz_workspace *w, const struct fz_checkout *checkout)
 {
@@ -173,8 +222,7 @@ static void warn_about_submodules(const struct fz_workspace *w, const struct fz_
 
 char *fz_workspace_tree(const struct fz_workspace *w)
 {
-	return fz_asprintf("%s/base/%s", w->scratch.path,
-			   fz_path_base(fz_str_of(w->repository.root)).p);
+	return fz_asprintf("%s/%s", w->scratch.base, fz_path_base(fz_str_of(w->repository.root)).p);
 }
 
 int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name,

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/environ.h"
 #include "capture/caretaker.h"
 #include "capture/worktree.h"
 #include "session/series.h"
@@ -31,8 +32,12 @@ struct fz_workspace {
 	char *const *argv;
 	char *whole; /* name of the benchmark when the command marks none */
 	const char *setup;
-	bool native; /* count the interpreter's own functions apart */
-	int output;  /* the command's standard output */
+	char *imports; /* folders of each tree that Python imports from first (ci/inplace.h); NULL
+			*/
+	struct fz_environ environ; /* of what is started */
+	bool own_bytecode;         /* Python's is kept in the scratch folder */
+	bool native;               /* count the interpreter's own functions apart */
+	int output;                /* the command's standard output */
 	bool open;
 };
 
@@ -47,6 +52,9 @@ int fz_workspace_find(struct fz_workspace *w, const char *remedy, struct fz_erro
  * nothing of a hook that we may run in. Needs no repository. */
 int fz_workspace_open(struct fz_workspace *w, const char *command, const struct fz_notify *notify,
 		      bool show_output, struct fz_error *err);
+/* What is started from now on has Python's bytecode to itself, under a name: runs that are compared
+ * must not find what the other side compiled. Nothing where the user keeps it elsewhere. */
+void fz_workspace_keep_bytecode(struct fz_workspace *w, const char *name);
 /* Signals act again, the scratch folder is gone; what cannot be removed is warned about. */
 void fz_workspace_close(struct fz_workspace *w);
 
@@ -60,6 +68,13 @@ char *fz_workspace_tree(const struct fz_workspace *w);
 /* Run --setup there. */
 int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkout,
 		       struct fz_error *err);
+/* Find out whether the command's Python imports the project from one certain checkout. After
+ * --setup, which may install it; argv is what runs there. */
+void fz_workspace_find_imports(struct fz_workspace *w, char *const argv[]);
+/* The environment of what measures a checkout: it imports such packages from there. The caller
+ * releases. */
+void fz_checkout_environ(const struct fz_workspace *w, const struct fz_checkout *checkout,
+			 struct fz_environ *ret);
 /* Remove the worktree; what it was is forgotten. */
 void fz_checkout_remove(struct fz_workspace *w, struct fz_checkout *checkout);
 void fz_checkout_release(struct fz_checkout *checkout);

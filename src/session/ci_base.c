@@ -70,6 +70,43 @@ static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
 	return missing_history(r, "HEAD~1", err);
 }
 
+/* Whether HEAD is a merge of that commit, said by HEAD itself: a clone without its history has none
+ * of its parents, or only what was fetched besides. */
+static bool is_merge_of(const struct fz_repository *r, const char *commit)
+{
+	static const char *const words[] = { "cat-file", "commit", "HEAD", NULL };
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	int status, parents = 0;
+	bool found = false;
+
+	if (fz_repository_git(r, NULL, words, &out, NULL, &status, NULL) || status)
+		return false;
+	struct fz_str rest = fz_buf_view(&out), line;
+	while ((line = fz_str_take_line(&rest)).n) {
+		if (!fz_str_starts(line, "parent "))
+			continue;
+		parents++;
+		found |= fz_str_ends(line, commit);
+	}
+	return found && parents > 1;
+}
+
+/* Services check a pull request out as its merge with the tip of what it goes into, often without
+ * any history. The merge parted from that tip. */
+static bool take_merged_tip(struct fz_ci_run *c, const char *revision)
+{
+	const struct fz_repository *r = &c->workspace.repository;
+	fz_auto(fz_free_ptr) char *tip = NULL;
+
+	if (!fz_repository_is_shallow(r) || fz_repository_commit(r, revision, &tip, NULL) ||
+	    !is_merge_of(r, tip))
+		return false;
+	fz_notify_note(c->notify,
+		       "this clone is shallow: HEAD is compared with %.10s, which it merges", tip);
+	c->base_commit = fz_steal(tip);
+	return true;
+}
+
 static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_error *err)
 {
 	const struct fz_repository *r = &c->workspace.repository;
@@ -78,6 +115,8 @@ static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_erro
 	if (*revision == '-' || !exists(r, revision))
 		return missing_history(r, revision, err);
 	char *commit = fz_repository_ask(r, words);
+	if (!commit && take_merged_tip(c, revision))
+		return 0;
 	if (!commit)
 		return missing_history(r, revision, err);
 	if (strcmp(commit, c->checkout[FZ_HEAD].commit) == 0 && !c->options->base) {
@@ -121,8 +160,7 @@ static void compare_environment(struct fz_ci_run *c)
 
 static int collect_base(struct fz_ci_run *c, struct fz_error *err)
 {
-	return fz_ci_collect(&c->result, FZ_BASE, c->profile[FZ_BASE], c->config.metric,
-			     c->workspace.whole, err);
+	return fz_ci_collect(&c->result, FZ_BASE, c->profile[FZ_BASE], c->workspace.whole, err);
 }
 
 static int load_file(struct fz_ci_run *c, struct fz_error *err)

@@ -58,8 +58,7 @@ static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, st
 		return fz_fail(err, FZ_EINPUT, "%s: %s", job->checkout->name, job->trouble);
 	c->profile[s] = fz_steal(job->profile);
 	fz_profile_set_fact(c->profile[s], "environment", fz_buf_view(&c->environment));
-	return fz_ci_collect(&c->result, s, c->profile[s], c->config.metric, c->workspace.whole,
-			     err);
+	return fz_ci_collect(&c->result, s, c->profile[s], c->workspace.whole, err);
 }
 
 /* What is not known yet, side by side: both sides, and one of them in other surroundings. */
@@ -85,8 +84,7 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 			       jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE, err);
 	for (size_t i = sides; i < n && !rc; i++)
 		if (jobs[i].profile)
-			fz_ci_disturb(&c->result, moved, jobs[i].profile, c->config.metric,
-				      c->workspace.whole);
+			fz_ci_disturb(&c->result, moved, jobs[i].profile, c->workspace.whole);
 	if (!rc && others)
 		fz_ci_write_floors(&c->result, c->profile[moved]);
 	for (size_t i = 0; i < n; i++)
@@ -109,8 +107,10 @@ static int load_config(struct fz_ci_run *c, struct fz_error *err)
 		c->config.timeout = c->options->timeout;
 	if (c->options->no_wall)
 		c->config.wall = false;
-	if (strcmp(c->config.metric, "cycles") == 0)
-		c->workspace.record.cache = true;
+	if (c->options->metrics.n)
+		c->config.metrics = c->options->metrics;
+	c->result.metrics = c->config.metrics;
+	fz_revision_count_for(&c->config.metrics, &c->workspace.record);
 	c->workspace.series.patience = c->config.timeout;
 	c->rules = (struct fz_ci_rules){
 		.config = &c->config, .today = c->today, .is_part = fz_ci_run_is_part, .arg = c
@@ -139,7 +139,10 @@ static void describe_environment(struct fz_ci_run *c, const struct fz_counter *c
 				    .prefix = c->workspace.repository.prefix,
 				    .setup = c->options->setup,
 				    .valgrind = counter->valgrind,
+				    .imports = c->workspace.imports,
 				    .cache = c->workspace.record.cache,
+				    .memory = c->workspace.record.memory,
+				    .apart = c->workspace.record.apart,
 				    .native = c->options->native };
 
 	fz_environment_describe(&e, &c->environment);
@@ -168,6 +171,7 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_checkout_set_up(&c->workspace, &c->checkout[FZ_HEAD], err);
 	}
 	if (!rc) {
+		fz_workspace_find_imports(&c->workspace, (char **)c->workspace.argv);
 		describe_environment(c, &counter);
 		rc = fz_ci_run_get_base(c, err);
 	}
@@ -211,22 +215,26 @@ int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err)
 		rc = count_sides(c, err);
 	if (rc)
 		return rc;
+	fz_ci_find_renamed(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD]);
 	fz_ci_suspect(&c->result, &c->rules);
 	return fz_ci_run_time(c, err);
 }
 
-int fz_ci_run_judge(struct fz_ci_run *c, struct fz_diff **ret_diff, struct fz_error *err)
+int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
 {
 	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
 					      c->checkout[FZ_HEAD].tree };
-	struct fz_diff *d;
-	int rc = fz_ci_diff(c->profile[FZ_BASE], c->profile[FZ_HEAD], c->config.metric, &d, err);
 
-	if (rc)
-		return rc;
-	fz_ci_locate(&c->result, d, roots);
+	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
+		const char *metric = c->result.metrics.list[i];
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric,
+				    &d, err);
+		if (rc)
+			return rc;
+		fz_ci_locate(&c->result, d, metric, roots);
+	}
 	fz_ci_judge(&c->result, &c->rules);
-	*ret_diff = d;
 	return 0;
 }
 

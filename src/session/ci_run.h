@@ -19,9 +19,10 @@ struct fz_ci_run_options {
 			       can be */
 	const char *setup;  /* by sh in each tree first; NULL */
 	const char *config; /* NULL: fizeau.ini at the top of the checkout, if it is there */
-	double timeout;     /* seconds of each run; 0: as the configuration says */
-	int others;         /* runs of one side in other surroundings, at most FZ_CI_OTHERS_MAX */
-	int parallel;       /* runs side by side; 0: one for each processor */
+	struct fz_ci_metric_list metrics; /* none: as the configuration says */
+	double timeout;                   /* seconds of each run; 0: as the configuration says */
+	int others;   /* runs of one side in other surroundings, at most FZ_CI_OTHERS_MAX */
+	int parallel; /* runs side by side; 0: one for each processor */
 	bool cache, no_wall, native, show_output;
 };
 
@@ -51,8 +52,8 @@ int fz_ci_run_begin(struct fz_ci_run *c, const struct fz_ci_run_options *o,
 		    const struct fz_notify *notify, struct fz_error *err);
 /* Count what is not kept, and time suspects. */
 int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err);
-/* Verdicts, in c->result; ret_diff: of both sides (the caller frees). */
-int fz_ci_run_judge(struct fz_ci_run *c, struct fz_diff **ret_diff, struct fz_error *err);
+/* Verdicts, in c->result. */
+int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err);
 /* Keep what was counted, if that is wanted and all went well. */
 int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err);
 /* The trees are gone, signals act again. */

@@ -83,7 +83,11 @@ static int check_out(struct comparison *c, struct fz_error *err)
 	rc = fz_checkout_add(&c->workspace, commit, "the base", &base->checkout, err);
 	if (!rc)
 		rc = fz_checkout_here(&c->workspace, &head->checkout, err);
-	return rc ? rc : fz_checkout_set_up(&c->workspace, &head->checkout, err);
+	if (!rc)
+		rc = fz_checkout_set_up(&c->workspace, &head->checkout, err);
+	if (!rc)
+		fz_workspace_find_imports(&c->workspace, (char **)head->argv);
+	return rc;
 }
 
 static int two_commands(struct comparison *c, struct fz_error *err)
@@ -136,6 +140,7 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 		    struct fz_error *err)
 {
 	struct side *side = &c->side[s];
+	fz_auto(fz_environ_release) struct fz_environ own;
 	struct fz_launch_place place = { .folder = side->checkout.folder,
 					 .no_input = true,
 					 .output = c->workspace.output,
@@ -143,6 +148,9 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 	struct fz_series_run run;
 
 	fz_notify_progress(c->notify, "%s, %s %d of %d", side_names[s], kind, i + 1, n);
+	fz_workspace_keep_bytecode(&c->workspace, side_names[s]);
+	fz_checkout_environ(&c->workspace, &side->checkout, &own);
+	place.environ = own.list;
 	int rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
@@ -159,6 +167,8 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 	} else {
 		int failed = check_status(c, &run, err);
 		rc = failed ? failed : rc;
+		if (!rc && run.profile)
+			rc = fz_origin_check(run.profile, side->checkout.tree, err);
 		if (!rc && strcmp(kind, "run") == 0)
 			rc = fz_profile_merge(c->result->side[s].profile, run.profile, err);
 	}
@@ -193,30 +203,6 @@ static int measure(struct comparison *c, struct fz_error *err)
 
 /* ---- what came of it ---- */
 
-static void warn_about_origin(const struct comparison *c)
-{
-	const struct fz_profile *base = c->result->side[FZ_BASE].profile;
-	const struct fz_profile *head = c->result->side[FZ_HEAD].profile;
-	const char *trees[FZ_SIDES] = { c->side[FZ_BASE].checkout.tree,
-					c->side[FZ_HEAD].checkout.tree };
-
-	if (!trees[FZ_BASE])
-		return;
-	fz_auto(fz_free_ptr) char *b = fz_origin_strange(base, trees[FZ_BASE], trees[FZ_HEAD]);
-	fz_auto(fz_free_ptr) char *h = fz_origin_strange(head, trees[FZ_HEAD], trees[FZ_BASE]);
-	if (b && h && strcmp(b, h) == 0)
-		fz_notify_warn(
-			c->notify,
-			"compare: both sides ran the same code, %s, not that of their own "
-			"trees; install each tree with --setup or set PYTHONPATH to its folder",
-			b);
-	else if (b || h)
-		fz_notify_warn(c->notify,
-			       "compare: the %s ran %s instead of its own tree's file; use paths "
-			       "relative to the tree, or install each tree with --setup",
-			       b ? "base" : "head", b ? b : h);
-}
-
 int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
 		       const struct fz_notify *notify, struct fz_error *err)
 {
@@ -233,7 +219,6 @@ int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_option
 	if (!rc) {
 		const struct fz_checkout *head = &c.side[FZ_HEAD].checkout;
 		ret->project = fz_strdup(head->tree ? head->tree : head->folder);
-		warn_about_origin(&c);
 	}
 	fz_checkout_remove(&c.workspace, &c.side[FZ_BASE].checkout);
 	fz_checkout_release(&c.side[FZ_HEAD].checkout);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "capture/count/count.h"
+#include "profile/benchmarks.h"
 
 #include <math.h>
 #include <signal.h>
@@ -63,13 +64,23 @@ static void warn_of_unknown_instruction(const struct fz_series *s, const struct 
 			s->command);
 }
 
+/* In a recording that is not of benchmarks nobody else says so. */
+static void warn_of_allocator(const struct fz_series *s, const struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) char *why = s->options->memory ? fz_benchmarks_trouble(p) : NULL;
+
+	if (why)
+		fz_notify_warn(s->notify, "%s: %s", s->command, why);
+}
+
 /* Start the program and wait, passing signals on. */
 static int run_counted(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
-		       struct fz_child *ret, struct fz_error *err)
+		       const struct fz_counter *counter, struct fz_child *ret, struct fz_error *err)
 {
 	static const struct fz_launch_place ours = { .output = -1, .errors = -1 };
 
 	struct fz_launch_place at = place ? *place : ours;
+	at.environ = counter->environ.list;
 	/* What is ended because it takes too long has children, perhaps. */
 	at.own_group |= s->patience > 0;
 	return fz_series_run(s, argv, &at, ret, err);
@@ -80,6 +91,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 {
 	struct fz_counter counter = { .engine = s->options->engine,
 				      .cache = s->options->cache,
+				      .memory = s->options->memory,
 				      .other = s->other,
 				      .options = s->counts };
 	fz_auto(fz_free_ptr) char **wrapped = NULL;
@@ -89,11 +101,11 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 	*ret = (struct fz_series_run){ .child = { .pidfd = -1 } };
 	int rc = fz_counter_find(&counter, err);
 	if (!rc)
-		rc = fz_counter_begin(&counter, argv, &wrapped, err);
+		rc = fz_counter_begin(&counter, argv, place ? place->environ : NULL, &wrapped, err);
 	if (!rc)
 		fz_series_say_how(s, &counter);
 	if (!rc)
-		rc = run_counted(s, wrapped, place, &ret->child, err);
+		rc = run_counted(s, wrapped, place, &counter, &ret->child, err);
 	int64_t lasted = fz_clock_now() - began;
 	ret->timed_out = s->late;
 	/* Of what is ended only marked parts that were complete mean anything. */
@@ -106,6 +118,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 		ret->profile->runs[0].duration_ns = lasted;
 		fz_trial_add_facts(ret->profile, argv, place ? place->folder : NULL, &ret->child);
 		warn_of_unknown_instruction(s, &ret->child);
+		warn_of_allocator(s, ret->profile);
 	}
 	fz_counter_end(&counter);
 	return rc;

@@ -11,6 +11,7 @@
 #include "session/history_run.h"
 
 #include "capture/facts.h"
+#include "ci/forge.h"
 
 #include <stdio.h>
 
@@ -79,6 +80,17 @@ static void add_start(const struct fz_history_run *r, struct fz_buf *titles)
 	ask_titles(r, parent, 1, titles, NULL);
 }
 
+/* Where the commits can be read, as the remote that is usual says. */
+static void find_pages(struct fz_history_run *r)
+{
+	static const char *const words[] = { "config", "--get", "remote.origin.url", NULL };
+	fz_auto(fz_free_ptr) char *remote = fz_repository_ask(&r->workspace.repository, words);
+	fz_auto(fz_free_ptr) char *pages = fz_forge_commits(remote);
+
+	if (pages)
+		r->history.commit_pages = fz_arena_strndup(&r->history.arena, pages, strlen(pages));
+}
+
 static int find_commits(struct fz_history_run *r, struct fz_error *err)
 {
 	fz_auto(titles_release) struct titles t = { 0 };
@@ -99,6 +111,7 @@ static int find_commits(struct fz_history_run *r, struct fz_error *err)
 		t.list[t.n - 1 - i] = other;
 	}
 	fz_history_init(&r->history, t.list, t.n);
+	find_pages(r);
 	return 0;
 }
 
@@ -136,7 +149,8 @@ static bool is_ours(const struct fz_history_run *r, const struct fz_profile *p)
 static int take(struct fz_history_run *r, uint32_t commit, const struct fz_kept *kept,
 		const struct fz_profile *p, struct fz_error *err)
 {
-	int rc = fz_history_add(&r->history, commit, p, r->config.metric, r->options->filter, err);
+	int rc = fz_history_add(&r->history, commit, p, r->config.metrics.list[0],
+				r->options->filter, err);
 
 	if (rc)
 		return rc;

@@ -12,6 +12,7 @@
 #include "format/format.h"
 #include "profile/benchmarks.h"
 #include "session/bench_env.h"
+#include "session/origin.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,17 +54,20 @@ static void judge_end(const struct fz_workspace *w, const struct fz_job *job,
 
 static void run_native(struct fz_workspace *w, const struct fz_job *job)
 {
+	fz_auto(fz_environ_release) struct fz_environ marking;
 	struct fz_launch_place place = { .folder = job->checkout->folder,
 					 .no_input = true,
 					 .own_group = true,
 					 .output = w->output,
 					 .errors = -1 };
-	struct fz_bench_env env;
 	struct fz_child child;
 	struct fz_error err;
 
-	setenv("PYTHONHASHSEED", "0", 0);
-	fz_bench_env_set(&env, "count", NULL, NULL);
+	fz_checkout_environ(w, job->checkout, &marking);
+	if (!fz_environ_get(&marking, "PYTHONHASHSEED"))
+		fz_environ_set(&marking, "PYTHONHASHSEED", "0");
+	fz_bench_env_set(&marking, "count", NULL, NULL, NULL);
+	place.environ = marking.list;
 	if (fz_series_run(&w->series, (char **)w->argv, &place, &child, &err))
 		write_trouble(job, true, err.message);
 	else
@@ -75,19 +79,19 @@ static bool is_measured(const struct fz_profile *p)
 	fz_auto(fz_benchmarks_release) struct fz_benchmarks list;
 
 	fz_benchmarks_read(p, &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (list.list[i].stack != FZ_NONE)
-			return true;
-	return false;
+	return fz_benchmarks_measured(&list);
 }
 
 static void run_counted(struct fz_workspace *w, const struct fz_job *job)
 {
+	fz_auto(fz_environ_release) struct fz_environ own;
 	struct fz_launch_place place = { .folder = job->checkout->folder,
 					 .output = w->output,
 					 .errors = -1 };
 	struct fz_bench_options o = { .what = FZ_BENCH_COUNT,
 				      .cache = w->record.cache,
+				      .memory = w->record.memory,
+				      .apart = w->record.apart,
 				      .native = w->native,
 				      .whole = w->whole,
 				      .root = job->checkout->tree,
@@ -97,7 +101,11 @@ static void run_counted(struct fz_workspace *w, const struct fz_job *job)
 	fz_auto(fz_free_ptr) char *why = NULL;
 	struct fz_error err;
 
+	fz_checkout_environ(w, job->checkout, &own);
+	place.environ = own.list;
 	if (fz_bench_measure(&w->series, &o, (char **)w->argv, &place, &p, &err)) {
+		write_trouble(job, true, err.message);
+	} else if (fz_origin_check(p, job->checkout->tree, &err)) {
 		write_trouble(job, true, err.message);
 	} else if (!is_measured(p)) {
 		why = fz_benchmarks_trouble(p);

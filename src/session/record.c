@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "capture/control.h"
 #include "format/format.h"
 #include "store/store.h"
 
@@ -32,7 +33,7 @@ enum { FILES_MIN = 32 };
 struct fz_recording fz_record_plan(const struct fz_record_options *o)
 {
 	return (struct fz_recording){
-		.mode = o->mode,
+		.mode = o->growth ? FZ_MODE_UNKNOWN : o->mode,
 		.features_known = true,
 		.features =
 			(o->all_threads ? FZ_FEATURE_ALL_THREADS : 0u) |
@@ -40,8 +41,10 @@ struct fz_recording fz_record_plan(const struct fz_record_options *o)
 			(o->opcodes ? FZ_FEATURE_OPCODES : 0u) |
 			(o->tasks != FZ_PYTHON_TASKS_NONE ? FZ_FEATURE_TASKS : 0u) |
 			(o->tasks == FZ_PYTHON_TASKS_ALL ? FZ_FEATURE_WAITING_TASKS : 0u) |
-			(o->blocking || o->native == FZ_NATIVE_STACKS ? FZ_FEATURE_BLOCKING : 0u),
-		.interval_ns = o->rate.micro_hz ? fz_rate_time(o->rate, 1) : 0,
+			(o->blocking || o->native == FZ_NATIVE_STACKS ? FZ_FEATURE_BLOCKING : 0u) |
+			(o->waits ? FZ_FEATURE_WAITS : 0u) | (o->growth ? FZ_FEATURE_GROWTH : 0u) |
+			(o->machine ? FZ_FEATURE_MACHINE | FZ_FEATURE_NATIVE : 0u),
+		.interval_ns = o->rate.micro_hz && !o->growth ? fz_rate_time(o->rate, 1) : 0,
 		.error_rate = NAN,
 		.missed_rate = NAN,
 		.achieved_hz = NAN,
@@ -73,20 +76,6 @@ void fz_record_init(struct fz_record *r, const struct fz_record_options *options
 				 .git = { .out = -1 } };
 }
 
-int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *err)
-{
-	bool direct;
-	int rc = fz_outfile_resolve(path, &r->path, &direct, err);
-
-	if (rc)
-		return rc;
-	r->existed = direct || access(r->path, F_OK) == 0;
-	/* Not truncated yet: should the program not start, the old recording is still there. */
-	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (direct ? 0 : O_NOFOLLOW),
-		     0666);
-	return r->fd < 0 ? fz_fail_errno(err, "%s", r->path) : 0;
-}
-
 int fz_record_to_temporary(struct fz_record *r, struct fz_error *err)
 {
 	r->path = fz_asprintf("%s/fizeau-XXXXXX.fz", fz_temporary_folder());
@@ -95,6 +84,23 @@ int fz_record_to_temporary(struct fz_record *r, struct fz_error *err)
 	if (r->fd < 0)
 		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", r->path);
 	return 0;
+}
+
+int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *err)
+{
+	bool direct;
+	int rc = fz_outfile_resolve(path, &r->path, &direct, err);
+
+	if (rc)
+		return rc;
+	if (direct) {
+		free(fz_steal(r->path));
+		return fz_record_to_temporary(r, err);
+	}
+	r->existed = access(r->path, F_OK) == 0;
+	/* Not truncated yet: should the program not start, the old recording is still there. */
+	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
+	return r->fd < 0 ? fz_fail_errno(err, "%s", r->path) : 0;
 }
 
 int fz_record_to_store(struct fz_record *r, const char *program, struct fz_error *err)
@@ -106,6 +112,13 @@ int fz_record_to_store(struct fz_record *r, const char *program, struct fz_error
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	r->stored = true;
 	return fz_store_create(folder, program, &r->path, &r->fd, err);
+}
+
+int fz_record_listen(struct fz_record *r, struct fz_error *err)
+{
+	const char *uri = r->options->control;
+
+	return uri ? fz_control_open(uri, &r->sampler, &r->control, err) : 0;
 }
 
 int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err)
@@ -176,6 +189,8 @@ static void set_recording(struct fz_record *r)
 	char text[64];
 
 	r->profile->recording = fz_record_plan(o);
+	if (o->growth)
+		return;
 	fz_profile_set_fact(r->profile, "rate",
 			    fz_str_of(fz_rate_format(o->rate, text, sizeof(text))));
 	fz_profile_set_fact(r->profile, "clock", fz_str_of(fz_clock_names[o->clock]));
@@ -186,7 +201,10 @@ static void begin_profile(struct fz_record *r)
 {
 	r->profile = fz_profile_new();
 	fz_profile_add_run(r->profile, &(struct fz_run){ .start_unix_ns = fz_clock_unix() });
-	fz_sampler_add_metrics(r->profile, r->options->clock, r->options->rate);
+	if (r->options->growth)
+		fz_sampler_add_growth(r->profile);
+	else
+		fz_sampler_add_metrics(r->profile, r->options->clock, r->options->rate);
 	r->profile->samples.ordered = r->profile->samples.timed = true;
 	fz_facts_machine(r->profile);
 	fz_facts_load(r->profile, "load.start");
@@ -197,19 +215,27 @@ static void begin_profile(struct fz_record *r)
 		fz_profile_set_fact(r->profile, "cwd", fz_str_of(r->folder));
 }
 
-int fz_record_begin_file(struct fz_record *r, struct fz_error *err)
+void fz_record_begin_file(struct fz_record *r)
 {
 	/* What we started runs since then; what we attach to is recorded from now on. */
 	if (!r->sampling.started) {
 		r->sampling.start = fz_clock_now();
 		r->profile->runs[0].start_unix_ns = fz_clock_unix();
 	}
-	/* A device or pipe cannot be emptied, and need not. */
-	if (r->existed && ftruncate(r->fd, 0) && errno != EINVAL)
-		return fz_fail_errno(err, "%s", r->path);
-	int rc = fz_fz_writer_new(r->fd, r->profile, &r->writer, err);
+	r->writer = fz_fz_writer_new(r->fd, r->profile);
 	r->sampler.writer = r->writer;
-	return rc;
+}
+
+/* For marks, which come while it is recorded. Where another records the same process they are that
+ * one's. */
+static void listen_for_marks(struct fz_record *r, pid_t pid)
+{
+	char uri[FZ_CONTROL_URI_SIZE];
+	struct fz_error ignored;
+
+	fz_control_uri(pid, uri);
+	if (!r->control && fz_control_open(uri, &r->sampler, &r->control, &ignored))
+		r->control = NULL;
 }
 
 void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, int64_t start)
@@ -218,6 +244,8 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 	char cwd[4096];
 
 	begin_profile(r);
+	if (pid)
+		listen_for_marks(r, pid);
 	r->sampling = (struct fz_sampler_options){
 		.pid = pid,
 		.pidfd = pidfd,
@@ -225,6 +253,7 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 		.descendants = started,
 		.started = started,
 		.subprocesses = o->subprocesses,
+		.machine = o->machine,
 		.python = { .all_threads = o->all_threads,
 			    .gc = !o->no_gc,
 			    .native = o->native == FZ_NATIVE_MARKERS,
@@ -232,14 +261,19 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 			    .tasks = o->tasks,
 			    .task_names = o->task_names },
 		.blocking = o->blocking,
+		.waits = o->waits,
+		.growth = o->growth,
 		.stacks = o->native == FZ_NATIVE_STACKS,
 		.watched = o->watched,
 		.sources = !o->no_source,
 		.clock = o->clock,
+		.engine = (enum fz_engine_choice)o->sampled_by,
 		.mode = o->mode,
 		.rate = o->rate,
 		.start = start,
 		.duration_ns = (int64_t)(o->duration * SECOND),
+		.control = r->control,
+		.paused = o->paused,
 		.on_signal = r->sampling.on_signal,
 		.on_second = on_second,
 		.on_sample = r->looker.on_sample ? on_sample : NULL,
@@ -275,6 +309,16 @@ static void complete_run(struct fz_record *r, struct fz_run *run)
 		fz_launch_set_outcome(child, run);
 }
 
+/* The part of the run that is in the recording was chosen: it stands for itself alone. */
+static void note_pause(struct fz_profile *p, int64_t paused_ns)
+{
+	char off[FZ_NUMBER_SIZE], all[FZ_NUMBER_SIZE];
+
+	fz_profile_note(p, "sampling was switched off for %s of %s",
+			fz_format_ns((double)paused_ns, off),
+			fz_format_ns((double)p->runs[0].duration_ns, all));
+}
+
 static void complete_facts(struct fz_record *r, const char *exit_fact)
 {
 	struct fz_profile *p = r->profile;
@@ -284,9 +328,13 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	double samples = (double)s->samples;
 
 	complete_run(r, &p->runs[0]);
-	rec->duration_ns = p->runs[0].duration_ns;
-	rec->complete = s->options->started && s->end == FZ_END_EXIT;
-	rec->achieved_hz = (double)q->taken * SECOND / (double)FZ_MAX(rec->duration_ns, 1);
+	rec->duration_ns = p->runs[0].duration_ns - s->paused_ns;
+	rec->complete = s->options->started && s->end == FZ_END_EXIT && !s->paused_ns;
+	/* A recorder that is told to begin as soon as it can is not what this is about. */
+	if (s->paused_ns * 100 >= p->runs[0].duration_ns)
+		note_pause(p, s->paused_ns);
+	if (!r->options->growth)
+		rec->achieved_hz = (double)q->taken * SECOND / (double)FZ_MAX(rec->duration_ns, 1);
 	rec->error_rate = samples > 0 ? 100 * (double)fz_quality_rejected(q) / samples : NAN;
 	rec->missed_rate =
 		q->taken ? 100 * (double)q->missed / (double)(q->missed + q->taken) : NAN;
@@ -306,12 +354,18 @@ static const char *what_never_was(const struct fz_record *r)
 {
 	enum fz_mode mode = r->options->mode;
 
+	if (r->sampler.paused && r->sampler.profile->quality.taken == 0)
+		return "sampling was never switched on; say 'enable' on the socket of --control";
 	if (mode == FZ_MODE_GIL)
 		return "no thread held the GIL while it was watched";
 	if (mode == FZ_MODE_EXCEPTION)
 		return "no thread handled an exception while it was watched";
+	if (r->options->tasks == FZ_PYTHON_TASKS_RUNNING && r->sampler.profile->quality.taken == 0)
+		return "no task ran while it was watched; --async-mode all shows those that wait";
 	if (r->sampler.end == FZ_END_EXIT)
 		return "the program ended before a sample was taken";
+	if (r->options->growth)
+		return "the resident set did not grow while it was watched";
 	if (r->options->clock == FZ_CLOCK_CPU)
 		return "no thread used the CPU for as long as an interval; record for longer";
 	return "the time was over before a sample was taken; record for longer";
@@ -319,6 +373,8 @@ static const char *what_never_was(const struct fz_record *r)
 
 int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 {
+	if (r->options->machine)
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	const struct fz_target *t = &r->sampler.processes[0]->target;
 
 	if (r->sampler.refusal.code)
@@ -350,7 +406,8 @@ static int finish_file(struct fz_record *r, struct fz_error *err)
 int fz_record_complete(struct fz_record *r, const char *exit_fact, struct fz_error *err)
 {
 	r->complete = true;
-	fz_sampler_let_go(&r->sampler);
+	/* Who waits for an answer gets none any more. */
+	fz_lineserver_free(fz_steal(r->control));
 	complete_facts(r, exit_fact);
 	return finish_file(r, err);
 }
@@ -395,6 +452,7 @@ void fz_record_release(struct fz_record *r)
 		unlink(r->path);
 	if (r->profile)
 		fz_sampler_release(&r->sampler);
+	fz_lineserver_free(r->control);
 	fz_fz_writer_free(r->writer);
 	fz_profile_free(r->profile);
 	fz_close_fd(&r->signal_fd);

@@ -30,18 +30,26 @@ struct fz_record_options {
 	bool task_names; /* each task of asyncio by its own name */
 	bool all_threads, blocking;
 	bool no_gc, opcodes;
+	bool waits;  /* needs FZ_ENGINE_BPF and FZ_MODE_WALL */
+	bool growth; /* of the resident set, instead of time; needs FZ_ENGINE_BPF */
 	bool no_source;
 	bool subprocesses;
-	bool watched;      /* by somebody who has the terminal: nothing is said meanwhile */
-	bool count, cache; /* under Valgrind, instead of sampling */
-	int engine;        /* enum fz_counter_engine: what counts there */
+	bool machine;              /* all processes; needs FZ_ENGINE_BPF and FZ_MODE_CPU */
+	const char *control;       /* "unix:PATH" where commands come from; NULL: none */
+	bool paused;               /* until one of them says otherwise */
+	bool watched;              /* by somebody who has the terminal: nothing is said meanwhile */
+	bool count, cache, memory; /* under Valgrind, instead of sampling */
+	bool apart;                /* struct fz_bench_options */
+	int engine;                /* enum fz_counter_engine: what counts there */
+	int sampled_by;            /* enum fz_engine_choice */
 };
 
-#define FZ_RECORD_DEFAULTS                                   \
-	((struct fz_record_options){ .rate = { 1000000000 }, \
-				     .mode = FZ_MODE_WALL,   \
-				     .clock = FZ_CLOCK_WALL, \
-				     .engine = FZ_COUNTER_ANY })
+#define FZ_RECORD_DEFAULTS                                     \
+	((struct fz_record_options){ .rate = { 1000000000 },   \
+				     .mode = FZ_MODE_WALL,     \
+				     .clock = FZ_CLOCK_WALL,   \
+				     .engine = FZ_COUNTER_ANY, \
+				     .sampled_by = FZ_ENGINE_READ })
 
 /* Who looks on while it is sampled; each call may be NULL. See struct fz_sampler_options. */
 struct fz_record_looker {
@@ -68,6 +76,7 @@ struct fz_record {
 	struct fz_profile *profile;
 	struct fz_fz_writer *writer;
 	struct fz_sampler sampler;
+	struct fz_lineserver *control; /* NULL unless options->control */
 	struct fz_sampler_options sampling;
 	struct fz_git git;
 	const struct fz_child *child; /* what we started; NULL for attach */
@@ -85,17 +94,21 @@ int fz_record_check(struct fz_error *err);
 void fz_record_init(struct fz_record *r, const struct fz_record_options *options,
 		    const char *command, const struct fz_notify *notify);
 /* Find out that the recording can be written, before anything starts: in the store, where `program`
- * names it; in a file; in one that fz_record_take reads and removes. */
+ * names it; in a file; in one that fz_record_take reads and removes, as what is no file gets it
+ * whole, afterwards. */
 int fz_record_to_store(struct fz_record *r, const char *program, struct fz_error *err);
 int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *err);
 int fz_record_to_temporary(struct fz_record *r, struct fz_error *err);
+/* Open options->control, where that is wanted: who connects waits for an answer until the sampler
+ * runs. */
+int fz_record_listen(struct fz_record *r, struct fz_error *err);
 /* From here on signals are collected instead of acted upon, for r->sampling.on_signal; `all`: also
  * those that mean the program alone, to be passed on (SIGQUIT, SIGUSR1, SIGUSR2). */
 int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err);
 /* The process is there: set up what is recorded. `started`: by us, from r->argv. */
 void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, int64_t start);
 /* Begin the file; what it held before is gone from here on. */
-int fz_record_begin_file(struct fz_record *r, struct fz_error *err);
+void fz_record_begin_file(struct fz_record *r);
 
 /* After r->sampler has run: let go of the process, complete the file. `exit_fact` is how the
  * program ended or "". When that fails what was written before can still be read. */

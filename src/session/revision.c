@@ -13,6 +13,19 @@
 
 #include <stdio.h>
 
+void fz_revision_count_for(const struct fz_ci_metric_list *metrics, struct fz_record_options *o)
+{
+	bool other = false;
+
+	for (uint32_t i = 0; i < metrics->n; i++) {
+		bool memory = fz_ci_is_of_memory(metrics->list[i]);
+		o->cache |= strcmp(metrics->list[i], "cycles") == 0;
+		o->memory |= memory;
+		other |= !memory;
+	}
+	o->apart = o->memory && other;
+}
+
 int fz_revision_configure(const struct fz_repository *r, const struct fz_revision_options *o,
 			  struct fz_ci_config *config, struct fz_error *err)
 {
@@ -24,7 +37,8 @@ int fz_revision_configure(const struct fz_repository *r, const struct fz_revisio
 	if (o->timeout > 0)
 		config->timeout = o->timeout;
 	if (o->metric != FZ_REVISION_METRIC)
-		config->metric = fz_ci_metrics[o->metric];
+		config->metrics.list[0] = fz_ci_metrics[o->metric];
+	config->metrics.n = 1;
 	return 0;
 }
 
@@ -50,8 +64,9 @@ int fz_revision_open(struct fz_workspace *w, const char *command,
 	w->whole = fz_revision_whole(argv);
 	w->setup = o->setup;
 	w->record.count = true;
-	w->record.cache = strcmp(config->metric, "cycles") == 0;
+	fz_revision_count_for(&config->metrics, &w->record);
 	w->series.patience = config->timeout;
+	fz_workspace_find_imports(w, (char **)argv);
 	return 0;
 }
 
@@ -89,7 +104,10 @@ static void describe(const struct fz_workspace *w, const struct fz_checkout *che
 					    .prefix = w->repository.prefix,
 					    .setup = w->setup,
 					    .valgrind = counter.valgrind,
+					    .imports = w->imports,
 					    .cache = w->record.cache,
+					    .memory = w->record.memory,
+					    .apart = w->record.apart,
 					    .native = w->native };
 		fz_environment_describe(&e, &text);
 		fz_profile_set_fact(p, "environment", fz_buf_view(&text));

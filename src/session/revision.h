@@ -9,7 +9,7 @@
 struct fz_revision_options {
 	const char *setup, *config;
 	double timeout;
-	int metric; /* index in fz_ci_metrics; FZ_REVISION_METRIC: as fizeau.ini says */
+	int metric; /* index in fz_ci_metrics; FZ_REVISION_METRIC: the first of fizeau.ini's */
 	bool show_output;
 };
 
@@ -21,6 +21,9 @@ int fz_revision_open(struct fz_workspace *w, const char *command,
 		     const struct fz_revision_options *o, char *const *argv,
 		     const struct fz_notify *notify, struct fz_ci_config *config,
 		     struct fz_error *err);
+
+/* What else must be counted for some of fz_ci_metrics. */
+void fz_revision_count_for(const struct fz_ci_metric_list *metrics, struct fz_record_options *o);
 
 /* The configuration alone. */
 int fz_revision_configure(const struct fz_repository *r, const struct fz_revision_options *o,
