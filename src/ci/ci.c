@@ -36,6 +36,8 @@ static void add_line(struct fz_ci_result *r, char ***list, uint32_t *n, uint32_t
 	char text[1024], safe[2048];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *c = text; *c; c++) /* one line, not a letter for its end */
+		*c = *c == '\n' ? ' ' : *c;
 	size_t length = fz_str_printable(text, strlen(text), safe, sizeof(safe));
 
 	fz_grow(*list, *n, *cap);
@@ -62,36 +64,42 @@ void fz_ci_note(struct fz_ci_result *r, const char *fmt, ...)
 
 /* ---- collecting ---- */
 
-static struct fz_ci_bench *find(const struct fz_ci_result *r, struct fz_str name)
+static struct fz_ci_bench *find(const struct fz_ci_result *r, struct fz_str name,
+				const char *metric)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		if (fz_str_eq(r->benches[i].name, name))
+		if (fz_str_eq(r->benches[i].name, name) &&
+		    strcmp(r->benches[i].metric, metric) == 0)
 			return &r->benches[i];
 	return NULL;
 }
 
-struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name)
+struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name, const char *metric)
 {
-	struct fz_ci_bench *b = find(r, name);
+	struct fz_ci_bench *b = find(r, name, metric);
 
 	if (b)
 		return b;
 	fz_grow(r->benches, r->n, r->cap);
 	b = &r->benches[r->n++];
-	*b = (struct fz_ci_bench){ .change = NAN, .floor = NAN };
+	*b = (struct fz_ci_bench){
+		.metric = metric, .unit = fz_ci_unit(metric), .change = NAN, .floor = NAN
+	};
 	b->name = (struct fz_str){ fz_arena_strndup(&r->arena, name.p, name.n), name.n };
 	return b;
 }
 
 /* Which metrics of a recording are asked for. */
 struct weights {
+	const char *name;
 	uint32_t metric; /* FZ_NONE: cycles */
 	uint32_t ir, reads, writes, i1, d1, ll;
 };
 
+/* 0: not known, or no business of the metric. */
 static double cycles_of(const struct weights *w, const int64_t *total)
 {
-	if (w->ll == FZ_NONE)
+	if (w->ll == FZ_NONE || fz_ci_is_of_memory(w->name))
 		return 0;
 	return (double)total[w->ir] + (double)total[w->reads] + (double)total[w->writes] +
 	       L1_CYCLES * ((double)total[w->i1] + (double)total[w->d1]) +
@@ -103,6 +111,7 @@ static int find_weights(const struct fz_profile *p, const char *metric, struct w
 {
 	bool cycles = strcmp(metric, "cycles") == 0;
 
+	w->name = metric;
 	w->metric = cycles ? FZ_NONE : fz_profile_find_metric(p, fz_str_of(metric));
 	w->ir = fz_profile_find_metric(p, FZ_STR("instructions"));
 	w->reads = fz_profile_find_metric(p, FZ_STR("reads"));
@@ -114,19 +123,22 @@ static int find_weights(const struct fz_profile *p, const char *metric, struct w
 		return fz_fail(err, FZ_EINPUT,
 			       "was not counted; make it with fizeau ci or run "
 			       "--count");
+	const char *remedy = cycles                       ? "; count with --cache"
+			     : fz_ci_is_of_memory(metric) ? "; count with --memory"
+							  : "";
 	if (cycles ? w->ll == FZ_NONE : w->metric == FZ_NONE)
-		return fz_fail(err, FZ_EINPUT, "does not hold '%s'%s", metric,
-			       cycles ? "; count with --cache" : "");
+		return fz_fail(err, FZ_EINPUT, "does not hold '%s'%s", metric, remedy);
 	return 0;
 }
 
-static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str name, double count,
-		      double cycles)
+static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str name,
+		      const struct weights *w, const int64_t *total)
 {
-	struct fz_ci_bench *b = fz_ci_bench_of(r, name);
+	struct fz_ci_bench *b = fz_ci_bench_of(r, name, w->name);
+	double cycles = cycles_of(w, total);
 
 	b->on_side[side] = true;
-	b->count[side] += count;
+	b->count[side] += w->metric == FZ_NONE ? cycles : (double)total[w->metric];
 	b->cycles[side] += cycles;
 }
 
@@ -144,7 +156,9 @@ static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str
 		return;
 	char safe[512];
 	size_t n = fz_str_printable(what.p, what.n, safe, sizeof(safe));
-	fz_ci_bench_of(r, name)->trouble = fz_arena_strndup(&r->arena, safe, n);
+	const char *trouble = fz_arena_strndup(&r->arena, safe, n);
+	for (uint32_t i = 0; i < r->metrics.n; i++)
+		fz_ci_bench_of(r, name, r->metrics.list[i])->trouble = trouble;
 }
 
 /* A recording without benchmarks is one. */
@@ -156,36 +170,31 @@ static void collect_all(struct fz_ci_result *r, enum fz_side side, const struct 
 	for (size_t row = 0; row < p->samples.n; row++)
 		for (uint32_t m = 0; m < p->metric_count; m++)
 			total[m] += fz_sample_weight(p, m, row);
-	double cycles = cycles_of(w, total);
 	if (p->samples.n)
-		add_count(r, side, fz_str_of(whole),
-			  w->metric == FZ_NONE ? cycles : (double)total[w->metric], cycles);
+		add_count(r, side, fz_str_of(whole), w, total);
 }
 
 int fz_ci_collect(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
-		  const char *metric, const char *whole, struct fz_error *err)
+		  const char *whole, struct fz_error *err)
 {
 	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
-	struct weights w;
-	int rc = find_weights(p, metric, &w, err);
+	struct weights w[FZ_CI_METRICS_MAX];
 
-	if (rc)
-		return rc;
-	r->metric = metric;
-	r->unit = strcmp(metric, "bytes") == 0 ? "bytes" : "count";
+	for (uint32_t m = 0; m < r->metrics.n; m++) {
+		int rc = find_weights(p, r->metrics.list[m], &w[m], err);
+		if (rc)
+			return rc;
+	}
 	fz_benchmarks_read(p, &list);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct fz_benchmark *b = &list.list[i];
-		double cycles = cycles_of(&w, b->total);
-		if (b->stack != FZ_NONE)
-			add_count(r, side, b->name,
-				  w.metric == FZ_NONE ? cycles : (double)b->total[w.metric],
-				  cycles);
+		for (uint32_t m = 0; m < r->metrics.n && b->stack != FZ_NONE; m++)
+			add_count(r, side, b->name, &w[m], b->total);
 		add_trouble(r, side, b->name, b->trouble);
 	}
 	add_trouble(r, side, FZ_STR(""), list.trouble);
-	if (!list.n)
-		collect_all(r, side, p, &w, whole);
+	for (uint32_t m = 0; m < r->metrics.n && !list.n; m++)
+		collect_all(r, side, p, &w[m], whole);
 	return 0;
 }
 
@@ -197,46 +206,61 @@ static void raise_floor(struct fz_ci_bench *b, double off)
 }
 
 void fz_ci_disturb(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
-		   const char *metric, const char *whole)
+		   const char *whole)
 {
 	struct fz_ci_result again = FZ_CI_RESULT_INIT;
 
-	if (fz_ci_collect(&again, side, p, metric, whole, NULL) == 0)
+	again.metrics = r->metrics;
+	if (fz_ci_collect(&again, side, p, whole, NULL) == 0)
 		for (uint32_t i = 0; i < again.n; i++) {
-			struct fz_ci_bench *b = find(r, again.benches[i].name);
-			double was = b ? b->count[side] : 0;
-			if (was > 0 && again.benches[i].on_side[side])
-				raise_floor(b, fabs(again.benches[i].count[side] / was - 1));
+			const struct fz_ci_bench *moved = &again.benches[i];
+			struct fz_ci_bench *b = find(r, moved->name, moved->metric);
+			double was = b ? b->count[side] : 0, now = moved->count[side];
+			if (b && moved->on_side[side] && (was > 0 || now == was))
+				raise_floor(b, now == was ? 0 : fabs(now / was - 1));
 		}
 	fz_ci_release(&again);
 }
 
-void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p)
+static void write_floors(const struct fz_ci_result *r, const char *metric, struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	char fact[FZ_BENCHMARK_FACT_SIZE];
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct fz_ci_bench *b = &r->benches[i];
-		if (isnan(b->floor) || memchr(b->name.p, '\n', b->name.n))
+		if (isnan(b->floor) || strcmp(b->metric, metric) != 0 ||
+		    memchr(b->name.p, '\n', b->name.n))
 			continue;
 		fz_buf_add(&text, b->name.p, b->name.n);
 		fz_buf_printf(&text, "\t%.9f\n", b->floor);
 	}
-	fz_profile_set_fact(p, FZ_BENCHMARK_FLOORS, fz_buf_view(&text));
+	fz_profile_set_fact(p, fz_benchmark_floors_fact(metric, fact), fz_buf_view(&text));
+}
+
+void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < r->metrics.n; i++)
+		write_floors(r, r->metrics.list[i], p);
 }
 
 bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p)
 {
-	struct fz_str rest = fz_profile_fact(p, FZ_BENCHMARK_FLOORS), name;
-	bool any = rest.n != 0;
-	double floor;
+	bool all = true;
 
-	while (fz_benchmark_next_floor(&rest, &name, &floor)) {
-		struct fz_ci_bench *b = find(r, name);
-		if (b)
-			raise_floor(b, floor);
+	for (uint32_t i = 0; i < r->metrics.n; i++) {
+		const char *metric = r->metrics.list[i];
+		struct fz_str rest = fz_benchmarks_floors(p, metric), name;
+		double floor;
+
+		all &= rest.n != 0;
+		while (fz_benchmark_next_floor(&rest, &name, &floor)) {
+			struct fz_ci_bench *b = find(r, name, metric);
+			if (b)
+				raise_floor(b, floor);
+		}
 	}
-	return any;
+	return all;
 }
 
 /* ---- judging ---- */
@@ -245,10 +269,11 @@ bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p)
 static const char *accepted(const struct fz_ci_bench *b, const struct fz_ci_rules *rules)
 {
 	const struct fz_ci_config *c = rules->config;
+	struct fz_ci_subject subject = { b->name, b->metric };
 
 	for (uint32_t i = 0; i < c->accept_n; i++) {
 		const struct fz_ci_accept *a = &c->accepts[i];
-		if (b->change <= a->change && fz_ci_config_matches(a->glob, b->name) &&
+		if (b->change <= a->change && fz_ci_config_accepts(a, &subject) &&
 		    (!a->commit || !rules->is_part || rules->is_part(rules->arg, a->commit)))
 			return a->reason;
 	}
@@ -257,13 +282,14 @@ static const char *accepted(const struct fz_ci_bench *b, const struct fz_ci_rule
 
 static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct fz_ci_rules *rules)
 {
+	struct fz_ci_subject subject = { b->name, b->metric };
 	const char *expired = NULL;
 
-	b->ignored = fz_ci_config_ignored(rules->config, b->name, rules->today, &expired);
+	b->ignored = fz_ci_config_ignored(rules->config, &subject, rules->today, &expired);
 	if (expired && !b->ignored)
 		fz_ci_note(r, "%.*s was to be ignored until %s, which is over", (int)b->name.n,
 			   b->name.p, expired);
-	double threshold = fz_ci_config_threshold(rules->config, b->name);
+	double threshold = fz_ci_config_threshold(rules->config, &subject);
 	b->limit = FZ_MAX(threshold, isnan(b->floor) ? 0 : FZ_JITTER_FLOORS * b->floor);
 	if (!b->on_side[FZ_BASE] || !b->on_side[FZ_HEAD])
 		return;
@@ -334,21 +360,29 @@ static int by_importance(const void *pa, const void *pb)
 		return i - j;
 	if (x != y && a->verdict != FZ_CI_SAME)
 		return x > y ? -1 : 1;
-	return fz_str_cmp(a->name, b->name);
+	i = fz_str_cmp(a->name, b->name);
+	return i ? i : strcmp(a->metric, b->metric);
 }
 
-void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
+void fz_ci_tally(struct fz_ci_result *r)
 {
 	memset(r->count, 0, sizeof(r->count));
 	r->failing = 0;
 	for (uint32_t i = 0; i < r->n; i++) {
+		r->count[r->benches[i].verdict]++;
+		r->failing += r->benches[i].fails;
+	}
+	qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+}
+
+void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
 		struct fz_ci_bench *b = &r->benches[i];
 		b->verdict = verdict_of(r, b);
 		b->fails = closes(b, rules->config);
-		r->count[b->verdict]++;
-		r->failing += b->fails;
 	}
-	qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+	fz_ci_tally(r);
 }
 
 int fz_ci_exit(const struct fz_ci_result *r)

@@ -5,7 +5,8 @@
  *        union tree --locate----------^   ^
  *        wall-clock pairs -----------------'
  *
- * A benchmark is a marker at the root of a counted recording (docs/counting.md). Counts are exact,
+ * What is judged is a benchmark by one metric: with several it has a verdict for each. A benchmark
+ * is a marker at the root of a counted recording (docs/counting.md). Counts are exact,
  * but what they depend on is not only the program: how far a benchmark moves when nothing but its
  * surroundings is changed is its floor, and less than three times that is no change. What is
  * past it is measured by the clock as well, because more instructions need not take longer.
@@ -41,8 +42,11 @@ struct fz_ci_place {
 	int32_t line;
 };
 
+/* A benchmark by one metric. */
 struct fz_ci_bench {
 	struct fz_str name;
+	const char *metric, *unit;
+	const char *was; /* what the base calls it; NULL: the same */
 	bool on_side[FZ_SIDES];
 	double count[FZ_SIDES];
 	double cycles[FZ_SIDES]; /* estimated; 0: caches were not simulated */
@@ -64,7 +68,7 @@ struct fz_ci_result {
 	struct fz_arena arena;
 	struct fz_ci_bench *benches; /* in order of names until judged, then of importance */
 	uint32_t n, cap;
-	const char *metric, *unit;
+	struct fz_ci_metric_list metrics; /* by which it is judged */
 	const char *labels[FZ_SIDES];
 	const char *link; /* to the page with flame graphs; NULL: none */
 	const char *environment;
@@ -85,16 +89,17 @@ void fz_ci_trouble(struct fz_ci_result *r, const char *fmt, ...);
 FZ_PRINTF(2, 3)
 void fz_ci_note(struct fz_ci_result *r, const char *fmt, ...);
 
-/* Add the benchmarks of a side, and what went wrong with them. `whole` names what is counted when
- * nothing is marked. Fails when the recording was not counted by that metric. */
+/* Add the benchmarks of a side by r->metrics, and what went wrong with them. `whole` names what is
+ * counted when nothing is marked. Fails when the recording was not counted by such a metric. */
 int fz_ci_collect(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
-		  const char *metric, const char *whole, struct fz_error *err);
-/* A benchmark by its name; made when it is not there. */
-struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name);
+		  const char *whole, struct fz_error *err);
+/* A benchmark by its name and a metric of fz_ci_metrics; made when it is not there. */
+struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name, const char *metric);
 /* A side once more in other surroundings: raises floors. */
 void fz_ci_disturb(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
-		   const char *metric, const char *whole);
-/* Floors travel with the recording whose surroundings were changed. False: it has none. */
+		   const char *whole);
+/* Floors travel with the recording whose surroundings were changed. False: it lacks those of a
+ * metric. */
 void fz_ci_write_floors(const struct fz_ci_result *r, struct fz_profile *p);
 bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p);
 /* Which changes are past their limits; after that only the clock can say more. `today` is
@@ -108,11 +113,18 @@ struct fz_ci_rules {
 void fz_ci_suspect(struct fz_ci_result *r, const struct fz_ci_rules *rules);
 /* Verdicts, and whether the gate closes. */
 void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules);
+/* How many there are of each verdict, and which come first; fz_ci_judge does that itself. */
+void fz_ci_tally(struct fz_ci_result *r);
+/* Benchmarks that only have another name in the head become one each. */
+void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
+			const struct fz_profile *head);
+/* For fz_diff_options.maps, of those; the caller frees the array. */
+const char **fz_ci_maps(struct fz_ci_result *r);
 /* The union tree of two counted sides, by a metric of fz_ci_metrics. */
-int fz_ci_diff(const struct fz_profile *base, const struct fz_profile *head, const char *metric,
-	       struct fz_diff **ret, struct fz_error *err);
-/* Say where suspects changed. roots: tops of the checkouts. */
-void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d,
+int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
+	       const char *metric, struct fz_diff **ret, struct fz_error *err);
+/* Say where suspects changed by the metric that the tree is of. roots: tops of the checkouts. */
+void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *metric,
 		  const char *const roots[FZ_SIDES]);
 
 /* 0, 1 for a regression, 2 for trouble: what the reports' headline says. */

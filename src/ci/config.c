@@ -15,8 +15,18 @@
 
 enum { FILE_MAX_BYTES = 1 << 20, RULES_MAX = 10000 };
 
-const char *const fz_ci_metrics[] = { "instructions", "cycles", "calls", "syscalls",
-				      "allocations",  "bytes",  NULL };
+const char *const fz_ci_metrics[] = { "instructions", "cycles", "calls", "syscalls", "allocations",
+				      "bytes",        "peak",   "live",  NULL };
+
+const char *fz_ci_unit(const char *metric)
+{
+	return strcmp(metric, "bytes") == 0 || fz_ci_is_of_memory(metric) ? "bytes" : "count";
+}
+
+bool fz_ci_is_of_memory(const char *metric)
+{
+	return strcmp(metric, "peak") == 0 || strcmp(metric, "live") == 0;
+}
 
 /* ---- values ---- */
 
@@ -36,7 +46,10 @@ bool fz_ci_parse_part(struct fz_str text, double *ret)
 	return true;
 }
 
-enum kind { TEXT, PART, SECONDS, SWITCH, COUNT, METRIC, MISSING, DATE };
+enum kind { TEXT, PART, SECONDS, SWITCH, COUNT, METRICS, MISSING, DATE };
+
+const char fz_ci_metrics_wanted[] = "one or several of instructions, cycles, calls, syscalls, "
+				    "allocations, bytes, peak and live, with commas between";
 
 static const char *const kind_wants[] = {
 	[TEXT] = "some text",
@@ -44,7 +57,7 @@ static const char *const kind_wants[] = {
 	[SECONDS] = "seconds, more than 0",
 	[SWITCH] = "yes or no",
 	[COUNT] = "a number from 1 to 1000",
-	[METRIC] = "instructions, cycles, calls, syscalls, allocations or bytes",
+	[METRICS] = fz_ci_metrics_wanted,
 	[MISSING] = "warn or fail",
 	[DATE] = "a day such as 2026-12-31",
 };
@@ -56,7 +69,7 @@ struct key {
 };
 
 static const struct key ci_keys[] = {
-	{ "metric", METRIC, offsetof(struct fz_ci_config, metric) },
+	{ "metric", METRICS, offsetof(struct fz_ci_config, metrics) },
 	{ "missing", MISSING, offsetof(struct fz_ci_config, missing_fails) },
 	{ "pairs", COUNT, offsetof(struct fz_ci_config, pairs) },
 	{ "strict", SWITCH, offsetof(struct fz_ci_config, strict) },
@@ -69,6 +82,7 @@ static const struct key ci_keys[] = {
 
 static const struct key rule_keys[] = {
 	{ "ignore", TEXT, offsetof(struct fz_ci_rule, ignore) },
+	{ "metric", METRICS, offsetof(struct fz_ci_rule, metrics) },
 	{ "threshold", PART, offsetof(struct fz_ci_rule, threshold) },
 	{ "until", DATE, offsetof(struct fz_ci_rule, until) },
 	{ "wall", SWITCH, offsetof(struct fz_ci_rule, wall) },
@@ -78,6 +92,7 @@ static const struct key rule_keys[] = {
 static const struct key accept_keys[] = {
 	{ "change", PART, offsetof(struct fz_ci_accept, change) },
 	{ "commit", TEXT, offsetof(struct fz_ci_accept, commit) },
+	{ "metric", METRICS, offsetof(struct fz_ci_accept, metrics) },
 	{ "reason", TEXT, offsetof(struct fz_ci_accept, reason) },
 	{ 0 },
 };
@@ -101,12 +116,39 @@ static int word_of(struct fz_str s, const char *no, const char *yes)
 	return fz_str_eq(s, fz_str_of(yes)) ? 1 : -1;
 }
 
-static bool is_metric(struct fz_str s)
+static const char *find_metric(struct fz_str s)
 {
 	for (size_t i = 0; fz_ci_metrics[i]; i++)
 		if (fz_str_eq(s, fz_str_of(fz_ci_metrics[i])))
+			return fz_ci_metrics[i];
+	return NULL;
+}
+
+bool fz_ci_has_metric(const struct fz_ci_metric_list *m, const char *metric)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (strcmp(m->list[i], metric) == 0)
 			return true;
 	return false;
+}
+
+bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret)
+{
+	struct fz_ci_metric_list m = { .n = 0 };
+	const char *comma;
+
+	do {
+		comma = text.n ? memchr(text.p, ',', text.n) : NULL;
+		size_t n = comma ? (size_t)(comma - text.p) : text.n;
+		const char *metric = find_metric(fz_str_trimmed((struct fz_str){ text.p, n }));
+		if (!metric || fz_ci_has_metric(&m, metric))
+			return false;
+		m.list[m.n++] = metric;
+		text.p += n + !!comma;
+		text.n -= n + !!comma;
+	} while (comma);
+	*ret = m;
+	return true;
 }
 
 /* Store a value of that kind at `to`; false: it is none. */
@@ -137,10 +179,11 @@ static bool store(struct fz_arena *arena, enum kind kind, struct fz_str s, void 
 		else if (word >= 0)
 			*(bool *)to = word;
 		return word >= 0;
+	case METRICS:
+		return fz_ci_parse_metrics(s, to);
 	case DATE:
-	case METRIC:
 	case TEXT:
-		if (!s.n || (kind == DATE && !is_date(s)) || (kind == METRIC && !is_metric(s)))
+		if (!s.n || (kind == DATE && !is_date(s)))
 			return false;
 		*(const char **)to = fz_arena_strndup(arena, s.p, s.n);
 		return true;
@@ -286,7 +329,7 @@ int fz_ci_config_load(struct fz_ci_config *c, const char *path, bool wanted, str
 
 void fz_ci_config_init(struct fz_ci_config *c)
 {
-	*c = (struct fz_ci_config){ .metric = "instructions",
+	*c = (struct fz_ci_config){ .metrics = { { "instructions" }, 1 },
 				    .threshold = 0.02,
 				    .wall = true,
 				    .pairs = 40,
@@ -303,42 +346,58 @@ void fz_ci_config_release(struct fz_ci_config *c)
 
 /* ---- asking ---- */
 
-bool fz_ci_config_matches(const char *glob, struct fz_str name)
+/* The name itself, or a pattern of a shell. */
+static bool matches(const char *glob, const struct fz_ci_metric_list *metrics,
+		    const struct fz_ci_subject *s)
 {
-	if (fz_str_eq(name, fz_str_of(glob)))
+	if (metrics->n && !fz_ci_has_metric(metrics, s->metric))
+		return false;
+	if (fz_str_eq(s->name, fz_str_of(glob)))
 		return true;
-	fz_auto(fz_free_ptr) char *text = fz_strndup(name.p, name.n);
+	fz_auto(fz_free_ptr) char *text = fz_strndup(s->name.p, s->name.n);
 	return fnmatch(glob, text, FNM_NOESCAPE) == 0;
 }
 
-double fz_ci_config_threshold(const struct fz_ci_config *c, struct fz_str name)
+static bool applies(const struct fz_ci_rule *rule, const struct fz_ci_subject *s)
+{
+	return matches(rule->glob, &rule->metrics, s);
+}
+
+bool fz_ci_config_accepts(const struct fz_ci_accept *a, const struct fz_ci_subject *s)
+{
+	return matches(a->glob, &a->metrics, s);
+}
+
+double fz_ci_config_threshold(const struct fz_ci_config *c, const struct fz_ci_subject *s)
 {
 	double threshold = c->threshold;
 
 	for (uint32_t i = 0; i < c->rule_n; i++)
-		if (!isnan(c->rules[i].threshold) && fz_ci_config_matches(c->rules[i].glob, name))
+		if (!isnan(c->rules[i].threshold) && applies(&c->rules[i], s))
 			threshold = c->rules[i].threshold;
 	return threshold;
 }
 
-bool fz_ci_config_wall(const struct fz_ci_config *c, struct fz_str name)
+bool fz_ci_config_wall(const struct fz_ci_config *c, const struct fz_ci_subject *s)
 {
 	bool wall = c->wall;
 
+	if (fz_ci_is_of_memory(s->metric))
+		return false;
 	for (uint32_t i = 0; i < c->rule_n; i++)
-		if (c->rules[i].wall >= 0 && fz_ci_config_matches(c->rules[i].glob, name))
+		if (c->rules[i].wall >= 0 && applies(&c->rules[i], s))
 			wall = c->rules[i].wall;
 	return wall;
 }
 
-const char *fz_ci_config_ignored(const struct fz_ci_config *c, struct fz_str name,
+const char *fz_ci_config_ignored(const struct fz_ci_config *c, const struct fz_ci_subject *s,
 				 const char *today, const char **ret_expired)
 {
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < c->rule_n; i++) {
 		const struct fz_ci_rule *rule = &c->rules[i];
-		if (!rule->ignore || !fz_ci_config_matches(rule->glob, name))
+		if (!rule->ignore || !applies(rule, s))
 			continue;
 		if (rule->until && strcmp(today, rule->until) > 0)
 			*ret_expired = rule->until;

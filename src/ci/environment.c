@@ -20,10 +20,19 @@
 
 /* Those that change what a program does before it does what it is told, besides the counter's
  * (fz_counter_variables). */
-static const char *const variables[] = {
-	"LANG",       "LC_ALL",         "LD_LIBRARY_PATH", "LD_PRELOAD",        "NODE_OPTIONS",
-	"PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONMALLOC",    "PYTHONTRACEMALLOC", NULL
-};
+static const char *const variables[] = { "HOME",
+					 "LANG",
+					 "LC_ALL",
+					 "LD_LIBRARY_PATH",
+					 "LD_PRELOAD",
+					 "LOGNAME",
+					 "NODE_OPTIONS",
+					 "PYTHONHOME",
+					 "PYTHONOPTIMIZE",
+					 "PYTHONMALLOC",
+					 "PYTHONTRACEMALLOC",
+					 "USER",
+					 NULL };
 
 enum { COMMENT_MAX = 4096, SCRIPT_HEAD = 256 };
 
@@ -161,6 +170,15 @@ static void add_command(struct fz_buf *out, const struct fz_environment *e)
 	fz_buf_char(out, '\n');
 }
 
+/* How long the parts of a path are: what programs do with a path depends on that. */
+static void add_shape(struct fz_buf *out, const char *path)
+{
+	fz_buf_str(out, "path");
+	for (; *path == '/'; path += strcspn(path, "/"))
+		fz_buf_printf(out, " %zu", strcspn(++path, "/"));
+	fz_buf_char(out, '\n');
+}
+
 static void add_variables(struct fz_buf *out, const char *const *names)
 {
 	for (; *names; names++) {
@@ -179,11 +197,18 @@ void fz_environment_describe(const struct fz_environment *e, struct fz_buf *out)
 		      u.machine, e->valgrind);
 	fz_buf_str(out, "processor " FZ_COUNTER_PROCESSOR "\n");
 	fz_buf_printf(out, "caches %s\n", e->cache ? "simulated" : "not simulated");
+	fz_buf_printf(out, "memory %s\n",
+		      !e->memory ? "not followed"
+		      : e->apart ? "followed apart"
+				 : "followed");
 	fz_buf_printf(out, "interpreter %s\n", e->native ? "apart" : "outlined");
 	add_libc(out);
 	add_program(out, e, e->argv[0], "program");
 	add_command(out, e);
+	add_shape(out, e->root);
 	fz_buf_printf(out, "folder %s\nsetup %s\n", e->prefix, e->setup ? e->setup : "");
+	if (e->imports)
+		fz_buf_printf(out, "imports %s\n", e->imports);
 	add_variables(out, variables);
 	add_variables(out, fz_counter_variables);
 }

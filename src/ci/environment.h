@@ -11,8 +11,10 @@
  *   program python3.11 0123456789abcdef
  *   packages 12 89abcdef01234567       of Python: how many, and hash of their names and versions
  *   command /usr/bin/python3 bench.py
+ *   path 4 2 7                        how long the parts of /home/me/project are
  *   folder
  *   setup make
+ *   imports src                       folders of the tree that Python imports from first
  *   variable PYTHONHASHSEED=0          those that are set
  *
  * A program that lies in the checkout is what is compared: of it the compilers count that it
@@ -30,7 +32,8 @@ struct fz_environment {
 	const char *prefix;   /* of the folder in it */
 	const char *setup;    /* NULL: none */
 	const char *valgrind; /* its version */
-	bool cache;
+	const char *imports;  /* folders that come first in PYTHONPATH (inplace.h); NULL: none */
+	bool cache, memory, apart;
 	bool native; /* functions of an interpreter are counted apart */
 };
 

@@ -61,6 +61,8 @@ static void json_bench(struct fz_json *j, const struct fz_ci_bench *b)
 {
 	fz_json_open(j, '{');
 	fz_json_kstr(j, "name", b->name);
+	fz_ci_json_text(j, "metric", b->metric);
+	fz_ci_json_text(j, "renamed_from", b->was);
 	fz_ci_json_text(j, "verdict", fz_ci_verdict_names[b->verdict]);
 	fz_json_kbool(j, "fails", b->fails);
 	json_side(j, "base", b->on_side[FZ_BASE], b->count[FZ_BASE]);
@@ -70,6 +72,7 @@ static void json_bench(struct fz_json *j, const struct fz_ci_bench *b)
 	fz_json_kdouble(j, "limit", b->limit);
 	json_side(j, "base_cycles", b->cycles[FZ_BASE] > 0, b->cycles[FZ_BASE]);
 	json_side(j, "head_cycles", b->cycles[FZ_HEAD] > 0, b->cycles[FZ_HEAD]);
+	fz_ci_json_text(j, "trouble", b->trouble);
 	fz_ci_json_text(j, "ignored", b->ignored);
 	fz_ci_json_text(j, "accepted", b->accepted);
 	json_wall(j, b);
@@ -88,16 +91,17 @@ static void json_lines(struct fz_json *j, const char *key, char *const *lines, u
 
 void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out)
 {
-	struct fz_buf headline = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf headline = { 0 }, metrics = { 0 };
 	struct fz_json j;
 
 	fz_ci_headline(r, &headline);
+	fz_ci_metrics_text(r, &metrics);
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');
 	fz_json_kint(&j, "schema", 1);
 	fz_json_kstr(&j, "headline", fz_buf_view(&headline));
 	fz_json_kint(&j, "exit", fz_ci_exit(r));
-	fz_ci_json_text(&j, "metric", r->metric);
+	fz_json_kstr(&j, "metric", fz_buf_view(&metrics));
 	fz_ci_json_text(&j, "base", r->labels[FZ_BASE]);
 	fz_ci_json_text(&j, "head", r->labels[FZ_HEAD]);
 	fz_ci_json_text(&j, "environment", r->environment);
@@ -110,7 +114,6 @@ void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out)
 	fz_json_close(&j, ']');
 	fz_json_close(&j, '}');
 	fz_output_str(out, "\n");
-	fz_buf_release(&headline);
 }
 
 /* ---- JUnit ---- */
@@ -125,9 +128,11 @@ static void junit_case(const struct fz_ci_result *r, const struct fz_ci_bench *b
 			      : excuse || b->verdict == FZ_CI_MISSING ? "skipped"
 								      : NULL;
 
-	fz_ci_sentence(r, b, &sentence);
+	fz_ci_sentence(b, &sentence);
 	fz_buf_str(out, "  <testcase classname=\"fizeau\" name=\"");
 	fz_html_escape(out, b->name);
+	if (r->metrics.n > 1)
+		fz_buf_printf(out, " (%s)", b->metric);
 	fz_buf_str(out, "\">\n");
 	if (element) {
 		fz_buf_printf(out, "    <%s message=\"%s: ", element,
@@ -191,7 +196,7 @@ static bool is_annotated(const struct fz_ci_bench *b)
 	       b->verdict == FZ_CI_MISSING;
 }
 
-static void annotate(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	struct fz_buf sentence = { 0 };
 
@@ -204,7 +209,7 @@ static void annotate(const struct fz_ci_result *r, const struct fz_ci_bench *b, 
 	fz_buf_printf(out, "title=%s%%3A ", fz_ci_verdict_names[b->verdict]);
 	escape_command(out, b->name, true);
 	fz_buf_str(out, "::");
-	fz_ci_sentence(r, b, &sentence);
+	fz_ci_sentence(b, &sentence);
 	escape_command(out, fz_buf_view(&sentence), false);
 	fz_buf_char(out, '\n');
 	fz_buf_release(&sentence);
@@ -224,7 +229,7 @@ static void annotate_all(const struct fz_ci_result *r, bool fails, uint32_t room
 		const struct fz_ci_bench *b = &r->benches[i];
 		if (!is_annotated(b) || b->fails != fails)
 			continue;
-		annotate(r, b, out);
+		annotate(b, out);
 		told++;
 	}
 	if (told < wanted)

@@ -78,7 +78,8 @@ int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profil
 		command.n ? fz_strndup(command.p, command.n) : fz_strdup("whole program");
 	uint32_t environment = environment_of(h, fz_profile_fact(p, "environment"));
 
-	int rc = fz_ci_collect(&r, FZ_HEAD, p, metric, whole, err);
+	r.metrics = (struct fz_ci_metric_list){ { metric }, 1 };
+	int rc = fz_ci_collect(&r, FZ_HEAD, p, whole, err);
 	for (uint32_t i = 0; i < r.n && !rc; i++) {
 		if (!fz_benchmark_wanted(r.benches[i].name, filter) || r.benches[i].trouble)
 			continue;
@@ -87,7 +88,7 @@ int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profil
 			(struct fz_history_count){ series_of(h, r.benches[i].name), commit,
 						   environment, r.benches[i].count[FZ_HEAD] };
 		h->metric = metric;
-		h->unit = r.unit;
+		h->unit = fz_ci_unit(metric);
 	}
 	fz_ci_release(&r);
 	return rc;
@@ -198,7 +199,10 @@ void fz_history_find(struct fz_history *h, const struct fz_ci_config *config, do
 	for (uint32_t i = 0; i < h->series_n; i++) {
 		struct fz_history_series *s = &h->series[i];
 		fill(h, i);
-		s->least = threshold > 0 ? threshold : fz_ci_config_threshold(config, s->name);
+		s->least = threshold > 0
+				   ? threshold
+				   : fz_ci_config_threshold(
+					     config, &(struct fz_ci_subject){ s->name, h->metric });
 		find_all_turns(h, s);
 	}
 	if (h->series_n)
@@ -227,17 +231,20 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
+	r.metrics = (struct fz_ci_metric_list){ { h->metric }, 1 };
 	/* Without a place the turn is still one. */
-	if (fz_ci_diff(base, head, h->metric, &d, NULL))
+	if (fz_ci_diff(&r, base, head, h->metric, &d, NULL))
 		return;
 	for (uint32_t i = 0; i < h->series_n; i++)
-		fz_ci_bench_of(&r, h->series[i].name)->suspect = true;
-	fz_ci_locate(&r, d, roots);
+		fz_ci_bench_of(&r, h->series[i].name, h->metric)->suspect = true;
+	fz_ci_locate(&r, d, h->metric, roots);
 	for (uint32_t i = 0; i < h->series_n; i++)
 		for (uint32_t t = 0; t < h->series[i].turn_n; t++) {
 			struct fz_history_turn *turn = &h->series[i].turns[t];
 			if (turn->step.at == at && turn->step.since == since)
-				take_place(h, turn, &fz_ci_bench_of(&r, h->series[i].name)->place);
+				take_place(
+					h, turn,
+					&fz_ci_bench_of(&r, h->series[i].name, h->metric)->place);
 		}
 	fz_ci_release(&r);
 }

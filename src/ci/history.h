@@ -40,6 +40,7 @@ struct fz_history {
 	const char *metric, *unit;
 	struct fz_history_commit *commits;
 	uint32_t n;
+	const char *commit_pages;         /* what a hash is appended to for its page; NULL: none */
 	struct fz_history_series *series; /* once turns are found: those that changed first */
 	uint32_t series_n, series_cap;
 	struct fz_history_count *counts; /* all that is known, until turns are found */
@@ -65,5 +66,5 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 
 void fz_history_text(const struct fz_history *h, const struct fz_style *style, struct fz_buf *out);
 void fz_history_json(const struct fz_history *h, struct fz_output *out);
-/* A page of charts, without script. */
+/* A page of charts. */
 void fz_history_html(const struct fz_history *h, const char *title, struct fz_output *out);

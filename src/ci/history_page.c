@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A history as a page of charts without script, made from web/history.html.
+/* A history as a page of charts, made from web/history.html.
  *
  *   +--------------------------------+
  *   | parse                  +29.8 % |
- *   |                ,---o---o---o   |   a picture is stretched to the width of its card; what is
- *   | o---o---o--o---'               |   text stands outside of it, so that it is not
+ *   | 160 |          :  I   I   I    |   a picture is stretched to the width of its card; what is
+ *   |   0 | I   I   I: [ ] [ ] [ ]   |   text stands outside of it, so that it is not
  *   | 24bbbbc22b          e84b23fa2e |
  *   | + 29.8 % at 75db0741ab ...     |
  *   +--------------------------------+
  *
- * The commits' columns are as wide as each other; in the middle of one is its dot.
+ * The commits' columns are as wide as each other; a bar stands on zero, and across its end is how
+ * far a count may move without being a change. Script only searches.
  */
 #include "ci/history.h"
 #include "report/markup.h"
@@ -18,12 +19,13 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 1000, HEIGHT = 100, DOTS_MAX = 120 };
+enum { WIDTH = 1000, HEIGHT = 100 };
+static const double bar_width = 0.72, reach_width = 0.3; /* of a column */
 
 struct chart {
 	const struct fz_history *h;
 	const struct fz_history_series *s;
-	double low, high;
+	double high; /* the picture's upper edge; the lower one is 0 */
 	struct fz_buf *out;
 };
 
@@ -34,23 +36,19 @@ static double x_of(const struct chart *c, double commit)
 
 static double y_of(const struct chart *c, double count)
 {
-	return c->high > c->low ? HEIGHT * (c->high - count) / (c->high - c->low) : HEIGHT / 2.0;
+	return c->high > 0 ? HEIGHT * (1 - count / c->high) : HEIGHT;
 }
 
-/* As much room above and below as jitter would take to look flat. */
+/* The axis begins at zero and ends at a quarter of a power of ten, over what is highest. */
 static void find_range(struct chart *c)
 {
-	c->low = INFINITY;
-	c->high = -INFINITY;
-	for (uint32_t i = 0; i < c->h->n; i++) {
-		if (isnan(c->s->count[i]))
-			continue;
-		c->low = FZ_MIN(c->low, c->s->count[i]);
-		c->high = FZ_MAX(c->high, c->s->count[i]);
-	}
-	double room = FZ_MAX((c->high - c->low) * 0.12, 2 * c->s->least * c->high);
-	c->low = FZ_MAX(c->low - room, 0);
-	c->high += room;
+	double most = 0;
+
+	for (uint32_t i = 0; i < c->h->n; i++)
+		if (!isnan(c->s->count[i]))
+			most = FZ_MAX(most, c->s->count[i] * (1 + c->s->least));
+	double quarter = most > 0 ? pow(10, floor(log10(most))) / 4 : 1;
+	c->high = FZ_MAX(ceil(most / quarter) * quarter, 1);
 }
 
 static bool joined(const struct fz_history_series *s, uint32_t a, uint32_t b)
@@ -58,46 +56,52 @@ static bool joined(const struct fz_history_series *s, uint32_t a, uint32_t b)
 	return s->environment[a] == s->environment[b];
 }
 
-/* Level for a commit, then up or down to the next one. */
-static void add_line(struct chart *c)
-{
-	const struct fz_history_series *s = c->s;
-	uint32_t before = FZ_NONE;
-
-	fz_buf_str(c->out, "<path class=\"cost\" d=\"");
-	for (uint32_t i = 0; i < c->h->n; i++) {
-		if (isnan(s->count[i]))
-			continue;
-		double x = x_of(c, i), y = y_of(c, s->count[i]);
-		if (before == FZ_NONE || !joined(s, before, i))
-			fz_buf_printf(c->out, "M%.1f %.2f", x, y);
-		else
-			fz_buf_printf(c->out, "H%.1fV%.2fH%.1f", (x_of(c, before) + x) / 2, y, x);
-		before = i;
-	}
-	fz_buf_str(c->out, "\"/>");
-}
-
-/* A line of no length with round ends: it stays round when the picture is stretched. */
-static void add_dot(struct chart *c, uint32_t commit)
-{
-	fz_buf_printf(c->out, "M%.1f %.2fh0", x_of(c, commit), y_of(c, c->s->count[commit]));
-}
-
-static void add_dots(struct chart *c)
-{
-	if (c->h->n > DOTS_MAX)
-		return;
-	fz_buf_str(c->out, "<path class=\"dots\" d=\"");
-	for (uint32_t i = 0; i < c->h->n; i++)
-		if (!isnan(c->s->count[i]))
-			add_dot(c, i);
-	fz_buf_str(c->out, "\"/>");
-}
-
 static const char *class_of(const struct fz_history_turn *turn)
 {
 	return fz_step_change(&turn->step) > 0 ? "more" : "less";
+}
+
+static const struct fz_history_turn *turn_at(const struct fz_history_series *s, uint32_t commit)
+{
+	for (uint32_t i = 0; i < s->turn_n; i++)
+		if (s->turns[i].step.at == commit)
+			return &s->turns[i];
+	return NULL;
+}
+
+static void add_bars(struct chart *c)
+{
+	double width = bar_width * WIDTH / c->h->n;
+
+	for (uint32_t i = 0; i < c->h->n; i++) {
+		const struct fz_history_turn *turn = turn_at(c->s, i);
+		double y = isnan(c->s->count[i]) ? HEIGHT : y_of(c, c->s->count[i]);
+		if (isnan(c->s->count[i]))
+			continue;
+		fz_buf_printf(c->out,
+			      "<rect class=\"bar %s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+			      "height=\"%.2f\"/>",
+			      turn ? class_of(turn) : "", x_of(c, i) - width / 2, y, width,
+			      HEIGHT - y);
+	}
+}
+
+/* Up and down from each bar's end as far as a count may be without being a change. */
+static void add_reaches(struct chart *c)
+{
+	double half = reach_width * WIDTH / c->h->n / 2;
+
+	fz_buf_str(c->out, "<path class=\"reach\" d=\"");
+	for (uint32_t i = 0; i < c->h->n; i++) {
+		double count = c->s->count[i], x = x_of(c, i);
+		if (isnan(count))
+			continue;
+		double low = y_of(c, count * FZ_MAX(1 - c->s->least, 0));
+		double high = y_of(c, count * (1 + c->s->least));
+		fz_buf_printf(c->out, "M%.2f %.2fh%.2fM%.2f %.2fV%.2fM%.2f %.2fh%.2f", x - half,
+			      low, 2 * half, x, low, high, x - half, high, 2 * half);
+	}
+	fz_buf_str(c->out, "\"/>");
 }
 
 static void add_marks(struct chart *c)
@@ -108,12 +112,8 @@ static void add_marks(struct chart *c)
 	for (uint32_t i = 0; i < s->turn_n; i++) {
 		const struct fz_history_turn *turn = &s->turns[i];
 		uint32_t at = (uint32_t)turn->step.at;
-		const char *class = class_of(turn);
-		fz_buf_printf(c->out, "<path class=\"turn %s\" d=\"M%.1f 0V%d\"/>", class,
-			      x_of(c, at), HEIGHT);
-		fz_buf_printf(c->out, "<path class=\"point %s\" d=\"", class);
-		add_dot(c, at);
-		fz_buf_str(c->out, "\"/>");
+		fz_buf_printf(c->out, "<path class=\"turn %s\" d=\"M%.1f 0V%d\"/>", class_of(turn),
+			      x_of(c, at) - WIDTH / 2.0 / c->h->n, HEIGHT);
 	}
 	for (uint32_t i = 0; i < c->h->n; i++) {
 		if (isnan(s->count[i]))
@@ -130,6 +130,24 @@ static void add_text(struct fz_buf *out, const char *text)
 	fz_html_escape(out, fz_str_of(text));
 }
 
+/* To a commit, where it can be read somewhere. */
+static void begin_link(const struct fz_history *h, const char *commit, const char *more,
+		       struct fz_buf *out)
+{
+	if (!h->commit_pages)
+		return;
+	fz_buf_printf(out, "<a%s rel=\"noreferrer\" href=\"", more);
+	add_text(out, h->commit_pages);
+	add_text(out, commit);
+	fz_buf_str(out, "\">");
+}
+
+static void end_link(const struct fz_history *h, struct fz_buf *out)
+{
+	if (h->commit_pages)
+		fz_buf_str(out, "</a>");
+}
+
 /* What the pointer is told of each commit. */
 static void add_hints(struct chart *c)
 {
@@ -138,10 +156,11 @@ static void add_hints(struct chart *c)
 
 	for (uint32_t i = 0; i < c->h->n; i++) {
 		const struct fz_history_commit *commit = &c->h->commits[i];
-		fz_buf_printf(
-			c->out,
-			"<rect x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"><title>%.10s %s ",
-			i * width, width, HEIGHT, commit->commit, commit->day);
+		begin_link(c->h, commit->commit, " tabindex=\"-1\"", c->out);
+		fz_buf_printf(c->out,
+			      "<rect class=\"hint\" x=\"%.1f\" y=\"0\" width=\"%.1f\" "
+			      "height=\"%d\"><title>%.10s %s ",
+			      i * width, width, HEIGHT, commit->commit, commit->day);
 		add_text(c->out, commit->subject);
 		if (isnan(c->s->count[i]))
 			fz_buf_str(c->out, "\nnot counted");
@@ -150,6 +169,7 @@ static void add_hints(struct chart *c)
 				      fz_format_value(c->s->count[i], c->h->unit, number),
 				      c->h->metric);
 		fz_buf_str(c->out, "</title></rect>");
+		end_link(c->h, c->out);
 	}
 }
 
@@ -157,24 +177,30 @@ static void add_end(const struct chart *c, uint32_t commit)
 {
 	char number[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(c->out, "<span>%s · %s · %.10s</span>",
+	fz_buf_printf(c->out, "<span>%s · %s · ",
 		      fz_format_value(c->s->count[commit], c->h->unit, number),
-		      c->h->commits[commit].day, c->h->commits[commit].commit);
+		      c->h->commits[commit].day);
+	begin_link(c->h, c->h->commits[commit].commit, "", c->out);
+	fz_buf_printf(c->out, "%.10s", c->h->commits[commit].commit);
+	end_link(c->h, c->out);
+	fz_buf_str(c->out, "</span>");
 }
 
 static void add_chart(struct chart *c)
 {
+	char most[FZ_NUMBER_SIZE];
+
 	find_range(c);
-	fz_buf_printf(
-		c->out,
-		"<div class=\"chart\"><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
-		"role=\"img\" aria-label=\"",
-		WIDTH, HEIGHT);
+	fz_buf_printf(c->out,
+		      "<div class=\"chart\"><p class=\"axis\" aria-hidden=\"true\"><span>%s</span>"
+		      "<span>0</span></p><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+		      "role=\"group\" aria-label=\"",
+		      fz_format_value(c->high, c->h->unit, most), WIDTH, HEIGHT);
 	fz_html_escape(c->out, c->s->name);
 	fz_buf_printf(c->out, " over %u commits\">", c->h->n);
 	fz_buf_printf(c->out, "<path class=\"grid\" d=\"M0 0H%dM0 %dH%d\"/>", WIDTH, HEIGHT, WIDTH);
-	add_line(c);
-	add_dots(c);
+	add_bars(c);
+	add_reaches(c);
 	add_marks(c);
 	add_hints(c);
 	fz_buf_str(c->out, "</svg></div>\n<div class=\"ends\">");
@@ -190,8 +216,12 @@ static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
 	fz_auto(fz_buf_release) struct fz_buf place = { 0 };
 	char number[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(c->out, "<li><b class=\"%s\">%s %s</b> <code>%.10s</code> ", class_of(turn),
-		      change > 0 ? "▲" : "▼", fz_ci_change(change, number), commit->commit);
+	fz_buf_printf(c->out, "<li><b class=\"%s\">%s %s</b> ", class_of(turn),
+		      change > 0 ? "▲" : "▼", fz_ci_change(change, number));
+	begin_link(c->h, commit->commit, "", c->out);
+	fz_buf_printf(c->out, "<code>%.10s</code>", commit->commit);
+	end_link(c->h, c->out);
+	fz_buf_char(c->out, ' ');
 	add_text(c->out, commit->subject);
 	fz_buf_printf(c->out, " <span class=\"quiet\">%s", commit->day);
 	fz_buf_printf(c->out, ", %s -> %s", fz_format_value(turn->step.before, c->h->unit, number),

@@ -14,6 +14,7 @@
 #include "ci/ci.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static const double enough = 0.8;
 enum { NAMES = 2 }; /* of the path that are told */
@@ -72,18 +73,44 @@ static bool is_told(const struct fz_diff *d, const struct path *path, size_t i)
 	return i > 0 && (!python || function_at(d, path->nodes[i])->kind == FZ_KIND_PYTHON);
 }
 
-/* The file of a function below that folder, or "". */
+/* A library that lies below the checkout, such as in an environment there, is no part of it. */
+static bool is_foreign(struct fz_str file)
+{
+	return memmem(file.p, file.n, "/site-packages/", 15) ||
+	       memmem(file.p, file.n, "/dist-packages/", 15) ||
+	       memmem(file.p, file.n, "/node_modules/", 14);
+}
+
+static struct fz_str below(struct fz_str file, struct fz_str folder)
+{
+	bool is_there = folder.n && file.n > folder.n + 1 && file.p[folder.n] == '/' &&
+			memcmp(file.p, folder.p, folder.n) == 0 && !is_foreign(file);
+
+	return is_there ? (struct fz_str){ file.p + folder.n + 1, file.n - folder.n - 1 }
+			: FZ_STR("");
+}
+
+/* Of a checkout that is no more, what looks like a path in it: "./malloc/malloc.c" does not. */
+static bool is_file_in(const char *root, struct fz_str file)
+{
+	if (access(root, F_OK))
+		return *file.p != '.' && !memmem(file.p, file.n, "/../", 4);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%.*s", root, (int)file.n, file.p);
+
+	return access(path, R_OK) == 0;
+}
+
+/* The file of a function in its checkout, or "". What a recording has as a relative path may be of
+ * a library, as its compiler knew it. */
 static struct fz_str file_below(const struct fz_profile *p, uint32_t function, const char *root)
 {
 	if (function == FZ_NONE || !root)
 		return FZ_STR("");
 	struct fz_str file = fz_profile_text(p, p->functions[function].file);
-	size_t n = strlen(root);
-	if (file.n > n + 1 && fz_str_starts(file, root) && file.p[n] == '/')
-		return (struct fz_str){ file.p + n + 1, file.n - n - 1 };
-	/* As it was started: "bench.py". */
-	bool relative = file.n && *file.p != '/' && *file.p != '<' && memchr(file.p, '.', file.n);
-	return relative ? file : FZ_STR("");
+	bool is_relative = file.n && *file.p != '/' && *file.p != '<';
+	if (is_relative)
+		return is_file_in(root, file) && !is_foreign(file) ? file : FZ_STR("");
+	return below(file, fz_str_of(root));
 }
 
 /* The innermost function of the path whose source lies in the checkout. */
@@ -136,29 +163,34 @@ static void locate(struct fz_ci_result *r, struct fz_ci_bench *b, const struct f
 	free(path.nodes);
 }
 
-void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d,
+void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *metric,
 		  const char *const roots[FZ_SIDES])
 {
+	bool is_one = r->n == r->metrics.n;
+
 	for (uint32_t node = 0; node < d->node_count; node += d->nodes[node].size) {
 		const struct fz_diff_function *f = function_at(d, node);
 		for (uint32_t i = 0; i < r->n; i++) {
 			struct fz_ci_bench *b = &r->benches[i];
 			bool meant = f->kind == FZ_KIND_MARKER && fz_str_eq(b->name, f->name);
+			if (!b->suspect || strcmp(b->metric, metric) != 0)
+				continue;
 			/* Nothing is marked: the whole program is one. */
-			if (b->suspect && (meant || (r->n == 1 && f->kind != FZ_KIND_MARKER &&
-						     !b->place.context)))
+			if (meant || (is_one && f->kind != FZ_KIND_MARKER && !b->place.context))
 				locate(r, b, d, node, roots);
 		}
 	}
 }
 
-int fz_ci_diff(const struct fz_profile *base, const struct fz_profile *head, const char *metric,
-	       struct fz_diff **ret, struct fz_error *err)
+int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
+	       const char *metric, struct fz_diff **ret, struct fz_error *err)
 {
+	fz_auto(fz_free_ptr) const char **maps = fz_ci_maps(r);
 	/* Cycles are estimated from several counts; instructions are the largest part. */
 	bool cycles = strcmp(metric, "cycles") == 0;
 	struct fz_diff_options o = { .scale = FZ_SCALE_TIME,
 				     .metric = fz_str_of(cycles ? "instructions" : metric),
+				     .maps = maps,
 				     .cells = true,
 				     .lines = true,
 				     .force = true };

@@ -10,23 +10,20 @@
 
 #include "base/map.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Below the folder that the interpreter's own "bin" is in. */
 static const char *const places[] = { "lib/python3*/site-packages", "lib/python3*/dist-packages",
 				      "local/lib/python3*/dist-packages" };
-static const char *const kinds[] = { "*.dist-info", "*.egg-info" };
 
-static void find_below(const char *prefix, glob_t *found)
+static void find_below(const char *prefix, const char *kind, glob_t *found)
 {
-	for (size_t i = 0; i < FZ_ARRAY_LEN(places); i++)
-		for (size_t k = 0; k < FZ_ARRAY_LEN(kinds); k++) {
-			fz_auto(fz_free_ptr) char *pattern =
-				fz_asprintf("%s/%s/%s", prefix, places[i], kinds[k]);
-			glob(pattern, GLOB_APPEND, NULL, found);
-		}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(places); i++) {
+		fz_auto(fz_free_ptr) char *pattern =
+			fz_asprintf("%s/%s/%s", prefix, places[i], kind);
+		glob(pattern, GLOB_APPEND, NULL, found);
+	}
 }
 
 /* "/usr" of "/usr/bin/python3"; NULL when it is in no such folder. The caller frees. */
@@ -45,24 +42,36 @@ static char *prefix_of(const char *path)
 	return prefix;
 }
 
-void fz_packages_describe(const char *called, const char *path, struct fz_buf *out)
+void fz_packages_find(const char *called, const char *path, const char *kind, glob_t *found)
 {
 	fz_auto(fz_free_ptr) char *here = prefix_of(called);
 	fz_auto(fz_free_ptr) char *real = prefix_of(path);
 	const char *user = getenv("HOME");
+
+	if (here)
+		find_below(here, kind, found);
+	if (real && (!here || strcmp(here, real) != 0))
+		find_below(real, kind, found);
+	if (user) {
+		fz_auto(fz_free_ptr) char *local = fz_asprintf("%s/.local", user);
+		find_below(local, kind, found);
+	}
+}
+
+bool fz_packages_is_python(const char *path)
+{
+	return fz_str_starts(fz_path_base(fz_str_of(path)), "python");
+}
+
+void fz_packages_describe(const char *called, const char *path, struct fz_buf *out)
+{
 	glob_t found = { 0 };
 	uint64_t hash = 0;
 
-	if (!fz_str_starts(fz_path_base(fz_str_of(path)), "python"))
+	if (!fz_packages_is_python(path))
 		return;
-	if (here)
-		find_below(here, &found);
-	if (real && (!here || strcmp(here, real) != 0))
-		find_below(real, &found);
-	if (user) {
-		fz_auto(fz_free_ptr) char *local = fz_asprintf("%s/.local", user);
-		find_below(local, &found);
-	}
+	fz_packages_find(called, path, "*.dist-info", &found);
+	fz_packages_find(called, path, "*.egg-info", &found);
 	/* Where they lie does not matter: a sum has no order either. */
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct fz_str name = fz_path_base(fz_str_of(found.gl_pathv[i]));

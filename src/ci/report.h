@@ -15,17 +15,24 @@ enum { FZ_CI_MARKDOWN_MAX = 60000 }; /* bytes; GitHub takes 65,536 characters */
 
 /* "Performance: 1 of 12 benchmarks is slower" */
 void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out);
+/* "instructions, peak" */
+void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out);
+/* Why the command ends with its status: "test_parse takes 19.4 % more instructions; its limit is
+ * 2.0 %" */
+void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out);
 /* A benchmark's change in one sentence: "+18.9 % instructions (1,000 -> 1,189), by the clock ..."
  */
-void fz_ci_sentence(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out);
-/* Of that what stands behind the figures: clock, place, why it was excused or not measured. */
-void fz_ci_reasons(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out);
+void fz_ci_sentence(const struct fz_ci_bench *b, struct fz_buf *out);
+/* Its former name, why it was not measured, why it is excused; nothing when none of these. */
+void fz_ci_note_of(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "+12.3 %", "-0.1 %", "x 3.2" where it is more than doubled. */
 const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE]);
-/* "+11.2 % [+9.0 %, +13.1 %]", "not decided [...]"; nothing when not measured. */
+/* "+11.2 % [+9.0 %, +13.1 %]", "the clock was too noisy"; nothing when not measured. */
 void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out);
+/* The same in a sentence: "by the clock +11.2 % [+9.0 %, +13.1 %]". */
+void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "parse_body > parse_issue_fixed +183,490 (x 3.2)"; nothing when not known. */
-void fz_ci_place(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out);
+void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out);
 void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_buf *out);
 /* What is said of it besides the verdict: ignored, accepted; NULL: nothing. */
 const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why);
@@ -34,6 +41,9 @@ void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, stru
 void fz_ci_markdown(const struct fz_ci_result *r, struct fz_buf *out);
 /* For programs: every verdict with its figures. */
 void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out);
+/* Add what that wrote to a result, which may have other reports' benchmarks already. FZ_EINPUT: it
+ * is no report, or none of the same change, or has a benchmark that is there. */
+int fz_ci_read(struct fz_ci_result *r, struct fz_input *in, struct fz_error *err);
 /* Parts of it that other reports have too. */
 void fz_ci_json_text(struct fz_json *j, const char *key, const char *text); /* NULL: null */
 void fz_ci_json_where(struct fz_json *j, const struct fz_ci_place *p);

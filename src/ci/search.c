@@ -55,7 +55,9 @@ void fz_ci_search_line(const struct fz_ci_search *s, const struct fz_ci_step *st
 
 	fz_buf_printf(out, "%.10s", step->commit);
 	if (!isnan(step->count))
-		fz_buf_printf(out, " %s", fz_format_value(step->count, s->ends.unit, number));
+		fz_buf_printf(
+			out, " %s",
+			fz_format_value(step->count, fz_ci_unit(s->ends.metrics.list[0]), number));
 	if (good > 0 && step != &s->steps[s->good] && !isnan(step->count))
 		fz_buf_printf(out, " (%s)", fz_ci_change(step->count / good - 1, change));
 	fz_buf_printf(out, ": %s", fz_ci_side_names[step->side]);
@@ -80,22 +82,21 @@ static void text_step(const struct fz_ci_step *step, const struct fz_style *styl
 }
 
 /* "test_parse: +18.9 % instructions (...)", and where. */
-static void text_change(const struct fz_ci_search *s, const struct fz_ci_result *r,
-			const struct fz_ci_bench *b, const struct fz_style *style,
-			struct fz_buf *out)
+static void text_change(const struct fz_ci_search *s, const struct fz_ci_bench *b,
+			const struct fz_style *style, struct fz_buf *out)
 {
 	enum fz_hue hue = b->change > 0 ? FZ_HUE_RED : FZ_HUE_BLUE;
 	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
 
 	add_printable(out, fz_str_of(s->name));
 	fz_buf_printf(out, ": %s%s%s %s (%s -> %s)\n", fz_hue_on(style, hue),
-		      fz_ci_change(b->change, change), fz_hue_off(style, hue), r->metric,
-		      fz_format_value(b->count[FZ_BASE], r->unit, base),
-		      fz_format_value(b->count[FZ_HEAD], r->unit, head));
+		      fz_ci_change(b->change, change), fz_hue_off(style, hue), b->metric,
+		      fz_format_value(b->count[FZ_BASE], b->unit, base),
+		      fz_format_value(b->count[FZ_HEAD], b->unit, head));
 	if (!b->place.context)
 		return;
 	fz_buf_str(out, "where: ");
-	fz_ci_place(r, b, out);
+	fz_ci_place(b, out);
 	if (b->place.file)
 		fz_buf_printf(out, "  %s:%d", b->place.file, b->place.line);
 	fz_buf_char(out, '\n');
@@ -128,7 +129,7 @@ static void text_found(const struct fz_ci_search *s, const struct fz_style *styl
 	char change[FZ_NUMBER_SIZE];
 
 	text_step(&s->steps[s->found], style, out);
-	text_change(s, &s->change, b, style, out);
+	text_change(s, b, style, out);
 	text_others(s, b, out);
 	if (!s->parent)
 		fz_buf_printf(out, "its parent could not be counted; compared with %.10s\n",
@@ -147,7 +148,7 @@ static void text_hidden(const struct fz_ci_search *s, const struct fz_style *sty
 	fz_buf_str(out, "one of these, of which only the last could be counted:\n");
 	for (uint32_t i = s->hidden_n; i-- > 0;)
 		fz_buf_printf(out, "  %.10s\n", s->hidden[i]);
-	text_change(s, &s->change, b, style, out);
+	text_change(s, b, style, out);
 }
 
 static void text_same(const struct fz_ci_search *s, struct fz_buf *out)
@@ -160,7 +161,7 @@ static void text_same(const struct fz_ci_search *s, struct fz_buf *out)
 			continue;
 		add_printable(out, b->name);
 		fz_buf_printf(out, ": %s %s, not past %s\n", fz_ci_change(b->change, change),
-			      s->ends.metric, fz_format_percent(b->limit, limit));
+			      b->metric, fz_format_percent(b->limit, limit));
 	}
 	fz_buf_printf(out, "good (%.10s) and bad (%.10s) do not differ.\n",
 		      s->steps[s->good].commit, s->steps[s->bad].commit);
@@ -245,7 +246,7 @@ void fz_ci_search_json(const struct fz_ci_search *s, struct fz_output *out)
 	fz_json_kint(&j, "schema", 1);
 	fz_ci_json_text(&j, "kind", "bisect");
 	fz_ci_json_text(&j, "benchmark", s->name);
-	fz_ci_json_text(&j, "metric", s->ends.metric);
+	fz_ci_json_text(&j, "metric", s->ends.metrics.list[0]);
 	json_step_at(&j, "found", s, s->found);
 	json_step_at(&j, "before", s, s->before);
 	json_change(&j, "change", bench_in(s, &s->change));

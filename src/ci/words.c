@@ -7,6 +7,8 @@
 
 /* ---- one benchmark ---- */
 
+static const double NOISY = 1.5;
+
 const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE])
 {
 	if (isnan(change))
@@ -19,12 +21,33 @@ const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE])
 	return out;
 }
 
+/* An interval whose upper end is so many times its lower one says how noisy the clock was, not how
+ * much slower the benchmark is. */
+static bool is_noisy(const struct fz_pairs *wall)
+{
+	return isfinite(wall->low) && 1 + wall->high > NOISY * (1 + wall->low);
+}
+
+static double near_zero(const struct fz_pairs *wall)
+{
+	return wall->low > 0 ? wall->low : wall->high;
+}
+
 void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], low[FZ_NUMBER_SIZE], high[FZ_NUMBER_SIZE];
 
 	if (!b->wall.n)
 		return;
+	if (is_noisy(&b->wall)) {
+		if (b->wall.decided)
+			fz_buf_printf(out, "at least %s; ",
+				      fz_format_percent_change(near_zero(&b->wall), change));
+		fz_buf_str(out, "the clock was too noisy");
+		if (b->wall.decided)
+			fz_buf_str(out, " to say more");
+		return;
+	}
 	fz_buf_str(out, fz_format_percent_change(b->wall.change, change));
 	if (isfinite(b->wall.low))
 		fz_buf_printf(out, " [%s, %s]", fz_format_percent_change(b->wall.low, low),
@@ -33,9 +56,16 @@ void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_str(out, ", not decided");
 }
 
-void fz_ci_place(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	fz_ci_place_text(&b->place, r->unit, out);
+	if (b->wall.n && (b->wall.decided || !is_noisy(&b->wall)))
+		fz_buf_str(out, "by the clock ");
+	fz_ci_wall(b, out);
+}
+
+void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	fz_ci_place_text(&b->place, b->unit, out);
 }
 
 void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_buf *out)
@@ -59,19 +89,18 @@ const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why)
 	return b->ignored ? "ignored" : "accepted";
 }
 
-static void add_figures(const struct fz_ci_result *r, const struct fz_ci_bench *b,
-			struct fz_buf *out)
+static void add_figures(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
 
-	fz_format_value(b->count[FZ_BASE], r->unit, base);
-	fz_format_value(b->count[FZ_HEAD], r->unit, head);
+	fz_format_value(b->count[FZ_BASE], b->unit, base);
+	fz_format_value(b->count[FZ_HEAD], b->unit, head);
 	if (b->verdict == FZ_CI_NEW)
-		fz_buf_printf(out, "new: %s %s", head, r->metric);
+		fz_buf_printf(out, "new: %s %s", head, b->metric);
 	else if (b->verdict == FZ_CI_MISSING)
-		fz_buf_printf(out, "missing: the base has it with %s %s", base, r->metric);
+		fz_buf_printf(out, "missing: the base has it with %s %s", base, b->metric);
 	else
-		fz_buf_printf(out, "%s %s (%s -> %s)", fz_ci_change(b->change, change), r->metric,
+		fz_buf_printf(out, "%s %s (%s -> %s)", fz_ci_change(b->change, change), b->metric,
 			      base, head);
 }
 
@@ -81,22 +110,16 @@ static void begin_part(struct fz_buf *out, size_t start)
 		fz_buf_str(out, "; ");
 }
 
-void fz_ci_reasons(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+void fz_ci_note_of(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	const char *why, *excuse = fz_ci_excuse(b, &why);
 	size_t start = out->n;
 
-	if (b->trouble)
+	if (b->was)
+		fz_buf_printf(out, "renamed from %s", b->was);
+	if (b->trouble) {
+		begin_part(out, start);
 		fz_buf_printf(out, "not measured: %s", b->trouble);
-	if (b->wall.n) {
-		begin_part(out, start);
-		fz_buf_str(out, "by the clock ");
-		fz_ci_wall(b, out);
-	}
-	if (b->place.context) {
-		begin_part(out, start);
-		fz_buf_str(out, "in ");
-		fz_ci_place(r, b, out);
 	}
 	if (excuse) {
 		begin_part(out, start);
@@ -104,21 +127,36 @@ void fz_ci_reasons(const struct fz_ci_result *r, const struct fz_ci_bench *b, st
 	}
 }
 
-void fz_ci_sentence(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+void fz_ci_sentence(const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	fz_auto(fz_buf_release) struct fz_buf reasons = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
 	size_t start = out->n;
 
-	fz_ci_reasons(r, b, &reasons);
 	if (!b->trouble)
-		add_figures(r, b, out);
-	if (reasons.n) {
+		add_figures(b, out);
+	if (b->wall.n) {
 		begin_part(out, start);
-		fz_buf_add(out, reasons.p, reasons.n);
+		fz_ci_clock(b, out);
+	}
+	if (b->place.context) {
+		begin_part(out, start);
+		fz_buf_str(out, "in ");
+		fz_ci_place(b, out);
+	}
+	fz_ci_note_of(b, &note);
+	if (note.n) {
+		begin_part(out, start);
+		fz_buf_add(out, note.p, note.n);
 	}
 }
 
 /* ---- all ---- */
+
+void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	for (uint32_t i = 0; i < r->metrics.n; i++)
+		fz_buf_printf(out, "%s%s", i ? ", " : "", r->metrics.list[i]);
+}
 
 static void add_count(struct fz_buf *out, uint32_t n, const char *word, const char **separator)
 {
@@ -146,6 +184,56 @@ void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
 		fz_buf_str(out, ": no benchmark was counted");
 }
 
+static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE], limit[FZ_NUMBER_SIZE];
+
+	fz_buf_add(out, b->name.p, b->name.n);
+	if (b->verdict == FZ_CI_MISSING)
+		fz_buf_str(out, " is missing");
+	else if (b->verdict == FZ_CI_DISAGREE)
+		fz_buf_printf(out, ": by the clock it is the opposite of %s %s",
+			      fz_ci_change(b->change, change), b->metric);
+	else if (b->change < 1)
+		fz_buf_printf(out, " takes %s more %s; its limit is %s",
+			      fz_format_percent(b->change, change), b->metric,
+			      fz_format_percent(b->limit, limit));
+	else if (isinf(b->change))
+		fz_buf_printf(out, " takes %s %s, where the base takes none",
+			      fz_format_value(b->count[FZ_HEAD], b->unit, change), b->metric);
+	else
+		fz_buf_printf(out, " takes %.1f times the %s; its limit is %s", 1 + b->change,
+			      b->metric, fz_format_percent(b->limit, limit));
+}
+
+void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	char count[FZ_NUMBER_SIZE];
+	const char *why;
+	uint32_t excused = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		excused += r->benches[i].suspect && !r->benches[i].fails &&
+			   fz_ci_excuse(&r->benches[i], &why);
+	switch (fz_ci_exit(r)) {
+	case 2:
+		fz_buf_str(out, r->trouble_n ? r->troubles[0]
+					     : "base and head were counted under different "
+					       "circumstances");
+		break;
+	case 1:
+		add_failure(&r->benches[0], out);
+		if (r->failing > 1)
+			fz_buf_printf(out, ", and %s",
+				      fz_format_plural(r->failing - 1, "more failure", count));
+		break;
+	default:
+		fz_buf_str(out, excused ? "what is past its limit is accepted or ignored"
+				: r->n  ? "no benchmark is past its limit"
+					: "no benchmark was counted");
+	}
+}
+
 /* ---- a terminal ---- */
 
 static enum fz_hue hue_of(const struct fz_ci_bench *b)
@@ -164,49 +252,67 @@ static enum fz_hue hue_of(const struct fz_ci_bench *b)
 	}
 }
 
-static void text_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, int width,
+/* The widths of columns that differ; 0: it is not there. */
+struct widths {
+	int name, metric;
+};
+
+static struct widths widths_of(const struct fz_ci_result *r)
+{
+	struct widths w = { .name = 9 };
+
+	for (uint32_t i = 0; i < r->n; i++)
+		w.name = FZ_MAX(w.name, (int)FZ_MIN(r->benches[i].name.n, (size_t)40));
+	for (uint32_t i = 0; i < r->metrics.n && r->metrics.n > 1; i++)
+		w.metric = FZ_MAX(w.metric, (int)strlen(r->metrics.list[i]) + 1);
+	return w;
+}
+
+static void text_row(const struct fz_ci_bench *b, const struct widths *w,
 		     const struct fz_style *style, struct fz_buf *out)
 {
-	char name[256], change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+	char name[1024], change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
 	char limit[FZ_NUMBER_SIZE];
-	const char *why, *excuse = fz_ci_excuse(b, &why);
+	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
 
 	fz_str_printable(b->name.p, b->name.n, name, sizeof(name));
-	fz_format_value(b->count[FZ_BASE], r->unit, base);
-	fz_format_value(b->count[FZ_HEAD], r->unit, head);
-	fz_buf_printf(out, "%s%-14s%s %-*s %15s %15s %9s", fz_hue_on(style, hue_of(b)),
-		      fz_ci_verdict_names[b->verdict], fz_hue_off(style, hue_of(b)), width, name,
-		      b->on_side[FZ_BASE] ? base : "-", b->on_side[FZ_HEAD] ? head : "-",
-		      fz_ci_change(b->change, change));
+	fz_format_value(b->count[FZ_BASE], b->unit, base);
+	fz_format_value(b->count[FZ_HEAD], b->unit, head);
+	fz_buf_printf(out, "%s%-14s%s %-*s %-*s%15s %15s %9s", fz_hue_on(style, hue_of(b)),
+		      fz_ci_verdict_names[b->verdict], fz_hue_off(style, hue_of(b)), w->name, name,
+		      w->metric, w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
+		      b->on_side[FZ_HEAD] ? head : "-", fz_ci_change(b->change, change));
 	fz_buf_printf(out, " %8s\n", fz_format_percent(b->limit, limit));
 	if (b->wall.n) {
-		fz_buf_str(out, "               clock: ");
-		fz_ci_wall(b, out);
+		fz_buf_str(out, "               ");
+		fz_ci_clock(b, out);
 		fz_buf_printf(out, ", %u pairs\n", b->wall.n);
 	}
 	if (b->place.context) {
 		fz_buf_str(out, "               where: ");
-		fz_ci_place(r, b, out);
+		fz_ci_place(b, out);
 		if (b->place.file)
 			fz_buf_printf(out, "  %s:%d", b->place.file, b->place.line);
 		fz_buf_char(out, '\n');
 	}
-	if (excuse)
-		fz_buf_printf(out, "               %s: %s\n", excuse, why);
+	fz_ci_note_of(b, &note);
+	if (note.n) {
+		fz_str_printable(note.p, note.n, name, sizeof(name));
+		fz_buf_printf(out, "               %s\n", name);
+	}
 }
 
 void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, struct fz_buf *out)
 {
-	int width = 9;
+	struct widths w = widths_of(r);
 
-	for (uint32_t i = 0; i < r->n; i++)
-		width = FZ_MAX(width, (int)FZ_MIN(r->benches[i].name.n, (size_t)40));
 	if (r->n)
-		fz_buf_printf(out, "%s%-14s %-*s %15s %15s %9s %8s%s\n",
-			      fz_hue_on(style, FZ_HUE_DIM), "verdict", width, "benchmark", "base",
-			      "head", "change", "limit", fz_hue_off(style, FZ_HUE_DIM));
+		fz_buf_printf(out, "%s%-14s %-*s %-*s%15s %15s %9s %8s%s\n",
+			      fz_hue_on(style, FZ_HUE_DIM), "verdict", w.name, "benchmark",
+			      w.metric, w.metric ? "metric" : "", "base", "head", "change", "limit",
+			      fz_hue_off(style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < r->n; i++)
-		text_row(r, &r->benches[i], width, style, out);
+		text_row(&r->benches[i], &w, style, out);
 	if (r->n)
 		fz_buf_char(out, '\n');
 	fz_ci_headline(r, out);

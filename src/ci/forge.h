@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the commits of a repository can be read: pages of the forges that are known by their hosts.
+ * Nothing is asked of any network. */
+#pragma once
+
+/* What a commit's full hash is appended to, "https://github.com/me/project/commit/"; the caller
+ * frees it. NULL: the remote (as git has it, may be NULL) is of no forge that we know. Names and
+ * passwords in a remote stay out of it. */
+char *fz_forge_commits(const char *remote);
