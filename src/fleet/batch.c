@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples to sums.
+ *
+ *   stack      -> node      functions instead of frames, only of stacks that have samples
+ *   metric     -> kind      all that a profile has; "samples" only where there is no other, for
+ *                           every value comes with its number of samples
+ *   time       -> minute    of the run's start where samples have no times
+ *   run        -> exposure  minute by minute, also of minutes without a sample
+ *
+ * A minute belongs to the clock, not to the recording, so that what a host pushes in parts becomes
+ * one cell.
+ */
+#include "fleet/batch.h"
+
+#include "base/map.h"
+#include "profile/per_run.h"
+
+#define SECOND ((int64_t)1000000000)
+#define MINUTE (60 * SECOND)
+enum { AHEAD_MINUTES = 60 };
+
+struct builder {
+	const struct fz_profile *p;
+	struct fz_fleet_batch *b;
+	struct fz_map node_map, cell_map, value_map;
+	uint32_t *node; /* of each stack */
+	int64_t start, latest_minute;
+	uint32_t metric[FZ_METRICS_MAX]; /* of each kind */
+};
+
+static void release(struct builder *k)
+{
+	fz_map_release(&k->node_map);
+	fz_map_release(&k->cell_map);
+	fz_map_release(&k->value_map);
+	free(k->node);
+}
+
+/* ---- nodes ---- */
+
+static uint32_t node_of(struct builder *k, uint32_t parent, uint32_t function)
+{
+	uint32_t *slot = fz_map_slot(&k->node_map, FZ_KEY(parent, function));
+
+	if (*slot == FZ_NONE) {
+		fz_grow(k->b->nodes, k->b->node_n, k->b->node_cap);
+		k->b->nodes[k->b->node_n] = (struct fz_fleet_node){ parent, function };
+		*slot = k->b->node_n++;
+	}
+	return *slot;
+}
+
+static void make_nodes(struct builder *k)
+{
+	const struct fz_profile *p = k->p;
+	fz_auto(fz_free_ptr) bool *used = fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*used));
+
+	k->node = fz_reallocarray(NULL, FZ_MAX(p->stack_count, 1), sizeof(*k->node));
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE)
+			used[p->samples.stack[row]] = true;
+	for (uint32_t i = p->stack_count; i-- > 0;)
+		if (used[i] && p->stacks[i].parent != FZ_NONE)
+			used[p->stacks[i].parent] = true;
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_stack *s = &p->stacks[i];
+
+		if (used[i])
+			k->node[i] = node_of(k, s->parent == FZ_NONE ? FZ_NONE : k->node[s->parent],
+					     p->frames[s->frame].function);
+	}
+}
+
+/* ---- kinds ---- */
+
+static void make_kinds(struct builder *k)
+{
+	const struct fz_profile *p = k->p;
+
+	for (uint32_t m = 0; m < p->metric_count; m++) {
+		if (p->metric_count > 1 && strcmp(p->metrics[m].name, "samples") == 0)
+			continue;
+		fz_grow(k->b->kinds, k->b->kind_n, k->b->kind_cap);
+		k->metric[k->b->kind_n] = m;
+		k->b->kinds[k->b->kind_n++] = (struct fz_fleet_kind){
+			.metric = fz_str_of(p->metrics[m].name),
+			.unit = fz_str_of(p->metrics[m].unit),
+			.clock = fz_profile_fact(p, "clock"),
+			.mode = (int32_t)p->recording.mode,
+			.features =
+				p->recording.features_known ? (int32_t)p->recording.features : -1,
+			.interval_ns = p->recording.interval_ns,
+			.main = m == p->default_metric,
+		};
+	}
+	for (uint32_t i = 0, mains = 0; i < k->b->kind_n; i++) {
+		mains += k->b->kinds[i].main;
+		if (i + 1 == k->b->kind_n && !mains)
+			k->b->kinds[0].main = true;
+	}
+}
+
+/* ---- cells ---- */
+
+static int minute_of(const struct builder *k, uint32_t run, int64_t time, int64_t *ret,
+		     struct fz_error *err)
+{
+	int64_t start = run < k->p->run_count ? k->p->runs[run].start_unix_ns : 0, at;
+
+	if (start == 0)
+		start = k->start;
+	if (__builtin_add_overflow(start, time, &at) || at < 0)
+		return fz_fail(err, FZ_EINPUT, "it holds samples from before 1970");
+	if (at / MINUTE > k->latest_minute)
+		return fz_fail(err, FZ_EINPUT,
+			       "it holds samples of more than an hour from now; set the clock of "
+			       "the machine that recorded it");
+	*ret = at / MINUTE;
+	return 0;
+}
+
+static int cell_of(struct builder *k, uint32_t kind, int64_t minute, uint32_t *ret,
+		   struct fz_error *err)
+{
+	uint32_t *slot = fz_map_slot(&k->cell_map, (uint64_t)kind << 40 | (uint64_t)minute);
+
+	if (*slot == FZ_NONE) {
+		*slot = k->b->cell_n;
+		if (k->b->cell_n >= FZ_FLEET_MINUTES * k->b->kind_n)
+			return fz_fail(err, FZ_ELIMIT,
+				       "it is longer than %d days; push it in parts (fizeau replay "
+				       "--from ... --to ... -o PART.fz)",
+				       FZ_FLEET_MINUTES / 1440);
+		fz_grow(k->b->cells, k->b->cell_n, k->b->cell_cap);
+		k->b->cells[k->b->cell_n++] =
+			(struct fz_fleet_cell){ .kind = kind, .minute = minute };
+	}
+	*ret = *slot;
+	return 0;
+}
+
+/* What of a run lies in each minute, for each kind. */
+static int expose_run(struct builder *k, uint32_t run, struct fz_error *err)
+{
+	const struct fz_run *r = &k->p->runs[run];
+	int64_t start = r->start_unix_ns ? r->start_unix_ns : k->start;
+	int64_t length = FZ_MAX(r->duration_ns, 0), done = 0, cpu = 0, minute, part;
+	/* Without times all of it is of the minute in which it began. */
+	bool split = k->p->samples.timed;
+
+	do {
+		int code = minute_of(k, run, split ? done : 0, &minute, err);
+
+		part = split ? FZ_MIN(length - done, (minute + 1) * MINUTE - (start + done))
+			     : length;
+		done += part;
+		double so_far = (double)FZ_MAX(r->load.used_ns, 0) *
+				(length > 0 ? (double)done / (double)length : 1);
+		for (uint32_t kind = 0; !code && kind < k->b->kind_n; kind++) {
+			uint32_t cell;
+
+			code = cell_of(k, kind, minute, &cell, err);
+			if (code)
+				break;
+			k->b->cells[cell].exposure.wall_ns += part;
+			k->b->cells[cell].exposure.cpu_ns += (int64_t)so_far - cpu;
+		}
+		if (code)
+			return code;
+		cpu = (int64_t)so_far;
+	} while (done < length);
+	return 0;
+}
+
+/* What was lost is known of the recording only. */
+static void share_losses(struct builder *k)
+{
+	const struct fz_quality *q = &k->p->quality;
+	uint64_t lost = q->missed + fz_quality_rejected(q);
+	struct fz_share_out share[FZ_METRICS_MAX] = { 0 };
+
+	for (uint32_t i = 0; i < k->b->cell_n; i++)
+		share[k->b->cells[i].kind].parts++;
+	for (uint32_t i = 0; i < k->b->cell_n; i++)
+		k->b->cells[i].exposure.lost = fz_share_out_next(&share[k->b->cells[i].kind],
+								 (int64_t)FZ_MIN(lost, INT32_MAX));
+}
+
+/* ---- values ---- */
+
+static struct fz_fleet_value *value_of(struct builder *k, uint32_t cell, uint32_t node)
+{
+	uint32_t *slot = fz_map_slot(&k->value_map, FZ_KEY(cell, node));
+
+	if (*slot == FZ_NONE) {
+		*slot = (uint32_t)k->b->value_n;
+		fz_grow(k->b->values, k->b->value_n, k->b->value_cap);
+		k->b->values[k->b->value_n++] =
+			(struct fz_fleet_value){ .cell = cell, .node = node };
+	}
+	return &k->b->values[*slot];
+}
+
+/* A sum of time that was sampled at intervals, as agents push it, was so many samples; where they
+ * are not counted beside it. */
+static int64_t samples_in(const struct builder *k, uint32_t kind, size_t row, int64_t weight)
+{
+	const struct fz_profile *p = k->p;
+	int64_t n = fz_sample_count_in(p, k->metric[kind], row);
+
+	if (p->samples.timed || p->samples.count || p->recording.reconstructed ||
+	    p->recording.interval_ns <= 0 || !k->b->kinds[kind].main ||
+	    !fz_str_eq(k->b->kinds[kind].unit, FZ_STR("ns")) ||
+	    fz_profile_find_metric(p, FZ_STR("samples")) != FZ_NONE)
+		return n;
+	return FZ_MAX(n, weight / p->recording.interval_ns);
+}
+
+static int add_row(struct builder *k, uint32_t kind, size_t row, struct fz_error *err)
+{
+	const struct fz_samples *s = &k->p->samples;
+	int64_t weight = fz_sample_weight(k->p, k->metric[kind], row), minute;
+	int64_t n = samples_in(k, kind, row, weight);
+	uint32_t cell;
+
+	if (weight < 0)
+		return fz_fail(err, FZ_EINPUT,
+			       "it has costs below 0: it is a difference, not a profile");
+	if (weight == 0)
+		return 0;
+	int r = minute_of(k, s->run ? s->run[row] : 0, s->timed ? s->time[row] : 0, &minute, err);
+	if (!r)
+		r = cell_of(k, kind, minute, &cell, err);
+	if (r)
+		return r;
+	struct fz_fleet_exposure *e = &k->b->cells[cell].exposure;
+	e->samples += n;
+	/* Where samples have CPU time nothing else needs to be asked for it. */
+	if (s->stack[row] == FZ_NONE)
+		return 0;
+	struct fz_fleet_value *v = value_of(k, cell, k->node[s->stack[row]]);
+	v->value += weight;
+	v->n += n;
+	return 0;
+}
+
+/* Of a profile by CPU time, that is the time. */
+static void take_cpu_time(struct fz_fleet_batch *b)
+{
+	for (uint32_t i = 0; i < b->cell_n; i++)
+		if (fz_str_eq(b->kinds[b->cells[i].kind].metric, FZ_STR("cpu")))
+			b->cells[i].exposure.cpu_ns = 0;
+	for (size_t i = 0; i < b->value_n; i++) {
+		struct fz_fleet_cell *cell = &b->cells[b->values[i].cell];
+
+		if (fz_str_eq(b->kinds[cell->kind].metric, FZ_STR("cpu")))
+			cell->exposure.cpu_ns += b->values[i].value;
+	}
+}
+
+static int build(struct builder *k, struct fz_error *err)
+{
+	int r = 0;
+
+	make_nodes(k);
+	make_kinds(k);
+	if (k->b->kind_n == 0)
+		return fz_fail(err, FZ_EINPUT, "it has no costs");
+	for (uint32_t run = 0; !r && run < k->p->run_count; run++)
+		r = expose_run(k, run, err);
+	for (uint32_t kind = 0; !r && kind < k->b->kind_n; kind++)
+		for (size_t row = 0; !r && row < k->p->samples.n; row++)
+			r = add_row(k, kind, row, err);
+	if (!r && k->b->value_n == 0)
+		return fz_fail(err, FZ_EINPUT, "it has no samples with a stack");
+	share_losses(k);
+	take_cpu_time(k->b);
+	return r;
+}
+
+int fz_fleet_batch_of(const struct fz_profile *p, int64_t start_unix_ns, int64_t now_unix_ns,
+		      struct fz_fleet_batch *ret, struct fz_error *err)
+{
+	struct fz_fleet_batch b = { .profile = p };
+	fz_auto(release) struct builder k = { .p = p,
+					      .b = &b,
+					      .start = start_unix_ns,
+					      .latest_minute =
+						      now_unix_ns / MINUTE + AHEAD_MINUTES };
+	int r = build(&k, err);
+
+	if (r)
+		fz_fleet_batch_release(&b);
+	else
+		*ret = b;
+	return r;
+}
+
+void fz_fleet_batch_release(struct fz_fleet_batch *b)
+{
+	free(b->kinds);
+	free(b->nodes);
+	free(b->cells);
+	free(b->values);
+	*b = (struct fz_fleet_batch){ 0 };
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* libcurl, for one request at a time; client.h. */
+#include "fleet/client.h"
+
+#include <curl/curl.h>
+#include <time.h>
+
+#include "base/library.h"
+
+enum { ATTEMPTS = 6, CONNECT_SECONDS = 10, STALL_SECONDS = 120, LINE_MAX_BYTES = 600 };
+#define ANSWER_MAX ((size_t)1 << 30)
+
+static struct {
+	__typeof__(&curl_global_init) start;
+	CURL *(*new)(void);
+	__typeof__(&curl_easy_setopt) set;
+	__typeof__(&curl_easy_perform) perform;
+	__typeof__(&curl_easy_getinfo) info;
+	__typeof__(&curl_easy_cleanup) free;
+	__typeof__(&curl_easy_strerror) error;
+	__typeof__(&curl_slist_append) append;
+	__typeof__(&curl_slist_free_all) free_list;
+} curl;
+
+static int load(struct fz_error *err)
+{
+	static const struct fz_library_symbol symbols[] = {
+		{ "curl_global_init", &curl.start },        { "curl_easy_init", &curl.new },
+		{ "curl_easy_setopt", &curl.set },          { "curl_easy_perform", &curl.perform },
+		{ "curl_easy_getinfo", &curl.info },        { "curl_easy_cleanup", &curl.free },
+		{ "curl_easy_strerror", &curl.error },      { "curl_slist_append", &curl.append },
+		{ "curl_slist_free_all", &curl.free_list },
+	};
+	int r = 0;
+
+	if (!curl.start)
+		r = fz_library_load("libcurl.so.4", "libcurl4", symbols, FZ_ARRAY_LEN(symbols),
+				    err);
+	if (!r && curl.start(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return fz_fail(err, FZ_ESYSTEM, "libcurl does not start");
+	return r;
+}
+
+static size_t take_answer(char *data, size_t one, size_t n, void *arg)
+{
+	struct fz_buf *ret = arg;
+
+	(void)one;
+	fz_buf_add(ret, data, n);
+	return ret->overflow ? 0 : n;
+}
+
+struct attempt {
+	CURLcode code;
+	long status; /* 0: there was no answer */
+};
+
+static struct attempt ask(const struct fz_client *c, const char *url, const struct fz_str *body,
+			  struct fz_buf *ret)
+{
+	CURL *easy = curl.new();
+	struct curl_slist *headers = curl.append(NULL, "Expect:");
+	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
+	const char *trusted = getenv("SSL_CERT_FILE");
+
+	fz_assert(easy && headers);
+	if (c->token) {
+		fz_auto(fz_free_ptr) char *line = fz_asprintf("Authorization: Bearer %s", c->token);
+		headers = curl.append(headers, line);
+	}
+	fz_auto(fz_free_ptr) char *type =
+		fz_asprintf("Content-Type: %s", c->type ? c->type : "application/octet-stream");
+	headers = curl.append(headers, type);
+	curl.set(easy, CURLOPT_URL, url);
+	curl.set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl.set(easy, CURLOPT_HTTPHEADER, headers);
+	curl.set(easy, CURLOPT_NOSIGNAL, 1L);
+	/* As OpenSSL's own programs have it: whom to trust in place of those that the system does.
+	 */
+	if (trusted)
+		curl.set(easy, CURLOPT_CAINFO, trusted);
+	curl.set(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+	curl.set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl.set(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	curl.set(easy, CURLOPT_WRITEFUNCTION, take_answer);
+	curl.set(easy, CURLOPT_WRITEDATA, ret);
+	if (body) {
+		curl.set(easy, CURLOPT_POST, 1L);
+		curl.set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->n);
+		curl.set(easy, CURLOPT_POSTFIELDS, body->p);
+	}
+	fz_buf_reset(ret);
+	a.code = curl.perform(easy);
+	curl.info(easy, CURLINFO_RESPONSE_CODE, &a.status);
+	curl.free_list(headers);
+	curl.free(easy);
+	return a;
+}
+
+/* Not when there is nobody of that name, or the request itself is wrong. */
+static bool may_help_to_wait(const struct attempt *a)
+{
+	switch (a->code) {
+	case CURLE_OK:
+		return a->status == 429 || (a->status >= 502 && a->status <= 504);
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_OPERATION_TIMEDOUT:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+		/* A body that is refused may be cut off behind the answer. */
+		return a->status == 0;
+	default:
+		return false;
+	}
+}
+
+static int check(const struct fz_client *c, const struct attempt *a, const struct fz_buf *answer,
+		 struct fz_error *err)
+{
+	struct fz_str rest = fz_buf_view(answer), line = fz_str_take_line(&rest);
+
+	if (a->status >= 200 && a->status < 300 && a->code == CURLE_OK)
+		return 0;
+	if (answer->overflow)
+		return fz_fail(err, FZ_ELIMIT, "%s: the answer is larger than 1 GiB", c->server);
+	if (a->code == CURLE_PEER_FAILED_VERIFICATION || a->code == CURLE_SSL_CACERT_BADFILE)
+		return fz_fail(err, FZ_ESYSTEM,
+			       "%s: nobody that this machine trusts vouches for its certificate; "
+			       "SSL_CERT_FILE=FILE names who does",
+			       c->server);
+	if (a->status == 0)
+		return fz_fail(err, FZ_ESYSTEM, "%s: %s; is that where 'fizeau serve' listens?",
+			       c->server, curl.error(a->code));
+	return fz_fail(err, FZ_EINPUT, "%s: %.*s (status %ld)", c->server,
+		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);
+}
+
+int fz_client_ask(const struct fz_client *c, const char *query, const struct fz_str *body,
+		  struct fz_buf *ret, struct fz_error *err)
+{
+	size_t n = strlen(c->server);
+	fz_auto(fz_free_ptr) char *url = NULL;
+	struct attempt a;
+	int r = load(err);
+
+	if (r)
+		return r;
+	if (strncmp(c->server, "http://", 7) != 0 && strncmp(c->server, "https://", 8) != 0)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--server '%s': is no address; write http://HOST:PORT", c->server);
+	url = fz_asprintf("%.*s%s", (int)(n - (c->server[n - 1] == '/')), c->server, query);
+	ret->limit = ANSWER_MAX;
+	for (int attempt = 0;; attempt++) {
+		a = ask(c, url, body, ret);
+		if (attempt + 1 == ATTEMPTS || !may_help_to_wait(&a))
+			break;
+		/* 0.2 s, 0.4 s ... 3.2 s */
+		int64_t ns = 200000000LL << attempt;
+		nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+	}
+	return check(c, &a, ret, err);
+}

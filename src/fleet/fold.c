@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* From the cells of two sides to two profiles with runs.
+ *
+ *   cells by host and minute -> units -> (unit, node) sums -> rows of a profile, a run for each
+ * unit
+ *
+ * Costs of a unit are sums over its cells, so that a unit counts by what it did.
+ */
+#include "fleet/fold.h"
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "fleet/sides.h"
+#include "profile/fleet_fact.h"
+
+#define MINUTE_NS (60 * (int64_t)1000000000)
+
+/* ---- sums ---- */
+
+struct folder {
+	struct fz_fleet *f;
+	const struct fz_fleet_found *found;
+	struct fz_profile *p;
+	uint32_t *unit, unit_n; /* of each cell, borrowed; how many */
+	uint32_t *host;         /* of each block */
+	struct fz_map sum_map, stack_map;
+	struct sum {
+		int64_t node, value, n;
+		uint32_t unit;
+	} * sums;
+	uint32_t sum_n, sum_cap;
+	int64_t *nodes; /* that have a place in a key */
+	uint32_t node_n, node_cap;
+	bool overflow;
+};
+
+static void release(struct folder *k)
+{
+	free(k->host);
+	free(k->sums);
+	free(k->nodes);
+	fz_map_release(&k->sum_map);
+	fz_map_release(&k->stack_map);
+	fz_profile_free(k->p);
+}
+
+static uint32_t place_of(struct folder *k, int64_t node)
+{
+	uint32_t *slot = fz_map_slot(&k->stack_map, (uint64_t)node);
+
+	if (*slot == FZ_NONE) {
+		fz_grow(k->nodes, k->node_n, k->node_cap);
+		k->nodes[k->node_n] = node;
+		*slot = k->node_n++;
+	}
+	return *slot;
+}
+
+static void take(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n)
+{
+	struct folder *k = arg;
+
+	if (k->unit[cell] == FZ_NONE)
+		return;
+	uint32_t *slot = fz_map_slot(&k->sum_map, FZ_KEY(k->unit[cell], place_of(k, node)));
+
+	if (*slot == FZ_NONE) {
+		fz_grow(k->sums, k->sum_n, k->sum_cap);
+		k->sums[k->sum_n] = (struct sum){ .node = node, .unit = k->unit[cell] };
+		*slot = k->sum_n++;
+	}
+	struct sum *s = &k->sums[*slot];
+	k->overflow |= __builtin_add_overflow(s->value, value, &s->value);
+	k->overflow |= __builtin_add_overflow(s->n, n, &s->n);
+}
+
+/* ---- blocks that are alike ---- */
+
+enum { LIKENESS_NODES = 16, FEWEST_BLOCKS = 4 };
+/* Of what chance would have to do with it, with as many nodes and blocks as there are. */
+static const double alike = 0.1;
+
+/* The nodes that cost most. */
+static uint32_t largest_nodes(const struct folder *k, uint32_t *ret)
+{
+	fz_auto(fz_free_ptr) double *cost = fz_calloc(FZ_MAX(k->node_n, 1), sizeof(*cost));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->sum_n; i++)
+		cost[fz_map_get(&k->stack_map, (uint64_t)k->sums[i].node)] +=
+			(double)k->sums[i].value;
+	for (; n < FZ_MIN(LIKENESS_NODES, k->node_n); n++) {
+		uint32_t most = 0;
+
+		for (uint32_t i = 1; i < k->node_n; i++)
+			if (cost[i] > cost[most])
+				most = i;
+		cost[most] = -1;
+		ret[n] = most;
+	}
+	return n;
+}
+
+/* How much blocks are like the one before of their host: the correlation of a node's shares. That
+ * of n blocks that have nothing to do with each other is -1/n. */
+static double likeness_of(const struct folder *k, const double *share)
+{
+	double products = 0, squares = 0, expected = 0;
+
+	for (uint32_t from = 0, until; from < k->unit_n; from = until) {
+		double mean = 0;
+
+		for (until = from; until < k->unit_n && k->host[until] == k->host[from]; until++)
+			mean += share[until];
+		mean /= until - from;
+		for (uint32_t u = from; u < until; u++) {
+			double x = share[u] - mean;
+
+			squares += x * x;
+			expected -= x * x / (until - from);
+			products += u > from ? x * (share[u - 1] - mean) : 0;
+		}
+	}
+	return squares > 0 ? (products - expected) / squares : 0;
+}
+
+static double mean_likeness(const struct folder *k)
+{
+	uint32_t nodes[LIKENESS_NODES], n = largest_nodes(k, nodes);
+	fz_auto(fz_free_ptr) double *all = fz_calloc(k->unit_n, sizeof(*all));
+	fz_auto(fz_free_ptr) double *share = fz_calloc(k->unit_n, sizeof(*share));
+	double sum = 0;
+
+	for (uint32_t i = 0; i < k->sum_n; i++)
+		all[k->sums[i].unit] += (double)k->sums[i].value;
+	for (uint32_t node = 0; node < n; node++) {
+		memset(share, 0, k->unit_n * sizeof(*share));
+		for (uint32_t i = 0; i < k->sum_n; i++)
+			if (k->sums[i].node == k->nodes[nodes[node]])
+				share[k->sums[i].unit] +=
+					(double)k->sums[i].value / all[k->sums[i].unit];
+		sum += likeness_of(k, share) / n;
+	}
+	return sum;
+}
+
+/* Two of a host's blocks become one, the last of an odd number goes with those before it. */
+static void join_blocks(struct folder *k)
+{
+	fz_auto(fz_free_ptr) uint32_t *joined = fz_calloc(k->unit_n, sizeof(*joined));
+	uint32_t n = 0;
+
+	for (uint32_t from = 0, until; from < k->unit_n; from = until) {
+		for (until = from; until < k->unit_n && k->host[until] == k->host[from]; until++)
+			;
+		for (uint32_t u = from; u < until; u++) {
+			uint32_t pair = FZ_MIN((u - from) / 2, FZ_MAX((until - from) / 2, 1) - 1);
+
+			joined[u] = n + pair;
+		}
+		n = joined[until - 1] + 1;
+	}
+	for (uint32_t u = 0; u < k->unit_n; u++)
+		k->host[joined[u]] = k->host[u];
+	for (uint32_t i = 0; i < k->sum_n; i++)
+		k->sums[i].unit = joined[k->sums[i].unit];
+	for (uint32_t i = 0; i < k->found->cell_n; i++)
+		if (k->unit[i] != FZ_NONE)
+			k->unit[i] = joined[k->unit[i]];
+	k->unit_n = n;
+}
+
+static void find_hosts(struct folder *k)
+{
+	k->host = fz_calloc(k->unit_n, sizeof(*k->host));
+	for (uint32_t i = 0; i < k->found->cell_n; i++)
+		if (k->unit[i] != FZ_NONE)
+			k->host[k->unit[i]] = k->found->cells[i].host;
+}
+
+/* Minutes that follow one another tell less than as many apart; blocks of them may still. Where
+ * even long ones do, the hosts are the units, and one host is one. Both sides have as many blocks
+ * of each host, before and after. */
+static void lengthen_blocks(struct folder k[2], uint32_t hosts)
+{
+	find_hosts(&k[0]);
+	find_hosts(&k[1]);
+	while (k[0].unit_n > hosts && (FZ_MAX(mean_likeness(&k[0]), mean_likeness(&k[1])) > alike ||
+				       k[0].unit_n < FEWEST_BLOCKS)) {
+		join_blocks(&k[0]);
+		join_blocks(&k[1]);
+	}
+}
+
+/* ---- the profile ---- */
+
+enum { DEPTH_MAX = 1 << 16 };
+
+/* Numbers of nodes are larger than those of their parents. */
+static int stack_of(struct folder *k, struct fz_map *made, int64_t node, uint32_t *ret,
+		    struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) uint32_t *frames = NULL;
+	uint32_t n = 0, cap = 0, stack = FZ_NONE;
+	fz_auto(fz_free_ptr) int64_t *path = NULL;
+	uint32_t path_n = 0, path_cap = 0;
+
+	while (node != 0 && (stack = fz_map_get(made, (uint64_t)node)) == FZ_NONE) {
+		int64_t parent;
+		uint32_t function;
+		int r = fz_fleet_node(k->f, node, k->p, &parent, &function, err);
+
+		if (!r && (parent >= node || n == DEPTH_MAX))
+			r = fz_fail(err, FZ_EINPUT, "the store is damaged: nodes lead nowhere");
+		if (r)
+			return r;
+		fz_grow(frames, n, cap);
+		frames[n++] = fz_profile_frame(
+			k->p, &(struct fz_frame){ function, FZ_NO_LINE, FZ_NO_LINE, FZ_NO_LINE,
+						  FZ_NO_LINE, FZ_NO_OPCODE });
+		fz_grow(path, path_n, path_cap);
+		path[path_n++] = node;
+		node = parent;
+	}
+	while (n-- > 0) {
+		stack = fz_profile_stack(k->p, stack, frames[n]);
+		fz_map_put(made, (uint64_t)path[n], stack);
+	}
+	*ret = stack;
+	return 0;
+}
+
+static int add_samples(struct folder *k, struct fz_error *err)
+{
+	fz_auto(fz_map_release) struct fz_map made = { 0 };
+	uint32_t thread = fz_profile_thread(k->p, &(struct fz_thread){ .tid = 0 });
+
+	for (uint32_t i = 0; i < k->sum_n; i++) {
+		const struct sum *s = &k->sums[i];
+		struct fz_sample sample = { .run = (uint16_t)s->unit,
+					    .thread = thread,
+					    .count = (uint32_t)FZ_MIN(s->n, UINT32_MAX) };
+		int r = stack_of(k, &made, s->node, &sample.stack, err);
+
+		if (r)
+			return r;
+		fz_profile_add_sample(k->p, &sample, &s->value);
+	}
+	return fz_profile_check(k->p, err);
+}
+
+/* What all kinds of the cells have in common. */
+static void set_recording(struct folder *k)
+{
+	const struct fz_fleet_kind *kinds = k->found->kinds;
+	struct fz_recording *r = &k->p->recording;
+	struct fz_str clock = kinds[0].clock;
+
+	r->mode = (enum fz_mode)kinds[0].mode;
+	r->features_known = kinds[0].features >= 0;
+	r->features = r->features_known ? (unsigned)kinds[0].features : 0;
+	r->interval_ns = kinds[0].interval_ns;
+	for (uint32_t i = 1; i < k->found->kind_n; i++) {
+		if (kinds[i].mode != kinds[0].mode)
+			r->mode = FZ_MODE_UNKNOWN;
+		r->features_known &= kinds[i].features == kinds[0].features;
+		if (kinds[i].interval_ns != kinds[0].interval_ns)
+			r->interval_ns = 0;
+		if (!fz_str_eq(kinds[i].clock, clock))
+			clock = FZ_STR("");
+	}
+	fz_profile_set_fact(k->p, "clock", clock);
+}
+
+static void add_runs(struct folder *k)
+{
+	struct fz_run *runs = fz_calloc(k->unit_n, sizeof(*runs));
+
+	for (uint32_t i = 0; i < k->found->cell_n; i++) {
+		const struct fz_fleet_cell *cell = &k->found->cells[i];
+		if (k->unit[i] == FZ_NONE)
+			continue;
+		struct fz_run *run = &runs[k->unit[i]];
+		int64_t start = cell->minute * MINUTE_NS;
+
+		if (run->start_unix_ns == 0 || start < run->start_unix_ns)
+			run->start_unix_ns = start;
+		run->duration_ns += cell->exposure.wall_ns;
+		k->p->recording.duration_ns += cell->exposure.wall_ns;
+		k->p->quality.taken += (uint64_t)cell->exposure.samples;
+		k->p->quality.missed += (uint64_t)cell->exposure.lost;
+	}
+	k->p->quality.known = true;
+	for (uint32_t i = 0; i < k->unit_n; i++)
+		fz_profile_add_run(k->p, &runs[i]);
+	free(runs);
+}
+
+/* The hosts and blocks that go together, as a number: other recordings have others. */
+static uint64_t pairs_hash(const struct folder *k)
+{
+	uint64_t hash = k->unit_n;
+
+	for (uint32_t i = 0; i < k->found->cell_n; i++) {
+		const char *host = k->found->hosts[k->found->cells[i].host];
+
+		if (k->unit[i] != FZ_NONE &&
+		    (i == 0 || k->unit[i] != k->unit[i - 1] ||
+		     k->found->cells[i].host != k->found->cells[i - 1].host))
+			hash = fz_hash64(hash ^ fz_hash_bytes(host, strlen(host)) ^ k->unit[i]);
+	}
+	return hash;
+}
+
+static void describe(struct folder *k, const struct fz_fleet_units *u, int side, const char *name)
+{
+	static const char *const kinds[] = { "hosts", "hosts, in pairs", "time, in pairs" };
+	const struct fz_fleet_found *found = k->found;
+	char hosts[FZ_NUMBER_SIZE], cells[FZ_NUMBER_SIZE], units[FZ_NUMBER_SIZE];
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_buf_printf(&text, "%s of %s, in %s of %s",
+		      fz_format_plural(found->cell_n, "minute", cells),
+		      fz_format_plural(found->host_n, "host", hosts),
+		      fz_format_plural(k->unit_n, "unit", units), kinds[u->kind]);
+	if (u->left_out[side])
+		fz_buf_printf(&text, "; without %s that the other side did not run on",
+			      fz_format_plural(u->left_out[side], "host", hosts));
+	fz_profile_set_fact(k->p, FZ_FLEET_FACT, fz_buf_view(&text));
+	fz_profile_set_fact(k->p, "release", fz_str_of(name));
+	if (u->kind == FZ_FLEET_BY_HOSTS)
+		return;
+	fz_buf_reset(&text);
+	fz_buf_printf(&text, FZ_FLEET_PAIRS_FORMAT, u->kind == FZ_FLEET_BY_BLOCKS ? u->hosts : 0,
+		      (unsigned long long)pairs_hash(k));
+	fz_profile_set_fact(k->p, FZ_FLEET_PAIRS_FACT, fz_buf_view(&text));
+}
+
+static int sum_up(struct folder *k, const char *name, struct fz_error *err)
+{
+	const struct fz_fleet_kind *kind = &k->found->kinds[0];
+	int r;
+
+	k->p = fz_profile_new();
+	k->p->default_metric = fz_profile_add_metric(k->p, kind->metric, kind->unit, 0, true);
+	k->p->samples.ordered = k->p->samples.timed = false;
+	r = fz_fleet_each(k->f, k->found, take, k, err);
+	if (!r && k->overflow)
+		r = fz_fail(err, FZ_ELIMIT,
+			    "%s: sums are larger than 63 bits; ask for less time (--since)", name);
+	return r;
+}
+
+int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
+		  const char *const names[2], struct fz_profile *ret[2], struct fz_error *err)
+{
+	fz_auto(fz_fleet_units_release) struct fz_fleet_units u = { 0 };
+	struct folder k[2];
+	int r = 0;
+
+	fz_fleet_units_of(found[0], found[1], &u);
+	for (int side = 0; side < 2; side++)
+		k[side] = (struct folder){
+			.f = f, .found = found[side], .unit = u.of[side], .unit_n = u.n[side]
+		};
+	for (int side = 0; !r && side < 2; side++)
+		r = sum_up(&k[side], names[side], err);
+	if (!r && u.kind == FZ_FLEET_BY_BLOCKS)
+		lengthen_blocks(k, u.hosts);
+	for (int side = 0; !r && side < 2; side++)
+		r = add_samples(&k[side], err);
+	for (int side = 0; side < 2; side++) {
+		if (!r) {
+			set_recording(&k[side]);
+			add_runs(&k[side]);
+			describe(&k[side], &u, side, names[side]);
+			ret[side] = fz_steal(k[side].p);
+		}
+		release(&k[side]);
+	}
+	return r;
+}
+
+/* ---- two sides ---- */
+
+static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
+		     const struct fz_fleet_side *side, const char *metric,
+		     struct fz_fleet_found *ret, struct fz_error *err)
+{
+	struct fz_fleet_query of = *q;
+
+	of.service = side->service;
+	of.version = side->version;
+	of.metric = metric;
+	of.from = FZ_MAX(q->from, side->from);
+	of.until = FZ_MIN(q->until, side->until);
+	int r = fz_fleet_find(f, &of, ret, err);
+	bool is_range = side->from > 0 || side->until < INT64_MAX;
+	/* Both sides may be of one service. */
+	return r && is_range ? fz_error_prefix(err, "%s", side->name) : r;
+}
+
+static int find_pair(struct fz_fleet *f, const struct fz_fleet_query *q,
+		     const struct fz_fleet_side side[2], struct fz_profile *ret[2],
+		     struct fz_error *err)
+{
+	fz_auto(fz_fleet_found_release) struct fz_fleet_found head = { 0 };
+	fz_auto(fz_fleet_found_release) struct fz_fleet_found base = { 0 };
+	struct fz_fleet_query of_head = *q;
+
+	of_head.from = FZ_MAX(q->from, q->head_from);
+	int r = find_side(f, &of_head, &side[1], q->metric, &head, err);
+	if (!r)
+		r = find_side(f, q, &side[0], head.kinds[0].metric.p, &base, err);
+	if (r)
+		return r;
+	const struct fz_fleet_found *const found[2] = { &base, &head };
+	return fz_fleet_fold(f, found, (const char *const[]){ side[0].name, side[1].name }, ret,
+			     err);
+}
+
+int fz_fleet_pair(struct fz_fleet *f, const struct fz_fleet_query *q, const char *const texts[2],
+		  struct fz_profile *ret[2], struct fz_error *err)
+{
+	int64_t now = fz_clock_unix() / MINUTE_NS;
+	struct fz_fleet_side side[2] = { 0 };
+	int r = 0;
+
+	for (int i = 0; !r && i < 2; i++)
+		r = fz_fleet_side_of(texts[i], now, &side[i], err);
+	if (!r)
+		r = find_pair(f, q, side, ret, err);
+	for (int i = 0; i < 2; i++)
+		fz_fleet_side_release(&side[i]);
+	return r;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing to a store on SQLite: one file, for what one machine can take in.
+ *
+ *   transaction, ends on the disk {push {id, names, nodes, cells, values}, push ...}
+ *
+ * Each push is a savepoint of its own: whatever fails, nothing of it is there, and the others are.
+ *
+ * Numbers of functions and nodes that a writer found are kept in maps, by content: most of what is
+ * pushed was pushed before. They are forgotten when a transaction is rolled back and when others
+ * might have removed rows, which only fz_fleet_forget does.
+ */
+#include "fleet/fleet.h"
+
+#include "fleet/sqlite_calls.h"
+
+enum { KNOWN_MAX = 1 << 20 };
+
+static void forget_known(struct fz_fleet *f)
+{
+	fz_map_clear(&f->function_map);
+	fz_map_clear(&f->node_map);
+	f->id_n = 0;
+}
+
+int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
+		  struct fz_error *err)
+{
+	struct fz_fleet *f = fz_calloc(1, sizeof(*f));
+	int r = fz_sql_open(&f->sql, path, access == FZ_FLEET_WRITE, err);
+
+	if (r)
+		free(f);
+	else
+		*ret = f;
+	return r;
+}
+
+void fz_fleet_close(struct fz_fleet *f)
+{
+	if (!f)
+		return;
+	fz_sql_close(&f->sql);
+	fz_map_release(&f->function_map);
+	fz_map_release(&f->node_map);
+	free(f->ids);
+	free(f);
+}
+
+void fz_fleet_closep(struct fz_fleet **f)
+{
+	fz_fleet_close(*f);
+}
+
+/* ---- numbers of names ---- */
+
+static int insert(struct fz_fleet *f, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
+{
+	int r = fz_sql_step(&f->sql, s, err);
+
+	if (!r)
+		*ret = fz_sqlite.last_id(f->sql.db);
+	return r;
+}
+
+/* How many there are besides; one more may be too many. */
+static int check_room(struct fz_fleet *f, sqlite3_stmt *count, int64_t most, const char *what,
+		      const char *of, struct fz_error *err)
+{
+	int64_t n;
+	int r = fz_sql_take_id(f, count, &n, err);
+
+	if (!r && n >= most)
+		return fz_fail(err, FZ_ELIMIT,
+			       "%s has %lld %s already; what differs from push to push is no name",
+			       of, (long long)n, what);
+	return r;
+}
+
+static int put_project(struct fz_fleet *f, const char *name, int64_t *ret, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PUT_PROJECT);
+
+	fz_sql_text(s, 1, fz_str_of(name));
+	int r = fz_sql_step(&f->sql, s, err);
+	if (r)
+		return r;
+	s = fz_sql(&f->sql, FZ_SQL_GET_PROJECT);
+	fz_sql_text(s, 1, fz_str_of(name));
+	return fz_sql_take_id(f, s, ret, err);
+}
+
+static int put_host(struct fz_fleet *f, int64_t project, const char *name, int64_t *ret,
+		    struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_HOST);
+
+	fz_sqlite.bind_int(s, 1, project);
+	fz_sql_text(s, 2, fz_str_of(name));
+	int r = fz_sql_take_id(f, s, ret, err);
+	if (r || *ret)
+		return r;
+	s = fz_sql(&f->sql, FZ_SQL_COUNT_HOSTS);
+	fz_sqlite.bind_int(s, 1, project);
+	r = check_room(f, s, FZ_FLEET_HOSTS, "hosts", "the project", err);
+	if (r)
+		return r;
+	s = fz_sql(&f->sql, FZ_SQL_ADD_HOST);
+	fz_sqlite.bind_int(s, 1, project);
+	fz_sql_text(s, 2, fz_str_of(name));
+	return insert(f, s, ret, err);
+}
+
+static int check_series(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+			struct fz_error *err)
+{
+	const struct {
+		enum fz_sql_name count;
+		int64_t most;
+		const char *what, *of, *texts[2];
+	} rooms[] = {
+		{ FZ_SQL_COUNT_SERVICES,
+		  FZ_FLEET_SERVICES,
+		  "services",
+		  "the project",
+		  { push->service } },
+		{ FZ_SQL_COUNT_VERSIONS,
+		  FZ_FLEET_VERSIONS,
+		  "versions",
+		  push->service,
+		  { push->service, push->version } },
+		{ FZ_SQL_COUNT_LABELS,
+		  FZ_FLEET_LABEL_SETS,
+		  "sets of labels",
+		  push->service,
+		  { push->service, push->labels } },
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(rooms); i++) {
+		sqlite3_stmt *s = fz_sql(&f->sql, rooms[i].count);
+
+		fz_sqlite.bind_int(s, 1, project);
+		for (int t = 0; t < 2 && rooms[i].texts[t]; t++)
+			fz_sql_text(s, 2 + t, fz_str_of(rooms[i].texts[t]));
+		r = check_room(f, s, rooms[i].most, rooms[i].what, rooms[i].of, err);
+	}
+	return r;
+}
+
+static int put_series(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+		      const struct fz_fleet_kind *kind, int64_t *ret, struct fz_error *err)
+{
+	int r = 0;
+
+	for (int adding = 0; adding < 2; adding++) {
+		sqlite3_stmt *s = fz_sql(&f->sql, adding ? FZ_SQL_ADD_SERIES : FZ_SQL_GET_SERIES);
+
+		fz_sqlite.bind_int(s, 1, project);
+		fz_sql_text(s, 2, fz_str_of(push->service));
+		fz_sql_text(s, 3, fz_str_of(push->version));
+		fz_sql_text(s, 4, fz_str_of(push->labels));
+		fz_sql_text(s, 5, kind->metric);
+		fz_sql_text(s, 6, kind->unit);
+		fz_sql_text(s, 7, kind->clock);
+		fz_sqlite.bind_int(s, 8, kind->mode);
+		fz_sqlite.bind_int(s, 9, kind->features);
+		fz_sqlite.bind_int(s, 10, kind->interval_ns);
+		fz_sqlite.bind_int(s, 11, kind->main);
+		if (adding)
+			return insert(f, s, ret, err);
+		r = fz_sql_take_id(f, s, ret, err);
+		if (!r && *ret == 0)
+			r = check_series(f, project, push, err);
+		if (r || *ret)
+			break;
+	}
+	return r;
+}
+
+static void know(struct fz_fleet *f, uint32_t *slot, int64_t id)
+{
+	fz_grow(f->ids, f->id_n, f->id_cap);
+	f->ids[f->id_n] = id;
+	*slot = f->id_n++;
+}
+
+static uint64_t function_key(int64_t project, const struct fz_profile *p,
+			     const struct fz_function *g)
+{
+	const struct fz_str texts[] = { fz_profile_text(p, g->name), fz_profile_text(p, g->file),
+					fz_profile_text(p, g->module) };
+	uint64_t parts[FZ_ARRAY_LEN(texts) + 2] = { (uint64_t)project,
+						    FZ_KEY(g->first_line, g->kind) };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
+		parts[i + 2] = fz_map_hash(texts[i].p, texts[i].n);
+	return fz_map_hash(parts, sizeof(parts));
+}
+
+static int put_function(struct fz_fleet *f, int64_t project, const struct fz_profile *p,
+			const struct fz_function *g, int64_t *ret, struct fz_error *err)
+{
+	uint64_t key = function_key(project, p, g);
+	uint32_t known = fz_map_get(&f->function_map, key);
+	int r = 0;
+
+	if (known != FZ_NONE) {
+		*ret = f->ids[known];
+		return 0;
+	}
+	*ret = 0;
+	for (int adding = 0; !r && *ret == 0 && adding < 2; adding++) {
+		sqlite3_stmt *s =
+			fz_sql(&f->sql, adding ? FZ_SQL_ADD_FUNCTION : FZ_SQL_GET_FUNCTION);
+
+		fz_sqlite.bind_int(s, 1, project);
+		fz_sql_text(s, 2, fz_profile_text(p, g->name));
+		fz_sql_text(s, 3, fz_profile_text(p, g->file));
+		fz_sql_text(s, 4, fz_profile_text(p, g->module));
+		fz_sqlite.bind_int(s, 5, g->first_line);
+		fz_sqlite.bind_int(s, 6, g->kind);
+		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(f, s, ret, err);
+	}
+	if (!r)
+		know(f, fz_map_slot(&f->function_map, key), *ret);
+	return r;
+}
+
+/* A parent of 0 is none; functions are of one project, so nodes are, too. */
+static int put_node(struct fz_fleet *f, int64_t parent, int64_t function, int64_t *ret,
+		    struct fz_error *err)
+{
+	bool small = parent <= UINT32_MAX && function <= UINT32_MAX;
+	uint32_t known = small ? fz_map_get(&f->node_map, FZ_KEY(parent, function)) : FZ_NONE;
+	int r = 0;
+
+	if (known != FZ_NONE) {
+		*ret = f->ids[known];
+		return 0;
+	}
+	*ret = 0;
+	for (int adding = 0; !r && *ret == 0 && adding < 2; adding++) {
+		sqlite3_stmt *s = fz_sql(&f->sql, adding ? FZ_SQL_ADD_NODE : FZ_SQL_GET_NODE);
+
+		fz_sqlite.bind_int(s, 1, parent);
+		fz_sqlite.bind_int(s, 2, function);
+		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(f, s, ret, err);
+	}
+	if (!r && small)
+		know(f, fz_map_slot(&f->node_map, FZ_KEY(parent, function)), *ret);
+	return r;
+}
+
+/* ---- put ---- */
+
+static int put_nodes(struct fz_fleet *f, int64_t project, const struct fz_fleet_batch *b,
+		     int64_t *ret, struct fz_error *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < b->node_n; i++) {
+		const struct fz_fleet_node *node = &b->nodes[i];
+		int64_t function;
+
+		r = put_function(f, project, b->profile, &b->profile->functions[node->function],
+				 &function, err);
+		if (!r)
+			r = put_node(f, node->parent == FZ_NONE ? 0 : ret[node->parent], function,
+				     &ret[i], err);
+	}
+	return r;
+}
+
+static int put_cell(struct fz_fleet *f, int64_t series, int64_t host, const struct fz_fleet_cell *c,
+		    int64_t *ret, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_CELL);
+	const int64_t numbers[] = { series,
+				    c->minute,
+				    host,
+				    c->exposure.cpu_ns,
+				    c->exposure.wall_ns,
+				    c->exposure.samples,
+				    c->exposure.lost };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
+		fz_sqlite.bind_int(s, (int)i + 1, numbers[i]);
+	return fz_sql_take_id(f, s, ret, err);
+}
+
+static int put_value(struct fz_fleet *f, int64_t cell, int64_t node, const struct fz_fleet_value *v,
+		     struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_VALUE);
+
+	fz_sqlite.bind_int(s, 1, cell);
+	fz_sqlite.bind_int(s, 2, node);
+	fz_sqlite.bind_int(s, 3, v->value);
+	fz_sqlite.bind_int(s, 4, v->n);
+	return fz_sql_step(&f->sql, s, err);
+}
+
+/* False: the id was there. */
+static int add_push(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+		    const struct fz_fleet_batch *b, bool *ret_new, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_PUSH);
+	int64_t last = 0;
+
+	for (uint32_t i = 0; i < b->cell_n; i++)
+		last = FZ_MAX(last, b->cells[i].minute);
+	fz_sqlite.bind_int(s, 1, project);
+	fz_sql_text(s, 2, fz_str_of(push->id));
+	fz_sql_text(s, 3, fz_str_of(push->service));
+	fz_sql_text(s, 4, fz_str_of(push->version));
+	fz_sqlite.bind_int(s, 5, last);
+	int r = fz_sql_step(&f->sql, s, err);
+	*ret_new = !r && fz_sqlite.changes(f->sql.db) > 0;
+	return r;
+}
+
+static int put_content(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+		       const struct fz_fleet_batch *b, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) int64_t *node = fz_calloc(FZ_MAX(b->node_n, 1), sizeof(*node));
+	fz_auto(fz_free_ptr) int64_t *cell = fz_calloc(FZ_MAX(b->cell_n, 1), sizeof(*cell));
+	int64_t series[FZ_METRICS_MAX], host;
+	int r = put_host(f, project, push->host, &host, err);
+
+	for (uint32_t i = 0; !r && i < b->kind_n; i++)
+		r = put_series(f, project, push, &b->kinds[i], &series[i], err);
+	if (!r)
+		r = put_nodes(f, project, b, node, err);
+	for (uint32_t i = 0; !r && i < b->cell_n; i++)
+		r = put_cell(f, series[b->cells[i].kind], host, &b->cells[i], &cell[i], err);
+	for (size_t i = 0; !r && i < b->value_n; i++) {
+		const struct fz_fleet_value *v = &b->values[i];
+
+		r = put_value(f, cell[v->cell], node[v->node], v, err);
+	}
+	return r;
+}
+
+static int put_one(struct fz_fleet *f, struct fz_fleet_item *item)
+{
+	const struct fz_fleet_push *push = item->push;
+	struct fz_error *err = &item->err;
+	bool is_new = false;
+	int64_t project;
+	int r = put_project(f, push->project, &project, err);
+
+	if (!r)
+		r = add_push(f, project, push, item->batch, &is_new, err);
+	if (!r && is_new)
+		r = put_content(f, project, push, item->batch, err);
+	item->put = is_new ? FZ_FLEET_STORED : FZ_FLEET_KNOWN;
+	return r;
+}
+
+/* An error: nothing at all can be written any more. What only the push is to blame for is the
+ * item's own. */
+static int put_inside(struct fz_fleet *f, struct fz_fleet_item *item, struct fz_error *err)
+{
+	int r = fz_sql_run(&f->sql, FZ_SQL_PUT_BEGIN, err);
+
+	if (r)
+		return r;
+	item->result = put_one(f, item);
+	if (item->result) {
+		/* After a full disk SQLite may have rolled back all by itself. */
+		r = fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, NULL);
+		if (r)
+			*err = item->err;
+		forget_known(f);
+	}
+	return r ? item->result : fz_sql_run(&f->sql, FZ_SQL_PUT_END, err);
+}
+
+void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n)
+{
+	struct fz_error err;
+
+	if (f->id_n > KNOWN_MAX)
+		forget_known(f);
+	int r = fz_sql_run(&f->sql, FZ_SQL_BEGIN, &err);
+	bool begun = !r;
+	for (size_t i = 0; !r && i < n; i++)
+		r = put_inside(f, items[i], &err);
+	if (!r)
+		r = fz_sql_run(&f->sql, FZ_SQL_COMMIT, &err);
+	if (!r)
+		return;
+	if (begun)
+		fz_sql_run(&f->sql, FZ_SQL_ROLLBACK, NULL);
+	forget_known(f);
+	for (size_t i = 0; i < n; i++) {
+		items[i]->result = r;
+		items[i]->err = err;
+	}
+}
+
+int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
+		 const struct fz_fleet_batch *b, enum fz_fleet_put *ret, struct fz_error *err)
+{
+	struct fz_fleet_item item = { .push = push, .batch = b };
+
+	fz_fleet_put_all(f, (struct fz_fleet_item *[]){ &item }, 1);
+	if (item.result)
+		*err = item.err;
+	else
+		*ret = item.put;
+	return item.result;
+}
+
+int fz_fleet_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
+		   bool *ret, struct fz_error *err)
+{
+	const char *const texts[] = { a->service, a->base, a->head, a->function, a->text };
+	const double numbers[] = { a->change, a->low, a->high }; /* NaN becomes NULL */
+	int64_t id;
+	int r = put_project(f, project, &id, err);
+
+	if (r)
+		return r;
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_ALARM);
+	fz_sqlite.bind_int(s, 1, id);
+	for (int i = 0; i < (int)FZ_ARRAY_LEN(texts); i++)
+		fz_sql_text(s, 2 + i, fz_str_of(texts[i]));
+	for (int i = 0; i < (int)FZ_ARRAY_LEN(numbers); i++)
+		fz_sqlite.bind_double(s, 7 + i, numbers[i]);
+	fz_sqlite.bind_int(s, 10, a->first_seen);
+	fz_sqlite.bind_int(s, 11, a->raised);
+	r = fz_sql_step(&f->sql, s, err);
+	*ret = !r && fz_sqlite.changes(f->sql.db) > 0;
+	return r;
+}
+
+int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err)
+{
+	static const enum fz_sql_name steps[] = { FZ_SQL_FORGET_VALUES, FZ_SQL_FORGET_CELLS,
+						  FZ_SQL_FORGET_PUSHES, FZ_SQL_FORGET_ALARMS,
+						  FZ_SQL_FORGET_SERIES, FZ_SQL_FORGET_HOSTS,
+						  FZ_SQL_FORGET_NODES,  FZ_SQL_FORGET_FUNCTIONS };
+	int64_t cells = 0;
+	int r = fz_sql_run(&f->sql, FZ_SQL_BEGIN, err);
+
+	if (r)
+		return r;
+	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(steps); i++) {
+		sqlite3_stmt *s = fz_sql(&f->sql, steps[i]);
+
+		if (steps[i] <= FZ_SQL_FORGET_ALARMS)
+			fz_sqlite.bind_int(s, 1, before);
+		r = fz_sql_step(&f->sql, s, err);
+		if (!r && steps[i] == FZ_SQL_FORGET_CELLS)
+			cells = fz_sqlite.changes(f->sql.db);
+		/* Most often nothing is that old. */
+		if (!r && steps[i] == FZ_SQL_FORGET_CELLS && cells == 0)
+			break;
+	}
+	if (!r)
+		r = fz_sql_run(&f->sql, FZ_SQL_COMMIT, err);
+	if (r)
+		fz_sql_run(&f->sql, FZ_SQL_ROLLBACK, NULL);
+	forget_known(f);
+	return r ? r : cells;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* All SQL that there is, in SQLite's dialect.
+ *
+ *   project <- host, function <- node (a path; its parent comes first)
+ *           <- push (ids, for doing nothing twice)
+ *           <- series {service, version, labels, kind} <- cell {host, minute} <- value {node}
+ *
+ * Tables are strict, so a sum that leaves 63 bits is an error and not a rounded number. What is
+ * acknowledged was synchronised to the disk. A store of a later layout is refused.
+ */
+#include "fleet/sqlite_calls.h"
+
+#include "base/library.h"
+
+struct fz_sqlite fz_sqlite;
+
+enum { LAYOUT = 1, BUSY_MS = 30000 };
+
+static const char tables[] =
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE IF NOT EXISTS project (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
+	" STRICT;"
+	"CREATE TABLE IF NOT EXISTS host (id INTEGER PRIMARY KEY, project INTEGER NOT NULL,"
+	" name TEXT NOT NULL, UNIQUE (project, name)) STRICT;"
+	"CREATE TABLE IF NOT EXISTS function (id INTEGER PRIMARY KEY, project INTEGER NOT NULL,"
+	" name BLOB NOT NULL, file BLOB NOT NULL, module BLOB NOT NULL, line INTEGER NOT NULL,"
+	" kind INTEGER NOT NULL, UNIQUE (project, name, file, module, line, kind)) STRICT;"
+	"CREATE TABLE IF NOT EXISTS node (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
+	" function INTEGER NOT NULL, UNIQUE (parent, function)) STRICT;"
+	"CREATE TABLE IF NOT EXISTS push (project INTEGER NOT NULL, id TEXT NOT NULL,"
+	" service TEXT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL,"
+	" PRIMARY KEY (project, id)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS series (id INTEGER PRIMARY KEY, project INTEGER NOT NULL,"
+	" service TEXT NOT NULL, version TEXT NOT NULL, labels TEXT NOT NULL, metric TEXT NOT NULL,"
+	" unit TEXT NOT NULL, clock TEXT NOT NULL, mode INTEGER NOT NULL,"
+	" features INTEGER NOT NULL, interval INTEGER NOT NULL, main INTEGER NOT NULL,"
+	" UNIQUE (project, service, version, labels, metric, unit, clock, mode, features, interval,"
+	" main)) STRICT;"
+	"CREATE TABLE IF NOT EXISTS cell (id INTEGER PRIMARY KEY, series INTEGER NOT NULL,"
+	" minute INTEGER NOT NULL, host INTEGER NOT NULL, cpu INTEGER NOT NULL,"
+	" wall INTEGER NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"
+	" UNIQUE (series, minute, host)) STRICT;"
+	"CREATE TABLE IF NOT EXISTS value (cell INTEGER NOT NULL, node INTEGER NOT NULL,"
+	" value INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (cell, node))"
+	" STRICT, WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS alarm (project INTEGER NOT NULL, service TEXT NOT NULL,"
+	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
+	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
+	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;"
+	"PRAGMA user_version = 1;"
+	"COMMIT;";
+
+/* of a series of FZ_SQL_FIND_SERIES */
+#define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
+#define OLD "(SELECT id FROM cell WHERE minute < ?1)"
+
+static const char *const statements[FZ_SQL_NAMES] = {
+	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
+	[FZ_SQL_BEGIN_READING] = "BEGIN",
+	[FZ_SQL_COMMIT] = "COMMIT",
+	[FZ_SQL_ROLLBACK] = "ROLLBACK",
+	[FZ_SQL_PUT_BEGIN] = "SAVEPOINT put",
+	[FZ_SQL_PUT_END] = "RELEASE put",
+	[FZ_SQL_PUT_UNDO] = "ROLLBACK TO put",
+	[FZ_SQL_ADD_PUSH] = "INSERT INTO push VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_PUT_PROJECT] = "INSERT INTO project (name) VALUES (?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_GET_PROJECT] = "SELECT id FROM project WHERE name = ?",
+	[FZ_SQL_GET_HOST] = "SELECT id FROM host WHERE project = ? AND name = ?",
+	[FZ_SQL_ADD_HOST] = "INSERT INTO host (project, name) VALUES (?, ?)",
+	[FZ_SQL_COUNT_HOSTS] = "SELECT count(*) FROM host WHERE project = ?",
+	[FZ_SQL_GET_SERIES] = "SELECT id FROM series WHERE project = ? AND service = ? AND"
+			      " version = ? AND labels = ? AND metric = ? AND unit = ? AND"
+			      " clock = ? AND mode = ? AND features = ? AND interval = ? AND"
+			      " main = ?",
+	[FZ_SQL_ADD_SERIES] = "INSERT INTO series (project, service, version, labels, metric, unit,"
+			      " clock, mode, features, interval, main)"
+			      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	/* of others than the one that is about to be added */
+	[FZ_SQL_COUNT_SERVICES] = "SELECT count(DISTINCT service) FROM series"
+				  " WHERE project = ?1 AND service <> ?2",
+	[FZ_SQL_COUNT_VERSIONS] = "SELECT count(DISTINCT version) FROM series"
+				  " WHERE project = ?1 AND service = ?2 AND version <> ?3",
+	[FZ_SQL_COUNT_LABELS] = "SELECT count(DISTINCT labels) FROM series"
+				" WHERE project = ?1 AND service = ?2 AND labels <> ?3",
+	[FZ_SQL_GET_FUNCTION] = "SELECT id FROM function WHERE project = ? AND"
+				" name = CAST(? AS BLOB) AND file = CAST(? AS BLOB) AND"
+				" module = CAST(? AS BLOB) AND line = ? AND kind = ?",
+	[FZ_SQL_ADD_FUNCTION] = "INSERT INTO function (project, name, file, module, line, kind)"
+				" VALUES (?, CAST(? AS BLOB), CAST(? AS BLOB), CAST(? AS BLOB),"
+				" ?, ?)",
+	[FZ_SQL_GET_NODE] = "SELECT id FROM node WHERE parent = ? AND function = ?",
+	[FZ_SQL_ADD_NODE] = "INSERT INTO node (parent, function) VALUES (?, ?)",
+	[FZ_SQL_ADD_CELL] = "INSERT INTO cell (series, minute, host, cpu, wall, samples, lost)"
+			    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (series, minute, host)"
+			    " DO UPDATE SET cpu = cpu + excluded.cpu, wall = wall + excluded.wall,"
+			    " samples = samples + excluded.samples, lost = lost + excluded.lost"
+			    " RETURNING id",
+	[FZ_SQL_ADD_VALUE] = "INSERT INTO value VALUES (?, ?, ?, ?) ON CONFLICT (cell, node)"
+			     " DO UPDATE SET value = value + excluded.value, n = n + excluded.n",
+	[FZ_SQL_LIST] = "SELECT service, version, metric, unit, min(minute), max(minute),"
+			" count(DISTINCT host), count(*), (SELECT count(*) FROM push WHERE"
+			" push.project = series.project AND push.service = series.service AND"
+			" push.version = series.version), total(cpu), total(wall),"
+			" sum(samples), sum(lost) FROM series JOIN cell ON cell.series = series.id"
+			" WHERE project = (SELECT id FROM project WHERE name = ?)"
+			" GROUP BY service, version, metric, unit"
+			" ORDER BY service, max(minute) DESC, version DESC, max(main) DESC, metric",
+	/* ?3 "": all versions. Then, in that time, how many cells and their first and last minute;
+	 * the version, and its first minute whenever. */
+	[FZ_SQL_FIND_SERIES] =
+		"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
+		" (SELECT count(*)" IN_TIME "), (SELECT min(minute)" IN_TIME
+		"), (SELECT max(minute)" IN_TIME "), version,"
+		" (SELECT min(minute) FROM cell WHERE series = series.id) FROM series"
+		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
+		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
+	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, host, name, cpu, wall, samples, lost"
+			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
+			      " minute >= ? AND minute < ?",
+	[FZ_SQL_TIMELINE] = "SELECT (minute - ?2) / ?3, sum(cpu), sum(samples), count(*)"
+			    " FROM cell WHERE series = ?1 AND minute >= ?4 AND minute < ?5"
+			    " GROUP BY 1",
+	[FZ_SQL_VALUES] = "SELECT node, value, n FROM value WHERE cell = ?",
+	[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
+			" JOIN function ON function.id = function WHERE node.id = ?",
+	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
+			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT 6",
+	[FZ_SQL_VERSIONS] =
+		"SELECT version FROM series JOIN cell ON cell.series = series.id"
+		" WHERE project = (SELECT id FROM project WHERE name = ?)"
+		" AND service = ? GROUP BY version ORDER BY max(minute) DESC, version DESC"
+		" LIMIT 6",
+	[FZ_SQL_ADD_ALARM] = "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+			     " ON CONFLICT DO NOTHING",
+	[FZ_SQL_ALARMS] = "SELECT service, base, head, function, text, change, low, high, first,"
+			  " raised FROM alarm WHERE project ="
+			  " (SELECT id FROM project WHERE name = ?1)"
+			  " AND (?2 = '' OR service = ?2)"
+			  " ORDER BY raised DESC, service, head, function LIMIT ?3",
+	[FZ_SQL_PREVIOUS] = "SELECT version FROM series JOIN cell ON cell.series = series.id"
+			    " WHERE project = (SELECT id FROM project WHERE name = ?1)"
+			    " AND service = ?2 AND version <> ?3 GROUP BY version"
+			    " HAVING min(minute) < (SELECT min(minute) FROM series"
+			    " JOIN cell ON cell.series = series.id"
+			    " WHERE project = (SELECT id FROM project WHERE name = ?1)"
+			    " AND service = ?2 AND version = ?3)"
+			    " ORDER BY max(minute) DESC, version DESC LIMIT 1",
+	[FZ_SQL_FORGET_VALUES] = "DELETE FROM value WHERE cell IN " OLD,
+	[FZ_SQL_FORGET_CELLS] = "DELETE FROM cell WHERE minute < ?1",
+	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE last < ?1",
+	[FZ_SQL_FORGET_ALARMS] = "DELETE FROM alarm WHERE raised < ?1",
+	[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id NOT IN (SELECT series FROM cell)",
+	[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id NOT IN (SELECT host FROM cell)",
+	[FZ_SQL_FORGET_NODES] = "DELETE FROM node WHERE id NOT IN (WITH RECURSIVE used (id) AS"
+				" (SELECT DISTINCT node FROM value UNION SELECT parent FROM node"
+				" JOIN used USING (id)) SELECT id FROM used)",
+	[FZ_SQL_FORGET_FUNCTIONS] = "DELETE FROM function WHERE id NOT IN"
+				    " (SELECT function FROM node)",
+};
+
+int fz_sqlite_load(struct fz_error *err)
+{
+	static const struct fz_library_symbol symbols[] = {
+		{ "sqlite3_open_v2", &fz_sqlite.open },
+		{ "sqlite3_close_v2", &fz_sqlite.close },
+		{ "sqlite3_exec", &fz_sqlite.exec },
+		{ "sqlite3_prepare_v3", &fz_sqlite.prepare },
+		{ "sqlite3_finalize", &fz_sqlite.finalize },
+		{ "sqlite3_reset", &fz_sqlite.reset },
+		{ "sqlite3_step", &fz_sqlite.step },
+		{ "sqlite3_bind_int64", &fz_sqlite.bind_int },
+		{ "sqlite3_bind_text64", &fz_sqlite.bind_text },
+		{ "sqlite3_bind_double", &fz_sqlite.bind_double },
+		{ "sqlite3_column_int64", &fz_sqlite.column_int },
+		{ "sqlite3_column_double", &fz_sqlite.column_double },
+		{ "sqlite3_column_text", &fz_sqlite.column_text },
+		{ "sqlite3_column_bytes", &fz_sqlite.column_bytes },
+		{ "sqlite3_changes", &fz_sqlite.changes },
+		{ "sqlite3_last_insert_rowid", &fz_sqlite.last_id },
+		{ "sqlite3_errmsg", &fz_sqlite.message },
+		{ "sqlite3_extended_errcode", &fz_sqlite.code },
+		{ "sqlite3_busy_timeout", &fz_sqlite.busy_timeout },
+	};
+
+	return fz_library_load("libsqlite3.so.0", "libsqlite3-0", symbols, FZ_ARRAY_LEN(symbols),
+			       err);
+}
+
+static int fail(struct fz_sql *s, struct fz_error *err)
+{
+	const char *what = s->db ? fz_sqlite.message(s->db) : "out of memory";
+	int code = s->db ? fz_sqlite.code(s->db) & 0xff : SQLITE_NOMEM;
+
+	switch (code) {
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		return fz_fail(err, FZ_ESYSTEM,
+			       "%s: the disk takes no more (%s); make room, or forget older "
+			       "profiles (fizeau serve --retain DAYS)",
+			       s->path, what);
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's, or a damaged one (%s)",
+			       s->path, what);
+	case SQLITE_CONSTRAINT:
+		return fz_fail(err, FZ_EINPUT, "sums are larger than 63 bits (%s)", what);
+	case SQLITE_BUSY:
+		return fz_fail(err, FZ_EAGAIN, "%s: another process is writing to it; try again",
+			       s->path);
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_READONLY:
+		return fz_fail(err, FZ_EPERM, "%s: cannot be opened (%s); see who may write there",
+			       s->path, what);
+	default:
+		return fz_fail(err, FZ_ESYSTEM, "%s: %s", s->path, what);
+	}
+}
+
+static int execute(struct fz_sql *s, const char *text, struct fz_error *err)
+{
+	return fz_sqlite.exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
+}
+
+/* Made all at once, or found made. */
+static int make_tables(struct fz_sql *s, struct fz_error *err)
+{
+	int r = execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err);
+
+	if (!r)
+		r = execute(s, tables, err);
+	return r;
+}
+
+static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
+{
+	sqlite3_stmt *version = NULL;
+
+	if (fz_sqlite.prepare(s->db, "PRAGMA user_version", -1, 0, &version, NULL) != SQLITE_OK)
+		return fail(s, err);
+	int r = fz_sql_step(s, version, err);
+	int64_t layout = r == 1 ? fz_sqlite.column_int(version, 0) : 0;
+	fz_sqlite.finalize(version);
+	if (r < 0)
+		return r;
+	if (layout > LAYOUT)
+		return fz_fail(err, FZ_EUNSUPPORTED, "%s: was made by a newer fizeau; use that one",
+			       s->path);
+	if (layout == 0 && !writing)
+		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's", s->path);
+	return 0;
+}
+
+int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err)
+{
+	int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+	int r = fz_sqlite_load(err);
+
+	if (r)
+		return r;
+	*s = (struct fz_sql){ .path = fz_strdup(path) };
+	if (fz_sqlite.open(path, &s->db, flags, NULL) != SQLITE_OK) {
+		r = fail(s, err);
+		fz_sql_close(s);
+		return r;
+	}
+	fz_sqlite.busy_timeout(s->db, BUSY_MS);
+	r = check_layout(s, writing, err);
+	if (!r && writing)
+		r = make_tables(s, err);
+	if (r)
+		fz_sql_close(s);
+	return r;
+}
+
+void fz_sql_close(struct fz_sql *s)
+{
+	for (int i = 0; i < FZ_SQL_NAMES; i++)
+		fz_sqlite.finalize(s->prepared[i]);
+	fz_sqlite.close(s->db);
+	free(s->path);
+	*s = (struct fz_sql){ 0 };
+}
+
+sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name)
+{
+	/* A statement that cannot be prepared is NULL, and stepping NULL fails. */
+	if (!s->prepared[name])
+		fz_sqlite.prepare(s->db, statements[name], -1, SQLITE_PREPARE_PERSISTENT,
+				  &s->prepared[name], NULL);
+	return s->prepared[name];
+}
+
+void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text)
+{
+	fz_sqlite.bind_text(statement, parameter, text.p ? text.p : "", text.n, SQLITE_TRANSIENT,
+			    SQLITE_UTF8);
+}
+
+struct fz_str fz_sql_column(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)fz_sqlite.column_text(statement, column);
+
+	return (struct fz_str){ text ? text : "",
+				(size_t)fz_sqlite.column_bytes(statement, column) };
+}
+
+int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err)
+{
+	int r = statement ? fz_sqlite.step(statement) : SQLITE_ERROR;
+
+	if (r == SQLITE_ROW)
+		return 1;
+	r = r == SQLITE_DONE ? 0 : fail(s, err);
+	fz_sql_reset(statement);
+	return r;
+}
+
+void fz_sql_reset(sqlite3_stmt *statement)
+{
+	fz_sqlite.reset(statement);
+}
+
+int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err)
+{
+	int r = fz_sql_step(s, fz_sql(s, name), err);
+
+	if (r == 1)
+		fz_sql_reset(fz_sql(s, name));
+	return r < 0 ? r : 0;
+}
+
+int fz_sql_take_id(struct fz_fleet *f, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err)
+{
+	int r = fz_sql_step(&f->sql, statement, err);
+
+	*ret = r == 1 ? fz_sqlite.column_int(statement, 0) : 0;
+	if (r == 1)
+		fz_sql_reset(statement);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* SQLite as the engine of a store uses it: the library, loaded when a store is opened, its
+ * statements, which are written and prepared in one place, and a store's handle.
+ *
+ * A statement is used from fz_sql to fz_sql_reset; parameters are set by their number, from 1. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/str.h"
+
+extern struct fz_sqlite {
+	__typeof__(&sqlite3_open_v2) open;
+	__typeof__(&sqlite3_close_v2) close;
+	__typeof__(&sqlite3_exec) exec;
+	__typeof__(&sqlite3_prepare_v3) prepare;
+	__typeof__(&sqlite3_finalize) finalize;
+	__typeof__(&sqlite3_reset) reset;
+	__typeof__(&sqlite3_step) step;
+	__typeof__(&sqlite3_bind_int64) bind_int;
+	__typeof__(&sqlite3_bind_text64) bind_text;
+	__typeof__(&sqlite3_bind_double) bind_double;
+	__typeof__(&sqlite3_column_int64) column_int;
+	__typeof__(&sqlite3_column_double) column_double;
+	__typeof__(&sqlite3_column_text) column_text;
+	__typeof__(&sqlite3_column_bytes) column_bytes;
+	__typeof__(&sqlite3_changes) changes;
+	__typeof__(&sqlite3_last_insert_rowid) last_id;
+	__typeof__(&sqlite3_errmsg) message;
+	__typeof__(&sqlite3_extended_errcode) code;
+	__typeof__(&sqlite3_busy_timeout) busy_timeout;
+} fz_sqlite;
+
+int fz_sqlite_load(struct fz_error *err);
+
+enum fz_sql_name {
+	FZ_SQL_BEGIN,
+	FZ_SQL_BEGIN_READING,
+	FZ_SQL_COMMIT,
+	FZ_SQL_ROLLBACK,
+	FZ_SQL_PUT_BEGIN,
+	FZ_SQL_PUT_END,
+	FZ_SQL_PUT_UNDO,
+	FZ_SQL_ADD_PUSH,
+	FZ_SQL_PUT_PROJECT,
+	FZ_SQL_GET_PROJECT,
+	FZ_SQL_GET_HOST,
+	FZ_SQL_ADD_HOST,
+	FZ_SQL_COUNT_HOSTS,
+	FZ_SQL_GET_SERIES,
+	FZ_SQL_ADD_SERIES,
+	FZ_SQL_COUNT_SERVICES,
+	FZ_SQL_COUNT_VERSIONS,
+	FZ_SQL_COUNT_LABELS,
+	FZ_SQL_GET_FUNCTION,
+	FZ_SQL_ADD_FUNCTION,
+	FZ_SQL_GET_NODE,
+	FZ_SQL_ADD_NODE,
+	FZ_SQL_ADD_CELL,
+	FZ_SQL_ADD_VALUE,
+	FZ_SQL_LIST,
+	FZ_SQL_FIND_SERIES,
+	FZ_SQL_FIND_CELLS,
+	FZ_SQL_TIMELINE,
+	FZ_SQL_VALUES,
+	FZ_SQL_NODE,
+	FZ_SQL_SERVICES,
+	FZ_SQL_VERSIONS,
+	FZ_SQL_ADD_ALARM,
+	FZ_SQL_ALARMS,
+	FZ_SQL_PREVIOUS,
+	FZ_SQL_FORGET_VALUES,
+	FZ_SQL_FORGET_CELLS,
+	FZ_SQL_FORGET_PUSHES,
+	FZ_SQL_FORGET_ALARMS,
+	FZ_SQL_FORGET_SERIES,
+	FZ_SQL_FORGET_HOSTS,
+	FZ_SQL_FORGET_NODES,
+	FZ_SQL_FORGET_FUNCTIONS,
+	FZ_SQL_NAMES
+};
+
+struct fz_sql {
+	sqlite3 *db;
+	char *path;
+	sqlite3_stmt *prepared[FZ_SQL_NAMES];
+};
+
+/* Opens the file, and makes the tables where they are missing (of ":memory:", or when writing). */
+int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err);
+void fz_sql_close(struct fz_sql *s);
+sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name);
+void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text);
+struct fz_str fz_sql_column(sqlite3_stmt *statement, int column); /* until it is stepped */
+/* 1: a row; 0: done, and reset; else an error, and reset. */
+int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err);
+void fz_sql_reset(sqlite3_stmt *statement);
+/* A statement without parameters or rows. */
+int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err);
+
+struct fz_fleet {
+	struct fz_sql sql;
+	/* of a writer: numbers of functions and nodes, as places in ids */
+	struct fz_map function_map, node_map;
+	int64_t *ids;
+	uint32_t id_n, id_cap;
+	bool reading; /* in a transaction that fz_fleet_find began */
+};
+
+/* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
+int fz_sql_take_id(struct fz_fleet *f, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* A service over time, from a store on SQLite.
+ *
+ *   series -> first and last minute -> how long a bucket is -> sums of each series by bucket
+ *
+ * SQLite adds up, so what is held here is as large as the answer, however many cells there are.
+ */
+#include "fleet/fleet.h"
+
+#include "fleet/sqlite_calls.h"
+#include "fleet/sqlite_series.h"
+
+struct summer {
+	struct fz_fleet *f;
+	const struct fz_fleet_query *q;
+	struct fz_fleet_timeline *t;
+	struct fz_fleet_series_list series;
+	uint32_t *band; /* of each version */
+	/* of each band and bucket */
+	struct sums {
+		int64_t cpu_ns, samples, cells;
+	} * sums;
+	int64_t cpu_ns; /* of all */
+	bool overflow;
+};
+
+/* Lengths of buckets that people count in; then as many days as it takes. */
+static int64_t bucket_minutes(int64_t span)
+{
+	static const int64_t lengths[] = { 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440 };
+	int64_t days = 1;
+
+	/* One more, for the first one begins at a multiple. */
+	for (size_t i = 0; i < FZ_ARRAY_LEN(lengths); i++)
+		if (span / lengths[i] + 2 <= FZ_FLEET_BUCKETS)
+			return lengths[i];
+	while (span / (1440 * days) + 2 > FZ_FLEET_BUCKETS)
+		days *= 2;
+	return 1440 * days;
+}
+
+static void cut_time(struct summer *k)
+{
+	const struct fz_fleet_series *list = k->series.list;
+	struct fz_fleet_timeline *t = k->t;
+	int64_t first = INT64_MAX, last = 0;
+
+	for (uint32_t i = 0; i < k->series.n; i++) {
+		first = FZ_MIN(first, list[i].first);
+		last = FZ_MAX(last, list[i].last);
+	}
+	t->metric = list[0].kind.metric;
+	t->minutes = bucket_minutes(last - first);
+	t->first = first - first % t->minutes;
+	t->buckets = (uint32_t)((last - t->first) / t->minutes) + 1;
+}
+
+/* ---- versions ---- */
+
+static int compare_versions(const void *a, const void *b, void *arg)
+{
+	const struct fz_fleet_version *versions = arg;
+	const struct fz_fleet_version *x = &versions[*(const uint32_t *)a];
+	const struct fz_fleet_version *y = &versions[*(const uint32_t *)b];
+	int order = (x->first > y->first) - (x->first < y->first);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* The versions that there is something of in that time, in their order. */
+static uint32_t *sort_versions(const struct summer *k, uint32_t *ret_n)
+{
+	uint32_t *order = fz_calloc(FZ_MAX(k->series.version_n, 1), sizeof(*order)), n = 0;
+	fz_auto(fz_free_ptr) bool *is_there = fz_calloc(FZ_MAX(k->series.version_n, 1), 1);
+
+	for (uint32_t i = 0; i < k->series.n; i++)
+		is_there[k->series.list[i].version] = true;
+	for (uint32_t v = 0; v < k->series.version_n; v++)
+		if (is_there[v])
+			order[n++] = v;
+	qsort_r(order, n, sizeof(*order), compare_versions, k->series.versions);
+	*ret_n = n;
+	return order;
+}
+
+static void make_bands(struct summer *k)
+{
+	struct fz_fleet_timeline *t = k->t;
+	uint32_t n;
+	fz_auto(fz_free_ptr) uint32_t *order = sort_versions(k, &n);
+	uint32_t own = FZ_MIN(n, FZ_FLEET_BANDS);
+
+	k->band = fz_calloc(FZ_MAX(k->series.version_n, 1), sizeof(*k->band));
+	t->older = n - own;
+	t->band_n = own + (t->older > 0);
+	t->bands = fz_calloc(FZ_MAX(t->band_n, 1), sizeof(*t->bands));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fz_fleet_version *v = &k->series.versions[order[i]];
+		bool is_own = i >= t->older;
+		uint32_t band = is_own ? i - t->older + (t->older > 0) : 0;
+
+		k->band[order[i]] = band;
+		if (is_own || i == 0)
+			t->bands[band] =
+				(struct fz_fleet_band){ is_own ? v->name : NULL, v->first };
+	}
+}
+
+/* ---- sums ---- */
+
+static void add(struct summer *k, int64_t *sum, int64_t more)
+{
+	k->overflow |= __builtin_add_overflow(*sum, more, sum);
+}
+
+static int sum_series(struct summer *k, const struct fz_fleet_series *of, struct fz_error *err)
+{
+	struct sums *row = &k->sums[(size_t)k->band[of->version] * k->t->buckets];
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_TIMELINE);
+	int r;
+
+	fz_sqlite.bind_int(s, 1, of->id);
+	fz_sqlite.bind_int(s, 2, k->t->first);
+	fz_sqlite.bind_int(s, 3, k->t->minutes);
+	fz_sqlite.bind_int(s, 4, k->q->from);
+	fz_sqlite.bind_int(s, 5, k->q->until);
+	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
+		struct sums *sums = &row[fz_sqlite.column_int(s, 0)];
+
+		add(k, &sums->cpu_ns, fz_sqlite.column_int(s, 1));
+		add(k, &sums->samples, fz_sqlite.column_int(s, 2));
+		add(k, &sums->cells, fz_sqlite.column_int(s, 3));
+		add(k, &k->cpu_ns, fz_sqlite.column_int(s, 1));
+	}
+	return r;
+}
+
+/* CPU time, where anything of it was measured. */
+static void take_costs(struct summer *k)
+{
+	struct fz_fleet_timeline *t = k->t;
+	size_t n = (size_t)t->band_n * t->buckets;
+
+	t->by_cpu = k->cpu_ns > 0;
+	t->amounts = fz_calloc(FZ_MAX(n, 1), sizeof(*t->amounts));
+	for (size_t i = 0; i < n; i++)
+		t->amounts[i] = (struct fz_fleet_amount){ t->by_cpu ? k->sums[i].cpu_ns
+								    : k->sums[i].samples,
+							  k->sums[i].cells };
+}
+
+static int sum_up(struct summer *k, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
+	int r = 0;
+
+	cut_time(k);
+	make_bands(k);
+	k->sums = fz_calloc(FZ_MAX((size_t)k->t->band_n * k->t->buckets, 1), sizeof(*k->sums));
+	for (uint32_t i = 0; !r && i < k->series.n; i++)
+		r = sum_series(k, &k->series.list[i], err);
+	if (!r && k->overflow)
+		r = fz_fail(err, FZ_ELIMIT, "%s: sums are larger than 63 bits; ask for less time",
+			    name);
+	if (!r)
+		take_costs(k);
+	free(k->sums);
+	free(k->band);
+	return r;
+}
+
+int fz_fleet_timeline(struct fz_fleet *f, const struct fz_fleet_query *q,
+		      struct fz_fleet_timeline *ret, struct fz_error *err)
+{
+	struct fz_fleet_query of = *q;
+	struct fz_fleet_timeline t = { 0 };
+	struct summer k = { .f = f, .q = &of, .t = &t };
+
+	of.version = NULL;
+	int r = fz_fleet_series(f, &of, &t.arena, &k.series, err);
+	if (!r)
+		r = sum_up(&k, err);
+	fz_fleet_series_release(&k.series);
+	if (r)
+		fz_fleet_timeline_release(&t);
+	else
+		*ret = t;
+	return r;
+}
+
+void fz_fleet_timeline_release(struct fz_fleet_timeline *t)
+{
+	free(t->bands);
+	free(t->amounts);
+	fz_arena_release(&t->arena);
+	*t = (struct fz_fleet_timeline){ 0 };
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at a release; watch.h. */
+#include "fleet/watch.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "base/map.h"
+#include "diff/judge.h"
+#include "fleet/fold.h"
+#include "profile/fleet_fact.h"
+
+/* A comparison, and what became more expensive in it. */
+struct look {
+	struct fz_profile *profile[FZ_SIDES];
+	struct fz_diff *d;
+	struct fz_judgement *j;
+};
+
+static void release(struct look *l)
+{
+	fz_judgement_free(l->j);
+	fz_diff_free(l->d);
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_profile_free(l->profile[side]);
+}
+
+/* The minute before which the next look ends. */
+static int64_t next_end(const struct fz_fleet_watch *w)
+{
+	return w->first + (w->looked ? 2 * (w->looked - w->first) : FZ_FLEET_LOOK_FIRST);
+}
+
+bool fz_fleet_look_due(const struct fz_fleet_watch *w)
+{
+	/* The last minute may still come in. */
+	return w->last >= next_end(w);
+}
+
+static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+		   int64_t head_from, struct look *ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *before = fz_asprintf("%s@%s", w->service, base);
+	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, w->version);
+	const char *const names[] = { before, after };
+	struct fz_fleet_query q = { .project = w->project,
+				    .labels = "",
+				    .from = w->first - FZ_FLEET_BASE_MINUTES,
+				    .until = next_end(w),
+				    .head_from = head_from };
+	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
+	struct fz_diff_options how = { 0 };
+	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
+
+	if (!r)
+		r = fz_diff_new(ret->profile[FZ_BASE], ret->profile[FZ_HEAD], &how, &ret->d, err);
+	if (!r)
+		ret->j = fz_judge(ret->d, &judging);
+	return r;
+}
+
+static uint64_t key_of(const struct fz_diff_function *f)
+{
+	return fz_hash64(fz_map_hash(f->name.p, f->name.n)) ^ fz_map_hash(f->file.p, f->file.n);
+}
+
+static bool is_dearer(const struct look *l, uint32_t function)
+{
+	return l->j->self[function].verdict == FZ_VERDICT_CHANGED && l->j->self[function].low > 0;
+}
+
+static bool is_in(const uint64_t *keys, uint32_t n, uint64_t key)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (keys[i] == key)
+			return true;
+	return false;
+}
+
+/* Whether it is dearer in a comparison of other minutes, too. */
+static bool is_confirmed(const struct look *later, uint64_t key)
+{
+	for (uint32_t i = 0; i < later->d->function_count; i++)
+		if (key_of(&later->d->functions[i]) == key)
+			return later->j->self[i].low > 0;
+	return false;
+}
+
+static double relative(const struct look *l, uint32_t function, double change)
+{
+	double base = l->d->factor * (double)l->d->functions[function].cost.self[FZ_BASE];
+
+	return base > 0 ? change / base : NAN;
+}
+
+static double delta(const struct look *l, uint32_t function)
+{
+	const int64_t *self = l->d->functions[function].cost.self;
+
+	return fz_diff_delta(l->d, self[FZ_BASE], self[FZ_HEAD]);
+}
+
+static void add_function(const struct look *l, uint32_t function, struct fz_json *j)
+{
+	const struct fz_diff_function *f = &l->d->functions[function];
+	const struct fz_judged *judged = &l->j->self[function];
+
+	fz_json_kstr(j, "function", f->name);
+	fz_json_kstr(j, "file", f->file);
+	fz_json_kdouble(j, "change", relative(l, function, delta(l, function)));
+	fz_json_kdouble(j, "low", relative(l, function, judged->low));
+	fz_json_kdouble(j, "high", relative(l, function, judged->high));
+	fz_json_kdouble(j, "share_before",
+			(double)f->cost.self[FZ_BASE] / (double)l->d->total[FZ_BASE]);
+	fz_json_kdouble(j, "share_after",
+			(double)f->cost.self[FZ_HEAD] / (double)l->d->total[FZ_HEAD]);
+}
+
+static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz_json *j)
+{
+	fz_auto(fz_buf_release) struct fz_buf url = { 0 };
+	const char *const sides[] = { "base", base, "head", w->version };
+
+	fz_buf_str(&url, "/diff");
+	for (int i = 0; i < 4; i += 2) {
+		fz_buf_printf(&url, "%c%s=", i ? '&' : '?', sides[i]);
+		fz_buf_uri_part(&url, fz_str_of(w->service));
+		fz_buf_char(&url, '@');
+		fz_buf_uri_part(&url, fz_str_of(sides[i + 1]));
+	}
+	fz_json_kstr(j, "page", fz_buf_view(&url));
+}
+
+/* The release's first minute that was compared. */
+static int64_t first_minute(const struct look *l)
+{
+	const struct fz_profile *p = l->profile[FZ_HEAD];
+	int64_t first = p->runs[0].start_unix_ns;
+
+	for (uint32_t i = 1; i < p->run_count; i++)
+		first = FZ_MIN(first, p->runs[i].start_unix_ns);
+	return first / ((int64_t)60 * 1000000000);
+}
+
+static char *describe(const struct fz_fleet_watch *w, const char *base, const struct look *l,
+		      const uint32_t *found, uint32_t n, struct fz_arena *arena)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_json j;
+
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "project", fz_str_of(w->project));
+	fz_json_kstr(&j, "service", fz_str_of(w->service));
+	fz_json_kstr(&j, "base", fz_str_of(base));
+	fz_json_kstr(&j, "head", fz_str_of(w->version));
+	add_function(l, found[0], &j);
+	fz_json_kint(&j, "first_seen", first_minute(l) * 60);
+	fz_json_kint(&j, "raised", next_end(w) * 60);
+	fz_json_kstr(&j, "seen", fz_profile_fact(l->profile[FZ_HEAD], FZ_FLEET_FACT));
+	add_page(w, base, &j);
+	fz_json_key(&j, "others");
+	fz_json_open(&j, '[');
+	for (uint32_t i = 1; i < n; i++) {
+		fz_json_open(&j, '{');
+		add_function(l, found[i], &j);
+		fz_json_close(&j, '}');
+	}
+	fz_json_close(&j, ']');
+	fz_json_close(&j, '}');
+	struct fz_str text = fz_str_trimmed(fz_buf_view(fz_output_buffer(out)));
+	return fz_arena_strndup(arena, text.p, text.n);
+}
+
+static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct look *l,
+			const uint32_t *found, uint32_t n, struct fz_fleet_alarm *ret,
+			struct fz_arena *arena)
+{
+	const struct fz_str name = l->d->functions[found[0]].name;
+
+	*ret = (struct fz_fleet_alarm){
+		.service = w->service,
+		.base = fz_arena_strndup(arena, base, strlen(base)),
+		.head = w->version,
+		.function = fz_arena_strndup(arena, name.p, name.n),
+		.text = describe(w, base, l, found, n, arena),
+		.change = relative(l, found[0], delta(l, found[0])),
+		.low = relative(l, found[0], l->j->self[found[0]].low),
+		.high = relative(l, found[0], l->j->self[found[0]].high),
+		.first_seen = first_minute(l),
+		.raised = next_end(w),
+	};
+	for (uint32_t i = 0; i < n; i++) {
+		fz_grow(w->told, w->told_n, w->told_cap);
+		w->told[w->told_n++] = key_of(&l->d->functions[found[i]]);
+	}
+}
+
+/* Those that were suspects and still are, the one that costs most more first; `later` is a
+ * comparison of what came since. */
+static uint32_t confirm(const struct fz_fleet_watch *w, const struct look *l,
+			const struct look *later, uint32_t *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->d->function_count; i++) {
+		uint64_t key = key_of(&l->d->functions[i]);
+
+		if (!is_dearer(l, i) || !is_in(w->suspects, w->suspect_n, key) ||
+		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key))
+			continue;
+		ret[n++] = i;
+		if (delta(l, i) > delta(l, ret[0])) {
+			ret[n - 1] = ret[0];
+			ret[0] = i;
+		}
+	}
+	return n;
+}
+
+static void suspect(struct fz_fleet_watch *w, const struct look *l)
+{
+	w->suspect_n = 0;
+	for (uint32_t i = 0; i < l->d->function_count; i++) {
+		if (!is_dearer(l, i))
+			continue;
+		fz_grow(w->suspects, w->suspect_n, w->suspect_cap);
+		w->suspects[w->suspect_n++] = key_of(&l->d->functions[i]);
+	}
+}
+
+int fz_fleet_look(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_alarm *ret,
+		  struct fz_arena *ret_text, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf base = { 0 };
+	fz_auto(release) struct look all = { 0 };
+	fz_auto(release) struct look later = { 0 };
+	fz_auto(fz_free_ptr) uint32_t *found = NULL;
+	uint32_t n = 0;
+	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
+
+	if (r)
+		return r;
+	if (base.n)
+		r = compare(f, w, base.p, 0, &all, err);
+	if (!r && base.n && w->suspect_n)
+		r = compare(f, w, base.p, w->looked, &later, err);
+	if (!r && later.j) {
+		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
+		n = confirm(w, &all, &later, found);
+	}
+	if (n)
+		raise_alarm(w, base.p, &all, found, n, ret, ret_text);
+	if (!r && all.j)
+		suspect(w, &all);
+	w->looked = next_end(w);
+	/* That there is nothing of one of them in that time is no error of anybody's. */
+	return r == FZ_EINPUT ? 0 : r ? r : n > 0;
+}
+
+void fz_fleet_watch_release(struct fz_fleet_watch *w)
+{
+	free(w->suspects);
+	free(w->told);
+}
