@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A disk takes a few hundred synchronised writes a second, however small. So whoever comes while
+ * one is under way waits, and the first of them then writes what all of them have.
+ *
+ *   a  |== writes a ==|
+ *   b     ............|== writes b, c, d ==|
+ *   c        .........|....................|
+ *   d              ...|....................|
+ *
+ * Nobody returns before that write has reached the disk which theirs is in.
+ */
+#include "serve/commits.h"
+
+enum { TOGETHER = 256 };
+
+struct fz_commit {
+	struct fz_commit *next;
+	struct fz_fleet_item *item;
+	bool done;
+};
+
+void fz_commits_init(struct fz_commits *c)
+{
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->done, NULL);
+}
+
+void fz_commits_release(struct fz_commits *c)
+{
+	pthread_cond_destroy(&c->done);
+	pthread_mutex_destroy(&c->lock);
+}
+
+/* All that wait, those who came first if they are too many. */
+static size_t take(struct fz_commits *c, struct fz_commit *ret[TOGETHER])
+{
+	size_t n = 0;
+
+	while (c->waiting && n < TOGETHER) {
+		ret[n++] = c->waiting;
+		c->waiting = c->waiting->next;
+	}
+	return n;
+}
+
+static void lead(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing)
+{
+	struct fz_commit *taken[TOGETHER];
+	struct fz_fleet_item *items[TOGETHER];
+	size_t n = take(c, taken);
+
+	c->leading = true;
+	pthread_mutex_unlock(&c->lock);
+	for (size_t i = 0; i < n; i++)
+		items[i] = taken[i]->item;
+	pthread_mutex_lock(writing);
+	fz_fleet_put_all(f, items, n);
+	pthread_mutex_unlock(writing);
+	pthread_mutex_lock(&c->lock);
+	c->leading = false;
+	for (size_t i = 0; i < n; i++)
+		taken[i]->done = true;
+	pthread_cond_broadcast(&c->done);
+}
+
+int fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
+		   struct fz_fleet_item *item)
+{
+	struct fz_commit own = { .item = item }, **last = &c->waiting;
+
+	pthread_mutex_lock(&c->lock);
+	while (*last)
+		last = &(*last)->next;
+	*last = &own;
+	while (!own.done) {
+		if (c->leading)
+			pthread_cond_wait(&c->done, &c->lock);
+		else
+			lead(c, f, writing);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return item->result;
+}

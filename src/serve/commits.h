@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Pushes that wait for the disk go to it together. */
+#pragma once
+
+#include <pthread.h>
+
+#include "fleet/fleet.h"
+
+struct fz_commits {
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	struct fz_commit *waiting;
+	bool leading; /* somebody writes */
+};
+
+void fz_commits_init(struct fz_commits *c);
+void fz_commits_release(struct fz_commits *c);
+/* From any thread; returns when it is on the disk, or an error. `writing` is the lock of `f`. */
+int fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
+		   struct fz_fleet_item *item);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles that come in: our own push, and what all inputs share.
+ *
+ *   POST /api/push?service=S&version=V&host=H[&id=ID][&label=K=V ...][&start=SECONDS]
+ *
+ * The body is a profile in any format that is known: which one is seen from its bytes, whatever
+ * the request calls it.
+ */
+#include "serve/inputs.h"
+
+#include "fleet/sides.h"
+
+#define SECOND ((int64_t)1000000000)
+
+void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed)
+{
+	a->type = "application/json";
+	fz_buf_printf(&a->body, "{\"status\":\"%s\",\"minutes\":%u,\"samples\":%lld}\n",
+		      pushed->put == FZ_FLEET_STORED ? "stored" : "known", pushed->minutes,
+		      (long long)pushed->samples);
+}
+
+const char *fz_inputs_text(const struct fz_http_request *q, const char *name)
+{
+	const char *text = fz_http_parameter(q, name);
+
+	return text ? text : "";
+}
+
+/* Seconds since 1970, or, as others write them, thousandths, millionths or billionths of them. */
+int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_error *err)
+{
+	double v;
+
+	if (!*text)
+		return 0;
+	if (!fz_parse_decimal(fz_str_of(text), &v) || v < 1 || v > 4e18)
+		return fz_fail(err, FZ_EUSAGE, "%s: '%s' is no time in seconds since 1970", name,
+			       text);
+	for (double unit = 1e9; unit >= 1; unit /= 1000) {
+		if (v >= 1e11 * (1e9 / unit) && unit > 1)
+			continue;
+		*ret = (int64_t)(v * unit);
+		return 0;
+	}
+	return 0;
+}
+
+int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err)
+{
+	int r = fz_fleet_check_service(to->service, err);
+
+	if (!r)
+		r = fz_fleet_check_version(to->version, err);
+	if (!r)
+		r = fz_fleet_check_name("host", to->host, err);
+	if (!r && *to->id)
+		r = fz_fleet_check_name("id", to->id, err);
+	return r;
+}
+
+/* ---- our own ---- */
+
+static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_server_pushed *ret,
+		struct fz_error *err)
+{
+	const char *list[FZ_FLEET_LABELS_MAX];
+	size_t n = fz_http_parameters(q, "label", list, FZ_FLEET_LABELS_MAX);
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	struct fz_server_push p = { .to = { .project = q->project,
+					    .service = fz_inputs_text(q, "service"),
+					    .version = fz_inputs_text(q, "version"),
+					    .host = fz_inputs_text(q, "host"),
+					    .id = fz_inputs_text(q, "id") },
+				    .body = q->body };
+	int r = fz_inputs_check(&p.to, err);
+
+	if (!r && n > FZ_FLEET_LABELS_MAX)
+		r = fz_fail(err, FZ_EUSAGE, "label: more than %d of them", FZ_FLEET_LABELS_MAX);
+	if (!r)
+		r = fz_fleet_labels(list, n, &labels, err);
+	if (!r)
+		r = fz_inputs_time("start", fz_inputs_text(q, "start"), &p.start_unix_ns, err);
+	p.to.labels = labels.p;
+	return r ? r : fz_server_store(s, &p, ret, err);
+}
+
+void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
+{
+	struct fz_server_pushed pushed;
+	struct fz_error err;
+
+	if (push(arg, q, &pushed, &err))
+		fz_http_refuse(ret, &err);
+	else
+		fz_inputs_tell(ret, &pushed);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* What Pyroscope's agents send.
+ *
+ *   POST /ingest?name=S{k=v,k=v}[&from=T&until=T][&sampleRate=HZ]    older ones: any format
+ *   POST /push.v1.PusherService/Push                                 newer ones: protocol buffers
+ *
+ *     request {series* {label* {name, value}, sample* {profile as pprof, id}}}
+ *
+ * The labels that name a service, a version and a host become these. A sample's id is the push's,
+ * so one that an agent sends again counts once.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/io.h"
+#include "base/text.h"
+#include "format/wire.h"
+#include "serve/inputs.h"
+
+enum { SAMPLES_MAX = 10000, UNPACKED_MAX = 256 << 20 };
+/* Field numbers. */
+enum {
+	PUSH_SERIES = 1,
+	SERIES_LABELS = 1,
+	SERIES_SAMPLES = 2,
+	LABEL_NAME = 1,
+	LABEL_VALUE = 2,
+	SAMPLE_PROFILE = 1,
+	SAMPLE_ID = 2,
+};
+
+/* "name{k=v,k=v}": what the name and the labels are. Labels that agents give every push a new
+ * value of are not kept. */
+struct who {
+	char *text;
+	const char *service, *version, *host, *labels[FZ_FLEET_LABELS_MAX];
+	size_t label_n;
+};
+
+static void release_who(struct who *g)
+{
+	free(g->text);
+}
+
+static void take_label(struct who *g, const char *pair)
+{
+	static const struct {
+		const char *key;
+		size_t where; /* 0: nowhere */
+	} special[] = {
+		{ "service_name", offsetof(struct who, service) },
+		{ "version", offsetof(struct who, version) },
+		{ "service_version", offsetof(struct who, version) },
+		{ "service_git_ref", offsetof(struct who, version) },
+		{ "host", offsetof(struct who, host) },
+		{ "hostname", offsetof(struct who, host) },
+		{ "pod", offsetof(struct who, host) },
+		{ "instance", offsetof(struct who, host) },
+		{ "thread_id", 0 },
+		{ "span_id", 0 },
+		{ "profile_id", 0 },
+	};
+	size_t key = strcspn(pair, "=");
+
+	/* Agents of several languages add some that begin so. */
+	if (pair[key] == 0 || pair[key + 1] == 0 || strncmp(pair, "__", 2) == 0)
+		return;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(special); i++) {
+		if (strlen(special[i].key) != key || strncmp(pair, special[i].key, key) != 0)
+			continue;
+		if (special[i].where)
+			*(const char **)(void *)((char *)g + special[i].where) = pair + key + 1;
+		return;
+	}
+	if (g->label_n < FZ_FLEET_LABELS_MAX)
+		g->labels[g->label_n++] = pair;
+}
+
+static void take_name(struct who *g, const char *name)
+{
+	g->text = fz_strdup(name);
+	char *brace = strchr(g->text, '{'), *rest;
+	g->service = g->text;
+	if (!brace)
+		return;
+	*brace = 0;
+	for (char *pair = strtok_r(brace + 1, ",}", &rest); pair;
+	     pair = strtok_r(NULL, ",}", &rest))
+		take_label(g, pair + strspn(pair, " "));
+}
+
+/* Whose push it is; texts are the request's and the labels'. */
+static int take_push(const struct who *g, const struct fz_http_request *q, struct fz_buf *labels,
+		     struct fz_fleet_push *ret, struct fz_error *err)
+{
+	int r = fz_fleet_labels(g->labels, g->label_n, labels, err);
+
+	*ret = (struct fz_fleet_push){ .project = q->project,
+				       .service = g->service ? g->service : "",
+				       .version = g->version ? g->version : "unversioned",
+				       .host = g->host ? g->host : q->peer,
+				       .labels = labels->p,
+				       .id = "" };
+	return r ? r : fz_inputs_check(ret, err);
+}
+
+/* ---- /ingest ---- */
+
+/* The part "profile" of a form, else all of the body. */
+static struct fz_str profile_in(const struct fz_http_request *q)
+{
+	fz_auto(fz_buf_release) struct fz_buf mark = { 0 };
+	const char *boundary = memmem(q->type.p, q->type.n, "boundary=", 9);
+	struct fz_str body = q->body;
+
+	if (!boundary || !fz_str_starts(q->type, "multipart/"))
+		return body;
+	boundary += 9;
+	boundary += *boundary == '"';
+	fz_buf_printf(&mark, "\r\n--%.*s", (int)strcspn(boundary, "\";"), boundary);
+	for (size_t at = 0; at < body.n;) {
+		const char *head = body.p + at;
+		const char *end = memmem(head, body.n - at, "\r\n\r\n", 4);
+		if (!end)
+			break;
+		const char *data = end + 4;
+		size_t left = body.n - (size_t)(data - body.p);
+		const char *next = memmem(data, left, mark.p, mark.n);
+		if (!next)
+			break;
+		if (memmem(head, (size_t)(end - head), "name=\"profile\"", 14))
+			return (struct fz_str){ data, (size_t)(next - data) };
+		at = (size_t)(next - body.p) + mark.n;
+	}
+	return FZ_STR("");
+}
+
+static int ingest(struct fz_server *s, const struct fz_http_request *q, struct who *g,
+		  struct fz_server_pushed *ret, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	struct fz_server_push p = { .body = profile_in(q) };
+	const char *rate = fz_inputs_text(q, "sampleRate");
+	int64_t until = 0;
+
+	take_name(g, fz_inputs_text(q, "name"));
+	int r = take_push(g, q, &labels, &p.to, err);
+
+	if (!r)
+		r = fz_inputs_time("from", fz_inputs_text(q, "from"), &p.start_unix_ns, err);
+	if (!r)
+		r = fz_inputs_time("until", fz_inputs_text(q, "until"), &until, err);
+	if (r)
+		return r;
+	if (until > p.start_unix_ns && p.start_unix_ns)
+		p.duration_ns = until - p.start_unix_ns;
+	if (!fz_parse_decimal(fz_str_of(rate), &p.hertz) || p.hertz > 1e6)
+		p.hertz = *rate ? 0 : 100;
+	return fz_server_store(s, &p, ret, err);
+}
+
+void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
+{
+	fz_auto(release_who) struct who g = { 0 };
+	struct fz_server_pushed pushed;
+	struct fz_error err;
+
+	if (ingest(arg, q, &g, &pushed, &err))
+		fz_http_refuse(ret, &err);
+	else
+		fz_inputs_tell(ret, &pushed);
+}
+
+/* ---- push.v1 ---- */
+
+/* The texts of fields 1 and 2. */
+static bool read_texts(struct fz_str message, struct fz_str ret[2])
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	ret[0] = ret[1] = FZ_STR("");
+	while (fz_wire_next(&w))
+		if (w.type == FZ_WIRE_BYTES && (w.field == 1 || w.field == 2))
+			ret[w.field - 1] = w.bytes;
+	return !w.c.bad;
+}
+
+/* All labels as one text "k=v\0k=v\0", which take_label points into. */
+static bool read_labels(struct fz_str series, struct who *g)
+{
+	struct fz_wire w = fz_wire_of(series);
+	struct fz_buf text = { 0 };
+	struct fz_str pair[2];
+	bool ok = true;
+
+	while (ok && fz_wire_next(&w)) {
+		if (w.field != SERIES_LABELS || w.type != FZ_WIRE_BYTES)
+			continue;
+		ok = read_texts(w.bytes, pair) && !memchr(pair[0].p, 0, pair[0].n) &&
+		     !memchr(pair[1].p, 0, pair[1].n);
+		if (!ok)
+			break;
+		fz_buf_add(&text, pair[LABEL_NAME - 1].p, pair[LABEL_NAME - 1].n);
+		fz_buf_char(&text, '=');
+		fz_buf_add(&text, pair[LABEL_VALUE - 1].p, pair[LABEL_VALUE - 1].n);
+		fz_buf_char(&text, 0);
+	}
+	size_t n = text.n;
+	g->text = fz_buf_take(&text);
+	for (size_t at = 0; ok && at < n; at += strlen(g->text + at) + 1)
+		take_label(g, g->text + at);
+	return ok && !w.c.bad;
+}
+
+static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, struct fz_str sample,
+			struct fz_error *err)
+{
+	struct fz_server_pushed pushed;
+	struct fz_str part[2];
+	fz_auto(fz_free_ptr) char *id = NULL;
+
+	if (!read_texts(sample, part))
+		return fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+	struct fz_server_push p = { .to = *to, .body = part[SAMPLE_PROFILE - 1] };
+	p.to.id = id = fz_strndup(part[SAMPLE_ID - 1].p, part[SAMPLE_ID - 1].n);
+	int r = fz_inputs_check(&p.to, err);
+	return r ? r : fz_server_store(s, &p, &pushed, err);
+}
+
+static int store_series(struct fz_server *s, const struct fz_http_request *q, struct fz_str series,
+			unsigned *samples, struct fz_error *err)
+{
+	fz_auto(release_who) struct who g = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	struct fz_wire w = fz_wire_of(series);
+	struct fz_fleet_push to;
+
+	if (!read_labels(series, &g))
+		return fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+	int r = take_push(&g, q, &labels, &to, err);
+	while (!r && fz_wire_next(&w)) {
+		if (w.field != SERIES_SAMPLES || w.type != FZ_WIRE_BYTES)
+			continue;
+		if (++*samples > SAMPLES_MAX)
+			r = fz_fail(err, FZ_ELIMIT, "more than %d profiles in a request",
+				    SAMPLES_MAX);
+		else
+			r = store_sample(s, &to, w.bytes, err);
+	}
+	return r;
+}
+
+static int store_all(struct fz_server *s, const struct fz_http_request *q, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_buf_release) struct fz_buf message = { 0 };
+	unsigned samples = 0;
+	int r = q->body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
+
+	/* Packed or not, as agents like. */
+	if (!r)
+		r = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
+	if (!r)
+		r = fz_input_read_all(in, &message, UNPACKED_MAX, err);
+	if (r)
+		return r;
+	struct fz_wire w = fz_wire_of(fz_buf_view(&message));
+	while (!r && fz_wire_next(&w))
+		if (w.field == PUSH_SERIES && w.type == FZ_WIRE_BYTES)
+			r = store_series(s, q, w.bytes, &samples, err);
+	if (!r && (w.c.bad || !samples))
+		r = fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+	return r;
+}
+
+void fz_answer_push_v1(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
+{
+	struct fz_error err;
+
+	if (!fz_str_starts(q->type, "application/proto"))
+		fz_http_refuse(ret, (fz_fail(&err, FZ_EUNSUPPORTED,
+					     "only protocol buffers are taken here"),
+				     &err));
+	else if (store_all(arg, q, &err))
+		fz_http_refuse(ret, &err);
+	else
+		ret->type = "application/proto";
+}

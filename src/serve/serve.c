@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* From the start of a server to its end, and what all its inputs go through.
+ *
+ *   bytes -> format readers, with their limits -> batch -> commits.h -> store
+ *            two at once                                     one writer, of all that wait
+ *
+ * The thread that starts the server then waits for signals, looks once a second for who takes too
+ * long to ask, and once an hour for what is too old.
+ */
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "fleet/batch.h"
+#include "format/format.h"
+#include "serve/server.h"
+
+enum { AT_ONCE = 2, HOUR = 3600, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
+enum { PEM_MAX = 1 << 20 };
+#define SECOND ((int64_t)1000000000)
+#define MINUTE (60 * SECOND)
+#define UNPACKED_MAX ((uint64_t)1 << 30)
+
+static const struct fz_http_route routes[] = {
+	{ "GET", "/", FZ_RIGHT_READ, fz_answer_home },
+	{ "GET", "/diff", FZ_RIGHT_READ, fz_answer_diff },
+	{ "GET", "/service", FZ_RIGHT_READ, fz_answer_service },
+	{ "GET", "/api/timeline", FZ_RIGHT_READ, fz_answer_timeline },
+	{ "GET", "/api/diff", FZ_RIGHT_READ, fz_answer_json },
+	{ "GET", "/api/release", FZ_RIGHT_READ, fz_answer_release },
+	{ "GET", "/api/pair", FZ_RIGHT_READ, fz_answer_pair },
+	{ "POST", "/api/push", FZ_RIGHT_WRITE, fz_answer_push },
+	{ "POST", "/ingest", FZ_RIGHT_WRITE, fz_answer_ingest },
+	{ "POST", "/push.v1.PusherService/Push", FZ_RIGHT_WRITE, fz_answer_push_v1 },
+	{ "POST", "/v1development/profiles", FZ_RIGHT_WRITE, fz_answer_otlp },
+	{ 0 },
+};
+
+/* ---- storing ---- */
+
+static int read_profile(struct fz_str body, struct fz_profile **ret, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	int r = body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
+
+	if (!r)
+		r = fz_input_open_memory(body.p, body.n, "the body", &in, err);
+	if (r)
+		return r;
+	fz_input_set_limit(in, UNPACKED_MAX);
+	return fz_format_load_input(in, ret, err);
+}
+
+/* What the request knows and the profile does not. */
+static void complete(struct fz_profile *p, const struct fz_server_push *push, int64_t now)
+{
+	int64_t start = push->start_unix_ns ? push->start_unix_ns : now;
+
+	if (p->recording.duration_ns == 0)
+		p->recording.duration_ns = push->duration_ns;
+	if (p->recording.interval_ns == 0 && push->hertz > 0)
+		p->recording.interval_ns = (int64_t)(1e9 / push->hertz);
+	if (p->run_count == 0)
+		fz_profile_add_run(p, &(struct fz_run){ .duration_ns = p->recording.duration_ns });
+	for (uint32_t i = 0; i < p->run_count; i++)
+		if (p->runs[i].start_unix_ns == 0)
+			p->runs[i].start_unix_ns = start;
+	if (p->run_count == 1 && p->runs[0].duration_ns == 0)
+		p->runs[0].duration_ns = p->recording.duration_ns;
+}
+
+static bool has_start(const struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->run_count; i++)
+		if (p->runs[i].start_unix_ns == 0)
+			return false;
+	return p->run_count > 0;
+}
+
+static int check_age(const struct fz_server *s, const struct fz_fleet_batch *b, int64_t now,
+		     struct fz_error *err)
+{
+	int64_t oldest = now / MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
+
+	for (uint32_t i = 0; s->options.retain_days && i < b->cell_n; i++)
+		if (b->cells[i].minute < oldest)
+			return fz_fail(err, FZ_EINPUT,
+				       "it is older than the %d days that are kept here",
+				       s->options.retain_days);
+	return 0;
+}
+
+static int make_batch(const struct fz_server *s, struct fz_server_push *push, struct fz_profile **p,
+		      struct fz_fleet_batch *b, struct fz_error *err)
+{
+	int64_t now = fz_clock_unix();
+	int r = read_profile(push->body, p, err);
+
+	if (r)
+		return r;
+	/* What tells no time may come twice and mean it. */
+	if (!*push->to.id && !push->start_unix_ns && !has_start(*p))
+		push->start_unix_ns = now;
+	complete(*p, push, now);
+	r = fz_fleet_batch_of(*p, now, now, b, err);
+	return r ? r : check_age(s, b, now, err);
+}
+
+static void tell(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
+{
+	ret->minutes = b->cell_n / FZ_MAX(b->kind_n, 1);
+	ret->samples = 0;
+	for (uint32_t i = 0; i < b->cell_n; i++)
+		if (b->kinds[b->cells[i].kind].main)
+			ret->samples += b->cells[i].exposure.samples;
+}
+
+int fz_server_store(struct fz_server *s, struct fz_server_push *push, struct fz_server_pushed *ret,
+		    struct fz_error *err)
+{
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	fz_auto(fz_free_ptr) char *id = NULL;
+	struct fz_fleet_item item = { .push = &push->to, .batch = &b };
+
+	while (sem_wait(&s->work) && errno == EINTR)
+		;
+	int r = make_batch(s, push, &p, &b, err);
+	sem_post(&s->work);
+	if (r)
+		return r;
+	if (!*push->to.id)
+		push->to.id = id = fz_fleet_id(&push->to, push->body, push->start_unix_ns);
+	r = fz_commits_put(&s->commits, s->writer, &s->writing, &item);
+	if (r)
+		*err = item.err;
+	else
+		tell(&b, ret);
+	if (!r && s->watcher && item.put == FZ_FLEET_STORED)
+		fz_watcher_tell(s->watcher, &push->to, &b);
+	if (r == FZ_ESYSTEM)
+		s->say(err->message);
+	ret->put = item.put;
+	return r;
+}
+
+/* ---- the server ---- */
+
+static void forget(struct fz_server *s)
+{
+	int64_t before = fz_clock_unix() / MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
+	struct fz_error err;
+
+	if (!s->options.retain_days)
+		return;
+	pthread_mutex_lock(&s->writing);
+	if (fz_fleet_forget(s->writer, before, &err) < 0)
+		s->say(err.message);
+	pthread_mutex_unlock(&s->writing);
+}
+
+static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
+{
+	for (int64_t second = 0;; second++) {
+		int signal = sigtimedwait(signals, NULL, &(struct timespec){ .tv_sec = 1 });
+
+		if (signal > 0)
+			return signal;
+		fz_http_tick(h);
+		if (second % HOUR == 0)
+			forget(s);
+	}
+}
+
+static int take_address(const char *listen, char **ret_host, uint16_t *ret_port,
+			struct fz_error *err)
+{
+	const char *colon = strrchr(listen, ':');
+	struct fz_str host = { listen, colon ? (size_t)(colon - listen) : 0 };
+	uint64_t port;
+
+	if (!colon || !host.n || !fz_parse_u64(fz_str_of(colon + 1), UINT16_MAX, &port))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--listen: '%s' is not ADDRESS:PORT, such as 127.0.0.1:4999",
+			       listen);
+	if (host.p[0] == '[' && host.p[host.n - 1] == ']')
+		host = (struct fz_str){ host.p + 1, host.n - 2 };
+	*ret_host = fz_strndup(host.p, host.n);
+	*ret_port = (uint16_t)port;
+	return 0;
+}
+
+static bool is_loopback(const char *host)
+{
+	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+}
+
+static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(const char *url),
+	       int *ret_signal, struct fz_error *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct fz_http *h;
+	sigset_t signals;
+
+	/* A limit on the size of files is an error of writing, not our end. */
+	sigaction(SIGXFSZ, &ignore, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	fz_watcher_start(s, &s->watcher);
+	int r = fz_http_start(http, routes, s, &h, err);
+	if (r) {
+		fz_watcher_stop(s->watcher);
+		return r;
+	}
+	bool v6 = strchr(http->host, ':');
+	fz_auto(fz_free_ptr) char *url =
+		fz_asprintf("%s://%s%s%s:%u", http->certificate ? "https" : "http", v6 ? "[" : "",
+			    http->host, v6 ? "]" : "", fz_http_port(h));
+	ready(url);
+	*ret_signal = wait_for_signal(s, h, &signals);
+	fz_http_stop(h);
+	fz_watcher_stop(s->watcher);
+	return 0;
+}
+
+/* Who would not hear of an alarm is told so before there is one. */
+static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
+{
+	FILE *file = o->alarm_file ? fopen(o->alarm_file, "ae") : NULL;
+
+	if (o->alarm_file && !file)
+		return fz_fail_errno(err, "--alarm-file %s: cannot be written", o->alarm_file);
+	if (file)
+		fclose(file);
+	if (o->alarm_url && strncmp(o->alarm_url, "http://", 7) != 0 &&
+	    strncmp(o->alarm_url, "https://", 8) != 0)
+		return fz_fail(err, FZ_EUSAGE, "--alarm-url '%s': is no address; write https://...",
+			       o->alarm_url);
+	return 0;
+}
+
+static int read_pem(const char *option, const char *path, char **ret, struct fz_error *err)
+{
+	*ret = path ? fz_read_small(path, PEM_MAX, NULL) : NULL;
+	return *ret ? 0 : fz_fail_errno(err, "%s %s: cannot be read", option, path);
+}
+
+static int load_tls(const struct fz_serve_options *o, char **certificate, char **key,
+		    struct fz_error *err)
+{
+	if (!o->tls_certificate && !o->tls_key)
+		return 0;
+	if (!o->tls_certificate || !o->tls_key)
+		return fz_fail(err, FZ_EUSAGE,
+			       "TLS takes both: --tls-cert FILE and --tls-key FILE");
+	int r = read_pem("--tls-cert", o->tls_certificate, certificate, err);
+	return r ? r : read_pem("--tls-key", o->tls_key, key, err);
+}
+
+int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
+	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
+{
+	struct fz_server s = { .options = *o, .say = say };
+	fz_auto(fz_tokens_release) struct fz_tokens tokens = { 0 };
+	fz_auto(fz_free_ptr) char *host = NULL, *certificate = NULL, *key = NULL;
+	uint16_t port = 0;
+	int r = take_address(o->listen, &host, &port, err);
+
+	if (!r && o->tokens)
+		r = fz_tokens_load(o->tokens, &tokens, err);
+	if (!r && !o->tokens && !is_loopback(host))
+		r = fz_fail(err, FZ_EUSAGE,
+			    "--listen %s: others can reach that address; say who may with --tokens "
+			    "FILE",
+			    o->listen);
+	if (!r)
+		r = load_tls(o, &certificate, &key, err);
+	if (!r)
+		r = check_alarms(o, err);
+	if (!r)
+		r = fz_fleet_open(o->store, FZ_FLEET_WRITE, &s.writer, err);
+	if (r)
+		return r;
+	struct fz_http_options http = { .host = host,
+					.port = port,
+					.certificate = certificate,
+					.key = key,
+					.tokens = o->tokens ? &tokens : NULL,
+					.body_max = (uint64_t)o->body_max_mib << 20,
+					.seconds_max = REQUEST_SECONDS };
+	pthread_mutex_init(&s.writing, NULL);
+	fz_commits_init(&s.commits);
+	sem_init(&s.work, 0, AT_ONCE);
+	r = run(&s, &http, ready, ret_signal, err);
+	sem_destroy(&s.work);
+	fz_commits_release(&s.commits);
+	pthread_mutex_destroy(&s.writing);
+	fz_fleet_close(s.writer);
+	return r;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* A service over time, for its page (web/service.js) and whoever else asks.
+ *
+ *   GET /api/timeline?service=S[&since=][&until=][&label=K=V ...][&metric=NAME]
+ *   GET /service?name=S     the page, which asks for that and for comparisons (/api/diff)
+ *
+ * The answer is bounded, however long there are profiles: fleet.h says by what.
+ */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "report/markup.h"
+#include "report/viewer.h"
+#include "serve/server.h"
+
+enum { ALARMS = 100, MINUTE_S = 60 };
+
+/* [bucket, cost, host-minutes] of those that have any. */
+static void add_points(const struct fz_fleet_timeline *t, uint32_t band, struct fz_json *j)
+{
+	const struct fz_fleet_amount *row = &t->amounts[(size_t)band * t->buckets];
+
+	fz_json_key(j, "points");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < t->buckets; i++) {
+		if (!row[i].cells)
+			continue;
+		fz_json_open(j, '[');
+		fz_json_int(j, i);
+		fz_json_int(j, row[i].cost);
+		fz_json_int(j, row[i].cells);
+		fz_json_close(j, ']');
+	}
+	fz_json_close(j, ']');
+}
+
+static void add_bands(const struct fz_fleet_timeline *t, struct fz_json *j)
+{
+	fz_json_key(j, "versions");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < t->band_n; i++) {
+		fz_json_open(j, '{');
+		if (t->bands[i].version)
+			fz_json_kstr(j, "version", fz_str_of(t->bands[i].version));
+		else
+			fz_json_kint(j, "older", t->older);
+		fz_json_kint(j, "first", t->bands[i].first * MINUTE_S);
+		add_points(t, i, j);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
+/* A stored alarm is a line of JSON already. */
+static void add_alarm(void *arg, const struct fz_fleet_alarm *a)
+{
+	fz_json_raw(arg, fz_str_of(a->text));
+}
+
+static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
+		      const struct fz_fleet_timeline *t, const char *service, struct fz_output *out,
+		      struct fz_error *err)
+{
+	struct fz_json j;
+
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "service", fz_str_of(service));
+	fz_json_kstr(&j, "metric", t->metric);
+	fz_json_kstr(&j, "unit", t->by_cpu ? FZ_STR("ns") : FZ_STR("samples"));
+	fz_json_kint(&j, "first", t->first * MINUTE_S);
+	fz_json_kint(&j, "seconds", t->minutes * MINUTE_S);
+	fz_json_kint(&j, "buckets", t->buckets);
+	add_bands(t, &j);
+	fz_json_key(&j, "alarms");
+	fz_json_open(&j, '[');
+	int r = fz_fleet_alarms(f, q->project, service, ALARMS, add_alarm, &j, err);
+	if (r)
+		return r;
+	fz_json_close(&j, ']');
+	fz_json_close(&j, '}');
+	return 0;
+}
+
+int fz_server_timeline(struct fz_server *s, const struct fz_http_request *q,
+		       struct fz_http_answer *ret, struct fz_error *err)
+{
+	const char *service = fz_http_parameter(q, "service");
+	fz_auto(fz_fleet_timeline_release) struct fz_fleet_timeline t = { 0 };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	struct fz_fleet_query query;
+	int r = fz_server_take_query(q, &labels, &query, err);
+
+	if (!r && !(service && *service))
+		r = fz_fail(err, FZ_EUSAGE, "service: is missing; name it");
+	if (!r)
+		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
+	query.service = service;
+	if (!r)
+		r = fz_fleet_timeline(f, &query, &t, err);
+	if (!r)
+		r = write_json(q, f, &t, service, out, err);
+	if (r)
+		return r;
+	struct fz_str text = fz_buf_view(fz_output_buffer(out));
+	fz_buf_add(&ret->body, text.p, text.n);
+	ret->type = "application/json";
+	return 0;
+}
+
+/* ---- the page ---- */
+
+struct filling {
+	struct fz_output *out;
+	const char *service, *project;
+};
+
+static void fill_mark(void *arg, struct fz_str name)
+{
+	struct filling *k = arg;
+
+	fz_html_write(k->out,
+		      fz_str_of(fz_str_eq(name, FZ_STR("project")) ? k->project : k->service));
+}
+
+void fz_answer_service(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
+{
+	const char *service = fz_http_parameter(q, "name");
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_error err;
+
+	(void)arg;
+	if (fz_fleet_check_service(service ? service : "", &err)) {
+		fz_http_refuse(ret, &err);
+		return;
+	}
+	fz_viewer_fill(fz_service_page, fill_mark, &(struct filling){ out, service, q->project },
+		       out);
+	struct fz_str text = fz_buf_view(fz_output_buffer(out));
+	fz_buf_add(&ret->body, text.p, text.n);
+	ret->type = "text/html; charset=utf-8";
+	/* The page itself allows its own script and style only, by their hashes. */
+	ret->policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+		      "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+		      "frame-ancestors 'none'";
+}

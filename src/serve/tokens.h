@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what: a file of lines "PROJECT read|write|read,write TOKEN", with # for remarks. */
+#pragma once
+
+#include "base/error.h"
+#include "base/str.h"
+
+enum fz_right { FZ_RIGHT_READ = 1, FZ_RIGHT_WRITE = 2 };
+
+struct fz_tokens {
+	struct fz_token {
+		char *project, *token;
+		unsigned rights;
+	} * list;
+	size_t n, cap;
+};
+
+/* A file that others may read is refused, as is a token of fewer than 16 bytes. */
+int fz_tokens_load(const char *path, struct fz_tokens *ret, struct fz_error *err);
+void fz_tokens_release(struct fz_tokens *t);
+/* NULL: nobody's. How long it takes says nothing of the tokens. */
+const struct fz_token *fz_tokens_find(const struct fz_tokens *t, struct fz_str token);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread that looks at releases, one after the other, when there is twice as much of one as at
+ * its last look. Hosts do not push at the same moment: it waits until nobody pushes the release,
+ * but not for long.
+ *
+ *   push -> {project, service, version, first, last minute} -> due? -> look -> alarm -> the store
+ *                                                                                   -> a file
+ *                                                                                   -> a command
+ *                                                                                   -> a URL
+ *
+ * What a push has to do for it is to move a minute on. An alarm that the store knows is told nobody
+ * again. What cannot be told is said, and stays on the server's page.
+ */
+#include "serve/watcher.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fleet/client.h"
+#include "fleet/watch.h"
+#include "serve/server.h"
+
+enum { RELEASES_MAX = 10000 };
+static const int64_t quiet = 2000000000, patience = 30000000000; /* ns */
+
+struct release {
+	struct release *next;
+	struct fz_fleet_watch watch;
+	int64_t last;   /* the latest minute that was pushed */
+	int64_t pushed; /* when it was last; fz_clock_now() */
+	int64_t due;    /* since when it is to be looked at; 0: it is not */
+};
+
+struct fz_watcher {
+	struct fz_server *server;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t stop;
+	bool stopping;
+	struct release *releases; /* that came last first */
+	uint32_t n;
+};
+
+/* ---- releases ---- */
+
+static void free_release(struct release *r)
+{
+	free((char *)r->watch.project);
+	free((char *)r->watch.service);
+	free((char *)r->watch.version);
+	fz_fleet_watch_release(&r->watch);
+	free(r);
+}
+
+/* Taken out of the list. */
+static struct release *take(struct fz_watcher *w, const struct fz_fleet_push *push)
+{
+	for (struct release **at = &w->releases; *at; at = &(*at)->next) {
+		struct release *r = *at;
+
+		if (strcmp(r->watch.version, push->version) != 0 ||
+		    strcmp(r->watch.service, push->service) != 0 ||
+		    strcmp(r->watch.project, push->project) != 0)
+			continue;
+		*at = r->next;
+		w->n--;
+		return r;
+	}
+	return NULL;
+}
+
+static void put(struct fz_watcher *w, struct release *r)
+{
+	r->next = w->releases;
+	w->releases = r;
+	w->n++;
+}
+
+/* The one that nobody pushes any more. */
+static void drop_oldest(struct fz_watcher *w)
+{
+	struct release **at = &w->releases;
+
+	while ((*at)->next)
+		at = &(*at)->next;
+	free_release(*at);
+	*at = NULL;
+	w->n--;
+}
+
+void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
+		     const struct fz_fleet_batch *b)
+{
+	int64_t first = INT64_MAX, last = 0;
+
+	for (uint32_t i = 0; i < b->cell_n; i++) {
+		first = FZ_MIN(first, b->cells[i].minute);
+		last = FZ_MAX(last, b->cells[i].minute);
+	}
+	pthread_mutex_lock(&w->lock);
+	struct release *r = take(w, push);
+	if (!r) {
+		r = fz_calloc(1, sizeof(*r));
+		r->watch = (struct fz_fleet_watch){ .project = fz_strdup(push->project),
+						    .service = fz_strdup(push->service),
+						    .version = fz_strdup(push->version),
+						    .first = first,
+						    .last = last };
+	}
+	r->last = FZ_MAX(r->last, last);
+	r->pushed = fz_clock_now();
+	put(w, r);
+	if (w->n > RELEASES_MAX)
+		drop_oldest(w);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- who hears of it ---- */
+
+static void append_to_file(const struct fz_server *s, const char *text)
+{
+	FILE *out = fopen(s->options.alarm_file, "ae");
+	bool written = out && fprintf(out, "%s\n", text) > 0;
+
+	/* Closing is what writes. */
+	if (!out || fclose(out) || !written)
+		s->say("--alarm-file: an alarm could not be written there");
+}
+
+/* Starts it with that input; what it prints goes where our messages go, and signals that end us end
+ * it as well. */
+static bool spawn(const char *const argv[], int input, pid_t *ret)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t none;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+	bool good = posix_spawnp(ret, argv[0], &files, &how, (char **)(void *)argv, environ) == 0;
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	return good;
+}
+
+/* Nobody waits for it for more than a minute. */
+static void run_command(const struct fz_server *s, const char *text)
+{
+	const char *const argv[] = { "timeout", "-k", "5", "60", "sh", "-c", s->options.alarm_run,
+				     NULL };
+	int input = memfd_create("alarm", MFD_CLOEXEC), status = -1;
+	pid_t pid;
+
+	if (input >= 0 && dprintf(input, "%s\n", text) > 0 && lseek(input, 0, SEEK_SET) == 0 &&
+	    spawn(argv, input, &pid))
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	if (input >= 0)
+		close(input);
+	if (status != 0)
+		s->say("--alarm-run: the command failed, or took more than a minute");
+}
+
+static void ask_url(const struct fz_server *s, const char *text)
+{
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	struct fz_client client = { .server = s->options.alarm_url, .type = "application/json" };
+	struct fz_str body = fz_str_of(text);
+	struct fz_error err;
+
+	if (!fz_client_ask(&client, "", &body, &answer, &err))
+		return;
+	fz_error_prefix(&err, "--alarm-url");
+	s->say(err.message);
+}
+
+static void tell(const struct fz_server *s, const struct fz_fleet_alarm *a)
+{
+	fz_auto(fz_free_ptr) char *line = fz_asprintf("alarm: %s@%s: %s costs more than in %s",
+						      a->service, a->head, a->function, a->base);
+
+	s->say(line);
+	if (s->options.alarm_file)
+		append_to_file(s, a->text);
+	if (s->options.alarm_run)
+		run_command(s, a->text);
+	if (s->options.alarm_url)
+		ask_url(s, a->text);
+}
+
+/* ---- looking ---- */
+
+static int look(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
+{
+	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_fleet_alarm alarm;
+	bool is_new = false;
+	int r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
+
+	if (r)
+		return r;
+	while (sem_wait(&s->work) && errno == EINTR)
+		;
+	r = fz_fleet_look(f, watch, &alarm, &texts, err);
+	sem_post(&s->work);
+	if (r <= 0)
+		return r;
+	pthread_mutex_lock(&s->writing);
+	r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
+	pthread_mutex_unlock(&s->writing);
+	if (!r && is_new)
+		tell(s, &alarm);
+	return r;
+}
+
+static bool is_due(struct release *r, int64_t now)
+{
+	r->watch.last = r->last;
+	if (!fz_fleet_look_due(&r->watch))
+		return false;
+	if (!r->due)
+		r->due = now;
+	return now - r->pushed >= quiet || now - r->due >= patience;
+}
+
+/* One that is due, taken out of the list so that it is nobody else's. */
+static struct release *next_due(struct fz_watcher *w)
+{
+	int64_t now = fz_clock_now();
+
+	for (struct release **at = &w->releases; *at; at = &(*at)->next) {
+		struct release *r = *at;
+
+		if (!is_due(r, now))
+			continue;
+		r->due = 0;
+		*at = r->next;
+		w->n--;
+		return r;
+	}
+	return NULL;
+}
+
+/* Minutes may have been pushed meanwhile. */
+static void put_back(struct fz_watcher *w, struct release *r)
+{
+	const struct fz_fleet_watch *v = &r->watch;
+	struct release *newer = take(w, &(struct fz_fleet_push){ .project = v->project,
+								 .service = v->service,
+								 .version = v->version });
+
+	if (newer) {
+		r->last = FZ_MAX(r->last, newer->last);
+		r->pushed = newer->pushed;
+		free_release(newer);
+	}
+	put(w, r);
+}
+
+static void *watch(void *arg)
+{
+	struct fz_watcher *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stopping) {
+		struct release *r = next_due(w);
+		struct timespec soon;
+		struct fz_error err;
+
+		if (!r) {
+			clock_gettime(CLOCK_REALTIME, &soon);
+			soon.tv_sec++;
+			pthread_cond_timedwait(&w->stop, &w->lock, &soon);
+			continue;
+		}
+		pthread_mutex_unlock(&w->lock);
+		if (look(w->server, &r->watch, &err))
+			w->server->say(err.message);
+		pthread_mutex_lock(&w->lock);
+		put_back(w, r);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret)
+{
+	struct fz_watcher *w = fz_calloc(1, sizeof(*w));
+
+	w->server = s;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->stop, NULL);
+	fz_assert(pthread_create(&w->thread, NULL, watch, w) == 0);
+	*ret = w;
+}
+
+void fz_watcher_stop(struct fz_watcher *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->stopping = true;
+	pthread_cond_signal(&w->stop);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	for (struct release *r = w->releases, *next; r; r = next) {
+		next = r->next;
+		free_release(r);
+	}
+	pthread_cond_destroy(&w->stop);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}

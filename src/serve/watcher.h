@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at each release while it runs (fleet/watch.h), and says where it is heard what became more
+ * expensive. */
+#pragma once
+
+#include "fleet/fleet.h"
+
+struct fz_server;
+struct fz_watcher;
+
+void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
+/* A push was stored: its project, service and version, and its minutes. */
+void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
+		     const struct fz_fleet_batch *b);
+/* Waits for a look or a command that is under way. */
+void fz_watcher_stop(struct fz_watcher *w);
