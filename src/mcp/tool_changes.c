@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between two recordings, and whether that may be claimed: the judgement of `fizeau
+ * diff` in its words.
+ *
+ * Functions come in the order of their self cost's verdict, as everywhere. Before them stand those
+ * whose own text was edited and whose cost, what they call included, certainly changed: there a
+ * cause and an effect meet. Of those that cannot be told the edited ones come first.
+ */
+#include "mcp/changes.h"
+
+#include "mcp/answer.h"
+#include "mcp/source.h"
+#include "report/beside.h"
+#include "report/findings.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Rows that are made at all, whatever the budget. */
+enum { ROWS_MAX = 60, UNSURE_ROWS = 5, NAME_COLUMNS = 60 };
+
+static const struct fz_style style = { .columns = 200 };
+
+/* ---- sentences ---- */
+
+/* Those from one number to another. */
+static void say_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const char *key,
+			 uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		fz_mcp_say_also(c, key, d->warnings[i]);
+}
+
+static void say_beside(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bool advice)
+{
+	fz_auto(fz_beside_release) struct fz_beside b;
+
+	fz_beside_init(&b, s->diff, s->judgement);
+	for (uint32_t i = 0; i < b.n; i++)
+		fz_mcp_say_also(c, "beside", b.notes[i]);
+	if (b.command && advice) {
+		fz_auto(fz_free_ptr) char *text = fz_asprintf("%s: %s", b.advice, b.command);
+		fz_mcp_say_also(c, "would_tell", text);
+	}
+}
+
+static void say_headline(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_findings_headline(s->diff, s->judgement, &style, &text);
+	fz_mcp_say(c, "says", &text);
+	json_object_set_new(c->answer, "of", json_string(s->name));
+}
+
+static void say_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+{
+	const struct fz_judged_run *run = &s->judgement->run;
+
+	if (!c->structured)
+		return;
+	json_object_set_new(c->answer, "word", json_string(fz_run_word_names[run->word]));
+	if (isfinite(run->change))
+		json_object_set_new(c->answer, "change", json_real(run->change));
+	if (isfinite(run->low) && isfinite(run->high)) {
+		json_object_set_new(c->answer, "low", json_real(run->low));
+		json_object_set_new(c->answer, "high", json_real(run->high));
+	}
+	json_object_set_new(c->answer, "unit", json_string(s->diff->unit));
+}
+
+/* ---- rows ---- */
+
+struct sources {
+	struct fz_mcp_source side[FZ_SIDES];
+};
+
+static void release_sources(struct sources *s)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_mcp_source_release(&s->side[side]);
+}
+
+static const char *edited(struct sources *s, const struct fz_diff_function *f)
+{
+	struct fz_mcp_body body[FZ_SIDES] = { 0 };
+	const char *word = "-";
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (f->on_side[side] != FZ_NONE)
+			fz_mcp_source_body(&s->side[side], f->on_side[side], &body[side]);
+	if (body[FZ_BASE].n && body[FZ_HEAD].n)
+		word = fz_mcp_body_equal(&body[FZ_BASE], &body[FZ_HEAD]) ? "same" : "edited";
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_mcp_body_release(&body[side]);
+	return word;
+}
+
+/* "slower", "faster", "new", "gone", "same", "unsure" */
+static const char *verdict_word(const struct fz_finding *r)
+{
+	switch (r->judged->verdict) {
+	case FZ_VERDICT_CHANGED:
+		return r->f->state == FZ_COMMON ? r->change > 0 ? "slower" : "faster"
+						: fz_diff_word(r->f);
+	case FZ_VERDICT_UNCHANGED:
+		return "same";
+	default:
+		return "unsure";
+	}
+}
+
+struct table {
+	struct fz_mcp_call *c;
+	const struct fz_mcp_subject *s;
+	struct sources sources;
+	json_t *rows;
+	bool *shown; /* by function */
+	/* Edited functions whose cost changed most; FZ_NONE: there is none. */
+	struct suspect {
+		uint32_t function;
+		double change;
+	} certain, unsure;
+};
+
+static void add_row(struct table *t, const struct fz_finding *r, const char *by, const char *code)
+{
+	const struct fz_diff *d = t->s->diff;
+	uint32_t function = (uint32_t)(r->f - d->functions);
+	json_t *row = json_object();
+	char percent[FZ_NUMBER_SIZE];
+
+	if (t->shown[function] || json_array_size(t->rows) >= ROWS_MAX) {
+		json_decref(row);
+		return;
+	}
+	t->shown[function] = true;
+	fz_mcp_subject_id(row, function);
+	json_object_set_new(row, "verdict", json_string(verdict_word(r)));
+	fz_mcp_change(t->c, row, "change", r->change, d->unit);
+	fz_mcp_value(t->c, row, "margin", fz_finding_margin(r), d->unit);
+	if (!t->c->structured)
+		json_object_set_new(row, "percent", json_string(fz_finding_percent(r, percent)));
+	else if (r->expected > 0)
+		json_object_set_new(row, "percent", json_real(100 * r->change / r->expected));
+	json_object_set_new(row, "by", json_string(by));
+	json_object_set_new(row, "code", json_string(code));
+	fz_mcp_subject_names(t->s, row, function);
+	json_array_append_new(t->rows, row);
+}
+
+static void suspect(struct suspect *s, const struct table *t, const struct fz_finding *r)
+{
+	if (s->function != FZ_NONE && fabs(r->change) <= s->change)
+		return;
+	s->function = (uint32_t)(r->f - t->s->diff->functions);
+	s->change = fabs(r->change);
+}
+
+/* Functions with both a certain change, by self or total, and another text. */
+static void add_edited(struct table *t, const struct fz_findings *f, bool total)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct fz_finding *r = &f->rows[i];
+		uint32_t function = (uint32_t)(r->f - t->s->diff->functions);
+		if (r->judged->verdict != FZ_VERDICT_CHANGED || t->shown[function] ||
+		    strcmp(edited(&t->sources, r->f), "edited") != 0)
+			continue;
+		suspect(&t->certain, t, r);
+		add_row(t, r, total ? "total" : "self", "edited");
+	}
+}
+
+static void add_certain(struct table *t, const struct fz_findings *f)
+{
+	for (uint32_t i = 0; i < f->count[FZ_VERDICT_CHANGED]; i++)
+		add_row(t, &f->rows[i], "self", edited(&t->sources, f->rows[i].f));
+}
+
+/* A few of which nothing is certain: where to look when there is nothing else. */
+static void add_unsure(struct table *t, const struct fz_findings *f, bool only_edited)
+{
+	uint32_t first = f->count[FZ_VERDICT_CHANGED], n = 0;
+
+	for (uint32_t i = first; i < first + f->count[FZ_VERDICT_UNKNOWN] && n < UNSURE_ROWS; i++) {
+		const char *code = edited(&t->sources, f->rows[i].f);
+		if (f->rows[i].startup || (only_edited && strcmp(code, "edited") != 0))
+			continue;
+		if (only_edited)
+			suspect(&t->unsure, t, &f->rows[i]);
+		add_row(t, &f->rows[i], "self", code);
+		n++;
+	}
+}
+
+/* Where to look first: what was edited and certainly changed, else what was edited, else what
+ * changed; and the first row, where that is another. */
+static void say_next(struct table *t)
+{
+	const char *name = t->s->name;
+	const char *id = json_string_value(json_object_get(json_array_get(t->rows, 0), "id"));
+	uint32_t first = t->certain.function != FZ_NONE ? t->certain.function : t->unsure.function;
+	char text[16] = "";
+
+	if (first != FZ_NONE)
+		snprintf(text, sizeof(text), "f%u", first);
+	if (*text)
+		fz_mcp_next(t->c, "where(of=%s, function=%s)", name, text);
+	if (id && strcmp(id, text) != 0)
+		fz_mcp_next(t->c, "where(of=%s, function=%s)", name, id);
+}
+
+static void add_functions(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+{
+	struct table t = {
+		.c = c, .s = s, .rows = json_array(), .certain = { FZ_NONE }, .unsure = { FZ_NONE }
+	};
+	fz_auto(fz_buf_release) struct fz_buf summary = { 0 };
+	fz_auto(fz_findings_release) struct fz_findings self = { 0 };
+	fz_auto(fz_findings_release) struct fz_findings total = { 0 };
+
+	fz_findings_init(&self, s->diff, s->judgement, false);
+	fz_findings_init(&total, s->diff, s->judgement, true);
+	t.shown = fz_calloc(s->diff->function_count, sizeof(*t.shown));
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_mcp_source_init(&t.sources.side[side], s->diff->profile[side]);
+	add_edited(&t, &self, false);
+	add_edited(&t, &total, true);
+	add_certain(&t, &self);
+	add_unsure(&t, &self, true);
+	add_unsure(&t, &self, false);
+	fz_findings_summary(&self, s->judgement, &style, &summary);
+	fz_mcp_say(c, "self", &summary);
+	if (json_array_size(t.rows))
+		json_object_set(c->answer, "functions", t.rows);
+	say_next(&t);
+	json_decref(t.rows);
+	free(t.shown);
+	release_sources(&t.sources);
+}
+
+/* ---- tools ---- */
+
+void fz_mcp_say_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+{
+	const struct fz_diff *d = s->diff;
+
+	say_headline(c, s);
+	say_run(c, s);
+	say_warnings(c, d, "urgent", 0, d->urgent);
+	add_functions(c, s);
+	say_beside(c, s, false);
+	say_warnings(c, d, "warnings", d->urgent, d->warning_count);
+}
+
+static int changes(struct fz_mcp_call *c, struct fz_error *err)
+{
+	fz_auto(fz_mcp_subject_release) struct fz_mcp_subject s;
+	int r = fz_mcp_subject_open(c, FZ_MCP_TWO, &s, err);
+
+	if (!r)
+		fz_mcp_say_changes(c, &s);
+	return r;
+}
+
+const struct fz_mcp_tool fz_mcp_tool_changes = {
+	.name = "changes",
+	.title = "What changed between two recordings",
+	.help = "What became slower or faster from base to head: the verdict on the whole, then "
+		"functions, those whose source was edited first. Without arguments: the last two "
+		"recordings of a program. Its handle (d1) is for where, calls, verify.",
+	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_SIDE_ARGUMENTS,
+						       FZ_MCP_OF_ARGUMENT,
+						       { 0 } },
+	.run = changes,
+};
+
+/* ---- verify ---- */
+
+/* The claim that may be made, first of all. */
+static void claim(struct fz_mcp_call *c, const char *word, const char *of_what)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_buf_printf(&text, "%s%s", strcmp(word, "unsure") == 0 ? "cannot tell" : word, of_what);
+	fz_mcp_say(c, "claim", &text);
+}
+
+static void claim_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+{
+	static const char *const words[FZ_RUN_WORDS] = { "cannot tell", "same", "slower",
+							 "faster" };
+
+	claim(c, words[s->judgement->run.word], "");
+	say_headline(c, s);
+	say_run(c, s);
+}
+
+static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
+			  struct fz_error *err)
+{
+	fz_auto(fz_findings_release) struct fz_findings f = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
+	char change[FZ_NUMBER_SIZE], margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	uint32_t function, i = 0;
+	int r = fz_mcp_subject_function(c, s, &function, err);
+
+	if (r)
+		return r;
+	fz_findings_init(&f, s->diff, s->judgement, true);
+	while (i < f.n && f.rows[i].f != &s->diff->functions[function])
+		i++;
+	if (i == f.n)
+		return fz_fail(err, FZ_EUSAGE, "f%u: was seen on no side", function);
+	const struct fz_finding *row = &f.rows[i];
+	fz_buf_str(&line, " for ");
+	fz_table_text(row->f->name, NAME_COLUMNS, &style, &line);
+	fz_buf_str(&line, ", calls included");
+	claim(c, verdict_word(row), line.p);
+	fz_buf_reset(&line);
+	fz_buf_printf(&line, "%s (%s)", fz_format_change(row->change, s->diff->unit, change),
+		      fz_finding_percent(row, percent));
+	if (isfinite(fz_finding_margin(row)))
+		fz_buf_printf(&line, ", 95 %% interval %s%s", fz_plus_minus(&style),
+			      fz_format_value(fz_finding_margin(row), s->diff->unit, margin));
+	fz_mcp_say(c, "change", &line);
+	say_headline(c, s);
+	return 0;
+}
+
+static int verify(struct fz_mcp_call *c, struct fz_error *err)
+{
+	fz_auto(fz_mcp_subject_release) struct fz_mcp_subject s;
+	fz_auto(fz_buf_release) struct fz_buf power = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf method = { 0 };
+	int r = fz_mcp_subject_open(c, FZ_MCP_TWO, &s, err);
+
+	if (!r && fz_mcp_text(c, "function"))
+		r = claim_function(c, &s, err);
+	else if (!r)
+		claim_run(c, &s);
+	if (r)
+		return r;
+	say_warnings(c, s.diff, "warnings", 0, s.diff->warning_count);
+	say_beside(c, &s, true);
+	fz_findings_power(s.judgement, &power);
+	fz_mcp_say(c, "power", &power);
+	fz_findings_method(s.diff, s.judgement, &method);
+	fz_mcp_say(c, "judged", &method);
+	return 0;
+}
+
+const struct fz_mcp_tool fz_mcp_tool_verify = {
+	.name = "verify",
+	.title = "May it be called faster?",
+	.help = "The one claim that is proved: faster, slower, same, or cannot tell, for the run "
+		"or "
+		"one function, and what would tell. Quote it before saying that something is "
+		"faster.",
+	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_SIDE_ARGUMENTS,
+						       FZ_MCP_OF_ARGUMENT,
+						       FZ_MCP_FUNCTION_ARGUMENT(false),
+						       { 0 } },
+	.run = verify,
+};
