@@ -4,21 +4,39 @@
 #include "cli/pid.h"
 #include "base/clock.h"
 #include "cli/record.h"
+#include "cli/system.h"
 #include "cli/watch.h"
+#include "cli/workers.h"
 
-#include <unistd.h>
+#include <stdio.h>
 
 static struct fz_cli_record options;
+static bool main_thread, idle;
+static const char *pid_word; /* --pid; NULL: it is the argument */
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options),
+	{ .kind = FZ_OPT_GROUP, .help = "What is recorded" },
+	FZ_CLI_SYSTEM_ENTRY(options),
+	{ .kind = FZ_OPT_GROUP, .help = "Threads" },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "main-thread",
+	  .help = "sample the main thread alone, also where others run Python code: without it "
+		  "and without an output format all are sampled then",
+	  .value = &main_thread },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "idle",
+	  .help = "of all threads, show in the table also what waited",
+	  .value = &idle },
 	{ .kind = FZ_OPT_GROUP, .help = "Live view" },
 	FZ_WATCH_OPTION_ENTRY(options),
+	FZ_CLI_PID_ENTRY(pid_word),
 	{ .kind = FZ_OPT_END },
 };
 
 static const struct fz_opt top_option_table[] = {
 	FZ_RECORD_SAMPLING_ENTRIES(options),
+	FZ_CLI_SYSTEM_ENTRY(options),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.output),
 	{ .kind = FZ_OPT_CHOICE,
 	  .long_name = "color",
@@ -26,8 +44,42 @@ static const struct fz_opt top_option_table[] = {
 	  .help = "auto, always or never (default auto: as the terminal has it)",
 	  .value = &options.output.color,
 	  .choices = fz_cli_color_names },
+	FZ_CLI_PID_ENTRY(pid_word),
 	{ .kind = FZ_OPT_END },
 };
+
+/* Does the user leave it to us which threads are sampled? Other programs' command lines, a
+ * comparison with what was recorded otherwise, and tasks say it. */
+static bool may_choose_threads(void)
+{
+	const struct fz_cli_output *o = &options.output;
+
+	return !main_thread && !options.how.all_threads && !o->baseline &&
+	       options.async.mode == FZ_CLI_ASYNC_NOT_GIVEN && !options.async.aware &&
+	       (fz_cli_output_is_default(o) || fz_cli_output_is_recording(o));
+}
+
+/* The work of a server is not done in its main thread. */
+static void choose_threads(const char *command, pid_t pid)
+{
+	struct fz_python_glance glance;
+
+	if (!fz_python_glance(pid, &glance))
+		return;
+	if (!options.how.subprocesses)
+		fz_cli_hint_workers(command, pid, &glance, false);
+	if (glance.threads < 2 || !may_choose_threads())
+		return;
+	options.how.all_threads = true;
+	options.output.no_idle = !idle;
+	fz_cli_note(
+		"%u threads run Python code, of which %u wait: all are sampled%s; --main-thread "
+		"samples the main one alone",
+		glance.threads, glance.idle,
+		idle || !fz_cli_output_is_default(&options.output)
+			? ""
+			: ", and what waits is left out of the table (--idle shows it)");
+}
 
 static bool on_signal(void *arg, const struct signalfd_siginfo *info)
 {
@@ -36,6 +88,17 @@ static bool on_signal(void *arg, const struct signalfd_siginfo *info)
 	return true;
 }
 
+static void watch_title(struct fz_watch *watch, pid_t pid)
+{
+	char title[] = "the whole machine";
+
+	if (options.how.machine)
+		fz_watch_title(watch, (char *[]){ title, NULL });
+	else
+		fz_watch_title_of(watch, pid);
+}
+
+/* pid 0: the whole machine. */
 static int record_process(struct fz_record *r, const char *command, pid_t pid, int pidfd,
 			  struct fz_error *err)
 {
@@ -43,7 +106,10 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	char name[64];
 
 	fz_record_init(r, &options.how, command, &fz_cli_notify);
-	fz_cli_process_name(pid, name, sizeof(name));
+	if (options.how.machine)
+		snprintf(name, sizeof(name), "system");
+	else
+		fz_cli_process_name(pid, name, sizeof(name));
 	int rc = options.live ? fz_watch_prepare(&watch, false, err) : 0;
 	if (!rc)
 		rc = fz_cli_record_prepare(r, &options, name, err);
@@ -51,15 +117,17 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 		rc = fz_record_catch_signals(r, false, err);
 	if (rc)
 		return rc;
+	if (!options.how.machine)
+		choose_threads(command, pid);
 	r->sampling.on_signal = on_signal;
 	r->looker = options.live ? fz_watch_looker(&watch) : fz_cli_record_looker(&options);
 	fz_record_begin(r, pid, pidfd, false, fz_clock_now());
 	rc = fz_sampler_open(&r->sampler, err);
 	if (!rc)
-		rc = fz_record_begin_file(r, err);
+		fz_record_begin_file(r);
 	if (!rc && options.live) {
 		watch.program = name;
-		fz_watch_title_of(&watch, pid);
+		watch_title(&watch, pid);
 		rc = fz_watch_begin(&watch, r, (enum fz_color_when)options.output.color, err);
 	}
 	if (!rc)
@@ -76,9 +144,18 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	int status, pidfd = -1;
 	pid_t pid = 0;
 
-	if (state->argument_count != 1)
-		return fz_cli_errorf("%s: name one process id", command->name);
-	if (fz_cli_pid(state->arguments[0], &pid, &pidfd, &err)) {
+	if (fz_cli_system_settle(&options, &err)) {
+		fz_error_prefix(&err, "%s", command->name);
+		return fz_cli_error(&err);
+	}
+	int named = state->argument_count + (pid_word != NULL);
+	if (options.how.machine && named)
+		return fz_cli_errorf("%s: --system records all processes; leave out the process id",
+				     command->name);
+	if (!options.how.machine && named != 1)
+		return fz_cli_errorf("%s: name one process id, or say --system", command->name);
+	if (!options.how.machine &&
+	    fz_cli_pid(pid_word ? pid_word : state->arguments[0], &pid, &pidfd, &err)) {
 		fz_error_prefix(&err, "%s", command->name);
 		return fz_cli_error(&err);
 	}
@@ -91,7 +168,7 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	}
 	fz_record_release(&record);
 	fz_cli_output_release(&options.output);
-	close(pidfd);
+	fz_close_fd(&pidfd);
 	return status;
 }
 
@@ -101,6 +178,7 @@ static int attach(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	options = FZ_CLI_RECORD_DEFAULTS;
+	fz_cli_system_begin(&options);
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	return attach_to(command, &state);
@@ -113,6 +191,7 @@ static int top(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	options = FZ_CLI_RECORD_DEFAULTS;
+	fz_cli_system_begin(&options);
 	options.live = options.look_only = options.how.all_threads = true;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
@@ -122,10 +201,11 @@ static int top(const struct fz_command *command, int argc, char **argv)
 const struct fz_command fz_command_attach = {
 	.name = "attach",
 	.summary = "record a process that is running",
-	.usage = "[options] PID",
+	.usage = "[options] PID | --system",
 	.examples = "  $ fizeau attach 4711                 # until it ends or Ctrl-C\n"
 		    "  $ fizeau attach -d 10 -a -r 5khz 4711\n"
-		    "  $ fizeau attach --live 4711          # show it meanwhile\n",
+		    "  $ fizeau attach --live 4711          # show it meanwhile\n"
+		    "  $ fizeau attach --system -d 30       # the whole machine\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
 	.run = attach,
@@ -134,9 +214,10 @@ const struct fz_command fz_command_attach = {
 const struct fz_command fz_command_top = {
 	.name = "top",
 	.summary = "show what a process does while it does it",
-	.usage = "[options] PID",
+	.usage = "[options] PID | --system",
 	.examples = "  $ fizeau top 4711            # q leaves, ? explains the keys\n"
-		    "  $ fizeau top -o x.fz 4711    # and keep the recording\n",
+		    "  $ fizeau top -o x.fz 4711    # and keep the recording\n"
+		    "  $ fizeau top --system        # the whole machine\n",
 	.options = top_option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
 	.run = top,

@@ -59,6 +59,8 @@ static const struct fz_opt option_table[] = {
 	  .help = "end the command after so long, and keep what was measured" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.bench.cache,
 	  .help = "count memory accesses and cache misses as well" },
+	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &options.bench.memory,
+	  .help = "the most bytes held at one time as well, and those held at the end" },
 	FZ_RECORD_CALLGRIND_ENTRY(options.record, "count by"),
 	{ .kind = FZ_OPT_FLAG, .long_name = "harness", .value = &options.bench.harness,
 	  .help = "keep what calls the benchmarks in their call trees" },
@@ -75,26 +77,42 @@ static const struct fz_opt option_table[] = {
 
 /* ---- the table ---- */
 
-static double instructions_of(const struct fz_profile *p, const struct fz_benchmark *b)
+/* What is counted, each with its change. */
+static const char *const counted[] = { "instructions", "peak", "live" };
+
+static double total_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
 {
-	uint32_t metric = fz_profile_find_metric(p, FZ_STR("instructions"));
+	uint32_t metric = fz_profile_find_metric(p, fz_str_of(name));
 
 	return b && metric != FZ_NONE && b->stack != FZ_NONE ? (double)b->total[metric] : 0;
 }
 
+static bool has(const struct fz_profile *p, const char *metric)
+{
+	return fz_profile_find_metric(p, fz_str_of(metric)) != FZ_NONE;
+}
+
+/* Below 0: it was not counted. What was executed instructions, but may hold no memory. */
+static double count_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
+{
+	return total_of(p, b, counted[0]) > 0 ? total_of(p, b, name) : -1;
+}
+
 static void format_change(const struct fz_bench_base *base, const struct fz_benchmark *b,
-			  double head, char out[FZ_NUMBER_SIZE])
+			  const char *name, double head, char out[FZ_NUMBER_SIZE])
 {
 	const struct fz_benchmark *old =
 		base->path ? fz_benchmarks_find(&base->list, b->name) : NULL;
-	double before = old ? instructions_of(base->profile, old) : 0;
+	double before = old ? count_of(base->profile, old, name) : -1;
 
-	if (!base->path || head <= 0)
+	if (!base->path || head < 0 || !has(base->profile, name))
 		snprintf(out, FZ_NUMBER_SIZE, "-");
-	else if (before <= 0)
+	else if (before < 0)
 		snprintf(out, FZ_NUMBER_SIZE, "new");
 	else if (before == head)
 		snprintf(out, FZ_NUMBER_SIZE, "same");
+	else if (before == 0)
+		snprintf(out, FZ_NUMBER_SIZE, "from 0");
 	else
 		fz_format_percent_change(head / before - 1, out);
 }
@@ -122,22 +140,36 @@ static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 			      fz_format_ns(low, low_text), fz_format_ns(high, high_text));
 }
 
+static void add_count(const struct fz_profile *p, const struct fz_benchmark *b,
+		      const struct fz_bench_base *base, const char *name, struct fz_buf *out)
+{
+	char number[FZ_NUMBER_SIZE] = "-", change[FZ_NUMBER_SIZE];
+	double head = count_of(p, b, name);
+
+	if (head >= 0)
+		fz_format_count((int64_t)head, number);
+	format_change(base, b, name, head, change);
+	fz_buf_printf(out, "  %15s  %9s", number, change);
+}
+
+static bool is_shown(const struct fz_profile *p, size_t column)
+{
+	return column == 0 || has(p, counted[column]);
+}
+
 static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
 		     const struct fz_bench_base *base, unsigned width, const struct fz_style *style,
 		     struct fz_buf *out)
 {
-	double head = instructions_of(p, b);
-	char number[FZ_NUMBER_SIZE] = "-", change[FZ_NUMBER_SIZE];
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
 
 	fz_table_text(b->name, width, style, &name);
 	size_t columns = fz_str_columns(fz_buf_view(&name));
 	fz_buf_printf(out, "%s%*s", name.p ? name.p : "", (int)(width - FZ_MIN(columns, width)),
 		      "");
-	if (head > 0)
-		fz_format_count((int64_t)head, number);
-	format_change(base, b, head, change);
-	fz_buf_printf(out, "  %15s  %9s", number, change);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(counted); i++)
+		if (is_shown(p, i))
+			add_count(p, b, base, counted[i], out);
 	format_wall(b, out);
 	fz_buf_char(out, '\n');
 }
@@ -159,8 +191,11 @@ static void print_table(const struct fz_profile *p, const struct fz_benchmarks *
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 	unsigned width = name_width(list, &style);
 
-	fz_buf_printf(&out, "%-*s  %15s  %9s  %10s  %s\n", (int)width, "benchmark", "instructions",
-		      "change", "wall", "[95 %]");
+	fz_buf_printf(&out, "%-*s", (int)width, "benchmark");
+	for (size_t i = 0; i < FZ_ARRAY_LEN(counted); i++)
+		if (is_shown(p, i))
+			fz_buf_printf(&out, "  %15s  %9s", counted[i], "change");
+	fz_buf_printf(&out, "  %10s  %s\n", "wall", "[95 %]");
 	for (size_t i = 0; i < list->n; i++)
 		if (list->list[i].stack != FZ_NONE)
 			add_line(p, &list->list[i], base, width, &style, &out);
@@ -237,14 +272,6 @@ static int write_recording(struct fz_profile *p, const char *folder, const char 
 	return rc;
 }
 
-static bool any_measured(const struct fz_benchmarks *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (list->list[i].stack != FZ_NONE)
-			return true;
-	return false;
-}
-
 /* ret_troubles: some benchmark could not be measured. */
 static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
 		  struct fz_error *err)
@@ -258,7 +285,7 @@ static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	fz_benchmarks_read(p, &list);
 	*ret_troubles = say_troubles(&list);
-	if (!any_measured(&list))
+	if (!fz_benchmarks_measured(&list))
 		return none_found(&list, err);
 	fz_bench_base_find(folder, p, &base);
 	/* With the recording on standard output there is no room for a table. */
@@ -273,16 +300,15 @@ static int measure(char *const argv[], struct fz_series *series, struct fz_profi
 		   struct fz_error *err)
 {
 	fz_auto(fz_close_fd) int silent = -1;
-	struct fz_launch_place place = { .output = STDERR_FILENO, .errors = -1 };
 
 	if (!options.show_output) {
 		silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		if (silent < 0)
 			return fz_fail_errno(err, "/dev/null");
-		place.output = silent;
 	}
 	fz_series_begin(series, "bench", &options.record.how, &fz_cli_notify);
-	int rc = fz_bench_measure(series, &options.bench, argv, &place, ret, err);
+	int rc = fz_bench_measure_here(series, &options.bench, argv,
+				       options.show_output ? STDERR_FILENO : silent, ret, err);
 	fz_series_end(series);
 	return rc;
 }
@@ -320,6 +346,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return fz_cli_errorf("bench: nothing to run; write the command after '--', for "
 				     "example: fizeau bench -- pytest tests/");
 	options.bench.what = (enum fz_bench_what)options.what;
+	options.bench.apart = options.bench.memory;
 	int rc = bench(&state, &series, &troubles, &err);
 	fz_cli_output_release(&options.record.output);
 	if (rc) {

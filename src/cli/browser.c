@@ -5,13 +5,10 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
 #include <sys/wait.h>
-
-extern char **environ;
 
 /* file:///home/me/a%20b.html; the caller frees. */
 static char *file_address(const char *path)
@@ -22,12 +19,7 @@ static char *file_address(const char *path)
 	if (!realpath(path, absolute))
 		return NULL;
 	fz_buf_str(&url, "file://");
-	for (const char *c = absolute; *c; c++) {
-		if (isalnum((unsigned char)*c) || strchr("/-._~", *c))
-			fz_buf_char(&url, *c);
-		else
-			fz_buf_printf(&url, "%%%02X", (unsigned char)*c);
-	}
+	fz_buf_uri_part(&url, fz_str_of(absolute));
 	return fz_buf_take(&url);
 }
 

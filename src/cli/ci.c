@@ -7,6 +7,13 @@ enum { OTHERS_DEFAULT = 2, PARALLEL_MAX = 64 };
 
 static struct fz_cli_ci_options options;
 
+static int set_metrics(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	if (fz_ci_parse_metrics(fz_str_of(text), opt->value))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE, "--metric %s: must be %s", text, fz_ci_metrics_wanted);
+}
+
 /* clang-format off */
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "What is compared" },
@@ -25,12 +32,16 @@ static const struct fz_opt option_table[] = {
 	  .value = &options.run.config,
 	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
+	{ .kind = FZ_OPT_CALL, .long_name = "metric", .argument = "LIST",
+	  .value = &options.run.metrics, .call = set_metrics,
+	  .help = "what is compared, with commas between: instructions (default), peak, live, "
+		  "bytes, allocations, calls, syscalls, cycles; each has a verdict of its own" },
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
 	  .value = &options.run.timeout, .call = fz_cli_parse_duration,
 	  .help = "of each run (default 600)" },
 	{ .kind = FZ_OPT_INT, .long_name = "others", .argument = "N", .value = &options.run.others,
 	  .min = 0, .max = FZ_CI_OTHERS_MAX,
-	  .help = "runs of the base in other surroundings, for the floors (default 2)" },
+	  .help = "runs of the base in other surroundings, for the limits (default 2)" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-wall", .value = &options.run.no_wall,
 	  .help = "do not confirm by the clock" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.run.cache,
@@ -63,6 +74,8 @@ static int ci(struct fz_ci_run *c, struct fz_error *err)
 	if (!rc)
 		rc = fz_ci_run_measure(c, err);
 	if (!rc)
+		rc = fz_ci_run_judge(c, err);
+	if (!rc)
 		rc = fz_cli_ci_report(c, &options, err);
 	if (!rc)
 		rc = fz_ci_run_keep(c, err);
@@ -78,6 +91,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	struct fz_error err;
 	int status;
 
+	/* A program of that name comes after "--". */
+	if (argc > 1 && strcmp(argv[1], "merge") == 0)
+		return fz_cli_ci_merge(argc - 1, argv + 1);
 	options.run.others = OTHERS_DEFAULT;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
@@ -101,7 +117,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 const struct fz_command fz_command_ci = {
 	.name = "ci",
 	.summary = "what a pull request does to performance: a verdict for each benchmark",
-	.usage = "[options] -- COMMAND [ARGUMENTS]",
+	.usage = "[options] -- COMMAND [ARGUMENTS]\n"
+		 "       fizeau ci merge [options] FOLDER...",
 	.examples =
 		"  $ fizeau ci -- pytest tests/bench         # this branch against the main "
 		"branch\n"

@@ -12,5 +12,7 @@ struct fz_cli_ci_options {
 	int color;          /* enum fz_color_when */
 };
 
-/* Judge; print, and write the folder of reports. */
+/* Print what was judged, and write the folder of reports. */
 int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err);
+/* fizeau ci merge; argv[0] is "merge". */
+int fz_cli_ci_merge(int argc, char **argv);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <unistd.h>
 
 static int write_text(const char *folder, const char *name, const struct fz_buf *text,
@@ -35,50 +36,101 @@ static int write_json(const struct fz_ci_run *c, const char *folder, struct fz_e
 	return fz_output_close(out, err);
 }
 
-/* The caller frees the array; what their reasons are lies in the arena. */
-static struct fz_html_verdict *list_verdicts(const struct fz_ci_result *r, struct fz_arena *arena)
+static struct fz_str keep(struct fz_arena *arena, struct fz_buf *text)
 {
-	struct fz_html_verdict *list = fz_calloc(r->n + 1, sizeof(*list));
+	struct fz_str kept = { fz_arena_strndup(arena, text->p ? text->p : "", text->n), text->n };
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-		fz_ci_reasons(r, &r->benches[i], &text);
-		list[i] = (struct fz_html_verdict){
-			.benchmark = r->benches[i].name,
-			.word = fz_ci_verdict_names[r->benches[i].verdict],
-			.reasons = fz_str_of(fz_arena_strndup(arena, text.p ? text.p : "", text.n)),
-		};
-	}
-	return list;
+	fz_buf_reset(text);
+	return kept;
 }
 
-static int write_page(const struct fz_ci_run *c, const struct fz_diff *d, const char *folder,
+/* Of each metric there is a page, with its tree. */
+static char *page_of(const struct fz_ci_result *r, const char *metric)
+{
+	return strcmp(metric, r->metrics.list[0]) == 0 ? fz_strdup("report.html")
+						       : fz_asprintf("report-%s.html", metric);
+}
+
+/* metric: the page's. */
+static struct fz_html_benchmark describe(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+					 const char *metric, struct fz_arena *arena)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	fz_auto(fz_free_ptr) char *page = page_of(r, b->metric);
+	bool here = strcmp(b->metric, metric) == 0;
+	struct fz_html_benchmark h = {
+		.name = b->name,
+		.metric = b->metric,
+		.unit = b->unit,
+		.page = here ? NULL : fz_arena_strndup(arena, page, strlen(page)),
+		.word = fz_ci_verdict_names[b->verdict],
+		.fails = b->fails,
+		.count = { b->on_side[FZ_BASE] ? b->count[FZ_BASE] : NAN,
+			   b->on_side[FZ_HEAD] ? b->count[FZ_HEAD] : NAN },
+		.change = b->change,
+		.limit = b->limit,
+		.file = b->place.file,
+		.line = b->place.line,
+	};
+
+	fz_ci_place(b, &text);
+	h.where = keep(arena, &text);
+	fz_ci_clock(b, &text);
+	h.clock = keep(arena, &text);
+	fz_ci_note_of(b, &text);
+	h.note = keep(arena, &text);
+	return h;
+}
+
+/* The caller frees the list; all texts lie in the arena. */
+static struct fz_html_gate describe_gate(const struct fz_ci_result *r, const char *metric,
+					 struct fz_arena *arena)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_html_benchmark *list = fz_calloc(r->n + 1, sizeof(*list));
+	struct fz_html_gate gate = { .status = fz_ci_exit(r), .list = list, .n = r->n };
+
+	fz_ci_headline(r, &text);
+	gate.headline = keep(arena, &text);
+	fz_ci_why(r, &text);
+	gate.why = keep(arena, &text);
+	for (uint32_t i = 0; i < r->n; i++)
+		list[i] = describe(r, &r->benches[i], metric, arena);
+	return gate;
+}
+
+static int write_page(struct fz_ci_run *c, const char *metric, const char *folder,
 		      struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/report.html", folder);
+	fz_auto(fz_free_ptr) char *name = page_of(&c->result, metric);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, name);
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
-	fz_auto(fz_arena_release) struct fz_arena reasons = { 0 };
-	fz_auto(fz_free_ptr) struct fz_html_verdict *verdicts = list_verdicts(&c->result, &reasons);
+	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
+	struct fz_html_gate gate = describe_gate(&c->result, metric, &texts);
 	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
 	struct fz_output *out;
+	int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric, &d, err);
 
 	how.paths = true;
-	j = fz_judge(d, &how);
+	if (!rc)
+		j = fz_judge(d, &how);
 	o.judgement = j;
-	o.verdicts = verdicts;
-	o.verdict_count = c->result.n;
+	o.gate = &gate;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		o.labels[s] = c->labels[s];
-	int rc = fz_output_open(path, &out, err);
-	if (rc)
-		return rc;
-	rc = fz_report_html_diff(d, &o, out, err);
-	if (rc) {
-		fz_output_abort(out);
-		return rc;
+	if (!rc)
+		rc = fz_output_open(path, &out, err);
+	if (!rc) {
+		rc = fz_report_html_diff(d, &o, out, err);
+		if (rc)
+			fz_output_abort(out);
+		else
+			rc = fz_output_close(out, err);
 	}
-	return fz_output_close(out, err);
+	free((void *)gate.list);
+	return rc;
 }
 
 static int write_recordings(const struct fz_ci_run *c, const char *folder, struct fz_error *err)
@@ -94,8 +146,7 @@ static int write_recordings(const struct fz_ci_run *c, const char *folder, struc
 	return rc;
 }
 
-static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, const char *folder,
-			struct fz_error *err)
+static int write_folder(struct fz_ci_run *c, const char *folder, struct fz_error *err)
 {
 	static const struct {
 		const char *name;
@@ -115,8 +166,8 @@ static int write_folder(const struct fz_ci_run *c, const struct fz_diff *d, cons
 	}
 	if (!rc)
 		rc = write_json(c, folder, err);
-	if (!rc)
-		rc = write_page(c, d, folder, err);
+	for (uint32_t i = 0; i < c->result.metrics.n && !rc; i++)
+		rc = write_page(c, c->result.metrics.list[i], folder, err);
 	return rc ? rc : write_recordings(c, folder, err);
 }
 
@@ -144,12 +195,9 @@ static void tell_github(const struct fz_ci_run *c)
 int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)o->color);
-	int rc = fz_ci_run_judge(c, &d, err);
+	int rc = o->output ? write_folder(c, o->output, err) : 0;
 
-	if (!rc && o->output)
-		rc = write_folder(c, d, o->output, err);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < c->result.trouble_n; i++)

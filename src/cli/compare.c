@@ -50,7 +50,9 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &options.record.how.no_source,
 	  .help = "do not store the text of executed source files" },
 	FZ_COUNT_OPTION_ENTRIES(options.record),
+	FZ_CLI_OUTPUT_METRIC_ENTRY(options.record.output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
+	FZ_CLI_OUTPUT_TREE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(options.record.output),
@@ -107,7 +109,7 @@ static int compare(struct fz_comparison *c, struct fz_error *err)
 	options.compare.record = options.record.how;
 	/* Two commands are meant to differ. */
 	if (options.compare.commands[FZ_BASE])
-		options.record.output.force = true;
+		options.record.output.force = options.record.output.two_commands = true;
 	rc = fz_comparison_make(c, &options.compare, &fz_cli_notify, err);
 	return rc ? rc : report(c, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau diff: two recordings, what changed between them. */
 #include "cli/cli.h"
+#include "cli/fleet.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/sides.h"
@@ -37,27 +38,122 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 		fz_cli_warn("diff: these programs have the same name and lie in different places; "
 			    "'fizeau show' says where, and two names choose others");
 	return r ? r
-		 : compare(&(struct fz_cli_side){ &base, 1, 0 },
-			   &(struct fz_cli_side){ &head, 1, 0 }, o, err);
+		 : compare(&(struct fz_cli_side){ &base, 1, .range = o->range },
+			   &(struct fz_cli_side){ &head, 1, .range = o->range }, o, err);
 }
 
 static struct fz_cli_output output;
+static struct fz_cli_range base_range, head_range;
+static struct fz_cli_fleet fleet;
+
+/* Two releases of what a server or its store has. */
+static int compare_releases(char **names, int n, struct fz_cli_output *o, struct fz_error *err)
+{
+	struct fz_profile *profile[FZ_SIDES];
+
+	if (n != FZ_SIDES)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--%s: needs two sides, such as SERVICE@VERSION SERVICE@VERSION",
+			       fleet.store ? "store" : "server");
+	if (base_range.text || head_range.text || o->range.from.kind || o->range.to.kind)
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--base, --head, --from, --to: are times of a recording; of releases "
+			"there are --since and --until");
+	int r = fz_cli_fleet_load(&fleet, (const char *const *)names, o->metric, profile, err);
+	if (r)
+		return r;
+	fz_auto(fz_profile_freep) struct fz_profile *base = profile[FZ_BASE];
+	fz_auto(fz_profile_freep) struct fz_profile *head = profile[FZ_HEAD];
+	o->labels[FZ_BASE] = names[FZ_BASE];
+	o->labels[FZ_HEAD] = names[FZ_HEAD];
+	return fz_cli_output_write_diff(o, base, head, err);
+}
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+	FZ_CLI_OUTPUT_TREE_ENTRIES(output),
 	FZ_CLI_OUTPUT_HEATMAP_ENTRY(output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
 	FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "base",
+	  .argument = "RANGE",
+	  .help = "only that time of the base: 0s-30s, 500ms-, 0%-50%; of one recording, compared "
+		  "with its --head",
+	  .value = &base_range,
+	  .call = fz_cli_range_set },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "head",
+	  .argument = "RANGE",
+	  .help = "only that time of the head",
+	  .value = &head_range,
+	  .call = fz_cli_range_set },
 	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
 	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 	FZ_CLI_OUTPUT_GATE_ENTRIES(output),
+	{ .kind = FZ_OPT_GROUP, .help = "Releases that a server knows" },
+	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "store",
+	  .argument = "PATH",
+	  .help = "the file of a server on this machine, instead of asking it",
+	  .value = &fleet.store },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "label",
+	  .argument = "KEY=VALUE",
+	  .help = "only what was pushed with that label; can be given several times",
+	  .value = &fleet,
+	  .call = fz_cli_fleet_add_label },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "since",
+	  .argument = "TIME",
+	  .help = "only what is not older: 90m, 24h, 7d",
+	  .value = &fleet,
+	  .call = fz_cli_fleet_set_since },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "until",
+	  .argument = "TIME",
+	  .help = "only what is older than that",
+	  .value = &fleet,
+	  .call = fz_cli_fleet_set_since },
 	{ .kind = FZ_OPT_END },
 };
+
+/* Of one recording two ranges are the sides. */
+static int split(const struct fz_opt_state *state, struct fz_cli_side *ret_base,
+		 struct fz_cli_side *ret_head, struct fz_error *err)
+{
+	static char latest[] = "@1";
+	static char *names[FZ_SIDES];
+	bool base = base_range.text, head = head_range.text;
+
+	if ((base || head) && (output.range.from.kind || output.range.to.kind))
+		return fz_fail(err, FZ_EUSAGE, "--%s: --%s already says which time of both to take",
+			       base ? "base" : "head", output.range.from.kind ? "from" : "to");
+	if (state->argument_count > 1 || (!base && !head))
+		return state->argument_count
+			       ? fz_cli_sides_split(state->arguments, state->argument_count,
+						    ret_base, ret_head, err)
+			       : 0;
+	if (!base || !head)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--%s: of one recording needs --%s RANGE too, to compare it with",
+			       base ? "base" : "head", base ? "head" : "base");
+	names[FZ_BASE] = names[FZ_HEAD] = state->argument_count ? state->arguments[0] : latest;
+	if (strcmp(names[FZ_BASE], "-") == 0)
+		return fz_fail(err, FZ_EUSAGE,
+			       "standard input can be read once only; write it to a file first");
+	*ret_base = (struct fz_cli_side){ &names[FZ_BASE], 1 };
+	*ret_head = (struct fz_cli_side){ &names[FZ_HEAD], 1 };
+	return 0;
+}
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
@@ -66,17 +162,24 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	output = FZ_CLI_OUTPUT_DEFAULTS;
+	base_range = head_range = (struct fz_cli_range){ 0 };
+	fleet = (struct fz_cli_fleet){ 0 };
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	struct fz_cli_side base = { 0 }, head = { 0 };
-	if (state.argument_count &&
-	    fz_cli_sides_split(state.arguments, state.argument_count, &base, &head, &err)) {
+	bool releases = fz_cli_fleet_asked(&fleet);
+	if (!releases && split(&state, &base, &head, &err)) {
 		fz_error_prefix(&err, "diff");
 		return fz_cli_error(&err);
 	}
 	base.number_unit = head.number_unit = output.number_unit;
+	base.range = base_range.text ? base_range : output.range;
+	head.range = head_range.text ? head_range : output.range;
+	base.range.marks = head.range.marks = output.range.marks;
 	int r = fz_cli_output_check(&output, true, NULL, &err);
-	if (!r && state.argument_count == 0)
+	if (!r && releases)
+		r = compare_releases(state.arguments, state.argument_count, &output, &err);
+	else if (!r && !base.n)
 		r = compare_last_two(&output, &err);
 	else if (!r)
 		r = compare(&base, &head, &output, &err);
@@ -89,14 +192,17 @@ static int run(const struct fz_command *command, int argc, char **argv)
 const struct fz_command fz_command_diff = {
 	.name = "diff",
 	.summary = "compare two recordings: what became slower or faster",
-	.usage = "[options] [BASE HEAD | BASE... :: HEAD...]",
-	.examples = "  $ fizeau diff                            # the last two recordings of a "
-		    "program\n"
-		    "  $ fizeau diff before.fz after.fz         # what changed, as text\n"
-		    "  $ fizeau diff @2 @1 -o diff.html         # as a page\n"
-		    "  $ fizeau diff a1.fz a2.fz :: b1.fz b2.fz # several runs a side\n"
-		    "  $ fizeau diff old.bin new.bin --format json\n"
-		    "  $ fizeau diff main HEAD --fail-on regression --threshold 5%\n",
+	.usage = "[options] [BASE HEAD | BASE... :: HEAD... | RECORDING]",
+	.examples =
+		"  $ fizeau diff                            # the last two recordings of a "
+		"program\n"
+		"  $ fizeau diff before.fz after.fz         # what changed, as text\n"
+		"  $ fizeau diff @2 @1 -o diff.html         # as a page\n"
+		"  $ fizeau diff a1.fz a2.fz :: b1.fz b2.fz # several runs a side\n"
+		"  $ fizeau diff app.fz --base 0%-50% --head 50%-100%  # the halves of its time\n"
+		"  $ fizeau diff old.bin new.bin --format json\n"
+		"  $ fizeau diff main HEAD --fail-on regression --threshold 5%\n"
+		"  $ fizeau diff api@1.4 api@1.5 --server http://localhost:4999  # releases\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_RECORDING,
 	.run = run,

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "capture/cpuclock.h"
+#include "capture/sampler.h"
 #include "capture/priority.h"
 #include "capture/process.h"
 #include "capture/python/python.h"
@@ -123,6 +124,22 @@ static void check_perf(void)
 	fz_cpuclock_free(clock);
 }
 
+static void check_engine(void)
+{
+	struct fz_error err;
+
+	if (fz_engine_check_bpf(FZ_ENGINE_FOR_MACHINE, &err))
+		say("--system", err.message);
+	else
+		say("--system", "works: 'fizeau attach --system' samples all processes of the "
+				"machine");
+	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &err))
+		say("--engine bpf", err.message);
+	else
+		say("--engine bpf", "works: 'auto' lets the kernel sample Python 3.11 and later by "
+				    "--mode cpu");
+}
+
 static void check_priority(void)
 {
 	enum fz_priority priority = fz_priority_raise();
@@ -149,6 +166,7 @@ static void check_machine(void)
 	check_ptrace();
 	check_reading();
 	check_perf();
+	check_engine();
 	check_priority();
 }
 

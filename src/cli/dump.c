@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/pid.h"
 #include "cli/tasks.h"
+#include "cli/workers.h"
 
 #include "base/json.h"
 #include "capture/process.h"
@@ -17,21 +18,31 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES_MAX = 50, TRY_PAUSE_NS = 500000, START_PATIENCE_NS = 1000000000 };
+enum { TRIES_MAX = 50, TORN_TRIES_MAX = 10, TRY_PAUSE_NS = 500000, START_PATIENCE_NS = 1000000000 };
 
 static struct {
-	bool all_threads, native, no_gc, opcodes, blocking, json;
+	bool all_threads, native, no_gc, opcodes, blocking, json, locals;
+	int verbose;
 	struct fz_cli_tasks async;
 	enum fz_python_tasks tasks;
 	int color;
+	const char *pid; /* --pid */
 } options;
+
+static int more(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	(void)text;
+	(void)err;
+	++*(int *)opt->value;
+	return 0;
+}
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "What to look at" },
 	{ .kind = FZ_OPT_FLAG,
 	  .short_name = 'a',
 	  .long_name = "all-threads",
-	  .help = "every thread, not only the main one",
+	  .help = "idle threads as well, not only the main one and those that run",
 	  .value = &options.all_threads },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "native",
@@ -41,6 +52,17 @@ static const struct fz_opt option_table[] = {
 	  .long_name = "opcodes",
 	  .help = "name the bytecode instruction that each frame is at (3.11 and newer)",
 	  .value = &options.opcodes },
+	{ .kind = FZ_OPT_FLAG,
+	  .short_name = 'l',
+	  .long_name = "locals",
+	  .help = "show the local variables of each frame: beware of secrets",
+	  .value = &options.locals },
+	{ .kind = FZ_OPT_CALL,
+	  .short_name = 'v',
+	  .long_name = "verbose",
+	  .help = "--locals with longer values; -vv with yet longer ones",
+	  .value = &options.verbose,
+	  .call = more },
 	FZ_CLI_TASKS_ENTRIES(options.async, "all"),
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "no-gc",
@@ -61,6 +83,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "auto, always or never (default auto: on a terminal)",
 	  .value = &options.color,
 	  .choices = fz_cli_color_names },
+	FZ_CLI_PID_ENTRY(options.pid),
 	{ .kind = FZ_OPT_END },
 };
 
@@ -74,6 +97,9 @@ struct look {
 	struct fz_traceback *threads;
 	uint32_t n;
 	bool unreadable; /* some thread was */
+	bool torn;       /* some variable was */
+	uint32_t hidden; /* threads that wait */
+	struct fz_python_glance glance;
 };
 
 static void release(struct look *l)
@@ -93,11 +119,13 @@ static void pause_ns(long ns)
 /* A program that is just starting becomes readable within milliseconds. */
 static int open_python(struct look *l, struct fz_error *err)
 {
-	struct fz_python_options o = { .all_threads = options.all_threads,
+	struct fz_python_options o = { .all_threads = options.all_threads ||
+						      options.tasks == FZ_PYTHON_TASKS_NONE,
 				       .stopped = options.blocking,
 				       .gc = !options.no_gc,
 				       .native = options.native,
 				       .opcodes = options.opcodes,
+				       .locals = options.locals ? 1 + (unsigned)options.verbose : 0,
 				       .tasks = options.tasks,
 				       .task_names = true };
 	int64_t give_up = fz_clock_now() + START_PATIENCE_NS;
@@ -109,10 +137,8 @@ static int open_python(struct look *l, struct fz_error *err)
 	return rc ? rc : fz_python_check(l->python, FZ_MODE_WALL, err);
 }
 
-static unsigned cpu_state(const struct look *l, uint64_t tid)
+static unsigned cpu_state(char state)
 {
-	char state = fz_process_thread_state(l->process.pid, (pid_t)tid);
-
 	/* Still held by our own --blocking, or gone. */
 	if (state == 't' || state == 0)
 		return 0;
@@ -132,24 +158,45 @@ static int by_thread(const void *a, const void *b, void *arg)
 	return (x_tid > y_tid) - (x_tid < y_tid);
 }
 
+/* Of threads that are not asked for those that wait are only counted. */
+static bool is_wanted(struct look *l, const struct fz_python_stack *s, char state)
+{
+	bool idle = fz_python_is_idle(s->status, state), code = s->stack != FZ_NONE;
+
+	l->glance.threads += code;
+	l->glance.idle += code && idle;
+	if (options.all_threads || options.tasks != FZ_PYTHON_TASKS_NONE ||
+	    (s->status & FZ_STATUS_MAIN_THREAD) || (code && !idle))
+		return true;
+	l->hidden += code;
+	return false;
+}
+
 static void keep(struct look *l, const struct fz_python_sample *s)
 {
-	l->n = s->n;
+	l->n = l->hidden = 0;
+	l->glance = (struct fz_python_glance){ 0 };
 	l->unreadable = false;
+	l->torn = s->torn;
 	l->threads = fz_reallocarray(l->threads, s->n + 1, sizeof(*l->threads));
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct fz_python_stack *stack = &s->stacks[i];
+		char state = fz_process_thread_state(l->pid,
+						     (pid_t)l->profile->threads[stack->thread].tid);
+		if (!is_wanted(l, stack, state))
+			continue;
 		l->unreadable |= stack->rejected;
-		l->threads[i] = (struct fz_traceback){
+		l->threads[l->n++] = (struct fz_traceback){
 			.pid = (uint64_t)l->pid,
 			.thread = stack->thread,
 			.stack = stack->stack,
 			.status = stack->status,
-			.state = cpu_state(l, l->profile->threads[stack->thread].tid),
+			.state = cpu_state(state),
 			.unreadable = stack->rejected,
+			.locals = s->locals ? &s->locals[i] : NULL,
 		};
-		memcpy(l->threads[i].python, fz_python_info(l->python)->version,
-		       sizeof(l->threads[i].python));
+		memcpy(l->threads[l->n - 1].python, fz_python_info(l->python)->version,
+		       sizeof(l->threads[0].python));
 	}
 	qsort_r(l->threads, l->n, sizeof(*l->threads), by_thread, l->profile->threads);
 }
@@ -169,7 +216,7 @@ static int take(struct look *l, struct fz_error *err)
 		if (rc)
 			return rc;
 		keep(l, &s);
-		if (!l->unreadable)
+		if (!l->unreadable && (!l->torn || i + 1 >= TORN_TRIES_MAX))
 			return 0;
 		pause_ns(TRY_PAUSE_NS);
 	}
@@ -206,6 +253,10 @@ static void warn_inexact(const struct look *l)
 		fz_cli_warn("dump: process %d: a thread moved too fast to be read to its end; "
 			    "--blocking stops it for that moment",
 			    (int)l->pid);
+	else if (l->torn)
+		fz_cli_warn("dump: process %d: variables that %s are shown as ?%s", (int)l->pid,
+			    options.blocking ? "make no sense" : "changed while they were read",
+			    options.blocking ? "" : "; --blocking stops it for that moment");
 	else if (!info->exact && !options.blocking)
 		fz_cli_warn("dump: process %d: on Python %u.%u a running thread can be read wrong; "
 			    "--blocking is exact",
@@ -222,9 +273,12 @@ static void print_text(const struct look *l, bool first)
 			fz_buf_char(&text, '\n');
 		fz_report_traceback(l->profile, &l->threads[i], &style, &text);
 	}
+	if (l->hidden)
+		fz_buf_printf(&text, "\n%u idle %s not shown: -a shows all.\n", l->hidden,
+			      l->hidden == 1 ? "thread is" : "threads are");
 	if (l->n == 0)
-		fz_buf_printf(&text, "%sProcess %d runs no Python thread.\n", first ? "" : "\n",
-			      (int)l->pid);
+		fz_buf_printf(&text, "%sProcess %d runs no %s.\n", first ? "" : "\n", (int)l->pid,
+			      options.tasks == FZ_PYTHON_TASKS_NONE ? "Python thread" : "task");
 	fz_cli_print(fz_buf_view(&text));
 }
 
@@ -247,7 +301,7 @@ static void add_json(const struct look *l, struct fz_json *json)
 	fz_json_close(json, '}');
 }
 
-static int dump_all(char **words, int n)
+static int dump_all(const char *const *words, int n)
 {
 	struct fz_output *memory = options.json ? fz_output_memory() : NULL;
 	struct fz_json json;
@@ -275,6 +329,7 @@ static int dump_all(char **words, int n)
 				add_json(&l, &json);
 			else
 				print_text(&l, shown++ == 0);
+			fz_cli_hint_workers("dump", pid, &l.glance, true);
 		}
 		release(&l);
 	}
@@ -301,9 +356,17 @@ static int dump(const struct fz_command *command, int argc, char **argv)
 		fz_error_prefix(&err, "dump");
 		return fz_cli_error(&err);
 	}
+	options.locals |= options.verbose > 0;
+	if (options.locals && options.tasks != FZ_PYTHON_TASKS_NONE)
+		return fz_cli_errorf("dump: --locals is of threads, not of tasks: leave out "
+				     "--async-aware");
+	if (options.pid && !state.argument_count)
+		return dump_all(&options.pid, 1);
+	if (options.pid)
+		return fz_cli_errorf("dump: name the processes either way: --pid or by themselves");
 	if (state.argument_count < 1)
 		return fz_cli_errorf("dump: name one or more process ids");
-	return dump_all(state.arguments, state.argument_count);
+	return dump_all((const char *const *)state.arguments, state.argument_count);
 }
 
 const struct fz_command fz_command_dump = {
@@ -312,6 +375,7 @@ const struct fz_command fz_command_dump = {
 	.usage = "[options] PID...",
 	.examples = "  $ fizeau dump 4711              # what does the main thread do?\n"
 		    "  $ fizeau dump -a 4711           # and all others?\n"
+		    "  $ fizeau dump --locals 4711     # with the values of variables\n"
 		    "  $ fizeau dump -a --json 4711    # for a program\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,

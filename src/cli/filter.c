@@ -11,7 +11,7 @@
 
 enum { THREADS_NAMED = 12 };
 
-static int compile(const char *text, regex_t *ret, struct fz_error *err)
+static int compile(const char *option, const char *text, regex_t *ret, struct fz_error *err)
 {
 	char why[128];
 	int r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
@@ -20,16 +20,16 @@ static int compile(const char *text, regex_t *ret, struct fz_error *err)
 		return 0;
 	regerror(r, ret, why, sizeof(why));
 	return fz_fail(err, FZ_EUSAGE,
-		       "--filter: '%s' is no extended regular expression (%s); see regex(7)", text,
-		       why);
+		       "%s: '%s' is no extended regular expression (%s); see regex(7)", option,
+		       text, why);
 }
 
-int fz_cli_filter_check(const struct fz_cli_filter *wanted, struct fz_error *err)
+int fz_cli_check_regex(const char *option, const char *text, struct fz_error *err)
 {
 	regex_t regex;
-	int r = wanted->functions ? compile(wanted->functions, &regex, err) : 0;
+	int r = compile(option, text, &regex, err);
 
-	if (!r && wanted->functions)
+	if (!r)
 		regfree(&regex);
 	return r;
 }
@@ -41,8 +41,10 @@ static bool is_named(const struct fz_profile *p, const struct fz_thread *t,
 	char tid[24];
 
 	snprintf(tid, sizeof(tid), "%llu", (unsigned long long)t->tid);
+	/* Reports call it main, whatever its name. */
 	for (; *names; names++)
-		if (strcmp(*names, tid) == 0 || (name.n && fz_str_eq(name, fz_str_of(*names))))
+		if (strcmp(*names, tid) == 0 || (t->is_main && strcmp(*names, "main") == 0) ||
+		    (name.n && fz_str_eq(name, fz_str_of(*names))))
 			return true;
 	return false;
 }
@@ -56,23 +58,41 @@ static bool *named_threads(const struct fz_profile *p, const char *const *names)
 	return flags;
 }
 
-static uint64_t keep(const struct fz_cli_filter *wanted, const regex_t *regex, struct fz_profile *p)
+/* What an option matched, freed by the caller; it was checked. NULL: it was not given. */
+static bool *matching(const struct fz_profile *p, const char *option, const char *text)
+{
+	regex_t regex;
+
+	if (!text || compile(option, text, &regex, NULL))
+		return NULL;
+	bool *flags = fz_filter_functions(p, &regex);
+	regfree(&regex);
+	return flags;
+}
+
+static uint64_t keep(const struct fz_cli_filter *wanted, struct fz_profile *p)
 {
 	struct fz_filter filter = FZ_FILTER_DEFAULTS;
 	fz_auto(fz_free_ptr) bool *threads = NULL;
-	fz_auto(fz_free_ptr) bool *functions = NULL;
+	fz_auto(fz_free_ptr) bool *functions = matching(p, "--filter", wanted->functions);
+	fz_auto(fz_free_ptr) bool *roots = matching(p, "--root", wanted->root);
 	fz_auto(fz_buf_release) struct fz_buf fact = { 0 };
 
 	if (wanted->threads[0])
 		filter.threads = threads = named_threads(p, wanted->threads);
-	if (wanted->functions)
-		filter.functions = functions = fz_filter_functions(p, regex);
+	filter.functions = functions;
 	for (const char *const *name = wanted->threads; *name; name++)
 		fz_buf_printf(&fact, "%s--thread %s", fact.n ? " " : "", *name);
 	if (wanted->functions)
 		fz_buf_printf(&fact, "%s--filter %s", fact.n ? " " : "", wanted->functions);
+	if (wanted->root)
+		fz_buf_printf(&fact, "%s--root %s", fact.n ? " " : "", wanted->root);
+	if (wanted->no_idle)
+		fz_buf_printf(&fact, "%s--no-idle", fact.n ? " " : "");
+	filter.no_idle = wanted->no_idle;
 	fz_profile_set_fact(p, "part", fz_buf_view(&fact));
-	return fz_profile_filter(p, &filter);
+	uint64_t kept = fz_profile_filter(p, &filter);
+	return roots ? fz_profile_root_at(p, roots) : kept;
 }
 
 /* "MainThread (4711), worker (4712)" */
@@ -96,6 +116,14 @@ static int no_samples(const struct fz_cli_filter *wanted, const struct fz_profil
 {
 	fz_auto(fz_buf_release) struct fz_buf threads = { 0 };
 
+	if (wanted->root)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--root: no sample that is wanted passes through a function whose "
+			       "name or file matches '%s'",
+			       wanted->root);
+	if (!wanted->threads[0] && !wanted->functions)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--no-idle: all that was recorded waited; leave it out");
 	if (!wanted->threads[0])
 		return fz_fail(err, FZ_EUSAGE,
 			       "--filter: no sample passes through a function whose name or file "
@@ -110,19 +138,15 @@ int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *co
 		       size_t n, struct fz_error *err)
 {
 	uint64_t kept = 0;
-	regex_t regex;
 	const struct fz_profile *last = NULL;
-	int r = wanted->functions ? compile(wanted->functions, &regex, err) : 0;
 
-	if (r || (!wanted->threads[0] && !wanted->functions))
-		return r;
+	if (!wanted->threads[0] && !wanted->functions && !wanted->root && !wanted->no_idle)
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!profiles[i])
 			continue;
 		last = profiles[i];
-		kept += keep(wanted, &regex, profiles[i]);
+		kept += keep(wanted, profiles[i]);
 	}
-	if (wanted->functions)
-		regfree(&regex);
 	return kept || !last ? 0 : no_samples(wanted, last, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of recordings: the samples of some threads, or those that pass through some code. */
+/* A part of recordings: the samples of some threads, those that pass through some code, or those
+ * that do not wait; or what is below some code. */
 #pragma once
 
 #include "base/error.h"
@@ -8,10 +9,12 @@
 struct fz_cli_filter {
 	const char *const *threads; /* NULL-terminated names or ids; empty: all */
 	const char *functions;      /* extended regular expression; NULL: all */
+	const char *root;           /* likewise: where stacks begin */
+	bool no_idle;               /* only of threads that did not wait */
 };
 
-/* Are the functions a regular expression? */
-int fz_cli_filter_check(const struct fz_cli_filter *wanted, struct fz_error *err);
+/* Is the text of an option an extended regular expression? */
+int fz_cli_check_regex(const char *option, const char *text, struct fz_error *err);
 /* Keep the samples of that part of each profile; a fact of it says what was kept. FZ_EUSAGE: not
  * one of them has any. NULL among the profiles is passed over. */
 int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "profile/runs.h"
+#include "report/recording.h"
 #include "report/table.h"
 #include "store/store.h"
 
@@ -61,8 +62,7 @@ static int64_t last_written(const char *path)
 
 static bool is_cut(const struct row *r)
 {
-	return r->p && r->number && fz_profile_fact(r->p, "load.start").n &&
-	       !fz_profile_fact(r->p, "load.end").n;
+	return r->p && r->number && fz_recording_is_cut(r->p);
 }
 
 static int64_t start_of(const struct row *r)
@@ -80,92 +80,32 @@ static double lasted(const struct row *r)
 	return r->p ? (double)r->p->recording.duration_ns / FZ_MAX(r->p->run_count, 1) : 0;
 }
 
-/* "wall", "count", "bench": what is compared with what. */
-static void format_kind(const struct fz_profile *p, char *out, size_t size)
+/* "running" has no ending yet; nothing is known of one that cannot be read. */
+static const char *ending_of(const struct row *r, char out[FZ_RECORDING_WORD])
 {
-	struct fz_str clock = p ? fz_profile_fact(p, "clock") : FZ_STR("");
-	const char *mode = p ? fz_mode_names[p->recording.mode] : "";
-
-	if (p && fz_profile_fact(p, "bench").n)
-		snprintf(out, size, "bench");
-	else if (fz_str_starts(clock, "instructions"))
-		snprintf(out, size, "count");
-	else
-		snprintf(out, size, "%.5s", mode);
-}
-
-/* "ok", "exit 3", "SIGSEGV", "running". */
-static void format_ending(const struct row *r, char *out, size_t size)
-{
-	const struct fz_run *run = r->p && r->p->run_count ? &r->p->runs[0] : NULL;
-	const struct fz_run *failed;
-	const char *signal;
-
-	if (r->p && fz_profile_failed_runs(r->p, &failed))
-		run = failed;
-	out[0] = 0;
 	if (!r->number)
-		snprintf(out, size, "running");
-	else if (is_cut(r))
-		snprintf(out, size, "cut");
-	else if (run && run->outcome == FZ_OUTCOME_STOPPED)
-		snprintf(out, size, "stopped");
-	else if (run && run->outcome == FZ_OUTCOME_EXIT && run->status == 0)
-		snprintf(out, size, "ok");
-	else if (run && run->outcome == FZ_OUTCOME_EXIT)
-		snprintf(out, size, "exit %d", run->status);
-	else if (run && run->outcome == FZ_OUTCOME_SIGNAL &&
-		 (signal = sigabbrev_np(run->status)) != NULL)
-		snprintf(out, size, "SIG%s", signal);
-	else if (run && run->outcome == FZ_OUTCOME_SIGNAL)
-		snprintf(out, size, "sig %d", run->status);
+		return "running";
+	return r->p ? fz_recording_ending(r->p, out) : "";
 }
 
-/* "3c82fae", with a "+" when the checkout held changes that were not committed. */
-static void format_commit(const struct fz_profile *p, char *out, size_t size)
-{
-	struct fz_str commit = p ? fz_profile_fact(p, "git.commit") : FZ_STR("");
-	bool dirty = p && fz_str_eq(fz_profile_fact(p, "git.dirty"), FZ_STR("yes"));
-
-	snprintf(out, size, "%.*s%s", (int)FZ_MIN(commit.n, 7), commit.p, dirty ? "+" : "");
-}
-
-/* The command without what is the same for all: the interpreter, folders. */
-static struct fz_str short_command(struct fz_str command)
-{
-	struct fz_str rest = command, first = fz_str_take_word(&rest);
-
-	rest = fz_str_trimmed(rest);
-	if (fz_str_starts(fz_path_base(first), "python") && rest.n && rest.p[0] != '-') {
-		command = rest;
-		first = fz_str_take_word(&rest);
-	}
-	size_t folder = first.n - fz_path_base(first).n;
-	return (struct fz_str){ command.p + folder, command.n - folder };
-}
-
-/* "3 runs, 1 failed: app.py --fast" */
 static void add_command(const struct row *r, const struct fz_style *style, struct fz_buf *out)
 {
-	struct fz_str command = r->p ? fz_profile_fact(r->p, "command") : FZ_STR("");
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	const struct fz_run *first;
-	uint32_t failed = r->p ? fz_profile_failed_runs(r->p, &first) : 0;
 
 	if (!r->number)
 		fz_buf_printf(&text, "pid %d: ", r->name.pid);
-	else if (r->p && r->p->run_count > 1 && failed)
-		fz_buf_printf(&text, "%u runs, %u failed: ", r->p->run_count, failed);
-	else if (r->p && r->p->run_count > 1)
-		fz_buf_printf(&text, "%u runs: ", r->p->run_count);
-	command = command.n ? short_command(command) : r->name.program;
-	fz_buf_add(&text, command.p, command.n);
+	if (r->p && fz_profile_fact(r->p, "command").n)
+		fz_recording_command(r->p, &text);
+	else
+		fz_buf_add(&text, r->name.program.p, r->name.program.n);
 	fz_table_text(fz_buf_view(&text), fz_table_rest(style, BEFORE_COMMAND), style, out);
 }
 
 static void add_row(const struct row *r, const struct fz_style *style, struct fz_buf *out)
 {
-	char made[32], duration[FZ_NUMBER_SIZE], kind[8], ending[16], commit[16], number[32] = "-";
+	char made[32], duration[FZ_NUMBER_SIZE], number[32] = "-";
+	char kind[FZ_RECORDING_WORD] = "", ending[FZ_RECORDING_WORD];
+	char commit[FZ_RECORDING_WORD] = "";
 	const struct fz_run *failed;
 	bool wrong = r->p && fz_profile_failed_runs(r->p, &failed);
 	time_t start = (time_t)(start_of(r) / SECOND);
@@ -175,12 +115,13 @@ static void add_row(const struct row *r, const struct fz_style *style, struct fz
 		snprintf(number, sizeof(number), "@%zu", r->number);
 	localtime_r(&start, &local);
 	strftime(made, sizeof(made), "%Y-%m-%d %H:%M", &local);
-	format_kind(r->p, kind, sizeof(kind));
-	format_ending(r, ending, sizeof(ending));
-	format_commit(r->p, commit, sizeof(commit));
+	if (r->p) {
+		fz_recording_kind(r->p, kind);
+		fz_recording_commit(r->p, commit);
+	}
 	fz_buf_printf(out, "%-4s %s %8s  %-5s  %s%-8s%s  %-8s  ", number, made,
 		      fz_format_ns(lasted(r), duration), kind,
-		      fz_hue_on(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), ending,
+		      fz_hue_on(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), ending_of(r, ending),
 		      fz_hue_off(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), commit);
 	add_command(r, style, out);
 	fz_buf_char(out, '\n');

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "cli/formats.h"
+#include "cli/pyspy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,23 +15,13 @@
 #include <unistd.h>
 
 const struct fz_command *const fz_commands[] = {
-	&fz_command_run,
-	&fz_command_attach,
-	&fz_command_top,
-	&fz_command_dump,
-	&fz_command_replay,
-	&fz_command_diff,
-	&fz_command_compare,
-	&fz_command_bench,
-	&fz_command_ci,
-	&fz_command_history,
-	&fz_command_bisect,
-	&fz_command_list,
-	&fz_command_show,
-	&fz_command_rm,
-	&fz_command_doctor,
-	&fz_command_completion,
-	NULL,
+	&fz_command_run,    &fz_command_attach,     &fz_command_top,
+	&fz_command_dump,   &fz_command_mark,       &fz_command_replay,
+	&fz_command_diff,   &fz_command_compare,    &fz_command_bench,
+	&fz_command_ci,     &fz_command_history,    &fz_command_bisect,
+	&fz_command_list,   &fz_command_show,       &fz_command_rm,
+	&fz_command_push,   &fz_command_serve,      &fz_command_mcp,
+	&fz_command_doctor, &fz_command_completion, NULL,
 };
 
 const char *const fz_argument_names[] = { "nothing", "recording", "process", "program", "shell" };
@@ -179,16 +170,21 @@ static int help(int argc, char **argv)
 
 static int unknown_command(const char *name)
 {
+	/* What others call it; near to no name. */
+	static const char *const others[][2] = { { "profile", "run" },    { "stat", "run --count" },
+						 { "report", "replay" },  { "view", "replay" },
+						 { "convert", "replay" }, { "snapshot", "dump" } };
 	const char *names[64];
 	size_t n = 0;
 
-	for (; fz_commands[n] && n + 1 < FZ_ARRAY_LEN(names); n++)
+	for (size_t i = 0; i < FZ_ARRAY_LEN(others); i++)
+		if (strcmp(name, others[i][0]) == 0)
+			return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name,
+					     others[i][1]);
+	for (; fz_commands[n] && n + 2 < FZ_ARRAY_LEN(names); n++)
 		names[n] = fz_commands[n]->name;
+	names[n++] = "record";
 	names[n] = NULL;
-	/* py-spy's and perf's; near to no name. */
-	if (strcmp(name, "record") == 0)
-		return fz_cli_errorf("'record' is no command; did you mean 'run' for a program or "
-				     "'attach' for a process id?");
 	const char *near = fz_opt_nearest(name, names);
 	if (near)
 		return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name, near);
@@ -223,6 +219,8 @@ static int dispatch(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
 		return help(argc - 1, argv + 1);
+	if (strcmp(argv[1], "record") == 0)
+		return fz_cli_record_alias(argc - 1, argv + 1);
 	const struct fz_command *command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);

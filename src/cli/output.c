@@ -7,12 +7,18 @@
 #include "cli/load.h"
 #include "cli/metric.h"
 #include "cli/process.h"
+#include "cli/source.h"
+#include "diff/cut.h"
 #include "format/format.h"
 #include "profile/filter.h"
 #include "profile/fold.h"
+#include "profile/idle.h"
 #include "profile/invert.h"
+#include "profile/origin.h"
 #include "profile/per_run.h"
+#include "report/findings.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,11 +31,7 @@ const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
 static struct fz_report_options report_options(const struct fz_cli_output *o, int fd)
 {
 	struct fz_report_options r = {
-		.text = { .style = fz_style_of(fd, (enum fz_color_when)o->color),
-			  .limit = o->limit == FZ_CLI_LIMIT_NOT_GIVEN ? FZ_TEXT_ROWS
-								      : (unsigned)o->limit,
-			  .sort = (enum fz_text_sort)o->sort,
-			  .no_summary = o->no_summary },
+		.text = FZ_TEXT_DEFAULTS,
 		.html = FZ_HTML_DEFAULTS,
 		.pstats = { .per_line = o->per_line, .no_summary = o->no_summary },
 		.to_file = o->file != NULL,
@@ -38,6 +40,14 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 		.scaled = o->scale != FZ_SCALE_AUTO || o->units[FZ_BASE] > 0,
 	};
 
+	r.text.style = fz_style_of(fd, (enum fz_color_when)o->color);
+	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN)
+		r.text.limit = r.text.tree_limit = (unsigned)o->limit;
+	if (o->min_share >= 0)
+		r.text.min_share = o->min_share;
+	r.text.sort = (enum fz_text_sort)o->sort;
+	r.text.no_summary = o->no_summary;
+	r.text.all_frames = r.html.all_frames = o->all_frames;
 	r.html.palette = (enum fz_palette)o->palette;
 	r.html.no_source = o->no_source;
 	r.html.inverted = r.inverted = o->invert;
@@ -83,6 +93,7 @@ int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct 
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	(void)text;
+	((struct fz_cli_output *)opt->value)->switched = true;
 	return choose_name(opt->value, opt->long_name, err);
 }
 
@@ -95,13 +106,29 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A folder that holds pages of ours is written anew, not into. */
+static bool is_empty_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry = NULL;
+
+	if (!folder)
+		return false;
+	do
+		entry = readdir(folder);
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+	closedir(folder);
+	return !entry;
+}
+
+/* A folder that holds pages of ours is written anew, not into; so is an empty one by replay, as
+ * CPython's does. */
 static bool is_page_folder(const struct fz_cli_output *o)
 {
 	const struct fz_report *r = o->format ? fz_report_by_name(o->format) : NULL;
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", o->file);
 
-	return r && fz_report_is_folder(r, o->file) && access(index, F_OK) == 0;
+	return r && fz_report_is_folder(r, o->file) &&
+	       (access(index, F_OK) == 0 || (o->replays && is_empty_folder(o->file)));
 }
 
 /* -o FOLDER is where a file of a default name goes. */
@@ -242,23 +269,32 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	return 0;
 }
 
-/* Options of tables: with another format they would do nothing. */
+/* Options of tables: with another format they would do nothing. CPython's replay takes them with
+ * any of its formats. */
 static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 {
 	const char *format = o->chosen ? o->chosen->name : "text";
-	bool pstats = strcmp(format, "pstats") == 0;
+	bool pstats = strcmp(format, "pstats") == 0, tree = strcmp(format, "tree") == 0;
+	bool table = pstats || strcmp(format, "text") == 0;
+	bool limit = o->limit != FZ_CLI_LIMIT_NOT_GIVEN && strcmp(format, "markdown") != 0;
+	const char *useless = table                    ? NULL
+			      : o->no_summary && !tree ? "no-summary"
+			      : o->sorted              ? "sort"
+			      : limit && !tree         ? "limit"
+						       : NULL;
 
+	if (o->all_frames && !tree && strcmp(format, "svg") != 0)
+		return fz_fail(err, FZ_EUSAGE, "--all-frames: goes with --tree and svg only");
+	if (o->min_share >= 0 && !tree)
+		return fz_fail(err, FZ_EUSAGE, "--min-share: goes with --tree only");
 	if (o->per_line && !pstats)
 		return fz_fail(err, FZ_EUSAGE, "--per-line: goes with --pstats only");
-	if (o->no_summary && !pstats && strcmp(format, "text") != 0)
-		return fz_fail(err, FZ_EUSAGE, "--no-summary: goes with tables only");
-	if (o->sorted && !pstats && strcmp(format, "text") != 0)
-		return fz_fail(err, FZ_EUSAGE, "--sort: goes with tables only, not with %s",
-			       format);
-	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN && !pstats && strcmp(format, "text") != 0 &&
-	    strcmp(format, "markdown") != 0)
-		return fz_fail(err, FZ_EUSAGE, "--limit: goes with tables only, not with %s",
-			       format);
+	if (!useless)
+		return 0;
+	if (!o->replays || !o->switched)
+		return fz_fail(err, FZ_EUSAGE, "--%s: goes with tables%s only, not with %s",
+			       useless, o->sorted ? "" : " and trees", format);
+	fz_cli_warn("--%s: is of no effect with %s, which is no table", useless, format);
 	return 0;
 }
 
@@ -268,20 +304,25 @@ static int check_invert(const struct fz_cli_output *o, struct fz_error *err)
 	if (!o->invert || (o->chosen && o->chosen->inverts))
 		return 0;
 	return fz_fail(err, FZ_EUSAGE,
-		       "--invert: %s has no direction; ask for html, svg, json, folded or "
+		       "--invert: %s has no direction; ask for tree, html, svg, json, folded or "
 		       "collapsed",
 		       o->chosen ? o->chosen->name : "text");
 }
 
 static struct fz_cli_filter filter_of(const struct fz_cli_output *o)
 {
-	return (struct fz_cli_filter){ o->threads.list, o->filter };
+	return (struct fz_cli_filter){ o->threads.list, o->filter, o->root, o->no_idle };
+}
+
+static void set_own(const struct fz_cli_output *o, struct fz_profile *p)
+{
+	if (o->own)
+		fz_profile_set_fact(p, FZ_ORIGIN_FACT, fz_str_of(o->own));
 }
 
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
 			struct fz_error *err)
 {
-	struct fz_cli_filter filter = filter_of(o);
 	int r;
 
 	diff = diff || o->baseline;
@@ -306,9 +347,15 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 	if (!r)
 		r = check_tables(o, err);
 	if (!r)
-		r = check_invert(o, err);
+		r = fz_cli_source_check(o, planned != NULL, err);
 	if (!r)
-		r = fz_cli_filter_check(&filter, err);
+		r = check_invert(o, err);
+	if (!r && o->filter)
+		r = fz_cli_check_regex("--filter", o->filter, err);
+	if (!r && o->root)
+		r = fz_cli_check_regex("--root", o->root, err);
+	if (!r && o->own)
+		r = fz_cli_check_regex("--own", o->own, err);
 	if (!r)
 		r = try_to_write(o, diff, err);
 	if (!r && o->baseline)
@@ -402,11 +449,12 @@ static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile 
 		fz_cli_warn("%s: %s", o->chosen->name, remarks.p);
 }
 
-static int write_profile(const struct fz_cli_output *o, const struct fz_profile *p,
-			 struct fz_error *err)
+static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	struct target target = target_of(o, default_file(o, false), p);
 	fz_auto(fz_free_ptr) char *path = target.path;
+
+	fz_cli_source_add(o, &p, 1);
 
 	if (fz_report_is_folder(o->chosen, path)) {
 		struct fz_report_options options = report_options(o, -1);
@@ -451,6 +499,18 @@ static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 	fz_buf_release(&why);
 }
 
+/* Of a comparison that goes to a file. */
+static void tell_verdict(const struct fz_diff *d, const struct fz_judgement *j)
+{
+	struct fz_style style = fz_style_of(STDERR_FILENO, FZ_COLOR_NEVER);
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	for (uint32_t i = 0; i < d->urgent; i++)
+		fz_cli_warn("%s", d->warnings[i]);
+	fz_findings_headline(d, j, &style, &text);
+	fz_cli_note("%s", text.p);
+}
+
 /* Why a comparison was refused, if that is why. */
 static void show_differences(const struct fz_profile *base, const struct fz_profile *head)
 {
@@ -476,6 +536,10 @@ static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
 	struct fz_cli_filter filter = filter_of(o);
 	int r = fz_cli_filter_keep(&filter, (struct fz_profile *[]){ base, head }, FZ_SIDES, err);
 
+	set_own(o, base);
+	set_own(o, head);
+	if (!r)
+		r = fz_diff_cut_alike(base, head, err);
 	if (!r && o->fold_recursion)
 		r = fz_profile_fold_recursion(base, err);
 	return !r && o->fold_recursion ? fz_profile_fold_recursion(head, err) : r;
@@ -510,6 +574,7 @@ static struct fz_diff_options diff_options(const struct fz_cli_output *o,
 					   .force = o->force,
 					   .no_rename = o->no_rename,
 					   .as_measured = o->as_measured,
+					   .two_commands = o->two_commands,
 					   .renames = o->renames.list,
 					   .maps = o->maps.list,
 					   .inverted = o->invert && !chosen->turns_itself,
@@ -556,6 +621,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 		judging.paths = with.chosen->by_path && !options.inverted;
 		j = fz_judge(d, &judging);
 		fz_diff_per_run(d, j, base, head);
+		fz_cli_source_add(&with, (struct fz_profile *[]){ base, head }, FZ_SIDES);
 		if (with.chosen->picture && strcmp(path, "-") != 0) {
 			picture = fz_asprintf("%s%s", path, with.chosen->picture);
 			report.text.picture = fz_path_base(fz_str_of(picture)).p;
@@ -566,6 +632,8 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 		else if (!r)
 			r = with.chosen->diff(&report, d, j, out, err);
 	}
+	if (!r && (folder || !fz_output_is_stdout(out)))
+		tell_verdict(d, j);
 	if (!r && folder)
 		finish_folder(o, &target);
 	else if (!r)
@@ -578,15 +646,19 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
-
-	if (o->base)
-		return fz_cli_output_write_diff(o, o->base, p, err);
 	struct fz_cli_filter filter = filter_of(o);
-	int r = fz_cli_metric_choose(p, o->metric, err);
+	int r = fz_cli_range_keep(&o->range, o->labels[FZ_HEAD], p, err);
+
+	if (!r && o->base)
+		r = fz_cli_range_keep(&o->range, o->baseline, o->base, err);
+	if (r || o->base)
+		return r ? r : fz_cli_output_write_diff(o, o->base, p, err);
+	r = fz_cli_metric_choose(p, o->metric, err);
 	if (!r && o->process)
 		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
 	if (!r)
 		r = fz_cli_filter_keep(&filter, &p, 1, err);
+	set_own(o, p);
 	if (!r && with.chosen->no_unreadable)
 		fz_profile_drop_unreadable(p);
 	if (!r && o->invert && with.chosen->codec)
@@ -600,7 +672,10 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p)
 {
 	struct fz_report_options options = report_options(o, STDOUT_FILENO);
+	struct fz_cli_filter filter = filter_of(o);
 
+	if (!fz_idle_all(p))
+		fz_cli_filter_keep(&filter, &p, 1, NULL);
 	fz_profile_per_run(p);
 	fz_auto(fz_output_abortp) struct fz_output *text = fz_output_memory();
 

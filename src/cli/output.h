@@ -9,10 +9,12 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/range.h"
 #include "diff/diff.h"
 #include "diff/gate.h"
 #include "profile/profile.h"
 #include "format/format.h"
+#include "report/disk_source.h"
 #include "report/report.h"
 
 enum { FZ_CLI_RULES_MAX = 64, FZ_CLI_LIMIT_NOT_GIVEN = -1 };
@@ -26,6 +28,7 @@ struct fz_cli_output {
 	/* set by the options */
 	const char *file;     /* -o */
 	const char *format;   /* --format, or the name that a switch such as --binary stands for */
+	bool switched;        /* it was asked for in CPython's way, by a switch */
 	const char *baseline; /* --diff-flamegraph */
 	const char *process;  /* --process; NULL: all */
 	const char *metric;   /* --metric; NULL: the profile's main one */
@@ -42,9 +45,17 @@ struct fz_cli_output {
 		const char *list[FZ_CLI_RULES_MAX + 1]; /* NULL-terminated */
 		uint32_t n;
 	} maps, renames, threads;
+	bool no_idle;
+	struct fz_cli_range range; /* --from, --to; of what fz_cli_output_write writes */
+	struct fz_source_root source_roots[FZ_CLI_RULES_MAX];
+	uint32_t source_root_n;
 	const char *filter; /* --filter */
+	const char *root;   /* --root */
+	const char *own;    /* --own */
 	bool invert;
 	bool browser, no_source;
+	bool all_frames;              /* of a tree */
+	double min_share;             /* of a tree; below 0: not given */
 	bool per_line;                /* of pstats */
 	bool no_summary;              /* of tables */
 	int compression;              /* of --binary: enum fz_cli_compression */
@@ -53,7 +64,9 @@ struct fz_cli_output {
 	bool gated;                   /* --threshold was there */
 	int palette;                  /* enum fz_palette */
 	const char *labels[FZ_SIDES]; /* what the sides are called; set by the command */
-	bool closed;                  /* set by fz_cli_output_write_diff: the gate closed */
+	bool replays;      /* set by the command: it is replay, where CPython's is less strict */
+	bool closed;       /* set by fz_cli_output_write_diff: the gate closed */
+	bool two_commands; /* the sides are meant to be of different commands */
 	/* set by the check */
 	const struct fz_report *chosen; /* NULL: nothing was asked for */
 	struct fz_profile *base;        /* of the baseline */
@@ -61,18 +74,21 @@ struct fz_cli_output {
 	char *folder;                   /* of the default name; NULL: the current one */
 };
 
-#define FZ_CLI_OUTPUT_DEFAULTS \
-	((struct fz_cli_output){ .threshold = 0.05, .limit = FZ_CLI_LIMIT_NOT_GIVEN })
+#define FZ_CLI_OUTPUT_DEFAULTS   \
+	((struct fz_cli_output){ \
+		.threshold = 0.05, .limit = FZ_CLI_LIMIT_NOT_GIVEN, .min_share = -1 })
 
 /* Option callbacks; the value is the struct fz_cli_output. */
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_add_source_root(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err);
 /* For completion. */
 void fz_cli_output_list_formats(struct fz_buf *out);
@@ -96,24 +112,36 @@ extern const char *const fz_cli_color_names[];
 	}
 
 /* For commands that read profiles: what part of them to show, and from which end. */
-#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                       \
-	{ .kind = FZ_OPT_CALL,                                                              \
-	  .long_name = "thread",                                                            \
-	  .argument = "NAME",                                                               \
-	  .help = "only samples of threads of this name or id; can be given several times", \
-	  .value = &(o),                                                                    \
-	  .call = fz_cli_output_add_thread },                                               \
-		{ .kind = FZ_OPT_STRING,                                                    \
-		  .long_name = "filter",                                                    \
-		  .argument = "REGEX",                                                      \
-		  .help = "only samples that pass through a function whose name or file "   \
-			  "matches",                                                        \
-		  .value = &(o).filter },                                                   \
-	{                                                                                   \
-		.kind = FZ_OPT_FLAG, .long_name = "invert",                                 \
-		.help = "from what ran to its callers: pages, pictures, JSON and folded "   \
-			"stacks",                                                           \
-		.value = &(o).invert                                                        \
+#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                         \
+	FZ_CLI_RANGE_ENTRIES((o).range),                                                      \
+		{ .kind = FZ_OPT_CALL,                                                        \
+		  .long_name = "thread",                                                      \
+		  .argument = "NAME",                                                         \
+		  .help = "only samples of threads of this name or id; can be given several " \
+			  "times",                                                            \
+		  .value = &(o),                                                              \
+		  .call = fz_cli_output_add_thread },                                         \
+		{ .kind = FZ_OPT_STRING,                                                      \
+		  .long_name = "filter",                                                      \
+		  .argument = "REGEX",                                                        \
+		  .help = "only samples that pass through a function whose name or file "     \
+			  "matches",                                                          \
+		  .value = &(o).filter },                                                     \
+		{ .kind = FZ_OPT_STRING,                                                      \
+		  .long_name = "root",                                                        \
+		  .argument = "REGEX",                                                        \
+		  .help = "let stacks begin at the first function whose name or file "        \
+			  "matches; what has none is left out",                               \
+		  .value = &(o).root },                                                       \
+		{ .kind = FZ_OPT_FLAG,                                                        \
+		  .long_name = "no-idle",                                                     \
+		  .help = "no samples of threads that waited: for input, a lock, time",       \
+		  .value = &(o).no_idle },                                                    \
+	{                                                                                     \
+		.kind = FZ_OPT_FLAG, .long_name = "invert",                                   \
+		.help = "from what ran to its callers: trees, pages, pictures, JSON and "     \
+			"folded stacks",                                                      \
+		.value = &(o).invert                                                          \
 	}
 
 #define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                     \
@@ -123,6 +151,24 @@ extern const char *const fz_cli_color_names[];
 			"FILE.html "                                                       \
 			"one page: --format heatmap",                                      \
 		.value = &(o), .call = fz_cli_output_set_switch                            \
+	}
+
+#define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                             \
+	{ .kind = FZ_OPT_CALL,                                                                    \
+	  .long_name = "tree",                                                                    \
+	  .help = "a call tree as text, frames that are not the program's own folded: --format "  \
+		  "tree",                                                                         \
+	  .value = &(o),                                                                          \
+	  .call = fz_cli_output_set_switch },                                                     \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "all-frames",                                                      \
+		  .help = "of --tree and svg: nothing is folded; of a difference's tree: all "    \
+			  "paths",                                                                \
+		  .value = &(o).all_frames },                                                     \
+	{                                                                                         \
+		.kind = FZ_OPT_CALL, .long_name = "min-share", .argument = "PERCENT",             \
+		.help = "of --tree: rows that cost at least that much of the whole (default 1%)", \
+		.value = &(o), .call = fz_cli_output_set_min_share                                \
 	}
 
 /* Tachyon's switches. */
@@ -171,10 +217,24 @@ extern const char *const fz_cli_color_names[];
 	  .long_name = "browser",                                                                \
 	  .help = "open the page that was written",                                              \
 	  .value = &(o).browser },                                                               \
+		{ .kind = FZ_OPT_STRING,                                                         \
+		  .long_name = "own",                                                            \
+		  .argument = "REGEX",                                                           \
+		  .help = "the program's own code: files and modules that match, not what its "  \
+			  "folders say",                                                         \
+		  .value = &(o).own },                                                           \
 	{                                                                                        \
 		.kind = FZ_OPT_CHOICE, .long_name = "palette", .argument = "NAME",               \
 		.help = "colours of a page: fizeau (default) or tachyon", .value = &(o).palette, \
 		.choices = fz_palette_names                                                      \
+	}
+/* For commands that read recordings whose source may be elsewhere. */
+#define FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(o)                                                \
+	{                                                                                 \
+		.kind = FZ_OPT_CALL, .long_name = "source-root", .argument = "OLD=NEW",   \
+		.help = "for a page: source that was below OLD is below NEW now; can be " \
+			"given several times",                                            \
+		.value = &(o), .call = fz_cli_output_add_source_root                      \
 	}
 /* For commands that don't record: there the option is the recorder's. */
 #define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                             \
@@ -188,7 +248,7 @@ extern const char *const fz_cli_color_names[];
 	  .short_name = 'l',                                                     \
 	  .long_name = "limit",                                                  \
 	  .argument = "N",                                                       \
-	  .help = "rows of a text table (default 15)",                           \
+	  .help = "rows of a text table (default 15) or a tree (100)",           \
 	  .value = &(o).limit,                                                   \
 	  .min = 0,                                                              \
 	  .max = 1000000 },                                                      \

@@ -53,18 +53,35 @@ int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz
 }
 
 /* "5%" or "5" is five percent. */
-int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err)
+static int parse_percent(const char *text, double max, const struct fz_opt *opt, double *ret,
+			 struct fz_error *err)
 {
-	struct fz_cli_output *o = opt->value;
 	char *end;
 	double percent = strtod(text, &end);
 
-	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 1e6))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--threshold: '%s' is no percentage from 0 on, such as 5%%", text);
-	o->threshold = percent / 100;
-	o->gated = true;
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0))
+		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is no percentage from 0 on, such as 5%%",
+			       opt->long_name, text);
+	if (percent > max)
+		return fz_fail(err, FZ_EUSAGE, "--%s: %s is more than %.0f%%", opt->long_name, text,
+			       max);
+	*ret = percent / 100;
 	return 0;
+}
+
+int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+
+	o->gated = true;
+	return parse_percent(text, 1e6, opt, &o->threshold, err);
+}
+
+int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+
+	return parse_percent(text, 100, opt, &o->min_share, err);
 }
 
 int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -86,6 +103,7 @@ int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struc
 {
 	(void)err;
 	((struct fz_cli_output *)opt->value)->baseline = text;
+	((struct fz_cli_output *)opt->value)->switched = true;
 	return 0;
 }
 
@@ -111,6 +129,26 @@ int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct 
 	int r = fz_diff_check_rename(text, err);
 
 	return r ? r : add_rule(&((struct fz_cli_output *)opt->value)->renames, text, opt, err);
+}
+
+int fz_cli_output_add_source_root(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	const char *equals = strchr(text, '=');
+
+	if (!equals || !equals[1])
+		return fz_fail(err, FZ_EUSAGE,
+			       "--source-root: '%s' is not OLD=NEW, such as /build=/home/me/app; "
+			       "OLD is empty for names that are relative",
+			       text);
+	if (o->source_root_n == FZ_CLI_RULES_MAX)
+		return fz_fail(err, FZ_EUSAGE, "--source-root: can be given %d times at most",
+			       FZ_CLI_RULES_MAX);
+	o->source_roots[o->source_root_n++] = (struct fz_source_root){
+		.from = { text, (size_t)(equals - text) },
+		.to = fz_str_of(equals + 1),
+	};
+	return 0;
 }
 
 int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err)

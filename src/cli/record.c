@@ -4,6 +4,7 @@
 #include "cli/record.h"
 
 #include "base/clock.h"
+#include "cli/per_process.h"
 #include "report/pstats_text.h"
 #include "report/text.h"
 
@@ -108,16 +109,22 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 		{ o->live, "--live" },
 		{ o->realtime_stats, "--realtime-stats" },
 		{ o->mode != FZ_CLI_MODE_NONE, "--mode" },
+		{ o->how.waits, "--wait" },
+		{ o->how.growth, "--pagefaults" },
+		{ o->how.sampled_by == FZ_ENGINE_BPF, "--engine" },
 		{ o->how.native, "--native" },
 		{ o->how.opcodes, "--opcodes" },
 		{ o->how.blocking, "--blocking" },
 		{ o->how.duration > 0, "--duration" },
+		{ o->how.control, "--control" },
 	};
 
 	if (o->how.engine == FZ_COUNTER_CALLGRIND && !o->how.count)
 		return fz_fail(err, FZ_EUSAGE, "--callgrind: counts instructions; add --count");
 	if (o->how.cache && !o->how.count)
 		return fz_fail(err, FZ_EUSAGE, "--cache: counts cache misses; add --count");
+	if (o->how.memory && !o->how.count)
+		return fz_fail(err, FZ_EUSAGE, "--memory: follows allocations; add --count");
 	for (size_t i = 0; o->how.count && i < FZ_ARRAY_LEN(options); i++)
 		if (options[i].given)
 			return fz_fail(err, FZ_EUSAGE,
@@ -127,20 +134,68 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
+/* Only the kernel sees them, which by the wall clock sees nothing without. */
+static int check_waits(struct fz_cli_record *o, struct fz_error *err)
+{
+	bool bpf = o->how.sampled_by == FZ_ENGINE_BPF;
+
+	if (!o->how.waits) {
+		o->how.waits = bpf && o->how.mode == FZ_MODE_WALL && !o->live;
+		return 0;
+	}
+	if (o->how.mode != FZ_MODE_WALL)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: who waits uses no CPU time and holds "
+			       "nothing: leave out --mode and --clock");
+	if (o->live)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: the live view does not show waits; leave "
+			       "one out");
+	o->how.sampled_by = FZ_ENGINE_BPF;
+	return 0;
+}
+
+static int check_engine(const struct fz_cli_record *o, struct fz_error *err)
+{
+	return fz_engine_check(
+		&(struct fz_sampler_options){
+			.engine = (enum fz_engine_choice)o->how.sampled_by,
+			.clock = o->how.clock,
+			.rate = o->how.rate,
+			.waits = o->how.waits,
+			.machine = o->how.machine,
+			.growth = o->how.growth,
+			.blocking = o->how.blocking,
+			.stacks = o->how.native == FZ_NATIVE_STACKS,
+			.subprocesses = o->how.subprocesses,
+			.python = { .native = o->how.native == FZ_NATIVE_MARKERS,
+				    .opcodes = o->how.opcodes,
+				    .tasks = o->how.tasks } },
+		err);
+}
+
 int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err)
 {
 	int rc = check_mode(o, err);
 
 	if (!rc)
 		rc = check_tasks(o, err);
+	if (!rc)
+		rc = check_waits(o, err);
 	if (rc)
 		return rc;
 	struct fz_recording planned = fz_record_plan(&o->how);
+	if (o->how.paused && !o->how.control)
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--paused: nobody could switch sampling on; add --control unix:PATH");
 	if (o->live && o->realtime_stats)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--realtime-stats: cannot be had with the live view, which shows "
 			       "them");
 	rc = check_count(o, err);
+	if (!rc)
+		rc = check_engine(o, err);
 	if (rc)
 		return rc;
 	o->output.no_source = o->how.no_source;
@@ -156,6 +211,8 @@ int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const ch
 {
 	int rc = fz_cli_record_check(o, false, err);
 
+	if (!rc)
+		rc = fz_record_listen(r, err);
 	if (rc)
 		return rc;
 	if (fz_cli_output_is_default(&o->output) && !o->look_only)
@@ -245,7 +302,8 @@ static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, str
 	if (!r->temporary)
 		return 0;
 	print_sampling(o, p);
-	int rc = fz_cli_output_write(o, p, err);
+	int rc = fz_cli_per_process_wanted(o, p) ? fz_cli_per_process_write(o, p, err)
+						 : fz_cli_output_write(o, p, err);
 	if (rc)
 		fz_cli_note("the recording is kept in %s", r->path);
 	else

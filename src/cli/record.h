@@ -61,6 +61,10 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 	  .help = "wall: a sample each interval of time, whatever a thread does; cpu: each "       \
 		  "interval of CPU time that a thread used (default: cpu for --mode cpu, else "    \
 		  "wall)" },                                                                       \
+	{ .kind = FZ_OPT_CHOICE, .long_name = "engine", .argument = "ENGINE",                      \
+	  .value = &(o).how.sampled_by, .choices = fz_engine_choices,                              \
+	  .help = "who reads the stacks: bpf: the kernel, for --mode cpu, as root; read: we, "     \
+		  "from outside (the default); auto: bpf where it can tell all that is asked for" },   \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "native", .argument = "KIND", .optional = true,      \
 	  .min = FZ_NATIVE_MARKERS, .value = &(o).how.native, .choices = fz_native_names,              \
 	  .help = "show <native> where C code lies between Python frames (markers), or the "       \
@@ -82,7 +86,20 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 
 #define FZ_RECORD_OPTION_ENTRIES(o)                                                               \
 	FZ_RECORD_SAMPLING_ENTRIES(o),                                                            \
+	{ .kind = FZ_OPT_FLAG, .long_name = "wait", .value = &(o).how.waits,                         \
+	  .help = "besides CPU time each wait with its exact length, what it was for and who "    \
+		  "ended it: by the kernel, as root" },                                           \
+	{ .kind = FZ_OPT_FLAG, .long_name = "pagefaults", .value = &(o).how.growth,                  \
+	  .help = "instead of time the bytes by which the resident set grew, by stack, of all "   \
+		  "threads: by the kernel, as root" },                                            \
+	{ .kind = FZ_OPT_STRING, .long_name = "control", .argument = "URI",                        \
+	  .value = &(o).how.control,                                                               \
+	  .help = "unix:PATH: a socket on which the program or you say enable, disable, status "  \
+		  "or quit meanwhile" },                                                           \
+	{ .kind = FZ_OPT_FLAG, .long_name = "paused", .value = &(o).how.paused,                    \
+	  .help = "sample nothing until enable is said on the socket of --control" },              \
 	FZ_CLI_OUTPUT_FILE_ENTRIES((o).output),                                                    \
+	FZ_CLI_OUTPUT_TREE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
 	FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
@@ -91,7 +108,8 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 	  .value = &(o).output.compression, .choices = fz_cli_compression_names,                   \
 	  .help = "of --binary: auto (default) or zstd, or none" },                                \
 	FZ_CLI_OUTPUT_PSTATS_ENTRIES((o).output),                                                      \
-	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output)
+	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                                 \
+	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY((o).output)
 /* clang-format on */
 
 /* For commands that start the program. */
@@ -103,6 +121,8 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 		  "every run" },                                                                   \
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &(o).how.cache,                          \
 	  .help = "with --count: memory accesses and cache misses as well" },                     \
+	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &(o).how.memory,                        \
+	  .help = "with --count: the most bytes held at one time, and those held at the end" },   \
 	FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: by")
 #define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                          \
 	{ .kind = FZ_OPT_SET, .long_name = "callgrind", .value = &(o).how.engine,                      \

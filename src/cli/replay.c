@@ -21,9 +21,11 @@ static const struct fz_opt option_table[] = {
 	  .choices = fz_cli_mode_names },
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+	FZ_CLI_OUTPUT_TREE_ENTRIES(output),
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(output),
 	FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
+	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
 	FZ_CLI_OUTPUT_SORT_ENTRY(output),
 	FZ_CLI_OUTPUT_PSTATS_ENTRIES(output),
@@ -57,6 +59,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	output = FZ_CLI_OUTPUT_DEFAULTS;
+	output.replays = true;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (list_formats)

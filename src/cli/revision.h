@@ -14,7 +14,7 @@
 	{ .kind = FZ_OPT_CHOICE, .long_name = "metric", .argument = "NAME",                        \
 	  .value = &(o).metric, .choices = fz_ci_metrics,                                          \
 	  .help = "what is compared: instructions (default), cycles, calls, syscalls, "            \
-		  "allocations, bytes" },                                                          \
+		  "allocations, bytes, peak, live" },                                                          \
 	{ .kind = FZ_OPT_STRING, .long_name = "config", .argument = "FILE",                        \
 	  .value = &(o).config,                                                                    \
 	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },    \

@@ -4,12 +4,13 @@
  * One run is written to its file as it happens. Several (--runs) are recorded one by one, each to a
  * temporary file, and become one recording when the last has ended.
  */
-#include "session/measure.h"
+#include "session/runs.h"
 #include "base/clock.h"
+#include "cli/misplaced.h"
 #include "cli/record.h"
+#include "cli/system.h"
 #include "cli/watch.h"
 #include "format/format.h"
-#include "profile/merge.h"
 #include "store/store.h"
 
 #include <signal.h>
@@ -50,7 +51,8 @@ static const struct fz_opt option_table[] = {
 	  .max = 1000 },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "keep",
-	  .help = "leave the program running when --duration is over or the live view is left",
+	  .help = "leave the program running when --duration is over, the live view is left "
+		  "or quit is said on the socket of --control",
 	  .value = &options.keep },
 	{ .kind = FZ_OPT_END },
 };
@@ -146,9 +148,9 @@ static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t st
 	r->looker = options.record.live ? fz_watch_looker(watch)
 					: fz_cli_record_looker(&options.record);
 	fz_record_begin(r, run->child.pid, run->child.pidfd, true, start);
-	if (fz_record_begin_file(r, &err) ||
-	    (options.record.live &&
-	     fz_watch_begin(watch, r, (enum fz_color_when)options.record.output.color, &err))) {
+	fz_record_begin_file(r);
+	if (options.record.live &&
+	    fz_watch_begin(watch, r, (enum fz_color_when)options.record.output.color, &err)) {
 		fz_cli_warn("run: nothing is recorded: %s", err.message);
 		fz_trial_wait(run, -1);
 		return exit_as(&run->child);
@@ -207,50 +209,14 @@ static int start_and_record(struct fz_trial *run, char *const argv[], const char
 
 /* ---- several runs ---- */
 
-/* What a series has come to. */
-struct runs {
-	struct fz_profile *all; /* merged */
-	struct fz_child worst;  /* the first that failed, else the last */
-	bool timed_out;
-};
-
-static void keep_worst(struct runs *runs, const struct fz_series_run *run)
-{
-	if (!runs->worst.pid || runs->worst.status == 0)
-		runs->worst = run->child;
-	runs->timed_out |= run->timed_out;
-}
-
-/* A run that was cut short is no run of the same work; it counts only when there is no other. */
-static int add_run(struct runs *runs, const struct fz_series *series,
-		   const struct fz_series_run *run, struct fz_error *err)
-{
-	if (series->stopped_by && runs->all->run_count) {
-		fz_cli_warn("run: interrupted; the run that was not finished is left out");
-		return 0;
-	}
-	return fz_profile_merge(runs->all, run->profile, err);
-}
-
-static int record_series(struct runs *runs, char *const argv[], struct fz_error *err)
+static int record_series(struct fz_runs *runs, char *const argv[], struct fz_error *err)
 {
 	struct fz_series series;
-	int rc = 0;
 
 	fz_series_begin(&series, "run", &options.record.how, &fz_cli_notify);
 	series.all_signals = true;
 	series.looker = fz_cli_record_looker(&options.record);
-	for (int i = 0; i < options.runs && !rc && !fz_series_stopped(&series); i++) {
-		struct fz_series_run run;
-		rc = fz_series_record(&series, argv, NULL, &run, err);
-		if (run.child.pid)
-			keep_worst(runs, &run);
-		if (!rc)
-			rc = add_run(runs, &series, &run, err);
-		else if (options.runs > 1)
-			fz_error_prefix(err, "run %d of %d", i + 1, options.runs);
-		fz_profile_free(run.profile);
-	}
+	int rc = fz_runs_record(&series, argv, options.runs, runs, err);
 	fz_series_end(&series);
 	return rc;
 }
@@ -267,7 +233,7 @@ static int open_store(const char *program, char **ret_path, int *ret_fd, struct 
 }
 
 /* path: in the store; NULL: an output was asked for. */
-static int write_runs(const struct runs *runs, const char *path, struct fz_error *err)
+static int write_runs(const struct fz_runs *runs, const char *path, struct fz_error *err)
 {
 	struct fz_cli_output *o = &options.record.output;
 
@@ -285,7 +251,7 @@ static int write_runs(const struct runs *runs, const char *path, struct fz_error
 }
 
 /* code: of what went wrong before all runs were recorded, or 0. */
-static int exit_of_runs(const struct runs *runs, int code, bool wrong)
+static int exit_of_runs(const struct fz_runs *runs, int code, bool wrong)
 {
 	if (!runs->worst.pid)
 		return exit_not_started(code);
@@ -298,7 +264,7 @@ static int start_and_record_runs(char *const argv[], const char *program)
 {
 	fz_auto(fz_free_ptr) char *path = NULL;
 	fz_auto(fz_close_fd) int fd = -1;
-	struct runs runs = { .all = fz_profile_new() };
+	struct fz_runs runs = { 0 };
 	struct fz_error err;
 	int rc = fz_cli_record_check(&options.record, false, &err);
 
@@ -311,10 +277,11 @@ static int start_and_record_runs(char *const argv[], const char *program)
 		fz_cli_error(&err);
 	}
 	bool wrong = rc != 0;
-	if (runs.all->run_count && write_runs(&runs, path, &err)) {
+	bool any = runs.all && runs.all->run_count;
+	if (any && write_runs(&runs, path, &err)) {
 		wrong = true;
 		fz_cli_error(&err);
-	} else if (path && !runs.all->run_count) {
+	} else if (path && !any) {
 		unlink(path);
 	}
 	fz_profile_free(runs.all);
@@ -333,12 +300,20 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 
 	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.runs = 1;
+	fz_cli_system_begin(&options.record);
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (options.keep && options.record.how.duration == 0 && !options.record.live)
+	if (fz_cli_system_settle(&options.record, &err)) {
+		fz_error_prefix(&err, "run");
+		return fz_cli_error(&err);
+	}
+	if (options.keep && options.record.how.duration == 0 && !options.record.live &&
+	    !options.record.how.control)
 		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
 	if (options.runs > 1 && options.keep)
 		return fz_cli_errorf("run: --keep: cannot be had with several --runs");
+	if (options.runs > 1 && options.record.how.control)
+		return fz_cli_errorf("run: --control: cannot be had with several --runs");
 	if (options.runs > 1 && options.record.live)
 		return fz_cli_errorf("run: --live: cannot be had with several --runs");
 	struct fz_launch_words words = { .words = state.arguments,
@@ -352,9 +327,11 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 		return not_started(&err);
 	}
 	const char *program = fz_path_base(fz_str_of(state.arguments[0])).p;
-	return options.runs > 1 || options.record.how.count
-		       ? start_and_record_runs(child_argv, program)
-		       : start_and_record(&run, child_argv, program);
+	status = options.runs > 1 || options.record.how.count
+			 ? start_and_record_runs(child_argv, program)
+			 : start_and_record(&run, child_argv, program);
+	fz_cli_hint_misplaced(option_table, state.arguments, state.argument_count, status);
+	return status;
 }
 
 const struct fz_command fz_command_run = {

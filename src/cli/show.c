@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau show: everything a recording says about itself, and its hottest functions. */
 #include "cli/cli.h"
+#include "cli/range.h"
 
 #include "format/format.h"
+#include "profile/processes.h"
 #include "profile/per_run.h"
+#include "report/phases.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "store/store.h"
@@ -11,7 +14,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
+static struct fz_cli_range range;
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
+	FZ_CLI_RANGE_ENTRIES(range),
+	{ .kind = FZ_OPT_END },
+};
 
 /* Columns that a fact's name takes. */
 enum { KEY_COLUMNS = 14 };
@@ -26,6 +35,8 @@ static void add_facts(const struct fz_profile *p, const char *path, const struct
 	fz_buf_char(out, '\n');
 	for (uint32_t i = 0; i < p->fact_count; i++) {
 		struct fz_str key = fz_profile_text(p, p->facts[i].key);
+		if (fz_is_process_fact(key) && p->recording.features & FZ_FEATURE_MACHINE)
+			continue;
 		size_t before = out->n;
 		fz_table_text(key, KEY_COLUMNS, style, out);
 		while (out->n - before <= KEY_COLUMNS)
@@ -44,28 +55,36 @@ static int show(const struct fz_command *command, int argc, char **argv)
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	fz_auto(fz_free_ptr) char *path = NULL;
 	fz_auto(fz_buf_release) struct fz_buf facts = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf phases = { 0 };
 	struct fz_output *out;
 	struct fz_error err;
 	int status;
 
+	range = (struct fz_cli_range){ 0 };
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count > 1)
 		return fz_cli_errorf("show: name one recording");
-	if (fz_store_resolve(state.argument_count ? state.arguments[0] : "@1", &path, &err) ||
-	    fz_format_load(path, &p, &err) || fz_output_open("-", &out, &err))
+	const char *name = state.argument_count ? state.arguments[0] : "@1";
+	if (fz_store_resolve(name, &path, &err) || fz_format_load(path, &p, &err) ||
+	    fz_cli_range_keep(&range, name, p, &err) || fz_output_open("-", &out, &err))
 		return fz_cli_error(&err);
 	fz_profile_per_run(p);
 	add_facts(p, path, &text.style, &facts);
 	fz_output_add(out, facts.p, facts.n);
 	fz_report_text_profile(p, &text, out);
+	/* A part of it has other times than the command that is proposed. */
+	if (!fz_cli_range_given(&range)) {
+		fz_report_phases_text(p, name, &text.style, &phases);
+		fz_output_add(out, phases.p, phases.n);
+	}
 	return fz_output_close(out, &err) ? fz_cli_error(&err) : FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_show = {
 	.name = "show",
 	.summary = "print the facts and hottest functions of a recording",
-	.usage = "[RECORDING]",
+	.usage = "[options] [RECORDING]",
 	.examples = "  $ fizeau show         # the latest\n"
 		    "  $ fizeau show @2\n"
 		    "  $ fizeau show HEAD~1  # the latest made at that commit\n",

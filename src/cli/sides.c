@@ -4,13 +4,13 @@
 #include "cli/sides.h"
 
 #include "base/both.h"
-#include "base/map.h"
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "diff/diff.h"
 #include "format/format.h"
 #include "profile/merge.h"
+#include "profile/range.h"
 #include "store/store.h"
 
 int fz_cli_sides_split(char **arguments, int n, struct fz_cli_side *ret_base,
@@ -59,14 +59,6 @@ static int add(struct fz_profile *all, const char *first, const char *name,
 	return rc ? fz_error_prefix(err, "%s", name) : 0;
 }
 
-/* What no two runs have in common: when their samples were taken. 0: times are not known. */
-static uint64_t times_of(const struct fz_profile *p)
-{
-	const struct fz_samples *s = &p->samples;
-
-	return s->timed && s->n ? fz_hash_bytes(s->time, s->n * sizeof(*s->time)) : 0;
-}
-
 /* A file given twice is not two runs, and must not make anything surer. */
 static int check_new(const struct fz_cli_side *side, int at, uint64_t *times, struct fz_error *err)
 {
@@ -81,18 +73,31 @@ static int check_new(const struct fz_cli_side *side, int at, uint64_t *times, st
 	return 0;
 }
 
+static int load_one(const struct fz_cli_side *side, int i, struct fz_profile **ret,
+		    struct fz_error *err)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	int rc = fz_cli_load(side->names[i], side->number_unit, &p, err);
+
+	if (!rc)
+		rc = fz_cli_range_keep(&side->range, side->names[i], p, err);
+	if (!rc)
+		*ret = fz_steal(p);
+	return rc;
+}
+
 static int load(const struct fz_cli_side *side, bool force, struct fz_profile **ret,
 		struct fz_error *err)
 {
 	if (side->n == 1)
-		return fz_cli_load(side->names[0], side->number_unit, ret, err);
+		return load_one(side, 0, ret, err);
 	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();
 	fz_auto(fz_free_ptr) uint64_t *times = fz_calloc((size_t)side->n, sizeof(*times));
 	for (int i = 0; i < side->n; i++) {
 		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-		int rc = fz_cli_load(side->names[i], side->number_unit, &p, err);
+		int rc = load_one(side, i, &p, err);
 		if (!rc) {
-			times[i] = times_of(p);
+			times[i] = fz_profile_times(p);
 			rc = check_new(side, i, times, err);
 		}
 		if (!rc)
@@ -140,6 +145,10 @@ static int load_pair(const struct fz_cli_side *base, const struct fz_cli_side *h
 		}
 		free(files[s].path);
 	}
+	if (!rc)
+		rc = fz_cli_range_keep(&base->range, names[FZ_BASE], files[FZ_BASE].profile, err);
+	if (!rc)
+		rc = fz_cli_range_keep(&head->range, names[FZ_HEAD], files[FZ_HEAD].profile, err);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		if (rc)
 			fz_profile_free(files[s].profile);
@@ -171,7 +180,10 @@ int fz_cli_sides_load(const struct fz_cli_side *base, const struct fz_cli_side *
 
 char *fz_cli_side_label(const struct fz_cli_side *side)
 {
+	const char *range = side->range.text ? side->range.text : "";
+	const char *blank = *range ? " " : "";
+
 	if (side->n == 1)
-		return fz_strdup(side->names[0]);
-	return fz_asprintf("%s and %d more", side->names[0], side->n - 1);
+		return fz_asprintf("%s%s%s", side->names[0], blank, range);
+	return fz_asprintf("%s and %d more%s%s", side->names[0], side->n - 1, blank, range);
 }

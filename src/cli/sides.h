@@ -3,13 +3,15 @@
 #pragma once
 
 #include "base/error.h"
+#include "cli/range.h"
 #include "diff/diff.h"
 #include "profile/profile.h"
 
 struct fz_cli_side {
 	char **names; /* as the user wrote them */
 	int n;
-	int number_unit; /* of bare numbers of folded text; 0: as they look */
+	int number_unit;           /* of bare numbers of folded text; 0: as they look */
+	struct fz_cli_range range; /* of each of its recordings */
 };
 
 /* Two names, or sets with "::" between them. */
@@ -19,5 +21,5 @@ int fz_cli_sides_split(char **arguments, int n, struct fz_cli_side *ret_base,
  * different ways, unless forced. */
 int fz_cli_sides_load(const struct fz_cli_side *base, const struct fz_cli_side *head, bool force,
 		      struct fz_profile *ret[FZ_SIDES], struct fz_error *err);
-/* "a.fz", "a.fz and 2 more"; the caller frees. */
+/* "a.fz", "a.fz and 2 more", "a.fz 10s-20s"; the caller frees. */
 char *fz_cli_side_label(const struct fz_cli_side *side);

@@ -16,7 +16,7 @@ struct fz_cli_tasks {
 /* clang-format off */
 #define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                      \
 	{ .kind = FZ_OPT_FLAG, .long_name = "async-aware", .value = &(o).aware,                    \
-	  .help = "stacks of asyncio's tasks: each below those that wait for it (3.14 and newer)" }, \
+	  .help = "stacks of asyncio's tasks: each below those that wait for it (3.11 and newer)" }, \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "async-mode", .argument = "WHICH",                   \
 	  .value = &(o).mode, .choices = fz_cli_async_names,                                       \
 	  .help = "of --async-aware: running: the task that runs; all: those that wait, too "       \

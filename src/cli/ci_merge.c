@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau ci merge: the reports of several jobs as one; see session/ci_merge.h. */
+#include "cli/ci.h"
+
+#include "session/ci_merge.h"
+
+static struct fz_cli_ci_options options;
+
+/* clang-format off */
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_STRING, .short_name = 'o', .long_name = "output", .argument = "FOLDER",
+	  .value = &options.output, .help = "write the files of 'fizeau ci -o' there, for all" },
+	{ .kind = FZ_OPT_STRING, .long_name = "link", .argument = "URL", .value = &options.link,
+	  .help = "where report.html will be found, for the comment" },
+	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
+	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	{ .kind = FZ_OPT_END },
+};
+/* clang-format on */
+
+static const struct fz_command command = {
+	.name = "ci merge",
+	.summary = "one verdict from the reports of several jobs, each with benchmarks of its own",
+	.usage = "[options] FOLDER...",
+	.examples = "  $ fizeau ci merge -o report shard-*/   # of one change, as 'fizeau ci -o' "
+		    "wrote them\n",
+	.options = option_table,
+};
+
+int fz_cli_ci_merge(int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	fz_auto(fz_ci_run_release) struct fz_ci_run c = { 0 };
+	struct fz_error err;
+	int status;
+
+	if (!fz_cli_parse(&command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count == 0)
+		return fz_cli_errorf("ci merge: which reports? give the folders that 'fizeau ci "
+				     "-o' wrote");
+	int rc = fz_ci_merge(&c, (const char *const *)state.arguments, (size_t)state.argument_count,
+			     &err);
+	c.result.link = options.link;
+	if (!rc)
+		rc = fz_cli_ci_report(&c, &options, &err);
+	if (!rc)
+		return fz_ci_exit(&c.result);
+	fz_error_prefix(&err, "ci merge");
+	return fz_cli_error(&err);
+}

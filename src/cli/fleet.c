@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Releases from a server, or from its store where that lies on this machine; fleet.h. */
+#include "cli/fleet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/io.h"
+#include "fleet/client.h"
+#include "fleet/fold.h"
+#include "format/format.h"
+
+int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_fleet *f = opt->value;
+
+	if (f->label_n == FZ_CLI_LABELS_MAX)
+		return fz_fail(err, FZ_EUSAGE, "--label: more than %d of them", FZ_CLI_LABELS_MAX);
+	f->labels[f->label_n++] = text;
+	return 0;
+}
+
+/* "90m", "24h", "7d": so long ago. */
+int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_fleet *f = opt->value;
+
+	if (fz_parse_ago(fz_str_of(text), opt->long_name[0] == 's' ? &f->since_s : &f->until_s))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE, "--%s '%s': is no time before now; write 90m, 24h or 7d",
+		       opt->long_name, text);
+}
+
+int fz_cli_fleet_missing(struct fz_error *err)
+{
+	return fz_fail(err, FZ_EUNSUPPORTED,
+		       "this fizeau was built without it; build it with libsqlite3-dev, "
+		       "libmicrohttpd-dev and libcurl4-openssl-dev installed");
+}
+
+int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err)
+{
+	enum { TOKEN_MAX = 4096 };
+	const char *set = getenv("FIZEAU_TOKEN");
+	fz_auto(fz_free_ptr) char *text = NULL;
+	size_t n;
+
+	if (!f->token_file) {
+		*ret = set && *set ? fz_strdup(set) : NULL;
+		return 0;
+	}
+	text = fz_read_small(f->token_file, TOKEN_MAX, &n);
+	if (!text)
+		return fz_fail_errno(err, "--token-file %s: cannot be read", f->token_file);
+	struct fz_str token = fz_str_trimmed((struct fz_str){ text, n });
+	if (!token.n)
+		return fz_fail(err, FZ_EINPUT, "--token-file %s: is empty", f->token_file);
+	*ret = fz_strndup(token.p, token.n);
+	return 0;
+}
+
+#ifdef FZ_FLEET
+
+static int from_store(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
+		      struct fz_profile *ret[2], struct fz_error *err)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *store = NULL;
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	int64_t now = time(NULL);
+	int r = fz_fleet_labels(f->labels, f->label_n, &labels, err);
+
+	if (!r)
+		r = fz_fleet_open(f->store, FZ_FLEET_READ, &store, err);
+	if (r)
+		return r;
+	struct fz_fleet_query q = {
+		.project = "default",
+		.labels = labels.p,
+		.metric = metric,
+		.from = f->since_s ? (now - f->since_s) / 60 : 0,
+		.until = f->until_s ? (now - f->until_s) / 60 : INT64_MAX,
+	};
+	return fz_fleet_pair(store, &q, names, ret, err);
+}
+
+static void add_parameter(struct fz_buf *out, const char *name, const char *value)
+{
+	fz_buf_printf(out, "%s=", name);
+	fz_buf_uri_part(out, fz_str_of(value));
+	fz_buf_char(out, '&');
+}
+
+static char *query_of(const struct fz_cli_fleet *f, const char *const names[2], const char *metric)
+{
+	struct fz_buf out = { 0 };
+	int64_t now = time(NULL);
+
+	fz_buf_str(&out, "/api/pair?");
+	add_parameter(&out, "base", names[0]);
+	add_parameter(&out, "head", names[1]);
+	for (size_t i = 0; i < f->label_n; i++)
+		add_parameter(&out, "label", f->labels[i]);
+	if (metric)
+		add_parameter(&out, "metric", metric);
+	if (f->since_s)
+		fz_buf_printf(&out, "since=%lld&", (long long)(now - f->since_s));
+	if (f->until_s)
+		fz_buf_printf(&out, "until=%lld&", (long long)(now - f->until_s));
+	return fz_buf_take(&out);
+}
+
+/* "123", the base of so many bytes, the head. */
+static int take_pair(struct fz_str answer, const char *server, struct fz_profile *ret[2],
+		     struct fz_error *err)
+{
+	uint64_t base;
+	int r = 0;
+
+	if (!fz_parse_u64(fz_str_take_line(&answer), answer.n, &base))
+		return fz_fail(err, FZ_EINPUT, "%s: its answer is no pair of releases", server);
+	const struct fz_str part[2] = { { answer.p, base }, { answer.p + base, answer.n - base } };
+	for (int side = 0; !r && side < 2; side++) {
+		fz_auto(fz_input_closep) struct fz_input *in = NULL;
+
+		r = fz_input_open_memory(part[side].p, part[side].n, server, &in, err);
+		if (!r)
+			r = fz_format_load_input(in, &ret[side], err);
+	}
+	return r;
+}
+
+static int from_server(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
+		       struct fz_profile *ret[2], struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *token = NULL;
+	fz_auto(fz_free_ptr) char *query = query_of(f, names, metric);
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	struct fz_profile *profile[2] = { NULL, NULL };
+	int r = fz_cli_fleet_token(f, &token, err);
+	struct fz_client client = { .server = f->server, .token = token };
+
+	if (!r)
+		r = fz_client_ask(&client, query, NULL, &answer, err);
+	if (!r)
+		r = take_pair(fz_buf_view(&answer), f->server, profile, err);
+	for (int side = 0; side < 2; side++) {
+		if (r)
+			fz_profile_free(profile[side]);
+		else
+			ret[side] = profile[side];
+	}
+	return r;
+}
+
+int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
+		      struct fz_profile *ret[2], struct fz_error *err)
+{
+	if (!f->server == !f->store)
+		return fz_fail(err, FZ_EUSAGE,
+			       f->server ? "--server, --store: name one of the two"
+					 : "--label, --since, --until, --token-file: go with "
+					   "--server URL or --store PATH");
+	if (f->store && f->token_file)
+		return fz_fail(err, FZ_EUSAGE, "--token-file: goes with --server only");
+	return f->server ? from_server(f, names, metric, ret, err)
+			 : from_store(f, names, metric, ret, err);
+}
+
+#else
+
+int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
+		      struct fz_profile *ret[2], struct fz_error *err)
+{
+	(void)f;
+	(void)names;
+	(void)metric;
+	(void)ret;
+	fz_cli_fleet_missing(err);
+	return fz_error_prefix(err, "--server, --store");
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau mcp: answers for programs, on standard input and output; see mcp/mcp.h. */
+#include "mcp/mcp.h"
+
+#include "cli/cli.h"
+
+#include <unistd.h>
+
+enum { COMMANDS_MAX = 64, TIMEOUT_DEFAULT = 600, TIMEOUT_MAX = 86400 };
+
+static struct fz_mcp_options options;
+static const char *commands[COMMANDS_MAX + 1];
+static size_t command_n;
+
+static int allow(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_str rest = fz_str_of(text), first = fz_str_take_word(&rest);
+
+	(void)opt;
+	if (!first.n || fz_str_eq(first, FZ_STR("*")))
+		return fz_fail(err, FZ_EUSAGE,
+			       "--allow '%s': needs a command, such as 'python3 bench.py'", text);
+	if (command_n == COMMANDS_MAX)
+		return fz_fail(err, FZ_EUSAGE, "--allow: more than %d commands", COMMANDS_MAX);
+	commands[command_n++] = text;
+	return 0;
+}
+
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "root",
+	  .argument = "DIR",
+	  .value = &options.root,
+	  .help = "the project: no file elsewhere is read (default: the current folder)" },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "allow",
+	  .argument = "COMMAND",
+	  .call = allow,
+	  .help = "let clients run this command, in the words that are written here; a last word "
+		  "* stands for any more words; can be given several times (default: none)" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "setup",
+	  .argument = "COMMAND",
+	  .value = &options.setup,
+	  .help = "run by sh in each tree before it is measured, to build or install it" },
+	{ .kind = FZ_OPT_INT,
+	  .long_name = "timeout",
+	  .argument = "SECONDS",
+	  .value = &options.timeout,
+	  .min = 1,
+	  .max = TIMEOUT_MAX,
+	  .help = "longest time that a call may take (default 600)" },
+	{ .kind = FZ_OPT_END },
+};
+
+static int run(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	struct fz_error err;
+	int status, stopped_by = 0;
+
+	options = (struct fz_mcp_options){ .root = ".",
+					   .commands = commands,
+					   .timeout = TIMEOUT_DEFAULT };
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count)
+		return fz_cli_errorf("mcp: takes no arguments");
+	if (options.setup && !command_n)
+		return fz_cli_errorf("mcp: --setup: goes with --allow; nothing is measured here");
+	if (isatty(STDIN_FILENO))
+		fz_cli_note(
+			"mcp: this is for programs: a client writes requests to standard input");
+	if (fz_mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &stopped_by, &err)) {
+		fz_error_prefix(&err, "mcp");
+		return fz_cli_error(&err);
+	}
+	return stopped_by ? 128 + stopped_by : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_mcp = {
+	.name = "mcp",
+	.summary = "answer programs: a server of the Model Context Protocol",
+	.usage = "[options]",
+	.examples = "  $ fizeau mcp                               # answers about recordings\n"
+		    "  $ fizeau mcp --allow 'python3 bench.py *'  # and may measure that\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_NOTHING,
+	.run = run,
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau push: recordings to a server. The same recording, pushed again as the same release,
+ * changes nothing there, so whatever went wrong on the way may be repeated. */
+#include "cli/cli.h"
+#include "cli/fleet.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/gitcall.h"
+#include "base/io.h"
+#include "base/text.h"
+#include "fleet/client.h"
+#include "fleet/fleet.h"
+#include "fleet/sides.h"
+#include "format/format.h"
+#include "store/store.h"
+
+static struct fz_cli_fleet fleet;
+static const char *service, *version, *host;
+
+static const struct fz_opt option_table[] = {
+	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "service",
+	  .argument = "NAME",
+	  .value = &service,
+	  .help = "what the program is called" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "version",
+	  .argument = "NAME",
+	  .value = &version,
+	  .help = "its release (default: the commit at which it was recorded, else that of this "
+		  "folder)" },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "label",
+	  .argument = "KEY=VALUE",
+	  .value = &fleet,
+	  .call = fz_cli_fleet_add_label,
+	  .help = "what else sets it apart, such as region=eu; can be given several times" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "host",
+	  .argument = "NAME",
+	  .value = &host,
+	  .help = "where it ran (default: the host in the recording, else this one)" },
+	{ .kind = FZ_OPT_END },
+};
+
+#ifdef FZ_FLEET
+
+enum { COMMIT_DIGITS = 12 };
+#define FILE_MAX ((uint64_t)1 << 30)
+
+static int read_bytes(const char *path, struct fz_buf *ret, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	int r = fz_input_open(path, &in, err);
+
+	return r ? r : fz_input_read_all(in, ret, FILE_MAX, err);
+}
+
+static char *commit_here(struct fz_error *err)
+{
+	static const char *const words[] = { "describe",    "--always",    "--dirty",
+					     "--abbrev=12", "--exclude=*", NULL };
+	char *line = NULL;
+
+	if (fz_gitcall_line(FZ_GIT_ASKS_TREE, NULL, words, &line, NULL, err))
+		return NULL;
+	return line;
+}
+
+/* What the recording says of itself; the caller frees. */
+static char *version_of(const struct fz_profile *p, struct fz_error *err)
+{
+	struct fz_str commit = fz_profile_fact(p, "git.commit");
+	bool dirty = fz_str_eq(fz_profile_fact(p, "git.dirty"), FZ_STR("yes"));
+
+	if (version)
+		return fz_strdup(version);
+	if (commit.n)
+		return fz_asprintf("%.*s%s", (int)FZ_MIN(commit.n, COMMIT_DIGITS), commit.p,
+				   dirty ? "-dirty" : "");
+	char *here = commit_here(err);
+	if (!here)
+		fz_fail(err, FZ_EUSAGE, "which version is it? git knows none here; say --version");
+	return here;
+}
+
+static char *host_of(const struct fz_profile *p)
+{
+	struct fz_str fact = fz_profile_fact(p, "host");
+	char name[HOST_NAME_MAX + 1] = "";
+
+	if (host)
+		return fz_strdup(host);
+	if (fact.n)
+		return fz_strndup(fact.p, fact.n);
+	gethostname(name, sizeof(name) - 1);
+	return fz_strdup(name);
+}
+
+static void add_parameter(struct fz_buf *out, const char *name, const char *value)
+{
+	fz_buf_printf(out, "&%s=", name);
+	fz_buf_uri_part(out, fz_str_of(value));
+}
+
+static char *query_of(const struct fz_fleet_push *push)
+{
+	struct fz_buf out = { 0 };
+
+	fz_buf_str(&out, "/api/push?");
+	add_parameter(&out, "service", push->service);
+	add_parameter(&out, "version", push->version);
+	add_parameter(&out, "host", push->host);
+	add_parameter(&out, "id", push->id);
+	for (size_t i = 0; i < fleet.label_n; i++)
+		add_parameter(&out, "label", fleet.labels[i]);
+	return fz_buf_take(&out);
+}
+
+static void tell(const char *name, const struct fz_fleet_push *push, const struct fz_buf *answer)
+{
+	char minutes[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE];
+	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
+	const char *status = json_string_value(json_object_get(told, "status"));
+
+	if (status && strcmp(status, "known") == 0)
+		printf("%s: was there already, as %s@%s\n", name, push->service, push->version);
+	else
+		printf("%s: pushed as %s@%s, %s of %s\n", name, push->service, push->version,
+		       fz_format_plural(json_integer_value(json_object_get(told, "samples")),
+					"sample", samples),
+		       fz_format_plural(json_integer_value(json_object_get(told, "minutes")),
+					"minute", minutes));
+	json_decref(told);
+}
+
+static int push_one(const struct fz_client *client, const char *name, const char *labels,
+		    struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *path = NULL;
+	fz_auto(fz_profile_freep) struct fz_profile *facts = NULL;
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	int r = fz_store_resolve(name, &path, err);
+
+	if (!r)
+		r = fz_format_load_facts(path, &facts, err);
+	if (!r)
+		r = read_bytes(path, &bytes, err);
+	if (r)
+		return r;
+	fz_auto(fz_free_ptr) char *release = version_of(facts, err);
+	fz_auto(fz_free_ptr) char *where = host_of(facts);
+	if (!release)
+		return err->code;
+	struct fz_fleet_push push = {
+		.service = service, .version = release, .host = where, .labels = labels
+	};
+	struct fz_str body = fz_buf_view(&bytes);
+	fz_auto(fz_free_ptr) char *id = fz_fleet_id(&push, body, 0);
+	push.id = id;
+	fz_auto(fz_free_ptr) char *query = query_of(&push);
+	r = fz_fleet_check_version(release, err);
+	if (!r)
+		r = fz_fleet_check_name("host", where, err);
+	if (!r)
+		r = fz_client_ask(client, query, &body, &answer, err);
+	if (!r)
+		tell(name, &push, &answer);
+	return r ? fz_error_prefix(err, "%s", name) : 0;
+}
+
+static int push_all(char **names, int n, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *token = NULL;
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	int r = fz_fleet_check_service(service, err);
+
+	if (!r)
+		r = fz_fleet_labels(fleet.labels, fleet.label_n, &labels, err);
+	if (!r)
+		r = fz_cli_fleet_token(&fleet, &token, err);
+	struct fz_client client = { .server = fleet.server, .token = token };
+	for (int i = 0; !r && i < n; i++)
+		r = push_one(&client, names[i], labels.p, err);
+	return r;
+}
+
+#else
+
+static int push_all(char **names, int n, struct fz_error *err)
+{
+	(void)names;
+	(void)n;
+	return fz_cli_fleet_missing(err);
+}
+
+#endif
+
+static int run(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	struct fz_error err;
+	int status;
+
+	fleet = (struct fz_cli_fleet){ 0 };
+	service = version = host = NULL;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (!state.argument_count)
+		return fz_cli_errorf("push: needs a recording; @1 is the last one");
+	if (!fleet.server)
+		return fz_cli_errorf("push: needs to know where to: --server URL");
+	if (!service)
+		return fz_cli_errorf("push: needs to know of which program: --service NAME");
+	if (push_all(state.arguments, state.argument_count, &err)) {
+		fz_error_prefix(&err, "push");
+		return fz_cli_error(&err);
+	}
+	return FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_push = {
+	.name = "push",
+	.summary = "send recordings to a server that keeps those of many hosts",
+	.usage = "[options] RECORDING...",
+	.examples =
+		"  $ fizeau push @1 --server http://localhost:4999 --service api\n"
+		"  $ fizeau push app.fz --server http://fleet:4999 --service api --version 1.4\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_RECORDING,
+	.run = run,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A range of a recording's time, as a user spells it. */
+#pragma once
+
+#include "base/error.h"
+#include "base/opt.h"
+#include "profile/profile.h"
+
+enum fz_cli_instant_kind {
+	FZ_CLI_INSTANT_NONE,
+	FZ_CLI_INSTANT_NS,
+	FZ_CLI_INSTANT_PART,
+	FZ_CLI_INSTANT_MARK,
+};
+
+/* An end of a range. */
+struct fz_cli_instant {
+	enum fz_cli_instant_kind kind;
+	double value;       /* ns since the recording began, or a part of it from 0 to 1 */
+	struct fz_str mark; /* the text of one; of argv */
+};
+
+struct fz_cli_range {
+	struct fz_cli_instant from, to;
+	const char *marks; /* a file with lines that begin with a time; NULL */
+	const char *text;  /* how it was asked for: "30s-60s"; NULL: by its ends, or not at all */
+};
+
+/* Option callbacks. "10", "10s", "500ms", "25%", "@deploy"; the value is the struct fz_cli_instant.
+ */
+int fz_cli_range_set_instant(const char *text, const struct fz_opt *opt, struct fz_error *err);
+/* "10s-20s", "10-20s", "-50%", "@deploy-"; the value is the struct fz_cli_range. */
+int fz_cli_range_set(const char *text, const struct fz_opt *opt, struct fz_error *err);
+
+static inline bool fz_cli_range_given(const struct fz_cli_range *r)
+{
+	return r->from.kind || r->to.kind;
+}
+
+/* Put the marks of the file on a profile, and keep that range of it; one that was not given is all
+ * of it. FZ_EUSAGE: there is no such range in it; `name` is what the recording is called. */
+int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_profile *p,
+		      struct fz_error *err);
+
+/* For commands that read recordings; r is a struct fz_cli_range. */
+#define FZ_CLI_RANGE_ENTRIES(r)                                                             \
+	{ .kind = FZ_OPT_CALL,                                                              \
+	  .long_name = "from",                                                              \
+	  .argument = "TIME",                                                               \
+	  .help = "only samples from that time of the recording on: 10s, 500ms, 25%, or a " \
+		  "mark: @deploy",                                                          \
+	  .value = &(r).from,                                                               \
+	  .call = fz_cli_range_set_instant },                                               \
+		{ .kind = FZ_OPT_CALL,                                                      \
+		  .long_name = "to",                                                        \
+		  .argument = "TIME",                                                       \
+		  .help = "only samples before that time of the recording",                 \
+		  .value = &(r).to,                                                         \
+		  .call = fz_cli_range_set_instant },                                       \
+	{                                                                                   \
+		.kind = FZ_OPT_STRING, .long_name = "marks", .argument = "FILE",            \
+		.help = "marks: lines of a file that begin with a time, such as a log's",   \
+		.value = &(r).marks                                                         \
+	}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What is recorded instead of the time of one process: by --system the whole machine, of commands
+ * that record what runs already; by --pagefaults the growth of one. */
+#pragma once
+
+#include "cli/record.h"
+
+/* clang-format off */
+#define FZ_CLI_SYSTEM_ENTRY(o)                                                                     \
+	{ .kind = FZ_OPT_FLAG, .long_name = "system", .value = &(o).how.machine,                   \
+	  .help = "sample the CPU time of all processes of the machine instead of one, with "      \
+		  "Python, native and kernel frames, 99 times a second on each CPU if "            \
+		  "--sampling-rate does not say otherwise: by the kernel, as root" }
+/* clang-format on */
+
+/* Before and after options are parsed: what was not given is as these options want it; what
+ * contradicts them is an error. */
+void fz_cli_system_begin(struct fz_cli_record *o);
+int fz_cli_system_settle(struct fz_cli_record *o, struct fz_error *err);
