@@ -3,52 +3,54 @@
 //
 //   state -> trees -> picture -> views      each change of the state runs down this line
 //
-// Its parts know it as `app`: the trail of links, the finder, the selection, and one object a view.
+// The model (model.js) is the left part of that line, and all that views know. What acts on several
+// of them knows the application as `app`: the trail of links, the finder, the selection, keys.
+import { actionsOf } from "./actions.js";
 import { HEAD, BASE } from "./data.js";
 import { makePalette } from "./colors.js";
 import { buildControls, showControls, showCrumbs, showLegend } from "./controls.js";
 import { Band } from "./band.js";
+import { BenchmarkList } from "./benchmark_list.js";
 import { blinkNames } from "./blink.js";
-import { findChanges } from "./changes.js";
+import { Busy } from "./busy.js";
+import { Chart } from "./chart.js";
+import { ContextMenu } from "./context.js";
+import { EditorDialog } from "./editor_dialog.js";
 import { Finder } from "./finder.js";
 import { Flame } from "./flame.js";
+import { foldWords } from "./fold_functions.js";
 import { forcePalette, whenForced } from "./forced.js";
 import { bindFurniture } from "./furniture.js";
-import { movedFunctions } from "./inferred.js";
 import { bindKeys } from "./keys.js";
+import { showName } from "./labels.js";
 import { Matches } from "./matches.js";
-import { Picture } from "./picture.js";
-import { placeOf, shortPlaceOf } from "./places.js";
+import { Model } from "./model.js";
 import { bindPointer } from "./pointer.js";
 import { bindSave } from "./save.js";
-import { moduleOf } from "./search.js";
 import { Sandwich } from "./sandwich.js";
 import { Selection } from "./selection.js";
+import { Sheet } from "./sheet.js";
 import { Sidebar } from "./sidebar.js";
 import { SourceView } from "./source.js";
-import { layouts, linkOf, pathOfHash, rulesOfLink, sidesOfLink, stateOfLink, zoomNode } from "./state.js";
+import { Strip } from "./strip.js";
+import { hasChart } from "./strip_data.js";
+import { layouts, linkOf, stateOfLink, zoomNode } from "./state.js";
 import { swapSides } from "./swap.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { Tooltip } from "./tooltip.js";
 import { Twin } from "./twin.js";
 import { Trail } from "./trail.js";
-import { transform } from "./transform.js";
-import { changeOf, functionCosts, isAdded, isRemoved } from "./tree.js";
-import { Trees } from "./trees.js";
+import { pathOf } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
 
+const MANY = 1e5; // nodes of a page from which on a change of view can take long
+
 export class App {
 	constructor(loaded) {
-		this.loaded = loaded;
-		this.trees = new Trees(this);
-		if (sidesOfLink(location.hash, loaded)) swapSides(loaded);
-		this.takeData(rulesOfLink(location.hash));
-		const { data } = this;
-		const { state, zoomHash } = stateOfLink(data, location.hash);
-		this.state = state;
-		this.trees.findRemoved();
+		this.busy = new Busy($("busy"), loaded.n > MANY);
+		this.model = new Model(loaded, location.hash, this.actsOfViews());
 		this.makeViews();
 		buildControls(this);
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
@@ -56,149 +58,186 @@ export class App {
 		bindPointer(this, $("canvas"));
 		bindFurniture(this);
 		bindSave(this);
-		bindKeys(this, data.isDiff);
-		if (zoomHash) this.resolveZoom(zoomHash);
+		bindKeys(this, this.data.isDiff);
 		this.trail = new Trail(this);
 		this.refresh();
 	}
 
-	// The data as the rules for names make it.
-	takeData(rules) {
-		this.data = transform(this.loaded, rules);
-		this.modules = this.data.functions.files.map(moduleOf);
+	// All that a view may ask for.
+	actsOfViews() {
+		return {
+			set: (change, isStep) => this.set(change, isStep),
+			change: (change, isStep) => this.change(change, isStep),
+			setRules: (rules) => this.setRules(rules),
+			refresh: () => this.refresh(),
+			remember: (isStep = false) => this.trail.remember(isStep),
+			say: (text) => this.say(text),
+			showBenchmark: (f) => this.showBenchmark(f),
+			findFunction: (f) => this.finder.findFunction(f),
+			goToChange: (entry) => this.finder.goToChange(entry),
+			goToNode: (node) => this.goToNode(node),
+			select: (node, flame) => this.selection.select(node, flame),
+			selectionMenu: () => this.selection.menu(),
+			showSheet: (frame) => this.sheet.show(frame),
+			openMenu: (frame, at) => this.openMenu(frame, at),
+		};
+	}
+
+	get loaded() {
+		return this.model.loaded;
+	}
+	get data() {
+		return this.model.data;
+	}
+	get state() {
+		return this.model.state;
+	}
+	get trees() {
+		return this.model.trees;
+	}
+	get costs() {
+		return this.model.costs;
 	}
 
 	makeViews() {
-		const { data } = this;
+		const { data, model } = this;
 		this.flame = new Flame(data, {
 			canvas: $("canvas"), space: $("space"), scroller: $("flame"),
-			location: (f) => this.shortPlaceOf(f),
+			placeOf: (f) => model.shortPlaceOf(f),
 		});
-		new Twin(this, this.flame, $("grid"));
+		new Twin(model, this.flame, $("grid"));
 		this.finder = new Finder(this);
 		this.selection = new Selection(this);
-		this.tooltip = new Tooltip(this, $("tip"));
-		this.table = new FunctionTable(this, $("table"));
-		this.sandwich = new Sandwich(this, $("sandwich"));
-		this.source = new SourceView(this, $("source"));
-		this.matches = new Matches(this, $("matches"));
-		this.sidebar = new Sidebar(this, $("sidebar"));
-		this.band = new Band(this, $("band"));
-	}
-
-	resolveZoom(hash) {
-		this.state.zoom = pathOfHash(this.data, this.trees.shown(), hash);
+		this.tooltip = new Tooltip(model, this.flame, $("tip"));
+		this.benchmarks = new BenchmarkList(model, $("benchmarks"));
+		this.sheet = new Sheet($("sheet"), {
+			contentOf: (frame) => this.tooltip.contentOf(frame),
+			actionsOf: (frame) => actionsOf(this, frame),
+		});
+		this.context = new ContextMenu($("context"), (frame) => actionsOf(this, frame));
+		this.editor = new EditorDialog($("editor"));
+		this.table = new FunctionTable(model, $("table"));
+		this.sandwich = new Sandwich(model, this.flame, this.tooltip, $("sandwich"));
+		this.chart = new Chart(model, this.flame, this.tooltip, $("chart"));
+		this.source = new SourceView(model, $("source"));
+		this.matches = new Matches(model, $("matches"));
+		this.sidebar = new Sidebar(model, $("sidebar"));
+		this.band = new Band(model, $("band"));
+		this.strip = new Strip(model, $("strip"));
 	}
 
 	// ---- from state to picture ----
 
-	get hasRemoved() {
-		return this.trees.hasRemoved;
-	}
-
-	isElided() {
-		return this.trees.isElided();
-	}
-
-	upright() {
-		return this.trees.upright();
-	}
-
-	// The side that gives frames their width.
-	widthSide() {
-		const { show, layout } = this.state;
-		if (show === "base" || this.isElided()) return BASE;
-		if (show === "diff" && layout === "base") return BASE;
-		return HEAD;
-	}
-
-	// Share and significance are a diff's; significance is known where somebody judged.
-	colourMode() {
-		const { by, show } = this.state;
-		if (by === "self" || by === "total" || (show === "diff" && (by === "share" || this.data.verdicts))) return by;
-		return "self";
-	}
-
-	// What a picture of the state is about; nodeClass() and the legend go by it.
-	describe() {
-		const { state, data } = this;
-		const whole = this.trees.whole();
-		const isDiff = data.isDiff && state.show === "diff";
-		return {
-			isDiff, side: this.widthSide(), widths: isDiff && !this.isElided() ? state.layout : "side", by: this.colourMode(), factor: data.factor, kinds: data.functions.kind,
-			isSeed: data.header.palette === "tachyon", isSwapped: data.isSwapped, marks: data.marks, moved: movedFunctions(data), change: 0,
-			verdicts: isDiff && data.header.palette !== "tachyon" ? data.verdicts : null,
-			removedHere: (i) => isRemoved(whole, i), addedHere: (i) => isAdded(whole, i),
-			rootName: this.isElided() ? "Removed" : "All",
-		};
-	}
-
-	// A wrapper's total, or one that was recorded, is known for the whole recordings only; filtered, it
-	// is what is drawn of it.
-	functionCosts() {
-		const { data, loaded, state } = this;
-		const costs = functionCosts(this.upright(), data.functions.n);
-		if (data !== loaded || this.isElided() || state.threads || state.modules || state.verdict) return costs;
-		const { func, total } = data.wrappers;
-		for (const side of [BASE, HEAD]) func.forEach((f, k) => (costs.total[side][f] = total[side][k]));
-		return costs;
-	}
-
 	refresh() {
-		const { data, state, flame } = this;
-		const what = this.describe();
-		const tree = this.trees.shown();
-		// Another layout or view of the same tree needs no new sums.
-		const upright = this.upright();
-		if (this.costsOf !== upright) {
-			this.costs = this.functionCosts();
-			this.changes = data.verdicts && !this.isElided() ? findChanges(upright, data, this.costs) : null;
-		}
-		this.costsOf = upright;
-		what.change = changeOf(this.costs, what);
+		const { flame, model, state } = this;
+		const what = model.update();
+		const picture = model.picture(what);
 		flame.up = state.up;
 		flame.matched = this.finder.match();
 		flame.blink = null;
 		this.finder.forgetChanges();
-		flame.setPicture(new Picture(tree, what), zoomNode(tree, state.zoom), this.removedAside(what));
-		what.all = tree.total[what.side][0];
-		what.found = what.verdicts ? this.changes : null;
+		flame.setPicture(picture, zoomNode(picture.tree, state.zoom), model.removedAside(what),
+			state.part);
 		this.sidebar.update(this.costs, what);
 		this.band.update(what.found);
+		this.strip.update();
 		showControls(this, what);
 		this.tooltip.hide();
-	}
-
-	// What was removed, to stand beside the head's 100 %.
-	removedAside(what) {
-		const { inverted, layout } = this.state;
-		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head") return null;
-		return new Picture(this.trees.elided(), { ...what, side: BASE, rootName: "Removed" });
+		this.sheet.hide();
 	}
 
 	// Change the state, remember it, draw again.
 	set(change, isStep = false) {
 		// A path from the root means nothing in the tree that was turned round.
 		if ("inverted" in change && change.inverted !== this.state.inverted) this.state.zoom = [];
+		if ("zoom" in change || "inverted" in change) this.state.part = "";
+		if ("range" in change) this.state.at = "";
 		Object.assign(this.state, change);
 		this.trail.remember(isStep);
 		this.refresh();
 	}
 
+	// The same for controls: what takes long has a sign.
+	change(change, isStep = false) {
+		this.busy.during(() => this.set(change, isStep));
+	}
+
 	// ---- zoom ----
 
 	glide() {
-		this.flame.setFocus(zoomNode(this.flame.picture.tree, this.state.zoom), true);
+		this.flame.setFocus(zoomNode(this.flame.picture.tree, this.state.zoom), true,
+			this.state.part);
 		showCrumbs(this);
 	}
 
 	zoomTo(path) {
-		if (path.join() === this.state.zoom.join()) return;
-		this.state.zoom = path;
+		if (path.join() === this.state.zoom.join() && !this.state.part) return;
+		Object.assign(this.state, { zoom: path, part: "" });
 		this.trail.remember(true);
 		this.tooltip.hide();
 		if (this.flame.picture.tree.partial) this.refresh();
 		else this.glide();
+	}
+
+	showBenchmark(bench) {
+		this.set({ bench, zoom: [], tab: this.state.tab === "benchmarks" ? "flame" :
+			this.state.tab }, true);
+	}
+
+	// By keys: around the selected frame, or the middle; by so many fifths of the window.
+	moveWindow(factor, fifths) {
+		const { flame } = this;
+		if (this.state.tab === "chart") {
+			this.chart.moveWindow(factor, fifths);
+			return;
+		}
+		const { left, right } = flame.selected > 0 && flame.isInView(flame.selected) ?
+			flame.boxOf(flame.selected) : { left: 0, right: flame.width };
+		if (fifths) flame.panBy(-fifths * flame.width / 5);
+		else flame.zoomAt((left + right) / 2, factor);
+		this.tooltip.hide();
+		this.keepWindow();
+	}
+
+	// The window was moved by hand and rests.
+	keepWindow() {
+		const { flame, state } = this;
+		const zoom = pathOf(flame.picture.tree, flame.focus);
+		const isElsewhere = zoom.join() !== state.zoom.join();
+		Object.assign(state, { zoom, part: flame.part });
+		this.trail.remember(false);
+		if (isElsewhere && flame.picture.tree.partial) {
+			this.refresh();
+			return;
+		}
+		flame.rest();
+		showCrumbs(this);
+	}
+
+	// As the reader chose; no step takes it back.
+	setFold(change) {
+		this.unfolded = [];
+		this.set(change);
+	}
+
+	// Draw a node of the straight tree by itself, whatever would fold it; what was unfolded so
+	// before is folded again.
+	unfold(node) {
+		const { state, trees } = this;
+		for (const key of this.unfolded ?? []) state[key] = true;
+		this.unfolded = [];
+		for (let fold; (fold = trees.foldOf(node)) >= 0;) {
+			const [key] = foldWords[fold];
+			state[key] = false;
+			this.unfolded.push(key);
+		}
+	}
+
+	// A node of the straight tree, zoomed to in the flame graph.
+	goToNode(node) {
+		this.state.inverted = false;
+		this.unfold(node);
+		this.set({ tab: "flame", zoom: this.model.pathTo(node) }, true);
 	}
 
 	// ---- what is shown ----
@@ -207,25 +246,26 @@ export class App {
 	nextBlink() {
 		const { state, flame } = this;
 		const next = flame.blink === BASE ? HEAD : BASE;
-		if (state.show !== "diff" || state.layout !== "union" || this.isElided() || state.tab !== "flame")
+		if (state.show !== "diff" || state.layout !== "union" || this.model.isElided() ||
+			state.tab !== "flame")
 			this.set({ show: "diff", layout: "union", elided: false, tab: "flame" });
 		flame.blink = next;
 		flame.draw();
-		showLegend(this, { ...this.describe(), isDiff: false });
+		showLegend(this, {
+			...this.model.describe(), isDiff: false, by: this.model.describe().heat,
+		});
 		this.tooltip.hide();
 		this.say(blinkNames[next]);
 	}
 
 	endBlink() {
-		if (this.flame.blink !== null) showLegend(this, this.describe());
+		if (this.flame.blink !== null) showLegend(this, this.model.describe());
 		this.flame.blink = null;
 	}
 
 	// Sides or names changed: all that knows functions begins anew.
 	renew(rules) {
-		this.takeData(rules);
-		this.trees.forget();
-		this.trees.findRemoved();
+		this.model.renew(rules);
 		for (const flame of [this.flame, ...this.sandwich.halves]) flame.setData(this.data);
 		this.finder.setData(this.data);
 		this.sidebar.build();
@@ -237,14 +277,15 @@ export class App {
 		this.renew(this.state.rules);
 	}
 
-	// Other patterns for names; what was chosen is found again by its name, as far as it still has it.
+	// Other patterns for names; what was chosen is found again by its name, as far as it still has
+	// it.
 	setRules(rules) {
 		const link = linkOf(this.data, { ...this.state, rules });
 		this.state.rules = rules;
 		this.renew(rules);
 		const { state, zoomHash } = stateOfLink(this.data, link);
-		this.state = state;
-		if (zoomHash) this.resolveZoom(zoomHash);
+		this.model.state = state;
+		if (zoomHash) this.model.resolveZoom(zoomHash);
 		this.trail.remember(true);
 		this.refresh();
 	}
@@ -252,24 +293,25 @@ export class App {
 	swap() {
 		this.exchange();
 		this.set({ swapped: this.data.isSwapped });
-		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" : "Sides as recorded");
-	}
-
-	// The function that the sandwich and the source are about: chosen, or else the one with most time of its own.
-	middle() {
-		const { middle } = this.state;
-		if (middle >= 0) return middle;
-		const weight = (f) => Math.max(this.costs.self[BASE][f] * this.data.factor, this.costs.self[HEAD][f]);
-		let best = 0;
-		for (let f = 1; f < this.data.functions.n; f++) if (weight(f) > weight(best)) best = f;
-		return best;
+		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" :
+			"Sides as recorded");
 	}
 
 	openMiddle(tab) {
 		const { flame } = this;
 		const node = flame.selected > 0 ? flame.selected : flame.focus;
-		const middle = node > 0 ? flame.picture.tree.func[node] : this.state.middle;
+		const f = node > 0 ? flame.picture.tree.func[node] : this.state.middle;
+		const middle = f < this.data.functions.n ? f : this.state.middle;
 		this.set({ tab, middle }, true);
+	}
+
+	whole() {
+		if (this.state.tab === "chart") this.chart.whole();
+		else this.zoomTo([]);
+	}
+
+	toggleChart() {
+		if (hasChart(this.data)) this.set({ tab: this.state.tab === "chart" ? "flame" : "chart" });
 	}
 
 	nextLayout() {
@@ -278,17 +320,17 @@ export class App {
 	}
 
 	toggleElided() {
-		if (this.hasRemoved) this.set({ elided: !this.isElided(), show: "diff" });
+		if (this.model.hasRemoved) this.set({ elided: !this.model.isElided(), show: "diff" });
 	}
 
 	nextColour() {
 		const colours = [...$("select-by").options].map((option) => option.value);
-		this.set({ by: colours[(colours.indexOf(this.colourMode()) + 1) % colours.length] });
+		this.set({ by: colours[(colours.indexOf(this.model.colourMode()) + 1) % colours.length] });
 	}
 
-	copyTable() {
+	copyTable(format) {
 		if (this.state.tab !== "table") this.set({ tab: "table" });
-		this.table.copy();
+		this.table.copy(format);
 	}
 
 	nextThread() {
@@ -296,8 +338,16 @@ export class App {
 		if (!this.data.cells) return;
 		const now = this.state.threads ? this.state.threads.indexOf(1) : -1;
 		const next = now + 1 >= threads.length ? -1 : now + 1;
-		this.set({ threads: next < 0 ? null : Uint8Array.from(threads, (_, i) => (i === next ? 1 : 0)) });
+		this.set({
+			threads: next < 0 ? null : Uint8Array.from(threads, (_, i) => (i === next ? 1 : 0)),
+		});
 		this.say(next < 0 ? "All threads" : `Thread ${threads[next].label}`);
+	}
+
+	openMenu(frame, at) {
+		this.tooltip.hide();
+		this.sheet.hide();
+		this.context.show(showName(this.data.functions.names[frame.f]), frame, at);
 	}
 
 	// ---- words ----
@@ -312,19 +362,12 @@ export class App {
 		$("hint").textContent = text;
 	}
 
-	placeOf(f) {
-		return placeOf(this, f);
-	}
-
-	shortPlaceOf(f) {
-		return shortPlaceOf(this, f);
-	}
-
 	applyTheme(theme) {
 		this.flame.palette = forcePalette(makePalette(this.data.header.palette, theme));
 		if (!this.flame.picture) return;
 		this.flame.draw();
 		this.sandwich.draw();
-		showLegend(this, this.describe());
+		this.chart.draw();
+		showLegend(this, this.model.describe());
 	}
 }

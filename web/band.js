@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The answer, over the whole width: did the run change, by how much, how sure is that, and how many
 // functions did. A number leads to its functions, the largest change first.
-import { groups } from "./changes.js";
-import { el } from "./dom.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue, metricName } from "./format.js";
-import { showName } from "./labels.js";
+import { largestChange, nameOfChange } from "./changes.js";
+import { benchmarkBand } from "./benchmark_parts.js";
+import { dotted, el } from "./dom.js";
+import {
+	compare, formatChange, formatPercentChange, formatShare, formatValue, metricName,
+} from "./format.js";
 
 const glyphs = { slower: "▲", faster: "▼", new: "+", gone: "−" };
-const runWords = { slower: "slower", faster: "faster", same: "No change that matters", unknown: "Cannot tell whether the run changed" };
+const runWords = {
+	slower: "slower", faster: "faster", same: "The run is the same",
+	unknown: "Unsure whether the run changed",
+};
 
 function runHeadline({ header, factor }) {
 	const v = header.verdict;
 	const isSure = v.word === "slower" || v.word === "faster";
-	const text = isSure ? `${formatShare(Math.abs(v.change_pct) / 100)} ${runWords[v.word]}` : runWords[v.word] ?? v.text;
+	// Of parts of running programs nobody asks whether the run changed.
+	const words = v.reason === "windows only" ? v.text : runWords[v.word] ?? v.text;
+	const text = isSure ? `${formatShare(Math.abs(v.change_pct) / 100)} ${runWords[v.word]}` :
+		words;
 	const { delta } = compare(header.base.sum, header.head.sum, factor);
 	return el("strong", { class: isSure ? (delta > 0 ? "more" : "less") : "" }, text);
 }
@@ -24,34 +32,61 @@ function runCosts({ header, unit }) {
 }
 
 // How sure it is; of a run of which nothing can be told, what can be told of a function.
-function certainty({ header, functions, unit }, found) {
+function certainty(data, found) {
+	const { header, unit } = data;
 	const { low, high, word } = header.verdict;
 	const runs = [header.base.runs, header.head.runs];
-	const many = Math.max(...runs) > 1 ? `${runs[0] === runs[1] ? runs[0] : runs.join(" and ")} runs a side` : "one run a side";
-	const first = [...found.slower, ...found.faster, ...found.new, ...found.gone][0];
-	const between = low !== null && high !== null && `between ${formatPercentChange(low / 100)} and ${formatPercentChange(high / 100)}`;
+	const many = Math.max(...runs) > 1 ?
+		`${runs[0] === runs[1] ? runs[0] : runs.join(" and ")} runs a side` :
+		header.scale.mode === "window" ? "one range of time a side" : "one run a side";
+	const first = largestChange(found);
+	const between = low !== null && high !== null &&
+		`between ${formatPercentChange(low / 100)} and ${formatPercentChange(high / 100)}`;
 	const certain = word !== "slower" && word !== "faster" && first &&
-		`certain: ${showName(functions.names[first.f])} ${formatChange(first.change.delta, unit)}`;
-	return [between, certain, many].filter(Boolean).join(" · ");
+		`certain: ${nameOfChange(data, first)} ${formatChange(first.change.delta, unit)}`;
+	return [between, certain, many];
+}
+
+const LISTED = 6; // functions of a line
+
+// What changed, a line each for a group (changes.js): for what has no list beside it.
+export function changeLines({ data }, found) {
+	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
+		const rest = list.length - LISTED;
+		const words = list.slice(0, LISTED)
+			.map((entry) =>
+				`${nameOfChange(data, entry)} ${formatChange(entry.change.delta, data.unit)}`);
+		if (rest > 0) words.push(`and ${rest} more`);
+		return `${glyphs[g]} ${g}: ${words.join(", ")}`;
+	});
 }
 
 export class Band {
-	constructor(app, box) {
-		this.app = app;
+	constructor(model, box) {
+		this.model = model;
 		this.box = box;
 		this.last = {}; // function that a group's number has led to
 	}
 
 	// found: what changes.js says; null: nothing was judged.
 	update(found) {
-		const { data } = this.app;
-		this.box.hidden = !found;
-		if (!found) return;
-		const chips = groups.filter((g) => found[g].length).map((g) => this.chip(g, found[g]));
-		this.box.replaceChildren(
-			el("div", {}, el("p", { class: "answer" }, runHeadline(data), el("span", {}, ` · ${runCosts(data)}`)),
-				el("p", { class: "quiet" }, certainty(data, found))),
-			el("div", { class: "chips" }, ...(chips.length ? chips : [el("span", { class: "quiet" }, "no function certainly changed")])));
+		const { data } = this.model;
+		const bench = benchmarkBand(this.model);
+		this.box.hidden = !found && !bench;
+		this.lines = found ? changeLines(this.model, found) : [];
+		document.getElementById("changes")
+			.replaceChildren(...this.lines.map((text) => el("p", {}, text)));
+		if (this.box.hidden) return;
+		const chips = found && !bench?.isList ?
+			Object.entries(found).filter(([, list]) => list.length)
+				.map(([g, list]) => this.chip(g, list)) : [];
+		const none = found && !bench && !chips.length &&
+			el("span", { class: "quiet" }, "no function certainly changed");
+		const lines = bench?.lines ??
+			[dotted("answer", runHeadline(data), runCosts(data)),
+				dotted("quiet", ...certainty(data, found))];
+		this.box.replaceChildren(el("div", {}, ...lines),
+			el("div", { class: "chips" }, ...[...chips, none, bench?.back].filter(Boolean)));
 	}
 
 	// Each press goes to the next one.
@@ -59,9 +94,12 @@ export class Band {
 		const next = () => {
 			const at = list.findIndex(({ f }) => f === this.last[group]) + 1;
 			this.last[group] = list[at % list.length].f;
-			this.app.finder.findFunction(this.last[group]);
+			this.model.acts.goToChange(list[at % list.length]);
 		};
-		return el("button", { class: `chip ${group}`, onclick: next, title: `Go to what is ${group}, the largest change first` },
+		return el("button", {
+			class: `chip ${group}`, onclick: next,
+			title: `Go to what is ${group}, the largest change first`,
+		},
 			`${glyphs[group]} ${list.length} ${group}`);
 	}
 }

@@ -1,62 +1,111 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of a counted recording: markers at the root of its tree, each with what its body called
-// below (docs/benchmarks.md). They are listed beside the picture, and a frame tells what its change is
-// of its whole benchmark.
+// Benchmarks of a counted recording: markers at the root of its tree, each with what its body
+// called below (docs/benchmarks.md). They have nothing to do with each other, so a page shows one
+// at a time, as if there were no other: shares are of it, and it is judged by its own bound. A gate
+// ("fizeau ci") decided more of each, which is repeated as it is.
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
-import { el, section } from "./dom.js";
-import { compare, formatChange, formatPair, formatPercentChange, formatValue } from "./format.js";
-import { showName } from "./labels.js";
-import { pathOf } from "./tree.js";
+import { CHANGED } from "./colors.js";
+import { compare, formatPercentChange } from "./format.js";
+import { functionCosts, straightTree } from "./tree.js";
 
-// A smaller change is written in no colour.
-const SMALL = 0.01;
+const UNCHANGED = 1; // a verdict
 
-function isBenchmark(data, tree, i) {
-	return data.unit === "count" && data.header.metric !== "samples" && tree.isNumbered && tree.parent[i] === 0 && data.functions.kind[tree.func[i]] === MARKER_KIND;
+function isCounted({ header, unit }) {
+	return Boolean(header.gate) || (unit === "count" && header.metric !== "samples");
 }
 
-const costOf = (data, tree, i) => compare(data.isDiff ? tree.total[BASE][i] : 0, tree.total[HEAD][i], data.factor);
+// Cost of the node with all below it.
+function costOf(data, node) {
+	return [BASE, HEAD].map((side) => data.self[side].subarray(node, data.end[node])
+		.reduce((sum, v) => sum + v, 0));
+}
+
+// Of each benchmark what the trees say: {f, node, name, base, head, change, bound, word}.
+function fromTree(data) {
+	const names = (f) => (data.original ? data.original.functions.names[data.origins[f][0]] :
+		data.functions.names[f]);
+	const bounds = new Map((data.header.bounds ?? []).map((b) => [b.benchmark, b.bound]));
+	const list = [];
+	for (let node = 1; node < data.n; node = data.end[node]) {
+		const f = data.func[node], [base, head] = costOf(data, node);
+		if (data.functions.kind[f] !== MARKER_KIND) {
+			// A runner's own processes are of no interest. Else it could not be reached.
+			if (!data.header.runner && (base || head)) return [];
+			continue;
+		}
+		const bound = bounds.get(names(f)) ?? 0;
+		const { delta, ratio } = compare(base, head, data.factor);
+		const word = !data.isDiff ? "" : base === 0 ? "new" : head === 0 ? "gone" :
+			Math.abs(delta) <= bound ? "same" : delta > 0 ? "slower" : "faster";
+		list.push({
+			f, node, name: names(f), base, head, change: base === 0 || head === 0 ? null : ratio,
+			limit: base > 0 ? bound / base : null, bound, word,
+		});
+	}
+	return list;
+}
+
+const order = ["slower", "new", "gone", "faster", "same", ""];
+
+function byWeight(a, b) {
+	return order.indexOf(a.word) - order.indexOf(b.word) ||
+		Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0) || b.head - a.head || a.f - b.f;
+}
+
+// The worst first; [] where the page has none.
+export function benchmarksOf(data) {
+	if (data.benchmarks) return data.benchmarks;
+	const list = isCounted(data) ? fromTree(data).sort(byWeight) : [];
+	const { gate } = data.header;
+	if (!gate || !list.length) return (data.benchmarks = list);
+	const byName = new Map(list.map((b) => [b.name, b]));
+	return (data.benchmarks = gate.benchmarks.map((b) => ({
+		...(!b.page && byName.get(b.name) || { f: -1, node: 0, bound: 0 }), ...b, where: b.where,
+	})));
+}
+
+// The one that is shown; undefined: this page has none.
+export function chosenBenchmark({ data, state }) {
+	return state.bench < 0 ? undefined : benchmarksOf(data).find((b) => b.f === state.bench);
+}
+
+function judge(costs, of, bound, factor) {
+	const [base, head] = costs;
+	const word = Uint8Array.from({ length: of },
+		(_, i) => (Math.abs(head[i] - base[i] * factor) > bound ? CHANGED : UNCHANGED));
+	return {
+		word, reach: new Float64Array(of).fill(bound), surprise: new Float64Array(of).fill(-1),
+	};
+}
+
+// Verdicts of one benchmark alone, in the shape of the page's: what moved farther than its bound
+// changed.
+export function verdictsWithin(data, { f, bound }) {
+	data.withinBenchmark ??= new Map();
+	const known = data.withinBenchmark.get(f);
+	if (known) return known;
+	const tree = straightTree(data, null, null, f), costs = functionCosts(tree, data.functions.n);
+	const family = (key) => {
+		const { word, reach, surprise } = judge(costs[key], data.functions.n, bound, data.factor);
+		return {
+			word, below: reach, above: reach, surprise,
+			path: judge(tree[key], data.n, bound, data.factor).word,
+		};
+	};
+	const verdicts = { self: family("self"), total: family("total") };
+	data.withinBenchmark.set(f, verdicts);
+	return verdicts;
+}
 
 // "+19.0 % of the whole benchmark": of the base's benchmark that frame i belongs to; "" for others.
 export function benchmarkChange(data, tree, i) {
 	let root = i;
 	while (tree.parent[root] > 0) root = tree.parent[root];
-	if (root === i || !isBenchmark(data, tree, root)) return "";
-	const whole = costOf(data, tree, root).expected, { delta } = costOf(data, tree, i);
-	return whole > 0 && delta !== 0 ? `${formatPercentChange(delta / whole)} of the whole benchmark` : "";
-}
-
-// What "fizeau ci" decided of a benchmark; undefined on other pages.
-function verdictOf(data, name) {
-	return data.header.benchmark_verdicts?.find((v) => v.benchmark === name);
-}
-
-function item(app, tree, i) {
-	const { data } = app;
-	const { unit } = data;
-	const c = costOf(data, tree, i);
-	const state = c.base === 0 ? "new" : c.head === 0 ? "gone" : c.delta === 0 ? "same" : formatPercentChange(c.ratio);
-	const isSmall = c.ratio !== null && Math.abs(c.ratio) < SMALL;
-	const detail = data.isDiff ? formatPair(c, unit) : "";
-	const name = showName(data.functions.names[tree.func[i]]);
-	const verdict = verdictOf(data, data.functions.names[tree.func[i]]);
-	return el("li", {}, el("button", { class: "spot", title: "Show this benchmark alone", onclick: () => app.zoomTo(pathOf(tree, i)) },
-		el("span", { class: "pair" }, el("span", { class: "what" }, name),
-			el("span", { class: `much ${!data.isDiff || isSmall ? "" : c.delta > 0 ? "more" : "less"}` },
-				data.isDiff ? state : formatValue(c.head, unit))),
-		data.isDiff && el("span", { class: "pair" }, el("span", { class: "detail" }, detail),
-			el("span", { class: "detail" }, formatChange(c.delta, unit))),
-		verdict && el("span", { class: "verdict" }, [verdict.word, verdict.reasons].filter(Boolean).join(": "))));
-}
-
-// The list, those that changed most first; null when nothing is a benchmark.
-export function buildBenchmarks(app) {
-	const { data } = app;
-	const tree = app.trees.whole();
-	const roots = [];
-	for (let i = 1; i < tree.n; i = tree.end[i]) if (isBenchmark(data, tree, i)) roots.push(i);
-	if (!roots.length) return null;
-	const part = (i) => Math.abs(costOf(data, tree, i).ratio ?? Infinity);
-	roots.sort((a, b) => (data.isDiff ? part(b) - part(a) : tree.total[HEAD][b] - tree.total[HEAD][a]) || a - b);
-	return section("benchmarks", "Benchmarks", el("ol", { class: "spots" }, ...roots.map((i) => item(app, tree, i))));
+	if (root === i || !isCounted(data) || !tree.isNumbered ||
+		data.functions.kind[tree.func[root]] !== MARKER_KIND) return "";
+	const cost = (node) => compare(data.isDiff ? tree.total[BASE][node] : 0, tree.total[HEAD][node],
+		data.factor);
+	const whole = cost(root).expected, { delta } = cost(i);
+	return whole > 0 && delta !== 0 ?
+		`${formatPercentChange(delta / whole)} of the whole benchmark` : "";
 }

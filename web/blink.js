@@ -7,9 +7,12 @@ import { heatClass } from "./colors.js";
 // How frame i is filled for a side: its colour class, and which part of its width.
 export function blinkFill({ tree, w, what }, side, i) {
 	const scale = side === BASE ? what.factor : 1;
-	const own = (what.by === "total" || tree.inverted ? tree.total : tree.self)[side][i];
+	const own = (what.heat === "total" || tree.inverted ? tree.total : tree.self)[side][i];
 	const all = tree.total[side][0] || 1;
-	return { colour: heatClass(own / all), part: w[i] > 0 ? (tree.total[side][i] * scale) / w[i] : 0, share: tree.total[side][i] / all };
+	return {
+		colour: heatClass(own / all), part: w[i] > 0 ? (tree.total[side][i] * scale) / w[i] : 0,
+		share: tree.total[side][i] / all,
+	};
 }
 
 export const blinkNames = { [BASE]: "Before", [HEAD]: "After" };

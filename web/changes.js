@@ -8,23 +8,31 @@
 //     transpile +150 the place                          encode +135
 //
 // What changed in its own time is listed whatever is above it, libraries only where no own code is.
+// Who loads modules is none of them: what is slower is the code that imports. Nor is a wrapper by
+// its total, since what it calls was there before it.
 import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { stateOf } from "./filters.js";
+import { importName } from "./folds.js";
 import { compare } from "./format.js";
+import { showName } from "./labels.js";
+import { pageNodeOf } from "./tree.js";
 
-// Code that others wrote, by the names that files have in a page.
-const foreign = /(?:^|\/)(?:site|dist)-packages\/|(?:^|\/)lib\/python\d|^\/usr\/|^[<[~]|^$/;
+const OWN = 0; // src/profile/origin.h
+const WRAPPER = 2; // a mark
 // Part of a change that must be neither below in other places, nor spread.
 const MOST = 0.5;
 
-export const groups = ["slower", "faster", "new", "gone"];
+// What the run certainly became leads.
+const groupsOf = ({ header }) =>
+	(header?.verdict?.word === "faster" ? ["faster", "slower", "gone", "new"] :
+		["slower", "faster", "new", "gone"]);
 
 // Flags of functions; where all code is foreign all of it is the program's own.
 export function ownFlags(data) {
 	if (data.own) return data.own;
 	const { functions } = data;
-	data.own = Uint8Array.from({ length: functions.n }, (_, f) => (foreign.test(functions.files[functions.file[f]]) ? 0 : 1));
+	data.own = functions.origin.map((origin) => (origin === OWN ? 1 : 0));
 	if (!data.own.includes(1)) data.own.fill(1);
 	return data.own;
 }
@@ -33,18 +41,29 @@ function isCertain(data, family, f) {
 	return data.verdicts[family].word[f] === CHANGED && !data.unjudged?.[f];
 }
 
+// Functions that only one side has between others that both have.
+function findWrappers(tree, { marks }) {
+	const found = new Set();
+	if (!marks) return found;
+	for (let i = 1; i < tree.n; i++)
+		if (marks[pageNodeOf(tree, i)] === WRAPPER) found.add(tree.func[i]);
+	return found;
+}
+
 // Nodes that are places of a change, of their functions' totals.
 function findPlaces(tree, data, costs) {
 	const { n, func, parent, total } = tree;
 	const own = ownFlags(data);
 	const inOwn = new Float64Array(n), inAny = new Float64Array(n); // what places below are about
-	const flags = new Uint8Array(n);
+	const flags = new Uint8Array(n), { loads } = data.functions,
+		wrappers = findWrappers(tree, data);
+	const isPlace = (f) => isCertain(data, "total", f) && !loads[f] && !wrappers.has(f);
 	const overall = (f) => costs.total[HEAD][f] - data.factor * costs.total[BASE][f];
 	for (let i = n - 1; i > 0; i--) {
 		const f = func[i];
 		const delta = total[HEAD][i] - data.factor * total[BASE][i];
 		const rest = delta - (own[f] ? inOwn[i] : inAny[i]);
-		if (isCertain(data, "total", f) && delta * overall(f) > 0 && rest / delta >= MOST) {
+		if (isPlace(f) && delta * overall(f) > 0 && rest / delta >= MOST) {
 			flags[i] = 1;
 			inAny[i] = delta;
 			if (own[f]) inOwn[i] = delta;
@@ -65,8 +84,9 @@ function findTold(tree, flags, own) {
 	return told;
 }
 
-// The function below node i that has most of its change as its own, as far as one has; else -1.
-function hotLeaf(tree, factor, i) {
+// The function below node i that has most of its change as its own, as far as one has and does not
+// load modules; else -1.
+function hotLeaf(tree, { factor }, loads, i) {
 	const delta = (k, sums) => sums[HEAD][k] - factor * sums[BASE][k];
 	let at = i;
 	while (delta(at, tree.self) / delta(at, tree.total) < MOST) {
@@ -76,7 +96,7 @@ function hotLeaf(tree, factor, i) {
 		if (next < 0) return -1;
 		at = next;
 	}
-	return tree.func[at] === tree.func[i] ? -1 : tree.func[at];
+	return tree.func[at] === tree.func[i] || loads[tree.func[at]] ? -1 : tree.func[at];
 }
 
 function groupOf(data, f, delta) {
@@ -84,27 +104,61 @@ function groupOf(data, f, delta) {
 	return state === "new" ? "new" : state === "removed" ? "gone" : delta > 0 ? "slower" : "faster";
 }
 
-// Functions that certainly changed: {slower, faster, new, gone}, each [{f, change, family, leaf}]
-// with the largest change first. `tree` is straight, `costs` are its functions'.
+// Functions that certainly changed: {slower, faster, new, gone}, in the order in which they are
+// told, each [{f, change, family, node, leaf, isImport}] with the largest change first; `node` is
+// where the function changed most. `tree` is straight, `costs` are its functions'.
 export function findChanges(tree, data, costs) {
-	const own = ownFlags(data);
+	const own = ownFlags(data), { loads } = data.functions;
 	const flags = findPlaces(tree, data, costs), told = findTold(tree, flags, own);
-	const size = (i) => Math.abs(tree.total[HEAD][i] - data.factor * tree.total[BASE][i]);
-	const placeOf = new Map(); // of functions that somewhere no place tells of: the node of their largest one, 0: none
+	const sizeIn = (values) => (i) => Math.abs(values[HEAD][i] - data.factor * values[BASE][i]);
+	const size = sizeIn(tree.total), ownSize = sizeIn(tree.self);
+	// Of functions: where to look, the place with the largest change and the node whose own time
+	// changed most.
+	const placeNode = new Map(), ownNode = new Map();
+	const keep = (nodes, f, i, of) => nodes.has(f) && of(i) <= of(nodes.get(f)) ? null :
+		nodes.set(f, i);
+	// Of functions that somewhere no place tells of: the node of their largest one, 0: none.
+	const placeOf = new Map();
 	for (let i = 1; i < tree.n; i++) {
 		const f = tree.func[i];
+		if (flags[i]) keep(placeNode, f, i, size);
+		keep(ownNode, f, i, ownSize);
 		if (told[i] && !own[f]) continue;
 		const known = placeOf.get(f) ?? 0;
 		placeOf.set(f, flags[i] && (!known || size(i) > size(known)) ? i : known);
 	}
-	const found = Object.fromEntries(groups.map((g) => [g, []]));
+	const found = Object.fromEntries(groupsOf(data).map((g) => [g, []]));
 	for (const [f, place] of placeOf) {
-		if (!place && !isCertain(data, "self", f)) continue;
+		if (!place && (!isCertain(data, "self", f) || loads[f])) continue;
 		const family = place ? "total" : "self";
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], data.factor);
 		if (change.delta === 0) continue;
-		found[groupOf(data, f, change.delta)].push({ f, change, family, leaf: place ? hotLeaf(tree, data.factor, place) : -1 });
+		const node = (place ? placeNode : ownNode).get(f);
+		found[groupOf(data, f, change.delta)].push({
+			f, change, family, node,
+			leaf: place ? hotLeaf(tree, data, loads, place) : -1,
+			isImport: data.functions.names[f] === "<module>" &&
+				loads[tree.func[tree.parent[node]]] === 1,
+		});
 	}
-	for (const g of groups) found[g].sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
+	for (const list of Object.values(found))
+		list.sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
 	return found;
+}
+
+// What it is called: code of a module says what imports it.
+export function nameOfChange(data, { f, isImport }) {
+	return isImport ? importName(data, f) : showName(data.functions.names[f]);
+}
+
+// All of them in the order in which they are listed.
+export function listChanges(found) {
+	return Object.values(found).flat();
+}
+
+// The one that says most of a run: of what both sides have, else of what is new or gone.
+export function largestChange({ slower, faster, new: added, gone }) {
+	const size = ({ change }) => Math.abs(change.delta);
+	const first = (entries) => entries.reduce((a, b) => (a && size(a) >= size(b) ? a : b), null);
+	return first([...slower, ...faster]) ?? first([...added, ...gone]);
 }

@@ -8,12 +8,14 @@ import { expressionOf } from "./transform.js";
 
 const MODULES_SHOWN = 60;
 
-function moduleFilter(app) {
-	const all = modulesByCost(app.data, app.modules);
+function moduleFilter(model) {
+	const all = modulesByCost(model.data, model.modules);
 	if (all.length < 2) return { section: null, sync() {} };
 	const sum = all.reduce((total, [, cost]) => total + cost, 0);
-	const choose = (chosen) => app.set({ modules: chosen.length && chosen.length < all.length ? chosen : null });
-	const chosenNow = () => new Set(app.state.modules ?? all.map(([name]) => name));
+	const choose = (chosen) => model.acts.change({
+		modules: chosen.length && chosen.length < all.length ? chosen : null,
+	});
+	const chosenNow = () => new Set(model.state.modules ?? all.map(([name]) => name));
 	const items = all.slice(0, MODULES_SHOWN).map(([name, cost]) => {
 		const box = el("input", { type: "checkbox", checked: true, onchange: () => {
 			const chosen = chosenNow();
@@ -21,17 +23,31 @@ function moduleFilter(app) {
 			else chosen.delete(name);
 			choose([...chosen]);
 		} });
-		const only = el("button", { class: "link only", title: "Only this module", onclick: () => choose([name]) }, "only");
-		return { name, box, element: el("li", {}, el("label", {}, box, el("span", {}, showName(name || "(no file)"))), only,
-			el("span", { class: "quiet" }, formatShare(cost / sum))) };
+		const only = el("button",
+			{
+				class: "link only", title: "Only this module", onclick: () => choose([name]),
+			}, "only");
+		return { name, box,
+			element: el("li", {},
+				el("label", {}, box, el("span", {}, showName(name || "(no file)"))), only,
+				el("span", { class: "quiet" }, formatShare(cost / sum))) };
 	});
-	const find = all.length > 8 && el("input", { type: "search", class: "find", placeholder: "Filter modules", "aria-label": "Filter modules",
-		oninput: (e) => items.forEach((i) => (i.element.hidden = !i.name.toLowerCase().includes(e.target.value.toLowerCase()))) });
+	const find = all.length > 8 &&
+		el("input",
+			{ type: "search", class: "find", placeholder: "Filter modules",
+				"aria-label": "Filter modules",
+				oninput: (e) =>
+					items.forEach((i) =>
+						(i.element.hidden = !i.name.toLowerCase()
+							.includes(e.target.value.toLowerCase()))) });
 	return {
-		section: section("modules", "Modules", el("p", { class: "quiet hint" }, "Samples that pass through code of these"), find,
+		section: section("modules", "Modules",
+			el("p", { class: "quiet hint" }, "Samples that pass through code of these"), find,
 			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
-			el("button", { class: "link", onclick: () => app.set({ modules: null }) },
-				all.length > items.length ? `All; the ${items.length} biggest of ${all.length} are listed` : `All ${plural(all.length, "module")}`)),
+			el("button", { class: "link", onclick: () => model.acts.change({ modules: null }) },
+				all.length > items.length ?
+					`All; the ${items.length} biggest of ${all.length} are listed` :
+					`All ${plural(all.length, "module")}`)),
 		sync() {
 			const chosen = chosenNow();
 			for (const { name, box } of items) box.checked = chosen.has(name);
@@ -39,51 +55,74 @@ function moduleFilter(app) {
 	};
 }
 
-function verdictFilter(app) {
-	if (!app.data.isDiff) return { section: null, sync() {} };
-	const options = verdictFilters.filter(([, , isJudged]) => !isJudged || app.data.verdicts);
-	const select = el("select", { id: "select-verdict", "aria-label": "Verdict", onchange: () => app.set({ verdict: select.value }) },
-		...options.map(([value, text]) => el("option", { value }, value ? `Functions: ${text}` : "All functions")));
+function verdictFilter(model) {
+	if (!model.data.isDiff) return { section: null, sync() {} };
+	const options = verdictFilters.filter(([, , isJudged]) => !isJudged || model.data.verdicts);
+	const select = el("select", {
+		id: "select-verdict", "aria-label": "Verdict",
+		onchange: () => model.acts.change({ verdict: select.value }),
+	},
+		...options.map(([value, text]) =>
+			el("option", { value }, value ? `Functions: ${text}` : "All functions")));
 	return {
-		section: section("verdicts", "Verdict", el("p", { class: "quiet hint" }, "Samples that pass through functions whose own time is"), select),
+		section: section("verdicts", "Verdict",
+			el("p", { class: "quiet hint" },
+				"Samples that pass through functions whose own time is"), select),
 		sync() {
-			select.value = app.state.verdict;
+			select.value = model.state.verdict;
 		},
 	};
 }
 
-function ruleFields(app, error) {
-	const pattern = el("input", { type: "text", id: "rule-pattern", placeholder: "Pattern, as /.*_impl$/", "aria-label": "Regular expression", spellcheck: "false", autocomplete: "off" });
-	const text = el("input", { type: "text", id: "rule-text", placeholder: "Text; none: cut out", title: "$1 stands for the first group", "aria-label": "Replace by", spellcheck: "false", autocomplete: "off" });
+function ruleFields(model, error) {
+	const pattern = el("input", {
+		type: "text", id: "rule-pattern", placeholder: "Pattern, as /.*_impl$/",
+		"aria-label": "Regular expression", spellcheck: "false", autocomplete: "off",
+	});
+	const text = el("input", {
+		type: "text", id: "rule-text", placeholder: "Text; none: cut out",
+		title: "$1 stands for the first group", "aria-label": "Replace by", spellcheck: "false",
+		autocomplete: "off",
+	});
 	return el("form", { class: "rule", onsubmit: (event) => {
 		event.preventDefault();
 		if (!expressionOf(pattern.value)) {
-			error.textContent = pattern.value ? "This is no regular expression." : "Give a pattern first.";
+			error.textContent = pattern.value ? "This is no regular expression." :
+				"Give a pattern first.";
 			return;
 		}
 		error.textContent = "";
-		app.setRules([...app.state.rules, [pattern.value, text.value]]);
+		model.acts.setRules([...model.state.rules, [pattern.value, text.value]]);
 	} }, pattern, text, el("button", { class: "plain" }, "Apply"));
 }
 
-function ruleEditor(app) {
+function ruleEditor(model) {
 	const list = el("ul", { class: "rules" });
 	const error = el("p", { class: "error", role: "alert" });
 	return {
 		section: section("rules", "Rules for names", el("p", { class: "quiet hint" },
-			"Names and files are rewritten on both sides; functions of one name become one, a name of nothing is taken out."),
-		ruleFields(app, error), error, list),
+			"Names and files are rewritten on both sides; functions of one name become one, " +
+			"a name of nothing is taken out."),
+		ruleFields(model, error), error, list),
 		sync() {
-			list.replaceChildren(...app.state.rules.map(([pattern, text], at) => el("li", {},
-				el("code", {}, pattern), " → ", text ? el("code", {}, text) : el("span", { class: "quiet" }, "nothing"),
-				el("button", { class: "icon small", "aria-label": `Take back the rule ${pattern}`, title: "Take back",
-					onclick: () => app.setRules(app.state.rules.filter((_, k) => k !== at)) }, "×"))));
+			list.replaceChildren(...model.state.rules.map(([pattern, text], at) => el("li", {},
+				el("code", {}, pattern), " → ",
+				text ? el("code", {}, text) : el("span", { class: "quiet" }, "nothing"),
+				el("button",
+					{ class: "icon small", "aria-label": `Take back the rule ${pattern}`,
+						title: "Take back",
+						onclick: () =>
+							model.acts.setRules(model.state.rules.filter((_, k) => k !== at)) },
+						"×"))));
 		},
 	};
 }
 
 // {sections, sync}: sync() shows what the state has.
-export function buildChoices(app) {
-	const parts = [verdictFilter(app), moduleFilter(app), ruleEditor(app)];
-	return { sections: parts.map((part) => part.section), sync: () => parts.forEach((part) => part.sync()) };
+export function buildChoices(model) {
+	const parts = [verdictFilter(model), moduleFilter(model), ruleEditor(model)];
+	return {
+		sections: parts.map((part) => part.section),
+		sync: () => parts.forEach((part) => part.sync()),
+	};
 }

@@ -2,8 +2,8 @@
 // Classes of frames (meaning.js tells which frame is of which) and their colours.
 //
 // In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
-// removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain tree
-// is coloured by share.
+// removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain
+// tree is coloured by share.
 
 // Classes of colour. Four steps are more, four less; HEAT and above are shares.
 export const SAME = 0;
@@ -21,8 +21,8 @@ export const CHANGED = 2;
 // Shares at which a plain tree's colour gets one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
-// After the shares: not told from noise; new, but not told from noise (neutral with purple lines: no
-// pale purple differs from blue for all eyes); new or removed, but the cost was another callee's
+// After the shares: not told from noise; new, but not told from noise (neutral with purple lines:
+// no pale purple differs from blue for all eyes); new or removed, but the cost was another callee's
 // before or is now.
 export const UNSURE = HEAT + heatSteps.length;
 export const NEW_UNSURE = UNSURE + 1;
@@ -77,8 +77,14 @@ const heat = {
 };
 
 const surfaces = {
-	light: { page: "#ffffff", ink: "#1b1e25", quiet: "#c3c8d2", select: "#1b1e25", match: "#0b7a5c", root: "#f3f4f7", task: "#c9dde6" },
-	dark: { page: "#16181d", ink: "#eceef2", quiet: "#4a505c", select: "#ffffff", match: "#4fd8a8", root: "#22252c", task: "#2b4c5e" },
+	light: {
+		page: "#ffffff", ink: "#1b1e25", quiet: "#c3c8d2", select: "#1b1e25", match: "#0b7a5c",
+		root: "#f3f4f7", task: "#c9dde6",
+	},
+	dark: {
+		page: "#16181d", ink: "#eceef2", quiet: "#4a505c", select: "#ffffff", match: "#4fd8a8",
+		root: "#22252c", task: "#2b4c5e",
+	},
 };
 
 function channel(v) {
@@ -100,12 +106,40 @@ function inkOn(fill) {
 	return contrast(fill, "#14161a") >= contrast(fill, "#ffffff") ? "#14161a" : "#ffffff";
 }
 
-// Colours of a theme as {fill: [by class], ink: [by class], removed, surface...}.
+// How much of its colour a frame of foreign code keeps, and one above what is zoomed to.
+const PALE = 0.5, ABOVE = 0.62;
+
+function mix(a, b, share) {
+	const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+	const [from, to] = [parts(b), parts(a)];
+	const mixed = from.map((v, k) => Math.round(v + (to[k] - v) * share));
+	return `#${mixed.map((v) => v.toString(16).padStart(2, "0")).join("")}`;
+}
+
+// With what can be read on them.
+function withInks(colours) {
+	const inks = colours.fill.map(inkOn), paleInks = colours.pale.map(inkOn);
+	return { ...colours, inkOf: (c, isPale = false) => (isPale ? paleInks : inks)[c] };
+}
+
+// The same, nearer to the page.
+function dimmed({ fill, pale, quiet, root, removed, ...others }, { page }) {
+	const dim = (colour) => mix(colour, page, ABOVE);
+	return withInks({
+		...others, fill: fill.map(dim), pale: pale.map(dim), quiet: dim(quiet), root: dim(root),
+		removed,
+	});
+}
+
+// Colours of a theme as {fill: [by class], pale: [by class, of foreign code], inkOf(class, isPale),
+// removed, surface..., above: the same of frames above what is zoomed to}.
 export function makePalette(name, theme) {
 	const p = palettes[name][theme];
 	const surface = surfaces[theme];
 	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme],
 		p.same, p.same, p.same, surface.page, surface.task];
-	const inks = fill.map(inkOn);
-	return { ...surface, fill, inkOf: (colour) => inks[colour], removed: p.removed, isHollow: name !== "tachyon" };
+	const pale = name === "tachyon" ? fill : fill.map((colour) => mix(colour, surface.page, PALE));
+	const palette = withInks(
+		{ ...surface, fill, pale, removed: p.removed, isHollow: name !== "tachyon" });
+	return { ...palette, above: dimmed(palette, surface) };
 }

@@ -5,6 +5,10 @@
 // everything, so every other node has a parent. A subtree is [i, end[i]). self[0] is the base,
 // self[1] the head; a page of one profile has only zeros in the base.
 
+import { addFolds } from "./fold_functions.js";
+import { fromBase64, inflate } from "./packing.js";
+import { addRange, readTime } from "./strip_data.js";
+
 const FORMAT = "fizeau-page";
 const VERSION = 2;
 
@@ -15,23 +19,6 @@ export const HEAD = 1;
 export const TASK_KIND = 4;
 // No code: what a tool put into a stack, such as the name of a benchmark.
 export const MARKER_KIND = 3;
-
-function fromBase64(text) {
-	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-	const binary = atob(text);
-	const bytes = new Uint8Array(binary.length);
-	for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-	return bytes;
-}
-
-async function inflate(bytes) {
-	const stream = new DecompressionStream("deflate-raw");
-	const writer = stream.writable.getWriter();
-	// What is wrong with the data is told by the readable end.
-	writer.write(bytes).catch(() => {});
-	writer.close().catch(() => {});
-	return new Uint8Array(await new Response(stream.readable).arrayBuffer());
-}
 
 // Decode numbers of a column into an array that is given. Where all are a byte each, which is so of
 // the longest columns, they only want copying.
@@ -63,7 +50,8 @@ function undoZigzag(values, from, unit, beside) {
 	for (let i = from; i < values.length; i++) {
 		const v = values[i];
 		// Bits of what is longer than 32 of them cannot be worked on.
-		const signed = (v <= 0xffffffff ? (v >>> 1) ^ -(v & 1) : v % 2 ? -(v + 1) / 2 : v / 2) * unit;
+		const signed = (v <= 0xffffffff ? (v >>> 1) ^ -(v & 1) : v % 2 ? -(v + 1) / 2 :
+			v / 2) * unit;
 		values[i] = beside ? signed + beside[i] : signed;
 	}
 }
@@ -82,7 +70,8 @@ function readStrings(bytes, column) {
 			length += (b & 127) * factor;
 			factor *= 128;
 		} while (b >= 128);
-		out[i] = isPlain ? text.slice(p, p + length) : decoder.decode(whole.subarray(p, p + length));
+		out[i] = isPlain ? text.slice(p, p + length) :
+			decoder.decode(whole.subarray(p, p + length));
 		p += length;
 	}
 	return out;
@@ -96,8 +85,8 @@ export class Columns {
 	has(name) {
 		return this.byName.has(name);
 	}
-	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero. `beside`
-	// is the array that the column may be the difference to.
+	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero.
+	// `beside` is the array that the column may be the difference to.
 	numbers(name, Type, n, before = 0, beside = null) {
 		const column = this.byName.get(name);
 		const length = (column ? column.n : n) + before;
@@ -179,11 +168,16 @@ function readCells(columns) {
 	};
 }
 
-// Self values of all threads, or of those in `threads` (a Uint8Array of flags).
-export function selfValues(data, threads) {
+// Self values of all threads, or of those in `threads` (a Uint8Array of flags); of all the time, or
+// of a range of it (strip_data.js).
+export function selfValues(data, threads, range = null) {
 	const { cells } = data;
-	if (!cells) return data.self;
+	if (!cells && !range) return data.self;
 	const self = [new Float64Array(data.n), new Float64Array(data.n)];
+	if (range) {
+		addRange(data.time, threads, range, self[HEAD]);
+		return self;
+	}
 	for (let i = 0; i < cells.n; i++) {
 		if (threads && !threads[cells.thread[i]]) continue;
 		self[BASE][cells.node[i]] += cells.self[BASE][i];
@@ -192,21 +186,25 @@ export function selfValues(data, threads) {
 	return self;
 }
 
-function readFunctions(columns, data) {
+function readFunctions(columns) {
 	const names = columns.strings("function.name");
 	const n = names.length;
-	return {
+	const sides = columns.numbers("function.sides", Uint8Array, n);
+	return addFolds({
 		n, names,
 		file: columns.numbers("function.file", Uint32Array, n),
 		line: columns.numbers("function.line", Int32Array, n),
 		kind: columns.numbers("function.kind", Uint8Array, n),
 		presence: columns.numbers("function.presence", Uint8Array, n),
+		origin: columns.numbers("function.origin", Uint8Array, n),
+		loads: columns.numbers("function.loads", Uint8Array, n),
+		ran: [1, 2].map((side) => sides.map((bits) => (bits & side ? 1 : 0))),
 		files: columns.strings("file.name"),
 		source: [
 			columns.numbers("function.source.base", Uint32Array, n),
 			columns.numbers("function.source.head", Uint32Array, n),
 		],
-	};
+	});
 }
 
 // Lines of function f are [first[f], end[f]) of the arrays.
@@ -237,7 +235,8 @@ function readOpcodes(columns, header, nodeCount) {
 	// The page's node 0 is not in the file.
 	for (let i = 0, at = 1; i < n; i++) first[(at += step[i]) + 1]++;
 	for (let i = 1; i < first.length; i++) first[i] += first[i - 1];
-	const sides = (what) => ["base", "head"].map((s) => columns.numbers(`op.${what}.${s}`, Float64Array, n));
+	const sides = (what) => ["base",
+		"head"].map((s) => columns.numbers(`op.${what}.${s}`, Float64Array, n));
 	return {
 		names: header.opcodes, first,
 		line: columns.numbers("op.line", Int32Array, n),
@@ -253,7 +252,9 @@ function readChunks(columns) {
 	const start = columns.numbers("chunk.start", Uint32Array, 0);
 	const chunks = [];
 	texts.forEach((text, i) => {
-		(chunks[source[i]] ??= []).push({ start: start[i], lines: text.replace(/\n$/, "").split("\n") });
+		(chunks[source[i]] ??= []).push({
+			start: start[i], lines: text.replace(/\n$/, "").split("\n"),
+		});
 	});
 	return chunks;
 }
@@ -262,7 +263,8 @@ function readChunks(columns) {
 // wrapper that only one side has. null: nothing of the kind.
 function readMarks(columns, count) {
 	if (!columns.has("mark.node")) return null;
-	const step = columns.numbers("mark.node", Uint32Array, 0), kind = columns.numbers("mark.kind", Uint8Array, 0);
+	const step = columns.numbers("mark.node", Uint32Array, 0),
+		kind = columns.numbers("mark.kind", Uint8Array, 0);
 	const marks = new Uint8Array(count + 1);
 	for (let i = 0, at = 1; i < step.length; i++) marks[(at += step[i])] = kind[i];
 	return marks;
@@ -272,13 +274,14 @@ function readMarks(columns, count) {
 // Of a call graph all totals: the tree that is drawn only guesses them.
 function readWrappers(columns) {
 	const func = columns.numbers("wrapper.function", Uint32Array, 0);
-	const total = ["base", "head"].map((s) => columns.numbers(`wrapper.total.${s}`, Float64Array, func.length));
+	const total = ["base", "head"].map((s) =>
+		columns.numbers(`wrapper.total.${s}`, Float64Array, func.length));
 	return { func, total };
 }
 
 // Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed; how far the
-// 95 % interval reaches below and above the change, and -100 log10 p (-1: none). Of paths the same words, 3: as its function. null: this
-// page was not judged.
+// 95 % interval reaches below and above the change, and -100 log10 p (-1: none). Of paths the same
+// words, 3: as its function. null: this page was not judged.
 function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({
@@ -286,7 +289,8 @@ function readVerdicts(columns, n, count) {
 		below: columns.numbers(`function.below.${family}`, Float64Array, n),
 		above: columns.numbers(`function.above.${family}`, Float64Array, n),
 		surprise: columns.numbers(`function.surprise.${family}`, Float64Array, n),
-		path: columns.has(`node.verdict.${family}`) ? columns.numbers(`node.verdict.${family}`, Uint8Array, count, 1) : null,
+		path: columns.has(`node.verdict.${family}`) ?
+		columns.numbers(`node.verdict.${family}`, Uint8Array, count, 1) : null,
 	});
 	return { self: of("self"), total: of("total") };
 }
@@ -297,14 +301,16 @@ function decode(header, bytes) {
 	data.factor = header.scale?.factor ?? 1;
 	data.unit = header.unit;
 	data.cells = readCells(columns);
-	data.self = data.cells ? selfValues(data, null) : readSides(columns, "node.self", header.nodes, 1);
-	data.functions = readFunctions(columns, data);
+	data.self = data.cells ? selfValues(data, null) :
+		readSides(columns, "node.self", header.nodes, 1);
+	data.functions = readFunctions(columns);
 	data.verdicts = readVerdicts(columns, data.functions.n, header.nodes);
 	data.marks = readMarks(columns, header.nodes);
 	data.wrappers = readWrappers(columns);
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
 	data.opcodes = readOpcodes(columns, header, data.n);
+	data.time = readTime(header, columns);
 	return data;
 }
 
@@ -319,6 +325,7 @@ export async function unpackData() {
 export async function loadPage() {
 	const header = JSON.parse(document.getElementById("fz-header").textContent);
 	if (header.format !== FORMAT || header.version !== VERSION)
-		throw new Error("this page was written by a version of Fizeau that its viewer does not know");
+		throw new Error(
+			"this page was written by a version of Fizeau that its viewer does not know");
 	return decode(header, await unpackData());
 }

@@ -14,11 +14,30 @@ export function el(name, attributes = {}, ...children) {
 	return element;
 }
 
+// A line of parts with dots between them. One that is broken has no dot at its end or beginning.
+export function dotted(kind, ...parts) {
+	return el("p", { class: `${kind} dotted` },
+		el("span", {}, ...parts.filter(Boolean).map((part, i) =>
+			el("span", { class: "part" }, i > 0 && el("span", { class: "dot" }, " · "), part))));
+}
+
+// A text whose end says most: what has no room is cut from its beginning.
+export function endOf(kind, text) {
+	return el("span", { class: `${kind} ending`, title: text }, el("bdi", { dir: "ltr" }, text));
+}
+
+// A text of two parts; where it has no room the first is cut.
+export function twoParts(kind, [head, tail]) {
+	return el("span", { class: `${kind} parts`, title: head + tail }, head && el("span", {}, head),
+		el("span", {}, tail));
+}
+
 // A part of the sidebar that can be folded; null without content.
 export function section(id, title, ...children) {
 	const content = children.filter(Boolean);
 	if (!content.length) return null;
-	return el("details", { class: "section", id: `section-${id}`, open: true }, el("summary", {}, title), ...content);
+	return el("details", { class: "section", id: `section-${id}`, open: true },
+		el("summary", {}, title), ...content);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -37,10 +56,12 @@ export function icon(path) {
 // A line through points [x, y] in a box of that size; it is as wide as there is room.
 export function line(points, width, height, label) {
 	const svg = document.createElementNS(SVG, "svg");
-	for (const [key, value] of [["viewBox", `0 0 ${width} ${height}`], ["preserveAspectRatio", "none"], ["role", "img"], ["aria-label", label], ["class", "line"]])
+	for (const [key, value] of [["viewBox", `0 0 ${width} ${height}`],
+		["preserveAspectRatio", "none"], ["role", "img"], ["aria-label", label], ["class", "line"]])
 		svg.setAttribute(key, value);
 	const drawn = document.createElementNS(SVG, "polyline");
-	drawn.setAttribute("points", points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
+	drawn.setAttribute("points",
+		points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
 	drawn.setAttribute("vector-effect", "non-scaling-stroke");
 	svg.append(drawn);
 	return svg;

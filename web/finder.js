@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Finding frames: by words in the search box, and by how much they changed.
+import { listChanges } from "./changes.js";
+import { uncover } from "./furniture.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
-import { Searcher } from "./search.js";
+import { Hits } from "./hits.js";
+import { showName } from "./labels.js";
+import { looksLikeExpression, Searcher } from "./search.js";
 import { matchedTotal, pathOf } from "./tree.js";
 import { changedNodes, matchingNodes } from "./walk.js";
 
 const $ = (id) => document.getElementById(id);
 
 const NARROW = 40; // pixels below which a frame that is gone to is zoomed to
+const LISTED = 50; // functions of the list
 const PATIENCE = 60; // ms without typing before a search
 
 // The index after a step through n things, round; -1 is before the first.
@@ -24,34 +29,85 @@ export class Finder {
 			clearTimeout(waiting);
 			waiting = setTimeout(() => this.search(event.target.value), PATIENCE);
 		});
+		$("regex").addEventListener("click", () => this.setExpression(!app.state.regex));
+		this.hits = new Hits($("hits"), $("query"));
 		$("next-match").addEventListener("click", () => this.nextMatch(1));
 		$("previous-match").addEventListener("click", () => this.nextMatch(-1));
 	}
 
 	setData(data) {
 		this.searcher = new Searcher(data);
+		this.changeAt = -1;
 	}
 
 	// Flags of functions that the query matches, or null; says how many there are.
 	match() {
 		const { app } = this;
-		const found = this.searcher.find(app.state.query);
+		const { query, regex } = app.state;
+		const found = this.searcher.find(query, regex);
 		const output = $("found");
 		this.matches = null;
-		const isOn = found !== null;
+		const isOn = found !== null, fault = found?.fault;
+		$("regex").setAttribute("aria-pressed", String(regex));
+		$("query").setAttribute("aria-invalid", String(Boolean(fault)));
+		output.classList.toggle("error", Boolean(fault));
+		this.list(fault ? null : found);
 		$("search").classList.toggle("on", isOn);
 		$("next-match").hidden = $("previous-match").hidden = !isOn;
 		if (!isOn) {
-			output.textContent = "";
+			output.textContent = output.title = "";
 			return null;
 		}
-		const side = app.widthSide();
-		const upright = app.upright();
+		if (fault) {
+			output.textContent = output.title = `No expression: ${fault}`;
+			return null;
+		}
+		const side = app.model.widthSide();
+		const upright = app.model.upright();
 		const total = matchedTotal(upright, found.matched)[side];
 		const share = total / (upright.total[side][0] || 1);
 		output.textContent = `${plural(found.count, "function")} · ${formatShare(share)}`;
 		output.title = `${formatValue(total, app.data.unit)} in samples that pass through them`;
 		return found.matched;
+	}
+
+	// The functions found, the costliest first; plain text that looks like an expression may be
+	// one.
+	list(found) {
+		const { app } = this;
+		const { data, state } = app;
+		if (!found) {
+			this.hits.update([], 0, null);
+			return;
+		}
+		const costs = app.costs.total[app.model.widthSide()],
+			all = app.model.upright().total[app.model.widthSide()][0] || 1;
+		const hits = [];
+		for (let f = 0; f < data.functions.n; f++) if (found.matched[f]) hits.push(f);
+		hits.sort((a, b) => costs[b] - costs[a] || a - b);
+		const other = !state.regex && looksLikeExpression(state.query) ?
+			this.searcher.find(state.query, true) : null;
+		this.hits.update(hits.slice(0, LISTED).map((f) => ({
+			name: showName(data.functions.names[f]), place: app.model.shortPlaceOf(f),
+			share: formatShare(costs[f] / all), go: () => this.goToHit(f),
+		})), hits.length - LISTED, other && !other.fault && {
+			text: `Search as an expression: ${plural(other.count, "function")}`,
+			take: () => this.setExpression(true),
+		});
+	}
+
+	setExpression(regex) {
+		this.app.state.regex = regex;
+		this.search(this.app.state.query);
+	}
+
+	// The widest frame of a function.
+	goToHit(f) {
+		const { app } = this;
+		if (app.state.tab !== "flame") app.set({ tab: "flame" });
+		const node = this.matchingFrames().find((i) => app.flame.picture.tree.func[i] === f);
+		if (node !== undefined) this.goTo(node);
+		else app.say("Not in this picture");
 	}
 
 	search(query) {
@@ -60,6 +116,7 @@ export class Finder {
 		app.trail.remember(false);
 		app.flame.matched = this.match();
 		app.flame.draw();
+		app.chart.draw();
 	}
 
 	focus() {
@@ -72,45 +129,87 @@ export class Finder {
 		const name = app.data.functions.names[f];
 		$("query").value = name;
 		app.state.query = name;
-		app.set({ tab: "flame" });
+		app.set({ tab: "flame", regex: false });
 		this.nextMatch(1);
+	}
+
+	// What matches and cannot be seen because it is folded is unfolded.
+	matchingFrames() {
+		const { app } = this;
+		const found = matchingNodes(app.flame.picture, app.flame.matched);
+		if (found.length || !app.trees.folded) return found;
+		app.setFold({ noise: false, imports: false });
+		return matchingNodes(app.flame.picture, app.flame.matched);
 	}
 
 	nextMatch(step) {
 		const { app } = this;
 		if (!app.flame.matched) return;
+		if (app.state.tab === "chart") {
+			app.chart.nextMatch(step);
+			return;
+		}
 		if (!this.matches) {
-			this.matches = matchingNodes(app.flame.picture, app.flame.matched);
+			this.matches = this.matchingFrames();
 			this.matchAt = -1;
 		}
 		const nodes = this.matches;
 		if (!nodes.length) return;
 		this.matchAt = nextIndex(this.matchAt, step, nodes.length);
 		this.goTo(nodes[this.matchAt]);
-		app.hint(`Match ${formatCount(this.matchAt + 1)} of ${formatCount(nodes.length)}`);
+		this.tellPlace("Match", this.matchAt, nodes.length);
 	}
 
+	tellPlace(what, at, of, order = "") {
+		this.app.hint(`${what} ${formatCount(at + 1)} of ${formatCount(of)}${order}`);
+	}
+
+	// Of the nodes of a picture that is no more.
 	forgetChanges() {
+		if (this.changes) this.changeAt = -1;
 		this.changes = null;
 	}
 
-	// In a judged page those that changed, the most certain first; else by the size of the change.
+	// A function that certainly changed: the place where, in the picture that has it, in its
+	// colours.
+	goToChange(entry) {
+		const { app } = this;
+		const list = listChanges(app.model.listed());
+		this.changeAt = list.findIndex(({ f }) => f === entry.f);
+		const isGone = app.model.isGone(entry.node);
+		// Where only the base gives widths, what is new has none.
+		const layout = app.state.layout === "base" ? "union" : app.state.layout;
+		$("query").value = app.state.query = "";
+		Object.assign(app.state, { show: "diff", inverted: false });
+		app.unfold(entry.node);
+		app.sidebar.visit(entry.f);
+		app.set({ tab: "flame", show: "diff", layout, inverted: false, elided: isGone,
+			zoom: app.model.pathTo(entry.node) }, true);
+		uncover(app);
+		app.selection.select(app.flame.focus, app.flame);
+		this.tellPlace("Change", this.changeAt, list.length, ", as they are listed");
+	}
+
+	// In a judged page those that are listed, in their order; else by the size of the change.
 	nextChange(step) {
 		const { app } = this;
 		const { picture } = app.flame;
 		if (!picture.what.isDiff) return;
-		if (!this.changes) {
-			this.changes = changedNodes(picture);
-			this.changeAt = -1;
-		}
-		const nodes = this.changes;
-		if (!nodes.length) {
+		const listed = app.model.changes && picture.what.verdicts ?
+			listChanges(app.model.listed()) : null;
+		if (!listed && !this.changes) this.changes = changedNodes(picture);
+		const all = listed ?? this.changes;
+		if (!all.length) {
 			app.say("Nothing changed.");
 			return;
 		}
-		this.changeAt = nextIndex(this.changeAt, step, nodes.length);
-		this.goTo(nodes[this.changeAt]);
-		app.hint(`Change ${formatCount(this.changeAt + 1)} of ${formatCount(nodes.length)}, the ${picture.what.verdicts ? "most certain" : "biggest"} first`);
+		this.changeAt = nextIndex(Math.min(this.changeAt, all.length - 1), step, all.length);
+		if (listed) {
+			this.goToChange(listed[this.changeAt]);
+			return;
+		}
+		this.goTo(all[this.changeAt]);
+		this.tellPlace("Change", this.changeAt, all.length, ", the biggest first");
 	}
 
 	// Select a frame, and zoom to its caller when it would be too narrow to be seen.
@@ -119,18 +218,20 @@ export class Finder {
 		const { flame } = app;
 		const { tree, w } = flame.picture;
 		const isOutside = w[node] / flame.span * flame.width < NARROW ||
-			!(node >= flame.focus && node < tree.end[flame.focus]);
+			!(node >= flame.focus && node < tree.end[flame.focus]) || !flame.isInView(node);
 		if (isOutside) app.zoomTo(pathOf(tree, tree.parent[node]));
 		app.selection.select(node);
 	}
 
 	clear() {
 		const { app } = this;
+		app.chart.mark = null;
 		app.endBlink();
 		$("query").value = "";
 		document.activeElement?.blur?.();
 		app.flame.selected = -1;
 		app.tooltip.hide();
+		app.sheet.hide();
 		this.search("");
 	}
 }

@@ -8,9 +8,11 @@
 // scale. Both trees number their nodes alike. It makes room for a zoom.
 //
 //   [ picture: 100 % of the head        ] [ removed ]
+import { el } from "./dom.js";
 import { Labels } from "./labels.js";
 import { isLaidOut, layOut, MIN_WIDTH } from "./layout.js";
 import { FONT, Painter, ROW } from "./paint.js";
+import { holderOf, panned, partOf, windowOfPart, zoomed } from "./window.js";
 
 const PAD = 6;
 const GAP = 14;
@@ -18,18 +20,20 @@ const ASIDE_MIN = 28;
 const ASIDE_MAX = 0.6;
 
 export class Flame {
-	constructor(data, { canvas, space, scroller, location }) {
+	constructor(data, { canvas, space, scroller, placeOf }) {
 		this.setData(data);
 		this.canvas = canvas;
 		this.space = space;
 		this.scroller = scroller;
-		this.location = location;
+		this.placeOf = placeOf;
 		this.ctx = canvas.getContext("2d", { alpha: false });
+		// What is pointed at has an outline of its own, so that no frame is drawn for it.
+		this.outline = el("div", { class: "outline", hidden: true });
+		canvas.after(this.outline);
 		this.painter = new Painter(this);
 		this.up = false;
 		this.focus = 0;
 		this.selected = -1;
-		this.hovered = -1;
 		this.matched = null;
 		// The side that blinks, or null.
 		this.blink = null;
@@ -38,6 +42,7 @@ export class Flame {
 		this.aside = null;
 		this.laid = null;
 		this.asideShown = 0;
+		this.covered = 0; // pixels at the lower edge that something lies on
 		this.left = 0;
 		this.span = 1;
 		this.animation = 0;
@@ -57,7 +62,8 @@ export class Flame {
 		const aside = this.asideWidth;
 		return this.full - (aside ? this.asideShown * (aside + GAP) : 0);
 	}
-	// To the picture's scale, but never so wide that the picture has no room, and 0 when too narrow.
+	// To the picture's scale, but never so wide that the picture has no room, and 0 when too
+	// narrow.
 	get asideWidth() {
 		if (!this.aside) return 0;
 		const removed = this.aside.all * this.aside.what.factor;
@@ -74,33 +80,88 @@ export class Flame {
 		return this.paper ? 0 : this.scroller.scrollTop;
 	}
 
-	// Whether the window has not yet arrived at the zoomed frame.
+	// Whether the window glides.
 	get isMoving() {
-		return this.span !== (this.picture.w[this.focus] || 1);
+		return this.animation !== 0;
+	}
+
+	stopMoving() {
+		cancelAnimationFrame(this.animation);
+		this.animation = 0;
 	}
 
 	// Takes effect with the next settle().
-	setPicture(picture, focus, aside = null) {
-		cancelAnimationFrame(this.animation);
+	setPicture(picture, focus, aside = null, part = "") {
+		this.stopMoving();
 		this.picture = picture;
 		this.aside = aside;
-		this.selected = this.hovered = -1;
+		this.selected = -1;
 		this.focus = focus;
-		Object.assign(this, this.windowOf(focus));
+		Object.assign(this, this.windowOf(focus, part));
 	}
 
-	// The window that a zoom to a node ends at.
-	windowOf(node) {
+	// The window that a zoom to a part of a node ends at.
+	windowOf(node, part) {
 		const { picture } = this;
-		const { w } = picture;
-		return { left: picture.placeOf(node), span: w[node] || 1, asideShown: node === 0 ? 1 : 0 };
+		const { left, span } = windowOfPart(part, picture.placeOf(node), picture.w[node] || 1,
+			picture.all || 1);
+		return { left, span, asideShown: node === 0 && this.isWhole(span) ? 1 : 0 };
+	}
+
+	// The aside stands beside the whole picture only.
+	isWhole(span = this.span) {
+		return span >= this.picture.all;
+	}
+
+	// The window as a part of the zoomed node.
+	get part() {
+		return partOf(this, this.picture.placeOf(this.focus), this.picture.w[this.focus] || 1);
+	}
+
+	// By hand: `factor` magnifies, what is at px stays there.
+	zoomAt(px, factor) {
+		const at = this.left + Math.min(1, px / this.width) * this.span;
+		const { span } = zoomed(this, this.picture.all, 0, factor);
+		this.asideShown = this.isWhole(span) ? 1 : 0;
+		this.moveTo(panned({ left: at - Math.min(1, px / this.width) * span, span },
+			this.picture.all, 0));
+	}
+
+	// By hand, in pixels; whether there is anything beside the window.
+	panBy(px) {
+		if (this.isWhole()) return false;
+		this.moveTo(panned(this, this.picture.all, -px / this.width));
+		return true;
+	}
+
+	// Drawn once a frame, however many moves there are.
+	moveTo(to) {
+		if (!(this.picture.all > 0)) return;
+		this.stopMoving();
+		Object.assign(this, to);
+		this.focus = holderOf(this.picture, to, this.focus);
+		this.animation = requestAnimationFrame(() => {
+			this.animation = 0;
+			this.draw();
+		});
+	}
+
+	// After moves by hand: rows that came into the window can be scrolled to.
+	rest() {
+		const { content } = this;
+		this.stopMoving();
+		this.resize();
+		if (this.up) this.scroller.scrollTop += this.content - content;
+		this.draw();
+		this.twin.update();
 	}
 
 	// Zoom to a node; the window glides there unless the reader prefers no motion.
-	setFocus(node, animate) {
+	setFocus(node, animate, part = "") {
 		this.focus = node;
-		const to = this.windowOf(node);
-		cancelAnimationFrame(this.animation);
+		this.hover(-1);
+		const to = this.windowOf(node, part);
+		this.stopMoving();
 		if (!animate || matchMedia("(prefers-reduced-motion: reduce)").matches) {
 			Object.assign(this, to);
 			this.settle();
@@ -112,6 +173,7 @@ export class Flame {
 			const t = Math.min(1, (now - start) / 180);
 			const e = 1 - (1 - t) ** 3;
 			if (t >= 1) {
+				this.animation = 0;
 				Object.assign(this, to);
 				this.settle();
 				return;
@@ -135,9 +197,10 @@ export class Flame {
 	// Whether the canvas has another size now, and with that nothing on it.
 	resize() {
 		const { full: width, height, ratio } = this;
-		this.content = Math.max(height, this.needed);
+		this.content = Math.max(height, this.needed + this.covered);
 		this.space.style.height = `${this.content}px`;
-		if (this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio)) return false;
+		if (this.canvas.width === Math.round(width * ratio) &&
+			this.canvas.height === Math.round(height * ratio)) return false;
 		this.canvas.width = Math.round(width * ratio);
 		this.canvas.height = Math.round(height * ratio);
 		this.canvas.style.width = `${width}px`;
@@ -147,10 +210,15 @@ export class Flame {
 
 	// What is drawn where: {picture, left, span} in values, {offset, width} in pixels.
 	views() {
-		const views = [{ picture: this.picture, left: this.left, span: this.span, offset: 0, width: this.width }];
+		const views = [{
+			picture: this.picture, left: this.left, span: this.span, offset: 0, width: this.width,
+		}];
 		const width = this.asideWidth;
 		if (width && this.asideShown === 1)
-			views.push({ picture: this.aside, left: 0, span: this.aside.all, offset: this.full - width, width });
+			views.push({
+				picture: this.aside, left: 0, span: this.aside.all, offset: this.full - width,
+				width,
+			});
 		return views;
 	}
 
@@ -186,9 +254,26 @@ export class Flame {
 		this.draw();
 	}
 
+	// y below the root's row where roots are at the bottom.
+	get floor() {
+		return this.content - this.covered - PAD;
+	}
+
+	// Something lies on the window from `y` on: rows can be scrolled above it, and the node's is.
+	cover(y, node = -1) {
+		const { bottom } = this.scroller.getBoundingClientRect();
+		this.covered = Math.max(0, bottom - y);
+		this.resize();
+		const over = node < 0 ? 0 :
+			this.rowTop(this.picture.tree.depth[node]) + ROW * 2 - this.scroller.scrollTop -
+			(this.height - this.covered);
+		if (over > 0) this.scroller.scrollTop += over;
+		this.draw();
+	}
+
 	// y of a row in the scrolled content.
 	rowTop(row) {
-		return this.up ? this.content - PAD - (row + 1) * ROW : PAD + row * ROW;
+		return this.up ? this.floor - (row + 1) * ROW : PAD + row * ROW;
 	}
 
 	// Scroll so that a node's row can be seen.
@@ -210,13 +295,10 @@ export class Flame {
 
 	// Draw all rows, or as many from the root as `height` has room for, on any context.
 	paintAll(ctx, height) {
-		const { hovered } = this;
-		this.hovered = -1;
 		this.paint(ctx, {
-			width: this.full, height, top: this.up ? this.content - height : 0,
+			width: this.full, height, top: this.up ? this.floor + PAD - height : 0,
 			palette: this.palette, marks: true,
 		});
-		this.hovered = hovered;
 	}
 
 	// Draw the part of the content that begins at `top` on a context of width x height.
@@ -231,7 +313,8 @@ export class Flame {
 			box.y = this.rowTop(box.row) - top;
 			if (box.y > -ROW && box.y < height) boxes.push(box);
 		}
-		shadow.paint(ctx, palette, this.matched ? 0.25 : 0.65, (row) => this.rowTop(row) - top, this.up, ROW);
+		shadow.paint(ctx, palette, this.matched ? 0.25 : 0.65, (row) => this.rowTop(row) - top,
+			this.up, ROW);
 		ctx.font = FONT;
 		ctx.textBaseline = "middle";
 		for (const box of boxes) {
@@ -249,14 +332,15 @@ export class Flame {
 		if (!view || !(view.picture.all > 0)) return -1;
 		const { tree, w } = view.picture;
 		const y = py + this.scroller.scrollTop;
-		const row = Math.floor(this.up ? (this.content - PAD - y) / ROW : (y - PAD) / ROW);
+		const row = Math.floor(this.up ? (this.floor - y) / ROW : (y - PAD) / ROW);
 		const value = view.left + ((px - view.offset) / view.width) * view.span;
 		const narrowest = MIN_WIDTH * (view.span / view.width);
 		if (row < 0) return -1;
 		let node = 0, x = 0;
 		while (tree.depth[node] < row) {
 			let child = node + 1;
-			for (; child < tree.end[node] && !(value >= x && value < x + w[child]); child = tree.end[child]) x += w[child];
+			for (; child < tree.end[node] &&
+				!(value >= x && value < x + w[child]); child = tree.end[child]) x += w[child];
 			if (child >= tree.end[node] || w[child] < narrowest) return -1;
 			node = child;
 		}
@@ -264,12 +348,30 @@ export class Flame {
 	}
 
 	// Where a node is on the canvas.
-	boxOf(i) {
-		const { picture } = this;
-		const scale = this.width / this.span;
-		const x = (picture.placeOf(i) - this.left) * scale;
-		const left = Math.max(0, x);
-		const right = Math.min(this.width, x + picture.w[i] * scale);
+	boxOf(i, isAside = false) {
+		const { picture, left: from, span, offset, width } = this.views()[isAside ? 1 : 0];
+		const scale = width / span;
+		const x = offset + (picture.placeOf(i) - from) * scale;
+		const left = Math.max(offset, x);
+		const right = Math.min(offset + width, x + picture.w[i] * scale);
 		return { left, right, top: this.rowTop(picture.tree.depth[i]) - this.scroller.scrollTop };
+	}
+
+	isInView(i) {
+		const { left, right } = this.boxOf(i);
+		return right > left;
+	}
+
+	// Outline what is pointed at; -1: nothing.
+	hover(node, isAside = false) {
+		const { outline } = this;
+		outline.hidden = node < 0;
+		if (node < 0) return;
+		const { left, right, top } = this.boxOf(node, isAside);
+		const at = {
+			left, top: top + this.scroller.scrollTop, width: Math.max(right - left - 1, 2),
+			height: ROW - 1,
+		};
+		for (const [key, px] of Object.entries(at)) outline.style.setProperty(key, `${px}px`);
 	}
 }

@@ -26,9 +26,12 @@ export function forcePalette(palette) {
 	if (!query.matches) return palette;
 	const [page, ink, strong, onStrong, quiet] = systemColours();
 	const isMore = (colour) => colour >= 1 && colour <= 4;
-	return {
-		...palette, page, ink, quiet, select: ink, match: strong, root: page, removed: ink, isOutlined: true, isHollow: true,
-		fill: palette.fill.map((_, colour) => (isMore(colour) ? strong : page)),
+	const fillOf = (_, colour) => (isMore(colour) ? strong : page);
+	const forced = {
+		...palette, page, ink, quiet, select: ink, match: strong, root: page, removed: ink,
+		isOutlined: true, isHollow: true,
+		fill: palette.fill.map(fillOf), pale: palette.fill.map(fillOf),
 		inkOf: (colour) => (isMore(colour) ? onStrong : ink),
 	};
+	return { ...forced, above: forced };
 }

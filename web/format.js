@@ -43,7 +43,7 @@ export function formatShare(f) {
 export function formatPart(f) {
 	const p = f * 100;
 	if (!Number.isFinite(p) || Math.abs(p) < 0.005) return "0 %";
-	return `${p > 0 ? "+" : "−"}${Math.abs(p) < 1 ? Math.abs(p).toFixed(2) : Math.abs(p).toFixed(1)} %`;
+	return `${p > 0 ? "+" : "−"}${Math.abs(p).toFixed(Math.abs(p) < 1 ? 2 : 1)} %`;
 }
 
 // Relative change, null when there was nothing to compare with.
@@ -51,7 +51,8 @@ export function formatPercentChange(ratio) {
 	if (ratio === null || !Number.isFinite(ratio)) return "–";
 	const p = ratio * 100;
 	if (Math.abs(p) < 0.05) return "±0 %";
-	return `${p > 0 ? "+" : "−"}${Math.abs(p) >= 1000 ? formatCount(Math.abs(p)) : Math.abs(p).toFixed(1)} %`;
+	const size = Math.abs(p);
+	return `${p > 0 ? "+" : "−"}${size >= 1000 ? formatCount(size) : size.toFixed(1)} %`;
 }
 
 export function plural(n, noun) {
@@ -80,5 +81,6 @@ export function formatPair(c, unit) {
 // Why a change is not after − before, for people; "" where it is.
 export function scaleHint(factor, mode) {
 	if (factor === 1) return "";
-	return `After − expected; expected is before × ${Number(factor.toPrecision(4))}${mode === "share" ? ", by share" : ""}`;
+	const how = mode === "share" ? ", by share" : "";
+	return `After − expected; expected is before × ${Number(factor.toPrecision(4))}${how}`;
 }

@@ -22,8 +22,14 @@ export function toggleSidebar(app, on) {
 	if (app.flame.picture) app.flame.settle();
 }
 
-export function scrollPage({ flame }, key) {
-	flame.scroller.scrollTop += (key === "PageDown" ? 1 : -1) * flame.height * 0.85;
+// The picture, where the sidebar lies over it.
+export function uncover(app) {
+	if (innerWidth < NARROW && !$("app").classList.contains("no-side")) toggleSidebar(app, false);
+}
+
+export function scrollPage({ state, flame, chart }, key) {
+	const { scroller } = state.tab === "chart" ? chart : flame;
+	scroller.scrollTop += (key === "PageDown" ? 1 : -1) * scroller.clientHeight * 0.85;
 }
 
 function bindResizer() {
@@ -40,7 +46,8 @@ function bindResizer() {
 		resizer.setPointerCapture(event.pointerId);
 		const move = (e) => setWidth(e.clientX);
 		resizer.addEventListener("pointermove", move);
-		resizer.addEventListener("pointerup", () => resizer.removeEventListener("pointermove", move), { once: true });
+		resizer.addEventListener("pointerup",
+			() => resizer.removeEventListener("pointermove", move), { once: true });
 	});
 	resizer.addEventListener("keydown", (event) => {
 		const step = { ArrowLeft: -SIDE_STEP, ArrowRight: SIDE_STEP }[event.key];
@@ -52,19 +59,24 @@ function bindResizer() {
 function print(app, isOn) {
 	const theme = isOn ? "light" : app.theme.current;
 	document.documentElement.dataset.theme = theme;
-	app.flame.palette = isOn ? makePalette(app.data.header.palette, theme) : forcePalette(makePalette(app.data.header.palette, theme));
-	showLegend(app, app.describe());
+	app.flame.palette = isOn ? makePalette(app.data.header.palette, theme) :
+		forcePalette(makePalette(app.data.header.palette, theme));
+	showLegend(app, app.model.describe());
 	app.flame.setPaper(isOn ? PAPER_WIDTH : 0, PAPER_LONGEST);
 }
 
 export function bindFurniture(app) {
+	$("skip").addEventListener("click", (event) => {
+		event.preventDefault();
+		document.querySelector({ flame: "#grid", chart: "#chart canvas", table: "#table .scroller",
+			sandwich: "#grid-callers", source: "#source .listing",
+			matches: "#matches button" }[app.state.tab])?.focus();
+	});
 	$("help-open").addEventListener("click", openHelp);
 	$("side-toggle").addEventListener("click", () => toggleSidebar(app));
 	addEventListener("beforeprint", () => print(app, true));
 	addEventListener("afterprint", () => print(app, false));
 	if (innerWidth < NARROW) toggleSidebar(app, false);
-	document.querySelector("main").addEventListener("pointerdown", () => {
-		if (innerWidth < NARROW && !$("app").classList.contains("no-side")) toggleSidebar(app, false);
-	});
+	document.querySelector("main").addEventListener("pointerdown", () => uncover(app));
 	bindResizer();
 }

@@ -12,12 +12,14 @@ function exact(before, after, a0, a1, b0, b1, out) {
 	const best = new Uint16Array((n + 1) * width);
 	for (let i = n - 1; i >= 0; i--)
 		for (let k = m - 1; k >= 0; k--)
-			best[i * width + k] = before[a0 + i] === after[b0 + k] ? best[(i + 1) * width + k + 1] + 1 :
+			best[i * width + k] = before[a0 + i] === after[b0 + k] ?
+				best[(i + 1) * width + k + 1] + 1 :
 				Math.max(best[(i + 1) * width + k], best[i * width + k + 1]);
 	let i = 0, k = 0;
 	while (i < n || k < m) {
 		if (i < n && k < m && before[a0 + i] === after[b0 + k]) out.push([a0 + i++, b0 + k++]);
-		else if (i < n && (k === m || best[(i + 1) * width + k] >= best[i * width + k + 1])) out.push([a0 + i++, -1]);
+		else if (i < n && (k === m || best[(i + 1) * width + k] >= best[i * width + k + 1]))
+			out.push([a0 + i++, -1]);
 		else out.push([-1, b0 + k++]);
 	}
 }

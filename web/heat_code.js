@@ -1,47 +1,85 @@
 // SPDX-License-Identifier: MIT
 // A line of source as elements: words coloured by what they are, and where samples were underlined.
 //
-// What colours words is no parser: it knows strings, comments, numbers and Python's keywords, line
-// by line, and remembers an open triple quote. Text becomes text nodes, whatever it is.
+// What colours words is no parser: it knows strings, comments, numbers and keywords of Python and
+// of C and its relatives, line by line, and remembers what is open at the end of one: a triple
+// quote, a comment. Text becomes text nodes, whatever it is.
 import { el } from "./dom.js";
 
-const keywords = new Set(("False None True and as assert async await break case class continue def del elif else except " +
-	"finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield").split(" "));
-const token = /(#.*)|([rbfutRBFUT]{0,2})("""|'''|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|(\d[\w.]*)|([^\W\d]\w*)|(@[\w.]+)/gu;
+const wordsOf = (text) => new Set(text.split(" "));
+const tokensOf = (...kinds) => new RegExp(kinds.map((kind) => kind.source).join("|"), "gu");
+const python = {
+	keywords: wordsOf(
+		"False None True and as assert async await break case class continue def del elif else " +
+		"except finally for from global if import in is lambda match nonlocal not or pass raise " +
+		"return try while with yield"),
+	token: tokensOf(
+		/(?<note>#.*)/u,
+		/(?<string>[rbfutRBFUT]{0,2}(?<quote>"""|'''|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))/u,
+		/(?<number>\d[\w.]*)/u,
+		/(?<word>[^\W\d]\w*)/u,
+		/(?<mark>@[\w.]+)/u),
+	ends: { '"""': '"""', "'''": "'''" }, // what is open after these ends with those
+	names: ["def", "class"],
+};
+const cLike = {
+	keywords: wordsOf(
+		"alignas auto bool break case catch char class const constexpr continue crate default " +
+		"delete do double else enum export extends extern false final fn float for func " +
+		"function goto if impl import inline int interface let long loop match mod mut " +
+		"namespace new nil null nullptr package private protected pub public register return " +
+		"self short signed sizeof static struct super switch template this throw trait true try " +
+		"typedef typename type union unsigned use using var virtual void volatile where while " +
+		"yield NULL async await"),
+	token: tokensOf(
+		/(?<note>\/\/.*)/u,
+		/(?<string>(?<quote>\/\*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\\n])'))/u,
+		/(?<number>\d[\w.]*)/u,
+		/(?<word>[^\W\d]\w*)/u,
+		/(?<mark>^\s*#\s*\w+)/u),
+	ends: { "/*": "*/" },
+	names: ["struct", "class", "enum", "union", "fn", "func", "function"],
+};
+const namesOfC =
+	/\.(c|h|cc|cpp|cxx|hh|hpp|hxx|inc|m|mm|rs|go|java|kt|js|mjs|cjs|ts|tsx|jsx|cs|swift)$/i;
 
-// Ranges [from, to, class] of a line. `open` is the triple quote that it begins in, or "".
-function words(text, open) {
+const languageOf = (file) => (namesOfC.test(file) ? cLike : python);
+
+// Ranges [from, to, class] of a line. `open` is what ends what it begins in, or "".
+function words(text, open, { keywords, token, ends, names }) {
 	const out = [];
 	let at = 0;
+	const kind = (end) => (end === "*/" ? "w-note" : "w-str");
 	if (open) {
 		const end = text.indexOf(open);
-		if (end < 0) return { ranges: [[0, text.length, "w-str"]], open };
-		at = end + 3;
-		out.push([0, at, "w-str"]);
+		if (end < 0) return { ranges: [[0, text.length, kind(open)]], open };
+		at = end + open.length;
+		out.push([0, at, kind(open)]);
 	}
 	let after = "";
 	token.lastIndex = at;
 	for (let m; (m = token.exec(text)); ) {
-		const from = m.index, to = token.lastIndex;
-		if (m[1]) out.push([from, to, "w-note"]);
-		else if (m[3] === '"""' || m[3] === "'''") {
-			const end = text.indexOf(m[3], to);
-			out.push([from, end < 0 ? text.length : end + 3, "w-str"]);
-			if (end < 0) return { ranges: out, open: m[3] };
-			token.lastIndex = end + 3;
-		} else if (m[3]) out.push([from, to, "w-str"]);
-		else if (m[4]) out.push([from, to, "w-num"]);
-		else if (m[6]) out.push([from, to, "w-deco"]);
-		else if (keywords.has(m[5])) out.push([from, to, "w-key"]);
-		else if (after === "def" || after === "class") out.push([from, to, "w-name"]);
-		after = m[5];
+		const from = m.index, to = token.lastIndex,
+			{ note, string, quote, number, word, mark } = m.groups;
+		if (note) out.push([from, to, "w-note"]);
+		else if (Object.hasOwn(ends, quote ?? "")) {
+			const close = ends[quote], end = text.indexOf(close, to);
+			out.push([from, end < 0 ? text.length : end + close.length, kind(close)]);
+			if (end < 0) return { ranges: out, open: close };
+			token.lastIndex = end + close.length;
+		} else if (string) out.push([from, to, "w-str"]);
+		else if (number) out.push([from, to, "w-num"]);
+		else if (mark) out.push([from, to, "w-deco"]);
+		else if (keywords.has(word)) out.push([from, to, "w-key"]);
+		else if (names.includes(after)) out.push([from, to, "w-name"]);
+		after = word;
 	}
 	return { ranges: out, open: "" };
 }
 
 // Offsets of spans are bytes of UTF-8.
 function charOffset(text, bytes) {
-	if (!/[^\x00-\x7f]/.test(text)) return Math.min(bytes, text.length);
+	if (!/\P{ASCII}/u.test(text)) return Math.min(bytes, text.length);
 	let at = 0;
 	for (const c of text) {
 		if (bytes <= 0) break;
@@ -60,16 +98,19 @@ function spanAt(spans, at) {
 	return found;
 }
 
-// Colours whole texts: line(text, spans, describe) in order.
+// Colours a file's text: line(text, spans, describe) in order.
 export class CodePainter {
-	constructor() {
+	constructor(file) {
+		this.language = languageOf(file);
 		this.open = "";
 	}
 	line(text, spots = [], describe = () => "") {
-		const { ranges, open } = words(text, this.open);
+		const { ranges, open } = words(text, this.open, this.language);
 		this.open = open;
 		const all = spots.reduce((sum, s) => sum + s.self, 0);
-		const spans = spots.filter((s) => s.self > 0).map((s) => ({ ...s, a: charOffset(text, s.from), b: charOffset(text, s.to) }));
+		const spans = spots.filter((s) => s.self > 0).map((s) => ({
+			...s, a: charOffset(text, s.from), b: charOffset(text, s.to),
+		}));
 		const cuts = new Set([0, text.length]);
 		for (const [from, to] of ranges) cuts.add(from).add(to);
 		for (const { a, b } of spans) cuts.add(a).add(b);
@@ -83,7 +124,11 @@ export class CodePainter {
 				out.push(piece);
 				continue;
 			}
-			const node = el("span", { class: [word, span && "span"].filter(Boolean).join(" "), title: span ? describe(span, all) : null }, piece);
+			const node = el("span",
+				{
+					class: [word, span && "span"].filter(Boolean).join(" "),
+					title: span ? describe(span, all) : null,
+				}, piece);
 			if (span) node.style.setProperty("--at", (span.self / (all || 1)).toFixed(3));
 			out.push(node);
 		}

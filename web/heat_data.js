@@ -12,7 +12,8 @@ const VERSION = 1;
 
 export const CHANGED = 3; // verdict of a function
 
-const sides = (columns, name, Type, n) => ["base", "head"].map((s) => columns.numbers(`${name}.${s}`, Type, n));
+const sides = (columns, name, Type, n) =>
+	["base", "head"].map((s) => columns.numbers(`${name}.${s}`, Type, n));
 
 function readFiles(columns) {
 	const name = columns.strings("file.name"), n = name.length;
@@ -20,7 +21,7 @@ function readFiles(columns) {
 	return {
 		n, name, lines,
 		path: columns.strings("file.path"),
-		group: columns.numbers("file.group", Uint8Array, n),
+		origin: columns.numbers("file.origin", Uint8Array, n),
 		self: sides(columns, "file.self", Float64Array, n),
 		total: sides(columns, "file.total", Float64Array, n),
 		has: sides(columns, "file.has", Uint8Array, n),
@@ -66,10 +67,24 @@ function readList(columns, name, fields) {
 	return list;
 }
 
+// Where most of the cost is, or what changed most: see src/report/heatmap_hot.h.
+function readHot(columns) {
+	if (!columns.has("hot.file")) return [];
+	const { file, line, n } = readList(columns, "hot", ["file", "line"]);
+	const [self, total] = ["hot.self",
+		"hot.total"].map((name) => sides(columns, name, Float64Array, n));
+	const name = columns.strings("hot.name"), text = columns.strings("hot.text");
+	return Array.from(file, (f, i) => ({
+		file: f, line: line[i], name: name[i], text: text[i], self: [self[BASE][i], self[HEAD][i]],
+		total: [total[BASE][i], total[HEAD][i]],
+	}));
+}
+
 export async function loadHeat() {
 	const header = JSON.parse(document.getElementById("fz-header").textContent);
 	if (header.format !== FORMAT || header.version !== VERSION)
-		throw new Error("this page was written by a version of Fizeau that its viewer does not know");
+		throw new Error(
+			"this page was written by a version of Fizeau that its viewer does not know");
 	const columns = new Columns(header.columns, await unpackData());
 	const isDiff = header.kind === "diff";
 	const heat = {
@@ -78,6 +93,7 @@ export async function loadHeat() {
 		judged: columns.has("file.changed"),
 		files: readFiles(columns),
 		lines: ["base", "head"].map((side) => readLines(columns, side)),
+		hot: readHot(columns),
 		texts: columns.strings("text"),
 		functions: readFunctions(columns, isDiff),
 		calls: readList(columns, "call", ["file", "line", "callee", "weight"]),
@@ -89,7 +105,8 @@ export async function loadHeat() {
 	heat.isReal = (file) => !heat.judged || heat.files.changed[file] > 0;
 	heat.lineFunction = (file, line) => {
 		const from = heat.files.first[HEAD][file], to = from + heat.files.lines[HEAD][file];
-		for (let i = from; i < to; i++) if (heat.lines[HEAD].number[i] === line) return heat.lines[HEAD].func[i] - 1;
+		for (let i = from; i < to; i++) if (heat.lines[HEAD].number[i] === line)
+			return heat.lines[HEAD].func[i] - 1;
 		return -1;
 	};
 	return heat;
@@ -108,13 +125,16 @@ function linesOf(heat, file, side) {
 	const { first, lines } = heat.files, list = heat.lines[side];
 	const map = new Map();
 	for (let i = first[side][file]; i < first[side][file] + lines[side][file]; i++)
-		map.set(list.number[i], { self: list.self[i], total: list.total[i], func: list.func[i] - 1 });
+		map.set(list.number[i], {
+			self: list.self[i], total: list.total[i], func: list.func[i] - 1,
+		});
 	return map;
 }
 
 function textOf(heat, file, side) {
 	const text = heat.files.text[side][file];
-	return text ? heat.texts[text - 1].replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, "")) : null;
+	return text ? heat.texts[text - 1].replace(/\n$/, "").split("\n")
+		.map((line) => line.replace(/\r$/, "")) : null;
 }
 
 // Lines to show of a file of which no text was recorded: those with a cost, or a function.
@@ -132,10 +152,12 @@ function rowsOf(heat, file, costs, starts) {
 		number: [b, h], text, cost: [costs[BASE].get(b) ?? nothing, costs[HEAD].get(h) ?? nothing],
 	});
 	if (!heat.isDiff)
-		return after ? after.map((text, i) => row(0, i + 1, text)) : bareRows(costs, starts).map((n) => row(0, n, null));
+		return after ? after.map((text, i) => row(0, i + 1, text)) :
+			bareRows(costs, starts).map((n) => row(0, n, null));
 	const { has, text } = heat.files;
 	if (before && after && text[BASE][file] !== text[HEAD][file])
-		return alignTexts(before, after).map(([b, h]) => row(b + 1, h + 1, h >= 0 ? after[h] : before[b]));
+		return alignTexts(before, after)
+			.map(([b, h]) => row(b + 1, h + 1, h >= 0 ? after[h] : before[b]));
 	const lines = after ?? before;
 	const only = (n) => [has[BASE][file] ? n : 0, has[HEAD][file] ? n : 0];
 	return lines ? lines.map((line, i) => row(...only(i + 1), line)) :
@@ -145,25 +167,36 @@ function rowsOf(heat, file, costs, starts) {
 export function fileData(heat, file) {
 	const { functions, calls, spans, ops } = heat;
 	const costs = [BASE, HEAD].map((side) => linesOf(heat, file, side));
-	const defined = new Map(), callees = new Map(), callers = new Map(), spots = new Map(), code = new Map();
+	const defined = new Map(), callees = new Map(), callers = new Map(), spots = new Map(),
+		code = new Map();
 	for (let f = 0; f < functions.n; f++)
-		if (functions.file[f] === file && functions.line[f]) push(defined, `${functions.side[f]}:${functions.line[f]}`, f);
+		if (functions.file[f] === file && functions.line[f])
+			push(defined, `${functions.side[f]}:${functions.line[f]}`, f);
 	for (let i = 0; i < calls.n; i++) {
-		const call = { file: calls.file[i], line: calls.line[i], callee: calls.callee[i], weight: calls.weight[i] };
+		const call = {
+			file: calls.file[i], line: calls.line[i], callee: calls.callee[i],
+			weight: calls.weight[i],
+		};
 		if (call.file === file) push(callees, call.line, call);
 		if (functions.file[call.callee] === file) push(callers, call.callee, call);
 	}
 	for (const list of callers.values()) list.sort((a, b) => b.weight - a.weight);
 	for (let i = 0; i < spans.n; i++)
 		if (spans.file[i] === file && spans.end[i] === spans.line[i])
-			push(spots, spans.line[i], { from: spans.from[i], to: spans.to[i], self: spans.self[i], total: spans.total[i] });
+			push(spots, spans.line[i], {
+				from: spans.from[i], to: spans.to[i], self: spans.self[i], total: spans.total[i],
+			});
 	for (let i = 0; i < ops.n; i++)
 		if (ops.file[i] === file)
 			push(code, ops.line[i], {
-				name: heat.opcodes.name[ops.name[i]], base: heat.opcodes.base[ops.name[i]], self: ops.self[i], total: ops.total[i],
+				name: heat.opcodes.name[ops.name[i]], base: heat.opcodes.base[ops.name[i]],
+				self: ops.self[i], total: ops.total[i],
 			});
 	const starts = [];
 	for (let f = 0; f < functions.n; f++)
-		if (functions.file[f] === file && functions.line[f] && functions.side[f] === HEAD) starts.push(functions.line[f]);
-	return { file, defined, callees, callers, spots, code, rows: rowsOf(heat, file, costs, starts) };
+		if (functions.file[f] === file && functions.line[f] && functions.side[f] === HEAD)
+			starts.push(functions.line[f]);
+	return {
+		file, defined, callees, callers, spots, code, rows: rowsOf(heat, file, costs, starts),
+	};
 }

@@ -9,7 +9,7 @@ import { CHANGED, fileData } from "./heat_data.js";
 import { Minimap } from "./heat_minimap.js";
 
 const HOT = 3;   // lines around a hot one that "hot lines only" keeps
-const verdicts = ["", "cannot tell", "unchanged", "changed"];
+const verdicts = ["", "unsure", "same"];
 
 export class FileView {
 	constructor(app, main) {
@@ -35,17 +35,33 @@ export class FileView {
 
 	build() {
 		const { files, isDiff } = this.heat, { file } = this.data;
-		const cost = { self: [files.self[BASE][file], files.self[HEAD][file]], total: [files.total[BASE][file], files.total[HEAD][file]] };
-		this.listing = el("div", { class: `listing${isDiff ? " diff" : ""}`, role: "table", "aria-label": `Lines of ${files.name[file]}` });
-		this.scroller = el("div", { class: "scroller", tabindex: "0", onscroll: () => this.minimap.view() }, this.listing);
-		this.painted = el("div", { class: "segments", role: "group", "aria-label": "What colours lines" });
-		segments(this.painted, [["heat", "Heat"], ["special", "Specialised"]], this.paint, (value) => {
-			this.paint = value;
-			this.update();
+		const cost = {
+			self: [files.self[BASE][file], files.self[HEAD][file]],
+			total: [files.total[BASE][file], files.total[HEAD][file]],
+		};
+		this.listing = el("div", {
+			class: `listing${isDiff ? " diff" : ""}`, role: "table",
+			"aria-label": `Lines of ${files.name[file]}`,
 		});
+		this.scroller = el("div",
+			{
+				class: "scroller", tabindex: "0", onscroll: () => this.minimap.view(),
+			}, this.listing);
+		this.painted = el("div", {
+			class: "segments", role: "group", "aria-label": "What colours lines",
+		});
+		segments(this.painted, [["heat", "Heat"], ["special", "Specialised"]], this.paint,
+			(value) => {
+				this.paint = value;
+				this.update();
+			});
 		this.painted.hidden = !this.data.code.size || isDiff;
 		this.count = el("span", { class: "quiet" });
-		const step = (label, title, by, d) => el("button", { class: "icon small", title, "aria-label": label, onclick: () => this.jump(by) }, icon(d));
+		const step = (label, title, by, d) =>
+			el("button",
+				{
+					class: "icon small", title, "aria-label": label, onclick: () => this.jump(by),
+				}, icon(d));
 		this.main.replaceChildren(el("div", { class: "file-page" },
 			el("div", { class: "bar file-bar" },
 				el("a", { class: "plain back", href: this.app.link(null) }, "← Files"),
@@ -53,33 +69,51 @@ export class FileView {
 				...this.facts(cost),
 				el("span", { class: "space" }),
 				this.painted,
-				this.data.code.size ? toggle("Bytecode", "Show the instructions of every line (b)", this.open.size > 0, (on) => this.openAll(on), "bytecode") : null,
-				toggle("Hot lines only", "Hide what cost nothing (h)", this.hotOnly, (on) => this.setHot(on), "hot"),
-				this.count, step("Previous hot line", "Previous hot line (p)", -1, "m5 12.5 5-5 5 5"), step("Next hot line", "Next hot line (n)", 1, "m5 7.5 5 5 5-5")),
+				this.data.code.size ? toggle("Bytecode", "Show the instructions of every line (b)",
+					this.open.size > 0, (on) => this.openAll(on), "bytecode") : null,
+				toggle("Hot lines only", "Hide what cost nothing (h)", this.hotOnly,
+					(on) => this.setHot(on), "hot"),
+				this.count,
+				step("Previous hot line", "Previous hot line (p)", -1, "m5 12.5 5-5 5 5"),
+				step("Next hot line", "Next hot line (n)", 1, "m5 7.5 5 5 5-5")),
 			el("div", { class: "code-box" }, this.scroller, this.minimap.canvas),
-			el("div", { class: "foot" }, this.legend(), el("span", { class: "space" }), el("span", { class: "quiet" }, this.note()))));
+			el("div", { class: "foot" }, this.legend(), el("span", { class: "space" }),
+				el("span", { class: "quiet" }, this.note()))));
 	}
 
 	facts({ self, total }) {
 		const { scale } = this.app;
-		const fact = (name, value, kind) => el("span", { class: "fact" }, el("small", {}, name), el("b", { class: kind ?? "" }, value));
+		const fact = (name, value, kind) =>
+			el("span", { class: "fact" }, el("small", {}, name),
+				el("b", { class: kind ?? "" }, value));
 		if (!this.heat.isDiff)
-			return [fact("self", `${scale.value(self[HEAD]) || "0"} · ${scale.share(self[HEAD])}`), fact("total", `${scale.value(total[HEAD]) || "0"} · ${scale.share(total[HEAD])}`)];
-		return [["self", scale.compare(...self)], ["total", scale.compare(...total)]].map(([name, c]) =>
-			fact(name, `${scale.change(c) || "±0"}${c.ratio === null ? "" : ` · ${scale.percent(c)}`}`, scale.tone(c, this.heat.isReal(this.data.file))));
+			return [fact("self", `${scale.value(self[HEAD]) || "0"} · ${scale.share(self[HEAD])}`),
+				fact("total", `${scale.value(total[HEAD]) || "0"} · ${scale.share(total[HEAD])}`)];
+		return [["self", scale.compare(...self)],
+			["total", scale.compare(...total)]].map(([name, c]) =>
+				fact(name,
+					`${scale.change(c) || "±0"}${c.ratio === null ? "" : ` · ${scale.percent(c)}`}`,
+					scale.tone(c, this.heat.isReal(this.data.file))));
 	}
 
 	note() {
 		const { files } = this.heat, { file } = this.data;
 		if (this.app.scale.hint) return `Δ is ${this.app.scale.hint.toLowerCase()}.`;
-		return files.text[HEAD][file] || files.text[BASE][file] ? "" : "The source of this file was not recorded; lines that cost something are shown by number.";
+		return files.text[HEAD][file] || files.text[BASE][file] ? "" :
+			"No source of this file is in this page; " +
+				"lines that cost something are shown by number.";
 	}
 
 	legend() {
-		const keys = this.heat.isDiff ? [["l4", ""], ["l3", ""], ["l2", ""], ["l1", "less"], ["m1", ""], ["m2", ""], ["m3", ""], ["m4", "more"]] :
+		const keys = this.heat.isDiff ?
+			[["l4", ""], ["l3", ""], ["l2", ""], ["l1", "less"], ["m1", ""], ["m2", ""], ["m3", ""],
+				["m4", "more"]] :
 			[1, 2, 3, 4, 5, 6, 7, 8].map((i) => [`h${i}`, ""]);
-		return el("span", { class: "legend" }, this.heat.isDiff ? "less " : "cooler ", ...keys.map(([name]) => el("i", { class: `key ${name}` })), this.heat.isDiff ? " more" : " hotter",
-			this.heat.judged ? el("span", { class: "legend-word" }, el("i", { class: "key unsure" }), " cannot be told from noise") : null);
+		return el("span", { class: "legend" }, this.heat.isDiff ? "less " : "cooler ",
+			...keys.map(([name]) => el("i", { class: `key ${name}` })),
+			this.heat.isDiff ? " more" : " hotter",
+			this.heat.judged ? el("span", { class: "legend-word" },
+				el("i", { class: "key unsure" }), " cannot be told from noise") : null);
 	}
 
 	// ---- lines ----
@@ -89,10 +123,22 @@ export class FileView {
 		return [row.cost[BASE][key], row.cost[HEAD][key]];
 	}
 
+	functionOf(row) {
+		return row.cost[HEAD].func >= 0 ? row.cost[HEAD].func : row.cost[BASE].func;
+	}
+
 	// What a line weighs for its colour: in a judged diff only if its function's change is real.
 	verdict(row) {
-		const func = row.cost[HEAD].func >= 0 ? row.cost[HEAD].func : row.cost[BASE].func;
+		const func = this.functionOf(row);
 		return this.heat.judged && func >= 0 ? this.heat.functions.verdict[func] : 0;
+	}
+
+	// What is known of a function's own cost, with the direction.
+	verdictWord(f) {
+		const { functions } = this.heat;
+		const { delta } = this.app.scale.compare(functions.self[BASE][f], functions.self[HEAD][f]);
+		return functions.verdict[f] === CHANGED ? (delta > 0 ? "slower" : "faster") :
+			verdicts[functions.verdict[f]];
 	}
 
 	update() {
@@ -104,21 +150,25 @@ export class FileView {
 			row.step = scale.step(row.weight, this.most);
 			row.hot = row.weight !== 0;
 		}
-		this.hotRows = rows.filter((row) => Math.abs(row.step) >= (this.heat.isDiff ? 1 : 2) && row.weight);
+		this.hotRows = rows.filter((row) => Math.abs(row.step) >= (this.heat.isDiff ? 1 : 2) &&
+			row.weight);
 		this.count.textContent = plural(this.hotRows.length, "hot line");
-		const painter = new CodePainter();
+		const painter = new CodePainter(this.heat.files.name[this.data.file]);
 		const near = this.hotOnly ? this.nearHot() : null;
 		const children = [this.titles()];
 		let hidden = false, last = 0;
 		rows.forEach((row, i) => {
 			row.element = null;
-			const code = row.text === null ? null : painter.line(row.text, this.app.by === "self" ? this.data.spots.get(row.number[HEAD]) : [], (s, all) => this.spanTitle(s, all));
+			const code = row.text === null ? null :
+				painter.line(row.text, this.app.by === "self" ?
+					this.data.spots.get(row.number[HEAD]) : [], (s, all) => this.spanTitle(s, all));
 			if (near && !near.has(i)) {
 				hidden = true;
 				return;
 			}
 			const bare = row.text === null && last && row.number[HEAD] > last + 1;
-			if (hidden || bare) children.push(el("div", { class: "gap", "aria-hidden": "true" }, "⋯"));
+			if (hidden || bare)
+				children.push(el("div", { class: "gap", "aria-hidden": "true" }, "⋯"));
 			hidden = false;
 			last = row.number[HEAD];
 			children.push(...this.line(row, code));
@@ -136,15 +186,19 @@ export class FileView {
 	}
 
 	titles() {
-		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Δ"] : ["Line", "Self", "Total"];
-		return el("div", { class: "line titles", role: "row", title: this.app.scale.hint || null }, el("i", { class: "heat", "aria-hidden": "true" }),
-			...words.map((w) => el("span", { class: w && "num", role: w ? "columnheader" : "cell" }, w)),
+		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Δ"] :
+			["Line", "Self", "Total"];
+		return el("div", { class: "line titles", role: "row", title: this.app.scale.hint || null },
+			el("i", { class: "heat", "aria-hidden": "true" }),
+			...words.map((w) => el("span", { class: w && "num", role: w ? "columnheader" : "cell" },
+				w)),
 			el("span", { class: "code", role: "columnheader" }, "Source"));
 	}
 
 	spanTitle(s, all) {
 		const share = all ? ` (${formatShare(s.self / all)} of the line's own)` : "";
-		return `self ${this.app.scale.value(s.self)}${share}, total ${this.app.scale.value(s.total)}`;
+		const { scale } = this.app;
+		return `self ${scale.value(s.self)}${share}, total ${scale.value(s.total)}`;
 	}
 
 	paintOf(row) {
@@ -157,7 +211,10 @@ export class FileView {
 		}
 		const verdict = this.verdict(row);
 		const unsure = this.heat.judged && row.weight && verdict !== CHANGED;
-		return { name: unsure ? (verdict === 1 ? "unsure" : "") : this.app.scale.name(row.step), share: 0 };
+		return {
+			name: unsure ? (verdict === 1 ? "unsure" : "") : this.app.scale.name(row.step),
+			share: 0,
+		};
 	}
 
 	line(row, code) {
@@ -165,33 +222,50 @@ export class FileView {
 		const number = row.number[HEAD] || row.number[BASE];
 		const { name, share } = this.paintOf(row);
 		const cell = (text, kind, role = "cell") => el("span", { class: kind, role }, text);
-		const permalink = (n, side) => (n ? el("span", { class: "at num", role: "rowheader" }, el("a", {
-			href: this.app.link(this.data.file, n, side), title: `Link to line ${n}`, onclick: (event) => this.follow(event, row, side),
-		}, String(n))) : cell("", "at num"));
+		const permalink = (n, side) =>
+			(n ? el("span", { class: "at num", role: "rowheader" }, el("a", {
+				href: this.app.link(this.data.file, n, side), title: `Link to line ${n}`,
+				onclick: (event) => this.follow(event, row, side),
+			}, String(n))) : cell("", "at num"));
 		const cells = [el("i", { class: "heat", "aria-hidden": "true" })];
 		if (isDiff) {
 			const c = scale.compare(...this.costs(row));
-			cells.push(permalink(row.number[BASE], BASE), permalink(row.number[HEAD], HEAD), cell(!row.number[HEAD] ? "−" : !row.number[BASE] ? "+" : "", "sign"),
-				cell(scale.value(c.base), "num"), cell(scale.value(c.head), "num"), cell(scale.change(c), `num ${scale.tone(c, !this.heat.judged || this.verdict(row) === CHANGED)}`));
+			cells.push(permalink(row.number[BASE], BASE), permalink(row.number[HEAD], HEAD),
+				cell(!row.number[HEAD] ? "−" : !row.number[BASE] ? "+" : "", "sign"),
+				cell(scale.value(c.base), "num"), cell(scale.value(c.head), "num"),
+				cell(scale.change(c),
+					`num ${scale.tone(c, !this.heat.judged || this.verdict(row) === CHANGED)}`));
 		} else
-			cells.push(permalink(row.number[HEAD], HEAD), cell(scale.value(row.cost[HEAD].self), `num${this.app.by === "self" ? " chosen" : ""}`),
-				cell(scale.value(row.cost[HEAD].total), `num${this.app.by === "total" ? " chosen" : ""}`));
+			cells.push(permalink(row.number[HEAD], HEAD),
+				cell(scale.value(row.cost[HEAD].self),
+					`num${this.app.by === "self" ? " chosen" : ""}`),
+				cell(scale.value(row.cost[HEAD].total),
+					`num${this.app.by === "total" ? " chosen" : ""}`));
 		const text = el("code", {}, ...(code ?? []));
 		cells.push(el("span", { class: "code", role: "cell" }, text, ...this.links(row)));
 		row.element = el("div", {
-			class: `line ${name}${isDiff && !row.number[HEAD] ? " gone" : isDiff && !row.number[BASE] ? " fresh" : ""}${row === this.target ? " target" : ""}`,
+			class: ["line", name, isDiff && !row.number[HEAD] && "gone",
+				isDiff && row.number[HEAD] && !row.number[BASE] && "fresh",
+				row === this.target && "target"].filter(Boolean).join(" "),
 			role: "row", title: row.weight ? this.describe(row) : null,
 		}, ...cells);
 		row.element.style.setProperty("--share", share.toFixed(3));
-		return this.open.has(number) && this.data.code.has(row.number[HEAD]) ? [row.element, ...this.instructions(row)] : [row.element];
+		return this.open.has(number) && this.data.code.has(row.number[HEAD]) ?
+			[row.element, ...this.instructions(row)] : [row.element];
 	}
 
 	describe(row) {
 		const { scale } = this.app, verdict = this.verdict(row);
 		if (!this.heat.isDiff)
-			return `self ${scale.value(row.cost[HEAD].self) || "0"} (${scale.share(row.cost[HEAD].self)}), total ${scale.value(row.cost[HEAD].total)} (${scale.share(row.cost[HEAD].total)})`;
-		const [own, all] = ["self", "total"].map((key) => scale.compare(row.cost[BASE][key], row.cost[HEAD][key]));
-		return `self ${scale.change(own) || "±0"}, total ${scale.change(all) || "±0"}${verdict ? `; its function: ${verdicts[verdict]}` : ""}`;
+			return ["self", "total"].map((key) => {
+				const cost = row.cost[HEAD][key];
+				return `${key} ${scale.value(cost) || "0"} (${scale.share(cost)})`;
+			}).join(", ");
+		const [own, all] = ["self", "total"].map((key) =>
+			scale.compare(row.cost[BASE][key], row.cost[HEAD][key]));
+		const words = `self ${scale.change(own) || "±0"}, total ${scale.change(all) || "±0"}`;
+		return verdict ? `${words}; its function: ${this.verdictWord(this.functionOf(row))}` :
+			words;
 	}
 
 	// ---- calls ----
@@ -199,26 +273,40 @@ export class FileView {
 	links(row) {
 		const n = row.number[HEAD], { functions } = this.heat;
 		const out = [];
-		const starts = [...(this.data.defined.get(`${HEAD}:${n}`) ?? []), ...(row.number[BASE] ? this.data.defined.get(`${BASE}:${row.number[BASE]}`) ?? [] : [])];
-		const callers = starts.flatMap((f) => (this.data.callers.get(f) ?? []).map((c) => ({ ...c, f })));
+		const starts = [...(this.data.defined.get(`${HEAD}:${n}`) ?? []),
+			...(row.number[BASE] ? this.data.defined.get(`${BASE}:${row.number[BASE]}`) ?? [] :
+				[])];
+		const callers = starts.flatMap((f) => (this.data.callers.get(f) ?? [])
+			.map((c) => ({ ...c, f })));
 		const callees = n ? this.data.callees.get(n) ?? [] : [];
 		const code = n ? this.data.code.get(n) : null;
 		if (callers.length)
-			out.push(this.button("▲", `${plural(callers.length, "caller")} of ${functions.name[callers[0].f]}`, callers.map((c) => ({
-				file: c.file, line: c.line, weight: c.weight, name: this.functionAt(c.file, c.line),
-			}))));
+			out.push(
+				this.button("▲",
+					`${plural(callers.length, "caller")} of ${functions.name[callers[0].f]}`,
+					callers.map((c) => ({
+						file: c.file, line: c.line, weight: c.weight,
+						name: this.functionAt(c.file, c.line),
+					}))));
 		if (callees.length)
-			out.push(this.button("▼", `calls ${plural(callees.length, "function")}`, callees.map((c) => ({
-				file: functions.file[c.callee], line: functions.line[c.callee], weight: c.weight, name: functions.name[c.callee],
-			}))));
+			out.push(this.button("▼", `calls ${plural(callees.length, "function")}`,
+				callees.map((c) => ({
+					file: functions.file[c.callee], line: functions.line[c.callee],
+					weight: c.weight, name: functions.name[c.callee],
+				}))));
 		if (code)
 			out.push(el("button", {
-				class: "jump", title: `${plural(code.length, "instruction")} (b opens all)`, "aria-expanded": String(this.open.has(n)),
+				class: "jump", title: `${plural(code.length, "instruction")} (b opens all)`,
+				"aria-expanded": String(this.open.has(n)),
 				onclick: () => this.toggleCode(n),
 			}, "{}"));
 		for (const f of starts)
-			if (this.heat.judged && functions.verdict[f])
-				out.push(el("span", { class: `verdict ${["", "unsure", "same", "changed"][functions.verdict[f]]}` }, `${functions.name[f]}: ${verdicts[functions.verdict[f]]}`));
+			if (this.heat.judged && functions.verdict[f]) {
+				const word = this.verdictWord(f);
+				const glyph = { slower: "▲ ", faster: "▼ " }[word] ?? "";
+				out.push(el("span", { class: `verdict ${word}` },
+					`${functions.name[f]}: ${glyph}${word}`));
+			}
 		return out;
 	}
 
@@ -231,7 +319,9 @@ export class FileView {
 	button(sign, title, targets) {
 		return el("button", {
 			class: "jump", title, "aria-haspopup": targets.length > 1 ? "menu" : null,
-			onclick: (event) => (targets.length === 1 ? this.app.go(targets[0].file, targets[0].line) : this.app.menu(event.currentTarget, title, targets)),
+			onclick: (event) => (targets.length === 1 ?
+				this.app.go(targets[0].file, targets[0].line) :
+				this.app.menu(event.currentTarget, title, targets)),
 		}, sign, targets.length > 1 ? el("small", {}, String(targets.length)) : null);
 	}
 
@@ -245,9 +335,14 @@ export class FileView {
 			const bar = el("i", { class: `op-bar${o.base ? " special" : ""}` });
 			bar.style.setProperty("width", `${(value / most) * 100}%`);
 			const blank = this.heat.isDiff ? 4 : 1;
-			return el("div", { class: "line op", role: "row" }, el("i", { class: "heat", "aria-hidden": "true" }), ...Array.from({ length: blank }, () => el("span", { role: "cell" })),
-				el("span", { class: "num", role: "cell" }, scale.value(o.self)), el("span", { class: "num", role: "cell" }, scale.value(o.total)),
-				el("span", { class: "code", role: "cell" }, el("span", { class: "op-box" }, bar), el("b", {}, o.name), o.base ? el("span", { class: "badge" }, `specialised ${o.base}`) : null));
+			return el("div", { class: "line op", role: "row" },
+				el("i", { class: "heat", "aria-hidden": "true" }),
+				...Array.from({ length: blank }, () => el("span", { role: "cell" })),
+				el("span", { class: "num", role: "cell" }, scale.value(o.self)),
+				el("span", { class: "num", role: "cell" }, scale.value(o.total)),
+				el("span", { class: "code", role: "cell" }, el("span", { class: "op-box" }, bar),
+					el("b", {}, o.name), o.base ?
+					el("span", { class: "badge" }, `specialised ${o.base}`) : null));
 		});
 	}
 
@@ -289,7 +384,8 @@ export class FileView {
 	}
 
 	goTo(line, side) {
-		const row = this.rowOf(line, side) ?? this.data.rows.find((r) => r.number[HEAD] >= line) ?? null;
+		const row = this.rowOf(line, side) ?? this.data.rows.find((r) => r.number[HEAD] >= line) ??
+			null;
 		if (!row) return;
 		if (!row.element?.isConnected) this.setHot(false);
 		this.highlight(row, true);
@@ -301,7 +397,8 @@ export class FileView {
 		row.element.classList.add("target");
 		if (scroll) row.element.scrollIntoView({ block: "center" });
 		if (!matchMedia("(prefers-reduced-motion: reduce)").matches)
-			row.element.animate([{ outlineOffset: "14px", outlineColor: "transparent" }, { outlineOffset: "-2px" }], { duration: 320, easing: "ease-out" });
+			row.element.animate([{ outlineOffset: "14px", outlineColor: "transparent" },
+				{ outlineOffset: "-2px" }], { duration: 320, easing: "ease-out" });
 		this.app.say(`line ${row.number[HEAD] || row.number[BASE]}, ${row.element.title}`);
 		this.highlights = (this.highlights ?? 0) + 1;
 		this.minimap.draw();
@@ -311,9 +408,11 @@ export class FileView {
 		if (!this.hotRows.length) return;
 		const at = this.target ? this.data.rows.indexOf(this.target) : -1;
 		const order = this.hotRows.map((row) => this.data.rows.indexOf(row));
-		const next = by > 0 ? order.find((i) => i > at) ?? order[0] : order.findLast((i) => i < (at < 0 ? Infinity : at)) ?? order.at(-1);
+		const next = by > 0 ? order.find((i) => i > at) ?? order[0] :
+			order.findLast((i) => i < (at < 0 ? Infinity : at)) ?? order.at(-1);
 		const row = this.data.rows[next];
-		this.app.setPlace(this.data.file, row.number[HEAD] || row.number[BASE], row.number[HEAD] ? HEAD : BASE);
+		this.app.setPlace(this.data.file, row.number[HEAD] || row.number[BASE],
+			row.number[HEAD] ? HEAD : BASE);
 		this.highlight(row, true);
 	}
 }

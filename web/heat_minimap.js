@@ -20,7 +20,8 @@ export class Minimap {
 	scrollTo(event) {
 		const { scroller } = this.page;
 		const box = this.canvas.getBoundingClientRect();
-		scroller.scrollTop = ((event.clientY - box.top) / box.height) * scroller.scrollHeight - scroller.clientHeight / 2;
+		scroller.scrollTop = ((event.clientY - box.top) / box.height) * scroller.scrollHeight -
+			scroller.clientHeight / 2;
 	}
 
 	// Colours of the rows' heat, as the style sheet has them.
@@ -31,7 +32,8 @@ export class Minimap {
 
 	draw() {
 		const { canvas, page } = this;
-		const width = canvas.clientWidth, height = canvas.clientHeight, ratio = devicePixelRatio || 1;
+		const width = canvas.clientWidth, height = canvas.clientHeight,
+			ratio = devicePixelRatio || 1;
 		if (!width || !height || !page.listing) return;
 		this.picture.width = canvas.width = Math.round(width * ratio);
 		this.picture.height = canvas.height = Math.round(height * ratio);
@@ -39,7 +41,8 @@ export class Minimap {
 		g.scale(ratio, ratio);
 		const color = this.colors();
 		const all = page.scroller.scrollHeight || 1;
-		const marks = page.data.rows.filter((row) => row.element && row.weight).sort((a, b) => Math.abs(a.step) - Math.abs(b.step));
+		const marks = page.data.rows.filter((row) => row.element && row.weight)
+			.sort((a, b) => Math.abs(a.step) - Math.abs(b.step));
 		const listing = page.listing.offsetTop;
 		for (const row of marks) {
 			const { name } = page.paintOf(row);

@@ -5,7 +5,9 @@
 // that still matters: 0 for nothing, 1 to 8 up to the hottest. A difference has 1 to 4 steps on
 // either side, negative where cost was saved.
 import { HEAD } from "./data.js";
-import { compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint } from "./format.js";
+import {
+	compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint,
+} from "./format.js";
 
 const STEPS = 8, DIFF_STEPS = 4, DECADES = 3;
 

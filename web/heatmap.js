@@ -11,7 +11,8 @@ import { Scale } from "./heat_scale.js";
 import { Theme } from "./theme.js";
 
 const keys = [
-	["/", "Filter files"], ["n  p", "Next, previous hot line"], ["t", "Self or total"], ["h", "Hot lines only"], ["b", "Bytecode of every line"],
+	["/", "Filter files"], ["n  p", "Next, previous hot line"], ["t", "Self or total"],
+	["h", "Hot lines only"], ["b", "Bytecode of every line"],
 	["i", "Back to the files"], ["d", "Theme: system, light, dark"], ["?", "These keys"],
 ];
 
@@ -24,8 +25,11 @@ class App {
 		const main = document.getElementById("view");
 		this.index = this.mode === "file" ? null : new IndexView(this, main);
 		this.files = this.mode === "index" ? null : new FileView(this, main);
-		this.theme = new Theme(document.getElementById("theme"), () => this.files?.data && this.files.minimap.draw());
-		segments(document.getElementById("by"), [["self", "Self", "Cost of the line itself (t)"], ["total", "Total", "With what it calls (t)"]], this.by, (by) => this.setBy(by));
+		this.theme = new Theme(document.getElementById("theme"),
+			() => this.files?.data && this.files.minimap.draw());
+		segments(document.getElementById("by"),
+			[["self", "Self", "Cost of the line itself (t)"],
+				["total", "Total", "With what it calls (t)"]], this.by, (by) => this.setBy(by));
 		this.titles();
 		this.listen();
 		this.route();
@@ -33,9 +37,11 @@ class App {
 
 	titles() {
 		const { header, isDiff } = this.heat;
-		document.getElementById("title").textContent = isDiff ? "Differential heat map" : "Heat map";
+		document.getElementById("title").textContent = isDiff ? "Differential heat map" :
+			"Heat map";
 		const what = (side) => side.command || side.label || "";
-		const text = isDiff ? `${header.base.label ?? what(header.base)} → ${header.head.label ?? what(header.head)}` :
+		const text = isDiff ?
+			[header.base, header.head].map((side) => side.label ?? what(side)).join(" → ") :
 			[what(header.head), plural(header.head.samples, "sample")].filter(Boolean).join(" · ");
 		const subtitle = document.getElementById("subtitle");
 		subtitle.textContent = text;
@@ -55,13 +61,16 @@ class App {
 
 	place() {
 		const m = /^#(?:f(\d+))?(?:L(\d+)(b?))?$/.exec(location.hash) ?? [];
-		const file = this.mode === "file" ? this.heat.header.file : this.mode === "all" && m[1] !== undefined && +m[1] < this.heat.files.n ? +m[1] : null;
+		const file = this.mode === "file" ? this.heat.header.file :
+			this.mode === "all" && m[1] !== undefined && +m[1] < this.heat.files.n ? +m[1] : null;
 		return { file, line: m[2] ? +m[2] : 0, side: m[3] ? 0 : HEAD };
 	}
 
 	// Change the address without a new entry for each line that was looked at.
 	setPlace(file, line, side) {
-		history.replaceState(null, "", this.mode === "all" ? this.link(file, line, side) : `#L${line}${side === HEAD ? "" : "b"}`);
+		history.replaceState(null, "",
+			this.mode === "all" ? this.link(file, line, side) :
+			`#L${line}${side === HEAD ? "" : "b"}`);
 	}
 
 	go(file, line) {
@@ -82,7 +91,8 @@ class App {
 			this.files.show(file);
 			if (line) this.files.goTo(line, side);
 		}
-		document.title = `${file === null ? "" : `${this.heat.files.name[file]} · `}${this.heat.isDiff ? "Differential heat map" : "Heat map"}`;
+		const kind = this.heat.isDiff ? "Differential heat map" : "Heat map";
+		document.title = file === null ? kind : `${this.heat.files.name[file]} · ${kind}`;
 	}
 
 	setBy(by) {
@@ -107,13 +117,18 @@ class App {
 					event.preventDefault();
 					this.go(t.file, t.line);
 				},
-			}, el("b", {}, t.name || "line"), el("span", { class: "where" }, `${files.name[t.file]}:${t.line}`), el("span", { class: "num" }, this.scale.value(t.weight)),
-			el("span", { class: "num quiet" }, this.scale.share(t.weight)), el("span", { class: "menu-bar" }, bar));
-		}), targets.length > 60 ? el("p", {}, `and ${plural(targets.length - 60, "more place")}`) : "");
+			}, el("b", {}, t.name || "line"),
+			el("span", { class: "where" }, `${files.name[t.file]}:${t.line}`),
+			el("span", { class: "num" }, this.scale.value(t.weight)),
+			el("span", { class: "num quiet" }, this.scale.share(t.weight)),
+			el("span", { class: "menu-bar" }, bar));
+		}), targets.length > 60 ? el("p", {}, `and ${plural(targets.length - 60, "more place")}`) :
+			"");
 		menu.hidden = false;
 		const box = button.getBoundingClientRect(), size = menu.getBoundingClientRect();
 		menu.style.left = `${Math.max(8, Math.min(box.left, innerWidth - size.width - 8))}px`;
-		menu.style.top = `${box.bottom + size.height + 8 > innerHeight ? Math.max(8, box.top - size.height - 4) : box.bottom + 4}px`;
+		const isLow = box.bottom + size.height + 8 > innerHeight;
+		menu.style.top = `${isLow ? Math.max(8, box.top - size.height - 4) : box.bottom + 4}px`;
 		menu.querySelector("a").focus();
 	}
 
@@ -138,20 +153,26 @@ class App {
 
 	help() {
 		const dialog = document.getElementById("help");
-		dialog.replaceChildren(el("h2", { id: "help-title" }, "Keys"), el("dl", {}, ...keys.flatMap(([key, what]) =>
-			[el("dt", {}, ...key.split("  ").map((k) => el("kbd", {}, k))), el("dd", {}, what)])), el("form", { method: "dialog" }, el("button", { class: "plain" }, "Close")));
+		dialog.replaceChildren(el("h2", { id: "help-title" }, "Keys"),
+			el("dl", {}, ...keys.flatMap(([key, what]) =>
+				[el("dt", {}, ...key.split("  ").map((k) => el("kbd", {}, k))),
+					el("dd", {}, what)])),
+					el("form", { method: "dialog" }, el("button", { class: "plain" }, "Close")));
 		dialog.showModal();
 	}
 
 	listen() {
-		addEventListener("popstate", () => this.route()); // browsers tell of a changed hash by this one, too
-		addEventListener("pointerdown", (event) => !event.target.closest("#menu, .jump") && this.closeMenu());
+		addEventListener("popstate",
+			() => this.route()); // browsers tell of a changed hash by this one, too
+		addEventListener("pointerdown",
+			(event) => !event.target.closest("#menu, .jump") && this.closeMenu());
 		document.getElementById("help-open").addEventListener("click", () => this.help());
 		addEventListener("keydown", (event) => this.key(event));
 	}
 
 	key(event) {
-		if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help").open) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help").open)
+			return;
 		const menuOpen = !document.getElementById("menu").hidden;
 		if (event.key === "Escape" && menuOpen) {
 			this.closeMenu();
@@ -166,9 +187,13 @@ class App {
 		if (event.target.matches("input")) return;
 		const onFile = this.place().file !== null;
 		const actions = {
-			"/": () => this.index?.filter.focus(), "?": () => this.help(), d: () => this.theme.next(), t: () => this.setBy(this.by === "self" ? "total" : "self"),
-			n: () => onFile && this.files.jump(1), p: () => onFile && this.files.jump(-1), h: () => onFile && this.files.setHot(!this.files.hotOnly),
-			b: () => onFile && this.files.data.code.size && this.files.openAll(!this.files.open.size), i: () => onFile && (location.href = this.link(null)),
+			"/": () => this.index?.filter.focus(), "?": () => this.help(),
+			d: () => this.theme.next(), t: () => this.setBy(this.by === "self" ? "total" : "self"),
+			n: () => onFile && this.files.jump(1), p: () => onFile && this.files.jump(-1),
+			h: () => onFile && this.files.setHot(!this.files.hotOnly),
+			b: () => onFile && this.files.data.code.size &&
+			this.files.openAll(!this.files.open.size),
+			i: () => onFile && (location.href = this.link(null)),
 		};
 		if (!Object.hasOwn(actions, event.key)) return;
 		event.preventDefault();

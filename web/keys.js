@@ -10,33 +10,46 @@ const groups = [
 		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.selection.move(k)],
 		[["ArrowLeft", "ArrowRight"], "neighbour", (a, k) => a.selection.move(k)],
 		[["Enter"], "zoom to the selected frame", (a) => a.selection.zoom()],
+		[["ContextMenu", "Shift+F10"], "menu of the selected frame", (a) => a.selection.menu()],
 		[["Backspace"], "back", (a) => a.trail.back()],
 		[["Shift+Backspace"], "forward", (a) => a.trail.forward()],
-		[["0", "Home"], "whole picture", (a) => a.zoomTo([])],
+		[["0", "Home"], "whole picture", (a) => a.whole()],
+		[["+", "-"], "zoom in, out", (a, k) => a.moveWindow(k === "+" ? 1.5 : 1 / 1.5, 0)],
+		[["Shift+ArrowLeft", "Shift+ArrowRight"], "pan",
+			(a, k) => a.moveWindow(1, k === "Shift+ArrowRight" ? 1 : -1)],
 		[["PageUp", "PageDown"], "scroll", (a, k) => scrollPage(a, k)],
 	]],
 	["Find", [
 		[["/"], "search", (a) => a.finder.focus()],
+		[["r"], "search: text or regular expression",
+			(a) => a.finder.setExpression(!a.state.regex)],
 		[["n"], "next match", (a) => a.finder.nextMatch(1)],
 		[["N"], "previous match", (a) => a.finder.nextMatch(-1)],
-		[["]"], "next change, the most certain first", (a) => a.finder.nextChange(1), true],
-		[["["], "previous change", (a) => a.finder.nextChange(-1), true],
+		[["]"], "next change of the list", (a) => a.finder.nextChange(1), true],
+		[["["], "previous change of the list", (a) => a.finder.nextChange(-1), true],
 		[["Escape"], "clear search and selection", (a) => a.finder.clear()],
 	]],
 	["View", [
-		[["t"], "table or flame graph", (a) => a.set({ tab: a.state.tab === "table" ? "flame" : "table" })],
-		[["g"], "sandwich: callers and callees of the selected function", (a) => a.openMiddle("sandwich")],
+		[["t"], "table or flame graph", (a) => a.set({
+			tab: a.state.tab === "table" ? "flame" : "table",
+		})],
+		[["o"], "flame chart: in order of time", (a) => a.toggleChart()],
+		[["g"], "sandwich: callers and callees of the selected function",
+			(a) => a.openMiddle("sandwich")],
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
-		[["k"], "matches: functions taken for one another", (a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
+		[["k"], "matches: functions taken for one another",
+			(a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "next meaning of colour", (a) => a.nextColour()],
-		[["m"], "file paths or module names", (a) => a.set({ names: a.state.names === "path" ? "module" : "path" })],
-		[["1"], "base", (a) => a.set({ show: "base" }), true],
-		[["2"], "head", (a) => a.set({ show: "head" }), true],
-		[["3"], "diff", (a) => a.set({ show: "diff" }), true],
-		[["e"], "elided: only what was removed", (a) => a.toggleElided(), true],
-		[["w"], "next layout: widths of head, base, both, change", (a) => a.nextLayout(), true],
+		[["m"], "file paths or module names", (a) => a.set({
+			names: a.state.names === "path" ? "module" : "path",
+		})],
+		[["1"], "before", (a) => a.set({ show: "base" }), true],
+		[["2"], "after", (a) => a.set({ show: "head" }), true],
+		[["3"], "change", (a) => a.set({ show: "diff" }), true],
+		[["e"], "only what is gone", (a) => a.toggleElided(), true],
+		[["w"], "next widths: after, before, both, all change", (a) => a.nextLayout(), true],
 		[["b"], "before, after, in the same places", (a) => a.nextBlink(), true],
 		[["x"], "swap before and after", (a) => a.swap(), true],
 		[["T"], "next thread", (a) => a.nextThread()],
@@ -47,23 +60,42 @@ const groups = [
 		[["S"], "save as a picture", openSave],
 		[["v"], "save as SVG", (a) => savePicture(a, "svg")],
 		[["p"], "save as PNG", (a) => savePicture(a, "png")],
-		[["Y"], "copy the table's rows as TSV", (a) => a.copyTable()],
+		[["Y"], "copy the table's rows as TSV", (a) => a.copyTable("tsv")],
+		[["C"], "copy the table's rows as CSV", (a) => a.copyTable("csv")],
 		[["y"], "copy a link to this view", (a) => a.trail.copy()],
 		[["?"], "this help", openHelp],
 	]],
 ];
 
+// What pointers do to the flame graph.
+const handles = [
+	["click", "zoom to a frame; a double click does the same"],
+	["right button", "menu of a frame: copy, open, hide, only this"], ["drag", "pan"],
+	["wheel", "scroll"], ["Ctrl wheel", "zoom around the pointer, as a pinch does"],
+	["Shift wheel", "pan"],
+	["touch", "figures and actions of a frame; twice: zoom"], ["two fingers", "zoom and pan"],
+];
+
 const keyNames = {
 	ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→",
-	"Shift+Backspace": "Shift Backspace", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn",
+	"Shift+Backspace": "Shift Backspace", ContextMenu: "Menu", "Shift+F10": "Shift F10",
+	"Shift+ArrowLeft": "Shift ←", "Shift+ArrowRight": "Shift →", Escape: "Esc", PageUp: "PgUp",
+	PageDown: "PgDn",
 };
 
 function fillHelp(dialog, isDiff) {
 	dialog.replaceChildren(
-		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"), el("button", { class: "icon", "aria-label": "Close" }, "×")),
-		el("div", { class: "keys" }, ...groups.map(([title, keys]) => el("section", {}, el("h3", {}, title),
-			el("dl", {}, ...keys.filter(([, , , diffOnly]) => isDiff || !diffOnly).flatMap(([names, help]) =>
-				[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))), el("dd", {}, help)]))))));
+		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"),
+			el("button", { class: "icon", "aria-label": "Close" }, "×")),
+		el("div", { class: "keys" },
+			...groups.map(([title, keys]) => el("section", {}, el("h3", {}, title),
+				el("dl", {}, ...keys.filter(([, , , diffOnly]) => isDiff || !diffOnly)
+					.flatMap(([names, help]) =>
+						[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))),
+							el("dd", {}, help)])))),
+		el("section", {}, el("h3", {}, "Pointer"),
+			el("dl", {},
+				...handles.flatMap(([name, help]) => [el("dt", {}, name), el("dd", {}, help)])))));
 }
 
 export function bindKeys(app, isDiff) {
@@ -76,7 +108,8 @@ export function bindKeys(app, isDiff) {
 		const target = event.target;
 		if (target instanceof HTMLInputElement && target.type === "text") return;
 		const typing = target instanceof HTMLInputElement && target.type === "search";
-		if (event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement || document.querySelector("dialog[open]")) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement ||
+			document.querySelector("dialog[open]")) return;
 		if (typing) {
 			if (event.key === "Escape") app.finder.clear();
 			else if (event.key === "Enter") app.finder.nextMatch(event.shiftKey ? -1 : 1);
@@ -84,11 +117,12 @@ export function bindKeys(app, isDiff) {
 			event.preventDefault();
 			return;
 		}
-		const name = event.shiftKey && event.key === "Backspace" ? "Shift+Backspace" : event.key;
+		const name = event.shiftKey && actions.has(`Shift+${event.key}`) ? `Shift+${event.key}` :
+			event.key;
 		const action = actions.get(name);
-		const onControl = target.closest?.("button, summary, input, #resizer, .scroller");
+		const onControl = target.closest?.("a, button, summary, input, #resizer, .scroller");
 		if (!action || (onControl && /^(Enter|Arrow|Page|Home)/.test(name))) return;
 		event.preventDefault();
-		action(app, name);
+		app.busy.during(() => action(app, name));
 	});
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Names as one line, and cut to the room there is.
+// Names as one line, and cut to the room there is: of a name the last component says most.
+//
+//   Parser.parse_statement   …parse_statement   parse_st…
 
-const odd = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const odd = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 // A name fit for one line.
 export function showName(name) {
@@ -24,6 +26,35 @@ export function fitText(ctx, text, room) {
 	return width <= room ? text : cutText(ctx, text, width, room);
 }
 
+const closing = { "(": ")", "<": ">", "[": "]", "{": "}" };
+
+// Where the last component of a name begins, outside of brackets; 0: there is but one.
+export function lastComponent(name) {
+	const open = [];
+	let from = 0;
+	for (let i = 0; i + 1 < name.length; i++) {
+		const c = name[i];
+		if (closing[c]) open.push(closing[c]);
+		else if (c === open.at(-1)) open.pop();
+		else if (!open.length && /[.:/#]/.test(c)) from = i + 1;
+	}
+	return from;
+}
+
+// A name in two parts of a line, of which the first gives way: for lists.
+export function splitName(name) {
+	const at = lastComponent(name);
+	return [name.slice(0, at), name.slice(at)];
+}
+
+// A name that is too long for the room: its last component, or what fits of that.
+export function fitName(ctx, name, room) {
+	const from = lastComponent(name), last = name.slice(from);
+	const whole = from > 0 ? `…${last}` : last;
+	return ctx.measureText(whole).width <= room ? whole :
+		cutText(ctx, last, ctx.measureText(last).width, room);
+}
+
 // Names of functions with their widths, each measured once.
 export class Labels {
 	constructor(functions) {
@@ -36,11 +67,5 @@ export class Labels {
 	}
 	width(ctx, f) {
 		return (this.widths[f] ||= ctx.measureText(this.name(f)).width);
-	}
-	// The name, cut to fit.
-	fit(ctx, f, room) {
-		const name = this.name(f), width = this.width(ctx, f);
-		if (width <= room) return name;
-		return cutText(ctx, name, width, room);
 	}
 }

@@ -28,13 +28,17 @@ function addView(view, layout) {
 		next[row] = x + w[i];
 		const px = w[i] * scale;
 		if (px < MIN_WIDTH || left + px <= 0) {
-			if (px > 0 && left + px > 0) layout.shadow.add(offset + left, px, row, view.picture.rowsBelow(i));
+			if (px > 0 && left + px > 0)
+				layout.shadow.add(offset + left, px, row, view.picture.rowsBelow(i));
 			i = end[i];
 			continue;
 		}
 		next[row + 1] = x;
 		if (row > layout.deepest) layout.deepest = row;
-		layout.boxes.push({ i, view, row, left: offset + Math.max(left, -OVER), right: offset + Math.min(left + px, width + OVER) });
+		layout.boxes.push({
+			i, view, row, left: offset + Math.max(left, -OVER),
+			right: offset + Math.min(left + px, width + OVER),
+		});
 		i++;
 	}
 }

@@ -7,12 +7,12 @@ import { el } from "./dom.js";
 import { compare, formatChange, formatPair, formatValue, plural } from "./format.js";
 import { howWords, linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
-import { pathOf } from "./tree.js";
 
 const MOST = 500; // rows of a list
 
 function place(name, file) {
-	return [el("span", { class: "what" }, showName(name)), file && el("span", { class: "place" }, showName(file))];
+	return [el("span", { class: "what" }, showName(name)),
+		file && el("span", { class: "place" }, showName(file))];
 }
 
 // A word of a shell's command line.
@@ -21,29 +21,34 @@ function quote(text) {
 }
 
 function table(headings, rows) {
-	return el("div", { class: "listing", tabindex: "0", role: "group" }, el("table", { class: "pairs" },
-		el("tr", {}, ...headings.map((h) => el("th", { scope: "col" }, h))),
-		...rows.map((cells) => el("tr", {}, ...cells.map((c) => el("td", {}, ...[c].flat()))))));
+	return el("div", { class: "listing", tabindex: "0", role: "group" },
+		el("table", { class: "pairs" },
+			el("tr", {}, ...headings.map((h) => el("th", { scope: "col" }, h))),
+			...rows.map((cells) => el("tr", {},
+				...cells.map((c) => el("td", {}, ...[c].flat()))))));
 }
 
 export class Matches {
-	constructor(app, section) {
-		this.app = app;
+	constructor(model, section) {
+		this.model = model;
 		this.section = section;
 	}
 
 	update() {
-		const { header } = this.app.data;
+		const { header } = this.model.data;
 		this.section.replaceChildren(...[
-			this.links(header.links ?? []), this.shifts(header.shifts ?? []), this.wrappers(), this.rules(header.name_rules ?? []),
+			this.links(header.links ?? []), this.shifts(header.shifts ?? []), this.wrappers(),
+			this.rules(header.name_rules ?? []),
 		].flat().filter(Boolean));
 		if (!this.section.childElementCount)
-			this.section.append(el("p", { class: "quiet" }, "Nothing was inferred: functions are the same when name and file are."));
+			this.section.append(el("p", { class: "quiet" },
+				"Nothing was inferred: functions are the same when name and file are."));
 	}
 
-	// What makes the comparison without a link; --map names functions as recorded on the base and the head.
+	// What makes the comparison without a link; --map names functions as recorded on the base and
+	// the head.
 	veto(link) {
-		const { isSwapped } = this.app.data;
+		const { isSwapped } = this.model.data;
 		const [name, file] = isSwapped ? [link.name, link.file] : [link.from_name, link.from_file];
 		const side = `${file ? `${file}:` : ""}${name}`.replace(/[\\=]/g, "\\$&");
 		return `--map ${quote(`${side}=`)}`;
@@ -51,69 +56,92 @@ export class Matches {
 
 	vetoButton(link) {
 		const option = this.veto(link);
-		return el("button", { class: "veto", title: "Copy the option that takes this link back", onclick: async () =>
-			this.app.say(await copyText(option) ? `Copied: ${option}` : option) }, option);
+		return el("button",
+			{ class: "veto", title: "Copy the option that takes this link back",
+				onclick: async () =>
+				this.model.acts.say(await copyText(option) ? `Copied: ${option}` : option) },
+				option);
 	}
 
 	links(links) {
 		if (!links.length) return null;
-		const { app } = this;
-		const { factor, unit } = app.data;
-		const functionOf = new Map([...linksByFunction(app.data)].map(([f, link]) => [link, f]));
+		const { model } = this;
+		const { factor, unit } = model.data;
+		const functionOf = new Map([...linksByFunction(model.data)].map(([f, link]) => [link, f]));
 		const rows = links.slice(0, MOST).map((link) => {
 			const f = functionOf.get(link);
-			const c = f === undefined ? null : compare(app.costs.total[BASE][f], app.costs.total[HEAD][f], factor);
+			const c = f === undefined ? null :
+				compare(model.costs.total[BASE][f], model.costs.total[HEAD][f], factor);
 			const after = place(link.name, link.file);
 			return [
-				`${howWords[link.how] ?? link.how}`, link.score.toFixed(2), place(link.from_name, link.from_file),
-				f === undefined ? after : el("button", { class: "pair-link", title: "Find in the flame graph", onclick: () => app.finder.findFunction(f) }, ...after.filter(Boolean)),
+				`${howWords[link.how] ?? link.how}`, link.score.toFixed(2),
+				place(link.from_name, link.from_file),
+				f === undefined ? after :
+				el("button",
+					{
+						class: "pair-link", title: "Find in the flame graph",
+						onclick: () => model.acts.findFunction(f),
+					}, ...after.filter(Boolean)),
 				c ? formatPair(c, unit) : "", this.vetoButton(link),
 			].map((cell) => (Array.isArray(cell) ? cell.filter(Boolean) : cell));
 		});
 		const isGuess = links.some((link) => link.how === "neighbourhood");
 		return [
 			el("h2", {}, `${plural(links.length, "function")} taken for another name or place`),
-			el("p", { class: "quiet" }, "A wrong one is taken back by its option, given to fizeau diff",
-				isGuess ? "; all of another name by --no-rename" : "", "; --match names infers nothing. --map OLD=NEW says what is right."),
+			el("p", { class: "quiet" },
+				"A wrong one is taken back by its option, given to fizeau diff",
+				isGuess ? "; all of another name by --no-rename" : "",
+				"; --match names infers nothing. --map OLD=NEW says what is right."),
 			table(["Why", "Score", "Before", "After", "Total", "Take back"], rows),
-			links.length > rows.length && el("p", { class: "quiet" }, `and ${plural(links.length - rows.length, "function")} more`),
+			links.length > rows.length &&
+			el("p", { class: "quiet" },
+				`and ${plural(links.length - rows.length, "function")} more`),
 		];
 	}
 
 	// Nodes of the page as it was loaded.
 	nodeLink(node) {
-		const { app } = this;
-		const { loaded } = app;
+		const { model } = this;
+		const { loaded } = model;
 		const name = showName(loaded.functions.names[loaded.func[node]]);
-		if (app.data !== loaded) return name;
-		return el("button", { class: "link", title: "Zoom to it", onclick: () =>
-			app.set({ tab: "flame", inverted: false, zoom: pathOf(loaded, node) }, true) }, name);
+		if (model.data !== loaded) return name;
+		return el("button",
+			{ class: "link", title: "Zoom to it", onclick: () => model.acts.goToNode(node) }, name);
 	}
 
 	shifts(shifts) {
 		if (!shifts.length) return null;
-		const { factor, unit } = this.app.data;
+		const { factor, unit } = this.model.data;
 		const rows = shifts.slice(0, MOST).map((s) => [
-			this.nodeLink(s.node + 1), `${plural(s.base_callees, "callee")}, ${formatValue(s.base_total, unit)}`,
-			`${plural(s.head_callees, "callee")}, ${formatValue(s.head_total, unit)}`, formatChange(s.head_total - s.base_total * factor, unit),
+			this.nodeLink(s.node + 1),
+			`${plural(s.base_callees, "callee")}, ${formatValue(s.base_total, unit)}`,
+			`${plural(s.head_callees, "callee")}, ${formatValue(s.head_total, unit)}`,
+			formatChange(s.head_total - s.base_total * factor, unit),
 		]);
 		return [
 			el("h2", {}, "Cost that only moved"),
-			el("p", { class: "quiet" }, "Below these, new callees cost what removed ones did: a function was split, merged or replaced."),
+			el("p", { class: "quiet" },
+				"Below these, new callees cost what removed ones did: " +
+				"a function was split, merged or replaced."),
 			table(["Below", "Removed", "New", "Change"], rows),
 		];
 	}
 
 	wrappers() {
-		const { marks, func } = this.app.loaded;
+		const { marks, func } = this.model.loaded;
 		if (!marks) return null;
 		const byFunction = new Map();
-		for (let i = 1; i < marks.length; i++) if (marks[i] === 2 && !byFunction.has(func[i])) byFunction.set(func[i], i);
+		for (let i = 1; i < marks.length; i++) if (marks[i] === 2 && !byFunction.has(func[i]))
+			byFunction.set(func[i], i);
 		if (!byFunction.size) return null;
-		const rows = [...byFunction].slice(0, MOST).map(([f, node]) => [this.nodeLink(node), this.app.loaded.functions.files[this.app.loaded.functions.file[f]]]);
+		const rows = [...byFunction].slice(0, MOST)
+			.map(([f, node]) => [this.nodeLink(node),
+				this.model.loaded.functions.files[this.model.loaded.functions.file[f]]]);
 		return [
 			el("h2", {}, "Wrappers"),
-			el("p", { class: "quiet" }, "One side calls through them what the other calls directly; what they call is compared all the same."),
+			el("p", { class: "quiet" },
+				"One side calls through them what the other calls directly; " +
+				"what they call is compared all the same."),
 			table(["Function", "File"], rows),
 		];
 	}
@@ -122,7 +150,8 @@ export class Matches {
 		if (!rules.length) return null;
 		return [
 			el("h2", {}, "Names made equal"),
-			table(["Rule", "Functions before", "Functions after"], rules.map((r) => [r.rule, String(r.base_functions), String(r.head_functions)])),
+			table(["Rule", "Functions before", "Functions after"],
+				rules.map((r) => [r.rule, String(r.base_functions), String(r.head_functions)])),
 		];
 	}
 }

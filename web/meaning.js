@@ -1,27 +1,43 @@
 // SPDX-License-Identifier: MIT
 // What the colour of a frame means: its class, from what it cost and what is known of that.
 //
-//   only in the head, wrappers   new: solid when it certainly costs, pale and hatched when it cannot be told
+//   only in the head, wrappers   new: solid when it certainly costs, pale and hatched when it
+// cannot be told
 //   only in the base             removed, hollow
 //   either, but cost only moved  neutral, with a glyph of its own
 //   both, not told from noise    neutral: unchanged, or hatched when it cannot be told
 //   both, changed                a step of more or less, by one of the modes below
 //
+// Coloured by totals, the red of a slow function is on all its callers too. Where the change itself
+// is tells the mark at the lower edge of a frame: what its own time changed, to the scale of the
+// widths.
+//
 // Verdicts are those of the whole run, whatever is filtered: a path's own where it was tested, else
 // its function's. Without verdicts, and in the seed's palette, the numbers alone decide.
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
-	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, SAME, TASK, UNKNOWN, UNSURE,
+	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED,
+		SAME, TASK, UNKNOWN, UNSURE,
 } from "./colors.js";
 import { wrapperState } from "./inferred.js";
+import { pageNodeOf } from "./tree.js";
 
 // What decides the step of a changed frame: where steps begin. Self and total are relative to the
 // frame's own base, the share is of the change of all functions, more and less alike.
 export const modes = {
-	self: { title: "Self", steps: [0.15, 0.3, 0.5, 1], legend: "by self time; steps at 15, 30, 50, 100 %" },
-	total: { title: "Total", steps: [0.15, 0.3, 0.5, 1], legend: "by total time; steps at 15, 30, 50, 100 %" },
-	share: { title: "Share of change", steps: [0.01, 0.05, 0.15, 0.4], legend: "total, as a share of all change; steps at 1, 5, 15, 40 %" },
-	surprise: { title: "Significance", steps: [0, 300, 600, 1000], legend: "self; steps at p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰" },
+	self: {
+		title: "Self", steps: [0.15, 0.3, 0.5, 1],
+		legend: "own time; deeper from 15, 30, 50, 100 %",
+	},
+	total: { title: "Total", steps: [0.15, 0.3, 0.5, 1], legend: "deeper from 15, 30, 50, 100 %" },
+	share: {
+		title: "Share of change", steps: [0.01, 0.05, 0.15, 0.4],
+		legend: "share of all change; deeper from 1, 5, 15, 40 %",
+	},
+	surprise: {
+		title: "Certainty", steps: [0, 300, 600, 1000],
+		legend: "own time; deeper from p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰",
+	},
 };
 
 // Paths that have the verdict of their function, in the page's columns.
@@ -36,14 +52,16 @@ function judgedFunction(tree, i) {
 
 // The verdict that a frame shows.
 export function frameVerdict(tree, i, family) {
-	const own = tree.isNumbered && family.path ? family.path[i] : AS_FUNCTION;
+	const node = pageNodeOf(tree, i);
+	const own = node > 0 && family.path ? family.path[node] : AS_FUNCTION;
 	return own === AS_FUNCTION ? family.word[judgedFunction(tree, i)] : own;
 }
 
 // The family of verdicts by which a frame is coloured.
 export function familyOf(tree, what) {
 	if (!what.verdicts) return null;
-	const isTotal = tree.ofTotals || (!tree.inverted && (what.by === "total" || what.by === "share"));
+	const isTotal = tree.ofTotals ||
+		(!tree.inverted && (what.by === "total" || what.by === "share"));
 	return isTotal ? what.verdicts.total : what.verdicts.self;
 }
 
@@ -64,14 +82,16 @@ function sizeStep(tree, i, what, base, head) {
 	const { steps } = modes[what.by];
 	if (what.by === "share") return stepOf(Math.abs(head - base) / (what.change || 1), steps);
 	if (what.by !== "surprise" || !what.verdicts) return relativeStep(base, head);
-	const surprise = what.verdicts[tree.ofTotals ? "total" : "self"].surprise[judgedFunction(tree, i)];
+	const surprise = what.verdicts[tree.ofTotals ? "total" :
+		"self"].surprise[judgedFunction(tree, i)];
 	return surprise < 0 ? 4 : stepOf(surprise, steps);
 }
 
 // A node by its own mark; a frame that stands for several by its function.
 export function isMoved(tree, i, what) {
 	if (!what.marks) return false;
-	return tree.isNumbered ? what.marks[i] === 1 : what.moved[judgedFunction(tree, i)] === 1;
+	const node = pageNodeOf(tree, i);
+	return node > 0 ? what.marks[node] === 1 : what.moved[judgedFunction(tree, i)] === 1;
 }
 
 function removedClass(tree, i, what) {
@@ -83,7 +103,8 @@ function addedClass(tree, i, what) {
 	if (isMoved(tree, i, what)) return MOVED;
 	if (!what.verdicts) return NEW;
 	const { self, total } = what.verdicts;
-	const isKnown = frameVerdict(tree, i, self) === CHANGED || ((!tree.inverted || tree.ofTotals) && frameVerdict(tree, i, total) === CHANGED);
+	const isKnown = frameVerdict(tree, i, self) === CHANGED ||
+		((!tree.inverted || tree.ofTotals) && frameVerdict(tree, i, total) === CHANGED);
 	return isKnown ? NEW : NEW_UNSURE;
 }
 
@@ -107,17 +128,33 @@ function isReally(tree, i, isSo) {
 }
 
 // Colour class of a node of a shown tree.
-// what: {isDiff, side, by, factor, kinds, verdicts, marks, moved, change, isSeed, isSwapped, removedHere, addedHere}
+// what: {isDiff, side, by, factor, kinds, verdicts, marks, moved, change, isSeed, isSwapped,
+// removedHere, addedHere}
 export function nodeClass(tree, i, what) {
 	const isTotal = what.by === "total" || what.by === "share" || tree.inverted;
 	const values = isTotal ? "total" : "self";
 	if (!what.isDiff && what.kinds?.[tree.func[i]] === TASK_KIND) return TASK;
 	if (!what.isDiff) return heatClass(tree[values][what.side][i] / tree.total[what.side][0]);
 	const before = tree.total[BASE][i], after = tree.total[HEAD][i];
+	// Of what was folded nothing is known but its cost.
+	if (what.verdicts && tree.func[i] >= what.functions) return UNSURE;
 	const wrapper = what.isSeed ? "" : wrapperState(tree, i, what.marks, what.isSwapped);
 	if (wrapper) return wrapper === "new" ? addedClass(tree, i, what) : removedClass(tree, i, what);
-	if (after === 0 && before > 0 && (tree.elided || isReally(tree, i, what.removedHere))) return removedClass(tree, i, what);
-	if (before === 0 && after > 0 && !what.isSeed && isReally(tree, i, what.addedHere)) return addedClass(tree, i, what);
+	if (after === 0 && before > 0 && (tree.elided || isReally(tree, i, what.removedHere)))
+		return removedClass(tree, i, what);
+	if (before === 0 && after > 0 && !what.isSeed && isReally(tree, i, what.addedHere))
+		return addedClass(tree, i, what);
 	const [base, head] = tree[values];
 	return changeClass(tree, i, what, base[i] * what.factor, head[i]);
+}
+
+// The change of a frame's own time, to be marked in it: what it is, and the class of its colour;
+// null where there is none that is known, or where the colour tells of own time already.
+export function ownChange(tree, i, what) {
+	if (!what.isDiff || what.isSeed || tree.inverted || tree.elided ||
+		!(what.by === "total" || what.by === "share")) return null;
+	const base = tree.self[BASE][i] * what.factor, delta = tree.self[HEAD][i] - base;
+	const isKnown = what.verdicts ? frameVerdict(tree, i, what.verdicts.self) === CHANGED :
+		relativeStep(base, tree.self[HEAD][i]) > 0;
+	return delta !== 0 && isKnown ? { delta, colour: (delta > 0 ? MORE : LESS) + 3 } : null;
 }

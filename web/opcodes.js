@@ -4,6 +4,7 @@
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatShare, formatValue, scaleHint } from "./format.js";
+import { pageNodeOf } from "./tree.js";
 
 const SHOWN = 8;
 const SHOWN_OF_LINE = 3;
@@ -27,7 +28,8 @@ class Sums {
 }
 
 function addNode(sums, ops, i) {
-	for (let r = ops.first[i]; r < ops.first[i + 1]; r++) sums.add(ops.name[r], ops.total[BASE][r], ops.total[HEAD][r]);
+	for (let r = ops.first[i]; r < ops.first[i + 1]; r++)
+		sums.add(ops.name[r], ops.total[BASE][r], ops.total[HEAD][r]);
 }
 
 // What the caller `node` was at while it called, for the part of its calls that one leaf is.
@@ -68,7 +70,7 @@ export function opcodesOfNode(data, tree, i) {
 	if (!data.opcodes || i <= 0) return [];
 	const sums = new Sums();
 	if (tree.inverted) addInverted(sums, data, tree, i);
-	else if (tree.func === data.func) addNode(sums, data.opcodes, i);
+	else if (pageNodeOf(tree, i) > 0) addNode(sums, data.opcodes, pageNodeOf(tree, i));
 	return sums.list();
 }
 
@@ -90,7 +92,8 @@ export function opcodesOfLines(data, f) {
 // A specialised instruction is shown with what it is a form of.
 function nameCell(ops, name) {
 	const [text, base] = ops.names[name];
-	return el("th", { scope: "row" }, el("code", {}, text), text !== base && el("small", { title: "specialised form of" }, ` ${base}`));
+	return el("th", { scope: "row" }, el("code", {}, text),
+		text !== base && el("small", { title: "specialised form of" }, ` ${base}`));
 }
 
 // The part of a tooltip; null where there is nothing to say.
@@ -101,11 +104,15 @@ export function opcodeBox(data, tree, i, what) {
 	const side = what.isDiff ? HEAD : what.side ?? HEAD;
 	const all = list.reduce((sum, [, s]) => sum + s[side], 0);
 	const rows = list.slice(0, SHOWN).map(([name, s]) => {
-		if (!what.isDiff) return el("tr", {}, nameCell(ops, name), el("td", {}, formatValue(s[side], unit)), el("td", {}, formatShare(s[side] / all)));
+		if (!what.isDiff)
+			return el("tr", {}, nameCell(ops, name), el("td", {}, formatValue(s[side], unit)),
+				el("td", {}, formatShare(s[side] / all)));
 		const c = compare(s[BASE], s[HEAD], factor);
-		return el("tr", { class: c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" }, nameCell(ops, name),
+		return el("tr", { class: c.delta > 0 ? "up" : c.delta < 0 ? "down" : "" },
+			nameCell(ops, name),
 			el("td", {}, formatValue(c.base, unit)), el("td", {}, formatValue(c.head, unit)),
-			el("td", { class: "delta", title: scaleHint(factor, data.header.scale.mode) || null }, formatChange(c.delta, unit)));
+			el("td", { class: "delta", title: scaleHint(factor, data.header.scale.mode) || null },
+				formatChange(c.delta, unit)));
 	});
 	return el("table", { class: "opcodes" }, el("caption", {}, "Instructions"), ...rows);
 }
@@ -115,5 +122,6 @@ export function opcodeWords(data, list, side) {
 	const all = (list ?? []).reduce((sum, [, s]) => sum + s[side], 0);
 	if (!all) return "";
 	return list.filter(([, s]) => s[side] > 0).slice(0, SHOWN_OF_LINE)
-		.map(([name, s]) => `${data.opcodes.names[name][0]} ${formatShare(s[side] / all)}`).join(", ");
+		.map(([name, s]) => `${data.opcodes.names[name][0]} ${formatShare(s[side] / all)}`)
+			.join(", ");
 }

@@ -2,17 +2,24 @@
 // How one frame looks: its fill, edge, texture and label, and the outline of a marked one. The
 // context may be a canvas's or a Pen's (pen.js): only what both know is called.
 import { blinkFill, blinkNames } from "./blink.js";
-import { ABOVE_REMOVED, glyphOf, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, UNSURE } from "./colors.js";
+import { ownFlags } from "./changes.js";
+import {
+	ABOVE_REMOVED, glyphOf, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, UNSURE,
+} from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
-import { fitText } from "./labels.js";
+import { frameName } from "./folds.js";
+import { fitName, fitText, lastComponent } from "./labels.js";
 import { MIN_WIDTH } from "./layout.js";
-import { nodeClass } from "./meaning.js";
+import { nodeClass, ownChange } from "./meaning.js";
 
 export const ROW = 21;
 export const FONT_SIZE = 12;
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
+const SMALL_FONT = `10px ${FONT_FAMILY}`; // where a name has no room otherwise
 const HATCH = 9; // pixels between the lines of what cannot be told
+const MARK =
+	3; // pixels below the text, for the mark of own change and what a plate leaves of a texture
 
 function fillBox(ctx, left, y, px) {
 	if (px < 6) {
@@ -66,27 +73,35 @@ export class Painter {
 		this.flame = flame;
 	}
 
+	// Flags of functions of the program's own code.
+	get own() {
+		return ownFlags(this.flame.data);
+	}
+
 	isFaint(i) {
 		const f = this.flame.picture.tree.func[i];
 		return this.flame.matched && f >= 0 && !this.flame.matched[f];
 	}
 
-	box(ctx, box, palette) {
+	box(ctx, box, colours) {
 		const { picture } = box.view;
 		const { tree } = picture;
 		const { i, left, y } = box;
 		if (this.flame.blink !== null && i > 0) {
-			this.blinking(ctx, box, palette);
+			this.blinking(ctx, box, colours);
 			return;
 		}
-		const isAbove = picture === this.flame.picture && tree.depth[i] < tree.depth[this.flame.focus];
+		const isAbove = picture === this.flame.picture &&
+			tree.depth[i] < tree.depth[this.flame.focus];
+		const palette = isAbove ? colours.above : colours;
 		const gap = box.right - left > 3 ? 1 : 0;
 		const px = Math.max(box.right - left - gap, MIN_WIDTH);
 		const colour = i === 0 ? -1 : nodeClass(tree, i, picture.what);
 		const hollow = colour === ABOVE_REMOVED || colour === MOVED_AWAY;
 		const faint = this.isFaint(i);
-		ctx.globalAlpha = faint ? 0.25 : isAbove ? 0.6 : 1;
-		ctx.fillStyle = i === 0 ? palette.root : palette.fill[colour];
+		ctx.globalAlpha = faint ? 0.25 : 1;
+		const isPale = this.isForeign(picture, i);
+		ctx.fillStyle = i === 0 ? palette.root : palette[isPale ? "pale" : "fill"][colour];
 		if (colour === REMOVED && palette.isHollow) {
 			ctx.fillStyle = palette.removed;
 			const alpha = ctx.globalAlpha;
@@ -101,14 +116,37 @@ export class Painter {
 			ctx.fillStyle = palette.quiet;
 			fillBox(ctx, left, y, px);
 		}
+		if (i > 0 && !hollow && colour !== REMOVED) this.mark(ctx, box, colour, px, palette);
 		if (px > 4) paintEdge(ctx, colour, left, y, px, palette);
 		if (px > 24) {
 			// What does not match is so pale that it takes the page's ink.
 			const ink = faint || i === 0 || hollow ? palette.ink :
-				colour === REMOVED && palette.isHollow ? palette.removed : palette.inkOf(colour);
+				colour === REMOVED && palette.isHollow ? palette.removed :
+				palette.inkOf(colour, isPale);
+			const plate = colour === UNSURE || colour === NEW_UNSURE ?
+				palette[isPale ? "pale" : "fill"][colour] : null;
 			if (faint) ctx.globalAlpha = 0.55;
-			this.label(ctx, box, colour, px, ink);
+			this.label(ctx, box, colour, px, ink, plate);
 		}
+	}
+
+	// Code that is not the program's own, in colours that are not the seed's.
+	isForeign({ tree, what }, i) {
+		return i > 0 && !what.isSeed && this.own[tree.func[i]] === 0;
+	}
+
+	// What the frame's own time changed, as wide as such a time is drawn.
+	mark(ctx, { i, view, left, y }, colour, px, palette) {
+		const change = ownChange(view.picture.tree, i, view.picture.what);
+		if (!change) return;
+		const width = Math.min(px, (Math.abs(change.delta) / view.span) * view.width),
+			top = y + ROW - 1 - MARK;
+		if (width < MIN_WIDTH) return;
+		ctx.fillStyle = palette.fill[change.colour];
+		ctx.fillRect(left, top, width, MARK);
+		// A line parts it from a frame of the same colour.
+		ctx.fillStyle = palette.page;
+		if (change.colour === colour) ctx.fillRect(left, top, width, 1);
 	}
 
 	blinking(ctx, box, palette) {
@@ -119,10 +157,12 @@ export class Painter {
 		ctx.fillStyle = palette.fill[colour];
 		if (filled > 0) fillBox(ctx, left, y, filled);
 		if (px > 4) paintEdge(ctx, ABOVE_REMOVED, left, y, px, palette);
-		if (filled > 24) this.label(ctx, box, colour, filled, palette.inkOf(colour), share);
+		if (filled > 24) this.label(ctx, box, colour, filled, palette.inkOf(colour), null, share);
 	}
 
-	label(ctx, { i, view, left, y }, colour, px, ink, share = view.picture.w[i] / view.picture.all) {
+	// plate: what lies between the text and a texture, or null.
+	// share: of what width it is said to be; null: of the whole.
+	label(ctx, { i, view, left, y, tail }, colour, px, ink, plate, share = null) {
 		const { picture } = view;
 		const from = Math.max(left, view.offset) + 6;
 		const room = Math.min(left + px, view.offset + view.width + 2) - 5 - from;
@@ -133,45 +173,84 @@ export class Painter {
 			ctx.fillText(fitText(ctx, this.rootLabel(picture), room), from, middle);
 			return;
 		}
-		const f = picture.tree.func[i];
-		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
-		let at = from;
-		if (glyph && room > 34) {
-			ctx.fillText(glyph, at, middle);
-			at += 14;
+		const part = ` (${formatShare(share ?? picture.w[i] / picture.all)})`;
+		const words = this.words(ctx, i, picture, colour, room, tail ?? part);
+		const last = words.at(-1);
+		if (!last) return;
+		if (plate) {
+			ctx.fillStyle = plate;
+			ctx.fillRect(from - 3, y, Math.min(last.at + last.width + 7, room + 6),
+				ROW - 1 - MARK);
+			ctx.fillStyle = ink;
 		}
-		const leftOver = () => room - (at - from);
-		const text = this.flame.labels.fit(ctx, f, leftOver());
-		ctx.fillText(text, at, middle);
-		at += this.flame.labels.width(ctx, f);
-		const rest = [`(${formatShare(share)})`];
-		if (colour === NEW || colour === NEW_UNSURE) rest.push("(new)");
-		const tail = ` ${rest.join(" ")}`;
-		const width = ctx.measureText(tail).width;
-		if (leftOver() < width) return;
-		ctx.fillText(tail, at, middle);
-		at += width + 10;
-		const place = this.flame.location(f);
-		if (!place || leftOver() < ctx.measureText(place).width) return;
-		ctx.globalAlpha *= 0.62;
-		ctx.fillText(place, at, middle);
+		for (const { text, at, isFaint, isSmall } of words) {
+			if (isFaint) ctx.globalAlpha *= 0.62;
+			if (isSmall) ctx.font = SMALL_FONT;
+			ctx.fillText(text, from + at, middle);
+			if (isSmall) ctx.font = FONT;
+		}
+	}
+
+	// A frame's name as it fits: whole, else its last component, that in smaller type, else cut.
+	name(ctx, { tree }, i, room) {
+		const { labels, data } = this.flame;
+		const f = tree.func[i], own = labels.name(f), text = frameName(data, tree, i, own);
+		const width = text === own ? labels.width(ctx, f) : ctx.measureText(text).width;
+		if (width <= room) return { text, width, isCut: false, isSmall: false };
+		const last = lastComponent(text) > 0 ? fitName(ctx, text, room) : "";
+		if (last.startsWith("…")) return {
+			text: last, width: ctx.measureText(last).width, isCut: true, isSmall: false,
+		};
+		ctx.font = SMALL_FONT;
+		const small = ctx.measureText(text).width <= room ? text : fitName(ctx, text, room);
+		const taken = ctx.measureText(small).width;
+		ctx.font = FONT;
+		return { text: small, width: taken, isCut: true, isSmall: true };
+	}
+
+	// What is written in a frame, from left to right, as far as there is room: [{text, at, width}].
+	words(ctx, i, picture, colour, room, figure) {
+		const f = picture.tree.func[i], words = [];
+		let at = 0;
+		const add = (text, width, gap = 0, isFaint = false, isSmall = false) => {
+			words.push({ text, at, width, isFaint, isSmall });
+			at += width + gap;
+		};
+		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
+		if (glyph && room > 34) add(glyph, 9, 5);
+		const name = this.name(ctx, picture, i, room - at);
+		if (!name.text) return words;
+		add(name.text, name.width, 0, false, name.isSmall);
+		if (name.isCut) return words;
+		const isNew = colour === NEW || colour === NEW_UNSURE;
+		const tail = `${figure}${isNew ? " (new)" : ""}`;
+		const { width } = ctx.measureText(tail);
+		if (room - at < width) return words;
+		add(tail, width, 10);
+		const place = this.flame.placeOf(f);
+		const wanted = place ? ctx.measureText(place).width : Infinity;
+		if (room - at >= wanted) add(place, wanted, 0, true);
+		return words;
 	}
 
 	// The frame in words, for a picture that can be pointed at.
 	title({ i, view: { picture } }) {
 		if (i === 0) return this.rootLabel(picture);
 		const f = picture.tree.func[i];
-		const place = this.flame.location(f);
-		return `${this.flame.labels.name(f)} (${formatShare(picture.w[i] / picture.all)})${place ? ` ${place}` : ""}`;
+		const place = this.flame.placeOf(f);
+		const name = frameName(this.flame.data, picture.tree, i, this.flame.labels.name(f));
+		return `${name} (${formatShare(picture.w[i] / picture.all)})${place ? ` ${place}` : ""}`;
 	}
 
 	rootLabel(picture) {
 		const { data } = this.flame;
 		const { what, tree } = picture;
-		if (this.flame.blink !== null) return `${blinkNames[this.flame.blink]} · ${formatValue(tree.total[this.flame.blink][0], data.unit)}`;
-		if (what.widths === "delta") return `${what.rootName} · ${formatValue(picture.all, data.unit)} of change`;
-		const before = what.isDiff && !tree.elided ? `${formatValue(tree.total[0][0], data.unit)} → ` : "";
-		return `${what.rootName} · ${before}${formatValue(what.isDiff && !tree.elided ? tree.total[1][0] : picture.all, data.unit)}`;
+		const { blink } = this.flame;
+		const value = (v) => formatValue(v, data.unit);
+		if (blink !== null) return `${blinkNames[blink]} · ${value(tree.total[blink][0])}`;
+		if (what.widths === "delta") return `${what.rootName} · ${value(picture.all)} of change`;
+		if (!what.isDiff || tree.elided) return `${what.rootName} · ${value(picture.all)}`;
+		return `${what.rootName} · ${value(tree.total[0][0])} → ${value(tree.total[1][0])}`;
 	}
 
 	marks(ctx, boxes, palette) {
@@ -179,7 +258,7 @@ export class Painter {
 			const f = this.flame.picture.tree.func[box.i];
 			const isHit = this.flame.matched && f >= 0 && this.flame.matched[f];
 			const strong = box.i === this.flame.selected;
-			if (!isHit && !strong && box.i !== this.flame.hovered) continue;
+			if (!isHit && !strong) continue;
 			const px = box.right - box.left;
 			if (px < 3 && !strong) continue;
 			ctx.setLineDash([]);

@@ -8,19 +8,23 @@ const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 // Text that XML allows, and that ends nothing.
 export function escapeXml(text) {
-	return text.replace(/[&<>"]/g, (c) => entities[c]).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+	return text.replace(/[&<>"]/g, (c) => entities[c])
+		.replace(/(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/gu, "\ufffd");
 }
 
 export class Pen {
-	// `ruler` is a canvas's context, which knows how wide text is.
-	constructor(ruler) {
+	// `ruler` is a canvas's context, which knows how wide text is; `fontSize` most text's.
+	constructor(ruler, fontSize) {
 		this.ruler = ruler;
+		this.fontSize = fontSize;
 		this.parts = [];
 		this.path = "";
 		this.dash = [];
 		this.saved = [];
 		this.dx = this.dy = 0;
-		Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1 });
+		Object.assign(this, {
+			fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1,
+		});
 	}
 
 	set font(font) {
@@ -64,14 +68,19 @@ export class Pen {
 	}
 	get stroked() {
 		const dash = this.dash.length ? ` stroke-dasharray="${this.dash.join(" ")}"` : "";
-		return ` fill="none" stroke="${this.strokeStyle}" stroke-width="${round(this.lineWidth)}"${dash}${this.opacity}`;
+		const line = `stroke="${this.strokeStyle}" stroke-width="${round(this.lineWidth)}"`;
+		return ` fill="none" ${line}${dash}${this.opacity}`;
+	}
+	at(x, y) {
+		return `x="${round(x + this.dx)}" y="${round(y + this.dy)}"`;
 	}
 	box(x, y, width, height) {
-		return `<rect x="${round(x + this.dx)}" y="${round(y + this.dy)}" width="${round(width)}" height="${round(height)}"`;
+		return `<rect ${this.at(x, y)} width="${round(width)}" height="${round(height)}"`;
 	}
 
 	fillRect(x, y, width, height) {
-		this.parts.push(`${this.box(x, y, width, height)} fill="${this.fillStyle}"${this.opacity}/>`);
+		this.parts.push(
+			`${this.box(x, y, width, height)} fill="${this.fillStyle}"${this.opacity}/>`);
 	}
 	strokeRect(x, y, width, height) {
 		this.parts.push(`${this.box(x, y, width, height)}${this.stroked}/>`);
@@ -93,7 +102,8 @@ export class Pen {
 		return this.rounded || (this.path ? `<path d="${this.path}"` : "");
 	}
 	fill() {
-		if (this.shape()) this.parts.push(`${this.shape()} fill="${this.fillStyle}"${this.opacity}/>`);
+		if (this.shape())
+			this.parts.push(`${this.shape()} fill="${this.fillStyle}"${this.opacity}/>`);
 	}
 	stroke() {
 		if (this.shape()) this.parts.push(`${this.shape()}${this.stroked}/>`);
@@ -102,11 +112,17 @@ export class Pen {
 	fillText(text, x, y) {
 		if (!text) return;
 		const base = y - (this.ruler.measureText("x").alphabeticBaseline ?? -4);
-		this.parts.push(`<text x="${round(x + this.dx)}" y="${round(base + this.dy)}" fill="${this.fillStyle}"${this.opacity}>${escapeXml(text)}</text>`);
+		const size = parseFloat(this.ruler.font);
+		const other = size === this.fontSize ? "" : ` font-size="${round(size)}"`;
+		const how = `fill="${this.fillStyle}"${other}${this.opacity}`;
+		this.parts.push(`<text ${this.at(x, base)} ${how}>${escapeXml(text)}</text>`);
 	}
 
-	document(width, height, title, fontSize, fontFamily) {
-		return `<svg xmlns="http://www.w3.org/2000/svg" width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}" role="img" xml:space="preserve" font-size="${fontSize}" font-family="${escapeXml(fontFamily)}">\n` +
+	document(width, height, title, fontFamily) {
+		const w = round(width), h = round(height);
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" ` +
+			`viewBox="0 0 ${w} ${h}" role="img" xml:space="preserve" ` +
+			`font-size="${this.fontSize}" font-family="${escapeXml(fontFamily)}">\n` +
 			`<title>${escapeXml(title)}</title>\n${this.parts.join("")}</svg>\n`;
 	}
 }

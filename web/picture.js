@@ -32,7 +32,8 @@ export class Picture {
 		const { tree: { depth, end }, w, known } = this;
 		if (!known[node]) {
 			let deepest = depth[node];
-			for (let i = node + 1; i < end[node]; i++) if (depth[i] > deepest && w[i] > 0) deepest = depth[i];
+			for (let i = node + 1; i < end[node]; i++) if (depth[i] > deepest && w[i] > 0)
+				deepest = depth[i];
 			known[node] = deepest - depth[node] + 1;
 		}
 		return known[node] - 1;

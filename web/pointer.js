@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The pointer on the flame graph: what is under it is told, a click zooms.
+// Mouse, pen and fingers on the flame graph: what is under a pointer is told, a click zooms, a
+// touch shows the figures in the sheet, a second one on the same place zooms. The window follows
+// drags, pinches and the wheel.
+import { bindPointers, bindWheel } from "./gestures.js";
+import { isTouch } from "./hands.js";
 import { pathOf } from "./tree.js";
+
+const TWICE = 350; // ms between the touches of a pair
+const NEAR = 24; // pixels between them
 
 export function bindPointer(app, canvas) {
 	const { flame } = app;
-	const at = (event) => {
+	const inside = ({ clientX, clientY }) => {
 		const box = canvas.getBoundingClientRect();
-		const px = event.clientX - box.left;
-		return { node: flame.hit(px, event.clientY - box.top), isAside: flame.isAside(px) };
+		return [clientX - box.left, clientY - box.top];
 	};
-	canvas.addEventListener("pointermove", (event) => {
-		const { node, isAside } = at(event);
-		canvas.style.cursor = node >= 0 ? "pointer" : "";
-		if (node !== flame.hovered) {
-			flame.hovered = node;
-			flame.draw();
-		}
-		if (node > 0) app.tooltip.show(node, { x: event.clientX, y: event.clientY }, isAside);
-		else app.tooltip.hide();
-	});
-	canvas.addEventListener("pointerleave", () => {
-		flame.hovered = -1;
-		flame.draw();
+	const frameAt = (event) => {
+		const [px, py] = inside(event);
+		const node = flame.hit(px, py), isAside = flame.isAside(px);
+		return { flame, node, isAside, f: flame.picture.tree.func[node] };
+	};
+	const quiet = () => {
+		flame.hover(-1);
 		app.tooltip.hide();
-	});
-	canvas.addEventListener("click", (event) => {
-		const { node, isAside } = at(event);
-		if (node < 0) return;
+	};
+	const zoom = ({ node, isAside }) => {
 		const path = pathOf(flame.picture.tree, node);
 		if (isAside) {
 			app.set({ elided: true, zoom: path }, true);
@@ -35,7 +33,58 @@ export function bindPointer(app, canvas) {
 		flame.selected = node;
 		app.zoomTo(path);
 		flame.draw();
+	};
+	let last = { time: -Infinity };
+	const touch = (event, frame) => {
+		const { clientX: x, clientY: y, timeStamp: time } = event;
+		const isSecond = time - last.time < TWICE && Math.hypot(x - last.x, y - last.y) < NEAR;
+		const first = last.frame;
+		last = isSecond ? { time: -Infinity } : { x, y, time, frame };
+		if (isSecond) {
+			app.sheet.hide();
+			if (first.node >= 0) zoom(first);
+		} else if (frame.node > 0) {
+			if (!frame.isAside) app.selection.select(frame.node, flame);
+			else app.sheet.show(frame);
+		} else {
+			app.sheet.hide();
+		}
+	};
+	const on = {
+		hover(event) {
+			const frame = frameAt(event);
+			canvas.style.cursor = frame.node >= 0 ? "pointer" : "";
+			flame.hover(frame.node, frame.isAside);
+			if (frame.node > 0)
+				app.tooltip.show(frame.node, { x: event.clientX, y: event.clientY }, frame.isAside);
+			else app.tooltip.hide();
+		},
+		leave: quiet,
+		tap(event) {
+			const frame = frameAt(event);
+			if (isTouch()) touch(event, frame);
+			// Of a double click the first has zoomed to the frame.
+			else if (frame.node >= 0 && event.detail < 2) zoom(frame);
+		},
+		pan(dx, dy) {
+			quiet();
+			if (dy) flame.scroller.scrollTop -= dy;
+			return flame.panBy(dx);
+		},
+		zoom(x, y, factor) {
+			quiet();
+			flame.zoomAt(inside({ clientX: x, clientY: y })[0], factor);
+		},
+		end: () => app.keepWindow(),
+	};
+	bindPointers(canvas, on);
+	canvas.addEventListener("contextmenu", (event) => {
+		const frame = frameAt(event);
+		if (frame.node <= 0) return;
+		event.preventDefault();
+		app.openMenu(frame, { x: event.clientX, y: event.clientY });
 	});
+	bindWheel(flame.scroller, on);
 	flame.scroller.addEventListener("scroll", () => {
 		app.tooltip.hide();
 		flame.draw();

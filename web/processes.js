@@ -5,7 +5,8 @@ import { el, section } from "./dom.js";
 import { formatCount, formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
-// [{label, threads, sum}], most expensive first and none without a sample; sums are those of threads.
+// [{label, threads, sum}], most expensive first and none without a sample; sums are those of
+// threads.
 export function processesOf(threads, sums) {
 	const byLabel = new Map();
 	threads.forEach((t, i) => {
@@ -19,30 +20,40 @@ export function processesOf(threads, sums) {
 }
 
 // {section, sync}: sync() shows what the state has.
-export function buildProcesses(app, sums) {
-	const { threads } = app.data.header;
+export function buildProcesses(model, sums) {
+	const { threads } = model.data.header;
 	const processes = processesOf(threads, sums);
 	if (processes.length < 2) return { section: null, sync() {} };
 	const all = sums.reduce((a, b) => a + b, 0);
 	const choose = (chosen) => {
 		const flags = new Uint8Array(threads.length);
 		for (const p of chosen) for (const i of p.threads) flags[i] = 1;
-		app.set({ threads: flags.includes(0) && flags.includes(1) ? flags : null });
+		model.acts.set({ threads: flags.includes(0) && flags.includes(1) ? flags : null });
 	};
 	const items = processes.map((p) => {
 		const box = el("input", { type: "checkbox", checked: true, "data-process": p.label,
 			onchange: () => choose(processes.filter((_, k) => items[k].box.checked)) });
-		const only = el("button", { class: "link only", title: "Only this process", onclick: () => choose([p]) }, "only");
-		return { box, element: el("li", {}, el("label", {}, box, el("span", {}, showName(p.label))), only,
-			el("span", { class: "quiet" }, formatShare(p.sum / all))) };
+		const only = el("button",
+			{ class: "link only", title: "Only this process", onclick: () => choose([p]) }, "only");
+		return { box,
+			element: el("li", {}, el("label", {}, box, el("span", {}, showName(p.label))), only,
+				el("span", { class: "quiet" }, formatShare(p.sum / all))) };
 	});
-	const find = processes.length > 8 && el("input", { type: "search", class: "find", placeholder: "Filter processes", "aria-label": "Filter processes",
-		oninput: (e) => items.forEach((item, k) => (item.element.hidden = !processes[k].label.toLowerCase().includes(e.target.value.toLowerCase()))) });
+	const find = processes.length > 8 &&
+		el("input",
+			{ type: "search", class: "find", placeholder: "Filter processes",
+				"aria-label": "Filter processes",
+				oninput: (e) =>
+					items.forEach((item, k) =>
+						(item.element.hidden = !processes[k].label.toLowerCase()
+							.includes(e.target.value.toLowerCase()))) });
 	return {
-		section: section("processes", "Processes", find, el("ul", { class: "threads" }, ...items.map((i) => i.element)),
-			el("button", { class: "link", onclick: () => app.set({ threads: null }) }, `All ${formatCount(processes.length)} processes`)),
+		section: section("processes", "Processes", find,
+			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
+			el("button", { class: "link", onclick: () => model.acts.set({ threads: null }) },
+				`All ${formatCount(processes.length)} processes`)),
 		sync() {
-			const { threads: flags } = app.state;
+			const { threads: flags } = model.state;
 			processes.forEach((p, k) => {
 				const n = p.threads.filter((i) => !flags || flags[i]).length;
 				items[k].box.checked = n === p.threads.length;

@@ -11,6 +11,7 @@
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { Flame } from "./flame.js";
+import { isTouch } from "./hands.js";
 import { showName } from "./labels.js";
 import { Picture } from "./picture.js";
 import { callersTree } from "./tree.js";
@@ -55,7 +56,10 @@ export function calleesOf(tree, f, factor) {
 	const sum = (values, nodes) => nodes.reduce((s, i) => s + values[i], 0);
 	const pending = [];
 	const push = (groups, up) => groups
-		.map(([g, nodes]) => ({ g, nodes, up, weight: Math.max(sum(tree.total[BASE], nodes) * factor, sum(tree.total[HEAD], nodes)) }))
+		.map(([g, nodes]) => ({
+			g, nodes, up,
+			weight: Math.max(sum(tree.total[BASE], nodes) * factor, sum(tree.total[HEAD], nodes)),
+		}))
 		.sort((a, b) => a.weight - b.weight || b.g - a.g).forEach((group) => pending.push(group));
 	const roots = outermost(tree, f);
 	push([[f, roots]], 0);
@@ -78,14 +82,19 @@ export function calleesOf(tree, f, factor) {
 	for (let i = n - 1; i > 0; i--) end[parent[i]] = Math.max(end[parent[i]], end[i]);
 	const floats = (sides) => sides.map((v) => Float64Array.from(v));
 	return {
-		n, end, func: Int32Array.from(func), parent: Int32Array.from(parent), depth: Uint32Array.from(depth),
-		deepest: depth.reduce((a, b) => Math.max(a, b), 0), self: floats(self), total: floats(total), inverted: false,
+		n, end, func: Int32Array.from(func), parent: Int32Array.from(parent),
+		depth: Uint32Array.from(depth),
+		deepest: depth.reduce((a, b) => Math.max(a, b), 0), self: floats(self),
+		total: floats(total), inverted: false,
 	};
 }
 
 export class Sandwich {
-	constructor(app, section) {
-		this.app = app;
+	// `main` has the colours and what is searched for.
+	constructor(model, main, tooltip, section) {
+		this.model = model;
+		this.main = main;
+		this.tooltip = tooltip;
 		this.title = el("h2", {});
 		const [callers, callees] = ["Callers", "Callees"].map((name) => this.half(name));
 		this.halves = [callers, callees];
@@ -94,29 +103,45 @@ export class Sandwich {
 	}
 
 	half(name) {
-		const { app } = this;
+		const { model, tooltip } = this;
 		const canvas = el("canvas", { "aria-hidden": "true" });
-		const grid = el("div", { id: `grid-${name.toLowerCase()}`, "aria-describedby": "grid-help" });
+		const grid = el("div", {
+			id: `grid-${name.toLowerCase()}`, "aria-describedby": "grid-help",
+		});
 		const space = el("div", {}, grid, canvas);
 		const scroller = el("div", { class: "half" }, space);
-		const flame = new Flame(app.data, { canvas, space, scroller, location: (f) => app.shortPlaceOf(f) });
-		new Twin(app, flame, grid);
+		const flame = new Flame(model.data, {
+			canvas, space, scroller, placeOf: (f) => model.shortPlaceOf(f),
+		});
+		new Twin(model, flame, grid);
 		const at = (event) => {
 			const box = canvas.getBoundingClientRect();
 			return flame.hit(event.clientX - box.left, event.clientY - box.top);
 		};
 		canvas.addEventListener("pointermove", (event) => {
+			if (event.pointerType === "touch") return;
 			const node = at(event);
 			canvas.style.cursor = node > 0 ? "pointer" : "";
-			flame.hovered = node;
-			flame.draw();
-			if (node > 0) app.tooltip.show(node, { x: event.clientX, y: event.clientY }, false, flame);
-			else app.tooltip.hide();
+			flame.hover(node);
+			if (node > 0)
+				tooltip.show(node, { x: event.clientX, y: event.clientY }, false, flame);
+			else tooltip.hide();
 		});
-		canvas.addEventListener("pointerleave", () => app.tooltip.hide());
+		canvas.addEventListener("pointerleave", () => {
+			flame.hover(-1);
+			tooltip.hide();
+		});
 		canvas.addEventListener("click", (event) => {
 			const node = at(event);
-			if (node > 0) app.set({ middle: flame.picture.tree.func[node] }, true);
+			if (node > 0 && isTouch()) model.acts.select(node, flame);
+			else if (node > 0) model.acts.set({ middle: flame.picture.tree.func[node] }, true);
+		});
+		canvas.addEventListener("contextmenu", (event) => {
+			const node = at(event);
+			if (node <= 0) return;
+			event.preventDefault();
+			model.acts.openMenu({ flame, node, isAside: false, f: flame.picture.tree.func[node] },
+				{ x: event.clientX, y: event.clientY });
 		});
 		scroller.addEventListener("scroll", () => flame.draw());
 		new ResizeObserver(() => flame.picture && this.draw()).observe(scroller);
@@ -125,9 +150,10 @@ export class Sandwich {
 
 	// Both halves of function f in a tree; a diff is as wide as both sides, so nothing is hidden.
 	update(tree, f, what) {
-		const { data } = this.app;
+		const { data } = this.model;
 		const drawn = { ...what, widths: what.isDiff ? "union" : "side", rootName: "All" };
-		const trees = [callersOf(tree, f, data.functions.n, data.factor), calleesOf(tree, f, data.factor)];
+		const trees = [callersOf(tree, f, data.functions.n, data.factor),
+			calleesOf(tree, f, data.factor)];
 		const name = showName(data.functions.names[f]);
 		this.title.textContent = `${name}: callers above, callees below`;
 		this.halves.forEach((flame, k) => {
@@ -139,8 +165,8 @@ export class Sandwich {
 
 	draw() {
 		for (const flame of this.halves) {
-			flame.palette = this.app.flame.palette;
-			flame.matched = this.app.flame.matched;
+			flame.palette = this.main.palette;
+			flame.matched = this.main.matched;
 			if (!flame.scroller.clientWidth) continue;
 			flame.settle();
 		}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Saving what is shown as a picture: the flame graph or both halves of the sandwich, every row of
-// it, under its title and above its legend.
+// Saving what is shown as a picture: the flame graph, the flame chart or both halves of the
+// sandwich, every row of it, under its title and what the page says first, above its legend and the
+// list of what changed.
 import { el } from "./dom.js";
+import { fitText } from "./labels.js";
 import { FONT, FONT_FAMILY, FONT_SIZE } from "./paint.js";
 import { Pen } from "./pen.js";
 
@@ -13,8 +15,8 @@ const SHARPNESS = 2; // of a PNG, in pixels a pixel of the screen
 const PIXELS_MOST = 1.2e8; // of a PNG: browsers refuse larger ones
 const SWATCH = 12;
 
-function flamesOf({ state, flame, sandwich }) {
-	return { flame: [flame], sandwich: sandwich.halves }[state.tab] ?? null;
+function flamesOf({ state, flame, chart, sandwich }) {
+	return { flame: [flame], chart: [chart], sandwich: sandwich.halves }[state.tab] ?? null;
 }
 
 // The legend as it stands below the view: [{colours, edges, text}].
@@ -24,7 +26,10 @@ function legendOf() {
 		boxes: [...key.querySelectorAll("i")].map((box) => {
 			const { backgroundColor, borderTopColor, borderTopWidth } = getComputedStyle(box);
 			const isClear = backgroundColor === "rgba(0, 0, 0, 0)";
-			return { fill: isClear ? "none" : backgroundColor, edge: parseFloat(borderTopWidth) ? borderTopColor : null };
+			return {
+				fill: isClear ? "none" : backgroundColor,
+				edge: parseFloat(borderTopWidth) ? borderTopColor : null,
+			};
 		}),
 	}));
 }
@@ -51,15 +56,21 @@ function drawingOf(app, ruler) {
 	const width = Math.max(...flames.map((flame) => flame.full));
 	const parts = flames.map((flame) => ({ flame, height: Math.min(flame.needed, LONGEST) }));
 	const legend = placeLegend(ruler, width);
-	const lines = [$("title").textContent, $("subtitle").textContent].filter(Boolean);
+	const answer = $("band").hidden ? [] :
+		[...document.querySelectorAll("#band p")].map((p) => p.textContent);
+	const lines = [$("title").textContent, $("subtitle").textContent, ...answer].filter(Boolean);
+	const changes = app.band.lines ?? [];
 	const top = MARGIN + lines.length * LINE;
 	const tall = parts.reduce((sum, { height }) => sum + height, 0);
 	const rows = legend.length ? legend.at(-1).row + 1 : 0;
-	return { parts, legend, lines, width, top, bottom: top + tall, height: top + tall + rows * LINE + MARGIN, palette: app.flame.palette };
+	return {
+		parts, legend, lines, changes, rows, width, top, bottom: top + tall,
+		height: top + tall + (rows + changes.length) * LINE + MARGIN, palette: app.flame.palette,
+	};
 }
 
 function paint(ctx, drawing) {
-	const { parts, legend, lines, width, top, bottom, height, palette } = drawing;
+	const { parts, legend, lines, changes, rows, width, top, bottom, height, palette } = drawing;
 	ctx.fillStyle = palette.page;
 	ctx.fillRect(0, 0, width, height);
 	ctx.save();
@@ -76,8 +87,12 @@ function paint(ctx, drawing) {
 	ctx.textBaseline = "middle";
 	lines.forEach((line, k) => {
 		ctx.fillStyle = palette.ink;
-		ctx.fillText(line, MARGIN, MARGIN / 2 + (k + 0.5) * LINE);
+		ctx.fillText(fitText(ctx, line, width - 2 * MARGIN), MARGIN, MARGIN / 2 + (k + 0.5) * LINE);
 	});
+	ctx.fillStyle = palette.ink;
+	changes.forEach((line, k) =>
+		ctx.fillText(fitText(ctx, line, width - 2 * MARGIN), MARGIN,
+			bottom + (rows + k + 0.5) * LINE));
 	for (const key of legend) {
 		const y = bottom + (key.row + 0.5) * LINE;
 		key.boxes.forEach(({ fill, edge }, k) => {
@@ -99,9 +114,9 @@ function newContext() {
 export function svgText(app) {
 	const ruler = newContext();
 	const drawing = drawingOf(app, ruler);
-	const pen = new Pen(ruler);
+	const pen = new Pen(ruler, FONT_SIZE);
 	paint(pen, drawing);
-	return pen.document(drawing.width, drawing.height, document.title, FONT_SIZE, FONT_FAMILY);
+	return pen.document(drawing.width, drawing.height, document.title, FONT_FAMILY);
 }
 
 export function pngCanvas(app) {
@@ -129,7 +144,7 @@ const kinds = {
 
 export async function savePicture(app, kind) {
 	if (!flamesOf(app)) {
-		app.say("Only the flame graph and the sandwich can be saved as a picture");
+		app.say("Only the flame graph, the chart and the sandwich can be saved as a picture");
 		return;
 	}
 	const name = `${$("title").textContent.toLowerCase().replace(/[^a-z]+/g, "-")}.${kind}`;
@@ -147,7 +162,9 @@ export function openSave() {
 }
 
 export function bindSave(app) {
-	const choice = (kind, title, text) => el("button", { class: "choice-row", value: kind, onclick: () => savePicture(app, kind) },
+	const choice = (kind, title, text) => el("button", {
+		class: "choice-row", value: kind, onclick: () => savePicture(app, kind),
+	},
 		el("strong", {}, title), el("span", { class: "quiet" }, text));
 	$("save").replaceChildren(el("form", { method: "dialog", class: "choices" },
 		el("h2", { id: "save-title" }, "Save what is shown"),

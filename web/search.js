@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Search: part of a function's name, file or module, or `path:line`.
+// Search: part of a function's name, file or module, or `path:line`; or an expression that one of
+// them matches.
 
-const modulePrefixes = /^.*\/(?:site-packages|dist-packages|python\d+\.\d+)\//;
+const modulePrefixes = /^(?:.*\/)?(?:site-packages|dist-packages|python\d+\.\d+)\//;
 
 // A module's name from its file: below the interpreter's folders dotted, else the file's stem.
 export function moduleOf(file) {
@@ -13,6 +14,22 @@ export function moduleOf(file) {
 	const parts = inside.slice(0, -3).split("/").filter(Boolean);
 	if (parts.length > 1 && parts.at(-1) === "__init__") parts.pop();
 	return inside === file ? parts.at(-1) : parts.join(".");
+}
+
+// What plain text seldom has, and expressions often do.
+const telling = /\.[*+?]|\\[a-z.]|[^\s(]\||^\^|\$$|\[[^\]]+\][*+]?|\(\?/i;
+
+export function looksLikeExpression(query) {
+	return telling.test(query.trim());
+}
+
+// {expression}, or {fault}: why it is none.
+export function compileQuery(query) {
+	try {
+		return { expression: new RegExp(query.trim(), "i") };
+	} catch (error) {
+		return { fault: error.message.replace(/^Invalid regular expression: /, "") };
+	}
 }
 
 export class Searcher {
@@ -35,10 +52,27 @@ export class Searcher {
 			if (lines.number[i] === line) return true;
 		return false;
 	}
-	// Flags of functions that match, or null when there is nothing to search for.
-	find(query) {
+	// Functions that an expression matches, in their name, file or module.
+	findExpression(query) {
+		const { expression, fault } = compileQuery(query);
+		const { functions } = this.data;
+		const matched = new Uint8Array(functions.n);
+		if (fault) return { matched, count: 0, fault };
+		const files = functions.files.map((file, i) => expression.test(file) ||
+			expression.test(this.modules[i]));
+		let count = 0;
+		for (let f = 0; f < functions.n; f++)
+			count += matched[f] = files[functions.file[f]] || expression.test(functions.names[f]) ?
+				1 : 0;
+		return { matched, count };
+	}
+
+	// Flags of functions that match, and how many do, or null when there is nothing to search for.
+	// An expression that is none has a fault.
+	find(query, isExpression = false) {
 		const text = query.trim().toLowerCase();
 		if (!text) return null;
+		if (isExpression) return this.findExpression(query);
 		this.prepare();
 		const { functions } = this.data;
 		const files = this.lowerFiles.map((s) => s.includes(text));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The selected frame: moved by keys, shown with its tooltip, and said aloud. In the sandwich the
 // half that has the focus is meant.
+import { isTouch } from "./hands.js";
 import { sentenceOf } from "./twin.js";
 import { pathOf } from "./tree.js";
 import { neighbour } from "./walk.js";
@@ -17,6 +18,12 @@ export class Selection {
 		return callers.scroller.contains(document.activeElement) ? callers : callees;
 	}
 
+	// The chart has a selection of its own: a time, not a frame of a tree.
+	get chart() {
+		const { app } = this;
+		return app.state.tab === "chart" ? app.chart : null;
+	}
+
 	select(node, flame = this.flame) {
 		const { app } = this;
 		flame.selected = node;
@@ -25,17 +32,39 @@ export class Selection {
 		flame.twin.update();
 		if (node <= 0) {
 			app.tooltip.hide();
-			app.say(sentenceOf(app, flame, Math.max(node, 0)));
+			app.say(sentenceOf(app.model, flame, Math.max(node, 0)));
 			return;
 		}
 		const box = flame.boxOf(node);
 		const frame = flame.canvas.getBoundingClientRect();
-		if (!flame.isMoving)
-			app.tooltip.show(node, { x: frame.left + box.left, y: frame.top + box.top, below: 28 }, false, flame);
-		app.say(sentenceOf(app, flame, node));
+		if (isTouch()) app.sheet.show({
+			flame, node, isAside: false, f: flame.picture.tree.func[node],
+		});
+		else if (!flame.isMoving)
+			app.tooltip.show(node, { x: frame.left + box.left, y: frame.top + box.top, below: 28 },
+				false, flame);
+		app.say(sentenceOf(app.model, flame, node));
+	}
+
+	// What can be done with it.
+	menu() {
+		if (this.chart) {
+			this.chart.menu();
+			return;
+		}
+		const { app, flame } = this, node = flame.selected;
+		if (node <= 0) return;
+		const { left, top } = flame.boxOf(node), frame = flame.canvas.getBoundingClientRect();
+		app.openMenu({ flame, node, isAside: false, f: flame.picture.tree.func[node] }, {
+			x: frame.left + left + 12, y: frame.top + top + 20,
+		});
 	}
 
 	move(key) {
+		if (this.chart) {
+			this.chart.move(key);
+			return;
+		}
 		const { flame } = this;
 		if (flame.selected < 0) {
 			this.select(flame.focus);
@@ -47,6 +76,10 @@ export class Selection {
 
 	// Zoom to it; in the sandwich, put its function in the middle.
 	zoom() {
+		if (this.chart) {
+			this.chart.zoomToSelected();
+			return;
+		}
 		const { app, flame } = this;
 		if (flame.selected < 0) return;
 		const { tree } = flame.picture;

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
 // The sidebar: what was measured and how well, what stands out, and which threads to show.
-import { buildBenchmarks } from "./benchmarks.js";
+import { buildBenchmarks } from "./benchmark_parts.js";
+import { benchmarksOf } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./choices.js";
-import { groups } from "./changes.js";
-import { el, section } from "./dom.js";
+import { nameOfChange, ownFlags } from "./changes.js";
+import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
-import { compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare, formatValue, metricName, plural } from "./format.js";
+import {
+	compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare,
+	formatValue, metricName, plural,
+} from "./format.js";
 import { movedFunctions, stateWord } from "./inferred.js";
-import { showName } from "./labels.js";
+import { showName, splitName } from "./labels.js";
+import { hasBoth, originWord } from "./own.js";
 import { buildProcesses } from "./processes.js";
-import { speed } from "./speed.js";
+import { speedSection } from "./speed.js";
 
 const HOTSPOTS = 6;
 
 function facts(rows) {
 	const shown = rows.filter(([, v]) => v !== "" && v !== null && v !== undefined);
 	if (!shown.length) return null;
-	return el("dl", { class: "facts" }, ...shown.flatMap(([k, v, extra]) => [el("dt", {}, k), el("dd", { title: extra }, v)]));
+	return el("dl", { class: "facts" },
+		...shown.flatMap(([k, v, extra]) => [el("dt", {}, k), el("dd", { title: extra }, v)]));
 }
 
 // ---- summary ----
@@ -26,17 +32,20 @@ const runWords = { slower: "Slower", faster: "Faster" };
 
 // The run's verdict and what could have been seen, in the words of the text report, which are about
 // the sides as they were given; the other way round the words of a change are turned.
-function verdict(app) {
-	const { header, isSwapped } = app.data;
+function verdict(model) {
+	const { header, isSwapped } = model.data;
 	const v = header.verdict;
 	if (!v) return null;
 	const percent = (p) => formatPercentChange(p / 100);
 	const isTurned = isSwapped && v.word in runWords;
-	const text = isTurned ? `${runWords[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} [${percent(v.low)}, ${percent(v.high)}]` : v.text;
+	const text = !isTurned ? v.text :
+		`${runWords[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} ` +
+		`[${percent(v.low)}, ${percent(v.high)}]`;
 	const hasInterval = v.low !== null && v.high !== null && !text.includes("[");
 	return [
 		el("p", { class: "verdict" }, text),
-		hasInterval && el("p", { class: "quiet" }, `95 % interval ${percent(v.low)} … ${percent(v.high)}`),
+		hasInterval && el("p", { class: "quiet" },
+			`95 % interval ${percent(v.low)} … ${percent(v.high)}`),
 		...v.beside.map((note) => el("p", { class: "quiet" }, `${note}.`)),
 		v.advice && !isSwapped && el("p", { class: "quiet" }, `${v.advice}:`),
 		v.command && !isSwapped && el("pre", { class: "command" }, v.command),
@@ -44,8 +53,8 @@ function verdict(app) {
 	].filter(Boolean);
 }
 
-function headline(app) {
-	const { header, unit, factor } = app.data;
+function headline(model) {
+	const { header, unit, factor } = model.data;
 	const c = compare(header.base.sum, header.head.sum, factor);
 	const judged = header.verdict && header.verdict.method !== "none";
 	const isNoise = judged && !["slower", "faster"].includes(header.verdict.word);
@@ -54,36 +63,50 @@ function headline(app) {
 	return el("div", { class: "headline" },
 		el("p", { class: "big" }, times, unit === "count" && el("small", {}, ` ${header.metric}`),
 			header.per_run && el("small", {}, " per run")),
-		!["share", "window"].includes(header.scale.mode) && el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
-			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`, factor !== 1 && ` against the expected ${formatValue(c.expected, unit)}`),
-		...[verdict(app)].flat().filter(Boolean),
+		!["share", "window"].includes(header.scale.mode) &&
+		el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
+			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`,
+			factor !== 1 && ` against the expected ${formatValue(c.expected, unit)}`),
+		...[verdict(model)].flat().filter(Boolean),
 		el("p", { class: "quiet" }, scaleWords(header, factor)));
 }
 
 // How the base is scaled, and why.
 function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 	const why = {
-		agreed: "what most functions agree on is taken as no change", scattered: "functions agree on nothing, so both totals are made equal",
+		agreed: "what most functions agree on is taken as no change",
+		scattered: "functions agree on nothing, so both totals are made equal",
 		totals: "both totals are made equal",
-	}[basis] ?? { window: "each second that was recorded is compared", unit: "each unit of work is compared" }[mode];
-	const how = factor === 1 ? (speed ? "after is told at the speed that the machine had before" : "values are compared as recorded") : `expected is what was before × ${Number(factor.toPrecision(5))}`;
-	return `Scale ${mode}: ${[how, why].filter(Boolean).join("; ")}.`;
+	}[basis] ?? {
+		window: "each second that was recorded is compared", unit: "each unit of work is compared",
+	}[mode];
+	const how = factor === 1 ?
+		(speed ? "after is told at the speed that the machine had before" :
+			"values are compared as recorded") :
+		`expected is what was before × ${Number(factor.toPrecision(5))}`;
+	const words = [how, why].filter(Boolean).join("; ");
+	return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-function summaryRows(app, side) {
-	const { data } = app;
+function summaryRows(model, side) {
+	const { data } = model;
 	const { header } = data;
 	const r = side.recording;
-	const seconds = r.duration_ns ? formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
+	const seconds = r.duration_ns ?
+		formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
 	// Rows of a counted recording are contexts, not samples; those of a call graph are places.
 	const isCounted = header.unit === "count" && header.metric !== "samples";
-	const rate = isCounted ? "" : Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ? `${formatCount(r.achieved_hz)} / s` :
+	const rate = isCounted ? "" :
+		Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ?
+		`${formatCount(r.achieved_hz)} / s` :
 		r.duration_ns ? `${formatCount(side.samples / (r.duration_ns / 1e9))} / s` :
 		r.interval_ns ? `${formatCount(1e9 / r.interval_ns)} / s asked` : "";
 	return [
 		["Measured", `${metricName(header)}${header.per_run ? " per run" : ""}`],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
-		[side.counted === "call" ? "Calls" : "Samples", side.counted ? side.count && formatCount(side.count) : isCounted ? "" : formatCount(side.samples)],
+		[side.counted === "call" ? "Calls" : "Samples",
+			side.counted ? side.count && formatCount(side.count) : isCounted ? "" :
+			formatCount(side.samples)],
 		["Duration", seconds],
 		["Rate", rate],
 		["Runs", side.runs > 1 ? formatCount(side.runs) : ""],
@@ -93,27 +116,43 @@ function summaryRows(app, side) {
 	];
 }
 
-function sideColumns(app, rowsOf) {
-	const { header } = app.data;
+function sideColumns(model, rowsOf) {
+	const { header } = model.data;
 	const base = rowsOf(header.base), head = rowsOf(header.head);
 	const rows = head.map(([k, v], i) => [k, base[i][1], v]).filter(([, a, b]) => a || b);
 	return el("table", { class: "sides" },
 		el("tr", {}, el("td", {}), el("th", {}, "Before"), el("th", {}, "After")),
-		...rows.map(([k, a, b]) => el("tr", {}, el("th", {}, k), el("td", {}, a || "–"), el("td", {}, b || "–"))));
+		...rows.map(([k, a, b]) => el("tr", {}, el("th", {}, k), el("td", {}, a || "–"),
+			el("td", {}, b || "–"))));
 }
 
-function summary(app) {
-	const { data } = app;
+function summary(model) {
+	const { data } = model;
 	const { tree } = data.header.head.recording;
-	if (!data.isDiff) return section("summary", "Summary", facts(summaryRows(app, data.header.head)), tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
-	const rowsOf = (side) => summaryRows(app, side).filter(([k]) => k !== "Functions" && k !== "Measured");
+	if (!data.isDiff)
+		return section("summary", "Summary",
+			facts(summaryRows(model, data.header.head)
+				.filter(([k]) => k !== "Total" || !benchmarksOf(data).length)),
+				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
+	// Sums over benchmarks say nothing of any of them.
+	const ofOne = benchmarksOf(data).length === 0;
+	const rowsOf = (side) => summaryRows(model, side)
+		.filter(([k]) => k !== "Functions" && k !== "Measured" && (ofOne || k !== "Total"));
 	const { elided_count, elided_time } = data.header;
 	const warnings = data.header.warnings.map((w) => el("p", { class: "warning" }, w));
 	const { urgent } = data.header;
-	return section("summary", "Summary", ...warnings.slice(0, urgent), headline(app), sideColumns(app, rowsOf),
-		!data.isSwapped && elided_count > 0 && el("p", { class: "quiet gone" },
-			`${plural(elided_count, "call path")} gone, ${formatValue(elided_time, data.header.unit)} of the base`),
-		...warnings.slice(urgent));
+	const measured = [ofOne && headline(model), sideColumns(model, rowsOf),
+		ofOne && !data.isSwapped && elided_count > 0 && el("p", { class: "quiet paths" },
+			`${plural(elided_count, "call path")} gone, `,
+			`${formatValue(elided_time, data.header.unit)} of what was before`),
+		...warnings.slice(urgent)];
+	if (!data.verdicts)
+		return section("summary", "Summary", ...warnings.slice(0, urgent), ...measured);
+	// The band says the answer; this is for who doubts it.
+	const folded = section("summary", "How it was measured", ...measured);
+	folded.open = false;
+	return el("div", {}, urgent > 0 &&
+		el("div", { class: "section urgent" }, ...warnings.slice(0, urgent)), folded);
 }
 
 // ---- sampling quality ----
@@ -121,7 +160,8 @@ function summary(app) {
 function meter(name, share, kind, value) {
 	const fill = el("i", { class: kind });
 	fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
-	return el("div", { class: "meter" }, el("span", {}, name), el("span", {}, value ?? formatShare(share)), el("div", { class: "track" }, fill));
+	return el("div", { class: "meter" }, el("span", {}, name),
+		el("span", {}, value ?? formatShare(share)), el("div", { class: "track" }, fill));
 }
 
 function qualityRows(side) {
@@ -138,7 +178,8 @@ function qualityRows(side) {
 	return [
 		["Taken", formatCount(q.taken)],
 		["Retried", share(q.retried)],
-		["Rejected", share(rejected), q.rejected.filter(([, v]) => v).map(([k, v]) => `${k}: ${v}`).join(", ")],
+		["Rejected", share(rejected),
+			q.rejected.filter(([, v]) => v).map(([k, v]) => `${k}: ${v}`).join(", ")],
 		["Missed", share(q.missed)],
 		["Longest gap", formatValue(q.longest_gap_ns, "ns")],
 		["Lost bytes", q.dropped_bytes ? formatCount(q.dropped_bytes) : ""],
@@ -152,10 +193,11 @@ function qualityMeter(side, name) {
 	return all ? meter(name, q.taken / all, "good") : null;
 }
 
-function quality(app) {
-	const { header } = app.data;
-	if (!app.data.isDiff)
-		return section("quality", "Sampling quality", qualityMeter(header.head, "Samples taken"), facts(qualityRows(header.head)));
+function quality(model) {
+	const { header } = model.data;
+	if (!model.data.isDiff)
+		return section("quality", "Sampling quality", qualityMeter(header.head, "Samples taken"),
+			facts(qualityRows(header.head)));
 	const rows = [qualityRows(header.base), qualityRows(header.head)];
 	if (!rows[0].length && !rows[1].length) return null;
 	const names = [...new Set([...rows[0], ...rows[1]].map(([k]) => k))];
@@ -164,8 +206,10 @@ function quality(app) {
 		const [count, share] = (text || "–").split(" · ");
 		return el("td", {}, count, share && el("small", {}, share));
 	};
-	return section("quality", "Sampling quality", qualityMeter(header.base, "Before"), qualityMeter(header.head, "After"),
-		el("table", { class: "sides" }, el("tr", {}, el("td", {}), el("th", {}, "Before"), el("th", {}, "After")),
+	return section("quality", "Sampling quality", qualityMeter(header.base, "Before"),
+		qualityMeter(header.head, "After"),
+		el("table", { class: "sides" },
+			el("tr", {}, el("td", {}), el("th", {}, "Before"), el("th", {}, "After")),
 			...names.filter((k) => of(rows[0], k) || of(rows[1], k)).map((k) =>
 				el("tr", {}, el("th", {}, k), cell(of(rows[0], k)), cell(of(rows[1], k))))));
 }
@@ -174,7 +218,8 @@ function quality(app) {
 
 const THREADS_SHOWN = 16;
 const states = [
-	["gil", "GIL", "Holding the GIL"], ["waiting", "Wait", "Waiting for the GIL"], ["cpu", "CPU", "On a CPU"],
+	["gil", "GIL", "Holding the GIL"], ["waiting", "Wait", "Waiting for the GIL"],
+	["cpu", "CPU", "On a CPU"],
 	["gc", "GC", "Collecting garbage"], ["exception", "Exc", "Handling an exception"],
 ];
 
@@ -189,37 +234,56 @@ function stateShare(counts, key) {
 }
 
 // Shares by thread and side, of those states that were recorded at all.
-function runtime(app) {
-	const { threads } = app.data.header;
-	const isBoth = app.data.isDiff && app.state.show === "diff";
-	const sides = isBoth ? ["base", "head"] : [app.state.show === "base" ? "base" : "head"];
+function runtime(model) {
+	const { threads } = model.data.header;
+	const isBoth = model.data.isDiff && model.state.show === "diff";
+	const sides = isBoth ? ["base", "head"] : [model.state.show === "base" ? "base" : "head"];
 	const known = states.filter(([key]) => sides.some((s) => threads.some((t) => t[s]?.[key] > 0)));
 	if (!known.length) return [];
 	const percent = (v) => (v === null ? "–" : `${Math.round(v * 100)}`);
+	const shareOf = (list, key, s) =>
+		percent(stateShare(list.map((t) => t[s]).filter(Boolean), key));
 	const cells = (list) => known.map(([key]) =>
-		el("td", {}, `${sides.map((s) => percent(stateShare(list.map((t) => t[s]).filter(Boolean), key))).join(" → ")} %`));
-	const chosen = threads.filter((t, i) => (!app.state.threads || app.state.threads[i]) && sides.some((s) => t[s]?.samples > 0));
+		el("td", {}, `${sides.map((s) => shareOf(list, key, s)).join(" → ")} %`));
+	const chosen = threads.filter((t, i) => (!model.state.threads || model.state.threads[i]) &&
+		sides.some((s) => t[s]?.samples > 0));
 	const row = (name, list) => el("tr", {}, el("th", { title: name }, name), ...cells(list));
 	if (!chosen.length) return [];
 	const shown = chosen.slice(0, THREADS_SHOWN);
 	return [
 		el("table", { class: "states" },
-			el("tr", {}, el("td", {}), ...known.map(([, short, title]) => el("th", { title }, short))),
+			el("tr", {}, el("td", {}),
+				...known.map(([, short, title]) => el("th", { title }, short))),
 			...(shown.length > 1 ? shown.map((t) => row(showName(t.label), [t])) : []),
 			row(shown.length > 1 ? "together" : showName(shown[0].label), chosen)),
-		chosen.length > shown.length && el("p", { class: "quiet" }, `and ${plural(chosen.length - shown.length, "thread")} more`),
+		chosen.length > shown.length &&
+		el("p", { class: "quiet" }, `and ${plural(chosen.length - shown.length, "thread")} more`),
 	].filter(Boolean);
 }
 
 // ---- hotspots and changes ----
 
-function hotspotItem(app, f, value, detail, kind, note) {
-	return el("li", {}, el("button", { class: "spot", onclick: () => app.finder.findFunction(f), title: "Find in the flame graph" },
-		el("span", { class: "pair" }, el("span", { class: "what" }, showName(app.data.functions.names[f])),
+// name: what it is called here, if not by its own.
+function hotspotItem(model, f, {
+	value, detail, name = showName(model.data.functions.names[f]), kind = "", note = "",
+	go = () => model.acts.findFunction(f), isCurrent = false,
+}) {
+	return el("li", {}, el("button", {
+		class: "spot", onclick: go, title: "Show in the flame graph",
+		...(isCurrent && { "aria-current": "true" }),
+	},
+		el("span", { class: "pair" },
+			twoParts("what", splitName(name)),
 			el("span", { class: `much ${kind}` }, value)),
-		el("span", { class: "pair" }, el("span", { class: "place" }, app.placeOf(f)),
+		el("span", { class: "pair" }, endOf("place", model.placeOf(f)),
 			el("span", { class: "detail" }, detail)),
-		note && el("span", { class: "note" }, note)));
+		(note || originWord(model.data, f)) &&
+		el("span", { class: "note" },
+			[originWord(model.data, f), note].filter(Boolean).join(" · "))));
+}
+
+function isListed({ data, state }, f) {
+	return !state.own || ownFlags(data)[f] === 1;
 }
 
 function largest(n, size, count) {
@@ -237,48 +301,81 @@ function largest(n, size, count) {
 }
 
 // Functions with most self time on the side that is drawn, of the chosen threads.
-function hotspots(app, costs, side, all) {
+function hotspots(model, costs, side, all) {
 	const self = costs.self[side];
-	return largest(self.length, (f) => self[f], HOTSPOTS).map((f) =>
-		hotspotItem(app, f, formatShare(self[f] / all), formatValue(self[f], app.data.unit), ""));
+	return largest(self.length, (f) => (isListed(model, f) ? self[f] : 0), HOTSPOTS).map((f) =>
+		hotspotItem(model, f, {
+			value: formatShare(self[f] / all), detail: formatValue(self[f], model.data.unit),
+		}));
 }
 
-function changeItem(app, { f, change, leaf = -1 }) {
-	const { data } = app;
+function changeItem(model, entry, current = -1) {
+	const { data } = model;
+	const { f, change, leaf = -1 } = entry;
 	const { delta, ratio } = change;
 	const state = stateOf(data, f);
-	const word = movedFunctions(data)?.[f] ? "moved" : state === "new" || state === "removed" ? stateWord(data, f, state) : ratio === null ? "from none" : formatPercentChange(ratio);
-	return hotspotItem(app, f, formatChange(delta, data.unit), `${formatPair(change, data.unit)} · ${word.replace(" ", "\u00a0")}`,
-		delta > 0 ? "more" : "less", leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`);
+	const word = movedFunctions(data)?.[f] ? "moved" :
+		state === "new" || state === "removed" ? stateWord(data, f, state) :
+		ratio === null ? "from none" : formatPercentChange(ratio);
+	return hotspotItem(model, f, {
+		name: nameOfChange(data, entry), value: formatChange(delta, data.unit),
+		detail: `${formatPair(change, data.unit)} · ${word.replace(" ", "\u00a0")}`,
+		kind: delta > 0 ? "more" : "less",
+		note: leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`,
+		go: entry.node > 0 ? () => model.acts.goToChange(entry) : undefined,
+		isCurrent: f === current,
+	});
 }
 
 // Where nothing was judged, the largest changes of functions' own time.
-function changes(app, costs) {
-	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], app.data.factor);
-	return largest(app.data.functions.n, (f) => Math.abs(c(f).delta), HOTSPOTS).map((f) => changeItem(app, { f, change: c(f) }));
+function changes(model, costs) {
+	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], model.data.factor);
+	return largest(model.data.functions.n, (f) => (isListed(model, f) ? Math.abs(c(f).delta) : 0),
+		HOTSPOTS).map((f) => changeItem(model, { f, change: c(f) }));
 }
 
-const groupTitles = { slower: "Slower", faster: "Faster", new: "New or newly called", gone: "Gone or no longer called" };
+const groupTitles = {
+	slower: "Slower", faster: "Faster", new: "New or newly called",
+	gone: "Gone or no longer called",
+};
 
-function certainChanges(app, found) {
-	return groups.filter((g) => found[g].length).flatMap((g) => {
-		const rest = found[g].slice(HOTSPOTS);
-		const more = rest.length > 0 && el("li", {}, el("button", {
-			class: "link", onclick: (event) => event.target.closest("li").replaceWith(...rest.map((entry) => changeItem(app, entry))),
-		}, `and ${plural(rest.length, "more function")}`));
-		return [el("li", { class: "group" }, groupTitles[g]), ...found[g].slice(0, HOTSPOTS).map((entry) => changeItem(app, entry)), more].filter(Boolean);
+// `opened`: groups that are listed whole; the one with the current function becomes one.
+function certainChanges(model, found, current, opened) {
+	return Object.entries(found).filter(([, list]) => list.length).flatMap(([g, list]) => {
+		if (list.findIndex(({ f }) => f === current) >= HOTSPOTS) opened.add(g);
+		const items = (some) => some.map((entry) => changeItem(model, entry, current));
+		const rest = opened.has(g) ? [] : list.slice(HOTSPOTS);
+		const open = (event) => {
+			const more = items(rest);
+			opened.add(g);
+			event.target.closest("li").replaceWith(...more);
+			more[0].firstChild.focus();
+		};
+		return [el("li", { class: "group" }, groupTitles[g]),
+			...items(list.slice(0, list.length - rest.length)),
+			rest.length > 0 && el("li", {}, el("button", { class: "link", onclick: open },
+				`and ${plural(rest.length, "more function")}`))].filter(Boolean);
 	});
+}
+
+// Scroll the box as far as an item in it needs to be seen, and nothing around it.
+function reveal(box, item) {
+	const { top, bottom } = item.getBoundingClientRect(), frame = box.getBoundingClientRect();
+	if (top < frame.top) box.scrollTop -= frame.top - top;
+	else if (bottom > frame.bottom) box.scrollTop += bottom - frame.bottom;
 }
 
 // ---- threads ----
 
 // Cost of each thread; null when the page does not tell threads apart.
-function threadSums(app) {
-	const { threads } = app.data.header;
-	if (threads.length < 2 || !app.data.cells) return null;
+function threadSums(model) {
+	const { threads } = model.data.header;
+	if (threads.length < 2 || !model.data.cells) return null;
 	const sums = threads.map(() => 0);
-	const { cells } = app.data;
-	for (let i = 0; i < cells.n; i++) sums[cells.thread[i]] += Math.max(cells.self[HEAD][i], cells.self[BASE][i] * app.data.factor);
+	const { cells } = model.data;
+	for (let i = 0; i < cells.n; i++)
+		sums[cells.thread[i]] += Math.max(cells.self[HEAD][i],
+			cells.self[BASE][i] * model.data.factor);
 	return sampledThreads(sums).length < 2 ? null : sums;
 }
 
@@ -287,17 +384,19 @@ function sampledThreads(sums) {
 	return [...sums.keys()].filter((i) => sums[i] > 0);
 }
 
-function threadFilter(app, sums) {
-	const { threads } = app.data.header;
-	if (!sums) return null;
+function threadFilter(model, sums) {
+	const { threads } = model.data.header;
+	if (!sums) return { section: null, sync() {} };
 	const listed = sampledThreads(sums);
 	const all = sums.reduce((a, b) => a + b, 0);
-	const boxes = listed.map((i) => el("input", { type: "checkbox", checked: true, "data-thread": String(i), onchange: () => choose() }));
+	const boxes = listed.map((i) => el("input", {
+		type: "checkbox", checked: true, "data-thread": String(i), onchange: () => choose(),
+	}));
 	const choose = () => {
 		const flags = new Uint8Array(threads.length);
 		boxes.forEach((b, k) => (flags[listed[k]] = b.checked ? 1 : 0));
 		const n = boxes.filter((b) => b.checked).length;
-		app.set({ threads: n > 0 && n < boxes.length ? flags : null });
+		model.acts.set({ threads: n > 0 && n < boxes.length ? flags : null });
 	};
 	const items = listed.map((i, at) => {
 		const only = el("button", { class: "link only", title: "Only this thread", onclick: () => {
@@ -310,20 +409,28 @@ function threadFilter(app, sums) {
 			el("label", {}, boxes[at], el("span", {}, showName(name))), only,
 			el("span", { class: "quiet" }, formatShare(sums[i] / all)));
 	});
-	app.syncThreads = () => boxes.forEach((b, k) => (b.checked = !app.state.threads || app.state.threads[listed[k]] === 1));
+	const sync = () =>
+		boxes.forEach((b, k) => (b.checked = !model.state.threads ||
+			model.state.threads[listed[k]] === 1));
 	const find = listed.length > 8 && el("input", {
 		type: "search", placeholder: "Filter threads", "aria-label": "Filter threads",
-		oninput: (e) => items.forEach((li) => (li.hidden = !li.dataset.label.includes(e.target.value.toLowerCase()))),
+		oninput: (e) =>
+			items.forEach((li) =>
+				(li.hidden = !li.dataset.label.includes(e.target.value.toLowerCase()))),
 	});
-	return section("threads", "Threads", find, el("ul", { class: "threads" }, ...items),
-		el("button", { class: "link", onclick: () => app.set({ threads: null }) }, `All ${plural(listed.length, "thread")}`));
+	return {
+		section: section("threads", "Threads", find, el("ul", { class: "threads" }, ...items),
+			el("button", { class: "link", onclick: () => model.acts.set({ threads: null }) },
+				`All ${plural(listed.length, "thread")}`)),
+		sync,
+	};
 }
 
 // ---- facts ----
 
-function recordingFacts(app) {
-	const { header } = app.data;
-	if (!app.data.isDiff) return section("facts", "Recording", facts(header.head.facts));
+function recordingFacts(model) {
+	const { header } = model.data;
+	if (!model.data.isDiff) return section("facts", "Recording", facts(header.head.facts));
 	const of = (side, k) => side.facts.find(([name]) => name === k)?.[1] ?? "";
 	const names = [...new Set([...header.base.facts, ...header.head.facts].map(([k]) => k))];
 	const rows = names.map((k) => {
@@ -336,40 +443,68 @@ function recordingFacts(app) {
 // ---- all of it ----
 
 export class Sidebar {
-	constructor(app, box) {
-		this.app = app;
+	constructor(model, box) {
+		this.model = model;
 		this.box = box;
+		this.current = -1;
+		this.opened = new Set();
 		this.build();
+	}
+
+	// The function that a step through the changes is at; marked from the next update on.
+	visit(f) {
+		this.current = f;
+		this.isVisit = true;
 	}
 
 	// What does not change with the shown tree.
 	build() {
-		const { app, box } = this;
+		const { model, box } = this;
 		this.spots = el("ol", { class: "spots" });
+		this.own = hasBoth(model.data) ?
+			toggle("Own code only", "Leave libraries out of this list and of the table", false,
+				(own) => model.acts.set({ own })) : null;
 		this.spotsTitle = el("summary", {});
 		this.states = el("div", {});
 		this.statesSection = section("runtime", "Runtime", this.states);
-		this.choices = buildChoices(app);
-		const sums = threadSums(app);
-		this.processes = sums ? buildProcesses(app, sums) : { section: null, sync() {} };
-		const spots = el("details", { class: "section", id: "section-hotspots", open: true }, this.spotsTitle, this.spots);
+		this.choices = buildChoices(model);
+		const sums = threadSums(model);
+		this.processes = sums ? buildProcesses(model, sums) : { section: null, sync() {} };
+		this.threads = threadFilter(model, sums);
+		this.benchmarks = buildBenchmarks(model);
+		const spots = el("details", { class: "section", id: "section-hotspots", open: true },
+			...[this.spotsTitle, this.own, this.spots].filter(Boolean));
 		box.replaceChildren(...[
-			...(app.data.verdicts ? [spots, buildBenchmarks(app), summary(app)] : [summary(app), buildBenchmarks(app), spots]),
-			this.processes.section, threadFilter(app, sums), ...this.choices.sections, this.statesSection, quality(app), speed(app.data.header), recordingFacts(app),
+			...(model.data.verdicts ? [spots, this.benchmarks.section, summary(model)] :
+				[summary(model), this.benchmarks.section, spots]),
+			this.processes.section, this.threads.section, ...this.choices.sections,
+			this.statesSection, quality(model), speedSection(model.data.header),
+			recordingFacts(model),
 		].filter(Boolean));
 	}
 
 	// After the shown tree changed.
 	update(costs, what) {
-		const { app } = this;
+		const { model } = this;
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
-		const items = what.found ? certainChanges(app, what.found) : what.isDiff ? changes(app, costs) : hotspots(app, costs, what.side, what.all);
-		this.spots.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
-		const rows = runtime(app);
+		const hadFocus = this.spots.contains(document.activeElement);
+		const items = what.found ?
+			certainChanges(model, what.found, this.current, this.opened) :
+			what.isDiff ? changes(model, costs) : hotspots(model, costs, what.side, what.all);
+		this.spots.replaceChildren(...(items.length ? items :
+			[el("li", { class: "quiet" },
+				what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
+		const item = this.isVisit && this.spots.querySelector("[aria-current]");
+		this.isVisit = false;
+		if (item) reveal(this.box, item);
+		if (item && hadFocus) item.focus({ preventScroll: true });
+		this.own?.setAttribute("aria-checked", String(model.state.own));
+		const rows = runtime(model);
 		this.states.replaceChildren(...rows);
 		this.statesSection.hidden = !rows.length;
-		app.syncThreads?.();
+		this.threads.sync();
 		this.processes.sync();
+		this.benchmarks.sync();
 		this.choices.sync();
 	}
 }

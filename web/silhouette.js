@@ -23,7 +23,8 @@ export class Silhouette {
 				c = e;
 				continue;
 			}
-			while (e < this.n && this.cover[e] >= 0.2 && this.first[e] === this.first[c] && this.last[e] === this.last[c]) e++;
+			while (e < this.n && this.cover[e] >= 0.2 && this.first[e] === this.first[c] &&
+				this.last[e] === this.last[c]) e++;
 			const a = top(up ? this.last[c] : this.first[c]);
 			const b = top(up ? this.first[c] : this.last[c]) + rowHeight - 1;
 			ctx.fillRect(c, a, e - c, b - a);

@@ -16,7 +16,8 @@ function range(speed, best) {
 // From the left to the right in time; the height is the speed, full height the best.
 function points(speed, best) {
 	const last = Math.max(1, speed.track.length - 1);
-	return speed.track.map((cost, i) => [(i / last) * WIDTH, HEIGHT - Math.min(1, best / cost) * HEIGHT]);
+	return speed.track.map((cost, i) =>
+		[(i / last) * WIDTH, HEIGHT - Math.min(1, best / cost) * HEIGHT]);
 }
 
 function row(name, speed, best) {
@@ -27,11 +28,13 @@ function row(name, speed, best) {
 }
 
 // header: the page's; null where no side knows.
-export function speed(header) {
-	const sides = [["Before", header.base?.speed], ["After", header.head?.speed]].filter(([, s]) => s);
+export function speedSection(header) {
+	const sides = [["Before", header.base?.speed],
+		["After", header.head?.speed]].filter(([, s]) => s);
 	if (!sides.length) return null;
 	const best = Math.min(...sides.map(([, s]) => s.fastest));
 	const name = (n) => (header.kind === "diff" ? n : "Over time");
-	return section("speed", "Machine speed", header.speed_text && el("p", { class: "quiet" }, header.speed_text),
+	return section("speed", "Machine speed",
+		header.speed_text && el("p", { class: "quiet" }, header.speed_text),
 		...sides.map(([n, s]) => row(name(n), s, best)));
 }

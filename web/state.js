@@ -3,35 +3,55 @@
 //
 // `zoom` is the path of functions to the zoomed frame, so it survives a change of threads, of side
 // or of layout; in a link it is a hash of names, so it survives a new recording too.
+import { benchmarksOf } from "./benchmarks.js";
+import { hasChart, rangeOfText, textOfRange } from "./strip_data.js";
 import { nodeOfPath, pathOf } from "./tree.js";
 
 function initialState(data) {
 	const { header } = data;
+	const benchmarks = benchmarksOf(data);
 	const headEmpty = data.isDiff && !(header.head.sum > 0);
 	return {
-		tab: "flame",
+		tab: benchmarks.length > 1 ? "benchmarks" : "flame",
+		// The benchmark that is shown, a function; -1: the page has none.
+		bench: benchmarks.find((b) => b.f >= 0)?.f ?? -1,
 		show: data.isDiff ? "diff" : "head",
 		layout: "head",
 		swapped: false,
 		elided: headEmpty && header.base.sum > 0,
 		inverted: header.inverted,
 		up: false,
-		by: "self",
-		// What the table's columns are of, its order (column, "-" before it: falling) and its filter.
+		by: "",
+		// What the table's columns are of, its order (column, "-" before it: falling) and its
+		// filter.
 		cost: "self",
 		sort: "",
 		rows: "",
 		names: "path",
-		// Filters: flags of threads, names of modules, a word; null or "": all.
+		// What is folded: folds.js.
+		noise: true,
+		imports: true,
+		// Filters: flags of threads, buckets of time, names of modules, a word; null or "": all.
 		threads: null,
+		range: null,
 		modules: null,
 		verdict: "",
+		// Functions: the one that samples pass through (-1: any), and those that they do not.
+		only: -1,
+		without: [],
+		// Lists and tables of the program's own code only.
+		own: false,
 		// Patterns and what replaces them in names: transform.js.
 		rules: [],
 		query: "",
+		regex: false,
 		// Function of the sandwich and of the source, -1: the one that matters most.
 		middle: -1,
 		zoom: [],
+		// The window, as parts of the zoomed frame: window.js.
+		part: "",
+		// The chart's window, "from-to" in ns: chart.js.
+		at: "",
 	};
 }
 
@@ -52,7 +72,7 @@ function mix(above, own) {
 
 function hashFunctions(data) {
 	const { functions } = data;
-	return (data.functionHashes ??= Uint32Array.from({ length: functions.n },
+	return (data.functionHashes ??= Uint32Array.from({ length: functions.names.length },
 		(_, f) => hashText(`${functions.names[f]}\n${functions.files[functions.file[f]]}`)));
 }
 
@@ -78,16 +98,16 @@ export const layouts = ["head", "base", "union", "delta"];
 
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
-	tab: ["flame", "sandwich", "source", "table", "matches"],
+	tab: ["benchmarks", "flame", "chart", "sandwich", "source", "table", "matches"],
 	show: ["diff", "base", "head"],
 	layout: layouts,
-	by: ["self", "total", "share", "surprise"],
+	by: ["", "self", "total", "share", "surprise"],
 	cost: ["self", "total"],
 	verdict: ["", "changed", "unknown", "unchanged", "new", "removed"],
 	names: ["path", "module"],
 };
-const flags = ["swapped", "elided", "inverted", "up"];
-const texts = ["sort", "rows"];
+const flags = ["regex", "swapped", "elided", "inverted", "up", "noise", "imports", "own"];
+const texts = ["sort", "rows", "part", "at"];
 
 export function linkOf(data, state) {
 	const start = initialState(data);
@@ -96,10 +116,15 @@ export function linkOf(data, state) {
 	for (const key of flags) if (state[key] !== start[key]) p.set(key, state[key] ? "1" : "0");
 	if (state.threads)
 		data.header.threads.forEach((t, i) => state.threads[i] && p.append("thread", t.label));
+	if (state.range) p.set("time", textOfRange(data.time, state.range));
 	for (const name of state.modules ?? []) p.append("module", name);
 	for (const [pattern, text] of state.rules) p.append("rule", `${pattern}\t${text}`);
 	for (const key of texts) if (state[key]) p.set(key, state[key]);
+	if (state.bench !== start.bench)
+		p.set("bench", benchmarksOf(data).find((b) => b.f === state.bench).name);
 	if (state.query) p.set("q", state.query);
+	if (state.only >= 0) p.set("only", hashPath(data, [state.only]));
+	for (const f of state.without) p.append("without", hashPath(data, [f]));
 	if (state.middle >= 0) p.set("g", hashPath(data, [state.middle]));
 	if (state.zoom.length) p.set("f", hashPath(data, state.zoom));
 	return p.toString();
@@ -136,13 +161,23 @@ export function stateOfLink(data, hash) {
 	for (const key of flags) if (p.has(key)) state[key] = p.get(key) === "1";
 	if (!data.isDiff) state.elided = state.swapped = false;
 	state.threads = threadsOf(data, p.getAll("thread"));
+	state.range = rangeOfText(data.time, p.get("time"));
 	state.modules = p.has("module") ? p.getAll("module") : null;
 	state.rules = rulesOfLink(hash);
 	for (const key of texts) state[key] = p.get(key) ?? "";
-	if (!data.isDiff && state.tab === "matches") state.tab = "flame";
-	if (!data.isDiff || (!data.verdicts && !["new", "removed"].includes(state.verdict))) state.verdict = "";
+	if ((!data.isDiff && state.tab === "matches") ||
+		(state.tab === "benchmarks" && benchmarksOf(data).length < 2) ||
+		(state.tab === "chart" && !hasChart(data))) state.tab = "flame";
+	const benchmark = benchmarksOf(data).find((b) => !b.page && b.name === p.get("bench"));
+	if (p.has("bench")) state.bench = benchmark?.f ?? state.bench;
+	if (!data.isDiff || (!data.verdicts && !["new", "removed"].includes(state.verdict)))
+		state.verdict = "";
 	state.query = p.get("q") ?? "";
-	if (p.has("g")) state.middle = hashFunctions(data).findIndex((_, i) => hashPath(data, [i]) === p.get("g"));
+	const functionOf = (wanted) => hashFunctions(data)
+		.findIndex((_, i) => hashPath(data, [i]) === wanted);
+	if (p.has("g")) state.middle = functionOf(p.get("g"));
+	if (p.has("only")) state.only = functionOf(p.get("only"));
+	state.without = p.getAll("without").map(functionOf).filter((f) => f >= 0);
 	const f = p.get("f");
 	return { state, zoomHash: /^[0-9a-f]{8}$/.test(f ?? "") ? f : "" };
 }

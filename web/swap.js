@@ -5,8 +5,8 @@
 
 const mirrored = { slower: "faster", faster: "slower" };
 
-// The run's verdict is relative to its base: (head - base) / base. What can be seen is a distance of
-// logarithms.
+// The run's verdict is relative to its base: (head - base) / base. What can be seen is a distance
+// of logarithms.
 function swapVerdict(v) {
 	if (!v || v.change_pct === null) return;
 	const turn = (p) => (p === null ? null : (1 / (1 + p / 100) - 1) * 100);
@@ -24,17 +24,19 @@ function swapInferred({ links = [], shifts = [], name_rules = [] }) {
 		[shift.base_callees, shift.head_callees] = [shift.head_callees, shift.base_callees];
 		[shift.base_total, shift.head_total] = [shift.head_total, shift.base_total];
 	}
-	for (const rule of name_rules) [rule.base_functions, rule.head_functions] = [rule.head_functions, rule.base_functions];
+	for (const rule of name_rules)
+		[rule.base_functions, rule.head_functions] = [rule.head_functions, rule.base_functions];
 }
 
 export function swapSides(data) {
 	const { header } = data;
-	for (const pair of [data.self, data.cells?.self, data.lines.self, data.lines.total, data.functions.source, data.wrappers.total,
+	for (const pair of [data.self, data.cells?.self, data.lines.self, data.lines.total,
+		data.functions.source, data.functions.ran, data.wrappers.total,
 		data.opcodes?.self, data.opcodes?.total]) pair?.reverse();
 	for (const both of [header, ...header.threads]) [both.base, both.head] = [both.head, both.base];
 	data.factor = 1 / data.factor;
 	swapVerdict(header.verdict);
 	swapInferred(header);
 	data.isSwapped = !data.isSwapped;
-	data.presence = data.linksOf = undefined;
+	data.linksOf = undefined;
 }

@@ -3,44 +3,90 @@
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { CHANGED } from "./colors.js";
-import { el, pressSegment, segments } from "./dom.js";
-import { stateOf, wantedFunctions } from "./filters.js";
-import { compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural, scaleHint } from "./format.js";
+import { ownFlags } from "./changes.js";
+import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
+import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
+import {
+	compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural,
+		scaleHint,
+} from "./format.js";
 import { stateRatio } from "./inferred.js";
 import { intervalOf } from "./intervals.js";
-import { showName } from "./labels.js";
-import { verdictWords } from "./tooltip.js";
+import { showName, splitName } from "./labels.js";
+import { hasBoth, originWord } from "./own.js";
+import { functionWord } from "./verdicts.js";
 
 const ROW = 30;
+const isFormula = /^[=+@-]/; // what a spreadsheet would calculate: a name from outside must not
+const NARROW = 560; // pixels
+const ofChange = ["delta", "percent"];
 
 // key: what to sort by; text: what to show; raw: what is copied, where that is not the key.
 const plainColumns = [
 	{ id: "self", title: "Self", key: (r) => r.self, text: (r, t) => formatValue(r.self, t.unit) },
-	{ id: "self-share", title: "Self %", key: (r) => r.self, raw: (r, t) => r.self / t.all, text: (r, t) => formatShare(r.self / t.all), bar: (r, t) => r.self / t.all },
-	{ id: "total", title: "Total", key: (r) => r.total, text: (r, t) => formatValue(r.total, t.unit) },
-	{ id: "total-share", title: "Total %", key: (r) => r.total, raw: (r, t) => r.total / t.all, text: (r, t) => formatShare(r.total / t.all), bar: (r, t) => r.total / t.all },
+	{
+		id: "self-share", title: "Self %", key: (r) => r.self, raw: (r, t) => r.self / t.all,
+		text: (r, t) => formatShare(r.self / t.all), bar: (r, t) => r.self / t.all,
+	},
+	{
+		id: "total", title: "Total", key: (r) => r.total,
+		text: (r, t) => formatValue(r.total, t.unit),
+	},
+	{
+		id: "total-share", title: "Total %", key: (r) => r.total, raw: (r, t) => r.total / t.all,
+		text: (r, t) => formatShare(r.total / t.all), bar: (r, t) => r.total / t.all,
+	},
 ];
 
 // Of a diff: c is what compare says of the row.
 function diffColumns(verdicts, data) {
 	const { factor, header } = data;
 	const percent = ({ c, f }, t) => {
-		const state = stateOf(t.app.data, f);
-		return state === "new" || state === "removed" ? stateRatio(t.app.data, f, state) : formatPercentChange(c.ratio);
+		const state = stateOf(t.model.data, f);
+		return state === "new" || state === "removed" ? stateRatio(t.model.data, f, state) :
+			formatPercentChange(c.ratio);
 	};
 	const part = (delta, whole) => (whole > 0 ? delta / whole : 0);
 	const sign = (r) => r.c.delta;
 	// Noise has no colour.
 	const hue = (r) => (verdicts && verdicts.word[r.f] !== CHANGED ? 0 : r.c.delta);
 	return [
-		{ id: "before", title: "Before", key: (r) => r.c.base, text: (r, t) => formatValue(r.c.base, t.unit) },
-		...(factor === 1 ? [] : [{ id: "expected", title: "Expected", hint: "What was before, scaled", key: (r) => r.c.expected, text: (r, t) => formatValue(r.c.expected, t.unit) }]),
-		{ id: "after", title: "After", key: (r) => r.c.head, text: (r, t) => formatValue(r.c.head, t.unit) },
-		{ id: "delta", title: header.scale.mode === "share" ? "Δ by share" : "Δ", hint: scaleHint(factor, header.scale.mode), tsv: "change", key: sign, text: (r, t) => formatChange(r.c.delta, t.unit), hue },
-		{ id: "percent", title: "Δ %", tsv: "change ratio", key: (r) => r.c.ratio ?? (r.c.head > 0 ? Infinity : 0), raw: (r) => r.c.ratio ?? "", text: percent, hue },
+		{
+			id: "before", title: "Before", key: (r) => r.c.base,
+			text: (r, t) => formatValue(r.c.base, t.unit),
+		},
+		...(factor === 1 ? [] : [{
+			id: "expected", title: "Expected", hint: "What was before, scaled",
+			key: (r) => r.c.expected, text: (r, t) => formatValue(r.c.expected, t.unit),
+		}]),
+		{
+			id: "after", title: "After", key: (r) => r.c.head,
+			text: (r, t) => formatValue(r.c.head, t.unit),
+		},
+		{
+			id: "delta", title: header.scale.mode === "share" ? "Δ by share" : "Δ",
+			hint: scaleHint(factor, header.scale.mode), tsv: "change", key: sign,
+			text: (r, t) => formatChange(r.c.delta, t.unit), hue,
+		},
+		{
+			id: "percent", title: "Δ %", tsv: "change ratio",
+			key: (r) => r.c.ratio ?? (r.c.head > 0 ? Infinity : 0), raw: (r) => r.c.ratio ?? "",
+			text: percent, hue,
+		},
 		...(verdicts ? [...intervalColumns(verdicts, data), verdictColumn(verdicts)] : []),
-		{ id: "share", title: "Of change", hint: "Share of the change of all functions, more and less alike", tsv: "share of change", key: (r, t) => part(r.c.delta, t.change), text: (r, t) => formatPart(part(r.c.delta, t.change)), hue },
-		{ id: "run", title: factor === 1 ? "Of base" : "Of expected", hint: `The change as a share of ${factor === 1 ? "the whole base run" : "what was expected of the whole run"}`, tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole), text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue },
+		{
+			id: "share", title: "Of change",
+			hint: "Share of the change of all functions, more and less alike",
+			tsv: "share of change", key: (r, t) => part(r.c.delta, t.change),
+			text: (r, t) => formatPart(part(r.c.delta, t.change)), hue,
+		},
+		{
+			id: "run", title: factor === 1 ? "Of base" : "Of expected",
+			hint: "The change as a share of " +
+				(factor === 1 ? "the whole base run" : "what was expected of the whole run"),
+			tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole),
+			text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue,
+		},
 	];
 }
 
@@ -57,73 +103,122 @@ function intervalColumns(family, data) {
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
-		id: "verdict", title: "Verdict", key: (r) => rank[word[r.f]] * 1e6 + (surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
-		raw: (r, t) => t.verdictOf(r.f), text: (r, t) => t.verdictOf(r.f), mark: (r) => ["unsure", "", "sure"][word[r.f]],
+		id: "verdict", title: "Verdict", wide: true,
+		key: (r) => rank[word[r.f]] * 1e6 +
+		(surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
+		raw: (r, t) => t.verdictOf(r), text: (r, t) => t.verdictOf(r),
+		mark: (r) => ["unsure", "", "sure"][word[r.f]],
 	};
 }
 
 export class FunctionTable {
-	constructor(app, section) {
-		this.app = app;
+	constructor(model, section) {
+		this.model = model;
 		this.input = el("input", {
-			type: "search", placeholder: "Filter functions", "aria-label": "Filter functions", spellcheck: "false",
+			type: "search", placeholder: "Filter functions", "aria-label": "Filter functions",
+			spellcheck: "false",
 			oninput: () => {
-				app.state.rows = this.input.value.trim();
-				app.trail.remember(false);
+				model.state.rows = this.input.value.trim();
+				model.acts.remember();
 				this.refill();
 			},
 		});
 		this.count = el("output", {});
+		this.own = toggle("Own code only", "Leave libraries out", false,
+			(own) => model.acts.set({ own }),
+			"toggle-own");
 		this.family = el("div", { class: "segments", role: "group", "aria-label": "Which cost" });
-		segments(this.family, [["self", "Self", "Time of the function's own"], ["total", "Total", "Callees included"]], "self", (cost) => app.set({ cost }));
+		segments(this.family,
+			[["self", "Self", "Time of the function's own"],
+				["total", "Total", "Callees included"]], "self",
+				(cost) => model.acts.set({ cost }));
 		this.head = el("div", { class: "row head", role: "row" });
 		this.rowsBox = el("div", { class: "rows" });
-		this.scroller = el("div", { class: "scroller", role: "table", tabindex: "0", "aria-label": "Functions", onscroll: () => this.draw() },
+		this.scroller = el("div", {
+			class: "scroller", role: "table", tabindex: "0", "aria-label": "Functions",
+			onscroll: () => this.draw(),
+		},
 			this.head, this.rowsBox);
 		this.note = el("span", { class: "quiet note" });
-		section.append(el("div", { class: "bar" }, this.family, this.input, this.count, this.note,
-			el("button", { class: "plain", id: "copy-table", title: "Copy these rows for a spreadsheet (Y)", onclick: () => this.copy() }, "Copy as TSV")), this.scroller);
-		new ResizeObserver(() => this.draw()).observe(this.scroller);
+		section.append(el("div", { class: "bar" }, this.family, this.input, this.own, this.count,
+			this.note,
+			el("span", { class: "group" },
+				el("button",
+					{
+						class: "plain", id: "copy-table",
+						title: "Copy these rows for a spreadsheet (Y)",
+						onclick: () => this.copy("tsv"),
+					}, "Copy as TSV"),
+				el("button",
+					{
+						class: "plain", id: "copy-csv",
+						title: "Copy these rows as comma-separated values (C)",
+						onclick: () => this.copy("csv"),
+					}, "CSV"))), this.scroller);
+		new ResizeObserver(() => {
+			this.fit();
+			this.draw();
+		}).observe(this.scroller);
 	}
 
 	// Column and direction of a sort that the state names: "-delta" is falling, "|delta|" by size.
 	get sort() {
-		const { sort } = this.app.state;
+		const { sort } = this.model.state;
 		const id = sort.replace(/^-/, "");
-		if (id === "name" || this.columns.some((c) => c.id === id)) return { id, down: sort.startsWith("-") };
+		if (id === "name" || this.columns.some((c) => c.id === id))
+			return { id, down: sort.startsWith("-") };
 		return this.isDiff ? { id: "delta", down: true, bySize: true } : { id: "self", down: true };
 	}
 
-	verdictOf(f) {
-		const { data, state } = this.app;
-		return data.unjudged?.[f] ? "not judged" : verdictWords[data.verdicts[state.cost].word[f]];
+	verdictOf({ f, c }) {
+		const { data, state } = this.model;
+		return data.unjudged?.[f] ? "not judged" :
+			functionWord(data, f, data.verdicts[state.cost].word[f], c.delta);
 	}
 
 	// costs: of functions in the tree that is shown. Called when anything it depends on changed.
 	update(costs, what) {
-		const { data, state, modules } = this.app;
+		const { data, state, modules } = this.model;
 		const { cost } = state;
 		this.unit = data.unit;
 		this.isDiff = what.isDiff;
 		this.all = what.all;
 		this.change = what.change;
-		this.whole = (data.header.base?.sum ?? 0) * data.factor;
+		this.whole = (state.bench < 0 ? data.header.base?.sum ?? 0 :
+			this.model.trees.straight().total[BASE][0]) * data.factor;
 		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost], data) : plainColumns;
+		this.isNarrow = null;
 		const wanted = wantedFunctions(data, modules, state);
 		this.rows = [];
 		for (let f = 0; f < data.functions.n; f++) {
 			const total = [costs.total[BASE][f], costs.total[HEAD][f]];
-			if ((what.isDiff ? !total[BASE] && !total[HEAD] : !total[what.side]) || (wanted && !wanted[f])) continue;
-			this.rows.push(what.isDiff ? { f, c: compare(costs[cost][BASE][f], costs[cost][HEAD][f], data.factor) } :
+			if ((what.isDiff ? !total[BASE] && !total[HEAD] : !total[what.side]) ||
+				(wanted && !wanted[f])) continue;
+			this.rows.push(what.isDiff ?
+				{ f, c: compare(costs[cost][BASE][f], costs[cost][HEAD][f], data.factor) } :
 				{ f, self: costs.self[what.side][f], total: costs.total[what.side][f] });
 		}
 		this.family.hidden = !what.isDiff;
+		this.own.hidden = !hasBoth(data);
+		this.own.setAttribute("aria-checked", String(state.own));
 		pressSegment(this.family, cost);
 		if (this.input.value.trim() !== state.rows) this.input.value = state.rows;
-		this.note.textContent = what.isDiff && data.verdicts && (state.threads || state.modules || state.verdict || state.rules.length) ?
+		this.note.textContent = what.isDiff && data.verdicts &&
+			(isFiltered(state) || state.rules.length) ?
 			"Verdicts and intervals are of the whole run" : "";
-		this.fillHead();
+		this.fit();
 		this.refill();
+	}
+
+	// Where there is room for few columns, those of the change come first.
+	fit() {
+		const isNarrow = this.scroller.clientWidth < NARROW;
+		if (!this.columns || isNarrow === this.isNarrow) return;
+		this.isNarrow = isNarrow;
+		this.scroller.classList.toggle("narrow", isNarrow);
+		const first = isNarrow ? this.columns.filter((c) => ofChange.includes(c.id)) : [];
+		this.drawn = [...first, ...this.columns.filter((c) => !first.includes(c))];
+		this.fillHead();
 	}
 
 	fillHead() {
@@ -132,32 +227,37 @@ export class FunctionTable {
 			class: `cell ${extra}`, role: "columnheader",
 			"aria-sort": sorted === id ? (down ? "descending" : "ascending") : "none",
 		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
-		this.head.replaceChildren(cell("name", "Function", "name"), ...this.columns.map((c) => cell(c.id, c.title, "number", c.hint)));
-		const widths = this.columns.map((c) => (c.wide ? "168px" : this.isDiff ? "88px" : "104px"));
-		this.scroller.style.setProperty("--columns", `minmax(200px, 1fr) ${widths.join(" ")}`);
-		this.scroller.style.setProperty("--least", `${220 + widths.reduce((sum, w) => sum + parseInt(w, 10), 0)}px`);
+		this.head.replaceChildren(cell("name", "Function", "name"),
+			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
+		const widths = this.drawn.map((c) => (c.wide ? "168px" : this.isDiff ? "88px" : "104px")),
+			name = this.isNarrow ? 136 : 260;
+		this.scroller.style.setProperty("--columns", `minmax(${name}px, 1fr) ${widths.join(" ")}`);
+		this.scroller.style.setProperty("--least",
+			`${name + 20 + widths.reduce((sum, w) => sum + parseInt(w, 10), 0)}px`);
 	}
 
 	sortBy(id) {
 		const now = this.sort;
 		const down = now.id === id && !now.bySize ? !now.down : id !== "name";
-		this.app.state.sort = `${down ? "-" : ""}${id}`;
-		this.app.trail.remember(false);
+		this.model.state.sort = `${down ? "-" : ""}${id}`;
+		this.model.acts.remember();
 		this.fillHead();
 		this.refill();
 	}
 
 	refill() {
-		const { functions } = this.app.data;
+		const { functions } = this.model.data;
 		const { id, down, bySize } = this.sort;
-		const filter = this.app.state.rows.toLowerCase();
+		const filter = this.model.state.rows.toLowerCase();
 		let rows = this.rows;
+		if (this.model.state.own) rows = rows.filter(({ f }) => ownFlags(this.model.data)[f] === 1);
 		if (filter)
 			rows = rows.filter(({ f }) => functions.names[f].toLowerCase().includes(filter) ||
-				this.app.placeOf(f).toLowerCase().includes(filter));
+				this.model.placeOf(f).toLowerCase().includes(filter));
 		const sign = down ? -1 : 1;
 		if (id === "name") {
-			rows = [...rows].sort((a, b) => sign * functions.names[a.f].localeCompare(functions.names[b.f]));
+			rows = [...rows].sort((a, b) =>
+				sign * functions.names[a.f].localeCompare(functions.names[b.f]));
 		} else {
 			const { key } = this.columns.find((c) => c.id === id);
 			const of = bySize ? (r) => Math.abs(key(r, this)) : (r) => key(r, this);
@@ -173,24 +273,45 @@ export class FunctionTable {
 		this.draw();
 	}
 
-	// The rows as they stand, numbers unrounded in the unit of the page.
-	tsv() {
-		const { names, files, file, line } = this.app.data.functions;
+	// The rows as they stand, in their cells, numbers unrounded in the unit of the page.
+	cells() {
+		const { names, files, file, line } = this.model.data.functions;
 		const plain = (text) => showName(String(text)).replace(/[\t\n]/g, " ");
-		const head = ["function", "file", "line", ...this.columns.map((c) => c.tsv ?? c.title.toLowerCase())];
-		const rows = this.shown.map((r) => [plain(names[r.f]), plain(files[file[r.f]] || "-"), line[r.f],
-			...this.columns.map((c) => (c.raw ?? c.key)(r, this))]);
-		return [head, ...rows].map((cells) => cells.join("\t")).join("\n") + "\n";
+		const head = ["function", "file", "line",
+			...this.columns.map((c) => c.tsv ?? c.title.toLowerCase())];
+		const rows = this.shown.map((r) =>
+			[plain(names[r.f]), plain(files[file[r.f]] || "-"), line[r.f],
+				...this.columns.map((c) => (c.raw ?? c.key)(r, this))]);
+		// Some columns are several.
+		return [head, ...rows].map((cells) =>
+			cells.flatMap((cell) => (typeof cell === "string" ? cell.split("\t") :
+				[String(cell)])));
 	}
 
-	async copy() {
-		this.app.say(await copyText(this.tsv()) ? `${plural(this.shown.length, "row")} copied` : "The browser does not let this page copy");
+	tsv() {
+		return this.cells().map((row) => `${row.join("\t")}\n`).join("");
+	}
+
+	// As RFC 4180 has it.
+	csv() {
+		const cell = (text) => {
+			const plain = isFormula.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+			return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+		};
+		return this.cells().map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+	}
+
+	async copy(format) {
+		this.model.acts.say(await copyText(this[format]()) ?
+			`${plural(this.shown.length, "row")} copied` :
+			"The browser does not let this page copy");
 	}
 
 	draw() {
 		if (!this.shown || !this.scroller.clientHeight) return;
 		const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - 4);
-		const last = Math.min(this.shown.length, first + Math.ceil(this.scroller.clientHeight / ROW) + 8);
+		const last = Math.min(this.shown.length,
+			first + Math.ceil(this.scroller.clientHeight / ROW) + 8);
 		const elements = [];
 		for (let i = first; i < last; i++) elements.push(this.rowElement(this.shown[i], i));
 		const refocus = this.focusedControl();
@@ -203,25 +324,37 @@ export class FunctionTable {
 		const active = document.activeElement;
 		const row = this.rowsBox.contains(active) ? active.closest(".row") : null;
 		if (!row) return null;
-		const index = row.getAttribute("aria-rowindex"), at = [...row.querySelectorAll("button")].indexOf(active);
-		return () => this.rowsBox.querySelector(`[aria-rowindex="${index}"]`)?.querySelectorAll("button")[at]?.focus({ preventScroll: true });
+		const index = row.getAttribute("aria-rowindex"),
+			at = [...row.querySelectorAll("button")].indexOf(active);
+		return () =>
+			this.rowsBox.querySelector(`[aria-rowindex="${index}"]`)?.querySelectorAll("button")[
+				at]?.focus({ preventScroll: true });
 	}
 
 	rowElement(row, i) {
-		const { app } = this;
-		const name = showName(app.data.functions.names[row.f]);
+		const { model } = this;
+		const name = showName(model.data.functions.names[row.f]);
 		const element = el("div", { class: "row", role: "row", "aria-rowindex": String(i + 2) },
 			el("div", { class: "cell name", role: "cell" },
-				el("button", { class: "link", title: `Show ${name} in the flame graph`, onclick: () => app.finder.findFunction(row.f) }, name),
-				el("span", { class: "place" }, app.placeOf(row.f))),
-			...this.columns.map((c) => this.numberCell(c, row)));
+				el("button",
+					{
+						class: "link", title: `Show ${name} in the flame graph`,
+						onclick: () => model.acts.findFunction(row.f),
+					}, twoParts("what", splitName(name))),
+				originWord(model.data, row.f) &&
+				el("span", { class: "origin" }, originWord(model.data, row.f)),
+				endOf("place", model.placeOf(row.f))),
+			...this.drawn.map((c) => this.numberCell(c, row)));
 		element.style.top = `${i * ROW}px`;
 		return element;
 	}
 
 	numberCell(c, row) {
 		const sign = c.hue?.(row) ?? 0;
-		const cell = el("div", { class: `cell number ${sign > 0 ? "more" : sign < 0 ? "less" : ""} ${c.mark?.(row) ?? ""}`, role: "cell" }, c.text(row, this));
+		const way = sign > 0 ? "more" : sign < 0 ? "less" : "";
+		const cell = el("div", {
+			class: `cell number ${way} ${c.mark?.(row) ?? ""}`, role: "cell",
+		}, c.text(row, this));
 		if (c.bar) {
 			const bar = el("i", { class: "share" });
 			bar.style.width = `${Math.min(100, c.bar(row, this) * 100)}%`;

@@ -6,7 +6,8 @@ const KEY = "fizeau-theme";
 const order = ["system", "light", "dark"];
 const icons = {
 	system: "M10 3a7 7 0 1 0 0 14zM10 3a7 7 0 0 1 0 14",
-	light: "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6 16 16M4 16l1.4-1.4M14.6 5.4 16 4",
+	light: "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2" +
+		"M4 4l1.4 1.4M14.6 14.6 16 16M4 16l1.4-1.4M14.6 5.4 16 4",
 	dark: "M16.5 12A7 7 0 0 1 8 3.5a7 7 0 1 0 8.5 8.5z",
 };
 const names = { system: "as the system", light: "light", dark: "dark" };

@@ -21,7 +21,8 @@ export class Trail {
 		if (isStep) this.furthest = ++this.depth;
 		const entry = { at: this.depth };
 		try {
-			history[isStep ? "pushState" : "replaceState"](entry, "", hash ? `#${hash}` : location.pathname + location.search);
+			history[isStep ? "pushState" : "replaceState"](entry, "",
+				hash ? `#${hash}` : location.pathname + location.search);
 		} catch {
 			location.hash = hash;
 		}
@@ -50,11 +51,14 @@ export class Trail {
 		const { data } = app;
 		const { state, zoomHash } = stateOfLink(data, location.hash);
 		this.depth = history.state?.at ?? this.depth;
-		const isZoomOnly = linkOf(data, { ...state, zoom: [] }) === linkOf(data, { ...app.state, zoom: [] });
-		app.state = state;
-		if (zoomHash) app.resolveZoom(zoomHash);
+		const unzoomed = { zoom: [], part: "" };
+		const isZoomOnly = linkOf(data, { ...state, ...unzoomed }) === linkOf(data,
+			{ ...app.state, ...unzoomed });
+		app.model.state = state;
+		if (zoomHash) app.model.resolveZoom(zoomHash);
 		$("query").value = state.query;
-		if (isZoomOnly && !app.flame.picture.tree.partial) app.glide();
+		const { tree } = app.flame.picture;
+		if (isZoomOnly && !tree.partial && tree === app.trees.shown()) app.glide();
 		else app.refresh();
 		this.show();
 	}

@@ -6,8 +6,11 @@
 //
 // A frame whose name becomes empty is taken out: its callees go to its caller, and so does its own
 // time. Nothing is judged anew: a function made of several, or that was given another's time, has
-// no verdict (`unjudged`), all others keep theirs. Instructions belong to single nodes: there are none.
+// no verdict (`unjudged`), all others keep theirs. Instructions belong to single nodes: there are
+// none.
 import { BASE, HEAD } from "./data.js";
+import { addFolds } from "./fold_functions.js";
+import { mapTime } from "./strip_data.js";
 
 const GONE = -1;
 const NO_VERDICT = 0, AS_FUNCTION = 3;
@@ -22,8 +25,10 @@ export function expressionOf(pattern) {
 }
 
 function rename({ functions }, rules) {
-	const used = rules.map(([pattern, text]) => [expressionOf(pattern), text]).filter(([expression]) => expression);
-	const apply = (name) => used.reduce((s, [expression, text]) => s.replace(expression, text), name);
+	const used = rules.map(([pattern, text]) => [expressionOf(pattern), text])
+		.filter(([expression]) => expression);
+	const apply = (name) => used.reduce((s, [expression, text]) => s.replace(expression, text),
+		name);
 	return { names: functions.names.map(apply), files: functions.files.map(apply) };
 }
 
@@ -32,7 +37,8 @@ function rename({ functions }, rules) {
 function regroup({ functions }, { names, files }) {
 	const map = new Int32Array(functions.n).fill(GONE), origins = [], byName = new Map();
 	const key = (f) => `${names[f]}\n${files[functions.file[f]]}`;
-	const isSame = (f) => names[f] === functions.names[f] && files[functions.file[f]] === functions.files[functions.file[f]];
+	const isSame = (f) => names[f] === functions.names[f] &&
+		files[functions.file[f]] === functions.files[functions.file[f]];
 	for (const wantSame of [true, false])
 		for (let f = 0; f < functions.n; f++) {
 			if (isSame(f) !== wantSame || names[f] === "") continue;
@@ -49,7 +55,7 @@ function regroup({ functions }, { names, files }) {
 }
 
 // Nodes by (caller, function), in an open table; a Map of so many pairs takes ten times as long.
-class Children {
+export class Children {
 	constructor(capacity) {
 		const size = 2 ** Math.ceil(Math.log2(capacity * 2 + 2));
 		this.mask = size - 1;
@@ -68,11 +74,20 @@ class Children {
 				this.origin[node] = 0;
 				return node;
 			}
-		const node = (this.slots[at] = this.n++);
+		return (this.slots[at] = this.add(up, f, origin));
+	}
+	// One that is known to be new, and that find() need not know.
+	add(up, f, origin) {
+		const node = this.n++;
 		this.func[node] = f;
 		this.parent[node] = up;
 		this.origin[node] = origin;
 		return node;
+	}
+	finish() {
+		const [func, parent, origin] = [this.func, this.parent,
+			this.origin].map((values) => values.subarray(0, this.n));
+		return { func, parent, origin };
 	}
 }
 
@@ -84,9 +99,7 @@ function mergeNodes(data, map) {
 		const up = nodeOf[data.parent[i]], f = map[data.func[i]];
 		nodeOf[i] = f === GONE ? up : children.find(up, f, i);
 	}
-	const { n } = children;
-	const [func, parent, origin] = [children.func, children.parent, children.origin].map((values) => values.subarray(0, n));
-	return { nodeOf, func, parent, origin };
+	return { nodeOf, ...children.finish() };
 }
 
 function heaviestFirst(data, { nodeOf, parent }) {
@@ -95,10 +108,11 @@ function heaviestFirst(data, { nodeOf, parent }) {
 		for (const side of [BASE, HEAD]) weight[side][nodeOf[i]] += data.self[side][i];
 	for (let i = n - 1; i > 0; i--)
 		for (const side of [BASE, HEAD]) weight[side][parent[i]] += weight[side][i];
-	return Float64Array.from(weight[HEAD], (head, i) => Math.max(head, weight[BASE][i] * data.factor));
+	return Float64Array.from(weight[HEAD],
+		(head, i) => Math.max(head, weight[BASE][i] * data.factor));
 }
 
-// Number of each merged node in preorder, siblings by weight.
+// Number of each merged node in preorder, siblings by weight; null: in the order of their making.
 function preorder({ func, parent }, weight) {
 	const n = func.length, place = new Int32Array(n);
 	const first = new Int32Array(n + 1), next = new Int32Array(n), children = new Int32Array(n);
@@ -112,7 +126,8 @@ function preorder({ func, parent }, weight) {
 		const i = pending[--depth];
 		place[i] = number;
 		const below = children.subarray(first[i], first[i + 1]);
-		if (below.length > 1) below.sort((a, b) => weight[a] - weight[b] || b - a);
+		if (below.length > 1 && weight) below.sort((a, b) => weight[a] - weight[b] || b - a);
+		else if (below.length > 1) below.reverse();
 		pending.set(below, depth);
 		depth += below.length;
 	}
@@ -121,7 +136,10 @@ function preorder({ func, parent }, weight) {
 
 function layOut(merged, place) {
 	const n = merged.func.length;
-	const out = { n, func: new Int32Array(n), parent: new Int32Array(n), end: new Uint32Array(n), depth: new Uint32Array(n), deepest: 0, origin: new Int32Array(n) };
+	const out = {
+		n, func: new Int32Array(n), parent: new Int32Array(n), end: new Uint32Array(n),
+		depth: new Uint32Array(n), deepest: 0, origin: new Int32Array(n),
+	};
 	for (let i = 0; i < n; i++) {
 		const at = place[i];
 		out.func[at] = merged.func[i];
@@ -154,29 +172,44 @@ function findUnjudged(data, map, origins) {
 function functionsOf({ functions }, { names, files }, origins) {
 	const first = origins.map(([f]) => f);
 	const pick = (values) => values.constructor.from(first, (f) => values[f]);
-	const alone = (values) => values.constructor.from(origins, (list) => (list.length > 1 ? 0 : values[list[0]]));
-	return {
+	const alone = (values) => values.constructor.from(origins,
+		(list) => (list.length > 1 ? 0 : values[list[0]]));
+	return addFolds({
 		n: origins.length, names: first.map((f) => names[f]), files,
-		file: pick(functions.file), line: pick(functions.line), kind: pick(functions.kind), presence: alone(functions.presence),
+		file: pick(functions.file), line: pick(functions.line), kind: pick(functions.kind),
+		origin: pick(functions.origin), loads: pick(functions.loads),
+		ran: functions.ran.map((has) => Uint8Array.from(origins,
+			(list) => (list.some((f) => has[f]) ? 1 : 0))),
+		presence: alone(functions.presence),
 		source: functions.source.map(alone),
-	};
+	});
 }
 
 function linesOf({ lines }, origins) {
-	const pick = (values) => Uint32Array.from(origins, (list) => (list.length > 1 ? 0 : values[list[0]]));
+	const pick = (values) => Uint32Array.from(origins,
+		(list) => (list.length > 1 ? 0 : values[list[0]]));
 	return { ...lines, first: pick(lines.first), end: pick(lines.end) };
 }
 
 function verdictsOf({ verdicts }, origins, unjudged, tree) {
 	if (!verdicts) return null;
 	const of = ({ word, below, above, surprise, path }) => {
-		const pick = (values, none) => values.constructor.from(origins, ([f], g) => (unjudged[g] ? none : values[f]));
+		const pick = (values, none) =>
+			values.constructor.from(origins, ([f], g) => (unjudged[g] ? none : values[f]));
 		return {
-			word: pick(word, NO_VERDICT), below: pick(below, -1), above: pick(above, -1), surprise: pick(surprise, -1),
-			path: path && Uint8Array.from(tree.origin, (i, at) => (i > 0 && !unjudged[tree.func[at]] ? path[i] : AS_FUNCTION)),
+			word: pick(word, NO_VERDICT), below: pick(below, -1), above: pick(above, -1),
+			surprise: pick(surprise, -1),
+			path: path && Uint8Array.from(tree.origin,
+				(i, at) => (i > 0 && !unjudged[tree.func[at]] ? path[i] : AS_FUNCTION)),
 		};
 	};
 	return { self: of(verdicts.self), total: of(verdicts.total) };
+}
+
+// A merged tree in preorder: {tree, place}, place being that of each merged node.
+export function arrange(merged, weight) {
+	const place = preorder(merged, weight);
+	return { tree: layOut(merged, place), place };
 }
 
 function addUp(data, nodeOf, n) {
@@ -192,15 +225,16 @@ export function transform(data, rules) {
 	const renamed = rename(data, rules);
 	const { map, origins } = regroup(data, renamed);
 	const merged = mergeNodes(data, map);
-	const place = preorder(merged, heaviestFirst(data, merged));
+	const { tree, place } = arrange(merged, heaviestFirst(data, merged));
 	const nodeOf = merged.nodeOf.map((i) => place[i]);
-	const tree = layOut(merged, place);
 	const unjudged = findUnjudged(data, map, origins);
 	return {
-		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined, linksOf: undefined, presence: undefined, moved: undefined, original: data,
+		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined,
+		own: undefined, linksOf: undefined, moved: undefined, original: data,
 		functions: functionsOf(data, renamed, origins),
 		self: addUp(data, nodeOf, tree.n),
 		cells: data.cells && { ...data.cells, node: data.cells.node.map((i) => nodeOf[i]) },
+		time: mapTime(data.time, nodeOf),
 		lines: linesOf(data, origins),
 		verdicts: verdictsOf(data, origins, unjudged, tree),
 		marks: data.marks && Uint8Array.from(tree.origin, (i) => (i > 0 ? data.marks[i] : 0)),

@@ -7,7 +7,8 @@
 // A shown tree is {n, func, parent, end, depth, deepest, self, total, inverted}. In an inverted
 // tree `total` of a node is the self time of the leaf as it was reached through this path, each
 // sample counted once. `isNumbered`: its nodes have the page's numbers, so what the page says of a
-// node (marks, verdicts of paths) holds for it. `ofTotals`: an inverted one of a function's totals.
+// node (marks, verdicts of paths) holds for it; a folded tree (folds.js) has them in `pageNode`, 0
+// for a frame that is several. `ofTotals`: an inverted one of a function's totals.
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -22,18 +23,38 @@ function addUp({ n, parent }, [ownBase, ownHead]) {
 	return [base, head];
 }
 
-function treeOf(data, self, total) {
-	const { n, func, parent, end, depth, deepest } = data;
-	return { n, func, parent, end, depth, deepest, self, total, inverted: false, isNumbered: true };
+// of: the page's data, or a tree that was folded (folds.js).
+export function treeOf(of, self, total) {
+	const { n, func, parent, end, depth, deepest, pageNode, paths, modules } = of;
+	return {
+		n, func, parent, end, depth, deepest, pageNode, paths, modules, self, total,
+		inverted: false, isNumbered: true,
+	};
 }
 
-// threads: flags of threads; wanted: flags of functions, of which a path must have one; null: all.
-export function straightTree(data, threads, wanted) {
-	const all = selfValues(data, threads);
-	const self = wanted ? passingThrough(data, all, wanted) : all;
+// The page's number of a node; 0: it has none.
+export function pageNodeOf(tree, i) {
+	return !tree.isNumbered ? 0 : tree.pageNode ? tree.pageNode[i] : i;
+}
+
+// Self values below roots of one function.
+function below({ n, func, end }, self, f) {
+	const out = [new Float64Array(n), new Float64Array(n)];
+	for (let i = 1; i < n; i = end[i])
+		if (func[i] === f) for (const side of [BASE, HEAD])
+			out[side].set(self[side].subarray(i, end[i]), i);
+	return out;
+}
+
+// threads: flags of threads; filter: what paths must have (filters.js); null: all.
+// bench: the function of a benchmark; -1: all. range: of time; null: all.
+export function straightTree(data, threads, filter, bench = -1, range = null) {
+	const every = selfValues(data, threads, range);
+	const all = bench < 0 ? every : below(data, every, bench);
+	const self = filter ? passingThrough(data, all, filter) : all;
 	const tree = treeOf(data, self, addUp(data, self));
 	// Samples without any frame belong to the whole, but to no thread's cell and to no function.
-	if (!threads && !wanted) {
+	if (!threads && !filter && bench < 0 && !range) {
 		for (const [side, name] of [[BASE, "base"], [HEAD, "head"]])
 			tree.total[side][0] = Math.max(tree.total[side][0], data.header[name]?.sum ?? 0);
 	}
@@ -145,7 +166,10 @@ function collectLeaves(tree) {
 
 function leavesOf(tree, nodes, [base, head]) {
 	const n = nodes.length;
-	const leaves = { n, steps: 0, at: Int32Array.from(nodes), base: new Float64Array(n), head: new Float64Array(n) };
+	const leaves = {
+		n, steps: 0, at: Int32Array.from(nodes), base: new Float64Array(n),
+		head: new Float64Array(n),
+	};
 	for (let k = 0; k < n; k++) {
 		leaves.steps += tree.depth[nodes[k]];
 		leaves.base[k] = base[nodes[k]];
@@ -162,7 +186,10 @@ class Grouper {
 		this.leaves = leaves;
 		this.tree = tree;
 		this.group = new Int32Array(leaves.n);
-		this.spare = { at: new Int32Array(leaves.n), base: new Float64Array(leaves.n), head: new Float64Array(leaves.n) };
+		this.spare = {
+			at: new Int32Array(leaves.n), base: new Float64Array(leaves.n),
+			head: new Float64Array(leaves.n),
+		};
 	}
 	split(lo, hi) {
 		const { slot, group, leaves: { at, base, head }, tree: { func } } = this;
@@ -230,49 +257,53 @@ class Grouper {
 // zoomed: functions from the root to the zoomed frame, which is opened down to its own small parts.
 export function invertTree(tree, functionCount, factor, zoomed = [], limits = bounds) {
 	const [base, head] = tree.total;
-	const inverted = invertLeaves(tree, collectLeaves(tree), [base[0], head[0]], functionCount, factor, zoomed, limits);
+	const inverted = invertLeaves(tree, collectLeaves(tree), [base[0], head[0]], functionCount,
+		factor, zoomed, limits);
 	inverted.elided = tree.elided;
 	return inverted;
 }
 
 // The ways to some nodes, with values of theirs that sum up to `all`.
 export function callersTree(tree, nodes, values, all, functionCount, factor) {
-	return invertLeaves(tree, leavesOf(tree, nodes, values), all, functionCount, factor, [], bounds);
+	return invertLeaves(tree, leavesOf(tree, nodes, values), all, functionCount, factor, [],
+		bounds);
 }
 
-function invertLeaves(tree, leaves, sums, functionCount, factor, zoomed, { openAllBelow, narrowest }) {
-	const grouper = new Grouper(functionCount, leaves, tree);
-	const out = new Grower(Math.max(1024, leaves.n));
-	const all = Math.max(sums[BASE] * factor, sums[HEAD]);
-	const weight = (g) => Math.max(g.base * factor, g.head);
-	const limit = leaves.steps > openAllBelow ? all * narrowest : 0;
-	const pending = [], ended = { base: 0, head: 0 };
-	const push = (groups, parent, depth, limitHere, on) => {
-		if (groups.length > 1) groups.sort((a, b) => weight(b) - weight(a) || a.func - b.func);
-		for (let i = groups.length - 1; i >= 0; i--)
-			pending.push({ group: groups[i], parent, depth, limit: limitHere, on });
-	};
-	out.add(-1, -1, 0, sums[BASE], sums[HEAD]);
-	push(grouper.split(0, leaves.n), 0, 1, limit, 0);
-	while (pending.length) {
-		const next = pending.pop();
-		const { group, depth } = next;
-		const node = out.add(group.func, next.parent, depth, group.base, group.head);
-		const onPath = next.on === depth - 1 && zoomed[depth - 1] === group.func;
-		let limitBelow = next.limit;
-		if (onPath && depth === zoomed.length && limit) limitBelow = weight(group) * narrowest;
-		else if (!onPath && weight(group) < next.limit) continue;
-		ended.base = ended.head = 0;
-		const rest = grouper.climb(group.lo, group.hi, ended);
-		out.selfBase[node] = ended.base;
-		out.selfHead[node] = ended.head;
-		if (rest < group.hi)
-			push(grouper.split(rest, group.hi), node, depth + 1, limitBelow, onPath ? depth : -1);
+function invertLeaves(tree, leaves, sums, functionCount, factor, zoomed,
+	{ openAllBelow, narrowest }) {
+		const grouper = new Grouper(functionCount, leaves, tree);
+		const out = new Grower(Math.max(1024, leaves.n));
+		const all = Math.max(sums[BASE] * factor, sums[HEAD]);
+		const weight = (g) => Math.max(g.base * factor, g.head);
+		const limit = leaves.steps > openAllBelow ? all * narrowest : 0;
+		const pending = [], ended = { base: 0, head: 0 };
+		const push = (groups, parent, depth, limitHere, on) => {
+			if (groups.length > 1) groups.sort((a, b) => weight(b) - weight(a) || a.func - b.func);
+			for (let i = groups.length - 1; i >= 0; i--)
+				pending.push({ group: groups[i], parent, depth, limit: limitHere, on });
+		};
+		out.add(-1, -1, 0, sums[BASE], sums[HEAD]);
+		push(grouper.split(0, leaves.n), 0, 1, limit, 0);
+		while (pending.length) {
+			const next = pending.pop();
+			const { group, depth } = next;
+			const node = out.add(group.func, next.parent, depth, group.base, group.head);
+			const onPath = next.on === depth - 1 && zoomed[depth - 1] === group.func;
+			let limitBelow = next.limit;
+			if (onPath && depth === zoomed.length && limit) limitBelow = weight(group) * narrowest;
+			else if (!onPath && weight(group) < next.limit) continue;
+			ended.base = ended.head = 0;
+			const rest = grouper.climb(group.lo, group.hi, ended);
+			out.selfBase[node] = ended.base;
+			out.selfHead[node] = ended.head;
+			if (rest < group.hi)
+				push(grouper.split(rest, group.hi), node, depth + 1, limitBelow,
+					onPath ? depth : -1);
+		}
+		const inverted = out.finish();
+		inverted.partial = limit > 0;
+		return inverted;
 	}
-	const inverted = out.finish();
-	inverted.partial = limit > 0;
-	return inverted;
-}
 
 // ---- sums over functions ----
 

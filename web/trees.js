@@ -2,13 +2,16 @@
 // The trees of the present state, each made when it is first asked for and kept until what it was
 // made from changes.
 //
-//   straight (what passes the filters) -> upright (perhaps elided) -> shown (perhaps inverted)
-import { wantedFunctions } from "./filters.js";
+//   straight (what passes the filters) -> upright (perhaps elided) -> shown (perhaps inverted, or
+// folded)
+import { choosesPaths, isFiltered, pathFilter } from "./filters.js";
+import { foldOf } from "./fold_functions.js";
+import { foldTree, planFolds } from "./folds.js";
 import { elidedTree, hasRemoved, invertTree, straightTree } from "./tree.js";
 
 export class Trees {
-	constructor(app) {
-		this.app = app;
+	constructor(model) {
+		this.model = model;
 		this.forget();
 	}
 
@@ -18,45 +21,98 @@ export class Trees {
 
 	// Whether anything was removed at all, whatever the filters.
 	findRemoved() {
-		const { data, state } = this.app;
-		const isFiltered = state.threads || state.modules || state.verdict;
-		this.hasRemoved = data.isDiff && hasRemoved(isFiltered ? straightTree(data, null, null) : this.straight());
+		const { data, state } = this.model;
+		this.hasRemoved = data.isDiff &&
+			hasRemoved(state.bench >= 0 || isFiltered(state) ? straightTree(data, null, null) :
+				this.straight());
 	}
 
 	isElided() {
-		const { state } = this.app;
+		const { state } = this.model;
 		return state.elided && state.show === "diff" && this.hasRemoved;
 	}
 
 	straight() {
-		const { data, modules, state } = this.app;
-		const key = [state.threads?.join("") ?? "", state.verdict, ...(state.modules ?? ["*"])].join("\n");
+		const { data, modules, state } = this.model;
+		const key = [state.threads?.join("") ?? "", state.verdict, state.range?.join() ?? "",
+			state.bench, state.only, state.without.join(), ...(state.modules ?? ["*"])].join("\n");
 		if (this.cache.straightKey !== key)
-			this.cache = { straightKey: key, straight: straightTree(data, state.threads, wantedFunctions(data, modules, state)) };
+			this.cache = {
+				straightKey: key,
+				straight: straightTree(data, state.threads, pathFilter(data, modules, state),
+					state.bench, state.range),
+			};
 		return this.cache.straight;
 	}
 
 	// Without the filters by function: what tells whether a path exists at all on a side.
 	whole() {
-		const { data, state } = this.app;
+		const { data, state } = this.model;
 		const straight = this.straight();
-		if (!state.modules && !state.verdict) return straight;
-		return (this.cache.whole ??= straightTree(data, state.threads, null));
+		if (!choosesPaths(state)) return straight;
+		return (this.cache.whole ??= straightTree(data, state.threads, null, state.bench,
+			state.range));
 	}
 
 	elided() {
 		const straight = this.straight();
-		return (this.cache.elided ??= elidedTree(this.app.data, straight));
+		return (this.cache.elided ??= elidedTree(this.model.data, straight));
 	}
 
 	upright() {
 		return this.isElided() ? this.elided() : this.straight();
 	}
 
+	// How what is drawn is folded, or null. A tree that is turned round is whole.
+	get folded() {
+		const { data, state } = this.model;
+		if (state.inverted) return null;
+		const whole = this.whole(),
+			key = `${state.show === "diff" && state.noise} ${state.imports}`;
+		if (this.cache.foldKey !== key) {
+			const isJudged = state.show === "diff" && data.header.palette !== "tachyon";
+			this.cache.foldKey = key;
+			this.cache.folded = planFolds(data, whole, {
+				noise: state.noise && isJudged, imports: state.imports,
+			});
+			this.cache.drawn = new Map();
+		}
+		return this.cache.folded;
+	}
+
+	// The fold that node i of the straight tree is in; -1: it is drawn by itself.
+	foldOf(i) {
+		const { folded } = this;
+		return folded ? foldOf(this.model.data, folded.tree.func[folded.nodeOf[i]]) : -1;
+	}
+
+	// A tree of the page's nodes as it is drawn.
+	drawn(tree) {
+		const { folded } = this;
+		if (!folded) return tree;
+		const { drawn } = this.cache;
+		if (!drawn.has(tree)) drawn.set(tree, foldTree(folded, tree));
+		return drawn.get(tree);
+	}
+
+	shownWhole() {
+		return this.drawn(this.whole());
+	}
+
+	shownElided() {
+		const straight = this.straight();
+		if (!this.folded) return this.elided();
+		const { drawn } = this.cache;
+		if (!drawn.has("elided"))
+			drawn.set("elided", elidedTree(this.drawn(straight), this.drawn(straight)));
+		return drawn.get("elided");
+	}
+
 	shown() {
-		const { data, state } = this.app;
+		const { data, state } = this.model;
+		if (!state.inverted)
+			return this.isElided() ? this.shownElided() : this.drawn(this.straight());
 		const upright = this.upright();
-		if (!state.inverted) return upright;
 		const key = `${this.isElided()}`, zoom = state.zoom.join();
 		const known = this.cache.inverted;
 		if (known?.key === key && (!known.tree.partial || known.zoom === zoom)) return known.tree;

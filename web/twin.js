@@ -10,38 +10,48 @@
 //
 // So it has some dozens of rows, however many frames there are; where a row stands among all of
 // its siblings is told by its attributes.
-import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
+import { nodeFacts } from "./facts.js";
+import { frameName } from "./folds.js";
 import { formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
 import { showName } from "./labels.js";
-import { nodeFacts, verdictWords } from "./tooltip.js";
+import { changeWord } from "./verdicts.js";
 
 const CALLERS = 16, NEIGHBOURS = 6, CALLEES = 8;
 
 // What is said of a frame: [[title, text]], the same in a row and aloud.
-function cellsOf(app, flame, node) {
-	const facts = nodeFacts(app, node, false, flame);
+function cellsOf(model, flame, node) {
+	const facts = nodeFacts(model.data, flame, node);
 	const { f, isDiff, self, unit } = facts;
 	const value = (v) => formatValue(v, unit);
 	const share = ["Share", `${formatShare(facts.width / facts.all)} of ${facts.allName}`];
 	if (!isDiff) return [share, ["Self", value(self)], ["Total", value(facts.total)]];
-	const state = facts.added ? "new" : facts.removed ? "removed" : "";
-	const verdict = f >= 0 && app.data.verdicts ? verdictWords[app.data.verdicts.self.word[f]] : "";
-	const change = self.delta === 0 ? "no change" : `${formatChange(self.delta, unit)} (${self.ratio === null ? "new" : formatPercentChange(self.ratio)})`;
-	return [share, ["Before", value(self.base)], ...(facts.isScaled ? [["Expected", value(self.expected)]] : []), ["After", value(self.head)], ["Change", change],
+	const state = facts.added ? "new" : facts.removed ? "gone" : "";
+	const verdict = f >= 0 && model.data.verdicts &&
+		model.data.verdicts.self.word[f] !== undefined ?
+		changeWord(model.data.verdicts.self.word[f], self.delta) : "";
+	const ratio = self.ratio === null ? "new" : formatPercentChange(self.ratio);
+	const change = self.delta === 0 ? "no change" : `${formatChange(self.delta, unit)} (${ratio})`;
+	return [share, ["Before", value(self.base)],
+		...(facts.isScaled ? [["Expected", value(self.expected)]] : []),
+		["After", value(self.head)], ["Change", change],
 		["Verdict", [state, verdict].filter(Boolean).join(", ")]];
 }
 
-function nameOf(app, flame, node) {
+function nameOf(model, flame, node) {
 	const f = flame.picture.tree.func[node];
-	return f >= 0 ? showName(app.data.functions.names[f]) : flame.picture.what.rootName;
+	return f >= 0 ? frameName(model.data, flame.picture.tree, node,
+		showName(model.data.functions.names[f])) : flame.picture.what.rootName;
 }
 
 // A frame in a sentence.
-export function sentenceOf(app, flame, node) {
-	const cells = new Map(cellsOf(app, flame, node));
-	const words = [nameOf(app, flame, node), cells.get("Share")];
-	if (cells.has("Before")) words.push(`self ${cells.get("Before")} to ${cells.get("After")}`, cells.has("Expected") && `expected ${cells.get("Expected")}`, cells.get("Change"), cells.get("Verdict"));
+export function sentenceOf(model, flame, node) {
+	const cells = new Map(cellsOf(model, flame, node));
+	const words = [nameOf(model, flame, node), cells.get("Share")];
+	if (cells.has("Before"))
+		words.push(`self ${cells.get("Before")} to ${cells.get("After")}`,
+			cells.has("Expected") && `expected ${cells.get("Expected")}`, cells.get("Change"),
+			cells.get("Verdict"));
 	else words.push(`self ${cells.get("Self")}`);
 	return words.filter(Boolean).join(", ");
 }
@@ -67,23 +77,26 @@ function calleesOf({ tree, w }, node) {
 // The rows around a node, callers first: [{node, at, of, isOpen}].
 function rowsAround(picture, node) {
 	const rows = [];
-	for (let i = picture.tree.parent[node]; i >= 0 && rows.length < CALLERS; i = picture.tree.parent[i]) {
-		const { list, at } = siblingsOf(picture, i);
-		rows.push({ node: i, at, of: list.length, isOpen: true });
-	}
+	for (let i = picture.tree.parent[node]; i >= 0 &&
+		rows.length < CALLERS; i = picture.tree.parent[i]) {
+			const { list, at } = siblingsOf(picture, i);
+			rows.push({ node: i, at, of: list.length, isOpen: true });
+		}
 	rows.reverse();
 	const { list, at } = siblingsOf(picture, node);
 	const row = (k) => ({ node: list[k], at: k, of: list.length, isOpen: k === at });
 	for (let k = Math.max(0, at - NEIGHBOURS); k <= at; k++) rows.push(row(k));
 	const callees = calleesOf(picture, node);
-	callees.slice(0, CALLEES).forEach((c, k) => rows.push({ node: c, at: k, of: callees.length, isOpen: false }));
+	callees.slice(0, CALLEES).forEach((c, k) => rows.push({
+		node: c, at: k, of: callees.length, isOpen: false,
+	}));
 	for (let k = at + 1; k < Math.min(list.length, at + 1 + NEIGHBOURS); k++) rows.push(row(k));
 	return rows;
 }
 
 export class Twin {
-	constructor(app, flame, grid) {
-		this.app = app;
+	constructor(model, flame, grid) {
+		this.model = model;
 		this.flame = flame;
 		this.grid = grid;
 		grid.setAttribute("role", "treegrid");
@@ -91,6 +104,11 @@ export class Twin {
 		grid.tabIndex = 0;
 		grid.classList.add("twin");
 		flame.twin = this;
+		// Of the key for menus.
+		grid.addEventListener("contextmenu", (event) => {
+			event.preventDefault();
+			model.acts.selectionMenu();
+		});
 		flame.canvas.addEventListener("pointerdown", () => setTimeout(() => this.focus()));
 	}
 
@@ -99,12 +117,13 @@ export class Twin {
 	}
 
 	update() {
-		const { app, flame, grid } = this;
+		const { model, flame, grid } = this;
 		const { picture } = flame;
 		const current = flame.selected >= 0 ? flame.selected : flame.focus;
 		const rows = rowsAround(picture, current).map((row) => this.rowElement(row, current));
-		const titles = ["Function", ...cellsOf(app, flame, current).map(([title]) => title)];
-		grid.replaceChildren(el("div", { role: "row" }, ...titles.map((t) => el("span", { role: "columnheader" }, t))), ...rows);
+		const titles = ["Function", ...cellsOf(model, flame, current).map(([title]) => title)];
+		grid.replaceChildren(el("div", { role: "row" },
+			...titles.map((t) => el("span", { role: "columnheader" }, t))), ...rows);
 		grid.setAttribute("aria-activedescendant", this.idOf(current));
 	}
 
@@ -113,15 +132,16 @@ export class Twin {
 	}
 
 	rowElement({ node, at, of, isOpen }, current) {
-		const { app, flame } = this;
+		const { model, flame } = this;
 		const { tree } = flame.picture;
 		const hasCallees = calleesOf(flame.picture, node).length > 0;
 		return el("div", {
 			role: "row", id: this.idOf(node), "aria-level": String(tree.depth[node] + 1),
 			"aria-posinset": String(at + 1), "aria-setsize": String(of),
-			"aria-selected": String(node === current), "aria-expanded": hasCallees ? String(isOpen) : null,
-			onclick: () => app.selection.select(node, flame),
-		}, el("span", { role: "rowheader" }, nameOf(app, flame, node)),
-		...cellsOf(app, flame, node).map(([, text]) => el("span", { role: "gridcell" }, text)));
+			"aria-selected": String(node === current),
+			"aria-expanded": hasCallees ? String(isOpen) : null,
+			onclick: () => model.acts.select(node, flame),
+		}, el("span", { role: "rowheader" }, nameOf(model, flame, node)),
+		...cellsOf(model, flame, node).map(([, text]) => el("span", { role: "gridcell" }, text)));
 	}
 }

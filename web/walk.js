@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From one frame of a picture to its neighbours. A frame without width cannot be reached; -1 is
 // no frame.
-import { CHANGED } from "./colors.js";
-import { frameVerdict } from "./meaning.js";
 
 function widestChild({ tree, w }, node) {
 	let best = -1;
@@ -29,7 +27,8 @@ function sibling({ tree, w }, node, step) {
 
 // The frame that an arrow key leads to, as the frames are drawn: `up` has the roots at the bottom.
 export function neighbour(picture, node, key, up) {
-	if (key === "ArrowLeft" || key === "ArrowRight") return sibling(picture, node, key === "ArrowRight" ? 1 : -1);
+	if (key === "ArrowLeft" || key === "ArrowRight")
+		return sibling(picture, node, key === "ArrowRight" ? 1 : -1);
 	const isToCaller = (key === "ArrowUp") !== up;
 	return isToCaller ? Math.max(0, picture.tree.parent[node]) : widestChild(picture, node);
 }
@@ -37,30 +36,17 @@ export function neighbour(picture, node, key, up) {
 // Share of all change below which a frame's own change is not worth a step.
 const LEAST_CHANGE = 1 / 1000;
 
-// How certain it is that a frame changed; what was not tested by chance is certain.
-function certainty(tree, i, { self }) {
-	let at = i;
-	while (tree.inverted && tree.parent[at] > 0) at = tree.parent[at];
-	const surprise = self.surprise[tree.func[at]];
-	return surprise < 0 ? Infinity : surprise;
-}
-
-// Nodes whose own time changed and that have width: with verdicts those that certainly changed, the
-// most certain first, else the biggest change first.
+// Nodes whose own time changed and that have width, the biggest change first.
 export function changedNodes({ tree, w, what }) {
-	const { verdicts } = what;
 	const [base, head] = tree.inverted ? tree.total : tree.self;
 	const size = (i) => Math.abs(head[i] - base[i] * what.factor);
 	const isOwn = (i) => !tree.inverted || tree.depth[i] === 1;
 	let all = 0;
 	for (let i = 1; i < tree.n; i++) if (isOwn(i)) all += size(i);
-	const isWorth = (i) => (verdicts ? frameVerdict(tree, i, verdicts.self) === CHANGED : size(i) >= all * LEAST_CHANGE);
 	const nodes = [];
-	for (let i = 1; i < tree.n; i++) if (w[i] > 0 && isOwn(i) && size(i) > 0 && isWorth(i)) nodes.push(i);
-	const bySize = (a, b) => size(b) - size(a) || a - b;
-	if (!verdicts) return nodes.sort(bySize);
-	const sure = new Map(nodes.map((i) => [i, certainty(tree, i, verdicts)]));
-	return nodes.sort((a, b) => (sure.get(a) === sure.get(b) ? bySize(a, b) : sure.get(b) - sure.get(a)));
+	for (let i = 1; i < tree.n; i++)
+		if (w[i] > 0 && isOwn(i) && size(i) > 0 && size(i) >= all * LEAST_CHANGE) nodes.push(i);
+	return nodes.sort((a, b) => size(b) - size(a) || a - b);
 }
 
 // Nodes of matched functions that have width, widest first.

@@ -19,7 +19,8 @@ function unionWidths({ n, parent, total: [base, head] }, factor) {
 // A node's own change is what its callees' totals leave; so it holds for subtrees that an inverted
 // tree did not open, too.
 function deltaWidths({ n, parent, total: [base, head] }, factor) {
-	const w = new Float64Array(n), ownBase = Float64Array.from(base), ownHead = Float64Array.from(head);
+	const w = new Float64Array(n), ownBase = Float64Array.from(base),
+		ownHead = Float64Array.from(head);
 	for (let i = n - 1; i >= 0; i--) {
 		w[i] += Math.abs(ownHead[i] - ownBase[i] * factor);
 		if (i === 0) break;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What can be done with a frame: one table for the menu beside it and for the sheet of a touch.
+import { copyText } from "./clipboard.js";
+import { chosenEditor } from "./editor.js";
+import { originWord } from "./own.js";
+import { filePlaceOf } from "./places.js";
+import { pathOf } from "./tree.js";
+
+async function copy(app, text) {
+	app.say(await copyText(text) ? `Copied: ${text}` : "The browser does not let this page copy");
+}
+
+function zoom(app, { flame, node, isAside }) {
+	const path = pathOf(flame.picture.tree, node);
+	if (isAside) app.set({ elided: true, zoom: path }, true);
+	else app.zoomTo(path);
+}
+
+// Relative paths of libraries are not of the program's folder.
+const canOpen = (app, { f }) => /^\//.test(fileOf(app, f)) ||
+	(hasPlace(app, { f }) && originWord(app.data, f) === "" && !/^</.test(fileOf(app, f)));
+const isOfPage = (app, { f }) => f >= 0 && f < app.data.functions.n;
+
+function fileOf({ data: { functions } }, f) {
+	return functions.files[functions.file[f]] ?? "";
+}
+
+function openEditor(app, { f }, anew) {
+	app.editor.open(fileOf(app, f), app.data.functions.line[f], anew);
+}
+
+const isOnFlame = (app, { flame }) => flame === app.flame;
+const hasPlace = (app, { f }) => filePlaceOf(app.data, f) !== "";
+
+// [label, what it does, when it is offered, whether figures stay]; a frame is {flame, node,
+// isAside, f}.
+const actions = [
+	["Zoom to this", zoom, isOnFlame],
+	["Zoom to its time", (app) => app.chart.zoomToSelected(),
+		(app, { flame }) => flame === app.chart],
+	["Only this", (app, { f }) =>
+		app.change({ only: f, without: app.state.without.filter((g) => g !== f), zoom: [] }, true),
+		isOfPage],
+	["Hide", (app, { f }) =>
+		app.change({ without: [...app.state.without, f],
+			only: app.state.only === f ? -1 : app.state.only, zoom: [] }, true), isOfPage],
+	["Callers and callees", (app, { f }) => app.set({ tab: "sandwich", middle: f }, true),
+		isOfPage],
+	["Source lines", (app, { f }) => app.set({ tab: "source", middle: f }, true), isOfPage],
+	["Copy name", (app, { f }) => copy(app, app.data.functions.names[f]), () => true, true],
+	["Copy path:line", (app, { f }) => copy(app, filePlaceOf(app.data, f)), hasPlace, true],
+	["Open in editor", (app, frame) => openEditor(app, frame, false), canOpen, true],
+	["Choose editor…", (app, frame) => openEditor(app, frame, true),
+		(app, frame) => canOpen(app, frame) && chosenEditor().template !== ""],
+];
+
+// [{label, act, stays}] of a frame.
+export function actionsOf(app, frame) {
+	return actions.filter(([, , isOffered]) => isOffered(app, frame))
+		.map(([label, act, , stays = false]) => ({ label, stays, act: () => act(app, frame) }));
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The list that a page of benchmarks opens on, the worst first.
+//
+//   ▲ slower   test_parse_pr                ......|==>       737,003 → 879,697   +19.4 %
+//              parse_body > parse_issue_fixed  parse_pr.py:15             limit 2.0 %
+//
+// A gauge has the base in its middle, what the limit allows shaded around it, and a bar to the
+// head; all gauges have one scale, which ends at twice the base.
+import { benchmarksOf } from "./benchmarks.js";
+import { changeOf, countsOf, limitOf, notesOf, ways, wordOf } from "./benchmark_parts.js";
+import { el } from "./dom.js";
+import { formatShare } from "./format.js";
+import { showName } from "./labels.js";
+
+const MANY = 12; // benchmarks from which on a field finds one
+const WIDEST = 1, NARROWEST = 0.04; // changes at the ends of gauges
+
+function scaleOf(list) {
+	const most = Math.max(NARROWEST,
+		...list.map((b) => Math.max(Math.abs(b.change ?? 0), 2 * (b.limit ?? 0)))
+		.filter(Number.isFinite));
+	return Math.min(most, WIDEST);
+}
+
+function gauge(b, scale) {
+	const place = (change) => 50 + 50 * Math.max(-1, Math.min(1, change / scale));
+	const part = (kind, from, to) => {
+		const box = el("i", { class: kind });
+		box.style.left = `${Math.min(from, to)}%`;
+		box.style.width = `${Math.abs(to - from)}%`;
+		return box;
+	};
+	if (b.change === null || b.change === undefined)
+		return el("span", { class: "gauge", "aria-hidden": "true" });
+	const isPast = Math.abs(b.change) > scale;
+	return el("span", { class: `gauge${isPast ? " past" : ""}`, "aria-hidden": "true" },
+		part("allowed", place(-(b.limit ?? 0)), place(b.limit ?? 0)),
+		part(`bar ${ways[b.word] ?? ""}`, 50, place(b.change)), part("base", 50, 50));
+}
+
+// Of one recording: how much of the largest it is.
+function size(b, most) {
+	const box = el("i", { class: "bar" });
+	box.style.width = `${(100 * b.head) / (most || 1)}%`;
+	return el("span", { class: "gauge size", "aria-hidden": "true" }, box);
+}
+
+function row(model, b, scale, most) {
+	const { data } = model;
+	const isKnown = b.f >= 0;
+	const limit = limitOf(data, b);
+	// Of several metrics each has a page of its own, with its tree.
+	const of = data.header.gate?.benchmarks.some((other) => other.page) && b.metric;
+	const cells = [
+		data.isDiff && el("span", { class: `word ${ways[b.word] ?? ""}` }, wordOf(b)),
+		el("span", { class: "which" }, el("span", { class: "what" }, showName(b.name)),
+			...[of, ...notesOf(b)].filter(Boolean)
+				.map((text) => el("span", { class: "note" }, text))),
+		data.isDiff ? gauge(b, scale) : size(b, most),
+		el("span", { class: "counts" }, countsOf(b, data)),
+		data.isDiff && el("span", { class: "much" },
+			el("span", { class: ways[b.word] ?? "" }, changeOf(b)),
+			limit && el("span", { class: "note" }, limit)),
+	];
+	const kind = `benchmark${b.fails ? " fails" : ""}`;
+	if (b.page)
+		return el("li", {}, el("a", {
+			class: kind, title: `Show this benchmark alone, by ${of}`,
+			href: `${b.page}#tab=flame&bench=${encodeURIComponent(b.name)}`,
+		}, ...cells));
+	return el("li", {}, isKnown ?
+		el("button",
+			{
+				class: kind, title: "Show this benchmark alone",
+				onclick: () => model.acts.showBenchmark(b.f),
+			}, ...cells) :
+		el("div", { class: kind }, ...cells));
+}
+
+function stepFocus(event) {
+	const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+	if (!step || !event.target.matches(".benchmark")) return;
+	const buttons = [...event.currentTarget
+		.querySelectorAll("li:not([hidden]) :is(a, button).benchmark")];
+	buttons[buttons.indexOf(event.target) + step]?.focus();
+	event.preventDefault();
+}
+
+export class BenchmarkList {
+	constructor(model, box) {
+		this.model = model;
+		this.box = box;
+	}
+
+	update() {
+		const { data } = this.model;
+		const list = benchmarksOf(data), scale = scaleOf(list),
+			most = Math.max(...list.map((b) => b.head));
+		if (this.listed === list) return;
+		this.listed = list;
+		const items = list.map((b) => row(this.model, b, scale, most));
+		const find = (e) =>
+			items.forEach((li, i) =>
+				(li.hidden = !list[i].name.toLowerCase()
+					.includes(e.target.value.trim().toLowerCase())));
+		const percent = formatShare(scale).replace(".0 ", " ");
+		this.box.replaceChildren(...[
+			list.length > MANY && el("input", {
+				type: "text", class: "find", placeholder: "Find a benchmark",
+				"aria-label": "Find a benchmark", oninput: find,
+			}),
+			data.isDiff && el("p", { class: "axis", "aria-hidden": "true" },
+				el("span", {}, `−${percent}`), el("span", {}, "base"),
+				el("span", {}, `+${percent}`)),
+			el("ol", { class: `benchmarks ${data.isDiff ? "" : "plain"}`, onkeydown: stepFocus },
+				...items),
+		].filter(Boolean));
+	}
+}

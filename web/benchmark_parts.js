@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What is said of a benchmark, wherever: in the list, in the band above one, in the sidebar.
+import { benchmarksOf, chosenBenchmark } from "./benchmarks.js";
+import { dotted, el, section } from "./dom.js";
+import { formatPercentChange, formatShare, formatValue, plural } from "./format.js";
+import { showName } from "./labels.js";
+
+const glyphs = {
+	slower: "▲", faster: "▼", new: "+", missing: "−", gone: "−", disagree: "⇅", layout: "≈",
+	"not comparable": "?", same: "=",
+};
+export const ways = {
+	slower: "more", faster: "less", disagree: "odd", missing: "odd", "not comparable": "odd",
+};
+
+export const wordOf = (b) => (b.word ? `${glyphs[b.word] ?? ""} ${b.word}` : "");
+
+// As the gate's other reports have it: what doubled and more by its factor.
+export function changeOf({ change }) {
+	if (change === null || change === undefined || !Number.isFinite(change)) return "";
+	return change >= 1 ? `x ${(1 + change).toFixed(change < 9 ? 2 : 0)}` :
+		formatPercentChange(change);
+}
+
+export function countsOf(b, data) {
+	const unit = b.unit ?? data.unit;
+	const side = (v) => (v === null || v === undefined ? "–" : formatValue(v, unit));
+	const base = b.word === "new" ? null : b.base, head = b.word === "gone" ? null : b.head;
+	return data.isDiff ? `${side(base)} → ${side(head)}` : side(b.head);
+}
+
+function placeOf(b) {
+	return [b.where, b.file && `${b.file}:${b.line}`].filter(Boolean).join("  ");
+}
+
+// What it may move without having changed; "" where nobody set a limit, or one side is not there.
+export function limitOf({ header }, b) {
+	return header.gate && changeOf(b) ? `limit ${formatShare(b.limit)}` : "";
+}
+
+// What is said of a benchmark besides its figures.
+export function notesOf(b) {
+	return [placeOf(b) && `in ${showName(placeOf(b))}`, b.clock, b.note].filter(Boolean)
+		.map((text) => text.replace(/(?<= |\[)-(?=\d)/g, "−"));
+}
+
+// ---- what stands above ----
+
+function tell(list) {
+	const counts = new Map();
+	for (const { word } of list) counts.set(word, (counts.get(word) ?? 0) + 1);
+	const words = [...counts].filter(([word]) => word).map(([word, n]) => `${n} ${word}`)
+		.join(", ");
+	return `${plural(list.length, "benchmark")}${words && `: ${words}`}`;
+}
+
+const exitOf = (gate) => gate && `Exit status ${gate.status}`;
+
+function aboveAll({ header }, list) {
+	const { gate } = header;
+	return [el("p", { class: "answer" },
+		el("strong", { class: gate?.status ? "more" : "" }, gate?.headline ?? tell(list))),
+		el("p", { class: "quiet" }, gate ? `${exitOf(gate)}: ${showName(gate.why)}.` :
+			`${header.metric} of each, the worst first`)];
+}
+
+function aboveOne(model, b) {
+	const { data } = model;
+	const { gate, metric } = data.header;
+	const strong = (text) => el("strong", { class: ways[b.word] ?? "" }, text);
+	const way = [wordOf(b), changeOf(b)].filter(Boolean).join(" ");
+	return [dotted("answer", strong(showName(b.name)), way && strong(way),
+		`${countsOf(b, data)} ${b.metric ?? metric}`),
+	dotted("quiet", exitOf(gate), limitOf(data, b), ...notesOf(b))];
+}
+
+// The verdict's lines, and what leads to the others; null where the page has no benchmarks.
+export function benchmarkBand(model) {
+	const { data, state } = model;
+	const list = benchmarksOf(data), b = chosenBenchmark(model);
+	if (!list.length) return null;
+	const isList = state.tab === "benchmarks" || !b;
+	const names = new Set(list.map(({ name }) => name));
+	const back = !isList && list.length > 1 &&
+		el("button", {
+			class: "chip all", onclick: () => model.acts.set({ tab: "benchmarks" }, true),
+		},
+			`All ${plural(names.size, "benchmark")}`);
+	return { lines: isList ? aboveAll(data, list) : aboveOne(model, b), back, isList };
+}
+
+// In the sidebar, to go from one to another.
+export function buildBenchmarks(model) {
+	const list = benchmarksOf(model.data).filter((b) => b.f >= 0);
+	if (list.length < 2) return { section: null, sync() {} };
+	const buttons = list.map((b) => el("button", {
+		class: "spot", onclick: () => model.acts.showBenchmark(b.f),
+	},
+		el("span", { class: "pair" }, el("span", { class: "what" }, showName(b.name)),
+			el("span", { class: `much ${ways[b.word] ?? ""}` },
+				changeOf(b) ||
+					(model.data.isDiff ? b.word : formatValue(b.head, model.data.unit))))));
+	return {
+		section: section("benchmarks", "Benchmarks",
+			el("ol", { class: "spots" }, ...buttons.map((button) => el("li", {}, button)))),
+		sync: () =>
+			buttons.forEach((button, i) =>
+				(list[i].f === model.state.bench ? button.setAttribute("aria-current", "true") :
+					button.removeAttribute("aria-current"))),
+	};
+}

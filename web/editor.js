@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Links that open a place in the reader's editor, by a scheme that is chosen once. What comes from
+// a profile is encoded, and a scheme of the reader's own may not be one that runs or fetches
+// something here.
+const TEMPLATE = "fizeau-editor", FOLDER = "fizeau-folder";
+
+// {path} is absolute; editors take it as it is, encoded but for its slashes.
+export const editors = [
+	["vscode", "VS Code", "vscode://file{path}:{line}"],
+	["idea", "JetBrains", "idea://open?file={path}&line={line}"],
+	["txmt", "TextMate", "txmt://open?url=file://{path}&line={line}"],
+];
+
+const refused = /^(?:javascript|data|blob|file|https?|ftp|about|view-source):/i;
+
+// Why a template of the reader's own cannot be one; "": it can.
+export function faultOf(template) {
+	if (!/^[a-z][a-z0-9+.-]*:/i.test(template)) return "It begins with a scheme, as editor://…";
+	if (refused.test(template)) return "That scheme opens no editor.";
+	return template.includes("{path}") ? "" : "It needs {path}; {line} stands for the line.";
+}
+
+export function uriOf(template, path, line) {
+	const encoded = path.split("/").map(encodeURIComponent).join("/");
+	return template.replaceAll("{path}", () => encoded)
+		.replaceAll("{line}", String(line > 0 ? line : 1));
+}
+
+const isAbsolute = (path) => /^(?:\/|[A-Za-z]:)/.test(path);
+
+// A comparison names files relative to the program's folder, which is the reader's to say.
+export function placeIn(folder, path) {
+	if (isAbsolute(path)) return path;
+	return isAbsolute(folder) ? `${folder.replace(/\/+$/, "")}/${path}` : null;
+}
+
+// What was chosen; a page from disk may have no storage, the choice lasts as long as the page then.
+const chosen = new Map();
+
+function read(key) {
+	if (chosen.has(key)) return chosen.get(key);
+	try {
+		return localStorage.getItem(key) ?? "";
+	} catch {
+		return "";
+	}
+}
+
+function write(key, value) {
+	chosen.set(key, value);
+	try {
+		localStorage.setItem(key, value);
+	} catch {
+		// See above.
+	}
+}
+
+// {template, folder}, each "" where nothing was chosen.
+export function chosenEditor() {
+	const template = read(TEMPLATE);
+	return { template: faultOf(template) ? "" : template, folder: read(FOLDER) };
+}
+
+export function chooseEditor(template, folder) {
+	write(TEMPLATE, template);
+	write(FOLDER, folder);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Everything that is said of a frame, as values: what it cost, what changed, what is known of that.
+import { benchmarkChange } from "./benchmarks.js";
+import { BASE, HEAD } from "./data.js";
+import { CHANGED } from "./colors.js";
+import { compare } from "./format.js";
+import { shiftOf, wrapperState } from "./inferred.js";
+import { frameVerdict, isMoved } from "./meaning.js";
+import { pageNodeOf } from "./tree.js";
+import { changeWord } from "./verdicts.js";
+
+// The path's own word: changed by self or by total is changed. null: not tested.
+function pathWord({ verdicts }, tree, i, { self, total }) {
+	const node = pageNodeOf(tree, i);
+	if (!verdicts?.self.path || node === 0) return null;
+	const words = [verdicts.self, verdicts.total].map(({ path }) =>
+		path[node] <= CHANGED ? path[node] : -1);
+	const best = Math.max(...words);
+	return best < 0 ? null : changeWord(best, (words[1] === best ? total : self).delta);
+}
+
+// What a width is a share of, in layouts that are neither side.
+const wholes = { union: "both sides", delta: "all change" };
+
+// Of node i of the picture that a flame graph shows, or of what stands beside it.
+export function nodeFacts(data, flame, i, isAside = false) {
+	const { tree, what } = flame.picture;
+	const { w, all, tree: drawn } = isAside ? flame.aside : flame.picture;
+	const f = tree.func[i];
+	const facts = {
+		f, unit: data.unit, all, width: w[i], zoomed: w[flame.focus],
+		allName: drawn.elided ? "what is gone" : what.isDiff ? wholes[what.widths] ?? "all" : "all",
+		isDiff: what.isDiff,
+	};
+	const own = tree.inverted ? tree.total : tree.self;
+	if (what.isDiff) {
+		facts.isScaled = data.factor !== 1;
+		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
+		facts.self = compare(own[BASE][i], own[HEAD][i], data.factor);
+		facts.total = compare(tree.total[BASE][i], tree.total[HEAD][i], data.factor);
+		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
+		facts.added = tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
+	} else {
+		facts.self = own[what.side][i];
+		facts.total = tree.total[what.side][i];
+	}
+	facts.ofBenchmark = what.isDiff ? benchmarkChange(data, tree, i) : "";
+	facts.path = what.isDiff ? pathWord(data, tree, i, facts) : null;
+	if (what.verdicts)
+		facts.noise = {
+			self: frameVerdict(tree, i, tree.ofTotals ? what.verdicts.total :
+				what.verdicts.self) !== CHANGED,
+				total: frameVerdict(tree, i, what.verdicts.total) !== CHANGED,
+		};
+	facts.wrapper = what.isDiff ? wrapperState(tree, i, data.marks, data.isSwapped) : "";
+	facts.shift = pageNodeOf(tree, i) > 0 && isMoved(tree, i, what) ? shiftOf(data, tree, i) : null;
+	facts.leaf = tree.inverted ? leafOf(tree, i) : -1;
+	facts.callees = countChildren(tree, i);
+	return facts;
+}
+
+function leafOf(tree, i) {
+	let at = i;
+	while (tree.parent[at] > 0) at = tree.parent[at];
+	return at === i ? -1 : tree.func[at];
+}
+
+function countChildren(tree, i) {
+	let n = 0;
+	for (let c = i + 1; c < tree.end[i]; c = tree.end[c]) n++;
+	return n;
+}

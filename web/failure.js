@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// What stands there instead of a page that could not be opened.
+
+export function sayFailure(why) {
+	const box = document.getElementById("failure");
+	document.getElementById("busy").hidden = true;
+	box.hidden = false;
+	box.textContent = why;
+}
+
+export const sayNotOpened = (error) => sayFailure(`The page could not be opened: ${error.message}`);

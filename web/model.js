@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// What the page is about at present: the data, what the reader chose, and what follows from both.
+//
+//   loaded --rules for names--> data --state--> trees -> costs, changes -> a picture
+//
+// Views know this, and of the rest of the program no more than `acts`: what they may ask for.
+import { HEAD, BASE } from "./data.js";
+import { chosenBenchmark, verdictsWithin } from "./benchmarks.js";
+import { findChanges } from "./changes.js";
+import { isFiltered } from "./filters.js";
+import { movedFunctions } from "./inferred.js";
+import { ownChanges } from "./own.js";
+import { Picture } from "./picture.js";
+import { placeOf, shortPlaceOf } from "./places.js";
+import { moduleOf } from "./search.js";
+import { pathOfHash, rulesOfLink, sidesOfLink, stateOfLink } from "./state.js";
+import { swapSides } from "./swap.js";
+import { transform } from "./transform.js";
+import { changeOf, functionCosts, isAdded, isRemoved, pathOf } from "./tree.js";
+import { Trees } from "./trees.js";
+
+export class Model {
+	constructor(loaded, link, acts) {
+		this.loaded = loaded;
+		this.acts = acts;
+		this.trees = new Trees(this);
+		if (sidesOfLink(link, loaded)) swapSides(loaded);
+		this.takeData(rulesOfLink(link));
+		const { state, zoomHash } = stateOfLink(this.data, link);
+		this.state = state;
+		this.trees.findRemoved();
+		if (zoomHash) this.resolveZoom(zoomHash);
+	}
+
+	// The data as the rules for names make it.
+	takeData(rules) {
+		this.data = transform(this.loaded, rules);
+		this.modules = this.data.functions.files.map(moduleOf);
+	}
+
+	// Sides or names changed.
+	renew(rules) {
+		this.takeData(rules);
+		this.trees.forget();
+		this.trees.findRemoved();
+	}
+
+	// A link to a frame that is folded now unfolds it.
+	resolveZoom(hash) {
+		const { data, state, trees } = this;
+		state.zoom = pathOfHash(data, trees.shown(), hash);
+		if (state.zoom.length || !trees.folded) return;
+		const { noise, imports } = state;
+		Object.assign(state, { noise: false, imports: false });
+		state.zoom = pathOfHash(data, trees.shown(), hash);
+		if (!state.zoom.length) Object.assign(state, { noise, imports, part: "" });
+	}
+
+	get hasRemoved() {
+		return this.trees.hasRemoved;
+	}
+
+	isElided() {
+		return this.trees.isElided();
+	}
+
+	upright() {
+		return this.trees.upright();
+	}
+
+	// The side that gives frames their width.
+	widthSide() {
+		const { show, layout } = this.state;
+		if (show === "base" || this.isElided()) return BASE;
+		if (show === "diff" && layout === "base") return BASE;
+		return HEAD;
+	}
+
+	// Share and significance are a diff's; significance is known where somebody judged. Not chosen,
+	// it is what shows where a diff changed; CPython's palette is of own time.
+	colourMode() {
+		const { data, state: { by, show } } = this;
+		const isDiff = data.isDiff && show === "diff";
+		if (by === "self" || by === "total" || (by && isDiff && (by === "share" || data.verdicts)))
+			return by;
+		return isDiff && data.header.palette !== "tachyon" ? "total" : "self";
+	}
+
+	// What a picture of the state is about; nodeClass() and the legend go by it.
+	describe() {
+		const { state, data } = this;
+		const whole = this.trees.shownWhole();
+		const isDiff = data.isDiff && state.show === "diff";
+		return {
+			isDiff, functions: data.functions.n, side: this.widthSide(),
+			widths: isDiff && !this.isElided() ? state.layout : "side", by: this.colourMode(),
+			heat: state.by === "total" ? "total" : "self", factor: data.factor,
+			kinds: data.functions.kind,
+			isSeed: data.header.palette === "tachyon", isSwapped: data.isSwapped, marks: data.marks,
+			moved: movedFunctions(data), change: 0,
+			verdicts: isDiff && data.header.palette !== "tachyon" ? data.verdicts : null,
+			removedHere: (i) => isRemoved(whole, i), addedHere: (i) => isAdded(whole, i),
+			rootName: this.isElided() ? "Gone" : "All",
+		};
+	}
+
+	// A wrapper's total, or one that was recorded, is known for the whole recordings only;
+	// filtered, it is what is drawn of it.
+	costsOfAll(straight) {
+		const { data, loaded, state } = this;
+		const costs = functionCosts(straight, data.functions.n);
+		if (data !== loaded || state.bench >= 0 || isFiltered(state)) return costs;
+		const { func, total } = data.wrappers;
+		for (const side of [BASE, HEAD])
+			func.forEach((f, k) => (costs.total[side][f] = total[side][k]));
+		return costs;
+	}
+
+	// Sums and changes of the state; what its picture is about.
+	update() {
+		const { data } = this;
+		const bench = chosenBenchmark(this);
+		if (bench && data.verdicts) data.verdicts = verdictsWithin(data, bench);
+		const what = this.describe();
+		const tree = this.trees.shown();
+		// Another layout or view of the same tree needs no new sums.
+		const upright = this.upright(), straight = this.trees.straight();
+		if (this.costsOf !== upright)
+			this.costs = upright === straight ? this.costsOfAll(straight) :
+				functionCosts(upright, data.functions.n);
+		if (this.changesOf !== straight && data.verdicts)
+			this.changes = findChanges(straight, data,
+				upright === straight ? this.costs : this.costsOfAll(straight));
+		this.costsOf = upright;
+		this.changesOf = straight;
+		what.change = changeOf(this.costs, what);
+		what.all = tree.total[what.side][0];
+		what.found = what.verdicts ? this.listed() : null;
+		return what;
+	}
+
+	picture(what) {
+		return new Picture(this.trees.shown(), what);
+	}
+
+	// What was removed, to stand beside the head's 100 %.
+	removedAside(what) {
+		const { inverted, layout } = this.state;
+		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head")
+			return null;
+		return new Picture(this.trees.shownElided(), { ...what, side: BASE, rootName: "Gone" });
+	}
+
+	// The changes that are listed; null: nothing was judged.
+	listed() {
+		return this.changes && this.state.own ? ownChanges(this.data, this.changes) : this.changes;
+	}
+
+	// The path to a node of the straight tree, in the tree that is drawn.
+	pathTo(node) {
+		const { folded } = this.trees;
+		return folded ? pathOf(folded.tree, folded.nodeOf[node]) :
+			pathOf(this.trees.straight(), node);
+	}
+
+	// Whether only the base has a node of the straight tree.
+	isGone(node) {
+		return isRemoved(this.trees.straight(), node);
+	}
+
+	// The function that the sandwich and the source are about: chosen, or else the one with most
+	// time of its own.
+	middle() {
+		const { middle } = this.state;
+		if (middle >= 0) return middle;
+		const weight = (f) => Math.max(this.costs.self[BASE][f] * this.data.factor,
+			this.costs.self[HEAD][f]);
+		let best = 0;
+		for (let f = 1; f < this.data.functions.n; f++) if (weight(f) > weight(best)) best = f;
+		return best;
+	}
+
+	placeOf(f) {
+		return placeOf(this, f);
+	}
+
+	shortPlaceOf(f) {
+		return shortPlaceOf(this, f);
+	}
+}

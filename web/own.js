@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Whose code a function is, in a word, and lists of the program's own code alone.
+import { ownFlags } from "./changes.js";
+
+const words = ["", "stdlib", "library", ""]; // src/profile/origin.h
+
+export function originWord(data, f) {
+	return ownFlags(data)[f] ? "" : words[data.functions.origin[f]];
+}
+
+// Whether there is own code, and other.
+export function hasBoth(data) {
+	const own = ownFlags(data).subarray(0, data.functions.n);
+	return own.includes(1) && own.includes(0);
+}
+
+// What changes.js found, as far as it is of the own code.
+export function ownChanges(data, found) {
+	const own = ownFlags(data);
+	return Object.fromEntries(
+		Object.entries(found).map(([g, list]) => [g, list.filter(({ f }) => own[f])]));
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A recording's time as the page has it: activity of tracks in slots, and slices: self values of
+// nodes in a thread and a bucket of time. A range is [first bucket, the one behind the last].
+
+import { readRuns } from "./chart_data.js";
+
+export function readTime(header, columns) {
+	const { time } = header;
+	if (!time) return null;
+	const { end_ns: end, tracks, states, slots } = time;
+	let slices = null, runs = null;
+	return {
+		...time, end,
+		// Of track t, state s and slot i at (t * states + s) * slots + i: parts of a slot's length.
+		activity: columns.numbers("time.activity", Float64Array,
+			tracks.length * states.length * slots),
+		missed: columns.numbers("time.missed", Float64Array, slots),
+		// Track + 1 of each thread, 0: it was never seen.
+		trackOf: columns.numbers("time.track", Uint32Array, header.threads.length),
+		// Only a range needs them.
+		slices: () => (slices ??= readSlices(columns)),
+		// Only the chart does.
+		runs: () => (runs ??= readRuns(time, header.threads.length, columns)),
+	};
+}
+
+// Whether it is known what ran when.
+export function hasChart({ time }) {
+	return Boolean(time?.levels.length);
+}
+
+function readSlices(columns) {
+	const node = columns.numbers("slice.node", Uint32Array, 0);
+	const n = node.length;
+	for (let i = 0, at = 1; i < n; i++) node[i] = at += node[i];
+	return {
+		n, node,
+		thread: columns.numbers("slice.thread", Uint32Array, n),
+		bucket: columns.numbers("slice.bucket", Uint32Array, n),
+		self: columns.numbers("slice.self", Float64Array, n),
+	};
+}
+
+// The same for nodes that were merged: nodeOf[i] is what node i became.
+export function mapTime(time, nodeOf) {
+	let slices = null, runs = null;
+	return time && {
+		...time,
+		slices() {
+			if (!slices) {
+				const all = time.slices();
+				slices = { ...all, node: all.node.map((i) => nodeOf[i]) };
+			}
+			return slices;
+		},
+		runs() {
+			runs ??= { ...time.runs(), node: time.runs().node.map((i) => nodeOf[i]) };
+			return runs;
+		},
+	};
+}
+
+// Adds the self values of a range to `self`.
+export function addRange(time, threads, [from, to], self) {
+	const { n, node, thread, bucket, self: values } = time.slices();
+	for (let i = 0; i < n; i++)
+		if (bucket[i] >= from && bucket[i] < to && (!threads || threads[thread[i]]))
+			self[node[i]] += values[i];
+}
+
+// Where bucket i begins, in ns: the same whole number as the command line's.
+export function edgeOf(time, i) {
+	return Number((BigInt(time.end) * BigInt(i)) / BigInt(time.buckets));
+}
+
+// "1200-3400" in ns, as a link has it; null: no such range of this recording.
+export function rangeOfText(time, text) {
+	const found = /^(\d{1,18})-(\d{1,18})$/.exec(text ?? "");
+	if (!time || !found) return null;
+	const [from, to] = found.slice(1)
+		.map((ns) => Math.min(time.buckets, Math.round((Number(ns) / time.end) * time.buckets)));
+	return from < to && (from > 0 || to < time.buckets) ? [from, to] : null;
+}
+
+export function textOfRange(time, range) {
+	return range.map((i) => edgeOf(time, i)).join("-");
+}

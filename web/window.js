@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The part of a picture that is in view: {left, span} in values, moved by hand. It never leaves the
+// picture.
+const NARROWEST = 1e-8; // of the picture
+
+function fit({ left, span }, all) {
+	return { left: Math.max(0, Math.min(left, all - span)), span };
+}
+
+// As `factor` magnifies; what is at `at`, a fraction of the span, stays there.
+export function zoomed({ left, span }, all, at, factor) {
+	const to = Math.max(all * NARROWEST, Math.min(all, span / factor));
+	return fit({ left: left + (span - to) * at, span: to }, all);
+}
+
+// By a fraction of the span.
+export function panned({ left, span }, all, by) {
+	return fit({ left: left + span * by, span }, all);
+}
+
+// The innermost frame that the window is within: the zoomed one. A frame just as wide as the window
+// is it only on the way to the one that was.
+export function holderOf({ tree, w, all }, { left, span }, focus) {
+	if (span >= all) return 0;
+	const way = new Set();
+	for (let i = focus; i > 0; i = tree.parent[i]) way.add(i);
+	const isWithin = (i, x) => left >= x && left + span <= x + w[i] && (w[i] > span || way.has(i));
+	let node = 0, x = 0;
+	for (;;) {
+		let c = node + 1, at = x;
+		for (; c < tree.end[node] && !isWithin(c, at) && at <= left; c = tree.end[c]) at += w[c];
+		if (c >= tree.end[node] || !isWithin(c, at)) return node;
+		node = c;
+		x = at;
+	}
+}
+
+// A window as parts of a frame's width, as a link has it; "": all of it.
+export function partOf({ left, span }, x, width) {
+	if (left === x && span === width) return "";
+	return [(left - x) / width, span / width].map((v) => String(Number(v.toPrecision(7))))
+		.join(" ");
+}
+
+export function windowOfPart(part, x, width, all) {
+	const [from, share] = part.split(" ").map(Number);
+	const isGood = part !== "" && Number.isFinite(from) && share > 0;
+	return isGood ?
+		fit({ left: x + from * width,
+			span: Math.max(all * NARROWEST, Math.min(all, share * width)) }, all) :
+			{ left: x, span: width };
+}
