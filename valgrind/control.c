@@ -16,6 +16,7 @@
  */
 #include "control.h"
 
+#include "criterion.h"
 #include "fzcount.h"
 #include "processor.h"
 
@@ -48,7 +49,7 @@ static void start(void)
 	fzc_cache_reset();
 }
 
-static void start_named(const HChar *name)
+void fzc_control_start(const HChar *name)
 {
 	start();
 	VG_(strncpy)(part, name, sizeof(part) - 1);
@@ -70,15 +71,41 @@ static void stop(const HChar *name)
 	if (inside && forks)
 		fzc_write_note('X', name);
 	leave();
-	fzc_write_part(name);
+	if (fzc_harness_other())
+		fzc_write_run(name);
+	else
+		fzc_write_part(name);
 }
 
-/* It came to nothing. */
-static void drop(void)
+void fzc_control_drop(void)
 {
 	marked = True;
 	leave();
 	fzc_tree_clear();
+	fzc_write_drop();
+}
+
+void fzc_control_pause(void)
+{
+	fzc_write_piece();
+	fzc_memory_pause(True);
+	/* What is held hangs on the tree. */
+	fzc_tree_idle(!fzc_options.memory);
+}
+
+void fzc_control_resume(void)
+{
+	fzc_tree_zero();
+	fzc_memory_pause(False);
+	fzc_tree_idle(False);
+}
+
+void fzc_control_run(const HChar *name)
+{
+	if (forks)
+		fzc_write_note('X', name);
+	leave();
+	fzc_write_run(name);
 }
 
 /* The name follows, or never comes. */
@@ -91,6 +118,7 @@ static void stop_unnamed(void)
 
 void fzc_control_end(void)
 {
+	fzc_criterion_end();
 	if (!marked)
 		fzc_write_whole();
 	else if (inside && part[0])
@@ -104,13 +132,14 @@ static void obey_path(const HChar *path)
 
 	if (!path || VG_(strncmp)(path, MAGIC, magic) != 0)
 		return;
+	fzc_harness_other();
 	path += magic;
 	if (VG_(strncmp)(path, "start/", 6) == 0)
-		start_named(path + 6);
+		fzc_control_start(path + 6);
 	else if (VG_(strncmp)(path, "stop/", 5) == 0)
 		stop(path + 5);
 	else if (VG_(strncmp)(path, "drop/", 5) == 0)
-		drop();
+		fzc_control_drop();
 }
 
 /* Callgrind's: programs start, stop and then dump under a name, or dump only, or toggle. */
@@ -131,6 +160,7 @@ Bool fzc_control_request(ThreadId tid, UWord *arguments, UWord *ret)
 	if (!VG_IS_TOOL_USERREQ('C', 'T', arguments[0]))
 		return False;
 	*ret = 0;
+	fzc_harness_other();
 	switch (arguments[0]) {
 	case VG_USERREQ__DUMP_STATS:
 		stop("");
@@ -223,6 +253,10 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 	(void)tid, (void)n;
 	fzc_now.node->count[FZC_SYSCALLS]++;
 	obey_path(path_of(number, arguments));
+	if (number == __NR_write && arguments[0] == 1 && fzc_options.harnesses)
+		fzc_criterion_said((const HChar *)arguments[1], arguments[2]);
+	if (number == __NR_mmap)
+		fzc_memory_mapped(arguments[1], arguments[3]);
 	/* Another program takes our place without our being asked again. */
 	if (number == __NR_execve || number == __NR_execveat)
 		fzc_control_end();
@@ -255,6 +289,16 @@ static void fix_random(UInt number, const UWord *arguments, UWord value)
 		is_random[arguments[0]] = False;
 }
 
+/* Programs tell their host's name, and texts of other lengths are other work. */
+static void fix_name(Addr names)
+{
+	static const HChar name[] = "localhost";
+	HChar *at = ((struct vki_new_utsname *)names)->nodename;
+
+	VG_(memset)(at, 0, sizeof(((struct vki_new_utsname *)0)->nodename));
+	VG_(memcpy)(at, name, sizeof(name));
+}
+
 void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 {
 	(void)tid, (void)n;
@@ -264,6 +308,8 @@ void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysR
 		fix_random(number, arguments, sr_Res(result));
 	if (fzc_options.fixed_processor && number == __NR_sched_getaffinity)
 		leave_one_processor(arguments[2], sr_Res(result));
+	if (fzc_options.fixed_processor && number == __NR_uname)
+		fix_name(arguments[0]);
 }
 
 /* ---- other processes ---- */

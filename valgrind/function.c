@@ -68,20 +68,40 @@ static const struct {
 	{ "malloc", FZC_ALLOC, FZC_ALLOC_FIRST },
 	{ "valloc", FZC_ALLOC, FZC_ALLOC_FIRST },
 	{ "calloc", FZC_ALLOC, FZC_ALLOC_PRODUCT },
-	{ "realloc", FZC_ALLOC, FZC_ALLOC_SECOND },
+	{ "realloc", FZC_ALLOC, FZC_REALLOC },
 	{ "aligned_alloc", FZC_ALLOC, FZC_ALLOC_SECOND },
 	{ "memalign", FZC_ALLOC, FZC_ALLOC_SECOND },
 	{ "posix_memalign", FZC_ALLOC, FZC_ALLOC_THIRD },
+	{ "_Znwm*", FZC_MEMORY, FZC_NEW },
+	{ "_Znam*", FZC_MEMORY, FZC_NEW },
+	{ "_ZdlPv*", FZC_MEMORY, FZC_FREE },
+	{ "_ZdaPv*", FZC_MEMORY, FZC_FREE },
+	{ "free", FZC_MEMORY, FZC_FREE },
+	{ "cfree", FZC_MEMORY, FZC_FREE },
+	{ "__libc_free", FZC_MEMORY, FZC_FREE },
 };
+
+/* A star is for whatever its arguments are. */
+static Bool is_called(const struct fzc_function *f, const HChar *name)
+{
+	SizeT n = VG_(strlen)(name) - 1;
+
+	return name[n] == '*' ? VG_(strncmp)(f->name, name, n) == 0
+			      : VG_(strcmp)(f->name, name) == 0;
+}
+
+static Bool is_wanted(UChar kind)
+{
+	return kind == FZC_EVAL ? fzc_options.python : kind != FZC_MEMORY || fzc_options.memory;
+}
 
 static void set_special(struct fzc_function *f)
 {
+	f->hook = fzc_harness_hook(f->name);
 	if (VG_(strncmp)(f->name, "_dl_runtime_resolve", 19) == 0)
 		f->kind = FZC_RESOLVER;
 	for (UInt i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
-		if (VG_(strcmp)(f->name, specials[i].name) != 0)
-			continue;
-		if (specials[i].kind == FZC_EVAL && !fzc_options.python)
+		if (!is_called(f, specials[i].name) || !is_wanted(specials[i].kind))
 			continue;
 		f->kind = specials[i].kind;
 		f->alloc = specials[i].alloc;

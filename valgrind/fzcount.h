@@ -6,8 +6,11 @@
  *   tree.c        the calling-context tree, and each thread's place in it
  *   python.c      Python frames, read where the interpreter keeps them
  *   cache.c       first-level and last-level caches (--cache=yes)
+ *   memory.c      peak and live bytes (--memory=yes)
  *   processor.c   the processor that the program sees
  *   control.c     what switches counting: magic paths, client requests, fork and exec
+ *   harness.c     the benchmarks of Google Benchmark (--harnesses=yes)
+ *   criterion.c   and those of criterion
  *   write.c       the file
  *
  *   root -- main -- parse -- malloc             one node a calling context; `now.node` is where the
@@ -35,10 +38,19 @@ enum fzc_kind {
 	FZC_PYTHON,   /* a Python function */
 	FZC_ALLOC,    /* of the malloc family */
 	FZC_PROCESS,  /* above everything */
+	FZC_MEMORY,   /* allocates or frees, and is no allocation that is counted */
 };
 
-/* How an allocator's registers say what was asked for. */
-enum fzc_alloc { FZC_ALLOC_FIRST, FZC_ALLOC_PRODUCT, FZC_ALLOC_SECOND, FZC_ALLOC_THIRD };
+/* How an allocator's registers say what was asked for, and where it answers. */
+enum fzc_alloc {
+	FZC_ALLOC_FIRST,
+	FZC_ALLOC_PRODUCT,
+	FZC_ALLOC_SECOND,
+	FZC_ALLOC_THIRD,
+	FZC_REALLOC,
+	FZC_NEW,
+	FZC_FREE,
+};
 
 /* Identity is (name, object, file, offset, line of a Python function). */
 struct fzc_function {
@@ -50,6 +62,7 @@ struct fzc_function {
 	UInt line;
 	UInt id; /* in the order of appearance */
 	UChar kind, alloc;
+	UChar hook;      /* of a harness; 0: none */
 	UInt written_to; /* number of the file that it is in, from 1 */
 };
 
@@ -60,6 +73,8 @@ enum fzc_count {
 	FZC_SYSCALLS,
 	FZC_ALLOCS,
 	FZC_ALLOC_BYTES,
+	FZC_PEAK_BYTES, /* these two with --memory=yes */
+	FZC_LIVE_BYTES,
 	FZC_READS, /* from here on with --cache=yes */
 	FZC_WRITES,
 	FZC_I1_MISSES,
@@ -76,6 +91,7 @@ struct fzc_node {
 	ULong in_eval; /* of the evaluation loop, or a Python function in it */
 	struct fzc_node *parent, *child, *sibling;
 	ULong kept;
+	ULong changed;           /* when FZC_LIVE_BYTES did last */
 	ULong count[FZC_COUNTS]; /* of a node in the tree only the first fzc_counts() exist */
 };
 
@@ -89,6 +105,26 @@ struct fzc_frame {
 	Bool is_signal; /* of a handler on its own stack: addresses cannot be compared across */
 };
 
+enum { FZC_ARGUMENTS = 3 };
+
+/* A call of a harness's function that matters once it has returned. */
+struct fzc_hooked {
+	UChar hook; /* 0: there is none */
+	Addr sp;    /* where its return address is */
+	UWord arguments[FZC_ARGUMENTS];
+};
+
+/* A call of an allocator that has not returned. */
+struct fzc_allocating {
+	const struct fzc_function *function; /* NULL: there is none */
+	struct fzc_node *node;
+	UWord part; /* when it began */
+	Word depth; /* how many frames there were */
+	Addr sp;    /* where its return address is, */
+	Addr back;  /* and that */
+	UWord arguments[FZC_ARGUMENTS];
+};
+
 /* Where a thread is. */
 struct fzc_place {
 	struct fzc_node *node;  /* counts go here */
@@ -98,6 +134,8 @@ struct fzc_place {
 	 * python_last when last seen. python_state is for python_at to point to. */
 	Addr *python_at, python_state, python_last;
 	Bool used;
+	struct fzc_hooked hooked;
+	struct fzc_allocating allocating;
 };
 
 extern struct fzc_place fzc_now;
@@ -107,7 +145,7 @@ extern struct fzc_node fzc_root, fzc_called;
 
 struct fzc_options {
 	const HChar *folder; /* --folder: files PID.count go here */
-	Bool cache, fixed_random, fixed_processor, python;
+	Bool cache, memory, fixed_random, fixed_processor, python, harnesses;
 };
 extern struct fzc_options fzc_options;
 
@@ -128,10 +166,15 @@ void fzc_tree_init(void);
 struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f);
 /* Forget what was counted, and all nodes but those that threads are in. */
 void fzc_tree_clear(void);
+/* Forget what was counted, but not what is held in memory. */
+void fzc_tree_zero(void);
 /* What is counted from now on is of no use: the tree is cleared whenever it grew much. */
 void fzc_tree_idle(Bool idle);
-/* Once options are known: how many counts a node has. */
+/* Once options are known: how many counts a node has, and which of them are of use. */
 UInt fzc_counts(void);
+Bool fzc_is_counted(enum fzc_count which);
+/* The node after this one, callers first; NULL after the last. Begins with &fzc_root. */
+struct fzc_node *fzc_tree_next(struct fzc_node *n);
 ULong fzc_tree_total(enum fzc_count which);
 void fzc_tree_switch(ThreadId tid);
 void fzc_tree_thread_ended(ThreadId tid);
@@ -149,7 +192,7 @@ VG_REGPARM(2) void fzc_on_other(struct fzc_function *f, Addr sp);
 VG_REGPARM(3) void fzc_on_eval(struct fzc_function *f, Addr sp, Addr thread_state);
 /* The registers that hold a function's first arguments were put into fzc_arguments before. */
 VG_REGPARM(2) void fzc_on_alloc(struct fzc_function *f, Addr sp);
-enum { FZC_ARGUMENTS = 3 };
+VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp);
 extern UWord fzc_arguments[FZC_ARGUMENTS];
 
 /* ---- Python ---- */
@@ -162,6 +205,33 @@ void fzc_python_enter(const struct fzc_function *eval, Addr thread_state);
 VG_REGPARM(2) void fzc_on_python(Addr frame, Addr sp);
 /* May code of this function change the current frame? */
 Bool fzc_python_concerns(const struct fzc_function *f);
+
+/* ---- harnesses ---- */
+
+/* What a function of this name is to a harness; 0: nothing. */
+UChar fzc_harness_hook(const HChar *name);
+/* The call that fzc_now.hooked tells of has returned. */
+void fzc_harness_returned(void);
+/* The program marks its benchmarks itself. Is it a harness's all the same? */
+Bool fzc_harness_other(void);
+
+/* ---- memory ---- */
+
+void fzc_memory_init(void);
+/* An allocator begins, or what frees; its arguments are in fzc_arguments. */
+void fzc_memory_begin(const struct fzc_function *f);
+/* Perhaps the call that fzc_now.allocating tells of has returned. */
+void fzc_memory_returned(Addr sp);
+/* Nodes are gone: what is there belongs to none from now on. */
+void fzc_memory_clear(void);
+/* What comes is not to be counted: only what is freed is. */
+void fzc_memory_pause(Bool paused);
+/* Bring FZC_PEAK_BYTES up to date. */
+void fzc_memory_settle(void);
+/* The program asks the kernel for memory. */
+void fzc_memory_mapped(UWord size, UWord flags);
+/* Is there an allocator that is not followed? */
+Bool fzc_memory_missed(void);
 
 /* ---- caches ---- */
 
@@ -181,8 +251,17 @@ void fzc_control_end(void);
 void fzc_write_part(const HChar *name);
 /* The same for all that a program without parts counted. */
 void fzc_write_whole(void);
+/* The same with a run of a benchmark: it takes the place of the last one of that name, if no other
+ * came in between. */
+void fzc_write_run(const HChar *name);
+/* A piece of what the next part or run is made of. */
+void fzc_write_piece(void);
+/* The pieces since the last part or run came to nothing. */
+void fzc_write_drop(void);
 /* Something to know about a part. */
 void fzc_write_note(UChar kind, const HChar *name);
+/* A benchmark said that it failed, and why. */
+void fzc_write_failure(const HChar *name, const HChar *why);
 /* As fzc_write_part, but the name comes with the next one. */
 void fzc_write_hold(void);
 /* All that was written is in the file. */

@@ -124,9 +124,12 @@ static void check_function(IRSB *out, struct fzc_function *f, Bool begins, IRExp
 	if (begins && f->kind == FZC_EVAL) {
 		IRExpr *state = guest(out, offsetof(VexGuestAMD64State, guest_RDI));
 		CALL(out, fzc_on_eval, mkIRExprVec_3(word(f), sp, state), guard);
-	} else if (begins && f->kind == FZC_ALLOC) {
+	} else if (begins && (f->kind == FZC_ALLOC || f->kind == FZC_MEMORY)) {
 		store_arguments(out);
 		CALL(out, fzc_on_alloc, mkIRExprVec_2(word(f), sp), guard);
+	} else if (begins && f->hook) {
+		store_arguments(out);
+		CALL(out, fzc_on_hook, mkIRExprVec_2(word(f), sp), guard);
 	} else {
 		CALL(out, fzc_on_other, mkIRExprVec_2(word(f), sp), guard);
 	}

@@ -14,9 +14,11 @@ static Bool process_option(const HChar *arg)
 {
 	if VG_STR_CLO (arg, "--folder", fzc_options.folder) {
 	} else if VG_BOOL_CLO (arg, "--cache", fzc_options.cache) {
+	} else if VG_BOOL_CLO (arg, "--memory", fzc_options.memory) {
 	} else if VG_BOOL_CLO (arg, "--fixed-random", fzc_options.fixed_random) {
 	} else if VG_BOOL_CLO (arg, "--fixed-processor", fzc_options.fixed_processor) {
 	} else if VG_BOOL_CLO (arg, "--python", fzc_options.python) {
+	} else if VG_BOOL_CLO (arg, "--harnesses", fzc_options.harnesses) {
 	} else {
 		return False;
 	}
@@ -28,9 +30,12 @@ static void print_usage(void)
 	VG_(printf)
 	("    --folder=FOLDER           where to write PID.count\n"
 	 "    --cache=no|yes            simulate caches [no]\n"
+	 "    --memory=no|yes           follow blocks from their allocation to their end [no]\n"
 	 "    --fixed-random=no|yes     give the program the same random bytes in every run [no]\n"
 	 "    --fixed-processor=no|yes  show the program the same processor on every machine [no]\n"
-	 "    --python=no|yes           follow Python functions [yes]\n");
+	 "    --python=no|yes           follow Python functions [yes]\n"
+	 "    --harnesses=no|yes        know the benchmarks of Google Benchmark and criterion "
+	 "[no]\n");
 }
 
 static void print_debug_usage(void)
@@ -95,6 +100,7 @@ static void register_tool(void)
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	VG_(clo_px_file_backed) = VexRegUpdSpAtMemAccess;
 	fzc_tree_init();
+	fzc_memory_init();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(register_tool)

@@ -42,6 +42,13 @@ UInt fzc_counts(void)
 	return fzc_options.cache ? FZC_COUNTS : FZC_READS;
 }
 
+Bool fzc_is_counted(enum fzc_count which)
+{
+	Bool of_memory = which == FZC_PEAK_BYTES || which == FZC_LIVE_BYTES;
+
+	return which < fzc_counts() && (!of_memory || fzc_options.memory);
+}
+
 static SizeT node_size(void)
 {
 	return offsetof(struct fzc_node, count) + fzc_counts() * sizeof(ULong);
@@ -109,8 +116,8 @@ struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f)
 	return n;
 }
 
-/* The node after this one, callers first, without recursion: trees are deep. */
-static struct fzc_node *next(struct fzc_node *n)
+/* Without recursion: trees are deep. */
+struct fzc_node *fzc_tree_next(struct fzc_node *n)
 {
 	if (n->child)
 		return n->child;
@@ -123,7 +130,7 @@ ULong fzc_tree_total(enum fzc_count which)
 {
 	ULong sum = 0;
 
-	for (struct fzc_node *n = &fzc_root; n; n = next(n))
+	for (struct fzc_node *n = &fzc_root; n; n = fzc_tree_next(n))
 		sum += n->count[which];
 	return sum;
 }
@@ -136,6 +143,7 @@ static void keep(struct fzc_node *n)
 	for (; n && n != &fzc_called && !n->kept; n = n->parent) {
 		n->kept = 1;
 		n->child = n->sibling = NULL;
+		n->changed = 0;
 		VG_(memset)(n->count, 0, fzc_counts() * sizeof(ULong));
 	}
 }
@@ -190,11 +198,25 @@ static void clear(struct fzc_node *also)
 	}
 	fzc_root.kept = 0;
 	VG_(memset)(fzc_called.count, 0, sizeof(fzc_called.count));
+	fzc_memory_clear();
 }
 
 void fzc_tree_clear(void)
 {
 	clear(NULL);
+}
+
+void fzc_tree_zero(void)
+{
+	if (!fzc_options.memory) {
+		fzc_tree_clear();
+		return;
+	}
+	for (struct fzc_node *n = &fzc_root; n; n = fzc_tree_next(n))
+		for (UInt i = 0; i < fzc_counts(); i++)
+			if (i != FZC_PEAK_BYTES && i != FZC_LIVE_BYTES)
+				n->count[i] = 0;
+	VG_(memset)(fzc_called.count, 0, sizeof(fzc_called.count));
 }
 
 void fzc_tree_idle(Bool idle)
@@ -311,10 +333,13 @@ VG_REGPARM(1) void fzc_on_return(Addr sp)
 		fzc_now.node = top->node;
 		fzc_now.entry = top->entry;
 		fzc_now.top--;
-		return;
-	}
-	if (LIKELY(fzc_now.top->sp < sp) || fzc_now.top->is_signal)
+	} else if (LIKELY(fzc_now.top->sp < sp) || fzc_now.top->is_signal) {
 		unwind(sp);
+	}
+	if (UNLIKELY(fzc_now.hooked.hook) && fzc_now.hooked.sp < sp)
+		fzc_harness_returned();
+	if (UNLIKELY(fzc_now.allocating.function))
+		fzc_memory_returned(sp);
 }
 
 /* ---- a block of another function than the current node's ---- */
@@ -385,6 +410,7 @@ static ULong asked_for(const struct fzc_function *f)
 	case FZC_ALLOC_PRODUCT:
 		return (ULong)arguments[0] * arguments[1];
 	case FZC_ALLOC_SECOND:
+	case FZC_REALLOC:
 		return arguments[1];
 	case FZC_ALLOC_THIRD:
 		return arguments[2];
@@ -396,8 +422,12 @@ static ULong asked_for(const struct fzc_function *f)
 VG_REGPARM(2) void fzc_on_alloc(struct fzc_function *f, Addr sp)
 {
 	fzc_on_other(f, sp);
-	fzc_now.node->count[FZC_ALLOCS]++;
-	fzc_now.node->count[FZC_ALLOC_BYTES] += asked_for(f);
+	if (f->kind == FZC_ALLOC) {
+		fzc_now.node->count[FZC_ALLOCS]++;
+		fzc_now.node->count[FZC_ALLOC_BYTES] += asked_for(f);
+	}
+	if (fzc_options.memory)
+		fzc_memory_begin(f);
 }
 
 /* ---- signals ---- */

@@ -2,14 +2,19 @@
 /* The file: FOLDER/PID.count, read by src/capture/count/read.c.
  *
  *   records, each a byte and numbers (LEB128) and texts (length, bytes):
- *   'I'  begin of a program (another one follows after an exec): "fzcount 3", process id, counts
- *        of a node, program, number of its arguments, they
+ *   'I'  begin of a program (another one follows after an exec): "fzcount 5", process id, how many
+ *        counts a node has, program, number of its arguments, they
  *   'F'  function: id, kind, offset, line, name, object, file; before its first node
  *   'N'  node: levels to go up from the last one's child level, function id, counts
  *   'P'  end of a part that was marked: its name ("" when it has none), its total of instructions
+ *   'R'  the same of a run of a benchmark: it takes the place of the last one, if that has its name
+ *   'E'  end of a piece of what the next 'P' or 'R' is made of
+ *   'D'  the pieces since the last 'P' or 'R' came to nothing
  *   'W'  end of the tree of a program that marked no part: its total of instructions
  *   'X'  the part of that name, which ends next, started other processes: not counted in it
  *   'U'  the part of that name was started and never stopped
+ *   'M'  in the part of that name an allocator may have handed out memory that is not followed
+ *   'S'  the benchmark of that name said that it failed, and why
  *   'Z'  end: nothing is missing
  *
  * Nodes come callers first, so a node needs no number: a tree is the list of its nodes with how
@@ -32,7 +37,7 @@ extern Int VG_(safe_fd)(Int fd);
 
 static struct {
 	Int fd;
-	Bool open, failed, held;
+	Bool open, failed, held, missed;
 	UInt file; /* how many came before: each knows only the functions that it holds */
 	UInt n;
 	UChar bytes[BUFFER];
@@ -94,10 +99,14 @@ void fzc_write_arguments(UWord n, HChar *const list[])
 
 static void put_head(void)
 {
+	UInt columns = 0;
+
+	for (UInt i = 0; i < FZC_COUNTS; i++)
+		columns += fzc_is_counted(i);
 	put('I');
-	put_text("fzcount 3");
+	put_text("fzcount 5");
 	put_number((ULong)VG_(getpid)());
-	put_number(fzc_counts());
+	put_number(columns);
 	put_text(VG_(args_the_exename) ? VG_(args_the_exename) : "");
 	put_number(arguments.n);
 	for (UWord i = 0; i < arguments.n; i++)
@@ -138,10 +147,19 @@ static void put_function(struct fzc_function *f)
 
 /* ---- the tree ---- */
 
+static Bool is_piece; /* and not the last: what is held in memory comes with that one */
+
+static ULong count_of(const struct fzc_node *n, UInt which)
+{
+	Bool of_memory = which == FZC_PEAK_BYTES || which == FZC_LIVE_BYTES;
+
+	return of_memory && is_piece ? 0 : n->count[which];
+}
+
 static Bool is_empty(const struct fzc_node *n)
 {
 	for (UInt i = 0; i < fzc_counts(); i++)
-		if (n->count[i])
+		if (count_of(n, i))
 			return False;
 	return True;
 }
@@ -153,7 +171,8 @@ static void put_node(const struct fzc_node *n, UInt up)
 	put_number(up);
 	put_number(n->function->id);
 	for (UInt i = 0; i < fzc_counts(); i++)
-		put_number(n->count[i]);
+		if (fzc_is_counted(i))
+			put_number(count_of(n, i));
 }
 
 /* The way from the root to a node, of which the first `done` are in the file; the last that was
@@ -218,25 +237,62 @@ void fzc_write_hold(void)
 	if (out.held)
 		return;
 	held_total = fzc_tree_total(FZC_INSTRUCTIONS);
+	if (fzc_options.memory)
+		fzc_memory_settle();
+	out.missed = fzc_memory_missed();
 	put_tree();
 	fzc_tree_clear();
 	out.held = True;
 }
 
-/* What is complete is in the file, whatever becomes of the program. */
-void fzc_write_part(const HChar *name)
+static void hold(const HChar *name)
 {
 	fzc_write_hold();
-	put('P');
+	if (out.missed)
+		fzc_write_note('M', name);
+}
+
+/* What is complete is in the file, whatever becomes of the program. */
+static void put_part(UChar kind, const HChar *name)
+{
+	hold(name);
+	put(kind);
 	put_text(name);
 	put_number(held_total);
 	out.held = False;
 	flush();
 }
 
+void fzc_write_part(const HChar *name)
+{
+	put_part('P', name);
+}
+
+void fzc_write_run(const HChar *name)
+{
+	put_part('R', name);
+}
+
+void fzc_write_piece(void)
+{
+	is_piece = True;
+	put_tree();
+	is_piece = False;
+	put('E');
+	fzc_tree_zero();
+}
+
+void fzc_write_drop(void)
+{
+	if (!out.open)
+		return;
+	put('D');
+	out.held = False;
+}
+
 void fzc_write_whole(void)
 {
-	fzc_write_hold();
+	hold("");
 	put('W');
 	put_number(held_total);
 	out.held = False;
@@ -248,6 +304,12 @@ void fzc_write_note(UChar kind, const HChar *name)
 		open_file();
 	put(kind);
 	put_text(name);
+}
+
+void fzc_write_failure(const HChar *name, const HChar *why)
+{
+	fzc_write_note('S', name);
+	put_text(why);
 }
 
 void fzc_write_end(void)

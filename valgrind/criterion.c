@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Benchmarks of criterion, the crate for Rust, whose programs mark nothing. Its Bencher runs a body
+ * between its looks at the clock, of which there are four; with --test it runs the body once:
+ *
+ *   Testing sort/100          it prints a name
+ *   Bencher::iter             and calls one of its functions that are never inlined
+ *       Instant::now          1
+ *       WallTime::start       2  <- returns: begins
+ *       body
+ *       WallTime::end         3  <- begins: ends
+ *       Instant::elapsed      4
+ *   Success                   it is written down
+ *
+ * Which functions it asks for the time depends on how much was inlined; that the Bencher itself
+ * called them does not. A body that was inlined and looks at the clock itself, or is to measure
+ * itself (iter_custom), makes more of it: it is not counted, and said to be so.
+ */
+#include "fzcount.h"
+
+#include "control.h"
+#include "criterion.h"
+
+enum { NAME_MAX = 4096, START = 2, END, LOOKS };
+
+static struct {
+	HChar name[NAME_MAX]; /* of the benchmark that runs; "": none */
+	UInt looks;           /* at the clock, by its Bencher */
+	Bool sure, doubt;     /* that it is one, that this is its name */
+	Bool seen;            /* any of it */
+	Bool told;            /* that names are missing */
+} bench;
+
+static Bool has(const HChar *text, const HChar *part)
+{
+	return VG_(strstr)(text, part) != NULL;
+}
+
+/* Of both ways in which Rust mangles names: "..7Instant3now17h0123456789abcdefE", "..7Instant3now".
+ */
+static const struct {
+	const HChar *of, *type, *method;
+} clocks[] = {
+	{ "4time", "7Instant", "3now" },     { "4time", "7Instant", "7elapsed" },
+	{ "4time", "8Timespec", "3now" },    { "criterion", "WallTime", "5start" },
+	{ "criterion", "WallTime", "3end" },
+};
+
+static Bool ends(const HChar *name, const HChar *with)
+{
+	SizeT length = VG_(strlen)(with);
+
+	for (const HChar *at = name; (at = VG_(strstr)(at, with)); at++)
+		if (!at[length] || at[length] == '.' || VG_(strncmp)(at + length, "17h", 3) == 0)
+			return True;
+	return False;
+}
+
+Bool fzc_criterion_is_clock(const HChar *name)
+{
+	for (UInt i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (has(name, clocks[i].of) && has(name, clocks[i].type) &&
+		    ends(name, clocks[i].method))
+			return True;
+	return VG_(strcmp)(name, "clock_gettime") == 0 || VG_(strcmp)(name, "__clock_gettime") == 0;
+}
+
+/* Was what begins here called by the Bencher itself? */
+static Bool is_benchers(void)
+{
+	const struct fzc_function *caller = fzc_now.top->node->function;
+
+	return fzc_now.node == &fzc_called && caller && has(caller->name, "9criterion7bencher");
+}
+
+Bool fzc_criterion_look(void)
+{
+	if (!is_benchers())
+		return False;
+	bench.seen = True;
+	if (!bench.name[0] && !bench.told) {
+		bench.told = True;
+		fzc_write_failure("criterion",
+				  "its benchmarks have names only with --test, which is "
+				  "added where 'cargo bench' starts them");
+	}
+	bench.looks++;
+	if (bench.looks == END && bench.name[0])
+		fzc_control_pause();
+	return bench.looks == START && bench.name[0];
+}
+
+void fzc_criterion_begin(void)
+{
+	fzc_control_start(bench.name);
+}
+
+/* Why the benchmark that ran is not counted; NULL: it is. */
+static const HChar *why_not(void)
+{
+	if (bench.doubt)
+		return "its name is in doubt: the program prints lines like criterion's";
+	if (bench.looks != LOOKS)
+		return "its body cannot be told from what measures it: it looks at the clock "
+		       "itself (iter_custom), or was inlined";
+	return NULL;
+}
+
+void fzc_criterion_end(void)
+{
+	const HChar *why = why_not();
+
+	if (bench.name[0] && bench.seen && !why) {
+		fzc_control_resume();
+		fzc_control_run(bench.name);
+	} else if (bench.name[0] && bench.seen && (bench.sure || bench.looks)) {
+		if (bench.looks >= START)
+			fzc_control_drop();
+		fzc_write_failure(bench.name, why);
+	}
+	bench.name[0] = '\0';
+	bench.looks = 0;
+	bench.sure = bench.doubt = False;
+}
+
+/* Of Rust's own crates, or not of Rust's making. */
+static Bool is_below(const HChar *name)
+{
+	static const HChar *const crates[] = { "3std", "std..", "4core", "core..", "5alloc" };
+	Bool is = VG_(strncmp)(name, "_ZN", 3) != 0 && VG_(strncmp)(name, "_R", 2) != 0;
+
+	for (UInt i = 0; i < sizeof(crates) / sizeof(crates[0]); i++)
+		is = is || has(name, crates[i]);
+	return is;
+}
+
+/* Is it certain that criterion prints? Much of it may be inlined into the program's functions. */
+static Bool is_report(void)
+{
+	for (const struct fzc_node *n = fzc_now.node; n && n->function; n = n->parent)
+		if (has(n->function->name, "criterion"))
+			return True;
+		else if (!is_below(n->function->name))
+			return False;
+	return False;
+}
+
+static Bool begins(const HChar *text, UWord n, const HChar *with)
+{
+	SizeT length = VG_(strlen)(with);
+
+	return n >= length && VG_(strncmp)(text, with, length) == 0;
+}
+
+void fzc_criterion_said(const HChar *text, UWord n)
+{
+	static const HChar testing[] = "Testing ";
+	SizeT skip = sizeof(testing) - 1;
+
+	/* A line is written at once, behind what the program left of one. */
+	while (n && !begins(text, n, testing) && !begins(text, n, "Success\n"))
+		text++, n--;
+	if (!n)
+		return;
+	Bool certain = is_report();
+	bench.seen = bench.seen || certain;
+	bench.sure = bench.sure || !begins(text, n, testing);
+	if (bench.name[0] && begins(text, n, testing) && !certain) {
+		bench.doubt = True;
+		return;
+	}
+	fzc_criterion_end();
+	if (!begins(text, n, testing))
+		return;
+	for (n -= skip, text += skip; n && text[n - 1] == '\n';)
+		n--;
+	if (n >= NAME_MAX)
+		n = NAME_MAX - 1;
+	VG_(memcpy)(bench.name, text, n);
+	bench.name[n] = '\0';
+	bench.sure = certain;
+}

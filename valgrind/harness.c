@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Benchmarks of Google Benchmark, whose programs mark nothing: the library is known by the names of
+ * the functions that a program calls around its loop, whether it is shared or linked in.
+ *
+ *   State::State(.., n, ..)           the loop is to run once, and not n times
+ *   BenchmarkName::str()              what is run next, before each run
+ *   for (auto _ : state) {            <- returns from StartKeepRunning: begins
+ *           state.PauseTiming();      <- begins: a piece ends
+ *           state.ResumeTiming();     <- returns: another one begins
+ *   }                                 <- FinishKeepRunning begins: ends
+ *
+ * A benchmark is run several times, and its last run counts. A program that marks its benchmarks
+ * itself, as CodSpeed's variant of the library does, says better where they are.
+ *
+ * Those of criterion are in criterion.c.
+ */
+#include "control.h"
+#include "criterion.h"
+#include "fzcount.h"
+
+/* Whether a function matters when it begins or once it has returned. */
+enum hook {
+	NONE,
+	STATE,
+	NAME,
+	LOOP,
+	RESUME,
+	LOOK, /* of criterion's Bencher at the clock */
+	LAST_AT_RETURN = LOOK,
+	PAUSE,
+	FINISH,
+	FAIL,
+	FAIL_TEXT,
+	SKIP
+};
+
+static const struct {
+	const HChar *name;
+	UChar hook;
+	Bool overloaded; /* whatever its arguments are */
+} functions[] = {
+	{ "_ZN9benchmark5StateC", STATE, True },
+	{ "_ZNK9benchmark13BenchmarkName3strB5cxx11Ev", NAME, False },
+	{ "_ZN9benchmark5State16StartKeepRunningEv", LOOP, False },
+	{ "_ZN9benchmark5State12ResumeTimingEv", RESUME, False },
+	{ "_ZN9benchmark5State11PauseTimingEv", PAUSE, False },
+	{ "_ZN9benchmark5State17FinishKeepRunningEv", FINISH, False },
+	{ "_ZN9benchmark5State13SkipWithErrorEPKc", FAIL, False },
+	{ "_ZN9benchmark5State13SkipWithErrorERKNSt7__cxx1112", FAIL_TEXT, True },
+	{ "_ZN9benchmark5State15SkipWithMessageE", SKIP, True },
+};
+
+UChar fzc_harness_hook(const HChar *name)
+{
+	if (!fzc_options.harnesses)
+		return NONE;
+	if (fzc_criterion_is_clock(name))
+		return LOOK;
+	if (VG_(strncmp)(name, "_ZN", 3) != 0)
+		return NONE;
+	for (UInt i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		SizeT n = VG_(strlen)(functions[i].name);
+		if (VG_(strncmp)(name, functions[i].name, n) == 0 &&
+		    (functions[i].overloaded ? !VG_(strchr)(name, '.') : !name[n]))
+			return functions[i].hook;
+	}
+	return NONE;
+}
+
+/* ---- the loop ---- */
+
+enum { NAME_MAX = 4096 };
+
+static struct {
+	HChar name[NAME_MAX]; /* of the run */
+	Long first, asked;    /* iterations, of its first run and of this one; 0: not known */
+	UInt states;          /* of the run: each of its threads has one */
+	UInt begun, done;     /* of them: their loops */
+	Bool paused;
+	Bool skipped; /* the program gave the run up, */
+	Bool told;    /* and that it failed is written down */
+	Bool seen;    /* any of it */
+	Bool other;   /* the program marks its benchmarks itself */
+} bench;
+
+/* The first members of a State, which every program has compiled in. */
+struct state {
+	Long left, of_batch, iterations;
+};
+
+/* As many iterations make the library content, however long they took. */
+#define ENOUGH 1000000000000
+
+/* How often it is to run is the second or, from 1.8 on, the third argument. */
+static void once(struct state *state, const UWord *arguments)
+{
+	Long n = state->iterations;
+
+	bench.states++;
+	bench.asked = 0;
+	if (n <= 0 || (n != (Long)arguments[1] && n != (Long)arguments[2]))
+		return;
+	if (!bench.first)
+		bench.first = n;
+	bench.asked = n;
+	state->iterations = 1;
+}
+
+/* It is to believe that it ran as often as it asked for. When it asks for more than at first it was
+ * not long enough for it: it must not go on so. */
+static void pretend(struct state *state)
+{
+	if (bench.asked && state->iterations == 1)
+		state->iterations = bench.asked == bench.first ? bench.asked : ENOUGH;
+}
+
+struct text {
+	const HChar *bytes; /* a std::string begins so */
+	UWord n;
+};
+
+/* A copy that ends with a zero. */
+static void copy(const struct text *text, HChar out[NAME_MAX])
+{
+	SizeT n = text->n < NAME_MAX ? text->n : NAME_MAX - 1;
+
+	VG_(memcpy)(out, text->bytes, n);
+	out[n] = '\0';
+}
+
+static void take_name(const struct text *text)
+{
+	HChar name[NAME_MAX];
+
+	copy(text, name);
+	bench.skipped = False;
+	bench.states = bench.begun = bench.done = 0;
+	if (VG_(strcmp)(name, bench.name) == 0)
+		return;
+	VG_(strcpy)(bench.name, name);
+	bench.first = 0;
+	bench.told = False;
+}
+
+/* All threads wait for each other before their loops. */
+static void begin(void)
+{
+	if (bench.skipped || bench.begun++ > 0)
+		return;
+	bench.paused = False;
+	fzc_control_start(bench.name);
+}
+
+static Bool is_open(void)
+{
+	return bench.begun > 0 && bench.done < bench.states;
+}
+
+/* What other threads do meanwhile is of the benchmark. */
+static void pause(void)
+{
+	if (!is_open() || bench.states > 1 || bench.paused)
+		return;
+	bench.paused = True;
+	fzc_control_pause();
+}
+
+static void resume(void)
+{
+	if (!bench.paused)
+		return;
+	bench.paused = False;
+	fzc_control_resume();
+}
+
+static void finish(void)
+{
+	if (!is_open() || ++bench.done < bench.states)
+		return;
+	if (bench.paused)
+		fzc_control_resume();
+	fzc_control_run(bench.name);
+}
+
+static void give_up(void)
+{
+	if (is_open())
+		fzc_control_drop();
+	bench.begun = 0;
+	bench.skipped = True;
+}
+
+/* Each of its runs says so. */
+static void fail(const HChar *why)
+{
+	give_up();
+	if (!bench.told)
+		fzc_write_failure(bench.name, why);
+	bench.told = True;
+}
+
+static void fail_text(const struct text *text)
+{
+	HChar why[NAME_MAX];
+
+	copy(text, why);
+	fail(why);
+}
+
+/* ---- what is called ---- */
+
+static void obey(UChar hook, const UWord *arguments)
+{
+	bench.seen = True;
+	if (bench.other)
+		return;
+	switch (hook) {
+	case LOOK:
+		return fzc_criterion_begin();
+	case STATE:
+		return once((struct state *)arguments[0], arguments);
+	case NAME:
+		return take_name((const struct text *)arguments[0]);
+	case LOOP:
+		return begin();
+	case RESUME:
+		return resume();
+	case PAUSE:
+		return pause();
+	case FINISH:
+		pretend((struct state *)arguments[0]);
+		return finish();
+	case FAIL:
+		return fail((const HChar *)arguments[1]);
+	case FAIL_TEXT:
+		return fail_text((const struct text *)arguments[1]);
+	default:
+		return give_up();
+	}
+}
+
+VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp)
+{
+	struct fzc_hooked *h = &fzc_now.hooked;
+	Bool nothing = f->hook == LOOK && (bench.other || !fzc_criterion_look());
+
+	/* What it executes itself is not the benchmark's. */
+	if (f->hook > LAST_AT_RETURN)
+		obey(f->hook, fzc_arguments);
+	fzc_on_other(f, sp);
+	if (f->hook > LAST_AT_RETURN || h->hook || nothing)
+		return;
+	h->hook = f->hook;
+	h->sp = fzc_now.top->sp;
+	VG_(memcpy)(h->arguments, fzc_arguments, sizeof(h->arguments));
+}
+
+void fzc_harness_returned(void)
+{
+	struct fzc_hooked h = fzc_now.hooked;
+
+	fzc_now.hooked.hook = NONE;
+	obey(h.hook, h.arguments);
+}
+
+Bool fzc_harness_other(void)
+{
+	bench.other = True;
+	return bench.seen;
+}
