@@ -10,121 +10,20 @@
 
 The interface is that of pytest-benchmark and pytest-codspeed, whose suites run unchanged; in a run
 of fizeau this plug-in stands in for theirs. Elsewhere a benchmark is called once, like any test.
-
-What fizeau tells us, in the environment:
-    FIZEAU_BENCH          "count": mark the body with magic paths; "wall": time it
-    FIZEAU_BENCH_LOG      a file for a JSON object a line: rounds, failures
-    FIZEAU_BENCH_FILTER   only benchmarks whose names contain this
 """
 
 import functools
-import gc
 import importlib.util
 import inspect
-import json
-import os
-import random
-import time
+import re
 
 import pytest
 
-MODE = os.environ.get("FIZEAU_BENCH")
-LOG = os.environ.get("FIZEAU_BENCH_LOG")
-FILTER = os.environ.get("FIZEAU_BENCH_FILTER", "")
-
-ROUND_NS = 1_000_000  # a round is at least so long
-TOTAL_NS = 500_000_000  # rounds until so much time has passed,
-ROUNDS_MIN, ROUNDS_MAX = 5, 200  # but this many
+from fizeau_bench import FILTER, MODE, log, measure
 
 MARKERS = ("benchmark", "codspeed_benchmark")
 # Plug-ins whose place we take, as they are registered.
 OTHERS = ("codspeed", "codspeed_plugin", "pytest_codspeed", "benchmark", "pytest_benchmark")
-
-
-def log(record):
-    if LOG:
-        with open(LOG, "a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-
-
-# ---- measuring ----
-
-def root_frame(call):
-    """The call as the body of a benchmark: what fizeau shows begins below this frame."""
-    def __bench_root_frame__():
-        return call()
-    return __bench_root_frame__
-
-
-class quiet:
-    """Nothing that depends on what ran before: no garbage collection, the same random numbers."""
-
-    def __enter__(self):
-        random.seed(0)
-        self.enabled = gc.isenabled()
-        gc.collect()
-        gc.disable()
-
-    def __exit__(self, *_):
-        if self.enabled:
-            gc.enable()
-
-
-def count(name, prepare):
-    """Run the body once, marked; before that once more, for what only happens the first time."""
-    root_frame(prepare())()
-    body = root_frame(prepare())
-    start, stop, drop = (f"/.fizeau/{word}/{name}" for word in ("start", "stop", "drop"))
-    with quiet():
-        try:
-            os.access(start, os.F_OK)
-            result = body()
-            os.access(stop, os.F_OK)
-            return result
-        except BaseException:
-            os.access(drop, os.F_OK)
-            raise
-
-
-def time_round(call, iterations):
-    """Nanoseconds of one iteration, and the last result."""
-    repeat = range(iterations)
-    clock = time.perf_counter_ns
-    begin = clock()
-    for _ in repeat:
-        result = call()
-    return (clock() - begin) / iterations, result
-
-
-def wall(name, prepare, rounds, iterations, repeatable):
-    """Time rounds of the body; `repeatable`: it needs no preparing, so one round can have many."""
-    log({"name": name})
-    first, result = time_round(root_frame(prepare()), 1)
-    if not iterations:
-        iterations = max(1, int(ROUND_NS / max(first, 1))) if repeatable else 1
-    times = []
-    with quiet():
-        end = time.perf_counter_ns() + TOTAL_NS
-        while len(times) < (rounds or ROUNDS_MAX):
-            one, result = time_round(root_frame(prepare()), iterations)
-            times.append(one)
-            if not rounds and len(times) >= ROUNDS_MIN and time.perf_counter_ns() > end:
-                break
-    log({"name": name, "rounds": times})
-    return result
-
-
-def measure(name, prepare, rounds=None, iterations=None, repeatable=True):
-    """prepare() gives what to call; it is not measured. Returns what the last call did."""
-    if not MODE or FILTER not in name:
-        return prepare()()
-    try:
-        if MODE == "count":
-            return count(name, prepare)
-        return wall(name, prepare, rounds, iterations, repeatable)
-    except Exception as error:
-        log({"name": name, "failed": f"{type(error).__name__}: {error}"})
-        raise
 
 
 # ---- what tests use ----
@@ -141,6 +40,8 @@ class Benchmark:
         self.enabled = bool(MODE)
         self.disabled = not MODE
         self.uses = 0
+        self.awaitable = {}  # by name
+        self.finishing = []  # what is to be called once they were awaited
 
     def next_name(self):
         """A test may use the fixture several times."""
@@ -149,7 +50,22 @@ class Benchmark:
 
     def __call__(self, target, *args, **kwargs):
         call = functools.partial(target, *args, **kwargs) if args or kwargs else target
-        return measure(self.next_name(), lambda: call)
+        return self.keep(self.next_name(), lambda: call)
+
+    def keep(self, name, *args, **kwargs):
+        """Measure, and see to it that a coroutine is awaited: it is measured then."""
+        result = measure(name, *args, **kwargs)
+        if MODE and inspect.iscoroutine(result):
+            self.awaitable[name] = result
+        return result
+
+    def finish(self):
+        for name, result in self.awaitable.items():
+            if inspect.getcoroutinestate(result) == inspect.CORO_CREATED:
+                result.close()
+                log({"name": name, "failed": "its body is a coroutine: 'await benchmark(...)' measures it"})
+        for call in self.finishing:
+            call()
 
     def pedantic(self, target, args=(), kwargs=None, setup=None, teardown=None, rounds=1,
                  warmup_rounds=0, iterations=1):
@@ -174,11 +90,16 @@ class Benchmark:
 
         for _ in range(warmup_rounds if MODE == "wall" else 0):
             prepare()()
+        result = None
         try:
-            return measure(self.next_name(), prepare, rounds if rounds > 1 else None, iterations,
-                           repeatable=not (setup or teardown))
+            result = self.keep(self.next_name(), prepare, rounds if rounds > 1 else None, iterations,
+                               repeatable=not (setup or teardown))
+            return result
         finally:
-            tear_down()
+            if inspect.iscoroutine(result):
+                self.finishing.append(tear_down)
+            else:
+                tear_down()
 
 
 def marker_of(item):
@@ -195,7 +116,9 @@ class Fixtures:
     @pytest.fixture
     def benchmark(self, request):
         marker = marker_of(request.node)
-        return Benchmark(request.node, marker.kwargs if marker else {})
+        benchmark = Benchmark(request.node, marker.kwargs if marker else {})
+        yield benchmark
+        benchmark.finish()
 
     @pytest.fixture
     def codspeed_benchmark(self, benchmark):
@@ -227,6 +150,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     for name in MARKERS:
         config.addinivalue_line("markers", f"{name}: a benchmark, measured by fizeau bench")
+    if MODE:  # a file that cannot be imported takes no other's benchmarks with it
+        config.option.continue_on_collection_errors = True
     manager = config.pluginmanager
     others = [plugin for plugin in map(manager.get_plugin, OTHERS) if plugin]
     if others and not MODE:
@@ -234,6 +159,12 @@ def pytest_configure(config):
     for plugin in others:
         manager.unregister(plugin)
     manager.register(Fixtures(), "pytest_fizeau_fixtures")
+
+
+def pytest_collectreport(report):
+    if MODE and report.failed:
+        said = report.longreprtext.strip().splitlines()[-1]
+        log({"name": report.nodeid, "failed": re.sub(r"^E +", "", said)})
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Recording a part of this program with fizeau, which looks at it from outside.
+
+    with fizeau.record("out.fz"):
+        work()
+
+    @fizeau.record
+    def work(): ...
+
+    fizeau.start(); work(); print(fizeau.stop())
+
+`record` starts the program `fizeau attach` on this process, which then is only read. Without a name
+the recording goes to the store, where `fizeau diff`, `show` and `list` find it; a name's suffix chooses
+the format (out.fz, out.html, out.svg, ...). docs/python.md tells the rest.
+"""
+
+import os
+import sys
+
+__all__ = ["Error", "record", "start", "stop"]
+
+PR_SET_PTRACER, ANY = 0x59616D61, 2 ** 64 - 1
+
+
+class Error(Exception):
+    """Nothing can be recorded, or it was not; the text says why and what to do."""
+
+
+def program():
+    """The fizeau to start: $FIZEAU, the one that was installed with this file, or that of PATH."""
+    import shutil
+    import sysconfig
+    here = os.path.dirname(os.path.abspath(__file__))
+    schemes = [name for name in ("posix_prefix", "posix_local", "posix_user", "venv")
+               if name in sysconfig.get_scheme_names()]
+    folders = [sysconfig.get_path("scripts"), *(sysconfig.get_path("scripts", name) for name in schemes),
+               os.path.join(here, *[os.pardir] * 5, "bin")]
+    found = os.environ.get("FIZEAU") or next(filter(None, (shutil.which("fizeau", path=folder)
+                                                           for folder in folders)), None)
+    found = found or shutil.which("fizeau")
+    if not found:
+        raise Error("the program fizeau is not installed; 'pip install fizeau' or put it on PATH")
+    return found
+
+
+def allow_tracing(pids):
+    """Where Yama lets only parents look (ptrace_scope 1), let these; the kernel keeps one or all."""
+    try:
+        with open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as file:
+            if file.read().strip() != "1":
+                return
+        import ctypes
+        who = ANY if len(pids) > 1 else next(iter(pids), 0)
+        ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(who), 0, 0, 0)
+    except (OSError, ImportError):
+        pass  # there is no Yama, or what the recorder says will tell
+
+
+class record:
+    """A recording of this process: a context manager, a decorator, or start() and stop().
+
+    path: where to; None: the store. rate: as `fizeau run -r` takes it. threads: all, or the main one
+    alone. options: further ones of `fizeau attach`. quiet: do not say on stderr where it is.
+    After the end `path` is the file, or None when there was nothing to record."""
+
+    tracers = set()  # pids of recorders of this process
+
+    def __new__(cls, path=None, **options):
+        if callable(path):  # @fizeau.record
+            return cls(**options)(path)
+        return super().__new__(cls)
+
+    def __init__(self, path=None, *, rate=None, threads=True, options=(), quiet=False):
+        self.path = self.wanted = None if path is None else os.path.abspath(os.fspath(path))
+        self.options = [*(["-a"] if threads else ["--main-thread"]), *(["-r", str(rate)] if rate else []),
+                        *map(str, options)]
+        self.quiet = quiet
+        self.process = self.owner = None
+
+    # ---- as a decorator ----
+
+    def __call__(self, function):
+        import functools
+        import inspect
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError("a generator runs in pieces; record what consumes it")
+        if inspect.iscoroutinefunction(function):
+            @functools.wraps(function)
+            async def recorded(*args, **kwargs):
+                with self.again():
+                    return await function(*args, **kwargs)
+        else:
+            @functools.wraps(function)
+            def recorded(*args, **kwargs):
+                with self.again():
+                    return function(*args, **kwargs)
+        return recorded
+
+    def again(self):
+        """One for each call: calls may overlap."""
+        import copy
+        return copy.copy(self)
+
+    # ---- as a context ----
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, value, trace):
+        try:
+            self.stop()
+        except Error as error:
+            if kind is None:
+                raise
+            print(f"fizeau: {error}", file=sys.stderr)  # what went wrong in the block matters more
+
+    # ---- both ends ----
+
+    def active(self):
+        """A recording that was going on at a fork is the parent's."""
+        if self.process and self.owner != os.getpid():
+            self.process.returncode = 0  # nothing to wait for here
+            self.process = None
+        return self.process is not None
+
+    def start(self):
+        """Returns when samples are taken."""
+        import subprocess
+        import tempfile
+        if self.active():
+            raise Error("this recording was started already; each needs a fizeau.record of its own")
+        # A socket's path has 107 bytes at most.
+        self.folder = tempfile.mkdtemp(prefix="fizeau-", dir="/tmp" if len(tempfile.gettempdir()) > 80 else None)
+        self.socket = os.path.join(self.folder, "control")
+        self.said = tempfile.TemporaryFile("w+")
+        command = [program(), "attach", "--paused", "--control", f"unix:{self.socket}", *self.options,
+                   *(["-o", self.wanted] if self.wanted else []), str(os.getpid())]
+        allow_tracing([ANY, ANY])  # it begins to look before its number is known here
+        try:
+            # A session of its own: what the terminal sends is for the program, which decides.
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=self.said, start_new_session=True)
+            self.owner = os.getpid()
+            self.tracers.add(self.process.pid)
+        except OSError as error:
+            self.clean_up()
+            raise Error(f"{command[0]} cannot be started: {error}") from None
+        finally:
+            allow_tracing(self.tracers)
+        try:
+            self.connect()
+        except BaseException:
+            self.process.kill()
+            self.finish()
+            raise
+        return self
+
+    def connect(self):
+        import socket
+        import time
+        self.client = socket.socket(socket.AF_UNIX)
+        while self.client.connect_ex(self.socket):
+            self.check_alive()
+            time.sleep(0.002)
+        self.remove_folder()  # it was only needed to meet
+        self.lines = self.client.makefile(encoding="ascii")
+        while "attached=True" not in self.ask("status"):
+            time.sleep(0.002)
+        self.ask("enable")
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise Error(self.words() or "fizeau ended before it began")
+
+    def ask(self, line):
+        try:
+            self.client.sendall(line.encode() + b"\n")
+            answer = self.lines.readline()
+        except ConnectionError:
+            answer = ""
+        except OSError:  # the program closed it, as daemons close all they have: the recorder goes on
+            self.process.terminate()
+            answer = ""
+        if not answer:
+            self.process.wait()
+            raise Error(self.words() or "fizeau ended before it was asked to")
+        return answer
+
+    def words(self):
+        """What the recorder said last, as a text for an exception."""
+        try:
+            self.said.seek(0)
+            text = self.said.read()
+        except OSError:  # the program closed it
+            text = ""
+        lines = [line for line in text.splitlines() if line.startswith("fizeau: ")]
+        return lines[-1][len("fizeau: "):] if lines else ""
+
+    def stop(self):
+        """Returns the path of the recording, or None when there was nothing to record. Does nothing in a
+        process that was forked meanwhile: the recording is of its parent."""
+        if not self.active():
+            return None
+        try:
+            self.ask("quit")
+        except Error:
+            pass  # it has ended by itself: --duration, a full disk, a signal; its words tell
+        return self.finish()
+
+    def finish(self):
+        status = self.process.wait()
+        said = self.words()
+        self.clean_up()
+        if status:
+            raise Error(said or f"fizeau ended with status {status}")
+        self.path = self.wanted or (said[len("recorded to "):] if said.startswith("recorded to ") else None)
+        if self.path and not os.path.exists(self.path):
+            self.path = None
+        if not self.quiet:
+            print(f"fizeau: recorded to {self.path}" if self.path else f"fizeau: {said}", file=sys.stderr)
+        return self.path
+
+    def remove_folder(self):
+        import shutil
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def clean_up(self):
+        import contextlib
+        if self.process:
+            self.tracers.discard(self.process.pid)
+            allow_tracing(self.tracers)
+        for thing in ("lines", "client", "said"):
+            if thing in self.__dict__:
+                with contextlib.suppress(OSError):
+                    self.__dict__.pop(thing).close()
+        self.remove_folder()
+        self.process = None
+
+
+current = None
+
+
+def start(path=None, **options):
+    """Begin the recording that stop() ends; takes what record takes."""
+    global current
+    if current and current.active():
+        raise Error("a recording was started already; fizeau.stop() ends it")
+    current = record(path, **options).start()
+    return current
+
+
+def stop():
+    """End what start() began; returns the path of the recording."""
+    global current
+    if not current:
+        raise Error("no recording was started")
+    ending, current = current, None
+    return ending.stop()
+
+
+def load_ipython_extension(shell):
+    """%load_ext fizeau"""
+    from fizeau import notebook
+    shell.register_magics(notebook.Fizeau)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""What the plug-in of pytest, notebooks and middleware share."""
+
+import inspect
+import re
+import subprocess
+import types
+
+import fizeau
+
+
+def named(name, call):
+    """A function of that name that calls `call`: recordings show it as any other."""
+    if inspect.iscoroutinefunction(call):
+        async def calls():
+            __tracebackhide__ = True
+            return await call()
+    else:
+        def calls():
+            __tracebackhide__ = True
+            return call()
+    code = calls.__code__.replace(co_name=name)
+    if hasattr(code, "co_qualname"):
+        code = code.replace(co_qualname=name)
+    return types.FunctionType(code, globals(), name, None, calls.__closure__)
+
+
+def literal(text):
+    """As an extended regular expression."""
+    return re.sub(r"([][.{}()*+?^$|\\])", r"\\\1", text)
+
+
+def run(*command):
+    """What fizeau prints; raises fizeau.Error with its words."""
+    done = subprocess.run([fizeau.program(), *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise fizeau.Error(done.stderr.strip().rpartition("fizeau: ")[2] or f"status {done.returncode}")
+    return done.stdout
