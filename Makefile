@@ -1,12 +1,13 @@
 # Thin: the real build is meson.build. `make demo` and `make check` are all a fresh Debian 12
 # needs to be told; both install what is missing (as root or through sudo).
 BUILD ?= build
-PREFIX ?= /usr/local
+PREFIX ?=
 OPTIONS ?=
 SUITE ?=
 FUZZ_SECONDS ?= 60
+DIST ?= dist
 
-.PHONY: all setup demo check bench fuzz format install clean
+.PHONY: all setup demo check bench fuzz format dist site install clean
 
 all: setup
 	ninja -C $(BUILD)
@@ -41,8 +42,20 @@ bench:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
+# Everything that is published, into DIST.
+dist:
+	@tools/setup dist
+	@packaging/backend.py $(DIST)
+
+# The documents as pages, into site.
+site:
+	@tools/setup dist
+	@packaging/website.py site
+
+# Into DESTDIR, if that is given; what is there can be moved, its parts find each other.
 install: setup
+	$(if $(PREFIX),meson configure -Dprefix=$(PREFIX) $(BUILD))
 	meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-* demo
+	rm -rf build build-* demo dist site
