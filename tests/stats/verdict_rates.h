@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How often verdicts of made-up recordings are wrong, and how often they find what was planted.
  *
- *   program     functions under main, shares after Zipf's law, each with visits of its own length
+ *   program     functions under main, shares after Zipf's law, each with visits of its own length;
+ *               and at first, below one of its own, 40 that take two samples each
  *   run         every function's cost times the noise of the run, times its own, times the pace of
  *               the machine, which the recording's speed track knows or not; visits in any order
  *   comparison  N runs of the program against M of the same, or of one in which a function changed
@@ -14,7 +15,7 @@
 #include "diff/judge.h"
 #include "profile/speed.h"
 
-enum { FUNCTIONS = 15, PLANTED = 3, RUNS_MOST = 5 };
+enum { FUNCTIONS = 15, STARTED = 40, PLANTED = 3, RUNS_MOST = 5 };
 
 /* Deviations of log costs. */
 struct machine {
@@ -25,6 +26,7 @@ struct machine {
 	double between;  /* all of the head */
 	double pace;     /* of the machine's speed, which is recorded when it is not 0 */
 	double stalls;   /* visits of a run that last 20 samples more */
+	double waits;    /* for a processor, in samples; for each sample's worth of work */
 };
 
 static const struct machine machines[] = {
@@ -48,6 +50,12 @@ static const struct machine machines[] = {
 	  .run = 0.12,
 	  .own = 0.06,
 	  .stalls = 3 },
+	{ .name = "wall clock, speed known, starved",
+	  .clock = "wall",
+	  .run = 0.02,
+	  .own = 0.03,
+	  .pace = 0.15,
+	  .waits = 10 },
 };
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
@@ -81,22 +89,38 @@ static inline struct made_program made_program(double planted)
 static inline uint32_t made_stack(struct fz_profile *p, int function)
 {
 	char name[16];
-	uint32_t main_stack = fz_profile_stack(
+	bool starts = function >= FUNCTIONS;
+	uint32_t caller = fz_profile_stack(
 		p, FZ_NONE,
-		fz_profile_frame_named(p, FZ_STR("main"), FZ_STR("app.py"), 1, FZ_KIND_PYTHON));
+		fz_profile_frame_named(p, starts ? FZ_STR("start") : FZ_STR("main"),
+				       FZ_STR("app.py"), 1 + starts, FZ_KIND_PYTHON));
 
 	snprintf(name, sizeof(name), "f%d", function);
-	return fz_profile_stack(p, main_stack,
+	return fz_profile_stack(p, caller,
 				fz_profile_frame_named(p, fz_str_of(name), FZ_STR("app.py"),
 						       10 + (uint32_t)function, FZ_KIND_PYTHON));
 }
 
-/* The visits of a run in any order. Returns how many. */
+static inline size_t made_start(struct chance *c, struct fz_profile *p, double common,
+				struct made_visit *out)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < STARTED; i++) {
+		unsigned samples = (unsigned)(2 * exp(common) + chance_uniform(c));
+
+		if (samples)
+			out[n++] = (struct made_visit){ made_stack(p, FUNCTIONS + i), samples };
+	}
+	return n;
+}
+
+/* The visits of a run, behind its start in any order. Returns how many. */
 static inline size_t made_visits(struct chance *c, struct fz_profile *p,
 				 const struct made_program *program, const struct machine *m,
 				 double common, struct made_visit *out, size_t room)
 {
-	size_t n = 0;
+	size_t started = made_start(c, p, common, out), n = started;
 
 	for (int i = 0; i < FUNCTIONS; i++) {
 		double cost =
@@ -115,13 +139,33 @@ static inline size_t made_visits(struct chance *c, struct fz_profile *p,
 	}
 	for (double k = m->stalls * chance_exponential(c); n > 0 && k > 0; k--)
 		out[(size_t)(chance_uniform(c) * (double)n)].samples += 20;
-	for (size_t i = n; i > 1; i--) {
-		size_t k = (size_t)(chance_uniform(c) * (double)i);
+	for (size_t i = n; i > started + 1; i--) {
+		size_t k = started + (size_t)(chance_uniform(c) * (double)(i - started));
 		struct made_visit last = out[i - 1];
 		out[i - 1] = out[k];
 		out[k] = last;
 	}
 	return n;
+}
+
+static inline void made_sample(struct fz_profile *p, struct fz_sample *s, bool on_cpu)
+{
+	int64_t weights[] = { MADE_INTERVAL, on_cpu ? 0 : MADE_INTERVAL };
+
+	s->status = on_cpu ? FZ_STATUS_ON_CPU : 0;
+	s->time += MADE_INTERVAL;
+	fz_profile_add_sample(p, s, weights);
+}
+
+/* A sample's worth of work in slices that are shorter than that, with waits between them: how many
+ * of them are seen is chance. */
+static inline void made_slices(struct chance *c, struct fz_profile *p, struct fz_sample *s,
+			       double waits)
+{
+	for (double at = chance_exponential(c); at < 1; at += chance_exponential(c))
+		made_sample(p, s, true);
+	for (double left = waits * chance_exponential(c); left > 0; left--)
+		made_sample(p, s, false);
 }
 
 /* The machine's speed wanders within a run; a sample of a slow moment is time, not work. */
@@ -155,13 +199,14 @@ static inline void made_run(struct chance *c, struct fz_profile *p, uint32_t thr
 					continue;
 			}
 			work -= 1;
-			time += MADE_INTERVAL;
-			fz_profile_add_sample(p,
-					      &(struct fz_sample){ .run = run,
-								   .thread = thread,
-								   .stack = visits[i].stack,
-								   .time = time },
-					      NULL);
+			struct fz_sample s = {
+				.run = run, .thread = thread, .stack = visits[i].stack, .time = time
+			};
+			if (m->waits > 0)
+				made_slices(c, p, &s, m->waits);
+			else
+				made_sample(p, &s, true);
+			time = s.time;
 		}
 	}
 }
@@ -179,8 +224,11 @@ static inline struct fz_profile *made_side(struct chance *c, const struct machin
 	p->recording.complete = true;
 	p->samples.ordered = p->samples.timed = true;
 	fz_profile_set_fact(p, "clock", fz_str_of(m->clock));
+	fz_profile_set_fact(p, "cpu", FZ_STR("made up"));
+	fz_profile_set_fact(p, "speed", FZ_STR("made up"));
 	fz_profile_add_metric(p, by_cpu ? FZ_STR("cpu") : FZ_STR("wall"), FZ_STR("ns"),
-			      MADE_INTERVAL, false);
+			      MADE_INTERVAL, true);
+	fz_profile_add_metric(p, FZ_STR("wait"), FZ_STR("ns"), 0, true);
 	for (uint16_t run = 0; run < runs; run++) {
 		fz_profile_add_run(p, &(struct fz_run){ 0 });
 		made_run(c, p, thread, run, &program, m, side);
@@ -248,6 +296,9 @@ static inline struct verdict_rates verdict_rates(const struct made_question *q,
 		struct fz_error err;
 
 		if (fz_diff_new(base, head, &options, &d, &err) < 0)
+			abort();
+		/* What is to be measured is measured. */
+		if (d->steady.used != (q->machine->pace > 0))
 			abort();
 		struct fz_judgement *j = fz_judge(d, &how);
 		count_verdicts(d, j, q, &sum);

@@ -264,13 +264,16 @@ static inline enum fz_py_outcome image_walk_once(struct image_walk *w)
 				   : rc;
 }
 
-/* The same until it is known where all frames are. */
+/* The same until it is known where all frames are, and what was seen was seen again. */
 static inline enum fz_py_outcome image_walk_found(struct image_walk *w)
 {
 	enum fz_py_outcome rc = FZ_PY_WALK_MISSING;
 
-	for (unsigned i = 0; i < IMAGE_TRIES_MAX && rc == FZ_PY_WALK_MISSING; i++)
+	for (unsigned i = 0; i < IMAGE_TRIES_MAX; i++) {
 		rc = image_walk_once(w);
+		if (rc != FZ_PY_WALK_MISSING && rc != FZ_PY_WALK_UNSURE)
+			break;
+	}
 	return rc;
 }
 

@@ -366,6 +366,9 @@ static void reports_in_memory(void **state)
 		}
 		fizeau_free(data);
 	}
+	assert_int_equal(fizeau_profile_write_memory(p, "tree", &data, &size, &err), 0);
+	assert_non_null(strstr(data, "100.0 %         3  "));
+	fizeau_free(data);
 	assert_int_equal(fizeau_profile_write_memory(p, "pdf", &data, &size, &err), FIZEAU_EUSAGE);
 	fizeau_profile_free(p);
 }

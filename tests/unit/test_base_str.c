@@ -121,6 +121,10 @@ static void test_path_base(void **state)
 	assert_true(fz_str_eq(fz_path_base(FZ_STR("b.py")), FZ_STR("b.py")));
 	assert_true(fz_str_eq(fz_path_base(FZ_STR("dir/")), FZ_STR("dir/")));
 	assert_int_equal(fz_path_base(FZ_STR("")).n, 0);
+	assert_true(fz_str_eq(fz_path_folder(FZ_STR("/a/b.py")), FZ_STR("/a/")));
+	assert_true(fz_str_eq(fz_path_folder(FZ_STR("/b.py")), FZ_STR("/")));
+	assert_true(fz_str_eq(fz_path_folder(FZ_STR("b.py")), FZ_STR("./")));
+	assert_true(fz_str_eq(fz_path_folder(FZ_STR("dir/")), FZ_STR("dir/")));
 }
 
 static void test_compare(void **state)

@@ -132,6 +132,20 @@ static void test_edited(void **state)
 	fz_profile_set_fact(s.base, "git.dirty", FZ_STR("yes"));
 	again(&s);
 	assert_string_equal(s.b.command, "fizeau run --runs 5 -- python3 a.py");
+	/* The base ran in a tree that compare made for its revision, and took away again. */
+	fz_profile_set_fact(s.base, "git.dirty", FZ_STR("no"));
+	fz_profile_set_fact(s.base, "checkout", FZ_STR("/run/xy/shop"));
+	fz_profile_set_fact(s.base, "cwd", FZ_STR("/run/xy/shop/bench"));
+	fz_profile_set_fact(s.head, "checkout", FZ_STR("/home/me/shop"));
+	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/shop/bench"));
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 5 fedcba9876 -- python3 a.py");
+	/* In another folder of the tree it is another command. */
+	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/shop"));
+	again(&s);
+	assert_string_equal(s.b.command,
+			    "fizeau compare -n 5 --base 'cd /run/xy/shop/bench && python3 a.py' "
+			    "--head 'cd /home/me/shop && python3 a.py'");
 	forget(&s);
 }
 
@@ -188,6 +202,17 @@ static void test_busy(void **state)
 		(struct fz_load){ S / 10, 0, S / 10, S, 0, 2 * S };
 	again(&s);
 	assert_string_equal(s.b.command, "fizeau compare --clock wall --base a --head b");
+	forget(&s);
+	/* What runs in turn are certain of is not asked for again, be the machine busy. */
+	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
+	s.head->runs[0].load.others_ns = s.head->runs[1].load.others_ns = 2 * S;
+	s.j->run.word = FZ_RUN_SLOWER;
+	again(&s);
+	assert_int_equal(s.b.n, 1);
+	assert_null(s.b.command);
+	s.j->run.word = FZ_RUN_UNKNOWN;
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 7 --base a --head b");
 	forget(&s);
 }
 

@@ -4,6 +4,9 @@
 #include "format_help.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "ci/environment.h"
 #include "ci/report.h"
@@ -34,22 +37,31 @@ static void test_config(void **state)
 		  "until = 2026-05-01\n"
 		  "[benchmark always]\nignore = for good\n"
 		  "[accept test_a]\nchange = 20 %\nreason = is clearer\ncommit = 1a2b\n");
-	assert_string_equal(c.metric, "bytes");
+	assert_int_equal(c.metrics.n, 1);
+	assert_string_equal(c.metrics.list[0], "bytes");
 	assert_true(c.strict && c.missing_fails && !c.wall);
 	assert_int_equal(c.pairs, 12);
 	assert_true(c.wall_seconds == 1.5 && c.timeout == 20);
-	assert_true(fz_ci_config_threshold(&c, FZ_STR("other")) == 0.03);
-	assert_true(fz_ci_config_threshold(&c, FZ_STR("test_a")) == 0.05);
+	assert_true(fz_ci_config_threshold(
+			    &c, &(struct fz_ci_subject){ FZ_STR("other"), "bytes" }) == 0.03);
+	assert_true(fz_ci_config_threshold(
+			    &c, &(struct fz_ci_subject){ FZ_STR("test_a"), "bytes" }) == 0.05);
 	/* The last one that matches wins. */
-	assert_true(fz_ci_config_threshold(&c, FZ_STR("test_slow")) == 0.5);
-	assert_true(fz_ci_config_wall(&c, FZ_STR("test_a")));
-	assert_false(fz_ci_config_wall(&c, FZ_STR("other")));
-	assert_string_equal(fz_ci_config_ignored(&c, FZ_STR("test_slow"), "2026-05-01", &expired),
-			    "waits for a server");
+	assert_true(fz_ci_config_threshold(
+			    &c, &(struct fz_ci_subject){ FZ_STR("test_slow"), "bytes" }) == 0.5);
+	assert_true(fz_ci_config_wall(&c, &(struct fz_ci_subject){ FZ_STR("test_a"), "bytes" }));
+	assert_false(fz_ci_config_wall(&c, &(struct fz_ci_subject){ FZ_STR("other"), "bytes" }));
+	assert_string_equal(
+		fz_ci_config_ignored(&c, &(struct fz_ci_subject){ FZ_STR("test_slow"), "bytes" },
+				     "2026-05-01", &expired),
+		"waits for a server");
 	assert_null(expired);
-	assert_null(fz_ci_config_ignored(&c, FZ_STR("test_slow"), "2026-05-02", &expired));
+	assert_null(fz_ci_config_ignored(&c,
+					 &(struct fz_ci_subject){ FZ_STR("test_slow"), "bytes" },
+					 "2026-05-02", &expired));
 	assert_string_equal(expired, "2026-05-01");
-	assert_non_null(fz_ci_config_ignored(&c, FZ_STR("always"), "2999-01-01", &expired));
+	assert_non_null(fz_ci_config_ignored(
+		&c, &(struct fz_ci_subject){ FZ_STR("always"), "bytes" }, "2999-01-01", &expired));
 	assert_int_equal(c.accept_n, 1);
 	assert_string_equal(c.accepts[0].commit, "1a2b");
 }
@@ -73,7 +85,10 @@ static void test_config_errors(void **state)
 		{ "[ci]\npairs = 0\n", "'pairs' must be a number from 1 to 1000" },
 		{ "[ci]\npairs = 1001\n", "'pairs' must be a number from 1 to 1000" },
 		{ "[ci]\ntimeout = 0\n", "'timeout' must be seconds, more than 0" },
-		{ "[ci]\nmetric = wall\n", "'metric' must be instructions, cycles" },
+		{ "[ci]\nmetric = wall\n", "'metric' must be one or several of instr" },
+		{ "[ci]\nmetric = peak,\n", "'metric' must be one or several of" },
+		{ "[ci]\nmetric = peak, live, peak\n", "'metric' must be one or several of" },
+		{ "[accept a]\nmetric =\n", "'metric' must be one or several of" },
 		{ "[ci]\nmissing = no\n", "'missing' must be warn or fail" },
 		{ "[benchmark a]\nignore = x\nuntil = tomorrow\n", "'until' must be a day" },
 		{ "[benchmark a]\nuntil = 2026-01-01\n", "'until' needs 'ignore'" },
@@ -117,9 +132,11 @@ struct row {
 	bool fails;
 };
 
+static const struct fz_ci_metric_list by_instructions = { { "instructions" }, 1 };
+
 static void add_row(struct fz_ci_result *r, const struct row *row)
 {
-	struct fz_ci_bench *b = fz_ci_bench_of(r, fz_str_of(row->name));
+	struct fz_ci_bench *b = fz_ci_bench_of(r, fz_str_of(row->name), "instructions");
 
 	b->on_side[FZ_BASE] = row->base > 0;
 	b->on_side[FZ_HEAD] = row->head > 0;
@@ -144,7 +161,8 @@ static void judge(struct fz_ci_result *r, const char *config, const struct row *
 	fz_ci_suspect(r, &rules);
 	fz_ci_judge(r, &rules);
 	for (size_t i = 0; i < n; i++) {
-		const struct fz_ci_bench *b = fz_ci_bench_of(r, fz_str_of(rows[i].name));
+		const struct fz_ci_bench *b =
+			fz_ci_bench_of(r, fz_str_of(rows[i].name), "instructions");
 		if (b->verdict != rows[i].verdict || b->fails != rows[i].fails)
 			fail_msg("%s: %s%s", rows[i].name, fz_ci_verdict_names[b->verdict],
 				 b->fails ? ", fails" : "");
@@ -178,7 +196,7 @@ static void test_verdicts(void **state)
 	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
 	(void)state;
-	r.metric = "instructions";
+	r.metrics = by_instructions;
 	judge(&r,
 	      "[benchmark test_ignored]\nignore = x\n"
 	      "[benchmark test_expired]\nignore = x\nuntil = 2026-11-19\n"
@@ -216,6 +234,60 @@ static void test_strict(void **state)
 	/* What could not be measured says more than what could. */
 	fz_ci_trouble(&r, "head: it hung");
 	assert_int_equal(fz_ci_exit(&r), 2);
+}
+
+/* A benchmark has a verdict by each metric; a rule may be of one of them. */
+static void test_metrics(void **state)
+{
+	static const struct {
+		const char *name, *metric;
+		double base, head;
+		bool fails, accepted;
+		double limit;
+	} rows[] = {
+		{ "test_a", "instructions", 1000, 1000, false, false, 0.02 },
+		{ "test_a", "peak", 1000, 2000, true, false, 0.1 },
+		{ "test_b", "instructions", 1000, 1100, true, false, 0.02 },
+		{ "test_b", "peak", 1000, 1500, false, true, 0.1 },
+		{ "test_c", "peak", 1000, 1090, false, false, 0.1 },
+	};
+	fz_auto(fz_ci_config_release) struct fz_ci_config c;
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	parse(&c, "[ci]\nmetric = instructions, peak\n"
+		  "[benchmark *]\nmetric = peak\nthreshold = 10 %\n"
+		  "[accept test_b]\nmetric = peak, live\nchange = 60 %\nreason = a cache\n");
+	struct fz_ci_rules rules = rules_of(&c);
+	r.metrics = c.metrics;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(rows); i++) {
+		struct fz_ci_bench *b = fz_ci_bench_of(&r, fz_str_of(rows[i].name), rows[i].metric);
+		b->on_side[FZ_BASE] = b->on_side[FZ_HEAD] = true;
+		b->count[FZ_BASE] = rows[i].base;
+		b->count[FZ_HEAD] = rows[i].head;
+	}
+	assert_int_equal(r.n, FZ_ARRAY_LEN(rows));
+	fz_ci_suspect(&r, &rules);
+	fz_ci_judge(&r, &rules);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(rows); i++) {
+		const struct fz_ci_bench *b =
+			fz_ci_bench_of(&r, fz_str_of(rows[i].name), rows[i].metric);
+		assert_int_equal(b->fails, rows[i].fails);
+		assert_int_equal(b->accepted != NULL, rows[i].accepted);
+		assert_true(b->limit == rows[i].limit);
+	}
+	assert_int_equal(fz_ci_exit(&r), 1);
+	fz_ci_why(&r, &out);
+	assert_string_equal(out.p, "test_a takes 2.0 times the peak; its limit is 10.0 %, and 1 "
+				   "more failure");
+	fz_buf_reset(&out);
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, "| verdict | benchmark | metric | base"));
+	assert_non_null(strstr(out.p, "</code> | peak | "));
+	fz_buf_reset(&out);
+	fz_ci_junit(&r, &out);
+	assert_non_null(strstr(out.p, "name=\"test_a (instructions)\""));
 }
 
 static void test_incomparable(void **state)
@@ -290,7 +362,8 @@ static void collect(struct fz_ci_result *r, enum fz_side side, const struct fz_p
 {
 	struct fz_error err;
 
-	if (fz_ci_collect(r, side, p, metric, "all of it", &err))
+	r->metrics = (struct fz_ci_metric_list){ { metric }, 1 };
+	if (fz_ci_collect(r, side, p, "all of it", &err))
 		fail_msg("%s", err.message);
 }
 
@@ -306,20 +379,21 @@ static void test_collect(void **state)
 	fz_benchmark_add_trouble(p, FZ_STR(""), "the command ended with status 1");
 	collect(&r, FZ_HEAD, p, "instructions");
 	assert_int_equal(r.n, 3);
-	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"));
+	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"), "instructions");
 	assert_true(b->on_side[FZ_HEAD] && !b->on_side[FZ_BASE]);
 	assert_true(b->count[FZ_HEAD] == 8000);
 	/* Accesses, 5 for a miss of a first cache, 100 for one of the last. */
 	assert_true(b->cycles[FZ_HEAD] == 8000 + 3 * (30 + 5 * 3 + 100 * 3));
-	b = fz_ci_bench_of(&r, FZ_STR("test_bad"));
+	b = fz_ci_bench_of(&r, FZ_STR("test_bad"), "instructions");
 	assert_string_equal(b->trouble, "failed: \\x1b[2Jno");
 	assert_int_equal(r.trouble_n, 2);
 	assert_string_equal(r.troubles[0], "head: test_bad: failed: \\x1b[2Jno");
 	assert_string_equal(r.troubles[1], "head: the command ended with status 1");
 	collect(&cycles, FZ_HEAD, p, "cycles");
-	b = fz_ci_bench_of(&cycles, FZ_STR("test_title"));
+	b = fz_ci_bench_of(&cycles, FZ_STR("test_title"), "cycles");
 	assert_true(b->count[FZ_HEAD] == 700 + 30 + 15 + 300);
-	assert_int_equal(fz_ci_collect(&r, FZ_BASE, p, "bytes", "", &err), FZ_EINPUT);
+	r.metrics.list[0] = "bytes";
+	assert_int_equal(fz_ci_collect(&r, FZ_BASE, p, "", &err), FZ_EINPUT);
 	assert_non_null(strstr(err.message, "does not hold 'bytes'"));
 }
 
@@ -340,7 +414,8 @@ static void test_failed_benchmark(void **state)
 	struct fz_ci_rules rules = rules_of(&c);
 	fz_ci_suspect(&r, &rules);
 	fz_ci_judge(&r, &rules);
-	assert_int_equal(fz_ci_bench_of(&r, FZ_STR("test_bad"))->verdict, FZ_CI_NOT_COMPARABLE);
+	assert_int_equal(fz_ci_bench_of(&r, FZ_STR("test_bad"), "instructions")->verdict,
+			 FZ_CI_NOT_COMPARABLE);
 	assert_int_equal(r.count[FZ_CI_SAME], 2);
 	assert_int_equal(fz_ci_exit(&r), 2);
 }
@@ -386,18 +461,19 @@ static void test_floors(void **state)
 	(void)state;
 	collect(&r, FZ_BASE, p, "instructions");
 	assert_true(isnan(r.benches[0].floor));
-	fz_ci_disturb(&r, FZ_BASE, more, "instructions", "");
-	fz_ci_disturb(&r, FZ_BASE, less, "instructions", "");
-	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"));
+	fz_ci_disturb(&r, FZ_BASE, more, "");
+	fz_ci_disturb(&r, FZ_BASE, less, "");
+	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"), "instructions");
 	assert_true(fabs(b->floor - 160.0 / 8000) < 1e-12);
-	assert_true(fz_ci_bench_of(&r, FZ_STR("test_title"))->floor == 0);
+	assert_true(fz_ci_bench_of(&r, FZ_STR("test_title"), "instructions")->floor == 0);
 	/* They travel with the recording. */
 	fz_ci_write_floors(&r, p);
 	collect(&again, FZ_BASE, p, "instructions");
 	assert_false(fz_ci_read_floors(&again, more));
 	assert_true(fz_ci_read_floors(&again, p));
-	assert_true(fabs(fz_ci_bench_of(&again, FZ_STR("test_parse"))->floor - 0.02) < 1e-9);
-	assert_true(fz_ci_bench_of(&again, FZ_STR("test_title"))->floor == 0);
+	assert_true(fabs(fz_ci_bench_of(&again, FZ_STR("test_parse"), "instructions")->floor -
+			 0.02) < 1e-9);
+	assert_true(fz_ci_bench_of(&again, FZ_STR("test_title"), "instructions")->floor == 0);
 	fz_profile_set_fact(p, "floors", FZ_STR("\ttest_parse\ntest_parse\t-1\ntest_parse\t\nx"));
 	assert_true(fz_ci_read_floors(&again, p));
 	assert_int_equal(again.n, 2);
@@ -406,7 +482,8 @@ static void test_floors(void **state)
 static void locate(struct fz_ci_result *r, const struct fz_profile *base,
 		   const struct fz_profile *head)
 {
-	static const char *const roots[FZ_SIDES] = { "/base", "/head" };
+	char head_root[] = "/tmp/fz-test-ci-XXXXXX", file[64];
+	const char *roots[FZ_SIDES] = { "/base", mkdtemp(head_root) };
 	fz_auto(fz_ci_config_release) struct fz_ci_config c;
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	struct fz_error err;
@@ -416,9 +493,13 @@ static void locate(struct fz_ci_result *r, const struct fz_profile *base,
 	collect(r, FZ_BASE, base, "instructions");
 	collect(r, FZ_HEAD, head, "instructions");
 	fz_ci_suspect(r, &rules);
-	if (fz_ci_diff(base, head, "instructions", &d, &err))
+	if (fz_ci_diff(r, base, head, "instructions", &d, &err))
 		fail_msg("%s", err.message);
-	fz_ci_locate(r, d, roots);
+	snprintf(file, sizeof(file), "%s/parse.py", head_root);
+	fclose(fopen(file, "w"));
+	fz_ci_locate(r, d, "instructions", roots);
+	unlink(file);
+	rmdir(head_root);
 	fz_ci_judge(r, &rules);
 }
 
@@ -430,14 +511,14 @@ static void test_locate(void **state)
 
 	(void)state;
 	locate(&r, p, q);
-	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"));
+	const struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test_parse"), "instructions");
 	assert_int_equal(b->verdict, FZ_CI_SLOWER);
 	assert_string_equal(b->place.context, "body > issue");
 	assert_true(b->place.change == 4000 && b->place.base == 2000);
 	assert_string_equal(b->place.file, "parse.py");
 	assert_int_equal(b->place.line, 5);
 	/* What did not change is nowhere. */
-	assert_null(fz_ci_bench_of(&r, FZ_STR("test_title"))->place.context);
+	assert_null(fz_ci_bench_of(&r, FZ_STR("test_title"), "instructions")->place.context);
 }
 
 /* A callee that holds 80 % of the change is where it lies; of 79 % its caller is. */
@@ -461,8 +542,9 @@ static void test_locate_most(void **state)
 		fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
 		locate(&r, p, q);
-		assert_string_equal(fz_ci_bench_of(&r, FZ_STR("test_parse"))->place.context,
-				    cases[i].context);
+		assert_string_equal(
+			fz_ci_bench_of(&r, FZ_STR("test_parse"), "instructions")->place.context,
+			cases[i].context);
 	}
 }
 
@@ -477,7 +559,7 @@ static void describe(struct fz_environment *e, struct fz_buf *out)
 static void test_environment(void **state)
 {
 	char *argv[] = { (char *)"sh", (char *)"/home/me/project/run.sh", NULL };
-	char *elsewhere[] = { (char *)"sh", (char *)"/srv/x/run.sh", NULL };
+	char *elsewhere[] = { (char *)"sh", (char *)"/srvs/xy/checkou/run.sh", NULL };
 	char *other[] = { (char *)"sh", (char *)"run.sh", (char *)"more", NULL };
 	struct fz_environment e = { .argv = argv,
 				    .folder = "/home/me/project",
@@ -491,14 +573,19 @@ static void test_environment(void **state)
 	(void)state;
 	unsetenv("PYTHONHASHSEED");
 	describe(&e, &a);
-	/* The checkout may lie elsewhere. */
+	/* The checkout may lie elsewhere, where paths are as long. */
 	there.argv = elsewhere;
-	there.folder = there.root = "/srv/x";
+	there.folder = there.root = "/srvs/xy/checkou";
 	describe(&there, &b);
 	assert_string_equal(a.p, b.p);
 	assert_false(fz_environment_differ(fz_buf_view(&a), fz_buf_view(&b), &x, &y));
 	assert_non_null(strstr(a.p, "\ncommand sh ./run.sh\n"));
 	assert_non_null(strstr(a.p, "\nprocessor x86-64-v2\n"));
+	there = e;
+	there.root = "/srv/x";
+	describe(&there, &b);
+	assert_non_null(strstr(a.p, "\npath 4 2 7\n"));
+	assert_non_null(strstr(b.p, "\npath 3 1\n"));
 	there = e;
 	there.valgrind = "3.24.0";
 	describe(&there, &b);
@@ -527,12 +614,13 @@ static void test_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_config),       cmocka_unit_test(test_config_errors),
-		cmocka_unit_test(test_verdicts),     cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_incomparable), cmocka_unit_test(test_collect),
-		cmocka_unit_test(test_unmarked),     cmocka_unit_test(test_failed_benchmark),
-		cmocka_unit_test(test_floors),       cmocka_unit_test(test_locate),
-		cmocka_unit_test(test_locate_most),  cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_config),           cmocka_unit_test(test_config_errors),
+		cmocka_unit_test(test_verdicts),         cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_metrics),          cmocka_unit_test(test_incomparable),
+		cmocka_unit_test(test_collect),          cmocka_unit_test(test_unmarked),
+		cmocka_unit_test(test_failed_benchmark), cmocka_unit_test(test_floors),
+		cmocka_unit_test(test_locate),           cmocka_unit_test(test_locate_most),
+		cmocka_unit_test(test_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 
 enum { GITHUB_COMMENT = 65536, GITHUB_ANNOTATIONS = 10, BENCHES = 3000 };
 
+static const struct fz_ci_metric_list instructions = { { "instructions" }, 1 };
+
 static void fill(char *text, size_t size)
 {
 	memset(text, '@', size - 1);
@@ -18,8 +20,7 @@ static void fill(char *text, size_t size)
 static void make_result(struct fz_ci_result *r, char *text)
 {
 	*r = FZ_CI_RESULT_INIT;
-	r->metric = "instructions";
-	r->unit = "count";
+	r->metrics = instructions;
 	r->labels[FZ_BASE] = r->labels[FZ_HEAD] = r->environment = text;
 	for (int i = 0; i < 100; i++) {
 		fz_ci_trouble(r, "%s", text);
@@ -29,7 +30,7 @@ static void make_result(struct fz_ci_result *r, char *text)
 		char name[2100];
 		int n = snprintf(name, sizeof(name), "%d%s", i, text);
 		struct fz_str s = { name, (size_t)n };
-		struct fz_ci_bench *b = fz_ci_bench_of(r, s);
+		struct fz_ci_bench *b = fz_ci_bench_of(r, s, "instructions");
 		b->on_side[FZ_BASE] = b->on_side[FZ_HEAD] = b->suspect = true;
 		b->count[FZ_BASE] = 1e15;
 		b->count[FZ_HEAD] = 1.5e15;
@@ -89,11 +90,72 @@ static void test_few(void **state)
 	fz_ci_release(&r);
 }
 
+/* Names that a cut would make equal are whole; others lose their middle. */
+static void test_twins(void **state)
+{
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	char name[3][300];
+
+	(void)state;
+	r.metrics = instructions;
+	for (int i = 0; i < 3; i++) {
+		memset(name[i], 'a', sizeof(name[i]) - 1);
+		name[i][sizeof(name[i]) - 1] = '\0';
+		name[i][100] = (char)('b' + FZ_MIN(i, 1)); /* in the middle */
+		name[i][10] = (char)('x' + i / 2);
+		fz_ci_bench_of(&r, fz_str_of(name[i]), "instructions");
+	}
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, name[0]));
+	assert_non_null(strstr(out.p, name[1]));
+	assert_null(strstr(out.p, name[2]));
+	assert_int_equal(count_of(&out, "\xe2\x80\xa6"), 1);
+}
+
+/* No letter for the end of a line, and no interval that says how noisy the clock was. */
+static void test_words(void **state)
+{
+	static const struct {
+		struct fz_pairs wall;
+		const char *said;
+	} cases[] = {
+		{ { 8, 0.10, 0.08, 0.13, true }, "by the clock +10.0 % [+8.0 %, +13.0 %]" },
+		{ { 8, 0.01, -0.03, 0.08, false },
+		  "by the clock +1.0 % [-3.0 %, +8.0 %], not decided" },
+		{ { 8, 0.40, -0.10, 8.867, false }, "the clock was too noisy" },
+		{ { 8, 0.40, 0.008, 8.867, true },
+		  "by the clock at least +0.8 %; the clock was too noisy to say more" },
+		{ { 8, -0.5, -0.7, -0.4, true },
+		  "by the clock at least -40.0 %; the clock was too noisy to say more" },
+	};
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_ci_bench b = { .wall = cases[i].wall };
+		fz_buf_reset(&out);
+		fz_ci_clock(&b, &out);
+		assert_string_equal(out.p, cases[i].said);
+	}
+	fz_buf_reset(&out);
+	r.metrics = instructions;
+	r.environment = "architecture x\nsetup \ncommand a b\n";
+	fz_ci_trouble(&r, "one\ntwo");
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, "- architecture x; command a b\n"));
+	assert_non_null(strstr(out.p, "one two"));
+	assert_null(strstr(out.p, "floor"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

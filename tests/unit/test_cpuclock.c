@@ -30,10 +30,11 @@ static pid_t spin(void)
 static size_t take(struct fz_cpuclock *c, pid_t pid, int64_t *weight)
 {
 	int64_t end = fz_clock_now() + PATIENCE_S * 1000000000LL;
+	bool news;
 	size_t n = 0;
 
 	while (n < SAMPLES && fz_clock_now() < end) {
-		if (!fz_cpuclock_wait(c, 10000000))
+		if (!fz_cpuclock_wait(c, 10000000, &news))
 			continue;
 		weight[n] = fz_cpuclock_charge(c, (uint64_t)pid);
 		n += weight[n] > 0;

@@ -160,6 +160,38 @@ static void function_names(void **state)
 	}
 }
 
+/* Names that are addresses: kept alone, and in a pair only where they mean the same. */
+static void addresses_as_names(void **state)
+{
+	static const char *const of_base[] = { "0x1163", "0x115f", "0x11a4" };
+	static const char *const near[] = { "0x1163", "0x115f", "0x2000" };
+	static const char *const far[] = { "0x1163", "0x515f", "0x51a4" };
+	const struct {
+		const char *const *head;
+		const char *expected;
+	} cases[] = { { near, "0x1163" }, { far, "0x..." } };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_arena arena = { 0 };
+		fz_auto(fz_profile_freep) struct fz_profile *base = fz_profile_new();
+		fz_auto(fz_profile_freep) struct fz_profile *head = fz_profile_new();
+		struct fz_name *names[2];
+		struct fz_error err;
+		for (int k = 0; k < 3; k++) {
+			fz_profile_frame_named(base, fz_str_of(of_base[k]), FZ_STR(""), 0,
+					       FZ_KIND_NATIVE);
+			fz_profile_frame_named(head, fz_str_of(cases[i].head[k]), FZ_STR(""), 0,
+					       FZ_KIND_NATIVE);
+		}
+		assert_str(fz_names_of(base, &arena)[0].name, "0x1163");
+		const struct fz_profile *const pair[] = { base, head };
+		assert_int_equal(fz_names_of_pair(pair, NULL, &arena, names, &err), 0);
+		assert_str(names[0][0].name, cases[i].expected);
+		fz_arena_release(&arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +200,7 @@ int main(void)
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(weaker_side_decides_about_files),
 		cmocka_unit_test(function_names),
+		cmocka_unit_test(addresses_as_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

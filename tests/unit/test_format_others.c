@@ -152,9 +152,12 @@ static void test_no_profile(void **state)
 		{ "2026-01-01 12:00:00 INFO request; status 200\n", "not a profile" },
 		{ "GET /; status 200\nGET /a; status 404\n", "not a profile" },
 		{ "hello world 5\nfoo bar 7\n", "not a profile" },
-		{ "--- contention:\ncycles/second=1\n", "pprof -proto FILE" },
+		{ "--- contention:\ncycles/second=1\n", "holds no stack" },
+		{ "\x04\x22\x4d\x18", "lz4 -d FILE" },
+		{ "goroutine 1 [running]:\nmain.main()\n", "is a dump of Go's goroutines" },
 		{ "{\"elapsed_time_sec\": 2.2, \"files\": {}}", "is a profile of scalene" },
 		{ "v 10300 3\nX ./app\n", "heaptrack_print FILE" },
+		{ "PAR1\x15\x04\x15\x80\x80;", "profilecli query profile" },
 	};
 
 	(void)state;

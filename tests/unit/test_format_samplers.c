@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Profilers of other languages: pyinstrument, stackprof and the texts of Go and gperftools, on the
  * seeds of the fuzz targets. tests/live/test_formats.py has files of the tools. */
-#include "format_help.h"
+#include "read_format.h"
 
 static struct fz_profile *load_seed(const char *name)
 {
 	fz_auto(fz_free_ptr) char *path = tests_file_of("fuzz/corpus/%s", name);
 
 	return load_file(path);
-}
-
-static void expect_error(const char *text, const char *what)
-{
-	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	struct fz_error err;
-
-	assert_true(load_bytes(text, strlen(text), "file", &p, &err) < 0);
-	if (!strstr(err.message, what))
-		fail_msg("'%s' does not say '%s'", err.message, what);
 }
 
 /* The innermost function of a row, its line and what the row weighs. */
@@ -95,6 +85,21 @@ static void test_go_heap(void **state)
 	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
 }
 
+/* Cycles become time, and each that is written stands for as many as the period says. */
+static void test_locks(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *theirs = load_seed("pprof_text/contention");
+	fz_auto(fz_profile_freep) struct fz_profile *go = load_seed("pprof_text/mutex");
+
+	(void)state;
+	assert_string_equal(theirs->metrics[theirs->default_metric].name, "delay");
+	assert_int_equal(sum_of_metric(theirs, "delay"), 608881724);
+	assert_int_equal(sum_of_metric(theirs, "contentions"), 2700);
+	assert_int_equal(cost(theirs, "contentions", "app+0x7ccc96", false), 2700);
+	assert_int_equal(cost(go, "contentions", "sync.(*Mutex).Unlock", false), 39);
+	assert_int_equal(cost(go, "delay", "sync.(*Mutex).Unlock", false), 132268652);
+}
+
 static void test_goroutines(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pprof_text/goroutine");
@@ -134,8 +139,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_session),    cmocka_unit_test(test_report),
 		cmocka_unit_test(test_stackprof),  cmocka_unit_test(test_go_heap),
-		cmocka_unit_test(test_goroutines), cmocka_unit_test(test_gperftools),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_locks),      cmocka_unit_test(test_goroutines),
+		cmocka_unit_test(test_gperftools), cmocka_unit_test(test_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

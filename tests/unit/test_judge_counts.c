@@ -136,17 +136,17 @@ static void a_measured_floor_counts(void **state)
 	(void)state;
 	struct fz_profile *base = record(1, 0, 0);
 
-	fz_profile_set_fact(base, FZ_BENCHMARK_FLOORS, FZ_STR("b\t0.001000000\na\t0.004000000\n"));
+	fz_profile_set_fact(base, "floors", FZ_STR("b\t0.001000000\na\t0.004000000\n"));
 	judged less = judge(base, record(1, 0, MILLION));
 	assert_int_equal(changed(&less), 0);
 	assert_int_equal(less.j->run.word, FZ_RUN_SAME);
 	base = record(1, 0, 0);
-	fz_profile_set_fact(base, FZ_BENCHMARK_FLOORS, FZ_STR("b\t0.001000000\na\t0.004000000\n"));
+	fz_profile_set_fact(base, "floors", FZ_STR("b\t0.001000000\na\t0.004000000\n"));
 	judged more = judge(base, record(1, 0, 2 * MILLION));
 	assert_int_equal(changed(&more), 2);
 	/* What repeated counts show is better than a floor. */
 	base = record(2, 0, 0);
-	fz_profile_set_fact(base, FZ_BENCHMARK_FLOORS, FZ_STR("a\t0.004000000\n"));
+	fz_profile_set_fact(base, "floors", FZ_STR("a\t0.004000000\n"));
 	judged twice = judge(base, record(2, 0, MILLION));
 	assert_int_equal(changed(&twice), 2);
 }

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "judged.h"
+#include "profile/range.h"
+#include "profile/runs.h"
 
 /* ---- recordings: stacks "main;a;b", each visited so often for so many samples ---- */
 
@@ -24,6 +26,7 @@ struct recording {
 	unsigned runs;
 	const double *pace; /* of each run; NULL: all alike */
 	int64_t late;       /* all samples so much later */
+	bool weighed;       /* each sample says how much it stands for */
 	struct cost start;  /* runs before all others, in one stretch */
 };
 
@@ -53,7 +56,7 @@ static void add_run(struct fz_profile *p, const struct recording *r, uint16_t ru
 {
 	fz_auto(fz_free_ptr) double *left = fz_calloc(n, sizeof(*left));
 	double pace = r->pace ? r->pace[run] : 1;
-	int64_t time = r->late;
+	int64_t time = r->late, weight = INTERVAL;
 	size_t busy = n;
 
 	for (unsigned i = 0; i < r->start.samples; i++) {
@@ -61,7 +64,7 @@ static void add_run(struct fz_profile *p, const struct recording *r, uint16_t ru
 				       .thread = thread,
 				       .stack = stack_of(p, r->start.stack),
 				       .time = time += INTERVAL };
-		fz_profile_add_sample(p, &s, NULL);
+		fz_profile_add_sample(p, &s, r->weighed ? &weight : NULL);
 	}
 	for (size_t i = 0; i < n; i++)
 		left[i] = round(costs[i].samples * pace);
@@ -75,7 +78,7 @@ static void add_run(struct fz_profile *p, const struct recording *r, uint16_t ru
 						       .thread = thread,
 						       .stack = stack,
 						       .time = time += INTERVAL };
-				fz_profile_add_sample(p, &s, NULL);
+				fz_profile_add_sample(p, &s, r->weighed ? &weight : NULL);
 			}
 			busy += left[i] > 0;
 		}
@@ -94,7 +97,7 @@ static struct fz_profile *record(const struct recording *r, const struct cost *c
 	p->samples.ordered = p->samples.timed = true;
 	fz_profile_set_fact(p, "clock", fz_str_of(r->clock));
 	fz_profile_add_metric(p, fz_str_of(r->metric), fz_str_of(r->unit),
-			      is_time ? INTERVAL : EACH_COUNT, false);
+			      is_time ? INTERVAL : EACH_COUNT, r->weighed);
 	for (uint16_t run = 0; run < r->runs; run++) {
 		fz_profile_add_run(p, &(struct fz_run){ 0 });
 		add_run(p, r, run, thread, costs, n);
@@ -215,6 +218,11 @@ static void test_begun_late(void **state)
 	assert_int_equal(self_of(&unseen, "start"), FZ_VERDICT_UNKNOWN);
 	judged gone = judge(program(&early, EACH, EACH), program(&late, EACH, EACH));
 	assert_int_equal(self_of(&gone, "start"), FZ_VERDICT_UNKNOWN);
+	/* What was started by a script that took its time may begin late by any clock. */
+	struct fz_profile *found_late = program(&usual, EACH, EACH);
+	fz_profile_set_unseen(found_late, LATE * INTERVAL);
+	judged by_script = judge(found_late, program(&early, EACH, EACH));
+	assert_int_equal(self_of(&by_script, "start"), FZ_VERDICT_UNKNOWN);
 	early.start.samples = 4 * LATE;
 	judged longer = judge(program(&late, EACH, EACH), program(&early, EACH, EACH));
 	assert_int_equal(self_of(&longer, "start"), FZ_VERDICT_CHANGED);
@@ -328,6 +336,36 @@ static void test_taken_in_turn(void **state)
 	assert_true(width_of(&unknown) > 0.99 * width_of(&apart));
 }
 
+/* At a known speed, on a machine of which others used a part. */
+static struct fz_profile *beside_others(double part, double each)
+{
+	struct recording weighed = usual;
+	weighed.weighed = true;
+	struct fz_profile *p = program(&weighed, each, each);
+	int64_t end = fz_profile_end(p);
+
+	fz_profile_set_fact(p, "cpu", FZ_STR("made up"));
+	fz_profile_set_fact(p, "speed", FZ_STR("made up"));
+	for (int64_t time = 0; time < end; time += 4 * INTERVAL)
+		fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = time, .cost = 8000 });
+	p->runs[0].duration_ns = end;
+	p->runs[0].load.machine_ns = 2 * end;
+	p->runs[0].load.others_ns = (int64_t)(part * 2 * (double)end);
+	return p;
+}
+
+/* Others slow down what the piece of work, which tells the speed, does not notice. */
+static void test_neighbours(void **state)
+{
+	(void)state;
+	judged quiet = judge(beside_others(0, EACH), beside_others(0, EACH + 1));
+	judged busy = judge(beside_others(0, EACH), beside_others(0.5, EACH + 1));
+	judged unmeasured = judge(program(&usual, EACH, EACH), program(&usual, EACH + 1, EACH));
+
+	assert_true(width_of(&busy) > 1.5 * width_of(&quiet));
+	assert_true(width_of(&quiet) < 0.7 * width_of(&unmeasured));
+}
+
 /* What a function calls changed, it did not: its paths are judged by their totals only. */
 static void test_families_of_paths(void **state)
 {
@@ -384,11 +422,17 @@ static void test_paths_of_unchanged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identical),         cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_who_changed),       cmocka_unit_test(test_begun_late),
-		cmocka_unit_test(test_by_unit),           cmocka_unit_test(test_run_level),
-		cmocka_unit_test(test_more_runs),         cmocka_unit_test(test_taken_in_turn),
-		cmocka_unit_test(test_families_of_paths), cmocka_unit_test(test_paths_of_unchanged),
+		cmocka_unit_test(test_identical),
+		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_who_changed),
+		cmocka_unit_test(test_begun_late),
+		cmocka_unit_test(test_by_unit),
+		cmocka_unit_test(test_run_level),
+		cmocka_unit_test(test_more_runs),
+		cmocka_unit_test(test_taken_in_turn),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_families_of_paths),
+		cmocka_unit_test(test_paths_of_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

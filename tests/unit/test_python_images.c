@@ -275,8 +275,60 @@ static void test_innermost_moves(void **state)
 			assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
 		enum fz_py_outcome rc =
 			walk_while_changing(&w, w.frames[REST], w.l->frame.position, 8);
+		if (w.l->frames == FZ_PY_FRAMES_HEAP) {
+			assert_int_equal(rc, FZ_PY_WALK_UNSURE);
+			rc = image_walk_once(&w.walk);
+		}
 		assert_int_equal(rc, FZ_PY_WALK_OK);
 		assert_frames(&w, w.walk.stack, 0, w.n);
+		end(&w);
+	}
+}
+
+/* A frame object that says that its call is over is no part of a stack, though a trace function may
+ * be called before it begins. */
+static void test_frames_that_are_over(void **state)
+{
+	(void)state;
+	const uint8_t over[] = { [8] = 0, [9] = 0, [10] = 1 };
+
+	for (unsigned minor = FIRST; minor <= 10; minor++) {
+		struct world w;
+		begin(&w, minor);
+		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
+		for (uint32_t i = 0; i < w.n; i++) {
+			uint64_t at = w.frames[i] + w.l->frame.state;
+			fz_py_walk_begin(&w.walk.walk);
+			image_put(&w.image, at, &over[minor], 1);
+			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_CHANGED);
+			assert_salvaged(&w, w.n - 1 - i);
+			image_put(&w.image, w.image.thread + w.l->thread.tracing, (uint32_t[]){ 1 },
+				  4);
+			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_OK);
+			image_put(&w.image, w.image.thread + w.l->thread.tracing, (uint32_t[]){ 0 },
+				  4);
+			image_put(&w.image, at, &w.l->frame.running, 1);
+		}
+		end(&w);
+	}
+}
+
+/* Two copies of heap frames that agree count when the next two say the same. */
+static void test_seen_twice(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= 10; minor++) {
+		struct world w;
+		begin(&w, minor);
+		uint64_t at = w.frames[ORDERS] + w.l->frame.position, was = image_u64(&w.image, at);
+		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
+		fz_py_walk_begin(&w.walk.walk);
+		for (uint64_t i = 0; i < 4; i++) {
+			image_put_u64(&w.image, at, was + 2 * (i & 1));
+			assert_int_equal(image_walk_once(&w.walk), FZ_PY_WALK_UNSURE);
+		}
+		assert_int_equal(image_walk_once(&w.walk), FZ_PY_WALK_OK);
 		end(&w);
 	}
 }
@@ -480,6 +532,8 @@ int main(void)
 		cmocka_unit_test(test_thread_of_another),
 		cmocka_unit_test(test_frames_that_change),
 		cmocka_unit_test(test_innermost_moves),
+		cmocka_unit_test(test_frames_that_are_over),
+		cmocka_unit_test(test_seen_twice),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_respecialised),
 		cmocka_unit_test(test_replaced_code),

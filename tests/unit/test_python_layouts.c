@@ -42,6 +42,19 @@ static void test_real_tables(void **state)
 		assert_int_equal(l.unicode.ascii_data, 40);
 		assert_int_equal(l.unicode.compact_data, 56);
 		assert_int_equal(l.frame.tlbc_index, FZ_PY_ABSENT);
+		assert_int_equal(l.frame.locals, l.minor == 13 ? 72 : 80);
+		assert_int_equal(l.code.names, 96);
+		assert_int_equal(l.code.kinds, 104);
+		assert_int_equal(l.type.flags, 168);
+		assert_int_equal(l.type.base, 256);
+		assert_int_equal(l.type.dict, 264);
+		assert_int_equal(l.type.qualname, l.minor == 15 ? 880 : 872);
+		assert_int_equal(l.tuple.items, l.minor == 13 ? 24 : 32);
+		assert_int_equal(l.list.items, 24);
+		assert_int_equal(l.set.used, 24);
+		assert_int_equal(l.set.mask, 32);
+		assert_int_equal(l.set.table, 40);
+		assert_int_equal(l.real.value, 16);
 	}
 	assert_int_equal(l.thread.base_frame, 80);
 	assert_int_equal(l.interp.gc_collecting, 7512);
@@ -94,7 +107,7 @@ static void test_versions(void **state)
 static void check_invariants(const struct fz_py_layout *l)
 {
 	const uint32_t *p = &l->runtime.interpreters_head;
-	const uint32_t *end = &l->coro.type_flags + 1;
+	const uint32_t *end = &l->coro.stack + 1;
 
 	for (; p < end; p++)
 		assert_true(*p == FZ_PY_ABSENT || *p <= 2 * SIZE_LIMIT);

@@ -13,7 +13,7 @@
 #include "close.h"
 #include "stats/ratio.h"
 
-static const double even_exposure[10] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+static const double even_exposure[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 static const struct fz_drift_belief no_drift = { .freedom = 20 };
 
 static struct fz_ratio_setup setup(size_t base_runs, size_t head_runs)
@@ -180,6 +180,36 @@ static void test_several_runs(void **state)
 	struct fz_change alone = fz_ratio_test(&one, &no_drift, single);
 	assert_true(width(&wide) > 3 * width(&narrow));
 	assert_true(width(&narrow) < 0.8 * width(&alone));
+}
+
+/* Hosts that differ by half, each of which does a tenth more: only pairs show it. A pair that has
+ * all of a function tells far less, and so does a function that only runs at times. */
+static void test_pairs(void **state)
+{
+	static const double host[] = { 10000, 15000, 21000, 12000, 18000, 9000 };
+	static const double much[] = { 1.11, 1.09, 1.10, 1.12, 1.08, 1.10 };
+	struct fz_ratio_setup s = setup(6, 6);
+	struct fz_ratio_run runs[12], rare[12] = { 0 };
+
+	(void)state;
+	s.noise = (struct fz_ratio_noise){ .own = 0.02, .own_freedom = 3, .clumping = 1 };
+	s.noise.unbounded = true;
+	for (int r = 0; r < 6; r++) {
+		runs[r] = seen(host[r]);
+		runs[6 + r] = seen(host[r] * much[r]);
+	}
+	struct fz_change apart = fz_ratio_test(&s, &no_drift, runs);
+	s.paired = true;
+	struct fz_change pairs = fz_ratio_test(&s, &no_drift, runs);
+	assert_true(apart.p > 0.1 && apart.low < 0);
+	assert_true(pairs.p < 0.001 && pairs.low > 0 && pairs.change == apart.change);
+	for (int r = 0; r < 12; r++)
+		runs[r] = seen(r % 6 == 0 ? runs[r].samples : 1);
+	assert_true(fz_ratio_test(&s, &no_drift, runs).p > 100 * pairs.p);
+	rare[6] = rare[8] = rare[11] = seen(150);
+	assert_true(fz_ratio_test(&s, &no_drift, rare).p > 0.02);
+	s.noise.own_sides = 0.2;
+	assert_true(fz_ratio_test(&s, &no_drift, runs).low < pairs.low);
 }
 
 /* A run in which all functions cost a tenth more, and one function that did otherwise. */
@@ -394,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_slack_and_margin),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_several_runs),
+		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_common_noise),
 		cmocka_unit_test(test_drift_without_witnesses),
 		cmocka_unit_test(test_still_function),

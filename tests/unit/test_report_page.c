@@ -247,7 +247,7 @@ static void a_picture_shows_what_was_removed(void **state)
 	fz_auto(fz_free_ptr) char *text = write_diff(base, head, fz_report_svg_diff);
 
 	(void)state;
-	assert_non_null(strstr(text, "Removed · 60.0 ms"));
+	assert_non_null(strstr(text, "Gone · 60.0 ms"));
 	assert_non_null(strstr(text, "− old (100.0 %)"));
 	assert_non_null(strstr(text, "+ fresh (42.9 %) (new)"));
 	assert_non_null(strstr(text, "self 0 s → 30.0 ms (+30.0 ms)"));

@@ -76,6 +76,12 @@ static void long_command(void **state)
 	expect_profile(p, &plain,
 		       "0 samples, 0 s of wall time: python3 app.py --all\n\nSampling: 0 samples "
 		       "every 1.00 ms.\n");
+	/* As many columns as the text before it leaves. */
+	fz_profile_set_fact(p, "command",
+			    FZ_STR("python3 app.py --with an-argument --and another 456789"));
+	expect_profile(p, &plain,
+		       "0 samples, 0 s of wall time: python3 app.py --with an-argument --and "
+		       "another ...\n\nSampling: 0 samples every 1.00 ms.\n");
 }
 
 static void empty_profile(void **state)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* A made-up fleet that pushes: hosts and functions with deviations of their own, minutes that
+ * remember the ones before, more to do in one minute than in another. */
+#pragma once
+
+#include <math.h>
+
+#include "fleet/fleet.h"
+
+enum { SIM_FUNCTIONS = 15, SIM_START = 29000000 /* minutes since 1970 */ };
+
+struct sim {
+	const char *name;
+	int hosts, minutes;
+	bool same_hosts;  /* both sides ran on them */
+	double host_sd;   /* of a function's cost on a host */
+	double minute_sd; /* and from minute to minute, with this correlation */
+	double memory;
+	double samples;    /* a cell, on average */
+	double stalls;     /* of a clock: how many a cell, each of 150 samples somewhere */
+	double restart_sd; /* of a function's cost on a host, for as long as a release runs there */
+	double load_sd;    /* of how much there is to do, from host to host and minute to minute */
+	int start;         /* minutes after SIM_START */
+};
+
+static uint64_t sim_state = 1;
+
+static double sim_uniform(void)
+{
+	uint64_t z = sim_state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double sim_normal(void)
+{
+	return sqrt(-2 * log(sim_uniform())) * cos(6.283185307179586 * sim_uniform());
+}
+
+static int64_t sim_poisson(double mean)
+{
+	if (mean > 50)
+		return (int64_t)FZ_MAX(0, mean + sqrt(mean) * sim_normal() + 0.5);
+	int64_t n = 0;
+	for (double p = sim_uniform(); p > exp(-mean); p *= sim_uniform())
+		n++;
+	return n;
+}
+
+/* main, and below it functions of which each has 0.8 of the cost of the one before; the last two
+ * hardly ever run. */
+static struct fz_profile *sim_profile(struct fz_fleet_node nodes[SIM_FUNCTIONS + 1])
+{
+	struct fz_profile *p = fz_profile_new();
+
+	for (uint32_t i = 0; i <= SIM_FUNCTIONS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), i ? "f%u" : "main", i);
+		nodes[i].parent = i ? 0 : FZ_NONE;
+		nodes[i].function = fz_profile_function(
+			p, &(struct fz_function){ .name = fz_profile_string(p, fz_str_of(name)),
+						  .file = fz_profile_string(p, FZ_STR("app.py")),
+						  .first_line = (int32_t)i + 1 });
+	}
+	return p;
+}
+
+static double sim_share(uint32_t function)
+{
+	double rare = function + 2 > SIM_FUNCTIONS ? 0.01 : 1;
+
+	return rare * 0.2 * pow(0.8, function - 1) / (1 - pow(0.8, SIM_FUNCTIONS));
+}
+
+/* What one host pushes for a side; slower: how much more function 3 (13 %) costs. */
+static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64_t minutes,
+		     struct fz_fleet_batch *b)
+{
+	double own[SIM_FUNCTIONS + 1], now[SIM_FUNCTIONS + 1];
+
+	sim_state = fz_hash64(host);
+	double load = exp(sim->load_sd * sim_normal());
+	for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++)
+		own[f] = sim->host_sd * sim_normal() + (f == 3 ? log1p(slower) : 0);
+	sim_state = fz_hash64(minutes);
+	for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++)
+		own[f] += sim->restart_sd * sim_normal();
+	for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++)
+		now[f] = sim->minute_sd * sim_normal();
+	b->value_n = 0;
+	for (uint32_t m = 0; m < (uint32_t)sim->minutes; m++) {
+		double much = sim->samples * load * exp(sim->load_sd * sim_normal());
+
+		b->cells[m] =
+			(struct fz_fleet_cell){ .minute = SIM_START + sim->start + m,
+						.exposure = { .wall_ns = 60000000000, .lost = 1 } };
+		uint32_t stall = sim_uniform() < sim->stalls
+					 ? 1 + (uint32_t)(sim_uniform() * SIM_FUNCTIONS)
+					 : 0;
+
+		for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++) {
+			int64_t n = (f == stall) * 150;
+
+			n += sim_poisson(much * sim_share(f) * exp(own[f] + now[f]));
+
+			now[f] =
+				sim->memory * now[f] +
+				sim->minute_sd * sqrt(1 - sim->memory * sim->memory) * sim_normal();
+			b->cells[m].exposure.samples += n;
+			b->cells[m].exposure.cpu_ns += n * 10000000;
+			if (n)
+				b->values[b->value_n++] =
+					(struct fz_fleet_value){ m, f, n * 10000000, n };
+		}
+	}
+	b->cell_n = (uint32_t)sim->minutes;
+}
+
+/* Push a release of a service "s". A host's own deviations are those of its seed. */
+static int sim_push(struct fz_fleet *f, const struct sim *sim, const char *version, bool head,
+		    uint64_t seed, double slower, struct fz_error *err)
+{
+	struct fz_fleet_node nodes[SIM_FUNCTIONS + 1];
+	struct fz_profile *p = sim_profile(nodes);
+	struct fz_fleet_kind kind = { .metric = FZ_STR("cpu"),
+				      .unit = FZ_STR("ns"),
+				      .clock = FZ_STR(""),
+				      .features = -1,
+				      .interval_ns = 10000000,
+				      .main = true };
+	struct fz_fleet_batch b = { .profile = p,
+				    .kinds = &kind,
+				    .kind_n = 1,
+				    .nodes = nodes,
+				    .node_n = SIM_FUNCTIONS + 1 };
+	enum fz_fleet_put put;
+	int r = 0;
+
+	b.cells = fz_calloc((size_t)sim->minutes, sizeof(*b.cells));
+	b.values = fz_calloc((size_t)sim->minutes * SIM_FUNCTIONS, sizeof(*b.values));
+	for (int h = 0; !r && h < sim->hosts; h++) {
+		char host[32], id[64];
+		bool other = head && !sim->same_hosts;
+
+		snprintf(host, sizeof(host), "%s%d", other ? "new" : "old", h);
+		snprintf(id, sizeof(id), "%s-%s", version, host);
+		/* The same host has the same deviations; its minutes are others. */
+		uint64_t stream = seed * 4000 + (uint64_t)h;
+		sim_host(sim, slower, stream + (other ? 1000 : 0), stream + (head ? 3000 : 2000),
+			 &b);
+		r = fz_fleet_put(f, &(struct fz_fleet_push){ "p", "s", version, host, "", id }, &b,
+				 &put, err);
+	}
+	free(b.cells);
+	free(b.values);
+	fz_profile_free(p);
+	return r;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What other programs may have made of wall time is no change: waits for disks, and sleep beside
+ * those who took the processors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "judged.h"
+
+enum { MS = 1000000, COMPUTING = 8, TURNS = 150 };
+
+enum doing { COMPUTES, SLEEPS, DISK };
+
+struct made {
+	struct fz_profile *p;
+	uint16_t run;
+	int64_t time;
+};
+
+static void add(struct made *m, const char *name, enum doing what, unsigned samples)
+{
+	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	struct fz_sample s = {
+		.run = m->run,
+		.thread = fz_profile_thread(m->p, &thread),
+		.stack = fz_profile_stack(m->p, FZ_NONE,
+					  fz_profile_frame_named(m->p, fz_str_of(name),
+								 FZ_STR("app.py"), 1,
+								 FZ_KIND_PYTHON)),
+		.status = what == COMPUTES ? FZ_STATUS_ON_CPU : 0,
+	};
+	int64_t weights[] = { MS, 0, what == DISK ? MS : 0 };
+
+	for (unsigned i = 0; i < samples; i++) {
+		s.time = m->time += MS;
+		fz_profile_add_sample(m->p, &s, weights);
+	}
+}
+
+/* Beside what it computes a program waits in `idle` for so many samples, each of its `runs`. */
+static struct fz_profile *program(unsigned runs, enum doing what, const unsigned *idle,
+				  int others_percent)
+{
+	struct made m = { .p = fz_profile_new() };
+	char name[8];
+
+	m.p->recording.interval_ns = MS;
+	m.p->recording.complete = true;
+	m.p->samples.ordered = m.p->samples.timed = true;
+	fz_profile_set_fact(m.p, "clock", FZ_STR("wall"));
+	fz_profile_add_metric(m.p, FZ_STR("wall"), FZ_STR("ns"), MS, true);
+	fz_profile_add_metric(m.p, FZ_STR("wait"), FZ_STR("ns"), 0, true);
+	fz_profile_add_metric(m.p, FZ_STR("disk"), FZ_STR("ns"), 0, true);
+	for (m.run = 0; m.run < runs; m.run++) {
+		struct fz_run run = {
+			.load = { .ran_ns = 1, .machine_ns = 100, .others_ns = others_percent }
+		};
+		fz_profile_add_run(m.p, &run);
+		m.time = 0;
+		for (unsigned turn = 0; turn < TURNS; turn++)
+			for (unsigned i = 0; i < COMPUTING; i++) {
+				snprintf(name, sizeof(name), "f%u", i);
+				add(&m, name, COMPUTES, 1 + (turn + i) % 2);
+			}
+		add(&m, "idle", what, idle[m.run]);
+	}
+	return m.p;
+}
+
+static struct verdict judge(struct fz_profile *base, struct fz_profile *head)
+{
+	struct fz_diff_options by_time = { .scale = FZ_SCALE_TIME };
+
+	return judge_with(base, head, by_time, FZ_JUDGE_DEFAULTS);
+}
+
+static struct verdict judge_one(enum doing what, unsigned base, unsigned head, int others)
+{
+	return judge(program(1, what, &base, others), program(1, what, &head, others));
+}
+
+static enum fz_verdict verdict_of_idle(const struct verdict *v)
+{
+	return v->j->self[number_named(v->d, "idle")].verdict;
+}
+
+static void test_disk(void **state)
+{
+	static const struct {
+		enum doing what;
+		bool told;
+	} cases[] = { { COMPUTES, true }, { SLEEPS, true }, { DISK, false } };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		judged v = judge_one(cases[i].what, 100, 5000, 0);
+		judged back = judge_one(cases[i].what, 5000, 100, 0);
+
+		assert_int_equal(verdict_of_idle(&v) == FZ_VERDICT_CHANGED, cases[i].told);
+		assert_int_equal(v.j->run.word == FZ_RUN_SLOWER, cases[i].told);
+		assert_int_equal(verdict_of_idle(&back) == FZ_VERDICT_CHANGED, cases[i].told);
+		assert_int_equal(back.j->run.word == FZ_RUN_FASTER, cases[i].told);
+	}
+}
+
+/* Who holds the lock got half of a processor. */
+static void test_sleep_beside_others(void **state)
+{
+	(void)state;
+	judged quiet = judge_one(SLEEPS, 1000, 1900, 2);
+	judged busy = judge_one(SLEEPS, 1000, 1900, 50);
+	judged beyond = judge_one(SLEEPS, 1000, 4000, 50);
+
+	assert_int_equal(verdict_of_idle(&quiet), FZ_VERDICT_CHANGED);
+	assert_int_equal(verdict_of_idle(&busy), FZ_VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of_idle(&beyond), FZ_VERDICT_CHANGED);
+}
+
+/* Several runs show by themselves how long a disk takes. */
+static void test_several(void **state)
+{
+	static const unsigned base[] = { 1000, 1010, 990, 1005, 995 };
+	static const unsigned head[] = { 2000, 2010, 1990, 2005, 1995 };
+
+	(void)state;
+	judged v = judge(program(5, DISK, base, 0), program(5, DISK, head, 0));
+	assert_int_equal(verdict_of_idle(&v), FZ_VERDICT_CHANGED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_disk),
+		cmocka_unit_test(test_sleep_beside_others),
+		cmocka_unit_test(test_several),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* What a store of releases takes in and gives back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "fleet/batch.h"
+#include "fleet/fold.h"
+
+#define SECOND ((int64_t)1000000000)
+#define MINUTE (60 * SECOND)
+#define START (29000000 * MINUTE)
+#define NOW (START + 60 * MINUTE)
+
+/* main > work and main > idle, ten samples a second in turn, for so long. */
+static struct fz_profile *recording(int seconds, const char *work)
+{
+	struct fz_profile *p = fz_profile_new();
+	uint32_t cpu = fz_profile_add_metric(p, FZ_STR("cpu"), FZ_STR("ns"), 0, true);
+	uint32_t frames[3], stacks[3];
+	const char *const names[] = { "main", work, "idle" };
+
+	p->default_metric = cpu;
+	p->samples.ordered = p->samples.timed = true;
+	p->recording.interval_ns = SECOND / 10;
+	fz_profile_add_run(p, &(struct fz_run){ .start_unix_ns = START + 30 * SECOND,
+						.duration_ns = seconds * SECOND });
+	for (int i = 0; i < 3; i++) {
+		frames[i] = fz_profile_frame_named(p, fz_str_of(names[i]), FZ_STR("a.py"), i + 1,
+						   FZ_KIND_PYTHON);
+		stacks[i] = fz_profile_stack(p, i ? stacks[0] : FZ_NONE, frames[i]);
+	}
+	uint32_t thread = fz_profile_thread(p, &(struct fz_thread){ .tid = 7 });
+	for (int i = 0; i < seconds * 10; i++) {
+		struct fz_sample s = { .thread = thread,
+				       .stack = stacks[1 + i % 2],
+				       .time = i * (SECOND / 10) };
+		fz_profile_add_sample(p, &s, &(int64_t){ SECOND / 10 });
+	}
+	p->quality = (struct fz_quality){ .known = true, .taken = 10, .missed = 3 };
+	return p;
+}
+
+static char *make_file(void)
+{
+	char *path = fz_asprintf("%s/test_fleet_XXXXXX", fz_temporary_folder());
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return path;
+}
+
+static void remove_file(const char *path)
+{
+	static const char *const ends[] = { "", "-wal", "-shm" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(ends); i++) {
+		fz_auto(fz_free_ptr) char *name = fz_asprintf("%s%s", path, ends[i]);
+
+		unlink(name);
+	}
+}
+
+static struct fz_fleet *open_store(const char *path)
+{
+	struct fz_fleet *f;
+	struct fz_error err;
+
+	if (fz_fleet_open(path, FZ_FLEET_WRITE, &f, &err))
+		fail_msg("%s", err.message);
+	return f;
+}
+
+static int put_as(struct fz_fleet *f, const struct fz_profile *p, const struct fz_fleet_push *push,
+		  enum fz_fleet_put *ret, struct fz_error *err)
+{
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
+	int r = fz_fleet_batch_of(p, NOW, NOW, &b, err);
+
+	return r ? r : fz_fleet_put(f, push, &b, ret, err);
+}
+
+static enum fz_fleet_put put(struct fz_fleet *f, const struct fz_profile *p, const char *version,
+			     const char *labels, const char *id)
+{
+	enum fz_fleet_put ret;
+	struct fz_error err;
+
+	if (put_as(f, p, &(struct fz_fleet_push){ "p", "s", version, "h", labels, id }, &ret, &err))
+		fail_msg("%s", err.message);
+	return ret;
+}
+
+static struct fz_fleet_query query_of(const char *version)
+{
+	return (struct fz_fleet_query){
+		.project = "p", .service = "s", .version = version, .labels = "", .until = INT64_MAX
+	};
+}
+
+static struct fz_profile *get(struct fz_fleet *f, const char *version)
+{
+	fz_auto(fz_free_ptr) char *name = fz_asprintf("s@%s", version);
+	struct fz_fleet_query q = query_of(version);
+	struct fz_profile *p[2] = { NULL, NULL };
+	struct fz_error err;
+
+	if (fz_fleet_pair(f, &q, (const char *const[]){ name, name }, p, &err))
+		fail_msg("%s", err.message);
+	fz_profile_free(p[0]);
+	return p[1];
+}
+
+static int64_t cost_of(const struct fz_profile *p, const char *function)
+{
+	int64_t sum = 0;
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (fz_str_eq(fz_profile_text(
+				      p, fz_profile_stack_function(p, p->samples.stack[row])->name),
+			      fz_str_of(function)))
+			sum += fz_sample_weight(p, 0, row);
+	return sum;
+}
+
+static void test_minutes(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(80, "work");
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
+	struct fz_error err;
+
+	(void)state;
+	/* From half past a minute: 30 s, 50 s. */
+	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), 0);
+	assert_int_equal(b.cell_n, 2);
+	assert_int_equal(b.cells[0].minute, START / MINUTE);
+	assert_int_equal(b.cells[0].exposure.wall_ns, 30 * SECOND);
+	assert_int_equal(b.cells[1].exposure.wall_ns, 50 * SECOND);
+	assert_int_equal(b.cells[0].exposure.samples, 300);
+	assert_int_equal(b.cells[1].exposure.cpu_ns, 50 * SECOND);
+	assert_int_equal(b.cells[0].exposure.lost + b.cells[1].exposure.lost, 3);
+	assert_int_equal(b.node_n, 3);
+	assert_int_equal(b.value_n, 4);
+}
+
+static void test_what_is_refused(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	struct fz_fleet_batch b;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fleet_batch_of(p, NOW, START - 61 * MINUTE, &b, &err), FZ_EINPUT);
+	p->samples.time[3] = INT64_MIN;
+	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	p->samples.time[3] = INT64_MAX;
+	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	p->samples.time[3] = 0;
+	p->runs[0].duration_ns = INT64_MAX;
+	assert_int_not_equal(fz_fleet_batch_of(p, NOW, INT64_MAX, &b, &err), 0);
+	p->runs[0].duration_ns = 0;
+	p->metrics[0].column[3] = -1;
+	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	assert_non_null(strstr(err.message, "difference"));
+}
+
+static void test_once(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(80, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *got = NULL;
+
+	(void)state;
+	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_STORED);
+	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
+	assert_int_equal(put(f, p, "1", "", "b"), FZ_FLEET_STORED);
+	got = get(f, "1");
+	/* Of two, not of three. */
+	assert_int_equal(cost_of(got, "work"), 80 * SECOND);
+	assert_int_equal(cost_of(got, "idle"), 80 * SECOND);
+	assert_int_equal(got->quality.missed, 6);
+	assert_int_equal(got->recording.interval_ns, SECOND / 10);
+	assert_int_equal(got->stacks[got->samples.stack[0]].depth, 2);
+}
+
+/* One of three that go to the disk together cannot be added: nothing of it is there, its names
+ * included, and the others are. */
+static void test_together(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(80, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *large = recording(80, "other");
+	fz_auto(fz_profile_freep) struct fz_profile *got = NULL;
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch good = { 0 };
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch bad = { 0 };
+	const struct fz_fleet_push pushes[] = { { "p", "s", "1", "h", "", "a" },
+						{ "p", "s", "1", "h", "", "b" },
+						{ "p", "s", "1", "h", "", "c" } };
+	struct fz_fleet_item items[] = { { .push = &pushes[0], .batch = &good },
+					 { .push = &pushes[1], .batch = &bad },
+					 { .push = &pushes[2], .batch = &good } };
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &good, &err), 0);
+	assert_int_equal(fz_fleet_batch_of(large, NOW, NOW, &bad, &err), 0);
+	/* Added to what is there of "idle", that is too much. */
+	for (size_t i = 0; i < bad.value_n; i++)
+		bad.values[i].value = INT64_MAX - 5;
+	fz_fleet_put_all(f, (struct fz_fleet_item *[]){ &items[0], &items[1], &items[2] }, 3);
+	assert_int_equal(items[0].result, 0);
+	assert_int_equal(items[1].result, FZ_EINPUT);
+	assert_non_null(strstr(items[1].err.message, "63 bits"));
+	assert_int_equal(items[2].result, 0);
+	/* Its id is none that is known. */
+	assert_int_equal(put(f, large, "2", "", "b"), FZ_FLEET_STORED);
+	got = get(f, "1");
+	assert_int_equal(cost_of(got, "work"), 80 * SECOND);
+	assert_int_equal(cost_of(got, "idle"), 80 * SECOND);
+	assert_int_equal(cost_of(got, "other"), 0);
+}
+
+static void count(void *arg, const struct fz_fleet_entry *e)
+{
+	struct fz_fleet_entry *sum = arg;
+
+	sum->cells += e->cells;
+	sum->pushes += e->pushes;
+	sum->samples += e->samples;
+}
+
+/* What a transaction began is not there when the process ends within it; what was acknowledged is.
+ */
+static void test_file(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	struct fz_fleet_entry sum = { 0 };
+	struct fz_error err;
+
+	(void)state;
+	struct fz_fleet *writer = open_store(path);
+	put(writer, p, "1", "", "a");
+	/* A reader beside the writer, and one that sees the same all the time. */
+	fz_auto(fz_fleet_closep) struct fz_fleet *reader = NULL;
+	assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &reader, &err), 0);
+	struct fz_fleet_query q = query_of("1");
+	struct fz_fleet_found found;
+	assert_int_equal(fz_fleet_find(reader, &q, &found, &err), 0);
+	fz_fleet_found_release(&found);
+	put(writer, p, "2", "", "b");
+	assert_int_equal(fz_fleet_list(reader, "p", count, &sum, &err), 0);
+	assert_int_equal(sum.pushes, 1);
+	fz_fleet_close(writer);
+	writer = open_store(path);
+	assert_int_equal(put(writer, p, "2", "", "b"), FZ_FLEET_KNOWN);
+	assert_int_equal(fz_fleet_list(writer, "p", count, &sum, &err), 0);
+	assert_int_equal(sum.pushes, 3);
+	fz_fleet_close(writer);
+	remove_file(path);
+}
+
+static void test_labels(void **state)
+{
+	static const char *const nasty[] = { "q='); DROP TABLE cell; --", "a.b-c_D=<b>&\"%" };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf one = { 0 };
+	struct fz_fleet_query q = query_of("1' OR '1'='1");
+	struct fz_fleet_found found;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fleet_labels(nasty, 2, &labels, &err), 0);
+	assert_string_equal(labels.p, "\na.b-c_D=<b>&\"%\nq='); DROP TABLE cell; --\n");
+	put(f, p, "1", labels.p, "a");
+	put(f, p, "1", "", "b");
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
+	assert_non_null(strstr(err.message, "the latest versions of s are: 1"));
+	q = query_of("1");
+	fz_fleet_labels(nasty, 1, &one, &err);
+	q.labels = one.p;
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), 0);
+	assert_int_equal(found.cell_n, 1);
+	fz_fleet_found_release(&found);
+	q.labels = "\nq=\n";
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
+	static const char *const wrong[] = { "q", "=x", "a b=c", "k=\n", "k=" };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(wrong); i++)
+		assert_int_equal(fz_fleet_labels(&wrong[i], 1, &labels, &err), FZ_EUSAGE);
+}
+
+static void test_limits(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(1, "work");
+	enum fz_fleet_put ret;
+	struct fz_error err = { 0 };
+	int r = 0, n = 0;
+
+	(void)state;
+	/* A request's id as a label: the service stops there, what it has goes on. */
+	for (; !r && n <= FZ_FLEET_LABEL_SETS; n++) {
+		char labels[32], id[16];
+
+		snprintf(labels, sizeof(labels), "\nrequest=%d\n", n);
+		snprintf(id, sizeof(id), "%d", n);
+		r = put_as(f, p, &(struct fz_fleet_push){ "p", "s", "1", "h", labels, id }, &ret,
+			   &err);
+	}
+	assert_int_equal(r, FZ_ELIMIT);
+	assert_int_equal(n, FZ_FLEET_LABEL_SETS + 1);
+	assert_non_null(strstr(err.message, "s has 1000 sets of labels already"));
+	assert_int_equal(put(f, p, "2", "\nrequest=5\n", "again"), FZ_FLEET_STORED);
+	/* A sum that is no number any more changes nothing. */
+	p->metrics[0].column[0] = INT64_MAX - 5 * SECOND;
+	assert_int_equal(put(f, p, "3", "\nrequest=5\n", "large"), FZ_FLEET_STORED);
+	r = put_as(f, p, &(struct fz_fleet_push){ "p", "s", "3", "h", "\nrequest=5\n", "more" },
+		   &ret, &err);
+	assert_int_equal(r, FZ_EINPUT);
+	assert_non_null(strstr(err.message, "63 bits"));
+}
+
+static struct fz_profile *get_from(const char *path, const char *version)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_error err;
+
+	if (fz_fleet_open(path, FZ_FLEET_READ, &f, &err))
+		fail_msg("%s", err.message);
+	return get(f, version);
+}
+
+static void test_forget(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *old = recording(80, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *new = recording(10, "other");
+	struct fz_fleet_query q = query_of("1");
+	struct fz_fleet_found found;
+	struct fz_error err;
+
+	(void)state;
+	struct fz_fleet *f = open_store(path);
+	new->runs[0].start_unix_ns += 10 * MINUTE;
+	put(f, old, "1", "", "a");
+	put(f, new, "2", "", "b");
+	assert_int_equal(fz_fleet_forget(f, START / MINUTE, &err), 0);
+	assert_int_equal(fz_fleet_forget(f, START / MINUTE + 5, &err), 2);
+	struct fz_profile *got = get_from(path, "2");
+	assert_int_equal(cost_of(got, "other"), 5 * SECOND);
+	fz_profile_free(got);
+	/* What is forgotten may come again. */
+	assert_int_equal(put(f, old, "2", "", "a"), FZ_FLEET_STORED);
+	got = get_from(path, "2");
+	assert_int_equal(cost_of(got, "work"), 40 * SECOND);
+	fz_profile_free(got);
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
+	fz_fleet_close(f);
+	remove_file(path);
+}
+
+/* Projects do not see each other. */
+static void test_projects(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	struct fz_fleet_entry sum = { 0 };
+	struct fz_fleet_query q = query_of("1");
+	struct fz_fleet_found found;
+	struct fz_error err;
+
+	(void)state;
+	put(f, p, "1", "", "a");
+	q.project = "other";
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
+	assert_string_equal(err.message, "s: there is no such service; there is none");
+	assert_int_equal(fz_fleet_list(f, "other", count, &sum, &err), 0);
+	assert_int_equal(sum.cells, 0);
+}
+
+static void test_names(void **state)
+{
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fleet_check_service("a@b", &err), FZ_EUSAGE);
+	assert_int_equal(fz_fleet_check_name("version", "a\nb", &err), FZ_EUSAGE);
+	assert_int_equal(fz_fleet_check_name("version", "\xff", &err), FZ_EUSAGE);
+	assert_int_equal(fz_fleet_check_name("version", "<b>ü</b>", &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_minutes),  cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_once),     cmocka_unit_test(test_together),
+		cmocka_unit_test(test_file),     cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_limits),   cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_projects), cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Releases that are watched: made-up ones that changed nothing raise hardly ever an alarm, those
+ * that did raise one, in time. A service-month is 30 releases, one a day.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "fleet/watch.h"
+#include "fleet_sim.h"
+
+enum { MINUTES = 80, RELEASES = 30, PLANTED = 5 };
+
+static const struct sim fleets[] = {
+	/* hosts, minutes, on both sides, host_sd, minute_sd, memory, samples, stalls, restart_sd,
+	 * load_sd */
+	{ "24 same hosts that differ by 20 %", 24, MINUTES, true, 0.2, 0.02, 0.8, 1000, 0, 0.01,
+	  0.05 },
+	{ "24 other hosts that differ by 3 %", 24, MINUTES, false, 0.03, 0.02, 0.8, 1000, 0, 0.01,
+	  0.05 },
+	{ "6 same hosts, whose clocks stall", 6, MINUTES, true, 0.1, 0.02, 0.8, 1000, 0.3, 0.02,
+	  0.05 },
+};
+
+/* FZ_SIMULATE=10: as many months, for a table that is worth being printed. */
+static int times(int n)
+{
+	const char *more = getenv("FZ_SIMULATE");
+
+	return more ? n * atoi(more) : n;
+}
+
+struct watched {
+	int minutes; /* until an alarm; 0: there was none */
+	char function[32];
+	struct fz_fleet_alarm alarm;
+};
+
+/* A release after another one, looked at as its minutes come in. */
+static struct watched watch(const struct sim *of, uint64_t seed, double slower)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
+	struct fz_fleet_watch w = {
+		.project = "p", .service = "s", .version = "b", .first = SIM_START + MINUTES
+	};
+	struct sim sim = *of;
+	struct watched ret = { 0 };
+	struct fz_error err;
+	int r = fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err);
+
+	if (!r)
+		r = sim_push(f, &sim, "a", false, seed, 0, &err);
+	sim.start = MINUTES;
+	if (!r)
+		r = sim_push(f, &sim, "b", true, seed, slower, &err);
+	for (int minute = 1; !r && minute <= MINUTES && !ret.minutes; minute++) {
+		w.last = w.first + minute;
+		if (!fz_fleet_look_due(&w))
+			continue;
+		r = fz_fleet_look(f, &w, &ret.alarm, &texts, &err);
+		if (r <= 0)
+			continue;
+		r = 0;
+		ret.minutes = minute;
+		snprintf(ret.function, sizeof(ret.function), "%s", ret.alarm.function);
+		assert_non_null(strstr(ret.alarm.text, "\"page\":\"/diff?base=s@a&head=s@b\""));
+	}
+	if (r)
+		fail_msg("%s", err.message);
+	fz_fleet_watch_release(&w);
+	return ret;
+}
+
+/* Versions that run side by side: the one that began later is compared with the other, and the
+ * first with none. */
+static void test_previous(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	fz_auto(fz_buf_release) struct fz_buf of_first = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf of_last = { 0 };
+	struct sim sim = { "", 1, 10, true, 0, 0, 0, 100, 0, 0, 0, 0 };
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err), 0);
+	assert_int_equal(sim_push(f, &sim, "old", false, 1, 0, &err), 0);
+	sim.start = 5;
+	assert_int_equal(sim_push(f, &sim, "mid", false, 1, 0, &err), 0);
+	sim.start = 6;
+	sim.minutes = 2;
+	assert_int_equal(sim_push(f, &sim, "new", false, 1, 0, &err), 0);
+	assert_int_equal(fz_fleet_previous(f, "p", "s", "old", &of_first, &err), 0);
+	assert_int_equal(of_first.n, 0);
+	assert_int_equal(fz_fleet_previous(f, "p", "s", "new", &of_last, &err), 0);
+	assert_true(fz_str_eq(fz_buf_view(&of_last), FZ_STR("mid")));
+}
+
+static void test_nothing_changed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(fleets); i++) {
+		int n = times(i == 0 ? RELEASES : RELEASES / 3), alarms = 0;
+
+		for (int release = 0; release < n; release++)
+			alarms += watch(&fleets[i], (uint64_t)release + 1, 0).minutes > 0;
+		print_message("%s: %d alarms in %d releases that changed nothing\n", fleets[i].name,
+			      alarms, n);
+		assert_true(alarms <= n / RELEASES + 1);
+	}
+}
+
+static void test_planted(void **state)
+{
+	static const double slower[] = { 0.03, 0.05, 0.1, 0.2 };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(fleets); i++)
+		for (size_t size = 0; size < FZ_ARRAY_LEN(slower); size++) {
+			int n = times(PLANTED), found = 0, minutes = 0, wrong = 0;
+
+			for (int k = 0; k < n; k++) {
+				struct watched w =
+					watch(&fleets[i], (uint64_t)k + 1000, slower[size]);
+
+				found += w.minutes > 0;
+				minutes += w.minutes;
+				wrong += w.minutes && strcmp(w.function, "f3") != 0;
+			}
+			print_message("%s: +%.0f %% of 13 %%: %d of %d, after %d minutes, %d of "
+				      "another function\n",
+				      fleets[i].name, 100 * slower[size], found, n,
+				      found ? minutes / found : 0, wrong);
+			assert_true(wrong <= n / 10);
+			assert_true(slower[size] < 0.2 || i > 0 || found == n);
+		}
+}
+
+/* A look has twice as much as the one before. */
+static void test_when_due(void **state)
+{
+	struct fz_fleet_watch w = { .first = 100, .last = 104 };
+
+	(void)state;
+	assert_false(fz_fleet_look_due(&w));
+	w.last = 105;
+	assert_true(fz_fleet_look_due(&w));
+	w.looked = 105;
+	w.last = 109;
+	assert_false(fz_fleet_look_due(&w));
+	w.last = 110;
+	assert_true(fz_fleet_look_due(&w));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_when_due),
+		cmocka_unit_test(test_previous),
+		cmocka_unit_test(test_nothing_changed),
+		cmocka_unit_test(test_planted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
