@@ -13,6 +13,7 @@
  * looked at, and can point at any object of it: to itself, to others, to what is not there.
  */
 #include "fuzz.h"
+#include "python_world.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,9 +24,6 @@
 #include "unit/python_tables.h"
 
 enum {
-	WORLD_BYTES = 128 << 10,
-	MARKS_MAX = 2048,
-	OBJECTS_MAX = 128,
 	DAMAGES_MAX = 256,
 	TAKES_MAX = 64,
 	SAMPLES_AT_END = 4,
@@ -70,62 +68,52 @@ static const struct version {
 
 /* ---- making a world ---- */
 
-static struct world {
-	uint8_t *bytes; /* an unmapped page follows */
-	size_t used;
-	struct fz_py_layout l;
-	struct {
-		uint64_t *at, value;
-	} marks[MARKS_MAX];
-	uint32_t mark_n;
-	uint64_t objects[OBJECTS_MAX];
-	uint32_t object_n;
-	uint64_t pthread;
-} world;
-
-static uint64_t address(const void *p)
+static uint64_t typed(uint64_t o, uint64_t type)
 {
-	return (uint64_t)(uintptr_t)p;
+	put(o, world.l.object.type, type);
+	return o;
 }
 
-static uint64_t object(size_t n)
+static uint64_t make_tuple(uint64_t first, uint64_t second)
 {
-	uint8_t *p = world.bytes + world.used;
+	uint64_t tuple = object(64);
 
-	world.used += (n + 15) & ~15ull;
-	fz_assert(world.used <= WORLD_BYTES && world.object_n < OBJECTS_MAX);
-	world.objects[world.object_n++] = address(p);
-	return address(p);
+	put(tuple, world.l.object.var_size, 2);
+	put(tuple, world.l.tuple.items, first);
+	put(tuple, world.l.tuple.items + 8, second);
+	return tuple;
 }
 
-/* An absent field lies nowhere. */
-static void put(uint64_t base, uint32_t offset, uint64_t value)
+static uint64_t make_int(uint64_t type)
 {
-	if (offset == FZ_PY_ABSENT)
-		return;
-	uint64_t *at = (uint64_t *)(uintptr_t)((base + offset) & ~7ull);
-	memcpy((void *)(uintptr_t)(base + offset), &value, sizeof(value));
-	fz_assert(world.mark_n < MARKS_MAX);
-	world.marks[world.mark_n++].at = at;
+	uint64_t number = object(64);
+
+	put(number, world.l.integer.tag, world.l.minor >= 12 ? 1 << 3 : 1);
+	put_small(number, world.l.integer.digits, 5, 4);
+	return typed(number, type);
 }
 
-static void put_small(uint64_t base, uint32_t offset, uint32_t value, size_t width)
-{
-	if (offset == FZ_PY_ABSENT)
-		return;
-	memcpy((void *)(uintptr_t)(base + offset), &value, width);
-	world.marks[world.mark_n++].at = (uint64_t *)(uintptr_t)((base + offset) & ~7ull);
-}
-
-static uint64_t make_text(const char *text)
+/* One of each kind, in each other. */
+static uint64_t make_values(void)
 {
 	const struct fz_py_layout *l = &world.l;
-	uint64_t s = object(128);
+	uint64_t str = make_type("str", 1 << 28), class = make_type("K", 1 << 9);
+	uint64_t number = make_int(make_type("int", 1 << 24));
+	uint64_t text = typed(make_text("text"), str), list = object(64), bytes = object(64);
 
-	put(s, l->unicode.length, strlen(text));
-	put_small(s, l->unicode.state, 1u << l->unicode_shift | 3u << (l->unicode_shift + 3), 4);
-	memcpy((void *)(uintptr_t)(s + l->unicode.ascii_data), text, strlen(text));
-	return s;
+	put(class, l->type.base, make_type("object", 0));
+	put(class, l->type.qualname, text);
+	put(class, l->type.dict, make_dict(make_text("__module__"), text));
+	uint64_t set = typed(make_set(typed(object(32), class)), make_type("set", 0));
+	uint64_t dict = make_dict(text, set);
+	put(dict, l->object.var_size, 1);
+	typed(dict, make_type("dict", 0));
+	put(bytes, l->bytes.size, 3);
+	typed(bytes, make_type("bytes", 0));
+	uint64_t tuple = typed(make_tuple(dict, bytes), make_type("tuple", 0));
+	put(list, l->object.var_size, 2);
+	put(list, l->list.items, tuple + l->tuple.items);
+	return typed(make_tuple(typed(list, make_type("list", 0)), number), make_type("tuple", 0));
 }
 
 static uint64_t make_code(const char *name, const char *file, int line)
@@ -142,6 +130,10 @@ static uint64_t make_code(const char *name, const char *file, int line)
 	put(code, l->code.line_table, table);
 	put_small(code, l->code.first_line, (uint32_t)line, 4);
 	put_small(code, l->code.version, (uint32_t)line, 4);
+	put(code, l->code.names, make_tuple(make_text("x"), make_text("y")));
+	put(code, l->code.cells, make_tuple(make_text("c"), make_text("d")));
+	put(code, l->code.frees, make_tuple(make_text("e"), make_text("f")));
+	put(code, l->code.kinds, table);
 	if (l->frames != FZ_PY_FRAMES_HEAP)
 		put(code, l->object.var_size, 8);
 	if (l->code.tlbc != FZ_PY_ABSENT) {
@@ -163,7 +155,13 @@ static void fill_frame(uint64_t frame, uint64_t code, uint64_t previous, uint8_t
 	put(frame, l->frame.position,
 	    l->frames == FZ_PY_FRAMES_HEAP ? 2 : code + l->code.bytecode + 4);
 	put_small(frame, l->frame.owner, owner, 1);
+	if (l->frames == FZ_PY_FRAMES_HEAP)
+		put_small(frame, l->frame.state, l->frame.running, 1);
 	put_small(frame, l->frame.is_entry, previous == 0, 1);
+	if (l->frames == FZ_PY_FRAMES_HEAP)
+		return; /* it has no room for them */
+	put(frame, l->frame.locals, world.values);
+	put(frame, l->frame.locals + 8, 1 << 2 | 3);
 }
 
 /* The frames of a thread, in a chunk if there are such; returns the innermost. */
@@ -221,23 +219,8 @@ static uint64_t make_thread(uint64_t interp, uint64_t next, uint64_t tid, uint64
 
 /* ---- names of threads ---- */
 
-static uint64_t make_dict(uint64_t key, uint64_t value)
-{
-	const struct fz_py_layout *l = &world.l;
-	uint64_t dict = object(64), keys = object(128);
-	bool old = l->minor <= 10;
-
-	put(keys, 8, old ? 8 : 0 | 3 << 8 | 0 << 16);
-	put(keys, old ? 32 : 24, 1);
-	uint64_t entry = keys + (old ? 48 : 40);
-	put(entry, 8, key);
-	put(entry, 16, value);
-	put(dict, l->dict.keys, keys);
-	put(dict, l->dict.values, 0);
-	return dict;
-}
-
-static uint64_t make_names(void)
+/* `asyncio`: the dict of that module, or 0. */
+static uint64_t make_names(uint64_t asyncio)
 {
 	const struct fz_py_layout *l = &world.l;
 	uint64_t ident = object(64), holder = object(128), thread = holder + 64;
@@ -253,21 +236,16 @@ static uint64_t make_names(void)
 	put(thread - 32, 0, 0);
 	uint64_t active = make_dict(ident, thread), module = object(64);
 	put(module, 16, make_dict(make_text("_active"), active));
-	return make_dict(make_text("threading"), module);
+	if (!asyncio)
+		return make_dict(make_text("threading"), module);
+	uint64_t other = object(64);
+	put(other, 16, asyncio);
+	return make_dict_of((struct pair[]){ { make_text("threading"), module },
+					     { make_text("_asyncio"), other } },
+			    2);
 }
 
 /* ---- tasks ---- */
-
-static uint64_t make_type(const char *name, uint64_t flags)
-{
-	const struct fz_py_layout *l = &world.l;
-	uint64_t type = object(1024), text = object(32);
-
-	memcpy((void *)(uintptr_t)text, name, strlen(name));
-	put(type, l->object.type_name, text);
-	put(type, l->coro.type_flags, flags);
-	return type;
-}
 
 static uint64_t make_coroutine(uint64_t type, uint64_t code, uint64_t awaits)
 {
@@ -277,7 +255,12 @@ static uint64_t make_coroutine(uint64_t type, uint64_t code, uint64_t awaits)
 
 	put(coro, l->object.type, type);
 	fill_frame(frame, code, 0, 1);
-	put(frame, l->coro.stack, frame + 200);
+	if (l->minor < 14) /* and the next instruction is that after an await */
+		put_small(frame, l->coro.stack, (200 - l->frame.locals) / 8, 4);
+	else
+		put(frame, l->coro.stack, frame + 200);
+	if (l->minor < 13)
+		put_small(code, l->code.bytecode + 6, 151 | 3 << 8, 2);
 	put(frame, 192, awaits);
 	put(frame, 184, awaits);
 	put_small(coro, l->coro.state,
@@ -311,21 +294,102 @@ static void link_task(uint64_t task, uint64_t after)
 	put(after, 0, node);
 }
 
-static uint64_t make_set(uint64_t key)
-{
-	const struct fz_py_layout *l = &world.l;
-	uint64_t set = object(128), table = object(128);
+enum { BEFORE = 64 }; /* bytes of an object before its address */
 
-	put(set, l->coro.set_used, 1);
-	put(set, l->coro.set_mask, 7);
-	put(set, l->coro.set_table, table);
-	put(table, 16, key);
-	put(table, 24, 77);
-	return set;
+/* An instance of a class of Python, with its attributes in a dict. */
+static uint64_t make_instance(uint64_t type, uint64_t attributes)
+{
+	uint64_t start = object(BEFORE + 64);
+
+	put(start, BEFORE + world.l.object.type, type);
+	put(start, BEFORE - 24, attributes);
+	return start + BEFORE;
+}
+
+/* One that has its only attribute among its values. */
+static uint64_t make_compact(uint64_t type, const char *name, uint64_t value)
+{
+	uint64_t keys_of = make_dict(make_text(name), 0), values = object(64), keys;
+	uint64_t instance = make_instance(type, world.l.minor == 12 ? values - 1 : 0);
+
+	memcpy(&keys, (void *)(uintptr_t)(keys_of + world.l.dict.keys), sizeof(keys));
+	put(type, world.l.minor == 11 ? 872 : 880, keys);
+	put(values, 0, value);
+	put(instance, 24, value);
+	if (world.l.minor == 11)
+		put(instance - 32, 0, values);
+	return instance;
+}
+
+/* Tasks of 3.11 to 3.13. */
+struct old_asyncio {
+	uint64_t task_type, loop, key, holder, dict;
+};
+
+static uint64_t make_old_task(const struct old_asyncio *a, uint64_t name, uint64_t coro,
+			      uint64_t callback)
+{
+	bool later = world.l.minor == 13;
+	uint64_t task = object(256);
+
+	put(task, world.l.object.type, a->task_type);
+	put(task, 16, a->loop);
+	put(task, 24, callback);
+	put_small(task, later ? 96 : 88, 0, 4);
+	put(task, later ? 120 : 136, coro);
+	put(task, later ? 128 : 144, name);
+	return task;
+}
+
+/* Each waits for the next one: by a gather(), a task group and by itself. */
+static struct old_asyncio make_old_asyncio(uint64_t runs, uint64_t waits, uint64_t name)
+{
+	bool later = world.l.minor == 13;
+	struct old_asyncio a = { .task_type = make_type("_asyncio.Task", 0), .loop = object(64) };
+	uint64_t future_type = make_type("_asyncio.Future", 0), group, future = object(256);
+	uint64_t wakeup = object(64), gather = object(128), cell = object(64), cells = object(64);
+	uint64_t method = object(64), holder = object(64);
+
+	put(a.task_type, 32, later ? 144 : 176);
+	put(future_type, 32, later ? 104 : 128);
+	put(a.task_type, 256, future_type);
+	uint64_t running = make_old_task(&a, name, runs, 0);
+	put(wakeup, world.l.object.type, make_type("builtin_function_or_method", 0));
+	put(wakeup, 24, running);
+	put(future, world.l.object.type, future_type);
+	put(future, 24, wakeup);
+	put(cell, 16, future);
+	put(cells, 16, 1);
+	put(cells, 24, cell);
+	put(gather, world.l.object.type, make_type("function", 0));
+	put(gather, 72, cells);
+	uint64_t waiting = make_old_task(&a, name, waits, gather);
+	group = make_compact(make_type("TaskGroup", 0), "_parent_task", waiting);
+	put(method, world.l.object.type, make_type("method", 0));
+	put(method, 24, group);
+	uint64_t third = make_old_task(&a, name, waits, method), reference = object(64);
+	put(reference, world.l.object.type, make_type("weakref.ReferenceType", 0));
+	put(reference, 16, third);
+	a.key = make_text("__asyncio_running_event_loop__");
+	put(holder, 16, a.loop);
+	a.holder = world.l.minor == 11 ? holder : a.loop;
+	a.dict = make_dict_of(
+		(struct pair[]){
+			{ make_text("Task"), a.task_type },
+			{ make_text("Future"), future_type },
+			{ make_text("_current_tasks"), make_dict(a.loop, running) },
+			{ make_text(world.l.minor == 11 ? "_all_tasks" : "_scheduled_tasks"),
+			  make_instance(future_type,
+					make_dict(make_text("data"), make_set(reference))) },
+			{ make_text("_eager_tasks"), make_set(waiting) },
+		},
+		5);
+	return a;
 }
 
 /* Returns the frame of the coroutine that runs. */
-static uint64_t make_tasks(const uint64_t codes[3], uint64_t *ret_task, uint64_t waiting[2])
+static uint64_t make_tasks(const uint64_t codes[3], uint64_t *ret_task, uint64_t waiting[2],
+			   struct old_asyncio *ret_old)
 {
 	const struct fz_py_layout *l = &world.l;
 	uint64_t type = make_type("coroutine", 0), text = make_text("job-1");
@@ -333,10 +397,14 @@ static uint64_t make_tasks(const uint64_t codes[3], uint64_t *ret_task, uint64_t
 
 	put(text, l->object.type, make_type("str", 1 << 28));
 	put(number, l->object.type, make_type("int", 1 << 24));
-	put(number, l->coro.int_tag, 1 << 3);
-	put_small(number, l->coro.int_digits, 5, 4);
+	put(number, l->integer.tag, 1 << 3);
+	put_small(number, l->integer.digits, 5, 4);
 	uint64_t runs = make_coroutine(type, codes[2], 0);
 	uint64_t inner = make_coroutine(type, codes[1], make_coroutine(type, codes[0], text));
+	if (l->minor < 14) {
+		*ret_old = make_old_asyncio(runs, inner, number);
+		return runs + l->coro.frame;
+	}
 	waiting[0] = make_task(text, inner, 0, false);
 	put(waiting[0], l->object.type, type);
 	waiting[1] = make_task(number, make_coroutine(type, codes[0], text), waiting[0], false);
@@ -382,25 +450,31 @@ static void make_world(const struct version *v)
 {
 	const struct fz_py_layout *l = &world.l;
 	uint64_t waiting[2] = { 0 }, task = 0, runs = 0, codes[3];
+	struct old_asyncio old = { 0 };
 
 	memset(world.bytes, 0, world.used);
 	world.used = world.mark_n = world.object_n = 0;
 	make_runtime(v);
 	world.pthread = object(1024);
 	put_small(world.pthread, LIBC_TID, (uint32_t)getpid(), 4);
+	world.values = make_values();
 	codes[0] = make_code("<module>", "app.py", 1);
 	codes[1] = make_code("outer", "/app.py", 10);
 	codes[2] = make_code("inner", "/app.py", 20);
 	if (l->coro.frame != FZ_PY_ABSENT)
-		runs = make_tasks(codes, &task, waiting);
+		runs = make_tasks(codes, &task, waiting, &old);
 	uint64_t other = make_interp(0, 1, 0);
 	put(other, l->interp.threads_head, make_thread(other, 0, 77, 0, codes));
-	uint64_t interp = make_interp(other, 0, l->minor <= 13 ? make_names() : 0);
+	uint64_t interp = make_interp(other, 0, l->minor <= 13 ? make_names(old.dict) : 0);
 	uint64_t first = make_thread(interp, 0, (uint64_t)getpid(), runs, codes);
 	uint64_t second = make_thread(interp, first, 78, 0, codes);
 	put(interp, l->interp.threads_head, second);
 	put(interp, l->interp.gc_frame, runs);
 	put(address(_PyRuntime), l->runtime.interpreters_head, interp);
+	if (old.dict) {
+		put(first, l->thread.exc_info + 8, make_dict(old.key, old.holder));
+		put(first, l->coro.running_loop, old.loop);
+	}
 	if (task) {
 		put(first, RUNNING_LOOP, task);
 		put(first, RUNNING_TASK, task);
@@ -485,6 +559,8 @@ static void take(struct fz_python *py, const struct fz_profile *p, uint32_t n, b
 		for (uint32_t i = 0; whole && i < sample.n; i++)
 			fz_assert(!sample.stacks[i].rejected &&
 				  p->stacks[sample.stacks[i].stack].depth >= 2);
+		fz_assert(!whole || !sample.locals || world.l.frames == FZ_PY_FRAMES_HEAP ||
+			  sample.locals[0].n > 0);
 	}
 }
 
@@ -528,6 +604,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		.opcodes = flags & 16,
 		.segments = flags & 32,
 		.task_names = flags & 64,
+		.locals = (flags & 130) == 130 ? 3 : 0, /* of what runs they take long */
 	};
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 	struct fz_error err = { 0 };

@@ -18,6 +18,9 @@ import tempfile
 from compression import zstd
 
 HERE = pathlib.Path(__file__).resolve().parent / "corpus"
+sys.path.insert(0, str(HERE.parents[1] / "live"))
+import jfr_chunk  # noqa: E402
+
 FIZEAU = sys.argv[1]
 
 TEXTS = {
@@ -437,9 +440,14 @@ save("pstats", "sampled", marshal.dumps({
     ("a.py", 3, "f"): (2, 5, 0.002, 0.005, {}),
     ("a.py", 7, "g"): (3, 3, 0.003, 0.003, {("a.py", 3, "f"): 3}),
     ("__sampled__",): True}, 2))
+for name in ("cprofile27", "profile27", "profile36", "profile38"):
+    save("pstats", name, (HERE.parents[1] / "data/pstats" / f"{name}.pstats").read_bytes())
 for form in ("pprof", "speedscope", "cpuprofile", "callgrind"):
     save(form, "written", convert(THREADS, form))
 save("pprof", "plain", gzip.decompress(convert(TEXTS["austin-full"], "pprof")))
+
+for kind in ("utf8", "utf16"):
+    save("jfr", kind, jfr_chunk.Writer(kind == "utf8", kind).chunk(jfr_chunk.POOLS, jfr_chunk.EVENTS))
 
 packed = convert(THREADS, "tachyon")
 plain = unpack(packed)
@@ -462,6 +470,7 @@ save("fz", "timed-blocks", blocks(timed))
 for version in range(9):  # worlds of fuzz_python.c with nothing wrong, every option of a version
     newer = 0x18 if version > 2 else 0
     save("python", f"whole-{version}", bytes([version, 0x25 | newer, 0x40]))
+    save("python", f"locals-{version}", bytes([version, 0x83, 0x80]))
 
 save("load", "gzip", gzip.compress(TEXTS["tachyon"].encode(), mtime=0))
 save("load", "gzip-twice", gzip.compress(b"a;b 1\n", mtime=0) + gzip.compress(b"a;c 2\n", mtime=0))
