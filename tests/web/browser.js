@@ -93,7 +93,8 @@ async function until(page, condition, argument) {
 	}
 }
 
-// Open a page file. `problems` collects console errors, exceptions and requests of the network.
+// Open a page file, or a page of a server's. `problems` collects console errors, exceptions and
+// requests of the network, but for those of the page's own server.
 async function open(browser, file, options = {}) {
 	const context = await browser.newContext({
 		viewport: { width: options.width ?? 1400, height: options.height ?? 860 },
@@ -101,6 +102,7 @@ async function open(browser, file, options = {}) {
 		reducedMotion: options.motion ? "no-preference" : "reduce",
 		deviceScaleFactor: options.scale ?? 1,
 		javaScriptEnabled: options.javascript ?? true,
+		hasTouch: options.touch ?? false, isMobile: options.touch ?? false,
 	});
 	const page = await context.newPage();
 	const problems = [];
@@ -108,9 +110,12 @@ async function open(browser, file, options = {}) {
 	page.on("console", (m) => ["error", "warning"].includes(m.type()) && !m.text().includes("willReadFrequently") &&
 		problems.push(`console: ${m.text()}`));
 	page.on("pageerror", (e) => problems.push(`exception: ${e.message}`));
-	page.on("request", (r) => !/^(file|data|blob):/.test(r.url()) && problems.push(`request: ${r.url()}`));
+	const isServed = /^http:/.test(file);
+	const mayAsk = (url) => /^(file|data|blob):/.test(url) || (isServed && new URL(url).origin === new URL(file).origin);
+	page.on("request", (r) => !mayAsk(r.url()) && problems.push(`request: ${r.url()}`));
 	page.problems = problems;
-	await page.goto(`file://${path.resolve(file)}${options.hash ? `#${options.hash}` : ""}`);
+	if (options.before) await page.addInitScript(options.before);
+	await page.goto(isServed ? file : `file://${path.resolve(file)}${options.hash ? `#${options.hash}` : ""}`);
 	if (options.javascript !== false && !options.unready)
 		await page.waitForSelector("html[data-ready]", { timeout: 20000 });
 	return page;

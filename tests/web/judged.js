@@ -62,4 +62,4 @@ function judgedText(format, options, more) {
 	return execFileSync(process.env.FIZEAU, [...judged(options, more), "--format", format, "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
 }
 
-module.exports = { judgedPage, judgedText, runs };
+module.exports = { judgedPage, judgedRuns: judged, judgedText, runs };

@@ -5,7 +5,9 @@
  *   make_page diff BASE HEAD OUT.html [option]...       (or OUT.svg, OUT.json)
  *   options: inverted, no-source, tachyon, share, time, exact, names, force,
  *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
- *   slower=BENCHMARK=REASONS (a verdict), heatmap (OUT not ending in .html: a folder)
+ *   gated=WORD,BASE,HEAD,BENCHMARK (what a gate decided), elsewhere=PAGE (of the last of these, by
+ *   its peak bytes), judged, heatmap (OUT not ending in .html:
+ * a folder)
  *
  * IN "empty" is a profile without samples. `source` stores the text of a file in the (head)
  * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
@@ -18,6 +20,7 @@
 #include "report/json.h"
 #include "report/svg.h"
 
+#include <math.h>
 #include <stdio.h>
 
 struct arguments {
@@ -26,8 +29,9 @@ struct arguments {
 	const char *source[FZ_SIDES];
 	uint8_t minor[FZ_SIDES];
 	bool benchmarks;
-	struct fz_html_verdict verdict;
-	bool svg, json, heatmap;
+	struct fz_html_benchmark gated[8];
+	struct fz_html_gate gate;
+	bool judged, svg, json, heatmap;
 };
 
 static const char *after(const char *text, const char *prefix)
@@ -37,18 +41,48 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* BENCHMARK=REASONS */
-static void set_verdict(struct arguments *a, const char *argument)
+/* WORD,BASE,HEAD,NAME; a count of -1: that side does not have it */
+static bool add_gated(struct arguments *a, const char *argument)
 {
-	const char *sign = strchr(argument, '=');
+	struct fz_html_benchmark *b = &a->gated[a->gate.n];
+	static char words[FZ_ARRAY_LEN(a->gated)][32];
+	int at = 0;
 
-	if (!sign)
-		return;
-	a->verdict = (struct fz_html_verdict){ .benchmark = { argument, (size_t)(sign - argument) },
-					       .word = "slower",
-					       .reasons = fz_str_of(sign + 1) };
-	a->html.verdicts = &a->verdict;
-	a->html.verdict_count = 1;
+	if (a->gate.n == FZ_ARRAY_LEN(a->gated) ||
+	    sscanf(argument, "%31[^,],%lf,%lf,%n", words[a->gate.n], &b->count[FZ_BASE],
+		   &b->count[FZ_HEAD], &at) != 3)
+		return false;
+	b->name = fz_str_of(argument + at);
+	b->word = words[a->gate.n++];
+	b->metric = "cycles";
+	b->unit = "count";
+	b->fails = strcmp(b->word, "slower") == 0;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		b->count[s] = b->count[s] < 0 ? NAN : b->count[s];
+	b->change = b->count[FZ_HEAD] / b->count[FZ_BASE] - 1;
+	b->limit = 0.02;
+	b->where = fz_str_of(b->fails ? "parse > <find> +215" : "");
+	b->file = b->fails ? "src/find.py" : NULL;
+	b->line = 12;
+	b->clock = fz_str_of(b->fails ? "the clock was too noisy" : "");
+	a->gate.status = a->gate.status || b->fails;
+	a->gate.headline = fz_str_of("Performance regression: 1 <slower>");
+	a->gate.why = fz_str_of("test_pr takes +21.5 % instructions; its limit is 2.0 %");
+	a->gate.list = a->gated;
+	a->html.gate = &a->gate;
+	return true;
+}
+
+static bool move_gated(struct arguments *a, const char *page)
+{
+	struct fz_html_benchmark *b = &a->gated[a->gate.n - 1];
+
+	if (!a->gate.n)
+		return false;
+	b->metric = "peak";
+	b->unit = "bytes";
+	b->page = page;
+	return true;
 }
 
 static bool parse_option(struct arguments *a, const char *text)
@@ -57,6 +91,8 @@ static bool parse_option(struct arguments *a, const char *text)
 
 	if (strcmp(text, "heatmap") == 0)
 		a->heatmap = true;
+	else if (strcmp(text, "judged") == 0)
+		a->judged = true;
 	else if (strcmp(text, "inverted") == 0)
 		a->html.inverted = true;
 	else if (strcmp(text, "no-source") == 0)
@@ -81,8 +117,10 @@ static bool parse_option(struct arguments *a, const char *text)
 		a->minor[FZ_HEAD] = (uint8_t)atoi(value);
 	else if ((value = after(text, "base-opcodes=")))
 		a->minor[FZ_BASE] = (uint8_t)atoi(value);
-	else if ((value = after(text, "slower=")))
-		set_verdict(a, value);
+	else if ((value = after(text, "gated=")))
+		return add_gated(a, value);
+	else if ((value = after(text, "elsewhere=")))
+		return move_gated(a, value);
 	else if (strcmp(text, "benchmarks") == 0)
 		a->benchmarks = true;
 	else
@@ -128,13 +166,18 @@ static void part_opcodes(struct fz_profile *p, uint8_t minor)
 	}
 }
 
-/* As if it were counted: what the stacks begin with are names of benchmarks. */
+/* As if a runner had counted it: what the stacks begin with are names of benchmarks, but for "sh".
+ */
 static void make_benchmarks(struct fz_profile *p)
 {
 	p->metrics[0].name = "instructions";
-	for (uint32_t i = 0; i < p->stack_count; i++)
-		if (p->stacks[i].parent == FZ_NONE)
-			p->functions[p->frames[p->stacks[i].frame].function].kind = FZ_KIND_MARKER;
+	fz_profile_set_fact(p, "bench", FZ_STR("yes"));
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		struct fz_function *f = &p->functions[p->frames[p->stacks[i].frame].function];
+		if (p->stacks[i].parent == FZ_NONE &&
+		    !fz_str_eq(fz_profile_text(p, f->name), FZ_STR("sh")))
+			f->kind = FZ_KIND_MARKER;
+	}
 }
 
 static void write_json(const struct fz_diff *d, struct fz_output *out)
@@ -178,7 +221,13 @@ static int write_page(const struct arguments *a, const struct fz_profile *base,
 		write_json(d, out);
 		return 0;
 	}
-	return (a->svg ? fz_report_svg_diff : fz_report_html_diff)(d, &a->html, out, err);
+	struct fz_html_options o = a->html;
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
+	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
+	how.paths = true;
+	if (a->judged)
+		o.judgement = j = fz_judge(d, &how);
+	return (a->svg ? fz_report_svg_diff : fz_report_html_diff)(d, &o, out, err);
 }
 
 static int make(const struct arguments *a, const char *const in[FZ_SIDES], const char *path,

@@ -3,10 +3,14 @@
 //
 //   tests/web/pictures.js DIFF.html PROFILE.html FOLDER [every]
 //
+//   tests/web/pictures.js pairs FOLDER PAGE.html...     as a page opens, at four widths
+//
 // `every`: not those, but each layout and view of the pages in both themes, wide and narrow, to look at.
 "use strict";
+const fs = require("node:fs");
 const path = require("node:path");
 const { centreOf, closeBrowser, readTree, withPage } = require("./browser.js");
+const { smaller } = require("./png.js");
 
 // Put the pointer on the widest frame of a function, to show its tooltip.
 async function point(page, name) {
@@ -53,15 +57,33 @@ function everything() {
 		[kind, [kind, hash.replace(/\W/g, "-") || "plain", theme, width].join("-"), { theme, width, hash }]))));
 }
 
-async function main() {
-	const [diff, profile, folder, which] = process.argv.slice(2);
+const widths = [[1500, "light", 860], [1280, "dark", 800], [700, "light", 860], [390, "dark", 780]];
+
+async function take(html, folder, name, options, prepare) {
+	await withPage(html, { height: 700, ...options }, async (page) => {
+		await prepare?.(page);
+		await page.waitForTimeout(50);
+		const file = path.join(folder, `${name}.png`);
+		fs.writeFileSync(file, await smaller(page.context(), await page.screenshot()));
+	});
+}
+
+async function takePairs(folder, files) {
+	for (const file of files)
+		for (const [width, theme, height] of widths)
+			await take(file, folder, `pair-${path.basename(file, ".html")}-${width}`, { width, theme, height });
+}
+
+async function takeAll(diff, profile, folder, which) {
 	const files = { diff, profile };
 	for (const [kind, name, options, prepare] of which === "every" ? everything() : pictures)
-		await withPage(files[kind], { height: 700, ...options }, async (page) => {
-			await prepare?.(page);
-			await page.waitForTimeout(50);
-			await page.screenshot({ path: path.join(folder, `${name}.png`) });
-		});
+		await take(files[kind], folder, name, options, prepare);
+}
+
+async function main() {
+	const [first, ...rest] = process.argv.slice(2);
+	if (first === "pairs") await takePairs(rest[0], rest.slice(1));
+	else await takeAll(first, ...rest);
 	await closeBrowser();
 }
 

@@ -3,7 +3,8 @@
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
-const { until, withPage, readTree } = require("./browser.js");
+const path = require("node:path");
+const { centreOf, until, withPage, readTree } = require("./browser.js");
 const { cliPage, diffPage, profilePage, someProgram } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -21,7 +22,8 @@ async function complaints(page) {
 const viewsOf = (page) => page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value));
 
 test("axe finds nothing in any view of a diff and of a profile, light and dark", async () => {
-	const pages = [diffPage(base, head, ["exact"]), profilePage(head)];
+	const timed = path.join(__dirname, "../data/tachyon/threads.bin");
+	const pages = [diffPage(base, head, ["exact"]), profilePage(head), profilePage(timed)];
 	for (const file of pages)
 		for (const theme of ["light", "dark"])
 			await withPage(file, { theme }, async (page) => {
@@ -44,6 +46,28 @@ test("axe finds nothing in the dialogs, in a narrow window and with a frame sele
 	});
 	await withPage(diffPage(base, head, ["exact"]), { width: 700, theme: "dark" }, async (page) =>
 		assert.deepEqual(await complaints(page), [], "narrow"));
+});
+
+test("axe finds nothing in a frame's menu, the sheet, the list of hits and the choice of an editor", async () => {
+	await withPage(diffPage(base, head, ["exact"]), { width: 390, height: 740, theme: "dark", touch: true }, async (page) => {
+		const look = async (name, selector) => {
+			assert.ok(await page.isVisible(selector), name);
+			assert.deepEqual(await complaints(page), [], name);
+		};
+		const at = await centreOf(page, 1);
+		await page.touchscreen.tap(at.x, at.y);
+		await look("sheet", "#sheet");
+		await page.keyboard.press("Escape");
+		await page.evaluate(() => fizeau.selection.select(1));
+		await page.evaluate(() => fizeau.selection.menu());
+		await look("menu", "#context");
+		await page.keyboard.press("Escape");
+		await page.fill("#query", "function.*1");
+		await page.waitForSelector("#hits .offer");
+		await look("hits", "#hits");
+		await page.evaluate(() => fizeau.editor.open("a.py", 1));
+		await look("editor", "#editor");
+	});
 });
 
 // Rows of a tree grid as [{level, selected, expanded, cells}] without the head.
@@ -83,7 +107,7 @@ test("verdicts are said aloud", async () => {
 	await withPage(cliPage(profile(20000), profile(40000)), {}, async (page) => {
 		const { nodes } = await readTree(page);
 		await page.evaluate((i) => fizeau.selection.select(i), nodes.find((n) => n.name === "grows").i);
-		assert.match(await page.textContent("#spoken"), /^grows, .*self 20,000 to 40,000, \+20,000 \(\+100.0 %\), changed$/);
+		assert.match(await page.textContent("#spoken"), /^grows, .*self 20,000 to 40,000, \+20,000 \(\+100.0 %\), slower$/);
 	});
 });
 

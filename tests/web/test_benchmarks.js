@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Pages of counted benchmarks: the list beside the picture, and what a frame's change is of its benchmark.
+// Pages of counted benchmarks: the list that they open on, one of them alone, and what a gate decided.
 "use strict";
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
 const { centreOf, readTree, until, withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
-const base = "test_pr;parse;read 700\ntest_pr;parse;find 300\ntest_title;split 400\ntest_old;f 50\n";
-const head = "test_pr;parse;read 700\ntest_pr;parse;find 515\ntest_title;split 398\ntest_new;f 60\n";
-const list = (page) => page.$$eval("#section-benchmarks .spot", (spots) => spots.map((s) => [
-	s.querySelector(".what").textContent, s.querySelector(".much").textContent, s.querySelector(".much").className.replace("much", "").trim()]));
+const base = "test_pr;parse;read 700000\ntest_pr;parse;find 300000\ntest_title;split 40000000\ntest_old;f 50000\n";
+const head = "test_pr;parse;read 700000\ntest_pr;parse;find 515000\ntest_title;split 39800000\ntest_new;f 60000\n";
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const rowsOf = (page) => page.$$eval("#benchmarks .benchmark", (rows) => rows.map((r) => [".word", ".what", ".counts", ".much"].map((part) => r.querySelector(part)?.textContent ?? "")));
+const bandOf = (page) => page.$$eval("#band p", (lines) => lines.map((p) => p.textContent));
+const gated = (options = []) => diffPage(writeText(base), writeText(head), ["benchmarks", "time", "judged",
+	"gated=slower,1000000,1215000,test_pr", "gated=missing,50000,-1,test_old", "gated=new,-1,60000,test_new", "gated=same,40000000,39800000,test_title", ...options]);
+const judged = () => diffPage(writeText(base), writeText(head), ["benchmarks", "time", "judged"]);
 
 async function boxOf(page, name) {
 	const { nodes } = await readTree(page);
@@ -19,42 +24,145 @@ async function boxOf(page, name) {
 	return page.textContent("#tip");
 }
 
-test("benchmarks are listed by change, a small one in no colour; a click shows one alone", async () => {
-	await withPage(diffPage(writeText(base), writeText(head), ["benchmarks", "time"]), {}, async (page) => {
-		assert.deepEqual((await list(page)).sort(), [["test_new", "new", "more"], ["test_old", "gone", "less"],
-			["test_pr", "+21.5 %", "more"], ["test_title", "−0.5 %", ""]]);
-		assert.deepEqual((await list(page)).slice(2).map(([name]) => name), ["test_pr", "test_title"]);
-		await page.click("#section-benchmarks .spot:has-text('test_title')");
-		await until(page, () => fizeau.flame.focus > 0);
-		const shown = await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.focus]]);
-		assert.equal(shown, "test_title");
+test("a gate's page opens on its headline, its exit status and the list, the worst first", async () => {
+	await withPage(gated(), {}, async (page) => {
+		assert.deepEqual(await bandOf(page), ["Performance regression: 1 <slower>", "Exit status 1: test_pr takes +21.5 % instructions; its limit is 2.0 %."]);
+		assert.deepEqual(await rowsOf(page), [["▲ slower", "test_pr", "1,000,000 → 1,215,000", "+21.5 %limit 2.0 %"], ["− missing", "test_old", "50,000 → –", ""],
+			["+ new", "test_new", "– → 60,000", ""], ["= same", "test_title", "40,000,000 → 39,800,000", "−0.5 %limit 2.0 %"]]);
+		assert.match(await page.textContent("#benchmarks .fails"), /in parse > <find> \+215 {2}src\/find\.py:12.*the clock was too noisy/);
+		assert.equal(await page.isVisible("#sidebar"), false);
+		const text = await page.evaluate(() => document.body.innerText);
+		assert.doesNotMatch(text, /41,050,000|41,075,000/, "no sum over benchmarks");
 	});
 });
 
-test("what was decided of a benchmark stands below it", async () => {
-	const options = ["benchmarks", "time", "slower=test_pr=+21.5 % instructions; by the clock <not> decided"];
-	await withPage(diffPage(writeText(base), writeText(head), options), {}, async (page) => {
-		const told = await page.$$eval("#section-benchmarks .verdict", (spots) => spots.map((s) => s.textContent));
-		assert.deepEqual(told, ["slower: +21.5 % instructions; by the clock <not> decided"]);
+test("what a runner did outside of its benchmarks is no part of the page", async () => {
+	await withPage(diffPage(writeText(`${base}sh;main 9000000\n`), writeText(`${head}sh;main 9900000\n`), ["benchmarks", "time", "judged"]), {}, async (page) => {
+		assert.equal((await rowsOf(page)).length, 4);
+		assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /main|9,900,000/);
 	});
+});
+
+test("gauges have one scale: the base in the middle, the limit around it, the head at the bar's end", async () => {
+	await withPage(gated(), { width: 1400 }, async (page) => {
+		const parts = await page.$$eval("#benchmarks .gauge", (list) => list.map((g) => Object.fromEntries([...g.children].map((i) => {
+			const box = i.getBoundingClientRect(), all = g.getBoundingClientRect();
+			return [i.className.split(" ")[0], [(box.left - all.left) / all.width, (box.right - all.left) / all.width].map((v) => Math.round(v * 100))];
+		}))));
+		assert.deepEqual(parts[0].bar, [50, 100]);
+		assert.deepEqual(parts[0].allowed, [45, 55]);
+		assert.deepEqual(parts[1], {}, "one side only: nothing to measure");
+		assert.ok(parts[3].bar[0] >= 48 && parts[3].bar[1] <= 50, JSON.stringify(parts[3]));
+	});
+});
+
+test("a click shows one benchmark as if there were no other: shares, figures, verdicts are of it", async () => {
+	await withPage(gated(), {}, async (page) => {
+		await page.click("#benchmarks .benchmark:has-text('test_pr')");
+		const { nodes, all } = await readTree(page);
+		assert.deepEqual(all, [1000000, 1215000]);
+		assert.deepEqual(nodes.filter((n) => n.w > 0).map((n) => n.name), ["test_pr", "parse", "read", "find"]);
+		assert.match((await bandOf(page))[0], /^test_pr · ▲ slower \+21\.5 % · 1,000,000 → 1,215,000 cycles$/);
+		assert.match((await bandOf(page))[1], /^Exit status 1 · limit 2\.0 % · in parse/);
+		// What is much of this benchmark is nothing of all of them.
+		const words = await page.evaluate(() => [...document.querySelectorAll("#section-hotspots .spot .what")].map((s) => s.textContent));
+		assert.deepEqual(words, ["find"]);
+		assert.match(await boxOf(page, "find"), /42\.4 %/);
+		await page.click("#band .all");
+		assert.equal((await rowsOf(page)).length, 4);
+		await page.click("#benchmarks .benchmark:has-text('test_title')");
+		assert.deepEqual((await readTree(page)).all, [40000000, 39800000]);
+		const link = await page.evaluate(() => location.hash);
+		assert.match(link, /bench=test_title/);
+	});
+	await withPage(gated(), { hash: "tab=table&bench=test_title" }, async (page) =>
+		assert.match(await page.textContent("#table .rows"), /split/));
+});
+
+test("of several metrics each row names its own, and leads to the page with the tree of that", async () => {
+	const several = () => gated(["gated=slower,5000,10000,test_pr", "elsewhere=report-peak.html"]);
+	await withPage(several(), {}, async (page) => {
+		const notes = await page.$$eval("#benchmarks .benchmark", (rows) => rows.map((r) => r.querySelector(".note").textContent));
+		assert.deepEqual(notes, ["cycles", "cycles", "cycles", "cycles", "peak"]);
+		assert.deepEqual((await rowsOf(page))[4], ["▲ slower", "test_pr", "4.88 KiB → 9.77 KiB", "x 2.00limit 2.0 %"]);
+		const link = page.getByRole("link", { name: /test_pr.*peak/ });
+		assert.equal(await link.getAttribute("href"), "report-peak.html#tab=flame&bench=test_pr");
+		await page.focus("#benchmarks button");
+		for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
+		assert.equal(await page.evaluate(() => document.activeElement.tagName), "A");
+		assert.equal(await page.$$eval("#section-benchmarks .spot", (list) => list.length), 4);
+		await page.evaluate(axe);
+		assert.deepEqual(await page.evaluate(async () => (await window.axe.run()).violations.map((v) => v.id)), []);
+		await page.click("#benchmarks button:has-text('test_pr')");
+		assert.match((await bandOf(page))[0], /1,000,000 → 1,215,000 cycles$/);
+	});
+	await withPage(several(), { hash: "tab=flame&bench=test_pr" }, async (page) =>
+		assert.deepEqual((await readTree(page)).all, [1000000, 1215000]));
+});
+
+test("one benchmark alone is what its page opens on", async () => {
+	const one = diffPage(writeText("test_pr;find 300000\n"), writeText("test_pr;find 515000\n"), ["benchmarks", "time", "judged", "gated=slower,300000,515000,test_pr"]);
+	await withPage(one, {}, async (page) => {
+		assert.deepEqual(await page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value)), ["flame", "sandwich", "source", "table", "matches"]);
+		assert.match((await bandOf(page)).join("\n"), /^test_pr · ▲ slower \+71\.7 %.*\nExit status 1/);
+		assert.equal(await page.isVisible("#canvas"), true);
+	});
+});
+
+test("a benchmark that doubled is told by its factor, as in the gate's other reports", async () => {
+	for (const [cost, told] of [[690000, "x 2.30"], [4500000, "x 15"], [515000, "+71.7 %"]])
+		await withPage(diffPage(writeText("test_pr;find 300000\n"), writeText(`test_pr;find ${cost}\n`), ["benchmarks", "time", "judged"]), {}, async (page) =>
+			assert.ok((await bandOf(page)).join(" ").includes(told), `${told}: ${await bandOf(page)}`));
+});
+
+test("without a gate a benchmark is judged by its own bound", async () => {
+	await withPage(judged(), {}, async (page) => {
+		assert.deepEqual((await rowsOf(page)).map((r) => r.slice(0, 2)), [["▲ slower", "test_pr"], ["+ new", "test_new"], ["− gone", "test_old"], ["▼ faster", "test_title"]]);
+		assert.deepEqual(await bandOf(page), ["4 benchmarks: 1 slower, 1 new, 1 gone, 1 faster", "instructions of each, the worst first"]);
+	});
+});
+
+test("the list can be walked by keys, and is read aloud", async () => {
+	await withPage(gated(), {}, async (page) => {
+		await page.focus("#benchmarks button");
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("ArrowUp");
+		assert.match(await page.evaluate(() => document.activeElement.textContent), /test_old/);
+		const spoken = await page.getByRole("button", { name: /^▲ slower ?test_pr ?in parse > <find>.*1,000,000 → 1,215,000 ?\+21\.5 % ?limit 2\.0 %$/ }).count();
+		assert.equal(spoken, 1);
+		await page.keyboard.press("Enter");
+		assert.deepEqual((await readTree(page)).all, [50000, 0]);
+	});
+	for (const [width, theme] of [[1500, "light"], [700, "light"], [390, "dark"]])
+		await withPage(gated(), { width, theme }, async (page) => {
+			await page.evaluate(axe);
+			const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+			assert.deepEqual(found.violations.map((v) => `${v.id} ${v.nodes.map((n) => n.target)}`), [], `${width} ${theme}`);
+			assert.equal(await page.evaluate(() => [...document.querySelectorAll("#benchmarks *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).length), 0);
+		});
 });
 
 test("a frame tells what its change is of the whole benchmark", async () => {
-	await withPage(diffPage(writeText(base), writeText(head), ["benchmarks", "time"]), {}, async (page) => {
+	await withPage(judged(), {}, async (page) => {
+		await page.click("#benchmarks .benchmark:has-text('test_pr')");
 		assert.match(await boxOf(page, "find"), /\+21\.5 % of the whole benchmark/);
-		assert.match(await boxOf(page, "split"), /−0\.5 % of the whole benchmark/);
 		assert.doesNotMatch(await boxOf(page, "read"), /whole benchmark/);
-		assert.doesNotMatch(await boxOf(page, "test_pr"), /whole benchmark/);
+		await page.click("#section-benchmarks .spot:has-text('test_title')");
+		assert.match(await boxOf(page, "split"), /−0\.5 % of the whole benchmark/);
+		assert.doesNotMatch(await boxOf(page, "test_title"), /whole benchmark/);
 	});
 });
 
 test("one recording lists counts; what was sampled has no benchmarks", async () => {
 	await withPage(profilePage(writeText(head), ["benchmarks"]), {}, async (page) => {
-		assert.deepEqual((await list(page))[0], ["test_pr", "1,215", ""]);
+		assert.deepEqual((await rowsOf(page))[0], ["", "test_title", "39,800,000", ""]);
+		assert.deepEqual(await bandOf(page), ["3 benchmarks", "instructions of each, the worst first"]);
+		await page.click("#benchmarks .benchmark:has-text('test_pr')");
 		assert.doesNotMatch(await boxOf(page, "find"), /whole benchmark/);
 	});
 	await withPage(diffPage(writeText(base), writeText(head)), {}, async (page) => {
-		assert.deepEqual(await list(page), []);
+		assert.equal(await page.$("#tabs button[data-value=benchmarks]"), null);
 		assert.doesNotMatch(await boxOf(page, "find"), /whole benchmark/);
 	});
 });

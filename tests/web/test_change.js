@@ -57,7 +57,7 @@ test("b shows before and after in the same places", async () => {
 		assert.deepEqual([(await part("shrinks")) <= 5, await part("grows")], [true, 19]);
 		await page.keyboard.press("Escape");
 		assert.equal(await page.evaluate(() => fizeau.flame.blink), null);
-		assert.match(await page.innerText("#legend"), /Slower/);
+		assert.match(await page.innerText("#legend"), /slower/);
 	});
 });
 

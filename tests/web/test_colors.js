@@ -38,7 +38,8 @@ async function withPalettes(body) {
 				const { makePalette, UNSURE, NEW_UNSURE, MOVED } = $$colors;
 				if ([UNSURE, NEW_UNSURE, MOVED].join() !== "20,21,22") throw new Error("other classes");
 				const p = makePalette("fizeau", t);
-				return { ...p, inkOf: undefined, inks: p.fill.map((_, i) => p.inkOf(i)) };
+				const readable = (of) => ({ ...of, inkOf: undefined, above: undefined, inks: of.fill.map((_, i) => of.inkOf(i)), paleInks: of.pale.map((_, i) => of.inkOf(i, true)) });
+				return { ...readable(p), above: readable(p.above) };
 			}, theme));
 	});
 }
@@ -67,13 +68,24 @@ test("colours that mean different things differ for all eyes", async () => {
 
 test("text has contrast on every colour, and a hollow frame's edge on the page", async () => {
 	const low = [];
-	await withPalettes((theme, { fill, inks, page, removed, ink, match }) => {
-		fill.forEach((c, i) => contrast(c, inks[i]) < 4.5 && low.push(`${theme} ${names[i] ?? i}`));
+	await withPalettes((theme, { fill, inks, pale, paleInks, page, removed, ink, match, above }) => {
+		const read = (colours, on, what) => colours.forEach((c, i) => contrast(c, on[i]) < 4.5 && low.push(`${theme} ${what} ${names[i] ?? i}`));
+		read(fill, inks, "own");
+		read(pale, paleInks, "pale");
+		read(above.fill, above.inks, "above");
+		read(above.pale, above.paleInks, "above, pale");
 		for (const kind of kinds)
 			for (const c of TEXTURED) if (apart(fill[c], removed, kind) < 20) low.push(`${theme} ${kind} purple lines on ${c}`);
 		for (const c of [removed, ink, match]) if (contrast(c, page) < 4.5) low.push(`${theme} ${c}`);
 	});
 	assert.deepEqual(low, []);
+});
+
+test("foreign code is paler than own code of the same meaning", async () => {
+	await withPalettes((theme, { fill, pale, page }) => {
+		// A surface without a colour stays what it is.
+		fill.forEach((c, i) => assert.ok(c === page ? pale[i] === page : contrast(pale[i], page) < contrast(c, page), `${theme} ${i}`));
+	});
 });
 
 test("a picture has the page's colours", async () => {

@@ -59,6 +59,69 @@ test("a heat map shows each line's own cost and total, and its text", async () =
 	});
 });
 
+const hotList = (page) => page.$$eval(".hot", (rows) => rows.map((r) => [r.querySelector("b").textContent, r.querySelector(".where").textContent, r.querySelector("code")?.textContent ?? "", ...[...r.querySelectorAll(".num")].map((n) => n.textContent)]));
+
+test("a heat map opens on the hottest lines and the hottest file, a folder's index too", async () => {
+	const expected = [["leaf", "work.py:4", "return n * 2", "50", "83.3 %"], ["work", "work.py:7", "for item in items:", "7", "11.7 %"], ["leaf", "work.py:3", "def leaf(n):", "3", "5.0 %"]];
+	for (const where of [profilePage(samples, ["heatmap", source()]), path.join(profilePage(samples, ["heatmap", source()], ""), "index.html")])
+		await withPage(where, {}, async (page) => {
+			assert.deepEqual(await hotList(page), expected);
+			assert.match(await page.textContent(".hot-file"), /^The hottest file: work\.py 100\.0 %$/);
+			await page.click(".hot");
+			await until(page, () => document.querySelector(".line.target .at"));
+			assert.equal(await page.textContent(".line.target .at"), "4");
+		});
+	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
+		const hot = await hotList(page);
+		assert.deepEqual(hot.map(([name]) => name).sort(), ["checksum", "digest", "escape", "parse", "split", "split_body", "split_head"], "what certainly changed, and no more");
+		assert.match(hot.find(([name]) => name === "escape")[3], /^▼ −/);
+		assert.match(hot.find(([name]) => name === "parse")[3], /^▲ \+/);
+	});
+});
+
+test("what is listed adds up to the whole, also what is in no file", async () => {
+	const some = [...samples, { tid: 1, count: 5, stack: [main, { name: "<GC>", file: "", line: 0 }] }];
+	await withPage(profilePage(some, ["heatmap"]), {}, async (page) => {
+		const rows = await page.$$eval(".row.group", (list) => list.map((r) => [r.querySelector("b").textContent, +r.querySelectorAll(".num")[0].textContent, parseFloat(r.querySelectorAll(".num")[1].textContent)]));
+		assert.deepEqual(rows.at(-1).slice(0, 2), ["In no file", 5]);
+		assert.equal(rows.reduce((sum, [, v]) => sum + v, 0), 65);
+		assert.ok(Math.abs(rows.reduce((sum, [, , p]) => sum + p, 0) - 100) < 0.2, JSON.stringify(rows));
+	});
+});
+
+test("a certain change is never hidden in a group that is closed, and has its direction", async () => {
+	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
+		const shown = (name, origin) => page.evaluate(([n, o]) => {
+			const { heat, index } = fizeau;
+			heat.files.origin.fill(0);
+			heat.files.origin[heat.files.name.indexOf(n)] = o;
+			index.closed.clear();
+			index.update();
+			return [...document.querySelectorAll(".row.file .label")].some((e) => e.textContent === n);
+		}, [name, origin]);
+		assert.equal(await shown("decoder.py", 1), true, "parse changed there");
+		assert.equal(await shown("io.py", 1), false, "nothing did");
+		const n = await page.evaluate(() => fizeau.heat.files.name.indexOf("decoder.py"));
+		await page.evaluate((number) => (location.hash = `#f${number}`), n);
+		await until(page, () => document.querySelector(".listing"));
+		assert.match((await page.$$eval(".verdict", (list) => list.map((v) => v.textContent))).join(), /parse: ▲ slower/);
+	});
+});
+
+test("words of Python and C are coloured, and a comment of several lines is one", async () => {
+	await withPage(profilePage(samples, ["heatmap"]), {}, async (page) => {
+		const painted = (called, lines) => page.evaluate(([name, list]) => {
+			const painter = new $$heat_code.CodePainter(name);
+			return list.map((line) => painter.line(line).map((p) => (typeof p === "string" ? p : `${p.className}:${p.textContent}`)));
+		}, [called, lines]);
+		assert.deepEqual(await painted("x.c", ["#include <a>", "int f(char *s) { /* a", "b */ return s[0] == '\"'; // c"]), [
+			["w-deco:#include", " <a>"], ["w-key:int", " f(", "w-key:char", " *s) { ", "w-note:/* a"],
+			["w-note:b */", " ", "w-key:return", " s[", "w-num:0", "] == ", "w-str:'\"'", "; ", "w-note:// c"]]);
+		assert.deepEqual(await painted("x.py", ['def f(a): """x', 'y""" # z', "return f'{a}' // 2"]), [
+			["w-key:def", " ", "w-name:f", "(a): ", 'w-str:"""x'], ['w-str:y"""', " ", "w-note:# z"], ["w-key:return", " ", "w-str:f'{a}'", " // ", "w-num:2"]]);
+	});
+});
+
 test("a heat map of random stacks has the costs that the samples have", async () => {
 	const many = someProgram(5, { threads: 2 });
 	await withPage(profilePage(many, ["heatmap"]), {}, async (page) => {
@@ -185,9 +248,52 @@ test("a diff aligns both versions and says what each line costs more or less", a
 
 test("of a judged diff only files with a real change have a hue", async () => {
 	const onePage = judgedPage(["--heatmap"]), pages = judgedPage(["--heatmap", "--palette", "fizeau"], { folder: true });
-	for (const file of [onePage, path.join(pages, "index.html")]) await withPage(file, {}, async (page) => {
+	for (const made of [onePage, path.join(pages, "index.html")]) await withPage(made, {}, async (page) => {
 		const hues = await page.$$eval(".row.file", (list) => Object.fromEntries(list.map((r) => [r.querySelector(".label").textContent, r.querySelectorAll(".more, .less").length])));
 		assert.ok(hues["decoder.py"] > 0 && hues["plugins.py"] === 0, JSON.stringify(hues));
+	});
+});
+
+test("a sum of files has a direction only where those that certainly changed make most of it", async () => {
+	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
+		const tone = (changes) => page.evaluate((list) => {
+			const { heat, index } = fizeau, { files } = heat;
+			for (let i = 0; i < files.n; i++) {
+				files.changed[i] = list[i]?.[1] ?? 0;
+				files.origin[i] = 0;
+				files.self[0][i] = 1000 / heat.factor;
+				files.self[1][i] = 1000 + (list[i]?.[0] ?? 0);
+			}
+			index.update();
+			return document.querySelector(".row.group .more, .row.group .less")?.className ?? "";
+		}, changes);
+		assert.match(await tone([[90, 1], [10, 0]]), /more/);
+		assert.match(await tone([[-90, 1], [10, 0]]), /less/);
+		assert.equal(await tone([[10, 1], [90, 0]]), "");
+		assert.equal(await tone([[-60, 1], [90, 0]]), "", "the sum goes the other way");
+		assert.equal(await tone([[90, 0]]), "");
+	});
+});
+
+test("on a phone the hottest lines keep the last parts of names and places, and nothing scrolls sideways", async () => {
+	const long = [{ tid: 1, count: 40, stack: [f("Some.Long.Outer.Class.method_of_it", 4, "/srv/app/a/rather/deep/folder/of/modules/part.py")] }];
+	for (const width of [390, 320]) await withPage(profilePage(long, ["heatmap"]), { width }, async (page) => {
+		const [name, place] = await page.$eval(".hot-place", (hot) => [hot.querySelector(".parts > :last-child"), hot.querySelector(".where > bdi")].map((e) => {
+			const box = e.getBoundingClientRect(), around = hot.getBoundingClientRect();
+			return [e.textContent, box.right <= around.right + 1, box.width];
+		}));
+		assert.deepEqual(name.slice(0, 2), ["method_of_it", true]);
+		assert.ok(place[0].endsWith("part.py:4") && place[1], JSON.stringify(place));
+		assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+	});
+	// The list of files has its cost, or its change.
+	for (const made of [profilePage(samples, ["heatmap"]), judgedPage(["--heatmap"])]) await withPage(made, { width: 320 }, async (page) => {
+		const [names, end, last] = await page.evaluate(() => {
+			const rows = [...document.querySelectorAll(".row.file")].filter((r) => r.checkVisibility());
+			const shown = [...rows[0].children].filter((c) => c.checkVisibility());
+			return [Math.min(...rows.map((r) => r.querySelector(".label").getBoundingClientRect().width)), shown.at(-1).getBoundingClientRect().right, shown.at(-1).textContent];
+		});
+		assert.ok(names > 20 && end <= 320 && last.length > 1, JSON.stringify([names, end, last]));
 	});
 });
 
@@ -229,11 +335,11 @@ test("hostile names, files and texts stay text in heat maps", async () => {
 			for (let i = 0; i < await page.evaluate(() => fizeau.heat.files.n); i++) {
 				await page.evaluate((n) => (location.hash = `#f${n}`), i);
 				await until(page, (n) => fizeau.files.data?.file === n, i);
-				for (const button of await page.$$(".jump")) {
+				const button = await page.$(".jump");
+				if (button) {
 					await button.click();
 					await look(page);
 					await page.keyboard.press("Escape");
-					break;
 				}
 				await look(page);
 			}

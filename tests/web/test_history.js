@@ -26,6 +26,7 @@ function historyPage(counts) {
 	if (made) return made;
 	fs.mkdirSync(project, { recursive: true });
 	git("init", "-q");
+	git("config", "remote.origin.url", "https://me:secret@github.com/me/project.git");
 	for (const [i, count] of counts.entries()) {
 		git("commit", "-q", "--allow-empty", "-m", `${i} ${subject}`);
 		if (count === null) continue;
@@ -41,19 +42,24 @@ function historyPage(counts) {
 
 const counts = [1000, 1000, null, 1300, 1300, 700, 700];
 
-test("a chart has a dot for each commit that was counted, and marks the changes", async () => {
+test("a chart has a bar from zero with its reach for each commit that was counted, and marks the changes", async () => {
 	for (const theme of ["light", "dark"])
 		for (const width of [1280, 420])
 			await withPage(historyPage(counts), { theme, width, unready: true }, async (page) => {
 				const seen = await page.evaluate(() => ({
-					dots: document.querySelector(".dots").getAttribute("d").split("M").length - 1,
+					bars: [...document.querySelectorAll(".bar")].map((b) => [b.getAttribute("class").trim(), Math.round(15 * b.getAttribute("height")), Number(b.getAttribute("y")) + Number(b.getAttribute("height"))]),
+					reach: document.querySelector(".reach").getAttribute("d").match(/V/g).length,
+					axis: document.querySelector(".axis").innerText.split(/\s+/),
 					hints: [...document.querySelectorAll("rect title")].map((t) => t.textContent),
 					turns: [...document.querySelectorAll(".turns b")].map((b) => [b.className, b.textContent]),
 					wide: document.documentElement.scrollWidth,
 					chart: document.querySelector(".chart svg").getBoundingClientRect().width,
 					page: getComputedStyle(document.body).backgroundColor,
 				}));
-				assert.equal(seen.dots, counts.filter((c) => c !== null).length);
+				const known = counts.filter((c) => c !== null);
+				assert.deepEqual(seen.bars, known.map((c, i) => [["bar", "bar", "bar more", "bar", "bar less", "bar"][i], c, 100]));
+				assert.equal(seen.reach, known.length);
+				assert.deepEqual(seen.axis, ["1,500", "0"]);
 				assert.equal(seen.hints.length, counts.length);
 				assert.ok(seen.hints[3].includes(`3 ${subject}`) && seen.hints[3].includes("1,300 instructions"), seen.hints[3]);
 				assert.ok(seen.hints[2].endsWith("not counted"), seen.hints[2]);
@@ -65,6 +71,32 @@ test("a chart has a dot for each commit that was counted, and marks the changes"
 				const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
 				assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
 			});
+});
+
+test("commits lead to the forge's pages, with nothing secret", async () => {
+	await withPage(historyPage(counts), { unready: true }, async (page) => {
+		const links = await page.$$eval("a", (list) => list.map((a) => a.getAttribute("href")));
+		const commits = git("log", "--format=%H").split("\n");
+		assert.ok(links.length >= counts.length + 2, `${links.length} links`);
+		for (const link of links) assert.ok(link.startsWith("https://github.com/me/project/commit/") && commits.includes(link.split("/").at(-1)), link);
+		assert.doesNotMatch(await page.content(), /secret/);
+	});
+});
+
+test("a search keeps the cards that have all words", async () => {
+	fs.mkdirSync(project, { recursive: true });
+	const html = fs.readFileSync(historyPage(counts), "utf8");
+	const card = html.slice(html.indexOf("<section>"), html.indexOf("</section>") + 10);
+	const two = path.join(folder, "two.html");
+	fs.writeFileSync(two, html.replace(card, card + card.replace(/<h2>[^<]*/, "<h2>print")));
+	await withPage(historyPage(counts), { unready: true }, async (page) => assert.equal(await page.isVisible("#query"), false, "one card needs none"));
+	await withPage(two, { unready: true, width: 390 }, async (page) => {
+		await page.fill("#query", "PRINT little");
+		assert.deepEqual(await page.$$eval("main section", (list) => list.map((s) => s.hidden)), [true, true]);
+		await page.fill("#query", "print markup");
+		assert.deepEqual(await page.$$eval("main section:not([hidden]) h2", (list) => list.map((h) => h.textContent)), ["print"]);
+		assert.equal(await page.textContent("#found"), "1 of 2");
+	});
 });
 
 test("what names hold is text, and the page shows the same without script", async () => {

@@ -27,7 +27,7 @@ const tipOf = async (page, name) => {
 };
 
 test("frames that changed are coloured, all others neutral, new code is new whatever is known of it", async () => {
-	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+	await withPage(judgedPage(), { hash: "layout=union&by=self" }, async (page) => {
 		const { out, names: c } = await classes(page);
 		assert.ok(out.parse > c.SAME && out.parse < c.LESS, "parse costs more");
 		assert.ok(out.escape >= c.LESS && out.escape < c.NEW, "escape costs less");
@@ -44,7 +44,7 @@ test("frames that changed are coloured, all others neutral, new code is new what
 });
 
 test("a frame that stands for several paths is judged as its function: inverted, and in both halves of a sandwich", async () => {
-	await withPage(judgedPage(), { hash: "layout=union&inverted=1" }, async (page) => {
+	await withPage(judgedPage(), { hash: "layout=union&inverted=1&by=self" }, async (page) => {
 		const { out, names: c } = await classes(page);
 		assert.ok(out.parse > c.SAME && out.parse < c.LESS && out.escape >= c.LESS && out.escape < c.NEW);
 		assert.deepEqual([out.split_body, out.split, out.digest, out.checksum], [c.MOVED, c.MOVED_AWAY, c.NEW, c.REMOVED]);
@@ -82,7 +82,7 @@ test("tooltips tell what was inferred", async () => {
 		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py of the base: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
 		assert.match(await tipOf(page, "split_body"), /Moved cost: below rows, 2 new callees cost what 1 removed one did/);
-		assert.match(await tipOf(page, "parse"), /Function in the whole run: self changed \(±[\d.,]+\)/);
+		assert.match(await tipOf(page, "parse"), /The function in the whole run: self slower \(±[\d.,]+\)/);
 	});
 });
 
@@ -118,19 +118,55 @@ test("matches are listed with what takes them back", async () => {
 	});
 });
 
-test("] goes by how certain a change is, and skips what cannot be told", async () => {
-	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+const listed = (page) => page.$$eval(".spots .what", (list) => list.map((e) => e.textContent));
+const shownNow = (page) => page.evaluate(() => {
+	const { flame, data, state } = fizeau;
+	const { tree, what, w } = flame.picture;
+	const f = tree.func[flame.selected];
+	return { name: data.functions.names[f], isZoomed: flame.selected === flame.focus, isWide: w[flame.selected] === flame.span,
+		colour: $$meaning.nodeClass(tree, flame.selected, what), elided: state.elided, query: state.query };
+});
+
+test("] and [ visit exactly what is listed, in its order, where each changed, gone functions too", async () => {
+	await withPage(judgedPage(), {}, async (page) => {
+		const names = await listed(page);
+		const c = (await classes(page)).names;
+		const gone = new Set(json().functions.filter((f) => f.state === "removed").map((f) => f.name));
 		const seen = [];
-		for (let i = 0; i < 4; i++) {
+		for (let i = 0; i < names.length; i++) {
 			await page.keyboard.press("]");
-			seen.push(await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]]));
+			const now = await shownNow(page);
+			seen.push(now.name);
+			assert.ok(now.isZoomed && now.isWide, now.name);
+			assert.equal(now.elided, gone.has(now.name), now.name);
+			assert.ok(![c.SAME, c.UNSURE].includes(now.colour), `${now.name} ${now.colour}`);
+			assert.equal(await page.textContent("#hint"), `Change ${i + 1} of ${names.length}, as they are listed`);
 		}
-		const changed = new Map(json().functions.filter((f) => f.self_verdict === "changed").map((f) => [f.name, f.self_p]));
-		assert.ok(seen.every((name) => changed.has(name)), seen.join());
-		const p = seen.map((name) => changed.get(name));
-		assert.deepEqual(p, [...p].sort((a, b) => a - b));
-		assert.match(await page.textContent("#hint"), /^Change 4 of \d+, the most certain first$/);
+		assert.deepEqual(seen, names);
+		assert.ok(["parse", "escape", "digest", "checksum"].every((name) => seen.includes(name)), seen.join());
+		await page.keyboard.press("]");
+		assert.equal((await shownNow(page)).name, names[0]);
+		await page.keyboard.press("[");
+		assert.equal((await shownNow(page)).name, names.at(-1));
 	});
+});
+
+test("a press on a change goes to the place where it is, in its colour, and ] goes on from there", async () => {
+	for (const width of [1400, 390])
+		await withPage(judgedPage(), { width, hash: "inverted=1&show=base&q=scan" }, async (page) => {
+			await page.evaluate(() => fizeau.set({ show: "diff" }));
+			if (width < 900) await page.click("#side-toggle");
+			const names = await listed(page);
+			await page.locator(".spots .spot", { hasText: "escape" }).first().click();
+			const now = await shownNow(page);
+			assert.deepEqual([now.name, now.isZoomed, now.query], ["escape", true, ""]);
+			assert.equal(await page.evaluate(() => fizeau.flame.picture.tree.inverted), false);
+			if (width < 900) assert.ok(await page.isHidden("#sidebar"), "the picture is not covered");
+			await page.keyboard.press("]");
+			assert.equal((await shownNow(page)).name, names[(names.indexOf("escape") + 1) % names.length]);
+			await page.click("#back");
+			await until(page, () => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.focus]] === "escape");
+		});
 });
 
 test("the table has verdicts and intervals of the command line, and copies as TSV", async () => {
@@ -141,12 +177,17 @@ test("the table has verdicts and intervals of the command line, and copies as TS
 			const [head, ...rows] = (await page.evaluate(() => fizeau.table.tsv())).trimEnd().split("\n").map((row) => row.split("\t"));
 			assert.deepEqual(head, ["function", "file", "line", "before", "after", "change", "change ratio", "low", "high", "verdict", "share of change", "share of base run"]);
 			assert.equal(rows.length, functions.length);
-			const words = { changed: "changed", unchanged: "unchanged", unknown: "cannot tell" };
+			// Of what one side has: that, and whether its cost is known.
+			const only = { new: "new or newly called", removed: "gone or no longer called" };
+			const wordOf = (f) => {
+				const word = { changed: f[`diff_${cost}`] > 0 ? "slower" : "faster", unchanged: "same", unknown: "unsure" }[f[`${cost}_verdict`]];
+				return only[f.state] ? `${only[f.state]}${word === "unsure" ? ", unsure" : ""}` : word;
+			};
 			for (const f of functions) {
 				const row = rows.find((r) => r[0] === f.name && r[1] === f.file);
 				assert.ok(row, f.name);
 				assert.deepEqual(row.slice(3, 6).map(Number), [f[`base_${cost}`], f[`head_${cost}`], f[`diff_${cost}`]], f.name);
-				assert.equal(row[9], words[f[`${cost}_verdict`]], f.name);
+				if (f.state !== "moved") assert.equal(row[9], wordOf(f), f.name);
 				if (f[`${cost}_low`] === null) continue;
 				assert.ok(Math.abs(Number(row[7]) - f[`${cost}_low`]) <= 1.01 && Math.abs(Number(row[8]) - f[`${cost}_high`]) <= 1.01, `${f.name} ${row.join()}`);
 			}
@@ -189,7 +230,6 @@ test("x mirrors verdicts, intervals and links, as the command line does with the
 
 test("one side against itself has neither colours nor changes", async () => {
 	const { runs } = require("./judged.js");
-	const { execFileSync } = require("node:child_process");
 	const file = `${runs[0][0]}.html`;
 	execFileSync(process.env.FIZEAU, ["diff", runs[0][0], runs[0][0], "-o", file], { stdio: "ignore" });
 	await withPage(file, {}, async (page) => {
@@ -209,7 +249,7 @@ test("the band says what the text report says, and its numbers lead to the funct
 		await withPage(judgedPage(), { width }, async (page) => {
 			const answer = (await page.innerText("#band")).replace(/\s+/g, " ");
 			const way = { slower: "slower", faster: "faster" }[verdict.word];
-			assert.ok(answer.includes(way ? `${Math.abs(verdict.change_pct).toFixed(1)} % ${way}` : "Cannot tell whether the run changed"), answer);
+			assert.ok(answer.includes(way ? `${Math.abs(verdict.change_pct).toFixed(1)} % ${way}` : "Unsure whether the run changed"), answer);
 			const groups = await page.evaluate(() => {
 				const out = {};
 				for (const item of document.querySelectorAll(".spots > li")) {
@@ -225,7 +265,7 @@ test("the band says what the text report says, and its numbers lead to the funct
 			for (const [group] of chips) {
 				for (const name of groups[group].slice(0, 2)) {
 					await page.click(`#band .${group}`);
-					assert.equal(await page.inputValue("#query"), name);
+					assert.equal((await shownNow(page)).name, name);
 				}
 			}
 			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
@@ -251,7 +291,7 @@ test("a link brings back every choice, and history takes rules back", async () =
 		await page.waitForSelector("html[data-ready]");
 		assert.deepEqual(await read(), before);
 		assert.equal(await page.innerText(".spots"), changes);
-		assert.equal(await page.innerText("#chips"), "2 modules ×\nchanged ×\n2 rules ×");
+		assert.equal(await page.innerText("#chips"), "2 modules ×\nslower or faster ×\n2 rules ×");
 		await page.click("#back");
 		await until(page, () => fizeau.state.rules.length === 0);
 		assert.ok((await read()).shown.includes("parse\tdecoder.py"));

@@ -129,11 +129,11 @@ test("without script there is a table of the top functions", async () => {
 test("an empty side says so, and an empty head still shows all that was removed", async () => {
 	const sum = base.reduce((n, s) => n + s.count, 0);
 	await withPage(diffPage(base, []), {}, async (page) => {
-		assert.match(await page.innerText("#empty"), /The head has no samples/);
+		assert.match(await page.innerText("#empty"), /Nothing was sampled after/);
 		const { nodes } = await readTree(page);
 		assert.equal(nodes.filter((n) => n.depth === 1).reduce((n, r) => n + r.w, 0), sum);
 		await page.keyboard.press("e");
-		assert.match(await page.innerText("#empty"), /Elided shows/);
+		assert.match(await page.innerText("#empty"), /switch Gone shows/);
 	});
 	await withPage(diffPage([], base), {}, async (page) => {
 		assert.match(await page.innerText("#empty"), /everything below is new/);

@@ -17,7 +17,8 @@ const samples = attacks.map((name, i) => ({
 
 async function look(page) {
 	assert.equal(await page.evaluate(() => window.pwned), undefined);
-	assert.equal(await page.evaluate(() => document.querySelectorAll("script").length), 3);
+	// The header, the data, the viewer packed, what unpacks it, and itself.
+	assert.equal(await page.evaluate(() => document.querySelectorAll("script").length), 5);
 	assert.equal(await page.evaluate(() => document.querySelectorAll("img, svg[onload], b:not(.line b)").length), 0);
 }
 
@@ -78,12 +79,35 @@ test("a page runs no script but its own", async () => {
 	});
 });
 
+test("a viewer that was changed does not start", async () => {
+	const fs = require("node:fs");
+	const zlib = require("node:zlib");
+	const good = fs.readFileSync(profilePage(samples), "utf8");
+	const evil = zlib.deflateRawSync("window.pwned = 1").toString("base64");
+	const text = good.replace(/(id="fz-viewer">)[^<]*/, `$1${evil}`);
+	await withPage(writeText(text, ".html"), { unready: true }, async (page) => {
+		await page.waitForSelector("#failure:not([hidden])");
+		assert.match(await page.innerText("#failure"), /could not be opened: its viewer is damaged/);
+		assert.equal(await page.evaluate(() => window.pwned), undefined);
+		page.problems.length = 0; // the browser reports what it blocked
+	});
+});
+
+test("an old browser is told what the page needs", async () => {
+	const fs = require("node:fs");
+	const good = fs.readFileSync(profilePage(samples), "utf8");
+	await withPage(writeText(good, ".html"), { unready: true, before: "delete globalThis.DecompressionStream" }, async (page) => {
+		assert.match(await page.innerText("#failure"), /too old .* DecompressionStream/);
+	});
+});
+
 test("a damaged page says what is wrong", async () => {
 	const fs = require("node:fs");
 	const good = fs.readFileSync(profilePage(samples), "utf8");
 	const broken = {
 		"another version": good.replace(/"version": 2,/, '"version": 99,'),
 		"cut data": good.replace(/(id="fz-data">.{200})[^<]*/, "$1"),
+		"cut viewer": good.replace(/(id="fz-viewer">.{200})[^<]*/, "$1"),
 	};
 	for (const [name, text] of Object.entries(broken)) {
 		assert.notEqual(text, good, name);

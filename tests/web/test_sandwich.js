@@ -2,7 +2,7 @@
 // The sandwich of one function: its callers and its callees, each sample counted once.
 "use strict";
 const assert = require("node:assert/strict");
-const { centreOf, readTree, until, withPage } = require("./browser.js");
+const { readTree, until, withPage } = require("./browser.js");
 const { diffPage, nameOf, profilePage, someProgram } = require("./pages.js");
 const { test } = require("./tap.js");
 

@@ -18,6 +18,17 @@ const diff = () => diffPage([work(10, 30), work(12, 10)], [work(11, 6), work(13,
 const rowsOf = (page) => page.$$eval(".lines tr", (rows) => rows.slice(1).map((r) => [...r.cells].map((c) => c.textContent.trim())));
 const show = (page, name) => page.evaluate((n) => fizeau.set({ tab: "source", middle: fizeau.data.functions.names.indexOf(n) }), name);
 
+test("words of the source are coloured, those of a hot line stay readable", async () => {
+	const code = writeText(["def work(n):", '    """a text', '    of two lines"""', "    return n  # why", "    pass"].join("\n"));
+	await withPage(profilePage([work(4, 30)], [`source=/srv/app/code.py=${code}`]), {}, async (page) => {
+		await show(page, "work");
+		const words = await page.$$eval(".lines td.code span", (list) => list.map((s) => [s.className, s.textContent]));
+		assert.deepEqual(words, [["w-key", "def"], ["w-name", "work"], ["w-str", '"""a text'], ["w-str", '    of two lines"""'], ["w-key", "return"], ["w-note", "# why"], ["w-key", "pass"]]);
+		const colours = await page.$$eval(".lines tr:has(.w-key)", (rows) => rows.map((r) => getComputedStyle(r.querySelector(".w-key")).color === getComputedStyle(r.querySelector("td.code")).color));
+		assert.deepEqual(colours, [false, true, false]);
+	});
+});
+
 test("lines of both versions are aligned, with the change of each", async () => {
 	await withPage(diff(), {}, async (page) => {
 		await show(page, "work");

@@ -200,7 +200,7 @@ test("keys do what the help says", async () => {
 		assert.equal(await state(page, "up"), true);
 		await press("f");
 		await press("c");
-		assert.equal(await state(page, "by"), "total");
+		assert.equal(await state(page, "by"), "share");
 		await press("m");
 		assert.equal(await state(page, "names"), "module");
 		await press("e");
@@ -251,7 +251,7 @@ test("a link brings the view back, in a new page too", async () => {
 			const { nodes } = await readTree(page);
 			assert.equal(nodes.find((n) => n.key === zoomed).i, await focus(page));
 			assert.deepEqual(await page.evaluate(() => { const { up, by, names, layout, query } = fizeau.state; return { up, by, names, layout, query }; }),
-				{ up: true, by: "total", names: "module", layout: "base", query: "function_2" });
+				{ up: true, by: "share", names: "module", layout: "base", query: "function_2" });
 			assert.equal(await page.inputValue("#query"), "function_2");
 		});
 });
@@ -339,7 +339,9 @@ test("the sidebar can be made wider, by pointer and by key", async () => {
 		await page.focus("#resizer");
 		await page.keyboard.press("ArrowLeft");
 		assert.ok((await width()) < before + 70);
-		assert.equal(await page.evaluate(() => document.getElementById("canvas").clientWidth), await page.evaluate(() => document.getElementById("flame").clientWidth));
+		// The picture follows in the next frame.
+		await page.waitForFunction(() => document.getElementById("canvas").clientWidth ===
+			document.getElementById("flame").clientWidth);
 	});
 });
 
@@ -375,7 +377,7 @@ test("source lines around a frame are shown, the removed ones from the base", as
 test("buttons show the base, the head and what changed", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const width = async () => (await readTree(page)).all;
-		for (const [button, side, costs] of [["Base", "base", pathCosts(base)], ["Head", "head", pathCosts(head)]]) {
+		for (const [button, side, costs] of [["Before", "base", pathCosts(base)], ["After", "head", pathCosts(head)]]) {
 			await page.click(`#sides button:has-text("${button}")`);
 			const { nodes } = await readTree(page);
 			assert.equal(nodes.filter((n) => n.w > 0).length, costs.size);
@@ -384,8 +386,8 @@ test("buttons show the base, the head and what changed", async () => {
 			assert.ok((await width())[side === "base" ? 0 : 1] > 0);
 			assert.ok(await page.isHidden("#toggle-elided"));
 		}
-		await page.click('#sides button:has-text("Diff")');
-		for (const word of ["Slower", "Faster", "New", "Removed"]) assert.ok((await page.innerText("#legend")).includes(word));
+		await page.click('#sides button:has-text("Change")');
+		for (const word of ["slower", "faster", "new", "gone"]) assert.ok((await page.innerText("#legend")).includes(word));
 	});
 });
 
@@ -411,7 +413,7 @@ test("what was removed stands outside the head's 100 %, to its scale, and opens 
 			return { i: best, x: frame.left + view.offset + ((flame.aside.placeOf(best) + w[best] / 2) / all) * view.width, y: frame.top + flame.rowTop(tree.depth[best]) - flame.scroller.scrollTop + 9 };
 		});
 		await page.mouse.move(target.x, target.y);
-		assert.match(await page.innerText("#tip"), /(removed|no longer called here)[\s\S]*of what was removed/);
+		assert.match(await page.innerText("#tip"), /(removed|no longer called here)[\s\S]*of what is gone/);
 		await page.mouse.click(target.x, target.y);
 		assert.equal(await state(page, "elided"), true);
 		assert.equal(await focus(page), target.i);

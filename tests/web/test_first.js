@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// What a judged diff shows before anybody pressed a key: where it changed, in colours and names that
+// can be read.
+"use strict";
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
+const { judgedPage, judgedRuns } = require("./judged.js");
+const { cliPage, diffPage, folder, profilePage, writeText } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const nodeNamed = async (page, name) => (await readTree(page)).nodes.find((n) => n.name === name);
+
+// Two points of a frame: at its lower left corner, and at its upper one.
+async function corners(page, node) {
+	const at = await centreOf(page, node.i);
+	const { left, top } = await page.evaluate((i) => fizeau.flame.boxOf(i), node.i);
+	const box = await page.evaluate(() => document.getElementById("canvas").getBoundingClientRect().toJSON());
+	return { lower: { x: box.left + left + 5, y: box.top + top + 18 }, upper: { x: box.left + left + 5, y: box.top + top + 2 }, at };
+}
+
+test("a judged diff is coloured by totals, and own change is marked to scale", async () => {
+	await withPage(judgedPage(), {}, async (page) => {
+		assert.equal(await page.inputValue("#select-by"), "total");
+		const palette = await page.evaluate(() => fizeau.flame.palette.fill);
+		const c = await page.evaluate(() => ({ ...$$colors }));
+		const of = (name) => page.evaluate((n) => {
+			const { tree, what } = fizeau.flame.picture;
+			const i = tree.func.findIndex((f) => f >= 0 && fizeau.data.functions.names[f] === n);
+			return { class: $$meaning.nodeClass(tree, i, what), own: $$meaning.ownChange(tree, i, what), word: what.verdicts.total.word[tree.func[i]] };
+		}, name);
+		// parse costs more by itself; render only because escape costs less below it.
+		const parse = await of("parse"), render = await of("render");
+		assert.ok(parse.class >= c.MORE && parse.class < c.LESS && parse.own.delta > 0);
+		assert.ok(render.class >= c.LESS && render.class < c.NEW && render.own === null, JSON.stringify(render));
+		const { lower, upper } = await corners(page, await nodeNamed(page, "parse"));
+		assert.equal(await pixel(page, lower), palette[c.MORE + 3]);
+		assert.equal(await pixel(page, upper), palette[parse.class]);
+		const inRender = await corners(page, await nodeNamed(page, "render"));
+		assert.equal(await pixel(page, inRender.lower), palette[render.class]);
+		// The mark ends where so much time does.
+		const node = await nodeNamed(page, "parse");
+		const wide = await page.evaluate(([i, delta]) => fizeau.flame.boxOf(i).left + (delta / fizeau.flame.span) * fizeau.flame.width, [node.i, parse.own.delta]);
+		const canvas = await page.evaluate(() => document.getElementById("canvas").getBoundingClientRect().left);
+		assert.equal(await pixel(page, { ...lower, x: canvas + wide - 2 }), palette[c.MORE + 3]);
+		assert.equal(await pixel(page, { ...lower, x: canvas + wide + 3 }), palette[parse.class]);
+		await page.keyboard.press("c");
+		assert.equal(await page.inputValue("#select-by"), "share");
+		await page.selectOption("#select-by", "self");
+		assert.equal(await pixel(page, lower), palette[(await of("parse")).class], "by own time no mark is needed");
+	});
+	await withPage(judgedPage(["--palette", "tachyon"]), {}, async (page) => {
+		assert.equal(await page.inputValue("#select-by"), "self");
+		assert.deepEqual(await page.evaluate(() => fizeau.flame.palette.pale), await page.evaluate(() => fizeau.flame.palette.fill));
+	});
+});
+
+test("a written picture has the same colours, marks and names", async () => {
+	const draw = (name, options) => {
+		const file = path.join(folder, name);
+		execFileSync(process.env.FIZEAU, [...judgedRuns(), ...options, "-o", file], { stdio: "ignore" });
+		return fs.readFileSync(file, "utf8");
+	};
+	const groupOf = (svg, name) => svg.split("<g>").find((g) => g.startsWith(`<title>${name}\n`));
+	const svg = draw("first.svg", []);
+	assert.match(groupOf(svg, "parse"), /class="c[1-4]"[^>]*\/><path class="c4 m" d="M/);
+	assert.match(groupOf(svg, "render"), /class="c[5-8]"/);
+	assert.doesNotMatch(groupOf(svg, "render"), /<path class="c[48] m"/);
+	const unsure = svg.split("<g>").find((g) => /class="c11[ "]/.test(g) && g.includes("<text"));
+	assert.match(unsure, /<path class="c0" d="M[^"]*"\/><text/, "a plate below the text");
+	const seed = draw("seed.svg", ["--palette", "tachyon"]);
+	assert.doesNotMatch(seed, /<path class="c|class="c\d+ p"/);
+});
+
+test("no hatching lies under text", async () => {
+	for (const theme of ["light", "dark"])
+		await withPage(judgedPage(), { theme, hash: "layout=union" }, async (page) => {
+			const found = await page.evaluate(() => {
+				const { flame } = fizeau;
+				const { ctx, palette } = flame;
+				// Text as it stands, in no colour: what is left is what lies under it.
+				const texts = [], real = ctx.fillText.bind(ctx);
+				ctx.fillText = (text, x, y) => texts.push({ text, x, y, width: ctx.measureText(text).width });
+				flame.draw();
+				ctx.fillText = real;
+				const out = [];
+				const { tree, what } = flame.picture;
+				for (const { i, view, left, right, y } of flame.layout().boxes) {
+					if (view.picture !== flame.picture || ![$$colors.UNSURE, $$colors.NEW_UNSURE].includes($$meaning.nodeClass(tree, i, what))) continue;
+					for (const t of texts) {
+						if (t.x < left || t.x >= right || t.y <= y || t.y >= y + 21) continue;
+						const { data } = ctx.getImageData(Math.ceil(t.x), Math.round(t.y) - 6, Math.max(1, Math.floor(t.width)), 11);
+						const colours = new Set();
+						for (let k = 0; k < data.length; k += 4) colours.add(`${data[k]},${data[k + 1]},${data[k + 2]}`);
+						out.push([t.text, [...colours].length]);
+					}
+				}
+				const box = ctx.getImageData(0, 0, ctx.canvas.width, ctx.canvas.height).data;
+				let hatched = 0;
+				const v = parseInt(palette.quiet.slice(1), 16);
+				for (let k = 0; k < box.length; k += 4) if (box[k] === v >> 16 && box[k + 1] === ((v >> 8) & 255)) hatched++;
+				return { out, hatched };
+			});
+			assert.ok(found.out.length > 3, "unsure frames with text");
+			assert.deepEqual(found.out.filter(([, n]) => n !== 1), []);
+			assert.ok(found.hatched > 50, "what has no text on it is hatched");
+		});
+});
+
+const boot = (name) => ({ name, file: "/usr/lib/python3.11/importlib/_bootstrap.py", line: 10 });
+const code = (name, file) => ({ name, file, line: 1 });
+const importing = [boot("_find_and_load"), boot("_find_and_load_unlocked"), boot("_load_unlocked"), boot("_call_with_frames_removed")];
+const app = code("<module>", "/srv/app/main.py"), json = code("<module>", "/usr/lib/python3.11/json/__init__.py");
+const program = (more) => [
+	{ tid: 1, stack: [app, code("work", "/srv/app/main.py")], count: 300 + more }, { tid: 1, stack: [app, ...importing.slice(0, 2)], count: 20 },
+	{ tid: 1, stack: [app, ...importing, json], count: 40 }, { tid: 1, stack: [app, ...importing, json, code("loads", json.file)], count: 10 },
+	{ tid: 1, stack: [...importing, code("<module>", "/usr/lib/python3.11/encodings/__init__.py")], count: 15 },
+];
+const shown = async (page) => Object.fromEntries((await page.evaluate(() => {
+	const { tree } = fizeau.flame.picture;
+	return Array.from({ length: tree.n - 1 }, (_, k) => [$$folds.frameName(fizeau.data, tree, k + 1, fizeau.data.functions.names[tree.func[k + 1]]), tree.total[1][k + 1]]);
+})));
+
+test("imports are folded in a profile and a diff; the switch, the link and a search unfold them", async () => {
+	for (const file of [profilePage(program(0)), diffPage(program(0), program(40), ["exact"])])
+		await withPage(file, {}, async (page) => {
+			const all = await page.evaluate(() => fizeau.flame.picture.all);
+			const folded = await shown(page);
+			assert.deepEqual([folded["import json"], folded["finding modules"], folded["interpreter start-up"], folded.loads], [50, 20, 15, 10]);
+			assert.ok(!("_find_and_load" in folded));
+			await page.click("#menu-view summary");
+			await page.click("#toggle-imports");
+			assert.equal((await shown(page))._find_and_load_unlocked > 0, true);
+			assert.equal(await page.evaluate(() => fizeau.flame.picture.all), all);
+			assert.match(await page.evaluate(() => location.hash), /imports=0/);
+			await page.reload();
+			await page.waitForSelector("html[data-ready]");
+			assert.equal(await page.getAttribute("#toggle-imports", "aria-checked"), "false");
+			await page.click("#menu-view summary");
+			await page.click("#toggle-imports");
+			await page.keyboard.press("Escape");
+			assert.ok("import json" in await shown(page));
+			// A link to a frame inside an import, as it was before it was folded.
+			await page.click("#menu-view summary");
+			await page.click("#toggle-imports");
+			await page.evaluate(() => fizeau.zoomTo($$tree.pathOf(fizeau.flame.picture.tree, Array.from(fizeau.flame.picture.tree.func).findIndex((f) => fizeau.data.functions.names[f] === "_call_with_frames_removed"))));
+			const link = (await page.evaluate(() => location.hash)).replace("imports=0", "");
+			await page.evaluate((hash) => fizeau.set({ imports: true, zoom: [] }) ?? (location.hash = hash), link);
+			await until(page, () => fizeau.flame.focus > 0);
+			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.focus]]), "_call_with_frames_removed");
+			await page.evaluate(() => fizeau.set({ imports: true, zoom: [] }));
+			await page.keyboard.press("/");
+			await page.keyboard.type("_call_with_frames");
+			await until(page, () => document.getElementById("found").textContent !== "");
+			await page.keyboard.press("Enter");
+			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]]), "_call_with_frames_removed");
+		});
+});
+
+test("noise is one frame a caller, told as such, and a switch shows what it is made of", async () => {
+	// Plugins that were sampled by chance on one side alone.
+	const once = (side) => Array.from({ length: 30 }, (_, k) => (k % 2 === side ?
+		[{ tid: 1, stack: [app, code("plugins", app.file), code(`plugin_${k}`, app.file)], count: 1 }] : [])).flat();
+	const [base, head] = [0, 1].map((side) => [{ tid: 1, stack: [app, code("work", app.file)], count: 900 + 300 * side }, { tid: 1, stack: [app, code("plugins", app.file)], count: 50 }, ...once(side)]);
+	await withPage(cliPage(base, head), { hash: "layout=union" }, async (page) => {
+		const read = () => page.evaluate(() => {
+			const { tree } = fizeau.flame.picture, { functions } = fizeau.data;
+			const at = Array.from(tree.func).findIndex((f) => f >= functions.n);
+			return { at, n: tree.n, total: [0, 1].map((s) => tree.total[s][0]), class: at > 0 && $$meaning.nodeClass(tree, at, fizeau.flame.picture.what) };
+		});
+		const folded = await read();
+		assert.ok(folded.at > 0);
+		assert.equal(folded.class, await page.evaluate(() => $$colors.UNSURE));
+		await page.evaluate((i) => fizeau.selection.select(i), folded.at);
+		assert.match(await page.textContent("#spoken"), /^not sampled (again|before) \(\d+ paths\)/);
+		assert.match(await page.innerText("#tip"), /too few to tell/);
+		assert.doesNotMatch(await page.innerText("#tip"), /Function in the whole run/);
+		await page.click("#menu-view summary");
+		await page.click("#toggle-noise");
+		const whole = await read();
+		assert.ok(whole.at < 0 && whole.n > folded.n);
+		assert.deepEqual(whole.total, folded.total);
+		assert.match(await page.evaluate(() => location.hash), /noise=0/);
+	});
+	await withPage(judgedPage(["--palette", "tachyon"]), {}, async (page) => assert.equal(await page.$("#toggle-noise"), null));
+});
+
+test("a saved picture, a written one and paper have the verdict, the legend and what changed", async () => {
+	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
+		const answer = await page.textContent("#band .answer"), names = await page.$$eval(".spots .what", (list) => list.map((e) => e.textContent));
+		const svg = await page.evaluate(() => $$save.svgText(fizeau));
+		const texts = await page.evaluate((text) => [...new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("text")].map((t) => t.textContent), svg);
+		assert.ok(texts.includes(answer), answer);
+		assert.ok(texts.some((t) => t.includes("▲ slower")) && texts.some((t) => t.includes("unsure")), "the legend");
+		const list = texts.filter((t) => /^[▲▼+−] (slower|faster|new|gone): /.test(t)).join(" ");
+		for (const name of names.slice(0, 5)) assert.ok(list.includes(name), name);
+		assert.ok(await page.isHidden("#changes"));
+		await page.emulateMedia({ media: "print" });
+		assert.ok(await page.isVisible("#band") && await page.isVisible("#legend") && await page.isVisible("#changes"));
+		assert.ok((await page.innerText("#changes")).includes(names[0]));
+	});
+	const file = path.join(folder, "whole.svg");
+	execFileSync(process.env.FIZEAU, [...judgedRuns(), "-o", file], { stdio: "ignore" });
+	const svg = fs.readFileSync(file, "utf8");
+	assert.match(svg, />(Slower|Faster) by|>Unsure whether/);
+	assert.match(svg, /What certainly changed, by own time<\/text>\n<text [^>]*>[▲▼] [+-][\d.,]+ \([^<]*\) [a-z_]+</);
+});
+
+test("a name that has no room keeps its last component, in smaller type where that helps", async () => {
+	const { fitName, lastComponent } = { ...(await require("./modules.js").load("labels.js")) };
+	const ctx = { measureText: (text) => ({ width: text.length }) };
+	assert.equal(fitName(ctx, "Parser.parse_statement", 20), "…parse_statement");
+	assert.equal(fitName(ctx, "Parser.parse_statement", 9), "parse_st…");
+	assert.equal(fitName(ctx, "std::map<int, a::b>::find(c.d)", 12), "…find(c.d)");
+	assert.equal(lastComponent("plain_name"), 0);
+	const names = ["Parser.parse_statement", "sqlglot.optimizer.simplify_parens_of_all"];
+	const wide = [{ tid: 1, stack: [code("<module>", "/srv/app/main.py")], count: 1000 }, ...names.map((name, k) => ({ tid: 1, stack: [code("<module>", "/srv/app/main.py"), code(name, "/srv/app/p.py")], count: 130 + 100 * k }))];
+	await withPage(profilePage(wide), { width: 1000, hash: "" }, async (page) => {
+		const texts = await page.evaluate(() => {
+			const out = [], { ctx: real } = fizeau.flame, draw = real.fillText.bind(real);
+			real.fillText = (text, ...rest) => {
+				out.push([text, parseFloat(real.font), real.measureText(text).width]);
+				draw(text, ...rest);
+			};
+			fizeau.flame.draw();
+			return out;
+		});
+		const has = (part) => texts.find(([text]) => text.includes(part));
+		assert.ok(has("parse_") && !texts.some(([text]) => text.startsWith("Pars")), JSON.stringify(texts));
+		assert.ok(texts.some(([, size]) => size === 10), "smaller type");
+		const svg = await page.evaluate(() => $$save.svgText(fizeau));
+		assert.match(svg, /font-size="10"[^>]*>[^<]*parse_/);
+	});
+});
+
+test("own code is told from libraries: in colour, in words, in lists and in the table", async () => {
+	const lib = (name) => code(name, "/usr/lib/python3/dist-packages/yaml/loader.py"), std = (name) => code(name, "/usr/lib/python3.11/json/decoder.py");
+	const stacks = (k) => [
+		{ tid: 1, stack: [code("mine", "/srv/app/main.py")], count: 100 }, { tid: 1, stack: [code("mine", "/srv/app/main.py"), lib("load")], count: 200 * k },
+		{ tid: 1, stack: [code("mine", "/srv/app/main.py"), std("decode")], count: 300 * k },
+	];
+	for (const file of [profilePage(stacks(1)), diffPage(stacks(1), stacks(2), ["exact", "time"])])
+		await withPage(file, {}, async (page) => {
+			const { fill, pale } = await page.evaluate(() => fizeau.flame.palette);
+			for (const [name, shades, word] of [["mine", fill, ""], ["load", pale, "library"], ["decode", pale, "stdlib"]]) {
+				const node = await nodeNamed(page, name);
+				const colour = await page.evaluate((i) => $$meaning.nodeClass(fizeau.flame.picture.tree, i, fizeau.flame.picture.what), node.i);
+				assert.equal(await pixel(page, (await corners(page, node)).upper), shades[colour], name);
+				const at = await centreOf(page, node.i);
+				await page.mouse.move(at.x, at.y);
+				assert.equal(await page.evaluate(() => document.querySelector("#tip .origin")?.textContent ?? ""), word);
+			}
+			assert.match(await page.innerText("#section-hotspots"), /library/);
+			await page.click("#section-hotspots .toggle");
+			assert.doesNotMatch(await page.innerText("#section-hotspots .spots"), /load|decode/);
+			assert.equal(await page.innerText("#chips"), "own code only ×");
+			await page.keyboard.press("t");
+			assert.equal(await page.textContent("#table output"), "1 function");
+			await page.click("#toggle-own");
+			assert.equal(await page.textContent("#table output"), "3 functions");
+			assert.deepEqual(await page.$$eval("#table .origin", (list) => list.map((e) => e.textContent).sort()), ["library", "stdlib"]);
+			await page.click("#toggle-own");
+			await page.reload();
+			await page.waitForSelector("html[data-ready]");
+			assert.equal(await page.textContent("#table output"), "1 function");
+		});
+});
+
+test("of a listed name the last component is whole as long as its callers' part has any room", async () => {
+	const stack = [{ name: "Configuration.parse_all_of_it", file: "/srv/a.py", line: 3 }];
+	await withPage(profilePage([{ tid: 1, stack, count: 9 }]), { width: 1300 }, async (page) => {
+		const seen = await page.evaluate(() => {
+			let halved = 0;
+			const cut = [];
+			for (const name of document.querySelectorAll(".spot .parts")) {
+				if (name.children.length < 2) continue;
+				const [head, tail] = name.children;
+				// As narrow as leaves half of the head.
+				name.style.width = `${tail.scrollWidth + head.scrollWidth / 2}px`;
+				halved++;
+				if (tail.getBoundingClientRect().width < tail.scrollWidth - 0.5 || tail.scrollWidth > tail.clientWidth) cut.push(name.title);
+			}
+			return { halved, cut };
+		});
+		assert.equal(seen.halved, 1);
+		assert.deepEqual(seen.cut, []);
+	});
+});
+
+test("where a step through the changes is, is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
+	const names = Array.from({ length: 9 }, (_, i) => `Parser.statement_of_${i}`);
+	const runOf = (factor, k) => writeText([["rest", 9000], ...names.map((name, i) => [name, (100 + 20 * i) * factor])]
+		.map(([name, n], i) => `main;Parser.parse_statement;${name} ${n + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
+	const file = path.join(folder, "many.html");
+	execFileSync(process.env.FIZEAU, ["diff", ...[1, 2].flatMap((factor) => [factor > 1 && "::", ...[1, 2, 3, 4].map((k) => runOf(factor, k * factor))]).filter(Boolean),
+		"--scale", "time", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	await withPage(file, { width: 1280, height: 560 }, async (page) => {
+		const marked = () => page.$$eval(".spot[aria-current]", (list) => list.map((s) => s.querySelector(".what").textContent));
+		const isInView = () => page.$eval(".spot[aria-current]", (s) => {
+			const { top, bottom } = s.getBoundingClientRect(), box = document.getElementById("sidebar").getBoundingClientRect();
+			return top >= box.top - 1 && bottom <= box.bottom + 1;
+		});
+		assert.deepEqual(await marked(), []);
+		for (let i = 8; i >= 0; i--) {
+			await page.keyboard.press("]");
+			assert.deepEqual(await marked(), [names[i]]);
+			assert.ok(await isInView(), names[i]);
+		}
+		// By hand: the list stays open, and the focus where it was.
+		await page.reload();
+		await page.waitForSelector("html[data-ready]");
+		await page.click(".spots .link:has-text('3 more functions')");
+		assert.match(await page.evaluate(() => document.activeElement.innerText), /statement_of_2/);
+		await page.keyboard.press("Tab");
+		await page.keyboard.press("Enter");
+		assert.deepEqual(await marked(), [names[1]]);
+		assert.equal(await page.evaluate(() => document.activeElement.ariaCurrent), "true");
+		assert.equal((await page.$$(".spot")).length, 9);
+		for (const width of [1500, 1280, 390]) {
+			await page.setViewportSize({ width, height: 700 });
+			const [text, end, wide, needed, room] = await page.$eval("#crumbs .link:last-child", (link) => {
+				const last = link.querySelector(".parts > :last-child");
+				return [link.textContent, last.getBoundingClientRect().right, last.clientWidth, last.scrollWidth, document.getElementById("crumbs").getBoundingClientRect().right];
+			});
+			assert.equal(text, names[1]);
+			assert.ok((wide >= needed || wide > 40) && end <= room + 1, JSON.stringify([width, end, wide, needed, room]));
+		}
+	});
+});

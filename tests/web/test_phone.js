@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// The page in a hand: small windows, fingers, and text twice as large.
+"use strict";
+const assert = require("node:assert/strict");
+const { centreOf, readTree, until, withPage } = require("./browser.js");
+const { drag, tapTwice } = require("./fingers.js");
+const { judgedPage } = require("./judged.js");
+const { cliPage, diffPage, profilePage, someProgram } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+const phone = { width: 390, height: 740, touch: true };
+
+const tap = async (page, node) => {
+	const at = await centreOf(page, node.i);
+	await page.touchscreen.tap(at.x, at.y);
+};
+const named = async (page, name) => (await readTree(page)).nodes.find((n) => n.name === name);
+
+test("nothing scrolls sideways at 320 pixels, in any view", async () => {
+	for (const file of [judgedPage(), profilePage(head)])
+		await withPage(file, { ...phone, width: 320 }, async (page) => {
+			for (const tab of await page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value))) {
+				await page.evaluate((value) => fizeau.set({ tab: value }), tab);
+				await page.evaluate(() => scrollTo(500, 0));
+				assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollWidth, scrollX]), [320, 0], tab);
+			}
+		});
+});
+
+test("the table's bar wraps where there is little room, beside the sidebar and magnified twice", async () => {
+	const runs = [10, 20].map((count) => [{ tid: 1, count, stack: [{ name: "main", file: "/srv/app/main.py", line: 1 }, { name: "dumps", file: "/usr/lib/python3.11/json/encoder.py", line: 9 }] },
+		...Array.from({ length: 900 }, (_, i) => ({ tid: 1, count: 5, stack: [{ name: `f${i}`, file: "/srv/app/main.py", line: 9 + i }] }))]);
+	const made = cliPage(...runs);
+	for (const size of [{ width: 640, height: 400, scale: 2 }, { width: 960, height: 700 }])
+		await withPage(made, { ...size, hash: "tab=table" }, async (page) => {
+			const [end, right] = await page.evaluate(() => [document.getElementById("table"), document.getElementById("copy-table").parentElement].map((e) => e.getBoundingClientRect().right));
+			assert.ok(right <= end + 1, JSON.stringify([size.width, right, end]));
+			assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), size.width);
+		});
+});
+
+test("the verdict stays in a small window however far the page is scrolled, and in one magnified twice", async () => {
+	for (const size of [phone, { width: 640, height: 400, scale: 2 }])
+		await withPage(judgedPage(), size, async (page) => {
+			await page.evaluate(() => scrollTo(0, 1e5));
+			assert.ok((await page.evaluate(() => scrollY)) > 0, "there was something to scroll");
+			const seen = await page.evaluate(() => {
+				const of = (selector) => document.querySelector(selector).getBoundingClientRect().toJSON();
+				return { answer: of("#band .answer"), flame: of("#flame"), width: innerWidth, height: innerHeight, over: document.documentElement.scrollWidth - innerWidth };
+			});
+			assert.ok(seen.answer.top >= 0 && seen.answer.bottom < seen.height / 2, JSON.stringify(seen));
+			assert.ok(seen.flame.height >= 150 && seen.flame.bottom <= seen.height && seen.over <= 0, JSON.stringify(seen));
+			const at = await page.evaluate(() => {
+				const { left, top } = document.querySelector("#band .answer").getBoundingClientRect();
+				return document.elementFromPoint(left + 3, top + 3).closest("#band") !== null;
+			});
+			assert.ok(at, "nothing lies on it");
+		});
+});
+
+test("a touch shows a frame's figures, verdict and actions in a sheet, and no box beside it", async () => {
+	await withPage(judgedPage(), phone, async (page) => {
+		const node = await named(page, "parse");
+		await tap(page, node);
+		assert.ok(await page.isVisible("#sheet") && await page.isHidden("#tip"));
+		const text = await page.innerText("#sheet");
+		for (const part of ["parse", node.base.self.toLocaleString("en-US"), node.head.self.toLocaleString("en-US"), "self slower", "Copy path:line"])
+			assert.ok(text.includes(part), `${part}: ${text}`);
+		assert.deepEqual(await page.evaluate(() => [fizeau.flame.focus, fizeau.flame.selected]), [0, node.i], "it zooms nowhere");
+		const over = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, document.getElementById("sheet").getBoundingClientRect().bottom - innerHeight]);
+		assert.deepEqual(over, [0, 0]);
+		await page.tap("#sheet button:has-text('Zoom to this')");
+		assert.equal(await page.evaluate(() => fizeau.flame.focus), node.i);
+		assert.ok(await page.isHidden("#sheet"));
+	});
+});
+
+test("a second touch on the same place zooms, a touch on nothing, Escape, the button and a drag close the sheet", async () => {
+	await withPage(judgedPage(), phone, async (page) => {
+		const node = await named(page, "parse");
+		await page.evaluate(() => scrollTo(0, 0));
+		const open = async () => {
+			await tap(page, node);
+			assert.ok(await page.isVisible("#sheet"));
+			await until(page, () => !document.getElementById("sheet").classList.contains("fresh"));
+		};
+		await open();
+		await page.tap("#sheet .grip button");
+		assert.ok(await page.isHidden("#sheet"));
+		await page.waitForTimeout(400);
+		await open();
+		await tap(page, { i: 0 });
+		assert.ok(await page.isHidden("#sheet"));
+		await page.waitForTimeout(400);
+		await open();
+		await page.keyboard.press("Escape");
+		assert.ok(await page.isHidden("#sheet"));
+		await page.waitForTimeout(400);
+		await open();
+		const grip = await page.evaluate(() => document.querySelector(".grip").getBoundingClientRect().toJSON());
+		const from = { x: grip.left + 60, y: grip.top + 10 };
+		await drag(page, [from, { ...from, y: from.y + 20 }]);
+		assert.ok(await page.isVisible("#sheet"), "a short drag leaves it");
+		await drag(page, [from, { ...from, y: from.y + 120 }]);
+		assert.ok(await page.isHidden("#sheet"));
+		await page.waitForTimeout(400);
+		await page.evaluate(() => scrollTo(0, 0));
+		const at = await centreOf(page, node.i);
+		assert.ok(grip.top < at.y, "the sheet would lie on the place");
+		await tapTwice(page, at);
+		await until(page, (i) => fizeau.flame.focus === i, node.i);
+		assert.ok(await page.isHidden("#sheet"));
+	});
+});
+
+test("a frame that the sheet would lie on is scrolled above it", async () => {
+	const deep = Array.from({ length: 60 }, (_, i) => ({ name: `level_${i}`, file: "/srv/deep.py", line: i + 1 }));
+	for (const hash of ["", "up=1"])
+		await withPage(profilePage([{ tid: 1, stack: deep, count: 100 }]), { ...phone, hash }, async (page) => {
+			const node = await page.evaluate(() => {
+				const { flame } = fizeau, row = flame.up ? 3 : Math.floor((flame.scroller.scrollTop + flame.height) / 21) - 2;
+				return row;
+			});
+			await page.evaluate(() => (fizeau.flame.scroller.scrollTop = fizeau.flame.up ? 1e5 : 0));
+			const at = await page.evaluate((i) => {
+				const box = fizeau.flame.boxOf(i), canvas = fizeau.flame.canvas.getBoundingClientRect();
+				return { x: canvas.left + 60, y: canvas.top + box.top + 9 };
+			}, node);
+			await page.touchscreen.tap(at.x, at.y);
+			const { selected, bottom, sheet } = await page.evaluate(() => ({
+				selected: fizeau.flame.selected, bottom: fizeau.flame.canvas.getBoundingClientRect().top + fizeau.flame.boxOf(fizeau.flame.selected).top + 20,
+				sheet: document.getElementById("sheet").getBoundingClientRect().top,
+			}));
+			assert.equal(selected, node);
+			assert.ok(at.y + 9 > sheet, "it would be covered");
+			assert.ok(bottom <= sheet, `${bottom} ${sheet}`);
+		});
+});
+
+test("in the sandwich a touch shows figures, too, and the sheet leads to a frame's callers", async () => {
+	await withPage(diffPage(base, head, ["exact"]), { ...phone, hash: "tab=sandwich" }, async (page) => {
+		const at = await page.evaluate(() => {
+			const flame = fizeau.sandwich.halves[1], canvas = flame.canvas.getBoundingClientRect(), box = flame.boxOf(2);
+			return { x: canvas.left + (box.left + box.right) / 2, y: canvas.top + box.top + 9, f: flame.picture.tree.func[2] };
+		});
+		await page.touchscreen.tap(at.x, at.y);
+		assert.ok(await page.isVisible("#sheet"));
+		assert.equal(await page.isVisible("#sheet button:has-text('Zoom to this')"), false);
+		await page.tap("#sheet button:has-text('Callers and callees')");
+		await until(page, (f) => fizeau.state.middle === f, at.f);
+	});
+});
+
+test("the table keeps its change column at 390 pixels, and copies its columns in their order", async () => {
+	await withPage(judgedPage(), { ...phone, hash: "tab=table" }, async (page) => {
+		const shown = () => page.evaluate(() => {
+			const { left, right } = document.querySelector("#table .scroller").getBoundingClientRect();
+			return [...document.querySelectorAll("#table .head .cell")].filter((c) => c.getBoundingClientRect().right <= right + 1 && c.getBoundingClientRect().left >= left).map((c) => c.textContent);
+		});
+		assert.deepEqual(await shown(), ["Function", "Δ", "Δ %"]);
+		const cells = await page.$$eval("#table .rows .row", (rows) => rows.slice(0, 3).map((r) => [...r.children].slice(0, 2).map((c) => c.textContent)));
+		assert.match(cells[0][1], /^[+−]/);
+		await page.evaluate(() => (document.querySelector("#table .scroller").scrollLeft = 300));
+		const name = await page.evaluate(() => document.querySelector("#table .rows .cell.name").getBoundingClientRect().left - document.querySelector("#table .scroller").getBoundingClientRect().left);
+		assert.ok(Math.abs(name - 1) < 1, "names stay");
+		assert.match(await page.evaluate(() => fizeau.table.tsv()), /^function\tfile\tline\tbefore\t/);
+		await page.setViewportSize({ width: 1400, height: 800 });
+		await until(page, () => document.querySelectorAll("#table .head .cell")[1].textContent === "Before");
+	});
+});
+
+// Dots of a line that are seen, each as whether something stands before and behind it in its row.
+const seenDots = (page) => page.$$eval("#band .dotted", (lines) => lines.flatMap((line) => {
+	const edge = getComputedStyle(line).overflowX === "clip" ? line.getBoundingClientRect().left : 0;
+	const parts = [...line.querySelectorAll(".part")].map((part) => part.getBoundingClientRect());
+	return [...line.querySelectorAll(".dot")].map((dot, i) => ({ box: dot.getBoundingClientRect(), before: parts[i], own: parts[i + 1] }))
+		.filter(({ box }) => box.right > edge + 1).map(({ box, before, own }) => before.bottom > box.top && own.right > box.right);
+}));
+
+test("a line of the verdict that is broken has no dot at an end, one that is not has them all", async () => {
+	await withPage(judgedPage(), phone, async (page) => {
+		for (const width of [320, 390, 500, 1400]) {
+			await page.setViewportSize({ width, height: 740 });
+			const dots = await seenDots(page), all = await page.$$eval("#band .dot", (list) => list.length);
+			assert.ok(dots.every((isBetween) => isBetween), `${width}: ${dots}`);
+			assert.ok(width < 500 ? dots.length < all : width === 1400 ? dots.length === all : true, `${width}: ${dots.length} of ${all}`);
+		}
+	});
+});

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// A picture (`-o x.svg`) has exactly the frames of the page: folded by the same rules, called the same.
+"use strict";
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const { withPage } = require("./browser.js");
+const { judgedRuns } = require("./judged.js");
+const { newFile, random, writeProfile, writeText } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const WIDTH = 1176, NARROWEST = 0.8, ROW = 18; // src/report/svg.c
+const entities = { lt: "<", gt: ">", quot: "\"", "#39": "'", amp: "&" };
+
+// Paths of names of the picture's frames: a frame is below the last one of the row above that begins
+// no further right.
+function framesOfSvg(text) {
+	const rows = new Map(), frames = [];
+	for (const [, title, x, y] of text.matchAll(/<g><title>([^<]*)<\/title><rect class="[^"]*" x="([\d.]+)" y="([\d.]+)"/g)) {
+		const name = title.split("\n")[0].replace(/&(\w+|#39);/g, (_, e) => entities[e]);
+		const above = rows.get(Number(y) - ROW) ?? [];
+		const up = above.filter((f) => f.x <= Number(x) + 0.02).at(-1);
+		const frame = { x: Number(x), path: `${up ? up.path : ""}|${name}` };
+		rows.set(Number(y), [...(rows.get(Number(y)) ?? []), frame]);
+		frames.push(frame.path);
+	}
+	return frames.sort();
+}
+
+// The same of the page, of what is as wide as the picture draws it: what there is, and what is gone.
+function framesOfPage(page) {
+	return page.evaluate(([width, narrowest]) => {
+		const { data, flame } = fizeau;
+		const walk = ({ tree, w, all }) => {
+			const paths = [""], out = [];
+			for (let i = 1; i < tree.n; i++) {
+				if (paths[tree.parent[i]] === undefined || w[i] * width / all < narrowest) continue;
+				paths[i] = `${paths[tree.parent[i]]}|${$$folds.frameName(data, tree, i, data.functions.names[tree.func[i]])}`;
+				out.push(paths[i]);
+			}
+			return out.sort();
+		};
+		const gone = fizeau.model.removedAside(flame.picture.what);
+		return [walk(flame.picture), gone ? walk(gone) : []];
+	}, [WIDTH, NARROWEST]);
+}
+
+async function compare(args) {
+	const [html, svg] = [".html", ".svg"].map((suffix) => {
+		const file = newFile(suffix);
+		execFileSync(process.env.FIZEAU, [...args, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+		return file;
+	});
+	const drawn = fs.readFileSync(svg, "utf8").split(">Gone ·").map(framesOfSvg);
+	let text = "";
+	await withPage(html, {}, async (page) => {
+		const shown = await framesOfPage(page);
+		assert.deepEqual(drawn[0], shown[0]);
+		assert.deepEqual(drawn[1] ?? [], shown[1]);
+		text = shown.flat().join("\n");
+	});
+	return { text, listed: fs.readFileSync(svg, "utf8").split(">What certainly changed")[1] ?? "" };
+}
+
+// ---- pairs ----
+
+const boot = (name) => ({ name, file: "/usr/lib/python3.11/importlib/_bootstrap.py", line: 9 });
+const codeOf = (file) => ({ name: "<module>", file, line: 1 });
+const code = (name, file = "/srv/app/main.py") => ({ name, file, line: 5 });
+const imported = (...files) => files.flatMap((file) => [boot("_find_and_load"), boot("_load_unlocked"), codeOf(file)]);
+const json = "/usr/lib/python3.11/json/__init__.py", certifi = "/usr/lib/python3/dist-packages/certifi/core.py";
+
+// Imports, calls of many functions of which each run has some, what costs nothing, what certainly is new.
+function run(side, seed) {
+	const next = random(seed), main = codeOf("/srv/app/main.py"), work = code("work"), samples = [];
+	const add = (count, ...stack) => samples.push({ tid: 1, stack, count });
+	add(300, main, work);
+	add(20, main, ...imported(json), code("loads", json));
+	add(9, ...imported("/usr/lib/python3.11/site.py"));
+	add((side ? 90 : 12) + Math.floor(next() * 3), main, boot("_find_and_load"), boot("_find_spec"));
+	if (side) add(200 + Math.floor(next() * 9), main, work, code("added"));
+	else add(150 + Math.floor(next() * 9), main, code("dropped"), code("inner"));
+	for (let k = 0; k < 60; k++) {
+		const rare = code(`rare_${k}`, `/srv/app/part_${k % 4}.py`), count = Math.floor(next() * 4);
+		add(next() < 0.5 ? 0 : count, main, work, rare);
+		add(next() < 0.5 ? 0 : count, main, ...imported(json, certifi), rare, code("deep"));
+		if (k % 6 === 0) add(0, main, code(`gone_${side}_${k}`), code("never"));
+		add(next() < 0.3 ? 1 : 0, main, ...imported(json), ...imported(`/usr/lib/python3.11/late_${k}.py`));
+	}
+	return writeProfile(samples);
+}
+
+const madeUp = [0, 1].map((side) => [1, 2, 3, 4].map((k) => run(side, 10 * side + k)));
+
+test("a picture has the frames of the page: imports, noise, what costs nothing on either side", async () => {
+	const { text, listed } = await compare(["diff", ...madeUp[0], "::", ...madeUp[1], "--scale", "time"]);
+	for (const what of ["|import json|import certifi.core|not sampled", "finding modules", "not sampled again (", "not sampled before (", "|work|added"])
+		assert.ok(text.includes(what), `${what} in\n${text}`);
+	assert.ok(listed.includes("added") && !listed.includes("_find_spec"), listed);
+});
+
+test("a picture has the frames of the page: of moved, renamed and wrapped functions, in CPython's colours, of one side", async () => {
+	const { text } = await compare(judgedRuns());
+	assert.match(text, /cached/);
+	await compare(judgedRuns(["--palette", "tachyon"]));
+	await compare(["replay", madeUp[0][0]]);
+});
+
+test("a picture has the frames of the page: two programs that were recorded now", async () => {
+	const scripts = ["import json, email.message, html\n", "import json, http.client, decimal\n"].map((line, k) => writeText(
+		`${line}def work(n): return json.dumps(list(range(n)))\ndef more(n): return sorted(str(i) for i in range(n))\nfor i in range(${300 + 100 * k}): work(1500); ${k ? "more(500)" : ""}\n`, ".py"));
+	const recordings = scripts.map((script) => {
+		const file = newFile(".fz");
+		execFileSync(process.env.FIZEAU, ["run", "-r", "5khz", "-o", file, "--", "python3", script], { stdio: ["ignore", "ignore", "pipe"] });
+		return file;
+	});
+	assert.match((await compare(["diff", ...recordings, "--force"])).text, /import|interpreter start-up/);
+});
+
+test("a picture has the frames of the page: two recordings of CPython's profiler, and a real pair where there is one", async () => {
+	const data = path.join(__dirname, "../data/tachyon-diff");
+	await compare(["diff", path.join(data, "base.bin"), path.join(data, "head.bin"), "--force"]);
+	const pair = path.join(process.env.FZ_SHARED ?? "", "profiles/pairs/aa_ab");
+	if (fs.existsSync(pair)) await compare(["diff", ...["A", "B"].map((side) => path.join(pair, `tachyon_wall_${side}/01.bin`)), "--force"]);
+});

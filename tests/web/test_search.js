@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The search box: text and expressions, what is no expression, and the list of what was found.
+"use strict";
+const assert = require("node:assert/strict");
+const { readTree, until, withPage } = require("./browser.js");
+const { diffPage, profilePage, someProgram } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
+const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
+const names = [...new Set(head.flatMap((s) => s.stack).map((f) => f.name))];
+const sum = (list) => list.reduce((n, s) => n + s.count, 0);
+const shareOf = (hit) => `${((sum(head.filter((s) => s.stack.some((f) => hit(f.name)))) / sum(head)) * 100).toFixed(1)} %`;
+const type = async (page, text) => {
+	await page.fill("#query", text);
+	await until(page, (query) => fizeau.state.query === query, text);
+};
+const found = (page) => page.textContent("#found");
+
+test("the .* switch searches by expressions; text stays text without it", async () => {
+	await withPage(profilePage(head), {}, async (page) => {
+		const hit = (name) => /^function_1\d$/.test(name);
+		await page.focus("#query");
+		await type(page, "^function_1\\d$");
+		assert.match(await found(page), /^0 functions/);
+		assert.equal(await page.innerText("#hits .offer"), `Search as an expression: ${names.filter(hit).length} functions`);
+		await page.click("#hits .offer");
+		assert.equal(await found(page), `${names.filter(hit).length} functions · ${shareOf(hit)}`);
+		assert.equal(await page.getAttribute("#regex", "aria-pressed"), "true");
+		assert.ok(await page.isHidden("#hits .offer"));
+		const hash = (await page.evaluate(() => location.hash)).slice(1);
+		await withPage(profilePage(head), { hash }, async (again) => assert.equal(await found(again), `${names.filter(hit).length} functions · ${shareOf(hit)}`));
+		await page.click("#regex");
+		assert.match(await found(page), /^0 functions/);
+		await type(page, "main.py");
+		assert.ok(await page.isHidden("#hits .offer"), "a dot is no expression");
+	});
+});
+
+test("what is no expression is told in red, finds nothing and fades nothing", async () => {
+	await withPage(profilePage(head), { hash: "regex=1" }, async (page) => {
+		await page.focus("#query");
+		await type(page, "function_(1");
+		assert.match(await found(page), /^No expression: .*[Uu]nterminated group/);
+		const [colour, red] = await page.evaluate(() => [getComputedStyle(document.getElementById("found")).color, getComputedStyle(document.documentElement).getPropertyValue("--more")]);
+		assert.equal(`#${colour.match(/\d+/g).map((v) => Number(v).toString(16).padStart(2, "0")).join("")}`, red.trim());
+		assert.equal(await page.getAttribute("#query", "aria-invalid"), "true");
+		assert.deepEqual(await page.evaluate(() => [fizeau.flame.matched, document.getElementById("hits").childElementCount]), [null, 0]);
+		await page.keyboard.press("Enter");
+		await type(page, "function_(1)");
+		assert.match(await found(page), /^\d+ functions/);
+		assert.equal(await page.getAttribute("#query", "aria-invalid"), "false");
+	});
+});
+
+test("hits are listed, the costliest first, with their shares, and lead to their widest frame", async () => {
+	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
+		await page.keyboard.press("/");
+		await page.keyboard.type("function_1");
+		await until(page, () => fizeau.state.query === "function_1" && !document.getElementById("hits").hidden);
+		const hits = await page.$$eval("#hits li", (list) => list.map((li) => [li.querySelector(".what").textContent, li.querySelector(".pair > :last-child").textContent]));
+		const wanted = names.filter((name) => name.startsWith("function_1"));
+		for (const [name, share] of hits.filter(([n]) => wanted.includes(n))) assert.equal(share, shareOf((n) => n === name), name);
+		const shares = hits.map(([, share]) => parseFloat(share.replace("<", "")));
+		assert.deepEqual(shares, [...shares].sort((a, b) => b - a));
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("ArrowDown");
+		await page.keyboard.press("Enter");
+		assert.ok(await page.isHidden("#hits"));
+		const widest = (await readTree(page)).nodes.filter((n) => n.name === hits[1][0]).sort((a, b) => b.w - a.w)[0];
+		assert.equal(await page.evaluate(() => fizeau.flame.picture.w[fizeau.flame.selected]), widest.w);
+		await page.focus("#query");
+		assert.ok(await page.isVisible("#hits"));
+		await page.mouse.click(700, 700);
+		assert.ok(await page.isHidden("#hits"));
+	});
+});
+
+test("the list of hits is within a small window", async () => {
+	await withPage(profilePage(head), { width: 320, height: 700, touch: true }, async (page) => {
+		await page.tap("#query");
+		await type(page, "function");
+		const { left, right } = await page.evaluate(() => document.getElementById("hits").getBoundingClientRect().toJSON());
+		assert.ok(left >= 0 && right <= 320 && (await page.evaluate(() => document.documentElement.scrollWidth)) === 320);
+	});
+});

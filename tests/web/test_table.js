@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The table of functions by keys alone, and its rows in other programs.
+"use strict";
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const { until, withPage } = require("./browser.js");
+const { judgedPage } = require("./judged.js");
+const { profilePage } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const column = (page, title) => page.evaluate((wanted) => {
+	const at = [...document.querySelectorAll("#table .head .cell")].findIndex((c) => c.textContent === wanted);
+	return [...document.querySelectorAll("#table .rows .row")].map((r) => r.children[at].textContent);
+}, title);
+const sorts = (page) => page.$$eval("#table .head .cell", (cells) => cells.map((c) => c.getAttribute("aria-sort")).filter((s) => s !== "none"));
+// What Python's reader makes of it, who has read many spreadsheets.
+const readCsv = (text) => JSON.parse(execFileSync("python3", ["-c", "import csv, io, json, sys; print(json.dumps(list(csv.reader(io.StringIO(sys.stdin.read(), newline='')))))"], { input: text, encoding: "utf8" }));
+
+test("every column sorts by keys, both ways, and says so", async () => {
+	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
+		const titles = await page.$$eval("#table .head button", (list) => list.map((b) => b.textContent));
+		assert.ok(titles.length >= 9, titles.join());
+		for (const title of titles) {
+			await page.focus(`#table .head button:text-is("${title}")`);
+			await page.keyboard.press("Enter");
+			const [first] = await sorts(page), one = await column(page, title);
+			await page.focus(`#table .head button:text-is("${title}")`);
+			await page.keyboard.press("Space");
+			const [second] = await sorts(page), other = await column(page, title);
+			assert.deepEqual([first, second].sort(), ["ascending", "descending"], title);
+			assert.notDeepEqual(one, other, title);
+		}
+		await page.focus("#table .bar input");
+		await page.keyboard.type("view.py");
+		await until(page, () => fizeau.state.rows === "view.py");
+		assert.ok((await column(page, "Function")).every((text) => text.includes("view.py")));
+	});
+});
+
+test("rows are copied as CSV that another program reads back, formulas tamed", async () => {
+	const f = (name, file) => ({ name, file, line: 3 });
+	const names = ["plain", 'say "hi", twice', "=HYPERLINK(1)", "-x", "@sum"];
+	await withPage(profilePage(names.map((name, i) => ({ tid: 1, stack: [f("main", "/srv/m.py"), f(name, "/srv/a, b.py")], count: 10 + i }))), { hash: "tab=table" }, async (page) => {
+		await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+		await page.click("#copy-csv");
+		await until(page, () => document.getElementById("spoken").textContent === "6 rows copied");
+		const rows = readCsv(await page.evaluate(() => navigator.clipboard.readText()));
+		assert.deepEqual(rows[0].slice(0, 4), ["function", "file", "line", "self"]);
+		assert.ok(rows.every((row) => row.length === rows[0].length));
+		const tsv = await page.evaluate(() => fizeau.table.tsv());
+		assert.deepEqual(rows.map((row) => row.map((cell) => cell.replace(/^'/, ""))), tsv.trimEnd().split("\n").map((line) => line.split("\t")));
+		assert.deepEqual(rows.slice(1).map(([name]) => name).sort(), ["plain", 'say "hi", twice', "'=HYPERLINK(1)", "'-x", "'@sum", "main"].sort());
+	});
+	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
+		const rows = readCsv(await page.evaluate(() => fizeau.table.csv()));
+		const at = rows[0].indexOf("change");
+		assert.ok(rows[0].includes("low") && rows[0].includes("high") && rows.slice(1).some((row) => row[at].startsWith("-")), "numbers stay numbers");
+		assert.ok(rows.every((row) => row.length === rows[0].length));
+		await page.evaluate(() => document.activeElement.blur());
+		await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+		await page.keyboard.press("C");
+		await until(page, () => / rows copied$/.test(document.getElementById("spoken").textContent));
+		assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.evaluate(() => fizeau.table.csv()));
+	});
+});
