@@ -1,6 +1,6 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
-Cannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).
 The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
@@ -8,7 +8,7 @@ Warning: more than 5 % of the head's samples could not be read.
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale window.
 
-Self: 2 changed, 0 unchanged within ±0.2 % of the run, 6 cannot tell (?).
+Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
    before     after      change      95 %         %   function
   69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
   31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
@@ -18,8 +18,8 @@ Self: 2 changed, 0 unchanged within ±0.2 % of the run, 6 cannot tell (?).
   2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
   1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
 
-Total, callees included: 3 changed, 0 unchanged within ±0.2 % of the run, 9
-  cannot tell (?).
+Total, callees included: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+  unsure (?).
    before     after      change      95 %         %   function
    140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
   69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
@@ -51,16 +51,16 @@ Judged: one run a side, by how often and how long each function was seen, with
   the noise of a wall clock.
 
 $ fizeau diff base.bin base.bin --scale time
-No change, both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+Same: both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale window.
 
-Self: 0 changed, 8 unchanged within ±0.2 % of the run, 0 cannot tell.
+Self: 0 slower, 0 faster, 8 same within ±0.2 % of the run, 0 unsure.
 
-Total, callees included: 0 changed, 11 unchanged within ±0.2 % of the run, 0
-  cannot tell.
+Total, callees included: 0 slower, 0 faster, 11 same within ±0.2 % of the run, 0
+  unsure.
 
 Names were compared without: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 9 functions).
@@ -72,7 +72,7 @@ Judged: the two recordings are one.
 
 # Signs and words say what colours say.
 $ fizeau diff --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
-ESC[1mCannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).ESC[0m
 The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
@@ -80,7 +80,7 @@ Warning: more than 5 % of the head's samples could not be read.
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale window.
 
-ESC[1mSelf: 2 changed, 0 unchanged within ±0.2 % of the run, 6 cannot tell (?).ESC[0m
+ESC[1mSelf: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).ESC[0m
 ESC[2m   before     after      change      95 %         %   functionESC[0m
   69.0 ms       0 s  ESC[35m  -69.0 ms  ±29.8 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
   31.5 ms       0 s  ESC[35m  -31.5 ms  ±25.8 ms      to 0ESC[0m   dropped (program.py:21)
@@ -111,7 +111,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 47 | cut -c 1-220
   },
   "verdict": {
     "word": "unknown",
-    "text": "Cannot tell slower from faster",
+    "text": "Unsure whether slower or faster",
     "reason": "noise",
     "change_pct": 0.3325020781379884,
     "low": -45.463828452941826,
@@ -137,9 +137,9 @@ $ fizeau diff --format json base.bin head.bin | head -n 47 | cut -c 1-220
   "links": [],
 
 # Canonical names forgive another checkout, exact matching does not.
-$ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep changed
-Self: 0 changed, 1 unchanged within ±0.2 % of the run, 0 cannot tell.
-Total, callees included: 0 changed, 2 unchanged within ±0.2 % of the run, 0
+$ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep slower,
+Self: 0 slower, 0 faster, 1 same within ±0.2 % of the run, 0 unsure.
+Total, callees included: 0 slower, 0 faster, 2 same within ±0.2 % of the run, 0
 
 $ fizeau diff old.txt new.txt --match exact | grep -A 1 called
 New or newly called (not seen in the base): 2 functions, self 5
@@ -154,11 +154,11 @@ $ fizeau diff base.bin head.bin --match exact --format json | grep elided
 
 # A format that no diff has, and a name that no format has.
 $ fizeau diff base.bin head.bin --format csv
-fizeau: diff: --format: 'csv' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: diff: --format: 'csv' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary: is no format for a diff; choose one of text, html, heatmap, svg, json, markdown, collapsed, folded
+fizeau: binary: is no format for a diff; choose one of text, tree, html, heatmap, svg, json, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
@@ -174,14 +174,16 @@ fizeau: missing.bin: no such file, recording or git revision
 [2]
 
 $ fizeau diff base.bin head.bin -o x.html && head -c 15 x.html
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 <!doctype html>
 
 $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 <svg 
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
-# Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
+# Unsure whether slower or faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
 # The smallest change of a function with 10.0 % of the run that would show here: 31.7 % of the run; 43 more runs a side would show 5.0 %.
 # Scaling: share, factor 1, which the functions fit; base values stand as recorded.
 a;c 14 13
@@ -190,7 +192,7 @@ a;gone 6 0
 a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
-# Cannot tell slower from faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
+# Unsure whether slower or faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
 # The smallest change of a function with 10.0 % of the run that would show here: 31.2 % of the run; 41 more runs a side would show 5.0 %.
 # Scaling: share; expected is what was before times 1.0870, to make the totals equal. The first column is what was expected.
 a;c 15 13
@@ -200,14 +202,14 @@ a;new;er 0 5
 
 # Names cannot break the text.
 $ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 12
-Cannot tell slower from faster by shares alone (approximate: no order of
+Unsure whether slower or faster by shares alone (approximate: no order of
   samples): 23 samples -> 3 samples.
 The smallest change of a function with 10.0 % of the run that would show here:
   45.9 % of the run; 90 more runs a side would show 5.0 %.
 Warning: no function has 20 samples by itself, so none can be taken as
   unchanged, and the totals are made equal.
 
-Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share      95 %         %   function
         3       0.4         3        +2.6      ±8.7  +666.7 % ? b
        14       1.8         0        -1.8      ±4.5      to 0 ? c
@@ -216,11 +218,11 @@ Self: 0 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
 $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings: what became slower or faster
 
-Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD...]
+Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 
 # A terminal may be narrow.
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
-Cannot tell slower from faster: 602 ms
+Unsure whether slower or faster: 602 ms
   -> 604 ms of wall time, +2.00 ms (+0.3
   % [-45.5 %, +88.3 %]).
 The smallest change of the run that
@@ -248,8 +250,13 @@ plain or packed by gzip or zstd.
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                                read in all versions; markers and counters are dropped
+  instruments  yes   -         call tree that Instruments copied (.txt)
+                               costs are as rounded as they were shown
+  jfr          yes   -         recording of Java's Flight Recorder, async-profiler's too (.jfr)
+                               samples, allocations and waits are metrics; all other events are dropped
   kineto       yes   -         trace of PyTorch's profiler (Kineto) (.pt.trace.json .json)
                                steps are runs; ranges and waits on the GPU, flows and arguments are dropped
+  macsample    yes   -         text of sample, macOS's sampler (.sample.txt)
   massif       yes   -         Valgrind's massif (.massif)
                                the snapshot of the peak; how the heap grew and shrank is dropped
   mojo         yes   -         MOJO, austin's binary format (.mojo .austin)
@@ -263,12 +270,14 @@ plain or packed by gzip or zstd.
                                read: samples, or else slices of threads; written: a metric of time, as slices
   pprof        yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
                                every sample type is a metric; labels other than threads are dropped
-  pprof-text   yes   -         heap and goroutine text of Go (?debug=1) and gperftools (.txt .heap)
+  pprof-text   yes   -         heap, goroutine and lock text of Go (?debug=1) and gperftools (.txt .heap)
                                allocations that were sampled are scaled as pprof does
   pstats       yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
                                a graph of calls: read as a reconstructed tree
   pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
                                a session has all samples, a report times alone
+  pyroscope    yes   -         trees and tries that Pyroscope's agents push (.tree .trie)
+                               bare numbers: --unit says what they are
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)
                                written: one profile a thread, the default metric; other metrics are dropped
   stackprof    yes   -         stackprof JSON (Ruby) (.json)
@@ -277,6 +286,7 @@ plain or packed by gzip or zstd.
   trace-event  yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
                                calls, or where there are any: samples; asynchronous events are dropped
   text         -     yes       tables (.txt)
+  tree         -     yes       a call tree, library frames folded
   html         -     yes       one page with a flame graph, tables and sources (.html .htm)
   heatmap      -     yes       the cost of every source line: a folder of pages, or one page
   svg          -     yes       a flame graph as a picture (.svg)
@@ -293,14 +303,14 @@ The smallest change of the run that would show here: 45.0 %; 80 more runs a side
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
 
-Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before     after      change      95 %         %   function
     3,000    12,000      +9,000    ±7,090  +300.0 %   parse
     3,000     3,100        +100    ±1,969    +3.3 % ? load
     3,000     2,900        -100    ±1,846    -3.3 % ? wait
 
-Total, callees included: 1 changed, 0 unchanged within ±0.2 % of the run, 4
-  cannot tell (?).
+Total, callees included: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 4
+  unsure (?).
    before     after      change      95 %         %   function
     3,000    12,000      +9,000    ±7,090  +300.0 %   parse
    12,000    21,000      +9,000   ±12,617   +75.0 % ? m
@@ -318,6 +328,11 @@ fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
 $ fizeau diff a.folded b.folded --scale time --fail-on regression --threshold 80% > /dev/null
 
 $ fizeau diff b.folded a.folded --scale time --fail-on regression > /dev/null
+
+# Of a run that is faster that word leads.
+$ fizeau diff b.folded a.folded --scale time | grep slower
+Self: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 3 unsure (?).
+Total, callees included: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 4
 
 $ fizeau diff b.folded a.folded --scale time --fail-on change --threshold 1 > /dev/null
 fizeau: the run is faster by 42.9 %, past the threshold of 1.0 %
@@ -354,21 +369,21 @@ fizeau: base.bin and again.bin are one recording, not two runs; give it once
 
 # Runs that nobody would take are no advice; an approximate test says so in the headline.
 $ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
-Cannot tell slower from faster (approximate: no order of samples): 60 samples ->
-  63 samples, +3 (+5.0 % [-34.9 %, +69.2 %]).
+Unsure whether slower or faster (approximate: no order of samples): 60 samples
+  -> 63 samples, +3 (+5.0 % [-34.9 %, +69.2 %]).
 The smallest change of the run that would show here: 61.4 %.
 Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
 
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
-### Cannot tell slower from faster by shares alone (approximate: no order of samples): 60 samples -> 63 samples.
+### Unsure whether slower or faster by shares alone (approximate: no order of samples): 60 samples -> 63 samples.
 
 The smallest change of a function with 10.0 % of the run that would show here: 13.5 % of the run; 7 more runs a side would show 5.0 %.
 
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
-Cannot tell slower from faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms (-60.2
-  % [-88.3 %, -2.9 %]).
+Unsure whether slower or faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms
+  (-60.2 % [-88.3 %, -2.9 %]).
 The smallest change of the run that would show here: 80.5 %.
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
@@ -376,7 +391,7 @@ fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 3 12
 fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 2 1
 
 $ fizeau diff base.bin head.bin --invert
-fizeau: --invert: text has no direction; ask for html, svg, json, folded or collapsed
+fizeau: --invert: text has no direction; ask for tree, html, svg, json, folded or collapsed
 [2]
 
 $ fizeau diff base.bin head.bin --thread 1
@@ -390,8 +405,8 @@ $ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/
         3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
         4         6          +2                     ? 2 functions of start-up and imports
 
-Total, callees included: 0 changed, 0 unchanged within ±0.2 % of the run, 5
-  cannot tell (?).
+Total, callees included: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 5
+  unsure (?).
    before     after      change      95 %         %   function
        97       101          +4     ±78.7    +4.1 % ? main (a.py:1)
         3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
@@ -409,12 +424,12 @@ Gone or no longer called (not seen in the head): 2 functions, self 7
 # because parse got slower, and twice as much of everything is nothing. "before" is what was
 # measured, "expected" what that lets expect.
 $ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
-Cannot tell slower from faster by shares alone (approximate: no order of
+Unsure whether slower or faster by shares alone (approximate: no order of
   samples): 7,500 samples -> 27,050 samples.
 The smallest change of a function with 10.0 % of the run that would show here:
   8.9 % of the run; 3 more runs a side would show 5.0 %.
 
-Self: 1 changed, 0 unchanged within ±0.2 % of the run, 3 cannot tell (?).
+Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share      95 %         %   function
     3,000     6,007    18,000     +11,993    ±9,576  +199.7 %   parse
     2,000     4,004     4,100       +95.5    ±2,192    +2.4 % ? load
@@ -443,15 +458,38 @@ $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | 3,000 | 6,007 | 18,000 | +11,993 | ±9,576 | +199.7 % | <code>parse</code> |
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
+fizeau: Unsure whether slower or faster by shares alone (approximate: no order of samples): 7,500 samples -> 27,050 samples.
 <g><title>parse
 self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
-total 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)</title><rect class="c4" x="12.00" y="88.0" width="781.75" height="17"/><text class="w" x="16.00" y="100.5">▲ parse (66.5 %)</text></g>
+total 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)</title><rect class="c4" x="12.00" y="88.0" width="781.75" height="17"/><path class="c4 m" d="M12.00 102.0h521.41v3h-521.41z"/><text class="w" x="16.00" y="100.5">▲ parse (66.5 %)</text></g>
+
+# A picture folds what nobody asked for as the page does, and sums stay.
+$ L=/usr/lib/python3.11 && printf "app.py:main:9;$L/importlib/_bootstrap.py:_find_and_load:3;$L/json/__init__.py:<module>:1;$L/re.py:compile:2 6\napp.py:main:9;$L/importlib/_bootstrap.py:_find_and_load:3;$L/importlib/_bootstrap.py:_load:4 5\napp.py:main:9;app.py:work:20 400\n" > p.folded && { cat p.folded; printf 'app.py:main:9;app.py:work:20;app.py:a:30 2\napp.py:main:9;app.py:work:20;app.py:b:40;app.py:c:50 1\n'; } > o.folded && fizeau diff o.folded p.folded -o p.svg 2> /dev/null && grep -o '<title>.*\|^total[^<]*' p.svg
+<title>main
+total 414 → 411 (-3, -0.7 %)
+<title>work
+total 403 → 400 (-3, -0.7 %)
+<title>finding modules
+total 5 → 5 (0, 0.0 %)
+<title>import json
+total 6 → 6 (0, 0.0 %)
+<title>compile
+total 6 → 6 (0, 0.0 %)
+<title>main
+total 414 → 411 (-3, -0.7 %)
+<title>work
+total 403 → 400 (-3, -0.7 %)
+<title>not sampled again (2 paths)
+total 3 → 0 (-3, -100.0 %)
+
+$ fizeau diff o.folded p.folded --all-frames -o p.svg 2> /dev/null && grep -o '<title>.*' p.svg | tr '\n' ' '
+<title>main <title>work <title>_find_and_load <title>&lt;module&gt; <title>compile <title>_load <title>main <title>work <title>a <title>b <title>c 
 
 # Shares in which nothing agrees tell nothing.
 $ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded | sed -n '/^Warning/,/^Self/p'
 Warning: no scale fits most functions, so which of them changed cannot be told.
 
-Self: 0 changed, 0 unchanged within ±0.2 % of the run, 2 cannot tell (?).
+Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 
 # Asked for: both totals made equal.
 $ fizeau diff g.folded h.folded --scale share | grep -E '^ *before|parse|^Scaling'
@@ -467,16 +505,72 @@ fizeau: scaling by window needs to know how long was recorded, and the base does
 
 # Of recordings that are times and durations, each second.
 $ fizeau diff base.bin head.bin --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
-Cannot tell slower from faster by parts of running programs: 602 ms -> 604 ms of
-  wall time in what was recorded.
+Unsure whether slower or faster by parts of running programs: 602 ms -> 604 ms
+  of wall time in what was recorded.
    before  expected     after      change      95 %         %   function
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±30.2 ms      to 0   dropped.<locals…
-  31.5 ms   32.1 ms       0 s    -32.1 ms  ±26.0 ms      to 0   dropped
-   368 ms    374 ms    532 ms     +157 ms   ±547 ms   +42.1 % ? parse
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
+  31.5 ms   32.1 ms       0 s    -32.1 ms  ±26.5 ms      to 0   dropped
+   368 ms    374 ms    532 ms     +157 ms   ±522 ms   +42.1 % ? parse
    before  expected     after      change      95 %         %   function
-   140 ms    142 ms       0 s     -142 ms  ±34.6 ms      to 0   dropped
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±30.2 ms      to 0   dropped.<locals…
-      0 s       0 s   30.0 ms    +30.0 ms  ±29.6 ms    from 0   added
-   368 ms    374 ms    532 ms     +157 ms   ±547 ms   +42.1 % ? parse
+   140 ms    142 ms       0 s     -142 ms  ±35.4 ms      to 0   dropped
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
+   368 ms    374 ms    532 ms     +157 ms   ±522 ms   +42.1 % ? parse
 Scaling: window; expected is what was before times 1.0180, for 652 ms that were
   recorded after 641 ms.
+
+# Two ranges of one recording.
+$ fizeau diff base.bin --base 0s-300ms --head 300-600ms -l 2
+Two ranges of one recording: 299 ms -> 298 ms of wall time in what was recorded.
+The smallest change of a function with 10.0 % of the run that would show here:
+  13.3 % of the run.
+
+Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 8 unsure (?).
+   before     after      change      95 %         %   function
+  16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
+  22.0 ms   9.50 ms    -12.5 ms  ±56.9 ms   -56.8 % ? dropped (program.py:21)
+
+Total, callees included: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 11
+  unsure (?).
+   before     after      change      95 %         %   function
+  74.5 ms   60.0 ms    -14.5 ms  ±78.8 ms   -19.5 % ? dropped (program.py:21)
+  16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
+
+Names were compared without: prefixes and versions of libraries (2 and 2
+  functions); root folders (9 and 9 functions).
+
+Scaling: window, factor 1; base values stand as recorded.
+Base base.bin 0s-300ms: 598 samples every 500 us.
+Head base.bin 300-600ms: 595 samples every 500 us.
+Judged: one range of time a side, by how often and how long each function was
+  seen, with the noise of a wall clock.
+
+$ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
+Same: both are one recording: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
+
+$ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(facts|mode|word|reason)"'; fizeau diff base.bin --base -50% --head 50%- -o ranges.html
+    "facts": {"range": "0 s to 320 ms", "mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 320267808, "python_version": "3.15.0", "complete": false, "reconstructed": false, "runs": 1}
+    "facts": {"range": "320 ms to 641 ms", "mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 320267808, "python_version": "3.15.0", "complete": false, "reconstructed": false, "runs": 1}
+    "mode": "window",
+    "word": "unknown",
+    "reason": "windows only",
+fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time in what was recorded.
+
+$ fizeau diff base.bin head.bin --base -50% --head 50%- | grep -E '^(Two|Scaling|Base|Head|Judged)'
+Scaling: window; expected is what was before times 1.0180, for 326 ms that were
+Base base.bin -50%: 637 samples every 500 us.
+Head head.bin 50%-: 562 samples every 500 us.
+Judged: one range of time a side, by how often and how long each function was
+
+$ fizeau diff base.bin --base 0s-1s; fizeau diff base.bin --base 1s --head 1s-; fizeau diff base.bin --base - --head 1s-; fizeau diff base.bin --base 9s-8s --head 1s-; fizeau diff base.bin --base 0s-1s --head 7s-8s
+fizeau: diff: --base: of one recording needs --head RANGE too, to compare it with
+fizeau: diff: --base: '1s' is no range of time; write 10s-20s, 0%-50% or @MARK-
+fizeau: diff: --base: '-' is no range of time; write 10s-20s, 0%-50% or @MARK-
+fizeau: base.bin: a range from 9.00 s to 8.00 s has no time in it
+fizeau: base.bin: there is nothing from 7.00 s on; it ends after 641 ms
+[2]
+
+$ fizeau diff base.bin --base 0s-1s --head 1s- --from 1s; fizeau diff - --base 0s-1s --head 1s- < base.bin; fizeau diff base.bin head.bin base.bin --base 0s-1s
+fizeau: diff: --base: --from already says which time of both to take
+fizeau: diff: standard input can be read once only; write it to a file first
+fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 3
+[2]

@@ -87,7 +87,7 @@ fizeau: replay: needs one recording, but got 0
 [2]
 
 $ fizeau attach
-fizeau: attach: name one process id
+fizeau: attach: name one process id, or say --system
 [2]
 
 $ fizeau attach not-a-number
@@ -107,8 +107,19 @@ fizeau: dump: 'not-a-number' is no process id
 fizeau: dump: no process 999999999
 [2]
 
-$ fizeau record -o x.svg --pid 12
-fizeau: 'record' is no command; did you mean 'run' for a program or 'attach' for a process id?
+# py-spy's spelling is run or attach.
+$ fizeau record -o x.svg --pid 999999999 -d unlimited
+fizeau: attach: no process 999999999
+[2]
+
+$ fizeau record --flamegrap script.py
+fizeau: run: script 'script.py' not found
+[125]
+
+$ fizeau recrod; fizeau report x.fz; fizeau snapshot
+fizeau: 'recrod' is no command; did you mean 'record'?
+fizeau: 'report' is no command; did you mean 'replay'?
+fizeau: 'snapshot' is no command; did you mean 'dump'?
 [2]
 
 # "--" ends the options.
@@ -162,7 +173,7 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: the suffix names no format; choose one with --format: text, html, heatmap, svg, json, markdown, collapsed, folded
+fizeau: x.unknown: the suffix names no format; choose one with --format: text, tree, html, heatmap, svg, json, markdown, collapsed, folded
 [2]
 
 # A store without recordings.
@@ -213,4 +224,21 @@ $ for o in --live '--mode gil' --native --opcodes --blocking '-d 1' --subprocess
  --subprocesses
 fizeau: --cache: counts cache misses; add --count
 fizeau: --callgrind: counts instructions; add --count
+[2]
+
+# Whoever pauses must be able to go on, and only sampling can be switched off.
+$ fizeau run --paused -- true
+fizeau: --paused: nobody could switch sampling on; add --control unix:PATH
+[2]
+
+$ fizeau run --control x -- true
+fizeau: --control: 'x' is no control socket; write unix:PATH
+[2]
+
+$ fizeau run --count --control unix:x -- true
+fizeau: run: --control: is of no use with --count, which does not sample; leave one out
+[2]
+
+$ fizeau run --runs 2 --control unix:x -- true
+fizeau: run: --control: cannot be had with several --runs
 [2]

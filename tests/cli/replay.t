@@ -77,11 +77,12 @@ $ fizeau replay base.bin -o x.svg && head -c 5 x.svg
 
 # A comparison may have any format of a diff.
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin && ls diff*
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
-Cannot tell slower from faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).
 The smallest change of the run that would show here: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
@@ -115,7 +116,7 @@ fizeau: replay: collapsed: only one format can be written at a time, and flamegr
 [2]
 
 $ fizeau replay base.bin --format pdf
-fizeau: replay: --format: 'pdf' is not one of text, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau replay base.bin --browser | head -n 1
@@ -228,7 +229,17 @@ pstats_18585.pstats
 
 $ fizeau replay base.bin --per-line; fizeau replay base.bin --flamegraph --no-summary
 fizeau: --per-line: goes with --pstats only
-fizeau: --no-summary: goes with tables only
+fizeau: warning: --no-summary: is of no effect with html, which is no table
+fizeau: wrote flamegraph_18585.html
+
+$ fizeau replay base.bin --pstats -l 0 | grep -c Summary
+0
+[1]
+
+$ fizeau replay base.bin --diff-flamegraph base.bin -l 3 -o d.html; fizeau replay base.bin --format html -l 3
+fizeau: warning: --limit: is of no effect with html, which is no table
+fizeau: Same: both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+fizeau: --limit: goes with tables and trees only, not with html
 [2]
 
 $ echo 'a;b 3' | fizeau replay - --no-summary
@@ -274,6 +285,11 @@ $ fizeau replay base.bin --heatmap -o folder && fizeau replay base.bin --heatmap
 fizeau: wrote folder/heatmap_18585/index.html
 <!doctype html>
 
+# An empty folder is written into, as by CPython's replay; a later one replaces what is there.
+$ mkdir pages && fizeau replay base.bin --heatmap -o pages && fizeau replay base.bin --heatmap -o pages && ls pages | head -n 2
+file_0000.html
+file_0001.html
+
 $ : > plain && fizeau replay base.bin --heatmap -o plain
 fizeau: plain: is no folder, which heatmap writes; name another, or FILE.html for one page
 [2]
@@ -282,6 +298,7 @@ $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap
 1
 
 $ fizeau diff base.bin $DATA/tachyon-diff/head.bin --heatmap && ls diff_heatmap_18612
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 fizeau: wrote diff_heatmap_18612/index.html
 file_0000.html
 file_0001.html
@@ -309,7 +326,7 @@ $ fizeau replay base.bin --invert -o x.html && grep -c '"inverted": *true' x.htm
 1
 
 $ fizeau replay base.bin --invert --pstats
-fizeau: --invert: pstats has no direction; ask for html, svg, json, folded or collapsed
+fizeau: --invert: pstats has no direction; ask for tree, html, svg, json, folded or collapsed
 [2]
 
 $ fizeau replay base.bin --thread MainThread
@@ -318,6 +335,111 @@ fizeau: --thread: no sample of 'MainThread' is left; the threads are 18585
 
 $ fizeau replay base.bin --filter '('
 fizeau: --filter: '(' is no extended regular expression (Unmatched ( or \(); see regex(7)
+[2]
+
+# What is above a function is cut; what does not pass through it is left out.
+$ fizeau replay base.bin --root '^serve$' -o - --format folded
+serve;request;parse 735
+serve;request;dropped;dropped.<locals>.<genexpr> 138
+serve;request;helper 87
+serve;request;dropped;helper 78
+serve;request;dropped 63
+serve;request;fib;fib;fib;fib;fib;fib 37
+serve;request;fib;fib;fib;fib 25
+serve;request;fib;fib;fib;fib;fib;fib;fib 14
+serve;request;fib;fib;fib;fib;fib 10
+serve;request 5
+serve;request;fib;fib;fib 3
+serve 2
+serve;request;fib;fib 2
+serve;request;fib;fib;fib;fib;fib;fib;fib;fib 2
+
+$ fizeau replay base.bin --root helper --filter main | head -n 1
+165 samples, 82.5 ms of wall time
+
+$ fizeau replay base.bin --root nowhere
+fizeau: --root: no sample that is wanted passes through a function whose name or file matches 'nowhere'
+[2]
+
+$ fizeau replay base.bin --root '['
+fizeau: --root: '[' is no extended regular expression (Invalid regular expression); see regex(7)
+[2]
+
+# A range of time: parts add up to the whole.
+$ fizeau replay base.bin --from 100ms --to 200ms -l 2
+205 samples, 102 ms of wall time
+
+              self               total  function
+  63.5 ms   62.0 %    63.5 ms   62.0 %  parse (program.py:11)
+  18.5 ms   18.0 %    18.5 ms   18.0 %  dropped.<locals>.<genexpr> (…gram.py:21)
+                                   and 9 more functions
+
+State: 100.0 % holding the GIL.
+Sampling: 205 samples every 500 us.
+
+$ for r in "--to 30%" "--from 30% --to 70%" "--from 70%"; do fizeau replay base.bin $r --format folded -o -; done | grep -v '^#' | awk '{ n += $NF } END { print n }'; fizeau replay base.bin --format folded -o - | grep -v '^#' | awk '{ n += $NF } END { print n }'
+1203
+1203
+
+$ fizeau show --to 250ms base.bin | grep -E '^range|samples,'
+range          0 s to 250 ms
+496 samples, 248 ms of wall time
+
+$ fizeau replay base.bin --from 100ms --to 200ms -o part.fz && fizeau replay part.fz -l 2 --no-summary
+205 samples, 102 ms of wall time
+
+              self               total  function
+  63.5 ms   62.0 %    63.5 ms   62.0 %  parse (program.py:11)
+  18.5 ms   18.0 %    18.5 ms   18.0 %  dropped.<locals>.<genexpr> (…gram.py:21)
+                                   and 9 more functions
+
+$ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --to 50% --format text | grep -E '^(Scaling|Base)'
+Scaling: window; expected is what was before times 1.0180, for 326 ms that were
+Base base.bin: 637 samples every 500 us.
+
+$ fizeau replay base.bin --from 2s --to 1000ms; fizeau replay base.bin --from 90s; fizeau show base.bin --to 0; fizeau replay base.bin --from 1ns --to 2ns
+fizeau: base.bin: a range from 2.00 s to 1.00 s has no time in it
+fizeau: base.bin: there is nothing from 90.0 s on; it ends after 641 ms
+fizeau: base.bin: a range from 0 s to 0 s has no time in it
+fizeau: base.bin: no sample was taken from 1 ns to 2 ns; choose a longer range
+[2]
+
+$ fizeau replay base.bin --from 1m; fizeau replay base.bin --to 101%; fizeau replay base.bin --to -1; fizeau replay base.bin --from ''
+fizeau: replay: --from: '1m' is no time in a recording; write 10s, 500ms, 25% or @MARK
+fizeau: replay: --to: '101%' is no time in a recording; write 10s, 500ms, 25% or @MARK
+fizeau: replay: --to: '-1' is no time in a recording; write 10s, 500ms, 25% or @MARK
+fizeau: replay: --from: '' is no time in a recording; write 10s, 500ms, 25% or @MARK
+[2]
+
+$ fizeau replay base.bin --from @deploy; fizeau replay base.bin --to @; : > log; fizeau replay base.bin --marks log
+fizeau: base.bin: has no marks; 'fizeau mark' and --marks FILE make some
+fizeau: replay: --to: '@' is no time in a recording; write 10s, 500ms, 25% or @MARK
+fizeau: --marks: base.bin does not say when it began, so that no time of a clock has a place in it
+[2]
+
+# A profile that says when it began, and a log of then.
+$ zcat $DATA/jfr/jdk17.jfr.gz > jdk17.jfr; fizeau replay jdk17.jfr --gecko -o g.json 2>/dev/null; start=$(grep -o '"startTime":[0-9]*' g.json | head -n 1 | cut -d: -f2); s=$((start / 1000 + 1)); printf '%s.5 first - one\nnothing\n%s.75 second\n1000000000 long ago\n' $s $s > log; fizeau show jdk17.jfr --marks log | grep -c '^mark.[12] .*\(first - one\|second\)$'; fizeau replay jdk17.jfr --marks log --from "@first - one" --to @second -o part.fz && fizeau show part.fz | grep '^mark'; fizeau replay jdk17.jfr --marks log --from @third; echo none > none; fizeau replay jdk17.jfr --marks none; fizeau replay jdk17.jfr --marks missing; fizeau diff jdk17.jfr --marks log --base "-@first - one" --head "@first - one-@second" | head -n 1 | cut -c 1-28
+2
+mark.1         0.000000000 first - one
+fizeau: jdk17.jfr: has no mark 'third'; the marks are first - one, second
+fizeau: --marks: no line of none begins with a time, such as 2026-11-23T14:03:05Z or 1795442585
+fizeau: --marks: missing: cannot be opened: No such file or directory
+Two ranges of one recording:
+
+$ fizeau mark; fizeau mark 1 ''; fizeau mark x y; fizeau mark unix:nowhere y; fizeau mark unix:$(printf '%0200d' 1) y
+fizeau: mark: needs a process and a text: fizeau mark PID deploy
+fizeau: mark: a text is one line of 1 to 200 bytes
+fizeau: 'x' is no process id
+fizeau: mark: unix:nowhere is not being recorded by you; 'fizeau attach' records a process
+fizeau: mark: unix:00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 is not being recorded by you; 'fizeau attach' records a process
+[2]
+
+$ echo 'a;b 3' | fizeau replay - --from 1s
+fizeau: -: its samples have no times, so that no range of time can be taken from it
+[2]
+
+$ fizeau replay base.bin --own '('
+fizeau: --own: '(' is no extended regular expression (Unmatched ( or \(); see regex(7)
 [2]
 
 $ fizeau replay base.bin --filter nowhere
@@ -330,7 +452,7 @@ fizeau: --sort: goes with tables only, not with html
 [2]
 
 $ fizeau diff -l 3 --format json $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin
-fizeau: --limit: goes with tables only, not with json
+fizeau: --limit: goes with tables and trees only, not with json
 [2]
 
 $ fizeau replay --format html $DATA/tachyon-diff/base.bin -o /dev/full
@@ -399,7 +521,7 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
 
 $ fizeau diff us.folded us.folded | sed '/^$/,$d'
-No change, both are one recording: 901 ms -> 901 ms of time, 0 s (0.0 %).
+Same: both are one recording: 901 ms -> 901 ms of time, 0 s (0.0 %).
 Warning: the base's numbers are taken for microseconds, because all are
   multiples of the smallest, some thousands; --unit says what they are.
 Warning: the head's numbers are taken for microseconds, because all are
@@ -409,6 +531,12 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
 
 $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
 fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
+
+$ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded -o -
+fizeau: warning: perfetto: samples are written as 1 ms each, because nothing says how long one was
+# metric: wall ns
+c 10000000
+a;b 4000000
 
 $ printf '{"head":{"callFrame":{"functionName":"f"},"selfSize":9,"children":[]}}' >f.heapprofile
 

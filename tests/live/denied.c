@@ -24,6 +24,7 @@ static const struct {
 	unsigned number;
 } calls[] = {
 	{ "perf_event_open", SYS_perf_event_open },
+	{ "bpf", SYS_bpf },
 	{ "process_vm_readv", SYS_process_vm_readv },
 	{ "ptrace", SYS_ptrace },
 	{ "pidfd_open", SYS_pidfd_open },

@@ -26,6 +26,8 @@ FORKY = ROOTS["forky"]
 
 # The binary is built with sanitizers: right, but too slow to judge what depends on its speed.
 SANITIZED = "FZ_SANITIZED" in os.environ
+# Of a program that is traced, or refused the calls that it takes, leaks are not looked for.
+QUIET = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 
 class Skip(Exception):
@@ -99,6 +101,7 @@ class Suite:
     def __init__(self, timed=False):
         self.tests, self.first = [], []
         self.timed = timed
+        self.running = None  # name of the test
 
     def test(self, name, timed=False, first=False):
         """first=True: the others need what it does, so it is run before any of them."""
@@ -115,6 +118,7 @@ class Suite:
     def run(self, number, name, function, timed):
         attention = Attention()
         broken.clear()
+        self.running = name
         try:
             note = function()
             print(f"ok {number} - {name}" + (f" # {note}" if note else ""), flush=True)

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Drives the reader alone for tests: attach, take samples, print what was seen as JSON.
  *
- *   reader_probe PID [-n SAMPLES] [-s SECONDS] [-i PAUSE_US] [-a] [-g] [-q] [-S]
+ *   reader_probe PID [-n SAMPLES] [-s SECONDS] [-i PAUSE_US] [-a] [-g] [-q] [-S] [-k]
  *
  * Output: {"version", "samples", "retries", "rejected": {...}, "cpu_us", "wall_us",
  *          "stacks": [{"n", "thread", "frames": [[name, file, line], ...] (root first)}]}
- * With -q stacks are left out; with -S the process is stopped for each sample.
+ * With -q stacks are left out; with -S the process is stopped for each sample; with -k the kernel
+ * samples, each PAUSE_US of a thread's CPU time, for SECONDS. Exit 77: this build cannot.
  */
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "capture/python/python.h"
+#include "capture/python/ticks.h"
 #include "capture/stop.h"
+#ifdef FZ_BPF
+#include "capture/bpf/bpf.h"
+#endif
 
 struct probe {
 	pid_t pid;
 	long samples;
 	double seconds;
 	long pause_us;
-	bool quiet;
+	bool quiet, kernel;
+	struct fz_python *python; /* for the kernel's ticks */
 	struct fz_python_options options;
 	struct fz_stopper *stopper; /* NULL unless it is stopped */
 	struct fz_profile *profile;
@@ -31,7 +39,7 @@ struct probe {
 		bool rejected;
 	} * list;
 	size_t n, cap;
-	uint64_t taken, stacks, retries, rejected[FZ_REJECTS], statuses[64];
+	uint64_t taken, stacks, retries, lost, rejected[FZ_REJECTS], statuses[64];
 };
 
 static double clock_us(clockid_t clock)
@@ -129,6 +137,7 @@ static int print(const struct probe *p, const struct fz_python_info *info, doubl
 	fz_json_kint(&j, "samples", (int64_t)p->taken);
 	fz_json_kint(&j, "thread_samples", (int64_t)p->stacks);
 	fz_json_kint(&j, "retries", (int64_t)p->retries);
+	fz_json_kint(&j, "lost", (int64_t)p->lost);
 	fz_json_key(&j, "rejected");
 	fz_json_open(&j, '{');
 	for (unsigned i = 0; i < FZ_REJECTS; i++)
@@ -170,6 +179,53 @@ static int take_all(struct probe *p, struct fz_python *py, struct fz_error *err)
 	return 0;
 }
 
+#ifdef FZ_BPF
+static void take_tick(void *arg, const struct fz_bpf_tick *t)
+{
+	struct probe *p = arg;
+	struct fz_python_stack stack;
+
+	fz_python_ticks_take(p->python, t, &stack);
+	count(p, &stack);
+	p->taken++;
+}
+
+static int take_ticks(struct probe *p, struct fz_python *py, struct fz_error *err)
+{
+	double end = clock_us(CLOCK_MONOTONIC) + p->seconds * 1e6;
+	struct fz_bpf_config config;
+	struct fz_bpf *b = NULL;
+	int rc = fz_python_ticks_config(py, &config, err);
+
+	p->python = py;
+	if (!rc)
+		rc = fz_bpf_new(FZ_ENGINE_FOR_THREADS, &b, err);
+	if (!rc)
+		rc = fz_bpf_watch(b, p->pid, p->options.all_threads, p->pause_us * 1000, &config,
+				  err);
+	while (!rc && clock_us(CLOCK_MONOTONIC) < end) {
+		struct pollfd fd = { .fd = fz_bpf_fd(b), .events = POLLIN };
+		poll(&fd, 1, 50);
+		rc = fz_python_ticks_begin(py, err);
+		fz_bpf_drain(b, take_tick, p);
+		fz_bpf_draw(b);
+	}
+	if (b)
+		p->lost = fz_bpf_counts(b).lost;
+	fz_bpf_free(b);
+	return rc;
+}
+#else
+static int take_ticks(struct probe *p, struct fz_python *py, struct fz_error *err)
+{
+	(void)p;
+	(void)py;
+	(void)err;
+	fprintf(stderr, "0: built without libbpf, clang and bpftool\n");
+	exit(77);
+}
+#endif
+
 static void step(void *arg, const char *what, const char *found)
 {
 	(void)arg;
@@ -180,7 +236,7 @@ static bool parse(struct probe *p, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:i:agqbvS")) != -1) {
+	while ((c = getopt(argc, argv, "n:s:i:agqbvSk")) != -1) {
 		switch (c) {
 		case 'n':
 			p->samples = atol(optarg);
@@ -205,6 +261,9 @@ static bool parse(struct probe *p, int argc, char **argv)
 			break;
 		case 'S':
 			p->options.stopped = true;
+			break;
+		case 'k':
+			p->kernel = true;
 			break;
 		case 'v':
 			p->options.step = step;
@@ -243,7 +302,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	double cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID), wall = clock_us(CLOCK_MONOTONIC);
-	int rc = take_all(&p, py, &err);
+	int rc = p.kernel ? take_ticks(&p, py, &err) : take_all(&p, py, &err);
 	cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	wall = clock_us(CLOCK_MONOTONIC) - wall;
 	if (rc < 0)

@@ -13,12 +13,19 @@ from livelib import SANITIZED, TASKS, Skip, Suite, Target, find_interpreter, fiz
 
 suite = Suite(timed=True)
 
-READS = ["forky-3.14", "forky-3.15"]
-REFUSES = ["debian-3.11", "pyenv-3.12", "pyenv-3.13"]
+READS = ["debian-3.11", "pyenv-3.12", "pyenv-3.13", "forky-3.13", "forky-3.14", "forky-3.15"]
+REFUSES = ["pyenv-3.8", "bullseye-3.9", "pyenv-3.10"]
 
-# Tasks of every kind, all of which wait.
-PARKED = """\
-import asyncio
+# A task that runs at once, from 3.12 on.
+EAGER = """import asyncio, sys
+def at_once(coroutine, name):
+    eager = {"eager_start": True} if sys.version_info >= (3, 12) else {}
+    return asyncio.Task(coroutine, name=name, loop=asyncio.get_running_loop(), **eager)
+"""
+
+# Tasks of every kind, all of which wait; the program says what they are.
+PARKED = EAGER + """\
+import json
 async def leaf(event):
     await event.wait()
 async def middle(event):
@@ -35,15 +42,58 @@ async def eager(event):
     await leaf(event)
 async def shared(task):
     await task
+def say():
+    known = []
+    for task in asyncio.all_tasks():
+        chain, coroutine = [task.get_name()], task.get_coro()
+        while hasattr(coroutine, "cr_code"):
+            chain.append(coroutine.cr_code.co_qualname)
+            coroutine = coroutine.cr_await
+        known.append(chain)
+    print(json.dumps(known), flush=True)
 async def main():
     event = asyncio.Event()
     one = asyncio.create_task(leaf(event), name="one")
     tasks = [asyncio.create_task(grouped(event), name="group"), asyncio.create_task(gathered(event)),
-             asyncio.Task(eager(event), name="eager", eager_start=True, loop=asyncio.get_running_loop()),
+             at_once(eager(event), "eager"),
              asyncio.create_task(shared(one), name="both"), asyncio.create_task(shared(one), name="both")]
     await asyncio.sleep(0.05)
     print("up", flush=True)
+    asyncio.get_running_loop().call_later(0.05, say)
     await asyncio.gather(*tasks)
+asyncio.run(main())
+"""
+
+# Every way to wait for a task: "outer X" waits for "inner X".
+WAYS = """\
+import asyncio
+ways = {
+    "plain": lambda task: task,
+    "gather": lambda task: asyncio.gather(task),
+    "gathers": lambda task: asyncio.gather(asyncio.gather(task)),
+    "shield": lambda task: asyncio.shield(task),
+    "wait": lambda task: asyncio.wait([task]),
+    "wait_for": lambda task: asyncio.wait_for(task, 1000),
+    "shielded": lambda task: asyncio.wait_for(asyncio.shield(task), 1000),
+}
+async def inner(event):
+    await event.wait()
+async def outer(way, event):
+    await ways[way](asyncio.create_task(inner(event), name="inner " + way))
+async def timed(event):
+    async with asyncio.timeout(1000):
+        await asyncio.create_task(inner(event), name="inner timed")
+async def grouped(event):
+    async with asyncio.TaskGroup() as group:
+        group.create_task(inner(event), name="inner grouped")
+async def main():
+    event = asyncio.Event()
+    tasks = [asyncio.create_task(outer(way, event), name="outer " + way) for way in ways]
+    tasks += [asyncio.create_task(f(event), name="outer " + f.__name__) for f in (timed, grouped)]
+    tasks += [asyncio.create_task(inner(event), name="alone")]
+    await asyncio.sleep(0.05)
+    print("up", flush=True)
+    await event.wait()
 asyncio.run(main())
 """
 
@@ -73,9 +123,24 @@ asyncio.run(main())
 """
 
 
+# Its task runs for a tenth of the time.
+SLEEPY = """\
+import asyncio, time
+def burn(s):
+    end = time.perf_counter() + s
+    while time.perf_counter() < end:
+        pass
+async def main():
+    print("up", flush=True)
+    while True:
+        burn(0.01)
+        await asyncio.sleep(0.09)
+asyncio.run(main())
+"""
+
 # An eager task runs inside another, two wait for each other, a loop runs beside the main one.
-ODD = """\
-import asyncio, threading, time
+ODD = EAGER + """\
+import threading, time
 def burn(s):
     end = time.perf_counter() + s
     while time.perf_counter() < end:
@@ -85,7 +150,7 @@ async def nested():
     await asyncio.sleep(0.001)
 async def outer():
     while True:
-        task = asyncio.Task(nested(), name="inner", eager_start=True, loop=asyncio.get_running_loop())
+        task = at_once(nested(), "inner")
         await task
 async def circle(n, tasks):
     await asyncio.sleep(0)
@@ -165,8 +230,7 @@ def test_known(name):
         assert text.returncode == 0 and not text.stderr, text.stderr
         wait = ("leaf", "Event.wait")
         work = ("worker", "middle", *wait)
-        group = ("<task Task-1>", "main", "<task group>", "grouped", "TaskGroup.__aexit__",
-                 "TaskGroup._aexit")
+        group = ("<task Task-1>", "main", "<task group>", "grouped", "TaskGroup.__aexit__")
         gather = ("<task Task-1>", "main", re.compile(r"<task Task-\d+>"), "gathered",
                   re.compile(r"<task Task-\d+>"))
         expected = [
@@ -176,13 +240,60 @@ def test_known(name):
             ("<task Task-1>", "main", "<task both>", "shared", "<task one (2 parents)>", *wait),
             ("<task Task-1>", "main", "<task both>", "shared"),
         ]
-        seen = [functions(section) for section in sections(text.stdout)]
+        seen = [tuple(f for f in functions(section) if f != "TaskGroup._aexit")
+                for section in sections(text.stdout)]
         for stack in expected:
             match = [s for s in seen if len(s) == len(stack) and all(
                 e.fullmatch(f) if isinstance(e, re.Pattern) else e == f for e, f in zip(stack, s))]
             assert len(match) == 1, (stack, seen)
             seen.remove(match[0])
         assert not seen, seen
+
+
+def test_as_known(name):
+    """Names and coroutines of tasks are those that the program itself tells."""
+    with Tasks(name, PARKED) as target:
+        known = sorted(map(tuple, json.loads(target.process.stdout.readline())))
+        text = fizeau("dump", "--async-aware", target.pid).stdout
+    assert known
+    shown = set()
+    for section in map(functions, sections(text)):
+        tasks = re.split(r"\0(?=<task )", "\0".join(section))
+        for task in tasks:
+            head, *chain = task.split("\0")
+            shown.add((re.sub(r" \(\d+ parents\)$", "", head[6:-1]), *chain))
+    assert shown == set(known), (shown ^ set(known))
+
+
+def test_ways(name):
+    with Tasks(name, WAYS) as target:
+        text = fizeau("dump", "--async-aware", target.pid).stdout
+    seen = sorted(tuple(f for f in functions(section) if f.startswith("<task"))
+                  for section in sections(text))
+    ways = ("plain", "gather", "gathers", "shield", "wait", "wait_for", "shielded", "timed", "grouped")
+    assert seen == sorted([*((f"<task outer {way}>", f"<task inner {way}>") for way in ways),
+                           ("<task alone>",), ("<task Task-1>",)]), seen
+
+
+def test_idle(name):
+    """A loop that waits is no task that runs."""
+    with Tasks(name, SLEEPY) as target:
+        running, every = (target.collapsed("-d", "1", "--async-mode", mode) for mode in ("running", "all"))
+    def share(stacks, function):
+        return sum(n for stack, n in stacks.items() if function in names(stack)) / 1000
+    assert 0.04 < sum(running.values()) / 1000 < 0.25, running
+    assert share(running, "burn") > 0.8 * sum(running.values()) / 1000, running
+    assert abs(share(every, "burn") - share(running, "burn")) < 0.05, (running, every)
+    assert share(every, "<task main>") > 0.9, every
+
+
+def test_only_idle(name):
+    with Tasks(name, PARKED) as target:
+        done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", target.pid)
+        assert done.returncode == 0 and not done.stdout.strip(), done
+        assert "no task ran while it was watched; --async-mode all" in done.stderr, done.stderr
+        done = fizeau("dump", "--async-aware", "--async-mode", "running", target.pid)
+        assert done.stdout == f"Process {target.pid} runs no task.\n", done
 
 
 def test_like_tachyon():
@@ -219,9 +330,8 @@ def test_running(name):
     assert set(share) == {"<task main>", "<task light>", "<task heavy>"}, share
     for stack in stacks:
         if "<task heavy>" in stack:
-            assert names(stack)[:4] == ["<task main>", "main", "<task heavy>", "heavy"] or \
-                names(stack)[:5] == ["<task main>", "main", "TaskGroup.__aexit__",
-                                     "TaskGroup._aexit", "<task heavy>"], stack
+            inside = [f for f in names(stack) if not f.startswith("TaskGroup.")]
+            assert inside[:4] == ["<task main>", "main", "<task heavy>", "heavy"], stack
 
 
 def test_task_names():
@@ -267,10 +377,12 @@ def test_odd(name):
     with Tasks(name, ODD) as target:
         running = Counter(tuple(names(stack)) for stack in target.collapsed("-d", "0.5"))
         every = Counter(tuple(names(stack)) for stack in target.collapsed("-d", "0.5", "--async-mode", "all"))
-    for seen in (running, every):
-        assert ("<task inner>", "nested", "burn") in seen, seen  # nobody waits for it yet
-        assert ("<task there>", "there", "burn") in seen, seen
+    # An eager one runs while nobody waits for it yet.
     waits = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
+    runs = (*(waits[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
+    for seen in (running, every):
+        assert runs in seen, seen
+        assert ("<task there>", "there", "burn") in seen, seen
     assert waits in every, every
     circles = [stack for stack in every if "<task circle 0x>" in stack]
     assert circles and all(sorted(stack) == sorted(
@@ -309,7 +421,7 @@ def test_hostile(name):
                            if (m := re.fullmatch(r"(?:<task )?(?:leaf|work|parent)(\d)x?>?", f))}
                 order = re.sub(r"\d", "", " ".join(shown))
                 if len(numbers) > 1 or not re.match(
-                        r"((<task main> main )?<task parentx>( parent)? ?)?(<task workx>( work.*)?)?$|"
+                        r"((<task main> main )?<task parentx?>( parent)? ?)?(<task workx?>( work.*)?)?$|"
                         r"<task main> main", order):
                     wrong[stack] += n
             assert total > 1000, total
@@ -340,8 +452,8 @@ def test_refused(name):
         for command in (["dump"], ["attach", "-d", "1"]):
             done = fizeau(*command, "--async-aware", process.pid)
             assert done.returncode == 2 and done.stderr.count("\n") == 1, done
-            assert re.search(r"--async-aware: Python 3\.\d+ does not tell where its tasks are; "
-                             r"3\.14 and later do", done.stderr), done.stderr
+            assert re.search(r"--async-aware: tasks of Python 3\.\d+ cannot be read; "
+                             r"those of 3\.11 and later can", done.stderr), done.stderr
     finally:
         process.kill()
         process.wait()
@@ -372,6 +484,10 @@ def test_usage():
 
 for version in READS:
     suite.add(f"{version}: known tasks that wait, as dump shows them", test_known, version)
+    suite.add(f"{version}: the program knows the same tasks", test_as_known, version)
+    suite.add(f"{version}: every way to wait", test_ways, version)
+    suite.add(f"{version}: a loop that waits", test_idle, version)
+    suite.add(f"{version}: a loop that only waits", test_only_idle, version)
     suite.add(f"{version}: the same when stopped", test_blocking, version)
     suite.add(f"{version}: the running task's share of time", test_running, version)
     suite.add(f"{version}: tasks that wait, sampled", test_all, version)

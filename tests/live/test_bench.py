@@ -177,6 +177,19 @@ def check_node():
         assert not left, left  # V8 would log there
 
 
+@suite.test("pytest: a file that cannot be imported is named, and takes no other's benchmarks with it")
+def check_import():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("test_it.py", TESTS_PY), ("test_broken.py", "import nothing_there\n")):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+        result = bench("--count", "--", "/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider",
+                       cwd=folder, status=2)
+        assert "test_it.py::test_marked" in table(result), result.stdout
+        assert "test_broken.py: failed: ModuleNotFoundError: No module named 'nothing_there'" in result.stderr, result
+
+
 @suite.test("pytest: marker, fixture and pedantic; one that fails is named, the others are kept")
 def check_pytest():
     need_tool()

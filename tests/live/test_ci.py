@@ -92,7 +92,7 @@ for test in (test_parse_pr, test_parse_title):
 
 
 # Counted in a moment: each benchmark is a loop of so many turns, which the file "turns" says.
-LOOPS = '''\
+LOOP = '''\
 . ./turns
 loop() {
     test -e "/.fizeau/start/$1"
@@ -100,6 +100,8 @@ loop() {
     while [ $i -lt $2 ]; do i=$((i+1)); done
     test -e "/.fizeau/stop/$1"
 }
+'''
+LOOPS = LOOP + '''\
 loop first $FIRST
 loop second $SECOND
 true
@@ -206,7 +208,15 @@ def check_blog():
     junit = xml.etree.ElementTree.parse(r.out / "junit.xml").getroot()
     assert junit.get("tests") == "2" and junit.get("failures") == "1", junit.attrib
     xml.etree.ElementTree.parse(r.out / "badge.svg")
-    assert "parse_issue_fixed" in r.out.joinpath("report.html").read_text()
+    page = r.out.joinpath("report.html").read_text()
+    header = json.loads(page.split('id="fz-header">', 1)[1].split("</script>", 1)[0])
+    gate = header["gate"]
+    assert gate["status"] == 1 and gate["headline"] == report["headline"], gate
+    assert re.fullmatch(r"test_parse_pr takes \d+\.\d % more instructions; its limit is 2\.0 %",
+                        gate["why"]), gate
+    assert [b["name"] for b in gate["benchmarks"]] == [b["name"] for b in report["benchmarks"]]
+    bounds = {b["benchmark"]: b["bound"] for b in header["bounds"]}
+    assert bounds["test_parse_pr"] < slow["head"] - slow["base"], bounds
     check_tree(r)
     assert r.git("status", "--porcelain") == ""
     return f"{slow['change']:+.1%}"
@@ -238,6 +248,38 @@ def check_pytest():
     assert title["verdict"] == "same" and len(benches) == 2, benches
     text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / "head.fz")).stdout
     assert "bench_root_frame" not in text and "PyObject_" in text, text[:2000]
+
+
+@suite.test("a renamed benchmark is compared; a change in a library stands at what calls it in the repository")
+def check_renamed():
+    r = blog()
+    inner = r.path.joinpath("sub")
+    inner.mkdir()
+    library = inner.joinpath("env", "site-packages", "lib_x.py")
+    library.parent.mkdir(parents=True)
+    library.write_text("def work(n):\n    return sum(i * i for i in range(n))\n")
+    text = ("import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "
+            "'env', 'site-packages'))\nimport lib_x\n\n\ndef test_squares():\n    return lib_x.work(%d)\n\n\n"
+            "def test_words():\n    return sorted('a few words to sort'.split() * 200)\n\n\n"
+            "for label, test in (('squares', test_squares), ('%s', test_words)):\n    test()\n"
+            "    os.access('/.fizeau/start/' + label, 0)\n    test()\n    os.access('/.fizeau/stop/' + label, 0)\n")
+    inner.joinpath("bench.py").write_text(text % (2000, "sorting"))
+    r.commit("benchmarks in a folder below")
+    r.git("branch", "-f", "main")
+    inner.joinpath("bench.py").write_text(text % (4000, "words"))
+    r.commit("another name, and more work for the library")
+    done = subprocess.run([FIZEAU, "ci", "--no-wall", "--others", "0", "-o", str(r.out), "--", PYTHON,
+                           "bench.py"], cwd=inner, env=r.env, capture_output=True, text=True)
+    assert done.returncode == 1, done
+    report, benches = r.report()
+    assert set(benches) == {"squares", "words"}, benches
+    assert benches["words"]["renamed_from"] == "sorting" and benches["words"]["verdict"] == "same"
+    assert "renamed from <code>sorting</code>" in r.out.joinpath("comment.md").read_text()
+    assert "renamed from sorting" in done.stdout, done.stdout
+    where = benches["squares"]["where"]
+    assert "work" in where["context"] and where["file"] == "sub/bench.py", where
+    assert where["line"] == text.splitlines().index("def test_squares():") + 1, where
+    assert "\\n" not in r.out.joinpath("comment.md").read_text().replace("&#92;n", "\\n")
 
 
 @suite.test("no change: every benchmark is the same, exit 0")
@@ -323,7 +365,7 @@ def check_kept():
     assert {f.split("/")[0] for f in files} == both, files
     assert r.git("status", "--porcelain") == ""
     # A clone has no notes: one line says how it gets them.
-    clone = os.path.join(r.scratch.name, "clone")
+    clone = str(r.path)[:-1] + "2"  # counts depend on how long a path is
     r.fizeau("ci", "--save", "notes", *command[1:], status=1)
     r.git("branch", "-q", "-D", "fizeau-data")
     subprocess.run(["git", "clone", "-q", r.path, clone], check=True)
@@ -526,13 +568,13 @@ true
     assert {"a|b <i>&amp; `x`", "tab\tand ünïcode", "../../etc/passwd"} <= set(benches), benches
 
 
-@suite.test("no Valgrind, a program that it cannot run, no checkout, no room for the report")
+@suite.test("neither the tool nor Valgrind, a program that it cannot run, no checkout, no room for the report")
 def check_unable():
     need_tool()
     r = loops()
 
-    def message(*words, cwd=r.path, **env):
-        done = subprocess.run([FIZEAU, "ci", "--no-wall", "--others", "0", *words], cwd=cwd, text=True,
+    def message(*words, cwd=r.path, fizeau=FIZEAU, **env):
+        done = subprocess.run([fizeau, "ci", "--no-wall", "--others", "0", *words], cwd=cwd, text=True,
                               capture_output=True, env=dict(r.env, **env))
         # Valgrind has words of its own for what it cannot run.
         lines = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
@@ -543,7 +585,8 @@ def check_unable():
     os.mkdir(tools)
     for name in ("git", "sh"):
         os.symlink(shutil.which(name), os.path.join(tools, name))
-    assert "install the package valgrind" in message("--", "sh", "loops.sh", PATH=tools)
+    alone = shutil.copy(FIZEAU, os.path.join(tools, "fizeau"))
+    assert "install the package valgrind" in message("--", "sh", "loops.sh", PATH=tools, fizeau=alone)
     assert "no checkout" in message("--", "true", cwd=r.scratch.name)
     assert "turns" in message("-o", "turns/report", "--", "sh", "loops.sh")
     r.git("update-ref", "refs/notes/fizeau/taken", "HEAD")

@@ -131,9 +131,9 @@ class Runner:
         event = self.temp / "event.json"
         event.write_text(json.dumps({"pull_request": {"number": 7}}))
         self.github = {"token": TOKEN, "server_url": "https://github.example", "repository": "o/r",
-                       "run_id": "99"}
+                       "run_id": "99", "sha": "0123abc"}
         self.outputs = {}
-        self.kept = []
+        self.kept, self.cached = [], []
         self.text = ""
         self.env = dict(bare_environment(), CI="true", GITHUB_ACTIONS="true",
                         GITHUB_ACTION_PATH=str(CI / "github"), GITHUB_API_URL=service.url,
@@ -169,7 +169,8 @@ class Runner:
             return 0
         if "uses" in step:
             assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"]), step["uses"]
-            self.kept.append({k: self.expand(v) for k, v in step["with"].items()})
+            given = {k: self.expand(v) for k, v in step["with"].items()}
+            (self.kept if "upload" in step["uses"] else self.cached).append(given)
             return 0
         assert step["shell"] == "bash" and "${{" not in step["run"], "text of users in a script"
         script, outputs = self.temp / "step.sh", self.temp / "outputs"
@@ -239,6 +240,10 @@ def check_action():
         assert status == 1 and job.output("status") == "1", (status, job.text)
         report = pathlib.Path(job.output("report"))
         assert [kept["path"] for kept in job.kept] == [str(report)] and job.kept[0]["name"] == "fizeau"
+        (cached,) = job.cached
+        assert cached["key"].startswith(cached["restore-keys"]) and cached["key"].endswith("0123abc"), cached
+        assert cached["path"] == "~/.cache/fizeau/baselines" and any(
+            (job.temp / "cache/fizeau/baselines").rglob("*")), cached
         names = {"report.html", "report.json", "junit.xml", "badge.svg", "comment.md", "status"}
         assert names <= {f.name for f in report.iterdir()}, list(report.iterdir())
         assert service.log == ["GET", "GET", "POST"] and len(service.comments) == 122, service.log
@@ -257,6 +262,58 @@ def check_action():
         assert job.run() == 0 and job.output("status") == "0", job.text
         assert len(service.comments) == 122 and service.log[3:] == ["GET", "GET", "PATCH"], service.log
         assert "No performance regression" in service.comments[-1]["body"]
+
+
+LOOP = ("test -e /.fizeau/start/loop; i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; "
+        "test -e /.fizeau/stop/loop; true")
+
+
+@suite.test("GitHub: jobs that measure a part each are one comment and one status")
+def check_parts():
+    need_everything()
+    origin, path = clone()
+    with Service() as service:
+        jobs = [action(origin, path, service, run=run, name=f"-{i}", comment="never", fail="false")
+                for i, run in enumerate((f"{test_ci.PYTHON} bench.py", LOOP, "/nowhere/no-program"))]
+        assert [job.run() for job in jobs] == [0, 0, 0] and not service.comments, [j.text for j in jobs]
+        assert [job.output("status") for job in jobs] == ["1", "0", "2"]
+        parts = pathlib.Path(origin.scratch.name, "parts")
+        for job in jobs:
+            shutil.copytree(job.output("report"), parts / job.kept[0]["name"])
+        # In another checkout of the same, where nothing was measured.
+        job = action(origin, path, service, run="", merge=f"{parts}/*-[01]")
+        assert job.run() == 1 and job.output("status") == "1", job.text
+        comment = service.comments[-1]["body"]
+        assert "1 slower, 2 same" in comment and "<code>loop</code>" in comment, comment
+        # A part that failed is told.
+        job = action(origin, path, service, run="", merge=f"{parts}/*")
+        assert job.run() == 2 and len(service.comments) == 1, job.text
+        assert "its job left no report" in service.comments[-1]["body"], service.comments
+
+
+@suite.test("GitHub: a merge that was checked out without history is compared with the tip that it merges")
+def check_merge_ref():
+    need_everything()
+    origin, _ = clone()
+    # Meanwhile the branch that it goes into went on.
+    origin.git("checkout", "-q", "main")
+    origin.commit(other__py="x = 1\n")
+    tip = origin.git("rev-parse", "HEAD")
+    origin.git("checkout", "-qb", "merged")
+    origin.git("merge", "-q", "--no-ff", "-m", "merge", "refactor")
+    path = pathlib.Path(origin.scratch.name, "shallow")
+    subprocess.run(["git", "clone", "-q", "--depth", "1", "--branch", "merged", f"file://{origin.path}", path],
+                   check=True)
+    with Service() as service:
+        job = action(origin, path, service)
+        assert job.run() == 1 and "1 slower, 1 same" in service.comments[-1]["body"], job.text
+        assert f"this clone is shallow: HEAD is compared with {tip[:10]}, which it merges" in job.text, job.text
+        # A commit that is no merge has nothing to be compared with.
+        origin.git("checkout", "-q", "refactor")
+        lonely = path.with_name("lonely")
+        subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{origin.path}", lonely], check=True)
+        job = action(origin, lonely, service)
+        assert job.run() == 2 and "clone is shallow" in job.text, job.text
 
 
 @suite.test("GitHub: what cannot be measured replaces the comment; fail: false")
@@ -299,6 +356,8 @@ def check_gitlab():
             assert service.log == expected and len(service.comments) == 1, (service.log, done)
         body = service.comments[0]["body"]
         assert "/-/jobs/3/artifacts/file/fizeau-report/report.html)" in body, body
+    (kept,) = job["cache"]["paths"]
+    assert any((path / kept).iterdir()), "nothing for the next job"
     for name in [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]:
         assert path.joinpath(name).exists(), name
 

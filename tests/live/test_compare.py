@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from livelib import FIZEAU, Suite, find_interpreter, wait_until
+from livelib import FIZEAU, Suite, Wrong, find_interpreter, wait_until
 
 suite = Suite(timed=True)
 
@@ -103,6 +103,10 @@ class Project:
         """Of the log: (size, folder, files) of each run."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [(int(line.split()[0]), line.split()[1], line.split()[2:]) for line in lines]
+
+    def trees(self):
+        """Other trees that are there now, by the programs in them."""
+        return [path.resolve() for path in self.cache.glob("fizeau/*/??????/base/*/bench.py")]
 
     def check_clean(self):
         """No worktree is left, and nothing but the two recordings is in the cache."""
@@ -202,7 +206,7 @@ def interrupted():
 def interrupted_early():
     with project(rounds=100000) as p:
         process = p.start("compare", "HEAD~1", "--", p.python, "bench.py")
-        wait_for(process, lambda: list(p.cache.rglob("bench.py")))
+        wait_for(process, p.trees)
         time.sleep(0.3)
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=30)
@@ -229,15 +233,15 @@ def setup():
 @suite.test("SIGTERM during --setup ends it at once")
 def setup_ended():
     with project() as p:
-        process = p.start("compare", "HEAD~1", "--setup", "touch ../../../started; sleep 60", "--",
+        started = p.outside / "started"
+        process = p.start("compare", "HEAD~1", "--setup", f"touch '{started}'; sleep 60", "--",
                           p.python, "bench.py")
-        wait_for(process, lambda: list(p.outside.rglob("started")))
+        wait_for(process, started.exists)
         began = time.time()
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=30)
         assert process.returncode == 128 + signal.SIGTERM and out == "", (process.returncode, err)
         assert time.time() - began < 10 and not p.runs(), err
-        (p.cache / "fizeau" / "compare" / "started").unlink()
         p.check_clean()
 
 
@@ -259,6 +263,23 @@ def is_running(pid):
         return False
 
 
+def kill_session(leader):
+    """Kill what runs in a session; whether there was anything."""
+    found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+             if is_running(pid) and session_of(pid) == leader]
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(found)
+
+
+def session_of(pid):
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
+
+
 def killed_alone(*words):
     """Neither the program, with what it started, nor the worktree outlives us by much."""
     with project(rounds=100) as p:
@@ -266,11 +287,13 @@ def killed_alone(*words):
         program = ["sh", "-c", f"echo $$ >>{pids}; sleep 1000 & echo $! >>{pids}; wait"]
         process = p.start(*words, "--", *program)
         wait_for(process, lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        trees = p.trees()
         process.kill()
         # Whoever reads our output is not kept waiting either.
         process.communicate(timeout=20)
         wait_until(lambda: not any(map(is_running, map(int, pids.read_text().split()))))
-        wait_until(lambda: len(p.git("worktree", "list").splitlines()) == 1)
+        assert trees
+        wait_until(lambda: not any(tree.exists() for tree in trees))
         folder = p.cache / "fizeau" / words[0]
         wait_until(lambda: not [f for f in folder.iterdir() if len(f.name) == 6])
 
@@ -287,19 +310,33 @@ def killed():
         words = ["compare", "-n", "100", "HEAD~1", "--", p.python, "bench.py"]
         dead, living = p.start(*words), p.start(*words)
         for process in dead, living:
-            wait_for(process, lambda: len(list(p.cache.rglob("bench.py"))) == 2)
-        # Both at once, as when a machine stops.
-        os.kill(caretaker(dead.pid), signal.SIGKILL)
+            wait_for(process, lambda: len(p.trees()) == 2)
+        # All of it, as when a machine stops: who is told late may just have started another.
+        minder = caretaker(dead.pid)
+        os.kill(minder, signal.SIGKILL)
         dead.kill()
+        wait_until(lambda: not kill_session(dead.pid) and not is_running(minder))
         dead.communicate(timeout=10)
-        assert len(p.git("worktree", "list").splitlines()) == 3
+        assert len(p.trees()) == 2
         p.fizeau("compare", "-n", "1", "--warmup", "0", "HEAD~1", "--", p.python, "bench.py")
-        left = p.git("worktree", "list").splitlines()
-        assert len(left) == 2 and pathlib.Path(left[1].split()[0], "bench.py").exists(), left
-        assert len(list(p.cache.rglob("bench.py"))) == 1
+        (left,) = p.trees()
         living.send_signal(signal.SIGTERM)
         living.communicate(timeout=30)
+        assert not left.exists(), left
         p.check_clean()
+
+
+@suite.test("neither side finds what the other one compiled")
+def bytecode():
+    with project() as p:
+        log = p.outside / "compiled"
+        text = ("import importlib.util, os\n"
+                "spec = importlib.util.find_spec('wave')\n"
+                f"open({str(log)!r}, 'a').write(str(os.path.exists(spec.cached)) + ' ')\n"
+                "import wave\nsum(range(3000000))\n")
+        p.fizeau("compare", "-n", "2", "--warmup", "0", "HEAD~1", "--", p.python, "-c", text)
+        if log.read_text() != "False False True True ":
+            raise Wrong(log.read_text())
 
 
 @suite.test("projects of one name keep their recordings apart")
@@ -363,7 +400,10 @@ def subfolder():
         p.compare("-n", "1", "--warmup", "0", "HEAD", "--", p.python, "bench.py",
                   cwd=p.tree / "sub")
         folders = [folder for _, folder, _ in p.runs()]
-        assert folders[0].endswith("/base/project/sub") and folders[1] == str(p.tree / "sub")
+        assert folders[0].endswith("/project/sub") and folders[1] == str(p.tree / "sub")
+        # Paths are as long and as deep: what programs do with them costs the same.
+        shape = [[len(part) for part in folder.split("/")][3:] for folder in folders]
+        assert len(folders[0]) == len(folders[1]) and shape[0] == shape[1], folders
 
 
 PACKAGE = """\
@@ -375,7 +415,7 @@ def work(n):
 """
 
 
-@suite.test("both sides running the same installed code is a warning that names it")
+@suite.test("both sides running the same code is an error that names it")
 def installed():
     with project() as p:
         site = p.outside / "lib" / "python3" / "site-packages"
@@ -386,14 +426,15 @@ def installed():
         p.git("add", "-A")
         p.git("commit", "-qm", "package")
         short = ["-n", "1", "--warmup", "0", "HEAD", "--", p.python, "app.py"]
-        _, err = p.compare(*short, PYTHONPATH=str(site))
+        _, err = p.fizeau("compare", *short, status=2, PYTHONPATH=str(site))
         path = site / "pkg" / "core.py"
-        assert f"both sides ran the same code, {path}, not that of their own trees" in err, err
+        assert f"what ran is installed and not the tree's own code: {path}; " in err, err
+        p.check_clean()
         _, err = p.compare(*short, PYTHONPATH="src")
         assert "warning" not in err, err
-        _, err = p.compare(*short, PYTHONPATH=str(p.tree / "src"))
+        _, err = p.fizeau("compare", *short, status=2, PYTHONPATH=str(p.tree / "src"))
         own = p.tree / "src" / "pkg" / "core.py"
-        assert f"the base ran {own} instead of its own tree's file" in err, err
+        assert f"base, run 1 of 1: what ran is of another checkout of this project: {own}" in err, err
 
 
 @suite.test("two commands, outside of any repository")
@@ -409,6 +450,12 @@ def commands():
         leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
         assert leaf["pct_self"] is None or leaf["pct_self"] > 100, leaf
         assert answer["head"]["facts"]["runs"] == 2 and "2 runs" in err, err
+        # That they differ was asked for; a comparison in a file says its verdict.
+        told = ("the commands differ", "differ in program")
+        assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
+        _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base", f"{p.python} app10000.py",
+                          "--head", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
+        assert " -> " in err and "of CPU time" in err, err
 
 
 @suite.test("the command's output stays off standard output")

@@ -63,7 +63,7 @@ def last_two():
         answer = json.loads(shell("diff", "--format", "json").stdout)
         verdict = answer["verdict"]
         assert verdict["word"] in ("slower", "unknown") and verdict["change_pct"] > 0, verdict
-        assert text.startswith({"slower": "Slower by ", "unknown": "Cannot tell"}[verdict["word"]]), text
+        assert text.startswith({"slower": "Slower by ", "unknown": "Unsure whether "}[verdict["word"]]), text
         assert answer["scale"] == {"mode": "time", "factor": 1}, answer["scale"]
         assert answer["base"]["facts"]["complete"] and answer["head"]["facts"]["complete"]
         assert changed(answer, "work")["pct_self"] > 50, changed(answer, "work")

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
-from livelib import FIZEAU, SANITIZED, Suite, fizeau
+import test_system
+from livelib import FIZEAU, SANITIZED, Suite, fizeau, wait_until
 
 suite = Suite()
 
@@ -18,6 +19,13 @@ def leaf():
     return sum(i * i for i in range(2000))
 end = time.process_time() + 0.1
 while time.process_time() < end: leaf()
+"""
+# What "@deploy" is in.
+MARKED = f"""\
+import os, subprocess
+exec(open("script.py").read())
+subprocess.run([{str(FIZEAU)!r}, "mark", str(os.getpid()), "deploy"], check=True)
+exec(open("script.py").read())
 """
 TARGET = """\
 import time
@@ -65,6 +73,8 @@ def prepare(folder):
     folder.joinpath("tests", "bench").mkdir(parents=True)
     folder.joinpath("tests", "bench", "test_parse.py").write_text(TESTS)
     folder.joinpath("Makefile").write_text("all:\n")
+    folder.joinpath("tokens").touch(mode=0o600)
+    folder.joinpath("tokens").write_text("shop read,write 0123456789abcdef\n")
     folder.joinpath(".gitignore").write_text("*.fz\n*.bin\n*.gz\n*.html\n.fizeau\n__pycache__\n")
     git(folder, "init", "-q", "-b", "main", ".")
     for number, tag in ((1, "v1.0"), (2, None)):
@@ -77,8 +87,10 @@ def prepare(folder):
             done = fizeau("run", "script.py", cwd=folder)
             assert done.returncode == 0, done
     git(folder, "branch", "old", "HEAD~1")
+    folder.joinpath("marked.py").write_text(MARKED)
     for name in RECORDINGS:
-        done = fizeau("run", "-o", name, "script.py", cwd=folder)
+        script = "marked.py" if name == "app.fz" else "script.py"
+        done = fizeau("run", "-o", name, script, cwd=folder)
         assert done.returncode == 0, done
     allocations = "main;leaf 3000\nmain 10\n"
     folder.joinpath("heap.txt").write_text(allocations)
@@ -91,6 +103,28 @@ def target(folder):
                                stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
     return process
+
+
+def recorder(folder, process):
+    """What `fizeau mark` speaks to."""
+    attach = subprocess.Popen([FIZEAU, "attach", "-d", "60", "-o", f"{folder}/marked.fz", str(process.pid)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: fizeau("mark", str(process.pid), "ready").returncode == 0, "the recorder's answer")
+    return attach
+
+
+def server(folder):
+    """What `fizeau push` and `fizeau diff api@1.4 api@1.5` ask, and its address; None: a build without."""
+    serve = subprocess.Popen([FIZEAU, "serve", "--store", f"{folder}/asked.db", "--listen", "127.0.0.1:0"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    url = serve.stdout.readline().strip()
+    if not url:
+        assert "was built without" in serve.communicate()[1]
+        return None, None
+    for name, version, host in (("a1.fz", "1.4", "a"), ("a2.fz", "1.4", "b"), ("b1.fz", "1.5", "a"), ("b2.fz", "1.5", "b")):
+        done = fizeau("push", name, "--server", url, "--service", "api", "--version", version, "--host", host, cwd=folder)
+        assert done.returncode == 0, done
+    return serve, url
 
 
 def commands():
@@ -112,15 +146,23 @@ def shorten(line):
     """The example as it is run here: a process that exists, no long times, a metric of ours, pytest
     itself instead of a version manager, a shell where node takes long to count."""
     line = re.sub(r"-d (10|30)\b", "-d 1", line)
+    line = line.replace("top --system", "top --system -d 1")
     line = line.replace("-- pytest ", "-- /usr/bin/python3 -m pytest ").replace("-- node ", "-- sh ")
     line = line.replace("fizeau ci ", "fizeau ci --no-wall --others 0 ")
+    if line.startswith("fizeau serve"):
+        line = "timeout --preserve-status -s TERM 3 " + re.sub(r" --listen \S+", "", line) + " --listen 127.0.0.1:0"
     return line.replace("-n 10", "-n 1").replace("alloc_space", "samples")
 
 
 def check(folder, command):
     for line in examples(command):
         process = target(folder) if "4711" in line else None
+        attach = recorder(folder, process) if line.startswith("fizeau mark 4711") else None
         run = shorten(line).replace("4711", str(process.pid if process else 0))
+        serve, url = server(folder) if "--server" in line or line.startswith("fizeau serve") else (None, None)
+        if url is None and ("--server" in line or line.startswith("fizeau serve")):
+            continue
+        run = re.sub(r"http://\w+:4999", url or "", run)
         # The live view wants a terminal.
         words = ["script", "-qec", run, "/dev/null"] if re.search(r"--live|fizeau top", run) else \
             ["bash", "-c", run]
@@ -131,12 +173,17 @@ def check(folder, command):
                                        "BROWSER": "true", "PATH":
                                        f"{pathlib.Path(FIZEAU).parent}:{os.environ['PATH']}"})
         finally:
-            if process:
-                process.kill()
-                process.communicate()
+            for started in filter(None, (process, attach, serve)):
+                started.kill()
+                started.communicate()
+        # A kernel, a build or a container may not have the whole machine, and says so.
+        if "--system" in line and any(words in done.stdout + done.stderr for words in test_system.NEVER):
+            assert done.returncode == 2, (run, done)
+            continue
         # A gate may close: the recordings are of equal programs, but noise is noise.
         gate = "--fail-on" in line or line.startswith(("fizeau ci", "fizeau bisect"))
-        fine = (0, 1) if gate else (0,)
+        # A server goes on until it is told to end.
+        fine = (0, 1) if gate else (143,) if line.startswith("fizeau serve") else (0,)
         assert done.returncode in fine, (run, done.returncode, done.stdout[-300:], done.stderr[-300:])
 
 

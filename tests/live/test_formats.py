@@ -17,6 +17,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, find_interpreter
@@ -27,10 +28,42 @@ SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-formats-"))
 suite = Suite()
 
 
+DOCUMENT = SOURCE / "docs" / "formats.md"
+BEGIN, END = "<!-- files: begin -->\n", "<!-- files: end -->\n"
+# What files of a format are held against, and whether the tool makes some while the tests run.
+ORACLES = {
+    "pprof": ("its protobuf decoded by the test; what Go's tool says", True),
+    "speedscope": ("its events played back by the test", False),
+    "cpuprofile": ("its time deltas added up by the test", True),
+    "callgrind": ("its totals; `callgrind_annotate`", True),
+    "perf script": ("headers and periods counted; FlameGraph's stackcollapse-perf", True),
+    "perf.data": ("what `perf script` prints of it", True),
+    "pyinstrument": ("its tree added up by the test", True),
+    "stackprof": ("its frames' own counts", True),
+    "pstats": ("its table read by marshal; `pstats.Stats`", True),
+    "gecko": ("its tables joined by the test; CPython's binary recording of the same run", False),
+    "trace events": ("calls added up by hand", False),
+    "mojo": ("its events added up by the test; austin's own text", False),
+}
+accounts = collections.defaultdict(lambda: {"files": set(), "totals": 0, "functions": 0})
+of_files = set()  # tests that compare files which are always the same
+
+
+def account():
+    return accounts[suite.running.split(":")[0]]
+
+
+def count(what, n):
+    if suite.running in of_files:
+        account()[what] += n
+
+
 def sample(name):
     path = SAMPLES / name
     if not path.exists():
         raise Skip("the shared reference profiles are not here")
+    account()["files"].add(name)
+    of_files.add(suite.running)
     return path
 
 
@@ -62,11 +95,16 @@ def self_by_name(path, metric=None):
 def same(got, expected, what):
     if got != expected:
         raise AssertionError(f"{what}: {got} instead of {expected}")
+    if isinstance(expected, (int, float)):
+        count("totals", 1)
+    elif isinstance(expected, dict):
+        count("functions", len(expected))
 
 
 def near(got, expected, what, slack=1):
     if abs(got - expected) > slack:
         raise AssertionError(f"{what}: {got} instead of {expected}")
+    count("functions", 1)
 
 
 # ---- pprof ----
@@ -145,7 +183,8 @@ for other in ("pprof/simple.prof", "pprof/normal-cpu.stripped.pprof", "generated
 
 GO = """
 package main
-import ("os"; "runtime"; "runtime/pprof"; "time")
+import ("os"; "runtime"; "runtime/pprof"; "sync"; "time")
+var lock sync.Mutex
 var kept [][]byte
 //go:noinline
 func grow(n int) { for i := 0; i < n; i++ { kept = append(kept, make([]byte, 4096)) } }
@@ -154,11 +193,15 @@ func big() { grow(3000) }
 func wait() { time.Sleep(time.Hour) }
 func main() {
 	runtime.MemProfileRate = 4096
+	runtime.SetBlockProfileRate(1)
+	runtime.SetMutexProfileFraction(1)
 	grow(1000); big()
 	for i := 0; i < 5; i++ { go wait() }
 	time.Sleep(10 * time.Millisecond)
 	runtime.GC()
-	for _, name := range []string{"heap", "goroutine"} {
+	for i := 0; i < 2; i++ { go func() { lock.Lock(); time.Sleep(5 * time.Millisecond); lock.Unlock() }() }
+	time.Sleep(40 * time.Millisecond)
+	for _, name := range []string{"heap", "goroutine", "block", "mutex"} {
 		out, _ := os.Create(os.Args[1] + "/go-" + name + ".txt")
 		pprof.Lookup(name).WriteTo(out, 1)
 	}
@@ -173,14 +216,15 @@ def go_text():
     (SCRATCH / "text.go").write_text(GO)
     subprocess.run(["go", "run", SCRATCH / "text.go", SCRATCH], check=True)
     for name, metrics in (("heap", ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")),
-                          ("goroutine", ("goroutine",))):
+                          ("goroutine", ("goroutine",)), ("block", ("contentions", "delay")),
+                          ("mutex", ("contentions", "delay"))):
         path = SCRATCH / f"go-{name}.txt"
         packed = SCRATCH / f"go-{name}.pb.gz"
         subprocess.run(["go", "tool", "pprof", "-proto", "-output", packed, path], check=True,
                        capture_output=True)
         truth = Pprof(unpacked(packed))
         for i, (kind, _) in enumerate(truth.types):
-            same(report(path, kind)["total"], truth.totals[i], f"total of {kind}")
+            same(report(path, kind)["total"], truth.totals[i], f"{name}: total of {kind}")
         same({t for t, _ in truth.types}, set(metrics), "metrics")
     got = self_by_name(SCRATCH / "go-heap.txt")
     if got["main.grow"] < 0.95 * sum(got.values()):
@@ -264,7 +308,7 @@ def node_profile():
         raise Skip("node is not here")
     script = SCRATCH / "fibo.js"
     script.write_text("function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
-                      "const end = Date.now() + 300; while (Date.now() < end) fib(20);\n")
+                      "const end = Date.now() + 1500; while (Date.now() < end) fib(20);\n")
     subprocess.run(["node", "--cpu-prof", f"--cpu-prof-dir={SCRATCH}", str(script)], check=True)
     (path,) = SCRATCH.glob("CPU.*.cpuprofile")
     check_cpuprofile(path)
@@ -423,6 +467,90 @@ def perf_now():
         raise AssertionError(f"spin is not where the time went: {shares}")
 
 
+@suite.test("perf script: whatever columns are asked for")
+def perf_columns():
+    data = perf_record("columns", "-e", "cpu-clock:u", "-F", "999", "-g")
+    whole = SCRATCH / "columns.txt"
+
+    def print_columns(columns):
+        whole.write_bytes(subprocess.run(["perf", "script", "-i", data, "-F", columns],
+                                         check=True, capture_output=True).stdout)
+        return report(whole, "samples")
+
+    told = print_columns("comm,pid,tid,time,event,ip,sym,dso")
+    expected = {f["name"]: f["total"] for f in told["functions"]}
+    assert expected["main"], expected
+    for columns in ("comm,ip,sym", "comm,pid,ip,sym", "comm,pid,event,ip,sym,dso", "pid,ip,sym",
+                    "comm,pid,period,event,ip,sym", "event,ip,sym", "ip,sym", "comm,time,ip,sym",
+                    "time,event,ip,sym"):
+        got = {f["name"]: f["total"] for f in print_columns(columns)["functions"]}
+        same({k: got.get(k) for k in ("main", "spin")},
+             {k: expected[k] for k in ("main", "spin")}, columns)
+        same(sum(got.values()), sum(expected.values()), columns)
+    # As of a process whose number is short: perf aligns them.
+    print_columns("pid,ip,sym")
+    whole.write_text(re.sub(r"^ *\d+ *$", "   38 ", whole.read_text(), flags=re.M))
+    same(report(whole, "samples")["total"], told["total"], "samples of process 38")
+    addresses = print_columns("comm,pid,time,event,ip")["functions"]
+    same(len({f["name"] for f in addresses}), len(addresses), "names of addresses")
+
+
+@suite.test("perf script: without call chains")
+def perf_without_chains():
+    data = perf_record("leaves", "-e", "cpu-clock:u", "-F", "999")
+    path = SCRATCH / "leaves.txt"
+    path.write_bytes(subprocess.run(["perf", "script", "-i", data], check=True,
+                                    capture_output=True).stdout)
+    n = len(path.read_text().splitlines())
+    got = self_by_name(path, "samples")
+    same(sum(got.values()), n, "samples")
+    assert got["spin"] > 0.8 * n, got
+
+
+TRACE = """{"traceEvents": [
+{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+{"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 10, "tdur": 40},
+{"ph": "X", "name": "c", "pid": 1, "tid": 1, "ts": 60, "dur": 30}], "otherData": {"v": 1}}
+"""
+PERF = """\
+app 7 12.000001:  1001001 cpu-clock:
+\t            5601 leaf (/bin/app)
+\t            7f10 main (/bin/app)
+
+app 7 12.001001:  1001001 cpu-clock:
+\t            5601 leaf (/bin/app)
+\t            7f10 main (/bin/app)
+"""
+
+
+@suite.test("what was cut short says so, wherever the cut is, and what is whole does not")
+def cut_short():
+    def told(text, name):
+        path = SCRATCH / name
+        path.write_text(text)
+        out = subprocess.run([FIZEAU, "replay", path, "--color", "never"], capture_output=True,
+                             text=True)
+        return " ".join(out.stdout.split())
+
+    note = "the file was cut short"
+    assert "1 call with CPU time but no duration left out" in told(TRACE, "whole.json")
+    for text, name in ((TRACE, "whole.json"), (TRACE.rstrip(), "whole.json"), (PERF, "whole.perf"),
+                       (PERF.rstrip(), "whole.perf"), (PERF + "\n", "whole.perf")):
+        n = "3 samples" if name == "whole.json" else "2 samples"  # of a: before c, and behind it
+        assert n in told(text, name) and note not in told(text, name), told(text, name)
+    for end in range(TRACE.index('"b"'), TRACE.rindex("}")):
+        assert note in told(TRACE[:end], "cut.json"), TRACE[:end]
+    array = TRACE[TRACE.index("["):TRACE.index("]")]  # may end without its bracket
+    assert note not in told(array, "array.json")
+    assert note in told(array[:-9], "array.json")
+    second = PERF.index("\n\napp") + 2
+    for end in range(second + 3, len(PERF) - 2):
+        got = told(PERF[:end], "cut.perf")
+        if PERF[:end].endswith((")", "\n")):  # nothing shows
+            continue
+        assert note in got and "1 sample," in got, (PERF[:end], got)
+
+
 # ---- perf.data ----
 
 def perf_record(name, *options, command=None):
@@ -505,7 +633,7 @@ def perf_data_pipe():
 def perf_data_forks():
     spin = program()
     check_perf_data(perf_record("forks", "-e", "cpu-clock:u", "-F", "2000", "-g", command=[
-        "sh", "-c", f"for i in 1 2 3; do ({spin} 100; {spin} 50 & {spin} 60; wait) & done; wait"]))
+        "sh", "-c", f"for i in 1 2 3; do ({spin} 1000; {spin} 500 & {spin} 600; wait) & done; wait"]))
 
 
 @suite.test("perf.data: another file in the place of the recorded one names nothing")
@@ -562,7 +690,7 @@ def perf_data_node():
                        command=["node", "--perf-basic-prof", "--no-logfile-per-isolate",
                                 f"--logfile={SCRATCH}/v8.log", script])
     ours = self_by_name(data)["fib"]
-    theirs = sum(v for k, v in self_as_perf(data).items() if k.startswith("JS:") and "fib" in k)
+    theirs = sum(v for k, v in self_as_perf(data).items() if re.match("(JS|LazyCompile|Function):", k) and "fib" in k)
     if not theirs:
         raise AssertionError("perf names nothing")
     near(ours / theirs, 1, "fib", 0.05)
@@ -649,14 +777,15 @@ def check_stackprof(path):
     for f in root["frames"].values():
         own[f["name"]] += f["samples"]
         total[f["name"]] += f["total_samples"]
-    same(report(path, "samples")["total"], root["samples"], "samples")
+    # stackprof also counts a sample that found no frame: it is in "samples" alone.
+    same(report(path, "samples")["total"], sum(own.values()), "samples")
     same(self_by_name(path, "samples"), +own, "self")
     if len(total) == len(root["frames"]):
         same(costs(path, "samples", "total"), +total, "total")
     if root["mode"] == "wall":
         same(report(path)["total"], 1000 * sum(root["raw_timestamp_deltas"]), "wall time")
     elif root["mode"] == "cpu":
-        same(report(path)["total"], 1000 * root["samples"] * root["interval"], "CPU time")
+        same(report(path)["total"], 1000 * sum(own.values()) * root["interval"], "CPU time")
 
 
 suite.add("stackprof: simple-stackprof.json", lambda: check_stackprof(
@@ -678,6 +807,26 @@ def stackprof_now():
                 100.times { one; two } }
             File.write(ARGV[1], JSON.generate(made))""", mode, path], check=True)
         check_stackprof(path)
+
+
+# ---- Pyroscope ----
+
+@suite.test("pyroscope: a tree and a trie that its own code wrote, whole, cut, and with more behind")
+def pyroscope():
+    parse = "app.py:<module>;app.py:main;app.py:parse"
+    expected = {"app.py:<module>": 2, parse: 120, f"{parse};json:loads": 301, "idle thread": 9,
+                "app.py:<module>;app.py:main;app.py:render": 77}
+    for name in ("app.tree", "app.trie"):
+        path = SOURCE / "tests/data/pyroscope" / name
+        lines = replay(path, "--collapsed", "-o", "-").decode().splitlines()
+        got = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+        same(got, expected, name)
+        whole = path.read_bytes()
+        for data in [whole[:n] for n in range(1, len(whole))] + [whole + b"\1"]:
+            broken = SCRATCH / "broken.tree"
+            broken.write_bytes(data)
+            done = subprocess.run([FIZEAU, "replay", broken], capture_output=True, text=True)
+            assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, (len(data), done)
 
 
 # ---- pstats ----
@@ -979,6 +1128,31 @@ def written():
                     raise AssertionError(f"no source: {place}")
     if not linked:
         raise AssertionError("no line is linked to its source")
+
+
+def file_table():
+    lines = ["| format | files | held against | made anew | totals | functions |\n",
+             "|---|---|---|---|---|---|\n"]
+    for name, (oracle, now) in ORACLES.items():
+        a = accounts[name]
+        lines.append(f"| {name} | {len(a['files'])} | {oracle} | {'yes' if now else ''} | "
+                     f"{a['totals']:,} | {a['functions']:,} |\n")
+    return "".join(lines)
+
+
+@suite.test("the table of files in the document says what was compared")
+def document():
+    if not SAMPLES.exists():
+        raise Skip("the shared reference profiles are not here")
+    if len(sys.argv) > 1:
+        raise Skip("needs all the tests before it")
+    now = file_table()
+    before, rest = DOCUMENT.read_text().split(BEGIN)
+    old, after = rest.split(END)
+    if os.environ.get("FZ_UPDATE"):
+        DOCUMENT.write_text(before + BEGIN + now + END + after)
+    elif old != now:
+        raise AssertionError(f"docs/formats.md has another table; FZ_UPDATE=1 writes this one:\n{now}")
 
 
 try:

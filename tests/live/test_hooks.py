@@ -6,6 +6,7 @@ only asks, executes nothing that a repository names."""
 import contextlib
 import os
 import pathlib
+import shutil
 import subprocess
 
 from livelib import FIZEAU, SOURCE, Skip, Suite, find_interpreter
@@ -124,7 +125,8 @@ def spy(c, name):
     return str(path)
 
 
-@suite.test("run executes no filter, fsmonitor, hook or transport that the repository names")
+# Timed: on a machine that others have, git may not answer within the patience that run has for it.
+@suite.test("run executes no filter, fsmonitor, hook or transport that the repository names", timed=True)
 def only_asks():
     with checkout() as c:
         for i, driver in enumerate(("plain", "a=b", "a.b", "process")):
@@ -151,6 +153,24 @@ def only_asks():
         assert not (c.outside / "ran").exists(), (c.outside / "ran").read_text()
         c.git("status", check=False)
         assert "filter1" in (c.outside / "ran").read_text()  # they would have been
+
+
+@suite.test("what git is told so that it only answers rules over what the environment says")
+def quiet_rules():
+    with checkout() as c:
+        seen, git = c.outside / "seen", c.outside / "bin/git"
+        git.parent.mkdir()
+        # As git, Python takes the first of several; a shell takes the last.
+        git.write_text(f"""#!/usr/bin/python3
+import os, sys
+print(os.environ["GIT_ALLOW_PROTOCOL"], file=open("{seen}", "a"))
+os.execv("{shutil.which('git')}", sys.argv)
+""")
+        git.chmod(0o755)
+        done = c.fizeau("run", "--", c.python, "bench.py", GIT_ALLOW_PROTOCOL="ssh",
+                        PATH=f"{git.parent}:{os.environ['PATH']}")
+        assert done.returncode == 0, done.stderr
+        assert set(seen.read_text().split()) == {"none"}, seen.read_text()
 
 
 @suite.test("run in a hook: the commit that is checked out here, whatever the hook was told")

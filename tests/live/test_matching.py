@@ -110,7 +110,8 @@ def everywhere():
     header = json.loads(re.search(r'id="fz-header"[^>]*>(.*?)</script>', output.pop("html"), re.S)[1])
     for key in "scale", "warnings", "links", "shifts", "name_rules", "verdict":
         assert header[key] == diff[key], key
-    assert "scale reference × " in output["svg"] and diff["verdict"]["text"] in output.pop("svg")
+    assert ("what was before is compared × " in output["svg"]) == (factor != 1), factor
+    assert diff["verdict"]["text"] in output.pop("svg")
     for name, text in output.items():
         flat = " ".join(re.sub(r"(?m)^# ", "", text).split())
         assert "Scaling: reference" in flat, (name, flat[:2000])

@@ -460,6 +460,13 @@ def attached():
             target.wait()
 
 
+@suite.test("--duration is over: the program is let go, and can end on SIGTERM")
+def terminated():
+    with tempfile.TemporaryDirectory(prefix="fz-") as folder:
+        done = fizeau("run", "-d", "0.5", "-o", f"{folder}/o.fz", "--", "sleep", "30")
+        assert done.returncode == 0 and "SIGTERM" not in done.stderr, done
+
+
 @suite.test("what a shell runs is recorded, not the shell")
 def shell():
     with tempfile.TemporaryDirectory() as d:

@@ -26,10 +26,8 @@ HOSTILE = SOURCE / "tests" / "live" / "reader_target.py"
 EAGAIN, EGONE, EPERM, EUNSUPPORTED = -8, -5, -4, -6
 
 # Wrong and rejected stacks of the hostile program that may be seen, in percent. Before 3.11 frames
-# lie all over the heap and change while they are copied: recordings say that they are not exact,
-# and the figures are only reported.
-REPORTED = (100, 100)
-LIMITS = {8: REPORTED, 9: REPORTED, 10: REPORTED, 11: (1, 5), 12: (1, 5),
+# lie all over the heap: without the reader's checks of them 1 to 4 are wrong.
+LIMITS = {8: (0.02, 5), 9: (0.02, 5), 10: (0.02, 5), 11: (1, 5), 12: (1, 5),
           13: (0.02, 1), 14: (0.02, 1), 15: (0.02, 1)}
 
 suite = Suite()
@@ -132,6 +130,7 @@ def check_oracle(name, depth, threads=0):
     most_wrong, most_rejected = LIMITS[python.version[1]]
     if SANITIZED:  # the program changes more often while it is read
         most_wrong, most_rejected = max(most_wrong, 1), 100
+    rounds = 6 if python.version < (3, 11) else 2  # so many that a reader without checks shows
     total = wrong = distinct = 0
     best = 100.0
     reasons = collections.Counter()
@@ -149,7 +148,7 @@ def check_oracle(name, depth, threads=0):
             best = min(best, 100 * rejected / n)
             cpu = result["cpu_us"] / result["samples"]
             few_wrong = wrong <= max(3, most_wrong * total / 100)
-            if i >= 1 and distinct > 20 and best <= most_rejected and few_wrong:
+            if i + 1 >= rounds and distinct > 20 and best <= most_rejected and few_wrong:
                 break
     assert distinct > 20, "the target did not run"
     share = 100 * wrong / total
@@ -238,6 +237,43 @@ def check_shapes(name):
     assert all(f[1] == python.path(target.script) for f in frames), frames
 
 
+# What a frame says of itself is different while a trace function runs on its behalf, and while it is
+# left by an exception.
+UNUSUAL = '''\
+import sys, time
+def wait_here():
+    print("up", flush=True)
+    time.sleep(1000)
+def on_event(frame, event, argument):
+    if frame.f_code.co_name == "plain" and event == sys.argv[1]:
+        wait_here()
+    return on_event
+class Object:
+    def __del__(self):
+        wait_here()
+def plain():
+    if sys.argv[1] == "unwind":
+        return [Object(), 1 / 0]
+    return 1
+def outer():
+    plain()
+if sys.argv[1] != "unwind":
+    sys.settrace(on_event)
+outer()
+'''
+
+
+def check_unusual(name):
+    python = find_interpreter(name)
+    for way, above in (("call", "on_event"), ("return", "on_event"), ("unwind", "__del__")):
+        with running(python, UNUSUAL, way) as target:
+            time.sleep(0.05)
+            stacks = probe(target.pid, "-n", 50)["stacks"]
+        assert len(stacks) == 1 and not stacks[0]["rejected"], (way, stacks)
+        own = [function for function, _ in names(stacks[0])]
+        assert own == ["<module>", "outer", "plain", above, "wait_here"], (way, own)
+
+
 DEEP = '''\
 import resource, sys, time
 resource.setrlimit(resource.RLIMIT_STACK, (1 << 27, resource.getrlimit(resource.RLIMIT_STACK)[1]))
@@ -268,6 +304,48 @@ def check_depth(name, depth):
         assert own == ["<module>"] + ["down"] * depth + ["bottom"], (len(own), own[:3], own[-3:])
     assert good >= 0.9 * result["thread_samples"], result["rejected"]
     return f"{result['cpu_us'] / result['samples']:.1f} us a sample"
+
+
+# Generators in generators, each with its own place for an exception; the outermost has one.
+GENERATORS = '''\
+import sys
+sys.setrecursionlimit(10000)
+def chain(n):
+    if n:
+        yield from chain(n - 1)
+    else:
+        print("up", flush=True)
+        s = 0
+        while True:
+            s += 1
+        yield s
+def outermost():
+    if sys.argv[2] == "clean":
+        yield from chain(int(sys.argv[1]))
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        yield from chain(int(sys.argv[1]))
+for v in outermost(): pass
+'''
+
+
+def check_generators(name):
+    """What a long chain of generators costs is what copying it costs; an exception at its far end is
+    seen."""
+    python = find_interpreter(name)
+    costs = []
+    for depth in (2, 300):
+        for way in ("clean", "handling"):
+            with running(python, GENERATORS, depth, way) as target:
+                result = probe(target.pid, "-n", 1000)
+            good = sum(s["n"] for s in result["stacks"] if not s["rejected"])
+            assert good >= 0.9 * result["samples"], result["rejected"]
+            seen = sum(n for status, n in result["statuses"].items() if int(status) & 16)
+            assert seen == (way == "handling") * result["samples"], (way, depth, result["statuses"])
+        costs.append(result["cpu_us"] / result["samples"])
+    assert SANITIZED or costs[1] < costs[0] + 150, costs  # with a read for each: some 300 more
+    return f"{costs[0]:.1f} us a sample, 300 deep {costs[1]:.1f}"
 
 
 THREADS = '''\
@@ -491,8 +569,10 @@ for interpreter in [*EXPECTED, *sorted(free_threaded())]:
         suite.add(f"{interpreter}: hostile program, stopped, {others + 1} threads", check_stopped,
                   interpreter, others, timed=True)
     suite.add(f"{interpreter}: exact stack", check_shapes, interpreter)
+    suite.add(f"{interpreter}: traced, unwound", check_unusual, interpreter)
     for levels in (10, 100, 1000, 50000):
         suite.add(f"{interpreter}: {levels:,} frames", check_depth, interpreter, levels)
+    suite.add(f"{interpreter}: generators in generators", check_generators, interpreter, timed=True)
     suite.add(f"{interpreter}: 50 threads", check_threads, interpreter, timed=True)
     suite.add(f"{interpreter}: threads that take turns", check_turns, interpreter, timed=True)
     suite.add(f"{interpreter}: garbage collection", check_gc, interpreter, timed=True)

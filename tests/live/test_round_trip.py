@@ -22,7 +22,7 @@ SAMPLES = SHARED / "profiles" / "formats"
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-round-trip-"))
 DOCUMENT = SOURCE / "docs" / "formats.md"
 BEGIN, END = "<!-- round trips: begin -->\n", "<!-- round trips: end -->\n"
-# A file of each format, of times where the format has them, and one of bytes.
+# A file of each format, of times where the format has them, and one of bytes: shared, or kept here.
 INPUTS = {
     "Tachyon binary": "tachyon/w1.bin",
     "folded": "collapsed/simple.txt",
@@ -35,6 +35,8 @@ INPUTS = {
     "callgrind": "callgrind/callgrind.example.log",
     "pstats": "tachyon/w1.pstats",
     "perf script": "perf-script/simple-with-pid.linux-perf.txt",
+    "JFR": SOURCE / "tests/data/jfr/jdk17.jfr.gz",
+    "Instruments": SOURCE / "tests/data/instruments/time-7.3.1.txt",
     "Firefox": "gecko/simple-firefox.json",
     "trace events": "trace-event/simple-partial.json",
 }

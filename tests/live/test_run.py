@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fizeau run: what it starts behaves as without it, and what it records is there and readable."""
 
+import json
 import os
 import pathlib
 import pty
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from livelib import EXPECTED, FIZEAU, SANITIZED, Skip, Suite, Wrong, find_interpreter, fizeau
+from livelib import EXPECTED, FIZEAU, QUIET, SANITIZED, Skip, Suite, Wrong, find_interpreter, fizeau
 
 suite = Suite(timed=True)
 
@@ -463,6 +464,76 @@ def fuller_disk():
     assert told, "nothing was full"
 
 
+@suite.test("a disk that is busy for as long as the program runs loses nothing")
+def slow_disk():
+    with scratch(busy_py=BUSY, x_fz="an old one") as d:
+        slow = subprocess.run(["strace", "-f", "-o", "strace.log", "-e", "trace=ftruncate",
+                               "-e", "inject=ftruncate:delay_enter=1500000",
+                               FIZEAU, "run", "-a", "-o", "x.fz", "busy.py", "0.5", "4"],
+                              cwd=d, capture_output=True, text=True, timeout=60, check=False,
+                              env=QUIET)
+        assert slow.returncode == 4, slow.stderr
+        assert "ftruncate" in pathlib.Path(d, "strace.log").read_text()
+        found = shares("x.fz", d)
+        assert "leaf" in found and found["leaf"][1] > 50, found
+
+
+STALLS = """\
+import ctypes, sys, time
+stall = ctypes.CDLL("./stall.so").stall
+def stalled():
+    stall(400)
+def slept():
+    time.sleep(0.4)
+begin = time.monotonic()
+stalled()
+middle = time.monotonic()
+slept()
+print(middle - begin)
+"""
+# As a thread that waits for a disk does, the parent of vfork waits uninterruptibly.
+STALL = """\
+#include <unistd.h>
+void stall(int ms)
+{
+	if (vfork() == 0) {
+		usleep(ms * 1000);
+		_exit(0);
+	}
+}
+"""
+
+
+@suite.test("waits for a disk are told from sleep")
+def disk_waits():
+    with scratch(a_py=STALLS) as d:
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-w", "-o", "stall.so", "-xc", "-"],
+                       cwd=d, check=True, input=STALL, text=True)
+        done = fizeau("run", "-o", "x.fz", "a.py", cwd=d)
+        stalled = float(done.stdout.split()[0])
+        text = fizeau("replay", "--metric", "disk", "--collapsed", "-o", "-", "x.fz", cwd=d).stdout
+        waited = {"stalled": 0, "slept": 0}
+        for line in text.splitlines():
+            stack, value = line.rsplit(" ", 1)
+            for name in waited:
+                waited[name] += float(value) / 1e9 if f"a.py:{name}:" in stack else 0
+        assert abs(waited["stalled"] - stalled) < 0.05 * stalled, (waited, stalled, text)
+        assert waited["slept"] < 0.05 * stalled, waited
+        return f"{waited['stalled']:.3f} of {stalled:.3f} s"
+
+
+@suite.test("a pipe gets a whole recording")
+def to_pipe():
+    with scratch(busy_py=BUSY) as d:
+        os.mkfifo(os.path.join(d, "pipe.fz"))
+        with open(os.path.join(d, "x.fz"), "wb") as kept, \
+                subprocess.Popen(["cat", "pipe.fz"], cwd=d, stdout=kept) as cat:
+            done = fizeau("run", "-a", "-o", "pipe.fz", "busy.py", "0.5", "4", cwd=d, timeout=60)
+            assert done.returncode == 4, done.stderr
+            assert cat.wait() == 0
+        assert "leaf" in shares("x.fz", d)
+
+
 @suite.test("what is told about a recording is one line, whatever its folder is called")
 def odd_folder():
     with scratch() as d:
@@ -684,6 +755,57 @@ def store():
         assert fizeau("rm", "busy.py", cwd=d).returncode == 2
         assert fizeau("rm", "@1", cwd=d).returncode == 0
         assert facts("@1", d)["file"] == first["file"]
+
+
+def in_terminal(*words):
+    """What the command writes to a terminal of 100 columns."""
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
+    with subprocess.Popen([FIZEAU, *map(str, words)], stdin=subprocess.DEVNULL, stdout=theirs, env=env) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while piece := os.read(ours, 65536):
+                said += piece
+        except OSError:  # its end is closed
+            pass
+        os.close(ours)
+        assert process.wait() == 0, said
+    return said.decode()
+
+
+@suite.test("a terminal shows when the program used the CPU")
+def activity():
+    text = ("import time\ndef burn():\n    end = time.process_time() + 1\n"
+            "    while time.process_time() < end: sum(range(1000))\n"
+            "time.sleep(1)\nburn()\ntime.sleep(1)\n")
+    for clock in "wall", "cpu":
+        with scratch(app_py=text) as folder:
+            done = fizeau("run", "--clock", clock, "-o", "x.fz", "--", sys.executable,
+                          "app.py", cwd=folder)
+            assert done.returncode == 0, done.stderr
+            said = in_terminal("replay", os.path.join(folder, "x.fz"))
+            bars = re.search(r"^CPU use: (.*) in ([\d.]+) s", said, re.M)
+            assert bars, said
+            heights, seconds = [" ▁▂▃▄▅▆▇█".index(c) for c in bars[1]], float(bars[2])
+            slot = seconds / len(heights)
+            asleep = [h for i, h in enumerate(heights) if 0.5 < i * slot < 0.9 or 0.2 < seconds - (i + 1) * slot < 0.8]
+            assert 3 <= seconds and not any(asleep) and max(heights) > 0, said
+            assert "CPU use" not in fizeau("replay", os.path.join(folder, "x.fz")).stdout
+
+
+@suite.test("a program that a script becomes after a while is seen from its start", timed=True)
+def late():
+    with tempfile.TemporaryDirectory() as folder:
+        path, python = os.path.join(folder, "r.fz"), find_interpreter("debian-3.11").command[0]
+        unseen = []
+        for _ in range(3):
+            done = fizeau("run", "-o", path, "--", "sh", "-c", f"sleep 0.2; exec {python} -c 'sum(range(10000000))'")
+            assert done.returncode == 0, done
+            facts = json.loads(fizeau("replay", path, "--format", "json", "-o", "-").stdout)["facts"]
+            unseen.append(int(facts["start.unseen"].split()[0]))
+        assert min(unseen) < 5000, unseen
+    return f"unseen: {unseen} us"
 
 
 if __name__ == "__main__":

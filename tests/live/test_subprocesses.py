@@ -275,6 +275,34 @@ def _():
         assert len({t["process"] for t in both}) == 4, both
 
 
+COUNTED = """import os, subprocess, sys
+for _ in range(6):
+    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(200000))"])
+with open("cpu", "w") as out:
+    out.write(str(sum(os.times()[:4])))
+"""
+
+
+# A recorder that may preempt, and asked again and again whether the last process had ended, kept it
+# from ending for as long as the kernel let it.
+@suite.test("on the only processor there is the recorder does not stand in the way of what ends")
+def one_processor():
+    if SANITIZED:
+        raise Skip("a binary with sanitizers takes a processor's time for itself")
+    python = find_interpreter("debian-3.11")
+    with python.scratch() as folder:
+        pathlib.Path(folder, "a.py").write_text(COUNTED)
+        command = [FIZEAU, "run", "--subprocesses", "--clock", "cpu", "-o", "x.fz", "--", *python.command, "a.py"]
+        done = subprocess.Popen(["taskset", "-c", str(min(os.sched_getaffinity(0))), *command], cwd=folder,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(done.pid, 0)
+        done.returncode = os.waitstatus_to_exitcode(status)
+        assert done.returncode == 0
+        program = float(pathlib.Path(folder, "cpu").read_text())
+        recorder = used.ru_utime + used.ru_stime - program
+        assert recorder < 3 * program, (recorder, program)
+
+
 @suite.test("wrong options are one line")
 def _():
     r = fizeau("run", "--count", "--subprocesses", __file__)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """CPython 3.15's own replay accepts the .bin files that we write, and reads in them what we meant."""
 
+import cProfile
+import json
 import pathlib
 import shutil
 import subprocess
@@ -79,6 +81,35 @@ def _():
 def _():
     text = "tid:5;a.py:f:1;a.py:g:2 20000\ntid:5;a.py:f:1 9000\n"
     assert check_text(text) == text
+
+
+@suite.test("times that nobody sampled stay such, and CPython reads the samples made of them")
+def _():
+    python = find_interpreter("forky-3.15")
+    calls = [("main", 0, 1000000), ("work", 100000, 700000), ("idle", 800000, 123457)]
+    trace = {"traceEvents": [{"ph": "X", "name": name, "ts": at, "dur": long, "pid": 1, "tid": 1}
+                             for name, at, long in calls]}
+    with python.scratch() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "t.json").write_text(json.dumps(trace))
+        cProfile.run("sum(i * i for i in range(100000))", str(folder / "c.pstats"))
+        for source in ("t.json", "c.pstats"):
+            done = fizeau("replay", folder / source, "--binary", "-o", folder / "x.bin")
+            assert done.returncode == 0 and "CPython cannot tell" in done.stderr, done.stderr
+            theirs = tachyon_collapsed(python, folder, "x.bin")
+            assert theirs == ours("replay", folder / "x.bin", "--collapsed", "-o", "-")
+            ours("replay", folder / "x.bin", "-o", folder / "x.fz")
+            ours("replay", folder / "x.bin", "--binary", "-o", folder / "again.bin")
+            for name in ("x.bin", "x.fz", "again.bin"):
+                text = ours("replay", folder / name)
+                assert "made of times that nobody sampled" in text, text
+                assert " samples, " not in text.splitlines()[0], text
+            # No verdict of a test that takes them for samples.
+            ours("replay", folder / source, "-o", folder / "y.fz")
+            text = ours("diff", folder / "x.bin", folder / "y.fz")
+            assert " samples every" not in text and "p =" not in text, text
+    text = ours("replay", OWN / "plain.bin")
+    assert "made of" not in text, text
 
 
 @suite.test("names in any script")

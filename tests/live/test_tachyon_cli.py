@@ -54,7 +54,9 @@ DUMP = ["", "-a", "--all-threads", "--native", "--no-gc", "--opcodes", "--blocki
 
 RUN = [*SAMPLING, *MODES, *FORMATS, *OPCODES, *BINARY, *PSTATS, *OUTPUTS, *ASYNC, "--subprocesses",
        "--subprocesses -a --collapsed", "--binary -o y.bin"]
-REPLAY = [*(f for f in FORMATS if f != "--binary"), *PSTATS, *OUTPUTS, ""]
+# Its replay takes options of tables with everything.
+REPLAY = [*(f for f in FORMATS if f != "--binary"), *PSTATS, *OUTPUTS, "--flamegraph --sort name",
+          "--gecko -l 3", "--diff-flamegraph base.bin --no-summary", ""]
 
 # Of its help texts.
 EXAMPLES = """\

@@ -290,5 +290,67 @@ for pair in REFUSED:
     suite.add(f"{pair[0]} -> {pair[1]} is refused as by Tachyon", both_refuse, *pair)
 suite.add("recordings made now equal Tachyon", compare_fresh_recordings, timed=True)
 
+
+# 400 frames, of which a .bin keeps 256; `depth` of them, and a shallow part, in the head.
+DEEP = """
+import sys, time
+def burn():
+    for i in range(2000): pass
+def spin():
+    end = time.time() + 0.4
+    while time.time() < end: burn()
+def recurse(n):
+    if n: recurse(n - 1)
+    else: spin()
+def outer(): recurse(int(sys.argv[1]))
+def shallow(): spin()
+def main():
+    outer()
+    shallow()
+main()
+"""
+
+
+def below_the_cut(depth):
+    """Callers that CPython's recording cuts off are neither new in the head nor gone from it."""
+    python = find_interpreter("forky-3.15")
+    with python.scratch() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "deep.py").write_text(DEEP)
+        done = subprocess.run(
+            [*python.command, "-m", "profiling.sampling", "run", "--binary", "-o",
+             python.path(folder / "cut.bin"), python.path(folder / "deep.py"), "400"],
+            capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        done = fizeau("run", "-o", folder / "whole.fz", "--", *python.command,
+                      python.path(folder / "deep.py"), str(depth))
+        assert done.returncode == 0, done.stderr
+        for base, head in (("cut.bin", "whole.fz"), ("whole.fz", "cut.bin")):
+            for how in ([], ["--match", "exact"], ["--fold-recursion"]):
+                done = fizeau("diff", "--format", "json", folder / base, folder / head, *how)
+                assert done.returncode == 0, done.stderr
+                check_cut(json.loads(done.stdout), depth)
+        done = fizeau("replay", folder / "whole.fz", "--diff-flamegraph", folder / "cut.bin",
+                      "-o", folder / "x.html")
+        assert done.returncode == 0, done.stderr
+
+
+def check_cut(diff, depth):
+    functions = [f for f in diff["functions"] if f["file"].endswith("deep.py")]
+    named = {f["name"]: f for f in functions}
+    assert {"recurse", "spin", "shallow"} <= set(named), sorted(named)
+    assert "outer" not in named, "who called recurse is not known of one of the two"
+    assert all(f["state"] == "common" for f in functions), functions
+    # Each level with its cost on both sides, where both went as deep.
+    nodes = [n for n in diff["nodes"] if n["name"] == "recurse"]
+    if depth >= 256:
+        assert nodes and all(n["state"] == "common" for n in nodes), nodes[:3]
+    assert any("what called recurse is left out" in w for w in diff["warnings"]), diff["warnings"]
+
+
+for _depth in (400, 100):
+    suite.add(f"below the cut of a recursion of 400 nothing is new: a head of {_depth}",
+              below_the_cut, _depth, timed=True)
+
 if __name__ == "__main__":
     suite.main()

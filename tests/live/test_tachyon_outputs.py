@@ -7,7 +7,6 @@ see the comments that begin with "Ours". Recordings are those of tests/data/tach
 shared ones where they are there, and one that is made now with opcodes, threads and exceptions.
 """
 
-import base64
 import collections
 import json
 import marshal
@@ -19,9 +18,9 @@ import shutil
 import subprocess
 import tempfile
 import time
-import zlib
 
 from livelib import EXPECTED, SHARED, SOURCE, Skip, Suite, find_interpreter, fizeau
+from pages import Page
 
 DATA = SOURCE / "tests" / "data" / "tachyon-diff"
 VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
@@ -359,40 +358,6 @@ json.dump({
                 for op, data in ops.items()],
 }, sys.stdout)
 """
-
-
-class Page:
-    """The data of a heat map's page: columns of LEB128 numbers and of strings."""
-
-    def __init__(self, text):
-        header = text.split('id="fz-header">', 1)[1].split("</script>", 1)[0]
-        data = text.split('id="fz-data">', 1)[1].split("</script>", 1)[0]
-        self.header = json.loads(header)
-        self.blob = zlib.decompress(base64.b64decode(data), -15)
-        self.columns = {column["name"]: column for column in self.header["columns"]}
-
-    def number(self, at):
-        value, shift = 0, 0
-        while True:
-            byte = self.blob[at]
-            value |= (byte & 127) << shift
-            at, shift = at + 1, shift + 7
-            if byte < 128:
-                return value, at
-
-    def __getitem__(self, name):
-        column = self.columns.get(name)
-        if not column:
-            return []
-        at, values = column["at"], []
-        for _ in range(column["n"]):
-            value, at = self.number(at)
-            if column["type"] == "s":
-                value, at = self.blob[at:at + value].decode(errors="replace"), at + value
-            elif column["type"] == "z":
-                value = (value >> 1) ^ -(value & 1)
-            values.append(value if column["type"] == "s" else value * column["unit"])
-        return values
 
 
 def compare_heatmap(python, folder, recording):

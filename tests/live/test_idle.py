@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Threads that wait: what dump and attach leave out of themselves, --no-idle, and the workers of a server."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import time
+
+from livelib import EXPECTED, Suite, Target, find_interpreter, fizeau, wait_until
+
+suite = Suite()
+
+SERVER = """\
+import queue, selectors, threading, time
+q = queue.Queue()
+def take():
+    q.get()
+def work():
+    while True:
+        sum(range(100000))
+for i in range(3):
+    threading.Thread(target=take, daemon=True, name="taker %d" % i).start()
+threading.Thread(target=work, daemon=True, name="worker").start()
+print("up", flush=True)
+selectors.DefaultSelector().select(1000)
+"""
+
+PREFORK = """\
+import os, time
+def work():
+    while True:
+        sum(range(10000))
+for _ in range(4):
+    if os.fork() == 0:
+        work()
+print("up", flush=True)
+os.wait()
+"""
+
+ALONE = """\
+import time
+def work():
+    while True:
+        sum(range(10000))
+print("up", flush=True)
+work()
+"""
+
+
+# Most of the time no thread but the main one runs.
+REQUESTS = """\
+import threading, time
+def handle():
+    end = time.monotonic() + 0.002
+    while time.monotonic() < end:
+        pass
+print("up", flush=True)
+while True:
+    threading.Thread(target=handle).start()
+    time.sleep(0.004)
+"""
+
+
+class Group(Target):
+    """A program that starts others: all end with the block."""
+
+    def __init__(self, *words):
+        super().__init__(*words, start_new_session=True)
+
+    def __exit__(self, *_):
+        os.killpg(self.pid, signal.SIGKILL)
+        super().__exit__()
+
+
+def heads(text):
+    return re.findall(r'^Stack dump for PID \d+, thread \d+ "(.*?)"', text, re.M)
+
+
+def check_dump(name):
+    with Target(find_interpreter(name), SERVER) as t:
+        time.sleep(0.3)
+        for options in ([], ["--blocking"]):
+            done = fizeau("dump", *options, t.pid)
+            assert done.returncode == 0 and not done.stderr.count("parent"), done
+            # Stopped threads come back from their wait for a moment.
+            shown = heads(done.stdout)
+            assert shown[0] == "MainThread" and "worker" in shown, done
+            assert options or (shown == ["MainThread", "worker"]
+                               and done.stdout.endswith("\n3 idle threads are not shown: -a shows all.\n")), done
+        everything = fizeau("dump", "-a", t.pid).stdout
+        assert sorted(heads(everything)) == ["MainThread", "taker 0", "taker 1", "taker 2", "worker"], everything
+        assert "not shown" not in everything, everything
+
+
+for interpreter_name in EXPECTED:
+    suite.add(f"dump: threads that run, on {interpreter_name}", check_dump, interpreter_name)
+
+
+@suite.test("attach samples all threads where several run Python code; what waits is not in the table")
+def attach_server():
+    with Target(find_interpreter("debian-3.11"), SERVER) as t:
+        time.sleep(0.3)
+        folder = t.folder.name
+        done = fizeau("attach", "-d", "0.5", t.pid, cwd=folder)
+        assert done.returncode == 0 and "5 threads run Python code, of which 4 wait: all are sampled" in done.stderr
+        assert re.search(r"% +work \(", done.stdout) and "Condition.wait" not in done.stdout, done
+        done = fizeau("attach", "-d", "0.5", "--idle", t.pid, cwd=folder)
+        assert re.search(r"Condition\.wait .*  idle$", done.stdout, re.M), done
+        assert re.search(r"% +work \([^)]*\)$", done.stdout, re.M), done
+        for options in (["--main-thread"], ["--pstats"], ["--collapsed", "-o", "-"], ["--async-aware", "-o", "x.fz"]):
+            done = fizeau("attach", "-d", "0.3", *options, t.pid, cwd=folder)
+            assert "all are sampled" not in done.stderr and not re.search(r"\bwork\b", done.stdout), done
+        done = fizeau("attach", "-d", "0.5", "-o", "all.fz", t.pid, cwd=folder)
+        assert "all are sampled; --main-thread" in done.stderr, done
+        table = fizeau("replay", "all.fz", cwd=folder).stdout
+        assert "Condition.wait" in table and re.search(r"% +work \(", table), table
+        table = fizeau("replay", "--no-idle", "all.fz", cwd=folder).stdout
+        assert "Condition.wait" not in table and re.search(r"% +work \(", table), table
+        table = fizeau("replay", "--thread", "main", "all.fz", cwd=folder).stdout
+        assert "<module>" in table and "work (" not in table and "Condition.wait" not in table, table
+        done = fizeau("diff", "--no-idle", "all.fz", "all.fz", cwd=folder)
+        assert "Condition.wait" not in done.stdout, done
+        facts = json.loads(fizeau("diff", "--no-idle", "--format", "json", "-o", "-", "all.fz", "all.fz", cwd=folder).stdout)
+        assert "Condition.wait" not in json.dumps(facts), facts
+
+
+@suite.test("a thread for each request: all threads are sampled, whether one runs at that moment or not", timed=True)
+def attach_requests():
+    with Target(find_interpreter("debian-3.11"), REQUESTS) as t:
+        for _ in range(5):
+            done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
+            assert "2 threads run Python code" in done.stderr and re.search(r"% +handle \(", done.stdout), done
+
+
+@suite.test("a program of one thread is recorded as ever")
+def attach_alone():
+    with Target(find_interpreter("debian-3.11"), ALONE) as t:
+        done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
+        assert done.stderr.count("\n") == 1 and "recorded to" in done.stderr, done
+
+
+@suite.test("where the state is not known names tell what waits")
+def by_name():
+    for folded in ("tid:1;app.py:main:1;threading.py:wait:300 7\ntid:1;app.py:main:1;app.py:wait:5 3\n",
+                   "main;epoll_wait 4\nmain;{built-in method time.sleep} 2\nmain;wait 3\n",
+                   "main (app.py:1);select (selectors.py:452) 4\nmain (app.py:1);select (app.py:3) 3\n"):
+        done = fizeau("replay", "--no-idle", "--format", "collapsed", "-o", "-", "-", input=folded)
+        assert done.returncode == 0, done
+        (line,) = done.stdout.splitlines()
+        assert line.endswith(" 3"), done
+    done = fizeau("replay", "--no-idle", "-", input="main;epoll_wait 4\n")
+    assert done.returncode == 2 and done.stderr == (
+        "fizeau: --no-idle: all that was recorded waited; leave it out\n"), done
+
+
+@suite.test("the parent of workers: a line says where the work is done")
+def prefork():
+    with Group(find_interpreter("debian-3.11"), PREFORK) as t:
+        children = wait_until(lambda: pathlib.Path(f"/proc/{t.pid}/task/{t.pid}/children").read_text().split())
+        wait_until(lambda: "wait" in fizeau("dump", t.pid).stdout)
+        done = fizeau("dump", t.pid)
+        say = (f"fizeau: {t.pid} waits; it is the parent of 4 Python processes that do the work: fizeau dump "
+               f"{' '.join(children[:3])} ...\n")
+        assert done.returncode == 0 and done.stderr == say, (done, say)
+        done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
+        say = (f"parent of 4 Python processes that do the work: fizeau attach --subprocesses {t.pid}, or one of "
+               f"{' '.join(children[:3])} ...\n")
+        assert say in done.stderr, done
+        done = fizeau("attach", "-d", "0.3", "--subprocesses", t.pid, cwd=t.folder.name)
+        assert "parent of" not in done.stderr and "work (" in done.stdout, done
+        assert "parent of" not in fizeau("dump", children[0]).stderr
+
+
+@suite.test("a parent that works itself is no parent of workers")
+def busy_parent():
+    code = PREFORK.replace("os.wait()", "work()")
+    with Group(find_interpreter("debian-3.11"), code) as t:
+        time.sleep(0.3)
+        assert fizeau("dump", t.pid).stderr == ""
+
+
+@suite.test("children that are no Python are none")
+def other_children():
+    code = "import subprocess\np = subprocess.Popen(['sleep', '100'])\nprint('up', flush=True)\np.wait()\n"
+    with Group(find_interpreter("debian-3.11"), code) as t:
+        time.sleep(0.2)
+        assert fizeau("dump", t.pid).stderr == ""
+
+
+if __name__ == "__main__":
+    suite.main()

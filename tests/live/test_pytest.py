@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pytest --fizeau: the tests' own times and hot paths, pages, and what changed since the last run."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from livelib import FIZEAU, SOURCE, Skip, Suite, fizeau
+
+suite = Suite()
+PYTHON = "/usr/bin/python3"
+
+TESTS = """\
+import time, unittest
+import pytest
+FACTOR = {factor}
+def parse(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(500))
+@pytest.fixture
+def made():
+    parse(0.15)
+def test_quick(): pass
+def test_slow(made): parse(0.2 * FACTOR)
+@pytest.mark.parametrize("x", ["plain", "<b>&amp;", "[1-2]", "p/q r", "a+b|c"])
+def test_param(x): parse(0.05)
+def test_fails():
+    parse(0.05)
+    assert 1 == 2
+@pytest.mark.skip
+def test_skipped(): parse(1)
+@pytest.mark.xfail
+def test_expected():
+    parse(0.05)
+    raise ValueError
+class TestUnit(unittest.TestCase):
+    def test_unit(self): parse(0.05)
+def twice(x):
+    '''
+    >>> parse(0.05)
+    '''
+"""
+
+
+class Project:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="fz-")
+        self.path = pathlib.Path(self.folder.name)
+        self.write(1)
+
+    def write(self, factor):
+        (self.path / "test_it.py").write_text(TESTS.replace("{factor}", str(factor)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def pytest(self, *words, program=FIZEAU):
+        return subprocess.run(
+            [PYTHON, "-m", "pytest", "-p", "fizeau.pytest_plugin", "--doctest-modules", *words], cwd=self.path,
+            capture_output=True, text=True, timeout=300,
+            env={**os.environ, "PYTHONPATH": str(SOURCE / "bindings/python"), "FIZEAU": program,
+                 "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def summary(done):
+    return re.search(r"=+ fizeau =+\n(.*?)(?=\n=)", done.stdout + "\n=", re.S)[1]
+
+
+def times(text):
+    """Seconds of tests by name, as the summary has them."""
+    found = {}
+    for number, unit, name in re.findall(r"^ *([0-9.]+) (ms|s)(?: \+ .*? setup)?  (\S.*)$", text, re.M):
+        found[name] = float(number) * (1e-3 if unit == "ms" else 1)
+    return found
+
+
+@suite.test("the slowest tests by CPU time, their set-up and hot path; outcomes are as without")
+def slowest():
+    with Project() as project:
+        done = project.pytest("--fizeau", "--fizeau-mode", "cpu", "--fizeau-html", "pages")
+        text = summary(done)
+        assert done.returncode == 1 and "1 failed, 9 passed, 1 skipped, 1 xfailed" in done.stdout, done
+        seen = times(text)
+        assert list(seen)[0] == "test_it.py::test_slow" and 0.15 < seen["test_it.py::test_slow"] < 0.3, text
+        assert {f"test_it.py::test_param[{x}]" for x in ("plain", "<b>&amp;", "[1-2]", "p/q r", "a+b|c")} <= set(seen)
+        assert "test_it.py::TestUnit::test_unit" in seen and "test_it.py::test_it.twice" in seen, text
+        assert seen.get("test_it.py::test_quick", 0) < 0.02 and "test_it.py::test_skipped" not in seen, text
+        setup = re.search(r"\+ (\d+) ms setup  test_it.py::test_slow", text)
+        assert 100 < int(setup[1]) < 225, text
+        assert re.search(r"in test_slow > parse$", text, re.M) and "_multicall" not in text, text
+        # What a failure shows is the test's, as ever.
+        assert ">       assert 1 == 2" in done.stdout and "pytest_plugin" not in done.stdout, done.stdout
+        pages = sorted(p.name for p in (project.path / "pages").iterdir())
+        assert len(pages) >= len(seen) and pages[0].startswith("001-test_it.py_test_slow"), pages
+        (file,) = (project.path / ".pytest_cache").rglob("*.fz")
+        collapsed = fizeau("replay", file, "--root", r"^test_it\.py::test_slow$", "--collapsed", "-o", "-").stdout
+        assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
+
+
+@suite.test("a folder that cannot be written to is one line, and takes nothing from pytest's own summary")
+def no_folder():
+    with Project() as project:
+        (project.path / "file").touch()
+        done = project.pytest("--fizeau", "--fizeau-html", "file/pages")
+        assert done.returncode == 1 and re.search("^fizeau: .*file/pages", summary(done), re.M), done
+        assert "1 failed, 9 passed" in done.stdout and "Traceback" not in done.stderr, done
+        done = project.pytest("--fizeau", "-o", "cache_dir=file/cache")
+        assert done.returncode == 4 and "no folder for recordings" in done.stderr, done
+        assert "INTERNALERROR" not in done.stdout and "Traceback" not in done.stderr, done
+
+
+@suite.test("a test that became three times as slow is named, one that did not is not", timed=True)
+def compared():
+    with Project() as project:
+        first = project.pytest("--fizeau", "--fizeau-mode", "cpu")
+        assert "slower" not in summary(first) and "faster" not in summary(first), first.stdout
+        project.write(3)
+        text = summary(project.pytest("--fizeau", "--fizeau-mode", "cpu"))
+        changed = re.findall(r"^(slower|faster): (\S+)", text, re.M)
+        assert ("slower", "test_it.py::test_slow:") in changed and len(changed) <= 2, text
+        return re.search("^slower: .*test_slow.*", text, re.M)[0]
+
+
+@suite.test("xdist: a recording for each worker, one summary")
+def workers():
+    if subprocess.run([PYTHON, "-c", "import xdist"], capture_output=True).returncode:
+        raise Skip("python3-pytest-xdist is not installed")
+    with Project() as project:
+        done = project.pytest("--fizeau", "--fizeau-mode", "cpu", "-n", "2")
+        seen = times(summary(done))
+        assert "test_it.py::test_slow" in seen and "test_it.py::test_param[[1-2]]" in seen, done.stdout
+        files = sorted(p.name for p in (project.path / ".pytest_cache").rglob("*.fz"))
+        assert files == ["gw0.fz", "gw1.fz"], files
+        assert "1 failed, 9 passed, 1 skipped, 1 xfailed" in done.stdout, done.stdout
+
+
+@suite.test("without --fizeau nothing is recorded; without the program, a cache or a test it says so")
+def corners():
+    with Project() as project:
+        done = project.pytest()
+        assert "fizeau" not in done.stdout and not list(project.path.rglob("*.fz")), done.stdout
+        done = project.pytest("--fizeau-html", "x")
+        assert done.returncode == 4 and "--fizeau-html: needs --fizeau" in done.stderr, done
+        done = project.pytest("--fizeau", program="/nowhere/fizeau")
+        assert "nothing was recorded: /nowhere/fizeau cannot be started" in done.stdout, done.stdout
+        assert "1 failed, 9 passed" in done.stdout and "INTERNALERROR" not in done.stdout
+        done = project.pytest("--fizeau", "-p", "no:cacheprovider", "-k", "slow")
+        assert "test_it.py::test_slow" in times(summary(done)) and done.returncode == 0, done.stdout
+        done = project.pytest("--fizeau", "-k", "nothing")
+        assert done.returncode == 5 and "INTERNALERROR" not in done.stdout, done.stdout
+
+
+suite.main()

@@ -1,0 +1,551 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""fizeau bench with benchmarks as people have them, which know nothing of fizeau: all are found by their
+names, their counts are the same in every run, their functions are seen, and a body that does its work twice
+is found.
+
+    tests/live/test_set_ups.py          checks (two runs each)
+    tests/live/test_set_ups.py --table  the table of docs/benchmarks.md (five runs each)
+"""
+
+import fcntl
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import test_bench
+from livelib import CACHE, FIZEAU, SOURCE, Skip, Suite
+
+suite = Suite()
+
+GOOGLE = r'''
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+static __attribute__((noinline)) long work(long n)
+{
+	volatile long sum = 0;
+
+	for (long i = 0; i < n * TIMES; i++)
+		sum = sum + i;
+	return sum;
+}
+
+static void BM_Work(benchmark::State &state)
+{
+	for (auto _ : state)
+		benchmark::DoNotOptimize(work(state.range(0)));
+	state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_Work)->Arg(100)->Arg(1000);
+
+static void BM_Two(benchmark::State &state)
+{
+	for (auto _ : state)
+		benchmark::DoNotOptimize(work(state.range(0) * state.range(1)));
+}
+BENCHMARK(BM_Two)->Args({ 8, 64 });
+
+template <class T> void BM_Push(benchmark::State &state)
+{
+	for (auto _ : state) {
+		T list;
+		for (long i = 0; i < 20; i++)
+			list.push_back(i);
+		benchmark::DoNotOptimize(list);
+		benchmark::DoNotOptimize(work(9000));
+	}
+}
+BENCHMARK_TEMPLATE(BM_Push, std::vector<int>);
+
+struct Words : benchmark::Fixture {
+	std::vector<std::string> words;
+	void SetUp(const benchmark::State &) override
+	{
+		for (long i = 0; i < 60; i++)
+			words.push_back(std::to_string(i * 7919 % 101));
+	}
+	void TearDown(const benchmark::State &) override { words.clear(); }
+};
+BENCHMARK_F(Words, Sort)(benchmark::State &state)
+{
+	while (state.KeepRunning()) {
+		auto copy = words;
+		std::sort(copy.begin(), copy.end());
+		benchmark::DoNotOptimize(work(9000));
+	}
+}
+
+/* Preparing is not the benchmark's; nor are as many iterations as it asks for. */
+static void BM_Paused(benchmark::State &state)
+{
+	for (auto _ : state) {
+		state.PauseTiming();
+		benchmark::DoNotOptimize(work(50000));
+		state.ResumeTiming();
+		benchmark::DoNotOptimize(work(100));
+	}
+}
+BENCHMARK(BM_Paused)->Iterations(1000);
+
+static void BM_Long(benchmark::State &state)
+{
+	for (auto _ : state)
+		benchmark::DoNotOptimize(work(100));
+}
+BENCHMARK(BM_Long)->MinTime(20);
+
+#ifdef FAILS
+static void BM_Fails(benchmark::State &state)
+{
+	for (auto _ : state) {
+		state.SkipWithError("it is broken");
+		break;
+	}
+}
+BENCHMARK(BM_Fails);
+static void BM_FailsEarly(benchmark::State &state)
+{
+	state.SkipWithError("no data");
+	for (auto _ : state)
+		work(100);
+}
+BENCHMARK(BM_FailsEarly);
+#endif
+BENCHMARK_MAIN();
+'''
+GOOGLE_NAMES = {"BM_Work/100", "BM_Work/1000", "BM_Two/8/64", "BM_Push<std::vector<int>>", "Words/Sort",
+                "BM_Paused/iterations:1000", "BM_Long/min_time:20.000"}
+
+
+def google(folder, times, *flags):
+    """The program, as users build it: optimised, with the library of the system."""
+    if not pathlib.Path("/usr/include/benchmark/benchmark.h").exists():
+        raise Skip("libbenchmark-dev is not installed")
+    program = folder / "google"
+    subprocess.run(["g++", "-O2", "-g", f"-DTIMES={times}", *flags, "-x", "c++", "-o", program, "-",
+                    "-lbenchmark", "-lpthread"], check=True, input=GOOGLE, text=True)
+    return ["./google"]
+
+
+PYTEST = """
+import asyncio
+import pytest
+
+TIMES = %d
+
+def work(n):
+    total = 0
+    for i in range(n * TIMES):
+        total += i
+    return total
+
+async def step(n):
+    await asyncio.sleep(0)
+    return work(n)
+
+def test_call(benchmark):
+    benchmark(work, 3000)
+
+@pytest.mark.benchmark(group="sums", min_rounds=3, warmup=True)
+@pytest.mark.parametrize("n", [3000, 4000])
+def test_group(benchmark, n):
+    benchmark.extra_info["n"] = n
+    benchmark(work, n)
+
+def test_pedantic(benchmark):
+    benchmark.pedantic(work, args=(3000,), iterations=5, rounds=3, warmup_rounds=1)
+
+class TestClass:
+    def test_one(self, benchmark):
+        benchmark(lambda: work(3000))
+"""
+PYTEST_ASYNC = """
+@pytest.mark.asyncio
+async def test_awaited(benchmark):
+    assert await benchmark(step, 8000) == work(8000)
+
+@pytest.mark.asyncio
+async def test_tasks(benchmark):
+    async def both():
+        return await asyncio.gather(step(4000), step(4000))
+    assert await benchmark(both) == [work(4000)] * 2
+
+@pytest.mark.benchmark
+@pytest.mark.asyncio
+async def test_marked():
+    await step(8000)
+
+def test_loop(benchmark):
+    benchmark(lambda: asyncio.run(step(8000)))
+"""
+PYTEST_NEVER = """
+def test_never(benchmark):
+    benchmark(step, 10)
+
+@pytest.mark.asyncio
+async def test_broken(benchmark):
+    async def bad():
+        await step(10)
+        raise ValueError("it is broken")
+    await benchmark(bad)
+"""
+PYTHON = "/usr/bin/python3"
+
+
+def pytest_suite(folder, text, times, *packages):
+    for package in ("pytest", *packages):
+        if subprocess.run([PYTHON, "-c", f"import {package}"], capture_output=True).returncode:
+            raise Skip(f"python3-{package.replace('_', '-')} is not installed")
+    folder.joinpath("test_sums.py").write_text(text % times)
+    return [PYTHON, "-m", "pytest", "-p", "no:cacheprovider", "test_sums.py"]
+
+
+def pytest_benchmark(folder, times):
+    return pytest_suite(folder, PYTEST, times, "pytest_benchmark")
+
+
+def pytest_asyncio(folder, times):
+    head = PYTEST.split("def test_call")[0]
+    return pytest_suite(folder, head + PYTEST_ASYNC, times, "pytest_asyncio")
+
+
+ASV = """
+def work(n):
+    total = 0
+    for i in range(n * %d):
+        total += i
+    return total
+
+class TimeSuite:
+    params = [3000, 4000]
+    def setup(self, n):
+        self.n = n
+        work(500)
+    def time_work(self, n):
+        work(self.n)
+
+def time_plain():
+    work(3000)
+
+def track_one():
+    return 1
+
+def time_broken():
+    raise ValueError("it is broken")
+"""
+
+
+def asv(folder, times):
+    """A suite as asv's quick start has it, run in the environment that asv is in."""
+    program = shutil.which("asv")
+    if not program:
+        raise Skip("asv is not installed (PyPI has it, Debian has not)")
+    folder.joinpath("benchmarks").mkdir(exist_ok=True)
+    folder.joinpath("benchmarks/__init__.py").touch()
+    folder.joinpath("benchmarks/bench.py").write_text(ASV % times)
+    folder.joinpath("asv.conf.json").write_text(
+        '{"version": 1, "project": "sums", "repo": ".", "branches": ["main"], "environment_type": "virtualenv"}')
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q"], ["checkout", "-qB", "main"], ["add", "-A"],
+                  ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    at_home = ["env", f"HOME={folder}", program]  # where it keeps what it knows of the machine
+    subprocess.run([*at_home, "machine", "--yes"], cwd=folder, check=True, capture_output=True)
+    return [*at_home, "run", "--python=same"]
+
+
+CRITERION = """
+use criterion::{black_box, criterion_group, criterion_main, BatchSize, BenchmarkId, Criterion};
+
+#[inline(never)]
+fn work(n: u64) -> u64 {
+    (0..n * TIMES).fold(0, |sum, i| black_box(sum + i))
+}
+
+#[inline(never)]
+fn measure(n: u64) -> std::time::Duration {
+    let start = std::time::Instant::now();
+    (0..n).for_each(|_| { work(1000); });
+    start.elapsed()
+}
+
+fn all(c: &mut Criterion) {
+    c.bench_function("plain", |b| b.iter(|| work(1000)));
+    let mut group = c.benchmark_group("group");
+    group.sample_size(20);
+    for n in [1000, 2000] {
+        group.bench_with_input(BenchmarkId::new("work", n), &n, |b, n| b.iter(|| work(*n)));
+    }
+    group.finish();
+    // Preparing is not the benchmark's.
+    c.bench_function("batched", |b| b.iter_batched(|| work(9000), |n| work(1000 + n % 2), BatchSize::SmallInput));
+    c.bench_function("reference", |b| b.iter_batched_ref(|| vec![work(9000)], |v| work(1000 + v[0] % 2), BatchSize::PerIteration));
+    c.bench_function("drop", |b| b.iter_with_large_drop(|| vec![work(1000)]));
+    println!("Testing of our own");
+    if let Ok(name) = std::env::var("CUSTOM") {
+        c.bench_function(&name, |b| b.iter_custom(measure));
+    }
+}
+criterion_group!(benches, all);
+criterion_main!(benches);
+"""
+CRITERION_NAMES = {"plain", "group/work/1000", "group/work/2000", "batched", "reference", "drop"}
+CARGO = """[package]
+name = "fz-sums"
+version = "0.1.0"
+edition = "2021"
+
+[dev-dependencies]
+criterion = { version = "=0.5.1", default-features = false }
+
+[[bench]]
+name = "sums"
+harness = false
+
+[profile.bench]
+lto = "LTO"
+
+[workspace]
+"""
+
+
+LOCKS = {}
+
+
+def criterion(folder, times, lto="off"):
+    """The crate is fetched and built once."""
+    if not shutil.which("cargo"):
+        raise Skip("cargo is not installed")
+    version = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False).stdout.split()
+    if tuple(int(part) for part in version[1].split(".")[:2]) < (1, 68):
+        raise Skip(f"cargo {version[1]} would have to fetch the index of all crates; criterion needs 1.68")
+    target = CACHE / "set-ups" / "cargo"
+    lock = target / "Cargo.lock"
+    target.mkdir(parents=True, exist_ok=True)
+    if "cargo" not in LOCKS:  # its programs have the same names whoever builds them: until we end
+        LOCKS["cargo"] = open(target / "in-use", "w")
+        fcntl.flock(LOCKS["cargo"], fcntl.LOCK_EX)
+    for name, text in (("Cargo.toml", CARGO.replace("LTO", lto)), ("src/lib.rs", ""),
+                       ("benches/sums.rs", CRITERION.replace("TIMES", str(times)))):
+        folder.joinpath(name).parent.mkdir(exist_ok=True)
+        folder.joinpath(name).write_text(text)
+    if lock.exists():
+        shutil.copy(lock, folder)
+    command = ["cargo", "bench", "-q", "--target-dir", target]
+    done = subprocess.run([*command, "--no-run"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode and not lock.exists():
+        raise Skip(f"criterion cannot be had: {done.stderr.strip()[:200]!r}")
+    assert done.returncode == 0, done.stderr
+    shutil.copy(folder / "Cargo.lock", lock)
+    return command
+
+
+# name, what makes the command in a folder (with the work of each body once or twice), what of it is found,
+# a function of the user's in the tree of each
+SET_UPS = {
+    "Google Benchmark": (google, GOOGLE_NAMES, "work"),
+    "pytest-benchmark": (pytest_benchmark, {f"test_sums.py::{name}" for name in (
+        "test_call", "test_group[3000]", "test_group[4000]", "test_pedantic", "TestClass::test_one")}, "work"),
+    "pytest-asyncio": (pytest_asyncio, {f"test_sums.py::{name}" for name in (
+        "test_awaited", "test_tasks", "test_marked", "test_loop")}, "work"),
+    "criterion 0.5 (from crates.io)": (criterion, CRITERION_NAMES, "work"),
+    "asv": (asv, {"bench.TimeSuite.time_work(3000)", "bench.TimeSuite.time_work(4000)", "bench.time_plain"}, "work"),
+}
+# Building these takes as long as all the others.
+ONLY_IN_TABLE = {
+    "criterion 0.5, `lto = \"fat\"`": (functools.partial(criterion, lto="fat"), CRITERION_NAMES, "work"),
+}
+FAILING = {"asv"}  # where a benchmark fails, and the others are kept
+
+
+def counts_of(result):
+    return {name: int(row[0].replace(",", "")) for name, row in test_bench.table(result).items()}
+
+
+def counted(folder, command, output, status=0):
+    return counts_of(test_bench.bench("--count", "-o", output, "--", *command, cwd=folder, status=status))
+
+
+def has_frame(folder, recording, name, function):
+    folded = subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", recording], cwd=folder,
+                            capture_output=True, text=True, check=True).stdout
+    return any(f";{name};" in line and f":{function}:" in line for line in folded.splitlines())
+
+
+def look(name, runs):
+    """How many are found, whether counts are the same in all runs, user functions seen, a x 2 found."""
+    test_bench.need_tool()
+    prepare, wanted, function = {**SET_UPS, **ONLY_IN_TABLE}[name]
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        folder = pathlib.Path(scratch)
+        command = prepare(folder, 1)
+        status = 2 if name in FAILING else 0
+        all_runs = [counted(folder, command, f"{i}.fz", status) for i in range(runs)]
+        first = all_runs[0]
+        frames = {bench for bench in first if has_frame(folder, "0.fz", bench, function)}
+        twice = counted(folder, prepare(folder, 2), "twice.fz", status)
+    assert set(first) == set(wanted), (first, wanted)
+    differ = {bench: max(abs(run.get(bench, 0) / first[bench] - 1) for run in all_runs) for bench in first}
+    differ = {bench: by for bench, by in differ.items() if by}
+    slower = {bench for bench in first if 1.5 < twice.get(bench, 0) / first[bench] < 2.1}
+    return first, differ, frames, slower, twice
+
+
+def check(name, tolerance=0):
+    first, differ, frames, slower, twice = look(name, 2)
+    assert all(by <= tolerance for by in differ.values()), differ
+    assert frames == set(first), set(first) - frames
+    assert slower == set(first), (first, twice, set(first) - slower)
+    return first
+
+
+@suite.test("Google Benchmark: arguments, templates, fixtures, pauses, pinned iterations and times")
+def check_google():
+    first = check("Google Benchmark")
+    # One iteration, without what it does while paused.
+    assert first["BM_Paused/iterations:1000"] < 2 * first["BM_Work/100"], first
+    assert abs(first["BM_Long/min_time:20.000"] - first["BM_Work/100"]) < 50, first
+
+
+@suite.test("Google Benchmark: counted and timed, -k; one that fails is named, the others are kept")
+def check_google_trouble():
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = google(pathlib.Path(scratch), 1, "-DFAILS")
+        result = test_bench.bench("-k", "Fails", "--", *command, cwd=scratch, status=2)
+        assert not test_bench.table(result), result.stdout
+        for text in ("BM_Fails: failed: it is broken", "BM_FailsEarly: failed: no data"):
+            assert result.stderr.count(text) == 1, result.stderr
+        result = test_bench.bench("-k", "BM_Work/100", "--", *command, cwd=scratch)
+        rows = test_bench.table(result)
+        assert set(rows) == {"BM_Work/100", "BM_Work/1000"}, rows
+        assert all(rest[1] != "-" for _, rest in rows.values()), rows
+
+
+@suite.test("pytest-benchmark: calls, groups, pedantic, methods")
+def check_pytest_benchmark():
+    check("pytest-benchmark", 0.01)
+
+
+POOLS = """
+import fizeau_bench
+
+def work(n):
+    total = 100_000
+    for i in range(1000, 1000 + n):
+        total += i
+    return total
+
+def leave(free):
+    "So many blocks for an int in the pool that is allocated from."
+    last = (fizeau_bench.POOL - fizeau_bench.POOL_HEAD) // 32 - 1 - free
+    kept = [1_000_000]
+    while id(kept[-1]) % fizeau_bench.POOL != fizeau_bench.POOL_HEAD + 32 * last:
+        kept.append(len(kept) + 1_000_000)
+    return kept
+
+kept = []
+for free in (0, 2, 4, 8, 15, 30):
+    kept.append(leave(free))
+    fizeau_bench.measure(f"free {free}", lambda: lambda: work(300))
+"""
+
+
+@suite.test("Python: how many objects there were before a body moves its count by less than 3 %")
+def check_pools():
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        pathlib.Path(scratch, "pools.py").write_text(POOLS)
+        counts = counted(scratch, ["env", f"PYTHONPATH={SOURCE}/bindings/python", PYTHON, "pools.py"], "pools.fz")
+        assert len(counts) == 6 and max(counts.values()) < 1.03 * min(counts.values()), counts
+
+
+@suite.test("pytest-asyncio: what a coroutine and its tasks do is counted; one that is never awaited is named")
+def check_pytest_asyncio():
+    check("pytest-asyncio", 0.01)  # the event loop looks at the clock
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = pytest_asyncio(pathlib.Path(scratch), 1)
+        with open(os.path.join(scratch, "test_sums.py"), "a") as file:
+            file.write(PYTEST_NEVER)
+        result = test_bench.bench("--wall", "-k", "e", "--", *command, cwd=scratch, status=2)
+        for text in ("test_never: failed: its body is a coroutine: 'await benchmark(...)' measures it",
+                     "test_broken: failed: ValueError: it is broken"):
+            assert text in result.stderr, result.stderr
+        assert test_bench.table(result)["test_sums.py::test_awaited"][1][1] != "-", result.stdout
+
+
+@suite.test("asv: suites, parameters and setups as asv runs them; one that fails is named, its results stay")
+def check_asv():
+    check("asv", 0.001)
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = asv(pathlib.Path(scratch), 1)
+        result = test_bench.bench("--wall", "--", *command, cwd=scratch, status=2)
+        assert "bench.time_broken: failed: ValueError: it is broken" in result.stderr, result.stderr
+        assert all(rest[1] != "-" for _, rest in test_bench.table(result).values()), result.stdout
+        plain = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
+        assert "bench.time_plain" in plain.stdout and "n/a" not in plain.stdout, plain.stdout + plain.stderr
+
+
+@suite.test("criterion: cargo bench as it is; groups, inputs, batches; a body that measures itself elsewhere is named")
+def check_criterion():
+    first = check("criterion 0.5 (from crates.io)")
+    # One execution, without what prepares it.
+    assert all(abs(first[name] - first["plain"]) < 200 for name in ("batched", "reference", "drop")), first
+    assert 900 < first["group/work/2000"] - first["group/work/1000"] < 20000, first
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = criterion(pathlib.Path(scratch), 1)
+        result = test_bench.bench("--count", "-k", "custom", "--", "env", "CUSTOM=custom", *command,
+                                  cwd=scratch, status=2)
+        assert "custom: failed: its body cannot be told from what measures it" in result.stderr, result.stderr
+
+
+@suite.test("criterion: one folder of cargo's for both sides of a change is refused")
+def check_criterion_ci():
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = criterion(pathlib.Path(scratch), 1)
+        git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"],
+                      ["commit", "-q", "--allow-empty", "-m", "y"]):
+            subprocess.run([*git, *words], cwd=scratch, check=True)
+        result = subprocess.run([FIZEAU, "ci", "--base", "HEAD~1", "-o", "report", "--", *command], cwd=scratch,
+                                capture_output=True, text=True, check=False, timeout=300)
+        assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)
+        assert "is not in the tree that is measured" in result.stderr, result.stderr
+
+
+def yes(of, part):
+    return "yes" if len(of) == len(part) else f"{len(part)} of {len(of)}"
+
+
+def equal(differ):
+    return f"within {100 * max(differ.values()):.2f} %" if differ else "yes"
+
+
+def table():
+    """What docs/benchmarks.md says."""
+    print("| set-up | benchmarks found | equal over five runs | user's functions seen | a x 2 found |")
+    print("|---|--:|---|---|---|")
+    for name, (_, wanted, _) in {**SET_UPS, **ONLY_IN_TABLE}.items():
+        try:
+            first, differ, frames, slower, _ = look(name, 5)
+        except Skip as skip:
+            print(f"| {name} | not looked at here: {skip} | | | |")
+            continue
+        print(f"| {name} | {len(first)} of {len(wanted)} | {equal(differ)} | "
+              f"{yes(first, frames)} | {yes(first, slower)} |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--table"]:
+        table()
+    else:
+        suite.main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The documents: every link leads somewhere, also as pages, and commands have the options that they are shown with."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from livelib import SANITIZED, SOURCE, Skip, Suite, fizeau
+
+sys.path.insert(0, str(SOURCE / "packaging"))
+import website  # noqa: E402
+
+suite = Suite()
+
+
+@suite.test("the site is made, loads nothing from elsewhere, and has no link that leads nowhere")
+def site():
+    if SANITIZED:
+        raise Skip("nothing of it is built with sanitizers")
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder) / "site"
+        subprocess.run([SOURCE / "packaging" / "website.py", made], check=True)
+        pages = list(made.rglob("*.html"))
+        assert (made / "man" / "fizeau-diff.html") in pages and len(pages) > 40, pages
+        text = (made / "tour.html").read_text()
+        (made / "tour.html").write_text(text + '<a href="nowhere.html">a</a><a href="page.html#nothing">b</a>'
+                                        '<script src="https://example.org/a.js"></script>')
+        assert [link for _, link in website.broken(made)] == \
+            ["https://example.org/a.js", "nowhere.html", "page.html#nothing"], website.broken(made)
+
+
+def commands_in(text):
+    """Code that begins with fizeau, as (command, options)."""
+    fenced = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S))
+    for line in (re.findall(r"^ {4,}(?:\$ )?fizeau ([^\n]*)$", text, re.M) +
+                 re.findall(r"^(?:\$ )?fizeau ([^\n]*)$", fenced, re.M) + re.findall(r"`fizeau ([a-z][^`]*)`", text)):
+        own = re.split(r"(?: -- | \||#| > )", line + " ")[0]
+        words = re.sub(r"'[^']*'", "''", own).split()
+        yield words[0], [w.split("=")[0] for w in words[1:] if re.fullmatch(r"--[a-z][\w-]*(=.*)?", w)]
+
+
+@suite.test("commands are shown with options that they have")
+def options():
+    known, wrong, seen = {}, [], 0
+    for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+        for command, words in commands_in(path.read_text()):
+            if command not in known:
+                done = fizeau(command, "--help")
+                known[command] = set(re.findall(r"--[a-z][\w-]*", done.stdout))
+            wrong += [f"{path.name}: fizeau {command} {w}" for w in words if w not in known[command]]
+            seen += 1
+    assert not wrong, wrong
+    assert seen > 150, seen
+    return f"{seen} commands"
+
+
+if __name__ == "__main__":
+    suite.main()
