@@ -153,6 +153,31 @@ class Fizeau(Tool):
         return Recording(usage, path, samples, seconds)
 
 
+class Kernel(Fizeau):
+    """The engine in the kernel. What its ticks take there is the target's time: it counts, too."""
+
+    name = "fizeau-kernel"
+    stats = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+
+    def __init__(self, scratch):
+        super().__init__(scratch, "--engine", "bpf", "--mode", "cpu")
+
+    def attach(self, *args, **options):
+        try:
+            before = self.stats.read_text()
+            self.stats.write_text("1")
+        except OSError as reason:
+            raise Skip(f"its time in the kernel is not counted here: {reason}") from None
+        try:
+            recording = super().attach(*args, **options)
+        finally:
+            self.stats.write_text(before)
+        said = run([FIZEAU, "show", recording.path]).output
+        recording.each = figure(r"ticks, ([0-9.]+) us each", said)
+        recording.usage.cpu += recording.samples * recording.each / 1e6
+        return recording
+
+
 class Tachyon(Tool):
     name = "Tachyon"
     suffix = ".bin"

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from measure import Skip, Target, Values, interleave, run
-from peers import FIZEAU, Austin, Fizeau, Perf, Tachyon, Timer, python, rooted
+from peers import FIZEAU, Austin, Fizeau, Kernel, Perf, Tachyon, Timer, python, rooted
 from table import Group, Row
 
 
@@ -41,10 +41,10 @@ def add_skipped(group, skipped):
             group.notes.append(note)
 
 
-def timed(bench, tools, pid, rounds, seconds, rate, threads, what):
+def timed(bench, tools, pid, rounds, seconds, rate, threads, what, base_rate=1):
     """{name: [(recording, seconds of CPU without start and end)]} of interleaved recordings."""
     def pair(tool):
-        base = tool.attach(pid, 1, 1, threads).usage.cpu
+        base = tool.attach(pid, 1, base_rate, threads).usage.cpu
         recording = tool.attach(pid, seconds, rate, threads)
         return recording, max(recording.usage.cpu - base, 0)
     return bench.interleave(rounds, {name: (lambda tool=tool: pair(tool))
@@ -91,6 +91,32 @@ def cpu_at_1khz(bench):
                     name="the same tool twice (noise)")
         add_skipped(group, skipped)
     with_austin(bench, group, rounds, seconds)
+    return group
+
+
+def engines(bench):
+    group = Group("Engines: CPU of the recorder and of its ticks in the kernel, by CPU time",
+                  "% of a core at that rate")
+    rounds, seconds = bench.choose((5, 3), (2, 2))
+    tools = {"kernel": Kernel(bench.scratch),
+             "reader": Fizeau(bench.scratch, "--engine", "read", "--mode", "cpu"),
+             "Tachyon": bench.tachyon}
+    for rate, depth, goal in ((1000, 10, 0.35), (1000, 100, 0.6), (10000, 10, 2), (10000, 100, None)):
+        with bench.target("depth.py", depth) as target:
+            results, skipped = timed(bench, tools, target.pid, rounds, seconds, rate, 1,
+                                     f"engines, {rate} Hz, depth {depth}", base_rate=100)
+
+        def at_rate(results, rate=rate):
+            return Values(100 * rate * cpu / max(recording.samples, 1) for recording, cpu in results)
+
+        for other in ("reader", "Tachyon"):
+            add_row(group, results, "kernel", other, at_rate, goal=goal,
+                    name=f"{rate // 1000} kHz, depth {depth}")
+        if "kernel" in results:
+            ticks = Values(recording.each for recording, _ in results["kernel"])
+            group.rows.append(Row(ours=ticks, peer="", theirs=None,
+                                  name=f"us in the kernel a tick, {rate // 1000} kHz, depth {depth}"))
+        add_skipped(group, skipped)
     return group
 
 
@@ -295,5 +321,5 @@ def modes(bench):
     return group
 
 
-ROWS = {"cpu": cpu_at_1khz, "top": top_rate, "modes": modes, "slowdown": slowdown,
+ROWS = {"cpu": cpu_at_1khz, "top": top_rate, "engines": engines, "modes": modes, "slowdown": slowdown,
         "start": start_of_run, "bytes": bytes_on_disk}
