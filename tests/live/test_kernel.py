@@ -128,7 +128,7 @@ def exact_time():
         done, path = recorded(folder, code="""
 def here():
     work(0.4)
-work(0.2)  # until we are there: a slow machine takes its time
+work(0.5)  # until we are there: a slow machine takes its time
 before = time.thread_time()
 here()
 print(time.thread_time() - before)
@@ -165,7 +165,7 @@ def threads():
         done, path = recorded(folder, code="""
 def job():
     work(0.02)
-work(0.2)  # until we are there
+work(0.5)  # until we are there
 for i in range(30):
     t = threading.Thread(target=job)
     t.start(); t.join()
@@ -180,9 +180,9 @@ def exec_():
     with tempfile.TemporaryDirectory() as folder:
         _, path = recorded(folder, code="""
 def first():
-    work(0.5)
+    work(0.8)
 def second():
-    work(0.5)
+    work(0.8)
 if sys.argv[1:] == ["again"]:
     second()
 else:
@@ -210,7 +210,7 @@ def seen():
     work(0.2)
 def unseen():
     work(0.2)
-work(0.2)  # until we are there
+work(0.5)  # until we are there
 seen()
 say(b"disable")
 unseen()
@@ -232,9 +232,9 @@ def fork():
     with tempfile.TemporaryDirectory() as folder:
         _, path = recorded(folder, code="""
 def child():
-    work(0.3)
+    work(0.8)
 def parent():
-    work(0.4)
+    work(0.8)
 if os.fork() == 0:
     child()
     os._exit(0)
@@ -334,13 +334,14 @@ def cpu_time(pid):
 
 
 def programs_of(process):
-    """Numbers of the programs in the kernel that a process has attached to something."""
+    """Numbers of the programs in the kernel that a process has attached to what happens; one that
+    lists tasks is gone in a moment."""
     assert process.poll() is None, process.communicate()
     found = set()
     for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
         try:
             lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
-            if "link_id" in lines:
+            if "link_id" in lines and lines["link_type"].strip() != "iter":
                 found.add(lines["prog_id"].strip())
         except FileNotFoundError:
             pass

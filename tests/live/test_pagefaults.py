@@ -215,7 +215,7 @@ main()
 def whole():
     code = TOUCH + """
 def main():
-    time.sleep(0.3)
+    time.sleep(1)  # until we are there
     import decimal, json.tool, xml.dom.minidom
     each_page(fresh(4 * MiB), 1)
     print(resident())
@@ -246,7 +246,7 @@ def churn():
 def leak():
     each_page(fresh(16 * MiB), 1)
 def main():
-    time.sleep(0.3)
+    time.sleep(1)  # until we are there
     borders = [age() - 0.15]
     churn()
     time.sleep(0.3)

@@ -91,6 +91,10 @@ main()
 """
 
 
+# Of switches, of wake-ups and of ticks.
+PROGRAMS = 3
+
+
 def recorded(folder, code, name, *options):
     """What a program said of itself, and the recording of its waits."""
     path = pathlib.Path(folder, "r.fz")
@@ -110,8 +114,8 @@ def watched(folder, code, name, *options):
         recorder = subprocess.Popen([FIZEAU, "attach", "--wait", *options, "-o", path,
                                      str(target.pid)], stderr=subprocess.PIPE, text=True)
         try:
-            wait_until(lambda: recorder.poll() is not None or test_kernel.programs_of(recorder),
-                       "its programs")
+            wait_until(lambda: recorder.poll() is not None or
+                       len(test_kernel.programs_of(recorder)) >= PROGRAMS, "its programs")
             said = target.communicate("go\n", timeout=60)[0]
         finally:
             target.kill()
@@ -230,7 +234,7 @@ def other_program():
 import json, subprocess, sys
 def read(pipe):
     return pipe.read(1)
-child = subprocess.Popen(["sh", "-c", "sleep 0.3; echo x"], stdout=subprocess.PIPE)
+child = subprocess.Popen(["sh", "-c", "sleep 1; echo x"], stdout=subprocess.PIPE)
 read(child.stdout)
 child.wait()
 print("1")
@@ -301,7 +305,7 @@ down(1000)
                 recorder = subprocess.Popen([FIZEAU, "attach", "--wait", "-o", path,
                                              str(target.pid)], stderr=subprocess.PIPE, text=True)
                 wait_until(lambda: recorder.poll() is not None or
-                           test_kernel.programs_of(recorder), "its programs")
+                           len(test_kernel.programs_of(recorder)) >= PROGRAMS, "its programs")
                 recorder.send_signal(signal.SIGSTOP)
                 before = switches_of(target.pid)
                 wait_until(lambda: switches_of(target.pid) > before + 1000, "a full ring")
