@@ -96,7 +96,7 @@ def attach_to(name):
         target = subprocess.Popen([*python.command, python.path(script), "4", "0"],
                                   stdout=subprocess.DEVNULL)
         try:
-            time.sleep(0.5)
+            time.sleep(1)
             done = fizeau("attach", "-d", "0.7", "-o", out, target.pid)
             assert done.returncode == 0, done.stderr
             check_leaf(out, 85)
@@ -468,8 +468,8 @@ def fuller_disk():
 def slow_disk():
     with scratch(busy_py=BUSY, x_fz="an old one") as d:
         slow = subprocess.run(["strace", "-f", "-o", "strace.log", "-e", "trace=ftruncate",
-                               "-e", "inject=ftruncate:delay_enter=1500000",
-                               FIZEAU, "run", "-a", "-o", "x.fz", "busy.py", "0.5", "4"],
+                               "-e", "inject=ftruncate:delay_enter=3000000",
+                               FIZEAU, "run", "-a", "-o", "x.fz", "busy.py", "1", "4"],
                               cwd=d, capture_output=True, text=True, timeout=60, check=False,
                               env=QUIET)
         assert slow.returncode == 4, slow.stderr
@@ -504,7 +504,7 @@ void stall(int ms)
 """
 
 
-@suite.test("waits for a disk are told from sleep")
+@suite.test("waits for a disk are told from sleep", timed=True)
 def disk_waits():
     with scratch(a_py=STALLS) as d:
         subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-w", "-o", "stall.so", "-xc", "-"],
@@ -676,7 +676,7 @@ def cpu_clock():
         return f"{counted:.3f} of {used:.3f} s"
 
 
-@suite.test("weights add up to the time that passed, at any rate")
+@suite.test("weights add up to the time that passed, at any rate", timed=True)
 def weights():
     notes = []
     with scratch(a_py=SLOW_START.replace("30", "1.5")) as d:
