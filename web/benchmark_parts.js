@@ -6,11 +6,12 @@ import { formatPercentChange, formatShare, formatValue, plural } from "./format.
 import { showName } from "./labels.js";
 
 const glyphs = {
-	slower: "▲", faster: "▼", new: "+", missing: "−", gone: "−", disagree: "⇅", layout: "≈",
-	"not comparable": "?", same: "=",
+	slower: "▲", faster: "▼", larger: "▲", smaller: "▼", new: "+", missing: "−", gone: "−",
+	disagree: "⇅", layout: "≈", "not comparable": "?", same: "=",
 };
 export const ways = {
-	slower: "more", faster: "less", disagree: "odd", missing: "odd", "not comparable": "odd",
+	slower: "more", faster: "less", larger: "more", smaller: "less",
+	disagree: "odd", missing: "odd", "not comparable": "odd",
 };
 
 export const wordOf = (b) => (b.word ? `${glyphs[b.word] ?? ""} ${b.word}` : "");

@@ -135,12 +135,11 @@ static void junit_case(const struct fz_ci_result *r, const struct fz_ci_bench *b
 		fz_buf_printf(out, " (%s)", b->metric);
 	fz_buf_str(out, "\">\n");
 	if (element) {
-		fz_buf_printf(out, "    <%s message=\"%s: ", element,
-			      fz_ci_verdict_names[b->verdict]);
+		fz_buf_printf(out, "    <%s message=\"%s: ", element, fz_ci_word(b));
 		fz_html_escape(out, fz_buf_view(&sentence));
 		fz_buf_str(out, "\"/>\n");
 	}
-	fz_buf_printf(out, "    <system-out>%s: ", fz_ci_verdict_names[b->verdict]);
+	fz_buf_printf(out, "    <system-out>%s: ", fz_ci_word(b));
 	fz_html_escape(out, fz_buf_view(&sentence));
 	fz_buf_str(out, "</system-out>\n  </testcase>\n");
 	fz_buf_release(&sentence);
@@ -206,7 +205,7 @@ static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 		escape_command(out, fz_str_of(b->place.file), true);
 		fz_buf_printf(out, ",line=%d,", b->place.line);
 	}
-	fz_buf_printf(out, "title=%s%%3A ", fz_ci_verdict_names[b->verdict]);
+	fz_buf_printf(out, "title=%s%%3A ", fz_ci_word(b));
 	escape_command(out, b->name, true);
 	fz_buf_str(out, "::");
 	fz_ci_sentence(b, &sentence);
@@ -253,6 +252,20 @@ void fz_ci_annotations(const struct fz_ci_result *r, struct fz_buf *out)
 
 /* ---- badge ---- */
 
+/* Of those with a verdict; some are of time and some of memory: mixed. */
+static const char *word_of_all(const struct fz_ci_result *r, enum fz_ci_verdict v,
+			       const char *mixed)
+{
+	const char *word = NULL;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct fz_ci_bench *b = &r->benches[i];
+		if (b->verdict == v)
+			word = !word || strcmp(word, fz_ci_word(b)) == 0 ? fz_ci_word(b) : mixed;
+	}
+	return word ? word : fz_ci_verdict_names[v];
+}
+
 void fz_ci_badge(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	static const char *const colors[] = { "#2e7d32", "#b71c1c", "#5f6368" };
@@ -263,9 +276,11 @@ void fz_ci_badge(const struct fz_ci_result *r, struct fz_buf *out)
 	if (status == 2)
 		snprintf(text, sizeof(text), "unknown");
 	else if (status)
-		snprintf(text, sizeof(text), "%u slower", r->failing);
+		snprintf(text, sizeof(text), "%u %s", r->failing,
+			 word_of_all(r, FZ_CI_SLOWER, "worse"));
 	else if (r->count[FZ_CI_FASTER])
-		snprintf(text, sizeof(text), "%u faster", r->count[FZ_CI_FASTER]);
+		snprintf(text, sizeof(text), "%u %s", r->count[FZ_CI_FASTER],
+			 word_of_all(r, FZ_CI_FASTER, "better"));
 	else
 		snprintf(text, sizeof(text), "same");
 	int right = (int)strlen(text) * LETTER + PADDING;

@@ -88,8 +88,8 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 	const char *why, *excuse = fz_ci_excuse(b, &why);
 	struct fz_buf part = { 0 };
 
-	fz_buf_printf(out, "| %s%s%s%s | <code>", icons[b->verdict],
-		      fz_ci_verdict_names[b->verdict], excuse ? ", " : "", excuse ? excuse : "");
+	fz_buf_printf(out, "| %s%s%s%s | <code>", icons[b->verdict], fz_ci_word(b),
+		      excuse ? ", " : "", excuse ? excuse : "");
 	add_name(r, b, out);
 	fz_format_value(b->count[FZ_BASE], b->unit, base);
 	fz_format_value(b->count[FZ_HEAD], b->unit, head);

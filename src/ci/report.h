@@ -34,6 +34,8 @@ void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "parse_body > parse_issue_fixed +183,490 (x 3.2)"; nothing when not known. */
 void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out);
 void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_buf *out);
+/* Its verdict: "slower", and "larger" of memory that is held. */
+const char *fz_ci_word(const struct fz_ci_bench *b);
 /* What is said of it besides the verdict: ignored, accepted; NULL: nothing. */
 const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why);
 

@@ -81,6 +81,19 @@ void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_b
 		fz_buf_str(out, " (new)");
 }
 
+/* A program is neither slower nor faster by what it holds; NULL: as of all others. */
+static const char *const words_of_memory[FZ_CI_VERDICTS] = {
+	[FZ_CI_SLOWER] = "larger",
+	[FZ_CI_FASTER] = "smaller",
+};
+
+const char *fz_ci_word(const struct fz_ci_bench *b)
+{
+	const char *word = fz_ci_is_of_memory(b->metric) ? words_of_memory[b->verdict] : NULL;
+
+	return word ? word : fz_ci_verdict_names[b->verdict];
+}
+
 const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why)
 {
 	*ret_why = b->ignored ? b->ignored : b->accepted;
@@ -166,6 +179,25 @@ static void add_count(struct fz_buf *out, uint32_t n, const char *word, const ch
 	*separator = ", ";
 }
 
+static uint32_t count_word(const struct fz_ci_result *r, const char *word)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += strcmp(fz_ci_word(&r->benches[i]), word) == 0;
+	return n;
+}
+
+/* "1 slower, 2 larger" */
+static void add_verdict(const struct fz_ci_result *r, enum fz_ci_verdict v, const char **separator,
+			struct fz_buf *out)
+{
+	const char *words[] = { fz_ci_verdict_names[v], words_of_memory[v] };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(words) && words[i]; i++)
+		add_count(out, count_word(r, words[i]), words[i], separator);
+}
+
 void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	static const enum fz_ci_verdict order[] = {
@@ -179,7 +211,7 @@ void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
 			: status    ? "Performance regression"
 				    : "No performance regression");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(order); i++)
-		add_count(out, r->count[order[i]], fz_ci_verdict_names[order[i]], &separator);
+		add_verdict(r, order[i], &separator, out);
 	if (!r->n)
 		fz_buf_str(out, ": no benchmark was counted");
 }
@@ -279,8 +311,8 @@ static void text_row(const struct fz_ci_bench *b, const struct widths *w,
 	fz_format_value(b->count[FZ_BASE], b->unit, base);
 	fz_format_value(b->count[FZ_HEAD], b->unit, head);
 	fz_buf_printf(out, "%s%-14s%s %-*s %-*s%15s %15s %9s", fz_hue_on(style, hue_of(b)),
-		      fz_ci_verdict_names[b->verdict], fz_hue_off(style, hue_of(b)), w->name, name,
-		      w->metric, w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
+		      fz_ci_word(b), fz_hue_off(style, hue_of(b)), w->name, name, w->metric,
+		      w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
 		      b->on_side[FZ_HEAD] ? head : "-", fz_ci_change(b->change, change));
 	fz_buf_printf(out, " %8s\n", fz_format_percent(b->limit, limit));
 	if (b->wall.n) {

@@ -122,12 +122,12 @@ def check_memory():
     assert hold["fails"] and (hold["base"], hold["head"]) == (5000, 10000), hold
     assert hold["where"]["file"] == "program.c" and hold["wall"] is None, hold
     assert r.report()[0]["metric"] == "instructions, peak"
-    assert re.search(r"^slower +hold +peak +4.88 KiB +9.77 KiB +x 2.00 ", out, re.M), out
+    assert re.search(r"^larger +hold +peak +4.88 KiB +9.77 KiB +x 2.00 ", out, re.M), out
     text = {name: r.out.joinpath(name).read_text() for name in ("comment.md", "junit.xml", "annotations.txt")}
     assert "| <code>hold</code> | peak | 4.88 KiB → 9.77 KiB |" in text["comment.md"], text
     assert "| <code>hold</code> | instructions | " in text["comment.md"], text
     assert 'name="hold (peak)">\n    <failure' in text["junit.xml"] and 'failures="1"' in text["junit.xml"], text
-    assert "title=slower%3A hold::x 2.00 peak" in text["annotations.txt"], text
+    assert "title=larger%3A hold::x 2.00 peak" in text["annotations.txt"], text
     for page in ("report.html", "report-peak.html"):
         assert "hold takes 2.0 times the peak" in r.out.joinpath(page).read_text(), page
     # What was kept has both, with both limits.
@@ -175,7 +175,7 @@ def check_merge():
     for part, status in zip(parts, (1, 0)):
         ci(r, "-o", part, command=("./program", pathlib.Path(part).name), others=0, status=status)
     out = r.fizeau("ci", "merge", "-o", str(r.out), *parts, status=1).stdout
-    assert out.endswith("Performance regression: 1 slower, 3 same.\n"), out
+    assert out.endswith("Performance regression: 1 larger, 3 same.\n"), out
     assert sorted(verdicts(r)) == [(name, metric) for name in ("hold", "work") for metric in ("instructions",
                                                                                             "peak")]
     ci(r, "-o", parts[1], command=("./program", "work"), others=0, metric="peak")
