@@ -201,7 +201,8 @@ def check_python():
                       for metric in ("instructions", "bytes", "reads", "D1 misses")])
     assert trees[0] == trees[1] and "blocks" in trees[0][0], trees
     total = sum(int(line.rsplit(" ", 1)[1]) for line in trees[0][0].splitlines() if line[0] != "#")
-    assert abs(of["work", "instructions"]["head"] / total - 1) < 0.001, (total, of)
+    # Where it runs and with what environment moves it by 0.1 %, another allocator by 24 %.
+    assert abs(of["work", "instructions"]["head"] / total - 1) < 0.01, (total, of)
 
 
 @suite.test("metrics that are none are refused, and named")
