@@ -559,7 +559,7 @@ def perf_record(name, *options, command=None):
         raise Skip("perf is not here")
     data = SCRATCH / f"{name}.data"
     done = subprocess.run(["perf", "record", "-q", "-o", data, *options, "--",
-                           *(command or [program(), "600"])], capture_output=True, text=True)
+                           *(command or [program(), "2400"])], capture_output=True, text=True)
     if done.returncode:
         raise Skip("perf may not record so here")
     return data
@@ -568,7 +568,7 @@ def perf_record(name, *options, command=None):
 def costs(path, metric, key):
     out = collections.Counter()
     for f in report(path, metric)["functions"]:
-        out[f["name"]] += f[key]
+        out[re.sub(r"\.(constprop|isra|part|cold)\b.*", "", f["name"])] += f[key]
     return +out
 
 
@@ -583,7 +583,8 @@ def check_perf_data(data, metrics=("cpu", "samples"), alone=True):
             ours, theirs = costs(data, metric, key), costs(path, metric, key)
             for name in ("spin", "one", "two", "main") if alone else ("spin",):
                 same(ours[name], theirs[name], f"{metric} of {name}")
-            # Of other code names may differ: aliases, calls that were inlined, no symbol at all.
+            # Of other code names may differ: aliases, calls that were inlined, no symbol at all. It
+            # is what starts the program, which in a virtual machine takes tens of milliseconds.
             both = sum(min(ours[n], theirs[n]) for n in ours)
             if alone and metric == "cpu" and key == "self" and both < 0.9 * sum(theirs.values()):
                 raise AssertionError(f"functions of {metric}: {ours} instead of {theirs}")
