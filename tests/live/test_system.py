@@ -182,7 +182,8 @@ def short_lived():
     return f"{seen / used:.2f} of their time, {named / seen:.2f} with functions"
 
 
-@suite.test("the machine before and after: the change is found, processes are known by what they run")
+@suite.test("the machine before and after: the change is found, processes are known by what they run",
+            timed=True)
 def compared():
     code = SPIN.replace("NAME", "unit") + """\
 def hot(n):
