@@ -86,7 +86,7 @@ function pixel(page, at) {
 
 // Wait for something to become true. The page's policy forbids what waitForFunction does.
 async function until(page, condition, argument) {
-	const end = Date.now() + 5000;
+	const end = Date.now() + 30000;
 	while (!(await page.evaluate(condition, argument))) {
 		if (Date.now() > end) throw new Error(`never true: ${condition}`);
 		await page.waitForTimeout(15);

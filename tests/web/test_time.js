@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
-const { withPage } = require("./browser.js");
+const { until, withPage } = require("./browser.js");
 const { cliJson, newFile, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -115,7 +115,7 @@ test("a link holds a range, with threads and rules too; a finger drags one", asy
 		assert.equal(await page.locator("#chips .chip").count(), 3);
 		for (const hash of ["time=9-1", "time=x", "time=0-99999999999999999"]) {
 			await page.evaluate((text) => (location.hash = text), hash);
-			await page.waitForFunction(() => fizeau.state.range === null);
+			await until(page, () => fizeau.state.range === null);
 		}
 	});
 	await withPage(timedPage(), {}, async (page) => {

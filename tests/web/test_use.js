@@ -340,7 +340,7 @@ test("the sidebar can be made wider, by pointer and by key", async () => {
 		await page.keyboard.press("ArrowLeft");
 		assert.ok((await width()) < before + 70);
 		// The picture follows in the next frame.
-		await page.waitForFunction(() => document.getElementById("canvas").clientWidth ===
+		await until(page, () => document.getElementById("canvas").clientWidth ===
 			document.getElementById("flame").clientWidth);
 	});
 });
