@@ -282,6 +282,7 @@ def owners():
         program, path = compiled(folder, "theirs_c"), pathlib.Path(folder, "r.fz")
         with recording(path, "-r", "499"):
             subprocess.run(["setpriv", "--reuid", "nobody", "--clear-groups", program, "0.5"], check=True)
+            subprocess.run([compiled(folder, "ours_c"), "0.2"], check=True)  # else all may be nobody's
         users = {p["name"]: p.get("user") for p in told(path)["processes"]}
         assert users["theirs_c"] == "nobody", users
         text = fizeau("show", path).stdout
