@@ -45,7 +45,7 @@ function fromTree(data) {
 	return list;
 }
 
-const order = ["slower", "larger", "new", "gone", "faster", "smaller", "same", ""];
+const order = ["slower", "new", "gone", "faster", "same", ""];
 
 function byWeight(a, b) {
 	return order.indexOf(a.word) - order.indexOf(b.word) ||

@@ -31,7 +31,6 @@ enum fz_ci_verdict {
 	FZ_CI_NOT_COMPARABLE, /* counted under other circumstances */
 	FZ_CI_VERDICTS
 };
-/* In files for programs, whatever was counted. */
 /* In files for programs, whatever was counted; for people there is fz_ci_word. */
 extern const char *const fz_ci_verdict_names[FZ_CI_VERDICTS];
 
