@@ -122,6 +122,39 @@ def told(path):
     return report
 
 
+# ---- programs that say what they measured, for the tests of waits and of growth, too ----
+
+def run_saying(folder, code, name, *options):
+    """What a program said of itself, as JSON, and its recording from its start on."""
+    path = pathlib.Path(folder, "r.fz")
+    done = fizeau("run", *options, "-o", path, "--", *find_interpreter(name).command, "-c", code)
+    if any(said in done.stderr for said in NEVER):
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 0, done
+    return json.loads(done.stdout), path
+
+
+def attach_saying(folder, code, name, *options, programs=1, line="go"):
+    """The same of one that begins when it reads a line, which is when it is watched: so many programs
+    in the kernel are attached."""
+    path = pathlib.Path(folder, "r.fz")
+    with subprocess.Popen([*find_interpreter(name).command, "-c", code], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as target:
+        recorder = subprocess.Popen([FIZEAU, "attach", *options, "-o", path, str(target.pid)],
+                                    stderr=subprocess.PIPE, text=True)
+        try:
+            wait_until(lambda: recorder.poll() is not None or len(programs_of(recorder)) >= programs,
+                       "its programs")
+            said = target.communicate(f"{line}\n", timeout=60)[0]
+        finally:
+            target.kill()
+            trouble = recorder.communicate(timeout=60)[1]
+        if any(words in trouble for words in NEVER):
+            raise Skip(trouble.strip())
+        assert recorder.returncode == 0, trouble
+    return json.loads(said), path
+
+
 @suite.test("a recording says which engine made it, and CPU time is the program's own")
 def exact_time():
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 import test_kernel
-from livelib import FIZEAU, Skip, Suite, find_interpreter, fizeau, wait_until
+from livelib import Skip, Suite, find_interpreter, fizeau
 
 suite = Suite()
 MiB = 1 << 20
@@ -77,35 +77,12 @@ def read(path):
     return report, {name: f["total"] for name, f in report["by_name"].items()}
 
 
-def recorded(folder, code, name="debian-3.11", *options):
-    """What a program said, and the recording of its growth from its start on."""
-    path = pathlib.Path(folder, "r.fz")
-    done = fizeau("run", "--pagefaults", *options, "-o", path, "--",
-                  *find_interpreter(name).command, "-c", code)
-    if any(said in done.stderr for said in test_kernel.NEVER):
-        raise Skip(done.stderr.strip())
-    assert done.returncode == 0, done
-    return json.loads(done.stdout), path
+def recorded(folder, code, name="debian-3.11"):
+    return test_kernel.run_saying(folder, code, name, "--pagefaults")
 
 
-def watched(folder, code, name="debian-3.11", said="go"):
-    """The same of one that begins when it is watched."""
-    path = pathlib.Path(folder, "r.fz")
-    with subprocess.Popen([*find_interpreter(name).command, "-c", code], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as target:
-        recorder = subprocess.Popen([FIZEAU, "attach", "--pagefaults", "-o", path,
-                                     str(target.pid)], stderr=subprocess.PIPE, text=True)
-        try:
-            wait_until(lambda: recorder.poll() is not None or
-                       len(test_kernel.programs_of(recorder)) > 0, "its programs")
-            told = target.communicate(f"{said}\n", timeout=60)[0]
-        finally:
-            target.kill()
-            trouble = recorder.communicate(timeout=60)[1]
-        if any(words in trouble for words in test_kernel.NEVER):
-            raise Skip(trouble.strip())
-        assert recorder.returncode == 0, trouble
-    return json.loads(told), path
+def watched(folder, code, name="debian-3.11", line="go"):
+    return test_kernel.attach_saying(folder, code, name, "--pagefaults", line=line)
 
 
 def close(seen, true):
@@ -205,7 +182,7 @@ main()
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder, "data")
         data.write_bytes(os.urandom(8 * MiB))
-        grown, path = watched(folder, code, said=data)
+        grown, path = watched(folder, code, line=data)
         _, seen = read(path)
     assert close(grown["look"], 8 * MiB) and close(seen["look"], 8 * MiB), (grown, seen)
     assert seen.get("change", 0) < 64 * PAGE, (grown, seen)

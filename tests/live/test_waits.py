@@ -95,35 +95,16 @@ main()
 PROGRAMS = 3
 
 
-def recorded(folder, code, name, *options):
+def recorded(folder, code, name):
     """What a program said of itself, and the recording of its waits."""
-    path = pathlib.Path(folder, "r.fz")
-    done = fizeau("run", "--wait", *options, "-o", path, "--", *find_interpreter(name).command,
-                  "-c", code)
-    if any(said in done.stderr for said in test_kernel.NEVER):
-        raise Skip(done.stderr.strip())
-    assert done.returncode == 0, done
-    return json.loads(done.stdout), test_kernel.told(path), path
+    said, path = test_kernel.run_saying(folder, code, name, "--wait")
+    return said, test_kernel.told(path), path
 
 
 def watched(folder, code, name, *options):
     """The same of one that begins when it is watched."""
-    path = pathlib.Path(folder, "r.fz")
-    with subprocess.Popen([*find_interpreter(name).command, "-c", code], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as target:
-        recorder = subprocess.Popen([FIZEAU, "attach", "--wait", *options, "-o", path,
-                                     str(target.pid)], stderr=subprocess.PIPE, text=True)
-        try:
-            wait_until(lambda: recorder.poll() is not None or
-                       len(test_kernel.programs_of(recorder)) >= PROGRAMS, "its programs")
-            said = target.communicate("go\n", timeout=60)[0]
-        finally:
-            target.kill()
-            trouble = recorder.communicate(timeout=60)[1]
-        if any(words in trouble for words in test_kernel.NEVER):
-            raise Skip(trouble.strip())
-        assert recorder.returncode == 0, trouble
-    return json.loads(said), test_kernel.told(path), path
+    said, path = test_kernel.attach_saying(folder, code, name, "--wait", *options, programs=PROGRAMS)
+    return said, test_kernel.told(path), path
 
 
 def waited(report, function):
