@@ -456,7 +456,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		code = check_stacks(&r, err);
 	if (code)
 		return code;
-	r.space = fz_perfspace_new(p, r.f.host);
+	r.space = fz_perfspace_new(p, r.f.host, r.f.release);
 	for (uint32_t i = 0; i < r.f.build_id_n; i++)
 		fz_perfspace_build_id(r.space, r.f.build_ids[i].path, r.f.build_ids[i].hex);
 	code = read_records(&r, err);

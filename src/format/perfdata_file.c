@@ -31,6 +31,7 @@ enum {
 enum {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
 	FEATURE_CPUDESC = 8,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
@@ -214,6 +215,8 @@ static void read_feature(struct fz_perfdata *f, uint64_t which, struct fz_str da
 		read_build_ids(f, c);
 	else if (which == FEATURE_HOSTNAME)
 		f->host = counted_text(&c);
+	else if (which == FEATURE_OSRELEASE)
+		f->release = counted_text(&c);
 	else if (which == FEATURE_CPUDESC)
 		f->cpu = counted_text(&c);
 	else if (which == FEATURE_CMDLINE)

@@ -44,7 +44,7 @@ struct fz_perfdata {
 	size_t n, cap;
 	struct fz_perfdata_build_id *build_ids;
 	uint32_t build_id_n, build_id_cap;
-	struct fz_str host, cpu; /* "": unknown */
+	struct fz_str host, release, cpu; /* release: of the kernel; "": unknown */
 	struct fz_buf command;
 	uint64_t dropped; /* bytes: of a file that was cut off */
 	bool traced;      /* holds data of a processor's trace */

@@ -6,8 +6,8 @@
  *   (file, address in it) -> frames, inlined calls included
  *
  * Nothing is taken for what was recorded without a sign that it is: the build id must be the same
- * or, where none was recorded, the inode and its generation. Else the code is known by its file
- * alone: "[libc.so.6]".
+ * or, where none was recorded, the inode and its generation; of the kernel host, release and
+ * address. Else the code is known by its file alone: "[libc.so.6]".
  */
 #include "perfdata_space.h"
 
@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { IMAGES_MAX = 200, MAPS_MAX = 3000, WORK_SHARE = 32, BUILD_ID_MAX = 40 };
@@ -62,7 +63,7 @@ struct process {
 
 struct fz_perfspace {
 	struct fz_profile *p;
-	bool same_host;
+	bool same_host, same_release; /* of the kernel */
 	struct process *processes;
 	size_t process_n, process_cap;
 	struct fz_map process_of; /* pid -> in processes */
@@ -84,14 +85,18 @@ struct fz_perfspace {
 	int64_t kernel_bias;  /* what to add to a recorded address to find it in the table */
 };
 
-struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host)
+struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host,
+				      struct fz_str release)
 {
 	struct fz_perfspace *s = fz_calloc(1, sizeof(*s));
 	char here[256] = "";
+	struct utsname kernel;
 
 	s->p = p;
 	gethostname(here, sizeof(here) - 1);
 	s->same_host = !host.n || fz_str_eq(host, fz_str_of(here));
+	s->same_release =
+		release.n && !uname(&kernel) && fz_str_eq(release, fz_str_of(kernel.release));
 	return s;
 }
 
@@ -493,26 +498,48 @@ static bool running_build_id(char ret[2 * 64 + 1])
 	return false;
 }
 
+/* By its build id: the running one's table, or the copy that perf keeps. */
+static struct fz_kallsyms *kernel_of(struct fz_str id)
+{
+	const char *home = getenv("HOME");
+	char running[2 * 64 + 1] = "";
+	struct fz_kallsyms *ret = NULL;
+
+	if (running_build_id(running) && fz_str_eq(id, fz_str_of(running)))
+		ret = fz_kallsyms_open("/proc/kallsyms");
+	if (!ret && home) {
+		fz_auto(fz_free_ptr) char *path = fz_asprintf(
+			"%s/.debug/" KERNEL_NAME "/%.*s/kallsyms", home, (int)id.n, id.p);
+		ret = fz_kallsyms_open(path);
+	}
+	return ret;
+}
+
+/* Without build ids, as "perf record -z" and -B write: the running one where the file is of this
+ * host, of the same release, and its code lies where it lay. */
+static struct fz_kallsyms *kernel_without_id(const struct fz_perfspace *s)
+{
+	if (!s->same_host || !s->same_release || !s->kernel_text)
+		return NULL;
+	struct fz_kallsyms *ret = fz_kallsyms_open("/proc/kallsyms");
+	if (ret && fz_kallsyms_text(ret) == s->kernel_text)
+		return ret;
+	fz_kallsyms_free(ret);
+	return NULL;
+}
+
 static void open_kernel(struct fz_perfspace *s)
 {
 	uint32_t known = fz_map_get(&s->build_id_of, fz_profile_string(s->p, FZ_STR(KERNEL_NAME)));
 	struct fz_str id = known == FZ_NONE ? FZ_STR("") : fz_profile_text(s->p, known);
-	const char *home = getenv("HOME");
-	char running[2 * 64 + 1] = "";
 
 	s->kernel_tried = true;
-	if (!id.n || id.n > BUILD_ID_MAX)
+	if (id.n > BUILD_ID_MAX)
 		return;
-	if (running_build_id(running) && fz_str_eq(id, fz_str_of(running)))
-		s->kernel = fz_kallsyms_open("/proc/kallsyms");
-	if (!s->kernel && home) {
-		fz_auto(fz_free_ptr) char *path = fz_asprintf(
-			"%s/.debug/" KERNEL_NAME "/%.*s/kallsyms", home, (int)id.n, id.p);
-		s->kernel = fz_kallsyms_open(path);
-	}
+	s->kernel = id.n ? kernel_of(id) : kernel_without_id(s);
 	if (!s->kernel)
 		return;
-	uint64_t text = fz_kallsyms_address(s->kernel, "_text");
+	uint64_t text = fz_kallsyms_text(s->kernel);
 	if (s->kernel_text && text)
 		s->kernel_bias = (int64_t)(text - s->kernel_text);
 }

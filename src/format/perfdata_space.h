@@ -8,9 +8,10 @@
 
 struct fz_perfspace;
 
-/* The profile must outlive it; what is taken is charged to its input. host: where it was recorded;
- * "": unknown. */
-struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host);
+/* The profile must outlive it; what is taken is charged to its input. host: where it was recorded,
+ * release: of the kernel there (as uname says it); "": unknown. */
+struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host,
+				      struct fz_str release);
 void fz_perfspace_free(struct fz_perfspace *s);
 
 /* That file had that build id (hexadecimal). */

@@ -18,6 +18,7 @@ struct fz_kallsyms {
 	char *text;
 	struct entry *list;
 	size_t n, cap;
+	uint64_t start_of_text; /* of the symbol _text, which has others beside it; 0: none */
 };
 
 static size_t underscores(struct fz_str name)
@@ -59,6 +60,8 @@ static void add_line(struct fz_kallsyms *k, struct fz_str line)
 	if (end != address.p + address.n || !e.start)
 		return;
 	e.global = *type.p == 'T';
+	if (fz_str_eq(e.name, FZ_STR("_text")))
+		k->start_of_text = e.start;
 	fz_grow(k->list, k->n, k->cap);
 	k->list[k->n++] = e;
 }
@@ -122,10 +125,7 @@ bool fz_kallsyms_find(const struct fz_kallsyms *k, uint64_t address, struct fz_s
 	return true;
 }
 
-uint64_t fz_kallsyms_address(const struct fz_kallsyms *k, const char *name)
+uint64_t fz_kallsyms_text(const struct fz_kallsyms *k)
 {
-	for (size_t i = 0; i < k->n; i++)
-		if (fz_str_eq(k->list[i].name, fz_str_of(name)))
-			return k->list[i].start;
-	return 0;
+	return k->start_of_text;
 }

@@ -15,5 +15,5 @@ void fz_kallsyms_free(struct fz_kallsyms *k); /* NULL is allowed */
  * itself. False: the address lies before all. */
 bool fz_kallsyms_find(const struct fz_kallsyms *k, uint64_t address, struct fz_str *ret_name,
 		      struct fz_str *ret_module);
-/* Where the function of that name begins; 0: nowhere. */
-uint64_t fz_kallsyms_address(const struct fz_kallsyms *k, const char *name);
+/* Where the kernel's code begins: its symbol _text; 0: the table has none. */
+uint64_t fz_kallsyms_text(const struct fz_kallsyms *k);

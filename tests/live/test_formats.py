@@ -605,6 +605,17 @@ for name, options in (("chains", ["-e", "cpu-clock", "-F", "999", "-g"]),
                               name != "whole machine"))
 
 
+@suite.test("perf.data: the kernel's functions have names without build ids too")
+def perf_data_kernel():
+    for options in ([], ["-z"], ["-B"]):
+        data = perf_record("kernel", "-e", "cpu-clock:k", "-F", "999", "-g", *options, command=[
+            "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000", "status=none"])
+        check_perf_data(data, ("samples",), alone=False)
+        ours, theirs = costs(data, "samples", "self"), costs(SCRATCH / (data.name + ".txt"), "samples", "self")
+        both = sum(min(ours[n], theirs[n]) for n in ours)
+        assert both > 0.9 * sum(theirs.values()) > 0, (options, ours, theirs)
+
+
 @suite.test("perf.data: a group sampled by its leader")
 def perf_data_group():
     check_perf_data(perf_record("group", "-e", "{cpu-clock,page-faults,context-switches}:S", "-F",
