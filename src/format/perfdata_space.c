@@ -89,14 +89,12 @@ struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host,
 				      struct fz_str release)
 {
 	struct fz_perfspace *s = fz_calloc(1, sizeof(*s));
-	char here[256] = "";
-	struct utsname kernel;
+	struct utsname here = { 0 };
 
 	s->p = p;
-	gethostname(here, sizeof(here) - 1);
-	s->same_host = !host.n || fz_str_eq(host, fz_str_of(here));
-	s->same_release =
-		release.n && !uname(&kernel) && fz_str_eq(release, fz_str_of(kernel.release));
+	uname(&here);
+	s->same_host = !host.n || fz_str_eq(host, fz_str_of(here.nodename));
+	s->same_release = release.n && fz_str_eq(release, fz_str_of(here.release));
 	return s;
 }
 

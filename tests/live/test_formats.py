@@ -572,6 +572,11 @@ def costs(path, metric, key):
     return +out
 
 
+def alike(ours, theirs):
+    """What both have by the same names."""
+    return sum(min(ours[n], theirs[n]) for n in ours)
+
+
 def check_perf_data(data, metrics=("cpu", "samples"), alone=True):
     """Its totals and functions against what `perf script` prints of it."""
     path = SCRATCH / (data.name + ".txt")
@@ -585,8 +590,8 @@ def check_perf_data(data, metrics=("cpu", "samples"), alone=True):
                 same(ours[name], theirs[name], f"{metric} of {name}")
             # Of other code names may differ: aliases, calls that were inlined, no symbol at all. It
             # is what starts the program, which in a virtual machine takes tens of milliseconds.
-            both = sum(min(ours[n], theirs[n]) for n in ours)
-            if alone and metric == "cpu" and key == "self" and both < 0.9 * sum(theirs.values()):
+            if (alone and metric == "cpu" and key == "self"
+                    and alike(ours, theirs) < 0.9 * sum(theirs.values())):
                 raise AssertionError(f"functions of {metric}: {ours} instead of {theirs}")
 
 
@@ -612,8 +617,7 @@ def perf_data_kernel():
             "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000", "status=none"])
         check_perf_data(data, ("samples",), alone=False)
         ours, theirs = costs(data, "samples", "self"), costs(SCRATCH / (data.name + ".txt"), "samples", "self")
-        both = sum(min(ours[n], theirs[n]) for n in ours)
-        assert both > 0.9 * sum(theirs.values()) > 0, (options, ours, theirs)
+        assert alike(ours, theirs) > 0.9 * sum(theirs.values()) > 0, (options, ours, theirs)
 
 
 @suite.test("perf.data: a group sampled by its leader")
