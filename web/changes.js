@@ -13,8 +13,8 @@
 import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { stateOf } from "./filters.js";
-import { importName } from "./folds.js";
 import { compare } from "./format.js";
+import { importName } from "./imports.js";
 import { showName } from "./labels.js";
 import { pageNodeOf } from "./tree.js";
 
@@ -50,26 +50,32 @@ function findWrappers(tree, { marks }) {
 	return found;
 }
 
+// Which functions may be a place: +1 for those that cost more in all, -1 for less, 0 for none.
+function waysOf(tree, data, costs) {
+	const { loads } = data.functions, wrappers = findWrappers(tree, data);
+	return Int8Array.from({ length: data.functions.n }, (_, f) =>
+		(isCertain(data, "total", f) && !loads[f] && !wrappers.has(f) ?
+			Math.sign(costs.total[HEAD][f] - data.factor * costs.total[BASE][f]) : 0));
+}
+
 // Nodes that are places of a change, of their functions' totals.
 function findPlaces(tree, data, costs) {
-	const { n, func, parent, total } = tree;
-	const own = ownFlags(data);
+	const { n, func, parent, total: [base, head] } = tree, { factor } = data;
+	const own = ownFlags(data), ways = waysOf(tree, data, costs);
 	const inOwn = new Float64Array(n), inAny = new Float64Array(n); // what places below are about
-	const flags = new Uint8Array(n), { loads } = data.functions,
-		wrappers = findWrappers(tree, data);
-	const isPlace = (f) => isCertain(data, "total", f) && !loads[f] && !wrappers.has(f);
-	const overall = (f) => costs.total[HEAD][f] - data.factor * costs.total[BASE][f];
+	const flags = new Uint8Array(n);
 	for (let i = n - 1; i > 0; i--) {
-		const f = func[i];
-		const delta = total[HEAD][i] - data.factor * total[BASE][i];
-		const rest = delta - (own[f] ? inOwn[i] : inAny[i]);
-		if (isPlace(f) && delta * overall(f) > 0 && rest / delta >= MOST) {
-			flags[i] = 1;
-			inAny[i] = delta;
-			if (own[f]) inOwn[i] = delta;
+		const f = func[i], p = parent[i];
+		if (ways[f] !== 0) {
+			const delta = head[i] - factor * base[i], rest = delta - (own[f] ? inOwn[i] : inAny[i]);
+			if (delta * ways[f] > 0 && rest / delta >= MOST) {
+				flags[i] = 1;
+				inAny[i] = delta;
+				if (own[f]) inOwn[i] = delta;
+			}
 		}
-		inOwn[parent[i]] += inOwn[i];
-		inAny[parent[i]] += inAny[i];
+		if (inAny[i] !== 0) inAny[p] += inAny[i];
+		if (inOwn[i] !== 0) inOwn[p] += inOwn[i];
 	}
 	return flags;
 }
@@ -104,36 +110,48 @@ function groupOf(data, f, delta) {
 	return state === "new" ? "new" : state === "removed" ? "gone" : delta > 0 ? "slower" : "faster";
 }
 
+// Of functions the node that changed most, the first of equals; 0: none.
+class Largest {
+	constructor(functions, { factor }, [base, head]) {
+		Object.assign(this, { factor, base, head });
+		this.node = new Int32Array(functions);
+		this.size = new Float64Array(functions);
+	}
+	add(f, i) {
+		const size = Math.abs(this.head[i] - this.factor * this.base[i]);
+		if (this.node[f] && size <= this.size[f]) return;
+		this.node[f] = i;
+		this.size[f] = size;
+	}
+}
+
 // Functions that certainly changed: {slower, faster, new, gone}, in the order in which they are
 // told, each [{f, change, family, node, leaf, isImport}] with the largest change first; `node` is
 // where the function changed most. `tree` is straight, `costs` are its functions'.
 export function findChanges(tree, data, costs) {
 	const own = ownFlags(data), { loads } = data.functions;
 	const flags = findPlaces(tree, data, costs), told = findTold(tree, flags, own);
-	const sizeIn = (values) => (i) => Math.abs(values[HEAD][i] - data.factor * values[BASE][i]);
-	const size = sizeIn(tree.total), ownSize = sizeIn(tree.self);
-	// Of functions: where to look, the place with the largest change and the node whose own time
-	// changed most.
-	const placeNode = new Map(), ownNode = new Map();
-	const keep = (nodes, f, i, of) => nodes.has(f) && of(i) <= of(nodes.get(f)) ? null :
-		nodes.set(f, i);
-	// Of functions that somewhere no place tells of: the node of their largest one, 0: none.
-	const placeOf = new Map();
+	const { n } = data.functions;
+	// Where to look: the place with the largest change, and the node whose own time changed most.
+	const placeNode = new Largest(n, data, tree.total), ownNode = new Largest(n, data, tree.self);
+	// The largest place of functions that somewhere no other place tells of.
+	const untold = new Largest(n, data, tree.total), isListed = new Uint8Array(n);
 	for (let i = 1; i < tree.n; i++) {
-		const f = tree.func[i];
-		if (flags[i]) keep(placeNode, f, i, size);
-		keep(ownNode, f, i, ownSize);
-		if (told[i] && !own[f]) continue;
-		const known = placeOf.get(f) ?? 0;
-		placeOf.set(f, flags[i] && (!known || size(i) > size(known)) ? i : known);
+		const f = tree.func[i], isOpen = !told[i] || own[f];
+		ownNode.add(f, i);
+		if (isOpen) isListed[f] = 1;
+		if (!flags[i]) continue;
+		placeNode.add(f, i);
+		if (isOpen) untold.add(f, i);
 	}
 	const found = Object.fromEntries(groupsOf(data).map((g) => [g, []]));
-	for (const [f, place] of placeOf) {
-		if (!place && (!isCertain(data, "self", f) || loads[f])) continue;
+	for (let f = 0; f < n; f++) {
+		const place = untold.node[f];
+		if (!isListed[f] || (!place && (!isCertain(data, "self", f) || loads[f]))) continue;
 		const family = place ? "total" : "self";
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], data.factor);
 		if (change.delta === 0) continue;
-		const node = (place ? placeNode : ownNode).get(f);
+		const node = (place ? placeNode : ownNode).node[f];
 		found[groupOf(data, f, change.delta)].push({
 			f, change, family, node,
 			leaf: place ? hotLeaf(tree, data, loads, place) : -1,

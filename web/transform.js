@@ -112,8 +112,22 @@ function heaviestFirst(data, { nodeOf, parent }) {
 		(head, i) => Math.max(head, weight[BASE][i] * data.factor));
 }
 
-// Number of each merged node in preorder, siblings by weight; null: in the order of their making.
-function preorder({ func, parent }, weight) {
+// Number of each merged node in preorder, siblings in the order of their making.
+export function inOrder({ parent }) {
+	const n = parent.length, size = new Int32Array(n).fill(1);
+	for (let i = n - 1; i > 0; i--) size[parent[i]] += size[i];
+	const place = new Int32Array(n), next = new Int32Array(n).fill(1);
+	for (let i = 1; i < n; i++) {
+		const p = parent[i];
+		place[i] = next[p];
+		next[p] += size[i];
+		next[i] = place[i] + 1;
+	}
+	return place;
+}
+
+// The same with siblings by weight, the heaviest first.
+function byWeight({ func, parent }, weight) {
 	const n = func.length, place = new Int32Array(n);
 	const first = new Int32Array(n + 1), next = new Int32Array(n), children = new Int32Array(n);
 	for (let i = 1; i < n; i++) first[parent[i] + 1]++;
@@ -126,15 +140,15 @@ function preorder({ func, parent }, weight) {
 		const i = pending[--depth];
 		place[i] = number;
 		const below = children.subarray(first[i], first[i + 1]);
-		if (below.length > 1 && weight) below.sort((a, b) => weight[a] - weight[b] || b - a);
-		else if (below.length > 1) below.reverse();
+		if (below.length > 1) below.sort((a, b) => weight[a] - weight[b] || b - a);
 		pending.set(below, depth);
 		depth += below.length;
 	}
 	return place;
 }
 
-function layOut(merged, place) {
+// A merged tree in preorder.
+export function layOut(merged, place) {
 	const n = merged.func.length;
 	const out = {
 		n, func: new Int32Array(n), parent: new Int32Array(n), end: new Uint32Array(n),
@@ -206,12 +220,6 @@ function verdictsOf({ verdicts }, origins, unjudged, tree) {
 	return { self: of(verdicts.self), total: of(verdicts.total) };
 }
 
-// A merged tree in preorder: {tree, place}, place being that of each merged node.
-export function arrange(merged, weight) {
-	const place = preorder(merged, weight);
-	return { tree: layOut(merged, place), place };
-}
-
 function addUp(data, nodeOf, n) {
 	const self = [new Float64Array(n), new Float64Array(n)];
 	for (const side of [BASE, HEAD])
@@ -225,7 +233,7 @@ export function transform(data, rules) {
 	const renamed = rename(data, rules);
 	const { map, origins } = regroup(data, renamed);
 	const merged = mergeNodes(data, map);
-	const { tree, place } = arrange(merged, heaviestFirst(data, merged));
+	const place = byWeight(merged, heaviestFirst(data, merged)), tree = layOut(merged, place);
 	const nodeOf = merged.nodeOf.map((i) => place[i]);
 	const unjudged = findUnjudged(data, map, origins);
 	return {

@@ -6,9 +6,10 @@
 //
 // A shown tree is {n, func, parent, end, depth, deepest, self, total, inverted}. In an inverted
 // tree `total` of a node is the self time of the leaf as it was reached through this path, each
-// sample counted once. `isNumbered`: its nodes have the page's numbers, so what the page says of a
-// node (marks, verdicts of paths) holds for it; a folded tree (folds.js) has them in `pageNode`, 0
-// for a frame that is several. `ofTotals`: an inverted one of a function's totals.
+// sample counted once. `isNumbered`: its nodes have the page's numbers, or `pageNode` has them, 0
+// for a frame that is several; what the page says of a node (marks, verdicts of paths) holds for
+// it. A frame that stands for `paths` (folds.js) is several, too. `ofTotals`: an inverted one of a
+// function's totals.
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -34,7 +35,7 @@ export function treeOf(of, self, total) {
 
 // The page's number of a node; 0: it has none.
 export function pageNodeOf(tree, i) {
-	return !tree.isNumbered ? 0 : tree.pageNode ? tree.pageNode[i] : i;
+	return !tree.isNumbered || tree.paths?.[i] ? 0 : tree.pageNode ? tree.pageNode[i] : i;
 }
 
 // Self values below roots of one function.

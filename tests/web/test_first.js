@@ -168,7 +168,7 @@ test("noise is one frame a caller, told as such, and a switch shows what it is m
 		const read = () => page.evaluate(() => {
 			const { tree } = fizeau.flame.picture, { functions } = fizeau.data;
 			const at = Array.from(tree.func).findIndex((f) => f >= functions.n);
-			return { at, n: tree.n, total: [0, 1].map((s) => tree.total[s][0]), class: at > 0 && $$meaning.nodeClass(tree, at, fizeau.flame.picture.what) };
+			return { at, n: tree.func.filter((f) => f >= 0).length, total: [0, 1].map((s) => tree.total[s][0]), class: at > 0 && $$meaning.nodeClass(tree, at, fizeau.flame.picture.what) };
 		});
 		const folded = await read();
 		assert.ok(folded.at > 0);

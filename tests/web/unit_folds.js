@@ -55,11 +55,15 @@ async function dataOf(paths, words = {}) {
 }
 
 async function folded(data, { noise = true, imports = true } = {}) {
-	const { foldTree, frameName, planFolds } = await load("folds.js"), { straightTree } = await load("tree.js");
+	const { foldTree, frameName, planFolds } = await load("folds.js"), { straightTree } = await load("tree.js"), { NOBODY } = await load("noise.js");
 	const straight = straightTree(data, null, null), plan = planFolds(data, straight, { noise, imports });
 	if (!plan) return null;
 	const tree = foldTree(plan, straight), out = {}, keys = [""];
 	for (let i = 1; i < tree.n; i++) {
+		if (tree.func[i] === NOBODY) {
+			assert.deepEqual([...tree.self, ...tree.total].map((values) => values[i]), [0, 0, 0, 0], "another frame stands for it");
+			continue;
+		}
 		keys[i] = `${keys[tree.parent[i]]}>${frameName(data, tree, i, data.functions.names[tree.func[i]])}`;
 		out[keys[i].slice(1)] = [tree.self[0][i], tree.self[1][i], tree.total[1][i]];
 	}
