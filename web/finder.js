@@ -13,7 +13,8 @@ const $ = (id) => document.getElementById(id);
 
 const NARROW = 40; // pixels below which a frame that is gone to is zoomed to
 const LISTED = 50; // functions of the list
-const PATIENCE = 60; // ms without typing before a search
+const QUICK = 30; // ms, of a search that needs no rest before it
+const PATIENCE = 60; // ms without typing before others
 
 // The index after a step through n things, round; -1 is before the first.
 function nextIndex(at, step, n) {
@@ -24,10 +25,12 @@ export class Finder {
 	constructor(app) {
 		this.app = app;
 		this.setData(app.data);
+		this.took = 0; // ms, by the last search
 		let waiting = 0;
 		$("query").addEventListener("input", (event) => {
 			clearTimeout(waiting);
-			waiting = setTimeout(() => this.search(event.target.value), PATIENCE);
+			waiting = setTimeout(() => this.search(event.target.value),
+				this.took > QUICK ? PATIENCE : 0);
 		});
 		$("regex").addEventListener("click", () => this.setExpression(!app.state.regex));
 		this.hits = new Hits($("hits"), $("query"));
@@ -111,12 +114,13 @@ export class Finder {
 	}
 
 	search(query) {
-		const { app } = this;
+		const { app } = this, begun = performance.now();
 		app.state.query = query;
 		app.trail.remember(false);
 		app.flame.matched = this.match();
 		app.flame.draw();
 		app.chart.draw();
+		this.took = performance.now() - begun;
 	}
 
 	focus() {
