@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The 95 % interval of a function's change, in the page's unit. The recording's reaches below and
 // above the change; with the sides exchanged it is that of the inverse ratio.
-import { compare } from "./format.js";
+import { CHANGED } from "./colors.js";
+import { compare, formatChange, formatValue } from "./format.js";
 
 function exchanged(c, below, above, factor) {
 	const was = compare(c.head, c.base, 1 / factor);
@@ -22,8 +23,14 @@ export function intervalOf({ below, above }, f, c, data) {
 	return ends && [Math.max(ends[0], -c.expected), ends[1]];
 }
 
-// How far it reaches to its farther side; null when there is none.
-export function marginOf(family, f, c, data) {
+// The interval beside a change, "" where there is none: how far it reaches to its farther side; of
+// what certainly changed its end towards 0 where that would seem to hold 0.
+export function intervalText(family, f, c, data) {
 	const ends = intervalOf(family, f, c, data);
-	return ends && Math.max(c.delta - ends[0], ends[1] - c.delta);
+	if (!ends) return "";
+	const [low, high] = ends, reach = Math.max(c.delta - low, high - c.delta);
+	const isSkewed = family.word[f] === CHANGED && reach >= Math.abs(c.delta);
+	if (isSkewed && low > 0) return `≥${formatChange(low, data.unit)}`;
+	if (isSkewed && high < 0) return `≤${formatChange(high, data.unit)}`;
+	return `±${formatValue(reach, data.unit)}`;
 }

@@ -10,7 +10,7 @@ import {
 } from "./format.js";
 import { stateOf } from "./filters.js";
 import { howWords, linksByFunction, stateWord } from "./inferred.js";
-import { marginOf } from "./intervals.js";
+import { intervalText } from "./intervals.js";
 import { showName } from "./labels.js";
 import { opcodeBox } from "./opcodes.js";
 import { originWord } from "./own.js";
@@ -102,16 +102,15 @@ function diffTable(facts) {
 
 // Of the function as a whole, whatever is filtered or zoomed; and of this path where it was tested.
 function verdictLines(model, facts) {
-	const { verdicts, unit, unjudged } = model.data;
+	const { verdicts, unjudged } = model.data;
 	const { f, path } = facts;
 	if (!verdicts || foldOf(model.data, f) >= 0) return [];
 	if (unjudged?.[f])
 		return [el("p", { class: "note verdict" }, "Made by a rule for names: it was not judged")];
 	const of = (title, family, costs) => {
 		const c = compare(costs[BASE][f], costs[HEAD][f], model.data.factor);
-		const reach = marginOf(family, f, c, model.data);
-		const margin = reach === null ? "" : ` (±${formatValue(reach, unit)})`;
-		return `${title} ${changeWord(family.word[f], c.delta)}${margin}`;
+		const interval = intervalText(family, f, c, model.data);
+		return `${title} ${changeWord(family.word[f], c.delta)}${interval && ` (${interval})`}`;
 	};
 	const words = [of("self", verdicts.self, model.costs.self),
 		of("total", verdicts.total, model.costs.total)].join(", ");

@@ -124,6 +124,19 @@ struct table {
 	} certain, unsure;
 };
 
+static void add_interval(const struct fz_mcp_call *c, json_t *row, const struct fz_finding *r,
+			 const char *unit)
+{
+	char text[FZ_INTERVAL_SIZE];
+
+	if (c->structured) {
+		fz_mcp_value(c, row, "low", r->judged->low, unit);
+		fz_mcp_value(c, row, "high", r->judged->high, unit);
+	} else if (*fz_finding_interval(r, unit, &style, text)) {
+		json_object_set_new(row, "interval", json_string(text));
+	}
+}
+
 static void add_row(struct table *t, const struct fz_finding *r, const char *by, const char *code)
 {
 	const struct fz_diff *d = t->s->diff;
@@ -139,7 +152,7 @@ static void add_row(struct table *t, const struct fz_finding *r, const char *by,
 	fz_mcp_subject_id(row, function);
 	json_object_set_new(row, "verdict", json_string(verdict_word(r)));
 	fz_mcp_change(t->c, row, "change", r->change, d->unit);
-	fz_mcp_value(t->c, row, "margin", fz_finding_margin(r), d->unit);
+	add_interval(t->c, row, r, d->unit);
 	if (!t->c->structured)
 		json_object_set_new(row, "percent", json_string(fz_finding_percent(r, percent)));
 	else if (r->expected > 0)
@@ -302,7 +315,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 {
 	fz_auto(fz_findings_release) struct fz_findings f = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
-	char change[FZ_NUMBER_SIZE], margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	char change[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE], percent[FZ_NUMBER_SIZE];
 	uint32_t function, i = 0;
 	int r = fz_mcp_subject_function(c, s, &function, err);
 
@@ -321,9 +334,8 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 	fz_buf_reset(&line);
 	fz_buf_printf(&line, "%s (%s)", fz_format_change(row->change, s->diff->unit, change),
 		      fz_finding_percent(row, percent));
-	if (isfinite(fz_finding_margin(row)))
-		fz_buf_printf(&line, ", 95 %% interval %s%s", fz_plus_minus(&style),
-			      fz_format_value(fz_finding_margin(row), s->diff->unit, margin));
+	if (*fz_finding_interval(row, s->diff->unit, &style, interval))
+		fz_buf_printf(&line, ", 95 %% interval %s", interval);
 	fz_mcp_say(c, "change", &line);
 	say_headline(c, s);
 	return 0;

@@ -64,20 +64,13 @@ static enum fz_hue row_hue(const struct fz_finding *r)
 	return r->change > 0 ? FZ_HUE_RED : FZ_HUE_BLUE;
 }
 
-/* "±43.0 ms", right in its column; the sign may take more bytes than columns. */
-static void print_margin(const struct view *v, const struct fz_finding *r, int columns)
+/* Right in its column; its sign may take more bytes than columns. */
+static void print_interval(const struct view *v, const struct fz_finding *r, int columns)
 {
-	const char *sign = fz_plus_minus(v->style);
-	double margin = fz_finding_margin(r);
-	char number[FZ_NUMBER_SIZE];
+	char text[FZ_INTERVAL_SIZE];
+	struct fz_str s = fz_str_of(fz_finding_interval(r, v->d->unit, v->style, text));
 
-	if (!isfinite(margin)) {
-		fz_buf_printf(v->out, "%*s", columns, "");
-		return;
-	}
-	fz_format_value(margin, v->d->unit, number);
-	int width = (int)strlen(number) + (v->style->ascii ? 2 : 1);
-	fz_buf_printf(v->out, "%*s%s%s", FZ_MAX(0, columns - width), "", sign, number);
+	fz_buf_printf(v->out, "%*s%s", FZ_MAX(0, columns - (int)fz_str_columns(s)), "", text);
 }
 
 /* Before a function's name in a table, with values of `width` columns. */
@@ -107,7 +100,7 @@ static void print_row(const struct view *v, const struct fz_finding *r, int widt
 	print_values(v, r->before, r->expected, r->after, width);
 	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, hue), width + 1,
 		      fz_format_change(r->change, v->d->unit, change));
-	print_margin(v, r, width);
+	print_interval(v, r, width);
 	fz_buf_printf(v->out, " %9s%s %c ", fz_finding_percent(r, percent),
 		      fz_hue_off(v->style, hue),
 		      r->judged->verdict == FZ_VERDICT_UNKNOWN ? '?' : ' ');

@@ -76,9 +76,26 @@ void fz_findings_release(struct fz_findings *f)
 	*f = (struct fz_findings){ 0 };
 }
 
-double fz_finding_margin(const struct fz_finding *r)
+const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
+				const struct fz_style *style, char out[FZ_INTERVAL_SIZE])
 {
-	return FZ_MAX(r->judged->high - r->change, r->change - r->judged->low);
+	double low = r->judged->low, high = r->judged->high;
+	double reach = FZ_MAX(high - r->change, r->change - low);
+	bool changed = r->judged->verdict == FZ_VERDICT_CHANGED && reach >= fabs(r->change);
+	char number[FZ_NUMBER_SIZE];
+
+	if (!isfinite(reach))
+		*out = '\0';
+	else if (changed && low > 0)
+		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", style->ascii ? ">=" : "\u2265",
+			 fz_format_change(low, unit, number));
+	else if (changed && high < 0)
+		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", style->ascii ? "<=" : "\u2264",
+			 fz_format_change(high, unit, number));
+	else
+		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", fz_plus_minus(style),
+			 fz_format_value(reach, unit, number));
+	return out;
 }
 
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE])

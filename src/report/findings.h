@@ -34,8 +34,12 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		      const struct fz_judgement *j, bool total);
 void fz_findings_release(struct fz_findings *f);
 
-/* Half the width of the 95 % interval; NaN when there is none. */
-double fz_finding_margin(const struct fz_finding *r);
+enum { FZ_INTERVAL_SIZE = FZ_NUMBER_SIZE + 4 };
+/* The 95 % interval beside the change, "" when there is none: "±43.0 ms"; of what certainly changed
+ * its end towards 0, "≥+4.17 s" or "≤-4.17 s", where it reaches further to the other side than 0 is
+ * away, so that ± would seem to hold 0. */
+const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
+				const struct fz_style *style, char out[FZ_INTERVAL_SIZE]);
 /* "+27.9 %", "12 x"; "new", "gone" where that is known, else "from 0", "to 0". */
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE]);
 /* Whether "expected" says something that "before" does not. */

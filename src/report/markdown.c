@@ -66,18 +66,15 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 {
 	const char *unit = v->d->unit;
 	char before[FZ_NUMBER_SIZE], expected[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
-	char change[FZ_NUMBER_SIZE], margin[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
-	double half = fz_finding_margin(r);
+	char change[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE], percent[FZ_NUMBER_SIZE];
 	struct fz_buf name = { 0 };
 
 	fz_buf_printf(v->out, "| %s | ", fz_format_value(r->before, unit, before));
 	if (fz_findings_scaled(v->d))
 		fz_buf_printf(v->out, "%s | ", fz_format_value(r->expected, unit, expected));
-	fz_buf_printf(v->out, "%s | %s | %s%s | %s | <code>",
-		      fz_format_value(r->after, unit, after),
+	fz_buf_printf(v->out, "%s | %s | %s | %s | <code>", fz_format_value(r->after, unit, after),
 		      fz_format_change(r->change, unit, change),
-		      isfinite(half) ? fz_plus_minus(&style) : "",
-		      isfinite(half) ? fz_format_value(half, unit, margin) : "",
+		      fz_finding_interval(r, unit, &style, interval),
 		      fz_finding_percent(r, percent));
 	fz_table_function(r->f->name, &(struct fz_source_place){ r->f->file, r->f->line },
 			  NAME_COLUMNS, &style, &name);

@@ -14,12 +14,11 @@ const about = (ends, wanted) => {
 const family = { below: [20, -1, 60, 30], above: [30, -1, 5, 40] };
 
 test("an interval of a ratio becomes that of its inverse when the sides are exchanged", async () => {
-	const { intervalOf, marginOf } = await load("intervals.js");
+	const { intervalOf } = await load("intervals.js");
 	const { compare } = await load("format.js");
 	about(intervalOf(family, 0, compare(100, 150, 1), { factor: 1 }), [30, 80]);
 	about(intervalOf(family, 0, compare(150, 100, 1), { factor: 1, isSwapped: true }), [150 / 1.8 - 150, 150 / 1.3 - 150]);
 	about(intervalOf(family, 0, compare(300, 100, 0.5), { factor: 0.5, isSwapped: true }), [150 / 1.65 - 150, 150 / 1.4 - 150]);
-	assert.equal(marginOf(family, 0, compare(100, 150, 1), { factor: 1 }), 30);
 });
 
 test("what has no ratio: no interval, new code, and no more than all is gone", async () => {
@@ -31,4 +30,16 @@ test("what has no ratio: no interval, new code, and no more than all is gone", a
 	about(intervalOf(family, 3, compare(50, 0, 1), { factor: 1, isSwapped: true }), [-50, -20]);
 	// Of something that may have been nothing there may be any multiple.
 	assert.equal(intervalOf(family, 2, compare(10, 50, 1), { factor: 1, isSwapped: true }), null);
+});
+
+test("beside a change stands its interval; where ± would hold 0, its end that certainly is", async () => {
+	const { intervalText } = await load("intervals.js"), { CHANGED, UNKNOWN } = await load("colors.js");
+	const { compare } = await load("format.js");
+	const textOf = (word, base, head, below, above) =>
+		intervalText({ word: [word], below: [below], above: [above] }, 0, compare(base, head, 1), { factor: 1, unit: "ns" });
+	assert.equal(textOf(CHANGED, 100e6, 150e6, 20e6, 30e6), "±30.0 ms");
+	assert.equal(textOf(CHANGED, 100e6, 2100e6, 1354e6, 3781e6), "≥+646 ms");
+	assert.equal(textOf(CHANGED, 5000e6, 4000e6, 2000e6, 900e6), "≤−100 ms");
+	assert.equal(textOf(UNKNOWN, 100e6, 2100e6, 1354e6, 3781e6), "±3.78 s");
+	assert.equal(textOf(CHANGED, 100e6, 150e6, -1, -1), "");
 });
