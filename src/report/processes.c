@@ -121,6 +121,16 @@ static void print_owners(const struct fz_processes *ps, const char *what,
 	fz_buf_char(out, '\n');
 }
 
+/* Several, or one that was chosen of several: of a program's only one nothing is known beside. */
+static bool is_worth_telling(const struct fz_processes *ps)
+{
+	bool known = false;
+
+	for (uint32_t i = 0; i < ps->n; i++)
+		known |= ps->list[i].samples && ps->list[i].command.n;
+	return known || fz_processes_sampled(ps) > 1;
+}
+
 void fz_report_processes_text(const struct fz_profile *p, const struct fz_style *style,
 			      struct fz_buf *out)
 {
@@ -128,7 +138,7 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 
 	uint32_t n = fz_processes_sampled(&ps);
 
-	if (n < 2)
+	if (!is_worth_telling(&ps))
 		return;
 	qsort(ps.list, ps.n, sizeof(*ps.list), compare);
 	fz_buf_printf(out, "%s%*s%*s%*s%*sprocess%s\n", fz_hue_on(style, FZ_HUE_DIM), COLUMN, "pid",
@@ -147,7 +157,7 @@ void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 
-	if (fz_processes_sampled(&ps) < 2)
+	if (!is_worth_telling(&ps))
 		return;
 	fz_json_key(j, "processes");
 	fz_json_open(j, '[');
