@@ -58,24 +58,27 @@ function waysOf(tree, data, costs) {
 			Math.sign(costs.total[HEAD][f] - data.factor * costs.total[BASE][f]) : 0));
 }
 
-// Nodes that are places of a change, of their functions' totals.
+// Nodes that are places of a change, of their functions' totals. What places below are about is
+// summed up by row: nodes come backwards, so a row's sum is of one caller's callees.
 function findPlaces(tree, data, costs) {
-	const { n, func, parent, total: [base, head] } = tree, { factor } = data;
+	const { n, func, depth, total: [base, head] } = tree, { factor } = data;
 	const own = ownFlags(data), ways = waysOf(tree, data, costs);
-	const inOwn = new Float64Array(n), inAny = new Float64Array(n); // what places below are about
+	const inOwn = new Float64Array(tree.deepest + 2), inAny = new Float64Array(tree.deepest + 2);
 	const flags = new Uint8Array(n);
 	for (let i = n - 1; i > 0; i--) {
-		const f = func[i], p = parent[i];
+		const f = func[i], row = depth[i];
+		let belowOwn = inOwn[row + 1], belowAny = inAny[row + 1];
 		if (ways[f] !== 0) {
-			const delta = head[i] - factor * base[i], rest = delta - (own[f] ? inOwn[i] : inAny[i]);
+			const delta = head[i] - factor * base[i], rest = delta - (own[f] ? belowOwn : belowAny);
 			if (delta * ways[f] > 0 && rest / delta >= MOST) {
 				flags[i] = 1;
-				inAny[i] = delta;
-				if (own[f]) inOwn[i] = delta;
+				belowAny = delta;
+				if (own[f]) belowOwn = delta;
 			}
 		}
-		if (inAny[i] !== 0) inAny[p] += inAny[i];
-		if (inOwn[i] !== 0) inOwn[p] += inOwn[i];
+		inOwn[row + 1] = inAny[row + 1] = 0;
+		inOwn[row] += belowOwn;
+		inAny[row] += belowAny;
 	}
 	return flags;
 }

@@ -20,19 +20,21 @@ function makeDiff(paths, origins, certain, factor = 1) {
 		}
 		at.own = own;
 	}
-	const tree = { func: [], parent: [], end: [], self: [[], []], total: [[], []] };
-	const visit = (node, up) => {
+	const tree = { func: [], parent: [], depth: [], end: [], self: [[], []], total: [[], []] };
+	const visit = (node, up, depth) => {
 		const i = tree.func.push(node.f) - 1;
 		tree.parent.push(up);
+		tree.depth.push(depth);
 		for (const s of [0, 1]) tree.self[s].push(node.own[s]);
 		const sums = [...node.own];
-		for (const kid of node.kids.values()) visit(kid, i).forEach((v, s) => (sums[s] += v));
+		for (const kid of node.kids.values()) visit(kid, i, depth + 1).forEach((v, s) => (sums[s] += v));
 		tree.end[i] = tree.func.length;
 		for (const s of [0, 1]) tree.total[s][i] = sums[s];
 		return sums;
 	};
-	visit(nodes[0], 0);
+	visit(nodes[0], 0, 0);
 	tree.n = tree.func.length;
+	tree.deepest = Math.max(...tree.depth);
 	const sumOf = (list, f, s) => tree.func.reduce((sum, g, i) => sum + (g === f ? list[s][i] : 0), 0);
 	const costs = Object.fromEntries(["self", "total"].map((k) => [k, [0, 1].map((s) => names.map((_, f) => sumOf(tree[k], f, s)))]));
 	const word = (family) => names.map((name) => (certain[family]?.includes(name) ? CHANGED : UNKNOWN));
