@@ -45,12 +45,19 @@ static int64_t time_keys(bool colliding)
 	return fz_clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
+/* The machine may stop in the middle of one try, not of all; a table whose keys collide is slow in
+ * each. */
 static void test_collisions(void **state)
 {
+	bool good = false;
+
 	(void)state;
 	assert_int_equal(fz_hash64(unhash(12345)), 12345);
-	int64_t usual = time_keys(false);
-	assert_true(time_keys(true) < 50 * usual);
+	for (int tries = 0; tries < 20 && !good; tries++) {
+		int64_t usual = time_keys(false);
+		good = time_keys(true) < 50 * usual;
+	}
+	assert_true(good);
 }
 
 /* ---- bombs ---- */

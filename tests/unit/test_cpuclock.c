@@ -42,9 +42,9 @@ static size_t take(struct fz_cpuclock *c, pid_t pid, int64_t *weight)
 	return n;
 }
 
-/* A loop as long as a period must not be seen at the same place each time; the rate is that which
- * was asked for all the same. */
-static void periods_vary_around_the_one_asked_for(void **state)
+/* Whether the periods of a program that spins vary around PERIOD; -1 where no clock is to be had. A
+ * busy machine lets us look late, never early. */
+static int do_periods_vary(void)
 {
 	struct fz_cpuclock *c = NULL;
 	struct fz_error err;
@@ -52,7 +52,6 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	size_t shorter = 0, longer = 0;
 	pid_t pid = spin();
 
-	(void)state;
 	if (fz_cpuclock_new(pid, false, PERIOD, &c, &err)) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -64,18 +63,31 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	if (!drives)
-		skip();
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		sum += weight[i];
 		shorter += weight[i] < PERIOD * 8 / 10;
 		longer += weight[i] > PERIOD * 12 / 10;
 	}
 	print_message("%zu samples: mean %.3f of the period, %zu shorter, %zu longer\n", n,
-		      (double)sum / (double)n / PERIOD, shorter, longer);
-	assert_true(n > SAMPLES / 4);
-	assert_true(shorter > n / 8 && longer > n / 8);
-	/* A busy machine lets us look late, never early. */
-	assert_true(sum > (int64_t)n * PERIOD * 9 / 10);
+		      n ? (double)sum / (double)n / PERIOD : 0, shorter, longer);
+	return n > SAMPLES / 4 && shorter > n / 8 && longer > n / 8 &&
+	       sum > (int64_t)n * PERIOD * 9 / 10;
+}
+
+/* A loop as long as a period must not be seen at the same place each time; the rate is that which
+ * was asked for all the same. One look of several has to show it: others may take the processors.
+ */
+static void periods_vary_around_the_one_asked_for(void **state)
+{
+	int vary = 0;
+
+	(void)state;
+	for (int tries = 0; tries < 10 && !vary; tries++)
+		vary = do_periods_vary();
+	if (vary < 0)
+		skip();
+	assert_true(vary);
 }
 
 /* Periods are half to one and a half of what was asked for and right on average; the next look is

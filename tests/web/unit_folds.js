@@ -131,7 +131,7 @@ test("ten times the frames are folded in about ten times the time", async () => 
 	for (let k = 0; k < 40; k++) paths[`main:<module>>${k % 2 ? "" : `${boot.join(">")}>`}main:f${k}`] = [k % 3, k % 5];
 	const small = await dataOf(paths);
 	const { foldTree, planFolds } = await load("folds.js"), { straightTree } = await load("tree.js");
-	const times = [1e5, 1e6].map((frames) => {
+	const timesNow = () => [1e5, 1e6].map((frames) => {
 		const data = repeated(small, frames), straight = straightTree(data, null, null);
 		const spent = [0, 1, 2].map(() => {
 			const before = performance.now();
@@ -141,6 +141,9 @@ test("ten times the frames are folded in about ten times the time", async () => 
 		});
 		return Math.min(...spent);
 	});
+	// The machine may stand still in one try, not in all; a fold that is quadratic is slow in each.
+	let times = timesNow();
+	for (let tries = 1; tries < 5 && times[1] >= 50 * times[0]; tries++) times = timesNow();
 	assert.ok(times[1] < 50 * times[0], `${times.join(" and ")} ms`);
 	if (process.env.FZ_TIMES) console.log(`# ${times.map(Math.round).join(" and ")} ms`);
 });
