@@ -9,9 +9,10 @@ import subprocess
 import time
 from collections import Counter
 
-from livelib import SANITIZED, TASKS, Skip, Suite, Target, find_interpreter, fizeau
+from livelib import SANITIZED, TASKS, Skip, Suite, Target, Wrong, find_interpreter, fizeau, wait_until
+from watching import waits
 
-suite = Suite(timed=True)
+suite = Suite()
 
 READS = ["debian-3.11", "pyenv-3.12", "pyenv-3.13", "forky-3.13", "forky-3.14", "forky-3.15"]
 REFUSES = ["pyenv-3.8", "bullseye-3.9", "pyenv-3.10"]
@@ -175,7 +176,11 @@ class Tasks(Target):
     def __init__(self, name, code):
         self.interpreter = find_interpreter(name)
         super().__init__(self.interpreter, code, name="prog.py")
-        time.sleep(0.1)
+        self.known = self.process.stdout.readline() if code == PARKED else None
+        if code in (PARKED, WAYS):
+            wait_until(lambda: waits(self.pid), "its wait for events")
+        else:
+            time.sleep(0.1)
 
     def tachyon(self, *args):
         """What CPython 3.15's own profiler prints or, with a file name, writes."""
@@ -253,7 +258,7 @@ def test_known(name):
 def test_as_known(name):
     """Names and coroutines of tasks are those that the program itself tells."""
     with Tasks(name, PARKED) as target:
-        known = sorted(map(tuple, json.loads(target.process.stdout.readline())))
+        known = sorted(map(tuple, json.loads(target.known)))
         text = fizeau("dump", "--async-aware", target.pid).stdout
     assert known
     shown = set()
@@ -289,9 +294,11 @@ def test_idle(name):
 
 def test_only_idle(name):
     with Tasks(name, PARKED) as target:
-        done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", target.pid)
-        assert done.returncode == 0 and not done.stdout.strip(), done
-        assert "no task ran while it was watched; --async-mode all" in done.stderr, done.stderr
+        def says_so():
+            done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", target.pid)
+            assert done.returncode == 0 and not done.stdout.strip(), done
+            return "no task ran while it was watched; --async-mode all" in done.stderr
+        wait_until(says_so, "a sample")
         done = fizeau("dump", "--async-aware", "--async-mode", "running", target.pid)
         assert done.stdout == f"Process {target.pid} runs no task.\n", done
 
@@ -334,6 +341,22 @@ def test_running(name):
             assert inside[:4] == ["<task main>", "main", "<task heavy>", "heavy"], stack
 
 
+def test_running_stopped(name):
+    """A task is above its own coroutine and below main; each of them is seen."""
+    seen = set()
+    with Tasks(name, TASKS) as target:
+        def look():
+            for stack in map(names, target.collapsed("-d", "0.3", "--blocking")):
+                tasks = [(frame, *stack[i + 1:i + 2]) for i, frame in enumerate(stack) if frame.startswith("<task")]
+                coroutines = {"<task main>": "main", "<task light>": "light", "<task heavy>": "heavy"}
+                if any(coroutines.get(task) not in (None, *inside) or task not in coroutines
+                       for task, *inside in tasks if inside):
+                    raise Wrong(stack)
+                seen.update(stack[-1:] if "burn" in stack else [], (task for task, *_ in tasks))
+            return {"burn", "<task main>", "<task light>", "<task heavy>"} <= seen
+        wait_until(look, "each task", 120)
+
+
 def test_task_names():
     with Tasks("forky-3.15", TASKS) as target:
         apart = target.collapsed("-d", "0.5", "--task-names")
@@ -363,7 +386,7 @@ def test_shares_like_tachyon():
 
 def test_all(name):
     with Tasks(name, PARKED) as target:
-        stacks = target.collapsed("-d", "0.5", "--async-mode", "all")
+        stacks = wait_until(lambda: target.collapsed("-d", "0.3", "--async-mode", "all"), "a sample")
     counts = Counter()
     for stack, n in stacks.items():
         counts[names(stack)[0]] += n
@@ -374,19 +397,27 @@ def test_all(name):
 
 
 def test_odd(name):
-    with Tasks(name, ODD) as target:
-        running = Counter(tuple(names(stack)) for stack in target.collapsed("-d", "0.5"))
-        every = Counter(tuple(names(stack)) for stack in target.collapsed("-d", "0.5", "--async-mode", "all"))
     # An eager one runs while nobody waits for it yet.
-    waits = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
-    runs = (*(waits[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
-    for seen in (running, every):
-        assert runs in seen, seen
-        assert ("<task there>", "there", "burn") in seen, seen
-    assert waits in every, every
-    circles = [stack for stack in every if "<task circle 0x>" in stack]
-    assert circles and all(sorted(stack) == sorted(
-        ("<task circle 0x>", "circle", "<task circle 1x>", "circle")) for stack in circles), every
+    waits_ = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
+    runs = (*(waits_[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
+    there = ("<task there>", "there", "burn")
+    circle = sorted(("<task circle 0x>", "circle", "<task circle 1x>", "circle"))
+    running, every = set(), set()
+    with Tasks(name, ODD) as target:
+        def look():
+            running.update(tuple(names(stack)) for stack in target.collapsed("-d", "0.3", "--blocking"))
+            every.update(tuple(names(stack)) for stack in
+                         target.collapsed("-d", "0.3", "--blocking", "--async-mode", "all"))
+            circles = [stack for stack in every if "<task circle 0x>" in stack]
+            if wrong := [stack for stack in circles if sorted(stack) != circle]:
+                raise Wrong(wrong)
+            return circles and {runs, there} <= running and {runs, there, waits_} <= every
+        try:
+            wait_until(look, "each of them", 120)
+        except Wrong:
+            raise
+        except AssertionError as error:
+            raise AssertionError((running, every)) from error
 
 
 def test_states(name):
@@ -409,21 +440,8 @@ def test_hostile(name):
     with Tasks(name, HOSTILE) as target:
         for mode in ("running", "all"):
             stacks = target.collapsed("-d", "2", "-r", "10khz", "--async-mode", mode)
-            total, wrong, rejected = sum(stacks.values()), Counter(), 0
-            for stack, n in stacks.items():
-                shown = names(stack)
-                if shown[-1] == "[unreadable]":
-                    rejected += n
-                if not shown[0].startswith("<task"):
-                    continue
-                # Who waits for a task is known a moment after it was made.
-                numbers = {m[1] for f in shown
-                           if (m := re.fullmatch(r"(?:<task )?(?:leaf|work|parent)(\d)x?>?", f))}
-                order = re.sub(r"\d", "", " ".join(shown))
-                if len(numbers) > 1 or not re.match(
-                        r"((<task main> main )?<task parentx?>( parent)? ?)?(<task workx?>( work.*)?)?$|"
-                        r"<task main> main", order):
-                    wrong[stack] += n
+            total, wrong = sum(stacks.values()), hostile_errors(stacks)
+            rejected = sum(n for stack, n in stacks.items() if names(stack)[-1] == "[unreadable]")
             assert total > 1000, total
             assert sum(wrong.values()) <= total * 0.0005, (wrong.most_common(5), total)
             assert rejected <= total * 0.05, (rejected, total)
@@ -431,15 +449,48 @@ def test_hostile(name):
     return "; ".join(notes)
 
 
+def hostile_errors(stacks):
+    """Stacks of the hostile program that it cannot have had."""
+    wrong = Counter()
+    for stack, n in stacks.items():
+        shown = names(stack)
+        if not shown[0].startswith("<task"):
+            continue
+        # Who waits for a task is known a moment after it was made.
+        numbers = {m[1] for f in shown
+                   if (m := re.fullmatch(r"(?:<task )?(?:leaf|work|parent)(\d)x?>?", f))}
+        order = re.sub(r"\d", "", " ".join(shown))
+        if len(numbers) > 1 or not re.match(
+                r"((<task main> main )?<task parentx?>( parent)? ?)?(<task workx?>( work.*)?)?$|"
+                r"<task main> main", order):
+            wrong[stack] += n
+    return wrong
+
+
+def test_hostile_stopped(name):
+    """Stopped for each sample, no stack has what is of another task."""
+    if SANITIZED:
+        raise Skip("too slow with sanitizers")
+    with Tasks(name, HOSTILE) as target:
+        for mode in ("running", "all"):
+            def look():
+                stacks = target.collapsed("-d", "0.5", "-r", "2khz", "--blocking", "--async-mode", mode)
+                if (wrong := hostile_errors(stacks)):
+                    raise Wrong(wrong.most_common(5))
+                return any("<task work" in " ".join(names(stack)) for stack in stacks)
+            wait_until(look, "a task", 120)
+
+
 def test_recording(name):
     """The .fz and Tachyon's .bin keep the tasks; the page knows them."""
     with Tasks(name, TASKS) as target:
         for file in ("rec.fz", "rec.bin"):
             out = pathlib.Path(target.folder.name, file)
-            done = fizeau("attach", "--async-aware", "-d", "0.3", "-o", out, target.pid)
-            assert done.returncode == 0, done.stderr
-            text = fizeau("replay", "--collapsed", "-o", "-", out).stdout
-            assert ";<task main>;prog.py:main:" in text or ";<task main>;" in text, text[:300]
+            def keeps_them():
+                done = fizeau("attach", "--async-aware", "-d", "0.3", "-o", out, target.pid)
+                assert done.returncode == 0, done.stderr
+                return ";<task main>;" in fizeau("replay", "--collapsed", "-o", "-", out).stdout
+            wait_until(keeps_them, "a task")
             page = pathlib.Path(target.folder.name, "page.html")
             assert fizeau("replay", "-o", page, out).returncode == 0
 
@@ -461,16 +512,12 @@ def test_refused(name):
 
 def test_without_asyncio():
     """No loop: what --async-aware shows is what is there, not nothing."""
-    interpreter = find_interpreter("forky-3.14")
-    process = subprocess.Popen([*interpreter.command, "-c", "import time; time.sleep(100)"])
-    try:
-        time.sleep(0.3)
-        done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", process.pid)
-        assert "<string>:<module>:1" in done.stdout, done
-        assert "no task of asyncio was seen" in done.stderr, done
-    finally:
-        process.kill()
-        process.wait()
+    with Target(find_interpreter("debian-3.11"), "import time\nprint('up', flush=True)\ntime.sleep(1000)\n") as target:
+        def says_so():
+            done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", target.pid)
+            assert done.returncode == 0 and "<task" not in done.stdout, done
+            return ":<module>:" in done.stdout and "no task of asyncio was seen" in done.stderr
+        wait_until(says_so, "a sample")
 
 
 def test_usage():
@@ -490,10 +537,12 @@ for version in READS:
     suite.add(f"{version}: a loop that only waits", test_only_idle, version)
     suite.add(f"{version}: the same when stopped", test_blocking, version)
     suite.add(f"{version}: the running task's share of time", test_running, version)
+    suite.add(f"{version}: running tasks, stopped for each sample", test_running_stopped, version)
     suite.add(f"{version}: tasks that wait, sampled", test_all, version)
     suite.add(f"{version}: states of the thread beside tasks", test_states, version)
     suite.add(f"{version}: eager tasks, circles, two loops", test_odd, version)
     suite.add(f"{version}: tasks that live for microseconds", test_hostile, version)
+    suite.add(f"{version}: tasks that live for microseconds, stopped for each sample", test_hostile_stopped, version)
     suite.add(f"{version}: recordings keep tasks", test_recording, version)
 suite.add("forky-3.15: dump is Tachyon's", test_like_tachyon)
 suite.add("forky-3.15: shares are Tachyon's", test_shares_like_tachyon)

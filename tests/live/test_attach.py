@@ -11,8 +11,9 @@ import tempfile
 import time
 
 from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau, wait_until
+from recorders import LASTING, attach, state, tracer, wait_for_samples, wait_for_work
 
-suite = Suite(timed=True)
+suite = Suite()
 
 LOOP = """\
 import sys, threading, time
@@ -21,10 +22,10 @@ def leaf(n):
     for i in range(n): s += i * i
     return s
 def work():
+    if threading.current_thread() is threading.main_thread(): print("up", flush=True)
     while True: leaf(2000)
 for n in range(int(sys.argv[1]) if len(sys.argv) > 1 else 0):
     threading.Thread(target=work, name=f"worker {n}", daemon=True).start()
-print("up", flush=True)
 work()
 """
 
@@ -56,8 +57,8 @@ def one_line(done, status=2):
 @suite.test("a table on standard output, the recording in the store")
 def table():
     with Running() as t:
-        done = fizeau("attach", "-d", "0.5", t.pid, cwd=t.folder.name)
-        assert done.returncode == 0 and "leaf (" in done.stdout, done
+        done = attach(t.pid, cwd=t.folder.name)
+        assert done.returncode == 0 and "work (" in done.stdout, done
         assert list(pathlib.Path(t.folder.name, ".fizeau").glob("*-loop.py-*.fz"))
 
 
@@ -81,8 +82,9 @@ def few_files():
 
 @suite.test("a mode in which nothing happens says so; the process that goes on did not end")
 def nothing_happens():
-    sleeper = 'import time\nprint("up", flush=True)\nwhile True: time.sleep(9)\n'
+    sleeper = 'import time\nprint("up", flush=True)\nwhile True: time.sleep(1000)\n'
     with Running(code=sleeper) as target:
+        wait_until(lambda: state(target.pid) == "S")
         for mode, never in (("gil", "held the GIL"), ("exception", "handled an exception"),
                             ("cpu", "used the CPU")):
             told = one_line(fizeau("attach", "--mode", mode, "-d", "0.3", str(target.pid)), 0)
@@ -95,16 +97,26 @@ def ends():
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)],
                                        stderr=subprocess.PIPE, text=True)
-            time.sleep(0.5)
+            wait_for_samples(t.pid, recorder=process)
             process.send_signal(number)
-            err = process.communicate(timeout=10)[1]
+            err = process.communicate(timeout=60)[1]
             assert process.returncode == 0 and "samples" in err, err
-            assert "leaf (" in show(t.out)
+            assert "work (" in show(t.out)
             assert t.process.poll() is None
 
 
 @suite.test("the end of the process ends the recording")
 def process_ends():
+    with Running() as t:
+        process = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)], stderr=subprocess.PIPE, text=True)
+        wait_for_samples(t.pid, recorder=process)
+        t.process.kill()
+        process.communicate(timeout=60)
+        assert process.returncode == 0 and "work (" in show(t.out)
+
+
+@suite.test("a slow rate does not delay the end")
+def process_ends_soon():
     with Running() as t:
         process = subprocess.Popen([FIZEAU, "attach", "-r", "2", "-o", t.out, str(t.pid)],
                                    stderr=subprocess.PIPE, text=True)
@@ -118,12 +130,14 @@ def process_ends():
 
 @suite.test("all threads, with their names")
 def threads():
-    with Running("3") as t:
-        assert fizeau("attach", "-d", "0.6", "-a", "-o", t.out, t.pid).returncode == 0
+    def seen():
+        assert attach(t.pid, "-a", "-o", t.out).returncode == 0
         folded = fizeau("replay", "--collapsed", "-o", "-", t.out)
         assert folded.returncode == 0, folded.stderr
-        tids = {line.split(";")[0] for line in folded.stdout.splitlines()}
-        assert len(tids) == 4, tids
+        return {line.split(";")[0] for line in folded.stdout.splitlines()}
+    with Running("3") as t:
+        there = {f"tid:{tid}" for tid in os.listdir(f"/proc/{t.pid}/task")}
+        wait_until(lambda: seen() == there, f"a sample of each of {there}")
 
 
 @suite.test("-d takes fractions; wrong ids are one line")
@@ -136,10 +150,11 @@ def ids():
 
 @suite.test("a process that is not Python is recorded by its native stacks")
 def not_python():
-    process = subprocess.Popen(["sleep", "30"])
+    process = subprocess.Popen(["sleep", "1000"])
     try:
+        wait_until(lambda: state(process.pid) == "S")
         with tempfile.TemporaryDirectory() as d:
-            done = fizeau("attach", "-d", "0.3", process.pid, cwd=d)
+            done = attach(process.pid, cwd=d)
             assert done.returncode == 0, done
             assert re.search(r"100\.0 %\s.*nanosleep", done.stdout), done.stdout
             assert process.poll() is None, "the process did not survive it"
@@ -177,7 +192,7 @@ def unprivileged():
     with tempfile.TemporaryDirectory() as d:
         os.chmod(d, 0o777)
         done = subprocess.run([*user, FIZEAU, "run", "-o", "x.fz", "--", "/usr/bin/python3", "-c",
-                               "import time; time.sleep(0.3)"], cwd=d, capture_output=True, text=True)
+                               LASTING + "last()"], cwd=d, capture_output=True, text=True)
         if done.returncode == 126 or "setpriv" in done.stderr:
             raise Skip("another user cannot run the binary here: " + done.stderr.strip())
         assert done.returncode == 0 and "samples" in done.stderr, done
@@ -186,18 +201,17 @@ def unprivileged():
 @suite.test("--blocking leaves the process running, also after kill -9 of the recorder")
 def blocking():
     with Running("2") as t:
-        done = fizeau("attach", "-a", "--blocking", "-d", "0.5", "-o", t.out, t.pid)
+        done = attach(t.pid, "-a", "--blocking", "-o", t.out)
         assert done.returncode == 0, done
-        assert "leaf (" in show(t.out)
-        assert t.state() in "RS", t.state()
+        assert "work (" in show(t.out)
+        assert tracer(t.pid) == 0 and t.state() not in "Tt", t.state()
         process = subprocess.Popen([FIZEAU, "attach", "-a", "--blocking", "-r", "2khz", "-o", t.out,
                                     str(t.pid)], stderr=subprocess.DEVNULL)
-        time.sleep(0.5)
+        wait_for_samples(t.pid, recorder=process)
         process.kill()
         process.wait()
-        time.sleep(0.1)
-        states = {t.state() for _ in range(20) if not time.sleep(0.01)}
-        assert states <= {"R", "S"}, states
+        assert tracer(t.pid) == 0
+        wait_for_work(t.pid)
 
 
 BUSY_THREADS = """\
@@ -237,7 +251,7 @@ def killed_while_stopped():
                     assert "TracerPid:\t0\n" in status, status
             for _ in range(200):
                 before = target.stdout.readline().split()
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while any(a == b for a, b in zip(before, target.stdout.readline().split())):
                 assert time.monotonic() < deadline, "a thread stands still"
         finally:
@@ -249,17 +263,19 @@ def killed_while_stopped():
 
 @suite.test("--blocking on a process that a tracer holds is one line")
 def traced():
-    tracer = ["strace", "-qq", "-o", "/dev/null", "-p"]
+    watch = ["strace", "-qq", "-o", "/dev/null", "-p"]
     with Running() as t:
         try:
-            strace = subprocess.Popen([*tracer, str(t.pid)])
+            strace = subprocess.Popen([*watch, str(t.pid)])
         except FileNotFoundError:
             raise Skip("strace is not installed")
         try:
-            time.sleep(0.5)
+            wait_until(lambda: strace.poll() is not None or tracer(t.pid) == strace.pid)
+            if strace.returncode is not None:
+                raise Skip("strace may not trace here")
             message = one_line(fizeau("attach", "--blocking", "-d", "0.5", "-o", t.out, t.pid))
             assert "--blocking" in message, message
-            assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
+            assert attach(t.pid, "-o", t.out).returncode == 0
         finally:
             strace.terminate()
             strace.wait()
@@ -269,9 +285,9 @@ def traced():
 def stopped():
     with Running() as t:
         t.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.1)
+        wait_until(lambda: t.state() == "T")
         for extra in ([], ["--blocking"]):
-            done = fizeau("attach", "-d", "0.4", *extra, "-o", t.out, t.pid)
+            done = attach(t.pid, *extra, "-o", t.out)
             assert done.returncode == 0 and "samples" in done.stderr, done
             assert t.state() == "T", t.state()
         t.process.send_signal(signal.SIGCONT)
@@ -279,19 +295,26 @@ def stopped():
 
 @suite.test("exec into another Python while attached is followed")
 def exec_followed():
-    code = ("import os, sys, time\nprint('up', flush=True)\nend = time.time() + 0.8\n"
-            "def before():\n    while time.time() < end: pass\nbefore()\n"
-            "os.execv(sys.executable, [sys.executable, '-c', 'def after():\\n while True: pass\\nafter()'])\n")
-    with Running(code=code) as t:
-        done = fizeau("attach", "-d", "1.8", "-o", t.out, t.pid)
-        assert done.returncode == 0, done
+    code = ("import os, sys\ndef before():\n    print('up', flush=True)\n    sys.stdin.readline()\nbefore()\n"
+            "os.execv(sys.executable, [sys.executable, '-c', "
+            "'def after():\\n print(\"after\", flush=True)\\n while True: pass\\nafter()'])\n")
+    with Running(code=code, stdin=subprocess.PIPE) as t:
+        recorder = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)], stderr=subprocess.PIPE, text=True)
+        wait_for_samples(t.pid, recorder=recorder)
+        t.process.stdin.write("\n")
+        t.process.stdin.flush()
+        assert t.process.stdout.readline() == "after\n"
+        wait_for_samples(t.pid, recorder=recorder)
+        recorder.send_signal(signal.SIGINT)
+        said = recorder.communicate(timeout=60)[1]
+        assert recorder.returncode == 0, said
         text = show(t.out)
         assert "before (" in text and "after (" in text, text
 
 
 @suite.test("sources are kept as the program ran, and an edited file is not")
 def sources():
-    with Running() as t:
+    with Running(code=LOOP.replace("while True: leaf(2000)", "time.sleep(1000)")) as t:
         fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
         assert b"s += i * i" in unpacked(t.out)
         fizeau("attach", "-d", "0.3", "--no-source", "-o", t.out, t.pid)
@@ -319,8 +342,8 @@ def hostile_sources():
     with tempfile.NamedTemporaryFile("w", prefix="fz-secret-") as secret:
         secret.write("the secret of root\n")
         secret.flush()
-        code = ("print('up', flush=True)\n"
-                f"exec(compile('def leaf():\\n    while True: pass\\nleaf()', {secret.name!r}, 'exec'))\n")
+        leaf = 'def leaf():\n    print("up", flush=True)\n    while True: pass\nleaf()'
+        code = f"exec(compile({leaf!r}, {secret.name!r}, 'exec'))\n"
         for user in ({"user": 65534, "group": 65534, "extra_groups": []}, {}):
             with Running(code=code, **user) as t:
                 assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
@@ -356,6 +379,7 @@ def memory():
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
             return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
+        wait_for_samples(t.pid)
         time.sleep(1)
         early = resident()
         time.sleep(2)
@@ -374,7 +398,7 @@ def follows():
     if "perf task-clock" not in fizeau("doctor").stdout:
         raise Skip("perf is not allowed here")
     with Running() as t:
-        sampler = subprocess.Popen([FIZEAU, "attach", "--clock", "cpu", "-o", t.out, str(t.pid)],
+        sampler = subprocess.Popen([FIZEAU, "attach", "--clock", "cpu", "-r", "100hz", "-o", t.out, str(t.pid)],
                                    stderr=subprocess.DEVNULL)
         try:
             wait_until(lambda: os.path.exists(f"/proc/{sampler.pid}/maps") and

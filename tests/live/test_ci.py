@@ -222,8 +222,7 @@ def check_blog():
     return f"{slow['change']:+.1%}"
 
 
-@suite.test("pytest: the plug-in is brought along; the interpreter's functions on demand")
-def check_pytest():
+def check_pytest(*options):
     r = blog()
     if subprocess.run([PYTHON, "-c", "import pytest"], capture_output=True).returncode:
         raise Skip("python3-pytest is not installed")
@@ -239,15 +238,22 @@ def check_pytest():
     r.git("branch", "-f", "main")
     r.commit(parse_pr__py=PARSE_PR % FIND)
     command = ["--", PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
-    r.fizeau("ci", "-o", str(r.out), "--others", "0", "--native", *command)
+    r.fizeau("ci", "-o", str(r.out), "--others", "0", "--native", *options, *command)
     report, benches = r.report()
     pr, title = benches["test_it.py::test_pr"], benches["test_it.py::test_title"]
-    assert pr["verdict"] in ("faster", "disagree"), pr
-    assert pr["wall"] or any("by the clock" in note for note in report["notes"]), report
+    if options:
+        assert pr["verdict"] == "faster" and not pr["wall"], pr
+    else:
+        assert pr["verdict"] in ("faster", "disagree"), pr
+        assert pr["wall"] or any("by the clock" in note for note in report["notes"]), report
     assert pr["where"]["context"].endswith("parse_issue_fixed"), pr
     assert title["verdict"] == "same" and len(benches) == 2, benches
     text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / "head.fz")).stdout
     assert "bench_root_frame" not in text and "PyObject_" in text, text[:2000]
+
+
+suite.add("pytest: the plug-in is brought along; the interpreter's functions on demand", check_pytest, "--no-wall")
+suite.add("pytest: judged by the clock as well", check_pytest)
 
 
 @suite.test("a renamed benchmark is compared; a change in a library stands at what calls it in the repository")
@@ -284,14 +290,13 @@ def check_renamed():
 
 @suite.test("no change: every benchmark is the same, exit 0")
 def check_same():
-    r = blog()
-    r.commit(parse_pr__py=PARSE_PR % FIND)
-    done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--", PYTHON, "bench.py")
+    r = loops(300, 300)
+    done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--", "sh", "loops.sh")
     report, benches = r.report()
     assert {b["verdict"] for b in benches.values()} == {"same"}, report
     assert "No performance regression" in done.stdout
     # The head's recording serves as a base.
-    r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", PYTHON, "bench.py")
+    r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", "sh", "loops.sh")
 
 
 @suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; what is misspelt is an error")
@@ -317,12 +322,11 @@ def check_config():
 
 @suite.test("what cannot be measured: one line each, exit 2, nothing half-written")
 def check_trouble():
-    r = blog()
-    for words, wrong in ((["--", PYTHON, "missing.py"], "head: the command ended with status 2"),
+    r = loops()
+    for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2"),
                          (["--base", "nonsense", "--", "true"], "git knows no such revision"),
-                         (["--setup", "git merge-base --is-ancestor refactor HEAD", "--", "true"],
-                          "base cannot be built: --setup"),
-                         (["--timeout", "1", "--", "sleep", "60"], "still ran after 1 s (--timeout)")):
+                         (["--setup", "git merge-base --is-ancestor change HEAD", "--", "true"],
+                          "base cannot be built: --setup")):
         done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
         errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
         assert wrong in done.stderr and len(errors) == 1, done.stderr
@@ -334,9 +338,17 @@ def check_trouble():
     assert done.returncode == 2 and "shallow" in done.stderr, done
 
 
+@suite.test("a command that takes too long is named: one line, exit 2, nothing half-written")
+def check_too_long():
+    r = loops()
+    done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--timeout", "1", "--", "sleep", "60", status=2)
+    assert "still ran after 1 s (--timeout)" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert not r.out.exists(), "something was written"
+
+
 @suite.test("counts are kept, in a cache, notes or a branch, and not counted again")
 def check_kept():
-    r = loops(FIRST=9000)
+    r = loops(300, 300, FIRST=900)
     command = ("ci", "--no-wall", "-o", str(r.out), "--", "sh", "loops.sh")
     done = r.fizeau(*command, status=1)
     assert "are from" not in done.stderr, done.stderr
@@ -380,7 +392,7 @@ def check_kept():
             subprocess.run(["git", "update-ref", "-d", "refs/notes/fizeau"], cwd=clone, check=True)
             subprocess.run(fetch[1].split(), cwd=clone, check=True, capture_output=True)
     # Edits are no commit.
-    r.path.joinpath("turns").write_text("FIRST=3000\nSECOND=3000\n")
+    r.path.joinpath("turns").write_text("FIRST=300\nSECOND=300\n")
     done = r.fizeau("ci", "--save", "notes", "--no-wall", "--", "sh", "loops.sh")
     assert "edits that are not committed" in done.stderr, done.stderr
 
@@ -427,7 +439,7 @@ int main(void)
 '''
 
 
-@suite.test("the clock: three times slower, three times faster; more instructions in less time", timed=True)
+@suite.test("the clock: three times slower, three times faster; more instructions in less time")
 def check_clock():
     need_tool()
     if not shutil.which("cc"):
@@ -535,15 +547,17 @@ exit 1
     assert benches["bad"]["verdict"] == "not comparable", benches
 
 
-@suite.test("a benchmark that hangs is ended, one that crashes is named; the others are judged")
-def check_hanging():
-    for script, options, words in (
-            ("test -e /.fizeau/start/endless\nwhile :; do :; done\n", ("--timeout", "10"),
-             "endless: still ran when the time was over"),
-            ("test -e /.fizeau/start/crashing\nkill -SEGV $$\n", (), "crashing: was started and never stopped")):
-        messages, benches = wrong(script, *options)
-        assert len(messages) == 2 and all(words in m for m in messages), messages
-        assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches
+def check_ended(script, words, *options):
+    messages, benches = wrong(script, *options)
+    assert len(messages) == 2 and all(words in m for m in messages), messages
+    assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches
+
+
+suite.add("a benchmark that crashes is named; the others are judged", check_ended,
+          "test -e /.fizeau/start/crashing\nkill -SEGV $$\n", "crashing: was started and never stopped")
+suite.add("a benchmark that hangs is ended; the others are judged", check_ended,
+          "test -e /.fizeau/start/endless\nwhile :; do :; done\n", "endless: still ran when the time was over",
+          "--timeout", "10")
 
 
 @suite.test("benchmarks that fork, that nobody stops, and that have odd names")

@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -305,6 +306,16 @@ int main(int argc, char **argv)
 """
 
 
+@suite.test("what is called 20,000 deep: all of it is counted")
+def check_depth():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(folder, DEEP_C, "-fno-optimize-sibling-calls")
+        run("bench", "--count", "-o", f"{folder}/deep.fz", "--", program, "20000")
+        calls = totals(f"{folder}/deep.fz", "calls")["down"][0]
+        assert calls == 20001, calls
+
+
 @suite.test("what is called 100,000 deep takes as long to read as what is called as often")
 def check_deep():
     need_tool()
@@ -426,7 +437,7 @@ def check_compare():
             with open(scripts[-1], "w") as file:
                 file.write(PROGRAM_PY.replace("fib(12)", f"fib({n})"))
         python = "/usr/bin/python3 -I -S"
-        out = run("compare", "--count", "-n", "1", "--format", "json", "-o", "-",
+        out = run("compare", "--count", "-n", "1", "--warmup", "0", "--format", "json", "-o", "-",
                   "--base", f"{python} {scripts[0]}", "--head", f"{python} {scripts[1]}",
                   cwd=folder).stdout
         functions = {f["name"]: f for f in json.loads(out)["functions"]}
@@ -495,17 +506,18 @@ def check_stand_in_python():
 
 
 TROUBLE_C = r'''
-#include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
-#include <sys/wait.h>
 int main(int argc, char **argv)
 {
 	if (argc == 1) /* vpaddd zmm0, zmm0, zmm1 */
 		__asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1");
 	/* To oneself it would be Valgrind that ends the program, and not without writing. */
-	if (argc == 2 && fork() == 0)
-		kill(getppid(), SIGKILL);
-	wait(NULL);
+	if (argc == 2) {
+		printf("%d\n", getpid());
+		fflush(stdout);
+		pause();
+	}
 	return 0;
 }
 '''
@@ -517,10 +529,13 @@ def check_trouble(wanted, *args, before=()):
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(folder, TROUBLE_C)
         out = os.path.join(folder, "out.fz")
-        done = subprocess.run([*before, FIZEAU, "run", "--count", "-o", out, "--", program, *args],
-                              capture_output=True, text=True, timeout=120)
-        ours = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
-        assert done.returncode != 0 and wanted in done.stderr, done.stderr
+        process = subprocess.Popen([*before, FIZEAU, "run", "--count", "-o", out, "--", program, *args],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if args == ("killed",):
+            os.kill(int(process.stdout.readline()), signal.SIGKILL)
+        _, said = process.communicate(timeout=120)
+        ours = [line for line in said.splitlines() if line.startswith("fizeau: ")]
+        assert process.returncode != 0 and wanted in said, said
         # What is written to a file has a line that says where.
         assert len([line for line in ours if "recorded to" not in line]) == 1, ours
         left = [name for name in os.listdir(folder) if name.startswith("out.fz")]

@@ -10,15 +10,14 @@ import tempfile
 
 import test_system
 from livelib import FIZEAU, SANITIZED, Suite, fizeau, wait_until
+from recorders import LASTING, TAKEN
 
 suite = Suite()
 
-SCRIPT = """\
-import sys, time
+SCRIPT = LASTING + """\
 def leaf():
-    return sum(i * i for i in range(2000))
-end = time.process_time() + 0.1
-while time.process_time() < end: leaf()
+    last()
+leaf()
 """
 # What "@deploy" is in.
 MARKED = f"""\
@@ -27,13 +26,13 @@ exec(open("script.py").read())
 subprocess.run([{str(FIZEAU)!r}, "mark", str(os.getpid()), "deploy"], check=True)
 exec(open("script.py").read())
 """
-TARGET = """\
-import time
+# It ends when it was recorded.
+TARGET = TAKEN + """\
+import sys
 def leaf():
     return sum(i * i for i in range(2000))
-end = time.time() + 1.5
 print("up", flush=True)
-while time.time() < end: leaf()
+while taken() < float(sys.argv[1]): leaf()
 """
 # A benchmark for any harness: cheap, because it is counted several times.
 BENCHMARKS = """\
@@ -98,8 +97,8 @@ def prepare(folder):
     assert done.returncode == 0, done
 
 
-def target(folder):
-    process = subprocess.Popen(["/usr/bin/python3", "-c", TARGET], cwd=folder,
+def target(folder, samples):
+    process = subprocess.Popen(["/usr/bin/python3", "-c", TARGET, str(samples)], cwd=folder,
                                stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
     return process
@@ -156,8 +155,9 @@ def shorten(line):
 
 def check(folder, command):
     for line in examples(command):
-        process = target(folder) if "4711" in line else None
-        attach = recorder(folder, process) if line.startswith("fizeau mark 4711") else None
+        marks = line.startswith("fizeau mark 4711")
+        process = target(folder, "inf" if marks else 30) if "4711" in line else None
+        attach = recorder(folder, process) if marks else None
         run = shorten(line).replace("4711", str(process.pid if process else 0))
         serve, url = server(folder) if "--server" in line or line.startswith("fizeau serve") else (None, None)
         if url is None and ("--server" in line or line.startswith("fizeau serve")):

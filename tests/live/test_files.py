@@ -11,16 +11,12 @@ import shutil
 import subprocess
 
 from livelib import FIZEAU, SOURCE, Skip, Suite, find_interpreter
+from recorders import LASTING
 
 suite = Suite()
 USER = 65534
 
-BUSY = """\
-import time
-end = time.process_time() + 0.3
-while time.process_time() < end:
-    pass
-"""
+BUSY = LASTING + "last()\n"
 
 
 class Place:

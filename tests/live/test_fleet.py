@@ -6,6 +6,7 @@ import concurrent.futures
 import gzip
 import http.client
 import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -152,15 +153,27 @@ def encrypted():
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
-@suite.test("recordings of two releases are pushed, compared by the server and by its file, and shown")
-def compared():
+def recorded(folder, file, version, _):
+    """As of a program that was recorded."""
+    parse = 200 if version == "1" else 800
+    pathlib.Path(folder, "x.folded").write_text(f"# metric: cpu ns\napp.py:main:11;app.py:parse:5 {parse}000000\n"
+                                                "app.py:main:12;app.py:render:8 300000000\n", encoding="utf-8")
+    fizeau(folder, "replay", "x.folded", "-o", file)
+
+
+def recorded_now(folder, file, version, python):
+    size = 20000 if version == "1" else 80000
+    pathlib.Path(folder, "app.py").write_text(PROGRAM.format(size=size), encoding="utf-8")
+    fizeau(folder, "run", "--clock", "cpu", "-o", file, "--python", python.command[0], "app.py")
+
+
+def compared(record):
     python = find_interpreter("debian-3.11")
     with python.scratch() as folder, Server(folder) as server:
-        for version, size in (("1", 20000), ("2", 80000)):
-            pathlib.Path(folder, "app.py").write_text(PROGRAM.format(size=size), encoding="utf-8")
+        for version in ("1", "2"):
             for host in ("a", "b", "c"):
                 file = f"{version}{host}.fz"
-                fizeau(folder, "run", "--clock", "cpu", "-o", file, "--python", python.command[0], "app.py")
+                record(folder, file, version, python)
                 done = fizeau(folder, "push", file, "--server", server.url, "--service", "app", "--version", version,
                               "--label", "region=eu", "--host", host)
                 assert f"{file}: pushed as app@{version}" in done.stdout, done
@@ -170,7 +183,9 @@ def compared():
         done = fizeau(folder, *names, "--server", server.url, "--label", "region=eu")
         answer, told = json.loads(done.stdout), done.stdout
         parse = next(f for f in answer["functions"] if f["name"] == "parse")
-        assert parse["pct_self"] > 50 and parse["self_verdict"] == "changed", parse
+        assert parse["pct_self"] > 50, parse
+        if record is recorded_now:  # times that nobody sampled have no verdict
+            assert parse["self_verdict"] == "changed", parse
         render = next(f for f in answer["functions"] if f["name"] == "render")
         assert not (render["self_verdict"] == "changed" and render["pct_self"] > 100), render
         assert fizeau(folder, *names, "--store", "fleet.db").stdout == told
@@ -213,15 +228,29 @@ def compared():
         assert status == 200 and page.count(b'value="app@1"') == 2, page
 
 
-def pushed_until_killed(server, push, clients, pushes, after):
-    """What push(n) said of each n; the server is killed when so many have been pushed."""
+suite.add("recordings of two releases are pushed, compared by the server and by its file, and shown", compared, recorded)
+suite.add("recordings of two releases, made now", compared, recorded_now)
+
+
+def pushed_until_killed(server, push, clients, after):
+    """What push(n) said of each n; the clients go on until the server is killed, when so many were pushed."""
+    numbers, said = itertools.count(), {}
+
+    def client():
+        while True:
+            n, pushed = push(next(numbers))
+            said[n] = pushed
+            if not pushed:
+                return
     with concurrent.futures.ThreadPoolExecutor(clients) as pool:
-        pushed = [pool.submit(push, n) for n in range(pushes)]
-        wait_until(lambda: sum(p.done() for p in pushed) > after, "some pushes")
+        going = [pool.submit(client) for _ in range(clients)]
+        wait_until(lambda: len(said) > after or any(one.done() for one in going), "some pushes")
         server.process.kill()
-        done = dict(p.result() for p in pushed)
+        for one in going:
+            one.result()
     server.stop()
-    return done
+    assert len(said) > after, "a client ended before the server was killed"
+    return said
 
 
 @suite.test("a server that is killed has all that it acknowledged, and what is pushed again counts once")
@@ -232,9 +261,8 @@ def killed():
                 return n, server.push(f"main;f{n % 7} 10\n".encode(), id=f"id{n}", start="1700000000")[0] == 200
             except (OSError, http.client.HTTPException):
                 return n, False
-        done = pushed_until_killed(server, push, clients=4, pushes=400, after=20)
+        done = pushed_until_killed(server, push, clients=4, after=20)
         acknowledged = sum(done.values())
-        assert 0 < acknowledged < 400, acknowledged
         server.start()
         known = sum(json.loads(server.push(f"main;f{n % 7} 10\n".encode(), id=f"id{n}", start="1700000000")[1])["status"]
                     == "known" for n, there in done.items() if there)
@@ -260,9 +288,8 @@ def many():
                 return n, 0
             assert status == (422 if wrong else 200), (n, status)
             return n, status
-        done = pushed_until_killed(server, push, clients=48, pushes=1000, after=200)
+        done = pushed_until_killed(server, push, clients=48, after=200)
         there = [n for n, status in done.items() if status == 200]
-        assert 100 < len(there) < 1000, len(there)
         server.start()
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             known = list(pool.map(lambda n: json.loads(server.push(b"main;other 99\n", id=f"id{n}")[1])["status"], there))
@@ -271,18 +298,42 @@ def many():
         assert len(there) <= server.samples("s", "1") // 10 <= len(there) + 48
 
 
-@suite.test("a push waits for a server that is away, and says so when it stays away")
+class Sometimes(http.server.BaseHTTPRequestHandler):
+    """Goes away without an answer, is busy, then asks the server."""
+    server_behind, asked = None, 0
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        Sometimes.asked += 1
+        if Sometimes.asked == 1:
+            self.close_connection = True
+        elif Sometimes.asked == 2:
+            self.send_error(503)
+        else:
+            status, content, _ = self.server_behind.ask("POST", self.path, body)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@suite.test("a push waits for a server that goes away or is busy, and says so when it stays away")
 def away():
     with scratch() as folder, Server(folder) as server:
         pathlib.Path(folder, "x.folded").write_text("main;f 10\n", encoding="utf-8")
-        address = ["push", "x.folded", "--server", server.url, "--service", "s", "--version", "1"]
+        push = ["push", "x.folded", "--service", "s", "--version", "1", "--server"]
+        between = http.server.HTTPServer(("127.0.0.1", 0), Sometimes)
+        Sometimes.server_behind = server
+        threading.Thread(target=between.serve_forever, daemon=True).start()
+        assert "pushed as s@1" in fizeau(folder, *push, f"http://127.0.0.1:{between.server_port}").stdout
+        assert Sometimes.asked == 3, Sometimes.asked
+        between.shutdown()
+        between.server_close()
         server.stop()
-        client = subprocess.Popen([FIZEAU, *address], cwd=folder, stdout=subprocess.PIPE, text=True)
-        server.options = ["--listen", f"127.0.0.1:{server.port}"]
-        server.start()
-        assert "pushed as s@1" in client.communicate(timeout=60)[0]
-        server.stop()
-        done = fizeau(folder, *address, status=2)
+        done = fizeau(folder, *push, server.url, status=2)
         assert "is that where 'fizeau serve' listens?" in done.stderr, done
 
 
@@ -499,7 +550,8 @@ def alarm():
         assert len(told) == 1, told
         told = told[0]
         assert (told["service"], told["base"], told["head"], told["function"]) == ("shop", "1", "2", "d"), told
-        assert 0.2 < told["low"] < 0.3 < told["high"] < 0.4 and told["others"] == [], told
+        # How near depends on how many minutes there were when it looked: test_fleet_watch.
+        assert 0 < told["low"] < 0.3 < told["high"] < 0.6 and told["others"] == [], told
         assert told["first_seen"] == start + 12 * 60 and "of 8 hosts" in told["seen"], told
         assert json.loads(pathlib.Path(folder, "run").read_text(encoding="utf-8")) == told
         assert Listener.heard == [("/hook", "application/json", told)], Listener.heard

@@ -6,9 +6,9 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 from livelib import FIZEAU, Suite, Target, find_interpreter, fizeau, wait_until
+from recorders import wait_for_samples
 
 suite = Suite()
 
@@ -63,9 +63,8 @@ def stopped(option):
         recorder = subprocess.Popen([FIZEAU, "attach", option, "-a", "-o", out, str(t.pid)],
                                     stderr=subprocess.PIPE, text=True, process_group=0)
         try:
-            wait_until(lambda: out.exists() and out.stat().st_size > 0)
             for _ in range(3):
-                time.sleep(0.3)
+                wait_for_samples(t.pid, recorder=recorder)
                 recorder.send_signal(signal.SIGTSTP)
                 wait_until(lambda: states(recorder.pid)[:1] == "T")
                 is_going_on(t.pid)
@@ -75,7 +74,7 @@ def stopped(option):
                 recorder.send_signal(signal.SIGCONT)
                 wait_until(lambda: f"TracerPid:\t{recorder.pid}\n" in
                          pathlib.Path(f"/proc/{t.pid}/status").read_text())
-            time.sleep(0.3)
+            wait_for_samples(t.pid, recorder=recorder)
             recorder.send_signal(signal.SIGINT)
             said = recorder.communicate(timeout=60)[1]
             assert recorder.returncode == 0, said
@@ -98,7 +97,7 @@ def killed():
             recorder = subprocess.Popen([FIZEAU, "attach", option, "-a", "-o",
                                          pathlib.Path(t.folder.name, "r.fz"), str(t.pid)],
                                         stderr=subprocess.DEVNULL)
-            time.sleep(0.5)
+            wait_for_samples(t.pid, recorder=recorder)
             recorder.kill()
             recorder.wait()
             is_going_on(t.pid)

@@ -6,9 +6,9 @@ import os
 import pathlib
 import re
 import signal
-import time
 
 from livelib import EXPECTED, Suite, Target, find_interpreter, fizeau, wait_until
+from recorders import attach, state
 
 suite = Suite()
 
@@ -29,9 +29,10 @@ selectors.DefaultSelector().select(1000)
 
 PREFORK = """\
 import os, time
-def work():
+def work(pause=0.01):
     while True:
-        sum(range(10000))
+        sum(range(1000))
+        time.sleep(pause)
 for _ in range(4):
     if os.fork() == 0:
         work()
@@ -40,7 +41,6 @@ os.wait()
 """
 
 ALONE = """\
-import time
 def work():
     while True:
         sum(range(10000))
@@ -78,9 +78,15 @@ def heads(text):
     return re.findall(r'^Stack dump for PID \d+, thread \d+ "(.*?)"', text, re.M)
 
 
+def server(name):
+    """Three of its five threads wait already, and the main thread."""
+    t = Target(find_interpreter(name), SERVER)
+    wait_until(lambda: state(t.pid) == "S" and "\n3 idle threads are not shown" in fizeau("dump", t.pid).stdout)
+    return t
+
+
 def check_dump(name):
-    with Target(find_interpreter(name), SERVER) as t:
-        time.sleep(0.3)
+    with server(name) as t:
         for options in ([], ["--blocking"]):
             done = fizeau("dump", *options, t.pid)
             assert done.returncode == 0 and not done.stderr.count("parent"), done
@@ -100,19 +106,18 @@ for interpreter_name in EXPECTED:
 
 @suite.test("attach samples all threads where several run Python code; what waits is not in the table")
 def attach_server():
-    with Target(find_interpreter("debian-3.11"), SERVER) as t:
-        time.sleep(0.3)
+    with server("debian-3.11") as t:
         folder = t.folder.name
-        done = fizeau("attach", "-d", "0.5", t.pid, cwd=folder)
+        done = attach(t.pid, cwd=folder)
         assert done.returncode == 0 and "5 threads run Python code, of which 4 wait: all are sampled" in done.stderr
         assert re.search(r"% +work \(", done.stdout) and "Condition.wait" not in done.stdout, done
-        done = fizeau("attach", "-d", "0.5", "--idle", t.pid, cwd=folder)
+        done = attach(t.pid, "--idle", cwd=folder)
         assert re.search(r"Condition\.wait .*  idle$", done.stdout, re.M), done
         assert re.search(r"% +work \([^)]*\)$", done.stdout, re.M), done
         for options in (["--main-thread"], ["--pstats"], ["--collapsed", "-o", "-"], ["--async-aware", "-o", "x.fz"]):
-            done = fizeau("attach", "-d", "0.3", *options, t.pid, cwd=folder)
+            done = attach(t.pid, *options, cwd=folder)
             assert "all are sampled" not in done.stderr and not re.search(r"\bwork\b", done.stdout), done
-        done = fizeau("attach", "-d", "0.5", "-o", "all.fz", t.pid, cwd=folder)
+        done = attach(t.pid, "-o", "all.fz", cwd=folder)
         assert "all are sampled; --main-thread" in done.stderr, done
         table = fizeau("replay", "all.fz", cwd=folder).stdout
         assert "Condition.wait" in table and re.search(r"% +work \(", table), table
@@ -126,7 +131,7 @@ def attach_server():
         assert "Condition.wait" not in json.dumps(facts), facts
 
 
-@suite.test("a thread for each request: all threads are sampled, whether one runs at that moment or not", timed=True)
+@suite.test("a thread for each request: all threads are sampled, whether one runs at that moment or not")
 def attach_requests():
     with Target(find_interpreter("debian-3.11"), REQUESTS) as t:
         for _ in range(5):
@@ -137,7 +142,7 @@ def attach_requests():
 @suite.test("a program of one thread is recorded as ever")
 def attach_alone():
     with Target(find_interpreter("debian-3.11"), ALONE) as t:
-        done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
+        done = attach(t.pid, cwd=t.folder.name)
         assert done.stderr.count("\n") == 1 and "recorded to" in done.stderr, done
 
 
@@ -159,25 +164,26 @@ def by_name():
 def prefork():
     with Group(find_interpreter("debian-3.11"), PREFORK) as t:
         children = wait_until(lambda: pathlib.Path(f"/proc/{t.pid}/task/{t.pid}/children").read_text().split())
-        wait_until(lambda: "wait" in fizeau("dump", t.pid).stdout)
-        done = fizeau("dump", t.pid)
+        assert len(children) == 4, children
         say = (f"fizeau: {t.pid} waits; it is the parent of 4 Python processes that do the work: fizeau dump "
                f"{' '.join(children[:3])} ...\n")
-        assert done.returncode == 0 and done.stderr == say, (done, say)
-        done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
+        wait_until(lambda: fizeau("dump", t.pid).stderr == say, say)
+        done = attach(t.pid, cwd=t.folder.name)
         say = (f"parent of 4 Python processes that do the work: fizeau attach --subprocesses {t.pid}, or one of "
                f"{' '.join(children[:3])} ...\n")
         assert say in done.stderr, done
-        done = fizeau("attach", "-d", "0.3", "--subprocesses", t.pid, cwd=t.folder.name)
-        assert "parent of" not in done.stderr and "work (" in done.stdout, done
+        def attached():
+            done = attach(t.pid, "--subprocesses", cwd=t.folder.name)
+            assert "parent of" not in done.stderr, done
+            return "work (" in done.stdout
+        wait_until(attached, "a sample of the workers")
         assert "parent of" not in fizeau("dump", children[0]).stderr
 
 
 @suite.test("a parent that works itself is no parent of workers")
 def busy_parent():
-    code = PREFORK.replace("os.wait()", "work()")
+    code = PREFORK.replace("os.wait()", "while True: pass")
     with Group(find_interpreter("debian-3.11"), code) as t:
-        time.sleep(0.3)
         assert fizeau("dump", t.pid).stderr == ""
 
 
@@ -185,7 +191,7 @@ def busy_parent():
 def other_children():
     code = "import subprocess\np = subprocess.Popen(['sleep', '100'])\nprint('up', flush=True)\np.wait()\n"
     with Group(find_interpreter("debian-3.11"), code) as t:
-        time.sleep(0.2)
+        wait_until(lambda: state(t.pid) == "S")
         assert fizeau("dump", t.pid).stderr == ""
 
 

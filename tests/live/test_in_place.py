@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 
 from livelib import FIZEAU, Suite
@@ -53,7 +54,8 @@ class Project(Repository):
     def environment(self, install=True, inside=False):
         """A virtual environment; the package is installed in it in place, by pip."""
         place = self.path / ".venv" if inside else pathlib.Path(self.scratch.name, "venv")
-        subprocess.run([PYTHON, "-m", "venv", "--system-site-packages", place], check=True)
+        subprocess.run([PYTHON, "-m", "venv", "--system-site-packages", *["--without-pip"][install:], place],
+                       check=True)
         self.site = next(place.glob("lib/python3*/site-packages"))
         if install:
             self.install(place, "-e", ".")
@@ -62,6 +64,10 @@ class Project(Repository):
     def install(self, place, *what):
         subprocess.run([place / "bin" / "pip", "install", "-q", "--no-index", "--no-build-isolation",
                         "--no-deps", *what], cwd=self.path, check=True, capture_output=True)
+
+    def name(self, folder):
+        """As pip leaves a package that is installed in place."""
+        self.site.joinpath("__editable__.slow-1.pth").write_text(f"{folder}\n")
 
     def ci(self, *words, status=1):
         return self.fizeau("ci", "--others", "0", "--no-wall", "-o", str(self.out), *words,
@@ -89,7 +95,7 @@ def check_pip():
         assert "installed in place" in done.stderr, done.stderr
 
 
-@suite.test("a link, and a worktree that the environment names")
+@suite.test("a link, the project and a worktree of it that the environment names")
 def check_others():
     need_tool()
     p = Project()
@@ -97,9 +103,14 @@ def check_others():
     p.site.joinpath("slow").symlink_to(p.path / "src" / "slow")
     p.check_slower("--save", "none", "--", python, "bench/run.py")
     p.site.joinpath("slow").unlink()
+    p.name(p.path / "src")
+    p.check_slower("--", python, "bench/run.py")
+    # The base that is kept is the base's.
+    done = p.check_slower("--", python, "bench/run.py")
+    assert "the base's counts are from" in done.stderr and "installed in place" in done.stderr, done.stderr
     tree = pathlib.Path(p.scratch.name, "elsewhere")
     p.git("worktree", "add", "-q", str(tree), "main")
-    p.site.joinpath("x.pth").write_text(f"{tree}/src\n")
+    p.name(tree / "src")
     try:
         p.check_slower("--save", "none", "--", python, "bench/run.py")
     except AssertionError as error:
@@ -107,18 +118,23 @@ def check_others():
     p.git("worktree", "remove", "--force", str(tree))
 
 
-@suite.test("what cannot be helped is refused, with a remedy, and nothing is kept")
-def check_refused():
+def check_refused(by_pip):
     need_tool()
     p = Project()
-    python = p.environment()
+    python = p.environment(by_pip)
     place = pathlib.Path(python).parent.parent
+    if not by_pip:
+        p.name(p.path / "src")
     cases = [(["-I", "bench/run.py"], "another checkout"),
              ([str(p.path / "bench" / "run.py")], "another checkout")]
     for words, what in cases:
         done = p.ci("--", python, *words, status=2)
         assert f"base: what ran is of {what}" in done.stderr and "--setup" in done.stderr, done.stderr
-    p.install(place, "--force-reinstall", ".")
+    if by_pip:
+        p.install(place, "--force-reinstall", ".")
+    else:
+        p.name("/nowhere")
+        shutil.copytree(p.path / "src" / "slow", p.site / "slow")
     done = p.ci("--", python, "bench/run.py", status=2)
     assert "what ran is installed" in done.stderr and "PYTHONPATH" in done.stderr, done.stderr
     kept = pathlib.Path(p.env["XDG_CACHE_HOME"], "fizeau", "baselines")
@@ -128,6 +144,10 @@ def check_refused():
              status=1, PYTHONPATH="src")
     _, benches = p.report()
     assert benches["work"]["change"] > 3, benches
+
+
+suite.add("what cannot be helped is refused, with a remedy, and nothing is kept", check_refused, False)
+suite.add("what pip installed and cannot be helped is refused, with a remedy, and nothing is kept", check_refused, True)
 
 
 @suite.test("compare, counted and by the clock; bench")

@@ -8,6 +8,7 @@ rejected was in the middle of a change, as when a thread is stopped.
 """
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ import time
 import test_reader
 from livelib import (EXPECTED, FIZEAU, Skip, Suite, Target, Wrong, find_interpreter, fizeau,
                      free_threaded, wait_until)
+from watching import PATIENCE, Recorder, functions_of, rows_of
 
 suite = Suite()
 NEVER = ("built without", "does not let us load", "cannot run our program", "has no bpf")
@@ -38,27 +40,36 @@ def sampled(pid, *args):
 
 # ---- the oracle ----
 
-def check_oracle(name, depth, threads):
+def judged(name, depth, threads, is_enough):
+    """Judge what the kernel sees of the hostile program until it is enough: counts, and why samples were rejected."""
     python = find_interpreter(name)
     oracle = test_reader.Oracle()
-    total = wrong = rejected = distinct = lost = 0
-    reasons, why_not = collections.Counter(), collections.Counter()
+    sums, why_not = collections.Counter(), collections.Counter()
     with test_reader.running(python, oracle.source, depth, threads) as target:
-        time.sleep(0.3 if threads else 0)  # what starts threads is not in the oracle's file
-        for _ in range(20):
+        test_reader.until_all_work(target.pid, threads)
+
+        def look():
             result = sampled(target.pid, "-s", 0.5, "-i", 100, "-g", *(["-a"] if threads else []))
-            n, bad, no, why = test_reader.judge_samples(oracle, without_gc(result), depth)
-            total, wrong, rejected, reasons = total + n, wrong + bad, rejected + no, reasons + why
-            distinct = max(distinct, len(result["stacks"]))
-            lost += result["lost"]
+            total, wrong, rejected, reasons = test_reader.judge_samples(oracle, without_gc(result), depth)
+            if wrong:
+                raise Wrong(f"{wrong} of {total} wrong: {reasons.most_common(3)}")
+            sums.update(total=total, rejected=rejected, lost=result["lost"])
+            sums["distinct"] = max(sums["distinct"], len(result["stacks"]))
             why_not.update(result["rejected"])
-            if total > 2000 and distinct > 20:
-                break
-    note = f"0 of {total:,} wrong, {100 * rejected / total:.2f} % rejected, {lost} lost"
-    if wrong:
-        raise Wrong(f"{wrong} of {total} wrong: {reasons.most_common(3)}")
-    assert distinct > 20, "the target did not run"
-    assert rejected <= 0.02 * total, (note, why_not)
+            return is_enough(sums)
+        wait_until(look, "enough samples", PATIENCE)
+    return sums, why_not
+
+
+def check_oracle(name, depth, threads):
+    sums, _ = judged(name, depth, threads, lambda sums: sums["distinct"] > 20)
+    return f"0 of {sums['total']:,} wrong"
+
+
+def check_rejected(name, depth, threads):
+    sums, why_not = judged(name, depth, threads, lambda sums: sums["total"] > 2000 and sums["distinct"] > 20)
+    note = f"{100 * sums['rejected'] / sums['total']:.2f} % of {sums['total']:,} rejected, {sums['lost']} lost"
+    assert sums["rejected"] <= 0.02 * sums["total"], (note, why_not)
     return note
 
 
@@ -74,21 +85,18 @@ def without_gc(result):
 
 def check_code_reuse(name):
     """A code object that was gone before its name could be read is not taken for another."""
-    python = find_interpreter(name)
-    pairs = wrong = 0
-    with test_reader.running(python, test_reader.REUSE) as target:
-        for _ in range(20):
+    pairs = []
+    with test_reader.running(find_interpreter(name), test_reader.REUSE) as target:
+        def look():
             for stack in sampled(target.pid, "-s", 0.5, "-i", 200)["stacks"]:
                 made = [f for f in stack["frames"] if f[1].startswith("<made ")]
                 if len(made) == 2 and not stack["rejected"]:
-                    pairs += stack["n"]
-                    wrong += stack["n"] * (made[1][1] != made[0][1] or
-                                           made[1][0] != f"f{made[0][1][6:-1]}")
-            if pairs > 100:
-                break
-    assert pairs > 100, pairs
-    assert wrong == 0, f"{wrong} of {pairs} wrong"
-    return f"0 of {pairs} wrong"
+                    if made[1][1] != made[0][1] or made[1][0] != f"f{made[0][1][6:-1]}":
+                        raise Wrong(made)
+                    pairs.append(stack["n"])
+            return pairs
+        wait_until(look, "a pair", PATIENCE)
+    return f"0 of {sum(pairs)} wrong"
 
 
 # ---- recordings ----
@@ -113,6 +121,43 @@ def recorded(folder, code, rate="2khz"):
         raise Skip(done.stderr.strip())
     assert done.returncode == 0, done
     return done, path
+
+
+TOLD = """\
+import os, sys, threading, time
+def is_told(word):
+    return os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), word))
+def work(word):
+    while not is_told(word):
+        sum(range(20000))
+"""
+
+
+@contextlib.contextmanager
+def recording(folder, code, *options):
+    """A run with the engine of a program that works until it is told by files in the folder."""
+    script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
+    script.write_text(TOLD + code, encoding="utf-8")
+    with Recorder("run", "--engine", "bpf", "--mode", "cpu", "-r", "2khz", "-o", path, *options,
+                  "--", *find_interpreter("debian-3.11").command, script, path=path) as recorder:
+        with skipping():
+            yield recorder
+        recorder.end(interrupt=False)
+
+
+@contextlib.contextmanager
+def skipping():
+    """Where the kernel does not let us, an error that says so is a reason to skip."""
+    try:
+        yield
+    except AssertionError as error:
+        if any(said in str(error) for said in NEVER):
+            raise Skip(str(error)) from error
+        raise
+
+
+def tell(folder, word):
+    pathlib.Path(folder, word).touch()
 
 
 def told(path):
@@ -155,7 +200,22 @@ def attach_saying(folder, code, name, *options, programs=1, line="go"):
     return json.loads(said), path
 
 
-@suite.test("a recording says which engine made it, and CPU time is the program's own")
+@suite.test("a recording says which engine made it, and has what ran")
+def engine():
+    with tempfile.TemporaryDirectory() as folder:
+        with recording(folder, code="""
+def here():
+    work("end")
+here()
+""") as recorder:
+            recorder.until_seen("here", "work")
+            tell(folder, "end")
+        report = told(recorder.path)
+    assert report["facts"]["engine"] == "bpf", report["facts"]
+    assert set(report["by_name"]) >= {"<module>", "here", "work"} and report["metric"] == "cpu", report["by_name"]
+
+
+@suite.test("CPU time is the program's own")
 def exact_time():
     with tempfile.TemporaryDirectory() as folder:
         done, path = recorded(folder, code="""
@@ -168,7 +228,6 @@ print(time.thread_time() - before)
 """, rate="1khz")
         report = told(path)
     own, seen = float(done.stdout), report["by_name"]["here"]["total"] / 1e9
-    assert report["facts"]["engine"] == "bpf", report["facts"]
     # The first sample and the last of it may be those of what is around.
     assert abs(own - seen) < 0.01 + 0.02 * own, (own, seen)
     return f"{seen:.3f} of {own:.3f} s"
@@ -211,91 +270,116 @@ for i in range(30):
 @suite.test("the target becomes another program, and that is recorded")
 def exec_():
     with tempfile.TemporaryDirectory() as folder:
-        _, path = recorded(folder, code="""
+        with recording(folder, code="""
 def first():
-    work(0.8)
+    work("again")
 def second():
-    work(0.8)
+    work("end")
 if sys.argv[1:] == ["again"]:
     second()
 else:
     first()
     os.execv(sys.executable, [sys.executable, __file__, "again"])
-""")
-        by_name = told(path)["by_name"]
-    for name in ("first", "second"):
-        assert by_name[name]["total"] > 0.2e9, (name, by_name[name])
+""") as recorder:
+            recorder.until_seen("first")
+            tell(folder, "again")
+            recorder.until_seen("first", "second")
+            tell(folder, "end")
+        rows = rows_of(recorder.path)
+    if wrong := [row for row in rows if ":first:" in str(row) and ":second:" in str(row)]:
+        raise Wrong(wrong)
 
 
 @suite.test("what is done in a pause is not recorded")
 def pause():
     with tempfile.TemporaryDirectory() as folder:
         socket_ = pathlib.Path(folder, "control")
-        script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
-        script.write_text(WORK + """
+        with recording(folder, """
 import socket
 s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
+s.connect(os.path.dirname(os.path.abspath(__file__)) + "/control")
 def say(word):
     s.send(word + b"\\n")
     assert s.recv(100).startswith(b"ok")
-def seen():
-    work(0.2)
+def before():
+    work("pause")
 def unseen():
-    work(0.2)
-work(0.5)  # until we are there
-seen()
+    for i in range(100):
+        sum(range(100000))
+def after():
+    work("end")
+before()
 say(b"disable")
 unseen()
 say(b"enable")
-seen()
-""")
-        done = fizeau("run", "--engine", "bpf", "--mode", "cpu", "--control", f"unix:{socket_}", "-o",
-                      path, "--", *find_interpreter("debian-3.11").command, script, socket_)
-        if any(said in done.stderr for said in NEVER):
-            raise Skip(done.stderr.strip())
-        assert done.returncode == 0, done
-        by_name = told(path)["by_name"]
-    assert 0.3e9 < by_name["seen"]["total"] < 0.5e9, by_name["seen"]
-    assert by_name.get("unseen", {"total": 0})["total"] < 0.02e9, by_name["unseen"]
+after()
+""", "--control", f"unix:{socket_}") as recorder:
+            recorder.until_seen("before")
+            tell(folder, "pause")
+            recorder.until_seen("before", "after")
+            tell(folder, "end")
+        functions = functions_of(recorder.path)
+    if "unseen" in functions:
+        raise Wrong(functions)
 
 
 @suite.test("what the target forks is not sampled")
 def fork():
     with tempfile.TemporaryDirectory() as folder:
-        _, path = recorded(folder, code="""
+        with recording(folder, code="""
 def child():
-    work(0.8)
+    work("end")
 def parent():
-    work(0.8)
+    work("end")
 if os.fork() == 0:
     child()
     os._exit(0)
 parent()
 os.wait()
-""")
-        by_name = told(path)["by_name"]
-    assert "child" not in by_name and by_name["parent"]["total"] > 0.1e9, by_name.keys()
+""") as recorder:
+            recorder.until_seen("parent")
+            tell(folder, "end")
+        functions = functions_of(recorder.path)
+    if "child" in functions:
+        raise Wrong(functions)
 
 
 @suite.test("a stack deeper than the buffer is cut at its root, and says so")
 def deep():
     with tempfile.TemporaryDirectory() as folder:
-        _, path = recorded(folder, code="""
+        with recording(folder, code="""
 sys.setrecursionlimit(10000)
 def down(n):
-    return down(n - 1) if n else work(0.3)
+    return down(n - 1) if n else work("end")
 down(5000)
-""")
-        rows = fizeau("replay", path, "--collapsed", "-o", "-").stdout.splitlines()
-    cut = [row.split(";") for row in rows if "[truncated]" in row]
+""") as recorder:
+            recorder.until_seen("work")
+            tell(folder, "end")
+        rows = rows_of(recorder.path)
+    cut = [row for row in rows if any("[truncated]" in frame for frame in row)]
     assert cut and all("[truncated]" in row[1] for row in cut), {row[1] for row in cut}
     assert any("work" in row[-1] for row in cut), {row[-1] for row in cut}
     assert {len(row) for row in cut} == {len(cut[0])}, {len(row) for row in cut}
 
 
-@suite.test("what the ring has no room for weighs on the next sample, and is counted")
+@suite.test("what the ring has no room for is counted")
 def overrun():
+    quality, said, _ = overrun_by(2)
+    assert quality["missed"] > 0 and "missed" in said, (quality, said)
+    return f"{quality['missed']} missed"
+
+
+@suite.test("what the ring has no room for weighs on the next sample")
+def overrun_weighs():
+    quality, _, total = overrun_by(2)
+    assert quality["missed"] > 300, quality
+    assert quality["longest_gap_ns"] > 0.5e9, quality
+    assert total / 1e9 > 2, total
+    return f"{quality['missed']} missed, longest gap {quality['longest_gap_ns'] / 1e9:.2f} s"
+
+
+def overrun_by(seconds):
+    """Stop the recorder for as much work of the target: what the recording says of itself, what was said, all time."""
     python = find_interpreter("debian-3.11")
     code = test_reader.DEEP
     with test_reader.running(python, code, 1000) as target, tempfile.TemporaryDirectory() as folder:
@@ -307,20 +391,15 @@ def overrun():
         assert programs
         used = cpu_time(target.pid)
         recorder.send_signal(signal.SIGSTOP)
-        wait_until(lambda: cpu_time(target.pid) > used + 2, "two seconds of work")
+        wait_until(lambda: cpu_time(target.pid) > used + seconds, "its work", PATIENCE)
         recorder.send_signal(signal.SIGCONT)
-        wait_until(lambda: cpu_time(target.pid) > used + 2.5, "some more")
+        wait_until(lambda: cpu_time(target.pid) > used + seconds + 0.3, "some more", PATIENCE)
         recorder.send_signal(signal.SIGINT)
         _, said = recorder.communicate(timeout=60)
         if any(words in said for words in NEVER):
             raise Skip(said)
-        used = cpu_time(target.pid) - used
         report = told(path)
-    quality = report["facts"]["quality"]
-    assert quality["missed"] > 300 and "missed" in said, (quality, said)
-    assert quality["longest_gap_ns"] > 0.5e9, quality
-    assert report["total"] / 1e9 > 2, (report["total"], used)
-    return f"{quality['missed']} missed, longest gap {quality['longest_gap_ns'] / 1e9:.2f} s"
+    return report["facts"]["quality"], said, report["total"]
 
 
 @suite.test("a program in a pid namespace of its own")
@@ -332,26 +411,28 @@ def namespace():
         script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
         script.write_text(WORK + """
 def job():
-    work(60)
+    work(600)
 threading.Thread(target=job).start()
-work(60)
+work(600)
 """)
         outer = subprocess.Popen([*unshare, *find_interpreter("debian-3.11").command, script])
         try:
             inner = wait_until(lambda: children(outer.pid), "its start")[0]
             wait_until(lambda: len(os.listdir(f"/proc/{inner}/task")) == 2, "its thread")
-            done = fizeau("attach", "--engine", "bpf", "--mode", "cpu", "-a", "-d", "1", "-o", path,
-                          inner)
+            tids = {int(name) for name in os.listdir(f"/proc/{inner}/task")}
+            with Recorder("attach", "--engine", "bpf", "--mode", "cpu", "-a", "-o", path, inner,
+                          path=path) as recorder, skipping():
+                recorder.until(lambda path: len(threads_of(path)) == 2, "both threads")
+                recorder.until_seen("job")
+                assert threads_of(path) == tids, (threads_of(path), tids)
         finally:
             outer.kill()
             outer.wait()
-        if any(said in done.stderr for said in NEVER):
-            raise Skip(done.stderr.strip())
-        assert done.returncode == 0, done
-        report = told(path)
-    tids = {t["tid"] for t in report["states"]["threads"]}
-    assert len(tids) == 2 and inner in tids, (tids, inner)
-    assert report["by_name"]["job"]["total"] > 0, report["by_name"]
+
+
+def threads_of(path):
+    done = fizeau("replay", "--format", "json", path, "-o", "-")
+    return {t["tid"] for t in json.loads(done.stdout)["states"]["threads"]} if done.returncode == 0 else set()
 
 
 def children(pid):
@@ -411,13 +492,18 @@ def denied():
         for refused in ("bpf=EPERM", "bpf=ENOSYS", "perf_event_open=EPERM"):
             run = [denied_, refused, FIZEAU, "run", "--engine", "auto", "--mode", "cpu", "-o", path]
             what = ["--", *find_interpreter("debian-3.11").command, script]
-            done = subprocess.run([*run, *what], capture_output=True, text=True, timeout=60)
-            assert done.returncode == 0, done
-            facts = told(path)["facts"]
+            facts = wait_until(lambda: facts_of_run([*run, *what], path), "a sample")
             assert facts["engine"] == "read" and facts["engine.why_not_bpf"], facts
             done = subprocess.run([*run, "--engine", "bpf", *what], capture_output=True, text=True,
                                   timeout=60)
             assert "--engine bpf: " in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def facts_of_run(command, path, **options):
+    """What a recording says of itself; None where the program ended before it was looked at."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, **options)
+    assert done.returncode == 0, done
+    return None if "nothing was recorded" in done.stderr else told(path)["facts"]
 
 
 def check_refused(option, beside):
@@ -451,8 +537,9 @@ def beyond():
             assert done.returncode in (2, 125) and "--engine bpf: it " in done.stderr, (words, done)
             assert done.stderr.count("\n") == 1, done.stderr
             assert not pathlib.Path(folder, "ran").exists(), words
-        done = fizeau("run", "--engine", "auto", "--mode", "cpu", "--opcodes", "-o", path, "--", *command, cwd=folder)
-        assert done.returncode == 0 and told(path)["facts"]["engine"] == "read", done
+        facts = wait_until(lambda: facts_of_run([FIZEAU, "run", "--engine", "auto", "--mode", "cpu", "--opcodes", "-o",
+                                                 path, "--", *command], path, cwd=folder), "a sample")
+        assert facts["engine"] == "read", facts
 
 
 if __name__ == "__main__":
@@ -462,5 +549,7 @@ if __name__ == "__main__":
         for levels, others in ((5, 0), (80, 0), (5, 4)):
             suite.add(f"{interpreter}: hostile program, {levels} deep, {others + 1} threads",
                       check_oracle, interpreter, levels, others)
+            suite.add(f"{interpreter}: few are rejected, {levels} deep, {others + 1} threads",
+                      check_rejected, interpreter, levels, others)
         suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter)
     suite.main()

@@ -5,7 +5,8 @@ import json
 import re
 import time
 
-from livelib import EXPECTED, Suite, Target, find_interpreter, fizeau, free_threaded
+from livelib import EXPECTED, Suite, Target, Wrong, find_interpreter, fizeau, free_threaded, wait_until
+from watching import PATIENCE, waits
 
 suite = Suite()
 
@@ -110,7 +111,7 @@ def locals_of(pid, function, *options):
 def check_values(name):
     with Target(find_interpreter(name), VALUES) as t:
         expected = json.loads(t.process.stdout.readline())
-        time.sleep(0.1)
+        wait_until(lambda: waits(t.pid), "its sleep")
         for options in ([], ["--blocking"]):
             found = {v["name"]: [v.get("type"), v.get("value")] for v in locals_of(t.pid, "inner", *options)}
             for variable in ("seen", "name", "value"):
@@ -121,6 +122,27 @@ def check_values(name):
             assert {"free", "cell_arg", "l_1", "n", "rest"} <= set(found), found
             outer = {v["name"]: v["value"] for v in locals_of(t.pid, "outer", *options)}
             assert outer["free"] == "'free'" and outer["arg"] == "1" and outer["cell_arg"] == "'cell'", outer
+
+
+def check_runs_stopped(name):
+    """Stopped for a look, a program that runs shows values that it has at the same time."""
+    with Target(find_interpreter(name), RUNS) as t:
+        looks, pairs = [], []
+
+        def look():
+            work = {v["name"]: v.get("value") for v in locals_of(t.pid, "work", "--blocking") or []}
+            leaf = {v["name"]: v.get("value") for v in locals_of(t.pid, "leaf", "--blocking") or []}
+            if work.get("n"):
+                looks.append(work)
+                if (work["fixed"], work["text"]) != ("[1, 2]", "'stays'") or not re.fullmatch(r"10{3,}\d+", work["n"]):
+                    raise Wrong(work)
+            if leaf.get("pair"):
+                pairs.append(leaf)
+                a, b, c = re.fullmatch(r"\((\d+), -(\d+), '(\d+)'\)", leaf["pair"]).groups()
+                if not a == b == c:
+                    raise Wrong(leaf)
+            return len(looks) > 5 and pairs
+        wait_until(look, "a look at each", PATIENCE)
 
 
 def check_runs(name):
@@ -146,12 +168,15 @@ def check_runs(name):
 for interpreter_name in [*EXPECTED, *free_threaded()]:
     suite.add(f"values on {interpreter_name}", check_values, interpreter_name)
     suite.add(f"a program that runs on {interpreter_name}", check_runs, interpreter_name)
+    suite.add(f"a program that runs and is stopped for a look on {interpreter_name}", check_runs_stopped,
+              interpreter_name)
 
 
 @suite.test("in text, below the frame; nothing in it reaches the terminal as it is")
 def text():
     with Target(find_interpreter("debian-3.11"), VALUES) as t:
         t.process.stdout.readline()
+        wait_until(lambda: waits(t.pid), "its sleep")
         short, longer, longest = (fizeau("dump", *o, t.pid).stdout for o in (["-l"], ["-v"], ["-l", "-vv"]))
         assert "    time.sleep(1000)\n      n: int = 5\n      key: NoneType = None\n" in short, short
         for out in (short, longer, longest):
@@ -183,18 +208,22 @@ f()
 """
 
 
-@suite.test("what cannot be read is a question mark, and a line says why")
-def unreadable():
-    for name in ("debian-3.11", "forky-3.14"):
-        with Target(find_interpreter(name), BROKEN) as t:
-            for options in (["-vv"], ["-l"], ["-l", "--blocking"]):
-                done = fizeau("dump", *options, t.pid)
-                assert done.returncode == 0 and "      fine: int = 1\n" in done.stdout, done
-                for variable in ("item", "size", "kind", "text", "number", "table"):
-                    assert f"      {variable} = ?\n" in done.stdout, (variable, done)
-                assert ("shown as ?" in done.stderr) and done.stderr.count("\n") == 1, done
-            known = {v["name"]: v for v in locals_of(t.pid, "f")}
-            assert known["item"] == {"name": "item"} and known["fine"]["value"] == "1", known
+def check_unreadable(name):
+    with Target(find_interpreter(name), BROKEN) as t:
+        wait_until(lambda: waits(t.pid), "its sleep")
+        for options in (["-vv"], ["-l"], ["-l", "--blocking"]):
+            done = fizeau("dump", *options, t.pid)
+            assert done.returncode == 0 and "      fine: int = 1\n" in done.stdout, done
+            for variable in ("item", "size", "kind", "text", "number", "table"):
+                assert f"      {variable} = ?\n" in done.stdout, (variable, done)
+            assert ("shown as ?" in done.stderr) and done.stderr.count("\n") == 1, done
+        known = {v["name"]: v for v in locals_of(t.pid, "f")}
+        assert known["item"] == {"name": "item"} and known["fine"]["value"] == "1", known
+
+
+for interpreter_name in ("debian-3.11", "forky-3.14"):
+    suite.add(f"what cannot be read is a question mark, and a line says why on {interpreter_name}", check_unreadable,
+              interpreter_name)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from livelib import FIZEAU, SOURCE, Suite, find_interpreter, fizeau
 EXAMPLE = SOURCE / "examples" / "parse_pr" / "before"
 ROUNDS = "8000"
 
-suite = Suite(timed=True)
+suite = Suite()
 folder = tempfile.TemporaryDirectory(prefix="fz-match-")
 top = pathlib.Path(folder.name)
 

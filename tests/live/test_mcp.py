@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 from livelib import FIZEAU, Suite, fizeau, wait_until
+from sampled import UNTIL_SAMPLED
 
 suite = Suite()
 
@@ -27,6 +28,9 @@ def work(n):
     return [helper(400) for _ in range(n)]
 work(int(sys.argv[1]))
 """
+# Its lines are where they were.
+SAMPLED = APP + UNTIL_SAMPLED + "until_sampled(lambda: work(9), by=[os.getppid()], times=40)\n"
+SLOWER = "total += i * i", "total += sum([i * i, 0, 0])"
 NEW = "2026-07-28"
 META = {"io.modelcontextprotocol/protocolVersion": NEW, "io.modelcontextprotocol/clientCapabilities": {}}
 BYTES_A_TOKEN = 2
@@ -102,21 +106,20 @@ class Client:
 
 
 @contextlib.contextmanager
-def project(commit=True):
+def project(app=APP):
     """A checkout with a program, and folded stacks of two runs."""
     with tempfile.TemporaryDirectory(prefix="fz-mcp-") as name:
         folder = pathlib.Path(name, "project")
         folder.mkdir()
-        (folder / "app.py").write_text(APP)
+        (folder / "app.py").write_text(app)
         (folder / "sleep.py").write_text("import time\nprint('out', flush=True)\ntime.sleep(100)\n")
         (folder / "base.folded").write_text("main;work;parse 500\nmain;work 300\n")
         (folder / "head.folded").write_text("main;work;parse 900\nmain;work 310\n")
         pathlib.Path(name, "secret.folded").write_text("main;secret 1\n")
         git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run([*git, "init", "-q"], check=True)
-        if commit:
-            subprocess.run([*git, "add", "."], check=True)
-            subprocess.run([*git, "commit", "-qm", "one"], check=True)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", "one"], check=True)
         yield folder
 
 
@@ -279,10 +282,11 @@ def record(folder, out, rounds, runs=1):
 @suite.test("the line that was edited is shown with its costs; verify refuses what it cannot tell")
 def check_real():
     with project() as folder:
-        record(folder, "a.fz", 4000)
-        record(folder, "same.fz", 4000)
-        (folder / "app.py").write_text(APP.replace("total += i * i", "total += sum([i * i, 0, 0])"))
-        record(folder, "b.fz", 4000)
+        (folder / "app.py").write_text(SAMPLED)
+        record(folder, "a.fz", 1)
+        record(folder, "same.fz", 1)
+        (folder / "app.py").write_text(SAMPLED.replace(*SLOWER))
+        record(folder, "b.fz", 1)
         client = Client(folder)
         text = client.text("changes", base="a.fz", head="b.fz")
         assert "\nwhere(of=d1, function=f" in text and "| edited | helper | app.py:" in text, text
@@ -296,9 +300,19 @@ def check_real():
         words = {"unknown": "cannot tell", "same": "same", "slower": "slower", "faster": "faster"}
         assert same["word"] == diff["word"] and same["claim"] == words[diff["word"]], (same, diff)
         assert diff["word"] != "unknown" or same["power"] == diff["power"], (same, diff)
+        assert "hot_lines:" in client.text("summary", of="b.fz")
+        client.close()
+
+
+@suite.test("verify says of an edited function that it is slower")
+def check_slower():
+    with project() as folder:
+        record(folder, "a.fz", 4000)
+        (folder / "app.py").write_text(APP.replace(*SLOWER))
+        record(folder, "b.fz", 4000)
+        client = Client(folder)
         slow = client.call("verify", base="a.fz", head="b.fz", function="helper", structured=True)["structuredContent"]
         assert slow["claim"] == "slower for helper, calls included", slow
-        assert "hot_lines:" in client.text("summary", of="b.fz")
         client.close()
 
 
@@ -331,11 +345,11 @@ def check_permission():
 
 @suite.test("compare measures a revision and the working tree, and keeps what it measured")
 def check_compare():
-    with project() as folder:
-        (folder / "app.py").write_text(APP.replace("total += i * i", "total += sum([i * i, 0, 0])"))
+    with project(SAMPLED) as folder:
+        (folder / "app.py").write_text(SAMPLED.replace(*SLOWER))
         client = Client(folder, "--allow", "python3 app.py *")
         answer = client.ask("tools/call", name="compare", _meta={"progressToken": "p"},
-                            arguments={"command": ["python3", "app.py", "2000"], "runs": 2})["result"]
+                            arguments={"command": ["python3", "app.py", "1"], "runs": 2})["result"]
         text = answer["content"][0]["text"]
         assert "base HEAD (" in text and "2 runs; head working tree, not committed" in text, text
         assert "| edited | helper |" in text, text
@@ -374,14 +388,14 @@ def check_ends():
 
 @suite.test("the recordings of the store, and the last two of a program")
 def check_store():
-    with project() as folder:
+    with project(SAMPLED) as folder:
         client = Client(folder)
         assert client.text("list_recordings").startswith("0 recordings\nnext:")
         for _ in range(2):
-            done = fizeau("run", "app.py", 500, cwd=folder)
+            done = fizeau("run", "app.py", 1, cwd=folder)
             assert done.returncode == 0, done.stderr
         listed = client.call("list_recordings", structured=True)["structuredContent"]["recordings"]
-        assert [row["name"] for row in listed] == ["@1", "@2"] and listed[0]["command"] == "app.py 500", listed
+        assert [row["name"] for row in listed] == ["@1", "@2"] and listed[0]["command"] == "app.py 1", listed
         assert client.text("changes").split(":")[0] and "samples" in client.text("summary")
         (folder / "sub").mkdir()
         below = Client(folder / "sub")

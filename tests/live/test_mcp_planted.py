@@ -12,7 +12,7 @@ from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite
 suite = Suite()
 
 
-@suite.test("three planted regressions are reached in four calls and 2,000 tokens", timed=True)
+@suite.test("three planted regressions are reached in four calls and 2,000 tokens")
 def check_planted():
     if SANITIZED:
         raise Skip("a recorder with sanitizers is too slow for it")

@@ -13,7 +13,9 @@ import shutil
 import subprocess
 import tempfile
 
-from livelib import EXPECTED, SANITIZED, SOURCE, Suite, find_interpreter, fizeau, forky_command
+from livelib import (EXPECTED, SANITIZED, SOURCE, Suite, Target, Wrong, find_interpreter, fizeau, forky_command,
+                     wait_until)
+from watching import PATIENCE, rows_of
 
 TARGET = SOURCE / "tests" / "live" / "modes_target.py"
 
@@ -32,7 +34,7 @@ if SANITIZED:
     STRAY, OFF = 0.05, 0.3
 TURN = 0.03  # modes_target.TIME
 
-suite = Suite(timed=True)
+suite = Suite()
 
 
 def run_target(python, folder, *options, seconds=0.9):
@@ -131,6 +133,65 @@ def check_replay(name):
             assert share >= (least / all_wall) * (1 - OFF), (key, share, least, all_wall)
         assert states["threads"][0]["gil"] == states["gil"], states
     return "; ".join(notes)
+
+
+# A section that never has an exception, at any moment.
+WITHOUT = {"compute", "nogil", "sleeping"}
+
+
+def attached_until(target, path, is_enough, *options):
+    """Record a program for moments until one recording is enough; samples are taken while it is stopped."""
+    def look():
+        done = fizeau("attach", "--blocking", "-d", "0.5", *options, "-o", path, target.pid)
+        assert done.returncode == 0, done
+        return "nothing was recorded" not in done.stderr and is_enough(path)
+    return wait_until(look, "enough", PATIENCE)
+
+
+def below_main(path, *options):
+    """The functions that main() called, in the samples of a mode."""
+    rows = [[frame.split(":")[1] for frame in row if frame.count(":") > 1] for row in rows_of(path, *options)]
+    return {row[row.index("main") + 1] for row in rows if "main" in row[:-1]}
+
+
+def check_kinds(name):
+    """Every mode is a part of the whole with samples of its own kind, whether it is recorded or picked out."""
+    python = find_interpreter(name)
+    with Target(python, TARGET.read_text(encoding="utf-8"), 1000) as target, python.scratch() as folder:
+        path = pathlib.Path(folder, "x.fz")
+
+        def judge_kinds(path):
+            whole = json.loads(fizeau("replay", path, "--format", "json", "-o", "-").stdout)["states"]
+            assert fizeau("replay", path, "-o", path.with_suffix(".bin")).returncode == 0
+            for mode in ("cpu", "gil", "exception"):
+                found = below_main(path, "--mode", mode)
+                if found - SECTIONS or mode == "exception" and found & WITHOUT:
+                    raise Wrong((mode, found))
+                part = callees(path, "--mode", mode)[1] if found else None
+                if part and not part["states"][mode] == part["states"]["samples"] == whole[mode]:
+                    raise Wrong((mode, part["states"], whole))
+                again = below_main(path.with_suffix(".bin"), "--mode", mode)
+                assert again == found, (again, found)
+                seen[mode] = found
+            seen["wall"] = below_main(path)
+            return ("handling" in seen["exception"] and "compute" in seen["gil"] and "nogil" in seen["cpu"] and
+                    "sleeping" in seen["wall"])
+        seen = {}
+        attached_until(target, path, judge_kinds)
+        for mode in ("gil", "exception"):
+            def judge_recorded(path):
+                found, report = callees(path)
+                states = report["states"]
+                if set(found) - SECTIONS or mode == "exception" and set(found) & WITHOUT or \
+                        states[mode] != states["samples"]:
+                    raise Wrong((mode, found, states))
+                assert report["facts"]["mode"] == mode, report["facts"]
+                return found
+            attached_until(target, path, judge_recorded, "--mode", mode)
+
+
+for interpreter in EXPECTED:
+    suite.add(f"{interpreter}: modes have samples of their own kind", check_kinds, interpreter)
 
 
 # Recording picks samples as replaying does, so a few versions show that it does.
@@ -236,6 +297,42 @@ for interpreter in EXPECTED:
     suite.add(f"{interpreter}: states of each thread, by whatever name", check_threads, interpreter)
 
 
+THREADS_UNTIL_KILLED = """\
+import threading, time
+ready = threading.Barrier(4)
+def busy():
+    ready.wait()
+    while True: pass
+def idle():
+    ready.wait()
+    time.sleep(1000)
+for f, n in ((busy, "busy) (b"), (idle, "out) S side"), (idle, "i d l e")):
+    threading.Thread(target=f, name=n, daemon=True).start()
+ready.wait()
+print("up", flush=True)
+time.sleep(1000)
+"""
+
+
+def check_names(name):
+    python = find_interpreter(name)
+    with Target(python, THREADS_UNTIL_KILLED) as target, python.scratch() as folder:
+        path = pathlib.Path(folder, "x.fz")
+
+        def are_seen(path):
+            states = json.loads(fizeau("replay", path, "--format", "json", "-o", "-").stdout)["states"]
+            if states["gil"] != sum(t["gil"] for t in states["threads"]):
+                raise Wrong(states)
+            return {"busy) (b", "out) S side", "i d l e"} <= {t["name"] for t in states["threads"]}
+        attached_until(target, path, are_seen, "-a")
+        table = fizeau("replay", path).stdout
+        assert re.search(r"GIL .*CPU.* thread\n", table) and "busy) (b" in table, table
+
+
+for interpreter in EXPECTED:
+    suite.add(f"{interpreter}: threads by whatever name", check_names, interpreter)
+
+
 # ---- markers ----
 
 MARKERS = """\
@@ -304,6 +401,38 @@ def check_markers(name):
         assert report["states"]["gc"] > 0.02 * report["states"]["samples"], report["states"]
 
 
+def check_markers_stopped(name):
+    """The same, of a program that is stopped for each sample: no sample has a marker where there is no such thing."""
+    python = find_interpreter(name)
+    tells_native = python.version >= (3, 11)
+    sign = "<native>;" if tells_native else ""
+    wanted = {f"through_sorted;{sign}key", f"through_map;{sign}key", "plain;key", "collect;<GC>"}
+    endless = MARKERS.replace("time.perf_counter() < end:\n        through",
+                                                          "True:\n        through").replace(
+        "def main():\n", "def main():\n    print('up', flush=True)\n")
+    seen = set()
+    with Target(python, endless) as target, python.scratch() as folder:
+        path = pathlib.Path(folder, "x.fz")
+
+        def judge_markers(path):
+            for row in rows_of(path):
+                found = ";".join(frame.split(":")[1] if frame.count(":") > 1 else frame for frame in row)
+                found = found.partition(";main;")[2].removesuffix(";spin")
+                if tells_native and (found.endswith("<native>") or
+                                     re.search("plain;<native>|(through_sorted|through_map);key", found)):
+                    raise Wrong(row)
+                seen.add(found)
+            return wanted <= seen
+        attached_until(target, path, judge_markers, *(["--native"] if tells_native else []))
+
+        def judge_none(path):
+            rows = str(rows_of(path))
+            if "<GC>" in rows or "<native>" in rows:
+                raise Wrong(rows)
+            return "collect" in rows
+        attached_until(target, path, judge_none, "--no-gc")
+
+
 def check_no_markers(name):
     python = find_interpreter(name)
     with python.scratch() as folder:
@@ -323,6 +452,7 @@ def check_native_refused(name):
 
 for interpreter in EXPECTED:
     suite.add(f"{interpreter}: <native> and <GC>", check_markers, interpreter)
+    suite.add(f"{interpreter}: <native> and <GC>, stopped for each sample", check_markers_stopped, interpreter)
 suite.add("debian-3.11: --no-gc", check_no_markers, "debian-3.11")
 suite.add("forky-3.15: --no-gc", check_no_markers, "forky-3.15")
 suite.add("pyenv-3.10: --native is refused", check_native_refused, "pyenv-3.10")

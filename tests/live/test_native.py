@@ -5,6 +5,7 @@
 Programs whose stacks are known are compiled here, recorded, and every single sample is checked.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -14,9 +15,10 @@ import subprocess
 import tempfile
 import time
 
-from livelib import EXPECTED, FIZEAU, Skip, Suite, find_interpreter, fizeau
+from livelib import EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau, wait_until
+from watching import PATIENCE, Recorder, rows_of
 
-suite = Suite(timed=True)
+suite = Suite()
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -38,6 +40,56 @@ def record(*command, options=(), **more):
         done = fizeau("run", "-o", out, *options, "--", *command, **more)
         assert out.exists(), done
         return stacks(out), done
+
+
+@contextlib.contextmanager
+def running(*command, **options):
+    """A program that goes on until the block ends, or another one kills it."""
+    process = subprocess.Popen([*map(str, command)], **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def attach_until(process, is_enough, *options):
+    """Record a program for moments until one recording is enough."""
+    with tempfile.TemporaryDirectory() as d:
+        out = pathlib.Path(d, "x.fz")
+
+        def look():
+            done = fizeau("attach", "-d", "0.5", *options, "-o", out, process.pid)
+            assert done.returncode == 0, done
+            return "nothing was recorded" not in done.stderr and is_enough(stacks(out))
+        wait_until(look, "enough", PATIENCE)
+
+
+def run_until(command, is_enough, *options, status=0):
+    """Record what runs a program; kill all below it when it is enough."""
+    with tempfile.TemporaryDirectory() as d:
+        out = pathlib.Path(d, "x.fz")
+        recorder = subprocess.Popen([FIZEAU, "run", "-o", out, *options, "--", *map(str, command)],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: is_enough(rows_of(out)), "enough", PATIENCE)
+            below = leaves(recorder.pid)
+            assert below, "it ended"
+            for pid in below:
+                os.kill(pid, signal.SIGTERM)
+            assert recorder.wait(PATIENCE) == status, recorder.returncode
+        finally:
+            recorder.kill()
+            recorder.wait()
+        return stacks(out)
+
+
+def leaves(pid):
+    """Processes below one that have none below themselves."""
+    found = []
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += leaves(int(child)) or [int(child)]
+    return found
 
 
 def stacks(path):
@@ -120,14 +172,31 @@ def check_paths(found, name=lambda frame: frame.name):
     return checked, wrong, incomplete
 
 
+def is_right(found, name=lambda frame: frame.name):
+    """Whether there was something to check, all of which was right."""
+    checked, wrong, _ = check_paths(found, name)
+    if wrong:
+        raise Wrong([s for s in found if check_paths([s], name)[1]][:3])
+    return checked
+
+
 @suite.test("C, -O2 without frame pointers: every stack is one that the program had")
 def oracle():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-fomit-frame-pointer", "-pthread")
+        with running(program, "1000") as process:
+            checked = []
+            attach_until(process, lambda found: checked.append(is_right(found)) or sum(checked) > 500, "-r", "4khz")
+
+
+@suite.test("C, -O2 without frame pointers: nearly every stack reaches main")
+def complete():
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "target", TARGET, "-O2", "-g", "-fomit-frame-pointer", "-pthread")
         found, _ = record(program, "1", options=["-r", "4khz"])
         checked, wrong, incomplete = check_paths(found)
-        assert checked > 100, found[:3]
-        assert wrong == 0, [s for s in found if check_paths([s])[1]][:3]
+        if wrong:
+            raise Wrong([s for s in found if check_paths([s])[1]][:3])
         total = sum(count for _, count in found)
         assert incomplete * 50 <= total, f"{incomplete} of {total} have no main"
         return f"{checked} stacks checked, {wrong} wrong, {incomplete} of the loader or incomplete"
@@ -137,14 +206,17 @@ def oracle():
 def inlined():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
-        found, _ = record(program, "0.5")
-        leaf = [frames for frames, _ in found if frames[-1].name == "churn"]
-        assert share(found, lambda f: in_order(f, "grind", "churn")) > 50, found[:3]
-        assert {f[-1].file for f in leaf} == {"target.c"}
         source = pathlib.Path(d, "target.c")
         grind, churn = line_of(source, "grind"), line_of(source, "churn")
-        assert {f[-2].line for f in leaf} <= {grind, grind + 1}, {f[-2].line for f in leaf}
-        assert {f[-1].line for f in leaf} <= {churn - 1, churn, churn + 1}
+
+        def are_frames(found):
+            leaf = [frames for frames, _ in found if frames[-1].name == "churn"]
+            if wrong := [f for f in leaf if f[-1].file != "target.c" or f[-2].name != "grind" or
+                         not churn - 1 <= f[-1].line <= churn + 1 or not grind <= f[-2].line <= grind + 1]:
+                raise Wrong(wrong)
+            return leaf
+        with running(program, "1000") as process:
+            attach_until(process, are_frames)
 
 
 @suite.test("a stripped program: functions by where they begin")
@@ -160,22 +232,19 @@ def stripped():
             match = re.fullmatch(r"target\+0x([0-9a-f]+)", frame.name)
             return at.get(int(match[1], 16), frame.name) if match else frame.name
 
-        found, _ = record(program, "0.5", options=["-r", "2khz"])
-        checked, wrong, incomplete = check_paths(found, name)
-        assert checked > 50 and wrong == 0, (checked, wrong, incomplete, found[:3])
+        with running(program, "1000") as process:
+            attach_until(process, lambda found: is_right(found, name))
 
 
 @suite.test("all threads, by their names")
 def threads():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
-        out = pathlib.Path(d, "x.fz")
-        assert fizeau("run", "-a", "-o", out, "--", program, "0.5", "2").returncode == 0
-        folded = fizeau("replay", "--format", "json", "-o", "-", out)
-        assert '"helper"' in folded.stdout, folded.stdout[:500]
-        found = stacks(out)
-        assert any(in_order(f, "other", "grind") for f, _ in found), found[:3]
-        assert any(in_order(f, "main", "walk") for f, _ in found), found[:3]
+        with running(program, "1000", "2") as process:
+            attach_until(process, lambda found: any(in_order(f, "other", "grind") for f, _ in found) and
+                         any(in_order(f, "main", "walk") for f, _ in found), "-a")
+            wait_until(lambda: '"helper"' in fizeau("attach", "-a", "-d", "0.3", "--format", "json", "-o", "-",
+                                                    process.pid).stdout, "its name", PATIENCE)
 
 
 HANDLER = """
@@ -200,8 +269,7 @@ int main(void) {
 	struct itimerval t = { { 0, 20000 }, { 0, 20000 } };
 	sigaction(SIGALRM, &a, 0);
 	setitimer(ITIMER_REAL, &t, 0);
-	time_t end = time(0) + 2;
-	for (int i = 1; time(0) < end; i++) work(i);
+	for (int i = 1;; i++) work(i);
 }
 """
 
@@ -210,12 +278,14 @@ int main(void) {
 def handlers():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "handler", HANDLER, "-O2", "-fomit-frame-pointer")
-        found, _ = record(program)
-        found = [(f, n) for f, n in found if "use" in names(f)]
-        through = [f for f, _ in found if in_order(f, "use", "handler", "spin")]
-        assert through, found[:3]
-        for frames, _ in found:
-            assert in_order(frames, "_start", "main", "work", "realigned", "use"), frames
+        def are_whole(found):
+            found = [(f, n) for f, n in found if "use" in names(f)]
+            for frames, _ in found:
+                if not in_order(frames, "_start", "main", "work", "realigned", "use"):
+                    raise Wrong(frames)
+            return any(in_order(f, "use", "handler", "spin") for f, _ in found)
+        with running(program) as process:
+            attach_until(process, are_whole)
 
 
 # ---- C++, Rust ----
@@ -247,9 +317,9 @@ int main(int, char **argv) {
 def cpp():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "mesh", CPP, "-O2", compiler="g++")
-        found, _ = record(program, "600")
-        assert share(found, lambda f: in_order(f, "main", "shapes::Mesh<double>::churn")) > 80, \
-            found[:3]
+        with running(program, "1000000") as process:
+            attach_until(process, lambda found: any(in_order(f, "main", "shapes::Mesh<double>::churn")
+                                                    for f, _ in found))
 
 
 RUST = """
@@ -415,7 +485,23 @@ def merged(name):
     return f"{total} stacks, {bad} wrong, leaf in Python {alone:.0f} %"
 
 
+def merged_callback(name):
+    """A callback of C's into Python is a stack of both, in their order."""
+    interpreter = find_interpreter(name)
+    with interpreter.scratch() as d:
+        script = pathlib.Path(d, "merge.py")
+        script.write_text(PYTHON.replace("SECONDS", "1000"))
+        with running(*interpreter.command, interpreter.path(script)) as process:
+            wait_until(lambda: "libz.so" in pathlib.Path(f"/proc/{process.pid}/maps").read_text(), "its start")
+            attach_until(process, lambda found: {"callback", "deflate"} <= {
+                what for f, _ in found for what, is_there in (
+                    ("callback", in_order(f, "main", "sort_c", "compare", "leaf") and not python_errors(f, "merge.py")),
+                    ("deflate", in_order(f, "main", "compress") and any("libz.so" in x.file for x in f)))
+                if is_there}, "--native=stacks")
+
+
 for each in EXPECTED:
+    suite.add(f"{each}: a callback through qsort, and zlib below Python", merged_callback, each)
     suite.add(f"{each}: native and Python frames merged, callbacks through qsort included", merged,
               each)
 
@@ -427,37 +513,24 @@ def killed():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
         out = pathlib.Path(d, "x.fz")
-        target = subprocess.Popen([program, "20"])
-        try:
+        with running(program, "1000") as target:
             recorder = subprocess.Popen([FIZEAU, "attach", "-o", out, str(target.pid)],
                                         stderr=subprocess.DEVNULL)
-            time.sleep(1.5)
+            wait_until(lambda: any("target+0x" in row[-1] for row in rows_of(out)), "an address", PATIENCE)
             recorder.send_signal(signal.SIGKILL)
             recorder.wait()
-            time.sleep(0.1)
-            status = pathlib.Path(f"/proc/{target.pid}/status").read_text()
-            assert re.search(r"State:\t[RS]", status) and "TracerPid:\t0" in status, status
+            wait_until(lambda: re.search(r"(?s)State:\t[RS].*TracerPid:\t0",
+                                         pathlib.Path(f"/proc/{target.pid}/status").read_text()), "that it runs on")
             assert any(re.fullmatch(r"target\+0x[0-9a-f]+", f[-1].name) for f, _ in stacks(out))
-        finally:
-            target.kill()
-            target.wait()
 
 
 @suite.test("attached: recorded and left alone")
 def attached():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
-        out = pathlib.Path(d, "x.fz")
-        target = subprocess.Popen([program, "20"])
-        try:
-            done = fizeau("attach", "-d", "0.5", "-o", out, target.pid)
-            assert done.returncode == 0, done
+        with running(program, "1000") as target:
+            attach_until(target, is_right)
             assert target.poll() is None
-            checked, wrong, _ = check_paths(stacks(out))
-            assert checked > 20 and wrong == 0, (checked, wrong)
-        finally:
-            target.kill()
-            target.wait()
 
 
 @suite.test("--duration is over: the program is let go, and can end on SIGTERM")
@@ -471,9 +544,10 @@ def terminated():
 def shell():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
-        found, done = record("sh", "-c", f"{program} 0.6; exit 7")
-        assert done.returncode == 7, done
-        assert share(found, lambda f: in_order(f, "main", "walk")) > 80, found[:3]
+        found = run_until(["sh", "-c", f"{program} 1000; exit 7"], lambda rows: rows, status=7)
+        assert is_right(found), found[:3]
+        if shells := [f for f, _ in found if any(re.search("^(sh|dash|bash)$", x.file) for x in f)]:
+            raise Wrong(shells)
 
 
 @suite.test("what only led to Python is left out")
@@ -482,17 +556,18 @@ def led_to():
 #include <unistd.h>
 #include <stdlib.h>
 int main(int c, char **v) {
-	for (volatile long i = 0; i < 100000000; i++) ;
+	for (volatile long i = 0; i < 30000000; i++) ;
 	if (system(v[1])) return 1;
 }
 """
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "launch", text, "-O1")
         script = pathlib.Path(d, "x.py")
-        script.write_text("import time\nend = time.time() + 1\nwhile time.time() < end: pass\n")
-        found, _ = record(program, f"/usr/bin/python3 {script}")
-        assert share(found, lambda f: f[0].file.endswith("x.py")) > 80, found[:3]
-        assert not any("launch" in x.file for f, _ in found for x in f), found[:3]
+        script.write_text("while True: pass\n")
+        found = run_until([program, f"exec /usr/bin/python3 {script}"],
+                          lambda rows: any("x.py" in frame for row in rows for frame in row), status=1)
+        if launch := [f for f, _ in found if any("launch" in x.file for x in f)]:
+            raise Wrong(launch)
 
 
 @suite.test("a library that was deleted while it is in use still has names")
@@ -501,7 +576,7 @@ def deleted():
 #include <unistd.h>
 extern unsigned spin_in_library(unsigned n);
 int main(int c, char **v) { unlink(v[1]); unsigned s = 0;
-	for (int i = 0; i < 300; i++) s += spin_in_library(1000000);
+	for (;;) s += spin_in_library(1000000);
 	return s == 1; }
 """
     library = """
@@ -513,17 +588,17 @@ unsigned spin_in_library(unsigned n) { volatile unsigned s = 0;
         moved = shared.rename(shared.with_name("libspin.so"))
         program = build(d, "spin", text, "-O1", f"-L{d}", f"-Wl,-rpath,{d}", "-Wl,--no-as-needed",
                         "-lspin")
-        found, _ = record(program, moved)
-        assert not moved.exists()
-        assert share(found, lambda f: in_order(f, "main", "spin_in_library")) > 80, found[:3]
+        with running(program, moved) as process:
+            wait_until(lambda: not moved.exists(), "the end of the file")
+            attach_until(process, lambda found: any(in_order(f, "main", "spin_in_library") for f, _ in found))
 
 
 @suite.test("CPU time of a program that is not Python")
 def cpu_clock():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
-        found, done = record(program, "0.6", options=["--clock", "cpu"])
-        assert share(found, lambda f: in_order(f, "main", "walk")) > 80, found[:3]
+        with running(program, "1000") as process:
+            attach_until(process, is_right, "--clock", "cpu")
 
 
 @suite.test("two recordings of programs that are not Python compare, also while one is made")

@@ -7,11 +7,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 
-from livelib import EXPECTED, SOURCE, Suite, find_interpreter, fizeau
+from livelib import EXPECTED, SOURCE, Suite, Target, Wrong, find_interpreter, fizeau, wait_until
+from watching import PATIENCE, waits
 from wire import varints
 
-suite = Suite(timed=True)
+suite = Suite()
 
 # Each function stays at one instruction nearly all the time; hot() is warm when it is specialised.
 PROGRAM = """\
@@ -82,6 +84,30 @@ def check_recorded(name):
     return f"{100 * slot / own:.0f} % at LOAD_ATTR_SLOT"
 
 
+def check_specialised(name):
+    """The instruction is seen by its own name, with that of its family, also after a way through .bin."""
+    endless = "print('up', flush=True)\n" + PROGRAM.replace("time.time() < end", "True")
+    with Target(find_interpreter(name), endless) as target, tempfile.TemporaryDirectory() as folder:
+        recording, other, page = (pathlib.Path(folder, f"x.{suffix}") for suffix in ("fz", "bin", "html"))
+
+        def look():
+            done = fizeau("attach", "--opcodes", "-d", "0.3", "-o", recording, target.pid)
+            assert done.returncode == 0, done
+            if "nothing was recorded" in done.stderr:
+                return False
+            assert fizeau("replay", recording, "-o", other).returncode == 0
+            found = []
+            for path in (recording, other):
+                assert fizeau("replay", path, "-o", page).returncode == 0
+                names = [*instructions(page)]
+                if any(name.startswith("<") for name, _ in names):
+                    raise Wrong(names)
+                found.append(("LOAD_ATTR_SLOT", "LOAD_ATTR") in names)
+            assert found[0] == found[1], found
+            return all(found)
+        wait_until(look, "LOAD_ATTR_SLOT", PATIENCE)
+
+
 def check_callers(name):
     """Frames that called others are at the call, not in its inline cache: dis in the target says
     which instruction that is."""
@@ -92,6 +118,7 @@ def check_callers(name):
         with subprocess.Popen([*python.command, python.path(script)], stdout=subprocess.PIPE,
                               text=True) as target:
             true = json.loads(target.stdout.readline())
+            wait_until(lambda: waits(target.pid), "its sleep")
             done = fizeau("dump", "--opcodes", "--json", target.pid)
             target.kill()
     assert done.returncode == 0, done.stderr
@@ -117,6 +144,7 @@ for interpreter in EXPECTED:
         suite.add(f"{interpreter}: names", check_names, interpreter)
         suite.add(f"{interpreter}: instructions that call", check_callers, interpreter)
         suite.add(f"{interpreter}: a specialised instruction", check_recorded, interpreter)
+        suite.add(f"{interpreter}: a specialised instruction is seen", check_specialised, interpreter)
     else:
         suite.add(f"{interpreter}: refused", check_refused, interpreter)
 

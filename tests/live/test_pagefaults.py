@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 import test_kernel
-from livelib import Skip, Suite, find_interpreter, fizeau
+from livelib import Skip, Suite, find_interpreter, fizeau, wait_until
 
 suite = Suite()
 MiB = 1 << 20
@@ -96,7 +96,7 @@ def check_planted(name):
     for function, size in (("eight", 8), ("sixteen", 16), ("thirtytwo", 32)):
         assert close(seen[function], size * MiB), (function, seen, grown)
         assert close(seen[function], grown[function]), (function, seen, grown)
-    assert seen.get("again", 0) <= 16 * PAGE, (seen, grown)
+    assert seen.get("again", 0) < 4 * MiB, (seen, grown)  # a second time it would be all of them
     off = {f: seen.get(f, 0) - grown[f] for f in grown}
     worst = max(off, key=lambda f: abs(off[f]))
     return f"furthest from smaps_rollup: {worst} by {off[worst] // 1024} KiB"
@@ -272,20 +272,26 @@ while True:
                               stdout=subprocess.PIPE, text=True) as target:
             try:
                 assert target.stdout.readline() == "ready\n"
-                done = fizeau("attach", "--pagefaults", "-d", "1", "-o", path, str(target.pid))
+                wait_until(lambda: grew(target.pid, path), "its growth")
             finally:
                 target.kill()
-        if any(said in done.stderr for said in test_kernel.NEVER):
-            raise Skip(done.stderr.strip())
-        assert done.returncode == 0, done
-        report, seen = read(path)
-    assert seen["each_page"] >= 4 * MiB and seen["grow"] >= 0.99 * report["total"], seen
+
+
+def grew(pid, path):
+    done = fizeau("attach", "--pagefaults", "-d", "0.5", "-o", path, pid)
+    if any(said in done.stderr for said in test_kernel.NEVER):
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 0, done
+    if "nothing was recorded" in done.stderr:
+        return False
+    _, seen = read(path)
+    return seen.get("each_page", 0) > 0 and seen["grow"] >= seen["each_page"]
 
 
 @suite.test("what grew is not taken for time")
 def summary():
     with tempfile.TemporaryDirectory() as folder:
-        _, path = recorded(folder, LEAK)
+        _, path = watched(folder, LEAK.replace("time.sleep(1)  # until we are there", "input()"))
         shown = fizeau("show", path).stdout
         facts = test_kernel.told(path)["facts"]
     assert {"growth", "all_threads"} <= set(facts["features"]), facts

@@ -92,7 +92,7 @@ HOLDING = 0.8
 # interval: (3.3 + 2.33) / 1.96 (docs/statistics.md). A smaller one is found less often, by right.
 SURE = 2.9
 
-suite = Suite(timed=True)
+suite = Suite()
 scratch = find_interpreter("debian-3.11").scratch()
 folder = scratch.name
 truth = {}  # recording: what each function cost, by the program's own clock

@@ -11,17 +11,22 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, SOURCE, Suite, find_interpreter, fizeau
+from sampled import UNTIL_SAMPLED
 
 suite = Suite()
 PACKAGE = SOURCE / "bindings" / "python"
 
-WORK = """\
-import os, sys, time
+WORK = UNTIL_SAMPLED + """\
+import sys, time
 import fizeau
-def work(seconds=0.2):
+def work(seconds=0.02):
     end = time.process_time() + seconds
-    while time.process_time() < end:
-        sum(range(1000))
+    def a_while():
+        while True:
+            sum(range(1000))
+            if time.process_time() > end:
+                break
+    until_sampled(a_while)
 def other():
     work()
 """
@@ -62,7 +67,15 @@ print(r.path)
     text = files["x.fz"]
     assert ":work:" in text and ":other:" not in text, text
     assert done.stdout.endswith("/x.fz\n") and done.stderr == f"fizeau: recorded to {done.stdout}", done
-    # Nearly all of it is the block, little the package's own beginning and end.
+
+
+@suite.test("with: nearly all of it is the block, little the package's own beginning and end")
+def mostly_the_block():
+    _, files = run("""
+with fizeau.record("x.fz") as r:
+    work(0.2)
+""")
+    text = files["x.fz"]
     inside, all_of_it = (sum(int(line.rpartition(" ")[2]) for line in text.splitlines() if word in line)
                          for word in (":work:", ""))
     assert inside > 0.8 * all_of_it, text
@@ -221,7 +234,7 @@ tempfile.tempdir = None
 fizeau.start("two.fz", quiet=True)
 recorder = fizeau.current.process.pid
 if os.fork() == 0:
-    while os.path.exists(f"/proc/{recorder}"):
+    while looks(recorder) != float("inf"):
         time.sleep(0.01)
     print("over", flush=True)
     os._exit(0)

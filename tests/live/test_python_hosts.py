@@ -10,16 +10,21 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, SOURCE, Skip, Suite
+from sampled import UNTIL_SAMPLED
 
 suite = Suite()
 PYTHON = "/usr/bin/python3"
 
-WORK = """\
+WORK = UNTIL_SAMPLED + """\
 import sys, time
 def parse(seconds):
     end = time.process_time() + seconds
-    while time.process_time() < end:
-        sum(range(500))
+    def a_while():
+        while True:
+            sum(range(500))
+            if time.process_time() > end:
+                break
+    until_sampled(a_while)
 """
 
 
@@ -56,7 +61,24 @@ def need_ipython():
         raise Skip("python3-ipython is not installed")
 
 
-@suite.test("IPython: a cell's table and page begin at the cell; two cells are compared")
+@suite.test("IPython: a cell's table and page begin at the cell")
+def cell():
+    need_ipython()
+    out = run(NOTEBOOK + """
+cell("%%fizeau\\ndef work(x):\\n    parse(x)\\nwork(0.02)\\nprint('mine')\\n6 * 7")
+for data in shown:
+    print(data["text/plain"])
+    print(len(data["text/html"]), data["text/html"][:16])
+cell("%%fizeau --nonsense\\n1")
+cell("%%fizeau\\n1 / 0")
+""").stdout
+    assert out.startswith("fizeau_diff compares two cells") and "\nmine\n" in out, out
+    assert out.count("<iframe srcdoc=") == 1 and re.search(r"work \(.*\)", out), out
+    assert "InteractiveShell" not in out.partition("--nonsense")[0] and "notebook.py" not in out, out
+    assert "Out[3]: 42" in out and "--nonsense: no such option" in out and "ZeroDivisionError" in out, out
+
+
+@suite.test("IPython: two cells are compared")
 def cells():
     need_ipython()
     done = run(NOTEBOOK + """
@@ -140,7 +162,7 @@ except KeyError as error:
     assert done.stdout == "True\nTrue\n'mine'\n", done
 
 
-@suite.test("ASGI: the same, beside other requests in the loop", timed=True)
+@suite.test("ASGI: the same, beside other requests in the loop")
 def asgi():
     done = run("""
 import asyncio

@@ -2,11 +2,13 @@
 """Ranges of a recording's time: what they hold is what the program says it did then, and two of them are judged."""
 
 import json
+import pathlib
 import re
 import sys
 import tempfile
 
 from livelib import FIZEAU, Suite, Wrong, fizeau
+from watching import Recorder
 
 suite = Suite()
 
@@ -46,8 +48,7 @@ def recorded(program, told, folder):
     return json.load(open(f"{folder}/gecko.json"))["meta"]["startTime"] / 1e3
 
 
-@suite.test("a range holds what the program did then; what changed between two is found, and nothing within one",
-            timed=True)
+@suite.test("a range holds what the program did then; what changed between two is found, and nothing within one")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         began = recorded(PROGRAM, "phases.json", folder)
@@ -103,31 +104,42 @@ def _():
         assert re.search(r"\bwrite\b", text) and re.search(r"\bread\b", text), text
 
 
-# Marks the begin of its second part, and writes a log of its own.
+# Marks the begin of its second part, and writes a log of its own. Each part goes on until it is told that it was seen.
 MARKING = """\
 import os, subprocess, sys, time
-def work(seconds):
-    end = time.time() + seconds
-    while time.time() < end:
-        sum(range(200))
-def before(): work(1)
-def after(): work(1)
+def work(word):
+    while not os.path.exists(word):
+        sum(range(2000))
+def before(): work("1")
+def between(): work("2")
+def beside(): work("3")
+def after(): work("4")
 before()
+between()
 subprocess.run([sys.argv[1], "mark", str(os.getpid()), "new - blue"], check=True)
 with open("log", "w") as log:
     print(f"{time.time():.6f} by seconds\\nno time\\n[{time.strftime('%Y-%m-%dT%H:%M:%S%z')}] by zone\\n"
           f"{time.time() * 1000:.0f} in ms", file=log)
+beside()
 after()
 """
 
 
-@suite.test("a mark that is written meanwhile, and those of a log, are where ranges begin and end", timed=True)
+@suite.test("a mark that is written meanwhile, and those of a log, are where ranges begin and end")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/app.py", "w") as file:
             file.write(MARKING)
-        done = fizeau("run", "-o", "app.fz", "--", sys.executable, "app.py", FIZEAU, cwd=folder)
-        assert done.returncode == 0 and re.search(r"^new - blue at [\d.]+ s$", done.stdout, re.M), done
+        with open(f"{folder}/said", "w+") as said:
+            with Recorder("run", "-o", "app.fz", "--", sys.executable, "app.py", FIZEAU, path=f"{folder}/app.fz",
+                          cwd=folder, stdout=said) as recorder:
+                for word, function in ("1", "before"), ("2", "between"), ("3", "beside"), ("4", "after"):
+                    recorder.until_seen(function)
+                    pathlib.Path(folder, word).touch()
+                recorder.end(interrupt=False)
+            said.seek(0)
+            text = said.read()
+            assert re.search(r"^new - blue at [\d.]+ s$", text, re.M), text
         fizeau("replay", "app.fz", "-o", "gecko.json", "--format", "gecko", cwd=folder)
         log = "by seconds", "--marks", "log"
         shown = fizeau("show", "app.fz", *log[1:], cwd=folder).stdout
@@ -144,8 +156,10 @@ def _():
                             if f["total"]} for side in ("--from", "--to")}
             assert "after" in parts["--from"] and "after" not in parts["--to"], parts
             assert "before" in parts["--to"] and "before" not in parts["--from"], parts
-        text = fizeau("diff", "app.fz", "--base", "-@new - blue", "--head", "@new - blue-", cwd=folder).stdout
-        assert re.search(r"to 0 {3}before\b", text) and re.search(r"from 0 {3}after\b", text), text
+        done = fizeau("diff", "app.fz", "--base", "-@new - blue", "--head", "@new - blue-", "--format", "json",
+                      "-o", "-", cwd=folder)
+        of = {f["name"]: (f["base_total"] > 0, f["head_total"] > 0) for f in json.loads(done.stdout)["functions"]}
+        assert of["before"] == (True, False) and of["after"] == (False, True), of
         shown = fizeau("show", "app.fz", "--marks", "log", cwd=folder).stdout
         assert len(re.findall(r"^mark\.\d+ +\d+\.\d{9} (?:new - blue|by seconds|by zone)$", shown, re.M)) == 3, shown
         fizeau("replay", "app.fz", "--from", "@new - blue", "-o", "part.fz", cwd=folder)

@@ -6,26 +6,28 @@ import pathlib
 import re
 
 from livelib import Suite, Target, find_interpreter, fizeau
+from recorders import TAKEN
 
 suite = Suite()
 
 SERVER = """\
 import threading, time
 def work():
+    print("up", flush=True)
     while True:
         sum(range(100000))
 threading.Thread(target=work, daemon=True).start()
-print("up", flush=True)
 time.sleep(1000)
 """
 
-SCRIPT = """\
+SCRIPT = TAKEN + """\
 import sys
 print(*sys.argv[1:])
 def leaf():
-    return sum(range(300000))
-for _ in range(20):
-    leaf()
+    seen = taken()
+    while taken() < seen + 20:
+        sum(range(30000))
+leaf()
 """
 
 
@@ -71,7 +73,8 @@ def program():
             assert not os.path.exists(os.path.join(folder, "y"))
             assert "<svg" in pathlib.Path(folder, "x.svg").read_text(encoding="utf-8")
         done = fizeau("record", "--sampling-rate", "1khz", "script.py", cwd=folder)
-        assert done.returncode == 0 and "leaf (" in done.stdout, done
+        assert done.returncode == 0 and "recorded to" in done.stderr and "self" in done.stdout, done
+        assert ":leaf:" in fizeau("replay", "@1", "--collapsed", "-o", "-", cwd=folder).stdout
 
 
 NO_ARGUMENTS = "for _ in range(300000):\n    pass\n"

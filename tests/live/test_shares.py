@@ -52,7 +52,7 @@ while time.monotonic() < end:
             function()
 """
 
-suite = Suite(timed=True)
+suite = Suite()
 
 
 def self_shares(text):

@@ -15,8 +15,9 @@ import subprocess
 import tempfile
 import time
 
-from livelib import Skip, Suite, find_interpreter, fizeau
+from livelib import SOURCE, Skip, Suite, find_interpreter, fizeau
 from pages import Page
+from sampled import UNTIL_SAMPLED
 
 suite = Suite()
 
@@ -83,6 +84,40 @@ class Recorded:
         out = self.folder / "page.html"
         ours("replay", self.bin, "-o", out, *(["--heatmap"] if heatmap else []), *args, warns=warns)
         return shown(out)
+
+
+# Of CPython 3.15, kept in the project.
+KEPT = SOURCE / "tests" / "data" / "tachyon"
+
+
+@suite.test("a kept .bin: the lines of the file that ran are shown, those of an edited one are not")
+def _():
+    with tempfile.TemporaryDirectory(prefix="fz-") as folder:
+        folder = pathlib.Path(folder)
+        recording = shutil.copy(KEPT / "plain.bin", folder)
+        code = (KEPT / "program.py").read_text()
+        names = {file for file in re.findall(r'"file": *"([^"]*program.py)"',
+                                             fizeau("replay", recording, "--format", "json", "-o", "-").stdout)}
+        assert len(names) == 1, names
+        there = os.path.dirname(names.pop())
+
+        def page(text, *options, warns=()):
+            (folder / "program.py").write_text(text)
+            ours("replay", recording, "-o", folder / "x.html", *options, warns=warns)
+            return shown(folder / "x.html")
+
+        root = ("--source-root", f"{there}={folder}")
+        for heatmap in ((), ("--heatmap",)):
+            assert "leaf(seconds / 2)" not in page(code, *heatmap)[0]
+            text, header = page(code, *root, *heatmap)
+            assert "leaf(seconds / 2)" in text and "source is of files as they are now" in header, text
+            assert "1 of 1 newer than the recording" in header, header
+            assert "leaf(seconds / 2)" not in page(code, "--no-source", *heatmap)[0]
+        for why, edited in (("it has [0-9]+ lines, not", code[:code.index("def main")]),
+                            ("line [0-9]+ is (another|blank|not in)", code.replace("def leaf", "\n\n\ndef leaf")),
+                            ("line [0-9]+ is not in middle", code.replace("def middle", "def other"))):
+            text, header = page(edited, *root, warns=[why])
+            assert "leaf(seconds / 2)" not in text and "files as they are now" not in header, (why, text)
 
 
 @suite.test("pages and heat maps of a .bin show the lines of the file that ran")
@@ -237,7 +272,8 @@ def _():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         folder = pathlib.Path(folder)
         script = folder / "app.py"
-        script.write_text(PROGRAM)
+        script.write_text(UNTIL_SAMPLED + PROGRAM[:PROGRAM.index("end =")] +
+                          "until_sampled(Work().turn, by=[os.getppid()])\n")
         ours("run", "--no-source", "-o", folder / "x.fz", "--", *python.command, script)
         os.utime(folder / "x.fz", (time.time() + 10, time.time() + 10))
         ours("replay", folder / "x.fz", "-o", folder / "x.html")

@@ -16,8 +16,9 @@ import time
 
 from livelib import (
     EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau, wait_until)
+from recorders import TAKEN, wait_for_samples
 
-suite = Suite(timed=True)
+suite = Suite()
 
 CHILD = """import os, sys, time
 def busy(seconds):
@@ -27,6 +28,14 @@ def busy(seconds):
 def note(what):
     with open(sys.argv[1], "a") as out:
         out.write("%d %d %s\\n" % (os.getpid(), os.getppid(), what))
+"""
+
+# By the CPU clock who waits is not sampled: what is taken meanwhile is of this process alone.
+ALONE = TAKEN + CHILD + """
+def busy(_):
+    seen = taken()
+    while taken() < seen + 50:
+        sum(range(20000))
 """
 
 SHORT = CHILD + """
@@ -92,6 +101,25 @@ busy(0.1)
 """
 
 
+# Each child has ended, and each parent sleeps, before the next one works.
+ALONE_KILLED = ALONE + """
+import signal
+note("parent")
+for i in range(3):
+    out, into = os.pipe()
+    pid = os.fork()
+    if not pid:
+        note("killed")
+        busy(1)
+        os.write(into, b"x")
+        time.sleep(1000)
+    os.read(out, 1)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+busy(1)
+"""
+
+
 class Recorded:
     """What a program said of itself and what the recording says of it."""
 
@@ -127,10 +155,10 @@ def same_as_said(r):
     assert samples == r.json["samples"], (samples, r.json["samples"])
 
 
-def short_children(python, options):
-    r = Recorded(python, SHORT, "20", options=options)
+def short_children(python, options, text=SHORT, n=20):
+    r = Recorded(python, text, str(n), options=options)
     same_as_said(r)
-    assert len(r.pids("child")) == 20
+    assert len(r.pids("child")) == n
     parent = r.pids("parent")[0]
     for pid in r.pids("child"):
         assert r.processes[pid]["parent"] == parent, r.processes[pid]
@@ -139,7 +167,7 @@ def short_children(python, options):
         assert r.processes[pid]["threads"] == 1, r.processes[pid]
     busy = [f for f in r.json["functions"] if f["name"] == "busy"]
     assert busy, [f["name"] for f in r.json["functions"]]
-    assert " of 21 processes" in r.text, r.text
+    assert f" of {n + 1} processes" in r.text, r.text
     alone = json.loads(r.last.stdout)
     assert alone["processes"] == [r.processes[int(r.said[-1][0])]], alone.get("processes")
     assert alone["samples"] == alone["processes"][0]["samples"], alone["samples"]
@@ -151,10 +179,53 @@ def pool(python, method):
     same_as_said(r)
 
 
-def tree(python):
-    r = Recorded(python, TREE)
+def tree(python, text=TREE, options=()):
+    r = Recorded(python, text, options=options)
     same_as_said(r)
     assert len({int(pid) for pid, _, _ in r.said}) == 6, r.said
+
+
+def alone(text):
+    """The program, where each process works until it is sampled for itself."""
+    return text.replace(CHILD, ALONE).replace("    busy(0.05)\n", "").replace("    note(\"parent\")\n", "    note(\"parent\")\n    busy(1)\n")
+
+
+@suite.test("by the CPU clock: each child that says so is recorded, and nobody else")
+def _():
+    short_children(find_interpreter("debian-3.11"), ["--clock", "cpu"], alone(SHORT), 3)
+
+
+@suite.test("by the CPU clock, --blocking: each child that says so is recorded, and nobody else")
+def _():
+    short_children(find_interpreter("debian-3.11"), ["--clock", "cpu", "--blocking"], alone(SHORT), 2)
+
+
+@suite.test("by the CPU clock: a deep tree whose parents end first")
+def _():
+    tree(find_interpreter("debian-3.11"), alone(TREE), ["--clock", "cpu"])
+
+
+@suite.test("by the CPU clock: children that are killed")
+def _():
+    r = Recorded(find_interpreter("debian-3.11"), ALONE_KILLED, options=["--clock", "cpu"])
+    same_as_said(r)
+    assert len(r.said) == 4 and "still" not in r.result.stderr and r.result.returncode == 0, r.result.stderr
+
+
+@suite.test("by the CPU clock: the same process by three execs")
+def _():
+    # Each of them goes on only when it was sampled.
+    r = Recorded(find_interpreter("debian-3.11"), alone(EXEC), "2", options=["--clock", "cpu"])
+    assert r.result.returncode == 0, r.result
+    assert len(r.said) == 3 and len({pid for pid, _, _ in r.said}) == 1, r.said
+    assert list(r.processes) == [int(r.said[0][0])] or not r.processes, r.processes
+
+
+@suite.test("a pool by fork: what is recorded is what said so")
+def _():
+    r = Recorded(find_interpreter("debian-3.11"), alone(POOL), "fork", options=["--clock", "cpu"])
+    said = {int(pid) for pid, _, _ in r.said}
+    assert r.result.returncode == 0 and set(r.processes) <= said, (r.processes, said)
 
 
 def exec_chain(python):
@@ -228,18 +299,52 @@ busy(1.0)
         assert {p["pid"] for p in shown["processes"]} == said, (said, shown.get("processes"))
 
 
+@suite.test("attach by the CPU clock: those that live already and those that come")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
+        script.write_text(ALONE + """
+note("one")
+out, into = os.pipe()
+two = os.fork()
+if not two:
+    note("two")
+    os.read(out, 1)
+    busy(1)
+    os._exit(0)
+print("up", flush=True)
+busy(1)
+os.write(into, b"x")
+os.waitpid(two, 0)
+three = os.fork()
+if not three:
+    note("three")
+    busy(1)
+    os._exit(0)
+os.waitpid(three, 0)
+""")
+        with subprocess.Popen([sys.executable, script, log], stdout=subprocess.PIPE, text=True) as program:
+            assert program.stdout.readline() == "up\n"
+            out = pathlib.Path(folder, "r.fz")
+            done = fizeau("attach", "--clock", "cpu", "--subprocesses", "-o", out, program.pid)
+            assert done.returncode == 0 and program.wait() == 0, done
+        said = {int(line.split()[0]) for line in log.read_text().splitlines()}
+        shown = json.loads(fizeau("replay", "--format", "json", out, "-o", "-").stdout)
+        assert {p["pid"] for p in shown["processes"]} == said, (said, shown.get("processes"))
+
+
 @suite.test("what goes on after the program is recorded until Ctrl-C")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
-        script.write_text(CHILD + """
+        script.write_text(ALONE + """
 note("program")
+busy(1)
 if os.fork():
-    busy(0.2)
     sys.exit(3)
 os.setsid()
 note("daemon")
-busy(60)
+while True: pass
 """)
         out, said = pathlib.Path(folder, "r.fz"), pathlib.Path(folder, "said")
         with open(said, "w", encoding="utf-8") as file:  # no pipe: the daemon would keep it open
@@ -248,6 +353,7 @@ busy(60)
         wait_until(lambda: log.exists() and len(log.read_text().splitlines()) == 2)
         daemon = int(log.read_text().splitlines()[1].split()[0])
         wait_until(lambda: "has ended" in said.read_text())
+        wait_for_samples(int(log.read_text().split()[0]), recorder=run)
         run.send_signal(signal.SIGINT)
         status = run.wait(timeout=60)
         os.kill(daemon, signal.SIGKILL)
@@ -256,14 +362,14 @@ busy(60)
         assert daemon in [p["pid"] for p in shown["processes"]], shown.get("processes")
 
 
-@suite.test("two recordings are matched by command; --diff-flamegraph is one page")
+@suite.test("two recordings of all processes are matched by command; --diff-flamegraph is one page")
 def _():
     python = find_interpreter("debian-3.11")
     with python.scratch() as folder:
         script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
-        script.write_text(SHORT)
+        script.write_text(alone(SHORT))
         base, page = pathlib.Path(folder, "base.fz"), pathlib.Path(folder, "page.html")
-        command = ["--", *python.command, script, log, "3"]
+        command = ["--clock", "cpu", "--", *python.command, script, log, "3"]
         fizeau("run", "--subprocesses", "-o", base, *command)
         done = fizeau("run", "--subprocesses", "--diff-flamegraph", base, "-o", page, *command)
         assert done.returncode == 0, done.stderr

@@ -16,7 +16,8 @@ import subprocess
 import tempfile
 
 import test_kernel
-from livelib import FIZEAU, Skip, Suite, find_interpreter, fizeau, wait_until
+from livelib import FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau, wait_until
+from watching import PATIENCE
 
 suite = Suite()
 NEVER = (*test_kernel.NEVER, "left out of this build", "inside a pid namespace")
@@ -27,6 +28,13 @@ def NAME(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         sum(range(200))
+"""
+# The same until there is a file by that name, and then another program.
+SPIN_UNTIL = """\
+import os, sys
+def NAME(file):
+    while not os.path.exists(file):
+        sum(range(20000))
 """
 BURN = """\
 #include <stdlib.h>
@@ -107,6 +115,26 @@ def script(folder, name, code):
     return path
 
 
+@contextlib.contextmanager
+def running(*command):
+    """A program that goes on until the block ends."""
+    process = subprocess.Popen([*map(str, command)])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def until(path, condition, what):
+    """Wait until the condition holds for the stacks recorded so far."""
+    wait_until(lambda: condition(stacks(path)), what, PATIENCE)
+
+
+def is_seen(nodes, process):
+    return any(stack[0] == process and len(stack) > 2 for stack in nodes)
+
+
 def used_by(process):
     """CPU seconds of a child, which has ended, as getrusage() gives them."""
     _, status, usage = os.wait4(process.pid, 0)
@@ -126,8 +154,7 @@ def interpreters():
     return found[:2]
 
 
-@suite.test("Python of two versions, C and Node: shares of CPU time as by getrusage, and functions",
-            timed=True)
+@suite.test("Python of two versions, C and Node: shares of CPU time as by getrusage, and functions")
 def shares():
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         pythons = interpreters()
@@ -165,7 +192,7 @@ def shares():
     return ", ".join(f"{name} {100 * (ratio - 1):+.1f} %" for name, ratio in off.items())
 
 
-@suite.test("processes that live for 20 ms are seen, by name or as gone", timed=True)
+@suite.test("processes that live for 20 ms are seen, by name or as gone")
 def short_lived():
     with tempfile.TemporaryDirectory() as folder:
         program, path = compiled(folder, "brief_c"), pathlib.Path(folder, "r.fz")
@@ -182,8 +209,7 @@ def short_lived():
     return f"{seen / used:.2f} of their time, {named / seen:.2f} with functions"
 
 
-@suite.test("the machine before and after: the change is found, processes are known by what they run",
-            timed=True)
+@suite.test("the machine before and after: the change is found, processes are known by what they run")
 def compared():
     code = SPIN.replace("NAME", "unit") + """\
 def hot(n):
@@ -216,14 +242,19 @@ while time.process_time() < end:
 @suite.test("a process that becomes another by exec is two")
 def exec_():
     with tempfile.TemporaryDirectory() as folder:
-        first = script(folder, "first.py", SPIN.replace("NAME", "before") +
-                       "before(0.4)\nos.execv(sys.argv[1], sys.argv[1:])\n")
+        told_ = pathlib.Path(folder, "told")
+        first = script(folder, "first.py", SPIN_UNTIL.replace("NAME", "before") +
+                       "before(sys.argv[1])\nos.execv(sys.argv[2], sys.argv[2:])\n")
         second, path = compiled(folder, "second_c"), pathlib.Path(folder, "r.fz")
-        with recording(path, "-r", "499"):
-            subprocess.run([*find_interpreter("debian-3.11").command, first, second, "0.9"], check=True)
+        with running(*find_interpreter("debian-3.11").command, first, told_, second, "1000"):
+            with recording(path, "-r", "499"):
+                until(path, lambda nodes: ends_below(nodes, "first.py", "before"), "the first")
+                told_.touch()
+                until(path, lambda nodes: is_seen(nodes, "second_c"), "the second")
         nodes = stacks(path)
     assert ends_below(nodes, "first.py", "before") and ends_below(nodes, "second_c", "burn_a_little")
-    assert not ends_below(nodes, "first.py", "burn_a_little")
+    if ends_below(nodes, "first.py", "burn_a_little") or ends_below(nodes, "second_c", "before"):
+        raise Wrong(nodes)
 
 
 def stacks(path):
@@ -241,16 +272,16 @@ def ends_below(nodes, process, function):
 def deep():
     with tempfile.TemporaryDirectory() as folder:
         program, path = compiled(folder, "deep_c"), pathlib.Path(folder, "r.fz")
-        code = SPIN.replace("NAME", "bottom") + """\
+        code = SPIN_UNTIL.replace("NAME", "bottom") + """\
 sys.setrecursionlimit(5000)
 def down(n):
-    bottom(0.5) if n == 0 else down(n - 1)
+    bottom("/never") if n == 0 else down(n - 1)
 down(3000)
 """
-        with recording(path, "-r", "499"):
-            subprocess.run([program, "0.5", "300"], check=True)
-            subprocess.run([*find_interpreter("debian-3.11").command,
-                            script(folder, "deep.py", code)], check=True)
+        with running(program, "1000", "300"), running(*find_interpreter("debian-3.11").command,
+                                                      script(folder, "deep.py", code)):
+            with recording(path, "-r", "499"):
+                until(path, lambda nodes: is_seen(nodes, "deep_c") and ends_below(nodes, "deep.py", "bottom"), "both")
         nodes = stacks(path)
     for process, function in (("deep_c", "burn_a_little"), ("deep.py", "bottom")):
         assert any(stack[:2] == [process, "[truncated]"] and function in stack for stack in nodes), process
@@ -263,9 +294,9 @@ def namespace():
         raise Skip("no pid namespace can be made here")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "r.fz")
-        app = script(folder, "inner.py", SPIN.replace("NAME", "within") + "within(0.5)\n")
-        with recording(path, "-r", "499"):
-            subprocess.run([*unshare, *find_interpreter("debian-3.11").command, app], check=True)
+        app = script(folder, "inner.py", SPIN_UNTIL.replace("NAME", "within") + "within('/never')\n")
+        with running(*unshare, *find_interpreter("debian-3.11").command, app), recording(path, "-r", "499"):
+            until(path, lambda nodes: ends_below(nodes, "inner.py", "within"), "it")
         assert ends_below(stacks(path), "inner.py", "within")
         done = subprocess.run([*unshare, FIZEAU, "attach", "--system", "-d", "1"], cwd=folder,
                               capture_output=True, text=True, timeout=60)
@@ -280,15 +311,15 @@ def owners():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program, path = compiled(folder, "theirs_c"), pathlib.Path(folder, "r.fz")
-        with recording(path, "-r", "499"):
-            subprocess.run(["setpriv", "--reuid", "nobody", "--clear-groups", program, "0.5"], check=True)
-            subprocess.run([compiled(folder, "ours_c"), "0.2"], check=True)  # else all may be nobody's
+        with running("setpriv", "--reuid", "nobody", "--clear-groups", program, "1000"), \
+                running(compiled(folder, "ours_c"), "1000"), recording(path, "-r", "499"):  # else all may be nobody's
+            until(path, lambda nodes: is_seen(nodes, "theirs_c") and is_seen(nodes, "ours_c"), "both")
         users = {p["name"]: p.get("user") for p in told(path)["processes"]}
         assert users["theirs_c"] == "nobody", users
         text = fizeau("show", path).stdout
         assert "user\n" in text and " nobody\n" in text, text
         chosen = told(path, "--process", "nobody")["by_name"]
-        assert "theirs_c" in chosen and "spin.py" not in chosen
+        assert "theirs_c" in chosen and "ours_c" not in chosen
 
 
 @suite.test("killed by SIGKILL it leaves nothing in the kernel, and what was recorded can be read")
@@ -300,9 +331,10 @@ def killed():
         path = pathlib.Path(folder, "r.fz")
         with contextlib.suppress(ValueError), recording(path, "-r", "499") as recorder:
             programs = test_kernel.programs_of(recorder)
-            subprocess.run([compiled(folder), "1.2"], check=True)
-            recorder.kill()
-            recorder.wait()
+            with running(compiled(folder), "1000"):
+                until(path, lambda nodes: is_seen(nodes, "burn_c"), "it")
+                recorder.kill()
+                recorder.wait()
             raise ValueError
         for number in programs:
             wait_until(lambda: subprocess.run([bpftool, "prog", "show", "id", number],

@@ -15,9 +15,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 
-from livelib import FIZEAU, FORKY, Suite, Target, Wrong, find_interpreter, fizeau, forky_command
+from livelib import FIZEAU, FORKY, Suite, Target, Wrong, find_interpreter, fizeau, forky_command, wait_until
+from sampled import UNTIL_SAMPLED, looks
 
 suite = Suite()
 
@@ -28,6 +28,14 @@ def leaf():
     for i in range(2000): s += i
 end = time.time() + float(sys.argv[1] if len(sys.argv) > 1 else 0.25)
 while time.time() < end: leaf()
+"""
+
+# What works no longer than it takes to sample it.
+SAMPLED = UNTIL_SAMPLED + """\
+def leaf():
+    s = 0
+    for i in range(2000): s += i
+until_sampled(leaf, by=[os.getppid()], times=40)
 """
 
 SAMPLING = ["-r 2khz", "-r 500", "-r 2K", "--sampling-rate 1.5kHz", "-d 1", "--duration 1", "-a",
@@ -80,12 +88,12 @@ replay --gecko -o profile.json profile.bin
 class Place:
     """A folder with a script, a module, a baseline; and a process to look into."""
 
-    def __init__(self):
+    def __init__(self, script=SCRIPT.replace("float(sys.argv[1] if len(sys.argv) > 1 else 0.25)", "0.25")):
         self.folder = tempfile.TemporaryDirectory(prefix="fz-")
         self.path = pathlib.Path(self.folder.name)
-        (self.path / "script.py").write_text(SCRIPT.replace("float(sys.argv[1] if len(sys.argv) > 1 else 0.25)", "0.25"))
+        (self.path / "script.py").write_text(script)
         (self.path / "mymodule.py").write_text((self.path / "script.py").read_text())
-        (self.path / "long.py").write_text(SCRIPT)
+        (self.path / "long.py").write_text('print("up", flush=True)\n' + SCRIPT)
         self.process = None
 
     def __enter__(self):
@@ -101,26 +109,27 @@ class Place:
     def begin(self, seconds):
         self.end()
         self.process = subprocess.Popen(["/usr/bin/python3", "long.py", str(seconds)],
-                                        cwd=self.path)
-        time.sleep(0.1)
+                                        cwd=self.path, stdout=subprocess.PIPE)
+        assert self.process.stdout.readline() == b"up\n"
         return self.process.pid
 
     def end(self):
         if self.process:
             self.process.kill()
             self.process.wait()
+            self.process.stdout.close()
 
     def made(self, before):
         return {p.name for p in self.path.iterdir()} - before - {".fizeau"}
 
 
-def tried(place, line, expected=None, terminal=False):
+def tried(place, line, expected=None, terminal=False, timeout=60):
     """Run one command line; "" or what is wrong."""
     before = {p.name for p in place.path.iterdir()}
     words = [FIZEAU, *line.split()]
     if terminal:
         words = ["script", "-qec", " ".join(words), "/dev/null"]
-    done = subprocess.run(words, cwd=place.path, capture_output=True, text=True, timeout=60,
+    done = subprocess.run(words, cwd=place.path, capture_output=True, text=True, timeout=timeout,
                           env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"},
                           stdin=subprocess.DEVNULL)
     new = place.made(before)
@@ -145,6 +154,33 @@ def report(wrong, count):
 
 @suite.test("run: every option in every form")
 def run_options():
+    with Place(SAMPLED) as place:
+        # Those with a length end by it, sampled or not.
+        options = [o for o in RUN if "-d" not in o.split() and "--duration" not in o]
+        wrong = [tried(place, f"run {o} script.py", FORMATS.get(o)) for o in options]
+        return report(list(filter(None, wrong)), len(options))
+
+
+@suite.test("attach: an output of each kind is written when the program is over")
+def attach_outputs():
+    with Place(SAMPLED) as place:
+        for options in ("--collapsed", "--flamegraph", "--binary", "--pstats -o x.prof", "-a --gecko"):
+            pid = place.begin(200)
+            with subprocess.Popen([FIZEAU, "attach", *options.split(), str(pid)], cwd=place.path, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+                wait_until(lambda: looks(recorder.pid) > 100, "a look")
+                place.end()
+                out, said = recorder.communicate(timeout=100)
+            assert recorder.returncode == 0, (options, out, said)
+            name = (FORMATS.get(options) or {"-a --gecko": "gecko_{pid}.json"}.get(options, "x.prof")).format(pid=pid)
+            assert (place.path / name).stat().st_size, (options, out, said)
+            if name.endswith((".txt", ".bin")):
+                stacks = fizeau("replay", place.path / name, "--collapsed", "-o", "-").stdout
+                assert ":leaf:" in stacks, (options, stacks)
+
+
+@suite.test("run: every option in every form, of a program that ends by the clock")
+def run_lengths():
     with Place() as place:
         wrong = [tried(place, f"run {o} script.py", FORMATS.get(o)) for o in RUN]
         return report(list(filter(None, wrong)), len(RUN))
@@ -163,15 +199,15 @@ def attach_options():
 
 @suite.test("dump: every option in every form")
 def dump_options():
-    with Place() as place:
-        pid = place.begin(60)
+    with Place(SAMPLED) as place:
+        pid = place.begin(600)
         wrong = [tried(place, f"dump {o} {pid}") for o in DUMP]
         return report(list(filter(None, wrong)), len(DUMP))
 
 
 @suite.test("replay: every option in every form")
 def replay_options():
-    with Place() as place:
+    with Place(SAMPLED) as place:
         wrong = [tried(place, f"replay {o} profile.bin", FORMATS.get(o)) for o in REPLAY]
         return report(list(filter(None, wrong)), len(REPLAY))
 
@@ -250,34 +286,51 @@ def both(line, rate=None, **more):
 def recording(*options):
     """What fizeau records with --binary."""
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
-        pathlib.Path(folder, "script.py").write_text(SAYS)
+        pathlib.Path(folder, "script.py").write_text(SAMPLED)
         done = fizeau("run", "--binary", "-o", "x.bin", *options, "script.py", cwd=folder)
         assert done.returncode == 0, done
         return pathlib.Path(folder, "x.bin").read_bytes()
 
 
+# What the script is given, as CPython 3.15.0 does.
+DASHES = {"run script.py -- -v": "-v", "run -m mymodule -- -v": "-v", "run -- script.py -v": "-v",
+          "run -m -- mymodule -v": "-v", "run script.py -- -- -v": "--|-v", "run script.py -v -- x": "-v|--|x",
+          "run -- script.py -- -v": "--|-v", "run script.py x --": "x|--"}
+WRONG = ["run", "run --nonsense script.py", "run -r 0 script.py", "run -d x script.py", "run --mode sun script.py",
+         "run --collapsed --gecko script.py", "run --collapsed --sort name script.py", "attach", "attach x",
+         "dump", "replay", "replay --nonsense", "nonsense", "run --async-mode all script.py"]
+
+
+@suite.test("kept: the two dashes of a line are theirs or the script's, wrong usage has its exit status")
+def kept_lines():
+    with Place('import sys\nprint(*sys.argv[1:], sep="|", flush=True)\n' + SAMPLED) as place:
+        shutil.copy(place.path / "script.py", place.path / "mymodule.py")
+        for line, given in DASHES.items():
+            done = fizeau(*line.split(), cwd=place.path, stdin=subprocess.DEVNULL)
+            assert done.returncode == 0 and done.stdout.splitlines()[0] == given, (line, done)
+        for line in WRONG:
+            done = fizeau(*line.split(), cwd=place.path, stdin=subprocess.DEVNULL)
+            assert done.returncode == 2 and done.stderr.startswith("fizeau: "), (line, done)
+    return report([], len(DASHES) + len(WRONG))
+
+
 @suite.test("the two dashes of a line are theirs or the script's as there")
 def dashes():
-    lines = ["run script.py -- -v", "run -m mymodule -- -v", "run -- script.py -v", "run -m -- mymodule -v",
-             "run script.py -- -- -v", "run script.py -v -- x", "run -- script.py -- -v", "run script.py x --"]
-    for line in lines:
+    for line, given in DASHES.items():
         with both(line) as (there, here):
-            said = there.stdout.splitlines()[0]
-            assert said and here.stdout.splitlines()[0] == said, (line, there, here)
+            assert there.stdout.splitlines()[0] == given, (line, there)
+            assert here.stdout.splitlines()[0] == given, (line, there, here)
             assert here.returncode == there.returncode == 0, (line, there, here)
-    return report([], len(lines))
+    return report([], len(DASHES))
 
 
 @suite.test("wrong usage has the exit status of there")
 def usage():
-    lines = ["run", "run --nonsense script.py", "run -r 0 script.py", "run -d x script.py", "run --mode sun script.py",
-             "run --collapsed --gecko script.py", "run --collapsed --sort name script.py", "attach", "attach x",
-             "dump", "replay", "replay --nonsense", "nonsense", "run --async-mode all script.py"]
-    for line in lines:
+    for line in WRONG:
         with both(line) as (there, here):
             assert there.returncode == 2, (line, there)
             assert here.returncode == 2 and here.stderr.startswith("fizeau: "), (line, here)
-    return report([], len(lines))
+    return report([], len(WRONG))
 
 
 @suite.test("what has no effect there is taken here")
@@ -345,7 +398,7 @@ def browsers():
 
 @suite.test("a baseline that was recorded otherwise is compared, with a warning")
 def other_baseline():
-    with Place() as place:
+    with Place(SAMPLED) as place:
         for options in ("-a --native --opcodes", "--mode cpu", ""):
             base = place.path / "other.bin"
             base.write_bytes(recording(*options.split()))
@@ -364,13 +417,10 @@ def other_baseline():
 
 @suite.test("a baseline whose stacks its file cut is said to be cut")
 def cut_baseline():
-    code = SAYS.replace("leaf()\n", "down(DEPTH)\n") + "def down(n): leaf() if n == 0 else down(n - 1)\n"
-    head, _, loop = code.partition("end = ")
-    loop, _, down = loop.partition("def down")
+    code = SAMPLED.replace(", times=40", "").replace("until_sampled(leaf,", "def down(n): leaf() if n == 0 else down(n - 1)\nuntil_sampled(lambda: down(DEPTH),")
     for depth, cut in ((400, True), (100, False)):
         with tempfile.TemporaryDirectory(prefix="fz-") as folder:
-            script = f"{head}def down{down}end = {loop}".replace("DEPTH", str(depth))
-            pathlib.Path(folder, "script.py").write_text(script)
+            pathlib.Path(folder, "script.py").write_text(code.replace("DEPTH", str(depth)).replace("2000", "20000"))
             fizeau("run", "--binary", "-o", "base.bin", "script.py", cwd=folder)
             done = fizeau("run", "--diff-flamegraph", "base.bin", "--format", "text", "script.py", cwd=folder)
             assert done.returncode == 0, done

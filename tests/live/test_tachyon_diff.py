@@ -288,7 +288,7 @@ for pair in OTHERS:
     suite.add(f"{pair[0]} -> {pair[1]} equals Tachyon", compare_with_vectors, *pair)
 for pair in REFUSED:
     suite.add(f"{pair[0]} -> {pair[1]} is refused as by Tachyon", both_refuse, *pair)
-suite.add("recordings made now equal Tachyon", compare_fresh_recordings, timed=True)
+suite.add("recordings made now equal Tachyon", compare_fresh_recordings)
 
 
 # 400 frames, of which a .bin keeps 256; `depth` of them, and a shallow part, in the head.
@@ -350,7 +350,7 @@ def check_cut(diff, depth):
 
 for _depth in (400, 100):
     suite.add(f"below the cut of a recursion of 400 nothing is new: a head of {_depth}",
-              below_the_cut, _depth, timed=True)
+              below_the_cut, _depth)
 
 if __name__ == "__main__":
     suite.main()

@@ -17,10 +17,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 
-from livelib import EXPECTED, SHARED, SOURCE, Skip, Suite, find_interpreter, fizeau
+from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, Target, find_interpreter, fizeau, wait_until
 from pages import Page
+from sampled import looks
 
 DATA = SOURCE / "tests" / "data" / "tachyon-diff"
 VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
@@ -423,24 +423,34 @@ for _interpreter in EXPECTED:
 
 
 
-@suite.test("attach --gecko marks the true main thread and what threads were doing", timed=True)
-def _():
+def attached(target_looks):
+    """Of a program with three threads, until the recorder looked so often: (process, profile)."""
     python = find_interpreter("debian-3.11")
-    with tempfile.TemporaryDirectory() as folder:
-        script = pathlib.Path(folder) / "program.py"
-        script.write_text(PROGRAM.replace("0.8", "20"))
-        with subprocess.Popen([*python.command, str(script)]) as target:
-            try:
-                time.sleep(0.4)
-                done = fizeau("attach", "-a", "-d", "0.6", "--gecko", target.pid, cwd=folder)
-                assert done.returncode == 0, done.stderr
-                file = pathlib.Path(folder) / f"gecko_{target.pid}.json"
-                profile = json.loads(file.read_text(encoding="utf-8"))
-            finally:
-                target.kill()
+    code = PROGRAM.replace("0.8", "1000").replace("trash(2000)\n", "trash(2000)\n    print('up', flush=True)\n", 1)
+    with tempfile.TemporaryDirectory() as folder, Target(python, code) as target:
+        with subprocess.Popen([FIZEAU, "attach", "-a", "--gecko", str(target.pid)], cwd=folder,
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: looks(recorder.pid) > target_looks, "a look")
+            target.process.kill()
+            said = recorder.communicate(timeout=100)[1]
+        assert recorder.returncode == 0, said
+        file = pathlib.Path(folder) / f"gecko_{target.pid}.json"
+        return target.pid, json.loads(file.read_text(encoding="utf-8"))
+
+
+@suite.test("attach --gecko marks the true main thread")
+def _():
+    pid, profile = attached(200)
     threads = gecko_threads(profile)
-    assert {tid: t["main"] for tid, t in threads.items() if t["main"]} == {target.pid: True}
-    assert {t["pid"] for t in profile["threads"]} == {str(target.pid)}
+    assert {tid: t["main"] for tid, t in threads.items() if t["main"]} == {pid: True}
+    assert {t["pid"] for t in profile["threads"]} == {str(pid)}
+    names = {name for t in threads.values() for name, *_ in t["markers"]}
+    assert names & {"Has GIL", "No GIL"} and names & {"On CPU", "Off CPU"}, names
+
+
+@suite.test("attach --gecko marks what threads were doing")
+def _():
+    threads = gecko_threads(attached(600)[1])
     names = {name for t in threads.values() for name, *_ in t["markers"]}
     assert {"Has GIL", "No GIL", "On CPU", "Off CPU"} <= names, names
     return f"{len(threads)} threads"

@@ -13,7 +13,7 @@ import subprocess
 from livelib import Suite, find_interpreter, fizeau
 from pages import Page
 
-suite = Suite(timed=True)
+suite = Suite()
 
 FAMILY = """\
 import subprocess, sys, time
@@ -35,9 +35,9 @@ else:
 """
 
 
-def files_of(command, *options):
+def files_of(command, *options, version="forky-3.15"):
     """{name without the number: [text or bytes]} of all that a command leaves in its folder."""
-    python = find_interpreter("forky-3.15")
+    python = find_interpreter(version)
     with python.scratch() as folder:
         folder = pathlib.Path(folder)
         (folder / "family.py").write_text(FAMILY)
@@ -86,8 +86,12 @@ NAMES = {
 
 def same_names(options):
     theirs, _ = files_of("tachyon", *options.split())
-    mine, out = files_of("fizeau", *options.split())
     assert {name: len(files) for name, files in theirs.items()} == NAMES[options], theirs.keys()
+    our_names(options, "forky-3.15")
+
+
+def our_names(options, version):
+    mine, out = files_of("fizeau", *options.split(), version=version)
     assert {name: len(files) for name, files in mine.items()} == NAMES[options], mine.keys()
     if options == "--pstats":
         assert "of_parent" in out and "of_child" not in out, out
@@ -104,6 +108,7 @@ def same_names(options):
 
 for _options in NAMES:
     suite.add(f"{_options}: the same files", same_names, _options)
+    suite.add(f"{_options}: the files that are known to be the same", our_names, _options, "debian-3.11")
 
 
 @suite.test("each .bin is of one process, and CPython reads it")

@@ -93,7 +93,7 @@ def check(module):
 
 
 for _module in MODULES:
-    suite.add(f"{_module} of CPython 3.15", check, _module, timed=True)
+    suite.add(f"{_module} of CPython 3.15", check, _module)
 
 if __name__ == "__main__":
     suite.main()

@@ -258,5 +258,48 @@ def picture():
     assert "within 15 %" in plain and "unsure</text>" not in plain
 
 
+def refactored(folder):
+    """A file that moved, and a function that was renamed."""
+    pair = [pathlib.Path(folder) / name for name in ("base.folded", "head.folded")]
+    for path, tools, name, split in ((pair[0], "util.py", "parse_issue_fixed", 400),
+                                     (pair[1], "lib/tools.py", "find_issue", 500)):
+        path.write_text("".join(f"a.py:main:1;{stack}\n" for stack in (
+            f"{tools}:load:1 700", f"{tools}:save:9 650", f"m.py:{name}:5;m.py:split:1 {split}",
+            f"m.py:{name}:6;m.py:strip:20 300", f"m.py:{name}:5 200", "m.py:made_12:40 90")), encoding="utf-8")
+    return pair
+
+
+@suite.test("what was inferred is in every report, with its score, the scaling and the warnings; it can be vetoed")
+def inferred():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = refactored(folder)
+        answer = json.loads(report("json", *pair, "--scale", "reference"))
+        links = {link["name"]: link for link in answer["links"]}
+        assert links["find_issue"]["from_name"] == "parse_issue_fixed", links
+        assert links["load"]["how"] == links["save"]["how"] == "moved", links
+        assert links["load"]["from_file"] == "util.py", links
+        for form in ("text", "markdown", "folded"):
+            text = report(form, *pair, "--scale", "reference", "-o", "-")
+            text = html.unescape(text) if form == "markdown" else text
+            flat = " ".join(re.sub(r"(?m)^# ", "", text).split())
+            assert "Scaling: " + answer["scale"]["mode"] in flat, (form, text)
+            assert all(f"Warning: {warning[:60]}" in flat for warning in answer["warnings"]), (form, text)
+            for link in links.values():
+                score = r"\d\.\d\d" if form == "folded" else f"{link['score']:.2f}"
+                assert re.search(rf"{score} +{link['how']} +{link['name']} .*\n#? +was {link['from_name']} ", text), (form, text)
+        header, _ = page_of(*pair, "--scale", "reference")
+        for key in "scale", "warnings", "links", "shifts", "name_rules", "verdict":
+            assert header[key] == answer[key], key
+
+        def state(*options):
+            functions = json.loads(report("json", *pair, *options))["functions"]
+            return {f["name"]: f["state"] for f in functions}["find_issue"]
+        assert state() == "common"
+        for veto in (["--no-rename"], ["--map", "parse_issue_fixed="], ["--match", "names"]):
+            assert state(*veto) == "new", veto
+        assert state("--no-rename", "--map", "parse_issue_fixed=find_issue") == "common"
+        assert state("--match", "names", "--rename", "parse_issue_fixed=find_issue") == "common"
+
+
 if __name__ == "__main__":
     suite.main()
