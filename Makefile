@@ -5,9 +5,10 @@ PREFIX ?=
 OPTIONS ?=
 SUITE ?=
 FUZZ_SECONDS ?= 60
+SOAK_HOURS ?= 1
 DIST ?= dist
 
-.PHONY: all setup demo check bench fuzz format dist site install clean
+.PHONY: all setup demo check check-timed check-world soak bench fuzz format dist site install clean
 
 all: setup
 	ninja -C $(BUILD)
@@ -23,10 +24,26 @@ demo:
 	@$(MAKE) --no-print-directory all
 	@examples/demo $(BUILD)/fizeau
 
-# Every test, or `make check SUITE="unit cli"`; tests/run lists the suites.
+# The gate, or some suites of it: make check SUITE="unit cli".
 check:
 	@tools/setup check
 	@tests/run $(SUITE)
+
+# Claims about time, proportions and live verdicts: reports them, and fails only on an impossible result.
+check-timed:
+	@tools/setup check
+	@tests/run --lane timed $(SUITE)
+
+# What needs a registry or another Debian: reports, as above.
+check-world:
+	@tools/setup world
+	@tests/run --lane world $(SUITE)
+
+# Error rates of the statistics, alarms, planted changes and fuzzing, by the hour: SOAK_HOURS.
+soak:
+	@tools/setup check
+	@$(MAKE) --no-print-directory all
+	@tests/soak $(SOAK_HOURS)
 
 # Look for inputs that break the readers; FUZZ_SECONDS for each target.
 fuzz:

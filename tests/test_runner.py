@@ -3,13 +3,16 @@
 """The runners themselves: whatever goes wrong in a test has to be counted. Prints TAP."""
 
 import contextlib
+import functools
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -48,70 +51,116 @@ PROGRAMS = [
 ]
 
 
-def counts(command):
-    results = run.Results()
-    with contextlib.redirect_stdout(io.StringIO()):
+def after(command, lane="check"):
+    """The results of one program."""
+    results = run.Results(lane)
+    with contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.object(run, "SLOW_MACHINE", 1):
         run.run_program(results, "program", ["sh", "-c", command], 1)
-    return results.passed, len(results.failed), len(results.skipped)
+    return results
+
+
+def counts(results):
+    return tuple(len(results.of(verdict)) for verdict in ("pass", "fail", "skip", "missed"))
 
 
 def check_programs():
     for what, command, wanted in PROGRAMS:
-        found = counts(command)
-        yield f"counting: {what}", found == wanted, f"wanted {wanted}, found {found}"
+        found = counts(after(command))
+        yield f"counting: {what}", found == (*wanted, 0), f"wanted {wanted}, found {found}"
 
 
-# A live program, first beside others and then alone -> passed, failed, skipped, flaky.
-BUSY = "echo 'ok 1 - a # SKIP the machine was busy: 40 %'"
-LIVE = [
-    ("what fails is not run again", "test -e again && echo 'ok 1 - a' || echo 'not ok 1 - a'", (0, 1, 0, 0)),
-    ("a program that dies is not", "test -e again && echo 'ok 1 - a' || kill -SEGV $$", (0, 1, 0, 0)),
-    ("passes when it is alone", f"[ $# = 0 ] && {BUSY} || echo 'ok 1 - a'", (1, 0, 0, 1)),
-    ("only that case is", f"[ $# = 0 ] && {BUSY} || echo \"ok 1 - $1\"", (1, 0, 0, 1)),
-    ("fails when it is alone", f"[ $# = 0 ] && {BUSY} || echo 'not ok 1 - a'", (0, 1, 0, 0)),
-    ("busy to the end", BUSY, (0, 0, 1, 0)),
-    ("passes", "echo 'ok 1 - a'", (1, 0, 0, 0)),
-    ("hangs", "sleep 60", (0, 1, 0, 0)),
+def check_reasons():
+    results = after("echo 'not ok 1 - a'; echo '# line 3'; echo '# Error: 5'; echo 'ok 2 - b'; echo '# no'; echo 1..2")
+    yield "a failed case is listed with its last comment", results.of("fail") == [("program: a", "Error: 5")], \
+        f"{results.of('fail')}"
+
+
+# Programs in a lane that only reports -> passed, failed, skipped, missed.
+REPORTED = [
+    ("a claim that does not hold", "echo 'not ok 1 - a # TODO missed: 0.4'; echo 1..1", (0, 0, 0, 1)),
+    ("an impossible result", "echo 'not ok 1 - a'; echo 1..1; exit 1", (0, 1, 0, 0)),
+    ("a crash", "echo 'ok 1 - a'; kill -SEGV $$", (1, 1, 0, 0)),
+    ("a program that takes too long", "sleep 60", (0, 0, 0, 1)),
 ]
 
 
-def check_live():
-    for what, command, wanted in LIVE:
-        results = run.Results()
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            run.run_live_program(results, "program", ["sh", "-c", command + "; touch again; echo 1..1", "sh"],
-                                 1, None, folder)
-            run.run_again(results)
-        found = results.passed, len(results.failed), len(results.skipped), len(results.flaky)
-        yield f"run again: {what}", found == wanted, f"wanted {wanted}, found {found}"
+def check_lanes():
+    for what, command, wanted in REPORTED:
+        found = counts(after(command, "timed"))
+        yield f"reporting: {what}", found == wanted, f"wanted {wanted}, found {found}"
+    found = counts(after("echo 'not ok 1 - a # TODO missed'; echo 1..1; exit 1"))
+    yield "the gate: TODO is a failure", found == (0, 1, 0, 0), f"{found}"
+    for what, command, wanted in (("no case in the lane", "echo 1..0", (0, 0, 0, 0)),
+                                  ("no case, and it fails", "echo 1..0; exit 1", (0, 1, 0, 0))):
+        found = counts(after(command))
+        yield what, found == wanted, f"wanted {wanted}, found {found}"
 
 
-# A suite of live tests: its code, its arguments -> exit status, part of what it prints.
+def check_table():
+    results = after("echo 'ok 1 - a'; sleep 0.3; echo 'ok 2 - b # SKIP why'; echo 1..2")
+    with tempfile.TemporaryDirectory() as folder:
+        results.write(os.path.join(folder, "new", "x.json"))
+        with open(os.path.join(folder, "new", "x.json"), encoding="utf-8") as file:
+            rows = json.load(file)
+    yield "the table of cases", [[row["case"], row["lane"], row["verdict"], row.get("why")] for row in rows] == \
+        [["program: a", "check", "pass", None], ["program: b", "check", "skip", "why"]] and \
+        rows[1]["seconds"] >= 0.3, f"{rows}"
+
+
+def check_queue():
+    """Suites start in order as soon as their build is there; what a failed build cannot run is skipped."""
+    for what, works, wanted in (("built", True, ["first", "made", "second", "third"]),
+                                ("not built", False, ["first", "made"])):
+        done, results = [], run.Results()
+
+        class Made:
+            good = None
+
+            def make(self):
+                done.append("made")
+                self.good = works
+
+        def suite(*names):
+            return lambda *_: (functools.partial(done.append, name) for name in names)
+
+        suites = {"a": (None, suite("first")), "b": ("x", suite("second")), "c": ("x", suite("third"))}
+        with unittest.mock.patch.dict(run.SUITES, suites):
+            run.Queue(results, {"x": Made()}, ["a", "b", "c"]).run(1)
+        yield (f"queue: {what}", sorted(done) == wanted and len(results.of("skip")) == (0 if works else 2)
+               and done.index("made") < len(done) - (2 if works else 0), f"{done} {results.cases}")
+    results, ended = run.Results(), []
+    with unittest.mock.patch.dict(run.SUITES, {"bad": (None, lambda *_: [lambda: 1 / 0, lambda: ended.append(1)])}):
+        run.Queue(results, {}, ["bad"]).run(2)
+    yield "queue: a job that cannot run is a failure, not the end", counts(results)[1] == 1 and ended == [1], ""
+
+
+# A suite of live tests: the lane that is run, the case's code, arguments -> exit status, part of what it prints.
 SUITES = [
-    ("a wrong result", "assert False", [], 1, "not ok 2"),
-    ("a wrong result while others have the machine", "assert False; BUSY", [], 1, "not ok 2"),
-    ("a claim about time", "timed: assert False", [], 1, "not ok 2"),
-    ("a claim about time while others have the machine", "timed: assert False; BUSY", [], 0,
-     "ok 2 - case # SKIP the machine was busy: others had 60 % of it"),
-    ("a sanitizer's report then", "timed: assert False, 'AddressSanitizer: heap'; BUSY", [], 1, "not ok 2"),
-    ("a crash then", "timed: broken.append(1); assert False; BUSY", [], 1, "not ok 2"),
-    ("what is declared wrong then", "timed: raise Wrong('off by one'); BUSY", [], 1, "not ok 2"),
-    ("a bug of the test then", "timed: None.x; BUSY", [], 1, "not ok 2"),
-    ("a word that a name has", "pass", ["as"], 0, "prepared\nok 1 - case\n1..1"),
-    ("a word that no name has", "pass", ["case", "nothing"], 1, "Bail out! no test has 'nothing'"),
-    ("a whole name", "pass", ["=case"], 0, "prepared\nok 1 - case\n1..1"),
-    ("a part of one where a whole is wanted", "pass", ["=cas"], 1, "Bail out!"),
+    ("a wrong result", "check", "assert False", [], 1, "not ok 2 - case\n"),
+    ("a claim that does not hold", "timed", "assert False, '0.4 s'", [], 0, "not ok 1 - case # TODO missed: 0.4 s ("),
+    ("a sanitizer's report", "timed", "assert False, 'AddressSanitizer: heap'", [], 1, "not ok 1 - case\n"),
+    ("a crash", "timed", "broken.append(1); assert False", [], 1, "not ok 1 - case\n"),
+    ("an impossible result", "timed", "raise Wrong('off by one')", [], 1, "not ok 1 - case\n"),
+    ("no lane: everything gates", "", "assert False", [], 1, "not ok 2 - case\n"),
+    ("a case of another lane", "world", "assert False", [], 0, "1..0\n"),
+    ("several lanes", "check,timed", "assert False", [], 0, "not ok 2 - case # TODO missed"),
+    ("part of a name", "check", "pass", ["as"], 0, "prepared\nok 1 - case\n1..1"),
+    ("a word that no name has", "check", "pass", ["case", "nothing"], 1, "Bail out! no test has 'nothing'"),
+    ("a whole name", "check", "pass", ["=case"], 0, "prepared\nok 1 - case\n1..1"),
+    ("a part of one where a whole is wanted", "check", "pass", ["=cas"], 1, "Bail out!"),
+    ("the lanes of its cases", "", "pass", ["--lanes"], 0, "check\tbefore\ncheck\tcase\n"),
 ]
-SUITE = """import sys
+SUITE = """import pathlib, sys
 sys.path.insert(0, {folder!r})
+import livelib
 from livelib import *
 from livelib import broken
-Attention.of_others = lambda self: {others}
+livelib.TABLE = pathlib.Path({table!r})
 suite = Suite()
 @suite.test("before", first=True)
 def before():
     print("prepared")
-@suite.test("case", timed={timed})
+@suite.test("case")
 def case():
     {body}
 suite.main()
@@ -119,26 +168,26 @@ suite.main()
 
 
 def check_suites():
-    for what, code, words, status, said in SUITES:
-        body = code.removeprefix("timed: ").removesuffix("; BUSY")
-        text = SUITE.format(folder=os.path.join(HERE, "live"), timed=code.startswith("timed: "),
-                            others=0.6 if code.endswith("BUSY") else 0.0, body=body)
-        done = subprocess.run([sys.executable, "-c", text, *words], capture_output=True, text=True)
+    for what, lane, code, words, status, said in SUITES:
+        with tempfile.TemporaryDirectory() as folder:
+            script, table = os.path.join(folder, "test_x.py"), os.path.join(folder, "lanes.tsv")
+            of_case = lane if lane in ("check", "timed") else "check"
+            with open(table, "w", encoding="utf-8") as file:
+                file.write(f"# file\ntest_x\t*\tcheck\t\ntest_y\t*\tworld\t\ntest_x\tcas?\t{of_case}\tof time\n")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(SUITE.format(folder=os.path.join(HERE, "live"), table=table, body=code))
+            done = subprocess.run([sys.executable, script, *words], capture_output=True, text=True,
+                                  env={**os.environ, "FZ_LANE": lane})
         yield (f"a live suite: {what}", done.returncode == status and said in done.stdout + done.stderr,
                f"{done.returncode}: {done.stdout}{done.stderr}")
 
 
-def check_attention():
-    """What others take is seen, what we and our children take is not. Both take 0.5 s of CPU."""
-    loop = "import time\nwhile time.process_time() < 0.5: pass"
-    for what, command in (("ours", []), ("others'", ["setsid", "-f"])):
-        attention = livelib.Attention()
-        done = subprocess.run([*command, sys.executable, "-c", loop], stdout=subprocess.PIPE)
-        assert done.returncode == 0  # and whoever has the pipe has ended
-        own = attention.own_now() - attention.own
-        others = attention.of_others() * attention.seconds() * os.cpu_count()
-        yield (f"attention: {what}", own > 0.45 if what == "ours" else own < 0.3 and others > 0.4,
-               f"{own:.2f} s of CPU are called our own, {others:.2f} others'")
+def check_rows():
+    table = [("*", "timed"), ("a*", "check"), ("ab*", "world")]
+    for case, wanted in (("c", "timed"), ("ac", "check"), ("abc", "world"), ("ac on forky-3.15", "world")):
+        found = livelib.lane_of(table, case)
+        yield f"the lane of {case!r}", found == wanted, found
+    yield "a case without a row does not gate", livelib.lane_of([], "a") == "timed", ""
 
 
 GOLDEN = """# Says what it does.
@@ -198,7 +247,8 @@ def check_golden():
 
 def main():
     number = failed = 0
-    for check in (check_programs, check_live, check_suites, check_attention, check_golden):
+    for check in (check_programs, check_reasons, check_lanes, check_table, check_queue, check_suites, check_rows,
+                  check_golden):
         for name, good, why in check():
             number += 1
             failed += not good
