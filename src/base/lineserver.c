@@ -13,6 +13,7 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -109,24 +110,63 @@ unsigned fz_lineserver_address(const char *path, struct sockaddr_un *ret)
 	return (unsigned)(offsetof(struct sockaddr_un, sun_path) + n);
 }
 
+static int listen_at(struct fz_lineserver *s, const struct sockaddr_un *address, unsigned size)
+{
+	/* The file that bind makes has the mode of the socket: there is no moment without it. */
+	return fchmod(s->listening, 0600) ||
+	       bind(s->listening, (const struct sockaddr *)address, size) ||
+	       listen(s->listening, FZ_LINESERVER_CLIENTS);
+}
+
+/* Its final name, unless somebody has that; not all file systems have links. */
+static bool give_name(const struct fz_lineserver *s, int folder, const char *name)
+{
+	if (linkat(folder, name, AT_FDCWD, s->path, 0) == 0)
+		return true;
+	return (errno == EPERM || errno == EOPNOTSUPP) &&
+	       renameat(folder, name, AT_FDCWD, s->path) == 0;
+}
+
+/* Whoever sees the file can connect: it has another name until somebody listens. A socket of that
+ * name is bound by way of /proc, since a path may be as long as an address. */
+static bool listen_in_folder(struct fz_lineserver *s)
+{
+	struct fz_str above = fz_path_folder(fz_str_of(s->path));
+	fz_auto(fz_free_ptr) char *path = fz_strndup(above.p, above.n);
+	fz_auto(fz_close_fd) int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char name[32];
+
+	if (folder < 0)
+		return false;
+	snprintf(name, sizeof(name), ".fizeau-%d", (int)getpid());
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder, name);
+	unlinkat(folder, name, 0);
+	bool done = !listen_at(s, &address, sizeof(address)) &&
+		    !fstatat(folder, name, &s->made, AT_SYMLINK_NOFOLLOW) &&
+		    give_name(s, folder, name);
+	int code = errno;
+	unlinkat(folder, name, 0);
+	errno = code;
+	return done;
+}
+
 static int bind_to(struct fz_lineserver *s, struct fz_error *err)
 {
 	struct sockaddr_un address;
 	unsigned size = fz_lineserver_address(s->path, &address);
+	int rc = 0;
 
 	if (!size)
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: a socket's path has at most %zu bytes; name a shorter one",
 			       s->path, sizeof(address.sun_path) - 1);
-	int rc = is_abstract(s->path) ? 0 : check_place(&address, err);
-	if (rc)
-		return rc;
-	/* The file that bind makes has the mode of the socket: there is no moment without it. */
-	if (fchmod(s->listening, 0600) || bind(s->listening, (struct sockaddr *)&address, size) ||
-	    listen(s->listening, FZ_LINESERVER_CLIENTS) ||
-	    (!is_abstract(s->path) && lstat(s->path, &s->made)))
-		return fz_fail_errno(err, "%s", s->path);
-	return 0;
+	if (is_abstract(s->path))
+		return listen_at(s, &address, size) ? fz_fail_errno(err, "%s", s->path) : 0;
+	rc = check_place(&address, err);
+	if (!rc && !listen_in_folder(s))
+		rc = fz_fail_errno(err, "%s", s->path);
+	return rc;
 }
 
 static bool watch(struct fz_lineserver *s, int fd, uint32_t slot)
@@ -175,11 +215,11 @@ void fz_lineserver_free(struct fz_lineserver *s)
 		return;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++)
 		fz_close_fd(&s->clients[i].fd);
-	fz_close_fd(&s->listening);
-	fz_close_fd(&s->epoll);
 	if (s->made.st_ino && lstat(s->path, &st) == 0 && st.st_ino == s->made.st_ino &&
 	    st.st_dev == s->made.st_dev)
 		unlink(s->path);
+	fz_close_fd(&s->listening);
+	fz_close_fd(&s->epoll);
 	free(s->path);
 	free(s);
 }

@@ -7,7 +7,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -247,6 +250,88 @@ static void test_leftover(void **state)
 	assert_int_equal(lstat(path, &st), 0);
 }
 
+/* Whoever starts a recorder removes the socket as soon as it is connected. Each has a name of its
+ * own, or the one before's would be removed late. */
+static atomic_int current;
+enum { LAST = 3000 };
+
+static void name_of(int i, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%d", folder, i);
+}
+
+static void *connect_and_remove(void *unused)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int i;
+
+	(void)unused;
+	while ((i = atomic_load(&current)) < LAST) {
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		name_of(i, address.sun_path, sizeof(address.sun_path));
+		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+			unlink(address.sun_path);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void test_removed(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, connect_and_remove, NULL), 0);
+	for (int i = 0; i < LAST; i++) {
+		name_of(i, path, sizeof(path));
+		fz_lineserver_free(start());
+		atomic_store(&current, i + 1);
+	}
+	pthread_join(thread, NULL);
+}
+
+/* Odd while it starts. */
+static atomic_int phase;
+static atomic_int turned_away, connected;
+
+static void *knock(void *arg)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	(void)arg;
+	memcpy(address.sun_path, path, strlen(path));
+	for (int before; (before = atomic_load(&phase)) >= 0;) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		int rc = connect(fd, (struct sockaddr *)&address, sizeof(address));
+		connected += rc == 0;
+		turned_away +=
+			rc && errno == ECONNREFUSED && before % 2 && atomic_load(&phase) == before;
+		close(fd);
+	}
+	return NULL;
+}
+
+/* Whoever sees the socket's file can connect. */
+static void test_begin(void **state)
+{
+	enum { TIMES = 2000 };
+	pthread_t thread;
+
+	(void)state;
+	atomic_store(&phase, 0);
+	pthread_create(&thread, NULL, knock, NULL);
+	for (int i = 0; i < TIMES; i++) {
+		atomic_store(&phase, 2 * i + 1);
+		struct fz_lineserver *s = start();
+		atomic_store(&phase, 2 * i + 2);
+		fz_lineserver_free(s);
+	}
+	atomic_store(&phase, -1);
+	pthread_join(thread, NULL);
+	assert_int_equal(turned_away, 0);
+	assert_true(connected > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +342,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_leftover, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_begin, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
