@@ -55,7 +55,13 @@ void fz_buf_str(struct fz_buf *b, const char *s)
 
 void fz_buf_char(struct fz_buf *b, char c)
 {
-	fz_buf_add(b, &c, 1);
+	char *room = fz_buf_reserve(b, 1);
+
+	if (!room)
+		return;
+	room[0] = c;
+	room[1] = '\0';
+	b->n++;
 }
 
 void fz_buf_printf(struct fz_buf *b, const char *fmt, ...)
@@ -107,9 +113,15 @@ void fz_buf_uri_part(struct fz_buf *b, struct fz_str part)
 	}
 }
 
+void fz_buf_hex(struct fz_buf *b, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fz_buf_printf(b, "%02x", ((const uint8_t *)p)[i]);
+}
+
 void fz_buf_u8(struct fz_buf *b, uint8_t v)
 {
-	fz_buf_add(b, &v, 1);
+	fz_buf_char(b, (char)v);
 }
 
 void fz_buf_u32(struct fz_buf *b, uint32_t v)
@@ -135,6 +147,10 @@ void fz_buf_varint(struct fz_buf *b, uint64_t v)
 	uint8_t bytes[10];
 	size_t n = 0;
 
+	if (v < 0x80) { /* most are */
+		fz_buf_u8(b, (uint8_t)v);
+		return;
+	}
 	for (; v >= 0x80; v >>= 7)
 		bytes[n++] = (uint8_t)(v | 0x80);
 	bytes[n++] = (uint8_t)v;

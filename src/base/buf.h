@@ -24,9 +24,11 @@ FZ_PRINTF(2, 3)
 void fz_buf_printf(struct fz_buf *b, const char *fmt, ...);
 /* A word that a shell reads back as it is: quoted where it must be. */
 void fz_buf_shell_word(struct fz_buf *b, const char *word);
-/* Little-endian fixed width, LEB128, and zigzag LEB128. */
 /* Percent-encoded: letters, digits and "-._~/" stay. */
 void fz_buf_uri_part(struct fz_buf *b, struct fz_str part);
+/* Two lower-case digits a byte. */
+void fz_buf_hex(struct fz_buf *b, const void *p, size_t n);
+/* Little-endian fixed width, LEB128, and zigzag LEB128. */
 void fz_buf_u8(struct fz_buf *b, uint8_t v);
 void fz_buf_u32(struct fz_buf *b, uint32_t v);
 void fz_buf_u64(struct fz_buf *b, uint64_t v);

@@ -25,6 +25,14 @@ static inline int64_t fz_clock_now(void)
 	return fz_clock_read(CLOCK_MONOTONIC);
 }
 
+/* From now until then; 0 when that is past. */
+static inline int64_t fz_clock_left(int64_t until)
+{
+	int64_t now = fz_clock_now();
+
+	return FZ_MAX(until - now, 0);
+}
+
 /* Since 1970. */
 static inline int64_t fz_clock_unix(void)
 {

@@ -413,6 +413,20 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 	}
 }
 
+int fz_input_each_line(const char *path, size_t max, void (*take)(void *arg, struct fz_str line),
+		       void *arg, struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	struct fz_str line;
+	int r = fz_input_open(path, &in, err);
+
+	while (!r && (r = fz_input_line(in, max, &line, err)) > 0) {
+		take(arg, line);
+		r = 0;
+	}
+	return r;
+}
+
 bool fz_input_ended_in_line(const struct fz_input *in)
 {
 	return in->ended_in_line;

@@ -47,6 +47,9 @@ int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, str
 /* One line without its end ("\n" or "\r\n"). Returns 1, 0 at the end, or a negative code. A line
  * longer than max is an FZ_ELIMIT error. The view is valid until the next call. */
 int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz_error *err);
+/* All lines of a file, one after the other. */
+int fz_input_each_line(const char *path, size_t max, void (*take)(void *arg, struct fz_str line),
+		       void *arg, struct fz_error *err);
 /* The line that came last was the end of the input, without an end of its own. */
 bool fz_input_ended_in_line(const struct fz_input *in);
 

@@ -47,6 +47,12 @@ static inline uint64_t fz_hash64(uint64_t x)
 	return x;
 }
 
+/* The next of a sequence of random numbers; its state is the one before. */
+static inline uint64_t fz_dice_roll(uint64_t *dice)
+{
+	return *dice = fz_hash64(*dice + 0x9e3779b97f4a7c15u);
+}
+
 /* XXH3 of bytes: the same in every process, so for names and digests that are kept. */
 uint64_t fz_hash_bytes(const void *p, size_t n);
 /* A key for bytes: another one in every process. Whoever writes a file cannot know which of its

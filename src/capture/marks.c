@@ -245,10 +245,8 @@ static void watch(struct fz_marks *m, const struct fz_child *child, int listener
 	int64_t end = fz_clock_now() + (int64_t)(seconds * 1e9);
 
 	for (;;) {
-		int left = -1;
-		if (seconds > 0)
-			left = (int)FZ_MIN(FZ_MAX((end - fz_clock_now()) / 1000000, 0), 1000000);
-		int n = poll(fds, FZ_ARRAY_LEN(fds), left);
+		int64_t left = seconds > 0 ? fz_clock_left(end) / 1000000 : -1;
+		int n = poll(fds, FZ_ARRAY_LEN(fds), (int)FZ_MIN(left, 1000000));
 		if (n > 0 && fds[0].revents & POLLIN)
 			answer(m, listener);
 		else if (n > 0 && fds[0].revents)

@@ -41,8 +41,7 @@ static void read_build_id(struct reader *r, struct fz_cursor *c, struct fz_perfs
 
 	if (!p)
 		return;
-	for (size_t i = 0; i < FZ_MIN(p[0], FIELD - SKIP); i++)
-		fz_buf_printf(&hex, "%02x", p[SKIP + i]);
+	fz_buf_hex(&hex, p + SKIP, FZ_MIN(p[0], FIELD - SKIP));
 	m->build_id = fz_profile_text(r->p, fz_profile_string(r->p, fz_buf_view(&hex)));
 }
 

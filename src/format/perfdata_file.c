@@ -182,8 +182,7 @@ static void read_build_id(struct fz_perfdata *f, struct fz_cursor c, uint16_t mi
 		return;
 	size_t n = misc & MISC_SIZE_KNOWN ? FZ_MIN(id[BUILD_ID_BYTES], BUILD_ID_BYTES)
 					  : (size_t)BUILD_ID_BYTES;
-	for (size_t i = 0; i < n; i++)
-		fz_buf_printf(&hex, "%02x", id[i]);
+	fz_buf_hex(&hex, id, n);
 	uint32_t string = fz_profile_string(f->p, fz_buf_view(&hex));
 	fz_profile_grow(f->p, f->build_ids, f->build_id_n, f->build_id_cap);
 	f->build_ids[f->build_id_n++] = (struct fz_perfdata_build_id){

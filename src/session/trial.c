@@ -57,7 +57,7 @@ bool fz_trial_wait(struct fz_trial *t, int milliseconds)
 	for (;;) {
 		int left = -1;
 		if (milliseconds >= 0)
-			left = (int)FZ_MAX((until - fz_clock_now()) / 1000000, 0);
+			left = (int)(fz_clock_left(until) / 1000000);
 		int n = poll(fds, FZ_ARRAY_LEN(fds), left);
 		if (n == 0)
 			return false;

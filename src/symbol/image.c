@@ -53,8 +53,7 @@ static void add_build_id(const struct fz_image *image, struct fz_buf *out)
 	if (n <= 0 || n > 64)
 		return;
 	fz_buf_char(out, ' ');
-	for (ssize_t i = 0; i < n; i++)
-		fz_buf_printf(out, "%02x", ((const uint8_t *)bits)[i]);
+	fz_buf_hex(out, bits, (size_t)n);
 }
 
 static bool read_segments(struct fz_image *image)
