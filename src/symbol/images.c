@@ -126,14 +126,34 @@ static uint32_t unnamed_frame(struct fz_profile *p, struct fz_images_entry *e, u
 	return fz_profile_frame(p, &f);
 }
 
+static unsigned find_calls(struct fz_images *images, struct fz_images_entry *e, uint64_t address,
+			   struct fz_symbols_call *ret)
+{
+	bool keep = images->names && fz_names_may_keep(e->module);
+	unsigned n = 0;
+
+	if (keep && fz_names_get(images->names, e->module, address, ret, &n))
+		return n;
+	struct fz_symbols *s = symbols_of(e);
+	if (s)
+		n = fz_symbols_find(s, address, ret);
+	if (images->names && n) {
+		ret[0] = ret[n - 1];
+		ret[0].line = 0;
+		n = 1;
+	}
+	if (keep)
+		fz_names_put(images->names, e->module, address, ret, n);
+	return n;
+}
+
 uint32_t fz_images_name(struct fz_images *images, uint32_t entry, uint64_t address,
 			struct fz_profile *p, uint32_t *ret)
 {
 	struct fz_images_entry *e = &images->list[entry];
 	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
-	struct fz_symbols *s = symbols_of(e);
 	struct fz_str made;
-	unsigned n = s ? fz_symbols_find(s, address, calls) : 0;
+	unsigned n = find_calls(images, e, address, calls);
 
 	for (unsigned i = 0; i < n; i++)
 		ret[i] = call_frame(p, &calls[i], fz_str_of(e->module));
@@ -294,6 +314,46 @@ static void mark_stacks(struct resolver *r)
 			r->stack[p->stacks[i].parent] = 0;
 }
 
+struct asked {
+	uint32_t entry;
+	uint64_t address;
+};
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Let all names be kept, file by file. */
+static void find_all_names(struct resolver *r)
+{
+	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
+	const struct fz_profile *p = r->from;
+	struct asked *list = fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*list));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_frame *f = &p->frames[p->stacks[i].frame];
+		if (r->stack[i] == FZ_NONE)
+			continue;
+		list[n].entry = entry_of(r, &p->functions[f->function], &list[n].address);
+		n += list[n].entry != FZ_NONE;
+	}
+	qsort(list, n, sizeof(*list), by_entry);
+	for (size_t i = 0; i < n; i++) {
+		struct fz_images_entry *e = &r->images->list[list[i].entry];
+		if (fz_names_may_keep(e->module))
+			find_calls(r->images, e, list[i].address, calls);
+		if (i + 1 == n || list[i + 1].entry != list[i].entry)
+			fz_symbols_free(fz_steal(e->symbols));
+	}
+	free(list);
+}
+
 static void copy_stacks(struct resolver *r)
 {
 	const struct fz_profile *p = r->from;
@@ -302,6 +362,8 @@ static void copy_stacks(struct resolver *r)
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		r->chain_of[i] = NOT_NEEDED;
 	mark_stacks(r);
+	if (r->images->names)
+		find_all_names(r);
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct fz_stack *s = &p->stacks[i];
 		if (r->stack[i] == FZ_NONE)

@@ -10,6 +10,7 @@
 #include "profile/profile.h"
 #include "symbol/image.h"
 #include "symbol/jitmap.h"
+#include "symbol/names.h"
 
 struct fz_images_entry {
 	char *module;           /* fz_function.module of addresses in it */
@@ -27,6 +28,10 @@ struct fz_images {
 	uint32_t n, cap;
 	/* Somebody is watching: name functions at once, inlined calls left out. */
 	bool eager;
+	/* Where names are kept beyond the recording; borrowed. Addresses are known by their
+	 * function alone then, without what was inlined there, and symbols of one file at a time
+	 * are in memory. NULL: nowhere. */
+	struct fz_names *names;
 };
 
 void fz_images_release(struct fz_images *images);

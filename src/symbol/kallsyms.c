@@ -21,6 +21,19 @@ struct fz_kallsyms {
 	uint64_t start_of_text; /* of the symbol _text, which has others beside it; 0: none */
 };
 
+/* What the kernel's build puts before a second name for the same code: for use before its addresses
+ * are set, and for programs of 32 bits.
+ */
+static const char *const of_second_names[] = { "__pi_", "__ia32_" };
+
+static bool is_second_name(struct fz_str name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(of_second_names); i++)
+		if (fz_str_starts(name, of_second_names[i]))
+			return true;
+	return false;
+}
+
 static size_t underscores(struct fz_str name)
 {
 	size_t n = 0;
@@ -30,14 +43,19 @@ static size_t underscores(struct fz_str name)
 	return n;
 }
 
-/* Global names before local ones, those with fewer underscores in front, longer ones. */
+/* First names before second ones, global before local ones, those with fewer underscores in front,
+ * longer ones.
+ */
 static int by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 	size_t ux = underscores(x->name), uy = underscores(y->name);
+	bool second = is_second_name(x->name);
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
+	if (second != is_second_name(y->name))
+		return second ? 1 : -1;
 	if (x->global != y->global)
 		return x->global ? -1 : 1;
 	if (ux != uy)

@@ -12,6 +12,7 @@
 #include "symbol/symbols.h"
 
 #include "symbol/demangle.h"
+#include "symbol/symtab.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -48,6 +49,7 @@ struct fz_symbols {
 	struct unit *units;
 	size_t unit_n, unit_cap;
 	struct ranges by_unit;
+	struct fz_symtab *table;           /* when first asked */
 	char *names[FZ_SYMBOLS_CALLS_MAX]; /* of the last lookup */
 	unsigned name_n;
 };
@@ -174,6 +176,7 @@ void fz_symbols_free(struct fz_symbols *s)
 	}
 	free(s->units);
 	free(s->by_unit.list);
+	fz_symtab_free(s->table);
 	if (s->dwfl)
 		dwfl_end(s->dwfl);
 	free(s);
@@ -361,19 +364,30 @@ static unsigned find_in_dwarf(struct fz_symbols *s, uint64_t address, struct fz_
 	return 0;
 }
 
-unsigned fz_symbols_find(struct fz_symbols *s, uint64_t address,
-			 struct fz_symbols_call ret[FZ_SYMBOLS_CALLS_MAX])
+static const char *find_symbol(struct fz_symbols *s, uint64_t at)
 {
 	GElf_Off offset;
 	GElf_Sym sym;
 
+	if (!s->table)
+		s->table = fz_symtab_new(s->module);
+	const char *name = fz_symtab_find(s->table, at);
+	if (name || fz_symtab_is_whole(s->table))
+		return name;
+	name = dwfl_module_addrinfo(s->module, at, &offset, &sym, NULL, NULL, NULL);
+	return name && name[0] && !(sym.st_size && offset >= sym.st_size) ? name : NULL;
+}
+
+unsigned fz_symbols_find(struct fz_symbols *s, uint64_t address,
+			 struct fz_symbols_call ret[FZ_SYMBOLS_CALLS_MAX])
+{
 	forget_names(s);
 	uint64_t at = address + s->bias;
 	unsigned n = find_in_dwarf(s, at - s->dwarf_bias, ret);
 	if (n)
 		return n;
-	const char *name = dwfl_module_addrinfo(s->module, at, &offset, &sym, NULL, NULL, NULL);
-	if (!name || !name[0] || (sym.st_size && offset >= sym.st_size))
+	const char *name = find_symbol(s, at);
+	if (!name)
 		return 0;
 	s->names[s->name_n++] = fz_demangle(name);
 	ret[0] = (struct fz_symbols_call){ .name = s->names[0] };
