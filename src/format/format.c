@@ -46,7 +46,7 @@ static int fail_unknown(const char *name, const uint8_t *head, size_t n, struct 
 		       name);
 }
 
-static int recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
+int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
 {
 	const uint8_t *head;
 	int64_t n = fz_input_peek(in, &head, SNIFF_BYTES, err);
@@ -83,11 +83,11 @@ static struct fz_stored stored_of(const struct fz_input *in, const struct fz_for
 	};
 }
 
-static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_profile **ret,
-		struct fz_error *err)
+/* `f` NULL: whatever it is. */
+static int load(struct fz_input *in, const struct fz_format *f, bool facts_only, unsigned unit,
+		struct fz_profile **ret, struct fz_error *err)
 {
-	const struct fz_format *f;
-	int r = recognise(in, &f, err);
+	int r = f ? 0 : fz_format_recognise(in, &f, err);
 
 	if (r)
 		return r;
@@ -113,7 +113,13 @@ static int load(struct fz_input *in, bool facts_only, unsigned unit, struct fz_p
 
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err)
 {
-	return load(in, false, 0, ret, err);
+	return load(in, NULL, false, 0, ret, err);
+}
+
+int fz_format_load_input_as(struct fz_input *in, const struct fz_format *f, struct fz_profile **ret,
+			    struct fz_error *err)
+{
+	return load(in, f, false, 0, ret, err);
 }
 
 int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err)
@@ -121,7 +127,7 @@ int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_er
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	int r = fz_input_open(path, &in, err);
 
-	return r ? r : load(in, true, 0, ret, err);
+	return r ? r : load(in, NULL, true, 0, ret, err);
 }
 
 int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **ret,
@@ -130,7 +136,7 @@ int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	int r = fz_input_open(path, &in, err);
 
-	return r ? r : load(in, false, unit, ret, err);
+	return r ? r : load(in, NULL, false, unit, ret, err);
 }
 
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err)

@@ -62,6 +62,8 @@ extern const struct fz_format *const fz_formats[];
 
 const struct fz_format *fz_format_by_name(const char *name);
 
+/* Whose a file is; nothing of it is taken. */
+int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err);
 /* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
 /* What the bare numbers of folded text may be: "auto", "ns", ...; NULL-terminated. */
@@ -72,6 +74,9 @@ int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **
 /* Its facts; samples only where the format has no other way to them. */
 int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err);
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);
+/* The same where the format is known already. */
+int fz_format_load_input_as(struct fz_input *in, const struct fz_format *f, struct fz_profile **ret,
+			    struct fz_error *err);
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
 		   struct fz_error *err);
 

@@ -129,8 +129,8 @@ static void begin_sample(struct reader *r)
 	end_sample(r);
 	r->pid = (uint64_t)read_number(r);
 	t.pid = r->pid;
-	if (r->version >= 3)
-		t.interp = (uint32_t)FZ_MAX(read_number(r), 0);
+	int64_t interp = r->version >= 3 ? read_number(r) : 0;
+	t.interp = (uint32_t)FZ_MAX(interp, 0);
 	struct fz_str tid = read_text(r);
 	if (r->c.bad)
 		return;

@@ -261,7 +261,7 @@ static void add_value(void *arg, uint64_t value)
 		r->p->over_limit = true;
 }
 
-/* {key, value {string or number}} */
+/* {key, value {string, its number in the dictionary, or a number}} */
 static void read_attribute(void *arg, uint64_t index)
 {
 	struct reader *r = arg;
@@ -282,6 +282,8 @@ static void read_attribute(void *arg, uint64_t index)
 				value = inner.bytes;
 			else if (inner.field == 3)
 				number = inner.value;
+			else if (inner.field == 8)
+				value = text(r, inner.value);
 		}
 	}
 	if (fz_str_eq(key, FZ_STR("thread.name")))
@@ -442,30 +444,41 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return read_samples(&r, err);
 }
 
-/* Messages 1 and 2 and nothing else; a resource or a scope first inside. pprof's field 1 holds two
- * numbers instead. */
+/* A resource begins with what it is, its scopes or its schema, a dictionary with one of its tables.
+ */
+static bool begins_well(uint8_t tag, struct fz_cursor c)
+{
+	uint8_t field = fz_cursor_u8(&c);
+
+	if (tag == 0x0a)
+		return c.bad || field == 0x0a || field == 0x12 || field == 0x1a;
+	return c.bad || (field % 8 == FZ_WIRE_BYTES && field / 8 >= 1 && field / 8 <= 7);
+}
+
+/* Messages 1 and 2 and nothing else, as far as can be seen: the first may be longer than that.
+ * pprof's field 1 holds two numbers instead. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
-	struct fz_wire w = fz_wire_of((struct fz_str){ (const char *)head, n });
-	int fields = 0;
 	struct fz_cursor c = fz_cursor_of(head, n);
+	int fields = 0;
 
 	(void)name;
 	if (fz_otlp_is_json(head, n))
 		return 60;
-	/* The first message may be longer than what is seen of it. */
-	if (fz_cursor_u8(&c) != 0x0a)
-		return 0;
-	uint64_t length = fz_cursor_varint(&c);
-	uint8_t tag = fz_cursor_u8(&c);
-	if (c.bad || (tag != 0x0a && tag != 0x12 && tag != 0x1a))
-		return 0;
-	while (fz_wire_next(&w)) {
-		if (w.field > 2 || w.type != FZ_WIRE_BYTES)
+	while (fz_cursor_left(&c)) {
+		uint8_t tag = fz_cursor_u8(&c);
+		uint64_t length = fz_cursor_varint(&c);
+
+		if ((tag != 0x0a && tag != 0x12) || c.bad)
 			return 0;
+		if (length && !begins_well(tag, c))
+			return 0;
+		if (length > fz_cursor_left(&c))
+			return 50;
+		fz_cursor_bytes(&c, length);
 		fields++;
 	}
-	return fields >= 2 || length > n ? 50 : 0;
+	return fields >= 2 ? 50 : 0;
 }
 
 const struct fz_format fz_format_otlp = {

@@ -44,10 +44,6 @@ static const struct member scope_members[] = {
 	{ "profiles", 2, MESSAGE, profile_members },
 	{ NULL, 0, NUMBER, NULL },
 };
-static const struct member resource_members[] = {
-	{ "scopeProfiles", 2, MESSAGE, scope_members },
-	{ NULL, 0, NUMBER, NULL },
-};
 static const struct member mapping_members[] = {
 	{ "filenameStrindex", 4, NUMBER, NULL },
 	{ NULL, 0, NUMBER, NULL },
@@ -74,11 +70,28 @@ static const struct member function_members[] = {
 static const struct member value_members[] = {
 	{ "stringValue", 1, TEXT, NULL },
 	{ "intValue", 3, NUMBER, NULL },
+	{ "stringValueStrindex", 8, NUMBER, NULL },
 	{ NULL, 0, NUMBER, NULL },
 };
 static const struct member attribute_members[] = {
 	{ "keyStrindex", 1, NUMBER, NULL },
 	{ "value", 2, MESSAGE, value_members },
+	{ NULL, 0, NUMBER, NULL },
+};
+/* Of a resource; those of the dictionary, above, have another key. */
+static const struct member pair_members[] = {
+	{ "key", 1, TEXT, NULL },
+	{ "value", 2, MESSAGE, value_members },
+	{ "keyStrindex", 3, NUMBER, NULL },
+	{ NULL, 0, NUMBER, NULL },
+};
+static const struct member who_members[] = {
+	{ "attributes", 1, MESSAGE, pair_members },
+	{ NULL, 0, NUMBER, NULL },
+};
+static const struct member resource_members[] = {
+	{ "resource", 1, MESSAGE, who_members },
+	{ "scopeProfiles", 2, MESSAGE, scope_members },
 	{ NULL, 0, NUMBER, NULL },
 };
 static const struct member stack_members[] = {
@@ -102,17 +115,30 @@ static const struct member file_members[] = {
 
 static void put_message(struct fz_buf *out, const json_t *v, const struct member *members);
 
+/* Numbers of 64 bits are texts, for as fractions they would lose digits: also addresses, beyond
+ * what an int64_t holds. */
+static uint64_t number_of(const json_t *v)
+{
+	struct fz_str text = fz_jsonread_str(v);
+	uint64_t n;
+
+	if (text.n && text.p[0] == '-' &&
+	    fz_parse_u64((struct fz_str){ text.p + 1, text.n - 1 }, INT64_MAX, &n))
+		return -n;
+	return fz_parse_u64(text, UINT64_MAX, &n) ? n : (uint64_t)fz_jsonread_int(v, 0);
+}
+
 static void put_one(struct fz_buf *out, const json_t *v, const struct member *m)
 {
 	fz_auto(fz_buf_release) struct fz_buf inner = { 0 };
 
 	switch (m->kind) {
 	case NUMBER:
-		fz_wire_put(out, m->field, (uint64_t)fz_jsonread_int(v, 0));
+		fz_wire_put(out, m->field, number_of(v));
 		break;
 	case TIME:
 		fz_buf_varint(out, (uint64_t)m->field << 3 | FZ_WIRE_FIXED64);
-		fz_buf_u64(out, (uint64_t)fz_jsonread_int(v, 0));
+		fz_buf_u64(out, number_of(v));
 		break;
 	case TEXT:
 		fz_wire_put_bytes(out, m->field, fz_jsonread_str(v));
@@ -130,7 +156,7 @@ static void put_numbers(struct fz_buf *out, const json_t *list, const struct mem
 	fz_auto(fz_buf_release) struct fz_buf packed = { 0 };
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		uint64_t n = (uint64_t)fz_jsonread_int(json_array_get(list, i), 0);
+		uint64_t n = number_of(json_array_get(list, i));
 		if (m->kind == TIME)
 			fz_buf_u64(&packed, n);
 		else
@@ -172,6 +198,9 @@ int fz_otlp_from_json(struct fz_input *in, struct fz_buf *ret, struct fz_error *
 	fz_auto(fz_jsonread_release) json_t *root = NULL;
 	int code = fz_jsonread_load(in, &root, err);
 
+	if (!code && !json_is_object(root))
+		code = fz_fail(err, FZ_EINPUT, "%s: is JSON, but no OTLP profile",
+			       fz_input_name(in));
 	if (!code)
 		put_message(ret, root, file_members);
 	return code;

@@ -25,7 +25,7 @@ struct value_type {
 };
 
 struct function {
-	uint64_t name, file;
+	uint64_t name, system_name, file;
 	int32_t first_line;
 };
 
@@ -95,7 +95,7 @@ static void read_function(struct reader *r, struct fz_str message)
 {
 	struct fz_wire w = fz_wire_of(message);
 	struct function f = { 0 };
-	uint64_t id = 0, system_name = 0;
+	uint64_t id = 0;
 
 	while (fz_wire_next(&w)) {
 		if (w.field == 1)
@@ -103,14 +103,14 @@ static void read_function(struct reader *r, struct fz_str message)
 		else if (w.field == 2)
 			f.name = w.value;
 		else if (w.field == 3)
-			system_name = w.value;
+			f.system_name = w.value;
 		else if (w.field == 4)
 			f.file = w.value;
 		else if (w.field == 5)
 			f.first_line = fz_import_line((int64_t)w.value);
 	}
 	if (!f.name)
-		f.name = system_name;
+		f.name = f.system_name;
 	fz_map_put(&r->function_of, id, r->function_count);
 	fz_profile_grow(r->p, r->functions, r->function_count, r->function_cap);
 	r->functions[r->function_count++] = f;
@@ -301,6 +301,49 @@ uint64_t fz_pprof_line(struct fz_str message, struct fz_import_frame *ret)
 	return function;
 }
 
+/* Off the end of a text. */
+static bool cut(struct fz_str *text, struct fz_str end)
+{
+	if (text->n < end.n || !fz_str_eq((struct fz_str){ text->p + text->n - end.n, end.n }, end))
+		return false;
+	text->n -= end.n;
+	return true;
+}
+
+static bool cut_number(struct fz_str *text, char mark, int32_t *ret)
+{
+	const char *at = text->n ? memrchr(text->p, mark, text->n) : NULL;
+	uint64_t n;
+
+	if (!at || !fz_parse_u64((struct fz_str){ at + 1, (size_t)(text->p + text->n - at - 1) },
+				 INT32_MAX, &n))
+		return false;
+	*ret = (int32_t)n;
+	text->n = (size_t)(at - text->p);
+	return true;
+}
+
+/* Names that a line is part of are others as soon as their file grows by one. Pyroscope's client
+ * for Node makes them so, "FILE:NAME:LINE" with NAME beside it, and V8's "(anonymous:L#7:C#9)". */
+static void take_line_out(struct fz_import_frame *f, struct fz_str system_name)
+{
+	struct fz_str rest = f->name;
+	int32_t line = 0, column;
+
+	if (system_name.n && cut_number(&rest, ':', &line) && cut(&rest, system_name) &&
+	    cut(&rest, FZ_STR(":")))
+		f->name = system_name;
+	else
+		line = 0;
+	rest = f->name;
+	if (fz_str_starts(rest, "(anonymous:L#") && cut(&rest, FZ_STR(")")) &&
+	    cut_number(&rest, '#', &column) && cut(&rest, FZ_STR(":C")) &&
+	    cut_number(&rest, '#', &line))
+		f->name = FZ_STR("(anonymous)");
+	if (!f->first_line)
+		f->first_line = line;
+}
+
 static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
@@ -310,6 +353,7 @@ static void add_line(struct reader *r, struct fz_str message, struct fz_str modu
 		f.name = text(r, r->functions[at].name);
 		f.file = text(r, r->functions[at].file);
 		f.first_line = r->functions[at].first_line;
+		take_line_out(&f, text(r, r->functions[at].system_name));
 	}
 	push_frame(r, fz_import_frame_in(r->p, &f, module));
 }

@@ -220,7 +220,7 @@ OTLP = message(
     (1, message((2, message((2, message(
         (1, message((1, 1), (2, 2))),
         (2, message((1, 1), (2, [1]), (4, [70, 30]))),
-        (2, message((1, 2), (5, struct.pack("<QQ", 5, 9)))),
+        (2, message((1, 2), (2, [2]), (5, struct.pack("<QQ", 5, 9)))),
         (4, 1000), (5, message((1, 1), (2, 2))), (6, 10))))))),
     (2, message((1, b""), (1, message((1, 4096), (4, 6))),
                 (2, b""), (2, message((3, message((1, 2), (2, 7), (3, 3))),
@@ -228,7 +228,7 @@ OTLP = message(
                 (2, message((1, 1), (2, 0x1234))),
                 (3, b""), (3, message((1, 3), (3, 4), (4, 2))), (3, message((1, 5), (3, 4))),
                 *[(5, s) for s in OTLP_STRINGS],
-                (6, b""), (6, message((1, 7), (2, message((1, "worker"))))),
+                (6, b""), (6, message((1, 7), (2, message((1, "worker"))))), (6, message((1, 7), (2, message((8, 3))))),
                 (7, b""), (7, message((1, [2, 1]))), (7, message((1, [1]))))))
 
 

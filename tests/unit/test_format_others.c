@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats of other tools, on files made by hand: what is read of each, what broken ones say, and
  * that what is written comes back. tests/live/test_formats.py has the tools' own files. */
+#include "format/wire.h"
 #include "hand_profile.h"
 #include "read_format.h"
 
@@ -462,6 +463,54 @@ static void test_pprof_base(void **state)
 	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("base"))), 3);
 }
 
+/* 5 of cpu in f, which has these names. */
+static struct fz_profile *load_named(const char *name, const char *system_name)
+{
+	const char *const strings[] = { "", "cpu", "count", name, system_name };
+	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
+	struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	fz_wire_put_bytes(&file, 1, FZ_STR("\x08\x01\x10\x02"));
+	fz_wire_put_bytes(&file, 2, FZ_STR("\x0a\x01\x07\x12\x01\x05"));
+	fz_wire_put_bytes(&file, 4, FZ_STR("\x08\x07\x22\x02\x08\x01"));
+	fz_wire_put_bytes(&file, 5, FZ_STR("\x08\x01\x10\x03\x18\x04"));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(strings); i++)
+		fz_wire_put_bytes(&file, 6, fz_str_of(strings[i]));
+	if (load_bytes(file.p, file.n, "x", &p, &err))
+		fail_msg("%s", err.message);
+	return p;
+}
+
+static void test_pprof_lines_in_names(void **state)
+{
+	static const struct {
+		const char *name, *system_name, *wanted;
+		int first_line;
+	} cases[] = {
+		{ "./app.js:parse:10", "parse", "parse", 10 },
+		{ ":GC:0", "GC", "GC", 0 },
+		{ "node:events:(anonymous:L#6:C#42):6", "(anonymous:L#6:C#42)", "(anonymous)", 6 },
+		{ "(anonymous:L#7:C#9)", "", "(anonymous)", 7 },
+		{ "(anonymous:L#7:C#x)", "", "(anonymous:L#7:C#x)", 0 },
+		{ "./app.js:parse:10", "", "./app.js:parse:10", 0 },
+		{ "./app.js:parse:ten", "parse", "./app.js:parse:ten", 0 },
+		{ "./app.js:reparse:10", "parse", "./app.js:reparse:10", 0 },
+		{ "parse:10", "parse", "parse:10", 0 },
+		{ "parse", "_Z5parsev", "parse", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p =
+			load_named(cases[i].name, cases[i].system_name);
+		const struct fz_function *f = &p->functions[p->frames[p->stacks[0].frame].function];
+
+		assert_string_equal(p->strings[f->name].p, cases[i].wanted);
+		assert_int_equal(f->first_line, cases[i].first_line);
+	}
+}
+
 /* Name of the frame of a pprof profile with one sample at one location, given in bytes. */
 static void check_pprof_frame(const char *location, size_t n, const char *wanted)
 {
@@ -508,6 +557,31 @@ static void test_pprof_bounds(void **state)
 	check_pprof_frame(longer, sizeof(longer) - 1, "0x0");
 }
 
+/* A stack of the main thread of process 1, in two interpreters. */
+static void test_mojo_interpreters(void **state)
+{
+	static const char file[] = "MOJ\x03"
+				   "\x02\x01\x00"
+				   "1\0"
+				   "\x09\x05"
+				   "\x02\x01\x02"
+				   "1\0"
+				   "\x09\x07";
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	(void)state;
+	if (load_bytes(file, sizeof(file) - 1, "file", &p, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(p->samples.n, 2);
+	assert_int_equal(sum_of(p, p->default_metric), 12000);
+	for (uint32_t row = 0; row < 2; row++) {
+		const struct fz_thread *t = &p->threads[p->samples.thread[row]];
+		assert_int_equal(t->interp, 2 * row);
+		assert_int_equal(t->tid, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,8 +605,10 @@ int main(void)
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_base),
+		cmocka_unit_test(test_pprof_lines_in_names),
 		cmocka_unit_test(test_pprof_mapping),
 		cmocka_unit_test(test_pprof_bounds),
+		cmocka_unit_test(test_mojo_interpreters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
