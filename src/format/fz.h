@@ -23,6 +23,8 @@ struct fz_fz_writer *fz_fz_writer_new(int fd, struct fz_profile *p);
 void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights);
 /* The same for a look at the machine's speed. */
 void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *look);
+/* The same for which thread let which go on. */
+void fz_fz_writer_add_wake(struct fz_fz_writer *w, const struct fz_wake *wake);
 /* Fails when the file took none of what came before. */
 int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err);
 /* Write facts, sources, runs, quality and the end mark; returns when the file has it all. */

@@ -28,6 +28,7 @@ enum {
 	FZ_FZ_PLAIN_MAX = 256 << 20,
 	FZ_FZ_ROWS_MAX = 1 << 16, /* in one block */
 	FZ_FZ_LOOKS_MAX = 1 << 16,
+	FZ_FZ_WAKES_MAX = 1 << 16,
 	FZ_FZ_LOOK_QUANTUM = 10000, /* ns: of times of looks */
 	FZ_FZ_COST_QUANTUM = 10,
 };
@@ -41,6 +42,7 @@ enum fz_fz_block {
 	FZ_FZ_END,   /* nothing was cut off */
 	FZ_FZ_SPEED, /* looks at the machine's speed */
 	FZ_FZ_GRAPH, /* a part of the recorded graph of calls */
+	FZ_FZ_WAKES, /* which thread let which go on */
 };
 
 /* What a part of the graph lists. */
@@ -77,10 +79,21 @@ enum {
 	FZ_FZ_SPANS = 16,
 };
 
+/* The nearest multiple of the quantum, as how many of it; of two the one nearer to 0. */
+static inline int64_t fz_fz_round_quanta(int64_t ns, int64_t quantum)
+{
+	int64_t half = quantum / 2, q = ns / quantum, rest = ns % quantum;
+
+	return rest > half ? q + 1 : rest < -half ? q - 1 : q;
+}
+
 /* The number of entries of each list, the metrics' number and which are stated; then a list, the
  * index of its first entry here, how many there are, and they. */
 uint32_t fz_fz_graph_count(const struct fz_callgraph *g, enum fz_fz_graph list);
 void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uint32_t *done,
 			struct fz_buf *out);
+
+/* Their number, then they; times in quanta. At most FZ_FZ_WAKES_MAX. */
+void fz_fz_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out);
 
 int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

@@ -447,10 +447,15 @@ static bool read_graph(struct reader *r, struct fz_cursor *c)
 	return r->has_setup && fz_fz_graph_read(&r->graph, c);
 }
 
+static bool read_wakes(struct reader *r, struct fz_cursor *c)
+{
+	return r->has_setup && fz_fz_wakes_read(r->p, &r->threads, r->quantum_ns, c);
+}
+
 static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
 	[FZ_FZ_SETUP] = read_setup, [FZ_FZ_TABLES] = read_tables, [FZ_FZ_SAMPLES] = read_samples,
 	[FZ_FZ_FACTS] = read_facts, [FZ_FZ_SOURCE] = read_source, [FZ_FZ_END] = read_end_mark,
-	[FZ_FZ_SPEED] = read_speed, [FZ_FZ_GRAPH] = read_graph,
+	[FZ_FZ_SPEED] = read_speed, [FZ_FZ_GRAPH] = read_graph,   [FZ_FZ_WAKES] = read_wakes,
 };
 
 /* ---- the whole ---- */

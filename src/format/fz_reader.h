@@ -43,6 +43,10 @@ bool fz_fz_graph_read(struct fz_fz_graph_reader *r, struct fz_cursor *c);
 /* Give the profile the graph, unless something of it or of the file is missing. */
 void fz_fz_graph_finish(struct fz_fz_graph_reader *r, bool damaged);
 
+/* Into the profile. False: the block makes no sense. */
+bool fz_fz_wakes_read(struct fz_profile *p, const struct fz_fz_table *threads, int64_t quantum,
+		      struct fz_cursor *c);
+
 /* Into the profile. A block that has facts has them all: what is not there any more was taken back.
  * False: it makes no sense from some point on; what came before is kept. */
 bool fz_fz_read_facts(struct fz_profile *p, const struct fz_fz_table *threads, struct fz_cursor *c);

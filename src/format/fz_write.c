@@ -44,6 +44,7 @@ struct fz_fz_writer {
 	int64_t interval_ns, quantum_ns;
 	struct fz_fz_rows rows;      /* pending; n counts */
 	struct fz_speed_track looks; /* pending */
+	struct fz_wakes wakes;       /* pending */
 	struct lane *lanes;
 	uint32_t lane_count;
 	uint64_t block; /* number of SAMPLES blocks, from 1 */
@@ -405,13 +406,6 @@ static struct lane *lane_of(struct fz_fz_writer *w, uint32_t thread)
 	return &w->lanes[thread];
 }
 
-static int64_t round_quanta(int64_t ns, int64_t quantum)
-{
-	int64_t half = quantum / 2, q = ns / quantum, rest = ns % quantum;
-
-	return rest > half ? q + 1 : rest < -half ? q - 1 : q;
-}
-
 /* A weight in ns as a multiple of the quantum, near what is due: the time since the thread's
  * last sample where it is that, since it is already stored. */
 static int64_t round_weight(const struct fz_fz_writer *w, struct lane *l, uint32_t m,
@@ -426,7 +420,7 @@ static int64_t round_weight(const struct fz_fz_writer *w, struct lane *l, uint32
 	else if (l->seen && due - elapsed <= quantum && elapsed - due <= quantum)
 		rounded = elapsed;
 	else
-		rounded = round_quanta(due, quantum) * quantum;
+		rounded = fz_fz_round_quanta(due, quantum) * quantum;
 	l->carry[m] = due - rounded;
 	return rounded;
 }
@@ -457,16 +451,27 @@ static void put_looks(struct fz_fz_writer *w)
 
 		fz_buf_varint(&w->plain, look.run);
 		fz_buf_varint(&w->plain, look.cpu);
-		fz_buf_zigzag(&w->plain, round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
 		fz_buf_zigzag(&w->plain,
-			      round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM));
-		last.time += round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
+			      fz_fz_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
+		fz_buf_zigzag(&w->plain, fz_fz_round_quanta((int64_t)look.cost - last.cost,
+							    FZ_FZ_COST_QUANTUM));
+		last.time += fz_fz_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
 			     FZ_FZ_LOOK_QUANTUM;
-		last.cost += round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
-			     FZ_FZ_COST_QUANTUM;
+		last.cost +=
+			fz_fz_round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
+			FZ_FZ_COST_QUANTUM;
 	}
 	put_block(w, FZ_FZ_SPEED, NULL, 0);
 	w->looks.n = 0;
+}
+
+static void put_wakes(struct fz_fz_writer *w)
+{
+	if (!w->wakes.n)
+		return;
+	fz_fz_wakes_encode(&w->wakes, w->quantum_ns, &w->plain);
+	put_block(w, FZ_FZ_WAKES, NULL, 0);
+	w->wakes.n = 0;
 }
 
 static void write_pending(struct fz_fz_writer *w)
@@ -477,6 +482,7 @@ static void write_pending(struct fz_fz_writer *w)
 	put_tables(w);
 	put_samples(w);
 	put_looks(w);
+	put_wakes(w);
 	w->flushes++;
 }
 
@@ -484,7 +490,7 @@ void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const i
 {
 	struct fz_fz_rows *r = &w->rows;
 	struct lane *l = lane_of(w, s->thread);
-	int64_t time = round_quanta(s->time, w->quantum_ns);
+	int64_t time = fz_fz_round_quanta(s->time, w->quantum_ns);
 	uint32_t row = r->n++;
 
 	if (l->block != w->block) {
@@ -514,6 +520,13 @@ void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *l
 	fz_speed_add(&w->looks, look);
 	if (w->looks.n == FZ_FZ_LOOKS_MAX)
 		put_looks(w);
+}
+
+void fz_fz_writer_add_wake(struct fz_fz_writer *w, const struct fz_wake *wake)
+{
+	fz_wakes_add(&w->wakes, wake);
+	if (w->wakes.n == FZ_FZ_WAKES_MAX)
+		write_pending(w); /* with the threads that they name */
 }
 
 /* Once, when the tables are written that it refers to. */
@@ -621,6 +634,7 @@ void fz_fz_writer_free(struct fz_fz_writer *w)
 	free(w->lanes);
 	free(w->named);
 	free(w->looks.looks);
+	free(w->wakes.list);
 	fz_write_behind_free(w->file);
 	ZSTD_freeCCtx(w->zstd);
 	fz_buf_release(&w->plain);
@@ -651,6 +665,8 @@ int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_err
 	}
 	for (size_t i = 0; i < p->speed.n; i++)
 		fz_fz_writer_add_look(w, &p->speed.looks[i]);
+	for (size_t i = 0; i < p->wakes.n; i++)
+		fz_fz_writer_add_wake(w, &p->wakes.list[i]);
 	finish(w);
 	fz_fz_writer_free(w);
 	return 0;

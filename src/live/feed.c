@@ -76,11 +76,7 @@ static struct fz_live_states *states_of(struct fz_live_batch *b, uint32_t thread
 
 static bool is_collecting(const struct fz_profile *p, uint32_t stack)
 {
-	if (stack == FZ_NONE)
-		return false;
-	const struct fz_function *fn = fz_profile_stack_function(p, stack);
-	return fn->kind == FZ_KIND_MARKER &&
-	       fz_str_eq(fz_profile_text(p, fn->name), FZ_STR("<GC>"));
+	return stack != FZ_NONE && fz_profile_stack_collects(p, stack);
 }
 
 static void add_states(struct fz_live_states *st, const struct fz_profile *p,

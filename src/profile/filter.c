@@ -81,8 +81,10 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 	for (size_t row = 0; row < p->samples.n; row++)
 		if (passes(&t, row))
 			move_row(p, kept++, row);
-	if (kept < p->samples.n)
+	if (kept < p->samples.n) {
 		fz_profile_drop_callgraph(p);
+		p->wakes.n = 0; /* chains would lead through what is gone */
+	}
 	p->samples.n = kept;
 	free(t.wanted);
 	free(t.hidden);

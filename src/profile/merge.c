@@ -229,6 +229,18 @@ static void append_looks(struct merger *m, uint32_t first_run)
 	}
 }
 
+static void append_wakes(struct merger *m, uint32_t first_run)
+{
+	for (size_t i = 0; i < m->from->wakes.n; i++) {
+		struct fz_wake wake = m->from->wakes.list[i];
+
+		wake.run = (uint16_t)(wake.run + first_run);
+		wake.thread = m->thread[wake.thread];
+		wake.by = m->thread[wake.by];
+		fz_wakes_add(&m->into->wakes, &wake);
+	}
+}
+
 /* Recorded totals of the sum are known where those of both are. */
 static void merge_callgraph(struct merger *m, bool fresh)
 {
@@ -345,5 +357,6 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	merge_callgraph(&m, fresh);
 	append_samples(&m, first_run);
 	append_looks(&m, first_run);
+	append_wakes(&m, first_run);
 	return fz_profile_check(into, err);
 }

@@ -56,9 +56,10 @@ void fz_profile_free(struct fz_profile *p)
 	if (!p)
 		return;
 	struct fz_samples *s = &p->samples;
-	void *arrays[] = { p->strings, p->functions, p->frames,  p->stacks, p->threads,
-			   p->runs,    p->facts,     p->sources, s->run,    s->thread,
-			   s->stack,   s->time,      s->status,  s->count,  p->speed.looks };
+	void *arrays[] = { p->strings, p->functions, p->frames,      p->stacks,
+			   p->threads, p->runs,      p->facts,       p->sources,
+			   s->run,     s->thread,    s->stack,       s->time,
+			   s->status,  s->count,     p->speed.looks, p->wakes.list };
 	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)
@@ -202,6 +203,43 @@ uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame)
 	uint32_t depth = parent == FZ_NONE ? 1 : p->stacks[parent].depth + 1;
 	p->stacks[p->stack_count] = (struct fz_stack){ parent, frame, depth };
 	return p->stack_count++;
+}
+
+/* Of each stack 1 when a sample has it or what it calls, else 0. Callers have the lower numbers. */
+static uint32_t *mark_used(const struct fz_profile *p)
+{
+	uint32_t *used = fz_calloc(p->stack_count + 1ul, sizeof(*used));
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE)
+			used[p->samples.stack[row]] = 1;
+	for (uint32_t i = p->stack_count; i-- > 0;)
+		if (used[i] && p->stacks[i].parent != FZ_NONE)
+			used[p->stacks[i].parent] = 1;
+	return used;
+}
+
+void fz_profile_keep_used(struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) uint32_t *now = mark_used(p); /* then its new number, plus one */
+	uint32_t n = 0;
+
+	fz_map_release(&p->stack_map);
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		struct fz_stack s = p->stacks[i];
+
+		if (!now[i])
+			continue;
+		if (s.parent != FZ_NONE)
+			s.parent = now[s.parent] - 1;
+		fz_map_put(&p->stack_map, FZ_KEY(s.parent, s.frame), n);
+		p->stacks[n] = s;
+		now[i] = ++n;
+	}
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE)
+			p->samples.stack[row] = now[p->samples.stack[row]] - 1;
+	p->stack_count = n;
 }
 
 static bool same_thread(const struct fz_thread *a, const struct fz_thread *b)

@@ -9,7 +9,8 @@
  *
  * Everything is a flat array addressed by uint32_t and interned: equal content has an equal index,
  * so comparing stacks is comparing numbers, and a stack that shares its callers with an earlier
- * one costs only what is new. Indices never change or die. Index 0 of the strings is "".
+ * one costs only what is new. Indices never change or die (but fz_profile_keep_used). Index 0 of
+ * the strings is "".
  *
  * Samples of one thread stay in the order in which they were taken; statistics count samples,
  * weights only scale them. The profile owns all its memory.
@@ -24,6 +25,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "profile/speed.h"
+#include "profile/wakes.h"
 
 enum fz_kind {
 	FZ_KIND_PYTHON,
@@ -113,11 +115,12 @@ enum fz_outcome {
 
 /* What the processors did while a run was recorded. All 0: unknown. */
 struct fz_load {
-	int64_t ran_ns, waited_ns; /* of the program's first thread: on a processor, for one */
-	int64_t used_ns;           /* by the program and all that it started */
-	int64_t others_ns;         /* by whoever else */
-	int64_t stolen_ns;         /* by other virtual machines, as far as ours can tell */
-	int64_t machine_ns;        /* of all processors, idle or not */
+	int64_t ran_ns;     /* of the program's first thread, on a processor */
+	int64_t waited_ns;  /* likewise, for one that others had, not the sampler */
+	int64_t used_ns;    /* by the program and all that it started */
+	int64_t others_ns;  /* by whoever else */
+	int64_t stolen_ns;  /* by other virtual machines, as far as ours can tell */
+	int64_t machine_ns; /* of all processors, idle or not */
 };
 
 /* One execution of the command. */
@@ -163,11 +166,12 @@ enum fz_feature {
 	FZ_FEATURE_GC = 4,
 	FZ_FEATURE_OPCODES = 8,
 	FZ_FEATURE_BLOCKING = 16,
-	FZ_FEATURE_TASKS = 32,         /* stacks of asyncio's tasks */
-	FZ_FEATURE_WAITING_TASKS = 64, /* of those that wait, too */
-	FZ_FEATURE_WAITS = 128,        /* samples of CPU time, and one of each wait: waits.h */
-	FZ_FEATURE_MACHINE = 256,      /* of all processes, each the root of its stacks */
-	FZ_FEATURE_GROWTH = 512,       /* samples are growth of the resident set, in bytes */
+	FZ_FEATURE_TASKS = 32,           /* stacks of asyncio's tasks */
+	FZ_FEATURE_WAITING_TASKS = 64,   /* of those that wait, too */
+	FZ_FEATURE_WAITS = 128,          /* samples of CPU time, and one of each wait: waits.h */
+	FZ_FEATURE_MACHINE = 256,        /* of all processes, each the root of its stacks */
+	FZ_FEATURE_GROWTH = 512,         /* samples are growth of the resident set, in bytes */
+	FZ_FEATURE_SAMPLED_WAITS = 1024, /* samples of wall time, some of which are of waits */
 };
 
 /* Why a sample could not be believed. Names for people are in fz_reject_names. */
@@ -281,6 +285,7 @@ struct fz_profile {
 	struct fz_callgraph *callgraph; /* what the tree was reconstructed from, while it holds;
 					   callgraph.h */
 	struct fz_speed_track speed;    /* of the machine, while it was recorded */
+	struct fz_wakes wakes;          /* of waits, while no sample was taken away */
 	uint32_t skipped_lines;         /* of a text format: could not be understood */
 	/* Of a text whose numbers say nothing of what they are: what the user says, set before it
 	 * is read (0: nothing; format.h has the names), and whether it was such a text. */
@@ -321,6 +326,8 @@ uint32_t fz_profile_string(struct fz_profile *p, struct fz_str s);
 uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f);
 uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f);
 uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame);
+/* Drop the stacks that no sample has, nor calls what one has. Stacks get other numbers. */
+void fz_profile_keep_used(struct fz_profile *p);
 /* Identity of a thread is (pid, tid, interp); a later name or main flag is filled in. */
 uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t);
 /* FZ_ELIMIT when something was over a limit since the profile was made. */
@@ -339,6 +346,14 @@ static inline const struct fz_function *fz_profile_stack_function(const struct f
 								  uint32_t stack)
 {
 	return &p->functions[p->frames[p->stacks[stack].frame].function];
+}
+
+/* Whether a stack ends in the collection of garbage. */
+static inline bool fz_profile_stack_collects(const struct fz_profile *p, uint32_t stack)
+{
+	const struct fz_function *f = fz_profile_stack_function(p, stack);
+
+	return f->kind == FZ_KIND_MARKER && fz_str_eq(p->strings[f->name], FZ_STR("<GC>"));
 }
 
 /* The file of fz_function.module, without the build id behind it. */

@@ -37,11 +37,8 @@ static bool *stacks_in_gc(const struct fz_profile *p)
 	bool *gc = fz_calloc(p->stack_count + 1ul, sizeof(*gc));
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		const struct fz_function *f = fz_profile_stack_function(p, i);
 		uint32_t parent = p->stacks[i].parent;
-		gc[i] = (parent != FZ_NONE && gc[parent]) ||
-			(f->kind == FZ_KIND_MARKER &&
-			 fz_str_eq(p->strings[f->name], FZ_STR("<GC>")));
+		gc[i] = (parent != FZ_NONE && gc[parent]) || fz_profile_stack_collects(p, i);
 		any |= gc[i];
 	}
 	if (any)

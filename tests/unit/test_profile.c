@@ -83,6 +83,42 @@ static void test_stacks(void **state)
 	assert_int_equal(p->stacks[child].parent, root);
 }
 
+static void add_one(struct fz_profile *p, uint32_t stack)
+{
+	struct fz_sample sample = { .stack = stack };
+
+	fz_profile_add_sample(p, &sample, NULL);
+}
+
+/* Stacks without samples go, unless they call what has some; later ones are found again. */
+static void test_keep_used(void **state)
+{
+	struct fz_profile *p = fz_profile_new();
+	uint32_t frame[4], stack[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		frame[i] = fz_profile_frame_named(
+			p, fz_str_of((const char *[]){ "a", "b", "c", "d" }[i]), FZ_STR("f.py"),
+			i + 1, FZ_KIND_PYTHON);
+	stack[0] = fz_profile_stack(p, FZ_NONE, frame[3]); /* unused */
+	stack[1] = fz_profile_stack(p, FZ_NONE, frame[0]);
+	stack[2] = fz_profile_stack(p, stack[0], frame[1]); /* unused */
+	stack[3] = fz_profile_stack(p, stack[1], frame[2]);
+	add_one(p, stack[3]);
+	add_one(p, FZ_NONE);
+	fz_profile_keep_used(p);
+	assert_int_equal(p->stack_count, 2);
+	assert_int_equal(p->samples.stack[0], 1);
+	assert_int_equal(p->samples.stack[1], FZ_NONE);
+	assert_int_equal(p->stacks[1].parent, 0);
+	assert_int_equal(p->stacks[1].frame, frame[2]);
+	assert_int_equal(fz_profile_stack(p, 0, frame[2]), 1);
+	assert_int_equal(fz_profile_stack(p, FZ_NONE, frame[0]), 0);
+	assert_int_equal(fz_profile_stack(p, FZ_NONE, frame[3]), 2);
+	fz_profile_free(p);
+}
+
 static void test_threads(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -379,13 +415,14 @@ static void test_unreadable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interning),  cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_stacks),     cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_limits),     cmocka_unit_test(test_magnitude),
-		cmocka_unit_test(test_facts),      cmocka_unit_test(test_optional_columns),
-		cmocka_unit_test(test_merge_main), cmocka_unit_test(test_merge_runs),
-		cmocka_unit_test(test_merge),      cmocka_unit_test(test_merge_mismatch),
-		cmocka_unit_test(test_filter),     cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_interning),        cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_stacks),           cmocka_unit_test(test_keep_used),
+		cmocka_unit_test(test_threads),          cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_magnitude),        cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_optional_columns), cmocka_unit_test(test_merge_main),
+		cmocka_unit_test(test_merge_runs),       cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_merge_mismatch),   cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_unreadable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
