@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "profile/filter.h"
 #include "profile/mark.h"
+#include "profile/waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,6 +53,37 @@ uint64_t fz_profile_times(const struct fz_profile *p)
 	const struct fz_samples *s = &p->samples;
 
 	return s->timed && s->n ? fz_hash_bytes(s->time, s->n * sizeof(*s->time)) : 0;
+}
+
+/* Of what it waited, whatever that is counted as, only so much is in the range. */
+static void shorten(struct fz_profile *p, size_t row, int64_t ns)
+{
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (p->metrics[m].column && strcmp(p->metrics[m].unit, "ns") == 0)
+			p->metrics[m].column[row] = FZ_MIN(p->metrics[m].column[row], ns);
+}
+
+/* So has a wait that is a sample, which has ended at its time; of one that goes on behind the range
+ * the sample is its last instant. */
+static void clip_waits(struct fz_profile *p, const struct fz_filter *range)
+{
+	struct fz_wait_places places;
+
+	if (!(p->recording.features & FZ_FEATURE_WAITS) || !fz_wait_places_init(&places, p))
+		return;
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t stack = p->samples.stack[row];
+		int64_t to = p->samples.time[row];
+		int64_t from = to - fz_sample_weight(p, p->default_metric, row);
+
+		if (stack == FZ_NONE || from >= range->to_ns ||
+		    fz_wait_place_of(&places, stack)->kind == FZ_WAIT_KINDS)
+			continue;
+		/* One that ended as the range begins was before it. */
+		p->samples.time[row] = to <= range->from_ns ? to - 1 : FZ_MIN(to, range->to_ns - 1);
+		shorten(p, row, FZ_MIN(to, range->to_ns) - FZ_MAX(from, range->from_ns));
+	}
+	fz_wait_places_release(&places);
 }
 
 /* What lasts gets a part of it only; what has no part in the range is left as it was, outside. */
@@ -149,7 +181,11 @@ uint64_t fz_profile_keep_range(struct fz_profile *p, const struct fz_range *rang
 	filter.from_ns = r.from_ns > 0 ? r.from_ns : INT64_MIN;
 	filter.to_ns = r.to_ns < end ? r.to_ns : INT64_MAX;
 	clip(p, &filter);
+	clip_waits(p, &filter);
+	size_t wakes = p->wakes.n; /* filtering forgets them */
 	uint64_t kept = fz_profile_filter(p, &filter);
+	p->wakes.n = wakes;
+	fz_wakes_keep_range(&p->wakes, r.from_ns, r.to_ns);
 	for (size_t row = 0; row < p->samples.n; row++)
 		p->samples.time[row] -= r.from_ns;
 	move_runs(p, &r, last);

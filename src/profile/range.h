@@ -6,7 +6,8 @@
  *
  * A sample belongs to the instant at which it was taken, with all of its weight: ranges that follow
  * one another hold every sample once, and their costs add up to the whole. In a trace of calls,
- * whose samples last (fz_sample_span), each range has its part of a sample that lies in several.
+ * whose samples last (fz_sample_span), and of a wait, which has ended at its sample's time, each
+ * range has its part.
  */
 #pragma once
 

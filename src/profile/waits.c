@@ -36,96 +36,108 @@ enum fz_wait fz_wait_of_function(const struct fz_profile *p, uint32_t function)
 	return kind;
 }
 
-/* ---- the table ---- */
+/* ---- places ---- */
 
-struct reader {
-	const struct fz_profile *p;
-	const uint8_t *kinds; /* of functions: enum fz_wait */
-	const uint8_t *origins;
-	struct fz_wait_table *table;
-	struct fz_map by_key;
-	uint32_t *row_of; /* of stacks: 0 none, else 1 + row */
-	uint32_t cap;
-};
+bool fz_wait_places_init(struct fz_wait_places *w, const struct fz_profile *p)
+{
+	fz_auto(fz_free_ptr) uint8_t *kinds = fz_malloc(p->function_count + 1ul);
+	bool any = false;
+
+	*w = (struct fz_wait_places){ 0 };
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		kinds[i] = (uint8_t)fz_wait_of_function(p, i);
+		any |= kinds[i] != FZ_WAIT_KINDS;
+	}
+	if (!any || strcmp(p->metrics[p->default_metric].unit, "ns") != 0)
+		return false;
+	*w = (struct fz_wait_places){
+		.p = p,
+		.kinds = kinds,
+		.origins = fz_profile_origins(p),
+		.of = fz_calloc(p->stack_count + 1ul, sizeof(*w->of)),
+		.known = fz_calloc(p->stack_count + 1ul, sizeof(*w->known)),
+	};
+	kinds = NULL;
+	return true;
+}
+
+void fz_wait_places_release(struct fz_wait_places *w)
+{
+	free(w->kinds);
+	free(w->origins);
+	free(w->of);
+	free(w->known);
+	*w = (struct fz_wait_places){ 0 };
+}
 
 static uint32_t function_of(const struct fz_profile *p, uint32_t stack)
 {
 	return p->frames[p->stacks[stack].frame].function;
 }
 
-/* Where a program's own code, or what comes closest to it, waits. */
-static void find_place(const struct reader *r, uint32_t stack, struct fz_wait_row *row)
+/* Where a program's own code, or what comes closest to it, is. */
+static void find_code(const struct fz_wait_places *w, uint32_t stack, struct fz_wait_place *ret)
 {
-	const struct fz_profile *p = r->p;
+	const struct fz_profile *p = w->p;
 	uint32_t place = FZ_NONE;
 
 	for (; stack != FZ_NONE; stack = p->stacks[stack].parent) {
 		uint32_t function = function_of(p, stack);
 		if (p->functions[function].kind == FZ_KIND_MARKER)
 			continue;
-		if (place == FZ_NONE || r->origins[function] != FZ_ORIGIN_STDLIB)
+		if (place == FZ_NONE || w->origins[function] != FZ_ORIGIN_STDLIB)
 			place = stack;
-		if (r->origins[function] != FZ_ORIGIN_STDLIB)
+		if (w->origins[function] != FZ_ORIGIN_STDLIB)
 			break;
 	}
-	row->function = place == FZ_NONE ? FZ_NONE : function_of(p, place);
-	row->line = place == FZ_NONE ? FZ_NO_LINE : p->frames[p->stacks[place].frame].line;
+	if (place == FZ_NONE)
+		return;
+	ret->function = function_of(p, place);
+	ret->line = p->frames[p->stacks[place].frame].line;
 }
 
-static uint32_t add_row(struct reader *r, const struct fz_wait_row *row)
+static struct fz_wait_place find_place(const struct fz_wait_places *w, uint32_t stack)
 {
-	struct fz_wait_table *t = r->table;
-	uint64_t words[] = { row->function, (uint64_t)row->line, row->by, row->kind };
-	uint32_t *slot = fz_map_slot(&r->by_key, fz_hash_bytes(words, sizeof(words)));
+	const struct fz_profile *p = w->p;
+	struct fz_wait_place place = { FZ_NONE, FZ_NO_LINE, FZ_NONE,
+				       w->kinds[function_of(p, stack)] };
+	uint32_t caller = p->stacks[stack].parent;
+
+	if (place.kind == FZ_WAIT_KINDS && caller != FZ_NONE &&
+	    w->kinds[function_of(p, caller)] != FZ_WAIT_KINDS) {
+		place.by = function_of(p, stack);
+		place.kind = w->kinds[function_of(p, caller)];
+	}
+	if (place.kind != FZ_WAIT_CPU)
+		find_code(w, stack, &place);
+	return place;
+}
+
+const struct fz_wait_place *fz_wait_place_of(struct fz_wait_places *w, uint32_t stack)
+{
+	if (!w->known[stack])
+		w->of[stack] = find_place(w, stack);
+	w->known[stack] = true;
+	return &w->of[stack];
+}
+
+/* ---- rows ---- */
+
+void fz_wait_rows_add(struct fz_wait_rows *r, const struct fz_wait_place *at, uint64_t n,
+		      int64_t ns)
+{
+	uint64_t words[] = { at->function, (uint64_t)at->line, at->by, at->kind };
+	uint32_t *slot = fz_map_slot(&r->by_place, fz_hash_bytes(words, sizeof(words)));
 
 	if (*slot == FZ_NONE) {
-		*slot = t->n;
-		fz_grow(t->rows, t->n, r->cap);
-		t->rows[t->n++] = *row;
+		*slot = r->n;
+		fz_grow(r->rows, r->n, r->cap);
+		r->rows[r->n++] = (struct fz_wait_row){ .at = *at };
 	}
-	return *slot;
-}
-
-/* Index of the row that waits with this stack belong to; FZ_NONE: it is none of a wait. */
-static uint32_t row_of_stack(struct reader *r, uint32_t stack)
-{
-	const struct fz_profile *p = r->p;
-	uint32_t at = stack;
-	struct fz_wait_row row = { .by = FZ_NONE, .line = FZ_NO_LINE };
-
-	if (r->row_of[stack])
-		return r->row_of[stack] - 1;
-	row.kind = r->kinds[function_of(p, at)];
-	if (row.kind == FZ_WAIT_KINDS && p->stacks[at].parent != FZ_NONE) {
-		row.by = function_of(p, at);
-		at = p->stacks[at].parent;
-		row.kind = r->kinds[function_of(p, at)];
-	}
-	if (row.kind == FZ_WAIT_KINDS)
-		return FZ_NONE;
-	row.function = FZ_NONE;
-	if (row.kind != FZ_WAIT_CPU)
-		find_place(r, p->stacks[at].parent, &row);
-	uint32_t i = add_row(r, &row);
-	r->row_of[stack] = i + 1;
-	return i;
-}
-
-static void add_sample(struct reader *r, size_t row)
-{
-	uint32_t stack = r->p->samples.stack[row];
-	uint32_t i = stack == FZ_NONE ? FZ_NONE : row_of_stack(r, stack);
-	int64_t ns = fz_sample_weight(r->p, r->p->default_metric, row);
-	struct fz_wait_table *t = r->table;
-
-	t->all_ns += ns;
-	if (i == FZ_NONE)
-		return;
-	t->rows[i].n += fz_sample_count(r->p, row);
-	t->rows[i].ns += ns;
-	t->rows[i].longest = FZ_MAX(t->rows[i].longest, ns);
-	t->kind_ns[t->rows[i].kind] += ns;
-	t->ns += ns;
+	struct fz_wait_row *row = &r->rows[*slot];
+	row->n += n;
+	row->ns += ns;
+	row->longest = FZ_MAX(row->longest, ns);
 }
 
 static int compare_rows(const void *pa, const void *pb)
@@ -134,41 +146,56 @@ static int compare_rows(const void *pa, const void *pb)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	if (a->function != b->function)
-		return a->function > b->function ? 1 : -1;
-	if (a->line != b->line)
-		return a->line > b->line ? 1 : -1;
-	if (a->kind != b->kind)
-		return a->kind > b->kind ? 1 : -1;
-	return (a->by > b->by) - (a->by < b->by);
+	if (a->at.function != b->at.function)
+		return a->at.function > b->at.function ? 1 : -1;
+	if (a->at.line != b->at.line)
+		return a->at.line > b->at.line ? 1 : -1;
+	if (a->at.kind != b->at.kind)
+		return a->at.kind > b->at.kind ? 1 : -1;
+	return (a->at.by > b->at.by) - (a->at.by < b->at.by);
 }
+
+void fz_wait_rows_sort(struct fz_wait_rows *r)
+{
+	if (r->n)
+		qsort(r->rows, r->n, sizeof(*r->rows), compare_rows);
+	fz_map_release(&r->by_place);
+}
+
+void fz_wait_rows_release(struct fz_wait_rows *r)
+{
+	fz_map_release(&r->by_place);
+	free(r->rows);
+	*r = (struct fz_wait_rows){ 0 };
+}
+
+/* ---- the table ---- */
 
 void fz_wait_table_init(struct fz_wait_table *t, const struct fz_profile *p)
 {
-	fz_auto(fz_free_ptr) uint8_t *kinds = fz_malloc(p->function_count + 1ul);
-	fz_auto(fz_free_ptr) uint8_t *origins = NULL;
-	struct reader r = { .p = p, .kinds = kinds, .table = t };
-	bool any = false;
+	struct fz_wait_places places;
 
-	*t = (struct fz_wait_table){ 0 };
-	for (uint32_t i = 0; i < p->function_count; i++) {
-		kinds[i] = (uint8_t)fz_wait_of_function(p, i);
-		any |= kinds[i] != FZ_WAIT_KINDS;
-	}
-	if (!any || strcmp(p->metrics[p->default_metric].unit, "ns") != 0)
+	*t = (struct fz_wait_table){ .exact = p->recording.features & FZ_FEATURE_WAITS };
+	if (!fz_wait_places_init(&places, p))
 		return;
-	r.origins = origins = fz_profile_origins(p);
-	r.row_of = fz_calloc(p->stack_count + 1ul, sizeof(*r.row_of));
-	for (size_t row = 0; row < p->samples.n; row++)
-		add_sample(&r, row);
-	if (t->n)
-		qsort(t->rows, t->n, sizeof(*t->rows), compare_rows);
-	fz_map_release(&r.by_key);
-	free(r.row_of);
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t stack = p->samples.stack[row];
+		int64_t ns = fz_sample_weight(p, p->default_metric, row);
+
+		t->all_ns += ns;
+		const struct fz_wait_place *at =
+			stack == FZ_NONE ? NULL : fz_wait_place_of(&places, stack);
+		if (!at || at->kind == FZ_WAIT_KINDS)
+			continue;
+		fz_wait_rows_add(&t->rows, at, fz_sample_count(p, row), ns);
+		t->kind_ns[at->kind] += ns;
+		t->ns += ns;
+	}
+	fz_wait_rows_sort(&t->rows);
+	fz_wait_places_release(&places);
 }
 
 void fz_wait_table_release(struct fz_wait_table *t)
 {
-	free(t->rows);
-	*t = (struct fz_wait_table){ 0 };
+	fz_wait_rows_release(&t->rows);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits: samples of a thread that could not go on, or had no CPU, each with its exact length.
+/* Waits: samples of a thread that could not go on, or had no CPU. With FZ_FEATURE_WAITS each is one
+ * wait with its exact length; with FZ_FEATURE_SAMPLED_WAITS one instant in one, and nobody knows
+ * who ended it, how long it took or how often there was one.
  *
  *   main;fetch;<lock wait>;<lock released by refresh>
  *              what for     who ended it, where that is known
@@ -38,22 +40,54 @@ extern const struct fz_wait_kind fz_wait_kinds[FZ_WAIT_KINDS];
 /* FZ_WAIT_KINDS: the function is no wait. */
 enum fz_wait fz_wait_of_function(const struct fz_profile *p, uint32_t function);
 
-/* Waits at one place, for one thing, ended by one function. */
-struct fz_wait_row {
-	uint32_t function; /* where: innermost outside the standard library, else the innermost;
-			      FZ_NONE: no code of its own */
+/* What a thread does, and where. */
+struct fz_wait_place {
+	uint32_t function; /* innermost outside the standard library, else the innermost; FZ_NONE:
+			      no code of its own, or that says little, as for FZ_WAIT_CPU */
 	int32_t line;
-	uint32_t by; /* marker that says who ended them; FZ_NONE: not known */
-	enum fz_wait kind;
-	uint64_t n;
-	int64_t ns, longest;
+	uint32_t by;       /* marker that says who ended the wait; FZ_NONE: not known */
+	enum fz_wait kind; /* FZ_WAIT_KINDS: none, it is on a CPU */
 };
 
+/* The places of a profile's stacks, each found when it is asked for first. */
+struct fz_wait_places {
+	const struct fz_profile *p;
+	uint8_t *kinds; /* of functions: enum fz_wait */
+	uint8_t *origins;
+	struct fz_wait_place *of; /* of stacks */
+	bool *known;
+};
+
+/* False: nothing waits there, or time is not in ns; there is nothing to release then. */
+bool fz_wait_places_init(struct fz_wait_places *w, const struct fz_profile *p);
+void fz_wait_places_release(struct fz_wait_places *w);
+const struct fz_wait_place *fz_wait_place_of(struct fz_wait_places *w, uint32_t stack);
+
+/* What was done at one place. */
+struct fz_wait_row {
+	struct fz_wait_place at;
+	uint64_t n; /* samples */
+	int64_t ns;
+	int64_t longest; /* sample */
+};
+
+struct fz_wait_rows {
+	struct fz_wait_row *rows;
+	uint32_t n, cap;
+	struct fz_map by_place;
+};
+
+void fz_wait_rows_add(struct fz_wait_rows *r, const struct fz_wait_place *at, uint64_t n,
+		      int64_t ns);
+/* Most time first; nothing can be added any more. */
+void fz_wait_rows_sort(struct fz_wait_rows *r);
+void fz_wait_rows_release(struct fz_wait_rows *r);
+
 struct fz_wait_table {
-	struct fz_wait_row *rows; /* most time first */
-	uint32_t n;
+	struct fz_wait_rows rows;
 	int64_t ns, kind_ns[FZ_WAIT_KINDS];
 	int64_t all_ns; /* of the recording: waits and CPU time */
+	bool exact;     /* a sample is a wait */
 };
 
 /* Empty where nothing waits, or not in ns. */

@@ -6,22 +6,43 @@
  *     2.04 s   68.4 %      101   21.0 ms  lock: fetch (app.py:12)
  *                                         lock released by refresh (cache.py:31)
  *
+ * Where waits were sampled, that is said, and there is no longest, nor how many times it was.
+ *
  * Shares are of all that was recorded, on a CPU or not. Where a thread had no CPU says little: that
- * is one row.
+ * is one row. Then the same by who ended them, and the longest chain, of which shares are of
+ * itself:
+ *
+ *   Made others wait:
+ *     2.04 s   68.4 %  refresh (cache.py:31)
+ *     2.04 s   68.4 %    lock: fetch (app.py:10)
+ *
+ *   Longest chain: 2.98 s, through 2 threads. ...
+ *     2.01 s   67.5 %      101   21.0 ms  sleep: refresh (cache.py:33)
+ *      520 ms  17.4 %                     runs: work (app.py:20)
  */
 #include "report/waits.h"
 
 #include "diff/names.h"
-#include "profile/waits.h"
+#include "profile/critical.h"
+#include "profile/wait_graph.h"
 #include "report/table.h"
 
 #include <stdio.h>
 
-enum { ROWS_SHOWN = 12, NAME_COLUMN = 39 };
+enum {
+	ROWS_SHOWN = 12,
+	ENDER_COLUMN = 20,
+	ENDERS_SHOWN = 5,
+	WAITERS_SHOWN = 3,
+	LANES_SHOWN = 16,
+	LANE_CELLS = 240,
+};
 
 struct waits {
 	const struct fz_profile *p;
 	struct fz_wait_table table;
+	struct fz_wait_graph graph;
+	struct fz_critical chain; /* empty: there is none */
 	struct fz_arena arena;
 	const struct fz_name *names;
 };
@@ -30,50 +51,71 @@ static void read_waits(const struct fz_profile *p, struct waits *ret)
 {
 	*ret = (struct waits){ .p = p };
 	fz_wait_table_init(&ret->table, p);
-	if (ret->table.n)
+	if (ret->table.rows.n)
 		ret->names = fz_names_of(p, &ret->arena);
+	/* Who looks now and then sees nobody wake anybody. */
+	if (!ret->table.exact)
+		return;
+	fz_wait_graph_init(&ret->graph, p, &ret->table);
+	if (!fz_critical_init(&ret->chain, p))
+		ret->chain = (struct fz_critical){ 0 };
 }
 
 static void release(struct waits *w)
 {
 	fz_wait_table_release(&w->table);
+	fz_wait_graph_release(&w->graph);
+	fz_critical_release(&w->chain);
 	fz_arena_release(&w->arena);
 }
 
-static double share_of(const struct waits *w, int64_t ns)
+static double share(int64_t ns, int64_t of)
 {
-	return w->table.all_ns ? (double)ns / (double)w->table.all_ns : 0;
+	return of ? (double)ns / (double)of : 0;
 }
 
 /* ---- text ---- */
 
+/* Where names begin. */
+static unsigned name_column(const struct waits *w)
+{
+	return w->table.exact ? 39 : 29;
+}
+
+/* Those that took time, most first; returns how many. */
+static unsigned order_kinds(const int64_t ns[FZ_WAIT_KINDS], enum fz_wait ret[FZ_WAIT_KINDS])
+{
+	unsigned n = 0;
+
+	for (enum fz_wait k = 0; k < FZ_WAIT_KINDS; k++) {
+		unsigned at = n;
+		if (ns[k] <= 0)
+			continue;
+		for (; at > 0 && ns[ret[at - 1]] < ns[k]; at--)
+			ret[at] = ret[at - 1];
+		ret[at] = k;
+		n++;
+	}
+	return n;
+}
+
 static void print_sentence(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	char time[FZ_NUMBER_SIZE], all[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
-	int64_t below = INT64_MAX;
-	const char *before = ": ";
+	char time[FZ_NUMBER_SIZE], all[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	enum fz_wait kinds[FZ_WAIT_KINDS];
+	unsigned n;
 
-	fz_buf_printf(&text, "Waits: %s of %s", fz_format_ns((double)w->table.ns, time),
+	fz_buf_printf(&text, "Waits%s: %s of %s",
+		      w->p->recording.features & FZ_FEATURE_SAMPLED_WAITS ? ", sampled" : "",
+		      fz_format_ns((double)w->table.ns, time),
 		      fz_format_ns((double)w->table.all_ns, all));
-	/* Kinds, most time first. */
-	for (;;) {
-		int64_t next = 0;
-		for (enum fz_wait k = 0; k < FZ_WAIT_KINDS; k++)
-			if (w->table.kind_ns[k] < below)
-				next = FZ_MAX(next, w->table.kind_ns[k]);
-		if (!next)
-			break;
-		for (enum fz_wait k = 0; k < FZ_WAIT_KINDS; k++) {
-			if (w->table.kind_ns[k] != next)
-				continue;
-			fz_buf_printf(&text, "%s%s %s", before,
-				      fz_format_percent(share_of(w, next), share),
-				      fz_wait_kinds[k].key);
-			before = ", ";
-		}
-		below = next;
-	}
+	n = order_kinds(w->table.kind_ns, kinds);
+	for (unsigned i = 0; i < n; i++)
+		fz_buf_printf(&text, "%s%s %s", i ? ", " : ": ",
+			      fz_format_percent(share(w->table.kind_ns[kinds[i]], w->table.all_ns),
+						percent),
+			      fz_wait_kinds[kinds[i]].key);
 	fz_buf_str(&text, ".");
 	fz_table_wrap(text.p, 2, style, out);
 }
@@ -94,50 +136,161 @@ static struct fz_str bare(struct fz_str name)
 	return name.n > 2 && name.p[0] == '<' ? (struct fz_str){ name.p + 1, name.n - 2 } : name;
 }
 
-static void print_row(const struct waits *w, const struct fz_wait_row *row,
+/* "  2.04 s   68.4 %" */
+static void print_time(int64_t ns, int64_t of, struct fz_buf *out)
+{
+	char time[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(out, "%9s %8s", fz_format_ns((double)ns, time),
+		      fz_format_percent(share(ns, of), percent));
+}
+
+/* What was done, after the columns: "lock: fetch (app.py:12)". */
+static void print_place(const struct waits *w, const struct fz_wait_place *at, const char *what,
+			unsigned used, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_buf_str(out, what);
+	if (at->function == FZ_NONE) {
+		fz_buf_char(out, '\n');
+		return;
+	}
+	fz_buf_str(out, ": ");
+	print_function(w, at->function, at->line, w->names[at->function].name,
+		       used + (unsigned)strlen(what) + 2, style, out);
+}
+
+static void print_heading(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_buf_printf(out, "%s%9s %8s %8s ", fz_hue_on(style, FZ_HUE_DIM), "time", "share",
+		      w->table.exact ? "times" : "samples");
+	if (w->table.exact)
+		fz_buf_printf(out, "%9s ", "longest");
+	fz_buf_printf(out, " what for, where%s\n", fz_hue_off(style, FZ_HUE_DIM));
+}
+
+static void print_row(const struct waits *w, const struct fz_wait_row *row, int64_t of,
 		      const struct fz_style *style, struct fz_buf *out)
 {
-	char time[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE], n[FZ_NUMBER_SIZE];
-	char longest[FZ_NUMBER_SIZE];
-	const char *key = fz_wait_kinds[row->kind].key;
+	bool runs = row->at.kind == FZ_WAIT_KINDS;
+	char text[FZ_NUMBER_SIZE];
+	unsigned column = name_column(w);
 
-	fz_buf_printf(out, "%9s %8s %8s %9s  ", fz_format_ns((double)row->ns, time),
-		      fz_format_percent(share_of(w, row->ns), share),
-		      fz_format_count((int64_t)row->n, n),
-		      fz_format_ns((double)row->longest, longest));
-	fz_buf_str(out, key);
-	if (row->function == FZ_NONE) {
-		fz_buf_char(out, '\n');
-	} else {
-		fz_buf_str(out, ": ");
-		print_function(w, row->function, row->line, w->names[row->function].name,
-			       NAME_COLUMN + (unsigned)strlen(key) + 2, style, out);
-	}
-	if (row->by == FZ_NONE)
+	print_time(row->ns, of, out);
+	fz_buf_printf(out, " %8s ", runs ? "" : fz_format_count((int64_t)row->n, text));
+	if (w->table.exact)
+		fz_buf_printf(out, "%9s ", runs ? "" : fz_format_ns((double)row->longest, text));
+	fz_buf_char(out, ' ');
+	print_place(w, &row->at, runs ? "runs" : fz_wait_kinds[row->at.kind].key, column, style,
+		    out);
+	if (row->at.by == FZ_NONE)
 		return;
-	fz_buf_printf(out, "%*s", NAME_COLUMN, "");
-	print_function(w, row->by, w->p->functions[row->by].first_line,
-		       bare(w->names[row->by].name), NAME_COLUMN, style, out);
+	fz_buf_printf(out, "%*s", (int)column, "");
+	print_function(w, row->at.by, w->p->functions[row->at.by].first_line,
+		       bare(w->names[row->at.by].name), column, style, out);
+}
+
+static void print_rows(const struct waits *w, const struct fz_wait_rows *rows, int64_t of,
+		       const struct fz_style *style, struct fz_buf *out)
+{
+	char n[FZ_NUMBER_SIZE];
+
+	print_heading(w, style, out);
+	for (uint32_t i = 0; i < rows->n && i < ROWS_SHOWN; i++)
+		print_row(w, &rows->rows[i], of, style, out);
+	if (rows->n > ROWS_SHOWN)
+		fz_buf_printf(out, "%*sand %s\n", (int)name_column(w), "",
+			      fz_format_plural(rows->n - ROWS_SHOWN, "more row", n));
+}
+
+/* "lock, GIL", most time first. */
+static void name_kinds(const struct fz_wait_edge *e, struct fz_buf *out)
+{
+	enum fz_wait kinds[FZ_WAIT_KINDS];
+	unsigned n = order_kinds(e->kind_ns, kinds);
+
+	for (unsigned i = 0; i < n; i++)
+		fz_buf_printf(out, "%s%s", i ? ", " : "", fz_wait_kinds[kinds[i]].key);
+}
+
+/* Edges of one ender, i to *ret_end. */
+static int64_t sum_of_ender(const struct waits *w, uint32_t i, uint32_t *ret_end)
+{
+	int64_t ns = 0;
+	uint32_t k = i;
+
+	for (; k < w->graph.n && w->graph.edges[k].ender == w->graph.edges[i].ender; k++)
+		ns += w->graph.edges[k].ns;
+	*ret_end = k;
+	return ns;
+}
+
+static void print_waiter(const struct waits *w, const struct fz_wait_edge *e,
+			 const struct fz_style *style, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf kinds = { 0 };
+	struct fz_wait_place at = { .function = e->function };
+
+	name_kinds(e, &kinds);
+	at.line = e->function == FZ_NONE ? 0 : w->p->functions[e->function].first_line;
+	print_time(e->ns, w->table.all_ns, out);
+	fz_buf_str(out, "    ");
+	print_place(w, &at, kinds.p, ENDER_COLUMN + 2, style, out);
+}
+
+static void print_enders(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
+{
+	uint32_t end = 0, told = 0;
+	char n[FZ_NUMBER_SIZE];
+
+	fz_buf_str(out, "Made others wait:\n");
+	for (uint32_t i = 0; i < w->graph.n && told < ENDERS_SHOWN; i = end, told++) {
+		const struct fz_wait_edge *e = &w->graph.edges[i];
+		print_time(sum_of_ender(w, i, &end), w->table.all_ns, out);
+		fz_buf_str(out, "  ");
+		print_function(w, e->by, w->p->functions[e->by].first_line, e->name, ENDER_COLUMN,
+			       style, out);
+		for (uint32_t k = i; k < end && k < i + WAITERS_SHOWN; k++)
+			print_waiter(w, &w->graph.edges[k], style, out);
+		if (end > i + WAITERS_SHOWN)
+			fz_buf_printf(out, "%*sand %s more\n", ENDER_COLUMN + 2, "",
+				      fz_format_count(end - i - WAITERS_SHOWN, n));
+	}
+	if (end < w->graph.n)
+		fz_buf_printf(out, "%*sand others\n", ENDER_COLUMN, "");
+}
+
+static void print_chain(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	char time[FZ_NUMBER_SIZE], n[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(
+		&text,
+		"Longest chain: %s, through %s: what the end of the main thread waited for, back "
+		"to the beginning.",
+		fz_format_ns((double)w->chain.ns, time),
+		fz_format_plural(w->chain.threads, "thread", n));
+	if (w->chain.unknown_ns)
+		fz_buf_printf(&text, " The first %s are not known.",
+			      fz_format_ns((double)w->chain.unknown_ns, time));
+	fz_table_wrap(text.p, 2, style, out);
+	print_rows(w, &w->chain.rows, w->chain.ns, style, out);
 }
 
 void fz_report_waits_text(const struct fz_profile *p, const struct fz_style *style,
 			  struct fz_buf *out)
 {
 	struct waits w;
-	char n[FZ_NUMBER_SIZE];
 
 	read_waits(p, &w);
-	if (w.table.n) {
+	if (w.table.rows.n) {
 		print_sentence(&w, style, out);
-		fz_buf_printf(out, "%s%9s %8s %8s %9s  what for, where%s\n",
-			      fz_hue_on(style, FZ_HUE_DIM), "time", "share", "times", "longest",
-			      fz_hue_off(style, FZ_HUE_DIM));
-		for (uint32_t i = 0; i < w.table.n && i < ROWS_SHOWN; i++)
-			print_row(&w, &w.table.rows[i], style, out);
-		if (w.table.n > ROWS_SHOWN)
-			fz_buf_printf(out, "%*sand %s\n", NAME_COLUMN, "",
-				      fz_format_plural(w.table.n - ROWS_SHOWN, "more row", n));
+		print_rows(&w, &w.table.rows, w.table.all_ns, style, out);
 	}
+	if (w.graph.n)
+		print_enders(&w, style, out);
+	if (w.chain.threads > 1)
+		print_chain(&w, style, out);
 	release(&w);
 }
 
@@ -155,31 +308,152 @@ static void write_function(const struct waits *w, const char *prefix, struct fz_
 	fz_json_kint(j, key, FZ_MAX(line, 0));
 }
 
+static void write_row(const struct waits *w, const struct fz_wait_row *row, struct fz_json *j)
+{
+	const struct fz_wait_place *at = &row->at;
+	bool runs = at->kind == FZ_WAIT_KINDS;
+
+	fz_json_open(j, '{');
+	if (runs)
+		fz_json_kbool(j, "runs", true);
+	else
+		fz_json_kstr(j, "for", fz_str_of(fz_wait_kinds[at->kind].key));
+	fz_json_kint(j, "ns", row->ns);
+	fz_json_kint(j, w->table.exact ? "n" : "samples", (int64_t)row->n);
+	if (w->table.exact && !runs)
+		fz_json_kint(j, "longest_ns", row->longest);
+	if (at->function != FZ_NONE)
+		write_function(w, "in", w->names[at->function].name, at->function, at->line, j);
+	if (at->by != FZ_NONE)
+		write_function(w, "by", bare(w->names[at->by].name), at->by,
+			       w->p->functions[at->by].first_line, j);
+	fz_json_close(j, '}');
+}
+
+static void write_rows(const struct waits *w, const char *key, const struct fz_wait_rows *rows,
+		       struct fz_json *j)
+{
+	fz_json_key(j, key);
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < rows->n; i++)
+		write_row(w, &rows->rows[i], j);
+	fz_json_close(j, ']');
+}
+
+static void write_edge(const struct waits *w, const struct fz_wait_edge *e, struct fz_json *j)
+{
+	fz_json_open(j, '{');
+	if (e->function != FZ_NONE)
+		write_function(w, "in", w->names[e->function].name, e->function,
+			       w->p->functions[e->function].first_line, j);
+	write_function(w, "by", e->name, e->by, w->p->functions[e->by].first_line, j);
+	fz_json_kint(j, "ns", e->ns);
+	fz_json_kint(j, "n", (int64_t)e->n);
+	fz_json_key(j, "for");
+	fz_json_open(j, '{');
+	for (enum fz_wait k = 0; k < FZ_WAIT_KINDS; k++)
+		if (e->kind_ns[k])
+			fz_json_kint(j, fz_wait_kinds[k].key, e->kind_ns[k]);
+	fz_json_close(j, '}');
+	fz_json_close(j, '}');
+}
+
+static void write_graph(const struct waits *w, struct fz_json *j)
+{
+	fz_json_key(j, "wait_graph");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < w->graph.n; i++)
+		write_edge(w, &w->graph.edges[i], j);
+	fz_json_close(j, ']');
+}
+
+/* ---- when it was in which thread ---- */
+
+struct lane {
+	int64_t ns, at[LANE_CELLS];
+	uint32_t thread;
+};
+
+static int compare_lanes(const void *pa, const void *pb)
+{
+	const struct lane *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static void add_part(struct lane *l, const struct fz_critical_part *part, int64_t cell)
+{
+	l->ns += part->to - part->from;
+	for (int64_t i = part->from / cell; i < LANE_CELLS && i * cell < part->to; i++)
+		l->at[i] += FZ_MIN(part->to, (i + 1) * cell) - FZ_MAX(part->from, i * cell);
+}
+
+static void write_lane(const struct fz_profile *p, const struct lane *l, struct fz_json *j)
+{
+	const struct fz_thread *thread = &p->threads[l->thread];
+
+	fz_json_open(j, '{');
+	fz_json_kint(j, "tid", (int64_t)thread->tid);
+	fz_json_kstr(j, "name", p->strings[thread->name]);
+	fz_json_kbool(j, "main", thread->is_main);
+	fz_json_kint(j, "ns", l->ns);
+	fz_json_key(j, "at");
+	fz_json_open(j, '[');
+	for (int i = 0; i < LANE_CELLS; i++)
+		fz_json_int(j, l->at[i]);
+	fz_json_close(j, ']');
+	fz_json_close(j, '}');
+}
+
+/* Of the first run: how much of each cell of its time the chain was in each of its threads, those
+ * first in which it was longest. */
+static void write_lanes(const struct waits *w, struct fz_json *j)
+{
+	const struct fz_critical *c = &w->chain;
+	struct lane *lanes = fz_calloc(w->p->thread_count + 1ul, sizeof(*lanes));
+	int64_t end = 0;
+
+	for (size_t i = 0; i < c->n && c->parts[i].run == c->parts[0].run; i++)
+		end = FZ_MAX(end, c->parts[i].to);
+	int64_t cell = FZ_MAX((end + LANE_CELLS - 1) / LANE_CELLS, 1);
+	for (uint32_t i = 0; i < w->p->thread_count; i++)
+		lanes[i].thread = i;
+	for (size_t i = 0; i < c->n && c->parts[i].run == c->parts[0].run; i++)
+		add_part(&lanes[c->parts[i].thread], &c->parts[i], cell);
+	qsort(lanes, w->p->thread_count, sizeof(*lanes), compare_lanes);
+	fz_json_kint(j, "cell_ns", cell);
+	fz_json_key(j, "lanes");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < w->p->thread_count && i < LANES_SHOWN && lanes[i].ns; i++)
+		write_lane(w->p, &lanes[i], j);
+	fz_json_close(j, ']');
+	free(lanes);
+}
+
+static void write_chain(const struct waits *w, struct fz_json *j)
+{
+	fz_json_key(j, "longest_chain");
+	fz_json_open(j, '{');
+	fz_json_kint(j, "ns", w->chain.ns);
+	fz_json_kint(j, "unknown_ns", w->chain.unknown_ns);
+	fz_json_kint(j, "threads", w->chain.threads);
+	write_rows(w, "rows", &w->chain.rows, j);
+	write_lanes(w, j);
+	fz_json_close(j, '}');
+}
+
 void fz_report_waits_json(const struct fz_profile *p, struct fz_json *j)
 {
 	struct waits w;
 
 	read_waits(p, &w);
-	if (w.table.n) {
-		fz_json_key(j, "waits");
-		fz_json_open(j, '[');
-	}
-	for (uint32_t i = 0; i < w.table.n; i++) {
-		const struct fz_wait_row *row = &w.table.rows[i];
-		fz_json_open(j, '{');
-		fz_json_kstr(j, "for", fz_str_of(fz_wait_kinds[row->kind].key));
-		fz_json_kint(j, "ns", row->ns);
-		fz_json_kint(j, "n", (int64_t)row->n);
-		fz_json_kint(j, "longest_ns", row->longest);
-		if (row->function != FZ_NONE)
-			write_function(&w, "in", w.names[row->function].name, row->function,
-				       row->line, j);
-		if (row->by != FZ_NONE)
-			write_function(&w, "by", bare(w.names[row->by].name), row->by,
-				       p->functions[row->by].first_line, j);
-		fz_json_close(j, '}');
-	}
-	if (w.table.n)
-		fz_json_close(j, ']');
+	if (w.table.rows.n)
+		write_rows(&w, "waits", &w.table.rows, j);
+	if (w.graph.n)
+		write_graph(&w, j);
+	if (w.chain.n)
+		write_chain(&w, j);
 	release(&w);
 }
