@@ -77,6 +77,19 @@ uint32_t fz_body_common(const struct fz_body *a, const struct fz_body *b)
 	return common;
 }
 
+void fz_body_subtract(const struct fz_body *from, const struct fz_body *what, struct fz_body *ret)
+{
+	*ret = (struct fz_body){ .runs = fz_calloc(FZ_MAX(from->n, 1), sizeof(*ret->runs)) };
+	for (uint32_t i = 0, k = 0; i < from->n; i++) {
+		while (k < what->n && what->runs[k] < from->runs[i])
+			k++;
+		if (k < what->n && what->runs[k] == from->runs[i])
+			k++;
+		else
+			ret->runs[ret->n++] = from->runs[i];
+	}
+}
+
 double fz_body_similarity(const struct fz_body *a, const struct fz_body *b)
 {
 	return a->n + b->n ? 2.0 * fz_body_common(a, b) / (a->n + b->n) : 1;

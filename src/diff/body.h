@@ -19,4 +19,6 @@ void fz_body_init(struct fz_body *b, const struct fz_outline *o, uint32_t defini
 void fz_body_release(struct fz_body *b);
 /* How many runs the two have in common. */
 uint32_t fz_body_common(const struct fz_body *a, const struct fz_body *b);
+/* The runs of the one that the other has not. */
+void fz_body_subtract(const struct fz_body *from, const struct fz_body *what, struct fz_body *ret);
 double fz_body_similarity(const struct fz_body *a, const struct fz_body *b);

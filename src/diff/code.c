@@ -71,6 +71,7 @@ void fz_code_freep(struct fz_code **code)
 		fz_map_release(&c->modules[s]);
 		fz_imports_release(&c->imports[s]);
 	}
+	fz_code_texts_release(c);
 	free(c);
 }
 
@@ -213,7 +214,10 @@ static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32
 		return FZ_PRESENCE_NO;
 	if (!within)
 		return FZ_PRESENCE_YES;
-	/* What it stands in is there; it is for certain where nothing in that was changed. */
+	/* What it stands in is there; it is for certain where its line is, or nothing was changed.
+	 */
+	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
+		return FZ_PRESENCE_YES;
 	const struct fz_body *a = fz_code_body(c, side, at);
 	const struct fz_body *b = fz_code_body(c, !side, (struct fz_code_place){ other, there });
 	return a->n == b->n && fz_body_common(a, b) == a->n ? FZ_PRESENCE_YES : FZ_PRESENCE_UNKNOWN;

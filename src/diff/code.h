@@ -25,6 +25,9 @@ struct fz_code {
 	struct fz_imports imports[FZ_SIDES]; /* of all sources, once they are asked for */
 	bool has_imports;
 	struct fz_map modules[FZ_SIDES]; /* strings of shared objects with build ids, by hash */
+	struct fz_code_text *texts;      /* of definitions that both sides have, as asked for */
+	uint32_t text_count, text_cap;
+	struct fz_map by_text;
 };
 
 /* A definition of a source; FZ_NONE in both: not known. */
@@ -51,3 +54,14 @@ struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t
 enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source);
 /* Whether the other side had this function, as far as that can be known. */
 enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function);
+
+/* ---- code_spot.c ---- */
+
+/* Where in the text of both sides a function begins: two that are at different spots are not the
+ * same. FZ_NONE where no text says it. */
+uint32_t fz_code_spot(struct fz_code *c, enum fz_side side, uint32_t function);
+/* Whether a function is a definition of which its file has others of the same name, run or not. */
+bool fz_code_is_one_of_several(struct fz_code *c, enum fz_side side, uint32_t function);
+/* Whether both sides have the function that begins there. */
+bool fz_code_spot_is_common(uint32_t spot);
+void fz_code_texts_release(struct fz_code *c);

@@ -279,6 +279,9 @@ static void order_functions(struct fz_diff *d, struct fz_union *u)
 			if (d->function_of[s][f] != FZ_NONE)
 				d->function_of[s][f] = now[d->function_of[s][f]];
 	free(d->functions);
+	for (uint32_t i = 0; i < d->split_count; i++)
+		d->splits[i] = (struct fz_diff_split){ now[d->splits[i].function],
+						       now[d->splits[i].from] };
 	free(order);
 	d->functions = sorted;
 }
@@ -384,6 +387,7 @@ void fz_diff_free(struct fz_diff *d)
 	free(d->functions);
 	free(d->links);
 	free(d->shifts);
+	free(d->splits);
 	free(d->nodes);
 	free(d->threads);
 	free(d->cells);

@@ -132,6 +132,11 @@ struct fz_diff_shift {
 	int64_t cost[FZ_SIDES]; /* total of those callees */
 };
 
+/* A new function, and one of both sides that most of its code was in and is no more. */
+struct fz_diff_split {
+	uint32_t function, from;
+};
+
 /* A way in which names were made canonical, and how many functions of each side it changed. */
 struct fz_diff_rule {
 	const char *text;
@@ -199,6 +204,8 @@ struct fz_diff {
 	size_t cell_count;
 	uint32_t *links; /* functions whose partner was inferred or mapped */
 	uint32_t link_count;
+	struct fz_diff_split *splits;
+	uint32_t split_count;
 	struct fz_diff_shift *shifts; /* in order of nodes */
 	uint32_t shift_count;
 	struct fz_diff_rule *rules; /* those that changed a name */
@@ -233,6 +240,14 @@ bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile 
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 
+/* A side as it was measured. */
+static inline const struct fz_profile *fz_diff_measured(const struct fz_diff *d, enum fz_side side)
+{
+	return d->steady.used && side == FZ_HEAD ? d->steady.measured_head : d->profile[side];
+}
+/* The function that most of a new one's code was in; NULL. */
+const struct fz_diff_function *fz_diff_origin(const struct fz_diff *d,
+					      const struct fz_diff_function *f);
 /* Whether the totals of both sides may be compared: shares know nothing of the whole, and a window
  * is as long as it was made. */
 static inline bool fz_diff_knows_whole(const struct fz_diff *d)

@@ -27,11 +27,15 @@ void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const
 /* steady.c: the head's metric at the base's speed, where both recordings know theirs. */
 void fz_diff_steady(struct fz_diff *d, const uint32_t metric[FZ_SIDES]);
 void fz_diff_release_steady(struct fz_diff *d);
+/* Both sides have the fact, and say the same. */
+bool fz_diff_same_fact(const struct fz_diff *d, const char *key);
 /* Of functions that are matched: what was measured of the head. */
 void fz_diff_sum_measured(struct fz_diff *d);
 
 /* shift.c: shifts, and the state of the nodes that take part. */
 void fz_diff_find_shifts(struct fz_diff *d);
+/* After matching. */
+void fz_diff_find_splits(struct fz_diff *d, struct fz_code *code);
 
 /* scale.c: scale and factor. What functions agree on takes function_of; until then the factor is
  * that of equal totals. */

@@ -138,7 +138,8 @@ static struct fz_code_place head_of(struct fz_bodies *b, struct fz_code_place at
 	};
 }
 
-/* Orphans without a name of their own by what they stand in, told as the head's. */
+/* Orphans without a name of their own by what they stand in, told as the head's; but for those of
+ * which the texts say that they are not the other side's. */
 static struct fz_map index_anonymous(struct fz_bodies *b, enum fz_side side)
 {
 	struct fz_linker *l = b->l;
@@ -151,7 +152,8 @@ static struct fz_map index_anonymous(struct fz_bodies *b, enum fz_side side)
 		    !fz_link_is_anonymous(fz_link_name(l, f)->name))
 			continue;
 		struct fz_code_place at = fz_code_find(l->code, side, function, &within);
-		if (!within || at.definition == FZ_NONE)
+		if (!within || at.definition == FZ_NONE ||
+		    fz_code_spot(l->code, side, function) != FZ_NONE)
 			continue;
 		if (side == FZ_BASE)
 			at = head_of(b, at, fz_code_counterpart(l->code, side, function));

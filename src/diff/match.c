@@ -3,11 +3,12 @@
  *
  * Functions with an equal key form a group; a key is (name, file), canonical or as recorded. A
  * group is one function of the diff, except where a file has several functions of one name
- * (lambdas, overloads in nested scopes): when both sides saw equally many of them they are matched
- * in order of their first lines. When the numbers differ nobody can say which one is missing, and
- * the group is compared as a whole. Exact matching never splits a group: Tachyon knows no first
- * lines. A mapping of the user's puts a base function into the group of a head function before
- * anything else.
+ * (lambdas, overloads in nested scopes): then the texts of both sides say which is which
+ * (code_spot.c). Where they are not there, or what is at one spot was edited, and both sides saw
+ * equally many, they are matched in order of their first lines. When the numbers differ nobody can
+ * say which one is missing, and they are compared as a whole. Exact matching never splits a group:
+ * Tachyon knows no first lines. A mapping of the user's puts a base function into the group of a
+ * head function before anything else.
  *
  *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
  *              0            1       ->              0            1
@@ -16,12 +17,14 @@
  */
 #include "diff/code.h"
 #include "diff/internal.h"
+#include "diff/link_internal.h"
 
 /* A profile function on its way to a diff function. */
 struct entry {
 	uint32_t group, function;
 	int32_t first_line;
 	uint32_t number; /* of generated code: the order in which it was made */
+	uint32_t spot;   /* of its text, among those of its name; FZ_NONE */
 	uint8_t side;
 	bool mapped;
 };
@@ -116,7 +119,8 @@ static void collect_entries(struct matcher *m)
 			struct entry *e = &m->entries[m->n];
 			*e = (struct entry){ .function = f,
 					     .side = s,
-					     .first_line = p->functions[f].first_line };
+					     .first_line = p->functions[f].first_line,
+					     .spot = FZ_NONE };
 			fz_name_number(p->strings[p->functions[f].file], &e->number);
 			e->group = group_of(m, e);
 			m->n++;
@@ -248,6 +252,8 @@ static int compare_entries(const void *pa, const void *pb)
 
 	if (a->group != b->group)
 		return a->group < b->group ? -1 : 1;
+	if (a->spot != b->spot)
+		return a->spot < b->spot ? -1 : 1;
 	if (a->side != b->side)
 		return a->side < b->side ? -1 : 1;
 	if (!is_same_place(a, b))
@@ -354,13 +360,66 @@ static void look_elsewhere(struct fz_code *code, struct fz_diff_function *f)
 		f->presence = (uint8_t)fz_code_presence(code, side, f->on_side[side]);
 }
 
-static void place_groups(struct matcher *m)
+static void sort_entries(struct matcher *m)
 {
 	if (m->n)
 		qsort(m->entries, m->n, sizeof(*m->entries), compare_entries);
+}
+
+/* Behind the last entry that is in the group of entry `i`, and at its spot. */
+static uint32_t group_end(const struct matcher *m, uint32_t i)
+{
+	uint32_t end = i;
+
+	while (end < m->n && m->entries[end].group == m->entries[i].group &&
+	       m->entries[end].spot == m->entries[i].spot)
+		end++;
+	return end;
+}
+
+/* Whether the functions of a group on both sides need not be the same. Of definitions of one name
+ * each side may have run another one. */
+static bool is_ambiguous(const struct matcher *m, struct fz_code *code, const struct entry *e,
+			 uint32_t n)
+{
+	bool several = fz_link_is_anonymous(name_of(m, e)->name), mapped = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		several |= i > 0 && e[i].side == e[i - 1].side && !is_same_place(&e[i], &e[i - 1]);
+		mapped |= e[i].mapped;
+	}
+	if (mapped || e[0].side == e[n - 1].side)
+		return false;
+	return several || fz_code_is_one_of_several(code, (enum fz_side)e[0].side, e[0].function);
+}
+
+/* Where the texts say of all functions of a group which is which, that counts. */
+static void find_spots(struct fz_code *code, struct entry *e, uint32_t n)
+{
+	fz_auto(fz_free_ptr) uint32_t *spots = fz_calloc(n, sizeof(*spots));
+
+	for (uint32_t i = 0; i < n; i++) {
+		spots[i] = fz_code_spot(code, e[i].side, e[i].function);
+		if (spots[i] == FZ_NONE)
+			return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		e[i].spot = spots[i];
+}
+
+static void place_groups(struct matcher *m, struct fz_code *code)
+{
+	sort_entries(m);
+	if (m->d->match != FZ_MATCH_EXACT) {
+		for (uint32_t i = 0, end; i < m->n; i = end) {
+			end = group_end(m, i);
+			if (is_ambiguous(m, code, &m->entries[i], end - i))
+				find_spots(code, &m->entries[i], end - i);
+		}
+		sort_entries(m);
+	}
 	for (uint32_t i = 0, end; i < m->n; i = end) {
-		for (end = i; end < m->n && m->entries[end].group == m->entries[i].group; end++)
-			;
+		end = group_end(m, i);
 		place_group(m, &m->entries[i], end - i);
 	}
 }
@@ -399,14 +458,16 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 	if (r)
 		return r;
 	prepare(&m);
-	place_groups(&m);
 	fz_auto(fz_code_freep) struct fz_code *code = fz_code_new(d->profile, m.names);
+	place_groups(&m, code);
 	if (d->match == FZ_MATCH_FULL)
 		link_functions(&m, code);
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		describe(&m, &d->functions[i]);
 		look_elsewhere(code, &d->functions[i]);
 	}
+	if (d->match == FZ_MATCH_FULL && !o->no_rename)
+		fz_diff_find_splits(d, code);
 	for (int s = 0; s < FZ_SIDES; s++)
 		free(m.lines[s]);
 	free(m.entries);

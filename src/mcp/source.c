@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of functions and their common lines; see source.h.
- *
- *   base: a b c d        a b - c d       lines that both begin and end with are common; between
- *   head: a x c d   ->   a + c d         them the longest common subsequence is, if it is small
- */
+/* Texts of functions and their common lines; see source.h. */
 #include "mcp/source.h"
 
-/* Of the table of the longest common subsequence. */
-enum { CELLS_MAX = 1 << 20, BODY_LINES_MAX = 20000 };
+#include "diff/lines.h"
+
+enum { BODY_LINES_MAX = 20000 };
 
 void fz_mcp_source_init(struct fz_mcp_source *s, const struct fz_profile *p)
 {
@@ -119,11 +116,6 @@ struct fz_str fz_mcp_source_line(const struct fz_mcp_source *s, uint32_t functio
 
 /* ---- what is different ---- */
 
-static bool same(struct fz_str a, struct fz_str b)
-{
-	return fz_str_eq(fz_str_trimmed(a), fz_str_trimmed(b));
-}
-
 bool fz_mcp_body_equal(const struct fz_mcp_body *a, const struct fz_mcp_body *b)
 {
 	if (a->n != b->n)
@@ -134,69 +126,22 @@ bool fz_mcp_body_equal(const struct fz_mcp_body *a, const struct fz_mcp_body *b)
 	return true;
 }
 
-struct alignment {
-	const struct fz_mcp_body *side[FZ_SIDES];
-	struct fz_mcp_line *lines;
-	uint32_t n;
-};
-
-static void add(struct alignment *a, uint32_t base, uint32_t head)
-{
-	const struct fz_mcp_body *b = a->side[FZ_BASE], *h = a->side[FZ_HEAD];
-
-	a->lines[a->n++] = (struct fz_mcp_line){
-		.line = { base == FZ_NONE ? 0 : b->first + (int32_t)base,
-			  head == FZ_NONE ? 0 : h->first + (int32_t)head },
-		.text = head == FZ_NONE ? b->lines[base] : h->lines[head],
-	};
-}
-
-/* Lines [from, from + n) of both sides, of which the first and the last are different. */
-static void align_middle(struct alignment *a, uint32_t from, const uint32_t n[FZ_SIDES])
-{
-	const struct fz_str *b = a->side[FZ_BASE]->lines + from;
-	const struct fz_str *h = a->side[FZ_HEAD]->lines + from;
-	uint32_t width = n[FZ_HEAD] + 1, i = 0, j = 0;
-	bool small = (uint64_t)(n[FZ_BASE] + 1) * width <= CELLS_MAX;
-	/* common[i * width + j]: of what is left from i and j on */
-	fz_auto(fz_free_ptr) uint16_t *common =
-		fz_calloc(small ? (size_t)(n[FZ_BASE] + 1) * width : 1, sizeof(*common));
-
-	for (uint32_t x = small ? n[FZ_BASE] : 0; x-- > 0;)
-		for (uint32_t y = n[FZ_HEAD]; y-- > 0;) {
-			uint16_t *at = &common[(size_t)x * width + y];
-			*at = same(b[x], h[y]) ? (uint16_t)(at[width + 1] + 1)
-					       : FZ_MAX(at[width], at[1]);
-		}
-	while (i < n[FZ_BASE] || j < n[FZ_HEAD]) {
-		const uint16_t *at = small ? &common[(size_t)i * width + j] : NULL;
-		if (at && i < n[FZ_BASE] && j < n[FZ_HEAD] && same(b[i], h[j]))
-			add(a, from + i++, from + j++);
-		else if (i < n[FZ_BASE] && (j == n[FZ_HEAD] || !at || at[width] >= at[1]))
-			add(a, from + i++, FZ_NONE);
-		else
-			add(a, FZ_NONE, from + j++);
-	}
-}
-
 struct fz_mcp_line *fz_mcp_body_align(const struct fz_mcp_body *base,
 				      const struct fz_mcp_body *head, uint32_t *ret_n)
 {
-	struct alignment a = { .side = { base, head } };
-	uint32_t least = FZ_MIN(base->n, head->n), before = 0, behind = 0;
+	const struct fz_mcp_body *body[FZ_SIDES] = { base, head };
+	const struct fz_line_list texts[FZ_SIDES] = { { base->lines, base->n },
+						      { head->lines, head->n } };
+	fz_auto(fz_free_ptr) struct fz_line_pair *pairs = fz_lines_align(texts, ret_n);
+	struct fz_mcp_line *lines = fz_calloc(*ret_n, sizeof(*lines));
 
-	a.lines = fz_calloc((size_t)base->n + head->n, sizeof(*a.lines));
-	while (before < least && same(base->lines[before], head->lines[before]))
-		before++;
-	while (behind < least - before &&
-	       same(base->lines[base->n - 1 - behind], head->lines[head->n - 1 - behind]))
-		behind++;
-	for (uint32_t i = 0; i < before; i++)
-		add(&a, i, i);
-	align_middle(&a, before,
-		     (uint32_t[]){ base->n - before - behind, head->n - before - behind });
-	for (uint32_t i = behind; i > 0; i--)
-		add(&a, base->n - i, head->n - i);
-	*ret_n = a.n;
-	return a.lines;
+	for (uint32_t i = 0; i < *ret_n; i++)
+		for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+			uint32_t at = pairs[i].on_side[side];
+			if (at == FZ_NONE)
+				continue;
+			lines[i].line[side] = body[side]->first + (int32_t)at;
+			lines[i].text = body[side]->lines[at]; /* the head's, if it has one */
+		}
+	return lines;
 }

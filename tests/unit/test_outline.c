@@ -339,6 +339,199 @@ static void a_class_takes_its_members_along(void **state)
 	assert_int_equal(links_of_classes(base, head), 1);
 }
 
+/* Of one name in m.py: samples of the function that begins on a line. */
+struct seen {
+	int32_t line;
+	uint32_t samples;
+};
+
+static struct fz_profile *profile_of(const char *name, const struct seen *seen, size_t n,
+				     const char *text)
+{
+	struct fz_profile *p = hand_profile("m.py:main:90 20\n", 0);
+
+	for (size_t i = 0; i < n && seen[i].line; i++) {
+		struct fz_function f = { .name = fz_profile_string(p, fz_str_of(name)),
+					 .file = fz_profile_string(p, FZ_STR("m.py")),
+					 .first_line = seen[i].line,
+					 .kind = FZ_KIND_PYTHON };
+		struct fz_frame frame = { .function = fz_profile_function(p, &f),
+					  .line = seen[i].line,
+					  .end_line = FZ_NO_LINE,
+					  .column = FZ_NO_LINE,
+					  .end_column = FZ_NO_LINE,
+					  .opcode = FZ_NO_OPCODE };
+		struct fz_sample sample = { .stack = fz_profile_stack(p, 0,
+								      fz_profile_frame(p, &frame)),
+					    .count = seen[i].samples };
+		fz_profile_add_sample(p, &sample, NULL);
+	}
+	if (text)
+		add_source(p, "m.py", text);
+	return p;
+}
+
+struct expected {
+	uint32_t samples[2];
+	const char *word; /* of what one side alone ran */
+};
+
+/* The functions of that name, and no others, with these samples on both sides. */
+static void expect_functions(const struct fz_diff *d, const char *name, const struct expected *e,
+			     size_t n)
+{
+	fz_auto(fz_free_ptr) int64_t *all = fz_calloc(d->function_count * 2, sizeof(*all));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < d->node_count; i++)
+		for (int s = 0; s < 2; s++)
+			all[d->nodes[i].function * 2 + s] += d->nodes[i].cost.self[s];
+	for (uint32_t f = 0; f < d->function_count; f++) {
+		bool found = false;
+		if (!fz_str_eq(d->functions[f].name, fz_str_of(name)))
+			continue;
+		count++;
+		for (size_t i = 0; i < n; i++)
+			found |= all[f * 2] == e[i].samples[0] &&
+				 all[f * 2 + 1] == e[i].samples[1] &&
+				 (d->functions[f].state == FZ_COMMON ||
+				  strcmp(fz_diff_word(&d->functions[f]), e[i].word) == 0);
+		if (!found)
+			fail_msg("%s of %ld and %ld samples: %s", name, (long)all[f * 2],
+				 (long)all[f * 2 + 1], fz_diff_word(&d->functions[f]));
+	}
+	assert_int_equal(count, n);
+}
+
+#define LISTS(first, second)                                       \
+	"def f(x):\n" first "    a = [one(y) for y in x]\n" second \
+	"    c = [three(y) for y in b]\n    return c\n"
+
+/* Neither order nor number says which comprehension is which: each side may have seen others. */
+static void comprehensions_are_told_by_their_lines(void **state)
+{
+	(void)state;
+	static const char name[] = "f.<locals>.<listcomp>";
+	static const char base[] = LISTS("", "    b = [two(y) for y in a]\n");
+	static const char moved[] = LISTS("    check(x)\n", "    b = [two(y) for y in a]\n");
+	static const char edited[] = LISTS("    check(x)\n", "    b = [zwei(y) for y in a]\n");
+	static const char dropped[] = LISTS("    check([y for y in x])\n", "    b = a\n");
+	static const struct {
+		struct seen base[3], head[3];
+		const char *text;
+		struct expected expected[3];
+		size_t n;
+	} cases[] = {
+		{ { { 2, 20 }, { 4, 30 } },
+		  { { 4, 50 }, { 5, 70 } },
+		  moved,
+		  { { { 20, 0 }, "no longer called" },
+		    { { 0, 50 }, "newly called" },
+		    { { 30, 70 }, NULL } },
+		  3 },
+		{ { { 2, 20 } },
+		  { { 5, 25 } },
+		  moved,
+		  { { { 20, 0 }, "no longer called" }, { { 0, 25 }, "newly called" } },
+		  2 },
+		{ { { 2, 20 }, { 3, 30 } },
+		  { { 3, 40 }, { 4, 70 } },
+		  edited,
+		  { { { 20, 40 }, NULL }, { { 30, 70 }, NULL } },
+		  2 },
+		{ { { 3, 30 } },
+		  { { 2, 35 } },
+		  dropped,
+		  { { { 30, 0 }, "gone or no longer called" },
+		    { { 0, 35 }, "new or newly called" } },
+		  2 },
+		/* Without texts all there is to go by is their order. */
+		{ { { 2, 20 } }, { { 5, 25 } }, NULL, { { { 20, 25 }, NULL } }, 1 },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a =
+			profile_of(name, cases[i].base, 3, cases[i].text ? base : NULL);
+		fz_auto(fz_profile_freep) struct fz_profile *b =
+			profile_of(name, cases[i].head, 3, cases[i].text);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
+		expect_functions(d, name, cases[i].expected, cases[i].n);
+	}
+}
+
+/* A property and its setter have one name; each side may have seen the other one. */
+static void definitions_of_one_name_are_told_by_their_order(void **state)
+{
+	(void)state;
+	static const char text[] = "class C:\n    @property\n    def x(self):\n        return 1\n"
+				   "    @x.setter\n    def x(self, v):\n        self.y = v\n";
+	fz_auto(fz_free_ptr) char *later = fz_asprintf("import os\n%s", text);
+	static const struct {
+		struct seen base[2], head[2];
+		struct expected expected[2];
+		size_t n;
+	} cases[] = {
+		{ { { 2, 20 }, { 5, 30 } },
+		  { { 6, 40 } },
+		  { { { 20, 0 }, "no longer called" }, { { 30, 40 }, NULL } },
+		  2 },
+		{ { { 2, 20 } },
+		  { { 6, 40 } },
+		  { { { 20, 0 }, "no longer called" }, { { 0, 40 }, "newly called" } },
+		  2 },
+		{ { { 5, 20 } }, { { 6, 40 } }, { { { 20, 40 }, NULL } }, 1 },
+		{ { { 2, 20 } }, { { 3, 40 } }, { { { 20, 40 }, NULL } }, 1 },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a =
+			profile_of("C.x", cases[i].base, 2, text);
+		fz_auto(fz_profile_freep) struct fz_profile *b =
+			profile_of("C.x", cases[i].head, 2, later);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
+		expect_functions(d, "C.x", cases[i].expected, cases[i].n);
+	}
+}
+
+#define STEPS                                                                            \
+	"    a = alpha(x) + beta(x)\n    for y in a.parts:\n        a += gamma(y) * 3\n" \
+	"    b = delta(a, 'none')\n"
+
+static uint32_t splits_of(const char *base, const char *head)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("m.py:whole:1 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		hand_profile("m.py:whole:1 20\nm.py:whole:1;m.py:part:9 20\n", 0);
+
+	add_source(a, "m.py", base);
+	add_source(b, "m.py", head);
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
+	for (uint32_t i = 0; i < d->split_count; i++) {
+		assert_int_equal(d->splits[i].function, number_named(d, "part"));
+		assert_int_equal(d->splits[i].from, number_named(d, "whole"));
+	}
+	assert_string_equal(fz_diff_word(function_named(d, "part")), "new");
+	assert_int_equal(d->link_count, 0);
+	return d->split_count;
+}
+
+/* It was in the other one, which has it no more and names the new one in its place. */
+static void code_that_was_within_another_function_is_told(void **state)
+{
+	(void)state;
+	static const char whole[] = "def whole(x):\n    x = check(x)\n" STEPS "    return b\n";
+	static const char part[] = "def part(x):\n" STEPS "    return b\n";
+	fz_auto(fz_free_ptr) char *split =
+		fz_asprintf("def whole(x):\n    x = check(x)\n    return part(x)\n%s", part);
+	fz_auto(fz_free_ptr) char *copied = fz_asprintf("%s    part(x)\n%s", whole, part);
+	fz_auto(fz_free_ptr) char *elsewhere =
+		fz_asprintf("def whole(x):\n    x = check(x)\n    return other(x)\n%s", part);
+
+	assert_int_equal(splits_of(whole, split), 1);
+	assert_int_equal(splits_of(whole, copied), 0);
+	assert_int_equal(splits_of(whole, elsewhere), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +544,9 @@ int main(void)
 		cmocka_unit_test(what_was_never_seen_competes),
 		cmocka_unit_test(of_two_alike_neither_is_taken),
 		cmocka_unit_test(a_class_takes_its_members_along),
+		cmocka_unit_test(comprehensions_are_told_by_their_lines),
+		cmocka_unit_test(definitions_of_one_name_are_told_by_their_order),
+		cmocka_unit_test(code_that_was_within_another_function_is_told),
 		cmocka_unit_test(a_file_that_is_still_imported_did_not_move),
 	};
 
