@@ -7,11 +7,12 @@
  *   3. unique names     the only function of that name on both sides, with a caller or callee alike
  *   4. neighbourhoods   other name, but the same callers and callees (link_neighbours.c); up to
  *                       four rounds, because each link makes its neighbours easier to recognise
+ *   5. wakers           markers that name a function which was found so (link_wakers.c)
  *
  * Everything is symmetric: base and head could be swapped. Nothing is linked on a tie, names that
- * say nothing (<module>, <lambda>, __init__) are no evidence, and markers never take part. What the
- * other side has as well, though it did not run there, is nobody else; and where both bodies are
- * known, no other evidence goes against them.
+ * say nothing (<module>, <lambda>, __init__) are no evidence, and other markers never link. What
+ * the other side has as well, though it did not run there, is nobody else; and where both bodies
+ * are known, no other evidence goes against them.
  */
 #include "diff/favourite.h"
 #include "diff/link_internal.h"
@@ -367,6 +368,20 @@ static void link_by_calls(struct fz_linker *l, const uint32_t *list, uint32_t n,
 		fz_link_graph_release(&graph[s]);
 }
 
+static void link_functions(struct fz_linker *l, bool no_rename)
+{
+	uint32_t n;
+
+	fz_link_bodies(l, no_rename);
+	fz_auto(fz_free_ptr) uint32_t *list = list_orphans(l, &n);
+	number(l, list, n, l->name_id, compare_names);
+	l->file_count = number(l, list, n, l->file_id, compare_files);
+	qsort_r(list, n, sizeof(*list), compare_orphans, l);
+	link_moved(l, list, n);
+	if (has_orphans(l))
+		link_by_calls(l, list, n, no_rename);
+}
+
 void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const names[FZ_SIDES],
 		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename)
 {
@@ -379,21 +394,13 @@ void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const
 			       .fixed = fixed,
 			       .elsewhere = elsewhere,
 			       .n = d->function_count };
-	uint32_t n;
 
 	linker_init(&l);
 	for (uint32_t f = 0; f < l.n; f++)
 		elsewhere[f] = fz_link_is_orphan(&l, f) && is_elsewhere(&l, f);
-	if (has_orphans(&l)) {
-		fz_link_bodies(&l, no_rename);
-		fz_auto(fz_free_ptr) uint32_t *list = list_orphans(&l, &n);
-		number(&l, list, n, l.name_id, compare_names);
-		l.file_count = number(&l, list, n, l.file_id, compare_files);
-		qsort_r(list, n, sizeof(*list), compare_orphans, &l);
-		link_moved(&l, list, n);
-		if (has_orphans(&l))
-			link_by_calls(&l, list, n, no_rename);
-		merge_functions(&l);
-	}
+	if (has_orphans(&l))
+		link_functions(&l, no_rename);
+	fz_link_wakers(&l);
+	merge_functions(&l);
 	linker_release(&l);
 }

@@ -126,3 +126,6 @@ bool fz_link_meet(const struct fz_linker *l, const struct fz_link_graph graph[FZ
 
 /* link_neighbours.c: links orphans whose callers and callees say that they are one. */
 void fz_link_neighbours(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES]);
+
+/* link_wakers.c: links markers of who ended a wait by the links of the functions that they name. */
+void fz_link_wakers(struct fz_linker *l);

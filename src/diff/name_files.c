@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files under the names that another checkout, prefix or version of Python would give them too.
  *
- *   1. Each file is put in a class: pseudo ("", "~", "<string>"), library (its place in the
- *      standard library or in site-packages is its name, whatever the interpreter's version and
- *      prefix), or project (everything else).
+ *   1. Each file is put in a class: pseudo ("", "~", "<string>"), shared object, library (its
+ *      place in the standard library or in site-packages is its name, whatever the interpreter's
+ *      version and prefix), or project (everything else).
  *
  *        /usr/lib/python3.11/json/decoder.py        -> lib/python3/json/decoder.py
  *        /v/lib/python3.13/site-packages/x/y.py     -> site-packages/x/y.py
@@ -82,6 +82,15 @@ static struct fz_str frozen_file(struct fz_arena *arena, struct fz_str s)
 	return (struct fz_str){ text, file.n + 3 };
 }
 
+/* Formats without a place for shared objects have them where files are. */
+static bool is_object(struct fz_str s)
+{
+	const char *version = memmem(s.p, s.n, ".so.", strlen(".so."));
+
+	return fz_module_file(s).n < s.n || fz_str_ends(s, ".so") ||
+	       (version && isdigit((unsigned char)version[strlen(".so.")]));
+}
+
 static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, struct fz_str *ret)
 {
 	const char *at;
@@ -93,6 +102,10 @@ static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, stru
 	}
 	if (s.n == 0 || fz_str_eq(s, FZ_STR("~")) || s.p[0] == '<')
 		return FZ_FILE_PSEUDO;
+	if (is_object(s)) {
+		*ret = fz_name_of_module(arena, s);
+		return FZ_FILE_OBJECT;
+	}
 	if ((at = find_last(s, "/site-packages/")) || (at = find_last(s, "/dist-packages/"))) {
 		*ret = join(arena, "site-packages/", rest_of(s, at));
 		return FZ_FILE_LIBRARY;
@@ -105,9 +118,21 @@ static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, stru
 	return FZ_FILE_PROJECT;
 }
 
+/* Files that any frame is of: tables may hold what was read of code that was gone just then. */
+static bool *list_used(const struct fz_profile *p)
+{
+	bool *used = fz_calloc(p->string_count, sizeof(*used));
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		used[p->functions[p->frames[i].function].file] = true;
+	return used;
+}
+
 void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 		       struct fz_arena *arena)
 {
+	fz_auto(fz_free_ptr) bool *used = list_used(p);
+
 	*side = (struct fz_name_side){ .p = p };
 	side->class = fz_calloc(p->string_count, sizeof(*side->class));
 	side->canonical = fz_calloc(p->string_count, sizeof(*side->canonical));
@@ -121,11 +146,14 @@ void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 			side->class[file] = (uint8_t)classify(arena, text, &side->canonical[file]);
 		if (side->class[file] == FZ_FILE_PROJECT && p->functions[f].kind == FZ_KIND_PYTHON)
 			side->any_python = side->python[file] = true;
+		side->any_object |= fz_name_is_by_object(side, &p->functions[f]);
 		if (seen)
 			continue;
-		if (side->class[file] == FZ_FILE_PROJECT)
+		if (side->class[file] == FZ_FILE_PROJECT && used[file])
 			side->project[side->project_count++] = file;
-		side->any_file |= side->class[file] != FZ_FILE_PSEUDO;
+		if (side->class[file] == FZ_FILE_OBJECT || side->class[file] == FZ_FILE_PSEUDO)
+			continue;
+		side->any_file = true;
 		side->any_folder |= memchr(text.p, '/', text.n) != NULL;
 	}
 }
@@ -328,6 +356,12 @@ static struct fz_str without_python_version(struct fz_arena *arena, struct fz_st
 		return (struct fz_str){ text, (size_t)n };
 	}
 	return fz_str_starts(s, "libpython3.") ? FZ_STR("libpython3.so") : s;
+}
+
+bool fz_name_is_by_object(const struct fz_name_side *side, const struct fz_function *f)
+{
+	return side->class[f->file] == FZ_FILE_OBJECT ||
+	       (side->class[f->file] == FZ_FILE_PSEUDO && f->module);
 }
 
 struct fz_str fz_name_of_module(struct fz_arena *arena, struct fz_str module)

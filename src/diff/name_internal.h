@@ -10,17 +10,23 @@
 
 #include "diff/names.h"
 
-enum fz_file_class { FZ_FILE_UNSEEN, FZ_FILE_PSEUDO, FZ_FILE_LIBRARY, FZ_FILE_PROJECT };
+enum fz_file_class {
+	FZ_FILE_UNSEEN,
+	FZ_FILE_PSEUDO,
+	FZ_FILE_OBJECT, /* a shared object, in a format that knows no others */
+	FZ_FILE_LIBRARY,
+	FZ_FILE_PROJECT
+};
 
 /* What is known about the files of one side, by string index. */
 struct fz_name_side {
 	const struct fz_profile *p;
 	uint8_t *class;
-	struct fz_str *canonical; /* library: final; project: what is left of the path */
+	struct fz_str *canonical; /* object and library: final; project: what is left of the path */
 	uint32_t *project;        /* strings of class FZ_FILE_PROJECT */
 	uint32_t project_count;
 	bool *python; /* by string: a project file of Python functions */
-	bool any_python, any_file, any_folder;
+	bool any_python, any_file, any_folder, any_object;
 };
 
 void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
@@ -32,6 +38,7 @@ void fz_name_strip_own_folder(struct fz_name_side *side);
 void fz_name_strip_roots(struct fz_name_side side[2]);
 /* Native code without a file is known by its shared object; the build id is left out. */
 struct fz_str fz_name_of_module(struct fz_arena *arena, struct fz_str module);
+bool fz_name_is_by_object(const struct fz_name_side *side, const struct fz_function *f);
 
 /* What changed a name, in the order in which it is tried; the user's rules follow. */
 enum fz_name_rule_id {

@@ -180,6 +180,24 @@ static void apply_own_rules(struct naming *n, struct fz_name *name)
 	}
 }
 
+static struct fz_str name_file(struct naming *n, const struct fz_name_side *side,
+			       const struct fz_function *f)
+{
+	static const enum fz_name_rule_id rules[] = {
+		[FZ_FILE_PSEUDO] = FZ_NAME_ROOT,
+		[FZ_FILE_OBJECT] = FZ_NAME_MODULE,
+		[FZ_FILE_LIBRARY] = FZ_NAME_LIBRARY,
+		[FZ_FILE_PROJECT] = FZ_NAME_ROOT,
+	};
+	struct fz_str file = side->p->strings[f->file], module = side->p->strings[f->module];
+
+	if (side->canonical[f->file].n)
+		return fz_name_after(&n->counts, rules[side->class[f->file]], file,
+				     side->canonical[f->file]);
+	return fz_name_after(&n->counts, FZ_NAME_MODULE, module,
+			     fz_name_of_module(n->arena, module));
+}
+
 static struct fz_name *name_functions(struct naming *n, const struct fz_name_side *side)
 {
 	const struct fz_profile *p = side->p;
@@ -189,21 +207,13 @@ static struct fz_name *name_functions(struct naming *n, const struct fz_name_sid
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct fz_function *f = &p->functions[i];
 		names[i].name = fz_name_of_function(&n->counts, n->arena, p, f);
-		if (side->canonical[f->file].n)
-			names[i].file = fz_name_after(
-				&n->counts,
-				side->class[f->file] == FZ_FILE_LIBRARY ? FZ_NAME_LIBRARY
-									: FZ_NAME_ROOT,
-				p->strings[f->file], side->canonical[f->file]);
-		else
-			names[i].file =
-				fz_name_after(&n->counts, FZ_NAME_MODULE, p->strings[f->module],
-					      fz_name_of_module(n->arena, p->strings[f->module]));
+		names[i].file = name_file(n, side, f);
 		if (n->is_pair)
 			fz_name_without_numbers(&n->counts, n->arena, p->strings[f->file],
 						&names[i]);
 		apply_own_rules(n, &names[i]);
-		names[i].key = names[i].file;
+		/* CPython's name for no file. */
+		names[i].key = fz_str_eq(names[i].file, FZ_STR("~")) ? FZ_STR("") : names[i].file;
 	}
 	return names;
 }
@@ -238,18 +248,26 @@ struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 	return names;
 }
 
-/* Some formats keep base names only, some no files at all: then the other side's files can't
- * take part in matching in full either. */
-static void weaken_keys(const struct fz_name_side side[2], struct fz_name *names[2])
+/* Some formats keep base names only, some no files at all or no shared objects: then the other
+ * side's can't take part in matching in full either. */
+static struct fz_str weak_key(const struct fz_name_side side[2], int s, uint32_t function,
+			      struct fz_str key)
 {
 	bool no_files = !side[0].any_file || !side[1].any_file;
+	bool no_objects = !side[0].any_object || !side[1].any_object;
 	bool base_names = side[0].any_folder != side[1].any_folder;
 
-	if (!no_files && !base_names)
-		return;
+	if (no_files ||
+	    (no_objects && fz_name_is_by_object(&side[s], &side[s].p->functions[function])))
+		return FZ_STR("");
+	return base_names ? fz_path_base(key) : key;
+}
+
+static void weaken_keys(const struct fz_name_side side[2], struct fz_name *names[2])
+{
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < side[s].p->function_count; i++)
-			names[s][i].key = no_files ? FZ_STR("") : fz_path_base(names[s][i].key);
+			names[s][i].key = weak_key(side, s, i, names[s][i].key);
 }
 
 int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *rules,

@@ -126,6 +126,37 @@ static void weaker_side_decides_about_files(void **state)
 	}
 }
 
+static void expect_keys(const char *base, const char *head, const char *key)
+{
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile(base, 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(head, 0);
+	const struct fz_profile *pair[2] = { a, b };
+	struct fz_name *names[2];
+
+	assert_int_equal(fz_names_of_pair(pair, NULL, &arena, names, NULL), 0);
+	for (int s = 0; s < 2; s++)
+		assert_str(names[s][pair[s]->function_count - 1].key, key);
+	fz_arena_release(&arena);
+}
+
+/* What one format has of a function and another one has not. */
+static void formats_without_files_or_objects(void **state)
+{
+	(void)state;
+	/* markers: CPython's "~" is no file */
+	expect_keys("a.py:f:1;<CPU wait> 1", "a.py:f:1;~:<CPU wait>:0 1", "");
+	/* speedscope, V8: the object is where files are, with its build id, in whatever folder */
+	expect_keys("a.py:f:1;/usr/lib/libz.so.1.2 4ca7b79d949e1c43:deflate:0 1",
+		    "a.py:f:1;/opt/libz.so.1.2 0123456789abcdef:deflate:0 1", "libz.so.1.2");
+	expect_keys("a.py:f:1;/usr/bin/cc1 4ca7b79d949e1c43:main:0 1",
+		    "a.py:f:1;/opt/cc1 0123456789abcdef:main:0 1", "cc1");
+	/* CPython's binary format: neither */
+	expect_keys("a.py:f:1;/usr/lib/libz.so.1.2:deflate:0 1", "a.py:f:1;~:deflate:0 1", "");
+	/* a module of Python's is none */
+	expect_keys("/p/a.py:f:1;/p/x.so.py:g:1 1", "/q/a.py:f:1;/q/x.so.py:g:1 1", "x.so.py");
+}
+
 static void function_names(void **state)
 {
 	(void)state;
@@ -199,6 +230,7 @@ int main(void)
 		cmocka_unit_test(python_files_say_the_root),
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(weaker_side_decides_about_files),
+		cmocka_unit_test(formats_without_files_or_objects),
 		cmocka_unit_test(function_names),
 		cmocka_unit_test(addresses_as_names),
 	};

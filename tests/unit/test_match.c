@@ -318,6 +318,74 @@ static void markers_never_link(void **state)
 	assert_int_equal(d->link_count, 0);
 }
 
+/* Of a stack of the one thread there is, and how often. */
+static void add_wait(struct fz_profile *p, const char *by, const char *file, int32_t line)
+{
+	uint32_t stack = 0;
+
+	for (const char *const *name = (const char *const[]){ "<lock wait>", by, NULL }; *name;
+	     name++)
+		stack = fz_profile_stack(p, stack,
+					 fz_profile_frame_named(p, fz_str_of(*name),
+								fz_str_of(*name == by ? file : ""),
+								*name == by ? line : FZ_NO_LINE,
+								FZ_KIND_MARKER));
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (fz_str_eq(p->strings[p->functions[i].name], fz_str_of(by)))
+			p->functions[i].first_line = line;
+	struct fz_sample sample = { .stack = stack, .count = 20 };
+	fz_profile_add_sample(p, &sample, NULL);
+}
+
+/* What "lock released by" names is one function with the one that moved; of another kind of wait,
+ * and where nobody knows the function, it is not. */
+static void who_ended_a_wait_is_known_by_its_function(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		hand_profile("m.py:main:1 20\nm.py:main:1;old.py:refresh:3 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		hand_profile("m.py:main:1 20\nm.py:main:1;new.py:refresh:5 20\n", 0);
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { 0 };
+
+	for (uint32_t i = 0; i < a->function_count; i++)
+		a->functions[i].first_line = b->functions[i].first_line =
+			fz_str_eq(a->strings[a->functions[i].name], FZ_STR("refresh")) ? 3 : 1;
+	add_wait(a, "<lock released by refresh>", "old.py", 3);
+	add_wait(b, "<lock released by refresh>", "new.py", 3);
+	add_wait(a, "<woken by refresh>", "old.py", 3);
+	add_wait(a, "<lock released by store>", "old.py", 9);
+	add_wait(b, "<lock released by store>", "new.py", 9);
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	expect_link(d, "refresh", FZ_LINK_MOVED, "refresh");
+	expect_link(d, "<lock released by refresh>", FZ_LINK_MOVED, "<lock released by refresh>");
+	expect_link(d, "<woken by refresh>", FZ_LINK_NONE, "");
+	expect_link(d, "<lock released by store>", FZ_LINK_NONE, "");
+}
+
+/* What was read of code that was gone just then says nothing of where a project lies. */
+static void files_that_no_frame_is_of_have_no_say(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("/a/x/app.py:main:1 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("/b/x/app.py:main:1 20\n", 0);
+	struct fz_profile *both[] = { a, b };
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { 0 };
+
+	for (int s = 0; s < 2; s++) {
+		struct fz_function junk = { .name = fz_profile_string(both[s], FZ_STR("__spec__")),
+					    .file = fz_profile_string(both[s],
+								      FZ_STR("__loader__")),
+					    .kind = FZ_KIND_PYTHON };
+		fz_profile_function(both[s], &junk);
+	}
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	expect_link(d, "main", FZ_LINK_EXACT, "main");
+	assert_true(fz_str_eq(function_named(d, "main")->file, FZ_STR("app.py")));
+}
+
 /* ---- the user's word ---- */
 
 static void mappings_come_before_everything(void **state)
@@ -508,6 +576,8 @@ int main(void)
 		cmocka_unit_test(four_times_the_cost_is_another_function),
 		cmocka_unit_test(a_chain_of_renames_takes_several_rounds),
 		cmocka_unit_test(markers_never_link),
+		cmocka_unit_test(who_ended_a_wait_is_known_by_its_function),
+		cmocka_unit_test(files_that_no_frame_is_of_have_no_say),
 		cmocka_unit_test(mappings_come_before_everything),
 		cmocka_unit_test(a_mapping_to_nothing_forbids_a_link),
 		cmocka_unit_test(own_rules_change_names_of_both_sides),
