@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What other programs may have made of wall time is no change: waits for disks, and sleep beside
- * those who took the processors. */
+/* What other programs may have made of wall time is no change: waits for disks and processors, and
+ * sleep beside those who took the processors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { MS = 1000000, COMPUTING = 8, TURNS = 150 };
 
-enum doing { COMPUTES, SLEEPS, DISK };
+enum doing { COMPUTES, SLEEPS, DISK, PROCESSOR, READS, IMPORTS, COLLECTS };
 
 struct made {
 	struct fz_profile *p;
@@ -23,17 +23,24 @@ struct made {
 
 static void add(struct made *m, const char *name, enum doing what, unsigned samples)
 {
+	if (what == READS) { /* and waits for it half of the time */
+		add(m, name, DISK, samples / 2);
+		add(m, name, COMPUTES, samples - samples / 2);
+		return;
+	}
+	bool collects = what == COLLECTS, imports = what == IMPORTS;
+	const char *file = imports ? "<frozen importlib._bootstrap>" : collects ? "~" : "app.py";
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
 	struct fz_sample s = {
 		.run = m->run,
 		.thread = fz_profile_thread(m->p, &thread),
-		.stack = fz_profile_stack(m->p, FZ_NONE,
-					  fz_profile_frame_named(m->p, fz_str_of(name),
-								 FZ_STR("app.py"), 1,
-								 FZ_KIND_PYTHON)),
-		.status = what == COMPUTES ? FZ_STATUS_ON_CPU : 0,
+		.stack = fz_profile_stack(
+			m->p, FZ_NONE,
+			fz_profile_frame_named(m->p, fz_str_of(name), fz_str_of(file), 1,
+					       collects ? FZ_KIND_MARKER : FZ_KIND_PYTHON)),
+		.status = what == COMPUTES || imports || collects ? FZ_STATUS_ON_CPU : 0,
 	};
-	int64_t weights[] = { MS, 0, what == DISK ? MS : 0 };
+	int64_t weights[] = { MS, what == PROCESSOR ? MS : 0, what == DISK ? MS : 0 };
 
 	for (unsigned i = 0; i < samples; i++) {
 		s.time = m->time += MS;
@@ -66,7 +73,7 @@ static struct fz_profile *program(unsigned runs, enum doing what, const unsigned
 				snprintf(name, sizeof(name), "f%u", i);
 				add(&m, name, COMPUTES, 1 + (turn + i) % 2);
 			}
-		add(&m, "idle", what, idle[m.run]);
+		add(&m, what == COLLECTS ? "<GC>" : "idle", what, idle[m.run]);
 	}
 	return m.p;
 }
@@ -83,9 +90,14 @@ static struct verdict judge_one(enum doing what, unsigned base, unsigned head, i
 	return judge(program(1, what, &base, others), program(1, what, &head, others));
 }
 
+static enum fz_verdict verdict_of(const struct verdict *v, const char *name)
+{
+	return v->j->self[number_named(v->d, name)].verdict;
+}
+
 static enum fz_verdict verdict_of_idle(const struct verdict *v)
 {
-	return v->j->self[number_named(v->d, "idle")].verdict;
+	return verdict_of(v, "idle");
 }
 
 static void test_disk(void **state)
@@ -93,7 +105,11 @@ static void test_disk(void **state)
 	static const struct {
 		enum doing what;
 		bool told;
-	} cases[] = { { COMPUTES, true }, { SLEEPS, true }, { DISK, false } };
+	} cases[] = { { COMPUTES, true },
+		      { SLEEPS, true },
+		      { DISK, false },
+		      { PROCESSOR, false },
+		      { READS, false } };
 
 	(void)state;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
@@ -120,6 +136,32 @@ static void test_sleep_beside_others(void **state)
 	assert_int_equal(verdict_of_idle(&beyond), FZ_VERDICT_CHANGED);
 }
 
+/* Caches hold others' code and memory. */
+static void test_cold_beside_others(void **state)
+{
+	static const struct {
+		const char *name;
+		enum doing what;
+		unsigned within, beyond; /* of what it took before, percent */
+	} cases[] = {
+		{ "idle", COMPUTES, 100, 150 },
+		{ "idle", IMPORTS, 150, 300 },
+		{ "<GC>", COLLECTS, 200, 500 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		unsigned within = 10 * cases[i].within, beyond = 10 * cases[i].beyond;
+		judged quiet = judge_one(cases[i].what, 1000, beyond, 2);
+		judged unsure = judge_one(cases[i].what, 1000, within, 80);
+		judged told = judge_one(cases[i].what, 1000, beyond, 80);
+
+		assert_int_equal(verdict_of(&quiet, cases[i].name), FZ_VERDICT_CHANGED);
+		assert_int_not_equal(verdict_of(&unsure, cases[i].name), FZ_VERDICT_CHANGED);
+		assert_int_equal(verdict_of(&told, cases[i].name), FZ_VERDICT_CHANGED);
+	}
+}
+
 /* Several runs show by themselves how long a disk takes. */
 static void test_several(void **state)
 {
@@ -136,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_disk),
 		cmocka_unit_test(test_sleep_beside_others),
+		cmocka_unit_test(test_cold_beside_others),
 		cmocka_unit_test(test_several),
 	};
 
