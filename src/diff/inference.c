@@ -2,12 +2,14 @@
 /* How a comparison is judged: by which test, what is expected if nothing changed, and what all
  * functions together say of noise and drift.
  */
+#include "diff/internal.h"
 #include "diff/judge_internal.h"
 
 #include <math.h>
 
 #include "base/both.h"
 #include "profile/fleet_fact.h"
+#include "profile/range.h"
 #include "profile/runs.h"
 
 static bool has_empty_run(const struct fz_walk *w)
@@ -58,14 +60,23 @@ static bool is_counted(const struct fz_profile *p)
 	return fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 }
 
-/* Memory that was counted, as nothing else is (valgrind/memory.c). */
-static bool is_held(const struct fz_diff *d)
+/* What our tool counts beside instructions and without simulating anything: other profilers have
+ * metrics of the same names, which are no such counts. */
+static bool is_beside(const struct fz_diff *d)
 {
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		if (!fz_str_eq(fz_profile_fact(d->profile[side], "clock"),
-			       FZ_STR("instructions and memory")))
+	static const char *const metrics[] = { "calls", "syscalls", "allocations",
+					       "bytes", "peak",     "live" };
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		struct fz_str clock = fz_profile_fact(d->profile[side], "clock");
+		if (!fz_str_eq(clock, FZ_STR("instructions")) &&
+		    !fz_str_eq(clock, FZ_STR("instructions and memory")))
 			return false;
-	return strcmp(d->metric, "peak") == 0 || strcmp(d->metric, "live") == 0;
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(metrics); i++)
+		if (strcmp(d->metric, metrics[i]) == 0)
+			return true;
+	return false;
 }
 
 static bool both_ordered(const struct fz_inference *c)
@@ -90,7 +101,7 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 		return FZ_JUDGE_NONE;
 	if (is_identical(c))
 		return FZ_JUDGE_IDENTICAL;
-	if ((instructions || is_held(c->d)) && is_counted(base->profile) &&
+	if ((instructions || is_beside(c->d)) && is_counted(base->profile) &&
 	    is_counted(head->profile))
 		return FZ_JUDGE_COUNTS;
 	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&
@@ -117,8 +128,10 @@ static bool is_cpu_clock(const struct fz_diff *d)
 }
 
 /* How much costs vary from run to run, measured by A/A (docs/statistics.md has the table). At even
- * speed what is left is that not all code slows down alike. */
+ * speed what is left is that not all code slows down alike, and `process_noise`: what a process has
+ * for as long as it lives, whatever the speed; why is not known. */
 static const struct fz_ratio_noise noise_even = { .run = 0.03, .own = 0.03 };
+static const double process_noise = 0.04;
 static const struct fz_ratio_noise noise_cpu = { .run = 0.12, .own = 0.05 };
 static const struct fz_ratio_noise noise_wall = { .run = 0.15, .own = 0.08 };
 
@@ -126,8 +139,14 @@ static const struct fz_ratio_noise noise_wall = { .run = 0.15, .own = 0.08 };
 static const double within_unknown = 0.12;
 
 /* How sure that is, in degrees of freedom; several runs tell for themselves, and where the
- * machine's speed is not known only they can tell. */
-enum { FREEDOM_OF_ONE = 30, FREEDOM_OF_SEVERAL = 3 };
+ * machine's speed is not known only they can tell. Processes have heavier tails: one
+ * in 200 ran at little more than half the speed of the others. */
+enum { FREEDOM_OF_ONE = 30, FREEDOM_OF_PROCESS = 6, FREEDOM_OF_SEVERAL = 3 };
+
+/* Both together as several runs take them: so little is known beforehand that the runs tell whether
+ * theirs is an hour in which processes differ by 2 % or by 10 %. */
+static const double several_even = 0.04;
+enum { FREEDOM_OF_SEVERAL_EVEN = 2 };
 
 /* The common noise of several runs is what they show, and at least this: two runs a side may have
  * met one mood of the machine each. */
@@ -232,21 +251,53 @@ static struct pairing pairing_of(const struct fz_inference *c)
 	return (struct pairing){ true, (uint32_t)hosts };
 }
 
+/* Two ranges of one process's time have all in common that it has for as long as it lives. */
+static bool is_one_process(const struct fz_diff *d)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (!fz_profile_fact(d->profile[side], FZ_RANGE_FACT).n)
+			return false;
+	return fz_diff_same_fact(d, "host") && fz_diff_same_fact(d, "pid") &&
+	       fz_diff_same_fact(d, "command");
+}
+
+/* What a process has joins the common noise; how sure both together are is Satterthwaite's. */
+static void add_process(struct fz_ratio_noise *noise)
+{
+	double rest = noise->run * noise->run, process = process_noise * process_noise;
+	double sum = rest + process;
+
+	noise->run = sqrt(sum);
+	noise->run_freedom = sum * sum /
+			     (rest * rest / noise->run_freedom +
+			      process * process / FZ_MIN(noise->run_freedom, FREEDOM_OF_PROCESS));
+}
+
+static void at_even_speed(const struct fz_inference *c, struct fz_ratio_noise *noise)
+{
+	double unexplained =
+		hypot(slope_error * speed_ratio(c->d), neighbours_error * neighbours(c->d));
+
+	double run = c->runs > 2 ? several_even : noise_even.run;
+
+	noise->run = hypot(hypot(run, unexplained), window_doubt(c->d));
+	noise->own = hypot(noise_even.own, unexplained);
+	if (c->runs > 2)
+		noise->run_freedom = FREEDOM_OF_SEVERAL_EVEN;
+	else if (!is_one_process(c->d))
+		add_process(noise);
+}
+
 static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct pairing *pairing)
 {
 	struct fz_ratio_noise noise = c->cpu_clock ? noise_cpu : noise_wall;
 
-	if (c->d->steady.used) {
-		double unexplained =
-			hypot(slope_error * speed_ratio(c->d), neighbours_error * neighbours(c->d));
-
-		noise.run = hypot(hypot(noise_even.run, unexplained), window_doubt(c->d));
-		noise.own = hypot(noise_even.own, unexplained);
-	}
+	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
+	if (c->d->steady.used)
+		at_even_speed(c, &noise);
 	/* Several runs show it by themselves. */
 	noise.stretch = c->runs > 2 && !c->d->steady.used ? 0 : stretch_of(c->d);
 	noise.clumping = 1;
-	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
 	if (c->runs > 2 && !c->d->steady.used) {
 		noise.run = least_noise(c->runs);
 		noise.sides = sides_apart * imbalance(c->d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deterministic counts (instructions): a bound on jitter takes the place of a test.
+/* Deterministic counts (instructions, bytes): a bound on jitter takes the place of a test.
  *
  * What is past the bound is certain, and still may be nothing that anybody wants to hear of: only
  * what is worth reporting counts as tested, the run as well as a function.
@@ -18,6 +18,7 @@ void fz_inference_prepare_counts(struct fz_inference *c)
 	c->count_scale = c->d->factor * base->run_count / head->run_count;
 	c->count_total = FZ_MAX(c->count_scale * base->weight / base->run_count,
 				head->weight / head->run_count);
+	c->count_least = strcmp(c->d->metric, "instructions") == 0 ? FZ_JITTER_INSTRUCTIONS : 0;
 	c->count_floor = FZ_MAX(fz_benchmarks_floor(base->profile, c->d->metric),
 				fz_benchmarks_floor(head->profile, c->d->metric));
 	c->reach = head->run_count;
@@ -34,7 +35,7 @@ struct fz_change fz_inference_test_count(const struct fz_inference *c,
 	for (uint32_t r = 0; r < base_runs + head_runs; r++)
 		cost[r] = (r < base_runs ? c->count_scale : 1) * counts[r].cost;
 	j = fz_jitter_bound(cost, base_runs, cost + base_runs, head_runs, c->count_total,
-			    c->count_floor);
+			    c->count_least, c->count_floor);
 	return (struct fz_change){
 		.base = j.base,
 		.head = j.head,

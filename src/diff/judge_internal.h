@@ -37,6 +37,7 @@ struct fz_inference {
 	double dispersion;  /* visits a sample, of the typical function */
 	double count_scale; /* counts: factor for one run of the base */
 	double count_total; /* of a run: the larger side */
+	double count_least; /* that two runs may differ by */
 	double count_floor; /* part of it that surroundings alone were seen to move */
 };
 

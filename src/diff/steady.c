@@ -7,8 +7,9 @@
  * sample's *even* weight leaves both out:
  *
  *     on a CPU      even = weight / cost of the piece at that moment
- *     waiting       even = 0                                 its time is spread over what is on a
- * CPU asleep        even = weight                            no speed changes it
+ *     waiting       even = 0             its time is spread over what is on a CPU; but where waits
+ *                                        are told, with frames of their own, it is as if asleep
+ *     asleep        even = weight        no speed changes it
  *
  * What is shown of the base is what was measured. For each function f that gives the price of even
  * time while the base ran f, and the head pays the same price:
@@ -42,7 +43,7 @@ enum where { ON_CPU, WAITING, ASLEEP };
 
 struct lens {
 	const struct fz_profile *p;
-	uint32_t metric, wait; /* FZ_NONE: waiting is not known */
+	uint32_t metric, wait; /* FZ_NONE: waiting is not known, or told */
 	bool cpu;              /* the metric is CPU time */
 	struct fz_speed speed;
 	size_t hint;
@@ -63,11 +64,11 @@ static double piece_at(struct lens *l, size_t row)
 	return fz_speed_cost_at(&l->speed, s->run ? s->run[row] : 0, s->time[row], &l->hint);
 }
 
-static bool open_lens(struct lens *l, const struct fz_profile *p, uint32_t metric)
+static bool open_lens(struct lens *l, const struct fz_profile *p, uint32_t metric, bool told)
 {
 	*l = (struct lens){ .p = p,
 			    .metric = metric,
-			    .wait = fz_profile_find_metric(p, FZ_STR("wait")),
+			    .wait = told ? FZ_NONE : fz_profile_find_metric(p, FZ_STR("wait")),
 			    .cpu = strcmp(p->metrics[metric].name, "cpu") == 0 };
 	return p->samples.timed && p->samples.ordered && fz_speed_init(&l->speed, p);
 }
@@ -231,7 +232,7 @@ static int64_t *weigh_even(struct lens *l, const struct prices *prices, struct f
 
 /* ---- all of it ---- */
 
-static bool same_fact(const struct fz_diff *d, const char *key)
+bool fz_diff_same_fact(const struct fz_diff *d, const char *key)
 {
 	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], key);
 
@@ -257,7 +258,14 @@ static bool can_steady(const struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 		    !d->profile[s]->metrics[metric[s]].column)
 			return false;
 	return (strcmp(d->metric, "cpu") == 0 || strcmp(d->metric, "wall") == 0) &&
-	       same_fact(d, "speed") && same_fact(d, "cpu") && !same_samples(d);
+	       fz_diff_same_fact(d, "speed") && fz_diff_same_fact(d, "cpu") && !same_samples(d);
+}
+
+/* Are waits for a CPU told as such, on either side? */
+static bool are_told(const struct fz_diff *d)
+{
+	return (d->profile[FZ_BASE]->recording.features | d->profile[FZ_HEAD]->recording.features) &
+	       (FZ_FEATURE_WAITS | FZ_FEATURE_SAMPLED_WAITS);
 }
 
 /* What the diff calls the head: its samples, with the metric at the base's speed. */
@@ -277,7 +285,7 @@ void fz_diff_steady(struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 	bool open = can_steady(d, metric);
 
 	for (enum fz_side s = 0; open && s < FZ_SIDES; s++)
-		open = open_lens(&lens[s], d->profile[s], metric[s]);
+		open = open_lens(&lens[s], d->profile[s], metric[s], are_told(d));
 	if (open)
 		learn_prices(&lens[FZ_BASE], &prices);
 	if (prices.all.even > 0) {
@@ -307,7 +315,7 @@ void fz_diff_release_steady(struct fz_diff *d)
 
 void fz_diff_sum_measured(struct fz_diff *d)
 {
-	const struct fz_profile *p = d->steady.measured_head;
+	const struct fz_profile *p = fz_diff_measured(d, FZ_HEAD);
 	uint32_t metric = d->tree[FZ_HEAD]->metric;
 	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(d->function_count, sizeof(*seen));
 	fz_auto(fz_free_ptr) int64_t *of_stack =

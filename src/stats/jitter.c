@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* changed  <=>  |median_B - median_A| > j_A + j_B + max(500, 1e-5 total),  j = max - min,
+/* changed  <=>  |median_B - median_A| > j_A + j_B + max(least, 1e-5 total),  j = max - min,
  *               and, where a side was counted once, > max(1e-3, 3 floor) total
  *
  * The last term of the sum covers what two or three runs are too few to show. Measured on CPython
@@ -12,7 +12,6 @@
 #include "base/base.h"
 #include "order.h"
 
-static const double least_absolute = 500;
 static const double least_relative = 1e-5;
 
 /* Up to this a change may be that of surroundings, where no range shows what they do. */
@@ -37,7 +36,7 @@ static double middle_and_range(const double *v, size_t n, double *ret_range)
 }
 
 struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const double *head,
-				 size_t head_runs, double total, double floor)
+				 size_t head_runs, double total, double least, double floor)
 {
 	struct fz_jitter j;
 	double base_range, head_range;
@@ -46,7 +45,7 @@ struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const dou
 	j.base = middle_and_range(base, base_runs, &base_range);
 	j.head = middle_and_range(head, head_runs, &head_range);
 	j.change = j.head - j.base;
-	j.bound = base_range + head_range + FZ_MAX(least_absolute, least_relative * total);
+	j.bound = base_range + head_range + FZ_MAX(least, least_relative * total);
 	if (base_runs == 1 || head_runs == 1)
 		j.bound = FZ_MAX(j.bound, single_bound(total, floor));
 	j.changed = fabs(j.change) > j.bound;

@@ -19,6 +19,9 @@
 #define FZ_JITTER_REPORTED 1e-3
 /* Past so many floors a change is none of the surroundings. */
 #define FZ_JITTER_FLOORS 3
+/* So many instructions two runs may differ by, however small the program; nothing else that is
+ * counted differs so. */
+#define FZ_JITTER_INSTRUCTIONS 500
 
 struct fz_jitter {
 	double base, head; /* medians */
@@ -29,10 +32,10 @@ struct fz_jitter {
 };
 
 /* Counts of one function, or of the whole benchmark, in the runs of each side. total: what the
- * whole benchmark counts (larger side). floor: the part of it that surroundings alone were seen to
- * move; 0: nobody measured. */
+ * whole benchmark counts (larger side). least: what any two runs may differ by. floor: the part of
+ * total that surroundings alone were seen to move; 0: nobody measured. */
 struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const double *head,
-				 size_t head_runs, double total, double floor);
+				 size_t head_runs, double total, double least, double floor);
 
 /* A change of cost told as "called more often" and "a call costs more"; the two add up to the
  * change exactly. What both cause together is halved between them (Shapley). Where one side has

@@ -121,8 +121,8 @@ static void call_jitter(struct args *a)
 	double total = take(a);
 	double floor = take(a);
 	double *v = rest(a, &n);
-	struct fz_jitter j =
-		fz_jitter_bound(v, base_runs, v + base_runs, n - base_runs, total, floor);
+	struct fz_jitter j = fz_jitter_bound(v, base_runs, v + base_runs, n - base_runs, total,
+					     FZ_JITTER_INSTRUCTIONS, floor);
 
 	say(j.change);
 	say(j.bound);

@@ -18,7 +18,7 @@
 enum { FUNCTIONS = 30 };
 
 struct script {
-	const char *metric, *unit;
+	const char *metric, *unit, *clock;
 	double samples; /* of a run */
 	uint32_t runs;
 	int changed;   /* this function ... */
@@ -31,6 +31,7 @@ struct script {
 
 static const struct script usual = { .metric = "cpu",
 				     .unit = "ns",
+				     .clock = "perf task-clock",
 				     .samples = 20000,
 				     .runs = 1,
 				     .changed = -1,
@@ -98,7 +99,7 @@ static struct fz_profile *record(const struct script *s)
 	p->recording.interval_ns = s->interval;
 	p->recording.complete = s->complete;
 	p->samples.ordered = p->samples.timed = !s->unordered;
-	fz_profile_set_fact(p, "clock", FZ_STR("perf task-clock"));
+	fz_profile_set_fact(p, "clock", fz_str_of(s->clock));
 	fz_profile_add_metric(p, fz_str_of(s->metric), fz_str_of(s->unit),
 			      strcmp(s->unit, "ns") == 0 ? s->interval : 1, false);
 	for (uint32_t run = 0; run < s->runs; run++) {
@@ -499,6 +500,17 @@ static void test_counts(void **state)
 	assert_true(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED) <= 2);
 	check_intervals(&v);
 	assert_int_equal(v.j->run.word, FZ_RUN_SLOWER);
+	/* What was counted with instructions repeats as they do; others may call theirs the same.
+	 */
+	base.metric = head.metric = "bytes";
+	base.unit = head.unit = "bytes";
+	judged sampled = judge(&base, &head);
+	assert_int_equal(sampled.j->method, FZ_JUDGE_NONE);
+	base.clock = head.clock = "instructions and memory";
+	judged counted = judge(&base, &head);
+	assert_int_equal(counted.j->method, FZ_JUDGE_COUNTS);
+	f5 = number_named(counted.d, "f5");
+	assert_int_equal(counted.j->self[f5].verdict, FZ_VERDICT_CHANGED);
 }
 
 static void test_nothing_to_judge(void **state)

@@ -136,24 +136,28 @@ enum { FUNCTIONS = 40 };
 static void test_jitter(void **state)
 {
 	static const double base[] = { 1000000, 1000100 }, head[] = { 1004000, 1004300 };
-	struct fz_jitter j = fz_jitter_bound(base, 2, head, 2, 2e6, 0);
+	struct fz_jitter j = fz_jitter_bound(base, 2, head, 2, 2e6, 500, 0);
 	struct fz_jitter_parts parts = fz_jitter_split(1000, 10, 3300, 30);
 
 	(void)state;
 	assert_close(j.change, 4100, 1e-12);
 	assert_close(j.bound, 100 + 300 + 500, 1e-12);
 	assert_true(j.changed && j.worth_reporting);
-	j = fz_jitter_bound(base, 2, head, 2, 2e8, 0);
+	j = fz_jitter_bound(base, 2, head, 2, 2e8, 500, 0);
 	assert_close(j.bound, 2400, 1e-12);
 	assert_true(j.changed && !j.worth_reporting);
-	assert_false(fz_jitter_bound(base, 2, head, 2, 4e8, 0).changed);
+	assert_false(fz_jitter_bound(base, 2, head, 2, 4e8, 500, 0).changed);
 	/* Counted once: by what is reported, or by what surroundings did. */
-	j = fz_jitter_bound(base, 1, head, 1, 2e6, 0);
+	j = fz_jitter_bound(base, 1, head, 1, 2e6, 500, 0);
 	assert_close(j.bound, 2000, 1e-12);
 	assert_true(j.changed && j.worth_reporting);
-	assert_close(fz_jitter_bound(base, 1, head, 2, 2e6, 0.001).bound, 6000, 1e-12);
-	assert_close(fz_jitter_bound(base, 2, head, 2, 2e6, 0.001).bound, 900, 1e-12);
-	assert_close(fz_jitter_bound(base, 1, head, 1, 2e5, 0.001).bound, 600, 1e-12);
+	assert_close(fz_jitter_bound(base, 1, head, 2, 2e6, 500, 0.001).bound, 6000, 1e-12);
+	assert_close(fz_jitter_bound(base, 2, head, 2, 2e6, 500, 0.001).bound, 900, 1e-12);
+	assert_close(fz_jitter_bound(base, 1, head, 1, 2e5, 500, 0.001).bound, 600, 1e-12);
+	/* Of what two runs never differ by, little is something. */
+	j = fz_jitter_bound((double[]){ 100, 100 }, 2, (double[]){ 103, 104 }, 2, 104, 0, 0);
+	assert_close(j.bound, 1 + 104e-5, 1e-12);
+	assert_true(j.changed && j.worth_reporting);
 	/* 20 more calls at a mean of 105; 10 more a call in a mean of 20 calls. */
 	assert_close(parts.calls, 2100, 1e-12);
 	assert_close(parts.cost, 200, 1e-12);

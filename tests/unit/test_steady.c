@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "diff/diff.h"
+#include "diff/judge.h"
 #include "profile/speed.h"
+#include "report/text.h"
 
 #define MS 1000000LL
 
@@ -124,6 +126,31 @@ static void waits_of_the_head_are_the_machines(void **state)
 	release(&base, &head);
 }
 
+/* How well it was sampled is as its recording says. */
+static void waits_of_the_head_are_samples(void **state)
+{
+	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
+						      .limit = 5 };
+	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
+	struct made base = made(), head = made();
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_diff *d = NULL;
+	struct fz_error err;
+
+	(void)state;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&head, "work", COMPUTES, 200, 8000);
+	add(&head, "work", WAITS, 150, 8000);
+	assert_int_equal(fz_diff_new(base.p, head.p, &options, &d, &err), 0);
+	assert_true(d->steady.used);
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
+	fz_report_text_diff(d, j, &plain, out);
+	assert_non_null(strstr(fz_output_buffer(out)->p, "Base: 200 samples"));
+	assert_non_null(strstr(fz_output_buffer(out)->p, "Head: 350 samples"));
+	fz_diff_free(d);
+	release(&base, &head);
+}
+
 /* A small function that met the one long wait, and that does twice the work in the head: that is
  * 5 of 205 more, not the wait once more. */
 static void one_long_wait_is_nobodys_price(void **state)
@@ -141,12 +168,33 @@ static void one_long_wait_is_nobodys_price(void **state)
 	release(&base, &head);
 }
 
+/* Where waits have frames of their own, what is told of them is what was measured, and what is on a
+ * CPU bears nothing of them. */
+static void waits_that_are_told_are_themselves(void **state)
+{
+	struct made base = made(), head = made();
+
+	(void)state;
+	base.p->recording.features = head.p->recording.features = FZ_FEATURE_WAITS;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&base, "<CPU wait>", WAITS, 300, 8000);
+	add(&head, "work", COMPUTES, 300, 12000);
+	add(&head, "<CPU wait>", WAITS, 100, 12000);
+	assert_near(compare(&base, &head, "work").base, 200);
+	assert_near(compare(&base, &head, "work").head, 200);
+	assert_near(compare(&base, &head, "<CPU wait>").base, 300);
+	assert_near(compare(&base, &head, "<CPU wait>").head, 100);
+	release(&base, &head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slower_machine_is_no_slower_program),
 		cmocka_unit_test(waits_of_the_head_are_the_machines),
+		cmocka_unit_test(waits_of_the_head_are_samples),
 		cmocka_unit_test(one_long_wait_is_nobodys_price),
+		cmocka_unit_test(waits_that_are_told_are_themselves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
