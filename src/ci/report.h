@@ -34,8 +34,11 @@ void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "parse_body > parse_issue_fixed +183,490 (x 3.2)"; nothing when not known. */
 void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out);
 void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_buf *out);
-/* Its verdict: "slower", and "larger" of memory that is held. */
+/* Its verdict as people call it: "slower", of bytes "larger" (profile/cost_words.h). */
 const char *fz_ci_word(const struct fz_ci_bench *b);
+/* Of all that have a verdict, after how many these are; by metrics of different kinds: mixed. */
+const char *fz_ci_word_of_all(const struct fz_ci_result *r, enum fz_ci_verdict v,
+			      const char *mixed);
 /* What is said of it besides the verdict: ignored, accepted; NULL: nothing. */
 const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why);
 
@@ -43,8 +46,10 @@ void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, stru
 void fz_ci_markdown(const struct fz_ci_result *r, struct fz_buf *out);
 /* For programs: every verdict with its figures. */
 void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out);
+enum { FZ_CI_READ_MAX = 20000 }; /* benchmarks of a report, each by each metric */
 /* Add what that wrote to a result, which may have other reports' benchmarks already. FZ_EINPUT: it
- * is no report, or none of the same change, or has a benchmark that is there. */
+ * is no report, or none of the same change, or has a benchmark that is there. FZ_ELIMIT: too many.
+ */
 int fz_ci_read(struct fz_ci_result *r, struct fz_input *in, struct fz_error *err);
 /* Parts of it that other reports have too. */
 void fz_ci_json_text(struct fz_json *j, const char *key, const char *text); /* NULL: null */

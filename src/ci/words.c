@@ -2,6 +2,8 @@
 /* The sentences that all reports share; see report.h. */
 #include "ci/report.h"
 
+#include "profile/cost_words.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -81,17 +83,36 @@ void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_b
 		fz_buf_str(out, " (new)");
 }
 
-/* A program is neither slower nor faster by what it holds; NULL: as of all others. */
-static const char *const words_of_memory[FZ_CI_VERDICTS] = {
-	[FZ_CI_SLOWER] = "larger",
-	[FZ_CI_FASTER] = "smaller",
-};
-
 const char *fz_ci_word(const struct fz_ci_bench *b)
 {
-	const char *word = fz_ci_is_of_memory(b->metric) ? words_of_memory[b->verdict] : NULL;
+	const struct fz_cost_words *words = fz_cost_words(b->metric, b->unit);
 
-	return word ? word : fz_ci_verdict_names[b->verdict];
+	return b->verdict == FZ_CI_SLOWER   ? words->more
+	       : b->verdict == FZ_CI_FASTER ? words->less
+					    : fz_ci_verdict_names[b->verdict];
+}
+
+/* After how many have a verdict by a metric. */
+static const char *many_word(enum fz_ci_verdict v, const char *metric)
+{
+	const struct fz_cost_words *words = fz_cost_words(metric, fz_ci_unit(metric));
+
+	return v == FZ_CI_SLOWER   ? words->many_more
+	       : v == FZ_CI_FASTER ? words->many_less
+				   : fz_ci_verdict_names[v];
+}
+
+const char *fz_ci_word_of_all(const struct fz_ci_result *r, enum fz_ci_verdict v, const char *mixed)
+{
+	const char *word = NULL;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->benches[i].verdict != v)
+			continue;
+		const char *own = many_word(v, r->benches[i].metric);
+		word = !word || strcmp(word, own) == 0 ? own : mixed;
+	}
+	return word ? word : fz_ci_verdict_names[v];
 }
 
 const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why)
@@ -171,31 +192,33 @@ void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out)
 		fz_buf_printf(out, "%s%s", i ? ", " : "", r->metrics.list[i]);
 }
 
-static void add_count(struct fz_buf *out, uint32_t n, const char *word, const char **separator)
-{
-	if (!n)
-		return;
-	fz_buf_printf(out, "%s%u %s", *separator, n, word);
-	*separator = ", ";
-}
-
-static uint32_t count_word(const struct fz_ci_result *r, const char *word)
+static uint32_t count_word(const struct fz_ci_result *r, enum fz_ci_verdict v, const char *word)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < r->n; i++)
-		n += strcmp(fz_ci_word(&r->benches[i]), word) == 0;
+		n += r->benches[i].verdict == v &&
+		     strcmp(many_word(v, r->benches[i].metric), word) == 0;
 	return n;
 }
 
-/* "1 slower, 2 larger" */
+/* "1 slower, 2 larger": the words in the order of the metrics, each once. */
 static void add_verdict(const struct fz_ci_result *r, enum fz_ci_verdict v, const char **separator,
 			struct fz_buf *out)
 {
-	const char *words[] = { fz_ci_verdict_names[v], words_of_memory[v] };
+	const char *told[FZ_CI_METRICS_MAX];
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(words) && words[i]; i++)
-		add_count(out, count_word(r, words[i]), words[i], separator);
+	for (uint32_t i = 0; i < r->metrics.n; i++) {
+		uint32_t earlier = 0;
+		told[i] = many_word(v, r->metrics.list[i]);
+		while (strcmp(told[earlier], told[i]) != 0)
+			earlier++;
+		uint32_t n = earlier == i ? count_word(r, v, told[i]) : 0;
+		if (!n)
+			continue;
+		fz_buf_printf(out, "%s%u %s", *separator, n, told[i]);
+		*separator = ", ";
+	}
 }
 
 void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
@@ -219,6 +242,7 @@ void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
 static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], limit[FZ_NUMBER_SIZE];
+	const char *bytes = fz_ci_is_of_memory(b->metric) ? " bytes" : "";
 
 	fz_buf_add(out, b->name.p, b->name.n);
 	if (b->verdict == FZ_CI_MISSING)
@@ -227,15 +251,15 @@ static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_printf(out, ": by the clock it is the opposite of %s %s",
 			      fz_ci_change(b->change, change), b->metric);
 	else if (b->change < 1)
-		fz_buf_printf(out, " takes %s more %s; its limit is %s",
-			      fz_format_percent(b->change, change), b->metric,
+		fz_buf_printf(out, " takes %s more %s%s; its limit is %s",
+			      fz_format_percent(b->change, change), b->metric, bytes,
 			      fz_format_percent(b->limit, limit));
 	else if (isinf(b->change))
 		fz_buf_printf(out, " takes %s %s, where the base takes none",
 			      fz_format_value(b->count[FZ_HEAD], b->unit, change), b->metric);
 	else
-		fz_buf_printf(out, " takes %.1f times the %s; its limit is %s", 1 + b->change,
-			      b->metric, fz_format_percent(b->limit, limit));
+		fz_buf_printf(out, " takes %.1f times the %s%s; its limit is %s", 1 + b->change,
+			      b->metric, bytes, fz_format_percent(b->limit, limit));
 }
 
 void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
@@ -250,8 +274,9 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 	switch (fz_ci_exit(r)) {
 	case 2:
 		fz_buf_str(out, r->trouble_n ? r->troubles[0]
-					     : "base and head were counted under different "
-					       "circumstances");
+				: r->n       ? "base and head were counted under different "
+					       "circumstances"
+					     : "no benchmark was counted");
 		break;
 	case 1:
 		add_failure(&r->benches[0], out);
@@ -261,8 +286,7 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 		break;
 	default:
 		fz_buf_str(out, excused ? "what is past its limit is accepted or ignored"
-				: r->n  ? "no benchmark is past its limit"
-					: "no benchmark was counted");
+					: "no benchmark is past its limit");
 	}
 }
 

@@ -5,20 +5,24 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "profile/cost_words.h"
 
 const char *const fz_gate_names[] = { "none", "regression", "change", "function-regression", NULL };
 
-static void explain_run(const struct fz_judged_run *run, double threshold, struct fz_buf *why)
+static void explain_run(const struct fz_diff *d, const struct fz_judged_run *run, double threshold,
+			struct fz_buf *why)
 {
+	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
 	char change[FZ_NUMBER_SIZE], limit[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(why, "the run is %s by %s, past the threshold of %s",
-		      fz_run_word_names[run->word], fz_format_percent(fabs(run->change), change),
+	fz_buf_printf(why, "the run %s %s by %s, past the threshold of %s", words->is,
+		      run->word == FZ_RUN_SLOWER ? words->more : words->less,
+		      fz_format_percent(fabs(run->change), change),
 		      fz_format_percent(threshold, limit));
 }
 
-static bool run_closes(enum fz_gate gate, double threshold, const struct fz_judgement *j,
-		       struct fz_buf *why)
+static bool run_closes(enum fz_gate gate, double threshold, const struct fz_diff *d,
+		       const struct fz_judgement *j, struct fz_buf *why)
 {
 	const struct fz_judged_run *run = &j->run;
 	bool asked = run->word == FZ_RUN_SLOWER ||
@@ -31,7 +35,7 @@ static bool run_closes(enum fz_gate gate, double threshold, const struct fz_judg
 	}
 	if (!asked || fabs(run->change) < threshold)
 		return false;
-	explain_run(run, threshold, why);
+	explain_run(d, run, threshold, why);
 	return true;
 }
 
@@ -48,6 +52,7 @@ static bool is_past(const struct fz_diff *d, const struct fz_judged *judged, con
 static bool function_closes(double threshold, const struct fz_diff *d, const struct fz_judgement *j,
 			    struct fz_buf *why)
 {
+	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
 	char safe[256], limit[FZ_NUMBER_SIZE];
 	const struct fz_diff_function *worst = NULL;
 	double largest = 0;
@@ -69,9 +74,9 @@ static bool function_closes(double threshold, const struct fz_diff *d, const str
 	if (!worst)
 		return false;
 	size_t length = fz_str_printable(worst->name.p, worst->name.n, safe, sizeof(safe));
-	fz_buf_printf(why, "%s slower, past the threshold of %s: %.*s%s",
-		      n == 1 ? "a function is" : "functions are",
-		      fz_format_percent(threshold, limit), (int)length, safe,
+	fz_buf_printf(why, "%s %s %s, past the threshold of %s: %.*s%s",
+		      n == 1 ? "a function" : "functions", n == 1 ? words->is : words->are,
+		      words->more, fz_format_percent(threshold, limit), (int)length, safe,
 		      n == 1 ? "" : " most of all");
 	return true;
 }
@@ -82,7 +87,7 @@ bool fz_gate_closes(enum fz_gate gate, double threshold, const struct fz_diff *d
 	switch (gate) {
 	case FZ_GATE_REGRESSION:
 	case FZ_GATE_CHANGE:
-		return run_closes(gate, threshold, j, why);
+		return run_closes(gate, threshold, d, j, why);
 	case FZ_GATE_FUNCTION:
 		return function_closes(threshold, d, j, why);
 	case FZ_GATE_NONE:

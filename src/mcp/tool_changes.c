@@ -10,6 +10,7 @@
 
 #include "mcp/answer.h"
 #include "mcp/source.h"
+#include "profile/cost_words.h"
 #include "report/beside.h"
 #include "report/findings.h"
 #include "report/table.h"
@@ -97,13 +98,19 @@ static const char *edited(struct sources *s, const struct fz_diff_function *f)
 	return word;
 }
 
+static const struct fz_cost_words *words_of(const struct fz_diff *d)
+{
+	return fz_cost_words(d->metric, d->unit);
+}
+
 /* "slower", "faster", "new", "gone", "same", "unsure" */
-static const char *verdict_word(const struct fz_finding *r)
+static const char *verdict_word(const struct fz_finding *r, const struct fz_cost_words *words)
 {
 	switch (r->judged->verdict) {
 	case FZ_VERDICT_CHANGED:
-		return r->f->state == FZ_COMMON ? r->change > 0 ? "slower" : "faster"
-						: fz_diff_word(r->f);
+		return r->f->state != FZ_COMMON ? fz_diff_word(r->f)
+		       : r->change > 0          ? words->more
+						: words->less;
 	case FZ_VERDICT_UNCHANGED:
 		return "same";
 	default:
@@ -150,7 +157,10 @@ static void add_row(struct table *t, const struct fz_finding *r, const char *by,
 	}
 	t->shown[function] = true;
 	fz_mcp_subject_id(row, function);
-	json_object_set_new(row, "verdict", json_string(verdict_word(r)));
+	json_object_set_new(
+		row, "verdict",
+		json_string(verdict_word(r, t->c->structured ? &fz_cost_words_for_programs
+							     : words_of(d))));
 	fz_mcp_change(t->c, row, "change", r->change, d->unit);
 	add_interval(t->c, row, r, d->unit);
 	if (!t->c->structured)
@@ -243,7 +253,7 @@ static void add_functions(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 	add_certain(&t, &self);
 	add_unsure(&t, &self, true);
 	add_unsure(&t, &self, false);
-	fz_findings_summary(&self, s->judgement, &style, &summary);
+	fz_findings_summary(&self, s->diff, s->judgement, &style, &summary);
 	fz_mcp_say(c, "self", &summary);
 	if (json_array_size(t.rows))
 		json_object_set(c->answer, "functions", t.rows);
@@ -280,8 +290,9 @@ static int changes(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_changes = {
 	.name = "changes",
 	.title = "What changed between two recordings",
-	.help = "What became slower or faster from base to head: the verdict on the whole, then "
-		"functions, those whose source was edited first. Without arguments: the last two "
+	.help = "What became slower or faster from base to head (of bytes: larger or smaller): "
+		"the verdict on the whole, then functions, those whose source was edited first. "
+		"Without arguments: the last two "
 		"recordings of a program. Its handle (d1) is for where, calls, verify.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_SIDE_ARGUMENTS,
 						       FZ_MCP_OF_ARGUMENT,
@@ -302,10 +313,11 @@ static void claim(struct fz_mcp_call *c, const char *word, const char *of_what)
 
 static void claim_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 {
-	static const char *const words[FZ_RUN_WORDS] = { "cannot tell", "same", "slower",
-							 "faster" };
+	const struct fz_cost_words *words = words_of(s->diff);
+	const char *const claims[FZ_RUN_WORDS] = { "cannot tell", "same", words->more,
+						   words->less };
 
-	claim(c, words[s->judgement->run.word], "");
+	claim(c, claims[s->judgement->run.word], "");
 	say_headline(c, s);
 	say_run(c, s);
 }
@@ -330,7 +342,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 	fz_buf_str(&line, " for ");
 	fz_table_text(row->f->name, NAME_COLUMNS, &style, &line);
 	fz_buf_str(&line, ", calls included");
-	claim(c, verdict_word(row), line.p);
+	claim(c, verdict_word(row, words_of(s->diff)), line.p);
 	fz_buf_reset(&line);
 	fz_buf_printf(&line, "%s (%s)", fz_format_change(row->change, s->diff->unit, change),
 		      fz_finding_percent(row, percent));

@@ -27,6 +27,7 @@ enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 
 /* Before a function's name, with values of `w` columns: in a list. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
+static const char origin_words[] = "its code was in ";
 
 struct view {
 	const struct fz_diff *d;
@@ -190,7 +191,7 @@ static void print_table(const struct view *v, const char *title, bool total)
 	uint32_t shown = rows_shown(v, &f), changed = f.count[FZ_VERDICT_CHANGED];
 	fz_buf_printf(v->out, "\n%s", fz_hue_on(v->style, FZ_HUE_BOLD));
 	fz_buf_printf(&line, "%s: ", title);
-	fz_findings_summary(&f, v->judgement, v->style, &line);
+	fz_findings_summary(&f, v->d, v->judgement, v->style, &line);
 	fz_buf_str(&line, shown > changed ? " (?)." : ".");
 	print_sentence(v, &line);
 	v->out->n--; /* the end of the line comes after the colour's */
@@ -331,6 +332,16 @@ static void print_listed(const struct view *v, const struct listed *l, int width
 			  fz_table_rest(v->style, LIST_NAME_COLUMN((unsigned)width)), v->style,
 			  v->out);
 	fz_buf_char(v->out, '\n');
+	const struct fz_diff_function *from = fz_diff_origin(v->d, l->f);
+	if (!from)
+		return;
+	fz_buf_printf(v->out, "%*s  %s%s", 2 * width + 1, "", fz_hue_on(v->style, FZ_HUE_DIM),
+		      origin_words);
+	fz_table_text(
+		from->name,
+		fz_table_rest(v->style, LIST_NAME_COLUMN((unsigned)width) + strlen(origin_words)),
+		v->style, v->out);
+	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
 /* Those that are not listed, in one line. */
@@ -432,7 +443,7 @@ static void print_trust(const struct view *v)
 			fz_table_path(fz_str_of(v->labels[s]), LABEL_COLUMNS, v->style, &line);
 		}
 		fz_buf_str(&line, ": ");
-		fz_report_quality(v->d->profile[s], &line);
+		fz_report_quality(fz_diff_measured(v->d, s), &line);
 		fz_buf_char(&line, '.');
 		print_sentence(v, &line);
 	}

@@ -2,10 +2,12 @@
 /* Ordering functions and wording verdicts; see findings.h. */
 #include "report/findings.h"
 
+#include "profile/cost_words.h"
 #include "profile/fleet_fact.h"
 #include "report/startup.h"
 #include "report/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -126,21 +128,23 @@ const char *fz_plus_minus(const struct fz_style *style)
 	return style->ascii ? "+-" : "\u00b1";
 }
 
-void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
-			 const struct fz_style *style, struct fz_buf *out)
+void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
+			 const struct fz_judgement *j, const struct fz_style *style,
+			 struct fz_buf *out)
 {
-	char slower[FZ_NUMBER_SIZE], faster[FZ_NUMBER_SIZE], same[FZ_NUMBER_SIZE];
+	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
+	char more[FZ_NUMBER_SIZE], less[FZ_NUMBER_SIZE], same[FZ_NUMBER_SIZE];
 	char unknown[FZ_NUMBER_SIZE], delta[FZ_NUMBER_SIZE];
 	uint32_t grown = 0, changed = f->count[FZ_VERDICT_CHANGED];
 
 	for (uint32_t i = 0; i < changed; i++)
 		grown += f->rows[i].change > 0;
-	fz_format_count(grown, slower);
-	fz_format_count(changed - grown, faster);
+	fz_format_count(grown, more);
+	fz_format_count(changed - grown, less);
 	if (j->run.word == FZ_RUN_FASTER)
-		fz_buf_printf(out, "%s faster, %s slower", faster, slower);
+		fz_buf_printf(out, "%s %s, %s %s", less, words->many_less, more, words->many_more);
 	else
-		fz_buf_printf(out, "%s slower, %s faster", slower, faster);
+		fz_buf_printf(out, "%s %s, %s %s", more, words->many_more, less, words->many_less);
 	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
 		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), fz_plus_minus(style),
 		      fz_format_percent(j->delta, delta),
@@ -151,9 +155,9 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement 
 
 enum { MORE_RUNS_MAX = 100 };
 
-static bool is_time(const struct fz_diff *d)
+static bool is_counted(const struct fz_diff *d)
 {
-	return strcmp(d->unit, "ns") == 0;
+	return strcmp(d->unit, "count") == 0;
 }
 
 /* "2.33 s", "2,330 samples" */
@@ -162,8 +166,8 @@ static void add_total(const struct fz_diff *d, double value, struct fz_buf *out)
 	char number[FZ_NUMBER_SIZE];
 
 	fz_buf_str(out, fz_format_value(value, d->unit, number));
-	if (!is_time(d))
-		fz_buf_printf(out, " %s", d->metric);
+	if (is_counted(d))
+		fz_table_add_metric(d->metric, d->unit, out);
 }
 
 /* "2.33 s -> 2.98 s of wall time" */
@@ -172,8 +176,8 @@ static void add_totals(const struct fz_diff *d, struct fz_buf *out)
 	add_total(d, (double)d->total[FZ_BASE], out);
 	fz_buf_str(out, " -> ");
 	add_total(d, (double)d->total[FZ_HEAD], out);
-	if (is_time(d))
-		fz_buf_printf(out, " of %s", fz_table_metric_title(d->metric));
+	if (!is_counted(d))
+		fz_table_add_metric(d->metric, d->unit, out);
 	if (d->per_run)
 		fz_buf_str(out, " per run");
 }
@@ -190,19 +194,22 @@ static void add_interval(const struct fz_judged_run *run, struct fz_buf *out)
 void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out)
 {
+	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
 	const struct fz_judged_run *run = &j->run;
+	const char *word;
 	char number[FZ_NUMBER_SIZE];
 
 	switch (run->word) {
 	case FZ_RUN_SLOWER:
 	case FZ_RUN_FASTER:
-		fz_buf_printf(out, "%s by %s ", run->word == FZ_RUN_SLOWER ? "Slower" : "Faster",
+		word = run->word == FZ_RUN_SLOWER ? words->more : words->less;
+		fz_buf_printf(out, "%c%s by %s ", toupper(*word), word + 1,
 			      fz_format_percent(fabs(run->change), number));
 		add_interval(run, out);
 		break;
 	case FZ_RUN_SAME:
 		if (j->method == FZ_JUDGE_IDENTICAL)
-			fz_buf_str(out, "Same: both are one recording");
+			fz_buf_str(out, "Same: nothing differs");
 		else
 			fz_buf_printf(out, "Same: no change beyond %s%s", fz_plus_minus(style),
 				      fz_format_percent(FZ_MAX(-run->low, run->high), number));
@@ -214,7 +221,7 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 		else if (fz_diff_is_one_recording(d))
 			fz_buf_str(out, "Two ranges of one recording");
 		else
-			fz_buf_printf(out, "Unsure whether slower or faster%s",
+			fz_buf_printf(out, "Unsure whether %s or %s%s", words->more, words->less,
 				      d->scale == FZ_SCALE_SHARE ? " by shares alone"
 				      : d->scale == FZ_SCALE_WINDOW
 					      ? " by parts of running programs"
@@ -359,7 +366,7 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 
 	switch (j->method) {
 	case FZ_JUDGE_IDENTICAL:
-		fz_buf_str(out, "Judged: the two recordings are one.");
+		fz_buf_str(out, "Judged: there is nothing that differs.");
 		break;
 	case FZ_JUDGE_VISITS:
 		fz_buf_printf(out,

@@ -52,8 +52,8 @@ const char *fz_findings_change_title(const struct fz_diff *d);
 /* "±" or its ASCII form. */
 const char *fz_plus_minus(const struct fz_style *style);
 
-/* "Slower by 27.9 % [+12.1 %, +43.7 %]"; says where that is approximate, and why it cannot be told
- * by shares. */
+/* "Slower by 27.9 % [+12.1 %, +43.7 %]", "Larger by ..." of bytes (cost_words.h); says where that
+ * is approximate, and why it cannot be told by shares. */
 void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out);
 /* "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
@@ -61,8 +61,9 @@ void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out);
 /* "1 slower, 1 faster, 5 same within ±0.2 % of the run, 12 unsure"; of a run that is faster that
  * word leads. */
-void fz_findings_summary(const struct fz_findings *f, const struct fz_judgement *j,
-			 const struct fz_style *style, struct fz_buf *out);
+void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
+			 const struct fz_judgement *j, const struct fz_style *style,
+			 struct fz_buf *out);
 /* The smallest change that would have shown, of the run or by shares of a function, and how many
  * more runs would show 5 %. Adds nothing where that is not known. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);

@@ -108,7 +108,7 @@ static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t
 static void add_changed(const struct view *v, const struct fz_findings *f, const char *title)
 {
 	fz_buf_printf(v->out, "\n**%s**: ", title);
-	fz_findings_summary(f, v->judgement, &style, v->out);
+	fz_findings_summary(f, v->d, v->judgement, &style, v->out);
 	fz_buf_str(v->out, ".\n");
 	add_rows(v, f, 0, f->count[FZ_VERDICT_CHANGED], v->limit);
 }
@@ -259,7 +259,7 @@ static void add_trust(const struct view *v)
 		}
 		fz_buf_str(v->out, ": ");
 		fz_buf_reset(&quality);
-		fz_report_quality(v->d->profile[s], &quality);
+		fz_report_quality(fz_diff_measured(v->d, s), &quality);
 		fz_markdown_escape(v->out, fz_buf_view(&quality));
 		fz_buf_char(v->out, '.');
 	}

@@ -196,3 +196,11 @@ const char *fz_table_metric_title(const char *metric)
 			return titles[i].title;
 	return metric;
 }
+
+void fz_table_add_metric(const char *metric, const char *unit, struct fz_buf *out)
+{
+	bool counted = strcmp(unit, "count") == 0;
+
+	if (counted || strcmp(metric, unit) != 0)
+		fz_buf_printf(out, " %s%s", counted ? "" : "of ", fz_table_metric_title(metric));
+}

@@ -30,3 +30,5 @@ void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *sty
 		   struct fz_buf *out);
 /* What a metric measures: "wall time". */
 const char *fz_table_metric_title(const char *metric);
+/* That after a value: " of wall time", " samples"; nothing where the unit has said it, "12 MiB". */
+void fz_table_add_metric(const char *metric, const char *unit, struct fz_buf *out);

@@ -28,7 +28,7 @@ static struct scene *scene(void)
 			       { .name = FZ_STR("g"),
 				 .cost = { .self = { 60, 68 }, .total = { 60, 68 } } } },
 		.self = { { .verdict = FZ_VERDICT_UNKNOWN }, { .verdict = FZ_VERDICT_CHANGED } },
-		.d = { .factor = 1, .function_count = 2 },
+		.d = { .factor = 1, .metric = "cpu", .unit = "ns", .function_count = 2 },
 		.j = { .run = { .word = FZ_RUN_SLOWER, .change = 0.1 } },
 	};
 	s.d.functions = s.functions;
@@ -100,12 +100,40 @@ static void functions(void **state)
 	       "a function is slower, past the threshold of 10,000 %: g");
 }
 
+/* A run is not slower by its bytes, and of what is counted it has more. */
+static void words(void **state)
+{
+	(void)state;
+	struct scene *s = scene();
+
+	s->d.metric = "peak";
+	s->d.unit = "bytes";
+	expect(s, FZ_GATE_REGRESSION, 0.05, true,
+	       "the run is larger by 10.0 %, past the threshold of 5.0 %");
+	expect(s, FZ_GATE_FUNCTION, 0.05, true,
+	       "a function is larger, past the threshold of 5.0 %: g");
+	s->d.metric = "allocations";
+	s->d.unit = "count";
+	expect(s, FZ_GATE_REGRESSION, 0.05, true,
+	       "the run has more by 10.0 %, past the threshold of 5.0 %");
+	s->total[0].verdict = FZ_VERDICT_CHANGED;
+	expect(s, FZ_GATE_FUNCTION, 0.05, true,
+	       "functions have more, past the threshold of 5.0 %: f most of all");
+	s->j.run = (struct fz_judged_run){ .word = FZ_RUN_FASTER, .change = -0.1 };
+	expect(s, FZ_GATE_CHANGE, 0.05, true,
+	       "the run has fewer by 10.0 %, past the threshold of 5.0 %");
+	s->d.metric = "instructions";
+	expect(s, FZ_GATE_CHANGE, 0.05, true,
+	       "the run is faster by 10.0 %, past the threshold of 5.0 %");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_run),
 		cmocka_unit_test(a_run_without_verdict_is_told),
 		cmocka_unit_test(functions),
+		cmocka_unit_test(words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
