@@ -117,6 +117,38 @@ static void take_over_unchanged(const struct fz_inference *c, struct fz_judgemen
 	}
 }
 
+static int sign_of(const struct fz_diff *d, const struct fz_diff_cost *cost, enum fz_family f)
+{
+	const int64_t *of = f == FZ_FAMILY_TOTAL ? cost->total : cost->self;
+	double delta = fz_diff_delta(d, of[FZ_BASE], of[FZ_HEAD]);
+
+	return (delta > 0) - (delta < 0);
+}
+
+/* Which paths make up a change that none of them shows by itself. */
+static void find_sums(const struct fz_diff *d, enum fz_family family,
+		      const struct fz_judged *functions, struct fz_judged *paths)
+{
+	/* Which way a function changed; 0: not certainly, or one of its paths did as well. */
+	fz_auto(fz_free_ptr) int8_t *way = fz_calloc(d->function_count + 1ul, sizeof(*way));
+
+	for (uint32_t f = 0; f < d->function_count; f++)
+		if (functions[f].verdict == FZ_VERDICT_CHANGED)
+			way[f] = (int8_t)sign_of(d, &d->functions[f].cost, family);
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		uint32_t f = d->nodes[i].function;
+		if (paths[i].verdict == FZ_VERDICT_CHANGED &&
+		    sign_of(d, &d->nodes[i].cost, family) == way[f])
+			way[f] = 0;
+	}
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		int at = way[d->nodes[i].function];
+		paths[i].of_sum = at && !isnan(paths[i].low) &&
+				  paths[i].verdict != FZ_VERDICT_CHANGED &&
+				  sign_of(d, &d->nodes[i].cost, family) == at;
+	}
+}
+
 static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *functions,
 			struct fz_judgement *j)
 {
@@ -143,6 +175,8 @@ static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *func
 			if (slot[i] != FZ_NONE && functions->rejected[f][d->nodes[i].function])
 				by_family[f][i] =
 					judge_entity(c, &k, f, slot[i], &d->nodes[i].cost);
+	find_sums(d, FZ_FAMILY_SELF, j->self, j->path_self);
+	find_sums(d, FZ_FAMILY_TOTAL, j->total, j->path_total);
 	fz_hypotheses_release(&k);
 }
 

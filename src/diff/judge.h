@@ -9,7 +9,7 @@
  *   one run a side, samples in order            visits
  *   one run a side, order unknown               approximate
  *   several runs                                runs
- *   deterministic counts (instructions)         counts
+ *   deterministic counts (instructions, bytes)  counts
  *   anything else, or nothing on a side         none: everything is unknown
  *
  * Costs are head - factor * base in the comparison's unit, exactly as reports show them; intervals
@@ -38,6 +38,9 @@ struct fz_judged {
 	double low, high; /* 95 % interval of the change, in unit; NaN when there is none */
 	double z;         /* the statistic; NaN when not tested */
 	double p;         /* NaN when not tested */
+	/* Of a path that did not certainly change by itself: its function did, in sum and the same
+	 * way, and no other path of it did so by itself. */
+	bool of_sum;
 };
 
 enum fz_run_word { FZ_RUN_UNKNOWN, FZ_RUN_SAME, FZ_RUN_SLOWER, FZ_RUN_FASTER, FZ_RUN_WORDS };

@@ -18,8 +18,10 @@
 #include "markup.h"
 #include "page.h"
 #include "page_fold.h"
+#include "page_saved.h"
+#include "profile/cost_words.h"
+#include "profile/machinery.h"
 #include "profile/origin.h"
-#include "report/startup.h"
 #include "svg_colors.h"
 #include "svg_label.h"
 
@@ -57,19 +59,16 @@ struct picture {
 	struct block block[2];
 	int blocks;
 	bool inverted, judged;
+	bool sums;  /* there are paths that are certain only together */
 	bool pale;  /* foreign code is paler than the program's own */
 	bool *keep; /* of each node; NULL: all are drawn */
+	bool *gone; /* of each node: drawn as such beside the head; NULL: of one profile */
 	double min_width;
 	double header;              /* height of what stands above the frames */
 	struct fz_findings changed; /* by own time, of a judged diff; else none */
 	const struct fz_finding *listed[LISTED];
 	uint32_t listed_n;
 };
-
-static bool is_removed(const struct fz_page *page, uint32_t i)
-{
-	return page->is_diff && page->total[FZ_HEAD][i] == 0 && page->total[FZ_BASE][i] > 0;
-}
 
 static double pixels(const struct block *b, double value)
 {
@@ -113,13 +112,16 @@ static void count_rows(const struct picture *pic, struct block *b)
 	}
 }
 
+/* width: of each node; it is taken. */
 static void add_block(struct picture *pic, const char *name, int64_t *width, int64_t all)
 {
 	struct block *b = &pic->block[pic->blocks];
 
-	*b = (struct block){ .name = name, .width = width, .all = all };
-	if (all <= 0)
+	if (all <= 0) {
+		free(width);
 		return;
+	}
+	*b = (struct block){ .name = name, .width = width, .all = all };
 	place_nodes(pic->page, b);
 	count_rows(pic, b);
 	pic->blocks++;
@@ -134,22 +136,16 @@ static int64_t *head_widths(const struct fz_page *page, int64_t *ret_all)
 	return width;
 }
 
-/* Removed nodes keep their total; their callers the sum of what was removed below them. */
-static int64_t *removed_widths(const struct fz_page *page, int64_t *ret_all)
+/* What was saved beside the head; of an inverted tree, unjudged and where all frames are wanted,
+ * all that is gone. */
+static void add_gone(struct picture *pic)
 {
-	int64_t *width = fz_calloc(page->n + 1ul, sizeof(*width));
+	bool saved_only = pic->judged && !pic->inverted && !pic->options->all_frames;
+	int64_t all;
 
-	*ret_all = 0;
-	for (uint32_t i = page->n; i-- > 0;) {
-		uint32_t parent = page->parent[i];
-		if (is_removed(page, i))
-			width[i] = page->total[FZ_BASE][i];
-		if (parent == FZ_NONE)
-			*ret_all += width[i];
-		else if (!is_removed(page, parent))
-			width[parent] += width[i];
-	}
-	return width;
+	pic->gone = fz_page_gone(pic->page, saved_only);
+	int64_t *width = fz_page_gone_widths(pic->page, pic->gone, &all);
+	add_block(pic, "Gone", width, all);
 }
 
 /* ---- text ---- */
@@ -209,8 +205,12 @@ static int node_color(const struct picture *pic, const struct block *b, uint32_t
 
 	if (!page->is_diff)
 		return fz_color_of_share((double)values[FZ_HEAD][i] / (double)b->all);
-	return b->name && !is_removed(page, i) ? FZ_COLOR_KEPT
-					       : fz_color_of_diff(page, pic->options, i);
+	return b->name && !pic->gone[i] ? FZ_COLOR_KEPT : fz_color_of_diff(page, pic->options, i);
+}
+
+static bool is_new(int color)
+{
+	return (color & ~FZ_COLOR_OF_SUM) == FZ_COLOR_NEW;
 }
 
 static bool is_pale(const struct picture *pic, uint32_t i, int color)
@@ -221,30 +221,49 @@ static bool is_pale(const struct picture *pic, uint32_t i, int color)
 	       color != FZ_COLOR_REMOVED && color != FZ_COLOR_KEPT;
 }
 
+static void write_area(struct picture *pic, const char *class, double left, double y, double width,
+		       int height)
+{
+	fz_output_printf(pic->out, "<path class=\"%s\" d=\"M%.2f %.1fh%.2fv%dh-%.2fz\"/>", class,
+			 left, y, width, height, width);
+}
+
 /* What the frame's own time changed, as wide as such a time is drawn. */
 static void write_mark(struct picture *pic, const struct block *b, uint32_t i, double left,
 		       double bottom, double px)
 {
+	bool of_sum = false;
+	char class[16];
 	double change = b->name || !pic->page->is_diff
 				? 0
-				: fz_color_own_change(pic->page, pic->options, i);
+				: fz_color_own_change(pic->page, pic->options, i, &of_sum);
 	double width = FZ_MIN(pixels(b, fabs(change)), px);
 
 	if (width < 0.5)
 		return;
-	fz_output_printf(pic->out, "<path class=\"c%d m\" d=\"M%.2f %.1fh%.2fv%dh-%.2fz\"/>",
-			 (change > 0 ? FZ_COLOR_MORE : FZ_COLOR_LESS) + 3, left, bottom - MARK,
-			 width, MARK, width);
+	snprintf(class, sizeof(class), "%s%d%s", of_sum ? "d" : "c",
+		 (change > 0 ? FZ_COLOR_MORE : FZ_COLOR_LESS) + 3, of_sum ? "" : " m");
+	if (of_sum)
+		fz_output_printf(pic->out, "<path class=\"%s\" d=\"M%.2f %.1fh%.2f\"/>", class,
+				 left, bottom - MARK / 2.0, width);
+	else
+		write_area(pic, class, left, bottom - MARK, width, MARK);
 }
 
-/* No texture lies under the text. */
+/* No texture lies under the text. What is pale lets through what is below it. */
 static void write_plate(struct picture *pic, int color, bool pale, double left, double y,
 			double width)
 {
-	if (color == FZ_COLOR_UNSURE)
-		fz_output_printf(pic->out, "<path class=\"c%d\" d=\"M%.2f %.1fh%.2fv%dh-%.2fz\"/>",
-				 pale ? FZ_COLORS : FZ_COLOR_SAME, left, y, width, ROW - 1 - MARK,
-				 width);
+	bool unsure = color == FZ_COLOR_UNSURE;
+	int plain = !unsure ? color & ~FZ_COLOR_OF_SUM : pale ? FZ_COLORS : FZ_COLOR_SAME;
+	char class[16];
+
+	if (color == plain)
+		return;
+	snprintf(class, sizeof(class), "c%d%s", plain, pale && !unsure ? " p" : "");
+	if (pale && !unsure)
+		write_area(pic, "w", left, y, width, ROW - 1 - MARK);
+	write_area(pic, class, left, y, width, ROW - 1 - MARK);
 }
 
 static void write_text(struct picture *pic, const struct block *b, uint32_t i, double left,
@@ -256,7 +275,7 @@ static void write_text(struct picture *pic, const struct block *b, uint32_t i, d
 	char share[FZ_NUMBER_SIZE], tail[FZ_NUMBER_SIZE + 16];
 
 	fz_format_percent((double)b->width[i] / (double)b->all, share);
-	snprintf(tail, sizeof(tail), " (%s)%s", share, color == FZ_COLOR_NEW ? " (new)" : "");
+	snprintf(tail, sizeof(tail), " (%s)%s", share, is_new(color) ? " (new)" : "");
 	size_t n = fz_svg_label(&text, fz_color_glyph(color),
 				pic->page->functions[pic->page->function[i]].name, tail, px);
 	if (n) {
@@ -271,6 +290,12 @@ static void write_text(struct picture *pic, const struct block *b, uint32_t i, d
 	fz_buf_release(&text);
 }
 
+/* The class of lines that can be seen on a colour. */
+static const char *hatch_on(int color, bool pale)
+{
+	return fz_color_is_dark(color) && !pale ? "hl" : "hd";
+}
+
 static void write_frame(struct picture *pic, const struct block *b, uint32_t i, double y)
 {
 	double px = pixels(b, (double)b->width[i]);
@@ -282,9 +307,11 @@ static void write_frame(struct picture *pic, const struct block *b, uint32_t i, 
 	fz_output_printf(
 		pic->out,
 		"<rect class=\"c%d%s%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
-		color, color == FZ_COLOR_NEW && px > 5 ? " n" : "",
+		color & ~FZ_COLOR_OF_SUM, is_new(color) && px > 5 ? " n" : "",
 		is_pale(pic, i, color) ? " p" : "", left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3),
 		ROW - 1);
+	if (color & FZ_COLOR_OF_SUM)
+		write_area(pic, hatch_on(color, is_pale(pic, i, color)), left, y, px, ROW - 1);
 	if (color != FZ_COLOR_REMOVED)
 		write_mark(pic, b, i, left, y + ROW - 1, px);
 	if (px > 24)
@@ -317,7 +344,7 @@ static void choose_listed(struct picture *pic)
 
 	fz_findings_init(&pic->changed, pic->page->diff, pic->page->judgement, false);
 	for (uint32_t i = 0; i < all->count[FZ_VERDICT_CHANGED] && pic->listed_n < LISTED; i++)
-		if (!fz_startup_is_machinery(all->rows[i].f->file))
+		if (!fz_machinery_imports(all->rows[i].f->file))
 			pic->listed[pic->listed_n++] = &all->rows[i];
 }
 
@@ -332,8 +359,8 @@ static void write_changes(struct picture *pic, double y)
 	if (pic->listed_n)
 		fz_output_printf(pic->out,
 				 "<text class=\"q\" x=\"%d\" y=\"%.1f\">What certainly changed, by "
-				 "own time</text>\n",
-				 MARGIN, y + ROW);
+				 "own %s</text>\n",
+				 MARGIN, y + ROW, fz_cost_noun(pic->page->metric, pic->page->unit));
 	for (uint32_t i = 0; i < pic->listed_n; i++) {
 		const struct fz_finding *r = pic->listed[i];
 		char change[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
@@ -348,7 +375,8 @@ static void write_changes(struct picture *pic, double y)
 
 static double picture_height(const struct picture *pic)
 {
-	double height = pic->header + FOOTER + (double)lines_listed(pic) * ROW;
+	double height =
+		pic->header + FOOTER + (double)(lines_listed(pic) + (pic->sums ? 1 : 0)) * ROW;
 
 	for (int i = 0; i < pic->blocks; i++)
 		height += (double)pic->block[i].rows * ROW + (i ? BLOCK_TITLE : 0);
@@ -367,6 +395,29 @@ static bool *find_changed(const struct fz_page *page, const struct fz_html_optio
 			keep[page->parent[i]] = true;
 	}
 	return keep;
+}
+
+static void write_sum_style(struct picture *pic)
+{
+	enum fz_palette palette = pic->options->palette;
+
+	fz_output_str(pic->out, ".hl{fill:url(#l)}.hd{fill:url(#d)}");
+	for (int i = 0; i < 2; i++) {
+		int color = (i ? FZ_COLOR_LESS : FZ_COLOR_MORE) + 3;
+		fz_output_printf(pic->out, ".d%d{stroke:%s;stroke-width:%d;stroke-dasharray:%d}",
+				 color, fz_color_fill(palette, color), MARK, MARK);
+	}
+}
+
+static void write_pattern(struct picture *pic, const char *id, const char *ground,
+			  const char *lines)
+{
+	fz_output_printf(pic->out,
+			 "<pattern id=\"%s\" width=\"6\" height=\"6\" "
+			 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+			 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"%s\" "
+			 "d=\"M0 0h1v6H0z\"/></pattern>",
+			 id, ground, lines);
 }
 
 static void write_style(struct picture *pic)
@@ -388,16 +439,20 @@ static void write_style(struct picture *pic)
 			 "width:.7}.c%d{fill:#f3f5f9}",
 			 FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE, FZ_COLOR_KEPT,
 			 FZ_COLORS);
+	if (pic->sums)
+		write_sum_style(pic);
 	for (int i = FZ_COLOR_HEAT; i < FZ_COLORS; i++)
 		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
 	fz_output_str(pic->out, "</style>\n");
-	if (pic->judged)
-		fz_output_printf(pic->out,
-				 "<defs><pattern id=\"h\" width=\"6\" height=\"6\" "
-				 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-				 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"#8a92a0\" "
-				 "d=\"M0 0h1v6H0z\"/></pattern></defs>\n",
-				 fz_color_fill(palette, FZ_COLOR_UNSURE));
+	if (!pic->judged)
+		return;
+	fz_output_str(pic->out, "<defs>");
+	write_pattern(pic, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), "#8a92a0");
+	if (pic->sums) {
+		write_pattern(pic, "l", "none", "#fffc");
+		write_pattern(pic, "d", "none", "#14161a80");
+	}
+	fz_output_str(pic->out, "</defs>\n");
 }
 
 /* What the text report says first. */
@@ -443,7 +498,7 @@ static void write_heading(struct picture *pic)
 
 struct key {
 	int color;
-	const char *text;
+	const char *glyph, *text;
 };
 
 static void write_keys(struct picture *pic, const struct key *keys, size_t n, double *x, double y)
@@ -452,20 +507,53 @@ static void write_keys(struct picture *pic, const struct key *keys, size_t n, do
 		fz_output_printf(
 			pic->out,
 			"<rect class=\"c%d%s\" x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\"/>"
-			"<text x=\"%.0f\" y=\"%.1f\">%s</text>\n",
+			"<text x=\"%.0f\" y=\"%.1f\">%s%s</text>\n",
 			keys[i].color, keys[i].color == FZ_COLOR_NEW ? " n" : "", *x, y, *x + 20,
-			y + 10, keys[i].text);
+			y + 10, keys[i].glyph, keys[i].text);
+}
+
+/* In words below the other keys. */
+static void write_sum_key(struct picture *pic, double y)
+{
+	static const int colors[] = { FZ_COLOR_MORE + 2, FZ_COLOR_LESS + 2, FZ_COLOR_NEW };
+	double x = MARGIN;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(colors); i++, x += 16) {
+		fz_output_printf(pic->out,
+				 "<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"14\" "
+				 "height=\"12\"/>",
+				 colors[i], x, y);
+		write_area(pic, hatch_on(colors[i], false), x, y, 14, 12);
+	}
+	fz_output_printf(pic->out,
+			 "<text x=\"%.0f\" y=\"%.1f\">certain only together with its other "
+			 "paths</text>\n",
+			 x + 4, y + 10);
+}
+
+static void write_color_scale(struct picture *pic, double x, double y)
+{
+	bool own = pic->options->inverted || pic->options->palette == FZ_PALETTE_TACHYON;
+
+	fz_output_printf(pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">", x, y);
+	fz_output_printf(pic->out,
+			 !pic->page->is_diff ? "share of self %s, from below 1 %% to 60 %% and more"
+			 : own               ? "own %s; deeper from 15, 30, 50, 100 %%"
+			       : "deeper from 15, 30, 50, 100 %%; mark inside: own change%.0s",
+			 fz_cost_noun(pic->page->metric, pic->page->unit));
+	fz_output_str(pic->out, "</text>\n");
 }
 
 static void write_legend(struct picture *pic, double y)
 {
-	static const struct key changes[] = { { FZ_COLOR_MORE + 2, "▲ slower" },
-					      { FZ_COLOR_LESS + 2, "▼ faster" },
-					      { FZ_COLOR_NEW, "+ new" },
-					      { FZ_COLOR_REMOVED, "− gone" } };
-	static const struct key by_size = { FZ_COLOR_SAME, "within 15 %" };
-	static const struct key judged[] = { { FZ_COLOR_SAME, "same" },
-					     { FZ_COLOR_UNSURE, "unsure" } };
+	const struct fz_cost_words *words = fz_cost_words(pic->page->metric, pic->page->unit);
+	const struct key changes[] = { { FZ_COLOR_MORE + 2, "▲ ", words->more },
+				       { FZ_COLOR_LESS + 2, "▼ ", words->less },
+				       { FZ_COLOR_NEW, "+ ", "new" },
+				       { FZ_COLOR_REMOVED, "− ", "gone" } };
+	static const struct key by_size = { FZ_COLOR_SAME, "", "within 15 %" };
+	static const struct key judged[] = { { FZ_COLOR_SAME, "", "same" },
+					     { FZ_COLOR_UNSURE, "", "unsure" } };
 	bool is_diff = pic->page->is_diff;
 	double x = MARGIN;
 
@@ -480,12 +568,7 @@ static void write_legend(struct picture *pic, double y)
 			pic->out,
 			"<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"16\" height=\"12\"/>\n",
 			i, x, y);
-	fz_output_printf(
-		pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">%s</text>\n", x + 8, y + 10,
-		is_diff ? (pic->options->inverted || pic->options->palette == FZ_PALETTE_TACHYON
-				   ? "own time; deeper from 15, 30, 50, 100 %"
-				   : "deeper from 15, 30, 50, 100 %; mark inside: own change")
-			: "share of self time, from below 1 % to 60 % and more");
+	write_color_scale(pic, x + 8, y + 10);
 }
 
 static void write_picture(struct picture *pic)
@@ -519,7 +602,9 @@ static void write_picture(struct picture *pic)
 		y += (double)b->rows * ROW;
 	}
 	write_legend(pic, y + 16);
-	write_changes(pic, y + FOOTER - 6);
+	if (pic->sums)
+		write_sum_key(pic, y + 16 + ROW);
+	write_changes(pic, y + FOOTER - 6 + (pic->sums ? ROW : 0));
 	fz_output_str(pic->out, "</svg>\n");
 }
 
@@ -532,6 +617,17 @@ static bool has_own_code(const struct fz_page *page)
 	return false;
 }
 
+/* Whether any path is certain only together with others. */
+static bool has_sums(const struct fz_page *page, const struct fz_html_options *o)
+{
+	const struct fz_judgement *j = page->judgement;
+
+	for (uint32_t i = 0; !o->inverted && j->path_self && i < page->diff->node_count; i++)
+		if (j->path_self[i].of_sum || j->path_total[i].of_sum)
+			return true;
+	return false;
+}
+
 static void draw(const struct fz_page *page, const struct fz_html_options *o, struct fz_output *out)
 {
 	bool judged = fz_color_by_verdict(page, o);
@@ -540,6 +636,7 @@ static void draw(const struct fz_page *page, const struct fz_html_options *o, st
 			       .out = out,
 			       .inverted = o->inverted,
 			       .judged = judged,
+			       .sums = judged && has_sums(page, o),
 			       .pale = o->palette != FZ_PALETTE_TACHYON && has_own_code(page),
 			       .min_width = o->changed_only ? small_min_width : usual_min_width,
 			       .header = HEADER + (judged ? VERDICT_ROW : 0) };
@@ -550,17 +647,17 @@ static void draw(const struct fz_page *page, const struct fz_html_options *o, st
 		pic.keep = find_changed(page, o);
 
 	add_block(&pic, NULL, head, all);
-	int64_t *removed = page->is_diff ? removed_widths(page, &all) : NULL;
-	if (removed)
-		add_block(&pic, "Gone", removed, all);
+	if (page->is_diff)
+		add_gone(&pic);
 	if (judged)
 		choose_listed(&pic);
 	write_picture(&pic);
 	fz_findings_release(&pic.changed);
-	for (int i = 0; i < pic.blocks; i++)
+	for (int i = 0; i < pic.blocks; i++) {
 		free(pic.block[i].left);
-	free(head);
-	free(removed);
+		free(pic.block[i].width);
+	}
+	free(pic.gone);
 	free(pic.keep);
 }
 

@@ -18,6 +18,7 @@ static const char *const fills[][FZ_COLOR_REMOVED + 1] = {
 
 const char *fz_color_fill(enum fz_palette palette, int color)
 {
+	color &= ~FZ_COLOR_OF_SUM;
 	if (color >= FZ_COLOR_HEAT)
 		return heat[color - FZ_COLOR_HEAT];
 	return fills[palette][color <= FZ_COLOR_REMOVED ? color : FZ_COLOR_SAME];
@@ -25,12 +26,14 @@ const char *fz_color_fill(enum fz_palette palette, int color)
 
 bool fz_color_is_dark(int color)
 {
+	color &= ~FZ_COLOR_OF_SUM;
 	return color == FZ_COLOR_MORE + 3 || color == FZ_COLOR_LESS + 3 ||
 	       color >= FZ_COLOR_HEAT + 6;
 }
 
 const char *fz_color_glyph(int color)
 {
+	color &= ~FZ_COLOR_OF_SUM;
 	if (color >= FZ_COLOR_MORE && color < FZ_COLOR_LESS)
 		return "▲ ";
 	if (color >= FZ_COLOR_LESS && color < FZ_COLOR_NEW)
@@ -75,19 +78,38 @@ static uint32_t judged_function(const struct fz_page *page, bool inverted, uint3
 	return page->functions[page->function[node]].judged;
 }
 
+/* Whether the frame is of the path alone, and that was tested. */
+static const struct fz_judged *
+tested_path(const struct fz_page *page, const struct fz_html_options *o, uint32_t node, bool total)
+{
+	const struct fz_judgement *j = page->judgement;
+	const struct fz_judged *paths = total ? j->path_total : j->path_self;
+	uint32_t origin = fz_page_origin(page, node);
+
+	return paths && !o->inverted && origin != FZ_NONE && !isnan(paths[origin].low)
+		       ? &paths[origin]
+		       : NULL;
+}
+
+static bool is_of_sum(const struct fz_page *page, const struct fz_html_options *o, uint32_t node,
+		      bool total)
+{
+	const struct fz_judged *path = tested_path(page, o, node, total);
+
+	return path && path->of_sum;
+}
+
 /* The path's own verdict where it was tested. */
 static enum fz_verdict verdict_of(const struct fz_page *page, const struct fz_html_options *o,
 				  uint32_t node, bool total)
 {
 	const struct fz_judgement *j = page->judgement;
-	const struct fz_judged *paths = total ? j->path_total : j->path_self;
 	const struct fz_judged *functions = total ? j->total : j->self;
-
-	uint32_t origin = fz_page_origin(page, node);
+	const struct fz_judged *path = tested_path(page, o, node, total);
 	uint32_t function = judged_function(page, o->inverted, node);
 
-	if (paths && !o->inverted && origin != FZ_NONE && !isnan(paths[origin].low))
-		return paths[origin].verdict;
+	if (path)
+		return path->verdict;
 	return function == FZ_NONE ? FZ_VERDICT_UNKNOWN : functions[function].verdict;
 }
 
@@ -114,7 +136,26 @@ static int color_of_wrapper(const struct fz_page *page, const struct fz_html_opt
 			verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED ||
 			verdict_of(page, o, node, true) == FZ_VERDICT_CHANGED;
 
-	return is_known ? FZ_COLOR_NEW : FZ_COLOR_UNSURE;
+	if (is_known)
+		return FZ_COLOR_NEW;
+	return is_of_sum(page, o, node, false) || is_of_sum(page, o, node, true)
+		       ? FZ_COLOR_NEW | FZ_COLOR_OF_SUM
+		       : FZ_COLOR_UNSURE;
+}
+
+/* By verdicts what certainly changed has a colour, be it by little; what is so only in sum has it
+ * hatched, unless it is by itself the same. */
+static int color_by_verdict(enum fz_verdict verdict, bool of_sum, int color, double change)
+{
+	int least = change > 0 ? FZ_COLOR_MORE : change < 0 ? FZ_COLOR_LESS : FZ_COLOR_SAME;
+
+	if (verdict == FZ_VERDICT_CHANGED)
+		return color == FZ_COLOR_SAME ? least : color;
+	if (verdict == FZ_VERDICT_UNCHANGED)
+		return of_sum && color != FZ_COLOR_SAME ? color | FZ_COLOR_OF_SUM : FZ_COLOR_SAME;
+	if (!of_sum)
+		return FZ_COLOR_UNSURE;
+	return (color == FZ_COLOR_SAME ? least : color) | FZ_COLOR_OF_SUM;
 }
 
 int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node)
@@ -131,20 +172,12 @@ int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o
 		return color_of_wrapper(page, o, node);
 	if (!fz_color_by_verdict(page, o) || (base == 0 && head == 0))
 		return color;
-	switch (verdict_of(page, o, node, by_total)) {
-	case FZ_VERDICT_CHANGED:
-		if (color != FZ_COLOR_SAME || base == head)
-			return color;
-		return head > base ? FZ_COLOR_MORE : FZ_COLOR_LESS;
-	case FZ_VERDICT_UNCHANGED:
-		return FZ_COLOR_SAME;
-	default:
-		return FZ_COLOR_UNSURE;
-	}
+	return color_by_verdict(verdict_of(page, o, node, by_total),
+				is_of_sum(page, o, node, by_total), color, head - base);
 }
 
 double fz_color_own_change(const struct fz_page *page, const struct fz_html_options *o,
-			   uint32_t node)
+			   uint32_t node, bool *ret_of_sum)
 {
 	double base = page->factor * (double)page->self[FZ_BASE][node];
 	double head = (double)page->self[FZ_HEAD][node];
@@ -152,5 +185,6 @@ double fz_color_own_change(const struct fz_page *page, const struct fz_html_opti
 				? verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED
 				: by_difference(base, head) != FZ_COLOR_SAME;
 
-	return is_by_total(o) && is_known ? head - base : 0;
+	*ret_of_sum = fz_color_by_verdict(page, o) && !is_known && is_of_sum(page, o, node, false);
+	return is_by_total(o) && (is_known || *ret_of_sum) ? head - base : 0;
 }

@@ -3,8 +3,8 @@
  *
  * In a diff red costs more, blue costs less, grey did not change, purple is new or, hollow,
  * removed. With verdicts only what is known to have changed is coloured, and what cannot be told
- * from noise is hatched. Colours go by totals; a mark in a frame is the change of its own time. Of
- * one profile a colour is a share.
+ * from noise is hatched, as is, in its colour, what is certain only as a sum of paths. Colours go
+ * by totals; a mark in a frame is the change of its own time. Of one profile a colour is a share.
  */
 #pragma once
 
@@ -20,16 +20,20 @@ enum fz_color {
 	FZ_COLOR_UNSURE,
 	FZ_COLOR_KEPT, /* around what was removed */
 	FZ_COLOR_HEAT, /* eight steps */
-	FZ_COLORS = FZ_COLOR_HEAT + 8
+	FZ_COLORS = FZ_COLOR_HEAT + 8,
+	/* Added to a step or to FZ_COLOR_NEW: certain only together with the function's other
+	 * paths. The same colour, hatched. */
+	FZ_COLOR_OF_SUM = 64
 };
 
 /* Colour of a node of a diff. Verdicts are used where the page has a judgement and the palette is
  * not that of CPython, whose colours have no word for them. */
 int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node);
 /* What a node's own time is known to have changed, in the profile's unit: to be marked in its
- * frame, whose colour tells of its total. 0: nothing, or the colour tells of own time itself. */
+ * frame, whose colour tells of its total. 0: nothing, or the colour tells of own time itself.
+ * of_sum: certain only together with the function's other paths. */
 double fz_color_own_change(const struct fz_page *page, const struct fz_html_options *o,
-			   uint32_t node);
+			   uint32_t node, bool *ret_of_sum);
 bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_options *o);
 /* Of one profile, by share. */
 int fz_color_of_share(double share);

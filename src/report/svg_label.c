@@ -66,8 +66,9 @@ size_t fz_svg_label(struct fz_buf *out, const char *glyph, struct fz_str name, c
 	size_t room = all - FZ_MIN(all, before), n = count_characters(name);
 	struct fz_str last = last_component(name);
 
+	/* Of one of them the name says more: colours say what glyphs do. */
 	if (room < 3 && n > room)
-		return 0;
+		return before ? fz_svg_label(out, "", name, tail, px) : 0;
 	fz_buf_str(out, glyph);
 	if (n <= room) {
 		fz_buf_add(out, name.p, name.n);

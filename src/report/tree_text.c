@@ -15,6 +15,7 @@
  */
 #include "report/text.h"
 
+#include "profile/cost_words.h"
 #include "report/findings.h"
 #include "report/table.h"
 #include "report/tree_view.h"
@@ -24,15 +25,18 @@
 enum { VALUE_COLUMNS = 9, LEVEL_COLUMNS = 3, PLACE_MIN = 12, PLACE_ROOM = 30 };
 
 static const struct {
-	const char *text, *glyph, *ascii;
+	const char *text; /* NULL: cost_words.h has it */
+	const char *glyph, *ascii;
 	enum fz_hue hue;
 } words[] = {
 	[FZ_TREE_WORD_NONE] = { "", " ", " ", FZ_HUE_NONE },
-	[FZ_TREE_WORD_SLOWER] = { "slower", "\u25b2", "^", FZ_HUE_RED },
-	[FZ_TREE_WORD_FASTER] = { "faster", "\u25bc", "v", FZ_HUE_BLUE },
+	[FZ_TREE_WORD_SLOWER] = { NULL, "\u25b2", "^", FZ_HUE_RED },
+	[FZ_TREE_WORD_FASTER] = { NULL, "\u25bc", "v", FZ_HUE_BLUE },
 	[FZ_TREE_WORD_SAME] = { "same", "=", "=", FZ_HUE_DIM },
 	[FZ_TREE_WORD_UNSURE] = { "unsure", "?", "?", FZ_HUE_DIM },
 	[FZ_TREE_WORD_NEW] = { "new", "+", "+", FZ_HUE_PURPLE },
+	[FZ_TREE_WORD_SLOWER_IN_SUM] = { "in sum", "\u25b2", "^", FZ_HUE_RED },
+	[FZ_TREE_WORD_FASTER_IN_SUM] = { "in sum", "\u25bc", "v", FZ_HUE_BLUE },
 	[FZ_TREE_WORD_GONE] = { "gone", "\u2212", "-", FZ_HUE_PURPLE },
 };
 
@@ -202,6 +206,27 @@ static void print_cost(const struct view *v, const struct fz_call *c, int width)
 	fz_buf_str(v->out, "  ");
 }
 
+static const struct fz_cost_words *cost_words(const struct view *v)
+{
+	return fz_cost_words(v->t->d->metric, v->t->unit);
+}
+
+static const char *word_text(const struct view *v, enum fz_tree_word word)
+{
+	return word == FZ_TREE_WORD_SLOWER   ? cost_words(v)->more
+	       : word == FZ_TREE_WORD_FASTER ? cost_words(v)->less
+					     : words[word].text;
+}
+
+/* Columns that each of the words has room in. */
+static int word_columns(const struct view *v)
+{
+	size_t most = strlen(words[FZ_TREE_WORD_UNSURE].text);
+
+	most = FZ_MAX(most, strlen(cost_words(v)->more));
+	return (int)FZ_MAX(most, strlen(cost_words(v)->less));
+}
+
 static void print_change(const struct view *v, const struct fz_call *c, int width)
 {
 	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
@@ -211,10 +236,10 @@ static void print_change(const struct view *v, const struct fz_call *c, int widt
 	fz_buf_printf(v->out, "%*s %*s ", width,
 		      fz_format_value((double)c->total[FZ_BASE], v->t->unit, before), width,
 		      fz_format_value((double)c->total[FZ_HEAD], v->t->unit, after));
-	fz_buf_printf(v->out, "%s%*s %s %-6s%s  ", fz_hue_on(v->style, hue), width + 1,
+	fz_buf_printf(v->out, "%s%*s %s %-*s%s  ", fz_hue_on(v->style, hue), width + 1,
 		      fz_format_change(fz_tree_view_delta(v->t, c->total), v->t->unit, change),
-		      v->style->ascii ? words[word].ascii : words[word].glyph, words[word].text,
-		      fz_hue_off(v->style, hue));
+		      v->style->ascii ? words[word].ascii : words[word].glyph, word_columns(v),
+		      word_text(v, word), fz_hue_off(v->style, hue));
 }
 
 /* Before a name; see print_cost and print_change. */
@@ -222,7 +247,9 @@ static unsigned left_columns(const struct view *v, int width)
 {
 	unsigned w = (unsigned)width;
 
-	return v->t->d ? 3 * w + 14 : v->t->inverted ? w + 12 : 2 * w + 12;
+	return v->t->d          ? 3 * w + 8 + (unsigned)word_columns(v)
+	       : v->t->inverted ? w + 12
+				: 2 * w + 12;
 }
 
 static enum fz_hue label_hue(const struct view *v, const struct fz_call *c)
@@ -303,8 +330,9 @@ static void print_head(const struct view *v, int width)
 {
 	fz_buf_printf(v->out, "\n%s", fz_hue_on(v->style, FZ_HUE_DIM));
 	if (v->t->d)
-		fz_buf_printf(v->out, "%*s %*s %*s %8s  ", width, "before", width, "after",
-			      width + 1, fz_findings_change_title(v->t->d), "");
+		fz_buf_printf(v->out, "%*s %*s %*s %*s  ", width, "before", width, "after",
+			      width + 1, fz_findings_change_title(v->t->d), word_columns(v) + 2,
+			      "");
 	else if (v->t->inverted)
 		fz_buf_printf(v->out, "%*s %8s   ", width, "total", "share");
 	else
@@ -392,6 +420,15 @@ static bool has_hidden(const struct view *v)
 	return false;
 }
 
+static bool has_sums(const struct view *v)
+{
+	for (uint32_t i = 0; v->t->d && i < v->t->tree.n; i++)
+		if (v->t->shown[i] &&
+		    fz_tree_view_word(v->t, &v->t->tree.calls[i]) >= FZ_TREE_WORD_SLOWER_IN_SUM)
+			return true;
+	return false;
+}
+
 /* What a reader may miss. */
 static void print_options(const struct view *v)
 {
@@ -407,6 +444,10 @@ static void print_options(const struct view *v)
 			      hidden ? "; --all-frames shows hidden frames" : "");
 	else if (hidden)
 		fz_buf_str(&text, "--all-frames shows hidden frames.");
+	if (has_sums(v))
+		fz_buf_printf(&text,
+			      "%sIn sum: certain only together with the function's other paths.",
+			      text.n ? " " : "");
 	if (text.n) {
 		fz_buf_char(v->out, '\n');
 		fz_table_wrap(text.p, 2, v->style, v->out);

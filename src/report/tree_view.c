@@ -181,6 +181,32 @@ double fz_tree_view_delta(const struct fz_tree_view *v, const int64_t cost[FZ_SI
 	return fz_diff_delta(v->d, cost[FZ_BASE], cost[FZ_HEAD]);
 }
 
+/* Of a function that certainly changed only in sum, by total or by self cost, the path that did
+ * most. */
+static void mark_sums(const struct fz_tree_view *v, bool *changed)
+{
+	const struct fz_diff *d = v->d;
+	const struct fz_judgement *j = v->j;
+	fz_auto(fz_free_ptr) uint32_t *most = fz_calloc(d->function_count + 1ul, sizeof(*most));
+
+	if (v->inverted || !j->path_self)
+		return;
+	for (uint32_t f = 0; f < d->function_count; f++)
+		most[f] = FZ_NONE;
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		uint32_t *at = &most[d->nodes[i].function];
+		const struct fz_diff_cost *c = &d->nodes[i].cost;
+		if (!j->path_self[i].of_sum && !j->path_total[i].of_sum)
+			continue;
+		if (*at == FZ_NONE || fabs(fz_tree_view_delta(v, c->total)) >
+					      fabs(fz_tree_view_delta(v, d->nodes[*at].cost.total)))
+			*at = i;
+	}
+	for (uint32_t f = 0; f < d->function_count; f++)
+		if (most[f] != FZ_NONE)
+			changed[most[f]] = true;
+}
+
 /* Ways to what certainly changed; of callers those that it came by. Where nothing is judged, to
  * what differs. */
 static bool *mark_nodes(const struct fz_tree_view *v)
@@ -189,12 +215,13 @@ static bool *mark_nodes(const struct fz_tree_view *v)
 	bool *marked = fz_calloc(d->node_count + 1ul, sizeof(*marked));
 	fz_auto(fz_free_ptr) bool *changed = fz_calloc(d->node_count + 1ul, sizeof(*changed));
 
+	mark_sums(v, changed);
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		uint32_t parent = d->nodes[i].parent;
 		double delta = fabs(fz_tree_view_delta(v, d->nodes[i].cost.total));
 		bool large = delta > 0 && delta >= v->o->min_share * v->whole;
-		changed[i] = is_changed(judged_node(v, i)) || is_changed_itself(v, i) ||
-			     (v->inverted && parent != FZ_NONE && changed[parent]);
+		changed[i] |= is_changed(judged_node(v, i)) || is_changed_itself(v, i) ||
+			      (v->inverted && parent != FZ_NONE && changed[parent]);
 		marked[i] = v->j->method == FZ_JUDGE_NONE
 				    ? large
 				    : changed[i] && (!v->inverted || parent == FZ_NONE || large);
@@ -278,6 +305,9 @@ enum fz_tree_word fz_tree_view_word(const struct fz_tree_view *v, const struct f
 		return FZ_TREE_WORD_NONE;
 	if (judged->verdict == FZ_VERDICT_UNCHANGED)
 		return FZ_TREE_WORD_SAME;
+	if (judged->verdict != FZ_VERDICT_CHANGED && judged->of_sum)
+		return fz_tree_view_delta(v, c->total) > 0 ? FZ_TREE_WORD_SLOWER_IN_SUM
+							   : FZ_TREE_WORD_FASTER_IN_SUM;
 	if (judged->verdict != FZ_VERDICT_CHANGED)
 		return FZ_TREE_WORD_UNSURE;
 	if (!c->total[FZ_BASE])

@@ -17,7 +17,9 @@ enum fz_tree_word {
 	FZ_TREE_WORD_SAME,
 	FZ_TREE_WORD_UNSURE,
 	FZ_TREE_WORD_NEW,
-	FZ_TREE_WORD_GONE
+	FZ_TREE_WORD_GONE,
+	FZ_TREE_WORD_SLOWER_IN_SUM, /* certain only together with the function's other paths */
+	FZ_TREE_WORD_FASTER_IN_SUM
 };
 
 struct fz_tree_view {

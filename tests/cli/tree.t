@@ -281,7 +281,7 @@ $ fizeau diff --tree --scale time b.folded h.folded --invert -l 8 | sed -n '/ran
     8,999     9,001         +2           [3 unsure]
 
 $ fizeau diff --tree b.folded b.folded
-Same: both are one recording: 14,899 samples -> 14,899 samples, 0 (0.0 %).
+Same: nothing differs: 14,899 samples -> 14,899 samples, 0 (0.0 %).
 
 No call path changed for certain; --all-frames shows all.
 
@@ -289,7 +289,7 @@ Scaling: share, factor 1, which the functions fit; base values stand as
   recorded.
 Base b.folded: 14,899 samples.
 Head b.folded: 14,899 samples.
-Judged: the two recordings are one.
+Judged: there is nothing that differs.
 
 # Its own cost changed, and that of many callees by as much, each too little to tell.
 $ (echo 'main;work 3000'; for i in $(seq 900); do echo "main;work;c$i 40"; done) > b2.folded; (echo 'main;work 30000'; for i in $(seq 900); do echo "main;work;c$i 10"; done) > h2.folded; fizeau diff --tree --scale time b2.folded h2.folded | sed -n '/before/,/^$/p'
@@ -300,18 +300,18 @@ $ (echo 'main;work 3000'; for i in $(seq 900); do echo "main;work;c$i 40"; done)
 
 # Where nothing can be judged, what differs.
 $ fizeau diff --tree --unit bytes b.folded h.folded
-Not judged: 14.5 KiB memory -> 21.0 KiB memory, +6.45 KiB (+44.3 %).
+Not judged: 14.5 KiB -> 21.0 KiB of memory, +6.45 KiB (+44.3 %).
 
-   before     after     change           call tree
- 14.5 KiB  21.0 KiB  +6.45 KiB           main
- 2.93 KiB  9.77 KiB  +6.84 KiB           ├─ load
- 1.95 KiB  8.79 KiB  +6.84 KiB           │  ├─ parse
-  1,000 B   1,000 B        0 B           │  └─ read
-      0 B  2.44 KiB  +2.44 KiB           ├─ fresh
-      0 B  2.44 KiB  +2.44 KiB           │  └─ inner
- 2.93 KiB   1,000 B  -1.95 KiB           ├─ save
-    900 B       0 B     -900 B           ├─ old
- 7.81 KiB  7.81 KiB       +2 B           └─ steady
+   before     after     change            call tree
+ 14.5 KiB  21.0 KiB  +6.45 KiB            main
+ 2.93 KiB  9.77 KiB  +6.84 KiB            ├─ load
+ 1.95 KiB  8.79 KiB  +6.84 KiB            │  ├─ parse
+  1,000 B   1,000 B        0 B            │  └─ read
+      0 B  2.44 KiB  +2.44 KiB            ├─ fresh
+      0 B  2.44 KiB  +2.44 KiB            │  └─ inner
+ 2.93 KiB   1,000 B  -1.95 KiB            ├─ save
+    900 B       0 B     -900 B            ├─ old
+ 7.81 KiB  7.81 KiB       +2 B            └─ steady
 
 Paths that differ most (--min-share); --all-frames shows all.
 
@@ -360,6 +360,7 @@ fizeau: replay: pstats: only one format can be written at a time, and tree was a
 [2]
 
 $ fizeau replay --tree -o tree.txt app.collapsed --no-summary && head -n 1 tree.txt
+fizeau: wrote tree.txt
 100 samples
 
 $ printf '' > empty.folded; fizeau replay --tree -l 0 --no-summary app.collapsed

@@ -419,6 +419,51 @@ static void test_paths_of_unchanged(void **state)
 	}
 }
 
+enum { CALLERS = 12 };
+
+/* f below many callers, once with one of them that changed by itself. */
+static struct verdict judge_many_paths(unsigned before, unsigned after)
+{
+	static const char *const paths[CALLERS] = {
+		"main;a;f", "main;b;f", "main;c;f", "main;d;f", "main;e;f", "main;g;f",
+		"main;h;f", "main;i;f", "main;j;f", "main;k;f", "main;l;f", "main;m;f",
+	};
+	struct cost sides[FZ_SIDES][CALLERS + 1];
+
+	for (size_t i = 0; i < CALLERS; i++) {
+		sides[FZ_BASE][i] = (struct cost){ paths[i], i ? 12 : 24 };
+		sides[FZ_HEAD][i] = (struct cost){ paths[i], i ? 24 : 12 };
+	}
+	sides[FZ_BASE][1].samples = before;
+	sides[FZ_HEAD][1].samples = after;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		sides[s][CALLERS] = (struct cost){ "main;rest", 4000 };
+	return judge(record(&usual, sides[FZ_BASE], CALLERS + 1),
+		     record(&usual, sides[FZ_HEAD], CALLERS + 1));
+}
+
+/* A function that certainly changed while none of its paths did by itself: those that went its way
+ * are the sum, the others are not; where one did by itself, none is. */
+static void test_paths_of_a_sum(void **state)
+{
+	(void)state;
+	for (int alone = 0; alone < 2; alone++) {
+		judged v = judge_many_paths(12, alone ? 400 : 24);
+		uint32_t f = number_named(v.d, "f"), changed = 0;
+		assert_int_equal(v.j->self[f].verdict, FZ_VERDICT_CHANGED);
+		for (uint32_t i = 0; i < v.d->node_count; i++) {
+			const struct fz_diff_node *node = &v.d->nodes[i];
+			bool grew = node->cost.self[FZ_HEAD] > node->cost.self[FZ_BASE];
+			bool of_sum = node->function == f && grew && !alone;
+			changed += node->function == f &&
+				   v.j->path_self[i].verdict == FZ_VERDICT_CHANGED;
+			assert_int_equal(v.j->path_self[i].of_sum, of_sum);
+			assert_int_equal(v.j->path_total[i].of_sum, of_sum);
+		}
+		assert_int_equal(changed, alone);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_families_of_paths),
 		cmocka_unit_test(test_paths_of_unchanged),
+		cmocka_unit_test(test_paths_of_a_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
