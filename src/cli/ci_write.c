@@ -63,6 +63,7 @@ static struct fz_html_benchmark describe(const struct fz_ci_result *r, const str
 		.metric = b->metric,
 		.unit = b->unit,
 		.page = here ? NULL : fz_arena_strndup(arena, page, strlen(page)),
+		.verdict = fz_ci_verdict_names[b->verdict],
 		.word = fz_ci_word(b),
 		.fails = b->fails,
 		.count = { b->on_side[FZ_BASE] ? b->count[FZ_BASE] : NAN,

@@ -339,7 +339,8 @@ void fz_beside_init(struct fz_beside *ret, const struct fz_diff *d, const struct
 		return;
 	add_busy(d, &busy);
 	add_order(d, &order);
-	bool open = is_open(d, j, busy.n > 0);
+	ret->busy = busy.n > 0;
+	bool open = is_open(d, j, ret->busy);
 	if (busy.n)
 		ret->notes[ret->n++] = fz_buf_take(&busy);
 	add_disk(d, &disk);

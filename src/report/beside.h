@@ -13,6 +13,7 @@ enum { FZ_BESIDE_MAX = 3 };
 struct fz_beside {
 	char *notes[FZ_BESIDE_MAX]; /* sentences without a full stop */
 	uint32_t n;
+	bool busy;     /* the machine was, on a side */
 	char *advice;  /* what the command is for, without a full stop; NULL with it */
 	char *command; /* to be pasted into a shell, may have several lines; NULL: none would say
 			  more */

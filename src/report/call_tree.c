@@ -15,7 +15,7 @@
  */
 #include "report/call_tree.h"
 
-#include "report/startup.h"
+#include "profile/machinery.h"
 
 #include <ctype.h>
 
@@ -244,8 +244,8 @@ static void find_startup(struct builder *b)
 	b->machinery = fz_calloc(n + 1ul, sizeof(*b->machinery));
 	b->runner = fz_calloc(n + 1ul, sizeof(*b->runner));
 	for (uint32_t i = 0; i < n; i++) {
-		b->machinery[i] = fz_startup_is_machinery(b->t->functions[i].place.file);
-		b->runner[i] = fz_startup_is_runner(b->t->functions[i].place.file);
+		b->machinery[i] = fz_machinery_imports(b->t->functions[i].place.file);
+		b->runner[i] = fz_machinery_runs(b->t->functions[i].place.file);
 	}
 }
 
@@ -342,6 +342,27 @@ static struct fz_str below_library(struct fz_str file)
 	return file.n && file.p[0] == '/' ? fz_path_base(file) : file;
 }
 
+static bool is_identifier(struct fz_str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && s.p[i] != '_' &&
+		    (unsigned char)s.p[i] < 0x80)
+			return false;
+	return s.n && !isdigit((unsigned char)s.p[0]);
+}
+
+/* Behind the last folder that no package can be called as. */
+static struct fz_str importable(struct fz_str path)
+{
+	const char *end = path.p + path.n, *slash;
+
+	for (const char *at = path.p; at < end && (slash = memchr(at, '/', (size_t)(end - at)));
+	     at = slash + 1)
+		if (!is_identifier((struct fz_str){ at, (size_t)(slash - at) }))
+			path = (struct fz_str){ slash + 1, (size_t)(end - slash - 1) };
+	return path;
+}
+
 static void drop_end(struct fz_str *s, const char *end)
 {
 	if (fz_str_ends(*s, end) && s->n > strlen(end))
@@ -356,7 +377,7 @@ void fz_call_module(struct fz_str file, struct fz_buf *out)
 	}
 	drop_end(&file, ".py");
 	drop_end(&file, "/__init__");
-	struct fz_str path = below_library(file);
+	struct fz_str path = importable(below_library(file));
 	for (size_t i = 0; i < path.n; i++)
 		fz_buf_char(out, path.p[i] == '/' ? '.' : path.p[i]);
 }
@@ -408,7 +429,7 @@ void fz_call_packages(const struct fz_call_tree *t, uint32_t call, struct fz_buf
 		if (i == n)
 			list[n++].name = fz_strdup(name);
 		/* Who loads modules says less than which. */
-		if (!fz_startup_is_machinery(t->functions[t->members[m].function].place.file))
+		if (!fz_machinery_imports(t->functions[t->members[m].function].place.file))
 			list[i].self += t->members[m].self;
 		free(name);
 	}

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "report/heatmap_columns.h"
+#include "report/json.h"
 #include "report/markup.h"
 #include "report/text.h"
 #include "report/viewer.h"
@@ -91,8 +92,10 @@ static void write_header(struct page *page)
 	fz_json_kstr(&j, "metric", fz_str_of(page->h->metric));
 	fz_json_kstr(&j, "unit", fz_str_of(page->h->unit));
 	fz_json_kdouble(&j, "factor", page->h->factor);
-	if (page->h->diff)
+	if (page->h->diff) {
+		fz_report_json_words(&j, page->h->metric, page->h->unit);
 		fz_json_kstr(&j, "scale", fz_str_of(fz_scale_names[page->h->diff->scale]));
+	}
 	if (page->h->judgement)
 		fz_json_kstr(&j, "word",
 			     fz_str_of(fz_run_word_names[page->h->judgement->run.word]));

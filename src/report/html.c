@@ -35,12 +35,12 @@ static void write_title(struct document *d)
 
 	fz_html_write(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
 	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
-		fz_output_str(d->out, " · ");
+		fz_output_str(d->out, " &middot; ");
 		fz_html_write(d->out, fz_str_of(labels[FZ_BASE]));
-		fz_output_str(d->out, " → ");
+		fz_output_str(d->out, " &rarr; ");
 		fz_html_write(d->out, fz_str_of(labels[FZ_HEAD]));
 	} else if (labels[FZ_HEAD]) {
-		fz_output_str(d->out, " · ");
+		fz_output_str(d->out, " &middot; ");
 		fz_html_write(d->out, fz_str_of(labels[FZ_HEAD]));
 	}
 }

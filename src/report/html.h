@@ -19,7 +19,8 @@ struct fz_html_benchmark {
 	struct fz_str name;
 	const char *metric, *unit; /* of its counts, which may be others than the tree's */
 	const char *page;          /* with the tree of that metric; NULL: this one, or none */
-	const char *word;          /* "slower" */
+	const char *verdict;       /* "slower", whatever was counted */
+	const char *word;          /* what people call it: "larger" */
 	bool fails;                /* closes the gate */
 	double count[FZ_SIDES];    /* NaN: that side does not have it */
 	double change, limit;      /* relative; NaN: not known */

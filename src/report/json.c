@@ -8,13 +8,12 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "diff/names.h"
-#include "profile/callgraph.h"
+#include "profile/cost_words.h"
 #include "profile/per_run.h"
-#include "profile/processes.h"
 #include "profile/tree.h"
-#include "profile/runs.h"
 #include "report/beside.h"
 #include "report/findings.h"
+#include "report/json_facts.h"
 #include "report/processes.h"
 #include "report/states.h"
 #include "report/waits.h"
@@ -23,153 +22,6 @@
 #include <stdio.h>
 
 enum { SCHEMA = 1 };
-
-/* ---- recordings ---- */
-
-static void write_features(struct fz_json *j, unsigned features)
-{
-	static const char *const names[] = { "all_threads",   "native",   "gc",
-					     "opcodes",       "blocking", "tasks",
-					     "waiting_tasks", "waits",    "all_processes",
-					     "growth" };
-
-	fz_json_key(j, "features");
-	fz_json_open(j, '[');
-	for (unsigned i = 0; i < FZ_ARRAY_LEN(names); i++)
-		if (features >> i & 1)
-			fz_json_str(j, fz_str_of(names[i]));
-	fz_json_close(j, ']');
-}
-
-static void write_quality(struct fz_json *j, const struct fz_quality *q)
-{
-	fz_json_key(j, "quality");
-	fz_json_open(j, '{');
-	fz_json_kint(j, "taken", (int64_t)q->taken);
-	fz_json_kint(j, "retried", (int64_t)q->retried);
-	fz_json_key(j, "rejected");
-	fz_json_open(j, '{');
-	for (size_t i = 0; i < FZ_REJECTS; i++)
-		fz_json_kint(j, fz_reject_names[i], (int64_t)q->rejected[i]);
-	fz_json_close(j, '}');
-	fz_json_kint(j, "missed", (int64_t)q->missed);
-	fz_json_kint(j, "longest_gap_ns", q->longest_gap_ns);
-	fz_json_close(j, '}');
-}
-
-static void write_rate(struct fz_json *j, const char *key, double rate)
-{
-	if (isfinite(rate))
-		fz_json_kdouble(j, key, rate);
-}
-
-static int compare_facts(const void *pa, const void *pb, void *arg)
-{
-	const struct fz_profile *p = arg;
-	const struct fz_fact *a = pa, *b = pb;
-
-	return fz_str_cmp(p->strings[a->key], p->strings[b->key]);
-}
-
-/* A fact named like a field that write_facts writes by itself would stand there twice. */
-static bool is_field(struct fz_str key)
-{
-	static const char *const fields[] = {
-		"mode",           "features",    "interval_ns",     "duration_ns",
-		"python_version", "complete",    "reconstructed",   "error_rate",
-		"missed_rate",    "achieved_hz", "quality",         "dropped_bytes",
-		"skipped_lines",  "runs",        "failed_runs",     "waited_pct",
-		"others_pct",     "stolen_pct",  "totals_recorded",
-	};
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(fields); i++)
-		if (fz_str_eq(key, fz_str_of(fields[i])))
-			return true;
-	return false;
-}
-
-/* Rows of a reconstructed tree are no samples. */
-static void write_counts(struct fz_json *j, const struct fz_profile *p, uint64_t samples)
-{
-	bool has_samples = strcmp(fz_profile_counted(p), "sample") == 0;
-
-	if (!p->recording.reconstructed) {
-		fz_json_kint(j, "samples", (int64_t)samples);
-		return;
-	}
-	fz_json_kint(j, "samples", has_samples ? (int64_t)fz_profile_count(p) : 0);
-	if (!has_samples)
-		fz_json_kint(j, "calls", (int64_t)fz_profile_count(p));
-}
-
-/* The recorder's named facts, in order of their keys. */
-static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
-{
-	fz_auto(fz_free_ptr) struct fz_fact *facts = fz_calloc(p->fact_count, sizeof(*facts));
-
-	if (p->fact_count) {
-		memcpy(facts, p->facts, p->fact_count * sizeof(*facts));
-		qsort_r(facts, p->fact_count, sizeof(*facts), compare_facts, (void *)p);
-	}
-	for (uint32_t i = 0; i < p->fact_count; i++) {
-		struct fz_str key = p->strings[facts[i].key];
-		if (!is_field(key) && !fz_is_process_fact(key))
-			fz_json_kstr(j, key.p, p->strings[facts[i].value]);
-	}
-}
-
-static void write_runs(struct fz_json *j, const struct fz_profile *p)
-{
-	const struct fz_busy busy = fz_profile_busy(p);
-	const struct fz_run *first;
-	uint32_t failed = fz_profile_failed_runs(p, &first);
-
-	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
-	if (failed)
-		fz_json_kint(j, "failed_runs", failed);
-	write_rate(j, "waited_pct", 100 * busy.waited);
-	write_rate(j, "others_pct", 100 * busy.others);
-	write_rate(j, "stolen_pct", 100 * busy.stolen);
-}
-
-/* What is unknown is left out. */
-static void write_facts(struct fz_json *j, const struct fz_profile *p)
-{
-	const struct fz_recording *r = &p->recording;
-	char version[32];
-
-	fz_json_key(j, "facts");
-	fz_json_open(j, '{');
-	write_named_facts(j, p);
-	if (r->mode)
-		fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));
-	if (r->features_known)
-		write_features(j, r->features);
-	if (r->interval_ns > 0)
-		fz_json_kint(j, "interval_ns", r->interval_ns);
-	if (r->duration_ns > 0)
-		fz_json_kint(j, "duration_ns", r->duration_ns);
-	if (r->python[0]) {
-		snprintf(version, sizeof(version), "%d.%d.%d", r->python[0], r->python[1],
-			 r->python[2]);
-		fz_json_kstr(j, "python_version", fz_str_of(version));
-	}
-	fz_json_kbool(j, "complete", r->complete);
-	fz_json_kbool(j, "reconstructed", r->reconstructed);
-	if (r->reconstructed)
-		fz_json_kbool(j, "totals_recorded", fz_callgraph_states(p, p->default_metric));
-	write_rate(j, "error_rate", r->error_rate);
-	write_rate(j, "missed_rate", r->missed_rate);
-	write_rate(j, "achieved_hz", r->achieved_hz);
-	if (p->quality.known)
-		write_quality(j, &p->quality);
-	if (p->quality.dropped_bytes)
-		fz_json_kint(j, "dropped_bytes", (int64_t)p->quality.dropped_bytes);
-	if (p->skipped_lines)
-		fz_json_kint(j, "skipped_lines", p->skipped_lines);
-	write_runs(j, p);
-	fz_json_close(j, '}');
-}
 
 /* ---- numbers ---- */
 
@@ -268,10 +120,31 @@ static void write_beside(struct fz_json *j, const struct fz_diff *d,
 	for (uint32_t i = 0; i < b.n; i++)
 		fz_json_str(j, fz_str_of(b.notes[i]));
 	fz_json_close(j, ']');
+	fz_json_kbool(j, "busy", b.busy);
 	if (b.command) {
 		fz_json_kstr(j, "advice", fz_str_of(b.advice));
 		fz_json_kstr(j, "command", fz_str_of(b.command));
 	}
+}
+
+static void write_words(struct fz_json *j, enum fz_run_word word, const char *one, const char *many)
+{
+	fz_json_key(j, fz_run_word_names[word]);
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "one", fz_str_of(one));
+	fz_json_kstr(j, "many", fz_str_of(many));
+	fz_json_close(j, '}');
+}
+
+void fz_report_json_words(struct fz_json *j, const char *metric, const char *unit)
+{
+	const struct fz_cost_words *words = fz_cost_words(metric, unit);
+
+	fz_json_key(j, "words");
+	fz_json_open(j, '{');
+	write_words(j, FZ_RUN_SLOWER, words->more, words->many_more);
+	write_words(j, FZ_RUN_FASTER, words->less, words->many_less);
+	fz_json_close(j, '}');
 }
 
 void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
@@ -353,10 +226,10 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 {
 	fz_json_key(j, key);
 	fz_json_open(j, '{');
-	write_counts(j, d->profile[s], d->samples[s]);
+	fz_report_json_counts(j, d->profile[s], d->samples[s]);
 	fz_json_kint(j, "total", d->total[s]);
 	fz_json_kstr(j, "unit", fz_str_of(d->unit));
-	write_facts(j, d->profile[s]);
+	fz_report_json_facts(j, d->profile[s]);
 	fz_json_close(j, '}');
 }
 
@@ -460,7 +333,7 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 	fz_buf_release(&b);
 }
 
-static void write_warnings(struct fz_json *j, const struct fz_diff *d)
+void fz_report_json_warnings(struct fz_json *j, const struct fz_diff *d)
 {
 	fz_json_key(j, "warnings");
 	fz_json_open(j, '[');
@@ -518,6 +391,23 @@ void fz_report_json_links(struct fz_json *j, const struct fz_diff *d)
 	fz_json_close(j, ']');
 }
 
+void fz_report_json_splits(struct fz_json *j, const struct fz_diff *d)
+{
+	fz_json_key(j, "splits");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < d->split_count; i++) {
+		const struct fz_diff_function *f = &d->functions[d->splits[i].function];
+		const struct fz_diff_function *from = &d->functions[d->splits[i].from];
+		fz_json_open(j, '{');
+		fz_json_kstr(j, "name", f->name);
+		fz_json_kstr(j, "file", f->file);
+		fz_json_kstr(j, "from_name", from->name);
+		fz_json_kstr(j, "from_file", from->file);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
 void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d)
 {
 	fz_json_key(j, "shifts");
@@ -548,6 +438,7 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_json_kint(&j, "schema", SCHEMA);
 	fz_json_kstr(&j, "kind", FZ_STR("diff"));
 	fz_json_kstr(&j, "metric", fz_str_of(d->metric));
+	fz_report_json_words(&j, d->metric, d->unit);
 	if (d->per_run)
 		fz_json_kbool(&j, "per_run", true);
 	fz_json_kstr(&j, "match", fz_str_of(fz_match_names[d->match]));
@@ -556,9 +447,10 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	write_speed(&j, d);
 	fz_report_json_scale(&j, d);
 	fz_report_json_verdict(&j, d, verdicts);
-	write_warnings(&j, d);
+	fz_report_json_warnings(&j, d);
 	fz_report_json_rules(&j, d);
 	fz_report_json_links(&j, d);
+	fz_report_json_splits(&j, d);
 	fz_report_json_shifts(&j, d);
 	if (d->inverted)
 		fz_json_kbool(&j, "inverted", true);
@@ -677,9 +569,9 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	fz_json_kstr(&j, "unit", fz_str_of(m->unit));
 	if (p->per_run && fz_metric_is_per_run(m->name))
 		fz_json_kbool(&j, "per_run", true);
-	write_counts(&j, p, t->samples);
+	fz_report_json_counts(&j, p, t->samples);
 	fz_json_kint(&j, "total", t->sum);
-	write_facts(&j, p);
+	fz_report_json_facts(&j, p);
 	fz_report_processes_json(p, &j);
 	fz_report_states_json(p, &j);
 	fz_report_waits_json(p, &j);

@@ -15,11 +15,16 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz_output *out);
 /* "scale" of an open object: how base values are multiplied, and by what right. */
 void fz_report_json_scale(struct fz_json *j, const struct fz_diff *d);
+/* "warnings" of an open object. */
+void fz_report_json_warnings(struct fz_json *j, const struct fz_diff *d);
 /* The parts of a diff that tell what was inferred: "name_rules", "links" and "shifts" of an open
  * object. */
 void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d);
 void fz_report_json_links(struct fz_json *j, const struct fz_diff *d);
+void fz_report_json_splits(struct fz_json *j, const struct fz_diff *d);
 void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d);
+/* "words" of an open object: what people call "slower" and "faster", of what was measured. */
+void fz_report_json_words(struct fz_json *j, const char *metric, const char *unit);
 /* "verdict" of the run, also as the sentences of the text report. */
 void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 			    const struct fz_judgement *verdicts);

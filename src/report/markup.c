@@ -44,6 +44,21 @@ void fz_html_escape(struct fz_buf *b, struct fz_str s)
 	}
 }
 
+void fz_html_name(struct fz_buf *b, struct fz_str name)
+{
+	for (size_t i = 0, begin = 0; i < name.n; i++) {
+		bool ends = i + 1 == name.n;
+		bool breaks = name.p[i] == '/' || name.p[i] == ':';
+
+		if (!ends && (!breaks || name.p[i + 1] == name.p[i]))
+			continue;
+		fz_html_escape(b, (struct fz_str){ name.p + begin, i + 1 - begin });
+		if (!ends)
+			fz_buf_str(b, "<wbr>");
+		begin = i + 1;
+	}
+}
+
 void fz_html_write(struct fz_output *out, struct fz_str s)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };

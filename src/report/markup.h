@@ -8,6 +8,8 @@
 /* Append s as text or as a quoted attribute's value. Invalid UTF-8 and control characters other
  * than tab and newline, which XML forbids, become U+FFFD. */
 void fz_html_escape(struct fz_buf *b, struct fz_str s);
+/* The same of a benchmark's name, which may be broken after its slashes and colons. */
+void fz_html_name(struct fz_buf *b, struct fz_str name);
 void fz_html_write(struct fz_output *out, struct fz_str s);
 /* Append printable text for the middle of a line of Markdown, also of a table: what could be markup
  * becomes a character reference. At most nine bytes for each. */

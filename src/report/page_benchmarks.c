@@ -33,6 +33,7 @@ static void write_benchmark(const struct fz_html_benchmark *b, struct fz_json *j
 	fz_json_kstr(j, "unit", fz_str_of(b->unit));
 	if (b->page)
 		fz_json_kstr(j, "page", fz_str_of(b->page));
+	fz_json_kstr(j, "verdict", fz_str_of(b->verdict));
 	fz_json_kstr(j, "word", fz_str_of(b->word));
 	fz_json_kbool(j, "fails", b->fails);
 	fz_json_kdouble(j, "base", b->count[FZ_BASE]);

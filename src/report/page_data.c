@@ -16,14 +16,17 @@
 #include "page_speed.h"
 #include "page_time.h"
 #include "profile/callgraph.h"
+#include "profile/cost_words.h"
+#include "profile/machinery.h"
 #include "profile/mark.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
+#include "profile/runs.h"
 #include "profile/states.h"
 #include "report/findings.h"
 #include "report/json.h"
-#include "report/startup.h"
 #include "report/text.h"
+#include "report/waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -279,7 +282,7 @@ static void fill_functions(struct filler *f)
 		f->scratch[i] = functions[f->used[i]].origin;
 	fz_columns_numbers(f->columns, "function.origin", f->scratch, f->used_n);
 	for (uint32_t i = 0; i < f->used_n; i++)
-		f->scratch[i] = fz_startup_is_machinery(functions[f->used[i]].file);
+		f->scratch[i] = fz_machinery_imports(functions[f->used[i]].file);
 	fz_columns_numbers(f->columns, "function.loads", f->scratch, f->used_n);
 	fill_sides(f);
 	fill_files(f);
@@ -329,12 +332,27 @@ static void fill_family(struct filler *f, const char *const names[FAMILY_COLUMNS
 	fz_columns_numbers(f->columns, names[3], f->scratch, f->used_n);
 }
 
+/* Added to the verdict of a path that is certain only as a part of a sum. */
+enum { OF_SUM = 4 };
+
 /* A path that was not tested has the verdict of its function, here FZ_VERDICTS. */
 static void fill_paths(struct filler *f, const char *name, const struct fz_judged *judged)
 {
 	for (uint32_t i = 0; i < f->page->n; i++)
-		f->scratch[i] = isnan(judged[i].low) ? FZ_VERDICTS : judged[i].verdict;
+		f->scratch[i] = isnan(judged[i].low)
+					? FZ_VERDICTS
+					: judged[i].verdict + (judged[i].of_sum ? OF_SUM : 0);
 	fz_columns_numbers(f->columns, name, f->scratch, f->page->n);
+}
+
+static bool has_tested_path(const struct filler *f)
+{
+	const struct fz_judgement *j = f->page->judgement;
+
+	for (uint32_t i = 0; j->path_self && i < f->page->n; i++)
+		if (!isnan(j->path_self[i].low) || !isnan(j->path_total[i].low))
+			return true;
+	return false;
 }
 
 static void fill_verdicts(struct filler *f)
@@ -349,7 +367,7 @@ static void fill_verdicts(struct filler *f)
 		return;
 	fill_family(f, self, j->self);
 	fill_family(f, total, j->total);
-	if (!j->path_self)
+	if (!has_tested_path(f))
 		return;
 	fill_paths(f, "node.verdict.self", j->path_self);
 	fill_paths(f, "node.verdict.total", j->path_total);
@@ -478,6 +496,9 @@ static void write_recording(const struct fz_profile *p, struct fz_json *j)
 	fz_json_kbool(j, "complete", r->complete);
 	fz_json_kbool(j, "reconstructed", r->reconstructed);
 	fz_json_kstr(j, "tree", fz_str_of(fz_report_tree_note(p)));
+	fz_auto(fz_buf_release) struct fz_buf failure = { 0 };
+	fz_profile_describe_failure(p, "the run", &failure);
+	fz_json_kstr(j, "failure", fz_buf_view(&failure));
 	fz_json_kdouble(j, "error_rate", r->error_rate);
 	fz_json_kdouble(j, "missed_rate", r->missed_rate);
 	fz_json_kdouble(j, "achieved_hz", r->achieved_hz);
@@ -584,6 +605,7 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_kstr(j, "match", fz_str_of(fz_match_names[d->match]));
 	fz_report_json_rules(j, d);
 	fz_report_json_links(j, d);
+	fz_report_json_splits(j, d);
 	fz_report_json_shifts(j, d);
 	fz_json_kint(j, "elided_count", d->elided_count);
 	fz_json_kint(j, "elided_time", d->elided_time);
@@ -608,6 +630,7 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	fz_json_kstr(&j, "kind", page->is_diff ? FZ_STR("diff") : FZ_STR("profile"));
 	fz_json_kstr(&j, "metric", fz_str_of(page->metric));
 	fz_json_kstr(&j, "unit", fz_str_of(page->unit));
+	fz_json_kstr(&j, "noun", fz_str_of(fz_cost_noun(page->metric, page->unit)));
 	fz_json_kbool(&j, "per_run",
 		      page->diff ? page->diff->per_run
 				 : page->profile[FZ_HEAD]->per_run &&
@@ -618,14 +641,18 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	for (int side = 0; side < FZ_SIDES; side++)
 		write_side(page, o, side, &j);
 	write_threads(page, &j);
-	if (page->diff)
+	if (page->diff) {
+		fz_report_json_words(&j, page->metric, page->unit);
 		write_diff(page->diff, &j);
+	}
 	if (page->judgement)
 		fz_report_json_verdict(&j, page->diff, page->judgement);
 	fz_page_write_benchmarks(page, o->gate, &j);
 	if (page->opcodes)
 		fz_page_opcodes_header(page->opcodes, &j);
 	fz_page_time_header(page->time, &j);
+	if (!page->is_diff)
+		fz_report_waits_json(page->profile[FZ_HEAD], &j);
 	fz_json_key(&j, "columns");
 	fz_columns_directory(columns, &j);
 	fz_json_close(&j, '}');

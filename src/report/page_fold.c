@@ -15,9 +15,9 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "profile/machinery.h"
 #include "profile/origin.h"
 #include "report/call_tree.h"
-#include "report/startup.h"
 
 #include <math.h>
 
@@ -84,7 +84,7 @@ static uint8_t *find_imports(const struct fz_page *page)
 	fz_auto(fz_free_ptr) bool *machinery = fz_calloc(page->function_count, sizeof(*machinery));
 
 	for (uint32_t f = 0; f < page->function_count; f++)
-		machinery[f] = fz_startup_is_machinery(page->functions[f].file);
+		machinery[f] = fz_machinery_imports(page->functions[f].file);
 	for (uint32_t i = 0; i < page->n; i++) {
 		uint32_t p = page->parent[i];
 		fold[i] = import_fold(page, i, p == FZ_NONE ? NOTHING : fold[p],

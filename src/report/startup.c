@@ -9,45 +9,7 @@
  */
 #include "report/startup.h"
 
-#include "profile/origin.h"
-
-static bool in_library(struct fz_str file)
-{
-	return fz_str_starts(file, "<") ||
-	       fz_origin_of_file(file, (struct fz_str){ 0 }) == FZ_ORIGIN_STDLIB;
-}
-
-static bool is_one_of(struct fz_str file, const char *const *files)
-{
-	for (; *files; files++)
-		if (fz_str_ends(file, *files))
-			return in_library(file);
-	return false;
-}
-
-bool fz_startup_is_machinery(struct fz_str file)
-{
-	static const char *const files[] = {
-		"/importlib/_bootstrap.py",
-		"/importlib/_bootstrap_external.py",
-		"/site.py",
-		"/zipimport.py",
-		"<frozen importlib._bootstrap>",
-		"<frozen importlib._bootstrap_external>",
-		"<frozen site>",
-		"<frozen zipimport>",
-		NULL,
-	};
-
-	return is_one_of(file, files);
-}
-
-bool fz_startup_is_runner(struct fz_str file)
-{
-	static const char *const files[] = { "/runpy.py", "<frozen runpy>", NULL };
-
-	return is_one_of(file, files);
-}
+#include "profile/machinery.h"
 
 bool *fz_startup_functions(const struct fz_diff *d)
 {
@@ -56,8 +18,8 @@ bool *fz_startup_functions(const struct fz_diff *d)
 	bool *below = fz_calloc(d->node_count, sizeof(*below));
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
-		machinery[i] = fz_startup_is_machinery(d->functions[i].file);
-		startup[i] = in_library(d->functions[i].file);
+		machinery[i] = fz_machinery_imports(d->functions[i].file);
+		startup[i] = fz_machinery_is_library(d->functions[i].file);
 	}
 	/* A tree of callers has no node below what called it. */
 	for (uint32_t i = 0; i < d->node_count; i++) {

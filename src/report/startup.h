@@ -8,10 +8,6 @@
 
 #include "diff/diff.h"
 
-/* Files, as recorded or canonical, of code that imports modules, and of code that runs one as the
- * program. */
-bool fz_startup_is_machinery(struct fz_str file);
-bool fz_startup_is_runner(struct fz_str file);
 /* For each of d->functions, whether it belongs to the interpreter's library and was only ever
  * called by its start-up or its import machinery. The caller frees it. */
 bool *fz_startup_functions(const struct fz_diff *d);

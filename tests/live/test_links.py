@@ -6,6 +6,7 @@ what evidence supports is linked, and what is new is told from what is newly cal
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -262,6 +263,40 @@ def words():
     text = fizeau("diff", "--color", "never", base, called).stdout
     assert "Newly called (in the base's code, not seen there): " in text, text
     assert "No longer called (in the head's code, not seen there): " in text, text
+
+
+WHOLE = """\
+def scan(text):
+    words = text.lower().split()
+    total = 0
+{rest}
+
+def main():
+    for _ in range(600):
+        scan("some words of a text that is long enough " * 100)
+
+
+main()
+"""
+COUNTING = """\
+    for word in words:
+        total += len(word) * 3 + ord(word[0]) % 7
+        total -= words.index(word) // 5
+    return total
+"""
+
+
+@suite.test("of a function that was split off another one it is told whose code it was")
+def splits():
+    base = record("split-base", {"app.py": WHOLE.format(rest=COUNTING)})
+    head = record("split-head", {"app.py": WHOLE.format(rest="    return count(words, total)\n").replace(
+        "def main", f"def count(words, total):\n{COUNTING}\n\ndef main")})
+    diff = compare(base, head)
+    assert [(s["name"], s["from_name"]) for s in diff["splits"]] == [("count", "scan")], diff["splits"]
+    text = fizeau("diff", "--color", "never", base, head).stdout
+    assert re.search(r" count .*\n +its code was in scan\n", text), text
+    assert not compare(base, head, "--no-rename")["splits"], "nothing is inferred"
+    assert not compare(base, base)["splits"]
 
 
 if __name__ == "__main__":

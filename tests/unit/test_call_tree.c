@@ -323,6 +323,8 @@ static void modules_have_the_names_that_import_has(void **state)
 		{ "site-packages/rich/__init__.py", "rich" },
 		{ "<frozen importlib._bootstrap>", "importlib._bootstrap" },
 		{ "app/util.py", "app.util" },
+		{ ".cache/my-app/pkg/util.py", "pkg.util" },
+		{ "2nd/_a1/\xc3\xa9t\xc3\xa9.py", "_a1.\xc3\xa9t\xc3\xa9" },
 		{ "/srv/app/util.py", "util" },
 		{ "/srv/app/__init__.py", "app" },
 		{ "__init__.py", "__init__" },

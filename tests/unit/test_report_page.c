@@ -155,6 +155,25 @@ static void text_is_escaped(void **state)
 	}
 }
 
+static void names_of_benchmarks_break_after_slashes_and_colons(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "test_it.py::test_parse", "test_it.py::<wbr>test_parse" },
+		{ "a/b//c:d", "a/<wbr>b//<wbr>c:<wbr>d" },
+		{ "<b>/", "&lt;b&gt;/" },
+		{ "/ö", "/<wbr>ö" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_buf b = { 0 };
+		fz_html_name(&b, fz_str_of(cases[i][0]));
+		assert_string_equal(b.p ? b.p : "", cases[i][1]);
+		fz_buf_release(&b);
+	}
+}
+
 /* ---- documents ---- */
 
 static struct fz_profile *small_profile(const char *leaf, int64_t leaf_weight)
@@ -295,6 +314,7 @@ int main(void)
 		cmocka_unit_test(what_hardly_differs_is_written_as_differences),
 		cmocka_unit_test(the_blob_survives_deflate_and_base64),
 		cmocka_unit_test(text_is_escaped),
+		cmocka_unit_test(names_of_benchmarks_break_after_slashes_and_colons),
 		cmocka_unit_test(the_same_profile_gives_the_same_page),
 		cmocka_unit_test(names_never_end_an_element),
 		cmocka_unit_test(a_picture_shows_what_was_removed),

@@ -6,15 +6,17 @@
  *   options: inverted, no-source, tachyon, share, time, exact, names, force,
  *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
  *   gated=WORD,BASE,HEAD,BENCHMARK (what a gate decided), elsewhere=PAGE (of the last of these, by
- *   its peak bytes), judged, heatmap (OUT not ending in .html:
- * a folder)
+ *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), judged, heatmap (OUT not ending
+ *   in .html: a folder)
  *
- * IN "empty" is a profile without samples. `source` stores the text of a file in the (head)
+ * IN "empty" is a profile without samples, "waits" one of two threads that let each other go on.
+ * `source` stores the text of a file in the (head)
  * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
  * `opcodes` a line 12007 is line 7 at instruction 12 of Python 3.MINOR.
  */
 #include "diff/diff.h"
 #include "format/format.h"
+#include "profile/cost_words.h"
 #include "report/heatmap.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -29,6 +31,7 @@ struct arguments {
 	const char *source[FZ_SIDES];
 	uint8_t minor[FZ_SIDES];
 	bool benchmarks;
+	char metric[32], unit[8]; /* of what was counted; "": by those of the file */
 	struct fz_html_benchmark gated[8];
 	struct fz_html_gate gate;
 	bool judged, svg, json, heatmap;
@@ -53,10 +56,10 @@ static bool add_gated(struct arguments *a, const char *argument)
 		   &b->count[FZ_HEAD], &at) != 3)
 		return false;
 	b->name = fz_str_of(argument + at);
-	b->word = words[a->gate.n++];
+	b->verdict = b->word = words[a->gate.n++];
 	b->metric = "cycles";
 	b->unit = "count";
-	b->fails = strcmp(b->word, "slower") == 0;
+	b->fails = strcmp(b->verdict, "slower") == 0;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		b->count[s] = b->count[s] < 0 ? NAN : b->count[s];
 	b->change = b->count[FZ_HEAD] / b->count[FZ_BASE] - 1;
@@ -81,6 +84,7 @@ static bool move_gated(struct arguments *a, const char *page)
 		return false;
 	b->metric = "peak";
 	b->unit = "bytes";
+	b->word = b->fails ? fz_cost_words(b->metric, b->unit)->more : b->verdict;
 	b->page = page;
 	return true;
 }
@@ -121,6 +125,8 @@ static bool parse_option(struct arguments *a, const char *text)
 		return add_gated(a, value);
 	else if ((value = after(text, "elsewhere=")))
 		return move_gated(a, value);
+	else if ((value = after(text, "counted=")))
+		return sscanf(value, "%31[^,],%7s", a->metric, a->unit) == 2;
 	else if (strcmp(text, "benchmarks") == 0)
 		a->benchmarks = true;
 	else
@@ -128,8 +134,72 @@ static bool parse_option(struct arguments *a, const char *text)
 	return true;
 }
 
+/* ---- waits ---- */
+
+#define MS 1000000LL
+
+static uint32_t push(struct fz_profile *p, uint32_t stack, const char *name, const char *file,
+		     int32_t line, enum fz_kind kind)
+{
+	return fz_profile_stack(
+		p, stack, fz_profile_frame_named(p, fz_str_of(name), fz_str_of(file), line, kind));
+}
+
+static void add(struct fz_profile *p, uint32_t thread, uint32_t stack, int64_t ms, int64_t lasted)
+{
+	struct fz_sample s = { .stack = stack, .thread = thread, .time = ms * MS };
+	int64_t ns = lasted * MS;
+
+	fz_profile_add_sample(p, &s, &ns);
+}
+
+/* main works until 10 ms, waits for the worker until 50, reports until 60; the worker sleeps from
+ * 20 to 30, and waited for main before. Names are markup. */
+static struct fz_profile *make_waits(void)
+{
+	struct fz_profile *p = fz_profile_new();
+	struct fz_thread threads[] = { { .pid = 1, .tid = 1, .is_main = true },
+				       { .pid = 1, .tid = 2 } };
+
+	threads[1].name = fz_profile_string(p, FZ_STR("<b>worker</b>"));
+	uint32_t main = fz_profile_thread(p, &threads[0]);
+	uint32_t worker = fz_profile_thread(p, &threads[1]);
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_add_run(p, &(struct fz_run){ .duration_ns = 60 * MS });
+	p->recording = (struct fz_recording){ .mode = FZ_MODE_WALL,
+					      .features = FZ_FEATURE_WAITS,
+					      .features_known = true,
+					      .interval_ns = MS,
+					      .duration_ns = 60 * MS };
+	uint32_t report = push(p, FZ_NONE, "<i>report</i>", "app.py", 20, FZ_KIND_PYTHON);
+	uint32_t lock = push(p, report, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t by = push(p, lock, "<lock released by work>", "app.py", 3, FZ_KIND_MARKER);
+	uint32_t work = push(p, FZ_NONE, "work", "app.py", 3, FZ_KIND_PYTHON);
+	uint32_t asks = push(p, work, "<socket wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	asks = push(p, asks, "<woken by <i>report</i>>", "app.py", 20, FZ_KIND_MARKER);
+	uint32_t nap = push(p, work, "<sleep wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	for (int ms = 1; ms <= 10; ms++)
+		add(p, main, report, ms, 1);
+	add(p, main, by, 50, 40);
+	for (int ms = 51; ms <= 60; ms++)
+		add(p, main, report, ms, 1);
+	add(p, worker, asks, 10, 10);
+	for (int ms = 11; ms <= 20; ms++)
+		add(p, worker, work, ms, 1);
+	add(p, worker, nap, 30, 10);
+	for (int ms = 31; ms <= 50; ms++)
+		add(p, worker, work, ms, 1);
+	fz_wakes_add(&p->wakes, &(struct fz_wake){ 10 * MS, worker, main, 0 });
+	fz_wakes_add(&p->wakes, &(struct fz_wake){ 50 * MS, main, worker, 0 });
+	return p;
+}
+
 static int load(const char *path, struct fz_profile **ret, struct fz_error *err)
 {
+	if (strcmp(path, "waits") == 0) {
+		*ret = make_waits();
+		return 0;
+	}
 	if (strcmp(path, "empty") != 0)
 		return fz_format_load(path, ret, err);
 	*ret = fz_profile_new();
@@ -180,11 +250,29 @@ static void make_benchmarks(struct fz_profile *p)
 	}
 }
 
+static void make_counted(const struct arguments *a, struct fz_profile *p)
+{
+	if (!p || !*a->metric)
+		return;
+	p->metrics[0].name = a->metric;
+	p->metrics[0].unit = a->unit;
+	fz_profile_set_fact(p, "clock", FZ_STR("instructions and memory"));
+}
+
 static void write_json(const struct fz_diff *d, struct fz_output *out)
 {
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
 
 	fz_report_json_diff(d, j, out);
+}
+
+/* NULL where the page is to have no verdicts. */
+static struct fz_judgement *judge(const struct arguments *a, const struct fz_diff *d)
+{
+	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
+
+	how.paths = true;
+	return a->judged && d ? fz_judge(d, &how) : NULL;
 }
 
 static int write_heatmap(const struct arguments *a, const struct fz_profile *base,
@@ -194,15 +282,18 @@ static int write_heatmap(const struct arguments *a, const struct fz_profile *bas
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	bool folder = !fz_str_ends(fz_str_of(path), ".html");
 	int r = base ? fz_diff_new(base, head, &a->diff, &d, err) : 0;
+	struct fz_html_options o = a->html;
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
 
+	o.judgement = j = r ? NULL : judge(a, d);
 	if (!r && folder)
-		return d ? fz_report_heatmap_diff_folder(d, &a->html, path, err)
-			 : fz_report_heatmap_profile_folder(head, &a->html, path, err);
+		return d ? fz_report_heatmap_diff_folder(d, &o, path, err)
+			 : fz_report_heatmap_profile_folder(head, &o, path, err);
 	if (!r)
 		r = fz_output_open(path, &out, err);
 	if (!r)
-		r = d ? fz_report_heatmap_diff(d, &a->html, out, err)
-		      : fz_report_heatmap_profile(head, &a->html, out, err);
+		r = d ? fz_report_heatmap_diff(d, &o, out, err)
+		      : fz_report_heatmap_profile(head, &o, out, err);
 	return r ? r : fz_output_close(fz_steal(out), err);
 }
 
@@ -223,10 +314,8 @@ static int write_page(const struct arguments *a, const struct fz_profile *base,
 	}
 	struct fz_html_options o = a->html;
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
-	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
-	how.paths = true;
-	if (a->judged)
-		o.judgement = j = fz_judge(d, &how);
+
+	o.judgement = j = judge(a, d);
 	return (a->svg ? fz_report_svg_diff : fz_report_html_diff)(d, &o, out, err);
 }
 
@@ -251,6 +340,8 @@ static int make(const struct arguments *a, const char *const in[FZ_SIDES], const
 		make_benchmarks(base);
 	if (a->benchmarks)
 		make_benchmarks(head);
+	make_counted(a, base);
+	make_counted(a, head);
 	if (a->heatmap)
 		return write_heatmap(a, base, head, path, err);
 	r = fz_output_open(path, &out, err);
