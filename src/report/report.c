@@ -10,6 +10,7 @@
 #include "report/gecko.h"
 #include "report/heatmap.h"
 #include "report/json.h"
+#include "report/lines.h"
 #include "report/markdown.h"
 #include "report/svg.h"
 
@@ -91,6 +92,20 @@ static int json_diff(UNUSED const struct fz_report_options *o, const struct fz_d
 		     UNUSED struct fz_error *err)
 {
 	fz_report_json_diff(d, j, out);
+	return 0;
+}
+
+static int lines_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+			 const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+{
+	return fz_report_lines_profile(p, o->html.metric, out, err);
+}
+
+static int lines_diff(UNUSED const struct fz_report_options *o, const struct fz_diff *d,
+		      const struct fz_judgement *j, struct fz_output *out,
+		      UNUSED struct fz_error *err)
+{
+	fz_report_lines_diff(d, j, out);
 	return 0;
 }
 
@@ -256,6 +271,11 @@ static const struct fz_report reports[] = {
 	  .inverts = true,
 	  .profile = json_profile,
 	  .diff = json_diff },
+	{ .name = "lines",
+	  .title = "the cost of every source line, as JSON for editors, docs/diff-json.md",
+	  .suffixes = "",
+	  .profile = lines_profile,
+	  .diff = lines_diff },
 	{ .name = "markdown",
 	  .alias = "md",
 	  .title = "for a pull request",

@@ -173,7 +173,7 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: the suffix names no format; choose one with --format: text, tree, html, heatmap, svg, json, markdown, collapsed, folded
+fizeau: x.unknown: the suffix names no format; choose one with --format: text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
 [2]
 
 # A store without recordings.

@@ -51,6 +51,7 @@ flamegraph_18585.html
 
 # The suffix chooses the format, --format and the switches overrule it.
 $ fizeau replay base.bin -o x.json && head -n 8 x.json
+fizeau: wrote x.json
 {
   "schema": 1,
   "kind": "profile",
@@ -61,18 +62,23 @@ $ fizeau replay base.bin -o x.json && head -n 8 x.json
   "facts": {
 
 $ fizeau replay base.bin -o x.folded && wc -l < x.folded && tail -n 1 x.folded
+fizeau: wrote x.folded
 15
 _run_module_as_main;_run_code;<module>;main;serve;request;fib;fib;fib;fib;fib;fib;fib;fib 2
 
 $ fizeau replay base.bin --collapsed -o x.txt && head -n 2 x.txt
+fizeau: wrote x.txt
 tid:18585;<frozen runpy>:_run_module_as_main:201;<frozen runpy>:_run_code:87;program.py:<module>:62;program.py:main:57;program.py:serve:49;program.py:request:37;program.py:parse:11 411
 tid:18585;<frozen runpy>:_run_module_as_main:201;<frozen runpy>:_run_code:87;program.py:<module>:62;program.py:main:57;program.py:serve:49;program.py:request:37;program.py:parse:12 324
 
 $ fizeau replay base.bin --binary -o again.bin && fizeau replay again.bin --collapsed -o - | cmp - x.txt
+fizeau: wrote again.bin
 
 $ fizeau replay base.bin -o x.fz && fizeau replay x.fz --collapsed -o - | cmp - x.txt
+fizeau: wrote x.fz
 
 $ fizeau replay base.bin -o x.svg && head -c 5 x.svg
+fizeau: wrote x.svg
 <svg 
 
 # A comparison may have any format of a diff.
@@ -90,14 +96,17 @@ Warning: more than 5 % of the head's samples could not be read.
 
 # A browser is started without a shell; %s is the address of the page.
 $ BROWSER='echo opened %s' fizeau replay base.bin -o 'a b;c.html' --browser
+fizeau: wrote a b;c.html
 opened file://$SCRATCH/a%20b%3Bc.html
 
 $ BROWSER=false:/does/not/exist fizeau replay base.bin -o x.html --browser
+fizeau: wrote x.html
 fizeau: warning: x.html: no browser could be started (false:/does/not/exist); open the file by hand or set BROWSER
 
 # What cannot be done is said before anything is read or written.
 $ fizeau replay base.bin -o x.foo && fizeau replay x.foo | grep -o ' parse (.*'
 fizeau: x.foo: the suffix names no format, so it is a file for Python's pstats
+fizeau: wrote x.foo
  parse (program.py:11)
 
 $ fizeau replay base.bin -o missing/x.html
@@ -116,7 +125,7 @@ fizeau: replay: collapsed: only one format can be written at a time, and flamegr
 [2]
 
 $ fizeau replay base.bin --format pdf
-fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau replay base.bin --browser | head -n 1
@@ -172,6 +181,7 @@ fizeau: wrote odd\n\x1b[31mfolder/flamegraph_18585.html
 
 # A link stays one, and a pipe gets everything.
 $ touch real.html; ln -s real.html link.html; fizeau replay base.bin -o link.html && readlink link.html && head -c 15 real.html
+fizeau: wrote link.html
 real.html
 <!doctype html>
 
@@ -220,6 +230,7 @@ Profile Stats:
          0/1201       0.0         0.000      99.8       600.500  program.py:62(<module>)
 
 $ fizeau replay base.bin --pstats -o x.pstats && head -c 2 x.pstats
+fizeau: wrote x.pstats
 {(
 
 $ fizeau replay base.bin --pstats -o folder && ls folder
@@ -238,7 +249,8 @@ $ fizeau replay base.bin --pstats -l 0 | grep -c Summary
 
 $ fizeau replay base.bin --diff-flamegraph base.bin -l 3 -o d.html; fizeau replay base.bin --format html -l 3
 fizeau: warning: --limit: is of no effect with html, which is no table
-fizeau: Same: both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+fizeau: Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+fizeau: wrote d.html
 fizeau: --limit: goes with tables and trees only, not with html
 [2]
 
@@ -265,6 +277,30 @@ $ fizeau replay base.bin --gecko && head -c 60 gecko_18585.json
 fizeau: wrote gecko_18585.json
 {"meta":{"interval":0.5,"startTime":0,"misc":"","abi":"","os
 
+# The costs of lines, for editors; which line became which cannot be told without their texts.
+$ fizeau replay base.bin --format lines | grep -A 9 '"files"'
+  "files": [
+    {
+      "name": "program.py",
+      "file": "/tmp/fz-n9hcbdj7/program.py",
+      "self": 600500000,
+      "total": 600500000,
+      "lines": [
+        {"line": 11, "self": 205500000, "total": 205500000},
+        {"line": 12, "self": 162000000, "total": 162000000},
+        {"line": 16, "self": 3000000, "total": 3000000},
+
+$ fizeau diff base.bin $DATA/tachyon-diff/head.bin --format lines | grep -A 8 '"files"'
+  "files": [
+    {
+      "name": "program.py",
+      "file": "/tmp/fz-n9hcbdj7/program.py",
+      "base_file": "/tmp/fz-n9hcbdj7/program.py",
+      "base_self": 600500000,
+      "head_self": 602000000,
+      "diff_self": 1500000,
+      "aligned": false
+
 # A heat map is a folder of pages, or one page; a second one takes the first one's place.
 $ fizeau replay base.bin --heatmap && ls heatmap_18585
 fizeau: wrote heatmap_18585/index.html
@@ -273,6 +309,8 @@ file_0001.html
 index.html
 
 $ mkdir heat && fizeau replay base.bin --heatmap -o heat/map && touch heat/map/file_0002.html && fizeau replay base.bin --heatmap -o heat/map && ls heat heat/map
+fizeau: wrote heat/map/index.html
+fizeau: wrote heat/map/index.html
 heat:
 map
 
@@ -283,10 +321,13 @@ index.html
 
 $ fizeau replay base.bin --heatmap -o folder && fizeau replay base.bin --heatmap -o heat.html && head -c 15 heat.html
 fizeau: wrote folder/heatmap_18585/index.html
+fizeau: wrote heat.html
 <!doctype html>
 
 # An empty folder is written into, as by CPython's replay; a later one replaces what is there.
 $ mkdir pages && fizeau replay base.bin --heatmap -o pages && fizeau replay base.bin --heatmap -o pages && ls pages | head -n 2
+fizeau: wrote pages/index.html
+fizeau: wrote pages/index.html
 file_0000.html
 file_0001.html
 
@@ -320,9 +361,11 @@ $ fizeau replay base.bin --filter fib --invert --format json | grep -E -c '"inve
 2
 
 $ fizeau replay base.bin --invert -o x.svg && grep -c 'Inverted flame graph' x.svg
+fizeau: wrote x.svg
 1
 
 $ fizeau replay base.bin --invert -o x.html && grep -c '"inverted": *true' x.html
+fizeau: wrote x.html
 1
 
 $ fizeau replay base.bin --invert --pstats
@@ -386,6 +429,7 @@ range          0 s to 250 ms
 496 samples, 248 ms of wall time
 
 $ fizeau replay base.bin --from 100ms --to 200ms -o part.fz && fizeau replay part.fz -l 2 --no-summary
+fizeau: wrote part.fz
 205 samples, 102 ms of wall time
 
               self               total  function
@@ -420,6 +464,7 @@ fizeau: --marks: base.bin does not say when it began, so that no time of a clock
 # A profile that says when it began, and a log of then.
 $ zcat $DATA/jfr/jdk17.jfr.gz > jdk17.jfr; fizeau replay jdk17.jfr --gecko -o g.json 2>/dev/null; start=$(grep -o '"startTime":[0-9]*' g.json | head -n 1 | cut -d: -f2); s=$((start / 1000 + 1)); printf '%s.5 first - one\nnothing\n%s.75 second\n1000000000 long ago\n' $s $s > log; fizeau show jdk17.jfr --marks log | grep -c '^mark.[12] .*\(first - one\|second\)$'; fizeau replay jdk17.jfr --marks log --from "@first - one" --to @second -o part.fz && fizeau show part.fz | grep '^mark'; fizeau replay jdk17.jfr --marks log --from @third; echo none > none; fizeau replay jdk17.jfr --marks none; fizeau replay jdk17.jfr --marks missing; fizeau diff jdk17.jfr --marks log --base "-@first - one" --head "@first - one-@second" | head -n 1 | cut -c 1-28
 2
+fizeau: wrote part.fz
 mark.1         0.000000000 first - one
 fizeau: jdk17.jfr: has no mark 'third'; the marks are first - one, second
 fizeau: --marks: no line of none begins with a time, such as 2026-11-23T14:03:05Z or 1795442585
@@ -521,7 +566,7 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
 
 $ fizeau diff us.folded us.folded | sed '/^$/,$d'
-Same: both are one recording: 901 ms -> 901 ms of time, 0 s (0.0 %).
+Same: nothing differs: 901 ms -> 901 ms of time, 0 s (0.0 %).
 Warning: the base's numbers are taken for microseconds, because all are
   multiples of the smallest, some thousands; --unit says what they are.
 Warning: the head's numbers are taken for microseconds, because all are
@@ -531,9 +576,11 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
 
 $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
 fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
+fizeau: wrote plain.bin
 
 $ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded -o -
 fizeau: warning: perfetto: samples are written as 1 ms each, because nothing says how long one was
+fizeau: wrote plain.pftrace
 # metric: wall ns
 c 10000000
 a;b 4000000
@@ -550,6 +597,13 @@ f 1
 $ fizeau replay f.heapprofile --format folded -o -
 # metric: bytes bytes
 f 9
+
+# The unit says it already.
+$ fizeau replay f.heapprofile | head -n 1
+9 B
+
+$ sed 's/9/4096/' f.heapprofile >g.heapprofile && fizeau diff f.heapprofile g.heapprofile | head -n 1
+Not judged: 9 B -> 4.00 KiB, +3.99 KiB (+45,411 %).
 
 # What could not be read is time in our formats, and no function in those of CPython's profiler.
 $ printf '/r/app.py:main:1;/r/app.py:fib:5 30\n/r/app.py:main:2;~:[unreadable]:0 10\n' > torn
