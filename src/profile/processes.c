@@ -91,6 +91,18 @@ static void describe(const struct fz_profile *p, struct fz_profile_process *proc
 						   owner.n - process->user.n - 1 };
 }
 
+static void add_samples(const struct fz_profile *p, struct fz_processes *ps)
+{
+	for (size_t row = 0; row < p->samples.n; row++) {
+		struct fz_profile_process *process =
+			&ps->list[ps->of_thread[p->samples.thread[row]]];
+
+		process->samples += fz_sample_count(p, row);
+		if (p->metric_count)
+			process->cost += fz_sample_weight(p, p->default_metric, row);
+	}
+}
+
 struct fz_processes fz_profile_processes(const struct fz_profile *p)
 {
 	fz_auto(fz_map_release) struct fz_map by_pid = { 0 };
@@ -111,8 +123,7 @@ struct fz_processes fz_profile_processes(const struct fz_profile *p)
 		ps.of_thread[i] = *slot;
 	}
 	ps.n = (uint32_t)n;
-	for (size_t row = 0; row < p->samples.n; row++)
-		ps.list[ps.of_thread[p->samples.thread[row]]].samples += fz_sample_count(p, row);
+	add_samples(p, &ps);
 	return ps;
 }
 

@@ -5,14 +5,23 @@
  *     13203        1    3,179  python3 par.py
  *     13246    13203      150  python3 child.py 1
  *
- * and where it is known whose they are, samples by user and by control group.
+ * and where it is known whose they are, samples by user and by control group. Of counts what they
+ * are of stands in the place of samples.
  */
 #include "report/processes.h"
 
 #include "profile/processes.h"
 #include "report/table.h"
+#include "report/text.h"
 
 enum { SHOWN = 10, COLUMN = 9, NAME_AT = 2 };
+
+/* What is told of each process. */
+struct column {
+	bool counted; /* its cost */
+	const char *name;
+	int width;
+};
 
 static int compare(const void *pa, const void *pb)
 {
@@ -21,6 +30,13 @@ static int compare(const void *pa, const void *pb)
 	if (a->samples != b->samples)
 		return a->samples > b->samples ? -1 : 1;
 	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_cost(const void *pa, const void *pb)
+{
+	const struct fz_profile_process *a = pa, *b = pb;
+
+	return a->cost != b->cost ? (a->cost > b->cost ? -1 : 1) : compare(pa, pb);
 }
 
 /* "python3 app.py" of "/usr/bin/python3 app.py". */
@@ -33,8 +49,27 @@ static struct fz_str without_folder(struct fz_str command)
 	return (struct fz_str){ command.p + cut, command.n - cut };
 }
 
-static void print_row(const struct fz_profile_process *p, const struct fz_style *style,
-		      struct fz_buf *out)
+static int64_t value_of(const struct fz_profile_process *p, const struct column *c)
+{
+	return c->counted ? p->cost : (int64_t)p->samples;
+}
+
+/* As wide as the first, which has the most. */
+static struct column column_of(const struct fz_profile *p, const struct fz_processes *ps)
+{
+	struct column c = { .counted = fz_report_is_counted(p), .name = "samples" };
+	char number[FZ_NUMBER_SIZE];
+
+	if (c.counted)
+		c.name = p->metrics[p->default_metric].name;
+	qsort(ps->list, ps->n, sizeof(*ps->list), c.counted ? compare_cost : compare);
+	size_t width = strlen(fz_format_count(value_of(&ps->list[0], &c), number));
+	c.width = (int)FZ_MAX(width, strlen(c.name)) + NAME_AT;
+	return c;
+}
+
+static void print_row(const struct fz_profile_process *p, const struct column *c,
+		      const struct fz_style *style, struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];
 
@@ -43,10 +78,10 @@ static void print_row(const struct fz_profile_process *p, const struct fz_style 
 		fz_buf_printf(out, "%*llu", COLUMN, (unsigned long long)p->parent);
 	else
 		fz_buf_printf(out, "%*s", COLUMN, "-");
-	fz_buf_printf(out, "%*s%*s", COLUMN, fz_format_count((int64_t)p->samples, number), NAME_AT,
+	fz_buf_printf(out, "%*s%*s", c->width, fz_format_count(value_of(p, c), number), NAME_AT,
 		      "");
-	fz_table_text(without_folder(p->command), fz_table_rest(style, 3 * COLUMN + NAME_AT + 1),
-		      style, out);
+	fz_table_text(without_folder(p->command),
+		      fz_table_rest(style, 2 * COLUMN + c->width + NAME_AT + 1), style, out);
 	fz_buf_char(out, '\n');
 }
 
@@ -140,14 +175,15 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 
 	if (!is_worth_telling(&ps))
 		return;
-	qsort(ps.list, ps.n, sizeof(*ps.list), compare);
+	struct column c = column_of(p, &ps);
 	fz_buf_printf(out, "%s%*s%*s%*s%*sprocess%s\n", fz_hue_on(style, FZ_HUE_DIM), COLUMN, "pid",
-		      COLUMN, "parent", COLUMN, "samples", NAME_AT, "",
+		      COLUMN, "parent", c.width, c.name, NAME_AT, "",
 		      fz_hue_off(style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < n && i < SHOWN; i++)
-		print_row(&ps.list[i], style, out);
+		print_row(&ps.list[i], &c, style, out);
 	if (n > SHOWN)
-		fz_buf_printf(out, "%*s%u more\n", 3 * COLUMN + NAME_AT, "and ", n - SHOWN);
+		fz_buf_printf(out, "%*s%u more\n", 2 * COLUMN + c.width + NAME_AT, "and ",
+			      n - SHOWN);
 	fz_buf_char(out, '\n');
 	print_owners(&ps, "user", user_of, style, out);
 	print_owners(&ps, "control group", cgroup_of, style, out);

@@ -110,8 +110,7 @@ static struct fz_str short_command(struct fz_str command, unsigned columns)
 	return (struct fz_str){ command.p + cut, command.n - cut };
 }
 
-/* By Valgrind: it has no samples, its rows are the calling contexts. */
-static bool is_counted(const struct fz_profile *p)
+bool fz_report_is_counted(const struct fz_profile *p)
 {
 	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
 }
@@ -168,7 +167,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
 	struct fz_str command = fz_profile_fact(t->profile, "command");
 	char samples[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
-	bool rows = is_counted(t->profile) || is_summed(t->profile) ||
+	bool rows = fz_report_is_counted(t->profile) || is_summed(t->profile) ||
 		    is_graph_of_costs(t->profile) || has_made_samples(t->profile);
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
@@ -182,13 +181,11 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 		fz_buf_printf(out, " of %u processes", sampled);
 	if (t->profile->run_count > 1 && !rows)
 		fz_buf_printf(out, " of %u runs", t->profile->run_count);
-	if (rows)
-		fz_buf_printf(out, "%s %s%s", fz_format_value((double)t->sum, m->unit, value),
-			      strcmp(m->unit, "count") == 0 ? "" : "of ",
-			      fz_table_metric_title(m->name));
-	else if (strcmp(m->name, "samples") != 0 && strcmp(m->name, "calls") != 0)
-		fz_buf_printf(out, ", %s of %s", fz_format_value((double)t->sum, m->unit, value),
-			      fz_table_metric_title(m->name));
+	if (rows || (strcmp(m->name, "samples") != 0 && strcmp(m->name, "calls") != 0)) {
+		fz_buf_printf(out, "%s%s", rows ? "" : ", ",
+			      fz_format_value((double)t->sum, m->unit, value));
+		fz_table_add_metric(m->name, m->unit, out);
+	}
 	if (rounds)
 		fz_buf_str(out, " for one round of each benchmark");
 	else if (t->profile->per_run && fz_metric_is_per_run(m->name))
@@ -286,6 +283,95 @@ static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
 	fz_buf_char(out, ')');
 }
 
+/* Where much changes while it is read, what is short is seen too rarely. */
+static void add_remedy(const struct fz_profile *p, struct fz_buf *out)
+{
+	enum { MANY = 20 }; /* one of so many samples */
+	const struct fz_quality *q = &p->quality;
+	uint64_t rejected = fz_quality_rejected(q);
+
+	if (fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("read")) &&
+	    rejected * MANY > rejected + q->taken)
+		fz_buf_str(out, "; functions that run for microseconds are seen too rarely: "
+				"--engine bpf or --blocking is exact");
+}
+
+/* By the CPU clock: how much is in no sample. */
+static bool is_missing(const struct fz_profile *p, const char *fact, char out[FZ_NUMBER_SIZE])
+{
+	double share;
+
+	if (!fz_parse_decimal(fz_profile_fact(p, fact), &share) || share <= 0.05)
+		return false;
+	fz_format_percent(share, out);
+	return true;
+}
+
+/* What follows processes has neither of the remedies. */
+static void add_missing(const struct fz_profile *p, struct fz_buf *out)
+{
+	fz_auto(fz_processes_release) struct fz_processes processes = { 0 };
+	char number[FZ_NUMBER_SIZE];
+
+	if (is_missing(p, "missing", number)) {
+		processes = fz_profile_processes(p);
+		fz_buf_printf(out,
+			      "; %s of the CPU time is missing, of threads that lived for less "
+			      "than some milliseconds%s",
+			      number,
+			      processes.n > 1 ? "" : ": --engine bpf or --mode wall has it");
+	}
+	if (is_missing(p, "missing.silent", number))
+		fz_buf_printf(out,
+			      "; %s of the CPU time is missing, of threads that run no Python: "
+			      "--native=stacks has it",
+			      number);
+	if (is_missing(p, "missing.processes", number))
+		fz_buf_printf(out,
+			      "; %s of the CPU time is missing, of processes that lived for less "
+			      "than some milliseconds or run no Python",
+			      number);
+}
+
+/* Which stacks lack their outermost frames: a marker stands for these. */
+static bool *find_cut(const struct fz_profile *p)
+{
+	bool *cut = fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*cut));
+
+	for (uint32_t s = 0; s < p->stack_count; s++) { /* callers come before what they call */
+		const struct fz_function *f = fz_profile_stack_function(p, s);
+		uint32_t parent = p->stacks[s].parent;
+
+		cut[s] = (parent != FZ_NONE && cut[parent]) ||
+			 (f->kind == FZ_KIND_MARKER &&
+			  fz_str_eq(fz_profile_text(p, f->name), FZ_STR("[truncated]")));
+	}
+	return cut;
+}
+
+static void add_cut(const struct fz_profile *p, struct fz_buf *out)
+{
+	fz_auto(fz_free_ptr) bool *cut = find_cut(p);
+	int64_t of_cut = 0, total = 0;
+	char number[FZ_NUMBER_SIZE];
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		int64_t weight = fz_sample_weight(p, p->default_metric, row);
+
+		total += weight;
+		if (p->samples.stack[row] != FZ_NONE && cut[p->samples.stack[row]])
+			of_cut += weight;
+	}
+	if (of_cut > 0)
+		fz_buf_printf(out,
+			      "; the stacks of %s are deeper than was read, and begin with "
+			      "[truncated]%s",
+			      fz_format_percent((double)of_cut / (double)total, number),
+			      fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("bpf"))
+				      ? ": --engine read has all of Python's"
+				      : "");
+}
+
 /* What Tachyon stores instead of counts. */
 static void add_rates(const struct fz_recording *r, struct fz_buf *out)
 {
@@ -308,6 +394,14 @@ static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "; %s %s not sampled: -a samples all",
 			      fz_format_plural((int64_t)n, "other thread", number),
 			      n == 1 ? "was" : "were");
+}
+
+/* What is in no sample, or not all of it. */
+static void add_unsampled(const struct fz_profile *p, struct fz_buf *out)
+{
+	add_left_out(p, out);
+	add_missing(p, out);
+	add_cut(p, out);
 }
 
 /* Of its best in this recording. */
@@ -372,7 +466,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	const struct fz_quality *q = &p->quality;
 	char number[FZ_NUMBER_SIZE];
 
-	if (is_counted(p)) {
+	if (fz_report_is_counted(p)) {
 		struct fz_str version = fz_profile_fact(p, "valgrind");
 		fz_format_plural((int64_t)fz_profile_sample_total(p), "count", number);
 		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
@@ -398,6 +492,8 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out,
 			      waits ? ", one every %s of CPU time and of each wait" : " every %s",
 			      fz_format_ns((double)p->recording.interval_ns, number));
+	if (p->recording.features & FZ_FEATURE_SAMPLED_WAITS)
+		fz_buf_str(out, ", waits sampled");
 	if (q->known) {
 		add_rejected(q, out);
 		if (!growth)
@@ -409,7 +505,8 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	} else {
 		add_rates(&p->recording, out);
 	}
-	add_left_out(p, out);
+	add_remedy(p, out);
+	add_unsampled(p, out);
 	add_speed(p, out);
 	if (q->dropped_bytes)
 		fz_buf_printf(out, "; damaged: %s could not be read",
@@ -418,6 +515,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
 	add_fact(p, "waits.lost", "lost: ", out);
+	add_fact(p, "waits.unknown", "not all waits are told by what they were for: ", out);
 	add_fact(p, "growth.unseen", "", out);
 	add_fact(p, "notes", "", out);
 }
@@ -428,7 +526,7 @@ void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style
 {
 	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
 
-	fz_buf_str(&quality, is_counted(p)                ? "Counting: "
+	fz_buf_str(&quality, fz_report_is_counted(p)      ? "Counting: "
 			     : p->recording.reconstructed ? "Call graph: "
 							  : "Sampling: ");
 	fz_report_quality(p, &quality);

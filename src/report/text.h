@@ -54,6 +54,8 @@ void fz_report_tree_profile(const struct fz_profile *p, bool inverted,
 			    const struct fz_text_options *o, struct fz_output *out);
 void fz_report_tree_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
+/* By Valgrind: it has no samples, its rows are the calling contexts. */
+bool fz_report_is_counted(const struct fz_profile *p);
 /* What stands around tables and trees: how the program failed, and what was recorded; how well. */
 void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *style,
 			       struct fz_buf *out);

@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "profile/merge.h"
 #include "profile/runs.h"
+#include "report/recording.h"
 
 static struct fz_profile *with_runs(const struct fz_run *runs, uint32_t n)
 {
@@ -47,6 +48,35 @@ static void test_ending(void **state)
 		     "signal 99");
 	check_ending((struct fz_run){ .outcome = FZ_OUTCOME_STOPPED, .status = 15 }, false,
 		     "stopped by the recorder");
+}
+
+static struct fz_profile *loaded(const char *start, const char *end)
+{
+	static const struct fz_run run = { .outcome = FZ_OUTCOME_EXIT };
+	struct fz_profile *p = with_runs(&run, 1);
+
+	fz_profile_set_fact(p, "load.start", fz_str_of(start));
+	fz_profile_set_fact(p, "load.end", fz_str_of(end));
+	return p;
+}
+
+/* A recorder that was killed left no load at the end; runs that became one had other loads. */
+static void test_cut(void **state)
+{
+	struct fz_profile *one = loaded("4.70", "4.70"), *two = loaded("4.70", "4.75");
+	struct fz_profile *killed = loaded("4.70", ""), *both = fz_profile_new();
+	char out[FZ_RECORDING_WORD];
+
+	(void)state;
+	assert_int_equal(fz_profile_merge(both, one, NULL), 0);
+	assert_int_equal(fz_profile_merge(both, two, NULL), 0);
+	assert_string_equal(fz_recording_ending(one, out), "ok");
+	assert_string_equal(fz_recording_ending(killed, out), "cut");
+	assert_string_equal(fz_recording_ending(both, out), "ok");
+	fz_profile_free(one);
+	fz_profile_free(two);
+	fz_profile_free(killed);
+	fz_profile_free(both);
 }
 
 /* One that failed among several is not lost where they become one recording. */
@@ -150,9 +180,8 @@ static void test_imbalance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ending),
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_ending),    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_kept),      cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_imbalance),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
