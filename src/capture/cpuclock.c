@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "capture/cputimes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +53,8 @@ struct counter {
 	uint64_t tid; /* 0: free slot */
 	pid_t pid;
 	int fd;
-	void *ring; /* NULL: cannot wake */
+	void *ring;    /* NULL: cannot wake */
+	int64_t first; /* when we met the thread, or began anew */
 	int64_t last;
 	int64_t next; /* what it shows when it is to wake us */
 	bool due;
@@ -61,6 +63,9 @@ struct counter {
 struct process {
 	pid_t pid;
 	bool due; /* a thread of it */
+	/* CPU time of threads that have ended, while they could be sampled; and of these, of
+	 * threads that never were. */
+	int64_t seen, silent;
 };
 
 struct fz_cpuclock {
@@ -73,8 +78,10 @@ struct fz_cpuclock {
 	struct fz_map by_tid;
 	struct process *processes;
 	size_t process_n, process_cap;
-	size_t turn;       /* the process to scan next */
-	int64_t next_scan; /* for new threads */
+	size_t turn;              /* the process to scan next */
+	struct fz_cputimes times; /* of the processes by their own clocks */
+	int64_t seen, silent;     /* of processes that are gone */
+	int64_t next_scan;        /* for new threads */
 	uint64_t dice;
 	cpu_set_t home; /* where we may run */
 	uint32_t cpu;   /* where we stay; NO_CPU: anywhere of it */
@@ -116,6 +123,12 @@ static int open_schedstat(pid_t pid, pid_t tid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+static int open_counter(const struct fz_cpuclock *c, pid_t pid, pid_t tid)
+{
+	return c->kind == FZ_CPUCLOCK_SCHEDSTAT ? open_schedstat(pid, tid)
+						: open_perf(c, tid, c->kind);
+}
+
 /* Nanoseconds on a CPU so far, or -1. */
 static int64_t read_counter(const struct fz_cpuclock *c, const struct counter *k)
 {
@@ -129,6 +142,14 @@ static int64_t read_counter(const struct fz_cpuclock *c, const struct counter *k
 		return -1;
 	text[n] = 0;
 	return strtoll(text, NULL, 10);
+}
+
+static struct process *find_process(struct fz_cpuclock *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->process_n; i++)
+		if (c->processes[i].pid == pid)
+			return &c->processes[i];
+	return NULL;
 }
 
 static void start_waking(struct fz_cpuclock *c, size_t i)
@@ -148,8 +169,7 @@ static void start_waking(struct fz_cpuclock *c, size_t i)
 
 static void add_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 {
-	int fd = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? open_schedstat(pid, tid)
-						  : open_perf(c, tid, c->kind);
+	int fd = open_counter(c, pid, tid);
 	size_t i = 0;
 
 	if (fd < 0)
@@ -165,14 +185,41 @@ static void add_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 	fz_map_put(&c->by_tid, (uint64_t)tid, (uint32_t)i);
 	int64_t now = read_counter(c, &c->counters[i]);
 	/* perf counts from here on, schedstat since the thread began. */
-	c->counters[i].last = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? now : 0;
+	c->counters[i].first = c->counters[i].last = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? now : 0;
 	start_waking(c, i);
+}
+
+/* What it has counted since it was charged last. */
+static int64_t rest(const struct fz_cpuclock *c, const struct counter *k)
+{
+	int64_t now = read_counter(c, k);
+
+	return FZ_MAX(now - k->last, 0);
+}
+
+/* It runs nothing of which there are samples. */
+static bool is_silent(const struct counter *k)
+{
+	return k->last == k->first;
+}
+
+static int64_t longest_period(const struct fz_cpuclock *c)
+{
+	return c->period * 3 / 2;
 }
 
 static void drop_thread(struct fz_cpuclock *c, size_t i)
 {
 	struct counter *k = &c->counters[i];
+	struct process *p = find_process(c, k->pid);
 
+	/* Its last piece was too short for a sample. */
+	int64_t left = rest(c, k) - longest_period(c);
+	left = FZ_MAX(left, 0);
+	if (p) {
+		p->seen += k->last - k->first + left;
+		p->silent += is_silent(k) ? left : 0;
+	}
 	fz_map_put(&c->by_tid, k->tid, UINT32_MAX - 1);
 	if (k->ring)
 		munmap(k->ring, ring_size());
@@ -187,35 +234,50 @@ static struct counter *find(struct fz_cpuclock *c, uint64_t tid)
 	return i < c->n && c->counters[i].tid == tid ? &c->counters[i] : NULL;
 }
 
-static void scan_threads(struct fz_cpuclock *c, pid_t pid)
+typedef bool each_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid);
+
+/* Of those that count, until one says true; else errno is the last one's. */
+static bool any_thread(struct fz_cpuclock *c, pid_t pid, each_thread *each)
 {
+	bool found = false;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	DIR *dir = opendir(path);
 	if (!dir)
-		return;
-	for (struct dirent *e; (e = readdir(dir));) {
+		return false;
+	int code = ESRCH;
+	for (struct dirent *e; !found && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (tid > 0 && (c->all_threads || tid == pid) && !find(c, (uint64_t)tid))
-			add_thread(c, pid, tid);
+		if (tid <= 0 || (!c->all_threads && tid != pid))
+			continue;
+		found = each(c, pid, tid);
+		code = errno;
 	}
 	closedir(dir);
+	errno = code;
+	return found;
+}
+
+static bool meet(struct fz_cpuclock *c, pid_t pid, pid_t tid)
+{
+	if (!find(c, (uint64_t)tid))
+		add_thread(c, pid, tid);
+	return false;
+}
+
+static void scan_process(struct fz_cpuclock *c, struct process *p)
+{
+	any_thread(c, p->pid, meet);
+	fz_cputimes_read(&c->times, p->pid);
 }
 
 /* Of many processes some each time, in turn. */
 static void scan_some(struct fz_cpuclock *c)
 {
 	for (size_t i = 0; i < FZ_MIN(c->process_n, SCANS_AT_ONCE); i++)
-		scan_threads(c, c->processes[c->turn++ % c->process_n].pid);
-}
-
-static struct process *find_process(struct fz_cpuclock *c, pid_t pid)
-{
-	for (size_t i = 0; i < c->process_n; i++)
-		if (c->processes[i].pid == pid)
-			return &c->processes[i];
-	return NULL;
+		scan_process(c, &c->processes[c->turn++ % c->process_n]);
+	fz_cputimes_read_family(&c->times);
 }
 
 static void set_due(struct fz_cpuclock *c, struct counter *k)
@@ -224,21 +286,27 @@ static void set_due(struct fz_cpuclock *c, struct counter *k)
 	find_process(c, k->pid)->due = true;
 }
 
-/* The best clock that we are allowed to use on this process. */
+/* The best clock that we are allowed to use on a thread. Perf knows none that has ended, which is
+ * no refusal; schedstat of it can be read until it is buried. */
+static bool choose_by(struct fz_cpuclock *c, pid_t pid, pid_t tid)
+{
+	for (c->kind = FZ_CPUCLOCK_PERF; c->kind <= FZ_CPUCLOCK_SCHEDSTAT; c->kind++) {
+		fz_auto(fz_close_fd) int fd = open_counter(c, pid, tid);
+		if (fd >= 0)
+			return true;
+		if (errno == ESRCH)
+			break;
+	}
+	return false;
+}
+
 static int choose_kind(struct fz_cpuclock *c, pid_t pid, struct fz_error *err)
 {
-	for (c->kind = FZ_CPUCLOCK_PERF; c->kind <= FZ_CPUCLOCK_PERF_USER; c->kind++) {
-		fz_auto(fz_close_fd) int fd = open_perf(c, pid, c->kind);
-		if (fd >= 0)
-			return 0;
-	}
-	c->kind = FZ_CPUCLOCK_SCHEDSTAT;
-	fz_auto(fz_close_fd) int fd = open_schedstat(pid, pid);
-	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+	if (any_thread(c, pid, choose_by))
+		return 0;
+	if (errno == ENOENT || errno == ESRCH)
 		return fz_fail(err, FZ_EGONE, "process %d: it ended", pid);
-	if (fd < 0)
-		return fz_fail_errno(err, "--clock cpu: no CPU time of process %d to be had", pid);
-	return 0;
+	return fz_fail_errno(err, "--clock cpu: no CPU time of process %d to be had", pid);
 }
 
 int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpuclock **ret,
@@ -252,9 +320,10 @@ int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpucl
 	c->dice = (uint64_t)pid ^ (uint64_t)fz_clock_now();
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->cpu = NO_CPU;
-	if (choose_kind(c, pid, err)) {
+	int rc = choose_kind(c, pid, err);
+	if (rc) {
 		fz_cpuclock_free(c);
-		return FZ_ESYSTEM;
+		return rc;
 	}
 	fz_cpuclock_add(c, pid);
 	*ret = c;
@@ -266,8 +335,28 @@ void fz_cpuclock_add(struct fz_cpuclock *c, pid_t pid)
 	if (find_process(c, pid))
 		return;
 	fz_grow(c->processes, c->process_n, c->process_cap);
-	c->processes[c->process_n++] = (struct process){ .pid = pid };
-	scan_threads(c, pid);
+	struct process *p = &c->processes[c->process_n++];
+	*p = (struct process){ .pid = pid };
+	fz_cputimes_add(&c->times, pid);
+	scan_process(c, p);
+}
+
+void fz_cpuclock_count_children(struct fz_cpuclock *c, pid_t pid, bool started)
+{
+	fz_cputimes_count_children(&c->times, pid, started);
+}
+
+/* Those that live may still be sampled. */
+static void add_living(const struct fz_cpuclock *c, struct process *p)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct counter *k = &c->counters[i];
+		if (!k->tid || k->pid != p->pid)
+			continue;
+		int64_t left = rest(c, k);
+		p->seen += k->last - k->first + left;
+		p->silent += is_silent(k) ? left : 0;
+	}
 }
 
 void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid)
@@ -279,7 +368,28 @@ void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid)
 	for (size_t i = 0; i < c->n; i++)
 		if (c->counters[i].tid && c->counters[i].pid == pid)
 			drop_thread(c, i);
+	int64_t used = fz_cputimes_remove(&c->times, pid);
+	c->seen += FZ_MIN(p->seen, used);
+	c->silent += FZ_MIN(p->silent, used);
 	*p = c->processes[--c->process_n];
+}
+
+struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c)
+{
+	struct fz_cputimes_sum sum = fz_cputimes_sum(&c->times);
+	int64_t seen = c->seen, silent = c->silent;
+
+	for (size_t i = 0; i < c->process_n; i++) {
+		struct process p = c->processes[i];
+		int64_t used = fz_cputimes_of(&c->times, p.pid);
+		add_living(c, &p);
+		seen += FZ_MIN(p.seen, used);
+		silent += FZ_MIN(p.silent, used);
+	}
+	return (struct fz_cpuclock_sum){ .used = sum.used,
+					 .unseen = sum.used - sum.others - seen,
+					 .silent = silent,
+					 .others = sum.others };
 }
 
 /* ---- the CPU to be on ---- */
@@ -349,6 +459,7 @@ void fz_cpuclock_free(struct fz_cpuclock *c)
 	fz_map_release(&c->by_tid);
 	free(c->counters);
 	free(c->processes);
+	fz_cputimes_release(&c->times);
 	free(c);
 }
 
@@ -462,8 +573,7 @@ static void draw_period(struct fz_cpuclock *c, struct counter *k)
 {
 	if (!k->ring)
 		return;
-	c->dice = fz_hash64(c->dice + 0x9e3779b97f4a7c15u);
-	k->next = fz_cpuclock_next(k->next, k->last, c->period, c->dice);
+	k->next = fz_cpuclock_next(k->next, k->last, c->period, fz_dice_roll(&c->dice));
 	uint64_t left = (uint64_t)(k->next - k->last);
 	ioctl(k->fd, PERF_EVENT_IOC_PERIOD, &left);
 }
@@ -500,7 +610,10 @@ void fz_cpuclock_skip(struct fz_cpuclock *c)
 		if (c->counters[i].tid) {
 			c->counters[i].due = true;
 			fz_cpuclock_charge(c, c->counters[i].tid);
+			c->counters[i].first = c->counters[i].last;
 		}
+	c->seen = c->silent = 0;
+	fz_cputimes_restart(&c->times);
 	for (size_t i = 0; i < c->process_n; i++)
-		c->processes[i].due = false;
+		c->processes[i] = (struct process){ .pid = c->processes[i].pid };
 }

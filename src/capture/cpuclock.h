@@ -29,6 +29,9 @@ void fz_cpuclock_free(struct fz_cpuclock *c);
 /* One more process, or one less. */
 void fz_cpuclock_add(struct fz_cpuclock *c, pid_t pid);
 void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid);
+/* What this process and its children use, and theirs, counts as well, whether they are added or
+ * not; at most one. Of one that was started for this, all that it has used until now, too. */
+void fz_cpuclock_count_children(struct fz_cpuclock *c, pid_t pid, bool started);
 enum fz_cpuclock_kind fz_cpuclock_kind(const struct fz_cpuclock *c);
 /* Whether its overflows say when to sample; else the wall clock does. */
 bool fz_cpuclock_drives(const struct fz_cpuclock *c);
@@ -45,6 +48,16 @@ bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid);
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);
 /* What threads used until now is not charged to them. */
 void fz_cpuclock_skip(struct fz_cpuclock *c);
+/* CPU time in ns since then, or since the processes were added. For clocks of all threads; the
+ * kernel tells it to a tick. */
+struct fz_cpuclock_sum {
+	int64_t used;   /* of the processes and, where they count, all children */
+	int64_t unseen; /* of that in no sample: threads that began and ended between two looks for
+			   new ones, or before they were due */
+	int64_t silent; /* of threads that could be sampled and never were */
+	int64_t others; /* of processes that were not added */
+};
+struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c);
 /* When to wake up next, in CPU time: after `planned`, when it was to be this time, and `last`, when
  * it was; dice is any random number. */
 int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice);

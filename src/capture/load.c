@@ -3,11 +3,13 @@
  *
  *   /proc/stat           user nice system idle iowait irq softirq steal, of all processors
  *   /proc/PID/schedstat  "ran waited turns" of the first thread, in ns
- *   getrusage            we, and all that we started and that has ended
+ *   getrusage            we, and all that we started and that has ended; the calling thread
  *   /proc/PID/stat       what still runs
  *
  * /proc/stat counts ticks, 10 ms each: of a run of 0.1 s on two processors shares are known to
- * 5 %. What we use ourselves is not others' work, so it is taken with the program's.
+ * 5 %. What we use ourselves is not others' work, so it is taken with the program's; and what the
+ * program waited while we looked at it is no wait for others, of which our thread's time is all
+ * that it can be.
  */
 #include "capture/load.h"
 
@@ -71,8 +73,7 @@ static int64_t usage_of(int who)
 	       ((int64_t)u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 
-/* Of all its threads and of its children that have ended. */
-static int64_t usage_of_process(pid_t pid)
+int64_t fz_load_read_usage(pid_t pid)
 {
 	struct fz_procstat stat;
 
@@ -86,7 +87,9 @@ void fz_load_begin(struct fz_load_start *start, pid_t pid)
 	*start = (struct fz_load_start){ 0 };
 	if (pid)
 		fz_load_read_waits(pid, &start->ran_ns, &start->waited_ns);
-	start->used_ns = usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + usage_of_process(pid);
+	start->looked_ns = usage_of(RUSAGE_THREAD);
+	start->used_ns =
+		usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid);
 	start->known = read_machine(start);
 }
 
@@ -94,12 +97,13 @@ struct fz_load fz_load_end(const struct fz_load_start *start, pid_t pid, int64_t
 			   int64_t waited_ns)
 {
 	struct fz_load_start now = { 0 };
-	int64_t used = usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + usage_of_process(pid) -
+	int64_t used = usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid) -
 		       start->used_ns;
+	int64_t looked = usage_of(RUSAGE_THREAD) - start->looked_ns;
 	struct fz_load l = { 0 };
 
 	l.ran_ns = FZ_MAX(ran_ns - start->ran_ns, 0);
-	l.waited_ns = FZ_MAX(waited_ns - start->waited_ns, 0);
+	l.waited_ns = FZ_MAX(waited_ns - start->waited_ns - looked, 0);
 	if (!start->known || !read_machine(&now))
 		return l;
 	l.used_ns = FZ_MAX(used, 0);

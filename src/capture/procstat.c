@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
 
@@ -74,6 +75,12 @@ bool fz_procstat_read(pid_t pid, pid_t tid, struct fz_procstat *ret)
 		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fz_procstat_read_fd(fd, ret);
+}
+
+uint64_t fz_procstat_now(void)
+{
+	return (uint64_t)((double)fz_clock_read(CLOCK_BOOTTIME) / 1e9 *
+			  (double)sysconf(_SC_CLK_TCK));
 }
 
 size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max)

@@ -19,6 +19,8 @@ struct fz_procstat {
 bool fz_procstat_read_fd(int fd, struct fz_procstat *ret);
 /* tid 0: of the whole process, which is its main thread. */
 bool fz_procstat_read(pid_t pid, pid_t tid, struct fz_procstat *ret);
+/* Now, as start times are counted. */
+uint64_t fz_procstat_now(void);
 
 /* The children of a thread: at most `max`, set in ret; 0 also where the kernel does not tell. */
 size_t fz_procstat_children(pid_t pid, pid_t tid, pid_t *ret, size_t max);

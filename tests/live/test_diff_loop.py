@@ -95,6 +95,18 @@ def last_two_figures():
     loop(check, 150)
 
 
+@suite.test("what the program waited for the sampler is no wait for others")
+def waits_for_sampler():
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, list(allowed)[:1])  # both have to go by one processor
+    try:
+        answer = json.loads(loop(lambda shell, folder, run: shell("diff", "--format", "json")).stdout)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    waited = [answer[side]["facts"]["waited_pct"] for side in ("base", "head")]
+    assert max(waited) < 2, waited
+
+
 @suite.test("a program is its place; the same name elsewhere will do when there is no other")
 def namesakes():
     def check(shell, folder, run):
@@ -216,7 +228,8 @@ def one_failed():
         (folder / "runs").mkdir()
         done = shell("run", "--runs", "3", *run[1:], status=1)
         assert "1 of the run's 3 runs failed: exit status 1" in done.stdout, done.stdout
-        assert "exit 1" in shell("list").stdout and "3 runs, 1 failed" in shell("list").stdout
+        listed = shell("list").stdout
+        assert "exit 1" in listed and "3 runs, 1 failed" in listed, listed
         told = shell("diff").stdout
         assert "1 of the head's 3 runs failed: exit status 1" in told, told
     loop(check)

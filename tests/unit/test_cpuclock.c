@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU clock of a process that does nothing but run. */
 #include <setjmp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +26,21 @@ static pid_t spin(void)
 		for (volatile unsigned i = 0;;)
 			i++;
 	return pid;
+}
+
+/* As /proc says it; 0: not known. */
+static char read_state(pid_t pid)
+{
+	char path[64], letter = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &letter) != 1)
+		letter = 0;
+	fclose(file);
+	return letter;
 }
 
 /* What every sample weighs; returns how many there are. */
@@ -112,9 +129,71 @@ static void the_next_look_is_never_too_soon(void **state)
 			 100 * PERIOD + PERIOD / 4);
 }
 
+/* Perf does not know a process that has ended and was not waited for; schedstat would, and be the
+ * clock of all that come after it. */
+static void one_that_has_ended_chooses_no_clock(void **state)
+{
+	struct fz_cpuclock *c = NULL;
+	struct fz_error err = { 0 };
+	siginfo_t info;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	int rc = fz_cpuclock_new(pid, true, PERIOD, &c, &err);
+	fz_cpuclock_free(c);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(rc, FZ_EGONE);
+}
+
+static void *outlive(void *arg)
+{
+	(void)arg;
+	for (volatile unsigned i = 0;;)
+		i++;
+	return NULL;
+}
+
+/* Its first thread has ended: what is allowed of it another one shows. */
+static void a_process_outlives_its_first_thread(void **state)
+{
+	struct fz_cpuclock *living = NULL, *headless = NULL;
+	struct fz_error err = { 0 };
+	int64_t end = fz_clock_now() + PATIENCE_S * 1000000000LL;
+	pid_t one = spin(), other = fork();
+	char state_of = 0;
+
+	(void)state;
+	if (other == 0) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, outlive, NULL);
+		pthread_exit(NULL);
+	}
+	while (state_of != 'Z' && fz_clock_now() < end)
+		state_of = read_state(other);
+	int rc = fz_cpuclock_new(one, true, PERIOD, &living, &err);
+	int other_rc = fz_cpuclock_new(other, true, PERIOD, &headless, &err);
+	enum fz_cpuclock_kind kind = living ? fz_cpuclock_kind(living) : 0;
+	enum fz_cpuclock_kind other_kind = headless ? fz_cpuclock_kind(headless) : 0;
+	fz_cpuclock_free(living);
+	fz_cpuclock_free(headless);
+	kill(one, SIGKILL);
+	kill(other, SIGKILL);
+	waitpid(one, NULL, 0);
+	waitpid(other, NULL, 0);
+	assert_int_equal(state_of, 'Z');
+	assert_int_equal(rc, 0);
+	assert_int_equal(other_rc, 0);
+	assert_int_equal(kind, other_kind);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_has_ended_chooses_no_clock),
+		cmocka_unit_test(a_process_outlives_its_first_thread),
 		cmocka_unit_test(the_next_look_is_never_too_soon),
 		cmocka_unit_test(periods_vary_around_the_one_asked_for),
 	};
