@@ -3,6 +3,10 @@
  * was asked for, else the reader. */
 #include "capture/engine.h"
 
+#include "capture/asleep.h"
+
+#include <unistd.h>
+
 #ifdef FZ_BPF
 #include "capture/bpf/bpf.h"
 #endif
@@ -25,7 +29,8 @@ static const char *what_is_beyond(const struct fz_sampler_options *o)
 		{ o->stacks || p->native, "reads no native frames: leave out --native" },
 		{ p->opcodes, "reads no instructions: leave out --opcodes" },
 		{ p->tasks != FZ_PYTHON_TASKS_NONE, "reads no tasks: leave out --async-aware" },
-		{ o->subprocesses, "samples one process: leave out --subprocesses" },
+		{ o->subprocesses && o->growth,
+		  "tells how one process grows: leave out --subprocesses" },
 		{ o->rate.micro_hz > RATE_MAX * (uint64_t)1000000,
 		  "takes 50,000 samples a second at most" },
 	};
@@ -39,10 +44,7 @@ static const char *what_is_beyond(const struct fz_sampler_options *o)
 /* What was asked for that takes it. */
 static const char *name_of(const struct fz_sampler_options *o)
 {
-	return o->machine  ? "--system"
-	       : o->growth ? "--pagefaults"
-	       : o->waits  ? "--wait"
-			   : "--engine bpf";
+	return o->machine ? "--system" : o->growth ? "--pagefaults" : "--engine bpf";
 }
 
 enum fz_engine_use fz_engine_use_of(const struct fz_sampler_options *o)
@@ -53,18 +55,77 @@ enum fz_engine_use fz_engine_use_of(const struct fz_sampler_options *o)
 			   : FZ_ENGINE_FOR_THREADS;
 }
 
-int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err)
+static int load(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err)
 {
-	const char *beyond = what_is_beyond(o), *name = name_of(o);
+#ifdef FZ_BPF
+	return use == FZ_ENGINE_FOR_MACHINE ? fz_machine_load(ret, err) : fz_bpf_new(use, ret, err);
+#else
+	(void)use;
+	(void)ret;
+	return fz_fail(err, FZ_EUNSUPPORTED, "it was left out of this build");
+#endif
+}
+
+void fz_engine_unload(struct fz_bpf *loaded)
+{
+#ifdef FZ_BPF
+	fz_bpf_free(loaded);
+#else
+	(void)loaded;
+#endif
+}
+
+/* Waits can be had of the reader, too. */
+static int check_sampled_waits(const struct fz_sampler_options *o, struct fz_error *err)
+{
 	struct fz_error why;
 
-	if (o->engine != FZ_ENGINE_BPF)
+	if (o->blocking || o->stacks)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: a program that is stopped for each sample waits for that; "
+			       "leave out %s",
+			       o->stacks ? "--native=stacks" : "--blocking");
+	if (o->python.tasks != FZ_PYTHON_TASKS_NONE)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: tells what threads wait for, not tasks; leave out "
+			       "--async-aware");
+	return fz_asleep_check(getpid(), &why) ? fz_fail(err, why.code, "--wait: %s", why.message)
+					       : 0;
+}
+
+int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err)
+{
+	const char *beyond = what_is_beyond(o);
+	struct fz_error why;
+
+	*ret = NULL;
+	if (beyond && o->engine == FZ_ENGINE_BPF)
+		return fz_fail(err, FZ_EUSAGE, "%s: it %s", name_of(o), beyond);
+	if (!beyond && o->engine != FZ_ENGINE_READ && !load(fz_engine_use_of(o), ret, &why))
 		return 0;
-	if (beyond)
-		return fz_fail(err, FZ_EUSAGE, "%s: it %s", name, beyond);
-	if (fz_engine_check_bpf(fz_engine_use_of(o), &why))
-		return fz_fail(err, why.code, "%s: %s", name, why.message);
+	if (o->engine == FZ_ENGINE_BPF)
+		return fz_fail(err, why.code, "%s: %s", name_of(o), why.message);
+	return o->waits ? check_sampled_waits(o, err) : 0;
+}
+
+int fz_engine_take_loaded(struct fz_sampler *s, struct fz_bpf **ret, struct fz_error *err)
+{
+	struct fz_bpf **loaded = s->options->loaded;
+
+	if (!loaded || !*loaded)
+		return load(fz_engine_use_of(s->options), ret, err);
+	*ret = *loaded;
+	*loaded = NULL;
 	return 0;
+}
+
+int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err)
+{
+	struct fz_bpf *loaded = NULL;
+	int rc = o->engine == FZ_ENGINE_BPF || o->waits ? fz_engine_load(o, &loaded, err) : 0;
+
+	fz_engine_unload(loaded);
+	return rc;
 }
 
 static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
@@ -82,18 +143,42 @@ static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_
 #endif
 }
 
+/* Of a program that becomes another both engines may tell some: then they count as sampled. */
+static void note_waits(struct fz_sampler *s, const char *why_not_bpf)
+{
+	unsigned *features = &s->profile->recording.features;
+
+	if (s->engine == &fz_engine_read)
+		*features = (*features & ~(unsigned)FZ_FEATURE_WAITS) | FZ_FEATURE_SAMPLED_WAITS;
+	fz_profile_set_fact(s->profile, "waits",
+			    *features & FZ_FEATURE_SAMPLED_WAITS ? FZ_STR("sampled")
+								 : FZ_STR("exact"));
+	if (!*why_not_bpf)
+		return;
+	fz_fail(&s->sampled_waits, FZ_EUNSUPPORTED,
+		"--wait: waits are sampled, not exact, and nobody knows who ended them: of the "
+		"kernel's engine, %s",
+		why_not_bpf);
+	s->warnings[FZ_WARN_WAITS] = s->sampled_waits.message;
+}
+
 static void use(struct fz_sampler *s, const struct fz_engine *engine, const char *why_not_bpf)
 {
 	s->engine = engine;
 	fz_profile_set_fact(s->profile, "engine", fz_str_of(engine->name));
 	fz_profile_set_fact(s->profile, "engine.why_not_bpf", fz_str_of(why_not_bpf));
+	if (s->options->waits)
+		note_waits(s, why_not_bpf);
 }
 
 int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	struct fz_error why = { 0 };
+	bool settled = s->open_n > 1; /* all processes of a tree have the first one's */
 	int rc = 0;
 
+	if (settled && s->engine == &fz_engine_read)
+		return s->engine->begin(s, p, err);
 	if (s->options->engine != FZ_ENGINE_READ) {
 		rc = try_bpf(s, p, &why);
 #ifdef FZ_BPF
@@ -103,9 +188,11 @@ int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz
 		}
 #endif
 	}
-	if (rc && s->options->engine == FZ_ENGINE_BPF)
-		return fz_fail(err, rc == FZ_EGONE ? rc : FZ_EUNSUPPORTED, "%s: %s",
-			       name_of(s->options), why.message);
+	bool insists = s->options->engine == FZ_ENGINE_BPF;
+	if (rc && (settled || insists))
+		return fz_fail(err, rc == FZ_EGONE ? rc : FZ_EUNSUPPORTED, "%s: %s%s",
+			       name_of(s->options), why.message,
+			       insists ? "" : "; --engine read samples every process");
 	use(s, &fz_engine_read, why.message);
 	return s->engine->begin(s, p, err);
 }
@@ -123,17 +210,11 @@ int fz_engine_begin_machine(struct fz_sampler *s, struct fz_error *err)
 
 int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err)
 {
-#ifdef FZ_BPF
-	struct fz_bpf *b;
-	int rc = use == FZ_ENGINE_FOR_MACHINE ? fz_machine_load(&b, err) : fz_bpf_new(use, &b, err);
+	struct fz_bpf *loaded = NULL;
+	int rc = load(use, &loaded, err);
 
-	if (!rc)
-		fz_bpf_free(b);
+	fz_engine_unload(loaded);
 	return rc;
-#else
-	(void)use;
-	return fz_fail(err, FZ_EUNSUPPORTED, "it was left out of this build");
-#endif
 }
 
 void fz_engine_free(struct fz_sampler *s)

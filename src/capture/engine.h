@@ -25,6 +25,9 @@ struct fz_engine {
 	void (*pause)(struct fz_sampler *s);
 	/* Sampling goes on after a pause, whose time is nobody's. */
 	void (*resume)(struct fz_sampler *s);
+	/* What is there goes to the profile, and from then on to the next one, which becomes
+	 * s->profile; NULL: it cannot. */
+	void (*turn)(struct fz_sampler *s, struct fz_profile *next);
 	void (*free)(struct fz_sampler *s);
 };
 
@@ -39,6 +42,8 @@ extern const struct fz_engine fz_engine_machine;
 int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err);
 /* Begin with the whole machine. */
 int fz_engine_begin_machine(struct fz_sampler *s, struct fz_error *err);
+/* What was loaded for it beforehand, or is now; the caller's, who frees it. */
+int fz_engine_take_loaded(struct fz_sampler *s, struct fz_bpf **ret, struct fz_error *err);
 /* Whatever was set up for one. */
 void fz_engine_free(struct fz_sampler *s);
 
@@ -54,6 +59,8 @@ struct fz_engine_sample {
 /* ---- what sampler.c has for engines ---- */
 
 void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *sample);
+/* CPU time that is in no sample, as a share of the whole: a fact, if it is worth one. */
+void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole);
 /* Is it time to look at the machine's speed where the next sample is? */
 bool fz_sampler_wants_look(const struct fz_sampler *s);
 /* The latest time at which the loop must come round, whatever is sampled. */

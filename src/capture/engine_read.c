@@ -12,14 +12,17 @@
 #include "capture/engine.h"
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "capture/cpuclock.h"
+#include "capture/python/ticks.h"
 #include "capture/target_process.h"
 #include "capture/stop.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* Instants are drawn within slots that are at least so long. */
+/* Instants are drawn within slots that are at least so long. Where slots are shorter, lateness does
+ * that by itself. */
 #define SHIFT_FROM ((int64_t)100000)
 
 /* ---- one instant ---- */
@@ -27,6 +30,14 @@
 static bool driven_by_cpu(const struct fz_sampler *s)
 {
 	return s->cpuclock && fz_cpuclock_drives(s->cpuclock);
+}
+
+static void draw_shift(struct fz_sampler *s)
+{
+	int64_t interval = fz_rate_time(s->options->rate, 1);
+
+	if (interval >= SHIFT_FROM)
+		s->shift = fz_rate_shift(s->shift, interval, fz_dice_roll(&s->dice));
 }
 
 /* Move on to the instant that `now` belongs to. The time it stands for, or 0 when there is
@@ -43,18 +54,24 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 	}
 	if (s->last == 0) {
 		s->grid = s->last = now;
+		s->dice = (uint64_t)now;
 		s->slot = 0;
-		return rate.micro_hz ? fz_rate_time(rate, 1) : 1;
+		if (!rate.micro_hz)
+			return 1;
+		draw_shift(s);
+		return fz_rate_time(rate, 1);
 	}
 	s->last = now;
 	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, gap);
 	if (!rate.micro_hz)
 		return gap;
-	uint64_t slot = fz_rate_slot(rate, now - s->grid), before = s->slot;
+	/* An instant late in its slot is not missed when the slot is over. */
+	uint64_t slot = fz_rate_slot(rate, now - s->grid - s->shift), before = s->slot;
 	if (slot == before)
 		return 0;
 	s->slot = slot;
 	q->missed += slot - before - 1;
+	draw_shift(s);
 	return fz_rate_time(rate, slot) - fz_rate_time(rate, before);
 }
 
@@ -67,7 +84,60 @@ static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_targ
 		return FZ_ONCPU_UNKNOWN;
 	if (s->cpuclock)
 		return FZ_ONCPU_YES;
-	return fz_oncpu_ask(p->oncpu, s->profile->threads[stack->thread].tid, now, weight);
+	return fz_oncpu_ask(p->oncpu, s->profile->threads[stack->thread].tid, stack->stack, now,
+			    weight);
+}
+
+/* What a sample's thread waited for; FZ_WAIT_KINDS: nothing, or it is not known. */
+static enum fz_wait find_wait(struct fz_sampler *s, const struct fz_target_process *p,
+			      const struct fz_engine_sample *e)
+{
+	const struct fz_asleep *a;
+	bool stopped;
+
+	if (e->oncpu == FZ_ONCPU_WAITING)
+		return FZ_WAIT_CPU;
+	if (e->oncpu != FZ_ONCPU_NO && e->oncpu != FZ_ONCPU_DISK)
+		return FZ_WAIT_KINDS;
+	a = fz_oncpu_asleep(p->oncpu, s->profile->threads[e->stack->thread].tid, &stopped);
+	if (!a)
+		return FZ_WAIT_KINDS;
+	if (stopped)
+		return FZ_WAIT_STOPPED;
+	if (a->kind == FZ_WAIT_LOCK && fz_python_ticks_is_gil(p->target.python, a->call.args[0]))
+		return FZ_WAIT_GIL;
+	return a->kind;
+}
+
+static void set_waits_for_gil(struct fz_python_stack *stack)
+{
+	stack->status = (uint8_t)((stack->status & ~FZ_STATUS_HAS_GIL) | FZ_STATUS_GIL_REQUESTED);
+}
+
+/* The stack under what its thread waited for. */
+static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum fz_wait kind)
+{
+	uint32_t *frame = &s->wait_frames[kind];
+
+	if (!*frame)
+		*frame =
+			1 + fz_profile_frame_named(s->profile, fz_str_of(fz_wait_kinds[kind].frame),
+						   FZ_STR(""), FZ_NO_LINE, FZ_KIND_MARKER);
+	stack->stack = fz_profile_stack(s->profile, stack->stack, *frame - 1);
+	if (kind == FZ_WAIT_GIL)
+		set_waits_for_gil(stack);
+}
+
+/* What is to be known of a sample's wait: with --wait all, else whether it is for the GIL, where
+ * the interpreter does not say that. */
+static enum fz_wait wanted_wait(struct fz_sampler *s, const struct fz_target_process *p,
+				const struct fz_engine_sample *e)
+{
+	if (s->options->waits)
+		return find_wait(s, p, e);
+	if (!e->stack->gil_unsaid || e->oncpu != FZ_ONCPU_NO)
+		return FZ_WAIT_KINDS;
+	return find_wait(s, p, e) == FZ_WAIT_GIL ? FZ_WAIT_GIL : FZ_WAIT_KINDS;
 }
 
 static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
@@ -79,7 +149,16 @@ static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 					   .weight = weight,
 					   .oncpu = ask_oncpu(s, p, stack, now, weight),
 					   .cpu = FZ_NONE };
+	enum fz_wait kind = wanted_wait(s, p, &sample);
+	struct fz_python_stack waiting = *stack;
 
+	if (kind != FZ_WAIT_KINDS) {
+		if (s->options->waits)
+			add_wait(s, &waiting, kind);
+		else
+			set_waits_for_gil(&waiting);
+		sample.stack = &waiting;
+	}
 	if (fz_sampler_wants_look(s))
 		sample.cpu = s->cpuclock ? fz_cpuclock_cpu(s->cpuclock, tid)
 					 : fz_oncpu_cpu(p->oncpu, tid);
@@ -209,19 +288,6 @@ static void take_instant(struct fz_sampler *s)
 
 /* ---- waiting ---- */
 
-/* A loop that takes about a whole number of intervals must not be seen at the same places all the
- * time: so each instant lies somewhere in the first two fifths of its slot, as if drawn by lot.
- * What it stands for is the slot all the same. Where slots are short, lateness does that by itself.
- */
-static int64_t shift_in_slot(struct fz_rate rate, uint64_t slot)
-{
-	int64_t interval = fz_rate_time(rate, 1);
-
-	if (interval < SHIFT_FROM)
-		return 0;
-	return (int64_t)(fz_hash64(slot) % (uint64_t)(interval * 2 / 5));
-}
-
 /* Wait until the next instant, or until a thread has used its share of CPU time. */
 static bool wait_instant(struct fz_sampler *s)
 {
@@ -230,7 +296,7 @@ static bool wait_instant(struct fz_sampler *s)
 
 	if (driven_by_cpu(s)) {
 		int64_t until = FZ_MIN(fz_sampler_duty(s), s->next_seek);
-		int64_t left = FZ_MAX(until - fz_clock_now(), 0);
+		int64_t left = fz_clock_left(until);
 		bool news, due = fz_cpuclock_wait(s->cpuclock, left, &news);
 		s->now = fz_clock_now();
 		fz_sampler_poll(s, news);
@@ -241,7 +307,7 @@ static bool wait_instant(struct fz_sampler *s)
 		return true;
 	}
 	if (s->last)
-		when = s->grid + fz_rate_time(rate, s->slot + 1) + shift_in_slot(rate, s->slot + 1);
+		when = s->grid + fz_rate_time(rate, s->slot + 1) + s->shift;
 	fz_sampler_wait(s, FZ_MIN(when, FZ_MIN(fz_sampler_duty(s), s->next_seek)));
 	return s->now >= when;
 }
@@ -272,6 +338,9 @@ static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
 	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &s->cpuclock, err);
 	if (rc)
 		return rc;
+	if (s->options->subprocesses)
+		fz_cpuclock_count_children(s->cpuclock, s->options->pid,
+					   s->options->started && !s->paused_ns);
 	fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
 	fz_cpuclock_watch(s->cpuclock, fz_target_process_events(s));
 	if (s->options->control)
@@ -280,12 +349,39 @@ static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
 	return 0;
 }
 
+static struct fz_oncpu *new_oncpu(const struct fz_sampler *s, const struct fz_target_process *p)
+{
+	struct fz_python *python = p->target.python;
+
+	return fz_oncpu_new(p->target.pid, python ? fz_python_process(python) : NULL,
+			    s->options->waits);
+}
+
+/* A thread takes three files. */
+static int check_waits(struct fz_sampler *s, const struct fz_target_process *p,
+		       struct fz_error *err)
+{
+	struct fz_error why;
+
+	if (!p->target.python)
+		return fz_fail(err, FZ_EUNSUPPORTED, "--wait: process %d is not Python",
+			       (int)p->target.pid);
+	if (fz_asleep_check(p->target.pid, &why))
+		return fz_fail(err, why.code, "--wait: %s", why.message);
+	fz_target_process_raise_files(s);
+	return 0;
+}
+
 static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
+	int rc;
+
 	if (s->options->clock == FZ_CLOCK_CPU)
 		return start_cpuclock(s, p->target.pid, err);
-	p->oncpu = fz_oncpu_new(p->target.pid);
-	return 0;
+	rc = s->options->waits ? check_waits(s, p, err) : 0;
+	if (!rc)
+		p->oncpu = new_oncpu(s, p);
+	return rc;
 }
 
 static void resume(struct fz_sampler *s)
@@ -299,20 +395,43 @@ static void resume(struct fz_sampler *s)
 		if (!p->oncpu)
 			continue;
 		fz_oncpu_free(p->oncpu);
-		p->oncpu = fz_oncpu_new(p->target.pid);
+		p->oncpu = new_oncpu(s, p);
 	}
+}
+
+static void note_trouble(struct fz_sampler *s, int code)
+{
+	if (code)
+		fz_profile_set_fact(s->profile, "waits.unknown", fz_str_of(strerror(code)));
 }
 
 static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 {
 	if (s->cpuclock)
 		fz_cpuclock_remove(s->cpuclock, pid);
+	if (p->oncpu)
+		note_trouble(s, fz_oncpu_trouble(p->oncpu));
 	fz_oncpu_free(p->oncpu);
 	p->oncpu = NULL;
 }
 
+/* Threads that live for a moment are met late or never, and so are processes; without native stacks
+ * there are no samples of what runs no Python. */
+static void note_missing(struct fz_sampler *s)
+{
+	struct fz_cpuclock_sum sum = fz_cpuclock_sum(s->cpuclock);
+
+	if (!s->options->python.all_threads)
+		return;
+	fz_sampler_note_missing(s, "missing", sum.unseen, sum.used);
+	fz_sampler_note_missing(s, "missing.silent", sum.silent, sum.used);
+	fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
+}
+
 static void free_clock(struct fz_sampler *s)
 {
+	if (s->cpuclock)
+		note_missing(s);
 	fz_cpuclock_free(s->cpuclock);
 	s->cpuclock = NULL;
 }

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "capture/asleep.h"
 
 struct fz_oncpu;
 
@@ -23,10 +23,18 @@ enum fz_oncpu_answer {
 	FZ_ONCPU_YES,
 };
 
-struct fz_oncpu *fz_oncpu_new(pid_t pid);
+/* process: borrowed; what threads sleep for can be found out, too. NULL: it cannot. always: at each
+ * look; else only when it is asked for. */
+struct fz_oncpu *fz_oncpu_new(pid_t pid, struct fz_process *process, bool always);
 /* NULL is allowed. */
 void fz_oncpu_free(struct fz_oncpu *o);
-/* Asked once for each sample of a thread, which stands for `elapsed` ns up to `now`. */
-enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, int64_t now, int64_t elapsed);
+/* Asked once for each sample of a thread with a stack, which stands for `elapsed` ns up to `now`.
+ */
+enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, uint32_t stack, int64_t now,
+				  int64_t elapsed);
+/* What it sleeps for, after it was said that it does, if it was not stopped. NULL: not known. */
+const struct fz_asleep *fz_oncpu_asleep(struct fz_oncpu *o, uint64_t tid, bool *ret_stopped);
+/* Why a thread could not be asked that at a look, as errno; 0: all could. */
+int fz_oncpu_trouble(const struct fz_oncpu *o);
 /* The CPU on which the thread was seen last when it could run; FZ_NONE when that is not known. */
 uint32_t fz_oncpu_cpu(struct fz_oncpu *o, uint64_t tid);

@@ -93,3 +93,16 @@ uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns)
 	fz_assert(ns >= 0);
 	return (uint64_t)((unsigned __int128)ns * rate.micro_hz / NS_MICRO);
 }
+
+/* What a program does every so many intervals must not be seen at the same places all the time, nor
+ * may a part of it lie where no instant ever is: so each place in a slot is as likely as any other.
+ * From one slot to the next it moves by up to half an interval, thrown back at the ends, so that
+ * two instants are never closer than that. */
+int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice)
+{
+	int64_t at = shift + (int64_t)(dice % (uint64_t)interval) - interval / 2;
+
+	if (at < 0)
+		return -at;
+	return at < interval ? at : 2 * interval - 1 - at;
+}

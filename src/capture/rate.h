@@ -21,3 +21,6 @@ char *fz_rate_format(struct fz_rate rate, char *out, size_t size);
 int64_t fz_rate_time(struct fz_rate rate, uint64_t n);
 /* The last instant that is not later than ns; fz_rate_slot(r, fz_rate_time(r, n)) == n. */
 uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns);
+/* Where in its slot an instant is, after one at `shift` in the slot before; dice is any random
+ * number. */
+int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice);

@@ -10,6 +10,7 @@
 #include "capture/sampler.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "capture/engine.h"
 #include "capture/priority.h"
 #include "capture/target_process.h"
@@ -37,6 +38,9 @@
 
 /* Between two looks at the machine's speed, of 9 us each: 0.2 % of a core. */
 #define LOOK_EVERY (4 * MS)
+
+/* Less CPU time that is in no sample is within what the kernel's clocks are good for. */
+#define MISSING_FROM (50 * MS)
 
 /* CPU time in a second from which on we are no thread that mostly sleeps. */
 #define PRIORITY_MOST (SECOND / 4 * 3)
@@ -196,10 +200,11 @@ static void sleep_until(int64_t when)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Threads that are traced stop at their own signals until we let them go: never sleep deaf. */
+/* Threads that are traced stop at their own signals until we let them go: never sleep deaf. And
+ * while there is nothing to sample the end is what comes next, and no instant need be met. */
 static bool must_listen(const struct fz_sampler *s)
 {
-	return s->stopper_n > 0;
+	return s->stopper_n > 0 || s->open_n == 0;
 }
 
 void fz_sampler_wait(struct fz_sampler *s, int64_t when)
@@ -268,14 +273,25 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 	if ((sample.status & wanted) != wanted)
 		return;
 
-	if (fz_sampler_wants_look(s) && (sample.status & FZ_STATUS_ON_CPU))
+	if (s->writer && fz_sampler_wants_look(s) && (sample.status & FZ_STATUS_ON_CPU))
 		s->look_cpu = e->cpu;
 	if (stack->rejected)
 		s->profile->quality.rejected[stack->reject]++;
-	fz_fz_writer_add(s->writer, &sample, weights);
+	if (s->writer)
+		fz_fz_writer_add(s->writer, &sample, weights);
 	s->samples++;
 	if (s->options->on_sample)
 		s->options->on_sample(s->options->arg, s, &sample, e->weight);
+}
+
+void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole)
+{
+	char share[FZ_NUMBER_SIZE];
+
+	if (part < MISSING_FROM)
+		return;
+	snprintf(share, sizeof(share), "%.4f", (double)part / (double)whole);
+	fz_profile_set_fact(s->profile, fact, fz_str_of(share));
 }
 
 /* ---- getting a turn ---- */
@@ -323,7 +339,8 @@ static void do_chores(struct fz_sampler *s)
 	if (s->sources)
 		fz_sources_step(s->sources);
 	if (now >= s->next_chore) {
-		flush(s);
+		if (s->writer)
+			flush(s);
 		s->next_chore = now + FLUSH_EVERY;
 	}
 	if (now >= s->next_second) {
@@ -357,6 +374,15 @@ void fz_sampler_pause(struct fz_sampler *s, bool paused)
 		s->engine->resume(s);
 	else if (s->engine->pause)
 		s->engine->pause(s);
+}
+
+void fz_sampler_turn(struct fz_sampler *s, struct fz_profile *next, struct fz_images *ret_images)
+{
+	fz_assert(s->engine->turn);
+	s->engine->turn(s, next);
+	*ret_images = s->images;
+	s->images = (struct fz_images){ .eager = ret_images->eager };
+	s->samples = 0;
 }
 
 void fz_sampler_run(struct fz_sampler *s)

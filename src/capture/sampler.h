@@ -16,6 +16,7 @@
 #include "capture/rate.h"
 #include "capture/target.h"
 #include "format/fz.h"
+#include "profile/waits.h"
 
 enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
 extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
@@ -38,8 +39,23 @@ int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err);
 /* The same for what is asked for, where no other engine will do. */
 int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err);
 
+/* What the kernel runs for an engine. Loading it takes a tenth of a second, in which what is
+ * sampled should not have begun. */
+struct fz_bpf;
+/* As asked for. *ret is NULL where none is needed, or another engine will do and it cannot be had.
+ */
+int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err);
+void fz_engine_unload(struct fz_bpf *loaded); /* NULL is allowed */
+
 /* What the kernel does not allow, so that something else stands for it. */
-enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARNINGS };
+enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARN_WAITS, FZ_WARNINGS };
+
+/* What a process is found to be that is met for the first time. */
+enum fz_met {
+	FZ_MET_PROGRAM,
+	FZ_MET_KERNEL, /* a thread of the kernel */
+	FZ_MET_GONE    /* it ended before it could be looked at */
+};
 
 enum fz_end {
 	FZ_END_NOT,    /* still sampling */
@@ -59,14 +75,17 @@ struct fz_sampler_options {
 	bool subprocesses; /* sample it and all that it starts */
 	bool machine;      /* sample every process; pid is 0, pidfd -1 */
 	bool blocking, sources;
-	bool waits;   /* of the kernel's engine, by the wall clock: each wait is a sample */
+	bool waits;   /* by the wall clock; of the kernel's engine each is a sample */
+	bool coarse;  /* of the whole machine: native code by its function alone */
 	bool growth;  /* of it, instead of time: each growth of the resident set is a sample */
 	bool watched; /* by somebody: names of native functions at once */
 	bool stacks;  /* native stacks, merged with Python's; implies blocking */
 	bool started; /* by us: every source file is as the program read it */
 	enum fz_clock clock;
 	enum fz_engine_choice engine;
-	enum fz_mode mode; /* which samples are kept */
+	struct fz_bpf **loaded; /* by fz_engine_load, for the first process: taken over, and NULL
+				   then; NULL: nothing was */
+	enum fz_mode mode;      /* which samples are kept */
 	struct fz_python_options python;
 	struct fz_rate rate;
 	struct fz_lineserver *control; /* served while waiting; NULL: none. See control.h */
@@ -79,6 +98,9 @@ struct fz_sampler_options {
 	/* A sample was written; may be NULL, and must be quick. */
 	void (*on_sample)(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
 			  int64_t weight);
+	/* Of the whole machine: a process is met, or runs another program than before; it is looked
+	 * at while it lives, before its first sample is written. May be NULL. */
+	void (*on_process)(void *arg, pid_t pid, enum fz_met what);
 	void *arg;
 };
 
@@ -96,7 +118,7 @@ struct fz_sampler {
 	const struct fz_sampler_options *options;
 	const struct fz_engine *engine; /* who takes the samples */
 	struct fz_profile *profile;     /* tables; samples go to the writer */
-	struct fz_fz_writer *writer;    /* both borrowed */
+	struct fz_fz_writer *writer;    /* both borrowed; NULL: on_sample has them all */
 	struct fz_target_process *
 		*processes; /* the first is the one that was started or attached to */
 	size_t process_n, process_cap;
@@ -120,12 +142,16 @@ struct fz_sampler {
 	struct fz_error trouble;           /* of the output */
 	struct fz_error refusal;           /* a target was found but cannot be sampled as asked */
 	const char *warnings[FZ_WARNINGS]; /* what the user should know; NULL: nothing */
+	struct fz_error sampled_waits;     /* why waits are sampled and not exact; FZ_WARN_WAITS */
+	uint32_t wait_frames[FZ_WAIT_KINDS]; /* 1 + marker of each; 0: not made yet */
 
 	enum fz_priority priority;
 	int64_t cpu_time;   /* of ours, a second ago */
 	int64_t now;        /* fz_clock_now() when the loop last looked */
 	int64_t grid;       /* when instant 0 of the open target was */
 	uint64_t slot;      /* of the last instant */
+	int64_t shift;      /* where in its slot the next one is */
+	uint64_t dice;      /* of that */
 	int64_t next_seek;  /* when to look for an interpreter in one of the processes */
 	struct fz_map own;  /* thread of the profile -> it is one of its process; of a tree */
 	uint64_t left_out;  /* threads not sampled of processes that are gone */
@@ -151,8 +177,8 @@ const struct fz_target *fz_sampler_target(const struct fz_sampler *s);
 void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz_rate rate);
 /* The one of growth: "resident", bytes by which the resident set grew. */
 void fz_sampler_add_growth(struct fz_profile *p);
-/* The metrics must be added to the profile beforehand; the writer must be set before
- * fz_sampler_run. */
+/* The metrics must be added to the profile beforehand; the writer, if there is one, must be set
+ * before fz_sampler_run. */
 void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
 		     struct fz_profile *profile);
 /* Open the target now, or say why not: for a process that should be Python already. Waits a
@@ -162,6 +188,11 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err);
 void fz_sampler_run(struct fz_sampler *s);
 /* Take no samples, or take them again: time in between is not charged to anything. */
 void fz_sampler_pause(struct fz_sampler *s, bool paused);
+/* Of the whole machine, from a callback of its loop: what was sampled until now is all that is in
+ * its profile; from here on it goes to `next`, which has the same metrics. No tick is lost in
+ * between, and processes are met anew. The caller owns the profile as before, and *ret_images,
+ * which give its addresses their names (fz_images_resolve). */
+void fz_sampler_turn(struct fz_sampler *s, struct fz_profile *next, struct fz_images *ret_images);
 /* After the run: give addresses in the recording, which was read back,
  * their names. False: there are none. */
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p);

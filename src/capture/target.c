@@ -3,8 +3,8 @@
  *
  * An interpreter needs 10-15 ms from exec to its first Python frame and a try costs tens of
  * microseconds, so there is one each millisecond for as long as a shell or the like takes to become
- * Python; then they thin out to one each 50 ms. How long nobody had looked when it was found is
- * kept: what ran then was not seen.
+ * Python; then they thin out to one each 50 ms. When the last one found nothing is kept: what ran
+ * since then was not seen.
  */
 #include "capture/target.h"
 
@@ -212,10 +212,8 @@ static bool open_python(struct fz_target *t)
 {
 	int64_t now = fz_clock_now();
 
-	if (open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t))) {
-		t->unseen = fz_clock_now() - t->last_try;
+	if (open_process(t, t->root, &t->why) || (t->descendants && open_descendant(t)))
 		return true;
-	}
 	t->last_try = now;
 	return false;
 }

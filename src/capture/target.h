@@ -39,7 +39,6 @@ struct fz_target {
 	int64_t since;          /* when the search began */
 	int64_t last_try;       /* fz_clock_now() of one that found nothing, or when it began */
 	int64_t next_try;       /* fz_clock_now() of it */
-	int64_t unseen;         /* ns before Python was found in which nobody looked for it */
 	int64_t pause;          /* between tries */
 	struct fz_map left_out; /* ids of threads that were met and not sampled */
 	struct fz_error why;    /* why the root could not be opened last time */

@@ -29,6 +29,9 @@
 /* The same for one that is not Python: it may become one, or was a shell's helper. */
 #define HELPER_PAUSE (5 * MS)
 
+/* That are open at a time: some for each process of a tree, and for each thread. */
+#define FILES_MOST ((rlim_t)1 << 17)
+
 /* ---- one of them ---- */
 
 struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent)
@@ -193,11 +196,14 @@ int fz_target_process_begin(struct fz_sampler *s, struct fz_target_process *p, s
 	if (rc)
 		return rc;
 	note_target(s, p);
-	if (t->python && !fz_profile_unseen(s->profile))
-		fz_profile_set_unseen(s->profile, t->unseen);
 	note_sources(s, t->pid);
 	rc = fz_engine_begin(s, p, err);
-	return rc ? rc : start_stopper(s, p, err);
+	if (!rc)
+		rc = start_stopper(s, p, err);
+	/* On a busy machine the way from there to the first sample is long, too. */
+	if (!rc && t->python && !fz_profile_unseen(s->profile))
+		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
+	return rc;
 }
 
 /* What was sampled so far was only the way to a Python process. */
@@ -209,6 +215,7 @@ static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 	fz_map_clear(&t->left_out);
 	s->profile->quality = (struct fz_quality){ .known = true };
 	s->profile->recording.features = s->planned;
+	memset(s->warnings, 0, sizeof(s->warnings));
 	fz_profile_set_fact(s->profile, "program", FZ_STR(""));
 	fz_profile_set_fact(s->profile, "executable", FZ_STR(""));
 	fz_profile_set_fact(s->profile, "build", FZ_STR(""));
@@ -260,6 +267,8 @@ static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
 	if (err.code == FZ_EGONE)
 		return;
 	s->refusal = err;
+	if (p != s->processes[0])
+		s->warnings[FZ_WARN_SUBPROCESSES] = s->refusal.message;
 	p->target.next_try = s->now + (python ? REFUSED_PAUSE : HELPER_PAUSE);
 }
 
@@ -289,15 +298,18 @@ void fz_target_process_seek(struct fz_sampler *s)
 
 /* ---- a tree of processes ---- */
 
-/* A process takes a handful of files. What was started already does not inherit our limit. */
+/* What was started already does not inherit our limit. More than the most that is set for us is for
+ * those who may. */
 void fz_target_process_raise_files(struct fz_sampler *s)
 {
 	struct rlimit most;
 
-	if (getrlimit(RLIMIT_NOFILE, &s->files))
+	if (s->files.rlim_max || getrlimit(RLIMIT_NOFILE, &s->files))
 		return;
-	most = s->files;
-	most.rlim_cur = most.rlim_max;
+	most.rlim_cur = most.rlim_max = FZ_MAX(s->files.rlim_max, FILES_MOST);
+	if (!setrlimit(RLIMIT_NOFILE, &most))
+		return;
+	most.rlim_cur = most.rlim_max = s->files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 

@@ -18,7 +18,7 @@ static inline uint8_t fz_target_process_status(enum fz_mode mode)
 /* One more process; it is opened by fz_target_process_seek when its interpreter is up. */
 struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent);
 void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p);
-/* As many files as we may have: each process takes some. */
+/* As many files as we may have, from then on: each process takes some, or each thread. */
 void fz_target_process_raise_files(struct fz_sampler *s);
 /* Find out about all that the first process starts. */
 void fz_target_process_start_tree(struct fz_sampler *s);

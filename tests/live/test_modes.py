@@ -13,7 +13,8 @@ import shutil
 import subprocess
 import tempfile
 
-from livelib import (EXPECTED, SANITIZED, SOURCE, Suite, Target, Wrong, find_interpreter, fizeau, forky_command,
+import test_kernel
+from livelib import (EXPECTED, SANITIZED, SOURCE, Skip, Suite, Target, Wrong, find_interpreter, fizeau, forky_command,
                      wait_until)
 from watching import PATIENCE, rows_of
 
@@ -33,6 +34,8 @@ STRAY, OFF = 0.02, 0.12
 if SANITIZED:
     STRAY, OFF = 0.05, 0.3
 TURN = 0.03  # modes_target.TIME
+# Where a layout makes no difference but to what is read, which other cases run with sanitizers, too.
+SOME = ("debian-3.11", "forky-3.15") if SANITIZED else EXPECTED
 
 suite = Suite()
 
@@ -266,17 +269,22 @@ print(json.dumps(used))
 """
 
 
+def record_states(python, folder, text):
+    """(the path of a recording of the program's threads, what the program said, the report's states)."""
+    script, recording = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "x.fz")
+    script.write_text(text, encoding="utf-8")
+    done = fizeau("run", "-a", "-o", recording, "--", *python.command, python.path(script))
+    report = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+    return recording, done.stdout, report["states"]
+
+
 def check_threads(name):
     python = find_interpreter(name)
     with python.scratch() as folder:
-        script = pathlib.Path(folder, "target.py")
-        script.write_text(THREADS, encoding="utf-8")
-        recording = pathlib.Path(folder, "x.fz")
-        done = fizeau("run", "-a", "-o", recording, "--", *python.command, python.path(script))
-        true = json.loads(done.stdout)
-        report = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+        recording, said, whole = record_states(python, folder, THREADS)
+        true = json.loads(said)
         share = {t["name"]: {k: t[k] / t["samples"] for k in ("gil", "cpu")}
-                 for t in report["states"]["threads"]}
+                 for t in whole["threads"]}
         assert {"busy) (b", "out) S side", "i d l e"} <= set(share), list(share)
         # Of the time that they really ran: who is put aside while he holds the GIL goes on holding.
         done = fizeau("replay", recording, "--mode", "cpu", "--format", "json", "-o", "-")
@@ -286,7 +294,6 @@ def check_threads(name):
         for thread, seconds in true.items():
             assert abs(share[thread]["cpu"] * 1.2 - seconds) < 0.06 + 0.1 * seconds, (share, true)
         assert share["i d l e"]["gil"] < 0.02 and share["i d l e"]["cpu"] < 0.02, share
-        whole = report["states"]
         assert whole["gil"] == sum(t["gil"] for t in whole["threads"])
         table = fizeau("replay", recording).stdout
         assert re.search(r"GIL .*CPU.* thread\n", table) and "busy) (b" in table, table
@@ -331,6 +338,34 @@ def check_names(name):
 
 for interpreter in EXPECTED:
     suite.add(f"{interpreter}: threads by whatever name", check_names, interpreter)
+
+
+CONTENDED = """\
+import threading, time
+end = time.time() + 1.2
+def busy():
+    while time.time() < end:
+        sum(range(500))
+def idle(): time.sleep(1.2)
+started = [threading.Thread(target=f, name=n) for f, n in ((busy, "one"), (busy, "other"), (idle, "idle"))]
+for t in started: t.start()
+for t in started: t.join()
+"""
+
+
+def check_contention(name):
+    """Who waits for the GIL is told, also by interpreters that do not say it."""
+    python = find_interpreter(name)
+    with python.scratch() as folder:
+        _, _, states = record_states(python, folder, CONTENDED)
+        waits = {t["name"]: t["waiting"] / t["samples"] for t in states["threads"]}
+        assert waits["idle"] < 0.02, waits
+        assert min(waits["one"], waits["other"]) > 0.05, waits
+        return f"waiting for it: {100 * waits['one']:.0f} %, {100 * waits['other']:.0f} %"
+
+
+for interpreter in SOME:
+    suite.add(f"{interpreter}: who waits for the GIL", check_contention, interpreter)
 
 
 # ---- markers ----
@@ -460,6 +495,130 @@ suite.add("pyenv-3.10: --native is refused", check_native_refused, "pyenv-3.10")
 
 # ---- refusals ----
 
+# Each thread lives one and a half periods of the sampler. Whoever asks for CPU time may lose its processor on the way
+# back: that is asked within the wall time, or what was waited for then would be in nobody's account but the recorder's.
+BIRTHS = """\
+import threading, time
+spent = []
+def handle():
+    begin, used = time.monotonic(), time.thread_time()
+    while time.monotonic() < begin + 0.0015:
+        pass
+    used = time.thread_time() - used
+    spent.append((time.monotonic() - begin, used))
+for _ in range(300):
+    threading.Thread(target=handle).start()
+    time.sleep(0.004)
+print([sum(part) for part in zip(*spent)])
+"""
+
+
+# The same where others want the same processor.
+CROWDED_BIRTHS = """\
+import os, signal, subprocess, sys
+os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+""" + BIRTHS + "for other in others: other.kill()\n"
+
+
+def check_births(interpreter, mode, *options, text=BIRTHS):
+    python = find_interpreter(interpreter)
+    with python.scratch() as folder:
+        script, recording = pathlib.Path(folder, "births.py"), pathlib.Path(folder, "x.fz")
+        script.write_text(text)
+        done = fizeau("run", "-a", "--mode", mode, *options, "-o", recording, "--",
+                      *python.command, python.path(script))
+        if any(words in done.stderr for words in test_kernel.NEVER):
+            raise Skip(done.stderr.strip())
+        assert done.returncode == 0, done
+        wall, cpu = json.loads(done.stdout.splitlines()[-1])
+        for each, spent in (("wall", wall), ("cpu", cpu)) if mode == "wall" else (("cpu", cpu),):
+            text = fizeau("replay", recording, "--mode", each, "--format", "json", "-o", "-").stdout
+            found = sum(node["total"] for node in json.loads(text)["nodes"] if node["name"] == "handle") / 1e9
+            assert abs(found - spent) < (0.25 if SANITIZED else 0.2) * spent, (each, found, spent)
+
+
+@suite.test("threads that live for a moment have their time where others want the same processor")
+def crowded_births():
+    check_births("debian-3.11", "wall", text=CROWDED_BIRTHS)
+
+
+@suite.test("the same, and their exact waits, in the kernel")
+def crowded_births_in_the_kernel():
+    check_births("debian-3.11", "wall", "--engine", "bpf", text=CROWDED_BIRTHS)
+
+
+@suite.test("the reader by the CPU clock tells what is missing of threads that live for a moment")
+def missing_time():
+    longer = BIRTHS.replace("range(300)", "range(3)").replace("0.0015", "0.3").replace("0.004", "0.5")
+    for text, missing in ((BIRTHS, True), (longer, False)):
+        with tempfile.TemporaryDirectory() as folder:
+            script, recording = pathlib.Path(folder, "births.py"), pathlib.Path(folder, "x.fz")
+            script.write_text(text + "print([time.process_time(), time.thread_time()])\n")
+            done = fizeau("run", "-a", "--engine", "read", "--mode", "cpu", "-o", recording, script)
+            assert done.returncode == 0 and ("of the CPU time is missing" in done.stderr) == missing, done
+            shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+            found = sum(node["total"] for node in shown["nodes"] if node["name"] == "Thread._bootstrap") / 1e9
+            # Also what it takes to begin and to end a thread, which its own clock does not see.
+            used, of_main = json.loads(done.stdout.splitlines()[-1])
+            spent = used - of_main
+            told = float(shown["facts"]["missing"]) * used if missing else 0
+            assert abs(found + told - spent) < 0.15 * spent, (found, told, spent)
+
+
+BESIDE_C = """
+#include <pthread.h>
+#include <time.h>
+static void *compute(void *unused)
+{
+	struct timespec t;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_nsec < 400000000);
+	return unused;
+}
+void beside(pthread_t *thread) { pthread_create(thread, 0, compute, 0); }
+"""
+BESIDE = """
+import ctypes, sys, threading, time
+library = ctypes.CDLL(sys.argv[1])
+library.beside(ctypes.byref(ctypes.c_ulong()))
+def compute():
+    while time.thread_time() < 0.6:
+        pass
+thread = threading.Thread(target=compute)
+thread.start()
+thread.join()
+time.sleep(1)
+print(time.process_time())
+"""
+
+
+@suite.test("the reader by the CPU clock tells what is missing of threads that run no Python")
+def beside():
+    with tempfile.TemporaryDirectory() as folder:
+        source, library, script, recording = (pathlib.Path(folder, name) for name in ("c.c", "c.so", "x.py", "x.fz"))
+        source.write_text(BESIDE_C)
+        script.write_text(BESIDE)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-pthread", "-o", library, source], check=True)
+        for native, missing in ((), True), (("--native=stacks",), False):
+            done = fizeau("run", "-a", "--engine", "read", "--mode", "cpu", *native, "-o", recording, script, library)
+            assert done.returncode == 0 and ("of threads that run no Python" in done.stderr) == missing, done
+            shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+            used, found = float(done.stdout), shown["total"] / 1e9
+            told = float(shown["facts"]["missing.silent"]) * used if missing else 0
+            assert abs(found + told - used) < 0.1 * used and "missing" not in shown["facts"], (found, told, used)
+
+
+for interpreter in SOME:
+    suite.add(f"{interpreter}: threads that live for a moment have their time", check_births, interpreter, "wall")
+# The layouts of threads that the kernel's engine reads, from the oldest to the newest.
+for interpreter in () if SANITIZED else ("debian-3.11", "forky-3.13", "forky-3.15"):
+    for mode in ("cpu", "wall"):
+        suite.add(f"{interpreter}: threads that live for a moment have their time, --engine bpf --mode {mode}",
+                  check_births, interpreter, mode, "--engine", "bpf")
+
+
 @suite.test("what contradicts is refused before anything starts")
 def refused():
     for words, say in (
@@ -475,6 +634,56 @@ def refused():
         folded.write_text("a;b 3\n")
         done = fizeau("replay", "--mode", "gil", folded)
         assert done.returncode == 2 and "no sample of" in done.stderr, done.stderr
+
+
+TICKING = """
+import json, os, sys, time
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+except OSError:
+    pass  # then it is in time while nobody else wants the processor
+own = {}
+
+def body(until):
+    while time.perf_counter() < until:
+        pass
+
+def first(until):
+    body(until)
+
+def second(until):
+    body(until)
+
+def third(until):
+    body(until)
+
+start = time.perf_counter()
+for tick in range(1, 301):
+    time.sleep(max(0, start + tick * 0.01 - time.perf_counter()))
+    for function in first, second, third:
+        begin = time.perf_counter()
+        function(begin + 0.0005)
+        own[function.__name__] = own.get(function.__name__, 0) + time.perf_counter() - begin
+print(json.dumps(own))
+"""
+
+
+@suite.test("a program whose clock ticks with the sampler's is seen at all of its places")
+def ticking():
+    with tempfile.TemporaryDirectory() as folder:
+        script, recording = pathlib.Path(folder, "tick.py"), pathlib.Path(folder, "x.fz")
+        script.write_text(TICKING)
+        done = fizeau("run", "-o", recording, script)
+        assert done.returncode == 0, done.stderr
+        own = json.loads(done.stdout)
+        done = fizeau("replay", recording, "--format", "json", "-o", "-")
+        nodes, seen = json.loads(done.stdout)["nodes"], dict.fromkeys(own, 0)
+        for node in nodes:
+            if node["name"] in seen:
+                seen[node["name"]] += node["total"] / 1e9
+    off = {name: round(seen[name] / own[name], 2) for name in own}
+    assert all(0.7 < ratio < 1.3 for ratio in off.values()), (off, own)
+    return str(off)
 
 
 # ---- CPython's own profiler on the same program ----

@@ -8,6 +8,7 @@ The programs write down who they are (pid, and what they ran); the recording mus
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -414,6 +415,72 @@ def one_processor():
 def _():
     r = fizeau("run", "--count", "--subprocesses", __file__)
     assert r.returncode == 2 and "--subprocesses: is of no use with --count" in r.stderr, r.stderr
+
+
+MOMENTS = """
+import json, os, resource, time
+def compute():
+    while time.process_time() < 0.0015:
+        pass
+for _ in range(200):
+    if not os.fork():
+        compute()
+        os._exit(0)
+    os.wait()
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(json.dumps([u.ru_utime + u.ru_stime for u in used]))
+"""
+
+
+@suite.test("the reader by the CPU clock tells what is missing of processes that live for a moment")
+def moments():
+    with tempfile.TemporaryDirectory() as folder:
+        script, recording = pathlib.Path(folder, "moments.py"), pathlib.Path(folder, "x.fz")
+        script.write_text(MOMENTS)
+        done = fizeau("run", "-a", "--subprocesses", "--engine", "read", "--mode", "cpu", "-o", recording, script)
+        assert done.returncode == 0 and "is missing, of processes that lived" in done.stderr, done
+        shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+        used = sum(json.loads(done.stdout))
+        missing = sum(float(shown["facts"].get(fact, 0)) for fact in ("missing", "missing.processes"))
+        assert abs(shown["total"] / 1e9 + missing * used - used) < 0.2 * used, (shown["total"], missing, used)
+
+
+@suite.test("the CPU time of a program that is not Python is told apart from that of threads")
+def another_program():
+    with tempfile.TemporaryDirectory() as folder:
+        script, recording = pathlib.Path(folder, "sums.py"), pathlib.Path(folder, "x.fz")
+        script.write_text("import subprocess\nsubprocess.run('head -c 200000000 /dev/zero | sha256sum', shell=True)\n")
+        done = fizeau("run", "-a", "--subprocesses", "--engine", "read", "--mode", "cpu", "-o", recording, script)
+        shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+    assert done.returncode == 0 and done.stderr.count("is missing") == 1, done
+    assert "of processes that lived for less than some milliseconds or run no Python" in done.stderr, done
+    assert 0.5 < float(shown["facts"]["missing.processes"]) < 1 and "missing" not in shown["facts"], shown["facts"]
+
+
+MAKEFILE = """
+all: before python after
+before after:
+	@head -c 100000000 /dev/zero | sha256sum
+python:
+	@%s -c 'import time; [0 for _ in iter(lambda: time.process_time() < 0.3, False)]'
+"""
+
+
+@suite.test("of a command that is not Python all CPU time is told, also before and after Python")
+def around():
+    with tempfile.TemporaryDirectory() as folder:
+        recording = pathlib.Path(folder, "x.fz")
+        pathlib.Path(folder, "Makefile").write_text(MAKEFILE % sys.executable)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(["make", "-s", "-C", folder], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = fizeau("run", "-a", "--subprocesses", "--engine", "read", "--mode", "cpu", "-o", recording,
+                      "make", "-s", "-C", folder)
+        shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+    assert done.returncode == 0 and "or run no Python" in done.stderr, done
+    used = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
+    told = shown["total"] / 1e9 / (1 - float(shown["facts"]["missing.processes"]))
+    assert abs(told - used) < 0.2 * used, (told, used, shown["facts"])
 
 
 if __name__ == "__main__":

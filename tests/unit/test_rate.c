@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/map.h"
 #include "capture/rate.h"
 
 static uint64_t parse(const char *text)
@@ -91,12 +92,36 @@ static void test_format(void **state)
 			    "back to back");
 }
 
+/* Every place in a slot is as likely as any other, and no instant is closer to the next one than
+ * half an interval. */
+static void test_shift(void **state)
+{
+	enum { INTERVAL = 1000001, PARTS = 10, N = 200000 };
+	size_t in[PARTS] = { 0 };
+	int64_t shift = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < N; i++) {
+		int64_t next = fz_rate_shift(shift, INTERVAL, fz_hash64(i));
+		assert_true(next >= 0 && next < INTERVAL);
+		assert_true(next - shift >= -INTERVAL / 2 && next - shift <= INTERVAL / 2);
+		shift = next;
+		in[shift * PARTS / INTERVAL]++;
+	}
+	for (size_t i = 0; i < PARTS; i++)
+		assert_true(in[i] > N / PARTS * 95 / 100 && in[i] < N / PARTS * 105 / 100);
+	/* Thrown back, and never beyond an end. */
+	assert_int_equal(fz_rate_shift(0, 10, 0), 5);
+	assert_int_equal(fz_rate_shift(9, 10, 9), 6);
+	assert_int_equal(fz_rate_shift(0, 1, 7), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accepted), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_exact),    cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format),   cmocka_unit_test(test_shift),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,3 +160,13 @@ bool fz_py_gils_is_held(const struct fz_python *py, const struct fz_py_thread *t
 	struct gil_state gil = read_gil(py, py->threads.gils[i].at);
 	return gil.locked && gil.holder == t->walk.tstate;
 }
+
+bool fz_py_gils_is_unsaid(const struct fz_python *py, const struct fz_py_thread *t)
+{
+	uint32_t i = py->threads.interps[t->interp].gil;
+
+	if (py->layout->thread.gil_requested != FZ_PY_ABSENT || py->layout->free_threaded ||
+	    i == FZ_NONE || t->walk.at_tstate == FZ_PY_NO_COPY)
+		return false;
+	return read_gil(py, py->threads.gils[i].at).locked && !fz_py_gils_is_held(py, t);
+}

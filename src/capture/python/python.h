@@ -88,6 +88,7 @@ struct fz_python_stack {
 	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
 	bool waiting;    /* a task that waits, beside what its thread does */
 	bool rejected;   /* stack is [unreadable] under the root prefix that is certain */
+	bool gil_unsaid; /* another holds the GIL, and this interpreter says not who waits for it */
 	struct fz_python_calls calls;
 };
 

@@ -96,3 +96,5 @@ void fz_py_gils_count_down(struct fz_python *py);
 /* Does the thread hold its GIL? Without a GIL every thread that is not parked outside the
  * interpreter counts as holding it. */
 bool fz_py_gils_is_held(const struct fz_python *py, const struct fz_py_thread *t);
+/* Does another thread hold the thread's GIL, and nothing says whether it waits for that? */
+bool fz_py_gils_is_unsaid(const struct fz_python *py, const struct fz_py_thread *t);

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 
 enum {
-	TRIES_MAX = 24, /* a call takes less time than a copy: some tries meet no change */
+	TRIES_MAX = 64, /* a call takes less time than a copy: some tries meet no change */
 	LEARN_MAX = 64, /* reads that were held up or only told a walk where frames are */
 	LIST_TRIES_MAX = 4,
 	LOOK_EVERY_NS = 10 * 1000 * 1000,
@@ -140,24 +140,26 @@ static void check_generations(struct fz_python *py, int64_t now)
 	}
 }
 
-static void check_lists(struct fz_python *py)
+/* Whether threads were born or died since they were listed. */
+static bool lists_changed(const struct fz_python *py)
 {
 	const struct fz_py_layout *l = py->layout;
 
 	if (!py->options.all_threads && !py->by_task)
-		return;
+		return false;
 	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
 		const struct fz_py_interp *interp = &py->threads.interps[i];
 		if (fz_py_copied_u64(&py->plan, block_field(py, interp, l->interp.threads_head)) !=
 		    interp->head)
-			py->threads_stale = true;
+			return true;
 	}
 	for (uint32_t i = 0; i < py->threads.n; i++) {
 		const struct fz_py_thread *t = &py->threads.list[i];
 		if (t->walk.at_tstate != FZ_PY_NO_COPY &&
 		    fz_py_copied_u64(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
-			py->threads_stale = true;
+			return true;
 	}
+	return false;
 }
 
 /* ---- one thread ---- */
@@ -248,7 +250,10 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 
 	/* Where its state is in the common copy is not known any more once it was read alone. */
 	uint8_t status = anew ? ret->status : thread_status(py, t);
-	*ret = (struct fz_python_stack){ .thread = t->thread, .status = status };
+	bool unsaid = anew ? ret->gil_unsaid : fz_py_gils_is_unsaid(py, t);
+	*ret = (struct fz_python_stack){ .thread = t->thread,
+					 .status = status,
+					 .gil_unsaid = unsaid };
 	if (t->waits) {
 		ret->stack = t->stack;
 		return true;
@@ -448,13 +453,17 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 		fz_py_tasks_begin(&py->tasks);
 	if (rc == 0)
 		rc = read_all(py, &retries, err);
+	/* A thread may not live until the next sample: it is looked at in this one. */
+	if (rc == 0 && lists_changed(py)) {
+		py->threads_stale = true;
+		rc = read_all(py, &retries, err);
+	}
 	if (rc == 0 && fz_py_gils_wake(py))
 		rc = read_all(py, &retries, err);
 	if (rc < 0)
 		return rc;
 	fz_py_gils_count_down(py);
 	check_generations(py, now);
-	check_lists(py);
 	fz_py_gils_find_runners(py);
 	py->stack_n = 0;
 	for (uint32_t i = 0; i < py->threads.n; i++) {
