@@ -12,14 +12,14 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 import test_reader
-from livelib import (EXPECTED, FIZEAU, Skip, Suite, Target, Wrong, find_interpreter, fizeau,
+from livelib import (EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau,
                      free_threaded, wait_until)
 from watching import PATIENCE, Recorder, functions_of, rows_of
 
@@ -111,11 +111,11 @@ def work(seconds):
 """
 
 
-def recorded(folder, code, rate="2khz"):
+def recorded(folder, code, rate="2khz", *options):
     """A run with the engine, and its recording."""
     script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
     script.write_text(WORK + code, encoding="utf-8")
-    done = fizeau("run", "--engine", "bpf", "--mode", "cpu", "-a", "-r", rate, "-o", path,
+    done = fizeau("run", "--engine", "bpf", "--mode", "cpu", "-a", "-r", rate, *options, "-o", path,
                   "--", *find_interpreter("debian-3.11").command, script)
     if any(said in done.stderr for said in NEVER):
         raise Skip(done.stderr.strip())
@@ -162,7 +162,9 @@ def tell(folder, word):
 
 def told(path):
     """The recording as JSON, with its functions by name."""
-    report = json.loads(fizeau("replay", "--format", "json", path, "-o", "-").stdout)
+    done = fizeau("replay", "--format", "json", path, "-o", "-")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
     report["by_name"] = {f["name"]: f for f in report["functions"]}
     return report
 
@@ -188,8 +190,8 @@ def attach_saying(folder, code, name, *options, programs=1, line="go"):
         recorder = subprocess.Popen([FIZEAU, "attach", *options, "-o", path, str(target.pid)],
                                     stderr=subprocess.PIPE, text=True)
         try:
-            wait_until(lambda: recorder.poll() is not None or len(programs_of(recorder)) >= programs,
-                       "its programs")
+            wait_until(lambda: recorder.poll() is not None or
+                       (len(programs_of(recorder)) >= programs and is_listening(recorder)), "its programs")
             said = target.communicate(f"{line}\n", timeout=60)[0]
         finally:
             target.kill()
@@ -265,6 +267,28 @@ for i in range(30):
         rows = fizeau("replay", path, "--collapsed", "-o", "-").stdout.splitlines()
     seen = {row.split(";")[0] for row in rows if ":job:" in row}
     assert len(seen) == 30, (len(seen), done.stderr)
+
+
+# CPUs tick for them at first, and then their own time does: not both, and not neither.
+@suite.test("threads that grow up have the time from their birth to their end")
+def grown_up():
+    with tempfile.TemporaryDirectory() as folder:
+        done, path = recorded(folder, code="""
+used = []
+def job():
+    before = time.thread_time()
+    work(0.12)
+    used.append(time.thread_time() - before)
+work(0.5)  # until we are there
+for i in range(20):
+    t = threading.Thread(target=job)
+    t.start(); t.join()
+print(sum(used))
+""", rate="1khz")
+        report = told(path)
+    own, seen = float(done.stdout), report["by_name"]["job"]["total"] / 1e9
+    assert abs(own - seen) < 0.08 * own, (own, seen)
+    return f"{seen:.3f} of {own:.3f} s"
 
 
 @suite.test("the target becomes another program, and that is recorded")
@@ -344,22 +368,35 @@ os.wait()
         raise Wrong(functions)
 
 
+DEEPER = """
+sys.setrecursionlimit(10000)
+def down(n):
+    return down(n - 1) if n else work(WORD)
+down(5000)
+"""
+CUT = r"the stacks of ([\d.]+) % are deeper than was read"
+
+
 @suite.test("a stack deeper than the buffer is cut at its root, and says so")
 def deep():
     with tempfile.TemporaryDirectory() as folder:
-        with recording(folder, code="""
-sys.setrecursionlimit(10000)
-def down(n):
-    return down(n - 1) if n else work("end")
-down(5000)
-""") as recorder:
+        with recording(folder, DEEPER.replace("WORD", '"end"')) as recorder:
             recorder.until_seen("work")
             tell(folder, "end")
         rows = rows_of(recorder.path)
+    assert re.search(CUT, recorder.said), recorder.said
     cut = [row for row in rows if any("[truncated]" in frame for frame in row)]
     assert cut and all("[truncated]" in row[1] for row in cut), {row[1] for row in cut}
     assert any("work" in row[-1] for row in cut), {row[-1] for row in cut}
     assert {len(row) for row in cut} == {len(cut[0])}, {len(row) for row in cut}
+
+
+@suite.test("it is said of which share of the samples the stacks were cut")
+def deep_share():
+    with tempfile.TemporaryDirectory() as folder:
+        done, _ = recorded(folder, DEEPER.replace("WORD", "0.3"))
+    share = re.search(CUT, done.stderr)
+    assert share and 50 < float(share[1]) < 100, done.stderr
 
 
 @suite.test("what the ring has no room for is counted")
@@ -400,6 +437,163 @@ def overrun_by(seconds):
             raise Skip(said)
         report = told(path)
     return report["facts"]["quality"], said, report["total"]
+
+
+# Some begin as a copy of their parent, some as another program.
+TREE = """
+import json, multiprocessing, subprocess
+def child(seconds, said):
+    said.put((seconds, work(seconds)))
+def parent():
+    return work(0.2)
+if __name__ == "__main__":
+    parent()
+    spent = {"parent": 0.2}
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        said = context.SimpleQueue()
+        children = [context.Process(target=child, args=(seconds, said)) for seconds in (0.2, 0.3)]
+        for process in children:
+            process.start()
+        for process in children:
+            process.join()
+    spent["child"] = 2 * (0.2 + 0.3)
+    before = os.times().children_user + os.times().children_system
+    subprocess.run("head -c 100000000 /dev/zero | sha256sum", shell=True, stdout=subprocess.DEVNULL)
+    times = os.times()
+    spent["others"] = times.children_user + times.children_system - before
+    spent["all"] = times.user + times.system + times.children_user + times.children_system
+    print(json.dumps(spent))
+"""
+
+
+@suite.test("with --subprocesses each process is sampled by its own clock, and what runs no Python is told")
+def tree():
+    with tempfile.TemporaryDirectory() as folder:
+        done, path = recorded(folder, TREE, "1khz", "--subprocesses")
+        report = told(path)
+    spent = json.loads(done.stdout)
+    for name in ("parent", "child"):
+        found = report["by_name"][name]["total"] / 1e9
+        assert abs(found - spent[name]) < 0.05 * spent[name] + 0.01, (name, found, spent)
+    assert len({t["pid"] for t in report["states"]["threads"]}) >= 5, report["states"]["threads"]
+    missing = float(report["facts"]["missing.processes"]) * spent["all"]
+    # The kernel tells it in ticks; and before they were watched processes began.
+    assert spent["others"] - 0.1 < missing < spent["others"] + 0.4, (missing, spent)
+
+
+# Children that end before anybody can ask them for names: of functions that they have from their parent, and of one
+# that each makes for itself, by the same number and at the same address as the parent makes its own.
+FORKS = """\
+import os, time
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def made(who, i):
+    space = {"work": work}
+    exec(compile(f"def f_{who}_{i:02}(): work(0.004)", f"<{who} {i:02}>", "exec"), space)
+    return space[f"f_{who}_{i:02}"]
+def inherited():
+    work(0.006)
+def in_child(i):
+    made("kid", i)()
+def in_parent(i):
+    made("own", i)()
+def begin(job, *args):
+    child = os.fork()
+    if not child:
+        job(*args)
+        os._exit(0)
+    return child
+def main():
+    work(0.1)  # what a parent has been seen to run before
+    for i in range(40):
+        os.waitpid(begin(inherited), 0)
+    for i in range(20):
+        child = begin(in_child, i)
+        in_parent(i)
+        os.waitpid(child, 0)
+main()
+print(0)
+"""
+
+
+def under(nodes, node):
+    """Names of what a node of the tree stands on, its own too."""
+    while node["parent"] >= 0:
+        yield node["name"]
+        node = nodes[node["parent"]]
+
+
+def recorded_forks(name):
+    """Seconds that are seen of what children have from their parent; no child has a name that is another's."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, path = run_saying(folder, FORKS, name, "--engine", "bpf", "--mode", "cpu", "-a", "--subprocesses")
+        nodes = told(path)["nodes"]
+    seen = 0
+    for node in nodes:
+        names = list(under(nodes, node))
+        if "in_child" in names and any(other.startswith("f_own_") for other in names):
+            raise Wrong(names)
+        if names[:2] == ["work", "inherited"]:
+            seen += node["total"] / 1e9
+    return seen
+
+
+def check_forks(name):
+    seen = recorded_forks(name)
+    assert seen > 0.75 * 40 * 0.006, seen
+    return f"{seen:.3f} s of {40 * 0.006:.3f} s"
+
+
+def check_forks_names(name):
+    wait_until(lambda: recorded_forks(name) > 0, "a child that has a name from its parent", PATIENCE)
+
+
+@suite.test("with --subprocesses a process in another pid namespace is told, and the others are recorded")
+def tree_apart():
+    report, warnings = recorded_apart()
+    assert report["by_name"]["parent"]["total"] > 0.5e9, report["by_name"]["parent"]
+    assert len(warnings) == 1 and "lives in another pid namespace" in warnings[0], warnings
+
+
+@suite.test("with --subprocesses a process in another pid namespace is told of")
+def tree_apart_told():
+    def look():
+        report, warnings = recorded_apart()
+        return "parent" in report["by_name"] and any("lives in another pid namespace" in line for line in warnings)
+    wait_until(look, "the warning", PATIENCE)
+
+
+def recorded_apart():
+    """A recording of a program that starts another in a pid namespace of its own, and warnings."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode:
+        raise Skip("no pid namespace can be made here")
+    code = """
+import subprocess
+def parent():
+    work(0.3)
+parent()
+subprocess.run(["unshare", "--pid", "--fork", sys.executable, "-c", "sum(range(30_000_000))"])
+parent()
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        done, path = recorded(folder, code, "1khz", "--subprocesses")
+        report = told(path)
+    return report, [line for line in done.stderr.splitlines() if "warning" in line]
+
+
+@suite.test("in a root without /sys that is the reason, not the kernel's age, and no library speaks for itself")
+def without_sys():
+    hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /sys && exec "$@"', "sh"]
+    if os.geteuid() != 0 or subprocess.run([*hidden, "true"], capture_output=True).returncode:
+        raise Skip("no mounts of one's own can be made here")
+    done = subprocess.run([*hidden, FIZEAU, "--version"], capture_output=True, text=True, timeout=60)
+    if "built without" in done.stdout:
+        raise Skip(done.stdout.splitlines()[-1])
+    assert done.returncode == 0 and not done.stderr, done
+    assert "/sys is empty" in done.stdout and "needs Linux" not in done.stdout, done
 
 
 @suite.test("a program in a pid namespace of its own")
@@ -462,6 +656,34 @@ def programs_of(process):
     return found
 
 
+PPOLL = {"x86_64": "271", "aarch64": "73"}  # the system call
+
+
+def is_listening(process):
+    """Does it wait for what its programs tell? What is to be watched has been said to them then."""
+    return pathlib.Path(f"/proc/{process.pid}/syscall").read_text().split()[0] == PPOLL[os.uname().machine]
+
+
+FIRST = """
+import json, time
+def first():
+    end = time.thread_time() + 0.06
+    while time.thread_time() < end:
+        pass
+first()
+print(json.dumps(0))
+"""
+
+
+@suite.test("a program is seen from its first milliseconds on")
+def from_the_start():
+    with tempfile.TemporaryDirectory() as folder:
+        for options in (["--mode", "cpu", "--engine", "bpf"], ["--wait"]):
+            _, path = run_saying(folder, FIRST, "debian-3.11", *options)
+            seen = told(path)["by_name"].get("first", {"self": 0})["self"] / 1e6
+            assert 50 < seen < 70, (options, seen)
+
+
 @suite.test("killed by SIGKILL it leaves nothing in the kernel")
 def killed():
     bpftool = shutil.which("bpftool", path=os.environ["PATH"] + ":/usr/sbin")
@@ -506,21 +728,23 @@ def facts_of_run(command, path, **options):
     return None if "nothing was recorded" in done.stderr else told(path)["facts"]
 
 
-def check_refused(option, beside):
+def check_refused(option, beside, *insist):
     """Beside such words, and where the kernel does not allow it, an option is told of in one line,
-    and nothing starts; returns what is said where the kernel does not."""
+    or the engine where somebody insists on one, and nothing starts; returns what is said where the
+    kernel does not."""
+    engine = " ".join(insist) or option
     denied_ = test_reader.BUILD / "tests" / "denied"
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder, "target.py")
         script.write_text("open('ran', 'w')\n")
         command = ["--", *find_interpreter("debian-3.11").command, script]
         for words in beside:
-            done = fizeau("run", option, *words, *command, cwd=folder)
+            done = fizeau("run", *insist, option, *words, *command, cwd=folder)
             assert done.returncode in (2, 125) and done.stderr.count("\n") == 1, (words, done)
-            assert option in done.stderr, (words, done)
-        done = subprocess.run([denied_, "bpf=EPERM", FIZEAU, "run", option, *command], cwd=folder,
+            assert option in done.stderr or engine in done.stderr, (words, done)
+        done = subprocess.run([denied_, "bpf=EPERM", FIZEAU, "run", *insist, option, *command], cwd=folder,
                               capture_output=True, text=True, timeout=60)
-        assert done.stderr.startswith(f"fizeau: {option}: ") and done.stderr.count("\n") == 1, done
+        assert done.stderr.startswith(f"fizeau: {engine}: ") and done.stderr.count("\n") == 1, done
         assert not pathlib.Path(folder, "ran").exists()
         return done.stderr
 
@@ -532,7 +756,7 @@ def beyond():
         script.write_text(WORK + "open('ran', 'w')\nwork(0.4)\n")
         command = [*find_interpreter("debian-3.11").command, script]
         for words in (["--mode", "gil"], *([["--mode", "cpu", word] for word in (
-                "--native", "--native=stacks", "--opcodes", "--blocking", "--subprocesses")])):
+                "--native", "--native=stacks", "--opcodes", "--blocking")])):
             done = fizeau("run", "--engine", "bpf", *words, "--", *command, cwd=folder)
             assert done.returncode in (2, 125) and "--engine bpf: it " in done.stderr, (words, done)
             assert done.stderr.count("\n") == 1, done.stderr
@@ -551,5 +775,9 @@ if __name__ == "__main__":
                       check_oracle, interpreter, levels, others)
             suite.add(f"{interpreter}: few are rejected, {levels} deep, {others + 1} threads",
                       check_rejected, interpreter, levels, others)
+        suite.add(f"{interpreter}: children that end at once have names from their parent, and no others", check_forks,
+                  interpreter)
+        suite.add(f"{interpreter}: children that end at once have a name from their parent, and none of another",
+                  check_forks_names, interpreter)
         suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter)
     suite.main()

@@ -3,7 +3,8 @@
  * say to each other.
  *
  *   thread --(its task-clock event)--> fz_tick --> ring --> drain
- *   thread --(starts another)--> fz_birth --> ring --> drain: one more event
+ *   thread --(starts another)--> fz_birth --> ring --> drain: the nursery opens
+ *   CPU --(its clock's event, while the nursery is open)--> fz_young --> ring --> drain
  *   thread --(waits, is woken, goes on)--> fz_switch, fz_waking --> ring --> drain
  *   threads that are there --> fz_threads --> a file
  *   memory --(its counters, then each change)--> fz_resident, fz_grow --> ring --> drain
@@ -17,6 +18,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
+#include "capture/bpf/interrupts.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,6 +27,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <tick.skel.h> /* by bpftool, from tick.bpf.c */
 #include <unistd.h>
@@ -33,15 +36,31 @@
  * is drawn after some ticks, and never for a thread that has not come to one. */
 enum { TICKS_TO_DRAW = 8 };
 
+/* Many threads live for less than a period, or are gone before anybody could watch them. So after a
+ * birth CPUs tick, for all threads that are young, until there is none and no other is born for a
+ * while: the nursery. Threads that live for longer than their childhood are watched by themselves.
+ */
+#define CHILDHOOD ((int64_t)50000000)
+#define NURSERY_STAYS ((int64_t)1000000000)
+
 /* Periods of CPUs: longer by so many of such a part. */
 enum { DRIFT = 331, DRIFTS = 32 };
 
 struct event {
-	pid_t tid;
-	bool there;     /* used while listing */
-	uint32_t ticks; /* since its period was drawn */
-	int fd;
+	pid_t pid;       /* of a CPU: 0 */
+	pid_t tid;       /* of a CPU: -1 - its number */
+	uint32_t kernel; /* how the kernel numbers the thread, once it has had a tick */
+	bool there;      /* used while listing */
+	uint32_t ticks;  /* since its period was drawn */
+	int64_t met;     /* since when it is known */
+	int fd;          /* -1: the thread is young */
 	struct bpf_link *link;
+};
+
+/* A process that is watched. */
+struct process {
+	pid_t pid;
+	uint32_t number; /* as it sees itself */
 };
 
 struct fz_bpf {
@@ -52,8 +71,12 @@ struct fz_bpf {
 	struct bpf_link *execs, *exits;      /* NULL: the machine is not */
 	struct bpf_link *growths;            /* NULL: nor how the process grows */
 	enum fz_engine_use use;
-	pid_t pid;
-	bool born; /* a thread was since threads were listed */
+	struct process *processes;
+	size_t process_n, process_cap;
+	bool born;    /* a thread was since threads were listed */
+	bool young;   /* some are */
+	bool nursery; /* is open */
+	int64_t last_birth;
 	struct event *events;
 	size_t n, cap;
 	int64_t period;
@@ -102,13 +125,13 @@ static int on_record(void *arg, void *record, size_t size)
 		    t->frame_n * sizeof(t->frames[0]) +
 			    ((uint64_t)t->kernel_n + t->user_n) * sizeof(uint64_t))
 		return 0;
-	if (t->kind == FZ_BPF_BORN) {
-		b->born = true;
-		return 0;
-	}
-	struct event *e = t->kind == FZ_BPF_TICK ? find_event(b, (pid_t)t->watched) : NULL;
-	if (e)
+	b->born |= t->kind == FZ_BPF_BORN;
+	bool own = t->kind == FZ_BPF_TICK && !(t->flags & FZ_BPF_BY_CPU);
+	struct event *e = own ? find_event(b, (pid_t)t->watched) : NULL;
+	if (e) {
 		e->ticks++;
+		e->kernel = t->thread;
+	}
 	b->take(b->take_arg, t);
 	return 0;
 }
@@ -120,11 +143,13 @@ static void leave_out(struct tick_bpf *p, enum fz_engine_use use)
 	bool growth = use == FZ_ENGINE_FOR_GROWTH;
 
 	bpf_program__set_autoload(p->progs.fz_tick, !machine && !growth);
-	bpf_program__set_autoload(p->progs.fz_birth, !machine && !growth);
+	bpf_program__set_autoload(p->progs.fz_young, !machine && !growth);
+	bpf_program__set_autoload(p->progs.fz_birth, !machine && !growth && !waits);
 	bpf_program__set_autoload(p->progs.fz_resident, growth);
 	bpf_program__set_autoload(p->progs.fz_grow, growth);
 	bpf_program__set_autoload(p->progs.fz_switch, waits);
 	bpf_program__set_autoload(p->progs.fz_waking, waits);
+	bpf_program__set_autoload(p->progs.fz_birth_of, waits);
 	bpf_program__set_autoload(p->progs.fz_threads, waits);
 	bpf_program__set_autoload(p->progs.fz_machine, machine);
 	bpf_program__set_autoload(p->progs.fz_exec, machine);
@@ -133,18 +158,20 @@ static void leave_out(struct tick_bpf *p, enum fz_engine_use use)
 		bpf_map__set_max_entries(p->maps.waits, 1);
 	if (!growth)
 		bpf_map__set_max_entries(p->maps.debts, 1);
-	if (!machine) {
-		bpf_map__set_max_entries(p->maps.pythons, 1);
+	if (!machine)
 		bpf_map__set_max_entries(p->maps.met, 1);
-	}
 }
 
 int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err)
 {
-	struct fz_bpf *b = fz_calloc(1, sizeof(*b));
-	int cpus = libbpf_num_possible_cpus();
-
 	libbpf_set_print(NULL);
+	int cpus = libbpf_num_possible_cpus();
+	if (cpus <= 0)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "where /sys is empty, as in some roots, one has no bpf; "
+			       "mount -t sysfs sysfs /sys");
+
+	struct fz_bpf *b = fz_calloc(1, sizeof(*b));
 	b->dice = (uint64_t)fz_clock_now();
 	b->program = tick_bpf__open();
 	if (!b->program) {
@@ -154,8 +181,9 @@ int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err
 	}
 	b->use = use;
 	leave_out(b->program, use);
-	if (cpus > 0)
-		bpf_map__set_max_entries(b->program->maps.scratches, (uint32_t)cpus);
+	if (use == FZ_ENGINE_FOR_WAITS)
+		b->program->rodata->fz_preempt_count_at = fz_bpf_preempt_count_at();
+	bpf_map__set_max_entries(b->program->maps.scratches, (uint32_t)cpus);
 	int rc = tick_bpf__load(b->program);
 	if (!rc) {
 		b->ring = ring_buffer__new(bpf_map__fd(b->program->maps.ring), on_record, b, NULL);
@@ -171,9 +199,33 @@ int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err
 
 static void drop_event(struct fz_bpf *b, size_t i)
 {
-	bpf_link__destroy(b->events[i].link);
-	close(b->events[i].fd);
-	b->events[i] = b->events[--b->n];
+	struct event *e = &b->events[i];
+
+	bpf_link__destroy(e->link);
+	fz_close_fd(&e->fd);
+	if (e->kernel)
+		bpf_map__delete_elem(b->program->maps.grown_up, &e->kernel, sizeof(e->kernel), 0);
+	*e = b->events[--b->n];
+}
+
+static void close_nursery(struct fz_bpf *b)
+{
+	b->program->bss->fz_nursery_period = 0;
+	b->nursery = false;
+	for (size_t i = b->n; i-- > 0;)
+		if (b->events[i].tid < 0)
+			drop_event(b, i);
+}
+
+static void drop_process(struct fz_bpf *b, size_t i)
+{
+	struct process *p = &b->processes[i];
+
+	for (size_t k = b->n; k-- > 0;)
+		if (b->events[k].pid == p->pid)
+			drop_event(b, k);
+	bpf_map__delete_elem(b->program->maps.pythons, &p->number, sizeof(p->number), 0);
+	*p = b->processes[--b->process_n];
 }
 
 void fz_bpf_unwatch(struct fz_bpf *b)
@@ -184,8 +236,21 @@ void fz_bpf_unwatch(struct fz_bpf *b)
 	bpf_link__destroy(fz_steal(b->execs));
 	bpf_link__destroy(fz_steal(b->exits));
 	bpf_link__destroy(fz_steal(b->growths));
+	if (b->nursery)
+		close_nursery(b);
+	while (b->process_n)
+		drop_process(b, b->process_n - 1);
 	while (b->n)
 		drop_event(b, b->n - 1);
+}
+
+void fz_bpf_unwatch_process(struct fz_bpf *b, pid_t pid)
+{
+	for (size_t i = b->process_n; i-- > 0;)
+		if (b->processes[i].pid == pid)
+			drop_process(b, i);
+	if (!b->process_n)
+		fz_bpf_unwatch(b);
 }
 
 void fz_bpf_free(struct fz_bpf *b)
@@ -196,6 +261,7 @@ void fz_bpf_free(struct fz_bpf *b)
 	ring_buffer__free(b->ring);
 	tick_bpf__destroy(b->program);
 	free(b->events);
+	free(b->processes);
 	free(b);
 }
 
@@ -219,76 +285,178 @@ static int open_event(const struct fz_bpf *b, pid_t tid, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Takes the event over; what: for messages. */
-static int add_event(struct fz_bpf *b, const struct bpf_program *program, struct event e,
-		     const char *what, struct fz_error *err)
+/* Of one that could not be opened, or not be given a program: errno says why. */
+static int fail_event(const char *what, struct fz_error *err)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = (uint64_t)e.tid);
-	e.link = bpf_program__attach_perf_event_opts(program, e.fd, &options);
-	if (!e.link) {
-		int code = errno;
-		close(e.fd);
-		errno = code;
-		return fz_fail_errno(err, "a program on a perf event of %s", what);
-	}
-	fz_grow(b->events, b->n, b->cap);
-	b->events[b->n++] = e;
-	return 0;
+	if (errno == EMFILE)
+		return fz_fail(err, FZ_ESYSTEM,
+			       "too many files are open, of which each thread takes two; allow "
+			       "more with 'ulimit -Hn'");
+	return fz_fail_errno(err, "perf events of %s", what);
 }
 
-/* A thread that ended meanwhile is none. */
-static int add_thread(struct fz_bpf *b, pid_t tid, struct fz_error *err)
+/* Let its ticks run the program, if it is open; what: for messages. */
+static int attach_event(const struct bpf_program *program, struct event *e, uint64_t cookie,
+			const char *what, struct fz_error *err)
 {
-	struct event e = { .tid = tid, .there = true, .fd = open_event(b, tid, -1) };
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
+	if (e->fd >= 0)
+		e->link = bpf_program__attach_perf_event_opts(program, e->fd, &options);
+	if (e->link)
+		return 0;
+	fz_close_fd(&e->fd);
+	e->fd = -1;
+	return fail_event(what, err);
+}
+
+static void keep_event(struct fz_bpf *b, struct event e)
+{
+	fz_grow(b->events, b->n, b->cap);
+	b->events[b->n++] = e;
+}
+
+/* From here on the thread is watched by itself; one that ended meanwhile is not. */
+static int watch_thread(struct fz_bpf *b, struct event *e, bool adopted, struct fz_error *err)
+{
+	uint64_t cookie = (uint64_t)e->tid | (adopted ? FZ_BPF_COOKIE_ADOPTED : 0);
 	char what[32];
 
-	if (e.fd < 0 && errno == ESRCH)
+	snprintf(what, sizeof(what), "thread %d", (int)e->tid);
+	e->fd = open_event(b, e->tid, -1);
+	if (e->fd < 0 && errno == ESRCH)
 		return 0;
-	snprintf(what, sizeof(what), "thread %d", (int)tid);
-	if (e.fd < 0)
-		return fz_fail_errno(err, "perf events on CPU time of %s", what);
-	return add_event(b, b->program->progs.fz_tick, e, what, err);
+	return attach_event(b->program->progs.fz_tick, e, cookie, what, err);
+}
+
+/* While the nursery is open it is young. */
+static int add_thread(struct fz_bpf *b, pid_t pid, pid_t tid, struct fz_error *err)
+{
+	struct event e = { .pid = pid, .tid = tid, .there = true, .met = fz_clock_now(), .fd = -1 };
+	int rc = b->nursery ? 0 : watch_thread(b, &e, false, err);
+
+	if (!rc && (b->nursery || e.fd >= 0))
+		keep_event(b, e);
+	return rc;
 }
 
 /* A CPU that is not there or switched off is none. */
-static int add_cpu(struct fz_bpf *b, int cpu, struct fz_error *err)
+static int add_cpu(struct fz_bpf *b, const struct bpf_program *program, int cpu,
+		   struct fz_error *err)
 {
-	struct event e = { .tid = -1 - cpu, .fd = open_event(b, -1, cpu) };
+	struct event e = { .tid = -1 - cpu };
 	char what[32];
 
+	snprintf(what, sizeof(what), "CPU %d", cpu);
+	e.fd = open_event(b, -1, cpu);
 	if (e.fd < 0 && errno == ENODEV)
 		return 0;
-	snprintf(what, sizeof(what), "CPU %d", cpu);
-	if (e.fd < 0)
-		return fz_fail_errno(err, "perf events on %s", what);
-	return add_event(b, b->program->progs.fz_machine, e, what, err);
+	int rc = attach_event(program, &e, 0, what, err);
+	if (!rc)
+		keep_event(b, e);
+	return rc;
 }
 
-/* Watch the threads that are there, and no others. */
-static int list_threads(struct fz_bpf *b, struct fz_error *err)
+static int add_cpus(struct fz_bpf *b, const struct bpf_program *program, struct fz_error *err)
+{
+	int cpus = libbpf_num_possible_cpus(), rc = 0;
+
+	for (int cpu = 0; !rc && cpu < FZ_MIN(cpus, FZ_BPF_CPUS); cpu++)
+		rc = add_cpu(b, program, cpu, err);
+	return rc;
+}
+
+/* Of one of the rates from 2/3 to 4/3 of what was asked for, each as likely. */
+static uint64_t draw_period(struct fz_bpf *b)
+{
+	double rate = 2.0 / 3 + (double)(fz_dice_roll(&b->dice) >> 11) / 0x1p53 * 2 / 3;
+
+	return (uint64_t)((double)b->period / rate);
+}
+
+/* The same for all CPUs. */
+static void draw_for_nursery(struct fz_bpf *b)
+{
+	struct tick_bpf__bss *said = b->program->bss;
+	uint64_t period = draw_period(b);
+
+	said->fz_nursery_since = (uint64_t)fz_clock_now();
+	said->fz_nursery_period = period;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->events[i].tid < 0)
+			ioctl(b->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+/* Where CPUs may not tick for us threads are watched by themselves from their birth on. */
+static void open_nursery(struct fz_bpf *b)
+{
+	struct fz_error ignored;
+
+	b->nursery = true;
+	if (add_cpus(b, b->program->progs.fz_young, &ignored))
+		close_nursery(b);
+	else
+		draw_for_nursery(b);
+}
+
+/* Watch the threads that are there, and no others of the process. */
+static int list_threads(struct fz_bpf *b, pid_t pid, struct fz_error *err)
 {
 	char path[64];
 	int rc = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		b->events[i].there = false;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)b->pid);
+		b->events[i].there = b->events[i].pid != pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *dir = opendir(path);
 	if (!dir)
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)b->pid);
+		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)pid);
 	for (struct dirent *e; !rc && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		struct event *known = tid > 0 ? find_event(b, tid) : NULL;
 		if (known)
 			known->there = true;
 		else if (tid > 0)
-			rc = add_thread(b, tid, err);
+			rc = add_thread(b, pid, tid, err);
 	}
 	closedir(dir);
 	for (size_t i = b->n; i-- > 0;)
 		if (!b->events[i].there)
 			drop_event(b, i);
 	return rc;
+}
+
+/* Those that are no longer young. One that cannot be watched stays it. */
+static void adopt_threads(struct fz_bpf *b, int64_t now)
+{
+	struct fz_error ignored;
+
+	b->young = false;
+	for (size_t i = 0; i < b->n; i++) {
+		struct event *e = &b->events[i];
+		if (e->tid >= 0 && e->fd < 0 && now - e->met >= CHILDHOOD)
+			watch_thread(b, e, true, &ignored);
+		b->young |= e->fd < 0;
+	}
+}
+
+/* Threads are born, grow up and end. */
+static void raise_threads(struct fz_bpf *b)
+{
+	int64_t now = fz_clock_now();
+	struct fz_error ignored;
+
+	if (b->born)
+		b->last_birth = now;
+	if (b->born && !b->nursery)
+		open_nursery(b);
+	if (b->born || b->young) {
+		for (size_t i = 0; i < b->process_n; i++)
+			list_threads(b, b->processes[i].pid, &ignored);
+		adopt_threads(b, now);
+	}
+	b->born = false;
+	if (b->nursery && !b->young && now - b->last_birth > NURSERY_STAYS)
+		close_nursery(b);
 }
 
 static void forget(struct bpf_map *map, size_t key_size)
@@ -307,55 +475,90 @@ static int trace(const struct bpf_program *program, const char *what, struct bpf
 	return *ret ? 0 : fz_fail_errno(err, "the tracepoint of %s", what);
 }
 
-static int set_config(struct fz_bpf *b, const struct fz_bpf_config *config, struct fz_error *err)
+/* Nothing is known from before of those that are watched from now on. */
+static int begin_scope(struct fz_bpf *b, const struct fz_bpf_config *config, struct fz_error *err)
 {
-	const uint32_t zero = 0;
+	struct fz_bpf_scope *scope = &b->program->bss->fz_scope;
+	struct stat recorder;
 
+	if (stat("/proc/self/ns/pid", &recorder))
+		return fz_fail_errno(err, "/proc/self/ns/pid");
+	*scope = (struct fz_bpf_scope){ .device = config->namespace_device,
+					.inode = config->namespace_inode,
+					.recorder = (uint32_t)recorder.st_ino };
+	b->born = b->young = false;
 	forget(b->program->maps.states, sizeof(uint32_t));
 	forget(b->program->maps.codes, sizeof(uint64_t));
 	forget(b->program->maps.waits, sizeof(uint32_t));
+	forget(b->program->maps.grown_up, sizeof(uint32_t));
 	forget(b->program->maps.debts, sizeof(uint32_t));
-	if (bpf_map__update_elem(b->program->maps.configs, &zero, sizeof(zero), config,
-				 sizeof(*config), BPF_ANY))
-		return fz_fail_errno(err, "a map in the kernel");
 	return 0;
+}
+
+/* The kernel is to know it, and by which number. */
+static int add_process(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config,
+		       struct fz_error *err)
+{
+	const struct fz_bpf_scope *scope = &b->program->bss->fz_scope;
+	int rc = b->process_n ? 0 : begin_scope(b, config, err);
+
+	if (rc)
+		return rc;
+	if (config->namespace_device != scope->device || config->namespace_inode != scope->inode)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "process %d lives in another pid namespace than those before",
+			       (int)pid);
+	if (!fz_bpf_add_python(b, (pid_t)config->pid, config))
+		return fz_fail_errno(err, "process %d: a map in the kernel", (int)pid);
+	fz_grow(b->processes, b->process_n, b->process_cap);
+	b->processes[b->process_n++] = (struct process){ pid, config->pid };
+	return 0;
+}
+
+/* What is told of all threads of all processes that are watched. */
+static int trace_threads(struct fz_bpf *b, bool all_threads, struct fz_error *err)
+{
+	const struct tick_bpf *p = b->program;
+	bool waits = b->use == FZ_ENGINE_FOR_WAITS;
+	int rc = 0;
+
+	if (all_threads && !b->births)
+		rc = trace(waits ? p->progs.fz_birth_of : p->progs.fz_birth, "new threads",
+			   &b->births, err);
+	if (!rc && waits && !b->switches)
+		rc = trace(p->progs.fz_switch, "switches", &b->switches, err);
+	if (!rc && waits && !b->wakings)
+		rc = trace(p->progs.fz_waking, "wake-ups", &b->wakings, err);
+	return rc;
 }
 
 int fz_bpf_watch(struct fz_bpf *b, pid_t pid, bool all_threads, int64_t period,
 		 const struct fz_bpf_config *config, struct fz_error *err)
 {
-	const struct tick_bpf *p = b->program;
-
-	fz_assert(b->n == 0 && period > 0);
+	fz_assert(period > 0);
 	b->period = period;
-	b->pid = pid;
-	b->born = false;
-	int rc = set_config(b, config, err);
-	if (!rc && all_threads)
-		rc = trace(p->progs.fz_birth, "new threads", &b->births, err);
-	if (!rc && b->use == FZ_ENGINE_FOR_WAITS)
-		rc = trace(p->progs.fz_switch, "switches", &b->switches, err);
-	if (!rc && b->use == FZ_ENGINE_FOR_WAITS)
-		rc = trace(p->progs.fz_waking, "wake-ups", &b->wakings, err);
-	if (!rc)
-		rc = all_threads ? list_threads(b, err) : add_thread(b, pid, err);
+	int rc = add_process(b, pid, config, err);
 	if (rc)
-		fz_bpf_unwatch(b);
+		return rc;
+	rc = trace_threads(b, all_threads, err);
+	if (!rc)
+		rc = all_threads ? list_threads(b, pid, err) : add_thread(b, pid, pid, err);
+	if (rc)
+		fz_bpf_unwatch_process(b, pid);
 	return rc;
 }
 
 int fz_bpf_watch_machine(struct fz_bpf *b, int64_t period, struct fz_error *err)
 {
 	const struct tick_bpf *p = b->program;
-	int cpus = libbpf_num_possible_cpus();
 
 	fz_assert(b->n == 0 && period > 0);
 	b->period = period;
 	int rc = trace(p->progs.fz_exec, "programs", &b->execs, err);
 	if (!rc)
 		rc = trace(p->progs.fz_exit, "ends", &b->exits, err);
-	for (int cpu = 0; !rc && cpu < FZ_MIN(cpus, FZ_BPF_CPUS); cpu++)
-		rc = add_cpu(b, cpu, err);
+	if (!rc)
+		rc = add_cpus(b, p->progs.fz_machine, err);
 	if (rc)
 		fz_bpf_unwatch(b);
 	return rc;
@@ -376,12 +579,13 @@ static int visit_tasks(const struct bpf_program *program, struct bpf_link **ret_
 	return 0;
 }
 
-static int note_resident(const struct fz_bpf *b, struct fz_error *err)
+static int note_resident(const struct fz_bpf *b, pid_t pid, struct fz_error *err)
 {
 	struct bpf_link *link;
 	char none[1];
 	int fd;
 
+	b->program->bss->fz_scope.listed = (uint32_t)pid;
 	if (visit_tasks(b->program->progs.fz_resident, &link, &fd))
 		return fz_fail_errno(err, "a list of tasks by the kernel");
 	ssize_t n = read(fd, none, sizeof(none));
@@ -393,38 +597,38 @@ static int note_resident(const struct fz_bpf *b, struct fz_error *err)
 int fz_bpf_watch_growth(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config,
 			struct fz_error *err)
 {
-	b->pid = pid;
-	int rc = set_config(b, config, err);
-	if (!rc)
-		rc = note_resident(b, err);
+	int rc = add_process(b, pid, config, err);
+	if (rc)
+		return rc;
+	rc = note_resident(b, pid, err);
 	if (!rc)
 		rc = trace(b->program->progs.fz_grow, "growth", &b->growths, err);
+	if (rc)
+		fz_bpf_unwatch_process(b, pid);
 	return rc;
 }
 
 bool fz_bpf_add_python(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config)
 {
-	uint32_t process = (uint32_t)pid;
-
-	return bpf_map__update_elem(b->program->maps.pythons, &process, sizeof(process), config,
-				    sizeof(*config), BPF_ANY) == 0;
+	return bpf_map__update_elem(b->program->maps.pythons, &(uint32_t){ (uint32_t)pid },
+				    sizeof(uint32_t), config, sizeof(*config), BPF_ANY) == 0;
 }
 
-/* One of the rates from 2/3 to 4/3 of what was asked for, each as likely. */
 void fz_bpf_draw(struct fz_bpf *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->events[i].ticks < TICKS_TO_DRAW)
 			continue;
 		b->events[i].ticks = 0;
-		b->dice = fz_hash64(b->dice + 0x9e3779b97f4a7c15u);
-		double rate = 2.0 / 3 + (double)(b->dice >> 11) / 0x1p53 * 2 / 3;
-		uint64_t period = (uint64_t)((double)b->period / rate);
+		uint64_t period = draw_period(b);
 		ioctl(b->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 	}
+	uint64_t lasts = (uint64_t)fz_clock_now() - b->program->bss->fz_nursery_since;
+	if (b->nursery && lasts >= (uint64_t)(TICKS_TO_DRAW * b->period))
+		draw_for_nursery(b);
 }
 
-size_t fz_bpf_threads(const struct fz_bpf *b, struct fz_bpf_thread **ret)
+size_t fz_bpf_threads(const struct fz_bpf *b, pid_t pid, struct fz_bpf_thread **ret)
 {
 	struct fz_bpf_thread some[64];
 	struct bpf_link *link;
@@ -433,6 +637,7 @@ size_t fz_bpf_threads(const struct fz_bpf *b, struct fz_bpf_thread **ret)
 	int fd;
 
 	*ret = NULL;
+	b->program->bss->fz_scope.listed = (uint32_t)pid;
 	if (visit_tasks(b->program->progs.fz_threads, &link, &fd))
 		return 0;
 	while ((n = read(fd, some, sizeof(some))) > 0)
@@ -462,24 +667,19 @@ int fz_bpf_fd(const struct fz_bpf *b)
 
 void fz_bpf_drain(struct fz_bpf *b, void (*take)(void *arg, const struct fz_bpf_tick *t), void *arg)
 {
-	struct fz_error ignored;
-
 	b->take = take;
 	b->take_arg = arg;
 	ring_buffer__consume(b->ring);
-	/* One that cannot be watched goes on unseen, as its time does. */
-	if (b->births && b->born)
-		list_threads(b, &ignored);
-	b->born = false;
+	if (b->births)
+		raise_threads(b);
 }
 
 struct fz_bpf_counts fz_bpf_counts(const struct fz_bpf *b)
 {
 	struct fz_bpf_counts counts = { 0 };
-	const uint32_t zero = 0;
 
-	bpf_map__lookup_elem(b->program->maps.counts, &zero, sizeof(zero), &counts, sizeof(counts),
-			     0);
+	bpf_map__lookup_elem(b->program->maps.counts, &(uint32_t){ 0 }, sizeof(uint32_t), &counts,
+			     sizeof(counts), 0);
 	return counts;
 }
 

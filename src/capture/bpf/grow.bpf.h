@@ -115,11 +115,10 @@ SEC("iter/task")
 int fz_resident(struct bpf_iter__task *context)
 {
 	__u32 zero = 0;
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
 	struct resident *r = bpf_map_lookup_elem(&residents, &zero);
 	struct task_struct *t = context->task;
 
-	if (!c || !r || !t || number_in(t, c->recorder_namespace) != (int)c->recorder_pid)
+	if (!r || !t || number_in(t, fz_scope.recorder) != (int)fz_scope.listed)
 		return 0;
 	*(volatile __u64 *)&r->map = (__u64)&parts;
 	struct bpf_array *map = (void *)*(volatile __u64 *)&r->map;
@@ -173,14 +172,15 @@ static __s64 settle(struct debt *d, __s64 pages)
 	return pages - paid;
 }
 
-static void send_growth(const struct fz_bpf_config *c, struct scratch *b, __u32 tid, struct debt *d,
-			__s64 pages, struct fz_bpf_counts *n)
+static void send_growth(const struct fz_bpf_config *c, struct scratch *b,
+			const struct bpf_pidns_info *id, struct debt *d, __s64 pages,
+			struct fz_bpf_counts *n)
 {
 	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
 
-	begin_record(&b->tick, FZ_BPF_GREW, tid, bpf_get_smp_processor_id());
+	begin_record(&b->tick, FZ_BPF_GREW, id->tgid, id->pid, bpf_get_smp_processor_id());
 	b->tick.counter = pages + d->late;
-	if (!find_state(c, b, tid)) {
+	if (!find_state(c, b, id->pid)) {
 		__sync_fetch_and_add(&n->foreign_pages, pages);
 		return;
 	}
@@ -200,17 +200,16 @@ SEC("tp_btf/rss_stat")
 int fz_grow(__u64 *context)
 {
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id(), member = context[1];
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
 	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
 	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
 	struct resident *r = bpf_map_lookup_elem(&residents, &zero);
-	struct bpf_pidns_info id;
+	struct bpf_pidns_info id = { 0 };
 
-	if (!c || !n || !b || !r || context[0] != r->mm || member == SWAPPED)
+	if (!n || !b || !r || context[0] != r->mm || member == SWAPPED)
 		return 0;
 	__s64 pages = change(r, member);
-	if (bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)) ||
-	    id.tgid != c->pid) {
+	const struct fz_bpf_config *c = config_of_current(&id);
+	if (!c) {
 		if (pages > 0)
 			__sync_fetch_and_add(&n->foreign_pages, pages);
 		return 0;
@@ -218,6 +217,6 @@ int fz_grow(__u64 *context)
 	struct debt *d = debt_of((__u32)bpf_get_current_pid_tgid());
 	pages = d ? settle(d, pages) : 0;
 	if (pages > 0)
-		send_growth(c, b, id.pid, d, pages, n);
+		send_growth(c, b, &id, d, pages, n);
 	return 0;
 }

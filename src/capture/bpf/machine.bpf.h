@@ -10,13 +10,6 @@
  */
 #pragma once
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FZ_BPF_PYTHONS);
-	__type(key, __u32);
-	__type(value, struct fz_bpf_config);
-} pythons SEC(".maps");
-
 /* Processes that had a tick, since they run what they run. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -59,10 +52,9 @@ int fz_machine(struct bpf_perf_event_data *context)
 
 	if (!process || !n || !b)
 		return 0;
-	begin_record(&b->tick, FZ_BPF_TICK, id, cpu);
+	begin_record(&b->tick, FZ_BPF_TICK, process, id, cpu);
 	b->tick.counter = context->sample_period;
 	b->tick.watched = id;
-	b->tick.process = process;
 	b->tick.uid = bpf_get_current_uid_gid();
 	struct walk w = { .b = b, .most = FZ_BPF_FRAMES - 2 };
 	c = w.c = bpf_map_lookup_elem(&pythons, &process);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* How the kernel numbers the threads of the target, which whoever lives in a pid namespace does not
- * see: a part of tick.bpf.c. Each task that the recorder can see is visited, and those of the
+/* How the kernel numbers the threads of a target, which whoever lives in a pid namespace does not
+ * see: a part of tick.bpf.c. Each task that the recorder can see is visited, and those of one
  * target written, as struct fz_bpf_thread.
  */
 #pragma once
@@ -56,15 +56,13 @@ static int number_in(struct task_struct *t, __u32 namespace)
 SEC("iter/task")
 int fz_threads(struct bpf_iter__task *context)
 {
-	__u32 zero = 0;
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
 	struct task_struct *t = context->task;
 	struct fz_bpf_thread thread;
 
-	if (!c || !t || number_in(t->group_leader, c->recorder_namespace) != (int)c->recorder_pid)
+	if (!t || number_in(t->group_leader, fz_scope.recorder) != (int)fz_scope.listed)
 		return 0;
 	thread.kernel = t->pid;
-	thread.seen = number_in(t, c->recorder_namespace);
+	thread.seen = number_in(t, fz_scope.recorder);
 	bpf_seq_write(context->meta->seq, &thread, sizeof(thread));
 	return 0;
 }

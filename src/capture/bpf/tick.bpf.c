@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The part that runs in the kernel: a thread of the target has used its share of CPU time, and is
+/* The part that runs in the kernel: a thread of a target has used its share of CPU time, and is
  * interrupted on its own CPU. It stands still while its stack is read, so nothing is torn; what it
  * was in the middle of shows as a chain that does not end where chains end.
  *
@@ -16,12 +16,13 @@
 
 enum {
 	INTERPRETERS_MAX = 64,
-	THREADS_MAX = 4096,
+	THREADS_MAX = FZ_BPF_WAITERS, /* of an interpreter; whose states are remembered */
 	EXCEPTIONS_MAX = 1024,
 	ODD_CFRAME = 4096, /* a CFrame so far from its thread state is on the C stack */
 	RING = 8 << 20,
 	CODES = 32768,
 	KNOWN = 256,
+	PAGE = 4096,    /* bytes that are there or not there together; pages may be larger */
 	STACKS = 65536, /* bytes for the stacks of a tick, Python's and native ones; a power of two
 			 */
 };
@@ -32,24 +33,36 @@ struct state {
 	__u64 tstate, interp, head;
 };
 
+struct known {
+	__u64 code, mark;
+	__u64 turn; /* when that was read */
+};
+
 struct scratch {
 	__u8 thread[FZ_BPF_THREAD + 8];
-	__u8 frame[FZ_BPF_FRAME + 8];
+	__u8 frames[2 * PAGE + FZ_BPF_FRAME]; /* a copy of where frames lie */
 	__u8 code[FZ_BPF_CODE + 8];
 	__u64 text[FZ_BPF_TEXT / 8];
-	struct {
-		__u64 code, mark;
-	} known[KNOWN]; /* some of `codes`, at hand */
+	struct known known[KNOWN]; /* some of `codes`, at hand */
+	struct known filename;     /* the last one, and its hash */
+	__u64 turn;
+	struct state state; /* one of `states`, at hand, and whose */
+	__u32 state_of;
+	__u32 grown; /* one of `grown_up`, at hand */
+	__u64 owed;  /* of ticks of this CPU for young threads, for which the ring had no room */
 	struct fz_bpf_tick tick;
 	__u64 native[(STACKS - sizeof(((struct fz_bpf_tick *)0)->frames)) / 8 + FZ_BPF_NATIVE];
 };
 
+/* Processes that run Python, as they see themselves, or of the machine as the kernel does. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FZ_BPF_PYTHONS);
 	__type(key, __u32);
 	__type(value, struct fz_bpf_config);
-} configs SEC(".maps");
+} pythons SEC(".maps");
+
+struct fz_bpf_scope fz_scope;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -68,7 +81,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(max_entries, THREADS_MAX);
 	__type(key, __u32);
 	__type(value, struct state);
 } states SEC(".maps");
@@ -80,6 +93,19 @@ struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } codes SEC(".maps");
+
+/* Threads that have had a tick of their own, by the kernel's number: CPUs' do not count for them.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, FZ_BPF_WAITERS);
+	__type(key, __u32);
+	__type(value, __u32);
+} grown_up SEC(".maps");
+
+/* CPUs tick for threads that are young, and nobody need be woken for a birth: with which period,
+ * and since when; 0: they do not. */
+__u64 fz_nursery_period, fz_nursery_since;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -129,14 +155,15 @@ static __u64 gil_of(const struct fz_bpf_config *c, __u64 interp)
 
 static int holds_gil(const struct fz_bpf_config *c, __u64 interp, __u64 tstate)
 {
-	__u64 gil = gil_of(c, interp), holder = 0;
-	__s32 locked = 0;
+	struct {
+		__u64 last_holder;
+		__s32 locked;
+	} state = { 0 };
+	__u64 gil = gil_of(c, interp);
 
-	if (!gil)
+	if (!gil || get(&state, sizeof(state), gil + c->gil_holder))
 		return 0;
-	get(&holder, sizeof(holder), gil + c->gil.last_holder);
-	get(&locked, sizeof(locked), gil + c->gil.locked);
-	return holder == tstate && locked > 0;
+	return state.last_holder == tstate && state.locked > 0;
 }
 
 static long search_thread(__u32 i, struct search *s)
@@ -207,23 +234,38 @@ struct walk {
 	const struct fz_bpf_config *c;
 	struct scratch *b;
 	__u64 at, base, gc_frame;
-	__u32 most;  /* frames */
-	__u32 fresh; /* met code that was not known */
+	__u64 from, to; /* what of the target's memory is in b->frames */
+	__u32 most;     /* frames */
+	__u32 fresh;    /* met code that was not known */
 };
 
-static __u64 mix_text(const struct fz_bpf_config *c, struct scratch *b, __u64 mark, __u64 object)
+/* Of what a string says. */
+static __u64 hash_text(const struct fz_bpf_config *c, struct scratch *b, __u64 object)
 {
-	__u64 length = 0, n;
+	__u64 length = 0, n, hash;
 
 	b->text[0] = b->text[1] = b->text[2] = b->text[3] = 0;
 	get(&length, sizeof(length), object + c->text_length);
 	n = length < FZ_BPF_TEXT - 1 ? length : FZ_BPF_TEXT - 1;
 	n = MASKED(n, FZ_BPF_TEXT);
 	get(b->text, n, object + c->text_data + length - n);
-	mark = fz_bpf_mix(mark, length);
+	hash = fz_bpf_mix(0, length);
 	for (int i = 0; i < FZ_BPF_TEXT / 8; i++)
-		mark = fz_bpf_mix(mark, b->text[i]);
-	return mark;
+		hash = fz_bpf_mix(hash, b->text[i]);
+	return hash;
+}
+
+/* Functions of one file, which mostly call each other, share its name. */
+static __u64 hash_filename(const struct fz_bpf_config *c, struct scratch *b, __u64 object)
+{
+	struct known *k = &b->filename;
+
+	if (k->code != object || k->turn != b->turn) {
+		k->mark = hash_text(c, b, object);
+		k->code = object;
+		k->turn = b->turn;
+	}
+	return k->mark;
 }
 
 /* 0: there is no code object. The recorder does the same: code.c. */
@@ -240,22 +282,31 @@ static __u64 mark_of(const struct fz_bpf_config *c, struct scratch *b, __u64 cod
 	mark = fz_bpf_mix(mark, WORD(b->code, c->code.line_table, FZ_BPF_CODE));
 	if (c->code.version != FZ_BPF_ABSENT)
 		return fz_bpf_mix(mark, HALF(b->code, c->code.version, FZ_BPF_CODE));
-	return mix_text(c, b, mix_text(c, b, mark, name), filename);
+	mark = fz_bpf_mix(mark, hash_text(c, b, name));
+	return fz_bpf_mix(mark, hash_filename(c, b, filename));
 }
 
-static void note_code(struct walk *w, __u64 code, __u64 mark)
+/* While a stack is read nothing is freed, so a code object is read once for all of its frames. */
+static __u64 mark_of_frame(struct walk *w, __u64 code)
 {
-	__u64 slot = MASKED(fz_bpf_mix(0, code) >> 32, KNOWN), *known;
+	struct scratch *b = w->b;
+	struct known *k = &b->known[MASKED(fz_bpf_mix(0, code) >> 32, KNOWN)];
+	__u64 mark, *met;
 
-	if (w->b->known[slot].code == code && w->b->known[slot].mark == mark)
-		return;
-	known = bpf_map_lookup_elem(&codes, &code);
-	if (!known || *known != mark) {
-		bpf_map_update_elem(&codes, &code, &mark, BPF_ANY);
-		w->fresh = 1;
+	if (k->code == code && k->turn == b->turn)
+		return k->mark;
+	mark = mark_of(w->c, b, code);
+	if (k->code != code || k->mark != mark) {
+		met = bpf_map_lookup_elem(&codes, &code);
+		if (!met || *met != mark) {
+			bpf_map_update_elem(&codes, &code, &mark, BPF_ANY);
+			w->fresh = 1;
+		}
+		k->code = code;
+		k->mark = mark;
 	}
-	w->b->known[slot].code = code;
-	w->b->known[slot].mark = mark;
+	k->turn = b->turn;
+	return mark;
 }
 
 static void put(struct walk *w, __u64 code, __u64 position, __u64 mark)
@@ -275,12 +326,30 @@ static long stop(struct walk *w, enum fz_bpf_trouble trouble)
 	return 1;
 }
 
+/* Callers lie below what they call, mostly in the same page: with a frame what is below it there is
+ * copied: it is the reads that cost, not their size. */
+static __u8 *copy_of_frame(struct walk *w)
+{
+	__u64 end = w->at + MASKED(w->c->frame.size, FZ_BPF_FRAME), n;
+
+	if (w->at < w->from || end > w->to) {
+		w->from = w->at & ~(__u64)(PAGE - 1);
+		w->to = end;
+		n = MASKED(end - w->from, 2 * PAGE);
+		if (get(w->b->frames, n, w->from)) {
+			w->to = 0;
+			return 0;
+		}
+	}
+	return &w->b->frames[MASKED(w->at - w->from, PAGE)];
+}
+
 static long walk_frame(__u32 i, struct walk *w)
 {
 	const struct fz_bpf_config *c = w->c;
-	struct scratch *b = w->b;
-	struct fz_bpf_tick *t = &b->tick;
-	__u64 size = MASKED(c->frame.size, FZ_BPF_FRAME), code, mark, owner = 0;
+	struct fz_bpf_tick *t = &w->b->tick;
+	__u64 code, mark, owner = 0;
+	__u8 *frame;
 
 	if (!w->at || w->at == w->base)
 		return 1;
@@ -288,25 +357,25 @@ static long walk_frame(__u32 i, struct walk *w)
 		return stop(w, FZ_BPF_CORRUPT);
 	if (t->frame_n >= w->most)
 		return stop(w, FZ_BPF_CUT);
-	if (get(b->frame, size, w->at))
+	frame = copy_of_frame(w);
+	if (!frame)
 		return stop(w, FZ_BPF_UNMAPPED);
 	if (w->at == w->gc_frame)
 		put(w, FZ_BPF_CODE_GC, 0, 0);
 	t->last = w->at;
-	owner = BYTE(b->frame, c->frame.owner, FZ_BPF_FRAME);
-	t->flags &= (1 << FZ_BPF_OWNER_SHIFT) - 1 - FZ_BPF_ROOT_ENTRY;
+	owner = BYTE(frame, c->frame.owner, FZ_BPF_FRAME);
+	t->flags &= ~(0xff << FZ_BPF_OWNER_SHIFT | FZ_BPF_ROOT_ENTRY);
 	t->flags |= owner << FZ_BPF_OWNER_SHIFT;
-	if (c->frame.is_entry != FZ_BPF_ABSENT && BYTE(b->frame, c->frame.is_entry, FZ_BPF_FRAME))
+	if (c->frame.is_entry != FZ_BPF_ABSENT && BYTE(frame, c->frame.is_entry, FZ_BPF_FRAME))
 		t->flags |= FZ_BPF_ROOT_ENTRY;
-	w->at = WORD(b->frame, c->frame.previous, FZ_BPF_FRAME);
+	w->at = WORD(frame, c->frame.previous, FZ_BPF_FRAME);
 	if (owner == c->owner_entry)
 		return 0;
-	code = WORD(b->frame, c->frame.code, FZ_BPF_FRAME) & ((1ull << 48) - 1) & ~3ull;
-	mark = mark_of(c, b, code);
-	note_code(w, code, mark);
+	code = WORD(frame, c->frame.code, FZ_BPF_FRAME) & ((1ull << 48) - 1) & ~3ull;
+	mark = mark_of_frame(w, code);
 	if (c->frame.tlbc != FZ_BPF_ABSENT)
-		code |= (__u64)HALF(b->frame, c->frame.tlbc, FZ_BPF_FRAME) << 48;
-	put(w, code, WORD(b->frame, c->frame.position, FZ_BPF_FRAME), mark);
+		code |= (__u64)HALF(frame, c->frame.tlbc, FZ_BPF_FRAME) << 48;
+	put(w, code, WORD(frame, c->frame.position, FZ_BPF_FRAME), mark);
 	return 0;
 }
 
@@ -401,20 +470,32 @@ static int is_known(const struct fz_bpf_config *c, struct scratch *b, const stru
 	       WORD(b->thread, c->thread.interp, FZ_BPF_THREAD) == known->interp;
 }
 
+/* A CPU that ticks often mostly interrupts the same thread. */
+static __always_inline void keep_at_hand(struct scratch *b, __u32 tid, const struct state *s)
+{
+	if (s != &b->state)
+		b->state = *s;
+	b->state_of = tid;
+}
+
 /* False: it has none, so it is no thread of Python's. */
 static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 tid)
 {
 	struct fz_bpf_tick *t = &b->tick;
-	struct state s = { 0 }, *known = bpf_map_lookup_elem(&states, &tid);
+	struct state s = { 0 }, *known = &b->state;
 
+	if (b->state_of != tid)
+		known = bpf_map_lookup_elem(&states, &tid);
 	get(&s.head, sizeof(s.head), c->runtime + c->interpreters_head);
 	if (is_known(c, b, known, tid, s.head)) {
 		t->tstate = known->tstate;
 		t->interp = known->interp;
+		keep_at_hand(b, tid, known);
 		/* One that runs nothing may have been left for another. */
 		if (innermost(c, b))
 			return 1;
-		t->trouble = t->flags = 0;
+		t->trouble = 0;
+		t->flags &= ~FZ_BPF_IN_CALL;
 	}
 	t->trouble = search(c, tid, &s);
 	if (t->trouble)
@@ -427,6 +508,7 @@ static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 ti
 		t->trouble = FZ_BPF_UNMAPPED;
 	else
 		bpf_map_update_elem(&states, &tid, &s, BPF_ANY);
+	keep_at_hand(b, tid, &s);
 	return 1;
 }
 
@@ -434,6 +516,7 @@ static void take_stack(const struct fz_bpf_config *c, struct scratch *b, struct 
 {
 	struct fz_bpf_tick *t = &b->tick;
 
+	b->turn++;
 	w->at = innermost(c, b);
 	if (c->thread.base_frame != FZ_BPF_ABSENT)
 		w->base = t->base = WORD(b->thread, c->thread.base_frame, FZ_BPF_THREAD);
@@ -459,65 +542,138 @@ static long send(struct scratch *b, const struct walk *w)
 	return send_stacks(b, w, b->tick.frame_n * sizeof(struct fz_bpf_frame));
 }
 
+/* Is the process that runs one of those that are watched? NULL: no, and `id` may say nothing. */
+static __always_inline const struct fz_bpf_config *config_of_current(struct bpf_pidns_info *id)
+{
+	__u64 both = bpf_get_current_pid_tgid();
+
+	if (fz_scope.inode == FZ_BPF_FIRST_NAMESPACE)
+		*id = (struct bpf_pidns_info){ .pid = (__u32)both, .tgid = both >> 32 };
+	else if (bpf_get_ns_current_pid_tgid(fz_scope.device, fz_scope.inode, id, sizeof(*id)))
+		return 0;
+	return bpf_map_lookup_elem(&pythons, &id->tgid);
+}
+
 /* A record about the thread that runs. */
-static void begin_record(struct fz_bpf_tick *t, enum fz_bpf_kind kind, __u32 tid, __u32 cpu)
+static void begin_record(struct fz_bpf_tick *t, enum fz_bpf_kind kind, __u32 process, __u32 tid,
+			 __u32 cpu)
 {
 	__builtin_memset(t, 0, FZ_BPF_TICK_HEAD);
 	t->kind = kind;
 	t->time = bpf_ktime_get_ns();
+	t->process = process;
 	t->tid = tid;
 	t->cpu = cpu;
 	t->thread = bpf_get_current_pid_tgid();
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
-/* The target has started a thread, or a process: it should be watched before it has done much. */
-SEC("raw_tp/sched_process_fork")
-int fz_birth(void *context)
+/* A target has started a thread, or a process: it should be watched before it has done much.
+ * child: its number, 0 where that is not asked. */
+static int tell_birth(__u32 child)
 {
 	__u8 head[FZ_BPF_TICK_HEAD] = { 0 };
 	struct fz_bpf_tick *born = (void *)head;
-	const struct fz_bpf_config *c;
-	struct bpf_pidns_info id;
-	__u32 zero = 0;
+	struct bpf_pidns_info id = { 0 };
 
-	c = bpf_map_lookup_elem(&configs, &zero);
-	if (!c ||
-	    bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)) ||
-	    id.tgid != c->pid)
+	if (!config_of_current(&id))
 		return 0;
 	born->kind = FZ_BPF_BORN;
-	bpf_ringbuf_output(&ring, head, sizeof(head), BPF_RB_FORCE_WAKEUP);
+	born->time = bpf_ktime_get_ns();
+	born->process = id.tgid;
+	born->tid = id.pid;
+	born->thread = child;
+	bpf_ringbuf_output(&ring, head, sizeof(head),
+			   fz_nursery_period ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
 	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int fz_birth(void *context)
+{
+	(void)context;
+	return tell_birth(0);
+}
+
+/* The record has begun. False: the ring had no room. */
+static int take_tick(const struct fz_bpf_config *c, struct scratch *b, struct fz_bpf_counts *n)
+{
+	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
+
+	if (!find_state(c, b, b->tick.tid)) {
+		__sync_fetch_and_add(&n->foreign, 1);
+		return 1;
+	}
+	if (!b->tick.trouble)
+		take_stack(c, b, &w);
+	if (!send(b, &w))
+		return 1;
+	__sync_fetch_and_add(&n->lost, 1);
+	return 0;
+}
+
+/* From its first tick on a thread's own count of its time is what counts. */
+static __always_inline void grow_up(struct scratch *b, __u32 thread)
+{
+	__u32 one = 1;
+
+	if (b->grown == thread)
+		return;
+	if (!bpf_map_lookup_elem(&grown_up, &thread))
+		bpf_map_update_elem(&grown_up, &thread, &one, BPF_ANY);
+	b->grown = thread;
 }
 
 SEC("perf_event")
 int fz_tick(struct bpf_perf_event_data *context)
 {
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
 	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
 	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
+	__u64 cookie = bpf_get_attach_cookie(context);
 	struct bpf_perf_event_value used = { 0 };
-	struct bpf_pidns_info id;
+	struct bpf_pidns_info id = { 0 };
+	const struct fz_bpf_config *c = config_of_current(&id);
 
 	if (!c || !n || !b)
 		return 0;
-	if (bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)))
-		return 0;
 	bpf_perf_prog_read_value(context, &used, sizeof(used));
-	begin_record(&b->tick, FZ_BPF_TICK, id.pid, cpu);
+	begin_record(&b->tick, FZ_BPF_TICK, id.tgid, id.pid, cpu);
 	b->tick.counter = used.counter;
-	b->tick.watched = bpf_get_attach_cookie(context);
-	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
-	if (!find_state(c, b, id.pid)) {
-		__sync_fetch_and_add(&n->foreign, 1);
+	b->tick.watched = cookie;
+	b->tick.flags = cookie & FZ_BPF_COOKIE_ADOPTED ? FZ_BPF_ADOPTED : 0;
+	grow_up(b, b->tick.thread);
+	take_tick(c, b, n);
+	return 0;
+}
+
+/* Time that a CPU's tick stands for. A new period begins at once: its first tick stands for what
+ * was left of the one before, too, which is half of it on average. */
+static __u64 stands_for(__u64 now)
+{
+	__u64 period = fz_nursery_period, more = period + period / 2;
+
+	return now - fz_nursery_since < more ? more : period;
+}
+
+/* A CPU ticks: does a young thread of a target run there? Any moment of its life is as likely to
+ * be seen as any other, the first one too. */
+SEC("perf_event")
+int fz_young(struct bpf_perf_event_data *context)
+{
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id(), thread = bpf_get_current_pid_tgid();
+	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
+	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
+	struct bpf_pidns_info id = { 0 };
+	const struct fz_bpf_config *c = config_of_current(&id);
+
+	if (!c || !n || !b || bpf_map_lookup_elem(&grown_up, &thread))
 		return 0;
-	}
-	if (!b->tick.trouble)
-		take_stack(c, b, &w);
-	if (send(b, &w))
-		__sync_fetch_and_add(&n->lost, 1);
+	begin_record(&b->tick, FZ_BPF_TICK, id.tgid, id.pid, cpu);
+	b->tick.counter = stands_for(b->tick.time) + b->owed;
+	b->tick.watched = fz_scope.recorder == FZ_BPF_FIRST_NAMESPACE ? thread : 0;
+	b->tick.flags = FZ_BPF_BY_CPU;
+	b->owed = take_tick(c, b, n) ? 0 : b->tick.counter;
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Waits, the rest of tick.bpf.c, which alone includes this: a thread of the target leaves its CPU,
+/* Waits, the rest of tick.bpf.c, which alone includes this: a thread of a target leaves its CPU,
  * is woken, and runs again.
  *
  *   running --(switched out: OFF, its stack)--> waits --(woken: WAKER)--> could run --(ON)-->
@@ -33,12 +33,17 @@ struct files_struct {
 	struct fdtable *fdt;
 } KERNELS;
 
+struct cfs_rq {
+	struct rq *rq; /* the CPU's */
+} KERNELS;
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 } KERNELS;
 
 struct task_struct {
-	int pid;
+	int pid, tgid;
 	struct sched_entity se;
 	unsigned int flags;
 	struct files_struct *files;
@@ -60,6 +65,7 @@ enum {
 	KERNEL_THREAD = 0x200000, /* in the flags of a task */
 	ENDED = 0xb0,             /* in its state: it will not run again */
 	SMALL = 4096,             /* no address */
+	INTERRUPTS = 0xff0000, /* in a CPU's preempt_count: hard ones, and those nobody can mask */
 };
 
 struct {
@@ -128,8 +134,8 @@ static void end_wait(__u32 waiter, __u64 now, struct fz_bpf_counts *n)
 }
 
 /* The kernel does not tell every switch: some to a thread, from the first process of a virtual
- * machine, are missing. The thread is seen to leave its CPU again then, and what it computed in
- * between says when it had come. */
+ * machine, are missing. The thread is seen to leave its CPU again then, if only because it has
+ * ended, and what it computed in between says when it had come. */
 static void end_unseen(__u32 waiter, __u64 now, __u64 used, struct fz_bpf_counts *n)
 {
 	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
@@ -140,18 +146,18 @@ static void end_unseen(__u32 waiter, __u64 now, __u64 used, struct fz_bpf_counts
 	end_wait(waiter, now - least > ran ? now - ran : least, n);
 }
 
-static void begin_wait(const struct fz_bpf_config *c, struct scratch *b, struct task_struct *t,
-		       __u32 state, struct fz_bpf_counts *n)
+static void begin_wait(struct scratch *b, struct task_struct *t, __u32 state,
+		       struct fz_bpf_counts *n)
 {
-	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
 	struct fz_bpf_tick *record = &b->tick;
 	struct fz_bpf_wait wait = { 0 };
-	struct bpf_pidns_info id;
+	struct bpf_pidns_info id = { 0 };
+	const struct fz_bpf_config *c = config_of_current(&id);
+	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
 
-	if (bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id)) ||
-	    id.tgid != c->pid || (!c->all_threads && id.pid != id.tgid) || state & ENDED)
+	if (!c || (!c->all_threads && id.pid != id.tgid))
 		return;
-	begin_record(record, FZ_BPF_OFF, id.pid, bpf_get_smp_processor_id());
+	begin_record(record, FZ_BPF_OFF, id.tgid, id.pid, bpf_get_smp_processor_id());
 	wait.used = BPF_CORE_READ(t, se.sum_exec_runtime);
 	end_unseen(record->thread, record->time, wait.used, n);
 	if (!find_state(c, b, id.pid))
@@ -172,48 +178,79 @@ int fz_switch(__u64 *context)
 {
 	struct task_struct *from = (void *)context[1], *to = (void *)context[2];
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
 	struct fz_bpf_counts *n = bpf_map_lookup_elem(&counts, &zero);
 	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
 
-	if (!c || !n || !b)
+	if (!n || !b)
 		return 0;
-	end_wait(to->pid, bpf_ktime_get_ns(), n);
-	if (from->pid)
-		begin_wait(c, b, from, context[0] ? 0 : context[3], n);
+	__u64 now = bpf_ktime_get_ns();
+	__u32 state = context[0] ? 0 : context[3];
+	end_wait(to->pid, now, n);
+	if (state & ENDED)
+		end_unseen(from->pid, now, BPF_CORE_READ(from, se.sum_exec_runtime), n);
+	else if (from->pid)
+		begin_wait(b, from, state, n);
 	return 0;
 }
 
-/* An interrupt may have come to a CPU on which anybody runs: only a thread in a system call can be
- * who did it, and which calls those are is for the recorder to know. */
+/* In the place of fz_birth: who was started is known here. */
+SEC("tp_btf/sched_process_fork")
+int fz_birth_of(__u64 *context)
+{
+	struct task_struct *child = (void *)context[1];
+
+	return tell_birth(child->pid);
+}
+
+/* See interrupts.h. */
+const volatile __s32 fz_preempt_count_at = 0;
+
+/* An interrupt, such as the clock's when a time is over, comes to a CPU on which anybody runs: who
+ * that is did nothing. 0 where it is not known. */
+static int in_interrupt(struct task_struct *current)
+{
+	__u32 count = 0;
+
+	if (!fz_preempt_count_at || !bpf_core_field_exists(current->se.cfs_rq))
+		return 0;
+	void *queue = BPF_CORE_READ(current, se.cfs_rq, rq);
+	return queue &&
+	       !bpf_probe_read_kernel(&count, sizeof(count), queue + fz_preempt_count_at) &&
+	       count & INTERRUPTS;
+}
+
+/* Only a thread in a system call can be who did it, and which calls those are is for the recorder
+ * to know: it tells apart some of what interrupts do later, or where we do not know. */
 SEC("tp_btf/sched_waking")
 int fz_waking(__u64 *context)
 {
 	struct task_struct *woken = (void *)context[0], *waker = bpf_get_current_task_btf();
-	__u32 zero = 0, cpu = bpf_get_smp_processor_id(), waiter = woken->pid;
-	const struct fz_bpf_config *c = bpf_map_lookup_elem(&configs, &zero);
+	__u32 cpu = bpf_get_smp_processor_id(), waiter = woken->pid;
 	struct scratch *b = bpf_map_lookup_elem(&scratches, &cpu);
 	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
 	struct bpf_pidns_info id = { 0 };
 
 	/* Whom it is itself has interrupts on, and does not wait. */
-	if (!c || !b || !wait || woken->pid == waker->pid)
+	if (!b || !wait || woken->pid == waker->pid)
 		return 0;
 	wait->woken = bpf_ktime_get_ns();
-	if (wait->lost || !waker->pid || waker->flags & KERNEL_THREAD)
+	if (wait->lost || !waker->pid || waker->flags & KERNEL_THREAD || in_interrupt(waker))
 		return 0;
+	const struct fz_bpf_config *c = config_of_current(&id);
 	struct walk w = { .c = c, .b = b, .most = FZ_BPF_WAKER_FRAMES };
-	bpf_get_ns_current_pid_tgid(c->namespace_device, c->namespace_inode, &id, sizeof(id));
-	begin_record(&b->tick, FZ_BPF_WAKER, id.pid, cpu);
+	begin_record(&b->tick, FZ_BPF_WAKER, id.tgid, id.pid, cpu);
+	b->tick.waker = b->tick.thread;
 	b->tick.thread = waiter;
 	look_at_call(waker, &b->tick.call);
 	if (b->tick.call.number < 0)
 		return 0;
-	if (id.tgid != c->pid) {
-		b->tick.flags = FZ_BPF_FOREIGN;
+	if (woken->tgid != waker->tgid)
+		b->tick.flags = FZ_BPF_ELSEWHERE;
+	if (!c) {
+		b->tick.flags |= FZ_BPF_FOREIGN;
 		BPF_CORE_READ_STR_INTO(&b->tick.comm, waker, group_leader, comm);
 	} else if (!find_state(c, b, id.pid)) {
-		b->tick.flags = FZ_BPF_FOREIGN;
+		b->tick.flags |= FZ_BPF_FOREIGN;
 	} else if (!b->tick.trouble) {
 		take_stack(c, b, &w);
 	}

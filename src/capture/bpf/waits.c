@@ -13,123 +13,16 @@
 #include "capture/engine.h"
 #include "capture/process.h"
 #include "capture/python/ticks.h"
+#include "capture/waitcall.h"
 #include "profile/waits.h"
 
+#include <linux/futex.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 enum { STATE_SLEEPS = 1 | 2, STATE_STOPPED = 4 | 8 };
 
 /* ---- what for ---- */
-
-/* Besides the kinds of waits: by the file that the call's first argument names. */
-enum { BY_FILE = FZ_WAIT_KINDS, BY_POLLED, BY_SELECTED };
-
-static const struct {
-	int32_t number;
-	uint8_t what;
-} calls[] = {
-	{ SYS_futex, FZ_WAIT_LOCK },
-	{ SYS_recvfrom, FZ_WAIT_SOCKET },
-	{ SYS_sendto, FZ_WAIT_SOCKET },
-	{ SYS_recvmsg, FZ_WAIT_SOCKET },
-	{ SYS_sendmsg, FZ_WAIT_SOCKET },
-	{ SYS_recvmmsg, FZ_WAIT_SOCKET },
-	{ SYS_sendmmsg, FZ_WAIT_SOCKET },
-	{ SYS_accept, FZ_WAIT_SOCKET },
-	{ SYS_accept4, FZ_WAIT_SOCKET },
-	{ SYS_connect, FZ_WAIT_SOCKET },
-	{ SYS_read, BY_FILE },
-	{ SYS_readv, BY_FILE },
-	{ SYS_pread64, BY_FILE },
-	{ SYS_preadv, BY_FILE },
-	{ SYS_write, BY_FILE },
-	{ SYS_writev, BY_FILE },
-	{ SYS_pwrite64, BY_FILE },
-	{ SYS_pwritev, BY_FILE },
-	{ SYS_sendfile, BY_FILE },
-	{ SYS_splice, BY_FILE },
-	{ SYS_ioctl, BY_FILE },
-	{ SYS_fcntl, BY_FILE },
-	{ SYS_flock, FZ_WAIT_FILE },
-	{ SYS_fsync, FZ_WAIT_FILE },
-	{ SYS_fdatasync, FZ_WAIT_FILE },
-	{ SYS_sync, FZ_WAIT_FILE },
-	{ SYS_syncfs, FZ_WAIT_FILE },
-	{ SYS_sync_file_range, FZ_WAIT_FILE },
-	{ SYS_ftruncate, FZ_WAIT_FILE },
-	{ SYS_fallocate, FZ_WAIT_FILE },
-	{ SYS_copy_file_range, FZ_WAIT_FILE },
-	{ SYS_openat, FZ_WAIT_FILE },
-	{ SYS_newfstatat, FZ_WAIT_FILE },
-	{ SYS_statx, FZ_WAIT_FILE },
-	{ SYS_getdents64, FZ_WAIT_FILE },
-	{ SYS_unlinkat, FZ_WAIT_FILE },
-	{ SYS_mkdirat, FZ_WAIT_FILE },
-	{ SYS_ppoll, BY_POLLED },
-	{ SYS_pselect6, BY_SELECTED },
-	{ SYS_epoll_pwait, FZ_WAIT_POLL },
-	{ SYS_wait4, FZ_WAIT_CHILD },
-	{ SYS_waitid, FZ_WAIT_CHILD },
-	{ SYS_clone, FZ_WAIT_CHILD },
-	{ SYS_nanosleep, FZ_WAIT_SLEEP },
-	{ SYS_clock_nanosleep, FZ_WAIT_SLEEP },
-	{ SYS_rt_sigtimedwait, FZ_WAIT_SIGNAL },
-	{ SYS_rt_sigsuspend, FZ_WAIT_SIGNAL },
-	{ SYS_mmap, FZ_WAIT_MEMORY },
-	{ SYS_munmap, FZ_WAIT_MEMORY },
-	{ SYS_mprotect, FZ_WAIT_MEMORY },
-	{ SYS_madvise, FZ_WAIT_MEMORY },
-	{ SYS_brk, FZ_WAIT_MEMORY },
-#ifdef SYS_poll /* an older call, which newer machines do without */
-	{ SYS_poll, BY_POLLED },
-	{ SYS_select, BY_SELECTED },
-	{ SYS_epoll_wait, FZ_WAIT_POLL },
-	{ SYS_vfork, FZ_WAIT_CHILD },
-	{ SYS_pause, FZ_WAIT_SIGNAL },
-	{ SYS_open, FZ_WAIT_FILE },
-	{ SYS_stat, FZ_WAIT_FILE },
-	{ SYS_lstat, FZ_WAIT_FILE },
-	{ SYS_unlink, FZ_WAIT_FILE },
-	{ SYS_rename, FZ_WAIT_FILE },
-	{ SYS_mkdir, FZ_WAIT_FILE },
-#endif
-};
-
-static enum fz_wait wait_for_file(uint32_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFSOCK:
-		return FZ_WAIT_SOCKET;
-	case S_IFIFO:
-		return FZ_WAIT_PIPE;
-	case S_IFCHR:
-		return FZ_WAIT_DEVICE;
-	case 0:
-		return mode ? FZ_WAIT_EVENT : FZ_WAIT_OTHER;
-	default:
-		return FZ_WAIT_FILE;
-	}
-}
-
-static enum fz_wait wait_in_call(const struct fz_bpf_call *call)
-{
-	uint8_t what = FZ_WAIT_OTHER;
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(calls); i++)
-		if (calls[i].number == call->number)
-			what = calls[i].what;
-	if (what == BY_FILE)
-		return wait_for_file(call->fd_mode);
-	if (what == BY_POLLED && call->args[1] == 1)
-		return wait_for_file(call->fd_mode);
-	if (what == BY_POLLED)
-		return call->args[1] ? FZ_WAIT_POLL : FZ_WAIT_SLEEP;
-	if (what == BY_SELECTED)
-		return call->args[0] ? FZ_WAIT_POLL : FZ_WAIT_SLEEP;
-	return what;
-}
 
 static enum fz_wait what_for(const struct fz_python *python, const struct fz_bpf_call *call)
 {
@@ -137,11 +30,19 @@ static enum fz_wait what_for(const struct fz_python *python, const struct fz_bpf
 		return FZ_WAIT_STOPPED;
 	if (!(call->state & STATE_SLEEPS))
 		return FZ_WAIT_CPU;
-	if (call->number < 0)
-		return FZ_WAIT_MEMORY;
-	enum fz_wait kind = wait_in_call(call);
+	enum fz_wait kind =
+		fz_waitcall_kind(&(struct fz_waitcall){ .number = call->number,
+							.args = { call->args[0], call->args[1] },
+							.fd_mode = call->fd_mode });
 	return kind == FZ_WAIT_LOCK && fz_python_ticks_is_gil(python, call->args[0]) ? FZ_WAIT_GIL
 										     : kind;
+}
+
+/* Only threads of its own process can end it: who is woken while another process runs was woken by
+ * an interrupt, for its time was over. */
+static bool is_private(const struct fz_bpf_call *call)
+{
+	return call->number == SYS_futex && call->args[1] & FUTEX_PRIVATE_FLAG;
 }
 
 /* ---- who ended it ---- */
@@ -197,18 +98,22 @@ static bool can_end(enum fz_wait kind, int32_t call)
 	return false;
 }
 
+/* Who did: the place says it, or where there is none the name. */
+struct ender {
+	struct fz_frame place; /* its function is FZ_NONE: there is none */
+	struct fz_str name;
+	uint32_t thread; /* of the profile; FZ_NONE: of none */
+};
+
 /* A marker that says it, at the place where it was done. */
-static uint32_t waker_frame(struct fz_profile *p, struct fz_python *python, enum fz_wait kind,
-			    const struct fz_bpf_tick *t)
+static uint32_t ender_frame(struct fz_profile *p, const struct ender *e, enum fz_wait kind)
 {
-	uint32_t frame = t->flags & FZ_BPF_FOREIGN ? FZ_NONE : fz_python_ticks_waker(python, t);
-	struct fz_str name = { t->comm, strnlen(t->comm, sizeof(t->comm)) };
+	struct fz_str name = e->name;
 	struct fz_function f = { .kind = FZ_KIND_MARKER };
-	struct fz_frame place = fz_frame_at(FZ_NONE, FZ_NO_LINE);
+	struct fz_frame place = e->place;
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
-	if (frame != FZ_NONE) {
-		place = p->frames[frame];
+	if (place.function != FZ_NONE) {
 		f.file = p->functions[place.function].file;
 		f.first_line = p->functions[place.function].first_line;
 		name = p->strings[p->functions[place.function].name];
@@ -221,16 +126,26 @@ static uint32_t waker_frame(struct fz_profile *p, struct fz_python *python, enum
 
 /* ---- one wait ---- */
 
+/* Of a thread, as long as it has its number. */
 struct wait {
-	bool open; /* it goes on */
+	const struct fz_target_process *of; /* NULL: not known yet */
+	bool open;                          /* it goes on */
+	bool is_private;                    /* see there */
 	enum fz_wait kind;
+	struct fz_bpf_call call;
 	struct fz_python_stack stack;
-	int64_t since;
-	int64_t ran;  /* when it was first seen on a CPU since; 0: it was not */
-	uint32_t by;  /* frame; FZ_NONE: nobody that we know of */
+	int64_t since;   /* 0: it has not waited yet, and has neither call nor stack */
+	int64_t ran;     /* when it was first seen on a CPU since; 0: it was not */
+	uint32_t by;     /* frame; FZ_NONE: nobody that we know of */
+	uint32_t waker;  /* that thread of the profile; FZ_NONE: of none */
+	uint32_t entry;  /* frame of what the thread is there for; FZ_NONE: not seen yet */
+	uint32_t parent; /* that started it, which is to be told yet; FZ_NONE */
+	int64_t born;
 	int64_t owed; /* of the GIL: ns of earlier parts, with no sample yet */
 	int64_t last; /* when it ran again after the last of them */
 };
+
+static const struct wait none_yet = { .waker = FZ_NONE, .entry = FZ_NONE, .parent = FZ_NONE };
 
 struct fz_bpf_waits {
 	struct fz_map threads; /* as the kernel numbers them -> index */
@@ -259,7 +174,7 @@ static struct wait *wait_of(struct fz_bpf_waits *w, uint32_t waiter)
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)w->n;
 		fz_grow(w->list, w->n, w->cap);
-		w->list[w->n++] = (struct wait){ 0 };
+		w->list[w->n++] = none_yet;
 	}
 	return &w->list[*slot];
 }
@@ -269,6 +184,15 @@ static enum fz_oncpu_answer oncpu_of(enum fz_wait kind)
 	if (kind == FZ_WAIT_CPU)
 		return FZ_ONCPU_WAITING;
 	return kind == FZ_WAIT_FILE || kind == FZ_WAIT_MEMORY ? FZ_ONCPU_DISK : FZ_ONCPU_NO;
+}
+
+static void write_wake(struct fz_sampler *s, uint32_t thread, uint32_t by, int64_t time)
+{
+	if (by != FZ_NONE && by != thread)
+		fz_fz_writer_add_wake(s->writer,
+				      &(struct fz_wake){ .time = time - s->options->start,
+							 .thread = thread,
+							 .by = by });
 }
 
 static void write_wait(struct fz_sampler *s, const struct wait *wait, enum fz_wait kind,
@@ -292,6 +216,9 @@ static void write_wait(struct fz_sampler *s, const struct wait *wait, enum fz_wa
 							.weight = ns,
 							.oncpu = oncpu_of(kind),
 							.cpu = FZ_NONE });
+	/* Whose turn it is with the GIL is no order that the program asks for. */
+	if (kind != FZ_WAIT_CPU && kind != FZ_WAIT_GIL)
+		write_wake(s, stack.thread, wait->waker, time);
 }
 
 /* Parts of a wait for the GIL, of which nobody told the end. */
@@ -302,35 +229,61 @@ static void pay(struct fz_sampler *s, struct wait *wait)
 	wait->owed = 0;
 }
 
-static void begin(struct fz_sampler *s, struct wait *wait, enum fz_wait kind,
-		  struct fz_python_stack stack, int64_t since)
+/* A call that goes on after its thread was stopped is the one that it was in before. */
+static struct fz_bpf_call resumed(const struct wait *wait, const struct fz_bpf_call *call)
 {
+	struct fz_bpf_call ret = *call;
+
+	if (call->number == SYS_restart_syscall && wait->since) {
+		ret = wait->call;
+		ret.state = call->state;
+	}
+	return ret;
+}
+
+static void begin(struct fz_sampler *s, struct wait *wait, const struct fz_target_process *p,
+		  const struct fz_bpf_call *told, struct fz_python_stack stack, int64_t since)
+{
+	struct fz_bpf_call call = resumed(wait, told);
+	enum fz_wait kind = what_for(p->target.python, &call);
+
 	if (kind == FZ_WAIT_GIL)
 		stack.status =
 			(uint8_t)((stack.status & ~FZ_STATUS_HAS_GIL) | FZ_STATUS_GIL_REQUESTED);
 	if ((kind != FZ_WAIT_GIL && kind != FZ_WAIT_CPU) || stack.stack != wait->stack.stack)
 		pay(s, wait);
-	*wait = (struct wait){ .open = true,
+	if (wait->entry == FZ_NONE)
+		wait->entry = fz_python_ticks_entry(p->target.python, stack.stack);
+	*wait = (struct wait){ .of = p,
+			       .open = true,
+			       .is_private = is_private(&call),
 			       .kind = kind,
+			       .call = call,
 			       .stack = stack,
 			       .since = since,
 			       .by = FZ_NONE,
+			       .waker = FZ_NONE,
+			       .entry = wait->entry,
+			       .parent = wait->parent,
+			       .born = wait->born,
 			       .owed = wait->owed,
 			       .last = wait->last };
 }
 
-/* What went on after the recording had ended is none of it. */
+/* What went on before the recording began, or after it had ended, is none of it: who is attached to
+ * is watched a moment earlier. */
 static int64_t recorded(const struct fz_sampler *s, int64_t time)
 {
-	return s->end ? FZ_MIN(time, s->end_time) : time;
+	return FZ_MAX(s->end ? FZ_MIN(time, s->end_time) : time, s->options->start);
 }
 
 static void end(struct fz_sampler *s, struct wait *wait, int64_t woken, int64_t now)
 {
+	int64_t since = recorded(s, wait->since);
 	now = recorded(s, now);
-	woken = recorded(s, woken);
-	int64_t until = wait->kind == FZ_WAIT_CPU ? wait->since : woken ? woken : now;
-	int64_t ns = until - wait->since;
+	woken = woken ? recorded(s, woken) : 0;
+	int64_t until = wait->kind == FZ_WAIT_CPU ? since : woken ? woken : now;
+	int64_t ns = until - since;
 
 	wait->open = false;
 	if (wait->kind == FZ_WAIT_GIL) {
@@ -344,13 +297,94 @@ static void end(struct fz_sampler *s, struct wait *wait, int64_t woken, int64_t 
 	write_wait(s, wait, FZ_WAIT_CPU, now, now - until);
 }
 
-static void take_off(struct fz_sampler *s, struct fz_python *python, struct wait *wait,
+static void take_off(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
 		     const struct fz_bpf_tick *t)
 {
 	struct fz_python_stack stack;
 
-	fz_python_ticks_take(python, t, &stack);
-	begin(s, wait, what_for(python, &t->call), stack, (int64_t)t->time);
+	fz_python_ticks_take(p->target.python, t, &stack);
+	begin(s, wait, p, &t->call, stack, (int64_t)t->time);
+}
+
+/* Its number was another's before. Who started it runs, and is no mystery: it is told with the
+ * first that is heard of the thread, which has no place in the profile yet. */
+static void take_birth(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
+		       const struct fz_bpf_tick *t)
+{
+	pay(s, wait);
+	*wait = (struct wait){ .of = p,
+			       .waker = FZ_NONE,
+			       .entry = FZ_NONE,
+			       .parent = fz_python_ticks_thread(p->target.python, t),
+			       .born = (int64_t)t->time };
+}
+
+static void tell_birth(struct fz_sampler *s, struct fz_python *python, struct wait *wait,
+		       const struct fz_bpf_tick *t)
+{
+	if (wait->parent != FZ_NONE && wait->born >= s->options->start)
+		write_wake(s, fz_python_ticks_thread(python, t), wait->parent, wait->born);
+	wait->parent = FZ_NONE;
+}
+
+static void take_tick(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
+		      const struct fz_bpf_tick *t)
+{
+	pay(s, wait);
+	wait->of = p;
+	wait->ran = wait->ran ? wait->ran : (int64_t)t->time;
+}
+
+/* A thread of the process that has waited before; NULL: it is none. */
+static const struct wait *find_known(const struct fz_bpf_waits *w,
+				     const struct fz_target_process *p, uint32_t thread)
+{
+	uint32_t i = fz_map_get(&w->threads, thread);
+
+	return i != FZ_NONE && w->list[i].of == p && w->list[i].since ? &w->list[i] : NULL;
+}
+
+/* A thread that ends has left its functions, and maybe its state, when it wakes others: it is
+ * called by the function that it was there for. What the kernel calls it may have a number in it,
+ * which is another in each run. */
+static void name_by_entry(const struct fz_profile *p, const struct wait *known, struct ender *e)
+{
+	e->thread = known->stack.thread;
+	e->name = FZ_STR("a thread of Python");
+	if (known->entry != FZ_NONE)
+		e->place = fz_frame_at(p->frames[known->entry].function, FZ_NO_LINE);
+}
+
+/* p: the process in which it was done; NULL: none that is watched. */
+static struct ender who_ended(const struct fz_bpf_waits *w, const struct fz_target_process *p,
+			      const struct fz_bpf_tick *t)
+{
+	struct ender e = { .place = fz_frame_at(FZ_NONE, FZ_NO_LINE),
+			   .name = { t->comm, strnlen(t->comm, sizeof(t->comm)) },
+			   .thread = FZ_NONE };
+	bool foreign = !p || t->flags & FZ_BPF_FOREIGN;
+	uint32_t frame = foreign ? FZ_NONE : fz_python_ticks_waker(p->target.python, t);
+	const struct wait *known = p && frame == FZ_NONE ? find_known(w, p, t->waker) : NULL;
+
+	if (!foreign)
+		e.thread = fz_python_ticks_thread(p->target.python, t);
+	if (frame != FZ_NONE)
+		e.place = p->target.profile->frames[frame];
+	else if (known)
+		name_by_entry(p->target.profile, known, &e);
+	return e;
+}
+
+static void take_waker(struct fz_bpf_waits *w, struct fz_sampler *s,
+		       const struct fz_target_process *p, struct wait *wait,
+		       const struct fz_bpf_tick *t)
+{
+	if (!can_end(wait->kind, t->call.number) ||
+	    (wait->is_private && t->flags & FZ_BPF_ELSEWHERE))
+		return;
+	struct ender e = who_ended(w, p, t);
+	wait->by = ender_frame(s->profile, &e, wait->kind);
+	wait->waker = e.thread;
 }
 
 void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
@@ -358,43 +392,42 @@ void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
 {
 	struct wait *wait = wait_of(w, t->thread);
 
-	if (t->kind == FZ_BPF_TICK) {
-		pay(s, wait);
-		wait->ran = wait->ran ? wait->ran : (int64_t)t->time;
-	} else if (t->kind == FZ_BPF_OFF) {
-		take_off(s, p->target.python, wait, t);
-	} else if (wait->open && t->kind == FZ_BPF_ON) {
-		end(s, wait, (int64_t)t->woken, (int64_t)t->time);
-	} else if (wait->open && can_end(wait->kind, t->call.number)) {
-		wait->by = waker_frame(s->profile, p->target.python, wait->kind, t);
+	if (t->kind == FZ_BPF_ON) {
+		if (wait->open)
+			end(s, wait, (int64_t)t->woken, (int64_t)t->time);
+	} else if (t->kind == FZ_BPF_WAKER) {
+		if (wait->open)
+			take_waker(w, s, p, wait, t);
+	} else if (!p) {
+		return; /* it was let go of meanwhile */
+	} else if (t->kind == FZ_BPF_BORN) {
+		take_birth(s, p, wait, t);
+	} else {
+		tell_birth(s, p->target.python, wait, t);
+		if (t->kind == FZ_BPF_OFF)
+			take_off(s, p, wait, t);
+		else
+			take_tick(s, p, wait, t);
 	}
 }
 
 /* ---- waits that nobody saw begin ---- */
 
-/* As /proc/PID/task/TID/syscall has it: "202 0x7f0c3c0031f0 0x189 ...", "-1 ..." outside of calls,
- * "running". */
 static bool read_call(struct fz_process *process, pid_t tid, struct fz_bpf_call *ret)
 {
 	char path[96];
-	struct stat file;
-	unsigned long long args[2] = { 0, 0 };
-	int number, state = fz_process_thread_state(process->pid, tid);
+	struct fz_waitcall call;
+	int state = fz_process_thread_state(process->pid, tid);
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)process->pid, (int)tid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 256, NULL);
-	if (!text || sscanf(text, "%d %llx %llx", &number, &args[0], &args[1]) < 1 ||
-	    !strchr("SDTt", state))
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, FZ_WAITCALL_TEXT, NULL);
+	if (!text || fz_waitcall_parse(text, &call) != FZ_WAITCALL_SLEEPS || !strchr("SDTt", state))
 		return false;
-	*ret = (struct fz_bpf_call){ .number = number,
+	fz_waitcall_find_file(&call, process);
+	*ret = (struct fz_bpf_call){ .number = call.number,
 				     .state = strchr("Tt", state) ? STATE_STOPPED : STATE_SLEEPS,
-				     .args = { args[0], args[1] } };
-	uint32_t fd = (uint32_t)args[0];
-	if (args[0] > UINT16_MAX && !fz_process_read(process, args[0], &fd, sizeof(fd)))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)process->pid, fd);
-	if (stat(path, &file) == 0)
-		ret->fd_mode = file.st_mode;
+				     .args = { call.args[0], call.args[1] },
+				     .fd_mode = call.fd_mode };
 	return true;
 }
 
@@ -422,10 +455,10 @@ struct candidate {
 
 /* The stack was read from outside. */
 static void adopt(struct fz_bpf_waits *w, struct fz_sampler *s, struct fz_bpf *program,
-		  struct fz_python *python, const struct fz_python_stack *stack, int64_t since,
-		  const struct candidate *c)
+		  const struct fz_target_process *p, const struct fz_python_stack *stack,
+		  int64_t since, const struct candidate *c)
 {
-	struct fz_process *process = fz_python_process(python);
+	struct fz_process *process = fz_python_process(p->target.python);
 	pid_t tid = (pid_t)c->thread.seen;
 	struct fz_bpf_call call;
 
@@ -434,42 +467,47 @@ static void adopt(struct fz_bpf_waits *w, struct fz_sampler *s, struct fz_bpf *p
 		return;
 	/* If it did not, its next wait takes the place of this one. */
 	if (stood_still(process->pid, tid, c->turns))
-		begin(s, wait_of(w, c->thread.kernel), what_for(python, &call), *stack, since);
+		begin(s, wait_of(w, c->thread.kernel), p, &call, *stack, since);
 }
 
 void fz_bpf_waits_adopt(struct fz_bpf_waits *w, struct fz_sampler *s,
 			const struct fz_target_process *p, struct fz_bpf *program)
 {
-	struct fz_python *python = p->target.python;
 	fz_auto(fz_free_ptr) struct fz_bpf_thread *threads = NULL;
 	struct fz_python_sample sample;
 	struct fz_error ignored;
 	int64_t since = fz_clock_now();
-	size_t n = fz_bpf_threads(program, &threads);
+	size_t n = fz_bpf_threads(program, p->target.pid, &threads);
 	fz_auto(fz_free_ptr) struct candidate *list = fz_calloc(n + 1, sizeof(*list));
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = (struct candidate){ threads[i],
 					      turns_of(p->target.pid, (pid_t)threads[i].seen) };
-	if (fz_python_take(python, &sample, &ignored))
+	if (fz_python_take(p->target.python, &sample, &ignored))
 		sample.n = 0;
 	for (uint32_t i = 0; i < sample.n; i++)
 		for (size_t k = 0; k < n; k++)
 			if (s->profile->threads[sample.stacks[i].thread].tid == threads[k].seen)
-				adopt(w, s, program, python, &sample.stacks[i], since, &list[k]);
+				adopt(w, s, program, p, &sample.stacks[i], since, &list[k]);
 	for (size_t i = 0; i < n; i++)
 		free(list[i].turns);
 }
 
-void fz_bpf_waits_end(struct fz_bpf_waits *w, struct fz_sampler *s, int64_t now)
+void fz_bpf_waits_end(struct fz_bpf_waits *w, struct fz_sampler *s,
+		      const struct fz_target_process *p, int64_t now)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		struct wait *wait = &w->list[i];
 
+		if (p && wait->of != p)
+			continue;
 		if (wait->open)
 			end(s, wait, 0, wait->ran ? wait->ran : now);
 		pay(s, wait);
+		*wait = none_yet;
 	}
+	if (p)
+		return;
 	fz_map_clear(&w->threads);
 	w->n = 0;
 }

@@ -20,24 +20,29 @@ enum {
 	FZ_BPF_WAKER_FRAMES = 16, /* of a waker's stack, the innermost */
 	FZ_BPF_WAITERS = 16384,   /* threads that may wait at a time */
 	FZ_BPF_NATIVE = 127,      /* addresses of a native stack, the innermost */
-	FZ_BPF_PYTHONS = 1024,    /* processes of the machine that run Python */
+	FZ_BPF_PYTHONS = 1024,    /* processes that run Python */
 	FZ_BPF_ABSENT = 0xffffffff,
 };
 
-/* A field's place; FZ_BPF_ABSENT: this version has none. Spans are read in one go: offsets of what
- * is in them count from their start. */
+/* Who numbers the processes that are watched; not for the machine, which the kernel does. */
+struct fz_bpf_scope {
+	__u64 device, inode; /* pid namespace in which they see themselves, one for all */
+	__u32 recorder;      /* inode of the recorder's */
+	__u32 listed;        /* the process whose tasks are visited, as the recorder sees it */
+};
+
+/* Of a process. A field's place; FZ_BPF_ABSENT: this version has none. Spans are read in one go:
+ * offsets of what is in them count from their start. */
 struct fz_bpf_config {
-	__u64 namespace_device, namespace_inode; /* pid namespace of the target */
+	__u64 namespace_device, namespace_inode; /* its pid namespace */
 	__u32 pid;                               /* as it sees itself */
-	__u32 recorder_namespace, recorder_pid; /* inode of the recorder's; as it sees the target */
 	__u64 runtime;
 	__u32 interpreters_head;
 	struct {
 		__u32 next, threads_head, gil_pointer, gil, gc_collecting, gc_frame;
-	} interp; /* gil: offset in the runtime, where gil_pointer is absent */
-	struct {
-		__u32 last_holder, locked;
-	} gil;
+	} interp;         /* gil: offset in the runtime, where gil_pointer is absent */
+	__u32 gil_holder; /* the thread state that had it last; whether it has it still is behind
+			     that */
 	struct {
 		__u32 size; /* of the span, which begins with the thread state */
 		__u32 next, interp, native_id, frame, base_frame;
@@ -66,7 +71,8 @@ struct fz_bpf_config {
 /* What a record in the ring is. */
 enum fz_bpf_kind {
 	FZ_BPF_TICK,
-	FZ_BPF_BORN,  /* the target has started a thread; nothing else is in it */
+	FZ_BPF_BORN,  /* the target's `tid` has started `thread` (of waits: else 0), of its process
+			 or of another */
 	FZ_BPF_OFF,   /* a thread leaves its CPU, and waits from then on */
 	FZ_BPF_WAKER, /* of a thread that waits: who woke it; the stack is the waker's */
 	FZ_BPF_ON,    /* it runs again */
@@ -89,12 +95,24 @@ enum fz_bpf_flag {
 	FZ_BPF_COLLECTING = 2,
 	FZ_BPF_GIL_REQUESTED = 4,
 	FZ_BPF_EXCEPTION = 8,
-	FZ_BPF_ROOT_ENTRY = 16, /* the outermost frame is_entry */
-	FZ_BPF_IN_CALL = 32,    /* no frame, but not outside of Python either (3.11, 3.12) */
-	FZ_BPF_FOREIGN = 64,    /* a waker that is no thread of the target's that runs Python */
-	FZ_BPF_PYTHON = 128,    /* of the machine: the thread is one that runs Python */
-	FZ_BPF_OWNER_SHIFT = 8, /* from here on up: owner of the outermost frame */
+	FZ_BPF_ROOT_ENTRY = 16,     /* the outermost frame is_entry */
+	FZ_BPF_IN_CALL = 32,        /* no frame, but not outside of Python either (3.11, 3.12) */
+	FZ_BPF_FOREIGN = 64,        /* a waker that is no thread of a target's that runs Python */
+	FZ_BPF_PYTHON = 128,        /* of the machine: the thread is one that runs Python */
+	FZ_BPF_OWNER_SHIFT = 8,     /* eight bits: owner of the outermost frame, if there is one */
+	FZ_BPF_ADOPTED = 1 << 16,   /* the thread was young: CPUs have ticked for it until now */
+	FZ_BPF_BY_CPU = 1 << 17,    /* a CPU's tick: `counter` is the time that it stands for */
+	FZ_BPF_ELSEWHERE = 1 << 30, /* a waker in another process than who is woken */
 };
+
+/* Inode of the first pid namespace, in which the kernel's numbers are those that are seen:
+ * PROC_PID_INIT_INO of the kernel. */
+#define FZ_BPF_FIRST_NAMESPACE 0xeffffffcu
+
+/* In the cookie of a thread's event, above its number: what its ticks say in their flags. */
+#define FZ_BPF_COOKIE_ADOPTED (1ull << 32)
+
+#define FZ_BPF_OWNER(flags) ((flags) >> FZ_BPF_OWNER_SHIFT & 0xff)
 
 /* In place of a code object: the collection that runs under the next frame. */
 enum { FZ_BPF_CODE_GC = 1 };
@@ -117,22 +135,27 @@ struct fz_bpf_call {
 /* A tick, or what else `kind` says: a record in the ring, innermost frame first. */
 struct fz_bpf_tick {
 	__u64 time;    /* CLOCK_MONOTONIC */
-	__u64 counter; /* CPU time of the thread in ns, since it was watched */
+	__u64 counter; /* CPU time of the thread in ns, since it was watched; or see FZ_BPF_BY_CPU
+			*/
 	__u64 tstate, interp;
 	__u64 last,
 		base; /* outermost frame; where the thread's chain ends, if a version says that */
 	__u32 tid;    /* as the target sees it */
 	__u32 cpu, flags, trouble;
 	__u32 frame_n;
-	__u32 watched; /* the thread, as the recorder sees it; 0: it was not asked */
+	__u32 watched; /* the thread, as the recorder sees it; 0: it was not asked, or is not known
+			*/
 	char comm[16];
 	__u32 kind;   /* enum fz_bpf_kind */
 	__u32 thread; /* that runs, or waits, as the kernel numbers it */
 	__u64 woken;  /* of FZ_BPF_ON: since then it could run; 0: always */
 	struct fz_bpf_call call;
-	/* Of the machine: the process, as the kernel numbers it, whose it is, and the lengths of
-	 * two native stacks behind the frames: of the kernel, and of the program. */
-	__u32 process, uid, kernel_n, user_n;
+	__u32 process; /* as it sees itself, or of the machine as the kernel numbers it; 0: not told
+			*/
+	/* Of the machine: whose the process is, and the lengths of two native stacks behind the
+	 * frames: of the kernel, and of the program. */
+	__u32 uid, kernel_n, user_n;
+	__u32 waker; /* of FZ_BPF_WAKER: that thread, as the kernel numbers it */
 	struct fz_bpf_frame frames[FZ_BPF_FRAMES];
 };
 #define FZ_BPF_TICK_HEAD (sizeof(struct fz_bpf_tick) - FZ_BPF_FRAMES * sizeof(struct fz_bpf_frame))

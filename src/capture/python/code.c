@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "capture/bpf/wire.h"
+#include "capture/procstat.h"
 #include "code.h"
 #include "lines.h"
 #include "object.h"
@@ -50,7 +51,8 @@ struct fz_py_code {
 	uint64_t address;
 	struct signature signature;
 	struct text_check name_text, file_text;
-	uint64_t mark; /* by which a tick in the kernel knew it; 0: none was asked for */
+	uint64_t read_at; /* as start times of processes are counted */
+	uint64_t mark;    /* by which a tick in the kernel knew it; 0: none was asked for */
 	uint32_t epoch;
 	uint32_t asked; /* epoch in which it was last put into a batch */
 	uint32_t function;
@@ -242,6 +244,7 @@ static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
 	code->function = fz_profile_function(c->into, &function);
 	code->table_n = (uint32_t)table.n;
 	code->table = (uint8_t *)fz_buf_take(&table);
+	code->read_at = fz_procstat_now();
 	return true;
 }
 
@@ -505,9 +508,10 @@ static bool mark_text(struct fz_py_codes *c, uint64_t object, uint64_t *mark)
 	if (!fz_process_read(c->process, object + c->layout->unicode.ascii_data + length - n, text,
 			     n))
 		return false;
-	*mark = fz_bpf_mix(*mark, length);
+	uint64_t hash = fz_bpf_mix(0, length);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(text); i++)
-		*mark = fz_bpf_mix(*mark, text[i]);
+		hash = fz_bpf_mix(hash, text[i]);
+	*mark = fz_bpf_mix(*mark, hash);
 	return true;
 }
 
@@ -530,8 +534,8 @@ static bool mark_entry(struct fz_py_codes *c, struct fz_py_code *code)
 	return true;
 }
 
-uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
-			    uint32_t tlbc_index, uint64_t mark)
+static uint32_t marked_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			     uint32_t tlbc_index, uint64_t mark)
 {
 	uint32_t entry = fz_map_get(&c->by_address, code);
 
@@ -552,6 +556,49 @@ uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t posit
 		return FZ_NONE;
 	}
 	return frame;
+}
+
+/* Versions count code objects as they are made, in each process from the fork on: the same one may
+ * be of another then. What had been read before it is of both. */
+static uint32_t newest_before(const struct fz_py_codes *c, uint64_t start)
+{
+	uint32_t newest = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->list[i].read_at < start)
+			newest = FZ_MAX(newest, c->list[i].signature.version);
+	return newest;
+}
+
+void fz_py_codes_set_kin(struct fz_py_codes *c, struct fz_py_codes *kin)
+{
+	c->kin = kin;
+	if (kin && !c->newest)
+		c->newest = newest_before(kin, c->process->image.start_time);
+}
+
+/* Of what was found by its mark: was it there when the process was forked? Where marks have texts
+ * in them those say it. */
+static bool is_inherited(const struct fz_py_codes *c, uint64_t code)
+{
+	uint32_t entry = fz_map_get(&c->kin->by_address, code);
+
+	if (c->layout->code.version == FZ_PY_ABSENT)
+		return true;
+	uint32_t version = entry == FZ_NONE ? 0 : c->kin->list[entry].signature.version;
+	return version && version <= c->newest;
+}
+
+/* A thread's own bytecode may be elsewhere in the one than in the other. */
+uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
+			    uint32_t tlbc_index, uint64_t mark)
+{
+	uint32_t frame = marked_frame(c, code, position, tlbc_index, mark);
+
+	if (frame != FZ_NONE || !c->kin || tlbc_index)
+		return frame;
+	frame = marked_frame(c->kin, code, position, 0, mark);
+	return frame != FZ_NONE && is_inherited(c, code) ? frame : FZ_NONE;
 }
 
 /* Find out where the instructions of a code object begin. */

@@ -19,8 +19,10 @@ struct fz_py_codes {
 	size_t table_bytes;
 	/* Entries whose own epoch is older are compared with the target before they are used. */
 	uint32_t epoch;
-	uint32_t lag;     /* epochs for which frames that did not change need no new look */
-	uint32_t changes; /* counts the times that frames given out before became invalid */
+	uint32_t lag;            /* epochs for which frames that did not change need no new look */
+	uint32_t changes;        /* counts the times that frames given out before became invalid */
+	struct fz_py_codes *kin; /* see fz_py_codes_set_kin */
+	uint32_t newest;         /* version up to which code is known to be the kin's, too */
 };
 
 void fz_py_codes_init(struct fz_py_codes *c, struct fz_process *process,
@@ -31,6 +33,10 @@ static inline void fz_py_codes_expire(struct fz_py_codes *c)
 {
 	c->epoch++;
 }
+
+/* The process was forked from that one: what cannot be read of it any more, for it has ended, is
+ * read there, where it is the same. NULL: there is none, or no more. */
+void fz_py_codes_set_kin(struct fz_py_codes *c, struct fz_py_codes *kin);
 
 /* In place of a frame: one of the interpreter's own, that nobody wants to see. */
 #define FZ_PY_FRAME_HIDDEN (FZ_NONE - 1)

@@ -134,10 +134,6 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	c.namespace_device = space.st_dev;
 	c.namespace_inode = space.st_ino;
 	c.pid = (uint32_t)py->process.inner_pid;
-	if (stat("/proc/self/ns/pid", &space))
-		return fz_fail_errno(err, "/proc/self/ns/pid");
-	c.recorder_namespace = (uint32_t)space.st_ino;
-	c.recorder_pid = (uint32_t)py->process.pid;
 	c.all_threads = py->options.all_threads;
 	c.interpreters_head = l->runtime.interpreters_head;
 	c.interp.next = l->interp.next;
@@ -146,12 +142,26 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	c.interp.gil = l->runtime.gil;
 	c.interp.gc_collecting = l->interp.gc_collecting;
 	c.interp.gc_frame = py->options.gc ? l->interp.gc_frame : FZ_BPF_ABSENT;
-	c.gil.last_holder = l->gil.last_holder;
-	c.gil.locked = l->gil.locked;
+	fz_assert(l->gil.locked == l->gil.last_holder + sizeof(uint64_t));
+	c.gil_holder = l->gil.last_holder;
 	c.text_length = l->unicode.length;
 	c.text_data = l->unicode.ascii_data;
 	*ret = c;
 	return 0;
+}
+
+/* One that has run another program since has another stack. */
+static bool is_forked(const struct fz_python *py, const struct fz_python *parent)
+{
+	const struct fz_process_image *a = &py->process.image, *b = &parent->process.image;
+
+	return a->device == b->device && a->inode == b->inode && a->start_stack &&
+	       a->start_stack == b->start_stack && py->runtime.address == parent->runtime.address;
+}
+
+void fz_python_ticks_set_parent(struct fz_python *py, struct fz_python *parent)
+{
+	fz_py_codes_set_kin(&py->codes, parent && is_forked(py, parent) ? &parent->codes : NULL);
 }
 
 /* ---- which thread ---- */
@@ -164,14 +174,25 @@ int fz_python_ticks_begin(struct fz_python *py, struct fz_error *err)
 	return now < py->next_look ? 0 : fz_py_look_around(py, now, err);
 }
 
-static const struct fz_py_thread *find_thread(const struct fz_python *py,
+static const struct fz_py_thread *find_listed(const struct fz_python *py,
 					      const struct fz_bpf_tick *t)
 {
 	for (uint32_t i = 0; i < py->threads.n; i++)
-		if (py->threads.list[i].walk.tstate == t->tstate &&
-		    py->threads.list[i].inner_tid == t->tid)
+		if (py->threads.list[i].inner_tid == t->tid &&
+		    (!t->tstate || py->threads.list[i].walk.tstate == t->tstate))
 			return &py->threads.list[i];
 	return NULL;
+}
+
+static const struct fz_py_thread *find_thread(struct fz_python *py, const struct fz_bpf_tick *t)
+{
+	const struct fz_py_thread *thread = find_listed(py, t);
+
+	if (thread || py->ticks.listed)
+		return thread;
+	py->ticks.listed = true;
+	fz_py_list_threads(py);
+	return find_listed(py, t);
 }
 
 /* One that was gone before it could be listed has the kernel's name; one that waits may be listed
@@ -195,12 +216,16 @@ static uint32_t thread_of(struct fz_python *py, const struct fz_bpf_tick *t)
 {
 	const struct fz_py_thread *thread = find_thread(py, t);
 
-	if (!thread && !py->ticks.listed) {
-		py->ticks.listed = true;
-		fz_py_list_threads(py);
-		thread = find_thread(py, t);
-	}
 	return thread ? thread->thread : add_thread(py, t);
+}
+
+uint32_t fz_python_ticks_thread(struct fz_python *py, const struct fz_bpf_tick *t)
+{
+	const struct fz_py_thread *thread = find_thread(py, t);
+
+	if (thread)
+		return thread->thread;
+	return t->tstate ? add_thread(py, t) : FZ_NONE;
 }
 
 /* ---- its stack ---- */
@@ -209,7 +234,7 @@ static uint32_t thread_of(struct fz_python *py, const struct fz_bpf_tick *t)
  * call from C: nothing is linked to it before it is linked itself. */
 static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick *t)
 {
-	uint32_t owner = t->flags >> FZ_BPF_OWNER_SHIFT;
+	uint32_t owner = FZ_BPF_OWNER(t->flags);
 
 	if (!t->last)
 		return !(t->flags & FZ_BPF_IN_CALL);
@@ -341,6 +366,15 @@ void fz_python_ticks_take(struct fz_python *py, const struct fz_bpf_tick *t,
 
 /* ---- waits ---- */
 
+static bool is_own(const struct fz_profile *p, uint32_t frame)
+{
+	const struct fz_function *f = &p->functions[p->frames[frame].function];
+
+	return f->kind == FZ_KIND_PYTHON &&
+	       fz_origin_of_file(p->strings[f->file], fz_profile_fact(p, "cwd")) !=
+		       FZ_ORIGIN_STDLIB;
+}
+
 uint32_t fz_python_ticks_waker(struct fz_python *py, const struct fz_bpf_tick *t)
 {
 	const struct fz_profile *p = py->into;
@@ -352,12 +386,22 @@ uint32_t fz_python_ticks_waker(struct fz_python *py, const struct fz_bpf_tick *t
 			break;
 		if (frame == FZ_PY_FRAME_HIDDEN || frame == py->context.gc_frame)
 			continue;
-		struct fz_str file = p->strings[p->functions[p->frames[frame].function].file];
-		if (fz_origin_of_file(file, fz_profile_fact(p, "cwd")) != FZ_ORIGIN_STDLIB)
+		if (is_own(p, frame))
 			return frame;
 		innermost = innermost == FZ_NONE ? frame : innermost;
 	}
 	return innermost;
+}
+
+uint32_t fz_python_ticks_entry(const struct fz_python *py, uint32_t stack)
+{
+	const struct fz_profile *p = py->into;
+	uint32_t outermost = FZ_NONE;
+
+	for (; stack != FZ_NONE; stack = p->stacks[stack].parent)
+		if (is_own(p, p->stacks[stack].frame))
+			outermost = p->stacks[stack].frame;
+	return outermost;
 }
 
 struct fz_process *fz_python_process(struct fz_python *py)

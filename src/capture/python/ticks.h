@@ -18,11 +18,18 @@ int fz_python_ticks_begin(struct fz_python *py, struct fz_error *err);
  * read; it counts only if it is the code that the tick met. */
 void fz_python_ticks_take(struct fz_python *py, const struct fz_bpf_tick *t,
 			  struct fz_python_stack *ret);
+/* The parent of its process, of which it may be a fork; NULL: none that is sampled, or no more. */
+void fz_python_ticks_set_parent(struct fz_python *py, struct fz_python *parent);
 /* Let all stacks stand on this one of the profile, without which they have no root. */
 void fz_python_ticks_set_root(struct fz_python *py, uint32_t stack);
+/* The profile's thread that a record is of; FZ_NONE: none that is known to run Python. */
+uint32_t fz_python_ticks_thread(struct fz_python *py, const struct fz_bpf_tick *t);
 /* Of a thread's innermost frames, the one that says best what it did: the innermost outside of the
  * standard library, else the innermost. FZ_NONE: none could be read. */
 uint32_t fz_python_ticks_waker(struct fz_python *py, const struct fz_bpf_tick *t);
+/* Of a stack of the profile, what its thread is there for: the outermost frame outside of the
+ * standard library. FZ_NONE: there is none. */
+uint32_t fz_python_ticks_entry(const struct fz_python *py, uint32_t stack);
 /* The process that it runs in. */
 struct fz_process *fz_python_process(struct fz_python *py);
 /* Is a futex at that address one of a GIL's? */
