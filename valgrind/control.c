@@ -16,8 +16,11 @@
  */
 #include "control.h"
 
+#include "arena.h"
 #include "criterion.h"
 #include "fzcount.h"
+#include "gotest.h"
+#include "rustbench.h"
 #include "processor.h"
 
 #include "pub_tool_libcfile.h"
@@ -47,6 +50,7 @@ static void start(void)
 	fzc_tree_clear();
 	fzc_tree_idle(False);
 	fzc_cache_reset();
+	fzc_go_begin_anew();
 }
 
 void fzc_control_start(const HChar *name)
@@ -119,6 +123,7 @@ static void stop_unnamed(void)
 void fzc_control_end(void)
 {
 	fzc_criterion_end();
+	fzc_rustbench_end();
 	if (!marked)
 		fzc_write_whole();
 	else if (inside && part[0])
@@ -160,6 +165,8 @@ Bool fzc_control_request(ThreadId tid, UWord *arguments, UWord *ret)
 	if (!VG_IS_TOOL_USERREQ('C', 'T', arguments[0]))
 		return False;
 	*ret = 0;
+	if (fzc_rustbench_marks())
+		return True;
 	fzc_harness_other();
 	switch (arguments[0]) {
 	case VG_USERREQ__DUMP_STATS:
@@ -253,8 +260,13 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 	(void)tid, (void)n;
 	fzc_now.node->count[FZC_SYSCALLS]++;
 	obey_path(path_of(number, arguments));
-	if (number == __NR_write && arguments[0] == 1 && fzc_options.harnesses)
+	if (number == __NR_write && arguments[0] == 1 && fzc_options.harnesses) {
 		fzc_criterion_said((const HChar *)arguments[1], arguments[2]);
+		fzc_gotest_said((const HChar *)arguments[1], arguments[2]);
+		fzc_rustbench_said((const HChar *)arguments[1], arguments[2]);
+	}
+	if (number == __NR_nanosleep)
+		fzc_go_sleeps((struct vki_timespec *)arguments[0]);
 	if (number == __NR_mmap)
 		fzc_memory_mapped(arguments[1], arguments[3]);
 	/* Another program takes our place without our being asked again. */
@@ -302,6 +314,8 @@ static void fix_name(Addr names)
 void fzc_control_after(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 {
 	(void)tid, (void)n;
+	if (number == __NR_mmap)
+		fzc_arena_mapped();
 	if (sr_isError(result))
 		return;
 	if (fzc_options.fixed_random)

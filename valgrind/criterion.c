@@ -11,6 +11,8 @@
  *       Instant::elapsed      4
  *   Success                   it is written down
  *
+ * CodSpeed's variant of the crate looks once more before 2 and once more after 3.
+ *
  * Which functions it asks for the time depends on how much was inlined; that the Bencher itself
  * called them does not. A body that was inlined and looks at the clock itself, or is to measure
  * itself (iter_custom), makes more of it: it is not counted, and said to be so.
@@ -20,15 +22,15 @@
 #include "control.h"
 #include "criterion.h"
 
-enum { NAME_MAX = 4096, START = 2, END, LOOKS };
+enum { NAME_MAX = 4096, LOOKS = 4, VARIANT_LOOKS = 6 };
 
 static struct {
 	HChar name[NAME_MAX]; /* of the benchmark that runs; "": none */
-	UInt looks;           /* at the clock, by its Bencher */
+	UInt looks, wanted;   /* at the clock, by its Bencher; half of them before the body */
 	Bool sure, doubt;     /* that it is one, that this is its name */
 	Bool seen;            /* any of it */
 	Bool told;            /* that names are missing */
-} bench;
+} bench = { .wanted = LOOKS };
 
 static Bool has(const HChar *text, const HChar *part)
 {
@@ -42,7 +44,7 @@ static const struct {
 } clocks[] = {
 	{ "4time", "7Instant", "3now" },     { "4time", "7Instant", "7elapsed" },
 	{ "4time", "8Timespec", "3now" },    { "criterion", "WallTime", "5start" },
-	{ "criterion", "WallTime", "3end" },
+	{ "criterion", "WallTime", "3end" }, { "4time", "3nix", "13clock_gettime" },
 };
 
 static Bool ends(const HChar *name, const HChar *with)
@@ -69,7 +71,15 @@ static Bool is_benchers(void)
 {
 	const struct fzc_function *caller = fzc_now.top->node->function;
 
-	return fzc_now.node == &fzc_called && caller && has(caller->name, "9criterion7bencher");
+	if (fzc_now.node != &fzc_called || !caller)
+		return False;
+	if (has(caller->name, "9criterion7bencher"))
+		bench.wanted = LOOKS;
+	else if (has(caller->name, "codspeed_criterion_compat_walltime7bencher"))
+		bench.wanted = VARIANT_LOOKS;
+	else
+		return False;
+	return True;
 }
 
 Bool fzc_criterion_look(void)
@@ -84,9 +94,9 @@ Bool fzc_criterion_look(void)
 				  "added where 'cargo bench' starts them");
 	}
 	bench.looks++;
-	if (bench.looks == END && bench.name[0])
+	if (bench.looks == bench.wanted / 2 + 1 && bench.name[0])
 		fzc_control_pause();
-	return bench.looks == START && bench.name[0];
+	return bench.looks == bench.wanted / 2 && bench.name[0];
 }
 
 void fzc_criterion_begin(void)
@@ -99,7 +109,7 @@ static const HChar *why_not(void)
 {
 	if (bench.doubt)
 		return "its name is in doubt: the program prints lines like criterion's";
-	if (bench.looks != LOOKS)
+	if (bench.looks != bench.wanted)
 		return "its body cannot be told from what measures it: it looks at the clock "
 		       "itself (iter_custom), or was inlined";
 	return NULL;
@@ -113,7 +123,7 @@ void fzc_criterion_end(void)
 		fzc_control_resume();
 		fzc_control_run(bench.name);
 	} else if (bench.name[0] && bench.seen && (bench.sure || bench.looks)) {
-		if (bench.looks >= START)
+		if (bench.looks >= bench.wanted / 2)
 			fzc_control_drop();
 		fzc_write_failure(bench.name, why);
 	}

@@ -100,6 +100,8 @@ static void set_special(struct fzc_function *f)
 	f->hook = fzc_harness_hook(f->name);
 	if (VG_(strncmp)(f->name, "_dl_runtime_resolve", 19) == 0)
 		f->kind = FZC_RESOLVER;
+	else if (fzc_go_switches(f->name))
+		f->kind = FZC_GO;
 	for (UInt i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		if (!is_called(f, specials[i].name) || !is_wanted(specials[i].kind))
 			continue;
@@ -209,8 +211,10 @@ struct fzc_function *fzc_function_at(Addr pc)
 		return unnamed_at(epoch, pc, object);
 	VG_(strncpy)(name, symbol, NAME_MAX - 1);
 	name[NAME_MAX - 1] = '\0';
-	Bool cold = VG_(strstr)(name, ".cold") != NULL;
-	cut_cold(name);
+	/* In Go whatever a package calls so. */
+	Bool cold = !fzc_go_runs() && VG_(strstr)(name, ".cold");
+	if (cold)
+		cut_cold(name);
 	/* The line is that of the hot part, which comes to be known when it runs. */
 	const HChar *source = source_of(epoch, pc, file, &line);
 	struct fzc_function *f = fzc_function_make(name, object, source, 0, 0, FZC_PLAIN);

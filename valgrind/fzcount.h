@@ -5,12 +5,16 @@
  *   function.c    which function a block belongs to
  *   tree.c        the calling-context tree, and each thread's place in it
  *   python.c      Python frames, read where the interpreter keeps them
+ *   go.c          goroutines, whose stacks Go changes itself
  *   cache.c       first-level and last-level caches (--cache=yes)
  *   memory.c      peak and live bytes (--memory=yes)
  *   processor.c   the processor that the program sees
+ *   arena.c       where CPython's arenas lie
  *   control.c     what switches counting: magic paths, client requests, fork and exec
  *   harness.c     the benchmarks of Google Benchmark (--harnesses=yes)
  *   criterion.c   and those of criterion
+ *   rustbench.c   those of divan and bencher
+ *   gotest.c      and those of Go's package testing
  *   write.c       the file
  *
  *   root -- main -- parse -- malloc             one node a calling context; `now.node` is where the
@@ -39,6 +43,7 @@ enum fzc_kind {
 	FZC_ALLOC,    /* of the malloc family */
 	FZC_PROCESS,  /* above everything */
 	FZC_MEMORY,   /* allocates or frees, and is no allocation that is counted */
+	FZC_GO,       /* Go's, and changes the stack */
 };
 
 /* How an allocator's registers say what was asked for, and where it answers. */
@@ -134,6 +139,9 @@ struct fzc_place {
 	 * python_last when last seen. python_state is for python_at to point to. */
 	Addr *python_at, python_state, python_last;
 	Bool used;
+	/* Of Go: the goroutine that runs, 0 on the thread's own stack; then the one that went
+	 * there, 0 for none. While it waits, where its stack ended. */
+	UWord goroutine, left, stack_end;
 	struct fzc_hooked hooked;
 	struct fzc_allocating allocating;
 };
@@ -177,11 +185,15 @@ Bool fzc_is_counted(enum fzc_count which);
 struct fzc_node *fzc_tree_next(struct fzc_node *n);
 ULong fzc_tree_total(enum fzc_count which);
 void fzc_tree_switch(ThreadId tid);
+/* A place where nothing was called yet: what will be hangs below a node. */
+void fzc_tree_start_place(struct fzc_place *ret, struct fzc_node *below);
 void fzc_tree_thread_ended(ThreadId tid);
 /* The caller fills it in, at once and in place: this is what a call costs. */
 struct fzc_frame *fzc_tree_push(void);
 /* Go back to where a frame came from, and forget it and all above it. */
 void fzc_tree_return_to(struct fzc_frame *frame);
+/* Forget the frames that the stack pointer has left. Were there any? */
+Bool fzc_tree_unwind(Addr sp);
 void fzc_tree_signal(ThreadId tid, Bool own_stack);
 void fzc_tree_signal_done(void);
 
@@ -206,10 +218,28 @@ VG_REGPARM(2) void fzc_on_python(Addr frame, Addr sp);
 /* May code of this function change the current frame? */
 Bool fzc_python_concerns(const struct fzc_function *f);
 
+/* ---- Go ---- */
+
+/* Is the program Go's? */
+Bool fzc_go_runs(void);
+/* Is a function of this name one that changes the stack? */
+Bool fzc_go_switches(const HChar *name);
+/* A block of such a function has run; g: the register for the goroutine. */
+VG_REGPARM(3) void fzc_on_go(struct fzc_function *f, Addr sp, UWord g);
+/* Random numbers are those of the program's first from here on. */
+void fzc_go_begin_anew(void);
+/* The program is about to sleep so long. */
+struct vki_timespec;
+void fzc_go_sleeps(struct vki_timespec *length);
+/* The places of all goroutines that do not run. */
+void fzc_go_each(void (*visit)(const struct fzc_place *));
+
 /* ---- harnesses ---- */
 
 /* What a function of this name is to a harness; 0: nothing. */
 UChar fzc_harness_hook(const HChar *name);
+/* Does Go pass the function's arguments? */
+Bool fzc_harness_is_go(UChar hook);
 /* The call that fzc_now.hooked tells of has returned. */
 void fzc_harness_returned(void);
 /* The program marks its benchmarks itself. Is it a harness's all the same? */

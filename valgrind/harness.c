@@ -12,11 +12,13 @@
  * A benchmark is run several times, and its last run counts. A program that marks its benchmarks
  * itself, as CodSpeed's variant of the library does, says better where they are.
  *
- * Those of criterion are in criterion.c.
+ * Those of criterion are in criterion.c, of divan and bencher in rustbench.c, of Go in gotest.c.
  */
 #include "control.h"
 #include "criterion.h"
 #include "fzcount.h"
+#include "gotest.h"
+#include "rustbench.h"
 
 /* Whether a function matters when it begins or once it has returned. */
 enum hook {
@@ -25,8 +27,12 @@ enum hook {
 	NAME,
 	LOOP,
 	RESUME,
-	LOOK, /* of criterion's Bencher at the clock */
-	LAST_AT_RETURN = LOOK,
+	LOOK, /* of a harness for Rust at the clock */
+	GO_START,
+	GO_RESET,
+	LAST_AT_RETURN = GO_RESET,
+	GO_RUN,
+	GO_STOP,
 	PAUSE,
 	FINISH,
 	FAIL,
@@ -50,6 +56,42 @@ static const struct {
 	{ "_ZN9benchmark5State15SkipWithMessageE", SKIP, True },
 };
 
+/* Of Go's package testing. */
+static const struct {
+	const HChar *name;
+	UChar hook, event;
+} methods[] = {
+	{ "testing.(*B).runN", GO_RUN, FZC_GOTEST_RUN },
+	{ "testing.(*B).StartTimer", GO_START, FZC_GOTEST_START },
+	{ "testing.(*B).StopTimer", GO_STOP, FZC_GOTEST_STOP },
+	{ "testing.(*B).ResetTimer", GO_RESET, FZC_GOTEST_RESET },
+};
+enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
+
+static Bool obey_method(UChar hook, const UWord *arguments)
+{
+	for (UInt i = 0; i < METHODS; i++) {
+		if (methods[i].hook != hook)
+			continue;
+		fzc_gotest_obey(methods[i].event, arguments);
+		return True;
+	}
+	return False;
+}
+
+static UChar method_hook(const HChar *name)
+{
+	for (UInt i = 0; i < METHODS; i++)
+		if (VG_(strcmp)(name, methods[i].name) == 0)
+			return methods[i].hook;
+	return NONE;
+}
+
+Bool fzc_harness_is_go(UChar hook)
+{
+	return hook >= GO_START && hook <= GO_STOP;
+}
+
 UChar fzc_harness_hook(const HChar *name)
 {
 	if (!fzc_options.harnesses)
@@ -57,7 +99,7 @@ UChar fzc_harness_hook(const HChar *name)
 	if (fzc_criterion_is_clock(name))
 		return LOOK;
 	if (VG_(strncmp)(name, "_ZN", 3) != 0)
-		return NONE;
+		return method_hook(name);
 	for (UInt i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		SizeT n = VG_(strlen)(functions[i].name);
 		if (VG_(strncmp)(name, functions[i].name, n) == 0 &&
@@ -212,11 +254,13 @@ static void fail_text(const struct text *text)
 static void obey(UChar hook, const UWord *arguments)
 {
 	bench.seen = True;
-	if (bench.other)
+	if (bench.other || obey_method(hook, arguments))
 		return;
 	switch (hook) {
 	case LOOK:
-		return fzc_criterion_begin();
+		if (!fzc_rustbench_begin())
+			fzc_criterion_begin();
+		return;
 	case STATE:
 		return once((struct state *)arguments[0], arguments);
 	case NAME:
@@ -242,7 +286,8 @@ static void obey(UChar hook, const UWord *arguments)
 VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp)
 {
 	struct fzc_hooked *h = &fzc_now.hooked;
-	Bool nothing = f->hook == LOOK && (bench.other || !fzc_criterion_look());
+	Bool nothing =
+		f->hook == LOOK && (bench.other || !(fzc_criterion_look() || fzc_rustbench_look()));
 
 	/* What it executes itself is not the benchmark's. */
 	if (f->hook > LAST_AT_RETURN)

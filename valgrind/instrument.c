@@ -12,7 +12,10 @@
  */
 #include "instrument.h"
 
+#include "arena.h"
 #include "fzcount.h"
+#include "go.h"
+#include "gotest.h"
 #include "processor.h"
 
 #include "pub_tool_machine.h"
@@ -105,15 +108,19 @@ static IRExpr *differs(IRSB *out, const struct fzc_function *f, IRExpr *at)
 	return binary(out, Iop_CmpEQ64, Ity_I1, load(out, add(out, at, flag)), number(0));
 }
 
-static void store_arguments(IRSB *out)
+/* C passes them so, and Go from 1.17 on. */
+static void store_arguments(IRSB *out, Bool go)
 {
-	static const Int registers[FZC_ARGUMENTS] = { offsetof(VexGuestAMD64State, guest_RDI),
-						      offsetof(VexGuestAMD64State, guest_RSI),
-						      offsetof(VexGuestAMD64State, guest_RDX) };
+	static const Int registers[][FZC_ARGUMENTS] = {
+		{ offsetof(VexGuestAMD64State, guest_RDI), offsetof(VexGuestAMD64State, guest_RSI),
+		  offsetof(VexGuestAMD64State, guest_RDX) },
+		{ offsetof(VexGuestAMD64State, guest_RAX), offsetof(VexGuestAMD64State, guest_RBX),
+		  offsetof(VexGuestAMD64State, guest_RCX) },
+	};
 
 	for (UInt i = 0; i < FZC_ARGUMENTS; i++)
 		addStmtToIRSB(out, IRStmt_Store(Iend_LE, word(&fzc_arguments[i]),
-						guest(out, registers[i])));
+						guest(out, registers[go][i])));
 }
 
 /* Arguments are in their registers only where a function begins. */
@@ -125,10 +132,10 @@ static void check_function(IRSB *out, struct fzc_function *f, Bool begins, IRExp
 		IRExpr *state = guest(out, offsetof(VexGuestAMD64State, guest_RDI));
 		CALL(out, fzc_on_eval, mkIRExprVec_3(word(f), sp, state), guard);
 	} else if (begins && (f->kind == FZC_ALLOC || f->kind == FZC_MEMORY)) {
-		store_arguments(out);
+		store_arguments(out, False);
 		CALL(out, fzc_on_alloc, mkIRExprVec_2(word(f), sp), guard);
 	} else if (begins && f->hook) {
-		store_arguments(out);
+		store_arguments(out, fzc_harness_is_go(f->hook));
 		CALL(out, fzc_on_hook, mkIRExprVec_2(word(f), sp), guard);
 	} else {
 		CALL(out, fzc_on_other, mkIRExprVec_2(word(f), sp), guard);
@@ -246,6 +253,36 @@ static void references(IRSB *out, const IRSB *in, struct memory *m, const IRStmt
 	}
 }
 
+/* ---- what a benchmark of Go's looks at ---- */
+
+/* Is it "register + offset"? */
+static Bool is_at_offset(const IRSB *in, const IRExpr *address, UWord offset)
+{
+	for (Int i = 0; i < in->stmts_used; i++) {
+		const IRStmt *s = in->stmts[i];
+		if (s->tag != Ist_WrTmp || s->Ist.WrTmp.tmp != address->Iex.RdTmp.tmp)
+			continue;
+		const IRExpr *e = s->Ist.WrTmp.data;
+		return e->tag == Iex_Binop && e->Iex.Binop.op == Iop_Add64 &&
+		       e->Iex.Binop.arg2->tag == Iex_Const &&
+		       e->Iex.Binop.arg2->Iex.Const.con->Ico.U64 == offset;
+	}
+	return False;
+}
+
+static void watch(IRSB *out, const IRSB *in, const IRStmt *s)
+{
+	UWord offset = fzc_gotest_offset();
+	const IRExpr *e = s->tag == Ist_WrTmp ? s->Ist.WrTmp.data : NULL;
+
+	if (!offset || !e || e->tag != Iex_Load || e->Iex.Load.ty != Ity_I64 ||
+	    e->Iex.Load.addr->tag != Iex_RdTmp || !is_at_offset(in, e->Iex.Load.addr, offset))
+		return;
+	CALL(out, fzc_on_look, mkIRExprVec_0(),
+	     binary(out, Iop_CmpEQ64, Ity_I1, e->Iex.Load.addr,
+		    load(out, word(&fzc_gotest_watched))));
+}
+
 /* ---- a block ---- */
 
 static void count_all(IRSB *out, IRExpr *at, ULong *n, struct memory *m)
@@ -256,22 +293,56 @@ static void count_all(IRSB *out, IRExpr *at, ULong *n, struct memory *m)
 	*n = m->reads = m->writes = 0;
 }
 
-static void instrument_head(IRSB *out, Addr pc, IRExpr *sp)
+/* The function of the block; NULL: of none. */
+static struct fzc_function *instrument_head(IRSB *out, Addr pc, IRExpr *sp)
 {
 	if (fzc_is_plt(pc))
-		return;
+		return NULL;
 	struct fzc_function *f = fzc_function_at(pc);
 	check_function(out, f, fzc_function_begins(pc), sp);
 	if (fzc_python_concerns(f))
 		check_python(out, sp);
+	return f;
 }
 
-static void instrument_end(IRSB *out, IRJumpKind how, Int offset_sp)
+/* Before a system call, which may ask for an arena. */
+static void place_arena(IRSB *out)
 {
+	static const struct {
+		IREffect effect;
+		UShort offset;
+	} registers[] = {
+		{ Ifx_Read, offsetof(VexGuestAMD64State, guest_RAX) },
+		{ Ifx_Modify, offsetof(VexGuestAMD64State, guest_RDI) },
+		{ Ifx_Read, offsetof(VexGuestAMD64State, guest_RSI) },
+		{ Ifx_Read, offsetof(VexGuestAMD64State, guest_R10) },
+	};
+	IRDirty *d = unsafeIRDirty_0_N(0, "fzc_arena_wish",
+				       VG_(fnptr_to_fnentry)((void *)&fzc_arena_wish),
+				       mkIRExprVec_1(IRExpr_GSPTR()));
+
+	d->nFxState = sizeof(registers) / sizeof(registers[0]);
+	for (Int i = 0; i < d->nFxState; i++) {
+		d->fxState[i].fx = registers[i].effect;
+		d->fxState[i].offset = registers[i].offset;
+		d->fxState[i].size = sizeof(ULong);
+		d->fxState[i].nRepeats = d->fxState[i].repeatLen = 0;
+	}
+	addStmtToIRSB(out, IRStmt_Dirty(d));
+}
+
+static void instrument_end(IRSB *out, struct fzc_function *f, IRJumpKind how, Int offset_sp)
+{
+	if (f && f->kind == FZC_GO) {
+		IRExpr *g = guest(out, offsetof(VexGuestAMD64State, guest_R14));
+		CALL(out, fzc_on_go, mkIRExprVec_3(word(f), guest(out, offset_sp), g), NULL);
+	}
 	if (how == Ijk_Call)
 		CALL(out, fzc_on_call, mkIRExprVec_1(guest(out, offset_sp)), NULL);
 	else if (how == Ijk_Ret)
 		CALL(out, fzc_on_return, mkIRExprVec_1(guest(out, offset_sp)), NULL);
+	else if (how == Ijk_Sys_syscall && fzc_options.fixed_random)
+		place_arena(out);
 }
 
 IRSB *fzc_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -288,18 +359,20 @@ IRSB *fzc_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
 		addStmtToIRSB(out, in->stmts[i++]);
 	if (i == in->stmts_used)
 		return in;
-	instrument_head(out, in->stmts[i]->Ist.IMark.addr, guest(out, layout->offset_SP));
+	struct fzc_function *f =
+		instrument_head(out, in->stmts[i]->Ist.IMark.addr, guest(out, layout->offset_SP));
 	IRExpr *at = node(out);
 	for (; i < in->stmts_used; i++) {
-		IRStmt *s = fzc_processor_instead(in->stmts[i]);
+		IRStmt *s = fzc_go_instead(fzc_processor_instead(in->stmts[i], f), f);
 		n += s->tag == Ist_IMark;
 		if (s->tag == Ist_Exit)
 			count_all(out, at, &n, &m);
 		else if (fzc_options.cache)
 			references(out, in, &m, s);
+		watch(out, in, s);
 		addStmtToIRSB(out, s);
 	}
 	count_all(out, at, &n, &m);
-	instrument_end(out, in->jumpkind, layout->offset_SP);
+	instrument_end(out, f, in->jumpkind, layout->offset_SP);
 	return out;
 }

@@ -34,8 +34,8 @@ static void print_usage(void)
 	 "    --fixed-random=no|yes     give the program the same random bytes in every run [no]\n"
 	 "    --fixed-processor=no|yes  show the program the same processor on every machine [no]\n"
 	 "    --python=no|yes           follow Python functions [yes]\n"
-	 "    --harnesses=no|yes        know the benchmarks of Google Benchmark and criterion "
-	 "[no]\n");
+	 "    --harnesses=no|yes        know the benchmarks of Google Benchmark, criterion, "
+	 "divan, bencher and Go [no]\n");
 }
 
 static void print_debug_usage(void)

@@ -4,7 +4,10 @@
 
 #include "pub_tool_tooliface.h"
 
-/* The statement, or where it asks for the processor's features, one that answers in our way. */
-IRStmt *fzc_processor_instead(IRStmt *s);
+struct fzc_function;
+
+/* The statement, or where it asks for the processor's features, one that answers in our way; and
+ * for its clock in a function (NULL: none) that takes it for random bytes. */
+IRStmt *fzc_processor_instead(IRStmt *s, const struct fzc_function *f);
 /* What the kernel would hand to each program (AT_HWCAP). */
 UWord fzc_processor_features(void);

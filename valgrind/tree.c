@@ -20,7 +20,7 @@ UWord fzc_arguments[FZC_ARGUMENTS];
 static struct fzc_place *places; /* of all threads; that of the running one is in fzc_now */
 static ThreadId running;
 
-enum { FRAMES_FIRST = 1024 };
+enum { FRAMES_FIRST = 32 };
 
 /* ---- nodes ---- */
 
@@ -185,6 +185,7 @@ static void clear(struct fzc_node *also)
 	for (ThreadId i = 0; i < VG_N_THREADS; i++)
 		if (places[i].used && i != running)
 			keep_place(&places[i]);
+	fzc_go_each(keep_place);
 	chunk_count = 0;
 	while ((c = *link)) {
 		if (link_kept(c)) {
@@ -226,13 +227,13 @@ void fzc_tree_idle(Bool idle)
 
 /* ---- threads ---- */
 
-static void start_place(struct fzc_place *p)
+void fzc_tree_start_place(struct fzc_place *p, struct fzc_node *below)
 {
-	*p = (struct fzc_place){ .node = &fzc_root, .entry = &fzc_root, .used = True };
+	*p = (struct fzc_place){ .node = below, .entry = below, .used = True };
 	p->base = p->top = VG_(calloc)(FZC_TAG, FRAMES_FIRST, sizeof(*p->base));
 	p->limit = p->base + FRAMES_FIRST;
 	/* Nothing returns past the first. */
-	*p->base = (struct fzc_frame){ .node = &fzc_root, .entry = &fzc_root, .sp = ~(Addr)0 };
+	*p->base = (struct fzc_frame){ .node = below, .entry = below, .sp = ~(Addr)0 };
 	fzc_python_init(p);
 }
 
@@ -243,7 +244,7 @@ void fzc_tree_switch(ThreadId tid)
 	if (running)
 		places[running] = fzc_now;
 	if (!places[tid].used)
-		start_place(&places[tid]);
+		fzc_tree_start_place(&places[tid], &fzc_root);
 	running = tid;
 	fzc_now = places[tid];
 }
@@ -298,8 +299,7 @@ static Bool handler_was_left(Addr sp)
 	return sp < lo || sp - lo >= VG_(thread_get_altstack_size)(running);
 }
 
-/* Forget the frames that the stack pointer has left. */
-static Bool unwind(Addr sp)
+Bool fzc_tree_unwind(Addr sp)
 {
 	struct fzc_frame *f = fzc_now.top;
 
@@ -334,7 +334,7 @@ VG_REGPARM(1) void fzc_on_return(Addr sp)
 		fzc_now.entry = top->entry;
 		fzc_now.top--;
 	} else if (LIKELY(fzc_now.top->sp < sp) || fzc_now.top->is_signal) {
-		unwind(sp);
+		fzc_tree_unwind(sp);
 	}
 	if (UNLIKELY(fzc_now.hooked.hook) && fzc_now.hooked.sp < sp)
 		fzc_harness_returned();
@@ -389,7 +389,7 @@ VG_REGPARM(2) void fzc_on_other(struct fzc_function *f, Addr sp)
 		enter(fzc_now.top->node, f);
 		return;
 	}
-	if (unwind(sp) && fzc_now.node->function == f)
+	if (fzc_tree_unwind(sp) && fzc_now.node->function == f)
 		return;
 	if (was_called())
 		fzc_now.node = fzc_now.entry = fzc_now.top->node;

@@ -2,8 +2,8 @@
 /* The file: FOLDER/PID.count, read by src/capture/count/read.c.
  *
  *   records, each a byte and numbers (LEB128) and texts (length, bytes):
- *   'I'  begin of a program (another one follows after an exec): "fzcount 5", process id, how many
- *        counts a node has, program, number of its arguments, they
+ *   'I'  begin of a program (another one follows after an exec): "fzcount 6", process id, how many
+ *        counts a node has, whether it is Go's, program, number of its arguments, they
  *   'F'  function: id, kind, offset, line, name, object, file; before its first node
  *   'N'  node: levels to go up from the last one's child level, function id, counts
  *   'P'  end of a part that was marked: its name ("" when it has none), its total of instructions
@@ -104,9 +104,10 @@ static void put_head(void)
 	for (UInt i = 0; i < FZC_COUNTS; i++)
 		columns += fzc_is_counted(i);
 	put('I');
-	put_text("fzcount 5");
+	put_text("fzcount 6");
 	put_number((ULong)VG_(getpid)());
 	put_number(columns);
+	put_number(fzc_go_runs());
 	put_text(VG_(args_the_exename) ? VG_(args_the_exename) : "");
 	put_number(arguments.n);
 	for (UWord i = 0; i < arguments.n; i++)

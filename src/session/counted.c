@@ -64,6 +64,17 @@ static void warn_of_unknown_instruction(const struct fz_series *s, const struct 
 			s->command);
 }
 
+/* A program that is killed writes nothing, but what it started may. */
+static void warn_of_killed(const struct fz_series *s, const struct fz_counter *counter,
+			   const struct fz_child *child)
+{
+	if (counter->silent && child->reaped && WIFSIGNALED(child->status))
+		fz_notify_warn(s->notify,
+			       "%s: the program was killed: nothing of it was counted, only what "
+			       "it had started",
+			       s->command);
+}
+
 /* In a recording that is not of benchmarks nobody else says so. */
 static void warn_of_allocator(const struct fz_series *s, const struct fz_profile *p)
 {
@@ -118,6 +129,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 		ret->profile->runs[0].duration_ns = lasted;
 		fz_trial_add_facts(ret->profile, argv, place ? place->folder : NULL, &ret->child);
 		warn_of_unknown_instruction(s, &ret->child);
+		warn_of_killed(s, &counter, &ret->child);
 		warn_of_allocator(s, ret->profile);
 	}
 	fz_counter_end(&counter);

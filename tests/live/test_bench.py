@@ -4,11 +4,12 @@
 goes wrong with one of them."""
 
 import os
+import pathlib
 import shutil
 import subprocess
 import tempfile
 
-from livelib import FIZEAU, SOURCE, Skip, Suite
+from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite
 
 suite = Suite()
 
@@ -208,6 +209,8 @@ def check_import():
 
 @suite.test("pytest: marker, fixture and pedantic; one that fails is named, the others are kept")
 def check_pytest():
+    if SANITIZED:
+        raise Skip("what is ours of it the case of a file that cannot be imported shows")
     need_tool()
     if subprocess.run(["/usr/bin/python3", "-c", "import pytest"], capture_output=True).returncode:
         raise Skip("python3-pytest is not installed")
@@ -293,6 +296,20 @@ def check_main():
         assert "marks no benchmarks" in result.stderr, result.stderr
         result = bench("--bench-main=work", "--", program, cwd=folder, status=2)
         assert "add --count" in result.stderr, result.stderr
+
+
+@suite.test("--bench-main: of a Python program it is all of it, not what its module site calls main")
+def check_python_main():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "work.py").write_text("def work(n):\n    for i in range(n): pass\nwork(200_000)\n")
+        rows = table(bench("--count", "--bench-main", "-o", "out.fz", "--", "/usr/bin/python3", "work.py", cwd=folder))
+        assert set(rows) == {"python3"}, rows
+        folded = subprocess.run([FIZEAU, "replay", "--format", "folded", "-o", "-", "out.fz"],
+                                cwd=folder, capture_output=True, text=True, check=True).stdout
+        counts = dict(line.rsplit(" ", 1) for line in folded.splitlines()[1:])
+        assert int(counts["python3;<module>;work"]) > 200_000, folded
+        assert sum(map(int, counts.values())) == int(rows["python3"][0].replace(",", "")), (rows, folded)
 
 
 if __name__ == "__main__":

@@ -181,6 +181,94 @@ def check_repeat():
         assert len(seen) == 1, "three runs, %d trees" % len(seen)
 
 
+ARENAS_PY = '''\
+import os
+
+
+def body():
+    for _ in range(2000):
+        object()
+
+
+for _ in range(8):
+    body()
+kept = []
+for level in range(24):
+    kept += [object() for _ in range(8000)]
+    os.access(f"/.fizeau/start/{level}", 0)
+    body()
+    os.access(f"/.fizeau/stop/{level}", 0)
+'''
+
+
+def check_arenas(name):
+    """It does not matter in which part of an arena a body's objects lie."""
+    need_tool()
+    python = find_interpreter(name)
+    with tempfile.TemporaryDirectory() as folder:
+        script, out = os.path.join(folder, "arenas.py"), os.path.join(folder, "out.fz")
+        with open(script, "w") as file:
+            file.write(ARENAS_PY)
+        run("run", "--count", "-o", out, "--", *python.command, "-S", script)
+        all_of_them = totals(out, "instructions")
+        counts = sorted(all_of_them[f"{level}"][1] for level in range(24))
+        # Where a pool has a single free block, each turn moves it out of a list and back: that may be once.
+        assert counts[0] > 100000 and counts[-2] - counts[0] < 2000, f"a turn is not like the other: {counts}"
+
+
+for _name in ("debian-3.11", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13"):
+    suite.add(f"Python: objects in any part of an arena cost the same ({_name})", check_arenas, _name)
+
+
+HOLES_PY = '''\
+import random
+import re
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import fizeau_bench
+
+WORD = re.compile("[a-z0-9]+")
+TITLE = "the quick brown fox jumps over the lazy dog " * 8
+rows = {f"key{i}": i for i in range(150)}
+
+
+def body():
+    found = WORD.findall(TITLE)
+    for i in range(300):
+        try:
+            rows[f"key{i}"]
+        except KeyError:
+            pass
+    return found
+
+
+kept = []
+for level in range(12):
+    rng = random.Random(level)
+    kept += [bytes(rng.randrange(1, 6000)) for _ in range(400)]
+    del kept[::rng.randrange(2, 5)]
+    fizeau_bench.measure(f"level {level}", lambda: body)
+'''
+
+
+@suite.test("Python: a body costs the same whatever holes others left in the heap and in pools")
+def check_holes():
+    need_tool()
+    python = find_interpreter("debian-3.11")
+    bindings = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bindings", "python")
+    with tempfile.TemporaryDirectory() as folder:
+        script, out = os.path.join(folder, "holes.py"), os.path.join(folder, "out.fz")
+        with open(script, "w") as file:
+            file.write(HOLES_PY)
+        run("run", "--count", "-o", out, "--", "env", "FIZEAU_BENCH=count", *python.command, "-S", script, bindings)
+        all_of_them = totals(out, "instructions")
+        counts = [all_of_them[f"level {level}"][1] for level in range(12)]
+        off = max(counts) / min(counts) - 1
+        assert off < 0.005, counts
+        return f"within {off:.2%}"
+
+
 STRINGS_C = r'''
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,6 +429,20 @@ def check_fork():
         assert sum(n for n, _ in totals(out, "instructions").values()) > 300000
         profile = json.loads(run("replay", "--format", "json", "-o", "-", out).stdout)
         assert profile["samples"] > 1000, profile["samples"]
+
+
+@suite.test("of several processes it is said what each ran, and how many instructions that took")
+def check_process_table():
+    need_tool()
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "sh.fz")
+        run("run", "--count", "-o", out, "--", "sh", "-c", "true & env -u X seq 2000; wait")
+        text = run("show", out).stdout
+        total = json.loads(run("replay", "--format", "json", "-o", "-", out).stdout)["total"]
+    heading, *rows = map(str.split, text[text.index("      pid   parent"):].split("\n\n")[0].splitlines())
+    counts = [int(row[2].replace(",", "")) for row in rows]
+    assert heading == ["pid", "parent", "instructions", "process"] and "seq" in [row[3] for row in rows], text
+    assert counts == sorted(counts, reverse=True) and sum(counts) == total, (counts, total)
 
 
 @suite.test("a counted recording says what it is of, and finds its like")
@@ -508,12 +610,17 @@ def check_stand_in_python():
 TROUBLE_C = r'''
 #include <stdio.h>
 #include <unistd.h>
+#include <sys/wait.h>
 int main(int argc, char **argv)
 {
 	if (argc == 1) /* vpaddd zmm0, zmm0, zmm1 */
 		__asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1");
 	/* To oneself it would be Valgrind that ends the program, and not without writing. */
-	if (argc == 2) {
+	if (argc > 1 && argv[1][0] == 'k') {
+		/* One that has ended before has written what it did. */
+		if (argc == 3 && fork() == 0)
+			return 0;
+		wait(NULL);
 		printf("%d\n", getpid());
 		fflush(stdout);
 		pause();
@@ -531,20 +638,21 @@ def check_trouble(wanted, *args, before=()):
         out = os.path.join(folder, "out.fz")
         process = subprocess.Popen([*before, FIZEAU, "run", "--count", "-o", out, "--", program, *args],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if args == ("killed",):
+        if args[:1] == ("killed",):
             os.kill(int(process.stdout.readline()), signal.SIGKILL)
         _, said = process.communicate(timeout=120)
         ours = [line for line in said.splitlines() if line.startswith("fizeau: ")]
         assert process.returncode != 0 and wanted in said, said
         # What is written to a file has a line that says where.
-        assert len([line for line in ours if "recorded to" not in line]) == 1, ours
+        assert len([line for line in ours if ": wrote " not in line]) == 1, ours
         left = [name for name in os.listdir(folder) if name.startswith("out.fz")]
         assert left == (["out.fz"] if "warning" in ours[0] else []), left
 
 
 suite.add("an instruction that Valgrind does not know", check_trouble, "does not know (AVX-512)")
-suite.add("a program that is killed while it is counted", check_trouble, "the program was killed",
-          "killed")
+suite.add("a program that is killed while it is counted", check_trouble, "the program was killed", "killed")
+suite.add("a program that is killed after one that it had started has ended", check_trouble,
+          "warning: run: the program was killed: nothing of it was counted", "killed", "later")
 
 
 @suite.test("no room for what is counted")

@@ -10,6 +10,7 @@
 #include "capture/launch.h"
 #include "capture/worktree.h"
 #include "profile/benchmarks.h"
+#include "profile/processes.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -95,7 +96,8 @@ int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 	if (c->memory)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "callgrind, which would count here, does not follow what is "
-			       "allocated: leave out --memory, or count by our tool");
+			       "allocated: leave out --memory and metrics of it, or count by our "
+			       "tool");
 	if (c->engine == FZ_COUNTER_ANY)
 		c->instead = fz_strdup(missing);
 	c->engine = FZ_COUNTER_CALLGRIND;
@@ -303,9 +305,10 @@ static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 	return n;
 }
 
-/* cargo starts what it built under the words in this variable, if it was told to
- * (bindings/rust/cargo-runner): then neither it nor a compiler is to be slowed down. */
-static void leave_to_cargo(struct fz_counter *c, const char *const *words, size_t n)
+/* cargo and go start what they built under the words in this variable, if they were told to
+ * (bindings/rust/cargo-runner, bindings/go/test-runner): then neither they nor a compiler are to be
+ * slowed down. */
+static void leave_to_builder(struct fz_counter *c, const char *const *words, size_t n)
 {
 	fz_auto(fz_buf_release) struct fz_buf under = { 0 };
 
@@ -320,12 +323,15 @@ static void leave_to_cargo(struct fz_counter *c, const char *const *words, size_
 static bool is_told(const struct fz_counter *c)
 {
 	return (c->options.benchmarks || c->options.bodies) &&
-	       fz_environ_get(&c->environ, "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER");
+	       (fz_environ_get(&c->environ, "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER") ||
+		fz_environ_get(&c->environ, "FIZEAU_GO"));
 }
 
-static bool is_cargo(const char *program)
+static bool is_builder(const char *program)
 {
-	return program && fz_str_eq(fz_path_base(fz_str_of(program)), FZ_STR("cargo"));
+	struct fz_str name = fz_path_base(fz_str_of(program ? program : ""));
+
+	return fz_str_eq(name, FZ_STR("cargo")) || fz_str_eq(name, FZ_STR("go"));
 }
 
 int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from, char ***ret_argv,
@@ -354,9 +360,9 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from
 		all[at++] = options[i];
 	at += tool_options(c, node, all + at);
 	if (is_told(c)) {
-		all[at++] = "--trace-children-skip=*/cargo,*/rustup";
-		leave_to_cargo(c, all, at);
-		at = is_cargo(argv[0]) ? (size_t)0 : at;
+		all[at++] = "--trace-children-skip=*/cargo,*/rustup,*/go";
+		leave_to_builder(c, all, at);
+		at = is_builder(argv[0]) ? (size_t)0 : at;
 	}
 	if (n)
 		all[at++] = argv[0];
@@ -444,6 +450,15 @@ static void add_facts(const struct fz_counter *c, struct fz_profile *p)
 		fz_profile_set_fact(p, "variables", fz_str_of(c->variables));
 }
 
+/* Of several, what the last program of each was; whose child it is nobody wrote down. */
+static void name_processes(struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].is_main)
+			fz_profile_set_process(p, p->threads[i].pid, 0,
+					       fz_profile_text(p, p->threads[i].name));
+}
+
 static struct fz_profile *begin_profile(const struct fz_counter *c)
 {
 	struct fz_profile *p = fz_profile_new();
@@ -467,18 +482,22 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 	long last = -1;
 
 	*ret = NULL;
+	c->silent = c->pid > 0;
 	if (n > 0)
 		qsort_r(list, (size_t)n, sizeof(*list), by_start, c);
 	for (int i = 0; i < n; i++) {
 		long pid = strtol(list[i]->d_name, NULL, 10);
 		process += pid != last;
 		last = pid;
+		c->silent &= pid != c->pid;
 		if (rc == 0)
 			rc = read_result(c, list[i]->d_name, process, p, err);
 		free(list[i]);
 	}
 	if (n >= 0)
 		free(list);
+	if (process > 1)
+		name_processes(p);
 	if (rc == 0 && p->samples.n == 0 && (n <= 0 || !c->options.benchmarks)) {
 		fz_auto(fz_free_ptr) char *why = fz_benchmarks_trouble(p);
 		rc = fz_fail(err, FZ_EINPUT, "nothing was counted: %s",
@@ -488,6 +507,8 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 		fz_profile_free(p);
 		return rc;
 	}
+	/* What runs before and between marked parts may have a million contexts. */
+	fz_profile_keep_used(p);
 	add_facts(c, p);
 	*ret = p;
 	return 0;

@@ -36,7 +36,7 @@ struct fz_count_options {
 	bool benchmarks; /* marked parts only, from their bodies on */
 	bool bodies;  /* marked parts from their bodies on, and everything when nothing is marked */
 	bool harness; /* with what called the bodies */
-	bool outline; /* of a Python program its functions, without the interpreter's insides */
+	bool outline; /* of Python and Node their functions, without the interpreters' insides */
 	const char
 		*root; /* files below this folder are named as seen from there; NULL: as they are */
 	const char *cwd;    /* where the program runs; NULL: where we do */
@@ -59,6 +59,7 @@ struct fz_counter {
 	unsigned other; /* 0: surroundings as always; else others: size of the environment, seed */
 	struct fz_count_options options;
 	pid_t pid;     /* of the program, once it ran; 0: not known */
+	bool silent;   /* what was read is of what it started, and nothing of itself */
 	char *folder;  /* with the tool and what Valgrind needs beside it */
 	char *command; /* what starts Valgrind: in the folder, or for callgrind the installed one */
 	char *valgrind; /* its version: "3.19.0" */
@@ -85,5 +86,8 @@ void fz_counter_end(struct fz_counter *c);
 /* Read one file of the tool; docs at valgrind/write.c. The metrics must be there. */
 int fz_count_read(const void *data, size_t n, const char *name, struct fz_profile *into,
 		  uint32_t process, const struct fz_count_options *options, struct fz_error *err);
+/* What a metric needs to be counted: *cache or *memory are set where it needs that. False: it is
+ * none that is counted. */
+bool fz_count_needs(const char *metric, bool *cache, bool *memory);
 /* Add the metrics of a counted recording. */
 void fz_count_add_metrics(struct fz_profile *p, bool cache, bool memory);

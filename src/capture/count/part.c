@@ -12,8 +12,8 @@ struct mover {
 	struct fz_profile *p;
 	const struct fz_count_part *part;
 	const struct fz_count_options *options;
-	uint32_t root; /* the marker; FZ_NONE: roots stay */
-	bool outline;  /* it is a Python program, and its functions are wanted */
+	uint32_t root;   /* the marker; FZ_NONE: roots stay */
+	bool python, v8; /* its functions are wanted, and such have run */
 	struct fz_map moved;
 	struct fz_map anchors; /* by stack: what find_anchor said of it, plus one */
 	struct fz_map tops;    /* by stack: its outermost caller */
@@ -31,7 +31,7 @@ static uint32_t parent_of(const struct mover *m, uint32_t stack)
 	return m->p->stacks[stack].parent;
 }
 
-/* ---- the interpreter ---- */
+/* ---- interpreters ---- */
 
 static bool starts_with_one_of(struct fz_str s, const char *const *list, size_t n)
 {
@@ -55,24 +55,43 @@ static bool is_common(const struct mover *m, uint32_t stack, bool *ret_interpret
 	       (*ret_interpreter || starts_with_one_of(object, libraries, FZ_ARRAY_LEN(libraries)));
 }
 
+/* V8 carries out a bytecode by jumping to code of its own: "Builtins_LdaZeroHandler". */
+static bool is_handler(const struct fz_profile *p, const struct fz_function *f)
+{
+	struct fz_str name = fz_profile_text(p, f->name);
+
+	return f->kind == FZ_KIND_NATIVE && fz_str_starts(name, "Builtins_") &&
+	       fz_str_ends(name, "Handler");
+}
+
+static bool is_bytecode(const struct mover *m, uint32_t stack)
+{
+	return m->v8 && is_handler(m->p, fz_profile_stack_function(m->p, stack));
+}
+
 /* Whether a frame only carries out what its caller is. What an extension calls is the extension's.
  */
 static bool is_inside(const struct mover *m, uint32_t stack, uint32_t caller)
 {
 	bool interpreter;
 
-	if (!m->outline || caller == FZ_NONE || !is_common(m, stack, &interpreter))
+	if (caller == FZ_NONE)
+		return false;
+	if (is_bytecode(m, stack))
+		return true;
+	if (!m->python || !is_common(m, stack, &interpreter))
 		return false;
 	uint32_t function = m->p->frames[m->p->stacks[caller].frame].function;
 	return interpreter || m->p->functions[function].kind != FZ_KIND_NATIVE;
 }
 
-static bool is_python(const struct fz_profile *p)
+/* What has run in it whose insides are an interpreter's. */
+static void find_interpreters(struct mover *m)
 {
-	for (uint32_t i = 0; i < p->function_count; i++)
-		if (p->functions[i].kind == FZ_KIND_PYTHON)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < m->p->function_count; i++) {
+		m->python |= m->p->functions[i].kind == FZ_KIND_PYTHON;
+		m->v8 |= is_handler(m->p, &m->p->functions[i]);
+	}
 }
 
 /* ---- moving ---- */
@@ -106,8 +125,9 @@ static void forget_calls(const struct mover *m, uint32_t from, uint32_t to, int6
 	uint32_t calls = fz_profile_find_metric(m->p, FZ_STR("calls"));
 	bool interpreter;
 
-	if (m->outline && calls != FZ_NONE && m->p->stacks[from].frame != m->p->stacks[to].frame &&
-	    is_common(m, from, &interpreter))
+	if (calls == FZ_NONE || m->p->stacks[from].frame == m->p->stacks[to].frame)
+		return;
+	if (is_bytecode(m, from) || (m->python && is_common(m, from, &interpreter)))
 		counts[calls] = 0;
 }
 
@@ -117,7 +137,7 @@ static void add_row(struct mover *m, const struct fz_count_row *row)
 	int64_t counts[FZ_METRICS_MAX];
 
 	memcpy(counts, row->counts, sizeof(counts));
-	if (m->root != FZ_NONE || m->outline)
+	if (m->root != FZ_NONE || m->python || m->v8)
 		s.stack = move(m, row->stack);
 	if (row->stack != FZ_NONE)
 		forget_calls(m, row->stack, s.stack, counts);
@@ -130,11 +150,40 @@ static void add_all(struct mover *m)
 		add_row(m, &m->part->rows[i]);
 }
 
+/* ---- Go ---- */
+
+#define GO_HARNESS "testing.(*B).runN"
+
+/* The scheduler, as it takes the processor from a goroutine because its time is over: when that
+ * happens is not the program's doing. */
+static bool is_preemption(const struct mover *m, uint32_t stack)
+{
+	struct fz_str name, caller;
+
+	for (; stack != FZ_NONE && parent_of(m, stack) != FZ_NONE; stack = parent_of(m, stack)) {
+		caller = function_name(m->p, parent_of(m, stack));
+		if (!fz_str_eq(caller, FZ_STR("runtime.newstack")))
+			continue;
+		name = function_name(m->p, stack);
+		if (fz_str_eq(name, FZ_STR("runtime.gopreempt_m")) ||
+		    fz_str_eq(name, FZ_STR("runtime.goschedImpl")))
+			return true;
+	}
+	return false;
+}
+
+/* Does a goroutine do it that Go has for itself: collecting garbage, keeping time? */
+static bool is_of_runtime(const struct mover *m, uint32_t top)
+{
+	return fz_str_starts(function_name(m->p, top), "runtime.");
+}
+
 /* ---- frames that say where a body begins ---- */
 
 static bool is_root_frame(struct fz_str name)
 {
-	static const char *const names[] = { "__bench_root_frame__", "__codspeed_root_frame__" };
+	static const char *const names[] = { "__bench_root_frame__", "__codspeed_root_frame__",
+					     GO_HARNESS };
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
 		if (memmem(name.p, name.n, names[i], strlen(names[i])))
@@ -150,11 +199,25 @@ static bool is_symbol(struct fz_str name, const char *symbol)
 	return fz_str_starts(name, symbol) && (name.n == n || name.p[n] == '(');
 }
 
+static bool asks_for_main(const struct fz_count_options *options)
+{
+	return options->symbol && strcmp(options->symbol, "main") == 0;
+}
+
+static bool is_python(const struct mover *m, uint32_t stack)
+{
+	return fz_profile_stack_function(m->p, stack)->kind == FZ_KIND_PYTHON;
+}
+
+/* Python has a function main in its module site, which is not the program's. */
 static bool is_anchor(const struct mover *m, uint32_t stack)
 {
 	struct fz_str name = function_name(m->p, stack);
 
-	return m->part->marked ? is_root_frame(name) : is_symbol(name, m->options->symbol);
+	if (m->part->marked)
+		return is_root_frame(name);
+	return is_symbol(name, m->options->symbol) &&
+	       !(asks_for_main(m->options) && is_python(m, stack));
 }
 
 /* The outermost such frame that a stack is in, FZ_NONE when there is none. */
@@ -251,13 +314,17 @@ static void drop_common(struct mover *m, uint32_t except)
 static void add_body(struct mover *m, uint32_t anchor)
 {
 	uint32_t top = outermost(m, anchor);
+	bool go = fz_str_eq(function_name(m->p, anchor), FZ_STR(GO_HARNESS));
 
 	drop_common(m, top);
 	for (size_t i = 0; i < m->part->n; i++) {
 		uint32_t stack = m->part->rows[i].stack, own = find_anchor(m, stack);
 		if (own != FZ_NONE)
 			fz_map_put(&m->moved, own, m->root);
-		if (own != FZ_NONE || (stack != FZ_NONE && outermost(m, stack) != top))
+		if (own == FZ_NONE && (stack == FZ_NONE || outermost(m, stack) == top ||
+				       (go && is_of_runtime(m, outermost(m, stack)))))
+			continue;
+		if (!go || !is_preemption(m, stack))
 			add_row(m, &m->part->rows[i]);
 	}
 }
@@ -299,6 +366,17 @@ static bool has_symbol(struct mover *m)
 	return false;
 }
 
+/* An interpreter's, which distributions strip of its symbol. */
+static bool is_nameless_main(const struct mover *m)
+{
+	if (!asks_for_main(m->options))
+		return false;
+	for (size_t i = 0; i < m->part->n; i++)
+		if (m->part->rows[i].stack != FZ_NONE && is_python(m, m->part->rows[i].stack))
+			return true;
+	return false;
+}
+
 /* CodSpeed's plug-ins say who they are as if it were a benchmark. */
 static bool is_signature(struct fz_str name)
 {
@@ -308,17 +386,15 @@ static bool is_signature(struct fz_str name)
 void fz_count_part_add(struct fz_profile *p, const struct fz_count_part *part,
 		       const struct fz_count_options *options)
 {
-	struct mover m = { .p = p,
-			   .part = part,
-			   .options = options,
-			   .root = FZ_NONE,
-			   .outline = options->outline && is_python(p) };
+	struct mover m = { .p = p, .part = part, .options = options, .root = FZ_NONE };
 	struct fz_str name = part->name;
 
 	if (is_signature(name))
 		return;
+	if (options->outline)
+		find_interpreters(&m);
 	if (!name.n && options->benchmarks)
-		name = part->marked || strcmp(options->symbol ? options->symbol : "", "main") == 0
+		name = part->marked || asks_for_main(options)
 			       ? part->program
 			       : fz_str_of(options->symbol ? options->symbol : "");
 	bool wanted = !options->benchmarks || fz_benchmark_wanted(name, options->filter);
@@ -328,6 +404,9 @@ void fz_count_part_add(struct fz_profile *p, const struct fz_count_part *part,
 	} else if (wanted && !part->marked && options->symbol && has_symbol(&m)) {
 		m.root = fz_benchmark_root(p, name);
 		add_symbol(&m);
+	} else if (wanted && !part->marked && is_nameless_main(&m)) {
+		m.root = fz_benchmark_root(p, name);
+		add_all(&m);
 	} else if (!options->benchmarks) {
 		add_all(&m);
 	}

@@ -28,7 +28,7 @@ enum {
 };
 
 /* As in valgrind/fzcount.h. */
-enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, MEMORY, KINDS };
+enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, MEMORY, GO, KINDS };
 
 #define HIDDEN (FZ_NONE - 1) /* a frame: it is not shown */
 
@@ -42,6 +42,7 @@ struct reader {
 	uint32_t process, thread;
 	uint32_t columns;
 	bool complete;
+	bool go; /* the program is Go's */
 	struct fz_arena arena;
 	char **arguments; /* of the program */
 
@@ -73,6 +74,18 @@ void fz_count_add_metrics(struct fz_profile *p, bool cache, bool memory)
 					      fz_str_of(metrics[i].unit), 0, true);
 }
 
+bool fz_count_needs(const char *metric, bool *cache, bool *memory)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(metrics); i++) {
+		if (strcmp(metric, metrics[i].name) != 0)
+			continue;
+		*cache |= i >= CACHE_FIRST;
+		*memory |= i >= MEMORY_FIRST && i < CACHE_FIRST;
+		return true;
+	}
+	return false;
+}
+
 static int damaged(const struct reader *r, const char *what, struct fz_error *err)
 {
 	return fz_fail(err, FZ_EINPUT, "%s: what was counted is damaged: %s", r->name, what);
@@ -99,9 +112,12 @@ static uint32_t unnamed(struct reader *r, struct fz_str object, uint64_t offset)
 	return fz_profile_string(r->p, fz_str_of(name));
 }
 
-/* As the source has it: names of C++ and Rust are mangled. */
+/* As the source has it: names of C++ and Rust are mangled. Those of Go are not, and what is behind
+ * their last dot is no mark of a compiler's, as in runtime.clone. */
 static uint32_t readable(struct reader *r, struct fz_str symbol)
 {
+	if (r->go && !fz_str_starts(symbol, "_"))
+		return fz_profile_string(r->p, symbol);
 	fz_auto(fz_free_ptr) char *mangled = fz_strndup(symbol.p, symbol.n);
 	fz_auto(fz_free_ptr) char *name = fz_demangle(mangled);
 
@@ -353,10 +369,11 @@ static uint32_t columns_of(const struct reader *r)
 
 static int read_head(struct reader *r, struct fz_error *err)
 {
-	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 5")))
+	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 6")))
 		return damaged(r, "it was written by another version", err);
 	uint64_t pid = fz_cursor_varint(&r->in); /* another one in each run */
 	r->columns = fz_cursor_varint32(&r->in, COUNTS_MAX);
+	r->go = fz_cursor_varint32(&r->in, 1);
 	int rc = close_run(r, err);
 	struct fz_str program = r->program = fz_path_base(read_text(r));
 	if (r->in.bad || r->columns != columns_of(r))
