@@ -9,6 +9,7 @@ What fizeau tells us, in the environment:
 
 import gc
 import inspect
+import itertools
 import json
 import os
 import random
@@ -18,6 +19,9 @@ import time
 MODE = os.environ.get("FIZEAU_BENCH")
 LOG = os.environ.get("FIZEAU_BENCH_LOG")
 FILTER = os.environ.get("FIZEAU_BENCH_FILTER", "")
+
+# A body that is short is run so often before it is counted: since CPython 3.11 what is called some times is specialised.
+WARM_UPS, SHORT_NS = 8, 300_000_000
 
 ROUND_NS = 1_000_000  # a round is at least so long
 TOTAL_NS = 500_000_000  # rounds until so much time has passed,
@@ -42,33 +46,108 @@ def root_frame(call):
 # CPython hands out small objects from pools, each of blocks of one size.
 POOL = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12
 POOL_HEAD = 48
-POOL_SIZES = range(16, 513, 16)
-HOLES_MAX = 1 << 16
+POOL_SIZES = tuple(range(16, 513, 16))
+POOL_REST = 16  # so many holes and fewer stay when the objects die that looked for them
+# Larger objects come from malloc, in blocks of at most so many bytes from its heap.
+HEAP_SIZES = (60 << 10, *(1 << 15 >> n for n in range(5)), *range(1032, 512, -16))
+HEAP_ROW, HEAP_MAX = 3, 64 << 20
+CACHED, CACHED_ROW = 1032, 8  # of each size up to that malloc keeps up to 7 blocks to itself
 
 
-def object_of(size, number):
-    if size == 16:
-        return object()
-    return number + 1_000_000 if size == 32 else bytes(size - 33)
+# Objects of each size, one after the other; between two of them no other is made.
+objects = [itertools.starmap(object, itertools.repeat(())), itertools.count(1_000_000),
+           *(map(bytes, itertools.repeat(size - 33)) for size in POOL_SIZES[2:])]
+
+# A list for what fills holes; to make it longer would make others.
+slots = [None] * (1 << 17) if MODE == "count" else []
+rests = [[None] * POOL_REST for _ in POOL_SIZES]
 
 
-def fill_pools():
-    """Objects that fill what holes there are, until each size has a pool that was empty.
+class Fill:
+    """What is kept meanwhile."""
+
+    def __init__(self):
+        self.n = 0
+
+    def keep(self, *what):
+        """Whether there was room."""
+        if self.n + len(what) > len(slots):
+            return False
+        slots[self.n:self.n + len(what)] = what
+        self.n += len(what)
+        return True
+
+    def release(self, to=0):
+        """All from there on, the last one first."""
+        slots[to:self.n] = [None] * (self.n - to)
+        self.n = to
+
+
+def row_in(addresses, size, row):
+    """Where so many blocks begin that follow each other in one pool, or None."""
+    begin = 0
+    for at, address in enumerate(addresses):
+        if at and (address != addresses[at - 1] + size or address // POOL != addresses[begin] // POOL):
+            begin = at
+        if at - begin + 1 == row:
+            return begin
+    return None
+
+
+def fill_pools(fill):
+    """Objects that fill what holes there are, until each size has a pool of which a quarter and more is free.
 
     Where a loop's object takes the only free block of a pool each turn moves that pool out of a list and
     back, 18 instructions of, say, 400; and whether it does depends on how many objects there were before.
+    As many blocks in a row as that, which are given back, say that it will not.
     """
-    kept = []
-    if os.environ.get("PYTHONMALLOC", "pymalloc") != "pymalloc":
-        return kept
-    for size in POOL_SIZES:
-        for number in range(HOLES_MAX):
-            kept.append(object_of(size, number))
-            if id(kept[-1]) % POOL == POOL_HEAD:
-                break
-        else:
-            return []  # another allocator
-    return kept
+    for size, source in zip(POOL_SIZES, objects):
+        blocks = (POOL - POOL_HEAD) // size
+        at = None
+        while at is None:
+            begin = fill.n
+            if not fill.keep(*itertools.islice(source, blocks)):
+                return
+            at = row_in(list(map(id, slots[begin:fill.n])), size, max(blocks // 4, 1))
+        fill.release(begin + at + 1)  # a pool that is left empty is taken and returned each turn
+
+
+def fill_rest():
+    """Objects for the holes that the search left, as the last thing; no other is made here."""
+    i = 0
+    while i < len(rests):
+        j = 0
+        while j < len(rests[i]):
+            rests[i][j] = next(objects[i])
+            j += 1
+        i += 1
+
+
+def fill_heap(fill):
+    """Objects that fill the holes in malloc's heap, from the largest down, and then one hole of a known size.
+
+    How long malloc looks for a hole, cuts it and joins it again, depends on what was allocated before: a regular
+    expression, which allocates at each match, executed a tenth less or more. It takes the smallest hole that is large
+    enough: where blocks follow each other, those in which fewer have room are filled. The last of these places is larger
+    than the known hole, or is filled as well.
+    """
+    left = HEAP_MAX
+    for size in HEAP_SIZES:
+        row = last = 0
+        while row < (CACHED_ROW if size <= CACHED else HEAP_ROW):
+            block = bytes(size - 33)
+            row = row + 1 if id(block) == last + (size + 23) // 16 * 16 else 1
+            last = id(block)
+            left -= size
+            if not fill.keep(block) or left < 0:
+                return  # too many of them, or another malloc
+        if size == HEAP_SIZES[0]:
+            hole, known = fill.n - 2, id(slots[fill.n - 2])
+    slots[hole] = block = None
+    while not known <= id(block) < known + HEAP_SIZES[0]:
+        block = bytes(HEAP_SIZES[-1] - 33)
+        if not fill.keep(block):
+            return
 
 
 class quiet:
@@ -80,10 +159,16 @@ class quiet:
         self.enabled = gc.isenabled()
         gc.collect()
         gc.disable()
-        self.kept = fill_pools() if MODE == "count" else None
+        self.fill = Fill()
+        if MODE == "count" and os.environ.get("PYTHONMALLOC", "pymalloc") == "pymalloc":
+            fill_pools(self.fill)
+            fill_heap(self.fill)
+            fill_rest()
 
     def __exit__(self, *_):
-        del self.kept
+        self.fill.release()
+        for rest in rests:
+            rest[:] = [None] * len(rest)
         if self.enabled:
             gc.enable()
 
@@ -92,19 +177,35 @@ def marks_of(name):
     return (f"/.fizeau/{word}/{name}" for word in ("start", "stop", "drop"))
 
 
+def call_between(start, body, stop):
+    os.access(start, os.F_OK)
+    result = body()
+    os.access(stop, os.F_OK)
+    return result
+
+
+for _ in range(WARM_UPS if MODE == "count" else 0):
+    call_between("/", root_frame(int), "/")
+
+
+def warm_ups_left(begin):
+    """After the first, which began then. What a long body does only the first times is a small part of it."""
+    return WARM_UPS - 1 if time.thread_time_ns() - begin < SHORT_NS else 0
+
+
 def count(name, prepare):
-    """Run the body once, marked; before that once more, for what only happens the first time."""
+    """Run the body once, marked; before that some times more, for what only happens the first times."""
+    begin = time.thread_time_ns()
     first = root_frame(prepare())()
     if inspect.iscoroutine(first):
         return count_awaited(name, prepare, first)
+    for _ in range(warm_ups_left(begin)):
+        root_frame(prepare())()
     body = root_frame(prepare())
     start, stop, drop = marks_of(name)
     with quiet():
         try:
-            os.access(start, os.F_OK)
-            result = body()
-            os.access(stop, os.F_OK)
-            return result
+            return call_between(start, body, stop)
         except BaseException:
             os.access(drop, os.F_OK)
             raise
@@ -112,7 +213,10 @@ def count(name, prepare):
 
 async def count_awaited(name, prepare, first):
     """The same of a body that is a coroutine: what its tasks do belongs to it, and the event loop."""
+    begin = time.thread_time_ns()
     await first
+    for _ in range(warm_ups_left(begin)):
+        await prepare()()
     body = prepare()
     start, stop, drop = marks_of(name)
     with quiet():
