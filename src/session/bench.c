@@ -18,7 +18,9 @@
 #include "profile/benchmarks.h"
 #include "session/bench_criterion.h"
 #include "session/bench_env.h"
+#include "session/bench_go.h"
 #include "session/bench_google.h"
+#include "session/bench_rust.h"
 #include "session/counted.h"
 #include "session/origin.h"
 
@@ -98,12 +100,15 @@ static void take_time(void *arg, struct fz_str name, double ns, struct fz_str fa
 		take_failure(b, name, failed); /* else it was said when it was counted */
 }
 
-struct open_name {
-	char *text; /* of the benchmark that was begun last and not ended; NULL: none */
+struct log {
+	struct bench *b;
+	char *open; /* the benchmark that was begun last and not ended; NULL: none */
 };
 
-static void take_line(struct bench *b, struct fz_str line, struct open_name *open)
+static void take_line(void *arg, struct fz_str line)
 {
+	struct log *log = arg;
+	struct bench *b = log->b;
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);
 	struct fz_str name = fz_jsonread_kstr(v, "name");
 	struct fz_str failed = fz_jsonread_kstr(v, "failed");
@@ -111,37 +116,30 @@ static void take_line(struct bench *b, struct fz_str line, struct open_name *ope
 
 	if (!name.n || !fz_benchmark_wanted(name, b->options->filter))
 		return;
-	free(open->text);
-	open->text = NULL;
+	free(log->open);
+	log->open = NULL;
 	if (failed.n) {
 		take_failure(b, name, failed);
 	} else if (rounds) {
 		take_rounds(b, name, rounds);
 	} else {
-		open->text = fz_strndup(name.p, name.n);
+		log->open = fz_strndup(name.p, name.n);
 	}
 }
 
 /* What the bindings wrote in one execution; the file is empty afterwards. */
 static int take_log(struct bench *b, struct fz_error *err)
 {
-	struct open_name open = { 0 };
-	struct fz_input *in = NULL;
-	struct fz_str line;
-	int rc = fz_input_open(b->log, &in, err);
+	struct log log = { .b = b };
+	int rc = fz_input_each_line(b->log, LINE_MAX_BYTES, take_line, &log, err);
 
-	while (!rc && (rc = fz_input_line(in, LINE_MAX_BYTES, &line, err)) > 0) {
-		take_line(b, line, &open);
-		rc = 0;
-	}
-	fz_input_close(in);
-	if (open.text) {
+	if (log.open) {
 		const char *what = b->series->late ? "still ran when the time was over"
 						   : "was begun and never ended";
-		fz_benchmark_add_trouble(b->profile, fz_str_of(open.text), what);
+		fz_benchmark_add_trouble(b->profile, fz_str_of(log.open), what);
 		b->explained = true;
 	}
-	free(open.text);
+	free(log.open);
 	return rc < 0 ? rc : truncate(b->log, 0) ? fz_fail_errno(err, "%s", b->log) : 0;
 }
 
@@ -316,6 +314,10 @@ static int time_marked(struct bench *b, struct fz_error *err)
 		rc = fz_bench_google_read(b->times, take_time, b, err);
 	if (!rc)
 		rc = fz_bench_criterion_take(b->times, take_time, b, err);
+	if (!rc)
+		rc = fz_bench_go_take(b->times, take_time, b, err);
+	if (!rc)
+		rc = fz_bench_rust_take(b->times, take_time, b, err);
 	if (!rc)
 		judge_end(b, false);
 	return rc;

@@ -4,21 +4,32 @@
  *
  * Where the machine's speed is known in every run, what is compared is time divided by what the
  * piece of work cost meanwhile (capture/speed.h): a machine that is shared then does no harm.
+ *
+ * Being asked at both marks takes some 10 us. Of a body that is over so soon that it would show,
+ * the harness times rounds instead, as `fizeau bench --wall` lets it; one that cannot has no clock.
  */
 #include "session/ci_parts.h"
 
 #include "base/clock.h"
 #include "capture/marks.h"
+#include "profile/benchmarks.h"
+#include "session/bench.h"
 #include "session/bench_criterion.h"
 #include "session/bench_env.h"
+#include "session/bench_go.h"
 #include "session/bench_google.h"
+#include "session/bench_rust.h"
 #include "stats/order.h"
 
 #include <math.h>
 #include <unistd.h>
 
+#define SHORT_NS 1e6 /* of which the marks are a hundredth */
+
 struct timing {
 	struct fz_ci_bench *bench;
+	bool marked;
+	enum { BY_MARKS, BY_ROUNDS, BY_NOTHING } by;
 	double *ns[FZ_SIDES], *work[FZ_SIDES]; /* of each pair */
 };
 
@@ -47,10 +58,11 @@ static void take_times(struct timing *t, const struct fz_marks *m, enum fz_side 
 			continue;
 		*ns = (double)m->list[i].ns;
 		*work = m->list[i].work;
+		t->marked = true;
 	}
 }
 
-/* ---- what Google Benchmark and criterion measure themselves ---- */
+/* ---- what Google Benchmark, criterion, divan, bencher and Go measure themselves ---- */
 
 struct itself {
 	struct clock_runs *runs;
@@ -112,7 +124,86 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	rc = fz_bench_google_read(times, take_repetition, &itself, err);
 	if (!rc)
 		rc = fz_bench_criterion_take(times, take_repetition, &itself, err);
+	if (!rc)
+		rc = fz_bench_go_take(times, take_repetition, &itself, err);
+	if (!rc)
+		rc = fz_bench_rust_take(times, take_repetition, &itself, err);
 	unlink(times);
+	return rc;
+}
+
+/* ---- bodies that are too short for one execution of them to be timed ---- */
+
+static double median_round(const struct fz_profile *p, struct fz_str name)
+{
+	fz_auto(fz_benchmarks_release) struct fz_benchmarks list;
+
+	fz_benchmarks_read(p, &list);
+	for (uint32_t i = 0; i < list.n; i++)
+		if (fz_str_eq(list.list[i].name, name) && list.list[i].round_n)
+			return fz_median(list.list[i].rounds, list.list[i].round_n);
+	return 0;
+}
+
+static int time_rounds(struct fz_ci_run *c, struct timing *one, enum fz_side s, unsigned pair,
+		       struct fz_error *err)
+{
+	fz_auto(fz_environ_release) struct fz_environ own;
+	fz_auto(fz_profile_freep) struct fz_profile *measured = NULL;
+	struct fz_str name = name_of(one, s);
+	fz_auto(fz_free_ptr) char *filter = fz_strndup(name.p, name.n);
+	struct fz_bench_options options = { .what = FZ_BENCH_WALL,
+					    .filter = filter,
+					    .timeout = c->config.timeout };
+	struct fz_launch_place place = { .folder = c->checkout[s].folder,
+					 .output = c->workspace.output,
+					 .errors = -1 };
+
+	fz_checkout_environ(&c->workspace, &c->checkout[s], &own);
+	place.environ = own.list;
+	int rc = fz_bench_measure(&c->workspace.series, &options, (char **)c->workspace.argv,
+				  &place, &measured, err);
+	if (!rc) {
+		one->ns[s][pair] = median_round(measured, name);
+		one->work[s][pair] = 0;
+	}
+	return rc;
+}
+
+/* Both sides of a pair by rounds. Where the first pair shows that the harness does not time them,
+ * one execution has to do if either side is long, and else nothing is known. */
+static int pair_by_rounds(struct fz_ci_run *c, struct timing *one, enum fz_side first,
+			  unsigned pair, struct fz_error *err)
+{
+	double marked[FZ_SIDES] = { one->ns[FZ_BASE][pair], one->ns[FZ_HEAD][pair] };
+	int rc = time_rounds(c, one, first, pair, err);
+
+	if (!rc)
+		rc = time_rounds(c, one, first == FZ_BASE ? FZ_HEAD : FZ_BASE, pair, err);
+	if (rc || pair || (one->ns[FZ_BASE][0] > 0 && one->ns[FZ_HEAD][0] > 0))
+		return rc;
+	one->by = FZ_MAX(marked[FZ_BASE], marked[FZ_HEAD]) < SHORT_NS ? BY_NOTHING : BY_MARKS;
+	for (enum fz_side s = 0; s < FZ_SIDES && one->by == BY_MARKS; s++)
+		one->ns[s][0] = marked[s];
+	return 0;
+}
+
+/* Those of the first pair for which no time is left have no clock. */
+static int time_short(struct fz_ci_run *c, struct clock_runs *t, enum fz_side first, int64_t end,
+		      struct fz_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n && !rc; i++) {
+		struct timing *one = &t->list[i];
+		double least = FZ_MIN(one->ns[FZ_BASE][0], one->ns[FZ_HEAD][0]);
+		if (!t->pairs && one->marked && least < SHORT_NS)
+			one->by = fz_clock_now() < end ? BY_ROUNDS : BY_NOTHING;
+		if (one->by == BY_NOTHING)
+			one->ns[FZ_BASE][0] = 0;
+		if (one->by == BY_ROUNDS)
+			rc = pair_by_rounds(c, one, first, t->pairs, err);
+	}
 	return rc;
 }
 
@@ -174,6 +265,8 @@ static int run_pairs(struct fz_ci_run *c, struct clock_runs *t, struct fz_error 
 		rc = time_side(c, t, first, err);
 		if (!rc)
 			rc = time_side(c, t, first == FZ_BASE ? FZ_HEAD : FZ_BASE, err);
+		if (!rc)
+			rc = time_short(c, t, first, end, err);
 		t->pairs += !rc;
 		if (!rc && fz_clock_now() > end)
 			most = t->pairs;

@@ -1,19 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Benchmarks of Node as people have them, with the real packages: suites of tinybench and vitest by the
-adapters of bindings/node, and a suite for CodSpeed's plug-in that knows nothing of fizeau.
+adapters of bindings/node, and suites for CodSpeed's plug-ins that know nothing of fizeau.
 
 The packages are those of tests/node/package-lock.json, fetched once.
 """
 
 import fcntl
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 
 import test_bench
-from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite
+from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite, npm_node
 
 suite = Suite()
 
@@ -80,7 +81,8 @@ def need_packages():
     # some other machine to be in the lock file and in the registry.
     with open(PACKAGES / "package.json") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if (PACKAGES / "node_modules" / "vitest").is_dir():
+        installed = PACKAGES / "node_modules" / ".package-lock.json"  # npm writes it last
+        if installed.exists() and installed.stat().st_mtime >= (PACKAGES / "package-lock.json").stat().st_mtime:
             return
         done = subprocess.run(["npm", "install", "--no-save", "--no-audit", "--no-fund",
                                "--loglevel=error"],
@@ -129,6 +131,8 @@ def check_tinybench():
 
 @suite.test("CodSpeed's plug-in for tinybench, as it is")
 def check_codspeed():
+    if SANITIZED:
+        raise Skip("another plug-in under Valgrind shows nothing more of ours")
     scratch, folder = project()
     folder.joinpath("words.mjs").write_text(SUITE % (CODSPEED, "false"))
     runs = [test_bench.bench("--count", "-o", f"{i}.fz", "--", "node", "words.mjs", cwd=folder)
@@ -140,6 +144,24 @@ def check_codspeed():
     del scratch
 
 
+@suite.test("what V8 executes to carry out a function is the function's own, unless it is asked for")
+def check_handlers():
+    scratch, folder = project()
+    folder.joinpath("words.mjs").write_text(SUITE % (OURS, "false"))
+    handlers, costs = [], []
+    for words in ([], ["--native"]):
+        # Debian's node has no symbols of its handlers.
+        test_bench.bench("--count", *words, "-o", "v.fz", "--", npm_node(PACKAGES), "words.mjs", cwd=folder)
+        folded = subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", "v.fz"], cwd=folder,
+                                capture_output=True, text=True, check=True).stdout
+        assert "words.mjs:countWords:" in folded
+        handlers.append(set(re.findall(r"\bBuiltins_\w+Handler\b", folded)))
+        costs.append(sum(int(n) for n in re.findall(r" (\d+)$", folded, re.M)))
+    assert not handlers[0] and len(handlers[1]) > 10, handlers
+    assert abs(costs[1] / costs[0] - 1) < 0.01, costs
+    del scratch
+
+
 @suite.test("vitest: files, suites, hooks; one that fails is named, the others are kept")
 def check_vitest():
     if SANITIZED:
@@ -147,13 +169,39 @@ def check_vitest():
     scratch, folder = project()
     folder.joinpath("words.bench.js").write_text(VITEST)
     folder.joinpath("vitest.config.js").write_text(CONFIG)
-    result = test_bench.bench("--", "node", "node_modules/vitest/vitest.mjs", "bench", "--run",
+    result = test_bench.bench("-o", "v.fz", "--", "node", "node_modules/vitest/vitest.mjs", "bench", "--run",
                               cwd=folder, status=2)
     rows = test_bench.table(result)
     assert set(rows) == {"words.bench.js::count", "words.bench.js::lists::sort"}, rows
     assert all(rest[1] != "-" for _, rest in rows.values()), rows
     assert "words.bench.js::lists::bad: failed: Error: it is broken" in result.stderr, result.stderr
     assert 10_000 < int(rows["words.bench.js::count"][0].replace(",", "")) < 3_000_000, rows
+    # Of vitest itself, whose contexts are millions, nothing is kept.
+    kept = folder / "v.fz"
+    folded = subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", kept], capture_output=True, text=True)
+    assert folded.returncode == 0 and "countWords" in folded.stdout, folded.stderr
+    assert kept.stat().st_size < 2_000_000, kept.stat()
+    del scratch
+
+
+# vitest kills its processes when they take longer to end than it likes, under Valgrind on a busy machine, too.
+@suite.test("CodSpeed's plug-in for vitest, as it is: files, suites, hooks; counted", timed=True)
+def check_codspeed_vitest():
+    if SANITIZED:
+        raise Skip("a minute of vitest under Valgrind shows nothing more of ours")
+    scratch, folder = project()
+    # It ends a file with the first benchmark that fails.
+    folder.joinpath("words.bench.js").write_text(re.sub(r'.*it is broken.*\n', "", VITEST))
+    folder.joinpath("vitest.config.js").write_text(
+        'import codspeed from "@codspeed/vitest-plugin";\nexport default { plugins: [codspeed()] };\n')
+    result = test_bench.bench("--count", "-o", "v.fz", "--", "node", "node_modules/vitest/vitest.mjs", "bench",
+                              "--run", cwd=folder)
+    rows = test_bench.table(result)
+    assert set(rows) == {"words.bench.js::count", "words.bench.js::lists::sort"}, rows
+    assert 10_000 < int(rows["words.bench.js::count"][0].replace(",", "")) < 3_000_000, rows
+    folded = subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", "v.fz"], cwd=folder,
+                            capture_output=True, text=True, check=True).stdout
+    assert "words.bench.js:countWords:" in folded and "codspeed_root_frame" not in folded
     del scratch
 
 

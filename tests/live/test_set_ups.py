@@ -10,6 +10,7 @@ is found.
 
 import fcntl
 import functools
+import json
 import os
 import pathlib
 import shutil
@@ -18,7 +19,7 @@ import sys
 import tempfile
 
 import test_bench
-from livelib import CACHE, FIZEAU, SOURCE, Skip, Suite
+from livelib import CACHE, FIZEAU, SANITIZED, SOURCE, Skip, Suite
 
 suite = Suite()
 
@@ -304,11 +305,8 @@ version = "0.1.0"
 edition = "2021"
 
 [dev-dependencies]
-criterion = { version = "=0.5.1", default-features = false }
-
-[[bench]]
-name = "sums"
-harness = false
+DEPENDENCIES
+BENCHES
 
 [profile.bench]
 lto = "LTO"
@@ -317,24 +315,118 @@ lto = "LTO"
 """
 
 
+DIVAN = """
+use divan::{black_box, Bencher};
+
+fn main() {
+    divan::main();
+}
+
+#[inline(never)]
+fn work(n: u64) -> u64 {
+    (0..n * TIMES).fold(0, |sum, i| black_box(sum + i))
+}
+
+#[divan::bench]
+fn plain() -> u64 {
+    work(black_box(1000))
+}
+
+#[divan::bench(args = [1000, 2000])]
+fn sized(n: u64) -> u64 {
+    work(n)
+}
+
+#[divan::bench(types = [u8, u16])]
+fn typed<T>() -> u64 {
+    work(1000)
+}
+
+mod group {
+    // Preparing is not the benchmark's.
+    #[divan::bench]
+    fn inputs(bencher: divan::Bencher) {
+        bencher.with_inputs(|| super::work(9000)).bench_values(|n| super::work(1000 + n % 2));
+    }
+
+    #[divan::bench(name = "other name")]
+    fn prepared(bencher: divan::Bencher) {
+        let n = super::work(9000) % 2;
+        bencher.bench(|| super::work(1000 + n));
+    }
+}
+
+#[divan::bench(skip_ext_time)]
+fn clock(bencher: Bencher) {
+    if std::env::var("CLOCK").is_ok() {
+        bencher.bench(|| work(1000));
+    }
+}
+"""
+DIVAN_NAMES = {f"trees::{name}" for name in (
+    "plain", "sized::1000", "sized::2000", "typed::u8", "typed::u16", "group::inputs", "group::other name")}
+BENCHER = """
+use bencher::{benchmark_group, benchmark_main, black_box, Bencher};
+
+#[inline(never)]
+fn work(n: u64) -> u64 {
+    (0..n * TIMES).fold(0, |sum, i| black_box(sum + i))
+}
+
+fn plain(b: &mut Bencher) {
+    b.iter(|| work(1000));
+}
+
+fn prepared(b: &mut Bencher) {
+    let n = work(9000) % 2;
+    b.iter(|| work(1000 + n));
+}
+
+benchmark_group!(benches, plain, prepared);
+benchmark_main!(benches);
+"""
+BENCHER_NAMES = {"lists::plain", "lists::prepared"}
 LOCKS = {}
 
 
 def criterion(folder, times, lto="off"):
-    """The crate is fetched and built once."""
+    return crate(folder, times, "cargo", 'criterion = { version = "=0.5.1", default-features = false }',
+                 {"sums": CRITERION}, lto)
+
+
+def divan(folder, times):
+    return [*crate(folder, times, "cargo-others", 'divan = "=0.1.21"\nbencher = "=0.1.5"',
+                   {"trees": DIVAN, "lists": BENCHER}), "--bench", "trees"]
+
+
+def bencher(folder, times):
+    return [*divan(folder, times)[:-1], "lists"]
+
+
+def codspeed(folder, times):
+    """CodSpeed's variants of the three, which take their names."""
+    crates = "".join(f'{name} = {{ package = "codspeed-{name}-compat", version = "=6.0.0", default-features = false }}\n'
+                     for name in ("criterion", "divan", "bencher"))
+    return crate(folder, times, "cargo-codspeed", crates, {"sums": CRITERION, "trees": DIVAN, "lists": BENCHER})
+
+
+def crate(folder, times, place, dependencies, benches, lto="off"):
+    """What it depends on is fetched and built once."""
     if not shutil.which("cargo"):
         raise Skip("cargo is not installed")
     version = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False).stdout.split()
     if tuple(int(part) for part in version[1].split(".")[:2]) < (1, 68):
-        raise Skip(f"cargo {version[1]} would have to fetch the index of all crates; criterion needs 1.68")
-    target = CACHE / "set-ups" / "cargo"
+        raise Skip(f"cargo {version[1]} would have to fetch the index of all crates; what these need is 1.68")
+    target = CACHE / "set-ups" / place
     lock = target / "Cargo.lock"
     target.mkdir(parents=True, exist_ok=True)
-    if "cargo" not in LOCKS:  # its programs have the same names whoever builds them: until we end
-        LOCKS["cargo"] = open(target / "in-use", "w")
-        fcntl.flock(LOCKS["cargo"], fcntl.LOCK_EX)
-    for name, text in (("Cargo.toml", CARGO.replace("LTO", lto)), ("src/lib.rs", ""),
-                       ("benches/sums.rs", CRITERION.replace("TIMES", str(times)))):
+    if place not in LOCKS:  # its programs have the same names whoever builds them: until we end
+        LOCKS[place] = open(target / "in-use", "w")
+        fcntl.flock(LOCKS[place], fcntl.LOCK_EX)
+    parts = "".join(f'[[bench]]\nname = "{name}"\nharness = false\n' for name in benches)
+    toml = CARGO.replace("LTO", lto).replace("DEPENDENCIES", dependencies).replace("BENCHES", parts)
+    for name, text in (("Cargo.toml", toml), ("src/lib.rs", ""),
+                       *((f"benches/{name}.rs", text.replace("TIMES", str(times))) for name, text in benches.items())):
         folder.joinpath(name).parent.mkdir(exist_ok=True)
         folder.joinpath(name).write_text(text)
     if lock.exists():
@@ -342,10 +434,188 @@ def criterion(folder, times, lto="off"):
     command = ["cargo", "bench", "-q", "--target-dir", target]
     done = subprocess.run([*command, "--no-run"], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode and not lock.exists():
-        raise Skip(f"criterion cannot be had: {done.stderr.strip()[:200]!r}")
+        raise Skip(f"{', '.join(benches)} cannot be built: {done.stderr.strip()[:200]!r}")
     assert done.returncode == 0, done.stderr
     shutil.copy(folder / "Cargo.lock", lock)
     return command
+
+
+GO = """
+package sums
+
+//go:noinline
+func Work(n int) int {
+	sum := 0
+	for end := n * TIMES; end > 0; end-- {
+		sum += end ^ sum
+	}
+	return sum
+}
+"""
+GO_TEST = """
+package sums
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"testing"
+)
+
+var sink int
+
+func TestNever(t *testing.T) {
+	t.Fatal("tests are not run where benchmarks are measured")
+}
+
+func BenchmarkWork(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		sink += Work(1000)
+	}
+}
+
+// What is done before the loop is nothing over thousands of iterations, but was not taken off the clock.
+func BenchmarkSetup(b *testing.B) {
+	sink += Work(90000)
+	for i := 0; i < b.N; i++ {
+		sink += Work(1000)
+	}
+}
+
+func BenchmarkReset(b *testing.B) {
+	sink += Work(90000) + b.N
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		sink += Work(1000)
+	}
+}
+
+func BenchmarkPaused(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		b.StopTimer()
+		sink += Work(90000)
+		b.StartTimer()
+		sink += Work(1000)
+	}
+}
+
+func BenchmarkSub(b *testing.B) {
+	for _, n := range []int{1000, 2000} {
+		n := n
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for i := 0; i < b.N; i++ {
+				sink += Work(n)
+			}
+		})
+	}
+}
+
+func worker(in <-chan int, out chan<- int) {
+	for n := range in {
+		out <- Work(n)
+	}
+}
+
+func BenchmarkChannels(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		in, out := make(chan int), make(chan int)
+		for w := 0; w < 3; w++ {
+			go worker(in, out)
+		}
+		go func() {
+			for j := 0; j < 20; j++ {
+				in <- 3000
+			}
+			close(in)
+		}()
+		for j := 0; j < 20; j++ {
+			sink += <-out
+		}
+	}
+}
+
+// A stack that becomes too small is moved to another place, several times.
+//
+//go:noinline
+func deep(n int) int {
+	var room [256]int
+	room[n%256] = n
+	if n == 0 {
+		return Work(100000)
+	}
+	return deep(n-1) + room[n%256]
+}
+
+func BenchmarkDeep(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		done := make(chan int)
+		go func() { done <- deep(200) }()
+		sink += <-done
+	}
+}
+
+func BenchmarkMap(b *testing.B) {
+	b.ReportAllocs()
+	for i := 0; i < b.N; i++ {
+		m := map[string]int{}
+		for j := 0; j < 100; j++ {
+			m[fmt.Sprint("key", j)] = Work(40 * j)
+		}
+		keys := []string{}
+		for k := range m {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		sink += len(keys)
+	}
+}
+
+func BenchmarkParallel(b *testing.B) {
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			sink += Work(3000)
+		}
+	})
+}
+
+func BenchmarkFails(b *testing.B) {
+	if os.Getenv("FAILS") == "" {
+		b.Skip()
+	}
+	b.Run("at once", func(b *testing.B) { b.Fatal("it is broken") })
+	b.Run("without a loop", func(b *testing.B) { sink += Work(10) })
+}
+"""
+GO_LOOP = """
+package sums
+
+import "testing"
+
+func BenchmarkLoop(b *testing.B) {
+	sink += Work(90000)
+	for b.Loop() {
+		sink += Work(1000)
+	}
+	sink += Work(90000)
+}
+"""
+GO_NAMES = {f"sums.Benchmark{name}" for name in (
+    "Work", "Setup", "Reset", "Paused", "Sub/n=1000", "Sub/n=2000", "Channels", "Deep", "Map", "Parallel")}
+
+
+def go_version():
+    words = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(part) for part in words.strip().removeprefix("go").split("-")[0].split(".")[:2])
+
+
+def go(folder, times):
+    """A package and its tests; all of it is the standard library's."""
+    if not shutil.which("go"):
+        raise Skip("go is not installed")
+    folder.joinpath("go.mod").write_text("module sums\n\ngo 1.18\n")
+    folder.joinpath("sums.go").write_text(GO.replace("TIMES", str(times)))
+    folder.joinpath("sums_test.go").write_text(GO_TEST)
+    return ["go", "test", "-bench", ".", "-timeout", "1m"]
 
 
 # name, what makes the command in a folder (with the work of each body once or twice), what of it is found,
@@ -357,6 +627,10 @@ SET_UPS = {
     "pytest-asyncio": (pytest_asyncio, {f"test_sums.py::{name}" for name in (
         "test_awaited", "test_tasks", "test_marked", "test_loop")}, "work"),
     "criterion 0.5 (from crates.io)": (criterion, CRITERION_NAMES, "work"),
+    "divan 0.1 (from crates.io)": (divan, DIVAN_NAMES, "work"),
+    "bencher 0.1 (from crates.io)": (bencher, BENCHER_NAMES, "work"),
+    "CodSpeed's crates 6.0": (codspeed, CRITERION_NAMES | DIVAN_NAMES | BENCHER_NAMES, "work"),
+    "Go, `testing`": (go, GO_NAMES, "sums.Work"),
     "asv": (asv, {"bench.TimeSuite.time_work(3000)", "bench.TimeSuite.time_work(4000)", "bench.time_plain"}, "work"),
 }
 # Building these takes as long as all the others.
@@ -432,6 +706,8 @@ def check_google_trouble():
 
 @suite.test("pytest-benchmark: calls, groups, pedantic, methods")
 def check_pytest_benchmark():
+    if SANITIZED:
+        raise Skip("another harness under Valgrind shows nothing more of ours")
     check("pytest-benchmark", 0.01)
 
 
@@ -455,21 +731,126 @@ def leave(free):
 kept = []
 for free in (0, 2, 4, 8, 15, 30):
     kept.append(leave(free))
-    fizeau_bench.measure(f"free {free}", lambda: lambda: work(300))
+    fizeau_bench.measure(f"free {free}", lambda: lambda: work(3000))
 """
 
 
-@suite.test("Python: how many objects there were before a body moves its count by less than 3 %")
+HISTORY = """
+import random
+import pytest
+
+some = random.Random(1)
+kept = []
+
+@pytest.fixture
+def history():
+    "Objects that come and go, and leave holes."
+    new = [[some.random() for _ in range(some.randrange(1, 8))] if some.random() < 0.2 else some.randrange(1000, 1 << 60)
+           for _ in range(some.choice((1, 3, 10, 100, 1000, 5000)))]
+    for _ in range(some.randrange(4)):
+        at = some.randrange(len(new))
+        del new[at:at + some.randrange(1, 6)]
+        if not new:
+            break
+    kept.append(new)
+    if some.random() < 0.3:
+        kept.pop(some.randrange(len(kept)))
+"""
+AFTER_HISTORY = """
+import pytest
+
+def work(n):
+    total = 0
+    for i in range(%d * n):
+        total += i
+    return total
+
+@pytest.mark.parametrize("i", range(12))
+def test_work(benchmark, history, i):
+    benchmark(lambda: work(3000))
+"""
+
+
+LEFT = """
+import random
+import re
+import fizeau_bench
+
+some = random.Random(1)
+kept = []
+
+def leave():
+    "Objects of many sizes, and holes where others were."
+    makers = (lambda: some.random(), lambda: [0.5] * some.randrange(8), lambda: dict.fromkeys(range(some.randrange(30))),
+              lambda: "x" * some.randrange(3000), lambda: (1,) * some.randrange(25), lambda: bytes(some.randrange(600)))
+    new = [some.choice(makers)() for _ in range(some.choice((1, 3, 10, 100, 1000, 5000)))]
+    some.shuffle(new)
+    del new[:some.randrange(len(new))]
+    kept.append(new)
+    if some.random() < 0.4:
+        kept.pop(some.randrange(len(kept)))
+
+text = " ".join(f'"key{i}": {i}' for i in range(60))
+for i in range(40):
+    fizeau_bench.measure(f"find {i}", lambda: lambda: re.findall(r'"(\\w+)": (\\d+)', text))
+    leave()
+"""
+
+
+def counted_script(folder, text):
+    """A program that measures by the harness's own module."""
+    if SANITIZED:
+        raise Skip("it is the harness's module and Valgrind that are tested, and nothing more of ours")
+    pathlib.Path(folder, "script.py").write_text(text)
+    return counted(folder, ["env", f"PYTHONPATH={SOURCE}/bindings/python", PYTHON, "script.py"], "script.fz")
+
+
+@suite.test("Python: what objects there were before a body moves its count by less than 0.2 %")
 def check_pools():
     test_bench.need_tool()
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
-        pathlib.Path(scratch, "pools.py").write_text(POOLS)
-        counts = counted(scratch, ["env", f"PYTHONPATH={SOURCE}/bindings/python", PYTHON, "pools.py"], "pools.fz")
-        assert len(counts) == 6 and max(counts.values()) < 1.03 * min(counts.values()), counts
+        counts = counted_script(scratch, POOLS)
+        assert len(counts) == 6 and max(counts.values()) < 1.002 * min(counts.values()), counts
+        pathlib.Path(scratch, "conftest.py").write_text(HISTORY)
+        counts = counted(scratch, pytest_suite(pathlib.Path(scratch), AFTER_HISTORY, 1, "pytest"), "history.fz")
+        assert len(counts) == 12 and max(counts.values()) < 1.002 * min(counts.values()), counts
+
+
+CALLED = """
+import textwrap
+import fizeau_bench
+
+def body():
+    return textwrap.wrap("What is called once is specialised by whoever called it before.", 20)
+
+fizeau_bench.measure("first", lambda: body)
+for _ in range(30):
+    body()
+fizeau_bench.measure("again", lambda: body)
+"""
+
+
+@suite.test("Python: who called the same functions before a body moves its count by less than 1 %")
+def check_called():
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        counts = counted_script(scratch, CALLED)
+        assert abs(counts["first"] / counts["again"] - 1) < 0.01, counts
+
+
+@suite.test("Python: what was left in malloc's heap before a body moves its count by less than 4 %")
+def check_heap():
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        counts = counted_script(scratch, LEFT)
+        assert len(counts) == 40 and max(counts.values()) < 1.04 * min(counts.values()), counts
+        return f"{max(counts.values()) / min(counts.values()) - 1:.1%}"
 
 
 @suite.test("pytest-asyncio: what a coroutine and its tasks do is counted; one that is never awaited is named")
 def check_pytest_asyncio():
+    if SANITIZED:
+        raise Skip("another harness under Valgrind shows nothing more of ours")
     check("pytest-asyncio", 0.01)  # the event loop looks at the clock
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
         command = pytest_asyncio(pathlib.Path(scratch), 1)
@@ -507,6 +888,42 @@ def check_criterion():
         assert "custom: failed: its body cannot be told from what measures it" in result.stderr, result.stderr
 
 
+@suite.test("divan and bencher: cargo bench as it is; arguments, types, modules, inputs; counted and timed")
+def check_divan():
+    first = check("divan 0.1 (from crates.io)")
+    # One execution, without what prepares it.
+    assert all(abs(first[name] - first["trees::plain"]) < 200
+               for name in DIVAN_NAMES - {"trees::sized::2000"}), first
+    first = check("bencher 0.1 (from crates.io)")
+    assert abs(first["lists::plain"] - first["lists::prepared"]) < 200, first
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = divan(pathlib.Path(scratch), 1)[:-2]
+        result = test_bench.bench("--wall", "--", *command, cwd=scratch)
+        rows = test_bench.table(result)
+        assert set(rows) == DIVAN_NAMES | BENCHER_NAMES, rows
+        assert all(rest[3].startswith("[") for _, rest in rows.values()), rows
+        result = test_bench.bench("--count", "--", "env", "CLOCK=1", *command, cwd=scratch, status=2)
+        assert "trees::clock: failed: its body cannot be told from what measures it" in result.stderr, result.stderr
+        assert set(counts_of(result)) == DIVAN_NAMES | BENCHER_NAMES, result.stdout
+
+
+@suite.test("CodSpeed's variants of criterion, divan and bencher: cargo bench as it is; counted and timed")
+def check_codspeed():
+    first = check("CodSpeed's crates 6.0")
+    for one, names in (("plain", CRITERION_NAMES), ("trees::plain", DIVAN_NAMES), ("lists::plain", BENCHER_NAMES)):
+        differ = {name for name in names if abs(first[name] - first[one]) > 200}
+        assert differ == names & {"group/work/2000", "trees::sized::2000"}, (first, differ)
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        command = codspeed(pathlib.Path(scratch), 1)
+        odd = ["env", "CUSTOM=custom", "CLOCK=1"]
+        result = test_bench.bench("--count", "-k", "c", "--", *odd, *command, cwd=scratch, status=2)
+        for name in ("custom", "trees::clock"):
+            assert f"{name}: failed: its body cannot be told from what measures it" in result.stderr, result.stderr
+        result = test_bench.bench("--wall", "--", *command, "--bench", "trees", cwd=scratch)
+        rows = test_bench.table(result)
+        assert set(rows) == DIVAN_NAMES and all(rest[3].startswith("[") for _, rest in rows.values()), rows
+
+
 @suite.test("criterion: one folder of cargo's for both sides of a change is refused")
 def check_criterion_ci():
     test_bench.need_tool()
@@ -520,6 +937,91 @@ def check_criterion_ci():
                                 capture_output=True, text=True, check=False, timeout=300)
         assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)
         assert "is not in the tree that is measured" in result.stderr, result.stderr
+
+
+def folded_lines(folder, recording):
+    return subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", recording], cwd=folder,
+                          capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@suite.test("Go: go test -bench as it is; setups, timers, sub-benchmarks, goroutines, stacks that move, failures")
+def check_go():
+    first = check("Go, `testing`", 0.03)
+    one = first["sums.BenchmarkWork"]
+    # One execution, without what prepares it.
+    for name in ("Setup", "Reset", "Paused", "Sub/n=1000"):
+        assert abs(first[f"sums.Benchmark{name}"] - one) < 100, first
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        folder = pathlib.Path(scratch)
+        command = go(folder, 1)
+        result = test_bench.bench("--count", "-o", "0.fz", "--", "env", "FAILS=1", *command, cwd=folder, status=2)
+        assert "sums.BenchmarkFails/at_once: failed: sums_test.go:" in result.stderr, result.stderr
+        assert "it is broken" in result.stderr, result.stderr
+        assert "sums.BenchmarkFails/without_a_loop: failed: it never looks at b.N" in result.stderr, result.stderr
+        assert set(counts_of(result)) >= GO_NAMES, result.stdout
+        stacks = [[frame.split(":")[-2] for frame in line.rsplit(" ", 1)[0].split(";")[2:]]
+                  for line in folded_lines(folder, "0.fz")]
+        alone = ["sh", "-c", "go test -c -o sums.test && ./sums.test -test.run none -test.bench Work -test.benchtime 2x"]
+        result = test_bench.bench("--count", "--", *alone, cwd=folder, status=2)
+        assert "sums.BenchmarkWork: failed: benchmarks of Go are counted where 'go test" in result.stderr, result.stderr
+    deep = [stack.count("sums.deep") for stack in stacks if "sums.deep" in stack]
+    assert max(deep) == 201, max(deep)
+    for stack in stacks:
+        if "sums.deep" in stack:
+            assert stack[0].startswith("sums.BenchmarkDeep."), stack
+            assert stack[1:1 + stack.count("sums.deep")] == ["sums.deep"] * stack.count("sums.deep"), stack
+        if "sums.worker" in stack:
+            assert stack[0].startswith("sums.BenchmarkChannels.") and stack[1] == "sums.worker", stack
+        # Neither what Go does for itself nor that it took the processor away.
+        assert not stack or not stack[0].startswith("runtime."), stack
+        assert "runtime.goschedImpl" not in stack, stack
+
+
+@suite.test("Go 1.24: what b.Loop repeats is counted once")
+def check_go_loop():
+    test_bench.need_tool()
+    if not shutil.which("go") or go_version() < (1, 24):
+        raise Skip("go is older than 1.24, which has no b.Loop")
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        folder = pathlib.Path(scratch)
+        command = go(folder, 1)
+        folder.joinpath("loop_test.go").write_text(GO_LOOP)
+        runs = [counted(folder, [*command[:2], "-bench", "Loop|Work"], f"{i}.fz") for i in range(2)]
+    assert runs[0] == runs[1] and set(runs[0]) == {"sums.BenchmarkLoop", "sums.BenchmarkWork"}, runs
+    assert abs(runs[0]["sums.BenchmarkLoop"] - runs[0]["sums.BenchmarkWork"]) < 500, runs
+
+
+@suite.test("Go: fizeau ci finds what does its work twice, and nothing in a change of comments; both are timed")
+def check_go_ci():
+    if SANITIZED:
+        raise Skip("another harness under Valgrind shows nothing more of ours")
+    test_bench.need_tool()
+    with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
+        folder = pathlib.Path(scratch)
+        command = [*go(folder, 1)[:2], "-bench", "Work|Sub|Map"]
+        git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+            subprocess.run([*git, *words], cwd=folder, check=True)
+
+        def ci(*options, status):
+            result = subprocess.run([FIZEAU, "ci", "--base", "HEAD", "--save", "none", "-o", "report", *options,
+                                     "--", *command], cwd=folder, capture_output=True, text=True, timeout=300,
+                                    check=False)
+            assert result.returncode == status, (result.returncode, result.stdout, result.stderr)
+            report = json.loads(folder.joinpath("report", "report.json").read_text())
+            return {row["name"]: row for row in report["benchmarks"]}
+
+        source = folder / "sums.go"
+        source.write_text(source.read_text().replace("//go:noinline", "// Some words.\n\n//go:noinline"))
+        rows = ci("--no-wall", status=0)
+        assert len(rows) == 4 and all(row["verdict"] == "same" for row in rows.values()), rows
+        tests = folder / "sums_test.go"
+        tests.write_text(tests.read_text().replace("Work(1000)", "Work(1000) + Work(1001)", 1))
+        rows = ci(status=1)
+        slower = {name for name, row in rows.items() if row["verdict"] != "same"}
+        assert slower == {"sums.BenchmarkWork"}, rows
+        assert rows["sums.BenchmarkWork"]["verdict"] == "slower", rows
+        assert rows["sums.BenchmarkWork"]["wall"], rows
 
 
 def yes(of, part):
