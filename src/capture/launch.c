@@ -76,10 +76,16 @@ int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct 
 	return 0;
 }
 
-static int spawn_failed(const char *program, int code, struct fz_error *err)
+static int spawn_failed(const char *program, const struct fz_launch_place *place, int code,
+			struct fz_error *err)
 {
 	if (code == ENOENT && !strchr(program, '/'))
 		return fz_fail(err, FZ_EINPUT, "'%s': command not found in PATH", program);
+	if (code == ENOENT && place && place->folder && *program != '/' && !access(program, X_OK))
+		return fz_fail(err, FZ_EINPUT,
+			       "'%s' is in this folder, but not in %s, where it is to run; name "
+			       "all of its path, or make it there by --setup",
+			       program, place->folder);
 	errno = code;
 	return fz_fail_errno(err, "'%s' cannot be started", program);
 }
@@ -136,7 +142,7 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 
 	child.pid = spawn(argv, mask, place, &code);
 	if (code)
-		return spawn_failed(argv[0], code, err);
+		return spawn_failed(argv[0], place, code, err);
 	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	if (child.pidfd < 0) {

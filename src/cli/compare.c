@@ -69,8 +69,9 @@ static void say_what_was_done(const struct fz_comparison *c)
 
 	fprintf(stderr, "fizeau: base %s, %s; ", c->side[FZ_BASE].label,
 		fz_format_plural(base, "run", b));
-	fprintf(stderr, "head %s, %s; taken in turn, ", c->side[FZ_HEAD].label,
-		fz_format_plural(head, "run", b));
+	fprintf(stderr, "head %s, %s; %s, ", c->side[FZ_HEAD].label,
+		fz_format_plural(head, "run", b),
+		base > 1 || head > 1 ? "taken in turn" : "one after the other");
 	if (options.record.how.count)
 		fputs("counted", stderr);
 	else
@@ -92,10 +93,16 @@ static int report(struct fz_comparison *c, struct fz_error *err)
 		o->labels[s] = c->side[s].label;
 	}
 	say_what_was_done(c);
-	int rc = fz_comparison_keep(c, &fz_cli_notify, err);
-	return rc ? rc
-		  : fz_cli_output_write_diff(o, c->side[FZ_BASE].profile, c->side[FZ_HEAD].profile,
-					     err);
+	/* Before anything can go wrong; the verdict is said first. */
+	int rc = fz_comparison_keep(c, err);
+	if (!rc)
+		rc = fz_cli_output_write_diff(o, c->side[FZ_BASE].profile, c->side[FZ_HEAD].profile,
+					      err);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if (c->side[s].kept)
+			fz_cli_note("%s is kept in %s until the next comparison of this project",
+				    s == FZ_BASE ? "base" : "head", c->side[s].kept);
+	return rc;
 }
 
 /* ---- the command ---- */

@@ -387,23 +387,23 @@ static uint64_t process_of(const struct fz_profile *p)
 	return (uint64_t)getpid();
 }
 
-/* Where to write: the user's file, a default name (then told), or standard output. */
-struct target {
-	char *path;
-	bool tell;
-};
-
-static struct target target_of(const struct fz_cli_output *o, const char *file,
-			       const struct fz_profile *p)
+/* Where to write: the user's file, a default name, or "-", standard output. */
+static char *target_of(const struct fz_cli_output *o, const char *file, const struct fz_profile *p)
 {
 	if (o->path)
-		return (struct target){ fz_strdup(o->path), false };
+		return fz_strdup(o->path);
 	if (!file || (o->file && !o->folder))
-		return (struct target){ fz_strdup("-"), false };
+		return fz_strdup("-");
 	fz_auto(fz_free_ptr) char *name = fz_asprintf(file, (unsigned long long)process_of(p));
-	if (o->folder)
-		return (struct target){ fz_asprintf("%s/%s", o->folder, name), true };
-	return (struct target){ fz_steal(name), true };
+	return o->folder ? fz_asprintf("%s/%s", o->folder, name) : fz_steal(name);
+}
+
+void fz_cli_output_tell(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		fz_cli_note("wrote %s", path);
 }
 
 /* The page is written, whether it can be shown or not. */
@@ -415,25 +415,24 @@ static void open_page(const char *path)
 		fz_cli_warn("%s", err.message);
 }
 
-static int finish(const struct fz_cli_output *o, struct fz_output *out, const struct target *target,
+static int finish(const struct fz_cli_output *o, struct fz_output *out, const char *path,
 		  struct fz_error *err)
 {
 	int r = fz_output_close(out, err);
 
-	if (!r && target->tell)
-		fz_cli_note("wrote %s", target->path);
+	if (!r)
+		fz_cli_output_tell(path);
 	if (!r && o->browser)
-		open_page(target->path);
+		open_page(path);
 	return r;
 }
 
 /* After a folder of pages was written: say so, and open its index. */
-static void finish_folder(const struct fz_cli_output *o, const struct target *target)
+static void finish_folder(const struct fz_cli_output *o, const char *path)
 {
-	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", target->path);
+	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", path);
 
-	if (target->tell)
-		fz_cli_note("wrote %s", index);
+	fz_cli_output_tell(index);
 	if (o->browser)
 		open_page(index);
 }
@@ -451,8 +450,7 @@ static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile 
 
 static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
-	struct target target = target_of(o, default_file(o, false), p);
-	fz_auto(fz_free_ptr) char *path = target.path;
+	fz_auto(fz_free_ptr) char *path = target_of(o, default_file(o, false), p);
 
 	fz_cli_source_add(o, &p, 1);
 
@@ -460,7 +458,7 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 		struct fz_report_options options = report_options(o, -1);
 		int r = o->chosen->profile_folder(&options, p, path, err);
 		if (!r)
-			finish_folder(o, &target);
+			finish_folder(o, path);
 		return r;
 	}
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
@@ -472,7 +470,7 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 	}
 	if (!r)
 		tell_remarks(o, p);
-	return r ? r : finish(o, fz_steal(out), &target, err);
+	return r ? r : finish(o, fz_steal(out), path, err);
 }
 
 /* A command that has not chosen a format writes text. */
@@ -557,11 +555,7 @@ static int write_picture(const char *path, const struct fz_report_options *optio
 	small.html.changed_only = true;
 	if (!r)
 		r = fz_report_by_suffix(path)->diff(&small, d, j, out, err);
-	if (!r)
-		r = fz_output_close(fz_steal(out), err);
-	if (!r)
-		fz_cli_note("wrote %s", path);
-	return r;
+	return r ? r : fz_output_close(fz_steal(out), err);
 }
 
 static struct fz_diff_options diff_options(const struct fz_cli_output *o,
@@ -598,8 +592,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
 	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	struct target target = target_of(&with, with.chosen->diff_file, head);
-	fz_auto(fz_free_ptr) char *path = target.path;
+	fz_auto(fz_free_ptr) char *path = target_of(&with, with.chosen->diff_file, head);
 	fz_auto(fz_free_ptr) char *picture = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 
@@ -635,9 +628,11 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	if (!r && (folder || !fz_output_is_stdout(out)))
 		tell_verdict(d, j);
 	if (!r && folder)
-		finish_folder(o, &target);
+		finish_folder(o, path);
 	else if (!r)
-		r = finish(o, fz_steal(out), &target, err);
+		r = finish(o, fz_steal(out), path, err);
+	if (!r && picture)
+		fz_cli_output_tell(picture);
 	if (!r)
 		apply_gate(o, d, j);
 	return r;

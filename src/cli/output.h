@@ -386,11 +386,13 @@ bool fz_cli_output_is_default(const struct fz_cli_output *o);
 /* The output is a native recording in a file, which a recorder can write by itself. */
 bool fz_cli_output_is_recording(const struct fz_cli_output *o);
 /* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
- * Says on standard error which file was written when the name was not the user's. */
+ * Says on standard error which file was written. */
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err);
 /* Folds the recursion of both when that was asked for. */
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on standard output. */
 void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p);
+/* Say that a file was written. Standard output and what is no file are not told. */
+void fz_cli_output_tell(const char *path);
 void fz_cli_output_release(struct fz_cli_output *o);

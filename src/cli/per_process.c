@@ -78,10 +78,7 @@ static int write_child(const struct fz_cli_output *o, const struct fz_profile *a
 	child.path = path;
 	child.file = path;
 	child.browser = false;
-	int r = write_one(&child, all, pid, err);
-	if (!r)
-		fz_cli_note("wrote %s", path);
-	return r;
+	return write_one(&child, all, pid, err);
 }
 
 int fz_cli_per_process_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)

@@ -54,7 +54,7 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_co
 static int keep(const struct fz_mcp_call *c, struct fz_comparison *done, char *path[FZ_SIDES],
 		struct fz_error *err)
 {
-	int r = fz_comparison_keep(done, NULL, err);
+	int r = fz_comparison_keep(done, err);
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !r; s++) {
 		path[s] = fz_asprintf("%s/%u-%s.fz", c->scratch, c->handles->next, side_names[s]);

@@ -227,8 +227,7 @@ int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_option
 	return rc;
 }
 
-int fz_comparison_keep(const struct fz_comparison *c, const struct fz_notify *notify,
-		       struct fz_error *err)
+int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *cache = NULL;
 	struct fz_str top = fz_str_of(c->project);
@@ -241,7 +240,7 @@ int fz_comparison_keep(const struct fz_comparison *c, const struct fz_notify *no
 			"%s/%s-%08x-%s.fz", cache, fz_path_base(top).p, place, side_names[s]);
 		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
 		if (!rc)
-			fz_notify_note(notify, "%s is kept in %s", side_names[s], path);
+			c->side[s].kept = fz_steal(path);
 	}
 	return rc;
 }
@@ -250,6 +249,7 @@ void fz_comparison_release(struct fz_comparison *c)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		free(c->side[s].label);
+		free(c->side[s].kept);
 		fz_profile_free(c->side[s].profile);
 	}
 	free(c->project);

@@ -21,6 +21,7 @@ struct fz_comparison {
 	struct {
 		char *label;                /* what reports call it */
 		struct fz_profile *profile; /* of all its runs; a signal can leave it without one */
+		char *kept;                 /* where fz_comparison_keep put it; NULL: nowhere */
 	} side[FZ_SIDES];
 	char *project;  /* top folder of the head's tree, or where the commands ran */
 	int stopped_by; /* the signal that ended it early; 0: none did */
@@ -30,7 +31,6 @@ struct fz_comparison {
  * failure: what was complete by then is there. notify may be NULL. */
 int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
 		       const struct fz_notify *notify, struct fz_error *err);
-/* Keep both sides in the cache, as the last comparison of their project, and note where. */
-int fz_comparison_keep(const struct fz_comparison *c, const struct fz_notify *notify,
-		       struct fz_error *err);
+/* Keep both sides in the cache, as the last comparison of their project. */
+int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err);
 void fz_comparison_release(struct fz_comparison *c);

@@ -328,5 +328,8 @@ int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
 	errno = reason;
 	if (reason != ENOENT)
 		return fz_fail_errno(err, "%s", name);
-	return fz_fail(err, FZ_EINPUT, "%s: no such file, recording or git revision", name);
+	return fz_fail(err, FZ_EINPUT, "%s: no such file, recording or git revision%s", name,
+		       *name && strchr(name + 1, '@')
+			       ? "; releases are compared by 'fizeau diff --server URL'"
+			       : "");
 }

@@ -51,7 +51,7 @@ Judged: one run a side, by how often and how long each function was seen, with
   the noise of a wall clock.
 
 $ fizeau diff base.bin base.bin --scale time
-Same: both are one recording: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: both are taken for whole runs, which the files do not say; for parts of
@@ -68,7 +68,7 @@ Names were compared without: prefixes and versions of libraries (2 and 2
 Scaling: time, factor 1; base values stand as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
-Judged: the two recordings are one.
+Judged: there is nothing that differs.
 
 # Signs and words say what colours say.
 $ fizeau diff --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
@@ -87,11 +87,15 @@ ESC[2m   before     after      change      95 %         %   functionESC[0m
    368 ms    532 ms  ESC[2m   +164 ms   ±541 ms   +44.6 %ESC[0m ? parse (program.py:11)
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±68.7 ms   -43.0 %ESC[0m ? helper (program.py:31)
 
-$ fizeau diff --format json base.bin head.bin | head -n 47 | cut -c 1-220
+$ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
 {
   "schema": 1,
   "kind": "diff",
   "metric": "wall",
+  "words": {
+    "slower": {"one": "slower", "many": "slower"},
+    "faster": {"one": "faster", "many": "faster"}
+  },
   "match": "full",
   "base": {
     "samples": 1203,
@@ -123,7 +127,8 @@ $ fizeau diff --format json base.bin head.bin | head -n 47 | cut -c 1-220
     "power": "The smallest change of the run that would show here: 63.9 %.",
     "method": "visits",
     "delta_pct": 0.2,
-    "beside": []
+    "beside": [],
+    "busy": false
   },
   "warnings": [
     "more than 5 % of the base's samples could not be read",
@@ -154,11 +159,11 @@ $ fizeau diff base.bin head.bin --match exact --format json | grep elided
 
 # A format that no diff has, and a name that no format has.
 $ fizeau diff base.bin head.bin --format csv
-fizeau: diff: --format: 'csv' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: diff: --format: 'csv' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary: is no format for a diff; choose one of text, tree, html, heatmap, svg, json, markdown, collapsed, folded
+fizeau: binary: is no format for a diff; choose one of text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
@@ -173,12 +178,26 @@ $ fizeau diff base.bin missing.bin
 fizeau: missing.bin: no such file, recording or git revision
 [2]
 
+$ fizeau diff api@1.4 api@1.5
+fizeau: api@1.4: no such file, recording or git revision; releases are compared by 'fizeau diff --server URL'
+[2]
+
 $ fizeau diff base.bin head.bin -o x.html && head -c 15 x.html
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: wrote x.html
 <!doctype html>
+
+# What was written stands below the verdict; what is no file is not told.
+$ fizeau diff base.bin head.bin -o x.md; fizeau diff base.bin head.bin -o - --format folded | head -n 1; fizeau diff base.bin head.bin --format html -o /dev/null
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: wrote x.md
+fizeau: wrote x.md.svg
+# Unsure whether slower or faster: 1,203 samples -> 1,207 samples, +4 (+0.3 % [-45.5 %, +88.4 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 
 $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: wrote x.svg
 <svg 
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
@@ -291,6 +310,7 @@ plain or packed by gzip or zstd.
   heatmap      -     yes       the cost of every source line: a folder of pages, or one page
   svg          -     yes       a flame graph as a picture (.svg)
   json         -     yes       everything about it, docs/diff-json.md (.json)
+  lines        -     yes       the cost of every source line, as JSON for editors, docs/diff-json.md
   markdown     -     diffs     for a pull request (.md)
   jsonl        -     profiles  CPython's records of positions, one JSON object a line (.jsonl)
 
@@ -459,6 +479,7 @@ $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
 fizeau: Unsure whether slower or faster by shares alone (approximate: no order of samples): 7,500 samples -> 27,050 samples.
+fizeau: wrote h.svg
 <g><title>parse
 self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
 total 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)</title><rect class="c4" x="12.00" y="88.0" width="781.75" height="17"/><path class="c4 m" d="M12.00 102.0h521.41v3h-521.41z"/><text class="w" x="16.00" y="100.5">▲ parse (66.5 %)</text></g>
@@ -475,12 +496,6 @@ total 5 → 5 (0, 0.0 %)
 total 6 → 6 (0, 0.0 %)
 <title>compile
 total 6 → 6 (0, 0.0 %)
-<title>main
-total 414 → 411 (-3, -0.7 %)
-<title>work
-total 403 → 400 (-3, -0.7 %)
-<title>not sampled again (2 paths)
-total 3 → 0 (-3, -100.0 %)
 
 $ fizeau diff o.folded p.folded --all-frames -o p.svg 2> /dev/null && grep -o '<title>.*' p.svg | tr '\n' ' '
 <title>main <title>work <title>_find_and_load <title>&lt;module&gt; <title>compile <title>_load <title>main <title>work <title>a <title>b <title>c 
@@ -545,7 +560,7 @@ Judged: one range of time a side, by how often and how long each function was
   seen, with the noise of a wall clock.
 
 $ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
-Same: both are one recording: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
+Same: nothing differs: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
 
 $ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(facts|mode|word|reason)"'; fizeau diff base.bin --base -50% --head 50%- -o ranges.html
     "facts": {"range": "0 s to 320 ms", "mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 320267808, "python_version": "3.15.0", "complete": false, "reconstructed": false, "runs": 1}
@@ -554,6 +569,7 @@ $ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(fac
     "word": "unknown",
     "reason": "windows only",
 fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time in what was recorded.
+fizeau: wrote ranges.html
 
 $ fizeau diff base.bin head.bin --base -50% --head 50%- | grep -E '^(Two|Scaling|Base|Head|Judged)'
 Scaling: window; expected is what was before times 1.0180, for 326 ms that were

@@ -433,6 +433,10 @@ def failing():
         assert answer["head"]["facts"]["exit"] == "7", answer["head"]
         _, err = p.fizeau("compare", "--", "./missing", status=2)
         assert "base" in err and "'./missing' cannot be started" in err, err
+        p.write("here", "#!/bin/sh\n")
+        (p.tree / "here").chmod(0o755)
+        _, err = p.fizeau("compare", "HEAD", "--", "./here", status=2)
+        assert "'./here' is in this folder, but not in " in err and "--setup" in err, err
         p.check_clean()
 
 
@@ -507,13 +511,19 @@ def commands():
         answer = json.loads(out)
         leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
         assert leaf["pct_self"] is None or leaf["pct_self"] > 100, leaf
-        assert answer["head"]["facts"]["runs"] == 2 and "2 runs" in err, err
+        assert answer["head"]["facts"]["runs"] == 2 and "2 runs; taken in turn" in err, err
         # That they differ was asked for; a comparison in a file says its verdict.
         told = ("the commands differ", "differ in program")
         assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
         _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base", f"{p.python} app10000.py",
                           "--head", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
-        assert " -> " in err and "of CPU time" in err, err
+        # Of one run a side there is no turn, and the report says that there was none.
+        assert "1 run; one after the other" in err and "in turn" not in err, err
+        verdict, *files = err.splitlines()[-4:]
+        assert " -> " in verdict and "of CPU time" in verdict, err
+        assert [line.split(" /")[0] for line in files] == [
+            "fizeau: wrote x.html", "fizeau: base is kept in", "fizeau: head is kept in"], err
+        assert all(line.endswith(".fz until the next comparison of this project") for line in files[1:]), err
 
 
 @suite.test("the command's output stays off standard output")
