@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/str.h"
+#include "capture/asleep.h"
 #include "capture/cpuclock.h"
 #include "capture/sampler.h"
 #include "capture/priority.h"
@@ -140,6 +141,20 @@ static void check_engine(void)
 				    "--mode cpu");
 }
 
+static void check_waits(void)
+{
+	fz_auto(fz_free_ptr) char *text = NULL;
+	struct fz_error why, err;
+
+	if (!fz_engine_check_bpf(FZ_ENGINE_FOR_WAITS, &why))
+		say("--wait",
+		    "works: the kernel tells each wait exactly, of Python 3.11 and later");
+	else if (fz_asleep_check(getpid(), &err))
+		say("--wait", err.message);
+	else
+		say("--wait", text = fz_asprintf("sampled, not exact: %s", why.message));
+}
+
 static void check_priority(void)
 {
 	enum fz_priority priority = fz_priority_raise();
@@ -167,6 +182,7 @@ static void check_machine(void)
 	check_reading();
 	check_perf();
 	check_engine();
+	check_waits();
 	check_priority();
 }
 

@@ -4,6 +4,7 @@
 #include "cli/record.h"
 
 #include "base/clock.h"
+#include "capture/count/count.h"
 #include "cli/per_process.h"
 #include "report/pstats_text.h"
 #include "report/text.h"
@@ -134,7 +135,32 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* Only the kernel sees them, which by the wall clock sees nothing without. */
+/* What a metric needs is counted without being asked for; one that will not be there is said to be
+ * missing before anything runs. */
+static int check_counted_metric(struct fz_cli_record *o, struct fz_error *err)
+{
+	const char *metric = o->output.metric;
+	bool cache = false, memory = false;
+
+	if (!metric)
+		return 0;
+	bool counted = fz_count_needs(metric, &cache, &memory);
+	if (!o->how.count)
+		return memory ? fz_fail(err, FZ_EUSAGE, "--metric %s: is counted; add --count",
+					metric)
+			      : 0;
+	if (!counted)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--metric %s: is not counted; with --count there are instructions, "
+			       "calls, syscalls, allocations, bytes, peak, live, reads, writes, "
+			       "'I1 misses', 'D1 misses' and 'LL misses'",
+			       metric);
+	o->how.cache |= cache;
+	o->how.memory |= memory;
+	return 0;
+}
+
+/* By the wall clock the kernel sees nothing else. */
 static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 {
 	bool bpf = o->how.sampled_by == FZ_ENGINE_BPF;
@@ -151,30 +177,12 @@ static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--wait: the live view does not show waits; leave "
 			       "one out");
-	o->how.sampled_by = FZ_ENGINE_BPF;
 	return 0;
 }
 
-static int check_engine(const struct fz_cli_record *o, struct fz_error *err)
-{
-	return fz_engine_check(
-		&(struct fz_sampler_options){
-			.engine = (enum fz_engine_choice)o->how.sampled_by,
-			.clock = o->how.clock,
-			.rate = o->how.rate,
-			.waits = o->how.waits,
-			.machine = o->how.machine,
-			.growth = o->how.growth,
-			.blocking = o->how.blocking,
-			.stacks = o->how.native == FZ_NATIVE_STACKS,
-			.subprocesses = o->how.subprocesses,
-			.python = { .native = o->how.native == FZ_NATIVE_MARKERS,
-				    .opcodes = o->how.opcodes,
-				    .tasks = o->how.tasks } },
-		err);
-}
-
-int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err)
+/* r: the kernel's engine is loaded for it where that is wanted; NULL: it is only found out whether
+ * that could be done. */
+static int check_all(struct fz_cli_record *o, bool diff, struct fz_record *r, struct fz_error *err)
 {
 	int rc = check_mode(o, err);
 
@@ -195,7 +203,9 @@ int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err
 			       "them");
 	rc = check_count(o, err);
 	if (!rc)
-		rc = check_engine(o, err);
+		rc = check_counted_metric(o, err);
+	if (!rc)
+		rc = r ? fz_record_load(r, err) : fz_record_check_engine(&o->how, err);
 	if (rc)
 		return rc;
 	o->output.no_source = o->how.no_source;
@@ -206,10 +216,15 @@ int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err
 	return fz_cli_output_check(&o->output, diff, &planned, err);
 }
 
+int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err)
+{
+	return check_all(o, diff, NULL, err);
+}
+
 int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const char *program,
 			  struct fz_error *err)
 {
-	int rc = fz_cli_record_check(o, false, err);
+	int rc = check_all(o, false, r, err);
 
 	if (!rc)
 		rc = fz_record_listen(r, err);
@@ -299,8 +314,10 @@ static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, str
 		return 0;
 	}
 	print_quality(p);
-	if (!r->temporary)
+	if (!r->temporary) {
+		fz_cli_output_tell(r->path);
 		return 0;
+	}
 	print_sampling(o, p);
 	int rc = fz_cli_per_process_wanted(o, p) ? fz_cli_per_process_write(o, p, err)
 						 : fz_cli_output_write(o, p, err);

@@ -64,7 +64,7 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 	{ .kind = FZ_OPT_CHOICE, .long_name = "engine", .argument = "ENGINE",                      \
 	  .value = &(o).how.sampled_by, .choices = fz_engine_choices,                              \
 	  .help = "who reads the stacks: bpf: the kernel, for --mode cpu, as root; read: we, "     \
-		  "from outside (the default); auto: bpf where it can tell all that is asked for" },   \
+		  "from outside (the default without --wait); auto: bpf where it can tell all that is asked for" },   \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "native", .argument = "KIND", .optional = true,      \
 	  .min = FZ_NATIVE_MARKERS, .value = &(o).how.native, .choices = fz_native_names,              \
 	  .help = "show <native> where C code lies between Python frames (markers), or the "       \
@@ -88,7 +88,8 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 	FZ_RECORD_SAMPLING_ENTRIES(o),                                                            \
 	{ .kind = FZ_OPT_FLAG, .long_name = "wait", .value = &(o).how.waits,                         \
 	  .help = "besides CPU time each wait with its exact length, what it was for and who "    \
-		  "ended it: by the kernel, as root" },                                           \
+		  "ended it: by the kernel, as root; else, or with --engine read, what for, "    \
+		  "sampled" },                                           \
 	{ .kind = FZ_OPT_FLAG, .long_name = "pagefaults", .value = &(o).how.growth,                  \
 	  .help = "instead of time the bytes by which the resident set grew, by stack, of all "   \
 		  "threads: by the kernel, as root" },                                            \

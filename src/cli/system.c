@@ -69,13 +69,10 @@ int fz_cli_system_settle(struct fz_cli_record *o, struct fz_error *err)
 		o->how.rate.micro_hz = machine ? RATE * (uint64_t)1000000 : usual.rate.micro_hz;
 	if (!rc && machine)
 		rc = check_rate(o, err);
-	if (!rc && o->how.waits && o->how.sampled_by == FZ_ENGINE_READ)
-		rc = fz_fail(err, FZ_EUSAGE,
-			     "--wait: only the kernel tells each wait; leave out --engine read");
 	if (rc)
 		return rc;
 	if (o->how.sampled_by == ENGINE_NONE)
-		o->how.sampled_by = usual.sampled_by;
+		o->how.sampled_by = o->how.waits ? FZ_ENGINE_AUTO : usual.sampled_by;
 	if (!kernel)
 		return 0;
 	/* Who waits does not grow. */

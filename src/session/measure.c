@@ -49,6 +49,8 @@ static int record_sampled(struct fz_series *s, char *const argv[],
 	t.record.looker = s->looker;
 	int rc = fz_record_to_temporary(&t.record, err);
 	if (!rc)
+		rc = fz_record_load(&t.record, err);
+	if (!rc)
 		rc = fz_record_catch_signals(&t.record, s->all_signals, err);
 	if (!rc) {
 		int64_t start = fz_clock_now();

@@ -30,6 +30,14 @@ enum { FILES_MIN = 32 };
 
 /* ---- before ---- */
 
+/* Those that are asked for; the engine that is found to take the samples has the last word. */
+static unsigned feature_of_waits(const struct fz_record_options *o)
+{
+	if (!o->waits)
+		return 0;
+	return o->sampled_by == FZ_ENGINE_READ ? FZ_FEATURE_SAMPLED_WAITS : FZ_FEATURE_WAITS;
+}
+
 struct fz_recording fz_record_plan(const struct fz_record_options *o)
 {
 	return (struct fz_recording){
@@ -42,7 +50,7 @@ struct fz_recording fz_record_plan(const struct fz_record_options *o)
 			(o->tasks != FZ_PYTHON_TASKS_NONE ? FZ_FEATURE_TASKS : 0u) |
 			(o->tasks == FZ_PYTHON_TASKS_ALL ? FZ_FEATURE_WAITING_TASKS : 0u) |
 			(o->blocking || o->native == FZ_NATIVE_STACKS ? FZ_FEATURE_BLOCKING : 0u) |
-			(o->waits ? FZ_FEATURE_WAITS : 0u) | (o->growth ? FZ_FEATURE_GROWTH : 0u) |
+			feature_of_waits(o) | (o->growth ? FZ_FEATURE_GROWTH : 0u) |
 			(o->machine ? FZ_FEATURE_MACHINE | FZ_FEATURE_NATIVE : 0u),
 		.interval_ns = o->rate.micro_hz && !o->growth ? fz_rate_time(o->rate, 1) : 0,
 		.error_rate = NAN,
@@ -238,20 +246,10 @@ static void listen_for_marks(struct fz_record *r, pid_t pid)
 		r->control = NULL;
 }
 
-void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, int64_t start)
+/* All of it that the command line says. */
+static struct fz_sampler_options sampling_of(const struct fz_record_options *o)
 {
-	const struct fz_record_options *o = r->options;
-	char cwd[4096];
-
-	begin_profile(r);
-	if (pid)
-		listen_for_marks(r, pid);
-	r->sampling = (struct fz_sampler_options){
-		.pid = pid,
-		.pidfd = pidfd,
-		.signal_fd = r->signal_fd,
-		.descendants = started,
-		.started = started,
+	return (struct fz_sampler_options){
 		.subprocesses = o->subprocesses,
 		.machine = o->machine,
 		.python = { .all_threads = o->all_threads,
@@ -270,15 +268,47 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 		.engine = (enum fz_engine_choice)o->sampled_by,
 		.mode = o->mode,
 		.rate = o->rate,
-		.start = start,
 		.duration_ns = (int64_t)(o->duration * SECOND),
-		.control = r->control,
 		.paused = o->paused,
-		.on_signal = r->sampling.on_signal,
-		.on_second = on_second,
-		.on_sample = r->looker.on_sample ? on_sample : NULL,
-		.arg = r,
 	};
+}
+
+int fz_record_check_engine(const struct fz_record_options *o, struct fz_error *err)
+{
+	struct fz_sampler_options sampling = sampling_of(o);
+
+	return fz_engine_check(&sampling, err);
+}
+
+int fz_record_load(struct fz_record *r, struct fz_error *err)
+{
+	struct fz_sampler_options sampling = sampling_of(r->options);
+
+	return fz_engine_load(&sampling, &r->loaded, err);
+}
+
+void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, int64_t start)
+{
+	const struct fz_record_options *o = r->options;
+	char cwd[4096];
+
+	begin_profile(r);
+	if (pid)
+		listen_for_marks(r, pid);
+	struct fz_sampler_options sampling = sampling_of(o);
+
+	sampling.pid = pid;
+	sampling.pidfd = pidfd;
+	sampling.signal_fd = r->signal_fd;
+	sampling.descendants = sampling.started = started;
+	sampling.loaded = &r->loaded;
+	sampling.start = start;
+	sampling.control = r->control;
+	sampling.on_signal = r->sampling.on_signal;
+	sampling.on_second = on_second;
+	sampling.on_sample = r->looker.on_sample ? on_sample : NULL;
+	sampling.arg = r;
+	r->sampling = sampling;
 	if (started && r->folder)
 		fz_git_start(&r->git, r->folder);
 	else if (started && getcwd(cwd, sizeof(cwd)))
@@ -452,6 +482,7 @@ void fz_record_release(struct fz_record *r)
 		unlink(r->path);
 	if (r->profile)
 		fz_sampler_release(&r->sampler);
+	fz_engine_unload(r->loaded);
 	fz_lineserver_free(r->control);
 	fz_fz_writer_free(r->writer);
 	fz_profile_free(r->profile);

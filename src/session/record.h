@@ -30,7 +30,7 @@ struct fz_record_options {
 	bool task_names; /* each task of asyncio by its own name */
 	bool all_threads, blocking;
 	bool no_gc, opcodes;
-	bool waits;  /* needs FZ_ENGINE_BPF and FZ_MODE_WALL */
+	bool waits;  /* needs FZ_MODE_WALL; FZ_ENGINE_READ samples them */
 	bool growth; /* of the resident set, instead of time; needs FZ_ENGINE_BPF */
 	bool no_source;
 	bool subprocesses;
@@ -78,6 +78,7 @@ struct fz_record {
 	struct fz_sampler sampler;
 	struct fz_lineserver *control; /* NULL unless options->control */
 	struct fz_sampler_options sampling;
+	struct fz_bpf *loaded; /* for the kernel's engine; NULL: none, or it has it */
 	struct fz_git git;
 	const struct fz_child *child; /* what we started; NULL for attach */
 	struct fz_load_start load;    /* when it began */
@@ -89,6 +90,8 @@ struct fz_record {
 struct fz_recording fz_record_plan(const struct fz_record_options *o);
 /* Whether this process can record at all. */
 int fz_record_check(struct fz_error *err);
+/* Whether the engine that is asked for can be had. */
+int fz_record_check_engine(const struct fz_record_options *o, struct fz_error *err);
 
 /* All that is given is borrowed; notify may be NULL. */
 void fz_record_init(struct fz_record *r, const struct fz_record_options *options,
@@ -102,6 +105,8 @@ int fz_record_to_temporary(struct fz_record *r, struct fz_error *err);
 /* Open options->control, where that is wanted: who connects waits for an answer until the sampler
  * runs. */
 int fz_record_listen(struct fz_record *r, struct fz_error *err);
+/* Have the kernel's engine loaded where it is wanted, before what it samples begins. */
+int fz_record_load(struct fz_record *r, struct fz_error *err);
 /* From here on signals are collected instead of acted upon, for r->sampling.on_signal; `all`: also
  * those that mean the program alone, to be passed on (SIGQUIT, SIGUSR1, SIGUSR2). */
 int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err);
