@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "profile/callgraph.h"
+#include "profile/fleet_fact.h"
 #include "profile/runs.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ static char *feature_names(unsigned features)
 		{ FZ_FEATURE_WAITS, "waits" },
 		{ FZ_FEATURE_MACHINE, "all processes" },
 		{ FZ_FEATURE_GROWTH, "growth" },
+		{ FZ_FEATURE_SAMPLED_WAITS, "sampled waits" },
 	};
 	struct fz_buf out = { 0 };
 
@@ -380,6 +382,18 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 			     names[s]);
 }
 
+/* Both sides were asked for together. */
+static void warn_about_missing(struct fz_diff *d)
+{
+	struct fz_str missing = fz_profile_fact(d->profile[FZ_HEAD], FZ_FLEET_MISSING_FACT);
+
+	if (!missing.n)
+		return;
+	fz_diff_warn(d, "%.*s does not answer: what it holds of either side is missing",
+		     (int)missing.n, missing.p);
+	d->urgent++;
+}
+
 /* Of a program that failed nobody knows how much of its work was done. */
 static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 {
@@ -415,6 +429,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		warn_about_failure(d, s);
+	warn_about_missing(d);
 	int r = check_settings(d, o, err);
 	if (r)
 		return r;

@@ -73,6 +73,17 @@ static void make_nodes(struct builder *k)
 
 /* ---- kinds ---- */
 
+/* Three digits of it: some agents tell how long an interval was on average, another one each time,
+ * and each would be a kind. */
+static int64_t rough_interval(int64_t ns)
+{
+	int64_t unit = 1;
+
+	while (ns / unit >= 1000)
+		unit *= 10;
+	return ns / unit * unit;
+}
+
 static void make_kinds(struct builder *k)
 {
 	const struct fz_profile *p = k->p;
@@ -89,7 +100,7 @@ static void make_kinds(struct builder *k)
 			.mode = (int32_t)p->recording.mode,
 			.features =
 				p->recording.features_known ? (int32_t)p->recording.features : -1,
-			.interval_ns = p->recording.interval_ns,
+			.interval_ns = rough_interval(p->recording.interval_ns),
 			.main = m == p->default_metric,
 		};
 	}
@@ -271,8 +282,6 @@ static int build(struct builder *k, struct fz_error *err)
 	for (uint32_t kind = 0; !r && kind < k->b->kind_n; kind++)
 		for (size_t row = 0; !r && row < k->p->samples.n; row++)
 			r = add_row(k, kind, row, err);
-	if (!r && k->b->value_n == 0)
-		return fz_fail(err, FZ_EINPUT, "it has no samples with a stack");
 	share_losses(k);
 	take_cpu_time(k->b);
 	return r;

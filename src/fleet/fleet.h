@@ -11,8 +11,8 @@
  *
  * Every question and every change is about one project: what others have is never seen.
  *
- * sqlite.c and its neighbours are the engine. Each handle belongs to one thread at a time; several
- * may have the same store open, also from several processes.
+ * An engine keeps it (engine.h). Each handle belongs to one thread at a time; several may have the
+ * same store open, also from several processes.
  */
 #pragma once
 
@@ -102,16 +102,21 @@ struct fz_fleet;
 
 enum fz_fleet_access { FZ_FLEET_READ, FZ_FLEET_WRITE /* made where it is missing */ };
 
-/* ":memory:" is one that nobody else sees. */
+/* A file of SQLite's; ":memory:" is one that nobody else sees. Or databases of ClickHouse's, all
+ * that the store has and always in that order: "http://host:8123/database,http://...". FZ_EAGAIN:
+ * none of them answers. */
 int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		  struct fz_error *err);
 void fz_fleet_close(struct fz_fleet *f);
 void fz_fleet_closep(struct fz_fleet **f); /* for fz_auto */
+/* What did not answer since the handle was opened, so that answers are of the rest alone; NULL: all
+ * did. Until the next call. */
+const char *fz_fleet_missing(struct fz_fleet *f);
 
 enum fz_fleet_put { FZ_FLEET_STORED, FZ_FLEET_KNOWN /* that id was there: nothing changed */ };
 
 /* All of it or nothing; on success it is on the disk. FZ_ELIMIT: too many names of a kind;
- * FZ_ESYSTEM: the disk. */
+ * FZ_ESYSTEM: the disk; FZ_EAGAIN: who keeps it does not answer, and has it or has it not. */
 int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 		 const struct fz_fleet_batch *batch, enum fz_fleet_put *ret, struct fz_error *err);
 
@@ -127,8 +132,8 @@ struct fz_fleet_item {
 /* Each all of it or nothing. */
 void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
 
-/* Forget cells of minutes before that one, of all projects, and what nothing refers to any more.
- * Returns how many cells went, or an error. */
+/* Forget cells of minutes before that one (ClickHouse: of whole days), of all projects, and what
+ * nothing refers to any more. Returns how many cells went, or an error. */
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
 
 /* ---- alarms ---- */
@@ -168,7 +173,9 @@ struct fz_fleet_query {
 	const char *project, *service;
 	const char *version; /* NULL: all of them */
 	const char *labels;  /* as in a push: cells that have all of them */
-	const char *metric;  /* NULL: the one that most main profiles are of */
+	/* NULL: of what main profiles are of the work (CPU time, time, samples), if there is any;
+	 * of several the one that most cells are about */
+	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* of two releases: the head's is at least this */
 };
@@ -182,8 +189,9 @@ struct fz_fleet_found {
 	uint32_t kind_n, kind_cap, cell_n, cell_cap, host_n, host_cap;
 };
 
-/* FZ_EINPUT when there are none; the message then names what there is. From here to the end of the
- * handle nobody's changes are seen. */
+/* FZ_EINPUT when there are none; the message then names what there is. FZ_EAGAIN: the same, and
+ * part of the store does not answer. From here to the end of the handle nobody's changes are seen.
+ */
 int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
 		  struct fz_error *err);
 void fz_fleet_found_release(struct fz_fleet_found *found);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "fleet/order.h"
 #include "fleet/sides.h"
 #include "profile/fleet_fact.h"
 
@@ -73,6 +74,29 @@ static void take(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t 
 	struct sum *s = &k->sums[*slot];
 	k->overflow |= __builtin_add_overflow(s->value, value, &s->value);
 	k->overflow |= __builtin_add_overflow(s->n, n, &s->n);
+}
+
+static int compare_sums(const void *a, const void *b, void *arg)
+{
+	const struct sum *x = a, *y = b;
+	const struct fz_map *places = arg;
+	uint32_t place_x = fz_map_get(places, (uint64_t)x->node);
+	uint32_t place_y = fz_map_get(places, (uint64_t)y->node);
+	int order = (place_x > place_y) - (place_x < place_y);
+
+	return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* Whoever pushed first, and whatever keeps it: the same profile. */
+static int sort_sums(struct folder *k, struct fz_error *err)
+{
+	int r = fz_fleet_sort_nodes(k->f, k->nodes, k->node_n, err);
+
+	for (uint32_t i = 0; !r && i < k->node_n; i++)
+		fz_map_put(&k->stack_map, (uint64_t)k->nodes[i], i);
+	if (!r && k->sum_n)
+		qsort_r(k->sums, k->sum_n, sizeof(*k->sums), compare_sums, &k->stack_map);
+	return r;
 }
 
 /* ---- blocks that are alike ---- */
@@ -197,7 +221,6 @@ static void lengthen_blocks(struct folder k[2], uint32_t hosts)
 
 enum { DEPTH_MAX = 1 << 16 };
 
-/* Numbers of nodes are larger than those of their parents. */
 static int stack_of(struct folder *k, struct fz_map *made, int64_t node, uint32_t *ret,
 		    struct fz_error *err)
 {
@@ -211,7 +234,7 @@ static int stack_of(struct folder *k, struct fz_map *made, int64_t node, uint32_
 		uint32_t function;
 		int r = fz_fleet_node(k->f, node, k->p, &parent, &function, err);
 
-		if (!r && (parent >= node || n == DEPTH_MAX))
+		if (!r && n == DEPTH_MAX)
 			r = fz_fail(err, FZ_EINPUT, "the store is damaged: nodes lead nowhere");
 		if (r)
 			return r;
@@ -329,6 +352,8 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 			      fz_format_plural(u->left_out[side], "host", hosts));
 	fz_profile_set_fact(k->p, FZ_FLEET_FACT, fz_buf_view(&text));
 	fz_profile_set_fact(k->p, "release", fz_str_of(name));
+	if (fz_fleet_missing(k->f))
+		fz_profile_set_fact(k->p, FZ_FLEET_MISSING_FACT, fz_str_of(fz_fleet_missing(k->f)));
 	if (u->kind == FZ_FLEET_BY_HOSTS)
 		return;
 	fz_buf_reset(&text);
@@ -349,7 +374,7 @@ static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT,
 			    "%s: sums are larger than 63 bits; ask for less time (--since)", name);
-	return r;
+	return r ? r : sort_sums(k, err);
 }
 
 int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],

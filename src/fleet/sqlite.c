@@ -7,38 +7,36 @@
  *
  * Numbers of functions and nodes that a writer found are kept in maps, by content: most of what is
  * pushed was pushed before. They are forgotten when a transaction is rolled back and when others
- * might have removed rows, which only fz_fleet_forget does.
+ * might have removed rows, which only forgetting does.
  */
-#include "fleet/fleet.h"
-
 #include "fleet/sqlite_calls.h"
 
 enum { KNOWN_MAX = 1 << 20 };
 
-static void forget_known(struct fz_fleet *f)
+static void forget_known(struct fz_sqlite_store *f)
 {
 	fz_map_clear(&f->function_map);
 	fz_map_clear(&f->node_map);
 	f->id_n = 0;
 }
 
-int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
-		  struct fz_error *err)
+static int open_store(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
+		      struct fz_error *err)
 {
-	struct fz_fleet *f = fz_calloc(1, sizeof(*f));
+	struct fz_sqlite_store *f = fz_calloc(1, sizeof(*f));
 	int r = fz_sql_open(&f->sql, path, access == FZ_FLEET_WRITE, err);
 
 	if (r)
 		free(f);
 	else
-		*ret = f;
+		*ret = &f->fleet;
 	return r;
 }
 
-void fz_fleet_close(struct fz_fleet *f)
+static void close_store(struct fz_fleet *fleet)
 {
-	if (!f)
-		return;
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+
 	fz_sql_close(&f->sql);
 	fz_map_release(&f->function_map);
 	fz_map_release(&f->node_map);
@@ -46,14 +44,9 @@ void fz_fleet_close(struct fz_fleet *f)
 	free(f);
 }
 
-void fz_fleet_closep(struct fz_fleet **f)
-{
-	fz_fleet_close(*f);
-}
-
 /* ---- numbers of names ---- */
 
-static int insert(struct fz_fleet *f, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
+static int insert(struct fz_sqlite_store *f, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
 {
 	int r = fz_sql_step(&f->sql, s, err);
 
@@ -63,11 +56,11 @@ static int insert(struct fz_fleet *f, sqlite3_stmt *s, int64_t *ret, struct fz_e
 }
 
 /* How many there are besides; one more may be too many. */
-static int check_room(struct fz_fleet *f, sqlite3_stmt *count, int64_t most, const char *what,
-		      const char *of, struct fz_error *err)
+static int check_room(struct fz_sqlite_store *f, sqlite3_stmt *count, int64_t most,
+		      const char *what, const char *of, struct fz_error *err)
 {
 	int64_t n;
-	int r = fz_sql_take_id(f, count, &n, err);
+	int r = fz_sql_take_id(&f->sql, count, &n, err);
 
 	if (!r && n >= most)
 		return fz_fail(err, FZ_ELIMIT,
@@ -76,7 +69,8 @@ static int check_room(struct fz_fleet *f, sqlite3_stmt *count, int64_t most, con
 	return r;
 }
 
-static int put_project(struct fz_fleet *f, const char *name, int64_t *ret, struct fz_error *err)
+static int put_project(struct fz_sqlite_store *f, const char *name, int64_t *ret,
+		       struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PUT_PROJECT);
 
@@ -86,17 +80,17 @@ static int put_project(struct fz_fleet *f, const char *name, int64_t *ret, struc
 		return r;
 	s = fz_sql(&f->sql, FZ_SQL_GET_PROJECT);
 	fz_sql_text(s, 1, fz_str_of(name));
-	return fz_sql_take_id(f, s, ret, err);
+	return fz_sql_take_id(&f->sql, s, ret, err);
 }
 
-static int put_host(struct fz_fleet *f, int64_t project, const char *name, int64_t *ret,
+static int put_host(struct fz_sqlite_store *f, int64_t project, const char *name, int64_t *ret,
 		    struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_HOST);
 
 	fz_sqlite.bind_int(s, 1, project);
 	fz_sql_text(s, 2, fz_str_of(name));
-	int r = fz_sql_take_id(f, s, ret, err);
+	int r = fz_sql_take_id(&f->sql, s, ret, err);
 	if (r || *ret)
 		return r;
 	s = fz_sql(&f->sql, FZ_SQL_COUNT_HOSTS);
@@ -110,8 +104,8 @@ static int put_host(struct fz_fleet *f, int64_t project, const char *name, int64
 	return insert(f, s, ret, err);
 }
 
-static int check_series(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
-			struct fz_error *err)
+static int check_series(struct fz_sqlite_store *f, int64_t project,
+			const struct fz_fleet_push *push, struct fz_error *err)
 {
 	const struct {
 		enum fz_sql_name count;
@@ -147,7 +141,7 @@ static int check_series(struct fz_fleet *f, int64_t project, const struct fz_fle
 	return r;
 }
 
-static int put_series(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+static int put_series(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
 		      const struct fz_fleet_kind *kind, int64_t *ret, struct fz_error *err)
 {
 	int r = 0;
@@ -168,7 +162,7 @@ static int put_series(struct fz_fleet *f, int64_t project, const struct fz_fleet
 		fz_sqlite.bind_int(s, 11, kind->main);
 		if (adding)
 			return insert(f, s, ret, err);
-		r = fz_sql_take_id(f, s, ret, err);
+		r = fz_sql_take_id(&f->sql, s, ret, err);
 		if (!r && *ret == 0)
 			r = check_series(f, project, push, err);
 		if (r || *ret)
@@ -177,7 +171,7 @@ static int put_series(struct fz_fleet *f, int64_t project, const struct fz_fleet
 	return r;
 }
 
-static void know(struct fz_fleet *f, uint32_t *slot, int64_t id)
+static void know(struct fz_sqlite_store *f, uint32_t *slot, int64_t id)
 {
 	fz_grow(f->ids, f->id_n, f->id_cap);
 	f->ids[f->id_n] = id;
@@ -197,7 +191,7 @@ static uint64_t function_key(int64_t project, const struct fz_profile *p,
 	return fz_map_hash(parts, sizeof(parts));
 }
 
-static int put_function(struct fz_fleet *f, int64_t project, const struct fz_profile *p,
+static int put_function(struct fz_sqlite_store *f, int64_t project, const struct fz_profile *p,
 			const struct fz_function *g, int64_t *ret, struct fz_error *err)
 {
 	uint64_t key = function_key(project, p, g);
@@ -219,7 +213,7 @@ static int put_function(struct fz_fleet *f, int64_t project, const struct fz_pro
 		fz_sql_text(s, 4, fz_profile_text(p, g->module));
 		fz_sqlite.bind_int(s, 5, g->first_line);
 		fz_sqlite.bind_int(s, 6, g->kind);
-		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(f, s, ret, err);
+		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
 	}
 	if (!r)
 		know(f, fz_map_slot(&f->function_map, key), *ret);
@@ -227,7 +221,7 @@ static int put_function(struct fz_fleet *f, int64_t project, const struct fz_pro
 }
 
 /* A parent of 0 is none; functions are of one project, so nodes are, too. */
-static int put_node(struct fz_fleet *f, int64_t parent, int64_t function, int64_t *ret,
+static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function, int64_t *ret,
 		    struct fz_error *err)
 {
 	bool small = parent <= UINT32_MAX && function <= UINT32_MAX;
@@ -244,7 +238,7 @@ static int put_node(struct fz_fleet *f, int64_t parent, int64_t function, int64_
 
 		fz_sqlite.bind_int(s, 1, parent);
 		fz_sqlite.bind_int(s, 2, function);
-		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(f, s, ret, err);
+		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
 	}
 	if (!r && small)
 		know(f, fz_map_slot(&f->node_map, FZ_KEY(parent, function)), *ret);
@@ -253,7 +247,7 @@ static int put_node(struct fz_fleet *f, int64_t parent, int64_t function, int64_
 
 /* ---- put ---- */
 
-static int put_nodes(struct fz_fleet *f, int64_t project, const struct fz_fleet_batch *b,
+static int put_nodes(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_batch *b,
 		     int64_t *ret, struct fz_error *err)
 {
 	int r = 0;
@@ -271,8 +265,8 @@ static int put_nodes(struct fz_fleet *f, int64_t project, const struct fz_fleet_
 	return r;
 }
 
-static int put_cell(struct fz_fleet *f, int64_t series, int64_t host, const struct fz_fleet_cell *c,
-		    int64_t *ret, struct fz_error *err)
+static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
+		    const struct fz_fleet_cell *c, int64_t *ret, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_CELL);
 	const int64_t numbers[] = { series,
@@ -285,11 +279,11 @@ static int put_cell(struct fz_fleet *f, int64_t series, int64_t host, const stru
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
 		fz_sqlite.bind_int(s, (int)i + 1, numbers[i]);
-	return fz_sql_take_id(f, s, ret, err);
+	return fz_sql_take_id(&f->sql, s, ret, err);
 }
 
-static int put_value(struct fz_fleet *f, int64_t cell, int64_t node, const struct fz_fleet_value *v,
-		     struct fz_error *err)
+static int put_value(struct fz_sqlite_store *f, int64_t cell, int64_t node,
+		     const struct fz_fleet_value *v, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_VALUE);
 
@@ -301,7 +295,7 @@ static int put_value(struct fz_fleet *f, int64_t cell, int64_t node, const struc
 }
 
 /* False: the id was there. */
-static int add_push(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
 		    const struct fz_fleet_batch *b, bool *ret_new, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_PUSH);
@@ -319,7 +313,7 @@ static int add_push(struct fz_fleet *f, int64_t project, const struct fz_fleet_p
 	return r;
 }
 
-static int put_content(struct fz_fleet *f, int64_t project, const struct fz_fleet_push *push,
+static int put_content(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
 		       const struct fz_fleet_batch *b, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) int64_t *node = fz_calloc(FZ_MAX(b->node_n, 1), sizeof(*node));
@@ -341,7 +335,7 @@ static int put_content(struct fz_fleet *f, int64_t project, const struct fz_flee
 	return r;
 }
 
-static int put_one(struct fz_fleet *f, struct fz_fleet_item *item)
+static int put_one(struct fz_sqlite_store *f, struct fz_fleet_item *item)
 {
 	const struct fz_fleet_push *push = item->push;
 	struct fz_error *err = &item->err;
@@ -359,7 +353,7 @@ static int put_one(struct fz_fleet *f, struct fz_fleet_item *item)
 
 /* An error: nothing at all can be written any more. What only the push is to blame for is the
  * item's own. */
-static int put_inside(struct fz_fleet *f, struct fz_fleet_item *item, struct fz_error *err)
+static int put_inside(struct fz_sqlite_store *f, struct fz_fleet_item *item, struct fz_error *err)
 {
 	int r = fz_sql_run(&f->sql, FZ_SQL_PUT_BEGIN, err);
 
@@ -376,8 +370,9 @@ static int put_inside(struct fz_fleet *f, struct fz_fleet_item *item, struct fz_
 	return r ? item->result : fz_sql_run(&f->sql, FZ_SQL_PUT_END, err);
 }
 
-void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n)
+static void put_all(struct fz_fleet *fleet, struct fz_fleet_item *const *items, size_t n)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	struct fz_error err;
 
 	if (f->id_n > KNOWN_MAX)
@@ -386,12 +381,10 @@ void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, si
 	bool begun = !r;
 	for (size_t i = 0; !r && i < n; i++)
 		r = put_inside(f, items[i], &err);
-	if (!r)
-		r = fz_sql_run(&f->sql, FZ_SQL_COMMIT, &err);
+	if (begun)
+		r = fz_sql_end(&f->sql, r, &err);
 	if (!r)
 		return;
-	if (begun)
-		fz_sql_run(&f->sql, FZ_SQL_ROLLBACK, NULL);
 	forget_known(f);
 	for (size_t i = 0; i < n; i++) {
 		items[i]->result = r;
@@ -399,22 +392,10 @@ void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, si
 	}
 }
 
-int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
-		 const struct fz_fleet_batch *b, enum fz_fleet_put *ret, struct fz_error *err)
+static int raise_alarm(struct fz_fleet *fleet, const char *project, const struct fz_fleet_alarm *a,
+		       bool *ret, struct fz_error *err)
 {
-	struct fz_fleet_item item = { .push = push, .batch = b };
-
-	fz_fleet_put_all(f, (struct fz_fleet_item *[]){ &item }, 1);
-	if (item.result)
-		*err = item.err;
-	else
-		*ret = item.put;
-	return item.result;
-}
-
-int fz_fleet_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
-		   bool *ret, struct fz_error *err)
-{
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	const char *const texts[] = { a->service, a->base, a->head, a->function, a->text };
 	const double numbers[] = { a->change, a->low, a->high }; /* NaN becomes NULL */
 	int64_t id;
@@ -435,8 +416,9 @@ int fz_fleet_raise(struct fz_fleet *f, const char *project, const struct fz_flee
 	return r;
 }
 
-int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err)
+static int64_t forget(struct fz_fleet *fleet, int64_t before, struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	static const enum fz_sql_name steps[] = { FZ_SQL_FORGET_VALUES, FZ_SQL_FORGET_CELLS,
 						  FZ_SQL_FORGET_PUSHES, FZ_SQL_FORGET_ALARMS,
 						  FZ_SQL_FORGET_SERIES, FZ_SQL_FORGET_HOSTS,
@@ -458,10 +440,24 @@ int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err
 		if (!r && steps[i] == FZ_SQL_FORGET_CELLS && cells == 0)
 			break;
 	}
-	if (!r)
-		r = fz_sql_run(&f->sql, FZ_SQL_COMMIT, err);
-	if (r)
-		fz_sql_run(&f->sql, FZ_SQL_ROLLBACK, NULL);
+	r = fz_sql_end(&f->sql, r, err);
 	forget_known(f);
 	return r ? r : cells;
 }
+
+const struct fz_fleet_engine fz_fleet_sqlite = {
+	.open = open_store,
+	.close = close_store,
+	.put_all = put_all,
+	.forget = forget,
+	.raise = raise_alarm,
+	.alarms = fz_sqlite_alarms,
+	.previous = fz_sqlite_previous,
+	.list = fz_sqlite_list,
+	.names = fz_sqlite_names,
+	.series = fz_sqlite_series,
+	.cells = fz_sqlite_cells,
+	.sums = fz_sqlite_sums,
+	.each = fz_sqlite_each,
+	.node = fz_sqlite_node,
+};

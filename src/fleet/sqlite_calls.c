@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All SQL that there is, in SQLite's dialect.
+/* All SQL of profiles, in SQLite's dialect; results.c and files.c have their own.
  *
  *   project <- host, function <- node (a path; its parent comes first)
  *           <- push (ids, for doing nothing twice)
@@ -114,7 +114,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" (SELECT min(minute) FROM cell WHERE series = series.id) FROM series"
 		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
 		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
-	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, host, name, cpu, wall, samples, lost"
+	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",
 	[FZ_SQL_TIMELINE] = "SELECT (minute - ?2) / ?3, sum(cpu), sum(samples), count(*)"
@@ -124,12 +124,12 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
 			" JOIN function ON function.id = function WHERE node.id = ?",
 	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
-			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT 6",
+			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT ?",
 	[FZ_SQL_VERSIONS] =
 		"SELECT version FROM series JOIN cell ON cell.series = series.id"
 		" WHERE project = (SELECT id FROM project WHERE name = ?)"
 		" AND service = ? GROUP BY version ORDER BY max(minute) DESC, version DESC"
-		" LIMIT 6",
+		" LIMIT ?",
 	[FZ_SQL_ADD_ALARM] = "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 			     " ON CONFLICT DO NOTHING",
 	[FZ_SQL_ALARMS] = "SELECT service, base, head, function, text, change, low, high, first,"
@@ -217,18 +217,18 @@ static int fail(struct fz_sql *s, struct fz_error *err)
 	}
 }
 
-static int execute(struct fz_sql *s, const char *text, struct fz_error *err)
+int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err)
 {
 	return fz_sqlite.exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
 }
 
 /* Made all at once, or found made. */
-static int make_tables(struct fz_sql *s, struct fz_error *err)
+static int make_tables(struct fz_sql *s, const char *text, struct fz_error *err)
 {
-	int r = execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err);
+	int r = fz_sql_script(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err);
 
 	if (!r)
-		r = execute(s, tables, err);
+		r = fz_sql_script(s, text, err);
 	return r;
 }
 
@@ -251,9 +251,10 @@ static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
 	return 0;
 }
 
-int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err)
+/* made: NULL, or what makes tables that are missing. */
+static int open_file(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
 {
-	int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+	int flags = made ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
 	int r = fz_sqlite_load(err);
 
 	if (r)
@@ -265,12 +266,35 @@ int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_erro
 		return r;
 	}
 	fz_sqlite.busy_timeout(s->db, BUSY_MS);
-	r = check_layout(s, writing, err);
-	if (!r && writing)
-		r = make_tables(s, err);
+	r = check_layout(s, made != NULL, err);
+	if (!r && made)
+		r = make_tables(s, made, err);
 	if (r)
 		fz_sql_close(s);
 	return r;
+}
+
+int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err)
+{
+	return open_file(s, path, writing ? tables : NULL, err);
+}
+
+int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
+{
+	return open_file(s, path, made, err);
+}
+
+sqlite3_stmt *fz_sql_once(struct fz_sql *s, const char *text)
+{
+	sqlite3_stmt *statement = NULL;
+
+	fz_sqlite.prepare(s->db, text, -1, 0, &statement, NULL);
+	return statement;
+}
+
+void fz_sql_drop(sqlite3_stmt **statement)
+{
+	fz_sqlite.finalize(*statement);
 }
 
 void fz_sql_close(struct fz_sql *s)
@@ -282,13 +306,16 @@ void fz_sql_close(struct fz_sql *s)
 	*s = (struct fz_sql){ 0 };
 }
 
+sqlite3_stmt *fz_sql_kept(struct fz_sql *s, sqlite3_stmt **at, const char *text)
+{
+	if (!*at)
+		fz_sqlite.prepare(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, at, NULL);
+	return *at;
+}
+
 sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name)
 {
-	/* A statement that cannot be prepared is NULL, and stepping NULL fails. */
-	if (!s->prepared[name])
-		fz_sqlite.prepare(s->db, statements[name], -1, SQLITE_PREPARE_PERSISTENT,
-				  &s->prepared[name], NULL);
-	return s->prepared[name];
+	return fz_sql_kept(s, &s->prepared[name], statements[name]);
 }
 
 void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text)
@@ -330,9 +357,18 @@ int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err)
 	return r < 0 ? r : 0;
 }
 
-int fz_sql_take_id(struct fz_fleet *f, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err)
+int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err)
 {
-	int r = fz_sql_step(&f->sql, statement, err);
+	if (!r)
+		r = fz_sql_run(s, FZ_SQL_COMMIT, err);
+	if (r)
+		fz_sql_run(s, FZ_SQL_ROLLBACK, NULL);
+	return r;
+}
+
+int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err)
+{
+	int r = fz_sql_step(s, statement, err);
 
 	*ret = r == 1 ? fz_sqlite.column_int(statement, 0) : 0;
 	if (r == 1)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "fleet/engine.h"
 
 extern struct fz_sqlite {
 	__typeof__(&sqlite3_open_v2) open;
@@ -90,24 +91,72 @@ struct fz_sql {
 
 /* Opens the file, and makes the tables where they are missing (of ":memory:", or when writing). */
 int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err);
+/* The same of a file that is no store, to be written: `made` is what makes its tables, in one
+ * transaction which ends with a user_version of 1. The statements above are not for it. */
+int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err);
+/* A statement of such a file, for one use; NULL, with which stepping fails, when it cannot be
+ * prepared. */
+sqlite3_stmt *fz_sql_once(struct fz_sql *s, const char *text);
+void fz_sql_drop(sqlite3_stmt **statement); /* for fz_auto */
 void fz_sql_close(struct fz_sql *s);
 sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name);
+/* The same of somebody else's: prepared once, and kept where `at` is until that is finalised. */
+sqlite3_stmt *fz_sql_kept(struct fz_sql *s, sqlite3_stmt **at, const char *text);
 void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text);
 struct fz_str fz_sql_column(sqlite3_stmt *statement, int column); /* until it is stepped */
 /* 1: a row; 0: done, and reset; else an error, and reset. */
 int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err);
 void fz_sql_reset(sqlite3_stmt *statement);
+/* Several statements, of which nothing is asked; they end a transaction that they begin. */
+int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err);
 /* A statement without parameters or rows. */
 int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err);
+/* All since FZ_SQL_BEGIN is there, or nothing where r is an error, which is returned. */
+int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err);
 
-struct fz_fleet {
+struct fz_sqlite_store {
+	struct fz_fleet fleet;
 	struct fz_sql sql;
 	/* of a writer: numbers of functions and nodes, as places in ids */
 	struct fz_map function_map, node_map;
 	int64_t *ids;
 	uint32_t id_n, id_cap;
-	bool reading; /* in a transaction that fz_fleet_find began */
+	bool reading; /* in a transaction that looking for series began */
 };
 
+static inline struct fz_sqlite_store *fz_sqlite_store(struct fz_fleet *f)
+{
+	return (struct fz_sqlite_store *)(void *)f;
+}
+
 /* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
-int fz_sql_take_id(struct fz_fleet *f, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);
+int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);
+
+/* ---- reading; engine.h ---- */
+
+int fz_sqlite_list(struct fz_fleet *fleet, const char *project,
+		   void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
+		   struct fz_error *err);
+int fz_sqlite_alarms(struct fz_fleet *fleet, const char *project, const char *service,
+		     unsigned most, void (*take)(void *arg, const struct fz_fleet_alarm *a),
+		     void *arg, struct fz_error *err);
+int fz_sqlite_previous(struct fz_fleet *fleet, const char *project, const char *service,
+		       const char *version, struct fz_buf *ret, struct fz_error *err);
+int fz_sqlite_names(struct fz_fleet *fleet, const char *project, const char *service, unsigned most,
+		    void (*take)(void *arg, struct fz_str name), void *arg, struct fz_error *err);
+int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
+		     void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
+		     struct fz_error *err);
+int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		    uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
+		    void *arg, struct fz_error *err);
+int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		   uint32_t n, int64_t first, int64_t minutes,
+		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		   struct fz_error *err);
+int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found,
+		   void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+		   void *arg, struct fz_error *err);
+int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,
+		   void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,
+		   struct fz_error *err);

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading from a store on SQLite.
  *
- *   labels, metric -> series -> their cells in that time -> values of each, and what nodes are
+ *   series -> their cells in that time -> values of each, and what nodes are
  *
- * Looking for series (sqlite_series.h) begins a transaction that lasts as long as the handle: all
- * that comes after it is of that instant, whatever is pushed meanwhile.
+ * Looking for series begins a transaction that lasts as long as the handle: all that comes after it
+ * is of that instant, whatever is pushed meanwhile.
  */
-#include "fleet/fleet.h"
-
 #include <math.h>
 
 #include "fleet/sqlite_calls.h"
-#include "fleet/sqlite_series.h"
-
-enum { CELLS_MAX = 4 << 20 };
 
 /* ---- what there is ---- */
 
-int fz_fleet_list(struct fz_fleet *f, const char *project,
-		  void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
-		  struct fz_error *err)
+int fz_sqlite_list(struct fz_fleet *fleet, const char *project,
+		   void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
+		   struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_LIST);
 	int r;
 
@@ -46,10 +42,11 @@ int fz_fleet_list(struct fz_fleet *f, const char *project,
 	return r;
 }
 
-int fz_fleet_alarms(struct fz_fleet *f, const char *project, const char *service, unsigned most,
-		    void (*take)(void *arg, const struct fz_fleet_alarm *a), void *arg,
-		    struct fz_error *err)
+int fz_sqlite_alarms(struct fz_fleet *fleet, const char *project, const char *service,
+		     unsigned most, void (*take)(void *arg, const struct fz_fleet_alarm *a),
+		     void *arg, struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ALARMS);
 	int r;
 
@@ -75,9 +72,10 @@ int fz_fleet_alarms(struct fz_fleet *f, const char *project, const char *service
 	return r;
 }
 
-int fz_fleet_previous(struct fz_fleet *f, const char *project, const char *service,
-		      const char *version, struct fz_buf *ret, struct fz_error *err)
+int fz_sqlite_previous(struct fz_fleet *fleet, const char *project, const char *service,
+		       const char *version, struct fz_buf *ret, struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PREVIOUS);
 
 	fz_sql_text(s, 1, fz_str_of(project));
@@ -92,116 +90,128 @@ int fz_fleet_previous(struct fz_fleet *f, const char *project, const char *servi
 	return 0;
 }
 
-/* ---- cells ---- */
-
-struct finder {
-	struct fz_fleet *f;
-	const struct fz_fleet_query *q;
-	struct fz_fleet_found *found;
-};
-
-static uint32_t host_of(struct finder *k, struct fz_map *map, int64_t id, struct fz_str name)
+int fz_sqlite_names(struct fz_fleet *fleet, const char *project, const char *service, unsigned most,
+		    void (*take)(void *arg, struct fz_str name), void *arg, struct fz_error *err)
 {
-	struct fz_fleet_found *found = k->found;
-	uint32_t *slot = fz_map_slot(map, (uint64_t)id);
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	sqlite3_stmt *s = fz_sql(&f->sql, service ? FZ_SQL_VERSIONS : FZ_SQL_SERVICES);
+	int r, parameter = 1;
 
-	if (*slot == FZ_NONE) {
-		fz_grow(found->hosts, found->host_n, found->host_cap);
-		found->hosts[found->host_n] = fz_arena_strndup(&found->arena, name.p, name.n);
-		*slot = found->host_n++;
-	}
-	return *slot;
-}
-
-static int find_cells(struct finder *k, struct fz_map *hosts, const struct fz_fleet_series *of,
-		      struct fz_error *err)
-{
-	struct fz_fleet_found *found = k->found;
-	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_CELLS);
-	int r;
-
-	fz_grow(found->kinds, found->kind_n, found->kind_cap);
-	found->kinds[found->kind_n] = of->kind;
-	fz_sqlite.bind_int(s, 1, of->id);
-	fz_sqlite.bind_int(s, 2, k->q->from);
-	fz_sqlite.bind_int(s, 3, k->q->until);
-	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
-		fz_grow(found->cells, found->cell_n, found->cell_cap);
-		found->cells[found->cell_n++] = (struct fz_fleet_cell){
-			.kind = found->kind_n,
-			.host = host_of(k, hosts, fz_sqlite.column_int(s, 2), fz_sql_column(s, 3)),
-			.minute = fz_sqlite.column_int(s, 1),
-			.exposure = { fz_sqlite.column_int(s, 4), fz_sqlite.column_int(s, 5),
-				      fz_sqlite.column_int(s, 6), fz_sqlite.column_int(s, 7) },
-			.key = fz_sqlite.column_int(s, 0),
-		};
-		if (found->cell_n < CELLS_MAX)
-			continue;
-		fz_sql_reset(s);
-		fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
-		return fz_fail(err, FZ_ELIMIT,
-			       "%s: more than %d cells of a host and minute; ask for less time "
-			       "(--since, --until)",
-			       name, CELLS_MAX);
-	}
-	found->kind_n++;
+	fz_sql_text(s, parameter++, fz_str_of(project));
+	if (service)
+		fz_sql_text(s, parameter++, fz_str_of(service));
+	fz_sqlite.bind_int(s, parameter, most);
+	while ((r = fz_sql_step(&f->sql, s, err)) == 1)
+		take(arg, fz_sql_column(s, 0));
 	return r;
 }
 
-static int compare_cells(const void *a, const void *b, void *arg)
+/* ---- series and cells ---- */
+
+int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
+		     void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
+		     struct fz_error *err)
 {
-	const struct fz_fleet_cell *x = a, *y = b;
-	char *const *hosts = arg;
-	int order = x->host == y->host ? 0 : strcmp(hosts[x->host], hosts[y->host]);
-
-	if (order == 0)
-		order = (x->minute > y->minute) - (x->minute < y->minute);
-	return order ? order : (x->key > y->key) - (x->key < y->key);
-}
-
-static int find(struct finder *k, struct fz_error *err)
-{
-	fz_auto(fz_fleet_series_release) struct fz_fleet_series_list series = { 0 };
-	fz_auto(fz_map_release) struct fz_map hosts = { 0 };
-	int r = fz_fleet_series(k->f, k->q, &k->found->arena, &series, err);
-
-	for (uint32_t i = 0; !r && i < series.n; i++)
-		r = find_cells(k, &hosts, &series.list[i], err);
-	if (!r)
-		qsort_r(k->found->cells, k->found->cell_n, sizeof(*k->found->cells), compare_cells,
-			k->found->hosts);
-	return r;
-}
-
-int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
-		  struct fz_error *err)
-{
-	struct fz_fleet_found found = { 0 };
-	struct finder k = { .f = f, .q = q, .found = &found };
-	int r = find(&k, err);
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	int r = f->reading ? 0 : fz_sql_run(&f->sql, FZ_SQL_BEGIN_READING, err);
 
 	if (r)
-		fz_fleet_found_release(&found);
-	else
-		*ret = found;
+		return r;
+	f->reading = true;
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_FIND_SERIES);
+	fz_sql_text(s, 1, fz_str_of(q->project));
+	fz_sql_text(s, 2, fz_str_of(q->service));
+	fz_sql_text(s, 3, fz_str_of(q->version ? q->version : ""));
+	fz_sqlite.bind_int(s, 4, q->from);
+	fz_sqlite.bind_int(s, 5, q->until);
+	while ((r = fz_sql_step(&f->sql, s, err)) == 1) {
+		struct fz_fleet_series_row row = {
+			.id = fz_sqlite.column_int(s, 0),
+			.labels = fz_sql_column(s, 1),
+			.kind = { .metric = fz_sql_column(s, 2),
+				  .unit = fz_sql_column(s, 3),
+				  .clock = fz_sql_column(s, 4),
+				  .mode = (int32_t)fz_sqlite.column_int(s, 5),
+				  .features = (int32_t)fz_sqlite.column_int(s, 6),
+				  .interval_ns = fz_sqlite.column_int(s, 7),
+				  .main = fz_sqlite.column_int(s, 8) },
+			.cells = fz_sqlite.column_int(s, 9),
+			.first = fz_sqlite.column_int(s, 10),
+			.last = fz_sqlite.column_int(s, 11),
+			.version = fz_sql_column(s, 12),
+			.begun = fz_sqlite.column_int(s, 13),
+		};
+		take(arg, &row);
+	}
 	return r;
 }
 
-void fz_fleet_found_release(struct fz_fleet_found *found)
+int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		    uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
+		    void *arg, struct fz_error *err)
 {
-	free(found->kinds);
-	free(found->cells);
-	free(found->hosts);
-	fz_arena_release(&found->arena);
-	*found = (struct fz_fleet_found){ 0 };
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_FIND_CELLS);
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		fz_sqlite.bind_int(s, 1, series[i]);
+		fz_sqlite.bind_int(s, 2, q->from);
+		fz_sqlite.bind_int(s, 3, q->until);
+		while ((r = fz_sql_step(&f->sql, s, err)) == 1) {
+			struct fz_fleet_cell_row row = {
+				.series = i,
+				.key = fz_sqlite.column_int(s, 0),
+				.minute = fz_sqlite.column_int(s, 1),
+				.host = fz_sql_column(s, 2),
+				.exposure = { fz_sqlite.column_int(s, 3),
+					      fz_sqlite.column_int(s, 4),
+					      fz_sqlite.column_int(s, 5),
+					      fz_sqlite.column_int(s, 6) },
+			};
+			r = take(arg, &row);
+			if (r) {
+				fz_sql_reset(s);
+				return r;
+			}
+		}
+	}
+	return r;
+}
+
+int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		   uint32_t n, int64_t first, int64_t minutes,
+		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		   struct fz_error *err)
+{
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_TIMELINE);
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		const int64_t parameters[] = { series[i], first, minutes, q->from, q->until };
+
+		for (int p = 0; p < (int)FZ_ARRAY_LEN(parameters); p++)
+			fz_sqlite.bind_int(s, p + 1, parameters[p]);
+		while ((r = fz_sql_step(&f->sql, s, err)) == 1) {
+			struct fz_fleet_sum_row row = { .series = i,
+							.bucket = fz_sqlite.column_int(s, 0),
+							.cpu_ns = fz_sqlite.column_int(s, 1),
+							.samples = fz_sqlite.column_int(s, 2),
+							.cells = fz_sqlite.column_int(s, 3) };
+			take(arg, &row);
+		}
+	}
+	return r;
 }
 
 /* ---- values ---- */
 
-int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found,
-		  void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
-		  void *arg, struct fz_error *err)
+int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found,
+		   void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+		   void *arg, struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_VALUES);
 	int r = 0;
 
@@ -214,26 +224,29 @@ int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found,
 	return r;
 }
 
-int fz_fleet_node(struct fz_fleet *f, int64_t node, struct fz_profile *p, int64_t *ret_parent,
-		  uint32_t *ret_function, struct fz_error *err)
+/* Numbers of nodes are larger than those of their parents. */
+int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,
+		   void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,
+		   struct fz_error *err)
 {
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_NODE);
 
 	fz_sqlite.bind_int(s, 1, node);
 	int r = fz_sql_step(&f->sql, s, err);
-	if (r == 0)
-		return fz_fail(err, FZ_EINPUT, "%s: is damaged: a node is missing", f->sql.path);
 	if (r < 0)
 		return r;
-	*ret_parent = fz_sqlite.column_int(s, 0);
-	*ret_function = fz_profile_function(
-		p,
-		&(struct fz_function){ .name = fz_profile_string(p, fz_sql_column(s, 1)),
-				       .file = fz_profile_string(p, fz_sql_column(s, 2)),
-				       .module = fz_profile_string(p, fz_sql_column(s, 3)),
-				       .first_line = (int32_t)fz_sqlite.column_int(s, 4),
-				       .kind = (uint8_t)FZ_MIN((uint64_t)fz_sqlite.column_int(s, 5),
-							       FZ_KIND_UNKNOWN) });
+	if (r == 0 || fz_sqlite.column_int(s, 0) >= node) {
+		fz_sql_reset(s);
+		return fz_fail(err, FZ_EINPUT, "%s: is damaged: a node is missing", f->sql.path);
+	}
+	struct fz_fleet_node_row row = { .parent = fz_sqlite.column_int(s, 0),
+					 .name = fz_sql_column(s, 1),
+					 .file = fz_sql_column(s, 2),
+					 .module = fz_sql_column(s, 3),
+					 .first_line = fz_sqlite.column_int(s, 4),
+					 .kind = (uint64_t)fz_sqlite.column_int(s, 5) };
+	take(arg, &row);
 	fz_sql_reset(s);
 	return 0;
 }

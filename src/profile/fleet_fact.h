@@ -7,6 +7,10 @@
 /* What it was made of: "120 minutes of 4 hosts, ...". */
 #define FZ_FLEET_FACT "fleet"
 
+/* What of the store did not answer, so that it is not in the profile: "http://host:8123/database".
+ */
+#define FZ_FLEET_MISSING_FACT "fleet missing"
+
 /* That its n-th run belongs to the n-th of the other profile with the same fact: the hosts that
  * blocks of time are of (0: units are hosts), and a hash of what goes together. */
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "fleet/batch.h"
 #include "fleet/fold.h"
+#include "format/format.h"
 
 #define SECOND ((int64_t)1000000000)
 #define MINUTE (60 * SECOND)
@@ -286,6 +287,10 @@ static void test_labels(void **state)
 	put(f, p, "1", "", "b");
 	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
 	assert_non_null(strstr(err.message, "the latest versions of s are: 1"));
+	assert_null(strstr(err.message, "range of time"));
+	q = query_of("2026-13-01..2026-13-02");
+	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
+	assert_non_null(strstr(err.message, "neither a version nor a range of time, such as 2h"));
 	q = query_of("1");
 	fz_fleet_labels(nasty, 1, &one, &err);
 	q.labels = one.p;
@@ -328,6 +333,53 @@ static void test_limits(void **state)
 		   &ret, &err);
 	assert_int_equal(r, FZ_EINPUT);
 	assert_non_null(strstr(err.message, "63 bits"));
+}
+
+/* Agents push what a program holds beside what it does, from more minutes when it is idle. */
+static void test_work_first(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *cpu = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *memory = recording(200, "held");
+	fz_auto(fz_profile_freep) struct fz_profile *both = NULL, *held = NULL;
+
+	(void)state;
+	memory->metrics[0].name = "inuse_space";
+	memory->metrics[0].unit = "bytes";
+	put(f, memory, "1", "", "memory");
+	put(f, cpu, "1", "", "cpu");
+	put(f, memory, "2", "", "memory only");
+	both = get(f, "1");
+	assert_string_equal(both->metrics[0].name, "cpu");
+	assert_true(cost_of(both, "work") > 0 && cost_of(both, "held") == 0);
+	held = get(f, "2");
+	assert_string_equal(held->metrics[0].name, "inuse_space");
+}
+
+/* Agents that tell the mean of their intervals tell another one each time. */
+static void test_intervals(void **state)
+{
+	static const struct {
+		int64_t interval, kept;
+	} cases[] = {
+		{ 0, 0 },
+		{ 999, 999 },
+		{ 10101010, 10100000 },
+		{ 11919000, 11900000 },
+		{ 11940123, 11900000 },
+		{ INT64_MAX, INT64_MAX / 10000000000000000 * 10000000000000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = recording(1, "work");
+		fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
+		struct fz_error err;
+
+		p->recording.interval_ns = cases[i].interval;
+		assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), 0);
+		assert_int_equal(b.kinds[0].interval_ns, cases[i].kept);
+	}
 }
 
 static struct fz_profile *get_from(const char *path, const char *version)
@@ -388,6 +440,38 @@ static void test_projects(void **state)
 	assert_int_equal(sum.cells, 0);
 }
 
+/* What a release is written as, pushed in one order or the other. */
+static void write_release(bool turned, struct fz_buf *ret)
+{
+	static const char *const works[] = { "work", "other" };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_error err;
+
+	for (int i = 0; i < 2; i++) {
+		const char *work = works[i ^ turned];
+		fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, work);
+
+		put(f, p, "1", "", work);
+	}
+	fz_auto(fz_profile_freep) struct fz_profile *got = get(f, "1");
+	assert_int_equal(fz_format_fz.write(got, out, &err), 0);
+	struct fz_str bytes = fz_buf_view(fz_output_buffer(out));
+	fz_buf_add(ret, bytes.p, bytes.n);
+}
+
+static void test_order(void **state)
+{
+	fz_auto(fz_buf_release) struct fz_buf one = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf other = { 0 };
+
+	(void)state;
+	write_release(false, &one);
+	write_release(true, &other);
+	assert_int_equal(one.n, other.n);
+	assert_memory_equal(one.p, other.p, one.n);
+}
+
 static void test_names(void **state)
 {
 	struct fz_error err;
@@ -402,11 +486,13 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_minutes),  cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_once),     cmocka_unit_test(test_together),
-		cmocka_unit_test(test_file),     cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_limits),   cmocka_unit_test(test_forget),
-		cmocka_unit_test(test_projects), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_minutes),   cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_once),      cmocka_unit_test(test_together),
+		cmocka_unit_test(test_file),      cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_limits),    cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_projects),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_work_first),
+		cmocka_unit_test(test_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

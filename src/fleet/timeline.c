@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A service over time, from a store on SQLite.
+/* A service over time.
  *
  *   series -> first and last minute -> how long a bucket is -> sums of each series by bucket
  *
- * SQLite adds up, so what is held here is as large as the answer, however many cells there are.
+ * The engine adds up, so what is held here is as large as the answer, however many cells there are.
  */
-#include "fleet/fleet.h"
-
-#include "fleet/sqlite_calls.h"
-#include "fleet/sqlite_series.h"
+#include "fleet/engine.h"
+#include "fleet/series.h"
 
 struct summer {
 	struct fz_fleet *f;
@@ -113,26 +111,20 @@ static void add(struct summer *k, int64_t *sum, int64_t more)
 	k->overflow |= __builtin_add_overflow(*sum, more, sum);
 }
 
-static int sum_series(struct summer *k, const struct fz_fleet_series *of, struct fz_error *err)
+static void take_sum(void *arg, const struct fz_fleet_sum_row *row)
 {
-	struct sums *row = &k->sums[(size_t)k->band[of->version] * k->t->buckets];
-	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_TIMELINE);
-	int r;
+	struct summer *k = arg;
 
-	fz_sqlite.bind_int(s, 1, of->id);
-	fz_sqlite.bind_int(s, 2, k->t->first);
-	fz_sqlite.bind_int(s, 3, k->t->minutes);
-	fz_sqlite.bind_int(s, 4, k->q->from);
-	fz_sqlite.bind_int(s, 5, k->q->until);
-	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
-		struct sums *sums = &row[fz_sqlite.column_int(s, 0)];
+	/* Of minutes that came in since the series were looked for. */
+	if (row->bucket < 0 || row->bucket >= k->t->buckets)
+		return;
+	uint32_t band = k->band[k->series.list[row->series].version];
+	struct sums *sums = &k->sums[(size_t)band * k->t->buckets + (size_t)row->bucket];
 
-		add(k, &sums->cpu_ns, fz_sqlite.column_int(s, 1));
-		add(k, &sums->samples, fz_sqlite.column_int(s, 2));
-		add(k, &sums->cells, fz_sqlite.column_int(s, 3));
-		add(k, &k->cpu_ns, fz_sqlite.column_int(s, 1));
-	}
-	return r;
+	add(k, &sums->cpu_ns, row->cpu_ns);
+	add(k, &sums->samples, row->samples);
+	add(k, &sums->cells, row->cells);
+	add(k, &k->cpu_ns, row->cpu_ns);
 }
 
 /* CPU time, where anything of it was measured. */
@@ -152,13 +144,15 @@ static void take_costs(struct summer *k)
 static int sum_up(struct summer *k, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
-	int r = 0;
+	fz_auto(fz_free_ptr) int64_t *ids = fz_calloc(k->series.n, sizeof(*ids));
 
 	cut_time(k);
 	make_bands(k);
 	k->sums = fz_calloc(FZ_MAX((size_t)k->t->band_n * k->t->buckets, 1), sizeof(*k->sums));
-	for (uint32_t i = 0; !r && i < k->series.n; i++)
-		r = sum_series(k, &k->series.list[i], err);
+	for (uint32_t i = 0; i < k->series.n; i++)
+		ids[i] = k->series.list[i].id;
+	int r = k->f->engine->sums(k->f, k->q, ids, k->series.n, k->t->first, k->t->minutes,
+				   take_sum, k, err);
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT, "%s: sums are larger than 63 bits; ask for less time",
 			    name);

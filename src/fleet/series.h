@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which series of a store a question is about: those of its service, version, labels and time, and
- * of one metric.
- *
- * A series is a set of labels and a kind of profile of a version; cells belong to one.
- */
+ * of one metric. */
 #pragma once
 
 #include "fleet/fleet.h"
@@ -27,7 +24,7 @@ struct fz_fleet_series_list {
 };
 
 /* What texts are in is `texts`. From here to the end of the handle nobody's changes are seen.
- * FZ_EINPUT, FZ_EUSAGE: as of fz_fleet_find. */
+ * FZ_EINPUT, FZ_EUSAGE, FZ_EAGAIN: as of fz_fleet_find. */
 int fz_fleet_series(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_arena *texts,
 		    struct fz_fleet_series_list *ret, struct fz_error *err);
 void fz_fleet_series_release(struct fz_fleet_series_list *s);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Series, by what is asked; series.h. */
+#include "fleet/series.h"
+
+#include "fleet/engine.h"
+#include "fleet/texts.h"
+
+struct metric {
+	struct fz_str name, unit;
+	int64_t cells;
+	bool wanted;
+};
+
+struct finder {
+	struct fz_fleet *f;
+	const struct fz_fleet_query *q;
+	struct fz_arena *texts;
+	struct fz_fleet_series_list found;
+	struct fz_texts versions;
+	struct metric *metrics;
+	uint32_t metric_n, metric_cap;
+	bool any; /* of that version, whatever its labels */
+};
+
+char *fz_fleet_query_name(const struct fz_fleet_query *q)
+{
+	return q->version ? fz_asprintf("%s@%s", q->service, q->version) : fz_strdup(q->service);
+}
+
+/* ---- what is wrong ---- */
+
+enum { SHOWN = 5 };
+
+/* "a, b, c" */
+struct joined {
+	struct fz_buf text;
+	int n;
+};
+
+static void join(void *arg, struct fz_str name)
+{
+	struct joined *j = arg;
+
+	if (j->n < SHOWN)
+		fz_buf_printf(&j->text, "%s%.*s", j->n ? ", " : "", (int)name.n, name.p);
+	else if (j->n == SHOWN)
+		fz_buf_str(&j->text, ", ...");
+	j->n++;
+}
+
+/* Which of the names in a query is of nothing. */
+static int fail_missing(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_error *err)
+{
+	struct joined versions = { 0 }, services = { 0 };
+	int r = f->engine->names(f, q->project, q->service, SHOWN + 1, join, &versions, err);
+
+	if (!r && versions.n)
+		r = fz_fail(err, FZ_EINPUT, "%s@%s: %s; the latest versions of %s are: %s",
+			    q->service, q->version,
+			    strstr(q->version, "..")
+				    ? "is neither a version nor a range of time, such as 2h..1h or "
+				      "2026-11-23T06:15..2026-11-23T07:00"
+				    : "nothing is known of it",
+			    q->service, versions.text.p);
+	if (!r)
+		r = f->engine->names(f, q->project, NULL, SHOWN + 1, join, &services, err);
+	if (!r)
+		r = fz_fail(err, FZ_EINPUT, "%s: there is no such service; there %s %s", q->service,
+			    services.n ? "are:" : "is", services.n ? services.text.p : "none");
+	fz_buf_release(&versions.text);
+	fz_buf_release(&services.text);
+	return r;
+}
+
+static int fail_metric(const struct finder *k, const char *name, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+
+	for (uint32_t i = 0; i < k->metric_n; i++)
+		fz_buf_printf(&names, "%s%.*s", names.n ? ", " : "", (int)k->metrics[i].name.n,
+			      k->metrics[i].name.p);
+	return fz_fail(err, FZ_EUSAGE, "%s: has no metric '%s'; it has: %s", name,
+		       k->q->metric ? k->q->metric : "", names.p);
+}
+
+/* ---- rows ---- */
+
+/* Whether each label of one set is in another. */
+static bool has_labels(struct fz_str set, const char *wanted)
+{
+	for (const char *at = wanted; *at == '\n' && at[1];) {
+		const char *end = strchr(at + 1, '\n');
+
+		fz_assert(end);
+		if (!memmem(set.p, set.n, at, (size_t)(end - at) + 1))
+			return false;
+		at = end;
+	}
+	return true;
+}
+
+static struct fz_str keep(struct finder *k, struct fz_str s)
+{
+	return (struct fz_str){ fz_arena_strndup(k->texts, s.p, s.n), s.n };
+}
+
+static uint32_t version_of(struct finder *k, struct fz_str name, int64_t first)
+{
+	struct fz_fleet_series_list *l = &k->found;
+	uint32_t place = fz_texts_place(&k->versions, k->texts, name);
+
+	if (place == l->version_n) {
+		fz_grow(l->versions, l->version_n, l->version_cap);
+		l->versions[l->version_n++] =
+			(struct fz_fleet_version){ k->versions.list[place], INT64_MAX };
+	}
+	l->versions[place].first = FZ_MIN(l->versions[place].first, first);
+	return place;
+}
+
+static uint32_t metric_of(struct finder *k, struct fz_str name, struct fz_str unit)
+{
+	for (uint32_t i = 0; i < k->metric_n; i++)
+		if (fz_str_eq(k->metrics[i].name, name) && fz_str_eq(k->metrics[i].unit, unit))
+			return i;
+	fz_grow(k->metrics, k->metric_n, k->metric_cap);
+	k->metrics[k->metric_n] = (struct metric){ .name = keep(k, name), .unit = keep(k, unit) };
+	return k->metric_n++;
+}
+
+static void take_row(void *arg, const struct fz_fleet_series_row *row)
+{
+	struct finder *k = arg;
+	struct fz_fleet_series_list *l = &k->found;
+
+	k->any = true;
+	if (!has_labels(row->labels, k->q->labels))
+		return;
+	uint32_t version = version_of(k, row->version, row->begun);
+	if (row->cells == 0)
+		return;
+	uint32_t metric = metric_of(k, row->kind.metric, row->kind.unit);
+	struct metric *m = &k->metrics[metric];
+	fz_grow(l->list, l->n, l->cap);
+	struct fz_fleet_series *s = &l->list[l->n++];
+	*s = (struct fz_fleet_series){ .id = row->id,
+				       .cells = row->cells,
+				       .first = row->first,
+				       .last = row->last,
+				       .version = version,
+				       .metric = metric,
+				       .kind = row->kind };
+	s->kind.metric = m->name;
+	s->kind.unit = m->unit;
+	s->kind.clock = keep(k, row->kind.clock);
+	m->cells += s->cells;
+	m->wanted |= k->q->metric ? fz_str_eq(m->name, fz_str_of(k->q->metric)) : s->kind.main;
+}
+
+/* ---- one metric ---- */
+
+/* What a program did, rather than what it holds or waits for. */
+static bool is_work(const struct metric *m)
+{
+	static const char *const names[] = { "cpu", "wall", "samples" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+		if (fz_str_eq(m->name, fz_str_of(names[i])))
+			return true;
+	return false;
+}
+
+/* Work comes first, for agents push the memory of a service beside it, and as often. */
+static bool is_better(const struct metric *a, const struct metric *b)
+{
+	return is_work(a) != is_work(b) ? is_work(a) : a->cells > b->cells;
+}
+
+/* The one that is asked for, or the best of those that are main ones. */
+static uint32_t choose(const struct finder *k)
+{
+	uint32_t best = FZ_NONE;
+
+	for (uint32_t i = 0; i < k->metric_n; i++)
+		if (k->metrics[i].wanted &&
+		    (best == FZ_NONE || is_better(&k->metrics[i], &k->metrics[best])))
+			best = i;
+	return best;
+}
+
+static int find(struct finder *k, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
+	struct fz_fleet_series_list *l = &k->found;
+	uint32_t kept = 0;
+	int r = k->f->engine->series(k->f, k->q, take_row, k, err);
+
+	if (r)
+		return r;
+	if (!k->any)
+		return fail_missing(k->f, k->q, err);
+	if (l->n == 0)
+		return fz_fail(err, FZ_EINPUT, "%s: has no profiles with these labels in that time",
+			       name);
+	uint32_t metric = choose(k);
+	if (metric == FZ_NONE)
+		return fail_metric(k, name, err);
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->list[i].metric == metric)
+			l->list[kept++] = l->list[i];
+	l->n = kept;
+	return 0;
+}
+
+/* What is not there may be where nobody answers. */
+static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
+{
+	const char *missing = fz_fleet_missing(f);
+
+	if (!missing)
+		return result;
+	fz_auto(fz_free_ptr) char *what = fz_strdup(err->message);
+	return fz_fail(err, FZ_EAGAIN, "%s does not answer; of the rest: %s", missing, what);
+}
+
+int fz_fleet_series(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_arena *texts,
+		    struct fz_fleet_series_list *ret, struct fz_error *err)
+{
+	struct finder k = { .f = f, .q = q, .texts = texts };
+	int r = find(&k, err);
+
+	if (r == FZ_EINPUT || r == FZ_EUSAGE)
+		r = doubt(f, r, err);
+	fz_texts_release(&k.versions);
+	free(k.metrics);
+	if (r)
+		fz_fleet_series_release(&k.found);
+	else
+		*ret = k.found;
+	return r;
+}
+
+void fz_fleet_series_release(struct fz_fleet_series_list *s)
+{
+	free(s->list);
+	free(s->versions);
+	*s = (struct fz_fleet_series_list){ 0 };
+}
