@@ -7,7 +7,7 @@
 
 #include "base/library.h"
 
-enum { ATTEMPTS = 6, CONNECT_SECONDS = 10, STALL_SECONDS = 120, LINE_MAX_BYTES = 600 };
+enum { CONNECT_SECONDS = 10, STALL_SECONDS = 120, LINE_MAX_BYTES = 600 };
 #define ANSWER_MAX ((size_t)1 << 30)
 
 static struct {
@@ -22,7 +22,7 @@ static struct {
 	__typeof__(&curl_slist_free_all) free_list;
 } curl;
 
-static int load(struct fz_error *err)
+int fz_client_load(struct fz_error *err)
 {
 	static const struct fz_library_symbol symbols[] = {
 		{ "curl_global_init", &curl.start },        { "curl_easy_init", &curl.new },
@@ -55,15 +55,25 @@ struct attempt {
 	long status; /* 0: there was no answer */
 };
 
+/* CURLE_UNKNOWN_OPTION: libcurl is older than 7.75, and does not know how. */
+static CURLcode sign(const struct fz_client *c, CURL *easy)
+{
+	if (!c->user)
+		return CURLE_OK;
+	curl.set(easy, CURLOPT_USERPWD, c->user);
+	return curl.set(easy, CURLOPT_AWS_SIGV4, c->signed_for);
+}
+
 static struct attempt ask(const struct fz_client *c, const char *url, const struct fz_str *body,
 			  struct fz_buf *ret)
 {
 	CURL *easy = curl.new();
-	struct curl_slist *headers = curl.append(NULL, "Expect:");
+	/* A header that is left out would be signed as one that is there (curl 7.88). */
+	struct curl_slist *headers = c->user ? NULL : curl.append(NULL, "Expect:");
 	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
 	const char *trusted = getenv("SSL_CERT_FILE");
 
-	fz_assert(easy && headers);
+	fz_assert(easy);
 	if (c->token) {
 		fz_auto(fz_free_ptr) char *line = fz_asprintf("Authorization: Bearer %s", c->token);
 		headers = curl.append(headers, line);
@@ -71,6 +81,8 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	fz_auto(fz_free_ptr) char *type =
 		fz_asprintf("Content-Type: %s", c->type ? c->type : "application/octet-stream");
 	headers = curl.append(headers, type);
+	for (const char *const *h = c->headers; h && *h; h++)
+		headers = curl.append(headers, *h);
 	curl.set(easy, CURLOPT_URL, url);
 	curl.set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl.set(easy, CURLOPT_HTTPHEADER, headers);
@@ -80,8 +92,10 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	if (trusted)
 		curl.set(easy, CURLOPT_CAINFO, trusted);
 	curl.set(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+	curl.set(easy, CURLOPT_TIMEOUT, (long)c->seconds);
 	curl.set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl.set(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	curl.set(easy, CURLOPT_LOW_SPEED_TIME,
+		 (long)(c->stall_seconds ? c->stall_seconds : STALL_SECONDS));
 	curl.set(easy, CURLOPT_WRITEFUNCTION, take_answer);
 	curl.set(easy, CURLOPT_WRITEDATA, ret);
 	if (body) {
@@ -89,8 +103,11 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 		curl.set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->n);
 		curl.set(easy, CURLOPT_POSTFIELDS, body->p);
 	}
+	curl.set(easy, CURLOPT_CUSTOMREQUEST, c->method);
 	fz_buf_reset(ret);
-	a.code = curl.perform(easy);
+	a.code = sign(c, easy);
+	if (a.code == CURLE_OK)
+		a.code = curl.perform(easy);
 	curl.info(easy, CURLINFO_RESPONSE_CODE, &a.status);
 	curl.free_list(headers);
 	curl.free(easy);
@@ -116,6 +133,33 @@ static bool may_help_to_wait(const struct attempt *a)
 	}
 }
 
+/* At most so many times. */
+static struct attempt ask_some_times(const struct fz_client *c, const char *url,
+				     const struct fz_str *body, int attempts, struct fz_buf *ret)
+{
+	ret->limit = ANSWER_MAX;
+	for (int attempt = 0;; attempt++) {
+		struct attempt a = ask(c, url, body, ret);
+		if (attempt + 1 >= attempts || !may_help_to_wait(&a))
+			return a;
+		/* 0.2 s, 0.4 s ... 3.2 s */
+		int64_t ns = 200000000LL << attempt;
+		nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+	}
+}
+
+long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz_str *body,
+		     struct fz_buf *ret, const char **ret_why)
+{
+	struct attempt a = ask_some_times(c, url, body, c->attempts, ret);
+
+	/* What was cut off is no answer. */
+	if (a.code == CURLE_OK)
+		return a.status;
+	*ret_why = ret->overflow ? "its answer is larger than 1 GiB" : curl.error(a.code);
+	return 0;
+}
+
 static int check(const struct fz_client *c, const struct attempt *a, const struct fz_buf *answer,
 		 struct fz_error *err)
 {
@@ -137,28 +181,71 @@ static int check(const struct fz_client *c, const struct attempt *a, const struc
 		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);
 }
 
+int fz_client_check(const struct fz_client *c, struct fz_error *err)
+{
+	int r = fz_client_load(err);
+
+	if (!r && strncmp(c->server, "http://", 7) != 0 && strncmp(c->server, "https://", 8) != 0)
+		r = fz_fail(err, FZ_EUSAGE, "--server '%s': is no address; write http://HOST:PORT",
+			    c->server);
+	return r;
+}
+
+char *fz_client_url(const char *server, const char *query)
+{
+	size_t n = strlen(server);
+
+	return fz_asprintf("%.*s%s", (int)(n - (server[n - 1] == '/')), server, query);
+}
+
+static int ask_below(const struct fz_client *c, const char *query, const struct fz_str *body,
+		     int attempts, struct fz_buf *ret, long *ret_status, struct fz_error *err)
+{
+	int r = fz_client_check(c, err);
+
+	*ret_status = 0;
+	if (r)
+		return r;
+	fz_auto(fz_free_ptr) char *url = fz_client_url(c->server, query);
+	struct attempt a = ask_some_times(c, url, body, attempts, ret);
+	*ret_status = a.status;
+	return check(c, &a, ret, err);
+}
+
 int fz_client_ask(const struct fz_client *c, const char *query, const struct fz_str *body,
 		  struct fz_buf *ret, struct fz_error *err)
 {
-	size_t n = strlen(c->server);
-	fz_auto(fz_free_ptr) char *url = NULL;
-	struct attempt a;
-	int r = load(err);
+	long status;
 
-	if (r)
-		return r;
-	if (strncmp(c->server, "http://", 7) != 0 && strncmp(c->server, "https://", 8) != 0)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--server '%s': is no address; write http://HOST:PORT", c->server);
-	url = fz_asprintf("%.*s%s", (int)(n - (c->server[n - 1] == '/')), c->server, query);
-	ret->limit = ANSWER_MAX;
-	for (int attempt = 0;; attempt++) {
-		a = ask(c, url, body, ret);
-		if (attempt + 1 == ATTEMPTS || !may_help_to_wait(&a))
-			break;
-		/* 0.2 s, 0.4 s ... 3.2 s */
-		int64_t ns = 200000000LL << attempt;
-		nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+	return ask_below(c, query, body, FZ_CLIENT_ATTEMPTS, ret, &status, err);
+}
+
+int fz_client_try(const struct fz_client *c, const char *query, const struct fz_str *body,
+		  struct fz_buf *ret, long *ret_status, struct fz_error *err)
+{
+	return ask_below(c, query, body, c->attempts, ret, ret_status, err);
+}
+
+static void add_parameter(struct fz_buf *out, const char *name, struct fz_str value)
+{
+	fz_buf_printf(out, "&%s=", name);
+	fz_buf_uri_part(out, value);
+}
+
+char *fz_client_push_query(const struct fz_fleet_push *push)
+{
+	struct fz_buf out = { 0 };
+	struct fz_str labels = fz_str_of(push->labels);
+
+	fz_buf_str(&out, "/api/push?");
+	add_parameter(&out, "service", fz_str_of(push->service));
+	add_parameter(&out, "version", fz_str_of(push->version));
+	add_parameter(&out, "host", fz_str_of(push->host));
+	add_parameter(&out, "id", fz_str_of(push->id));
+	while (labels.n) {
+		struct fz_str label = fz_str_take_line(&labels);
+		if (label.n)
+			add_parameter(&out, "label", label);
 	}
-	return check(c, &a, ret, err);
+	return fz_buf_take(&out);
 }

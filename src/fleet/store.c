@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A store is its engine's. */
+/* A store is its engine's: which one, its address says. */
 #include "fleet/engine.h"
+
+static const struct fz_fleet_engine *engine_of(const char *path)
+{
+	bool is_url = strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0;
+
+	return is_url ? &fz_fleet_clickhouse : &fz_fleet_sqlite;
+}
 
 int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		  struct fz_error *err)
 {
-	const struct fz_fleet_engine *engine = &fz_fleet_sqlite;
+	const struct fz_fleet_engine *engine = engine_of(path);
 	int r = engine->open(path, access, ret, err);
 
 	if (!r)

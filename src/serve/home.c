@@ -15,6 +15,7 @@ enum { ALARMS_SHOWN = 100 };
 
 struct home {
 	const char *project;
+	char *missing; /* of the store; NULL: nothing */
 	struct fz_buf cards, alarms;
 	/* of the last row */
 	char service[FZ_FLEET_NAME_MAX + 1], version[FZ_FLEET_NAME_MAX + 1];
@@ -167,6 +168,11 @@ static void fill_mark(void *arg, struct fz_str name)
 		fz_html_escape(&text, fz_str_of(h->project));
 		fz_buf_printf(&text, ": %s, %s", fz_format_plural(h->services, "service", services),
 			      fz_format_plural(h->all_versions, "version", versions));
+		if (h->missing) {
+			fz_buf_str(&text, "; without what is in ");
+			fz_html_escape(&text, fz_str_of(h->missing));
+			fz_buf_str(&text, ", which does not answer");
+		}
 	} else if (h->services) {
 		if (h->alarms.n) {
 			fz_buf_add(&text, h->alarms.p, h->alarms.n);
@@ -192,11 +198,13 @@ static int write_home(const struct fz_server *s, const struct fz_http_request *q
 	if (!r)
 		r = fz_fleet_alarms(f, q->project, "", ALARMS_SHOWN, add_alarm, &h, err);
 	if (!r) {
+		h.missing = fz_fleet_missing(f) ? fz_strdup(fz_fleet_missing(f)) : NULL;
 		end_card(&h);
 		fz_viewer_fill(fz_fleet_page, fill_mark, &h, h.out);
 		struct fz_str text = fz_buf_view(fz_output_buffer(h.out));
 		fz_buf_add(&ret->body, text.p, text.n);
 	}
+	free(h.missing);
 	fz_buf_release(&h.cards);
 	fz_buf_release(&h.alarms);
 	fz_output_abort(h.out);

@@ -66,6 +66,8 @@ static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
 	fz_json_init(&j, out, 0);
 	fz_json_open(&j, '{');
 	fz_json_kstr(&j, "service", fz_str_of(service));
+	if (fz_fleet_missing(f))
+		fz_json_kstr(&j, "missing", fz_str_of(fz_fleet_missing(f)));
 	fz_json_kstr(&j, "metric", t->metric);
 	fz_json_kstr(&j, "unit", t->by_cpu ? FZ_STR("ns") : FZ_STR("samples"));
 	fz_json_kint(&j, "first", t->first * MINUTE_S);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing to ClickHouse; engine.h. */
+#pragma once
+
+#include "fleet/clickhouse_calls.h"
+
+void fz_clickhouse_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
+int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
+int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
+			bool *ret, struct fz_error *err);
+
+/* FZ_ELIMIT: one more would be too many. */
+int fz_shard_check_names(struct fz_clickhouse *c, struct fz_shard *s,
+			 const struct fz_fleet_push *push, struct fz_error *err);

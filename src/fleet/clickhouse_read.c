@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Series and their cells, from all shards of a store on ClickHouse.
+ *
+ *   shard 0: series, counts -+
+ *   shard 1: series, counts -+-> one row a series -> cells of these, from all shards
+ *
+ * A handle sees the pushes that were there when it looked for cells: their values are those of the
+ * same pushes (clickhouse_values.c), whatever came since.
+ */
+#include "fleet/clickhouse_read.h"
+
+#include <math.h>
+
+void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
+{
+	if (!r)
+		return;
+	free(r->parts);
+	free(r->scopes);
+	free(r->nodes);
+	free(r->functions);
+	fz_map_release(&r->node_map);
+	fz_map_release(&r->function_map);
+	fz_arena_release(&r->texts);
+	free(r);
+}
+
+/* ---- series ---- */
+
+struct series {
+	struct fz_fleet_series_row *list;
+	uint32_t n, cap;
+	struct fz_map map; /* id -> place */
+};
+
+static void release_series(struct series *s)
+{
+	free(s->list);
+	fz_map_release(&s->map);
+}
+
+static bool is_same(const struct fz_fleet_series_row *a, const struct fz_fleet_series_row *b)
+{
+	return fz_str_eq(a->version, b->version) && fz_str_eq(a->labels, b->labels) &&
+	       fz_str_eq(a->kind.metric, b->kind.metric) && fz_str_eq(a->kind.unit, b->kind.unit) &&
+	       fz_str_eq(a->kind.clock, b->kind.clock) && a->kind.mode == b->kind.mode &&
+	       a->kind.features == b->kind.features && a->kind.interval_ns == b->kind.interval_ns &&
+	       a->kind.main == b->kind.main;
+}
+
+/* False: another series has that number. */
+static bool take_series(struct series *all, const struct fz_fleet_series_row *row)
+{
+	uint32_t *slot = fz_map_slot(&all->map, (uint64_t)row->id);
+
+	if (*slot == FZ_NONE) {
+		*slot = all->n;
+		fz_grow(all->list, all->n, all->cap);
+		all->list[all->n++] = *row;
+		return true;
+	}
+	struct fz_fleet_series_row *of = &all->list[*slot];
+	if (!is_same(of, row))
+		return false;
+	of->begun = FZ_MIN(of->begun, row->begun);
+	if (row->cells) {
+		of->first = of->cells ? FZ_MIN(of->first, row->first) : row->first;
+		of->last = of->cells ? FZ_MAX(of->last, row->last) : row->last;
+	}
+	of->cells += row->cells;
+	return true;
+}
+
+static int read_series(const struct fz_clickhouse *c, uint32_t shard, const struct fz_buf *answer,
+		       struct series *all, struct fz_error *err)
+{
+	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
+
+	while (fz_row_next(row)) {
+		struct fz_fleet_series_row s = { .id = fz_row_take_int(row) };
+
+		s.version = fz_row_take_text(row);
+		s.labels = fz_row_take_text(row);
+		s.kind.metric = fz_row_take_text(row);
+		s.kind.unit = fz_row_take_text(row);
+		s.kind.clock = fz_row_take_text(row);
+		s.kind.mode = (int32_t)fz_row_take_int(row);
+		s.kind.features = (int32_t)fz_row_take_int(row);
+		s.kind.interval_ns = fz_row_take_int(row);
+		s.kind.main = fz_row_take_int(row);
+		s.cells = fz_row_take_int(row);
+		s.first = fz_row_take_int(row);
+		s.last = fz_row_take_int(row);
+		s.begun = fz_row_take_int(row);
+		if (!row->bad && !take_series(all, &s))
+			return fz_fail(err, FZ_EINPUT, "%s: two series have one number",
+				       c->shards[shard].name);
+	}
+	return fz_clickhouse_check(c, shard, row, err);
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct fz_fleet_series_row *x = a, *y = b;
+	int order = (x->begun > y->begun) - (x->begun < y->begun);
+
+	if (!order)
+		order = fz_str_cmp(x->version, y->version);
+	return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static void ask_for_series(const struct fz_fleet_query *q, struct fz_buf *sql)
+{
+	fz_auto(fz_buf_release) struct fz_buf time = { 0 };
+
+	fz_sql_add_time(&time, q->from, q->until);
+	fz_buf_str(&time, "1");
+	fz_buf_printf(sql,
+		      "SELECT series, version, labels, metric, unit, clock, mode, features,"
+		      " period, main, toInt64(uniqExactIf((host, minute), %s)),"
+		      " toInt64(minIf(minute, %s)), toInt64(maxIf(minute, %s)),"
+		      " toInt64(min(minute)) FROM fizeau_cell WHERE ",
+		      time.p, time.p, time.p);
+	fz_sql_add_scope(sql, q->project, q->service, q->version);
+	fz_sql_add_puts(sql, q->project, q->service, 0, INT64_MAX);
+	fz_buf_str(sql, " GROUP BY series, version, labels, metric, unit, clock, mode, features,"
+			" period, main FORMAT RowBinary");
+}
+
+int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
+			 void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
+			 struct fz_error *err)
+{
+	struct fz_clickhouse *c = fz_clickhouse(f);
+	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
+	fz_auto(release_series) struct series all = { 0 };
+
+	ask_for_series(q, &sql);
+	int r = fz_clickhouse_ask(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	if (r)
+		return r;
+	for (uint32_t i = 0; !r && i < c->n; i++)
+		r = read_series(c, i, &answers[i], &all, err);
+	if (all.n)
+		qsort(all.list, all.n, sizeof(*all.list), compare_series);
+	for (uint32_t i = 0; !r && i < all.n; i++)
+		take(arg, &all.list[i]);
+	fz_clickhouse_release_answers(answers);
+	return r;
+}
+
+/* ---- cells ---- */
+
+struct finder {
+	struct fz_clickhouse *c;
+	struct fz_map series; /* id -> place in the list */
+	int (*take)(void *arg, const struct fz_fleet_cell_row *row);
+	void *arg;
+	struct fz_fleet_cell_row cell; /* that is being added up */
+	bool any, overflow;
+};
+
+static int end_cell(struct finder *k)
+{
+	bool any = k->any;
+
+	k->any = false;
+	return any ? k->take(k->arg, &k->cell) : 0;
+}
+
+static void add(struct finder *k, int64_t *sum, int64_t more)
+{
+	k->overflow |= __builtin_add_overflow(*sum, more, sum);
+}
+
+/* One push's part of a cell: those of one cell follow one another. */
+static int take_part(struct finder *k, uint32_t series, struct fz_str host,
+		     const struct fz_cell_part *part, const struct fz_fleet_exposure *e)
+{
+	struct fz_clickhouse_read *read = k->c->read;
+	bool same = k->any && k->cell.series == series && k->cell.minute == part->minute &&
+		    fz_str_eq(k->cell.host, host);
+	int r = same ? 0 : end_cell(k);
+
+	if (!same)
+		k->cell = (struct fz_fleet_cell_row){
+			.series = series, .minute = part->minute, .key = read->part_n, .host = host
+		};
+	k->any = true;
+	add(k, &k->cell.exposure.cpu_ns, e->cpu_ns);
+	add(k, &k->cell.exposure.wall_ns, e->wall_ns);
+	add(k, &k->cell.exposure.samples, e->samples);
+	add(k, &k->cell.exposure.lost, e->lost);
+	fz_grow(read->parts, read->part_n, read->part_cap);
+	read->parts[read->part_n] = *part;
+	read->parts[read->part_n++].first = (uint32_t)k->cell.key;
+	return r;
+}
+
+static int read_cells(struct finder *k, uint32_t shard, const struct fz_buf *answer,
+		      struct fz_error *err)
+{
+	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
+	int r = 0;
+
+	while (!r && fz_row_next(row)) {
+		struct fz_cell_part part = { .series = fz_cursor_u64(row) };
+		struct fz_str host = fz_row_take_text(row);
+		struct fz_fleet_exposure e;
+
+		part.minute = fz_row_take_int(row);
+		part.put = fz_cursor_u64(row);
+		part.number = fz_row_take_int(row);
+		part.nodes = fz_row_take_int(row);
+		e.cpu_ns = fz_row_take_int(row);
+		e.wall_ns = fz_row_take_int(row);
+		e.samples = fz_row_take_int(row);
+		e.lost = fz_row_take_int(row);
+		uint32_t series = fz_map_get(&k->series, part.series);
+		if (!row->bad && series != FZ_NONE)
+			r = take_part(k, series, host, &part, &e);
+	}
+	if (!r)
+		r = end_cell(k);
+	if (r)
+		return r;
+	if (k->overflow)
+		return fz_fail(err, FZ_ELIMIT, "%s: sums are larger than 63 bits",
+			       k->c->shards[shard].name);
+	return fz_clickhouse_check(k->c, shard, row, err);
+}
+
+static void add_scope(struct fz_clickhouse_read *r, const struct fz_fleet_query *q)
+{
+	for (uint32_t i = 0; i < r->scope_n; i += 2)
+		if (strcmp(r->scopes[i], q->project) == 0 &&
+		    strcmp(r->scopes[i + 1], q->service) == 0)
+			return;
+	for (int i = 0; i < 2; i++) {
+		const char *text = i ? q->service : q->project;
+
+		fz_grow(r->scopes, r->scope_n, r->scope_cap);
+		r->scopes[r->scope_n++] = fz_arena_strndup(&r->texts, text, strlen(text));
+	}
+}
+
+static void map_series(struct fz_map *map, const int64_t *series, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		fz_map_put(map, (uint64_t)series[i], i);
+}
+
+static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, const int64_t *series,
+			  uint32_t n)
+{
+	fz_sql_add_scope(sql, q->project, q->service, q->version);
+	fz_sql_add_series(sql, series, n);
+	fz_sql_add_time(sql, q->from, q->until);
+	fz_sql_add_puts(sql, q->project, q->service, q->from, q->until);
+}
+
+int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+			uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
+			void *arg, struct fz_error *err)
+{
+	struct finder k = { .c = fz_clickhouse(f), .take = take, .arg = arg };
+	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
+
+	fz_buf_str(&sql, "SELECT series, host, toInt64(minute), put, toInt64(number),"
+			 " toInt64(nodes), cpu, wall, samples, lost FROM fizeau_cell WHERE ");
+	add_selection(&sql, q, series, n);
+	fz_buf_str(&sql, " ORDER BY series, host, minute, put, number FORMAT RowBinary");
+	add_scope(k.c->read, q);
+	int r = fz_clickhouse_ask(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	if (r)
+		return r;
+	map_series(&k.series, series, n);
+	for (uint32_t i = 0; !r && i < k.c->n; i++)
+		r = read_cells(&k, i, &answers[i], err);
+	fz_map_release(&k.series);
+	fz_clickhouse_release_answers(answers);
+	return r;
+}
+
+/* ---- sums ---- */
+
+static int read_sums(const struct fz_clickhouse *c, uint32_t shard, const struct fz_map *series,
+		     const struct fz_buf *answer,
+		     void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		     struct fz_error *err)
+{
+	/* ClickHouse's own sums of integers run over in silence. */
+	static const double most = 9e18;
+	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
+
+	while (fz_row_next(row)) {
+		struct fz_fleet_sum_row s = { .series = fz_map_get(series, fz_cursor_u64(row)) };
+
+		s.bucket = fz_row_take_int(row);
+		s.cpu_ns = fz_row_take_int(row);
+		s.samples = fz_row_take_int(row);
+		s.cells = fz_row_take_int(row);
+		double cpu = fz_row_take_double(row), samples = fz_row_take_double(row);
+		if (fabs(cpu) > most || fabs(samples) > most)
+			return fz_fail(err, FZ_ELIMIT,
+				       "%s: sums are larger than 63 bits; ask for less time",
+				       c->shards[shard].name);
+		if (!row->bad && s.series != FZ_NONE)
+			take(arg, &s);
+	}
+	return fz_clickhouse_check(c, shard, row, err);
+}
+
+int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+		       uint32_t n, int64_t first, int64_t minutes,
+		       void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		       struct fz_error *err)
+{
+	struct fz_clickhouse *c = fz_clickhouse(f);
+	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
+	fz_auto(fz_map_release) struct fz_map map = { 0 };
+
+	fz_buf_printf(&sql,
+		      "SELECT series, intDiv(toInt64(minute) - toInt64(%lld), toInt64(%lld)) AS"
+		      " bucket, sum(cpu), sum(samples), toInt64(uniqExact(host, minute)),"
+		      " sum(toFloat64(cpu)), sum(toFloat64(samples)) FROM fizeau_cell WHERE ",
+		      (long long)first, (long long)minutes);
+	add_selection(&sql, q, series, n);
+	fz_buf_str(&sql, " GROUP BY series, bucket FORMAT RowBinary");
+	int r = fz_clickhouse_ask(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	if (r)
+		return r;
+	map_series(&map, series, n);
+	for (uint32_t i = 0; !r && i < c->n; i++)
+		r = read_sums(c, i, &map, &answers[i], take, arg, err);
+	fz_clickhouse_release_answers(answers);
+	return r;
+}

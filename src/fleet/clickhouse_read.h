@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading from ClickHouse; engine.h. What a handle found, and functions and nodes of it. */
+#pragma once
+
+#include "fleet/clickhouse_calls.h"
+
+struct fz_clickhouse_read {
+	/* of cells that were found, cell by cell; a cell's key is the place of its first row */
+	struct fz_cell_part {
+		uint64_t series, put;
+		int64_t number, nodes, minute;
+		uint32_t first; /* place of the cell's first row */
+	} * parts;
+	uint32_t part_n, part_cap;
+	/* of which projects and services; two texts each */
+	char **scopes;
+	uint32_t scope_n, scope_cap;
+	/* node -> place; function -> place */
+	struct fz_map node_map, function_map;
+	struct fz_node_entry {
+		uint64_t parent, function;
+	} * nodes;
+	struct fz_fleet_node_row *functions;
+	uint32_t node_n, node_cap, function_n, function_cap;
+	uint32_t known_parts; /* nodes are known of so many */
+	struct fz_arena texts;
+};
+
+void fz_clickhouse_read_free(struct fz_clickhouse_read *r);
+
+/* ---- what there is: clickhouse_lists.c ---- */
+
+int fz_clickhouse_list(struct fz_fleet *f, const char *project,
+		       void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
+		       struct fz_error *err);
+int fz_clickhouse_alarms(struct fz_fleet *f, const char *project, const char *service,
+			 unsigned most, void (*take)(void *arg, const struct fz_fleet_alarm *a),
+			 void *arg, struct fz_error *err);
+int fz_clickhouse_previous(struct fz_fleet *f, const char *project, const char *service,
+			   const char *version, struct fz_buf *ret, struct fz_error *err);
+int fz_clickhouse_names(struct fz_fleet *f, const char *project, const char *service, unsigned most,
+			void (*take)(void *arg, struct fz_str name), void *arg,
+			struct fz_error *err);
+
+/* ---- series and cells: clickhouse_read.c ---- */
+
+int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
+			 void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
+			 struct fz_error *err);
+int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+			uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
+			void *arg, struct fz_error *err);
+int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+		       uint32_t n, int64_t first, int64_t minutes,
+		       void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		       struct fz_error *err);
+
+/* ---- values and nodes: clickhouse_values.c ---- */
+
+int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found,
+		       void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value,
+				    int64_t n),
+		       void *arg, struct fz_error *err);
+int fz_clickhouse_node(struct fz_fleet *f, int64_t node,
+		       void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,
+		       struct fz_error *err);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Pushes as rows of ClickHouse's tables. */
+#pragma once
+
+#include "fleet/clickhouse_calls.h"
+
+enum { FZ_ROWS_DAYS = 64 /* of a push, less one */ };
+
+struct fz_clickhouse_rows {
+	struct fz_buf push, cell, value, node, function;
+	int64_t days[2 * FZ_ROWS_DAYS]; /* that cells are of */
+	uint32_t day_n;
+};
+
+extern const struct fz_clickhouse_table {
+	const char *name, *columns;
+	size_t rows; /* place of its rows in the struct */
+} fz_clickhouse_tables[5];
+
+/* `put` is a number that no other push has. Functions and nodes only where the shard does not have
+ * them as of that day. On error nothing was added. */
+int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_push *push,
+			   const struct fz_fleet_batch *b, uint64_t put,
+			   struct fz_clickhouse_rows *rows, struct fz_error *err);
+/* Those of a table, by its place in the list. */
+struct fz_buf *fz_clickhouse_rows_of(struct fz_clickhouse_rows *rows, size_t table);
+/* Whether they should be sent before more is added. */
+bool fz_clickhouse_rows_full(const struct fz_clickhouse_rows *rows);
+void fz_clickhouse_rows_reset(struct fz_clickhouse_rows *rows);
+void fz_clickhouse_rows_release(struct fz_clickhouse_rows *rows);
