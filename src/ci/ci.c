@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 const char *const fz_ci_verdict_names[FZ_CI_VERDICTS] = {
 	"same", "slower", "faster", "layout", "disagree", "new", "missing", "not comparable",
@@ -265,8 +266,27 @@ bool fz_ci_read_floors(struct fz_ci_result *r, const struct fz_profile *p)
 
 /* ---- judging ---- */
 
+bool fz_ci_has_counts(const struct fz_ci_bench *b, const double count[FZ_SIDES])
+{
+	double moves = isnan(b->floor) ? 0 : FZ_JITTER_FLOORS * b->floor;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if (!b->on_side[s] || !(fabs(b->count[s] - count[s]) <= moves * count[s]))
+			return false;
+	return true;
+}
+
+/* Of a commit between base and head, or the change itself where its commits became others. */
+static bool is_part(const struct fz_ci_accept *a, const struct fz_ci_bench *b,
+		    const struct fz_ci_rules *rules)
+{
+	return !a->commit || !rules->is_part || rules->is_part(rules->arg, a->commit) ||
+	       (a->lands && fz_ci_has_counts(b, a->count));
+}
+
 /* An acceptance that covers the benchmark's change. */
-static const char *accepted(const struct fz_ci_bench *b, const struct fz_ci_rules *rules)
+static const struct fz_ci_accept *accepted(const struct fz_ci_bench *b,
+					   const struct fz_ci_rules *rules)
 {
 	const struct fz_ci_config *c = rules->config;
 	struct fz_ci_subject subject = { b->name, b->metric };
@@ -274,10 +294,20 @@ static const char *accepted(const struct fz_ci_bench *b, const struct fz_ci_rule
 	for (uint32_t i = 0; i < c->accept_n; i++) {
 		const struct fz_ci_accept *a = &c->accepts[i];
 		if (b->change <= a->change && fz_ci_config_accepts(a, &subject) &&
-		    (!a->commit || !rules->is_part || rules->is_part(rules->arg, a->commit)))
-			return a->reason;
+		    is_part(a, b, rules))
+			return a;
 	}
 	return NULL;
+}
+
+static void take_accepted(struct fz_ci_bench *b, const struct fz_ci_rules *rules)
+{
+	const struct fz_ci_accept *a = accepted(b, rules);
+
+	if (!a)
+		return;
+	b->accepted = a->reason;
+	b->accepted_by = a->by;
 }
 
 static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct fz_ci_rules *rules)
@@ -297,7 +327,16 @@ static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct 
 	b->change = base > 0 ? head / base - 1 : head > 0 ? INFINITY : 0;
 	b->suspect = r->comparable && !b->trouble && fabs(b->change) > b->limit;
 	if (b->suspect && b->change > 0)
-		b->accepted = accepted(b, rules);
+		take_accepted(b, rules);
+}
+
+void fz_ci_today(char out[FZ_CI_DAY_SIZE])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	gmtime_r(&now, &utc);
+	strftime(out, FZ_CI_DAY_SIZE, "%Y-%m-%d", &utc);
 }
 
 void fz_ci_suspect(struct fz_ci_result *r, const struct fz_ci_rules *rules)
@@ -372,7 +411,30 @@ void fz_ci_tally(struct fz_ci_result *r)
 		r->count[r->benches[i].verdict]++;
 		r->failing += r->benches[i].fails;
 	}
-	qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+	if (r->n)
+		qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+}
+
+/* One that fails may be a change that was acknowledged and came otherwise: a conflict was solved,
+ * and neither its lines nor its counts are what they were. Nobody can know, so it is said. */
+static void tell_coming(struct fz_ci_result *r, const struct fz_ci_bench *b,
+			const struct fz_ci_rules *rules)
+{
+	struct fz_ci_subject subject = { b->name, b->metric };
+
+	if (!b->fails || b->verdict != FZ_CI_SLOWER)
+		return;
+	for (uint32_t i = 0; i < rules->config->accept_n; i++) {
+		const struct fz_ci_accept *a = &rules->config->accepts[i];
+		if (!a->lands || !fz_ci_config_accepts(a, &subject))
+			continue;
+		fz_ci_note(r,
+			   "%.*s: a change that was accepted in %.10s (%s) is still to come to "
+			   "this branch, and had other counts; if this is that one, accept this "
+			   "run, too",
+			   (int)b->name.n, b->name.p, a->by, a->reason);
+		return;
+	}
 }
 
 void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
@@ -381,13 +443,27 @@ void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
 		struct fz_ci_bench *b = &r->benches[i];
 		b->verdict = verdict_of(r, b);
 		b->fails = closes(b, rules->config);
+		tell_coming(r, b, rules);
+	}
+	fz_ci_tally(r);
+}
+
+void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct fz_ci_bench *b = &r->benches[i];
+		if (!b->fails || b->verdict != FZ_CI_SLOWER)
+			continue;
+		take_accepted(b, rules);
+		b->fails = !b->accepted;
+		tell_coming(r, b, rules);
 	}
 	fz_ci_tally(r);
 }
 
 int fz_ci_exit(const struct fz_ci_result *r)
 {
-	if (r->trouble_n || r->count[FZ_CI_NOT_COMPARABLE])
+	if (!r->n || r->trouble_n || r->count[FZ_CI_NOT_COMPARABLE])
 		return 2;
 	return r->failing ? 1 : 0;
 }

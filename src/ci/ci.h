@@ -56,6 +56,7 @@ struct fz_ci_bench {
 	double limit;            /* what must be passed: threshold or three floors */
 	const char *ignored;     /* the reason; NULL: it counts */
 	const char *accepted;    /* why its change is accepted; NULL: it is not */
+	const char *accepted_by; /* the commit of which that was acknowledged; NULL: fizeau.ini */
 	const char *trouble;     /* why it was not measured, or not all of it; NULL: it was */
 	bool suspect;            /* past its limit */
 	struct fz_pairs wall;    /* n is 0 when not measured */
@@ -64,6 +65,9 @@ struct fz_ci_bench {
 	bool fails; /* closes the gate */
 	struct fz_ci_place place;
 };
+
+/* Whether base and head have these counts, but for what their surroundings alone move. */
+bool fz_ci_has_counts(const struct fz_ci_bench *b, const double count[FZ_SIDES]);
 
 struct fz_ci_result {
 	struct fz_arena arena;
@@ -111,9 +115,13 @@ struct fz_ci_rules {
 	bool (*is_part)(void *arg, const char *commit);
 	void *arg;
 };
+enum { FZ_CI_DAY_SIZE = 16 };
+void fz_ci_today(char out[FZ_CI_DAY_SIZE]);
 void fz_ci_suspect(struct fz_ci_result *r, const struct fz_ci_rules *rules);
 /* Verdicts, and whether the gate closes. */
 void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules);
+/* Of those that fail for costing more: which are accepted, after all that was judged. */
+void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules);
 /* How many there are of each verdict, and which come first; fz_ci_judge does that itself. */
 void fz_ci_tally(struct fz_ci_result *r);
 /* Benchmarks that only have another name in the head become one each. */
@@ -128,5 +136,5 @@ int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const stru
 void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *metric,
 		  const char *const roots[FZ_SIDES]);
 
-/* 0, 1 for a regression, 2 for trouble: what the reports' headline says. */
+/* 0, 1 for a regression, 2 for trouble or nothing to judge: what the reports' headline says. */
 int fz_ci_exit(const struct fz_ci_result *r);

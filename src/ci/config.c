@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau.ini; see config.h. libinih splits lines, the tables here know the keys. */
+/* fizeau.ini; see config.h. base/ini.h splits lines, the tables here know the keys. */
 #include "ci/config.h"
 
-#include "base/io.h"
+#include "base/ini.h"
 #include "base/opt.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <ini.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <unistd.h>
 
-enum { FILE_MAX_BYTES = 1 << 20, RULES_MAX = 10000 };
+enum { RULES_MAX = 10000 };
 
 const char *const fz_ci_metrics[] = { "instructions", "cycles", "calls", "syscalls", "allocations",
 				      "bytes",        "peak",   "live",  NULL };
@@ -116,7 +112,7 @@ static int word_of(struct fz_str s, const char *no, const char *yes)
 	return fz_str_eq(s, fz_str_of(yes)) ? 1 : -1;
 }
 
-static const char *find_metric(struct fz_str s)
+const char *fz_ci_metric(struct fz_str s)
 {
 	for (size_t i = 0; fz_ci_metrics[i]; i++)
 		if (fz_str_eq(s, fz_str_of(fz_ci_metrics[i])))
@@ -140,7 +136,7 @@ bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret)
 	do {
 		comma = text.n ? memchr(text.p, ',', text.n) : NULL;
 		size_t n = comma ? (size_t)(comma - text.p) : text.n;
-		const char *metric = find_metric(fz_str_trimmed((struct fz_str){ text.p, n }));
+		const char *metric = fz_ci_metric(fz_str_trimmed((struct fz_str){ text.p, n }));
 		if (!metric || fz_ci_has_metric(&m, metric))
 			return false;
 		m.list[m.n++] = metric;
@@ -193,37 +189,27 @@ static bool store(struct fz_arena *arena, enum kind kind, struct fz_str s, void 
 
 /* ---- lines ---- */
 
-struct reader {
-	struct fz_ci_config *c;
-	const char *file;
-	char *section;     /* the last one, with its pattern */
-	char message[512]; /* the first thing that is wrong */
-};
-
-static int complain(struct reader *r, const char *fmt, const char *a, const char *b)
+static int set(struct fz_ini *ini, const struct key *keys, void *to, const struct fz_ini_line *line,
+	       bool as_int)
 {
-	if (!*r->message)
-		snprintf(r->message, sizeof(r->message), fmt, a, b);
-	return 0;
-}
-
-static int set(struct reader *r, const struct key *keys, void *to, const char *name,
-	       const char *value, bool as_int)
-{
+	struct fz_ci_config *c = ini->to;
 	const char *names[16] = { 0 };
 
 	for (size_t i = 0; keys[i].name; i++) {
 		names[i] = keys[i].name;
-		if (strcmp(keys[i].name, name) != 0)
+		if (strcmp(keys[i].name, line->name) != 0)
 			continue;
-		if (store(&r->c->arena, keys[i].kind, fz_str_trimmed(fz_str_of(value)),
+		if (store(&c->arena, keys[i].kind, fz_str_trimmed(fz_str_of(line->value)),
 			  (char *)to + keys[i].offset, as_int))
 			return 1;
-		return complain(r, "'%s' must be %s", name, kind_wants[keys[i].kind]);
+		return fz_ini_complain(ini, "'%s' must be %s", line->name,
+				       kind_wants[keys[i].kind]);
 	}
-	const char *near = fz_opt_nearest(name, names);
-	return near ? complain(r, "there is no key '%s' here; did you mean '%s'?", name, near)
-		    : complain(r, "there is no key '%s' in [%s]", name, r->section);
+	const char *near = fz_opt_nearest(line->name, names);
+	return near ? fz_ini_complain(ini, "there is no key '%s' here; did you mean '%s'?",
+				      line->name, near)
+		    : fz_ini_complain(ini, "there is no key '%s' in [%s]", line->name,
+				      line->section);
 }
 
 /* What follows "benchmark " in a section's name, or NULL. */
@@ -237,13 +223,10 @@ static const char *pattern_of(const char *section, const char *word)
 	return glob.n ? glob.p : NULL;
 }
 
-static void begin_section(struct reader *r, const char *section)
+static void begin_section(struct fz_ci_config *c, const char *section)
 {
-	struct fz_ci_config *c = r->c;
 	const char *glob;
 
-	free(r->section);
-	r->section = fz_strdup(section);
 	if (c->rule_n >= RULES_MAX || c->accept_n >= RULES_MAX)
 		return;
 	if ((glob = pattern_of(section, "benchmark"))) {
@@ -260,25 +243,27 @@ static void begin_section(struct reader *r, const char *section)
 	}
 }
 
-static int on_value(void *arg, const char *section, const char *name, const char *value)
+static int take_line(struct fz_ini *ini, const struct fz_ini_line *line)
 {
-	struct reader *r = arg;
-	struct fz_ci_config *c = r->c;
+	struct fz_ci_config *c = ini->to;
 
-	if (!r->section || strcmp(r->section, section) != 0)
-		begin_section(r, section);
-	if (!name || !value)
+	if (line->begins)
+		begin_section(c, line->section);
+	if (!line->name)
 		return 1;
-	if (strcmp(section, "ci") == 0)
-		return set(r, ci_keys, c, name, value, false);
-	if (pattern_of(section, "benchmark") && c->rule_n)
-		return set(r, rule_keys, &c->rules[c->rule_n - 1], name, value, true);
-	if (pattern_of(section, "accept") && c->accept_n)
-		return set(r, accept_keys, &c->accepts[c->accept_n - 1], name, value, false);
-	return complain(r,
-			"there is no section [%s]; there are [ci], [benchmark NAME] and "
-			"[accept NAME]%s",
-			section, "");
+	if (strcmp(line->section, "ci") == 0)
+		return set(ini, ci_keys, c, line, false);
+	if (pattern_of(line->section, "benchmark") && c->rule_n)
+		return set(ini, rule_keys, &c->rules[c->rule_n - 1], line, true);
+	if (pattern_of(line->section, "accept") && c->accept_n)
+		return set(ini, accept_keys, &c->accepts[c->accept_n - 1], line, false);
+	/* What services are called: `fizeau agent` asks for them. */
+	if (pattern_of(line->section, "service"))
+		return 1;
+	return fz_ini_complain(ini,
+			       "there is no section [%s]; there are [ci], [benchmark NAME] and "
+			       "[accept NAME]",
+			       line->section);
 }
 
 static int check_complete(const struct fz_ci_config *c, const char *file, struct fz_error *err)
@@ -299,32 +284,17 @@ static int check_complete(const struct fz_ci_config *c, const char *file, struct
 int fz_ci_config_parse(struct fz_ci_config *c, const char *text, const char *name,
 		       struct fz_error *err)
 {
-	struct reader r = { .c = c, .file = name };
-	/* A value is one line: an indented line must not vanish in the value before it. */
-	bool multiline = ini_allow_multiline;
+	int r = fz_ini_parse(text, name, take_line, c, err);
 
-	ini_allow_multiline = false;
-	int line = ini_parse_string(text, on_value, &r);
-	ini_allow_multiline = multiline;
-	free(r.section);
-	if (line)
-		return fz_fail(err, FZ_EINPUT, "%s:%d: %s", name, line,
-			       *r.message ? r.message : "neither [section] nor 'key = value'");
-	return check_complete(c, name, err);
+	return r ? r : check_complete(c, name, err);
 }
 
 int fz_ci_config_load(struct fz_ci_config *c, const char *path, bool wanted, struct fz_error *err)
 {
-	size_t n;
+	fz_auto(fz_free_ptr) char *text = NULL;
+	int r = fz_ini_load(path, wanted, &text, err);
 
-	if (!wanted && access(path, F_OK) != 0 && errno == ENOENT)
-		return 0;
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, FILE_MAX_BYTES, &n);
-	if (!text)
-		return fz_fail_errno(err, "%s cannot be read", path);
-	if (strlen(text) != n)
-		return fz_fail(err, FZ_EINPUT, "%s: is no text", path);
-	return fz_ci_config_parse(c, text, path, err);
+	return text ? fz_ci_config_parse(c, text, path, err) : r;
 }
 
 void fz_ci_config_init(struct fz_ci_config *c)
@@ -363,8 +333,24 @@ static bool applies(const struct fz_ci_rule *rule, const struct fz_ci_subject *s
 	return matches(rule->glob, &rule->metrics, s);
 }
 
+void fz_ci_config_accept(struct fz_ci_config *c, const struct fz_ci_accept *a, const char *metric)
+{
+	struct fz_ci_accept copy = *a;
+
+	copy.by = fz_arena_strndup(&c->arena, a->by, strlen(a->by));
+	copy.glob = fz_arena_strndup(&c->arena, a->glob, strlen(a->glob));
+	copy.reason = fz_arena_strndup(&c->arena, a->reason, strlen(a->reason));
+	copy.commit = a->commit ? fz_arena_strndup(&c->arena, a->commit, strlen(a->commit)) : NULL;
+	copy.metrics = (struct fz_ci_metric_list){ { metric }, 1 };
+	fz_grow(c->accepts, c->accept_n, c->accept_cap);
+	c->accepts[c->accept_n++] = copy;
+}
+
 bool fz_ci_config_accepts(const struct fz_ci_accept *a, const struct fz_ci_subject *s)
 {
+	if (a->by)
+		return fz_ci_has_metric(&a->metrics, s->metric) &&
+		       fz_str_eq(s->name, fz_str_of(a->glob));
 	return matches(a->glob, &a->metrics, s);
 }
 

@@ -32,6 +32,8 @@
 #include "base/str.h"
 
 extern const char *const fz_ci_metrics[]; /* what can be compared; NULL-terminated */
+/* The one of that name; NULL: there is none. */
+const char *fz_ci_metric(struct fz_str name);
 enum { FZ_CI_METRICS_MAX = 8 };
 /* Some of them, each once. */
 struct fz_ci_metric_list {
@@ -43,7 +45,7 @@ extern const char fz_ci_metrics_wanted[]; /* for messages: what must be there in
 bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret);
 bool fz_ci_has_metric(const struct fz_ci_metric_list *m, const char *metric);
 const char *fz_ci_unit(const char *metric);
-/* Bytes that are held: a program is neither slower nor faster by them. */
+/* Bytes that are held, of which no clock can say anything. */
 bool fz_ci_is_of_memory(const char *metric);
 
 struct fz_ci_rule {
@@ -57,10 +59,14 @@ struct fz_ci_rule {
 
 struct fz_ci_accept {
 	const char *glob;
+	const char *by; /* NULL: a pattern of the file; else it is a name, acknowledged of this
+			   commit */
 	struct fz_ci_metric_list metrics; /* none: all */
 	double change;                    /* NaN: not set */
 	const char *reason;               /* NULL: not set */
 	const char *commit;               /* NULL: any */
+	bool lands;                       /* or with these counts, of base and head */
+	double count[2];
 };
 
 struct fz_ci_config {
@@ -90,6 +96,9 @@ struct fz_ci_subject {
 	struct fz_str name;
 	const char *metric;
 };
+/* A change that was acknowledged elsewhere: by, of that benchmark alone. Texts are copied, metric
+ * is one of fz_ci_metrics; commit NULL: any. */
+void fz_ci_config_accept(struct fz_ci_config *c, const struct fz_ci_accept *a, const char *metric);
 bool fz_ci_config_accepts(const struct fz_ci_accept *a, const struct fz_ci_subject *s);
 double fz_ci_config_threshold(const struct fz_ci_config *c, const struct fz_ci_subject *s);
 bool fz_ci_config_wall(const struct fz_ci_config *c, const struct fz_ci_subject *s);

@@ -75,6 +75,8 @@ static void json_bench(struct fz_json *j, const struct fz_ci_bench *b)
 	fz_ci_json_text(j, "trouble", b->trouble);
 	fz_ci_json_text(j, "ignored", b->ignored);
 	fz_ci_json_text(j, "accepted", b->accepted);
+	if (b->accepted_by)
+		fz_ci_json_text(j, "accepted_by", b->accepted_by);
 	json_wall(j, b);
 	fz_ci_json_where(j, &b->place);
 	fz_json_close(j, '}');
@@ -252,20 +254,6 @@ void fz_ci_annotations(const struct fz_ci_result *r, struct fz_buf *out)
 
 /* ---- badge ---- */
 
-/* Of those with a verdict; some are of time and some of memory: mixed. */
-static const char *word_of_all(const struct fz_ci_result *r, enum fz_ci_verdict v,
-			       const char *mixed)
-{
-	const char *word = NULL;
-
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct fz_ci_bench *b = &r->benches[i];
-		if (b->verdict == v)
-			word = !word || strcmp(word, fz_ci_word(b)) == 0 ? fz_ci_word(b) : mixed;
-	}
-	return word ? word : fz_ci_verdict_names[v];
-}
-
 void fz_ci_badge(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	static const char *const colors[] = { "#2e7d32", "#b71c1c", "#5f6368" };
@@ -277,10 +265,10 @@ void fz_ci_badge(const struct fz_ci_result *r, struct fz_buf *out)
 		snprintf(text, sizeof(text), "unknown");
 	else if (status)
 		snprintf(text, sizeof(text), "%u %s", r->failing,
-			 word_of_all(r, FZ_CI_SLOWER, "worse"));
+			 fz_ci_word_of_all(r, FZ_CI_SLOWER, "worse"));
 	else if (r->count[FZ_CI_FASTER])
 		snprintf(text, sizeof(text), "%u %s", r->count[FZ_CI_FASTER],
-			 word_of_all(r, FZ_CI_FASTER, "better"));
+			 fz_ci_word_of_all(r, FZ_CI_FASTER, "better"));
 	else
 		snprintf(text, sizeof(text), "same");
 	int right = (int)strlen(text) * LETTER + PADDING;

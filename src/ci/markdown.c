@@ -4,7 +4,7 @@
  *   <!-- fizeau ci -->                 by which it is found again
  *   ### headline                       agrees with the exit status
  *   > what went wrong
- *   | verdict | benchmark | (metric, if several) | base -> head | change | limit | clock | where |
+ *   | verdict | benchmark | (metric) | base -> head | change | limit | (clock) | where |
  *   <details> unchanged </details>
  *   <details> how it was measured </details>
  *
@@ -81,7 +81,18 @@ static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b, 
 	fz_markdown_escape(out, (struct fz_str){ safe, n });
 }
 
-static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+/* Whether anything was timed: else there is no column for it. */
+static bool has_clock(const struct fz_ci_result *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->benches[i].wall.n)
+			return true;
+	return false;
+}
+
+/* clock: there is a column for it. */
+static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, bool clock,
+		    struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
 	char limit[FZ_NUMBER_SIZE];
@@ -106,9 +117,11 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 	add_text(out, fz_str_of(fz_ci_change(b->change, change)));
 	fz_buf_printf(out, "%s | ", b->suspect ? "**" : "");
 	add_text(out, fz_str_of(fz_format_percent(b->limit, limit)));
-	fz_buf_str(out, " | ");
-	fz_ci_wall(b, &part);
-	add_buf(out, &part);
+	if (clock) {
+		fz_buf_str(out, " | ");
+		fz_ci_wall(b, &part);
+		add_buf(out, &part);
+	}
 	fz_buf_str(out, " | ");
 	fz_ci_place(b, &part);
 	if (part.n) {
@@ -119,28 +132,30 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 	fz_buf_str(out, " |\n");
 }
 
-static void add_table_head(const struct fz_ci_result *r, struct fz_buf *out)
+static void add_table_head(const struct fz_ci_result *r, bool clock, struct fz_buf *out)
 {
 	bool several = r->metrics.n > 1;
 
 	fz_buf_printf(out,
-		      "\n| verdict | benchmark | %sbase → head | change | limit | clock | where |\n"
-		      "|:--|:--|%s--:|--:|--:|--:|:--|\n",
-		      several ? "metric | " : "", several ? ":--|" : "");
+		      "\n| verdict | benchmark | %sbase → head | change | limit | %swhere |\n"
+		      "|:--|:--|%s--:|--:|--:|%s:--|\n",
+		      several ? "metric | " : "", clock ? "clock | " : "", several ? ":--|" : "",
+		      clock ? "--:|" : "");
 }
 
 /* Rows [from, to) as far as there is room. */
 static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, struct fz_buf *out)
 {
+	bool clock = has_clock(r);
 	char count[FZ_NUMBER_SIZE];
 
 	if (from == to)
 		return;
-	add_table_head(r, out);
+	add_table_head(r, clock, out);
 	uint32_t i = from;
 	for (; i < to && out->n < ROOM; i++) {
 		struct fz_buf row = { 0 };
-		add_row(r, &r->benches[i], &row);
+		add_row(r, &r->benches[i], clock, &row);
 		bool fits = out->n + row.n <= ROOM;
 		if (fits)
 			fz_buf_add(out, row.p, row.n);
@@ -212,9 +227,11 @@ static void add_method(const struct fz_ci_result *r, struct fz_buf *out)
 		   " are counted exactly, under Valgrind; + is more cost. The limit is the "
 		   "threshold, or three times what the base's own count moves when only its "
 		   "surroundings change (size of the environment, hash seed), whichever is more; "
-		   "what stays within it is the same.\n"
-		   "- Clock: base and head run in turn; the median ratio and its interval. "
-		   "*disagree*: it says the opposite of the count.\n");
+		   "what stays within it is the same.\n");
+	if (has_clock(r))
+		fz_buf_str(out,
+			   "- Clock: base and head run in turn; the median ratio and its interval. "
+			   "*disagree*: it says the opposite of the count.\n");
 	add_environment(r, out);
 	fz_buf_str(out, "\n</details>\n");
 }

@@ -116,10 +116,13 @@ static int read_bench(struct fz_ci_result *r, const json_t *v, struct fz_error *
 	if (!read_verdict(v, &b->verdict))
 		return fz_fail(err, FZ_EINPUT, "a verdict of '%.*s' is not known", (int)name.n,
 			       name.p);
+	b->suspect = b->verdict == FZ_CI_SLOWER || b->verdict == FZ_CI_FASTER ||
+		     b->verdict == FZ_CI_DISAGREE;
 	b->was = text_of(r, v, "renamed_from");
 	b->trouble = text_of(r, v, "trouble");
 	b->ignored = text_of(r, v, "ignored");
 	b->accepted = text_of(r, v, "accepted");
+	b->accepted_by = text_of(r, v, "accepted_by");
 	b->fails = json_is_true(json_object_get(v, "fails"));
 	b->change = number_of(v, "change");
 	b->floor = number_of(v, "floor");
@@ -144,6 +147,8 @@ static int read_head(struct fz_ci_result *r, const json_t *v, struct fz_error *e
 
 	if (fz_jsonread_int(json_object_get(v, "schema"), 0) != 1)
 		return fz_fail(err, FZ_EINPUT, "is no report of fizeau ci");
+	if (json_array_size(json_object_get(v, "benchmarks")) > FZ_CI_READ_MAX)
+		return fz_fail(err, FZ_ELIMIT, "has more than %d benchmarks", FZ_CI_READ_MAX);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++) {
 		const char *text = text_of(r, v, keys[i]);
 		if (!text)

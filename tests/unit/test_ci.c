@@ -249,6 +249,8 @@ static void test_metrics(void **state)
 		{ "test_a", "peak", 1000, 2000, true, false, 0.1 },
 		{ "test_b", "instructions", 1000, 1100, true, false, 0.02 },
 		{ "test_b", "peak", 1000, 1500, false, true, 0.1 },
+		{ "test_b", "bytes", 1000, 1100, true, false, 0.02 },
+		{ "test_b", "allocations", 10, 11, true, false, 0.02 },
 		{ "test_c", "peak", 1000, 1090, false, false, 0.1 },
 	};
 	fz_auto(fz_ci_config_release) struct fz_ci_config c;
@@ -256,7 +258,7 @@ static void test_metrics(void **state)
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 
 	(void)state;
-	parse(&c, "[ci]\nmetric = instructions, peak\n"
+	parse(&c, "[ci]\nmetric = instructions, peak, bytes, allocations\n"
 		  "[benchmark *]\nmetric = peak\nthreshold = 10 %\n"
 		  "[accept test_b]\nmetric = peak, live\nchange = 60 %\nreason = a cache\n");
 	struct fz_ci_rules rules = rules_of(&c);
@@ -279,15 +281,85 @@ static void test_metrics(void **state)
 	}
 	assert_int_equal(fz_ci_exit(&r), 1);
 	fz_ci_why(&r, &out);
-	assert_string_equal(out.p, "test_a takes 2.0 times the peak; its limit is 10.0 %, and 1 "
-				   "more failure");
+	assert_string_equal(out.p,
+			    "test_a takes 2.0 times the peak bytes; its limit is 10.0 %, and 3 "
+			    "more failures");
+	fz_buf_reset(&out);
+	fz_ci_headline(&r, &out);
+	assert_string_equal(out.p, "Performance regression: 1 slower, 3 larger, 1 with more, 2 "
+				   "same");
+	assert_string_equal(fz_ci_word_of_all(&r, FZ_CI_SLOWER, "worse"), "worse");
 	fz_buf_reset(&out);
 	fz_ci_markdown(&r, &out);
 	assert_non_null(strstr(out.p, "| verdict | benchmark | metric | base"));
-	assert_non_null(strstr(out.p, "</code> | peak | "));
+	assert_non_null(strstr(out.p, "larger | <code>test_b</code> | bytes | "));
+	assert_non_null(strstr(out.p, "more | <code>test_b</code> | allocations | "));
 	fz_buf_reset(&out);
 	fz_ci_junit(&r, &out);
 	assert_non_null(strstr(out.p, "name=\"test_a (instructions)\""));
+}
+
+/* What was acknowledged is of one name, however much that looks like a pattern. */
+static void test_acknowledged(void **state)
+{
+	static const struct {
+		const char *name;
+		double head;
+		bool accepted;
+	} rows[] = {
+		{ "test[*]", 1200, true },       { "test[1]", 1200, false },
+		{ "test_other", 1200, false },   { "test_squashed", 1200.5, true },
+		{ "test_another", 1220, false },
+	};
+	static const struct fz_ci_accept meant = {
+		.glob = "test[*]", .change = 0.3, .reason = "so", .commit = "part", .by = "part"
+	};
+	static const struct fz_ci_accept elsewhere = { .glob = "test_other",
+						       .change = 0.3,
+						       .reason = "so",
+						       .commit = "other",
+						       .by = "other" };
+	/* Their commits never arrive; one of them is there with its counts. */
+	static const struct fz_ci_accept lands = { .glob = "test_squashed",
+						   .change = 0.3,
+						   .reason = "so",
+						   .commit = "gone",
+						   .by = "part",
+						   .lands = true,
+						   .count = { 1000, 1200 } };
+	struct fz_ci_accept other = lands;
+	fz_auto(fz_ci_config_release) struct fz_ci_config c;
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+
+	(void)state;
+	fz_ci_config_init(&c);
+	fz_ci_config_accept(&c, &meant, "instructions");
+	fz_ci_config_accept(&c, &elsewhere, "instructions");
+	fz_ci_config_accept(&c, &lands, "instructions");
+	other.glob = "test_another";
+	fz_ci_config_accept(&c, &other, "instructions");
+	struct fz_ci_rules rules = rules_of(&c);
+	r.metrics = c.metrics;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(rows); i++) {
+		struct fz_ci_bench *b = fz_ci_bench_of(&r, fz_str_of(rows[i].name), "instructions");
+		b->on_side[FZ_BASE] = b->on_side[FZ_HEAD] = true;
+		b->count[FZ_BASE] = 1000;
+		b->count[FZ_HEAD] = rows[i].head;
+		b->floor = 0.0002;
+	}
+	fz_ci_suspect(&r, &rules);
+	fz_ci_judge(&r, &rules);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(rows); i++) {
+		const struct fz_ci_bench *b =
+			fz_ci_bench_of(&r, fz_str_of(rows[i].name), "instructions");
+		assert_int_equal(b->accepted != NULL, rows[i].accepted);
+		assert_int_equal(b->fails, !rows[i].accepted);
+		assert_true(!rows[i].accepted || strcmp(b->accepted_by, "part") == 0);
+	}
+	/* Of the one that could be it, and of no other that fails. */
+	assert_int_equal(r.note_n, 1);
+	assert_non_null(
+		strstr(r.notes[0], "test_another: a change that was accepted in part (so)"));
 }
 
 static void test_incomparable(void **state)
@@ -620,7 +692,7 @@ int main(void)
 		cmocka_unit_test(test_collect),          cmocka_unit_test(test_unmarked),
 		cmocka_unit_test(test_failed_benchmark), cmocka_unit_test(test_floors),
 		cmocka_unit_test(test_locate),           cmocka_unit_test(test_locate_most),
-		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_environment),      cmocka_unit_test(test_acknowledged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

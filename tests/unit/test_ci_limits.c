@@ -149,13 +149,51 @@ static void test_words(void **state)
 	assert_null(strstr(out.p, "floor"));
 }
 
+/* Who counted nothing knows nothing. */
+static void test_nothing(void **state)
+{
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	fz_ci_tally(&r);
+	assert_int_equal(fz_ci_exit(&r), 2);
+	fz_ci_headline(&r, &out);
+	assert_string_equal(out.p, "Performance could not be judged: no benchmark was counted");
+	fz_buf_reset(&out);
+	fz_ci_why(&r, &out);
+	assert_string_equal(out.p, "no benchmark was counted");
+	fz_buf_reset(&out);
+	fz_ci_badge(&r, &out);
+	assert_non_null(strstr(out.p, "performance: unknown"));
+}
+
+/* Only where something was timed. */
+static void test_clock(void **state)
+{
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	r.metrics = instructions;
+	struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test"), "instructions");
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, " | limit | where |\n|:--|:--|--:|--:|--:|:--|\n"));
+	assert_null(strstr(out.p, "Clock:"));
+	b->wall.n = 9;
+	fz_buf_reset(&out);
+	fz_ci_markdown(&r, &out);
+	assert_non_null(
+		strstr(out.p, " | limit | clock | where |\n|:--|:--|--:|--:|--:|--:|:--|\n"));
+	assert_non_null(strstr(out.p, "Clock:"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_few),     cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_words),   cmocka_unit_test(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
