@@ -36,6 +36,16 @@ static const char suffix[] = ".fz";
 
 const char *const fz_baseline_names[] = { "cache", "notes", "branch", NULL };
 
+int fz_baseline_place_of(const char *text)
+{
+	for (int i = 0; fz_baseline_names[i]; i++)
+		if (strcmp(fz_baseline_names[i], text) == 0)
+			return i;
+	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0
+		       ? FZ_BASELINE_SERVER
+		       : -1;
+}
+
 void fz_baseline_key(struct fz_str environment, char out[FZ_BASELINE_KEY_SIZE])
 {
 	snprintf(out, FZ_BASELINE_KEY_SIZE, "%016llx",
@@ -54,14 +64,19 @@ static bool is_hex(struct fz_str s, size_t least, size_t most)
 	return true;
 }
 
+bool fz_baseline_is_name(struct fz_str commit, struct fz_str key)
+{
+	return is_hex(commit, HASH_MIN, FZ_COMMIT_SIZE - 1) &&
+	       is_hex(key, FZ_BASELINE_KEY_SIZE - 1, FZ_BASELINE_KEY_SIZE - 1);
+}
+
 /* Note what is there, if these are a commit and a key. commit: NULL, or the only one wanted. */
 static void add_kept(struct fz_kept_list *l, enum fz_baseline_place place, struct fz_str commit,
 		     struct fz_str key, const char *wanted)
 {
 	struct fz_kept k = { .place = place };
 
-	if (l->n >= KEPT_MAX || !is_hex(commit, HASH_MIN, FZ_COMMIT_SIZE - 1) ||
-	    !is_hex(key, FZ_BASELINE_KEY_SIZE - 1, FZ_BASELINE_KEY_SIZE - 1) ||
+	if (l->n >= KEPT_MAX || !fz_baseline_is_name(commit, key) ||
 	    (wanted && !fz_str_eq(commit, fz_str_of(wanted))))
 		return;
 	memcpy(k.commit, commit.p, commit.n);
@@ -171,7 +186,7 @@ static int add_to_ref(const struct fz_baselines *b, const char *ref, const struc
 	}
 }
 
-/* Bytes of a recording that git holds. */
+/* Bytes of a recording that git or a server holds. */
 static int read_bytes(const struct fz_buf *bytes, const char *name, struct fz_profile **ret,
 		      struct fz_error *err)
 {
@@ -380,7 +395,7 @@ static int make_commit(const struct fz_baselines *b, const struct addition *a, c
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s.index", a->path);
 	fz_auto(fz_free_ptr) char *message = fz_asprintf("Keep what %.10s costs", a->commit);
 	struct fz_repository apart = *b->repository;
-	struct fz_baselines with = { &apart, b->cache };
+	struct fz_baselines with = { &apart, b->cache, NULL };
 	fz_auto(fz_free_ptr) char *tree = NULL;
 
 	apart.index = index;
@@ -444,6 +459,49 @@ static int save_cache(const struct fz_baselines *b, const char *commit, const ch
 	return rc ? rc : fz_format_save(p, &fz_format_fz, path, err);
 }
 
+/* ---- server ---- */
+
+static void list_server(const struct fz_baselines *b, const char *wanted, struct fz_kept_list *ret)
+{
+	struct fz_baseline_server *s = b->server;
+	fz_auto(fz_buf_release) struct fz_buf lines = { 0 };
+
+	/* Who did not answer once is not waited for again. */
+	if (!s || s->trouble.code || s->list(s->arg, wanted, &lines, &s->trouble))
+		return;
+	struct fz_str rest = fz_buf_view(&lines), line;
+	while (next_line(&rest, &line))
+		add_path(ret, FZ_BASELINE_SERVER, line, wanted);
+}
+
+static int read_server(const struct fz_baselines *b, const struct fz_kept *k,
+		       struct fz_profile **ret, struct fz_error *err)
+{
+	struct fz_baseline_server *s = b->server;
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	struct fz_error why = s->trouble;
+	int rc = why.code ? why.code : s->read(s->arg, k->commit, k->key, &bytes, &why);
+
+	/* It went away after it said what it has. */
+	if (rc == FZ_ESYSTEM)
+		s->trouble = why;
+	if (rc && err)
+		*err = why;
+	return rc ? rc : read_bytes(&bytes, s->url, ret, err);
+}
+
+static int save_server(const struct fz_baselines *b, const char *commit, const char *key,
+		       const struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	int rc = fz_format_fz.write(p, out, err);
+
+	fz_assert(b->server);
+	return rc ? rc
+		  : b->server->save(b->server->arg, commit, key, fz_buf_view(fz_output_buffer(out)),
+				    err);
+}
+
 /* ---- all places ---- */
 
 static const struct {
@@ -458,6 +516,7 @@ static const struct {
 	[FZ_BASELINE_CACHE] = { list_cache, read_cache, NULL, NULL, NULL },
 	[FZ_BASELINE_NOTES] = { list_notes, read_note, FZ_BASELINE_NOTES_REF, make_note, NULL },
 	[FZ_BASELINE_BRANCH] = { list_branch, read_branch, BRANCH_REF, make_commit, branch_start },
+	[FZ_BASELINE_SERVER] = { list_server, read_server, NULL, NULL, NULL },
 };
 
 void fz_baseline_list(const struct fz_baselines *b, const char *commit, struct fz_kept_list *ret)
@@ -480,6 +539,8 @@ char *fz_baseline_describe(const struct fz_baselines *b, const struct fz_kept *k
 	if (k->place == FZ_BASELINE_BRANCH)
 		return fz_asprintf("the branch " FZ_BASELINE_BRANCH_NAME ", %.10s/%s%s", k->commit,
 				   k->key, suffix);
+	if (k->place == FZ_BASELINE_SERVER)
+		return fz_asprintf("%s, %.10s", b->server->url, k->commit);
 	return fz_asprintf("the note of %.10s in " FZ_BASELINE_NOTES_REF, k->commit);
 }
 
@@ -489,23 +550,50 @@ int fz_baseline_read(const struct fz_baselines *b, const struct fz_kept *k, stru
 	return places[k->place].read(b, k, ret, err);
 }
 
+static bool find_in(const struct fz_baselines *b, const struct fz_kept_list *l,
+		    struct fz_str environment, struct fz_profile **ret, struct fz_kept *ret_from)
+{
+	char key[FZ_BASELINE_KEY_SIZE];
+
+	fz_baseline_key(environment, key);
+	for (size_t i = 0; i < l->n; i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+		if (strcmp(l->list[i].key, key) != 0 ||
+		    fz_baseline_read(b, &l->list[i], &p, NULL) ||
+		    !fz_str_eq(fz_profile_fact(p, "environment"), environment))
+			continue;
+		*ret = fz_steal(p);
+		*ret_from = l->list[i];
+		return true;
+	}
+	return false;
+}
+
 bool fz_baseline_find(const struct fz_baselines *b, const char *commit, struct fz_str environment,
 		      struct fz_profile **ret, struct fz_kept *ret_from)
+{
+	bool found = false;
+
+	/* Nearest first: a server is asked for what is not here. */
+	for (size_t i = 0; i < FZ_ARRAY_LEN(places) && !found; i++) {
+		fz_auto(fz_kept_release) struct fz_kept_list l = { 0 };
+		places[i].list(b, commit, &l);
+		found = find_in(b, &l, environment, ret, ret_from);
+	}
+	return found;
+}
+
+bool fz_baseline_is_kept(const struct fz_baselines *b, enum fz_baseline_place place,
+			 const char *commit, struct fz_str environment)
 {
 	fz_auto(fz_kept_release) struct fz_kept_list l = { 0 };
 	char key[FZ_BASELINE_KEY_SIZE];
 
 	fz_baseline_key(environment, key);
-	fz_baseline_list(b, commit, &l);
-	for (size_t i = 0; i < l.n; i++) {
-		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-		if (strcmp(l.list[i].key, key) != 0 || fz_baseline_read(b, &l.list[i], &p, NULL) ||
-		    !fz_str_eq(fz_profile_fact(p, "environment"), environment))
-			continue;
-		*ret = fz_steal(p);
-		*ret_from = l.list[i];
-		return true;
-	}
+	places[place].list(b, commit, &l);
+	for (size_t i = 0; i < l.n; i++)
+		if (strcmp(l.list[i].key, key) == 0)
+			return true;
 	return false;
 }
 
@@ -557,9 +645,13 @@ int fz_baseline_save(const struct fz_baselines *b, enum fz_baseline_place place,
 
 	fz_assert(environment.n);
 	fz_baseline_key(environment, key);
-	int rc = place == FZ_BASELINE_CACHE ? save_cache(b, commit, key, p, err)
-					    : save_git(b, place, commit, key, p, err);
-	return rc ? fz_error_prefix(err, "cannot keep the recording of %.10s (--save %s)", commit,
-				    fz_baseline_names[place])
-		  : 0;
+	int rc = place == FZ_BASELINE_CACHE    ? save_cache(b, commit, key, p, err)
+		 : place == FZ_BASELINE_SERVER ? save_server(b, commit, key, p, err)
+					       : save_git(b, place, commit, key, p, err);
+	if (!rc)
+		return 0;
+	return place == FZ_BASELINE_SERVER
+		       ? fz_error_prefix(err, "cannot keep the recording of %.10s", commit)
+		       : fz_error_prefix(err, "cannot keep the recording of %.10s (--save %s)",
+					 commit, fz_baseline_names[place]);
 }

@@ -6,6 +6,7 @@
  *   cache    CACHE/fizeau/baselines/COMMIT/KEY.fz
  *   notes    refs/notes/fizeau: in the note of the commit a line "fizeau1 KEY BASE64" for each
  *   branch   fizeau-data: COMMIT/KEY.fz
+ *   server   of `fizeau serve`'s, where somebody says how it is asked
  *
  * Notes and branch are ordinary git: they are fetched, merged and pushed as such. Each writer adds
  * to what is there when it is done and begins again when somebody else was faster, so nothing
@@ -24,17 +25,37 @@ enum fz_baseline_place {
 	FZ_BASELINE_CACHE,
 	FZ_BASELINE_NOTES,
 	FZ_BASELINE_BRANCH,
+	FZ_BASELINE_SERVER,
 	FZ_BASELINE_PLACES
 };
-/* "cache", "notes", "branch"; NULL-terminated. */
-extern const char *const fz_baseline_names[FZ_BASELINE_PLACES + 1];
+/* "cache", "notes", "branch"; NULL-terminated. A server is called by its address. */
+extern const char *const fz_baseline_names[FZ_BASELINE_SERVER + 1];
+/* An enum fz_baseline_place; -1: the text is neither a name nor an address. */
+int fz_baseline_place_of(const char *text);
 
 #define FZ_BASELINE_NOTES_REF "refs/notes/fizeau"
 #define FZ_BASELINE_BRANCH_NAME "fizeau-data"
 
+/* How a server is asked, by whoever can. Each returns 0, or an error whose message names it. */
+struct fz_baseline_server {
+	const char *url;
+	void *arg;
+	/* Append a line "COMMIT/KEY.fz" for each that is there. commit: NULL is any. */
+	int (*list)(void *arg, const char *commit, struct fz_buf *ret, struct fz_error *err);
+	/* The bytes of one. */
+	int (*read)(void *arg, const char *commit, const char *key, struct fz_buf *ret,
+		    struct fz_error *err);
+	int (*save)(void *arg, const char *commit, const char *key, struct fz_str bytes,
+		    struct fz_error *err);
+	/* Why nothing is read of it any more; code 0 to begin with: all is well. */
+	struct fz_error trouble;
+	bool told; /* somebody heard of it */
+};
+
 struct fz_baselines {
 	const struct fz_repository *repository;
 	const char *cache; /* the folder "baselines" of the cache; may not exist yet */
+	struct fz_baseline_server *server; /* NULL: none */
 };
 
 enum { FZ_BASELINE_KEY_SIZE = 17, FZ_COMMIT_SIZE = 65 };
@@ -51,6 +72,8 @@ struct fz_kept_list {
 	size_t n, cap;
 };
 
+/* Whether these are a commit and a key. */
+bool fz_baseline_is_name(struct fz_str commit, struct fz_str key);
 /* The key of a text that describes an environment. */
 void fz_baseline_key(struct fz_str environment, char out[FZ_BASELINE_KEY_SIZE]);
 
@@ -72,6 +95,9 @@ char *fz_baseline_fetch(const struct fz_baselines *b, enum fz_baseline_place pla
  * False: there is none. */
 bool fz_baseline_find(const struct fz_baselines *b, const char *commit, struct fz_str environment,
 		      struct fz_profile **ret, struct fz_kept *ret_from);
+/* Whether that place has one. */
+bool fz_baseline_is_kept(const struct fz_baselines *b, enum fz_baseline_place place,
+			 const char *commit, struct fz_str environment);
 /* Keep a recording; what is kept there under the same commit and environment is replaced. */
 int fz_baseline_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
 		     const struct fz_profile *p, struct fz_error *err);

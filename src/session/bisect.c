@@ -11,6 +11,7 @@
 #include "session/bisect.h"
 
 #include "profile/benchmarks.h"
+#include "session/counts.h"
 #include "session/halving.h"
 
 #include <math.h>
@@ -76,15 +77,19 @@ static struct fz_profile *find_kept(struct fz_bisect *b, const char *commit)
 	if (b->options->filter || !b->n || !b->profiles[0])
 		return NULL;
 	struct fz_str environment = fz_profile_fact(b->profiles[0], "environment");
-	return fz_baseline_find(&b->baselines, commit, environment, &p, &from) ? p : NULL;
+	bool found = fz_baseline_find(&b->baselines, commit, environment, &p, &from);
+	fz_counts_tell(&b->baselines, "bisect", b->notify);
+	return found ? p : NULL;
 }
 
 static void keep_counts(struct fz_bisect *b, const char *commit, const struct fz_revision *counted)
 {
+	enum fz_baseline_place place = (enum fz_baseline_place)b->options->save;
 	struct fz_error err;
 
 	if (!b->options->filter && counted->profile && !counted->trouble &&
-	    fz_baseline_save(&b->baselines, FZ_BASELINE_CACHE, commit, counted->profile, &err))
+	    fz_counts_save(&b->baselines, place, commit, counted->profile, "bisect", b->notify,
+			   &place, &err))
 		fz_notify_warn(b->notify, "bisect: %s", err.message);
 }
 
@@ -419,7 +424,7 @@ static int find_ends(struct fz_bisect *b, struct fz_error *err)
 	if (!rc && status == 0)
 		rc = fz_fail(err, FZ_EUSAGE,
 			     "%s came before %s; name the earlier one first, also when you look "
-			     "for what made it faster",
+			     "for an improvement",
 			     b->options->ends[1], b->options->ends[0]);
 	if (!rc && r->dirty && strcmp(b->options->ends[1], "HEAD") == 0)
 		fz_notify_note(b->notify, "edits that are not committed are not looked at");
@@ -440,7 +445,7 @@ int fz_bisect_make(struct fz_bisect *b, const struct fz_bisect_options *o,
 		fz_environ_set(&b->workspace.environ, "FIZEAU_BENCH_FILTER", o->filter);
 	if (!rc)
 		rc = fz_workspace_cache_folder("baselines", &b->cache, err);
-	b->baselines = (struct fz_baselines){ &b->workspace.repository, b->cache };
+	b->baselines = (struct fz_baselines){ &b->workspace.repository, b->cache, o->server };
 	if (!rc)
 		rc = find_ends(b, err);
 	if (!rc)

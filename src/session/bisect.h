@@ -8,11 +8,13 @@
 
 struct fz_bisect_options {
 	struct fz_revision_options count;
-	char *const *argv;   /* what is counted */
-	const char *ends[2]; /* revisions: the good one and the bad one */
-	const char *filter;  /* only benchmarks whose names contain this; NULL: all */
-	double threshold;    /* 0: halfway between good and bad decides */
-	bool first_parent;   /* of merged branches look at the merge only */
+	char *const *argv;                 /* what is counted */
+	const char *ends[2];               /* revisions: the good one and the bad one */
+	const char *filter;                /* only benchmarks whose names contain this; NULL: all */
+	int save;                          /* enum fz_baseline_place: where counts are kept */
+	struct fz_baseline_server *server; /* NULL: none */
+	double threshold;                  /* 0: halfway between good and bad decides */
+	bool first_parent;                 /* of merged branches look at the merge only */
 };
 
 struct fz_bisect {

@@ -12,6 +12,7 @@
 #include "ci/environment.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
+#include "session/counts.h"
 
 #include <unistd.h>
 
@@ -183,18 +184,10 @@ int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err)
 	return fz_checkout_add(&c->workspace, c->base_commit, "base", &c->checkout[FZ_BASE], err);
 }
 
-static int place_of(const char *name)
-{
-	for (int i = 0; fz_baseline_names[i]; i++)
-		if (strcmp(fz_baseline_names[i], name) == 0)
-			return i;
-	return -1;
-}
-
 /* Notes are not fetched by a clone, a branch not by every service. */
 static void say_how_to_fetch(const struct fz_ci_run *c)
 {
-	int place = c->options->save ? place_of(c->options->save) : -1;
+	int place = c->options->save ? fz_baseline_place_of(c->options->save) : -1;
 	fz_auto(fz_free_ptr) char *command =
 		place >= 0 ? fz_baseline_fetch(&c->baselines, (enum fz_baseline_place)place) : NULL;
 
@@ -218,11 +211,14 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 	if (rc)
 		return rc;
 	c->baselines = (struct fz_baselines){ .repository = &c->workspace.repository,
-					      .cache = c->baseline_folder };
+					      .cache = c->baseline_folder,
+					      .server = c->options->server };
 	if (c->base_file)
 		return load_file(c, err);
-	if (!fz_baseline_find(&c->baselines, c->base_commit, fz_buf_view(&c->environment),
-			      &c->profile[FZ_BASE], &c->base_from))
+	bool found = fz_baseline_find(&c->baselines, c->base_commit, fz_buf_view(&c->environment),
+				      &c->profile[FZ_BASE], &c->base_from);
+	fz_counts_tell(&c->baselines, "ci", c->notify);
+	if (!found)
 		return count_base_here(c, err);
 	fz_auto(fz_free_ptr) char *where = fz_baseline_describe(&c->baselines, &c->base_from);
 	fz_notify_note(c->notify, "the base's counts are from %s", where);
@@ -231,41 +227,32 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 
 /* ---- keeping ---- */
 
-static bool is_kept(const struct fz_ci_run *c, int place, const char *commit)
+/* Where both are the same commit, the base is the one with floors. */
+static int keep_both(struct fz_ci_run *c, enum fz_baseline_place place, struct fz_error *err)
 {
-	fz_auto(fz_kept_release) struct fz_kept_list l;
-	char key[FZ_BASELINE_KEY_SIZE];
-
-	fz_baseline_key(fz_buf_view(&c->environment), key);
-	fz_baseline_list(&c->baselines, commit, &l);
-	for (size_t i = 0; i < l.n; i++)
-		if ((int)l.list[i].place == place && strcmp(l.list[i].key, key) == 0)
-			return true;
-	return false;
-}
-
-/* The base first: where both are the same commit, it is the one with floors. */
-static int keep_both(struct fz_ci_run *c, int place, struct fz_error *err)
-{
+	const struct fz_checkout *head = &c->checkout[FZ_HEAD];
+	bool is_base = c->base_commit && strcmp(c->base_commit, head->commit) == 0;
 	/* A base that is kept elsewhere stays there, unless a place is asked for. */
 	bool found = c->base_from.commit[0] && !c->options->save;
-	const char *commits[FZ_SIDES] = { found ? NULL : c->base_commit,
-					  c->workspace.repository.dirty
-						  ? NULL
-						  : c->checkout[FZ_HEAD].commit };
+	const char *commits[FZ_SIDES] = {
+		found ? NULL : c->base_commit,
+		c->workspace.repository.dirty || is_base ? NULL : head->commit,
+	};
+	enum fz_baseline_place kept;
 	int rc = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++)
-		if (commits[s] && !is_kept(c, place, commits[s]))
-			rc = fz_baseline_save(&c->baselines, (enum fz_baseline_place)place,
-					      commits[s], c->profile[s], err);
+		if (commits[s] && !fz_baseline_is_kept(&c->baselines, place, commits[s],
+						       fz_buf_view(&c->environment)))
+			rc = fz_counts_save(&c->baselines, place, commits[s], c->profile[s], "ci",
+					    c->notify, &kept, err);
 	return rc;
 }
 
 int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 {
 	const char *save = c->options->save ? c->options->save : fz_baseline_names[0];
-	int place = place_of(save), rc;
+	int place = fz_baseline_place_of(save), rc;
 
 	/* What is not complete must not be a base. */
 	if (strcmp(save, "none") == 0 || c->result.trouble_n)
@@ -278,7 +265,7 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 		fz_notify_note(c->notify,
 			       "this tree's counts are not kept: it has edits that are not "
 			       "committed");
-	rc = keep_both(c, place, err);
+	rc = keep_both(c, (enum fz_baseline_place)place, err);
 	if (!rc || c->options->save)
 		return rc;
 	/* Nobody asked for the cache. */

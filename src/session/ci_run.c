@@ -17,7 +17,6 @@
 #include "session/revision.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- counting ---- */
@@ -179,15 +178,6 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 	return rc;
 }
 
-static void find_today(struct fz_ci_run *c)
-{
-	time_t now = time(NULL);
-	struct tm utc;
-
-	gmtime_r(&now, &utc);
-	strftime(c->today, sizeof(c->today), "%Y-%m-%d", &utc);
-}
-
 int fz_ci_run_begin(struct fz_ci_run *c, const struct fz_ci_run_options *o,
 		    const struct fz_notify *notify, struct fz_error *err)
 {
@@ -196,7 +186,7 @@ int fz_ci_run_begin(struct fz_ci_run *c, const struct fz_ci_run_options *o,
 				 .workspace = FZ_WORKSPACE_NONE,
 				 .result = FZ_CI_RESULT_INIT };
 	fz_ci_config_init(&c->config);
-	find_today(c);
+	fz_ci_today(c->today);
 	c->workspace.argv = o->argv;
 	c->workspace.whole = fz_revision_whole(o->argv);
 	c->workspace.setup = o->setup;

@@ -13,11 +13,12 @@
 enum { FZ_CI_OTHERS_MAX = 20 };
 
 struct fz_ci_run_options {
-	char *const *argv;  /* what is counted */
-	const char *base;   /* branch, commit or recording; NULL: see ci_base.c */
-	const char *save;   /* place of fz_baseline_names, "none" or a file; NULL: the cache, if it
-			       can be */
-	const char *setup;  /* by sh in each tree first; NULL */
+	char *const *argv; /* what is counted */
+	const char *base;  /* branch, commit or recording; NULL: see ci_base.c */
+	const char *save;  /* place of fz_baseline_place_of, "none" or a file; NULL: the cache, if
+			      it can be */
+	struct fz_baseline_server *server; /* where save is its address; else NULL */
+	const char *setup;                 /* by sh in each tree first; NULL */
 	const char *config; /* NULL: fizeau.ini at the top of the checkout, if it is there */
 	struct fz_ci_metric_list metrics; /* none: as the configuration says */
 	double timeout;                   /* seconds of each run; 0: as the configuration says */
@@ -42,7 +43,7 @@ struct fz_ci_run {
 	char *base_commit;        /* NULL with a file */
 	struct fz_kept base_from; /* where its counts were kept; no commit: nowhere */
 	char *labels[FZ_SIDES];
-	char today[16];
+	char today[FZ_CI_DAY_SIZE];
 };
 
 /* Find the repository, the base and its counts where they are kept; set the trees up. All that is

@@ -12,6 +12,7 @@
 
 #include "capture/facts.h"
 #include "ci/forge.h"
+#include "session/counts.h"
 
 #include <stdio.h>
 
@@ -159,6 +160,12 @@ static int take(struct fz_history_run *r, uint32_t commit, const struct fz_kept 
 	return 0;
 }
 
+/* That is said once, not of each commit. */
+static bool is_away(const struct fz_history_run *r, const struct fz_kept *k)
+{
+	return k->place == FZ_BASELINE_SERVER && r->baselines.server->trouble.code;
+}
+
 static void take_kept(struct fz_history_run *r)
 {
 	fz_auto(fz_kept_release) struct fz_kept_list l = { 0 };
@@ -173,10 +180,11 @@ static void take_kept(struct fz_history_run *r)
 		int rc = fz_baseline_read(&r->baselines, &l.list[i], &p, &err);
 		if (!rc && is_ours(r, p))
 			rc = take(r, commit, &l.list[i], p, &err);
-		if (rc)
+		if (rc && !is_away(r, &l.list[i]))
 			fz_notify_warn(r->notify, "history: %.10s: %s", l.list[i].commit,
 				       err.message);
 	}
+	fz_counts_tell(&r->baselines, "history", r->notify);
 }
 
 /* ---- counting what is not ---- */
@@ -199,7 +207,8 @@ static int count_commit(struct fz_history_run *r, uint32_t commit, struct fz_err
 	/* What is not complete is shown, not kept: somebody would compare with it. */
 	if (counted.trouble)
 		return take(r, commit, &kept, counted.profile, err);
-	rc = fz_baseline_save(&r->baselines, place, hash, counted.profile, err);
+	rc = fz_counts_save(&r->baselines, place, hash, counted.profile, "history", r->notify,
+			    &kept.place, err);
 	if (rc)
 		return rc;
 	snprintf(kept.commit, sizeof(kept.commit), "%s", hash);
@@ -321,7 +330,7 @@ int fz_history_run_make(struct fz_history_run *r, const struct fz_history_run_op
 	int rc = open_repository(r, err);
 	if (!rc)
 		rc = fz_workspace_cache_folder("baselines", &r->cache, err);
-	r->baselines = (struct fz_baselines){ &r->workspace.repository, r->cache };
+	r->baselines = (struct fz_baselines){ &r->workspace.repository, r->cache, o->server };
 	if (!rc)
 		rc = find_commits(r, err);
 	if (!rc)

@@ -15,7 +15,8 @@ struct fz_history_run_options {
 	double threshold;   /* the smallest change that counts; 0: as the configuration says */
 	int commits;        /* at most so many, the latest */
 	int save;           /* enum fz_baseline_place: where counts are kept */
-	bool fresh;         /* count commits again whose counts are kept */
+	struct fz_baseline_server *server; /* NULL: none */
+	bool fresh;                        /* count commits again whose counts are kept */
 };
 
 /* A recording that is kept of one of the commits. */

@@ -168,6 +168,99 @@ static void test_branch(void **state)
 	sh("git -C %s push -q origin fizeau-data", repository.root);
 }
 
+/* A server, which keeps one recording; it may be away, and counts how often it was asked. */
+struct server {
+	char name[128];
+	struct fz_buf bytes;
+	int asked;
+	bool away;
+};
+
+static int answer(struct server *s, struct fz_error *err)
+{
+	s->asked++;
+	return s->away ? fz_fail(err, FZ_ESYSTEM, "is away") : 0;
+}
+
+static int server_list(void *arg, const char *commit, struct fz_buf *ret, struct fz_error *err)
+{
+	struct server *s = arg;
+	int rc = answer(s, err);
+
+	/* What else it says is no name. */
+	if (!rc && s->bytes.n && (!commit || strncmp(s->name, commit, strlen(commit)) == 0))
+		fz_buf_printf(ret, "../x.fz\n%s.fz\nabc/%s.fz\n", s->name, s->name);
+	return rc;
+}
+
+static int server_read(void *arg, const char *commit, const char *key, struct fz_buf *ret,
+		       struct fz_error *err)
+{
+	struct server *s = arg;
+	int rc = answer(s, err);
+
+	assert_memory_equal(s->name, commit, strlen(commit));
+	assert_string_equal(s->name + strlen(commit) + 1, key);
+	if (!rc)
+		fz_buf_add(ret, s->bytes.p, s->bytes.n);
+	return rc;
+}
+
+static int server_save(void *arg, const char *commit, const char *key, struct fz_str bytes,
+		       struct fz_error *err)
+{
+	struct server *s = arg;
+	int rc = answer(s, err);
+
+	if (rc)
+		return rc;
+	snprintf(s->name, sizeof(s->name), "%s/%s", commit, key);
+	fz_buf_reset(&s->bytes);
+	fz_buf_add(&s->bytes, bytes.p, bytes.n);
+	return 0;
+}
+
+static void test_server(void **state)
+{
+	struct server s = { 0 };
+	struct fz_baseline_server server = { .url = "http://example.org",
+					     .arg = &s,
+					     .list = server_list,
+					     .read = server_read,
+					     .save = server_save };
+
+	(void)state;
+	assert_int_equal(fz_baseline_place_of("http://example.org"), FZ_BASELINE_SERVER);
+	assert_int_equal(fz_baseline_place_of("https://example.org"), FZ_BASELINE_SERVER);
+	assert_int_equal(fz_baseline_place_of("notes"), FZ_BASELINE_NOTES);
+	assert_int_equal(fz_baseline_place_of("head.fz"), -1);
+	baselines.server = &server;
+	save(FZ_BASELINE_SERVER, commits[1], "here", 300);
+	assert_int_equal(found(commits[1], "here", FZ_BASELINE_SERVER), 300);
+	assert_int_equal(found(commits[1], "there", FZ_BASELINE_SERVER), 0);
+	assert_int_equal(found(commits[0], "here", FZ_BASELINE_SERVER), 0);
+	assert_int_equal(listed(NULL), 1);
+	/* What is nearer is not asked for. */
+	save(FZ_BASELINE_CACHE, commits[1], "here", 301);
+	s.asked = 0;
+	assert_int_equal(found(commits[1], "here", FZ_BASELINE_CACHE), 301);
+	assert_int_equal(s.asked, 0);
+	/* Who is away is asked once. */
+	s.away = true;
+	assert_int_equal(found(commits[1], "there", FZ_BASELINE_SERVER), 0);
+	assert_int_equal(found(commits[0], "there", FZ_BASELINE_SERVER), 0);
+	assert_int_equal(s.asked, 1);
+	assert_string_equal(server.trouble.message, "is away");
+	/* Also when it goes between its list and what is in it. */
+	const struct fz_kept k = { .place = FZ_BASELINE_SERVER };
+	struct fz_profile *p;
+	struct fz_error err;
+	assert_int_equal(fz_baseline_read(&baselines, &k, &p, &err), FZ_ESYSTEM);
+	assert_int_equal(s.asked, 1);
+	baselines.server = NULL;
+	fz_buf_release(&s.bytes);
+}
+
 /* As `git notes merge` leaves them: more notes than git keeps in one folder. */
 static void test_many_notes(void **state)
 {
@@ -301,6 +394,7 @@ int main(void)
 		TEST(test_cache),   TEST(test_notes),   TEST(test_branch),
 		TEST(test_writers), TEST(test_merged),  TEST(test_many_notes),
 		TEST(test_damaged), TEST(test_refused), TEST(test_branch_writers),
+		TEST(test_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
