@@ -11,7 +11,6 @@
  * A side is a release or a range of time (fleet/sides.h). All take label=K=V, since= and until=
  * (seconds since 1970) and metric=NAME.
  */
-#include <errno.h>
 
 #include "diff/judge.h"
 #include "fleet/fold.h"
@@ -180,11 +179,10 @@ static void work(struct fz_server *s, const struct fz_http_request *q, struct fz
 {
 	struct fz_error err;
 
-	while (sem_wait(&s->work) && errno == EINTR)
-		;
+	fz_server_begin_work(s);
 	if (write(s, q, ret, &err))
 		fz_http_refuse(ret, &err);
-	sem_post(&s->work);
+	fz_server_end_work(s);
 }
 
 void fz_answer_release(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)

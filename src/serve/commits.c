@@ -63,21 +63,33 @@ static void lead(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writ
 	pthread_cond_broadcast(&c->done);
 }
 
-int fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
-		   struct fz_fleet_item *item)
+static bool are_done(const struct fz_commit *own, size_t n)
 {
-	struct fz_commit own = { .item = item }, **last = &c->waiting;
+	for (size_t i = 0; i < n; i++)
+		if (!own[i].done)
+			return false;
+	return true;
+}
+
+void fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
+		    struct fz_fleet_item *const *items, size_t n)
+{
+	fz_auto(fz_free_ptr) struct fz_commit *own = fz_calloc(FZ_MAX(n, 1), sizeof(*own));
+	struct fz_commit **last = &c->waiting;
 
 	pthread_mutex_lock(&c->lock);
 	while (*last)
 		last = &(*last)->next;
-	*last = &own;
-	while (!own.done) {
+	for (size_t i = 0; i < n; i++) {
+		own[i].item = items[i];
+		*last = &own[i];
+		last = &own[i].next;
+	}
+	while (!are_done(own, n)) {
 		if (c->leading)
 			pthread_cond_wait(&c->done, &c->lock);
 		else
 			lead(c, f, writing);
 	}
 	pthread_mutex_unlock(&c->lock);
-	return item->result;
 }

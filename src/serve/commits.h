@@ -15,6 +15,7 @@ struct fz_commits {
 
 void fz_commits_init(struct fz_commits *c);
 void fz_commits_release(struct fz_commits *c);
-/* From any thread; returns when it is on the disk, or an error. `writing` is the lock of `f`. */
-int fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
-		   struct fz_fleet_item *item);
+/* From any thread; returns when all of them are on the disk, or have an error as their result.
+ * `writing` is the lock of `f`. */
+void fz_commits_put(struct fz_commits *c, struct fz_fleet *f, pthread_mutex_t *writing,
+		    struct fz_fleet_item *const *items, size_t n);

@@ -34,8 +34,9 @@ static struct {
 	__typeof__(&MHD_get_daemon_info) info;
 	__typeof__(&MHD_get_connection_info) connection_info;
 	__typeof__(&MHD_lookup_connection_value) lookup;
-	__typeof__(&MHD_get_connection_values) values;
+	__typeof__(&MHD_get_connection_values_n) values;
 	__typeof__(&MHD_create_response_from_buffer) response;
+	__typeof__(&MHD_create_response_from_fd64) file_response;
 	__typeof__(&MHD_add_response_header) header;
 	__typeof__(&MHD_queue_response) queue;
 	__typeof__(&MHD_destroy_response) destroy;
@@ -135,14 +136,19 @@ void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err)
 	fz_buf_printf(&a->body, "%s\n", err->message);
 }
 
+/* One with a zero byte would be another one to us, who see texts end there. */
 static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const char *name,
-				      const char *value)
+				      size_t name_n, const char *value, size_t value_n)
 {
 	struct request *r = arg;
 
 	(void)kind;
 	if (!value)
 		return MHD_YES;
+	if (memchr(name, '\0', name_n) || memchr(value, '\0', value_n)) {
+		refuse(r, MHD_HTTP_BAD_REQUEST, "a parameter has a zero byte in it");
+		return MHD_NO;
+	}
 	if (r->q.parameter_n == FZ_HTTP_PARAMETERS_MAX) {
 		refuse(r, MHD_HTTP_BAD_REQUEST, "more than 64 parameters");
 		return MHD_NO;
@@ -172,15 +178,25 @@ static void check_token(const struct fz_http *h, struct request *r)
 	fz_auto(fz_buf_release) struct fz_buf token = { 0 };
 
 	take_token(header_of(r, "Authorization"), &token);
+	const char *shown = fz_http_parameter(&r->q, "token");
+	bool in_address = !token.n && r->route->right == FZ_RIGHT_BADGE && shown;
+	if (in_address)
+		fz_buf_str(&token, shown);
 	const struct fz_token *found = fz_tokens_find(h->options.tokens, fz_buf_view(&token));
-	if (!found)
+	/* Addresses are passed on, and kept in logs. */
+	if (found && in_address && found->rights != FZ_RIGHT_BADGE)
+		refuse(r, MHD_HTTP_FORBIDDEN,
+		       "in an address only a token that may do nothing but see badges is taken");
+	else if (!found)
 		refuse(r, MHD_HTTP_UNAUTHORIZED,
 		       token.n ? "this token is not known here"
-			       : "needs a token: Authorization: Bearer TOKEN");
+			       : "needs a token: Authorization: Bearer TOKEN; in a browser as the "
+				 "password, with any name");
 	else if (!(found->rights & r->route->right))
 		refuse(r, MHD_HTTP_FORBIDDEN,
-		       r->route->right == FZ_RIGHT_WRITE ? "this token may only read"
-							 : "this token may only write");
+		       found->rights == FZ_RIGHT_BADGE    ? "this token may only see badges"
+		       : r->route->right & FZ_RIGHT_WRITE ? "this token may only read"
+							  : "this token may only write");
 	else
 		r->q.project = found->project;
 }
@@ -220,9 +236,13 @@ static const struct fz_http_route *find_route(const struct fz_http *h, struct re
 	if (strcmp(method, "HEAD") == 0)
 		method = "GET";
 	for (const struct fz_http_route *route = h->routes; route->path; route++) {
-		if (strcmp(route->path, path) != 0)
+		size_t n = strlen(route->path);
+		bool below = n > 1 && route->path[n - 1] == '/';
+
+		if (below ? strncmp(route->path, path, n) != 0 : strcmp(route->path, path) != 0)
 			continue;
 		known = true;
+		r->q.rest = path + n;
 		if (strcmp(route->method, method) == 0)
 			return route;
 	}
@@ -232,6 +252,18 @@ static const struct fz_http_route *find_route(const struct fz_http *h, struct re
 }
 
 /* ---- answers ---- */
+
+/* A file is read while it is sent, however many are. */
+static struct MHD_Response *make_response(struct request *r)
+{
+	if (r->a.file < 0)
+		return mhd.response(r->a.body.n, (void *)fz_buf_view(&r->a.body).p,
+				    MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response = mhd.file_response(r->a.file_bytes, r->a.file);
+	if (response)
+		r->a.file = -1; /* closed by the library */
+	return response;
+}
 
 static enum MHD_Result send_answer(struct request *r)
 {
@@ -247,8 +279,7 @@ static enum MHD_Result send_answer(struct request *r)
 		{ "Cache-Control", "no-store" },
 		{ "Connection", "close" },
 	};
-	struct MHD_Response *response =
-		mhd.response(r->a.body.n, (void *)fz_buf_view(&r->a.body).p, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response = make_response(r);
 
 	if (!response)
 		return MHD_NO;
@@ -299,6 +330,19 @@ static void too_large(const struct fz_http *h, struct request *r)
 	refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, text);
 }
 
+/* How a body is packed is seen from its bytes, but not of all that there is. */
+static void check_encoding(struct request *r)
+{
+	static const char *const known[] = { "", "identity", "gzip", "zstd" };
+	const char *encoding = header_of(r, "Content-Encoding");
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(known); i++)
+		if (strcasecmp(encoding, known[i]) == 0)
+			return;
+	refuse(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+	       "this Content-Encoding is not read here: send gzip, zstd or the body as it is");
+}
+
 static struct request *begin(struct fz_http *h, struct MHD_Connection *connection, const char *path,
 			     const char *method)
 {
@@ -307,15 +351,18 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 
 	r->connection = connection;
 	r->a = (struct fz_http_answer){ .status = MHD_HTTP_OK,
-					.type = "text/plain; charset=utf-8" };
+					.type = "text/plain; charset=utf-8",
+					.file = -1 };
 	find_peer(r);
 	mhd.values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
 	r->q.type = fz_str_of(header_of(r, "Content-Type"));
+	r->q.profiles_version = fz_str_of(header_of(r, "OTLP-Profiles-Development-Version"));
 	r->route = find_route(h, r, method, path);
 	if (r->route && h->options.tokens)
 		check_token(h, r);
 	else if (r->route)
 		check_browser(r);
+	check_encoding(r);
 	if (fz_parse_u64(fz_str_of(header_of(r, "Content-Length")), UINT64_MAX, &length) &&
 	    length > h->options.body_max)
 		too_large(h, r);
@@ -392,6 +439,7 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 	atomic_fetch_sub(&h->buffered, r->body.n);
 	fz_buf_release(&r->body);
 	fz_buf_release(&r->a.body);
+	fz_close_fd(&r->a.file);
 	free(r);
 	*state = NULL;
 }
@@ -450,8 +498,9 @@ static int load(struct fz_error *err)
 		{ "MHD_get_daemon_info", &mhd.info },
 		{ "MHD_get_connection_info", &mhd.connection_info },
 		{ "MHD_lookup_connection_value", &mhd.lookup },
-		{ "MHD_get_connection_values", &mhd.values },
+		{ "MHD_get_connection_values_n", &mhd.values },
 		{ "MHD_create_response_from_buffer", &mhd.response },
+		{ "MHD_create_response_from_fd64", &mhd.file_response },
 		{ "MHD_add_response_header", &mhd.header },
 		{ "MHD_queue_response", &mhd.queue },
 		{ "MHD_destroy_response", &mhd.destroy },

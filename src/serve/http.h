@@ -27,9 +27,11 @@ enum { FZ_HTTP_PARAMETERS_MAX = 64 };
 
 struct fz_http_request {
 	const char *project;
+	const char *rest; /* what follows a route's path, of one that ends with "/"; else "" */
 	struct fz_str body;
-	struct fz_str type; /* Content-Type */
-	const char *peer;   /* address of who asks */
+	struct fz_str type;             /* Content-Type */
+	struct fz_str profiles_version; /* OTLP-Profiles-Development-Version; "": not said */
+	const char *peer;               /* address of who asks */
 	/* what stands behind the "?", decoded */
 	struct {
 		const char *name, *value;
@@ -48,14 +50,16 @@ struct fz_http_answer {
 	const char *type;   /* Content-Type; text to begin with */
 	const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded or run */
 	struct fz_buf body;
+	int file; /* what is sent in place of the body, open for reading; it is closed; -1: none */
+	uint64_t file_bytes;
 };
 
 /* One line, with what the code stands for as its status. */
 void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err);
 
 struct fz_http_route {
-	const char *method, *path;
-	enum fz_right right;
+	const char *method, *path; /* a path that ends with "/" stands for all below it */
+	unsigned right;            /* one of these is needed */
 	/* Called from several threads at once. */
 	void (*answer)(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 };

@@ -12,12 +12,13 @@
 
 #define SECOND ((int64_t)1000000000)
 
-void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed)
+void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
+		    const char *more)
 {
 	a->type = "application/json";
-	fz_buf_printf(&a->body, "{\"status\":\"%s\",\"minutes\":%u,\"samples\":%lld}\n",
+	fz_buf_printf(&a->body, "{\"status\":\"%s\",\"minutes\":%u,\"samples\":%lld%s}\n",
 		      pushed->put == FZ_FLEET_STORED ? "stored" : "known", pushed->minutes,
-		      (long long)pushed->samples);
+		      (long long)pushed->samples, more);
 }
 
 const char *fz_inputs_text(const struct fz_http_request *q, const char *name)
@@ -93,5 +94,5 @@ void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_a
 	if (push(arg, q, &pushed, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_tell(ret, &pushed);
+		fz_inputs_tell(ret, &pushed, "");
 }

@@ -1,205 +1,306 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenTelemetry's profiles over HTTP, as protocol buffers.
+/* OpenTelemetry's profiles over HTTP, as protocol buffers or JSON, packed or not.
  *
- *   request {resources*, dictionary} -> for each resource a message of its own with the dictionary
+ *   request {resources*, dictionary}
+ *     resources, by whose they are -> groups: a message of each with the dictionary
  *                                       -> the reader of that format -> the store
  *
- * A resource is who was profiled: service.name, service.version, host.name. What of a request was
- * refused is said in its answer, which is a success then, as the protocol wants it; a request of
- * which nothing could be stored is an error.
+ * Who profiles a machine sends each process as a resource of its own; those of one service on one
+ * host are one push. What of a request was refused is said in its answer, which is a success then,
+ * as the protocol wants it; a request of which nothing could be stored is an error. Answers are of
+ * the type of the request.
  */
-#include "fleet/sides.h"
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "fleet/texts.h"
+#include "format/otlp_json.h"
 #include "format/wire.h"
+#include "serve/otlp_resource.h"
 #include "serve/server.h"
 
-enum { RESOURCES_MAX = 10000 };
+enum { RESOURCES_MAX = 10000, UNPACKED_MAX = 256 << 20, TOGETHER = 16 };
 /* Field numbers. */
 enum {
 	REQUEST_RESOURCES = 1,
 	REQUEST_DICTIONARY = 2,
-	RESOURCE_PROFILES_RESOURCE = 1,
-	RESOURCE_ATTRIBUTES = 1,
-	ATTRIBUTE_KEY = 1,
-	ATTRIBUTE_VALUE = 2,
-	VALUE_TEXT = 1,
 	ANSWER_PARTIAL = 1,
 	PARTIAL_REJECTED = 1,
 	PARTIAL_MESSAGE = 2,
 	STATUS_MESSAGE = 2,
 };
 
-struct who {
-	char *service, *version, *host, *labels[FZ_FLEET_LABELS_MAX];
-	size_t label_n;
+struct group {
+	struct fz_otlp_who who;
+	struct fz_buf message; /* its resources */
+	uint32_t profiles;
 };
 
-static void release_who(struct who *w)
-{
-	free(w->service);
-	free(w->version);
-	free(w->host);
-	for (size_t i = 0; i < w->label_n; i++)
-		free(w->labels[i]);
-}
-
-/* Of all that is known of a resource, what does not change from push to push. */
-static const char *const label_keys[] = { "service.namespace", "deployment.environment.name",
-					  "deployment.environment", "cloud.region" };
-
-static void take_attribute(struct who *who, struct fz_str key, struct fz_str value)
-{
-	const struct {
-		const char *key;
-		char **ret;
-	} names[] = {
-		{ "service.name", &who->service },
-		{ "service.version", &who->version },
-		{ "host.name", &who->host },
-	};
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
-		if (fz_str_eq(key, fz_str_of(names[i].key)) && !*names[i].ret)
-			*names[i].ret = fz_strndup(value.p, value.n);
-	for (size_t i = 0; i < FZ_ARRAY_LEN(label_keys); i++)
-		if (fz_str_eq(key, fz_str_of(label_keys[i])) && value.n &&
-		    who->label_n < FZ_FLEET_LABELS_MAX)
-			who->labels[who->label_n++] =
-				fz_asprintf("%s=%.*s", label_keys[i], (int)value.n, value.p);
-}
-
-static bool read_attribute(struct who *who, struct fz_str message)
-{
-	struct fz_wire w = fz_wire_of(message);
-	struct fz_str key = FZ_STR(""), value = FZ_STR("");
-
-	while (fz_wire_next(&w)) {
-		if (w.type != FZ_WIRE_BYTES)
-			continue;
-		if (w.field == ATTRIBUTE_KEY)
-			key = w.bytes;
-		if (w.field != ATTRIBUTE_VALUE)
-			continue;
-		struct fz_wire inner = fz_wire_of(w.bytes);
-		while (fz_wire_next(&inner))
-			if (inner.field == VALUE_TEXT && inner.type == FZ_WIRE_BYTES)
-				value = inner.bytes;
-	}
-	take_attribute(who, key, value);
-	return !w.c.bad;
-}
-
-static bool read_who(struct who *who, struct fz_str resource_profiles)
-{
-	struct fz_wire w = fz_wire_of(resource_profiles);
-	bool ok = true;
-
-	while (fz_wire_next(&w)) {
-		if (w.field != RESOURCE_PROFILES_RESOURCE || w.type != FZ_WIRE_BYTES)
-			continue;
-		struct fz_wire inner = fz_wire_of(w.bytes);
-		while (ok && fz_wire_next(&inner))
-			if (inner.field == RESOURCE_ATTRIBUTES && inner.type == FZ_WIRE_BYTES)
-				ok = read_attribute(who, inner.bytes);
-		ok = ok && !inner.c.bad;
-	}
-	return ok && !w.c.bad;
-}
-
-static int store_one(struct fz_server *s, const struct fz_http_request *q, struct fz_str resource,
-		     struct fz_str dictionary, struct fz_error *err)
-{
-	fz_auto(release_who) struct who who = { 0 };
-	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
-	fz_auto(fz_buf_release) struct fz_buf message = { 0 };
-	struct fz_server_pushed pushed;
-
-	if (!read_who(&who, resource))
-		return fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles");
-	if (!who.service)
-		return fz_fail(err, FZ_EUSAGE,
-			       "a resource has no service.name; set OTEL_SERVICE_NAME");
-	int r = fz_fleet_check_service(who.service, err);
-	if (!r)
-		r = fz_fleet_labels((const char *const *)who.labels, who.label_n, &labels, err);
-	if (!r && who.version)
-		r = fz_fleet_check_version(who.version, err);
-	if (!r && who.host)
-		r = fz_fleet_check_name("host", who.host, err);
-	if (r)
-		return r;
-	fz_wire_put_bytes(&message, REQUEST_RESOURCES, resource);
-	fz_wire_put_bytes(&message, REQUEST_DICTIONARY, dictionary);
-	struct fz_server_push p = {
-		.to = { .project = q->project,
-			.service = who.service,
-			.version = who.version ? who.version : "unversioned",
-			.host = who.host ? who.host : q->peer,
-			.labels = labels.p,
-			.id = "" },
-		.body = fz_buf_view(&message),
-	};
-	return fz_server_store(s, &p, &pushed, err);
-}
-
-struct outcome {
-	unsigned stored, refused;
+struct request {
+	struct fz_buf message; /* all of it */
+	struct fz_str dictionary;
+	struct fz_otlp_texts texts;
+	struct fz_arena arena;
+	struct fz_texts owners; /* a text for whose a group is -> its place */
+	struct group *groups;
+	uint32_t group_n, group_cap, resource_n;
+	/* what came of it */
+	uint32_t stored, refused;
+	uint64_t rejected;     /* profiles of those refused */
 	struct fz_error first; /* of those refused */
 };
 
-static int store_all(struct fz_server *s, const struct fz_http_request *q, struct outcome *o,
-		     struct fz_error *err)
+static void release(struct request *r)
 {
-	struct fz_wire w = fz_wire_of(q->body);
-	struct fz_str dictionary = FZ_STR("");
+	for (uint32_t i = 0; i < r->group_n; i++) {
+		fz_otlp_who_release(&r->groups[i].who);
+		fz_buf_release(&r->groups[i].message);
+	}
+	free(r->groups);
+	fz_texts_release(&r->owners);
+	fz_arena_release(&r->arena);
+	fz_otlp_texts_release(&r->texts);
+	fz_buf_release(&r->message);
+}
+
+static void refuse(struct request *r, uint32_t profiles, const struct fz_error *why)
+{
+	if (!r->refused++)
+		r->first = *why;
+	r->rejected += profiles;
+}
+
+/* ---- what is asked ---- */
+
+/* Unpacking takes memory, so it is work like reading. */
+static int read_message(struct fz_server *s, struct fz_str body, bool is_json, struct fz_buf *ret,
+			struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	int code = fz_input_open_memory(body.p ? body.p : "", body.n, "the body", &in, err);
+
+	if (code)
+		return code;
+	fz_server_begin_work(s);
+	code = is_json ? fz_otlp_from_json(in, ret, err)
+		       : fz_input_read_all(in, ret, UNPACKED_MAX, err);
+	fz_server_end_work(s);
+	return code;
+}
+
+static int find_dictionary(struct request *r, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(fz_buf_view(&r->message));
 
 	while (fz_wire_next(&w))
 		if (w.field == REQUEST_DICTIONARY && w.type == FZ_WIRE_BYTES)
-			dictionary = w.bytes;
-	if (w.c.bad || !q->body.n)
+			r->dictionary = w.bytes;
+	if (w.c.bad)
 		return fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles");
-	w = fz_wire_of(q->body);
-	while (fz_wire_next(&w)) {
-		struct fz_error one;
+	return fz_otlp_read_texts(r->dictionary, &r->texts, err);
+}
 
+/* The group of those; `who` is its when it is new. */
+static struct group *group_of(struct request *r, struct fz_otlp_who *who)
+{
+	fz_auto(fz_free_ptr) char *owner =
+		fz_asprintf("%s\n%s\n%s\n%s", who->service, who->version ? who->version : "",
+			    who->host ? who->host : "", who->labels.p);
+	uint32_t place = fz_texts_place(&r->owners, &r->arena, fz_str_of(owner));
+
+	if (place == r->group_n) {
+		fz_grow(r->groups, r->group_n, r->group_cap);
+		r->groups[r->group_n++] = (struct group){ .who = *who };
+		*who = (struct fz_otlp_who){ 0 };
+	}
+	return &r->groups[place];
+}
+
+static void take_resource(struct request *r, struct fz_str resource)
+{
+	fz_auto(fz_otlp_who_release) struct fz_otlp_who who = { 0 };
+	struct fz_error err;
+	int code = fz_otlp_read_resource(resource, &r->texts, &who, &err);
+	uint32_t profiles = who.profiles;
+
+	if (code) {
+		refuse(r, profiles, &err);
+	} else if (profiles) {
+		struct group *g = group_of(r, &who);
+
+		fz_wire_put_bytes(&g->message, REQUEST_RESOURCES, resource);
+		g->profiles += profiles;
+	}
+}
+
+static int take_resources(struct request *r, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(fz_buf_view(&r->message));
+
+	while (fz_wire_next(&w)) {
 		if (w.field != REQUEST_RESOURCES || w.type != FZ_WIRE_BYTES)
 			continue;
-		if (o->stored + o->refused == RESOURCES_MAX)
+		if (++r->resource_n > RESOURCES_MAX)
 			return fz_fail(err, FZ_ELIMIT, "more than %d resources in a request",
 				       RESOURCES_MAX);
-		int r = store_one(s, q, w.bytes, dictionary, &one);
-		o->stored += !r;
-		if (r && !o->refused++)
-			o->first = one;
-		/* The disk: all of it again, later. */
-		if (r == FZ_ESYSTEM || r == FZ_EAGAIN) {
-			*err = one;
-			return r;
-		}
+		take_resource(r, w.bytes);
 	}
-	if (o->refused && !o->stored)
-		*err = o->first;
-	return o->refused && !o->stored ? o->first.code : 0;
+	return 0;
+}
+
+/* ---- what is done ---- */
+
+static struct fz_server_push push_of(const struct fz_http_request *q, struct fz_str dictionary,
+				     struct group *g)
+{
+	const struct fz_otlp_who *who = &g->who;
+
+	fz_wire_put_bytes(&g->message, REQUEST_DICTIONARY, dictionary);
+	return (struct fz_server_push){
+		.to = { .project = q->project,
+			.service = who->service,
+			.version = who->version ? who->version : "unversioned",
+			.host = who->host ? who->host : q->peer,
+			.labels = who->labels.p,
+			.id = "" },
+		.may_be_idle = true,
+		.format = &fz_format_otlp,
+		.body = fz_buf_view(&g->message),
+	};
+}
+
+/* The disk may fail: all of it again, later. */
+static int store_some(struct fz_server *s, const struct fz_http_request *q, struct request *r,
+		      struct group *groups, uint32_t n, struct fz_error *err)
+{
+	struct fz_server_item items[TOGETHER] = { 0 };
+	int code = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		items[i].push = push_of(q, r->dictionary, &groups[i]);
+	fz_server_store_all(s, items, n);
+	for (uint32_t i = 0; i < n; i++) {
+		int result = items[i].result;
+
+		fz_buf_release(&groups[i].message);
+		if (result == FZ_ESYSTEM || result == FZ_EAGAIN) {
+			*err = items[i].err;
+			code = result;
+		} else if (result) {
+			refuse(r, groups[i].profiles, &items[i].err);
+		}
+		r->stored += !result;
+	}
+	return code;
+}
+
+static int store_groups(struct fz_server *s, const struct fz_http_request *q, struct request *r,
+			struct fz_error *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < r->group_n; i += TOGETHER)
+		code = store_some(s, q, r, &r->groups[i], FZ_MIN(r->group_n - i, TOGETHER), err);
+	if (code)
+		return code;
+	if (r->refused && !r->stored)
+		*err = r->first;
+	return r->refused && !r->stored ? r->first.code : 0;
+}
+
+static int store_all(struct fz_server *s, const struct fz_http_request *q, bool is_json,
+		     struct request *r, struct fz_error *err)
+{
+	int code = read_message(s, q->body, is_json, &r->message, err);
+
+	if (!code)
+		code = find_dictionary(r, err);
+	if (!code)
+		code = take_resources(r, err);
+	return code ? code : store_groups(s, q, r, err);
+}
+
+/* ---- what is answered ---- */
+
+/* The protocol's statuses: what cannot be read is a bad request, and only some are sent again. */
+static void put_failure(struct fz_http_answer *a, bool is_json, const struct fz_error *err)
+{
+	enum { BAD_REQUEST = 400, AGAIN = 503 };
+
+	fz_http_refuse(a, err);
+	if (err->code == FZ_EINPUT)
+		a->status = BAD_REQUEST;
+	else if (err->code == FZ_ESYSTEM)
+		a->status = AGAIN;
+	fz_buf_reset(&a->body);
+	if (!is_json) {
+		fz_wire_put_bytes(&a->body, STATUS_MESSAGE, fz_str_of(err->message));
+		return;
+	}
+	fz_buf_str(&a->body, "{\"message\":");
+	fz_json_escape(&a->body, fz_str_of(err->message));
+	fz_buf_str(&a->body, "}\n");
+}
+
+static void put_success(struct fz_http_answer *a, bool is_json, const struct request *r)
+{
+	fz_auto(fz_buf_release) struct fz_buf partial = { 0 };
+	struct fz_str why = fz_str_of(r->first.message);
+
+	if (!r->refused) {
+		fz_buf_str(&a->body, is_json ? "{}\n" : "");
+	} else if (is_json) {
+		fz_buf_printf(
+			&a->body,
+			"{\"partialSuccess\":{\"rejectedProfiles\":\"%llu\",\"errorMessage\":",
+			(unsigned long long)r->rejected);
+		fz_json_escape(&a->body, why);
+		fz_buf_str(&a->body, "}}\n");
+	} else {
+		fz_wire_put(&partial, PARTIAL_REJECTED, r->rejected);
+		fz_wire_put_bytes(&partial, PARTIAL_MESSAGE, why);
+		fz_wire_put_message(&a->body, ANSWER_PARTIAL, &partial);
+	}
+}
+
+/* With or without parameters: "application/json; charset=utf-8". */
+static bool is_type(struct fz_str type, const char *name)
+{
+	size_t n = strlen(name);
+
+	return type.n >= n && strncasecmp(type.p, name, n) == 0 &&
+	       (type.n == n || type.p[n] == ';' || type.p[n] == ' ');
+}
+
+static int check_version(const struct fz_http_request *q, struct fz_error *err)
+{
+	if (!q->profiles_version.n || fz_str_eq(q->profiles_version, FZ_STR("1")))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE,
+		       "OTLP-Profiles-Development-Version '%.*s': only 1 is read here; a newer "
+		       "fizeau may read it",
+		       (int)FZ_MIN(q->profiles_version.n, 20), q->profiles_version.p);
 }
 
 void fz_answer_otlp(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	fz_auto(fz_buf_release) struct fz_buf partial = { 0 };
-	struct outcome o = { 0 };
+	static const char json[] = "application/json", proto[] = "application/x-protobuf";
+	bool is_json = is_type(q->type, json);
+	fz_auto(release) struct request r = { 0 };
 	struct fz_error err;
-	int r = fz_str_starts(q->type, "application/x-protobuf")
-			? store_all(arg, q, &o, &err)
-			: fz_fail(&err, FZ_EUNSUPPORTED,
-				  "only protocol buffers are taken: set the exporter's encoding "
-				  "to proto");
 
-	if (r) {
+	if (!is_json && !is_type(q->type, proto)) {
+		fz_fail(&err, FZ_EUNSUPPORTED, "Content-Type: only %s and %s are taken here", proto,
+			json);
 		fz_http_refuse(ret, &err);
-		fz_buf_reset(&ret->body);
-		fz_wire_put_bytes(&ret->body, STATUS_MESSAGE, fz_str_of(err.message));
-	} else if (o.refused) {
-		fz_wire_put(&partial, PARTIAL_REJECTED, o.refused);
-		fz_wire_put_bytes(&partial, PARTIAL_MESSAGE, fz_str_of(o.first.message));
-		fz_wire_put_message(&ret->body, ANSWER_PARTIAL, &partial);
+		return;
 	}
-	ret->type = "application/x-protobuf";
+	if (check_version(q, &err) || store_all(arg, q, is_json, &r, &err))
+		put_failure(ret, is_json, &err);
+	else
+		put_success(ret, is_json, &r);
+	ret->type = is_json ? json : proto;
 }

@@ -33,7 +33,8 @@ enum {
  * value of are not kept. */
 struct who {
 	char *text;
-	const char *service, *version, *host, *labels[FZ_FLEET_LABELS_MAX];
+	const char *service, *version, *host;
+	const char *labels[FZ_FLEET_LABELS_MAX + 1]; /* one more is refused */
 	size_t label_n;
 };
 
@@ -72,7 +73,7 @@ static void take_label(struct who *g, const char *pair)
 			*(const char **)(void *)((char *)g + special[i].where) = pair + key + 1;
 		return;
 	}
-	if (g->label_n < FZ_FLEET_LABELS_MAX)
+	if (g->label_n < FZ_ARRAY_LEN(g->labels))
 		g->labels[g->label_n++] = pair;
 }
 
@@ -139,7 +140,7 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct w
 		  struct fz_server_pushed *ret, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
-	struct fz_server_push p = { .body = profile_in(q) };
+	struct fz_server_push p = { .body = profile_in(q), .may_be_idle = true };
 	const char *rate = fz_inputs_text(q, "sampleRate");
 	int64_t until = 0;
 
@@ -168,7 +169,7 @@ void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http
 	if (ingest(arg, q, &g, &pushed, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_tell(ret, &pushed);
+		fz_inputs_tell(ret, &pushed, "");
 }
 
 /* ---- push.v1 ---- */
@@ -221,7 +222,9 @@ static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, str
 
 	if (!read_texts(sample, part))
 		return fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
-	struct fz_server_push p = { .to = *to, .body = part[SAMPLE_PROFILE - 1] };
+	struct fz_server_push p = { .to = *to,
+				    .body = part[SAMPLE_PROFILE - 1],
+				    .may_be_idle = true };
 	p.to.id = id = fz_strndup(part[SAMPLE_ID - 1].p, part[SAMPLE_ID - 1].n);
 	int r = fz_inputs_check(&p.to, err);
 	return r ? r : fz_server_store(s, &p, &pushed, err);

@@ -40,11 +40,24 @@ static const struct fz_http_route routes[] = {
 	{ 0 },
 };
 
+void fz_server_begin_work(struct fz_server *s)
+{
+	while (sem_wait(&s->work) && errno == EINTR)
+		;
+}
+
+void fz_server_end_work(struct fz_server *s)
+{
+	sem_post(&s->work);
+}
+
 /* ---- storing ---- */
 
-static int read_profile(struct fz_str body, struct fz_profile **ret, struct fz_error *err)
+static int read_profile(const struct fz_server_push *push, struct fz_profile **ret,
+			struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	struct fz_str body = push->body;
 	int r = body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
 
 	if (!r)
@@ -52,7 +65,8 @@ static int read_profile(struct fz_str body, struct fz_profile **ret, struct fz_e
 	if (r)
 		return r;
 	fz_input_set_limit(in, UNPACKED_MAX);
-	return fz_format_load_input(in, ret, err);
+	return push->format ? fz_format_load_input_as(in, push->format, ret, err)
+			    : fz_format_load_input(in, ret, err);
 }
 
 /* What the request knows and the profile does not. */
@@ -98,7 +112,7 @@ static int make_batch(const struct fz_server *s, struct fz_server_push *push, st
 		      struct fz_fleet_batch *b, struct fz_error *err)
 {
 	int64_t now = fz_clock_unix();
-	int r = read_profile(push->body, p, err);
+	int r = read_profile(push, p, err);
 
 	if (r)
 		return r;
@@ -107,6 +121,8 @@ static int make_batch(const struct fz_server *s, struct fz_server_push *push, st
 		push->start_unix_ns = now;
 	complete(*p, push, now);
 	r = fz_fleet_batch_of(*p, now, now, b, err);
+	if (!r && !b->value_n && !push->may_be_idle)
+		r = fz_fail(err, FZ_EINPUT, "it has no samples with a stack");
 	return r ? r : check_age(s, b, now, err);
 }
 
@@ -114,38 +130,90 @@ static void tell(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
 {
 	ret->minutes = b->cell_n / FZ_MAX(b->kind_n, 1);
 	ret->samples = 0;
-	for (uint32_t i = 0; i < b->cell_n; i++)
+	ret->start_unix_ns = b->cell_n ? b->cells[0].minute * MINUTE : 0;
+	for (uint32_t i = 0; i < b->cell_n; i++) {
 		if (b->kinds[b->cells[i].kind].main)
 			ret->samples += b->cells[i].exposure.samples;
+		ret->start_unix_ns = FZ_MIN(ret->start_unix_ns, b->cells[i].minute * MINUTE);
+	}
 }
 
-int fz_server_store(struct fz_server *s, struct fz_server_push *push, struct fz_server_pushed *ret,
-		    struct fz_error *err)
-{
-	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
-	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	fz_auto(fz_free_ptr) char *id = NULL;
-	struct fz_fleet_item item = { .push = &push->to, .batch = &b };
+/* A push on its way to the disk. */
+struct ready {
+	struct fz_profile *profile;
+	struct fz_fleet_batch batch;
+	struct fz_fleet_item item;
+	char *id;
+};
 
-	while (sem_wait(&s->work) && errno == EINTR)
-		;
-	int r = make_batch(s, push, &p, &b, err);
-	sem_post(&s->work);
+static void release_ready(struct ready *w)
+{
+	fz_fleet_batch_release(&w->batch);
+	fz_profile_free(w->profile);
+	free(w->id);
+}
+
+static int make_ready(struct fz_server *s, struct fz_server_push *push, struct ready *ret,
+		      struct fz_error *err)
+{
+	fz_server_begin_work(s);
+	int r = make_batch(s, push, &ret->profile, &ret->batch, err);
+	fz_server_end_work(s);
 	if (r)
 		return r;
 	if (!*push->to.id)
-		push->to.id = id = fz_fleet_id(&push->to, push->body, push->start_unix_ns);
-	r = fz_commits_put(&s->commits, s->writer, &s->writing, &item);
+		push->to.id = ret->id = fz_fleet_id(&push->to, push->body, push->start_unix_ns);
+	ret->item = (struct fz_fleet_item){ .push = &push->to, .batch = &ret->batch };
+	return 0;
+}
+
+static int take_result(struct fz_server *s, const struct ready *w, struct fz_server_pushed *ret,
+		       struct fz_error *err)
+{
+	int r = w->item.result;
+
 	if (r)
-		*err = item.err;
+		*err = w->item.err;
 	else
-		tell(&b, ret);
-	if (!r && s->watcher && item.put == FZ_FLEET_STORED)
-		fz_watcher_tell(s->watcher, &push->to, &b);
+		tell(&w->batch, ret);
+	if (!r && s->watcher && w->item.put == FZ_FLEET_STORED)
+		fz_watcher_tell(s->watcher, w->item.push, &w->batch);
 	if (r == FZ_ESYSTEM)
 		s->say(err->message);
-	ret->put = item.put;
+	ret->put = w->item.put;
 	return r;
+}
+
+void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n)
+{
+	fz_auto(fz_free_ptr) struct ready *ready = fz_calloc(FZ_MAX(n, 1), sizeof(*ready));
+	fz_auto(fz_free_ptr) struct fz_fleet_item **put = fz_calloc(FZ_MAX(n, 1), sizeof(*put));
+	size_t put_n = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		items[i].result = make_ready(s, &items[i].push, &ready[i], &items[i].err);
+		if (!items[i].result)
+			put[put_n++] = &ready[i].item;
+	}
+	fz_commits_put(&s->commits, s->writer, &s->writing, put, put_n);
+	for (size_t i = 0; i < n; i++) {
+		if (!items[i].result)
+			items[i].result =
+				take_result(s, &ready[i], &items[i].pushed, &items[i].err);
+		release_ready(&ready[i]);
+	}
+}
+
+int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
+		    struct fz_server_pushed *ret, struct fz_error *err)
+{
+	struct fz_server_item item = { .push = *push };
+
+	fz_server_store_all(s, &item, 1);
+	if (item.result)
+		*err = item.err;
+	*ret = item.pushed;
+	return item.result;
 }
 
 /* ---- the server ---- */

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 
 #include "fleet/fleet.h"
+#include "format/format.h"
 #include "serve/commits.h"
 #include "serve/http.h"
 #include "serve/serve.h"
@@ -24,20 +25,41 @@ struct fz_server {
 /* Who pushes, and when; texts are the caller's. */
 struct fz_server_push {
 	struct fz_fleet_push to;
-	int64_t start_unix_ns; /* of what does not say so; 0: now */
-	int64_t duration_ns;   /* likewise; 0: unknown */
-	double hertz;          /* of samples without an interval; 0: unknown */
+	int64_t start_unix_ns;          /* of what does not say so; 0: now */
+	int64_t duration_ns;            /* likewise; 0: unknown */
+	double hertz;                   /* of samples without an interval; 0: unknown */
+	bool may_be_idle;               /* a program that did nothing meanwhile is no mistake */
+	const struct fz_format *format; /* of the body; NULL: as its bytes say */
 	struct fz_str body;
 };
 struct fz_server_pushed {
 	enum fz_fleet_put put;
 	uint32_t minutes;
 	int64_t samples;
+	int64_t start_unix_ns; /* of its first minute */
 };
 
-/* Read a profile in any format that is known, and store it. An id of "" is made of the content. */
-int fz_server_store(struct fz_server *s, struct fz_server_push *push, struct fz_server_pushed *ret,
-		    struct fz_error *err);
+/* Around what takes memory and time: no more than a few do it at once. Not within one another. */
+void fz_server_begin_work(struct fz_server *s);
+void fz_server_end_work(struct fz_server *s);
+/* Read a profile, in any format that is known, and store it. An id of "" is made of the content. */
+int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
+		    struct fz_server_pushed *ret, struct fz_error *err);
+
+struct fz_server_item {
+	struct fz_server_push push;
+	/* what came of it */
+	struct fz_server_pushed pushed;
+	int result;
+	struct fz_error err;
+};
+/* Several at once, each as if it came alone; they reach the disk together. All are in memory
+ * meanwhile. */
+void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n);
+
+/* Keep what was pushed as it came; *ret: whether this server keeps such. */
+int fz_server_keep(struct fz_server *s, const struct fz_server_push *push,
+		   const struct fz_server_pushed *pushed, bool *ret, struct fz_error *err);
 
 /* label=, since=, until= and metric= of a request; texts are the request's and the labels'. */
 int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
@@ -59,3 +81,19 @@ void fz_answer_diff(void *arg, const struct fz_http_request *q, struct fz_http_a
 void fz_answer_json(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_timeline(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_service(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_recordings(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_recording(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_counts(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_count(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_keep_count(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+/* Of benchmarks: results.c, accept.c, repository.c, change.c. */
+void fz_answer_run(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_run_page(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_status(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_badge(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_accept(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_accepted(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_repositories(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_repository(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_change(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_report(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);

@@ -15,9 +15,10 @@ static bool take_rights(struct fz_str text, unsigned *ret)
 		const char *name;
 		unsigned rights;
 	} names[] = {
-		{ "read", FZ_RIGHT_READ },
+		{ "read", FZ_RIGHT_READ | FZ_RIGHT_BADGE },
 		{ "write", FZ_RIGHT_WRITE },
-		{ "read,write", FZ_RIGHT_READ | FZ_RIGHT_WRITE },
+		{ "read,write", FZ_RIGHT_READ | FZ_RIGHT_WRITE | FZ_RIGHT_BADGE },
+		{ "badge", FZ_RIGHT_BADGE },
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
@@ -40,7 +41,7 @@ static int take_line(struct fz_tokens *t, struct fz_str line, struct fz_error *e
 		return 0;
 	if (!take_rights(rights, &new.rights) || !token.n || fz_str_take_word(&line).n)
 		return fz_fail(err, FZ_EINPUT,
-			       "is not 'PROJECT read|write|read,write TOKEN'; write it so");
+			       "is not 'PROJECT read|write|read,write|badge TOKEN'; write it so");
 	if (token.n < TOKEN_LEAST)
 		return fz_fail(
 			err, FZ_EINPUT,

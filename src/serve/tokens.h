@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may do what: a file of lines "PROJECT read|write|read,write TOKEN", with # for remarks. */
+/* Who may do what: a file of lines "PROJECT read|write|read,write|badge TOKEN", with # for remarks.
+ * Whoever may read may see badges. */
 #pragma once
 
 #include "base/error.h"
 #include "base/str.h"
 
-enum fz_right { FZ_RIGHT_READ = 1, FZ_RIGHT_WRITE = 2 };
+enum fz_right { FZ_RIGHT_READ = 1, FZ_RIGHT_WRITE = 2, FZ_RIGHT_BADGE = 4 };
 
 struct fz_tokens {
 	struct fz_token {

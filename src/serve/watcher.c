@@ -212,10 +212,9 @@ static int look(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_err
 
 	if (r)
 		return r;
-	while (sem_wait(&s->work) && errno == EINTR)
-		;
+	fz_server_begin_work(s);
 	r = fz_fleet_look(f, watch, &alarm, &texts, err);
-	sem_post(&s->work);
+	fz_server_end_work(s);
 	if (r <= 0)
 		return r;
 	pthread_mutex_lock(&s->writing);

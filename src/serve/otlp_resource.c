@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a resource says whose it is; otlp_resource.h. */
+#include "serve/otlp_resource.h"
+
+#include "fleet/sides.h"
+#include "format/wire.h"
+
+enum { TEXTS_MAX = 4 << 20 };
+/* Field numbers. */
+enum {
+	DICTIONARY_TEXTS = 5,
+	RESOURCE_PROFILES_RESOURCE = 1,
+	RESOURCE_PROFILES_SCOPES = 2,
+	SCOPE_PROFILES = 2,
+	RESOURCE_ATTRIBUTES = 1,
+	ATTRIBUTE_KEY = 1,
+	ATTRIBUTE_VALUE = 2,
+	ATTRIBUTE_KEY_NUMBER = 3,
+	VALUE_TEXT = 1,
+	VALUE_NUMBER = 8,
+};
+
+int fz_otlp_read_texts(struct fz_str dictionary, struct fz_otlp_texts *ret, struct fz_error *err)
+{
+	struct fz_wire w = fz_wire_of(dictionary);
+
+	while (fz_wire_next(&w)) {
+		if (w.field != DICTIONARY_TEXTS || w.type != FZ_WIRE_BYTES)
+			continue;
+		if (ret->n == TEXTS_MAX)
+			return fz_fail(err, FZ_ELIMIT, "more than %d texts in a request",
+				       TEXTS_MAX);
+		fz_grow(ret->list, ret->n, ret->cap);
+		ret->list[ret->n++] = w.bytes;
+	}
+	return w.c.bad ? fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles") : 0;
+}
+
+void fz_otlp_texts_release(struct fz_otlp_texts *t)
+{
+	free(t->list);
+	*t = (struct fz_otlp_texts){ 0 };
+}
+
+static struct fz_str text_of(const struct fz_otlp_texts *t, uint64_t number)
+{
+	return number < t->n ? t->list[number] : FZ_STR("");
+}
+
+/* ---- attributes ---- */
+
+/* What is known of a resource so far. */
+struct reader {
+	const struct fz_otlp_texts *texts;
+	struct fz_otlp_who *who;
+	char *program;
+	char *labels[FZ_FLEET_LABELS_MAX];
+	size_t label_n;
+};
+
+static void release(struct reader *r)
+{
+	free(r->program);
+	for (size_t i = 0; i < r->label_n; i++)
+		free(r->labels[i]);
+}
+
+/* Of all that is known of a resource, what does not change from push to push. */
+static const char *const label_keys[] = { "service.namespace", "deployment.environment.name",
+					  "deployment.environment", "cloud.region" };
+
+static void take_attribute(struct reader *r, struct fz_str key, struct fz_str value)
+{
+	const struct {
+		const char *key;
+		char **ret;
+	} names[] = {
+		{ "service.name", &r->who->service },
+		{ "service.version", &r->who->version },
+		{ "host.name", &r->who->host },
+		{ "process.executable.name", &r->program },
+	};
+
+	if (!value.n)
+		return;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+		if (fz_str_eq(key, fz_str_of(names[i].key)) && !*names[i].ret)
+			*names[i].ret = fz_strndup(value.p, value.n);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(label_keys); i++)
+		if (fz_str_eq(key, fz_str_of(label_keys[i])) && r->label_n < FZ_FLEET_LABELS_MAX)
+			r->labels[r->label_n++] =
+				fz_asprintf("%s=%.*s", label_keys[i], (int)value.n, value.p);
+}
+
+static bool read_value(const struct reader *r, struct fz_str message, struct fz_str *ret)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w)) {
+		if (w.field == VALUE_TEXT && w.type == FZ_WIRE_BYTES)
+			*ret = w.bytes;
+		else if (w.field == VALUE_NUMBER && w.type == FZ_WIRE_VARINT)
+			*ret = text_of(r->texts, w.value);
+	}
+	return !w.c.bad;
+}
+
+static bool read_attribute(struct reader *r, struct fz_str message)
+{
+	struct fz_wire w = fz_wire_of(message);
+	struct fz_str key = FZ_STR(""), value = FZ_STR("");
+	bool ok = true;
+
+	while (ok && fz_wire_next(&w)) {
+		if (w.field == ATTRIBUTE_KEY && w.type == FZ_WIRE_BYTES)
+			key = w.bytes;
+		else if (w.field == ATTRIBUTE_KEY_NUMBER && w.type == FZ_WIRE_VARINT)
+			key = text_of(r->texts, w.value);
+		else if (w.field == ATTRIBUTE_VALUE && w.type == FZ_WIRE_BYTES)
+			ok = read_value(r, w.bytes, &value);
+	}
+	take_attribute(r, key, value);
+	return ok && !w.c.bad;
+}
+
+/* ---- a resource ---- */
+
+static bool read_attributes(struct reader *r, struct fz_str resource)
+{
+	struct fz_wire w = fz_wire_of(resource);
+	bool ok = true;
+
+	while (ok && fz_wire_next(&w))
+		if (w.field == RESOURCE_ATTRIBUTES && w.type == FZ_WIRE_BYTES)
+			ok = read_attribute(r, w.bytes);
+	return ok && !w.c.bad;
+}
+
+static bool count_profiles(struct fz_otlp_who *who, struct fz_str scope)
+{
+	struct fz_wire w = fz_wire_of(scope);
+
+	while (fz_wire_next(&w))
+		who->profiles += w.field == SCOPE_PROFILES && w.type == FZ_WIRE_BYTES;
+	return !w.c.bad;
+}
+
+static bool read_all(struct reader *r, struct fz_str resource)
+{
+	struct fz_wire w = fz_wire_of(resource);
+	bool ok = true;
+
+	while (ok && fz_wire_next(&w)) {
+		if (w.type != FZ_WIRE_BYTES)
+			continue;
+		if (w.field == RESOURCE_PROFILES_RESOURCE)
+			ok = read_attributes(r, w.bytes);
+		else if (w.field == RESOURCE_PROFILES_SCOPES)
+			ok = count_profiles(r->who, w.bytes);
+	}
+	return ok && !w.c.bad;
+}
+
+static int check(struct reader *r, struct fz_error *err)
+{
+	struct fz_otlp_who *who = r->who;
+
+	if (!who->service)
+		who->service = fz_steal(r->program);
+	if (!who->service)
+		return fz_fail(err, FZ_EUSAGE,
+			       "a resource has no service.name; set OTEL_SERVICE_NAME");
+	int code = fz_fleet_check_service(who->service, err);
+	if (!code && who->version)
+		code = fz_fleet_check_version(who->version, err);
+	if (!code && who->host)
+		code = fz_fleet_check_name("host", who->host, err);
+	return code ? code
+		    : fz_fleet_labels((const char *const *)r->labels, r->label_n, &who->labels,
+				      err);
+}
+
+int fz_otlp_read_resource(struct fz_str resource, const struct fz_otlp_texts *texts,
+			  struct fz_otlp_who *ret, struct fz_error *err)
+{
+	fz_auto(release) struct reader r = { .texts = texts, .who = ret };
+
+	if (!read_all(&r, resource))
+		return fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles");
+	return check(&r, err);
+}
+
+void fz_otlp_who_release(struct fz_otlp_who *w)
+{
+	free(w->service);
+	free(w->version);
+	free(w->host);
+	fz_buf_release(&w->labels);
+	*w = (struct fz_otlp_who){ 0 };
+}
