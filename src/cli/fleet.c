@@ -7,9 +7,11 @@
 #include <time.h>
 
 #include "base/io.h"
+#include "base/map.h"
 #include "fleet/client.h"
 #include "fleet/fold.h"
 #include "format/format.h"
+#include "session/checkout.h"
 
 int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
@@ -32,11 +34,53 @@ int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz
 		       opt->long_name, text);
 }
 
+/* Binary multiples. */
+int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	static const char units[] = "KMGT";
+	enum { LEAST = 1 << 16 };
+	size_t n = strlen(text);
+	const char *unit = n > 1 ? strchr(units, text[n - 1]) : NULL;
+	uint64_t value;
+
+	if (!fz_parse_u64((struct fz_str){ text, n - (unit != NULL) }, UINT32_MAX, &value) ||
+	    value << (unit ? 10 * (unit - units + 1) : 0) < LEAST)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--spool-limit '%s': is no number of bytes from 64K on, such as "
+			       "256M or 2G",
+			       text);
+	*(uint64_t *)opt->value = value << (unit ? 10 * (unit - units + 1) : 0);
+	return 0;
+}
+
+void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text)
+{
+	if (kind == FZ_NOTICE_WARNING)
+		fz_cli_warn("%s: %s", (const char *)command, text);
+	else
+		fz_cli_note("%s: %s", (const char *)command, text);
+}
+
 int fz_cli_fleet_missing(struct fz_error *err)
 {
-	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "this fizeau was built without it; build it with libsqlite3-dev, "
-		       "libmicrohttpd-dev and libcurl4-openssl-dev installed");
+	return fz_fail(
+		err, FZ_EUNSUPPORTED,
+		"this fizeau was built without it; Debian's package has it, or build it with "
+		"libsqlite3-dev, libmicrohttpd-dev, libcurl4-openssl-dev and libgnutls28-dev "
+		"installed");
+}
+
+int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
+		    const struct fz_opt_state *state)
+{
+	struct fz_error err;
+	int r = work ? work(state->arguments, state->argument_count, &err)
+		     : fz_cli_fleet_missing(&err);
+
+	if (!r)
+		return FZ_EXIT_OK;
+	fz_error_prefix(&err, "%s", command->name);
+	return fz_cli_error(&err);
 }
 
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err)
@@ -61,6 +105,21 @@ int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error
 }
 
 #ifdef FZ_FLEET
+
+int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const char *whose,
+			const char *token, char **ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *address = fz_client_url(server, "");
+	fz_auto(fz_free_ptr) char *all =
+		fz_asprintf("%s\n%s\n%s", address, whose, token ? token : "");
+	fz_auto(fz_free_ptr) char *top = NULL;
+	int rc = s->folder ? 0 : fz_workspace_cache_folder("spool", &top, err);
+
+	if (!rc)
+		*ret = fz_asprintf("%s/%016llx", top ? top : s->folder,
+				   (unsigned long long)fz_hash_bytes(all, strlen(all)));
+	return rc;
+}
 
 static int from_store(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
 		      struct fz_profile *ret[2], struct fz_error *err)

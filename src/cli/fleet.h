@@ -31,6 +31,36 @@ int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz
 		.value = &(f).token_file                                                 \
 	}
 
+/* Where pushes wait while the server is away. */
+struct fz_cli_spool {
+	const char *folder; /* NULL: the usual one */
+	uint64_t limit;     /* bytes; 0: FZ_CLI_SPOOL_LIMIT */
+};
+#define FZ_CLI_SPOOL_LIMIT ((uint64_t)256 << 20)
+/* The folder of what waits for a server, which is of one token and of what `whose` says: nobody's
+ * goes where another's belongs. The caller frees. */
+int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const char *whose,
+			const char *token, char **ret, struct fz_error *err);
+/* "256M", into a uint64_t. */
+int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err);
+
+#define FZ_CLI_SPOOL_ENTRIES(s, usual)                                                   \
+	{ .kind = FZ_OPT_GROUP, .help = "While the server is away" },                    \
+		{ .kind = FZ_OPT_STRING,                                                 \
+		  .long_name = "spool",                                                  \
+		  .argument = "DIR",                                                     \
+		  .value = &(s).folder,                                                  \
+		  .help = "where pushes wait (default " usual ")" },                     \
+	{                                                                                \
+		.kind = FZ_OPT_CALL, .long_name = "spool-limit", .argument = "BYTES",    \
+		.value = &(s).limit, .call = fz_cli_spool_set_limit,                     \
+		.help = "of more than so many the oldest are dropped: 64M, 2G (default " \
+			"256M)"                                                          \
+	}
+
+/* A call of a struct fz_notify whose arg is the command's name. */
+void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text);
+
 /* Whether one of them was given. */
 static inline bool fz_cli_fleet_asked(const struct fz_cli_fleet *f)
 {
@@ -44,3 +74,12 @@ int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], 
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err);
 /* What this program was built without. */
 int fz_cli_fleet_missing(struct fz_error *err);
+/* A command's work on its arguments, and how it ends; NULL where this program was built without. */
+typedef int fz_cli_fleet_work(char **names, int n, struct fz_error *err);
+int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
+		    const struct fz_opt_state *state);
+#ifdef FZ_FLEET
+#define FZ_CLI_FLEET_WORK(work) work
+#else
+#define FZ_CLI_FLEET_WORK(work) NULL
+#endif

@@ -102,40 +102,24 @@ static char *host_of(const struct fz_profile *p)
 	return fz_strdup(name);
 }
 
-static void add_parameter(struct fz_buf *out, const char *name, const char *value)
-{
-	fz_buf_printf(out, "&%s=", name);
-	fz_buf_uri_part(out, fz_str_of(value));
-}
-
-static char *query_of(const struct fz_fleet_push *push)
-{
-	struct fz_buf out = { 0 };
-
-	fz_buf_str(&out, "/api/push?");
-	add_parameter(&out, "service", push->service);
-	add_parameter(&out, "version", push->version);
-	add_parameter(&out, "host", push->host);
-	add_parameter(&out, "id", push->id);
-	for (size_t i = 0; i < fleet.label_n; i++)
-		add_parameter(&out, "label", fleet.labels[i]);
-	return fz_buf_take(&out);
-}
-
 static void tell(const char *name, const struct fz_fleet_push *push, const struct fz_buf *answer)
 {
 	char minutes[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE];
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 	const char *status = json_string_value(json_object_get(told, "status"));
+	const char *kept =
+		json_is_true(json_object_get(told, "kept")) ? "; the recording is kept there" : "";
 
 	if (status && strcmp(status, "known") == 0)
-		printf("%s: was there already, as %s@%s\n", name, push->service, push->version);
+		printf("%s: was there already, as %s@%s%s\n", name, push->service, push->version,
+		       kept);
 	else
-		printf("%s: pushed as %s@%s, %s of %s\n", name, push->service, push->version,
+		printf("%s: pushed as %s@%s, %s of %s%s\n", name, push->service, push->version,
 		       fz_format_plural(json_integer_value(json_object_get(told, "samples")),
 					"sample", samples),
 		       fz_format_plural(json_integer_value(json_object_get(told, "minutes")),
-					"minute", minutes));
+					"minute", minutes),
+		       kept);
 	json_decref(told);
 }
 
@@ -164,7 +148,9 @@ static int push_one(const struct fz_client *client, const char *name, const char
 	struct fz_str body = fz_buf_view(&bytes);
 	fz_auto(fz_free_ptr) char *id = fz_fleet_id(&push, body, 0);
 	push.id = id;
-	fz_auto(fz_free_ptr) char *query = query_of(&push);
+	fz_auto(fz_free_ptr) char *plain = fz_client_push_query(&push);
+	/* Whether a server keeps recordings whole is its own affair. */
+	fz_auto(fz_free_ptr) char *query = fz_asprintf("%s&keep=yes", plain);
 	r = fz_fleet_check_version(release, err);
 	if (!r)
 		r = fz_fleet_check_name("host", where, err);
@@ -191,21 +177,11 @@ static int push_all(char **names, int n, struct fz_error *err)
 	return r;
 }
 
-#else
-
-static int push_all(char **names, int n, struct fz_error *err)
-{
-	(void)names;
-	(void)n;
-	return fz_cli_fleet_missing(err);
-}
-
 #endif
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	struct fz_error err;
 	int status;
 
 	fleet = (struct fz_cli_fleet){ 0 };
@@ -218,11 +194,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return fz_cli_errorf("push: needs to know where to: --server URL");
 	if (!service)
 		return fz_cli_errorf("push: needs to know of which program: --service NAME");
-	if (push_all(state.arguments, state.argument_count, &err)) {
-		fz_error_prefix(&err, "push");
-		return fz_cli_error(&err);
-	}
-	return FZ_EXIT_OK;
+	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(push_all), &state);
 }
 
 const struct fz_command fz_command_push = {

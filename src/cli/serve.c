@@ -8,15 +8,24 @@
 #include <stdio.h>
 
 enum { DAYS_MAX = 36500, BODY_DEFAULT = 64, BODY_MAX = 512 };
+enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
 static struct fz_serve_options options;
+static int stopped_by; /* the signal */
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "store",
 	  .argument = "PATH",
 	  .value = &options.store,
-	  .help = "the file in which profiles are kept; it is made where it is missing" },
+	  .help = "the file in which profiles are kept, made where it is missing; or databases "
+		  "of ClickHouse's, http://HOST:8123/DATABASE[,http://...], each a shard" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "benchmarks",
+	  .argument = "FILE",
+	  .value = &options.benchmarks,
+	  .help = "where results of 'fizeau ci --server' are kept (default: in the store; with "
+		  "ClickHouse they need a file)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "listen",
 	  .argument = "ADDRESS:PORT",
@@ -26,7 +35,8 @@ static const struct fz_opt option_table[] = {
 	  .long_name = "tokens",
 	  .argument = "FILE",
 	  .value = &options.tokens,
-	  .help = "who may do what: lines 'PROJECT read|write|read,write TOKEN' (default: this "
+	  .help = "who may do what: lines 'PROJECT read|write|read,write|badge TOKEN' (default: "
+		  "this "
 		  "machine may do everything, others nothing)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "tls-cert",
@@ -67,6 +77,27 @@ static const struct fz_opt option_table[] = {
 	  .min = 1,
 	  .max = BODY_MAX,
 	  .help = "the largest profile that is taken (default 64)" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "recordings",
+	  .argument = "FOLDER",
+	  .value = &options.recordings,
+	  .help = "keep recordings that are pushed as they are, and what 'fizeau ci --save URL' "
+		  "counted, in files there (default: none are kept)" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "bucket",
+	  .argument = "URL",
+	  .value = &options.bucket,
+	  .help = "keep these files in a bucket of S3's instead, https://HOST/BUCKET; the folder "
+		  "has their index (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION say "
+		  "who asks)" },
+	{ .kind = FZ_OPT_INT,
+	  .long_name = "recordings-limit",
+	  .argument = "MIB",
+	  .value = &options.recordings_mib,
+	  .min = 1,
+	  .max = RECORDINGS_MAX,
+	  .help = "so much of each project's recordings, and of its counts; then the oldest go "
+		  "(default 10240)" },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -86,17 +117,11 @@ static void say(const char *text)
 	fz_cli_warn("serve: %s", text);
 }
 
-static int serve(int *ret_signal, struct fz_error *err)
+static int serve(char **names, int n, struct fz_error *err)
 {
-	return fz_serve(&options, ready, say, ret_signal, err);
-}
-
-#else
-
-static int serve(int *ret_signal, struct fz_error *err)
-{
-	(void)ret_signal;
-	return fz_cli_fleet_missing(err);
+	(void)names;
+	(void)n;
+	return fz_serve(&options, ready, say, &stopped_by, err);
 }
 
 #endif
@@ -104,8 +129,7 @@ static int serve(int *ret_signal, struct fz_error *err)
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	struct fz_error err;
-	int status, stopped_by = 0;
+	int status;
 
 	options = (struct fz_serve_options){ .listen = "127.0.0.1:4999",
 					     .body_max_mib = BODY_DEFAULT };
@@ -113,13 +137,19 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return status;
 	if (state.argument_count)
 		return fz_cli_errorf("serve: takes no arguments");
+	if (options.recordings_mib && !options.recordings)
+		return fz_cli_errorf("serve: --recordings-limit: goes with --recordings FOLDER");
+	if (options.bucket && !options.recordings)
+		return fz_cli_errorf(
+			"serve: --bucket: goes with --recordings FOLDER, which has the "
+			"index");
+	if (!options.recordings_mib)
+		options.recordings_mib = RECORDINGS_DEFAULT;
 	if (!options.store)
 		return fz_cli_errorf("serve: needs to know where to keep profiles: --store PATH");
-	if (serve(&stopped_by, &err)) {
-		fz_error_prefix(&err, "serve");
-		return fz_cli_error(&err);
-	}
-	return stopped_by ? 128 + stopped_by : FZ_EXIT_OK;
+	stopped_by = 0;
+	status = fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(serve), &state);
+	return status == FZ_EXIT_OK && stopped_by ? 128 + stopped_by : status;
 }
 
 const struct fz_command fz_command_serve = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles that come in: our own push, and what all inputs share.
  *
- *   POST /api/push?service=S&version=V&host=H[&id=ID][&label=K=V ...][&start=SECONDS]
+ *   POST /api/push?service=S&version=V&host=H[&id=ID][&label=K=V ...][&start=SECONDS][&keep=yes]
  *
  * The body is a profile in any format that is known: which one is seen from its bytes, whatever
  * the request calls it.
@@ -62,8 +62,22 @@ int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err)
 
 /* ---- our own ---- */
 
+/* Whether the body is to be kept as it is. */
+static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error *err)
+{
+	const char *keep = fz_inputs_text(q, "keep");
+
+	*ret = strcmp(keep, "yes") == 0;
+	if (*keep && !*ret)
+		return fz_fail(err, FZ_EUSAGE, "keep: '%.40s' is not yes", keep);
+	if (*ret && !*fz_inputs_text(q, "id"))
+		return fz_fail(err, FZ_EUSAGE,
+			       "keep: a recording is kept under its id; give it one with id=");
+	return 0;
+}
+
 static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_server_pushed *ret,
-		struct fz_error *err)
+		bool *ret_asked, bool *ret_kept, struct fz_error *err)
 {
 	const char *list[FZ_FLEET_LABELS_MAX];
 	size_t n = fz_http_parameters(q, "label", list, FZ_FLEET_LABELS_MAX);
@@ -82,17 +96,26 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 		r = fz_fleet_labels(list, n, &labels, err);
 	if (!r)
 		r = fz_inputs_time("start", fz_inputs_text(q, "start"), &p.start_unix_ns, err);
+	if (!r)
+		r = take_keep(q, ret_asked, err);
 	p.to.labels = labels.p;
-	return r ? r : fz_server_store(s, &p, ret, err);
+	if (!r)
+		r = fz_server_store(s, &p, ret, err);
+	/* Also what is in the store: the time before may have ended between the two. */
+	if (!r && *ret_asked)
+		r = fz_server_keep(s, &p, ret, ret_kept, err);
+	return r;
 }
 
 void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
 	struct fz_server_pushed pushed;
+	bool asked = false, kept = false;
 	struct fz_error err;
 
-	if (push(arg, q, &pushed, &err))
+	if (push(arg, q, &pushed, &asked, &kept, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_tell(ret, &pushed, "");
+		fz_inputs_tell(ret, &pushed,
+			       asked ? kept ? ",\"kept\":true" : ",\"kept\":false" : "");
 }

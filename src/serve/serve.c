@@ -33,6 +33,11 @@ static const struct fz_http_route routes[] = {
 	{ "GET", "/api/diff", FZ_RIGHT_READ, fz_answer_json },
 	{ "GET", "/api/release", FZ_RIGHT_READ, fz_answer_release },
 	{ "GET", "/api/pair", FZ_RIGHT_READ, fz_answer_pair },
+	{ "GET", "/api/recordings", FZ_RIGHT_READ, fz_answer_recordings },
+	{ "GET", "/api/recording", FZ_RIGHT_READ, fz_answer_recording },
+	{ "GET", "/api/counts", FZ_RIGHT_READ, fz_answer_counts },
+	{ "GET", "/api/count", FZ_RIGHT_READ, fz_answer_count },
+	{ "POST", "/api/count", FZ_RIGHT_WRITE, fz_answer_keep_count },
 	{ "POST", "/api/push", FZ_RIGHT_WRITE, fz_answer_push },
 	{ "POST", "/ingest", FZ_RIGHT_WRITE, fz_answer_ingest },
 	{ "POST", "/push.v1.PusherService/Push", FZ_RIGHT_WRITE, fz_answer_push_v1 },
@@ -223,12 +228,28 @@ static void forget(struct fz_server *s)
 	int64_t before = fz_clock_unix() / MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
 	struct fz_error err;
 
-	if (!s->options.retain_days)
-		return;
 	pthread_mutex_lock(&s->writing);
 	if (fz_fleet_forget(s->writer, before, &err) < 0)
 		s->say(err.message);
 	pthread_mutex_unlock(&s->writing);
+	if (s->files && fz_files_forget(s->files, before * MINUTE, &err))
+		s->say(err.message);
+	if (!s->results)
+		return;
+	pthread_mutex_lock(&s->results_writing);
+	if (fz_results_forget(s->results, before * 60, &err))
+		s->say(err.message);
+	pthread_mutex_unlock(&s->results_writing);
+}
+
+static void clean_up(struct fz_server *s)
+{
+	struct fz_error err;
+
+	if (s->options.retain_days)
+		forget(s);
+	if (s->files && fz_files_tidy(s->files, &err))
+		s->say(err.message);
 }
 
 static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
@@ -240,7 +261,7 @@ static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_
 			return signal;
 		fz_http_tick(h);
 		if (second % HOUR == 0)
-			forget(s);
+			clean_up(s);
 	}
 }
 
@@ -332,6 +353,26 @@ static int load_tls(const struct fz_serve_options *o, char **certificate, char *
 	return r ? r : read_pem("--tls-key", o->tls_key, key, err);
 }
 
+static int open_files(const struct fz_serve_options *o, struct fz_files **ret, struct fz_error *err)
+{
+	if (!o->recordings)
+		return 0;
+	return fz_files_open(o->recordings, o->bucket, (uint64_t)o->recordings_mib << 20, ret, err);
+}
+
+/* Benchmarks lie in the store's own file, unless another is named or the store is none. */
+static int open_results(struct fz_server *s, struct fz_error *err)
+{
+	const char *store = s->options.store;
+	bool is_file = strncmp(store, "http://", 7) != 0 && strncmp(store, "https://", 8) != 0;
+
+	if (!s->options.benchmarks && is_file)
+		s->options.benchmarks = store;
+	return s->options.benchmarks
+		       ? fz_results_open(s->options.benchmarks, true, &s->results, err)
+		       : 0;
+}
+
 int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
@@ -356,6 +397,14 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 		r = fz_fleet_open(o->store, FZ_FLEET_WRITE, &s.writer, err);
 	if (r)
 		return r;
+	r = open_results(&s, err);
+	if (!r)
+		r = open_files(o, &s.files, err);
+	if (r) {
+		fz_results_close(s.results);
+		fz_fleet_close(s.writer);
+		return r;
+	}
 	struct fz_http_options http = { .host = host,
 					.port = port,
 					.certificate = certificate,
@@ -364,12 +413,16 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.body_max = (uint64_t)o->body_max_mib << 20,
 					.seconds_max = REQUEST_SECONDS };
 	pthread_mutex_init(&s.writing, NULL);
+	pthread_mutex_init(&s.results_writing, NULL);
 	fz_commits_init(&s.commits);
 	sem_init(&s.work, 0, AT_ONCE);
 	r = run(&s, &http, ready, ret_signal, err);
 	sem_destroy(&s.work);
 	fz_commits_release(&s.commits);
 	pthread_mutex_destroy(&s.writing);
+	fz_files_close(s.files);
+	pthread_mutex_destroy(&s.results_writing);
+	fz_results_close(s.results);
 	fz_fleet_close(s.writer);
 	return r;
 }

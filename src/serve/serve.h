@@ -7,6 +7,7 @@
 
 struct fz_serve_options {
 	const char *store;                     /* path */
+	const char *benchmarks;                /* path; NULL: in the store, if that is a file */
 	const char *listen;                    /* "127.0.0.1:4999", "[::1]:0" */
 	const char *tls_certificate, *tls_key; /* paths of PEM files; NULL: no TLS */
 	const char *tokens; /* path; NULL: only this machine may ask, and may do everything */
@@ -14,6 +15,9 @@ struct fz_serve_options {
 	/* who hears of a release that made a function more expensive; NULL: nobody */
 	const char *alarm_file, *alarm_run, *alarm_url;
 	int body_max_mib;
+	const char *recordings; /* a folder for whole files (fleet/files.h); NULL: none are kept */
+	const char *bucket;     /* these files are there; NULL: in the folder */
+	int recordings_mib;     /* of each project and kind */
 };
 
 /* Until SIGINT, SIGTERM or SIGHUP, which ret_signal names. `ready` is told the address once it is

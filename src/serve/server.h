@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "fleet/files.h"
 #include "fleet/fleet.h"
+#include "fleet/results.h"
 #include "format/format.h"
 #include "serve/commits.h"
 #include "serve/http.h"
@@ -17,7 +19,10 @@ struct fz_server {
 	struct fz_fleet *writer;
 	pthread_mutex_t writing; /* of writer */
 	struct fz_commits commits;
+	struct fz_results *results; /* NULL: benchmarks are not kept */
+	pthread_mutex_t results_writing;
 	struct fz_watcher *watcher; /* NULL: nobody watches */
+	struct fz_files *files;     /* NULL: nothing is kept whole */
 	sem_t work;                 /* how many may read profiles or compare at once */
 	void (*say)(const char *text);
 };
