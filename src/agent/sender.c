@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Sending, and the thread that does; sender.h.
+ *
+ *   answer            push      next
+ *   2xx               removed   the one after it: the server has it, since now or since before
+ *   400, 413, 415,
+ *   422               dropped   the one after it: it will be no better next time
+ *   none, others      stays     the same after a pause, which doubles up to half a minute
+ */
+#include "agent/sender.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/thread.h"
+
+#define SECOND ((int64_t)1000000000)
+#define PAUSE_MIN (SECOND / 2)
+#define PAUSE_MAX (30 * SECOND)
+
+struct fz_agent_sender {
+	const struct fz_client *client;
+	struct fz_agent_spool *spool;
+	const struct fz_notify *notify;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool news, ends; /* under the lock */
+	bool away;       /* it was told that the server is */
+	uint64_t sent;
+	int64_t pause;
+};
+
+static bool is_refusal(long status)
+{
+	return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
+/* By the clock that said when it was made, so a wrong one is no matter. */
+static char *query_of(const struct fz_agent_send *how, const struct fz_agent_spooled *p)
+{
+	int64_t age = fz_clock_unix() / SECOND - p->unix_seconds;
+
+	return how->tells_age ? fz_asprintf("%s&age=%lld", p->query.p, (long long)FZ_MAX(age, 0))
+			      : fz_strdup(p->query.p);
+}
+
+static int send_one(const struct fz_agent_send *how, const struct fz_agent_spooled *p,
+		    struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	fz_auto(fz_free_ptr) char *query = query_of(how, p);
+	long status = 0;
+	int r = fz_client_try(how->client, query, &p->body, &answer, &status, err);
+
+	if (r && !is_refusal(status))
+		return r;
+	how->gone(how->arg, p, r ? NULL : &answer);
+	if (r)
+		fz_notify_warn(how->notify, "a push was refused, and is dropped: %s", err->message);
+	fz_agent_spool_remove(how->spool, p->number);
+	return 0;
+}
+
+int fz_agent_send(const struct fz_agent_send *how, struct fz_error *err)
+{
+	struct fz_agent_spooled p;
+	int r = 0;
+
+	while (!r && fz_agent_spool_first(how->spool, &p)) {
+		r = send_one(how, &p, err);
+		fz_agent_spooled_release(&p);
+	}
+	return r;
+}
+
+/* ---- in a thread ---- */
+
+static void tell_away(struct fz_agent_sender *s, const struct fz_error *err)
+{
+	if (!s->away)
+		fz_notify_warn(s->notify, "%s; pushes are kept in the spool until then",
+			       err->message);
+	s->away = true;
+}
+
+static void tell_back(struct fz_agent_sender *s)
+{
+	char n[FZ_NUMBER_SIZE];
+
+	if (s->away)
+		fz_notify_note(s->notify, "the server takes pushes again: %s to send",
+			       fz_format_count((int64_t)fz_agent_spool_count(s->spool).n, n));
+	s->away = false;
+}
+
+static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz_buf *answer)
+{
+	struct fz_agent_sender *s = arg;
+
+	(void)p;
+	tell_back(s);
+	s->sent += answer != NULL;
+}
+
+/* All that there is; false: the server is away. */
+static bool send_all(struct fz_agent_sender *s)
+{
+	const struct fz_agent_send how = { .client = s->client,
+					   .spool = s->spool,
+					   .notify = s->notify,
+					   .gone = on_gone,
+					   .arg = s };
+	struct fz_error err;
+	int r = fz_agent_send(&how, &err);
+
+	if (r)
+		tell_away(s, &err);
+	return r == 0;
+}
+
+/* Until there is news, or the pause is over; true: go on. */
+static bool wait(struct fz_agent_sender *s, bool sent)
+{
+	int64_t until = fz_clock_now() + s->pause;
+	struct timespec when = { until / SECOND, until % SECOND };
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->ends && (sent ? !s->news : fz_clock_now() < until)) {
+		if (sent)
+			pthread_cond_wait(&s->changed, &s->lock);
+		else
+			pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &when);
+	}
+	bool goes_on = !s->ends;
+	s->news = false;
+	pthread_mutex_unlock(&s->lock);
+	return goes_on;
+}
+
+static void *run(void *arg)
+{
+	struct fz_agent_sender *s = arg;
+	bool sent;
+
+	do {
+		sent = send_all(s);
+		s->pause = sent ? PAUSE_MIN : FZ_MIN(2 * s->pause, PAUSE_MAX);
+	} while (wait(s, sent));
+	/* What came while it was waited for. */
+	send_all(s);
+	return NULL;
+}
+
+int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool *spool,
+			  const struct fz_notify *notify, struct fz_agent_sender **ret,
+			  struct fz_error *err)
+{
+	struct fz_agent_sender *s = fz_calloc(1, sizeof(*s));
+
+	s->client = client;
+	s->spool = spool;
+	s->notify = notify;
+	s->pause = PAUSE_MIN;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	if (!fz_thread_start(&s->thread, run, s)) {
+		free(s);
+		return fz_fail(err, FZ_ESYSTEM, "there is no room for a thread");
+	}
+	*ret = s;
+	return 0;
+}
+
+static void say(struct fz_agent_sender *s, bool *what)
+{
+	pthread_mutex_lock(&s->lock);
+	*what = true;
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void fz_agent_sender_wake(struct fz_agent_sender *s)
+{
+	say(s, &s->news);
+}
+
+uint64_t fz_agent_sender_finish(struct fz_agent_sender *s)
+{
+	if (!s)
+		return 0;
+	say(s, &s->ends);
+	pthread_join(s->thread, NULL);
+	uint64_t sent = s->sent;
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->changed);
+	free(s);
+	return sent;
+}
