@@ -17,7 +17,6 @@
 enum {
 	SMALL_FILE = 65536,
 	COMMAND_MAX = 65536,
-	BUILD_ID_MAX = 64,
 };
 
 static void set(struct fz_profile *p, const char *key, const char *value)
@@ -131,32 +130,27 @@ static const char *base_name(const char *path)
 	return fz_path_base(fz_str_of(path)).p;
 }
 
-/* What a Python command line runs: a script, a module, a text, or nothing but the interpreter. */
-struct runnable {
-	const char *script, *module, *text; /* one of them or none */
-};
-
-static struct runnable runnable_of(char *const argv[])
+struct fz_facts_runnable fz_facts_runnable_of(char *const argv[])
 {
 	for (size_t i = 1; argv[0] && argv[i]; i++) {
 		const char *w = argv[i];
 		if (w[0] != '-')
-			return (struct runnable){ .script = w };
+			return (struct fz_facts_runnable){ .script = w };
 		if (w[1] == 0)
 			break;
 		if (w[1] == 'c')
-			return (struct runnable){ .text = w[2] ? w + 2 : argv[i + 1] };
+			return (struct fz_facts_runnable){ .text = w[2] ? w + 2 : argv[i + 1] };
 		if (w[1] == 'm')
-			return (struct runnable){ .module = w[2] ? w + 2 : argv[i + 1] };
+			return (struct fz_facts_runnable){ .module = w[2] ? w + 2 : argv[i + 1] };
 		if (takes_value(w) && argv[i + 1])
 			i++;
 	}
-	return (struct runnable){ NULL };
+	return (struct fz_facts_runnable){ NULL };
 }
 
 static const char *program_of(char *const argv[])
 {
-	struct runnable r = runnable_of(argv);
+	struct fz_facts_runnable r = fz_facts_runnable_of(argv);
 
 	if (r.script)
 		return base_name(r.script);
@@ -164,8 +158,7 @@ static const char *program_of(char *const argv[])
 	return r.module ? r.module : r.text ? "python -c" : "python";
 }
 
-/* NULL-terminated words of /proc/PID/cmdline; both are freed by the caller. */
-static char **read_words(pid_t pid, char **ret_text)
+char **fz_facts_words_of(pid_t pid, char **ret_text)
 {
 	char path[64];
 	size_t n, words = 0, cap = 0;
@@ -194,7 +187,7 @@ static void set_link(struct fz_profile *p, const char *key, pid_t pid, const cha
 }
 
 /* The GNU build id among the notes of an ELF segment, as hexadecimal digits. */
-static bool find_build_id(struct fz_cursor c, char *out, size_t size)
+static bool find_build_id(struct fz_cursor c, char out[FZ_BUILD_ID_SIZE])
 {
 	while (fz_cursor_left(&c) >= sizeof(Elf64_Nhdr)) {
 		uint32_t name = fz_cursor_u32(&c), desc = fz_cursor_u32(&c);
@@ -205,7 +198,7 @@ static bool find_build_id(struct fz_cursor c, char *out, size_t size)
 			return false;
 		if (type != NT_GNU_BUILD_ID || name != 4 || memcmp(who, "GNU", 4) != 0)
 			continue;
-		if (desc == 0 || desc > BUILD_ID_MAX || 2 * desc >= size)
+		if (desc == 0 || 2 * desc >= FZ_BUILD_ID_SIZE)
 			return false;
 		for (uint32_t k = 0; k < desc; k++)
 			snprintf(out + 2 * k, 3, "%02x", id[k]);
@@ -214,7 +207,7 @@ static bool find_build_id(struct fz_cursor c, char *out, size_t size)
 	return false;
 }
 
-static bool read_build_id(int fd, char *out, size_t size)
+bool fz_facts_build_id(int fd, char out[FZ_BUILD_ID_SIZE])
 {
 	Elf64_Ehdr e;
 	Elf64_Phdr ph;
@@ -229,7 +222,7 @@ static bool read_build_id(int fd, char *out, size_t size)
 		if (ph.p_type != PT_NOTE)
 			continue;
 		ssize_t n = pread(fd, note, FZ_MIN(ph.p_filesz, sizeof(note)), (off_t)ph.p_offset);
-		if (n > 0 && find_build_id(fz_cursor_of(note, (size_t)n), out, size))
+		if (n > 0 && find_build_id(fz_cursor_of(note, (size_t)n), out))
 			return true;
 	}
 	return false;
@@ -237,7 +230,7 @@ static bool read_build_id(int fd, char *out, size_t size)
 
 static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const char *module)
 {
-	char path[4200], id[2 * BUILD_ID_MAX + 1];
+	char path[4200], id[FZ_BUILD_ID_SIZE];
 
 	/* The executable itself can be opened even when it was deleted. */
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
@@ -248,7 +241,7 @@ static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const
 		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
-	if (fd >= 0 && read_build_id(fd, id, sizeof(id)))
+	if (fd >= 0 && fz_facts_build_id(fd, id))
 		set_once(p, key, id);
 }
 
@@ -269,7 +262,7 @@ static void set_python(struct fz_profile *p, const struct fz_python_info *info)
 void fz_facts_program(pid_t pid, char *out, size_t size)
 {
 	char *text;
-	char **argv = read_words(pid, &text);
+	char **argv = fz_facts_words_of(pid, &text);
 	const char *name = argv[0] ? base_name(argv[0]) : "";
 
 	if (strncmp(name, "python", strlen("python")) == 0)
@@ -288,7 +281,7 @@ static void set_checkout(struct fz_profile *p, const char *path)
 }
 
 /* Where the script really is: the same program is one file, whatever path leads to it. */
-static void set_script(struct fz_profile *p, struct runnable r)
+static void set_script(struct fz_profile *p, struct fz_facts_runnable r)
 {
 	struct fz_str cwd = fz_profile_fact(p, "cwd");
 	fz_auto(fz_free_ptr) char *path = NULL;
@@ -322,7 +315,7 @@ static void set_native(struct fz_profile *p, pid_t pid)
 void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_info *info)
 {
 	char number[16], *text;
-	char **argv = read_words(pid, &text);
+	char **argv = fz_facts_words_of(pid, &text);
 
 	if (info)
 		set_python(p, info);
@@ -331,7 +324,7 @@ void fz_facts_process(struct fz_profile *p, pid_t pid, const struct fz_python_in
 		set_words(p, "command", argv);
 	set_link(p, "cwd", pid, "cwd");
 	if (info)
-		set_script(p, runnable_of(argv));
+		set_script(p, fz_facts_runnable_of(argv));
 	set_link(p, "executable", pid, "exe");
 	if (info)
 		set_build_id(p, "python.build", pid, info->module ? info->module : "");
@@ -347,7 +340,7 @@ char *fz_facts_command_of(pid_t pid)
 {
 	struct fz_buf b = { .limit = COMMAND_MAX };
 	fz_auto(fz_free_ptr) char *text = NULL;
-	char **argv = read_words(pid, &text);
+	char **argv = fz_facts_words_of(pid, &text);
 
 	join_words(&b, argv);
 	free(argv);
@@ -376,13 +369,13 @@ static char *executable_of(const char *word, const char *folder)
 
 static void set_executable(struct fz_profile *p, const char *path, bool python)
 {
-	char id[2 * BUILD_ID_MAX + 1];
+	char id[FZ_BUILD_ID_SIZE];
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	set(p, "executable", path);
 	if (!python)
 		set_checkout(p, path);
-	if (fd >= 0 && read_build_id(fd, id, sizeof(id)))
+	if (fd >= 0 && fz_facts_build_id(fd, id))
 		set(p, python ? "python.build" : "build", id);
 }
 
@@ -397,7 +390,7 @@ void fz_facts_words(struct fz_profile *p, char *const argv[], const char *folder
 	set(p, "cwd", folder);
 	set(p, "program", python ? program_of(argv) : base_name(argv[0]));
 	if (python)
-		set_script(p, runnable_of(argv));
+		set_script(p, fz_facts_runnable_of(argv));
 	if (path)
 		set_executable(p, path, python);
 }

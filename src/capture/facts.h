@@ -25,5 +25,15 @@ void fz_facts_words(struct fz_profile *p, char *const argv[], const char *folder
 /* The command line of a process, quoted as a shell wants it, "" when there is none; the caller
  * frees. */
 char *fz_facts_command_of(pid_t pid);
+/* What a Python command line runs: a script, a module, a text, or nothing but the interpreter. */
+struct fz_facts_runnable {
+	const char *script, *module, *text; /* one of them or none, pieces of argv */
+};
+struct fz_facts_runnable fz_facts_runnable_of(char *const argv[]);
+/* The words of a process, ended by NULL; pieces of *ret_text. The caller frees both. */
+char **fz_facts_words_of(pid_t pid, char **ret_text);
+/* The GNU build id of an ELF file as hexadecimal digits; false: it has none. */
+enum { FZ_BUILD_ID_SIZE = 2 * 64 + 1 };
+bool fz_facts_build_id(int fd, char out[FZ_BUILD_ID_SIZE]);
 /* One of several processes: its number, its parent's and its command. */
 void fz_facts_member(struct fz_profile *p, pid_t pid, pid_t parent);

@@ -97,7 +97,7 @@ static bool split(struct fz_str line, struct fz_str *ret_controllers, struct fz_
 	return true;
 }
 
-char *fz_owner_cgroup_of(struct fz_str text)
+static struct fz_str path_of(struct fz_str text)
 {
 	struct fz_str rest = text, line, found = FZ_STR("");
 
@@ -106,15 +106,35 @@ char *fz_owner_cgroup_of(struct fz_str text)
 		if (split(line, &controllers, &path) && path.n > 1 && (!found.n || !controllers.n))
 			found = path;
 	}
-	return name_of(found);
+	return found;
 }
 
-char *fz_owner_cgroup(pid_t pid)
+char *fz_owner_cgroup_of(struct fz_str text)
+{
+	return name_of(path_of(text));
+}
+
+/* The caller frees; NULL: it is gone. */
+static char *read_groups(pid_t pid)
 {
 	char path[64];
 	size_t n = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	fz_auto(fz_free_ptr) char *text = fz_read_small(path, CGROUP_MAX, &n);
-	return fz_owner_cgroup_of((struct fz_str){ text, text ? n : 0 });
+	return fz_read_small(path, CGROUP_MAX, &n);
+}
+
+char *fz_owner_cgroup(pid_t pid)
+{
+	fz_auto(fz_free_ptr) char *text = read_groups(pid);
+
+	return fz_owner_cgroup_of(fz_str_of(text ? text : ""));
+}
+
+char *fz_owner_cgroup_path(pid_t pid)
+{
+	fz_auto(fz_free_ptr) char *text = read_groups(pid);
+	struct fz_str path = path_of(fz_str_of(text ? text : ""));
+
+	return fz_strndup(path.p, path.n);
 }

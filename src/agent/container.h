@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What a container is called and which version of its image runs: by its number, which is part of
+ * the control group, from what Docker keeps on the disk. */
+#pragma once
+
+#include "base/base.h"
+
+struct fz_agent_container {
+	bool is_one;   /* the group is a container's */
+	char *name;    /* of Compose's service, else the container's own; NULL: not known */
+	char *version; /* the label org.opencontainers.image.version, else .revision; NULL: none */
+};
+
+/* root: where Docker keeps its containers, "/var/lib/docker/containers". */
+void fz_agent_container_of(const char *root, const char *cgroup, struct fz_agent_container *ret);
+void fz_agent_container_release(struct fz_agent_container *c);

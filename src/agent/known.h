@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that were met: of each its service and version are found once, and stay as long as it
+ * runs, whatever becomes of its files. One thread at a time may use it. */
+#pragma once
+
+#include "agent/version.h"
+
+struct fz_agent_known {
+	uint64_t key;
+	struct fz_agent_program program;
+	bool named; /* service and version are known */
+	char service[FZ_FLEET_NAME_MAX + 1], version[FZ_FLEET_NAME_MAX + 1];
+	uint64_t seen; /* number of the window in which it was met last */
+};
+
+struct fz_agent_memory {
+	struct fz_agent_known **list;
+	size_t n, cap;
+	struct fz_map by_key;
+};
+
+/* The process by that number, as it is now; stays until it is forgotten. */
+struct fz_agent_known *fz_agent_meet(struct fz_agent_memory *m, pid_t pid, enum fz_met met,
+				     uint64_t window);
+/* What was not met in that window or after it, and has ended. */
+void fz_agent_forget(struct fz_agent_memory *m, uint64_t window);
+void fz_agent_memory_release(struct fz_agent_memory *m);
+
+/* How programs are named. */
+struct fz_agent_naming {
+	struct fz_agent_rules rules;
+	struct fz_agent_order order;
+	struct fz_agent_versions *versions;
+	const char *containers; /* struct fz_agent_container: root */
+};
+/* Those that have no names yet get theirs. */
+void fz_agent_name_all(const struct fz_agent_naming *naming, struct fz_agent_known *const *list,
+		       size_t n);

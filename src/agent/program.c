@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* /proc/PID, read once when a process is met; program.h.
+ *
+ * All of it is the process' own to choose: the words, the folder, the links. It is only ever a
+ * name, or a path that is looked at with no more rights than its owner has (version.c).
+ */
+#include "agent/program.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "capture/owner.h"
+#include "capture/procstat.h"
+
+#define SECOND 1000000000.0
+static const char gone[] = " (deleted)";
+
+/* Whose first word that is no option is a script. */
+static const char *const interpreters[] = { "node", "nodejs", "ruby", "perl", "php",
+					    "bash", "dash",   "sh",   NULL };
+
+static char *link_of(pid_t pid, const char *name)
+{
+	char path[64], target[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	ssize_t n = readlink(path, target, sizeof(target));
+	return fz_strndup(target, n > 0 ? (size_t)n : 0);
+}
+
+/* "ruby3.1" is ruby. */
+static bool is_interpreter(const char *word)
+{
+	struct fz_str name = fz_path_base(fz_str_of(word));
+
+	while (name.n && strchr("0123456789.", name.p[name.n - 1]))
+		name.n--;
+	for (size_t i = 0; interpreters[i]; i++)
+		if (fz_str_eq(name, fz_str_of(interpreters[i])))
+			return true;
+	return false;
+}
+
+static bool is_python(const char *word)
+{
+	return fz_str_starts(fz_path_base(fz_str_of(word)), "python");
+}
+
+/* Where a script's file really is. In another root it is where that has it. */
+static char *path_of(const struct fz_agent_program *p, const char *script)
+{
+	fz_auto(fz_free_ptr) char *path =
+		*script == '/' ? fz_strdup(script) : fz_asprintf("%s/%s", p->folder, script);
+	char real[PATH_MAX];
+
+	return fz_strdup(!p->elsewhere && realpath(path, real) ? real : path);
+}
+
+static void set_script(struct fz_agent_program *p, char *const argv[])
+{
+	const char *script = NULL;
+
+	p->interpreted = is_python(argv[0]) || is_interpreter(argv[0]);
+	if (is_python(argv[0])) {
+		struct fz_facts_runnable r = fz_facts_runnable_of(argv);
+		script = r.script;
+		if (r.module)
+			p->module = fz_strdup(r.module);
+	} else if (p->interpreted && argv[1] && argv[1][0] != '-') {
+		script = argv[1];
+	}
+	p->called = argv[0][0] == '/' ? fz_strdup(argv[0]) : fz_strdup("");
+	p->script = script ? path_of(p, script) : fz_strdup("");
+}
+
+static void set_build(struct fz_agent_program *p)
+{
+	char path[64], id[FZ_BUILD_ID_SIZE];
+
+	/* It would be the interpreter's. */
+	if (p->interpreted)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
+	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && fz_facts_build_id(fd, id))
+		p->build = fz_strdup(id);
+}
+
+static void set_name(struct fz_agent_program *p, const char *word)
+{
+	struct fz_str path = fz_str_of(*p->script ? p->script : word), name = fz_path_base(path);
+
+	if (p->module)
+		name = fz_str_of(p->module);
+	p->name = fz_strndup(name.p, name.n);
+}
+
+/* Clock ticks are as coarse as 10 ms. */
+static void set_start(struct fz_agent_program *p)
+{
+	struct fz_procstat stat;
+	double ticks = (double)sysconf(_SC_CLK_TCK);
+
+	if (!fz_procstat_read(p->pid, 0, &stat))
+		return;
+	p->start_ticks = stat.start_time;
+	p->start_unix_ns = fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME) +
+			   (int64_t)((double)stat.start_time / ticks * SECOND);
+}
+
+static bool is_elsewhere(pid_t pid)
+{
+	struct stat ours, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	return stat("/", &ours) || stat(path, &its) || ours.st_dev != its.st_dev ||
+	       ours.st_ino != its.st_ino;
+}
+
+static void cut_deleted(struct fz_agent_program *p)
+{
+	p->deleted = fz_str_ends(fz_str_of(p->executable), gone);
+	if (p->deleted)
+		p->executable[strlen(p->executable) - strlen(gone)] = '\0';
+}
+
+void fz_agent_program_read(pid_t pid, enum fz_met met, struct fz_agent_program *ret)
+{
+	struct fz_agent_program *p = ret;
+
+	*p = (struct fz_agent_program){ .pid = pid, .met = met };
+	if (met == FZ_MET_PROGRAM) {
+		fz_auto(fz_free_ptr) char *text = NULL;
+		char **argv = fz_facts_words_of(pid, &text);
+
+		set_start(p);
+		p->elsewhere = is_elsewhere(pid);
+		p->command = fz_facts_command_of(pid);
+		p->cgroup = fz_owner_cgroup_path(pid);
+		p->executable = link_of(pid, "exe");
+		p->folder = link_of(pid, "cwd");
+		cut_deleted(p);
+		if (argv[0]) {
+			set_script(p, argv);
+			set_build(p);
+			set_name(p, argv[0]);
+		}
+		free(argv);
+	}
+	char **const texts[] = { &p->command, &p->name,   &p->cgroup, &p->executable, &p->folder,
+				 &p->script,  &p->module, &p->called, &p->build };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
+		if (!*texts[i])
+			*texts[i] = fz_strdup("");
+}
+
+void fz_agent_program_release(struct fz_agent_program *p)
+{
+	free(p->command);
+	free(p->name);
+	free(p->cgroup);
+	free(p->executable);
+	free(p->folder);
+	free(p->script);
+	free(p->module);
+	free(p->called);
+	free(p->build);
+	*p = (struct fz_agent_program){ 0 };
+}
+
+uint64_t fz_agent_program_key(const struct fz_agent_program *p)
+{
+	uint64_t key = fz_hash64((uint64_t)p->met << 32 | (uint32_t)p->pid);
+	const char *const texts[] = { p->command, p->cgroup, p->executable };
+
+	/* All of those that nobody could look at are alike. */
+	if (p->met != FZ_MET_PROGRAM)
+		return (uint64_t)p->met;
+	key = fz_hash64(key ^ p->start_ticks);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
+		key = fz_hash64(key ^ fz_map_hash(texts[i], strlen(texts[i])));
+	return key;
+}
+
+const char *fz_agent_program_file(const struct fz_agent_program *p)
+{
+	return p->interpreted ? p->script : p->executable;
+}
