@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
+#include "capture/engine.h"
 #include "cli/formats.h"
 #include "cli/pyspy.h"
 
@@ -12,16 +13,33 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 const struct fz_command *const fz_commands[] = {
-	&fz_command_run,    &fz_command_attach,     &fz_command_top,
-	&fz_command_dump,   &fz_command_mark,       &fz_command_replay,
-	&fz_command_diff,   &fz_command_compare,    &fz_command_bench,
-	&fz_command_ci,     &fz_command_history,    &fz_command_bisect,
-	&fz_command_list,   &fz_command_show,       &fz_command_rm,
-	&fz_command_push,   &fz_command_serve,      &fz_command_mcp,
-	&fz_command_doctor, &fz_command_completion, NULL,
+	&fz_command_run,
+	&fz_command_attach,
+	&fz_command_top,
+	&fz_command_dump,
+	&fz_command_mark,
+	&fz_command_replay,
+	&fz_command_diff,
+	&fz_command_compare,
+	&fz_command_bench,
+	&fz_command_ci,
+	&fz_command_history,
+	&fz_command_bisect,
+	&fz_command_list,
+	&fz_command_show,
+	&fz_command_rm,
+	&fz_command_push,
+	&fz_command_pull,
+	&fz_command_serve,
+	&fz_command_agent,
+	&fz_command_mcp,
+	&fz_command_doctor,
+	&fz_command_completion,
+	NULL,
 };
 
 const char *const fz_argument_names[] = { "nothing", "recording", "process", "program", "shell" };
@@ -206,16 +224,44 @@ static void ignore_broken_pipes(void)
 		sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = on_broken_pipe }, NULL);
 }
 
+#ifdef __clang__
+#define IS_GCC "" /* its version says who it is */
+#else
+#define IS_GCC "GCC "
+#endif
+#ifdef FZ_FLEET
+#define SERVERS "with servers and their clients"
+#else
+#define SERVERS "without servers and their clients"
+#endif
+
+/* The first line is for programs, the others are for people: what this build has, and what this
+ * kernel lets it do ('fizeau doctor' says more). */
+static int print_version(void)
+{
+	struct utsname system;
+	struct fz_error why;
+
+	puts("fizeau " FZ_VERSION);
+	if (uname(&system))
+		return FZ_EXIT_OK;
+	printf("built by %s%s for %s, " SERVERS "\n", IS_GCC, __VERSION__, system.machine);
+	printf("Linux %s: the engines are read", system.release);
+	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &why))
+		printf("; bpf cannot be used: %s\n", why.message);
+	else
+		printf(" and bpf\n");
+	return FZ_EXIT_OK;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_overview(stderr);
 		return FZ_EXIT_TROUBLE;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("fizeau " FZ_VERSION);
-		return FZ_EXIT_OK;
-	}
+	if (strcmp(argv[1], "--version") == 0)
+		return print_version();
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
 		return help(argc - 1, argv + 1);

@@ -19,13 +19,12 @@
 
 /* Between two fetches, if nothing new is met. */
 #define FETCH_EVERY ((int64_t)200000000)
-/* The first pid namespace's number: PROC_PID_INIT_INO of the kernel. */
-#define FIRST_NAMESPACE 0xeffffffcu
 
 struct fz_machine {
 	struct fz_bpf *program;
 	struct fz_members *members;
 	int64_t next_fetch;
+	uint64_t lost; /* ticks, in profiles before */
 };
 
 /* The kernel's numbers of processes are those of the first pid namespace. */
@@ -35,7 +34,7 @@ static int check_namespace(struct fz_error *err)
 
 	if (stat("/proc/self/ns/pid", &st))
 		return fz_fail_errno(err, "/proc/self/ns/pid");
-	if (st.st_ino != FIRST_NAMESPACE)
+	if (st.st_ino != FZ_BPF_FIRST_NAMESPACE)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "from inside a pid namespace the machine's processes cannot be "
 			       "told apart; run fizeau on the host itself, or in a container with "
@@ -50,11 +49,18 @@ int fz_machine_load(struct fz_bpf **ret, struct fz_error *err)
 	return rc ? rc : fz_bpf_new(FZ_ENGINE_FOR_MACHINE, ret, err);
 }
 
+static void set_facts(struct fz_profile *p)
+{
+	fz_profile_set_fact(p, "clock", FZ_STR("perf cpu-clock"));
+	fz_profile_set_fact(p, "engine", FZ_STR("bpf"));
+	fz_profile_set_fact(p, "program", FZ_STR("system"));
+}
+
 static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	(void)p;
 	struct fz_bpf *program;
-	int rc = fz_machine_load(&program, err);
+	int rc = fz_engine_take_loaded(s, &program, err);
 
 	if (rc)
 		return rc;
@@ -65,9 +71,7 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 	s->machine->next_fetch = fz_clock_now() + FETCH_EVERY;
 	s->open_n = 1;
 	s->found = true;
-	fz_profile_set_fact(s->profile, "clock", FZ_STR("perf cpu-clock"));
-	fz_profile_set_fact(s->profile, "engine", FZ_STR("bpf"));
-	fz_profile_set_fact(s->profile, "program", FZ_STR("system"));
+	set_facts(s->profile);
 	return fz_bpf_watch_machine(program, fz_rate_time(s->options->rate, 1), err);
 }
 
@@ -122,6 +126,28 @@ static void resume(struct fz_sampler *s)
 		s->end = FZ_END_OUTPUT;
 }
 
+/* All that there is to say of the profile. */
+static void complete(struct fz_sampler *s)
+{
+	struct fz_machine *m = s->machine;
+	uint64_t lost = fz_bpf_counts(m->program).lost;
+
+	s->profile->quality.missed = lost - m->lost;
+	m->lost = lost;
+	fz_bpf_note_run_time(s, m->program);
+	fz_members_note(m->members);
+}
+
+static void turn(struct fz_sampler *s, struct fz_profile *next)
+{
+	take(s);
+	complete(s);
+	fz_members_forget(s->machine->members);
+	s->profile = next;
+	set_facts(next);
+	fz_members_turn(s->machine->members);
+}
+
 static void free_machine(struct fz_sampler *s)
 {
 	struct fz_machine *m = s->machine;
@@ -131,9 +157,7 @@ static void free_machine(struct fz_sampler *s)
 	fz_bpf_unwatch(m->program);
 	if (!s->paused)
 		take(s);
-	s->profile->quality.missed = fz_bpf_counts(m->program).lost;
-	fz_bpf_note_run_time(s, m->program);
-	fz_members_note(m->members);
+	complete(s);
 	fz_members_free(m->members);
 	fz_bpf_free(m->program);
 	free(fz_steal(s->machine));
@@ -146,5 +170,6 @@ const struct fz_engine fz_engine_machine = {
 	.take = take,
 	.pause = pause_,
 	.resume = resume,
+	.turn = turn,
 	.free = free_machine,
 };

@@ -45,6 +45,7 @@ enum {
 	THREADS_MAX = 1 << 16,
 	COMMANDS_MAX = 4096, /* whose command lines are kept */
 	SEARCHES = 4,
+	SEARCHED_MAX = 4096,
 };
 
 /* What is at an address. */
@@ -92,6 +93,12 @@ static uint32_t marker(struct fz_members *m, const char *name)
 				      FZ_KIND_MARKER);
 }
 
+static void make_markers(struct fz_members *m)
+{
+	m->cut_frame = marker(m, "[truncated]");
+	m->unknown_frame = marker(m, "[unknown]");
+}
+
 struct fz_members *fz_members_new(struct fz_sampler *s, struct fz_bpf *program)
 {
 	struct fz_members *m = fz_calloc(1, sizeof(*m));
@@ -99,8 +106,7 @@ struct fz_members *fz_members_new(struct fz_sampler *s, struct fz_bpf *program)
 	m->s = s;
 	m->program = program;
 	m->kernel = fz_kallsyms_open("/proc/kallsyms");
-	m->cut_frame = marker(m, "[truncated]");
-	m->unknown_frame = marker(m, "[unknown]");
+	make_markers(m);
 	return m;
 }
 
@@ -126,6 +132,19 @@ void fz_members_forget(struct fz_members *m)
 {
 	while (m->n)
 		free_member(m->list[--m->n]);
+}
+
+/* What programs are stays true, and is kept while they are few. */
+void fz_members_turn(struct fz_members *m)
+{
+	fz_members_forget(m);
+	fz_map_clear(&m->kernel_frames);
+	fz_map_clear(&m->users);
+	if (m->searched.len > SEARCHED_MAX)
+		fz_map_clear(&m->searched);
+	m->addresses = m->commands = 0;
+	m->gone = m->gone_ticks = m->old_pythons = m->merged = 0;
+	make_markers(m);
 }
 
 void fz_members_free(struct fz_members *m)
@@ -168,15 +187,18 @@ static void set_owner(struct fz_members *m, pid_t pid, uid_t uid)
 }
 
 /* What the process runs; NULL: it is gone. */
-static char *name_of(struct fz_members *m, const struct member *p, const struct fz_bpf_tick *t)
+static char *name_of(struct fz_members *m, const struct member *p, const struct fz_bpf_tick *t,
+		     enum fz_met *ret)
 {
 	struct fz_procstat stat;
 	struct fz_str comm = comm_of(t);
 
 	if (!fz_procstat_read(p->pid, 0, &stat))
 		return NULL;
-	if (p->pid == KTHREADD || stat.parent == KTHREADD)
+	if (p->pid == KTHREADD || stat.parent == KTHREADD) {
+		*ret = FZ_MET_KERNEL;
 		return kernel_name(comm);
+	}
 	fz_auto(fz_free_ptr) char *command = fz_facts_command_of(p->pid);
 	/* One that is not reaped yet has none. */
 	if (!*command)
@@ -193,23 +215,28 @@ static char *name_of(struct fz_members *m, const struct member *p, const struct 
 static struct member *add_member(struct fz_members *m, const struct fz_bpf_tick *t)
 {
 	struct member *p = fz_calloc(1, sizeof(*p));
+	const struct fz_sampler_options *o = m->s->options;
+	enum fz_met what = FZ_MET_PROGRAM;
 	struct fz_error ignored;
 
 	p->pid = (pid_t)t->process;
 	p->python_pause = PYTHON_PAUSE;
-	fz_auto(fz_free_ptr) char *name = name_of(m, p, t);
+	fz_auto(fz_free_ptr) char *name = name_of(m, p, t, &what);
 	p->gone = !name || fz_process_open(&p->process, p->pid, &ignored);
 	if (p->gone) {
 		struct fz_str comm = comm_of(t);
 		free(name);
 		name = fz_asprintf("[gone: %.*s]", (int)comm.n, comm.p);
 		m->gone++;
+		what = FZ_MET_GONE;
 	} else {
 		fz_space_init(&p->space, &p->process, &m->s->images);
 		fz_space_look(&p->space, m->s->now);
 		p->next_look = m->s->now + MAP_LOOK;
 	}
 	p->root = fz_profile_stack(m->s->profile, FZ_NONE, marker(m, name));
+	if (o->on_process)
+		o->on_process(o->arg, p->pid, what);
 	fz_grow(m->list, m->n, m->cap);
 	return m->list[m->n++] = p;
 }
@@ -371,7 +398,7 @@ static uint64_t file_address(const struct fz_members *m, const struct fz_space_r
 		return address;
 	if (!fz_image_address(e->image, at, &at))
 		return at;
-	bool coarse = m->addresses >= ADDRESSES_MAX;
+	bool coarse = m->s->options->coarse || m->addresses >= ADDRESSES_MAX;
 	return coarse && fz_image_function_start(e->image, at, &start) ? start : at;
 }
 

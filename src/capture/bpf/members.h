@@ -22,6 +22,8 @@ void fz_members_take(struct fz_members *m, const struct fz_bpf_tick *t,
 		     struct fz_python_stack *ret);
 /* Nobody is known any more. */
 void fz_members_forget(struct fz_members *m);
+/* Nor is anything that is in the sampler's profile, which is another from here on. */
+void fz_members_turn(struct fz_members *m);
 /* A process has ended, or runs another program. */
 void fz_members_end(struct fz_members *m, pid_t pid);
 /* Say in the profile what whoever reads it must know. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of a window; window.h. */
+#include "agent/window.h"
+
+#include "base/clock.h"
+
+#define MINUTE ((int64_t)60 * 1000000000)
+
+struct fz_agent_window *fz_agent_window_new(uint64_t number, struct fz_profile *profile)
+{
+	struct fz_agent_window *w = fz_calloc(1, sizeof(*w));
+
+	w->number = number;
+	w->profile = profile;
+	w->start = fz_clock_now();
+	w->start_unix_ns = fz_clock_unix();
+	return w;
+}
+
+void fz_agent_window_free(struct fz_agent_window *w)
+{
+	if (!w)
+		return;
+	fz_profile_free(w->profile);
+	fz_images_release(&w->images);
+	fz_map_release(&w->row_of);
+	fz_map_release(&w->who_of);
+	free(w->rows);
+	free(w->who);
+	free(w);
+}
+
+void fz_agent_window_meet(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known)
+{
+	fz_grow(w->who, w->who_n, w->who_cap);
+	fz_map_put(&w->who_of, (uint64_t)pid, w->who_n);
+	w->who[w->who_n++] = known;
+}
+
+bool fz_agent_window_knows(const struct fz_agent_window *w, pid_t pid)
+{
+	return fz_map_get(&w->who_of, (uint64_t)pid) != FZ_NONE;
+}
+
+void fz_agent_window_add(struct fz_agent_window *w, pid_t pid, const struct fz_sample *sample,
+			 int64_t weight)
+{
+	int64_t minute = (w->start_unix_ns + sample->time) / MINUTE;
+	uint32_t who = fz_map_get(&w->who_of, (uint64_t)pid);
+
+	fz_assert(who != FZ_NONE);
+	if (minute != w->minute)
+		fz_map_clear(&w->row_of);
+	w->minute = minute;
+	uint32_t *slot = fz_map_slot(&w->row_of, FZ_KEY(who, sample->stack));
+	if (*slot == FZ_NONE) {
+		fz_grow(w->rows, w->row_n, w->row_cap);
+		w->rows[w->row_n] = (struct fz_agent_row){ .who = who,
+							   .stack = sample->stack,
+							   .thread = sample->thread,
+							   .time = sample->time };
+		*slot = (uint32_t)w->row_n++;
+	}
+	w->rows[*slot].count++;
+	w->rows[*slot].weight += weight;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau agent: profiles of all that runs here, for a server of many hosts; see agent/agent.h. */
+#include "cli/cli.h"
+#include "cli/fleet.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/record.h"
+
+enum { RATE = 49, RATE_MAX = 1000, EVERY = 60, EVERY_MAX = 3600 };
+
+static struct fz_cli_fleet fleet;
+static struct fz_rate rate;
+static double every;
+static const char *host, *config, *order;
+static struct fz_cli_spool spool;
+
+/* "90", "90s", "5m". */
+static int set_every(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	size_t n = strlen(text);
+	char unit = n ? text[n - 1] : '\0';
+	bool has_unit = unit == 's' || unit == 'm' || unit == 'h';
+	double scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1, value;
+
+	if (!fz_parse_decimal((struct fz_str){ text, n - has_unit }, &value) || value * scale < 1 ||
+	    value * scale > EVERY_MAX)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--every '%s': is no duration from 1s to 1h; write 30s or 5m", text);
+	*(double *)opt->value = value * scale;
+	return 0;
+}
+
+static const struct fz_opt option_table[] = {
+	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
+	{ .kind = FZ_OPT_GROUP, .help = "Sampling" },
+	{ .kind = FZ_OPT_CALL,
+	  .short_name = 'r',
+	  .long_name = "rate",
+	  .argument = "HZ",
+	  .value = &rate,
+	  .call = fz_cli_parse_rate,
+	  .help = "samples a second on each CPU that is not idle (default 49)" },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "every",
+	  .argument = "DURATION",
+	  .value = &every,
+	  .call = set_every,
+	  .help = "send so often: 30s, 5m (default: each minute)" },
+	{ .kind = FZ_OPT_GROUP, .help = "Names" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "service-by",
+	  .argument = "RULES",
+	  .value = &order,
+	  .help = "what names a service, the first that does: ini, cgroup, command (default: "
+		  "ini,cgroup,command)" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "config",
+	  .argument = "FILE",
+	  .value = &config,
+	  .help = "sections [service NAME] with patterns of commands and control groups (default: "
+		  "fizeau.ini here, if there is one)" },
+	{ .kind = FZ_OPT_STRING,
+	  .long_name = "host",
+	  .argument = "NAME",
+	  .value = &host,
+	  .help = "what this machine is called (default: its own name)" },
+	{ .kind = FZ_OPT_CALL,
+	  .long_name = "label",
+	  .argument = "KEY=VALUE",
+	  .value = &fleet,
+	  .call = fz_cli_fleet_add_label,
+	  .help = "what else sets it apart, such as region=eu; can be given several times" },
+	FZ_CLI_SPOOL_ENTRIES(spool, "/var/spool/fizeau"),
+	{ .kind = FZ_OPT_END },
+};
+
+#ifdef FZ_FLEET
+#include "agent/agent.h"
+
+static void ready(void)
+{
+	char text[64];
+
+	fz_cli_note("agent: samples this machine at %s, for %s",
+		    fz_rate_format(rate, text, sizeof(text)), fleet.server);
+}
+
+static void tell(const struct fz_agent_figures *f)
+{
+	char samples[FZ_NUMBER_SIZE], windows[FZ_NUMBER_SIZE], pushes[FZ_NUMBER_SIZE];
+	char sent[FZ_NUMBER_SIZE], kept[FZ_NUMBER_SIZE], dropped[FZ_NUMBER_SIZE];
+
+	fz_cli_note("agent: %s in %s became %s pushes; sent %s, dropped %s, in the spool %s",
+		    fz_format_plural((int64_t)f->samples, "sample", samples),
+		    fz_format_plural((int64_t)f->windows, "window", windows),
+		    fz_format_count((int64_t)f->pushes, pushes),
+		    fz_format_count((int64_t)f->sent, sent),
+		    fz_format_count((int64_t)f->dropped, dropped),
+		    fz_format_count((int64_t)f->kept, kept));
+}
+
+static int start(char **names, int n, struct fz_error *err)
+{
+	static char command[] = "agent";
+	static const struct fz_notify notify = { .call = fz_cli_fleet_say, .arg = command };
+	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	fz_auto(fz_free_ptr) char *token = NULL;
+	char name[HOST_NAME_MAX + 1] = "";
+	struct fz_agent_figures figures = { 0 };
+	struct fz_agent_options o = { .server = fleet.server,
+				      .rate = rate,
+				      .every_ns = (int64_t)(every * 1e9),
+				      .spool = spool.folder,
+				      .spool_limit = spool.limit,
+				      .config = config,
+				      .containers = "/var/lib/docker/containers" };
+
+	(void)names;
+	(void)n;
+	gethostname(name, sizeof(name) - 1);
+	o.host = host ? host : name;
+	int r = fz_agent_order_parse(order, &o.order, err);
+	if (!r)
+		r = fz_fleet_check_name("host", o.host, err);
+	if (!r)
+		r = fz_fleet_labels(fleet.labels, fleet.label_n, &labels, err);
+	if (!r)
+		r = fz_cli_fleet_token(&fleet, &token, err);
+	o.labels = labels.p;
+	o.token = token;
+	if (!r)
+		r = fz_agent_run(&o, &notify, ready, &figures, err);
+	if (!r)
+		tell(&figures);
+	return r;
+}
+
+#endif
+
+static int run(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	int status;
+
+	fleet = (struct fz_cli_fleet){ 0 };
+	rate.micro_hz = RATE * (uint64_t)1000000;
+	every = EVERY;
+	host = config = NULL;
+	order = "ini,cgroup,command";
+	spool = (struct fz_cli_spool){ "/var/spool/fizeau", FZ_CLI_SPOOL_LIMIT };
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count)
+		return fz_cli_errorf("agent: takes no arguments");
+	if (!fleet.server)
+		return fz_cli_errorf("agent: needs to know where to send to: --server URL");
+	if (!rate.micro_hz || rate.micro_hz > RATE_MAX * (uint64_t)1000000)
+		return fz_cli_errorf("agent: --rate: takes at most 1,000 samples a second on each "
+				     "CPU");
+	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(start), &state);
+}
+
+const struct fz_command fz_command_agent = {
+	.name = "agent",
+	.summary = "send profiles of all that runs here to a server",
+	.usage = "--server URL [options]",
+	.examples = "  $ fizeau agent --server http://localhost:4999\n"
+		    "  $ fizeau agent --server http://fleet:4999 --rate 19 --label region=eu\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_NOTHING,
+	.run = run,
+};
