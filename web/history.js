@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search field of a page of cards: one stays that has all words, in its name, its commits or
-// places.
-const field = document.getElementById("query");
-const cards = [...document.querySelectorAll("main section")];
-const texts = cards.map((card) => card.textContent.toLowerCase());
+// The page of a history, and the first page of a server: script only searches.
+import { searchCards } from "./cards.js";
 
-function search() {
-	const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-	cards.forEach((card, i) => (card.hidden = !words.every((word) => texts[i].includes(word))));
-	const n = cards.filter((card) => !card.hidden).length;
-	document.getElementById("found").textContent = words.length ? `${n} of ${cards.length}` : "";
-}
-
-field.addEventListener("input", search);
-field.parentElement.hidden = cards.length < 2;
+searchCards();

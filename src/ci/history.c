@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* One count of a recording. */
+/* One count of a recording; those of a series are a list, in the order in which they came. */
 struct fz_history_count {
-	uint32_t series, commit, environment;
+	uint32_t next, commit, environment;
 	double count;
 };
 
@@ -41,6 +41,7 @@ void fz_history_release(struct fz_history *h)
 	}
 	free(h->series);
 	free(h->counts);
+	fz_map_release(&h->names);
 	free(h->environments);
 	free(h->commits);
 	fz_arena_release(&h->arena);
@@ -51,11 +52,14 @@ void fz_history_release(struct fz_history *h)
 
 static uint32_t series_of(struct fz_history *h, struct fz_str name)
 {
-	for (uint32_t i = 0; i < h->series_n; i++)
-		if (fz_str_eq(h->series[i].name, name))
-			return i;
+	uint32_t *slot = fz_map_slot(&h->names, fz_map_hash(name.p, name.n));
+
+	if (*slot != FZ_NONE)
+		return *slot;
 	fz_grow(h->series, h->series_n, h->series_cap);
-	h->series[h->series_n] = (struct fz_history_series){ .name = kept(h, name) };
+	h->series[h->series_n] =
+		(struct fz_history_series){ .name = kept(h, name), .oldest = FZ_NONE };
+	*slot = h->series_n;
 	return h->series_n++;
 }
 
@@ -67,6 +71,32 @@ static uint32_t environment_of(struct fz_history *h, struct fz_str text)
 	fz_grow(h->environments, h->environment_n, h->environment_cap);
 	h->environments[h->environment_n] = fz_arena_strndup(&h->arena, text.p, text.n);
 	return h->environment_n++;
+}
+
+/* Of which series it is. */
+static uint32_t add_count(struct fz_history *h, uint32_t commit, struct fz_str name,
+			  uint32_t environment, double count)
+{
+	uint32_t index = series_of(h, name);
+	struct fz_history_series *s = &h->series[index];
+
+	fz_grow(h->counts, h->count_n, h->count_cap);
+	if (s->oldest == FZ_NONE)
+		s->oldest = h->count_n;
+	else
+		h->counts[s->latest].next = h->count_n;
+	s->latest = h->count_n;
+	h->counts[h->count_n++] = (struct fz_history_count){ FZ_NONE, commit, environment, count };
+	return index;
+}
+
+void fz_history_add_count(struct fz_history *h, uint32_t commit, struct fz_str name,
+			  struct fz_str environment, double count, double limit)
+{
+	uint32_t index = add_count(h, commit, name, environment_of(h, environment), count);
+	struct fz_history_series *s = &h->series[index];
+
+	s->limit = FZ_MAX(s->limit, limit);
 }
 
 int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profile *p,
@@ -83,10 +113,7 @@ int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profil
 	for (uint32_t i = 0; i < r.n && !rc; i++) {
 		if (!fz_benchmark_wanted(r.benches[i].name, filter) || r.benches[i].trouble)
 			continue;
-		fz_grow(h->counts, h->count_n, h->count_cap);
-		h->counts[h->count_n++] =
-			(struct fz_history_count){ series_of(h, r.benches[i].name), commit,
-						   environment, r.benches[i].count[FZ_HEAD] };
+		add_count(h, commit, r.benches[i].name, environment, r.benches[i].count[FZ_HEAD]);
 		h->metric = metric;
 		h->unit = fz_ci_unit(metric);
 	}
@@ -97,19 +124,18 @@ int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profil
 /* ---- series ---- */
 
 /* How many commits of a series each environment knows. */
-static uint32_t *known_by(const struct fz_history *h, uint32_t series)
+static uint32_t *known_by(const struct fz_history *h, const struct fz_history_series *s)
 {
 	uint32_t *known = fz_calloc(h->environment_n + 1ul, sizeof(*known));
 
-	for (size_t i = 0; i < h->count_n; i++)
-		known[h->counts[i].environment] += h->counts[i].series == series;
+	for (uint32_t i = s->oldest; i != FZ_NONE; i = h->counts[i].next)
+		known[h->counts[i].environment]++;
 	return known;
 }
 
-static void fill(struct fz_history *h, uint32_t index)
+static void fill(struct fz_history *h, struct fz_history_series *s)
 {
-	struct fz_history_series *s = &h->series[index];
-	fz_auto(fz_free_ptr) uint32_t *known = known_by(h, index);
+	fz_auto(fz_free_ptr) uint32_t *known = known_by(h, s);
 
 	s->count = fz_calloc(h->n + 1ul, sizeof(*s->count));
 	s->environment = fz_calloc(h->n + 1ul, sizeof(*s->environment));
@@ -117,10 +143,10 @@ static void fill(struct fz_history *h, uint32_t index)
 		s->count[i] = NAN;
 		s->environment[i] = FZ_NONE;
 	}
-	for (size_t i = 0; i < h->count_n; i++) {
+	for (uint32_t i = s->oldest; i != FZ_NONE; i = h->counts[i].next) {
 		const struct fz_history_count *c = &h->counts[i];
 		uint32_t *of = &s->environment[c->commit];
-		if (c->series != index || (*of != FZ_NONE && known[*of] >= known[c->environment]))
+		if (*of != FZ_NONE && known[*of] >= known[c->environment])
 			continue;
 		*of = c->environment;
 		s->count[c->commit] = c->count;
@@ -198,9 +224,10 @@ void fz_history_find(struct fz_history *h, const struct fz_ci_config *config, do
 {
 	for (uint32_t i = 0; i < h->series_n; i++) {
 		struct fz_history_series *s = &h->series[i];
-		fill(h, i);
-		s->least = threshold > 0
-				   ? threshold
+		fill(h, s);
+		s->least = threshold > 0 ? threshold
+			   : s->limit > 0
+				   ? s->limit
 				   : fz_ci_config_threshold(
 					     config, &(struct fz_ci_subject){ s->name, h->metric });
 		find_all_turns(h, s);

@@ -177,7 +177,7 @@ static void add_end(const struct chart *c, uint32_t commit)
 {
 	char number[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(c->out, "<span>%s · %s · ",
+	fz_buf_printf(c->out, "<span>%s<br>%s · ",
 		      fz_format_value(c->s->count[commit], c->h->unit, number),
 		      c->h->commits[commit].day);
 	begin_link(c->h, c->h->commits[commit].commit, "", c->out);
@@ -224,7 +224,7 @@ static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
 	fz_buf_char(c->out, ' ');
 	add_text(c->out, commit->subject);
 	fz_buf_printf(c->out, " <span class=\"quiet\">%s", commit->day);
-	fz_buf_printf(c->out, ", %s -> %s", fz_format_value(turn->step.before, c->h->unit, number),
+	fz_buf_printf(c->out, ", %s → %s", fz_format_value(turn->step.before, c->h->unit, number),
 		      fz_format_value(turn->step.after, c->h->unit, after));
 	if (turn->step.kind == FZ_STEP_GRADUAL)
 		fz_buf_printf(c->out, ", little by little since %.10s",
@@ -248,11 +248,11 @@ static void add_card(struct chart *c)
 {
 	double first = c->s->count[c->s->first], last = c->s->count[c->s->last];
 	double change = first > 0 ? last / first - 1 : last > 0 ? INFINITY : 0;
-	bool same = c->s->turn_n == 0 && fabs(change) <= c->s->least;
+	bool same = fabs(change) <= c->s->least;
 	char number[FZ_NUMBER_SIZE];
 
 	fz_buf_str(c->out, "<section>\n<div class=\"head\"><h2>");
-	fz_html_escape(c->out, c->s->name);
+	fz_html_name(c->out, c->s->name);
 	fz_buf_printf(c->out, "</h2><p class=\"%s\">%s</p></div>\n",
 		      same         ? "quiet"
 		      : change > 0 ? "more"
@@ -266,6 +266,12 @@ static void add_card(struct chart *c)
 	if (c->s->turn_n)
 		fz_buf_str(c->out, "</ol>\n");
 	fz_buf_str(c->out, "</section>\n");
+}
+
+void fz_history_cards(const struct fz_history *h, uint32_t most, struct fz_buf *out)
+{
+	for (uint32_t i = 0; i < h->series_n && i < most; i++)
+		add_card(&(struct chart){ .h = h, .s = &h->series[i], .out = out });
 }
 
 /* ---- the page ---- */
@@ -297,9 +303,7 @@ static void fill_mark(void *arg, struct fz_str name)
 	else if (fz_str_eq(name, FZ_STR("subtitle")))
 		add_subtitle(page->h, &text);
 	else
-		for (uint32_t i = 0; i < page->h->series_n; i++)
-			add_card(&(struct chart){
-				.h = page->h, .s = &page->h->series[i], .out = &text });
+		fz_history_cards(page->h, FZ_NONE, &text);
 	fz_output_add(page->out, text.p ? text.p : "", text.n);
 }
 

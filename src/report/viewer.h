@@ -9,6 +9,7 @@ extern const char fz_heatmap_html[]; /* web/heatmap.html */
 extern const char fz_history_page[]; /* charts over commits: web/history.html */
 extern const char fz_fleet_page[];   /* a server's services: web/fleet.html */
 extern const char fz_service_page[]; /* one of them over time: web/service.html */
+extern const char fz_gate_html[];    /* its benchmarks: web/gate.html */
 
 /* Write a document, calling fill where it has a mark <!--fz:NAME-->. */
 void fz_viewer_fill(const char *html, void (*fill)(void *arg, struct fz_str name), void *arg,

@@ -42,6 +42,16 @@ static const struct fz_http_route routes[] = {
 	{ "POST", "/ingest", FZ_RIGHT_WRITE, fz_answer_ingest },
 	{ "POST", "/push.v1.PusherService/Push", FZ_RIGHT_WRITE, fz_answer_push_v1 },
 	{ "POST", "/v1development/profiles", FZ_RIGHT_WRITE, fz_answer_otlp },
+	{ "GET", "/benchmarks", FZ_RIGHT_READ, fz_answer_repositories },
+	{ "GET", "/repository", FZ_RIGHT_READ, fz_answer_repository },
+	{ "GET", "/change", FZ_RIGHT_READ, fz_answer_change },
+	{ "GET", "/report/", FZ_RIGHT_READ, fz_answer_report },
+	{ "GET", "/badge.svg", FZ_RIGHT_BADGE, fz_answer_badge },
+	{ "GET", "/api/status", FZ_RIGHT_BADGE, fz_answer_status },
+	{ "GET", "/api/accepted", FZ_RIGHT_READ | FZ_RIGHT_WRITE, fz_answer_accepted },
+	{ "POST", "/api/accept", FZ_RIGHT_WRITE, fz_answer_accept },
+	{ "POST", "/api/benchmarks", FZ_RIGHT_WRITE, fz_answer_run },
+	{ "POST", "/api/benchmarks/page", FZ_RIGHT_WRITE, fz_answer_run_page },
 	{ 0 },
 };
 

@@ -103,6 +103,7 @@ async function open(browser, file, options = {}) {
 		deviceScaleFactor: options.scale ?? 1,
 		javaScriptEnabled: options.javascript ?? true,
 		hasTouch: options.touch ?? false, isMobile: options.touch ?? false,
+		...(options.password && { httpCredentials: { username: "me", password: options.password } }),
 	});
 	const page = await context.newPage();
 	const problems = [];

@@ -2,19 +2,16 @@
 // The pages of a real server: a service over time, two ranges of it, and what changed between them.
 "use strict";
 const assert = require("node:assert/strict");
-const fs = require("node:fs");
-const path = require("node:path");
-const { spawn } = require("node:child_process");
+const { complaints } = require("./axe.js");
 const { until, withPage } = require("./browser.js");
-const { folder, random } = require("./pages.js");
-const { test } = require("./tap.js");
+const { random } = require("./pages.js");
+const { casesOf, startServer } = require("./served.js");
 
-const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const START = 1700000040, HOSTS = 8, BEFORE = 14, END = 40; // seconds; hosts; minutes of the first version, of both
 const evil = '"><img src=x onerror=alert(1)>';
 const NEXT = `2 ${evil}`; // the second version
 const WORK = "abcdefg";
-let server = null;
+const server = {}; // its url
 
 const isoOf = (minute) => new Date((START + 60 * minute) * 1000).toISOString().slice(0, 16);
 const rangeOf = (from, to) => `${isoOf(from)}..${isoOf(to)}`;
@@ -45,31 +42,7 @@ async function fill() {
 	await push({ service: evil, version: evil, host: "h", start: START }, `main;${evil} 100\n`);
 }
 
-// A server of ours with two releases; ends with us. A text: why there is none.
-async function start() {
-	if (server) return server.why;
-	const store = path.join(folder, "fleet.db");
-	const child = spawn(process.env.FIZEAU, ["serve", "--store", store, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
-	server = {};
-	process.on("exit", () => child.kill("SIGKILL"));
-	let said = "";
-	child.stderr.on("data", (data) => (said += data));
-	server.url = await new Promise((resolve) => {
-		child.stdout.once("data", (data) => resolve(String(data).trim()));
-		child.once("close", () => resolve(null));
-	});
-	if (!server.url) {
-		assert.match(said, /was built without/);
-		server.why = "this fizeau was built without servers";
-		return server.why;
-	}
-	for (const stream of [child, child.stdout, child.stderr]) stream.unref();
-	await fill();
-	return undefined;
-}
-
-// A case that needs the server.
-const served = (name, body) => test(`server: ${name}`, async () => (await start()) ?? (await body()));
+const served = casesOf("server", server, () => startServer("fleet.db"), fill);
 const pageOf = (more = {}, name = "shop") => `${server.url}/service?${new URLSearchParams({ name })}${Object.entries(more).map(([key, value]) => `&${key}=${value}`).join("")}`;
 const answered = (page, text) => until(page, (wanted) => !document.querySelector(".busy") && document.getElementById("changes").textContent.includes(wanted), text);
 const rowsOf = (page) => page.$$eval("#changes tbody tr", (rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)));
@@ -78,12 +51,6 @@ const rowsOf = (page) => page.$$eval("#changes tbody tr", (rows) => rows.map((r)
 function refused(page) {
 	assert.equal(page.problems.length, 1, page.problems.join("\n"));
 	assert.match(page.problems.pop(), /status of 422/);
-}
-
-async function complaints(page) {
-	await page.evaluate(axe);
-	const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-	return violations.map((v) => `${v.id}: ${v.nodes[0].html}`);
 }
 
 served("a service opens on its last deploy, which is compared; names are text, axe finds nothing", async () => {
@@ -237,5 +204,19 @@ served("of a long time buckets are longer; what is chosen can be seen by minute,
 		await page.click("button:text('Show all of the time')");
 		await until(page, () => document.querySelector(".head output").textContent === "by 30 minutes");
 		assert.doesNotMatch(page.url(), /time=/);
+	});
+});
+
+served("a part of the store that does not answer is named above what the others have", async () => {
+	await withPage(pageOf(), { unready: true }, async (page) => {
+		await page.route("**/api/timeline*", async (route) => {
+			const answer = await route.fetch();
+			await route.fulfill({ response: answer, json: { ...await answer.json(), missing: `http://two:8123/${evil}` } });
+		});
+		await page.reload();
+		await until(page, () => document.querySelector("#time [role=alert]"));
+		assert.match(await page.textContent("#time [role=alert]"), /^http:\/\/two:8123\/.* does not answer: what it holds is missing\.$/);
+		assert.ok(await page.locator(".band, svg").count() > 1);
+		assert.equal(await page.locator("img").count(), 0);
 	});
 });

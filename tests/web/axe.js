@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What axe has to say of a page, of how it serves those who do not see it or use no pointer.
+"use strict";
+const fs = require("node:fs");
+
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+// A line for each element that is at fault, as the page stands.
+async function complaints(page, options = {}) {
+	if (!(await page.evaluate(() => Boolean(globalThis.axe)))) await page.evaluate(axe);
+	const found = await page.evaluate((more) => globalThis.axe.run(document, { resultTypes: ["violations"], ...more }), options);
+	return found.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")} ${(n.any[0] ?? n.all[0] ?? n.none[0])?.message ?? ""}`));
+}
+
+module.exports = { complaints };

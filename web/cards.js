@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The search field of a page of cards, or rows: one stays that has all words, in its name, its
+// commits or places.
+export function searchCards(selector = "main section") {
+	const field = document.getElementById("query");
+	const cards = [...document.querySelectorAll(selector)];
+	const texts = cards.map((card) => card.textContent.toLowerCase());
+
+	function search() {
+		const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+		cards.forEach((card, i) => (card.hidden = !words.every((word) => texts[i].includes(word))));
+		const n = cards.filter((card) => !card.hidden).length;
+		document.getElementById("found").textContent =
+			words.length ? `${n} of ${cards.length}` : "";
+	}
+
+	field.addEventListener("input", search);
+	field.parentElement.hidden = cards.length < 2;
+}
