@@ -2,6 +2,7 @@
 /* fizeau bisect: which commit changed what a benchmark costs; see session/bisect.h. */
 #include "session/bisect.h"
 
+#include "cli/counts.h"
 #include "cli/revision.h"
 
 #include <unistd.h>
@@ -12,6 +13,8 @@ static struct {
 	struct fz_bisect_options search;
 	int format, color;
 } options;
+
+static struct fz_cli_counts counts = { .who = "bisect" };
 
 /* clang-format off */
 static const struct fz_opt option_table[] = {
@@ -27,6 +30,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "of merged branches look at the merge only" },
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
 	FZ_REVISION_OPTION_ENTRIES(options.search.count),
+	FZ_CLI_COUNTS_ENTRIES(counts),
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
 	  .value = &options.format, .choices = format_names, .help = "text (default), json" },
@@ -106,11 +110,15 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int rc = take_arguments(&state, &child, &err);
 	options.search.argv = child;
 	if (!rc)
+		rc = fz_cli_counts_place(&counts, &options.search.save, &options.search.server,
+					 &err);
+	if (!rc)
 		rc = bisect(&b, &err);
 	if (rc) {
 		fz_error_prefix(&err, "bisect");
 		fz_cli_error(&err);
 	}
+	fz_cli_counts_release(&counts);
 	if (b.workspace.series.stopped_by)
 		return 128 + b.workspace.series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : exit_of(&b.search);

@@ -3,6 +3,7 @@
  * session/history_run.h. */
 #include "session/history_run.h"
 
+#include "cli/counts.h"
 #include "cli/revision.h"
 
 #include <unistd.h>
@@ -17,6 +18,8 @@ static struct {
 	int format, color;
 } options;
 
+static struct fz_cli_counts counts = { .who = "history" };
+
 /* clang-format off */
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "What is shown" },
@@ -30,10 +33,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "the smallest change that counts, 5% say (default: as fizeau.ini says, else 2%)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
 	FZ_REVISION_OPTION_ENTRIES(options.run.count),
-	{ .kind = FZ_OPT_CHOICE, .long_name = "save", .argument = "PLACE", .value = &options.run.save,
-	  .choices = fz_baseline_names,
-	  .help = "where counts are kept: cache (default), notes (of git: refs/notes/fizeau), "
-		  "branch (fizeau-data)" },
+	FZ_CLI_COUNTS_ENTRIES(counts),
 	{ .kind = FZ_OPT_FLAG, .long_name = "fresh", .value = &options.run.fresh,
 	  .help = "count commits again whose counts are kept" },
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
@@ -123,11 +123,14 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int rc = take_arguments(&state, &child, &err);
 	options.run.argv = child;
 	if (!rc)
+		rc = fz_cli_counts_place(&counts, &options.run.save, &options.run.server, &err);
+	if (!rc)
 		rc = history(&r, &err);
 	if (rc) {
 		fz_error_prefix(&err, "history");
 		fz_cli_error(&err);
 	}
+	fz_cli_counts_release(&counts);
 	if (r.workspace.series.stopped_by)
 		return 128 + r.workspace.series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
