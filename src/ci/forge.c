@@ -88,3 +88,12 @@ char *fz_forge_commits(const char *remote)
 	return fz_asprintf("https://%.*s/%.*s%s", (int)host.n, host.p, (int)path.n, path.p,
 			   forge->commit);
 }
+
+char *fz_forge_name(const char *remote)
+{
+	struct fz_str host, path;
+
+	if (!remote || !split(remote, &host, &path) || !path.n)
+		return NULL;
+	return fz_asprintf("%.*s/%.*s", (int)host.n, host.p, (int)path.n, path.p);
+}

@@ -7,3 +7,6 @@
  * frees it. NULL: the remote (as git has it, may be NULL) is of no forge that we know. Names and
  * passwords in a remote stay out of it. */
 char *fz_forge_commits(const char *remote);
+/* What tells a remote's repository from all others, "github.com/me/project": others have projects
+ * of the same path. The caller frees it. NULL: the remote is of no host. */
+char *fz_forge_name(const char *remote);

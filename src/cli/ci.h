@@ -2,6 +2,7 @@
 /* What `fizeau ci` is told, and its reports. */
 #pragma once
 
+#include "cli/fleet.h"
 #include "cli/record.h"
 #include "session/ci_run.h"
 
@@ -10,9 +11,47 @@ struct fz_cli_ci_options {
 	const char *output; /* folder of reports; NULL: none */
 	const char *link;   /* where its page will be found; NULL */
 	int color;          /* enum fz_color_when */
+	/* where runs of many are kept; no server: nowhere */
+	struct fz_cli_fleet fleet;
+	struct fz_cli_spool spool;
+	const char *repository, *pull; /* NULL: as git and the service say */
 };
+
+#define FZ_CLI_CI_SERVER_ENTRIES(o)                                                            \
+	{ .kind = FZ_OPT_GROUP, .help = "A server that keeps results ('fizeau serve')" },      \
+		FZ_CLI_FLEET_SERVER_ENTRIES((o).fleet),                                        \
+		{ .kind = FZ_OPT_STRING,                                                       \
+		  .long_name = "repository",                                                   \
+		  .argument = "NAME",                                                          \
+		  .value = &(o).repository,                                                    \
+		  .help = "what the server calls this project (default: host and path of its " \
+			  "remote)" },                                                         \
+	{                                                                                      \
+		.kind = FZ_OPT_STRING, .long_name = "pull", .argument = "NUMBER",              \
+		.value = &(o).pull,                                                            \
+		.help = "the pull request that this is (default: as GitHub and GitLab say)"    \
+	}
+
+#define FZ_CLI_CI_SPOOL_ENTRIES(o) \
+	FZ_CLI_SPOOL_ENTRIES((o).spool, "fizeau/spool in the cache folder")
 
 /* Print what was judged, and write the folder of reports. */
 int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err);
+/* The page with the tree of a metric, and the name of its file, which the caller frees. */
+int fz_cli_ci_page(struct fz_ci_run *c, const char *metric, struct fz_output *out,
+		   struct fz_error *err);
+char *fz_cli_ci_page_name(const struct fz_ci_result *r, const char *metric);
+
+/* What asks too much of a server is found before anything is measured. Nothing without a server. */
+int fz_cli_ci_server_check(const struct fz_cli_ci_options *o, struct fz_error *err);
+/* Changes that were acknowledged on the server go to the configuration, if it can be asked. */
+void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
+/* Verdicts, values and pages go to the server, by way of a spool, in which they wait for the next
+ * run while it is away; what goes wrong is a warning, for a verdict does not depend on who keeps
+ * it. */
+void fz_cli_ci_server_send(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
+
+/* fizeau ci accept; argv[0] is "accept". */
+int fz_cli_ci_accept(int argc, char **argv);
 /* fizeau ci merge; argv[0] is "merge". */
 int fz_cli_ci_merge(int argc, char **argv);

@@ -14,6 +14,8 @@ static const struct fz_opt option_table[] = {
 	  .help = "where report.html will be found, for the comment" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
 	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	FZ_CLI_CI_SERVER_ENTRIES(options),
+	FZ_CLI_CI_SPOOL_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
 };
 /* clang-format on */
@@ -39,11 +41,20 @@ int fz_cli_ci_merge(int argc, char **argv)
 	if (state.argument_count == 0)
 		return fz_cli_errorf("ci merge: which reports? give the folders that 'fizeau ci "
 				     "-o' wrote");
-	int rc = fz_ci_merge(&c, (const char *const *)state.arguments, (size_t)state.argument_count,
-			     &err);
+	int rc = fz_cli_ci_server_check(&options, &err);
+	if (!rc)
+		rc = fz_ci_merge(&c, (const char *const *)state.arguments,
+				 (size_t)state.argument_count, &err);
+	if (!rc)
+		fz_cli_ci_server_ask(&c, &options);
+	if (!rc && c.rules.config)
+		fz_ci_accept(&c.result, &c.rules);
 	c.result.link = options.link;
 	if (!rc)
 		rc = fz_cli_ci_report(&c, &options, &err);
+	if (!rc)
+		fz_cli_ci_server_send(&c, &options);
+	fz_repository_release(&c.workspace.repository);
 	if (!rc)
 		return fz_ci_exit(&c.result);
 	fz_error_prefix(&err, "ci merge");

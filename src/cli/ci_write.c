@@ -45,7 +45,7 @@ static struct fz_str keep(struct fz_arena *arena, struct fz_buf *text)
 }
 
 /* Of each metric there is a page, with its tree. */
-static char *page_of(const struct fz_ci_result *r, const char *metric)
+char *fz_cli_ci_page_name(const struct fz_ci_result *r, const char *metric)
 {
 	return strcmp(metric, r->metrics.list[0]) == 0 ? fz_strdup("report.html")
 						       : fz_asprintf("report-%s.html", metric);
@@ -56,7 +56,7 @@ static struct fz_html_benchmark describe(const struct fz_ci_result *r, const str
 					 const char *metric, struct fz_arena *arena)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	fz_auto(fz_free_ptr) char *page = page_of(r, b->metric);
+	fz_auto(fz_free_ptr) char *page = fz_cli_ci_page_name(r, b->metric);
 	bool here = strcmp(b->metric, metric) == 0;
 	struct fz_html_benchmark h = {
 		.name = b->name,
@@ -100,37 +100,45 @@ static struct fz_html_gate describe_gate(const struct fz_ci_result *r, const cha
 	return gate;
 }
 
-static int write_page(struct fz_ci_run *c, const char *metric, const char *folder,
-		      struct fz_error *err)
+int fz_cli_ci_page(struct fz_ci_run *c, const char *metric, struct fz_output *out,
+		   struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *name = page_of(&c->result, metric);
-	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, name);
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
 	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
-	struct fz_html_gate gate = describe_gate(&c->result, metric, &texts);
 	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
-	struct fz_output *out;
 	int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric, &d, err);
 
+	if (rc)
+		return rc;
 	how.paths = true;
-	if (!rc)
-		j = fz_judge(d, &how);
+	j = fz_judge(d, &how);
+	struct fz_html_gate gate = describe_gate(&c->result, metric, &texts);
 	o.judgement = j;
 	o.gate = &gate;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		o.labels[s] = c->labels[s];
-	if (!rc)
-		rc = fz_output_open(path, &out, err);
-	if (!rc) {
-		rc = fz_report_html_diff(d, &o, out, err);
-		if (rc)
-			fz_output_abort(out);
-		else
-			rc = fz_output_close(out, err);
-	}
+	rc = fz_report_html_diff(d, &o, out, err);
 	free((void *)gate.list);
+	return rc;
+}
+
+static int write_page(struct fz_ci_run *c, const char *metric, const char *folder,
+		      struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *name = fz_cli_ci_page_name(&c->result, metric);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, name);
+	struct fz_output *out;
+	int rc = fz_output_open(path, &out, err);
+
+	if (rc)
+		return rc;
+	rc = fz_cli_ci_page(c, metric, out, err);
+	if (rc)
+		fz_output_abort(out);
+	else
+		rc = fz_output_close(out, err);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "ci/report.h"
 #include "format/format.h"
 #include "profile/merge.h"
+#include "session/ci_parts.h"
 
 #include <unistd.h>
 
@@ -82,5 +83,27 @@ int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struc
 		fz_ci_write_floors(&c->result, c->profile[s]);
 	}
 	fz_ci_tally(&c->result);
+	return 0;
+}
+
+/* Reports know commits by their first digits; a base that was a recording is none. */
+int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err)
+{
+	const char *label = c->result.labels[FZ_HEAD];
+	fz_auto(fz_free_ptr) char *head = fz_strndup(label, strcspn(label, " "));
+	struct fz_repository *r = &c->workspace.repository;
+	int rc = fz_repository_find(r, err);
+
+	if (!rc)
+		rc = fz_repository_commit(r, head, &c->checkout[FZ_HEAD].commit, err);
+	if (rc) {
+		fz_repository_release(r);
+		return rc;
+	}
+	if (fz_repository_commit(r, c->result.labels[FZ_BASE], &c->base_commit, NULL))
+		c->base_commit = NULL;
+	c->rules = (struct fz_ci_rules){ .config = &c->config,
+					 .is_part = fz_ci_run_is_part,
+					 .arg = c };
 	return 0;
 }

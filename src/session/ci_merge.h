@@ -10,3 +10,7 @@
  * released whatever becomes of this. FZ_EINPUT: reports that cannot be put together, or none at
  * all. */
 int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struct fz_error *err);
+/* The checkout around the current folder, the commits in it that the reports are of, and rules by
+ * which changes may be accepted that c->config then says; c->workspace.repository is to be
+ * released. FZ_EUSAGE, FZ_EINPUT: there is none, or it has no such commit; then nothing is set. */
+int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err);

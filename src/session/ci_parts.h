@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a run, in the order of its work; only ci_run.c and they include this.
+/* The parts of a run, in the order of its work; only ci_run.c, ci_merge.c and they include this.
  *
  *   ci_base.c    which commit is the base, and whether its counts are kept somewhere
  *   ci_run.c     counting what is not

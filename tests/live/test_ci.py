@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """fizeau ci in real repositories: a base and a change, counted, timed, judged and reported."""
 
+import concurrent.futures
+import http.server
 import json
 import os
 import pathlib
@@ -9,9 +11,11 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import xml.etree.ElementTree
 
-from livelib import FIZEAU, Skip, Suite
+from fleetlib import Server
+from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite
 
 suite = Suite()
 
@@ -223,6 +227,8 @@ def check_blog():
 
 
 def check_pytest(*options):
+    if SANITIZED:
+        raise Skip("what is ours of it test_bench's case of pytest shows")
     r = blog()
     if subprocess.run([PYTHON, "-c", "import pytest"], capture_output=True).returncode:
         raise Skip("python3-pytest is not installed")
@@ -397,6 +403,150 @@ def check_kept():
     assert "edits that are not committed" in done.stderr, done.stderr
 
 
+@suite.test("counts are kept at a server: one machine counts a commit, others find it; without it the gate goes on")
+def check_kept_at_server():
+    r = loops(300, 300, FIRST=900)
+    folder, caches = pathlib.Path(r.scratch.name), iter(range(100))
+    folder.joinpath("tokens").write_text("p write writewritewritewrite\np read readreadreadread\n"
+                                         "p read,write both-both-both-both\nother read,write otherotherotherother\n")
+    folder.joinpath("tokens").chmod(0o600)
+    folder.joinpath("token").write_text("both-both-both-both\n")
+    both = "--token-file", str(folder / "token")
+
+    def run(*words, token=None, machine=None, status=1):
+        machine = next(caches) if machine is None else machine
+        env = {"XDG_CACHE_HOME": str(folder / f"cache{machine}"), **({"FIZEAU_TOKEN": token} if token else {})}
+        return r.fizeau(words[0], *words[1:], "--", "sh", "loops.sh", status=status, **env).stderr
+
+    with Server(folder, "--tokens", folder / "tokens", "--recordings", folder / "whole") as server:
+        ci = "ci", "--save", server.url, "--no-wall", "--others", "1", "-o", str(r.out)
+        assert run(*ci, *both) == ""
+        first = r.report()[0]
+        listed = server.ask("GET", "/api/counts", token="readreadreadread")[1].decode().split()
+        assert {line.split("/")[0] for line in listed} == {r.git("rev-parse", c) for c in ("main", "HEAD")}, listed
+        # Another machine, which may only read: the base is there, and so is what it would keep.
+        text = run(*ci, token="readreadreadread")
+        assert f"are from {server.url}" in text and "warning" not in text and r.report()[0] == first, text
+        # A job that may read, of a commit that is not there: it is told, and kept here.
+        r.commit(note="another change")
+        text = run(*ci, token="readreadreadread", machine=50)
+        assert "may only read (status 403); it is kept in the cache of this machine" in text, text
+        assert len(list(folder.glob("cache50/fizeau/baselines/*/*.fz"))) == 1
+        assert run(*ci, token="otherotherotherother") == "", "another project sees nothing"
+        # history and bisect find the same.
+        text = r.fizeau("history", "--save", server.url, *both, "HEAD", XDG_CACHE_HOME=str(folder / "h")).stdout
+        assert r.git("rev-parse", "HEAD~1")[:10] in text and "1 of 2 benchmarks changed in 3 commits" in text, text
+        assert run("history", "--save", server.url, *both, "HEAD", status=0) == ""
+        known = server.ask("GET", "/api/counts", token="readreadreadread")[1].decode().split()
+        assert {line.split("/")[0] for line in known} == set(r.git("rev-list", "HEAD").split()), known
+        done = r.fizeau("bisect", "--save", server.url, *both, "--setup", "test ! -e stop", "HEAD~2", "--", "sh", "loops.sh",
+                        XDG_CACHE_HOME=str(folder / "b"))
+        assert done.stdout.startswith(r.git("rev-parse", "HEAD~1")[:10]), done
+        # Jobs at the same time.
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for text in pool.map(lambda _: subprocess.run([FIZEAU, *ci[:6], *both, "--", "sh", "loops.sh"], cwd=r.path, text=True,
+                                 capture_output=True, env={**r.env, "PYTHONHASHSEED": "3"}).stderr, range(2)):
+                assert "warning" not in text, text
+        # What is not what its name says is refused.
+        commit, key = listed[0].removesuffix(".fz").split("/")
+        path = f"/api/count?commit={commit}&key="
+        body = server.ask("GET", path + key, token="readreadreadread")[1]
+        write = {"token": "writewritewritewrite"}
+        server.says(200, "kept", "POST", path + key, body, **write)
+        server.says(422, "the circumstances of that key", "POST", path + "0" * 16, body, **write)
+        server.says(422, "of another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
+        server.says(422, "not a profile in a format", "POST", path + key, b"x" * 100, **write)
+        for wrong in (f"commit=../../x&key={key}", f"commit={commit}&key=../{key}", "commit=HEAD&key=1"):
+            server.says(400, "in hexadecimal digits", "POST", f"/api/count?{wrong}", body, **write)
+        server.says(403, "may only read", "POST", path + key, body, token="readreadreadread")
+        server.says(400, "replace: 'x' is not no", "POST", path + key + "&replace=x", body, **write)
+        server.says(422, "nothing of that name", "GET", path + "0" * 16, token="readreadreadread")
+    # The gate does not depend on the server.
+    text = run(*ci, machine=51)
+    assert "going on without the server's counts" in text and text.count("warning") == 3, text
+    assert r.report()[0]["benchmarks"] and len(list(folder.glob("cache51/fizeau/baselines/*/*.fz"))) == 2
+    with Server(folder, store=folder / "y.db") as server:
+        text = run("ci", "--save", server.url, "--no-wall")
+        assert "begin it with --recordings FOLDER (status 404)" in text, text
+        for words, why in ((("history", "--save", "x"), "must be cache, notes, branch or http://"),
+                           (("ci", "--token-file", "x"), "--spool-limit: go with --server URL"),
+                           (("ci", "--save", server.url, "--token-file", "/nowhere"), "/nowhere: cannot be read")):
+            text = run(*words, status=2)
+            assert why in text and text.count("\n") == 1, text
+
+
+@suite.test("counts for a server that is away wait, and go there with the next command; they replace nothing that came meanwhile")
+def waiting_counts():
+    r = loops(300, 300, FIRST=900)
+    folder = pathlib.Path(r.scratch.name)
+    words, spool = ("--", "sh", "loops.sh"), folder / "spool"
+    with Server(folder, "--recordings", folder / "whole") as server:
+        ci = "ci", "--save", server.url, "--no-wall", "--others", "1"
+
+        def listed():
+            return server.ask("GET", "/api/counts")[1].decode().split()
+
+        def spooled(where):
+            return list(pathlib.Path(where).rglob("*.push"))
+
+        server.stop()
+        text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
+        assert text.count(f"it waits for the next run in {spool}/") == 2 and "in the cache of this machine" in text, text
+        assert len(spooled(spool)) == 2 and len(list(folder.glob("cache/fizeau/baselines/*/*.fz"))) == 2, text
+        r.fizeau("history", "--save", server.url, "main", *words, XDG_CACHE_HOME=str(folder / "other"))
+        waits, = spooled(folder / "other/fizeau/spool")
+        # Still away: nobody is asked for long, and nothing is lost or there twice.
+        text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
+        assert "going on without the server's counts" in text and len(spooled(spool)) == 4, text
+        server.options = [*server.options, "--listen", f"127.0.0.1:{server.port}"]
+        server.start()
+        assert listed() == []
+        text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
+        assert "earlier runs had left in the spool are on the server now (recordings: 4)" in text and "warning" not in text, text
+        assert {line.split("/")[0] for line in listed()} == {r.git("rev-parse", c) for c in ("main", "HEAD")} and not spooled(spool)
+        # history counted main without floors; the gate's counts of it, which have them, stay.
+        path = next(f"/api/count?commit={line.replace('/', '&key=').removesuffix('.fz')}" for line in listed()
+                    if r.git("rev-parse", "main") in line)
+        kept = server.ask("GET", path)[1]
+        assert kept not in waits.read_bytes()
+        text = r.fizeau("history", "--save", server.url, "main", XDG_CACHE_HOME=str(folder / "other")).stderr
+        assert "(recordings: 1)" in text and not waits.exists() and server.ask("GET", path)[1] == kept, text
+        # A spool that cannot be opened is no reason not to ask the server.
+        lock, = spool.glob("*/lock")
+        lock.unlink()
+        lock.mkdir()
+        text = r.fizeau(*ci, "--spool", str(spool), *words, status=1, XDG_CACHE_HOME=str(folder / "third")).stderr
+        assert f"counts wait in {lock.parent} for the next run: --spool" in text and f"are from {server.url}" in text, text
+
+
+class GoesAway(http.server.BaseHTTPRequestHandler):
+    """A server that says what it has, and then nothing more."""
+    asked = 0
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def do_POST(self):
+        GoesAway.asked += 1
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+@suite.test("a server that goes away while commits are counted is waited for once, and all of them wait for it")
+def gone_meanwhile():
+    r = loops(300, 300, FIRST=900)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), GoesAway) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = r.fizeau("history", "--save", f"http://127.0.0.1:{server.server_port}", "HEAD", "--", "sh", "loops.sh")
+        server.shutdown()
+    waits = list(pathlib.Path(r.scratch.name, "cache/fizeau/spool").rglob("*.push"))
+    assert len(waits) == 2 and done.stderr.count("it waits for the next run in") == 2, done.stderr
+    assert GoesAway.asked == 6 + 1, GoesAway.asked
+
+
 @suite.test("a kept base is checked out when the clock is to judge")
 def check_kept_clock():
     r = loops(FIRST=30000)
@@ -468,6 +618,38 @@ def check_clock():
     benches = r.report()[1]
     assert benches["third"]["fails"] and not benches["first"]["fails"], benches
     assert benches["second"]["wall"] is None and benches["first"]["wall"] is None, benches
+
+
+SHORT = """\
+#include "fizeau_bench.h"
+static volatile unsigned sum;
+int main(void)
+{
+	FIZEAU_BENCH("short") {
+		for (unsigned i = 0; i < TURNS; i++)
+			sum += i;
+	}
+	return 0;
+}
+"""
+
+
+@suite.test("the clock of a body of a tenth of a microsecond: nineteen times as slow, not by what looking costs")
+def check_short_clock():
+    need_tool()
+    if not shutil.which("cc"):
+        raise Skip("there is no C compiler")
+    r = Repository()
+    r.commit(short__c=SHORT, flags="-DTURNS=200\n", __gitignore="short\n")
+    r.git("checkout", "-qb", "change")
+    r.commit(flags="-DTURNS=3800\n")
+    build = f"cc -O1 $(cat flags) -I{SOURCE}/bindings/c -o short short.c"
+    r.fizeau("ci", "-o", str(r.out), "--others", "0", "--setup", build, "--", "./short", status=1)
+    short = r.report()[1]["short"]
+    assert short["verdict"] == "slower" and 17 < short["head"] / short["base"] < 20, short
+    wall = short["wall"]
+    assert wall["decided"] and wall["base_ns"] < 3000 and 12 < 1 + wall["change"] < 26, wall
+    return f"x {1 + wall['change']:.1f}, {wall['base_ns']:.0f} ns before"
 
 
 STRIDE = '''\
@@ -548,6 +730,8 @@ exit 1
 
 
 def check_ended(script, words, *options):
+    if SANITIZED and options:
+        raise Skip("it waits most of its time; what is ours of it bench's case of one that hangs shows")
     messages, benches = wrong(script, *options)
     assert len(messages) == 2 and all(words in m for m in messages), messages
     assert benches["first"]["verdict"] == benches["second"]["verdict"] == "same", benches

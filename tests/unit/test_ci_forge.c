@@ -42,10 +42,32 @@ static void test_forges(void **state)
 	assert_null(fz_forge_commits(NULL));
 }
 
+static void test_names(void **state)
+{
+	static const struct {
+		const char *remote, *name; /* NULL: none */
+	} remotes[] = {
+		{ "https://me:secret@github.com/me/project.git", "github.com/me/project" },
+		{ "git@git.example.org:a/b/c.git", "git.example.org/a/b/c" },
+		{ "ssh://git@gitlab.com:22/a/b/", "gitlab.com/a/b" },
+		{ "https://example.org/", NULL },
+		{ "/srv/git/project.git", NULL },
+		{ NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(remotes); i++) {
+		fz_auto(fz_free_ptr) char *got = fz_forge_name(remotes[i].remote);
+		if (!got != !remotes[i].name || (got && strcmp(got, remotes[i].name)))
+			fail_msg("%zu: %s", i, got ? got : "none");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forges),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

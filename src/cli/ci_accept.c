@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau ci accept: a change that a run on a server found is meant, with a reason; what [accept] in
+ * fizeau.ini says of a pattern, of one benchmark of one commit or pull request. */
+#include "cli/ci.h"
+
+#include <stdio.h>
+
+#include "ci/report.h"
+#include "session/ci_source.h"
+
+static struct fz_cli_ci_options options;
+static const char *reason, *commit, *metric;
+static bool withdraw;
+
+/* clang-format off */
+static const struct fz_opt option_table[] = {
+	{ .kind = FZ_OPT_STRING, .long_name = "reason", .argument = "TEXT", .value = &reason,
+	  .help = "why the change is meant" },
+	{ .kind = FZ_OPT_FLAG, .long_name = "withdraw", .value = &withdraw,
+	  .help = "it is not meant after all" },
+	{ .kind = FZ_OPT_STRING, .long_name = "commit", .argument = "REVISION", .value = &commit,
+	  .help = "whose change it is (default: that of this checkout, or the pull request's)" },
+	{ .kind = FZ_OPT_STRING, .long_name = "metric", .argument = "NAME", .value = &metric,
+	  .help = "by which metric (default: the one by which it fails)" },
+	FZ_CLI_CI_SERVER_ENTRIES(options),
+	{ .kind = FZ_OPT_END },
+};
+/* clang-format on */
+
+static const struct fz_command command = {
+	.name = "ci accept",
+	.summary = "acknowledge a change of a benchmark that the server keeps, with a reason",
+	.usage = "--server URL --reason TEXT [options] BENCHMARK",
+	.examples = "  $ fizeau ci accept --server http://fleet:4999 --pull 128 \\\n"
+		    "      --reason 'easier to read' test_parse_pr\n",
+	.options = option_table,
+};
+
+#ifdef FZ_FLEET
+
+#include <jansson.h>
+
+#include "fleet/client.h"
+
+static void wish(const char *benchmark, const struct fz_ci_source *s, struct fz_output *out)
+{
+	struct fz_json j;
+
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_ci_json_text(&j, "repository", s->repository);
+	if (options.pull && !commit)
+		fz_ci_json_text(&j, "pull", options.pull);
+	else
+		fz_ci_json_text(&j, "commit", s->head.hash);
+	fz_ci_json_text(&j, "benchmark", benchmark);
+	if (metric)
+		fz_ci_json_text(&j, "metric", metric);
+	if (withdraw)
+		fz_json_kbool(&j, "withdraw", true);
+	else
+		fz_ci_json_text(&j, "reason", reason);
+	fz_json_close(&j, '}');
+}
+
+static void tell(const char *benchmark, const struct fz_buf *answer)
+{
+	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
+	long long failing = json_integer_value(json_object_get(told, "failing"));
+	char number[FZ_NUMBER_SIZE];
+
+	printf("%s: %s; run %lld %s, with %s\n", benchmark,
+	       withdraw ? "no longer acknowledged" : "acknowledged",
+	       (long long)json_integer_value(json_object_get(told, "run")),
+	       json_string_value(json_object_get(told, "status")),
+	       fz_format_plural(failing, "failure", number));
+	json_decref(told);
+}
+
+static int accept_change(char **names, int n, struct fz_error *err)
+{
+	fz_auto(fz_repository_release) struct fz_repository repository = { 0 };
+	fz_auto(fz_ci_source_release) struct fz_ci_source source = { 0 };
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	fz_auto(fz_free_ptr) char *token = NULL;
+	const struct fz_ci_source_options as = { .repository = options.repository,
+						 .pull = options.pull };
+	int rc = fz_cli_ci_server_check(&options, err);
+
+	(void)n;
+	if (!rc)
+		rc = fz_cli_fleet_token(&options.fleet, &token, err);
+	if (!rc)
+		rc = fz_repository_find(&repository, err);
+	if (!rc)
+		rc = fz_ci_source_find(&repository, commit ? commit : "HEAD", NULL, &as, &source,
+				       err);
+	if (rc)
+		return rc;
+	const struct fz_client client = { .server = options.fleet.server,
+					  .token = token,
+					  .type = "application/json" };
+	wish(names[0], &source, out);
+	struct fz_str body = fz_buf_view(fz_output_buffer(out));
+	rc = fz_client_ask(&client, "/api/accept", &body, &answer, err);
+	if (!rc)
+		tell(names[0], &answer);
+	return rc;
+}
+
+#endif
+
+int fz_cli_ci_accept(int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	int status;
+
+	if (!fz_cli_parse(&command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count != 1)
+		return fz_cli_errorf("ci accept: which benchmark? name one, as the report does");
+	if (!options.fleet.server)
+		return fz_cli_errorf("ci accept: needs to know where: --server URL");
+	if (!reason == !withdraw)
+		return fz_cli_errorf("ci accept: needs to know why: --reason TEXT (or --withdraw)");
+	return fz_cli_fleet_do(&command, FZ_CLI_FLEET_WORK(accept_change), &state);
+}
