@@ -2,11 +2,12 @@
 /* fizeau bench: the benchmarks of a command, counted and timed, against the last time.
  *
  * The recording goes to the store, where the next run of the same command finds it: that is the
- * base of the column "change".
+ * base of the column "change", and of --fail-on.
  */
 #include "cli/record.h"
 
 #include "base/io.h"
+#include "ci/report.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
 #include "report/table.h"
@@ -22,10 +23,13 @@
 
 enum { NAME_MIN = 16, FIGURES = 46 };
 
+enum gate { GATE_NONE, GATE_REGRESSION };
+static const char *const gate_names[] = { "none", "regression", NULL };
+
 static struct {
 	struct fz_cli_record record; /* of which the output and the engine are used */
 	struct fz_bench_options bench;
-	int what;
+	int what, gate;
 	bool show_output;
 } options;
 
@@ -65,9 +69,13 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_FLAG, .long_name = "harness", .value = &options.bench.harness,
 	  .help = "keep what calls the benchmarks in their call trees" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "native", .value = &options.bench.native,
-	  .help = "keep the functions of the Python interpreter in them" },
+	  .help = "keep the insides of the interpreters of Python and Node in them" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.show_output,
 	  .help = "let the command's output through, to standard error" },
+	{ .kind = FZ_OPT_CHOICE, .long_name = "fail-on", .argument = "WHAT", .value = &options.gate,
+	  .choices = gate_names,
+	  .help = "exit with 1 when a benchmark costs more than the last time, by instructions, peak "
+		  "or live bytes and past its limit (regression)" },
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
@@ -76,9 +84,6 @@ static const struct fz_opt option_table[] = {
 /* clang-format on */
 
 /* ---- the table ---- */
-
-/* What is counted, each with its change. */
-static const char *const counted[] = { "instructions", "peak", "live" };
 
 static double total_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
 {
@@ -95,7 +100,7 @@ static bool has(const struct fz_profile *p, const char *metric)
 /* Below 0: it was not counted. What was executed instructions, but may hold no memory. */
 static double count_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
 {
-	return total_of(p, b, counted[0]) > 0 ? total_of(p, b, name) : -1;
+	return total_of(p, b, fz_bench_metrics[0]) > 0 ? total_of(p, b, name) : -1;
 }
 
 static void format_change(const struct fz_bench_base *base, const struct fz_benchmark *b,
@@ -154,7 +159,7 @@ static void add_count(const struct fz_profile *p, const struct fz_benchmark *b,
 
 static bool is_shown(const struct fz_profile *p, size_t column)
 {
-	return column == 0 || has(p, counted[column]);
+	return column == 0 || has(p, fz_bench_metrics[column]);
 }
 
 static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
@@ -167,9 +172,9 @@ static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
 	size_t columns = fz_str_columns(fz_buf_view(&name));
 	fz_buf_printf(out, "%s%*s", name.p ? name.p : "", (int)(width - FZ_MIN(columns, width)),
 		      "");
-	for (size_t i = 0; i < FZ_ARRAY_LEN(counted); i++)
+	for (size_t i = 0; fz_bench_metrics[i]; i++)
 		if (is_shown(p, i))
-			add_count(p, b, base, counted[i], out);
+			add_count(p, b, base, fz_bench_metrics[i], out);
 	format_wall(b, out);
 	fz_buf_char(out, '\n');
 }
@@ -192,9 +197,9 @@ static void print_table(const struct fz_profile *p, const struct fz_benchmarks *
 	unsigned width = name_width(list, &style);
 
 	fz_buf_printf(&out, "%-*s", (int)width, "benchmark");
-	for (size_t i = 0; i < FZ_ARRAY_LEN(counted); i++)
+	for (size_t i = 0; fz_bench_metrics[i]; i++)
 		if (is_shown(p, i))
-			fz_buf_printf(&out, "  %15s  %9s", counted[i], "change");
+			fz_buf_printf(&out, "  %15s  %9s", fz_bench_metrics[i], "change");
 	fz_buf_printf(&out, "  %10s  %s\n", "wall", "[95 %]");
 	for (size_t i = 0; i < list->n; i++)
 		if (list->list[i].stack != FZ_NONE)
@@ -209,6 +214,34 @@ static void say_base(const struct fz_bench_base *base)
 
 	fz_cli_note("changes are against %s%s%.*s%s", base->path, commit.n ? ", commit " : "",
 		    (int)FZ_MIN(commit.n, 10), commit.p, dirty ? " with edits" : "");
+}
+
+/* ---- the gate ---- */
+
+/* A verdict for each benchmark by each metric, and why the command ends with its status. */
+static int judge(const struct fz_bench_base *base, const struct fz_profile *p, bool has_table,
+		 int *ret_status, struct fz_error *err)
+{
+	fz_auto(fz_bench_gate_release) struct fz_bench_gate gate = { 0 };
+	struct fz_style style = fz_style_of(STDOUT_FILENO, options.record.output.color);
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 }, why = { 0 };
+
+	if (!base->path) {
+		fz_cli_note("nothing was judged: this is the first recording of these benchmarks");
+		return 0;
+	}
+	int rc = fz_bench_gate_judge(&gate, base->profile, p, err);
+	if (rc)
+		return rc;
+	fz_buf_char(&text, '\n');
+	fz_ci_text(&gate.result, &style, &text);
+	if (has_table)
+		fz_cli_print(fz_buf_view(&text));
+	fz_ci_why(&gate.result, &why);
+	*ret_status = fz_ci_exit(&gate.result);
+	if (*ret_status)
+		fz_cli_note("%s", why.p);
+	return 0;
 }
 
 /* ---- troubles ---- */
@@ -272,10 +305,11 @@ static int write_recording(struct fz_profile *p, const char *folder, const char 
 	return rc;
 }
 
-/* ret_troubles: some benchmark could not be measured. */
-static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
-		  struct fz_error *err)
+/* ret_status: what the command ends with; FZ_EXIT_TROUBLE: some benchmark could not be measured. */
+static int report(struct fz_profile *p, const char *program, int *ret_status, struct fz_error *err)
 {
+	int rc = 0;
+
 	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
 	fz_auto(fz_bench_base_release) struct fz_bench_base base = { 0 };
 	char cwd[4096];
@@ -284,16 +318,22 @@ static int report(struct fz_profile *p, const char *program, bool *ret_troubles,
 		return fz_fail_errno(err, "the current folder");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	fz_benchmarks_read(p, &list);
-	*ret_troubles = say_troubles(&list);
+	bool troubles = say_troubles(&list);
 	if (!fz_benchmarks_measured(&list))
 		return none_found(&list, err);
 	fz_bench_base_find(folder, p, &base);
 	/* With the recording on standard output there is no room for a table. */
-	if (!options.record.output.file || strcmp(options.record.output.file, "-") != 0)
+	bool has_table =
+		!options.record.output.file || strcmp(options.record.output.file, "-") != 0;
+	if (has_table)
 		print_table(p, &list, &base);
 	if (base.path)
 		say_base(&base);
-	return write_recording(p, folder, program, err);
+	if (options.gate == GATE_REGRESSION)
+		rc = judge(&base, p, has_table, ret_status, err);
+	if (troubles)
+		*ret_status = FZ_EXIT_TROUBLE;
+	return rc ? rc : write_recording(p, folder, program, err);
 }
 
 static int measure(char *const argv[], struct fz_series *series, struct fz_profile **ret,
@@ -313,7 +353,7 @@ static int measure(char *const argv[], struct fz_series *series, struct fz_profi
 	return rc;
 }
 
-static int bench(const struct fz_opt_state *state, struct fz_series *series, bool *ret_troubles,
+static int bench(const struct fz_opt_state *state, struct fz_series *series, int *ret_status,
 		 struct fz_error *err)
 {
 	struct fz_launch_words words = { .words = state->arguments,
@@ -327,16 +367,15 @@ static int bench(const struct fz_opt_state *state, struct fz_series *series, boo
 		rc = fz_launch_command(&words, &argv, err);
 	if (!rc)
 		rc = measure(argv, series, &p, err);
-	return rc ? rc : report(p, fz_path_base(fz_str_of(argv[0])).p, ret_troubles, err);
+	return rc ? rc : report(p, fz_path_base(fz_str_of(argv[0])).p, ret_status, err);
 }
 
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
 	struct fz_series series = { 0 };
-	bool troubles = false;
 	struct fz_error err;
-	int status;
+	int status, found = FZ_EXIT_OK;
 
 	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.what = FZ_BENCH_BOTH;
@@ -345,9 +384,11 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (state.argument_count == 0)
 		return fz_cli_errorf("bench: nothing to run; write the command after '--', for "
 				     "example: fizeau bench -- pytest tests/");
+	if (options.gate && options.what == FZ_BENCH_WALL)
+		return fz_cli_errorf("bench: --fail-on judges counts; leave --wall out");
 	options.bench.what = (enum fz_bench_what)options.what;
 	options.bench.apart = options.bench.memory;
-	int rc = bench(&state, &series, &troubles, &err);
+	int rc = bench(&state, &series, &found, &err);
 	fz_cli_output_release(&options.record.output);
 	if (rc) {
 		fz_error_prefix(&err, "bench");
@@ -355,7 +396,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	}
 	if (series.stopped_by)
 		return 128 + series.stopped_by;
-	return rc || troubles ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
+	return rc ? FZ_EXIT_TROUBLE : found;
 }
 
 const struct fz_command fz_command_bench = {

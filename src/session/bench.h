@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "ci/ci.h"
 #include "profile/benchmarks.h"
 #include "session/series.h"
 
@@ -51,3 +52,17 @@ struct fz_bench_base {
 /* The latest recording of the same command's benchmarks in a folder of the store. */
 void fz_bench_base_find(const char *folder, const struct fz_profile *p, struct fz_bench_base *ret);
 void fz_bench_base_release(struct fz_bench_base *base);
+
+/* What is counted of benchmarks, each with its change: "instructions", "peak", "live"; NULL. */
+extern const char *const fz_bench_metrics[];
+
+struct fz_bench_gate {
+	struct fz_ci_config config; /* fizeau.ini at the top of the checkout, whose limits hold */
+	struct fz_ci_result result;
+};
+
+/* Judge the benchmarks of the head by all of these that both recordings have. To be released
+ * whether it failed or not. */
+int fz_bench_gate_judge(struct fz_bench_gate *g, const struct fz_profile *base,
+			const struct fz_profile *head, struct fz_error *err);
+void fz_bench_gate_release(struct fz_bench_gate *g);

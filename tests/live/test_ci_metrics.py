@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+import subprocess
 
 import test_bench
 from livelib import Suite
@@ -181,6 +182,42 @@ def check_merge():
     ci(r, "-o", parts[1], command=("./program", "work"), others=0, metric="peak")
     err = r.fizeau("ci", "merge", *parts, status=2).stderr
     assert "its metric is peak, another report's instructions, peak" in err, err
+
+
+@suite.test("bench: peak and live bytes have a change, a limit and a gate as instructions have; unchanged ones never fail")
+def check_bench():
+    need_tool()
+    r = Repository()
+
+    def bench(*words, status=0, **change):
+        pathlib.Path(r.path, "program.c").write_text(source(**change))
+        subprocess.run(SETUP.split(), cwd=r.path, check=True)
+        return test_bench.bench("--count", "--memory", "--fail-on", "regression", *words, "--", "./program", cwd=r.path,
+                                status=status)
+
+    assert "nothing was judged: this is the first recording" in bench().stderr
+    for _ in range(3):
+        again = bench()
+        assert again.stdout.endswith("\nNo performance regression: 6 same.\n"), again.stdout
+    # With -o nothing comes to the store, and what is there stays the base.
+    twice = bench("-o", "twice.fz", at_once=2, status=1)
+    for metric in ("peak", "live"):
+        assert re.search(rf"^larger +hold +{metric} +4.88 KiB +9.77 KiB +x 2.00 +2.0 %$", twice.stdout, re.M), twice.stdout
+    assert twice.stdout.endswith("\nPerformance regression: 2 larger, 4 same.\n"), twice.stdout
+    assert "hold takes 2.0 times the live bytes; its limit is 2.0 %, and 1 more failure" in twice.stderr, twice.stderr
+    assert "hold takes" not in bench("-k", "work", "-o", "part.fz", at_once=2).stderr
+    slow = bench("-o", "slow.fz", turns=30000, status=1)
+    assert slow.stdout.endswith("\nPerformance regression: 1 slower, 5 same.\n"), slow.stdout
+    ini = pathlib.Path(r.path, "fizeau.ini")
+    ini.write_text("[benchmark hold]\nmetric = peak, live\nthreshold = 150 %\n")
+    assert bench(at_once=2).stdout.endswith("\nNo performance regression: 6 same.\n")
+    # That was kept, and is the base now.
+    assert bench(status=0).stdout.endswith("\nNo performance regression: 6 same.\n")
+    ini.unlink()
+    assert bench(at_once=2, status=1).stdout.endswith("\nPerformance regression: 2 larger, 4 same.\n")
+    assert bench().stdout.endswith("\nNo performance regression: 2 smaller, 4 same.\n")
+    done = test_bench.bench("--wall", "--fail-on", "regression", "--", "./program", cwd=r.path, status=2)
+    assert "--fail-on judges counts" in done.stderr, done.stderr
 
 
 @suite.test("Python: instructions are those of its own allocator, beside the peak that malloc shows")
