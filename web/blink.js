@@ -3,11 +3,12 @@
 // one side spent, so what grows or vanishes is seen to move.
 import { BASE, HEAD } from "./data.js";
 import { heatClass } from "./colors.js";
+import { ownTime } from "./tree.js";
 
 // How frame i is filled for a side: its colour class, and which part of its width.
 export function blinkFill({ tree, w, what }, side, i) {
 	const scale = side === BASE ? what.factor : 1;
-	const own = (what.heat === "total" || tree.inverted ? tree.total : tree.self)[side][i];
+	const own = what.heat === "total" ? tree.total[side][i] : ownTime(tree, side, i);
 	const all = tree.total[side][0] || 1;
 	return {
 		colour: heatClass(own / all), part: w[i] > 0 ? (tree.total[side][i] * scale) / w[i] : 0,

@@ -56,6 +56,14 @@ function undoZigzag(values, from, unit, beside) {
 	}
 }
 
+// The same of bytes, as differences between the sides of many samples are: in one pass.
+function addBytes(bytes, out, from, unit, beside) {
+	for (let i = 0; i < bytes.length; i++) {
+		const v = bytes[i];
+		out[from + i] = ((v >>> 1) ^ -(v & 1)) * unit + beside[from + i];
+	}
+}
+
 function readStrings(bytes, column) {
 	const out = new Array(column.n), at = column.at;
 	const decoder = new TextDecoder();
@@ -85,6 +93,21 @@ export class Columns {
 	has(name) {
 		return this.byName.has(name);
 	}
+	count(name) {
+		return this.byName.get(name)?.n ?? 0;
+	}
+	// Whether the file has a byte for each number, which is the number itself, or in a column of
+	// type "d" what is to be added. An absent column is all zero.
+	areBytes(name) {
+		const column = this.byName.get(name);
+		return !column || (column.size === column.n && column.unit === 1);
+	}
+	// Numbers of a column, not copied where the file has them as bytes.
+	raw(name, n) {
+		const column = this.byName.get(name);
+		return column && this.areBytes(name) ?
+			this.bytes.subarray(column.at, column.at + n) : this.numbers(name, Uint32Array, n);
+	}
 	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero.
 	// `beside` is the array that the column may be the difference to.
 	numbers(name, Type, n, before = 0, beside = null) {
@@ -96,6 +119,12 @@ export class Columns {
 			const out = new Type(length);
 			readNumbers(this.bytes, column, out, before);
 			if (unit !== 1) for (let i = before; i < length; i++) out[i] *= unit;
+			return out;
+		}
+		if (type === "d" && column.size === column.n) {
+			const out = new Type(length);
+			addBytes(this.bytes.subarray(column.at, column.at + column.n), out, before, unit,
+				beside);
 			return out;
 		}
 		// Before it is undone a zigzag is twice as large.
@@ -110,49 +139,77 @@ export class Columns {
 	}
 }
 
-// Functions of nodes. A node names its function by its place among the callees that its caller's
-// function has had so far, counted from 1; 0 is a new one, the next of "callee.function".
-function readCallees(columns, count, parent) {
-	const func = columns.numbers("node.callee", Int32Array, count, 1);
-	const fresh = columns.numbers("callee.function", Int32Array, 0);
-	const callees = [];
-	let next = 0;
-	func[0] = -1;
-	for (let i = 1; i <= count; i++) {
-		const known = (callees[func[parent[i]] + 1] ??= []);
-		if (func[i] === 0) known.push((func[i] = fresh[next++]));
-		else func[i] = known[func[i] - 1];
+// Lists of callees by caller, in one array; one that is full moves to its end, twice as long.
+class Callees {
+	constructor(callers, callees) {
+		this.first = new Int32Array(callers);
+		this.n = new Int32Array(callers);
+		this.room = new Int32Array(callers);
+		this.all = new Int32Array(4 * (callers + callees));
+		this.end = 0;
 	}
-	return func;
+	add(caller, f) {
+		const n = this.n[caller]++;
+		if (n === this.room[caller]) this.move(caller, n);
+		this.all[this.first[caller] + n] = f;
+	}
+	move(caller, n) {
+		const { all, first, room, end } = this;
+		all.copyWithin(end, first[caller], first[caller] + n);
+		first[caller] = end;
+		room[caller] = Math.max(4, 2 * n);
+		this.end += room[caller];
+	}
+	of(caller, place) {
+		return this.all[this.first[caller] + place];
+	}
 }
 
+// Nodes and their functions, in one pass: each pass of its own over a million of them takes the
+// time until the browser has compiled it. A node names its function by its place among the callees
+// that its caller's function has had so far, counted from 1; 0 is a new one, the next of
+// "callee.function".
 function readNodes(columns, count) {
 	const n = count + 1;
-	const up = columns.numbers("node.up", Uint32Array, count, 1);
-	const depth = up;
+	const up = columns.raw("node.up", count), place = columns.raw("node.callee", count);
+	const fresh = columns.numbers("callee.function", Int32Array, 0);
+	const callees = new Callees(columns.count("function.name") + 1, fresh.length);
+	const func = new Int32Array(n), depth = new Uint32Array(n);
 	const parent = new Int32Array(n), end = new Uint32Array(n);
 	// The callers of node i, as deep as the last node was.
 	const last = [0];
-	let above = 0, deepest = 0;
-	parent[0] = -1;
+	let above = 0, deepest = 0, next = 0;
+	parent[0] = func[0] = -1;
 	for (let i = 1; i < n; i++) {
-		const d = above + 1 - up[i];
+		const d = above + 1 - up[i - 1], caller = last[d - 1], f = func[caller] + 1;
 		for (; above >= d; above--) end[last[above]] = i;
 		depth[i] = d;
-		parent[i] = last[d - 1];
+		parent[i] = caller;
 		last[d] = i;
 		above = d;
 		if (d > deepest) deepest = d;
+		if (place[i - 1] === 0) callees.add(f, (func[i] = fresh[next++]));
+		else func[i] = callees.of(f, place[i - 1] - 1);
 	}
 	for (; above >= 0; above--) end[last[above]] = n;
-	const func = readCallees(columns, count, parent);
 	return { n, func, depth, parent, end, deepest };
 }
 
 // Base and head of a pair of columns.
-function readSides(columns, name, n, before) {
-	const base = columns.numbers(`${name}.base`, Float64Array, n, before);
-	return [base, columns.numbers(`${name}.head`, Float64Array, n, before, base)];
+function readSides(columns, name, n, before, Type = Float64Array) {
+	const base = columns.numbers(`${name}.base`, Type, n, before);
+	return [base, columns.numbers(`${name}.head`, Type, n, before, base)];
+}
+
+// What self values of nodes, and with them all sums of such, are kept as: half as large where they
+// are whole numbers, and no sum of theirs is too large for that. Of a million nodes they are most
+// of the memory, and to be given it is much of the time that a page takes to open.
+export function selfType(columns, { nodes, base, head }) {
+	const names = ["node.self.base", "node.self.head"];
+	// A byte, and what a byte says that the other side has more.
+	const most = nodes * (0xff + 0x7f);
+	const isSmall = [most, base?.sum ?? 0, head?.sum ?? 0].every((sum) => sum === (sum | 0));
+	return isSmall && names.every((name) => columns.areBytes(name)) ? Int32Array : Float64Array;
 }
 
 function readCells(columns) {
@@ -302,7 +359,7 @@ function decode(header, bytes) {
 	data.unit = header.unit;
 	data.cells = readCells(columns);
 	data.self = data.cells ? selfValues(data, null) :
-		readSides(columns, "node.self", header.nodes, 1);
+		readSides(columns, "node.self", header.nodes, 1, selfType(columns, header));
 	data.functions = readFunctions(columns);
 	data.verdicts = readVerdicts(columns, data.functions.n, header.nodes);
 	data.marks = readMarks(columns, header.nodes);

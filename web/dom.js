@@ -40,31 +40,46 @@ export function section(id, title, ...children) {
 		el("summary", {}, title), ...content);
 }
 
+// One that is folded at first; what is in it is made when it is opened.
+export function foldedSection(id, title, contentOf) {
+	const box = el("details", {
+		class: "section", id: `section-${id}`, ontoggle: () => {
+			if (box.open && box.children.length === 1) box.append(...contentOf().filter(Boolean));
+		},
+	}, el("summary", {}, title));
+	return box;
+}
+
+// A table of columns with these headings, that scrolls. A cell is a text, or a list of parts.
+export function table(headings, rows) {
+	return el("div", { class: "listing", tabindex: "0", role: "group" },
+		el("table", { class: "pairs" },
+			el("tr", {}, ...headings.map((h) => el("th", { scope: "col" }, h))),
+			...rows.map((cells) => el("tr", {},
+				...cells.map((c) => el("td", {}, ...[c].flat()))))));
+}
+
 const SVG = "http://www.w3.org/2000/svg";
+
+// The same as el, of a picture.
+export function svg(name, attributes = {}, ...children) {
+	const element = document.createElementNS(SVG, name);
+	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+	element.append(...children.filter((c) => c !== null));
+	return element;
+}
 
 // A 20 x 20 line icon from its path.
 export function icon(path) {
-	const svg = document.createElementNS(SVG, "svg");
-	svg.setAttribute("viewBox", "0 0 20 20");
-	svg.setAttribute("aria-hidden", "true");
-	const p = document.createElementNS(SVG, "path");
-	p.setAttribute("d", path);
-	svg.append(p);
-	return svg;
+	return svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: path }));
 }
 
 // A line through points [x, y] in a box of that size; it is as wide as there is room.
 export function line(points, width, height, label) {
-	const svg = document.createElementNS(SVG, "svg");
-	for (const [key, value] of [["viewBox", `0 0 ${width} ${height}`],
-		["preserveAspectRatio", "none"], ["role", "img"], ["aria-label", label], ["class", "line"]])
-		svg.setAttribute(key, value);
-	const drawn = document.createElementNS(SVG, "polyline");
-	drawn.setAttribute("points",
-		points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
-	drawn.setAttribute("vector-effect", "non-scaling-stroke");
-	svg.append(drawn);
-	return svg;
+	return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
+		"aria-label": label, class: "line" },
+	svg("polyline", { points: points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "),
+		"vector-effect": "non-scaling-stroke" }));
 }
 
 // Buttons of which one is pressed: choices = [[value, label, title]].

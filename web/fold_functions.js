@@ -14,9 +14,9 @@ export const STARTUP = 3;
 // Which switch folds it, and why.
 export const foldWords = [
 	["noise",
-		"Paths that had samples before and have none now: too few to tell whether they are gone"],
+		"Paths that had samples before and have none now: of none is it certain that it is gone"],
 	["noise",
-		"Paths that have samples now and had none before: too few to tell whether they are new"],
+		"Paths that have samples now and had none before: of none is it certain that it is new"],
 	["imports", "What Python does to find and load modules, without the modules' own code"],
 	["imports", "What Python does before the program runs"],
 ];

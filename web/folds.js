@@ -9,9 +9,10 @@ import { findImports, hasImports, importName, liftImports, sumLifted } from "./i
 import { foldNoise, sumNoise, treeOfNoise } from "./noise.js";
 import { treeOf } from "./tree.js";
 
-// A single node of noise says more by its own name.
-function nameSingles({ func }, { self: [base, head] }, tree) {
-	for (let i = 1; i < tree.n; i++) {
+// A single node of noise says more by its own name. placeOf: where a node is now.
+function nameSingles({ func }, { self: [base, head] }, tree, { runs }, placeOf) {
+	for (let k = 0; k < runs.length; k += 3) {
+		const i = placeOf(runs[k]);
 		if (tree.paths[i] !== 1) continue;
 		const node = tree.pageNode?.[i] ?? i;
 		if (!base[node] && !head[node]) continue;
@@ -27,8 +28,9 @@ export function planFolds(data, whole, { noise, imports }) {
 	const folded = noise && data.verdicts ? foldNoise(data, whole, part) : null;
 	if (!part && !folded) return null;
 	const plan = part ? liftImports(data, part, folded) : treeOfNoise(data, folded);
-	nameSingles(data, whole, plan.tree);
-	return { ...plan, sum: part ? sumLifted : sumNoise };
+	if (folded)
+		nameSingles(data, whole, plan.tree, folded, (i) => (part ? plan.nodeOf[i] : i));
+	return Object.assign(plan, { sum: part ? sumLifted : sumNoise });
 }
 
 // A tree of the page's nodes, folded.

@@ -55,6 +55,9 @@ export function formatPercentChange(ratio) {
 	return `${p > 0 ? "+" : "−"}${size >= 1000 ? formatCount(size) : size.toFixed(1)} %`;
 }
 
+// A sentence from words.
+export const capital = (words) => `${words[0].toUpperCase()}${words.slice(1)}`;
+
 export function plural(n, noun) {
 	return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }

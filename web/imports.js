@@ -10,7 +10,7 @@
 // The interpreter's start-up (imports that nothing called) is one frame. Own code is never part of
 // the machinery of an import.
 import { FINDING, STARTUP } from "./fold_functions.js";
-import { NOBODY } from "./noise.js";
+import { NOBODY, standing } from "./noise.js";
 import { moduleOf } from "./search.js";
 import { Children, inOrder, layOut } from "./transform.js";
 
@@ -40,13 +40,14 @@ export function findImports(data) {
 export function liftImports(data, imports, folded) {
 	const { n, parent, functions } = data, func = folded?.func ?? data.func;
 	const nodeOf = new Int32Array(n), children = new Children(n);
+	const stands = folded && standing(n, folded);
 	const isModule = functions.names.map((name) => name === "<module>");
 	const caller = new Int32Array(n); // where callees of a node go
 	const isLifted = new Uint8Array(n); // or below what is: others may be laid over it
 	const isCode = new Uint8Array(n); // of the new nodes: the code of an imported module
 	for (let i = 1; i < n; i++) {
 		const p = parent[i], up = caller[p], f = func[i];
-		if (f === NOBODY) nodeOf[i] = nodeOf[folded.nodeOf[i]];
+		if (f === NOBODY) nodeOf[i] = nodeOf[stands[i]];
 		else if (imports[i]) {
 			nodeOf[i] = children.find(up, functions.n + imports[i] - 1, i);
 			caller[i] = up;
@@ -82,11 +83,14 @@ export function sumLifted({ tree: { n, parent }, nodeOf }, straight) {
 	return { self, total };
 }
 
-// Of a file below a folder of modules, which recordings cut off, its dotted name.
+// Of a file below a folder of modules, which recordings cut off, its dotted name: what is behind
+// the last folder that no package can be called as.
 function moduleName(file) {
 	if (!/^[^/<].*\/.*\.py$/.test(file)) return moduleOf(file);
-	return file.replace(/^(lib\/python[\d.]+|(site|dist)-packages)\//, "")
-		.replace(/(\/__init__)?\.py$/, "").replaceAll("/", ".");
+	const path = file.replace(/^(lib\/python[\d.]+|(site|dist)-packages)\//, "")
+		.replace(/(\/__init__)?\.py$/, "").split("/");
+	const last = path.slice(0, -1).findLastIndex((name) => !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name));
+	return path.slice(last + 1).join(".");
 }
 
 // What the code of a module is called where it is imported.

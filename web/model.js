@@ -10,7 +10,7 @@ import { findChanges } from "./changes.js";
 import { isFiltered } from "./filters.js";
 import { movedFunctions } from "./inferred.js";
 import { ownChanges } from "./own.js";
-import { Picture } from "./picture.js";
+import { LaterPicture, Picture } from "./picture.js";
 import { placeOf, shortPlaceOf } from "./places.js";
 import { moduleOf } from "./search.js";
 import { pathOfHash, rulesOfLink, sidesOfLink, stateOfLink } from "./state.js";
@@ -100,7 +100,7 @@ export class Model {
 			moved: movedFunctions(data), change: 0,
 			verdicts: isDiff && data.header.palette !== "tachyon" ? data.verdicts : null,
 			removedHere: (i) => isRemoved(whole, i), addedHere: (i) => isAdded(whole, i),
-			rootName: this.isElided() ? "Gone" : "All",
+			rootName: this.isElided() ? "All gone paths" : "All",
 		};
 	}
 
@@ -116,6 +116,18 @@ export class Model {
 		return costs;
 	}
 
+	// Costs of functions in what is drawn, made when they are asked for: a picture needs none.
+	get costs() {
+		this.prepare();
+		return this.knownCosts;
+	}
+
+	// For what comes next: they are asked for by the first box, list or table.
+	prepare() {
+		this.knownCosts ??= this.isStraight ? this.costsOfAll(this.costsOf) :
+			functionCosts(this.costsOf, this.data.functions.n);
+	}
+
 	// Sums and changes of the state; what its picture is about.
 	update() {
 		const { data } = this;
@@ -125,15 +137,14 @@ export class Model {
 		const tree = this.trees.shown();
 		// Another layout or view of the same tree needs no new sums.
 		const upright = this.upright(), straight = this.trees.straight();
-		if (this.costsOf !== upright)
-			this.costs = upright === straight ? this.costsOfAll(straight) :
-				functionCosts(upright, data.functions.n);
+		this.isStraight = upright === straight;
+		if (this.costsOf !== upright) this.knownCosts = null;
+		this.costsOf = upright;
 		if (this.changesOf !== straight && data.verdicts)
 			this.changes = findChanges(straight, data,
-				upright === straight ? this.costs : this.costsOfAll(straight));
-		this.costsOf = upright;
+				() => (this.isStraight ? this.costs : this.costsOfAll(straight)));
 		this.changesOf = straight;
-		what.change = changeOf(this.costs, what);
+		if (what.by === "share") what.change = changeOf(this.costs, what);
 		what.all = tree.total[what.side][0];
 		what.found = what.verdicts ? this.listed() : null;
 		return what;
@@ -143,12 +154,15 @@ export class Model {
 		return new Picture(this.trees.shown(), what);
 	}
 
-	// What was removed, to stand beside the head's 100 %.
+	// What was removed and saved (saved.js), to stand beside the head's 100 %.
 	removedAside(what) {
 		const { inverted, layout } = this.state;
 		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head")
 			return null;
-		return new Picture(this.trees.shownElided(), { ...what, side: BASE, rootName: "Gone" });
+		const saved = this.trees.saved(what.verdicts !== null, () => this.costs);
+		return new LaterPicture(saved.sum,
+			{ ...what, side: BASE, rootName: "Gone", removedHere: (i) => saved.tree.isGone(i) },
+			() => saved.tree);
 	}
 
 	// The changes that are listed; null: nothing was judged.

@@ -9,11 +9,10 @@
 // something, or when something below it stays. Nodes keep their numbers: the first of those that
 // are one frame stands for all of them, the others have no function and no cost, so no picture has
 // them.
-import { BASE, HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
+import { HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { AGAIN, BEFORE } from "./fold_functions.js";
 import { stateOf } from "./filters.js";
-import { isAdded, isRemoved } from "./tree.js";
 
 export const NOBODY = -1; // the function of a node that another one stands for
 
@@ -22,48 +21,50 @@ const AS_FUNCTION = 3; // a verdict
 const SEEN = 1 / 200; // of all: what is seen without looking for it
 const NOT_THERE = 1; // the other side's code has no such function
 
-// Functions of which it is certain that they are new or gone: it holds for paths without a test of
-// their own.
-function certainFunctions(data, { word }) {
-	return word.map((w, f) => (w === CHANGED && ["new", "removed"].includes(stateOf(data, f)) ? 1 :
-		0));
-}
+// Bits of functions: their paths are seen always; where they cost something that is seen; where a
+// path has no test of its own, by self or by total.
+const ALWAYS = 1, IF_SEEN = 2, BY_SELF = 4, BY_TOTAL = 8;
 
-// Tells of a path whether it must be seen, whatever its neighbours are.
-function staying(data, whole) {
-	const { func, functions, marks, verdicts } = data;
-	const families = [verdicts.self, verdicts.total].map((family) => ({
-		path: family.path, certain: certainFunctions(data, family),
-	}));
-	const isCertain = ({ path, certain }, i) =>
-		(path && path[i] !== AS_FUNCTION ? path[i] === CHANGED : certain[func[i]] === 1);
-	const always = functions.kind.map((kind) =>
-		(kind === MARKER_KIND || kind === TASK_KIND ? 1 : 0));
-	const seen = [BASE, HEAD].map((side) => SEEN * (whole.total[side][0] || 1));
-	const isSeen = (i) => whole.total[BASE][i] >= seen[BASE] || whole.total[HEAD][i] >= seen[HEAD];
-	return (i) => always[func[i]] === 1 || marks?.[i] === WRAPPER ||
-		(functions.presence[func[i]] === NOT_THERE && isSeen(i)) ||
-		isCertain(families[0], i) || isCertain(families[1], i);
-}
-
-const isEmpty = ({ total }, i) => total[BASE][i] === 0 && total[HEAD][i] === 0;
-
-// Of each node 0, or the fold that it goes to, plus one; null: none does. A path that costs nothing
-// on either side neither is noise nor keeps its callers.
-function findNoise(data, whole) {
-	const { n, parent } = data;
-	const stays = new Uint8Array(n), out = new Uint8Array(n), mustStay = staying(data, whole);
-	let isAny = false;
-	for (let i = n - 1; i > 0; i--) {
-		if (isEmpty(whole, i)) continue;
-		const fold = isRemoved(whole, i) ? AGAIN + 1 : isAdded(whole, i) ? BEFORE + 1 : 0;
-		if (!fold || stays[i] || mustStay(i)) stays[parent[i]] = stays[i] = 1;
-		else {
-			out[i] = fold;
-			isAny = true;
-		}
+// Of which functions it is certain that they are new or gone holds for paths of theirs.
+function bitsOfFunctions(data) {
+	const { n, kind, presence } = data.functions, { self, total } = data.verdicts;
+	const bits = new Uint8Array(n);
+	for (let f = 0; f < n; f++) {
+		if (kind[f] === MARKER_KIND || kind[f] === TASK_KIND) bits[f] = ALWAYS;
+		if (presence[f] === NOT_THERE) bits[f] |= IF_SEEN;
+		const certain = (self.word[f] === CHANGED ? BY_SELF : 0) |
+			(total.word[f] === CHANGED ? BY_TOTAL : 0);
+		if (certain && ["new", "removed"].includes(stateOf(data, f))) bits[f] |= certain;
 	}
-	return isAny ? out : null;
+	return bits;
+}
+
+// Whether a path must be seen by what is known of it: its own test, else its function's.
+function isCertain({ path }, i, ofFunction) {
+	return path && path[i] !== AS_FUNCTION ? path[i] === CHANGED : ofFunction !== 0;
+}
+
+// The nodes that are noise, the last first. A path that costs nothing on either side neither is
+// noise nor keeps its callers; one that costs something on both is none, and so are all its
+// callers.
+function findNoise(data, whole) {
+	const { n, parent, func, marks, verdicts: { self, total } } = data;
+	const [base, head] = whole.total, bits = bitsOfFunctions(data);
+	const seenBase = SEEN * (base[0] || 1), seenHead = SEEN * (head[0] || 1);
+	const stays = new Uint8Array(n), noise = [];
+	for (let i = n - 1; i > 0; i--) {
+		const before = base[i], after = head[i];
+		if ((before !== 0) === (after !== 0)) continue;
+		const bit = bits[func[i]];
+		if (stays[i] !== 0 || (bit & ALWAYS) !== 0 || marks?.[i] === WRAPPER ||
+			((bit & IF_SEEN) !== 0 && (before >= seenBase || after >= seenHead)) ||
+			isCertain(self, i, bit & BY_SELF) || isCertain(total, i, bit & BY_TOTAL)) {
+			stays[parent[i]] = 1;
+			continue;
+		}
+		noise.push(i);
+	}
+	return noise;
 }
 
 // Of a caller the first callee of a fold; callers come in preorder.
@@ -82,50 +83,61 @@ class Firsts {
 	}
 }
 
-// The frames that stand for noise: {func, nodeOf, paths}, the functions of nodes, the node that
-// stands for each, and how many with time of their own such a frame stands for. null: nothing is
-// noise. `except`: nodes that are folded otherwise.
+// The frames that stand for noise: {func, paths, runs}, the functions of nodes, how many with time
+// of their own such a frame stands for, and runs of nodes that one stands for: [it, the first of
+// them, the one behind the last, ...]. null: nothing is noise. `except`: nodes that are folded
+// otherwise.
 export function foldNoise(data, whole, except) {
 	const noise = findNoise(data, whole);
-	if (!noise) return null;
+	if (!noise.length) return null;
 	const { n, parent, depth, end, functions } = data, [base, head] = whole.self;
-	const func = data.func.slice(), nodeOf = new Int32Array(n), paths = new Uint32Array(n);
-	const firsts = new Firsts(data.deepest);
-	for (let i = 1; i < n;) {
-		if (!noise[i] || except?.[i]) {
-			nodeOf[i] = i++;
-			continue;
-		}
-		const fold = noise[i] - 1, at = firsts.of(parent[i], depth[i], fold, i);
-		for (const behind = end[i]; i < behind; i++) {
-			nodeOf[i] = at;
-			func[i] = NOBODY;
-			if (base[i] || head[i]) paths[at]++;
-		}
+	const func = data.func.slice(), paths = new Uint32Array(n), runs = [];
+	const firsts = new Firsts(data.deepest), after = whole.total[HEAD];
+	let behind = 0;
+	for (let k = noise.length - 1; k >= 0; k--) {
+		const first = noise[k];
+		if (first < behind || except?.[first]) continue;
+		const fold = after[first] === 0 ? AGAIN : BEFORE;
+		const at = firsts.of(parent[first], depth[first], fold, first);
+		behind = end[first];
+		runs.push(at, first, behind);
+		func.fill(NOBODY, first, behind);
+		for (let i = first; i < behind; i++) if (base[i] !== 0 || head[i] !== 0) paths[at]++;
 		func[at] = functions.n + fold;
 	}
-	return { func, nodeOf, paths };
+	return { func, paths, runs };
 }
 
-// The page's tree with that: {tree, nodeOf}.
-export function treeOfNoise({ n, parent, end, depth, deepest }, { nodeOf, ...folded }) {
-	return { tree: { n, parent, end, depth, deepest, ...folded }, nodeOf };
+// The node that stands for each.
+export function standing(n, { runs }) {
+	const nodeOf = new Int32Array(n);
+	for (let i = 1; i < n; i++) nodeOf[i] = i;
+	for (let k = 0; k < runs.length; k += 3) nodeOf.fill(runs[k], runs[k + 1], runs[k + 2]);
+	return nodeOf;
 }
 
-// A tree of the page's nodes with it: {self, total}.
-export function sumNoise({ nodeOf }, straight) {
-	const self = [], total = [];
-	for (const side of [BASE, HEAD]) {
-		const own = straight.self[side].slice(), all = straight.total[side].slice();
-		for (let i = 1; i < own.length; i++) {
-			const at = nodeOf[i];
-			if (at === i) continue;
-			own[at] += own[i];
-			own[i] = all[i] = 0;
-			all[at] = own[at];
+// The page's tree with that: {tree, runs, nodeOf}. Which node stands for which is asked of few.
+export function treeOfNoise({ n, parent, end, depth, deepest }, { runs, func, paths }) {
+	let nodeOf = null;
+	return {
+		tree: { n, parent, end, depth, deepest, func, paths }, runs,
+		get nodeOf() {
+			return (nodeOf ??= standing(n, { runs }));
+		},
+	};
+}
+
+// A tree of the page's nodes with it: {self, total}. What frames that stand for others spent is all
+// in their total (ownTime in tree.js): own times need no copy.
+export function sumNoise({ runs }, straight) {
+	const total = straight.total.map((values) => values.slice());
+	for (const all of total) {
+		// A run is whole subtrees.
+		for (let k = 0; k < runs.length; k += 3) {
+			const first = runs[k + 1], sum = all[first];
+			all.fill(0, first, runs[k + 2]);
+			all[runs[k]] += sum;
 		}
-		self.push(own);
-		total.push(all);
 	}
-	return { self, total };
+	return { self: straight.self, total };
 }

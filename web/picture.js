@@ -39,3 +39,28 @@ export class Picture {
 		return known[node] - 1;
 	}
 }
+
+// The same, made when it is drawn: what all of it is (`all`) is known before.
+export class LaterPicture {
+	constructor(all, what, treeOf) {
+		this.all = all;
+		this.what = what;
+		this.treeOf = treeOf;
+		this.made = null;
+	}
+	get picture() {
+		return (this.made ??= new Picture(this.treeOf(), this.what));
+	}
+	get tree() {
+		return this.picture.tree;
+	}
+	get w() {
+		return this.picture.w;
+	}
+	placeOf(node) {
+		return this.picture.placeOf(node);
+	}
+	rowsBelow(node) {
+		return this.picture.rowsBelow(node);
+	}
+}

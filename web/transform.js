@@ -238,7 +238,7 @@ export function transform(data, rules) {
 	const unjudged = findUnjudged(data, map, origins);
 	return {
 		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined,
-		own: undefined, linksOf: undefined, moved: undefined, original: data,
+		own: undefined, linksOf: undefined, splitOf: undefined, moved: undefined, original: data,
 		functions: functionsOf(data, renamed, origins),
 		self: addUp(data, nodeOf, tree.n),
 		cells: data.cells && { ...data.cells, node: data.cells.node.map((i) => nodeOf[i]) },

@@ -8,8 +8,8 @@
 // tree `total` of a node is the self time of the leaf as it was reached through this path, each
 // sample counted once. `isNumbered`: its nodes have the page's numbers, or `pageNode` has them, 0
 // for a frame that is several; what the page says of a node (marks, verdicts of paths) holds for
-// it. A frame that stands for `paths` (folds.js) is several, too. `ofTotals`: an inverted one of a
-// function's totals.
+// it. A frame that stands for `paths` (folds.js) is several, too: its `self` is not to be asked for
+// (ownTime). `ofTotals`: an inverted one of a function's totals.
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -70,21 +70,39 @@ export function isAdded(tree, i) {
 	return tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
 }
 
+// What a frame spent itself. One that stands for paths has nothing below it.
+export function ownTime(tree, side, i) {
+	return (tree.inverted || tree.paths?.[i] ? tree.total : tree.self)[side][i];
+}
+
+// Whether node i is gone, of those that count: of a function that `saved` has (saved.js), or below
+// one; all that are gone, without.
+function goneBy({ func, parent, total: [before, after] }, saved) {
+	if (!saved) return (i) => after[i] === 0 && before[i] > 0;
+	const flags = new Uint8Array(func.length);
+	for (let i = 1; i < func.length; i++)
+		flags[i] = after[i] === 0 && before[i] > 0 && (saved[func[i]] || flags[parent[i]]) ? 1 : 0;
+	return (i) => flags[i] === 1;
+}
+
 // Only paths that the head no longer has; their callers keep the sum of what was removed below. To
 // draw it needs no self values, so they are made when they are asked for.
-export function elidedTree(data, straight) {
+export function elidedTree(data, straight, saved = null) {
 	const { n, parent } = data;
 	const sums = new Float64Array(n), none = new Float64Array(n);
-	const base = straight.self[BASE], [before, after] = straight.total;
+	const before = straight.total[BASE], isGone = goneBy(straight, saved);
 	for (let i = n - 1; i > 0; i--) {
-		if (after[i] === 0 && before[i] > 0) sums[i] += base[i];
-		if (sums[i] !== 0) sums[parent[i]] += sums[i];
+		const p = parent[i];
+		if (isGone(i)) sums[i] = before[i];
+		// All below what is gone is part of it.
+		if (sums[i] !== 0 && !(p > 0 && isGone(p))) sums[p] += sums[i];
 	}
 	let self = null;
 	return {
-		...treeOf(data, null, [sums, none]), elided: true,
+		...treeOf(data, null, [sums, none]), elided: true, isGone,
 		get self() {
-			return (self ??= [base.map((value, i) => (isRemoved(straight, i) ? value : 0)), none]);
+			return (self ??= [sums.map((_, i) => (isGone(i) ? ownTime(straight, BASE, i) : 0)),
+				none]);
 		},
 	};
 }
@@ -95,6 +113,18 @@ export function hasRemoved(straight) {
 	for (let i = 1; i < straight.n; i++)
 		if (base[i] > 0 && after[i] === 0) return true;
 	return false;
+}
+
+// The base's time in paths that are gone, of all functions or of those that count (saved.js). All
+// below what is gone is part of it.
+export function removedSum({ func, end, total: [before, after] }, saved = null) {
+	let sum = 0;
+	for (let i = after.indexOf(0, 1), next; i > 0; i = after.indexOf(0, next)) {
+		const counts = !saved || saved[func[i]];
+		if (counts) sum += before[i];
+		next = counts ? end[i] : i + 1;
+	}
+	return sum;
 }
 
 // ---- inversion ----

@@ -7,7 +7,8 @@
 import { choosesPaths, isFiltered, pathFilter } from "./filters.js";
 import { foldOf } from "./fold_functions.js";
 import { foldTree, planFolds } from "./folds.js";
-import { elidedTree, hasRemoved, invertTree, straightTree } from "./tree.js";
+import { savedFunctions } from "./saved.js";
+import { elidedTree, hasRemoved, invertTree, removedSum, straightTree } from "./tree.js";
 
 export class Trees {
 	constructor(model) {
@@ -97,6 +98,23 @@ export class Trees {
 
 	shownWhole() {
 		return this.drawn(this.whole());
+	}
+
+	// What was saved of what is gone, to be drawn beside the head: {sum, tree}, of all that is gone
+	// where nothing was judged. costs: of all functions; asked for where something was.
+	saved(isJudged, costs) {
+		const tree = this.drawn(this.straight()), { cache, model: { data } } = this;
+		if (cache.saved?.of !== tree || cache.saved.isJudged !== isJudged) {
+			const flags = isJudged ? savedFunctions(tree, data, costs()) : null;
+			let elided = null;
+			cache.saved = {
+				of: tree, isJudged, sum: removedSum(tree, flags),
+				get tree() {
+					return (elided ??= elidedTree(tree, tree, flags));
+				},
+			};
+		}
+		return cache.saved;
 	}
 
 	shownElided() {

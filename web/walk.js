@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From one frame of a picture to its neighbours. A frame without width cannot be reached; -1 is
 // no frame.
+import { BASE, HEAD } from "./data.js";
+import { ownTime } from "./tree.js";
 
 function widestChild({ tree, w }, node) {
 	let best = -1;
@@ -38,8 +40,7 @@ const LEAST_CHANGE = 1 / 1000;
 
 // Nodes whose own time changed and that have width, the biggest change first.
 export function changedNodes({ tree, w, what }) {
-	const [base, head] = tree.inverted ? tree.total : tree.self;
-	const size = (i) => Math.abs(head[i] - base[i] * what.factor);
+	const size = (i) => Math.abs(ownTime(tree, HEAD, i) - ownTime(tree, BASE, i) * what.factor);
 	const isOwn = (i) => !tree.inverted || tree.depth[i] === 1;
 	let all = 0;
 	for (let i = 1; i < tree.n; i++) if (isOwn(i)) all += size(i);

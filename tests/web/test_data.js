@@ -2,8 +2,9 @@
 // The numbers in the page are those of the command line, and those of the samples.
 "use strict";
 const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
 const { readTree, withPage } = require("./browser.js");
-const { cliJson, diffPage, pathCosts, profilePage, someProgram, writeProfile } = require("./pages.js");
+const { cliJson, diffPage, newFile, pathCosts, profilePage, someProgram, writeProfile } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -53,6 +54,17 @@ test("each side of a diff's page sums its own samples", async () => {
 		compareWith(nodes, "head", pathCosts(head));
 	});
 });
+
+for (const [scale, kept] of [[1, "Int32Array"], [200, "Float64Array"]])
+	test(`costs of a single thread, each times ${scale}, are those of its samples on both sides`, async () => {
+		const sides = [1, 2].map((seed) => someProgram(seed, { threads: 1, scale }));
+		await withPage(diffPage(...sides, ["exact"]), {}, async (page) => {
+			const { nodes } = await readTree(page);
+			sides.forEach((samples, side) => compareWith(nodes, ["base", "head"][side], pathCosts(samples)));
+			// What is small takes less memory.
+			assert.equal(await page.evaluate(() => fizeau.data.self[1].constructor.name), kept);
+		});
+	});
 
 test("siblings lie side by side inside their caller", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
@@ -179,5 +191,17 @@ test("a stack of 50,000 frames is drawn, scrolled and turned round", async () =>
 		await page.keyboard.press("i");
 		assert.equal(await page.evaluate(() => fizeau.flame.picture.tree.total[1][1]), 8 - 1);
 		await page.keyboard.press("f");
+	});
+});
+
+test("a recording's page says that its waits were sampled", async () => {
+	const file = newFile(".html");
+	execFileSync(process.env.FIZEAU, ["run", "--wait", "--engine", "read", "-o", file, "--", "python3", "-c",
+		"import time; time.sleep(0.3)"], { stdio: "ignore" });
+	await withPage(file, {}, async (page) => {
+		const rows = await page.evaluate(() =>
+			[...document.querySelectorAll("#sidebar dt, #sidebar th")].filter((e) => /^waits$/i.test(e.textContent))
+				.map((e) => e.nextElementSibling.textContent));
+		assert.deepEqual(rows, ["sampled", "sampled"]);
 	});
 });

@@ -42,7 +42,7 @@ function framesOfPage(page) {
 			return out.sort();
 		};
 		const gone = fizeau.model.removedAside(flame.picture.what);
-		return [walk(flame.picture), gone ? walk(gone) : []];
+		return [walk(flame.picture), gone?.all > 0 ? walk(gone) : []];
 	}, [WIDTH, NARROWEST]);
 }
 
@@ -84,6 +84,7 @@ function run(side, seed) {
 	for (let k = 0; k < 60; k++) {
 		const rare = code(`rare_${k}`, `/srv/app/part_${k % 4}.py`), count = Math.floor(next() * 4);
 		add(next() < 0.5 ? 0 : count, main, work, rare);
+		if (!side) add(count % 2, main, code("dropped"), rare);
 		add(next() < 0.5 ? 0 : count, main, ...imported(json, certifi), rare, code("deep"));
 		if (k % 6 === 0) add(0, main, code(`gone_${side}_${k}`), code("never"));
 		add(next() < 0.3 ? 1 : 0, main, ...imported(json), ...imported(`/usr/lib/python3.11/late_${k}.py`));
@@ -98,6 +99,34 @@ test("a picture has the frames of the page: imports, noise, what costs nothing o
 	for (const what of ["|import json|import certifi.core|not sampled", "finding modules", "not sampled again (", "not sampled before (", "|work|added"])
 		assert.ok(text.includes(what), `${what} in\n${text}`);
 	assert.ok(listed.includes("added") && !listed.includes("_find_spec"), listed);
+});
+
+// busy is called on another way, helper too and much less; nothing else changed.
+function runOfWays(side, seed) {
+	const next = random(seed), main = codeOf("/srv/app/main.py"), samples = [];
+	const add = (count, ...names) => samples.push({ tid: 1, stack: [main, ...names.map((name) => code(name))], count: count + Math.floor(next() * 9) });
+	for (const way of ["first", "second", "third", "fourth"]) add(60, way);
+	add(200, side ? "second" : "first", "busy");
+	add(200, side ? "second" : "first", "busy", "inner");
+	if (side) add(8, "fourth", "helper");
+	else add(150, "third", "helper");
+	return writeProfile(samples);
+}
+
+test("a picture has beside the head what the page has: what was saved, not what is called on another way now", async () => {
+	const [base, head] = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOfWays(side, 20 * side + k)));
+	const args = ["diff", ...base, "::", ...head, "--scale", "time"];
+	await compare(args);
+	await compare([...args, "--palette", "tachyon"]);
+	const file = newFile(".html");
+	execFileSync(process.env.FIZEAU, [...args, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	await withPage(file, {}, async (page) => {
+		const [, aside] = await framesOfPage(page);
+		assert.deepEqual(aside, ["|<module>", "|<module>|third", "|<module>|third|helper"]);
+		await page.keyboard.press("e");
+		const [all] = await framesOfPage(page);
+		assert.ok(all.includes("|<module>|first"), "the switch Gone has all paths that are gone");
+	});
 });
 
 test("a picture has the frames of the page: of moved, renamed and wrapped functions, in CPython's colours, of one side", async () => {

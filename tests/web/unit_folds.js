@@ -55,17 +55,17 @@ async function dataOf(paths, words = {}) {
 }
 
 async function folded(data, { noise = true, imports = true } = {}) {
-	const { foldTree, frameName, planFolds } = await load("folds.js"), { straightTree } = await load("tree.js"), { NOBODY } = await load("noise.js");
+	const { foldTree, frameName, planFolds } = await load("folds.js"), { ownTime, straightTree } = await load("tree.js"), { NOBODY } = await load("noise.js");
 	const straight = straightTree(data, null, null), plan = planFolds(data, straight, { noise, imports });
 	if (!plan) return null;
 	const tree = foldTree(plan, straight), out = {}, keys = [""];
 	for (let i = 1; i < tree.n; i++) {
 		if (tree.func[i] === NOBODY) {
-			assert.deepEqual([...tree.self, ...tree.total].map((values) => values[i]), [0, 0, 0, 0], "another frame stands for it");
+			assert.deepEqual(tree.total.map((values) => values[i]), [0, 0], "another frame stands for it");
 			continue;
 		}
 		keys[i] = `${keys[tree.parent[i]]}>${frameName(data, tree, i, data.functions.names[tree.func[i]])}`;
-		out[keys[i].slice(1)] = [tree.self[0][i], tree.self[1][i], tree.total[1][i]];
+		out[keys[i].slice(1)] = [ownTime(tree, 0, i), ownTime(tree, 1, i), tree.total[1][i]];
 	}
 	assert.deepEqual([tree.total[0][0], tree.total[1][0]], [straight.total[0][0], straight.total[1][0]], "no cost is lost");
 	return out;
@@ -83,6 +83,16 @@ test("an import is one frame, its machinery another, the start-up a third; own c
 		"<module>>hook": [8, 8, 8], "<module>>finding modules": [4, 5, 5], "interpreter start-up": [9, 9, 9], "import conf": [4, 4, 4],
 	});
 	assert.equal(await folded(data, { imports: false, noise: true }), null, "nothing is folded then");
+});
+
+test("a module is called what an import can call it", async () => {
+	const { importName } = await load("imports.js");
+	const cases = {
+		"lib/python3/json/decoder.py": "json.decoder", "site-packages/rich/__init__.py": "rich", "app/util.py": "app.util",
+		".cache/my-app/pkg/util.py": "pkg.util", "2nd/_a1/été.py": "_a1.été", "my-app/util.py": "util",
+	};
+	for (const [file, name] of Object.entries(cases))
+		assert.equal(importName({ functions: { files: [file], file: [0] } }, 0), `import ${name}`);
 });
 
 test("paths of one side without a verdict are one frame a caller; what is certain is seen", async () => {
