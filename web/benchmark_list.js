@@ -7,7 +7,7 @@
 // A gauge has the base in its middle, what the limit allows shaded around it, and a bar to the
 // head; all gauges have one scale, which ends at twice the base.
 import { benchmarksOf } from "./benchmarks.js";
-import { changeOf, countsOf, limitOf, notesOf, ways, wordOf } from "./benchmark_parts.js";
+import { changeOf, countsOf, limitOf, notesOf, wayOf, wordOf } from "./benchmark_parts.js";
 import { el } from "./dom.js";
 import { formatShare } from "./format.js";
 import { showName } from "./labels.js";
@@ -20,6 +20,11 @@ function scaleOf(list) {
 		...list.map((b) => Math.max(Math.abs(b.change ?? 0), 2 * (b.limit ?? 0)))
 		.filter(Number.isFinite));
 	return Math.min(most, WIDEST);
+}
+
+// So many characters the counts of all rows have room for: gauges are one below the other.
+function countsWidth(data, list) {
+	return `${Math.max(0, ...list.map((b) => countsOf(b, data).length))}ch`;
 }
 
 function gauge(b, scale) {
@@ -35,7 +40,7 @@ function gauge(b, scale) {
 	const isPast = Math.abs(b.change) > scale;
 	return el("span", { class: `gauge${isPast ? " past" : ""}`, "aria-hidden": "true" },
 		part("allowed", place(-(b.limit ?? 0)), place(b.limit ?? 0)),
-		part(`bar ${ways[b.word] ?? ""}`, 50, place(b.change)), part("base", 50, 50));
+		part(`bar ${wayOf(b)}`, 50, place(b.change)), part("base", 50, 50));
 }
 
 // Of one recording: how much of the largest it is.
@@ -52,14 +57,14 @@ function row(model, b, scale, most) {
 	// Of several metrics each has a page of its own, with its tree.
 	const of = data.header.gate?.benchmarks.some((other) => other.page) && b.metric;
 	const cells = [
-		data.isDiff && el("span", { class: `word ${ways[b.word] ?? ""}` }, wordOf(b)),
+		data.isDiff && el("span", { class: `word ${wayOf(b)}` }, wordOf(b)),
 		el("span", { class: "which" }, el("span", { class: "what" }, showName(b.name)),
 			...[of, ...notesOf(b)].filter(Boolean)
 				.map((text) => el("span", { class: "note" }, text))),
 		data.isDiff ? gauge(b, scale) : size(b, most),
 		el("span", { class: "counts" }, countsOf(b, data)),
 		data.isDiff && el("span", { class: "much" },
-			el("span", { class: ways[b.word] ?? "" }, changeOf(b)),
+			el("span", { class: wayOf(b) }, changeOf(b)),
 			limit && el("span", { class: "note" }, limit)),
 	];
 	const kind = `benchmark${b.fails ? " fails" : ""}`;
@@ -103,6 +108,7 @@ export class BenchmarkList {
 			items.forEach((li, i) =>
 				(li.hidden = !list[i].name.toLowerCase()
 					.includes(e.target.value.trim().toLowerCase())));
+		this.box.style.setProperty("--counts", countsWidth(data, list));
 		const percent = formatShare(scale).replace(".0 ", " ");
 		this.box.replaceChildren(...[
 			list.length > MANY && el("input", {

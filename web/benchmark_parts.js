@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 // What is said of a benchmark, wherever: in the list, in the band above one, in the sidebar.
 import { benchmarksOf, chosenBenchmark } from "./benchmarks.js";
+import { manyWord } from "./cost_words.js";
 import { dotted, el, section } from "./dom.js";
 import { formatPercentChange, formatShare, formatValue, plural } from "./format.js";
 import { showName } from "./labels.js";
 
 const glyphs = {
-	slower: "▲", faster: "▼", larger: "▲", smaller: "▼", new: "+", missing: "−", gone: "−",
+	slower: "▲", faster: "▼", new: "+", missing: "−", gone: "−",
 	disagree: "⇅", layout: "≈", "not comparable": "?", same: "=",
 };
-export const ways = {
-	slower: "more", faster: "less", larger: "more", smaller: "less",
-	disagree: "odd", missing: "odd", "not comparable": "odd",
+const ways = {
+	slower: "more", faster: "less", disagree: "odd", missing: "odd", "not comparable": "odd",
 };
 
-export const wordOf = (b) => (b.word ? `${glyphs[b.word] ?? ""} ${b.word}` : "");
+// The class of its colours.
+export const wayOf = (b) => ways[b.verdict] ?? "";
+export const wordOf = (b) => (b.word ? `${glyphs[b.verdict] ?? ""} ${b.word}` : "");
 
 // As the gate's other reports have it: what doubled and more by its factor.
 export function changeOf({ change }) {
@@ -26,7 +28,7 @@ export function changeOf({ change }) {
 export function countsOf(b, data) {
 	const unit = b.unit ?? data.unit;
 	const side = (v) => (v === null || v === undefined ? "–" : formatValue(v, unit));
-	const base = b.word === "new" ? null : b.base, head = b.word === "gone" ? null : b.head;
+	const base = b.verdict === "new" ? null : b.base, head = b.verdict === "gone" ? null : b.head;
 	return data.isDiff ? `${side(base)} → ${side(head)}` : side(b.head);
 }
 
@@ -47,11 +49,11 @@ export function notesOf(b) {
 
 // ---- what stands above ----
 
-function tell(list) {
+function tell(header, list) {
 	const counts = new Map();
-	for (const { word } of list) counts.set(word, (counts.get(word) ?? 0) + 1);
-	const words = [...counts].filter(([word]) => word).map(([word, n]) => `${n} ${word}`)
-		.join(", ");
+	for (const { verdict } of list) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+	const words = [...counts].filter(([verdict]) => verdict)
+		.map(([verdict, n]) => `${n} ${manyWord(header, verdict)}`).join(", ");
 	return `${plural(list.length, "benchmark")}${words && `: ${words}`}`;
 }
 
@@ -60,7 +62,7 @@ const exitOf = (gate) => gate && `Exit status ${gate.status}`;
 function aboveAll({ header }, list) {
 	const { gate } = header;
 	return [el("p", { class: "answer" },
-		el("strong", { class: gate?.status ? "more" : "" }, gate?.headline ?? tell(list))),
+		el("strong", { class: gate?.status ? "more" : "" }, gate?.headline ?? tell(header, list))),
 		el("p", { class: "quiet" }, gate ? `${exitOf(gate)}: ${showName(gate.why)}.` :
 			`${header.metric} of each, the worst first`)];
 }
@@ -68,7 +70,7 @@ function aboveAll({ header }, list) {
 function aboveOne(model, b) {
 	const { data } = model;
 	const { gate, metric } = data.header;
-	const strong = (text) => el("strong", { class: ways[b.word] ?? "" }, text);
+	const strong = (text) => el("strong", { class: wayOf(b) }, text);
 	const way = [wordOf(b), changeOf(b)].filter(Boolean).join(" ");
 	return [dotted("answer", strong(showName(b.name)), way && strong(way),
 		`${countsOf(b, data)} ${b.metric ?? metric}`),
@@ -98,7 +100,7 @@ export function buildBenchmarks(model) {
 		class: "spot", onclick: () => model.acts.showBenchmark(b.f),
 	},
 		el("span", { class: "pair" }, el("span", { class: "what" }, showName(b.name)),
-			el("span", { class: `much ${ways[b.word] ?? ""}` },
+			el("span", { class: `much ${wayOf(b)}` },
 				changeOf(b) ||
 					(model.data.isDiff ? b.word : formatValue(b.head, model.data.unit))))));
 	return {

@@ -5,13 +5,15 @@
 // ("fizeau ci") decided more of each, which is repeated as it is.
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
+import { oneWord, verdictOn } from "./cost_words.js";
 import { compare, formatPercentChange } from "./format.js";
 import { functionCosts, straightTree } from "./tree.js";
 
 const UNCHANGED = 1; // a verdict
 
 function isCounted({ header, unit }) {
-	return Boolean(header.gate) || (unit === "count" && header.metric !== "samples");
+	return Boolean(header.gate ?? header.bounds) ||
+		(unit === "count" && header.metric !== "samples");
 }
 
 // Cost of the node with all below it.
@@ -20,7 +22,7 @@ function costOf(data, node) {
 		.reduce((sum, v) => sum + v, 0));
 }
 
-// Of each benchmark what the trees say: {f, node, name, base, head, change, bound, word}.
+// Of each benchmark what the trees say: {f, node, name, base, head, change, bound, verdict, word}.
 function fromTree(data) {
 	const names = (f) => (data.original ? data.original.functions.names[data.origins[f][0]] :
 		data.functions.names[f]);
@@ -35,11 +37,12 @@ function fromTree(data) {
 		}
 		const bound = bounds.get(names(f)) ?? 0;
 		const { delta, ratio } = compare(base, head, data.factor);
-		const word = !data.isDiff ? "" : base === 0 ? "new" : head === 0 ? "gone" :
-			Math.abs(delta) <= bound ? "same" : delta > 0 ? "slower" : "faster";
+		const verdict = !data.isDiff ? "" : base === 0 ? "new" : head === 0 ? "gone" :
+			Math.abs(delta) <= bound ? "same" : verdictOn(delta);
 		list.push({
 			f, node, name: names(f), base, head, change: base === 0 || head === 0 ? null : ratio,
-			limit: base > 0 ? bound / base : null, bound, word,
+			limit: base > 0 ? bound / base : null, bound, verdict,
+			word: oneWord(data.header, verdict),
 		});
 	}
 	return list;
@@ -48,7 +51,7 @@ function fromTree(data) {
 const order = ["slower", "new", "gone", "faster", "same", ""];
 
 function byWeight(a, b) {
-	return order.indexOf(a.word) - order.indexOf(b.word) ||
+	return order.indexOf(a.verdict) - order.indexOf(b.verdict) ||
 		Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0) || b.head - a.head || a.f - b.f;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What changed between two ranges of time, from a diff as JSON (docs/diff-json.md): how many
 // functions certainly did, and each of them.
+import { manyWord, oneWord, verdictOn } from "./cost_words.js";
 import { el } from "./dom.js";
 import { formatCount, formatPercentChange, formatShare } from "./format.js";
 
@@ -10,7 +11,7 @@ const kinds = [["slower", "▲", "more"], ["faster", "▼", "less"], ["new", "+"
 
 function kindOf(f) {
 	return f.state === "new" ? "new" : f.state === "removed" ? "gone" :
-		f.diff_self > 0 ? "slower" : "faster";
+		verdictOn(f.diff_self);
 }
 
 // By their own costs: who only calls what changed is not listed.
@@ -19,11 +20,13 @@ function changedOf({ functions }) {
 		.sort((a, b) => Math.abs(b.diff_self) - Math.abs(a.diff_self));
 }
 
-function headline({ verdict }, changed) {
+function headline(answer, changed) {
+	const { verdict } = answer;
 	if (verdict.method === "none") return el("p", { class: "answer" }, verdict.text);
 	const counts = kinds.map(([kind, glyph, color]) => {
 		const n = changed.filter((f) => kindOf(f) === kind).length;
-		return n > 0 && el("span", { class: color }, `${glyph} ${formatCount(n)} ${kind}`);
+		return n > 0 && el("span", { class: color }, 
+			`${glyph} ${formatCount(n)} ${manyWord(answer, kind)}`);
 	});
 	return el("p", { class: "answer" },
 		...(changed.length ? counts : ["No function certainly changed"]));
@@ -36,7 +39,7 @@ function row(answer, f) {
 	const part = (v) => (expected > 0 && v !== null ? formatPercentChange(v / expected) : null);
 	const [change, low, high] = [f.diff_self, f.self_low, f.self_high].map(part);
 	return el("tr", {},
-		el("td", { class: color }, `${glyph} ${f.word ?? kind}`),
+		el("td", { class: color }, `${glyph} ${f.word ?? oneWord(answer, kind)}`),
 		el("td", { class: "name" }, f.name, f.file && el("small", {}, f.file)),
 		el("td", { class: color }, change ?? "–"),
 		el("td", { class: "quiet" }, low && high ? `${low} to ${high}` : ""),

@@ -26,7 +26,7 @@ export function chipsOf(model) {
 			() => model.acts.set({ range: null }));
 	if (state.modules) add(some(state.modules, "module"), () => model.acts.set({ modules: null }));
 	if (state.verdict)
-		add(verdictFilters.find(([value]) => value === state.verdict)[1],
+		add(verdictFilters(data).find(([value]) => value === state.verdict)[1],
 			() => model.acts.set({ verdict: "" }));
 	if (state.only >= 0)
 		add(`only ${nameOf(state.only)}`, () => model.acts.set({ only: -1 }));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sidebar's filters by module and by verdict, and the rules for names.
-import { el, section } from "./dom.js";
+import { noun } from "./cost_words.js";
+import { el, foldedSection, section } from "./dom.js";
 import { modulesByCost, verdictFilters } from "./filters.js";
 import { formatShare, plural } from "./format.js";
 import { showName } from "./labels.js";
@@ -8,56 +9,71 @@ import { expressionOf } from "./transform.js";
 
 const MODULES_SHOWN = 60;
 
+// A module of the list: {name, box, element}. choose: these alone.
+function moduleItem(model, [name, cost], sum, { chosenNow, choose }) {
+	const box = el("input", { type: "checkbox", checked: true, onchange: () => {
+		const chosen = chosenNow();
+		if (box.checked) chosen.add(name);
+		else chosen.delete(name);
+		choose([...chosen]);
+	} });
+	const only = el("button",
+		{
+			class: "link only", title: "Only this module", onclick: () => choose([name]),
+		}, "only");
+	const element = el("li", {},
+		el("label", {}, box, el("span", {}, showName(name || "(no file)"))), only,
+		el("span", { class: "quiet" }, formatShare(cost / sum)));
+	return { name, box, element };
+}
+
+function finder(items) {
+	return el("input", {
+		type: "search", class: "find", placeholder: "Filter modules",
+		"aria-label": "Filter modules",
+		oninput: (e) =>
+			items.forEach((i) =>
+				(i.element.hidden = !i.name.toLowerCase()
+					.includes(e.target.value.toLowerCase()))),
+	});
+}
+
+// Folded at first: to list modules by cost takes a walk over the whole tree.
 function moduleFilter(model) {
-	const all = modulesByCost(model.data, model.modules);
-	if (all.length < 2) return { section: null, sync() {} };
-	const sum = all.reduce((total, [, cost]) => total + cost, 0);
-	const choose = (chosen) => model.acts.change({
-		modules: chosen.length && chosen.length < all.length ? chosen : null,
-	});
-	const chosenNow = () => new Set(model.state.modules ?? all.map(([name]) => name));
-	const items = all.slice(0, MODULES_SHOWN).map(([name, cost]) => {
-		const box = el("input", { type: "checkbox", checked: true, onchange: () => {
-			const chosen = chosenNow();
-			if (box.checked) chosen.add(name);
-			else chosen.delete(name);
-			choose([...chosen]);
-		} });
-		const only = el("button",
-			{
-				class: "link only", title: "Only this module", onclick: () => choose([name]),
-			}, "only");
-		return { name, box,
-			element: el("li", {},
-				el("label", {}, box, el("span", {}, showName(name || "(no file)"))), only,
-				el("span", { class: "quiet" }, formatShare(cost / sum))) };
-	});
-	const find = all.length > 8 &&
-		el("input",
-			{ type: "search", class: "find", placeholder: "Filter modules",
-				"aria-label": "Filter modules",
-				oninput: (e) =>
-					items.forEach((i) =>
-						(i.element.hidden = !i.name.toLowerCase()
-							.includes(e.target.value.toLowerCase()))) });
-	return {
-		section: section("modules", "Modules",
-			el("p", { class: "quiet hint" }, "Samples that pass through code of these"), find,
+	if (new Set(model.modules).size < 2) return { section: null, sync() {} };
+	let items = [];
+	const sync = (chosen) => {
+		for (const { name, box } of items) box.checked = !chosen || chosen.includes(name);
+	};
+	const content = () => {
+		const all = modulesByCost(model.data, model.modules);
+		const sum = all.reduce((total, [, cost]) => total + cost, 0);
+		const choose = (chosen) => model.acts.change({
+			modules: chosen.length && chosen.length < all.length ? chosen : null,
+		});
+		const chosenNow = () => new Set(model.state.modules ?? all.map(([name]) => name));
+		items = all.slice(0, MODULES_SHOWN)
+			.map((module) => moduleItem(model, module, sum, { chosenNow, choose }));
+		sync(model.state.modules);
+		return [
+			el("p", { class: "quiet hint" }, "Samples that pass through code of these"),
+			all.length > 8 && finder(items),
 			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
 			el("button", { class: "link", onclick: () => model.acts.change({ modules: null }) },
 				all.length > items.length ?
 					`All; the ${items.length} biggest of ${all.length} are listed` :
-					`All ${plural(all.length, "module")}`)),
-		sync() {
-			const chosen = chosenNow();
-			for (const { name, box } of items) box.checked = chosen.has(name);
-		},
+					`All ${plural(all.length, "module")}`),
+		];
 	};
+	const folded = foldedSection("modules", "Modules", content);
+	folded.open = model.state.modules !== null;
+	return { section: folded, sync: () => sync(model.state.modules) };
 }
 
 function verdictFilter(model) {
 	if (!model.data.isDiff) return { section: null, sync() {} };
-	const options = verdictFilters.filter(([, , isJudged]) => !isJudged || model.data.verdicts);
+	const options = verdictFilters(model.data)
+		.filter(([, , isJudged]) => !isJudged || model.data.verdicts);
 	const select = el("select", {
 		id: "select-verdict", "aria-label": "Verdict",
 		onchange: () => model.acts.change({ verdict: select.value }),
@@ -67,7 +83,8 @@ function verdictFilter(model) {
 	return {
 		section: section("verdicts", "Verdict",
 			el("p", { class: "quiet hint" },
-				"Samples that pass through functions whose own time is"), select),
+				`Samples that pass through functions whose own ${noun(model.data.header)} is`),
+			select),
 		sync() {
 			select.value = model.state.verdict;
 		},

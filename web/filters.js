@@ -4,13 +4,17 @@
 // same functions on both sides, so both are filtered alike, and nothing is judged anew.
 import { BASE, HEAD } from "./data.js";
 import { CHANGED, UNKNOWN } from "./colors.js";
+import { manyWord } from "./cost_words.js";
 
-// What the verdict filter offers; needs: a judged page.
-export const verdictFilters = [
-	["", "all"], ["changed", "slower or faster", true], ["unknown", "unsure", true],
-	["unchanged", "same", true],
-	["new", "new"], ["removed", "gone"],
-];
+// What the verdict filter offers, [value, text, whether it needs a judged page].
+export function verdictFilters({ header }) {
+	const changed = `${manyWord(header, "slower")} or ${manyWord(header, "faster")}`;
+	return [
+		["", "all"], ["changed", changed, true], ["unknown", "unsure", true],
+		["unchanged", "same", true],
+		["new", "new"], ["removed", "gone"],
+	];
+}
 
 // new, removed (of the whole recordings), or the verdict of the function's own time.
 export function stateOf(data, f) {

@@ -10,9 +10,11 @@ const wordsOf = (text) => new Set(text.split(" "));
 const tokensOf = (...kinds) => new RegExp(kinds.map((kind) => kind.source).join("|"), "gu");
 const python = {
 	keywords: wordsOf(
-		"False None True and as assert async await break case class continue def del elif else " +
-		"except finally for from global if import in is lambda match nonlocal not or pass raise " +
+		"False None True and as assert async await break class continue def del elif else " +
+		"except finally for from global if import in is lambda nonlocal not or pass raise " +
 		"return try while with yield"),
+	// Words that are keywords only where they begin such a line.
+	soft: /^\s*(match|case)\b\s*[^\s:=.,)].*:\s*(#.*)?$/u,
 	token: tokensOf(
 		/(?<note>#.*)/u,
 		/(?<string>[rbfutRBFUT]{0,2}(?<quote>"""|'''|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))/u,
@@ -46,8 +48,8 @@ const namesOfC =
 const languageOf = (file) => (namesOfC.test(file) ? cLike : python);
 
 // Ranges [from, to, class] of a line. `open` is what ends what it begins in, or "".
-function words(text, open, { keywords, token, ends, names }) {
-	const out = [];
+function words(text, open, { keywords, soft, token, ends, names }) {
+	const out = [], softAt = soft?.test(text) ? text.search(/\S/u) : -1;
 	let at = 0;
 	const kind = (end) => (end === "*/" ? "w-note" : "w-str");
 	if (open) {
@@ -70,7 +72,7 @@ function words(text, open, { keywords, token, ends, names }) {
 		} else if (string) out.push([from, to, "w-str"]);
 		else if (number) out.push([from, to, "w-num"]);
 		else if (mark) out.push([from, to, "w-deco"]);
-		else if (keywords.has(word)) out.push([from, to, "w-key"]);
+		else if (keywords.has(word) || from === softAt) out.push([from, to, "w-key"]);
 		else if (names.includes(after)) out.push([from, to, "w-name"]);
 		after = word;
 	}

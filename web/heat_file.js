@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One file: every line with what it cost, where it calls to and is called from, its instructions,
 // and a map of the whole at the right.
+import { oneWord, verdictOn } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, icon, pressSegment, segments, toggle } from "./dom.js";
 import { formatShare, plural } from "./format.js";
@@ -98,7 +99,7 @@ export class FileView {
 
 	note() {
 		const { files } = this.heat, { file } = this.data;
-		if (this.app.scale.hint) return `Δ is ${this.app.scale.hint.toLowerCase()}.`;
+		if (this.app.scale.hint) return `Change is ${this.app.scale.hint.toLowerCase()}.`;
 		return files.text[HEAD][file] || files.text[BASE][file] ? "" :
 			"No source of this file is in this page; " +
 				"lines that cost something are shown by number.";
@@ -134,11 +135,15 @@ export class FileView {
 	}
 
 	// What is known of a function's own cost, with the direction.
-	verdictWord(f) {
+	verdictOf(f) {
 		const { functions } = this.heat;
 		const { delta } = this.app.scale.compare(functions.self[BASE][f], functions.self[HEAD][f]);
-		return functions.verdict[f] === CHANGED ? (delta > 0 ? "slower" : "faster") :
+		return functions.verdict[f] === CHANGED ? verdictOn(delta) :
 			verdicts[functions.verdict[f]];
+	}
+
+	wordOf(f) {
+		return oneWord(this.heat.header, this.verdictOf(f));
 	}
 
 	update() {
@@ -186,7 +191,7 @@ export class FileView {
 	}
 
 	titles() {
-		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Δ"] :
+		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Change"] :
 			["Line", "Self", "Total"];
 		return el("div", { class: "line titles", role: "row", title: this.app.scale.hint || null },
 			el("i", { class: "heat", "aria-hidden": "true" }),
@@ -264,7 +269,7 @@ export class FileView {
 		const [own, all] = ["self", "total"].map((key) =>
 			scale.compare(row.cost[BASE][key], row.cost[HEAD][key]));
 		const words = `self ${scale.change(own) || "±0"}, total ${scale.change(all) || "±0"}`;
-		return verdict ? `${words}; its function: ${this.verdictWord(this.functionOf(row))}` :
+		return verdict ? `${words}; its function: ${this.wordOf(this.functionOf(row))}` :
 			words;
 	}
 
@@ -302,10 +307,10 @@ export class FileView {
 			}, "{}"));
 		for (const f of starts)
 			if (this.heat.judged && functions.verdict[f]) {
-				const word = this.verdictWord(f);
-				const glyph = { slower: "▲ ", faster: "▼ " }[word] ?? "";
-				out.push(el("span", { class: `verdict ${word}` },
-					`${functions.name[f]}: ${glyph}${word}`));
+				const verdict = this.verdictOf(f);
+				const glyph = { slower: "▲ ", faster: "▼ " }[verdict] ?? "";
+				out.push(el("span", { class: `verdict ${verdict}` },
+					`${functions.name[f]}: ${glyph}${this.wordOf(f)}`));
 			}
 		return out;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of files: groups, folders that open and close, bars; what a filter leaves of them.
+import { oneWord } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, endOf, icon, twoParts } from "./dom.js";
 import { formatChange, formatShare, formatValue, plural } from "./format.js";
@@ -134,8 +135,7 @@ export class IndexView {
 			const delta = sum[HEAD] - factor * sum[BASE],
 				tone = { slower: "more", faster: "less" }[header.word];
 			const words = {
-				slower: "slower", faster: "faster", same: "no change that matters",
-				unknown: "cannot be told from noise",
+				same: "the same", unknown: "unsure: cannot be told from noise",
 			};
 			const unknown = { share: ["by share", "of the whole nothing is known"],
 				window: ["by window", "parts of running programs"] }[header.scale];
@@ -144,7 +144,8 @@ export class IndexView {
 			list.push(card("Before", formatValue(sum[BASE], unit), header.base.label ?? "base"),
 				card("After", formatValue(sum[HEAD], unit), head.label ?? "head"),
 				card("Change", unknown?.[0] ?? formatChange(delta, unit),
-					expected + (unknown?.[1] ?? words[header.word] ?? `scaled by ${header.scale}`),
+					expected + (unknown?.[1] ?? words[header.word] ??
+						oneWord(header, header.word) ?? `scaled by ${header.scale}`),
 					tone));
 		} else {
 			const rate = head.interval_ns ? `every ${formatValue(head.interval_ns, "ns")}` : "";
@@ -159,8 +160,8 @@ export class IndexView {
 		list.push(card("Files", String(files.n),
 			lines ? `${plural(lines, "line")} with samples` : "with samples"));
 		return el("div", {}, el("div", { class: "cards" }, ...list),
-			el("p", { class: "quality" },
-				this.app.scale.hint && `Δ is ${this.app.scale.hint.toLowerCase()}. `,
+			el("details", { class: "quality" }, el("summary", {}, "How it was measured"),
+				this.app.scale.hint && `Change is ${this.app.scale.hint.toLowerCase()}. `,
 				isDiff ? `Sampling before: ${header.base.quality}. After: ${head.quality}.` :
 				`Sampling: ${head.quality}.`));
 	}
@@ -186,7 +187,8 @@ export class IndexView {
 	}
 
 	titles() {
-		const words = this.heat.isDiff ? ["", "Before", "After", "Δ self", "", "Δ total"] :
+		const words = this.heat.isDiff ?
+			["", "Before", "After", "Self change", "", "Total change"] :
 			["", "Self", "", "Total", ""];
 		return el("div",
 			{

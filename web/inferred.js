@@ -4,6 +4,8 @@
 import { BASE, HEAD } from "./data.js";
 import { pageNodeOf } from "./tree.js";
 
+const MOVED = 1, WRAPPER = 2; // marks of nodes
+
 export const howWords = {
 	body: "same body", scope: "in a renamed class, function or file", moved: "moved",
 	name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
@@ -44,6 +46,14 @@ export function linksByFunction(data) {
 	return data.linksOf;
 }
 
+// The function that most of a new one's code was in, by name; "" where there is none.
+export function originOf(data, f) {
+	data.splitOf ??= new Map((data.isSwapped ? [] : data.header.splits ?? [])
+		.map(({ name, file, from_name: from }) => [key(name, file), from]));
+	const { names, files, file } = data.functions;
+	return data.splitOf.get(key(names[f], files[file[f]])) ?? "";
+}
+
 // Shifts by the node below which the cost moved. Nodes have the page's numbers, so none under rules
 // for names.
 export function shiftAt(data, node) {
@@ -54,7 +64,7 @@ export function shiftAt(data, node) {
 // Which wrapper node i is: "new", "removed", "" when it is none. A new wrapper's base is what it
 // wraps.
 export function wrapperState(tree, i, marks, isSwapped) {
-	if (!marks || marks[pageNodeOf(tree, i)] !== 2) return "";
+	if (!marks || marks[pageNodeOf(tree, i)] !== WRAPPER) return "";
 	const hasBoth = tree.total[BASE][i] > 0 && tree.total[HEAD][i] > 0;
 	if (hasBoth) return isSwapped ? "removed" : "new";
 	return tree.total[HEAD][i] > 0 ? "new" : "removed";
@@ -62,19 +72,22 @@ export function wrapperState(tree, i, marks, isSwapped) {
 
 // Flags of functions whose cost only moved, wherever they are called; null: there are none.
 export function movedFunctions(data) {
-	const { marks, func, self, functions } = data;
+	const { marks, func, self: [base, head], functions } = data;
 	if (!marks || data.moved) return data.moved ?? null;
-	const moved = new Uint8Array(functions.n);
-	for (let i = 1; i < marks.length; i++) if (marks[i] === 1) moved[func[i]] = 1;
-	for (let i = 1; i < marks.length; i++) if (marks[i] !== 1 && (self[BASE][i] || self[HEAD][i]))
-		moved[func[i]] = 0;
-	return (data.moved = moved);
+	const moved = (data.moved = new Uint8Array(functions.n));
+	const first = marks.indexOf(MOVED, 1);
+	if (first < 0) return moved;
+	for (let i = first; i > 0; i = marks.indexOf(MOVED, i + 1)) moved[func[i]] = 1;
+	for (let i = 1; i < marks.length; i++)
+		if (moved[func[i]] !== 0 && marks[i] !== MOVED && (base[i] !== 0 || head[i] !== 0))
+			moved[func[i]] = 0;
+	return moved;
 }
 
 // The shift that a moved node takes part in, with the function below which the cost moved.
 export function shiftOf(data, tree, i) {
 	let at = pageNodeOf(tree, i);
-	while (at > 0 && data.marks[at] === 1) {
+	while (at > 0 && data.marks[at] === MOVED) {
 		const shift = shiftAt(data, data.parent[at]);
 		if (shift) return { shift, caller: data.func[data.parent[at]] };
 		at = data.parent[at];

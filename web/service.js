@@ -90,8 +90,12 @@ async function load() {
 	const time = chosen.time ?
 		[["since", chosen.time[0] * 60], ["until", chosen.time[1] * 60]] : [];
 	try {
-		const t = timelineOf(await ask("/api/timeline", [["service", service], ...time]));
+		const answer = await ask("/api/timeline", [["service", service], ...time]);
+		const t = timelineOf(answer);
 		timeline = new Timeline(timeBox, t, { choose, zoom });
+		if (answer.missing)
+			timeBox.prepend(el("p", { role: "alert" },
+				`${answer.missing} does not answer: what it holds is missing.`));
 		const last = deploysOf(t).at(-1);
 		if (!chosen.before && !chosen.after && last) Object.assign(chosen, aroundDeploy(t, last));
 		keepAddress();

@@ -2,14 +2,15 @@
 // The source of one function, both versions in one column: lines that both have stand together,
 // others alone, each with what it cost before and after.
 //
-//   before  after                        before   after      Δ
+//   before  after                        before   after  change
 //       12     12    for line in text:     1.2 s   1.2 s     ±0
 //       13         -   parse(line)         3.0 s            −3.0 s
 //              13  +   parse_fast(line)            0.9 s    +0.9 s
 import { benchmarksOf } from "./benchmarks.js";
+import { noun } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { compare, formatChange, formatShare, formatValue } from "./format.js";
+import { capital, compare, formatChange, formatShare, formatValue } from "./format.js";
 import { isFiltered } from "./filters.js";
 import { CodePainter } from "./heat_code.js";
 import { linksByFunction } from "./inferred.js";
@@ -125,7 +126,7 @@ export class SourceView {
 			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
 			isFiltered(state) && "Lines count all samples, whatever is filtered.",
 			isDiff && data.verdicts && !data.unjudged?.[f] &&
-			"Its own time in the whole run: " +
+			`Its own ${noun(data.header)} in the whole run: ` +
 				`${functionWord(data, f, data.verdicts.self.word[f], delta)}; ` +
 				"single lines are not judged.",
 		].filter(Boolean);
@@ -154,9 +155,9 @@ export class SourceView {
 		const most = Math.max(...pairs.map(({ c }) => Math.abs(c.delta))) || 1;
 		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
 		const isScaled = factor !== 1;
+		const change = header.scale.mode === "share" ? "Change by share" : "Change";
 		return [heading(["Before", "After", "", "Source", "Before",
-			...(isScaled ? ["Expected"] : []), "After",
-			header.scale.mode === "share" ? "Δ by share" : "Δ"]), ...pairs.map(({ a, b, c }) => {
+			...(isScaled ? ["Expected"] : []), "After", change]), ...pairs.map(({ a, b, c }) => {
 				const row = el("tr", {
 					class: c.delta > 0 ? "heat-more" : c.delta < 0 ? "heat-less" : "",
 				},
@@ -176,11 +177,11 @@ export class SourceView {
 	}
 
 	plainRows(f, sides, side) {
-		const { unit } = this.model.data;
+		const { unit, header } = this.model.data;
 		const lines = sides[side], ops = this.opcodes(f);
 		if (!lines.length) return [];
 		const all = lines.reduce((s, l) => s + l.cost, 0) || 1;
-		return [heading(["Line", "Source", "Time", "Share"]), ...lines.map((l) => {
+		return [heading(["Line", "Source", capital(noun(header)), "Share"]), ...lines.map((l) => {
 			const row = el("tr", { class: l.cost ? "heat-own" : "" },
 				el("td", { class: "at" }, String(l.number)),
 				el("td", { class: "code" }, ...l.code,

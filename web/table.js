@@ -4,6 +4,7 @@ import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { CHANGED } from "./colors.js";
 import { ownFlags } from "./changes.js";
+import { noun } from "./cost_words.js";
 import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
 import {
@@ -14,6 +15,7 @@ import { stateRatio } from "./inferred.js";
 import { intervalOf } from "./intervals.js";
 import { showName, splitName } from "./labels.js";
 import { hasBoth, originWord } from "./own.js";
+import { changeOf } from "./tree.js";
 import { functionWord } from "./verdicts.js";
 
 const ROW = 30;
@@ -64,12 +66,12 @@ function diffColumns(verdicts, data) {
 			text: (r, t) => formatValue(r.c.head, t.unit),
 		},
 		{
-			id: "delta", title: header.scale.mode === "share" ? "Δ by share" : "Δ",
+			id: "delta", title: header.scale.mode === "share" ? "Change by share" : "Change",
 			hint: scaleHint(factor, header.scale.mode), tsv: "change", key: sign,
 			text: (r, t) => formatChange(r.c.delta, t.unit), hue,
 		},
 		{
-			id: "percent", title: "Δ %", tsv: "change ratio",
+			id: "percent", title: "Change %", tsv: "change ratio",
 			key: (r) => r.c.ratio ?? (r.c.head > 0 ? Infinity : 0), raw: (r) => r.c.ratio ?? "",
 			text: percent, hue,
 		},
@@ -129,7 +131,7 @@ export class FunctionTable {
 			"toggle-own");
 		this.family = el("div", { class: "segments", role: "group", "aria-label": "Which cost" });
 		segments(this.family,
-			[["self", "Self", "Time of the function's own"],
+			[["self", "Self", `The function's own ${noun(model.data.header)}`],
 				["total", "Total", "Callees included"]], "self",
 				(cost) => model.acts.set({ cost }));
 		this.head = el("div", { class: "row head", role: "row" });
@@ -183,7 +185,7 @@ export class FunctionTable {
 		this.unit = data.unit;
 		this.isDiff = what.isDiff;
 		this.all = what.all;
-		this.change = what.change;
+		this.change = changeOf(costs, what);
 		this.whole = (state.bench < 0 ? data.header.base?.sum ?? 0 :
 			this.model.trees.straight().total[BASE][0]) * data.factor;
 		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost], data) : plainColumns;
@@ -210,14 +212,18 @@ export class FunctionTable {
 		this.refill();
 	}
 
-	// Where there is room for few columns, those of the change come first.
+	// The verdict is drawn before the interval, which is wide. Where there is room for few columns,
+	// those of the change come first.
 	fit() {
 		const isNarrow = this.scroller.clientWidth < NARROW;
 		if (!this.columns || isNarrow === this.isNarrow) return;
 		this.isNarrow = isNarrow;
 		this.scroller.classList.toggle("narrow", isNarrow);
 		const first = isNarrow ? this.columns.filter((c) => ofChange.includes(c.id)) : [];
-		this.drawn = [...first, ...this.columns.filter((c) => !first.includes(c))];
+		const interval = this.columns.filter((c) => c.id === "interval");
+		const rest = this.columns.filter((c) => !first.includes(c) && !interval.includes(c));
+		rest.splice(rest.findIndex((c) => c.id === "verdict") + 1, 0, ...interval);
+		this.drawn = [...first, ...rest];
 		this.fillHead();
 	}
 

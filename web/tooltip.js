@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The box beside a frame: what it is, what it cost, what changed, and its source.
+import { noun } from "./cost_words.js";
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import { el } from "./dom.js";
 import { nodeFacts } from "./facts.js";
@@ -9,7 +10,7 @@ import {
 	compare, formatChange, formatPercentChange, formatShare, formatValue, plural,
 } from "./format.js";
 import { stateOf } from "./filters.js";
-import { howWords, linksByFunction, stateWord } from "./inferred.js";
+import { howWords, linksByFunction, originOf, stateWord } from "./inferred.js";
 import { intervalText } from "./intervals.js";
 import { showName } from "./labels.js";
 import { opcodeBox } from "./opcodes.js";
@@ -63,7 +64,8 @@ function sourceBox(data, f, side) {
 	const source = sourceAround(data, f, line, side);
 	if (!source) return null;
 	const shares = lineShares(data, f, side);
-	return el("pre", { class: "source", title: "self time of the function's lines" },
+	const title = `self ${noun(data.header)} of the function's lines`;
+	return el("pre", { class: "source", title },
 		...source.lines.map((text, k) => {
 			const share = shares.get(source.first + k);
 			return el("span", { class: source.first + k === line ? "line hot" : "line" },
@@ -110,7 +112,8 @@ function verdictLines(model, facts) {
 	const of = (title, family, costs) => {
 		const c = compare(costs[BASE][f], costs[HEAD][f], model.data.factor);
 		const interval = intervalText(family, f, c, model.data);
-		return `${title} ${changeWord(family.word[f], c.delta)}${interval && ` (${interval})`}`;
+		const word = changeWord(model.data, family.word[f], c.delta);
+		return `${title} ${word}${interval && ` (${interval})`}`;
 	};
 	const words = [of("self", verdicts.self, model.costs.self),
 		of("total", verdicts.total, model.costs.total)].join(", ");
@@ -119,7 +122,7 @@ function verdictLines(model, facts) {
 }
 
 function shiftLine(caller, { head_callees, base_callees, head_total, base_total }, factor, unit) {
-	return `Moved cost: below ${showName(caller)}, ${plural(head_callees, "new callee")} ` +
+	return `It only moved: below ${showName(caller)}, ${plural(head_callees, "new callee")} ` +
 		`cost what ${plural(base_callees, "removed one")} did, ` +
 		`${formatChange(head_total - base_total * factor, unit)} in all`;
 }
@@ -134,6 +137,8 @@ function inferredLines(model, facts) {
 		link && `Taken for ${showName(link.from_name)}` +
 			`${link.from_file ? ` in ${link.from_file}` : ""} of the base: ` +
 			`${howWords[link.how] ?? link.how}, score ${link.score.toFixed(2)}`,
+		facts.isDiff && originOf(data, f) &&
+			`Its code was in ${showName(originOf(data, f))}`,
 		wrapper === "new" && "New wrapper: what it calls was called without it before",
 		wrapper === "removed" && "Removed wrapper: what it called is called without it now",
 		shift && shiftLine(functions.names[shift.caller], shift.shift, factor, unit),
@@ -196,7 +201,8 @@ export class Tooltip {
 			el("p", { class: "place" }, originWord(data, f) &&
 				el("span", { class: "origin" }, originWord(data, f)), this.placeOf(f)),
 			facts.leaf >= 0 && el("p", { class: "note" },
-				`time of ${showName(data.functions.names[facts.leaf])} through this caller`),
+				`${noun(data.header)} of ${showName(data.functions.names[facts.leaf])} ` +
+				"through this caller"),
 			flame.note && el("p", { class: "note when" }, flame.note),
 			facts.isDiff ? diffTable(facts) : plainTable(facts),
 			...(facts.isDiff ? inferredLines(this.model, facts) : []),

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The words for what is known of a change, the same wherever they stand: slower, faster, same,
-// unsure; of what only one side has new, newly called, gone, no longer called.
+// The words for what is known of a change, the same wherever they stand: slower, faster (of bytes
+// larger, smaller; cost_words.js), same, unsure; of what only one side has new, newly called, gone,
+// no longer called.
 import { CHANGED, UNKNOWN } from "./colors.js";
+import { oneWord, verdictOn } from "./cost_words.js";
 import { stateOf } from "./filters.js";
 import { stateWord } from "./inferred.js";
 
+// Of a path that changed as its function certainly did, without being certain by itself.
+export function sumWord({ header }, delta) {
+	return `${oneWord(header, verdictOn(delta))}, certain only together with its other paths`;
+}
+
 // Of a verdict and the change that it is about.
-export function changeWord(word, delta) {
-	return word === CHANGED ? (delta > 0 ? "slower" : delta < 0 ? "faster" : "same") :
-		word === UNKNOWN ? "unsure" : "same";
+export function changeWord({ header }, word, delta) {
+	if (word === CHANGED && delta !== 0) return oneWord(header, verdictOn(delta));
+	return word === UNKNOWN ? "unsure" : "same";
 }
 
 // Of a function: whether it is new or gone, and if its cost cannot be told, that.
 export function functionWord(data, f, word, delta) {
 	const state = stateOf(data, f);
-	if (state !== "new" && state !== "removed") return changeWord(word, delta);
+	if (state !== "new" && state !== "removed") return changeWord(data, word, delta);
 	return `${stateWord(data, f, state)}${word === UNKNOWN ? ", unsure" : ""}`;
 }

@@ -37,14 +37,22 @@ function around(mean, next) {
 	return Math.max(0, Math.round(mean + normal * 0.7 * Math.sqrt(mean)));
 }
 
-function runOf(side, seed) {
+// A helper that costs more at each of its many callers, at none of them certainly by itself.
+const sumCallers = 12;
+const ofSum = [
+	...Array.from({ length: 10 }, (_, k) => [[main, at(`rest_${k}`, "main.py", 50 + k)], 120, 120]),
+	...Array.from({ length: sumCallers }, (_, k) => [[main, at(`caller_${k}`, "callers.py", 10 * k), at("helper", "helper.py", 5)], 9, 13]),
+];
+
+function runOf(side, seed, of = program) {
 	const next = random(seed);
-	return writeProfile(program.filter((p) => p[1 + side] !== null)
+	return writeProfile(of.filter((p) => p[1 + side] !== null)
 		.map((p) => ({ stack: p[0], count: Math.max(p[0].at(-1).name === "hint" ? 1 : 0, around(p[1 + side], next)), tid: p[3] ?? 1 }))
 		.filter((s) => s.count > 0));
 }
 
-const runs = [0, 1].map((side) => Array.from({ length: RUNS }, (_, k) => runOf(side, 11 + 100 * side + k)));
+const runsOf = (of) => [0, 1].map((side) => Array.from({ length: RUNS }, (_, k) => runOf(side, 11 + 100 * side + k, of)));
+const runs = runsOf(program);
 
 // What `fizeau diff` writes of these runs: a page, or with a format its text.
 function judged(options = [], { swapped = false } = {}) {
@@ -58,8 +66,15 @@ function judgedPage(options, more) {
 	return file;
 }
 
+// What `fizeau diff` writes of the helper with many callers; the name says what.
+function sumFile(name, options = []) {
+	const file = path.join(folder, name), [base, head] = runsOf(ofSum);
+	execFileSync(process.env.FIZEAU, ["diff", ...base, "::", ...head, "--scale", "time", ...options, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	return file;
+}
+
 function judgedText(format, options, more) {
 	return execFileSync(process.env.FIZEAU, [...judged(options, more), "--format", format, "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
 }
 
-module.exports = { judgedPage, judgedRuns: judged, judgedText, runs };
+module.exports = { judgedPage, judgedRuns: judged, judgedText, runs, sumCallers, sumFile };

@@ -2,14 +2,13 @@
 // Pages of counted benchmarks: the list that they open on, one of them alone, and what a gate decided.
 "use strict";
 const assert = require("node:assert/strict");
-const fs = require("node:fs");
+const { complaints } = require("./axe.js");
 const { centreOf, readTree, until, withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = "test_pr;parse;read 700000\ntest_pr;parse;find 300000\ntest_title;split 40000000\ntest_old;f 50000\n";
 const head = "test_pr;parse;read 700000\ntest_pr;parse;find 515000\ntest_title;split 39800000\ntest_new;f 60000\n";
-const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const rowsOf = (page) => page.$$eval("#benchmarks .benchmark", (rows) => rows.map((r) => [".word", ".what", ".counts", ".much"].map((part) => r.querySelector(part)?.textContent ?? "")));
 const bandOf = (page) => page.$$eval("#band p", (lines) => lines.map((p) => p.textContent));
 const gated = (options = []) => diffPage(writeText(base), writeText(head), ["benchmarks", "time", "judged",
@@ -54,6 +53,11 @@ test("gauges have one scale: the base in the middle, the limit around it, the he
 		assert.deepEqual(parts[1], {}, "one side only: nothing to measure");
 		assert.ok(parts[3].bar[0] >= 48 && parts[3].bar[1] <= 50, JSON.stringify(parts[3]));
 	});
+	await withPage(gated(["gated=slower,40000000000,60000000000,test_long"]), { width: 1400 }, async (page) => {
+		const edges = await page.$$eval("#benchmarks .gauge", (list) => list.map((g) => Math.round(g.getBoundingClientRect().left)));
+		const axis = await page.$eval("#benchmarks .axis span", (span) => Math.round(span.getBoundingClientRect().left));
+		assert.deepEqual([...new Set([axis, ...edges])], [axis], "below one another, however long the figures are");
+	});
 });
 
 test("a click shows one benchmark as if there were no other: shares, figures, verdicts are of it", async () => {
@@ -79,25 +83,44 @@ test("a click shows one benchmark as if there were no other: shares, figures, ve
 		assert.match(await page.textContent("#table .rows"), /split/));
 });
 
+test("of bytes a benchmark is larger or smaller, of what is counted it has more or fewer", async () => {
+	const of = (metric) => diffPage(writeText("test_pr;find 300000\ntest_title;split 90000\n"), writeText("test_pr;find 515000\ntest_title;split 40000\n"),
+		["benchmarks", "time", "judged", `counted=${metric}`]);
+	const kinds = { "peak,bytes": ["larger", "smaller", "1 larger, 1 smaller"], "calls,count": ["more", "fewer", "1 with more, 1 with fewer"] };
+	for (const [metric, [more, less, counts]] of Object.entries(kinds)) await withPage(of(metric), { hash: "tab=benchmarks" }, async (page) => {
+		assert.deepEqual((await rowsOf(page)).map((r) => r.slice(0, 2)), [[`▲ ${more}`, "test_pr"], [`▼ ${less}`, "test_title"]]);
+		assert.equal((await bandOf(page))[0], `2 benchmarks: ${counts}`);
+		assert.deepEqual(await page.$$eval("#benchmarks .word", (words) => words.map((w) => w.className)), ["word more", "word less"], "the colours of a change");
+	});
+});
+
 test("of several metrics each row names its own, and leads to the page with the tree of that", async () => {
 	const several = () => gated(["gated=slower,5000,10000,test_pr", "elsewhere=report-peak.html"]);
 	await withPage(several(), {}, async (page) => {
 		const notes = await page.$$eval("#benchmarks .benchmark", (rows) => rows.map((r) => r.querySelector(".note").textContent));
 		assert.deepEqual(notes, ["cycles", "cycles", "cycles", "cycles", "peak"]);
-		assert.deepEqual((await rowsOf(page))[4], ["▲ slower", "test_pr", "4.88 KiB → 9.77 KiB", "x 2.00limit 2.0 %"]);
+		assert.deepEqual((await rowsOf(page))[4], ["▲ larger", "test_pr", "4.88 KiB → 9.77 KiB", "x 2.00limit 2.0 %"]);
 		const link = page.getByRole("link", { name: /test_pr.*peak/ });
 		assert.equal(await link.getAttribute("href"), "report-peak.html#tab=flame&bench=test_pr");
 		await page.focus("#benchmarks button");
 		for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
 		assert.equal(await page.evaluate(() => document.activeElement.tagName), "A");
 		assert.equal(await page.$$eval("#section-benchmarks .spot", (list) => list.length), 4);
-		await page.evaluate(axe);
-		assert.deepEqual(await page.evaluate(async () => (await window.axe.run()).violations.map((v) => v.id)), []);
+		assert.deepEqual(await complaints(page), []);
 		await page.click("#benchmarks button:has-text('test_pr')");
 		assert.match((await bandOf(page))[0], /1,000,000 → 1,215,000 cycles$/);
 	});
 	await withPage(several(), { hash: "tab=flame&bench=test_pr" }, async (page) =>
 		assert.deepEqual((await readTree(page)).all, [1000000, 1215000]));
+});
+
+test("threads are offered where the chosen benchmark ran in several", async () => {
+	const side = (extra) => [["one", 1], ["several", 1], ["several", 2]].map(([name, tid]) =>
+		({ tid, stack: [{ name, file: "", line: 0 }, { name: "work", file: "a.py", line: 3 }], count: 900 + extra }));
+	const file = diffPage(side(0), side(90), ["benchmarks", "time", "judged"]);
+	for (const [name, isOffered] of [["one", false], ["several", true]])
+		await withPage(file, { hash: `tab=flame&bench=${name}` }, async (page) =>
+			assert.equal(await page.isVisible("#section-threads"), isOffered, name));
 });
 
 test("one benchmark alone is what its page opens on", async () => {
@@ -136,9 +159,7 @@ test("the list can be walked by keys, and is read aloud", async () => {
 	});
 	for (const [width, theme] of [[1500, "light"], [700, "light"], [390, "dark"]])
 		await withPage(gated(), { width, theme }, async (page) => {
-			await page.evaluate(axe);
-			const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-			assert.deepEqual(found.violations.map((v) => `${v.id} ${v.nodes.map((n) => n.target)}`), [], `${width} ${theme}`);
+			assert.deepEqual(await complaints(page), [], `${width} ${theme}`);
 			assert.equal(await page.evaluate(() => [...document.querySelectorAll("#benchmarks *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).length), 0);
 		});
 });

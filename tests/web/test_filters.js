@@ -34,11 +34,16 @@ test("a module filter keeps the samples that pass through its code, on both side
 test("the sidebar chooses modules, a chip takes the choice back", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const all = (await readTree(page)).all[1];
+		assert.equal(await page.locator("#section-modules li").count(), 0, "made when it is opened");
+		await page.click("#section-modules summary");
 		await page.locator("#section-modules li", { hasText: "module_2" }).hover();
 		await page.locator("#section-modules li", { hasText: "module_2" }).locator(".only").click();
 		assert.ok((await readTree(page)).all[1] < all);
 		assert.match(await page.innerText("#chips"), /module_2/);
 		assert.equal(await page.locator("#section-modules input[type=checkbox]:checked").count(), 1);
+		await page.reload();
+		await page.waitForSelector("html[data-ready]");
+		assert.equal(await page.locator("#section-modules input[type=checkbox]:checked").count(), 1, "what a link chooses is open");
 		await page.click(".chip");
 		assert.equal((await readTree(page)).all[1], all);
 		assert.equal(await page.innerText("#chips"), "");

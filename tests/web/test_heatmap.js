@@ -49,6 +49,16 @@ async function openFile(page, name) {
 	return n;
 }
 
+test("on a phone a heat map's list of changes begins in sight; how it was measured is folded", async () => {
+	await withPage(path.join(judgedPage(["--heatmap"], { folder: true }), "index.html"), { width: 390, height: 740 }, async (page) => {
+		const seen = await page.evaluate(() => [...document.querySelectorAll(".hottest li")].map((li) => li.getBoundingClientRect().bottom));
+		assert.ok(seen.length > 2 && seen[2] < 500, JSON.stringify(seen));
+		assert.ok(!(await page.innerText("body")).includes("Sampling before"));
+		await page.click(".quality summary");
+		assert.match(await page.innerText(".quality"), /Sampling before: .* After: /);
+	});
+});
+
 test("a heat map shows each line's own cost and total, and its text", async () => {
 	await withPage(profilePage(samples, ["heatmap", source()]), {}, async (page) => {
 		await openFile(page, file);
@@ -108,6 +118,19 @@ test("a certain change is never hidden in a group that is closed, and has its di
 	});
 });
 
+test("a heat map of bytes says larger and smaller", async () => {
+	const side = (leaf, work) => samples.map((s) => ({ ...s, count: 100000 * (s.stack.at(-1).name === "leaf" ? leaf : work) }));
+	const ofBytes = diffPage(side(1, 30), side(20, 10), [source(), "counted=peak,bytes", "judged", "heatmap"]);
+	await withPage(ofBytes, {}, async (page) => {
+		assert.match(await page.textContent(".cards"), /Change.*larger/);
+		await page.click(".hottest a >> nth=0");
+		const said = (await page.$$eval(".verdict", (list) => list.map((v) => v.textContent))).join();
+		assert.match(said, /leaf: ▲ larger/);
+		assert.match(said, /work: ▼ smaller/);
+		assert.doesNotMatch(await page.innerText("body"), /slower|faster/);
+	});
+});
+
 test("words of Python and C are coloured, and a comment of several lines is one", async () => {
 	await withPage(profilePage(samples, ["heatmap"]), {}, async (page) => {
 		const painted = (called, lines) => page.evaluate(([name, list]) => {
@@ -119,6 +142,9 @@ test("words of Python and C are coloured, and a comment of several lines is one"
 			["w-note:b */", " ", "w-key:return", " s[", "w-num:0", "] == ", "w-str:'\"'", "; ", "w-note:// c"]]);
 		assert.deepEqual(await painted("x.py", ['def f(a): """x', 'y""" # z', "return f'{a}' // 2"]), [
 			["w-key:def", " ", "w-name:f", "(a): ", 'w-str:"""x'], ['w-str:y"""', " ", "w-note:# z"], ["w-key:return", " ", "w-str:f'{a}'", " // ", "w-num:2"]]);
+		// Words that are keywords of a statement only.
+		assert.deepEqual(await painted("x.py", ["match = f(x)", "match x:", "  case [a]: # b", "match: int", "match(x).y"]), [
+			["match = f(x)"], ["w-key:match", " x:"], ["  ", "w-key:case", " [a]: ", "w-note:# b"], ["match: int"], ["match(x).y"]]);
 	});
 });
 
@@ -286,14 +312,29 @@ test("on a phone the hottest lines keep the last parts of names and places, and 
 		assert.ok(place[0].endsWith("part.py:4") && place[1], JSON.stringify(place));
 		assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
 	});
+	// A name's beginning that has no room is left out, not cut to a letter that reads as part of the rest.
+	const names = ["Generator.column_parts_of_all", "Generator.sql", "A.very_long_name_of_a_method_that_fills_its_row", "plain_name"];
+	const many = names.map((name, k) => ({ tid: 1, count: 40 + k, stack: [f(name, 4 + k, "/srv/app/part.py")] }));
+	for (const width of [1200, 390, 360, 330, 320]) await withPage(profilePage(many, ["heatmap"]), { width }, async (page) => {
+		const seen = await page.$$eval(".hot-place .parts", (list) => list.map((parts) => {
+			const around = parts.getBoundingClientRect(), ch = parseFloat(getComputedStyle(parts).fontSize) / 2;
+			return [...parts.children].map((e) => ({ text: e.textContent, isShown: e.getBoundingClientRect().top < around.bottom - 1, isWhole: e.scrollWidth <= e.clientWidth + 1, isWide: e.getBoundingClientRect().width >= 2.5 * ch, left: e.getBoundingClientRect().left - around.left }));
+		}));
+		assert.equal(seen.length, names.length);
+		for (const [head, tail] of seen.filter((parts) => parts.length > 1)) {
+			assert.ok(!head.isShown || head.isWhole || head.isWide, `${width} ${JSON.stringify(head)}`);
+			assert.ok(tail.isShown && (head.isShown || Math.abs(tail.left) < 1), `${width} ${JSON.stringify([head, tail])}`);
+		}
+		if (width === 1200) assert.ok(seen.flat().every((part) => part.isShown && part.isWhole), JSON.stringify(seen));
+	});
 	// The list of files has its cost, or its change.
 	for (const made of [profilePage(samples, ["heatmap"]), judgedPage(["--heatmap"])]) await withPage(made, { width: 320 }, async (page) => {
-		const [names, end, last] = await page.evaluate(() => {
+		const [widths, end, last] = await page.evaluate(() => {
 			const rows = [...document.querySelectorAll(".row.file")].filter((r) => r.checkVisibility());
 			const shown = [...rows[0].children].filter((c) => c.checkVisibility());
 			return [Math.min(...rows.map((r) => r.querySelector(".label").getBoundingClientRect().width)), shown.at(-1).getBoundingClientRect().right, shown.at(-1).textContent];
 		});
-		assert.ok(names > 20 && end <= 320 && last.length > 1, JSON.stringify([names, end, last]));
+		assert.ok(widths > 20 && end <= 320 && last.length > 1, JSON.stringify([widths, end, last]));
 	});
 });
 

@@ -3,10 +3,11 @@
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
 const path = require("node:path");
 const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
 const { judgedPage, judgedText } = require("./judged.js");
-const { diffPage, folder, profilePage, writeProfile } = require("./pages.js");
+const { diffPage, folder, profilePage, writeProfile, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const json = (options, more) => JSON.parse(judgedText("json", options, more));
@@ -41,6 +42,54 @@ test("frames that changed are coloured, all others neutral, new code is new what
 		for (const f of judgedAs.functions)
 			if (f.self_verdict !== "changed" && f.state === "common") assert.ok([c.SAME, c.UNSURE].includes(out[f.name]) || f.name === "join", f.name);
 	});
+});
+
+test("nothing is slower by its bytes: every word of the page is that of what was measured", async () => {
+	const sides = [[300000, 90000], [900000, 20000]].map(([grow, old]) => writeText(`main;parse 300000\nmain;grow ${grow}\nmain;old ${old}\n`));
+	const words = {
+		"bytes,bytes": ["larger", "smaller", "larger", "smaller"],
+		"allocations,count": ["more", "fewer", "with more", "with fewer"], "instructions,count": ["slower", "faster", "slower", "faster"],
+	};
+	for (const [metric, [more, less, manyMore, manyLess]] of Object.entries(words)) {
+		const file = diffPage(...sides, ["judged", `counted=${metric}`]);
+		await withPage(file, { hash: "layout=union" }, async (page) => {
+			assert.match(await page.innerText("#band"), new RegExp(`^76\\.8 % ${more} `));
+			assert.deepEqual(await page.$$eval("#band .chip", (chips) => chips.map((c) => c.innerText)), [`▲ 1 ${manyMore}`, `▼ 1 ${manyLess}`]);
+			assert.match(await page.innerText("#legend"), new RegExp(`▲ ${more}\\s+▼ ${less}\\b`));
+			assert.deepEqual((await page.$$eval("#section-hotspots .group", (g) => g.map((e) => e.textContent.toLowerCase()))), [manyMore, manyLess]);
+			assert.match(await tipOf(page, "grow"), new RegExp(`self ${more} .*total ${more} `));
+			assert.match(await page.textContent("#select-verdict"), new RegExp(`Functions: ${manyMore} or ${manyLess}`));
+			await page.click(".spot");
+			assert.match(await page.textContent(".twin"), new RegExp(more));
+			await page.evaluate(() => fizeau.set({ tab: "table" }));
+			assert.match(await page.textContent("#table .rows"), new RegExp(`grow.*${more}`, "s"));
+			// The other way round it is the opposite.
+			await page.evaluate(() => fizeau.set({ tab: "flame" }));
+			await page.keyboard.press("x");
+			assert.match(await page.innerText("#band"), new RegExp(`^43\\.4 % ${less} `));
+			const all = await page.evaluate(() => document.body.innerText);
+			if (more !== "slower") assert.doesNotMatch(all, /slower|faster/i);
+		});
+	}
+});
+
+test("what a function has of its own is called what was measured, in both kinds of pages and in pictures", async () => {
+	const sides = [300000, 90000].map((grow) => writeText(`main;parse 300000\nmain;grow ${grow}\n`));
+	for (const [metric, noun] of Object.entries({ "bytes,bytes": "bytes", "instructions,count": "instructions", "wall,ns": "time" })) {
+		const counted = `counted=${metric}`;
+		await withPage(diffPage(...sides, ["judged", counted]), { hash: "layout=union&by=self" }, async (page) => {
+			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun}; deeper from 15`));
+			assert.match(await page.textContent("#section-verdicts"), new RegExp(`whose own ${noun} is`));
+			assert.doesNotMatch(await page.innerText("#band"), /B bytes/);
+			await page.evaluate(() => fizeau.set({ inverted: true }));
+			assert.match(await page.innerText("#legend"), new RegExp(`the leaf's self ${noun}`));
+			if (noun !== "time") assert.doesNotMatch(await page.evaluate(() => document.body.innerHTML), /(own|self) time/i);
+		});
+		await withPage(profilePage(sides[0], [counted]), {}, async (page) =>
+			assert.match(await page.innerText("#legend"), new RegExp(`share of (self|total) ${noun}`)));
+		const svg = fs.readFileSync(profilePage(sides[0], [counted], ".svg"), "utf8");
+		assert.match(svg, new RegExp(`share of self ${noun}, from`));
+	}
 });
 
 test("a frame that stands for several paths is judged as its function: inverted, and in both halves of a sandwich", async () => {
@@ -81,7 +130,7 @@ test("tooltips tell what was inferred", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
 		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py of the base: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
-		assert.match(await tipOf(page, "split_body"), /Moved cost: below rows, 2 new callees cost what 1 removed one did/);
+		assert.match(await tipOf(page, "split_body"), /It only moved: below rows, 2 new callees cost what 1 removed one did/);
 		assert.match(await tipOf(page, "parse"), /The function in the whole run: self slower \(±[\d.,]+\)/);
 	});
 });
