@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The answer, over the whole width: did the run change, by how much, how sure is that, and how many
 // functions did. A number leads to its functions, the largest change first.
-import { largestChange, nameOfChange } from "./changes.js";
+import { largestChange, nameOfChange, sayChange } from "./changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
-import { dotted, el } from "./dom.js";
+import { manyWord, oneWord } from "./cost_words.js";
+import { dotted, el, twoParts } from "./dom.js";
 import {
-	compare, formatChange, formatPercentChange, formatShare, formatValue, metricName,
+	compare, formatChange, formatPair, formatPercentChange, formatShare, formatValue, metricName,
 } from "./format.js";
+import { splitName } from "./labels.js";
 
 const glyphs = { slower: "▲", faster: "▼", new: "+", gone: "−" };
 const runWords = {
-	slower: "slower", faster: "faster", same: "The run is the same",
-	unknown: "Unsure whether the run changed",
+	same: "The run is the same", unknown: "Unsure whether the run changed",
 };
 
 function runHeadline({ header, factor }) {
@@ -19,21 +20,22 @@ function runHeadline({ header, factor }) {
 	const isSure = v.word === "slower" || v.word === "faster";
 	// Of parts of running programs nobody asks whether the run changed.
 	const words = v.reason === "windows only" ? v.text : runWords[v.word] ?? v.text;
-	const text = isSure ? `${formatShare(Math.abs(v.change_pct) / 100)} ${runWords[v.word]}` :
-		words;
+	const text = !isSure ? words :
+		`${formatShare(Math.abs(v.change_pct) / 100)} ${oneWord(header, v.word)}`;
 	const { delta } = compare(header.base.sum, header.head.sum, factor);
 	return el("strong", { class: isSure ? (delta > 0 ? "more" : "less") : "" }, text);
 }
 
 function runCosts({ header, unit }) {
 	const what = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
-	const metric = unit === "ns" ? `of ${metricName(header)}` : header.metric;
+	const metric = unit === "count" ? header.metric :
+		header.metric !== unit && `of ${metricName(header)}`;
 	return [what, metric, header.per_run && "a run"].filter(Boolean).join(" ");
 }
 
 // How sure it is; of a run of which nothing can be told, what can be told of a function.
 function certainty(data, found) {
-	const { header, unit } = data;
+	const { header } = data;
 	const { low, high, word } = header.verdict;
 	const runs = [header.base.runs, header.head.runs];
 	const many = Math.max(...runs) > 1 ?
@@ -43,28 +45,28 @@ function certainty(data, found) {
 	const between = low !== null && high !== null &&
 		`between ${formatPercentChange(low / 100)} and ${formatPercentChange(high / 100)}`;
 	const certain = word !== "slower" && word !== "faster" && first &&
-		`certain: ${nameOfChange(data, first)} ${formatChange(first.change.delta, unit)}`;
+		`certain: ${sayChange(data, first)}`;
 	return [between, certain, many];
 }
 
 const LISTED = 6; // functions of a line
+const LEADING = 3; // functions where the list has no room
 
 // What changed, a line each for a group (changes.js): for what has no list beside it.
 export function changeLines({ data }, found) {
 	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
 		const rest = list.length - LISTED;
-		const words = list.slice(0, LISTED)
-			.map((entry) =>
-				`${nameOfChange(data, entry)} ${formatChange(entry.change.delta, data.unit)}`);
+		const words = list.slice(0, LISTED).map((entry) => sayChange(data, entry));
 		if (rest > 0) words.push(`and ${rest} more`);
-		return `${glyphs[g]} ${g}: ${words.join(", ")}`;
+		return `${glyphs[g]} ${manyWord(data.header, g)}: ${words.join(", ")}`;
 	});
 }
 
 export class Band {
-	constructor(model, box) {
+	constructor(model, box, list) {
 		this.model = model;
 		this.box = box;
+		this.list = list;
 		this.last = {}; // function that a group's number has led to
 	}
 
@@ -73,6 +75,7 @@ export class Band {
 		const { data } = this.model;
 		const bench = benchmarkBand(this.model);
 		this.box.hidden = !found && !bench;
+		this.lead(bench?.isList ? [] : Object.entries(found ?? {}));
 		this.lines = found ? changeLines(this.model, found) : [];
 		document.getElementById("changes")
 			.replaceChildren(...this.lines.map((text) => el("p", {}, text)));
@@ -89,6 +92,22 @@ export class Band {
 			el("div", { class: "chips" }, ...[...chips, none, bench?.back].filter(Boolean)));
 	}
 
+	// The first of all, a line each: seen where the sidebar, which lists them, is not.
+	lead(groups) {
+		const { data, acts } = this.model;
+		const first = groups.flatMap(([g, list]) => list.map((entry) => [g, entry]))
+			.slice(0, LEADING);
+		const items = first.map(([g, entry]) => el("li", {}, el("button", {
+			onclick: () => acts.goToChange(entry),
+		},
+			`${glyphs[g]} `, twoParts("what", splitName(nameOfChange(data, entry))),
+			el("span", { class: "quiet" }, formatPair(entry.change, data.unit)),
+			el("span", { class: `much ${entry.change.delta > 0 ? "more" : "less"}` },
+				formatChange(entry.change.delta, data.unit)))));
+		this.list.hidden = !items.length;
+		this.list.replaceChildren(...items);
+	}
+
 	// Each press goes to the next one.
 	chip(group, list) {
 		const next = () => {
@@ -98,8 +117,8 @@ export class Band {
 		};
 		return el("button", {
 			class: `chip ${group}`, onclick: next,
-			title: `Go to what is ${group}, the largest change first`,
+			title: "Go to each of these, the largest change first",
 		},
-			`${glyphs[group]} ${list.length} ${group}`);
+			`${glyphs[group]} ${list.length} ${manyWord(this.model.data.header, group)}`);
 	}
 }

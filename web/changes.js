@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Where a judged diff changed, told as to somebody who knows the program: by functions of its own
-// code first. Of a call path on which every function certainly costs more, one is the place: the
-// innermost of the own code that the change is in, and what it calls in libraries is named with it.
+// code first. Of a call path on which every function certainly costs more, the place is the
+// innermost of the own code that the change is in. It is told by the outermost of the own code that
+// has the same change (chains.js), and what it calls in libraries is named with it.
 //
 //   main  +290   nothing that is not below
 //     js  +140   the place, most of it in encode      dumps +140   a library, told by js
-//     transpile +150 the place                          encode +135
+//     transpile +150, who tells of the place
+//       parse   +145 the place
 //
-// What changed in its own time is listed whatever is above it, libraries only where no own code is.
-// Who loads modules is none of them: what is slower is the code that imports. Nor is a wrapper by
-// its total, since what it calls was there before it.
-import { BASE, HEAD } from "./data.js";
+// What changed in its own time is listed whatever is above it, libraries only as far as no own code
+// tells of them. Who loads modules is none of them: what is slower is the code that imports. Nor is
+// a wrapper by its total, since what it calls was there before it.
+import { changed, findOutermost, findTellers, hotLeaf, leaveOutNested } from "./chains.js";
 import { CHANGED } from "./colors.js";
+import { noun, verdictOn } from "./cost_words.js";
+import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { stateOf } from "./filters.js";
-import { compare } from "./format.js";
+import { compare, formatChange, formatPair } from "./format.js";
 import { importName } from "./imports.js";
 import { showName } from "./labels.js";
-import { pageNodeOf } from "./tree.js";
+import { isPartOfSum } from "./meaning.js";
 
 const OWN = 0; // src/profile/origin.h
 const WRAPPER = 2; // a mark
@@ -42,11 +46,11 @@ function isCertain(data, family, f) {
 }
 
 // Functions that only one side has between others that both have.
-function findWrappers(tree, { marks }) {
+function findWrappers({ func }, { marks }) {
 	const found = new Set();
 	if (!marks) return found;
-	for (let i = 1; i < tree.n; i++)
-		if (marks[pageNodeOf(tree, i)] === WRAPPER) found.add(tree.func[i]);
+	for (let i = marks.indexOf(WRAPPER, 1); i > 0; i = marks.indexOf(WRAPPER, i + 1))
+		found.add(func[i]);
 	return found;
 }
 
@@ -58,20 +62,22 @@ function waysOf(tree, data, costs) {
 			Math.sign(costs.total[HEAD][f] - data.factor * costs.total[BASE][f]) : 0));
 }
 
-// Nodes that are places of a change, of their functions' totals. What places below are about is
-// summed up by row: nodes come backwards, so a row's sum is of one caller's callees.
-function findPlaces(tree, data, costs) {
-	const { n, func, depth, total: [base, head] } = tree, { factor } = data;
-	const own = ownFlags(data), ways = waysOf(tree, data, costs);
+// Nodes that are places of a change, of their functions' totals, and what of it is of functions'
+// own places. What places below are about is summed up by row: nodes come backwards, so a row's sum
+// is of one caller's callees.
+function findPlaces(tree, data, ways) {
+	const { n, func, depth, total } = tree, { factor } = data;
+	const own = ownFlags(data), parts = new Float64Array(data.functions.n);
 	const inOwn = new Float64Array(tree.deepest + 2), inAny = new Float64Array(tree.deepest + 2);
 	const flags = new Uint8Array(n);
 	for (let i = n - 1; i > 0; i--) {
 		const f = func[i], row = depth[i];
 		let belowOwn = inOwn[row + 1], belowAny = inAny[row + 1];
 		if (ways[f] !== 0) {
-			const delta = head[i] - factor * base[i], rest = delta - (own[f] ? belowOwn : belowAny);
+			const delta = changed(total, factor, i), rest = delta - (own[f] ? belowOwn : belowAny);
 			if (delta * ways[f] > 0 && rest / delta >= MOST) {
 				flags[i] = 1;
+				parts[f] += rest;
 				belowAny = delta;
 				if (own[f]) belowOwn = delta;
 			}
@@ -80,96 +86,157 @@ function findPlaces(tree, data, costs) {
 		inOwn[row] += belowOwn;
 		inAny[row] += belowAny;
 	}
-	return flags;
+	return { flags, parts };
 }
 
-// Flags of nodes below a place in the own code.
-function findTold(tree, flags, own) {
-	const told = new Uint8Array(tree.n);
-	for (let i = 1; i < tree.n; i++) {
-		const p = tree.parent[i];
-		told[i] = told[p] || (p > 0 && flags[p] && own[tree.func[p]]) ? 1 : 0;
+// What functions changed that are not below own code that tells of it: places, flags of nodes; and
+// functions that tell, flags, too.
+function sumUntold({ n, func, parent, self, total }, { factor, functions }, { nodes }, own, places,
+	tellers) {
+	const untold = { self: new Float64Array(functions.n), total: new Float64Array(functions.n) };
+	const told = new Uint8Array(n), [base, head] = self;
+	for (let i = 1; i < n; i++) {
+		const p = parent[i], f = func[i];
+		if (p > 0 && (told[p] !== 0 ||
+			(own[func[p]] !== 0 && (places[p] !== 0 || tellers[func[p]] !== 0)))) told[i] = 1;
+		else untold.self[f] += head[i] - factor * base[i];
 	}
-	return told;
+	for (const [f, list] of nodes)
+		for (const i of list) if (!told[i]) untold.total[f] += changed(total, factor, i);
+	return untold;
 }
 
-// The function below node i that has most of its change as its own, as far as one has and does not
-// load modules; else -1.
-function hotLeaf(tree, { factor }, loads, i) {
-	const delta = (k, sums) => sums[HEAD][k] - factor * sums[BASE][k];
-	let at = i;
-	while (delta(at, tree.self) / delta(at, tree.total) < MOST) {
-		let next = -1;
-		for (let k = at + 1; k < tree.end[at]; k = tree.end[k])
-			if (delta(k, tree.total) / delta(at, tree.total) >= MOST) next = k;
-		if (next < 0) return -1;
-		at = next;
-	}
-	return tree.func[at] === tree.func[i] || loads[tree.func[at]] ? -1 : tree.func[at];
+// Leave out of those by their own time other people's code that changed on behalf of own code that
+// is listed; by its total it is added where it changed otherwise.
+function settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal, byOwn, add }) {
+	const { factor, functions } = data, own = ownFlags(data);
+	if (!own.subarray(0, functions.n).includes(0)) return;
+	const tellers = new Uint8Array(functions.n);
+	for (const f of byTotal.keys()) tellers[f] = 1;
+	const untold = sumUntold(tree, data, outermost, own, flags, tellers);
+	const isMost = (part, family, f) => part[f] / changed(costs[family], factor, f) >= MOST;
+	for (const f of outermost.nodes.keys())
+		if (!own[f] && isMost(parts, "total", f) && isMost(untold.total, "total", f))
+			add(f);
+	byOwn.forEach((yes, f) => {
+		if (yes && !own[f] && !isMost(untold.self, "self", f)) byOwn[f] = 0;
+	});
+}
+
+// Which functions are listed: by their totals, a map to the places that they tell of; by their own
+// time, flags.
+function chooseFunctions(tree, data, costs, outermost, ways) {
+	const { factor, functions } = data, own = ownFlags(data), { func } = tree;
+	const byOwn = Uint8Array.from({ length: functions.n }, (_, f) =>
+		(isCertain(data, "self", f) && !functions.loads[f] ? 1 : 0));
+	const teller = findTellers(tree, data, costs, outermost, own, byOwn);
+	const { flags, parts } = findPlaces(tree, data, ways);
+	const byTotal = new Map(), isPlace = new Uint8Array(functions.n);
+	const add = (f) => byTotal.set(teller[f], (byTotal.get(teller[f]) ?? new Set()).add(f));
+	for (let i = flags.indexOf(1, 1); i > 0; i = flags.indexOf(1, i + 1)) isPlace[func[i]] = 1;
+	isPlace.forEach((yes, f) => yes && own[f] && add(f));
+	const partOf = (f) => (byOwn[f] ? changed(costs.total, factor, f) :
+		[...byTotal.get(f)].reduce((sum, g) => sum + parts[g], 0));
+	const kept = leaveOutNested(tree, data, costs, outermost,
+		new Map([...byTotal.keys()].map((f) => [f, partOf(f)])));
+	for (const f of byTotal.keys()) if (!kept.has(f)) byTotal.delete(f);
+	settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal, byOwn, add });
+	return { byTotal, byOwn };
 }
 
 function groupOf(data, f, delta) {
 	const state = stateOf(data, f);
-	return state === "new" ? "new" : state === "removed" ? "gone" : delta > 0 ? "slower" : "faster";
+	return state === "new" ? "new" : state === "removed" ? "gone" : verdictOn(delta);
 }
 
-// Of functions the node that changed most, the first of equals; 0: none.
-class Largest {
-	constructor(functions, { factor }, [base, head]) {
-		Object.assign(this, { factor, base, head });
-		this.node = new Int32Array(functions);
-		this.size = new Float64Array(functions);
+// What a function costs with its callees, where that is another than what its own time changed from
+// and to, as it is written; else null.
+export function wholeOf({ factor, unit }, { total }, { f, change }) {
+	const whole = compare(total[BASE][f], total[HEAD][f], factor);
+	return formatPair(whole, unit) === formatPair(change, unit) ? null : whole;
+}
+
+// A function that changed, {f, change, family, node, leaf, isImport}; where and in what is found
+// when it is asked for, which of most it never is.
+class Change {
+	// places: that its total tells of; of its own time none.
+	constructor(of, f, places) {
+		const { costs, data: { factor } } = of, family = places ? "total" : "self";
+		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], factor);
+		Object.assign(this, { of, f, family, places, change });
 	}
-	add(f, i) {
-		const size = Math.abs(this.head[i] - this.factor * this.base[i]);
-		if (this.node[f] && size <= this.size[f]) return;
-		this.node[f] = i;
-		this.size[f] = size;
+	// The node where it changed most: of those whose path certainly changed, where there are any;
+	// else of those that make up the sum which did.
+	get node() {
+		const { f, family, of: { tree, data: { factor, verdicts }, nodes } } = this;
+		const { path } = verdicts[family];
+		let best = 0, size = -1, surest = -1;
+		const look = (i) => {
+			const much = Math.abs(changed(tree[family], factor, i));
+			const sure = path?.[i] === CHANGED ? 2 : isPartOfSum(path?.[i] ?? 0) ? 1 : 0;
+			if (sure > surest || (sure === surest && much > size))
+				[best, size, surest] = [i, much, sure];
+		};
+		if (family === "total") nodes.get(f).forEach(look);
+		else for (let i = tree.func.indexOf(f, 1); i > 0; i = tree.func.indexOf(f, i + 1)) look(i);
+		return best;
+	}
+	// The function that most of its total's change is in: who has it as its own time, or else the
+	// innermost of the places that it tells of; -1: itself, or none.
+	get leaf() {
+		const { f, places, change: { delta }, of: { tree, data, costs, nodes } } = this;
+		if (!places) return -1;
+		const leaf = hotLeaf(tree, data, nodes.get(f), delta);
+		if (leaf >= 0) return leaf === f ? -1 : leaf;
+		const part = (g) => changed(costs.total, data.factor, g) / delta;
+		return [...places].filter((g) => g !== f && part(g) >= MOST)
+			.sort((a, b) => part(a) - part(b) || a - b)[0] ?? -1;
+	}
+	// What it costs with its callees, where its own time alone changed and that is less; else null.
+	get whole() {
+		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
+	}
+	// Code of a module that is loaded.
+	get isImport() {
+		const { of: { tree, data: { functions } } } = this;
+		return functions.names[this.f] === "<module>" &&
+			functions.loads[tree.func[tree.parent[this.node]]] === 1;
 	}
 }
 
 // Functions that certainly changed: {slower, faster, new, gone}, in the order in which they are
-// told, each [{f, change, family, node, leaf, isImport}] with the largest change first; `node` is
-// where the function changed most. `tree` is straight, `costs` are its functions'.
-export function findChanges(tree, data, costs) {
-	const own = ownFlags(data), { loads } = data.functions;
-	const flags = findPlaces(tree, data, costs), told = findTold(tree, flags, own);
-	const { n } = data.functions;
-	// Where to look: the place with the largest change, and the node whose own time changed most.
-	const placeNode = new Largest(n, data, tree.total), ownNode = new Largest(n, data, tree.self);
-	// The largest place of functions that somewhere no other place tells of.
-	const untold = new Largest(n, data, tree.total), isListed = new Uint8Array(n);
-	for (let i = 1; i < tree.n; i++) {
-		const f = tree.func[i], isOpen = !told[i] || own[f];
-		ownNode.add(f, i);
-		if (isOpen) isListed[f] = 1;
-		if (!flags[i]) continue;
-		placeNode.add(f, i);
-		if (isOpen) untold.add(f, i);
-	}
+// told, each Changes with the largest first, what is no code (<GC>) last: nobody can look it up.
+// `tree` is straight, costsOf() makes its functions' costs.
+export function findChanges(tree, data, costsOf) {
 	const found = Object.fromEntries(groupsOf(data).map((g) => [g, []]));
-	for (let f = 0; f < n; f++) {
-		const place = untold.node[f];
-		if (!isListed[f] || (!place && (!isCertain(data, "self", f) || loads[f]))) continue;
-		const family = place ? "total" : "self";
-		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], data.factor);
-		if (change.delta === 0) continue;
-		const node = (place ? placeNode : ownNode).node[f];
-		found[groupOf(data, f, change.delta)].push({
-			f, change, family, node,
-			leaf: place ? hotLeaf(tree, data, loads, place) : -1,
-			isImport: data.functions.names[f] === "<module>" &&
-				loads[tree.func[tree.parent[node]]] === 1,
-		});
+	if (!Object.values(data.verdicts).some(({ word }) => word.includes(CHANGED))) return found;
+	const costs = costsOf(), ways = waysOf(tree, data, costs);
+	const outermost = findOutermost(tree, data, costs, ways);
+	const { byTotal, byOwn } = chooseFunctions(tree, data, costs, outermost, ways);
+	const of = { tree, data, costs, nodes: outermost.nodes };
+	for (let f = 0; f < data.functions.n; f++) {
+		const places = byTotal.get(f);
+		if (!places && !byOwn[f]) continue;
+		const entry = new Change(of, f, places);
+		const { delta } = entry.change;
+		if (delta !== 0) found[groupOf(data, f, delta)].push(entry);
 	}
+	const isMarker = ({ f }) => (data.functions.kind[f] === MARKER_KIND ? 1 : 0);
 	for (const list of Object.values(found))
-		list.sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
+		list.sort((a, b) => isMarker(a) - isMarker(b) ||
+			Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
 	return found;
 }
 
 // What it is called: code of a module says what imports it.
 export function nameOfChange(data, { f, isImport }) {
 	return isImport ? importName(data, f) : showName(data.functions.names[f]);
+}
+
+// That and by how much it changed.
+export function sayChange(data, entry) {
+	const change = `${nameOfChange(data, entry)} ${formatChange(entry.change.delta, data.unit)}`;
+	return entry.whole ? `${change} of own ${noun(data.header)}` : change;
 }
 
 // All of them in the order in which they are listed.

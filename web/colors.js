@@ -16,6 +16,7 @@ const HEAT = 12;
 
 // Verdicts, as the page's columns have them.
 export const UNKNOWN = 0;
+export const UNCHANGED = 1;
 export const CHANGED = 2;
 
 // Shares at which a plain tree's colour gets one step deeper.
@@ -30,6 +31,12 @@ export const MOVED = UNSURE + 2;
 export const MOVED_AWAY = UNSURE + 3;
 // In a plain tree: no code, but a task of asyncio.
 export const TASK = UNSURE + 4;
+// Of a change, a step or new: certain only together with the function's other paths. The same
+// colour, hatched.
+const TOGETHER = TASK + 1;
+export const togetherOf = (colour) => TOGETHER + colour - MORE;
+export const isTogether = (colour) => colour >= TOGETHER;
+export const solidOf = (colour) => (isTogether(colour) ? colour - TOGETHER + MORE : colour);
 
 export function heatClass(share) {
 	let step = 0;
@@ -38,7 +45,8 @@ export function heatClass(share) {
 }
 
 const glyphs = { [NEW]: "+", [NEW_UNSURE]: "+", [REMOVED]: "−", [MOVED]: "⇄", [MOVED_AWAY]: "⇄" };
-export function glyphOf(colour) {
+export function glyphOf(shown) {
+	const colour = solidOf(shown);
 	if (colour >= MORE && colour < LESS) return "▲";
 	if (colour >= LESS && colour < NEW) return "▼";
 	return glyphs[colour] ?? "";
@@ -106,8 +114,9 @@ function inkOn(fill) {
 	return contrast(fill, "#14161a") >= contrast(fill, "#ffffff") ? "#14161a" : "#ffffff";
 }
 
-// How much of its colour a frame of foreign code keeps, and one above what is zoomed to.
-const PALE = 0.5, ABOVE = 0.62;
+// How much of its colour a frame of foreign code keeps, and one above what is zoomed to; of the ink
+// on a colour what the lines over it have.
+const PALE = 0.5, ABOVE = 0.62, LINES = 0.6;
 
 function mix(a, b, share) {
 	const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -116,10 +125,15 @@ function mix(a, b, share) {
 	return `#${mixed.map((v) => v.toString(16).padStart(2, "0")).join("")}`;
 }
 
-// With what can be read on them.
+// With what can be read on them, and lines that can be seen on them.
 function withInks(colours) {
 	const inks = colours.fill.map(inkOn), paleInks = colours.pale.map(inkOn);
-	return { ...colours, inkOf: (c, isPale = false) => (isPale ? paleInks : inks)[c] };
+	const linesOn = (fills, on) => fills.map((fill, c) => mix(on[c], fill, LINES));
+	const lines = linesOn(colours.fill, inks), paleLines = linesOn(colours.pale, paleInks);
+	return {
+		...colours, inkOf: (c, isPale = false) => (isPale ? paleInks : inks)[c],
+		linesOf: (c, isPale = false) => (isPale ? paleLines : lines)[c],
+	};
 }
 
 // The same, nearer to the page.
@@ -132,12 +146,12 @@ function dimmed({ fill, pale, quiet, root, removed, ...others }, { page }) {
 }
 
 // Colours of a theme as {fill: [by class], pale: [by class, of foreign code], inkOf(class, isPale),
-// removed, surface..., above: the same of frames above what is zoomed to}.
+// linesOf(class, isPale), removed, surface..., above: the same of frames above what is zoomed to}.
 export function makePalette(name, theme) {
 	const p = palettes[name][theme];
 	const surface = surfaces[theme];
 	const fill = [p.same, ...p.more, ...p.less, p.added, p.removed, surface.page, ...heat[theme],
-		p.same, p.same, p.same, surface.page, surface.task];
+		p.same, p.same, p.same, surface.page, surface.task, ...p.more, ...p.less, p.added];
 	const pale = name === "tachyon" ? fill : fill.map((colour) => mix(colour, surface.page, PALE));
 	const palette = withInks(
 		{ ...surface, fill, pale, removed: p.removed, isHollow: name !== "tachyon" });

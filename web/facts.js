@@ -5,18 +5,21 @@ import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { compare } from "./format.js";
 import { shiftOf, wrapperState } from "./inferred.js";
-import { frameVerdict, isMoved } from "./meaning.js";
-import { pageNodeOf } from "./tree.js";
-import { changeWord } from "./verdicts.js";
+import { frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict } from "./meaning.js";
+import { ownTime, pageNodeOf } from "./tree.js";
+import { changeWord, sumWord } from "./verdicts.js";
 
 // The path's own word: changed by self or by total is changed. null: not tested.
-function pathWord({ verdicts }, tree, i, { self, total }) {
+function pathWord(data, tree, i, { self, total }) {
+	const { verdicts } = data;
 	const node = pageNodeOf(tree, i);
 	if (!verdicts?.self.path || node === 0) return null;
-	const words = [verdicts.self, verdicts.total].map(({ path }) =>
-		path[node] <= CHANGED ? path[node] : -1);
-	const best = Math.max(...words);
-	return best < 0 ? null : changeWord(best, (words[1] === best ? total : self).delta);
+	const codes = [verdicts.self.path[node], verdicts.total.path[node]];
+	const words = codes.map(ownVerdict), best = Math.max(...words);
+	const { delta } = words[1] === best ? total : self;
+	if (best !== CHANGED && codes.some(isPartOfSum))
+		return sumWord(data, (isPartOfSum(codes[1]) ? total : self).delta);
+	return best < 0 ? null : changeWord(data, best, delta);
 }
 
 // What a width is a share of, in layouts that are neither side.
@@ -32,26 +35,27 @@ export function nodeFacts(data, flame, i, isAside = false) {
 		allName: drawn.elided ? "what is gone" : what.isDiff ? wholes[what.widths] ?? "all" : "all",
 		isDiff: what.isDiff,
 	};
-	const own = tree.inverted ? tree.total : tree.self;
+	const own = (side) => ownTime(tree, side, i);
 	if (what.isDiff) {
 		facts.isScaled = data.factor !== 1;
 		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
-		facts.self = compare(own[BASE][i], own[HEAD][i], data.factor);
+		facts.self = compare(own(BASE), own(HEAD), data.factor);
 		facts.total = compare(tree.total[BASE][i], tree.total[HEAD][i], data.factor);
 		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
 		facts.added = tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
 	} else {
-		facts.self = own[what.side][i];
+		facts.self = own(what.side);
 		facts.total = tree.total[what.side][i];
 	}
 	facts.ofBenchmark = what.isDiff ? benchmarkChange(data, tree, i) : "";
 	facts.path = what.isDiff ? pathWord(data, tree, i, facts) : null;
-	if (what.verdicts)
-		facts.noise = {
-			self: frameVerdict(tree, i, tree.ofTotals ? what.verdicts.total :
-				what.verdicts.self) !== CHANGED,
-				total: frameVerdict(tree, i, what.verdicts.total) !== CHANGED,
-		};
+	if (what.verdicts) {
+		const { total } = what.verdicts, self = tree.ofTotals ? total : what.verdicts.self;
+		facts.word = frameVerdict(tree, i, self);
+		facts.totalWord = frameVerdict(tree, i, total);
+		facts.noise = { self: facts.word !== CHANGED, total: facts.totalWord !== CHANGED };
+		facts.ofSum = { self: isOfSum(tree, i, self), total: isOfSum(tree, i, total) };
+	}
 	facts.wrapper = what.isDiff ? wrapperState(tree, i, data.marks, data.isSwapped) : "";
 	facts.shift = pageNodeOf(tree, i) > 0 && isMoved(tree, i, what) ? shiftOf(data, tree, i) : null;
 	facts.leaf = tree.inverted ? leafOf(tree, i) : -1;

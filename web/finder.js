@@ -26,11 +26,12 @@ export class Finder {
 		this.app = app;
 		this.setData(app.data);
 		this.took = 0; // ms, by the last search
+		this.typed = null; // what is not searched for yet
 		let waiting = 0;
 		$("query").addEventListener("input", (event) => {
 			clearTimeout(waiting);
-			waiting = setTimeout(() => this.search(event.target.value),
-				this.took > QUICK ? PATIENCE : 0);
+			this.typed = event.target.value;
+			waiting = setTimeout(() => this.catchUp(), this.took > QUICK ? PATIENCE : 0);
 		});
 		$("regex").addEventListener("click", () => this.setExpression(!app.state.regex));
 		this.hits = new Hits($("hits"), $("query"));
@@ -113,8 +114,13 @@ export class Finder {
 		else app.say("Not in this picture");
 	}
 
+	catchUp() {
+		if (this.typed !== null) this.search(this.typed);
+	}
+
 	search(query) {
 		const { app } = this, begun = performance.now();
+		this.typed = null;
 		app.state.query = query;
 		app.trail.remember(false);
 		app.flame.matched = this.match();
@@ -148,6 +154,8 @@ export class Finder {
 
 	nextMatch(step) {
 		const { app } = this;
+		// Who types and presses Enter at once means what was typed.
+		this.catchUp();
 		if (!app.flame.matched) return;
 		if (app.state.tab === "chart") {
 			app.chart.nextMatch(step);

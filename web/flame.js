@@ -16,6 +16,7 @@ import { holderOf, panned, partOf, windowOfPart, zoomed } from "./window.js";
 
 const PAD = 6;
 const GAP = 14;
+const ROWS_SEEN = 6; // at least, above a sheet
 const ASIDE_MIN = 28;
 const ASIDE_MAX = 0.6;
 
@@ -261,6 +262,7 @@ export class Flame {
 
 	// Something lies on the window from `y` on: rows can be scrolled above it, and the node's is.
 	cover(y, node = -1) {
+		if (node >= 0) this.comeUp(y);
 		const { bottom } = this.scroller.getBoundingClientRect();
 		this.covered = Math.max(0, bottom - y);
 		this.resize();
@@ -269,6 +271,12 @@ export class Flame {
 			(this.height - this.covered);
 		if (over > 0) this.scroller.scrollTop += over;
 		this.draw();
+	}
+
+	// Where the page scrolls, to where rows can be seen above that.
+	comeUp(y) {
+		const { top } = this.scroller.getBoundingClientRect();
+		if (y - top < ROWS_SEEN * ROW) document.scrollingElement.scrollTop += top - PAD;
 	}
 
 	// y of a row in the scrolled content.

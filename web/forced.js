@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Colours that the reader's system forces on every page: the canvas keeps to them too. Frames
 // then are outlined, what costs more is filled, and the glyphs say which way a change goes.
+import { LESS, MORE, solidOf } from "./colors.js";
 
 const query = matchMedia("(forced-colors: active)");
 
@@ -25,13 +26,14 @@ function systemColours() {
 export function forcePalette(palette) {
 	if (!query.matches) return palette;
 	const [page, ink, strong, onStrong, quiet] = systemColours();
-	const isMore = (colour) => colour >= 1 && colour <= 4;
+	const isMore = (colour) => solidOf(colour) >= MORE && solidOf(colour) < LESS;
+	const inkOf = (colour) => (isMore(colour) ? onStrong : ink);
 	const fillOf = (_, colour) => (isMore(colour) ? strong : page);
 	const forced = {
 		...palette, page, ink, quiet, select: ink, match: strong, root: page, removed: ink,
 		isOutlined: true, isHollow: true,
 		fill: palette.fill.map(fillOf), pale: palette.fill.map(fillOf),
-		inkOf: (colour) => (isMore(colour) ? onStrong : ink),
+		inkOf, linesOf: inkOf,
 	};
 	return { ...forced, above: forced };
 }

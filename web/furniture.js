@@ -70,7 +70,7 @@ export function bindFurniture(app) {
 		event.preventDefault();
 		document.querySelector({ flame: "#grid", chart: "#chart canvas", table: "#table .scroller",
 			sandwich: "#grid-callers", source: "#source .listing",
-			matches: "#matches button" }[app.state.tab])?.focus();
+			matches: "#matches button", waits: "#waits .listing" }[app.state.tab])?.focus();
 	});
 	$("help-open").addEventListener("click", openHelp);
 	$("side-toggle").addEventListener("click", () => toggleSidebar(app));

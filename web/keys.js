@@ -39,6 +39,7 @@ const groups = [
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
 		[["k"], "matches: functions taken for one another",
 			(a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
+		[["W"], "waits: what for, and who made whom wait", (a) => a.toggleWaits()],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "next meaning of colour", (a) => a.nextColour()],

@@ -7,6 +7,8 @@
 //   either, but cost only moved  neutral, with a glyph of its own
 //   both, not told from noise    neutral: unchanged, or hatched when it cannot be told
 //   both, changed                a step of more or less, by one of the modes below
+//   changed or new, but certain  the same, hatched
+// only as the sum of its paths
 //
 // Coloured by totals, the red of a slow function is on all its callers too. Where the change itself
 // is tells the mark at the lower edge of a frame: what its own time changed, to the scale of the
@@ -17,17 +19,17 @@
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
 	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED,
-		SAME, TASK, UNKNOWN, UNSURE,
+		SAME, TASK, togetherOf, UNCHANGED, UNKNOWN, UNSURE,
 } from "./colors.js";
 import { wrapperState } from "./inferred.js";
-import { pageNodeOf } from "./tree.js";
+import { ownTime, pageNodeOf } from "./tree.js";
 
 // What decides the step of a changed frame: where steps begin. Self and total are relative to the
 // frame's own base, the share is of the change of all functions, more and less alike.
 export const modes = {
 	self: {
 		title: "Self", steps: [0.15, 0.3, 0.5, 1],
-		legend: "own time; deeper from 15, 30, 50, 100 %",
+		isOwn: true, legend: "deeper from 15, 30, 50, 100 %",
 	},
 	total: { title: "Total", steps: [0.15, 0.3, 0.5, 1], legend: "deeper from 15, 30, 50, 100 %" },
 	share: {
@@ -36,12 +38,19 @@ export const modes = {
 	},
 	surprise: {
 		title: "Certainty", steps: [0, 300, 600, 1000],
-		legend: "own time; deeper from p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰",
+		isOwn: true, legend: "deeper from p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰",
 	},
 };
 
-// Paths that have the verdict of their function, in the page's columns.
-const AS_FUNCTION = 3;
+// That mode in the words of the legend. costs: what a function has of its own.
+export function legendOf(by, costs) {
+	const { isOwn, legend } = modes[by];
+	return isOwn ? `own ${costs}; ${legend}` : legend;
+}
+
+// Verdicts of paths in the page's columns: besides a word, that of the function; and a bit for
+// those that changed as their function certainly did, while no path of it did so by itself.
+const AS_FUNCTION = 3, WORD = 3, TOGETHER = 4;
 
 // The function that a frame's time belongs to: its own, in an inverted tree the leaf.
 function judgedFunction(tree, i) {
@@ -50,11 +59,35 @@ function judgedFunction(tree, i) {
 	return tree.func[at];
 }
 
+function pathCode(tree, i, family) {
+	const node = pageNodeOf(tree, i);
+	return node > 0 && family.path ? family.path[node] : AS_FUNCTION;
+}
+
 // The verdict that a frame shows.
 export function frameVerdict(tree, i, family) {
-	const node = pageNodeOf(tree, i);
-	const own = node > 0 && family.path ? family.path[node] : AS_FUNCTION;
-	return own === AS_FUNCTION ? family.word[judgedFunction(tree, i)] : own;
+	const own = pathCode(tree, i, family);
+	return own === AS_FUNCTION ? family.word[judgedFunction(tree, i)] : own & WORD;
+}
+
+// The verdict that a path has of its own; -1: none.
+export function ownVerdict(code) {
+	return code === AS_FUNCTION ? -1 : code & WORD;
+}
+
+// Whether a path's change is certain together with those of the function's other paths.
+export function isPartOfSum(code) {
+	return (code & TOGETHER) !== 0;
+}
+
+export function isOfSum(tree, i, family) {
+	return isPartOfSum(pathCode(tree, i, family));
+}
+
+// Whether any path is so.
+export function hasSums(family) {
+	return (family.hasSums ??= [UNKNOWN, UNCHANGED].some((word) =>
+		family.path?.includes(word | TOGETHER)));
 }
 
 // The family of verdicts by which a frame is coloured.
@@ -103,9 +136,9 @@ function addedClass(tree, i, what) {
 	if (isMoved(tree, i, what)) return MOVED;
 	if (!what.verdicts) return NEW;
 	const { self, total } = what.verdicts;
-	const isKnown = frameVerdict(tree, i, self) === CHANGED ||
-		((!tree.inverted || tree.ofTotals) && frameVerdict(tree, i, total) === CHANGED);
-	return isKnown ? NEW : NEW_UNSURE;
+	const families = !tree.inverted || tree.ofTotals ? [self, total] : [self];
+	if (families.some((family) => frameVerdict(tree, i, family) === CHANGED)) return NEW;
+	return families.some((family) => isOfSum(tree, i, family)) ? togetherOf(NEW) : NEW_UNSURE;
 }
 
 function changeClass(tree, i, what, base, head) {
@@ -113,13 +146,15 @@ function changeClass(tree, i, what, base, head) {
 	if (base === 0 && head === 0) return SAME;
 	// In the seed's palette time of its own is new, too.
 	if (what.isSeed && base === 0) return NEW;
-	if (family) {
-		const word = frameVerdict(tree, i, family);
-		if (word !== CHANGED) return word === UNKNOWN ? UNSURE : SAME;
-	}
-	// What certainly changed is coloured, be it by little.
-	const step = Math.max(sizeStep(tree, i, what, base, head), family && delta !== 0 ? 1 : 0);
-	return step === 0 ? SAME : (delta > 0 ? MORE : LESS) + step - 1;
+	const word = family ? frameVerdict(tree, i, family) : null;
+	const isSum = family && word !== CHANGED && isOfSum(tree, i, family);
+	if (family && word !== CHANGED && !isSum) return word === UNKNOWN ? UNSURE : SAME;
+	// What certainly changed is coloured, be it by little; not what by itself is the same.
+	const least = family && delta !== 0 && (word === CHANGED || word === UNKNOWN) ? 1 : 0;
+	const step = Math.max(sizeStep(tree, i, what, base, head), least);
+	if (step === 0) return word === UNKNOWN ? UNSURE : SAME;
+	const colour = (delta > 0 ? MORE : LESS) + step - 1;
+	return isSum ? togetherOf(colour) : colour;
 }
 
 // A path that only lacks samples that pass the filters is neither new nor removed.
@@ -132,9 +167,9 @@ function isReally(tree, i, isSo) {
 // removedHere, addedHere}
 export function nodeClass(tree, i, what) {
 	const isTotal = what.by === "total" || what.by === "share" || tree.inverted;
-	const values = isTotal ? "total" : "self";
+	const spent = (side) => (isTotal ? tree.total[side][i] : ownTime(tree, side, i));
 	if (!what.isDiff && what.kinds?.[tree.func[i]] === TASK_KIND) return TASK;
-	if (!what.isDiff) return heatClass(tree[values][what.side][i] / tree.total[what.side][0]);
+	if (!what.isDiff) return heatClass(spent(what.side) / tree.total[what.side][0]);
 	const before = tree.total[BASE][i], after = tree.total[HEAD][i];
 	// Of what was folded nothing is known but its cost.
 	if (what.verdicts && tree.func[i] >= what.functions) return UNSURE;
@@ -144,8 +179,7 @@ export function nodeClass(tree, i, what) {
 		return removedClass(tree, i, what);
 	if (before === 0 && after > 0 && !what.isSeed && isReally(tree, i, what.addedHere))
 		return addedClass(tree, i, what);
-	const [base, head] = tree[values];
-	return changeClass(tree, i, what, base[i] * what.factor, head[i]);
+	return changeClass(tree, i, what, spent(BASE) * what.factor, spent(HEAD));
 }
 
 // The change of a frame's own time, to be marked in it: what it is, and the class of its colour;
@@ -153,8 +187,11 @@ export function nodeClass(tree, i, what) {
 export function ownChange(tree, i, what) {
 	if (!what.isDiff || what.isSeed || tree.inverted || tree.elided ||
 		!(what.by === "total" || what.by === "share")) return null;
-	const base = tree.self[BASE][i] * what.factor, delta = tree.self[HEAD][i] - base;
-	const isKnown = what.verdicts ? frameVerdict(tree, i, what.verdicts.self) === CHANGED :
-		relativeStep(base, tree.self[HEAD][i]) > 0;
-	return delta !== 0 && isKnown ? { delta, colour: (delta > 0 ? MORE : LESS) + 3 } : null;
+	const base = ownTime(tree, BASE, i) * what.factor, head = ownTime(tree, HEAD, i);
+	const delta = head - base, own = what.verdicts?.self;
+	const isKnown = own ? frameVerdict(tree, i, own) === CHANGED : relativeStep(base, head) > 0;
+	const isSum = own && !isKnown && isOfSum(tree, i, own);
+	if (delta === 0 || (!isKnown && !isSum)) return null;
+	const colour = (delta > 0 ? MORE : LESS) + 3;
+	return { delta, colour: isSum ? togetherOf(colour) : colour };
 }

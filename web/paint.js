@@ -4,7 +4,8 @@
 import { blinkFill, blinkNames } from "./blink.js";
 import { ownFlags } from "./changes.js";
 import {
-	ABOVE_REMOVED, glyphOf, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, UNSURE,
+	ABOVE_REMOVED, glyphOf, isTogether, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, solidOf,
+		UNSURE,
 } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { frameName } from "./folds.js";
@@ -17,9 +18,11 @@ export const FONT_SIZE = 12;
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
 const SMALL_FONT = `10px ${FONT_FAMILY}`; // where a name has no room otherwise
+const GLYPH = 9; // pixels of a glyph
 const HATCH = 9; // pixels between the lines of what cannot be told
 const MARK =
 	3; // pixels below the text, for the mark of own change and what a plate leaves of a texture
+const DASH = 3; // pixels of a dash of a mark that is certain only together with others
 
 function fillBox(ctx, left, y, px) {
 	if (px < 6) {
@@ -31,7 +34,7 @@ function fillBox(ctx, left, y, px) {
 	ctx.fill();
 }
 
-// Thin slanted lines: neither a change nor none.
+// Thin slanted lines: neither a change nor none, or one that is certain only together with others.
 function hatchBox(ctx, left, y, px, colour) {
 	const from = Math.max(left, 0), to = Math.min(left + px, from + 4096);
 	ctx.strokeStyle = colour;
@@ -45,9 +48,15 @@ function hatchBox(ctx, left, y, px, colour) {
 	ctx.stroke();
 }
 
+// The colour of such lines on a frame; null: it has none.
+function linesOf(colour, isPale, palette) {
+	if (isTogether(colour)) return palette.linesOf(colour, isPale);
+	return colour === UNSURE ? palette.quiet : colour === NEW_UNSURE ? palette.removed : null;
+}
+
 // How edges look: what is new or moved is dotted.
 function edgeOf(colour, palette) {
-	switch (colour) {
+	switch (solidOf(colour)) {
 	case NEW: return [palette.inkOf(NEW), true];
 	case NEW_UNSURE: case MOVED: case MOVED_AWAY: return [palette.removed, true];
 	case REMOVED: return [palette.removed, false];
@@ -100,7 +109,7 @@ export class Painter {
 		const hollow = colour === ABOVE_REMOVED || colour === MOVED_AWAY;
 		const faint = this.isFaint(i);
 		ctx.globalAlpha = faint ? 0.25 : 1;
-		const isPale = this.isForeign(picture, i);
+		const isPale = this.isForeign(picture, i), lines = linesOf(colour, isPale, palette);
 		ctx.fillStyle = i === 0 ? palette.root : palette[isPale ? "pale" : "fill"][colour];
 		if (colour === REMOVED && palette.isHollow) {
 			ctx.fillStyle = palette.removed;
@@ -110,8 +119,7 @@ export class Painter {
 			ctx.globalAlpha = alpha;
 		} else if (!hollow) {
 			fillBox(ctx, left, y, px);
-			if (px > 4 && colour === UNSURE) hatchBox(ctx, left, y, px, palette.quiet);
-			if (px > 4 && colour === NEW_UNSURE) hatchBox(ctx, left, y, px, palette.removed);
+			if (px > 4 && lines) hatchBox(ctx, left, y, px, lines);
 		} else if (px <= 4) {
 			ctx.fillStyle = palette.quiet;
 			fillBox(ctx, left, y, px);
@@ -123,8 +131,7 @@ export class Painter {
 			const ink = faint || i === 0 || hollow ? palette.ink :
 				colour === REMOVED && palette.isHollow ? palette.removed :
 				palette.inkOf(colour, isPale);
-			const plate = colour === UNSURE || colour === NEW_UNSURE ?
-				palette[isPale ? "pale" : "fill"][colour] : null;
+			const plate = lines && palette[isPale ? "pale" : "fill"][colour];
 			if (faint) ctx.globalAlpha = 0.55;
 			this.label(ctx, box, colour, px, ink, plate);
 		}
@@ -143,10 +150,12 @@ export class Painter {
 			top = y + ROW - 1 - MARK;
 		if (width < MIN_WIDTH) return;
 		ctx.fillStyle = palette.fill[change.colour];
-		ctx.fillRect(left, top, width, MARK);
+		const step = isTogether(change.colour) ? DASH : width;
+		for (let x = 0; x < width; x += 2 * step)
+			ctx.fillRect(left + x, top, Math.min(step, width - x), MARK);
 		// A line parts it from a frame of the same colour.
 		ctx.fillStyle = palette.page;
-		if (change.colour === colour) ctx.fillRect(left, top, width, 1);
+		if (solidOf(change.colour) === solidOf(colour)) ctx.fillRect(left, top, width, 1);
 	}
 
 	blinking(ctx, box, palette) {
@@ -217,12 +226,14 @@ export class Painter {
 			at += width + gap;
 		};
 		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
-		if (glyph && room > 34) add(glyph, 9, 5);
-		const name = this.name(ctx, picture, i, room - at);
+		const beside = glyph && room > 34 ? this.name(ctx, picture, i, room - GLYPH - 5) : null;
+		if (beside?.text) add(glyph, GLYPH, 5);
+		// Where there is room for one of them the name says more: colours say what glyphs do.
+		const name = beside?.text ? beside : this.name(ctx, picture, i, room);
 		if (!name.text) return words;
 		add(name.text, name.width, 0, false, name.isSmall);
 		if (name.isCut) return words;
-		const isNew = colour === NEW || colour === NEW_UNSURE;
+		const isNew = solidOf(colour) === NEW || colour === NEW_UNSURE;
 		const tail = `${figure}${isNew ? " (new)" : ""}`;
 		const { width } = ctx.measureText(tail);
 		if (room - at < width) return words;

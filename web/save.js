@@ -19,16 +19,19 @@ function flamesOf({ state, flame, chart, sandwich }) {
 	return { flame: [flame], chart: [chart], sandwich: sandwich.halves }[state.tab] ?? null;
 }
 
-// The legend as it stands below the view: [{colours, edges, text}].
+// The legend as it stands below the view: [{text, boxes: [{fill, edge, lines}]}].
 function legendOf() {
 	return [...$("legend").children].map((key) => ({
 		text: key.textContent,
 		boxes: [...key.querySelectorAll("i")].map((box) => {
-			const { backgroundColor, borderTopColor, borderTopWidth } = getComputedStyle(box);
+			const {
+				backgroundColor, backgroundImage, borderTopColor, borderTopWidth, color,
+			} = getComputedStyle(box);
 			const isClear = backgroundColor === "rgba(0, 0, 0, 0)";
 			return {
 				fill: isClear ? "none" : backgroundColor,
 				edge: parseFloat(borderTopWidth) ? borderTopColor : null,
+				lines: backgroundImage === "none" ? null : color,
 			};
 		}),
 	}));
@@ -69,6 +72,23 @@ function drawingOf(app, ruler) {
 	};
 }
 
+function paintSwatch(ctx, x, top, { fill, edge, lines }) {
+	ctx.fillStyle = fill;
+	if (fill !== "none") ctx.fillRect(x, top, SWATCH, SWATCH);
+	if (lines) {
+		ctx.strokeStyle = lines;
+		ctx.lineWidth = 1;
+		ctx.beginPath();
+		for (let far = SWATCH / 3; far <= SWATCH; far += SWATCH / 3) {
+			ctx.moveTo(x, top + far);
+			ctx.lineTo(x + far, top);
+		}
+		ctx.stroke();
+	}
+	ctx.strokeStyle = edge;
+	if (edge) ctx.strokeRect(x + 0.5, top + 0.5, SWATCH - 1, SWATCH - 1);
+}
+
 function paint(ctx, drawing) {
 	const { parts, legend, lines, changes, rows, width, top, bottom, height, palette } = drawing;
 	ctx.fillStyle = palette.page;
@@ -95,13 +115,7 @@ function paint(ctx, drawing) {
 			bottom + (rows + k + 0.5) * LINE));
 	for (const key of legend) {
 		const y = bottom + (key.row + 0.5) * LINE;
-		key.boxes.forEach(({ fill, edge }, k) => {
-			const x = key.x + k * SWATCH;
-			ctx.fillStyle = fill;
-			if (fill !== "none") ctx.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
-			ctx.strokeStyle = edge;
-			if (edge) ctx.strokeRect(x + 0.5, y - SWATCH / 2 + 0.5, SWATCH - 1, SWATCH - 1);
-		});
+		key.boxes.forEach((box, k) => paintSwatch(ctx, key.x + k * SWATCH, y - SWATCH / 2, box));
 		ctx.fillStyle = palette.ink;
 		ctx.fillText(key.text, key.x + key.boxes.length * SWATCH + 6, y);
 	}

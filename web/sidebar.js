@@ -4,14 +4,15 @@ import { buildBenchmarks } from "./benchmark_parts.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./choices.js";
-import { nameOfChange, ownFlags } from "./changes.js";
+import { nameOfChange, ownFlags, wholeOf } from "./changes.js";
+import { manyWord, noun, oneWord } from "./cost_words.js";
 import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
 import {
-	compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare,
+	capital, compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare,
 	formatValue, metricName, plural,
 } from "./format.js";
-import { movedFunctions, stateWord } from "./inferred.js";
+import { movedFunctions, originOf, stateWord } from "./inferred.js";
 import { showName, splitName } from "./labels.js";
 import { hasBoth, originWord } from "./own.js";
 import { buildProcesses } from "./processes.js";
@@ -28,7 +29,7 @@ function facts(rows) {
 
 // ---- summary ----
 
-const runWords = { slower: "Slower", faster: "Faster" };
+const isSure = (v) => v.word === "slower" || v.word === "faster";
 
 // The run's verdict and what could have been seen, in the words of the text report, which are about
 // the sides as they were given; the other way round the words of a change are turned.
@@ -37,9 +38,9 @@ function verdict(model) {
 	const v = header.verdict;
 	if (!v) return null;
 	const percent = (p) => formatPercentChange(p / 100);
-	const isTurned = isSwapped && v.word in runWords;
+	const isTurned = isSwapped && isSure(v);
 	const text = !isTurned ? v.text :
-		`${runWords[v.word]} by ${formatShare(Math.abs(v.change_pct) / 100)} ` +
+		`${capital(oneWord(header, v.word))} by ${formatShare(Math.abs(v.change_pct) / 100)} ` +
 		`[${percent(v.low)}, ${percent(v.high)}]`;
 	const hasInterval = v.low !== null && v.high !== null && !text.includes("[");
 	return [
@@ -57,7 +58,7 @@ function headline(model) {
 	const { header, unit, factor } = model.data;
 	const c = compare(header.base.sum, header.head.sum, factor);
 	const judged = header.verdict && header.verdict.method !== "none";
-	const isNoise = judged && !["slower", "faster"].includes(header.verdict.word);
+	const isNoise = judged && !isSure(header.verdict);
 	const way = isNoise ? "same" : c.delta > 0 ? "more" : c.delta < 0 ? "less" : "same";
 	const times = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
 	return el("div", { class: "headline" },
@@ -84,8 +85,7 @@ function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 		(speed ? "after is told at the speed that the machine had before" :
 			"values are compared as recorded") :
 		`expected is what was before × ${Number(factor.toPrecision(5))}`;
-	const words = [how, why].filter(Boolean).join("; ");
-	return `${words[0].toUpperCase()}${words.slice(1)}.`;
+	return `${capital([how, why].filter(Boolean).join("; "))}.`;
 }
 
 function summaryRows(model, side) {
@@ -128,9 +128,11 @@ function sideColumns(model, rowsOf) {
 
 function summary(model) {
 	const { data } = model;
-	const { tree } = data.header.head.recording;
+	const { tree, failure } = data.header.head.recording;
 	if (!data.isDiff)
 		return section("summary", "Summary",
+			failure && el("p", { class: "warning" },
+				`${failure}; it may not have done all its work`),
 			facts(summaryRows(model, data.header.head)
 				.filter(([k]) => k !== "Total" || !benchmarksOf(data).length)),
 				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
@@ -182,6 +184,7 @@ function qualityRows(side) {
 			q.rejected.filter(([, v]) => v).map(([k, v]) => `${k}: ${v}`).join(", ")],
 		["Missed", share(q.missed)],
 		["Longest gap", formatValue(q.longest_gap_ns, "ns")],
+		["Waits", side.facts.find(([key]) => key === "waits")?.[1] ?? ""],
 		["Lost bytes", q.dropped_bytes ? formatCount(q.dropped_bytes) : ""],
 	];
 }
@@ -244,7 +247,7 @@ function runtime(model) {
 	const shareOf = (list, key, s) =>
 		percent(stateShare(list.map((t) => t[s]).filter(Boolean), key));
 	const cells = (list) => known.map(([key]) =>
-		el("td", {}, `${sides.map((s) => shareOf(list, key, s)).join(" → ")} %`));
+		el("td", {}, sides.map((s) => shareOf(list, key, s)).join(" → ")));
 	const chosen = threads.filter((t, i) => (!model.state.threads || model.state.threads[i]) &&
 		sides.some((s) => t[s]?.samples > 0));
 	const row = (name, list) => el("tr", {}, el("th", { title: name }, name), ...cells(list));
@@ -252,7 +255,7 @@ function runtime(model) {
 	const shown = chosen.slice(0, THREADS_SHOWN);
 	return [
 		el("table", { class: "states" },
-			el("tr", {}, el("td", {}),
+			el("tr", {}, el("th", {}, "%"),
 				...known.map(([, short, title]) => el("th", { title }, short))),
 			...(shown.length > 1 ? shown.map((t) => row(showName(t.label), [t])) : []),
 			row(shown.length > 1 ? "together" : showName(shown[0].label), chosen)),
@@ -301,8 +304,8 @@ function largest(n, size, count) {
 }
 
 // Functions with most self time on the side that is drawn, of the chosen threads.
-function hotspots(model, costs, side, all) {
-	const self = costs.self[side];
+function hotspots(model, side, all) {
+	const self = model.costs.self[side];
 	return largest(self.length, (f) => (isListed(model, f) ? self[f] : 0), HOTSPOTS).map((f) =>
 		hotspotItem(model, f, {
 			value: formatShare(self[f] / all), detail: formatValue(self[f], model.data.unit),
@@ -311,9 +314,9 @@ function hotspots(model, costs, side, all) {
 
 function changeItem(model, entry, current = -1) {
 	const { data } = model;
-	const { f, change, leaf = -1 } = entry;
+	const { f, change, leaf = -1, whole } = entry;
 	const { delta, ratio } = change;
-	const state = stateOf(data, f);
+	const state = stateOf(data, f), origin = originOf(data, f);
 	const word = movedFunctions(data)?.[f] ? "moved" :
 		state === "new" || state === "removed" ? stateWord(data, f, state) :
 		ratio === null ? "from none" : formatPercentChange(ratio);
@@ -321,26 +324,31 @@ function changeItem(model, entry, current = -1) {
 		name: nameOfChange(data, entry), value: formatChange(delta, data.unit),
 		detail: `${formatPair(change, data.unit)} · ${word.replace(" ", "\u00a0")}`,
 		kind: delta > 0 ? "more" : "less",
-		note: leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`,
+		note: [origin && `its code was in ${showName(origin)}`,
+			whole ? `own ${noun(data.header)}; ${formatPair(whole, data.unit)} with callees` :
+			leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`]
+			.filter(Boolean).join(" · "),
 		go: entry.node > 0 ? () => model.acts.goToChange(entry) : undefined,
 		isCurrent: f === current,
 	});
 }
 
 // Where nothing was judged, the largest changes of functions' own time.
-function changes(model, costs) {
-	const c = (f) => compare(costs.self[BASE][f], costs.self[HEAD][f], model.data.factor);
-	return largest(model.data.functions.n, (f) => (isListed(model, f) ? Math.abs(c(f).delta) : 0),
-		HOTSPOTS).map((f) => changeItem(model, { f, change: c(f) }));
+function changes(model) {
+	const { costs, data } = model;
+	const entryOf = (f) =>
+		({ f, change: compare(costs.self[BASE][f], costs.self[HEAD][f], data.factor) });
+	return largest(data.functions.n,
+		(f) => (isListed(model, f) ? Math.abs(entryOf(f).change.delta) : 0), HOTSPOTS)
+		.map(entryOf)
+		.map((entry) => changeItem(model, { ...entry, whole: wholeOf(data, costs, entry) }));
 }
 
-const groupTitles = {
-	slower: "Slower", faster: "Faster", new: "New or newly called",
-	gone: "Gone or no longer called",
-};
+const groupTitles = { new: "New or newly called", gone: "Gone or no longer called" };
 
 // `opened`: groups that are listed whole; the one with the current function becomes one.
 function certainChanges(model, found, current, opened) {
+	const titleOf = (g) => groupTitles[g] ?? capital(manyWord(model.data.header, g));
 	return Object.entries(found).filter(([, list]) => list.length).flatMap(([g, list]) => {
 		if (list.findIndex(({ f }) => f === current) >= HOTSPOTS) opened.add(g);
 		const items = (some) => some.map((entry) => changeItem(model, entry, current));
@@ -351,7 +359,7 @@ function certainChanges(model, found, current, opened) {
 			event.target.closest("li").replaceWith(...more);
 			more[0].firstChild.focus();
 		};
-		return [el("li", { class: "group" }, groupTitles[g]),
+		return [el("li", { class: "group" }, titleOf(g)),
 			...items(list.slice(0, list.length - rest.length)),
 			rest.length > 0 && el("li", {}, el("button", { class: "link", onclick: open },
 				`and ${plural(rest.length, "more function")}`))].filter(Boolean);
@@ -377,6 +385,17 @@ function threadSums(model) {
 		sums[cells.thread[i]] += Math.max(cells.self[HEAD][i],
 			cells.self[BASE][i] * model.data.factor);
 	return sampledThreads(sums).length < 2 ? null : sums;
+}
+
+// Whether what is shown ran in several threads: a chosen benchmark mostly did in one, whatever else
+// was recorded.
+function hasThreads({ data: { n, func, parent, cells }, state: { bench } }) {
+	if (bench < 0) return true;
+	const isBelow = new Uint8Array(n), ran = new Set();
+	for (let i = 1; i < n; i++)
+		isBelow[i] = parent[i] === 0 ? Number(func[i] === bench) : isBelow[parent[i]];
+	cells.node.forEach((i, k) => isBelow[i] && ran.add(cells.thread[k]));
+	return ran.size > 1;
 }
 
 // Of the others there is nothing to choose.
@@ -484,13 +503,13 @@ export class Sidebar {
 	}
 
 	// After the shown tree changed.
-	update(costs, what) {
+	update(what) {
 		const { model } = this;
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
 		const hadFocus = this.spots.contains(document.activeElement);
 		const items = what.found ?
 			certainChanges(model, what.found, this.current, this.opened) :
-			what.isDiff ? changes(model, costs) : hotspots(model, costs, what.side, what.all);
+			what.isDiff ? changes(model) : hotspots(model, what.side, what.all);
 		this.spots.replaceChildren(...(items.length ? items :
 			[el("li", { class: "quiet" },
 				what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
@@ -504,6 +523,8 @@ export class Sidebar {
 		this.statesSection.hidden = !rows.length;
 		this.threads.sync();
 		this.processes.sync();
+		for (const { section: part } of [this.threads, this.processes])
+			if (part) part.hidden = !hasThreads(model);
 		this.benchmarks.sync();
 		this.choices.sync();
 	}

@@ -246,7 +246,7 @@ export class Strip {
 		pen.scale(ratio, ratio);
 		const colours = time.states.map((_, s) => style.getPropertyValue(`--state-${s}`));
 		time.tracks.forEach((_, t) => this.drawTrack(pen, t, width, colours));
-		if (this.hasMissed) this.drawMissed(pen, width, style.getPropertyValue("--more"));
+		if (this.hasMissed) this.drawMissed(pen, width, style.getPropertyValue("--ink"));
 		this.drawAxis(pen, width, style);
 		pen.fillStyle = style.getPropertyValue("--accent");
 		for (const { ns } of [...time.marks, ...time.changes])

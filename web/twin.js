@@ -15,9 +15,15 @@ import { nodeFacts } from "./facts.js";
 import { frameName } from "./folds.js";
 import { formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
 import { showName } from "./labels.js";
-import { changeWord } from "./verdicts.js";
+import { changeWord, sumWord } from "./verdicts.js";
 
 const CALLERS = 16, NEIGHBOURS = 6, CALLEES = 8;
+
+// What is known of a frame's own time, or of its total.
+function verdictOf(data, word, isOfSum, delta) {
+	if (word === undefined) return "";
+	return isOfSum ? sumWord(data, delta) : changeWord(data, word, delta);
+}
 
 // What is said of a frame: [[title, text]], the same in a row and aloud.
 function cellsOf(model, flame, node) {
@@ -27,15 +33,20 @@ function cellsOf(model, flame, node) {
 	const share = ["Share", `${formatShare(facts.width / facts.all)} of ${facts.allName}`];
 	if (!isDiff) return [share, ["Self", value(self)], ["Total", value(facts.total)]];
 	const state = facts.added ? "new" : facts.removed ? "gone" : "";
-	const verdict = f >= 0 && model.data.verdicts &&
-		model.data.verdicts.self.word[f] !== undefined ?
-		changeWord(model.data.verdicts.self.word[f], self.delta) : "";
-	const ratio = self.ratio === null ? "new" : formatPercentChange(self.ratio);
-	const change = self.delta === 0 ? "no change" : `${formatChange(self.delta, unit)} (${ratio})`;
+	const isFunction = f >= 0 && f < model.data.functions.n;
+	const known = (word, isOfSum, { delta }) => [state, isFunction &&
+		verdictOf(model.data, word, isOfSum, delta)].filter(Boolean).join(", ");
+	const changeOf = ({ delta, ratio }) => (delta === 0 ? "no change" :
+		`${formatChange(delta, unit)} ` +
+		`(${ratio === null ? "new" : formatPercentChange(ratio)})`);
+	const { total, totalWord, ofSum, word } = facts;
+	const all = [`${value(total.base)} to ${value(total.head)}`, changeOf(total),
+		known(totalWord, ofSum?.total, total)].filter(Boolean).join(", ");
 	return [share, ["Before", value(self.base)],
 		...(facts.isScaled ? [["Expected", value(self.expected)]] : []),
-		["After", value(self.head)], ["Change", change],
-		["Verdict", [state, verdict].filter(Boolean).join(", ")]];
+		["After", value(self.head)], ["Change", changeOf(self)],
+		["Verdict", known(word, ofSum?.self, self)],
+		...(flame.picture.tree.inverted ? [] : [["Total", all]])];
 }
 
 function nameOf(model, flame, node) {
@@ -49,7 +60,8 @@ export function sentenceOf(model, flame, node) {
 	const cells = new Map(cellsOf(model, flame, node));
 	const words = [nameOf(model, flame, node), cells.get("Share")];
 	if (cells.has("Before"))
-		words.push(`self ${cells.get("Before")} to ${cells.get("After")}`,
+		words.push(cells.has("Total") && `total ${cells.get("Total")}`,
+			`self ${cells.get("Before")} to ${cells.get("After")}`,
 			cells.has("Expected") && `expected ${cells.get("Expected")}`, cells.get("Change"),
 			cells.get("Verdict"));
 	else words.push(`self ${cells.get("Self")}`);

@@ -38,7 +38,11 @@ async function withPalettes(body) {
 				const { makePalette, UNSURE, NEW_UNSURE, MOVED } = $$colors;
 				if ([UNSURE, NEW_UNSURE, MOVED].join() !== "20,21,22") throw new Error("other classes");
 				const p = makePalette("fizeau", t);
-				const readable = (of) => ({ ...of, inkOf: undefined, above: undefined, inks: of.fill.map((_, i) => of.inkOf(i)), paleInks: of.pale.map((_, i) => of.inkOf(i, true)) });
+				const readable = (of) => ({
+					...of, inkOf: undefined, linesOf: undefined, above: undefined, inks: of.fill.map((_, i) => of.inkOf(i)), paleInks: of.pale.map((_, i) => of.inkOf(i, true)),
+					lines: of.fill.map((_, i) => of.linesOf(i)), paleLines: of.pale.map((_, i) => of.linesOf(i, true)), together: of.fill.map((_, i) => $$colors.isTogether(i)),
+					solid: of.fill.map((_, i) => $$colors.solidOf(i)),
+				});
 				return { ...readable(p), above: readable(p.above) };
 			}, theme));
 	});
@@ -79,6 +83,21 @@ test("text has contrast on every colour, and a hollow frame's edge on the page",
 		for (const c of [removed, ink, match]) if (contrast(c, page) < 4.5) low.push(`${theme} ${c}`);
 	});
 	assert.deepEqual(low, []);
+});
+
+test("what is certain only as a sum has the colour of its change, and lines on it that all eyes see", async () => {
+	const bad = [];
+	await withPalettes((theme, palette) => {
+		assert.equal(palette.together.filter(Boolean).length, MORE.length + LESS.length + 1);
+		for (const [what, { fill, lines, pale, paleLines }] of [["zoomed to", palette], ["above", palette.above]])
+			palette.together.forEach((isTogether, c) => {
+				if (!isTogether) return;
+				if (fill[c] !== fill[palette.solid[c]] || pale[c] !== pale[palette.solid[c]]) bad.push(`${theme} ${what}: another colour ${c}`);
+				for (const kind of kinds) for (const [on, line] of [[fill[c], lines[c]], [pale[c], paleLines[c]]])
+					if (apart(on, line, kind) < 20) bad.push(`${theme} ${what} ${kind} ${on} ${line} ${apart(on, line, kind).toFixed(1)}`);
+			});
+	});
+	assert.deepEqual(bad, []);
 });
 
 test("foreign code is paler than own code of the same meaning", async () => {

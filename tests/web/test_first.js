@@ -7,10 +7,11 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
-const { judgedPage, judgedRuns } = require("./judged.js");
+const { judgedPage, judgedRuns, sumCallers, sumFile } = require("./judged.js");
 const { cliPage, diffPage, folder, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
+const code = (name, file) => ({ name, file, line: 1 });
 const nodeNamed = async (page, name) => (await readTree(page)).nodes.find((n) => n.name === name);
 
 // Two points of a frame: at its lower left corner, and at its upper one.
@@ -75,8 +76,9 @@ test("a written picture has the same colours, marks and names", async () => {
 });
 
 test("no hatching lies under text", async () => {
-	for (const theme of ["light", "dark"])
-		await withPage(judgedPage(), { theme, hash: "layout=union" }, async (page) => {
+	for (const [file, isSum] of [[judgedPage(), false], [sumFile("hatched.html"), true]]) for (const theme of ["light", "dark"])
+		await withPage(file, { theme, hash: "layout=union" }, async (page) => {
+			if (isSum) await page.click(".spot");
 			const found = await page.evaluate(() => {
 				const { flame } = fizeau;
 				const { ctx, palette } = flame;
@@ -87,8 +89,11 @@ test("no hatching lies under text", async () => {
 				ctx.fillText = real;
 				const out = [];
 				const { tree, what } = flame.picture;
+				let lines = palette.quiet;
 				for (const { i, view, left, right, y } of flame.layout().boxes) {
-					if (view.picture !== flame.picture || ![$$colors.UNSURE, $$colors.NEW_UNSURE].includes($$meaning.nodeClass(tree, i, what))) continue;
+					const colour = $$meaning.nodeClass(tree, i, what);
+					if (i === 0 || view.picture !== flame.picture || !($$colors.isTogether(colour) || [$$colors.UNSURE, $$colors.NEW_UNSURE].includes(colour))) continue;
+					if ($$colors.isTogether(colour)) lines = palette.linesOf(colour);
 					for (const t of texts) {
 						if (t.x < left || t.x >= right || t.y <= y || t.y >= y + 21) continue;
 						const { data } = ctx.getImageData(Math.ceil(t.x), Math.round(t.y) - 6, Math.max(1, Math.floor(t.width)), 11);
@@ -99,18 +104,54 @@ test("no hatching lies under text", async () => {
 				}
 				const box = ctx.getImageData(0, 0, ctx.canvas.width, ctx.canvas.height).data;
 				let hatched = 0;
-				const v = parseInt(palette.quiet.slice(1), 16);
+				const v = parseInt(lines.slice(1), 16);
 				for (let k = 0; k < box.length; k += 4) if (box[k] === v >> 16 && box[k + 1] === ((v >> 8) & 255)) hatched++;
 				return { out, hatched };
 			});
-			assert.ok(found.out.length > 3, "unsure frames with text");
+			assert.ok(found.out.length > (isSum ? 0 : 3), "hatched frames with text");
 			assert.deepEqual(found.out.filter(([, n]) => n !== 1), []);
 			assert.ok(found.hatched > 50, "what has no text on it is hatched");
 		});
 });
 
+test("what changed only in sum is drawn as a change, hatched, where the list leads, and said to be so", async () => {
+	const file = sumFile("sum.html");
+	const said = /slower, certain only together with its other paths/;
+	await withPage(file, {}, async (page) => {
+		assert.match(await page.innerText("#legend"), /certain only together with its other paths/);
+		await page.click(".spot:has-text('helper')");
+		const frame = await page.evaluate(() => {
+			const { flame, data } = fizeau, { tree, what } = flame.picture, i = flame.selected, colour = $$meaning.nodeClass(tree, i, what);
+			return { name: data.functions.names[tree.func[i]], isTogether: $$colors.isTogether(colour), solid: $$colors.solidOf(colour), words: [what.verdicts.total.word[tree.func[i]], $$meaning.frameVerdict(tree, i, what.verdicts.total)] };
+		});
+		const c = await page.evaluate(() => ({ ...$$colors }));
+		assert.deepEqual([frame.name, frame.isTogether, frame.words], ["helper", true, [c.CHANGED, c.UNKNOWN]]);
+		assert.ok(frame.solid >= c.MORE && frame.solid < c.LESS);
+		assert.match(await page.innerText("#tip"), new RegExp(`this path: ${said.source}`));
+		assert.match(await page.textContent("#spoken"), said);
+		assert.match(await page.locator(".twin [aria-selected=true]").first().textContent(), said);
+		// Saved: the frame's colour, its lines, the legend's key with the same lines.
+		const { svg, fill, lines } = await page.evaluate((colour) => ({ svg: $$save.svgText(fizeau), fill: fizeau.flame.palette.fill[colour], lines: fizeau.flame.palette.linesOf(colour) }), frame.solid);
+		const group = svg.split("<g>").find((g) => g.includes("<title>helper"));
+		assert.ok(group.includes(`fill="${fill}"`) && group.includes(`stroke="${lines}"`), group);
+		const key = svg.slice(svg.lastIndexOf("moved") < 0 ? 0 : svg.lastIndexOf("moved"), svg.indexOf("certain only together"));
+		assert.match(key, /<path [^>]*stroke="rgb\([^"]*"[^>]*>/, "hatched in the legend");
+	});
+	await withPage(judgedPage(), {}, async (page) => assert.doesNotMatch(await page.innerText("#legend"), /certain only together/, "of nothing here"));
+	const svg = fs.readFileSync(sumFile("sum.svg"), "utf8");
+	const helper = svg.split("<g>").map((g) => g.split("</g>")[0]).filter((g) => g.startsWith("<title>helper\n"));
+	assert.equal(helper.length, sumCallers);
+	for (const g of helper) assert.match(g, /<rect class="c[1-4]"[^>]*\/><path class="h[dl]"[^>]*\/>/);
+	assert.match(svg, /<pattern id="d"/);
+	assert.match(svg, />certain only together with its other paths</);
+	// The tree in a terminal has the way to the largest of these paths.
+	const tree = fs.readFileSync(sumFile("tree.txt", ["--tree", "--color", "never", "--min-share", "0"]), "utf8");
+	assert.match(tree, /[▲^] in sum +\S* *\S* *helper/u);
+	assert.equal(tree.match(/[▲^] in sum/gu).length, 1, "no other path of it");
+	assert.match(tree, /In sum: certain only\s+together\s+with\s+the\s+function's\s+other\s+paths/);
+});
+
 const boot = (name) => ({ name, file: "/usr/lib/python3.11/importlib/_bootstrap.py", line: 10 });
-const code = (name, file) => ({ name, file, line: 1 });
 const importing = [boot("_find_and_load"), boot("_find_and_load_unlocked"), boot("_load_unlocked"), boot("_call_with_frames_removed")];
 const app = code("<module>", "/srv/app/main.py"), json = code("<module>", "/usr/lib/python3.11/json/__init__.py");
 const program = (more) => [
@@ -175,7 +216,7 @@ test("noise is one frame a caller, told as such, and a switch shows what it is m
 		assert.equal(folded.class, await page.evaluate(() => $$colors.UNSURE));
 		await page.evaluate((i) => fizeau.selection.select(i), folded.at);
 		assert.match(await page.textContent("#spoken"), /^not sampled (again|before) \(\d+ paths\)/);
-		assert.match(await page.innerText("#tip"), /too few to tell/);
+		assert.match(await page.innerText("#tip"), /of none is it certain/);
 		assert.doesNotMatch(await page.innerText("#tip"), /Function in the whole run/);
 		await page.click("#menu-view summary");
 		await page.click("#toggle-noise");
@@ -286,6 +327,28 @@ test("of a listed name the last component is whole as long as its callers' part 
 		});
 		assert.equal(seen.halved, 1);
 		assert.deepEqual(seen.cut, []);
+	});
+});
+
+test("an entry that tells of own time alone says so, and what its function costs with what it calls", async () => {
+	// What `build` did itself, its callees do now: in all it costs the same.
+	const of = [["main;rest", 9000, 9000], ["main;build", 2000, 500], ["main;build;a", 1500, 2300], ["main;build;b", 1500, 2200], ["main;leaf", 800, 1600]];
+	const runOf = (side, k) => writeText(of.map(([stack, ...n], i) => `${stack} ${n[side] + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
+	const file = path.join(folder, "own-time.html"), runs = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOf(side, k)));
+	const options = [...runs[0], "::", ...runs[1], "--scale", "time"];
+	execFileSync(process.env.FIZEAU, ["diff", ...options, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	const { functions } = JSON.parse(execFileSync(process.env.FIZEAU, ["diff", ...options, "--format", "json"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+	const build = functions.find((f) => f.name === "build");
+	assert.deepEqual([build.self_verdict, build.total_verdict === "changed"], ["changed", false]);
+	await withPage(file, {}, async (page) => {
+		const notes = Object.fromEntries(await page.$$eval(".spot", (list) => list.map((s) => [s.querySelector(".what").textContent, s.querySelector(".note")?.textContent ?? ""])));
+		const n = (v) => Math.round(v).toLocaleString("en");
+		assert.equal(notes.build, `own time; ${n(build.base_total)} → ${n(build.head_total)} with callees`);
+		assert.deepEqual([notes.a, notes.leaf], ["", ""]);
+		const own = `build −${n(-build.diff_self)} of own time`, listed = await page.textContent("#changes");
+		assert.ok((await page.innerText("#band .quiet")).includes(`certain: ${own}`));
+		assert.ok(listed.includes(`faster: ${own}`), listed);
+		assert.equal(listed.split("of own time").length, 2, listed);
 	});
 });
 

@@ -29,7 +29,7 @@ const layouts = {
 	delta: (b, h, below) => Math.abs(h.self - b.self) + below,
 };
 
-test("union is as wide as the wider side, |Δ| as wide as all change below", async () => {
+test("union is as wide as the wider side, all change as wide as all change below", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
 		for (const [layout, widthOf] of Object.entries(layouts))
 			for (const inverted of [false, true]) {

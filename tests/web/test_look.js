@@ -2,8 +2,9 @@
 // What the page looks like: colours and their meaning, sizes, paper, no script, empty sides.
 "use strict";
 const assert = require("node:assert/strict");
+const { execFileSync, spawnSync } = require("node:child_process");
 const { centreOf, pixel, readTree, withPage } = require("./browser.js");
-const { diffPage, profilePage, someProgram } = require("./pages.js");
+const { diffPage, newFile, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -43,6 +44,18 @@ test("a diff is coloured by the seed's steps, in exactly its colours when asked"
 				if (box.right - box.left > 8) assert.equal(await pixel(page, edge), seed[theme][colour], `${name} ${theme}`);
 			}
 		});
+});
+
+test("a narrow frame has a part of its name rather than a glyph alone", async () => {
+	const of = (count) => [{ tid: 1, stack: [f("main"), f("<GC>")], count }];
+	await withPage(diffPage(of(100), of(300), ["exact", "time"]), {}, async (page) => {
+		const shown = await page.evaluate(() => {
+			const { flame } = fizeau, { picture } = flame, leaf = picture.tree.n - 1, colour = $$meaning.nodeClass(picture.tree, leaf, { ...picture.what, by: "total" });
+			return Array.from({ length: 200 }, (_, px) => flame.painter.words(flame.ctx, leaf, picture, colour, px, "").map((w) => w.text));
+		});
+		shown.forEach((words, px) => assert.notDeepEqual(words, ["▲"], `${px} pixels`));
+		assert.ok(shown[199].includes("▲") && shown[40].some((text) => text.startsWith("<G")), JSON.stringify(shown[40]));
+	});
 });
 
 test("colour by total follows totals", async () => {
@@ -168,4 +181,24 @@ test("labels name the share, and new frames say so", async () => {
 		});
 		assert.ok(drawn.includes("fresh") && drawn.includes(" (100.0 %) (new)") && drawn.includes("+"), drawn.join());
 	});
+});
+
+test("the page of one recording says when the program failed", async () => {
+	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have done all its work/], ["sys.exit(0)", null]]) {
+		const recording = newFile(".fz"), file = newFile(".html");
+		const script = `import sys\nfor i in range(3000): sum(range(500))\n${code}`;
+		spawnSync(process.env.FIZEAU, ["run", "-o", recording, "--", "python3", "-c", script], { stdio: "ignore" });
+		execFileSync(process.env.FIZEAU, ["replay", recording, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+		await withPage(file, {}, async (page) => {
+			const warnings = await page.$$eval("#section-summary .warning", (list) => list.map((p) => p.textContent));
+			assert.equal(warnings.length, told ? 1 : 0);
+			if (told) assert.match(warnings[0], told);
+		});
+	}
+});
+
+test("the legend of bytes does not speak of time", async () => {
+	for (const [options, told] of [[["counted=heap,bytes"], /share of self bytes$/], [["counted=wall,ns"], /share of self time$/]])
+		await withPage(profilePage(writeText("main;parse 300\nmain 20\n"), options), {}, async (page) =>
+			assert.match((await page.innerText("#legend")).trim(), told));
 });

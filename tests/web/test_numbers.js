@@ -103,7 +103,7 @@ test("before is what was measured in every tab, and expected stands beside it", 
 			const own = [0, 1].map((side) => flame.picture.tree.self[side][node]);
 			return { titles, cells, own, tip: [...document.querySelectorAll("#tip tr")].slice(0, 2).map((tr) => tr.innerText.split(/\t/)), summary: document.querySelector("#section-summary").innerText };
 		}, f.name);
-		assert.deepEqual(seen.titles.slice(0, 4), ["Before", "Expected", "After", "Δ by share"]);
+		assert.deepEqual(seen.titles.slice(0, 4), ["Before", "Expected", "After", "Change by share"]);
 		assert.deepEqual({ before: seen.cells.before, expected: seen.cells.expected, after: seen.cells.after }, wanted);
 		const count = (v) => String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
 		assert.deepEqual(seen.tip[0].map((t) => t.trim()).filter(Boolean), ["Before", "Expected", "After", "By share"]);

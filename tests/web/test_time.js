@@ -245,3 +245,16 @@ test("where a program began to do other things is marked: a press chooses what i
 	// The same all the time: nothing is marked.
 	await withPage(timedPage(), {}, async (page) => assert.equal(await page.locator("#strip .change").count(), 0));
 });
+
+test("no two things on the strip have one colour, in either theme", async () => {
+	for (const theme of ["light", "dark"])
+		await withPage(timedPage(), { theme }, async (page) => {
+			const colours = await page.evaluate(() => ["0", "1", "2", "3", "4", "5", "missed"].map((name) => {
+				const key = document.createElement("i");
+				key.className = `state-${name}`;
+				document.getElementById("strip").append(key);
+				return getComputedStyle(key).backgroundColor;
+			}));
+			assert.equal(new Set(colours).size, colours.length, `${theme}: ${colours}`);
+		});
+});

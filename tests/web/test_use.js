@@ -73,6 +73,20 @@ test("search counts functions and the share of samples that pass through them", 
 	});
 });
 
+test("Enter goes to a match of all that was typed before it, be it in one moment", async () => {
+	await withPage(profilePage(head), { hash: "q=function_3" }, async (page) => {
+		const name = await page.evaluate(() => {
+			const query = document.getElementById("query");
+			query.focus();
+			query.value = "function_5";
+			query.dispatchEvent(new Event("input", { bubbles: true }));
+			query.dispatchEvent(Object.assign(new Event("keydown", { bubbles: true }), { key: "Enter" }));
+			return fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]];
+		});
+		assert.equal(name, "function_5");
+	});
+});
+
 test("n and N walk through matches and zoom to narrow ones", async () => {
 	await withPage(profilePage(head), { hash: "q=function_3" }, async (page) => {
 		const seen = [];

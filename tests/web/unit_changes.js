@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { test } = require("./tap.js");
 const { load } = require("./modules.js");
 
-const UNKNOWN = 0, CHANGED = 2, WRAPPER = 2;
+const UNKNOWN = 0, CHANGED = 2, WRAPPER = 2, MARKER = 3;
 const loaders = ["_find_and_load", "_load"];
 
 // paths: [["main", "js", "dumps"], base, head] are own times. certain: {self: [names], total: [names]}.
@@ -35,12 +35,13 @@ function makeDiff(paths, origins, certain, factor = 1) {
 	visit(nodes[0], 0, 0);
 	tree.n = tree.func.length;
 	tree.deepest = Math.max(...tree.depth);
-	const sumOf = (list, f, s) => tree.func.reduce((sum, g, i) => sum + (g === f ? list[s][i] : 0), 0);
+	const isBelow = (f, i) => i > 0 && (tree.func[i] === f || isBelow(f, tree.parent[i]));
+	const sumOf = (list, f, s) => tree.func.reduce((sum, g, i) => sum + (g === f && (list === tree.self || !isBelow(f, tree.parent[i])) ? list[s][i] : 0), 0);
 	const costs = Object.fromEntries(["self", "total"].map((k) => [k, [0, 1].map((s) => names.map((_, f) => sumOf(tree[k], f, s)))]));
 	const word = (family) => names.map((name) => (certain[family]?.includes(name) ? CHANGED : UNKNOWN));
 	const data = {
 		isDiff: true, factor, func: tree.func, self: tree.self,
-		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
+		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], kind: names.map((name) => (name.startsWith("<") ? MARKER : 0)), origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
 		verdicts: { self: { word: word("self") }, total: { word: word("total") } },
 	};
 	return { tree, data, costs };
@@ -49,7 +50,7 @@ function makeDiff(paths, origins, certain, factor = 1) {
 async function told(...args) {
 	const { findChanges } = await load("changes.js");
 	const { tree, data, costs } = makeDiff(...args);
-	const found = findChanges(tree, data, costs);
+	const found = findChanges(tree, data, () => costs);
 	const show = ({ f, change, family, leaf }) => [data.functions.names[f], family, change.delta, leaf < 0 ? "" : data.functions.names[leaf]];
 	return Object.fromEntries(Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => [g, list.map(show)]));
 }
@@ -65,6 +66,12 @@ test("two changes are two places, and who only sums them up is none", async () =
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 10, 40]];
 	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c"], total: ["main", "a", "b", "c"] }),
 		{ slower: [["a", "total", 50, ""], ["c", "total", 30, ""]], faster: [["b", "total", -40, ""]] });
+});
+
+test("what is no code is listed last in its group, however much it is", async () => {
+	const paths = [[["main", "a"], 10, 60], [["main", "b"], 10, 20], [["main", "<GC>"], 10, 90], [["main", "c"], 20, 10]];
+	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c", "<GC>"] }),
+		{ slower: [["a", "self", 50, ""], ["b", "self", 10, ""], ["<GC>", "self", 80, ""]], faster: [["c", "self", -10, ""]] });
 });
 
 test("what only its own time is certain of is listed; what no test was certain of is not", async () => {
@@ -84,7 +91,7 @@ test("what the run certainly became leads the groups, and the steps through them
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 0, 9], [["main", "d"], 9, 0]];
 	const { tree, data, costs } = makeDiff(paths, {}, { self: ["a", "b", "c", "d"] });
 	const order = (word) => {
-		const found = findChanges(tree, { ...data, header: { verdict: { word } } }, costs);
+		const found = findChanges(tree, { ...data, header: { verdict: { word } } }, () => costs);
 		return [Object.keys(found).join(), listChanges(found).map(({ f }) => data.functions.names[f]).join("")];
 	};
 	assert.deepEqual(order("slower"), ["slower,faster,new,gone", "abcd"]);
@@ -101,7 +108,7 @@ test("who loads modules is no place of a change: what imports is, and what its c
 	const { findChanges, listChanges, nameOfChange } = await load("changes.js");
 	const { tree, data, costs } = makeDiff([[["app", "_load", "<module>"], 10, 90]], { _load: 1 }, { total: ["<module>"] });
 	data.functions.files[0] = "lib/python3.11/json/__init__.py";
-	const [entry] = listChanges(findChanges(tree, data, costs));
+	const [entry] = listChanges(findChanges(tree, data, () => costs));
 	assert.equal(nameOfChange(data, entry), "import json");
 	assert.equal(nameOfChange(data, { ...entry, isImport: false }), "<module>");
 });
@@ -115,7 +122,7 @@ test("a new wrapper is listed for its own time alone: what it calls was there be
 	const listed = (marked, self) => {
 		data.marks = marked ? tree.func.map((f) => (f === wrap ? WRAPPER : 0)) : null;
 		data.verdicts.self.word[wrap] = self;
-		return listChanges(findChanges(tree, data, costs)).map(({ f, change }) => [data.functions.names[f], change.delta]);
+		return listChanges(findChanges(tree, data, () => costs)).map(({ f, change }) => [data.functions.names[f], change.delta]);
 	};
 	assert.deepEqual(listed(false, UNKNOWN), [["wrap", 104]]);
 	assert.deepEqual(listed(true, UNKNOWN), []);
@@ -137,12 +144,108 @@ test("recursion is one place, with the whole change of the function that recurs"
 
 test("each leads to the node where its function changed most, wherever others tell of it", async () => {
 	const { findChanges, listChanges } = await load("changes.js");
-	// deepcopy is told by copy, but for a little below main.
-	const paths = [[["main", "copy", "deepcopy"], 10, 210], [["main", "deepcopy"], 1, 5], [["main", "own"], 3, 3]];
-	const { tree, data, costs } = makeDiff(paths, { deepcopy: 1 }, { self: ["deepcopy"], total: ["main", "copy", "deepcopy"] });
-	const found = listChanges(findChanges(tree, data, costs));
+	// deepcopy is told by copy, but for most of it below main.
+	const paths = [[["main", "copy", "deepcopy"], 10, 110], [["main", "deepcopy"], 1, 65], [["main", "load", "deepcopy"], 1, 65], [["main", "own"], 3, 3]];
+	const { tree, data, costs } = makeDiff(paths, { deepcopy: 1 }, { self: ["deepcopy"], total: ["copy", "deepcopy"] });
+	const found = listChanges(findChanges(tree, data, () => costs));
 	const at = Object.fromEntries(found.map(({ f, node }) => [data.functions.names[f], tree.total[1][node]]));
-	assert.deepEqual(at, { copy: 210, deepcopy: 210 });
+	assert.deepEqual(at, { copy: 110, deepcopy: 110 });
+});
+
+test("a library is not listed for the little of its change that no own code tells of", async () => {
+	const paths = [[["main", "copy", "deepcopy"], 10, 210], [["main", "deepcopy"], 1, 5]];
+	assert.deepEqual(await told(paths, { deepcopy: 1 }, { self: ["deepcopy"], total: ["main", "copy", "deepcopy"] }),
+		{ slower: [["copy", "total", 200, "deepcopy"]] });
+	// Nor where what it calls back has most of it, but for a place without weight.
+	const back = [[["main", "dumps", "encode"], 10, 90], [["other", "dumps"], 0, 1]];
+	assert.deepEqual(await told(back, { dumps: 1 }, { self: ["encode"], total: ["dumps", "encode"] }), { slower: [["encode", "total", 80, ""]] });
+});
+
+const rest = [["main", "rest"], 900, 900];
+
+test("a chain of own functions with one change is told once, by the outermost that is not all of the run", async () => {
+	const paths = [rest, [["main", "page", "table", "row", "dumps"], 50, 150], [["main", "page", "table", "row"], 5, 5], [["main", "page"], 20, 20]];
+	const all = ["main", "page", "table", "row", "dumps"];
+	assert.deepEqual(await told(paths, { dumps: 1 }, { self: ["dumps"], total: all }), { slower: [["page", "total", 100, "dumps"]] });
+	// Where nobody has most of it as its own, the innermost is named.
+	const spread = [rest, ...["a", "b", "c"].map((name) => [["main", "page", "table", "row", name], 20, 54]), [["main", "page"], 9, 9]];
+	assert.deepEqual(await told(spread, { a: 1, b: 1, c: 1 }, { total: all }), { slower: [["page", "total", 102, "row"]] });
+	const more = [...spread, ...["d", "e", "f"].map((name) => [["main", "page", "x", "table", name], 8, 16])];
+	assert.deepEqual(await told(more, { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, { total: all }), { slower: [["page", "total", 126, "row"]] });
+});
+
+test("recursion through several functions is one chain, however its paths moved", async () => {
+	const deep = ["main", "parse", "expr", "term", "factor", "expr", "term", "factor"];
+	const paths = [rest, [[...deep, "advance"], 40, 90], [["main", "parse", "expr", "term", "factor", "advance"], 40, 0], [["main", "parse", "newer", "expr", "term", "factor", "advance"], 0, 70], [["main", "parse"], 4, 4]];
+	const certain = { self: ["advance"], total: ["main", "parse", "expr", "term", "factor", "newer", "advance"] };
+	const found = await told(paths, { advance: 1 }, certain);
+	assert.deepEqual(found.slower, [["parse", "total", 80, "advance"]]);
+});
+
+test("in a chain a function whose own time certainly changed tells of itself", async () => {
+	const paths = [rest, [["main", "page", "cell", "get"], 50, 100], [["main", "page", "cell"], 10, 70], [["main", "page"], 9, 9]];
+	const all = ["page", "cell", "get"];
+	assert.deepEqual(await told(paths, {}, { self: ["cell", "get"], total: all }), { slower: [["cell", "total", 110, ""], ["get", "total", 50, ""]] });
+	assert.deepEqual(await told(paths, {}, { self: ["get"], total: all }), { slower: [["page", "total", 110, "cell"], ["get", "total", 50, ""]] });
+});
+
+test("no caller tells of a change that is not nearly its own, or of what it has little of", async () => {
+	const all = ["page", "left", "right"], library = { a: 1, b: 1 };
+	// Two changes below one function.
+	const two = [rest, [["main", "page", "left", "a"], 50, 110], [["main", "page", "right", "b"], 50, 90]];
+	assert.deepEqual(await told(two, library, { total: all }), { slower: [["left", "total", 60, "a"], ["right", "total", 40, "b"]] });
+	// What calls left does much else; left is called from elsewhere, too.
+	const wide = [rest, [["main", "page", "left", "a"], 50, 110], [["main", "page"], 200, 200]];
+	assert.deepEqual(await told(wide, library, { total: all }), { slower: [["left", "total", 60, "a"]] });
+	const elsewhere = [rest, [["main", "page", "left", "a"], 50, 110], [["main", "right", "left", "a"], 50, 110]];
+	assert.deepEqual(await told(elsewhere, library, { total: all }), { slower: [["left", "total", 120, "a"]] });
+	const partly = [rest, [["main", "page", "left", "a"], 50, 110], [["main", "page"], 60, 60], [["main", "right", "left", "a"], 20, 45]];
+	assert.deepEqual(await told(partly, library, { total: ["page", "left"] }), { slower: [["left", "total", 85, "a"]] });
+	// It was there before, and left is new.
+	const added = [rest, [["main", "page", "left", "a"], 0, 60], [["main", "page"], 90, 90]];
+	assert.deepEqual(await told(added, library, { total: all }), { new: [["left", "total", 60, "a"]] });
+});
+
+test("below a listed function no other is listed for the little of a change that is its own", async () => {
+	const paths = [rest, [["main", "page", "a"], 10, 90], [["main", "page", "cell", "get"], 20, 80], [["main", "page", "x", "cell"], 1, 6], [["main", "page"], 100, 100]];
+	const get = ["get", "total", 60, ""];
+	assert.deepEqual(await told(paths, { a: 1 }, { self: ["get"], total: ["page", "cell", "get"] }), { slower: [["page", "total", 145, "a"], get] });
+	assert.deepEqual(await told(paths, { a: 1 }, { self: ["get"], total: ["cell", "get"] }), { slower: [["cell", "total", 65, "get"], get] });
+	// Who only sums it up is not listed.
+	const sums = paths.filter(([path]) => path[2] !== "a");
+	assert.deepEqual(await told(sums, {}, { self: ["get"], total: ["page", "cell", "get"] }), { slower: [["cell", "total", 65, "get"], get] });
+	// Own time that certainly changed, faster below slower, and what is still there below what is gone.
+	assert.deepEqual(await told(paths, { a: 1 }, { self: ["get", "cell"], total: ["page", "cell", "get"] }),
+		{ slower: [["page", "total", 145, "a"], ["cell", "total", 65, "get"], get] });
+	const faster = [...paths, [["main", "page", "y", "q"], 40, 8], [["main", "page", "z", "y"], 3, 1]];
+	assert.deepEqual((await told(faster, { a: 1 }, { self: ["q"], total: ["page", "y", "q"] })).faster, [["y", "total", -34, "q"], ["q", "total", -32, ""]]);
+	const gone = [rest, [["main", "old"], 120, 0], [["main", "old", "cell", "get"], 90, 0], [["main", "old", "x", "cell"], 5, 0], [["main", "cell"], 10, 11]];
+	assert.deepEqual((await told(gone, {}, { self: ["get"], total: ["old", "cell", "get"] })).faster, [["cell", "total", -94, "get"]]);
+});
+
+test("who calls a listed function that has the change is not listed for next to nothing that is its own", async () => {
+	const paths = [rest, [["main", "x", "ensure", "collect"], 30, 90], [["main", "y", "ensure"], 1, 3]];
+	const certain = { self: ["collect"], total: ["ensure", "collect"] };
+	assert.deepEqual(await told(paths, {}, certain), { slower: [["collect", "total", 60, ""]] });
+	// Where a tenth of it is its own, it is.
+	paths[2][2] = 7;
+	assert.deepEqual(await told(paths, {}, certain), { slower: [["ensure", "total", 66, "collect"], ["collect", "total", 60, ""]] });
+});
+
+test("who imports tells nothing of what a module does when it is loaded", async () => {
+	const paths = [rest, [["main", "start", "_load", "init", "compile"], 30, 90], [["main", "start"], 2, 2]];
+	assert.deepEqual(await told(paths, { _load: 1, compile: 1 }, { total: ["start", "_load", "init"] }), { slower: [["init", "total", 60, "compile"]] });
+});
+
+test("what most of a change is in is so over all paths, not on one", async () => {
+	const paths = [rest, [["main", "page", "a"], 10, 40], [["main", "page", "b"], 10, 60], [["main", "page", "c", "a"], 10, 40], [["main", "page", "d", "a"], 10, 40]];
+	const library = { a: 1, b: 1, c: 1, d: 1 };
+	assert.deepEqual(await told(paths, library, { total: ["page"] }), { slower: [["page", "total", 140, "a"]] });
+	const calls = [rest, ...["x", "y", "z"].map((caller, k) => [["main", caller, "page", k ? "a" : "b"], 10, 50 + 10 * !k])];
+	assert.deepEqual(await told(calls, library, { total: ["page"] }), { slower: [["page", "total", 130, "a"]] });
+	// Half of the largest path's, and little of all.
+	const one = [rest, [["main", "page", "c", "b"], 10, 50], [["main", "page", "d", "a"], 10, 40], [["main", "page", "e"], 10, 40]];
+	assert.deepEqual(await told(one, { ...library, e: 1 }, { total: ["page"] }), { slower: [["page", "total", 100, ""]] });
 });
 
 test("of all changes the largest stands for the run, whichever way it went; new code only where there is no other", async () => {
@@ -152,4 +255,18 @@ test("of all changes the largest stands for the run, whichever way it went; new 
 	assert.equal(largestChange(found).f, 2);
 	assert.equal(largestChange({ ...found, slower: [], faster: [] }).f, 4);
 	assert.equal(largestChange({ slower: [], faster: [], new: [], gone: [] }), null);
+});
+
+test("an entry leads to the path that certainly changed, be it that another changed more", async () => {
+	const { findChanges, listChanges } = await load("changes.js");
+	const paths = [[["main", "a", "work"], 10, 50], [["main", "b", "work"], 20, 45], [["main", "c", "work"], 5, 8]];
+	const { tree, data, costs } = makeDiff(paths, {}, { total: ["work"] });
+	const callerOf = () => {
+		const [{ node }] = listChanges(findChanges(tree, data, () => costs));
+		return data.functions.names[tree.func[tree.parent[node]]];
+	};
+	assert.equal(callerOf(), "a", "no path was tested");
+	const certain = tree.func.findIndex((f, i) => data.functions.names[f] === "work" && data.functions.names[tree.func[tree.parent[i]]] === "b");
+	data.verdicts.total.path = Uint8Array.from(tree.func, (_, i) => (i === certain ? CHANGED : UNKNOWN));
+	assert.equal(callerOf(), "b");
 });

@@ -44,6 +44,32 @@ test("each meaning goes by the verdict of its family, and a path by its own wher
 	}
 });
 
+test("what is certain only as a sum of paths is coloured and hatched, neither certain by itself nor unsure", async () => {
+	const { frameVerdict, nodeClass, ownChange } = await load("meaning.js"), c = await load("colors.js");
+	const SUM = 4; // added to a path's verdict
+	const of = (tree, code) => {
+		const what = whatOf(UNKNOWN, CHANGED, { by: "total" });
+		what.verdicts.total.path = [0, code];
+		return nodeClass(tree, 1, what);
+	};
+	const solid = [c.MORE + 3, c.LESS + 2, c.NEW];
+	[[10, 30], [30, 10], [0, 30]].forEach(([base, head], k) => {
+		const shown = of(treeOf(base, head), UNKNOWN | SUM);
+		assert.ok(c.isTogether(shown) && ![c.UNSURE, c.NEW_UNSURE, c.SAME, ...solid].includes(shown), `${base} ${head} ${shown}`);
+		assert.equal(c.solidOf(shown), solid[k]);
+		assert.equal(c.glyphOf(shown), c.glyphOf(solid[k]));
+	});
+	assert.equal(of(treeOf(10, 30), UNKNOWN), c.UNSURE, "a path that goes against the sum, or beside one that is certain by itself");
+	assert.equal(of(treeOf(10, 30), CHANGED), c.MORE + 3);
+	assert.equal(c.solidOf(of(treeOf(100, 101), UNKNOWN | SUM)), c.MORE);
+	assert.equal(of(treeOf(100, 101), UNCHANGED | SUM), c.SAME, "by itself the same, and by little");
+	assert.equal(of(treeOf(10, 30), UNCHANGED | SUM), c.togetherOf(c.MORE + 3), "small, but three times as much");
+	const what = whatOf(CHANGED, UNKNOWN, { by: "total" });
+	what.verdicts.self.path = [0, UNKNOWN | SUM];
+	assert.deepEqual(ownChange(treeOf(10, 30), 1, what), { delta: 20, colour: c.togetherOf(c.MORE + 3) });
+	assert.equal(frameVerdict(treeOf(10, 30), 1, what.verdicts.self), UNKNOWN);
+});
+
 test("new code is solid only when it certainly costs; the base is scaled", async () => {
 	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
 	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(CHANGED, UNKNOWN)), c.NEW);

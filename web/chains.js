@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Chains of functions that call each other and have one change between them, to be told once: by
+// the outermost of them.
+//
+//   handle +100 > render +98 > cell +95 > a library      handle +100, most of it in the library
+//
+// Sums are of functions, by their outermost nodes: recursion counts once, and calls that now come
+// by another path are no change of who is above both.
+import { BASE, HEAD } from "./data.js";
+
+// Part of a change that caller and callee have in common.
+const NEARLY = 0.75;
+// Part of a caller's cost that is its callee's; of the whole, whose change is told of the run; of a
+// change, that is one function's own.
+const MOST = 0.5;
+// Part of a change that is next to nothing.
+const LITTLE = 0.05;
+
+export const changed = (sides, factor, k) => sides[HEAD][k] - factor * sides[BASE][k];
+
+const isPart = (part, whole, from) => part >= from * whole && part * from <= whole;
+
+// What both sides spend, and the one that spends more.
+const least = (sides, factor, k) => Math.min(factor * sides[BASE][k], sides[HEAD][k]);
+const most = (sides, factor, k) => Math.max(factor * sides[BASE][k], sides[HEAD][k]);
+
+// Callers before what they call: who calls costs more, and of equals is met first.
+function outermostFirst(nodes, total, factor) {
+	return [...nodes.keys()].sort((a, b) => most(total, factor, b) - most(total, factor, a));
+}
+
+// Of functions that may be told: their outermost nodes, and from each of these the next one above
+// that may tell of it; 0: none. Who has most of the run says nothing that the run does not, and
+// what a module does when it is loaded is no part of what its importer does.
+export function findOutermost(tree, { factor, functions: { loads } }, { total }, ways) {
+	const { n, func, end } = tree, nodes = new Map(), up = new Int32Array(n);
+	const isAbove = new Uint8Array(ways.length), above = [];
+	const half = MOST * least(tree.total, factor, 0);
+	const isWide = Uint8Array.from(ways, (_, f) => (least(total, factor, f) > half ? 1 : 0));
+	for (let i = 1; i < n; i++) {
+		while (above.length && i >= end[above.at(-1)]) isAbove[func[above.pop()]] = 0;
+		const f = func[i];
+		if (isAbove[f] || (ways[f] === 0 && !loads[f])) continue;
+		if (!loads[f]) {
+			const next = above.at(-1) ?? 0;
+			up[i] = isWide[func[next]] ? up[next] : next;
+			if (!nodes.has(f)) nodes.set(f, []);
+			nodes.get(f).push(i);
+			isAbove[f] = 1;
+		}
+		above.push(i);
+	}
+	return { nodes, up };
+}
+
+// Of functions sorted by a value, falling, the place of the first whose value is at most `from`.
+function placeOf(sorted, values, from) {
+	let low = 0, high = sorted.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (values[sorted[middle]] > from) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}
+
+// Who tells of each function's change: the outermost caller to which a chain leads of callers that
+// have nearly the same change and are not much else; itself where none does. `stays`: flags of
+// those that tell of themselves.
+export function findTellers(tree, data, { total }, { nodes, up }, own, stays) {
+	const { factor, functions } = data, { func } = tree;
+	const change = total[HEAD].map((_, f) => changed(total, factor, f));
+	const size = change.map((_, f) => least(total, factor, f));
+	// Whether it can be at all that most of either's change is the other's.
+	const fits = (f, g) => own[f] >= own[g] && isPart(size[g], size[f], MOST) &&
+		isPart(change[g] / change[f], 1, NEARLY * NEARLY);
+	const tells = (f, g, part) =>
+		isPart(part / change[g], 1, NEARLY) && isPart(part / change[f], 1, NEARLY);
+	const order = outermostFirst(nodes, total, factor);
+	const bySize = [...order].sort((a, b) => size[b] - size[a]);
+	const teller = Int32Array.from({ length: functions.n }, (_, f) => f);
+	const rank = new Int32Array(functions.n);
+	order.forEach((f, k) => (rank[f] = k));
+	// Of all that are met before g, those that can be.
+	const callersOf = (g) => {
+		const found = [];
+		for (let k = placeOf(bySize, size, size[g] / MOST);
+			k < bySize.length && size[bySize[k]] >= MOST * size[g]; k++)
+			if (rank[bySize[k]] < rank[g] && fits(bySize[k], g)) found.push(bySize[k]);
+		return found;
+	};
+	const below = new Float64Array(functions.n); // what g changed below each function
+	for (const g of order) {
+		const callers = stays[g] ? [] : callersOf(g);
+		if (!callers.length) continue;
+		for (const i of nodes.get(g)) {
+			const delta = changed(tree.total, factor, i);
+			for (let above = up[i]; above > 0; above = up[above]) below[func[above]] += delta;
+		}
+		const by = callers.filter((f) => tells(f, g, below[f])).map((f) => teller[f]);
+		if (by.length) teller[g] = by.reduce((a, b) => (rank[a] <= rank[b] ? a : b));
+		below.fill(0);
+	}
+	return teller;
+}
+
+// Those of some functions that none of the others tells of: of the rest nearly all of the change is
+// below one of them, and little is where they are places of it themselves. parts: how much is, by
+// function.
+export function leaveOutNested(tree, data, { total }, { nodes, up }, parts) {
+	const { factor } = data, { func } = tree, kept = new Set();
+	const change = (f) => changed(total, factor, f), size = (f) => least(total, factor, f);
+	const changeBelow = (g, tells) => {
+		let sum = 0;
+		for (const i of nodes.get(g)) {
+			let above = up[i];
+			while (above > 0 && !tells(func[above])) above = up[above];
+			if (above > 0) sum += changed(tree.total, factor, i);
+		}
+		return sum;
+	};
+	for (const g of outermostFirst(nodes, total, factor)) {
+		if (!parts.has(g)) continue;
+		const tells = (f) => kept.has(f) && change(f) * change(g) > 0 && size(f) >= size(g);
+		if (parts.get(g) / change(g) > 1 - NEARLY || changeBelow(g, tells) / change(g) < NEARLY)
+			kept.add(g);
+	}
+	leaveOutCallers(tree, data, { total }, { nodes, up }, parts, kept);
+	return kept;
+}
+
+// Nor is who has next to nothing of its change itself, and calls others that are told, which have
+// it.
+function leaveOutCallers(tree, { factor }, { total }, { nodes, up }, parts, kept) {
+	const { func } = tree, told = new Map([...kept].map((f) => [f, 0]));
+	for (const g of kept)
+		for (const i of nodes.get(g)) {
+			let above = up[i];
+			while (above > 0 && !kept.has(func[above])) above = up[above];
+			if (above > 0) {
+				const f = func[above];
+				told.set(f, told.get(f) + changed(tree.total, factor, i));
+			}
+		}
+	for (const [f, sum] of told) {
+		const change = changed(total, factor, f);
+		if (parts.get(f) / change <= LITTLE && isPart(sum / change, 1, NEARLY)) kept.delete(f);
+	}
+}
+
+// The function that has most of a change below some nodes as its own; -1: none, or it loads
+// modules.
+export function hotLeaf({ func, end, self }, { factor, functions: { loads, n } }, nodes, change) {
+	const sums = new Float64Array(n), [base, head] = self;
+	for (const node of nodes)
+		for (let i = node; i < end[node]; i++) sums[func[i]] += head[i] - factor * base[i];
+	let leaf = 0;
+	for (let f = 1; f < n; f++) if (sums[f] / change > sums[leaf] / change) leaf = f;
+	return leaf > 0 && sums[leaf] / change >= MOST && !loads[leaf] ? leaf : -1;
+}
