@@ -42,9 +42,12 @@ import { Tooltip } from "./tooltip.js";
 import { Twin } from "./twin.js";
 import { Trail } from "./trail.js";
 import { pathOf } from "./tree.js";
+import { Waits } from "./waits.js";
+import { hasWaits } from "./waits_data.js";
 
 const $ = (id) => document.getElementById(id);
 
+const REST = 300; // ms from the first picture until what comes next is prepared
 const MANY = 1e5; // nodes of a page from which on a change of view can take long
 
 export class App {
@@ -61,6 +64,7 @@ export class App {
 		bindKeys(this, this.data.isDiff);
 		this.trail = new Trail(this);
 		this.refresh();
+		setTimeout(() => this.model.prepare(), REST);
 	}
 
 	// All that a view may ask for.
@@ -121,8 +125,9 @@ export class App {
 		this.chart = new Chart(model, this.flame, this.tooltip, $("chart"));
 		this.source = new SourceView(model, $("source"));
 		this.matches = new Matches(model, $("matches"));
+		this.waits = new Waits(model, $("waits"));
 		this.sidebar = new Sidebar(model, $("sidebar"));
-		this.band = new Band(model, $("band"));
+		this.band = new Band(model, $("band"), $("leading"));
 		this.strip = new Strip(model, $("strip"));
 	}
 
@@ -138,7 +143,7 @@ export class App {
 		this.finder.forgetChanges();
 		flame.setPicture(picture, zoomNode(picture.tree, state.zoom), model.removedAside(what),
 			state.part);
-		this.sidebar.update(this.costs, what);
+		this.sidebar.update(what);
 		this.band.update(what.found);
 		this.strip.update();
 		showControls(this, what);
@@ -312,6 +317,10 @@ export class App {
 
 	toggleChart() {
 		if (hasChart(this.data)) this.set({ tab: this.state.tab === "chart" ? "flame" : "chart" });
+	}
+
+	toggleWaits() {
+		if (hasWaits(this.data)) this.set({ tab: this.state.tab === "waits" ? "flame" : "waits" });
 	}
 
 	nextLayout() {

@@ -3,19 +3,22 @@
 // where there is nothing to draw.
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
-	glyphOf, heatClass, heatSteps, LESS, MORE, MOVED, NEW, NEW_UNSURE, REMOVED, SAME, TASK, UNSURE,
+	glyphOf, heatClass, heatSteps, isTogether, LESS, MORE, MOVED, NEW, NEW_UNSURE, REMOVED, SAME,
+	TASK, togetherOf, UNSURE,
 } from "./colors.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { chipsOf } from "./chips.js";
+import { noun, oneWord } from "./cost_words.js";
 import { el, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { choosesPaths } from "./filters.js";
 import { frameName } from "./folds.js";
 import { hasImports } from "./imports.js";
 import { showName, splitName } from "./labels.js";
-import { modes } from "./meaning.js";
+import { hasSums, legendOf, modes } from "./meaning.js";
 import { menu } from "./menu.js";
 import { hasChart } from "./strip_data.js";
 import { pathOf } from "./tree.js";
+import { hasWaits } from "./waits_data.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -34,8 +37,10 @@ const views = [
 	["flame", "Flame", "Flame graph (t)"],
 	["chart", "Chart", "Flame chart: what ran when, in order of time (o)",
 		({ data }) => hasChart(data)],
-		["sandwich", "Sandwich", "Callers and callees of one function (g)"],
+	["sandwich", "Sandwich", "Callers and callees of one function (g)"],
 	["source", "Source", "Lines of one function (l)"], ["table", "Table", "All functions (t)"],
+	["waits", "Waits", "What threads waited for, and who made them wait (W)",
+		({ data }) => hasWaits(data)],
 	["matches", "Matches", "Functions taken for one another (k)", ({ data }) => data.isDiff],
 ];
 
@@ -78,7 +83,7 @@ export function buildControls(app) {
 				"toggle-up"),
 			app.data.verdicts && app.data.header.palette !== "tachyon" &&
 			toggle("Fold noise",
-				"What only one side has samples of, and too few to tell, in one frame a caller",
+				"What only one side has samples of, not certainly, in one frame a caller",
 				true, (noise) => app.setFold({ noise }), "toggle-noise"),
 			hasImports(app.data) && toggle("Fold imports",
 				"The machinery of an import in one frame, the interpreter's start-up too", true,
@@ -139,6 +144,7 @@ export function showControls(app, what) {
 	else if (state.tab === "table") app.table.update(app.costs, what);
 	else if (state.tab === "benchmarks") app.benchmarks.update();
 	else if (state.tab === "matches") app.matches.update();
+	else if (state.tab === "waits") app.waits.update();
 	else if (state.tab === "source") app.source.update(app.model.middle(), what);
 	else app.sandwich.update(app.model.upright(), app.model.middle(), what);
 }
@@ -191,33 +197,39 @@ function showEmpty(app, what) {
 	$("empty").classList.toggle("note", app.flame.picture.all > 0);
 }
 
+// Of hatched frames in the colour of a change.
+const SUM = "certain only together with its other paths";
+
 export function showLegend(app, what) {
 	const { palette } = app.flame;
 	const swatch = (classes, text, extra = "") =>
 		el("span", { class: `key ${extra}` }, ...classes.map((c) => {
 			const box = el("i", {
 				class: { [NEW]: "new", [NEW_UNSURE]: "new unsure", [UNSURE]: "unsure",
-					[MOVED]: "new", [REMOVED]: "removed" }[c] ?? "",
+					[MOVED]: "new", [REMOVED]: "removed" }[c] ?? (isTogether(c) ? "together" : ""),
 			});
+			if (isTogether(c)) box.style.color = palette.linesOf(c);
 			if (c === REMOVED) box.style.borderColor = palette.removed;
 			if (c !== REMOVED || !palette.isHollow) box.style.backgroundColor = palette.fill[c];
 			if (c === NEW) box.style.borderColor = palette.inkOf(c);
 			if (c === NEW_UNSURE || c === MOVED) box.style.borderColor = palette.removed;
 			return box;
-		}), `${glyphOf(classes.at(-1))} ${text}`.trim());
+		}), `${isTogether(classes.at(-1)) ? "" : glyphOf(classes.at(-1))} ${text}`.trim());
 	const by = app.state.inverted ? "the leaf's self" : what.by === "total" ? "total" : "self";
-	const isJudged = what.verdicts !== null;
+	const isJudged = what.verdicts !== null, costs = noun(app.data.header);
 	const hasMarks = what.by !== "self" && what.by !== "surprise" && !what.isSeed &&
 		!app.state.inverted;
 	const items = what.isDiff ? [
-		swatch([0, 1, 2, 3].map((k) => MORE + k), "slower"),
-		swatch([0, 1, 2, 3].map((k) => LESS + k), "faster"),
+		swatch([0, 1, 2, 3].map((k) => MORE + k), oneWord(app.data.header, "slower")),
+		swatch([0, 1, 2, 3].map((k) => LESS + k), oneWord(app.data.header, "faster")),
 		swatch([SAME], isJudged ? "same" : "within 15 %"), isJudged && swatch([UNSURE], "unsure"),
 		swatch(isJudged ? [NEW_UNSURE, NEW] : [NEW], "new"), swatch([REMOVED], "gone"),
 		what.marks?.includes(1) && swatch([MOVED], "moved"),
+		isJudged && Object.values(what.verdicts).some(hasSums) &&
+			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
 		el("span", { class: "quiet" },
-			app.state.inverted && what.by !== "surprise" ? "by the leaf's self time" :
-			`${modes[what.by].legend}${hasMarks ? "; mark inside: own change" : ""}`),
+			app.state.inverted && what.by !== "surprise" ? `by the leaf's self ${costs}` :
+			`${legendOf(what.by, costs)}${hasMarks ? "; mark inside: own change" : ""}`),
 	] : [
 		...heatSteps.map((from, k) => {
 			const isEnd = k === 0 || k === heatSteps.length - 1;
@@ -226,7 +238,7 @@ export function showLegend(app, what) {
 		}),
 		what.kinds?.includes(TASK_KIND) && swatch([TASK], "asyncio task"),
 		el("span", { class: "quiet" },
-			`share of ${by} time`,
+			`share of ${by} ${costs}`,
 			app.state.tab === "chart" && "; dotted edge: shorter ones are between"),
 	];
 	$("legend").replaceChildren(...items.filter(Boolean));

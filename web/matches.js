@@ -3,7 +3,7 @@
 // cost that only moved; each with what takes it back.
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
-import { el } from "./dom.js";
+import { el, table } from "./dom.js";
 import { compare, formatChange, formatPair, formatValue, plural } from "./format.js";
 import { howWords, linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
@@ -18,14 +18,6 @@ function place(name, file) {
 // A word of a shell's command line.
 function quote(text) {
 	return /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function table(headings, rows) {
-	return el("div", { class: "listing", tabindex: "0", role: "group" },
-		el("table", { class: "pairs" },
-			el("tr", {}, ...headings.map((h) => el("th", { scope: "col" }, h))),
-			...rows.map((cells) => el("tr", {},
-				...cells.map((c) => el("td", {}, ...[c].flat()))))));
 }
 
 export class Matches {

@@ -6,6 +6,7 @@
 import { benchmarksOf } from "./benchmarks.js";
 import { hasChart, rangeOfText, textOfRange } from "./strip_data.js";
 import { nodeOfPath, pathOf } from "./tree.js";
+import { hasWaits } from "./waits_data.js";
 
 function initialState(data) {
 	const { header } = data;
@@ -98,7 +99,8 @@ export const layouts = ["head", "base", "union", "delta"];
 
 // Parameters that are a plain value of the state, with what each may be.
 const plain = {
-	tab: ["benchmarks", "flame", "chart", "sandwich", "source", "table", "matches"],
+	tab: ["benchmarks", "flame", "chart", "sandwich", "source", "table", "waits",
+		"matches"],
 	show: ["diff", "base", "head"],
 	layout: layouts,
 	by: ["", "self", "total", "share", "surprise"],
@@ -167,7 +169,8 @@ export function stateOfLink(data, hash) {
 	for (const key of texts) state[key] = p.get(key) ?? "";
 	if ((!data.isDiff && state.tab === "matches") ||
 		(state.tab === "benchmarks" && benchmarksOf(data).length < 2) ||
-		(state.tab === "chart" && !hasChart(data))) state.tab = "flame";
+		(state.tab === "chart" && !hasChart(data)) ||
+		(state.tab === "waits" && !hasWaits(data))) state.tab = "flame";
 	const benchmark = benchmarksOf(data).find((b) => !b.page && b.name === p.get("bench"));
 	if (p.has("bench")) state.bench = benchmark?.f ?? state.bench;
 	if (!data.isDiff || (!data.verdicts && !["new", "removed"].includes(state.verdict)))

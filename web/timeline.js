@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A service over time: what it cost, a band for each version, where versions began, alarms; and
 // below it two lanes in which the ranges before and after are drawn.
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { formatCount, formatValue, plural } from "./format.js";
 import { Brush } from "./strip_brush.js";
 import {
 	aroundDeploy, bucketsOf, deploysOf, minuteAt, minuteText, placeOf, rangeOf,
 } from "./timeline_data.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 100;
 const sides = [["before", "Before"], ["after", "After"]];
-
-function svg(name, attributes, ...children) {
-	const element = document.createElementNS(SVG, name);
-	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-	element.append(...children);
-	return element;
-}
 
 // acts: choose({before, after}, isDone), zoom(isIn).
 export class Timeline {

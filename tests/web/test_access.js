@@ -2,28 +2,20 @@
 // The page for those who do not see it, or do not use a pointer.
 "use strict";
 const assert = require("node:assert/strict");
-const fs = require("node:fs");
 const path = require("node:path");
+const { complaints } = require("./axe.js");
 const { centreOf, until, withPage, readTree } = require("./browser.js");
 const { cliPage, diffPage, profilePage, someProgram } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
 const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
-const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-// What axe has to say of the page as it stands, in a line each.
-async function complaints(page) {
-	if (!(await page.evaluate(() => Boolean(globalThis.axe)))) await page.evaluate(axe);
-	const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-	return found.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")} ${(n.any[0] ?? n.all[0] ?? n.none[0])?.message ?? ""}`));
-}
 
 const viewsOf = (page) => page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value));
 
 test("axe finds nothing in any view of a diff and of a profile, light and dark", async () => {
 	const timed = path.join(__dirname, "../data/tachyon/threads.bin");
-	const pages = [diffPage(base, head, ["exact"]), profilePage(head), profilePage(timed)];
+	const pages = [diffPage(base, head, ["exact"]), profilePage(head), profilePage(timed), profilePage("waits")];
 	for (const file of pages)
 		for (const theme of ["light", "dark"])
 			await withPage(file, { theme }, async (page) => {
@@ -108,6 +100,20 @@ test("verdicts are said aloud", async () => {
 		const { nodes } = await readTree(page);
 		await page.evaluate((i) => fizeau.selection.select(i), nodes.find((n) => n.name === "grows").i);
 		assert.match(await page.textContent("#spoken"), /^grows, .*self 20,000 to 40,000, \+20,000 \(\+100.0 %\), slower$/);
+	});
+});
+
+test("of a caller of what changed its total is said, too, and of the root", async () => {
+	const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
+	const profile = (n) => [{ tid: 1, stack: [f("main"), f("grows")], count: n }, { tid: 1, stack: [f("main"), f("stays")], count: 20000 }];
+	await withPage(cliPage(profile(20000), profile(40000)), {}, async (page) => {
+		const { nodes } = await readTree(page);
+		const saidOf = async (i) => {
+			await page.evaluate((node) => fizeau.selection.select(node), i);
+			return page.textContent("#spoken");
+		};
+		assert.match(await saidOf(nodes.find((n) => n.name === "main").i), /total 40,000 to 60,000, \+20,000 \(\+50.0 %\), unsure, self 0 to 0, no change/);
+		assert.match(await saidOf(0), /total 40,000 to 60,000, \+20,000 \(\+50.0 %\)/);
 	});
 });
 
@@ -207,10 +213,12 @@ test("forced colours reach the canvas", async () => {
 			probe.setAttribute("hidden", "");
 			document.body.append(probe);
 			probe.style.color = "Canvas";
-			return { canvas: getComputedStyle(probe).color, page: fizeau.flame.palette.page, fills: new Set(fizeau.flame.palette.fill).size };
+			return { canvas: getComputedStyle(probe).color, page: fizeau.flame.palette.page, fills: new Set(fizeau.flame.palette.fill).size, sums: [$$colors.MORE, $$colors.LESS, $$colors.NEW].map((c) => [c, $$colors.togetherOf(c)].map((k) => fizeau.flame.palette.fill[k])), lines: [$$colors.MORE, $$colors.LESS].map((c) => [fizeau.flame.palette.fill[c], fizeau.flame.palette.linesOf($$colors.togetherOf(c))]) };
 		});
 		assert.equal(colours.page, colours.canvas);
 		assert.equal(colours.fills, 2);
+		for (const [solid, together] of colours.sums) assert.equal(together, solid, "certain only in sum: the colour of its change");
+		for (const [fill, lines] of colours.lines) assert.notEqual(lines, fill, "hatched");
 		await page.emulateMedia({ forcedColors: "none" });
 		await until(page, (was) => fizeau.flame.palette.page === was, before);
 	});

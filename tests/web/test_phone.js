@@ -60,6 +60,41 @@ test("the verdict stays in a small window however far the page is scrolled, and 
 		});
 });
 
+test("where the list has no room, its first functions stand below the verdict and lead there", async () => {
+	for (const size of [phone, { ...phone, width: 320 }, { width: 700, height: 860 }])
+		await withPage(judgedPage(), size, async (page) => {
+			const seen = await page.evaluate(() => ({
+				shown: [...document.querySelectorAll("#leading button")].map((b) => [b.querySelector(".what").title, b.querySelector(".much").textContent]),
+				listed: [...document.querySelectorAll(".spot")].map((b) => [b.querySelector(".what").title, b.querySelector(".much").textContent]),
+				bottom: document.querySelector("#leading").getBoundingClientRect().bottom, over: document.documentElement.scrollWidth - innerWidth,
+			}));
+			assert.equal(seen.shown.length, 3);
+			assert.deepEqual(seen.shown, seen.listed.slice(0, 3));
+			assert.ok(seen.bottom < size.height / 2 && seen.over === 0, JSON.stringify(seen));
+			await page.locator("#leading button").nth(1)[size.touch ? "tap" : "click"]();
+			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]]), seen.shown[1][0]);
+		});
+	await withPage(judgedPage(), { width: 1280, height: 800 }, async (page) => {
+		assert.ok(await page.isHidden("#leading"), "the sidebar lists them");
+		await page.keyboard.press("s");
+		assert.ok(await page.isVisible("#leading"));
+	});
+});
+
+test("what a touch on the list leads to is seen above the sheet", async () => {
+	for (const size of [phone, { width: 320, height: 640, touch: true }])
+		for (const button of ["#leading button", "#band .chip"])
+			await withPage(judgedPage(), size, async (page) => {
+				await page.tap(button);
+				const seen = await page.evaluate(() => {
+					const { flame } = fizeau, box = flame.boxOf(flame.selected), { left, top } = flame.canvas.getBoundingClientRect();
+					const at = [left + (box.left + box.right) / 2, top + box.top + 9];
+					return { at, hit: document.elementFromPoint(...at)?.id, sheet: document.getElementById("sheet").getBoundingClientRect().top };
+				});
+				assert.ok(seen.at[1] < seen.sheet && ["canvas", "grid", "space"].includes(seen.hit), JSON.stringify(seen));
+			});
+});
+
 test("a touch shows a frame's figures, verdict and actions in a sheet, and no box beside it", async () => {
 	await withPage(judgedPage(), phone, async (page) => {
 		const node = await named(page, "parse");
@@ -153,13 +188,23 @@ test("in the sandwich a touch shows figures, too, and the sheet leads to a frame
 	});
 });
 
+test("at 1280 pixels, beside the sidebar, the table has its verdicts in sight", async () => {
+	await withPage(judgedPage(), { width: 1280, height: 800, hash: "tab=table" }, async (page) => {
+		const seen = await page.evaluate(() => {
+			const { right } = document.querySelector("#table .scroller").getBoundingClientRect();
+			return [...document.querySelectorAll("#table .head .cell")].filter((c) => c.getBoundingClientRect().right <= right).map((c) => c.textContent);
+		});
+		assert.ok(seen.includes("Verdict"), seen.join());
+	});
+});
+
 test("the table keeps its change column at 390 pixels, and copies its columns in their order", async () => {
 	await withPage(judgedPage(), { ...phone, hash: "tab=table" }, async (page) => {
 		const shown = () => page.evaluate(() => {
 			const { left, right } = document.querySelector("#table .scroller").getBoundingClientRect();
 			return [...document.querySelectorAll("#table .head .cell")].filter((c) => c.getBoundingClientRect().right <= right + 1 && c.getBoundingClientRect().left >= left).map((c) => c.textContent);
 		});
-		assert.deepEqual(await shown(), ["Function", "Δ", "Δ %"]);
+		assert.deepEqual(await shown(), ["Function", "Change", "Change %"]);
 		const cells = await page.$$eval("#table .rows .row", (rows) => rows.slice(0, 3).map((r) => [...r.children].slice(0, 2).map((c) => c.textContent)));
 		assert.match(cells[0][1], /^[+−]/);
 		await page.evaluate(() => (document.querySelector("#table .scroller").scrollLeft = 300));
