@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Fizeau in Visual Studio Code: commands, the editor of recordings, and what is shown at the moment.
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+const vscode = require("vscode");
+const { Painter } = require("./lib/paint.js");
+const { placeOf, withHost } = require("./lib/page.js");
+const { findHere } = require("./lib/places.js");
+const fizeau = require("./lib/program.js");
+
+const VIEW = "fizeau.recording";
+
+const setting = (name, scope) => vscode.workspace.getConfiguration("fizeau", scope).get(name);
+const program = () => setting("program");
+
+// Where the store of recordings is looked for: the folder of what is being edited.
+function folderOf(uri = vscode.window.activeTextEditor?.document.uri) {
+	const folders = vscode.workspace.workspaceFolders ?? [];
+	const folder = (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? folders[0];
+	return folder?.uri.fsPath ?? (uri?.scheme === "file" ? path.dirname(uri.fsPath) : undefined);
+}
+
+// Every command's way to say what went wrong: one message, and what to do.
+async function told(action) {
+	try {
+		return await action();
+	} catch (error) {
+		if (!(error instanceof fizeau.ProgramError)) throw error;
+		const settings = "Open Settings";
+		const chosen = await vscode.window.showErrorMessage(`Fizeau: ${error.message}`, ...(error.notFound ? [settings] : []));
+		if (chosen === settings) await vscode.commands.executeCommand("workbench.action.openSettings", "fizeau.program");
+		return undefined;
+	}
+}
+
+const busy = (title, task) =>
+	vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: `Fizeau: ${title}` }, task);
+
+// ---- which recording ----
+
+async function chooseFile() {
+	const [uri] = await vscode.window.showOpenDialog({
+		title: "Open Recording", filters: { Recordings: ["fz"], "All files": ["*"] },
+	}) ?? [];
+	return uri && recordingOf(uri);
+}
+
+// {file, label}
+function recordingOf(uri) {
+	return { file: uri.fsPath, label: path.basename(uri.fsPath) };
+}
+
+// "@1" is another one after the next run, so its file is taken, and when it was made.
+async function storedOne({ name, about }, cwd) {
+	return { file: await fizeau.fileOf(program(), name, cwd), label: about.split("  ")[0] };
+}
+
+// One of the store's, or a file. Where there is no store the file is asked for at once.
+async function choose(placeHolder) {
+	const cwd = folderOf();
+	const stored = cwd ? await fizeau.list(program(), cwd) : [];
+	if (!stored.length) return chooseFile();
+	const file = { label: "$(folder-opened) A file…", description: "" };
+	/** @type {vscode.QuickPickItem[]} */
+	const items = [...stored.map(({ name, about }) => ({ label: name, description: about })), file];
+	const item = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+	if (item === file) return chooseFile();
+	return item && storedOne(stored[items.indexOf(item)], cwd);
+}
+
+// ---- what is shown ----
+
+class Shown {
+	constructor() {
+		this.painter = new Painter();
+		this.status = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left);
+		this.status.name = "Fizeau";
+		this.recording = null;
+	}
+
+	set(report, recording, { text, tooltip, alarm = false }) {
+		this.recording = recording;
+		this.status.text = text;
+		this.status.tooltip = tooltip;
+		this.status.command = "fizeau.hide";
+		this.status.backgroundColor = alarm ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
+		this.status.show();
+		this.painter.show(report);
+		vscode.commands.executeCommand("setContext", "fizeau.shown", true);
+	}
+
+	hide() {
+		this.recording = null;
+		this.painter.show(null);
+		this.status.hide();
+		vscode.commands.executeCommand("setContext", "fizeau.shown", false);
+	}
+
+	dispose() {
+		this.painter.dispose();
+		this.status.dispose();
+	}
+}
+
+function showReport(shown, report, recording) {
+	const { samples, calls, facts } = report.head;
+	const counted = calls === undefined ? `${samples} samples` : `${calls} calls`;
+	shown.set(report, recording, {
+		text: `$(flame) ${recording.label}`,
+		tooltip: `Heat of ${facts.command ?? recording.label}: ${counted} of ${report.metric}. Click to hide.`,
+	});
+}
+
+async function showHeat(shown, recording) {
+	showReport(shown, await busy("reading", () => fizeau.lines(program(), recording.file)), recording);
+}
+
+const icons = { slower: "$(arrow-up)", faster: "$(arrow-down)", same: "$(check)", unknown: "$(question)" };
+
+async function showChange(shown, base, head) {
+	const { report, regressed } = await busy("comparing", () => fizeau.diffLines(program(), base.file, head.file));
+	const { verdict, warnings } = report;
+	shown.set(report, head, {
+		text: `${icons[verdict.word] ?? ""} ${verdict.text}`,
+		tooltip: [
+			`${base.label} → ${head.label}: ${verdict.text}`, verdict.power, ...verdict.beside, ...warnings,
+			regressed ? "Status 1: 'fizeau diff --fail-on regression' fails on it." :
+				"Status 0: 'fizeau diff --fail-on regression' passes.",
+			"Click to hide.",
+		].filter(Boolean).join("\n"),
+		alarm: regressed,
+	});
+}
+
+// ---- commands ----
+
+async function openRecording() {
+	const recording = await choose("Which recording to open?");
+	if (!recording) return;
+	await vscode.commands.executeCommand("vscode.openWith", vscode.Uri.file(recording.file), VIEW);
+}
+
+async function heat(shown, uri) {
+	const recording = uri ? recordingOf(uri) : await choose("The heat of which recording?");
+	if (recording) await showHeat(shown, recording);
+}
+
+// Two files that are selected are compared in the order in which they were made.
+async function compare(shown, uri, uris = []) {
+	if (uris.length === 2) {
+		const made = (u) => fs.statSync(u.fsPath).mtimeMs;
+		const [base, head] = [...uris].sort((a, b) => made(a) - made(b)).map(recordingOf);
+		await showChange(shown, base, head);
+		return;
+	}
+	const head = uri ? recordingOf(uri) : shown.recording ?? await choose("Compare which recording, the newer one?");
+	const base = head && await choose(`Compare ${head.label} with which earlier one?`);
+	if (base) await showChange(shown, base, head);
+}
+
+// Ends with the task; the task stays in its terminal, with what the program said.
+async function runTask(task) {
+	const over = new Set();
+	let wake = () => {};
+	const listener = vscode.tasks.onDidEndTask(({ execution }) => {
+		over.add(execution);
+		wake();
+	});
+	try {
+		const execution = await vscode.tasks.executeTask(task);
+		while (!over.has(execution)) await new Promise((resolve) => {
+			wake = () => resolve(undefined);
+		});
+	} finally {
+		listener.dispose();
+	}
+}
+
+async function record(shown) {
+	const document = vscode.window.activeTextEditor?.document;
+	if (document?.uri.scheme !== "file") throw new fizeau.ProgramError("Open the program's file first, then record it.");
+	if (document.isDirty) await document.save();
+	const cwd = folderOf(document.uri), file = document.uri.fsPath;
+	const args = setting("run", document.uri).map((word) => word.replaceAll("${file}", () => file));
+	await fizeau.run(program(), ["--version"], cwd); // a task says less of a program that is not there
+	const began = Date.now() / 1000;
+	const task = new vscode.Task({ type: "fizeau" }, vscode.TaskScope.Workspace, `run ${path.basename(file)}`, "fizeau",
+		new vscode.ProcessExecution(program(), ["run", ...args], { cwd }));
+	await runTask(task);
+	const [latest] = await fizeau.list(program(), cwd);
+	const made = latest && await storedOne(latest, cwd);
+	const report = made && await fizeau.lines(program(), made.file);
+	if (!(report?.head.started >= began - 1)) // an older one
+		throw new fizeau.ProgramError("Nothing was recorded; the terminal says why.");
+	showReport(shown, report, made);
+}
+
+// ---- the page ----
+
+const isFile = (name) => {
+	try {
+		return fs.statSync(name).isFile();
+	} catch {
+		return false;
+	}
+};
+
+async function goTo({ path: recorded, line }) {
+	const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+	const found = findHere(recorded, folders, isFile);
+	if (!found) throw new fizeau.ProgramError(`'${recorded}' is not here. Open the folder that the program was in.`);
+	const at = new vscode.Position(line - 1, 0);
+	const editor = await vscode.window.showTextDocument(vscode.Uri.file(found), {
+		viewColumn: vscode.ViewColumn.Beside, selection: new vscode.Range(at, at),
+	});
+	editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenter);
+}
+
+const { ColorThemeKind } = vscode;
+const isDark = () => [ColorThemeKind.Dark, ColorThemeKind.HighContrast].includes(vscode.window.activeColorTheme.kind);
+
+const recordings = {
+	openCustomDocument: (uri) => ({ uri, dispose() {} }),
+
+	async resolveCustomEditor({ uri }, panel) {
+		panel.webview.options = { enableScripts: true, localResourceRoots: [] };
+		panel.webview.onDidReceiveMessage((message) => told(async () => {
+			const place = placeOf(message);
+			if (place) await goTo(place);
+		}));
+		await told(async () => {
+			const [html, report] = await busy("drawing", () =>
+				Promise.all([fizeau.page(program(), uri.fsPath), fizeau.lines(program(), uri.fsPath)]));
+			panel.webview.html = withHost(html, {
+				folder: report.head.facts.cwd ?? "", theme: isDark() ? "dark" : "light",
+			});
+		});
+	},
+};
+
+function activate(context) {
+	const shown = new Shown();
+	const command = (name, action) =>
+		vscode.commands.registerCommand(`fizeau.${name}`, (...args) => told(() => action(...args)));
+	context.subscriptions.push(shown,
+		command("open", openRecording),
+		command("heat", (uri) => heat(shown, uri)),
+		command("compare", (uri, uris) => compare(shown, uri, uris)),
+		command("record", () => record(shown)),
+		command("hide", () => shown.hide()),
+		vscode.window.registerCustomEditorProvider(VIEW, recordings, { webviewOptions: { retainContextWhenHidden: true } }),
+		vscode.window.onDidChangeVisibleTextEditors(() => shown.painter.paintAll()),
+		vscode.workspace.onDidChangeTextDocument(({ document }) => shown.painter.paintAll(document)),
+		vscode.workspace.onDidChangeConfiguration((event) =>
+			event.affectsConfiguration("fizeau.cost") && shown.painter.paintAll()));
+}
+
+module.exports = { activate };

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Calls of the program fizeau, never through a shell. What goes wrong becomes one sentence that says
+// what to do.
+"use strict";
+const { execFile } = require("node:child_process");
+const fs = require("node:fs");
+
+const OUTPUT_MAX = 1 << 30;
+const COLUMNS = "10000"; // paths are shortened to the width of a terminal
+
+class ProgramError extends Error {
+	// notFound: the setting that names the program is what to look at
+	constructor(message, notFound = false) {
+		super(message);
+		this.notFound = notFound;
+	}
+}
+
+// The last thing that it said is why it ended.
+function lastWords(stderr) {
+	const said = stderr.split("\n").map((line) => line.trim()).filter(Boolean);
+	return (said.at(-1) ?? "").replace(/^fizeau: /, "");
+}
+
+function explain(program, error, stderr, cwd) {
+	if (error.code === "ENOENT" && cwd && !fs.existsSync(cwd))
+		return new ProgramError(`The folder '${cwd}' is not there any more.`);
+	if (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ENOTDIR")
+		return new ProgramError(`The program '${program}' cannot be run. Install fizeau, or say in the setting ` +
+			"fizeau.program where it is.", true);
+	if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
+		return new ProgramError("The recording is too large to be shown here; open it with 'fizeau replay --browser'.");
+	if (/'lines' is not one of/.test(stderr))
+		return new ProgramError(`'${program}' is older than this extension. Update it.`, true);
+	return new ProgramError(lastWords(stderr) ||
+		(error.signal ? `fizeau was ended by ${error.signal}.` : `fizeau ended with ${error.code} and said nothing.`));
+}
+
+// {status, stdout}. A status that is not in `fine` is an error; so is whatever kept it from running.
+function run(program, args, cwd, fine = [0]) {
+	return new Promise((resolve, reject) => {
+		const options = { cwd, env: { ...process.env, COLUMNS }, maxBuffer: OUTPUT_MAX, encoding: /** @type {const} */ ("utf8") };
+		execFile(program, args, options, (error, stdout, stderr) => {
+			const status = Number(error?.code ?? (error ? NaN : 0));
+			if (fine.includes(status)) resolve({ status, stdout });
+			else reject(explain(program, error, stderr, cwd));
+		});
+	});
+}
+
+function parse(program, stdout) {
+	try {
+		return JSON.parse(stdout);
+	} catch {
+		throw new ProgramError(`'${program}' is no fizeau, or another one than this extension is for: update it.`, true);
+	}
+}
+
+// Recordings are absolute paths. What each line of one cost: docs/diff-json.md, "Lines".
+async function lines(program, recording) {
+	const { stdout } = await run(program, ["replay", "--format", "lines", "-o", "-", "--", recording]);
+	return parse(program, stdout);
+}
+
+// {report, regressed}: what changed, and whether a build with --fail-on regression would fail.
+async function diffLines(program, base, head) {
+	const args = ["diff", "--fail-on", "regression", "--format", "lines", "-o", "-", "--", base, head];
+	const { status, stdout } = await run(program, args, undefined, [0, 1]);
+	return { report: parse(program, stdout), regressed: status === 1 };
+}
+
+async function page(program, recording) {
+	return (await run(program, ["replay", "--format", "html", "-o", "-", "--", recording])).stdout;
+}
+
+// Recordings of the local store, the newest first: {name: "@1", about}.
+async function list(program, cwd) {
+	const { stdout } = await run(program, ["list"], cwd);
+	return stdout.split("\n").map((line) => /^(@\d+)\s+(.*\S)/.exec(line)).filter(Boolean)
+		.map(([, name, about]) => ({ name, about: about.replace(/\s{2,}/g, "  ") }));
+}
+
+// Where a recording of the store lies.
+async function fileOf(program, name, cwd) {
+	const { stdout } = await run(program, ["show", name], cwd);
+	const found = /^file +(.*)$/m.exec(stdout);
+	if (!found) throw new ProgramError(`fizeau does not say where ${name} lies; open its file instead.`);
+	return found[1];
+}
+
+module.exports = { ProgramError, diffLines, fileOf, lines, list, page, run };
