@@ -54,10 +54,19 @@ export default [
 		rules: { "max-len": ["error", { code: 100, tabWidth: 4 }] },
 	},
 	// All other pages ask nobody for anything.
-	{ files: ["web/service.js", "tests/web/test_server.js"], languageOptions: { globals: known("fetch") } },
+	{ files: ["web/service.js", "web/gate.js", "tests/web/test_server.js", "tests/web/test_gate.js"], languageOptions: { globals: known("fetch") } },
 	{ files: ["**/*.mjs"], languageOptions: { globals: node } },
 	{
-		files: ["tests/web/*.js", "bench/**/*.js"],
+		files: ["bindings/vscode/**/*.js"],
+		ignores: ["**/in_page.js"],
+		languageOptions: { sourceType: "commonjs", globals: { ...node, ...commonjs } },
+	},
+	{
+		files: ["**/in_page.js"],
+		languageOptions: { sourceType: "script", globals: { ...browser, ...known("HTMLAnchorElement acquireVsCodeApi") } },
+	},
+	{
+		files: ["tests/web/*.js", "tests/vscode/*.js", "bench/**/*.js"],
 		languageOptions: { sourceType: "commonjs", globals: { ...browser, ...node, ...commonjs, ...driven } },
 	},
 	{
