@@ -15,6 +15,8 @@ all: setup
 
 # Always reconfigured, a second or two: meson lists the sources then, so new files are seen.
 setup:
+	@command -v meson >/dev/null || \
+		{ echo "make: meson is not installed; tools/setup build installs what a build needs" >&2; exit 1; }
 	@meson setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) $(OPTIONS) $(BUILD) >/dev/null || \
 		{ tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 

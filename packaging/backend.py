@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Everything that is published: `make dist`, and the back end (PEP 517) that pip calls.
 
-    packaging/backend.py FOLDER            wheels, packages for Debian and npm, sources, an archive of the
-                                           program, a file for containers, the documents as pages, a list of
+    packaging/backend.py FOLDER            wheels, packages for Debian, npm and VS Code, sources, an archive of
+                                           the program, a file for containers, the documents as pages, a list of
                                            what is in them, sums
     packaging/backend.py FOLDER MACHINE    of one machine the wheels, the archive and the list
 
@@ -25,6 +25,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SOURCE / "packaging"))
 import deb  # noqa: E402
 import npm  # noqa: E402
+import vscode  # noqa: E402
 import website  # noqa: E402
 import wheels  # noqa: E402
 
@@ -193,7 +194,7 @@ def pack(stage, machine, out):
     elif machine == platform.machine():
         print("dist: Valgrind is not installed, so nothing that counts", file=sys.stderr)
     top = f"fizeau-{VERSION}-{machine}-linux"
-    names += [f"{top}.tar.xz", f"{top}.spdx.json"]
+    names += [f"{top}.tar.gz", f"{top}.spdx.json"]
     wheels.write_archive(out / names[-2], top, [(stage, wheels.files_below(stage))])
     (out / names[-1]).write_text(bill_of_materials(stage, machine))
     return names
@@ -204,6 +205,7 @@ def main(out):
         stages = {machine: install(pathlib.Path(folder), machine) for machine in machines()}
         names = [name for machine, stage in stages.items() for name in pack(stage, machine, out)]
         names.append(npm.make(SOURCE, stages, VERSION, SUMMARY, out))
+    names.append(vscode.make(SOURCE, VERSION, out))
     container = (SOURCE / "packaging/Containerfile").read_text()
     (out / "Containerfile").write_text(container.replace("@VERSION@", VERSION))
     names.append("Containerfile")

@@ -49,7 +49,7 @@ def make(source, files, version, out):
     done = subprocess.run(["dpkg-buildpackage", "--build=binary", "--no-sign"], cwd=folder,
                           capture_output=True, text=True,
                           env={**os.environ, "DEB_BUILD_OPTIONS": "nocheck noautodbgsym",
-                               "LC_ALL": "C.UTF-8"})
+                               "DEB_CFLAGS_STRIP": "-g", "LC_ALL": "C.UTF-8"})
     if done.returncode:
         sys.exit(f"dpkg-buildpackage\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
     names = sorted(path.name for path in work.glob("*.deb"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wheels and archives of an installed tree, the same bytes for the same tree.
+"""Wheels, zips and archives, the same bytes for the same tree.
 
 A wheel (https://packaging.python.org/specifications/binary-distribution-format) is a zip whose
 folder NAME-VERSION.data/scripts becomes bin/, NAME-VERSION.data/data the prefix, and whose other
@@ -39,6 +39,16 @@ def mode_of(path):
     return 0o755 if os.access(path, os.X_OK) else 0o644
 
 
+def write_zip(path, entries):
+    """entries: [(name, content, mode)]"""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        for name, content, mode in entries:
+            entry = zipfile.ZipInfo(name, time.gmtime(epoch())[:6])
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(entry, content)
+
+
 class Wheel:
     def __init__(self, name, version, machine, metadata, texts=(), entry_points=""):
         self.tags = [f"{platform}_{machine}" for platform in PLATFORMS]
@@ -76,12 +86,7 @@ class Wheel:
             rows.writerow([name, f"sha256={digest.decode()}", len(content)])
         rows.writerow([f"{self.info}/RECORD", "", ""])
         entries.append((f"{self.info}/RECORD", record.getvalue().encode(), 0o644))
-        with zipfile.ZipFile(folder / self.file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
-            for name, content, mode in entries:
-                entry = zipfile.ZipInfo(name, time.gmtime(epoch())[:6])
-                entry.external_attr = (0o100000 | mode) << 16
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                out.writestr(entry, content)
+        write_zip(folder / self.file, entries)
         return self.file
 
 

