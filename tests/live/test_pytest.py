@@ -135,6 +135,21 @@ def listed():
         assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
 
 
+@suite.test("pages are those of the last run: none of before is left, and what else is in their folder stays")
+def pages_of_last_run():
+    with Project() as project:
+        project.write_sampled()
+        pages, mine = project.path / "pages", {"001-mine.html", "notes.html"}
+        pages.mkdir()
+        for name in mine:
+            (pages / name).write_text("<p>mine")
+        project.pytest("--fizeau", "--fizeau-html", "pages")
+        assert len(list(pages.iterdir())) > len(mine) + 1
+        project.pytest("--fizeau", "--fizeau-html", "pages", "-k", "test_slow")
+        left = {p.name for p in pages.iterdir()}
+        assert left == mine | {"001-test_it.py_test_slow.html"}, left
+
+
 @suite.test("a folder that cannot be written to is one line, and takes nothing from pytest's own summary")
 def no_folder():
     with Project() as project:
@@ -147,22 +162,54 @@ def no_folder():
         assert "INTERNALERROR" not in done.stdout and "Traceback" not in done.stderr, done
 
 
-@suite.test("a test that became three times as slow is named, one that did not is not")
-def compared():
+def compares(first, then):
+    """By these options of pytest a test that became three times as slow is named, with its own time, and one that did not
+    is not."""
     with Project() as project:
-        first = project.pytest("--fizeau", "--fizeau-mode", "cpu")
-        assert "slower" not in summary(first) and "faster" not in summary(first), first.stdout
+        before = project.pytest("--fizeau", "--fizeau-mode", "cpu", *first)
+        assert "slower" not in summary(before) and "faster" not in summary(before), before.stdout
         project.write(3)
-        text = summary(project.pytest("--fizeau", "--fizeau-mode", "cpu"))
+        text = summary(project.pytest("--fizeau", "--fizeau-mode", "cpu", *then))
         changed = re.findall(r"^(slower|faster): (\S+)", text, re.M)
         assert ("slower", "test_it.py::test_slow:") in changed and len(changed) <= 2, text
-        return re.search("^slower: .*test_slow.*", text, re.M)[0]
+        line, took = re.search(r"^slower: \S+test_slow: (\d+) ms -> .*", text, re.M).group(0, 1)
+        assert 150 < int(took) < 300, line
+        return line
+
+
+suite.add("a test that became three times as slow is named, one that did not is not", compares, (), ())
+
+
+@suite.test("beside others that take the processors no test is slower by the clock: it is told that nothing was compared")
+def busy_machine():
+    words = ("--fizeau", "-k", "test_slow")
+    with Project() as project:
+        project.pytest(*words)
+        others = [subprocess.Popen([PYTHON, "-c", "while True: pass"]) for _ in range(4 * os.cpu_count())]
+        try:
+            text = summary(project.pytest(*words))
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+    assert not re.search("^(slower|faster):", text, re.M), text
+    assert "not compared: 1 test, for the machine was busy" in text, text
+
+
+def need_xdist():
+    if subprocess.run([PYTHON, "-c", "import xdist"], capture_output=True).returncode:
+        raise Skip("python3-pytest-xdist is not installed")
+
+
+@suite.test("xdist: so it is by two workers and then three, each test by the recordings that have it")
+def compared_by_workers():
+    need_xdist()
+    return compares(("-n", "2"), ("-n", "3"))
 
 
 @suite.test("xdist: a recording for each worker, one summary")
 def workers():
-    if subprocess.run([PYTHON, "-c", "import xdist"], capture_output=True).returncode:
-        raise Skip("python3-pytest-xdist is not installed")
+    need_xdist()
     with Project() as project:
         project.write_sampled()
         done = project.pytest("--fizeau", "-n", "2", *NO_MORE_THAN_SHOWN)

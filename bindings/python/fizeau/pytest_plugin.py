@@ -95,6 +95,7 @@ class Reporter:
     def __init__(self, config):
         self.config = config
         self.html = config.getoption("--fizeau-html")
+        self.by_cpu = config.getoption("--fizeau-mode") == "cpu"
         self.tests, self.troubles = [], []
         cache = getattr(config, "cache", None)
         # Without a cache there is no last run to compare with.
@@ -134,12 +135,17 @@ class Reporter:
         except (fizeau.Error, OSError) as error:  # pytest's own summary follows, whatever happens here
             out.write_line(f"fizeau: {error}")
 
-    def report(self, out, files):
+    def tests_in(self, files):
+        """Of each test of this run that is in these recordings: its figures, and which of them has it."""
         found = {}
-        for file in files:
+        for file in sorted(files):
             tree = json.loads(run("replay", file, "--format", "json", "-o", "-", "--no-source"))
             for name, entry in tests_of(tree["nodes"], set(self.tests)).items():
                 found[name] = {**entry, "file": file}
+        return found
+
+    def report(self, out, files):
+        found = self.tests_in(files)
         slowest = sorted(found.items(), key=lambda pair: -pair[1]["total"])
         for name, entry in slowest[:SHOWN]:
             setup = f" + {seconds(entry['setup'])} setup" if entry["setup"] >= 1e6 else ""
@@ -148,18 +154,27 @@ class Reporter:
                 out.write_line(f"{'':>10}{entry['share']:.0%} in {printable(' > '.join(entry['path']))}")
         if not slowest:
             out.write_line("no test ran for as long as a sample takes (1 ms)")
-        self.compare(out, files, set(found))
+        self.compare(out, found)
         if self.html:
             self.write_pages(out, slowest)
         out.write_line(f"recorded to {' '.join(map(str, files))}")
 
-    def compare(self, out, files, names):
-        before = sorted(self.last.glob("*.fz"))
-        if not before:
-            return
-        diff = json.loads(run("diff", *before, "::", *files, "--scale", "time", "--force", "--format", "json",
-                              "-o", "-", "--no-source"))
-        common = [f for f in diff["functions"] if f["name"] in names and f["state"] == "common"]
+    def compare(self, out, found):
+        """Each test in the recording that has it with the one that had it: xdist hands tests to other workers every time,
+        and what a worker did is no run of what another did."""
+        before, tests_of_pair = self.tests_in(self.last.glob("*.fz")), {}
+        for name in found.keys() & before.keys():
+            tests_of_pair.setdefault((before[name]["file"], found[name]["file"]), set()).add(name)
+        common, busy = [], 0
+        for (base, head), names in sorted(tests_of_pair.items()):
+            diff = json.loads(run("diff", base, head, "--scale", "time", "--force", "--format", "json", "-o", "-",
+                                  "--no-source"))
+            of_both = [f for f in diff["functions"] if f["name"] in names and f["state"] == "common"]
+            # What waited for a processor took longer, and is not slower.
+            if diff["verdict"].get("busy") and not self.by_cpu:
+                busy += len(of_both)
+            else:
+                common += of_both
         changed = [f for f in common if f["total_verdict"] == "changed"]
         for f in changed:
             word = "slower" if f["diff_total"] > 0 else "faster"
@@ -167,14 +182,24 @@ class Reporter:
                            f"{seconds(f['head_total'])} ({f['pct_total']:+.0f} %)")
         if common and not changed:
             out.write_line("no test is known to be slower or faster than in the last run")
+        if busy:
+            out.write_line(f"not compared: {busy} test{'s' * (busy != 1)}, for the machine was busy now or in the last run; "
+                           "--fizeau-mode cpu can tell")
 
     def write_pages(self, out, tests):
         folder = pathlib.Path(self.html)
         folder.mkdir(parents=True, exist_ok=True)
+        for page in pages_of_before(folder):
+            page.unlink()
         for number, (name, entry) in enumerate(tests, 1):
             safe = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[-100:]
             run("replay", entry["file"], "--root", f"^{literal(name)}$", "-o", folder / f"{number:03}-{safe}.html")
         out.write_line(f"wrote {len(tests)} pages to {folder}")
+
+
+def pages_of_before(folder):
+    """Of another order of tests, or of tests that are gone. What else is there is the user's."""
+    return [file for file in folder.glob("[0-9][0-9][0-9]*-*.html") if b'"fizeau-page"' in file.read_bytes()]
 
 
 def printable(text):
