@@ -14,6 +14,7 @@ work twice, and each benchmark has to say so. Prints a line for each branch, or 
 """
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -136,8 +137,11 @@ def new_file(tree, rng):
 
 
 def move(tree, rng):
+    shuffle(tree / "shop" / rng.choice(["talk.py", "work.py", "unused.py"]), rng)
+
+
+def shuffle(path, rng):
     """Functions change places in their file."""
-    path = tree / "shop" / rng.choice(["talk.py", "work.py", "unused.py"])
     head, *functions = path.read_text().rstrip("\n").split("\n\n\n")
     rng.shuffle(functions)
     path.write_text("\n\n\n".join([head, *functions]) + "\n")
@@ -178,9 +182,10 @@ def twice(tree):
 class Job:
     """A checkout as a service makes it: somewhere, with some environment."""
 
-    def __init__(self, origin, rng, n):
+    def __init__(self, origin, rng, branch, parts=None):
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="fz-alarms-"))
-        parts = ["p" * rng.randrange(1, 25) for _ in range(rng.randrange(4))]
+        if parts is None:
+            parts = ["p" * rng.randrange(1, 25) for _ in range(rng.randrange(4))]
         self.tree = self.top.joinpath(*parts, "shop-project")
         self.env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/root"),
                     "XDG_CACHE_HOME": str(origin.cache), "TERM": rng.choice(["xterm", "dumb"]),
@@ -188,14 +193,14 @@ class Job:
                     "HOSTNAME": "h" * rng.randrange(1, 60), "PWD_OF_JOB": str(self.tree)}
         self.layout = rng.choice([[], ["setarch", "--addr-no-randomize"]])
         self.tree.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["git", "clone", "-q", "--branch", f"change{n}", origin.tree, self.tree],
+        subprocess.run(["git", "clone", "-q", "--branch", branch, origin.tree, self.tree],
                        check=True)
 
-    def judge(self, fizeau, save):
+    def judge(self, fizeau, options, command):
         report = self.top / "report"
         done = subprocess.run(
-            [*self.layout, fizeau, "ci", "--no-wall", "--others", "0", "--base", "origin/main", "--save", save, "-o",
-             report, "--", PYTHON, "bench.py"], cwd=self.tree, env=self.env, capture_output=True, text=True)
+            [*self.layout, fizeau, "ci", "--no-wall", "--base", "origin/main", *options, "-o", report, "--", *command],
+            cwd=self.tree, env=self.env, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise RuntimeError(done.stderr)
         return json.loads((report / "report.json").read_text())["benchmarks"]
@@ -207,12 +212,12 @@ class Job:
 class Origin:
     """The repository that jobs clone."""
 
-    def __init__(self):
+    def __init__(self, sources):
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="fz-alarms-"))
         self.tree, self.cache = self.top / "origin", self.top / "cache"
         self.tree.mkdir()
         self.git("init", "-q", "-b", "main")
-        for name, text in SOURCES.items():
+        for name, text in sources.items():
             path = self.tree / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -226,38 +231,33 @@ class Origin:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
 
-    def change(self, n, rng):
-        """A branch; what was done to it."""
-        self.git("checkout", "-q", "-b", f"change{n}", "main")
-        done = rng.sample(CHANGES, rng.randrange(1, 3)) if n >= len(CHANGES) else [CHANGES[n]]
-        for what in done:
-            what(self.tree, rng)
-        self.commit("a change")
-        return "+".join(what.__name__ for what in done)
-
-    def mutate(self, n):
-        self.git("checkout", "-q", "-b", f"change{n}", "main")
-        twice(self.tree)
-        self.commit("twice")
-        return TWICE
+    def branch(self, name, *changes):
+        self.git("checkout", "-q", "-b", name, "main")
+        for change in changes:
+            change(self.tree)
+        self.commit(name)
 
     def remove(self):
         shutil.rmtree(self.top)
 
 
-TWICE = "twice the work"
+def changes_of(n, rng):
+    """Of the branch of that number: each alone, then one or two."""
+    return rng.sample(CHANGES, rng.randrange(1, 3)) if n >= len(CHANGES) else [CHANGES[n]]
 
 
 def run(fizeau, n, save="none"):
     """Yields (what was changed, benchmarks, the changes of those that are not the same, largest change)."""
     rng = random.Random(20261123)
-    origin = Origin()
+    origin = Origin(SOURCES)
     try:
         for i in range(n + 1):
-            what = origin.change(i, rng) if i < n else origin.mutate(i)
-            job = Job(origin, rng, i)
+            changes = changes_of(i, rng) if i < n else []
+            what = "+".join(change.__name__ for change in changes) or "twice the work"
+            origin.branch(f"change{i}", *([functools.partial(change, rng=rng) for change in changes] or [twice]))
+            job = Job(origin, rng, f"change{i}")
             try:
-                benches = job.judge(fizeau, save)
+                benches = job.judge(fizeau, ["--others", "0", "--save", save], [PYTHON, "bench.py"])
             finally:
                 job.remove()
             yield (what, len(benches), {b["name"]: b["change"] for b in benches if b["verdict"] != "same"},

@@ -1,24 +1,26 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Changes that cost nothing raise no alarm, wherever the checkout lies; bench/alarms.py makes fifty."""
+"""Changes that cost nothing raise no alarm, wherever the checkout lies; bench/alarms.py and bench/pulls.py make
+fifty each."""
 
-import importlib.util
 import pathlib
+import sys
 
-from livelib import FIZEAU, Suite
+from livelib import FIZEAU, SANITIZED, Skip, Suite
 from test_ci import Repository, need_tool
 
-suite = Suite()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import alarms  # noqa: E402
+import pulls  # noqa: E402
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "alarms.py"
+suite = Suite()
 
 
 @suite.test("comments, documents and renamed files, in checkouts of any path and environment; twice the work is found")
 def check_alarms():
+    if SANITIZED:
+        raise Skip("that counts do not depend on a place is of Valgrind and programs; what is ours of it other cases run")
     need_tool()
-    spec = importlib.util.spec_from_file_location("alarms", SCRIPT)
-    alarms = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(alarms)
     *results, (_, benches, found, _) = alarms.run(FIZEAU, 2)
     assert not any(moved for _, _, moved, _ in results), results
     assert len(found) == benches == 10 and all(0.3 < change < 1.2 for change in found.values()), found
@@ -26,6 +28,27 @@ def check_alarms():
     largest = max(change for _, _, _, change in results)
     assert largest < 0.01, results
     return f"at most {largest:.2%}"
+
+
+def check_pulls(wanted, most):
+    """Changes without a cost raise no alarm, others are found in the function that changed."""
+    if SANITIZED:
+        raise Skip("a minute of programs under Valgrind shows nothing more of ours")
+    need_tool()
+    results = list(pulls.run(FIZEAU, wanted))
+    if isinstance(results[0], str):
+        raise Skip(results[0])
+    wrong = [pulls.line(result) for result in results if result.alarms or result.missed]
+    assert not wrong, "\n".join(wrong)
+    assert {bool(result.pull.slower) for result in results} == {False, True}, results
+    largest = max(pulls.change_of(result.largest) for result in results)
+    assert largest < most, largest
+    return f"{len(results)} pull requests, at most {largest:.2%}"
+
+
+suite.add("pull requests in C: fourteen, ten of which cost nothing", check_pulls, lambda pull: pull.project == "c", 0.001)
+suite.add("pull requests for pytest: functions that change places, and one that does a hundredth more", check_pulls,
+          lambda pull: pull.change.__name__ in ("functions_within_files", "sum_a_hundredth_more"), 0.02)
 
 
 @suite.test("a base that was kept of a checkout at another path is not used")

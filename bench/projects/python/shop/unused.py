@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+def export(items):
+    return [(item.name, item.cents) for item in items]
+
+
+def archive(path):
+    return f"{path}.old"
