@@ -6,11 +6,14 @@ It is run from anywhere with FIZEAU naming the binary (default: build/fizeau).
 """
 
 import contextlib
+import fcntl
 import fnmatch
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -192,6 +195,36 @@ def is_impossible(error, said):
     return isinstance(error, Wrong) or bool(broken) or any(word in said for word in BROKEN_SAY)
 
 
+def with_pip(scratch):
+    """An interpreter that has pip: this one, or one in an environment, for Debian's python3 has none of its own."""
+    if subprocess.run([sys.executable, "-c", "import pip"], capture_output=True, check=False).returncode == 0:
+        return sys.executable
+    made = subprocess.run([sys.executable, "-m", "venv", scratch], capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise Skip("there is no pip (Debian: python3-venv)")
+    return pathlib.Path(scratch, "bin", "python")
+
+
+def fetched_package(requirement, of=""):
+    """The folder in which a package of PyPI is, "name==1.0", without what it depends on; fetched the first time.
+    `of` tells apart what it is there for, where that makes a difference: a version of Python."""
+    place = CACHE / (requirement.replace("==", "-") + of)
+    if place.is_dir():
+        return place
+    partial = place.with_name(f"{place.name}.{os.getpid()}")
+    with tempfile.TemporaryDirectory(prefix="fz-pip-") as scratch:
+        pip = subprocess.run([with_pip(scratch), "-m", "pip", "install", "-q", "--no-deps", "--target", partial, requirement],
+                             capture_output=True, text=True, timeout=600, check=False)
+    if pip.returncode:
+        shutil.rmtree(partial, ignore_errors=True)
+        why = (pip.stderr.strip().splitlines() or ["no word"])[-1]
+        raise Skip(f"{requirement} cannot be had from PyPI here: {why}")
+    with contextlib.suppress(OSError):  # somebody else was first
+        partial.rename(place)
+    shutil.rmtree(partial, ignore_errors=True)
+    return place
+
+
 class Interpreter:
     """A CPython to test on; `command` is what starts it (a chroot for one in another root)."""
 
@@ -287,6 +320,36 @@ def free_threaded():
         if os.access(path, os.X_OK):
             found[f"free-{minor}t"] = str(path)
     return found
+
+
+def free_port():
+    """One of this machine's own address that nobody listens on, yet."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def npm_packages(folder, *needed):
+    """Fetches what a folder's package-lock.json lists, unless all that is needed (patterns of names) is there."""
+    if not shutil.which("npm"):
+        raise Skip("npm is not installed")
+    # Several jobs of tests/run come here at once.
+    with open(folder / "package.json", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if all([*(folder / "node_modules").glob(name)] for name in needed):
+            return
+        done = subprocess.run(["npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"],
+                              cwd=folder, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise Skip(f"npm could not install the packages: {done.stderr.strip()[:200]!r}")
+
+
+def npm_node(folder):
+    """The node that npm put into a folder's packages: the machine's may be older than what they need."""
+    found = [*folder.glob("node_modules/node-linux-*/bin/node")]
+    if not found:
+        raise Skip(f"npm has no node for {os.uname().machine}")
+    return found[0]
 
 
 def find_interpreter(name):

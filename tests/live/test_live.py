@@ -298,6 +298,7 @@ def panel():
         t.wait("Only: hand")
         t.keys("Enter")
         t.wait(r"calls of handle")
+        # The first screens may be of few samples, none of which is of what takes little.
         t.wait(r"called by 日本 \d+ %")
         t.wait(r"^ +\d+\.\d .*└ square")
         t.keys("Tab")
@@ -350,8 +351,12 @@ def mark():
 
 
 def table_of(t, samples):
-    """The table, once it has counted so much; no percentage is above 100."""
-    text = t.wait(r"^ LIVE .* [\d,]*\d{%d} samples|^ LIVE .* \d+,\d{3} samples" % samples)
+    """The table, once it has counted so much; no percentage is above 100. It is read frozen: of one that
+    is being drawn a terminal may show the upper half and, below, what was there before."""
+    t.wait(r"^ LIVE .* [\d,]*\d{%d} samples|^ LIVE .* \d+,\d{3} samples" % samples)
+    text = t.frozen()
+    t.keys("p")
+    t.wait("^ LIVE ")
     table = {name: (own, total) for own, total, name in rows(text)}
     assert all(0 <= own <= total <= 100 for own, total in table.values()), text
     assert sum(own for own, _ in table.values()) <= 100.5, text

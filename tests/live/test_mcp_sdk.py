@@ -6,12 +6,10 @@ comes against the protocol's schemas.
 The packages are those of tests/mcp/package-lock.json, fetched once.
 """
 
-import fcntl
 import json
-import shutil
 import subprocess
 
-from livelib import FIZEAU, SOURCE, Skip, Suite
+from livelib import FIZEAU, SOURCE, Skip, Suite, npm_node, npm_packages
 from test_mcp import environment, project, worktrees
 
 suite = Suite()
@@ -21,23 +19,12 @@ SDK, CLIENT = "@modelcontextprotocol/sdk", "@modelcontextprotocol/client"
 
 
 def need_packages():
-    for program in ("node", "npm"):
-        if not shutil.which(program):
-            raise Skip(f"{program} is not installed")
-    # Both lanes of tests/run come here.
-    with open(PACKAGES / "package.json") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if all((PACKAGES / "node_modules" / name).is_dir() for name in (SDK, CLIENT)):
-            return
-        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"],
-                              cwd=PACKAGES, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            raise Skip(f"npm could not install the packages: {done.stderr.strip()[:200]!r}")
+    npm_packages(PACKAGES, SDK, CLIENT, "node-linux-*")
 
 
 def drive(kind, folder):
-    done = subprocess.run(["node", "client.mjs", kind, FIZEAU, str(folder)], cwd=PACKAGES, capture_output=True,
-                          text=True, timeout=120, env=environment(folder))
+    done = subprocess.run([npm_node(PACKAGES), "client.mjs", kind, FIZEAU, str(folder)], cwd=PACKAGES,
+                          capture_output=True, text=True, timeout=120, env=environment(folder))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -66,9 +53,6 @@ def check_sdk():
 @suite.test("that of @modelcontextprotocol/client, whose requests stand for themselves")
 def check_client():
     need_packages()
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
-    if int(version.lstrip("v").split(".")[0]) < 20:
-        raise Skip(f"it needs node 20, and this is {version.strip()}")
     with project() as folder:
         check(drive("client", folder))
         assert worktrees(folder) == 1
