@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The pictures in docs/images, made from real pages:
 //
-//   tests/web/pictures.js DIFF.html PROFILE.html FOLDER [every]
+//   tests/web/pictures.js FOLDER KIND=PAGE.html...            those of the pages that are given
+//   tests/web/pictures.js every FOLDER KIND=PAGE.html...      each layout and view of a diff and of a
+//                                                             profile, in both themes, wide and narrow
+//   tests/web/pictures.js pairs FOLDER PAGE.html...           as a page opens, at four widths
 //
-//   tests/web/pictures.js pairs FOLDER PAGE.html...     as a page opens, at four widths
-//
-// `every`: not those, but each layout and view of the pages in both themes, wide and narrow, to look at.
+// Kinds: diff, profile, time (a profile of threads), heat and heat-diff (maps on one page), sums (a diff with
+// changes that are certain only together with other paths), ci (a gate's report), repository and change (a
+// server's addresses of these).
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -30,6 +33,21 @@ const aFunction = (page) => page.evaluate(() => {
 	fizeau.finder.findFunction(fizeau.data.functions.names.indexOf(name));
 });
 
+// Zoom to the caller of the widest frame whose change is certain only together with other paths, and point at it.
+async function showSum(page) {
+	const widest = () => page.evaluate(() => {
+		const { tree, what, w } = fizeau.flame.picture, family = $$meaning.familyOf(tree, what);
+		return Array.from(tree.func.keys()).slice(1).filter((i) => w[i] > 0 && $$meaning.isOfSum(tree, i, family)).reduce((a, b) => (w[b] > w[a] ? b : a));
+	});
+	await page.evaluate((i) => fizeau.selection.select(fizeau.flame.picture.tree.parent[i]), await widest());
+	await page.keyboard.press("Enter");
+	const node = await widest();
+	const at = await centreOf(page, node);
+	await page.mouse.move(at.x, at.y);
+}
+
+const worstBenchmark = (page) => page.click("#benchmarks .benchmark");
+
 const pictures = [
 	["diff", "diff-light", { theme: "light" }, async (page) => point(page, await widestChange(page))],
 	["diff", "diff-dark", { theme: "dark" }],
@@ -43,6 +61,16 @@ const pictures = [
 	["diff", "diff-table", { theme: "light", hash: "tab=table" }],
 	["diff", "diff-matches", { theme: "light", hash: "tab=matches" }],
 	["profile", "flame-dark", { theme: "dark" }, aFunction],
+	["time", "flame-time", { theme: "light" }],
+	["sums", "diff-sums", { theme: "light" }, showSum],
+	["ci", "ci-list-light", { theme: "light", width: 1200, height: 480 }],
+	["ci", "ci-diff-dark", { theme: "dark", width: 1200 }, worstBenchmark],
+	["repository", "serve-benchmarks-light", { theme: "light", width: 1280, height: 760, unready: true }],
+	["repository", "serve-benchmarks-dark", { theme: "dark", width: 390, height: 780, unready: true }],
+	["change", "serve-change-dark", { theme: "dark", width: 1280, height: 680, unready: true }],
+	["change", "serve-change-light", { theme: "light", width: 390, height: 780, unready: true }],
+	["heat", "heatmap-light", { theme: "light", width: 1200, height: 760 }],
+	["heat-diff", "heatmap-diff-dark", { theme: "dark", width: 1200, height: 760 }],
 ];
 
 // What `every` combines with themes and widths.
@@ -74,16 +102,17 @@ async function takePairs(folder, files) {
 			await take(file, folder, `pair-${path.basename(file, ".html")}-${width}`, { width, theme, height });
 }
 
-async function takeAll(diff, profile, folder, which) {
-	const files = { diff, profile };
-	for (const [kind, name, options, prepare] of which === "every" ? everything() : pictures)
-		await take(files[kind], folder, name, options, prepare);
+async function takeAll(folder, pages, list) {
+	const files = new Map(pages.map((page) => [page.slice(0, page.indexOf("=")), page.slice(page.indexOf("=") + 1)]));
+	for (const [kind, name, options, prepare] of list)
+		if (files.has(kind)) await take(files.get(kind), folder, name, options, prepare);
 }
 
 async function main() {
 	const [first, ...rest] = process.argv.slice(2);
 	if (first === "pairs") await takePairs(rest[0], rest.slice(1));
-	else await takeAll(first, ...rest);
+	else if (first === "every") await takeAll(rest[0], rest.slice(1), everything());
+	else await takeAll(first, rest, pictures);
 	await closeBrowser();
 }
 
