@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -138,12 +139,22 @@ def scratch():
     return find_interpreter("debian-3.11").scratch()
 
 
-def pushed_until_killed(server, push, clients, pushes, after):
-    """What push(n) said of each n; the server is killed when so many have been pushed."""
+def pushed_until_killed(server, push, clients, after):
+    """What push(n) said of each n; the clients go on until the server is killed, when so many were pushed."""
+    numbers, said = itertools.count(), {}
+
+    def client():
+        while True:
+            n, pushed = push(next(numbers))
+            said[n] = pushed
+            if not pushed:
+                return
     with concurrent.futures.ThreadPoolExecutor(clients) as pool:
-        pushed = [pool.submit(push, n) for n in range(pushes)]
-        wait_until(lambda: sum(p.done() for p in pushed) > after, "some pushes")
+        going = [pool.submit(client) for _ in range(clients)]
+        wait_until(lambda: len(said) > after or any(one.done() for one in going), "some pushes")
         server.process.kill()
-        done = dict(p.result() for p in pushed)
+        for one in going:
+            one.result()
     server.stop()
-    return done
+    assert len(said) > after, "a client ended before the server was killed"
+    return said

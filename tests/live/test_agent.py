@@ -19,10 +19,10 @@ import threading
 import time
 
 import test_system
+from fleetlib import Server
 from livelib import FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau, free_port, wait_until
-from test_fleet import Server
 
-suite = Suite(timed=True)
+suite = Suite()
 
 # What stands still tells how the two are scaled: there is more of it than of what changes.
 SERVICE = """\

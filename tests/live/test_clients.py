@@ -111,7 +111,7 @@ def python_client(folder, server, token, version, seconds=2, **more):
     return done.stdout + done.stderr
 
 
-@suite.test("Pyroscope's client for Python, as it is: two versions are pushed by a token and compared", timed=True)
+@suite.test("Pyroscope's client for Python, as it is: two versions are pushed by a token and compared")
 def pyroscope_python():
     with scratch() as folder, served(folder) as server:
         said = python_client(folder, server, TOKEN, "1") + python_client(folder, server, TOKEN, "2", mem_enabled=True)
@@ -195,7 +195,7 @@ def node_client(folder, server, token, version, before=""):
     return done.stderr
 
 
-@suite.test("Pyroscope's client for Node, as it is: functions are the same ones when lines come before them", timed=True)
+@suite.test("Pyroscope's client for Node, as it is: functions are the same ones when lines come before them")
 def pyroscope_node():
     with scratch() as folder, served(folder) as server:
         said = node_client(folder, server, TOKEN, "1") + node_client(folder, server, TOKEN, "2", "// more\n// lines\n" * 20)
@@ -257,7 +257,7 @@ def go_client(folder, server, user, password, version, times, *header):
     return done.stderr
 
 
-@suite.test("Pyroscope's client for Go, as it is: what it does and holds, two versions, tokens, and nothing to do", timed=True)
+@suite.test("Pyroscope's client for Go, as it is: what it does and holds, two versions, tokens, and nothing to do")
 def pyroscope_go():
     with scratch() as folder, served(folder) as server:
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -332,8 +332,7 @@ def otlp_program(collector, seconds, times=1, **names):
                    capture_output=True, text=True, timeout=120, check=True)
 
 
-@suite.test("OpenTelemetry's collector, as it is: profiles come by gRPC and are passed on as protocol buffers and as JSON",
-            timed=True)
+@suite.test("OpenTelemetry's collector, as it is: profiles come by gRPC and are passed on as protocol buffers and as JSON")
 def collector_passes_on():
     exporters = {"json": ("json" * 8, "encoding: json"), "zstd": ("zstd" * 8, "compression: zstd"),
                  "plain": ("plain" * 8, "encoding: json", "compression: none"), "proto": ("proto" * 8,),
@@ -359,7 +358,7 @@ def collector_passes_on():
         wait_until(lambda: "a resource has no service.name" in collector.said(), "a refusal with its reason")
 
 
-@suite.test("OpenTelemetry's collector: what it has while the server is away arrives later, once", timed=True)
+@suite.test("OpenTelemetry's collector: what it has while the server is away arrives later, once")
 def collector_waits():
     again = ("proto" * 8, "retry_on_failure:", "  initial_interval: 100ms", "  max_interval: 200ms")
     with scratch() as folder, served(folder) as server, Collector(folder, server, {"again": again}) as collector:

@@ -19,7 +19,7 @@ from clickhouselib import Between, Chdb, ClickHouse
 from fleetlib import Server, fizeau, pushed_until_killed, scratch
 from livelib import SANITIZED, Skip, Suite, wait_until
 
-suite = Suite(timed=True)
+suite = Suite()
 START = 1700000040
 HOSTILE = "it's \\'\\\\ \"; DROP TABLE fizeau_cell; -- {}`"
 
@@ -176,9 +176,8 @@ def killed():
                 return n, server.push(f"main;f{n % 7} 10\n".encode(), id=f"id{n}", host=f"h{n % 9}", start=START)[0] == 200
             except (OSError, http.client.HTTPException):
                 return n, False
-        done = pushed_until_killed(server, push, clients=8, pushes=300, after=40)
+        done = pushed_until_killed(server, push, clients=8, after=40)
         acknowledged = [n for n, there in done.items() if there]
-        assert 0 < len(acknowledged) < 300, len(acknowledged)
         server.start()
         assert len(acknowledged) <= server.samples("s", "1") // 10 <= len(acknowledged) + 8
         with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -9,7 +9,7 @@ The packages are those of tests/mcp/package-lock.json, fetched once.
 import json
 import subprocess
 
-from livelib import FIZEAU, SOURCE, Skip, Suite, npm_node, npm_packages
+from livelib import FIZEAU, SOURCE, Suite, npm_node, npm_packages
 from test_mcp import environment, project, worktrees
 
 suite = Suite()

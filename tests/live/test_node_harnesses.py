@@ -185,7 +185,7 @@ def check_vitest():
 
 
 # vitest kills its processes when they take longer to end than it likes, under Valgrind on a busy machine, too.
-@suite.test("CodSpeed's plug-in for vitest, as it is: files, suites, hooks; counted", timed=True)
+@suite.test("CodSpeed's plug-in for vitest, as it is: files, suites, hooks; counted")
 def check_codspeed_vitest():
     if SANITIZED:
         raise Skip("a minute of vitest under Valgrind shows nothing more of ours")

@@ -23,7 +23,7 @@ from livelib import FIZEAU, QUIET, SANITIZED, SOURCE, Skip, Suite, free_port, np
 sys.path.insert(0, str(SOURCE / "packaging"))
 import vscode  # noqa: E402
 
-suite = Suite(timed=True)
+suite = Suite()
 TESTS = SOURCE / "tests" / "vscode"
 CODE = TESTS / "node_modules/code-server/lib/vscode"
 VERSION = re.search(r"version: '([^']+)'", (SOURCE / "meson.build").read_text())[1]
@@ -214,7 +214,7 @@ def moved():
     assert is_coloured(seen["lines"][0][3], "h8", dark=True) and seen["look"][0]["theme"] == "dark", seen
 
 
-@suite.test("compare: red and blue where a function certainly changed, and the verdict", timed=True)
+@suite.test("compare: red and blue where a function certainly changed, and the verdict")
 def compare():
     folder = studio.program()
     report = lines_report(folder, "diff", "--fail-on", "regression", "@2", "@1", fine=(0, 1))
