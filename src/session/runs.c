@@ -13,10 +13,11 @@ static void keep_worst(struct fz_runs *runs, const struct fz_series_run *run)
 }
 
 /* A run that was cut short is no run of the same work; it counts only when there is no other. */
-static int add_run(struct fz_runs *runs, const struct fz_series *s, const struct fz_series_run *run,
+static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_series_run *run,
 		   struct fz_error *err)
 {
-	if (s->stopped_by && runs->all->run_count) {
+	/* The signal may have come together with the program's end, and not be read yet. */
+	if (fz_series_stopped(s) && runs->all->run_count) {
 		fz_notify_warn(s->notify,
 			       "%s: interrupted; the run that was not finished is left out",
 			       s->command);

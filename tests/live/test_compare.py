@@ -108,7 +108,7 @@ class Project:
 
     def fizeau(self, *words, status=0, **options):
         process = self.start(*words, **options)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == status, f"{process.returncode}: {out}{err}"
         return out, err
 
@@ -120,7 +120,7 @@ class Project:
 
     def end(self, process):
         """What a process that ends soon said."""
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         self.check_clean()
         return out, err
 
@@ -337,7 +337,7 @@ def killed_alone(*words):
         trees = p.trees()
         process.kill()
         # Whoever reads our output is not kept waiting either.
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
         wait_until(lambda: not any(map(is_running, map(int, pids.read_text().split()))))
         assert trees
         wait_until(lambda: not any(tree.exists() for tree in trees))
@@ -365,12 +365,12 @@ def killed():
         os.kill(minder, signal.SIGKILL)
         dead.kill()
         wait_until(lambda: not kill_session(dead.pid) and not is_running(minder))
-        dead.communicate(timeout=120)
+        dead.communicate(timeout=600)
         assert len(p.trees()) == 2
         p.fizeau("compare", "HEAD~1", *ONCE, *COUNTED)
         (left,) = p.trees()
         living.send_signal(signal.SIGTERM)
-        living.communicate(timeout=120)
+        living.communicate(timeout=600)
         assert not left.exists(), left
         p.check_clean()
 
@@ -571,6 +571,27 @@ def runs_end():
         out, _ = p.fizeau("diff", file, file, "--format", "json")
         facts = json.loads(out)["base"]["facts"]
         assert facts["runs"] == 8 and facts["complete"], (facts, err)
+
+
+def has_a_zombie(pid):
+    """Whether it is stopped, and a child of its has ended."""
+    stats = [stat.read_text().rpartition(")")[2].split() for stat in pathlib.Path("/proc").glob("[0-9]*/stat")]
+    return (pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+            and any(state == "Z" and int(parent) == pid for state, parent, *_ in stats))
+
+
+@suite.test("run --runs: a run that ends as the signal comes is left out")
+def runs_end_together():
+    need_tool()
+    with project() as p:
+        p.log.touch()
+        first = p.outside / "first"
+        process = p.start("run", "--runs", "3", "--count", "-o", str(p.outside / "f.fz"), "--", "sh", "-c",
+                          f"test -e {first} && kill -STOP $PPID && kill -INT $PPID; touch {first}")
+        wait_for(process, lambda: has_a_zombie(process.pid))
+        os.kill(process.pid, signal.SIGCONT)
+        _, err = p.end(process)
+        assert "the run that was not finished is left out" in err, err
 
 
 if __name__ == "__main__":
