@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau, wait_until
-from recorders import LASTING, attach, state, tracer, wait_for_samples, wait_for_work
+from watching import LASTING, attach, state, tracer, wait_for_samples, wait_for_work
 
 suite = Suite()
 
@@ -37,9 +37,6 @@ class Running(Target):
         python = Interpreter("debian", ["/usr/bin/python3"])
         super().__init__(python, code, *words, name="loop.py", **options)
         self.out = os.path.join(self.folder.name, "x.fz")
-
-    def state(self):
-        return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def show(file, cwd=None):
@@ -204,7 +201,7 @@ def blocking():
         done = attach(t.pid, "-a", "--blocking", "-o", t.out)
         assert done.returncode == 0, done
         assert "work (" in show(t.out)
-        assert tracer(t.pid) == 0 and t.state() not in "Tt", t.state()
+        assert tracer(t.pid) == 0 and state(t.pid) not in "Tt", state(t.pid)
         process = subprocess.Popen([FIZEAU, "attach", "-a", "--blocking", "-r", "2khz", "-o", t.out,
                                     str(t.pid)], stderr=subprocess.DEVNULL)
         wait_for_samples(t.pid, recorder=process)
@@ -285,11 +282,11 @@ def traced():
 def stopped():
     with Running() as t:
         t.process.send_signal(signal.SIGSTOP)
-        wait_until(lambda: t.state() == "T")
+        wait_until(lambda: state(t.pid) == "T")
         for extra in ([], ["--blocking"]):
             done = attach(t.pid, *extra, "-o", t.out)
             assert done.returncode == 0 and "samples" in done.stderr, done
-            assert t.state() == "T", t.state()
+            assert state(t.pid) == "T", state(t.pid)
         t.process.send_signal(signal.SIGCONT)
 
 

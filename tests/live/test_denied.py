@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, QUIET, SANITIZED, SOURCE, Skip, Suite, Wrong, find_interpreter, fizeau
-from recorders import TAKEN
+from watching import TAKEN
 
 BUILD = pathlib.Path(os.environ.get("FZ_BUILD", SOURCE / "build"))
 DENIED = BUILD / "tests" / "denied"

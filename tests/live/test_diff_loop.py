@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 from livelib import FIZEAU, Suite, Wrong, find_interpreter, wait_until
-from recorders import LASTING
+from watching import LASTING
 
 PROGRAM = LASTING + """
 import sys

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from livelib import EXPECTED, Skip, Suite, Target, find_interpreter, fizeau, wait_until
-from recorders import state, wait_for_work
+from watching import state, wait_for_work
 
 suite = Suite()
 

@@ -10,7 +10,7 @@ import tempfile
 
 import test_system
 from livelib import FIZEAU, SANITIZED, Suite, fizeau, wait_until
-from recorders import LASTING, TAKEN
+from watching import LASTING, TAKEN
 
 suite = Suite()
 

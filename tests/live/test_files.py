@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 from livelib import FIZEAU, SOURCE, Skip, Suite, find_interpreter
-from recorders import LASTING
+from watching import LASTING
 
 suite = Suite()
 USER = 65534

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from livelib import FIZEAU, Suite, Target, find_interpreter, fizeau, wait_until
-from recorders import wait_for_samples
+from watching import wait_for_samples
 
 suite = Suite()
 

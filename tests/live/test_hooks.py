@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 from livelib import FIZEAU, SOURCE, Skip, Suite, find_interpreter
-from recorders import LASTING
+from watching import LASTING
 
 suite = Suite()
 

@@ -8,7 +8,7 @@ import re
 import signal
 
 from livelib import EXPECTED, Suite, Target, find_interpreter, fizeau, wait_until
-from recorders import attach, state
+from watching import attach, state
 
 suite = Suite()
 

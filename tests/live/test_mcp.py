@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from livelib import FIZEAU, Suite, fizeau, wait_until
-from sampled import UNTIL_SAMPLED
+from watching import LASTING
 
 suite = Suite()
 
@@ -29,7 +29,7 @@ def work(n):
 work(int(sys.argv[1]))
 """
 # Its lines are where they were.
-SAMPLED = APP + UNTIL_SAMPLED + "until_sampled(lambda: work(9), by=[os.getppid()], times=40)\n"
+SAMPLED = APP + LASTING + "last(40, lambda: work(90))\n"
 SLOWER = "total += i * i", "total += sum([i * i, 0, 0])"
 NEW = "2026-07-28"
 META = {"io.modelcontextprotocol/protocolVersion": NEW, "io.modelcontextprotocol/clientCapabilities": {}}

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, SOURCE, Skip, Suite, fizeau
-from sampled import UNTIL_SAMPLED
+from watching import UNTIL_RECORDED
 
 suite = Suite()
 PYTHON = "/usr/bin/python3"
@@ -62,8 +62,8 @@ class Project:
 
     def write_sampled(self):
         """Tests that take no longer than it takes to sample them."""
-        text = TESTS.replace("{factor}", "1").replace("import time, unittest\n", UNTIL_SAMPLED + "import time, unittest\n")
-        text = text.replace("def parse(seconds):", "def parse(seconds):\n    until_sampled(some_work, times=30)\ndef some_work(seconds=0.002):")
+        text = TESTS.replace("{factor}", "1").replace("import time, unittest\n", UNTIL_RECORDED + "import time, unittest\n")
+        text = text.replace("def parse(seconds):", "def parse(seconds):\n    until_recorded(some_work, times=30)\ndef some_work(seconds=0.002):")
         (self.path / "test_it.py").write_text(text)
 
     def __enter__(self):

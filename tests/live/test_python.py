@@ -11,12 +11,12 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, SOURCE, Suite, find_interpreter, fizeau
-from sampled import UNTIL_SAMPLED
+from watching import UNTIL_RECORDED
 
 suite = Suite()
 PACKAGE = SOURCE / "bindings" / "python"
 
-WORK = UNTIL_SAMPLED + """\
+WORK = UNTIL_RECORDED + """\
 import sys, time
 import fizeau
 def work(seconds=0.02):
@@ -26,7 +26,7 @@ def work(seconds=0.02):
             sum(range(1000))
             if time.process_time() > end:
                 break
-    until_sampled(a_while)
+    until_recorded(a_while)
 def other():
     work()
 """

@@ -10,12 +10,12 @@ import subprocess
 import tempfile
 
 from livelib import FIZEAU, SOURCE, Skip, Suite
-from sampled import UNTIL_SAMPLED
+from watching import UNTIL_RECORDED
 
 suite = Suite()
 PYTHON = "/usr/bin/python3"
 
-WORK = UNTIL_SAMPLED + """\
+WORK = UNTIL_RECORDED + """\
 import sys, time
 def parse(seconds):
     end = time.process_time() + seconds
@@ -24,7 +24,7 @@ def parse(seconds):
             sum(range(500))
             if time.process_time() > end:
                 break
-    until_sampled(a_while)
+    until_recorded(a_while)
 """
 
 

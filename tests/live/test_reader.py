@@ -18,7 +18,7 @@ import time
 
 from livelib import (EXPECTED, SANITIZED, SOURCE, Skip, Suite, Target, Wrong, find_interpreter,
                      free_threaded, wait_until)
-from watching import PATIENCE, switches, waits
+from watching import PATIENCE, looks, state, waits
 
 BUILD = pathlib.Path(os.environ.get("FZ_BUILD", SOURCE / "build"))
 PROBE = BUILD / "tests" / "reader_probe"
@@ -201,8 +201,7 @@ def check_stopped(name, threads):
             seen.update((stack["tid"], str(stack["frames"])) for stack in result["stacks"] if not stack["rejected"])
             return len(seen) > 20
         wait_until(look, "more than 20 different stacks", PATIENCE)
-        state = pathlib.Path(f"/proc/{target.pid}/stat").read_text().rpartition(")")[2].split()[0]
-        assert state in "RS", state
+        assert state(target.pid) in "RS"
     return f"0 of {judged['total']:,} wrong, {100 * judged['rejected'] / judged['total']:.2f} % rejected"
 
 
@@ -609,7 +608,7 @@ def watcher_of(pid, pause):
     """A probe that has begun to take samples: it sleeps between them."""
     watcher = subprocess.Popen([PROBE, "-s", "600", "-i", str(pause), str(pid)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: watcher.poll() is not None or switches(watcher.pid) > 500, "its samples", PATIENCE)
+    wait_until(lambda: looks(watcher.pid) > 500, "its samples", PATIENCE)
     return watcher
 
 

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 from livelib import Suite, Target, find_interpreter, fizeau
-from recorders import TAKEN
+from watching import TAKEN
 
 suite = Suite()
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from livelib import EXPECTED, FIZEAU, QUIET, SANITIZED, Skip, Suite, Wrong, find_interpreter, fizeau, wait_until
-from recorders import LASTING, TAKEN, wait_for_samples
+from watching import LASTING, TAKEN, wait_for_samples
 
 suite = Suite()
 

@@ -17,7 +17,7 @@ import time
 
 from livelib import SOURCE, Skip, Suite, find_interpreter, fizeau
 from pages import Page
-from sampled import UNTIL_SAMPLED
+from watching import LASTING
 
 suite = Suite()
 
@@ -272,8 +272,8 @@ def _():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         folder = pathlib.Path(folder)
         script = folder / "app.py"
-        script.write_text(UNTIL_SAMPLED + PROGRAM[:PROGRAM.index("end =")] +
-                          "until_sampled(Work().turn, by=[os.getppid()])\n")
+        script.write_text(LASTING + PROGRAM[:PROGRAM.index("end =")] +
+                          "last(100, Work().turn)\n")
         ours("run", "--no-source", "-o", folder / "x.fz", "--", *python.command, script)
         os.utime(folder / "x.fz", (time.time() + 10, time.time() + 10))
         ours("replay", folder / "x.fz", "-o", folder / "x.html")

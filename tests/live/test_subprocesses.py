@@ -17,7 +17,7 @@ import time
 
 from livelib import (
     EXPECTED, FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau, wait_until)
-from recorders import TAKEN, wait_for_samples
+from watching import TAKEN, wait_for_samples
 
 suite = Suite()
 

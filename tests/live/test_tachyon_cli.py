@@ -16,8 +16,8 @@ import shutil
 import subprocess
 import tempfile
 
-from livelib import FIZEAU, FORKY, Suite, Target, Wrong, find_interpreter, fizeau, forky_command, wait_until
-from sampled import UNTIL_SAMPLED, looks
+from livelib import FIZEAU, FORKY, Suite, Target, Wrong, find_interpreter, fizeau, forky_command
+from watching import LASTING, wait_for_samples
 
 suite = Suite()
 
@@ -30,12 +30,15 @@ end = time.time() + float(sys.argv[1] if len(sys.argv) > 1 else 0.25)
 while time.time() < end: leaf()
 """
 
-# What works no longer than it takes to sample it.
-SAMPLED = UNTIL_SAMPLED + """\
+# Works no longer than it takes to sample it, even where nothing but the handling of exceptions is sampled.
+SAMPLED = LASTING + """\
 def leaf():
     s = 0
     for i in range(2000): s += i
-until_sampled(leaf, by=[os.getppid()], times=40)
+try:
+    raise ValueError
+except ValueError:
+    last(40, leaf)
 """
 
 SAMPLING = ["-r 2khz", "-r 500", "-r 2K", "--sampling-rate 1.5kHz", "-d 1", "--duration 1", "-a",
@@ -168,7 +171,7 @@ def attach_outputs():
             pid = place.begin(200)
             with subprocess.Popen([FIZEAU, "attach", *options.split(), str(pid)], cwd=place.path, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
-                wait_until(lambda: looks(recorder.pid) > 100, "a look")
+                wait_for_samples(pid, 100, recorder)
                 place.end()
                 out, said = recorder.communicate(timeout=100)
             assert recorder.returncode == 0, (options, out, said)
@@ -417,7 +420,8 @@ def other_baseline():
 
 @suite.test("a baseline whose stacks its file cut is said to be cut")
 def cut_baseline():
-    code = SAMPLED.replace(", times=40", "").replace("until_sampled(leaf,", "def down(n): leaf() if n == 0 else down(n - 1)\nuntil_sampled(lambda: down(DEPTH),")
+    code = SAMPLED.replace("    last(40, leaf)", "    down = lambda n: leaf() if n == 0 else down(n - 1)\n"
+                                                 "    last(100, lambda: down(DEPTH))")
     for depth, cut in ((400, True), (100, False)):
         with tempfile.TemporaryDirectory(prefix="fz-") as folder:
             pathlib.Path(folder, "script.py").write_text(code.replace("DEPTH", str(depth)).replace("2000", "20000"))

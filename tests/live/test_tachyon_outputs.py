@@ -24,9 +24,9 @@ import shutil
 import subprocess
 import tempfile
 
-from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, Target, find_interpreter, fizeau, wait_until
+from livelib import EXPECTED, FIZEAU, SHARED, SOURCE, Skip, Suite, Target, find_interpreter, fizeau
 from pages import Page
-from sampled import looks
+from watching import wait_for_samples
 
 DATA = SOURCE / "tests" / "data" / "tachyon-diff"
 VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
@@ -551,14 +551,14 @@ for _interpreter in EXPECTED:
 
 
 
-def attached(target_looks):
-    """Of a program with three threads, until the recorder looked so often: (process, profile)."""
+def attached(enough):
+    """Of a program with three threads, until so many samples were taken: (process, profile)."""
     python = find_interpreter("debian-3.11")
     code = PROGRAM.replace("0.8", "1000").replace("trash(2000)\n", "trash(2000)\n    print('up', flush=True)\n", 1)
     with tempfile.TemporaryDirectory() as folder, Target(python, code) as target:
         with subprocess.Popen([FIZEAU, "attach", "-a", "--gecko", str(target.pid)], cwd=folder,
                               stderr=subprocess.PIPE, text=True) as recorder:
-            wait_until(lambda: looks(recorder.pid) > target_looks, "a look")
+            wait_for_samples(target.pid, enough, recorder)
             target.process.kill()
             said = recorder.communicate(timeout=100)[1]
         assert recorder.returncode == 0, said
@@ -568,7 +568,7 @@ def attached(target_looks):
 
 @suite.test("attach --gecko marks the true main thread")
 def _():
-    pid, profile = attached(200)
+    pid, profile = attached(600)
     threads = gecko_threads(profile)
     assert {tid: t["main"] for tid, t in threads.items() if t["main"]} == {pid: True}
     assert {t["pid"] for t in profile["threads"]} == {str(pid)}
@@ -578,7 +578,7 @@ def _():
 
 @suite.test("attach --gecko marks what threads were doing")
 def _():
-    threads = gecko_threads(attached(600)[1])
+    threads = gecko_threads(attached(1800)[1])
     names = {name for t in threads.values() for name, *_ in t["markers"]}
     assert {"Has GIL", "No GIL", "On CPU", "Off CPU"} <= names, names
     return f"{len(threads)} threads"

@@ -1,36 +1,118 @@
 # SPDX-License-Identifier: MIT
-"""What the cases of the gate wait for: conditions that must come, however slow the machine is."""
+"""What live tests wait for: samples, and other conditions that must come however slow the machine is.
 
+No length of time is enough where others take the machine's time."""
+
+import inspect
 import json
+import os
 import pathlib
+import signal
+import socket
 import subprocess
 
-from livelib import FIZEAU, Target, fizeau, wait_until
+from livelib import BROKEN, FIZEAU, broken, fizeau, wait_until
 
 PATIENCE = 120  # seconds
 
 
-def waits(pid):
-    """Whether each thread of a process sleeps."""
-    def state(stat):
+# ---- samples ----
+
+def samples(pid):
+    """How many samples the recorder of a process has; it says so where it listens for marks. None: no answer."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(60)
         try:
-            return stat.read_text(errors="replace").rpartition(")")[2].split()[0]
+            s.connect("\0fizeau-recorder-%d" % pid)
+            s.sendall(b"status\n")
+            return int(s.makefile().readline().split("samples=")[1].split()[0])
+        except (OSError, IndexError):
+            return None
+
+
+# For the text of a program: ENOUGH = 20; seen = taken(); while taken() < seen + ENOUGH: work. It asks the recorder of
+# this process or of one that it descends from, which has taken none until it answers.
+TAKEN = "import os, socket, time\n" + inspect.getsource(samples) + """\
+def ancestors(pid):
+    try:
+        while pid > 1:
+            yield pid
+            pid = int(open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[1])
+    except OSError:
+        pass
+def taken(began=time.monotonic(), at_start=list(ancestors(os.getpid()))):
+    for pid in [os.getpid()] + at_start:
+        found = samples(pid)
+        if found is not None:
+            return found
+    if time.monotonic() > began + 120:
+        os._exit(98)
+    return 0
+"""
+
+# Work until so many samples more were taken.
+LASTING = TAKEN + """\
+def last(more=20, work=lambda: sum(range(5000))):
+    seen = taken()
+    while taken() < seen + more:
+        work()
+"""
+
+
+def looks(recorder):
+    """How often a recorder has looked at its program: it sleeps before each look, and the system counts that."""
+    found = [0]
+    try:
+        for task in os.listdir(f"/proc/{recorder}/task"):
+            with open(f"/proc/{recorder}/task/{task}/status") as file:
+                said = dict(line.rstrip().split(":", 1) for line in file)
+            if said["State"].startswith("\tZ"):
+                return float("inf")  # it ended, and nobody waited for it
+            found.append(int(said["voluntary_ctxt_switches"]))
+    except OSError:
+        return float("inf")
+    return max(found)
+
+
+# For a program that records itself by `import fizeau`: work until each of its recorders has looked so often. They cannot
+# be asked: they listen to `fizeau.record` alone, and not even to that once the program has closed its files.
+UNTIL_RECORDED = "import os\n" + inspect.getsource(looks) + """\
+def recorders():
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/children") as file:
+                found += file.read().split()
         except OSError:
-            return "S"  # it ended
-    return all(state(stat) == "S" for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"))
+            pass  # a thread that ended
+    return found
+def until_recorded(work, times=100):
+    enough = {pid: looks(pid) + times for pid in recorders()}
+    work()
+    while any(looks(pid) < n for pid, n in enough.items()):
+        work()
+"""
 
 
-def waiting(python, code, *words, **options):
-    """A Target that said "up" and waits for good."""
-    target = Target(python, code, *words, **options)
-    wait_until(lambda: waits(target.pid), "its wait")
-    return target
+def still_runs(recorder):
+    """True, or an error with what it said."""
+    if recorder.poll() is not None:
+        raise AssertionError(f"the recorder ended: {recorder.communicate()}")
+    return True
 
 
-def switches(pid):
-    """How often the first thread of a process gave up its processor to wait."""
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary"))
+def wait_for_samples(pid, more=20, recorder=None):
+    """Until that many more than now; the recorder must not end meanwhile."""
+    seen = samples(pid) or 0
+    wait_until(lambda: (samples(pid) or 0) >= seen + more or recorder and not still_runs(recorder), f"{more} samples",
+               PATIENCE)
+
+
+def attach(pid, *words, **options):
+    """`fizeau attach` until it has some samples; returns what livelib's fizeau() would."""
+    with Recorder("attach", *words, pid, stdout=subprocess.PIPE, **options) as recorder:
+        wait_for_samples(pid, recorder=recorder.process)
+        return recorder.end()
 
 
 def rows_of(path, *options):
@@ -48,8 +130,9 @@ def functions_of(path):
 class Recorder:
     """fizeau at work, until the block ends: then it ends on its own, or by SIGINT, with status 0."""
 
-    def __init__(self, *words, path, **options):
-        self.path = pathlib.Path(path)
+    def __init__(self, *words, path=None, **options):
+        """path: the recording, for those who wait for something in it."""
+        self.path = path and pathlib.Path(path)
         self.said = None
         self.process = subprocess.Popen([FIZEAU, *map(str, words)], stderr=subprocess.PIPE, text=True, **options)
 
@@ -57,28 +140,62 @@ class Recorder:
         return self
 
     def __exit__(self, kind, *_):
-        if kind is None:
+        if kind is None and self.said is None:
             self.end()
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        self.process.stderr.close()
+        for stream in filter(None, (self.process.stdout, self.process.stderr)):
+            stream.close()
 
     def end(self, interrupt=True):
+        """Let it end, or make it end; returns what livelib's fizeau() would."""
         if interrupt and self.process.poll() is None:
-            self.process.send_signal(2)
-        self.said = self.process.communicate(timeout=PATIENCE)[1]
-        assert self.process.returncode == 0, (self.process.returncode, self.said)
+            self.process.send_signal(signal.SIGINT)
+        out, self.said = self.process.communicate(timeout=PATIENCE)
+        done = subprocess.CompletedProcess(self.process.args, self.process.returncode, out, self.said)
+        if done.returncode in BROKEN or "Sanitizer" in self.said:
+            broken.append(done)
+        assert done.returncode == 0, done
+        return done
 
     def until(self, condition, what="a sample"):
         """Go on until the condition holds for the recording so far."""
-        return wait_until(lambda: condition(self.path) or self.lives(), what, PATIENCE)
-
-    def lives(self):
-        """False, as conditions want it, or an error."""
-        if self.process.poll() is not None:
-            raise AssertionError(f"it ended: {self.process.communicate()[1]}")
-        return False
+        return wait_until(lambda: condition(self.path) or not still_runs(self.process), what, PATIENCE)
 
     def until_seen(self, *names):
         self.until(lambda path: set(names) <= functions_of(path), f"a sample of each of {names}")
+
+
+# ---- what /proc says ----
+
+def state(pid, task=None):
+    """The letter of a process, or of one of its threads: R, S, D, T, t, Z."""
+    return pathlib.Path(f"/proc/{pid}/task/{task or pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+
+
+def waits(pid):
+    """Whether each thread of a process sleeps."""
+    def sleeps(task):
+        try:
+            return state(pid, task.name) == "S"
+        except OSError:
+            return True  # it ended
+    return all(sleeps(task) for task in pathlib.Path(f"/proc/{pid}/task").glob("*"))
+
+
+def tracer(pid):
+    """The process that traces this one; 0: none."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(errors="replace")
+    return int(status.split("TracerPid:")[1].split()[0])
+
+
+def cpu_ticks(pid):
+    words = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
+def wait_for_work(pid, ticks=5):
+    """Until it has used CPU time from now on."""
+    before = cpu_ticks(pid)
+    wait_until(lambda: cpu_ticks(pid) >= before + ticks, "work")
