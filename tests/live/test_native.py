@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from livelib import EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau, wait_until
-from watching import PATIENCE, Recorder, rows_of
+from watching import PATIENCE, rows_of
 
 suite = Suite()
 HERE = pathlib.Path(__file__).resolve().parent
