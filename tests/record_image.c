@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "capture/python/runtime.h"
+#include "record/python/runtime.h"
 #include "unit/memory_image.h"
 
 /* Every byte that was read, in any order and as often as it was. */

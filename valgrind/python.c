@@ -17,7 +17,7 @@
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_vki.h"
 
-#include "capture/python/layouts.h"
+#include "record/python/layouts.h"
 
 enum { OBJECTS_MAX = 16, CODES = 1 << 16, TEXT_MAX = 2048, SEGMENTS_MAX = 4096 };
 

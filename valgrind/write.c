@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file: FOLDER/PID.count, read by src/capture/count/read.c.
+/* The file: FOLDER/PID.count, read by src/record/count/read.c.
  *
  *   records, each a byte and numbers (LEB128) and texts (length, bytes):
  *   'I'  begin of a program (another one follows after an exec): "fzcount 6", process id, how many

@@ -217,7 +217,7 @@ export function showLegend(app, what) {
 		}), `${isTogether(classes.at(-1)) ? "" : glyphOf(classes.at(-1))} ${text}`.trim());
 	const by = app.state.inverted ? "the leaf's self" : what.by === "total" ? "total" : "self";
 	const isJudged = what.verdicts !== null, costs = noun(app.data.header);
-	const hasMarks = what.by !== "self" && what.by !== "surprise" && !what.isSeed &&
+	const hasMarks = what.by !== "self" && what.by !== "surprise" && !what.isTachyonPalette &&
 		!app.state.inverted;
 	const items = what.isDiff ? [
 		swatch([0, 1, 2, 3].map((k) => MORE + k), oneWord(app.data.header, "slower")),

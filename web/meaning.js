@@ -145,7 +145,7 @@ function changeClass(tree, i, what, base, head) {
 	const delta = head - base, family = familyOf(tree, what);
 	if (base === 0 && head === 0) return SAME;
 	// In the seed's palette time of its own is new, too.
-	if (what.isSeed && base === 0) return NEW;
+	if (what.isTachyonPalette && base === 0) return NEW;
 	const word = family ? frameVerdict(tree, i, family) : null;
 	const isSum = family && word !== CHANGED && isOfSum(tree, i, family);
 	if (family && word !== CHANGED && !isSum) return word === UNKNOWN ? UNSURE : SAME;
@@ -163,8 +163,8 @@ function isReally(tree, i, isSo) {
 }
 
 // Colour class of a node of a shown tree.
-// what: {isDiff, side, by, factor, kinds, verdicts, marks, moved, change, isSeed, isSwapped,
-// removedHere, addedHere}
+// what: {isDiff, side, by, factor, kinds, verdicts, marks, moved, change, isTachyonPalette,
+// isSwapped, removedHere, addedHere}
 export function nodeClass(tree, i, what) {
 	const isTotal = what.by === "total" || what.by === "share" || tree.inverted;
 	const spent = (side) => (isTotal ? tree.total[side][i] : ownTime(tree, side, i));
@@ -173,11 +173,11 @@ export function nodeClass(tree, i, what) {
 	const before = tree.total[BASE][i], after = tree.total[HEAD][i];
 	// Of what was folded nothing is known but its cost.
 	if (what.verdicts && tree.func[i] >= what.functions) return UNSURE;
-	const wrapper = what.isSeed ? "" : wrapperState(tree, i, what.marks, what.isSwapped);
+	const wrapper = what.isTachyonPalette ? "" : wrapperState(tree, i, what.marks, what.isSwapped);
 	if (wrapper) return wrapper === "new" ? addedClass(tree, i, what) : removedClass(tree, i, what);
 	if (after === 0 && before > 0 && (tree.elided || isReally(tree, i, what.removedHere)))
 		return removedClass(tree, i, what);
-	if (before === 0 && after > 0 && !what.isSeed && isReally(tree, i, what.addedHere))
+	if (before === 0 && after > 0 && !what.isTachyonPalette && isReally(tree, i, what.addedHere))
 		return addedClass(tree, i, what);
 	return changeClass(tree, i, what, spent(BASE) * what.factor, spent(HEAD));
 }
@@ -185,7 +185,7 @@ export function nodeClass(tree, i, what) {
 // The change of a frame's own time, to be marked in it: what it is, and the class of its colour;
 // null where there is none that is known, or where the colour tells of own time already.
 export function ownChange(tree, i, what) {
-	if (!what.isDiff || what.isSeed || tree.inverted || tree.elided ||
+	if (!what.isDiff || what.isTachyonPalette || tree.inverted || tree.elided ||
 		!(what.by === "total" || what.by === "share")) return null;
 	const base = ownTime(tree, BASE, i) * what.factor, head = ownTime(tree, HEAD, i);
 	const delta = head - base, own = what.verdicts?.self;

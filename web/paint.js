@@ -139,7 +139,7 @@ export class Painter {
 
 	// Code that is not the program's own, in colours that are not the seed's.
 	isForeign({ tree, what }, i) {
-		return i > 0 && !what.isSeed && this.own[tree.func[i]] === 0;
+		return i > 0 && !what.isTachyonPalette && this.own[tree.func[i]] === 0;
 	}
 
 	// What the frame's own time changed, as wide as such a time is drawn.

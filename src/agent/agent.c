@@ -20,9 +20,9 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/thread.h"
-#include "capture/facts.h"
+#include "record/facts.h"
 #include "format/format.h"
-#include "session/record.h"
+#include "record/record.h"
 
 enum { MAKER_NICE = 5, SEND_SECONDS = 30 };
 #define SECOND ((int64_t)1000000000)

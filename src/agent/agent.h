@@ -14,8 +14,8 @@
 #pragma once
 
 #include "agent/services.h"
-#include "capture/rate.h"
-#include "session/notify.h"
+#include "record/rate.h"
+#include "record/notify.h"
 
 struct fz_agent_options {
 	const char *server, *token; /* token NULL: none */

@@ -15,7 +15,7 @@
 #include "agent/child.h"
 #include "base/checkout.h"
 #include "base/clock.h"
-#include "base/gitcall.h"
+#include "git/command.h"
 #include "base/io.h"
 
 struct fz_agent_checkout {
@@ -33,7 +33,7 @@ void fz_agent_checkouts_release(struct fz_agent_checkouts *c)
 }
 
 struct call {
-	enum fz_gitcall_kind kind;
+	enum fz_git_call_kind kind;
 	const char *const *words;
 };
 
@@ -41,11 +41,11 @@ static void be_git(const void *arg, int out)
 {
 	const struct call *c = arg;
 
-	fz_gitcall_become(&(struct fz_gitcall){ c->kind, NULL, c->words, out, -1 });
+	fz_git_call_become(&(struct fz_git_call){ c->kind, NULL, c->words, out, -1 });
 }
 
 /* The first line of the answer, which may be empty; the caller frees. NULL: it failed. */
-static char *ask(const char *top, enum fz_gitcall_kind kind, const char *const *words)
+static char *ask(const char *top, enum fz_git_call_kind kind, const char *const *words)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	struct call call = { kind, words };

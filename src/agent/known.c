@@ -2,7 +2,7 @@
 /* Programs by what they are; known.h. */
 #include "agent/known.h"
 
-#include "capture/procstat.h"
+#include "record/procstat.h"
 
 struct fz_agent_known *fz_agent_meet(struct fz_agent_memory *m, pid_t pid, enum fz_met met,
 				     uint64_t window)

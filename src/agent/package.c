@@ -16,7 +16,7 @@
 
 #include "agent/child.h"
 #include "base/io.h"
-#include "ci/packages.h"
+#include "bench/packages.h"
 
 enum { ENTRY_POINTS_MAX = 1 << 20 };
 

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "capture/owner.h"
-#include "capture/procstat.h"
+#include "record/owner.h"
+#include "record/procstat.h"
 
 #define SECOND 1000000000.0
 static const char gone[] = " (deleted)";

@@ -3,8 +3,8 @@
  * version of it ran. Texts are "" where they are not known. */
 #pragma once
 
-#include "capture/facts.h"
-#include "capture/sampler.h"
+#include "record/facts.h"
+#include "record/sampler.h"
 
 struct fz_agent_program {
 	pid_t pid;

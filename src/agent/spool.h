@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "session/notify.h"
+#include "record/notify.h"
 
 struct fz_agent_spool;
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "agent/known.h"
-#include "capture/sampler.h"
+#include "record/sampler.h"
 
 struct fz_agent_row {
 	uint32_t who; /* in fz_agent_window.who */

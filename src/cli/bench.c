@@ -7,11 +7,11 @@
 #include "cli/record.h"
 
 #include "base/io.h"
-#include "ci/report.h"
+#include "bench/report.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
 #include "report/table.h"
-#include "session/bench.h"
+#include "bench/benchmarks.h"
 #include "stats/order.h"
 #include "store/store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau bisect: which commit changed what a benchmark costs; see session/bisect.h. */
-#include "session/bisect.h"
+/* fizeau bisect: which commit changed what a benchmark costs; see bench/bisect.h. */
+#include "bench/bisect.h"
 
 #include "cli/counts.h"
 #include "cli/revision.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci: what a change does to the benchmarks of a project; see session/ci_run.h for how it is
+/* fizeau ci: what a change does to the benchmarks of a project; see bench/ci_run.h for how it is
  * measured, ci_write.c for the reports. */
 #include "cli/ci.h"
 

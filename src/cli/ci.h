@@ -4,7 +4,7 @@
 
 #include "cli/fleet.h"
 #include "cli/record.h"
-#include "session/ci_run.h"
+#include "bench/ci_run.h"
 
 struct fz_cli_ci_options {
 	struct fz_ci_run_options run;

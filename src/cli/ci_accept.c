@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "ci/report.h"
-#include "session/ci_source.h"
+#include "bench/report.h"
+#include "bench/ci_source.h"
 
 static struct fz_cli_ci_options options;
 static const char *reason, *commit, *metric;

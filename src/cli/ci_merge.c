@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci merge: the reports of several jobs as one; see session/ci_merge.h. */
+/* fizeau ci merge: the reports of several jobs as one; see bench/ci_merge.h. */
 #include "cli/ci.h"
 
-#include "session/ci_merge.h"
+#include "bench/ci_merge.h"
 
 static struct fz_cli_ci_options options;
 

@@ -17,11 +17,11 @@
 #include <time.h>
 
 #include "agent/sender.h"
-#include "ci/accepted.h"
-#include "ci/report.h"
+#include "bench/accepted.h"
+#include "bench/report.h"
 #include "fleet/client.h"
-#include "session/ci_merge.h"
-#include "session/ci_source.h"
+#include "bench/ci_merge.h"
+#include "bench/ci_source.h"
 
 enum { SECONDS_MAX = 120 };
 

@@ -2,7 +2,7 @@
 /* The reports of `fizeau ci`; see ci.h. */
 #include "cli/ci.h"
 
-#include "ci/report.h"
+#include "bench/report.h"
 #include "format/format.h"
 #include "report/html.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/opt.h"
 #include "base/text.h"
-#include "session/notify.h"
+#include "record/notify.h"
 
 enum fz_exit {
 	FZ_EXIT_OK = 0,

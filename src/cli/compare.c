@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau compare: the same command at two revisions, or two commands, recorded in turn; see
- * session/compare.h. */
-#include "session/compare.h"
+ * bench/revisions.h. */
+#include "bench/revisions.h"
 
 #include "cli/record.h"
 

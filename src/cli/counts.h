@@ -2,7 +2,7 @@
 /* --save PLACE of commands that count commits: a name, or the address of a server. */
 #pragma once
 
-#include "ci/baseline.h"
+#include "bench/baseline.h"
 #include "cli/fleet.h"
 
 struct fz_cli_counts {

@@ -8,13 +8,13 @@
 
 #include "base/io.h"
 #include "base/str.h"
-#include "capture/asleep.h"
-#include "capture/cpuclock.h"
-#include "capture/sampler.h"
-#include "capture/priority.h"
-#include "capture/process.h"
-#include "capture/python/python.h"
-#include "capture/stop.h"
+#include "record/asleep.h"
+#include "record/cpuclock.h"
+#include "record/sampler.h"
+#include "record/priority.h"
+#include "record/process.h"
+#include "record/python/python.h"
+#include "record/stop.h"
 
 #include <errno.h>
 #include <limits.h>

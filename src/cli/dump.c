@@ -8,10 +8,10 @@
 #include "cli/workers.h"
 
 #include "base/json.h"
-#include "capture/process.h"
-#include "capture/python/python.h"
-#include "capture/sources.h"
-#include "capture/stop.h"
+#include "record/process.h"
+#include "record/python/python.h"
+#include "record/sources.h"
+#include "record/stop.h"
 #include "report/traceback.h"
 
 #include <stdio.h>

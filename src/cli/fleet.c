@@ -11,7 +11,7 @@
 #include "fleet/client.h"
 #include "fleet/fold.h"
 #include "format/format.h"
-#include "session/checkout.h"
+#include "bench/checkout.h"
 
 int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau history: what benchmarks cost over the commits, and which of them changed that; see
- * session/history_run.h. */
-#include "session/history_run.h"
+ * bench/history_run.h. */
+#include "bench/history_run.h"
 
 #include "cli/counts.h"
 #include "cli/revision.h"

@@ -3,7 +3,7 @@
 #include "cli/load.h"
 
 #include "cli/cli.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "format/format.h"
 #include "store/store.h"
 

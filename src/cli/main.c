@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
-#include "capture/engine.h"
+#include "record/engine.h"
 #include "cli/formats.h"
 #include "cli/pyspy.h"
 

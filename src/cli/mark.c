@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau mark: a line on the time of a recording that is being made. Whoever records a process
- * listens on a socket of that process's number (capture/control.h), or where --control says. */
+ * listens on a socket of that process's number (record/control.h), or where --control says. */
 #include "cli/cli.h"
 #include "cli/pid.h"
 
 #include "base/lineserver.h"
 #include "base/str.h"
-#include "capture/control.h"
+#include "record/control.h"
 #include "profile/mark.h"
 
 #include <errno.h>

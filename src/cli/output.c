@@ -8,7 +8,7 @@
 #include "cli/metric.h"
 #include "cli/process.h"
 #include "cli/source.h"
-#include "diff/cut.h"
+#include "compare/truncated.h"
 #include "format/format.h"
 #include "profile/filter.h"
 #include "profile/fold.h"

@@ -10,8 +10,8 @@
 
 #include "cli/cli.h"
 #include "cli/range.h"
-#include "diff/diff.h"
-#include "diff/gate.h"
+#include "compare/diff.h"
+#include "compare/gate.h"
 #include "profile/profile.h"
 #include "format/format.h"
 #include "report/disk_source.h"

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 #include "base/str.h"
-#include "capture/facts.h"
-#include "capture/process.h"
+#include "record/facts.h"
+#include "record/process.h"
 
 #include <errno.h>
 #include <limits.h>

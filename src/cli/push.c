@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/gitcall.h"
+#include "git/command.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "fleet/client.h"
@@ -67,7 +67,7 @@ static char *commit_here(struct fz_error *err)
 					     "--abbrev=12", "--exclude=*", NULL };
 	char *line = NULL;
 
-	if (fz_gitcall_line(FZ_GIT_ASKS_TREE, NULL, words, &line, NULL, err))
+	if (fz_git_call_line(FZ_GIT_ASKS_TREE, NULL, words, &line, NULL, err))
 		return NULL;
 	return line;
 }

@@ -4,7 +4,7 @@
 #include "cli/record.h"
 
 #include "base/clock.h"
-#include "capture/count/count.h"
+#include "record/count/count.h"
 #include "cli/per_process.h"
 #include "report/pstats_text.h"
 #include "report/text.h"

@@ -6,7 +6,7 @@
 #include "cli/mode.h"
 #include "cli/output.h"
 #include "cli/tasks.h"
-#include "session/record.h"
+#include "record/record.h"
 
 enum { FZ_CLOCK_NONE = -1 };
 

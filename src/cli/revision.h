@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/record.h"
-#include "session/revision.h"
+#include "bench/revision.h"
 
 /* The entries of the option table; o is a struct fz_revision_options that lives as long. */
 /* clang-format off */

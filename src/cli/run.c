@@ -4,7 +4,7 @@
  * One run is written to its file as it happens. Several (--runs) are recorded one by one, each to a
  * temporary file, and become one recording when the last has ended.
  */
-#include "session/runs.h"
+#include "record/runs.h"
 #include "base/clock.h"
 #include "cli/misplaced.h"
 #include "cli/record.h"

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "format/format.h"
 #include "profile/merge.h"
 #include "profile/range.h"

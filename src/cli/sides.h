@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/range.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "profile/profile.h"
 
 struct fz_cli_side {

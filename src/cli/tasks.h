@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/opt.h"
-#include "capture/python/python.h"
+#include "record/python/python.h"
 
 enum { FZ_CLI_ASYNC_NOT_GIVEN = -1 };
 extern const char *const fz_cli_async_names[]; /* "running", "all" */

@@ -2,7 +2,7 @@
 /* The live view of a recording: `run --live`, `attach --live`, `top`. */
 #pragma once
 
-#include "capture/launch.h"
+#include "record/launch.h"
 #include "cli/record.h"
 #include "live/live.h"
 

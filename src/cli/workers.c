@@ -3,7 +3,7 @@
 #include "cli/workers.h"
 
 #include "base/buf.h"
-#include "capture/procstat.h"
+#include "record/procstat.h"
 #include "cli/cli.h"
 
 enum { CHILDREN_MAX = 64, NAMED = 3 };

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "capture/python/glance.h"
+#include "record/python/glance.h"
 
 /* One line when all of the process's threads wait and it has children that are Python: what to type
  * instead. `several`: the command takes several ids, else it has --subprocesses. */

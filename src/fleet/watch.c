@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/map.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "fleet/fold.h"
 #include "profile/fleet_fact.h"
 

@@ -9,7 +9,7 @@
  * print their last part, so two of its lines can look the same; so can two of ours.
  */
 #include "collapsed.h"
-#include "fit.h"
+#include "metric_fit.h"
 #include "format.h"
 
 #include <ctype.h>

@@ -8,7 +8,7 @@
 #include "cpuprofile.h"
 
 #include "base/json.h"
-#include "fit.h"
+#include "metric_fit.h"
 #include "format.h"
 
 #include <math.h>

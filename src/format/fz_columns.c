@@ -14,7 +14,7 @@
 
 enum prediction { PREDICT_LAST, PREDICT_ELAPSED };
 
-void fz_fz_rows_init(struct fz_fz_rows *r, uint32_t n, uint32_t weight_count)
+void fz_file_rows_init(struct fz_file_rows *r, uint32_t n, uint32_t weight_count)
 {
 	r->n = n;
 	r->weight_count = weight_count;
@@ -29,7 +29,7 @@ void fz_fz_rows_init(struct fz_fz_rows *r, uint32_t n, uint32_t weight_count)
 		r->weight[m] = fz_reallocarray(NULL, n, sizeof(int64_t));
 }
 
-void fz_fz_rows_release(struct fz_fz_rows *r)
+void fz_file_rows_release(struct fz_file_rows *r)
 {
 	void *arrays[] = { r->threads, r->thread, r->stack, r->time, r->status, r->run, r->count };
 
@@ -37,7 +37,7 @@ void fz_fz_rows_release(struct fz_fz_rows *r)
 		free(arrays[i]);
 	for (uint32_t m = 0; m < r->weight_count; m++)
 		free(r->weight[m]);
-	*r = (struct fz_fz_rows){ 0 };
+	*r = (struct fz_file_rows){ 0 };
 }
 
 static int64_t add(int64_t a, int64_t b)
@@ -96,7 +96,7 @@ struct grid {
 	bool is_tick;
 };
 
-static struct grid grid_new(const struct fz_fz_rows *r)
+static struct grid grid_new(const struct fz_file_rows *r)
 {
 	return (struct grid){
 		.interval_ns = r->interval_ns,
@@ -139,7 +139,7 @@ struct pace {
 	bool *seen;
 };
 
-static struct pace pace_new(const struct fz_fz_rows *r, uint32_t m)
+static struct pace pace_new(const struct fz_file_rows *r, uint32_t m)
 {
 	struct pace p = {
 		.weight = fz_reallocarray(NULL, r->thread_count, sizeof(*p.weight)),
@@ -160,7 +160,7 @@ static void pace_release(struct pace *p)
 }
 
 /* In units of the column. */
-static int64_t pace_predict(const struct pace *p, const struct fz_fz_rows *r, uint32_t row,
+static int64_t pace_predict(const struct pace *p, const struct fz_file_rows *r, uint32_t row,
 			    uint32_t m, enum prediction how)
 {
 	uint32_t t = r->thread[row];
@@ -171,7 +171,7 @@ static int64_t pace_predict(const struct pace *p, const struct fz_fz_rows *r, ui
 	return r->unit[m] == r->quantum_ns ? elapsed : mul(elapsed, r->quantum_ns);
 }
 
-static void pace_learn(struct pace *p, const struct fz_fz_rows *r, uint32_t row, int64_t units)
+static void pace_learn(struct pace *p, const struct fz_file_rows *r, uint32_t row, int64_t units)
 {
 	uint32_t t = r->thread[row];
 
@@ -182,7 +182,7 @@ static void pace_learn(struct pace *p, const struct fz_fz_rows *r, uint32_t row,
 
 /* ---- encoding ---- */
 
-static void encode_threads(const struct fz_fz_rows *r, struct fz_buf *out)
+static void encode_threads(const struct fz_file_rows *r, struct fz_buf *out)
 {
 	struct order o = order_new(r->thread_count);
 
@@ -194,7 +194,7 @@ static void encode_threads(const struct fz_fz_rows *r, struct fz_buf *out)
 	free(o.next);
 }
 
-static uint64_t *stack_codes(const struct fz_fz_rows *r)
+static uint64_t *stack_codes(const struct fz_file_rows *r)
 {
 	uint64_t *codes = fz_reallocarray(NULL, r->n, sizeof(*codes));
 	uint64_t *last = fz_calloc(r->thread_count, sizeof(*last));
@@ -208,7 +208,7 @@ static uint64_t *stack_codes(const struct fz_fz_rows *r)
 	return codes;
 }
 
-static size_t encode_stacks(const struct fz_fz_rows *r, struct fz_buf *out, size_t *ends)
+static size_t encode_stacks(const struct fz_file_rows *r, struct fz_buf *out, size_t *ends)
 {
 	fz_auto(fz_free_ptr) uint64_t *codes = stack_codes(r);
 
@@ -221,7 +221,7 @@ static size_t encode_stacks(const struct fz_fz_rows *r, struct fz_buf *out, size
 	return 2;
 }
 
-static void encode_times(const struct fz_fz_rows *r, struct fz_buf *out)
+static void encode_times(const struct fz_file_rows *r, struct fz_buf *out)
 {
 	struct grid g = grid_new(r);
 
@@ -233,7 +233,7 @@ static void encode_times(const struct fz_fz_rows *r, struct fz_buf *out)
 	free(g.tick_of);
 }
 
-static void encode_status(const struct fz_fz_rows *r, struct fz_buf *out)
+static void encode_status(const struct fz_file_rows *r, struct fz_buf *out)
 {
 	fz_auto(fz_free_ptr) uint8_t *last = fz_calloc(r->thread_count, 1);
 
@@ -243,7 +243,7 @@ static void encode_status(const struct fz_fz_rows *r, struct fz_buf *out)
 	}
 }
 
-static void encode_runs(const struct fz_fz_rows *r, struct fz_buf *out)
+static void encode_runs(const struct fz_file_rows *r, struct fz_buf *out)
 {
 	bool any_run = false, any_count = false;
 
@@ -259,7 +259,7 @@ static void encode_runs(const struct fz_fz_rows *r, struct fz_buf *out)
 		fz_buf_varint(out, r->count[i]);
 }
 
-static void encode_weights(const struct fz_fz_rows *r, uint32_t m, enum prediction how,
+static void encode_weights(const struct fz_file_rows *r, uint32_t m, enum prediction how,
 			   struct fz_buf *out)
 {
 	struct pace p = pace_new(r, m);
@@ -274,7 +274,7 @@ static void encode_weights(const struct fz_fz_rows *r, uint32_t m, enum predicti
 }
 
 /* Bytes are not what zstd makes of them, but the nearer prediction has fewer. */
-static void encode_weights_best(const struct fz_fz_rows *r, uint32_t m, struct fz_buf *out)
+static void encode_weights_best(const struct fz_file_rows *r, uint32_t m, struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf other = { 0 };
 	size_t start = out->n, zeros = 0, other_zeros = 0;
@@ -292,8 +292,8 @@ static void encode_weights_best(const struct fz_fz_rows *r, uint32_t m, struct f
 	}
 }
 
-size_t fz_fz_rows_encode(const struct fz_fz_rows *r, struct fz_buf *out,
-			 size_t ends[FZ_FZ_COLUMNS_MAX])
+size_t fz_file_rows_encode(const struct fz_file_rows *r, struct fz_buf *out,
+			   size_t ends[FZ_FZ_COLUMNS_MAX])
 {
 	size_t n = 0;
 
@@ -319,7 +319,7 @@ size_t fz_fz_rows_encode(const struct fz_fz_rows *r, struct fz_buf *out,
 
 /* ---- decoding ---- */
 
-static bool decode_threads(struct fz_fz_rows *r, struct fz_cursor *c)
+static bool decode_threads(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	struct order o = order_new(r->thread_count);
 
@@ -332,7 +332,7 @@ static bool decode_threads(struct fz_fz_rows *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
-static bool decode_stacks(struct fz_fz_rows *r, struct fz_cursor *c)
+static bool decode_stacks(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	const uint8_t *low = fz_cursor_bytes(c, r->n);
 	fz_auto(fz_free_ptr) uint64_t *last = fz_calloc(r->thread_count, sizeof(*last));
@@ -349,7 +349,7 @@ static bool decode_stacks(struct fz_fz_rows *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
-static bool decode_times(struct fz_fz_rows *r, struct fz_cursor *c)
+static bool decode_times(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	struct grid g = grid_new(r);
 
@@ -362,7 +362,7 @@ static bool decode_times(struct fz_fz_rows *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
-static bool decode_status(struct fz_fz_rows *r, struct fz_cursor *c)
+static bool decode_status(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	const uint8_t *p = fz_cursor_bytes(c, r->n);
 	fz_auto(fz_free_ptr) uint8_t *last = fz_calloc(r->thread_count, 1);
@@ -372,7 +372,7 @@ static bool decode_status(struct fz_fz_rows *r, struct fz_cursor *c)
 	return p != NULL;
 }
 
-static bool decode_runs(struct fz_fz_rows *r, struct fz_cursor *c)
+static bool decode_runs(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	bool any = fz_cursor_u8(c);
 
@@ -384,7 +384,7 @@ static bool decode_runs(struct fz_fz_rows *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
-static bool decode_weights(struct fz_fz_rows *r, uint32_t m, struct fz_cursor *c)
+static bool decode_weights(struct fz_file_rows *r, uint32_t m, struct fz_cursor *c)
 {
 	enum prediction how = fz_cursor_u8(c);
 
@@ -400,14 +400,14 @@ static bool decode_weights(struct fz_fz_rows *r, uint32_t m, struct fz_cursor *c
 	return !c->bad;
 }
 
-bool fz_fz_rows_decode(struct fz_fz_rows *r, struct fz_cursor *c)
+bool fz_file_rows_decode(struct fz_file_rows *r, struct fz_cursor *c)
 {
 	uint32_t n = fz_cursor_varint32(c, FZ_FZ_ROWS_MAX);
 	uint32_t threads = fz_cursor_varint32(c, n);
 
 	if (c->bad || (n && !threads))
 		return false;
-	fz_fz_rows_init(r, n, r->weight_count);
+	fz_file_rows_init(r, n, r->weight_count);
 	r->thread_count = threads;
 	for (uint32_t i = 0; i < threads; i++)
 		r->threads[i] = fz_cursor_varint32(c, FZ_NONE - 1);

@@ -10,7 +10,7 @@
 
 #include "fz_layout.h"
 
-struct fz_fz_rows {
+struct fz_file_rows {
 	uint32_t n;
 	uint32_t thread_count; /* of the block */
 	uint32_t *threads;     /* their indices in the file's thread table */
@@ -30,11 +30,11 @@ struct fz_fz_rows {
 enum { FZ_FZ_COLUMNS_MAX = 8 + FZ_METRICS_MAX };
 
 /* Arrays for n rows, contents undefined. */
-void fz_fz_rows_init(struct fz_fz_rows *rows, uint32_t n, uint32_t weight_count);
-void fz_fz_rows_release(struct fz_fz_rows *rows);
+void fz_file_rows_init(struct fz_file_rows *rows, uint32_t n, uint32_t weight_count);
+void fz_file_rows_release(struct fz_file_rows *rows);
 /* Append the columns; ends[] receives where each ends in out, for compressing them apart. */
-size_t fz_fz_rows_encode(const struct fz_fz_rows *rows, struct fz_buf *out,
-			 size_t ends[FZ_FZ_COLUMNS_MAX]);
+size_t fz_file_rows_encode(const struct fz_file_rows *rows, struct fz_buf *out,
+			   size_t ends[FZ_FZ_COLUMNS_MAX]);
 /* rows: initialised with weight_count, units and scale, without arrays. False when the data make
  * no sense; release in any case. */
-bool fz_fz_rows_decode(struct fz_fz_rows *rows, struct fz_cursor *c);
+bool fz_file_rows_decode(struct fz_file_rows *rows, struct fz_cursor *c);

@@ -44,12 +44,12 @@ static double read_double(struct fz_cursor *c)
 
 static void read_fact(struct fz_profile *p, struct fz_cursor *c)
 {
-	struct fz_str key = fz_fz_text(c);
+	struct fz_str key = fz_file_text(c);
 
 	if (c->bad || memchr(key.p, '\0', key.n) || p->fact_count >= FACTS_MAX)
 		return;
 	fz_auto(fz_free_ptr) char *name = fz_strndup(key.p, key.n);
-	fz_profile_set_fact(p, name, fz_fz_rest(c));
+	fz_profile_set_fact(p, name, fz_file_rest(c));
 }
 
 /* FZ_MAX would read twice. */
@@ -93,21 +93,21 @@ static void read_run(struct fz_profile *p, struct fz_cursor *c)
 	p->runs[index] = run;
 }
 
-static void read_thread_name(struct fz_profile *p, const struct fz_fz_table *threads,
+static void read_thread_name(struct fz_profile *p, const struct fz_file_table *threads,
 			     struct fz_cursor *c)
 {
-	uint32_t index = fz_fz_translate(threads, fz_cursor_varint(c));
+	uint32_t index = fz_file_translate(threads, fz_cursor_varint(c));
 	bool is_main = fz_cursor_u8(c);
 
 	if (c->bad || index == FZ_NONE)
 		return;
 	struct fz_thread t = p->threads[index];
 	t.is_main = is_main;
-	t.name = fz_profile_string(p, fz_fz_rest(c));
+	t.name = fz_profile_string(p, fz_file_rest(c));
 	fz_profile_thread(p, &t);
 }
 
-static void read_field(struct fz_profile *p, const struct fz_fz_table *threads, uint64_t tag,
+static void read_field(struct fz_profile *p, const struct fz_file_table *threads, uint64_t tag,
 		       struct fz_cursor *c)
 {
 	struct fz_recording *to = &p->recording;
@@ -163,7 +163,8 @@ static void read_field(struct fz_profile *p, const struct fz_fz_table *threads, 
 	}
 }
 
-bool fz_fz_read_facts(struct fz_profile *p, const struct fz_fz_table *threads, struct fz_cursor *c)
+bool fz_file_read_facts(struct fz_profile *p, const struct fz_file_table *threads,
+			struct fz_cursor *c)
 {
 	bool listed = false;
 

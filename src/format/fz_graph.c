@@ -10,7 +10,7 @@
 
 enum { BLOCK_BYTES = 4 << 20 };
 
-uint32_t fz_fz_graph_count(const struct fz_callgraph *g, enum fz_fz_graph list)
+uint32_t fz_file_graph_count(const struct fz_callgraph *g, enum fz_file_graph list)
 {
 	return list == FZ_FZ_GRAPH_FUNCTIONS ? g->n
 	       : list == FZ_FZ_GRAPH_SELVES  ? g->self_n
@@ -62,8 +62,8 @@ static void add_call(const struct fz_callgraph *g, uint32_t i, struct fz_buf *ou
 	add_row(g, c->total, out);
 }
 
-void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uint32_t *done,
-			struct fz_buf *out)
+void fz_file_graph_encode(const struct fz_callgraph *g, enum fz_file_graph list, uint32_t *done,
+			  struct fz_buf *out)
 {
 	static void (*const add[])(const struct fz_callgraph *g, uint32_t i, struct fz_buf *out) = {
 		[FZ_FZ_GRAPH_FUNCTIONS] = add_function,
@@ -71,12 +71,12 @@ void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uin
 		[FZ_FZ_GRAPH_CALLS] = add_call,
 	};
 	fz_auto(fz_buf_release) struct fz_buf entries = { 0 };
-	uint32_t first = *done, count = fz_fz_graph_count(g, list);
+	uint32_t first = *done, count = fz_file_graph_count(g, list);
 
 	while (*done < count && entries.n < BLOCK_BYTES)
 		add[list](g, (*done)++, &entries);
-	for (enum fz_fz_graph l = 0; l < FZ_FZ_GRAPHS; l++)
-		fz_buf_varint(out, fz_fz_graph_count(g, l));
+	for (enum fz_file_graph l = 0; l < FZ_FZ_GRAPHS; l++)
+		fz_buf_varint(out, fz_file_graph_count(g, l));
 	fz_buf_varint(out, g->metrics);
 	fz_buf_varint(out, g->stated);
 	fz_buf_u8(out, (uint8_t)list);
@@ -87,7 +87,7 @@ void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uin
 
 /* ---- reading ---- */
 
-static const int64_t *read_row(const struct fz_fz_graph_reader *r, struct fz_cursor *c,
+static const int64_t *read_row(const struct fz_file_graph_reader *r, struct fz_cursor *c,
 			       int64_t values[FZ_METRICS_MAX])
 {
 	if (!fz_cursor_u8(c))
@@ -98,16 +98,16 @@ static const int64_t *read_row(const struct fz_fz_graph_reader *r, struct fz_cur
 }
 
 /* An index of the file as one of the profile. */
-static uint32_t read_index(const struct fz_fz_table *t, struct fz_cursor *c)
+static uint32_t read_index(const struct fz_file_table *t, struct fz_cursor *c)
 {
-	uint32_t i = fz_fz_translate(t, fz_cursor_varint(c));
+	uint32_t i = fz_file_translate(t, fz_cursor_varint(c));
 
 	c->bad |= i == FZ_NONE;
 	return c->bad ? 0 : i;
 }
 
 /* What entries refer to was read before. */
-static uint32_t read_node(const struct fz_fz_graph_reader *r, struct fz_cursor *c)
+static uint32_t read_node(const struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint64_t i = fz_cursor_varint(c);
 
@@ -115,7 +115,7 @@ static uint32_t read_node(const struct fz_fz_graph_reader *r, struct fz_cursor *
 	return c->bad ? 0 : (uint32_t)i;
 }
 
-static void read_function(struct fz_fz_graph_reader *r, struct fz_cursor *c)
+static void read_function(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint32_t frame = read_index(r->frames, c), variant = read_index(r->strings, c);
 	bool inner = fz_cursor_u8(c);
@@ -133,7 +133,7 @@ static void read_function(struct fz_fz_graph_reader *r, struct fz_cursor *c)
 	fz_callgraph_total(r->graph, r->p, at, total);
 }
 
-static void read_self(struct fz_fz_graph_reader *r, struct fz_cursor *c)
+static void read_self(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint32_t function = read_node(r, c), frame = read_index(r->frames, c);
 	int64_t values[FZ_METRICS_MAX];
@@ -144,7 +144,7 @@ static void read_self(struct fz_fz_graph_reader *r, struct fz_cursor *c)
 		fz_callgraph_self(r->graph, r->p, function, frame, cost);
 }
 
-static void read_call(struct fz_fz_graph_reader *r, struct fz_cursor *c)
+static void read_call(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	struct fz_callgraph_call call = { .caller = read_node(r, c) };
 	int64_t a[FZ_METRICS_MAX], b[FZ_METRICS_MAX];
@@ -159,11 +159,11 @@ static void read_call(struct fz_fz_graph_reader *r, struct fz_cursor *c)
 }
 
 /* All blocks say the same of the whole. */
-static bool read_whole(struct fz_fz_graph_reader *r, struct fz_cursor *c)
+static bool read_whole(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint32_t whole[FZ_FZ_GRAPHS];
 
-	for (enum fz_fz_graph l = 0; l < FZ_FZ_GRAPHS; l++)
+	for (enum fz_file_graph l = 0; l < FZ_FZ_GRAPHS; l++)
 		whole[l] = fz_cursor_varint32(c, UINT32_MAX);
 	uint32_t metrics = fz_cursor_varint32(c, FZ_METRICS_MAX);
 	uint32_t stated = fz_cursor_varint32(c, UINT32_MAX);
@@ -177,9 +177,9 @@ static bool read_whole(struct fz_fz_graph_reader *r, struct fz_cursor *c)
 	return r->graph->stated == stated && memcmp(r->whole, whole, sizeof(whole)) == 0;
 }
 
-bool fz_fz_graph_read(struct fz_fz_graph_reader *r, struct fz_cursor *c)
+bool fz_file_graph_read(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
-	static void (*const read[])(struct fz_fz_graph_reader * r, struct fz_cursor * c) = {
+	static void (*const read[])(struct fz_file_graph_reader * r, struct fz_cursor * c) = {
 		[FZ_FZ_GRAPH_FUNCTIONS] = read_function,
 		[FZ_FZ_GRAPH_SELVES] = read_self,
 		[FZ_FZ_GRAPH_CALLS] = read_call,
@@ -199,7 +199,7 @@ bool fz_fz_graph_read(struct fz_fz_graph_reader *r, struct fz_cursor *c)
 	return !c->bad;
 }
 
-void fz_fz_graph_finish(struct fz_fz_graph_reader *r, bool damaged)
+void fz_file_graph_finish(struct fz_file_graph_reader *r, bool damaged)
 {
 	if (r->graph && !damaged && memcmp(r->done, r->whole, sizeof(r->done)) == 0)
 		r->p->callgraph = fz_steal(r->graph);

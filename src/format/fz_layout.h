@@ -33,7 +33,7 @@ enum {
 	FZ_FZ_COST_QUANTUM = 10,
 };
 
-enum fz_fz_block {
+enum fz_file_block {
 	FZ_FZ_SETUP = 1, /* metrics and units: must come before samples; repeated now and then */
 	FZ_FZ_TABLES,    /* strings, functions, frames, stacks, threads that are new */
 	FZ_FZ_SAMPLES,
@@ -46,15 +46,15 @@ enum fz_fz_block {
 };
 
 /* What a part of the graph lists. */
-enum fz_fz_graph { FZ_FZ_GRAPH_FUNCTIONS, FZ_FZ_GRAPH_SELVES, FZ_FZ_GRAPH_CALLS, FZ_FZ_GRAPHS };
+enum fz_file_graph { FZ_FZ_GRAPH_FUNCTIONS, FZ_FZ_GRAPH_SELVES, FZ_FZ_GRAPH_CALLS, FZ_FZ_GRAPHS };
 
-enum fz_fz_flag {
+enum fz_file_flag {
 	FZ_FZ_ZSTD = 1,
 	FZ_FZ_CRITICAL = 128, /* a reader that does not know the type must refuse the file */
 };
 
 /* Fields of a FACTS block: tag, length, content; unknown ones are skipped. */
-enum fz_fz_field {
+enum fz_file_field {
 	FZ_FZ_MODE = 1,
 	FZ_FZ_FEATURES,
 	FZ_FZ_INTERVAL,
@@ -80,7 +80,7 @@ enum {
 };
 
 /* The nearest multiple of the quantum, as how many of it; of two the one nearer to 0. */
-static inline int64_t fz_fz_round_quanta(int64_t ns, int64_t quantum)
+static inline int64_t fz_file_round_quanta(int64_t ns, int64_t quantum)
 {
 	int64_t half = quantum / 2, q = ns / quantum, rest = ns % quantum;
 
@@ -89,11 +89,11 @@ static inline int64_t fz_fz_round_quanta(int64_t ns, int64_t quantum)
 
 /* The number of entries of each list, the metrics' number and which are stated; then a list, the
  * index of its first entry here, how many there are, and they. */
-uint32_t fz_fz_graph_count(const struct fz_callgraph *g, enum fz_fz_graph list);
-void fz_fz_graph_encode(const struct fz_callgraph *g, enum fz_fz_graph list, uint32_t *done,
-			struct fz_buf *out);
+uint32_t fz_file_graph_count(const struct fz_callgraph *g, enum fz_file_graph list);
+void fz_file_graph_encode(const struct fz_callgraph *g, enum fz_file_graph list, uint32_t *done,
+			  struct fz_buf *out);
 
 /* Their number, then they; times in quanta. At most FZ_FZ_WAKES_MAX. */
-void fz_fz_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out);
+void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out);
 
-int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+int fz_file_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

@@ -43,9 +43,9 @@ struct reader {
 	int64_t interval_ns, quantum_ns;
 	uint32_t columns;
 	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
-	struct fz_fz_table strings, functions, frames, stacks, threads;
+	struct fz_file_table strings, functions, frames, stacks, threads;
 	uint32_t lost_frame, lost_stack;
-	struct fz_fz_graph_reader graph;
+	struct fz_file_graph_reader graph;
 };
 
 struct block {
@@ -154,7 +154,7 @@ static bool unpack(struct reader *r, const struct block *b, const char *payload)
 
 /* ---- tables ---- */
 
-static void append(struct fz_fz_table *t, uint32_t index)
+static void append(struct fz_file_table *t, uint32_t index)
 {
 	fz_grow(t->at, t->n, t->cap);
 	t->at[t->n++] = index;
@@ -177,7 +177,7 @@ static uint32_t lost_stack(struct reader *r)
 
 static uint32_t read_string_ref(struct reader *r, struct fz_cursor *c)
 {
-	uint32_t s = fz_fz_translate(&r->strings, fz_cursor_varint(c));
+	uint32_t s = fz_file_translate(&r->strings, fz_cursor_varint(c));
 
 	return s == FZ_NONE ? fz_profile_string(r->p, FZ_STR(LOST)) : s;
 }
@@ -219,7 +219,7 @@ static int32_t read_end(struct fz_cursor *c, int32_t start)
 
 static uint32_t read_frame(struct reader *r, struct fz_cursor *c)
 {
-	struct fz_frame f = { .function = fz_fz_translate(&r->functions, fz_cursor_varint(c)) };
+	struct fz_frame f = { .function = fz_file_translate(&r->functions, fz_cursor_varint(c)) };
 
 	f.line = position(fz_cursor_zigzag(c));
 	f.end_line = read_end(c, f.line);
@@ -234,7 +234,7 @@ static uint32_t read_frame(struct reader *r, struct fz_cursor *c)
 static uint32_t read_stack(struct reader *r, struct fz_cursor *c)
 {
 	uint64_t up = fz_cursor_varint(c);
-	uint32_t frame = fz_fz_translate(&r->frames, fz_cursor_varint(c));
+	uint32_t frame = fz_file_translate(&r->frames, fz_cursor_varint(c));
 	uint32_t parent = FZ_NONE;
 
 	if (c->bad || up > r->stacks.n) {
@@ -242,7 +242,7 @@ static uint32_t read_stack(struct reader *r, struct fz_cursor *c)
 		return 0;
 	}
 	if (up) {
-		parent = fz_fz_translate(&r->stacks, r->stacks.n - up);
+		parent = fz_file_translate(&r->stacks, r->stacks.n - up);
 		if (parent == FZ_NONE)
 			parent = lost_stack(r);
 	}
@@ -264,7 +264,7 @@ static uint32_t read_thread(struct reader *r, struct fz_cursor *c)
 typedef uint32_t read_entry(struct reader *r, struct fz_cursor *c);
 
 /* A gap before the first entry is what a damaged block held. */
-static bool read_entries(struct reader *r, struct fz_cursor *c, struct fz_fz_table *t,
+static bool read_entries(struct reader *r, struct fz_cursor *c, struct fz_file_table *t,
 			 read_entry *entry)
 {
 	if (!c->bad && fz_cursor_left(c) == 0)
@@ -303,7 +303,7 @@ struct metric {
 
 static struct metric read_metric(struct fz_cursor *c)
 {
-	struct metric m = { .name = fz_fz_text(c), .unit = fz_fz_text(c) };
+	struct metric m = { .name = fz_file_text(c), .unit = fz_file_text(c) };
 
 	m.each = fz_cursor_zigzag(c);
 	m.has_column = fz_cursor_u8(c);
@@ -343,14 +343,14 @@ static bool read_setup(struct reader *r, struct fz_cursor *c)
 	return true;
 }
 
-static void add_row(struct reader *r, const struct fz_fz_rows *rows, uint32_t row)
+static void add_row(struct reader *r, const struct fz_file_rows *rows, uint32_t row)
 {
 	int64_t weights[FZ_METRICS_MAX];
-	uint32_t thread = fz_fz_translate(&r->threads, rows->threads[rows->thread[row]]);
+	uint32_t thread = fz_file_translate(&r->threads, rows->threads[rows->thread[row]]);
 	uint32_t stack = rows->stack[row];
 
 	if (stack != FZ_NONE) {
-		stack = fz_fz_translate(&r->stacks, stack);
+		stack = fz_file_translate(&r->stacks, stack);
 		if (stack == FZ_NONE)
 			stack = lost_stack(r);
 	}
@@ -372,7 +372,7 @@ static void add_row(struct reader *r, const struct fz_fz_rows *rows, uint32_t ro
 
 static bool read_samples(struct reader *r, struct fz_cursor *c)
 {
-	fz_auto(fz_fz_rows_release) struct fz_fz_rows rows = {
+	fz_auto(fz_file_rows_release) struct fz_file_rows rows = {
 		.weight_count = r->columns,
 		.interval_ns = r->interval_ns,
 		.quantum_ns = r->quantum_ns,
@@ -382,7 +382,7 @@ static bool read_samples(struct reader *r, struct fz_cursor *c)
 		return false;
 	memcpy(rows.unit, r->unit, sizeof(r->unit));
 	memcpy(rows.usual, r->usual, sizeof(r->usual));
-	if (!fz_fz_rows_decode(&rows, c))
+	if (!fz_file_rows_decode(&rows, c))
 		return false;
 	if (!fz_format_rows_allowed(r->p, rows.n, r->taken)) {
 		r->p->over_limit = true;
@@ -395,18 +395,18 @@ static bool read_samples(struct reader *r, struct fz_cursor *c)
 
 static bool read_facts(struct reader *r, struct fz_cursor *c)
 {
-	return fz_fz_read_facts(r->p, &r->threads, c);
+	return fz_file_read_facts(r->p, &r->threads, c);
 }
 
 static bool read_source(struct reader *r, struct fz_cursor *c)
 {
-	struct fz_str file = fz_fz_text(c);
+	struct fz_str file = fz_file_text(c);
 
 	if (c->bad)
 		return false;
 	if (r->p->source_count >= SOURCES_MAX)
 		return true;
-	fz_profile_add_source(r->p, fz_profile_string(r->p, file), fz_fz_rest(c));
+	fz_profile_add_source(r->p, fz_profile_string(r->p, file), fz_file_rest(c));
 	return true;
 }
 
@@ -444,12 +444,12 @@ static bool read_speed(struct reader *r, struct fz_cursor *c)
 
 static bool read_graph(struct reader *r, struct fz_cursor *c)
 {
-	return r->has_setup && fz_fz_graph_read(&r->graph, c);
+	return r->has_setup && fz_file_graph_read(&r->graph, c);
 }
 
 static bool read_wakes(struct reader *r, struct fz_cursor *c)
 {
-	return r->has_setup && fz_fz_wakes_read(r->p, &r->threads, r->quantum_ns, c);
+	return r->has_setup && fz_file_wakes_read(r->p, &r->threads, r->quantum_ns, c);
 }
 
 static bool (*const block_readers[])(struct reader *r, struct fz_cursor *c) = {
@@ -521,7 +521,7 @@ static int read_blocks(struct reader *r, struct fz_error *err)
 	if (!r->has_setup)
 		return fz_fail(err, FZ_EINPUT, "%s: cut short or damaged before the first sample",
 			       fz_input_name(r->in));
-	fz_fz_graph_finish(&r->graph, r->dropped > 0 || !r->has_end);
+	fz_file_graph_finish(&r->graph, r->dropped > 0 || !r->has_end);
 	r->p->quality.dropped_bytes += r->dropped;
 	if (!r->has_end || r->dropped)
 		r->p->recording.complete = false;
@@ -549,8 +549,8 @@ static int read_file_header(struct reader *r, struct fz_error *err)
 
 static void release(struct reader *r)
 {
-	struct fz_fz_table *tables[] = { &r->strings, &r->functions, &r->frames, &r->stacks,
-					 &r->threads };
+	struct fz_file_table *tables[] = { &r->strings, &r->functions, &r->frames, &r->stacks,
+					   &r->threads };
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
 		free(tables[i]->at);
@@ -600,6 +600,6 @@ const struct fz_format fz_format_fz = {
 	.sniff = sniff,
 	.read = read,
 	.read_facts = read_facts_only,
-	.write = fz_fz_write,
+	.write = fz_file_write,
 	.binary = true,
 };

@@ -2,7 +2,7 @@
 /* Who let whom go on, in a .fz: each wake as its difference to the one before. */
 #include "fz_reader.h"
 
-void fz_fz_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out)
+void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out)
 {
 	struct fz_wake last = { 0 };
 
@@ -10,7 +10,7 @@ void fz_fz_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf
 	for (size_t i = 0; i < w->n; i++) {
 		struct fz_wake wake = w->list[i];
 
-		wake.time = fz_fz_round_quanta(wake.time, quantum);
+		wake.time = fz_file_round_quanta(wake.time, quantum);
 		fz_buf_varint(out, wake.run);
 		fz_buf_zigzag(out, wake.time - last.time);
 		fz_buf_zigzag(out, (int64_t)wake.thread - last.thread);
@@ -30,8 +30,8 @@ static bool read_index(struct fz_cursor *c, uint32_t *last)
 	return true;
 }
 
-bool fz_fz_wakes_read(struct fz_profile *p, const struct fz_fz_table *threads, int64_t quantum,
-		      struct fz_cursor *c)
+bool fz_file_wakes_read(struct fz_profile *p, const struct fz_file_table *threads, int64_t quantum,
+			struct fz_cursor *c)
 {
 	uint64_t n = fz_cursor_varint(c);
 	struct fz_wake last = { 0 };
@@ -47,8 +47,8 @@ bool fz_fz_wakes_read(struct fz_profile *p, const struct fz_fz_table *threads, i
 		    __builtin_mul_overflow(last.time, quantum, &wake.time) ||
 		    !read_index(c, &last.thread) || !read_index(c, &last.by))
 			return false;
-		wake.thread = fz_fz_translate(threads, last.thread);
-		wake.by = fz_fz_translate(threads, last.by);
+		wake.thread = fz_file_translate(threads, last.thread);
+		wake.by = fz_file_translate(threads, last.by);
 		/* Of a thread whose entry was lost nothing is known. */
 		if (wake.thread != FZ_NONE && wake.by != FZ_NONE)
 			fz_wakes_add(&p->wakes, &wake);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing .fz: a stream of blocks, each holding what is new since the last; see fz_layout.h.
  *
- *   fz_fz_writer_add -> pending rows -> flush: [SETUP] [FACTS] TABLES SAMPLES -> fd or output
+ *   fz_file_writer_add -> pending rows -> flush: [SETUP] [FACTS] TABLES SAMPLES -> fd or output
  *
  * Times are stored in quanta: 1 us for intervals of 100 us and more, finer below, 1 ns where no
  * interval is known. Rounding of weights in ns is carried on to the thread's next sample, so
@@ -36,13 +36,13 @@ struct lane {
 	uint64_t block;
 };
 
-struct fz_fz_writer {
+struct fz_file_writer {
 	struct fz_write_behind *file; /* NULL: to out */
 	struct fz_output *out;
 	const struct fz_profile *p;
 	ZSTD_CCtx *zstd;
 	int64_t interval_ns, quantum_ns;
-	struct fz_fz_rows rows;      /* pending; n counts */
+	struct fz_file_rows rows;    /* pending; n counts */
 	struct fz_speed_track looks; /* pending */
 	struct fz_wakes wakes;       /* pending */
 	struct lane *lanes;
@@ -61,7 +61,7 @@ struct fz_fz_writer {
 
 /* ---- blocks ---- */
 
-static void put(struct fz_fz_writer *w, const void *p, size_t n)
+static void put(struct fz_file_writer *w, const void *p, size_t n)
 {
 	if (w->out)
 		fz_output_add(w->out, p, n);
@@ -70,7 +70,7 @@ static void put(struct fz_fz_writer *w, const void *p, size_t n)
 }
 
 /* Compress w->plain, each part on its own so that it gets its own statistics. */
-static void compress(struct fz_fz_writer *w, const size_t *ends, size_t parts)
+static void compress(struct fz_file_writer *w, const size_t *ends, size_t parts)
 {
 	ZSTD_inBuffer src = { w->plain.p, 0, 0 };
 
@@ -92,7 +92,7 @@ static void compress(struct fz_fz_writer *w, const size_t *ends, size_t parts)
 }
 
 /* Write w->plain as a block and empty it. */
-static void put_block(struct fz_fz_writer *w, enum fz_fz_block type, const size_t *ends,
+static void put_block(struct fz_file_writer *w, enum fz_file_block type, const size_t *ends,
 		      size_t parts)
 {
 	fz_auto(fz_buf_release) struct fz_buf head = { 0 };
@@ -125,7 +125,7 @@ static void add_text(struct fz_buf *b, struct fz_str s)
 	fz_buf_add(b, s.p, s.n);
 }
 
-static void put_setup(struct fz_fz_writer *w)
+static void put_setup(struct fz_file_writer *w)
 {
 	fz_buf_varint(&w->plain, (uint64_t)w->quantum_ns);
 	fz_buf_varint(&w->plain, (uint64_t)w->interval_ns);
@@ -143,14 +143,14 @@ static void put_setup(struct fz_fz_writer *w)
 
 /* ---- tables ---- */
 
-typedef void add_entry(struct fz_fz_writer *w, uint32_t i);
+typedef void add_entry(struct fz_file_writer *w, uint32_t i);
 
-static void add_string(struct fz_fz_writer *w, uint32_t i)
+static void add_string(struct fz_file_writer *w, uint32_t i)
 {
 	add_text(&w->plain, fz_profile_text(w->p, i));
 }
 
-static void add_function(struct fz_fz_writer *w, uint32_t i)
+static void add_function(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_function *f = &w->p->functions[i];
 
@@ -161,7 +161,7 @@ static void add_function(struct fz_fz_writer *w, uint32_t i)
 	fz_buf_u8(&w->plain, f->kind);
 }
 
-static void add_frame(struct fz_fz_writer *w, uint32_t i)
+static void add_frame(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_frame *f = &w->p->frames[i];
 
@@ -173,7 +173,7 @@ static void add_frame(struct fz_fz_writer *w, uint32_t i)
 	fz_buf_u8(&w->plain, f->opcode);
 }
 
-static void add_stack(struct fz_fz_writer *w, uint32_t i)
+static void add_stack(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_stack *s = &w->p->stacks[i];
 
@@ -181,7 +181,7 @@ static void add_stack(struct fz_fz_writer *w, uint32_t i)
 	fz_buf_varint(&w->plain, s->frame);
 }
 
-static void add_thread(struct fz_fz_writer *w, uint32_t i)
+static void add_thread(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_thread *t = &w->p->threads[i];
 
@@ -196,7 +196,7 @@ static void add_thread(struct fz_fz_writer *w, uint32_t i)
 
 /* Entries [*done, count) of a table, as many as fit: first index, number, the entries. True when
  * all were added. */
-static bool add_entries(struct fz_fz_writer *w, uint32_t *done, uint32_t count, add_entry *add)
+static bool add_entries(struct fz_file_writer *w, uint32_t *done, uint32_t count, add_entry *add)
 {
 	size_t start = w->plain.n, at = start;
 	struct fz_buf entries = w->plain;
@@ -215,7 +215,7 @@ static bool add_entries(struct fz_fz_writer *w, uint32_t *done, uint32_t count, 
 	return *done == count;
 }
 
-static bool tables_done(const struct fz_fz_writer *w)
+static bool tables_done(const struct fz_file_writer *w)
 {
 	const struct fz_profile *p = w->p;
 
@@ -225,7 +225,7 @@ static bool tables_done(const struct fz_fz_writer *w)
 }
 
 /* Tables in an order in which each refers only to what was written before it. */
-static void put_tables(struct fz_fz_writer *w)
+static void put_tables(struct fz_file_writer *w)
 {
 	const struct fz_profile *p = w->p;
 
@@ -242,7 +242,7 @@ static void put_tables(struct fz_fz_writer *w)
 
 /* ---- facts ---- */
 
-static void add_field(struct fz_buf *b, enum fz_fz_field tag, struct fz_buf *content)
+static void add_field(struct fz_buf *b, enum fz_file_field tag, struct fz_buf *content)
 {
 	fz_buf_varint(b, tag);
 	fz_buf_varint(b, content->n);
@@ -250,7 +250,7 @@ static void add_field(struct fz_buf *b, enum fz_fz_field tag, struct fz_buf *con
 	fz_buf_reset(content);
 }
 
-static void add_number(struct fz_buf *b, enum fz_fz_field tag, int64_t v)
+static void add_number(struct fz_buf *b, enum fz_file_field tag, int64_t v)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
 
@@ -258,7 +258,7 @@ static void add_number(struct fz_buf *b, enum fz_fz_field tag, int64_t v)
 	add_field(b, tag, &c);
 }
 
-static void add_double(struct fz_buf *b, enum fz_fz_field tag, double v)
+static void add_double(struct fz_buf *b, enum fz_file_field tag, double v)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
 	uint64_t bits;
@@ -296,7 +296,7 @@ static void add_recording(const struct fz_profile *p, struct fz_buf *b)
 }
 
 /* Names come later than threads; what the table already says is not said again. */
-static void add_thread_names(const struct fz_fz_writer *w, struct fz_buf *b)
+static void add_thread_names(const struct fz_file_writer *w, struct fz_buf *b)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
 
@@ -363,7 +363,7 @@ static void add_quality(const struct fz_quality *q, struct fz_buf *b)
 }
 
 /* While recording: when something changed, and the counters now and then. */
-static void put_facts(struct fz_fz_writer *w, bool final)
+static void put_facts(struct fz_file_writer *w, bool final)
 {
 	add_recording(w->p, &w->plain);
 	add_lists(w->p, &w->plain);
@@ -380,7 +380,7 @@ static void put_facts(struct fz_fz_writer *w, bool final)
 	fz_buf_reset(&w->plain);
 }
 
-static void put_sources(struct fz_fz_writer *w)
+static void put_sources(struct fz_file_writer *w)
 {
 	for (uint32_t i = 0; i < w->p->source_count; i++) {
 		const struct fz_source_text *s = &w->p->sources[i];
@@ -395,7 +395,7 @@ static void put_sources(struct fz_fz_writer *w)
 
 /* ---- samples ---- */
 
-static struct lane *lane_of(struct fz_fz_writer *w, uint32_t thread)
+static struct lane *lane_of(struct fz_file_writer *w, uint32_t thread)
 {
 	if (thread >= w->lane_count) {
 		uint32_t n = FZ_MAX(thread + 1, w->lane_count * 2);
@@ -408,7 +408,7 @@ static struct lane *lane_of(struct fz_fz_writer *w, uint32_t thread)
 
 /* A weight in ns as a multiple of the quantum, near what is due: the time since the thread's
  * last sample where it is that, since it is already stored. */
-static int64_t round_weight(const struct fz_fz_writer *w, struct lane *l, uint32_t m,
+static int64_t round_weight(const struct fz_file_writer *w, struct lane *l, uint32_t m,
 			    int64_t weight, int64_t elapsed)
 {
 	int64_t quantum = w->quantum_ns, due, rounded;
@@ -420,18 +420,18 @@ static int64_t round_weight(const struct fz_fz_writer *w, struct lane *l, uint32
 	else if (l->seen && due - elapsed <= quantum && elapsed - due <= quantum)
 		rounded = elapsed;
 	else
-		rounded = fz_fz_round_quanta(due, quantum) * quantum;
+		rounded = fz_file_round_quanta(due, quantum) * quantum;
 	l->carry[m] = due - rounded;
 	return rounded;
 }
 
-static void put_samples(struct fz_fz_writer *w)
+static void put_samples(struct fz_file_writer *w)
 {
 	size_t ends[FZ_FZ_COLUMNS_MAX];
 
 	if (!w->rows.n)
 		return;
-	size_t parts = fz_fz_rows_encode(&w->rows, &w->plain, ends);
+	size_t parts = fz_file_rows_encode(&w->rows, &w->plain, ends);
 	put_block(w, FZ_FZ_SAMPLES, ends, parts);
 	w->rows.n = 0;
 	w->rows.thread_count = 0;
@@ -439,7 +439,7 @@ static void put_samples(struct fz_fz_writer *w)
 }
 
 /* Each as its difference to the one before. */
-static void put_looks(struct fz_fz_writer *w)
+static void put_looks(struct fz_file_writer *w)
 {
 	struct fz_speed_look last = { 0 };
 
@@ -452,29 +452,29 @@ static void put_looks(struct fz_fz_writer *w)
 		fz_buf_varint(&w->plain, look.run);
 		fz_buf_varint(&w->plain, look.cpu);
 		fz_buf_zigzag(&w->plain,
-			      fz_fz_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
-		fz_buf_zigzag(&w->plain, fz_fz_round_quanta((int64_t)look.cost - last.cost,
-							    FZ_FZ_COST_QUANTUM));
-		last.time += fz_fz_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
+			      fz_file_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
+		fz_buf_zigzag(&w->plain, fz_file_round_quanta((int64_t)look.cost - last.cost,
+							      FZ_FZ_COST_QUANTUM));
+		last.time += fz_file_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
 			     FZ_FZ_LOOK_QUANTUM;
 		last.cost +=
-			fz_fz_round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
+			fz_file_round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
 			FZ_FZ_COST_QUANTUM;
 	}
 	put_block(w, FZ_FZ_SPEED, NULL, 0);
 	w->looks.n = 0;
 }
 
-static void put_wakes(struct fz_fz_writer *w)
+static void put_wakes(struct fz_file_writer *w)
 {
 	if (!w->wakes.n)
 		return;
-	fz_fz_wakes_encode(&w->wakes, w->quantum_ns, &w->plain);
+	fz_file_wakes_encode(&w->wakes, w->quantum_ns, &w->plain);
 	put_block(w, FZ_FZ_WAKES, NULL, 0);
 	w->wakes.n = 0;
 }
 
-static void write_pending(struct fz_fz_writer *w)
+static void write_pending(struct fz_file_writer *w)
 {
 	if (w->flushes % SETUP_EVERY == 0)
 		put_setup(w);
@@ -486,11 +486,11 @@ static void write_pending(struct fz_fz_writer *w)
 	w->flushes++;
 }
 
-void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const int64_t *weights)
+void fz_file_writer_add(struct fz_file_writer *w, const struct fz_sample *s, const int64_t *weights)
 {
-	struct fz_fz_rows *r = &w->rows;
+	struct fz_file_rows *r = &w->rows;
 	struct lane *l = lane_of(w, s->thread);
-	int64_t time = fz_fz_round_quanta(s->time, w->quantum_ns);
+	int64_t time = fz_file_round_quanta(s->time, w->quantum_ns);
 	uint32_t row = r->n++;
 
 	if (l->block != w->block) {
@@ -515,14 +515,14 @@ void fz_fz_writer_add(struct fz_fz_writer *w, const struct fz_sample *s, const i
 		write_pending(w);
 }
 
-void fz_fz_writer_add_look(struct fz_fz_writer *w, const struct fz_speed_look *look)
+void fz_file_writer_add_look(struct fz_file_writer *w, const struct fz_speed_look *look)
 {
 	fz_speed_add(&w->looks, look);
 	if (w->looks.n == FZ_FZ_LOOKS_MAX)
 		put_looks(w);
 }
 
-void fz_fz_writer_add_wake(struct fz_fz_writer *w, const struct fz_wake *wake)
+void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wake)
 {
 	fz_wakes_add(&w->wakes, wake);
 	if (w->wakes.n == FZ_FZ_WAKES_MAX)
@@ -530,13 +530,13 @@ void fz_fz_writer_add_wake(struct fz_fz_writer *w, const struct fz_wake *wake)
 }
 
 /* Once, when the tables are written that it refers to. */
-static void put_graph(struct fz_fz_writer *w)
+static void put_graph(struct fz_file_writer *w)
 {
 	const struct fz_callgraph *g = w->p->callgraph;
 
-	for (enum fz_fz_graph list = 0; g && list < FZ_FZ_GRAPHS; list++)
-		for (uint32_t done = 0; done < fz_fz_graph_count(g, list);) {
-			fz_fz_graph_encode(g, list, &done, &w->plain);
+	for (enum fz_file_graph list = 0; g && list < FZ_FZ_GRAPHS; list++)
+		for (uint32_t done = 0; done < fz_file_graph_count(g, list);) {
+			fz_file_graph_encode(g, list, &done, &w->plain);
 			put_block(w, FZ_FZ_GRAPH, NULL, 0);
 		}
 }
@@ -555,10 +555,10 @@ static int64_t choose_quantum(int64_t interval_ns)
 	return quantum;
 }
 
-static struct fz_fz_writer *writer_new(const struct fz_profile *p, struct fz_write_behind *file,
-				       struct fz_output *out)
+static struct fz_file_writer *writer_new(const struct fz_profile *p, struct fz_write_behind *file,
+					 struct fz_output *out)
 {
-	struct fz_fz_writer *w = fz_calloc(1, sizeof(*w));
+	struct fz_file_writer *w = fz_calloc(1, sizeof(*w));
 	uint32_t columns = 0;
 
 	w->file = file;
@@ -569,7 +569,7 @@ static struct fz_fz_writer *writer_new(const struct fz_profile *p, struct fz_wri
 	w->quantum_ns = choose_quantum(w->interval_ns);
 	for (uint32_t m = 0; m < p->metric_count; m++)
 		columns += p->metrics[m].column != NULL;
-	fz_fz_rows_init(&w->rows, FZ_FZ_ROWS_MAX, columns);
+	fz_file_rows_init(&w->rows, FZ_FZ_ROWS_MAX, columns);
 	w->rows.n = 0;
 	w->rows.interval_ns = w->interval_ns;
 	w->rows.quantum_ns = w->quantum_ns;
@@ -599,18 +599,18 @@ static int report(int error, struct fz_error *err)
 	return fz_fail_errno(err, "the recording cannot be written");
 }
 
-struct fz_fz_writer *fz_fz_writer_new(int fd, struct fz_profile *p)
+struct fz_file_writer *fz_file_writer_new(int fd, struct fz_profile *p)
 {
 	return writer_new(p, fz_write_behind_new(fd), NULL);
 }
 
-int fz_fz_writer_flush(struct fz_fz_writer *w, struct fz_error *err)
+int fz_file_writer_flush(struct fz_file_writer *w, struct fz_error *err)
 {
 	write_pending(w);
 	return report(fz_write_behind_error(w->file), err);
 }
 
-static void finish(struct fz_fz_writer *w)
+static void finish(struct fz_file_writer *w)
 {
 	write_pending(w);
 	put_facts(w, true);
@@ -620,17 +620,17 @@ static void finish(struct fz_fz_writer *w)
 	put_block(w, FZ_FZ_END, NULL, 0);
 }
 
-int fz_fz_writer_finish(struct fz_fz_writer *w, struct fz_error *err)
+int fz_file_writer_finish(struct fz_file_writer *w, struct fz_error *err)
 {
 	finish(w);
 	return report(fz_write_behind_finish(w->file), err);
 }
 
-void fz_fz_writer_free(struct fz_fz_writer *w)
+void fz_file_writer_free(struct fz_file_writer *w)
 {
 	if (!w)
 		return;
-	fz_fz_rows_release(&w->rows);
+	fz_file_rows_release(&w->rows);
 	free(w->lanes);
 	free(w->named);
 	free(w->looks.looks);
@@ -642,9 +642,9 @@ void fz_fz_writer_free(struct fz_fz_writer *w)
 	free(w);
 }
 
-int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+int fz_file_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
-	struct fz_fz_writer *w = writer_new(p, NULL, out);
+	struct fz_file_writer *w = writer_new(p, NULL, out);
 	const struct fz_samples *s = &p->samples;
 	int64_t weights[FZ_METRICS_MAX];
 
@@ -661,13 +661,13 @@ int fz_fz_write(const struct fz_profile *p, struct fz_output *out, struct fz_err
 		for (uint32_t m = 0, column = 0; m < p->metric_count; m++)
 			if (p->metrics[m].column)
 				weights[column++] = p->metrics[m].column[row];
-		fz_fz_writer_add(w, &sample, weights);
+		fz_file_writer_add(w, &sample, weights);
 	}
 	for (size_t i = 0; i < p->speed.n; i++)
-		fz_fz_writer_add_look(w, &p->speed.looks[i]);
+		fz_file_writer_add_look(w, &p->speed.looks[i]);
 	for (size_t i = 0; i < p->wakes.n; i++)
-		fz_fz_writer_add_wake(w, &p->wakes.list[i]);
+		fz_file_writer_add_wake(w, &p->wakes.list[i]);
 	finish(w);
-	fz_fz_writer_free(w);
+	fz_file_writer_free(w);
 	return 0;
 }

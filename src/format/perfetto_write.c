@@ -11,7 +11,7 @@
  */
 #include "perfetto_write.h"
 
-#include "fit.h"
+#include "metric_fit.h"
 #include "import.h"
 #include "wire.h"
 

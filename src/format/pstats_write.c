@@ -20,7 +20,7 @@
  */
 #include "format/pstats_write.h"
 
-#include "format/fit.h"
+#include "format/metric_fit.h"
 #include "profile/callgraph.h"
 #include "profile/places.h"
 

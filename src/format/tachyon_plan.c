@@ -15,7 +15,7 @@
  */
 #include "tachyon_plan.h"
 
-#include "fit.h"
+#include "metric_fit.h"
 
 #include <math.h>
 

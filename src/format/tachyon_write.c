@@ -10,7 +10,7 @@
  * The samples are compressed into memory, which is two or three bytes for each, because the
  * header in front of them holds their size.
  */
-#include "fit.h"
+#include "metric_fit.h"
 #include "tachyon.h"
 #include "tachyon_plan.h"
 

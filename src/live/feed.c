@@ -170,7 +170,7 @@ static void give_facts(struct fz_live_feed *f, const struct fz_sampler *s)
 	const struct fz_profile *p = s->profile;
 	struct fz_live_facts *facts = fz_calloc(1, sizeof(*facts));
 
-	facts->error = fz_fz_writer_flush(s->writer, NULL);
+	facts->error = fz_file_writer_flush(s->writer, NULL);
 	facts->n = p->fact_count;
 	facts->keys = fz_calloc(p->fact_count + 1, sizeof(*facts->keys));
 	facts->values = fz_calloc(p->fact_count + 1, sizeof(*facts->values));

@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "capture/sampler.h"
+#include "record/sampler.h"
 #include "profile/profile.h"
 
 /* Weight of one stack in one thread since the last batch. */

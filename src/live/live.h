@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "capture/sampler.h"
+#include "record/sampler.h"
 
 struct fz_live_options {
 	const char *title; /* the command or program */

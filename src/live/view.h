@@ -2,7 +2,7 @@
 /* The state of the view, what keys do to it, and drawing it. */
 #pragma once
 
-#include "capture/sources.h"
+#include "record/sources.h"
 #include "live/calls.h"
 #include "live/live.h"
 #include "live/model.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 
 #include <jansson.h>
 

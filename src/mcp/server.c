@@ -15,11 +15,11 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "capture/worktree.h"
+#include "git/worktree.h"
 #include "format/jsonread.h"
 #include "mcp/protocol.h"
 #include "mcp/tools.h"
-#include "session/checkout.h"
+#include "bench/checkout.h"
 
 #include <errno.h>
 #include <fcntl.h>

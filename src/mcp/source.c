@@ -2,7 +2,7 @@
 /* Texts of functions and their common lines; see source.h. */
 #include "mcp/source.h"
 
-#include "diff/lines.h"
+#include "compare/lines.h"
 
 enum { BODY_LINES_MAX = 20000 };
 

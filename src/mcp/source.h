@@ -2,7 +2,7 @@
 /* The text of functions as recordings hold it, and what is different between two of them. */
 #pragma once
 
-#include "diff/outline.h"
+#include "compare/outline.h"
 #include "mcp/subject.h"
 
 /* Lines of a function, one of `first` on. */

@@ -2,8 +2,8 @@
 /* What a call is about: one recording, or two that are compared as `fizeau diff` compares them. */
 #pragma once
 
-#include "diff/judge.h"
-#include "diff/names.h"
+#include "compare/judge.h"
+#include "compare/names.h"
 #include "mcp/tools.h"
 
 struct fz_mcp_subject {

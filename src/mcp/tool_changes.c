@@ -11,7 +11,7 @@
 #include "mcp/answer.h"
 #include "mcp/source.h"
 #include "profile/cost_words.h"
-#include "report/beside.h"
+#include "report/advice.h"
 #include "report/findings.h"
 #include "report/table.h"
 
@@ -35,9 +35,9 @@ static void say_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const c
 
 static void say_beside(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bool advice)
 {
-	fz_auto(fz_beside_release) struct fz_beside b;
+	fz_auto(fz_advice_release) struct fz_advice b;
 
-	fz_beside_init(&b, s->diff, s->judgement);
+	fz_advice_init(&b, s->diff, s->judgement);
 	for (uint32_t i = 0; i < b.n; i++)
 		fz_mcp_say_also(c, "beside", b.notes[i]);
 	if (b.command && advice) {

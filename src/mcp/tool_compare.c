@@ -5,7 +5,7 @@
  * Both recordings stay in the server's scratch folder for as long as their handle lives, and in the
  * cache as the project's last comparison, where `compare` leaves its own.
  */
-#include "session/compare.h"
+#include "bench/revisions.h"
 
 #include "format/format.h"
 #include "mcp/access.h"

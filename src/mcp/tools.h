@@ -4,7 +4,7 @@
 
 #include "mcp/handles.h"
 #include "mcp/mcp.h"
-#include "session/notify.h"
+#include "record/notify.h"
 
 #include <jansson.h>
 

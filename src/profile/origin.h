@@ -17,8 +17,8 @@ enum fz_origin {
 
 #define FZ_ORIGIN_FACT "own"
 
-/* Of a source file or a shared object, as recorded or canonical (diff/names.h); cwd: the program's
- * folder, "" when unknown. */
+/* Of a source file or a shared object, as recorded or canonical (compare/names.h); cwd: the
+ * program's folder, "" when unknown. */
 enum fz_origin fz_origin_of_file(struct fz_str path, struct fz_str cwd);
 /* Of each function, enum fz_origin; function_count entries, freed by the caller. */
 uint8_t *fz_profile_origins(const struct fz_profile *p);

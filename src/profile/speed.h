@@ -4,7 +4,7 @@
  * CPU time is not work: on a machine whose cores are shared or change their clock the same program
  * takes 10 to 30 % more or less CPU time from run to run. So the recorder times a small piece of
  * work that is always the same, every few milliseconds, on the CPU that the program runs on
- * (capture/speed.h). A recording keeps these times: its speed track.
+ * (record/speed.h). A recording keeps these times: its speed track.
  *
  *    ns for the piece   8.1  8.0  8.1  10.9  11.0  11.1  8.0       speed   1 = the reference,
  *    samples             s s  s s  s s   s s   s s   s s  s s              0.73 while it took 11

@@ -15,7 +15,7 @@
  */
 #include "report/text.h"
 
-#include "report/beside.h"
+#include "report/advice.h"
 #include "report/findings.h"
 #include "report/startup.h"
 #include "report/table.h"
@@ -226,10 +226,10 @@ static void print_warnings(const struct view *v, uint32_t from, uint32_t to)
 /* The command stands in a piece, as it is to be pasted. */
 static void print_beside(const struct view *v)
 {
-	fz_auto(fz_beside_release) struct fz_beside b;
+	fz_auto(fz_advice_release) struct fz_advice b;
 	struct fz_buf line = { 0 };
 
-	fz_beside_init(&b, v->d, v->judgement);
+	fz_advice_init(&b, v->d, v->judgement);
 	for (uint32_t i = 0; i < b.n; i++) {
 		fz_buf_printf(&line, "%s.", b.notes[i]);
 		print_sentence(v, &line);

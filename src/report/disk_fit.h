@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "diff/outline.h"
+#include "compare/outline.h"
 #include "profile/profile.h"
 
 struct fz_disk_text {

@@ -285,7 +285,7 @@ void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 	fz_buf_char(out, '.');
 }
 
-/* More runs than anybody would take are no advice; beside.h has a better one. */
+/* More runs than anybody would take are no advice; advice.h has a better one. */
 static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
 {
 	char more[FZ_NUMBER_SIZE], goal[FZ_NUMBER_SIZE];
@@ -334,20 +334,20 @@ static void add_speed(const struct fz_speed_range *range, double best, struct fz
 
 void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 {
-	const struct fz_steady_side *base = &d->steady.side[FZ_BASE],
-				    *head = &d->steady.side[FZ_HEAD];
+	const struct fz_speed_scale_side *base = &d->speed_scale.side[FZ_BASE],
+					 *head = &d->speed_scale.side[FZ_HEAD];
 	double best = FZ_MIN(base->range.fastest, head->range.fastest);
 	char measured[FZ_NUMBER_SIZE], waited[FZ_NUMBER_SIZE];
 
-	if (!d->steady.used)
+	if (!d->speed_scale.used)
 		return;
 	fz_buf_str(out, "Told at the base's speed: the machine ran at ");
 	add_speed(&base->range, best, out);
 	fz_buf_str(out, " of its speed for the base and ");
 	add_speed(&head->range, best, out);
 	fz_buf_printf(out, " for the head, whose time as measured was %s",
-		      fz_format_ns((double)d->steady.total, measured));
-	if (head->waited >= d->steady.total / 100)
+		      fz_format_ns((double)d->speed_scale.total, measured));
+	if (head->waited >= d->speed_scale.total / 100)
 		fz_buf_printf(out, ", %s of it waiting for a CPU",
 			      fz_format_ns((double)head->waited, waited));
 	fz_buf_char(out, '.');
@@ -373,9 +373,9 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 			      "Judged: one %s a side, by how often and how long each function "
 			      "was seen, with the noise of a %s.",
 			      d->scale == FZ_SCALE_WINDOW ? "range of time" : "run",
-			      d->steady.used ? "machine whose speed is known"
-			      : j->cpu_clock ? "CPU clock"
-					     : "wall clock");
+			      d->speed_scale.used ? "machine whose speed is known"
+			      : j->cpu_clock      ? "CPU clock"
+						  : "wall clock");
 		break;
 	case FZ_JUDGE_APPROXIMATE:
 		fz_buf_str(out, "Judged: approximately. A recording does not tell the order of "

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 
 /* A function by self or by total. */
 struct fz_finding {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/io.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 
 /* With `scaled` the base column is multiplied by the diff's factor as `difffolded.pl -n` does it:
  * cut to whole numbers, but a cost never becomes none. Lines are in the order of the nodes.

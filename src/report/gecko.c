@@ -14,7 +14,7 @@
 #include "report/gecko_writer.h"
 
 #include "base/text.h"
-#include "format/fit.h"
+#include "format/metric_fit.h"
 #include "profile/tree.h"
 
 #include <stdio.h>

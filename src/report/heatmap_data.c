@@ -9,7 +9,7 @@
  */
 #include "report/heatmap_data.h"
 
-#include "diff/names.h"
+#include "compare/names.h"
 #include "profile/origin.h"
 #include "profile/places.h"
 

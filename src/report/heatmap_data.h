@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 
 struct fz_heat_cost {
 	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* a total counts a sample once */

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "profile/profile.h"
 
 enum fz_palette {

@@ -7,11 +7,11 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "diff/names.h"
+#include "compare/names.h"
 #include "profile/cost_words.h"
 #include "profile/per_run.h"
 #include "profile/tree.h"
-#include "report/beside.h"
+#include "report/advice.h"
 #include "report/findings.h"
 #include "report/json_facts.h"
 #include "report/processes.h"
@@ -112,9 +112,9 @@ static const char *unknown_reason(const struct fz_diff *d, const struct fz_judge
 static void write_beside(struct fz_json *j, const struct fz_diff *d,
 			 const struct fz_judgement *verdicts)
 {
-	fz_auto(fz_beside_release) struct fz_beside b;
+	fz_auto(fz_advice_release) struct fz_advice b;
 
-	fz_beside_init(&b, d, verdicts);
+	fz_advice_init(&b, d, verdicts);
 	fz_json_key(j, "beside");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < b.n; i++)
@@ -237,10 +237,10 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 static void write_speed(struct fz_json *j, const struct fz_diff *d)
 {
 	static const char *const names[] = { "base", "head" };
-	const struct fz_steady_side *side = d->steady.side;
+	const struct fz_speed_scale_side *side = d->speed_scale.side;
 	double best = FZ_MIN(side[FZ_BASE].range.fastest, side[FZ_HEAD].range.fastest);
 
-	if (!d->steady.used)
+	if (!d->speed_scale.used)
 		return;
 	fz_json_key(j, "speed");
 	fz_json_open(j, '{');
@@ -253,7 +253,7 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 		fz_json_kint(j, "waited_ns", side[s].waited);
 		fz_json_close(j, '}');
 	}
-	fz_json_kint(j, "head_total_measured", d->steady.total);
+	fz_json_kint(j, "head_total_measured", d->speed_scale.total);
 	fz_json_close(j, '}');
 }
 
@@ -319,7 +319,7 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 		if (f->state != FZ_COMMON)
 			fz_buf_printf(&b, ", \"word\": \"%s\"", fz_diff_word(f));
 		add_cost(&b, d, &f->cost);
-		if (d->steady.used) {
+		if (d->speed_scale.used) {
 			add_int(&b, ", \"head_self_measured\": ", f->measured_self);
 			add_int(&b, ", \"head_total_measured\": ", f->measured_total);
 		}

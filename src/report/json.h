@@ -4,7 +4,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "profile/profile.h"
 
 /* A diff, "schema": 1. */

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "diff/lines.h"
+#include "compare/lines.h"
 #include "profile/per_run.h"
 #include "report/json.h"
 #include "report/json_facts.h"

@@ -14,7 +14,7 @@
  */
 #include "report/markdown.h"
 
-#include "report/beside.h"
+#include "report/advice.h"
 #include "report/findings.h"
 #include "report/markup.h"
 #include "report/table.h"
@@ -159,9 +159,9 @@ static void add_warnings(const struct view *v, uint32_t from, uint32_t to)
 
 static void add_beside(const struct view *v)
 {
-	fz_auto(fz_beside_release) struct fz_beside b;
+	fz_auto(fz_advice_release) struct fz_advice b;
 
-	fz_beside_init(&b, v->d, v->judgement);
+	fz_advice_init(&b, v->d, v->judgement);
 	for (uint32_t i = 0; i < b.n; i++)
 		fz_buf_printf(v->out, "\n%s.\n", b.notes[i]);
 	if (!b.command)
@@ -245,7 +245,7 @@ static void add_trust(const struct view *v)
 	struct fz_buf quality = { 0 };
 
 	fz_buf_str(v->out, "\n<details><summary>How it was measured</summary>\n\n- ");
-	if (v->d->steady.used) {
+	if (v->d->speed_scale.used) {
 		fz_findings_speed(v->d, v->out);
 		fz_buf_str(v->out, "\n- ");
 	}

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "profile/tree.h"
 
 struct fz_page_function {

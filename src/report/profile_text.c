@@ -13,7 +13,7 @@
  */
 #include "report/text.h"
 
-#include "diff/names.h"
+#include "compare/names.h"
 #include "profile/callgraph.h"
 #include "profile/idle.h"
 #include "profile/per_run.h"

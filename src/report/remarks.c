@@ -3,7 +3,7 @@
 #include "report/report.h"
 
 #include "base/text.h"
-#include "format/fit.h"
+#include "format/metric_fit.h"
 #include "format/tachyon_plan.h"
 
 static void add(struct fz_buf *out, const char *text)

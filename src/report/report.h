@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/io.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "report/html.h"
 #include "report/pstats_text.h"
 #include "report/text.h"

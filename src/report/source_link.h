@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 
 /* A place in a source file, as it is shown and whose it is. */
 struct fz_source_place {

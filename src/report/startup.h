@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "diff/diff.h"
+#include "compare/diff.h"
 
 /* For each of d->functions, whether it belongs to the interpreter's library and was only ever
  * called by its start-up or its import machinery. The caller frees it. */

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "profile/tree.h"
 
 /* By weight, or by number of samples where both are shown. */

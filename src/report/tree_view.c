@@ -8,7 +8,7 @@
  */
 #include "report/tree_view.h"
 
-#include "diff/names.h"
+#include "compare/names.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
 #include "report/states.h"

@@ -22,7 +22,7 @@
  */
 #include "report/waits.h"
 
-#include "diff/names.h"
+#include "compare/names.h"
 #include "profile/critical.h"
 #include "profile/wait_graph.h"
 #include "report/table.h"

@@ -9,7 +9,7 @@
  *
  * How much may be more is taken from the run: what it saw, and the benchmark's own limit besides.
  * It holds where that commit is part of what is compared, in that pull request, and on the branch
- * that it goes into where it arrives as another commit (ci/accepted.h).
+ * that it goes into where it arrives as another commit (bench/accepted.h).
  *
  * Only JSON is taken, which no form of another site can send.
  */
@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "ci/accepted.h"
+#include "bench/accepted.h"
 #include "format/jsonread.h"
 #include "serve/inputs.h"
 

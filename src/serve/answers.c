@@ -12,7 +12,7 @@
  * (seconds since 1970) and metric=NAME.
  */
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "fleet/fold.h"
 #include "format/format.h"
 #include "report/report.h"

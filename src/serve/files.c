@@ -12,7 +12,7 @@
  */
 #include "base/clock.h"
 #include "base/json.h"
-#include "ci/baseline.h"
+#include "bench/baseline.h"
 #include "serve/inputs.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, COUNTS_MAX = 1000000 };

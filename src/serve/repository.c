@@ -8,7 +8,7 @@
  *
  * However much is kept, a page shows the latest commits, and the benchmarks that changed most.
  */
-#include "ci/history.h"
+#include "bench/history.h"
 #include "serve/gate.h"
 #include "report/markup.h"
 #include "serve/inputs.h"

@@ -6,7 +6,7 @@
  *   GET  /api/status, /badge.svg?repository=R[&pull=N|...]  how it stands
  *
  * A report may come from a job that ran a stranger's code: it is read by the reader of reports
- * (ci/report.h), and what it says of itself is not believed: verdicts are counted again.
+ * (bench/report.h), and what it says of itself is not believed: verdicts are counted again.
  */
 #include "serve/results.h"
 
@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "ci/accepted.h"
+#include "bench/accepted.h"
 #include "serve/inputs.h"
 
 #define SECOND ((int64_t)1000000000)

@@ -2,7 +2,7 @@
 /* Runs of `fizeau ci` on the server: what its answers and its pages share. */
 #pragma once
 
-#include "ci/report.h"
+#include "bench/report.h"
 #include "fleet/results.h"
 #include "serve/server.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the start of a server to its end, and what all its inputs go through.
  *
- *   bytes -> format readers, with their limits -> batch -> commits.h -> store
+ *   bytes -> format readers, with their limits -> batch -> group_commit.h -> store
  *            two at once                                     one writer, of all that wait
  *
  * The thread that starts the server then waits for signals, looks once a second for who takes too

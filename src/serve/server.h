@@ -9,7 +9,7 @@
 #include "fleet/fleet.h"
 #include "fleet/results.h"
 #include "format/format.h"
-#include "serve/commits.h"
+#include "serve/group_commit.h"
 #include "serve/http.h"
 #include "serve/serve.h"
 #include "serve/watcher.h"
@@ -18,7 +18,7 @@ struct fz_server {
 	struct fz_serve_options options;
 	struct fz_fleet *writer;
 	pthread_mutex_t writing; /* of writer */
-	struct fz_commits commits;
+	struct fz_group_commit commits;
 	struct fz_results *results; /* NULL: benchmarks are not kept */
 	pthread_mutex_t results_writing;
 	struct fz_watcher *watcher; /* NULL: nobody watches */

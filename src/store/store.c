@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/checkout.h"
-#include "base/gitcall.h"
+#include "git/command.h"
 #include "base/identity.h"
 #include "base/io.h"
 #include "base/text.h"
@@ -287,7 +287,7 @@ static char *git_commit(const char *revision)
 				      "--end-of-options", spec,       NULL };
 	char *commit = NULL;
 
-	if (revision[0] == 0 || fz_gitcall_line(FZ_GIT_ASKS, NULL, words, &commit, NULL, NULL))
+	if (revision[0] == 0 || fz_git_call_line(FZ_GIT_ASKS, NULL, words, &commit, NULL, NULL))
 		return NULL;
 	return commit;
 }

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "capture/python/lines.h"
+#include "record/python/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "capture/python/layouts.h"
-#include "capture/python/python.h"
+#include "record/python/layouts.h"
+#include "record/python/python.h"
 #include "unit/python_tables.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "capture/python/layouts.h"
+#include "record/python/layouts.h"
 
 enum {
 	WORLD_BYTES = 128 << 10,

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "capture/python/python.h"
-#include "capture/python/ticks.h"
-#include "capture/stop.h"
+#include "record/python/python.h"
+#include "record/python/ticks.h"
+#include "record/stop.h"
 #ifdef FZ_BPF
-#include "capture/bpf/bpf.h"
+#include "record/bpf/bpf.h"
 #endif
 
 struct probe {

@@ -201,7 +201,7 @@ def programs():
 
 @suite.test("git's list of variables is ours, and each of them does no harm")
 def variables():
-    source = (SOURCE / "src/base/gitcall.c").read_text()
+    source = (SOURCE / "src/git/command.c").read_text()
     assert not [name for name in LOCAL if f'"{name}"' not in source], LOCAL
     with checkout() as c:
         env = {name: "/nowhere" for name in LOCAL}

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "chance.h"
-#include "diff/diff.h"
-#include "diff/judge.h"
+#include "compare/diff.h"
+#include "compare/judge.h"
 #include "profile/speed.h"
 
 enum { FUNCTIONS = 15, STARTED = 40, PLANTED = 3, RUNS_MOST = 5 };
@@ -304,7 +304,7 @@ static inline struct verdict_rates verdict_rates(const struct made_question *q,
 		if (fz_diff_new(base, head, &options, &d, &err) < 0)
 			abort();
 		/* What is to be measured is measured. */
-		if (d->steady.used != (q->machine->pace > 0))
+		if (d->speed_scale.used != (q->machine->pace > 0))
 			abort();
 		struct fz_judgement *j = fz_judge(d, &how);
 		count_verdicts(d, j, q, &sum);

@@ -2,7 +2,7 @@
 /* Two profiles, compared and judged, for as long as a test lasts. cmocka.h comes first. */
 #pragma once
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "named.h"
 
 struct verdict {

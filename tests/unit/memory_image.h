@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
-#include "capture/python/walk.h"
+#include "record/python/walk.h"
 
 enum { IMAGE_ROW = 64, IMAGE_LINE_MAX = 4096, IMAGE_FRAMES_MAX = 64, IMAGE_TRIES_MAX = 64 };
 

@@ -2,7 +2,7 @@
 /* Functions of a diff by name, which must be there. cmocka.h comes first. */
 #pragma once
 
-#include "diff/diff.h"
+#include "compare/diff.h"
 
 static inline uint32_t number_named(const struct fz_diff *d, const char *name)
 {

@@ -3,7 +3,7 @@
  * commit and environment, and writers at the same time lose nothing. Real repositories. */
 #include "format_help.h"
 
-#include "ci/baseline.h"
+#include "bench/baseline.h"
 #include "profile/benchmarks.h"
 
 #include <stdio.h>

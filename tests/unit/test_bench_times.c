@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "session/bench_go.h"
-#include "session/bench_rust.h"
+#include "bench/bench_go.h"
+#include "bench/bench_rust.h"
 
 static char times[] = "/tmp/fz-bench-times-XXXXXX";
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ci/environment.h"
-#include "ci/report.h"
+#include "bench/environment.h"
+#include "bench/report.h"
 #include "profile/benchmarks.h"
 
 /* ---- fizeau.ini ---- */

@@ -2,7 +2,7 @@
 /* Which page of a forge a remote's commits have. */
 #include "format_help.h"
 
-#include "ci/forge.h"
+#include "bench/forge.h"
 
 static const struct {
 	const char *remote, *commits; /* NULL: none */

@@ -4,7 +4,7 @@
  * as it can be. */
 #include "format_help.h"
 
-#include "ci/report.h"
+#include "bench/report.h"
 
 enum { GITHUB_COMMENT = 65536, GITHUB_ANNOTATIONS = 10, BENCHES = 3000 };
 

@@ -2,7 +2,7 @@
 /* Which benchmarks only have another name. */
 #include "format_help.h"
 
-#include "ci/ci.h"
+#include "bench/ci.h"
 #include "profile/benchmarks.h"
 
 /* A benchmark that spends that much in one function, and the rest of 1000 in "harness". */

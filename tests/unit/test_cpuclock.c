@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "capture/cpuclock.h"
+#include "record/cpuclock.h"
 #include "base/clock.h"
 #include "base/map.h"
 

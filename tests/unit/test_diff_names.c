@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "diff/names.h"
+#include "compare/names.h"
 #include "hand_profile.h"
 
 static void assert_str(struct fz_str got, const char *want)

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/io.h"
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "format/format.h"
 #include "hand_profile.h"
 #include "report/folded.h"

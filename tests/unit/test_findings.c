@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "report/findings.h"
 
 static void check(enum fz_verdict verdict, double change, double low, double high,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "fleet/fold.h"
 #include "fleet_sim.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "ci/history.h"
+#include "bench/history.h"
 #include "fleet/results.h"
 
 enum { START = 1700000000 };

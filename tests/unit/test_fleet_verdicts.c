@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "fleet/fold.h"
 #include "fleet_sim.h"
 

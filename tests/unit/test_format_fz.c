@@ -76,11 +76,11 @@ static char *record(size_t *ret_n, bool finish)
 	uint32_t leaves[LEAVES];
 	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
 	fz_auto(fz_close_fd) int fd = temporary_file();
-	struct fz_fz_writer *w;
+	struct fz_file_writer *w;
 	struct fz_error err;
 	uint64_t random = 1;
 
-	w = fz_fz_writer_new(fd, p);
+	w = fz_file_writer_new(fd, p);
 	fz_profile_set_fact(p, "command", FZ_STR("python3 app.py"));
 	for (int64_t i = 0; i < SECONDS * 1000; i++) {
 		/* Lateness of a timer: tens of microseconds, now and then much more. */
@@ -95,15 +95,15 @@ static char *record(size_t *ret_n, bool finish)
 			.status = FZ_STATUS_HAS_GIL | FZ_STATUS_UNKNOWN,
 		};
 		int64_t weight = INTERVAL;
-		fz_fz_writer_add(w, &s, &weight);
+		fz_file_writer_add(w, &s, &weight);
 		if (i % 1000 == 999)
-			assert_int_equal(fz_fz_writer_flush(w, &err), 0);
+			assert_int_equal(fz_file_writer_flush(w, &err), 0);
 	}
 	if (finish) {
 		p->recording.complete = true;
-		assert_int_equal(fz_fz_writer_finish(w, &err), 0);
+		assert_int_equal(fz_file_writer_finish(w, &err), 0);
 	}
-	fz_fz_writer_free(w);
+	fz_file_writer_free(w);
 	return file_content(fd, ret_n);
 }
 
@@ -217,14 +217,14 @@ static void test_gaps(void **state)
 	};
 	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(NULL, 0);
 	fz_auto(fz_close_fd) int fd = temporary_file();
-	struct fz_fz_writer *w;
+	struct fz_file_writer *w;
 	struct fz_error err;
 	size_t n;
 
 	(void)state;
-	w = fz_fz_writer_new(fd, p);
-	assert_int_equal(fz_fz_writer_flush(w, &err), 0);
-	fz_fz_writer_free(w);
+	w = fz_file_writer_new(fd, p);
+	assert_int_equal(fz_file_writer_flush(w, &err), 0);
+	fz_file_writer_free(w);
 	fz_auto(fz_free_ptr) char *begin = file_content(fd, &n);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
 		fz_auto(fz_buf_release) struct fz_buf file = { 0 };
@@ -246,17 +246,17 @@ static void test_late_facts(void **state)
 	uint32_t leaves[LEAVES];
 	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
 	fz_auto(fz_close_fd) int fd = temporary_file();
-	struct fz_fz_writer *w;
+	struct fz_file_writer *w;
 	struct fz_error err;
 	int64_t weight = INTERVAL;
 	size_t n;
 
 	(void)state;
-	w = fz_fz_writer_new(fd, p);
+	w = fz_file_writer_new(fd, p);
 	fz_profile_set_fact(p, "host", FZ_STR("first"));
 	fz_profile_set_fact(p, "build", FZ_STR("of a helper"));
-	fz_fz_writer_add(w, &(struct fz_sample){ .stack = leaves[0] }, &weight);
-	assert_int_equal(fz_fz_writer_flush(w, &err), 0);
+	fz_file_writer_add(w, &(struct fz_sample){ .stack = leaves[0] }, &weight);
+	assert_int_equal(fz_file_writer_flush(w, &err), 0);
 	p->threads[0].name = fz_profile_string(p, FZ_STR("worker"));
 	fz_profile_set_fact(p, "host", FZ_STR("second"));
 	fz_profile_set_fact(p, "build", FZ_STR(""));
@@ -264,8 +264,8 @@ static void test_late_facts(void **state)
 	p->quality = (struct fz_quality){ .known = true, .taken = 9, .rejected = { 1, 2, 3, 4 } };
 	fz_profile_add_source(p, fz_profile_string(p, FZ_STR("/app/main.py")),
 			      FZ_STR("print(1)\n"));
-	assert_int_equal(fz_fz_writer_finish(w, &err), 0);
-	fz_fz_writer_free(w);
+	assert_int_equal(fz_file_writer_finish(w, &err), 0);
+	fz_file_writer_free(w);
 	fz_auto(fz_free_ptr) char *data = file_content(fd, &n);
 	fz_auto(fz_profile_freep) struct fz_profile *q = load(data, n);
 	assert_string_equal(fz_profile_text(q, q->threads[0].name).p, "worker");
@@ -310,14 +310,14 @@ static void test_full_disk(void **state)
 	uint32_t leaves[LEAVES];
 	fz_auto(fz_profile_freep) struct fz_profile *p = make_tables(leaves, LEAVES);
 	fz_auto(fz_close_fd) int fd = open("/dev/full", O_WRONLY);
-	struct fz_fz_writer *w = NULL;
+	struct fz_file_writer *w = NULL;
 	struct fz_error err;
 
 	(void)state;
-	w = fz_fz_writer_new(fd, p);
-	assert_int_equal(fz_fz_writer_finish(w, &err), FZ_ESYSTEM);
+	w = fz_file_writer_new(fd, p);
+	assert_int_equal(fz_file_writer_finish(w, &err), FZ_ESYSTEM);
 	assert_int_equal(err.sys_errno, ENOSPC);
-	fz_fz_writer_free(w);
+	fz_file_writer_free(w);
 }
 
 /* Weights that are not whole microseconds keep their sum; rates beyond 10 kHz their order. */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "diff/gate.h"
+#include "compare/gate.h"
 
 struct scene {
 	struct fz_diff_function functions[2];

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "diff/gate.h"
+#include "compare/gate.h"
 #include "profile/benchmarks.h"
 #include "judged.h"
 

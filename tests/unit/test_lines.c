@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "diff/lines.h"
+#include "compare/lines.h"
 #include "hand_profile.h"
 #include "report/lines.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/marks.h"
+#include "record/marks.h"
 
 enum { FOREIGN = 32, MARKED = 3 };
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "format/format.h"
 #include "refactor.h"
 

@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "diff/body.h"
-#include "diff/imports.h"
+#include "compare/body.h"
+#include "compare/imports.h"
 #include "hand_profile.h"
 #include "named.h"
 

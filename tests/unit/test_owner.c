@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of users and control groups. */
-#include "capture/owner.h"
+#include "record/owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

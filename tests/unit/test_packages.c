@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ci/packages.h"
+#include "bench/packages.h"
 
 static char root[] = "/tmp/fz-packages-XXXXXX";
 

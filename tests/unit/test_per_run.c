@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "profile/benchmarks.h"
 #include "profile/per_run.h"
 #include "report/findings.h"

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/process_tree.h"
+#include "record/process_tree.h"
 
 enum { PROCESSES = 4, EVENTS = 64, PATIENCE_S = 30 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /proc/PID/stat, read for processes whose names are made to mislead. */
-#include "capture/procstat.h"
+#include "record/procstat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "capture/python/python.h"
+#include "record/python/python.h"
 #include "python_tables.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "capture/python/layouts.h"
+#include "record/python/layouts.h"
 #include "python_tables.h"
 
 enum { SIZE_LIMIT = 16 << 20 };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "capture/python/lines.h"
+#include "record/python/lines.h"
 
 static const char *script(void)
 {

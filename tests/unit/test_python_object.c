@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "capture/python/object.h"
+#include "record/python/object.h"
 #include "python_tables.h"
 
 static struct fz_process self;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "capture/python/repr.h"
+#include "record/python/repr.h"
 
 static void expect(struct fz_buf *b, const char *text)
 {

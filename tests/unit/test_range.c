@@ -10,7 +10,7 @@
 
 #include "../stats/chance.h"
 #include "base/io.h"
-#include "diff/judge.h"
+#include "compare/judge.h"
 #include "format/format.h"
 #include "profile/range.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/map.h"
-#include "capture/rate.h"
+#include "record/rate.h"
 
 static uint64_t parse(const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions without a command around them: what they say, and how programs of a series end. */
-#include "session/notify.h"
-#include "session/series.h"
+#include "record/notify.h"
+#include "record/series.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

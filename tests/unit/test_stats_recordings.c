@@ -17,8 +17,8 @@
 #include <jansson.h>
 
 #include "base/io.h"
-#include "diff/diff.h"
-#include "diff/judge.h"
+#include "compare/diff.h"
+#include "compare/judge.h"
 #include "format/format.h"
 #include "profile/merge.h"
 

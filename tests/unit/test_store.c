@@ -50,7 +50,7 @@ static char *record_facts(const char *file_program, const char *const *facts)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 	fz_auto(fz_free_ptr) char *store = fz_store_folder(folder);
-	struct fz_fz_writer *writer;
+	struct fz_file_writer *writer;
 	struct fz_error err;
 	char *path;
 	int fd;
@@ -60,9 +60,9 @@ static char *record_facts(const char *file_program, const char *const *facts)
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	for (size_t i = 0; facts[i]; i += 2)
 		fz_profile_set_fact(p, facts[i], fz_str_of(facts[i + 1]));
-	writer = fz_fz_writer_new(fd, p);
-	assert_int_equal(fz_fz_writer_finish(writer, &err), 0);
-	fz_fz_writer_free(writer);
+	writer = fz_file_writer_new(fd, p);
+	assert_int_equal(fz_file_writer_finish(writer, &err), 0);
+	fz_file_writer_free(writer);
 	close(fd);
 	usleep(2000); /* names are a millisecond apart */
 	return path;

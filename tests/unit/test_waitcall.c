@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /proc/PID/task/TID/syscall, as written and by a child that waits. */
-#include "capture/waitcall.h"
+#include "record/waitcall.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,7 +16,7 @@
 
 #include "base/io.h"
 #include "base/str.h"
-#include "capture/worktree.h"
+#include "git/worktree.h"
 
 static char folder[] = "/tmp/fz-worktree-XXXXXX";
 static char *cache;

@@ -14,7 +14,7 @@
  * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
  * `opcodes` a line 12007 is line 7 at instruction 12 of Python 3.MINOR.
  */
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "format/format.h"
 #include "profile/cost_words.h"
 #include "report/heatmap.h"

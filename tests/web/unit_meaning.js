@@ -12,7 +12,7 @@ const treeOf = (base, head, more = {}) => ({
 	isNumbered: true, inverted: false, func: [0, 1], parent: [0, 0], self: [[0, base], [0, head]], total: [[100, base], [100, head]], ...more,
 });
 const whatOf = (self, total, more = {}) => ({
-	isDiff: true, by: "self", factor: 1, isSeed: false, removedHere: () => true, addedHere: () => true,
+	isDiff: true, by: "self", factor: 1, isTachyonPalette: false, removedHere: () => true, addedHere: () => true,
 	verdicts: { self: { word: [0, self] }, total: { word: [0, total] } }, ...more,
 });
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Which commit changed what a benchmark costs. */
+#pragma once
+
+#include "bench/baseline.h"
+#include "bench/search.h"
+#include "bench/revision.h"
+
+struct fz_bisect_options {
+	struct fz_revision_options count;
+	char *const *argv;                 /* what is counted */
+	const char *ends[2];               /* revisions: the good one and the bad one */
+	const char *filter;                /* only benchmarks whose names contain this; NULL: all */
+	int save;                          /* enum fz_baseline_place: where counts are kept */
+	struct fz_baseline_server *server; /* NULL: none */
+	double threshold;                  /* 0: halfway between good and bad decides */
+	bool first_parent;                 /* of merged branches look at the merge only */
+};
+
+struct fz_bisect {
+	const struct fz_bisect_options *options;
+	const struct fz_notify *notify;
+	struct fz_workspace workspace;
+	struct fz_ci_config config;
+	struct fz_ci_search search;
+	struct fz_baselines baselines;
+	char *cache;                  /* where they are */
+	struct fz_profile **profiles; /* of each step of the search; NULL: skipped */
+	uint32_t n, cap;
+	char *ends[2];    /* commits of GOOD and BAD */
+	uint32_t bad;     /* step: the earliest bad one */
+	unsigned skipped; /* in a row, lately */
+};
+
+/* b->search is what was found; all that is given is borrowed, notify may be NULL. Fails when a
+ * signal ended it. To be closed and released whatever becomes of this call. */
+int fz_bisect_make(struct fz_bisect *b, const struct fz_bisect_options *o,
+		   const struct fz_notify *notify, struct fz_error *err);
+/* Signals act again: b->workspace.series.stopped_by says which one ended it. */
+void fz_bisect_close(struct fz_bisect *b);
+void fz_bisect_release(struct fz_bisect *b);

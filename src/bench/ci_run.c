@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting and judging both sides; see ci_run.h.
+ *
+ *   base (merge-base) --kept, or counted--\
+ *                  .--others---> floors ---> suspects --> verdicts
+ *   head (this tree) --counted------------/       |
+ *                                                  `-- timed in turn
+ *
+ * A base that was counted before under the same circumstances is taken from where it was kept;
+ * else it is counted in this job, on this machine.
+ */
+#include "bench/ci_run.h"
+
+#include "record/count/count.h"
+#include "bench/environment.h"
+#include "bench/ci_parts.h"
+#include "bench/revision.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- counting ---- */
+
+static unsigned parallel(const struct fz_ci_run_options *o)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return o->parallel ? (unsigned)o->parallel : n > 0 ? (unsigned)n : 1;
+}
+
+/* The command as usual, once a side: what fails here would fail for ten times as long. */
+static int try_out(struct fz_ci_run *c, struct fz_error *err)
+{
+	struct fz_job jobs[FZ_SIDES] = { 0 };
+	size_t n = 0;
+	int rc = 0;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if (c->checkout[s].tree)
+			jobs[n++] = (struct fz_job){ .checkout = &c->checkout[s], .native = true };
+	/* One after the other: they share the bytecode that they write. */
+	if (!fz_jobs_run(&c->workspace, jobs, n, 1))
+		rc = fz_series_interrupted(err);
+	for (size_t i = 0; i < n; i++) {
+		if (!rc && jobs[i].fatal)
+			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].checkout->name,
+				     jobs[i].trouble);
+		fz_job_release(&jobs[i]);
+	}
+	return rc;
+}
+
+/* A run of a side; what went wrong with some benchmarks is in its recording. */
+static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, struct fz_error *err)
+{
+	if (job->fatal)
+		return fz_fail(err, FZ_EINPUT, "%s: %s", job->checkout->name, job->trouble);
+	c->profile[s] = fz_steal(job->profile);
+	fz_profile_set_fact(c->profile[s], "environment", fz_buf_view(&c->environment));
+	return fz_ci_collect(&c->result, s, c->profile[s], c->workspace.whole, err);
+}
+
+/* What is not known yet, side by side: both sides, and one of them in other surroundings. */
+static int count_sides(struct fz_ci_run *c, struct fz_error *err)
+{
+	struct fz_job jobs[FZ_SIDES + FZ_CI_OTHERS_MAX] = { 0 };
+	enum fz_side moved = c->profile[FZ_BASE] ? FZ_HEAD : FZ_BASE;
+	bool known = c->profile[FZ_BASE] && fz_ci_read_floors(&c->result, c->profile[FZ_BASE]);
+	size_t n = 0, others = known ? 0 : (size_t)c->options->others;
+	int rc = 0;
+
+	for (int s = FZ_HEAD; s >= FZ_BASE; s--)
+		if (!c->profile[s])
+			jobs[n++].checkout = &c->checkout[s];
+	size_t sides = n;
+	for (size_t i = 0; i < others; i++)
+		jobs[n++] = (struct fz_job){ .checkout = &c->checkout[moved],
+					     .other = (unsigned)i + 1 };
+	if (!fz_jobs_run(&c->workspace, jobs, n, parallel(c->options)))
+		rc = fz_series_interrupted(err);
+	for (size_t i = 0; i < sides && !rc; i++)
+		rc = take_side(c, &jobs[i],
+			       jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE, err);
+	for (size_t i = sides; i < n && !rc; i++)
+		if (jobs[i].profile)
+			fz_ci_disturb(&c->result, moved, jobs[i].profile, c->workspace.whole);
+	if (!rc && others)
+		fz_ci_write_floors(&c->result, c->profile[moved]);
+	for (size_t i = 0; i < n; i++)
+		fz_job_release(&jobs[i]);
+	return rc;
+}
+
+/* ---- before ---- */
+
+static int load_config(struct fz_ci_run *c, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *usual =
+		fz_asprintf("%s/fizeau.ini", c->workspace.repository.root);
+	int rc = fz_ci_config_load(&c->config, c->options->config ? c->options->config : usual,
+				   c->options->config != NULL, err);
+
+	if (rc)
+		return rc;
+	if (c->options->timeout > 0)
+		c->config.timeout = c->options->timeout;
+	if (c->options->no_wall)
+		c->config.wall = false;
+	if (c->options->metrics.n)
+		c->config.metrics = c->options->metrics;
+	c->result.metrics = c->config.metrics;
+	fz_revision_count_for(&c->config.metrics, &c->workspace.record);
+	c->workspace.series.patience = c->config.timeout;
+	c->rules = (struct fz_ci_rules){
+		.config = &c->config, .today = c->today, .is_part = fz_ci_run_is_part, .arg = c
+	};
+	return 0;
+}
+
+static void name_sides(struct fz_ci_run *c)
+{
+	const struct fz_repository *r = &c->workspace.repository;
+
+	c->labels[FZ_BASE] =
+		c->base_file ? fz_strdup(c->base_file) : fz_asprintf("%.10s", c->base_commit);
+	c->labels[FZ_HEAD] = fz_asprintf("%.10s%s", c->checkout[FZ_HEAD].commit,
+					 r->dirty ? " with edits that are not committed" : "");
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		c->result.labels[s] = c->labels[s];
+}
+
+/* After --setup, which may build the program. */
+static void describe_environment(struct fz_ci_run *c, const struct fz_counter *counter)
+{
+	struct fz_environment e = { .argv = c->workspace.argv,
+				    .folder = c->checkout[FZ_HEAD].folder,
+				    .root = c->workspace.repository.root,
+				    .prefix = c->workspace.repository.prefix,
+				    .setup = c->options->setup,
+				    .valgrind = counter->valgrind,
+				    .imports = c->workspace.imports,
+				    .cache = c->workspace.record.cache,
+				    .memory = c->workspace.record.memory,
+				    .apart = c->workspace.record.apart,
+				    .native = c->options->native };
+
+	fz_environment_describe(&e, &c->environment);
+	c->result.environment = c->environment.p;
+}
+
+static int prepare(struct fz_ci_run *c, struct fz_error *err)
+{
+	struct fz_counter counter = { 0 };
+	/* Before anything is built or checked out. */
+	int rc = fz_counter_find(&counter, err);
+
+	if (!rc)
+		rc = fz_workspace_find(&c->workspace, FZ_WORKSPACE_REMEDY, err);
+	if (!rc)
+		rc = fz_workspace_open(&c->workspace, "ci", c->notify, c->options->show_output,
+				       err);
+	if (!rc)
+		rc = load_config(c, err);
+	if (!rc)
+		rc = fz_checkout_here(&c->workspace, &c->checkout[FZ_HEAD], err);
+	if (!rc)
+		rc = fz_ci_run_find_base(c, err);
+	if (!rc) {
+		name_sides(c);
+		rc = fz_checkout_set_up(&c->workspace, &c->checkout[FZ_HEAD], err);
+	}
+	if (!rc) {
+		fz_workspace_find_imports(&c->workspace, (char **)c->workspace.argv);
+		describe_environment(c, &counter);
+		rc = fz_ci_run_get_base(c, err);
+	}
+	fz_counter_end(&counter);
+	return rc;
+}
+
+int fz_ci_run_begin(struct fz_ci_run *c, const struct fz_ci_run_options *o,
+		    const struct fz_notify *notify, struct fz_error *err)
+{
+	*c = (struct fz_ci_run){ .options = o,
+				 .notify = notify,
+				 .workspace = FZ_WORKSPACE_NONE,
+				 .result = FZ_CI_RESULT_INIT };
+	fz_ci_config_init(&c->config);
+	fz_ci_today(c->today);
+	c->workspace.argv = o->argv;
+	c->workspace.whole = fz_revision_whole(o->argv);
+	c->workspace.setup = o->setup;
+	c->workspace.native = o->native;
+	c->workspace.record.cache = o->cache;
+	return prepare(c, err);
+}
+
+/* ---- after ---- */
+
+int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err)
+{
+	int rc = try_out(c, err);
+
+	if (!rc)
+		rc = count_sides(c, err);
+	if (rc)
+		return rc;
+	fz_ci_find_renamed(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD]);
+	fz_ci_suspect(&c->result, &c->rules);
+	return fz_ci_run_time(c, err);
+}
+
+int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
+{
+	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
+					      c->checkout[FZ_HEAD].tree };
+
+	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
+		const char *metric = c->result.metrics.list[i];
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric,
+				    &d, err);
+		if (rc)
+			return rc;
+		fz_ci_locate(&c->result, d, metric, roots);
+	}
+	fz_ci_judge(&c->result, &c->rules);
+	return 0;
+}
+
+void fz_ci_run_close(struct fz_ci_run *c)
+{
+	if (c->checkout[FZ_BASE].tree)
+		fz_checkout_remove(&c->workspace, &c->checkout[FZ_BASE]);
+	fz_workspace_close(&c->workspace);
+}
+
+void fz_ci_run_release(struct fz_ci_run *c)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		fz_checkout_release(&c->checkout[s]);
+		fz_profile_free(c->profile[s]);
+		free(c->labels[s]);
+	}
+	fz_ci_release(&c->result);
+	fz_ci_config_release(&c->config);
+	fz_buf_release(&c->environment);
+	free(c->baseline_folder);
+	free(c->base_commit);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A server of counts that may be away; counts.h. */
+#include "bench/counts.h"
+
+void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct fz_notify *notify)
+{
+	struct fz_baseline_server *s = b->server;
+
+	if (!s || !s->trouble.code || s->told)
+		return;
+	s->told = true;
+	fz_notify_warn(notify, "%s: going on without the server's counts: %s", who,
+		       s->trouble.message);
+}
+
+int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
+		   const struct fz_profile *p, const char *who, const struct fz_notify *notify,
+		   enum fz_baseline_place *ret_place, struct fz_error *err)
+{
+	struct fz_error failed;
+
+	*ret_place = place;
+	if (place != FZ_BASELINE_SERVER)
+		return fz_baseline_save(b, place, commit, p, err);
+	if (!fz_baseline_save(b, place, commit, p, &failed))
+		return 0;
+	*ret_place = FZ_BASELINE_CACHE;
+	fz_notify_warn(notify, "%s: %s; it is kept in the cache of this machine", who,
+		       failed.message);
+	if (!fz_baseline_is_kept(b, FZ_BASELINE_CACHE, commit, fz_profile_fact(p, "environment")) &&
+	    fz_baseline_save(b, FZ_BASELINE_CACHE, commit, p, &failed))
+		fz_notify_warn(notify, "%s: %s", who, failed.message);
+	return 0;
+}

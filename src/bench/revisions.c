@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Two sides recorded in turn; see compare.h.
+ *
+ *   base  ---B1      B2---B3      B4---        in turn, so that whatever else the machine does
+ *   head      H1---H2      H3---H4             meets both sides alike
+ *
+ * The base runs in a git worktree in the cache folder, the head in the user's own tree, in the
+ * same folder below the top of each. Neither tree is written to: recordings, the worktree and
+ * Python's bytecode all go to the cache.
+ *
+ * Ctrl-C ends the series, not us: what was measured is compared, and the worktree is removed
+ * whatever happens.
+ */
+#include "bench/revisions.h"
+
+#include "base/map.h"
+#include "format/format.h"
+#include "profile/merge.h"
+#include "bench/checkout.h"
+#include "record/measure.h"
+#include "bench/origin.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { AGAIN_MAX = 3 };
+
+static const char *const side_names[FZ_SIDES] = { "base", "head" };
+
+struct side {
+	struct fz_checkout checkout;
+	char *shell[4]; /* a command that sh runs */
+	char *const *argv;
+};
+
+struct comparison {
+	const struct fz_compare_options *options;
+	const struct fz_notify *notify;
+	struct fz_comparison *result;
+	struct fz_workspace workspace;
+	struct side side[FZ_SIDES];
+	bool seen; /* something was recorded: it can be */
+};
+
+/* ---- where ---- */
+
+static int open_workspace(struct comparison *c, struct fz_error *err)
+{
+	c->workspace.record = c->options->record;
+	c->workspace.setup = c->options->setup;
+	return fz_workspace_open(&c->workspace, "compare", c->notify, c->options->show_output, err);
+}
+
+/* Without a revision: what is not committed yet, else the last commit. */
+static const char *default_revision(const struct fz_repository *r)
+{
+	return r->dirty ? "HEAD" : "HEAD~1";
+}
+
+/* A revision and the user's tree; both set up. */
+static int check_out(struct comparison *c, struct fz_error *err)
+{
+	const char *revision = c->options->revision;
+	struct fz_repository *r = &c->workspace.repository;
+	struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
+	fz_auto(fz_free_ptr) char *commit = NULL;
+	int rc = fz_workspace_find(&c->workspace, "compare two commands with --base and --head",
+				   err);
+
+	if (rc)
+		return rc;
+	if (!revision)
+		revision = default_revision(r);
+	rc = fz_repository_commit(r, revision, &commit, err);
+	if (!rc)
+		rc = open_workspace(c, err);
+	if (rc)
+		return rc;
+	c->result->side[FZ_BASE].label = fz_asprintf("%s (%.10s)", revision, commit);
+	c->result->side[FZ_HEAD].label =
+		fz_strdup(r->dirty ? "working tree, not committed" : "working tree (HEAD)");
+	rc = fz_checkout_add(&c->workspace, commit, "the base", &base->checkout, err);
+	if (!rc)
+		rc = fz_checkout_here(&c->workspace, &head->checkout, err);
+	if (!rc)
+		rc = fz_checkout_set_up(&c->workspace, &head->checkout, err);
+	if (!rc)
+		fz_workspace_find_imports(&c->workspace, (char **)head->argv);
+	return rc;
+}
+
+static int two_commands(struct comparison *c, struct fz_error *err)
+{
+	char cwd[4096];
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fz_fail_errno(err, "the current folder");
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		struct side *side = &c->side[s];
+		side->shell[0] = (char *)"sh";
+		side->shell[1] = (char *)"-c";
+		side->shell[2] = (char *)c->options->commands[s];
+		side->argv = side->shell;
+		side->checkout =
+			(struct fz_checkout){ .name = "this folder", .folder = fz_strdup(cwd) };
+		c->result->side[s].label = fz_strdup(c->options->commands[s]);
+	}
+	int rc = open_workspace(c, err);
+	/* They share a folder, which is set up once. */
+	return rc ? rc : fz_checkout_set_up(&c->workspace, &c->side[FZ_HEAD].checkout, err);
+}
+
+/* ---- runs ---- */
+
+static int check_status(const struct comparison *c, const struct fz_series_run *run,
+			struct fz_error *err)
+{
+	char how[32];
+
+	if (c->options->ignore_failure || !run->child.reaped || run->child.status == 0)
+		return 0;
+	fz_trial_describe(&run->child, how, sizeof(how));
+	return fz_fail(err, FZ_EINPUT,
+		       "the command ended with %s%s, so there is nothing to compare; "
+		       "--ignore-failure compares all the same",
+		       WIFEXITED(run->child.status) ? "status " : "", how);
+}
+
+/* It ran to its end, but nothing was recorded of it. */
+static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int rc)
+{
+	bool unlucky = rc == FZ_EGONE || (rc == FZ_EINPUT && c->seen);
+
+	return unlucky && !run->profile && run->child.reaped && run->child.status == 0 &&
+	       !fz_series_stopped(&c->workspace.series);
+}
+
+static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
+		    struct fz_error *err)
+{
+	struct side *side = &c->side[s];
+	fz_auto(fz_environ_release) struct fz_environ own;
+	struct fz_launch_place place = { .folder = side->checkout.folder,
+					 .no_input = true,
+					 .output = c->workspace.output,
+					 .errors = -1 };
+	struct fz_series_run run;
+
+	fz_notify_progress(c->notify, "%s, %s %d of %d", side_names[s], kind, i + 1, n);
+	fz_workspace_keep_bytecode(&c->workspace, side_names[s]);
+	fz_checkout_environ(&c->workspace, &side->checkout, &own);
+	place.environ = own.list;
+	int rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
+	/* A short program may have come and gone while a busy machine did not let us look. */
+	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
+		fz_notify_warn(c->notify, "compare: %s, %s %d of %d is taken again: %s",
+			       side_names[s], kind, i + 1, n, err->message);
+		rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
+	}
+	c->seen |= run.profile != NULL;
+	if (fz_series_stopped(&c->workspace.series)) {
+		fz_notify_warn(c->notify,
+			       "compare: interrupted; %s of %s that was not finished is left out",
+			       kind, side_names[s]);
+		rc = 0;
+	} else {
+		int failed = check_status(c, &run, err);
+		rc = failed ? failed : rc;
+		if (!rc && run.profile)
+			rc = fz_origin_check(run.profile, side->checkout.tree, err);
+		if (!rc && strcmp(kind, "run") == 0)
+			rc = fz_profile_merge(c->result->side[s].profile, run.profile, err);
+	}
+	fz_profile_free(run.profile);
+	return rc ? fz_error_prefix(err, "%s, %s %d of %d", side_names[s], kind, i + 1, n) : 0;
+}
+
+/* Base and head n times, the first of each pair in turn. */
+static int run_in_turn(struct comparison *c, const char *kind, int n, struct fz_error *err)
+{
+	for (int i = 0; i < 2 * n; i++) {
+		enum fz_side s = (i + 1) / 2 % 2 ? FZ_HEAD : FZ_BASE;
+		int rc = fz_series_stopped(&c->workspace.series)
+				 ? 0
+				 : run_side(c, s, kind, i / 2, n, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int measure(struct comparison *c, struct fz_error *err)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		c->result->side[s].profile = fz_profile_new();
+	int rc = run_in_turn(c, "warm-up", c->options->warmup, err);
+	if (!rc)
+		rc = run_in_turn(c, "run", c->options->runs, err);
+	fz_notify_progress_end(c->notify);
+	return rc;
+}
+
+/* ---- what came of it ---- */
+
+int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
+		       const struct fz_notify *notify, struct fz_error *err)
+{
+	struct comparison c = {
+		.options = o, .notify = notify, .result = ret, .workspace = FZ_WORKSPACE_NONE
+	};
+
+	*ret = (struct fz_comparison){ 0 };
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		c.side[s].argv = o->argv;
+	int rc = o->commands[FZ_BASE] ? two_commands(&c, err) : check_out(&c, err);
+	if (!rc)
+		rc = measure(&c, err);
+	if (!rc) {
+		const struct fz_checkout *head = &c.side[FZ_HEAD].checkout;
+		ret->project = fz_strdup(head->tree ? head->tree : head->folder);
+	}
+	fz_checkout_remove(&c.workspace, &c.side[FZ_BASE].checkout);
+	fz_checkout_release(&c.side[FZ_HEAD].checkout);
+	fz_workspace_close(&c.workspace);
+	ret->stopped_by = c.workspace.series.stopped_by;
+	return rc;
+}
+
+int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *cache = NULL;
+	struct fz_str top = fz_str_of(c->project);
+	/* Two projects may be called the same. */
+	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
+	int rc = fz_workspace_cache_folder("compare", &cache, err);
+
+	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
+		fz_auto(fz_free_ptr) char *path = fz_asprintf(
+			"%s/%s-%08x-%s.fz", cache, fz_path_base(top).p, place, side_names[s]);
+		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
+		if (!rc)
+			c->side[s].kept = fz_steal(path);
+	}
+	return rc;
+}
+
+void fz_comparison_release(struct fz_comparison *c)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		free(c->side[s].label);
+		free(c->side[s].kept);
+		fz_profile_free(c->side[s].profile);
+	}
+	free(c->project);
+}

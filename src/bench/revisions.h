@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The same command at two revisions, or two commands, recorded in turn. */
+#pragma once
+
+#include "compare/diff.h"
+#include "record/record.h"
+
+struct fz_compare_options {
+	struct fz_record_options record; /* of every run */
+	int runs, warmup;                /* a side */
+	const char *revision; /* the base; NULL: the last commit, or the one before it when all is
+				 committed */
+	char *const *argv;    /* what is run there and in the user's tree */
+	const char *commands[FZ_SIDES]; /* by sh, here, instead of all that; NULL: none */
+	const char *setup;              /* by sh in each tree first; NULL */
+	bool ignore_failure;            /* count runs that end with a status other than 0 */
+	bool show_output;               /* of what is run, on standard error */
+};
+
+struct fz_comparison {
+	struct {
+		char *label;                /* what reports call it */
+		struct fz_profile *profile; /* of all its runs; a signal can leave it without one */
+		char *kept;                 /* where fz_comparison_keep put it; NULL: nowhere */
+	} side[FZ_SIDES];
+	char *project;  /* top folder of the head's tree, or where the commands ran */
+	int stopped_by; /* the signal that ended it early; 0: none did */
+};
+
+/* Release ret whatever becomes of this call; when it fails only stopped_by holds. A signal is no
+ * failure: what was complete by then is there. notify may be NULL. */
+int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
+		       const struct fz_notify *notify, struct fz_error *err);
+/* Keep both sides in the cache, as the last comparison of their project. */
+int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err);
+void fz_comparison_release(struct fz_comparison *c);

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* The sentences that all reports share; see report.h. */
+#include "bench/report.h"
+
+#include "profile/cost_words.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- one benchmark ---- */
+
+static const double NOISY = 1.5;
+
+const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE])
+{
+	if (isnan(change))
+		out[0] = '\0';
+	else if (change >= 1)
+		snprintf(out, FZ_NUMBER_SIZE, isinf(change) ? "new cost" : "x %.*f",
+			 change < 9 ? 2 : 0, 1 + change);
+	else
+		fz_format_percent_change(change, out);
+	return out;
+}
+
+/* An interval whose upper end is so many times its lower one says how noisy the clock was, not how
+ * much slower the benchmark is. */
+static bool is_noisy(const struct fz_pairs *wall)
+{
+	return isfinite(wall->low) && 1 + wall->high > NOISY * (1 + wall->low);
+}
+
+static double near_zero(const struct fz_pairs *wall)
+{
+	return wall->low > 0 ? wall->low : wall->high;
+}
+
+void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE], low[FZ_NUMBER_SIZE], high[FZ_NUMBER_SIZE];
+
+	if (!b->wall.n)
+		return;
+	if (is_noisy(&b->wall)) {
+		if (b->wall.decided)
+			fz_buf_printf(out, "at least %s; ",
+				      fz_format_percent_change(near_zero(&b->wall), change));
+		fz_buf_str(out, "the clock was too noisy");
+		if (b->wall.decided)
+			fz_buf_str(out, " to say more");
+		return;
+	}
+	fz_buf_str(out, fz_format_percent_change(b->wall.change, change));
+	if (isfinite(b->wall.low))
+		fz_buf_printf(out, " [%s, %s]", fz_format_percent_change(b->wall.low, low),
+			      fz_format_percent_change(b->wall.high, high));
+	if (!b->wall.decided)
+		fz_buf_str(out, ", not decided");
+}
+
+void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	if (b->wall.n && (b->wall.decided || !is_noisy(&b->wall)))
+		fz_buf_str(out, "by the clock ");
+	fz_ci_wall(b, out);
+}
+
+void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	fz_ci_place_text(&b->place, b->unit, out);
+}
+
+void fz_ci_place_text(const struct fz_ci_place *p, const char *unit, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE];
+
+	if (!p->context)
+		return;
+	fz_buf_printf(out, "%s %s", p->context, fz_format_change(p->change, unit, change));
+	if (p->base > 0 && p->change > p->base)
+		fz_buf_printf(out, " (x %.1f)", 1 + p->change / p->base);
+	else if (p->base <= 0)
+		fz_buf_str(out, " (new)");
+}
+
+const char *fz_ci_word(const struct fz_ci_bench *b)
+{
+	const struct fz_cost_words *words = fz_cost_words(b->metric, b->unit);
+
+	return b->verdict == FZ_CI_SLOWER   ? words->more
+	       : b->verdict == FZ_CI_FASTER ? words->less
+					    : fz_ci_verdict_names[b->verdict];
+}
+
+/* After how many have a verdict by a metric. */
+static const char *many_word(enum fz_ci_verdict v, const char *metric)
+{
+	const struct fz_cost_words *words = fz_cost_words(metric, fz_ci_unit(metric));
+
+	return v == FZ_CI_SLOWER   ? words->many_more
+	       : v == FZ_CI_FASTER ? words->many_less
+				   : fz_ci_verdict_names[v];
+}
+
+const char *fz_ci_word_of_all(const struct fz_ci_result *r, enum fz_ci_verdict v, const char *mixed)
+{
+	const char *word = NULL;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->benches[i].verdict != v)
+			continue;
+		const char *own = many_word(v, r->benches[i].metric);
+		word = !word || strcmp(word, own) == 0 ? own : mixed;
+	}
+	return word ? word : fz_ci_verdict_names[v];
+}
+
+const char *fz_ci_excuse(const struct fz_ci_bench *b, const char **ret_why)
+{
+	*ret_why = b->ignored ? b->ignored : b->accepted;
+	if (!*ret_why || b->verdict == FZ_CI_SAME)
+		return NULL;
+	return b->ignored ? "ignored" : "accepted";
+}
+
+static void add_figures(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+
+	fz_format_value(b->count[FZ_BASE], b->unit, base);
+	fz_format_value(b->count[FZ_HEAD], b->unit, head);
+	if (b->verdict == FZ_CI_NEW)
+		fz_buf_printf(out, "new: %s %s", head, b->metric);
+	else if (b->verdict == FZ_CI_MISSING)
+		fz_buf_printf(out, "missing: the base has it with %s %s", base, b->metric);
+	else
+		fz_buf_printf(out, "%s %s (%s -> %s)", fz_ci_change(b->change, change), b->metric,
+			      base, head);
+}
+
+static void begin_part(struct fz_buf *out, size_t start)
+{
+	if (out->n > start)
+		fz_buf_str(out, "; ");
+}
+
+void fz_ci_note_of(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	const char *why, *excuse = fz_ci_excuse(b, &why);
+	size_t start = out->n;
+
+	if (b->was)
+		fz_buf_printf(out, "renamed from %s", b->was);
+	if (b->trouble) {
+		begin_part(out, start);
+		fz_buf_printf(out, "not measured: %s", b->trouble);
+	}
+	if (excuse) {
+		begin_part(out, start);
+		fz_buf_printf(out, "%s: %s", excuse, why);
+	}
+}
+
+void fz_ci_sentence(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
+	size_t start = out->n;
+
+	if (!b->trouble)
+		add_figures(b, out);
+	if (b->wall.n) {
+		begin_part(out, start);
+		fz_ci_clock(b, out);
+	}
+	if (b->place.context) {
+		begin_part(out, start);
+		fz_buf_str(out, "in ");
+		fz_ci_place(b, out);
+	}
+	fz_ci_note_of(b, &note);
+	if (note.n) {
+		begin_part(out, start);
+		fz_buf_add(out, note.p, note.n);
+	}
+}
+
+/* ---- all ---- */
+
+void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	for (uint32_t i = 0; i < r->metrics.n; i++)
+		fz_buf_printf(out, "%s%s", i ? ", " : "", r->metrics.list[i]);
+}
+
+static uint32_t count_word(const struct fz_ci_result *r, enum fz_ci_verdict v, const char *word)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += r->benches[i].verdict == v &&
+		     strcmp(many_word(v, r->benches[i].metric), word) == 0;
+	return n;
+}
+
+/* "1 slower, 2 larger": the words in the order of the metrics, each once. */
+static void add_verdict(const struct fz_ci_result *r, enum fz_ci_verdict v, const char **separator,
+			struct fz_buf *out)
+{
+	const char *told[FZ_CI_METRICS_MAX];
+
+	for (uint32_t i = 0; i < r->metrics.n; i++) {
+		uint32_t earlier = 0;
+		told[i] = many_word(v, r->metrics.list[i]);
+		while (strcmp(told[earlier], told[i]) != 0)
+			earlier++;
+		uint32_t n = earlier == i ? count_word(r, v, told[i]) : 0;
+		if (!n)
+			continue;
+		fz_buf_printf(out, "%s%u %s", *separator, n, told[i]);
+		*separator = ", ";
+	}
+}
+
+void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	static const enum fz_ci_verdict order[] = {
+		FZ_CI_SLOWER, FZ_CI_DISAGREE, FZ_CI_MISSING, FZ_CI_NOT_COMPARABLE,
+		FZ_CI_FASTER, FZ_CI_LAYOUT,   FZ_CI_NEW,     FZ_CI_SAME,
+	};
+	const char *separator = ": ";
+	int status = fz_ci_exit(r);
+
+	fz_buf_str(out, status == 2 ? "Performance could not be judged"
+			: status    ? "Performance regression"
+				    : "No performance regression");
+	for (size_t i = 0; i < FZ_ARRAY_LEN(order); i++)
+		add_verdict(r, order[i], &separator, out);
+	if (!r->n)
+		fz_buf_str(out, ": no benchmark was counted");
+}
+
+static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE], limit[FZ_NUMBER_SIZE];
+	const char *bytes = fz_ci_is_of_memory(b->metric) ? " bytes" : "";
+
+	fz_buf_add(out, b->name.p, b->name.n);
+	if (b->verdict == FZ_CI_MISSING)
+		fz_buf_str(out, " is missing");
+	else if (b->verdict == FZ_CI_DISAGREE)
+		fz_buf_printf(out, ": by the clock it is the opposite of %s %s",
+			      fz_ci_change(b->change, change), b->metric);
+	else if (b->change < 1)
+		fz_buf_printf(out, " takes %s more %s%s; its limit is %s",
+			      fz_format_percent(b->change, change), b->metric, bytes,
+			      fz_format_percent(b->limit, limit));
+	else if (isinf(b->change))
+		fz_buf_printf(out, " takes %s %s, where the base takes none",
+			      fz_format_value(b->count[FZ_HEAD], b->unit, change), b->metric);
+	else
+		fz_buf_printf(out, " takes %.1f times the %s%s; its limit is %s", 1 + b->change,
+			      b->metric, bytes, fz_format_percent(b->limit, limit));
+}
+
+void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	char count[FZ_NUMBER_SIZE];
+	const char *why;
+	uint32_t excused = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		excused += r->benches[i].suspect && !r->benches[i].fails &&
+			   fz_ci_excuse(&r->benches[i], &why);
+	switch (fz_ci_exit(r)) {
+	case 2:
+		fz_buf_str(out, r->trouble_n ? r->troubles[0]
+				: r->n       ? "base and head were counted under different "
+					       "circumstances"
+					     : "no benchmark was counted");
+		break;
+	case 1:
+		add_failure(&r->benches[0], out);
+		if (r->failing > 1)
+			fz_buf_printf(out, ", and %s",
+				      fz_format_plural(r->failing - 1, "more failure", count));
+		break;
+	default:
+		fz_buf_str(out, excused ? "what is past its limit is accepted or ignored"
+					: "no benchmark is past its limit");
+	}
+}
+
+/* ---- a terminal ---- */
+
+static enum fz_hue hue_of(const struct fz_ci_bench *b)
+{
+	switch (b->verdict) {
+	case FZ_CI_SLOWER:
+	case FZ_CI_MISSING:
+		return FZ_HUE_RED;
+	case FZ_CI_FASTER:
+		return FZ_HUE_BLUE;
+	case FZ_CI_DISAGREE:
+	case FZ_CI_NOT_COMPARABLE:
+		return FZ_HUE_PURPLE;
+	default:
+		return FZ_HUE_NONE;
+	}
+}
+
+/* The widths of columns that differ; 0: it is not there. */
+struct widths {
+	int name, metric;
+};
+
+static struct widths widths_of(const struct fz_ci_result *r)
+{
+	struct widths w = { .name = 9 };
+
+	for (uint32_t i = 0; i < r->n; i++)
+		w.name = FZ_MAX(w.name, (int)FZ_MIN(r->benches[i].name.n, (size_t)40));
+	for (uint32_t i = 0; i < r->metrics.n && r->metrics.n > 1; i++)
+		w.metric = FZ_MAX(w.metric, (int)strlen(r->metrics.list[i]) + 1);
+	return w;
+}
+
+static void text_row(const struct fz_ci_bench *b, const struct widths *w,
+		     const struct fz_style *style, struct fz_buf *out)
+{
+	char name[1024], change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+	char limit[FZ_NUMBER_SIZE];
+	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
+
+	fz_str_printable(b->name.p, b->name.n, name, sizeof(name));
+	fz_format_value(b->count[FZ_BASE], b->unit, base);
+	fz_format_value(b->count[FZ_HEAD], b->unit, head);
+	fz_buf_printf(out, "%s%-14s%s %-*s %-*s%15s %15s %9s", fz_hue_on(style, hue_of(b)),
+		      fz_ci_word(b), fz_hue_off(style, hue_of(b)), w->name, name, w->metric,
+		      w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
+		      b->on_side[FZ_HEAD] ? head : "-", fz_ci_change(b->change, change));
+	fz_buf_printf(out, " %8s\n", fz_format_percent(b->limit, limit));
+	if (b->wall.n) {
+		fz_buf_str(out, "               ");
+		fz_ci_clock(b, out);
+		fz_buf_printf(out, ", %u pairs\n", b->wall.n);
+	}
+	if (b->place.context) {
+		fz_buf_str(out, "               where: ");
+		fz_ci_place(b, out);
+		if (b->place.file)
+			fz_buf_printf(out, "  %s:%d", b->place.file, b->place.line);
+		fz_buf_char(out, '\n');
+	}
+	fz_ci_note_of(b, &note);
+	if (note.n) {
+		fz_str_printable(note.p, note.n, name, sizeof(name));
+		fz_buf_printf(out, "               %s\n", name);
+	}
+}
+
+void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, struct fz_buf *out)
+{
+	struct widths w = widths_of(r);
+
+	if (r->n)
+		fz_buf_printf(out, "%s%-14s %-*s %-*s%15s %15s %9s %8s%s\n",
+			      fz_hue_on(style, FZ_HUE_DIM), "verdict", w.name, "benchmark",
+			      w.metric, w.metric ? "metric" : "", "base", "head", "change", "limit",
+			      fz_hue_off(style, FZ_HUE_DIM));
+	for (uint32_t i = 0; i < r->n; i++)
+		text_row(&r->benches[i], &w, style, out);
+	if (r->n)
+		fz_buf_char(out, '\n');
+	fz_ci_headline(r, out);
+	fz_buf_str(out, ".\n");
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources by function, by canonical file, and what they define.
+ *
+ *   function --file--> source --first line and name--> definition --words--> body
+ *       `--canonical file--> source of the other side --qualified name--> had it, or not
+ *
+ * Only what is asked for is parsed. Two files of one canonical name (recordings that know base
+ * names only) are told apart by nobody, so neither is taken for the other side's file.
+ */
+#include "compare/code.h"
+
+#include "base/buf.h"
+
+enum { AMBIGUOUS = FZ_NONE - 1 };
+
+static void index_sources(struct fz_code *c, enum fz_side side)
+{
+	const struct fz_profile *p = c->profile[side];
+
+	c->files[side] = fz_calloc(FZ_MAX(p->source_count, 1), sizeof(*c->files[side]));
+	for (uint32_t i = 0; i < p->source_count; i++)
+		fz_map_put(&c->by_file[side], p->sources[i].file, i);
+	for (uint32_t f = 0; f < p->function_count; f++) {
+		struct fz_str key = c->names[side][f].key,
+			      module = p->strings[p->functions[f].module];
+		uint32_t source = fz_code_source(c, side, f);
+
+		if (fz_module_file(module).n < module.n)
+			fz_map_put(&c->modules[side], fz_hash_bytes(module.p, module.n), f);
+		if (source == FZ_NONE || !key.n)
+			continue;
+		uint32_t *slot = fz_map_slot(&c->by_key[side], fz_hash_bytes(key.p, key.n));
+		*slot = *slot == FZ_NONE || *slot == source ? source : AMBIGUOUS;
+		c->files[side][source].key = key;
+	}
+}
+
+struct fz_code *fz_code_new(const struct fz_profile *const profile[FZ_SIDES],
+			    struct fz_name *const names[FZ_SIDES])
+{
+	struct fz_code *c = fz_calloc(1, sizeof(*c));
+
+	c->names = names;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		c->profile[s] = profile[s];
+		index_sources(c, s);
+	}
+	return c;
+}
+
+static void release_file(struct fz_code_file *f)
+{
+	for (uint32_t i = 0; f->bodies && i < f->outline.n; i++)
+		fz_body_release(&f->bodies[i]);
+	free(f->bodies);
+	fz_outline_release(&f->outline);
+}
+
+void fz_code_freep(struct fz_code **code)
+{
+	struct fz_code *c = *code;
+
+	if (!c)
+		return;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		for (uint32_t i = 0; i < c->profile[s]->source_count; i++)
+			release_file(&c->files[s][i]);
+		free(c->files[s]);
+		fz_map_release(&c->by_file[s]);
+		fz_map_release(&c->by_key[s]);
+		fz_map_release(&c->modules[s]);
+		fz_imports_release(&c->imports[s]);
+	}
+	fz_code_texts_release(c);
+	free(c);
+}
+
+const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source)
+{
+	struct fz_code_file *f = &c->files[side][source];
+	const struct fz_source_text *text = &c->profile[side]->sources[source];
+
+	if (!f->outline.n)
+		fz_outline_init(&f->outline, (struct fz_str){ text->text, text->size });
+	return &f->outline;
+}
+
+const struct fz_body *fz_code_body(struct fz_code *c, enum fz_side side, struct fz_code_place at)
+{
+	struct fz_code_file *f = &c->files[side][at.source];
+	const struct fz_outline *o = fz_code_outline(c, side, at.source);
+
+	if (!f->bodies)
+		f->bodies = fz_calloc(o->n, sizeof(*f->bodies));
+	if (!f->bodies[at.definition].runs)
+		fz_body_init(&f->bodies[at.definition], o, at.definition);
+	return &f->bodies[at.definition];
+}
+
+uint32_t fz_code_source(const struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	const struct fz_function *f = &c->profile[side]->functions[function];
+
+	return f->kind == FZ_KIND_PYTHON ? fz_map_get(&c->by_file[side], f->file) : FZ_NONE;
+}
+
+static uint32_t source_by_key(const struct fz_code *c, enum fz_side side, struct fz_str key)
+{
+	uint32_t at = FZ_NONE;
+
+	if (key.n)
+		at = fz_map_get(&c->by_key[side], fz_hash_bytes(key.p, key.n));
+	return at == AMBIGUOUS ? FZ_NONE : at;
+}
+
+uint32_t fz_code_counterpart(const struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	if (c->profile[side]->functions[function].kind != FZ_KIND_PYTHON)
+		return FZ_NONE;
+	return source_by_key(c, !side, c->names[side][function].key);
+}
+
+/* ---- imports ---- */
+
+enum { BY_ANY = 1, BY_COMMON = 2 }; /* who imports: a source, one that the other side has, too */
+
+static void read_imports(struct fz_code *c)
+{
+	if (c->has_imports)
+		return;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (uint32_t i = 0; i < c->profile[s]->source_count; i++) {
+			const struct fz_source_text *text = &c->profile[s]->sources[i];
+			struct fz_str key = c->files[s][i].key;
+			bool common = source_by_key(c, !s, key) != FZ_NONE;
+			fz_imports_add(&c->imports[s], key,
+				       (struct fz_str){ text->text, text->size },
+				       common ? BY_ANY | BY_COMMON : BY_ANY);
+		}
+	c->has_imports = true;
+}
+
+enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source)
+{
+	struct fz_str key = c->files[side][source].key;
+
+	if (!key.n || !c->profile[!side]->source_count)
+		return FZ_PRESENCE_UNKNOWN;
+	read_imports(c);
+	if (fz_imports_find(&c->imports[!side], key))
+		return FZ_PRESENCE_YES;
+	return fz_imports_find(&c->imports[side], key) & BY_COMMON ? FZ_PRESENCE_NO
+								   : FZ_PRESENCE_UNKNOWN;
+}
+
+static struct fz_str tail_of(struct fz_str name)
+{
+	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+
+	if (!dot)
+		return name;
+	return (struct fz_str){ dot + 1, (size_t)(name.p + name.n - dot - 1) };
+}
+
+struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t function,
+				  bool *ret_within)
+{
+	const struct fz_profile *p = c->profile[side];
+	const struct fz_function *f = &p->functions[function];
+	struct fz_str name = p->strings[f->name], tail = tail_of(name);
+	uint32_t source = fz_code_source(c, side, function), at;
+
+	*ret_within = false;
+	if (source == FZ_NONE)
+		return (struct fz_code_place){ FZ_NONE, FZ_NONE };
+	const struct fz_outline *o = fz_code_outline(c, side, source);
+	if (fz_str_eq(name, FZ_STR("<module>"))) {
+		at = 0;
+	} else if (tail.n && tail.p[0] == '<') {
+		*ret_within = true;
+		at = f->first_line > 0 ? fz_outline_at(o, f->first_line) : FZ_NONE;
+	} else {
+		at = f->first_line > 0 ? fz_outline_find_at(o, tail, f->first_line)
+				       : fz_outline_find(o, name);
+	}
+	return (struct fz_code_place){ at == FZ_NONE ? FZ_NONE : source, at };
+}
+
+/* ---- what the other side had ---- */
+
+static bool is_same_text(const struct fz_code *c, enum fz_side side, uint32_t mine, uint32_t other)
+{
+	const struct fz_source_text *a = &c->profile[side]->sources[mine];
+	const struct fz_source_text *b = &c->profile[!side]->sources[other];
+
+	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32_t function,
+				    uint32_t other)
+{
+	uint32_t mine = fz_code_source(c, side, function);
+	bool within;
+
+	if (mine != FZ_NONE && is_same_text(c, side, mine, other))
+		return FZ_PRESENCE_YES;
+	struct fz_code_place at = fz_code_find(c, side, function, &within);
+	if (at.definition == FZ_NONE)
+		return FZ_PRESENCE_UNKNOWN;
+	const struct fz_definition *d =
+		&fz_code_outline(c, side, at.source)->definitions[at.definition];
+	uint32_t there = fz_outline_find(fz_code_outline(c, !side, other), d->name);
+	if (there == FZ_NONE)
+		return FZ_PRESENCE_NO;
+	if (!within)
+		return FZ_PRESENCE_YES;
+	/* What it stands in is there; it is for certain where its line is, or nothing was changed.
+	 */
+	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
+		return FZ_PRESENCE_YES;
+	const struct fz_body *a = fz_code_body(c, side, at);
+	const struct fz_body *b = fz_code_body(c, !side, (struct fz_code_place){ other, there });
+	return a->n == b->n && fz_body_common(a, b) == a->n ? FZ_PRESENCE_YES : FZ_PRESENCE_UNKNOWN;
+}
+
+/* One release of Python has one standard library. */
+static bool is_in_same_library(const struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	const uint8_t *mine = c->profile[side]->recording.python;
+
+	return c->profile[side]->functions[function].kind == FZ_KIND_PYTHON && mine[0] &&
+	       memcmp(mine, c->profile[!side]->recording.python, 3) == 0 &&
+	       fz_str_starts(c->names[side][function].file, "lib/python3/");
+}
+
+enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	const struct fz_profile *p = c->profile[side];
+	struct fz_str module = p->strings[p->functions[function].module];
+	uint32_t other = fz_code_counterpart(c, side, function);
+
+	if (module.n &&
+	    fz_map_get(&c->modules[!side], fz_hash_bytes(module.p, module.n)) != FZ_NONE)
+		return FZ_PRESENCE_YES; /* the same build of the same shared object */
+	if (other != FZ_NONE)
+		return presence_in(c, side, function, other);
+	if (is_in_same_library(c, side, function))
+		return FZ_PRESENCE_YES;
+	uint32_t mine = fz_code_source(c, side, function);
+	return mine != FZ_NONE && fz_code_imported(c, side, mine) == FZ_PRESENCE_NO
+		       ? FZ_PRESENCE_NO
+		       : FZ_PRESENCE_UNKNOWN;
+}

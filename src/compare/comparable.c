@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* What speaks against comparing two recordings.
+ *
+ * Any two recordings can be subtracted and the result always looks like a finding. So what was
+ * recorded differently is an error where it changes what a figure means (clock, mode, features,
+ * program, minor version of the interpreter; only when both sides know theirs) and a warning
+ * elsewhere.
+ */
+#include "compare/internal.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "profile/callgraph.h"
+#include "profile/fleet_fact.h"
+#include "profile/runs.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { WARNINGS_MAX = 16 };
+
+void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
+{
+	char text[1024], safe[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	size_t n = fz_str_printable(text, strlen(text), safe, sizeof(safe));
+	if (!d->warnings)
+		d->warnings = fz_arena_alloc(&d->arena, WARNINGS_MAX * sizeof(*d->warnings));
+	if (d->warning_count < WARNINGS_MAX)
+		d->warnings[d->warning_count++] = fz_arena_strndup(&d->arena, safe, n);
+}
+
+static char *feature_names(unsigned features)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} names[] = {
+		{ FZ_FEATURE_ALL_THREADS, "all threads" },
+		{ FZ_FEATURE_NATIVE, "native" },
+		{ FZ_FEATURE_GC, "gc" },
+		{ FZ_FEATURE_OPCODES, "opcodes" },
+		{ FZ_FEATURE_BLOCKING, "blocking" },
+		{ FZ_FEATURE_TASKS, "tasks" },
+		{ FZ_FEATURE_WAITING_TASKS, "waiting tasks" },
+		{ FZ_FEATURE_WAITS, "waits" },
+		{ FZ_FEATURE_MACHINE, "all processes" },
+		{ FZ_FEATURE_GROWTH, "growth" },
+		{ FZ_FEATURE_SAMPLED_WAITS, "sampled waits" },
+	};
+	struct fz_buf out = { 0 };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+		if (features & names[i].bit)
+			fz_buf_printf(&out, "%s%s", out.n ? ", " : "", names[i].name);
+	if (!out.n)
+		fz_buf_str(&out, "none");
+	return fz_buf_take(&out);
+}
+
+/* ---- what must agree ---- */
+
+/* One line of a recording's configuration; "" where it is not known. */
+struct setting {
+	const char *title;
+	char *value[FZ_SIDES];
+	bool differs; /* in a way that forbids to compare */
+};
+enum {
+	SETTING_CLOCK,
+	SETTING_PROCESSOR,
+	SETTING_MODE,
+	SETTING_FEATURES,
+	SETTING_PROGRAM,
+	SETTING_PYTHON,
+	SETTINGS
+};
+
+static char *fact_of(const struct fz_profile *p, const char *key)
+{
+	struct fz_str fact = fz_profile_fact(p, key);
+
+	return fz_strndup(fact.p, FZ_MIN(fact.n, 100));
+}
+
+static char *python_of(const struct fz_recording *r)
+{
+	if (!r->python[0])
+		return fz_strdup("");
+	return fz_asprintf("%d.%d.%d", r->python[0], r->python[1], r->python[2]);
+}
+
+static void read_recording(const struct fz_recording *r, enum fz_side s, struct setting *settings)
+{
+	settings[SETTING_MODE].value[s] = fz_strdup(fz_mode_names[r->mode]);
+	settings[SETTING_FEATURES].value[s] =
+		r->features_known ? feature_names(r->features) : fz_strdup("");
+}
+
+static void read_profile(const struct fz_profile *p, enum fz_side s, struct setting *settings)
+{
+	read_recording(&p->recording, s, settings);
+	settings[SETTING_CLOCK].value[s] = fact_of(p, "clock");
+	settings[SETTING_PROCESSOR].value[s] = fact_of(p, "processor");
+	settings[SETTING_PROGRAM].value[s] = fact_of(p, "program");
+	settings[SETTING_PYTHON].value[s] = python_of(&p->recording);
+}
+
+/* Up to where a difference matters: "perf task-clock, woken in user mode only" is the same clock,
+ * a patch release of Python the same interpreter. */
+static size_t kind_length(int i, const char *value)
+{
+	const char *dot;
+
+	switch (i) {
+	case SETTING_CLOCK:
+		return strcspn(value, ",");
+	case SETTING_PYTHON:
+		dot = strrchr(value, '.');
+		return dot ? (size_t)(dot - value) : strlen(value);
+	default:
+		return strlen(value);
+	}
+}
+
+static const char *const setting_titles[SETTINGS] = {
+	[SETTING_CLOCK] = "clock",     [SETTING_PROCESSOR] = "processor that was shown",
+	[SETTING_MODE] = "mode",       [SETTING_FEATURES] = "what was recorded",
+	[SETTING_PROGRAM] = "program", [SETTING_PYTHON] = "Python version",
+};
+
+static bool compare_settings(struct setting *settings)
+{
+	bool differ = false;
+
+	for (int i = 0; i < SETTINGS; i++) {
+		struct setting *x = &settings[i];
+		const char *base = x->value[FZ_BASE], *head = x->value[FZ_HEAD];
+
+		x->title = setting_titles[i];
+		if (!base || !head || !*base || !*head)
+			continue;
+		size_t n = kind_length(i, base);
+		x->differs = n != kind_length(i, head) || memcmp(base, head, n) != 0;
+		differ |= x->differs;
+	}
+	return differ;
+}
+
+static void release_settings(struct setting *settings)
+{
+	for (int i = 0; i < SETTINGS; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			free(settings[i].value[s]);
+}
+
+static void say_differences(const struct setting *settings, struct fz_buf *out)
+{
+	size_t start = out->n;
+
+	for (int i = 0; i < SETTINGS; i++)
+		if (settings[i].differs)
+			fz_buf_printf(out, "%s%s (base: %s; head: %s)", out->n > start ? ", " : "",
+				      settings[i].title, settings[i].value[FZ_BASE],
+				      settings[i].value[FZ_HEAD]);
+}
+
+static int refuse(const struct setting *settings, struct fz_error *err)
+{
+	struct fz_buf what = { 0 };
+
+	say_differences(settings, &what);
+	int r = fz_fail(err, FZ_EINPUT,
+			"the recordings differ in %s; record both alike, or use --force to compare "
+			"them all the same",
+			what.p);
+	fz_buf_release(&what);
+	return r;
+}
+
+static bool compare_recordings(const struct fz_recording *base, const struct fz_recording *head,
+			       struct setting *settings)
+{
+	read_recording(base, FZ_BASE, settings);
+	read_recording(head, FZ_HEAD, settings);
+	return compare_settings(settings);
+}
+
+int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
+		       struct fz_error *err)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	int r = compare_recordings(base, head, settings) ? refuse(settings, err) : 0;
+
+	release_settings(settings);
+	return r;
+}
+
+bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz_recording *head,
+				struct fz_buf *out)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	bool differ = compare_recordings(base, head, settings);
+
+	say_differences(settings, out);
+	release_settings(settings);
+	return differ;
+}
+
+bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head)
+{
+	struct fz_str b = fz_profile_fact(base, "program"), h = fz_profile_fact(head, "program");
+
+	return !b.n || !h.n || fz_str_eq(b, h);
+}
+
+/* Where values are short, columns are as wide as they need. */
+static void print_setting(const char *title, const char *base, const char *head, int width,
+			  bool differs, struct fz_buf *out)
+{
+	char b[256], h[256];
+	size_t nb = fz_str_printable(base, strlen(base), b, sizeof(b));
+	size_t nh = fz_str_printable(head, strlen(head), h, sizeof(h));
+
+	fz_buf_printf(out, "%c %-18s %-*.*s  %.*s\n", differs ? '*' : ' ', title, width, (int)nb, b,
+		      (int)nh, h);
+}
+
+bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
+			 struct fz_buf *out)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	int width = (int)strlen("base");
+
+	read_profile(base, FZ_BASE, settings);
+	read_profile(head, FZ_HEAD, settings);
+	bool differ = compare_settings(settings);
+	for (int i = 0; i < SETTINGS; i++)
+		width = FZ_MAX(width, (int)strlen(settings[i].value[FZ_BASE]));
+	if (differ)
+		print_setting("", "base", "head", width, false, out);
+	for (int i = 0; differ && i < SETTINGS; i++) {
+		const char *b = settings[i].value[FZ_BASE], *h = settings[i].value[FZ_HEAD];
+		if (*b || *h)
+			print_setting(settings[i].title, *b ? b : "unknown", *h ? h : "unknown",
+				      width, settings[i].differs, out);
+	}
+	release_settings(settings);
+	return differ;
+}
+
+/* An error, or forced: warnings. */
+static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
+{
+	struct setting settings[SETTINGS] = { 0 };
+	int r = 0;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		read_profile(d->profile[s], s, settings);
+	if (compare_settings(settings) && !o->force)
+		r = refuse(settings, err);
+	for (int i = 0; !r && i < SETTINGS; i++) {
+		const char *base = settings[i].value[FZ_BASE], *head = settings[i].value[FZ_HEAD];
+		bool meant = i == SETTING_PROGRAM && o->two_commands;
+		if (*base && *head && !meant && strcmp(base, head) != 0)
+			fz_diff_warn(d, "they differ in %s: base %s; head %s", settings[i].title,
+				     base, head);
+	}
+	release_settings(settings);
+	return r;
+}
+
+/* ---- what should agree ---- */
+
+static void warn_about_fact(struct fz_diff *d, const char *key, const char *title)
+{
+	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], key);
+	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], key);
+
+	if (base.n && head.n && !fz_str_eq(base, head))
+		fz_diff_warn(d, "the %s differ: base '%.*s', head '%.*s'", title,
+			     (int)FZ_MIN(base.n, 200), base.p, (int)FZ_MIN(head.n, 200), head.p);
+}
+
+/* What else the machine had to do: told when one side had twice as much, and more than a little. */
+static void warn_about_load(struct fz_diff *d)
+{
+	double load[FZ_SIDES];
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		struct fz_str fact = fz_profile_fact(d->profile[s], "load.start");
+		if (!fact.n)
+			return;
+		fz_auto(fz_free_ptr) char *text = fz_strndup(fact.p, fact.n);
+		load[s] = strtod(text, NULL);
+	}
+	double low = FZ_MIN(load[FZ_BASE], load[FZ_HEAD]);
+	double high = FZ_MAX(load[FZ_BASE], load[FZ_HEAD]);
+	if (high - low >= 1 && high >= 2 * low)
+		fz_diff_warn(d, "the machine's load differed: base %.2f, head %.2f", load[FZ_BASE],
+			     load[FZ_HEAD]);
+}
+
+static void warn_about_rate(struct fz_diff *d)
+{
+	int64_t base = d->profile[FZ_BASE]->recording.interval_ns;
+	int64_t head = d->profile[FZ_HEAD]->recording.interval_ns;
+	char b[FZ_NUMBER_SIZE], h[FZ_NUMBER_SIZE];
+
+	if (base > 0 && head > 0 && base != head)
+		fz_diff_warn(d,
+			     "the sampling intervals differ: base %s, head %s; "
+			     "scaling takes that into account",
+			     fz_format_ns((double)base, b), fz_format_ns((double)head, h));
+}
+
+static const char *const side_names[] = { "base", "head" };
+
+/* Of folded text. */
+static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
+{
+	struct fz_str guess = fz_profile_fact(d->profile[s], "numbers");
+
+	if (guess.n && d->profile[s]->numbers.bare)
+		fz_diff_warn(d, "the %s's numbers are taken for %.*s; --unit says what they are",
+			     side_names[s], (int)guess.n, guess.p);
+}
+
+static void warn_about_tree(struct fz_diff *d, enum fz_side s)
+{
+	bool recorded = fz_callgraph_states(d->profile[s], d->tree[s]->metric);
+
+	fz_diff_warn(
+		d, "the call tree of the %s is reconstructed from a call graph, %s", side_names[s],
+		recorded ? "totals of functions are recorded" : "and so are totals of functions");
+}
+
+static void warn_about_quality(struct fz_diff *d, enum fz_side s)
+{
+	const char *const *names = side_names;
+	const struct fz_profile *p = d->profile[s];
+	uint64_t rejected = fz_quality_rejected(&p->quality);
+	char number[FZ_NUMBER_SIZE];
+
+	if (p->quality.dropped_bytes)
+		fz_diff_warn(d, "the %s is damaged: %s could not be read", names[s],
+			     fz_format_plural((int64_t)p->quality.dropped_bytes, "byte", number));
+	struct fz_str notes = fz_profile_fact(p, "notes");
+	if (notes.n)
+		fz_diff_warn(d, "the %s: %.*s", names[s], (int)notes.n, notes.p);
+	if (d->samples[s] == 0)
+		fz_diff_warn(d, "the %s has no samples", names[s]);
+	struct fz_str cut = fz_profile_fact(p, "stacks.cut");
+	struct fz_str begin = fz_profile_fact(p, "stacks.begin");
+	if (begin.n)
+		fz_diff_warn(d,
+			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
+			     "frames; what called %.*s is left out on both sides",
+			     names[s], (int)cut.n, cut.p, (int)begin.n, begin.p);
+	else if (cut.n)
+		fz_diff_warn(d,
+			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
+			     "frames, so deeper stacks match in parts only",
+			     names[s], (int)cut.n, cut.p);
+	if (p->recording.reconstructed)
+		warn_about_tree(d, s);
+	if (fz_profile_fact(p, "damage").n)
+		fz_diff_warn(d, "the %s is damaged: %s", names[s], fz_profile_fact(p, "damage").p);
+	if ((double)rejected > 0.05 * ((double)rejected + (double)p->quality.taken) ||
+	    p->recording.error_rate > 5)
+		fz_diff_warn(d, "more than 5 %% of the %s's samples could not be read", names[s]);
+	if (d->scale == FZ_SCALE_TIME && !p->recording.complete && d->samples[s] &&
+	    !fz_diff_assumes_whole_run(d, s))
+		fz_diff_warn(d,
+			     "the %s is no complete run: its time depends on how long was "
+			     "recorded; --scale window compares each second",
+			     names[s]);
+}
+
+/* Both sides were asked for together. */
+static void warn_about_missing(struct fz_diff *d)
+{
+	struct fz_str missing = fz_profile_fact(d->profile[FZ_HEAD], FZ_FLEET_MISSING_FACT);
+
+	if (!missing.n)
+		return;
+	fz_diff_warn(d, "%.*s does not answer: what it holds of either side is missing",
+		     (int)missing.n, missing.p);
+	d->urgent++;
+}
+
+/* Of a program that failed nobody knows how much of its work was done. */
+static void warn_about_failure(struct fz_diff *d, enum fz_side s)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_profile_describe_failure(d->profile[s], s == FZ_BASE ? "the base" : "the head", &text);
+	if (!text.n)
+		return;
+	fz_diff_warn(d, "%s; it may not have done all its work", text.p);
+	d->urgent++;
+}
+
+/* Files of other tools do not say where they begin and end. */
+static void warn_about_ends(struct fz_diff *d)
+{
+	bool base = fz_diff_assumes_whole_run(d, FZ_BASE);
+	bool head = fz_diff_assumes_whole_run(d, FZ_HEAD);
+
+	if (base || head)
+		fz_diff_warn(d,
+			     "%s taken for %s, which %s not say; for parts of a running program "
+			     "use --scale %s",
+			     base && head ? "both are"
+			     : base       ? "the base is"
+					  : "the head is",
+			     base && head ? "whole runs" : "a whole run",
+			     base && head ? "the files do" : "the file does",
+			     fz_diff_has_durations(d) ? "window" : "share");
+}
+
+int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
+			     struct fz_error *err)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		warn_about_failure(d, s);
+	warn_about_missing(d);
+	int r = check_settings(d, o, err);
+	if (r)
+		return r;
+	if (!o->two_commands)
+		warn_about_fact(d, "command", "commands");
+	warn_about_fact(d, "cpu", "processors");
+	warn_about_fact(d, "host", "machines");
+	warn_about_load(d);
+	warn_about_rate(d);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		warn_about_numbers(d, s);
+		warn_about_quality(d, s);
+	}
+	warn_about_ends(d);
+	return 0;
+}

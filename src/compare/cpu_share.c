@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* How much a crowded machine may have stretched wall times, where recordings know what was on a CPU
+ * but not what waited for one.
+ *
+ * Code that sleeps is hardly ever on a CPU; code that computes is, but for the time that others
+ * took. So of the functions that are on a CPU now and then, the part of their time that they are is
+ * the part that the machine let them have:
+ *
+ *     f1  on on -- on on          80 %  }  75 % of this side
+ *     f2  on -- on on             70 %  }
+ *     sleep  -- -- -- --           0 %     no word about the machine
+ *
+ * Where the sides differ in that, all of the difference may be the machine's; and what is taken
+ * away comes in pieces, which hit functions unevenly.
+ */
+#include "compare/judge_internal.h"
+
+#include <math.h>
+
+/* Of its time on a CPU: below this on either side a function may well sleep. */
+static const double computes = 0.2;
+
+struct times {
+	double on, all;
+};
+
+/* False: it is not known which samples were on a CPU. */
+static bool sum_times(const struct fz_inference *c, enum fz_side side, struct times *of)
+{
+	const struct fz_walk *w = &c->walk[side];
+	const struct fz_profile *p = w->profile;
+	double known = 0, all = 0;
+
+	for (size_t i = 0; i < w->run_start[w->run_count]; i++) {
+		size_t row = w->rows[i];
+		uint32_t stack = p->samples.stack[row];
+		double cost = (double)fz_sample_weight(p, w->metric, row);
+
+		if (stack == FZ_NONE)
+			continue;
+		uint32_t f = c->d->function_of[side][p->frames[p->stacks[stack].frame].function];
+		all += cost;
+		if (f == FZ_NONE || (p->samples.status[row] & FZ_STATUS_UNKNOWN))
+			continue;
+		known += cost;
+		of[f].all += cost;
+		if (p->samples.status[row] & FZ_STATUS_ON_CPU)
+			of[f].on += cost;
+	}
+	return known > 0.9 * all;
+}
+
+struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c)
+{
+	uint32_t n = c->d->function_count;
+	fz_auto(fz_free_ptr) struct times *base = fz_calloc(FZ_MAX(n, 1), sizeof(*base));
+	fz_auto(fz_free_ptr) struct times *head = fz_calloc(FZ_MAX(n, 1), sizeof(*head));
+	struct times sum[FZ_SIDES] = { 0 };
+
+	if (!sum_times(c, FZ_BASE, base) || !sum_times(c, FZ_HEAD, head))
+		return (struct fz_cpu_share){ 0 };
+	for (uint32_t f = 0; f < n; f++) {
+		if (base[f].on < computes * base[f].all || head[f].on < computes * head[f].all)
+			continue;
+		sum[FZ_BASE].on += base[f].on;
+		sum[FZ_BASE].all += base[f].all;
+		sum[FZ_HEAD].on += head[f].on;
+		sum[FZ_HEAD].all += head[f].all;
+	}
+	if (sum[FZ_BASE].on <= 0 || sum[FZ_HEAD].on <= 0)
+		return (struct fz_cpu_share){ .known = true };
+	double left[FZ_SIDES] = { sum[FZ_BASE].on / sum[FZ_BASE].all,
+				  sum[FZ_HEAD].on / sum[FZ_HEAD].all };
+	return (struct fz_cpu_share){ .known = true,
+				      .between = fabs(log(left[FZ_BASE] / left[FZ_HEAD])),
+				      .within = (1 - FZ_MIN(left[FZ_BASE], left[FZ_HEAD])) / 2 };
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples to costs and visits.
+ *
+ * The rows of a profile are put in order of run, thread and time once. A walk then goes through a
+ * run and follows the stack: when it changes, only the frames below the common caller are left
+ * and entered, which the prefix tree of stacks gives for free.
+ *
+ *     main;a;b;c     leave c, leave b
+ *     main;a;x       enter x              main and a go on
+ *
+ * Entities (functions, or paths) may occur several times on a stack and in both parts of a change;
+ * struct fz_visits takes care of that.
+ */
+#include "compare/evidence.h"
+
+#include "profile/runs.h"
+#include "stats/visit.h"
+
+/* ---- order ---- */
+
+static uint32_t run_of(const struct fz_samples *s, size_t row)
+{
+	return s->run ? s->run[row] : 0;
+}
+
+/* Stable counting sort of rows by a key below n. */
+static size_t *sort_rows(size_t *rows, size_t count, const struct fz_samples *s,
+			 uint32_t (*key)(const struct fz_samples *s, size_t row), uint32_t n)
+{
+	fz_auto(fz_free_ptr) size_t *start = fz_calloc((size_t)n + 1, sizeof(*start));
+	size_t *sorted = fz_reallocarray(NULL, FZ_MAX(count, 1), sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		start[key(s, rows[i]) + 1]++;
+	for (uint32_t k = 0; k < n; k++)
+		start[k + 1] += start[k];
+	for (size_t i = 0; i < count; i++)
+		sorted[start[key(s, rows[i])]++] = rows[i];
+	free(rows);
+	return sorted;
+}
+
+static uint32_t thread_of(const struct fz_samples *s, size_t row)
+{
+	return s->thread[row];
+}
+
+static bool same_thread(const struct fz_samples *s, size_t a, size_t b)
+{
+	return s->thread[a] == s->thread[b] && run_of(s, a) == run_of(s, b);
+}
+
+/* Drop the repetitions of a late sampler from the ordered rows. */
+static size_t drop_bursts(const struct fz_profile *p, size_t *rows, size_t n)
+{
+	fz_auto(fz_free_ptr) int64_t *time = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*time));
+	fz_auto(fz_free_ptr) bool *burst = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*burst));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		time[i] = p->samples.time[rows[i]];
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && same_thread(&p->samples, rows[i], rows[end]);)
+			end++;
+		fz_visit_find_bursts(time + i, end - i, p->recording.interval_ns, burst + i);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!burst[i])
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+static int64_t cost_of(const struct fz_walk *w, size_t row)
+{
+	return w->even ? w->even[row] : fz_sample_weight(w->profile, w->metric, row);
+}
+
+/* At one speed it waits for a CPU, or what it does weighs nothing. */
+static bool is_pause(const struct fz_walk *w, size_t row)
+{
+	return cost_of(w, row) <= 0;
+}
+
+static void sum_runs(struct fz_walk *w, size_t n)
+{
+	const struct fz_samples *s = &w->profile->samples;
+
+	w->run_start = fz_calloc((size_t)w->run_count + 1, sizeof(*w->run_start));
+	w->run_samples = fz_calloc(w->run_count, sizeof(*w->run_samples));
+	w->run_weight = fz_calloc(w->run_count, sizeof(*w->run_weight));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t run = run_of(s, w->rows[i]);
+
+		w->run_start[run + 1]++;
+		if (s->stack[w->rows[i]] == FZ_NONE || is_pause(w, w->rows[i]))
+			continue;
+		w->run_samples[run] += fz_sample_count(w->profile, w->rows[i]);
+		w->run_weight[run] += (double)cost_of(w, w->rows[i]);
+	}
+	for (uint32_t run = 0; run < w->run_count; run++) {
+		w->run_start[run + 1] += w->run_start[run];
+		w->samples += w->run_samples[run];
+		w->weight += w->run_weight[run];
+	}
+}
+
+void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric,
+		  const int64_t *even)
+{
+	const struct fz_samples *s = &p->samples;
+	size_t n = 0, all;
+
+	*w = (struct fz_walk){
+		.profile = p, .metric = metric, .even = even, .run_count = FZ_MAX(p->run_count, 1)
+	};
+	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
+	for (size_t row = 0; row < s->n; row++) {
+		if (!even && is_pause(w, row))
+			continue;
+		w->rows[n++] = row;
+		w->run_count = FZ_MAX(w->run_count, run_of(s, row) + 1);
+	}
+	if (p->thread_count > 1)
+		w->rows = sort_rows(w->rows, n, s, thread_of, p->thread_count);
+	if (w->run_count > 1)
+		w->rows = sort_rows(w->rows, n, s, run_of, w->run_count);
+	all = n;
+	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0 &&
+	    !(p->recording.features & FZ_FEATURE_WAITS))
+		n = drop_bursts(p, w->rows, n);
+	w->bursts = all - n;
+	sum_runs(w, n);
+}
+
+void fz_walk_release(struct fz_walk *w)
+{
+	free(w->rows);
+	free(w->run_start);
+	free(w->run_samples);
+	free(w->run_weight);
+	free(w->unseen_until);
+	free(w->length);
+	free(w->doubt);
+	*w = (struct fz_walk){ 0 };
+}
+
+/* ---- beginnings ---- */
+
+/* The first row of a run in time: that of its first thread. */
+static size_t first_row(const struct fz_walk *w, uint32_t run)
+{
+	const struct fz_samples *s = &w->profile->samples;
+	size_t first = w->run_start[run];
+
+	for (size_t i = first; i < w->run_start[run + 1]; i++)
+		if (s->time[w->rows[i]] < s->time[w->rows[first]])
+			first = i;
+	return first;
+}
+
+static bool knows_times(const struct fz_walk *w)
+{
+	const struct fz_samples *s = &w->profile->samples;
+
+	return s->ordered && s->timed && !s->count;
+}
+
+static int64_t latest_beginning(const struct fz_walk *w)
+{
+	int64_t latest = INT64_MIN;
+
+	for (uint32_t run = 0; run < w->run_count; run++)
+		if (w->run_start[run] < w->run_start[run + 1])
+			latest = FZ_MAX(latest,
+					w->profile->samples.time[w->rows[first_row(w, run)]]);
+	return latest;
+}
+
+/* When the first thread had got as far as one that began `late`, or was found after nobody had
+ * looked for it for `unseen` ns, may have got unseen: it may have been given all the time that
+ * there was. */
+static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late, int64_t unseen)
+{
+	const struct fz_samples *s = &w->profile->samples;
+	size_t i = first_row(w, run);
+	uint32_t thread = s->thread[w->rows[i]];
+	int64_t left;
+
+	/* A side without samples is never late; and a file may hold any times. */
+	if (late != INT64_MIN && !__builtin_add_overflow(s->time[w->rows[i]], unseen, &left))
+		late = FZ_MAX(late, left);
+	if (late <= s->time[w->rows[i]] || __builtin_sub_overflow(late, s->time[w->rows[i]], &left))
+		return INT64_MIN;
+	for (; left > 0 && i < w->run_start[run + 1] && s->thread[w->rows[i]] == thread; i++)
+		left -= cost_of(w, w->rows[i]);
+	int64_t last = s->time[w->rows[i - 1]];
+	return last < INT64_MAX ? last + 1 : last;
+}
+
+void fz_walks_align(struct fz_walk walks[FZ_SIDES])
+{
+	if (!knows_times(&walks[FZ_BASE]) || !knows_times(&walks[FZ_HEAD]))
+		return;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		struct fz_walk *w = &walks[side];
+		int64_t late = latest_beginning(&walks[!side]);
+		int64_t unseen = fz_profile_unseen(walks[!side].profile);
+
+		w->unseen_until = fz_calloc(w->run_count, sizeof(*w->unseen_until));
+		for (uint32_t run = 0; run < w->run_count; run++)
+			w->unseen_until[run] = w->run_start[run] < w->run_start[run + 1]
+						       ? end_of_unseen(w, run, late, unseen)
+						       : INT64_MIN;
+	}
+}
+
+void fz_walk_divide(struct fz_walk *w)
+{
+	const struct fz_profile *p = w->profile;
+
+	if (!knows_times(w))
+		return;
+	w->length = fz_calloc(w->run_count, sizeof(*w->length));
+	for (uint32_t run = 0; run < w->run_count; run++) {
+		w->length[run] = run < p->run_count ? p->runs[run].duration_ns : 0;
+		for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++)
+			w->length[run] = FZ_MAX(w->length[run], p->samples.time[w->rows[i]]);
+	}
+}
+
+/* ---- entities ---- */
+
+static uint32_t function_of_stack(const struct fz_diff *d, enum fz_side side, uint32_t stack)
+{
+	const struct fz_profile *p = d->profile[side];
+
+	return d->function_of[side][p->frames[p->stacks[stack].frame].function];
+}
+
+static uint32_t *new_stack_map(const struct fz_profile *p)
+{
+	uint32_t *map = fz_reallocarray(NULL, FZ_MAX(p->stack_count, 1), sizeof(*map));
+
+	memset(map, 0xff, p->stack_count * sizeof(*map));
+	return map;
+}
+
+void fz_entities_functions(const struct fz_diff *d, struct fz_entities *ret)
+{
+	ret->n = d->function_count;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		uint32_t *map = new_stack_map(d->profile[side]);
+
+		for (uint32_t stack = 0; stack < d->profile[side]->stack_count; stack++)
+			map[stack] = function_of_stack(d, side, stack);
+		ret->of_stack[side] = map;
+	}
+}
+
+void fz_entities_paths(const struct fz_diff *d, const uint32_t *slot, uint32_t n,
+		       struct fz_entities *ret)
+{
+	ret->n = n;
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		const struct fz_tree *t = d->tree[side];
+		uint32_t *map = new_stack_map(d->profile[side]);
+
+		for (uint32_t stack = 0; stack < d->profile[side]->stack_count; stack++)
+			if (t->stack_node[stack] != FZ_NONE)
+				map[stack] = slot[d->node_of[side][t->stack_node[stack]]];
+		ret->of_stack[side] = map;
+	}
+}
+
+void fz_entities_release(struct fz_entities *e)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		free(e->of_stack[side]);
+	*e = (struct fz_entities){ 0 };
+}
+
+/* ---- walks ---- */
+
+/* The stacks whose last frame counts, as a prefix tree of their own: walks that are about a few
+ * paths then take a few steps. */
+struct step {
+	uint32_t up;     /* the next stack above that counts; FZ_NONE: none */
+	uint32_t depth;  /* how many count, this one included */
+	uint32_t entity; /* FZ_NONE: it does not count itself */
+};
+
+static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
+{
+	struct step *steps = fz_reallocarray(NULL, p->stack_count + 1ul, sizeof(*steps));
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t up = p->stacks[i].parent;
+		if (up != FZ_NONE && steps[up].entity == FZ_NONE)
+			up = steps[up].up;
+		steps[i] = (struct step){ up, up == FZ_NONE ? 1 : steps[up].depth + 1, entity[i] };
+	}
+	return steps;
+}
+
+struct follower {
+	const struct step *steps;
+	struct fz_visits *visits;
+	uint32_t at; /* the stack that counts where we are; FZ_NONE: none */
+};
+
+static uint32_t depth_of(const struct step *steps, uint32_t stack)
+{
+	return stack == FZ_NONE ? 0 : steps[stack].depth;
+}
+
+/* Frames are left from the leaf up and entered in any order: all at one position. */
+static void go_to(struct follower *f, uint32_t stack, uint64_t at)
+{
+	if (stack != FZ_NONE && f->steps[stack].entity == FZ_NONE)
+		stack = f->steps[stack].up;
+	uint32_t from = f->at, to = stack;
+
+	while (from != to) {
+		if (depth_of(f->steps, from) >= depth_of(f->steps, to)) {
+			fz_visits_leave(&f->visits[f->steps[from].entity], at);
+			from = f->steps[from].up;
+		} else {
+			fz_visits_enter(&f->visits[f->steps[to].entity], at);
+			to = f->steps[to].up;
+		}
+	}
+	f->at = stack;
+}
+
+/* Samples of a large profile are all over its stacks: what will be needed is sent for in time. */
+static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint32_t run, size_t i)
+{
+	enum { STEPS = 16, VISITS = 8 };
+	const uint32_t *stack = w->profile->samples.stack;
+
+	if (i + STEPS >= w->run_start[run + 1])
+		return;
+	uint32_t far = stack[w->rows[i + STEPS]], near = stack[w->rows[i + VISITS]];
+	if (far != FZ_NONE)
+		__builtin_prefetch(&f->steps[far]);
+	if (near != FZ_NONE && f->steps[near].entity != FZ_NONE)
+		__builtin_prefetch(&f->visits[f->steps[near].entity], 1);
+}
+
+/* Visits by self and by total, in one pass over a run. */
+static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		       const struct fz_entities *e, struct fz_visits *self, struct fz_visits *total)
+{
+	const struct fz_samples *s = &w->profile->samples;
+	fz_auto(fz_free_ptr) struct step *steps = steps_of(w->profile, e->of_stack[side]);
+	struct follower f = { .steps = steps, .visits = total, .at = FZ_NONE };
+	uint64_t at = 0;
+
+	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
+		size_t row = w->rows[i];
+		uint32_t stack = s->stack[row], count = fz_sample_count(w->profile, row);
+		uint32_t entity = stack == FZ_NONE ? FZ_NONE : steps[stack].entity;
+		bool pauses = is_pause(w, row);
+
+		fetch_ahead(&f, w, run, i);
+		/* No visit reaches from one thread into the next, nor over a pause. */
+		if (pauses || (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row))) {
+			go_to(&f, FZ_NONE, at);
+			at++;
+		}
+		if (pauses)
+			continue;
+		go_to(&f, stack, at);
+		if (entity != FZ_NONE)
+			fz_visits_add(&self[entity], at, count);
+		at += count;
+	}
+	go_to(&f, FZ_NONE, at);
+}
+
+/* from <= time < until */
+struct span {
+	int64_t from, until;
+};
+static const struct span always = { INT64_MIN, INT64_MAX };
+
+static bool is_in(const struct span *span, int64_t time)
+{
+	return time >= span->from && (time < span->until || span->until == INT64_MAX);
+}
+
+/* What of a run's samples counts: those of a time, or of each what others may have made. */
+struct part {
+	struct span span;
+	bool doubted;
+};
+
+static double part_of(const struct fz_walk *w, size_t row, const struct part *part)
+{
+	if (part->doubted)
+		return (double)w->doubt[row];
+	return is_in(&part->span, w->profile->samples.time[row]);
+}
+
+double fz_walk_doubted(const struct fz_walk *w, uint32_t run)
+{
+	double cost = 0;
+
+	for (size_t i = w->run_start[run]; w->doubt && i < w->run_start[run + 1]; i++)
+		cost += (double)w->doubt[w->rows[i]] * (double)cost_of(w, w->rows[i]);
+	return cost;
+}
+
+/* Of the samples of an entity. */
+struct sum {
+	double cost, squares; /* squares: of what each sample costs */
+};
+
+static void add_row(const struct fz_walk *w, size_t row, double part, struct sum *sum)
+{
+	double cost = part * (double)cost_of(w, row);
+
+	sum->cost += cost;
+	sum->squares += cost * cost / fz_sample_count(w->profile, row);
+}
+
+static void add_sum(struct sum *sum, const struct sum *more)
+{
+	sum->cost += more->cost;
+	sum->squares += more->squares;
+}
+
+/* Sums by self and by total. A sample counts once for a total, however often the
+ * function recurs on its stack. */
+static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, struct part part,
+		    const struct fz_entities *e, struct sum *self, struct sum *total)
+{
+	const struct fz_profile *p = w->profile;
+	fz_auto(fz_free_ptr) struct sum *of_stack =
+		fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*of_stack));
+	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
+
+	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
+		uint32_t stack = p->samples.stack[w->rows[i]];
+
+		if (stack != FZ_NONE)
+			add_row(w, w->rows[i], part_of(w, w->rows[i], &part), &of_stack[stack]);
+	}
+	for (uint32_t leaf = 0; leaf < p->stack_count; leaf++) {
+		if (of_stack[leaf].cost == 0)
+			continue;
+		for (uint32_t stack = leaf; stack != FZ_NONE; stack = p->stacks[stack].parent) {
+			uint32_t entity = e->of_stack[side][stack];
+
+			if (entity == FZ_NONE)
+				continue;
+			if (stack == leaf)
+				add_sum(&self[entity], &of_stack[leaf]);
+			if (seen[entity] != leaf + 1)
+				add_sum(&total[entity], &of_stack[leaf]);
+			seen[entity] = leaf + 1;
+		}
+	}
+}
+
+/* Blocks of a range's time. */
+enum { BLOCKS = 10 };
+
+/* How the costs of the blocks differ, as the variance of their sum: that of Student's curve, for
+ * the blocks are few. */
+static void vary_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		     const struct fz_entities *e, double *variance[FZ_FAMILIES])
+{
+	size_t room = FZ_MAX(e->n, 1);
+	fz_auto(fz_free_ptr) struct sum *block = fz_calloc(room * FZ_FAMILIES, sizeof(*block));
+	fz_auto(fz_free_ptr) double *sum = fz_calloc(room * FZ_FAMILIES, sizeof(*sum));
+	double length = (double)w->length[run] / BLOCKS;
+
+	for (int b = 0; b < BLOCKS; b++) {
+		struct span span = { b ? (int64_t)(length * b) : INT64_MIN,
+				     b + 1 < BLOCKS ? (int64_t)(length * (b + 1)) : INT64_MAX };
+
+		memset(block, 0, room * FZ_FAMILIES * sizeof(*block));
+		sum_run(w, side, run, (struct part){ .span = span }, e, block, block + room);
+		for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
+			double *square = &variance[i / room][i % room];
+
+			sum[i] += block[i].cost;
+			*square += block[i].cost * block[i].cost;
+		}
+	}
+	for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
+		double *v = &variance[i / room][i % room];
+
+		*v = FZ_MAX(0, *v - sum[i] * sum[i] / BLOCKS) * BLOCKS / (BLOCKS - 3);
+	}
+}
+
+/* By how many times a cost varies more than one whose samples weigh the same (Kish's design
+ * effect, 1965): n sum w^2/(sum w)^2. */
+static double design_effect(double samples, const struct sum *w)
+{
+	return w->cost > 0 ? FZ_MAX(1, samples * w->squares / (w->cost * w->cost)) : 1;
+}
+
+void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		 const struct fz_entities *e, struct fz_ratio_run *ret[FZ_FAMILIES], size_t stride)
+{
+	enum { SELF = FZ_FAMILY_SELF, TOTAL = FZ_FAMILY_TOTAL };
+	struct fz_visits *visits[FZ_FAMILIES];
+	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES];
+	double *variance[FZ_FAMILIES];
+
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		visits[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*visits[f]));
+		sums[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*sums[f]));
+		unseen[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*unseen[f]));
+		doubt[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*doubt[f]));
+		variance[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*variance[f]));
+	}
+	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
+	sum_run(w, side, run, (struct part){ .span = always }, e, sums[SELF], sums[TOTAL]);
+	if (w->unseen_until && w->unseen_until[run] != INT64_MIN)
+		sum_run(w, side, run, (struct part){ .span = { INT64_MIN, w->unseen_until[run] } },
+			e, unseen[SELF], unseen[TOTAL]);
+	if (w->doubt)
+		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],
+			doubt[TOTAL]);
+	if (w->length)
+		vary_run(w, side, run, e, variance);
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		for (uint32_t i = 0; i < e->n; i++) {
+			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
+			double effect = design_effect(sum.samples, &sums[f][i]);
+
+			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,
+								    .samples = sum.samples / effect,
+								    .visits = sum.visits / effect,
+								    .square = sum.square / effect,
+								    .longest = sum.longest,
+								    .unseen = unseen[f][i].cost,
+								    .doubt = doubt[f][i].cost,
+								    .variance = variance[f][i] };
+		}
+		free(visits[f]);
+		free(sums[f]);
+		free(unseen[f]);
+		free(doubt[f]);
+		free(variance[f]);
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* What is judged together: evidence of functions or paths, a test each, and the correction for
+ * having made so many of them.
+ */
+#include "compare/judge_internal.h"
+
+#include <math.h>
+
+#include "base/both.h"
+#include "stats/bh.h"
+
+/* ---- evidence ---- */
+
+/* What is gathered from one side's samples. */
+struct search {
+	const struct fz_inference *c;
+	struct fz_hypotheses *k;
+	enum fz_side side;
+};
+
+static void gather(void *arg)
+{
+	const struct search *s = arg;
+	uint32_t column = s->side == FZ_HEAD ? s->c->walk[FZ_BASE].run_count : 0;
+
+	for (uint32_t run = 0; run < s->c->walk[s->side].run_count; run++, column++) {
+		struct fz_ratio_run *ret[FZ_FAMILIES];
+
+		for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
+			ret[f] = s->k->evidence[f] + column;
+		fz_walk_run(&s->c->walk[s->side], s->side, run, &s->k->entities, ret, s->c->runs);
+	}
+}
+
+void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k)
+{
+	struct search base = { c, k, FZ_BASE }, head = { c, k, FZ_HEAD };
+	size_t room = FZ_MAX(k->entities.n, 1);
+
+	k->n = k->entities.n;
+	k->function = fz_calloc(room, sizeof(*k->function));
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		k->change[f] = fz_calloc(room, sizeof(*k->change[f]));
+		k->rejected[f] = fz_calloc(room, sizeof(*k->rejected[f]));
+		k->evidence[f] = fz_calloc(room * c->runs, sizeof(*k->evidence[f]));
+	}
+	fz_both(gather, &base, &head);
+}
+
+void fz_hypotheses_release(struct fz_hypotheses *k)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		free(k->evidence[f]);
+		free(k->change[f]);
+		free(k->rejected[f]);
+	}
+	free(k->function);
+	fz_entities_release(&k->entities);
+}
+
+/* ---- what could not be read ---- */
+
+/* A marker for samples whose function is not known: no function that could have changed. */
+static bool is_unreadable(const struct fz_diff_function *f)
+{
+	return f->kind == FZ_KIND_MARKER && fz_str_eq(f->name, FZ_STR("[unreadable]"));
+}
+
+double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	uint32_t base_runs = c->walk[FZ_BASE].run_count;
+	double difference = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		if (!is_unreadable(&c->d->functions[i]))
+			continue;
+		const struct fz_ratio_run *own = k->evidence[FZ_FAMILY_SELF] + (size_t)i * c->runs;
+		for (uint32_t r = 0; r < c->runs; r++)
+			difference +=
+				own[r].cost / c->exposure[r] *
+				(r < base_runs ? -1.0 / base_runs : 1.0 / (c->runs - base_runs));
+	}
+	return fabs(difference);
+}
+
+void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hypotheses *k)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		for (uint32_t i = 0; i < k->n; i++) {
+			struct fz_change *change = &k->change[f][i];
+
+			if (!is_unreadable(&c->d->functions[i]))
+				continue;
+			change->tested = false;
+			change->statistic = change->p = change->low = change->high = NAN;
+		}
+	}
+}
+
+/* ---- tests ---- */
+
+/* The larger mean cost of a run of a side. */
+static double larger_cost(const struct fz_inference *c, const struct fz_ratio_run *runs)
+{
+	double cost[FZ_SIDES] = { 0 };
+
+	for (uint32_t r = 0; r < c->runs; r++) {
+		bool is_head = r >= c->ratio.base_runs;
+
+		cost[is_head] += runs[r].cost / c->exposure[r] /
+				 (double)(is_head ? c->ratio.head_runs : c->ratio.base_runs);
+	}
+	return FZ_MAX(cost[FZ_BASE], cost[FZ_HEAD]);
+}
+
+/* The largest witnesses that are the function itself. */
+static uint64_t witness_of(const struct fz_inference *c, uint32_t function)
+{
+	uint64_t bits = 0;
+
+	for (size_t w = 0; w < c->drift.n; w++)
+		bits |= (uint64_t)(c->witness[w] == function) << w;
+	return bits;
+}
+
+/* The drift as others than the entity saw it. */
+static struct fz_drift_belief drift_of(const struct fz_inference *c, const struct fz_hypotheses *k,
+				       enum fz_family f, uint32_t i,
+				       const struct fz_ratio_run *runs)
+{
+	uint32_t function = k->function[i];
+	double cost = larger_cost(c, runs);
+	struct fz_drift_witness own;
+
+	if (f == FZ_FAMILY_TOTAL)
+		return fz_drift_seen_by_others(&c->drift, cost, c->inside[function], NULL);
+	uint64_t itself = witness_of(c, function);
+	bool small = !itself && c->heard && fz_ratio_witness(&c->ratio, runs, &own);
+	return fz_drift_seen_by_others(&c->drift, cost, itself, small ? &own : NULL);
+}
+
+static struct fz_change test_entity(const struct fz_inference *c, const struct fz_hypotheses *k,
+				    enum fz_family f, uint32_t i)
+{
+	const struct fz_ratio_run *runs = k->evidence[f] + (size_t)i * c->runs;
+
+	if (!fz_inference_by_samples(c))
+		return fz_inference_test_count(c, runs);
+	struct fz_drift_belief drift = drift_of(c, k, f, i, runs);
+	return fz_ratio_test(&c->ratio, &drift, runs);
+}
+
+static double *p_values(const struct fz_hypotheses *k, enum fz_family f)
+{
+	double *p = fz_calloc(FZ_MAX(k->n, 1), sizeof(*p));
+
+	for (uint32_t i = 0; i < k->n; i++)
+		p[i] = k->change[f][i].p;
+	return p;
+}
+
+void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
+		for (uint32_t i = 0; i < k->n; i++)
+			k->change[f][i] = test_entity(c, k, f, i);
+}
+
+/* What is called changed has an interval that says so too. */
+static void keep_certain(struct fz_hypotheses *k, enum fz_family f)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->change[f][i].low <= 0 && k->change[f][i].high >= 0)
+			k->rejected[f][i] = false;
+}
+
+/* Which changes are real, one family at a time. A bound needs no correction. */
+void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		fz_auto(fz_free_ptr) double *p = p_values(k, f);
+
+		fz_bh(p, k->n, FZ_FALSE_DISCOVERY_RATE, k->rejected[f]);
+		keep_certain(k, f);
+		for (uint32_t i = 0; c->method == FZ_JUDGE_COUNTS && i < k->n; i++)
+			k->rejected[f][i] = k->change[f][i].tested;
+	}
+}
+
+static size_t tested_count(const struct fz_hypotheses *k, enum fz_family f)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		n += k->change[f][i].tested;
+	return n;
+}
+
+void fz_hypotheses_correct_paths(const struct fz_inference *c,
+				 const struct fz_hypotheses *functions, const size_t *start,
+				 struct fz_hypotheses *paths)
+{
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
+		const bool *selected = functions->rejected[f];
+		fz_auto(fz_free_ptr) double *p = p_values(paths, f);
+
+		fz_bh_inside(p, start, selected, functions->n, tested_count(functions, f),
+			     FZ_FALSE_DISCOVERY_RATE, paths->rejected[f]);
+		keep_certain(paths, f);
+		for (uint32_t i = 0; c->method == FZ_JUDGE_COUNTS && i < functions->n; i++)
+			for (size_t path = start[i]; path < start[i + 1]; path++)
+				paths->rejected[f][path] =
+					selected[i] && paths->change[f][path].tested;
+	}
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* How a comparison is judged: by which test, what is expected if nothing changed, and what all
+ * functions together say of noise and drift.
+ */
+#include "compare/internal.h"
+#include "compare/judge_internal.h"
+
+#include <math.h>
+
+#include "base/both.h"
+#include "profile/fleet_fact.h"
+#include "profile/range.h"
+#include "profile/runs.h"
+
+static bool has_empty_run(const struct fz_walk *w)
+{
+	for (uint32_t run = 0; run < w->run_count; run++)
+		if (w->run_samples[run] <= 0)
+			return true;
+	return false;
+}
+
+/* Whether both sides are one recording. Two runs of a program never agree in the times of all
+ * samples; where there are no times, not in the cost of every path. */
+static bool is_identical(const struct fz_inference *c)
+{
+	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
+	const struct fz_samples *a = &base->profile->samples, *b = &head->profile->samples;
+	size_t n = base->run_start[base->run_count];
+
+	if (n != head->run_start[head->run_count] || c->d->factor != 1)
+		return false;
+	for (uint32_t i = 0; i < c->d->node_count; i++) {
+		const struct fz_diff_cost *cost = &c->d->nodes[i].cost;
+
+		if (cost->self[FZ_BASE] != cost->self[FZ_HEAD] ||
+		    cost->total[FZ_BASE] != cost->total[FZ_HEAD])
+			return false;
+	}
+	if (a->timed != b->timed)
+		return false;
+	for (size_t i = 0; a->timed && i < n; i++)
+		if (a->time[base->rows[i]] != b->time[head->rows[i]])
+			return false;
+	return true;
+}
+
+/* Rows of other tools' profiles may be calls that were all timed, or places of a graph: no test
+ * here knows how those vary. */
+static bool was_sampled(const struct fz_profile *p)
+{
+	return !p->recording.reconstructed &&
+	       (p->recording.interval_ns > 0 ||
+		fz_profile_find_metric(p, FZ_STR("samples")) != FZ_NONE);
+}
+
+/* Instructions that were counted; where samples were, too, they are what samples stand for. */
+static bool is_counted(const struct fz_profile *p)
+{
+	return fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
+}
+
+/* What our tool counts beside instructions and without simulating anything: other profilers have
+ * metrics of the same names, which are no such counts. */
+static bool is_beside(const struct fz_diff *d)
+{
+	static const char *const metrics[] = { "calls", "syscalls", "allocations",
+					       "bytes", "peak",     "live" };
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		struct fz_str clock = fz_profile_fact(d->profile[side], "clock");
+		if (!fz_str_eq(clock, FZ_STR("instructions")) &&
+		    !fz_str_eq(clock, FZ_STR("instructions and memory")))
+			return false;
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(metrics); i++)
+		if (strcmp(d->metric, metrics[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool both_ordered(const struct fz_inference *c)
+{
+	return c->walk[FZ_BASE].profile->samples.ordered &&
+	       c->walk[FZ_HEAD].profile->samples.ordered;
+}
+
+static bool is_fleet(const struct fz_inference *c)
+{
+	return fz_profile_is_fleet(c->walk[FZ_BASE].profile) &&
+	       fz_profile_is_fleet(c->walk[FZ_HEAD].profile);
+}
+
+static enum fz_judge_method choose_method(const struct fz_inference *c)
+{
+	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
+	const char *metric = c->d->metric;
+	bool instructions = strcmp(metric, "instructions") == 0;
+
+	if (has_empty_run(base) || has_empty_run(head))
+		return FZ_JUDGE_NONE;
+	if (is_identical(c))
+		return FZ_JUDGE_IDENTICAL;
+	if ((instructions || is_beside(c->d)) && is_counted(base->profile) &&
+	    is_counted(head->profile))
+		return FZ_JUDGE_COUNTS;
+	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&
+	    strcmp(metric, "cycles") != 0 && !instructions)
+		return FZ_JUDGE_NONE;
+	if (c->runs > 2)
+		return FZ_JUDGE_RUNS;
+	/* One host, then another: nobody knows how much those differ by themselves. */
+	if (is_fleet(c))
+		return FZ_JUDGE_NONE;
+	if (!was_sampled(base->profile) || !was_sampled(head->profile))
+		return FZ_JUDGE_NONE;
+	return both_ordered(c) ? FZ_JUDGE_VISITS : FZ_JUDGE_APPROXIMATE;
+}
+
+/* Only a clock that really stands still while a thread waits has the small noise of one: Tachyon's
+ * CPU mode and schedstat's steps of a scheduler tick have not. */
+static bool is_cpu_clock(const struct fz_diff *d)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (!fz_str_starts(fz_profile_fact(d->profile[side], "clock"), "perf task-clock"))
+			return false;
+	return strcmp(d->metric, "cpu") == 0;
+}
+
+/* How much costs vary from run to run, measured by A/A (docs/statistics.md has the table). At even
+ * speed what is left is that not all code slows down alike, and `process_noise`: what a process has
+ * for as long as it lives, whatever the speed; why is not known. */
+static const struct fz_ratio_noise noise_even = { .run = 0.03, .own = 0.03 };
+static const double process_noise = 0.04;
+static const struct fz_ratio_noise noise_cpu = { .run = 0.12, .own = 0.05 };
+static const struct fz_ratio_noise noise_wall = { .run = 0.15, .own = 0.08 };
+
+/* How unevenly what others took of the CPUs may lie on the functions, where nothing tells. */
+static const double within_unknown = 0.12;
+
+/* How sure that is, in degrees of freedom; several runs tell for themselves, and where the
+ * machine's speed is not known only they can tell. Processes have heavier tails: one
+ * in 200 ran at little more than half the speed of the others. */
+enum { FREEDOM_OF_ONE = 30, FREEDOM_OF_PROCESS = 6, FREEDOM_OF_SEVERAL = 3 };
+
+/* Both together as several runs take them: so little is known beforehand that the runs tell whether
+ * theirs is an hour in which processes differ by 2 % or by 10 %. */
+static const double several_even = 0.04;
+enum { FREEDOM_OF_SEVERAL_EVEN = 2 };
+
+/* The common noise of several runs is what they show, and at least this: two runs a side may have
+ * met one mood of the machine each. */
+static double least_noise(uint32_t runs)
+{
+	const double most = 0.045, least = 0.02;
+
+	return FZ_MAX(least, most * 2 / (double)(runs - 2));
+}
+
+enum { SHOW_STALLS = 6 };
+
+/* Of counts whose samples have no order: a stall is many samples and one event. */
+static const double clumping_cpu = 1.5, clumping_wall = 5;
+
+/* Where functions agree on the scale they say how well, and who asks for equal totals gets them;
+ * else it may be anything. */
+static const double scale_agreed_least = 0.02, scale_scattered = 0.5;
+
+/* By so much a machine may have drifted while it went from runs of one side to those of the other.
+ */
+static const double sides_apart = 0.02;
+
+/* Which part of such a drift lies between the sides: none when they were taken in turn. */
+static double imbalance(const struct fz_diff *d)
+{
+	double part = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
+
+	return isnan(part) ? 1 : part;
+}
+
+/* What the speed leaves unexplained goes with how much it varies, and lasts for some milliseconds
+ * on a CPU; costs at one speed hold what the base waited for one. */
+static double stretch_of(const struct fz_diff *d)
+{
+	const double lasts_ns = 11e6, usual_spread = 0.2;
+
+	if (!d->speed_scale.used)
+		return strcmp(d->unit, "ns") == 0 ? lasts_ns * usual_spread * usual_spread : 0;
+	double base = d->speed_scale.side[FZ_BASE].range.spread;
+	double head = d->speed_scale.side[FZ_HEAD].range.spread;
+
+	return lasts_ns * d->speed_scale.side[FZ_BASE].stretched * (base * base + head * head) / 2;
+}
+
+/* Not all code slows down by what the piece does: of the difference in speed so much is in doubt.
+ */
+static const double slope_error = 0.3;
+
+static double speed_ratio(const struct fz_diff *d)
+{
+	return fabs(log(d->speed_scale.side[FZ_HEAD].piece / d->speed_scale.side[FZ_BASE].piece));
+}
+
+/* Others on the machine also take what the piece does without: caches, memory, predicted branches.
+ * Of the part of the processors that they used so much is in doubt. */
+static const double neighbours_error = 0.1;
+
+static double neighbours(const struct fz_diff *d)
+{
+	double most = 0;
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		most = fmax(most, fz_profile_busy(d->profile[side]).others);
+	return most;
+}
+
+/* In a time of given length a program that waits for a CPU gets less done, or the same if it was
+ * idle besides: nobody knows which. */
+static double window_doubt(const struct fz_diff *d)
+{
+	if (d->scale != FZ_SCALE_WINDOW)
+		return 0;
+	return fabs(log(d->speed_scale.side[FZ_HEAD].stretched /
+			d->speed_scale.side[FZ_BASE].stretched));
+}
+
+/* Hosts, or blocks of their time, tell by themselves how costs vary, stalls of clocks included; and
+ * so many of them, what others took of the CPUs. Fewer may all have met the same mood. */
+enum { UNITS_OF_A_FLEET = 12 };
+
+/* What a program's start does to each function for as long as it runs, whatever its code: where in
+ * memory things lie, which of its branches were compiled. Blocks of a host's time do not show it.
+ */
+static const double restarted = 0.02;
+
+/* How runs of a fleet go together. */
+struct pairing {
+	bool paired;
+	uint32_t hosts; /* that blocks of time are of; 0: of none */
+};
+
+static struct pairing pairing_of(const struct fz_inference *c)
+{
+	struct fz_str base = fz_profile_fact(c->walk[FZ_BASE].profile, FZ_FLEET_PAIRS_FACT);
+	struct fz_str head = fz_profile_fact(c->walk[FZ_HEAD].profile, FZ_FLEET_PAIRS_FACT);
+	uint64_t hosts = 0;
+
+	if (!base.n || !fz_str_eq(base, head) ||
+	    c->walk[FZ_BASE].run_count != c->walk[FZ_HEAD].run_count)
+		return (struct pairing){ 0 };
+	fz_parse_u64(fz_str_take_word(&base), UINT32_MAX, &hosts);
+	return (struct pairing){ true, (uint32_t)hosts };
+}
+
+/* Two ranges of one process's time have all in common that it has for as long as it lives. */
+static bool is_one_process(const struct fz_diff *d)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (!fz_profile_fact(d->profile[side], FZ_RANGE_FACT).n)
+			return false;
+	return fz_diff_same_fact(d, "host") && fz_diff_same_fact(d, "pid") &&
+	       fz_diff_same_fact(d, "command");
+}
+
+/* What a process has joins the common noise; how sure both together are is Satterthwaite's. */
+static void add_process(struct fz_ratio_noise *noise)
+{
+	double rest = noise->run * noise->run, process = process_noise * process_noise;
+	double sum = rest + process;
+
+	noise->run = sqrt(sum);
+	noise->run_freedom = sum * sum /
+			     (rest * rest / noise->run_freedom +
+			      process * process / FZ_MIN(noise->run_freedom, FREEDOM_OF_PROCESS));
+}
+
+static void at_even_speed(const struct fz_inference *c, struct fz_ratio_noise *noise)
+{
+	double unexplained =
+		hypot(slope_error * speed_ratio(c->d), neighbours_error * neighbours(c->d));
+
+	double run = c->runs > 2 ? several_even : noise_even.run;
+
+	noise->run = hypot(hypot(run, unexplained), window_doubt(c->d));
+	noise->own = hypot(noise_even.own, unexplained);
+	if (c->runs > 2)
+		noise->run_freedom = FREEDOM_OF_SEVERAL_EVEN;
+	else if (!is_one_process(c->d))
+		add_process(noise);
+}
+
+static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct pairing *pairing)
+{
+	struct fz_ratio_noise noise = c->cpu_clock ? noise_cpu : noise_wall;
+
+	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
+	if (c->d->speed_scale.used)
+		at_even_speed(c, &noise);
+	/* Several runs show it by themselves. */
+	noise.stretch = c->runs > 2 && !c->d->speed_scale.used ? 0 : stretch_of(c->d);
+	noise.clumping = 1;
+	if (c->runs > 2 && !c->d->speed_scale.used) {
+		noise.run = least_noise(c->runs);
+		noise.sides = sides_apart * imbalance(c->d);
+		noise.run_freedom = 0;
+	}
+	if (!c->d->speed_scale.used && !c->cpu_clock) {
+		struct fz_cpu_share crowding = fz_inference_crowding(c);
+		noise.run = hypot(noise.run, crowding.between);
+		noise.own = hypot(noise.own, crowding.known ? crowding.within : within_unknown);
+	}
+	if (!both_ordered(c))
+		noise.clumping = c->cpu_clock ? clumping_cpu : clumping_wall;
+	if (is_fleet(c)) {
+		noise.clumping = 1;
+		noise.unbounded = true;
+	}
+	noise.few = is_fleet(c) && c->runs < UNITS_OF_A_FLEET;
+	if (is_fleet(c) && !noise.few)
+		noise.own = noise_even.own;
+	if (pairing->paired && !noise.few)
+		noise.own = restarted;
+	if (pairing->hosts)
+		noise.own_sides = restarted * sqrt(2 / (double)pairing->hosts);
+	if (c->o->kappa > 0)
+		noise.run = c->o->kappa;
+	return noise;
+}
+
+/* By time each run of a side stands for the same work; where only shares are known a run's length
+ * says nothing. */
+static void set_exposures(struct fz_inference *c)
+{
+	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
+	double each[FZ_SIDES] = { 1, c->d->factor * base->run_count / head->run_count };
+	bool by_length = c->d->scale == FZ_SCALE_SHARE || c->d->scale == FZ_SCALE_REFERENCE;
+	uint32_t r = 0;
+
+	c->exposure = fz_calloc(c->runs, sizeof(*c->exposure));
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		const struct fz_walk *w = &c->walk[side];
+
+		for (uint32_t run = 0; run < w->run_count; run++, r++)
+			c->exposure[r] =
+				each[side] *
+				(by_length ? w->run_weight[run] * w->run_count / w->weight : 1);
+	}
+}
+
+static void prepare_samples(struct fz_inference *c)
+{
+	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
+	struct pairing pairing = pairing_of(c);
+
+	set_exposures(c);
+	c->ratio = (struct fz_ratio_setup){
+		.base_runs = base->run_count,
+		.head_runs = head->run_count,
+		.exposure = c->exposure,
+		.weight = (base->weight + head->weight / c->exposure[c->runs - 1]) /
+			  (base->samples + head->samples),
+		.noise = noise_of(c, &pairing),
+		.paired = pairing.paired,
+	};
+	c->reach = c->d->factor * base->run_count;
+	double mean = (base->weight / base->run_count + head->weight / c->reach) / 2;
+	c->margin = c->ratio.margin = c->o->delta * mean;
+}
+
+/* ---- what all functions say ---- */
+
+static bool is_scale_unknown(const struct fz_diff *d)
+{
+	return d->scale == FZ_SCALE_SHARE || d->scale == FZ_SCALE_REFERENCE;
+}
+
+/* Which witnesses are somewhere below each function, itself included. */
+static void find_inside(struct fz_inference *c)
+{
+	c->inside = fz_calloc(FZ_MAX(c->d->function_count, 1), sizeof(*c->inside));
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		const struct fz_profile *p = c->d->profile[side];
+		fz_auto(fz_free_ptr) uint64_t *below =
+			fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*below));
+
+		for (uint32_t i = p->stack_count; i-- > 0;) {
+			const struct fz_stack *stack = &p->stacks[i];
+			uint32_t f = c->d->function_of[side][p->frames[stack->frame].function];
+
+			for (size_t w = 0; f != FZ_NONE && w < c->drift.n; w++)
+				below[i] |= (uint64_t)(c->witness[w] == f) << w;
+			if (f != FZ_NONE)
+				c->inside[f] |= below[i];
+			if (stack->parent != FZ_NONE)
+				below[stack->parent] |= below[i];
+		}
+	}
+}
+
+static bool is_scattered(const struct fz_diff *d)
+{
+	return is_scale_unknown(d) && d->basis == FZ_BASIS_SCATTERED;
+}
+
+static struct fz_drift_prior scale_prior(const struct fz_diff *d)
+{
+	double least = d->basis == FZ_BASIS_SCATTERED ? scale_scattered : scale_agreed_least;
+
+	return (struct fz_drift_prior){ true, FZ_MAX(d->factor_error, least), FREEDOM_OF_ONE };
+}
+
+static void hear_witnesses(struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	size_t room = FZ_MAX(k->n, 1), n = 0;
+	fz_auto(fz_free_ptr) struct fz_drift_witness *said = fz_calloc(room, sizeof(*said));
+	fz_auto(fz_free_ptr) size_t *who = fz_calloc(room, sizeof(*who));
+	struct fz_drift_prior prior = fz_ratio_drift_prior(&c->ratio);
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct fz_ratio_run *runs = k->evidence[FZ_FAMILY_SELF] + (size_t)i * c->runs;
+
+		if (fz_ratio_witness(&c->ratio, runs, &said[n]))
+			who[n++] = i;
+	}
+	if (is_scale_unknown(c->d))
+		prior = scale_prior(c->d);
+	/* Where functions do not agree on a scale none of them is asked again. */
+	c->heard = !is_scattered(c->d);
+	fz_drift_init(&c->drift, &prior, said, c->heard ? n : 0);
+	c->witness = fz_calloc(FZ_DRIFT_LARGEST, sizeof(*c->witness));
+	for (size_t w = 0; w < c->drift.n; w++)
+		c->witness[w] = who[c->drift.index[w]];
+}
+
+static double dispersion(const struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	double visits = 0, samples = 0;
+
+	for (size_t i = 0; i < (size_t)k->n * c->runs; i++) {
+		visits += k->evidence[FZ_FAMILY_SELF][i].visits;
+		samples += k->evidence[FZ_FAMILY_SELF][i].samples;
+	}
+	return samples > 0 ? visits / samples : 1;
+}
+
+void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	if (!fz_inference_by_samples(c))
+		return;
+	c->ratio.slack = fz_hypotheses_unattributed(c, k);
+	/* How much stalls make runs differ, enough of them show by themselves. */
+	if (c->runs < SHOW_STALLS && !c->d->speed_scale.used && !c->cpu_clock && both_ordered(c))
+		c->ratio.stalls =
+			fz_ratio_find_stalls(&c->ratio, k->evidence[FZ_FAMILY_SELF], k->n);
+	if (c->runs > 2) {
+		c->common = fz_calloc(c->runs, sizeof(*c->common));
+		fz_ratio_common(&c->ratio, k->evidence[FZ_FAMILY_SELF], k->n, c->common);
+		c->ratio.common = c->common;
+	}
+	hear_witnesses(c, k);
+	find_inside(c);
+	c->dispersion = dispersion(c, k);
+}
+
+/* ---- all of it ---- */
+
+struct route {
+	struct fz_walk *walk;
+	const struct fz_tree *tree;
+	const int64_t *even;
+};
+
+static void prepare_walk(void *arg)
+{
+	const struct route *r = arg;
+
+	fz_walk_init(r->walk, r->tree->profile, r->tree->metric, r->even);
+}
+
+void fz_inference_init(struct fz_inference *c)
+{
+	struct route base = { &c->walk[FZ_BASE], c->d->tree[FZ_BASE],
+			      c->d->speed_scale.side[FZ_BASE].even };
+	struct route head = { &c->walk[FZ_HEAD], c->d->tree[FZ_HEAD],
+			      c->d->speed_scale.side[FZ_HEAD].even };
+
+	fz_both(prepare_walk, &base, &head);
+	if (c->d->scale == FZ_SCALE_WINDOW) {
+		fz_walk_divide(&c->walk[FZ_BASE]);
+		fz_walk_divide(&c->walk[FZ_HEAD]);
+	} else if (strcmp(c->d->unit, "ns") == 0) {
+		fz_walks_align(c->walk);
+		fz_walks_doubt(c->walk);
+	}
+	c->runs = c->walk[FZ_BASE].run_count + c->walk[FZ_HEAD].run_count;
+	c->cpu_clock = is_cpu_clock(c->d);
+	c->method = choose_method(c);
+	if (fz_inference_by_samples(c))
+		prepare_samples(c);
+	else if (c->method == FZ_JUDGE_COUNTS)
+		fz_inference_prepare_counts(c);
+}
+
+void fz_inference_release(struct fz_inference *c)
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_walk_release(&c->walk[side]);
+	free(c->exposure);
+	free(c->common);
+	free(c->witness);
+	free(c->inside);
+}

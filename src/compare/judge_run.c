@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* The run as a whole: slower, faster, the same or unknown, and what could have been seen.
+ */
+#include "compare/judge_internal.h"
+
+#include <math.h>
+
+#include "stats/power.h"
+
+/* How much of the functions' own noise the run has: they do not err together. */
+static double concentration(const struct fz_hypotheses *k, uint32_t runs)
+{
+	double sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		double cost = 0;
+
+		for (uint32_t r = 0; r < runs; r++)
+			cost += k->evidence[FZ_FAMILY_SELF][(size_t)i * runs + r].cost;
+		sum += cost;
+		squares += cost * cost;
+	}
+	return sum > 0 ? sqrt(squares) / sum : 1;
+}
+
+/* A run is one visit; but where stalls are possible it has those of all its functions. Several runs
+ * show by themselves what stalls do to them. */
+static void add_stalls(const struct fz_inference *c, const struct fz_hypotheses *k,
+		       struct fz_ratio_run *whole)
+{
+	bool any = c->ratio.stalls.possible && c->runs == 2;
+
+	for (size_t i = 0; any && i < (size_t)k->n * c->runs; i++) {
+		whole[i % c->runs].visits += k->evidence[FZ_FAMILY_SELF][i].visits;
+		whole[i % c->runs].square += k->evidence[FZ_FAMILY_SELF][i].square;
+	}
+}
+
+/* Fills what fz_power needs to know about this comparison. */
+static struct fz_change test_run_samples(const struct fz_inference *c,
+					 const struct fz_hypotheses *k, struct fz_power *power)
+{
+	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
+	struct fz_ratio_setup setup = c->ratio;
+	double most = FZ_MAX(c->walk[FZ_BASE].weight / c->ratio.base_runs,
+			     c->walk[FZ_HEAD].weight / c->reach);
+	struct fz_drift_belief drift = fz_drift_seen_by_others(&c->drift, most, UINT64_MAX, NULL);
+	uint32_t n = 0;
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		for (uint32_t run = 0; run < c->walk[side].run_count; run++)
+			whole[n++] =
+				(struct fz_ratio_run){ .cost = c->walk[side].run_weight[run],
+						       .samples = c->walk[side].run_samples[run],
+						       .visits = 1,
+						       .doubt = fz_walk_doubted(&c->walk[side],
+										run) };
+	add_stalls(c, k, whole);
+	setup.margin = setup.slack = 0; /* what could not be read belongs to the run in any case */
+	setup.noise.own *= concentration(k, c->runs);
+	power->samples = (c->walk[FZ_BASE].samples + c->walk[FZ_HEAD].samples) / c->runs;
+	power->phi = 1 / power->samples; /* one visit */
+	power->kappa = fz_ratio_deviation(&setup, drift.variance);
+	return fz_ratio_test(&setup, &drift, whole);
+}
+
+/* By reference what all functions share was taken out, be it the machine or the program: what is
+ * left says nothing of the run. */
+static enum fz_run_word run_word(const struct fz_inference *c, const struct fz_judged_run *run,
+				 const struct fz_change *t)
+{
+	bool outside = t->low > 0 || t->high < 0;
+	bool changed = c->method == FZ_JUDGE_COUNTS ? t->tested : t->p < 0.05 && outside;
+
+	if (c->d->scale == FZ_SCALE_REFERENCE)
+		return FZ_RUN_UNKNOWN;
+	if (changed)
+		return run->change > 0 ? FZ_RUN_SLOWER : FZ_RUN_FASTER;
+	if (run->low >= -c->o->run_delta && run->high <= c->o->run_delta)
+		return FZ_RUN_SAME;
+	return FZ_RUN_UNKNOWN;
+}
+
+static struct fz_change test_run(const struct fz_inference *c, const struct fz_hypotheses *k,
+				 struct fz_power *power)
+{
+	if (c->method == FZ_JUDGE_COUNTS)
+		return fz_inference_test_run_counts(c);
+	return test_run_samples(c, k, power);
+}
+
+/* What is known of a function with that part of the run, instead of the run. */
+static void narrow_power(const struct fz_inference *c, double share, struct fz_power *power)
+{
+	struct fz_drift_belief drift = fz_drift_seen_by_others(&c->drift, 0, 0, NULL);
+
+	power->share = share;
+	power->alpha = FZ_POWER_ALPHA_FAMILY;
+	power->phi = c->dispersion * c->ratio.noise.clumping;
+	power->kappa = fz_ratio_deviation(&c->ratio, drift.variance);
+}
+
+/* Relative to the run, also when it is about a function. */
+static void see_smallest(const struct fz_inference *c, const struct fz_power *power,
+			 struct fz_judged_run *run)
+{
+	uint32_t base_runs = c->walk[FZ_BASE].run_count, head_runs = c->walk[FZ_HEAD].run_count;
+	double goal = c->o->run_delta;
+
+	run->visible_share = power->share;
+	run->smallest_visible =
+		power->share * fz_power_smallest_change(power, base_runs, head_runs);
+	/* Only what is beyond the margin is tested. */
+	if (power->share < 1) {
+		run->smallest_visible += c->o->delta;
+		goal = FZ_MAX(goal - c->o->delta, goal / 2);
+	}
+	if (!fz_diff_is_one_recording(c->d))
+		run->more_runs = FZ_MAX(0, fz_power_runs_needed(power, goal / power->share) -
+						   FZ_MIN(base_runs, head_runs));
+}
+
+void fz_inference_judge_run(const struct fz_inference *c, const struct fz_hypotheses *k,
+			    struct fz_judged_run *run)
+{
+	struct fz_power power = { .share = 1, .phi = 1, .alpha = FZ_POWER_ALPHA_ONE };
+	struct fz_change t = test_run(c, k, &power);
+	bool by_share = !fz_diff_knows_whole(c->d);
+
+	if (!by_share) {
+		run->change = fz_diff_ratio(c->d, c->d->total[FZ_BASE], c->d->total[FZ_HEAD]);
+		run->low = run->change + (t.low - t.change) / t.base;
+		run->high = run->change + (t.high - t.change) / t.base;
+		run->z = t.statistic;
+		run->p = t.p;
+		run->word = run_word(c, run, &t);
+	}
+	if (c->method == FZ_JUDGE_COUNTS) {
+		run->smallest_visible = fz_inference_smallest_count(c, &t);
+		run->more_runs = 0;
+		return;
+	}
+	if (by_share)
+		narrow_power(c, FZ_JUDGE_TYPICAL_SHARE, &power);
+	see_smallest(c, &power, run);
+}

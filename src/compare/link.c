@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Partners for orphans, the functions that only one side has.
+ *
+ *   1. bodies           their recorded sources say the same (link_body.c), or they stand in a class
+ *                       or file that became another (link_scope.c)
+ *   2. moved files      two files vote for each other with the names their orphans share
+ *   3. unique names     the only function of that name on both sides, with a caller or callee alike
+ *   4. neighbourhoods   other name, but the same callers and callees (link_neighbours.c); up to
+ *                       four rounds, because each link makes its neighbours easier to recognise
+ *   5. wakers           markers that name a function which was found so (link_wakers.c)
+ *
+ * Everything is symmetric: base and head could be swapped. Nothing is linked on a tie, names that
+ * say nothing (<module>, <lambda>, __init__) are no evidence, and other markers never link. What
+ * the other side has as well, though it did not run there, is nobody else; and where both bodies
+ * are known, no other evidence goes against them.
+ */
+#include "compare/mutual_choice.h"
+#include "compare/link_internal.h"
+
+enum { SAME_NAME_MAX = 8 };
+
+static const double least_moved = 0.5; /* part of their names that files must share */
+
+void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
+		  double score)
+{
+	l->partner[base] = head;
+	l->partner[head] = base;
+	l->d->functions[head].link = (struct fz_link){ .how = (uint8_t)how, .score = score };
+}
+
+bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
+{
+	double similarity = fz_link_similarity(l, base, head);
+	bool same_name = fz_str_eq(fz_link_tail(fz_link_name(l, base)->name),
+				   fz_link_tail(fz_link_name(l, head)->name));
+
+	return similarity >= 0 && similarity < (same_name ? FZ_LIKE_NAMESAKES : FZ_LIKE_OTHERS);
+}
+
+/* ---- names and files as numbers ---- */
+
+static int compare_names(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_linker *l = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int c = fz_str_cmp(fz_link_name(l, a)->name, fz_link_name(l, b)->name);
+
+	return c ? c
+		 : (fz_link_kind(l, a) > fz_link_kind(l, b)) -
+			       (fz_link_kind(l, a) < fz_link_kind(l, b));
+}
+
+static int compare_files(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_linker *l = arg;
+
+	return fz_str_cmp(fz_link_name(l, *(const uint32_t *)pa)->key,
+			  fz_link_name(l, *(const uint32_t *)pb)->key);
+}
+
+static uint32_t number(struct fz_linker *l, uint32_t *list, uint32_t n, uint32_t *ret,
+		       int (*compare)(const void *a, const void *b, void *arg))
+{
+	uint32_t id = 0;
+
+	if (n == 0)
+		return 0;
+	qsort_r(list, n, sizeof(*list), compare, l);
+	for (uint32_t i = 0; i < n; i++) {
+		id += i > 0 && compare(&list[i - 1], &list[i], l) != 0;
+		ret[list[i]] = id;
+	}
+	return id + 1;
+}
+
+/* Orphans in order of name, then file, then side, then as they stood in the file. */
+static int compare_orphans(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_linker *l = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (l->name_id[a] != l->name_id[b])
+		return l->name_id[a] < l->name_id[b] ? -1 : 1;
+	if (fz_link_side(l, a) != fz_link_side(l, b))
+		return fz_link_side(l, a) < fz_link_side(l, b) ? -1 : 1;
+	if (l->file_id[a] != l->file_id[b])
+		return l->file_id[a] < l->file_id[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static uint32_t *list_orphans(struct fz_linker *l, uint32_t *ret_n)
+{
+	uint32_t *list = fz_calloc(FZ_MAX(l->n, 1), sizeof(*list));
+
+	*ret_n = 0;
+	for (uint32_t f = 0; f < l->n; f++)
+		if (fz_link_allowed(l, f))
+			list[(*ret_n)++] = f;
+	return list;
+}
+
+/* Orphans of one name: those of the base in [base, head), those of the head in [head, end). */
+struct namesakes {
+	const uint32_t *base, *head, *end;
+};
+
+static struct namesakes namesakes_at(const struct fz_linker *l, const uint32_t *at,
+				     const uint32_t *end)
+{
+	struct namesakes s = { .base = at };
+	uint32_t name = l->name_id[*at];
+
+	while (at < end && l->name_id[*at] == name && fz_link_side(l, *at) == FZ_BASE)
+		at++;
+	s.head = at;
+	while (at < end && l->name_id[*at] == name)
+		at++;
+	s.end = at;
+	return s;
+}
+
+/* ---- moved files ---- */
+
+/* The first orphan of each file among those of one side and name; `names` counts names by file. */
+static uint32_t first_of_files(const struct fz_linker *l, const uint32_t *from, const uint32_t *end,
+			       uint32_t *names, uint32_t ret[SAME_NAME_MAX + 1])
+{
+	uint32_t n = 0;
+
+	for (const uint32_t *f = from; f < end; f++) {
+		if (f > from && l->file_id[f[-1]] == l->file_id[*f])
+			continue;
+		names[l->file_id[*f]]++;
+		if (n <= SAME_NAME_MAX)
+			ret[n++] = *f;
+	}
+	return n;
+}
+
+static bool is_evidence(const struct fz_linker *l, uint32_t base, uint32_t head)
+{
+	const struct fz_name *a = fz_link_name(l, base), *b = fz_link_name(l, head);
+
+	if (l->file_id[base] == l->file_id[head] || !a->key.n || !b->key.n ||
+	    fz_link_contradicted(l, base, head))
+		return false;
+	return !fz_link_says_nothing(a->name) ||
+	       (!fz_link_file_says_nothing(a->key) &&
+		fz_str_eq(fz_path_base(a->key), fz_path_base(b->key)));
+}
+
+static void vote_with_name(const struct fz_linker *l, struct fz_ballot *b, uint32_t *names,
+			   const struct namesakes *s)
+{
+	uint32_t base[SAME_NAME_MAX + 1], head[SAME_NAME_MAX + 1];
+	uint32_t base_n = first_of_files(l, s->base, s->head, names, base);
+	uint32_t head_n = first_of_files(l, s->head, s->end, names, head);
+
+	if (base_n > SAME_NAME_MAX || head_n > SAME_NAME_MAX)
+		return;
+	for (uint32_t i = 0; i < base_n; i++)
+		for (uint32_t k = 0; k < head_n; k++)
+			if (is_evidence(l, base[i], head[k]))
+				fz_ballot_cast(b, l->file_id[base[i]], l->file_id[head[k]]);
+}
+
+/* Two files are one when each is the other's clear favourite and they share half of their names. */
+static void elect(struct fz_linker *l, struct fz_ballot *b, const uint32_t *names)
+{
+	fz_ballot_count(b, l->file_count);
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct fz_vote *v = &b->votes[i];
+		double score = 2.0 * v->count / (names[v->base] + names[v->head]);
+		if (!v->is_mutual || score < least_moved)
+			continue;
+		l->moved_to[v->base] = v->head;
+		l->moved_score[v->base] = score;
+	}
+}
+
+/* The orphans of one name in a file and in what became of it, in order, when equally many. */
+static void link_in_files(struct fz_linker *l, const struct namesakes *s)
+{
+	for (const uint32_t *a = s->base, *a_end; a < s->head; a = a_end) {
+		uint32_t file = l->file_id[*a], to = l->moved_to[file];
+		const uint32_t *b = s->head, *b_end;
+
+		for (a_end = a; a_end < s->head && l->file_id[*a_end] == file; a_end++)
+			;
+		if (to == FZ_NONE)
+			continue;
+		while (b < s->end && l->file_id[*b] != to)
+			b++;
+		for (b_end = b; b_end < s->end && l->file_id[*b_end] == to; b_end++)
+			;
+		if (b_end - b != a_end - a)
+			continue;
+		for (long i = 0; i < a_end - a; i++)
+			if (!fz_link_contradicted(l, a[i], b[i]))
+				fz_link_pair(l, a[i], b[i], FZ_LINK_MOVED, l->moved_score[file]);
+	}
+}
+
+static void link_moved(struct fz_linker *l, const uint32_t *list, uint32_t n)
+{
+	uint32_t *names = fz_calloc(FZ_MAX(l->file_count, 1), sizeof(*names));
+	struct fz_ballot b = { 0 };
+	struct namesakes s;
+
+	for (const uint32_t *at = list; at < list + n; at = s.end) {
+		s = namesakes_at(l, at, list + n);
+		vote_with_name(l, &b, names, &s);
+	}
+	elect(l, &b, names);
+	for (const uint32_t *at = list; at < list + n; at = s.end) {
+		s = namesakes_at(l, at, list + n);
+		link_in_files(l, &s);
+	}
+	free(names);
+	fz_ballot_release(&b);
+}
+
+/* ---- unique names ---- */
+
+static uint32_t only_orphan(const struct fz_linker *l, const uint32_t *from, const uint32_t *end)
+{
+	uint32_t found = FZ_NONE;
+
+	for (; from < end; from++) {
+		if (!fz_link_is_orphan(l, *from))
+			continue;
+		if (found != FZ_NONE)
+			return FZ_NONE;
+		found = *from;
+	}
+	return found;
+}
+
+/* Names that functions of both sides have, which are matched already: they say little. */
+static struct fz_map list_common_names(const struct fz_linker *l)
+{
+	struct fz_map names = { 0 };
+
+	for (uint32_t f = 0; f < l->n; f++) {
+		uint32_t function = l->d->functions[f].on_side[FZ_HEAD];
+		if (fz_link_is_orphan(l, f) || function == FZ_NONE)
+			continue;
+		struct fz_str name = l->names[FZ_HEAD][function].name;
+		fz_map_put(&names, fz_hash_bytes(name.p, name.n), f);
+	}
+	return names;
+}
+
+/* The only one of its name that is left on both sides, when nobody else is called like that and a
+ * caller or callee of both is the same, too. */
+static void link_unique(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
+			const uint32_t *list, uint32_t n)
+{
+	struct fz_map common = list_common_names(l);
+	struct namesakes s;
+
+	for (const uint32_t *at = list; at < list + n; at = s.end) {
+		s = namesakes_at(l, at, list + n);
+		uint32_t base = only_orphan(l, s.base, s.head);
+		uint32_t head = only_orphan(l, s.head, s.end);
+		if (base == FZ_NONE || head == FZ_NONE)
+			continue;
+		struct fz_str name = fz_link_name(l, base)->name;
+		if (!fz_link_says_nothing(name) && !fz_link_contradicted(l, base, head) &&
+		    fz_map_get(&common, fz_hash_bytes(name.p, name.n)) == FZ_NONE &&
+		    fz_link_meet(l, graph, base, head))
+			fz_link_pair(l, base, head, FZ_LINK_NAME, 1);
+	}
+	fz_map_release(&common);
+}
+
+/* ---- all of it ---- */
+
+static bool has_orphans(const struct fz_linker *l)
+{
+	bool on_side[FZ_SIDES] = { false };
+
+	for (uint32_t f = 0; f < l->n; f++)
+		if (fz_link_allowed(l, f))
+			on_side[fz_link_side(l, f)] = true;
+	return on_side[FZ_BASE] && on_side[FZ_HEAD];
+}
+
+static void linker_init(struct fz_linker *l)
+{
+	l->partner = fz_calloc(l->n, sizeof(*l->partner));
+	l->name_id = fz_calloc(l->n, sizeof(*l->name_id));
+	l->file_id = fz_calloc(l->n, sizeof(*l->file_id));
+	l->moved_to = fz_calloc(l->n, sizeof(*l->moved_to));
+	l->moved_score = fz_calloc(l->n, sizeof(*l->moved_score));
+	for (uint32_t f = 0; f < l->n; f++) {
+		const uint32_t *on_side = l->d->functions[f].on_side;
+		bool both = on_side[FZ_BASE] != FZ_NONE && on_side[FZ_HEAD] != FZ_NONE;
+		l->partner[f] = both ? f : FZ_NONE;
+		l->moved_to[f] = FZ_NONE;
+	}
+}
+
+static void linker_release(struct fz_linker *l)
+{
+	free(l->partner);
+	free(l->name_id);
+	free(l->file_id);
+	free(l->moved_to);
+	free(l->moved_score);
+}
+
+/* The head's function takes over what its partner in the base was. */
+static void merge_functions(struct fz_linker *l)
+{
+	struct fz_diff *d = l->d;
+	fz_auto(fz_free_ptr) uint32_t *now = fz_calloc(l->n, sizeof(*now));
+	fz_auto(fz_free_ptr) bool *gone = fz_calloc(l->n, sizeof(*gone));
+	uint32_t n = 0;
+
+	for (uint32_t f = 0; f < l->n; f++)
+		gone[f] = l->partner[f] != f && !fz_link_is_orphan(l, f) &&
+			  fz_link_side(l, f) == FZ_BASE;
+	for (uint32_t f = 0; f < l->n; f++)
+		if (gone[f])
+			d->functions[l->partner[f]].on_side[FZ_BASE] =
+				d->functions[f].on_side[FZ_BASE];
+	for (uint32_t f = 0; f < l->n; f++) {
+		now[f] = n;
+		if (!gone[f])
+			d->functions[n++] = d->functions[f];
+	}
+	for (uint32_t f = 0; f < l->n; f++)
+		if (gone[f])
+			now[f] = now[l->partner[f]];
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (uint32_t i = 0; i < d->profile[s]->function_count; i++)
+			if (d->function_of[s][i] != FZ_NONE)
+				d->function_of[s][i] = now[d->function_of[s][i]];
+	d->function_count = n;
+}
+
+/* Whether the other side has an orphan as well, or its file: then that one is its partner, though
+ * it did not run there or was not seen. */
+static bool is_elsewhere(const struct fz_linker *l, uint32_t f)
+{
+	enum fz_side side = fz_link_side(l, f);
+	uint32_t function = l->d->functions[f].on_side[side];
+	uint32_t source = fz_code_source(l->code, side, function);
+
+	if (fz_code_presence(l->code, side, function) == FZ_PRESENCE_YES)
+		return true;
+	return source != FZ_NONE && fz_code_counterpart(l->code, side, function) == FZ_NONE &&
+	       fz_code_imported(l->code, side, source) == FZ_PRESENCE_YES;
+}
+
+static void link_by_calls(struct fz_linker *l, const uint32_t *list, uint32_t n, bool no_rename)
+{
+	struct fz_link_graph graph[FZ_SIDES] = { 0 };
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		fz_link_graph_init(l, s, &graph[s]);
+	link_unique(l, graph, list, n);
+	if (!no_rename && has_orphans(l))
+		fz_link_neighbours(l, graph);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		fz_link_graph_release(&graph[s]);
+}
+
+static void link_functions(struct fz_linker *l, bool no_rename)
+{
+	uint32_t n;
+
+	fz_link_bodies(l, no_rename);
+	fz_auto(fz_free_ptr) uint32_t *list = list_orphans(l, &n);
+	number(l, list, n, l->name_id, compare_names);
+	l->file_count = number(l, list, n, l->file_id, compare_files);
+	qsort_r(list, n, sizeof(*list), compare_orphans, l);
+	link_moved(l, list, n);
+	if (has_orphans(l))
+		link_by_calls(l, list, n, no_rename);
+}
+
+void fz_diff_link(struct fz_diff *d, struct fz_code *code, struct fz_name *const names[FZ_SIDES],
+		  int32_t *const lines[FZ_SIDES], const bool *fixed, bool no_rename)
+{
+	fz_auto(fz_free_ptr) bool *elsewhere =
+		fz_calloc(FZ_MAX(d->function_count, 1), sizeof(bool));
+	struct fz_linker l = { .d = d,
+			       .code = code,
+			       .names = names,
+			       .lines = lines,
+			       .fixed = fixed,
+			       .elsewhere = elsewhere,
+			       .n = d->function_count };
+
+	linker_init(&l);
+	for (uint32_t f = 0; f < l.n; f++)
+		elsewhere[f] = fz_link_is_orphan(&l, f) && is_elsewhere(&l, f);
+	if (has_orphans(&l))
+		link_functions(&l, no_rename);
+	fz_link_wakers(&l);
+	merge_functions(&l);
+	linker_release(&l);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What the stages that read sources share: definitions that one side lost and the other gained. */
+#pragma once
+
+#include "compare/link_internal.h"
+
+struct fz_body_entry {
+	struct fz_code_place at;
+	uint32_t other;    /* the other side's source of its file; FZ_NONE */
+	uint32_t function; /* the orphan that it is; FZ_NONE: it was not seen */
+	uint32_t partner;  /* entry; FZ_NONE */
+	enum fz_side side;
+	double score; /* of the pair */
+};
+
+struct fz_bodies {
+	struct fz_linker *l;
+	struct fz_body_entry *entries; /* of the base, then of the head; by source and line */
+	uint32_t n, cap;
+	uint32_t start[FZ_SIDES + 1];
+	struct fz_map functions[FZ_SIDES]; /* definition -> function */
+	struct fz_map entry_of[FZ_SIDES];  /* definition -> entry */
+	bool no_rename;
+};
+
+const struct fz_definition *fz_body_definition(struct fz_bodies *b, const struct fz_body_entry *e);
+/* The two definitions are one, and so are their functions where both were seen. */
+void fz_body_pair(struct fz_bodies *b, uint32_t base, uint32_t head, enum fz_link_how how,
+		  double score);
+
+/* link_scope.c: members of classes, functions and files that became others. */
+void fz_link_scopes(struct fz_bodies *b);

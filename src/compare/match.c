@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function of the base is which function of the head.
+ *
+ * Functions with an equal key form a group; a key is (name, file), canonical or as recorded. A
+ * group is one function of the diff, except where a file has several functions of one name
+ * (lambdas, overloads in nested scopes): then the texts of both sides say which is which
+ * (code_spot.c). Where they are not there, or what is at one spot was edited, and both sides saw
+ * equally many, they are matched in order of their first lines. When the numbers differ nobody can
+ * say which one is missing, and they are compared as a whole. Exact matching never splits a group:
+ * Tachyon knows no first lines. A mapping of the user's puts a base function into the group of a
+ * head function before anything else.
+ *
+ *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
+ *              0            1       ->              0            1
+ *
+ * With full matching, functions that then have no partner go on to link.c.
+ */
+#include "compare/code.h"
+#include "compare/internal.h"
+#include "compare/link_internal.h"
+
+/* A profile function on its way to a diff function. */
+struct entry {
+	uint32_t group, function;
+	int32_t first_line;
+	uint32_t number; /* of generated code: the order in which it was made */
+	uint32_t spot;   /* of its text, among those of its name; FZ_NONE */
+	uint8_t side;
+	bool mapped;
+};
+
+struct matcher {
+	struct fz_diff *d;
+	const struct fz_diff_options *o;
+	struct fz_name *names[FZ_SIDES];
+	int32_t *lines[FZ_SIDES];
+	struct fz_map groups; /* hash of key -> first entry with it */
+	struct entry *entries;
+	uint32_t n;
+	uint32_t function_cap;
+};
+
+static struct fz_name *recorded_names(const struct fz_profile *p, struct fz_arena *arena)
+{
+	struct fz_name *names =
+		fz_arena_alloc(arena, ((size_t)p->function_count + 1) * sizeof(*names));
+
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		const struct fz_function *f = &p->functions[i];
+		names[i].name = p->strings[f->name];
+		names[i].file = names[i].key = p->strings[f->file];
+	}
+	return names;
+}
+
+static int name_functions(struct matcher *m, struct fz_error *err)
+{
+	struct fz_diff *d = m->d;
+	struct fz_name_rules rules = { .own = m->o->renames };
+
+	if (d->match == FZ_MATCH_EXACT) {
+		for (int s = 0; s < FZ_SIDES; s++)
+			m->names[s] = recorded_names(d->profile[s], &d->arena);
+		return 0;
+	}
+	int r = fz_names_of_pair(d->profile, &rules, &d->arena, m->names, err);
+	if (r)
+		return r;
+	d->rules = fz_arena_alloc(&d->arena, sizeof(*d->rules) * FZ_MAX(rules.n, 1));
+	for (uint32_t i = 0; i < rules.n; i++)
+		d->rules[d->rule_count++] = (struct fz_diff_rule){
+			.text = rules.list[i].text,
+			.functions = { rules.list[i].functions[0], rules.list[i].functions[1] },
+		};
+	return 0;
+}
+
+static const struct fz_name *name_of(const struct matcher *m, const struct entry *e)
+{
+	return &m->names[e->side][e->function];
+}
+
+static uint32_t group_of(struct matcher *m, const struct entry *e)
+{
+	const struct fz_name *name = name_of(m, e);
+	uint64_t key = fz_map_hash(name->name.p, name->name.n) +
+		       fz_hash64(fz_map_hash(name->key.p, name->key.n));
+
+	for (;;) {
+		uint32_t *slot = fz_map_slot(&m->groups, key);
+		if (*slot == FZ_NONE)
+			*slot = m->n;
+		if (*slot == m->n)
+			return m->n;
+		const struct fz_name *other = name_of(m, &m->entries[*slot]);
+		if (fz_str_eq(other->name, name->name) && fz_str_eq(other->key, name->key))
+			return *slot;
+		key = fz_hash64(key + 1);
+	}
+}
+
+static void collect_entries(struct matcher *m)
+{
+	size_t all = 0;
+
+	for (int s = 0; s < FZ_SIDES; s++)
+		all += m->d->profile[s]->function_count;
+	m->entries = fz_calloc(all, sizeof(*m->entries));
+	for (uint8_t s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = m->d->profile[s];
+		const struct fz_tree *t = m->d->tree[s];
+		fz_auto(fz_free_ptr) bool *used = fz_calloc(p->function_count, sizeof(*used));
+
+		for (uint32_t i = 0; i < t->n; i++)
+			used[t->function[i]] = true;
+		for (uint32_t f = 0; f < p->function_count; f++) {
+			if (!used[f])
+				continue;
+			struct entry *e = &m->entries[m->n];
+			*e = (struct entry){ .function = f,
+					     .side = s,
+					     .first_line = p->functions[f].first_line,
+					     .spot = FZ_NONE };
+			fz_name_number(p->strings[p->functions[f].file], &e->number);
+			e->group = group_of(m, e);
+			m->n++;
+		}
+	}
+}
+
+/* ---- mappings ---- */
+
+static bool is_named(const struct matcher *m, struct fz_str side, const struct entry *e)
+{
+	const struct fz_profile *p = m->d->profile[e->side];
+	const struct fz_function *f = &p->functions[e->function];
+
+	return fz_map_rule_names(side, name_of(m, e), p->strings[f->name], p->strings[f->file]);
+}
+
+/* The group of the head function that a mapping names, FZ_NONE when there is none. */
+static uint32_t mapped_group(const struct matcher *m, struct fz_str name)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->entries[i].side == FZ_HEAD && is_named(m, name, &m->entries[i]))
+			return m->entries[i].group;
+	return FZ_NONE;
+}
+
+static void apply_map(struct matcher *m, const char *text)
+{
+	struct fz_map_rule rule;
+	uint32_t group = FZ_NONE, found = 0;
+
+	fz_assert(fz_map_rule_parse(text, &m->d->arena, &rule));
+	if (rule.new.n) {
+		group = mapped_group(m, rule.new);
+		if (group == FZ_NONE) {
+			fz_diff_warn(m->d, "no function of the head is called '%.*s' (--map %s)",
+				     (int)rule.new.n, rule.new.p, text);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct entry *e = &m->entries[i];
+		if (e->side != FZ_BASE || !is_named(m, rule.old, e))
+			continue;
+		/* Without a new name it is in a group that nobody else is in. */
+		e->group = rule.new.n ? group : m->n + i;
+		e->mapped = true;
+		found++;
+	}
+	if (!found)
+		fz_diff_warn(m->d, "no function of the base is called '%.*s' (--map %s)",
+			     (int)rule.old.n, rule.old.p, text);
+}
+
+static bool is_escape(const char *c)
+{
+	return c[0] == '\\' && (c[1] == '=' || c[1] == '\\');
+}
+
+/* The first '=' that stands for itself; NULL when nothing is before it. */
+static const char *find_equals(const char *text)
+{
+	const char *c = text;
+
+	while (*c && *c != '=')
+		c += is_escape(c) ? 2 : 1;
+	return *c && c > text ? c : NULL;
+}
+
+static struct fz_str unescape(const char *text, const char *end, struct fz_arena *arena)
+{
+	char *out = fz_arena_strndup(arena, text, (size_t)(end - text));
+	size_t n = 0;
+
+	for (const char *c = text; c < end; c++) {
+		c += is_escape(c);
+		out[n++] = *c;
+	}
+	return (struct fz_str){ out, n };
+}
+
+bool fz_map_rule_parse(const char *text, struct fz_arena *arena, struct fz_map_rule *ret)
+{
+	const char *equals = find_equals(text);
+
+	if (!equals)
+		return false;
+	ret->old = unescape(text, equals, arena);
+	ret->new = unescape(equals + 1, equals + strlen(equals), arena);
+	return true;
+}
+
+static bool is_file_and_name(struct fz_str text, struct fz_str file, struct fz_str name)
+{
+	return text.n == file.n + 1 + name.n && text.p[file.n] == ':' &&
+	       memcmp(text.p, file.p, file.n) == 0 &&
+	       memcmp(text.p + file.n + 1, name.p, name.n) == 0;
+}
+
+bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
+		       struct fz_str file)
+{
+	return fz_str_eq(side, canonical->name) || fz_str_eq(side, name) ||
+	       is_file_and_name(side, canonical->file, canonical->name) ||
+	       is_file_and_name(side, file, name);
+}
+
+int fz_diff_check_map(const char *text, struct fz_error *err)
+{
+	if (find_equals(text))
+		return 0;
+	return fz_fail(
+		err, FZ_EUSAGE,
+		"--map: '%s' is not OLD=NEW; name a function of the base and one of the head "
+		"(FILE:FUNCTION or FUNCTION), or none for one that is gone",
+		text);
+}
+
+/* ---- groups ---- */
+
+static bool is_same_place(const struct entry *a, const struct entry *b)
+{
+	return a->first_line == b->first_line && a->number == b->number;
+}
+
+static int compare_entries(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->spot != b->spot)
+		return a->spot < b->spot ? -1 : 1;
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
+	if (!is_same_place(a, b))
+		return a->number < b->number ||
+				       (a->number == b->number && a->first_line < b->first_line)
+			       ? -1
+			       : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static uint32_t add_function(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+
+	fz_grow(d->functions, d->function_count, m->function_cap);
+	d->functions[d->function_count] =
+		(struct fz_diff_function){ .on_side = { FZ_NONE, FZ_NONE } };
+	return d->function_count++;
+}
+
+/* The entries [0, n) of one side at different places; returns how many there are. */
+static uint32_t list_places(const struct entry *e, uint32_t n, uint8_t side,
+			    const struct entry **ret)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (e[i].side == side && (!count || !is_same_place(ret[count - 1], &e[i])))
+			ret[count++] = &e[i];
+	return count;
+}
+
+/* Whether the entries of a group can be told apart: only one side has them, or both have equally
+ * many. Of generated code only when they have the same numbers; one more that was made or seen, and
+ * any number may be another's. */
+static bool can_split(const struct entry *e, uint32_t n, uint32_t *ret_count)
+{
+	fz_auto(fz_free_ptr) const struct entry **base = fz_calloc(n, sizeof(*base));
+	fz_auto(fz_free_ptr) const struct entry **head = fz_calloc(n, sizeof(*head));
+	uint32_t a = list_places(e, n, FZ_BASE, base), b = list_places(e, n, FZ_HEAD, head);
+
+	*ret_count = FZ_MAX(a, b);
+	for (uint32_t i = 0; a == b && a > 1 && i < a; i++)
+		if (base[i]->number != head[i]->number)
+			return false;
+	return a == b || !a || !b;
+}
+
+/* The entries of one group, sorted by side and place, become one or more functions. */
+static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
+{
+	struct fz_diff *d = m->d;
+	uint32_t first = d->function_count, count, at = 0;
+	bool split = can_split(e, n, &count) && d->match != FZ_MATCH_EXACT;
+
+	for (uint32_t i = 0; i < (split ? count : 1); i++)
+		add_function(m);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0 && e[i].side != e[i - 1].side)
+			at = 0;
+		else if (i > 0 && !is_same_place(&e[i], &e[i - 1]))
+			at++;
+		uint32_t target = first + (split ? at : 0);
+		struct fz_diff_function *f = &d->functions[target];
+		if (f->on_side[e[i].side] == FZ_NONE)
+			f->on_side[e[i].side] = e[i].function;
+		if (e[i].mapped)
+			f->link.how = FZ_LINK_MAPPED;
+		d->function_of[e[i].side][e[i].function] = target;
+	}
+}
+
+/* What is shown comes from the head; from the base where the head has no such function. */
+static void describe(const struct matcher *m, struct fz_diff_function *f)
+{
+	enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
+	uint32_t function = f->on_side[side], old = f->on_side[FZ_BASE];
+
+	f->name = m->names[side][function].name;
+	f->file = m->names[side][function].file;
+	f->line = m->lines[side][function];
+	f->kind = m->d->profile[side]->functions[function].kind;
+	f->state = f->on_side[FZ_BASE] == FZ_NONE   ? FZ_NEW
+		   : f->on_side[FZ_HEAD] == FZ_NONE ? FZ_REMOVED
+						    : FZ_COMMON;
+	if (f->state != FZ_COMMON) {
+		f->link = (struct fz_link){ .how = FZ_LINK_NONE };
+		return;
+	}
+	if (f->link.how == FZ_LINK_NONE || f->link.how == FZ_LINK_MAPPED)
+		f->link.score = 1;
+	if (f->link.how == FZ_LINK_NONE)
+		f->link.how = FZ_LINK_EXACT;
+	f->link.name = m->names[FZ_BASE][old].name;
+	f->link.file = m->names[FZ_BASE][old].file;
+}
+
+/* Whether the side that did not run it has it. */
+static void look_elsewhere(struct fz_code *code, struct fz_diff_function *f)
+{
+	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
+
+	if (f->state != FZ_COMMON)
+		f->presence = (uint8_t)fz_code_presence(code, side, f->on_side[side]);
+}
+
+static void sort_entries(struct matcher *m)
+{
+	if (m->n)
+		qsort(m->entries, m->n, sizeof(*m->entries), compare_entries);
+}
+
+/* Behind the last entry that is in the group of entry `i`, and at its spot. */
+static uint32_t group_end(const struct matcher *m, uint32_t i)
+{
+	uint32_t end = i;
+
+	while (end < m->n && m->entries[end].group == m->entries[i].group &&
+	       m->entries[end].spot == m->entries[i].spot)
+		end++;
+	return end;
+}
+
+/* Whether the functions of a group on both sides need not be the same. Of definitions of one name
+ * each side may have run another one. */
+static bool is_ambiguous(const struct matcher *m, struct fz_code *code, const struct entry *e,
+			 uint32_t n)
+{
+	bool several = fz_link_is_anonymous(name_of(m, e)->name), mapped = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		several |= i > 0 && e[i].side == e[i - 1].side && !is_same_place(&e[i], &e[i - 1]);
+		mapped |= e[i].mapped;
+	}
+	if (mapped || e[0].side == e[n - 1].side)
+		return false;
+	return several || fz_code_is_one_of_several(code, (enum fz_side)e[0].side, e[0].function);
+}
+
+/* Where the texts say of all functions of a group which is which, that counts. */
+static void find_spots(struct fz_code *code, struct entry *e, uint32_t n)
+{
+	fz_auto(fz_free_ptr) uint32_t *spots = fz_calloc(n, sizeof(*spots));
+
+	for (uint32_t i = 0; i < n; i++) {
+		spots[i] = fz_code_spot(code, e[i].side, e[i].function);
+		if (spots[i] == FZ_NONE)
+			return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		e[i].spot = spots[i];
+}
+
+static void place_groups(struct matcher *m, struct fz_code *code)
+{
+	sort_entries(m);
+	if (m->d->match != FZ_MATCH_EXACT) {
+		for (uint32_t i = 0, end; i < m->n; i = end) {
+			end = group_end(m, i);
+			if (is_ambiguous(m, code, &m->entries[i], end - i))
+				find_spots(code, &m->entries[i], end - i);
+		}
+		sort_entries(m);
+	}
+	for (uint32_t i = 0, end; i < m->n; i = end) {
+		end = group_end(m, i);
+		place_group(m, &m->entries[i], end - i);
+	}
+}
+
+static void link_functions(struct matcher *m, struct fz_code *code)
+{
+	struct fz_diff *d = m->d;
+	fz_auto(fz_free_ptr) bool *fixed = fz_calloc(d->function_count, sizeof(*fixed));
+
+	for (uint32_t i = 0; i < d->function_count; i++)
+		fixed[i] = d->functions[i].link.how == FZ_LINK_MAPPED;
+	fz_diff_link(d, code, m->names, m->lines, fixed, m->o->no_rename);
+}
+
+static void prepare(struct matcher *m)
+{
+	struct fz_diff *d = m->d;
+
+	for (int s = 0; s < FZ_SIDES; s++) {
+		uint32_t n = d->profile[s]->function_count;
+		m->lines[s] = fz_profile_function_lines(d->profile[s], d->tree[s]->metric);
+		d->function_of[s] = fz_calloc(n, sizeof(uint32_t));
+		for (uint32_t f = 0; f < n; f++)
+			d->function_of[s][f] = FZ_NONE;
+	}
+	collect_entries(m);
+	for (const char *const *map = m->o->maps; map && *map; map++)
+		apply_map(m, *map);
+}
+
+int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
+{
+	struct matcher m = { .d = d, .o = o };
+	int r = name_functions(&m, err);
+
+	if (r)
+		return r;
+	prepare(&m);
+	fz_auto(fz_code_freep) struct fz_code *code = fz_code_new(d->profile, m.names);
+	place_groups(&m, code);
+	if (d->match == FZ_MATCH_FULL)
+		link_functions(&m, code);
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		describe(&m, &d->functions[i]);
+		look_elsewhere(code, &d->functions[i]);
+	}
+	if (d->match == FZ_MATCH_FULL && !o->no_rename)
+		fz_diff_find_splits(d, code);
+	for (int s = 0; s < FZ_SIDES; s++)
+		free(m.lines[s]);
+	free(m.entries);
+	fz_map_release(&m.groups);
+	return 0;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* Files under the names that another checkout, prefix or version of Python would give them too.
+ *
+ *   1. Each file is put in a class: pseudo ("", "~", "<string>"), shared object, library (its
+ *      place in the standard library or in site-packages is its name, whatever the interpreter's
+ *      version and prefix), or project (everything else).
+ *
+ *        /usr/lib/python3.11/json/decoder.py        -> lib/python3/json/decoder.py
+ *        /v/lib/python3.13/site-packages/x/y.py     -> site-packages/x/y.py
+ *        <frozen importlib._bootstrap>              -> lib/python3/importlib/_bootstrap.py
+ *
+ *   2. Project files lose a root; where there is Python, its files say which. A single profile
+ * loses the longest folder all of them share. Of a pair, every two files with equal base names vote
+ * for the two roots that would make them equal, and the roots with most votes win: the longest
+ * common folder alone would fail when one side happened to sample only files of one package.
+ *
+ *        /old/app/pkg/a.py                      vote: (/old, /new)
+ *                             /new/app/pkg/a.py
+ *                             /new/app/main.py  -> app/pkg/a.py, app/main.py -> pkg/a.py, main.py
+ */
+#include "compare/name_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* ---- classes ---- */
+
+static const char *find_last(struct fz_str s, const char *needle)
+{
+	size_t n = strlen(needle);
+
+	for (size_t i = s.n; i >= n; i--)
+		if (memcmp(s.p + i - n, needle, n) == 0)
+			return s.p + i;
+	return NULL;
+}
+
+static struct fz_str join(struct fz_arena *arena, const char *prefix, struct fz_str rest)
+{
+	size_t n = strlen(prefix);
+	char *text = fz_arena_alloc(arena, n + rest.n + 1);
+
+	memcpy(text, prefix, n);
+	memcpy(text + n, rest.p, rest.n);
+	text[n + rest.n] = '\0';
+	return (struct fz_str){ text, n + rest.n };
+}
+
+static struct fz_str rest_of(struct fz_str s, const char *from)
+{
+	return (struct fz_str){ from, (size_t)(s.p + s.n - from) };
+}
+
+/* After ".../lib/python3.13t/", or NULL. */
+static const char *after_stdlib(struct fz_str s)
+{
+	static const char *const folders[] = { "/lib/python", "/lib64/python", "/lib/pypy" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(folders); i++) {
+		const char *at = find_last(s, folders[i]);
+		if (!at || at == s.p + s.n || !isdigit((unsigned char)*at))
+			continue;
+		struct fz_str rest = rest_of(s, at);
+		const char *slash = memchr(rest.p, '/', rest.n);
+		if (slash)
+			return slash + 1;
+	}
+	return NULL;
+}
+
+/* "<frozen a.b>" is the file a/b.py of the standard library, as older versions name it. */
+static struct fz_str frozen_file(struct fz_arena *arena, struct fz_str s)
+{
+	size_t skip = strlen("<frozen ");
+	struct fz_str module = { s.p + skip, s.n - skip - 1 };
+	struct fz_str file = join(arena, "lib/python3/", module);
+	char *text = fz_arena_alloc(arena, file.n + 4);
+
+	for (size_t i = 0; i < file.n; i++)
+		text[i] = i >= strlen("lib/python3/") && file.p[i] == '.' ? '/' : file.p[i];
+	memcpy(text + file.n, ".py", 4);
+	return (struct fz_str){ text, file.n + 3 };
+}
+
+/* Formats without a place for shared objects have them where files are. */
+static bool is_object(struct fz_str s)
+{
+	const char *version = memmem(s.p, s.n, ".so.", strlen(".so."));
+
+	return fz_module_file(s).n < s.n || fz_str_ends(s, ".so") ||
+	       (version && isdigit((unsigned char)version[strlen(".so.")]));
+}
+
+static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, struct fz_str *ret)
+{
+	const char *at;
+
+	*ret = s;
+	if (fz_str_starts(s, "<frozen ") && fz_str_ends(s, ">")) {
+		*ret = frozen_file(arena, s);
+		return FZ_FILE_LIBRARY;
+	}
+	if (s.n == 0 || fz_str_eq(s, FZ_STR("~")) || s.p[0] == '<')
+		return FZ_FILE_PSEUDO;
+	if (is_object(s)) {
+		*ret = fz_name_of_module(arena, s);
+		return FZ_FILE_OBJECT;
+	}
+	if ((at = find_last(s, "/site-packages/")) || (at = find_last(s, "/dist-packages/"))) {
+		*ret = join(arena, "site-packages/", rest_of(s, at));
+		return FZ_FILE_LIBRARY;
+	}
+	at = after_stdlib(s);
+	if (at) {
+		*ret = join(arena, "lib/python3/", rest_of(s, at));
+		return FZ_FILE_LIBRARY;
+	}
+	return FZ_FILE_PROJECT;
+}
+
+/* Files that any frame is of: tables may hold what was read of code that was gone just then. */
+static bool *list_used(const struct fz_profile *p)
+{
+	bool *used = fz_calloc(p->string_count, sizeof(*used));
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		used[p->functions[p->frames[i].function].file] = true;
+	return used;
+}
+
+void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
+		       struct fz_arena *arena)
+{
+	fz_auto(fz_free_ptr) bool *used = list_used(p);
+
+	*side = (struct fz_name_side){ .p = p };
+	side->class = fz_calloc(p->string_count, sizeof(*side->class));
+	side->canonical = fz_calloc(p->string_count, sizeof(*side->canonical));
+	side->project = fz_calloc(p->string_count, sizeof(*side->project));
+	side->python = fz_calloc(p->string_count, sizeof(*side->python));
+	for (uint32_t f = 0; f < p->function_count; f++) {
+		uint32_t file = p->functions[f].file;
+		struct fz_str text = p->strings[file];
+		bool seen = side->class[file] != FZ_FILE_UNSEEN;
+		if (!seen)
+			side->class[file] = (uint8_t)classify(arena, text, &side->canonical[file]);
+		if (side->class[file] == FZ_FILE_PROJECT && p->functions[f].kind == FZ_KIND_PYTHON)
+			side->any_python = side->python[file] = true;
+		side->any_object |= fz_name_is_by_object(side, &p->functions[f]);
+		if (seen)
+			continue;
+		if (side->class[file] == FZ_FILE_PROJECT && used[file])
+			side->project[side->project_count++] = file;
+		if (side->class[file] == FZ_FILE_OBJECT || side->class[file] == FZ_FILE_PSEUDO)
+			continue;
+		side->any_file = true;
+		side->any_folder |= memchr(text.p, '/', text.n) != NULL;
+	}
+}
+
+void fz_name_side_release(struct fz_name_side *side)
+{
+	free(side->class);
+	free(side->canonical);
+	free(side->project);
+	free(side->python);
+}
+
+/* ---- roots ---- */
+
+/* Length of the folder part that a and b share, its final slash included. */
+static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < limit && i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
+		if (a.p[i] == '/')
+			end = i + 1;
+	return end;
+}
+
+/* C code below Python was compiled anywhere, and its files say nothing of the project's folder. */
+static bool has_say(const struct fz_name_side *side, uint32_t file)
+{
+	return !side->any_python || side->python[file];
+}
+
+/* The longest folder that all project files share; *folder is (size_t)-1 before the first. */
+static void narrow_folder(const struct fz_name_side *side, struct fz_str *first, size_t *folder)
+{
+	for (uint32_t i = 0; i < side->project_count; i++) {
+		struct fz_str file = side->canonical[side->project[i]];
+		if (!has_say(side, side->project[i]))
+			continue;
+		if (*folder == (size_t)-1)
+			*first = file;
+		*folder = shared_folder(*first, file, *folder);
+	}
+}
+
+static void strip(struct fz_name_side *side, struct fz_str root)
+{
+	for (uint32_t i = 0; i < side->project_count; i++) {
+		struct fz_str *file = &side->canonical[side->project[i]];
+		if (file->n > root.n && memcmp(file->p, root.p, root.n) == 0)
+			*file = (struct fz_str){ file->p + root.n, file->n - root.n };
+	}
+}
+
+void fz_name_strip_own_folder(struct fz_name_side *side)
+{
+	struct fz_str first = FZ_STR("");
+	size_t folder = (size_t)-1;
+
+	narrow_folder(side, &first, &folder);
+	if (folder != (size_t)-1)
+		strip(side, (struct fz_str){ first.p, folder });
+}
+
+/* Two roots, final slash included, and how many pairs of files they make equal. */
+struct vote {
+	struct fz_str root[2];
+	uint32_t count;
+};
+
+/* Split a and b before the longest run of whole path components that ends both. */
+static void split_at_shared_end(struct fz_str a, struct fz_str b, struct vote *ret)
+{
+	size_t same = 0, end = 0;
+
+	while (same < a.n && same < b.n && a.p[a.n - 1 - same] == b.p[b.n - 1 - same]) {
+		same++;
+		bool a_starts = same == a.n || a.p[a.n - 1 - same] == '/';
+		bool b_starts = same == b.n || b.p[b.n - 1 - same] == '/';
+		if (a_starts && b_starts)
+			end = same;
+	}
+	ret->root[0] = (struct fz_str){ a.p, a.n - end };
+	ret->root[1] = (struct fz_str){ b.p, b.n - end };
+}
+
+static bool is_better(const struct vote *a, const struct vote *b)
+{
+	size_t an = a->root[0].n + a->root[1].n, bn = b->root[0].n + b->root[1].n;
+
+	if (a->count != b->count)
+		return a->count > b->count;
+	if (an != bn)
+		return an < bn;
+	int c = fz_str_cmp(a->root[0], b->root[0]);
+	return c ? c < 0 : fz_str_cmp(a->root[1], b->root[1]) < 0;
+}
+
+struct ballot {
+	struct fz_map map;
+	struct vote *votes;
+	uint32_t n, cap;
+};
+
+static void cast_vote(struct ballot *b, const struct vote *v)
+{
+	uint64_t hash = fz_map_hash(v->root[0].p, v->root[0].n) * 31 +
+			fz_map_hash(v->root[1].p, v->root[1].n);
+	uint32_t *slot = fz_map_slot(&b->map, hash);
+
+	if (*slot == FZ_NONE) {
+		*slot = b->n;
+		fz_grow(b->votes, b->n, b->cap);
+		b->votes[b->n] = *v;
+		b->votes[b->n++].count = 0;
+	}
+	b->votes[*slot].count++;
+}
+
+static int compare_base_names(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_profile *p = arg;
+	struct fz_str a = p->strings[*(const uint32_t *)pa], b = p->strings[*(const uint32_t *)pb];
+	int c = fz_str_cmp(fz_path_base(a), fz_path_base(b));
+
+	return c ? c : fz_str_cmp(a, b);
+}
+
+/* Base names that many files share (__init__.py) say little and would cost a quadratic number of
+ * votes. */
+enum { SAME_NAME_MAX = 16 };
+
+static void vote_over_files(struct fz_name_side side[2], struct ballot *ballot)
+{
+	uint32_t i = 0, j = 0;
+
+	for (int s = 0; s < 2; s++)
+		if (side[s].project_count)
+			qsort_r(side[s].project, side[s].project_count, sizeof(uint32_t),
+				compare_base_names, (void *)side[s].p);
+	while (i < side[0].project_count && j < side[1].project_count) {
+		struct fz_str a = side[0].canonical[side[0].project[i]];
+		struct fz_str b = side[1].canonical[side[1].project[j]];
+		int c = fz_str_cmp(fz_path_base(a), fz_path_base(b));
+		if (c) {
+			i += c < 0;
+			j += c > 0;
+			continue;
+		}
+		for (uint32_t k = j; k < side[1].project_count && k < j + SAME_NAME_MAX; k++) {
+			struct vote v = { 0 };
+			b = side[1].canonical[side[1].project[k]];
+			if (!fz_str_eq(fz_path_base(a), fz_path_base(b)))
+				break;
+			if (!has_say(&side[0], side[0].project[i]) ||
+			    !has_say(&side[1], side[1].project[k]))
+				continue;
+			split_at_shared_end(a, b, &v);
+			cast_vote(ballot, &v);
+		}
+		i++;
+	}
+}
+
+void fz_name_strip_roots(struct fz_name_side side[2])
+{
+	struct ballot ballot = { 0 };
+	uint32_t best = 0;
+
+	vote_over_files(side, &ballot);
+	if (ballot.n == 0) {
+		fz_name_strip_own_folder(&side[0]);
+		fz_name_strip_own_folder(&side[1]);
+	} else {
+		for (uint32_t i = 1; i < ballot.n; i++)
+			if (is_better(&ballot.votes[i], &ballot.votes[best]))
+				best = i;
+		struct fz_str first = FZ_STR("");
+		size_t folder = (size_t)-1;
+		for (int s = 0; s < 2; s++)
+			strip(&side[s], ballot.votes[best].root[s]);
+		for (int s = 0; s < 2; s++)
+			narrow_folder(&side[s], &first, &folder);
+		for (int s = 0; s < 2; s++)
+			strip(&side[s], (struct fz_str){ first.p, folder });
+	}
+	free(ballot.votes);
+	fz_map_release(&ballot.map);
+}
+
+/* ---- shared objects ---- */
+
+/* libpython3.11.so.1.0, _json.cpython-311-x86_64-linux-gnu.so */
+static struct fz_str without_python_version(struct fz_arena *arena, struct fz_str s)
+{
+	const char *at = memmem(s.p, s.n, ".cpython-", strlen(".cpython-"));
+
+	if (at && fz_str_ends(s, ".so")) {
+		char *text = fz_arena_alloc(arena, s.n + 1);
+		int n = snprintf(text, s.n + 1, "%.*s.so", (int)(at - s.p), s.p);
+		return (struct fz_str){ text, (size_t)n };
+	}
+	return fz_str_starts(s, "libpython3.") ? FZ_STR("libpython3.so") : s;
+}
+
+bool fz_name_is_by_object(const struct fz_name_side *side, const struct fz_function *f)
+{
+	return side->class[f->file] == FZ_FILE_OBJECT ||
+	       (side->class[f->file] == FZ_FILE_PSEUDO && f->module);
+}
+
+struct fz_str fz_name_of_module(struct fz_arena *arena, struct fz_str module)
+{
+	return without_python_version(arena, fz_path_base(fz_module_file(module)));
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that a program makes while it runs is numbered in the order in which it is made:
+ *
+ *   argmap_closeness_5 (<class 'argmap'> compilation 5)    -> argmap_closeness_# (... compilation
+ * #) _lambdify (<lambdifygenerated-12>)                     -> _lambdify (<lambdifygenerated-#>)
+ *
+ * One more function made earlier moves all numbers that follow, so they are no names. A number of
+ * its own stands behind one of " -_[#" and before the end or one of " ]>._"; "Point2" is a name.
+ */
+#include "compare/name_internal.h"
+
+#include <ctype.h>
+
+static bool is_between(struct fz_str s, size_t from, size_t end)
+{
+	return from > 0 && strchr(" -_[#", s.p[from - 1]) &&
+	       (end == s.n || strchr(" ]>._", s.p[end]));
+}
+
+static size_t end_of_digits(struct fz_str s, size_t from)
+{
+	while (from < s.n && isdigit((unsigned char)s.p[from]))
+		from++;
+	return from;
+}
+
+static struct fz_str without_numbers(struct fz_arena *arena, struct fz_str s)
+{
+	char *text = fz_arena_alloc(arena, s.n + 1);
+	size_t w = 0;
+
+	for (size_t i = 0, end; i < s.n; i = end) {
+		end = end_of_digits(s, i);
+		if (end > i && is_between(s, i, end)) {
+			text[w++] = '#';
+			continue;
+		}
+		end = FZ_MAX(end, i + 1);
+		memcpy(text + w, s.p + i, end - i);
+		w += end - i;
+	}
+	text[w] = '\0';
+	return w == s.n && memcmp(text, s.p, w) == 0 ? s : (struct fz_str){ text, w };
+}
+
+bool fz_name_number(struct fz_str file, uint32_t *ret)
+{
+	uint64_t number;
+	bool any = false;
+
+	if (!fz_str_starts(file, "<") || fz_str_starts(file, "<frozen "))
+		return false;
+	for (size_t i = 0, end; i < file.n; i = FZ_MAX(end, i + 1)) {
+		end = end_of_digits(file, i);
+		if (end == i || !is_between(file, i, end) ||
+		    !fz_parse_u64((struct fz_str){ file.p + i, end - i }, UINT32_MAX, &number))
+			continue;
+		*ret = (uint32_t)number;
+		any = true;
+	}
+	return any;
+}
+
+void fz_name_without_numbers(struct fz_name_counts *n, struct fz_arena *arena, struct fz_str file,
+			     struct fz_name *name)
+{
+	uint32_t number;
+
+	if (!fz_name_number(file, &number))
+		return;
+	name->file =
+		fz_name_after(n, FZ_NAME_GENERATED, name->file, without_numbers(arena, name->file));
+	name->name = without_numbers(arena, name->name);
+}

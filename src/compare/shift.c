@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Cost that only went from one callee to another.
+ *
+ *   main            main          parse was split in two: new callees cost 305, removed ones 300.
+ *    |-parse 300     |-head  90   That is one shift of +5, not +305 and -300.
+ *    `-print 50      |-body 215
+ *                    `-print 50
+ *
+ * Below a node that both sides have, it is one when the new callees' cost and the removed ones'
+ * differ by less than twice the standard error of the difference and by less than a fifth of
+ * their sum. Both must be seen often enough for that to mean anything. Wrappers take no part: what
+ * they wrap was matched. A callee's whole subtree is marked, since its cost is the callee's.
+ */
+#include "compare/internal.h"
+
+#include <math.h>
+
+enum { SAMPLES_MIN = 10 };
+static const double gross_part = 0.2;
+
+static double mean_weight(const struct fz_diff *d, enum fz_side side)
+{
+	return d->samples[side] ? (double)d->total[side] / (double)d->samples[side] : 0;
+}
+
+static bool is_shift(const struct fz_diff *d, const struct fz_diff_shift *s)
+{
+	double weight[FZ_SIDES], cost[FZ_SIDES], variance = 0;
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		double factor = side == FZ_BASE ? d->factor : 1;
+		weight[side] = factor * mean_weight(d, side);
+		cost[side] = factor * (double)s->cost[side];
+		if (weight[side] <= 0 || cost[side] < SAMPLES_MIN * weight[side])
+			return false;
+		variance += cost[side] * weight[side];
+	}
+	double net = fabs(cost[FZ_HEAD] - cost[FZ_BASE]);
+	return net < 2 * sqrt(variance) && net < gross_part * (cost[FZ_HEAD] + cost[FZ_BASE]);
+}
+
+static bool takes_part(const struct fz_diff_node *n)
+{
+	return n->state != FZ_COMMON && !n->wraps;
+}
+
+static struct fz_diff_shift sum_callees(const struct fz_diff *d, uint32_t node)
+{
+	struct fz_diff_shift s = { .node = node };
+	uint32_t end = node + d->nodes[node].size;
+
+	for (uint32_t i = node + 1; i < end; i += d->nodes[i].size) {
+		const struct fz_diff_node *n = &d->nodes[i];
+		if (!takes_part(n))
+			continue;
+		enum fz_side side = n->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
+		s.callees[side]++;
+		s.cost[side] += n->cost.total[side];
+	}
+	return s;
+}
+
+static void mark_callees(struct fz_diff *d, uint32_t node)
+{
+	uint32_t end = node + d->nodes[node].size;
+
+	for (uint32_t i = node + 1; i < end;) {
+		uint32_t next = i + d->nodes[i].size;
+		if (takes_part(&d->nodes[i]))
+			for (; i < next; i++)
+				d->nodes[i].state = FZ_MOVED;
+		i = next;
+	}
+}
+
+void fz_diff_find_shifts(struct fz_diff *d)
+{
+	uint32_t cap = 0;
+
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		if (d->nodes[i].state != FZ_COMMON)
+			continue;
+		struct fz_diff_shift s = sum_callees(d, i);
+		if (!s.callees[FZ_BASE] || !s.callees[FZ_HEAD] || !is_shift(d, &s))
+			continue;
+		fz_grow(d->shifts, d->shift_count, cap);
+		d->shifts[d->shift_count++] = s;
+		mark_callees(d, i);
+	}
+}

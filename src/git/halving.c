@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of a bisection by git rev-list --bisect-all, which knows how to cut histories with
+ * merges into halves; see halving.h. A line of its answer is "HASH (dist=N)".
+ */
+#include "git/halving.h"
+
+void fz_halving_release(struct fz_halving *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->list[i]);
+	free(h->list);
+	*h = (struct fz_halving){ 0 };
+}
+
+/* The first word of each line. */
+static void take_commits(const char *text, struct fz_halving *ret)
+{
+	while (text && *text) {
+		size_t line = strcspn(text, "\n");
+		fz_grow(ret->list, ret->n, ret->cap);
+		ret->list[ret->n++] = fz_strndup(text, strcspn(text, " \n"));
+		text += line + (text[line] == '\n');
+	}
+}
+
+int fz_halving_find(const struct fz_repository *r, const char *bad, const char *const good[],
+		    bool first_parent, struct fz_halving *ret, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	size_t n = 0, most = 0;
+	int status = 1;
+
+	while (good[most])
+		most++;
+	fz_auto(fz_free_ptr) const char **words = fz_calloc(most + 7, sizeof(*words));
+	words[n++] = "rev-list";
+	words[n++] = "--bisect-all";
+	if (first_parent)
+		words[n++] = "--first-parent";
+	words[n++] = bad;
+	words[n++] = "--not";
+	for (size_t i = 0; i < most; i++)
+		words[n++] = good[i];
+	words[n] = "--";
+	int rc = fz_repository_git(r, NULL, words, &out, NULL, &status, err);
+	if (!rc && status)
+		rc = fz_fail(err, FZ_EINPUT, "git cannot list the commits that led to %.10s", bad);
+	if (!rc)
+		take_commits(out.p, ret);
+	return rc;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine in the kernel: threads are interrupted when they have used their share of CPU time,
+ * and their stacks read there. Here they are only fetched, some times a second, so nobody wakes up
+ * for a sample. It samples one process, or those of a tree, as they come.
+ *
+ *   kernel: tick tick tick tick ...  --ring-->  take: name the frames, charge the thread, write
+ *
+ * Where waits are asked for they come the same way (waits.c), and time on a CPU and waits make up
+ * the wall time of a thread.
+ *
+ * Where growth of the resident set is asked for that is what the kernel tells instead of ticks, and
+ * a sample weighs the bytes.
+ *
+ * A sample weighs what its thread used since the one before, by the thread's own counter: ticks
+ * that were lost weigh on the next one. While threads are young CPUs tick for them (bpf.c), and a
+ * sample weighs a period of the CPU.
+ */
+#include "record/engine.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/text.h"
+#include "record/cputimes.h"
+#include "record/bpf/fetch.h"
+#include "record/bpf/waits.h"
+#include "record/python/ticks.h"
+#include "record/target_process.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Between two fetches. */
+#define FETCH_EVERY ((int64_t)50000000)
+
+struct account {
+	uint64_t used;    /* CPU time that a thread was charged for, in ns */
+	uint32_t watched; /* number of the watch in which it was */
+	bool ahead;       /* by ticks of CPUs so far, and not by its own */
+};
+
+struct watched {
+	struct fz_target_process *process;
+	uint32_t watch; /* the how manieth that began */
+	bool gone;      /* it was not there when there was something to fetch */
+};
+
+struct fz_bpf_state {
+	struct fz_bpf *program;
+	struct fz_map threads; /* of the targets' ids -> account */
+	struct account *accounts;
+	size_t n, cap;
+	int64_t next_fetch;
+	struct watched *watched;
+	size_t watched_n, watched_cap;
+	uint32_t watches;           /* that began */
+	struct fz_cputimes times;   /* of a tree */
+	struct fz_bpf_waits *waits; /* NULL: not asked for */
+	uint64_t before;            /* pages of its resident set when it was first watched */
+};
+
+/* As /proc/PID/statm has it: "SIZE RESIDENT ...". */
+static uint64_t read_resident(pid_t pid)
+{
+	unsigned long long pages = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 256, NULL);
+	if (text)
+		sscanf(text, "%*u %llu", &pages);
+	return pages;
+}
+
+/* It is watched from now on. */
+static void keep(struct fz_sampler *s, struct fz_target_process *p)
+{
+	struct fz_bpf_state *b = s->bpf;
+
+	if (!b->before)
+		b->before = read_resident(p->target.pid);
+	if (!b->watched_n) {
+		fz_map_clear(&b->threads);
+		b->n = 0;
+		b->next_fetch = fz_clock_now() + FETCH_EVERY;
+	}
+	if (s->tree)
+		fz_cputimes_add(&b->times, p->target.pid);
+	fz_grow(b->watched, b->watched_n, b->watched_cap);
+	b->watched[b->watched_n++] = (struct watched){ .process = p, .watch = ++b->watches };
+}
+
+static void forget(struct fz_bpf_state *b, const struct fz_target_process *p)
+{
+	for (size_t i = b->watched_n; i-- > 0;) {
+		struct fz_target_process *child = b->watched[i].process;
+		if (child == p)
+			b->watched[i] = b->watched[--b->watched_n];
+		else if (child->parent == p->target.pid)
+			fz_python_ticks_set_parent(child->target.python, NULL);
+	}
+}
+
+/* NULL: it is not watched. */
+static struct fz_python *parent_of(const struct fz_bpf_state *b, const struct fz_target_process *p)
+{
+	for (size_t i = 0; i < b->watched_n; i++)
+		if (b->watched[i].process->target.pid == p->parent)
+			return b->watched[i].process->target.python;
+	return NULL;
+}
+
+/* number: as the process sees itself. */
+static const struct watched *find_watched(const struct fz_bpf_state *b, uint32_t number)
+{
+	for (size_t i = 0; i < b->watched_n; i++) {
+		struct fz_python *python = b->watched[i].process->target.python;
+		if ((uint32_t)fz_python_process(python)->inner_pid == number)
+			return &b->watched[i];
+	}
+	return NULL;
+}
+
+static int start(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	const struct fz_sampler_options *o = s->options;
+	struct fz_bpf *program = s->bpf->program;
+	struct fz_bpf_config config;
+	int rc = fz_python_ticks_config(p->target.python, &config, err);
+
+	if (!rc)
+		rc = o->growth ? fz_bpf_watch_growth(program, p->target.pid, &config, err)
+			       : fz_bpf_watch(program, p->target.pid, o->python.all_threads,
+					      fz_rate_time(o->rate, 1), &config, err);
+	if (rc)
+		return rc;
+	keep(s, p);
+	if (s->bpf->waits)
+		fz_bpf_waits_adopt(s->bpf->waits, s, p, program);
+	return 0;
+}
+
+static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	const struct fz_sampler_options *o = s->options;
+	struct fz_bpf *program;
+	int rc = s->bpf ? 0 : fz_engine_take_loaded(s, &program, err);
+
+	if (!rc && !s->bpf) {
+		/* A thread takes two. */
+		fz_target_process_raise_files(s);
+		s->bpf = fz_calloc(1, sizeof(*s->bpf));
+		s->bpf->program = program;
+		s->bpf->waits = o->waits ? fz_bpf_waits_new() : NULL;
+		if (s->tree)
+			fz_cputimes_count_children(&s->bpf->times, o->pid,
+						   o->started && !s->paused_ns);
+	}
+	if (!rc)
+		rc = start(s, p, err);
+	if (!rc && !s->bpf->waits && !o->growth)
+		fz_profile_set_fact(s->profile, "clock", FZ_STR("perf task-clock"));
+	return rc;
+}
+
+/* ---- samples ---- */
+
+static struct account *account_of(struct fz_bpf_state *b, uint32_t watch, uint32_t tid)
+{
+	uint32_t *slot = fz_map_slot(&b->threads, tid);
+
+	if (*slot == FZ_NONE) {
+		fz_grow(b->accounts, b->n, b->cap);
+		*slot = (uint32_t)b->n;
+		b->accounts[b->n++] = (struct account){ .used = 0 };
+	}
+	struct account *a = &b->accounts[*slot];
+	if (a->watched != watch)
+		*a = (struct account){ .watched = watch };
+	return a;
+}
+
+/* CPU time that the thread was not charged for yet. Until its own first tick CPUs have ticked for
+ * one that was young, or that had none yet: that one stands for what the thread will do after its
+ * last, half a period on average. */
+static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_tick *t)
+{
+	struct account *a = account_of(s->bpf, watch, t->tid);
+	struct fz_quality *q = &s->profile->quality;
+	int64_t period = fz_rate_time(s->options->rate, 1);
+
+	if (t->flags & FZ_BPF_BY_CPU) {
+		*a = (struct account){ .watched = watch, .ahead = true };
+		return (int64_t)t->counter;
+	}
+	/* Another thread by the same number begins at 0. */
+	bool first = !a->used || t->counter < a->used;
+	bool paid = first && (a->ahead || t->flags & FZ_BPF_ADOPTED);
+	int64_t weight = paid ? period / 2 : (int64_t)(t->counter - (first ? 0 : a->used));
+	*a = (struct account){ .watched = watch, .used = t->counter };
+	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, weight);
+	q->missed += weight > period ? (uint64_t)(weight / period - 1) : 0;
+	return weight;
+}
+
+static void take_record(void *arg, const struct fz_bpf_tick *t)
+{
+	struct fz_sampler *s = arg;
+	const struct watched *w = find_watched(s->bpf, t->process);
+	struct fz_python_stack stack;
+
+	if (s->bpf->waits)
+		fz_bpf_waits_take(s->bpf->waits, s, w ? w->process : NULL, t);
+	if (!w || (t->kind != FZ_BPF_TICK && t->kind != FZ_BPF_GREW))
+		return;
+	int64_t weight = t->kind == FZ_BPF_GREW ? (int64_t)t->counter * sysconf(_SC_PAGESIZE)
+						: charge(s, w->watch, t);
+	/* Who is attached to is watched a moment before the recording begins. */
+	bool before = t->kind == FZ_BPF_TICK && (int64_t)t->time < s->options->start;
+	if (weight <= 0 || before || s->profile->over_limit)
+		return;
+	fz_python_ticks_take(w->process->target.python, t, &stack);
+	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
+							.time = (int64_t)t->time,
+							.weight = weight,
+							.oncpu = FZ_ONCPU_YES,
+							.cpu = t->cpu });
+	s->profile->quality.taken++;
+}
+
+/* What processes of a tree have used, for what runs no Python. */
+static void read_clocks(struct fz_sampler *s)
+{
+	struct fz_bpf_state *b = s->bpf;
+
+	if (!s->tree)
+		return;
+	fz_cputimes_read_family(&b->times);
+	for (size_t i = 0; i < b->watched_n; i++)
+		fz_cputimes_read(&b->times, b->watched[i].process->target.pid);
+}
+
+/* Fetch what there is. */
+static void fetch(struct fz_sampler *s)
+{
+	struct fz_bpf_state *b = s->bpf;
+	struct fz_error ignored;
+
+	read_clocks(s);
+	for (size_t i = 0; i < b->watched_n; i++) {
+		struct watched *w = &b->watched[i];
+		w->gone = fz_python_ticks_begin(w->process->target.python, &ignored) != 0;
+		fz_python_ticks_set_parent(w->process->target.python, parent_of(b, w->process));
+	}
+	fz_bpf_fetch(s, b->program, take_record);
+}
+
+static void take(struct fz_sampler *s)
+{
+	struct fz_bpf_state *b = s->bpf;
+
+	fetch(s);
+	for (size_t i = b->watched_n; i-- > 0;)
+		if (b->watched[i].gone)
+			fz_target_process_lost(s, b->watched[i].process);
+	fz_bpf_draw(b->program);
+	b->next_fetch = s->now + FETCH_EVERY;
+}
+
+static bool wait(struct fz_sampler *s)
+{
+	return fz_bpf_wait(s, s->bpf->program, s->bpf->next_fetch);
+}
+
+/* Those that the ring had no room for: in time they are missing. */
+static void note_lost_waits(struct fz_sampler *s)
+{
+	struct fz_bpf_counts n = fz_bpf_counts(s->bpf->program);
+	char text[96], count[FZ_NUMBER_SIZE], time[FZ_NUMBER_SIZE];
+
+	if (!n.lost_waits)
+		return;
+	snprintf(text, sizeof(text), "%s, %s in all",
+		 fz_format_plural((int64_t)n.lost_waits, "wait", count),
+		 fz_format_ns((double)n.lost_wait_ns, time));
+	fz_profile_set_fact(s->profile, "waits.lost", fz_str_of(text));
+}
+
+/* What has no stack: what had grown before, what threads without Python and whoever else let it
+ * grow by; and what is on another, since the ring had no room for its own. */
+static void note_unseen_growth(struct fz_sampler *s)
+{
+	struct fz_bpf_counts n = fz_bpf_counts(s->bpf->program);
+	char before[FZ_NUMBER_SIZE], foreign[FZ_NUMBER_SIZE], late[FZ_NUMBER_SIZE];
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	double page = (double)sysconf(_SC_PAGESIZE);
+
+	if (!s->options->growth)
+		return;
+	fz_buf_printf(&text, "%s had grown before, %s by others than threads of Python",
+		      fz_format_value((double)s->bpf->before * page, "bytes", before),
+		      fz_format_value((double)n.foreign_pages * page, "bytes", foreign));
+	if (n.lost)
+		fz_buf_printf(&text, "; no room for %s, told with the next of their threads",
+			      fz_format_plural((int64_t)n.lost, "growth", late));
+	if (n.late_pages)
+		fz_buf_printf(&text, " but for %s",
+			      fz_format_value((double)n.late_pages * page, "bytes", late));
+	fz_profile_set_fact(s->profile, "growth.unseen", fz_buf_view(&text));
+}
+
+/* p: of one process; NULL: of all. */
+static void end_waits(struct fz_sampler *s, const struct fz_target_process *p)
+{
+	if (!s->bpf->waits)
+		return;
+	fz_bpf_waits_end(s->bpf->waits, s, p, fz_clock_now());
+	note_lost_waits(s);
+}
+
+static void discard(void *arg, const struct fz_bpf_tick *t)
+{
+	(void)arg;
+	(void)t;
+}
+
+/* What was found before the process ended, or is let go, counts. */
+static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
+{
+	struct fz_quality *q = &s->profile->quality;
+
+	fz_bpf_unwatch_process(s->bpf->program, pid);
+	fz_cputimes_remove(&s->bpf->times, pid);
+	/* What was found before a pause has been fetched. */
+	if (s->paused) {
+		fz_bpf_drain(s->bpf->program, discard, NULL);
+	} else {
+		fetch(s);
+		end_waits(s, p);
+	}
+	note_unseen_growth(s);
+	/* Those that no later tick of their thread weighs for. */
+	q->missed = FZ_MAX(q->missed, fz_bpf_counts(s->bpf->program).lost);
+	fz_bpf_note_run_time(s, s->bpf->program);
+	forget(s->bpf, p);
+}
+
+/* ---- a pause ---- */
+
+static void pause_(struct fz_sampler *s)
+{
+	if (!s->bpf || !s->bpf->watched_n)
+		return;
+	fz_bpf_unwatch(s->bpf->program);
+	fetch(s);
+	end_waits(s, NULL);
+}
+
+/* Watched anew, threads are charged from here on. */
+static void resume(struct fz_sampler *s)
+{
+	struct fz_error ignored;
+
+	if (!s->bpf || !s->bpf->watched_n)
+		return;
+	fz_bpf_unwatch(s->bpf->program);
+	fz_bpf_drain(s->bpf->program, discard, NULL);
+	s->bpf->watched_n = 0;
+	fz_cputimes_restart(&s->bpf->times);
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_target_process *p = s->processes[i];
+		if (fz_target_is_open(&p->target) && start(s, p, &ignored))
+			fz_target_process_lost(s, p);
+	}
+}
+
+/* Children that are not Python, or ended before they were. */
+static void note_missing(struct fz_sampler *s)
+{
+	struct fz_cputimes_sum sum = fz_cputimes_sum(&s->bpf->times);
+
+	if (s->options->python.all_threads)
+		fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
+}
+
+static void free_program(struct fz_sampler *s)
+{
+	if (!s->bpf)
+		return;
+	if (s->tree)
+		note_missing(s);
+	fz_cputimes_release(&s->bpf->times);
+	fz_bpf_free(s->bpf->program);
+	fz_map_release(&s->bpf->threads);
+	fz_bpf_waits_free(s->bpf->waits);
+	free(s->bpf->accounts);
+	free(s->bpf->watched);
+	free(s->bpf);
+	s->bpf = NULL;
+}
+
+const struct fz_engine fz_engine_bpf = {
+	.name = "bpf",
+	.begin = begin,
+	.drop = drop,
+	.wait = wait,
+	.take = take,
+	.pause = pause_,
+	.resume = resume,
+	.free = free_program,
+};

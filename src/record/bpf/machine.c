@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine for the whole machine: each CPU is interrupted at the rate, and the kernel reads the
+ * stacks of whoever runs there. Here they are fetched some times a second, and at once when a
+ * process is met for the first time, which may not live for long.
+ *
+ *   kernel: tick (CPU 0) tick (CPU 1) end of a process ...  --ring-->  processes.c: stacks
+ *
+ * A sample weighs a period of its CPU. A tick for which the ring had no room is missed; a CPU that
+ * another machine had meanwhile does not tick.
+ */
+#include "record/engine.h"
+
+#include "base/clock.h"
+#include "record/bpf/fetch.h"
+#include "record/bpf/processes.h"
+#include "record/target_process.h"
+
+#include <sys/stat.h>
+
+/* Between two fetches, if nothing new is met. */
+#define FETCH_EVERY ((int64_t)200000000)
+
+struct fz_machine {
+	struct fz_bpf *program;
+	struct fz_machine_processes *members;
+	int64_t next_fetch;
+	uint64_t lost; /* ticks, in profiles before */
+};
+
+/* The kernel's numbers of processes are those of the first pid namespace. */
+static int check_namespace(struct fz_error *err)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st))
+		return fz_fail_errno(err, "/proc/self/ns/pid");
+	if (st.st_ino != FZ_BPF_FIRST_NAMESPACE)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "from inside a pid namespace the machine's processes cannot be "
+			       "told apart; run fizeau on the host itself, or in a container with "
+			       "--pid=host");
+	return 0;
+}
+
+int fz_machine_load(struct fz_bpf **ret, struct fz_error *err)
+{
+	int rc = check_namespace(err);
+
+	return rc ? rc : fz_bpf_new(FZ_ENGINE_FOR_MACHINE, ret, err);
+}
+
+static void set_facts(struct fz_profile *p)
+{
+	fz_profile_set_fact(p, "clock", FZ_STR("perf cpu-clock"));
+	fz_profile_set_fact(p, "engine", FZ_STR("bpf"));
+	fz_profile_set_fact(p, "program", FZ_STR("system"));
+}
+
+static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	(void)p;
+	struct fz_bpf *program;
+	int rc = fz_engine_take_loaded(s, &program, err);
+
+	if (rc)
+		return rc;
+	fz_target_process_raise_files(s);
+	s->machine = fz_calloc(1, sizeof(*s->machine));
+	s->machine->program = program;
+	s->machine->members = fz_machine_processes_new(s, program);
+	s->machine->next_fetch = fz_clock_now() + FETCH_EVERY;
+	s->open_n = 1;
+	s->found = true;
+	set_facts(s->profile);
+	return fz_bpf_watch_machine(program, fz_rate_time(s->options->rate, 1), err);
+}
+
+/* ---- samples ---- */
+
+static void take_record(void *arg, const struct fz_bpf_tick *t)
+{
+	struct fz_sampler *s = arg;
+	struct fz_python_stack stack;
+
+	if (t->kind != FZ_BPF_TICK) {
+		fz_machine_processes_end(s->machine->members, (pid_t)t->process);
+		return;
+	}
+	if (s->profile->over_limit)
+		return;
+	fz_machine_processes_take(s->machine->members, t, &stack);
+	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
+							.time = (int64_t)t->time,
+							.weight = (int64_t)t->counter,
+							.oncpu = FZ_ONCPU_YES,
+							.cpu = t->cpu });
+	s->profile->quality.taken++;
+}
+
+static void take(struct fz_sampler *s)
+{
+	fz_bpf_fetch(s, s->machine->program, take_record);
+	s->machine->next_fetch = s->now + FETCH_EVERY;
+}
+
+static bool wait(struct fz_sampler *s)
+{
+	return fz_bpf_wait(s, s->machine->program, s->machine->next_fetch);
+}
+
+/* ---- a pause, and the end ---- */
+
+static void pause_(struct fz_sampler *s)
+{
+	fz_bpf_unwatch(s->machine->program);
+	take(s);
+}
+
+/* Who ended meanwhile was not told of, so nobody is known any more. */
+static void resume(struct fz_sampler *s)
+{
+	struct fz_machine *m = s->machine;
+
+	fz_machine_processes_forget(m->members);
+	if (fz_bpf_watch_machine(m->program, fz_rate_time(s->options->rate, 1), &s->trouble))
+		s->end = FZ_END_OUTPUT;
+}
+
+/* All that there is to say of the profile. */
+static void complete(struct fz_sampler *s)
+{
+	struct fz_machine *m = s->machine;
+	uint64_t lost = fz_bpf_counts(m->program).lost;
+
+	s->profile->quality.missed = lost - m->lost;
+	m->lost = lost;
+	fz_bpf_note_run_time(s, m->program);
+	fz_machine_processes_note(m->members);
+}
+
+static void turn(struct fz_sampler *s, struct fz_profile *next)
+{
+	take(s);
+	complete(s);
+	fz_machine_processes_forget(s->machine->members);
+	s->profile = next;
+	set_facts(next);
+	fz_machine_processes_turn(s->machine->members);
+}
+
+static void free_machine(struct fz_sampler *s)
+{
+	struct fz_machine *m = s->machine;
+
+	if (!m)
+		return;
+	fz_bpf_unwatch(m->program);
+	if (!s->paused)
+		take(s);
+	complete(s);
+	fz_machine_processes_free(m->members);
+	fz_bpf_free(m->program);
+	free(fz_steal(s->machine));
+}
+
+const struct fz_engine fz_engine_machine = {
+	.name = "bpf",
+	.begin = begin,
+	.wait = wait,
+	.take = take,
+	.pause = pause_,
+	.resume = resume,
+	.turn = turn,
+	.free = free_machine,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Which engine takes the samples: the one in the kernel where it is allowed and can tell all that
+ * was asked for, else the reader. */
+#include "record/engine.h"
+
+#include "record/asleep.h"
+
+#include <unistd.h>
+
+#ifdef FZ_BPF
+#include "record/bpf/bpf.h"
+#endif
+
+const char *const fz_engine_choices[] = { "auto", "bpf", "read", NULL };
+
+enum { RATE_MAX = 50000 };
+
+/* What it cannot do, whatever the kernel allows; NULL: nothing of it was asked for. */
+static const char *what_is_beyond(const struct fz_sampler_options *o)
+{
+	const struct fz_python_options *p = &o->python;
+	const struct {
+		bool asked;
+		const char *answer;
+	} limits[] = {
+		{ o->clock != FZ_CLOCK_CPU && !o->waits,
+		  "samples CPU time and waits; add --mode cpu or --wait" },
+		{ o->blocking, "does not stop the program: leave out --blocking" },
+		{ o->stacks || p->native, "reads no native frames: leave out --native" },
+		{ p->opcodes, "reads no instructions: leave out --opcodes" },
+		{ p->tasks != FZ_PYTHON_TASKS_NONE, "reads no tasks: leave out --async-aware" },
+		{ o->subprocesses && o->growth,
+		  "tells how one process grows: leave out --subprocesses" },
+		{ o->rate.micro_hz > RATE_MAX * (uint64_t)1000000,
+		  "takes 50,000 samples a second at most" },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(limits); i++)
+		if (limits[i].asked)
+			return limits[i].answer;
+	return NULL;
+}
+
+/* What was asked for that takes it. */
+static const char *name_of(const struct fz_sampler_options *o)
+{
+	return o->machine ? "--system" : o->growth ? "--pagefaults" : "--engine bpf";
+}
+
+enum fz_engine_use fz_engine_use_of(const struct fz_sampler_options *o)
+{
+	return o->machine  ? FZ_ENGINE_FOR_MACHINE
+	       : o->growth ? FZ_ENGINE_FOR_GROWTH
+	       : o->waits  ? FZ_ENGINE_FOR_WAITS
+			   : FZ_ENGINE_FOR_THREADS;
+}
+
+static int load(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err)
+{
+#ifdef FZ_BPF
+	return use == FZ_ENGINE_FOR_MACHINE ? fz_machine_load(ret, err) : fz_bpf_new(use, ret, err);
+#else
+	(void)use;
+	(void)ret;
+	return fz_fail(err, FZ_EUNSUPPORTED, "it was left out of this build");
+#endif
+}
+
+void fz_engine_unload(struct fz_bpf *loaded)
+{
+#ifdef FZ_BPF
+	fz_bpf_free(loaded);
+#else
+	(void)loaded;
+#endif
+}
+
+/* Waits can be had of the reader, too. */
+static int check_sampled_waits(const struct fz_sampler_options *o, struct fz_error *err)
+{
+	struct fz_error why;
+
+	if (o->blocking || o->stacks)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: a program that is stopped for each sample waits for that; "
+			       "leave out %s",
+			       o->stacks ? "--native=stacks" : "--blocking");
+	if (o->python.tasks != FZ_PYTHON_TASKS_NONE)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--wait: tells what threads wait for, not tasks; leave out "
+			       "--async-aware");
+	return fz_asleep_check(getpid(), &why) ? fz_fail(err, why.code, "--wait: %s", why.message)
+					       : 0;
+}
+
+int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err)
+{
+	const char *beyond = what_is_beyond(o);
+	struct fz_error why;
+
+	*ret = NULL;
+	if (beyond && o->engine == FZ_ENGINE_BPF)
+		return fz_fail(err, FZ_EUSAGE, "%s: it %s", name_of(o), beyond);
+	if (!beyond && o->engine != FZ_ENGINE_READ && !load(fz_engine_use_of(o), ret, &why))
+		return 0;
+	if (o->engine == FZ_ENGINE_BPF)
+		return fz_fail(err, why.code, "%s: %s", name_of(o), why.message);
+	return o->waits ? check_sampled_waits(o, err) : 0;
+}
+
+int fz_engine_take_loaded(struct fz_sampler *s, struct fz_bpf **ret, struct fz_error *err)
+{
+	struct fz_bpf **loaded = s->options->loaded;
+
+	if (!loaded || !*loaded)
+		return load(fz_engine_use_of(s->options), ret, err);
+	*ret = *loaded;
+	*loaded = NULL;
+	return 0;
+}
+
+int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err)
+{
+	struct fz_bpf *loaded = NULL;
+	int rc = o->engine == FZ_ENGINE_BPF || o->waits ? fz_engine_load(o, &loaded, err) : 0;
+
+	fz_engine_unload(loaded);
+	return rc;
+}
+
+static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	const char *beyond = what_is_beyond(s->options);
+
+	if (!beyond && !p->target.python)
+		beyond = "reads Python only";
+	if (beyond)
+		return fz_fail(err, FZ_EUNSUPPORTED, "it %s", beyond);
+#ifdef FZ_BPF
+	return fz_engine_bpf.begin(s, p, err);
+#else
+	return fz_engine_check_bpf(fz_engine_use_of(s->options), err);
+#endif
+}
+
+/* Of a program that becomes another both engines may tell some: then they count as sampled. */
+static void note_waits(struct fz_sampler *s, const char *why_not_bpf)
+{
+	unsigned *features = &s->profile->recording.features;
+
+	if (s->engine == &fz_engine_read)
+		*features = (*features & ~(unsigned)FZ_FEATURE_WAITS) | FZ_FEATURE_SAMPLED_WAITS;
+	fz_profile_set_fact(s->profile, "waits",
+			    *features & FZ_FEATURE_SAMPLED_WAITS ? FZ_STR("sampled")
+								 : FZ_STR("exact"));
+	if (!*why_not_bpf)
+		return;
+	fz_fail(&s->sampled_waits, FZ_EUNSUPPORTED,
+		"--wait: waits are sampled, not exact, and nobody knows who ended them: of the "
+		"kernel's engine, %s",
+		why_not_bpf);
+	s->warnings[FZ_WARN_WAITS] = s->sampled_waits.message;
+}
+
+static void use(struct fz_sampler *s, const struct fz_engine *engine, const char *why_not_bpf)
+{
+	s->engine = engine;
+	fz_profile_set_fact(s->profile, "engine", fz_str_of(engine->name));
+	fz_profile_set_fact(s->profile, "engine.why_not_bpf", fz_str_of(why_not_bpf));
+	if (s->options->waits)
+		note_waits(s, why_not_bpf);
+}
+
+int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	struct fz_error why = { 0 };
+	bool settled = s->open_n > 1; /* all processes of a tree have the first one's */
+	int rc = 0;
+
+	if (settled && s->engine == &fz_engine_read)
+		return s->engine->begin(s, p, err);
+	if (s->options->engine != FZ_ENGINE_READ) {
+		rc = try_bpf(s, p, &why);
+#ifdef FZ_BPF
+		if (!rc) {
+			use(s, &fz_engine_bpf, "");
+			return 0;
+		}
+#endif
+	}
+	bool insists = s->options->engine == FZ_ENGINE_BPF;
+	if (rc && (settled || insists))
+		return fz_fail(err, rc == FZ_EGONE ? rc : FZ_EUNSUPPORTED, "%s: %s%s",
+			       name_of(s->options), why.message,
+			       insists ? "" : "; --engine read samples every process");
+	use(s, &fz_engine_read, why.message);
+	return s->engine->begin(s, p, err);
+}
+
+int fz_engine_begin_machine(struct fz_sampler *s, struct fz_error *err)
+{
+#ifdef FZ_BPF
+	s->engine = &fz_engine_machine;
+	return s->engine->begin(s, NULL, err);
+#else
+	(void)s;
+	return fz_engine_check_bpf(FZ_ENGINE_FOR_MACHINE, err);
+#endif
+}
+
+int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err)
+{
+	struct fz_bpf *loaded = NULL;
+	int rc = load(use, &loaded, err);
+
+	fz_engine_unload(loaded);
+	return rc;
+}
+
+void fz_engine_free(struct fz_sampler *s)
+{
+	fz_engine_read.free(s);
+#ifdef FZ_BPF
+	fz_engine_bpf.free(s);
+	fz_engine_machine.free(s);
+#endif
+}

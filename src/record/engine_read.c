@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine that anybody may use: stacks are read from outside, at instants.
+ *
+ *      grid      1         2         3         4         5         6         7
+ *      |---------|---------|---------|---------|---------|---------|---------|
+ *      s         s         s                             s         s         s
+ *                                    <--- stalled --->   weight 3, missed 2
+ *
+ * By the wall clock instants lie on a grid; by the CPU clock one comes when a thread has used its
+ * share. At each, all threads of all processes are read.
+ */
+#include "record/engine.h"
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "record/cpuclock.h"
+#include "record/python/ticks.h"
+#include "record/target_process.h"
+#include "record/stop.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Instants are drawn within slots that are at least so long. Where slots are shorter, lateness does
+ * that by itself. */
+#define SHIFT_FROM ((int64_t)100000)
+
+/* ---- one instant ---- */
+
+static bool driven_by_cpu(const struct fz_sampler *s)
+{
+	return s->cpuclock && fz_cpuclock_drives(s->cpuclock);
+}
+
+static void draw_shift(struct fz_sampler *s)
+{
+	int64_t interval = fz_rate_time(s->options->rate, 1);
+
+	if (interval >= SHIFT_FROM)
+		s->shift = fz_rate_shift(s->shift, interval, fz_dice_roll(&s->dice));
+}
+
+/* Move on to the instant that `now` belongs to. The time it stands for, or 0 when there is
+ * nothing to sample yet. */
+static int64_t advance(struct fz_sampler *s, int64_t now)
+{
+	struct fz_rate rate = s->options->rate;
+	struct fz_quality *q = &s->profile->quality;
+	int64_t gap = now - s->last;
+
+	if (driven_by_cpu(s)) {
+		s->last = now;
+		return 1;
+	}
+	if (s->last == 0) {
+		s->grid = s->last = now;
+		s->dice = (uint64_t)now;
+		s->slot = 0;
+		if (!rate.micro_hz)
+			return 1;
+		draw_shift(s);
+		return fz_rate_time(rate, 1);
+	}
+	s->last = now;
+	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, gap);
+	if (!rate.micro_hz)
+		return gap;
+	/* An instant late in its slot is not missed when the slot is over. */
+	uint64_t slot = fz_rate_slot(rate, now - s->grid - s->shift), before = s->slot;
+	if (slot == before)
+		return 0;
+	s->slot = slot;
+	q->missed += slot - before - 1;
+	draw_shift(s);
+	return fz_rate_time(rate, slot) - fz_rate_time(rate, before);
+}
+
+/* Whether a sample's thread was on a CPU. By the CPU clock it is not asked: it was. */
+static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_target_process *p,
+				      const struct fz_python_stack *stack, int64_t now,
+				      int64_t weight)
+{
+	if (stack->waiting)
+		return FZ_ONCPU_UNKNOWN;
+	if (s->cpuclock)
+		return FZ_ONCPU_YES;
+	return fz_oncpu_ask(p->oncpu, s->profile->threads[stack->thread].tid, stack->stack, now,
+			    weight);
+}
+
+/* What a sample's thread waited for; FZ_WAIT_KINDS: nothing, or it is not known. */
+static enum fz_wait find_wait(struct fz_sampler *s, const struct fz_target_process *p,
+			      const struct fz_engine_sample *e)
+{
+	const struct fz_asleep *a;
+	bool stopped;
+
+	if (e->oncpu == FZ_ONCPU_WAITING)
+		return FZ_WAIT_CPU;
+	if (e->oncpu != FZ_ONCPU_NO && e->oncpu != FZ_ONCPU_DISK)
+		return FZ_WAIT_KINDS;
+	a = fz_oncpu_asleep(p->oncpu, s->profile->threads[e->stack->thread].tid, &stopped);
+	if (!a)
+		return FZ_WAIT_KINDS;
+	if (stopped)
+		return FZ_WAIT_STOPPED;
+	if (a->kind == FZ_WAIT_LOCK && fz_python_ticks_is_gil(p->target.python, a->call.args[0]))
+		return FZ_WAIT_GIL;
+	return a->kind;
+}
+
+static void set_waits_for_gil(struct fz_python_stack *stack)
+{
+	stack->status = (uint8_t)((stack->status & ~FZ_STATUS_HAS_GIL) | FZ_STATUS_GIL_REQUESTED);
+}
+
+/* The stack under what its thread waited for. */
+static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum fz_wait kind)
+{
+	uint32_t *frame = &s->wait_frames[kind];
+
+	if (!*frame)
+		*frame =
+			1 + fz_profile_frame_named(s->profile, fz_str_of(fz_wait_kinds[kind].frame),
+						   FZ_STR(""), FZ_NO_LINE, FZ_KIND_MARKER);
+	stack->stack = fz_profile_stack(s->profile, stack->stack, *frame - 1);
+	if (kind == FZ_WAIT_GIL)
+		set_waits_for_gil(stack);
+}
+
+/* What is to be known of a sample's wait: with --wait all, else whether it is for the GIL, where
+ * the interpreter does not say that. */
+static enum fz_wait wanted_wait(struct fz_sampler *s, const struct fz_target_process *p,
+				const struct fz_engine_sample *e)
+{
+	if (s->options->waits)
+		return find_wait(s, p, e);
+	if (!e->stack->gil_unsaid || e->oncpu != FZ_ONCPU_NO)
+		return FZ_WAIT_KINDS;
+	return find_wait(s, p, e) == FZ_WAIT_GIL ? FZ_WAIT_GIL : FZ_WAIT_KINDS;
+}
+
+static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
+			const struct fz_python_stack *stack, int64_t now, int64_t weight)
+{
+	uint64_t tid = s->profile->threads[stack->thread].tid;
+	struct fz_engine_sample sample = { .stack = stack,
+					   .time = now,
+					   .weight = weight,
+					   .oncpu = ask_oncpu(s, p, stack, now, weight),
+					   .cpu = FZ_NONE };
+	enum fz_wait kind = wanted_wait(s, p, &sample);
+	struct fz_python_stack waiting = *stack;
+
+	if (kind != FZ_WAIT_KINDS) {
+		if (s->options->waits)
+			add_wait(s, &waiting, kind);
+		else
+			set_waits_for_gil(&waiting);
+		sample.stack = &waiting;
+	}
+	if (fz_sampler_wants_look(s))
+		sample.cpu = s->cpuclock ? fz_cpuclock_cpu(s->cpuclock, tid)
+					 : fz_oncpu_cpu(p->oncpu, tid);
+	fz_sampler_write(s, &sample);
+}
+
+/* The CPU time of a thread since its last sample, when it is due. */
+static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
+{
+	struct fz_quality *q = &s->profile->quality;
+	int64_t period = fz_rate_time(s->options->rate, 1);
+	int64_t weight = fz_cpuclock_charge(s->cpuclock, s->profile->threads[thread].tid);
+
+	if (driven_by_cpu(s) && weight > 0) {
+		q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, weight);
+		q->missed += weight > period ? (uint64_t)(weight / period - 1) : 0;
+	}
+	return weight;
+}
+
+/* A child that was just forked is its parent's image, whose threads it does not have. */
+static bool is_own(struct fz_sampler *s, const struct fz_target_process *p, uint32_t thread)
+{
+	char path[64];
+	uint32_t *slot = fz_map_slot(&s->own, thread);
+
+	if (*slot == FZ_NONE) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%llu", p->target.pid,
+			 (unsigned long long)s->profile->threads[thread].tid);
+		*slot = access(path, F_OK) == 0;
+	}
+	return *slot;
+}
+
+/* What each thread is charged: the time since the last instant, or its own CPU time. */
+static void write_sample(struct fz_sampler *s, const struct fz_target_process *p,
+			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
+{
+	for (uint32_t i = 0; i < sample->n; i++) {
+		const struct fz_python_stack *stack = &sample->stacks[i];
+		int64_t weight = s->cpuclock ? charge_cpu(s, stack->thread) : elapsed;
+		if (weight > 0 && (!s->tree || is_own(s, p, stack->thread)))
+			write_stack(s, p, stack, now, weight);
+	}
+}
+
+/* The stacks of this instant. What must be read while the target stands is; the rest is done when
+ * it runs again. */
+static int take_stacks(struct fz_sampler *s, struct fz_target_process *p,
+		       struct fz_python_sample *ret)
+{
+	struct fz_python_sample python;
+	struct fz_native *native = p->target.native;
+	int rc = native ? FZ_EGONE : 0;
+
+	if (native && p->stopper)
+		rc = fz_native_copy(native, p->stopper, NULL);
+	if (!rc && p->target.python)
+		rc = fz_python_take(p->target.python, native ? &python : ret, NULL);
+	fz_target_process_service(s, p);
+	if (!rc && native)
+		fz_native_take(native, p->target.python ? &python : NULL, ret);
+	return rc;
+}
+
+/* One instant in all processes. */
+struct instant {
+	bool begun;      /* the time has been advanced to it */
+	int64_t elapsed; /* what it stands for */
+	bool taken;      /* there were stacks */
+};
+
+/* In a process that was opened since the last instant one stands for no more than an interval. */
+static int64_t elapsed_in(const struct fz_sampler *s, struct fz_target_process *p, int64_t elapsed)
+{
+	struct fz_rate rate = s->options->rate;
+	bool fresh = p->fresh;
+
+	p->fresh = false;
+	if (!fresh || driven_by_cpu(s))
+		return elapsed;
+	return FZ_MIN(elapsed, rate.micro_hz ? fz_rate_time(rate, 1) : 1);
+}
+
+static void sample_process(struct fz_sampler *s, struct fz_target_process *p, struct instant *at)
+{
+	struct fz_python_sample sample;
+
+	if (p->stopper && fz_stop_all(p->stopper, p->target.native != NULL)) {
+		fz_target_process_lost(s, p);
+		return;
+	}
+	int64_t now = s->now = fz_clock_now();
+	if (take_stacks(s, p, &sample)) {
+		fz_target_process_lost(s, p);
+		return;
+	}
+	/* Beyond a limit the tables give wrong answers. */
+	if (s->profile->over_limit) {
+		fz_profile_check(s->profile, &s->trouble);
+		s->end = FZ_END_OUTPUT;
+		return;
+	}
+	if (!at->begun)
+		at->elapsed = advance(s, now);
+	at->begun = true;
+	if (at->elapsed == 0)
+		return;
+	at->taken |= sample.n > 0;
+	s->profile->quality.retried += sample.retries;
+	write_sample(s, p, &sample, now, elapsed_in(s, p, at->elapsed));
+}
+
+static void take_instant(struct fz_sampler *s)
+{
+	bool by_cpu = driven_by_cpu(s);
+	struct instant at = { 0 };
+
+	for (size_t i = 0; i < s->process_n && !s->end; i++) {
+		struct fz_target_process *p = s->processes[i];
+		if (fz_target_is_open(&p->target) &&
+		    (!by_cpu || fz_cpuclock_due(s->cpuclock, p->target.pid)))
+			sample_process(s, p, &at);
+	}
+	s->profile->quality.taken += at.taken;
+}
+
+/* ---- waiting ---- */
+
+/* Wait until the next instant, or until a thread has used its share of CPU time. */
+static bool wait_instant(struct fz_sampler *s)
+{
+	struct fz_rate rate = s->options->rate;
+	int64_t when = s->last;
+
+	if (driven_by_cpu(s)) {
+		int64_t until = FZ_MIN(fz_sampler_duty(s), s->next_seek);
+		int64_t left = fz_clock_left(until);
+		bool news, due = fz_cpuclock_wait(s->cpuclock, left, &news);
+		s->now = fz_clock_now();
+		fz_sampler_poll(s, news);
+		return due;
+	}
+	if (!rate.micro_hz) {
+		fz_sampler_poll(s, false);
+		return true;
+	}
+	if (s->last)
+		when = s->grid + fz_rate_time(rate, s->slot + 1) + s->shift;
+	fz_sampler_wait(s, FZ_MIN(when, FZ_MIN(fz_sampler_duty(s), s->next_seek)));
+	return s->now >= when;
+}
+
+/* ---- a process ---- */
+
+/* Say which clock it really is, and warn when it is a poor one. */
+static void note_clock(struct fz_sampler *s)
+{
+	enum fz_cpuclock_kind kind = fz_cpuclock_kind(s->cpuclock);
+
+	fz_profile_set_fact(s->profile, "clock", fz_str_of(fz_cpuclock_names[kind]));
+	if (kind == FZ_CPUCLOCK_SCHEDSTAT)
+		s->warnings[FZ_WARN_CLOCK] =
+			"--clock cpu: perf is not allowed here, so CPU time is read from "
+			"schedstat, in steps of a scheduler tick; allow perf with 'sysctl "
+			"kernel.perf_event_paranoid=2' or CAP_PERFMON";
+}
+
+static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
+{
+	int64_t period = s->options->rate.micro_hz ? fz_rate_time(s->options->rate, 1) : 0;
+
+	if (s->cpuclock) {
+		fz_cpuclock_add(s->cpuclock, pid);
+		return 0;
+	}
+	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &s->cpuclock, err);
+	if (rc)
+		return rc;
+	if (s->options->subprocesses)
+		fz_cpuclock_count_children(s->cpuclock, s->options->pid,
+					   s->options->started && !s->paused_ns);
+	fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
+	fz_cpuclock_watch(s->cpuclock, fz_target_process_events(s));
+	if (s->options->control)
+		fz_cpuclock_watch(s->cpuclock, fz_lineserver_fd(s->options->control));
+	note_clock(s);
+	return 0;
+}
+
+static struct fz_oncpu *new_oncpu(const struct fz_sampler *s, const struct fz_target_process *p)
+{
+	struct fz_python *python = p->target.python;
+
+	return fz_oncpu_new(p->target.pid, python ? fz_python_process(python) : NULL,
+			    s->options->waits);
+}
+
+/* A thread takes three files. */
+static int check_waits(struct fz_sampler *s, const struct fz_target_process *p,
+		       struct fz_error *err)
+{
+	struct fz_error why;
+
+	if (!p->target.python)
+		return fz_fail(err, FZ_EUNSUPPORTED, "--wait: process %d is not Python",
+			       (int)p->target.pid);
+	if (fz_asleep_check(p->target.pid, &why))
+		return fz_fail(err, why.code, "--wait: %s", why.message);
+	fz_target_process_raise_files(s);
+	return 0;
+}
+
+static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	int rc;
+
+	if (s->options->clock == FZ_CLOCK_CPU)
+		return start_cpuclock(s, p->target.pid, err);
+	rc = s->options->waits ? check_waits(s, p, err) : 0;
+	if (!rc)
+		p->oncpu = new_oncpu(s, p);
+	return rc;
+}
+
+static void resume(struct fz_sampler *s)
+{
+	s->last = 0;
+	if (s->cpuclock)
+		fz_cpuclock_skip(s->cpuclock);
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_target_process *p = s->processes[i];
+		p->fresh = true;
+		if (!p->oncpu)
+			continue;
+		fz_oncpu_free(p->oncpu);
+		p->oncpu = new_oncpu(s, p);
+	}
+}
+
+static void note_trouble(struct fz_sampler *s, int code)
+{
+	if (code)
+		fz_profile_set_fact(s->profile, "waits.unknown", fz_str_of(strerror(code)));
+}
+
+static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
+{
+	if (s->cpuclock)
+		fz_cpuclock_remove(s->cpuclock, pid);
+	if (p->oncpu)
+		note_trouble(s, fz_oncpu_trouble(p->oncpu));
+	fz_oncpu_free(p->oncpu);
+	p->oncpu = NULL;
+}
+
+/* Threads that live for a moment are met late or never, and so are processes; without native stacks
+ * there are no samples of what runs no Python. */
+static void note_missing(struct fz_sampler *s)
+{
+	struct fz_cpuclock_sum sum = fz_cpuclock_sum(s->cpuclock);
+
+	if (!s->options->python.all_threads)
+		return;
+	fz_sampler_note_missing(s, "missing", sum.unseen, sum.used);
+	fz_sampler_note_missing(s, "missing.silent", sum.silent, sum.used);
+	fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
+}
+
+static void free_clock(struct fz_sampler *s)
+{
+	if (s->cpuclock)
+		note_missing(s);
+	fz_cpuclock_free(s->cpuclock);
+	s->cpuclock = NULL;
+}
+
+const struct fz_engine fz_engine_read = {
+	.name = "read",
+	.begin = begin,
+	.drop = drop,
+	.wait = wait_instant,
+	.take = take_instant,
+	.resume = resume,
+	.free = free_clock,
+};

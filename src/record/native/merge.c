@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging by address.
+ *
+ *   C stack, innermost first           Python, innermost first
+ *
+ *   deflate_slow      [1000, 1080)
+ *   zlib_compress     [1080, 1120)
+ *   eval loop         [1120, 1300)  <-- entry frame at 1200: h, g     (one call runs both)
+ *   method_vectorcall [1300, 1360)
+ *   slot_tp_call      [1360, 1400)
+ *   eval loop         [1400, 1600)  <-- entry frame at 1500: f, <module>
+ *   main              [1600, 1700)
+ *
+ * The entry frame (3.12 on) or CFrame (3.10, 3.11) of a call of the loop is one of its locals, so
+ * its address lies in exactly one C frame, which the Python frames replace. No name is needed, and
+ * a C frame that the unwinder missed harms nothing else. 3.8 and 3.9 have nothing on the C stack:
+ * there each Python frame is a call of the loop, and they are paired from the root up.
+ *
+ * Python frames whose call was not found keep their place among the other Python frames.
+ */
+#include "record/native/merge.h"
+
+enum { CALLS_MAX = 1 << 17 };
+
+struct fz_merge_call {
+	uint64_t address;
+	const uint32_t *frames; /* innermost first */
+	uint32_t n;
+	uint32_t owner; /* the C frame; FZ_NONE: not found */
+};
+
+void fz_merge_release(struct fz_merge *m)
+{
+	free(m->calls);
+	free(m->frames);
+	*m = (struct fz_merge){ 0 };
+}
+
+void fz_merge_begin(struct fz_merge *m)
+{
+	m->call_n = m->n = 0;
+}
+
+static bool on_stack(const struct fz_unwind_stack *s, uint64_t at)
+{
+	return at >= s->lo && at - s->lo < s->n;
+}
+
+/* Number of CFrames on the stack. The last one of the list lies in the thread state. */
+static uint32_t count_cframes(const struct fz_python_calls *c, const struct fz_unwind_stack *s)
+{
+	uint64_t at = c->cframe;
+	uint32_t n = 0;
+
+	while (n < CALLS_MAX && on_stack(s, at)) {
+		n++;
+		if (!fz_unwind_load(s, at + c->cframe_previous, &at))
+			break;
+	}
+	return n;
+}
+
+/* Give each call the address of its CFrame. Paired from the root up: a call that has just begun
+ * has a CFrame and no frame yet. */
+static void address_by_cframes(struct fz_merge_call *calls, uint32_t n,
+			       const struct fz_python_calls *c, const struct fz_unwind_stack *s)
+{
+	uint32_t have = count_cframes(c, s);
+	uint64_t at = c->cframe;
+
+	for (uint32_t i = 0; i < have; i++) {
+		int64_t k = (int64_t)n - have + i;
+		if (k >= 0)
+			calls[k].address = at;
+		if (!fz_unwind_load(s, at + c->cframe_previous, &at))
+			return;
+	}
+}
+
+void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *c,
+		  const struct fz_unwind_stack *stack)
+{
+	uint32_t first = m->call_n, from = 0;
+
+	for (uint32_t i = 0; i <= c->segment_n; i++) {
+		uint32_t end = i < c->segment_n ? c->segments[i].end : c->frame_n;
+		if (i == c->segment_n && end == from)
+			break;
+		fz_grow(m->calls, m->call_n, m->call_cap);
+		m->calls[m->call_n++] = (struct fz_merge_call){
+			.address = i < c->segment_n ? c->segments[i].address : 0,
+			.frames = c->frames + from,
+			.n = end - from,
+			.owner = FZ_NONE,
+		};
+		from = end;
+	}
+	if (c->cframe)
+		address_by_cframes(m->calls + first, m->call_n - first, c, stack);
+}
+
+/* ---- who runs what ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct fz_merge_call *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Several interpreters take turns on one C stack. */
+static void sort_calls(struct fz_merge *m)
+{
+	for (uint32_t i = 1; i < m->call_n; i++) {
+		if (m->calls[i].address == 0 || m->calls[i - 1].address == 0)
+			return; /* an address is missing: leave them as they come */
+		if (m->calls[i].address < m->calls[i - 1].address) {
+			qsort(m->calls, m->call_n, sizeof(*m->calls), by_address);
+			return;
+		}
+	}
+}
+
+static void own_by_address(struct fz_merge *m, const struct fz_unwind *u)
+{
+	uint32_t from = 0; /* calls and frames are in the same order, but for odd stacks */
+
+	for (uint32_t k = 0; k < m->call_n; k++) {
+		struct fz_merge_call *c = &m->calls[k];
+		for (uint32_t i = from; c->address && i < u->n; i++) {
+			if (c->address >= u->frames[i].sp && c->address < u->frames[i].hi) {
+				c->owner = from = i;
+				break;
+			}
+		}
+	}
+}
+
+static bool in_loop(const struct fz_merge_loop *loop, uint64_t pc)
+{
+	for (unsigned i = 0; i < loop->n; i++)
+		if (pc >= loop->lo[i] && pc < loop->hi[i])
+			return true;
+	return false;
+}
+
+static void own_by_order(struct fz_merge *m, const struct fz_unwind *u,
+			 const struct fz_merge_loop *loop)
+{
+	uint32_t k = m->call_n;
+
+	for (uint32_t i = u->n; i-- > 0 && k > 0;)
+		if (in_loop(loop, u->frames[i].pc))
+			m->calls[--k].owner = i;
+}
+
+/* ---- one stack ---- */
+
+static void put(struct fz_merge *m, uint32_t frame)
+{
+	fz_grow(m->frames, m->n, m->cap);
+	m->frames[m->n++] = frame;
+}
+
+static void put_call(struct fz_merge *m, const struct fz_merge_call *c)
+{
+	for (uint32_t i = c->n; i-- > 0;)
+		put(m, c->frames[i]);
+}
+
+/* Behind the outermost of the first k calls whose C frame was found; 0: there is none. */
+static uint32_t next_owned(const struct fz_merge *m, uint32_t k)
+{
+	while (k > 0 && m->calls[k - 1].owner == FZ_NONE)
+		k--;
+	return k;
+}
+
+void fz_merge_run(struct fz_merge *m, const struct fz_unwind *u, const struct fz_merge_loop *loop)
+{
+	bool addressed = false;
+
+	sort_calls(m);
+	for (uint32_t k = 0; k < m->call_n; k++)
+		addressed |= m->calls[k].address != 0;
+	if (addressed)
+		own_by_address(m, u);
+	else
+		own_by_order(m, u, loop);
+	uint32_t k = m->call_n; /* calls from here on are in the stack */
+	for (; k > 0 && m->calls[k - 1].owner == FZ_NONE; k--)
+		put_call(m, &m->calls[k - 1]);
+	for (uint32_t i = u->n; i-- > 0;) {
+		uint32_t owned = next_owned(m, k);
+		if (!owned || m->calls[owned - 1].owner != i) {
+			put(m, u->frames[i].frame);
+			continue;
+		}
+		for (; owned && m->calls[owned - 1].owner == i; owned = next_owned(m, k))
+			while (k >= owned)
+				put_call(m, &m->calls[--k]);
+	}
+	while (k > 0)
+		put_call(m, &m->calls[--k]);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading single objects of the target: strings and bytes. Bounded, for hostile memory. */
+#pragma once
+
+#include "base/buf.h"
+#include "record/process.h"
+#include "layouts.h"
+
+enum { FZ_PY_TEXT_MAX = 1 << 16 }; /* characters of a string that are kept */
+
+/* Append the UTF-8 form of a str object. False when it cannot be one. Surrogates, which UTF-8
+ * has no form for, become \udcXX as Python's backslashreplace shows them. */
+bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		     struct fz_buf *out);
+
+/* Is it a str of exactly these few ASCII characters? */
+bool fz_py_text_is(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		   const char *word);
+
+/* Contents of a bytes object of at most max bytes. False when it cannot be one. */
+bool fz_py_read_bytes(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
+		      size_t max, struct fz_buf *out);
+
+/* Encode `n` characters of `kind` bytes each (1: Latin-1, 2, 4), as CPython stores them. */
+void fz_py_encode_text(const void *data, size_t n, unsigned kind, struct fz_buf *out);

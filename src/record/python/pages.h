@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that lie anywhere in the target's heap, read as of one moment.
+ *
+ *   round n:   copy A of the pages that round n-1 used | ... read from it ... | copy B, compare
+ *
+ * Objects that point at each other can't be copied by one call the first time; the second time it
+ * is known where they are. What is read is noted piece by piece; it was so at one moment when both
+ * copies agree about it. A page that is new is copied when it is first asked for.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "record/process.h"
+
+struct fz_py_piece {
+	uint64_t at;
+	uint32_t n;
+};
+
+struct fz_py_pages {
+	struct fz_process *process;
+	struct fz_py_page {
+		uint64_t at;
+		uint32_t used; /* round */
+		bool young;    /* copied later than the others of this round */
+	} * list;
+	uint32_t n, cap;
+	struct fz_map by_address;
+	uint32_t hints[64]; /* indices by the page's number: objects of a kind lie together */
+	uint8_t *a, *b;
+	size_t a_size, b_size;
+	struct fz_py_piece *pieces;
+	uint32_t piece_n, piece_cap;
+	uint32_t round;
+	bool changed; /* the list: it must be put in order */
+};
+
+void fz_py_pages_release(struct fz_py_pages *p);
+/* A new round: nothing has been read yet. fresh: nothing is known from earlier rounds, either. */
+void fz_py_pages_begin(struct fz_py_pages *p, bool fresh);
+/* From copy A, at most a page. False: it is not there. */
+bool fz_py_pages_read(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
+/* The same, of something that may change meanwhile. */
+bool fz_py_pages_glance(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
+/* Take copy B. False: the memory is gone. */
+bool fz_py_pages_confirm(struct fz_py_pages *p);
+/* After that: are pieces [from, to) the same in both copies? old: and copied at the beginning? */
+bool fz_py_pages_agree(const struct fz_py_pages *p, uint32_t from, uint32_t to, bool old);

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes of a sampler: how they come, are opened, and go.
+ *
+ *   tree: new --> add --> seek, each at its own pace --> begin --(sampled at each instant)
+ *                            ^                                |
+ *                            +------- exec, memory gone ------+--> end: dropped
+ *
+ * The first process is kept when it has ended, for what it tells about the whole.
+ */
+#include "record/target_process.h"
+
+#include "base/clock.h"
+#include "record/engine.h"
+#include "record/facts.h"
+#include "record/sources.h"
+#include "profile/runs.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#define MS ((int64_t)1000000)
+
+/* For trying to open processes between two instants. */
+#define SEEK_MOST (MS / 2)
+/* A child that was forked is its parent's image until it has found itself. */
+#define FORK_PAUSE MS
+/* Before trying again when a target was found but cannot be sampled as asked. */
+#define REFUSED_PAUSE (500 * MS)
+/* The same for one that is not Python: it may become one, or was a shell's helper. */
+#define HELPER_PAUSE (5 * MS)
+
+/* That are open at a time: some for each process of a tree, and for each thread. */
+#define FILES_MOST ((rlim_t)1 << 17)
+
+/* ---- one of them ---- */
+
+struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent)
+{
+	const struct fz_sampler_options *o = s->options;
+	struct fz_python_options python = o->python;
+	struct fz_target_process *p = fz_calloc(1, sizeof(*p));
+
+	python.stopped = o->blocking || o->stacks;
+	python.segments = o->stacks;
+	fz_target_init(&p->target, pid, &python, s->profile, &s->images);
+	p->target.stacks = o->stacks;
+	p->target.natives = !o->subprocesses || o->stacks;
+	p->target.next_try += FORK_PAUSE;
+	p->parent = parent;
+	fz_grow(s->processes, s->process_n, s->process_cap);
+	s->processes[s->process_n++] = p;
+	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
+	return p;
+}
+
+static struct fz_target_process *find_process(struct fz_sampler *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->process_n; i++)
+		if (s->processes[i]->target.root == pid && !s->processes[i]->ended)
+			return s->processes[i];
+	return NULL;
+}
+
+void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_process *p)
+{
+	s->stopper_n -= p->stopper != NULL;
+	fz_stop_free(p->stopper);
+	p->stopper = NULL;
+}
+
+void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
+{
+	if (!fz_target_is_open(&p->target))
+		return;
+	if (p->target.native) {
+		struct fz_native_figures f = fz_native_figures(p->target.native);
+		s->figures.stacks += f.stacks;
+		s->figures.incomplete += f.incomplete;
+	}
+	s->engine->drop(s, p, p->target.pid);
+	fz_target_drop(&p->target);
+	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
+	s->open_n--;
+}
+
+const struct fz_target *fz_sampler_target(const struct fz_sampler *s)
+{
+	for (size_t i = 0; i < s->process_n; i++)
+		if (fz_target_is_open(&s->processes[i]->target))
+			return &s->processes[i]->target;
+	return s->process_n ? &s->processes[0]->target : NULL;
+}
+
+/* Let threads go on; let go of a process that ended, for its parent waits for that. */
+void fz_target_process_service(struct fz_sampler *s, struct fz_target_process *p)
+{
+	if (p->stopper && !fz_stop_service(p->stopper))
+		fz_target_process_free_stopper(s, p);
+}
+
+/* The stopper stays while the process lives: after an exec it is the same one, and it is seized
+ * only once. */
+void fz_target_process_lost(struct fz_sampler *s, struct fz_target_process *p)
+{
+	fz_target_process_service(s, p);
+	fz_target_process_drop(s, p);
+}
+
+/* ---- opening ---- */
+
+static int start_stopper(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	pid_t pid = p->target.pid;
+
+	if (!s->options->blocking && !p->target.native) {
+		fz_target_process_free_stopper(s, p);
+		return 0;
+	}
+	if (p->stopper && fz_stop_pid(p->stopper) == pid)
+		return 0;
+	fz_target_process_free_stopper(s, p);
+	int rc = fz_stop_new(pid, s->options->started && pid == s->options->pid, &p->stopper, err);
+	s->stopper_n += !rc;
+	return rc;
+}
+
+/* A thread that stops, for a signal of its own or a new thread, waits for us to let it go on:
+ * should we stand still, so would the program. */
+void fz_target_process_suspend(struct fz_sampler *s)
+{
+	sigset_t stop, before;
+	struct fz_error err;
+
+	for (size_t i = 0; i < s->process_n; i++)
+		fz_target_process_free_stopper(s, s->processes[i]);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	/* Here we stand until SIGCONT; not at all where nobody could send one. */
+	pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_target_process *p = s->processes[i];
+		if (fz_target_is_open(&p->target) && start_stopper(s, p, &err))
+			fz_target_process_lost(s, p);
+	}
+}
+
+/* Can it be sampled as asked? */
+static int check_target(struct fz_sampler *s, const struct fz_target *t, struct fz_error *err)
+{
+	enum fz_mode mode = s->options->mode;
+
+	if (t->python)
+		return fz_python_check(t->python, mode, err);
+	if (fz_target_process_status(mode))
+		return fz_fail(err, FZ_EUSAGE, "--mode %s: process %d is not Python",
+			       fz_mode_names[mode], t->pid);
+	return 0;
+}
+
+static void note_target(struct fz_sampler *s, const struct fz_target_process *p)
+{
+	struct fz_recording *rec = &s->profile->recording;
+	const struct fz_target *t = &p->target;
+
+	fz_facts_process(s->profile, t->pid, t->python ? fz_python_info(t->python) : NULL);
+	if (s->tree)
+		fz_facts_member(s->profile, t->pid, p->parent);
+	if (!t->native)
+		return;
+	rec->features |= FZ_FEATURE_NATIVE | FZ_FEATURE_BLOCKING;
+	if (!t->python)
+		rec->features &= ~(unsigned)(FZ_FEATURE_GC | FZ_FEATURE_OPCODES);
+}
+
+static void note_sources(struct fz_sampler *s, pid_t pid)
+{
+	if (!s->sources)
+		return;
+	/* Files that were seen belong to the process before. */
+	fz_sources_finish(s->sources);
+	fz_sources_process(s->sources, pid, s->options->started);
+}
+
+/* The target has been found: set up what depends on it. */
+int fz_target_process_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	const struct fz_target *t = &p->target;
+
+	s->found = true;
+	p->fresh = true;
+	if (s->open_n++ == 0)
+		s->last = 0;
+	int rc = check_target(s, t, err);
+	if (rc)
+		return rc;
+	note_target(s, p);
+	note_sources(s, t->pid);
+	rc = fz_engine_begin(s, p, err);
+	if (!rc)
+		rc = start_stopper(s, p, err);
+	/* On a busy machine the way from there to the first sample is long, too. */
+	if (!rc && t->python && !fz_profile_unseen(s->profile))
+		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
+	return rc;
+}
+
+/* What was sampled so far was only the way to a Python process. */
+static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
+{
+	s->valid_from = fz_clock_now() - s->options->start;
+	s->samples = 0;
+	s->figures = (struct fz_native_figures){ 0 };
+	fz_map_clear(&t->left_out);
+	s->profile->quality = (struct fz_quality){ .known = true };
+	s->profile->recording.features = s->planned;
+	memset(s->warnings, 0, sizeof(s->warnings));
+	fz_profile_set_fact(s->profile, "program", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "executable", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "build", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "pid", FZ_STR(""));
+}
+
+/* A Python process takes the place of one that is not. */
+static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
+{
+	pid_t before = p->target.pid;
+
+	if (!fz_target_seek_python(&p->target))
+		return false;
+	s->engine->drop(s, p, before);
+	s->open_n--;
+	if (!s->tree)
+		forget_the_way(s, &p->target);
+	return true;
+}
+
+static bool is_sought(const struct fz_target_process *p)
+{
+	return !p->ended && !p->target.python;
+}
+
+/* A launcher runs helpers before it becomes Python or starts it: those were the way too. */
+static bool seek(struct fz_sampler *s, struct fz_target_process *p)
+{
+	bool helped = p->target.entered > 0 && p->target.opened == 0;
+
+	if (fz_target_is_open(&p->target))
+		return replace_native(s, p);
+	if (!fz_target_seek(&p->target))
+		return false;
+	if (helped && p->target.python && !s->tree)
+		forget_the_way(s, &p->target);
+	return true;
+}
+
+/* One that ended meanwhile was only on the way to another. */
+static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
+{
+	bool python = p->target.python != NULL;
+	struct fz_error err;
+
+	if (!fz_target_process_begin(s, p, &err))
+		return;
+	fz_target_process_lost(s, p);
+	if (err.code == FZ_EGONE)
+		return;
+	s->refusal = err;
+	if (p != s->processes[0])
+		s->warnings[FZ_WARN_SUBPROCESSES] = s->refusal.message;
+	p->target.next_try = s->now + (python ? REFUSED_PAUSE : HELPER_PAUSE);
+}
+
+static void seek_target(struct fz_sampler *s, struct fz_target_process *p)
+{
+	if (seek(s, p))
+		begin_or_lose(s, p);
+}
+
+void fz_target_process_seek(struct fz_sampler *s)
+{
+	int64_t give_up = fz_clock_now() + SEEK_MOST;
+
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_target_process *p = s->processes[i];
+		if (!is_sought(p) || s->now < p->target.next_try)
+			continue;
+		seek_target(s, p);
+		if (fz_clock_now() > give_up)
+			break;
+	}
+	s->next_seek = INT64_MAX;
+	for (size_t i = 0; i < s->process_n; i++)
+		if (is_sought(s->processes[i]))
+			s->next_seek = FZ_MIN(s->next_seek, s->processes[i]->target.next_try);
+}
+
+/* ---- a tree of processes ---- */
+
+/* What was started already does not inherit our limit. More than the most that is set for us is for
+ * those who may. */
+void fz_target_process_raise_files(struct fz_sampler *s)
+{
+	struct rlimit most;
+
+	if (s->files.rlim_max || getrlimit(RLIMIT_NOFILE, &s->files))
+		return;
+	most.rlim_cur = most.rlim_max = FZ_MAX(s->files.rlim_max, FILES_MOST);
+	if (!setrlimit(RLIMIT_NOFILE, &most))
+		return;
+	most.rlim_cur = most.rlim_max = s->files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+void fz_target_process_start_tree(struct fz_sampler *s)
+{
+	struct fz_error ignored;
+
+	fz_target_process_raise_files(s);
+	if (fz_process_tree_new(s->options->pid, FZ_PROCESS_TREE_PERF, &s->tree, &ignored))
+		return;
+	enum fz_process_tree_kind kind = fz_process_tree_kind(s->tree);
+	fz_profile_set_fact(s->profile, "subprocesses", fz_str_of(fz_process_tree_names[kind]));
+	if (kind == FZ_PROCESS_TREE_PROC)
+		s->warnings[FZ_WARN_SUBPROCESSES] =
+			"--subprocesses: perf is not allowed here, so children are looked for "
+			"every 5 ms and those that end sooner are missed; allow perf with "
+			"'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON";
+}
+
+static void end_process(struct fz_sampler *s, struct fz_target_process *p)
+{
+	fz_target_process_free_stopper(s, p);
+	fz_target_process_drop(s, p);
+	p->ended = true;
+}
+
+void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p)
+{
+	s->left_out += p->target.left_out.len;
+	fz_target_release(&p->target);
+	free(p);
+}
+
+uint64_t fz_sampler_left_out(const struct fz_sampler *s)
+{
+	uint64_t n = s->left_out;
+
+	for (size_t i = 0; i < s->process_n; i++)
+		n += s->processes[i]->target.left_out.len;
+	return n;
+}
+
+/* Those that ended, but the first. */
+static void sweep(struct fz_sampler *s)
+{
+	size_t n = 1;
+
+	for (size_t i = 1; i < s->process_n; i++) {
+		if (s->processes[i]->ended)
+			fz_target_process_free(s, s->processes[i]);
+		else
+			s->processes[n++] = s->processes[i];
+	}
+	s->process_n = n;
+}
+
+/* Another program in the same process: whatever was known of it is wrong. */
+static void start_over(struct fz_sampler *s, struct fz_target_process *p)
+{
+	if (fz_target_is_open(&p->target))
+		fz_target_process_drop(s, p);
+	else
+		fz_target_drop(&p->target);
+	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
+}
+
+void fz_target_process_follow(struct fz_sampler *s)
+{
+	struct fz_process_tree_event e;
+
+	fz_process_tree_update(s->tree);
+	while (fz_process_tree_next(s->tree, &e)) {
+		struct fz_target_process *p = find_process(s, e.pid);
+		if (e.what == FZ_PROCESS_TREE_NEW && !p)
+			fz_target_process_add(s, e.pid, e.parent);
+		else if (e.what == FZ_PROCESS_TREE_EXEC && p)
+			start_over(s, p);
+		else if (e.what == FZ_PROCESS_TREE_END && p)
+			end_process(s, p);
+	}
+	sweep(s);
+	if (fz_process_tree_count(s->tree) == 0 && !s->end)
+		s->end = FZ_END_EXIT;
+}
+
+int fz_target_process_events(const struct fz_sampler *s)
+{
+	return s->tree ? fz_process_tree_fd(s->tree) : s->options->pidfd;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands beside a verdict: what the recordings say about how they were made that a test cannot
+ * know, and the command that would find out. docs/statistics.md has the limits.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "compare/judge.h"
+
+/* "The machine was busy: ...", "It waited for disks: ...", "The sides were not taken in turn: ...".
+ */
+enum { FZ_ADVICE_MAX = 3 };
+struct fz_advice {
+	char *notes[FZ_ADVICE_MAX]; /* sentences without a full stop */
+	uint32_t n;
+	bool busy;     /* the machine was, on a side */
+	char *advice;  /* what the command is for, without a full stop; NULL with it */
+	char *command; /* to be pasted into a shell, may have several lines; NULL: none would say
+			  more */
+};
+
+void fz_advice_init(struct fz_advice *ret, const struct fz_diff *d, const struct fz_judgement *j);
+void fz_advice_release(struct fz_advice *b);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands beside a verdict: notes from the recordings' facts, and a command that a shell takes
+ * and that measures what was measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "profile/runs.h"
+#include "report/advice.h"
+
+#define S INT64_C(1000000000)
+
+static const struct fz_load idle = { S, 0, S, 0, 0, 2 * S };
+
+/* n runs of 1 s that began at start, start + step, ...; in two functions, otherwise shared for each
+ * start. */
+static struct fz_profile *recorded(const char *command, int64_t start, int64_t step, uint32_t n)
+{
+	struct fz_profile *p = fz_profile_new();
+	struct fz_thread main = { .pid = 1, .tid = 1, .is_main = true };
+
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), S / 50, false);
+	p->recording.complete = true;
+	p->recording.interval_ns = S / 50;
+	p->samples.ordered = p->samples.timed = true;
+	for (uint32_t run = 0; run < n; run++) {
+		fz_profile_add_run(p, &(struct fz_run){ .start_unix_ns = start + run * step,
+							.duration_ns = S,
+							.outcome = FZ_OUTCOME_EXIT,
+							.load = idle });
+		for (int i = 0; i < 50; i++) {
+			uint32_t frame = fz_profile_frame_named(
+				p, (i + start / S) % 3 ? FZ_STR("a") : FZ_STR("b"), FZ_STR("x.py"),
+				1, FZ_KIND_PYTHON);
+			struct fz_sample s = { .run = (uint16_t)run,
+					       .stack = fz_profile_stack(p, FZ_NONE, frame),
+					       .thread = fz_profile_thread(p, &main),
+					       .time = i * S / 50 };
+			fz_profile_add_sample(p, &s, NULL);
+		}
+	}
+	fz_profile_set_fact(p, "command", fz_str_of(command));
+	fz_profile_set_fact(p, "cwd", FZ_STR("/home/me"));
+	return p;
+}
+
+struct seen {
+	struct fz_profile *base, *head;
+	struct fz_diff *d;
+	struct fz_judgement *j;
+	struct fz_advice b;
+};
+
+static struct seen see(struct fz_profile *base, struct fz_profile *head)
+{
+	struct seen s = { .base = base, .head = head };
+	struct fz_error err;
+
+	assert_int_equal(fz_diff_new(base, head, &(struct fz_diff_options){ 0 }, &s.d, &err), 0);
+	s.j = fz_judge(s.d, &FZ_JUDGE_DEFAULTS);
+	/* What the test found is not what is tested here. */
+	s.j->run.word = FZ_RUN_UNKNOWN;
+	s.j->run.more_runs = 4;
+	fz_advice_init(&s.b, s.d, s.j);
+	return s;
+}
+
+static void again(struct seen *s)
+{
+	fz_advice_release(&s->b);
+	fz_advice_init(&s->b, s->d, s->j);
+}
+
+static void forget(struct seen *s)
+{
+	fz_advice_release(&s->b);
+	fz_judgement_free(s->j);
+	fz_diff_free(s->d);
+	fz_profile_free(s->base);
+	fz_profile_free(s->head);
+}
+
+static void test_commands(void **state)
+{
+	(void)state;
+	struct seen s = see(recorded("python3 a.py 'x y'", S, S, 1),
+			    recorded("python3 b.py", 60 * S, S, 1));
+	assert_string_equal(s.b.command, "fizeau compare -n 5 --base 'python3 a.py '\\''x y'\\''' "
+					 "--head 'python3 b.py'");
+	/* A verdict that is beyond doubt needs no other. */
+	s.j->run.word = FZ_RUN_SLOWER;
+	again(&s);
+	assert_null(s.b.command);
+	s.j->run.word = FZ_RUN_UNKNOWN;
+	/* Two folders, all threads; more runs than anybody takes are no advice. */
+	s.j->run.more_runs = 1e6;
+	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/it's new"));
+	s.base->recording.features = s.head->recording.features = FZ_FEATURE_ALL_THREADS;
+	again(&s);
+	assert_string_equal(
+		s.b.command,
+		"fizeau compare -a --base 'cd /home/me && python3 a.py '\\''x y'\\''' "
+		"--head 'cd '\\''/home/me/it'\\''\\'\\'''\\''s new'\\'' && python3 b.py'");
+	/* What a terminal would not show as it is, is not shown. */
+	fz_profile_set_fact(s.base, "command", FZ_STR("a \033[31m"));
+	again(&s);
+	assert_null(s.b.command);
+	forget(&s);
+}
+
+static void test_edited(void **state)
+{
+	(void)state;
+	struct seen s =
+		see(recorded("python3 a.py", S, S, 1), recorded("python3 a.py", 9 * S, S, 1));
+	/* Nobody has the base's code any more. */
+	assert_string_equal(s.b.command, "fizeau run --runs 5 -- python3 a.py");
+	fz_profile_set_fact(s.base, "git.commit", FZ_STR("0123456789abcdef"));
+	fz_profile_set_fact(s.base, "git.dirty", FZ_STR("no"));
+	fz_profile_set_fact(s.head, "git.commit", FZ_STR("0123456789abcdef"));
+	fz_profile_set_fact(s.head, "git.dirty", FZ_STR("yes"));
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 5 0123456789 -- python3 a.py");
+	/* The same code twice. */
+	fz_profile_set_fact(s.head, "git.dirty", FZ_STR("no"));
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau run --runs 5 -- python3 a.py");
+	fz_profile_set_fact(s.base, "git.commit", FZ_STR("fedcba98765"));
+	fz_profile_set_fact(s.base, "git.dirty", FZ_STR("yes"));
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau run --runs 5 -- python3 a.py");
+	/* The base ran in a tree that compare made for its revision, and took away again. */
+	fz_profile_set_fact(s.base, "git.dirty", FZ_STR("no"));
+	fz_profile_set_fact(s.base, "checkout", FZ_STR("/run/xy/shop"));
+	fz_profile_set_fact(s.base, "cwd", FZ_STR("/run/xy/shop/bench"));
+	fz_profile_set_fact(s.head, "checkout", FZ_STR("/home/me/shop"));
+	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/shop/bench"));
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 5 fedcba9876 -- python3 a.py");
+	/* In another folder of the tree it is another command. */
+	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/shop"));
+	again(&s);
+	assert_string_equal(s.b.command,
+			    "fizeau compare -n 5 --base 'cd /run/xy/shop/bench && python3 a.py' "
+			    "--head 'cd /home/me/shop && python3 a.py'");
+	forget(&s);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	struct seen s = see(recorded("a", S, S, 1), recorded("b", 8 * S, S, 1));
+	assert_int_equal(s.b.n, 1);
+	assert_string_equal(s.b.notes[0], "The sides were not taken in turn: the head was recorded "
+					  "7.00 s after the base");
+	s.head->runs[0].start_unix_ns = 1 + 3 * 3600 * S;
+	s.base->runs[0].start_unix_ns = 6 * 3600 * S;
+	again(&s);
+	assert_non_null(strstr(s.b.notes[0], "recorded 3.0 hours before the base"));
+	/* Of one whose time is not known nothing is said. */
+	s.base->runs[0].start_unix_ns = 0;
+	again(&s);
+	assert_int_equal(s.b.n, 0);
+	forget(&s);
+	s = see(recorded("a", S, S, 3), recorded("b", 60 * S, S, 3));
+	assert_non_null(strstr(s.b.notes[0], "all runs of the base came before those of the head"));
+	/* Beyond doubt or not: a drift would look the same. */
+	s.j->run.word = FZ_RUN_SLOWER;
+	again(&s);
+	assert_non_null(s.b.command);
+	forget(&s);
+	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
+	assert_int_equal(s.b.n, 0);
+	/* In turn, on a quiet machine: only what noise does not touch would say more. */
+	s.j->run.more_runs = 1000;
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare --count --base a --head b");
+	forget(&s);
+}
+
+static void test_busy(void **state)
+{
+	(void)state;
+	struct seen s = see(recorded("a", S, S, 1), recorded("b", 2 * S, S, 1));
+	s.base->runs[0].start_unix_ns = 0;
+	again(&s);
+	assert_int_equal(s.b.n, 0);
+	s.head->runs[0].load.waited_ns = S;
+	s.base->runs[0].load.others_ns = s.head->runs[0].load.others_ns = S;
+	s.j->run.word = FZ_RUN_SAME;
+	again(&s);
+	assert_string_equal(
+		s.b.notes[0],
+		"The machine was busy: waits for a processor (base 0.0 %, head 50.0 %), "
+		"others used the processors (base 50.0 %, head 50.0 %)");
+	assert_string_equal(s.b.command, "fizeau compare --base a --head b");
+	/* A program that mostly waits for something else is measured by time. */
+	s.base->runs[0].load = s.head->runs[0].load =
+		(struct fz_load){ S / 10, 0, S / 10, S, 0, 2 * S };
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare --clock wall --base a --head b");
+	forget(&s);
+	/* What runs in turn are certain of is not asked for again, be the machine busy. */
+	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
+	s.head->runs[0].load.others_ns = s.head->runs[1].load.others_ns = 2 * S;
+	s.j->run.word = FZ_RUN_SLOWER;
+	again(&s);
+	assert_int_equal(s.b.n, 1);
+	assert_null(s.b.command);
+	s.j->run.word = FZ_RUN_UNKNOWN;
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 7 --base a --head b");
+	forget(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_edited),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_busy),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* The head at the base's speed: what a slower machine, waits for a processor and sleep do to it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compare/diff.h"
+#include "compare/judge.h"
+#include "profile/speed.h"
+#include "report/text.h"
+
+#define MS 1000000LL
+
+struct made {
+	struct fz_profile *p;
+	int64_t time;
+};
+
+static struct made made(void)
+{
+	struct fz_profile *p = fz_profile_new();
+
+	p->recording.interval_ns = MS;
+	p->recording.complete = true;
+	p->samples.ordered = p->samples.timed = true;
+	fz_profile_set_fact(p, "clock", FZ_STR("wall"));
+	fz_profile_set_fact(p, "cpu", FZ_STR("made up"));
+	fz_profile_set_fact(p, "speed", FZ_STR("made up"));
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	fz_profile_add_metric(p, FZ_STR("wait"), FZ_STR("ns"), 0, true);
+	fz_profile_add_run(p, &(struct fz_run){ 0 });
+	return (struct made){ .p = p };
+}
+
+enum doing { COMPUTES, WAITS, SLEEPS };
+
+/* A function does that for so many samples, on a machine whose piece of work costs so much. */
+static void add(struct made *m, const char *name, enum doing what, int samples, uint32_t piece)
+{
+	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	struct fz_sample s = {
+		.thread = fz_profile_thread(m->p, &thread),
+		.stack = fz_profile_stack(m->p, FZ_NONE,
+					  fz_profile_frame_named(m->p, fz_str_of(name),
+								 FZ_STR("app.py"), 1,
+								 FZ_KIND_PYTHON)),
+		.status = what == COMPUTES ? FZ_STATUS_ON_CPU : 0,
+	};
+	int64_t weights[] = { MS, what == WAITS ? MS : 0 };
+
+	for (int i = 0; i < samples; i++) {
+		fz_speed_add(&m->p->speed,
+			     &(struct fz_speed_look){ .time = m->time, .cost = piece });
+		s.time = m->time += MS;
+		fz_profile_add_sample(m->p, &s, weights);
+	}
+}
+
+/* Both sides' costs of a function, or of the run, in samples. */
+struct costs {
+	double base, head;
+};
+
+static struct costs compare(const struct made *base, const struct made *head, const char *name)
+{
+	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
+	struct fz_diff *d = NULL;
+	struct fz_error err;
+
+	if (fz_diff_new(base->p, head->p, &options, &d, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_true(d->speed_scale.used);
+	struct costs found = { (double)d->total[FZ_BASE] / MS, (double)d->total[FZ_HEAD] / MS };
+	for (uint32_t i = 0; name && i < d->function_count; i++)
+		if (fz_str_eq(d->functions[i].name, fz_str_of(name)))
+			found = (struct costs){ (double)d->functions[i].cost.self[FZ_BASE] / MS,
+						(double)d->functions[i].cost.self[FZ_HEAD] / MS };
+	fz_diff_free(d);
+	return found;
+}
+
+static void assert_near(double value, double wanted)
+{
+	if (value < 0.97 * wanted || value > 1.03 * wanted)
+		fail_msg("%.1f instead of %.1f", value, wanted);
+}
+
+static void release(struct made *a, struct made *b)
+{
+	fz_profile_free(a->p);
+	fz_profile_free(b->p);
+}
+
+static void a_slower_machine_is_no_slower_program(void **state)
+{
+	struct made base = made(), head = made();
+
+	(void)state;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&base, "nap", SLEEPS, 100, 8000);
+	add(&head, "work", COMPUTES, 300, 12000);
+	add(&head, "nap", SLEEPS, 150, 12000);
+	assert_near(compare(&base, &head, "work").head, 200);
+	assert_near(compare(&base, &head, "nap").head, 150);
+	assert_near(compare(&base, &head, NULL).head, 350);
+	release(&base, &head);
+}
+
+/* What waits is told as it was in the base, on both sides. */
+static void waits_of_the_head_are_the_machines(void **state)
+{
+	struct made base = made(), head = made();
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		add(&base, "work", COMPUTES, 4, 8000);
+		add(&base, "work", WAITS, 1, 8000);
+		add(&head, "work", COMPUTES, 4, 8000);
+		add(&head, "work", WAITS, 20, 8000);
+	}
+	assert_near(compare(&base, &head, "work").base, 250);
+	assert_near(compare(&base, &head, "work").head, 250);
+	release(&base, &head);
+}
+
+/* How well it was sampled is as its recording says. */
+static void waits_of_the_head_are_samples(void **state)
+{
+	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
+						      .limit = 5 };
+	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
+	struct made base = made(), head = made();
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_diff *d = NULL;
+	struct fz_error err;
+
+	(void)state;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&head, "work", COMPUTES, 200, 8000);
+	add(&head, "work", WAITS, 150, 8000);
+	assert_int_equal(fz_diff_new(base.p, head.p, &options, &d, &err), 0);
+	assert_true(d->speed_scale.used);
+	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
+	fz_report_text_diff(d, j, &plain, out);
+	assert_non_null(strstr(fz_output_buffer(out)->p, "Base: 200 samples"));
+	assert_non_null(strstr(fz_output_buffer(out)->p, "Head: 350 samples"));
+	fz_diff_free(d);
+	release(&base, &head);
+}
+
+/* A small function that met the one long wait, and that does twice the work in the head: that is
+ * 5 of 205 more, not the wait once more. */
+static void one_long_wait_is_nobodys_price(void **state)
+{
+	struct made base = made(), head = made();
+
+	(void)state;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&base, "small", COMPUTES, 5, 8000);
+	add(&base, "small", WAITS, 500, 8000);
+	add(&head, "work", COMPUTES, 200, 8000);
+	add(&head, "small", COMPUTES, 10, 8000);
+	assert_near(compare(&base, &head, NULL).head / compare(&base, &head, NULL).base,
+		    210.0 / 205);
+	release(&base, &head);
+}
+
+/* Where waits have frames of their own, what is told of them is what was measured, and what is on a
+ * CPU bears nothing of them. */
+static void waits_that_are_told_are_themselves(void **state)
+{
+	struct made base = made(), head = made();
+
+	(void)state;
+	base.p->recording.features = head.p->recording.features = FZ_FEATURE_WAITS;
+	add(&base, "work", COMPUTES, 200, 8000);
+	add(&base, "<CPU wait>", WAITS, 300, 8000);
+	add(&head, "work", COMPUTES, 300, 12000);
+	add(&head, "<CPU wait>", WAITS, 100, 12000);
+	assert_near(compare(&base, &head, "work").base, 200);
+	assert_near(compare(&base, &head, "work").head, 200);
+	assert_near(compare(&base, &head, "<CPU wait>").base, 300);
+	assert_near(compare(&base, &head, "<CPU wait>").head, 100);
+	release(&base, &head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slower_machine_is_no_slower_program),
+		cmocka_unit_test(waits_of_the_head_are_the_machines),
+		cmocka_unit_test(waits_of_the_head_are_samples),
+		cmocka_unit_test(one_long_wait_is_nobodys_price),
+		cmocka_unit_test(waits_that_are_told_are_themselves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
