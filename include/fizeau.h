@@ -228,7 +228,8 @@ FIZEAU_API const char *fizeau_diff_warning(const struct fizeau_diff *d, size_t i
 /* MOVED, of nodes only: new or removed, but its cost only went from one callee to another. */
 enum fizeau_state { FIZEAU_COMMON = 0, FIZEAU_NEW = 1, FIZEAU_REMOVED = 2, FIZEAU_MOVED = 3 };
 
-/* base_ and head_ are as recorded; diff_ = head - factor * base: above 0 costs more. */
+/* base_ and head_ are costs of one run: those recorded, divided by the number of runs.
+ * diff_ = head - factor * base: above 0 costs more. */
 struct fizeau_cost {
 	int64_t base_self, base_total;
 	int64_t head_self, head_total;

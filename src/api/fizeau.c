@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/numeric.h"
+#include "compare/comparison.h"
 #include "format/format.h"
 #include "profile/fold.h"
 #include "profile/merge.h"
@@ -38,9 +39,10 @@ struct fizeau_profile {
 };
 
 struct fizeau_diff {
-	struct fz_diff *d;
-	struct fz_judgement *judgement;
-	const char **names, **files; /* of the functions */
+	struct fz_comparison *comparison;
+	const struct fz_diff *d;              /* of the comparison */
+	const struct fz_judgement *judgement; /* likewise */
+	const char **names, **files;          /* of the functions */
 	const char **link_names, **link_files;
 	struct fz_arena arena;
 };
@@ -304,21 +306,23 @@ static int check_options(const struct fizeau_diff_options *o, struct fz_error *e
 	return check_rules(o, err);
 }
 
-static struct fz_diff_options diff_options(const struct fizeau_diff_options *o)
+static struct fz_comparison_options comparison_options(const struct fizeau_diff_options *o)
 {
 	/* Cells and lines are for pages, which any diff may be written as. */
-	return (struct fz_diff_options){
-		.match = (enum fz_match)o->match,
-		.scale = (enum fz_scale_mode)o->scale,
-		.metric = fz_str_of(o->metric ? o->metric : ""),
-		.cells = true,
-		.lines = true,
-		.force = o->force != 0,
-		.units = { o->base_units, o->head_units },
-		.as_measured = o->as_measured != 0,
-		.no_rename = o->no_rename != 0,
-		.maps = o->maps,
-		.renames = o->renames,
+	return (struct fz_comparison_options){
+		.diff = { .match = (enum fz_match)o->match,
+			  .scale = (enum fz_scale_mode)o->scale,
+			  .metric = fz_str_of(o->metric ? o->metric : ""),
+			  .cells = true,
+			  .lines = true,
+			  .force = o->force != 0,
+			  .units = { o->base_units, o->head_units },
+			  .as_measured = o->as_measured != 0,
+			  .no_rename = o->no_rename != 0,
+			  .maps = o->maps,
+			  .renames = o->renames },
+		.delta = o->delta,
+		.run_delta = o->run_delta,
 	};
 }
 
@@ -328,24 +332,21 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 {
 	fz_auto(fz_numeric_leave) struct fz_numeric numbers = fz_numeric_enter();
 	struct fizeau_diff_options o = { .size = 0 };
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	struct fz_diff *d = NULL;
+	struct fz_comparison *c = NULL;
 	bool all = base && head && ret;
 	int r = all ? fz_api_take_options(&o, sizeof(o), options, err) : fz_api_no_argument(err);
 
 	if (!r)
 		r = check_options(&o, fz_api_error(err));
-	struct fz_diff_options own_options = diff_options(&o);
+	struct fz_comparison_options how = comparison_options(&o);
 	if (!r)
-		r = fz_diff_new(base->p, head->p, &own_options, &d, fz_api_error(err));
+		r = fz_comparison_new(base->p, head->p, &how, &c, fz_api_error(err));
 	if (r)
 		return r;
 	*ret = fz_calloc(1, sizeof(**ret));
-	(*ret)->d = d;
-	judging.paths = true;
-	judging.delta = o.delta > 0 ? o.delta : judging.delta;
-	judging.run_delta = o.run_delta > 0 ? o.run_delta : judging.run_delta;
-	(*ret)->judgement = fz_judge(d, &judging);
+	(*ret)->comparison = c;
+	(*ret)->d = c->diff;
+	(*ret)->judgement = c->judgement;
 	copy_names(*ret);
 	return 0;
 }
@@ -354,12 +355,11 @@ void fizeau_diff_free(struct fizeau_diff *d)
 {
 	if (!d)
 		return;
-	fz_diff_free(d->d);
 	free(d->names);
 	free(d->files);
 	free(d->link_names);
 	free(d->link_files);
-	fz_judgement_free(d->judgement);
+	fz_comparison_free(d->comparison);
 	fz_arena_release(&d->arena);
 	free(d);
 }

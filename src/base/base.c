@@ -56,6 +56,11 @@ void *fz_reallocarray(void *p, size_t count, size_t size)
 	return fz_realloc(p, bytes);
 }
 
+void *fz_memdup(const void *p, size_t size)
+{
+	return p ? memcpy(fz_malloc(size), p, size) : NULL;
+}
+
 char *fz_strdup(const char *s)
 {
 	return fz_strndup(s, strlen(s));

@@ -44,6 +44,8 @@ void *fz_calloc(size_t count, size_t size);
 void *fz_realloc(void *p, size_t size);
 /* realloc for count * size with the product checked. */
 void *fz_reallocarray(void *p, size_t count, size_t size);
+/* A copy of size bytes; NULL for NULL. */
+void *fz_memdup(const void *p, size_t size);
 char *fz_strdup(const char *s);
 char *fz_strndup(const char *s, size_t len);
 FZ_PRINTF(1, 2)

@@ -26,6 +26,14 @@ void fz_map_release(struct fz_map *m)
 	*m = (struct fz_map){ 0 };
 }
 
+struct fz_map fz_map_copy(const struct fz_map *m)
+{
+	struct fz_map copy = *m;
+
+	copy.slots = fz_memdup(m->slots, (m->mask + 1) * sizeof(*m->slots));
+	return copy;
+}
+
 void fz_map_clear(struct fz_map *m)
 {
 	for (size_t i = 0; m->slots && i <= m->mask; i++)

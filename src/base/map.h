@@ -27,6 +27,7 @@ struct fz_map_slot {
 #define FZ_KEY(a, b) ((uint64_t)(a) << 32 | (uint32_t)(b))
 
 void fz_map_release(struct fz_map *m);
+struct fz_map fz_map_copy(const struct fz_map *m);
 /* FZ_NONE when absent. */
 uint32_t fz_map_get(const struct fz_map *m, uint64_t key);
 /* The slot of key: its value is FZ_NONE when the key is new, and the caller must then store one

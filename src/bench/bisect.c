@@ -386,7 +386,7 @@ static int find_before(struct fz_bisect *b, struct fz_error *err)
 static int explain(struct fz_bisect *b, struct fz_error *err)
 {
 	struct fz_ci_search *s = &b->search;
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
 	fz_auto(fz_free_ptr) char *tree = fz_workspace_tree(&b->workspace);
 	const char *const roots[FZ_SIDES] = { tree, tree };
 	const char *metric = b->config.metrics.list[0];
@@ -397,10 +397,10 @@ static int explain(struct fz_bisect *b, struct fz_error *err)
 	if (!rc)
 		rc = collect(b, &s->change, s->before, head, err);
 	if (!rc)
-		rc = fz_ci_diff(&s->change, b->profiles[s->before], b->profiles[head], metric, &d,
+		rc = fz_ci_diff(&s->change, b->profiles[s->before], b->profiles[head], metric, &c,
 				err);
 	if (!rc)
-		fz_ci_locate(&s->change, d, metric, roots);
+		fz_ci_locate(&s->change, c->diff, metric, roots);
 	return rc;
 }
 

@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "bench/config.h"
-#include "compare/diff.h"
+#include "compare/comparison.h"
 #include "stats/pairs.h"
 
 enum fz_ci_verdict {
@@ -129,9 +129,9 @@ void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
 			const struct fz_profile *head);
 /* For fz_diff_options.maps, of those; the caller frees the array. */
 const char **fz_ci_maps(struct fz_ci_result *r);
-/* The union tree of two counted sides, by a metric of fz_ci_metrics. */
+/* The comparison of two counted sides, by a metric of fz_ci_metrics. */
 int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
-	       const char *metric, struct fz_diff **ret, struct fz_error *err);
+	       const char *metric, struct fz_comparison **ret, struct fz_error *err);
 /* Say where suspects changed by the metric that the tree is of. roots: tops of the checkouts. */
 void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *metric,
 		  const char *const roots[FZ_SIDES]);

@@ -217,12 +217,12 @@ int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
 
 	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
 		const char *metric = c->result.metrics.list[i];
-		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;
 		int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric,
-				    &d, err);
+				    &found, err);
 		if (rc)
 			return rc;
-		fz_ci_locate(&c->result, d, metric, roots);
+		fz_ci_locate(&c->result, found->diff, metric, roots);
 	}
 	fz_ci_judge(&c->result, &c->rules);
 	return 0;

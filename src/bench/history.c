@@ -255,16 +255,16 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 		       const struct fz_profile *base, const struct fz_profile *head,
 		       const char *const roots[FZ_SIDES])
 {
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
 	r.metrics = (struct fz_ci_metric_list){ { h->metric }, 1 };
 	/* Without a place the turn is still one. */
-	if (fz_ci_diff(&r, base, head, h->metric, &d, NULL))
+	if (fz_ci_diff(&r, base, head, h->metric, &c, NULL))
 		return;
 	for (uint32_t i = 0; i < h->series_n; i++)
 		fz_ci_bench_of(&r, h->series[i].name, h->metric)->suspect = true;
-	fz_ci_locate(&r, d, h->metric, roots);
+	fz_ci_locate(&r, c->diff, h->metric, roots);
 	for (uint32_t i = 0; i < h->series_n; i++)
 		for (uint32_t t = 0; t < h->series[i].turn_n; t++) {
 			struct fz_history_turn *turn = &h->series[i].turns[t];

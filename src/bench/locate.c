@@ -183,17 +183,19 @@ void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *m
 }
 
 int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
-	       const char *metric, struct fz_diff **ret, struct fz_error *err)
+	       const char *metric, struct fz_comparison **ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) const char **maps = fz_ci_maps(r);
 	/* Cycles are estimated from several counts; instructions are the largest part. */
 	bool cycles = strcmp(metric, "cycles") == 0;
-	struct fz_diff_options o = { .scale = FZ_SCALE_TIME,
-				     .metric = fz_str_of(cycles ? "instructions" : metric),
-				     .maps = maps,
-				     .cells = true,
-				     .lines = true,
-				     .force = true };
+	struct fz_comparison_options o = {
+		.diff = { .scale = FZ_SCALE_TIME,
+			  .metric = fz_str_of(cycles ? "instructions" : metric),
+			  .maps = maps,
+			  .cells = true,
+			  .lines = true,
+			  .force = true },
+	};
 
-	return fz_diff_new(base, head, &o, ret, err);
+	return fz_comparison_new(base, head, &o, ret, err);
 }

@@ -108,12 +108,13 @@ static bool is_one_sided(const struct fz_ci_result *r, enum fz_side side)
 void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
 			const struct fz_profile *head)
 {
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
 	struct owners o;
 
 	if (!is_one_sided(r, FZ_BASE) || !is_one_sided(r, FZ_HEAD) ||
-	    fz_ci_diff(r, base, head, "instructions", &d, NULL))
+	    fz_ci_diff(r, base, head, "instructions", &c, NULL))
 		return;
+	const struct fz_diff *d = c->diff;
 	find_owners(d, &o);
 	for (uint32_t root = 0; root < d->node_count; root += d->nodes[root].size) {
 		const struct fz_diff_function *f = &d->functions[d->nodes[root].function];

@@ -37,7 +37,7 @@ struct side {
 struct comparison {
 	const struct fz_compare_options *options;
 	const struct fz_notify *notify;
-	struct fz_comparison *result;
+	struct fz_paired_run *result;
 	struct fz_workspace workspace;
 	struct side side[FZ_SIDES];
 	bool seen; /* something was recorded: it can be */
@@ -203,14 +203,14 @@ static int measure(struct comparison *c, struct fz_error *err)
 
 /* ---- what came of it ---- */
 
-int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
+int fz_paired_run_make(struct fz_paired_run *ret, const struct fz_compare_options *o,
 		       const struct fz_notify *notify, struct fz_error *err)
 {
 	struct comparison c = {
 		.options = o, .notify = notify, .result = ret, .workspace = FZ_WORKSPACE_NONE
 	};
 
-	*ret = (struct fz_comparison){ 0 };
+	*ret = (struct fz_paired_run){ 0 };
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c.side[s].argv = o->argv;
 	int rc = o->commands[FZ_BASE] ? two_commands(&c, err) : check_out(&c, err);
@@ -227,7 +227,7 @@ int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_option
 	return rc;
 }
 
-int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err)
+int fz_paired_run_keep(struct fz_paired_run *c, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *cache = NULL;
 	struct fz_str top = fz_str_of(c->project);
@@ -245,7 +245,7 @@ int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err)
 	return rc;
 }
 
-void fz_comparison_release(struct fz_comparison *c)
+void fz_paired_run_release(struct fz_paired_run *c)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		free(c->side[s].label);

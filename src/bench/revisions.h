@@ -17,11 +17,11 @@ struct fz_compare_options {
 	bool show_output;               /* of what is run, on standard error */
 };
 
-struct fz_comparison {
+struct fz_paired_run {
 	struct {
 		char *label;                /* what reports call it */
 		struct fz_profile *profile; /* of all its runs; a signal can leave it without one */
-		char *kept;                 /* where fz_comparison_keep put it; NULL: nowhere */
+		char *kept;                 /* where fz_paired_run_keep put it; NULL: nowhere */
 	} side[FZ_SIDES];
 	char *project;  /* top folder of the head's tree, or where the commands ran */
 	int stopped_by; /* the signal that ended it early; 0: none did */
@@ -29,8 +29,8 @@ struct fz_comparison {
 
 /* Release ret whatever becomes of this call; when it fails only stopped_by holds. A signal is no
  * failure: what was complete by then is there. notify may be NULL. */
-int fz_comparison_make(struct fz_comparison *ret, const struct fz_compare_options *o,
+int fz_paired_run_make(struct fz_paired_run *ret, const struct fz_compare_options *o,
 		       const struct fz_notify *notify, struct fz_error *err);
 /* Keep both sides in the cache, as the last comparison of their project. */
-int fz_comparison_keep(struct fz_comparison *c, struct fz_error *err);
-void fz_comparison_release(struct fz_comparison *c);
+int fz_paired_run_keep(struct fz_paired_run *c, struct fz_error *err);
+void fz_paired_run_release(struct fz_paired_run *c);

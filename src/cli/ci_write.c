@@ -103,23 +103,20 @@ static struct fz_html_gate describe_gate(const struct fz_ci_result *r, const cha
 int fz_cli_ci_page(struct fz_ci_run *c, const char *metric, struct fz_output *out,
 		   struct fz_error *err)
 {
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
-	struct fz_judge_options how = FZ_JUDGE_DEFAULTS;
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
-	int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric, &d, err);
+	int rc = fz_ci_diff(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD], metric, &found,
+			    err);
 
 	if (rc)
 		return rc;
-	how.paths = true;
-	j = fz_judge(d, &how);
 	struct fz_html_gate gate = describe_gate(&c->result, metric, &texts);
-	o.judgement = j;
+	o.judgement = found->judgement;
 	o.gate = &gate;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		o.labels[s] = c->labels[s];
-	rc = fz_report_html_diff(d, &o, out, err);
+	rc = fz_report_html_diff(found->diff, &o, out, err);
 	free((void *)gate.list);
 	return rc;
 }

@@ -61,7 +61,7 @@ static const struct fz_opt option_table[] = {
 };
 /* clang-format on */
 
-static void say_what_was_done(const struct fz_comparison *c)
+static void say_what_was_done(const struct fz_paired_run *c)
 {
 	uint32_t base = c->side[FZ_BASE].profile->run_count;
 	uint32_t head = c->side[FZ_HEAD].profile->run_count;
@@ -82,7 +82,7 @@ static void say_what_was_done(const struct fz_comparison *c)
 	fputs("\n", stderr);
 }
 
-static int report(struct fz_comparison *c, struct fz_error *err)
+static int report(struct fz_paired_run *c, struct fz_error *err)
 {
 	struct fz_cli_output *o = &options.record.output;
 
@@ -94,7 +94,7 @@ static int report(struct fz_comparison *c, struct fz_error *err)
 	}
 	say_what_was_done(c);
 	/* Before anything can go wrong; the verdict is said first. */
-	int rc = fz_comparison_keep(c, err);
+	int rc = fz_paired_run_keep(c, err);
 	if (!rc)
 		rc = fz_cli_output_write_diff(o, c->side[FZ_BASE].profile, c->side[FZ_HEAD].profile,
 					      err);
@@ -107,7 +107,7 @@ static int report(struct fz_comparison *c, struct fz_error *err)
 
 /* ---- the command ---- */
 
-static int compare(struct fz_comparison *c, struct fz_error *err)
+static int compare(struct fz_paired_run *c, struct fz_error *err)
 {
 	int rc = fz_cli_record_check(&options.record, true, err);
 
@@ -117,7 +117,7 @@ static int compare(struct fz_comparison *c, struct fz_error *err)
 	/* Two commands are meant to differ. */
 	if (options.compare.commands[FZ_BASE])
 		options.record.output.force = options.record.output.two_commands = true;
-	rc = fz_comparison_make(c, &options.compare, &fz_cli_notify, err);
+	rc = fz_paired_run_make(c, &options.compare, &fz_cli_notify, err);
 	return rc ? rc : report(c, err);
 }
 
@@ -150,7 +150,7 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 static int run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = option_table };
-	fz_auto(fz_comparison_release) struct fz_comparison c = { 0 };
+	fz_auto(fz_paired_run_release) struct fz_paired_run c = { 0 };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
 	int status;

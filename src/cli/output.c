@@ -8,10 +8,9 @@
 #include "cli/metric.h"
 #include "cli/process.h"
 #include "cli/source.h"
-#include "compare/truncated.h"
+#include "compare/comparison.h"
 #include "format/format.h"
 #include "profile/filter.h"
-#include "profile/fold.h"
 #include "profile/idle.h"
 #include "profile/invert.h"
 #include "profile/origin.h"
@@ -497,8 +496,8 @@ static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 	fz_buf_release(&why);
 }
 
-/* Of a comparison that goes to a file. */
-static void tell_verdict(const struct fz_diff *d, const struct fz_judgement *j)
+/* On standard error, when the report goes to a file. */
+static void print_verdict(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	struct fz_style style = fz_style_of(STDERR_FILENO, FZ_COLOR_NEVER);
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -531,22 +530,23 @@ static int keep_process_of_both(const struct fz_cli_output *o, struct fz_profile
 static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
 			struct fz_profile *head, struct fz_error *err)
 {
+	struct fz_profile *both[FZ_SIDES] = { base, head };
 	struct fz_cli_filter filter = filter_of(o);
-	int r = fz_cli_filter_keep(&filter, (struct fz_profile *[]){ base, head }, FZ_SIDES, err);
+	int r = keep_process_of_both(o, base, head, err);
 
+	if (!r)
+		r = fz_cli_filter_keep(&filter, both, FZ_SIDES, err);
+	if (r)
+		return r;
 	set_own(o, base);
 	set_own(o, head);
-	if (!r)
-		r = fz_diff_cut_alike(base, head, err);
-	if (!r && o->fold_recursion)
-		r = fz_profile_fold_recursion(base, err);
-	return !r && o->fold_recursion ? fz_profile_fold_recursion(head, err) : r;
+	fz_cli_source_add(o, both, FZ_SIDES);
+	return 0;
 }
 
 /* The picture beside a report that cannot hold one. */
 static int write_picture(const char *path, const struct fz_report_options *options,
-			 const struct fz_diff *d, const struct fz_judgement *j,
-			 struct fz_error *err)
+			 const struct fz_comparison *c, struct fz_error *err)
 {
 	struct fz_report_options small = *options;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
@@ -554,33 +554,65 @@ static int write_picture(const char *path, const struct fz_report_options *optio
 
 	small.html.changed_only = true;
 	if (!r)
-		r = fz_report_by_suffix(path)->diff(&small, d, j, out, err);
+		r = fz_report_by_suffix(path)->diff(&small, c->diff, c->judgement, out, err);
 	return r ? r : fz_output_close(fz_steal(out), err);
 }
 
-static struct fz_diff_options diff_options(const struct fz_cli_output *o,
-					   const struct fz_report *chosen,
-					   const struct fz_profile *base,
-					   const struct fz_profile *head)
+static int write_comparison(const struct fz_cli_output *o, const struct fz_comparison *c,
+			    const struct fz_profile *head, struct fz_error *err)
 {
-	struct fz_diff_options options = { .match = (enum fz_match)o->match,
-					   .scale = (enum fz_scale_mode)o->scale,
-					   .force = o->force,
-					   .no_rename = o->no_rename,
-					   .as_measured = o->as_measured,
-					   .two_commands = o->two_commands,
-					   .renames = o->renames.list,
-					   .maps = o->maps.list,
-					   .inverted = o->invert && !chosen->turns_itself,
-					   .cells = chosen->page,
-					   .lines = chosen->page };
+	fz_auto(fz_free_ptr) char *path = target_of(o, o->chosen->diff_file, head);
+	fz_auto(fz_free_ptr) char *picture = NULL;
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	bool folder = fz_report_is_folder(o->chosen, path);
+	int r = folder ? 0 : fz_output_open(path, &out, err);
+
+	if (r)
+		return r;
+	struct fz_report_options report = report_options(o, folder ? -1 : output_fd(out));
+	if (o->chosen->picture && strcmp(path, "-") != 0) {
+		picture = fz_asprintf("%s%s", path, o->chosen->picture);
+		report.text.picture = fz_path_base(fz_str_of(picture)).p;
+		r = write_picture(picture, &report, c, err);
+	}
+	if (!r && folder)
+		r = o->chosen->diff_folder(&report, c->diff, c->judgement, path, err);
+	else if (!r)
+		r = o->chosen->diff(&report, c->diff, c->judgement, out, err);
+	if (r)
+		return r;
+	if (folder || !fz_output_is_stdout(out))
+		print_verdict(c->diff, c->judgement);
+	if (folder)
+		finish_folder(o, path);
+	else
+		r = finish(o, fz_steal(out), path, err);
+	if (!r && picture)
+		fz_cli_output_tell(picture);
+	return r;
+}
+
+static struct fz_comparison_options comparison_options(const struct fz_cli_output *o,
+						       const struct fz_report *chosen)
+{
+	struct fz_comparison_options options = {
+		.diff = { .match = (enum fz_match)o->match,
+			  .scale = (enum fz_scale_mode)o->scale,
+			  .force = o->force,
+			  .no_rename = o->no_rename,
+			  .as_measured = o->as_measured,
+			  .two_commands = o->two_commands,
+			  .renames = o->renames.list,
+			  .maps = o->maps.list,
+			  .inverted = o->invert && !chosen->turns_itself,
+			  .cells = chosen->page,
+			  .lines = chosen->page },
+		.fold_recursion = o->fold_recursion,
+	};
 
 	if (o->metric)
-		options.metric = fz_str_of(o->metric);
-	else if (chosen->by_samples && fz_diff_has_metric(base, FZ_STR("samples")) &&
-		 fz_diff_has_metric(head, FZ_STR("samples")))
-		options.metric = FZ_STR("samples");
-	memcpy(options.units, o->units, sizeof(options.units));
+		options.diff.metric = fz_str_of(o->metric);
+	memcpy(options.diff.units, o->units, sizeof(o->units));
 	return options;
 }
 
@@ -588,54 +620,20 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err)
 {
 	struct fz_cli_output with = with_format(o, "text");
-	struct fz_diff_options options = diff_options(o, with.chosen, base, head);
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	fz_auto(fz_free_ptr) char *path = target_of(&with, with.chosen->diff_file, head);
-	fz_auto(fz_free_ptr) char *picture = NULL;
-	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	struct fz_comparison_options options = comparison_options(o, with.chosen);
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
+	int r = prepare_both(&with, base, head, err);
 
-	int r = keep_process_of_both(o, base, head, err);
 	if (!r)
-		r = prepare_both(o, base, head, err);
-	fz_profile_per_round(base);
-	fz_profile_per_round(head);
-	if (!r)
-		r = fz_diff_new(base, head, &options, &d, err);
+		r = fz_comparison_new(base, head, &options, &c, err);
 	if (r && !o->force)
 		show_differences(base, head);
-	bool folder = fz_report_is_folder(with.chosen, path);
-	if (!r && !folder)
-		r = fz_output_open(path, &out, err);
-	if (!r) {
-		struct fz_report_options report =
-			report_options(&with, folder ? -1 : output_fd(out));
-		judging.paths = with.chosen->by_path && !options.inverted;
-		j = fz_judge(d, &judging);
-		fz_diff_per_run(d, j, base, head);
-		fz_cli_source_add(&with, (struct fz_profile *[]){ base, head }, FZ_SIDES);
-		if (with.chosen->picture && strcmp(path, "-") != 0) {
-			picture = fz_asprintf("%s%s", path, with.chosen->picture);
-			report.text.picture = fz_path_base(fz_str_of(picture)).p;
-			r = write_picture(picture, &report, d, j, err);
-		}
-		if (!r && folder)
-			r = with.chosen->diff_folder(&report, d, j, path, err);
-		else if (!r)
-			r = with.chosen->diff(&report, d, j, out, err);
-	}
-	if (!r && (folder || !fz_output_is_stdout(out)))
-		tell_verdict(d, j);
-	if (!r && folder)
-		finish_folder(o, path);
-	else if (!r)
-		r = finish(o, fz_steal(out), path, err);
-	if (!r && picture)
-		fz_cli_output_tell(picture);
 	if (!r)
-		apply_gate(o, d, j);
-	return r;
+		r = write_comparison(&with, c, head, err);
+	if (r)
+		return r;
+	apply_gate(o, c->diff, c->judgement);
+	return 0;
 }
 
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)

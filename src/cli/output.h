@@ -388,7 +388,6 @@ bool fz_cli_output_is_recording(const struct fz_cli_output *o);
 /* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
  * Says on standard error which file was written. */
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err);
-/* Folds the recursion of both when that was asked for. */
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err);
 /* The table of functions, as fz_cli_output_write prints it, on standard output. */

@@ -17,8 +17,9 @@ static void index_sources(struct fz_code *c, enum fz_side side)
 {
 	const struct fz_profile *p = c->profile[side];
 
-	c->files[side] = fz_calloc(FZ_MAX(p->source_count, 1), sizeof(*c->files[side]));
-	for (uint32_t i = 0; i < p->source_count; i++)
+	c->files[side] =
+		fz_calloc(FZ_MAX(fz_profile_recorded_sources(p), 1), sizeof(*c->files[side]));
+	for (uint32_t i = 0; i < fz_profile_recorded_sources(p); i++)
 		fz_map_put(&c->by_file[side], p->sources[i].file, i);
 	for (uint32_t f = 0; f < p->function_count; f++) {
 		struct fz_str key = c->names[side][f].key,
@@ -63,7 +64,7 @@ void fz_code_freep(struct fz_code **code)
 	if (!c)
 		return;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		for (uint32_t i = 0; i < c->profile[s]->source_count; i++)
+		for (uint32_t i = 0; i < fz_profile_recorded_sources(c->profile[s]); i++)
 			release_file(&c->files[s][i]);
 		free(c->files[s]);
 		fz_map_release(&c->by_file[s]);
@@ -129,7 +130,7 @@ static void read_imports(struct fz_code *c)
 	if (c->has_imports)
 		return;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
-		for (uint32_t i = 0; i < c->profile[s]->source_count; i++) {
+		for (uint32_t i = 0; i < fz_profile_recorded_sources(c->profile[s]); i++) {
 			const struct fz_source_text *text = &c->profile[s]->sources[i];
 			struct fz_str key = c->files[s][i].key;
 			bool common = source_by_key(c, !s, key) != FZ_NONE;
@@ -144,7 +145,7 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 {
 	struct fz_str key = c->files[side][source].key;
 
-	if (!key.n || !c->profile[!side]->source_count)
+	if (!key.n || !fz_profile_recorded_sources(c->profile[!side]))
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
 	if (fz_imports_find(&c->imports[!side], key))

@@ -172,13 +172,8 @@ static void grow_trees(struct fz_diff *d, const uint32_t metric[FZ_SIDES], bool 
 static void sum_sides(struct fz_diff *d)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		const struct fz_profile *p = d->profile[s];
-		const struct fz_tree *t = d->tree[s];
-		for (uint32_t i = 0; i < t->n; i += t->size[i])
-			d->total[s] += t->total[i];
-		for (size_t row = 0; row < p->samples.n; row++)
-			if (p->samples.stack[row] != FZ_NONE)
-				d->samples[s] += fz_sample_count(p, row);
+		d->total[s] = d->tree[s]->sum;
+		d->samples[s] = d->tree[s]->samples;
 	}
 }
 
@@ -352,6 +347,7 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 
 	d->profile[FZ_BASE] = base;
 	d->profile[FZ_HEAD] = head;
+	memcpy(d->recorded, d->profile, sizeof(d->recorded));
 	d->match = o->match;
 	d->inverted = o->inverted;
 	int r = resolve_metric(d, o, metric, err);

@@ -177,6 +177,9 @@ struct fz_speed_scale {
 struct fz_diff {
 	/* Borrowed: must outlive the diff. With speed_scale.used the head is speed_scale.view. */
 	const struct fz_profile *profile[FZ_SIDES];
+	/* As they were loaded, before a comparison scaled weights; for what reports print about
+	 * the recordings themselves. */
+	const struct fz_profile *recorded[FZ_SIDES];
 	struct fz_tree *tree[FZ_SIDES];
 	struct fz_arena arena;
 	const char *metric, *unit;
@@ -240,12 +243,6 @@ bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile 
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 
-/* A side as it was measured. */
-static inline const struct fz_profile *fz_diff_measured(const struct fz_diff *d, enum fz_side side)
-{
-	return d->speed_scale.used && side == FZ_HEAD ? d->speed_scale.measured_head
-						      : d->profile[side];
-}
 /* The function that most of a new one's code was in; NULL. */
 const struct fz_diff_function *fz_diff_origin(const struct fz_diff *d,
 					      const struct fz_diff_function *f);

@@ -49,7 +49,7 @@ static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *ot
 	const struct fz_profile *p = d->profile[side];
 	bool within;
 
-	memset(other, 0xff, p->source_count * sizeof(*other));
+	memset(other, 0xff, fz_profile_recorded_sources(p) * sizeof(*other));
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		uint32_t f = d->function_of[side][i], source = fz_code_source(b->l->code, side, i);
 		if (source == FZ_NONE)
@@ -100,7 +100,7 @@ static void collect(struct fz_bodies *b)
 	bool *needed[FZ_SIDES];
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		size_t n = FZ_MAX(d->profile[s]->source_count, 1);
+		size_t n = FZ_MAX(fz_profile_recorded_sources(d->profile[s]), 1);
 		other[s] = fz_calloc(n, sizeof(**other));
 		needed[s] = fz_calloc(n, sizeof(**needed));
 	}
@@ -108,7 +108,7 @@ static void collect(struct fz_bodies *b)
 		index_functions(b, s, other[s], needed);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		b->start[s] = b->n;
-		for (uint32_t i = 0; i < d->profile[s]->source_count; i++)
+		for (uint32_t i = 0; i < fz_profile_recorded_sources(d->profile[s]); i++)
 			if (needed[s][i] && (other[s][i] != FZ_NONE ||
 					     fz_code_imported(b->l->code, s, i) != FZ_PRESENCE_YES))
 				add_entries(b, s, i, other[s][i]);

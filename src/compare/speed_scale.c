@@ -316,7 +316,7 @@ void fz_diff_release_speed_scale(struct fz_diff *d)
 
 void fz_diff_sum_measured(struct fz_diff *d)
 {
-	const struct fz_profile *p = fz_diff_measured(d, FZ_HEAD);
+	const struct fz_profile *p = d->speed_scale.measured_head;
 	uint32_t metric = d->tree[FZ_HEAD]->metric;
 	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(d->function_count, sizeof(*seen));
 	fz_auto(fz_free_ptr) int64_t *of_stack =

@@ -103,21 +103,37 @@ static int cut(struct fz_profile *p, uint32_t depth, const struct fz_map *begins
 	return fz_profile_check(p, err);
 }
 
-int fz_diff_cut_alike(struct fz_profile *base, struct fz_profile *head, struct fz_error *err)
+/* Of the one that is cut; 0: none or both. */
+static uint64_t depth_of_cut(const struct fz_profile *base, const struct fz_profile *head)
 {
 	bool base_is_cut = fz_profile_fact(base, "stacks.cut").n;
-	struct fz_profile *is_cut = base_is_cut ? base : head;
-	fz_auto(fz_map_release) struct fz_map begins = { 0 };
-	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+	const struct fz_profile *is_cut = base_is_cut ? base : head;
 	uint64_t depth;
 
 	if (base_is_cut == (fz_profile_fact(head, "stacks.cut").n > 0) ||
-	    !fz_parse_u64(fz_profile_fact(is_cut, "stacks.cut"), UINT16_MAX, &depth) || !depth)
+	    !fz_parse_u64(fz_profile_fact(is_cut, "stacks.cut"), UINT16_MAX, &depth))
 		return 0;
-	find_begins(is_cut, (uint32_t)depth, &begins, &names);
+	return depth;
+}
+
+bool fz_diff_cuts(const struct fz_profile *base, const struct fz_profile *head)
+{
+	return depth_of_cut(base, head) > 0;
+}
+
+int fz_diff_cut_alike(struct fz_profile *base, struct fz_profile *head, struct fz_error *err)
+{
+	struct fz_profile *is_cut = fz_profile_fact(base, "stacks.cut").n ? base : head;
+	uint32_t depth = (uint32_t)depth_of_cut(base, head);
+	fz_auto(fz_map_release) struct fz_map begins = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+
+	if (!depth)
+		return 0;
+	find_begins(is_cut, depth, &begins, &names);
 	if (!names.n)
 		return 0;
 	fz_profile_set_fact(is_cut, "stacks.begin", fz_buf_view(&names));
-	int r = cut(base, (uint32_t)depth, &begins, err);
-	return r ? r : cut(head, (uint32_t)depth, &begins, err);
+	int r = cut(base, depth, &begins, err);
+	return r ? r : cut(head, depth, &begins, err);
 }

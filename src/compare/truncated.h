@@ -14,6 +14,8 @@
 
 #include "profile/profile.h"
 
+/* Whether fz_diff_cut_alike would change the two: one is cut and the other is not. */
+bool fz_diff_cuts(const struct fz_profile *base, const struct fz_profile *head);
 /* When one of the two is cut (its fact "stacks.cut" is the number of frames) and the other is not.
  * Samples keep their order and weights. The fact "stacks.begin" of the one that is cut then names
  * the functions. Fails with FZ_ELIMIT when a profile has no room for the new stacks. */

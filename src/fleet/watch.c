@@ -6,21 +6,21 @@
 
 #include "base/json.h"
 #include "base/map.h"
-#include "compare/judge.h"
+#include "compare/comparison.h"
 #include "fleet/fold.h"
 #include "profile/fleet_fact.h"
 
 /* A comparison, and what became more expensive in it. */
 struct look {
 	struct fz_profile *profile[FZ_SIDES];
-	struct fz_diff *d;
-	struct fz_judgement *j;
+	struct fz_comparison *comparison;
+	const struct fz_diff *d;      /* of the comparison */
+	const struct fz_judgement *j; /* likewise */
 };
 
 static void release(struct look *l)
 {
-	fz_judgement_free(l->j);
-	fz_diff_free(l->d);
+	fz_comparison_free(l->comparison);
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		fz_profile_free(l->profile[side]);
 }
@@ -48,15 +48,16 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 				    .from = w->first - FZ_FLEET_BASE_MINUTES,
 				    .until = next_end(w),
 				    .head_from = head_from };
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	struct fz_diff_options how = { 0 };
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
 
 	if (!r)
-		r = fz_diff_new(ret->profile[FZ_BASE], ret->profile[FZ_HEAD], &how, &ret->d, err);
-	if (!r)
-		ret->j = fz_judge(ret->d, &judging);
-	return r;
+		r = fz_comparison_new(ret->profile[FZ_BASE], ret->profile[FZ_HEAD], NULL,
+				      &ret->comparison, err);
+	if (r)
+		return r;
+	ret->d = ret->comparison->diff;
+	ret->j = ret->comparison->judgement;
+	return 0;
 }
 
 static uint64_t key_of(const struct fz_diff_function *f)

@@ -74,23 +74,18 @@ static int find_files(const struct fz_mcp_call *c, enum fz_mcp_wanted wanted, st
 
 /* ---- what is in them ---- */
 
-/* As `fizeau diff` does it without options. */
 static int compare(struct fz_mcp_subject *s, bool measured, struct fz_error *err)
 {
-	struct fz_profile *base = s->profile[FZ_BASE], *head = s->profile[FZ_HEAD];
-	struct fz_diff_options options = { .scale = measured ? FZ_SCALE_TIME : FZ_SCALE_AUTO };
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
-	int r = fz_diff_cut_alike(base, head, err);
+	struct fz_comparison_options o = {
+		.diff = { .scale = measured ? FZ_SCALE_TIME : FZ_SCALE_AUTO },
+	};
+	int r = fz_comparison_new(s->profile[FZ_BASE], s->profile[FZ_HEAD], &o, &s->comparison,
+				  err);
 
 	if (r)
 		return r;
-	fz_profile_per_round(base);
-	fz_profile_per_round(head);
-	r = fz_diff_new(base, head, &options, &s->diff, err);
-	if (r)
-		return r;
-	s->judgement = fz_judge(s->diff, &judging);
-	fz_diff_per_run(s->diff, s->judgement, base, head);
+	s->diff = s->comparison->diff;
+	s->judgement = s->comparison->judgement;
 	return 0;
 }
 
@@ -147,8 +142,7 @@ int fz_mcp_subject_open(struct fz_mcp_call *c, enum fz_mcp_wanted wanted,
 
 void fz_mcp_subject_release(struct fz_mcp_subject *s)
 {
-	fz_judgement_free(s->judgement);
-	fz_diff_free(s->diff);
+	fz_comparison_free(s->comparison);
 	fz_tree_free(s->tree);
 	free(s->lines);
 	fz_arena_release(&s->arena);

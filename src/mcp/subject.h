@@ -2,14 +2,15 @@
 /* What a call is about: one recording, or two that are compared as `fizeau diff` compares them. */
 #pragma once
 
-#include "compare/judge.h"
+#include "compare/comparison.h"
 #include "compare/names.h"
 #include "mcp/tools.h"
 
 struct fz_mcp_subject {
 	struct fz_profile *profile[FZ_SIDES]; /* of one recording: the head's */
-	struct fz_diff *diff;                 /* NULL: it is one recording */
-	struct fz_judgement *judgement;
+	struct fz_comparison *comparison;     /* NULL: it is one recording */
+	const struct fz_diff *diff;           /* of the comparison, or NULL */
+	const struct fz_judgement *judgement; /* likewise */
 	struct fz_tree *tree; /* of one recording, and its functions' names and lines */
 	struct fz_arena arena;
 	struct fz_name *names;

@@ -26,7 +26,7 @@ static char **argv_of(const json_t *words)
 	return argv;
 }
 
-static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_comparison *ret,
+static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_paired_run *ret,
 		   struct fz_error *err)
 {
 	struct fz_compare_options o = { .record = FZ_RECORD_DEFAULTS,
@@ -42,7 +42,7 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_co
 		o.record.mode = FZ_MODE_CPU;
 		o.record.clock = FZ_CLOCK_CPU;
 	}
-	int r = fz_comparison_make(ret, &o, c->notify, err);
+	int r = fz_paired_run_make(ret, &o, c->notify, err);
 	for (enum fz_side s = 0; s < FZ_SIDES && !r; s++)
 		if (ret->side[s].profile->run_count == 0)
 			r = fz_fail(err, FZ_EINTERRUPTED,
@@ -51,10 +51,10 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_co
 	return r;
 }
 
-static int keep(const struct fz_mcp_call *c, struct fz_comparison *done, char *path[FZ_SIDES],
+static int keep(const struct fz_mcp_call *c, struct fz_paired_run *done, char *path[FZ_SIDES],
 		struct fz_error *err)
 {
-	int r = fz_comparison_keep(done, err);
+	int r = fz_paired_run_keep(done, err);
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !r; s++) {
 		path[s] = fz_asprintf("%s/%u-%s.fz", c->scratch, c->handles->next, side_names[s]);
@@ -63,7 +63,7 @@ static int keep(const struct fz_mcp_call *c, struct fz_comparison *done, char *p
 	return r;
 }
 
-static int answer(struct fz_mcp_call *c, struct fz_comparison *done, struct fz_error *err)
+static int answer(struct fz_mcp_call *c, struct fz_paired_run *done, struct fz_error *err)
 {
 	fz_auto(fz_mcp_subject_release) struct fz_mcp_subject s = { 0 };
 	char *path[FZ_SIDES] = { 0 }, *label[FZ_SIDES];
@@ -89,7 +89,7 @@ static int answer(struct fz_mcp_call *c, struct fz_comparison *done, struct fz_e
 static int compare(struct fz_mcp_call *c, struct fz_error *err)
 {
 	const json_t *words = json_object_get(c->arguments, "command");
-	fz_auto(fz_comparison_release) struct fz_comparison done = { 0 };
+	fz_auto(fz_paired_run_release) struct fz_paired_run done = { 0 };
 	fz_auto(fz_free_ptr) char **argv = NULL;
 	int r = fz_mcp_may_run(c->options, words, err);
 

@@ -32,6 +32,20 @@ struct fz_callgraph *fz_callgraph_new(const struct fz_profile *p)
 	return g;
 }
 
+struct fz_callgraph *fz_callgraph_copy(const struct fz_callgraph *g)
+{
+	struct fz_callgraph *copy = fz_memdup(g, sizeof(*g));
+
+	copy->functions = fz_memdup(g->functions, g->cap * sizeof(*g->functions));
+	copy->selves = fz_memdup(g->selves, g->self_cap * sizeof(*g->selves));
+	copy->calls = fz_memdup(g->calls, g->call_cap * sizeof(*g->calls));
+	copy->values = fz_memdup(g->values, g->value_cap * sizeof(*g->values));
+	copy->function_of = fz_map_copy(&g->function_of);
+	copy->self_of = fz_map_copy(&g->self_of);
+	copy->call_of = fz_map_copy(&g->call_of);
+	return copy;
+}
+
 void fz_callgraph_free(struct fz_callgraph *g)
 {
 	if (!g)

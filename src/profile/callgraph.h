@@ -51,6 +51,7 @@ struct fz_callgraph {
 
 /* An empty graph for a profile whose metrics are known. */
 struct fz_callgraph *fz_callgraph_new(const struct fz_profile *p);
+struct fz_callgraph *fz_callgraph_copy(const struct fz_callgraph *g);
 void fz_callgraph_free(struct fz_callgraph *g);
 
 /* The function with that frame and variant, made when it is new; memory is paid for by `p`. */

@@ -25,11 +25,18 @@ static void divide_column(struct fz_profile *p, int64_t *column)
 	}
 }
 
+bool fz_profile_has_rounds(const struct fz_profile *p)
+{
+	uint32_t wall = fz_profile_find_metric(p, FZ_STR("wall"));
+
+	return !p->per_round && wall != FZ_NONE && p->metrics[wall].column && fz_benchmarks_any(p);
+}
+
 void fz_profile_per_round(struct fz_profile *p)
 {
 	uint32_t wall = fz_profile_find_metric(p, FZ_STR("wall"));
 
-	if (!fz_benchmarks_any(p) || p->per_round || wall == FZ_NONE || !p->metrics[wall].column)
+	if (!fz_profile_has_rounds(p))
 		return;
 	int64_t *column = p->metrics[wall].column;
 	fz_auto(fz_free_ptr) struct fz_share_out *of_stack =

@@ -25,6 +25,8 @@ static inline int64_t fz_share_out_next(struct fz_share_out *s, int64_t value)
 
 /* Whether values of that metric can be had for each run. */
 bool fz_metric_is_per_run(const char *name);
+/* Whether fz_profile_per_round would change it. */
+bool fz_profile_has_rounds(const struct fz_profile *p);
 /* What benchmarks were timed in rounds: each row of a benchmark is one, and a sum of rounds is
  * nothing. Makes it their mean; once. */
 void fz_profile_per_round(struct fz_profile *p);

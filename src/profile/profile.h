@@ -282,6 +282,8 @@ struct fz_profile {
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
 	uint32_t source_count, source_cap;
+	uint32_t
+		disk_source_count; /* the last of them: read from disk for a report, not recorded */
 	struct fz_callgraph *callgraph; /* what the tree was reconstructed from, while it holds;
 					   callgraph.h */
 	struct fz_speed_track speed;    /* of the machine, while it was recorded */
@@ -306,6 +308,9 @@ struct fz_profile {
 };
 
 struct fz_profile *fz_profile_new(void);
+/* A profile with the same indices that may be changed. It shares the bytes of strings and sources
+ * with p, which must outlive it. */
+struct fz_profile *fz_profile_copy(const struct fz_profile *p);
 void fz_profile_free(struct fz_profile *p);
 void fz_profile_freep(struct fz_profile **p); /* for fz_auto */
 
@@ -431,4 +436,9 @@ bool fz_profile_is_ours(const struct fz_profile *p);
 void fz_profile_note(struct fz_profile *p, const char *fmt, ...) FZ_PRINTF(2, 3);
 /* Store a file's text (copied). A second text for the same file is ignored. */
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text);
+/* The sources before those that were read from disk. Matching uses only these. */
+static inline uint32_t fz_profile_recorded_sources(const struct fz_profile *p)
+{
+	return p->source_count - p->disk_source_count;
+}
 const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file);

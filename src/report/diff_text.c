@@ -443,7 +443,7 @@ static void print_trust(const struct view *v)
 			fz_table_path(fz_str_of(v->labels[s]), LABEL_COLUMNS, v->style, &line);
 		}
 		fz_buf_str(&line, ": ");
-		fz_report_quality(fz_diff_measured(v->d, s), &line);
+		fz_report_quality(v->d->recorded[s], &line);
 		fz_buf_char(&line, '.');
 		print_sentence(v, &line);
 	}

@@ -204,7 +204,7 @@ static void tell(const struct finder *f, struct fz_buf *why)
 
 static void keep(struct finder *f)
 {
-	uint32_t shown = 0, newer = 0;
+	uint32_t shown = 0, newer = 0, recorded = f->p->source_count;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct candidate *c = &f->list[i];
@@ -214,6 +214,7 @@ static void keep(struct finder *f)
 		shown++;
 		newer += c->newer;
 	}
+	f->p->disk_source_count += f->p->source_count - recorded;
 	if (newer)
 		fz_profile_note(f->p,
 				"source is of files as they are now, %u of %u newer than the "

@@ -259,7 +259,7 @@ static void add_trust(const struct view *v)
 		}
 		fz_buf_str(v->out, ": ");
 		fz_buf_reset(&quality);
-		fz_report_quality(fz_diff_measured(v->d, s), &quality);
+		fz_report_quality(v->d->recorded[s], &quality);
 		fz_markdown_escape(v->out, fz_buf_view(&quality));
 		fz_buf_char(v->out, '.');
 	}

@@ -38,7 +38,6 @@ struct fz_report {
 	bool turns_itself;    /* and its reader can turn it: its diffs are always straight */
 	bool holds_times;     /* and nothing else: samples get a length */
 	bool drops_stackless; /* samples without a stack have no place in it */
-	bool by_samples;      /* its diffs count samples where both sides can */
 	const char *
 		picture; /* suffix of a small picture that a file of it gets beside it, and names */
 	bool by_path;    /* its diffs have verdicts of paths: the judgement must */

@@ -12,7 +12,7 @@
  * (seconds since 1970) and metric=NAME.
  */
 
-#include "compare/judge.h"
+#include "compare/comparison.h"
 #include "fleet/fold.h"
 #include "format/format.h"
 #include "report/report.h"
@@ -133,22 +133,21 @@ static int write_report(struct fz_server *s, const struct fz_http_request *q, co
 			struct fz_http_answer *ret, struct fz_error *err)
 {
 	const struct fz_report *of = fz_report_by_name(name);
-	struct fz_diff_options how = { .cells = of->page, .lines = of->page };
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
+	struct fz_comparison_options how = {
+		.diff = { .cells = of->page, .lines = of->page },
+	};
 	struct fz_report_options report = { .html = FZ_HTML_DEFAULTS, .to_file = true };
 	fz_auto(release) struct pair p = { 0 };
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 	int r = load(s, q, &p, err);
 
 	if (!r)
-		r = fz_diff_new(p.profile[FZ_BASE], p.profile[FZ_HEAD], &how, &d, err);
+		r = fz_comparison_new(p.profile[FZ_BASE], p.profile[FZ_HEAD], &how, &c, err);
 	if (r)
 		return r;
-	judging.paths = of->by_path;
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &judging);
 	memcpy(report.html.labels, p.texts, sizeof(p.texts));
-	r = of->diff(&report, d, j, out, err);
+	r = of->diff(&report, c->diff, c->judgement, out, err);
 	if (r)
 		return r;
 	struct fz_str text = fz_buf_view(fz_output_buffer(out));

@@ -192,7 +192,7 @@ $ fizeau diff base.bin head.bin -o x.md; fizeau diff base.bin head.bin -o - --fo
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 fizeau: wrote x.md
 fizeau: wrote x.md.svg
-# Unsure whether slower or faster: 1,203 samples -> 1,207 samples, +4 (+0.3 % [-45.5 %, +88.4 %]).
+# Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
 
 $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
@@ -407,8 +407,8 @@ Unsure whether slower or faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms
 The smallest change of the run that would show here: 80.5 %.
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
-fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 3 12
-fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 2 1
+fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1500000 6000000
+fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1000000 500000
 
 $ fizeau diff base.bin head.bin --invert
 fizeau: --invert: text has no direction; ask for tree, html, svg, json, folded or collapsed

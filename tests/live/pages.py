@@ -27,7 +27,9 @@ class Page:
             value, at = varint(self.blob, at)
             if column["type"] == "s":
                 value, at = self.blob[at:at + value].decode(errors="replace"), at + value
-            elif column["type"] == "z":
+            elif column["type"] in "zd":
                 value = (value >> 1) ^ -(value & 1)
             values.append(value if column["type"] == "s" else value * column["unit"])
+        if column["type"] == "d":
+            values = [value + base for value, base in zip(values, self[name.replace(".head", ".base")])]
         return values

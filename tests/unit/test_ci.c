@@ -557,7 +557,7 @@ static void locate(struct fz_ci_result *r, const struct fz_profile *base,
 	char head_root[] = "/tmp/fz-test-ci-XXXXXX", file[64];
 	const char *roots[FZ_SIDES] = { "/base", mkdtemp(head_root) };
 	fz_auto(fz_ci_config_release) struct fz_ci_config c;
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;
 	struct fz_error err;
 
 	parse(&c, "");
@@ -565,11 +565,11 @@ static void locate(struct fz_ci_result *r, const struct fz_profile *base,
 	collect(r, FZ_BASE, base, "instructions");
 	collect(r, FZ_HEAD, head, "instructions");
 	fz_ci_suspect(r, &rules);
-	if (fz_ci_diff(r, base, head, "instructions", &d, &err))
+	if (fz_ci_diff(r, base, head, "instructions", &found, &err))
 		fail_msg("%s", err.message);
 	snprintf(file, sizeof(file), "%s/parse.py", head_root);
 	fclose(fopen(file, "w"));
-	fz_ci_locate(r, d, "instructions", roots);
+	fz_ci_locate(r, found->diff, "instructions", roots);
 	unlink(file);
 	rmdir(head_root);
 	fz_ci_judge(r, &rules);

@@ -74,7 +74,7 @@ static void check(const struct renaming *c)
 	fz_auto(fz_profile_freep) struct fz_profile *base = counted(c->base, FZ_ARRAY_LEN(c->base));
 	fz_auto(fz_profile_freep) struct fz_profile *head = counted(c->head, FZ_ARRAY_LEN(c->head));
 	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;
 	struct fz_error err;
 
 	r.metrics = (struct fz_ci_metric_list){ { "instructions" }, 1 };
@@ -92,7 +92,8 @@ static void check(const struct renaming *c)
 	assert_string_equal(b->was, c->was);
 	assert_true(b->count[FZ_BASE] == 1000);
 	/* The tree has it as one as well. */
-	assert_int_equal(fz_ci_diff(&r, base, head, "instructions", &d, &err), 0);
+	assert_int_equal(fz_ci_diff(&r, base, head, "instructions", &found, &err), 0);
+	const struct fz_diff *d = found->diff;
 	for (uint32_t root = 0; root < d->node_count; root += d->nodes[root].size)
 		for (enum fz_side s = 0; s < FZ_SIDES; s++)
 			assert_true(d->nodes[root].cost.total[s] > 0);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "compare/judge.h"
+#include "compare/comparison.h"
 #include "profile/benchmarks.h"
 #include "profile/per_run.h"
 #include "report/findings.h"
@@ -144,12 +144,34 @@ static void test_rounds(void **state)
 	assert_int_equal(wall[2], 106);
 }
 
+/* A comparison shows costs of one run, changes neither profile, and is the same again. */
+static void test_comparison(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *base = with_runs(3, 0, 0);
+	fz_auto(fz_profile_freep) struct fz_profile *head = with_runs(2, 0, 500);
+	int64_t before[FZ_SIDES] = { cost_of(base, 0), cost_of(head, 0) };
+
+	for (int again = 0; again < 2; again++) {
+		fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
+		assert_int_equal(fz_comparison_new(base, head, NULL, &c, NULL), 0);
+		assert_true(c->diff->per_run && c->diff->factor == 1);
+		assert_int_equal(c->diff->total[FZ_BASE], 15 * 1000 + 14 * 15 / 2);
+		assert_int_equal(c->diff->total[FZ_HEAD], 15 * 1500 + 14 * 15 / 2);
+		assert_ptr_equal(c->diff->recorded[FZ_HEAD], head);
+		assert_int_equal(cost_of(base, 0), before[FZ_BASE]);
+		assert_int_equal(cost_of(head, 0), before[FZ_HEAD]);
+		assert_false(base->per_run || head->per_run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_comparison),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
