@@ -104,9 +104,9 @@ function summaryRows(model, side) {
 	return [
 		["Measured", `${metricName(header)}${header.per_run ? " per run" : ""}`],
 		["Total", header.metric === "samples" ? "" : formatValue(side.sum, header.unit)],
-		[side.counted === "call" ? "Calls" : "Samples",
-			side.counted ? side.count && formatCount(side.count) : isCounted ? "" :
-			formatCount(side.samples)],
+		side.calls === undefined ?
+			["Samples", isCounted && !r.reconstructed ? "" : formatCount(side.samples)] :
+			["Calls", side.calls ? formatCount(side.calls) : ""],
 		["Duration", seconds],
 		["Rate", rate],
 		["Runs", side.runs > 1 ? formatCount(side.runs) : ""],

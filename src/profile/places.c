@@ -32,7 +32,7 @@ static void sums_init(struct sums *s, const struct fz_profile *p, uint32_t metri
 		uint32_t stack = p->samples.stack[row];
 		if (stack == FZ_NONE)
 			continue;
-		s->own_samples[stack] += fz_sample_count(p, row);
+		s->own_samples[stack] += fz_sample_count_in(p, metric, row);
 		s->own[stack] += fz_sample_weight(p, metric, row);
 	}
 	for (uint32_t i = p->stack_count; i-- > 0;) {

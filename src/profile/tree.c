@@ -75,10 +75,15 @@ static void sum_stacks(struct grower *g)
 		if (!is_counted(g, row))
 			continue;
 		int64_t w = fz_sample_weight(g->p, t->metric, row);
+		uint32_t n = fz_sample_count_in(g->p, t->metric, row);
+		if (s->stack[row] == FZ_NONE) {
+			t->stackless_sum += w;
+			t->stackless += n;
+			continue;
+		}
 		t->sum += w;
-		t->samples += fz_sample_count_in(g->p, t->metric, row);
-		if (s->stack[row] != FZ_NONE)
-			g->weight[s->stack[row]] += w;
+		t->samples += n;
+		g->weight[s->stack[row]] += w;
 	}
 }
 

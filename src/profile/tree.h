@@ -44,9 +44,14 @@ struct fz_tree {
 	uint32_t *size;     /* nodes in the subtree, itself included */
 	int64_t *self, *total;
 	uint32_t *stack_node; /* where a stack of the profile ends; FZ_NONE: not counted */
-	int64_t sum;      /* weight of all counted samples, those with an empty stack included */
-	uint64_t samples; /* samples counted */
-	bool whole;       /* no sample was left out by thread or run */
+	/* Of the counted samples that have a stack: their weight, which is the sum of self, and
+	 * how many they are. */
+	int64_t sum;
+	uint64_t samples;
+	/* Of those without, which no report can place. */
+	int64_t stackless_sum;
+	uint64_t stackless;
+	bool whole; /* no sample was left out by thread or run */
 	struct fz_tree_cell *cells;
 	size_t cell_count;
 	struct fz_tree_line *lines;

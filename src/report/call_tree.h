@@ -48,7 +48,6 @@ enum fz_call_kind {
 	FZ_CALL_STARTUP,   /* what an interpreter does before the program */
 	FZ_CALL_HIDDEN,    /* frames that are not the program's own */
 	FZ_CALL_GROUP,     /* a process or thread */
-	FZ_CALL_EMPTY,     /* samples without a stack */
 	FZ_CALL_REST,      /* rows that are too small; of whoever prints the tree */
 };
 

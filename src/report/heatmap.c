@@ -9,6 +9,7 @@
  * Text of a profile reaches a document inside JSON and base64 only, where "<" cannot occur, and
  * escaped in the title and the table for readers without script.
  */
+#include "report/json_facts.h"
 #include "report/heatmap.h"
 
 #include "base/text.h"
@@ -54,7 +55,7 @@ static void write_side(struct page *page, struct fz_json *j, int side)
 	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
 	char version[32];
 
-	fz_report_quality(p, &quality);
+	fz_report_quality(page->h->diff ? page->h->diff->recorded[side] : p, &quality);
 	fz_json_key(j, side_names[side]);
 	fz_json_open(j, '{');
 	if (page->options->labels[side])
@@ -68,7 +69,7 @@ static void write_side(struct page *page, struct fz_json *j, int side)
 	}
 	if (r->mode)
 		fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));
-	fz_json_kint(j, "samples", (int64_t)page->h->samples[side]);
+	fz_report_json_counts(j, p, page->h->samples[side]);
 	fz_json_kint(j, "sum", page->h->sum[side]);
 	fz_json_kint(j, "duration_ns", r->duration_ns);
 	fz_json_kint(j, "interval_ns", r->interval_ns);

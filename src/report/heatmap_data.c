@@ -478,6 +478,8 @@ void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz
 		add_files(&b, side);
 		add_functions(&b, side);
 		add_lines(&b, side);
+		h->sum[side] = d->total[side];
+		h->samples[side] = d->samples[side];
 	}
 	finish(&b);
 }

@@ -571,6 +571,10 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 		fz_json_kbool(&j, "per_run", true);
 	fz_report_json_counts(&j, p, t->samples);
 	fz_json_kint(&j, "total", t->sum);
+	if (t->stackless) {
+		fz_json_kint(&j, "stackless_samples", (int64_t)t->stackless);
+		fz_json_kint(&j, "stackless_total", t->stackless_sum);
+	}
 	fz_report_json_facts(&j, p);
 	fz_report_processes_json(p, &j);
 	fz_report_states_json(p, &j);

@@ -42,7 +42,7 @@ struct fz_page {
 	bool is_diff;
 	const struct fz_profile *profile[FZ_SIDES]; /* borrowed */
 	const char *metric, *unit;
-	int64_t sum[FZ_SIDES]; /* weight of all samples, those with an empty stack included */
+	int64_t sum[FZ_SIDES]; /* weight of all samples with a stack */
 	uint64_t samples[FZ_SIDES];
 	const struct fz_diff *diff;           /* borrowed; NULL when not a diff */
 	const struct fz_judgement *judgement; /* borrowed; NULL when not judged */

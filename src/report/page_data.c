@@ -25,6 +25,7 @@
 #include "profile/states.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/json_facts.h"
 #include "report/text.h"
 #include "report/waits.h"
 
@@ -541,11 +542,7 @@ static void write_side(const struct fz_page *page, const struct fz_html_options 
 	fz_json_open(j, '{');
 	fz_json_kstr(j, "label", fz_str_of(o->labels[side] ? o->labels[side] : ""));
 	fz_json_kint(j, "sum", page->sum[side]);
-	fz_json_kint(j, "samples", (int64_t)page->samples[side]);
-	if (p->recording.reconstructed) {
-		fz_json_kstr(j, "counted", fz_str_of(fz_profile_counted(p)));
-		fz_json_kint(j, "count", (int64_t)fz_profile_count(p));
-	}
+	fz_report_json_counts(j, p, page->samples[side]);
 	fz_json_kint(j, "runs", FZ_MAX(p->run_count, 1));
 	write_facts(p, j);
 	write_recording(p, j);

@@ -451,19 +451,48 @@ static void add_graph(const struct fz_profile *p, struct fz_buf *out)
 			      fz_format_plural(p->skipped_lines, "line", number));
 }
 
-/* Of the main metric. */
-static uint64_t count_samples(const struct fz_profile *p)
-{
-	uint64_t n = 0;
+/* Of the main metric: samples with a stack, and those without, which no report can place. */
+struct counts {
+	uint64_t placed, stackless;
+	int64_t stackless_weight;
+};
 
-	for (size_t row = 0; p->metric_count && row < p->samples.n; row++)
-		n += fz_sample_count_in(p, p->default_metric, row);
-	return n;
+static struct counts count_samples(const struct fz_profile *p)
+{
+	struct counts ret = { 0 };
+
+	for (size_t row = 0; p->metric_count && row < p->samples.n; row++) {
+		uint64_t n = fz_sample_count_in(p, p->default_metric, row);
+
+		if (p->samples.stack[row] != FZ_NONE) {
+			ret.placed += n;
+			continue;
+		}
+		ret.stackless += n;
+		ret.stackless_weight += fz_sample_weight(p, p->default_metric, row);
+	}
+	return ret;
+}
+
+/* "; 12 samples (260 ms) without a stack left out" */
+static void add_stackless(const struct fz_profile *p, const struct counts *c, struct fz_buf *out)
+{
+	const struct fz_metric *m = &p->metrics[p->default_metric];
+	char number[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
+
+	if (!c->stackless)
+		return;
+	fz_buf_printf(out, "; %s", fz_format_plural((int64_t)c->stackless, "sample", number));
+	if (strcmp(m->name, "samples") != 0)
+		fz_buf_printf(out, " (%s)",
+			      fz_format_value((double)c->stackless_weight, m->unit, value));
+	fz_buf_str(out, " without a stack left out");
 }
 
 void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 {
 	const struct fz_quality *q = &p->quality;
+	struct counts counts = count_samples(p);
 	char number[FZ_NUMBER_SIZE];
 
 	if (fz_report_is_counted(p)) {
@@ -482,8 +511,8 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		add_graph(p, out);
 		return;
 	}
-	fz_buf_str(out, fz_format_plural((int64_t)count_samples(p),
-					 is_summed(p) ? "stack" : "sample", number));
+	fz_buf_str(out, fz_format_plural((int64_t)counts.placed, is_summed(p) ? "stack" : "sample",
+					 number));
 	if (has_made_samples(p))
 		fz_buf_str(out, ", made of times that nobody sampled");
 	bool waits = p->recording.features & FZ_FEATURE_WAITS;
@@ -505,6 +534,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	} else {
 		add_rates(&p->recording, out);
 	}
+	add_stackless(p, &counts, out);
 	add_remedy(p, out);
 	add_unsampled(p, out);
 	add_speed(p, out);

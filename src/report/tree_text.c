@@ -155,9 +155,6 @@ static void add_label(const struct view *v, uint32_t row, unsigned room, struct 
 	case FZ_CALL_GROUP:
 		fz_buf_str(&name, v->t->group_labels[c->function]);
 		break;
-	case FZ_CALL_EMPTY:
-		fz_buf_str(&name, "[no stack]");
-		break;
 	case FZ_CALL_REST:
 		add_rest(v, c, &name);
 		break;
@@ -190,8 +187,7 @@ static void print_cost(const struct view *v, const struct fz_call *c, int width)
 {
 	double total = (double)c->total[FZ_HEAD] / v->t->whole;
 	double self = (double)c->self[FZ_HEAD] / v->t->whole;
-	bool shown = !v->t->inverted && self > 0 && self >= v->t->o->min_share &&
-		     c->kind != FZ_CALL_EMPTY;
+	bool shown = !v->t->inverted && self > 0 && self >= v->t->o->min_share;
 	char text[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
 	enum fz_hue hue = hue_of_share(total), hot = hue_of_share(2 * self);
 

@@ -70,20 +70,12 @@ static void add_source(struct fz_tree_view *v, uint32_t row, const struct fz_cal
 
 static void add_tree(struct fz_tree_view *v, const struct fz_tree *t, uint32_t row)
 {
-	int64_t held = 0;
-
 	add_source(v, row,
 		   &(struct fz_call_source){ .n = t->n,
 					     .function = t->function,
 					     .parent = t->parent,
 					     .self = { NULL, t->self },
 					     .inverted = v->inverted });
-	for (uint32_t i = 0; i < t->n; i++)
-		held += t->self[i];
-	if (held != t->sum) {
-		uint32_t empty = fz_call_tree_row(&v->tree, row, FZ_CALL_EMPTY);
-		v->tree.calls[empty].self[FZ_HEAD] = t->sum - held;
-	}
 }
 
 /* Threads by what they cost, those without samples left out. */

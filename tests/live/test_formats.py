@@ -80,8 +80,11 @@ def replay(path, *options):
 
 
 def report(path, metric=None):
-    return json.loads(replay(path, "--format", "json", "-o", "-",
-                             *(["--metric", metric] if metric else [])))
+    """Its JSON; the total is of all samples, as other tools count, also of those without a stack."""
+    document = json.loads(replay(path, "--format", "json", "-o", "-",
+                                 *(["--metric", metric] if metric else [])))
+    document["total"] += document.get("stackless_total", 0)
+    return document
 
 
 def self_by_name(path, metric=None):

@@ -106,10 +106,16 @@ static void test_totals(void **state)
 			o.inverted = inverted;
 			fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &o);
 			int64_t sum = 0;
-			for (size_t row = 0; row < p->samples.n; row++)
+			uint64_t placed = 0;
+			for (size_t row = 0; row < p->samples.n; row++) {
+				if (p->samples.stack[row] == FZ_NONE)
+					continue;
 				sum += fz_sample_weight(p, 0, row);
+				placed++;
+			}
+			assert_true(placed > 0 && placed < SAMPLES);
 			assert_int_equal(t->sum, sum);
-			assert_int_equal(t->samples, SAMPLES);
+			assert_int_equal(t->samples, placed);
 			check_totals(p, t, inverted);
 			check_order(t);
 		}
