@@ -29,6 +29,13 @@
  * taken from it when the parent's node has room for them. The head's own structure always stands.
  * Each node is looked at from at most three levels above, so this is linear too.
  *
+ * No call leaves a removed wrapper for an inserted one: two functions that call the same helper are
+ * not each other's. And a function that the other side's code has as well is no wrapper, seen there
+ * or not.
+ *
+ * What is new has no cost in the base, and what is removed none in the head. The total of an
+ * inserted wrapper leaves out the base's cost of what it wraps; the totals of its callers have it.
+ *
  * Raw nodes are then ordered and numbered in preorder. Everything is linear in the nodes but the
  * sorting of siblings.
  */
@@ -167,7 +174,7 @@ static bool is_orphan(const struct aligner *a, enum fz_side side, uint32_t tree_
 {
 	const struct fz_diff_function *f = &a->d->functions[function_at(a, side, tree_node)];
 
-	return f->state != FZ_COMMON && f->kind != FZ_KIND_MARKER;
+	return f->state != FZ_COMMON && f->presence != FZ_PRESENCE_YES && f->kind != FZ_KIND_MARKER;
 }
 
 /* Note what the inserted wrapper `wrapper` calls, the heaviest node of each function. */
@@ -202,36 +209,43 @@ static void look_below(struct aligner *a, uint32_t first, uint32_t stamp)
 				look_inside(a, o, stamp, INSERTED_MAX);
 }
 
-/* A place for a base node whose function the head has: beside its parent's other children, where
- * it has none from the base yet, else inside an inserted wrapper. */
-static bool find_place(struct aligner *a, uint32_t first, uint32_t stamp, uint32_t base_node)
+/* Join a base node to the head's call of its function at this level, where that has none from the
+ * base yet. */
+static bool join_sibling(struct aligner *a, uint32_t first, uint32_t base_node)
+{
+	uint32_t at = child_for(a, function_at(a, FZ_BASE, base_node), first);
+
+	if (at == FZ_NONE || a->raw[at].origin[FZ_BASE] != FZ_NONE)
+		return false;
+	add_origin(a, at, FZ_BASE, base_node);
+	a->through->taken[base_node] = true;
+	return true;
+}
+
+/* Make a base node the guest of the head's call of its function inside an inserted wrapper. */
+static bool enter_wrapper(struct aligner *a, uint32_t first, uint32_t stamp, uint32_t base_node)
 {
 	struct through *t = a->through;
 	uint32_t function = function_at(a, FZ_BASE, base_node);
-	uint32_t at = child_for(a, function, first);
 
-	if (at != FZ_NONE && a->raw[at].origin[FZ_BASE] == FZ_NONE) {
-		add_origin(a, at, FZ_BASE, base_node);
-	} else if (at == FZ_NONE && t->stamp[function] == stamp &&
-		   t->guest[t->inside[function]] == FZ_NONE) {
-		t->guest[t->inside[function]] = base_node;
-	} else {
+	if (child_for(a, function, first) != FZ_NONE || t->stamp[function] != stamp ||
+	    t->guest[t->inside[function]] != FZ_NONE)
 		return false;
-	}
+	t->guest[t->inside[function]] = base_node;
 	t->taken[base_node] = true;
 	return true;
 }
 
-/* Take from a removed wrapper what has a place without it. */
-static void unwrap(struct aligner *a, uint32_t first, uint32_t stamp, uint32_t wrapper, int levels)
+/* Take from a removed wrapper what is called without it now. */
+static void unwrap(struct aligner *a, uint32_t first, uint32_t wrapper, int levels)
 {
 	const struct fz_tree *t = a->tree[FZ_BASE];
 
 	for (uint32_t i = wrapper + 1; i < wrapper + t->size[wrapper]; i += t->size[i]) {
 		if (!is_orphan(a, FZ_BASE, i))
-			find_place(a, first, stamp, i);
+			join_sibling(a, first, i);
 		else if (levels > 1)
-			unwrap(a, first, stamp, i, levels - 1);
+			unwrap(a, first, i, levels - 1);
 	}
 }
 
@@ -247,12 +261,12 @@ static void house(struct aligner *a, uint32_t parent, uint32_t first)
 	look_below(a, first, stamp);
 	for (uint32_t i = 0; i < t->homeless_count; i++) {
 		uint32_t node = t->homeless[i];
-		if (is_orphan(a, FZ_BASE, node) || !find_place(a, first, stamp, node))
+		if (is_orphan(a, FZ_BASE, node) || !enter_wrapper(a, first, stamp, node))
 			t->homeless[waiting++] = node;
 	}
 	for (uint32_t i = 0; i < waiting; i++)
 		if (is_orphan(a, FZ_BASE, t->homeless[i]))
-			unwrap(a, first, stamp, t->homeless[i], REMOVED_MAX);
+			unwrap(a, first, t->homeless[i], REMOVED_MAX);
 	t->homeless_count = 0;
 	for (uint32_t i = 0; i < waiting; i++)
 		add_child(a, parent, first, FZ_BASE, t->homeless[i]);
@@ -403,7 +417,20 @@ static struct fz_diff_node final_node(const struct raw_node *raw, const uint32_t
 
 	node.wraps = (node.state == FZ_NEW && node.cost.total[FZ_BASE] != 0) || raw->is_bare ||
 		     (node.state == FZ_REMOVED && node.cost.total[FZ_BASE] != raw->below[FZ_BASE]);
+	if (node.state == FZ_NEW)
+		node.cost.total[FZ_BASE] = 0;
 	return node;
+}
+
+/* What only one side has costs nothing on the other. */
+static void check_costs(const struct fz_union *u)
+{
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct fz_diff_node *node = &u->nodes[i];
+		enum fz_side absent = node->state == FZ_NEW ? FZ_BASE : FZ_HEAD;
+		fz_assert(node->state == FZ_COMMON ||
+			  (!node->cost.self[absent] && !node->cost.total[absent]));
+	}
 }
 
 /* Raw nodes in preorder become nodes; ret_position maps the one to the other. */
@@ -464,6 +491,7 @@ void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES]
 	fz_auto(fz_free_ptr) uint32_t *position = fz_calloc(a.n, sizeof(*position));
 	*ret = (struct fz_union){ .nodes = fz_calloc(a.n, sizeof(*ret->nodes)) };
 	number_nodes(&a, ret, position);
+	check_costs(ret);
 	map_tree_nodes(&a, ret, position);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		free(a.next[s]);

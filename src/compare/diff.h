@@ -117,9 +117,8 @@ struct fz_diff_node {
 	uint32_t parent;   /* FZ_NONE for a root */
 	uint32_t size;     /* nodes in the subtree, itself included */
 	uint8_t state;
-	/* A wrapper: code below it on one side is called without it on the other. The total of a
-	 * new wrapper holds the base's cost of what it wraps now, that of a removed wrapper no
-	 * longer the cost of what it wrapped. */
+	/* A wrapper: code below it on one side is called without it on the other. The base's cost
+	 * of that is in the totals of the wrapper's callers, not in its own. */
 	bool wraps;
 	struct fz_diff_cost cost;
 };
