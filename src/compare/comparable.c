@@ -3,8 +3,8 @@
  *
  * Any two recordings can be subtracted and the result always looks like a finding. So what was
  * recorded differently is an error where it changes what a figure means (clock, mode, features,
- * program, minor version of the interpreter; only when both sides know theirs) and a warning
- * elsewhere.
+ * program; only when both sides know theirs) and a warning elsewhere. Two versions of Python are a
+ * warning: whether a new one is faster is a question that people have.
  */
 #include "compare/internal.h"
 
@@ -111,21 +111,11 @@ static void read_profile(const struct fz_profile *p, enum fz_side s, struct sett
 	settings[SETTING_PYTHON].value[s] = python_of(&p->recording);
 }
 
-/* Up to where a difference matters: "perf task-clock, woken in user mode only" is the same clock,
- * a patch release of Python the same interpreter. */
+/* Up to where a difference matters: "perf task-clock, woken in user mode only" is the same clock.
+ */
 static size_t kind_length(int i, const char *value)
 {
-	const char *dot;
-
-	switch (i) {
-	case SETTING_CLOCK:
-		return strcspn(value, ",");
-	case SETTING_PYTHON:
-		dot = strrchr(value, '.');
-		return dot ? (size_t)(dot - value) : strlen(value);
-	default:
-		return strlen(value);
-	}
+	return i == SETTING_CLOCK ? strcspn(value, ",") : strlen(value);
 }
 
 static const char *const setting_titles[SETTINGS] = {
@@ -143,7 +133,7 @@ static bool compare_settings(struct setting *settings)
 		const char *base = x->value[FZ_BASE], *head = x->value[FZ_HEAD];
 
 		x->title = setting_titles[i];
-		if (!base || !head || !*base || !*head)
+		if (!base || !head || !*base || !*head || i == SETTING_PYTHON)
 			continue;
 		size_t n = kind_length(i, base);
 		x->differs = n != kind_length(i, head) || memcmp(base, head, n) != 0;
@@ -254,6 +244,27 @@ bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile 
 	return differ;
 }
 
+static bool is_other_python(const struct fz_diff *d)
+{
+	const uint8_t *base = d->profile[FZ_BASE]->recording.python;
+	const uint8_t *head = d->profile[FZ_HEAD]->recording.python;
+
+	return base[0] && head[0] && memcmp(base, head, 2) != 0;
+}
+
+static void warn_about_setting(struct fz_diff *d, int i, const struct setting *s)
+{
+	const char *base = s->value[FZ_BASE], *head = s->value[FZ_HEAD];
+
+	if (i == SETTING_PYTHON && is_other_python(d))
+		fz_diff_warn(d,
+			     "the sides ran different versions of Python (base %s, head %s): what "
+			     "changed may be Python, not the program",
+			     base, head);
+	else
+		fz_diff_warn(d, "they differ in %s: base %s; head %s", s->title, base, head);
+}
+
 /* An error, or forced: warnings. */
 static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
 {
@@ -268,8 +279,7 @@ static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, st
 		const char *base = settings[i].value[FZ_BASE], *head = settings[i].value[FZ_HEAD];
 		bool meant = i == SETTING_PROGRAM && o->two_commands;
 		if (*base && *head && !meant && strcmp(base, head) != 0)
-			fz_diff_warn(d, "they differ in %s: base %s; head %s", settings[i].title,
-				     base, head);
+			warn_about_setting(d, i, &settings[i]);
 	}
 	release_settings(settings);
 	return r;

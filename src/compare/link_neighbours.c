@@ -225,7 +225,9 @@ static struct shared_callees share_callees(const struct search *s, uint32_t a, u
 
 /* The same caller is shared by all that is called there, and one file by all that stands in it: to
  * be one, two functions must be alike in what is theirs alone. That is the name, or the callees:
- * several, or one that nobody else calls. Code without a name of its own must be in one file, too.
+ * several, or one that nobody else calls if they also stand at the same place in a file. Without
+ * that, a function that replaced another would be linked for calling the same helper. Code without
+ * a name of its own must be in one file, too.
  */
 static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 {
@@ -237,8 +239,11 @@ static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 	if (fz_link_says_nothing(x) || fz_link_says_nothing(y))
 		return fz_str_eq(fz_link_tail(x), fz_link_tail(y)) && same_file(s->l, a, b) == 1 &&
 		       shared.n > 1 && shared.part >= least_callees;
-	return fz_link_alike(x, y) ||
-	       (shared.part >= least_callees && (shared.n > 1 || shared.is_only));
+	if (fz_link_alike(x, y))
+		return true;
+	return shared.part >= least_callees &&
+	       (shared.n > 1 ||
+		(shared.is_only && same_file(s->l, a, b) == 1 && same_place(s, a, b) == 1));
 }
 
 static void clear_scratch(struct search *s, uint32_t a, uint32_t candidates)

@@ -18,6 +18,7 @@
 #include "compare/code.h"
 #include "compare/internal.h"
 #include "compare/link_internal.h"
+#include "compare/name_qualified.h"
 
 /* A profile function on its way to a diff function. */
 struct entry {
@@ -66,13 +67,29 @@ static int name_functions(struct matcher *m, struct fz_error *err)
 	int r = fz_names_of_pair(d->profile, &rules, &d->arena, m->names, err);
 	if (r)
 		return r;
-	d->rules = fz_arena_alloc(&d->arena, sizeof(*d->rules) * FZ_MAX(rules.n, 1));
+	d->rules = fz_arena_alloc(&d->arena, sizeof(*d->rules) * (rules.n + 1ul));
 	for (uint32_t i = 0; i < rules.n; i++)
 		d->rules[d->rule_count++] = (struct fz_diff_rule){
 			.text = rules.list[i].text,
 			.functions = { rules.list[i].functions[0], rules.list[i].functions[1] },
 		};
 	return 0;
+}
+
+/* name_functions left room for one more rule. */
+static void qualify_names(struct matcher *m, struct fz_code *code)
+{
+	struct fz_diff *d = m->d;
+	uint32_t renamed[FZ_SIDES];
+
+	if (d->match == FZ_MATCH_EXACT)
+		return;
+	fz_names_qualify(code, m->names, &d->arena, renamed);
+	if (renamed[FZ_BASE] || renamed[FZ_HEAD])
+		d->rules[d->rule_count++] = (struct fz_diff_rule){
+			.text = "names that one side records without their classes",
+			.functions = { renamed[FZ_BASE], renamed[FZ_HEAD] },
+		};
 }
 
 static const struct fz_name *name_of(const struct matcher *m, const struct entry *e)
@@ -457,8 +474,9 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 
 	if (r)
 		return r;
-	prepare(&m);
 	fz_auto(fz_code_freep) struct fz_code *code = fz_code_new(d->profile, m.names);
+	qualify_names(&m, code);
+	prepare(&m);
 	place_groups(&m, code);
 	if (d->match == FZ_MATCH_FULL)
 		link_functions(&m, code);

@@ -218,13 +218,19 @@ static void one_caller_is_no_evidence(void **state)
 	/* everybody calls len */
 	pair common = compare("m:main:1;m:dump:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n",
 			      "m:main:1;m:hash:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n");
-	/* a callee that nobody else calls */
+	/* a callee that nobody else calls, and the same place in the file */
 	pair own = compare("m:main:1;m:dump:5;m:part:20 20\nm:main:1;m:rest:9 20\n",
 			   "m:main:1;m:hash:5;m:part:20 20\nm:main:1;m:rest:9 20\n");
+	/* the same without a place */
+	pair helper = compare("m;h;drop_cache;log 50\nm;h;work 100\n",
+			      "m;h;audit;log 50\nm;h;work 100\n");
 
 	assert_int_equal(leaf.d->link_count, 0);
 	assert_int_equal(common.d->link_count, 0);
 	expect_link(own.d, "hash", FZ_LINK_NEIGHBOURHOOD, "dump");
+	assert_int_equal(helper.d->link_count, 0);
+	expect_node(helper.d, "m/h/audit", FZ_MOVED, 0, 50, false); /* a shift of 0 */
+	expect_node(helper.d, "m/h/drop_cache", FZ_MOVED, 50, 0, false);
 }
 
 static void a_leaf_with_a_name_alike_is_scored_by_what_is_known(void **state)
@@ -287,9 +293,13 @@ static void four_times_the_cost_is_another_function(void **state)
 static void a_chain_of_renames_takes_several_rounds(void **state)
 {
 	(void)state;
-	/* Only x has a matched caller, only z a matched callee at first. */
-	pair p = compare("m:main:1;m:x:1;m:y:1;m:z:1;m:end:1 20\nm:main:1;m:rest:1 20\n",
-			 "m:main:1;m:p:1;m:q:1;m:r:1;m:end:1 20\nm:main:1;m:rest:1 20\n");
+	/* Only x has a matched caller, only z matched callees at first. */
+	pair p = compare("m:main:1;m:x:1;m:y:1;m:z:1;m:end:1 20\n"
+			 "m:main:1;m:x:1;m:y:1;m:z:1;m:last:1 20\n"
+			 "m:main:1;m:x:1;m:y:1;m:mid:1 20\nm:main:1;m:x:1;m:top:1 20\n",
+			 "m:main:1;m:p:1;m:q:1;m:r:1;m:end:1 20\n"
+			 "m:main:1;m:p:1;m:q:1;m:r:1;m:last:1 20\n"
+			 "m:main:1;m:p:1;m:q:1;m:mid:1 20\nm:main:1;m:p:1;m:top:1 20\n");
 
 	assert_int_equal(p.d->link_count, 3);
 	expect_link(p.d, "p", FZ_LINK_NEIGHBOURHOOD, "x");
@@ -454,7 +464,8 @@ static void inserted_wrappers_are_looked_through(void **state)
 {
 	(void)state;
 	pair one = compare("main;f;g 5\n", "main;w;f;g 6\nmain;w 1\n");
-	expect_node(one.d, "main/w", FZ_NEW, 5, 7, true);
+	expect_node(one.d, "main", FZ_COMMON, 5, 7, false);
+	expect_node(one.d, "main/w", FZ_NEW, 0, 7, true);
 	expect_node(one.d, "main/w/f/g", FZ_COMMON, 5, 6, false);
 	assert_int_equal(function_named(one.d, "w")->cost.total[FZ_BASE], 0);
 	assert_int_equal(one.d->elided_count, 0);
@@ -481,11 +492,32 @@ static void removed_wrappers_are_looked_through(void **state)
 	expect_node(two.d, "main/f", FZ_COMMON, 5, 6, false);
 	pair three = compare("main;u;v;w;f 5\n", "main;f 6\n");
 	expect_node(three.d, "main/f", FZ_NEW, 0, 6, false);
+}
 
-	/* one wrapper for another, too small to be linked */
-	pair both = compare("main;v;f 5\n", "main;w;f 6\n");
-	expect_node(both.d, "main/w/f", FZ_COMMON, 5, 6, false);
-	expect_node(both.d, "main/v", FZ_REMOVED, 0, 0, true);
+/* What was called through a removed function is not what is called through a new one. */
+static void removed_and_new_callers_of_one_helper_stay_apart(void **state)
+{
+	(void)state;
+	pair p = compare("main;handle;old_check;spin 700\n"
+			 "main;handle;old_check;deep_a;spin 385\n"
+			 "main;handle;validate;spin 248\n",
+			 "main;handle;cache_get;spin 89\n"
+			 "main;handle;validate;spin 730\n");
+
+	expect_node(p.d, "main/handle/cache_get", FZ_NEW, 0, 89, false);
+	expect_node(p.d, "main/handle/cache_get/spin", FZ_NEW, 0, 89, false);
+	expect_node(p.d, "main/handle/old_check", FZ_REMOVED, 1085, 0, false);
+	expect_node(p.d, "main/handle/old_check/spin", FZ_REMOVED, 700, 0, false);
+	assert_int_equal(p.d->elided_count, 2);
+	assert_int_equal(p.d->elided_time, 1085);
+
+	pair deep = compare("main;u;v;f 5\n", "main;x;y;f 6\n");
+	expect_node(deep.d, "main/x/y/f", FZ_NEW, 0, 6, false);
+	expect_node(deep.d, "main/u/v/f", FZ_REMOVED, 5, 0, false);
+	pair beside = compare("main;f 5\nmain;v;f 4\n", "main;w;f 6\n");
+	expect_node(beside.d, "main/w", FZ_NEW, 0, 6, true);
+	expect_node(beside.d, "main/w/f", FZ_COMMON, 5, 6, false);
+	expect_node(beside.d, "main/v/f", FZ_REMOVED, 4, 0, false);
 }
 
 static void a_direct_call_goes_before_a_wrapped_one(void **state)
@@ -583,6 +615,7 @@ int main(void)
 		cmocka_unit_test(own_rules_change_names_of_both_sides),
 		cmocka_unit_test(inserted_wrappers_are_looked_through),
 		cmocka_unit_test(removed_wrappers_are_looked_through),
+		cmocka_unit_test(removed_and_new_callers_of_one_helper_stay_apart),
 		cmocka_unit_test(a_direct_call_goes_before_a_wrapped_one),
 		cmocka_unit_test(cost_that_went_to_other_callees_is_a_shift),
 		cmocka_unit_test(recursion_folds),
