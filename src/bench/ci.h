@@ -75,7 +75,8 @@ struct fz_ci_result {
 	uint32_t n, cap;
 	struct fz_ci_metric_list metrics; /* by which it is judged */
 	const char *labels[FZ_SIDES];
-	const char *link; /* to the page with flame graphs; NULL: none */
+	const char *trees[FZ_SIDES]; /* folders of both sides' files, while they are there */
+	const char *link;            /* to the page with flame graphs; NULL: none */
 	const char *environment;
 	char **troubles; /* what went wrong, one line each: the results are not complete */
 	uint32_t trouble_n, trouble_cap;

@@ -205,6 +205,8 @@ int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err)
 		rc = count_sides(c, err);
 	if (rc)
 		return rc;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		c->result.trees[s] = c->checkout[s].tree;
 	fz_ci_find_renamed(&c->result, c->profile[FZ_BASE], c->profile[FZ_HEAD]);
 	fz_ci_suspect(&c->result, &c->rules);
 	return fz_ci_run_time(c, err);

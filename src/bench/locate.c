@@ -192,6 +192,7 @@ int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const stru
 		.diff = { .scale = FZ_SCALE_TIME,
 			  .metric = fz_str_of(cycles ? "instructions" : metric),
 			  .maps = maps,
+			  .trees = { r->trees[FZ_BASE], r->trees[FZ_HEAD] },
 			  .cells = true,
 			  .lines = true,
 			  .force = true },

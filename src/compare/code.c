@@ -17,10 +17,12 @@ static void index_sources(struct fz_code *c, enum fz_side side)
 {
 	const struct fz_profile *p = c->profile[side];
 
-	c->files[side] =
-		fz_calloc(FZ_MAX(fz_profile_recorded_sources(p), 1), sizeof(*c->files[side]));
-	for (uint32_t i = 0; i < fz_profile_recorded_sources(p); i++)
+	c->file_count[side] = c->file_cap[side] = fz_profile_recorded_sources(p);
+	c->files[side] = fz_calloc(FZ_MAX(c->file_count[side], 1), sizeof(*c->files[side]));
+	for (uint32_t i = 0; i < c->file_count[side]; i++) {
 		fz_map_put(&c->by_file[side], p->sources[i].file, i);
+		c->files[side][i].text = (struct fz_str){ p->sources[i].text, p->sources[i].size };
+	}
 	for (uint32_t f = 0; f < p->function_count; f++) {
 		struct fz_str key = c->names[side][f].key,
 			      module = p->strings[p->functions[f].module];
@@ -55,6 +57,7 @@ static void release_file(struct fz_code_file *f)
 		fz_body_release(&f->bodies[i]);
 	free(f->bodies);
 	fz_outline_release(&f->outline);
+	free(f->own);
 }
 
 void fz_code_freep(struct fz_code **code)
@@ -64,9 +67,13 @@ void fz_code_freep(struct fz_code **code)
 	if (!c)
 		return;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		for (uint32_t i = 0; i < fz_profile_recorded_sources(c->profile[s]); i++)
+		for (uint32_t i = 0; i < c->file_count[s]; i++)
 			release_file(&c->files[s][i]);
 		free(c->files[s]);
+		free(c->namesake[s]);
+		fz_map_release(&c->absent[s]);
+		fz_map_release(&c->folders[s]);
+		fz_map_release(&c->by_name[s]);
 		fz_map_release(&c->by_file[s]);
 		fz_map_release(&c->by_key[s]);
 		fz_map_release(&c->modules[s]);
@@ -79,10 +86,9 @@ void fz_code_freep(struct fz_code **code)
 const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source)
 {
 	struct fz_code_file *f = &c->files[side][source];
-	const struct fz_source_text *text = &c->profile[side]->sources[source];
 
 	if (!f->outline.n)
-		fz_outline_init(&f->outline, (struct fz_str){ text->text, text->size });
+		fz_outline_init(&f->outline, f->text);
 	return &f->outline;
 }
 
@@ -105,7 +111,7 @@ uint32_t fz_code_source(const struct fz_code *c, enum fz_side side, uint32_t fun
 	return f->kind == FZ_KIND_PYTHON ? fz_map_get(&c->by_file[side], f->file) : FZ_NONE;
 }
 
-static uint32_t source_by_key(const struct fz_code *c, enum fz_side side, struct fz_str key)
+uint32_t fz_code_source_named(const struct fz_code *c, enum fz_side side, struct fz_str key)
 {
 	uint32_t at = FZ_NONE;
 
@@ -118,7 +124,7 @@ uint32_t fz_code_counterpart(const struct fz_code *c, enum fz_side side, uint32_
 {
 	if (c->profile[side]->functions[function].kind != FZ_KIND_PYTHON)
 		return FZ_NONE;
-	return source_by_key(c, !side, c->names[side][function].key);
+	return fz_code_source_named(c, !side, c->names[side][function].key);
 }
 
 /* ---- imports ---- */
@@ -130,22 +136,77 @@ static void read_imports(struct fz_code *c)
 	if (c->has_imports)
 		return;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
-		for (uint32_t i = 0; i < fz_profile_recorded_sources(c->profile[s]); i++) {
-			const struct fz_source_text *text = &c->profile[s]->sources[i];
+		for (uint32_t i = 0; i < c->file_count[s]; i++) {
 			struct fz_str key = c->files[s][i].key;
-			bool common = source_by_key(c, !s, key) != FZ_NONE;
-			fz_imports_add(&c->imports[s], key,
-				       (struct fz_str){ text->text, text->size },
+			bool common = fz_code_source_named(c, !s, key) != FZ_NONE;
+			fz_imports_add(&c->imports[s], key, c->files[s][i].text,
 				       common ? BY_ANY | BY_COMMON : BY_ANY);
 		}
 	c->has_imports = true;
+}
+
+/* "pkg" for pkg/core.py, and every folder around it. */
+static void read_folders(struct fz_code *c, enum fz_side side)
+{
+	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
+		struct fz_str key = c->names[side][f].key;
+		if (c->profile[side]->functions[f].kind != FZ_KIND_PYTHON)
+			continue;
+		for (size_t i = 1; i < key.n; i++)
+			if (key.p[i] == '/')
+				fz_map_put(&c->folders[side], fz_hash_bytes(key.p, i), f);
+	}
+}
+
+static bool has_folder(const struct fz_code *c, enum fz_side side, struct fz_str folder)
+{
+	return fz_map_get(&c->folders[side], fz_hash_bytes(folder.p, folder.n)) != FZ_NONE;
+}
+
+bool fz_code_is_module(const struct fz_code *c, enum fz_side side, struct fz_str folder)
+{
+	char name[1024];
+
+	if (folder.n + sizeof(".py") > sizeof(name) || has_folder(c, side, folder))
+		return false;
+	memcpy(name, folder.p, folder.n);
+	memcpy(name + folder.n, ".py", sizeof(".py"));
+	return fz_code_source_named(c, side, fz_str_of(name)) != FZ_NONE;
+}
+
+struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key)
+{
+	if (!c->has_folders)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			read_folders(c, s);
+	c->has_folders = true;
+	if (fz_str_ends(key, ".py")) {
+		struct fz_str module = { key.p, key.n - strlen(".py") };
+		if (has_folder(c, !side, module) && !has_folder(c, side, module))
+			return module;
+	}
+	for (size_t i = key.n; i-- > 1;)
+		if (key.p[i] == '/' && fz_code_is_module(c, !side, (struct fz_str){ key.p, i }))
+			return (struct fz_str){ key.p, i };
+	return FZ_STR("");
+}
+
+/* Whether the tree of a side was looked into, and lacks a file. */
+static bool is_absent(const struct fz_code *c, enum fz_side side, struct fz_str key)
+{
+	return fz_map_get(&c->absent[side], fz_hash_bytes(key.p, key.n)) != FZ_NONE;
 }
 
 enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source)
 {
 	struct fz_str key = c->files[side][source].key;
 
-	if (!key.n || !fz_profile_recorded_sources(c->profile[!side]))
+	if (!key.n || !c->file_count[!side])
+		return FZ_PRESENCE_UNKNOWN;
+	if (is_absent(c, !side, key))
+		return FZ_PRESENCE_NO;
+	/* An import of m is no import of m.py where m is a package. */
+	if (fz_code_other_layout(c, side, key).n)
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
 	if (fz_imports_find(&c->imports[!side], key))
@@ -191,10 +252,7 @@ struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t
 
 static bool is_same_text(const struct fz_code *c, enum fz_side side, uint32_t mine, uint32_t other)
 {
-	const struct fz_source_text *a = &c->profile[side]->sources[mine];
-	const struct fz_source_text *b = &c->profile[!side]->sources[other];
-
-	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+	return fz_str_eq(c->files[side][mine].text, c->files[!side][other].text);
 }
 
 static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32_t function,

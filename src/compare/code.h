@@ -16,14 +16,21 @@ struct fz_code {
 	const struct fz_profile *profile[FZ_SIDES];
 	struct fz_name *const *names;
 	struct fz_code_file {
-		struct fz_outline outline;   /* empty until asked for */
-		struct fz_body *bodies;      /* of its definitions, as asked for */
-		struct fz_str key;           /* canonical name; "" when nothing was seen in it */
-	} * files[FZ_SIDES];                 /* by source */
+		struct fz_str text;        /* what the file says */
+		struct fz_outline outline; /* empty until asked for */
+		struct fz_body *bodies;    /* of its definitions, as asked for */
+		struct fz_str key;         /* canonical name; "" when nothing was seen in it */
+		char *own;                 /* the text, of a file that was not recorded */
+	} * files[FZ_SIDES];               /* by source: those of the profile, then others */
+	uint32_t file_count[FZ_SIDES], file_cap[FZ_SIDES];
 	struct fz_map by_file[FZ_SIDES];     /* string -> source */
 	struct fz_map by_key[FZ_SIDES];      /* hash of a canonical name -> source */
 	struct fz_imports imports[FZ_SIDES]; /* of all sources, once they are asked for */
-	bool has_imports;
+	bool has_imports, has_folders;
+	struct fz_map absent[FZ_SIDES];  /* hash of a canonical name that the side's tree lacks */
+	struct fz_map folders[FZ_SIDES]; /* hashes of folders that Python files lie in */
+	struct fz_map by_name[FZ_SIDES]; /* hash of a name -> the first function that has it... */
+	uint32_t *namesake[FZ_SIDES];    /* ...and of a function the next; FZ_NONE */
 	struct fz_map modules[FZ_SIDES]; /* strings of shared objects with build ids, by hash */
 	struct fz_code_text *texts;      /* of definitions that both sides have, as asked for */
 	uint32_t text_count, text_cap;
@@ -38,6 +45,9 @@ struct fz_code_place {
 struct fz_code *fz_code_new(const struct fz_profile *const profile[FZ_SIDES],
 			    struct fz_name *const names[FZ_SIDES]);
 void fz_code_freep(struct fz_code **c);
+/* The files of a side lie below trees[side], on both sides as they ran: read those that a recording
+ * lacks and the other side has. */
+void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES]);
 
 const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source);
 const struct fz_body *fz_code_body(struct fz_code *c, enum fz_side side, struct fz_code_place at);
@@ -45,6 +55,13 @@ const struct fz_body *fz_code_body(struct fz_code *c, enum fz_side side, struct 
 uint32_t fz_code_source(const struct fz_code *c, enum fz_side side, uint32_t function);
 /* The other side's source of the file that a function of this side is in; FZ_NONE. */
 uint32_t fz_code_counterpart(const struct fz_code *c, enum fz_side side, uint32_t function);
+/* The source of a file by its canonical name; FZ_NONE. */
+uint32_t fz_code_source_named(const struct fz_code *c, enum fz_side side, struct fz_str key);
+/* The part of a file's name before ".py", or a folder around it, that is a package on one side and
+ * a module on the other: "m" of m.py and m/core.py. "" where there is none. */
+struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key);
+/* Whether `folder`.py is a file of a side and there is no such folder. */
+bool fz_code_is_module(const struct fz_code *c, enum fz_side side, struct fz_str folder);
 /* The definition that a function is. A lambda or a comprehension is none: then what it stands in,
  * and *ret_within is set. */
 struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t function,
@@ -52,8 +69,10 @@ struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t
 /* Whether the other side imports a file, by what its recorded sources say: no source of the file
  * need be there. NO only where the import is known to be one that this side alone has. */
 enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source);
-/* Whether the other side had this function, as far as that can be known. */
+/* Whether the other side had this function, as far as that can be known: in its own file. */
 enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function);
+/* The same, wherever it was: a function that moved to another file is not new. */
+enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side, uint32_t function);
 
 /* ---- code_spot.c ---- */
 

@@ -77,10 +77,9 @@ static void read_text(struct fz_code *c, struct fz_code_text *t)
 	struct fz_line_list all[FZ_SIDES], lines[FZ_SIDES];
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		const struct fz_source_text *text = &c->profile[s]->sources[t->place[s].source];
 		const struct fz_definition *d = &fz_code_outline(c, s, t->place[s].source)
 							 ->definitions[t->place[s].definition];
-		fz_lines_init(&all[s], (struct fz_str){ text->text, text->size });
+		fz_lines_init(&all[s], c->files[s][t->place[s].source].text);
 		uint32_t from = FZ_MIN((uint32_t)d->first_line - 1, all[s].n);
 		uint32_t end = FZ_MIN((uint32_t)d->last_line, all[s].n);
 		lines[s] = (struct fz_line_list){ all[s].list + from, end - from };

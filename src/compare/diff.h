@@ -87,9 +87,11 @@ struct fz_diff_options {
 	bool no_rename;             /* never infer that a function was renamed */
 	const char *const *renames; /* NULL-terminated own rules "regex=text"; NULL: none */
 	const char *const *maps;    /* NULL-terminated "old=new" and "old="; NULL: none */
-	bool as_measured;           /* not at the base's speed */
-	bool two_commands;          /* that the sides' commands differ is no surprise */
-	bool force; /* compare what cannot be compared: a warning instead of an error */
+	/* Folders that the files of each side lie in, as they ran; NULL: not known, or gone. */
+	const char *trees[FZ_SIDES];
+	bool as_measured;  /* not at the base's speed */
+	bool two_commands; /* that the sides' commands differ is no surprise */
+	bool force;        /* compare what cannot be compared: a warning instead of an error */
 };
 
 struct fz_diff_cost {

@@ -42,20 +42,21 @@ static uint64_t key_of(struct fz_code_place at)
 }
 
 /* Functions of both sides by definition, and the sources in which there are orphans. */
-static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *other,
+static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *other[FZ_SIDES],
 			    bool *needed[FZ_SIDES])
 {
 	const struct fz_diff *d = b->l->d;
 	const struct fz_profile *p = d->profile[side];
 	bool within;
 
-	memset(other, 0xff, fz_profile_recorded_sources(p) * sizeof(*other));
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		uint32_t f = d->function_of[side][i], source = fz_code_source(b->l->code, side, i);
 		if (source == FZ_NONE)
 			continue;
 		uint32_t there = fz_code_counterpart(b->l->code, side, i);
-		other[source] = there;
+		other[side][source] = there;
+		if (there != FZ_NONE)
+			other[!side][there] = source;
 		if (f == FZ_NONE || !fz_link_is_orphan(b->l, f))
 			continue;
 		needed[side][source] = true;
@@ -95,20 +96,20 @@ static void add_entries(struct fz_bodies *b, enum fz_side side, uint32_t source,
 
 static void collect(struct fz_bodies *b)
 {
-	const struct fz_diff *d = b->l->d;
 	uint32_t *other[FZ_SIDES];
 	bool *needed[FZ_SIDES];
 
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		size_t n = FZ_MAX(fz_profile_recorded_sources(d->profile[s]), 1);
+		size_t n = FZ_MAX(b->l->code->file_count[s], 1);
 		other[s] = fz_calloc(n, sizeof(**other));
 		needed[s] = fz_calloc(n, sizeof(**needed));
+		memset(other[s], 0xff, n * sizeof(**other));
 	}
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
-		index_functions(b, s, other[s], needed);
+		index_functions(b, s, other, needed);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		b->start[s] = b->n;
-		for (uint32_t i = 0; i < fz_profile_recorded_sources(d->profile[s]); i++)
+		for (uint32_t i = 0; i < b->l->code->file_count[s]; i++)
 			if (needed[s][i] && (other[s][i] != FZ_NONE ||
 					     fz_code_imported(b->l->code, s, i) != FZ_PRESENCE_YES))
 				add_entries(b, s, i, other[s][i]);

@@ -374,7 +374,7 @@ static void look_elsewhere(struct fz_code *code, struct fz_diff_function *f)
 	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 
 	if (f->state != FZ_COMMON)
-		f->presence = (uint8_t)fz_code_presence(code, side, f->on_side[side]);
+		f->presence = (uint8_t)fz_code_presence_anywhere(code, side, f->on_side[side]);
 }
 
 static void sort_entries(struct matcher *m)
@@ -475,6 +475,7 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 	if (r)
 		return r;
 	fz_auto(fz_code_freep) struct fz_code *code = fz_code_new(d->profile, m.names);
+	fz_code_read_trees(code, o->trees);
 	qualify_names(&m, code);
 	prepare(&m);
 	place_groups(&m, code);

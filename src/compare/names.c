@@ -248,14 +248,37 @@ struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 	return names;
 }
 
+/* Whether a side without folders has base names of the other's files: a file of it that the other
+ * lacks is one there in a folder. Where none is, both have their names in full. */
+static bool has_base_names(const struct fz_name_side side[2], struct fz_name *const names[2])
+{
+	int poor = side[0].any_folder ? 1 : 0;
+	struct fz_map full = { 0 }, base = { 0 };
+	bool found = false;
+
+	if (side[0].any_folder == side[1].any_folder)
+		return false;
+	for (uint32_t i = 0; i < side[!poor].p->function_count; i++) {
+		struct fz_str key = names[!poor][i].key, name = fz_path_base(key);
+		fz_map_put(&full, fz_hash_bytes(key.p, key.n), i);
+		fz_map_put(&base, fz_hash_bytes(name.p, name.n), i);
+	}
+	for (uint32_t i = 0; i < side[poor].p->function_count && !found; i++) {
+		uint64_t hash = fz_hash_bytes(names[poor][i].key.p, names[poor][i].key.n);
+		found = fz_map_get(&full, hash) == FZ_NONE && fz_map_get(&base, hash) != FZ_NONE;
+	}
+	fz_map_release(&full);
+	fz_map_release(&base);
+	return found;
+}
+
 /* Some formats keep base names only, some no files at all or no shared objects: then the other
  * side's can't take part in matching in full either. */
 static struct fz_str weak_key(const struct fz_name_side side[2], int s, uint32_t function,
-			      struct fz_str key)
+			      bool base_names, struct fz_str key)
 {
 	bool no_files = !side[0].any_file || !side[1].any_file;
 	bool no_objects = !side[0].any_object || !side[1].any_object;
-	bool base_names = side[0].any_folder != side[1].any_folder;
 
 	if (no_files ||
 	    (no_objects && fz_name_is_by_object(&side[s], &side[s].p->functions[function])))
@@ -265,9 +288,11 @@ static struct fz_str weak_key(const struct fz_name_side side[2], int s, uint32_t
 
 static void weaken_keys(const struct fz_name_side side[2], struct fz_name *names[2])
 {
+	bool base_names = has_base_names(side, names);
+
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < side[s].p->function_count; i++)
-			names[s][i].key = weak_key(side, s, i, names[s][i].key);
+			names[s][i].key = weak_key(side, s, i, base_names, names[s][i].key);
 }
 
 int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *rules,

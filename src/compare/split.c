@@ -123,8 +123,8 @@ void fz_diff_find_splits(struct fz_diff *d, struct fz_code *code)
 {
 	uint32_t n = 0, cap = 0, split_cap = 0;
 	fz_auto(fz_free_ptr) struct part *parts = NULL;
-	fz_auto(fz_free_ptr) bool *wanted = fz_calloc(
-		FZ_MAX(fz_profile_recorded_sources(d->profile[FZ_BASE]), 1), sizeof(*wanted));
+	fz_auto(fz_free_ptr) bool *wanted =
+		fz_calloc(FZ_MAX(code->file_count[FZ_BASE], 1), sizeof(*wanted));
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		struct part part;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Where else the other side may have a function: in another file, or in a file of its tree that no
+ * sample was in.
+ *
+ *   base  main.py:  class Meta: def new()      head  build.py:  class Meta: def new()
+ *         main.py defines it no more in the head: it moved, and was not seen in the base
+ */
+#include "compare/code.h"
+#include "compare/link_internal.h"
+
+#include "base/io.h"
+
+#include <unistd.h>
+
+/* ---- files of a tree ---- */
+
+enum { FILE_BYTES_MAX = 4 << 20, FILES_MAX = 2000 };
+
+/* What a file is called below a tree; "" when it lies elsewhere. */
+static struct fz_str below(struct fz_str file, const char *tree)
+{
+	size_t n = strlen(tree);
+
+	while (n > 1 && tree[n - 1] == '/')
+		n--;
+	if (file.n <= n + 1 || memcmp(file.p, tree, n) != 0 || file.p[n] != '/')
+		return FZ_STR("");
+	return (struct fz_str){ file.p + n + 1, file.n - n - 1 };
+}
+
+static uint32_t add_file(struct fz_code *c, enum fz_side side, struct fz_str key, char *text,
+			 size_t n)
+{
+	uint32_t source = c->file_count[side];
+
+	fz_grow(c->files[side], c->file_count[side], c->file_cap[side]);
+	fz_map_put(&c->by_key[side], fz_hash_bytes(key.p, key.n), source);
+	c->files[side][c->file_count[side]++] =
+		(struct fz_code_file){ .text = { text, n }, .key = key, .own = text };
+	return source;
+}
+
+/* The source of a file that a recording lacks; FZ_NONE when the tree lacks it, too. */
+static uint32_t read_file(struct fz_code *c, enum fz_side side, struct fz_str key, const char *path)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_error ignored;
+
+	if (access(path, F_OK) != 0)
+		fz_map_put(&c->absent[side], fz_hash_bytes(key.p, key.n), 0);
+	if (access(path, R_OK) != 0 || fz_input_open(path, &in, &ignored) ||
+	    fz_input_read_all(in, &text, FILE_BYTES_MAX, &ignored) ||
+	    (text.n && memchr(text.p, '\0', text.n)))
+		return FZ_NONE;
+	size_t n = text.n;
+	return add_file(c, side, key, fz_buf_take(&text), n);
+}
+
+/* One file of a side's tree, and what it is on the other side. */
+static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, struct fz_str name,
+		      const char *const trees[FZ_SIDES])
+{
+	struct fz_str key = c->names[side][function].key;
+	uint32_t file = c->profile[side]->functions[function].file;
+
+	for (int other = 0; other < FZ_SIDES; other++) {
+		enum fz_side s = other ? !side : side;
+		if (fz_code_source_named(c, s, key) != FZ_NONE)
+			continue;
+		fz_auto(fz_free_ptr) char *path =
+			fz_asprintf("%s/%.*s", trees[s], (int)name.n, name.p);
+		uint32_t source = read_file(c, s, key, path);
+		if (s == side && source != FZ_NONE)
+			fz_map_put(&c->by_file[side], file, source);
+	}
+}
+
+/* Counts come without sources, so both sides' are read. */
+void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES])
+{
+	uint32_t files = 0;
+
+	if (!trees[FZ_BASE] || !trees[FZ_HEAD])
+		return;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = c->profile[s];
+		struct fz_map done = { 0 };
+		for (uint32_t f = 0; f < p->function_count; f++) {
+			uint32_t file = p->functions[f].file;
+			struct fz_str name = below(p->strings[file], trees[s]);
+			if (!name.n || p->functions[f].kind != FZ_KIND_PYTHON ||
+			    fz_map_get(&done, file) != FZ_NONE || files == FILES_MAX)
+				continue;
+			fz_map_put(&done, file, f);
+			read_pair(c, s, f, name, trees);
+			files++;
+		}
+		fz_map_release(&done);
+	}
+}
+
+/* ---- functions that moved ---- */
+
+/* Whether a file's counterpart on the other side defines a name, too. */
+static bool is_still_there(struct fz_code *c, enum fz_side side, uint32_t source,
+			   struct fz_str name)
+{
+	uint32_t other = fz_code_source_named(c, !side, c->files[side][source].key);
+
+	return other != FZ_NONE &&
+	       fz_outline_find(fz_code_outline(c, !side, other), name) != FZ_NONE;
+}
+
+/* Whether a side defined what a definition of the other side is, in a file that has it no more. */
+static enum fz_presence find_lost(struct fz_code *c, enum fz_side side, struct fz_code_place at)
+{
+	struct fz_str name = fz_code_outline(c, side, at.source)->definitions[at.definition].name;
+	enum fz_presence found = FZ_PRESENCE_NO;
+
+	for (uint32_t i = 0; i < c->file_count[!side]; i++) {
+		uint32_t there = fz_outline_find(fz_code_outline(c, !side, i), name);
+		if (there == FZ_NONE || is_still_there(c, !side, i, name))
+			continue;
+		const struct fz_body *a = fz_code_body(c, side, at);
+		const struct fz_body *b =
+			fz_code_body(c, !side, (struct fz_code_place){ i, there });
+		if (fz_body_similarity(a, b) >= FZ_LIKE_NAMESAKES)
+			return FZ_PRESENCE_YES;
+		found = FZ_PRESENCE_UNKNOWN;
+	}
+	return found;
+}
+
+static void index_names(struct fz_code *c, enum fz_side side)
+{
+	const struct fz_profile *p = c->profile[side];
+
+	c->namesake[side] = fz_calloc(FZ_MAX(p->function_count, 1), sizeof(uint32_t));
+	for (uint32_t f = 0; f < p->function_count; f++) {
+		struct fz_str name = c->names[side][f].name;
+		uint32_t *slot = fz_map_slot(&c->by_name[side], fz_hash_bytes(name.p, name.n));
+		c->namesake[side][f] = *slot;
+		*slot = f;
+	}
+}
+
+static bool has_function(const struct fz_code *c, enum fz_side side, struct fz_str name,
+			 struct fz_str key)
+{
+	uint32_t f = fz_map_get(&c->by_name[side], fz_hash_bytes(name.p, name.n));
+
+	for (; f != FZ_NONE; f = c->namesake[side][f])
+		if (fz_str_eq(c->names[side][f].name, name) &&
+		    fz_str_eq(c->names[side][f].key, key))
+			return true;
+	return false;
+}
+
+/* Whether the other side ran a function of that name in a file or shared object where this side ran
+ * none. */
+static bool ran_elsewhere(struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	struct fz_str name = c->names[side][function].name;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if (!c->namesake[s])
+			index_names(c, s);
+	uint32_t f = fz_map_get(&c->by_name[!side], fz_hash_bytes(name.p, name.n));
+	for (; f != FZ_NONE; f = c->namesake[!side][f])
+		if (fz_str_eq(c->names[!side][f].name, name) &&
+		    !has_function(c, side, name, c->names[!side][f].key))
+			return true;
+	return false;
+}
+
+/* Of a module that is a package on the other side, or the reverse. */
+static enum fz_presence presence_in_layout(struct fz_code *c, enum fz_side side,
+					   struct fz_code_place at, struct fz_str layout)
+{
+	struct fz_str name = fz_code_outline(c, side, at.source)->definitions[at.definition].name;
+
+	for (uint32_t i = 0; i < c->file_count[!side]; i++) {
+		struct fz_str key = c->files[!side][i].key;
+		bool is_in = key.n > layout.n && memcmp(key.p, layout.p, layout.n) == 0 &&
+			     (key.p[layout.n] == '/' || key.p[layout.n] == '.');
+		if (is_in && fz_outline_find(fz_code_outline(c, !side, i), name) != FZ_NONE)
+			return FZ_PRESENCE_YES;
+	}
+	return fz_code_is_module(c, !side, layout) ? FZ_PRESENCE_NO : FZ_PRESENCE_UNKNOWN;
+}
+
+enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	enum fz_presence known = fz_code_presence(c, side, function);
+	struct fz_str layout = fz_code_other_layout(c, side, c->names[side][function].key);
+	bool within;
+	struct fz_code_place at = fz_code_find(c, side, function, &within);
+	bool is_defined = at.definition != FZ_NONE && at.definition != 0;
+
+	if (known == FZ_PRESENCE_UNKNOWN && layout.n && is_defined && !within)
+		known = presence_in_layout(c, side, at, layout);
+	if (known == FZ_PRESENCE_NO && is_defined)
+		known = find_lost(c, side, at);
+	if (known == FZ_PRESENCE_YES && within)
+		return fz_code_presence(c, side, function) == FZ_PRESENCE_YES ? FZ_PRESENCE_YES
+									      : FZ_PRESENCE_UNKNOWN;
+	if (known == FZ_PRESENCE_NO && is_defined && ran_elsewhere(c, side, function))
+		return FZ_PRESENCE_UNKNOWN;
+	return known;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions in other files than before: modules that became packages, code that moved, files of a
+ * tree that nothing was seen in. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hand_profile.h"
+#include "named.h"
+
+static struct fz_profile *with_sources(const char *text, const char *const *sources)
+{
+	struct fz_profile *p = hand_profile(text, 0);
+
+	for (; *sources; sources += 2)
+		fz_profile_add_source(p, fz_profile_string(p, fz_str_of(sources[0])),
+				      fz_str_of(sources[1]));
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		p->functions[p->frames[i].function].first_line = p->frames[i].line;
+	return p;
+}
+
+static struct fz_diff *compare(struct fz_profile *a, struct fz_profile *b, struct fz_diff_options o)
+{
+	struct fz_diff *d = NULL;
+	struct fz_error err;
+
+	o.scale = FZ_SCALE_TIME;
+	if (fz_diff_new(a, b, &o, &d, &err))
+		fail_msg("%s", err.message);
+	return d;
+}
+
+static void expect_word(const struct fz_diff *d, const char *name, const char *word)
+{
+	assert_string_equal(fz_diff_word(function_named(d, name)), word);
+}
+
+#define LOAD                                                                               \
+	"def load(path):\n    with open(path) as f:\n        rows = f.read().split(';')\n" \
+	"    return [row.strip() for row in rows if row]\n"
+#define SAVE                                                                                \
+	"def save(path, rows):\n    with open(path, 'w') as f:\n        for row in rows:\n" \
+	"            f.write(str(row) + ';')\n"
+#define FRESH                                                                                  \
+	"def fresh(x):\n    y = {}\n    for key in sorted(x):\n        y[key] = len(x[key])\n" \
+	"    return dict(y)\n"
+static const char app[] = "import m\n\ndef main():\n    m.load(1)\n";
+
+/* m.py became m/core.py, m/out.py and more that was not seen. */
+static void a_module_that_became_a_package_is_found(void **state)
+{
+	(void)state;
+	static const char *const module[] = { "app.py", app, "m.py", LOAD SAVE, NULL };
+	static const char *const package[] = { "app.py",   app,  "m/core.py", LOAD FRESH,
+					       "m/out.py", SAVE, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a = with_sources(
+		"app.py:main:3;m.py:load:1 20\napp.py:main:3;m.py:save:5 20\n", module);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("app.py:main:3;m/core.py:load:1 20\napp.py:main:3;m/out.py:save:1 20\n"
+			     "app.py:main:3;m/core.py:fresh:5 20\n",
+			     package);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(d->link_count, 2);
+		/* All of m.py is known; of the package only what was seen. */
+		expect_word(d, "fresh", back ? "gone" : "new");
+	}
+}
+
+/* A function that the other side has in another file, and did not run. */
+static void a_function_that_moved_is_not_new(void **state)
+{
+	(void)state;
+	static const char *const base[] = { "app.py", "import a, b\n\ndef main():\n    pass\n",
+					    "a.py",   LOAD SAVE,
+					    "b.py",   "x = 1\n" FRESH,
+					    NULL };
+	static const char *const head[] = { "app.py", "import a, b\n\ndef main():\n    pass\n",
+					    "a.py",   SAVE,
+					    "b.py",   LOAD FRESH,
+					    NULL };
+	static const char *const rewritten[] = {
+		"app.py", "import a, b\n\ndef main():\n    pass\n",         "a.py", SAVE,
+		"b.py",   "def load(path):\n    return mmap(path)\n" FRESH, NULL
+	};
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:main:3;a.py:save:5 20\napp.py:main:3;b.py:fresh:2 20\n", base);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("app.py:main:3;a.py:save:1 20\napp.py:main:3;b.py:load:1 20\n"
+			     "app.py:main:3;b.py:fresh:5 20\n",
+			     head);
+	fz_auto(fz_profile_freep) struct fz_profile *c =
+		with_sources("app.py:main:3;a.py:save:1 20\napp.py:main:3;b.py:load:1 20\n"
+			     "app.py:main:3;b.py:fresh:3 20\n",
+			     rewritten);
+	fz_auto(fz_diff_freep) struct fz_diff *moved = compare(a, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *other = compare(a, c, (struct fz_diff_options){ 0 });
+
+	expect_word(moved, "load", "newly called");
+	expect_word(other, "load", "new or newly called");
+}
+
+/* What the base ran under that name, in other code than Python's, was there. */
+static void a_function_that_was_compiled_is_not_new(void **state)
+{
+	(void)state;
+	static const char *const base[] = { "app.py", "import a\n", NULL };
+	static const char *const head[] = { "app.py", "import a\nimport b\n", "b.py",
+					    "class M:\n    def new(self):\n        pass\n", NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:main:1;a.so:M.new:2 20\n", base);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("app.py:main:1;b.py:M.new:2 20\n", head);
+	a->functions[1].kind = FZ_KIND_NATIVE;
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b, (struct fz_diff_options){ 0 });
+
+	assert_int_equal(function_named(d, "M.new")->presence, FZ_PRESENCE_UNKNOWN);
+}
+
+static void write_text(const char *folder, const char *name, const char *text)
+{
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Files that one side ran are read in the tree of the other. */
+static void trees_say_what_is_new(void **state)
+{
+	(void)state;
+	char base[] = "/tmp/fizeau-base-XXXXXX", head[] = "/tmp/fizeau-head-XXXXXX";
+	assert_non_null(mkdtemp(base));
+	assert_non_null(mkdtemp(head));
+	write_text(base, "a.py", SAVE);
+	write_text(head, "a.py", SAVE);
+	write_text(base, "b.py", LOAD);
+	write_text(head, "b.py", LOAD FRESH);
+	write_text(head, "c.py", "def other():\n    pass\n");
+	fz_auto(fz_free_ptr) char *base_text = fz_asprintf("%s/a.py:save:1 20\n", base);
+	fz_auto(fz_free_ptr) char *head_text = fz_asprintf(
+		"%s/a.py:save:1 20\n%s/b.py:load:1 9\n%s/b.py:fresh:5 9\n%s/c.py:other:1 9\n", head,
+		head, head, head);
+	fz_auto(fz_free_ptr) char *a_py = fz_asprintf("%s/a.py", base);
+	fz_auto(fz_free_ptr) char *a_head = fz_asprintf("%s/a.py", head);
+	fz_auto(fz_free_ptr) char *b_head = fz_asprintf("%s/b.py", head);
+	fz_auto(fz_free_ptr) char *c_head = fz_asprintf("%s/c.py", head);
+	static const char *const none[] = { NULL };
+	const char *const of_base[] = { a_py, SAVE, NULL };
+	const char *const of_head[] = { a_head,     SAVE,   b_head,
+					LOAD FRESH, c_head, "def other():\n    pass\n",
+					NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a = with_sources(base_text, of_base);
+	fz_auto(fz_profile_freep) struct fz_profile *b = with_sources(head_text, of_head);
+	/* Counts have no sources at all. */
+	fz_auto(fz_profile_freep) struct fz_profile *counted_a = with_sources(base_text, none);
+	fz_auto(fz_profile_freep) struct fz_profile *counted_b = with_sources(head_text, none);
+	fz_auto(fz_diff_freep) struct fz_diff *counted =
+		compare(counted_a, counted_b, (struct fz_diff_options){ .trees = { base, head } });
+	fz_auto(fz_diff_freep) struct fz_diff *without =
+		compare(a, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *with =
+		compare(a, b, (struct fz_diff_options){ .trees = { base, head } });
+
+	expect_word(without, "load", "new or newly called");
+	expect_word(with, "load", "newly called");
+	expect_word(with, "fresh", "new");
+	expect_word(with, "other", "new");
+	expect_word(counted, "load", "newly called");
+	expect_word(counted, "fresh", "new");
+	expect_word(counted, "other", "new");
+	for (int i = 0; i < 6; i++) {
+		fz_auto(fz_free_ptr) char *path =
+			fz_asprintf("%s/%c.py", i % 2 ? base : head, "abc"[i / 2]);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(base), 0);
+	assert_int_equal(rmdir(head), 0);
+}
+
+/* A function of the standard library that one side was not seen to run wraps nothing. */
+static void what_both_sides_have_is_no_wrapper(void **state)
+{
+	(void)state;
+	static const char lib[] = "/usr/lib/python3.12/json/decoder.py";
+	fz_auto(fz_free_ptr) char *text =
+		fz_asprintf("a.py:main:1;%s:decode:3;a.py:f:9 20\na.py:main:1;a.py:f:9 20\n", lib);
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		hand_profile("a.py:main:1;a.py:g:20;a.py:f:9 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		hand_profile("a.py:main:1;a.py:f:9 20\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *c = hand_profile(text, 0);
+	memcpy(a->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
+	memcpy(b->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
+	memcpy(c->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
+	fz_auto(fz_diff_freep) struct fz_diff *wraps = compare(a, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *none = compare(c, b, (struct fz_diff_options){ 0 });
+
+	expect_word(none, "decode", "no longer called");
+	for (uint32_t i = 0; i < none->node_count; i++)
+		assert_false(none->nodes[i].wraps);
+	bool any = false;
+	for (uint32_t i = 0; i < wraps->node_count; i++)
+		any |= wraps->nodes[i].wraps;
+	assert_true(any);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_module_that_became_a_package_is_found),
+		cmocka_unit_test(a_function_that_moved_is_not_new),
+		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
+		cmocka_unit_test(trees_say_what_is_new),
+		cmocka_unit_test(what_both_sides_have_is_no_wrapper),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
