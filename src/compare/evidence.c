@@ -50,12 +50,26 @@ static bool same_thread(const struct fz_samples *s, size_t a, size_t b)
 	return s->thread[a] == s->thread[b] && run_of(s, a) == run_of(s, b);
 }
 
-/* Drop the repetitions of a late sampler from the ordered rows. */
-static size_t drop_bursts(const struct fz_profile *p, size_t *rows, size_t n)
+static int64_t own_cost(const struct fz_walk *w, size_t row)
+{
+	return w->even ? w->even[row] : fz_sample_weight(w->profile, w->metric, row);
+}
+
+static int64_t cost_of(const struct fz_walk *w, size_t row)
+{
+	return own_cost(w, row) + (w->carried ? w->carried[row] : 0);
+}
+
+/* At one speed it waits for a CPU, or what it does weighs nothing. */
+static bool is_pause(const struct fz_walk *w, size_t row)
+{
+	return cost_of(w, row) <= 0;
+}
+
+static bool *find_bursts(const struct fz_profile *p, const size_t *rows, size_t n)
 {
 	fz_auto(fz_free_ptr) int64_t *time = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*time));
-	fz_auto(fz_free_ptr) bool *burst = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*burst));
-	size_t kept = 0;
+	bool *burst = fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*burst));
 
 	for (size_t i = 0; i < n; i++)
 		time[i] = p->samples.time[rows[i]];
@@ -64,21 +78,31 @@ static size_t drop_bursts(const struct fz_profile *p, size_t *rows, size_t n)
 			end++;
 		fz_visit_find_bursts(time + i, end - i, p->recording.interval_ns, burst + i);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!burst[i])
-			rows[kept++] = rows[i];
+	return burst;
+}
+
+static bool can_carry(const struct fz_walk *w, size_t row)
+{
+	return w->profile->samples.stack[row] != FZ_NONE && !is_pause(w, row);
+}
+
+/* Drop the repetitions of a late sampler from the ordered rows. They tell nothing new, but stand
+ * for time: the sample that stays gets their weight. */
+static size_t drop_bursts(struct fz_walk *w, size_t n)
+{
+	fz_auto(fz_free_ptr) bool *burst = find_bursts(w->profile, w->rows, n);
+	size_t kept = 0;
+
+	w->carried = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->carried));
+	for (size_t i = 0; i < n; i++) {
+		size_t row = w->rows[i];
+
+		if (burst[i] && can_carry(w, w->rows[kept - 1]))
+			w->carried[w->rows[kept - 1]] += own_cost(w, row);
+		else
+			w->rows[kept++] = row;
+	}
 	return kept;
-}
-
-static int64_t cost_of(const struct fz_walk *w, size_t row)
-{
-	return w->even ? w->even[row] : fz_sample_weight(w->profile, w->metric, row);
-}
-
-/* At one speed it waits for a CPU, or what it does weighs nothing. */
-static bool is_pause(const struct fz_walk *w, size_t row)
-{
-	return cost_of(w, row) <= 0;
 }
 
 static void sum_runs(struct fz_walk *w, size_t n)
@@ -127,7 +151,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	all = n;
 	if (s->ordered && s->timed && !s->count && p->recording.interval_ns > 0 &&
 	    !(p->recording.features & FZ_FEATURE_WAITS))
-		n = drop_bursts(p, w->rows, n);
+		n = drop_bursts(w, n);
 	w->bursts = all - n;
 	sum_runs(w, n);
 }
@@ -135,6 +159,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 void fz_walk_release(struct fz_walk *w)
 {
 	free(w->rows);
+	free(w->carried);
 	free(w->run_start);
 	free(w->run_samples);
 	free(w->run_weight);

@@ -10,12 +10,13 @@ enum fz_family { FZ_FAMILY_SELF, FZ_FAMILY_TOTAL, FZ_FAMILIES };
 
 /* One side's samples that take part, ready to be walked. A sample takes part when it weighs
  * something in the metric of the comparison and is no repetition (fz_visit_find_bursts). What it
- * costs is its weight, or what `even` says; what weighs nothing by that is a pause, which ends
- * visits. */
+ * costs is its weight, or what `even` says, and the weight of its repetitions: so costs add up to
+ * those of the report. What weighs nothing by that is a pause, which ends visits. */
 struct fz_walk {
 	const struct fz_profile *profile;
 	uint32_t metric;
 	const int64_t *even;    /* NULL: none */
+	int64_t *carried;       /* weight of dropped repetitions, by the row that stays; or NULL */
 	size_t *rows;           /* by run, then thread, then time */
 	size_t *run_start;      /* of each run in rows; run_count + 1 entries */
 	uint32_t run_count;     /* at least 1 */

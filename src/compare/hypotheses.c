@@ -39,9 +39,11 @@ void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k)
 
 	k->n = k->entities.n;
 	k->function = fz_calloc(room, sizeof(*k->function));
+	k->cost = fz_calloc(room, sizeof(*k->cost));
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		k->change[f] = fz_calloc(room, sizeof(*k->change[f]));
 		k->rejected[f] = fz_calloc(room, sizeof(*k->rejected[f]));
+		k->judged[f] = fz_calloc(room, sizeof(*k->judged[f]));
 		k->evidence[f] = fz_calloc(room * c->runs, sizeof(*k->evidence[f]));
 	}
 	fz_both(gather, &base, &head);
@@ -53,8 +55,10 @@ void fz_hypotheses_release(struct fz_hypotheses *k)
 		free(k->evidence[f]);
 		free(k->change[f]);
 		free(k->rejected[f]);
+		free(k->judged[f]);
 	}
 	free(k->function);
+	free(k->cost);
 	fz_entities_release(&k->entities);
 }
 
@@ -139,23 +143,29 @@ static struct fz_drift_belief drift_of(const struct fz_inference *c, const struc
 	return fz_drift_seen_by_others(&c->drift, cost, itself, small ? &own : NULL);
 }
 
-static struct fz_change test_entity(const struct fz_inference *c, const struct fz_hypotheses *k,
-				    enum fz_family f, uint32_t i)
+struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const struct fz_hypotheses *k,
+					enum fz_family f, uint32_t i, double alpha)
 {
 	const struct fz_ratio_run *runs = k->evidence[f] + (size_t)i * c->runs;
+	struct fz_ratio_setup setup = c->ratio;
 
 	if (!fz_inference_by_samples(c))
 		return fz_inference_test_count(c, runs);
+	if (fz_hypotheses_is_whole(c, k, f, i))
+		return fz_inference_test_whole(c, runs, alpha);
 	struct fz_drift_belief drift = drift_of(c, k, f, i, runs);
-	return fz_ratio_test(&c->ratio, &drift, runs);
+	setup.alpha = alpha;
+	return fz_ratio_test(&setup, &drift, runs);
 }
 
-static double *p_values(const struct fz_hypotheses *k, enum fz_family f)
+/* What makes up the run is one test, and none of the family. */
+static double *p_values(const struct fz_inference *c, const struct fz_hypotheses *k,
+			enum fz_family f)
 {
 	double *p = fz_calloc(FZ_MAX(k->n, 1), sizeof(*p));
 
 	for (uint32_t i = 0; i < k->n; i++)
-		p[i] = k->change[f][i].p;
+		p[i] = fz_hypotheses_is_whole(c, k, f, i) ? NAN : k->change[f][i].p;
 	return p;
 }
 
@@ -163,27 +173,67 @@ void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < k->n; i++)
-			k->change[f][i] = test_entity(c, k, f, i);
+			k->change[f][i] = fz_hypotheses_test_one(c, k, f, i, 0);
 }
 
-/* What is called changed has an interval that says so too. */
-static void keep_certain(struct fz_hypotheses *k, enum fz_family f)
+/* ---- correction ---- */
+
+/* Hypotheses first .. first + n that were tested together at q, the p of each; what they rejected
+ * is in k->rejected. */
+struct together {
+	const double *p;
+	size_t first, n;
+	double q;
+};
+
+/* Counts have a bound in place of a test, which needs no correction, and the run has a test of its
+ * own. */
+static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+			 uint32_t i)
 {
-	for (uint32_t i = 0; i < k->n; i++)
-		if (k->change[f][i].low <= 0 && k->change[f][i].high >= 0)
-			k->rejected[f][i] = false;
+	const struct fz_change *change = &k->change[f][i];
+
+	if (c->method == FZ_JUDGE_COUNTS)
+		k->rejected[f][i] = change->tested;
+	else if (fz_hypotheses_is_whole(c, k, f, i))
+		k->rejected[f][i] = change->tested && change->p < 0.05;
 }
 
-/* Which changes are real, one family at a time. A bound needs no correction. */
+/* The level at which the correction rejects: of Benjamini and Hochberg, and at least as much as it
+ * would take to reject one. */
+static double level_of(const struct fz_hypotheses *k, enum fz_family f, const struct together *t)
+{
+	size_t rejected = 0, tested = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		tested += !isnan(t->p[i]);
+		rejected += !isnan(t->p[i]) && k->rejected[f][t->first + i];
+	}
+	return t->q * (double)FZ_MAX(rejected, 1) / (double)FZ_MAX(tested, 1);
+}
+
+static void settle(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+		   const struct together *t)
+{
+	uint32_t first = (uint32_t)t->first, until = first + (uint32_t)t->n;
+
+	for (uint32_t i = first; i < until; i++) {
+		reject_alone(c, k, f, i);
+		fz_hypotheses_take_back(c, k, f, i);
+	}
+	double level = level_of(k, f, t);
+	for (uint32_t i = first; i < until; i++)
+		fz_hypotheses_settle(c, k, f, i,
+				     isnan(t->p[i - first]) ? FZ_FALSE_DISCOVERY_RATE : level);
+}
+
 void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
-		fz_auto(fz_free_ptr) double *p = p_values(k, f);
+		fz_auto(fz_free_ptr) double *p = p_values(c, k, f);
 
 		fz_bh(p, k->n, FZ_FALSE_DISCOVERY_RATE, k->rejected[f]);
-		keep_certain(k, f);
-		for (uint32_t i = 0; c->method == FZ_JUDGE_COUNTS && i < k->n; i++)
-			k->rejected[f][i] = k->change[f][i].tested;
+		settle(c, k, f, &(struct together){ p, 0, k->n, FZ_FALSE_DISCOVERY_RATE });
 	}
 }
 
@@ -196,20 +246,31 @@ static size_t tested_count(const struct fz_hypotheses *k, enum fz_family f)
 	return n;
 }
 
+static size_t rejected_count(const struct fz_hypotheses *k, enum fz_family f)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		n += k->rejected[f][i];
+	return n;
+}
+
 void fz_hypotheses_correct_paths(const struct fz_inference *c,
 				 const struct fz_hypotheses *functions, const size_t *start,
 				 struct fz_hypotheses *paths)
 {
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		const bool *selected = functions->rejected[f];
-		fz_auto(fz_free_ptr) double *p = p_values(paths, f);
+		size_t tested = tested_count(functions, f), chosen = rejected_count(functions, f);
+		fz_auto(fz_free_ptr) double *p = p_values(c, paths, f);
+		double q = FZ_FALSE_DISCOVERY_RATE * (double)chosen / (double)FZ_MAX(tested, 1);
 
-		fz_bh_inside(p, start, selected, functions->n, tested_count(functions, f),
-			     FZ_FALSE_DISCOVERY_RATE, paths->rejected[f]);
-		keep_certain(paths, f);
-		for (uint32_t i = 0; c->method == FZ_JUDGE_COUNTS && i < functions->n; i++)
-			for (size_t path = start[i]; path < start[i + 1]; path++)
-				paths->rejected[f][path] =
-					selected[i] && paths->change[f][path].tested;
+		fz_bh_inside(p, start, selected, functions->n, tested, FZ_FALSE_DISCOVERY_RATE,
+			     paths->rejected[f]);
+		for (uint32_t i = 0; i < functions->n; i++)
+			if (selected[i])
+				settle(c, paths, f,
+				       &(struct together){ p + start[i], start[i],
+							   start[i + 1] - start[i], q });
 	}
 }

@@ -20,6 +20,12 @@ static bool has_empty_run(const struct fz_walk *w)
 	return false;
 }
 
+static bool is_equal(const struct fz_diff_cost *cost)
+{
+	return cost->self[FZ_BASE] == cost->self[FZ_HEAD] &&
+	       cost->total[FZ_BASE] == cost->total[FZ_HEAD];
+}
+
 /* Whether both sides are one recording. Two runs of a program never agree in the times of all
  * samples; where there are no times, not in the cost of every path. */
 static bool is_identical(const struct fz_inference *c)
@@ -30,13 +36,12 @@ static bool is_identical(const struct fz_inference *c)
 
 	if (n != head->run_start[head->run_count] || c->d->factor != 1)
 		return false;
-	for (uint32_t i = 0; i < c->d->node_count; i++) {
-		const struct fz_diff_cost *cost = &c->d->nodes[i].cost;
-
-		if (cost->self[FZ_BASE] != cost->self[FZ_HEAD] ||
-		    cost->total[FZ_BASE] != cost->total[FZ_HEAD])
+	for (uint32_t i = 0; i < c->d->node_count; i++)
+		if (!is_equal(&c->d->nodes[i].cost))
 			return false;
-	}
+	for (uint32_t i = 0; i < c->d->function_count; i++)
+		if (!is_equal(&c->d->functions[i].cost))
+			return false;
 	if (a->timed != b->timed)
 		return false;
 	for (size_t i = 0; a->timed && i < n; i++)
@@ -460,6 +465,7 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 	hear_witnesses(c, k);
 	find_inside(c);
 	c->dispersion = dispersion(c, k);
+	fz_inference_prepare_whole(c, k);
 }
 
 /* ---- all of it ---- */
@@ -509,4 +515,5 @@ void fz_inference_release(struct fz_inference *c)
 	free(c->common);
 	free(c->witness);
 	free(c->inside);
+	free(c->whole_stalls);
 }

@@ -10,28 +10,7 @@ const char *const fz_judge_method_names[FZ_JUDGE_METHODS] = {
 };
 const char *const fz_run_word_names[FZ_RUN_WORDS] = { "unknown", "same", "slower", "faster" };
 
-/* ---- verdicts ---- */
-
-/* Tests leave out repeated samples and even out the machine's speed on both sides, reports show all
- * that was measured: an interval gets the size of what is shown, and holds it. */
-static struct fz_judged judge_entity(const struct fz_inference *c, const struct fz_hypotheses *k,
-				     enum fz_family f, uint32_t i, const struct fz_diff_cost *cost)
-{
-	const struct fz_change *change = &k->change[f][i];
-	const int64_t *shown = f == FZ_FAMILY_SELF ? cost->self : cost->total;
-	double delta = fz_diff_delta(c->d, shown[FZ_BASE], shown[FZ_HEAD]);
-	double tested = c->reach * (change->base + change->head), scale = 1;
-
-	if (fz_inference_by_samples(c) && tested > 0)
-		scale = (c->d->factor * (double)shown[FZ_BASE] + (double)shown[FZ_HEAD]) / tested;
-	return (struct fz_judged){
-		.verdict = fz_verdict_of(change, k->rejected[f][i], c->margin),
-		.low = isnan(change->low) ? NAN : fmin(change->low * c->reach * scale, delta),
-		.high = isnan(change->high) ? NAN : fmax(change->high * c->reach * scale, delta),
-		.z = change->statistic,
-		.p = change->p,
-	};
-}
+/* ---- functions ---- */
 
 /* Of counts that were recorded with totals of functions the walk only has the tree that was
  * reconstructed. Of several runs nobody knows which had which. */
@@ -54,8 +33,10 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 
 	fz_entities_functions(c->d, &k->entities);
 	fz_hypotheses_init(c, k);
-	for (uint32_t i = 0; i < k->n; i++)
+	for (uint32_t i = 0; i < k->n; i++) {
 		k->function[i] = i;
+		k->cost[i] = &c->d->functions[i].cost;
+	}
 	take_recorded_totals(c, k);
 	fz_inference_learn(c, k);
 	fz_hypotheses_test(c, k);
@@ -63,7 +44,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 	fz_hypotheses_correct(c, k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < k->n; i++)
-			by_family[f][i] = judge_entity(c, k, f, i, &c->d->functions[i].cost);
+			by_family[f][i] = k->judged[f][i];
 }
 
 /* Number the paths of changed functions, those of one function together: slot[node], and where
@@ -165,16 +146,18 @@ static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *func
 		return;
 	fz_entities_paths(d, slot, n, &k.entities);
 	fz_hypotheses_init(c, &k);
-	for (uint32_t i = 0; i < d->node_count; i++)
-		if (slot[i] != FZ_NONE)
-			k.function[slot[i]] = d->nodes[i].function;
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		if (slot[i] == FZ_NONE)
+			continue;
+		k.function[slot[i]] = d->nodes[i].function;
+		k.cost[slot[i]] = &d->nodes[i].cost;
+	}
 	fz_hypotheses_test(c, &k);
 	fz_hypotheses_correct_paths(c, functions, start, &k);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
 		for (uint32_t i = 0; i < d->node_count; i++)
 			if (slot[i] != FZ_NONE && functions->rejected[f][d->nodes[i].function])
-				by_family[f][i] =
-					judge_entity(c, &k, f, slot[i], &d->nodes[i].cost);
+				by_family[f][i] = k.judged[f][slot[i]];
 	find_sums(d, FZ_FAMILY_SELF, j->self, j->path_self);
 	find_sums(d, FZ_FAMILY_TOTAL, j->total, j->path_total);
 	fz_hypotheses_release(&k);
@@ -183,9 +166,16 @@ static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *func
 /* ---- all of it ---- */
 
 static const struct fz_judged not_judged = {
-	.verdict = FZ_VERDICT_UNKNOWN, .low = NAN, .high = NAN, .z = NAN, .p = NAN
+	.verdict = FZ_VERDICT_UNKNOWN,
+	.low = NAN,
+	.high = NAN,
+	.confidence = NAN,
+	.z = NAN,
+	.p = NAN,
 };
-static const struct fz_judged identical = { .verdict = FZ_VERDICT_UNCHANGED, .z = NAN, .p = NAN };
+static const struct fz_judged identical = {
+	.verdict = FZ_VERDICT_UNCHANGED, .confidence = 1, .z = NAN, .p = NAN
+};
 static const struct fz_judged_run run_not_judged = {
 	FZ_RUN_UNKNOWN, NAN, NAN, NAN, NAN, NAN, NAN, 1, NAN
 };
@@ -232,7 +222,7 @@ struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_opt
 	j = new_judgement(&c);
 	if (c.method != FZ_JUDGE_NONE && c.method != FZ_JUDGE_IDENTICAL) {
 		judge_functions(&c, &functions, j);
-		fz_inference_judge_run(&c, &functions, &j->run);
+		fz_inference_judge_run(&c, &j->run);
 		if (o->paths)
 			judge_paths(&c, &functions, j);
 		fz_hypotheses_release(&functions);

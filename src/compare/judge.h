@@ -32,12 +32,19 @@ enum fz_judge_method {
 };
 extern const char *const fz_judge_method_names[FZ_JUDGE_METHODS];
 
-/* Of a function or path, by self or by total cost. */
+/* Of a function or path, by self or by total cost. The verdict and the interval always agree:
+ *
+ *     changed     exactly when the interval excludes 0 and does not lie within the margin
+ *     unchanged   only when it lies within the margin
+ *
+ * and the interval holds the change that reports show, and no loss of more than 100 %. */
 struct fz_judged {
 	enum fz_verdict verdict;
-	double low, high; /* 95 % interval of the change, in unit; NaN when there is none */
-	double z;         /* the statistic; NaN when not tested */
-	double p;         /* NaN when not tested */
+	double low, high;  /* interval of the change, in unit; NaN when there is none */
+	double confidence; /* of the interval: 0.95, or more as the correction for many functions
+			      makes it; NaN when there is none */
+	double z;          /* the statistic; NaN when not tested */
+	double p;          /* NaN when not tested */
 	/* Of a path that did not certainly change by itself: its function did, in sum and the same
 	 * way, and no other path of it did so by itself. */
 	bool of_sum;

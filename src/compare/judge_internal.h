@@ -7,9 +7,10 @@
  *
  *   inference.c    which method, what is expected
  *   hypotheses.c   evidence, tests, correction for many of them
+ *   settle.c       a verdict and an interval for each, which agree
  *   judge_counts.c deterministic counts, which have a bound instead of a test
  *   judge_run.c    the run
- *   judge.c        verdicts in the unit of reports, and all of it together
+ *   judge.c        all of it together
  */
 #pragma once
 
@@ -31,13 +32,16 @@ struct fz_inference {
 	struct fz_ratio_setup ratio;
 	double *exposure, *common; /* of each run; ratio has them */
 	struct fz_drift drift;
-	bool heard;         /* functions were asked of the drift */
-	size_t *witness;    /* function of each witness */
-	uint64_t *inside;   /* of each function: the witnesses that may be in its total */
-	double dispersion;  /* visits a sample, of the typical function */
-	double count_scale; /* counts: factor for one run of the base */
-	double count_total; /* of a run: the larger side */
-	double count_least; /* that two runs may differ by */
+	bool heard;                  /* functions were asked of the drift */
+	size_t *witness;             /* function of each witness */
+	uint64_t *inside;            /* of each function: the witnesses that may be in its total */
+	double dispersion;           /* visits a sample, of the typical function */
+	struct fz_ratio_setup whole; /* the test of the run */
+	struct fz_drift_belief whole_drift;
+	struct fz_ratio_run *whole_stalls; /* of each run: visits and squares of all functions */
+	double count_scale;                /* counts: factor for one run of the base */
+	double count_total;                /* of a run: the larger side */
+	double count_least;                /* that two runs may differ by */
 	double count_floor; /* part of it that surroundings alone were seen to move */
 };
 
@@ -46,8 +50,10 @@ struct fz_hypotheses {
 	uint32_t n;
 	struct fz_ratio_run *evidence[FZ_FAMILIES]; /* by entity and run */
 	uint32_t *function;                         /* that each is, or is a path of */
+	const struct fz_diff_cost **cost;           /* what reports show of each */
 	struct fz_change *change[FZ_FAMILIES];
 	bool *rejected[FZ_FAMILIES];
+	struct fz_judged *judged[FZ_FAMILIES];
 };
 
 /* By samples, not by counts. */
@@ -74,8 +80,8 @@ struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c);
 
 /* ---- hypotheses.c ---- */
 
-/* Gather evidence for k->entities, which are set;
- * which function each belongs to is up to the caller. */
+/* Gather evidence for k->entities, which are set; which function each belongs to and what it costs
+ * is up to the caller. */
 void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k);
 void fz_hypotheses_release(struct fz_hypotheses *k);
 /* Cost of a base run by which the sides differ in what could not be read; it is no function. */
@@ -84,12 +90,27 @@ void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hy
 /* What all functions together say about noise and drift. */
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *functions);
 void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k);
-/* Which changes are real, one family at a time. */
+/* The test of one, its interval at that confidence less than 1 (alpha; 0: 5 %). */
+struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const struct fz_hypotheses *k,
+					enum fz_family f, uint32_t i, double alpha);
+/* Which changes are real, one family at a time; sets k->rejected and k->judged. */
 void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k);
 /* Paths of function i are entities start[i] .. start[i + 1] of `paths`. */
 void fz_hypotheses_correct_paths(const struct fz_inference *c,
 				 const struct fz_hypotheses *functions, const size_t *start,
 				 struct fz_hypotheses *paths);
+
+/* ---- settle.c ---- */
+
+/* Whether the entity makes up nearly all of the run, which has a test of its own. */
+bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypotheses *k,
+			    enum fz_family f, uint32_t i);
+/* Take back rejections that the 95 % interval does not show. */
+void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
+			     enum fz_family f, uint32_t i);
+/* Set k->judged by k->rejected. alpha: the level at which the correction for many tests rejects. */
+void fz_hypotheses_settle(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+			  uint32_t i, double alpha);
 
 /* ---- judge_counts.c ---- */
 
@@ -103,5 +124,9 @@ double fz_inference_smallest_count(const struct fz_inference *c, const struct fz
 
 /* ---- judge_run.c ---- */
 
-void fz_inference_judge_run(const struct fz_inference *c, const struct fz_hypotheses *functions,
-			    struct fz_judged_run *run);
+/* What the test of the run needs, by the evidence of functions. */
+void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypotheses *functions);
+/* Test the run, or what makes up nearly all of it, by its cost, samples and doubt in each run. */
+struct fz_change fz_inference_test_whole(const struct fz_inference *c,
+					 const struct fz_ratio_run *runs, double alpha);
+void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run);

@@ -25,26 +25,50 @@ static double concentration(const struct fz_hypotheses *k, uint32_t runs)
 
 /* A run is one visit; but where stalls are possible it has those of all its functions. Several runs
  * show by themselves what stalls do to them. */
-static void add_stalls(const struct fz_inference *c, const struct fz_hypotheses *k,
-		       struct fz_ratio_run *whole)
+static void sum_stalls(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	bool any = c->ratio.stalls.possible && c->runs == 2;
 
+	c->whole_stalls = fz_calloc(c->runs, sizeof(*c->whole_stalls));
 	for (size_t i = 0; any && i < (size_t)k->n * c->runs; i++) {
-		whole[i % c->runs].visits += k->evidence[FZ_FAMILY_SELF][i].visits;
-		whole[i % c->runs].square += k->evidence[FZ_FAMILY_SELF][i].square;
+		c->whole_stalls[i % c->runs].visits += k->evidence[FZ_FAMILY_SELF][i].visits;
+		c->whole_stalls[i % c->runs].square += k->evidence[FZ_FAMILY_SELF][i].square;
 	}
 }
 
-/* Fills what fz_power needs to know about this comparison. */
-static struct fz_change test_run_samples(const struct fz_inference *c,
-					 const struct fz_hypotheses *k, struct fz_power *power)
+void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypotheses *k)
 {
-	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
-	struct fz_ratio_setup setup = c->ratio;
 	double most = FZ_MAX(c->walk[FZ_BASE].weight / c->ratio.base_runs,
 			     c->walk[FZ_HEAD].weight / c->reach);
-	struct fz_drift_belief drift = fz_drift_seen_by_others(&c->drift, most, UINT64_MAX, NULL);
+
+	c->whole = c->ratio;
+	/* What could not be read belongs to the run in any case. */
+	c->whole.margin = c->whole.slack = 0;
+	c->whole.noise.own *= concentration(k, c->runs);
+	c->whole_drift = fz_drift_seen_by_others(&c->drift, most, UINT64_MAX, NULL);
+	sum_stalls(c, k);
+}
+
+struct fz_change fz_inference_test_whole(const struct fz_inference *c,
+					 const struct fz_ratio_run *runs, double alpha)
+{
+	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
+	struct fz_ratio_setup setup = c->whole;
+
+	setup.alpha = alpha;
+	for (uint32_t r = 0; r < c->runs; r++)
+		whole[r] = (struct fz_ratio_run){ .cost = runs[r].cost,
+						  .samples = runs[r].samples,
+						  .visits = 1 + c->whole_stalls[r].visits,
+						  .square = c->whole_stalls[r].square,
+						  .doubt = runs[r].doubt };
+	return fz_ratio_test(&setup, &c->whole_drift, whole);
+}
+
+/* Fills what fz_power needs to know about this comparison. */
+static struct fz_change test_run_samples(const struct fz_inference *c, struct fz_power *power)
+{
+	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
 	uint32_t n = 0;
 
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
@@ -52,41 +76,74 @@ static struct fz_change test_run_samples(const struct fz_inference *c,
 			whole[n++] =
 				(struct fz_ratio_run){ .cost = c->walk[side].run_weight[run],
 						       .samples = c->walk[side].run_samples[run],
-						       .visits = 1,
 						       .doubt = fz_walk_doubted(&c->walk[side],
 										run) };
-	add_stalls(c, k, whole);
-	setup.margin = setup.slack = 0; /* what could not be read belongs to the run in any case */
-	setup.noise.own *= concentration(k, c->runs);
 	power->samples = (c->walk[FZ_BASE].samples + c->walk[FZ_HEAD].samples) / c->runs;
 	power->phi = 1 / power->samples; /* one visit */
-	power->kappa = fz_ratio_deviation(&setup, drift.variance);
-	return fz_ratio_test(&setup, &drift, whole);
+	power->kappa = fz_ratio_deviation(&c->whole, c->whole_drift.variance);
+	return fz_inference_test_whole(c, whole, 0);
 }
 
-/* By reference what all functions share was taken out, be it the machine or the program: what is
- * left says nothing of the run. */
-static enum fz_run_word run_word(const struct fz_inference *c, const struct fz_judged_run *run,
-				 const struct fz_change *t)
+/* The interval of the test, of the size of what is shown, and with the change that is. */
+static void set_interval(struct fz_judged_run *run, const struct fz_change *t)
 {
-	bool outside = t->low > 0 || t->high < 0;
-	bool changed = c->method == FZ_JUDGE_COUNTS ? t->tested : t->p < 0.05 && outside;
-
-	if (c->d->scale == FZ_SCALE_REFERENCE)
-		return FZ_RUN_UNKNOWN;
-	if (changed)
-		return run->change > 0 ? FZ_RUN_SLOWER : FZ_RUN_FASTER;
-	if (run->low >= -c->o->run_delta && run->high <= c->o->run_delta)
-		return FZ_RUN_SAME;
-	return FZ_RUN_UNKNOWN;
+	run->low = FZ_MAX(-1, fmin(t->low / t->base, run->change));
+	run->high = fmax(t->high / t->base, run->change);
+	run->z = t->statistic;
+	run->p = t->p;
 }
 
-static struct fz_change test_run(const struct fz_inference *c, const struct fz_hypotheses *k,
-				 struct fz_power *power)
+static bool excludes_zero(const struct fz_judged_run *run)
+{
+	return run->low > 0 || run->high < 0;
+}
+
+static bool is_within(const struct fz_judged_run *run, double margin)
+{
+	return run->low >= -margin && run->high <= margin;
+}
+
+static enum fz_run_word word_of(const struct fz_inference *c, const struct fz_judged_run *run,
+				bool changed)
+{
+	if (changed)
+		return run->low > 0 ? FZ_RUN_SLOWER : FZ_RUN_FASTER;
+	return is_within(run, c->o->run_delta) ? FZ_RUN_SAME : FZ_RUN_UNKNOWN;
+}
+
+/* Of counts also what is certain may be too small to be a change. */
+static void check(const struct fz_inference *c, const struct fz_judged_run *run)
+{
+	bool certain = run->word == FZ_RUN_SLOWER || run->word == FZ_RUN_FASTER;
+
+	fz_assert(isfinite(run->low) && isfinite(run->high) && run->low >= -1);
+	fz_assert(run->low <= run->change && run->change <= run->high);
+	fz_assert(certain == excludes_zero(run) || run->word == FZ_RUN_SAME);
+	fz_assert(run->word != FZ_RUN_SLOWER || run->low > 0);
+	fz_assert(run->word != FZ_RUN_FASTER || run->high < 0);
+	fz_assert(run->word != FZ_RUN_SAME || is_within(run, c->o->run_delta));
+}
+
+static void set_word(const struct fz_inference *c, const struct fz_change *t,
+		     struct fz_judged_run *run)
+{
+	bool changed =
+		excludes_zero(run) && (c->method == FZ_JUDGE_COUNTS ? t->tested : t->p < 0.05);
+
+	/* The test of a few samples may know less than their interval. */
+	if (!changed && !(c->method == FZ_JUDGE_COUNTS && is_within(run, c->o->run_delta))) {
+		run->low = fmin(run->low, 0);
+		run->high = fmax(run->high, 0);
+	}
+	run->word = word_of(c, run, changed);
+	check(c, run);
+}
+
+static struct fz_change test_run(const struct fz_inference *c, struct fz_power *power)
 {
 	if (c->method == FZ_JUDGE_COUNTS)
 		return fz_inference_test_run_counts(c);
-	return test_run_samples(c, k, power);
+	return test_run_samples(c, power);
 }
 
 /* What is known of a function with that part of the run, instead of the run. */
@@ -120,20 +177,19 @@ static void see_smallest(const struct fz_inference *c, const struct fz_power *po
 						   FZ_MIN(base_runs, head_runs));
 }
 
-void fz_inference_judge_run(const struct fz_inference *c, const struct fz_hypotheses *k,
-			    struct fz_judged_run *run)
+/* By reference what all functions share was taken out, be it the machine or the program: what is
+ * left says nothing of the run. */
+void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run)
 {
 	struct fz_power power = { .share = 1, .phi = 1, .alpha = FZ_POWER_ALPHA_ONE };
-	struct fz_change t = test_run(c, k, &power);
+	struct fz_change t = test_run(c, &power);
 	bool by_share = !fz_diff_knows_whole(c->d);
 
-	if (!by_share) {
+	if (!by_share)
 		run->change = fz_diff_ratio(c->d, c->d->total[FZ_BASE], c->d->total[FZ_HEAD]);
-		run->low = run->change + (t.low - t.change) / t.base;
-		run->high = run->change + (t.high - t.change) / t.base;
-		run->z = t.statistic;
-		run->p = t.p;
-		run->word = run_word(c, run, &t);
+	if (!by_share && c->d->scale != FZ_SCALE_REFERENCE && isfinite(run->change) && t.base > 0) {
+		set_interval(run, &t);
+		set_word(c, &t, run);
 	}
 	if (c->method == FZ_JUDGE_COUNTS) {
 		run->smallest_visible = fz_inference_smallest_count(c, &t);

@@ -84,6 +84,8 @@ static void add_judged(struct fz_buf *b, const char *family, const struct fz_jud
 	add_double(b, "", v->low);
 	fz_buf_printf(b, ", \"%s_high\": ", family);
 	add_double(b, "", v->high);
+	fz_buf_printf(b, ", \"%s_confidence\": ", family);
+	add_double(b, "", 100 * v->confidence);
 }
 
 /* A path changed when it did by self or by total. */
@@ -95,6 +97,19 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 	if (self == FZ_VERDICT_CHANGED || total == FZ_VERDICT_CHANGED)
 		return FZ_VERDICT_CHANGED;
 	return self == total ? self : FZ_VERDICT_UNKNOWN;
+}
+
+/* With intervals where the path was tested. */
+static void add_path_verdict(struct fz_buf *b, const struct fz_judgement *verdicts, uint32_t node)
+{
+	const struct fz_judged *self = &verdicts->path_self[node];
+	const struct fz_judged *total = &verdicts->path_total[node];
+
+	fz_buf_printf(b, ", \"verdict\": \"%s\"", fz_verdict_names[path_verdict(verdicts, node)]);
+	if (!isnan(self->low))
+		add_judged(b, "self", self);
+	if (!isnan(total->low))
+		add_judged(b, "total", total);
 }
 
 /* Why the word is unknown; NULL when it is not. */
@@ -276,8 +291,7 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 		fz_buf_str(&b, node->wraps ? "\", \"wraps\": true" : "\"");
 		add_cost(&b, d, &node->cost);
 		if (verdicts->path_self)
-			fz_buf_printf(&b, ", \"verdict\": \"%s\"",
-				      fz_verdict_names[path_verdict(verdicts, i)]);
+			add_path_verdict(&b, verdicts, i);
 		fz_buf_char(&b, '}');
 		fz_json_raw(j, fz_buf_view(&b));
 	}

@@ -45,6 +45,7 @@
 
 enum { BASE, HEAD };
 enum { FEW_SAMPLES = 10, FEW_VISITS = 5 };
+enum { LARGEST_HALF = 20 }; /* of an interval's logarithm: any factor, and still a number */
 
 /* One function with everything that the tests need. */
 struct sums {
@@ -323,13 +324,13 @@ static struct reach reach_of(const struct fz_ratio_setup *s, const struct sums *
 			       hypot((half + middle) * each, other) };
 }
 
-/* The factor of a 95 % interval: Fisher's expansion, where it is exact to a thousandth. */
-static double critical_of(double df)
+/* The factor of an interval; of 95 % by Fisher's expansion, where it is exact to a thousandth. */
+static double critical_of(double alpha, double df)
 {
 	const double z = 1.9599639845400545, z2 = z * z;
 
-	if (df < 6)
-		return fz_t_critical(0.05, df);
+	if (alpha > 0 || df < 6)
+		return fz_t_critical(alpha > 0 ? alpha : 0.05, df);
 	return z * (1 + (z2 + 1) / (4 * df) + (5 * z2 * z2 + 16 * z2 + 3) / (96 * df * df) +
 		    (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / (384 * df * df * df));
 }
@@ -340,7 +341,7 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 			 const struct spread *v, const struct fz_drift_belief *drift,
 			 struct fz_change *c)
 {
-	double critical = critical_of(freedom_of(v));
+	double critical = critical_of(s->alpha, freedom_of(v));
 	/* What each side may have had besides. */
 	double base_more = s->slack + k->unseen[HEAD], head_more = s->slack + k->unseen[BASE];
 
@@ -348,7 +349,8 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 	if (k->samples[BASE] + k->samples[HEAD] == 0)
 		return;
 	if (FZ_MIN(k->samples[BASE], k->samples[HEAD]) >= FEW_SAMPLES) {
-		double half = critical * sqrt(v->sampling + v->own + v->drift);
+		double half =
+			FZ_MIN(critical * sqrt(v->sampling + v->own + v->drift), LARGEST_HALF);
 		/* The half sample is an end's of its own: so the interval inverts when the sides
 		 * are swapped. */
 		double least = log(k->cost[HEAD]) - log_cost(s, k->cost[BASE], s->base_runs);

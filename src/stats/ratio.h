@@ -72,6 +72,7 @@ struct fz_ratio_setup {
 	struct fz_ratio_stalls stalls;
 	/* With several runs: how each run's common noise was, of log costs; NULL: not known. */
 	const double *common;
+	double alpha; /* of the interval: 1 less its confidence; 0: 5 % */
 };
 
 enum { FZ_RATIO_MIN_SAMPLES = 10 /* of both sides together: with fewer no p can be small */ };

@@ -23,7 +23,8 @@ struct fz_change {
 enum fz_verdict { FZ_VERDICT_UNKNOWN, FZ_VERDICT_UNCHANGED, FZ_VERDICT_CHANGED, FZ_VERDICTS };
 extern const char *const fz_verdict_names[FZ_VERDICTS]; /* as in JSON */
 
-/* rejected: what fz_bh said of this test. margin: the largest change that counts as none, in
- * the unit of the change. An interval of 95 % inside the margins is two one-sided tests of
- * equivalence (TOST), each at 2.5 %. */
-enum fz_verdict fz_verdict_of(const struct fz_change *c, bool rejected, double margin);
+/* The interval [low, high] of a change; NaN when there is none. rejected: "nothing changed" was,
+ * and then the interval excludes 0. margin: the largest change that counts as none, in the unit of
+ * the change. An interval of 95 % inside the margins is two one-sided tests of equivalence (TOST),
+ * each at 2.5 %. */
+enum fz_verdict fz_verdict_of(double low, double high, bool rejected, double margin);

@@ -60,13 +60,12 @@ static void test_medians(void **state)
 
 static void test_verdicts(void **state)
 {
-	struct fz_change narrow = { .low = -1, .high = 1.5, .tested = true };
-	struct fz_change wide = { .low = -1, .high = 3, .tested = true };
-
 	(void)state;
-	assert_int_equal(fz_verdict_of(&narrow, false, 2), FZ_VERDICT_UNCHANGED);
-	assert_int_equal(fz_verdict_of(&narrow, true, 2), FZ_VERDICT_CHANGED);
-	assert_int_equal(fz_verdict_of(&wide, false, 2), FZ_VERDICT_UNKNOWN);
+	assert_int_equal(fz_verdict_of(-1, 1.5, false, 2), FZ_VERDICT_UNCHANGED);
+	assert_int_equal(fz_verdict_of(1, 3, true, 2), FZ_VERDICT_CHANGED);
+	assert_int_equal(fz_verdict_of(-3, -1, true, 2), FZ_VERDICT_CHANGED);
+	assert_int_equal(fz_verdict_of(-1, 3, false, 2), FZ_VERDICT_UNKNOWN);
+	assert_int_equal(fz_verdict_of(NAN, NAN, false, 2), FZ_VERDICT_UNKNOWN);
 	assert_string_equal(fz_verdict_names[FZ_VERDICT_UNKNOWN], "unknown");
 }
 

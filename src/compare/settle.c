@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* A verdict and an interval for each function or path, which never contradict each other.
+ *
+ * A test has an interval of its own, in the cost of a base run. Reports show costs as measured, so
+ * the interval gets their size, holds the change that they show, and ends at the loss of
+ * everything:
+ *
+ *     tested     ---[-----x---]---         of 485 ms
+ *     shown      --[------x--X]---         of 510 ms: x moved to X, which it holds
+ *
+ * The correction for many tests asks for more than 95 %. Its level is that of Benjamini and
+ * Yekutieli (2005), R q/m for R of m rejected, at which the test of each rejected function still
+ * rejects and that of no other does:
+ *
+ *     rejected        the corrected interval; the one of 95 % where the corrected holds 0, for an
+ *                     interval is not quite the test turned round
+ *     not rejected    the one of 95 %; where that excludes 0, the corrected; and up to 0 where
+ *                     that excludes it as well, for only what is beyond the margin is tested
+ *
+ * What makes up nearly all of the run is tested as the run is, alone: it has its verdict.
+ */
+#include "compare/judge_internal.h"
+
+#include <math.h>
+
+/* A part of both sides from which on an entity is the run. */
+static const double nearly_all = 0.95;
+
+struct interval {
+	double low, high;
+};
+
+static bool excludes_zero(struct interval v)
+{
+	return v.low > 0 || v.high < 0;
+}
+
+static const int64_t *shown_of(const struct fz_hypotheses *k, enum fz_family f, uint32_t i)
+{
+	return f == FZ_FAMILY_SELF ? k->cost[i]->self : k->cost[i]->total;
+}
+
+bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypotheses *k,
+			    enum fz_family f, uint32_t i)
+{
+	const int64_t *shown = shown_of(k, f, i), *total = c->d->total;
+
+	if (!fz_inference_by_samples(c) || !fz_diff_knows_whole(c->d) ||
+	    c->d->scale == FZ_SCALE_REFERENCE)
+		return false;
+	return (double)shown[FZ_BASE] >= nearly_all * (double)total[FZ_BASE] &&
+	       (double)shown[FZ_HEAD] >= nearly_all * (double)total[FZ_HEAD];
+}
+
+/* In the unit and the size of what is shown. What no sample that counts has seen has none. */
+static struct interval show(const struct fz_inference *c, const int64_t shown[FZ_SIDES],
+			    const struct fz_change *change)
+{
+	double delta = fz_diff_delta(c->d, shown[FZ_BASE], shown[FZ_HEAD]);
+	double expected = fz_diff_expected(c->d, shown[FZ_BASE]);
+	double tested = c->reach * (change->base + change->head), scale = 1;
+
+	if (isnan(change->low) || (tested == 0 && (shown[FZ_BASE] || shown[FZ_HEAD])))
+		return (struct interval){ NAN, NAN };
+	if (fz_inference_by_samples(c) && tested > 0)
+		scale = (expected + (double)shown[FZ_HEAD]) / tested;
+	return (struct interval){
+		fmax(fmin(change->low * c->reach * scale, delta), fmin(-fabs(expected), delta)),
+		fmax(change->high * c->reach * scale, delta),
+	};
+}
+
+static double margin_of(const struct fz_inference *c)
+{
+	return c->margin * c->reach;
+}
+
+static bool is_within(struct interval v, double margin)
+{
+	return v.low >= -margin && v.high <= margin;
+}
+
+void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
+			     enum fz_family f, uint32_t i)
+{
+	struct interval v = show(c, shown_of(k, f, i), &k->change[f][i]);
+
+	if (!excludes_zero(v) || is_within(v, margin_of(c)))
+		k->rejected[f][i] = false;
+}
+
+/* The interval that says what was decided. */
+static struct interval agree(const struct fz_inference *c, const struct fz_hypotheses *k,
+			     enum fz_family f, uint32_t i, double *alpha)
+{
+	const int64_t *shown = shown_of(k, f, i);
+	struct interval usual = show(c, shown, &k->change[f][i]);
+	bool rejected = k->rejected[f][i];
+	double level = *alpha;
+
+	*alpha = 0.05;
+	if (!fz_inference_by_samples(c) || !(level < *alpha) || !excludes_zero(usual) ||
+	    is_within(usual, margin_of(c)))
+		return usual;
+	struct fz_change strict = fz_hypotheses_test_one(c, k, f, i, level);
+	struct interval corrected = show(c, shown, &strict);
+	if (rejected && !excludes_zero(corrected))
+		return usual;
+	*alpha = level;
+	return corrected;
+}
+
+static void check(const struct fz_judged *v, double expected, double delta, double margin)
+{
+	bool excludes = v->low > 0 || v->high < 0;
+	double rounding = 1 + 1e-9 * fabs(expected);
+
+	if (isnan(v->low)) {
+		fz_assert(v->verdict == FZ_VERDICT_UNKNOWN);
+		return;
+	}
+	fz_assert(isfinite(v->low) && isfinite(v->high));
+	fz_assert(v->low <= delta && delta <= v->high && v->low >= -fabs(expected) - rounding);
+	if (v->verdict != FZ_VERDICT_UNCHANGED)
+		fz_assert((v->verdict == FZ_VERDICT_CHANGED) == excludes);
+	else
+		fz_assert(v->low >= -margin && v->high <= margin);
+}
+
+void fz_hypotheses_settle(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+			  uint32_t i, double alpha)
+{
+	const int64_t *shown = shown_of(k, f, i);
+	double margin = margin_of(c);
+	struct interval v = agree(c, k, f, i, &alpha);
+	bool rejected = k->rejected[f][i];
+
+	if (excludes_zero(v) && !rejected && !is_within(v, margin)) {
+		v.low = fmin(v.low, 0);
+		v.high = fmax(v.high, 0);
+	}
+	k->judged[f][i] = (struct fz_judged){
+		.verdict = fz_verdict_of(v.low, v.high, rejected, margin),
+		.low = v.low,
+		.high = v.high,
+		.confidence = isnan(v.low) ? NAN : 1 - alpha,
+		.z = k->change[f][i].statistic,
+		.p = k->change[f][i].p,
+	};
+	check(&k->judged[f][i], fz_diff_expected(c->d, shown[FZ_BASE]),
+	      fz_diff_delta(c->d, shown[FZ_BASE], shown[FZ_HEAD]), margin);
+}
