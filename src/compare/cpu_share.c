@@ -12,6 +12,9 @@
  *
  * Where the sides differ in that, all of the difference may be the machine's; and what is taken
  * away comes in pieces, which hit functions unevenly.
+ *
+ * A sampler that has to wait for a CPU itself says the same: the part of a side's time that it made
+ * up for with repetitions (evidence.h) is what the machine was too crowded to let it see.
  */
 #include "compare/judge_internal.h"
 
@@ -74,4 +77,23 @@ struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c)
 	return (struct fz_cpu_share){ .known = true,
 				      .between = fabs(log(left[FZ_BASE] / left[FZ_HEAD])),
 				      .within = (1 - FZ_MIN(left[FZ_BASE], left[FZ_HEAD])) / 2 };
+}
+
+/* The part of a side's time that the sampler saw in time. */
+static double seen_in_time(const struct fz_walk *w)
+{
+	double late = 0;
+
+	for (size_t i = 0; w->carried && i < w->run_start[w->run_count]; i++)
+		late += (double)w->carried[w->rows[i]];
+	return w->weight > late ? 1 - late / w->weight : 1;
+}
+
+struct fz_cpu_share fz_inference_lateness(const struct fz_inference *c)
+{
+	double base = seen_in_time(&c->walk[FZ_BASE]), head = seen_in_time(&c->walk[FZ_HEAD]);
+
+	return (struct fz_cpu_share){ .known = base < 1 || head < 1,
+				      .between = fabs(log(base / head)),
+				      .within = (1 - FZ_MIN(base, head)) / 2 };
 }

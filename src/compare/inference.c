@@ -314,6 +314,11 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 		noise.run = hypot(noise.run, crowding.between);
 		noise.own = hypot(noise.own, crowding.known ? crowding.within : within_unknown);
 	}
+	if (!c->d->speed_scale.used && c->runs == 2) {
+		struct fz_cpu_share late = fz_inference_lateness(c);
+		noise.run = hypot(noise.run, late.between);
+		noise.own = hypot(noise.own, late.within);
+	}
 	if (!both_ordered(c))
 		noise.clumping = c->cpu_clock ? clumping_cpu : clumping_wall;
 	if (is_fleet(c)) {

@@ -11,8 +11,6 @@
  *                          first time, the other touches all that lives, and others' memory is in
  *                          the caches then
  *   computes otherwise     nothing: its speed is known (speed_scale.c)
- *   was seen late          what repetitions of a sample carry (evidence.h): the sampler waited for
- *                          a processor then, and who was sampled may have
  *
  * Several runs a side show by themselves how much that varies. One run does not, and a change that
  * this explains is no change of the program's. Of CPU time there are no waits.
@@ -112,19 +110,6 @@ static double doubt_of(const struct asked *a, size_t row)
 	return has(a, a->wait, row) || has(a, a->disk, row) ? 1 : a->others;
 }
 
-static void doubt_carried(struct fz_walk *w)
-{
-	const struct fz_profile *p = w->profile;
-
-	w->doubt = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*w->doubt));
-	for (size_t row = 0; row < p->samples.n; row++) {
-		double own = (double)fz_sample_weight(p, w->metric, row);
-		double carried = (double)w->carried[row];
-
-		w->doubt[row] = carried > 0 ? (float)(carried / (own + carried)) : 0;
-	}
-}
-
 static void doubt_side(struct fz_walk *w)
 {
 	const struct fz_profile *p = w->profile;
@@ -137,17 +122,14 @@ static void doubt_side(struct fz_walk *w)
 	bool wall = strcmp(p->metrics[w->metric].name, "wall") == 0;
 	bool cpu = strcmp(p->metrics[w->metric].name, "cpu") == 0;
 
-	if (w->carried)
-		doubt_carried(w);
 	/* Of CPU time nothing is in doubt where nobody else had any. */
 	if (!(wall && a.wait != FZ_NONE) && !(cpu && a.others > 0))
 		return;
 	a.reading = find_reading(&a);
 	a.cold = find_cold(p);
-	if (!w->doubt)
-		w->doubt = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*w->doubt));
+	w->doubt = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*w->doubt));
 	for (size_t row = 0; row < p->samples.n; row++)
-		w->doubt[row] = FZ_MAX(w->doubt[row], (float)doubt_of(&a, row));
+		w->doubt[row] = (float)doubt_of(&a, row);
 	free(a.reading);
 	free(a.cold);
 }

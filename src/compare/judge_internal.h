@@ -77,6 +77,8 @@ struct fz_cpu_share {
 	double between, within;
 };
 struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c);
+/* Likewise, as the lateness of the sampler says. */
+struct fz_cpu_share fz_inference_lateness(const struct fz_inference *c);
 
 /* ---- hypotheses.c ---- */
 
