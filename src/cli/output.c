@@ -175,6 +175,9 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 		o->chosen = report_of_file(o, diff);
 	else
 		o->chosen = fz_report_by_name("html");
+	/* 'run --browser' prints its table, as CPython's does. */
+	if (o->browser && (diff || o->replays) && !o->format && !o->path && (!o->file || to_file))
+		o->chosen = fz_report_by_name("html");
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
@@ -188,8 +191,8 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 			       "%s: the suffix names no format; choose one with --format: %s",
 			       o->file, names);
 	if (o->browser && (!o->chosen || !o->chosen->page || (o->file && !to_file))) {
-		fz_cli_warn("--browser: opens a page in a file; ask for one with -o FILE.html%s",
-			    diff ? "" : " or --flamegraph");
+		fz_cli_warn("--browser: only a page in a file can be opened; name one with "
+			    "-o FILE.html");
 		o->browser = false;
 	}
 	return 0;

@@ -215,7 +215,7 @@ extern const char *const fz_cli_color_names[];
 #define FZ_CLI_OUTPUT_PAGE_ENTRIES(o)                                                            \
 	{ .kind = FZ_OPT_FLAG,                                                                   \
 	  .long_name = "browser",                                                                \
-	  .help = "open the page that was written",                                              \
+	  .help = "open the page in a browser",                                                  \
 	  .value = &(o).browser },                                                               \
 		{ .kind = FZ_OPT_STRING,                                                         \
 		  .long_name = "own",                                                            \

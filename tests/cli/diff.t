@@ -590,3 +590,34 @@ fizeau: diff: --base: --from already says which time of both to take
 fizeau: diff: standard input can be read once only; write it to a file first
 fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 3
 [2]
+
+# A page is written and opened, without a format or a file; BROWSER says by what.
+$ BROWSER='echo opened' fizeau diff base.bin head.bin --browser 2>/dev/null
+opened file://$SCRATCH/diff_flamegraph_18612.html
+
+$ BROWSER='echo opened' fizeau diff base.bin head.bin --browser -o shown.html 2>/dev/null && grep -c fizeau-page shown.html
+opened file://$SCRATCH/shown.html
+1
+
+# Without a command, where there are recordings: what can be done with them, on stderr.
+$ mkdir -p next/.fizeau && cd next && cp ../base.bin .fizeau/20261120-203000-123-app.py-4711.fz && fizeau 2>/dev/null
+[2]
+
+$ cd next && fizeau
+1 recording here; the latest is of app.py. Next:
+  fizeau show                  what the latest recording holds
+  fizeau replay @1 --browser   where its time went, as a page
+  fizeau run PROGRAM           record it again, then compare with 'fizeau diff'
+  fizeau list                  all recordings
+  fizeau help                  all commands
+[2]
+
+$ cd next && cp ../head.bin .fizeau/20261120-203100-123-app.py-4712.fz && fizeau
+2 recordings here; the latest is of app.py. Next:
+  fizeau show                  what the latest recording holds
+  fizeau replay @1 --browser   where its time went, as a page
+  fizeau diff                  what changed since the run before
+  fizeau diff --browser        the same as a page
+  fizeau list                  all recordings
+  fizeau help                  all commands
+[2]

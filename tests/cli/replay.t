@@ -128,9 +128,22 @@ $ fizeau replay base.bin --format pdf
 fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
-$ fizeau replay base.bin --browser | head -n 1
-fizeau: warning: --browser: opens a page in a file; ask for one with -o FILE.html or --flamegraph
+# Without a format or a file it is the page; standard output and text cannot be opened.
+$ BROWSER='echo opened' fizeau replay base.bin --browser
+fizeau: wrote flamegraph_18585.html
+opened file://$SCRATCH/flamegraph_18585.html
+
+$ mkdir shown && BROWSER='echo opened' fizeau replay base.bin --browser -o shown
+fizeau: wrote shown/flamegraph_18585.html
+opened file://$SCRATCH/shown/flamegraph_18585.html
+
+$ fizeau replay base.bin --browser --format text | head -n 1
+fizeau: warning: --browser: only a page in a file can be opened; name one with -o FILE.html
 1,203 samples, 602 ms of wall time
+
+$ fizeau replay base.bin --browser --format html -o - | head -c 15
+fizeau: warning: --browser: only a page in a file can be opened; name one with -o FILE.html
+<!doctype html>
 
 $ fizeau replay base.bin --match exact
 fizeau: --match: only a comparison has one; name the recording to compare with: --diff-flamegraph BASELINE
