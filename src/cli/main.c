@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "record/engine.h"
 #include "cli/formats.h"
+#include "cli/next.h"
 #include "cli/pyspy.h"
 
 #include <errno.h>
@@ -254,12 +255,22 @@ static int print_version(void)
 	return FZ_EXIT_OK;
 }
 
+/* On stderr, with a status that scripts notice. */
+static int no_command(void)
+{
+	fz_auto(fz_buf_release) struct fz_buf next = { 0 };
+
+	if (fz_cli_next_steps(&next))
+		fwrite(next.p, 1, next.n, stderr);
+	else
+		print_overview(stderr);
+	return FZ_EXIT_TROUBLE;
+}
+
 static int dispatch(int argc, char **argv)
 {
-	if (argc < 2) {
-		print_overview(stderr);
-		return FZ_EXIT_TROUBLE;
-	}
+	if (argc < 2)
+		return no_command();
 	if (strcmp(argv[1], "--version") == 0)
 		return print_version();
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
