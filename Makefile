@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 SOAK_HOURS ?= 1
 DIST ?= dist
 
-.PHONY: all setup demo check check-timed check-world soak bench fuzz format dist site install clean
+.PHONY: all setup demo check check-timed check-world soak bench fuzz format wheel dist site install clean
 
 all: setup
 	ninja -C $(BUILD)
@@ -60,6 +60,11 @@ bench:
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
+
+# The wheels of this machine alone, into DIST.
+wheel:
+	@tools/setup wheel
+	@packaging/backend.py --wheels $(DIST)
 
 # Everything that is published, into DIST.
 dist:

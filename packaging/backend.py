@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Everything that is published: `make dist`, and the back end (PEP 517) that pip calls.
+"""Everything that is published: `make dist`, the wheels of this machine: `make wheel`, and the back end
+(PEP 517) that pip calls.
 
     packaging/backend.py FOLDER            wheels, packages for Debian, npm and VS Code, sources, an archive of
                                            the program, a file for containers, the documents as pages, a list of
                                            what is in them, sums
-    packaging/backend.py FOLDER MACHINE    of one machine the wheels, the archive and the list
+    packaging/backend.py FOLDER MACHINE    the wheels, the archive and the list of one machine
+    packaging/backend.py --wheels FOLDER   the wheels of this machine
 
 Built as packages are: static, without debugging, all parts found from where the program lies."""
 
@@ -186,13 +188,19 @@ def documents(out):
         return name
 
 
-def pack(stage, machine, out):
-    """Wheels, archive and list of the program for a machine; their names."""
+def pack_wheels(stage, machine, out):
+    """The program, and what counting needs where it was built; their names."""
     names = [program_wheel(stage, machine).write(out)]
     if (stage / COUNTS / "VERSION").exists():
         names.append(count_wheel(stage, machine).write(out))
     elif machine == platform.machine():
-        print("dist: Valgrind is not installed, so nothing that counts", file=sys.stderr)
+        print("dist: no wheel for counting, because Valgrind is not installed", file=sys.stderr)
+    return names
+
+
+def pack(stage, machine, out):
+    """Wheels, archive and list of the program for a machine; their names."""
+    names = pack_wheels(stage, machine, out)
     top = f"fizeau-{VERSION}-{machine}-linux"
     names += [f"{top}.tar.gz", f"{top}.spdx.json"]
     wheels.write_archive(out / names[-2], top, [(stage, wheels.files_below(stage))])
@@ -222,13 +230,23 @@ def one(out, machine):
         pack(install(pathlib.Path(folder), machine), machine, out)
 
 
+def own_wheels(out):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in pack_wheels(install(pathlib.Path(folder), platform.machine()), platform.machine(), out):
+            print(out / name)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: packaging/backend.py FOLDER [MACHINE]")
+    words = [word for word in sys.argv[1:] if word != "--wheels"]
+    alone = len(words) < len(sys.argv) - 1
+    if not words or len(words) > (1 if alone else 2):
+        sys.exit("usage: packaging/backend.py FOLDER [MACHINE] | --wheels FOLDER")
     settle_time()
-    destination = pathlib.Path(sys.argv[1])
+    destination = pathlib.Path(words[0])
     destination.mkdir(parents=True, exist_ok=True)
-    if len(sys.argv) == 3:
-        one(destination, sys.argv[2])
+    if alone:
+        own_wheels(destination)
+    elif len(words) == 2:
+        one(destination, words[1])
     else:
         main(destination)
