@@ -59,6 +59,7 @@ static void divide_lines(struct fz_tree *t, int64_t runs)
 	for (size_t i = 0; i < t->line_count; i++) {
 		t->lines[i].self = fz_share_out_next(&self, t->lines[i].self);
 		t->lines[i].total = rounded(t->lines[i].total, runs);
+		t->lines[i].once = rounded(t->lines[i].once, runs);
 	}
 }
 

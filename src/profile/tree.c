@@ -362,6 +362,35 @@ static void take_cells(struct fz_tree *t, const struct grower *g)
 	sort_cells(t);
 }
 
+/* Which nodes have a caller of the same function. */
+static bool *recursive_nodes(const struct fz_tree *t)
+{
+	bool *ret = fz_calloc(t->n + 1ul, sizeof(*ret));
+	fz_auto(fz_free_ptr) uint32_t *open_until =
+		fz_calloc(t->profile->function_count + 1ul, sizeof(*open_until));
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t *end = &open_until[t->function[i]];
+		ret[i] = i < *end;
+		if (!ret[i])
+			*end = i + t->size[i];
+	}
+	return ret;
+}
+
+/* Whether a caller of a stack's innermost frame is on the same line of the same function. */
+static bool repeats_line(const struct fz_profile *p, uint32_t stack)
+{
+	const struct fz_frame *frame = &p->frames[p->stacks[stack].frame];
+
+	for (uint32_t at = p->stacks[stack].parent; at != FZ_NONE; at = p->stacks[at].parent) {
+		const struct fz_frame *caller = &p->frames[p->stacks[at].frame];
+		if (caller->function == frame->function && caller->line == frame->line)
+			return true;
+	}
+	return false;
+}
+
 /* One entry a stack, in order of nodes. */
 static struct fz_tree_line *spread_lines(const struct fz_tree *t, const struct grower *g,
 					 size_t **ret_start)
@@ -369,6 +398,7 @@ static struct fz_tree_line *spread_lines(const struct fz_tree *t, const struct g
 	const struct fz_profile *p = g->p;
 	size_t *start = fz_calloc(t->n + 1ul, sizeof(*start));
 	fz_auto(fz_free_ptr) size_t *fill = fz_calloc(t->n + 1ul, sizeof(*fill));
+	fz_auto(fz_free_ptr) bool *recurs = recursive_nodes(t);
 
 	for (uint32_t i = 0; i < p->stack_count; i++)
 		if (t->stack_node[i] != FZ_NONE && p->frames[p->stacks[i].frame].line > 0)
@@ -381,8 +411,9 @@ static struct fz_tree_line *spread_lines(const struct fz_tree *t, const struct g
 		uint32_t node = t->stack_node[i];
 		if (node == FZ_NONE || line <= 0)
 			continue;
+		int64_t once = recurs[node] && repeats_line(p, i) ? 0 : g->total[i];
 		lines[fill[node]++] =
-			(struct fz_tree_line){ node, line, g->weight[i], g->total[i] };
+			(struct fz_tree_line){ node, line, g->weight[i], g->total[i], once };
 	}
 	*ret_start = start;
 	return lines;
@@ -412,6 +443,7 @@ static void take_lines(struct fz_tree *t, const struct grower *g)
 			if (t->line_count > first && last->line == lines[i].line) {
 				last->self += lines[i].self;
 				last->total += lines[i].total;
+				last->once += lines[i].once;
 			} else {
 				lines[t->line_count++] = lines[i];
 			}

@@ -28,11 +28,13 @@ struct fz_tree_cell {
 	int64_t self;
 };
 
-/* Weight of a line of a node's function while on this path; sorted by (node, line). */
+/* Weight of a line of a node's function while on this path; sorted by (node, line). `once` is the
+ * total without samples that already count for a caller on the same line of the same function, so
+ * its sum over all nodes counts each sample once, however deep the recursion. */
 struct fz_tree_line {
 	uint32_t node;
 	int32_t line;
-	int64_t self, total;
+	int64_t self, total, once;
 };
 
 struct fz_tree {

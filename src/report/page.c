@@ -174,7 +174,7 @@ static void add_lines(struct line_table *table, const struct fz_tree *t, enum fz
 				(struct fz_page_line){ .function = f, .line = l->line };
 		}
 		table->lines[*slot].self[side] += l->self;
-		table->lines[*slot].total[side] += l->total;
+		table->lines[*slot].total[side] += l->once;
 	}
 }
 

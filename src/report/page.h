@@ -31,7 +31,8 @@ struct fz_page_thread {
 	char *process; /* label of its process; NULL where there is one */
 };
 
-/* Weight of a line of a function over the whole tree; sorted by (function, line). */
+/* Weight of a line of a function over the whole tree, each sample counted once; sorted by
+ * (function, line). */
 struct fz_page_line {
 	uint32_t function;
 	int32_t line;

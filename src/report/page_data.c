@@ -397,22 +397,17 @@ static size_t order_lines(struct filler *f, const struct fz_page_line **ordered)
 	return n;
 }
 
-/* Totals only serve where a function has no self value to tell its hottest line by. */
 static void fill_line_weights(struct filler *f, const struct fz_page_line *const *ordered, size_t n,
 			      enum fz_side side)
 {
 	static const char *const names[FZ_SIDES][2] = { { "line.self.base", "line.total.base" },
 							{ "line.self.head", "line.total.head" } };
-	fz_auto(fz_free_ptr) bool *has_self =
-		fz_calloc(f->page->function_count + 1ul, sizeof(*has_self));
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		f->scratch[i] = ordered[i]->self[side];
-		has_self[ordered[i]->function] |= f->scratch[i] != 0;
-	}
 	fz_columns_numbers(f->columns, names[side][0], f->scratch, n);
 	for (size_t i = 0; i < n; i++)
-		f->scratch[i] = has_self[ordered[i]->function] ? 0 : ordered[i]->total[side];
+		f->scratch[i] = ordered[i]->total[side];
 	fz_columns_numbers(f->columns, names[side][1], f->scratch, n);
 }
 

@@ -67,6 +67,17 @@ static void test_profile(void **state)
 	assert_int_equal(fz_profile_sample_total(even), 45);
 }
 
+/* Costs of lines are divided as those of functions are. */
+static void check_lines(const struct fz_tree *t, const struct fz_tree *single)
+{
+	assert_int_equal(t->line_count, 2);
+	assert_int_equal(single->line_count, 2);
+	for (size_t i = 0; i < t->line_count; i++) {
+		assert_int_equal(t->lines[i].total, single->lines[i].total);
+		assert_int_equal(t->lines[i].once, single->lines[i].once);
+	}
+}
+
 /* The same work is the same cost, whatever the numbers of runs; what adds up still does. */
 static void check_diff(uint32_t base_runs, uint32_t head_runs)
 {
@@ -78,8 +89,10 @@ static void check_diff(uint32_t base_runs, uint32_t head_runs)
 	int64_t sum[FZ_SIDES] = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
-	assert_int_equal(fz_diff_new(base, head, &(struct fz_diff_options){ 0 }, &d, &err), 0);
-	assert_int_equal(fz_diff_new(one, other, &(struct fz_diff_options){ 0 }, &single, &err), 0);
+	struct fz_diff_options o = { .lines = true };
+
+	assert_int_equal(fz_diff_new(base, head, &o, &d, &err), 0);
+	assert_int_equal(fz_diff_new(one, other, &o, &single, &err), 0);
 	struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
 	double width = j->self[0].high - j->self[0].low;
 	struct fz_judged_run run = j->run;
@@ -94,6 +107,8 @@ static void check_diff(uint32_t base_runs, uint32_t head_runs)
 			sum[s] += d->nodes[i].cost.self[s];
 	assert_int_equal(sum[FZ_BASE], d->total[FZ_BASE]);
 	assert_int_equal(sum[FZ_HEAD], d->total[FZ_HEAD]);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		check_lines(d->tree[s], single->tree[s]);
 	fz_findings_headline(d, j, &(struct fz_style){ 0 }, &text);
 	assert_int_equal(strstr(text.p, " of wall time per run") != NULL,
 			 base_runs > 1 || head_runs > 1);

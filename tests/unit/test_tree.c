@@ -216,6 +216,27 @@ static void test_cells(void **state)
 	assert_int_equal(have, want);
 }
 
+/* Over all nodes a line has each sample once whose stack passes through it. */
+static void assert_lines_counted_once(const struct fz_profile *p, const struct fz_tree *t)
+{
+	int64_t want[FUNCTIONS][3] = { 0 }, have[FUNCTIONS][3] = { 0 };
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		bool seen[FUNCTIONS][3] = { 0 };
+		uint32_t at = p->samples.stack[row];
+		for (; at != FZ_NONE; at = p->stacks[at].parent) {
+			const struct fz_frame *frame = &p->frames[p->stacks[at].frame];
+			bool *is_seen = &seen[frame->function][frame->line];
+			if (frame->line > 0 && !*is_seen)
+				want[frame->function][frame->line] += fz_sample_weight(p, 0, row);
+			*is_seen = true;
+		}
+	}
+	for (size_t i = 0; i < t->line_count; i++)
+		have[t->function[t->lines[i].node]][t->lines[i].line] += t->lines[i].once;
+	assert_memory_equal(want, have, sizeof(want));
+}
+
 static void test_lines(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = make(6);
@@ -229,6 +250,7 @@ static void test_lines(void **state)
 		assert_true(l->line > 0);
 		assert_true(l->total >= l->self && l->total <= t->total[l->node]);
 	}
+	assert_lines_counted_once(p, t);
 	/* lines 1 and 2 of three: line 0 means unknown */
 	fz_auto(fz_free_ptr) int32_t *best = fz_tree_function_lines(t);
 	for (uint32_t f = 0; f < p->function_count; f++) {
