@@ -1,92 +1,66 @@
 // SPDX-License-Identifier: MIT
-// The source of one function, both versions in one column: lines that both have stand together,
-// others alone, each with what it cost before and after.
+// The Source view: the lines of one function, those of both versions aligned, with what each cost
+// before and after, callees included.
 //
-//   before  after                        before   after  change
-//       12     12    for line in text:     1.2 s   1.2 s     ±0
-//       13         -   parse(line)         3.0 s            −3.0 s
-//              13  +   parse_fast(line)            0.9 s    +0.9 s
+//   wide:     before            total  |  after                  total  |  change    self
+//             13 parse(line)    3.0 s  |  13 parse_fast(line)    0.9 s  |  −2.1 s    0.2 s → 0.1 s
+//
+//   narrow:   13  −  parse(line)       3.0 s            −3.0 s
+//             13  +  parse_fast(line)           0.9 s   +0.9 s
 import { benchmarksOf } from "./benchmarks.js";
 import { noun } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { capital, compare, formatChange, formatShare, formatValue } from "./format.js";
+import { capital, formatChange, formatShare, formatValue } from "./format.js";
 import { isFiltered } from "./filters.js";
+import {
+	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, linesOfSide,
+	wholeTotal,
+} from "./function_lines.js";
 import { CodePainter } from "./heat_code.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
 import { opcodesOfLines, opcodeWords } from "./opcodes.js";
 import { functionWord } from "./verdicts.js";
 
-// Lines around those that cost something, and the most that are aligned: the table of the
-// alignment has the square of that.
-const AROUND = 3;
-const MOST = 1500;
+const MOST = 1500; // rows shown
+const WIDE = "(min-width: 1200px)"; // room for both versions side by side
 
-// Cost of the function's lines on one side, by line number: self, or total when it has none.
-function lineCosts({ lines }, f, side) {
-	const costs = new Map();
-	for (const values of [lines.self[side], lines.total[side]]) {
-		for (let i = lines.first[f]; i < lines.end[f]; i++)
-			if (values[i] > 0) costs.set(lines.number[i], values[i]);
-		if (costs.size) break;
+// Coloured words of the lines of one side, which come in order. After a gap colouring starts anew.
+class SidePainter {
+	constructor(file) {
+		this.file = file;
+		this.last = -1;
 	}
-	return costs;
+	paint(line) {
+		if (!line) return [];
+		if (line.number !== this.last + 1) this.painter = new CodePainter(this.file);
+		this.last = line.number;
+		return this.painter.line(line.text);
+	}
 }
 
-// Stored lines of the function on one side: [{number, text, cost}].
-function storedLines(data, f, side) {
-	const source = data.functions.source[side][f];
-	const chunks = source ? data.chunks[source - 1] ?? [] : [];
-	const costs = lineCosts(data, f, side);
-	const numbers = costs.size ? [...costs.keys()] : [data.functions.line[f]];
-	const first = Math.min(...numbers, data.functions.line[f] || Infinity) - AROUND,
-		last = Math.max(...numbers) + AROUND;
+const heading = (cells) => el("tr", {}, ...cells.filter(Boolean)
+	.map(([words, kind = ""]) => el("th", { scope: "col", class: kind }, words)));
+
+const numberCell = (line, kind = "at") => el("td", { class: kind }, line ? String(line.number) : "");
+
+// Of lines that were replaced, the first removed beside the first added, and so on.
+function pairReplaced(rows) {
 	const out = [];
-	for (const { start, lines } of chunks)
-		lines.forEach((text, k) => {
-			const number = start + k;
-			if (number >= first && number <= last && out.length < MOST) out.push({
-				number, text: text.trimEnd(), cost: costs.get(number) ?? 0,
-			});
-		});
-	paintLines(out, data.functions.files[data.functions.file[f]]);
+	for (let i = 0; i < rows.length;) {
+		let end = i;
+		while (end < rows.length && !(rows[end].a && rows[end].b)) end++;
+		const gone = rows.slice(i, end).filter((row) => row.a);
+		const added = rows.slice(i, end).filter((row) => row.b);
+		for (let k = 0; k < Math.max(gone.length, added.length); k++)
+			out.push({ rows: [gone[k], added[k]].filter(Boolean), a: gone[k]?.a ?? null,
+				b: added[k]?.b ?? null });
+		if (end < rows.length) out.push({ rows: [rows[end]], a: rows[end].a, b: rows[end].b });
+		i = end + 1;
+	}
 	return out;
 }
-
-// A text that is not all there begins anew after each gap.
-function paintLines(lines, file) {
-	let painter = null, last = -1;
-	for (const line of lines) {
-		if (line.number !== last + 1) painter = new CodePainter(file);
-		line.code = painter.line(line.text);
-		last = line.number;
-	}
-}
-
-// Pairs [a, b] of lines in order, null where a side has none: a longest common subsequence.
-export function alignLines(before, after) {
-	const n = before.length, m = after.length, width = m + 1;
-	const best = new Uint16Array((n + 1) * width);
-	for (let i = n - 1; i >= 0; i--)
-		for (let k = m - 1; k >= 0; k--)
-			best[i * width + k] = before[i].text === after[k].text ?
-				best[(i + 1) * width + k + 1] + 1 :
-				Math.max(best[(i + 1) * width + k], best[i * width + k + 1]);
-	const pairs = [];
-	let i = 0, k = 0;
-	while (i < n || k < m) {
-		if (i < n && k < m && before[i].text === after[k].text)
-			pairs.push([before[i++], after[k++]]);
-		else if (i < n && (k === m || best[(i + 1) * width + k] >= best[i * width + k + 1]))
-			pairs.push([before[i++], null]);
-		else pairs.push([null, after[k++]]);
-	}
-	return pairs;
-}
-
-const heading = (words) => el("tr", {},
-	...words.map((w) => el("th", { scope: "col", class: w === "Source" && "code" }, w)));
 
 export class SourceView {
 	constructor(model, section) {
@@ -94,45 +68,65 @@ export class SourceView {
 		this.title = el("h2", {});
 		this.table = el("table", { class: "lines" });
 		this.note = el("p", { class: "quiet" });
-		section.append(this.title, this.note,
-			el("div",
-				{
-					class: "listing", tabindex: "0", role: "group", "aria-label": "Source lines",
-				}, this.table));
+		this.listing = el("div", {
+			class: "listing", tabindex: "0", role: "group", "aria-label": "Source lines",
+		}, this.table);
+		section.append(this.title, this.note, this.listing);
+		matchMedia(WIDE).addEventListener("change", () => {
+			if (this.shown && section.offsetParent) this.update(...this.shown);
+		});
 	}
 
 	update(f, what) {
 		const { data } = this.model;
+		const isNew = this.shown?.[0] !== f;
+		this.shown = [f, what];
 		this.title.textContent = `${showName(data.functions.names[f])}: source`;
-		const sides = [BASE, HEAD].map((side) => storedLines(data, f, side));
-		const isDiff = what.isDiff && sides[BASE].length > 0;
-		const rows = isDiff ? this.diffRows(f, sides) :
-			this.plainRows(f, sides, sides[what.side].length ? what.side : HEAD);
+		const aligned = what.isDiff ? alignedLines(data, f) : null;
+		const [before, after] = data.functions.ran;
+		const isPair = Boolean(before[f] && aligned?.rows.length);
+		const isWide = Boolean(isPair && after[f]) && matchMedia(WIDE).matches;
+		this.table.className = `lines${isWide ? " both" : ""}`;
+		this.marked = null;
+		const rows = isPair ? this.diffRows(f, aligned, isWide) : this.plainRows(f, what);
 		this.table.replaceChildren(...rows);
-		this.note.textContent = this.notes(f, isDiff, rows.length > 0).join(" ");
+		this.note.textContent = this.notes(f, isPair, rows.length > 0).join(" ");
+		if (isNew) this.reveal();
+	}
+
+	// Scroll to the line that is marked.
+	reveal() {
+		const { listing, marked } = this;
+		listing.scrollTop = marked ? marked.offsetTop - listing.clientHeight / 3 : 0;
 	}
 
 	notes(f, isDiff, hasRows) {
 		const { data, state } = this.model;
 		if (data.unjudged?.[f] && data.origins[f].length > 1)
-			return ["A rule for names made this of several functions: there are no lines of it."];
-		if (!hasRows) return ["No source of this function is in this page."];
+			return ["A name rule merged several functions into this one; their lines are not shown."];
+		if (!hasRows) return ["Source not recorded."];
 		const link = isDiff ? linksByFunction(data).get(f) : null;
 		const from = link?.from_file ? ` in ${showName(link.from_file)}` : "";
-		const { costs } = this.model;
-		const delta = costs.self[HEAD][f] - costs.self[BASE][f] * data.factor;
 		return [
-			link && `In the base it is ${showName(link.from_name)}${from}.`,
+			link && `Before: ${showName(link.from_name)}${from}.`,
 			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
-			isFiltered(state) && "Lines count all samples, whatever is filtered.",
-			isDiff && data.verdicts && !data.unjudged?.[f] &&
-			`Its own ${noun(data.header)} in the whole run: ` +
-				`${functionWord(data, f, data.verdicts.self.word[f], delta)}; ` +
-				"single lines are not judged.",
+			isFiltered(state) && "Lines count all samples; filters do not apply.",
+			isDiff && data.verdicts && !data.unjudged?.[f] && this.verdict(f),
 		].filter(Boolean);
 	}
 
-	// What stands below a line: its bytecode instructions, of recordings that have them.
+	// The verdicts of the whole function, and what they mean for the colours.
+	verdict(f) {
+		const { data, costs } = this.model;
+		const word = (family) => functionWord(data, f, data.verdicts[family].word[f],
+			costs[family][HEAD][f] - costs[family][BASE][f] * data.factor);
+		const colour = changedFamily(data, f) ? "" :
+			" Lines have no colour because the function's change is not certain.";
+		return `Whole function: total ${noun(data.header)} ${word("total")}, ` +
+			`self ${word("self")}.${colour}`;
+	}
+
+	// The bytecode instructions of a line, of recordings that have them.
 	opcodes(f) {
 		const { data } = this.model;
 		if (!data.opcodes) return () => null;
@@ -146,50 +140,109 @@ export class SourceView {
 		};
 	}
 
-	diffRows(f, [before, after]) {
-		const { factor, unit, header } = this.model.data;
-		const ops = this.opcodes(f);
-		const pairs = alignLines(before, after).map(([a, b]) => ({
-			a, b, c: compare(a?.cost ?? 0, b?.cost ?? 0, factor),
-		}));
-		const most = Math.max(...pairs.map(({ c }) => Math.abs(c.delta))) || 1;
-		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
-		const isScaled = factor !== 1;
-		const change = header.scale.mode === "share" ? "Change by share" : "Change";
-		return [heading(["Before", "After", "", "Source", "Before",
-			...(isScaled ? ["Expected"] : []), "After", change]), ...pairs.map(({ a, b, c }) => {
-				const row = el("tr", {
-					class: c.delta > 0 ? "heat-more" : c.delta < 0 ? "heat-less" : "",
-				},
-					el("td", { class: "at" }, a ? String(a.number) : ""),
-					el("td", { class: "at" }, b ? String(b.number) : ""),
-					el("td", {}, a ? (b ? "" : "−") : "+"),
-					el("td", { class: "code" }, ...(b ?? a).code, ops(a, b)),
-					el("td", {}, value(c.base)),
-					isScaled && el("td", { class: "quiet" }, value(c.expected)),
-					el("td", {}, value(c.head)),
-					el("td", { class: c.delta > 0 ? "more" : "less" },
-						c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, unit)}` :
-						""));
-				row.style.setProperty("--heat", `${(Math.abs(c.delta) / most) * 32}%`);
-				return row;
-			})];
+	painters(f, above) {
+		const { functions } = this.model.data;
+		const file = functions.files[functions.file[f]];
+		const painters = [new SidePainter(file), new SidePainter(file)];
+		for (const { a, b } of above) {
+			painters[BASE].paint(a);
+			painters[HEAD].paint(b);
+		}
+		return painters;
 	}
 
-	plainRows(f, sides, side) {
-		const { unit, header } = this.model.data;
-		const lines = sides[side], ops = this.opcodes(f);
-		if (!lines.length) return [];
-		const all = lines.reduce((s, l) => s + l.cost, 0) || 1;
-		return [heading(["Line", "Source", capital(noun(header)), "Share"]), ...lines.map((l) => {
-			const row = el("tr", { class: l.cost ? "heat-own" : "" },
-				el("td", { class: "at" }, String(l.number)),
-				el("td", { class: "code" }, ...l.code,
-					ops(side === BASE ? l : null, side === HEAD ? l : null)),
-				el("td", {}, l.cost ? formatValue(l.cost, unit) : ""),
-				el("td", {}, l.cost ? formatShare(l.cost / all) : ""));
-			row.style.setProperty("--heat", `${(l.cost / all) * 45}%`);
-			return row;
-		})];
+	diffRows(f, { above, rows }, isWide) {
+		const { data, costs } = this.model;
+		const { factor, unit, header } = data;
+		const family = changedFamily(data, f) || "total", isSure = changedFamily(data, f) !== "";
+		const delta = costs[family][HEAD][f] - costs[family][BASE][f] * factor;
+		const most = Math.max(...rows.map((row) => Math.abs(row[family].delta))) || 1;
+		const marked = isSure && changedRow(rows, family, delta);
+		const parts = {
+			f, unit, family, isSure, most, marked, ops: this.opcodes(f),
+			value: (v) => (v > 0 ? formatValue(v, unit) : ""),
+			painters: this.painters(f, above), isScaled: factor !== 1,
+		};
+		const change = header.scale.mode === "share" ? "Change by share" : "Change";
+		const list = (isWide ? pairReplaced(rows) :
+			rows.map((row) => ({ rows: [row], a: row.a, b: row.b }))).slice(0, MOST);
+		const names = isWide ?
+			[["Line"], ["Before", "code"], ["Total"], ["Line"], ["After", "code"], ["Total"]] :
+			[["Before", "first"], ["After"], [""], ["Source", "code"], ["Before", "pair"],
+				parts.isScaled && ["Expected", "pair"], ["After", "pair"]];
+		const out = [heading([...names, [change], ["Self", "more-room"]])];
+		list.forEach((row, i) => {
+			if (i && isGap(list[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
+			out.push(this.diffRow(row, parts, isWide));
+		});
+		return out;
+	}
+
+	gapRow(columns) {
+		return el("tr", { class: "gap" }, el("td", { colspan: String(columns) }, "⋯"));
+	}
+
+	diffRow({ rows, a, b }, parts, isWide) {
+		const { unit, family, isSure, most, value, painters, ops } = parts;
+		const sum = (of, key) => rows.reduce((all, row) => all + row[of][key], 0);
+		const delta = sum("total", "delta"), heat = isSure ? sum(family, "delta") : 0;
+		const isMarked = rows.includes(parts.marked);
+		const [before, after] = [painters[BASE].paint(a), painters[HEAD].paint(b)];
+		const code = isWide ? [
+			numberCell(a), el("td", { class: `code${a && !b ? " gone" : ""}` }, ...before),
+			el("td", {}, value(sum("total", "base"))),
+			numberCell(b), el("td", { class: `code${b && !a ? " added" : ""}` }, ...after, ops(a, b)),
+			el("td", {}, value(sum("total", "head"))),
+		] : [
+			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
+			el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
+			el("td", { class: "code" }, ...(b ? after : before), ops(a, b)),
+			el("td", { class: "pair" }, value(sum("total", "base"))),
+			parts.isScaled && el("td", { class: "quiet pair" }, value(sum("total", "expected"))),
+			el("td", { class: "pair" }, value(sum("total", "head"))),
+		];
+		const self = [sum("self", "base"), sum("self", "head")];
+		const row = el("tr", {
+			class: (heat > 0 ? "heat-more" : heat < 0 ? "heat-less" : "") +
+				(isMarked ? " marked" : ""),
+			title: isMarked && "most of the change is in this line",
+		}, ...code,
+			el("td", { class: !isSure ? "" : delta > 0 ? "more" : "less" },
+				delta ? `${delta > 0 ? "▲" : "▼"} ${formatChange(delta, unit)}` : ""),
+			el("td", { class: "quiet more-room" }, self.some((v) => v > 0) ?
+				self.map((v) => formatValue(v, unit)).join(" → ") : ""));
+		row.style.setProperty("--heat", `${Math.min(1, Math.abs(heat) / most) * 32}%`);
+		if (isMarked) this.marked = row;
+		return row;
+	}
+
+	plainRows(f, what) {
+		const { data } = this.model;
+		const { unit, header } = data;
+		const sides = [what.side, HEAD, BASE];
+		const side = sides.find((s) => data.functions.source[s][f]);
+		if (side === undefined) return [];
+		const { above, rows } = linesOfSide(data, f, side);
+		if (!rows.length) return [];
+		const all = wholeTotal(data, f, side) || 1, few = isFew(data, side, all);
+		const painter = this.painters(f, above)[side], ops = this.opcodes(f);
+		const marked = hottestRow(rows, side, "total"), name = noun(header);
+		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
+		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`], [capital(`self ${name}`)],
+			!few && ["Share"]])];
+		rows.slice(0, MOST).forEach((row, i) => {
+			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
+			const line = side === BASE ? row.a : row.b;
+			const element = el("tr",
+				{ class: (line.total ? "heat-own" : "") + (row === marked ? " marked" : "") },
+				numberCell(line),
+				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b)),
+				el("td", {}, value(line.total)), el("td", { class: "quiet" }, value(line.self)),
+				!few && el("td", {}, line.total ? formatShare(line.total / all) : ""));
+			element.style.setProperty("--heat", `${Math.min(1, line.total / all) * 45}%`);
+			if (row === marked) this.marked = element;
+			out.push(element);
+		});
+		return out;
 	}
 }

@@ -38,5 +38,5 @@ export function swapSides(data) {
 	swapVerdict(header.verdict);
 	swapInferred(header);
 	data.isSwapped = !data.isSwapped;
-	data.linksOf = data.splitOf = undefined;
+	data.linksOf = data.splitOf = data.alignedOf = data.wholeTotals = undefined;
 }

@@ -7,6 +7,9 @@ import { nodeFacts } from "./facts.js";
 import { foldOf, foldWords } from "./fold_functions.js";
 import { frameName } from "./folds.js";
 import {
+	alignedLines, changedRow, hottestRow, isFew, isGap, linesOfSide, wholeTotal,
+} from "./function_lines.js";
+import {
 	compare, formatChange, formatPercentChange, formatShare, formatValue, plural,
 } from "./format.js";
 import { stateOf } from "./filters.js";
@@ -20,58 +23,58 @@ import { changeWord } from "./verdicts.js";
 
 const SOURCE_AROUND = 3;
 
-// Lines of a function's source around `line`, as one side's recording stored them.
-function sourceAround(data, f, line, side) {
-	const { functions, chunks } = data;
-	const number = functions.source[side][f];
-	const list = number ? chunks[number - 1] : null;
-	if (!list || !(line > 0)) return null;
-	const chunk = list.find((c) => line >= c.start && line < c.start + c.lines.length);
-	if (!chunk) return null;
-	const first = Math.max(chunk.start, line - SOURCE_AROUND);
-	const last = Math.min(chunk.start + chunk.lines.length - 1, line + SOURCE_AROUND);
-	return { first, lines: chunk.lines.slice(first - chunk.start, last - chunk.start + 1) };
+// The rows around one, without gaps.
+function excerpt(rows, row) {
+	const at = rows.indexOf(row);
+	let first = at, last = at;
+	while (first > Math.max(0, at - SOURCE_AROUND) && !isGap(rows[first - 1], rows[first])) first--;
+	while (last < Math.min(rows.length - 1, at + SOURCE_AROUND) &&
+		!isGap(rows[last], rows[last + 1])) last++;
+	return rows.slice(first, last + 1);
 }
 
-// The line of a function where most of one side's time was spent; its first line when unknown.
-function hottestLine(data, f, side) {
-	const { lines, functions } = data;
-	let best = functions.line[f], most = 0;
-	for (const values of [lines.self[side], lines.total[side]]) {
-		for (let i = lines.first[f]; i < lines.end[f]; i++)
-			if (values[i] > most) {
-				most = values[i];
-				best = lines.number[i];
-			}
-		if (most > 0) break;
-	}
-	return best;
+// The line that explains the frame: of a change that is certain the line where most of it is, else
+// the one that costs most; the first line of a function of which neither is known.
+function explainingRow(facts, family, rows, side, isComparable) {
+	const { delta } = facts[family] ?? {};
+	return (isComparable && !facts.noise?.[family] && changedRow(rows, family, delta)) ||
+		hottestRow(rows, side, family) || hottestRow(rows, side, "total") ||
+		rows.find(({ a, b }) => (b ?? a).number === facts.line) || null;
 }
 
-// How much of the function's self time each line has, by line number.
-function lineShares(data, f, side) {
-	const { lines } = data;
-	const shares = new Map();
-	let sum = 0;
-	for (let i = lines.first[f]; i < lines.end[f]; i++) sum += lines.self[side][i];
-	for (let i = lines.first[f]; i < lines.end[f]; i++)
-		if (lines.self[side][i] > 0) shares.set(lines.number[i], lines.self[side][i] / sum);
-	return shares;
+// A cost as a share of the function's; as a value where samples are too few for shares.
+function amountIn(data, f, side) {
+	const all = wholeTotal(data, f, side);
+	if (isFew(data, side, all)) return (v) => (v > 0 ? formatValue(v, data.unit) : "");
+	return (v) => (v / all >= 0.005 ? `${((v / all) * 100).toFixed(0)} %` : "");
 }
 
-function sourceBox(data, f, side) {
-	const line = hottestLine(data, f, side);
-	const source = sourceAround(data, f, line, side);
-	if (!source) return null;
-	const shares = lineShares(data, f, side);
-	const title = `self ${noun(data.header)} of the function's lines`;
+// Lines of the frame's function: change and cost of each, callees included, and its own cost.
+function sourceBox(data, facts, what, side) {
+	const { f } = facts, { ran, line: first } = data.functions;
+	const aligned = what.isDiff ? alignedLines(data, f) : null;
+	const { rows } = aligned ?? linesOfSide(data, f, side);
+	const family = what.isDiff && what.by === "self" ? "self" : "total";
+	const hot = explainingRow({ ...facts, line: first[f] }, family, rows, side, Boolean(aligned));
+	if (!hot) return null;
+	const hasBoth = Boolean(aligned && ran[BASE][f] && ran[HEAD][f]);
+	const amount = amountIn(data, f, side), isSure = !facts.noise?.[family];
+	const rowOf = (row) => {
+		const own = side === BASE ? row.a : row.b, line = own ?? row.a ?? row.b;
+		const { delta } = row[family];
+		const way = !isSure || !delta ? "" : delta > 0 ? " up" : " down";
+		return el("span", { class: `line${row === hot ? " hot" : ""}${way}` },
+			el("b", {}, `${!hasBoth || (row.a && row.b) ? "" : row.b ? "+" : "−"}${line.number}`),
+			el("code", {}, line.text || " "),
+			hasBoth && el("em", { class: "delta" }, delta ? formatChange(delta, data.unit) : ""),
+			el("em", {}, own ? amount(own.total) : ""), el("em", {}, own ? amount(own.self) : ""));
+	};
+	const title = "Lines of the function in the whole run; total includes what they call";
 	return el("pre", { class: "source", title },
-		...source.lines.map((text, k) => {
-			const share = shares.get(source.first + k);
-			return el("span", { class: source.first + k === line ? "line hot" : "line" },
-				el("b", {}, String(source.first + k)), el("code", {}, text || " "),
-				el("em", {}, share >= 0.005 ? `${(share * 100).toFixed(0)} %` : ""));
-		}));
+		el("span", { class: "names" }, el("code", {}, "Lines"),
+			hasBoth && el("em", { class: "delta" }, "change"),
+			el("em", {}, "total"), el("em", {}, "self")),
+		...excerpt(rows, hot).map(rowOf));
 }
 
 function plainTable(facts) {
@@ -209,7 +212,7 @@ export class Tooltip {
 			...(facts.isDiff ? verdictLines(this.model, facts) : []),
 			facts.isDiff && sharesLine(facts),
 			opcodeBox(data, flame.picture.tree, i, flame.picture.what),
-			sourceBox(data, f, side),
+			sourceBox(data, facts, flame.picture.what, side),
 		].filter(Boolean);
 	}
 

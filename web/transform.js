@@ -239,6 +239,7 @@ export function transform(data, rules) {
 	return {
 		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined,
 		own: undefined, linksOf: undefined, splitOf: undefined, moved: undefined, original: data,
+		alignedOf: undefined, wholeTotals: undefined,
 		functions: functionsOf(data, renamed, origins),
 		self: addUp(data, nodeOf, tree.n),
 		cells: data.cells && { ...data.cells, node: data.cells.node.map((i) => nodeOf[i]) },

@@ -2,7 +2,7 @@
 // The source of one function: lines of both versions aligned, and what each cost.
 "use strict";
 const assert = require("node:assert/strict");
-const { withPage } = require("./browser.js");
+const { centreOf, readTree, until, withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -30,20 +30,48 @@ test("words of the source are coloured, those of a hot line stay readable", asyn
 });
 
 test("lines of both versions are aligned, with the change of each", async () => {
-	await withPage(diff(), {}, async (page) => {
+	await withPage(diff(), { width: 1000 }, async (page) => {
 		await show(page, "work");
 		const rows = await rowsOf(page);
 		const find = (code) => rows.find((r) => r[3] === code);
-		assert.deepEqual(find("slow(x)"), ["10", "", "−", "slow(x)", "30", "", "▼ −30"]);
-		assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "6", "▲ +6"]);
-		assert.deepEqual(find("line_12()"), ["12", "13", "", "line_12()", "10", "10", ""]);
-		assert.deepEqual(find("line_9()"), ["9", "10", "", "line_9()", "", "", ""]);
+		assert.deepEqual(find("slow(x)"), ["10", "", "−", "slow(x)", "30", "", "▼ −30", "30 → 0"]);
+		assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "6", "▲ +6", "0 → 6"]);
+		assert.deepEqual(find("line_12()"), ["12", "13", "", "line_12()", "10", "10", "", "10 → 10"]);
+		assert.deepEqual(find("line_9()"), ["9", "10", "", "line_9()", "", "", "", ""]);
 		const heat = await page.$$eval(".lines tr", (list) => list.map((r) => [r.className, r.style.getPropertyValue("--heat")]).filter(([c]) => c));
-		assert.deepEqual(heat.map(([c]) => c).sort(), ["heat-less", "heat-more"]);
-		assert.equal(heat.find(([c]) => c === "heat-less")[1], "32%");
+		assert.deepEqual(heat.map(([c]) => c).sort(), ["heat-less marked", "heat-more"]);
+		assert.equal(heat.find(([c]) => c === "heat-less marked")[1], "32%");
 		await page.keyboard.press("x");
-		assert.deepEqual((await rowsOf(page)).find((r) => r[3] === "slow(x)"), ["", "10", "+", "slow(x)", "", "30", "▲ +30"]);
+		assert.deepEqual((await rowsOf(page)).find((r) => r[3] === "slow(x)"), ["", "10", "+", "slow(x)", "", "30", "▲ +30", "0 → 30"]);
 	});
+	// Side by side where there is room: what was replaced beside what replaced it.
+	await withPage(diff(), { width: 1400 }, async (page) => {
+		await show(page, "work");
+		const rows = await rowsOf(page);
+		assert.deepEqual(rows.find((r) => r[1] === "slow(x)"), ["10", "slow(x)", "30", "11", "fast(x)", "6", "▼ −24", "30 → 6"]);
+		assert.deepEqual(rows.find((r) => r[4] === "prepare(x)"), ["", "", "", "9", "prepare(x)", "", "", ""]);
+		await page.setViewportSize({ width: 700, height: 800 });
+		await until(page, () => !document.querySelector(".lines.both"));
+		assert.ok((await rowsOf(page)).some((r) => r[3] === "fast(x)"));
+	});
+});
+
+test("lines that are not in the page are a gap, and the change is in sight from 390 pixels on", async () => {
+	const far = Array.from({ length: 90 }, (_, i) => `    line_${i + 1}()`);
+	const file = writeText(far.join("\n"));
+	const lines = (slow) => [work(10, 30), work(70, slow)];
+	const page2 = diffPage(lines(40), lines(90), ["exact", "time", `base-source=/srv/app/code.py=${file}`, `source=/srv/app/code.py=${file}`]);
+	for (const width of [1400, 700, 390])
+		await withPage(page2, { width }, async (page) => {
+			await show(page, "work");
+			assert.equal(await page.$$eval(".lines .gap", (list) => list.length), 1, `${width}`);
+			const right = await page.$$eval(".lines .marked td", (list) => Math.max(...list.filter((c) => c.textContent.includes("+50")).map((c) => c.getBoundingClientRect().right)));
+			assert.ok(right > 0 && right <= width, `${width}: ${right}`);
+			const code = await page.$$eval(".lines .marked td.code", (list) => Math.min(...list.map((c) => c.getBoundingClientRect().width)));
+			assert.ok(code >= 180, `${width}: code is ${code} wide`);
+			const [top, bottom, box] = await page.$eval(".lines .marked", (row) => [row.getBoundingClientRect().top, row.getBoundingClientRect().bottom, row.closest(".listing").getBoundingClientRect()].map((v) => (typeof v === "number" ? v : [v.top, v.bottom])));
+			assert.ok(top >= box[0] && bottom <= box[1], `${width}: the marked line is in sight`);
+		});
 });
 
 test("the alignment is a longest common subsequence, in order", async () => {
@@ -52,7 +80,7 @@ test("the alignment is a longest common subsequence, in order", async () => {
 			const lines = (s) => [...s].map((t, i) => ({ number: i + 1, text: t }));
 			return ["abcbdab bdcaba", "abc abc", "abc xyz", " abc"].map((pair) => {
 				const [a, b] = pair.split(" ");
-				const pairs = $$source.alignLines(lines(a), lines(b));
+				const pairs = $$function_lines.alignLines(lines(a), lines(b));
 				const side = (k) => pairs.map((p) => p[k]?.text ?? "").join("");
 				return [pairs.filter((p) => p[0] && p[1]).length, side(0) === a && side(1) === b];
 			});
@@ -66,9 +94,9 @@ test("a profile's source has its own cost, l opens it, and missing source says s
 		for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
 		await page.keyboard.press("l");
 		assert.ok(await page.isVisible("#source"));
-		assert.deepEqual((await rowsOf(page)).find((r) => r[1] === "slow(x)"), ["10", "slow(x)", "30", "75.0 %"]);
+		assert.deepEqual((await rowsOf(page)).find((r) => r[1] === "slow(x)"), ["10", "slow(x)", "30", "30", "75.0 %"]);
 		await show(page, "main");
-		assert.match(await page.innerText("#source"), /No source of this function/);
+		assert.match(await page.innerText("#source"), /Source not recorded/);
 	});
 	for (const width of [1400, 700])
 		for (const theme of ["light", "dark"])
@@ -82,16 +110,87 @@ test("lines are aligned when the file moved, and when the function has another n
 	for (const [file, name] of [["/srv/app/lib/fresh.py", "work"], ["/srv/app/code.py", "toil"]]) {
 		const changed = diffPage([sample("/srv/app/code.py", "work", 10, 300), sample("/srv/app/code.py", "work", 12, 100)],
 			[sample(file, name, 11, 160), sample(file, name, 13, 100)], ["time", `base-source=/srv/app/code.py=${then}`, `source=${file}=${now}`]);
-		await withPage(changed, {}, async (page) => {
+		await withPage(changed, { width: 1000 }, async (page) => {
 			const link = await page.evaluate(() => fizeau.data.header.links[0]);
 			assert.deepEqual([link.from_name, link.name], ["work", name]);
 			await show(page, name);
 			const rows = await rowsOf(page);
 			const find = (code) => rows.find((r) => r[3] === code);
-			assert.deepEqual(find("slow(x)"), ["10", "", "−", "slow(x)", "300", "", "▼ −300"], file);
-			assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "160", "▲ +160"], file);
+			assert.deepEqual(find("slow(x)"), ["10", "", "−", "slow(x)", "300", "", "▼ −300", "300 → 0"], file);
+			assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "160", "▲ +160", "0 → 160"], file);
 			assert.deepEqual(find("line_11()").slice(0, 3), ["11", "12", ""], file);
-			assert.match(await page.innerText("#source"), /In the base it is work in code\.py\./);
+			assert.match(await page.innerText("#source"), /Before: work in code\.py\./);
 		});
 	}
+});
+
+// A function whose own time is in one line and whose callees' change is in another.
+const calls = (line, callee, count) => ({ tid: 1, count, stack: [
+	{ name: "main", file: "/srv/app/main.py", line: 1 }, { name: "body", file: "/srv/app/code.py", line }, ...(callee ? [{ name: callee, file: "/srv/app/leaf.py", line: 5 }] : [])] });
+const twoLines = (slow, factor = 1) => [calls(6, "parse", slow * factor), calls(8, null, 60 * factor), calls(7, "count", 50 * factor)];
+const bodySource = () => writeText(Array.from({ length: 12 }, (_, i) => `    statement_${i + 1}()`).join("\n"));
+const bodyDiff = (factor) => {
+	const file = bodySource();
+	return diffPage(twoLines(100, factor), twoLines(400, factor), ["exact", "time", `base-source=/srv/app/code.py=${file}`, `source=/srv/app/code.py=${file}`]);
+};
+const pointAt = async (page, name) => {
+	const node = (await readTree(page)).nodes.find((n) => n.name === name);
+	const at = await centreOf(page, node.i);
+	await page.mouse.move(at.x, at.y);
+};
+const boxOf = (page, box) => page.$$eval(`${box} .line`, (list) => list.map((e) => ({
+	cells: [...e.children].map((c) => c.textContent.trim()), hot: e.classList.contains("hot") })));
+
+test("the box and the source of a frame mark the line that its change came from", async () => {
+	await withPage(bodyDiff(), {}, async (page) => {
+		await pointAt(page, "body");
+		const lines = await boxOf(page, "#tip");
+		assert.deepEqual(lines.find((l) => l.hot).cells, ["6", "statement_6()", "+300", "78 %", ""]);
+		assert.deepEqual(lines.find((l) => l.cells[0] === "8").cells, ["8", "statement_8()", "", "12 %", "12 %"]);
+		await show(page, "body");
+		const find = (rows, code) => rows.find((r) => r.includes(code));
+		const rows = await rowsOf(page);
+		assert.deepEqual(find(rows, "statement_6()"), ["6", "statement_6()", "100", "6", "statement_6()", "400", "▲ +300", ""]);
+		assert.deepEqual(find(rows, "statement_8()"), ["8", "statement_8()", "60", "8", "statement_8()", "60", "", "60 → 60"]);
+		assert.deepEqual(await page.$$eval(".lines .marked", (list) => list.map((r) => r.cells[0].textContent)), ["6"]);
+	});
+	await withPage(bodyDiff(), { width: 390, height: 800, touch: true }, async (page) => {
+		const node = (await readTree(page)).nodes.find((n) => n.name === "body");
+		const at = await centreOf(page, node.i);
+		await page.touchscreen.tap(at.x, at.y);
+		assert.deepEqual((await boxOf(page, "#sheet")).find((l) => l.hot).cells, ["6", "statement_6()", "+300", "78 %", ""]);
+	});
+	// Coloured by own time, the line of that.
+	await withPage(bodyDiff(), { hash: "by=self&show=head" }, async (page) => {
+		await pointAt(page, "body");
+		assert.equal((await boxOf(page, "#tip")).find((l) => l.hot).cells[0], "6", "one side is marked by its total");
+	});
+});
+
+test("lines of a function whose change is not certain have no colour and no mark", async () => {
+	const file = bodySource(), sources = [`base-source=/srv/app/code.py=${file}`, `source=/srv/app/code.py=${file}`];
+	for (const [slow, isCertain] of [[108, false], [900, true]])
+		await withPage(diffPage(twoLines(100), twoLines(slow), ["exact", "time", "judged", ...sources]), {}, async (page) => {
+			await show(page, "body");
+			const words = await page.evaluate(() => $$colors.CHANGED === fizeau.data.verdicts.total.word[fizeau.data.functions.names.indexOf("body")]);
+			assert.equal(words, isCertain);
+			assert.equal(await page.$$eval(".lines :is(.heat-more, .heat-less, .marked, .more)", (list) => list.length > 0), isCertain);
+			assert.equal(/Lines have no colour/.test(await page.innerText("#source")), !isCertain);
+		});
+});
+
+test("a line counts a sample once in a recursion, and few samples have no percentages", async () => {
+	const code = bodySource();
+	const deep = [{ tid: 1, count: 50, stack: [1, 4, 4, 6].map((line) => ({ name: "walk", file: "/srv/app/code.py", line })) }];
+	await withPage(profilePage(deep, [`source=/srv/app/code.py=${code}`]), {}, async (page) => {
+		await show(page, "walk");
+		const rows = await rowsOf(page);
+		assert.deepEqual(rows.filter((r) => r[2]), [["1", "statement_1()", "50", "", "100.0 %"], ["4", "statement_4()", "50", "", "100.0 %"], ["6", "statement_6()", "50", "50", "100.0 %"]]);
+	});
+	await withPage(profilePage([{ ...deep[0], count: 20 }], [`source=/srv/app/code.py=${code}`]), {}, async (page) => {
+		await pointAt(page, "walk");
+		assert.ok(!(await page.innerText("#tip .source")).includes("%"));
+		await show(page, "walk");
+		assert.ok(!(await page.innerText("#source .lines")).includes("%"));
+	});
 });

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Cost of the source lines of a function, and the line that explains a frame.
+//
+//   stored text of both sides --aligned--> rows [{a, b, self, total}], a before, b after
+//
+// A line's total counts every sample that passes through it, callees included, once. Lines are of
+// the whole recording: filters and zooms do not change them.
+import { BASE, HEAD } from "./data.js";
+import { CHANGED } from "./colors.js";
+import { compare } from "./format.js";
+import { alignTexts } from "./heat_align.js";
+import { functionCosts, straightTree } from "./tree.js";
+
+const AROUND = 3; // lines shown around those that cost something
+const CONTEXT = 40; // lines aligned around those, so that an edit nearby is seen as one
+const FEW_SAMPLES = 36; // fewer are too few for percentages
+
+// What each line of a function cost on one side: number -> {self, total}.
+export function lineCosts({ lines }, f, side) {
+	const costs = new Map();
+	for (let i = lines.first[f]; i < lines.end[f]; i++) {
+		const self = lines.self[side][i], total = lines.total[side][i];
+		if (self > 0 || total > 0) costs.set(lines.number[i], { self, total });
+	}
+	return costs;
+}
+
+// How many samples a cost is made of; Infinity where costs are counted, not sampled.
+function sampleCount({ header, unit }, side, cost) {
+	const { counted, samples, sum } = header[side === BASE ? "base" : "head"] ?? {};
+	if (counted || (unit === "count" && header.metric !== "samples")) return Infinity;
+	return sum > 0 ? (cost / sum) * samples : 0;
+}
+
+export const isFew = (data, side, cost) => sampleCount(data, side, cost) < FEW_SAMPLES;
+
+const none = { self: 0, total: 0 };
+
+// Stored lines of a function's file on one side, near those of the function: [{number, text, self,
+// total}].
+function storedLines(data, f, side, around) {
+	const { functions, chunks } = data;
+	const source = functions.source[side][f];
+	const stored = source ? chunks[source - 1] ?? [] : [];
+	const costs = lineCosts(data, f, side);
+	// The page knows where the function begins in the head only; so does a base without the head.
+	const begins = side === HEAD || !functions.ran[HEAD][f] || !costs.size;
+	const numbers = [...costs.keys(), ...(begins ? [functions.line[f]] : [])];
+	const first = Math.min(...numbers) - around, last = Math.max(...numbers) + around;
+	return stored.flatMap(({ start, lines }) => lines.map((text, k) => ({
+		number: start + k, text: text.trimEnd(), ...(costs.get(start + k) ?? none),
+	}))).filter(({ number }) => number >= first && number <= last);
+}
+
+const rowOf = (data, a, b) => ({
+	a, b,
+	self: compare(a?.self ?? 0, b?.self ?? 0, data.factor),
+	total: compare(a?.total ?? 0, b?.total ?? 0, data.factor),
+});
+
+// Pairs of lines in order, null where a side has none.
+export function alignLines(before, after) {
+	const pairs = alignTexts(before.map((l) => l.text), after.map((l) => l.text));
+	return pairs.map(([a, b]) => [before[a] ?? null, after[b] ?? null]);
+}
+
+// Whether lines are left out between two rows.
+export const isGap = (row, next) => ["a", "b"].some((side) =>
+	row[side] && next[side] && next[side].number !== row[side].number + 1);
+
+// The rows near lines that cost something, and those above them, which say how the first begins.
+function nearCosts(data, f, all) {
+	const isNear = ({ a, b }) => (a?.total ?? 0) > 0 || (b?.total ?? 0) > 0 ||
+		(b ?? a).number === data.functions.line[f];
+	const first = Math.max(0, all.findIndex(isNear) - AROUND);
+	const end = all.findLastIndex(isNear) + 1;
+	return { above: all.slice(0, first), rows: end ? all.slice(first, end + AROUND) : [] };
+}
+
+// The lines of both versions of a function, aligned: {above, rows}. Rows of one side alone where
+// the other did not run it; null where it did, and its source was not recorded.
+export function alignedLines(data, f) {
+	const { source, ran } = data.functions;
+	if ([BASE, HEAD].some((side) => ran[side][f] && !source[side][f])) return null;
+	data.alignedOf ??= new Map();
+	if (!data.alignedOf.has(f)) {
+		const [before, after] = [BASE, HEAD].map((side) => storedLines(data, f, side, CONTEXT));
+		const rows = alignLines(before, after).map(([a, b]) => rowOf(data, a, b));
+		data.alignedOf.set(f, nearCosts(data, f, rows));
+	}
+	return data.alignedOf.get(f);
+}
+
+// The same of one side alone.
+export function linesOfSide(data, f, side) {
+	const rows = storedLines(data, f, side, CONTEXT).map((line) =>
+		rowOf(data, side === BASE ? line : null, side === HEAD ? line : null));
+	return nearCosts(data, f, rows);
+}
+
+// Totals of functions in the whole recordings, as lines have them.
+export function wholeTotal(data, f, side) {
+	data.wholeTotals ??= functionCosts(straightTree(data, null, null), data.functions.n).total;
+	return data.wholeTotals[side][f];
+}
+
+// The row with most of `weight`; null where no row has any.
+function mostOf(rows, weight) {
+	let best = null;
+	for (const row of rows)
+		if (weight(row) > 0 && (!best || weight(row) > weight(best))) best = row;
+	return best;
+}
+
+export const hottestRow = (rows, side, family) =>
+	mostOf(rows, (row) => row[family][side === BASE ? "base" : "head"]);
+
+// The row where most of a change lies: what grew if `delta` is positive, else what shrank.
+export const changedRow = (rows, family, delta) =>
+	mostOf(rows, (row) => row[family].delta * Math.sign(delta));
+
+// By what a function's lines are judged: by total, or where only its own time certainly changed by
+// that; "": its change is not certain, so no line of it is either. A page without verdicts judges
+// nothing.
+export function changedFamily({ verdicts, unjudged, functions: { ran } }, f) {
+	if (!verdicts || unjudged?.[f] || ran[BASE][f] !== ran[HEAD][f]) return "total";
+	if (verdicts.total.word[f] === CHANGED) return "total";
+	return verdicts.self.word[f] === CHANGED ? "self" : "";
+}
