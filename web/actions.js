@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What can be done with a frame: one table for the menu beside it and for the sheet of a touch.
+// What can be done with a frame: one table for its context menu and for the phone's sheet.
 import { copyText } from "./clipboard.js";
 import { chosenEditor } from "./editor.js";
-import { originWord } from "./own.js";
-import { filePlaceOf } from "./places.js";
+import { originWord } from "./own_code.js";
+import { filePlaceOf } from "./source_places.js";
 import { pathOf } from "./tree.js";
 
 async function copy(app, text) {
-	app.say(await copyText(text) ? `Copied: ${text}` : "The browser does not let this page copy");
+	app.say(await copyText(text) ? `Copied: ${text}` :
+		"Cannot copy: the browser denied access to the clipboard");
 }
 
 function zoom(app, { flame, node, isAside }) {

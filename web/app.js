@@ -3,24 +3,24 @@
 //
 //   state -> trees -> picture -> views      each change of the state runs down this line
 //
-// The model (model.js) is the left part of that line, and all that views know. What acts on several
-// of them knows the application as `app`: the trail of links, the finder, the selection, keys.
+// The model (model.js) is the left part of that line; views use only the model. Modules that act on
+// several views get the application as `app`: history, finder, selection, keys.
 import { actionsOf } from "./actions.js";
 import { HEAD, BASE } from "./data.js";
 import { makePalette } from "./colors.js";
 import { buildControls, showControls, showCrumbs, showLegend } from "./controls.js";
-import { Band } from "./band.js";
+import { Band } from "./verdict_band.js";
 import { BenchmarkList } from "./benchmark_list.js";
-import { blinkNames } from "./blink.js";
+import { blinkNames } from "./flip.js";
 import { Busy } from "./busy.js";
 import { Chart } from "./chart.js";
-import { ContextMenu } from "./context.js";
+import { ContextMenu } from "./context_menu.js";
 import { EditorDialog } from "./editor_dialog.js";
-import { Finder } from "./finder.js";
+import { Finder } from "./find_frames.js";
 import { Flame } from "./flame.js";
 import { foldWords } from "./fold_functions.js";
-import { forcePalette, whenForced } from "./forced.js";
-import { bindFurniture } from "./furniture.js";
+import { forcePalette, whenForced } from "./forced_colors.js";
+import { bindPageFrame } from "./page_frame.js";
 import { bindKeys } from "./keys.js";
 import { showName } from "./labels.js";
 import { Matches } from "./matches.js";
@@ -32,15 +32,15 @@ import { Selection } from "./selection.js";
 import { Sheet } from "./sheet.js";
 import { Sidebar } from "./sidebar.js";
 import { SourceView } from "./source.js";
-import { Strip } from "./strip.js";
+import { Strip } from "./time_strip.js";
 import { hasChart } from "./strip_data.js";
 import { layouts, linkOf, stateOfLink, zoomNode } from "./state.js";
 import { swapSides } from "./swap.js";
 import { FunctionTable } from "./table.js";
 import { Theme } from "./theme.js";
 import { Tooltip } from "./tooltip.js";
-import { Twin } from "./twin.js";
-import { Trail } from "./trail.js";
+import { AccessibleTree } from "./screen_reader.js";
+import { Trail } from "./browser_history.js";
 import { pathOf } from "./tree.js";
 import { Waits } from "./waits.js";
 import { hasWaits } from "./waits_data.js";
@@ -59,7 +59,7 @@ export class App {
 		this.theme = new Theme($("theme"), (theme) => this.applyTheme(theme));
 		whenForced(() => this.applyTheme(this.theme.current));
 		bindPointer(this, $("canvas"));
-		bindFurniture(this);
+		bindPageFrame(this);
 		bindSave(this);
 		bindKeys(this, this.data.isDiff);
 		this.trail = new Trail(this);
@@ -109,7 +109,7 @@ export class App {
 			canvas: $("canvas"), space: $("space"), scroller: $("flame"),
 			placeOf: (f) => model.shortPlaceOf(f),
 		});
-		new Twin(model, this.flame, $("grid"));
+		new AccessibleTree(model, this.flame, $("grid"));
 		this.finder = new Finder(this);
 		this.selection = new Selection(this);
 		this.tooltip = new Tooltip(model, this.flame, $("tip"));
@@ -298,7 +298,7 @@ export class App {
 	swap() {
 		this.exchange();
 		this.set({ swapped: this.data.isSwapped });
-		this.say(this.data.isSwapped ? "Sides swapped: base is what was head" :
+		this.say(this.data.isSwapped ? "Sides swapped" :
 			"Sides as recorded");
 	}
 

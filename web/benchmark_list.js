@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The list that a page of benchmarks opens on, the worst first.
+// The list of benchmarks that a page opens on, worst first.
 //
 //   ▲ slower   test_parse_pr                ......|==>       737,003 → 879,697   +19.4 %
 //              parse_body > parse_issue_fixed  parse_pr.py:15             limit 2.0 %
 //
-// A gauge has the base in its middle, what the limit allows shaded around it, and a bar to the
-// head; all gauges have one scale, which ends at twice the base.
+// The middle of a gauge is the base; the shaded part is within the limit; the bar ends at the head.
+// All gauges share one scale, which ends at twice the base.
 import { benchmarksOf } from "./benchmarks.js";
 import { changeOf, countsOf, limitOf, notesOf, wayOf, wordOf } from "./benchmark_parts.js";
 import { el } from "./dom.js";
@@ -70,13 +70,13 @@ function row(model, b, scale, most) {
 	const kind = `benchmark${b.fails ? " fails" : ""}`;
 	if (b.page)
 		return el("li", {}, el("a", {
-			class: kind, title: `Show this benchmark alone, by ${of}`,
+			class: kind, title: `Show only this benchmark, by ${of}`,
 			href: `${b.page}#tab=flame&bench=${encodeURIComponent(b.name)}`,
 		}, ...cells));
 	return el("li", {}, isKnown ?
 		el("button",
 			{
-				class: kind, title: "Show this benchmark alone",
+				class: kind, title: "Show only this benchmark",
 				onclick: () => model.acts.showBenchmark(b.f),
 			}, ...cells) :
 		el("div", { class: kind }, ...cells));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said of a benchmark, wherever: in the list, in the band above one, in the sidebar.
+// Parts of a benchmark's description, shared by the list, the band and the sidebar.
 import { benchmarksOf, chosenBenchmark } from "./benchmarks.js";
 import { manyWord } from "./cost_words.js";
 import { dotted, el, section } from "./dom.js";
@@ -64,7 +64,7 @@ function aboveAll({ header }, list) {
 	return [el("p", { class: "answer" },
 		el("strong", { class: gate?.status ? "more" : "" }, gate?.headline ?? tell(header, list))),
 		el("p", { class: "quiet" }, gate ? `${exitOf(gate)}: ${showName(gate.why)}.` :
-			`${header.metric} of each, the worst first`)];
+			`${header.metric} per benchmark, worst first`)];
 }
 
 function aboveOne(model, b) {

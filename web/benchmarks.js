@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of a counted recording: markers at the root of its tree, each with what its body
-// called below (docs/benchmarks.md). They have nothing to do with each other, so a page shows one
-// at a time, as if there were no other: shares are of it, and it is judged by its own bound. A gate
-// ("fizeau ci") decided more of each, which is repeated as it is.
+// Benchmarks of a counted recording: markers at the root of its tree, each with the calls of its
+// body below (docs/benchmarks.md). They are independent, so a page shows one at a time as if it
+// were the whole recording: shares are of that benchmark, and it has its own threshold. Decisions
+// of "fizeau ci" are shown unchanged.
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { oneWord, verdictOn } from "./cost_words.js";

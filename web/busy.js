@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A sign for what takes longer than 0.3 s. Work of a page stops it from drawing, so the sign is
-// there before the work and appears by itself, late: its animation (style.css) is not the page's to
-// draw.
+// An indicator for work that takes longer than 0.3 s. Work blocks drawing, so the indicator is
+// added before the work and appears late by a CSS animation (style.css), which the browser runs by
+// itself.
 export class Busy {
 	// isLarge: whether anything here can take so long.
 	constructor(box, isLarge) {

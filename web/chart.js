@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The flame chart: what ran when, in order. A frame's bar is as long as it stayed on the stack, one
-// track a thread; the window is the range of time that is chosen on the strip, or a part of it.
+// The flame chart: what ran when, one track per thread. A frame's bar is as long as the frame
+// stayed on the stack; the window is the range chosen on the strip, or a part of it.
 //
 //   main    | run                                   |
 //           | parse      |gc| parse     |  | emit   |
 //   worker  |            wait                | job  |
 //
-// What is drawn comes from the level whose cells are pixels (chart_data.js), so it costs no more
-// than the screen has; what is narrower than that is grey below the frame that it is in.
+// Bars come from the level whose cells are about a pixel wide (chart_data.js), so drawing costs no
+// more than the screen's width. Narrower bars are grey below the frame that contains them.
 import { eachBar, extentOf, levelFor, rowsOf } from "./chart_data.js";
 import { HEAD } from "./data.js";
 import { el } from "./dom.js";
@@ -15,12 +15,12 @@ import { choosesPaths, pathFilter } from "./filters.js";
 import { frameName } from "./folds.js";
 import { formatValue } from "./format.js";
 import { bindPointers, bindWheel } from "./gestures.js";
-import { isTouch } from "./hands.js";
+import { isTouch } from "./last_pointer.js";
 import { fitText, Labels, showName } from "./labels.js";
 import { MIN_WIDTH } from "./layout.js";
 import { FONT, Painter, ROW } from "./paint.js";
 import { Picture } from "./picture.js";
-import { Silhouette } from "./silhouette.js";
+import { Silhouette } from "./narrow_frames.js";
 import { edgeOf } from "./strip_data.js";
 import { straightTree } from "./tree.js";
 import { panned, zoomed } from "./window.js";
@@ -315,7 +315,7 @@ export class Chart {
 		const own = showName(data.functions.names[tree.func[bar.node]]);
 		return `${frameName(data, tree, bar.node, own)}: ${timeText(to - from)}, ` +
 			`from ${timeText(from)} to ${timeText(to)}` +
-			(bar.mixed ? "; most of this time, others are between" : "");
+			(bar.mixed ? "; most of this time, with shorter frames in between" : "");
 	}
 
 	frameOf({ bar }) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What ran when, in order: runs of time in which a thread's stack was the same, on levels of ever
-// longer cells; and the bars that they make, a frame for as long as it stayed on the stack.
+// What ran when: runs of time in which a thread's stack stayed the same, on levels of ever longer
+// cells; and the bars drawn from them, one frame for as long as it stayed on the stack.
 //
-// Of several stacks in one cell a run has the innermost frame that most of it has in common:
-// `mixed` of its frames are not those of all of it, and something reaches `more` rows further in.
+// Where a cell has several stacks, its run ends at the innermost frame common to most of it:
+// `mixed` of its frames are not common to all of it, and some stack is `more` rows deeper.
 
 // The runs of level l in thread t are those from first[l * threads + t] to the next entry.
 export function readRuns({ levels }, threads, columns) {

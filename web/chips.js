@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the picture leaves out or has changed, beside it: each chip takes one thing back.
+// Filters and changes that apply to the picture, as chips beside it: a click on a chip removes one.
 import { el } from "./dom.js";
 import { verdictFilters } from "./filters.js";
 import { formatValue, plural } from "./format.js";
@@ -16,7 +16,7 @@ export function chipsOf(model) {
 	const chips = [];
 	const nameOf = (f) => showName(data.functions.names[f]);
 	const add = (text, takeBack) =>
-		chips.push(el("button", { class: "chip", title: "Take back", onclick: takeBack }, text,
+		chips.push(el("button", { class: "chip", title: "Remove", onclick: takeBack }, text,
 			el("span", { "aria-hidden": "true" }, " ×")));
 	if (state.threads)
 		add(some(threads.filter((_, i) => state.threads[i]).map((t) => t.label), "thread"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Classes of frames (meaning.js tells which frame is of which) and their colours.
+// Colour classes of frames (frame_colour.js assigns them) and the palettes.
 //
 // In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
 // removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bars around the picture: buttons and switches, where the zoom is, the legend, and the words
-// where there is nothing to draw.
+// The bars around the picture: buttons, switches, the path of the zoom, the legend, and the message
+// shown when there is nothing to draw.
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
 	glyphOf, heatClass, heatSteps, isTogether, LESS, MORE, MOVED, NEW, NEW_UNSURE, REMOVED, SAME,
@@ -12,14 +12,15 @@ import { noun, oneWord } from "./cost_words.js";
 import { el, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { choosesPaths } from "./filters.js";
 import { frameName } from "./folds.js";
-import { hasImports } from "./imports.js";
+import { hasImports } from "./fold_imports.js";
 import { showName, splitName } from "./labels.js";
-import { hasSums, legendOf, modes } from "./meaning.js";
+import { hasSums, legendOf, modes } from "./frame_colour.js";
 import { menu } from "./menu.js";
 import { hasChart } from "./strip_data.js";
 import { pathOf } from "./tree.js";
 import { hasWaits } from "./waits_data.js";
 
+const PHONE = "(max-width: 600px)"; // as in style.css
 const $ = (id) => document.getElementById(id);
 
 // What the sides are called, without the folders that both share.
@@ -32,16 +33,17 @@ function sideLabels(header) {
 }
 
 const views = [
-	["benchmarks", "Benchmarks", "All benchmarks, the worst first",
+	["benchmarks", "Benchmarks", "All benchmarks, worst first",
 		({ data }) => benchmarksOf(data).length > 1],
 	["flame", "Flame", "Flame graph (t)"],
-	["chart", "Chart", "Flame chart: what ran when, in order of time (o)",
+	["chart", "Chart", "Flame chart: what ran when (o)",
 		({ data }) => hasChart(data)],
 	["sandwich", "Sandwich", "Callers and callees of one function (g)"],
-	["source", "Source", "Lines of one function (l)"], ["table", "Table", "All functions (t)"],
-	["waits", "Waits", "What threads waited for, and who made them wait (W)",
+	["source", "Source", "Source lines of one function (l)"],
+	["table", "Table", "All functions (t)"],
+	["waits", "Waits", "What threads waited for, and what ended each wait (W)",
 		({ data }) => hasWaits(data)],
-	["matches", "Matches", "Functions taken for one another (k)", ({ data }) => data.isDiff],
+	["matches", "Matches", "Renamed and moved functions (k)", ({ data }) => data.isDiff],
 ];
 
 // What colours can go by on this page.
@@ -55,6 +57,14 @@ function choice(app, key, title, options) {
 		el("select", {
 			id: `select-${key}`, onchange: (e) => app.change({ [key]: e.target.value }),
 		}, ...options.map(([value, text]) => el("option", { value }, text))));
+}
+
+// On a phone all switches are in the menu, so that the bar takes one row.
+function placeSwitches(isPhone) {
+	const view = $("menu-view"), panel = view.querySelector(".panel");
+	const moved = ["choice-layout", "choice-by", "toggle-elided"].map($).filter(Boolean);
+	if (isPhone) panel.prepend(...moved);
+	else view.before(...moved);
 }
 
 export function buildControls(app) {
@@ -73,24 +83,27 @@ export function buildControls(app) {
 		data.isDiff && choice(app, "layout", "Width",
 			[["head", "After"], ["base", "Before"], ["union", "Both"], ["delta", "All change"]]),
 		choice(app, "by", "Colour", coloursOf(data).map((by) => [by, modes[by].title])),
-		app.model.hasRemoved && toggle("Gone", "Only what is gone (e)", false,
+		app.model.hasRemoved && toggle("Gone", "Show only removed paths (e)", false,
 			() => app.toggleElided(),
 			"toggle-elided"),
-		menu("menu-view", "View", "How the picture stands, and what names stand in it",
-			toggle("Inverted", "Callers: leaf functions are the roots (i)", false,
+		menu("menu-view", "View", "Layout, folding and names",
+			toggle("Inverted", "Leaf functions at the root, callers below (i)", false,
 				(inverted) => app.change({ inverted }), "toggle-inverted"),
 			toggle("Flame", "Roots at the bottom (f)", false, (up) => app.change({ up }),
 				"toggle-up"),
 			app.data.verdicts && app.data.header.palette !== "tachyon" &&
 			toggle("Fold noise",
-				"What only one side has samples of, not certainly, in one frame a caller",
+				"Merge paths that only one side has, unless certain, into one frame per caller",
 				true, (noise) => app.setFold({ noise }), "toggle-noise"),
 			hasImports(app.data) && toggle("Fold imports",
 				"The machinery of an import in one frame, the interpreter's start-up too", true,
 				(imports) => app.setFold({ imports }), "toggle-imports"),
-			toggle("Modules", "Module names in place of file paths (m)", false,
+			toggle("Modules", "Show module names instead of file paths (m)", false,
 				(on) => app.change({ names: on ? "module" : "path" }), "toggle-names")),
 	].filter(Boolean));
+	const isPhone = matchMedia(PHONE);
+	isPhone.addEventListener("change", () => placeSwitches(isPhone.matches));
+	placeSwitches(isPhone.matches);
 	const command = header.head.facts.find(([k]) => k === "command")?.[1] ?? "";
 	const labels = sideLabels(header);
 	$("subtitle").textContent = showName(labels || command || " ").trim();
@@ -177,17 +190,17 @@ function emptyText(app, what) {
 	if (app.flame.picture.all === 0 && what.widths === "delta" && what.all > 0)
 		return "Nothing changed.";
 	if (what.all > 0) {
-		if (what.isDiff && noHead) return "Nothing was sampled after: everything below is gone.";
-		if (what.isDiff && noBase) return "Nothing was sampled before: everything below is new.";
+		if (what.isDiff && noHead) return "No samples after: everything below is gone.";
+		if (what.isDiff && noBase) return "No samples before: everything below is new.";
 		return "";
 	}
 	if (noHead && what.side === HEAD)
-		return "Nothing was sampled after. The switch Gone shows all that was before.";
-	if (noBase && what.side === BASE) return "Nothing was sampled before: everything is new.";
+		return "No samples after. Turn on Gone to see what was there before.";
+	if (noBase && what.side === BASE) return "No samples before: everything is new.";
 	const { threads } = app.state;
-	if (app.flame.aside?.all > 0) return "After, there is nothing of this: all of it is gone.";
-	if (choosesPaths(app.state) || app.state.range) return "No sample passes these filters.";
-	return `There are no samples ${threads ? "of these threads " : ""}to draw.`;
+	if (app.flame.aside?.all > 0) return "Nothing of this is left after: all of it is gone.";
+	if (choosesPaths(app.state) || app.state.range) return "No samples match these filters.";
+	return `No samples to draw${threads ? " for these threads" : ""}.`;
 }
 
 function showEmpty(app, what) {
@@ -198,7 +211,7 @@ function showEmpty(app, what) {
 }
 
 // Of hatched frames in the colour of a change.
-const SUM = "certain only together with its other paths";
+const SUM = "certain only when its paths are added up";
 
 export function showLegend(app, what) {
 	const { palette } = app.flame;
@@ -215,7 +228,7 @@ export function showLegend(app, what) {
 			if (c === NEW_UNSURE || c === MOVED) box.style.borderColor = palette.removed;
 			return box;
 		}), `${isTogether(classes.at(-1)) ? "" : glyphOf(classes.at(-1))} ${text}`.trim());
-	const by = app.state.inverted ? "the leaf's self" : what.by === "total" ? "total" : "self";
+	const by = app.state.inverted ? "leaf self" : what.by === "total" ? "total" : "self";
 	const isJudged = what.verdicts !== null, costs = noun(app.data.header);
 	const hasMarks = what.by !== "self" && what.by !== "surprise" && !what.isTachyonPalette &&
 		!app.state.inverted;
@@ -228,8 +241,8 @@ export function showLegend(app, what) {
 		isJudged && Object.values(what.verdicts).some(hasSums) &&
 			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
 		el("span", { class: "quiet" },
-			app.state.inverted && what.by !== "surprise" ? `by the leaf's self ${costs}` :
-			`${legendOf(what.by, costs)}${hasMarks ? "; mark inside: own change" : ""}`),
+			app.state.inverted && what.by !== "surprise" ? `by self ${costs} of the leaf` :
+			`${legendOf(what.by, costs)}${hasMarks ? `; underline = own ${costs}` : ""}`),
 	] : [
 		...heatSteps.map((from, k) => {
 			const isEnd = k === 0 || k === heatSteps.length - 1;
@@ -239,7 +252,7 @@ export function showLegend(app, what) {
 		what.kinds?.includes(TASK_KIND) && swatch([TASK], "asyncio task"),
 		el("span", { class: "quiet" },
 			`share of ${by} ${costs}`,
-			app.state.tab === "chart" && "; dotted edge: shorter ones are between"),
+			app.state.tab === "chart" && "; dotted edge = shorter frames in between"),
 	];
 	$("legend").replaceChildren(...items.filter(Boolean));
 }

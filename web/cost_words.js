@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What people call a cost that grew or shrank: of time slower and faster, of bytes larger, smaller.
-// A page's header, and a diff as JSON, have the words of their metric for the verdicts "slower" and
-// "faster", which mean that it costs more or less (src/profile/cost_words.h). Other verdicts are
-// words themselves.
+// Words for a cost that grew or shrank: slower and faster for time, larger and smaller for bytes.
+// The page's header and a diff's JSON have the words of their metric for the verdicts "slower" and
+// "faster" (src/profile/cost_words.h); other verdicts are used as they are.
 
 // Of one: "slower", "larger", "more".
 export const oneWord = (header, verdict) => header?.words?.[verdict]?.one ?? verdict;

@@ -6,7 +6,7 @@
 // self[1] the head; a page of one profile has only zeros in the base.
 
 import { addFolds } from "./fold_functions.js";
-import { fromBase64, inflate } from "./packing.js";
+import { fromBase64, inflate } from "./decompress.js";
 import { addRange, readTime } from "./strip_data.js";
 
 const FORMAT = "fizeau-page";
@@ -383,6 +383,6 @@ export async function loadPage() {
 	const header = JSON.parse(document.getElementById("fz-header").textContent);
 	if (header.format !== FORMAT || header.version !== VERSION)
 		throw new Error(
-			"this page was written by a version of Fizeau that its viewer does not know");
+			"this page was written by an incompatible version of Fizeau");
 	return decode(header, await unpackData());
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Links that open a place in the reader's editor, by a scheme that is chosen once. What comes from
-// a profile is encoded, and a scheme of the reader's own may not be one that runs or fetches
-// something here.
+// Links that open a place in the reader's editor. Text from a profile is encoded, and a custom
+// scheme must not run or fetch anything in the browser.
 const TEMPLATE = "fizeau-editor", FOLDER = "fizeau-folder";
 
 // {path} is absolute; editors take it as it is, encoded but for its slashes.
@@ -15,9 +14,11 @@ const refused = /^(?:javascript|data|blob|file|https?|ftp|about|view-source):/i;
 
 // Why a template of the reader's own cannot be one; "": it can.
 export function faultOf(template) {
-	if (!/^[a-z][a-z0-9+.-]*:/i.test(template)) return "It begins with a scheme, as editor://…";
-	if (refused.test(template)) return "That scheme opens no editor.";
-	return template.includes("{path}") ? "" : "It needs {path}; {line} stands for the line.";
+	if (!/^[a-z][a-z0-9+.-]*:/i.test(template))
+		return "The link must start with a scheme, such as editor://…";
+	if (refused.test(template)) return "This scheme cannot open an editor.";
+	return template.includes("{path}") ? "" :
+		"The link must contain {path}; {line} is the line number.";
 }
 
 export function uriOf(template, path, line) {

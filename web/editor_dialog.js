@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks once which editor opens places, and keeps the answer; then opens the place.
+// The dialog that chooses an editor once, stores the answer, and opens the place.
 import { el } from "./dom.js";
 import { chooseEditor, chosenEditor, editors, faultOf, placeIn, uriOf } from "./editor.js";
 
@@ -28,7 +28,7 @@ export class EditorDialog {
 			const folder = this.folder.value.trim();
 			this.error.textContent = faultOf(template) ||
 				(placeIn(folder, this.place.path) === null ?
-					"Say in which folder the program's files are here." : "");
+					"Enter the folder of the program's files on this machine." : "");
 			if (this.error.textContent) return;
 			chooseEditor(template, folder);
 			dialog.close();
@@ -36,13 +36,13 @@ export class EditorDialog {
 		};
 		dialog.append(
 			el("form", { method: "dialog" },
-				el("h2", { id: "editor-title" }, "Open in which editor?"),
+				el("h2", { id: "editor-title" }, "Choose an editor"),
 				el("button", { class: "icon", "aria-label": "Close" }, "×")),
 			el("form", { class: "choices", onsubmit: (event) => {
 				event.preventDefault();
 				choose(this.own.value.trim());
 			} },
-			el("label", {}, "Folder that relative paths are in", this.folder),
+			el("label", {}, "Folder of relative paths", this.folder),
 			...editors.map(([id, name, template]) =>
 				el("button",
 					{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands there instead of a page that could not be opened.
+// The message shown when a page cannot be opened.
 
 export function sayFailure(why) {
 	const box = document.getElementById("failure");

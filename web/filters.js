@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Filters by module and by verdict: only samples that pass through a function that has both; and
-// through a function that was chosen, or through none of those that were hidden. A path has the
-// same functions on both sides, so both are filtered alike, and nothing is judged anew.
+// Filters by module, by verdict, and by functions to show only or to hide. They keep samples whose
+// path passes through matching functions. Both sides are filtered alike, and verdicts stay those of
+// the whole run.
 import { BASE, HEAD } from "./data.js";
 import { CHANGED, UNKNOWN } from "./colors.js";
 import { manyWord } from "./cost_words.js";

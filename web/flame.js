@@ -4,8 +4,8 @@
 // The view is a window on the x axis: [left, left + span) in the tree's own values. Zooming moves
 // that window, so callers of a zoomed frame fill the width by themselves.
 //
-// Beside the picture may stand an aside: what was removed, outside the head's 100 % but to the same
-// scale. Both trees number their nodes alike. It makes room for a zoom.
+// Beside the picture there may be an aside: the removed paths, outside the head's 100 % but to the
+// same scale. Both trees use the same node numbers. The aside is hidden while zoomed.
 //
 //   [ picture: 100 % of the head        ] [ removed ]
 import { el } from "./dom.js";
@@ -44,6 +44,7 @@ export class Flame {
 		this.laid = null;
 		this.asideShown = 0;
 		this.covered = 0; // pixels at the lower edge that something lies on
+		this.hidden = 0; // rows at the root that are not drawn
 		this.left = 0;
 		this.span = 1;
 		this.animation = 0;
@@ -236,7 +237,7 @@ export class Flame {
 
 	// Number of rows that the views reach down to.
 	visibleRows() {
-		return this.layout().deepest + 1;
+		return Math.max(0, this.layout().deepest + 1 - this.hidden);
 	}
 
 	// Height of all rows.
@@ -281,7 +282,8 @@ export class Flame {
 
 	// y of a row in the scrolled content.
 	rowTop(row) {
-		return this.up ? this.floor - (row + 1) * ROW : PAD + row * ROW;
+		const at = row - this.hidden;
+		return this.up ? this.floor - (at + 1) * ROW : PAD + at * ROW;
 	}
 
 	// Scroll so that a node's row can be seen.
@@ -319,7 +321,7 @@ export class Flame {
 		const boxes = [];
 		for (const box of all) {
 			box.y = this.rowTop(box.row) - top;
-			if (box.y > -ROW && box.y < height) boxes.push(box);
+			if (box.row >= this.hidden && box.y > -ROW && box.y < height) boxes.push(box);
 		}
 		shadow.paint(ctx, palette, this.matched ? 0.25 : 0.65, (row) => this.rowTop(row) - top,
 			this.up, ROW);
@@ -340,10 +342,10 @@ export class Flame {
 		if (!view || !(view.picture.all > 0)) return -1;
 		const { tree, w } = view.picture;
 		const y = py + this.scroller.scrollTop;
-		const row = Math.floor(this.up ? (this.floor - y) / ROW : (y - PAD) / ROW);
+		const row = Math.floor(this.up ? (this.floor - y) / ROW : (y - PAD) / ROW) + this.hidden;
 		const value = view.left + ((px - view.offset) / view.width) * view.span;
 		const narrowest = MIN_WIDTH * (view.span / view.width);
-		if (row < 0) return -1;
+		if (row < this.hidden) return -1;
 		let node = 0, x = 0;
 		while (tree.depth[node] < row) {
 			let child = node + 1;

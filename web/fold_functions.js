@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that no program has: what frames are of into which others were folded (folds.js). They
-// stand behind those of the page.
+// Placeholder functions for folded frames (folds.js), numbered after the page's own functions.
 const OTHER = 3; // src/profile/origin.h
 
 // What stands for what was folded: the functions behind those of the page, in this order.
@@ -14,11 +13,11 @@ export const STARTUP = 3;
 // Which switch folds it, and why.
 export const foldWords = [
 	["noise",
-		"Paths that had samples before and have none now: of none is it certain that it is gone"],
+		"Paths sampled before but not after; none of them is certainly gone"],
 	["noise",
-		"Paths that have samples now and had none before: of none is it certain that it is new"],
-	["imports", "What Python does to find and load modules, without the modules' own code"],
-	["imports", "What Python does before the program runs"],
+		"Paths sampled after but not before; none of them is certainly new"],
+	["imports", "Python finding and loading modules, without the modules' own code"],
+	["imports", "Python starting up, before the program runs"],
 ];
 
 // Which of foldNames a function of a shown tree is; -1: it is one of the page.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A call tree with less in it that nobody asked for: noise (noise.js) and the machinery of imports
-// (imports.js). Costs stay exact, since what is folded is added up.
+// A simplified call tree: noise (fold_noise.js) and import machinery (fold_imports.js) are folded.
+// Costs stay exact, since folded frames are added up.
 //
 // A folded frame has a function of its own kind, numbered behind those of the page
 // (fold_functions.js). Tables, lists and searches are of the tree as it was.
 import { plural } from "./format.js";
-import { findImports, hasImports, importName, liftImports, sumLifted } from "./imports.js";
-import { foldNoise, sumNoise, treeOfNoise } from "./noise.js";
+import { findImports, hasImports, importName, liftImports, sumLifted } from "./fold_imports.js";
+import { foldNoise, sumNoise, treeOfNoise } from "./fold_noise.js";
 import { treeOf } from "./tree.js";
 
 // A single node of noise says more by its own name. placeOf: where a node is now.

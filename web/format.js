@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers for people: durations, counts, shares. The same words as the command line uses.
+// Formatting of durations, counts and shares, as on the command line.
 
 // By hand: to ask the browser for it takes as long as reading a small page.
 export function formatCount(v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Pages of benchmarks: a search, and forms in which a change is said to be meant. Whoever says so
-// shows a token that may write, where the server wants tokens; it is kept nowhere.
-import { searchCards } from "./cards.js";
+// Benchmark pages of the server: search, and forms that acknowledge an intended change. Where the
+// server requires a token, the form sends one with write permission; it is not stored.
+import { searchCards } from "./card_search.js";
 import { el } from "./dom.js";
 
 const REASON_MAX = 500; // characters
@@ -36,10 +36,10 @@ function field(label, attributes) {
 
 function makeForm(box) {
 	const isNew = box.dataset.act === "accept";
-	const words = isNew ? "Acknowledge this change" : "No longer acknowledge it";
+	const words = isNew ? "Acknowledge this change" : "Withdraw the acknowledgement";
 	const form = el("form", {},
-		...(isNew ? [field("Why it is meant", { name: "reason", maxlength: REASON_MAX })] : []),
-		...(asksToken ? [field("Token that may write",
+		...(isNew ? [field("Reason", { name: "reason", maxlength: REASON_MAX })] : []),
+		...(asksToken ? [field("Token with write permission",
 			{ name: "token", type: "password", autocomplete: "off" })] : []),
 		el("button", {}, words), el("p", { role: "alert" }));
 	form.addEventListener("submit", (event) => submit(event, box.dataset));

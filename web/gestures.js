@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Pointers and wheel on an element, as what the reader means by them:
+// Pointer and wheel events of an element, translated to gestures:
 //
 //   wheel                       the browser scrolls
-//   Ctrl or ⌘ and wheel         zoom around the pointer; so arrives a pinch on a touch pad
-//   Shift and wheel, sidewards  pan
-//   drag                        pan, with a mouse in both directions: the browser scrolls for a
-// finger
+//   Ctrl or ⌘ and wheel         zoom around the pointer (also a pinch on a touch pad)
+//   Shift and wheel, sideways   pan
+//   drag                        pan; with a mouse also vertically (for touch the browser scrolls)
 //   two fingers                 zoom around their middle, and pan
 //
 // on: {hover(event), leave(), tap(event), pan(dx, dy), zoom(x, y, factor), end()}, in pixels of the
-// window. pan and zoom say whether there was anything to do; end() comes when fingers and wheel
-// rest.
+// window. pan and zoom return whether anything moved; end() is called when input has stopped.
 const SLOP = 5; // pixels that a press may move and still be a tap
 const REST = 160; // ms without a turn of the wheel
 const LINE = 16, TURN_MOST = 50,

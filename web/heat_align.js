@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which lines of two versions of a file are the same.
+// Alignment of two versions of a text, line by line.
 //
-// What both begin and end with is taken off. What is left is split at lines that occur once in
-// each, as long as those stand in order, and small rests are aligned exactly.
+// The common beginning and end are skipped. The rest is split at lines that occur exactly once in
+// each version, in the same order; small remainders are aligned exactly.
 
 const EXACT = 1 << 20; // cells of the table of an exact alignment
 

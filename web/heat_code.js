@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A line of source as elements: words coloured by what they are, and where samples were underlined.
+// One line of source as elements: syntax colours, and underlines where samples were.
 //
-// What colours words is no parser: it knows strings, comments, numbers and keywords of Python and
-// of C and its relatives, line by line, and remembers what is open at the end of one: a triple
-// quote, a comment. Text becomes text nodes, whatever it is.
+// Syntax colouring is not a parser: it knows strings, comments, numbers and keywords of Python and
+// of C-like languages, line by line, and remembers an open triple quote or comment at the end of a
+// line. Text always becomes text nodes.
 import { el } from "./dom.js";
 
 const wordsOf = (text) => new Set(text.split(" "));

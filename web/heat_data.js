@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reading a heat map's data, and what belongs to one file of it.
+// Reading a heat map's data, and selecting what belongs to one file.
 //
-// Lists of lines stand in order of files; how many of them are a file's is "file.lines". On a page
-// of one file, or of none, the other files have none. Index 0 is the base, 1 the head; the map of
-// one profile has nothing in the base.
+// Lists of lines are in order of files; "file.lines" has their number per file. On a page of one
+// file the other files have none. Index 0 is the base, 1 the head; a map of one profile has an
+// empty base.
 import { BASE, Columns, HEAD, unpackData } from "./data.js";
 import { alignTexts } from "./heat_align.js";
 
@@ -84,7 +84,7 @@ export async function loadHeat() {
 	const header = JSON.parse(document.getElementById("fz-header").textContent);
 	if (header.format !== FORMAT || header.version !== VERSION)
 		throw new Error(
-			"this page was written by a version of Fizeau that its viewer does not know");
+			"this page was written by an incompatible version of Fizeau");
 	const columns = new Columns(header.columns, await unpackData());
 	const isDiff = header.kind === "diff";
 	const heat = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One file: every line with what it cost, where it calls to and is called from, its instructions,
-// and a map of the whole at the right.
+// One file of a heat map: the cost of each line, calls to and from it, its instructions, and an
+// overview of the file at the right.
 import { oneWord, verdictOn } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, icon, pressSegment, segments, toggle } from "./dom.js";
@@ -49,7 +49,7 @@ export class FileView {
 				class: "scroller", tabindex: "0", onscroll: () => this.minimap.view(),
 			}, this.listing);
 		this.painted = el("div", {
-			class: "segments", role: "group", "aria-label": "What colours lines",
+			class: "segments", role: "group", "aria-label": "Colour lines by",
 		});
 		segments(this.painted, [["heat", "Heat"], ["special", "Specialised"]], this.paint,
 			(value) => {
@@ -72,7 +72,7 @@ export class FileView {
 				this.painted,
 				this.data.code.size ? toggle("Bytecode", "Show the instructions of every line (b)",
 					this.open.size > 0, (on) => this.openAll(on), "bytecode") : null,
-				toggle("Hot lines only", "Hide what cost nothing (h)", this.hotOnly,
+				toggle("Hot lines only", "Hide lines without cost (h)", this.hotOnly,
 					(on) => this.setHot(on), "hot"),
 				this.count,
 				step("Previous hot line", "Previous hot line (p)", -1, "m5 12.5 5-5 5 5"),
@@ -101,8 +101,8 @@ export class FileView {
 		const { files } = this.heat, { file } = this.data;
 		if (this.app.scale.hint) return `Change is ${this.app.scale.hint.toLowerCase()}.`;
 		return files.text[HEAD][file] || files.text[BASE][file] ? "" :
-			"No source of this file is in this page; " +
-				"lines that cost something are shown by number.";
+			"Source not recorded; " +
+				"lines with a cost are shown by number.";
 	}
 
 	legend() {
@@ -114,7 +114,7 @@ export class FileView {
 			...keys.map(([name]) => el("i", { class: `key ${name}` })),
 			this.heat.isDiff ? " more" : " hotter",
 			this.heat.judged ? el("span", { class: "legend-word" },
-				el("i", { class: "key unsure" }), " cannot be told from noise") : null);
+				el("i", { class: "key unsure" }), " within noise") : null);
 	}
 
 	// ---- lines ----
@@ -201,7 +201,7 @@ export class FileView {
 	}
 
 	spanTitle(s, all) {
-		const share = all ? ` (${formatShare(s.self / all)} of the line's own)` : "";
+		const share = all ? ` (${formatShare(s.self / all)} of the line's self cost)` : "";
 		const { scale } = this.app;
 		return `self ${scale.value(s.self)}${share}, total ${scale.value(s.total)}`;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of files: groups, folders that open and close, bars; what a filter leaves of them.
+// The list of files: groups, folders that open and close, cost bars, and the filter.
 import { oneWord } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, endOf, icon, twoParts } from "./dom.js";
@@ -109,13 +109,13 @@ export class IndexView {
 			.reduce((a, b) => (a < 0 || weight(b) > weight(a) ? b : a), -1);
 		const file = best < 0 || !weight(best) ? null :
 			el("p", { class: "hot-file" },
-				isDiff ? "The file that changed most: " : "The hottest file: ",
+				isDiff ? "Most changed file: " : "Hottest file: ",
 				el("a", { href: app.link(best) }, files.name[best]),
 				" ", isDiff ?
 					scale.change(scale.compare(files.self[BASE][best], files.self[HEAD][best])) :
 					scale.share(files.self[HEAD][best]));
 		const none = heat.judged ? "No function certainly changed." : isDiff ? "Nothing changed." :
-			"Nothing was sampled.";
+			"No samples.";
 		return el("section", {
 			class: "hottest", "aria-label": isDiff ? "What changed most" : "Hottest lines",
 		},
@@ -135,9 +135,9 @@ export class IndexView {
 			const delta = sum[HEAD] - factor * sum[BASE],
 				tone = { slower: "more", faster: "less" }[header.word];
 			const words = {
-				same: "the same", unknown: "unsure: cannot be told from noise",
+				same: "the same", unknown: "unsure: within noise",
 			};
-			const unknown = { share: ["by share", "of the whole nothing is known"],
+			const unknown = { share: ["by share", "the whole run is not judged"],
 				window: ["by window", "parts of running programs"] }[header.scale];
 			const expected = factor === 1 ? "" :
 				`expected ${formatValue(factor * sum[BASE], unit)}; `;
@@ -203,8 +203,8 @@ export class IndexView {
 			files.self[side].reduce((all, v) => all + v, 0));
 		if (!(self[BASE] > 0) && !(self[HEAD] > 0)) return null;
 		return el("div", { class: "group-box" }, el("div", { class: "row group none" },
-			el("span", { class: "name" }, el("b", {}, "In no file"),
-				el("small", {}, "native code, garbage collection and the like")),
+			el("span", { class: "name" }, el("b", {}, "Without a file"),
+				el("small", {}, "native code, garbage collection, etc.")),
 				...this.numbers({ self, total: null, real: false }, null)));
 	}
 

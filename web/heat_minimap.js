@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A map of the whole file: each line's heat at its place, and what of it is in view. A click or a
-// drag goes there.
+// An overview of the whole file: the heat of each line and the visible part. A click or drag
+// scrolls there.
 import { el } from "./dom.js";
 
 export class Minimap {

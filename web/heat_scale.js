@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How hot a cost is, and how it is written.
+// The scale of a heat map, and formatting of its costs.
 //
-// Heat is logarithmic, since the hottest line of a program is often a thousand times as hot as one
-// that still matters: 0 for nothing, 1 to 8 up to the hottest. A difference has 1 to 4 steps on
-// either side, negative where cost was saved.
+// Heat is logarithmic, since the hottest line is often a thousand times as hot as one that still
+// matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
+// direction, negative for lower cost.
 import { HEAD } from "./data.js";
 import {
 	compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A heat map: the list of files, and each file's lines. On one page both are here and the address
-// says which ("#f3L12"); in a folder each file has its own ("file_0003.html#L12").
+// A heat map: the list of files, and the lines of each. One page holds both, selected by the
+// address ("#f3L12"); in a folder each file has its own page ("file_0003.html#L12").
 import { HEAD } from "./data.js";
 import { el, pressSegment, segments } from "./dom.js";
 import { plural } from "./format.js";
@@ -29,7 +29,7 @@ class App {
 			() => this.files?.data && this.files.minimap.draw());
 		segments(document.getElementById("by"),
 			[["self", "Self", "Cost of the line itself (t)"],
-				["total", "Total", "With what it calls (t)"]], this.by, (by) => this.setBy(by));
+				["total", "Total", "Including callees (t)"]], this.by, (by) => this.setBy(by));
 		this.titles();
 		this.listen();
 		this.route();

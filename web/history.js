@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of a history, and the first page of a server: script only searches.
-import { searchCards } from "./cards.js";
+// The history page and the server's start page: their script only searches.
+import { searchCards } from "./card_search.js";
 
 searchCards();

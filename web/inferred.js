@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the comparison inferred, as the page's header lists it, by the functions and nodes it is
-// about.
+// What the comparison inferred (renames, moves, wrappers), looked up by function and by node.
 import { BASE, HEAD } from "./data.js";
 import { pageNodeOf } from "./tree.js";
 

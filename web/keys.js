@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Keys: one table for what they do and for the help that lists them.
+// Keyboard shortcuts: one table for the actions and for the help.
 import { el } from "./dom.js";
-import { openHelp, scrollPage, toggleSidebar } from "./furniture.js";
+import { openHelp, scrollPage, toggleSidebar } from "./page_frame.js";
 import { openSave, savePicture } from "./save.js";
 
 // [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift.
@@ -13,7 +13,7 @@ const groups = [
 		[["ContextMenu", "Shift+F10"], "menu of the selected frame", (a) => a.selection.menu()],
 		[["Backspace"], "back", (a) => a.trail.back()],
 		[["Shift+Backspace"], "forward", (a) => a.trail.forward()],
-		[["0", "Home"], "whole picture", (a) => a.whole()],
+		[["0", "Home"], "whole graph", (a) => a.whole()],
 		[["+", "-"], "zoom in, out", (a, k) => a.moveWindow(k === "+" ? 1.5 : 1 / 1.5, 0)],
 		[["Shift+ArrowLeft", "Shift+ArrowRight"], "pan",
 			(a, k) => a.moveWindow(1, k === "Shift+ArrowRight" ? 1 : -1)],
@@ -33,25 +33,25 @@ const groups = [
 		[["t"], "table or flame graph", (a) => a.set({
 			tab: a.state.tab === "table" ? "flame" : "table",
 		})],
-		[["o"], "flame chart: in order of time", (a) => a.toggleChart()],
+		[["o"], "flame chart, over time", (a) => a.toggleChart()],
 		[["g"], "sandwich: callers and callees of the selected function",
 			(a) => a.openMiddle("sandwich")],
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
-		[["k"], "matches: functions taken for one another",
+		[["k"], "matches: renamed and moved functions",
 			(a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
-		[["W"], "waits: what for, and who made whom wait", (a) => a.toggleWaits()],
+		[["W"], "waits: what threads waited for", (a) => a.toggleWaits()],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
-		[["c"], "next meaning of colour", (a) => a.nextColour()],
+		[["c"], "next colour mode", (a) => a.nextColour()],
 		[["m"], "file paths or module names", (a) => a.set({
 			names: a.state.names === "path" ? "module" : "path",
 		})],
 		[["1"], "before", (a) => a.set({ show: "base" }), true],
 		[["2"], "after", (a) => a.set({ show: "head" }), true],
 		[["3"], "change", (a) => a.set({ show: "diff" }), true],
-		[["e"], "only what is gone", (a) => a.toggleElided(), true],
-		[["w"], "next widths: after, before, both, all change", (a) => a.nextLayout(), true],
-		[["b"], "before, after, in the same places", (a) => a.nextBlink(), true],
+		[["e"], "only removed paths", (a) => a.toggleElided(), true],
+		[["w"], "next width: after, before, both, all change", (a) => a.nextLayout(), true],
+		[["b"], "flip between before and after", (a) => a.nextBlink(), true],
 		[["x"], "swap before and after", (a) => a.swap(), true],
 		[["T"], "next thread", (a) => a.nextThread()],
 	]],
@@ -70,11 +70,11 @@ const groups = [
 
 // What pointers do to the flame graph.
 const handles = [
-	["click", "zoom to a frame; a double click does the same"],
+	["click", "zoom to a frame (or double click)"],
 	["right button", "menu of a frame: copy, open, hide, only this"], ["drag", "pan"],
-	["wheel", "scroll"], ["Ctrl wheel", "zoom around the pointer, as a pinch does"],
+	["wheel", "scroll"], ["Ctrl wheel", "zoom around the pointer (or pinch)"],
 	["Shift wheel", "pan"],
-	["touch", "figures and actions of a frame; twice: zoom"], ["two fingers", "zoom and pan"],
+	["touch", "details and actions of a frame; twice to zoom"], ["two fingers", "zoom and pan"],
 ];
 
 const keyNames = {

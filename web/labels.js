@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names as one line, and cut to the room there is: of a name the last component says most.
+// Names on one line, shortened to fit: the last component of a name matters most.
 //
 //   Parser.parse_statement   …parse_statement   parse_st…
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which frames of some views can be seen, and where.
+// Which frames of a view are visible, and where.
 //
-// Only what is inside a view's window and at least half a pixel wide is visited below; what is
-// narrower adds to a silhouette, one grey column a pixel, as deep as the tree is there. Rows are
-// not looked at, so the same layout serves while a view is scrolled.
-import { Silhouette } from "./silhouette.js";
+// Only frames inside the window and at least half a pixel wide are descended into. Narrower ones
+// are drawn as grey columns of one pixel (narrow_frames.js), as deep as the tree is there. Vertical
+// scrolling does not affect the layout.
+import { Silhouette } from "./narrow_frames.js";
 
 export const MIN_WIDTH = 0.5;
 const OVER = 2; // pixels that a box may reach beyond its view

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page's beginning: read its data, make the application, or say why that cannot be.
+// The page's entry point: reads the data and starts the application, or reports the error.
 import { App } from "./app.js";
 import { loadPage } from "./data.js";
 import { sayNotOpened } from "./failure.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The view of what was inferred: functions taken for one another, names that were made equal, and
-// cost that only moved; each with what takes it back.
+// The Matches view: renamed and moved functions, name rules, and moved cost, each with the option
+// that undoes it.
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { el, table } from "./dom.js";
@@ -34,7 +34,7 @@ export class Matches {
 		].flat().filter(Boolean));
 		if (!this.section.childElementCount)
 			this.section.append(el("p", { class: "quiet" },
-				"Nothing was inferred: functions are the same when name and file are."));
+				"No renamed or moved functions: functions are matched by name and file."));
 	}
 
 	// What makes the comparison without a link; --map names functions as recorded on the base and
@@ -49,7 +49,7 @@ export class Matches {
 	vetoButton(link) {
 		const option = this.veto(link);
 		return el("button",
-			{ class: "veto", title: "Copy the option that takes this link back",
+			{ class: "veto", title: "Copy the option that undoes this match",
 				onclick: async () =>
 				this.model.acts.say(await copyText(option) ? `Copied: ${option}` : option) },
 				option);
@@ -79,12 +79,12 @@ export class Matches {
 		});
 		const isGuess = links.some((link) => link.how === "neighbourhood");
 		return [
-			el("h2", {}, `${plural(links.length, "function")} taken for another name or place`),
+			el("h2", {}, `${plural(links.length, "function")} renamed or moved`),
 			el("p", { class: "quiet" },
-				"A wrong one is taken back by its option, given to fizeau diff",
-				isGuess ? "; all of another name by --no-rename" : "",
-				"; --match names infers nothing. --map OLD=NEW says what is right."),
-			table(["Why", "Score", "Before", "After", "Total", "Take back"], rows),
+				"To undo a wrong match, give its option to fizeau diff",
+				isGuess ? "; --no-rename undoes all matches across names" : "",
+				". --match names compares by name only; --map OLD=NEW sets the right match."),
+			table(["Why", "Score", "Before", "After", "Total", "Undo"], rows),
 			links.length > rows.length &&
 			el("p", { class: "quiet" },
 				`and ${plural(links.length - rows.length, "function")} more`),
@@ -98,7 +98,10 @@ export class Matches {
 		const name = showName(loaded.functions.names[loaded.func[node]]);
 		if (model.data !== loaded) return name;
 		return el("button",
-			{ class: "link", title: "Zoom to it", onclick: () => model.acts.goToNode(node) }, name);
+			{
+				class: "link", title: "Zoom to this frame",
+				onclick: () => model.acts.goToNode(node),
+			}, name);
 	}
 
 	shifts(shifts) {
@@ -111,9 +114,9 @@ export class Matches {
 			formatChange(s.head_total - s.base_total * factor, unit),
 		]);
 		return [
-			el("h2", {}, "Cost that only moved"),
+			el("h2", {}, "Moved cost"),
 			el("p", { class: "quiet" },
-				"Below these, new callees cost what removed ones did: " +
+				"Under these callers, new callees cost about what removed ones did: " +
 				"a function was split, merged or replaced."),
 			table(["Below", "Removed", "New", "Change"], rows),
 		];
@@ -132,8 +135,8 @@ export class Matches {
 		return [
 			el("h2", {}, "Wrappers"),
 			el("p", { class: "quiet" },
-				"One side calls through them what the other calls directly; " +
-				"what they call is compared all the same."),
+				"One side calls through these what the other calls directly; " +
+				"their callees are compared as usual."),
 			table(["Function", "File"], rows),
 		];
 	}
@@ -141,7 +144,7 @@ export class Matches {
 	rules(rules) {
 		if (!rules.length) return null;
 		return [
-			el("h2", {}, "Names made equal"),
+			el("h2", {}, "Name rules"),
 			table(["Rule", "Functions before", "Functions after"],
 				rules.map((r) => [r.rule, String(r.base_functions), String(r.head_functions)])),
 		];

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the page is about at present: the data, what the reader chose, and what follows from both.
+// The state of the page: the data, the reader's choices, and what follows from both.
 //
 //   loaded --rules for names--> data --state--> trees -> costs, changes -> a picture
 //
-// Views know this, and of the rest of the program no more than `acts`: what they may ask for.
+// Views use the model and `acts`, the list of actions they may call, and nothing else.
 import { HEAD, BASE } from "./data.js";
 import { chosenBenchmark, verdictsWithin } from "./benchmarks.js";
-import { findChanges } from "./changes.js";
+import { findChanges } from "./listed_changes.js";
 import { isFiltered } from "./filters.js";
 import { movedFunctions } from "./inferred.js";
-import { ownChanges } from "./own.js";
+import { ownChanges } from "./own_code.js";
 import { LaterPicture, Picture } from "./picture.js";
-import { placeOf, shortPlaceOf } from "./places.js";
+import { placeOf, shortPlaceOf } from "./source_places.js";
 import { moduleOf } from "./search.js";
 import { pathOfHash, rulesOfLink, sidesOfLink, stateOfLink } from "./state.js";
 import { swapSides } from "./swap.js";
@@ -101,7 +101,7 @@ export class Model {
 			moved: movedFunctions(data), change: 0,
 			verdicts: isDiff && data.header.palette !== "tachyon" ? data.verdicts : null,
 			removedHere: (i) => isRemoved(whole, i), addedHere: (i) => isAdded(whole, i),
-			rootName: this.isElided() ? "All gone paths" : "All",
+			rootName: this.isElided() ? "All removed paths" : "All",
 		};
 	}
 
@@ -155,7 +155,7 @@ export class Model {
 		return new Picture(this.trees.shown(), what);
 	}
 
-	// What was removed and saved (saved.js), to stand beside the head's 100 %.
+	// What was removed and saved (saved_time.js), to stand beside the head's 100 %.
 	removedAside(what) {
 		const { inverted, layout } = this.state;
 		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head")

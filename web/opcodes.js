@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytecode instructions that functions were at, where a recording has them: of a node of the
-// picture, and of the lines of a function. They are always of all threads.
+// Bytecode instructions, where recorded: of a node of the picture, and of the lines of a function.
+// They count all threads.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatShare, formatValue, scaleHint } from "./format.js";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How one frame looks: its fill, edge, texture and label, and the outline of a marked one. The
-// context may be a canvas's or a Pen's (pen.js): only what both know is called.
-import { blinkFill, blinkNames } from "./blink.js";
-import { ownFlags } from "./changes.js";
+// Drawing one frame: fill, edge, texture, label, and the outline of a selected one. The context is
+// a canvas's or an SvgContext (svg_context.js), so only what both support is used.
+import { blinkFill, blinkNames } from "./flip.js";
+import { ownFlags } from "./listed_changes.js";
 import {
 	ABOVE_REMOVED, glyphOf, isTogether, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED, solidOf,
 		UNSURE,
@@ -11,7 +11,7 @@ import { formatShare, formatValue } from "./format.js";
 import { frameName } from "./folds.js";
 import { fitName, fitText, lastComponent } from "./labels.js";
 import { MIN_WIDTH } from "./layout.js";
-import { nodeClass, ownChange } from "./meaning.js";
+import { nodeClass, ownChange } from "./frame_colour.js";
 
 export const ROW = 21;
 export const FONT_SIZE = 12;

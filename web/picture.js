@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A shown tree with widths: what is drawn, by the canvas and by a saved picture alike.
+// A shown tree with its widths, as drawn on the canvas and in a saved picture.
 //
-// Children follow each other from their parent's left edge in the order of the tree. Places are
-// not kept: whoever walks down the tree adds them up, so a picture of a million frames costs no
-// more than its widths.
+// Children follow each other from their parent's left edge, in tree order. Positions are not stored
+// but added up on the way down, so a million frames cost only their widths.
 import { widthsOf } from "./widths.js";
 
 export class Picture {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Mouse, pen and fingers on the flame graph: what is under a pointer is told, a click zooms, a
-// touch shows the figures in the sheet, a second one on the same place zooms. The window follows
-// drags, pinches and the wheel.
+// Mouse, pen and touch on the flame graph: hovering shows the tooltip, a click zooms, a touch opens
+// the sheet, a second touch zooms. Drags, pinches and the wheel move the window.
 import { bindPointers, bindWheel } from "./gestures.js";
-import { isTouch } from "./hands.js";
+import { isTouch } from "./last_pointer.js";
 import { pathOf } from "./tree.js";
 
 const TWICE = 350; // ms between the touches of a pair

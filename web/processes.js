@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The filter by process of a recording that has several. A process is its threads: choosing some is
-// choosing theirs, so everything that follows the filter by thread follows this one.
+// The process filter of a recording with several processes. It selects the threads of the chosen
+// processes, so everything that depends on the thread filter follows.
 import { el, section } from "./dom.js";
 import { formatCount, formatShare } from "./format.js";
 import { showName } from "./labels.js";

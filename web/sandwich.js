@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// One function in the middle: all ways to it above, all that it calls below, merged from wherever
-// it is called.
+// The Sandwich view: one function in the middle, all callers above, all callees below, merged over
+// all calls.
 //
 //      [ main      ][ worker ]      callers, turned round
 //      [ parse               ]      the function
-//      [ parse               ]
 //      [ split ][ decode ]          callees
 //
 // A sample counts once, at its outermost frame of the function, in both halves alike.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { Flame } from "./flame.js";
-import { isTouch } from "./hands.js";
+import { isTouch } from "./last_pointer.js";
 import { showName } from "./labels.js";
 import { Picture } from "./picture.js";
 import { callersTree } from "./tree.js";
-import { Twin } from "./twin.js";
+import { AccessibleTree } from "./screen_reader.js";
 
 const OPEN_ALL_BELOW = 1e5, NARROWEST = 1 / 20000;
 
@@ -99,6 +98,9 @@ export class Sandwich {
 		const [callers, callees] = ["Callers", "Callees"].map((name) => this.half(name));
 		this.halves = [callers, callees];
 		callers.up = true;
+		// The function is drawn once, as the first row of the callees.
+		callers.hidden = 2;
+		callees.hidden = 1;
 		section.append(this.title, callers.scroller, callees.scroller);
 	}
 
@@ -113,7 +115,7 @@ export class Sandwich {
 		const flame = new Flame(model.data, {
 			canvas, space, scroller, placeOf: (f) => model.shortPlaceOf(f),
 		});
-		new Twin(model, flame, grid);
+		new AccessibleTree(model, flame, grid);
 		const at = (event) => {
 			const box = canvas.getBoundingClientRect();
 			return flame.hit(event.clientX - box.left, event.clientY - box.top);

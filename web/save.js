@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Saving what is shown as a picture: the flame graph, the flame chart or both halves of the
-// sandwich, every row of it, under its title and what the page says first, above its legend and the
-// list of what changed.
+// Saving the flame graph, the chart or the sandwich as a picture: all rows, with title, verdict,
+// legend and list of changes.
 import { el } from "./dom.js";
 import { fitText } from "./labels.js";
 import { FONT, FONT_FAMILY, FONT_SIZE } from "./paint.js";
-import { Pen } from "./pen.js";
+import { Pen } from "./svg_context.js";
 
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
@@ -164,7 +163,7 @@ export async function savePicture(app, kind) {
 	const name = `${$("title").textContent.toLowerCase().replace(/[^a-z]+/g, "-")}.${kind}`;
 	const blob = await kinds[kind](app);
 	if (!blob) {
-		app.say("The browser could not make a picture of this size");
+		app.say("The browser cannot make an image this large");
 		return;
 	}
 	download(blob, name);
@@ -181,8 +180,8 @@ export function bindSave(app) {
 	},
 		el("strong", {}, title), el("span", { class: "quiet" }, text));
 	$("save").replaceChildren(el("form", { method: "dialog", class: "choices" },
-		el("h2", { id: "save-title" }, "Save what is shown"),
-		choice("svg", "SVG", "sharp at any size, text stays text"),
+		el("h2", { id: "save-title" }, "Save image"),
+		choice("svg", "SVG", "sharp at any size, selectable text"),
 		choice("png", "PNG", "for chats and slides"),
 		el("button", { class: "choice-row", value: "" }, "Cancel")));
 	$("save-open").addEventListener("click", openSave);

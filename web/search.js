@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Search: part of a function's name, file or module, or `path:line`; or an expression that one of
-// them matches.
+// Search: part of a function's name, file or module, `path:line`, or a regular expression.
 
 const modulePrefixes = /^(?:.*\/)?(?:site-packages|dist-packages|python\d+\.\d+)\//;
 
@@ -65,6 +64,15 @@ export class Searcher {
 			count += matched[f] = files[functions.file[f]] || expression.test(functions.names[f]) ?
 				1 : 0;
 		return { matched, count };
+	}
+
+	// Whether a function's name matches, not only its file.
+	nameMatcher(query, isExpression) {
+		const { names } = this.data.functions;
+		const { expression } = isExpression ? compileQuery(query) : {};
+		if (expression) return (f) => expression.test(names[f]);
+		const text = query.trim().toLowerCase();
+		return (f) => names[f].toLowerCase().includes(text);
 	}
 
 	// Flags of functions that match, and how many do, or null when there is nothing to search for.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The selected frame: moved by keys, shown with its tooltip, and said aloud. In the sandwich the
-// half that has the focus is meant.
-import { isTouch } from "./hands.js";
-import { sentenceOf } from "./twin.js";
+// The selected frame: moved by keys, shown with its tooltip and announced to screen readers. In the
+// sandwich the half with the focus is used.
+import { isTouch } from "./last_pointer.js";
+import { ROW } from "./paint.js";
+import { sentenceOf } from "./screen_reader.js";
 import { pathOf } from "./tree.js";
-import { neighbour } from "./walk.js";
+import { neighbour } from "./neighbours.js";
 
 export class Selection {
 	constructor(app) {
@@ -41,9 +42,32 @@ export class Selection {
 			flame, node, isAside: false, f: flame.picture.tree.func[node],
 		});
 		else if (!flame.isMoving)
-			app.tooltip.show(node, { x: frame.left + box.left, y: frame.top + box.top, below: 28 },
-				false, flame);
+			app.tooltip.show(node, {
+				x: frame.left + box.left, y: frame.top + box.top, below: 28,
+				avoid: this.pathBoxes(flame, node),
+			}, false, flame);
 		app.say(sentenceOf(app.model, flame, node));
+	}
+
+	// Where the frames of the path through a node are: its callers, itself, and the widest callees.
+	pathBoxes(flame, node) {
+		const { tree, w } = flame.picture, frame = flame.canvas.getBoundingClientRect();
+		const path = [];
+		for (let at = node; at > 0; at = tree.parent[at]) path.push(at);
+		for (let at = node; at >= 0;) {
+			let widest = -1;
+			for (let c = at + 1; c < tree.end[at]; c = tree.end[c])
+				if (w[c] > 0 && (widest < 0 || w[c] > w[widest])) widest = c;
+			if (widest >= 0) path.push(widest);
+			at = widest;
+		}
+		return path.map((i) => {
+			const { left, right, top } = flame.boxOf(i);
+			return {
+				left: frame.left + left, width: Math.max(0, right - left), top: frame.top + top,
+				height: ROW,
+			};
+		});
 	}
 
 	// What can be done with it.

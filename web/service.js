@@ -5,7 +5,7 @@
 //   /service?name=shop&before=2026-11-23T06:15..2026-11-23T06:45&after=...&time=...
 //
 // time is what the time line shows; label and metric go along with every question.
-import { showChanges } from "./changed.js";
+import { showChanges } from "./changed_functions.js";
 import { el } from "./dom.js";
 import { Timeline } from "./timeline.js";
 import {
@@ -48,8 +48,8 @@ async function compare() {
 	changesBox.hidden = false;
 	if (!chosen.before || !chosen.after) {
 		changesBox.replaceChildren(el("p", { class: "empty" }, timeline.lanes.length ?
-			"Draw a range before and one after, or choose a deploy, to see what changed." :
-			"Of one minute there is nothing to compare."));
+			"Select a range before and one after, or a deploy, to see what changed." :
+			"One minute is too short to compare."));
 		return;
 	}
 	changesBox.classList.add("busy");
@@ -58,7 +58,7 @@ async function compare() {
 		const of = sides();
 		const answer = await ask("/api/diff", of, signal);
 		if (meet(chosen.before, chosen.after))
-			answer.warnings.push("The two ranges overlap: what is in both cannot differ.");
+			answer.warnings.push("The two ranges overlap; samples in both cannot differ.");
 		showChanges(changesBox, answer, `/diff?${new URLSearchParams([...of, ...passed])}`);
 	} catch (error) {
 		if (signal.aborted) return;
@@ -95,7 +95,7 @@ async function load() {
 		timeline = new Timeline(timeBox, t, { choose, zoom });
 		if (answer.missing)
 			timeBox.prepend(el("p", { role: "alert" },
-				`${answer.missing} does not answer: what it holds is missing.`));
+				`${answer.missing} does not respond; its data is missing.`));
 		const last = deploysOf(t).at(-1);
 		if (!chosen.before && !chosen.after && last) Object.assign(chosen, aroundDeploy(t, last));
 		keepAddress();

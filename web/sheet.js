@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sheet at the lower edge, for fingers: figures, verdict and actions of a frame that was
-// touched. The picture makes room below, so the frame can be seen above it. A drag downwards, its
-// button or Escape closes it.
+// The sheet at the lower edge, for touch: details and actions of the touched frame. The picture
+// makes room for it. A drag downwards, its button or Escape closes it.
 import { el } from "./dom.js";
 
 const FAR = 56; // pixels of a drag that closes it

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The sidebar: what was measured and how well, what stands out, and which threads to show.
+// The sidebar: how the recording was made, what changed or costs most, and the thread filter.
 import { buildBenchmarks } from "./benchmark_parts.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
-import { buildChoices } from "./choices.js";
-import { nameOfChange, ownFlags, wholeOf } from "./changes.js";
+import { buildChoices } from "./sidebar_filters.js";
+import { nameOfChange, ownFlags, wholeOf } from "./listed_changes.js";
 import { manyWord, noun, oneWord } from "./cost_words.js";
 import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
@@ -14,7 +14,7 @@ import {
 } from "./format.js";
 import { movedFunctions, originOf, stateWord } from "./inferred.js";
 import { showName, splitName } from "./labels.js";
-import { hasBoth, originWord } from "./own.js";
+import { hasBoth, originWord } from "./own_code.js";
 import { buildProcesses } from "./processes.js";
 import { speedSection } from "./speed.js";
 
@@ -75,16 +75,16 @@ function headline(model) {
 // How the base is scaled, and why.
 function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 	const why = {
-		agreed: "what most functions agree on is taken as no change",
-		scattered: "functions agree on nothing, so both totals are made equal",
-		totals: "both totals are made equal",
+		agreed: "the change that most functions share counts as no change",
+		scattered: "functions share no common change, so both totals are scaled to match",
+		totals: "both totals are scaled to match",
 	}[basis] ?? {
-		window: "each second that was recorded is compared", unit: "each unit of work is compared",
+		window: "compared per recorded second", unit: "compared per unit of work",
 	}[mode];
 	const how = factor === 1 ?
-		(speed ? "after is told at the speed that the machine had before" :
+		(speed ? "after is adjusted to the base run's machine speed" :
 			"values are compared as recorded") :
-		`expected is what was before × ${Number(factor.toPrecision(5))}`;
+		`expected = before × ${Number(factor.toPrecision(5))}`;
 	return `${capital([how, why].filter(Boolean).join("; "))}.`;
 }
 
@@ -132,7 +132,7 @@ function summary(model) {
 	if (!data.isDiff)
 		return section("summary", "Summary",
 			failure && el("p", { class: "warning" },
-				`${failure}; it may not have done all its work`),
+				`${failure}; it may not have finished its work`),
 			facts(summaryRows(model, data.header.head)
 				.filter(([k]) => k !== "Total" || !benchmarksOf(data).length)),
 				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
@@ -146,7 +146,7 @@ function summary(model) {
 	const measured = [ofOne && headline(model), sideColumns(model, rowsOf),
 		ofOne && !data.isSwapped && elided_count > 0 && el("p", { class: "quiet paths" },
 			`${plural(elided_count, "call path")} gone, `,
-			`${formatValue(elided_time, data.header.unit)} of what was before`),
+			`${formatValue(elided_time, data.header.unit)} before`),
 		...warnings.slice(urgent)];
 	if (!data.verdicts)
 		return section("summary", "Summary", ...warnings.slice(0, urgent), ...measured);
@@ -481,7 +481,7 @@ export class Sidebar {
 		const { model, box } = this;
 		this.spots = el("ol", { class: "spots" });
 		this.own = hasBoth(model.data) ?
-			toggle("Own code only", "Leave libraries out of this list and of the table", false,
+			toggle("Own code only", "Hide libraries in this list and in the table", false,
 				(own) => model.acts.set({ own })) : null;
 		this.spotsTitle = el("summary", {});
 		this.states = el("div", {});
@@ -512,7 +512,7 @@ export class Sidebar {
 			what.isDiff ? changes(model) : hotspots(model, what.side, what.all);
 		this.spots.replaceChildren(...(items.length ? items :
 			[el("li", { class: "quiet" },
-				what.verdicts ? "Nothing that can be told from noise." : "Nothing.")]));
+				what.verdicts ? "No change beyond noise." : "Nothing.")]));
 		const item = this.isVisit && this.spots.querySelector("[aria-current]");
 		this.isVisit = false;
 		if (item) reveal(this.box, item);

@@ -11,7 +11,7 @@ import { benchmarksOf } from "./benchmarks.js";
 import { noun } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { capital, formatChange, formatShare, formatValue } from "./format.js";
+import { formatChange, formatShare, formatValue } from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
 	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, linesOfSide,
@@ -43,7 +43,8 @@ class SidePainter {
 const heading = (cells) => el("tr", {}, ...cells.filter(Boolean)
 	.map(([words, kind = ""]) => el("th", { scope: "col", class: kind }, words)));
 
-const numberCell = (line, kind = "at") => el("td", { class: kind }, line ? String(line.number) : "");
+const numberCell = (line, kind = "at") =>
+	el("td", { class: kind }, line ? String(line.number) : "");
 
 // Of lines that were replaced, the first removed beside the first added, and so on.
 function pairReplaced(rows) {
@@ -103,7 +104,7 @@ export class SourceView {
 	notes(f, isDiff, hasRows) {
 		const { data, state } = this.model;
 		if (data.unjudged?.[f] && data.origins[f].length > 1)
-			return ["A name rule merged several functions into this one; their lines are not shown."];
+			return ["A name rule merged several functions here; their lines are not shown."];
 		if (!hasRows) return ["Source not recorded."];
 		const link = isDiff ? linksByFunction(data).get(f) : null;
 		const from = link?.from_file ? ` in ${showName(link.from_file)}` : "";
@@ -191,7 +192,8 @@ export class SourceView {
 		const code = isWide ? [
 			numberCell(a), el("td", { class: `code${a && !b ? " gone" : ""}` }, ...before),
 			el("td", {}, value(sum("total", "base"))),
-			numberCell(b), el("td", { class: `code${b && !a ? " added" : ""}` }, ...after, ops(a, b)),
+			numberCell(b),
+			el("td", { class: `code${b && !a ? " added" : ""}` }, ...after, ops(a, b)),
 			el("td", {}, value(sum("total", "head"))),
 		] : [
 			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
@@ -228,7 +230,7 @@ export class SourceView {
 		const painter = this.painters(f, above)[side], ops = this.opcodes(f);
 		const marked = hottestRow(rows, side, "total"), name = noun(header);
 		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
-		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`], [capital(`self ${name}`)],
+		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`], [`Self ${name}`],
 			!few && ["Share"]])];
 		rows.slice(0, MOST).forEach((row, i) => {
 			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast the machine was while it was recorded: a sentence and a line over time for each side.
+// The machine's speed during the recording: a sentence and a line chart for each side.
 
 import { el, section, line } from "./dom.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the reader chose, and the link that brings it back.
+// The reader's choices, and the link that restores them.
 //
 // `zoom` is the path of functions to the zoomed frame, so it survives a change of threads, of side
 // or of layout; in a link it is a hash of names, so it survives a new recording too.

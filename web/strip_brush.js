@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Choosing a range of time: a drag over the tracks with a mouse or a finger, its ends with either
-// or with the keyboard. A click beside the range takes it back.
+// Selecting a range of time: drag over the tracks, or move its ends by pointer or keyboard. A click
+// outside the range clears it.
 import { el } from "./dom.js";
 
 const ends = [["from", "Start of the range"], ["to", "End of the range"]];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A recording's time as the page has it: activity of tracks in slots, and slices: self values of
-// nodes in a thread and a bucket of time. A range is [first bucket, the one behind the last].
+// The recording's time in the page: activity of tracks by slot, and slices: self values of nodes by
+// thread and bucket of time. A range is [first bucket, first bucket after the last].
 
 import { readRuns } from "./chart_data.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A diff the other way round: the head becomes the base. Everything that is shown is computed from
-// these arrays, so exchanging them mirrors the page. Verdicts keep their words; intervals are of
-// ratios, and theirs become the inverse (intervals.js turns those of functions).
+// Swapping the sides of a diff: the head becomes the base. All views are computed from these
+// arrays, so the page is mirrored. Verdicts keep their words; the run's interval becomes that of
+// the inverse ratio (interval_text.js does functions).
 
 const mirrored = { slower: "faster", faster: "slower" };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The table of functions. Only the rows that can be seen are elements.
+// The table of functions. Only visible rows exist as elements.
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { CHANGED } from "./colors.js";
-import { ownFlags } from "./changes.js";
+import { ownFlags } from "./listed_changes.js";
 import { noun } from "./cost_words.js";
 import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
@@ -12,9 +12,9 @@ import {
 		scaleHint,
 } from "./format.js";
 import { stateRatio } from "./inferred.js";
-import { intervalOf } from "./intervals.js";
+import { intervalOf } from "./interval_text.js";
 import { showName, splitName } from "./labels.js";
-import { hasBoth, originWord } from "./own.js";
+import { hasBoth, originWord } from "./own_code.js";
 import { changeOf } from "./tree.js";
 import { functionWord } from "./verdicts.js";
 
@@ -58,7 +58,7 @@ function diffColumns(verdicts, data) {
 			text: (r, t) => formatValue(r.c.base, t.unit),
 		},
 		...(factor === 1 ? [] : [{
-			id: "expected", title: "Expected", hint: "What was before, scaled",
+			id: "expected", title: "Expected", hint: "Before, scaled",
 			key: (r) => r.c.expected, text: (r, t) => formatValue(r.c.expected, t.unit),
 		}]),
 		{
@@ -78,14 +78,14 @@ function diffColumns(verdicts, data) {
 		...(verdicts ? [...intervalColumns(verdicts, data), verdictColumn(verdicts)] : []),
 		{
 			id: "share", title: "Of change",
-			hint: "Share of the change of all functions, more and less alike",
+			hint: "Share of all changes, increases and decreases added up",
 			tsv: "share of change", key: (r, t) => part(r.c.delta, t.change),
 			text: (r, t) => formatPart(part(r.c.delta, t.change)), hue,
 		},
 		{
 			id: "run", title: factor === 1 ? "Of base" : "Of expected",
-			hint: "The change as a share of " +
-				(factor === 1 ? "the whole base run" : "what was expected of the whole run"),
+			hint: "Change as a share of " +
+				(factor === 1 ? "the whole base run" : "the whole run as expected"),
 			tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole),
 			text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue,
 		},
@@ -95,7 +95,7 @@ function diffColumns(verdicts, data) {
 function intervalColumns(family, data) {
 	const ends = (r) => intervalOf(family, r.f, r.c, data);
 	return [{
-		id: "interval", title: "95 % interval", wide: true, key: (r) => ends(r)?.[0] ?? -Infinity,
+		id: "interval", title: "95 % interval", width: 168, key: (r) => ends(r)?.[0] ?? -Infinity,
 		tsv: "low\thigh", raw: (r) => (ends(r) ?? ["", ""]).join("\t"),
 		text: (r, t) => ends(r)?.map((v) => formatChange(v, t.unit)).join(" … ") ?? "–",
 	}];
@@ -105,7 +105,7 @@ function intervalColumns(family, data) {
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
-		id: "verdict", title: "Verdict", wide: true,
+		id: "verdict", title: "Verdict", width: 128,
 		key: (r) => rank[word[r.f]] * 1e6 +
 		(surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
 		raw: (r, t) => t.verdictOf(r), text: (r, t) => t.verdictOf(r),
@@ -126,13 +126,13 @@ export class FunctionTable {
 			},
 		});
 		this.count = el("output", {});
-		this.own = toggle("Own code only", "Leave libraries out", false,
+		this.own = toggle("Own code only", "Hide libraries", false,
 			(own) => model.acts.set({ own }),
 			"toggle-own");
 		this.family = el("div", { class: "segments", role: "group", "aria-label": "Which cost" });
 		segments(this.family,
 			[["self", "Self", `The function's own ${noun(model.data.header)}`],
-				["total", "Total", "Callees included"]], "self",
+				["total", "Total", "Including callees"]], "self",
 				(cost) => model.acts.set({ cost }));
 		this.head = el("div", { class: "row head", role: "row" });
 		this.rowsBox = el("div", { class: "rows" });
@@ -207,7 +207,7 @@ export class FunctionTable {
 		if (this.input.value.trim() !== state.rows) this.input.value = state.rows;
 		this.note.textContent = what.isDiff && data.verdicts &&
 			(isFiltered(state) || state.rules.length) ?
-			"Verdicts and intervals are of the whole run" : "";
+			"Verdicts and intervals are for the whole run" : "";
 		this.fit();
 		this.refill();
 	}
@@ -235,7 +235,7 @@ export class FunctionTable {
 		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
 		this.head.replaceChildren(cell("name", "Function", "name"),
 			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
-		const widths = this.drawn.map((c) => (c.wide ? "168px" : this.isDiff ? "88px" : "104px")),
+		const widths = this.drawn.map((c) => `${c.width ?? (this.isDiff ? 88 : 104)}px`),
 			name = this.isNarrow ? 136 : 260;
 		this.scroller.style.setProperty("--columns", `minmax(${name}px, 1fr) ${widths.join(" ")}`);
 		this.scroller.style.setProperty("--least",
@@ -310,7 +310,7 @@ export class FunctionTable {
 	async copy(format) {
 		this.model.acts.say(await copyText(this[format]()) ?
 			`${plural(this.shown.length, "row")} copied` :
-			"The browser does not let this page copy");
+			"Cannot copy: the browser denied access to the clipboard");
 	}
 
 	draw() {

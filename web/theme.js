@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Light, dark, or as the system says. A choice is kept where the browser allows it.
+// Light, dark, or the system's theme. The choice is stored where the browser permits.
 import { icon } from "./dom.js";
 
 const KEY = "fizeau-theme";
@@ -10,7 +10,7 @@ const icons = {
 		"M4 4l1.4 1.4M14.6 14.6 16 16M4 16l1.4-1.4M14.6 5.4 16 4",
 	dark: "M16.5 12A7 7 0 0 1 8 3.5a7 7 0 1 0 8.5 8.5z",
 };
-const names = { system: "as the system", light: "light", dark: "dark" };
+const names = { system: "system", light: "light", dark: "dark" };
 
 function stored() {
 	try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A service over time: what it cost, a band for each version, where versions began, alarms; and
-// below it two lanes in which the ranges before and after are drawn.
+// A service over time: its cost, a band for each version, releases and alarms; below it two lanes
+// to select the ranges before and after.
 import { el, svg } from "./dom.js";
 import { formatCount, formatValue, plural } from "./format.js";
 import { Brush } from "./strip_brush.js";
@@ -22,7 +22,7 @@ export class Timeline {
 		// Of one bucket there are no two ranges.
 		this.lanes = t.buckets > 1 ? sides.map(([side, title]) => this.lane(side, title)) : [];
 		this.closer = el("button", { onclick: () => acts.zoom(true) }, "Show these ranges only");
-		this.all = el("button", { onclick: () => acts.zoom(false) }, "Show all of the time");
+		this.all = el("button", { onclick: () => acts.zoom(false) }, "Show the whole time line");
 		this.buttons = el("div", { class: "acts" }, this.closer, this.all);
 		box.replaceChildren(
 			el("div", { class: "head" }, el("h2", {}, this.title()), this.readout),
@@ -41,7 +41,7 @@ export class Timeline {
 	}
 
 	title() {
-		return this.t.unit === "ns" ? "CPU time a minute" : "Samples a minute";
+		return this.t.unit === "ns" ? "CPU time per minute" : "Samples per minute";
 	}
 
 	at(minute) {
@@ -143,7 +143,7 @@ export class Timeline {
 	lists() {
 		const deploys = [...this.deploys].reverse().map((band) => el("li", {},
 			el("button", {
-				title: "Compare the time before it with the time after it",
+				title: "Compare before and after this deploy",
 				onclick: () => this.acts.choose(aroundDeploy(this.t, band), true),
 			}, band.version), ` began ${minuteText(band.first)}`));
 		const alarms = this.t.alarms.map((a) => el("li", {},
@@ -170,7 +170,7 @@ export class Timeline {
 		const there = t.bands.filter(({ pieces }) => pieces.some(({ at }) => at === bucket))
 			.map(({ version, older }) => version ?? `${formatCount(older)} older versions`);
 		this.readout.textContent = [minuteText(minuteAt(t, bucket)),
-			there.length ? this.rate(t.sums[bucket]) : "nothing was pushed", ...there.slice(0, 4),
+			there.length ? this.rate(t.sums[bucket]) : "no data", ...there.slice(0, 4),
 		].join(" · ");
 	}
 }

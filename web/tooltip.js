@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The box beside a frame: what it is, what it cost, what changed, and its source.
+// The tooltip of a frame: name, cost, change, verdict and source.
 import { noun } from "./cost_words.js";
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import { el } from "./dom.js";
-import { nodeFacts } from "./facts.js";
+import { nodeFacts } from "./frame_facts.js";
 import { foldOf, foldWords } from "./fold_functions.js";
 import { frameName } from "./folds.js";
 import {
@@ -14,14 +14,15 @@ import {
 } from "./format.js";
 import { stateOf } from "./filters.js";
 import { howWords, linksByFunction, originOf, stateWord } from "./inferred.js";
-import { intervalText } from "./intervals.js";
+import { intervalText } from "./interval_text.js";
 import { showName } from "./labels.js";
 import { opcodeBox } from "./opcodes.js";
-import { originWord } from "./own.js";
-import { filePlaceOf } from "./places.js";
+import { originWord } from "./own_code.js";
+import { filePlaceOf } from "./source_places.js";
 import { changeWord } from "./verdicts.js";
 
 const SOURCE_AROUND = 3;
+const LABEL = 320; // pixels of a frame that its label takes
 
 // The rows around one, without gaps.
 function excerpt(rows, row) {
@@ -111,7 +112,7 @@ function verdictLines(model, facts) {
 	const { f, path } = facts;
 	if (!verdicts || foldOf(model.data, f) >= 0) return [];
 	if (unjudged?.[f])
-		return [el("p", { class: "note verdict" }, "Made by a rule for names: it was not judged")];
+		return [el("p", { class: "note verdict" }, "Made by a name rule: no verdict")];
 	const of = (title, family, costs) => {
 		const c = compare(costs[BASE][f], costs[HEAD][f], model.data.factor);
 		const interval = intervalText(family, f, c, model.data);
@@ -121,12 +122,12 @@ function verdictLines(model, facts) {
 	const words = [of("self", verdicts.self, model.costs.self),
 		of("total", verdicts.total, model.costs.total)].join(", ");
 	return [el("p", { class: "note verdict" },
-		`The function in the whole run: ${words}${path === null ? "" : `; this path: ${path}`}`)];
+		`Whole function: ${words}${path === null ? "" : `; this path: ${path}`}`)];
 }
 
 function shiftLine(caller, { head_callees, base_callees, head_total, base_total }, factor, unit) {
-	return `It only moved: below ${showName(caller)}, ${plural(head_callees, "new callee")} ` +
-		`cost what ${plural(base_callees, "removed one")} did, ` +
+	return `Moved: under ${showName(caller)}, ${plural(head_callees, "new callee")} ` +
+		`cost about what ${plural(base_callees, "removed one")} did, ` +
 		`${formatChange(head_total - base_total * factor, unit)} in all`;
 }
 
@@ -137,13 +138,13 @@ function inferredLines(model, facts) {
 	const link = facts.isDiff ? linksByFunction(data).get(f) : null;
 	const { functions, factor, unit } = data;
 	return [
-		link && `Taken for ${showName(link.from_name)}` +
-			`${link.from_file ? ` in ${link.from_file}` : ""} of the base: ` +
+		link && `Matched with ${showName(link.from_name)}` +
+			`${link.from_file ? ` in ${link.from_file}` : ""} before: ` +
 			`${howWords[link.how] ?? link.how}, score ${link.score.toFixed(2)}`,
 		facts.isDiff && originOf(data, f) &&
-			`Its code was in ${showName(originOf(data, f))}`,
-		wrapper === "new" && "New wrapper: what it calls was called without it before",
-		wrapper === "removed" && "Removed wrapper: what it called is called without it now",
+			`Its code came from ${showName(originOf(data, f))}`,
+		wrapper === "new" && "New wrapper: its callees were called directly before",
+		wrapper === "removed" && "Removed wrapper: its callees are called directly now",
 		shift && shiftLine(functions.names[shift.caller], shift.shift, factor, unit),
 	].filter(Boolean).map((text) => el("p", { class: "note" }, text));
 }
@@ -218,19 +219,32 @@ export class Tooltip {
 
 	placeOf(f) {
 		if (this.model.data.functions.kind[f] === TASK_KIND)
-			return "task of asyncio: what it runs lies on it, what waits for it below";
+			return "asyncio task: what it runs is above it, what waits for it below";
 		const fold = foldOf(this.model.data, f);
-		if (fold >= 0) return `${foldWords[fold][1]}. View unfolds ${foldWords[fold][0]}.`;
+		if (fold >= 0) return `${foldWords[fold][1]}. Unfold ${foldWords[fold][0]} in View.`;
 		return filePlaceOf(this.model.data, f) || "no file recorded";
 	}
 
-	place({ x, y, below }) {
+	// Beside {x, y}; where `avoid` has boxes of frames, where it covers least of their labels.
+	place({ x, y, below, avoid }) {
 		const { box } = this;
 		const { width, height } = box.getBoundingClientRect();
-		const left = Math.min(x + 14, window.innerWidth - width - 8);
-		let top = y + (below ?? 18);
-		if (top + height > window.innerHeight - 8) top = Math.max(8, y - height - 14);
-		box.style.left = `${Math.max(8, left)}px`;
-		box.style.top = `${top}px`;
+		const right = Math.max(8, window.innerWidth - width - 8);
+		const bottom = Math.max(8, window.innerHeight - height - 8);
+		const beside = { left: Math.max(8, Math.min(x + 14, right)), top: y + (below ?? 18) };
+		if (beside.top > bottom) beside.top = Math.max(8, y - height - 14);
+		const covered = ({ left, top }) => (avoid ?? []).reduce((sum, frame) => {
+			const w = Math.min(left + width, frame.left + Math.min(frame.width, LABEL)) -
+				Math.max(left, frame.left);
+			const h = Math.min(top + height, frame.top + frame.height) - Math.max(top, frame.top);
+			return sum + Math.max(0, w) * Math.max(0, h);
+		}, 0);
+		const spots = [beside, ...(avoid ? [
+			{ left: right, top: beside.top }, { left: right, top: bottom },
+			{ left: beside.left, top: bottom }, { left: 8, top: bottom },
+		] : [])];
+		const best = spots.reduce((a, b) => (covered(b) < covered(a) ? b : a));
+		box.style.left = `${best.left}px`;
+		box.style.top = `${best.top}px`;
 	}
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The page's data with other names: what a reader's patterns make of them, on both sides alike.
+// The page's data with rewritten names: the reader's name rules, applied to both sides.
 //
-//   rules [[pattern, text]...] -> functions renamed -> those of one name become one -> the call
-//   tree with siblings of one function laid over each other
+//   rules [[pattern, text]...] -> functions renamed -> equal names merged -> call tree with
+//   siblings of one function merged
 //
-// A frame whose name becomes empty is taken out: its callees go to its caller, and so does its own
-// time. Nothing is judged anew: a function made of several, or that was given another's time, has
-// no verdict (`unjudged`), all others keep theirs. Instructions belong to single nodes: there are
-// none.
+// A frame whose name becomes empty is removed: its callees and its own time go to its caller.
+// Nothing is judged again: a function merged from several, or with another's time added, has no
+// verdict (`unjudged`); all others keep theirs. Instructions are dropped, since they belong to
+// single nodes.
 import { BASE, HEAD } from "./data.js";
 import { addFolds } from "./fold_functions.js";
 import { mapTime } from "./strip_data.js";

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Trees that are drawn, made from the leaf values of the page: filtered by thread, reduced to what
-// was removed, or turned round so that leaves are the roots. Nothing here judges anything.
+// Trees to draw, computed from the page's self values: filtered, reduced to removed paths, or
+// inverted. Nothing here judges a change.
 //
 //   self values -> straight tree (totals) -> elided? -> inverted? -> shown
 //
 // A shown tree is {n, func, parent, end, depth, deepest, self, total, inverted}. In an inverted
 // tree `total` of a node is the self time of the leaf as it was reached through this path, each
-// sample counted once. `isNumbered`: its nodes have the page's numbers, or `pageNode` has them, 0
-// for a frame that is several; what the page says of a node (marks, verdicts of paths) holds for
-// it. A frame that stands for `paths` (folds.js) is several, too: its `self` is not to be asked for
-// (ownTime). `ofTotals`: an inverted one of a function's totals.
+// sample counted once. `isNumbered`: nodes have the page's numbers, or `pageNode` has them (0 for a
+// merged frame), so marks and path verdicts of the page apply. Frames that stand for `paths`
+// (folds.js) are merged, too: use ownTime() for them, not `self`. `ofTotals`: an inverted tree of a
+// function's totals.
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -75,8 +75,8 @@ export function ownTime(tree, side, i) {
 	return (tree.inverted || tree.paths?.[i] ? tree.total : tree.self)[side][i];
 }
 
-// Whether node i is gone, of those that count: of a function that `saved` has (saved.js), or below
-// one; all that are gone, without.
+// Whether node i is gone and counts: it is of a function that `saved` has (saved_time.js), or below
+// one. Without `saved` every gone node counts.
 function goneBy({ func, parent, total: [before, after] }, saved) {
 	if (!saved) return (i) => after[i] === 0 && before[i] > 0;
 	const flags = new Uint8Array(func.length);
@@ -115,8 +115,8 @@ export function hasRemoved(straight) {
 	return false;
 }
 
-// The base's time in paths that are gone, of all functions or of those that count (saved.js). All
-// below what is gone is part of it.
+// The base's time in gone paths: all of them, or those that count (saved_time.js). Everything below
+// a gone frame is part of it.
 export function removedSum({ func, end, total: [before, after] }, saved = null) {
 	let sum = 0;
 	for (let i = after.indexOf(0, 1), next; i > 0; i = after.indexOf(0, next)) {

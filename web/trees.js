@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The trees of the present state, each made when it is first asked for and kept until what it was
-// made from changes.
+// The trees of the current state. Each is computed on first use and cached until its inputs change.
 //
-//   straight (what passes the filters) -> upright (perhaps elided) -> shown (perhaps inverted, or
-// folded)
+//   straight (after filters) -> upright (perhaps elided) -> shown (perhaps inverted or folded)
 import { choosesPaths, isFiltered, pathFilter } from "./filters.js";
 import { foldOf } from "./fold_functions.js";
 import { foldTree, planFolds } from "./folds.js";
-import { savedFunctions } from "./saved.js";
+import { savedFunctions } from "./saved_time.js";
 import { elidedTree, hasRemoved, invertTree, removedSum, straightTree } from "./tree.js";
 
 export class Trees {

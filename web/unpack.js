@@ -2,7 +2,7 @@
 // The first script of a packed page: it unpacks the viewer and starts it. The page's policy names
 // the hashes of both, so that nothing else starts.
 import { sayFailure, sayNotOpened } from "./failure.js";
-import { fromBase64, inflate } from "./packing.js";
+import { fromBase64, inflate } from "./decompress.js";
 
 async function start() {
 	const packed = fromBase64(document.getElementById("fz-viewer").textContent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words for what is known of a change, the same wherever they stand: slower, faster (of bytes
-// larger, smaller; cost_words.js), same, unsure; of what only one side has new, newly called, gone,
-// no longer called.
+// The words of verdicts, the same everywhere: slower, faster (larger, smaller for bytes;
+// cost_words.js), same, unsure; for code on one side only: new, newly called, gone, no longer
+// called.
 import { CHANGED, UNKNOWN } from "./colors.js";
 import { oneWord, verdictOn } from "./cost_words.js";
 import { stateOf } from "./filters.js";
@@ -9,7 +9,7 @@ import { stateWord } from "./inferred.js";
 
 // Of a path that changed as its function certainly did, without being certain by itself.
 export function sumWord({ header }, delta) {
-	return `${oneWord(header, verdictOn(delta))}, certain only together with its other paths`;
+	return `${oneWord(header, verdictOn(delta))}, certain only when its paths are added up`;
 }
 
 // Of a verdict and the change that it is about.

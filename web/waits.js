@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The view of a recording of waits: what threads waited for, who made whom wait, and the longest
-// chain, which thread by thread leads from the end of the run back to its beginning.
+// The Waits view: what threads waited for, what ended each wait, and the longest chain, traced
+// through the threads from the end of the run to its start.
 import { el, endOf, svg, table } from "./dom.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { showName } from "./labels.js";
@@ -95,7 +95,7 @@ export class Waits {
 		return [
 			el("h2", {}, "Who waits for whom"),
 			el("p", { class: "quiet" },
-				"Who waited stands on the left, who ended it on the right."),
+				"Left: the function that waited. Right: what ended the wait."),
 			styled(el("div", { class: "wait-graph" }, column(left, "waiters"),
 				svg("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none",
 					"aria-hidden": "true" }, ...ribbons),
@@ -123,9 +123,9 @@ export class Waits {
 			el("h2", {}, `Longest chain: ${time(chain.ns)}, through ` +
 				plural(chain.threads, "thread")),
 			el("p", { class: "quiet" },
-				"What the end of the main thread waited for, back to the beginning. ",
-				"To end sooner, something of this must take less time.",
-				chain.unknown_ns > 0 && ` The first ${time(chain.unknown_ns)} are not known.`),
+				"What the end of the main thread depended on, back to the start. ",
+				"The run ends sooner only if something in this chain takes less time.",
+				chain.unknown_ns > 0 && ` The first ${time(chain.unknown_ns)} are unknown.`),
 			el("div", { class: "chain-lanes" }, ...this.lanes(chain)),
 			...this.rows(null, chain.rows, chain.ns),
 		];
@@ -139,7 +139,7 @@ export class Waits {
 				["Times", (row) => (row.runs ? "" : formatCount(row.n))],
 				["Longest", (row) => (row.runs ? "" : time(row.longest_ns))],
 			],
-			["What for", (row) => (row.runs ? "runs" : row.for)],
+			["Waiting for", (row) => (row.runs ? "runs" : row.for)],
 			["Where", (row) => (row.in === undefined ? "" :
 				this.function(row.in, row.in_file, row.in_line))],
 			!isSampled(rows) && ["Ended by", (row) => (row.by === undefined ? "" :

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording of waits says, as its page's header has it, and where the graph of who waits for
-// whom is drawn.
+// The waits in the page's header, and the layout of the wait graph.
 
 const HEIGHT = 300, LEAST = 22, GAP = 5; // of what is drawn of nodes, px
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How wide the frames of a shown tree are: one array, a node never narrower than its callees
+// Widths of the frames of a shown tree: one array, where a node is never narrower than its callees
 // together.
 //
 //   side    what one side spent

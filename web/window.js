@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of a picture that is in view: {left, span} in values, moved by hand. It never leaves the
+// The visible part of a picture: {left, span} in values, moved by the reader. It never leaves the
 // picture.
 const NARROWEST = 1e-8; // of the picture
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which paths that are gone are time that was saved, by the rule of web/saved.js.
+/* Which paths that are gone are time that was saved, by the rule of web/saved_time.js.
  *
  * A call path that has no samples any more tells of the path alone: its function may be called on
  * other ways now. It was saved where the function certainly costs less, by most of what its gone

@@ -36,8 +36,8 @@ const aFunction = (page) => page.evaluate(() => {
 // Zoom to the caller of the widest frame whose change is certain only together with other paths, and point at it.
 async function showSum(page) {
 	const widest = () => page.evaluate(() => {
-		const { tree, what, w } = fizeau.flame.picture, family = $$meaning.familyOf(tree, what);
-		return Array.from(tree.func.keys()).slice(1).filter((i) => w[i] > 0 && $$meaning.isOfSum(tree, i, family)).reduce((a, b) => (w[b] > w[a] ? b : a));
+		const { tree, what, w } = fizeau.flame.picture, family = $$frame_colour.familyOf(tree, what);
+		return Array.from(tree.func.keys()).slice(1).filter((i) => w[i] > 0 && $$frame_colour.isOfSum(tree, i, family)).reduce((a, b) => (w[b] > w[a] ? b : a));
 	});
 	await page.evaluate((i) => fizeau.selection.select(fizeau.flame.picture.tree.parent[i]), await widest());
 	await page.keyboard.press("Enter");

@@ -141,7 +141,7 @@ test("a benchmark that doubled is told by its factor, as in the gate's other rep
 test("without a gate a benchmark is judged by its own bound", async () => {
 	await withPage(judged(), {}, async (page) => {
 		assert.deepEqual((await rowsOf(page)).map((r) => r.slice(0, 2)), [["▲ slower", "test_pr"], ["+ new", "test_new"], ["− gone", "test_old"], ["▼ faster", "test_title"]]);
-		assert.deepEqual(await bandOf(page), ["4 benchmarks: 1 slower, 1 new, 1 gone, 1 faster", "instructions of each, the worst first"]);
+		assert.deepEqual(await bandOf(page), ["4 benchmarks: 1 slower, 1 new, 1 gone, 1 faster", "instructions per benchmark, worst first"]);
 	});
 });
 
@@ -178,7 +178,7 @@ test("a frame tells what its change is of the whole benchmark", async () => {
 test("one recording lists counts; what was sampled has no benchmarks", async () => {
 	await withPage(profilePage(writeText(head), ["benchmarks"]), {}, async (page) => {
 		assert.deepEqual((await rowsOf(page))[0], ["", "test_title", "39,800,000", ""]);
-		assert.deepEqual(await bandOf(page), ["3 benchmarks", "instructions of each, the worst first"]);
+		assert.deepEqual(await bandOf(page), ["3 benchmarks", "instructions per benchmark, worst first"]);
 		await page.click("#benchmarks .benchmark:has-text('test_pr')");
 		assert.doesNotMatch(await boxOf(page, "find"), /whole benchmark/);
 	});

@@ -11,7 +11,7 @@ const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
 const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
 const selected = (page) => page.evaluate(() => fizeau.flame.selected);
 
-test("] and [ walk from change to change, the biggest first", async () => {
+test("] and [ walk from change to change, largest first", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), { hash: "layout=union" }, async (page) => {
 		const delta = (n) => Math.abs(n.head.self - n.base.self);
 		const { nodes } = await readTree(page);

@@ -157,7 +157,7 @@ test("what is narrower than a pixel is grey, and the frame that has most of it s
 		assert.equal(await page.evaluate(() => fizeau.chart.drawn[0].bars.filter((b) => b.mixed).every((b) => b.row === 2)), true);
 		const most = await barAt(page, "most");
 		await page.mouse.move(most.x, most.y);
-		assert.match(await page.innerText("#tip .when"), /others are between/);
+		assert.match(await page.innerText("#tip .when"), /shorter frames in between/);
 		// Near enough, each is itself.
 		await page.evaluate(() => {
 			Object.assign(fizeau.chart, { left: 50e6, span: 50000 });

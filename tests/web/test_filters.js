@@ -74,7 +74,7 @@ test("a verdict filter keeps what passes through functions of that verdict", asy
 			});
 			assert.ok(passing, verdict);
 		}
-		assert.match(await page.innerText("#table"), /of the whole run/);
+		assert.match(await page.innerText("#table"), /for the whole run/);
 		assert.match(await page.evaluate(() => location.hash), /verdict=removed/);
 	});
 });
@@ -127,7 +127,7 @@ test("a name of nothing takes frames out, their time goes to the caller; a bad p
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		await page.fill("#rule-pattern", "(");
 		await page.keyboard.press("Enter");
-		assert.match(await page.innerText(".error"), /no regular expression/);
+		assert.match(await page.innerText(".error"), /Invalid regular expression/);
 		await page.fill("#rule-pattern", "^function_1\\d$");
 		await page.keyboard.press("Enter");
 		compareWith((await readTree(page)).nodes, "head", pathCosts(head.map(cut)));

@@ -30,7 +30,7 @@ test("a judged diff is coloured by totals, and own change is marked to scale", a
 		const of = (name) => page.evaluate((n) => {
 			const { tree, what } = fizeau.flame.picture;
 			const i = tree.func.findIndex((f) => f >= 0 && fizeau.data.functions.names[f] === n);
-			return { class: $$meaning.nodeClass(tree, i, what), own: $$meaning.ownChange(tree, i, what), word: what.verdicts.total.word[tree.func[i]] };
+			return { class: $$frame_colour.nodeClass(tree, i, what), own: $$frame_colour.ownChange(tree, i, what), word: what.verdicts.total.word[tree.func[i]] };
 		}, name);
 		// parse costs more by itself; render only because escape costs less below it.
 		const parse = await of("parse"), render = await of("render");
@@ -91,7 +91,7 @@ test("no hatching lies under text", async () => {
 				const { tree, what } = flame.picture;
 				let lines = palette.quiet;
 				for (const { i, view, left, right, y } of flame.layout().boxes) {
-					const colour = $$meaning.nodeClass(tree, i, what);
+					const colour = $$frame_colour.nodeClass(tree, i, what);
 					if (i === 0 || view.picture !== flame.picture || !($$colors.isTogether(colour) || [$$colors.UNSURE, $$colors.NEW_UNSURE].includes(colour))) continue;
 					if ($$colors.isTogether(colour)) lines = palette.linesOf(colour);
 					for (const t of texts) {
@@ -116,13 +116,13 @@ test("no hatching lies under text", async () => {
 
 test("what changed only in sum is drawn as a change, hatched, where the list leads, and said to be so", async () => {
 	const file = sumFile("sum.html");
-	const said = /slower, certain only together with its other paths/;
+	const said = /slower, certain only when its paths are added up/;
 	await withPage(file, {}, async (page) => {
-		assert.match(await page.innerText("#legend"), /certain only together with its other paths/);
+		assert.match(await page.innerText("#legend"), /certain only when its paths are added up/);
 		await page.click(".spot:has-text('helper')");
 		const frame = await page.evaluate(() => {
-			const { flame, data } = fizeau, { tree, what } = flame.picture, i = flame.selected, colour = $$meaning.nodeClass(tree, i, what);
-			return { name: data.functions.names[tree.func[i]], isTogether: $$colors.isTogether(colour), solid: $$colors.solidOf(colour), words: [what.verdicts.total.word[tree.func[i]], $$meaning.frameVerdict(tree, i, what.verdicts.total)] };
+			const { flame, data } = fizeau, { tree, what } = flame.picture, i = flame.selected, colour = $$frame_colour.nodeClass(tree, i, what);
+			return { name: data.functions.names[tree.func[i]], isTogether: $$colors.isTogether(colour), solid: $$colors.solidOf(colour), words: [what.verdicts.total.word[tree.func[i]], $$frame_colour.frameVerdict(tree, i, what.verdicts.total)] };
 		});
 		const c = await page.evaluate(() => ({ ...$$colors }));
 		assert.deepEqual([frame.name, frame.isTogether, frame.words], ["helper", true, [c.CHANGED, c.UNKNOWN]]);
@@ -143,7 +143,7 @@ test("what changed only in sum is drawn as a change, hatched, where the list lea
 	assert.equal(helper.length, sumCallers);
 	for (const g of helper) assert.match(g, /<rect class="c[1-4]"[^>]*\/><path class="h[dl]"[^>]*\/>/);
 	assert.match(svg, /<pattern id="d"/);
-	assert.match(svg, />certain only together with its other paths</);
+	assert.match(svg, />certain only when its paths are added up</);
 	// The tree in a terminal has the way to the largest of these paths.
 	const tree = fs.readFileSync(sumFile("tree.txt", ["--tree", "--color", "never", "--min-share", "0"]), "utf8");
 	assert.match(tree, /[▲^] in sum +\S* *\S* *helper/u);
@@ -209,7 +209,7 @@ test("noise is one frame a caller, told as such, and a switch shows what it is m
 		const read = () => page.evaluate(() => {
 			const { tree } = fizeau.flame.picture, { functions } = fizeau.data;
 			const at = Array.from(tree.func).findIndex((f) => f >= functions.n);
-			return { at, n: tree.func.filter((f) => f >= 0).length, total: [0, 1].map((s) => tree.total[s][0]), class: at > 0 && $$meaning.nodeClass(tree, at, fizeau.flame.picture.what) };
+			return { at, n: tree.func.filter((f) => f >= 0).length, total: [0, 1].map((s) => tree.total[s][0]), class: at > 0 && $$frame_colour.nodeClass(tree, at, fizeau.flame.picture.what) };
 		});
 		const folded = await read();
 		assert.ok(folded.at > 0);
@@ -287,7 +287,7 @@ test("own code is told from libraries: in colour, in words, in lists and in the 
 			const { fill, pale } = await page.evaluate(() => fizeau.flame.palette);
 			for (const [name, shades, word] of [["mine", fill, ""], ["load", pale, "library"], ["decode", pale, "stdlib"]]) {
 				const node = await nodeNamed(page, name);
-				const colour = await page.evaluate((i) => $$meaning.nodeClass(fizeau.flame.picture.tree, i, fizeau.flame.picture.what), node.i);
+				const colour = await page.evaluate((i) => $$frame_colour.nodeClass(fizeau.flame.picture.tree, i, fizeau.flame.picture.what), node.i);
 				assert.equal(await pixel(page, (await corners(page, node)).upper), shades[colour], name);
 				const at = await centreOf(page, node.i);
 				await page.mouse.move(at.x, at.y);

@@ -76,7 +76,7 @@ test("a heat map opens on the hottest lines and the hottest file, a folder's ind
 	for (const where of [profilePage(samples, ["heatmap", source()]), path.join(profilePage(samples, ["heatmap", source()], ""), "index.html")])
 		await withPage(where, {}, async (page) => {
 			assert.deepEqual(await hotList(page), expected);
-			assert.match(await page.textContent(".hot-file"), /^The hottest file: work\.py 100\.0 %$/);
+			assert.match(await page.textContent(".hot-file"), /^Hottest file: work\.py 100\.0 %$/);
 			await page.click(".hot");
 			await until(page, () => document.querySelector(".line.target .at"));
 			assert.equal(await page.textContent(".line.target .at"), "4");
@@ -93,7 +93,7 @@ test("what is listed adds up to the whole, also what is in no file", async () =>
 	const some = [...samples, { tid: 1, count: 5, stack: [main, { name: "<GC>", file: "", line: 0 }] }];
 	await withPage(profilePage(some, ["heatmap"]), {}, async (page) => {
 		const rows = await page.$$eval(".row.group", (list) => list.map((r) => [r.querySelector("b").textContent, +r.querySelectorAll(".num")[0].textContent, parseFloat(r.querySelectorAll(".num")[1].textContent)]));
-		assert.deepEqual(rows.at(-1).slice(0, 2), ["In no file", 5]);
+		assert.deepEqual(rows.at(-1).slice(0, 2), ["Without a file", 5]);
 		assert.equal(rows.reduce((sum, [, v]) => sum + v, 0), 65);
 		assert.ok(Math.abs(rows.reduce((sum, [, , p]) => sum + p, 0) - 100) < 0.2, JSON.stringify(rows));
 	});

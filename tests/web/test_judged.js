@@ -16,7 +16,7 @@ const classes = (page) => page.evaluate(() => {
 	const out = {};
 	for (let i = 1; i < tree.n; i++) {
 		const name = fizeau.data.functions.names[tree.func[i]];
-		out[name] ??= $$meaning.nodeClass(tree, i, what);
+		out[name] ??= $$frame_colour.nodeClass(tree, i, what);
 	}
 	return { out, names: Object.fromEntries(["SAME", "MORE", "LESS", "NEW", "REMOVED", "UNSURE", "NEW_UNSURE", "MOVED", "MOVED_AWAY"].map((k) => [k, $$colors[k]])) };
 });
@@ -53,7 +53,7 @@ test("nothing is slower by its bytes: every word of the page is that of what was
 	for (const [metric, [more, less, manyMore, manyLess]] of Object.entries(words)) {
 		const file = diffPage(...sides, ["judged", `counted=${metric}`]);
 		await withPage(file, { hash: "layout=union" }, async (page) => {
-			assert.match(await page.innerText("#band"), new RegExp(`^76\\.8 % ${more} `));
+			assert.match(await page.innerText("#band"), new RegExp(`^76\\.8 % ${more}, mostly grow`));
 			assert.deepEqual(await page.$$eval("#band .chip", (chips) => chips.map((c) => c.innerText)), [`▲ 1 ${manyMore}`, `▼ 1 ${manyLess}`]);
 			assert.match(await page.innerText("#legend"), new RegExp(`▲ ${more}\\s+▼ ${less}\\b`));
 			assert.deepEqual((await page.$$eval("#section-hotspots .group", (g) => g.map((e) => e.textContent.toLowerCase()))), [manyMore, manyLess]);
@@ -66,7 +66,7 @@ test("nothing is slower by its bytes: every word of the page is that of what was
 			// The other way round it is the opposite.
 			await page.evaluate(() => fizeau.set({ tab: "flame" }));
 			await page.keyboard.press("x");
-			assert.match(await page.innerText("#band"), new RegExp(`^43\\.4 % ${less} `));
+			assert.match(await page.innerText("#band"), new RegExp(`^43\\.4 % ${less}, mostly grow`));
 			const all = await page.evaluate(() => document.body.innerText);
 			if (more !== "slower") assert.doesNotMatch(all, /slower|faster/i);
 		});
@@ -82,7 +82,7 @@ test("what a function has of its own is called what was measured, in both kinds 
 			assert.match(await page.textContent("#section-verdicts"), new RegExp(`whose own ${noun} is`));
 			assert.doesNotMatch(await page.innerText("#band"), /B bytes/);
 			await page.evaluate(() => fizeau.set({ inverted: true }));
-			assert.match(await page.innerText("#legend"), new RegExp(`the leaf's self ${noun}`));
+			assert.match(await page.innerText("#legend"), new RegExp(`by self ${noun} of the leaf`));
 			if (noun !== "time") assert.doesNotMatch(await page.evaluate(() => document.body.innerHTML), /(own|self) time/i);
 		});
 		await withPage(profilePage(sides[0], [counted]), {}, async (page) =>
@@ -99,7 +99,7 @@ test("a frame that stands for several paths is judged as its function: inverted,
 		assert.deepEqual([out.split_body, out.split, out.digest, out.checksum], [c.MOVED, c.MOVED_AWAY, c.NEW, c.REMOVED]);
 		await page.evaluate(() => fizeau.set({ inverted: false, tab: "sandwich", middle: fizeau.data.functions.names.indexOf("render") }));
 		const halves = await page.evaluate(() => fizeau.sandwich.halves.map(({ picture: { tree, what } }) =>
-			[1, 2].map((i) => [fizeau.data.functions.names[tree.func[i]], $$meaning.nodeClass(tree, i, what)])));
+			[1, 2].map((i) => [fizeau.data.functions.names[tree.func[i]], $$frame_colour.nodeClass(tree, i, what)])));
 		const render = json().functions.find((f) => f.name === "render");
 		assert.deepEqual([render.self_verdict === "changed", render.total_verdict], [false, "changed"]);
 		assert.ok(halves[0][0][1] >= c.LESS && halves[0][0][1] < c.NEW, "callers: by the total of the function");
@@ -128,10 +128,10 @@ test("colour goes by share of the change and by significance, too", async () => 
 
 test("tooltips tell what was inferred", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
-		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py of the base: same callers and callees, score [01]\.\d\d/);
+		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py before: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
 		assert.match(await tipOf(page, "split_body"), /It only moved: below rows, 2 new callees cost what 1 removed one did/);
-		assert.match(await tipOf(page, "parse"), /The function in the whole run: self slower \(±[\d.,]+\)/);
+		assert.match(await tipOf(page, "parse"), /Whole function: self slower \(±[\d.,]+\)/);
 	});
 });
 
@@ -159,7 +159,7 @@ test("matches are listed with what takes them back", async () => {
 		assert.equal(option, "--map db.py:write_all=");
 		const vetoed = json(["--map", "db.py:write_all="]);
 		assert.deepEqual(vetoed.links, [], "the option does what the page says");
-		assert.match(text, /Cost that only moved[\s\S]*rows[\s\S]*1 callee[\s\S]*2 callees/);
+		assert.match(text, /Moved cost[\s\S]*rows[\s\S]*1 callee[\s\S]*2 callees/);
 		assert.match(text, /Wrappers[\s\S]*cached/);
 		assert.match(text, /root folders/);
 		await page.click(".pair-link");
@@ -173,7 +173,7 @@ const shownNow = (page) => page.evaluate(() => {
 	const { tree, what, w } = flame.picture;
 	const f = tree.func[flame.selected];
 	return { name: data.functions.names[f], isZoomed: flame.selected === flame.focus, isWide: w[flame.selected] === flame.span,
-		colour: $$meaning.nodeClass(tree, flame.selected, what), elided: state.elided, query: state.query };
+		colour: $$frame_colour.nodeClass(tree, flame.selected, what), elided: state.elided, query: state.query };
 });
 
 test("] and [ visit exactly what is listed, in its order, where each changed, gone functions too", async () => {
@@ -189,7 +189,7 @@ test("] and [ visit exactly what is listed, in its order, where each changed, go
 			assert.ok(now.isZoomed && now.isWide, now.name);
 			assert.equal(now.elided, gone.has(now.name), now.name);
 			assert.ok(![c.SAME, c.UNSURE].includes(now.colour), `${now.name} ${now.colour}`);
-			assert.equal(await page.textContent("#hint"), `Change ${i + 1} of ${names.length}, as they are listed`);
+			assert.equal(await page.textContent("#hint"), `Change ${i + 1} of ${names.length}, in list order`);
 		}
 		assert.deepEqual(seen, names);
 		assert.ok(["parse", "escape", "digest", "checksum"].every((name) => seen.includes(name)), seen.join());
@@ -357,9 +357,36 @@ test("a link of a judged page opens where nothing was judged, and in a profile",
 		await withPage(file, { hash }, async (page) => {
 			assert.equal(await page.evaluate(() => fizeau.state.verdict), "");
 			await page.evaluate(() => fizeau.set({ tab: "flame" }));
-			assert.equal(await page.innerText("#empty"), "No sample passes these filters.");
+			assert.equal(await page.innerText("#empty"), "No samples match these filters.");
 			await page.keyboard.press("t");
 			await page.keyboard.press("c");
 			await page.keyboard.press("Y");
 		});
+});
+
+test("the verdict of a slower run names the function with most of the change, and leads to it", async () => {
+	const at = (name) => ({ name, file: "/srv/app/work.py", line: 7 });
+	const run = (slow, quick) => [{ tid: 1, stack: [at("main"), at("slow")], count: slow }, { tid: 1, stack: [at("main"), at("quick")], count: quick }];
+	for (const [before, after, word] of [[run(4000, 4000), run(9000, 3000), "slower"], [run(9000, 3000), run(4000, 4000), "faster"]])
+		for (const width of [1400, 390])
+			await withPage(diffPage(before, after, ["exact", "time", "judged", "counted=instructions,count"]), { width }, async (page) => {
+				assert.match((await page.innerText("#band .answer")).replace(/\s+/g, " "), new RegExp(`^\\d+\\.\\d % ${word}, mostly slow work\\.py:7$`));
+				await page.click("#band .culprit");
+				assert.equal((await shownNow(page)).name, "slow");
+			});
+});
+
+test("the box of a selected frame does not cover the labels of its path", async () => {
+	const deep = Array.from({ length: 14 }, (_, i) => ({ name: `level_${i}`, file: "/srv/app/deep.py", line: 10 + i }));
+	await withPage(diffPage([{ tid: 1, stack: deep, count: 400 }], [{ tid: 1, stack: deep, count: 900 }], ["exact", "time", "judged"]), { width: 1400, height: 900 }, async (page) => {
+		await page.evaluate(() => fizeau.selection.select(3));
+		const covered = await page.evaluate(() => {
+			const tip = document.getElementById("tip").getBoundingClientRect(), canvas = document.getElementById("canvas").getBoundingClientRect();
+			return Array.from({ length: 14 }, (_, i) => fizeau.flame.boxOf(i + 1)).filter(({ left, top }) => {
+				const x = canvas.left + left, y = canvas.top + top;
+				return x < tip.right && x + 200 > tip.left && y < tip.bottom && y + 18 > tip.top;
+			}).length;
+		});
+		assert.equal(covered, 0);
+	});
 });

@@ -50,7 +50,7 @@ test("a narrow frame has a part of its name rather than a glyph alone", async ()
 	const of = (count) => [{ tid: 1, stack: [f("main"), f("<GC>")], count }];
 	await withPage(diffPage(of(100), of(300), ["exact", "time"]), {}, async (page) => {
 		const shown = await page.evaluate(() => {
-			const { flame } = fizeau, { picture } = flame, leaf = picture.tree.n - 1, colour = $$meaning.nodeClass(picture.tree, leaf, { ...picture.what, by: "total" });
+			const { flame } = fizeau, { picture } = flame, leaf = picture.tree.n - 1, colour = $$frame_colour.nodeClass(picture.tree, leaf, { ...picture.what, by: "total" });
 			return Array.from({ length: 200 }, (_, px) => flame.painter.words(flame.ctx, leaf, picture, colour, px, "").map((w) => w.text));
 		});
 		shown.forEach((words, px) => assert.notDeepEqual(words, ["▲"], `${px} pixels`));
@@ -184,7 +184,7 @@ test("labels name the share, and new frames say so", async () => {
 });
 
 test("the page of one recording says when the program failed", async () => {
-	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have done all its work/], ["sys.exit(0)", null]]) {
+	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have finished its work/], ["sys.exit(0)", null]]) {
 		const recording = newFile(".fz"), file = newFile(".html");
 		const script = `import sys\nfor i in range(3000): sum(range(500))\n${code}`;
 		spawnSync(process.env.FIZEAU, ["run", "-o", recording, "--", "python3", "-c", script], { stdio: "ignore" });

@@ -109,7 +109,7 @@ test("before is what was measured in every tab, and expected stands beside it", 
 		assert.deepEqual(seen.tip[0].map((t) => t.trim()).filter(Boolean), ["Before", "Expected", "After", "By share"]);
 		assert.deepEqual(seen.tip[1].slice(0, 4).map((t) => t.trim()), ["Self", count(seen.own[0]), count(seen.own[0] * json.scale.factor), count(seen.own[1])]);
 		assert.ok(seen.summary.includes(`${count(json.base.total)} → ${count(json.head.total)}`), seen.summary);
-		assert.match(seen.summary, /expected is what was before ×/i);
+		assert.match(seen.summary, /expected = before ×/i);
 	});
 });
 

@@ -234,3 +234,31 @@ test("a line of the verdict that is broken has no dot at an end, one that is not
 		}
 	});
 });
+
+test("header and selectors take a fifth of a phone at most, with every switch in the menu", async () => {
+	await withPage(judgedPage(), { width: 390, height: 844, touch: true }, async (page) => {
+		const tall = await page.evaluate(() => ["top", "toolbar"].reduce((sum, id) => sum + document.getElementById(id).getBoundingClientRect().height, 0));
+		assert.ok(tall <= 844 / 5, `${tall} pixels`);
+		await page.click("#menu-view summary");
+		for (const id of ["select-layout", "select-by", "toggle-inverted"]) assert.ok(await page.isVisible(`#${id}`), id);
+		const right = await page.$eval("#menu-view .panel", (panel) => panel.getBoundingClientRect());
+		assert.ok(right.left >= 0 && right.right <= 390);
+		await page.locator("#legend").scrollIntoViewIfNeeded();
+		assert.ok(await page.isVisible("#legend"));
+		await page.setViewportSize({ width: 1000, height: 844 });
+		await until(page, () => !document.querySelector("#menu-view #select-by"));
+		assert.ok(await page.isVisible("#select-by"));
+	});
+});
+
+test("keys in the help do not lie on their words", async () => {
+	for (const width of [1280, 390])
+		await withPage(judgedPage(), { width }, async (page) => {
+			await page.keyboard.press("?");
+			const over = await page.$$eval("#help dt", (list) => list.filter((dt) => {
+				const keys = [...dt.querySelectorAll("kbd")], words = dt.nextElementSibling.getBoundingClientRect();
+				return keys.some((key) => key.getBoundingClientRect().right > words.left);
+			}).map((dt) => dt.textContent));
+			assert.deepEqual(over, []);
+		});
+});

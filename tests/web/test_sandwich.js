@@ -96,3 +96,22 @@ test("a sandwich of very many callees opens", async () => {
 		assert.equal((await readHalves(page))[1].length, wide.length + 1);
 	});
 });
+
+test("the function is drawn once, between its callers and its callees, without a row for all", async () => {
+	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
+		await page.evaluate(() => fizeau.set({ tab: "sandwich", middle: fizeau.data.functions.names.indexOf("function_1") }));
+		const halves = await page.evaluate(() => fizeau.sandwich.halves.map((flame) => {
+			const box = flame.canvas.getBoundingClientRect(), drawn = [];
+			for (let y = 2; y < box.height; y += 3) {
+				const node = flame.hit(box.width / 2, y);
+				if (node >= 0) drawn.push(node ? fizeau.data.functions.names[flame.picture.tree.func[node]] : "All");
+			}
+			return { drawn: [...new Set(drawn)], first: flame.hit(box.width / 2, flame.boxOf(flame.hidden).top + 5) };
+		}));
+		assert.ok(halves[0].drawn.length >= 1, "there are callers");
+		for (const { drawn } of halves) assert.ok(!drawn.includes("All"), drawn.join());
+		assert.equal(halves[1].drawn[0], "function_1");
+		const rows = await page.evaluate(() => fizeau.sandwich.halves.map((flame) => flame.needed - flame.content));
+		assert.ok(rows.every((rest) => rest <= 0), "no row is outside of the content");
+	});
+});

@@ -23,7 +23,7 @@ test("the .* switch searches by expressions; text stays text without it", async 
 		await page.focus("#query");
 		await type(page, "^function_1\\d$");
 		assert.match(await found(page), /^0 functions/);
-		assert.equal(await page.innerText("#hits .offer"), `Search as an expression: ${names.filter(hit).length} functions`);
+		assert.equal(await page.innerText("#hits .offer"), `Search as a regular expression: ${names.filter(hit).length} functions`);
 		await page.click("#hits .offer");
 		assert.equal(await found(page), `${names.filter(hit).length} functions · ${shareOf(hit)}`);
 		assert.equal(await page.getAttribute("#regex", "aria-pressed"), "true");
@@ -82,5 +82,18 @@ test("the list of hits is within a small window", async () => {
 		await type(page, "function");
 		const { left, right } = await page.evaluate(() => document.getElementById("hits").getBoundingClientRect().toJSON());
 		assert.ok(left >= 0 && right <= 320 && (await page.evaluate(() => document.documentElement.scrollWidth)) === 320);
+	});
+});
+
+test("functions of that name are listed before those of a file of that name", async () => {
+	const at = (name, file) => ({ name, file: `/srv/app/${file}`, line: 3 });
+	const samples = [{ tid: 1, count: 90, stack: [at("main", "render.py"), at("busy", "render.py")] }, { tid: 1, count: 5, stack: [at("main", "render.py"), at("render", "view.py")] }];
+	await withPage(profilePage(samples), {}, async (page) => {
+		for (const [query, expression] of [["render", false], ["^re.der", true]]) {
+			await page.evaluate((on) => fizeau.finder.setExpression(on), expression);
+			await page.focus("#query");
+			await type(page, query);
+			assert.match(await page.locator("#hits button, #hits [role=option]").first().innerText(), /^render/, query);
+		}
 	});
 });

@@ -201,7 +201,7 @@ served("of a long time buckets are longer; what is chosen can be seen by minute,
 		await until(page, () => document.querySelector(".head output").textContent === "by minute");
 		assert.match(page.url(), new RegExp(`time=${rangeOf(0, 4)}`));
 		assert.equal(await page.locator(".lane.chosen").count(), 2);
-		await page.click("button:text('Show all of the time')");
+		await page.click("button:text('Show the whole time line')");
 		await until(page, () => document.querySelector(".head output").textContent === "by 30 minutes");
 		assert.doesNotMatch(page.url(), /time=/);
 	});

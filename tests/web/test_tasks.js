@@ -17,7 +17,7 @@ const look = (page) => page.evaluate(() => {
 	for (let i = 1; i < tree.func.length; i++) {
 		fizeau.tooltip.show(i, { x: 10, y: 10 });
 		seen[data.functions.names[tree.func[i]]] = [
-			$$meaning.nodeClass(tree, i, flame.picture.what) === $$colors.TASK, box.querySelector(".place").textContent,
+			$$frame_colour.nodeClass(tree, i, flame.picture.what) === $$colors.TASK, box.querySelector(".place").textContent,
 		];
 	}
 	return { seen, legend: document.querySelector("#legend").textContent };

@@ -139,7 +139,7 @@ test("tracks say who did what: words under the pointer, and no strip without tim
 		const box = await page.locator("#strip .tracks").boundingBox();
 		await page.mouse.move(box.x + box.width / 2, box.y + 8);
 		const words = await page.innerText("#strip output");
-		assert.ok(words.includes(tracks[0].label) && (words.includes("not there") || states.some((s) => words.includes(s))), words);
+		assert.ok(words.includes(tracks[0].label) && (words.includes("not running") || states.some((s) => words.includes(s))), words);
 		// Every pixel column has a colour somewhere: the canvas is drawn.
 		assert.ok(await page.evaluate(() => {
 			const { canvas } = fizeau.strip, { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height - 20);
@@ -203,7 +203,7 @@ test("a page of two ranges of one recording says that it is one", async () => {
 	const out = newFile(".html");
 	execFileSync(process.env.FIZEAU, ["diff", recording, "--base", "0%-50%", "--head", "50%-", "-o", out], { stdio: "ignore" });
 	await withPage(out, {}, async (page) => {
-		assert.match(await page.innerText("#band"), /^Two ranges of one recording[^]*one range of time a side/);
+		assert.match(await page.innerText("#band"), /^Two ranges of one recording[^]*one time range per side/);
 		assert.match(await page.innerText("#subtitle"), /threads\.bin 0%-50% → threads\.bin 50%-/);
 		assert.equal(await page.locator("#strip").isVisible(), false);
 	});

@@ -48,7 +48,7 @@ function makeDiff(paths, origins, certain, factor = 1) {
 }
 
 async function told(...args) {
-	const { findChanges } = await load("changes.js");
+	const { findChanges } = await load("listed_changes.js");
 	const { tree, data, costs } = makeDiff(...args);
 	const found = findChanges(tree, data, () => costs);
 	const show = ({ f, change, family, leaf }) => [data.functions.names[f], family, change.delta, leaf < 0 ? "" : data.functions.names[leaf]];
@@ -87,7 +87,7 @@ test("a library's change is told where no own code certainly changed, and all is
 });
 
 test("what the run certainly became leads the groups, and the steps through them", async () => {
-	const { findChanges, listChanges } = await load("changes.js");
+	const { findChanges, listChanges } = await load("listed_changes.js");
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 0, 9], [["main", "d"], 9, 0]];
 	const { tree, data, costs } = makeDiff(paths, {}, { self: ["a", "b", "c", "d"] });
 	const order = (word) => {
@@ -105,7 +105,7 @@ test("who loads modules is no place of a change: what imports is, and what its c
 	assert.deepEqual(await told(paths, origins, { self: ["_find_and_load"], total: all }), { slower: [["init", "total", 80, ""]] });
 	assert.deepEqual(await told(paths, origins, { total: all.slice(0, 3) }), { slower: [["<module>", "total", 110, "init"]] });
 	// Code of a module that is imported is called by what imports it.
-	const { findChanges, listChanges, nameOfChange } = await load("changes.js");
+	const { findChanges, listChanges, nameOfChange } = await load("listed_changes.js");
 	const { tree, data, costs } = makeDiff([[["app", "_load", "<module>"], 10, 90]], { _load: 1 }, { total: ["<module>"] });
 	data.functions.files[0] = "lib/python3.11/json/__init__.py";
 	const [entry] = listChanges(findChanges(tree, data, () => costs));
@@ -114,7 +114,7 @@ test("who loads modules is no place of a change: what imports is, and what its c
 });
 
 test("a new wrapper is listed for its own time alone: what it calls was there before it", async () => {
-	const { findChanges, listChanges } = await load("changes.js");
+	const { findChanges, listChanges } = await load("listed_changes.js");
 	const { tree, data, costs } = makeDiff([[["main", "wrap", "work"], 100, 101], [["main", "wrap"], 0, 3]], {}, { self: [], total: ["wrap"] });
 	const wrap = data.functions.names.indexOf("wrap");
 	tree.isNumbered = true;
@@ -143,7 +143,7 @@ test("recursion is one place, with the whole change of the function that recurs"
 });
 
 test("each leads to the node where its function changed most, wherever others tell of it", async () => {
-	const { findChanges, listChanges } = await load("changes.js");
+	const { findChanges, listChanges } = await load("listed_changes.js");
 	// deepcopy is told by copy, but for most of it below main.
 	const paths = [[["main", "copy", "deepcopy"], 10, 110], [["main", "deepcopy"], 1, 65], [["main", "load", "deepcopy"], 1, 65], [["main", "own"], 3, 3]];
 	const { tree, data, costs } = makeDiff(paths, { deepcopy: 1 }, { self: ["deepcopy"], total: ["copy", "deepcopy"] });
@@ -249,7 +249,7 @@ test("what most of a change is in is so over all paths, not on one", async () =>
 });
 
 test("of all changes the largest stands for the run, whichever way it went; new code only where there is no other", async () => {
-	const { largestChange } = await load("changes.js");
+	const { largestChange } = await load("listed_changes.js");
 	const entry = (f, delta) => ({ f, change: { delta } });
 	const found = { slower: [entry(1, 59)], faster: [entry(2, -105), entry(3, -98)], new: [entry(4, 500)], gone: [] };
 	assert.equal(largestChange(found).f, 2);
@@ -258,7 +258,7 @@ test("of all changes the largest stands for the run, whichever way it went; new 
 });
 
 test("an entry leads to the path that certainly changed, be it that another changed more", async () => {
-	const { findChanges, listChanges } = await load("changes.js");
+	const { findChanges, listChanges } = await load("listed_changes.js");
 	const paths = [[["main", "a", "work"], 10, 50], [["main", "b", "work"], 20, 45], [["main", "c", "work"], 5, 8]];
 	const { tree, data, costs } = makeDiff(paths, {}, { total: ["work"] });
 	const callerOf = () => {

@@ -55,7 +55,7 @@ async function dataOf(paths, words = {}) {
 }
 
 async function folded(data, { noise = true, imports = true } = {}) {
-	const { foldTree, frameName, planFolds } = await load("folds.js"), { ownTime, straightTree } = await load("tree.js"), { NOBODY } = await load("noise.js");
+	const { foldTree, frameName, planFolds } = await load("folds.js"), { ownTime, straightTree } = await load("tree.js"), { NOBODY } = await load("fold_noise.js");
 	const straight = straightTree(data, null, null), plan = planFolds(data, straight, { noise, imports });
 	if (!plan) return null;
 	const tree = foldTree(plan, straight), out = {}, keys = [""];
@@ -86,7 +86,7 @@ test("an import is one frame, its machinery another, the start-up a third; own c
 });
 
 test("a module is called what an import can call it", async () => {
-	const { importName } = await load("imports.js");
+	const { importName } = await load("fold_imports.js");
 	const cases = {
 		"lib/python3/json/decoder.py": "json.decoder", "site-packages/rich/__init__.py": "rich", "app/util.py": "app.util",
 		".cache/my-app/pkg/util.py": "pkg.util", "2nd/_a1/été.py": "_a1.été", "my-app/util.py": "util",

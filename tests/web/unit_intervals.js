@@ -14,7 +14,7 @@ const about = (ends, wanted) => {
 const family = { below: [20, -1, 60, 30], above: [30, -1, 5, 40] };
 
 test("an interval of a ratio becomes that of its inverse when the sides are exchanged", async () => {
-	const { intervalOf } = await load("intervals.js");
+	const { intervalOf } = await load("interval_text.js");
 	const { compare } = await load("format.js");
 	about(intervalOf(family, 0, compare(100, 150, 1), { factor: 1 }), [30, 80]);
 	about(intervalOf(family, 0, compare(150, 100, 1), { factor: 1, isSwapped: true }), [150 / 1.8 - 150, 150 / 1.3 - 150]);
@@ -22,7 +22,7 @@ test("an interval of a ratio becomes that of its inverse when the sides are exch
 });
 
 test("what has no ratio: no interval, new code, and no more than all is gone", async () => {
-	const { intervalOf } = await load("intervals.js");
+	const { intervalOf } = await load("interval_text.js");
 	const { compare } = await load("format.js");
 	assert.equal(intervalOf(family, 1, compare(100, 150, 1), { factor: 1 }), null);
 	about(intervalOf(family, 2, compare(50, 10, 1), { factor: 1 }), [-50, -35]);
@@ -33,7 +33,7 @@ test("what has no ratio: no interval, new code, and no more than all is gone", a
 });
 
 test("beside a change stands its interval; where ± would hold 0, its end that certainly is", async () => {
-	const { intervalText } = await load("intervals.js"), { CHANGED, UNKNOWN } = await load("colors.js");
+	const { intervalText } = await load("interval_text.js"), { CHANGED, UNKNOWN } = await load("colors.js");
 	const { compare } = await load("format.js");
 	const textOf = (word, base, head, below, above) =>
 		intervalText({ word: [word], below: [below], above: [above] }, 0, compare(base, head, 1), { factor: 1, unit: "ns" });

@@ -17,7 +17,7 @@ const whatOf = (self, total, more = {}) => ({
 });
 
 test("a frame that cannot be told from noise is neither unchanged nor coloured, however large its change", async () => {
-	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.notEqual(c.UNSURE, c.SAME);
 	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNKNOWN, CHANGED)), c.UNSURE);
 	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNCHANGED, CHANGED)), c.SAME);
@@ -27,14 +27,14 @@ test("a frame that cannot be told from noise is neither unchanged nor coloured, 
 });
 
 test("what certainly changed is coloured, be it by little; nothing that did not change is", async () => {
-	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.equal(nodeClass(treeOf(100, 101), 1, whatOf(CHANGED, UNKNOWN)), c.MORE);
 	assert.equal(nodeClass(treeOf(100, 99), 1, whatOf(CHANGED, UNKNOWN)), c.LESS);
 	assert.equal(nodeClass(treeOf(100, 100), 1, whatOf(CHANGED, UNKNOWN)), c.SAME);
 });
 
 test("each meaning goes by the verdict of its family, and a path by its own where it was tested", async () => {
-	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(CHANGED, UNKNOWN, { by: "total" })), c.UNSURE);
 	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNKNOWN, CHANGED, { by: "total" })), c.MORE + 3);
 	for (const [own, expected] of [[UNKNOWN, c.UNSURE], [UNCHANGED, c.SAME], [CHANGED, c.MORE + 3], [AS_FUNCTION, c.UNSURE]]) {
@@ -45,7 +45,7 @@ test("each meaning goes by the verdict of its family, and a path by its own wher
 });
 
 test("what is certain only as a sum of paths is coloured and hatched, neither certain by itself nor unsure", async () => {
-	const { frameVerdict, nodeClass, ownChange } = await load("meaning.js"), c = await load("colors.js");
+	const { frameVerdict, nodeClass, ownChange } = await load("frame_colour.js"), c = await load("colors.js");
 	const SUM = 4; // added to a path's verdict
 	const of = (tree, code) => {
 		const what = whatOf(UNKNOWN, CHANGED, { by: "total" });
@@ -71,7 +71,7 @@ test("what is certain only as a sum of paths is coloured and hatched, neither ce
 });
 
 test("new code is solid only when it certainly costs; the base is scaled", async () => {
-	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(CHANGED, UNKNOWN)), c.NEW);
 	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(UNKNOWN, CHANGED)), c.NEW);
 	assert.equal(nodeClass(treeOf(0, 30), 1, whatOf(UNKNOWN, UNKNOWN)), c.NEW_UNSURE);
@@ -81,7 +81,7 @@ test("new code is solid only when it certainly costs; the base is scaled", async
 });
 
 test("without verdicts the numbers decide, by steps of 15, 30, 50 and 100 %", async () => {
-	const { nodeClass } = await load("meaning.js"), c = await load("colors.js");
+	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	for (const [head, step] of [[114, -1], [115, 0], [130, 0], [131, 1], [150, 1], [151, 2], [199, 2], [200, 3]]) {
 		assert.equal(nodeClass(treeOf(100, head), 1, whatOf(0, 0, { verdicts: null })), step < 0 ? c.SAME : c.MORE + step, `${head}`);
 		assert.equal(nodeClass(treeOf(100, 200 - head), 1, whatOf(0, 0, { verdicts: null, removedHere: () => false })), step < 0 ? c.SAME : c.LESS + step, `${200 - head}`);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list below the search box: what the query found, the costliest first, and what it could mean
-// besides.
+// The list below the search box: matches, costliest first, and other ways to read the query.
 import { el, twoParts } from "./dom.js";
 import { splitName } from "./labels.js";
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Paths that only one side has, and of which nothing is certain, as one frame a caller.
+// Folding noise: paths that only one side has, none of them certain, as one frame per caller.
 //
 //   parse        judged             parse
 //   a, b, c      gone               not sampled again    at the place of a
 //   d, e         new                not sampled before   at the place of d
 //
-// A path stays when it is certain that it is new or gone, when the code itself is and costs
-// something, or when something below it stays. Nodes keep their numbers: the first of those that
-// are one frame stands for all of them, the others have no function and no cost, so no picture has
-// them.
+// A path is kept when it is certainly new or gone, when its code is and has a cost, or when a path
+// below it is kept. Nodes keep their numbers: the first node of a merged frame stands for all; the
+// others have no function and no cost, so they are not drawn.
 import { HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { AGAIN, BEFORE } from "./fold_functions.js";
@@ -21,8 +20,8 @@ const AS_FUNCTION = 3; // a verdict
 const SEEN = 1 / 200; // of all: what is seen without looking for it
 const NOT_THERE = 1; // the other side's code has no such function
 
-// Bits of functions: their paths are seen always; where they cost something that is seen; where a
-// path has no test of its own, by self or by total.
+// Bits of functions: their paths are always shown; shown where large enough; shown where a path has
+// no test of its own, by self or by total.
 const ALWAYS = 1, IF_SEEN = 2, BY_SELF = 4, BY_TOTAL = 8;
 
 // Of which functions it is certain that they are new or gone holds for paths of theirs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is too narrow to be drawn, as one column of a pixel each.
+// Frames too narrow to draw, as grey columns of one pixel.
 export class Silhouette {
 	constructor(width) {
 		this.n = Math.ceil(width) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is packed in the page: its data and the viewer itself.
+// Decompression of the page's packed data and of the viewer itself.
 
 export function fromBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);

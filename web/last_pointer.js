@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the reader pointed with last: figures of a frame stand beside a mouse's pointer, and in a
-// sheet at the lower edge where a finger would cover them.
+// Whether the reader last used a mouse or a finger: details of a frame appear beside the mouse
+// pointer, or in the sheet at the lower edge where a finger would cover them.
 let hand = "mouse";
 
 document.addEventListener("pointerdown", (event) => (hand = event.pointerType), true);

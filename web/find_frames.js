@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Finding frames: by words in the search box, and by how much they changed.
-import { listChanges } from "./changes.js";
-import { uncover } from "./furniture.js";
+// Finding frames: by search text and by how much they changed.
+import { listChanges } from "./listed_changes.js";
+import { uncover } from "./page_frame.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
-import { Hits } from "./hits.js";
+import { Hits } from "./search_results.js";
 import { showName } from "./labels.js";
 import { looksLikeExpression, Searcher } from "./search.js";
 import { matchedTotal, pathOf } from "./tree.js";
-import { changedNodes, matchingNodes } from "./walk.js";
+import { changedNodes, matchingNodes } from "./neighbours.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -63,7 +63,7 @@ export class Finder {
 			return null;
 		}
 		if (fault) {
-			output.textContent = output.title = `No expression: ${fault}`;
+			output.textContent = output.title = `Invalid expression: ${fault}`;
 			return null;
 		}
 		const side = app.model.widthSide();
@@ -71,12 +71,12 @@ export class Finder {
 		const total = matchedTotal(upright, found.matched)[side];
 		const share = total / (upright.total[side][0] || 1);
 		output.textContent = `${plural(found.count, "function")} · ${formatShare(share)}`;
-		output.title = `${formatValue(total, app.data.unit)} in samples that pass through them`;
+		output.title = `${formatValue(total, app.data.unit)} in samples through these functions`;
 		return found.matched;
 	}
 
-	// The functions found, the costliest first; plain text that looks like an expression may be
-	// one.
+	// The functions found: by name before by file, costliest first. Plain text that looks like a
+	// regular expression may be one.
 	list(found) {
 		const { app } = this;
 		const { data, state } = app;
@@ -88,14 +88,16 @@ export class Finder {
 			all = app.model.upright().total[app.model.widthSide()][0] || 1;
 		const hits = [];
 		for (let f = 0; f < data.functions.n; f++) if (found.matched[f]) hits.push(f);
-		hits.sort((a, b) => costs[b] - costs[a] || a - b);
+		const inName = this.searcher.nameMatcher(state.query, state.regex);
+		const named = new Set(hits.filter(inName));
+		hits.sort((a, b) => named.has(b) - named.has(a) || costs[b] - costs[a] || a - b);
 		const other = !state.regex && looksLikeExpression(state.query) ?
 			this.searcher.find(state.query, true) : null;
 		this.hits.update(hits.slice(0, LISTED).map((f) => ({
 			name: showName(data.functions.names[f]), place: app.model.shortPlaceOf(f),
 			share: formatShare(costs[f] / all), go: () => this.goToHit(f),
 		})), hits.length - LISTED, other && !other.fault && {
-			text: `Search as an expression: ${plural(other.count, "function")}`,
+			text: `Search as a regular expression: ${plural(other.count, "function")}`,
 			take: () => this.setExpression(true),
 		});
 	}
@@ -111,7 +113,7 @@ export class Finder {
 		if (app.state.tab !== "flame") app.set({ tab: "flame" });
 		const node = this.matchingFrames().find((i) => app.flame.picture.tree.func[i] === f);
 		if (node !== undefined) this.goTo(node);
-		else app.say("Not in this picture");
+		else app.say("Not in this view");
 	}
 
 	catchUp() {
@@ -199,7 +201,7 @@ export class Finder {
 			zoom: app.model.pathTo(entry.node) }, true);
 		uncover(app);
 		app.selection.select(app.flame.focus, app.flame);
-		this.tellPlace("Change", this.changeAt, list.length, ", as they are listed");
+		this.tellPlace("Change", this.changeAt, list.length, ", in list order");
 	}
 
 	// In a judged page those that are listed, in their order; else by the size of the change.
@@ -221,7 +223,7 @@ export class Finder {
 			return;
 		}
 		this.goTo(all[this.changeAt]);
-		this.tellPlace("Change", this.changeAt, all.length, ", the biggest first");
+		this.tellPlace("Change", this.changeAt, all.length, ", largest first");
 	}
 
 	// Select a frame, and zoom to its caller when it would be too narrow to be seen.

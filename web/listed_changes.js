@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Where a judged diff changed, told as to somebody who knows the program: by functions of its own
-// code first. Of a call path on which every function certainly costs more, the place is the
-// innermost of the own code that the change is in. It is told by the outermost of the own code that
-// has the same change (chains.js), and what it calls in libraries is named with it.
+// The changes of a judged diff, listed by functions of the program's own code.
 //
-//   main  +290   nothing that is not below
-//     js  +140   the place, most of it in encode      dumps +140   a library, told by js
-//     transpile +150, who tells of the place
-//       parse   +145 the place
+// On a path where every function certainly costs more, the place is the innermost own function that
+// contains the change. It is listed under the outermost own function with the same change
+// (call_chains.js), which also names the library function that has most of it.
 //
-// What changed in its own time is listed whatever is above it, libraries only as far as no own code
-// tells of them. Who loads modules is none of them: what is slower is the code that imports. Nor is
-// a wrapper by its total, since what it calls was there before it.
-import { changed, findOutermost, findTellers, hotLeaf, leaveOutNested } from "./chains.js";
+//   main  +290   not listed: its change is in functions below
+//     js  +140   listed, most of it in encode         dumps +140   a library, listed with js
+//     transpile +150   listed for its callee
+//       parse   +145   the place
+//
+// Own functions whose own time changed are always listed; libraries only where no own function
+// covers them. Not listed: code that loads modules (the importing code is), and wrappers by their
+// total, since their callees were there before.
+import { changed, findOutermost, findTellers, hotLeaf, leaveOutNested } from "./call_chains.js";
 import { CHANGED } from "./colors.js";
 import { noun, verdictOn } from "./cost_words.js";
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { stateOf } from "./filters.js";
 import { compare, formatChange, formatPair } from "./format.js";
-import { importName } from "./imports.js";
+import { importName } from "./fold_imports.js";
 import { showName } from "./labels.js";
-import { isPartOfSum } from "./meaning.js";
+import { isPartOfSum } from "./frame_colour.js";
 
 const OWN = 0; // src/profile/origin.h
 const WRAPPER = 2; // a mark
@@ -244,9 +245,12 @@ export function listChanges(found) {
 	return Object.values(found).flat();
 }
 
-// The one that says most of a run: of what both sides have, else of what is new or gone.
-export function largestChange({ slower, faster, new: added, gone }) {
+// The largest change: of functions on both sides, else of new or gone ones. For a run that is
+// slower or faster: the largest in that direction.
+export function largestChange({ slower, faster, new: added, gone }, word = "") {
 	const size = ({ change }) => Math.abs(change.delta);
 	const first = (entries) => entries.reduce((a, b) => (a && size(a) >= size(b) ? a : b), null);
+	if (word === "slower") return first([...slower, ...added]);
+	if (word === "faster") return first([...faster, ...gone]);
 	return first([...slower, ...faster]) ?? first([...added, ...gone]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Colours that the reader's system forces on every page: the canvas keeps to them too. Frames
-// then are outlined, what costs more is filled, and the glyphs say which way a change goes.
+// Forced colours of the reader's system (high contrast), applied to the canvas: frames are
+// outlined, those that cost more are filled, and glyphs show the direction of a change.
 import { LESS, MORE, solidOf } from "./colors.js";
 
 const query = matchMedia("(forced-colors: active)");

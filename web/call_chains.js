@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Chains of functions that call each other and have one change between them, to be told once: by
-// the outermost of them.
+// Chains of functions that call each other and share one change, so that the change is listed once,
+// under the outermost of them.
 //
 //   handle +100 > render +98 > cell +95 > a library      handle +100, most of it in the library
 //
-// Sums are of functions, by their outermost nodes: recursion counts once, and calls that now come
-// by another path are no change of who is above both.
+// Sums are per function, over its outermost nodes: recursion counts once, and calls that now arrive
+// by another path do not change the callers above both.
 import { BASE, HEAD } from "./data.js";
 
 // Part of a change that caller and callee have in common.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Everything that is said of a frame, as values: what it cost, what changed, what is known of that.
+// All facts about a frame as values: its cost, its change, and the verdict on that.
 import { benchmarkChange } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { compare } from "./format.js";
 import { shiftOf, wrapperState } from "./inferred.js";
-import { frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict } from "./meaning.js";
+import { frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict } from "./frame_colour.js";
 import { ownTime, pageNodeOf } from "./tree.js";
 import { changeWord, sumWord } from "./verdicts.js";
 
@@ -32,7 +32,8 @@ export function nodeFacts(data, flame, i, isAside = false) {
 	const f = tree.func[i];
 	const facts = {
 		f, unit: data.unit, all, width: w[i], zoomed: w[flame.focus],
-		allName: drawn.elided ? "what is gone" : what.isDiff ? wholes[what.widths] ?? "all" : "all",
+		allName: drawn.elided ? "the removed paths" :
+			what.isDiff ? wholes[what.widths] ?? "all" : "all",
 		isDiff: what.isDiff,
 	};
 	const own = (side) => ownTime(tree, side, i);

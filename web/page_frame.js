@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What stands around the views: the sidebar and its width, the help, and paper.
+// The parts around the views: the sidebar and its width, the help dialog, and printing.
 import { makePalette } from "./colors.js";
 import { showLegend } from "./controls.js";
-import { forcePalette } from "./forced.js";
+import { forcePalette } from "./forced_colors.js";
 
 const $ = (id) => document.getElementById(id);
 const NARROW = 900; // windows below it show the sidebar over the picture
@@ -65,7 +65,7 @@ function print(app, isOn) {
 	app.flame.setPaper(isOn ? PAPER_WIDTH : 0, PAPER_LONGEST);
 }
 
-export function bindFurniture(app) {
+export function bindPageFrame(app) {
 	$("skip").addEventListener("click", (event) => {
 		event.preventDefault();
 		document.querySelector({ flame: "#grid", chart: "#chart canvas", table: "#table .scroller",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The way the reader came: the browser's history, with the whole state in each link.
+// The browser's history: each entry is a link with the whole state.
 import { linkOf, rulesOfLink, sidesOfLink, stateOfLink } from "./state.js";
 
 const $ = (id) => document.getElementById(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The answer, over the whole width: did the run change, by how much, how sure is that, and how many
-// functions did. A number leads to its functions, the largest change first.
-import { largestChange, nameOfChange, sayChange } from "./changes.js";
+// The verdict across the full width: whether the run changed, by how much, how certain that is, and
+// how many functions changed. Each number leads to its functions, largest change first.
+import { largestChange, nameOfChange, sayChange } from "./listed_changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
 import { manyWord, oneWord } from "./cost_words.js";
 import { dotted, el, twoParts } from "./dom.js";
@@ -30,17 +30,26 @@ function runCosts({ header, unit }) {
 	const what = `${formatValue(header.base.sum, unit)} → ${formatValue(header.head.sum, unit)}`;
 	const metric = unit === "count" ? header.metric :
 		header.metric !== unit && `of ${metricName(header)}`;
-	return [what, metric, header.per_run && "a run"].filter(Boolean).join(" ");
+	return [what, metric, header.per_run && "per run"].filter(Boolean).join(" ");
 }
 
-// How sure it is; of a run of which nothing can be told, what can be told of a function.
+// The function that has most of the run's change: {entry, words}; null where none is certain.
+function culpritOf(data, found) {
+	const { header: { base, head, verdict }, factor } = data;
+	const entry = largestChange(found, verdict.word);
+	if (!entry || (verdict.word !== "slower" && verdict.word !== "faster")) return null;
+	const { delta } = compare(base.sum, head.sum, factor);
+	return { entry, words: entry.change.delta / delta >= MOSTLY ? "mostly" : "most in" };
+}
+
+// How certain the verdict is; for a run without a certain change the largest certain one.
 function certainty(data, found) {
 	const { header } = data;
 	const { low, high, word } = header.verdict;
 	const runs = [header.base.runs, header.head.runs];
 	const many = Math.max(...runs) > 1 ?
-		`${runs[0] === runs[1] ? runs[0] : runs.join(" and ")} runs a side` :
-		header.scale.mode === "window" ? "one range of time a side" : "one run a side";
+		`${runs[0] === runs[1] ? runs[0] : runs.join(" and ")} runs per side` :
+		header.scale.mode === "window" ? "one time range per side" : "one run per side";
 	const first = largestChange(found);
 	const between = low !== null && high !== null &&
 		`between ${formatPercentChange(low / 100)} and ${formatPercentChange(high / 100)}`;
@@ -49,10 +58,11 @@ function certainty(data, found) {
 	return [between, certain, many];
 }
 
+const MOSTLY = 0.5; // part of the run's change
 const LISTED = 6; // functions of a line
 const LEADING = 3; // functions where the list has no room
 
-// What changed, a line each for a group (changes.js): for what has no list beside it.
+// What changed, a line each for a group (listed_changes.js): for what has no list beside it.
 export function changeLines({ data }, found) {
 	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
 		const rest = list.length - LISTED;
@@ -70,9 +80,8 @@ export class Band {
 		this.last = {}; // function that a group's number has led to
 	}
 
-	// found: what changes.js says; null: nothing was judged.
+	// found: what listed_changes.js says; null: nothing was judged.
 	update(found) {
-		const { data } = this.model;
 		const bench = benchmarkBand(this.model);
 		this.box.hidden = !found && !bench;
 		this.lead(bench?.isList ? [] : Object.entries(found ?? {}));
@@ -86,10 +95,25 @@ export class Band {
 		const none = found && !bench && !chips.length &&
 			el("span", { class: "quiet" }, "no function certainly changed");
 		const lines = bench?.lines ??
-			[dotted("answer", runHeadline(data), runCosts(data)),
-				dotted("quiet", ...certainty(data, found))];
+			this.answer(found);
 		this.box.replaceChildren(el("div", {}, ...lines),
 			el("div", { class: "chips" }, ...[...chips, none, bench?.back].filter(Boolean)));
+	}
+
+	// The verdict and the function with most of the change; in a second line how certain it is.
+	answer(found) {
+		const { data, acts } = this.model;
+		const verdict = runHeadline(data), costs = runCosts(data);
+		const culprit = found && culpritOf(data, found);
+		if (!culprit)
+			return [dotted("answer", verdict, costs), dotted("quiet", ...certainty(data, found))];
+		const { entry, words } = culprit;
+		const headline = el("span", {}, verdict, `, ${words} `, el("button", {
+			class: "culprit", title: "Show in the flame graph",
+			onclick: () => acts.goToChange(entry),
+		}, nameOfChange(data, entry), " ", el("span", { class: "place" },
+			entry.isImport ? "" : this.model.shortPlaceOf(entry.f))));
+		return [dotted("answer", headline), dotted("quiet", costs, ...certainty(data, found))];
 	}
 
 	// The first of all, a line each: seen where the sidebar, which lists them, is not.
@@ -117,7 +141,7 @@ export class Band {
 		};
 		return el("button", {
 			class: `chip ${group}`, onclick: next,
-			title: "Go to each of these, the largest change first",
+			title: "Step through these, largest change first",
 		},
 			`${glyphs[group]} ${list.length} ${manyWord(this.model.data.header, group)}`);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Before and after in turn, in the same places: each frame of the union layout is filled as far as
-// one side spent, so what grows or vanishes is seen to move.
+// Flip between before and after in the same places: each frame of the union layout is filled as far
+// as one side spent, so growth and removal are visible as movement.
 import { BASE, HEAD } from "./data.js";
 import { heatClass } from "./colors.js";
 import { ownTime } from "./tree.js";

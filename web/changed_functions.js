@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What changed between two ranges of time, from a diff as JSON (docs/diff-json.md): how many
-// functions certainly did, and each of them.
+// What changed between two time ranges, from a diff as JSON (docs/diff-json.md): the number of
+// functions with a certain change, and a row for each.
 import { manyWord, oneWord, verdictOn } from "./cost_words.js";
 import { el } from "./dom.js";
 import { formatCount, formatPercentChange, formatShare } from "./format.js";
@@ -67,14 +67,14 @@ export function showChanges(box, answer, page) {
 	const seen = ["base", "head"].map((side) => answer[side].facts.fleet);
 	const parts = [headline(answer, changed),
 		answer.verdict.method === "none" && el("p", {},
-			"Too little was watched to know how much costs vary by themselves: " +
-			"longer ranges or more hosts tell."),
+			"Too little data to know how much costs vary on their own: " +
+			"choose longer ranges or more hosts."),
 		el("p", { class: "quiet" },
-			`Own costs as parts of all. Before: ${seen[0]}. After: ${seen[1]}.`),
+			`Self costs as shares of the total. Before: ${seen[0]}. After: ${seen[1]}.`),
 		answer.verdict.power && el("p", { class: "quiet" }, answer.verdict.power),
 		...answer.warnings.map((text) => el("p", {}, text)),
 		el("div", { class: "acts" },
-			el("a", { class: "button", href: page }, "Flame graph of these two")),
+			el("a", { class: "button", href: page }, "Flame graph of both ranges")),
 		table(answer, changed)];
 	box.replaceChildren(...parts.filter(Boolean));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From one frame of a picture to its neighbours. A frame without width cannot be reached; -1 is
-// no frame.
+// Moving from one frame of a picture to its neighbours. Frames without width are skipped; -1 is no
+// frame.
 import { BASE, HEAD } from "./data.js";
 import { ownTime } from "./tree.js";
 

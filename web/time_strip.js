@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The overview above the picture: a track for each thread, or for threads of one kind where there
-// are many, with what they did over the recording's time; a range that is chosen here is what
-// everything below is about.
+// The overview above the picture: a track for each thread, or for each kind of thread where there
+// are many, with its activity over time. A range chosen here limits everything below.
 import { el } from "./dom.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { Brush } from "./strip_brush.js";
@@ -32,7 +31,7 @@ export class Strip {
 		this.clear = el("button", {
 			class: "link", onclick: () => model.acts.set({ range: null }, true),
 		},
-			"All of it");
+			"Whole recording");
 		box.replaceChildren(
 			el("div", { class: "about" }, el("strong", {}, this.title()), this.readout, this.clear,
 				this.legend),
@@ -136,11 +135,11 @@ export class Strip {
 		const toCompare = ({ ranges }) => `fizeau diff ${name} ${ranges}`;
 		return [
 			...this.instants(time.marks, "mark", ({ text }) => text,
-				({ ns, text }) => `${text} at ${timeText(ns)}: what is from here to the next mark`),
+				({ ns, text }) => `${text} at ${timeText(ns)}: select from here to the next mark`),
 			// Where it began to do other things; what was before can be compared with it.
 			...this.instants(time.changes, "mark change", (change) => `→ ${change.name}`,
-				(change) => `At ${timeText(change.ns)} it began to do other things: ` +
-					`${change.words}. Choose what is from here to the next change; ` +
+				(change) => `At ${timeText(change.ns)} its behaviour changed: ` +
+					`${change.words}. Select from here to the next change; ` +
 					`to compare: ${toCompare(change)}`,
 				(change) => model.acts.say(toCompare(change))),
 		].sort((a, b) => a.ns - b.ns);
@@ -204,7 +203,7 @@ export class Strip {
 		const { range } = this.model.state;
 		this.clear.hidden = !range;
 		if (!range) {
-			this.readout.textContent = this.brush ? "Drag over a range to see it alone." : "";
+			this.readout.textContent = this.brush ? "Drag to select a range of time." : "";
 			return;
 		}
 		const [from, to] = range.map((i) => edgeOf(this.time, i));
@@ -229,7 +228,7 @@ export class Strip {
 		const words = parts.map(([name, v]) =>
 			(many ? `${v.toFixed(1)} ${name}` : `${name} ${formatShare(v)}`));
 		const at = timeText((time.end * (slot + 0.5)) / time.slots), { label } = time.tracks[track];
-		this.readout.textContent = `${at} · ${label}: ${words.join(", ") || "not there"}`;
+		this.readout.textContent = `${at} · ${label}: ${words.join(", ") || "not running"}`;
 	}
 
 	// ---- drawing ----

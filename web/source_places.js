@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a function is, in words: its file or its module, and its line.
+// Where a function is defined, as text: its file or module, and its line.
 import { showName } from "./labels.js";
 
 const LONG = 48;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The menu beside a frame: by the right button, a long touch, or the menu key for the selected one.
+// The context menu of a frame: right button, long touch, or the menu key for the selected frame.
 import { el } from "./dom.js";
 
 export class ContextMenu {

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What the colour of a frame means: its class, from what it cost and what is known of that.
+// The colour class of a frame, from its cost and its verdict.
 //
-//   only in the head, wrappers   new: solid when it certainly costs, pale and hatched when it
-// cannot be told
-//   only in the base             removed, hollow
-//   either, but cost only moved  neutral, with a glyph of its own
-//   both, not told from noise    neutral: unchanged, or hatched when it cannot be told
+//   head only, and wrappers      new: solid if its cost is certain, else pale and hatched
+//   base only                    removed: hollow
+//   one side, but cost moved     neutral, with its own glyph
+//   both, no certain change      neutral: unchanged, or hatched if unsure
 //   both, changed                a step of more or less, by one of the modes below
-//   changed or new, but certain  the same, hatched
-// only as the sum of its paths
+//   certain only as a sum        the same colour, hatched: all paths of its function together
 //
-// Coloured by totals, the red of a slow function is on all its callers too. Where the change itself
-// is tells the mark at the lower edge of a frame: what its own time changed, to the scale of the
-// widths.
+// When coloured by total, all callers of a slow function are red, too. The mark at the lower edge
+// of a frame shows the change of its own time, to the scale of the widths.
 //
-// Verdicts are those of the whole run, whatever is filtered: a path's own where it was tested, else
-// its function's. Without verdicts, and in the seed's palette, the numbers alone decide.
+// Verdicts are for the whole run, whatever is filtered: the path's own where it was tested, else
+// its function's. Without verdicts, and in CPython's palette, only the numbers decide.
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
 	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED,
@@ -29,16 +26,19 @@ import { ownTime, pageNodeOf } from "./tree.js";
 export const modes = {
 	self: {
 		title: "Self", steps: [0.15, 0.3, 0.5, 1],
-		isOwn: true, legend: "deeper from 15, 30, 50, 100 %",
+		isOwn: true, legend: "darker = bigger change (15/30/50/100 %)",
 	},
-	total: { title: "Total", steps: [0.15, 0.3, 0.5, 1], legend: "deeper from 15, 30, 50, 100 %" },
+	total: {
+		title: "Total", steps: [0.15, 0.3, 0.5, 1],
+		legend: "darker = bigger change (15/30/50/100 %)",
+	},
 	share: {
 		title: "Share of change", steps: [0.01, 0.05, 0.15, 0.4],
-		legend: "share of all change; deeper from 1, 5, 15, 40 %",
+		legend: "darker = bigger share of all change (1/5/15/40 %)",
 	},
 	surprise: {
 		title: "Certainty", steps: [0, 300, 600, 1000],
-		isOwn: true, legend: "deeper from p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰",
+		isOwn: true, legend: "darker = more certain (p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰)",
 	},
 };
 

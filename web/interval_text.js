@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 95 % interval of a function's change, in the page's unit. The recording's reaches below and
-// above the change; with the sides exchanged it is that of the inverse ratio.
+// The 95 % interval of a function's change, in the page's unit. With the sides swapped it is the
+// interval of the inverse ratio.
 import { CHANGED } from "./colors.js";
 import { compare, formatChange, formatValue } from "./format.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The search field of a page of cards, or rows: one stays that has all words, in its name, its
-// commits or places.
+// The search field of a page of cards or rows: shows those whose name, commits or places contain
+// all words.
 export function searchCards(selector = "main section") {
 	const field = document.getElementById("query");
 	const cards = [...document.querySelectorAll(selector)];

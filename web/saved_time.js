@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which functions' gone paths are time that was saved.
+// Which removed paths of a function are time that was saved.
 //
 //   copy   235 ms -> 130 ms, certainly; 104 ms of it on paths that are gone    saved
 //   parse  180 ms -> 190 ms; 150 ms of it on paths that are gone               runs elsewhere now
 //   old     30 ms ->      0, and the head's code has no such function          saved
 //
-// A call path that has no samples any more tells of the path alone: on real programs most of such
-// time is that of functions that are called on other ways now. It was saved where the function
-// certainly costs less, by most of what its gone paths had, or where its code is gone.
+// A path without samples does not mean saved time: in real programs most such functions are called
+// on other paths now. Time was saved where the function certainly costs less, by most of what its
+// gone paths had, or where its code is gone.
 import { CHANGED } from "./colors.js";
 import { BASE, HEAD } from "./data.js";
 import { isRemoved } from "./tree.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Imports as one frame each: what ran the module's code stands where the import was.
+// Folding imports: one frame per import, at the place where it happened.
 //
 //   main                                main
 //     _find_and_load                      import json         what ran the module's code
@@ -7,10 +7,10 @@
 //         ...                             finding modules     all other time below such frames
 //           <module> json/__init__.py
 //
-// The interpreter's start-up (imports that nothing called) is one frame. Own code is never part of
-// the machinery of an import.
+// The interpreter's start-up (imports without a caller) is one frame. The program's own code never
+// counts as import machinery.
 import { FINDING, STARTUP } from "./fold_functions.js";
-import { NOBODY, standing } from "./noise.js";
+import { NOBODY, standing } from "./fold_noise.js";
 import { moduleOf } from "./search.js";
 import { Children, inOrder, layOut } from "./transform.js";
 
@@ -36,7 +36,7 @@ export function findImports(data) {
 }
 
 // The tree without that: {tree, nodeOf}, callees in the order of the page's. `folded`: what frames
-// stand for others already (noise.js), or null.
+// stand for others already (fold_noise.js), or null.
 export function liftImports(data, imports, folded) {
 	const { n, parent, functions } = data, func = folded?.func ?? data.func;
 	const nodeOf = new Int32Array(n), children = new Children(n);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The sidebar's filters by module and by verdict, and the rules for names.
-import { noun } from "./cost_words.js";
 import { el, foldedSection, section } from "./dom.js";
 import { modulesByCost, verdictFilters } from "./filters.js";
 import { formatShare, plural } from "./format.js";
@@ -56,12 +55,12 @@ function moduleFilter(model) {
 			.map((module) => moduleItem(model, module, sum, { chosenNow, choose }));
 		sync(model.state.modules);
 		return [
-			el("p", { class: "quiet hint" }, "Samples that pass through code of these"),
+			el("p", { class: "quiet hint" }, "Show only paths through these modules"),
 			all.length > 8 && finder(items),
 			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
 			el("button", { class: "link", onclick: () => model.acts.change({ modules: null }) },
 				all.length > items.length ?
-					`All; the ${items.length} biggest of ${all.length} are listed` :
+					`All; showing the ${items.length} largest of ${all.length}` :
 					`All ${plural(all.length, "module")}`),
 		];
 	};
@@ -83,7 +82,7 @@ function verdictFilter(model) {
 	return {
 		section: section("verdicts", "Verdict",
 			el("p", { class: "quiet hint" },
-				`Samples that pass through functions whose own ${noun(model.data.header)} is`),
+				"Show only paths through functions that are"),
 			select),
 		sync() {
 			select.value = model.state.verdict;
@@ -93,19 +92,19 @@ function verdictFilter(model) {
 
 function ruleFields(model, error) {
 	const pattern = el("input", {
-		type: "text", id: "rule-pattern", placeholder: "Pattern, as /.*_impl$/",
+		type: "text", id: "rule-pattern", placeholder: "Pattern, e.g. /.*_impl$/",
 		"aria-label": "Regular expression", spellcheck: "false", autocomplete: "off",
 	});
 	const text = el("input", {
-		type: "text", id: "rule-text", placeholder: "Text; none: cut out",
-		title: "$1 stands for the first group", "aria-label": "Replace by", spellcheck: "false",
+		type: "text", id: "rule-text", placeholder: "Replacement; empty removes",
+		title: "$1 is the first group", "aria-label": "Replacement", spellcheck: "false",
 		autocomplete: "off",
 	});
 	return el("form", { class: "rule", onsubmit: (event) => {
 		event.preventDefault();
 		if (!expressionOf(pattern.value)) {
-			error.textContent = pattern.value ? "This is no regular expression." :
-				"Give a pattern first.";
+			error.textContent = pattern.value ? "Invalid regular expression." :
+				"Enter a pattern first.";
 			return;
 		}
 		error.textContent = "";
@@ -117,17 +116,17 @@ function ruleEditor(model) {
 	const list = el("ul", { class: "rules" });
 	const error = el("p", { class: "error", role: "alert" });
 	return {
-		section: section("rules", "Rules for names", el("p", { class: "quiet hint" },
-			"Names and files are rewritten on both sides; functions of one name become one, " +
-			"a name of nothing is taken out."),
+		section: section("rules", "Name rules", el("p", { class: "quiet hint" },
+			"Rewrites names and files on both sides. Same names merge; " +
+			"an empty name removes the frame."),
 		ruleFields(model, error), error, list),
 		sync() {
 			list.replaceChildren(...model.state.rules.map(([pattern, text], at) => el("li", {},
 				el("code", {}, pattern), " → ",
 				text ? el("code", {}, text) : el("span", { class: "quiet" }, "nothing"),
 				el("button",
-					{ class: "icon small", "aria-label": `Take back the rule ${pattern}`,
-						title: "Take back",
+					{ class: "icon small", "aria-label": `Remove the rule ${pattern}`,
+						title: "Remove",
 						onclick: () =>
 							model.acts.setRules(model.state.rules.filter((_, k) => k !== at)) },
 						"×"))));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The flame graph for those who do not see it: a tree grid that stands unseen beside the canvas,
-// has its keyboard focus, and holds the surroundings of the selected frame.
+// The flame graph for screen readers: an invisible tree grid beside the canvas that has the
+// keyboard focus and holds the frames around the selected one.
 //
 //      main                          the nearest callers
 //        parse                       neighbours on both sides
@@ -8,10 +8,10 @@
 //          split                     the first of its callees
 //        write
 //
-// So it has some dozens of rows, however many frames there are; where a row stands among all of
-// its siblings is told by its attributes.
+// It has a few dozen rows, however many frames there are; ARIA attributes give each row's position
+// among its siblings.
 import { el } from "./dom.js";
-import { nodeFacts } from "./facts.js";
+import { nodeFacts } from "./frame_facts.js";
 import { frameName } from "./folds.js";
 import { formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
 import { showName } from "./labels.js";
@@ -106,7 +106,7 @@ function rowsAround(picture, node) {
 	return rows;
 }
 
-export class Twin {
+export class AccessibleTree {
 	constructor(model, flame, grid) {
 		this.model = model;
 		this.flame = flame;

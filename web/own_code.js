@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose code a function is, in a word, and lists of the program's own code alone.
-import { ownFlags } from "./changes.js";
+// Whether a function is the program's own code, and lists restricted to that.
+import { ownFlags } from "./listed_changes.js";
 
 const words = ["", "stdlib", "library", ""]; // src/profile/origin.h
 
@@ -14,7 +14,7 @@ export function hasBoth(data) {
 	return own.includes(1) && own.includes(0);
 }
 
-// What changes.js found, as far as it is of the own code.
+// What listed_changes.js found, as far as it is of the own code.
 export function ownChanges(data, found) {
 	const own = ownFlags(data);
 	return Object.fromEntries(

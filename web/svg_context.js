@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A drawing context that writes SVG: as much of a canvas's as the painter uses, so a saved picture
-// has exactly the frames that the canvas shows. Lengths are in pixels.
+// A drawing context that writes SVG. It supports what paint.js uses, so a saved picture has exactly
+// the frames of the canvas. Lengths are in pixels.
 
 const round = (v) => String(Math.round(v * 100) / 100);
 
