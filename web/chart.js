@@ -31,6 +31,8 @@ const FAINT = 0.7; // words that are not frames
 
 const timeText = (ns) => formatValue(ns, "ns");
 
+const MISSED_MOST = 20; // samples in a row whose loss does not end a call
+
 export class Chart {
 	// `main` has the colours and what is searched for.
 	constructor(model, main, tooltip, section) {
@@ -140,6 +142,11 @@ export class Chart {
 		return this.data.time.end / this.runs.levels[this.level];
 	}
 
+	// The longest gap that a call is drawn across, in cells.
+	get bridge() {
+		return (MISSED_MOST * (this.data.header.head.recording.interval_ns ?? 0)) / this.cell;
+	}
+
 	xOf(ns) {
 		return ((ns - this.bounds[0] - this.left) / this.span) * this.width;
 	}
@@ -167,6 +174,7 @@ export class Chart {
 					});
 				},
 				more: (row, a, b, rows) => narrow(row, at(a), at(b) - at(a), rows - 1),
+				bridge: this.bridge,
 			});
 		return { bars, shadow };
 	}
@@ -306,7 +314,7 @@ export class Chart {
 
 	// From when to when it was on the stack, ns.
 	timesOf(track, bar) {
-		return extentOf(this.runs, this.level, track.thread, bar, this.place)
+		return extentOf(this.runs, this.level, track.thread, bar, this.place, this.bridge)
 			.map((c) => c * this.cell);
 	}
 

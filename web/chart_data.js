@@ -49,10 +49,11 @@ export function rowsOf(runs, thread, place) {
 
 // place: the tree that is drawn, and where nodes of the page are in it: {depth, parent,
 // nodeOf(node), isShown(node, isWhole), sharedDepth(node, mixed)}. Calls bar({row, node, from, to,
-// mixed}), in cells, for each frame of a thread that is there between `lo` and `hi`, as they end;
-// what began before that begins with the first run of it. more(row, from, to, rows): something
-// reaches further in than what is drawn.
-export function eachBar(runs, level, thread, [lo, hi], place, { bar, more }) {
+// mixed}), in cells, for each frame of a thread between `lo` and `hi`, as it ends; a frame that
+// began earlier begins with its first run there. more(row, from, to, rows): some stack is deeper
+// than what is drawn. Frames on the stack before and after a gap of up to `bridge` cells, such as
+// missed samples, are one bar.
+export function eachBar(runs, level, thread, [lo, hi], place, { bar, more, bridge = 0 }) {
 	const { from, length, node, mixed } = runs, k = level * runs.threads + thread,
 		end = runs.first[k + 1];
 	const open = [], path = [];
@@ -60,12 +61,12 @@ export function eachBar(runs, level, thread, [lo, hi], place, { bar, more }) {
 	const close = (depth, at) => {
 		while (open.length > depth) {
 			const frame = open.pop();
-			frame.to = at;
+			frame.to = Math.min(at, until);
 			bar(frame);
 		}
 	};
 	for (let i = firstBehind(runs, runs.first[k], end, lo); i < end && from[i] < hi; i++) {
-		if (from[i] > until) close(0, until);
+		if (from[i] > until + bridge) close(0, until);
 		const isMixed = mixed[i] > 0 || runs.more[i] > 0;
 		if (!place.isShown(node[i], !isMixed)) {
 			close(0, from[i]);
@@ -89,8 +90,8 @@ export function eachBar(runs, level, thread, [lo, hi], place, { bar, more }) {
 	close(0, until);
 }
 
-// From when to when the frame was there without a break that the level knows of.
-export function extentOf(runs, level, thread, { row, node, from }, place) {
+// From when to when the frame was on the stack, without a gap of more than `bridge` cells.
+export function extentOf(runs, level, thread, { row, node, from }, place, bridge = 0) {
 	const { length } = runs, k = level * runs.threads + thread, first = runs.first[k],
 		end = runs.first[k + 1];
 	const isIn = (i) => {
@@ -99,7 +100,8 @@ export function extentOf(runs, level, thread, { row, node, from }, place) {
 		return at === node;
 	};
 	let a = firstBehind(runs, first, end, from), b = a;
-	while (a > first && runs.from[a - 1] + length[a - 1] === runs.from[a] && isIn(a - 1)) a--;
-	while (b + 1 < end && runs.from[b] + length[b] === runs.from[b + 1] && isIn(b + 1)) b++;
+	const follows = (i) => runs.from[i + 1] - runs.from[i] - length[i] <= bridge;
+	while (a > first && follows(a - 1) && isIn(a - 1)) a--;
+	while (b + 1 < end && follows(b) && isIn(b + 1)) b++;
 	return [runs.from[a], runs.from[b] + length[b]];
 }
