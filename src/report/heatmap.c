@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing heat maps: the viewer (web/heatmap.js) with the data of all files, or of one.
+/* Writing heat maps: the viewer (web/heatmap.js) with the data of all files or of one file.
  *
  *   one page    header {view: "all"}    every file, line and text
- *   a folder    index.html              header {view: "index"}, the files alone
+ *   a folder    index.html              header {view: "index"}, only the list of files
  *               file_0000.html ...      header {view: "file"}, one file's lines, text, and calls
- *                                       from it and to it; of the other files their names
+ *                                       from and to it; only names of the other files
  *
  * Text of a profile reaches a document inside JSON and base64 only, where "<" cannot occur, and
  * escaped in the title and the table for readers without script.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Heat maps: what each line of each source file cost, of a profile or of a diff.
+/* Heat maps: the cost of each line of each source file, for a profile or a diff.
  *
- * As one HTML file, or as a folder: index.html and a page for each source file. The source is what
- * the profiles hold.
+ * Either one HTML file, or a folder with index.html and a page per source file. The source text is
+ * the one stored in the profiles.
  */
 #pragma once
 

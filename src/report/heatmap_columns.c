@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A heat map's data as columns, in the order in which web/heat_data.js reads them.
  *
- * Lists of lines stand in order of files; "file.lines" says how many of them each file has on this
- * page. Functions are numbered in order of their first use, so that a page of one file has only
- * those of its lines and calls.
+ * Lists of lines are in order of files; "file.lines" has the number of lines per file on this page.
+ * Functions are numbered in order of first use, so that a page of one file contains only those of
+ * its lines and calls.
  */
 #include "report/heatmap_columns.h"
 

@@ -4,8 +4,8 @@
  *   profile -> places by file, by line, by function ... -> lists
  *   diff    -> both sides' places, files and functions of the base renumbered as the head's
  *
- * A file of the base is the file of the head that most cost of its matched functions went to, each
- * taken once; a file that none is left for was removed.
+ * A file of the base is matched to the file of the head that has most of the cost of its matched
+ * functions, each head file once; a file without a match was removed.
  */
 #include "report/heatmap_data.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a heat map shows, of a profile (then only the head side has anything) or of a diff. */
+/* The data of a heat map, for a profile (head side only) or a diff. */
 #pragma once
 
 #include "base/arena.h"

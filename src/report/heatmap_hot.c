@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ten hottest lines, or the ten functions that changed most; see heatmap_hot.h. Which line of
- * one version is which of the other is for texts to tell, so a diff lists functions.
+/* The ten hottest lines of a profile, or the ten most changed functions of a diff; see
+ * heatmap_hot.h. A diff lists functions, since lines can only be matched by comparing texts.
  */
 #include "report/heatmap_hot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a heat map opens on: where most of the cost is, or what changed most. */
+/* The opening list of a heat map: the hottest lines, or the largest changes. */
 #pragma once
 
 #include "report/heatmap_data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTML file: the viewer, which the build made one document of (tools/embed), with its marks
+/* Writing the HTML file: the viewer, one document built by tools/embed, with its placeholders
  * replaced.
  *
  *   <!--fz:NAME-->   title, header (JSON), data (base64), static (table for readers without script)

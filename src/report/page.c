@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bringing a profile or a diff into the one shape that pictures are drawn from; see page.h. */
+/* Converting a profile or a diff to the one form that pages are drawn from (page.h). */
 #include "page.h"
 
 #include "base/buf.h"

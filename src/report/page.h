@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a picture of a profile or of a diff needs, in one shape for both.
+/* The data of a page or picture, in one form for profiles and diffs.
  *
  *   fz_profile -> fz_tree \
  *                          > fz_page {functions, nodes, cells, threads} -> HTML, SVG
  *   fz_diff ------------- /
  *
  * Nodes are columns in preorder: a subtree is [i, i + size[i]). A page of one profile is the head
- * side of a diff without a base: every column of the base is NULL then and is_diff is false.
+ * side of a diff without a base: is_diff is false, and all columns of the base are NULL.
  */
 #pragma once
 

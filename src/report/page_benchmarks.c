@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page knows of benchmarks besides its tree: how far each may move, and what a gate decided.
+/* Benchmarks in a page's header: the limit of each, and the verdict of a gate.
  *
- * A benchmark is judged by itself: what is much of a small one is nothing of all together. Counts
- * are exact, so a bound takes the place of a test (fz_judge_benchmark_bound).
+ * Each benchmark is judged alone, since a large change of a small benchmark would vanish in the
+ * sum. Counts are exact, so a bound replaces the statistical test (fz_judge_benchmark_bound).
  */
 #include "report/page_benchmarks.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Each level is one walk over all pieces, so what a run says is of the time itself and not of a
- * finer level; a walk that makes too many runs is given up. What a cell holds is summed up by node.
- * Nodes are in preorder, a subtree is a range of them: a subtree with more than half of the weight
- * holds the median, so the innermost such frame is the median's, or one that it is called by.
+/* Computing the levels of a flame chart.
+ *
+ * Each level is one walk over all pieces, so its runs describe the time itself and not a finer
+ * level; a walk that yields too many runs is abandoned. A cell's weight is summed by node. Nodes
+ * are in preorder and a subtree is a range of them, so a subtree with more than half of the weight
+ * contains the median: the innermost such frame is the median's node or one of its callers.
  */
 #include "report/page_chart.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What ran when, in order: for each thread the runs of time in which its stack was the same.
+/* The flame chart: for each thread, the runs of time in which its stack stayed the same.
  *
  *   time      |.............................................|      cells: equal parts of it
  *   runs      [parse      ][gc][parse   ]      [emit        ]      {from, length, node}
  *
- * A cell is what is told apart: of several stacks in one the run has the innermost frame that more
- * than half of what was sampled in it has in common, and says so; but where one only follows
- * another the longer has the cell. Levels have ever fewer cells, so that whoever draws takes one
- * whose cells are pixels.
+ * A cell is the resolution. Where a cell has several stacks, its run ends at the innermost frame
+ * common to more than half of its samples, and is marked; where one stack merely follows another,
+ * the longer one gets the cell. Each level has fewer cells than the one before; the viewer draws
+ * the level whose cells are about a pixel wide.
  *
- * The finest level has at most as many runs as may be (beside one a thread), each next one at most
- * half of those before it: all levels together have less than twice as many.
+ * The finest level has at most the permitted number of runs (plus one per thread), each next level
+ * at most half of those: together less than twice the permitted number.
  */
 #pragma once
 

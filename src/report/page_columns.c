@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of bytes for the page, their compression and base64; the layout is in the header.
+/* Byte columns of a page, their compression and base64; the layout is in the header file.
  *
- * Each column is deflated for itself, flushed to a whole byte, so that all together are one
- * stream. Small numbers without order, as most columns are, take less room (and a tenth of the
- * time) when only their frequencies are coded; names and trees that repeat themselves want
- * repetitions looked for. A sample of the column says which it is.
+ * Each column is deflated separately and flushed to a whole byte, so that all columns form one
+ * stream. Most columns are small unordered numbers: Huffman coding alone makes them smaller, in a
+ * tenth of the time. Names and trees repeat, so they need matching. A trial on part of the column
+ * chooses the strategy.
  */
 #include "page_columns.h"
 

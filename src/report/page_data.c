@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the viewer reads (web/data.js), written in the order in which it reads it.
+/* Writing the header and columns that web/data.js reads.
  *
- * Nodes are in preorder. A node's depth is stored as the step from the node before it (parent's
- * depth + 1 - depth: 0 for a first child), so most are 0 or 1. Its function is stored as a place in
- * the list of callees that its caller's function has had so far in this walk: a function calls few
- * others, so most places are small. Place 0 is a callee not seen before, named by the next entry
- * of "callee.function". With several threads only the cells are
- * stored: the self value of a node is the sum of its cells.
+ * Nodes are in preorder. A node's depth is stored relative to the node before it (that node's
+ * depth + 1 - depth: 0 for a first child), so most values are 0 or 1. Its function is stored as an
+ * index into the callees that its caller's function has had so far in this walk; functions call
+ * few others, so most indices are small. Index 0 is a new callee, named by the next entry of
+ * "callee.function". With several threads only cells are stored: a node's self value is the sum of
+ * its cells.
  */
 #include "page_data.h"
 

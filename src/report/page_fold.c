@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Folding a page's tree; see page_fold.h.
  *
- * Each node goes to one of the new tree below where its caller went, callers first:
+ * Each node is mapped to a node of the new tree, callers first:
  *
- *   the import machinery           FINDING or STARTUP; what it runs goes below its caller: lifted
- *   a path that nobody is sure of  AGAIN or BEFORE, with all that it calls
- *   all else                       a node of its own; lifted ones of one function are one
+ *   import machinery    FINDING or STARTUP; the modules it runs move up to its caller
+ *   an uncertain path   AGAIN or BEFORE, with everything below it
+ *   everything else     its own node; moved-up nodes of one function are merged
  *
- * A path stays when it is certain that it is new or gone, when the code itself is and costs
- * something, or when something below it stays; own code is never part of the machinery of an
- * import.
+ * A path is kept when it is certainly new or gone, when its code is and has a cost, or when a path
+ * below it is kept. The program's own code never counts as import machinery.
  */
 #include "report/page_fold.h"
 

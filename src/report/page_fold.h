@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture's tree with less in it that nobody asked for, as web/folds.js folds the page's.
+/* Folding a picture's tree in the same way as web/folds.js folds the page's.
  *
  *   main                                main
  *     _find_and_load                      import json
@@ -9,7 +9,7 @@
  *     a, b, c          gone, not judged   not sampled again (3 paths)
  *     d, e             new, not judged    not sampled before (2 paths)
  *
- * Sums stay exact: what is folded is added up.
+ * Sums stay exact: costs of folded frames are added up.
  */
 #pragma once
 

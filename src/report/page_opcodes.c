@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of both sides, brought together by node, line and name:
+/* Instructions of both sides, joined by node, line and name:
  *
  *   base 3.12: node 7, line 4, number 33 \
  *                                         > node 7, line 4, "LOAD_ATTR": both weights

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was saved of what is gone; page_saved.h says what that is. */
+/* Time saved on removed paths; see page_saved.h for the rule. */
 #include "report/page_saved.h"
 
 /* Part of what a function had on gone paths that it must cost less. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which paths that are gone are time that was saved, by the rule of web/saved_time.js.
+/* Which removed paths are time that was saved, by the same rule as web/saved_time.js.
  *
- * A call path that has no samples any more tells of the path alone: its function may be called on
- * other ways now. It was saved where the function certainly costs less, by most of what its gone
+ * A path without samples in the head does not mean saved time: its function may be called on other
+ * paths now. Time was saved where the function certainly costs less, by most of what its removed
  * paths had, or where the head's code has no such function.
  */
 #pragma once

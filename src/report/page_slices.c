@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices are gathered row by row, where neighbours of a thread are often in one, then sorted: nodes
- * by counting, the slices of a node by comparing. Halving the buckets leaves them in order.
+/* Collecting slices: row by row, since neighbours of a thread often share one, then sorted by node
+ * (counting sort) and within a node by comparison. Halving the buckets keeps the order.
  */
 #include "report/page_slices.h"
 

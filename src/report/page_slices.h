@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self values of nodes by thread and bucket of time, so many at most that a page stays small. */
+/* Self values of nodes by thread and bucket of time, limited in number to keep pages small. */
 #pragma once
 
 #include "profile/tree.h"

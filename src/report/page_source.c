@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which lines of which files a page carries.
+/* Selecting the source lines that a page contains.
  *
- * Every line that a frame stood on, and every first line of a function, asks for the lines around
- * it; overlapping wishes of a file are merged into chunks. A file that both recordings hold with
- * the same text is one source; what the base did not store is never taken from the head.
+ * These are the lines around each sampled line and around the first line of each function;
+ * overlapping ranges of a file are merged into chunks. A file with the same text in both
+ * recordings is one source. Text that the base did not store is never taken from the head.
  */
 #include "page_source.h"
 
@@ -89,7 +89,7 @@ static int64_t *find_sources(struct collector *c, const uint32_t *used, uint32_t
 	return ret;
 }
 
-/* Ask for the lines of each function on this side that has a source. */
+/* Request the lines of each function on this side that has a source. */
 static void want_lines(struct collector *c, const uint32_t *used, const int64_t *source,
 		       uint32_t used_n, enum fz_side side)
 {
@@ -127,7 +127,7 @@ static void merge_spans(struct collector *c)
 	c->n = kept + 1;
 }
 
-/* Spans of a file come in order, so its text is walked once: *line and *at say how far. */
+/* Spans of a file are in order, so its text is read once; *line and *at are the position. */
 static struct fz_str cut_lines(const struct fz_source_text *s, const struct span *span,
 			       int32_t *line, size_t *at)
 {

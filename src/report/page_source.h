@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stored source text for a page: of each file only the lines around those that were sampled. */
+/* Stored source text of a page: only the lines around sampled ones. */
 #pragma once
 
 #include "page.h"

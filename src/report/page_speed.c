@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine's speed in a page's header: a few numbers and a line to draw, for each side. */
+/* The machine's speed in a page's header: summary figures and a curve for each side. */
 #include "report/page_speed.h"
 
 /* Points of the line, and so its resolution. */

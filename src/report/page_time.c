@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Activity by track and slot, self values by bucket; page_time.h says what for.
+/* Activity by track and slot, self values by bucket; see page_time.h.
  *
- * A sample's weight is spread over the slots before it, as it stands for the time before it; a
- * slice has all of it at its instant. What a thread did follows from the sample's state:
+ * A sample stands for the time before it, so its weight is spread over the slots before it; a slice
+ * has all of it at its instant. A thread's activity follows from the sample's state:
  *
- *   GC | on a CPU | could run and had none | waits for the GIL | waits | not known
+ *   GC | on a CPU | runnable without a CPU | waiting for the GIL | waiting | unknown
  */
 #include "report/page_time.h"
 
@@ -21,7 +21,7 @@
 enum state { RUNS, COLLECTS, READY, WAITS_FOR_GIL, WAITS, UNKNOWN, STATES };
 static const char *const state_names[STATES] = { "on a CPU",          "collecting garbage",
 						 "waiting for a CPU", "waiting for the GIL",
-						 "waiting",           "not known" };
+						 "waiting",           "unknown" };
 
 /* Parts of a slot in which activity is told. */
 enum { PARTS = 200 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A page's time: what threads did when, and what each node cost when, in sizes that do not grow
- * with the recording.
+/* A page's time: activity of threads and cost of nodes over time, in sizes that do not grow with
+ * the recording.
  *
  *   activity    of a track (a thread, or threads of one kind where there are many), a state and a
  *               slot: thread time, in 200ths of the slot's length
