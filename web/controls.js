@@ -211,7 +211,7 @@ function showEmpty(app, what) {
 }
 
 // Of hatched frames in the colour of a change.
-const SUM = "certain only when its paths are added up";
+const SUM = "certain only together with its other paths";
 
 export function showLegend(app, what) {
 	const { palette } = app.flame;

@@ -9,7 +9,7 @@ import { stateWord } from "./inferred.js";
 
 // Of a path that changed as its function certainly did, without being certain by itself.
 export function sumWord({ header }, delta) {
-	return `${oneWord(header, verdictOn(delta))}, certain only when its paths are added up`;
+	return `${oneWord(header, verdictOn(delta))}, certain only together with its other paths`;
 }
 
 // Of a verdict and the change that it is about.

@@ -176,3 +176,13 @@ test("there is a chart only where it is known what ran when", async () => {
 			assert.equal(await p.evaluate(() => fizeau.state.tab), "flame");
 		});
 });
+
+test("the time axis of the chart continues that of the strip above it", async () => {
+	await withPage(small(), { hash: "tab=chart" }, async (page) => {
+		const [tracks, canvas] = await page.evaluate(() => ["#strip .tracks", "#chart canvas"].map((selector) => {
+			const { left, right } = document.querySelector(selector).getBoundingClientRect();
+			return [left, right];
+		}));
+		for (const end of [0, 1]) assert.ok(Math.abs(tracks[end] - canvas[end]) <= 1, `${tracks} ${canvas}`);
+	});
+});

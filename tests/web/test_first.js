@@ -116,9 +116,9 @@ test("no hatching lies under text", async () => {
 
 test("what changed only in sum is drawn as a change, hatched, where the list leads, and said to be so", async () => {
 	const file = sumFile("sum.html");
-	const said = /slower, certain only when its paths are added up/;
+	const said = /slower, certain only together with its other paths/;
 	await withPage(file, {}, async (page) => {
-		assert.match(await page.innerText("#legend"), /certain only when its paths are added up/);
+		assert.match(await page.innerText("#legend"), /certain only together with its other paths/);
 		await page.click(".spot:has-text('helper')");
 		const frame = await page.evaluate(() => {
 			const { flame, data } = fizeau, { tree, what } = flame.picture, i = flame.selected, colour = $$frame_colour.nodeClass(tree, i, what);
@@ -143,7 +143,7 @@ test("what changed only in sum is drawn as a change, hatched, where the list lea
 	assert.equal(helper.length, sumCallers);
 	for (const g of helper) assert.match(g, /<rect class="c[1-4]"[^>]*\/><path class="h[dl]"[^>]*\/>/);
 	assert.match(svg, /<pattern id="d"/);
-	assert.match(svg, />certain only when its paths are added up</);
+	assert.match(svg, />certain only together with its other paths</);
 	// The tree in a terminal has the way to the largest of these paths.
 	const tree = fs.readFileSync(sumFile("tree.txt", ["--tree", "--color", "never", "--min-share", "0"]), "utf8");
 	assert.match(tree, /[▲^] in sum +\S* *\S* *helper/u);
@@ -216,7 +216,7 @@ test("noise is one frame a caller, told as such, and a switch shows what it is m
 		assert.equal(folded.class, await page.evaluate(() => $$colors.UNSURE));
 		await page.evaluate((i) => fizeau.selection.select(i), folded.at);
 		assert.match(await page.textContent("#spoken"), /^not sampled (again|before) \(\d+ paths\)/);
-		assert.match(await page.innerText("#tip"), /of none is it certain/);
+		assert.match(await page.innerText("#tip"), /none of them is certainly/);
 		assert.doesNotMatch(await page.innerText("#tip"), /Function in the whole run/);
 		await page.click("#menu-view summary");
 		await page.click("#toggle-noise");

@@ -78,8 +78,8 @@ test("what a function has of its own is called what was measured, in both kinds 
 	for (const [metric, noun] of Object.entries({ "bytes,bytes": "bytes", "instructions,count": "instructions", "wall,ns": "time" })) {
 		const counted = `counted=${metric}`;
 		await withPage(diffPage(...sides, ["judged", counted]), { hash: "layout=union&by=self" }, async (page) => {
-			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun}; deeper from 15`));
-			assert.match(await page.textContent("#section-verdicts"), new RegExp(`whose own ${noun} is`));
+			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun}; darker = bigger change`));
+			assert.match(await page.textContent("#section-verdicts"), /Show only paths through functions that are/);
 			assert.doesNotMatch(await page.innerText("#band"), /B bytes/);
 			await page.evaluate(() => fizeau.set({ inverted: true }));
 			assert.match(await page.innerText("#legend"), new RegExp(`by self ${noun} of the leaf`));
@@ -128,9 +128,9 @@ test("colour goes by share of the change and by significance, too", async () => 
 
 test("tooltips tell what was inferred", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
-		assert.match(await tipOf(page, "write_rows"), /Taken for write_all in db\.py before: same callers and callees, score [01]\.\d\d/);
+		assert.match(await tipOf(page, "write_rows"), /Matched with write_all in db\.py before: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
-		assert.match(await tipOf(page, "split_body"), /It only moved: below rows, 2 new callees cost what 1 removed one did/);
+		assert.match(await tipOf(page, "split_body"), /Moved: under rows, 2 new callees cost about what 1 removed one did/);
 		assert.match(await tipOf(page, "parse"), /Whole function: self slower \(±[\d.,]+\)/);
 	});
 });
@@ -271,7 +271,7 @@ test("x mirrors verdicts, intervals and links, as the command line does with the
 		const { out, names: c } = await classes(page);
 		assert.ok(out.parse >= c.LESS && out.parse < c.NEW && out.escape > c.SAME && out.escape < c.LESS);
 		assert.deepEqual([out.audit, out.legacy, out.cached], [c.REMOVED, c.NEW, c.REMOVED]);
-		assert.match(await tipOf(page, "write_rows"), /Taken for write_rows in db\.py of the base/);
+		assert.match(await tipOf(page, "write_rows"), /Matched with write_rows in db\.py before/);
 		await page.keyboard.press("x");
 		assert.equal(await page.innerText(".verdict"), before);
 	});

@@ -142,11 +142,11 @@ test("without script there is a table of the top functions", async () => {
 test("an empty side says so, and an empty head still shows all that was removed", async () => {
 	const sum = base.reduce((n, s) => n + s.count, 0);
 	await withPage(diffPage(base, []), {}, async (page) => {
-		assert.match(await page.innerText("#empty"), /Nothing was sampled after/);
+		assert.match(await page.innerText("#empty"), /No samples after/);
 		const { nodes } = await readTree(page);
 		assert.equal(nodes.filter((n) => n.depth === 1).reduce((n, r) => n + r.w, 0), sum);
 		await page.keyboard.press("e");
-		assert.match(await page.innerText("#empty"), /switch Gone shows/);
+		assert.match(await page.innerText("#empty"), /Turn on Gone/);
 	});
 	await withPage(diffPage([], base), {}, async (page) => {
 		assert.match(await page.innerText("#empty"), /everything below is new/);
@@ -156,7 +156,7 @@ test("an empty side says so, and an empty head still shows all that was removed"
 	});
 	for (const file of [diffPage([], []), profilePage("empty")])
 		await withPage(file, {}, async (page) => {
-			assert.match(await page.innerText("#empty"), /no samples|Neither/);
+			assert.match(await page.innerText("#empty"), /No samples|Neither/);
 			for (const key of ["i", "f", "t", "t", "ArrowDown", "Enter"]) await page.keyboard.press(key);
 		});
 });

@@ -132,7 +132,7 @@ test("a place opens in the editor that was chosen, and hostile schemes and names
 		await choose(page, "Open in editor");
 		assert.ok(await page.isVisible("#editor"), "a relative path needs a folder");
 		await page.click("#editor [data-editor=idea]");
-		assert.match(await page.innerText("#editor .error"), /in which folder/);
+		assert.match(await page.innerText("#editor .error"), /Enter the folder/);
 		await page.fill("#editor-folder", "/home/me/x/");
 		await page.click("#editor [data-editor=idea]");
 		assert.equal(await page.evaluate(() => globalThis.followed[2]), "idea://open?file=/home/me/x/src/x.py&line=3");
