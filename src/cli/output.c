@@ -41,7 +41,8 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 
 	r.text.style = fz_style_of(fd, (enum fz_color_when)o->color);
 	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN)
-		r.text.limit = r.text.tree_limit = (unsigned)o->limit;
+		r.text.limit = r.text.tree_limit = r.text.brief_limit = (unsigned)o->limit;
+	r.text.detail = o->verbose ? FZ_TEXT_VERBOSE : o->table ? FZ_TEXT_TABLE : FZ_TEXT_BRIEF;
 	if (o->min_share >= 0)
 		r.text.min_share = o->min_share;
 	r.text.sort = (enum fz_text_sort)o->sort;
@@ -257,6 +258,8 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 			   : o->maps.n         ? "map"
 			   : o->renames.n      ? "rename"
 			   : o->fold_recursion ? "fold-recursion"
+			   : o->table          ? "table"
+			   : o->verbose        ? "verbose"
 					       : NULL;
 
 	if (!diff && name)
@@ -289,6 +292,12 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 		return fz_fail(err, FZ_EUSAGE, "--all-frames: goes with --tree and svg only");
 	if (o->min_share >= 0 && !tree)
 		return fz_fail(err, FZ_EUSAGE, "--min-share: goes with --tree only");
+	if (o->table && strcmp(format, "text") != 0)
+		return fz_fail(err, FZ_EUSAGE, "--table: works with text only, not with %s",
+			       format);
+	if (o->verbose && !tree && strcmp(format, "text") != 0)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--verbose: works with text and trees only, not with %s", format);
 	if (o->per_line && !pstats)
 		return fz_fail(err, FZ_EUSAGE, "--per-line: goes with --pstats only");
 	if (!useless)

@@ -41,6 +41,7 @@ struct fz_cli_output {
 	double units[FZ_SIDES]; /* --units; 0: not given */
 	bool force;
 	bool no_rename, fold_recursion, as_measured;
+	bool table, verbose; /* of a diff's text */
 	struct fz_cli_rules {
 		const char *list[FZ_CLI_RULES_MAX + 1]; /* NULL-terminated */
 		uint32_t n;
@@ -306,6 +307,15 @@ extern const char *const fz_cli_color_names[];
 
 #define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \
 	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                            \
+		{ .kind = FZ_OPT_FLAG,                                                             \
+		  .long_name = "table",                                                            \
+		  .help = "print tables of all functions (default: only what changed)",            \
+		  .value = &(o).table },                                                           \
+		{ .kind = FZ_OPT_FLAG,                                                             \
+		  .long_name = "verbose",                                                          \
+		  .help = "print everything: tables, what was inferred, warnings, how it was "     \
+			  "measured",                                                              \
+		  .value = &(o).verbose },                                                         \
 		{ .kind = FZ_OPT_CHOICE,                                                           \
 		  .long_name = "match",                                                            \
 		  .argument = "RULE",                                                              \

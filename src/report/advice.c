@@ -57,10 +57,10 @@ static void add_busy(const struct fz_diff *d, struct fz_buf *out)
 		const char *what;
 		double share[FZ_SIDES], limit;
 	} shares[] = {
-		{ "waits for a processor", { b.waited, h.waited }, limit.waited },
-		{ "others used the processors", { b.others, h.others }, limit.others },
-		{ "other virtual machines took them", { b.stolen, h.stolen }, limit.stolen },
-		{ "the sampler came too late", { b.missed, h.missed }, limit.missed },
+		{ "threads waited for a CPU", { b.waited, h.waited }, limit.waited },
+		{ "other processes used the CPUs", { b.others, h.others }, limit.others },
+		{ "other virtual machines used the CPUs", { b.stolen, h.stolen }, limit.stolen },
+		{ "samples were late", { b.missed, h.missed }, limit.missed },
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(shares); i++)
@@ -76,9 +76,9 @@ static void add_disk(const struct fz_diff *d, struct fz_buf *out)
 
 	if (base->run_count > 1 || head->run_count > 1 || strcmp(d->metric, "wall") != 0)
 		return;
-	add_shares("", "It waited for disks", share, DISK_LIMIT, out);
+	add_shares("", "The program waited for disks", share, DISK_LIMIT, out);
 	if (out->n)
-		fz_buf_str(out, ", and one run does not tell how long the same takes again");
+		fz_buf_str(out, "; several runs would show how much that varies");
 }
 
 /* "41.0 s", "3.2 hours" */
@@ -128,14 +128,14 @@ static void add_order(const struct fz_diff *d, struct fz_buf *out)
 
 	if (is_in_turn(d) || fz_diff_is_one_recording(d))
 		return;
-	fz_buf_str(out, "The sides were not taken in turn: ");
+	fz_buf_str(out, "Runs were not interleaved: ");
 	if (base->run_count == 1 && head->run_count == 1) {
 		fz_buf_str(out, "the head was recorded ");
 		add_time(fabs(apart), out);
 		fz_buf_str(out, apart > 0 ? " after the base" : " before the base");
 	} else {
-		fz_buf_printf(out, "%s runs of the %s came before those of the %s",
-			      all ? "all" : "most", side_names[apart > 0 ? FZ_BASE : FZ_HEAD],
+		fz_buf_printf(out, "%s %s runs came before the %s runs", all ? "all" : "most",
+			      side_names[apart > 0 ? FZ_BASE : FZ_HEAD],
 			      side_names[apart > 0 ? FZ_HEAD : FZ_BASE]);
 	}
 }
@@ -323,10 +323,17 @@ static void add_command(const struct fz_diff *d, const struct fz_judgement *j, s
 		fz_buf_printf(&text, "fizeau run --runs %u -- %.*s",
 			      runs > RUNS_DEFAULT ? runs : 2 * RUNS_DEFAULT, (int)command.n,
 			      command.p);
-		b->advice = fz_strdup("To find out, take several runs of each version while it is "
-				      "there");
+		b->advice = fz_strdup("For a clear answer, record several runs of each version");
 	}
 	b->command = fz_buf_take(&text);
+}
+
+static void add_note(struct fz_advice *b, const char *brief, struct fz_buf *note)
+{
+	if (!note->n)
+		return;
+	b->briefs[b->n] = brief;
+	b->notes[b->n++] = fz_buf_take(note);
 }
 
 void fz_advice_init(struct fz_advice *ret, const struct fz_diff *d, const struct fz_judgement *j)
@@ -341,20 +348,18 @@ void fz_advice_init(struct fz_advice *ret, const struct fz_diff *d, const struct
 	add_order(d, &order);
 	ret->busy = busy.n > 0;
 	bool open = is_open(d, j, ret->busy);
-	if (busy.n)
-		ret->notes[ret->n++] = fz_buf_take(&busy);
 	add_disk(d, &disk);
-	if (disk.n)
-		ret->notes[ret->n++] = fz_buf_take(&disk);
-	if (order.n)
-		ret->notes[ret->n++] = fz_buf_take(&order);
+	add_note(ret, "the machine was busy", &busy);
+	add_note(ret, "the program waited for disks", &disk);
+	add_note(ret, "runs were not interleaved", &order);
 	if (open && known)
 		add_command(d, j, ret);
 	if (ret->command && !ret->advice)
-		ret->advice = fz_strdup(only_counts_help(d, j)
-						? "To find out, count instructions, which no "
-						  "noise touches"
-						: "To find out, take runs of both in turn");
+		ret->advice =
+			fz_strdup(only_counts_help(d, j)
+					  ? "For a clear answer, count instructions, which noise "
+					    "does not affect"
+					  : "For a clear answer, interleave runs of both versions");
 }
 
 void fz_advice_release(struct fz_advice *b)

@@ -11,7 +11,8 @@
  */
 enum { FZ_ADVICE_MAX = 3 };
 struct fz_advice {
-	char *notes[FZ_ADVICE_MAX]; /* sentences without a full stop */
+	char *notes[FZ_ADVICE_MAX];        /* sentences without a full stop */
+	const char *briefs[FZ_ADVICE_MAX]; /* the same in a few words */
 	uint32_t n;
 	bool busy;     /* the machine was, on a side */
 	char *advice;  /* what the command is for, without a full stop; NULL with it */

@@ -48,13 +48,13 @@ static void print_links(const struct fz_diff *d, const struct fz_style *style, s
 
 	if (d->link_count == 0)
 		return;
-	heading("Taken for the same", style, out);
+	heading("Renamed or moved", style, out);
 	fz_buf_printf(out, ": %s\n%s  score  how            function%s\n",
 		      fz_format_plural(d->link_count, "function", count),
 		      fz_hue_on(style, FZ_HUE_DIM), fz_hue_off(style, FZ_HUE_DIM));
 	for (uint32_t i = 0; i < d->link_count; i++)
 		print_link(d, &d->functions[d->links[i]], style, out);
-	fz_table_wrap("Where that is wrong: --map OLD= forbids a link, --map OLD=NEW makes one, "
+	fz_table_wrap("To correct this: --map OLD= rejects a match, --map OLD=NEW sets one; "
 		      "--no-rename and --match names infer less.",
 		      2, style, out);
 }
@@ -80,8 +80,8 @@ static void print_shifts(const struct fz_diff *d, const struct fz_style *style, 
 {
 	if (d->shift_count == 0)
 		return;
-	heading("Cost that only went from one callee to another", style, out);
-	fz_buf_str(out, ", below\n");
+	heading("Cost that only moved between callees of", style, out);
+	fz_buf_str(out, ":\n");
 	for (uint32_t i = 0; i < d->shift_count; i++)
 		print_shift(d, &d->shifts[i], style, out);
 }
@@ -92,7 +92,7 @@ static void print_rules(const struct fz_diff *d, const struct fz_style *style, s
 
 	if (d->rule_count == 0)
 		return;
-	fz_buf_str(&line, "Names were compared without: ");
+	fz_buf_str(&line, "Ignored when comparing names: ");
 	for (uint32_t i = 0; i < d->rule_count; i++) {
 		const struct fz_diff_rule *r = &d->rules[i];
 		fz_buf_printf(&line, "%s%s (%u and %u functions)", i ? "; " : "", r->text,

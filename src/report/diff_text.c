@@ -2,20 +2,23 @@
 /* A diff as text: whether the whole changed, which functions did, and how far to trust it.
  *
  *   Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms.
- *   The smallest change of the run that would show here: 11.2 %; 9 more runs a side ...
  *
  *   Self: 1 slower, 0 faster, 5 same within ±0.2 % of the run, 12 unsure (?)
  *      before     after      change      95 %         %  function
  *      1.23 s    1.80 s     +570 ms   ±120 ms   +46.3 %  parse (app.py:32)
  *      120 ms    130 ms    +10.0 ms  ±44.1 ms    +8.3 % ? load (app.py:12)
  *
- * "before" is what was measured. Where that was scaled, "expected" stands beside it, and the change
- * is the difference from there. Functions that cannot be told from noise are few and dim: they are
- * where to look when nothing else was found, no findings.
+ * The short text has the verdict, only rows that changed, and the sentences of diff_brief.h;
+ * --table prints all tables, --verbose also every warning and fact.
+ *
+ * "before" is the measured cost. If it was scaled, a column "expected" follows, and the change is
+ * the difference from there. Rows that noise could explain are few and dim: hints for when nothing
+ * else was found, not findings.
  */
 #include "report/text.h"
 
 #include "report/advice.h"
+#include "report/diff_brief.h"
 #include "report/findings.h"
 #include "report/startup.h"
 #include "report/table.h"
@@ -27,7 +30,8 @@ enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 
 /* Before a function's name, with values of `w` columns: in a list. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
-static const char origin_words[] = "its code was in ";
+static const char origin_words[] = "extracted from ";
+static const char total_title[] = "Total, with callees";
 
 struct view {
 	const struct fz_diff *d;
@@ -35,6 +39,8 @@ struct view {
 	const struct fz_style *style;
 	const char *const *labels;
 	uint32_t limit;
+	bool brief; /* only what changed */
+	bool verbose;
 	struct fz_buf *out;
 };
 
@@ -137,21 +143,20 @@ static bool is_change(const struct fz_finding *r)
 	return fabs(r->change) > 1e-9 * FZ_MAX(fabs(r->expected), fabs(r->after));
 }
 
-/* All that changed, then the largest that cannot be told from noise. */
+/* All that changed, then the largest differences that noise could explain. */
 static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
 {
 	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
 	uint32_t shown = FZ_MIN(changed, v->limit);
 	uint32_t end = changed + f->count[FZ_VERDICT_UNKNOWN] - f->startup;
 
-	while (shown >= changed && shown < end && shown < v->limit &&
+	while (!v->brief && shown >= changed && shown < end && shown < v->limit &&
 	       shown - changed < UNKNOWN_ROWS && is_change(&f->rows[shown]))
 		shown++;
 	return shown;
 }
 
-/* Start-up and imports, of which nothing can be told, in one row; totals overlap and have no sum.
- */
+/* Unsure functions of start-up and imports, in one row; totals overlap and have no sum. */
 static void print_startup(const struct view *v, const struct fz_findings *f, bool total, int width)
 {
 	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
@@ -181,32 +186,81 @@ static void print_table_head(const struct view *v, int width)
 		      fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
-static void print_table(const struct view *v, const char *title, bool total)
+static void print_title(const struct view *v, const char *title, const struct fz_findings *f,
+			bool with_unsure)
 {
-	struct fz_findings f;
-	struct fz_buf line = { 0 };
-	char count[FZ_NUMBER_SIZE];
+	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
 
-	fz_findings_init(&f, v->d, v->judgement, total);
-	uint32_t shown = rows_shown(v, &f), changed = f.count[FZ_VERDICT_CHANGED];
 	fz_buf_printf(v->out, "\n%s", fz_hue_on(v->style, FZ_HUE_BOLD));
 	fz_buf_printf(&line, "%s: ", title);
-	fz_findings_summary(&f, v->d, v->judgement, v->style, &line);
-	fz_buf_str(&line, shown > changed ? " (?)." : ".");
+	if (v->brief)
+		fz_findings_counts(f, v->d, v->judgement, &line);
+	else
+		fz_findings_summary(f, v->d, v->judgement, v->style, &line);
+	fz_buf_str(&line, with_unsure ? " (?)." : ".");
 	print_sentence(v, &line);
 	v->out->n--; /* the end of the line comes after the colour's */
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
-	int width = value_width(v, &f, shown);
-	if (shown || (f.startup && !total))
+}
+
+static void print_rows(const struct view *v, const struct fz_findings *f, uint32_t shown,
+		       bool total)
+{
+	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
+	int width = value_width(v, f, shown);
+	char count[FZ_NUMBER_SIZE];
+
+	if (shown || (f->startup && !total))
 		print_table_head(v, width);
 	for (uint32_t i = 0; i < shown; i++)
-		print_row(v, &f.rows[i], width);
+		print_row(v, &f->rows[i], width);
 	if (changed > shown)
 		fz_buf_printf(v->out, "%*sand %s\n", (int)name_column(v, width), "",
 			      fz_format_plural(changed - shown, "more function", count));
-	if (!total || shown)
-		print_startup(v, &f, total, width);
-	fz_buf_release(&line);
+	if (!v->brief && (!total || shown))
+		print_startup(v, f, total, width);
+}
+
+static void print_table(const struct view *v, const char *title, bool total)
+{
+	struct fz_findings f;
+
+	fz_findings_init(&f, v->d, v->judgement, total);
+	uint32_t shown = rows_shown(v, &f);
+	if (!v->brief || shown) {
+		print_title(v, title, &f, shown > f.count[FZ_VERDICT_CHANGED]);
+		print_rows(v, &f, shown, total);
+	}
+	fz_findings_release(&f);
+}
+
+/* Whether a total says what the self cost has said already. */
+static bool repeats_self(const struct view *v, const struct fz_finding *r)
+{
+	const struct fz_diff *d = v->d;
+	const int64_t *self = r->f->cost.self;
+	double change = fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]);
+
+	return v->judgement->self[r->f - d->functions].verdict == FZ_VERDICT_CHANGED &&
+	       fabs(r->change - change) <= 0.05 * fabs(change);
+}
+
+/* Totals that changed, without those of functions whose own cost is all that did. */
+static void print_changed_totals(const struct view *v, const char *title)
+{
+	struct fz_findings f;
+	uint32_t kept = 0;
+
+	fz_findings_init(&f, v->d, v->judgement, true);
+	for (uint32_t i = 0; i < f.count[FZ_VERDICT_CHANGED]; i++)
+		if (!repeats_self(v, &f.rows[i]))
+			f.rows[kept++] = f.rows[i];
+	f.count[FZ_VERDICT_CHANGED] = kept;
+	uint32_t shown = rows_shown(v, &f);
+	if (shown) {
+		print_title(v, title, &f, false);
+		print_rows(v, &f, shown, true);
+	}
 	fz_findings_release(&f);
 }
 
@@ -223,7 +277,7 @@ static void print_warnings(const struct view *v, uint32_t from, uint32_t to)
 	fz_buf_release(&line);
 }
 
-/* The command stands in a piece, as it is to be pasted. */
+/* The command is not wrapped: people paste it. */
 static void print_beside(const struct view *v)
 {
 	fz_auto(fz_advice_release) struct fz_advice b;
@@ -252,10 +306,12 @@ static void print_headline(const struct view *v)
 	print_sentence(v, &line);
 	v->out->n--; /* as above */
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
-	print_beside(v);
-	fz_findings_power(v->judgement, &line);
-	print_sentence(v, &line);
-	print_warnings(v, v->d->urgent, v->d->warning_count);
+	if (v->verbose) {
+		print_beside(v);
+		fz_findings_power(v->judgement, &line);
+		print_sentence(v, &line);
+		print_warnings(v, v->d->urgent, v->d->warning_count);
+	}
 	fz_buf_release(&line);
 }
 
@@ -399,12 +455,12 @@ static void print_lists(const struct view *v)
 		enum fz_presence presence;
 	} lists[] = {
 		{ "New (not in the base's code)", FZ_NEW, FZ_PRESENCE_NO },
-		{ "Newly called (in the base's code, not seen there)", FZ_NEW, FZ_PRESENCE_YES },
-		{ "New or newly called (not seen in the base)", FZ_NEW, FZ_PRESENCE_UNKNOWN },
-		{ "Gone (not in the head's code)", FZ_REMOVED, FZ_PRESENCE_NO },
-		{ "No longer called (in the head's code, not seen there)", FZ_REMOVED,
+		{ "Newly called (in the base's code, not sampled there)", FZ_NEW, FZ_PRESENCE_YES },
+		{ "New or newly called (not sampled in the base)", FZ_NEW, FZ_PRESENCE_UNKNOWN },
+		{ "Removed (not in the head's code)", FZ_REMOVED, FZ_PRESENCE_NO },
+		{ "No longer called (in the head's code, not sampled there)", FZ_REMOVED,
 		  FZ_PRESENCE_YES },
-		{ "Gone or no longer called (not seen in the head)", FZ_REMOVED,
+		{ "Removed or no longer called (not sampled in the head)", FZ_REMOVED,
 		  FZ_PRESENCE_UNKNOWN },
 	};
 
@@ -419,7 +475,7 @@ static void print_removed_paths(const struct view *v)
 
 	if (d->elided_count == 0)
 		return;
-	fz_buf_printf(v->out, "\nCall paths that are gone: %s, self %s\n",
+	fz_buf_printf(v->out, "\nRemoved call paths: %s, self %s\n",
 		      fz_format_count(d->elided_count, count),
 		      fz_format_value((double)d->elided_time, d->unit, value));
 }
@@ -431,6 +487,10 @@ static void print_trust(const struct view *v)
 	static const char *const names[] = { "Base", "Head" };
 	struct fz_buf line = { 0 };
 
+	if (!v->verbose) {
+		fz_report_brief_basis(v->d, v->judgement, v->style, v->out);
+		return;
+	}
 	fz_buf_char(v->out, '\n');
 	fz_findings_speed(v->d, &line);
 	print_sentence(v, &line);
@@ -455,11 +515,15 @@ static void print_trust(const struct view *v)
 static struct view view_of(const struct fz_diff *d, const struct fz_judgement *j,
 			   const struct fz_text_options *o, struct fz_buf *out)
 {
+	bool brief = o->detail == FZ_TEXT_BRIEF;
+
 	return (struct view){ .d = d,
 			      .judgement = j,
 			      .style = &o->style,
 			      .labels = o->labels,
-			      .limit = o->limit,
+			      .limit = brief ? o->brief_limit : o->limit,
+			      .brief = brief,
+			      .verbose = o->detail == FZ_TEXT_VERBOSE,
 			      .out = out };
 }
 
@@ -487,10 +551,16 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 
 	print_headline(&v);
 	print_table(&v, "Self", false);
-	print_table(&v, "Total, callees included", true);
-	print_lists(&v);
-	print_removed_paths(&v);
-	fz_report_inferred(d, v.style, &text);
+	if (v.brief) {
+		print_changed_totals(&v, total_title);
+		fz_report_brief_rest(d, j, v.style, &text);
+	} else {
+		print_table(&v, total_title, true);
+		print_lists(&v);
+		print_removed_paths(&v);
+	}
+	if (v.verbose)
+		fz_report_inferred(d, v.style, &text);
 	print_trust(&v);
 	fz_output_add(out, text.p, text.n);
 	fz_buf_release(&text);

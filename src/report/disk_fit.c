@@ -150,7 +150,7 @@ static bool fits_columns(const struct fz_disk_text *t, const struct fz_frame *f,
 	if (is_edge(line_at(t, f->line), f->column, true) &&
 	    is_edge(line_at(t, f->end_line), f->end_column, false))
 		return true;
-	fz_buf_printf(why, "line %d is another", f->line);
+	fz_buf_printf(why, "line %d differs", f->line);
 	return false;
 }
 

@@ -159,8 +159,8 @@ static void try_file(struct finder *f, uint32_t file)
 	*c = (struct candidate){ .file = file, .newer = newer, .text = text };
 	fz_disk_text_init(&c->fit, (struct fz_str){ text, n }, is_python(name));
 	if (newer && !mapped)
-		fz_buf_str(&c->why, "it was changed after the recording began; --source-root "
-				    "OLD=NEW names a tree that is the same");
+		fz_buf_str(&c->why, "it changed after the recording began; set --source-root "
+				    "OLD=NEW to an unchanged tree");
 }
 
 /* ---- all of a profile ---- */
@@ -199,7 +199,7 @@ static void tell(const struct finder *f, struct fz_buf *why)
 				      name.p, f->list[i].why.p);
 	}
 	if (told > NAMED_MAX)
-		fz_buf_printf(why, "nor is that of %u more files\n", told - NAMED_MAX);
+		fz_buf_printf(why, "nor is the source of %u more files\n", told - NAMED_MAX);
 }
 
 static void keep(struct finder *f)
@@ -216,12 +216,11 @@ static void keep(struct finder *f)
 	}
 	f->p->disk_source_count += f->p->source_count - recorded;
 	if (newer)
-		fz_profile_note(f->p,
-				"source is of files as they are now, %u of %u newer than the "
-				"recording",
-				newer, shown);
+		fz_profile_note(
+			f->p, "source is from the current files, %u of %u newer than the recording",
+			newer, shown);
 	else if (shown)
-		fz_profile_note(f->p, "source is of files as they are now");
+		fz_profile_note(f->p, "source is from the current files");
 }
 
 static void release(struct finder *f)
@@ -241,8 +240,8 @@ void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint
 	fz_auto(release) struct finder f = { .p = p, .roots = roots, .root_n = root_n };
 
 	if (!p->stored.known && root_n) {
-		fz_buf_str(why, "source is looked for only of a recording in a file, whose owner "
-				"and age are known\n");
+		fz_buf_str(why, "source files are read only for a recording in a file, which has "
+				"an owner and an age\n");
 		for (uint32_t i = 0; i < root_n; i++)
 			roots[i].used = true;
 	}

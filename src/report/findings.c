@@ -128,13 +128,11 @@ const char *fz_plus_minus(const struct fz_style *style)
 	return style->ascii ? "+-" : "\u00b1";
 }
 
-void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
-			 const struct fz_judgement *j, const struct fz_style *style,
-			 struct fz_buf *out)
+void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
+			const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
-	char more[FZ_NUMBER_SIZE], less[FZ_NUMBER_SIZE], same[FZ_NUMBER_SIZE];
-	char unknown[FZ_NUMBER_SIZE], delta[FZ_NUMBER_SIZE];
+	char more[FZ_NUMBER_SIZE], less[FZ_NUMBER_SIZE];
 	uint32_t grown = 0, changed = f->count[FZ_VERDICT_CHANGED];
 
 	for (uint32_t i = 0; i < changed; i++)
@@ -145,6 +143,15 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 		fz_buf_printf(out, "%s %s, %s %s", less, words->many_less, more, words->many_more);
 	else
 		fz_buf_printf(out, "%s %s, %s %s", more, words->many_more, less, words->many_less);
+}
+
+void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
+			 const struct fz_judgement *j, const struct fz_style *style,
+			 struct fz_buf *out)
+{
+	char same[FZ_NUMBER_SIZE], unknown[FZ_NUMBER_SIZE], delta[FZ_NUMBER_SIZE];
+
+	fz_findings_counts(f, d, j, out);
 	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
 		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), fz_plus_minus(style),
 		      fz_format_percent(j->delta, delta),
@@ -222,14 +229,14 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			fz_buf_str(out, "Two ranges of one recording");
 		else
 			fz_buf_printf(out, "Unsure whether %s or %s%s", words->more, words->less,
-				      d->scale == FZ_SCALE_SHARE ? " by shares alone"
+				      d->scale == FZ_SCALE_SHARE ? " from shares alone"
 				      : d->scale == FZ_SCALE_WINDOW
-					      ? " by parts of running programs"
+					      ? " from parts of running programs"
 					      : "");
 		break;
 	}
 	if (j->method == FZ_JUDGE_APPROXIMATE)
-		fz_buf_str(out, " (approximate: no order of samples)");
+		fz_buf_str(out, " (approximate: sample order unknown)");
 }
 
 /* Why the totals say nothing of the change; NULL when they do. */
@@ -292,7 +299,7 @@ static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
 	double runs = ceil(j->run.more_runs);
 
 	if (runs > 0 && runs <= MORE_RUNS_MAX)
-		fz_buf_printf(out, "; %s a side would show %s",
+		fz_buf_printf(out, "; %s per side would detect %s",
 			      fz_format_plural((int64_t)runs, "more run", more),
 			      fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal));
 }
@@ -306,11 +313,9 @@ void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
 	if (j->method == FZ_JUDGE_IDENTICAL || !isfinite(run->smallest_visible))
 		return;
 	if (of_run)
-		fz_buf_str(out, "The smallest change of the run that would show here: ");
+		fz_buf_str(out, "Smallest detectable change: ");
 	else
-		fz_buf_printf(out,
-			      "The smallest change of a function with %s of the run that would "
-			      "show here: ",
+		fz_buf_printf(out, "Smallest detectable change of a function with %s of the run: ",
 			      fz_format_percent(run->visible_share, share));
 	if (run->smallest_visible < 0.0005)
 		fz_buf_str(out, "less than 0.1 %");
@@ -341,14 +346,14 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 
 	if (!d->speed_scale.used)
 		return;
-	fz_buf_str(out, "Told at the base's speed: the machine ran at ");
+	fz_buf_str(out, "Adjusted to the base run's machine speed: the machine ran at ");
 	add_speed(&base->range, best, out);
-	fz_buf_str(out, " of its speed for the base and ");
+	fz_buf_str(out, " of its full speed for the base and ");
 	add_speed(&head->range, best, out);
-	fz_buf_printf(out, " for the head, whose time as measured was %s",
+	fz_buf_printf(out, " for the head; measured head time: %s",
 		      fz_format_ns((double)d->speed_scale.total, measured));
 	if (head->waited >= d->speed_scale.total / 100)
-		fz_buf_printf(out, ", %s of it waiting for a CPU",
+		fz_buf_printf(out, ", of which %s waiting for a CPU",
 			      fz_format_ns((double)head->waited, waited));
 	fz_buf_char(out, '.');
 }
@@ -366,43 +371,42 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 
 	switch (j->method) {
 	case FZ_JUDGE_IDENTICAL:
-		fz_buf_str(out, "Judged: there is nothing that differs.");
+		fz_buf_str(out, "Judged: nothing differs.");
 		break;
 	case FZ_JUDGE_VISITS:
 		fz_buf_printf(out,
-			      "Judged: one %s a side, by how often and how long each function "
-			      "was seen, with the noise of a %s.",
-			      d->scale == FZ_SCALE_WINDOW ? "range of time" : "run",
-			      d->speed_scale.used ? "machine whose speed is known"
+			      "Judged: one %s per side, by how often and how long each function "
+			      "was sampled, assuming the noise of a %s.",
+			      d->scale == FZ_SCALE_WINDOW ? "time range" : "run",
+			      d->speed_scale.used ? "machine of known speed"
 			      : j->cpu_clock      ? "CPU clock"
 						  : "wall clock");
 		break;
 	case FZ_JUDGE_APPROXIMATE:
-		fz_buf_str(out, "Judged: approximately. A recording does not tell the order of "
-				"its samples, so a usual noise is assumed.");
+		fz_buf_str(out, "Judged: approximately. The order of samples is not recorded, so "
+				"typical noise is assumed.");
 		break;
 	case FZ_JUDGE_RUNS:
 		fz_buf_printf(out,
-			      "Judged: %u against %u %s, by how they differ among "
-			      "themselves.",
-			      FZ_MAX(base->run_count, 1), FZ_MAX(head->run_count, 1),
-			      fz_profile_is_fleet(head) ? "parts of a fleet" : "runs");
+			      "Judged: %u %s against %u, by how much those of one side differ.",
+			      FZ_MAX(base->run_count, 1),
+			      fz_profile_is_fleet(head) ? "parts of a fleet" : "runs",
+			      FZ_MAX(head->run_count, 1));
 		break;
 	case FZ_JUDGE_COUNTS:
 		fz_buf_str(out, FZ_MIN(base->run_count, head->run_count) > 1
-					? "Judged: counted, not sampled; by what counts differ "
-					  "from run to run."
-					: "Judged: counted, not sampled, and once on a side: the "
-					  "intervals are what surroundings may do.");
+					? "Judged: counted, not sampled; by how counts differ from "
+					  "run to run."
+					: "Judged: counted, not sampled, only once on a side; the "
+					  "intervals allow for changes of the environment.");
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_str(out,
-			   is_too_small(base, head)
-				   ? "Not judged: a side has too few hosts, or too little of "
-				     "one, to tell how much they differ by themselves."
-				   : "Not judged: there are no samples on a side, or there is no "
-				     "test for this metric.");
+		fz_buf_str(out, is_too_small(base, head)
+					? "Not judged: a side has too few hosts or too little data "
+					  "to estimate its noise."
+					: "Not judged: a side has no samples, or no test exists "
+					  "for this metric.");
 		break;
 	}
 }
@@ -410,7 +414,7 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 /* What a value of the base is multiplied for, or why it is not. */
 static void add_reason(const struct fz_diff *d, struct fz_buf *out)
 {
-	static const char *const agreed = "so that what most functions agree on is no change";
+	static const char *const agreed = "which leaves most functions unchanged";
 	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
 
 	switch (d->scale) {
@@ -419,19 +423,19 @@ static void add_reason(const struct fz_diff *d, struct fz_buf *out)
 		fz_buf_str(out, d->basis == FZ_BASIS_AGREED ? agreed : "to make the totals equal");
 		break;
 	case FZ_SCALE_UNIT:
-		fz_buf_printf(out, "for %.10g units of work after %.10g", d->units[FZ_HEAD],
+		fz_buf_printf(out, "for %.10g units of work instead of %.10g", d->units[FZ_HEAD],
 			      d->units[FZ_BASE]);
 		break;
 	case FZ_SCALE_WINDOW:
 		fz_buf_printf(
-			out, "for %s that were recorded after %s",
+			out, "for %s recorded instead of %s",
 			fz_format_ns((double)d->profile[FZ_HEAD]->recording.duration_ns, head),
 			fz_format_ns((double)d->profile[FZ_BASE]->recording.duration_ns, base));
 		break;
 	case FZ_SCALE_TIME:
 	case FZ_SCALE_AMOUNT:
 	case FZ_SCALE_AUTO:
-		fz_buf_printf(out, "for the different %s",
+		fz_buf_printf(out, "because of different %s",
 			      strcmp(d->metric, "samples") == 0 ? "sampling rates"
 								: "numbers of runs");
 		break;
@@ -444,11 +448,12 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 
 	fz_buf_printf(out, "Scaling: %s", fz_scale_names[d->scale]);
 	if (!fz_findings_scaled(d)) {
-		fz_buf_printf(out, ", factor 1%s; base values stand as recorded.",
-			      d->basis == FZ_BASIS_AGREED ? ", which the functions fit" : "");
+		fz_buf_printf(out, ", factor 1%s; base values are as recorded.",
+			      d->basis == FZ_BASIS_AGREED ? ", which most functions agree with"
+							  : "");
 		return;
 	}
-	fz_buf_printf(out, "; expected is what was before times %s, ",
+	fz_buf_printf(out, "; expected is before times %s, ",
 		      fz_format_decimal(d->factor, 4, number));
 	add_reason(d, out);
 	fz_buf_char(out, '.');

@@ -64,6 +64,9 @@ void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 			 const struct fz_judgement *j, const struct fz_style *style,
 			 struct fz_buf *out);
+/* "1 slower, 1 faster" */
+void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
+			const struct fz_judgement *j, struct fz_buf *out);
 /* The smallest change that would have shown, of the run or by shares of a function, and how many
  * more runs would show 5 %. Adds nothing where that is not known. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);

@@ -48,8 +48,7 @@ static void write_header(const struct fz_diff *d, const struct fz_judgement *j, 
 		fz_buf_printf(&text, "Warning: %s\n", d->warnings[i]);
 	fz_findings_scaling(d, &text);
 	if (d->factor != 1)
-		fz_buf_str(&text, scaled ? " The first column is what was expected."
-					 : " The first column is what was before.");
+		fz_buf_str(&text, scaled ? " First column: expected." : " First column: before.");
 	fz_report_inferred(d, &style, &text);
 	write_comments(text.p, out);
 	fz_buf_release(&text);

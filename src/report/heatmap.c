@@ -163,7 +163,7 @@ static void fill_mark(void *arg, struct fz_str name)
 			return;
 		}
 	}
-	fz_assert(!"the heat map has a mark that nobody fills");
+	fz_assert(!"the heat map template has an unknown placeholder");
 }
 
 static void write_page(const struct fz_heat *h, const struct fz_html_options *o,

@@ -155,7 +155,7 @@ static void fill_mark(void *arg, struct fz_str name)
 			return;
 		}
 	}
-	fz_assert(!"the viewer has a mark that nobody fills");
+	fz_assert(!"the page template has an unknown placeholder");
 }
 
 static int write_page(const struct fz_page *page, const struct fz_html_options *o,

@@ -140,7 +140,7 @@ static void add_functions(const struct view *v)
 	fz_findings_init(&self, v->d, v->judgement, false);
 	fz_findings_init(&total, v->d, v->judgement, true);
 	add_changed(v, &self, "Self");
-	add_changed(v, &total, "Total, callees included");
+	add_changed(v, &total, "Total, with callees");
 	add_unknown(v, &self);
 	fz_findings_release(&self);
 	fz_findings_release(&total);
@@ -232,7 +232,7 @@ static void add_inferred(const struct view *v)
 
 	fz_report_inferred(v->d, &style, &text);
 	if (text.n) {
-		fz_buf_str(v->out, "\n<details><summary>Taken for the same</summary>\n\n<pre>");
+		fz_buf_str(v->out, "\n<details><summary>Renamed or moved</summary>\n\n<pre>");
 		add_lines(v, text.p);
 		fz_buf_str(v->out, "</pre>\n\n</details>\n");
 	}

@@ -187,7 +187,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 		fz_table_add_metric(m->name, m->unit, out);
 	}
 	if (rounds)
-		fz_buf_str(out, " for one round of each benchmark");
+		fz_buf_str(out, " per round of each benchmark");
 	else if (t->profile->per_run && fz_metric_is_per_run(m->name))
 		fz_buf_str(out, " per run");
 	struct fz_str heading = { out->p + start, out->n - start };
@@ -292,8 +292,8 @@ static void add_remedy(const struct fz_profile *p, struct fz_buf *out)
 
 	if (fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("read")) &&
 	    rejected * MANY > rejected + q->taken)
-		fz_buf_str(out, "; functions that run for microseconds are seen too rarely: "
-				"--engine bpf or --blocking is exact");
+		fz_buf_str(out, "; functions that run for microseconds are undersampled: use "
+				"--engine bpf or --blocking");
 }
 
 /* By the CPU clock: how much is in no sample. */
@@ -316,20 +316,21 @@ static void add_missing(const struct fz_profile *p, struct fz_buf *out)
 	if (is_missing(p, "missing", number)) {
 		processes = fz_profile_processes(p);
 		fz_buf_printf(out,
-			      "; %s of the CPU time is missing, of threads that lived for less "
-			      "than some milliseconds%s",
+			      "; %s of the CPU time is missing: threads that lived for a few "
+			      "milliseconds%s",
 			      number,
-			      processes.n > 1 ? "" : ": --engine bpf or --mode wall has it");
+			      processes.n > 1 ? ""
+					      : " (--engine bpf or --mode wall includes them)");
 	}
 	if (is_missing(p, "missing.silent", number))
 		fz_buf_printf(out,
-			      "; %s of the CPU time is missing, of threads that run no Python: "
-			      "--native=stacks has it",
+			      "; %s of the CPU time is missing: threads that run no Python "
+			      "(--native=stacks includes them)",
 			      number);
 	if (is_missing(p, "missing.processes", number))
 		fz_buf_printf(out,
-			      "; %s of the CPU time is missing, of processes that lived for less "
-			      "than some milliseconds or run no Python",
+			      "; %s of the CPU time is missing: processes that lived for a few "
+			      "milliseconds or run no Python",
 			      number);
 }
 
@@ -363,13 +364,13 @@ static void add_cut(const struct fz_profile *p, struct fz_buf *out)
 			of_cut += weight;
 	}
 	if (of_cut > 0)
-		fz_buf_printf(out,
-			      "; the stacks of %s are deeper than was read, and begin with "
-			      "[truncated]%s",
-			      fz_format_percent((double)of_cut / (double)total, number),
-			      fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("bpf"))
-				      ? ": --engine read has all of Python's"
-				      : "");
+		fz_buf_printf(
+			out,
+			"; the stacks of %s are deeper than the limit and begin with [truncated]%s",
+			fz_format_percent((double)of_cut / (double)total, number),
+			fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("bpf"))
+				? " (--engine read reads all Python frames)"
+				: "");
 }
 
 /* What Tachyon stores instead of counts. */
@@ -421,9 +422,8 @@ const char *fz_report_tree_note(const struct fz_profile *p)
 	if (!p->recording.reconstructed)
 		return "";
 	if (fz_callgraph_states(p, p->default_metric))
-		return "the tree is reconstructed from a call graph, totals of functions are "
-		       "recorded";
-	return "the tree and totals of functions are reconstructed from a call graph";
+		return "the tree is reconstructed from a call graph, function totals are recorded";
+	return "the tree and function totals are reconstructed from a call graph";
 }
 
 static void add_fact(const struct fz_profile *p, const char *key, const char *before,
@@ -514,12 +514,11 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	fz_buf_str(out, fz_format_plural((int64_t)counts.placed, is_summed(p) ? "stack" : "sample",
 					 number));
 	if (has_made_samples(p))
-		fz_buf_str(out, ", made of times that nobody sampled");
+		fz_buf_str(out, ", converted from times, not sampled");
 	bool waits = p->recording.features & FZ_FEATURE_WAITS;
 	bool growth = p->recording.features & FZ_FEATURE_GROWTH;
 	if (p->recording.interval_ns > 0)
-		fz_buf_printf(out,
-			      waits ? ", one every %s of CPU time and of each wait" : " every %s",
+		fz_buf_printf(out, waits ? ", one per %s of CPU time and per wait" : " every %s",
 			      fz_format_ns((double)p->recording.interval_ns, number));
 	if (p->recording.features & FZ_FEATURE_SAMPLED_WAITS)
 		fz_buf_str(out, ", waits sampled");
@@ -545,7 +544,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
 	add_fact(p, "waits.lost", "lost: ", out);
-	add_fact(p, "waits.unknown", "not all waits are told by what they were for: ", out);
+	add_fact(p, "waits.unknown", "the reason of some waits is unknown: ", out);
 	add_fact(p, "growth.unseen", "", out);
 	add_fact(p, "notes", "", out);
 }

@@ -49,10 +49,11 @@ void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, st
 	if (r->drops_stackless)
 		remark_stackless(p, out);
 	if (r->holds_times && fz_fit_assumes_length(p))
-		add(out, "samples are written as 1 ms each, because nothing says how long one was");
+		add(out,
+		    "samples are written as 1 ms each, because the sampling interval is unknown");
 	if (binary && fz_fit_makes_samples(p))
-		add(out, "samples are made of times that nobody sampled; CPython cannot tell them "
-			 "from others");
+		add(out, "samples are converted from times, not sampled; CPython cannot "
+			 "distinguish them");
 	if (binary)
 		remark_rounding(p, out);
 }

@@ -358,8 +358,8 @@ static void write_changes(struct picture *pic, double y)
 {
 	if (pic->listed_n)
 		fz_output_printf(pic->out,
-				 "<text class=\"q\" x=\"%d\" y=\"%.1f\">What certainly changed, by "
-				 "own %s</text>\n",
+				 "<text class=\"q\" x=\"%d\" y=\"%.1f\">Significant changes by own "
+				 "%s</text>\n",
 				 MARGIN, y + ROW, fz_cost_noun(pic->page->metric, pic->page->unit));
 	for (uint32_t i = 0; i < pic->listed_n; i++) {
 		const struct fz_finding *r = pic->listed[i];
@@ -490,7 +490,7 @@ static void write_heading(struct picture *pic)
 	fz_output_printf(pic->out, page->is_diff ? " · %s: %s → %s" : " · %s: %.0s%s", page->metric,
 			 a, b);
 	if (page->diff && page->factor != 1)
-		fz_output_printf(pic->out, " · what was before is compared × %.4g", page->factor);
+		fz_output_printf(pic->out, " · base scaled by %.4g", page->factor);
 	fz_output_str(pic->out, "</text>\n");
 	if (pic->judged)
 		write_verdict(pic);
@@ -526,7 +526,7 @@ static void write_sum_key(struct picture *pic, double y)
 		write_area(pic, hatch_on(colors[i], false), x, y, 14, 12);
 	}
 	fz_output_printf(pic->out,
-			 "<text x=\"%.0f\" y=\"%.1f\">certain only together with its other "
+			 "<text x=\"%.0f\" y=\"%.1f\">significant only combined with its other "
 			 "paths</text>\n",
 			 x + 4, y + 10);
 }
@@ -536,11 +536,12 @@ static void write_color_scale(struct picture *pic, double x, double y)
 	bool own = pic->options->inverted || pic->options->palette == FZ_PALETTE_TACHYON;
 
 	fz_output_printf(pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">", x, y);
-	fz_output_printf(pic->out,
-			 !pic->page->is_diff ? "share of self %s, from below 1 %% to 60 %% and more"
-			 : own               ? "own %s; deeper from 15, 30, 50, 100 %%"
-			       : "deeper from 15, 30, 50, 100 %%; mark inside: own change%.0s",
-			 fz_cost_noun(pic->page->metric, pic->page->unit));
+	fz_output_printf(
+		pic->out,
+		!pic->page->is_diff ? "share of self %s, from below 1 %% to 60 %% and more"
+		: own               ? "own %s; darker = bigger change (15/30/50/100 %%)"
+		      : "darker = bigger change (15/30/50/100 %%); underline = own time%.0s",
+		fz_cost_noun(pic->page->metric, pic->page->unit));
 	fz_output_str(pic->out, "</text>\n");
 }
 

@@ -22,13 +22,22 @@ enum fz_text_sort {
 };
 
 /* Rows of a table, and of a call tree, unless told otherwise. */
-enum { FZ_TEXT_ROWS = 15, FZ_TEXT_TREE_ROWS = 100 };
+enum { FZ_TEXT_ROWS = 15, FZ_TEXT_TREE_ROWS = 100, FZ_TEXT_BRIEF_ROWS = 8 };
 /* What a row of a call tree costs at least, of the whole, unless told otherwise. */
 #define FZ_TEXT_TREE_SHARE 0.01
 
+/* How much of a diff's text. */
+enum fz_text_detail {
+	FZ_TEXT_BRIEF,   /* the verdict, what changed, how it was measured */
+	FZ_TEXT_TABLE,   /* the verdict, and tables of all functions */
+	FZ_TEXT_VERBOSE, /* also what was inferred, all warnings and facts of both recordings */
+};
+
 struct fz_text_options {
+	enum fz_text_detail detail; /* of a diff */
 	struct fz_style style;
-	unsigned limit; /* rows of the main table */
+	unsigned limit;       /* rows of the main table */
+	unsigned brief_limit; /* rows of a table in a diff's short text */
 	enum fz_text_sort sort;
 	bool no_summary;              /* of a profile: the table or tree only */
 	unsigned tree_limit;          /* rows of a call tree */
@@ -38,9 +47,10 @@ struct fz_text_options {
 	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
 };
 
-#define FZ_TEXT_DEFAULTS                                            \
-	((struct fz_text_options){ .limit = FZ_TEXT_ROWS,           \
-				   .tree_limit = FZ_TEXT_TREE_ROWS, \
+#define FZ_TEXT_DEFAULTS                                              \
+	((struct fz_text_options){ .limit = FZ_TEXT_ROWS,             \
+				   .brief_limit = FZ_TEXT_BRIEF_ROWS, \
+				   .tree_limit = FZ_TEXT_TREE_ROWS,   \
 				   .min_share = FZ_TEXT_TREE_SHARE })
 
 /* The hottest functions of the default metric, and how well the sampling went. */

@@ -333,7 +333,7 @@ static void print_head(const struct view *v, int width)
 		fz_buf_printf(v->out, "%*s %8s   ", width, "total", "share");
 	else
 		fz_buf_printf(v->out, "%*s %8s %*s  ", width, "total", "share", width, "self");
-	fz_buf_printf(v->out, "%s%s\n", v->t->inverted ? "what ran, and its callers" : "call tree",
+	fz_buf_printf(v->out, "%s%s\n", v->t->inverted ? "function and its callers" : "call tree",
 		      fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
@@ -403,8 +403,8 @@ static const char *diff_note(const struct view *v)
 {
 	if (v->t->j->method == FZ_JUDGE_NONE)
 		return "Paths that differ most (--min-share); --all-frames shows all.";
-	return shows_calls(v) ? "Paths to what certainly changed; --all-frames shows all."
-			      : "No call path changed for certain; --all-frames shows all.";
+	return shows_calls(v) ? "Paths to significant changes; --all-frames shows all."
+			      : "No call path changed significantly; --all-frames shows all.";
 }
 
 static bool has_hidden(const struct view *v)
@@ -435,15 +435,16 @@ static void print_options(const struct view *v)
 	if (v->t->d && !v->t->o->all_frames)
 		fz_buf_str(&text, diff_note(v));
 	else if (v->t->o->min_share > 0)
-		fz_buf_printf(&text, "Rows from %s on (--min-share)%s.",
+		fz_buf_printf(&text, "Rows of at least %s (--min-share)%s.",
 			      fz_format_percent(v->t->o->min_share, share),
 			      hidden ? "; --all-frames shows hidden frames" : "");
 	else if (hidden)
 		fz_buf_str(&text, "--all-frames shows hidden frames.");
 	if (has_sums(v))
-		fz_buf_printf(&text,
-			      "%sIn sum: certain only together with the function's other paths.",
-			      text.n ? " " : "");
+		fz_buf_printf(
+			&text,
+			"%sIn sum: significant only combined with the function's other paths.",
+			text.n ? " " : "");
 	if (text.n) {
 		fz_buf_char(v->out, '\n');
 		fz_table_wrap(text.p, 2, v->style, v->out);

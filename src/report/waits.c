@@ -2,7 +2,7 @@
 /* Waits, most time first.
  *
  *   Waits: 2.71 s of 2.98 s: 68.4 % lock, 18.1 % socket, 4.4 % CPU.
- *       time    share    times   longest  what for, where
+ *       time    share    times   longest  reason, where
  *     2.04 s   68.4 %      101   21.0 ms  lock: fetch (app.py:12)
  *                                         lock released by refresh (cache.py:31)
  *
@@ -165,7 +165,7 @@ static void print_heading(const struct waits *w, const struct fz_style *style, s
 		      w->table.exact ? "times" : "samples");
 	if (w->table.exact)
 		fz_buf_printf(out, "%9s ", "longest");
-	fz_buf_printf(out, " what for, where%s\n", fz_hue_off(style, FZ_HUE_DIM));
+	fz_buf_printf(out, " reason, where%s\n", fz_hue_off(style, FZ_HUE_DIM));
 }
 
 static void print_row(const struct waits *w, const struct fz_wait_row *row, int64_t of,
@@ -264,12 +264,11 @@ static void print_chain(const struct waits *w, const struct fz_style *style, str
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	char time[FZ_NUMBER_SIZE], n[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(
-		&text,
-		"Longest chain: %s, through %s: what the end of the main thread waited for, back "
-		"to the beginning.",
-		fz_format_ns((double)w->chain.ns, time),
-		fz_format_plural(w->chain.threads, "thread", n));
+	fz_buf_printf(&text,
+		      "Longest chain: %s, through %s, from the end of the main thread back "
+		      "to its start.",
+		      fz_format_ns((double)w->chain.ns, time),
+		      fz_format_plural(w->chain.threads, "thread", n));
 	if (w->chain.unknown_ns)
 		fz_buf_printf(&text, " The first %s are not known.",
 			      fz_format_ns((double)w->chain.unknown_ns, time));

@@ -2,7 +2,71 @@
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).
-The smallest change of the run that would show here: 63.9 %.
+
+Self: 0 slower, 2 faster.
+   before     after      change      95 %         %   function
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
+  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
+
+Total, with callees: 1 slower, 1 faster.
+   before     after      change      95 %         %   function
+   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
+      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
+
+Unsure: parse +164 ms ±541 ms, helper -35.5 ms ±68.7 ms, fib -28.0 ms ±36.2 ms;
+  3 more (--table).
+
+Measured: one run per side, by the wall clock; smallest detectable change: 63.9
+  %.
+Limits: more than 5 % of the base's samples could not be read; 2 more warnings
+  (--verbose).
+
+$ fizeau diff base.bin head.bin --table
+Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+  [-45.5 %, +88.3 %]).
+
+Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
+   before     after      change      95 %         %   function
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
+  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
+   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
+  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
+  2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
+  1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
+
+Total, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+  unsure (?).
+   before     after      change      95 %         %   function
+   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
+      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
+   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
+  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
+   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_code (…3/runpy.py:87)
+   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_module_as_main
+
+New or newly called (not sampled in the base): 1 function, self 0 s
+     self     total  function
+      0 s   30.0 ms  added (program.py:25)
+
+Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
+     self     total  function
+  31.5 ms    140 ms  dropped (program.py:21)
+  69.0 ms   69.0 ms  dropped.<locals>.<genexpr> (program.py:21)
+
+Removed call paths: 3, self 140 ms
+
+Measured: one run per side, by the wall clock; smallest detectable change: 63.9
+  %.
+Limits: more than 5 % of the base's samples could not be read; 2 more warnings
+  (--verbose).
+
+$ fizeau diff base.bin head.bin --verbose
+Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
+  [-45.5 %, +88.3 %]).
+Smallest detectable change: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: both are taken for whole runs, which the files do not say; for parts of
@@ -18,7 +82,7 @@ Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
   2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
   1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
 
-Total, callees included: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+Total, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
   unsure (?).
    before     after      change      95 %         %   function
    140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
@@ -30,27 +94,47 @@ Total, callees included: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
    602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_code (…3/runpy.py:87)
    602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_module_as_main
 
-New or newly called (not seen in the base): 1 function, self 0 s
+New or newly called (not sampled in the base): 1 function, self 0 s
      self     total  function
       0 s   30.0 ms  added (program.py:25)
 
-Gone or no longer called (not seen in the head): 2 functions, self 100 ms
+Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
      self     total  function
   31.5 ms    140 ms  dropped (program.py:21)
   69.0 ms   69.0 ms  dropped.<locals>.<genexpr> (program.py:21)
 
-Call paths that are gone: 3, self 140 ms
+Removed call paths: 3, self 140 ms
 
-Names were compared without: prefixes and versions of libraries (2 and 2
+Ignored when comparing names: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 8 functions).
 
-Scaling: time, factor 1; base values stand as recorded.
+Scaling: time, factor 1; base values are as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
-Judged: one run a side, by how often and how long each function was seen, with
-  the noise of a wall clock.
+Judged: one run per side, by how often and how long each function was sampled,
+  assuming the noise of a wall clock.
 
 $ fizeau diff base.bin base.bin --scale time
+Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
+
+Measured: both sides are identical.
+Limits: more than 5 % of the base's samples could not be read; 2 more warnings
+  (--verbose).
+
+# Options of the text alone; less than two recordings have no comparison.
+$ fizeau diff base.bin head.bin --table --tree
+fizeau: --table: works with text only, not with tree
+[2]
+
+$ fizeau diff base.bin head.bin --verbose -o x.html
+fizeau: --verbose: works with text and trees only, not with html
+[2]
+
+$ fizeau replay base.bin --table
+fizeau: --table: only a comparison has one; name the recording to compare with: --diff-flamegraph BASELINE
+[2]
+
+$ fizeau diff base.bin base.bin --scale time --verbose
 Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
@@ -59,26 +143,21 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
 
 Self: 0 slower, 0 faster, 8 same within ±0.2 % of the run, 0 unsure.
 
-Total, callees included: 0 slower, 0 faster, 11 same within ±0.2 % of the run, 0
+Total, with callees: 0 slower, 0 faster, 11 same within ±0.2 % of the run, 0
   unsure.
 
-Names were compared without: prefixes and versions of libraries (2 and 2
+Ignored when comparing names: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 9 functions).
 
-Scaling: time, factor 1; base values stand as recorded.
+Scaling: time, factor 1; base values are as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
-Judged: there is nothing that differs.
+Judged: nothing differs.
 
 # Signs and words say what colours say.
-$ fizeau diff --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
+$ fizeau diff --table --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
 ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).ESC[0m
-The smallest change of the run that would show here: 63.9 %.
-Warning: more than 5 % of the base's samples could not be read.
-Warning: more than 5 % of the head's samples could not be read.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale window.
 
 ESC[1mSelf: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).ESC[0m
 ESC[2m   before     after      change      95 %         %   functionESC[0m
@@ -86,6 +165,11 @@ ESC[2m   before     after      change      95 %         %   functionESC[0m
   31.5 ms       0 s  ESC[35m  -31.5 ms  ±25.8 ms      to 0ESC[0m   dropped (program.py:21)
    368 ms    532 ms  ESC[2m   +164 ms   ±541 ms   +44.6 %ESC[0m ? parse (program.py:11)
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±68.7 ms   -43.0 %ESC[0m ? helper (program.py:31)
+  46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±36.2 ms   -60.2 %ESC[0m ? fib (program.py:17)
+  2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±23.4 ms   +80.0 %ESC[0m ? request (program.py:37)
+  1.00 ms   1.50 ms  ESC[2m   +500 us  ±11.2 ms   +50.0 %ESC[0m ? _run_code (…3/runpy.py:87)
+
+ESC[1mTotal, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
 
 $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
 {
@@ -124,7 +208,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
     "smallest_visible_pct": 63.884394640383576,
     "visible_share_pct": 100,
     "more_runs": 163,
-    "power": "The smallest change of the run that would show here: 63.9 %.",
+    "power": "Smallest detectable change: 63.9 %.",
     "method": "visits",
     "delta_pct": 0.2,
     "beside": [],
@@ -142,15 +226,15 @@ $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
   "links": [],
 
 # Canonical names forgive another checkout, exact matching does not.
-$ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt | grep slower,
+$ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt --table | grep slower,
 Self: 0 slower, 0 faster, 1 same within ±0.2 % of the run, 0 unsure.
-Total, callees included: 0 slower, 0 faster, 2 same within ±0.2 % of the run, 0
+Total, with callees: 0 slower, 0 faster, 2 same within ±0.2 % of the run, 0
 
-$ fizeau diff old.txt new.txt --match exact | grep -A 1 called
-New or newly called (not seen in the base): 2 functions, self 5
+$ fizeau diff old.txt new.txt --table --match exact | grep -A 1 called
+New or newly called (not sampled in the base): 2 functions, self 5
      self     total  function
 --
-Gone or no longer called (not seen in the head): 2 functions, self 5
+Removed or no longer called (not sampled in the head): 2 functions, self 5
      self     total  function
 
 $ fizeau diff base.bin head.bin --match exact --format json | grep elided
@@ -202,29 +286,29 @@ fizeau: wrote x.svg
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
-# Unsure whether slower or faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
-# The smallest change of a function with 10.0 % of the run that would show here: 31.7 % of the run; 43 more runs a side would show 5.0 %.
-# Scaling: share, factor 1, which the functions fit; base values stand as recorded.
+# Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
+# Smallest detectable change of a function with 10.0 % of the run: 31.7 % of the run; 43 more runs per side would detect 5.0 %.
+# Scaling: share, factor 1, which most functions agree with; base values are as recorded.
 a;c 14 13
 a;b 3 7
 a;gone 6 0
 a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
-# Unsure whether slower or faster by shares alone (approximate: no order of samples): 23 samples -> 25 samples.
-# The smallest change of a function with 10.0 % of the run that would show here: 31.2 % of the run; 41 more runs a side would show 5.0 %.
-# Scaling: share; expected is what was before times 1.0870, to make the totals equal. The first column is what was expected.
+# Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
+# Smallest detectable change of a function with 10.0 % of the run: 31.2 % of the run; 41 more runs per side would detect 5.0 %.
+# Scaling: share; expected is before times 1.0870, to make the totals equal. First column: expected.
 a;c 15 13
 a;b 3 7
 a;gone 6 0
 a;new;er 0 5
 
 # Names cannot break the text.
-$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded | head -n 12
-Unsure whether slower or faster by shares alone (approximate: no order of
-  samples): 23 samples -> 3 samples.
-The smallest change of a function with 10.0 % of the run that would show here:
-  45.9 % of the run; 90 more runs a side would show 5.0 %.
+$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded --verbose | head -n 12
+Unsure whether slower or faster from shares alone (approximate: sample order
+  unknown): 23 samples -> 3 samples.
+Smallest detectable change of a function with 10.0 % of the run: 45.9 % of the
+  run; 90 more runs per side would detect 5.0 %.
 Warning: no function has 20 samples by itself, so none can be taken as
   unchanged, and the totals are made equal.
 
@@ -244,12 +328,11 @@ $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
 Unsure whether slower or faster: 602 ms
   -> 604 ms of wall time, +2.00 ms (+0.3
   % [-45.5 %, +88.3 %]).
-The smallest change of the run that
-  would show here: 63.9 %.
-Warning: more than 5 % of the base's
-  samples could not be read.
-Warning: more than 5 % of the head's
-  samples could not be read.
+
+Self: 0 slower, 2 faster.
+   before     after      change      95 %         %   function
+  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals…
+  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped
 
 $ fizeau help formats
 Formats by --format NAME or the suffix of -o FILE; what is read is known by its content,
@@ -304,44 +387,29 @@ plain or packed by gzip or zstd.
   binary       yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
   trace-event  yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
                                calls, or where there are any: samples; asynchronous events are dropped
-  text         -     yes       tables (.txt)
+  text         -     yes       summary and tables (.txt)
   tree         -     yes       a call tree, library frames folded
-  html         -     yes       one page with a flame graph, tables and sources (.html .htm)
+  html         -     yes       a page with flame graph, summary and tables and sources (.html .htm)
   heatmap      -     yes       the cost of every source line: a folder of pages, or one page
-  svg          -     yes       a flame graph as a picture (.svg)
-  json         -     yes       everything about it, docs/diff-json.md (.json)
-  lines        -     yes       the cost of every source line, as JSON for editors, docs/diff-json.md
+  svg          -     yes       a flame graph image (.svg)
+  json         -     yes       all data, see docs/diff-json.md (.json)
+  lines        -     yes       the cost of every source line, as JSON for editors, see docs/diff-json.md
   markdown     -     diffs     for a pull request (.md)
-  jsonl        -     profiles  CPython's records of positions, one JSON object a line (.jsonl)
+  jsonl        -     profiles  CPython's position records, one JSON object per line (.jsonl)
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression
-Slower by 75.0 % [+26.9 %, +141.3 %] (approximate: no order of samples): 12,000
+Slower by 75.0 % [+26.9 %, +141.3 %] (approximate: sample order unknown): 12,000
   samples -> 21,000 samples, +9,000.
-The smallest change of the run that would show here: 45.0 %; 80 more runs a side
-  would show 5.0 %.
-Warning: both are taken for whole runs, which the files do not say; for parts of
+
+Self: 1 slower, 0 faster.
+   before     after      change      95 %         %   function
+    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
+
+Measured: the order of samples is not recorded, so typical noise is assumed;
+  smallest detectable change: 45.0 %; 80 more runs per side would detect 5.0 %.
+Limits: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
-
-Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
-   before     after      change      95 %         %   function
-    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
-    3,000     3,100        +100    ±1,969    +3.3 % ? load
-    3,000     2,900        -100    ±1,846    -3.3 % ? wait
-
-Total, callees included: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 4
-  unsure (?).
-   before     after      change      95 %         %   function
-    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
-   12,000    21,000      +9,000   ±12,617   +75.0 % ? m
-    3,000     3,100        +100    ±1,969    +3.3 % ? load
-    3,000     2,900        -100    ±1,846    -3.3 % ? wait
-
-Scaling: time, factor 1; base values stand as recorded.
-Base a.folded: 12,000 samples.
-Head b.folded: 21,000 samples.
-Judged: approximately. A recording does not tell the order of its samples, so a
-  usual noise is assumed.
 fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
 [1]
 
@@ -350,9 +418,9 @@ $ fizeau diff a.folded b.folded --scale time --fail-on regression --threshold 80
 $ fizeau diff b.folded a.folded --scale time --fail-on regression > /dev/null
 
 # Of a run that is faster that word leads.
-$ fizeau diff b.folded a.folded --scale time | grep slower
+$ fizeau diff b.folded a.folded --table --scale time | grep slower
 Self: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 3 unsure (?).
-Total, callees included: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 4
+Total, with callees: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 4
 
 $ fizeau diff b.folded a.folded --scale time --fail-on change --threshold 1 > /dev/null
 fizeau: the run is faster by 42.9 %, past the threshold of 1.0 %
@@ -389,22 +457,20 @@ fizeau: base.bin and again.bin are one recording, not two runs; give it once
 
 # Runs that nobody would take are no advice; an approximate test says so in the headline.
 $ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
-Unsure whether slower or faster (approximate: no order of samples): 60 samples
+Unsure whether slower or faster (approximate: sample order unknown): 60 samples
   -> 63 samples, +3 (+5.0 % [-34.9 %, +69.2 %]).
-The smallest change of the run that would show here: 61.4 %.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale share.
+
+Unsure: parse +3 ±26.4; 1 more (--table).
 
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
-### Unsure whether slower or faster by shares alone (approximate: no order of samples): 60 samples -> 63 samples.
+### Unsure whether slower or faster from shares alone (approximate: sample order unknown): 60 samples -> 63 samples.
 
-The smallest change of a function with 10.0 % of the run that would show here: 13.5 % of the run; 7 more runs a side would show 5.0 %.
+Smallest detectable change of a function with 10.0 % of the run: 13.5 % of the run; 7 more runs per side would detect 5.0 %.
 
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
 Unsure whether slower or faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms
   (-60.2 % [-88.3 %, -2.9 %]).
-The smallest change of the run that would show here: 80.5 %.
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
 fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1500000 6000000
@@ -419,23 +485,23 @@ fizeau: --thread: no sample of '1' is left; the threads are 18612
 [2]
 
 # Start-up and imports are one row each time, unless something is known of them or the program calls them too.
-$ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --scale time | sed '1,/^Self/d; /^Call paths/,$d'
+$ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --table --scale time | sed '1,/^Self/d; /^Removed call/,$d'
    before     after      change      95 %         %   function
        90        95          +5     ±74.6    +5.6 % ? main (a.py:1)
         3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
         4         6          +2                     ? 2 functions of start-up and imports
 
-Total, callees included: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 5
+Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 5
   unsure (?).
    before     after      change      95 %         %   function
        97       101          +4     ±78.7    +4.1 % ? main (a.py:1)
         3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
                                                       3 functions of start-up and imports
 
-New or newly called (not seen in the base): 1 function, self 6
+New or newly called (not sampled in the base): 1 function, self 6
         6            in 1 function of start-up and imports (--format json lists all)
 
-Gone or no longer called (not seen in the head): 2 functions, self 7
+Removed or no longer called (not sampled in the head): 2 functions, self 7
      self     total  function
         3         3  <module> (own.py:3)
         4            in 1 function of start-up and imports (--format json lists all)
@@ -443,11 +509,11 @@ Gone or no longer called (not seen in the head): 2 functions, self 7
 # Where only shares are known, what most functions agree on is no change: nothing is painted blue
 # because parse got slower, and twice as much of everything is nothing. "before" is what was
 # measured, "expected" what that lets expect.
-$ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
-Unsure whether slower or faster by shares alone (approximate: no order of
-  samples): 7,500 samples -> 27,050 samples.
-The smallest change of a function with 10.0 % of the run that would show here:
-  8.9 % of the run; 3 more runs a side would show 5.0 %.
+$ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded --verbose | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
+Unsure whether slower or faster from shares alone (approximate: sample order
+  unknown): 7,500 samples -> 27,050 samples.
+Smallest detectable change of a function with 10.0 % of the run: 8.9 % of the
+  run; 3 more runs per side would detect 5.0 %.
 
 Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share      95 %         %   function
@@ -456,12 +522,12 @@ Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
     1,000     2,002     1,950       -52.2    ±1,034    -2.6 % ? save
     1,500     3,003     3,000        -3.4    ±1,597    -0.1 % ? wait
 
-Scaling: share; expected is what was before times 2.0022, so that what most
-  functions agree on is no change.
+Scaling: share; expected is before times 2.0022, which leaves most functions
+  unchanged.
 Base g.folded: 7,500 samples.
 Head h.folded: 27,050 samples.
-Judged: approximately. A recording does not tell the order of its samples, so a
-  usual noise is assumed.
+Judged: approximately. The order of samples is not recorded, so typical noise is
+  assumed.
 
 $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau diff g.folded h.folded --format json | grep -o '"name": "parse".*"pct_self": [0-9.]*' | tail -n 1
   "scale": {
@@ -478,7 +544,7 @@ $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | 3,000 | 6,007 | 18,000 | +11,993 | ±9,576 | +199.7 % | <code>parse</code> |
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
-fizeau: Unsure whether slower or faster by shares alone (approximate: no order of samples): 7,500 samples -> 27,050 samples.
+fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 7,500 samples -> 27,050 samples.
 fizeau: wrote h.svg
 <g><title>parse
 self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
@@ -501,26 +567,26 @@ $ fizeau diff o.folded p.folded --all-frames -o p.svg 2> /dev/null && grep -o '<
 <title>main <title>work <title>_find_and_load <title>&lt;module&gt; <title>compile <title>_load <title>main <title>work <title>a <title>b <title>c 
 
 # Shares in which nothing agrees tell nothing.
-$ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded | sed -n '/^Warning/,/^Self/p'
+$ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded --verbose | sed -n '/^Warning/,/^Self/p'
 Warning: no scale fits most functions, so which of them changed cannot be told.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 
 # Asked for: both totals made equal.
-$ fizeau diff g.folded h.folded --scale share | grep -E '^ *before|parse|^Scaling'
+$ fizeau diff g.folded h.folded --verbose --scale share | grep -E '^ *before|parse|^Scaling'
    before  expected     after    by share      95 %         %   function
     3,000    10,820    18,000      +7,180   ≥+1,061   +66.4 %   parse
    before  expected     after    by share      95 %         %   function
     3,000    10,820    18,000      +7,180   ≥+1,061   +66.4 %   parse
-Scaling: share; expected is what was before times 3.6067, to make the totals
+Scaling: share; expected is before times 3.6067, to make the totals equal.
 
 $ fizeau diff g.folded h.folded --scale window
 fizeau: scaling by window needs to know how long was recorded, and the base does not say; use --scale share
 [2]
 
 # Of recordings that are times and durations, each second.
-$ fizeau diff base.bin head.bin --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
-Unsure whether slower or faster by parts of running programs: 602 ms -> 604 ms
+$ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
+Unsure whether slower or faster from parts of running programs: 602 ms -> 604 ms
   of wall time in what was recorded.
    before  expected     after      change      95 %         %   function
   69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
@@ -530,34 +596,34 @@ Unsure whether slower or faster by parts of running programs: 602 ms -> 604 ms
    140 ms    142 ms       0 s     -142 ms  ±35.4 ms      to 0   dropped
   69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
    368 ms    374 ms    532 ms     +157 ms   ±522 ms   +42.1 % ? parse
-Scaling: window; expected is what was before times 1.0180, for 652 ms that were
-  recorded after 641 ms.
+Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
+  641 ms.
 
 # Two ranges of one recording.
-$ fizeau diff base.bin --base 0s-300ms --head 300-600ms -l 2
+$ fizeau diff base.bin --base 0s-300ms --head 300-600ms -l 2 --verbose
 Two ranges of one recording: 299 ms -> 298 ms of wall time in what was recorded.
-The smallest change of a function with 10.0 % of the run that would show here:
-  13.3 % of the run.
+Smallest detectable change of a function with 10.0 % of the run: 13.3 % of the
+  run.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 8 unsure (?).
    before     after      change      95 %         %   function
   16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
   22.0 ms   9.50 ms    -12.5 ms  ±56.9 ms   -56.8 % ? dropped (program.py:21)
 
-Total, callees included: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 11
+Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 11
   unsure (?).
    before     after      change      95 %         %   function
   74.5 ms   60.0 ms    -14.5 ms  ±78.8 ms   -19.5 % ? dropped (program.py:21)
   16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
 
-Names were compared without: prefixes and versions of libraries (2 and 2
+Ignored when comparing names: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 9 functions).
 
-Scaling: window, factor 1; base values stand as recorded.
+Scaling: window, factor 1; base values are as recorded.
 Base base.bin 0s-300ms: 598 samples every 500 us.
 Head base.bin 300-600ms: 595 samples every 500 us.
-Judged: one range of time a side, by how often and how long each function was
-  seen, with the noise of a wall clock.
+Judged: one time range per side, by how often and how long each function was
+  sampled, assuming the noise of a wall clock.
 
 $ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
 Same: nothing differs: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
@@ -571,11 +637,11 @@ $ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(fac
 fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time in what was recorded.
 fizeau: wrote ranges.html
 
-$ fizeau diff base.bin head.bin --base -50% --head 50%- | grep -E '^(Two|Scaling|Base|Head|Judged)'
-Scaling: window; expected is what was before times 1.0180, for 326 ms that were
+$ fizeau diff base.bin head.bin --base -50% --head 50%- --verbose | grep -E '^(Two|Scaling|Base|Head|Judged)'
+Scaling: window; expected is before times 1.0180, for 326 ms recorded instead of
 Base base.bin -50%: 637 samples every 500 us.
 Head head.bin 50%-: 562 samples every 500 us.
-Judged: one range of time a side, by how often and how long each function was
+Judged: one time range per side, by how often and how long each function was
 
 $ fizeau diff base.bin --base 0s-1s; fizeau diff base.bin --base 1s --head 1s-; fizeau diff base.bin --base - --head 1s-; fizeau diff base.bin --base 9s-8s --head 1s-; fizeau diff base.bin --base 0s-1s --head 7s-8s
 fizeau: diff: --base: of one recording needs --head RANGE too, to compare it with

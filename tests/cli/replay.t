@@ -90,9 +90,9 @@ diff_flamegraph_18612.html
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-45.5 %, +88.3 %]).
-The smallest change of the run that would show here: 63.9 %.
-Warning: more than 5 % of the base's samples could not be read.
-Warning: more than 5 % of the head's samples could not be read.
+
+Self: 0 slower, 2 faster.
+   before     after      change      95 %         %   function
 
 # A browser is started without a shell; %s is the address of the page.
 $ BROWSER='echo opened %s' fizeau replay base.bin -o 'a b;c.html' --browser
@@ -450,8 +450,8 @@ fizeau: wrote part.fz
   18.5 ms   18.0 %    18.5 ms   18.0 %  dropped.<locals>.<genexpr> (…gram.py:21)
                                    and 9 more functions
 
-$ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --to 50% --format text | grep -E '^(Scaling|Base)'
-Scaling: window; expected is what was before times 1.0180, for 326 ms that were
+$ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --to 50% --format text --verbose | grep -E '^(Scaling|Base)'
+Scaling: window; expected is before times 1.0180, for 326 ms recorded instead of
 Base base.bin: 637 samples every 500 us.
 
 $ fizeau replay base.bin --from 2s --to 1000ms; fizeau replay base.bin --from 90s; fizeau show base.bin --to 0; fizeau replay base.bin --from 1ns --to 2ns
@@ -575,10 +575,8 @@ fizeau: replay: --unit: 'weeks' is not one of auto, ns, us, ms, s, samples, byte
 
 $ fizeau diff us.folded many.folded --unit us | sed '/^$/,$d'
 Not judged: 901 ms -> 1,433 s of time, +1,432 s (+158,911 %).
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale share.
 
-$ fizeau diff us.folded us.folded | sed '/^$/,$d'
+$ fizeau diff us.folded us.folded --verbose | sed '/^$/,$d'
 Same: nothing differs: 901 ms -> 901 ms of time, 0 s (0.0 %).
 Warning: the base's numbers are taken for microseconds, because all are
   multiples of the smallest, some thousands; --unit says what they are.
@@ -588,11 +586,11 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
   a running program use --scale share.
 
 $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
-fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
+fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.bin
 
 $ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded -o -
-fizeau: warning: perfetto: samples are written as 1 ms each, because nothing says how long one was
+fizeau: warning: perfetto: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.pftrace
 # metric: wall ns
 c 10000000
@@ -623,11 +621,11 @@ $ printf '/r/app.py:main:1;/r/app.py:fib:5 30\n/r/app.py:main:2;~:[unreadable]:0
 
 $ for f in collapsed pstats jsonl gecko binary folded text; do echo $f $(fizeau replay --format $f -o - torn | grep -a -c unreadable); done
 collapsed 0
-fizeau: warning: pstats: samples are written as 1 ms each, because nothing says how long one was
+fizeau: warning: pstats: samples are written as 1 ms each, because the sampling interval is unknown
 pstats 0
 jsonl 0
 gecko 0
-fizeau: warning: binary: samples are written as 1 ms each, because nothing says how long one was
+fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
 binary 0
 folded 1
 text 1

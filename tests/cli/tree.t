@@ -14,7 +14,7 @@ $ fizeau replay --tree $DATA/tachyon-diff/base.bin
   46.5 ms    7.7 %   46.5 ms           ├─ fib … up to 8 times  program.py:17
   43.5 ms    7.2 %   43.5 ms           └─ helper        program.py:31
 
-Rows from 1.0 % on (--min-share).
+Rows of at least 1.0 % (--min-share).
 
 State: 99.9 % holding the GIL.
 Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
@@ -57,7 +57,7 @@ $ L=/usr/lib/python3.11 A=/srv/app/main.py; R="tid:1;$L/runpy.py:_run_module_as_
         3    3.0 %         3     └─ [4 frames hidden] re, importlib, json
         3    3.0 %         3  [start-up]
 
-Rows from 1.5 % on (--min-share); --all-frames shows hidden frames.
+Rows of at least 1.5 % (--min-share); --all-frames shows hidden frames.
 
 Sampling: 100 samples.
 
@@ -86,7 +86,7 @@ $ fizeau replay --tree app.collapsed --all-frames -l 12 --no-summary
 $ fizeau replay --tree app.collapsed --invert --min-share 8% --no-summary
 100 samples
 
-    total    share   what ran, and its callers
+    total    share   function and its callers
        50   50.0 %   floatstr                      …python3/json/encoder.py:224
        50   50.0 %   └─ [2 frames hidden] json
        50   50.0 %      └─ main                    main.py:7
@@ -226,12 +226,8 @@ $ cat > b.folded <<END
 > main;steady;y 4001
 > END
 > fizeau diff --tree --scale time b.folded h.folded
-Slower by 44.3 % [+7.2 %, +94.2 %] (approximate: no order of samples): 14,899
+Slower by 44.3 % [+7.2 %, +94.2 %] (approximate: sample order unknown): 14,899
   samples -> 21,501 samples, +6,602.
-The smallest change of the run that would show here: 41.3 %; 68 more runs a side
-  would show 5.0 %.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale share.
 
    before     after     change           call tree
    14,899    21,501     +6,602 ? unsure  main
@@ -244,16 +240,15 @@ Warning: both are taken for whole runs, which the files do not say; for parts of
       900         0       -900 − gone    ├─ old, self -900
     7,999     8,001         +2 ? unsure  └─ steady
 
-Paths to what certainly changed; --all-frames shows all.
+Paths to significant changes; --all-frames shows all.
 
-Scaling: time, factor 1; base values stand as recorded.
-Base b.folded: 14,899 samples.
-Head h.folded: 21,501 samples.
-Judged: approximately. A recording does not tell the order of its samples, so a
-  usual noise is assumed.
+Measured: the order of samples is not recorded, so typical noise is assumed;
+  smallest detectable change: 41.3 %; 68 more runs per side would detect 5.0 %.
+Limits: both are taken for whole runs, which the files do not say; for parts of
+  a running program use --scale share.
 
 $ COLUMNS=100 fizeau diff --tree --scale time b.folded h.folded --all-frames --color always | sed -n 's/\x1b/^/gp'
-^[1mSlower by 44.3 % [+7.2 %, +94.2 %] (approximate: no order of samples): 14,899 samples -> 21,501
+^[1mSlower by 44.3 % [+7.2 %, +94.2 %] (approximate: sample order unknown): 14,899 samples -> 21,501
   samples, +6,602.^[0m
 ^[2m   before     after     change           call tree^[0m
    14,899    21,501 ^[2m    +6,602 ? unsure^[0m  main
@@ -268,8 +263,8 @@ $ COLUMNS=100 fizeau diff --tree --scale time b.folded h.folded --all-frames --c
     3,999     4,001 ^[2m        +2 ? unsure^[0m  ^[2m   ├─ ^[0my
     4,000     4,000 ^[2m         0 ? unsure^[0m  ^[2m   └─ ^[0mx
 
-$ fizeau diff --tree --scale time b.folded h.folded --invert -l 8 | sed -n '/ran/,/^$/p'
-   before     after     change           what ran, and its callers
+$ fizeau diff --tree --scale time b.folded h.folded --invert -l 8 | sed -n '/function and/,/^$/p'
+   before     after     change           function and its callers
     2,000     9,000     +7,000 ▲ slower  parse
     2,000     9,000     +7,000           └─ load
     2,000     9,000     +7,000              └─ main
@@ -283,13 +278,9 @@ $ fizeau diff --tree --scale time b.folded h.folded --invert -l 8 | sed -n '/ran
 $ fizeau diff --tree b.folded b.folded
 Same: nothing differs: 14,899 samples -> 14,899 samples, 0 (0.0 %).
 
-No call path changed for certain; --all-frames shows all.
+No call path changed significantly; --all-frames shows all.
 
-Scaling: share, factor 1, which the functions fit; base values stand as
-  recorded.
-Base b.folded: 14,899 samples.
-Head b.folded: 14,899 samples.
-Judged: there is nothing that differs.
+Measured: both sides are identical.
 
 # Its own cost changed, and that of many callees by as much, each too little to tell.
 $ (echo 'main;work 3000'; for i in $(seq 900); do echo "main;work;c$i 40"; done) > b2.folded; (echo 'main;work 30000'; for i in $(seq 900); do echo "main;work;c$i 10"; done) > h2.folded; fizeau diff --tree --scale time b2.folded h2.folded | sed -n '/before/,/^$/p'
@@ -315,10 +306,7 @@ Not judged: 14.5 KiB -> 21.0 KiB of memory, +6.45 KiB (+44.3 %).
 
 Paths that differ most (--min-share); --all-frames shows all.
 
-Scaling: amount, factor 1; base values stand as recorded.
-Base b.folded: 6 stacks.
-Head h.folded: 6 stacks.
-Not judged: there are no samples on a side, or there is no test for this metric.
+Measured: not judged (--verbose).
 
 $ LC_ALL=C fizeau diff --tree --scale time b.folded h.folded -l 4 | sed -n '/before/,/^$/p'
    before     after     change           call tree

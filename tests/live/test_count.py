@@ -518,7 +518,7 @@ def check_alike_twice(python, program):
             changed = [f["name"] for f in comparison["functions"]
                        if "changed" in (f["self_verdict"], f["total_verdict"])]
             assert not changed, changed
-            text = run("diff", *pair, cwd=folder).stdout
+            text = run("diff", "--table", *pair, cwd=folder).stdout
             said = re.sub(r"\b0 (slower|faster)", "", text)  # none is
             assert not re.search("slower|faster", said, re.I), text
 

@@ -212,7 +212,7 @@ def shard_killed():
         assert f"{two.url}/fleet, which does not answer" in server.ask("GET", "/")[1].decode()
         assert json.loads(server.ask("GET", "/api/timeline?service=s")[1])["missing"] == f"{two.url}/fleet"
         for how in ("--server", server.url), ("--store", server.store):
-            assert missing in fizeau(folder, "diff", "s@1", "s@2", *how).stdout
+            assert missing in fizeau(folder, "diff", "--verbose", "s@1", "s@2", *how).stdout
         server.says(503, missing, "GET", "/api/diff?base=s@1&head=s@9")
         less = server.samples("s", "1")
         two.start()

@@ -374,7 +374,7 @@ def down(n):
     return down(n - 1) if n else work(WORD)
 down(5000)
 """
-CUT = r"the stacks of ([\d.]+) % are deeper than was read"
+CUT = r"the stacks of ([\d.]+) % are deeper than the limit"
 
 
 @suite.test("a stack deeper than the buffer is cut at its root, and says so")

@@ -260,9 +260,9 @@ def words():
     assert (word(diff, "fresh"), word(diff, "work")) == ("new", "gone"), diff
     diff = compare(added, base)
     assert (word(diff, "work"), word(diff, "fresh")) == ("new", "gone"), diff
-    text = fizeau("diff", "--color", "never", base, called).stdout
-    assert "Newly called (in the base's code, not seen there): " in text, text
-    assert "No longer called (in the head's code, not seen there): " in text, text
+    text = fizeau("diff", "--table", "--color", "never", base, called).stdout
+    assert "Newly called (in the base's code, not sampled there): " in text, text
+    assert "No longer called (in the head's code, not sampled there): " in text, text
 
 
 WHOLE = """\
@@ -293,8 +293,8 @@ def splits():
         "def main", f"def count(words, total):\n{COUNTING}\n\ndef main")})
     diff = compare(base, head)
     assert [(s["name"], s["from_name"]) for s in diff["splits"]] == [("count", "scan")], diff["splits"]
-    text = fizeau("diff", "--color", "never", base, head).stdout
-    assert re.search(r" count .*\n +its code was in scan\n", text), text
+    text = fizeau("diff", "--table", "--color", "never", base, head).stdout
+    assert re.search(r" count .*\n +extracted from scan\n", text), text
     assert not compare(base, head, "--no-rename")["splits"], "nothing is inferred"
     assert not compare(base, base)["splits"]
 

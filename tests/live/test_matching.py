@@ -88,8 +88,8 @@ def listed():
     assert links["pull_requests"]["from_file"].endswith("bodies.py"), links
     function = next(f for f in diff["functions"] if f["name"] == "find_issue")
     assert function["match"]["from"]["name"] == "parse_issue_fixed", function
-    text = compare("--color", "never")
-    assert "Taken for the same" in text and "was parse_issue_fixed" in text, text
+    text = compare("--color", "never", "--verbose")
+    assert "Renamed or moved" in text and "was parse_issue_fixed" in text, text
 
 
 @suite.test("every output names what was inferred, the scaling with its factor, and what differs")
@@ -99,9 +99,9 @@ def everywhere():
     links = {link["name"]: link for link in diff["links"]}
     assert diff["scale"]["mode"] == "reference" and diff["warnings"] and diff["name_rules"], diff
     factor = diff["scale"]["factor"]
-    scaling = "Scaling: reference" + (", factor 1, which the functions fit;" if factor == 1 else
-                                      f"; expected is what was before times {factor:.4f},")
-    output = {"text": compare("--color", "never", *options)}
+    scaling = "Scaling: reference" + (", factor 1, which most functions agree with;" if factor == 1 else
+                                      f"; expected is before times {factor:.4f},")
+    output = {"text": compare("--color", "never", "--verbose", *options)}
     for suffix in "md", "folded", "svg", "html":
         path = top / f"every.{suffix}"
         compare("-o", path, *options)
@@ -110,7 +110,7 @@ def everywhere():
     header = json.loads(re.search(r'id="fz-header"[^>]*>(.*?)</script>', output.pop("html"), re.S)[1])
     for key in "scale", "warnings", "links", "shifts", "name_rules", "verdict":
         assert header[key] == diff[key], key
-    assert ("what was before is compared × " in output["svg"]) == (factor != 1), factor
+    assert ("base scaled by " in output["svg"]) == (factor != 1), factor
     assert diff["verdict"]["text"] in output.pop("svg")
     for name, text in output.items():
         flat = " ".join(re.sub(r"(?m)^# ", "", text).split())
@@ -125,7 +125,7 @@ def everywhere():
             score = r"\d\.\d\d" if name == "folded" else f"{link['score']:.2f}"
             pattern = rf"{score} +{link['how']} +{link['name']} .*\n#? +was {link['from_name']} "
             assert re.search(pattern, text), (name, pattern, text)
-        assert "Names were compared without: " in flat, (name, text)
+        assert "Ignored when comparing names: " in flat, (name, text)
 
 
 @suite.test("it can be vetoed")

@@ -245,7 +245,7 @@ def leak():
         done = fizeau("diff", path, *ranges, "--format", "json", "-o", "-")
         assert done.returncode == 0, done
         report = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
-        text = fizeau("diff", path, *ranges).stdout
+        text = fizeau("diff", "--table", path, *ranges).stdout
         shown = fizeau("show", "--from", f"{middle:.3f}s", "--to", f"{end:.3f}s", path).stdout
         page = pathlib.Path(folder, "r.html")
         assert fizeau("diff", path, *ranges, "-o", page).returncode == 0 and page.stat().st_size

@@ -97,7 +97,7 @@ cell("%%fizeau\\n1 / 0")
     assert out.startswith("fizeau_diff compares two cells") and "\nmine\n" in out, out
     assert out.count("<iframe srcdoc=") == 4, out
     assert re.search(r"work \(.*\)", out) and "InteractiveShell" not in out.partition("--nonsense")[0], out
-    assert re.search(r"\d ms -> \d+ ms of CPU time", out) and "Taken for the same" in out, out
+    assert re.search(r"\d ms -> \d+ ms of CPU time", out) and "Renamed or moved" in out, out
     assert "Out[3]: 42" in out, out
     assert "--nonsense: no such option" in out and "ZeroDivisionError" in out, out
     assert "notebook.py" not in out, out

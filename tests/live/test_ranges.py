@@ -67,12 +67,12 @@ def _():
                  for options in (["--to", "1.5s"], ["--from", "1.5s", "--to", "70%"], ["--from", "70%"])]
         for what in "total", "samples":
             assert replay(cwd=folder)[what] == sum(part[what] for part in parts), what
-        text = fizeau("diff", "app.fz", "--base", names[0], "--head", names[1], cwd=folder).stdout
+        text = fizeau("diff", "--table", "app.fz", "--base", names[0], "--head", names[1], cwd=folder).stdout
         assert text.startswith("Two ranges of one recording: ") and "\nSelf:" in text and "\nTotal" in text, text
         own = text[text.index("\nSelf:"):text.index("\nTotal")]
         assert re.search(r"\+[\d.,]+ % {3}dear\b", own) and re.search(r"-[\d.]+ % {3}cheap\b", own), text
         middle = "%.6f" % ((phases[0]["from"] + phases[0]["to"]) / 2 - began)
-        text = fizeau("diff", "app.fz", "--base", names[0].split("-")[0] + f"-{middle}",
+        text = fizeau("diff", "--table", "app.fz", "--base", names[0].split("-")[0] + f"-{middle}",
                       "--head", f"{middle}-" + names[0].split("-")[1], cwd=folder).stdout
         if "\nSelf: 0 slower, 0 faster" not in text:
             raise Wrong(text)

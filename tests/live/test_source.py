@@ -110,7 +110,7 @@ def _():
         for heatmap in ((), ("--heatmap",)):
             assert "leaf(seconds / 2)" not in page(code, *heatmap)[0]
             text, header = page(code, *root, *heatmap)
-            assert "leaf(seconds / 2)" in text and "source is of files as they are now" in header, text
+            assert "leaf(seconds / 2)" in text and "source is from the current files" in header, text
             assert "1 of 1 newer than the recording" in header, header
             assert "leaf(seconds / 2)" not in page(code, "--no-source", *heatmap)[0]
         for why, edited in (("it has [0-9]+ lines, not", code[:code.index("def main")]),
@@ -127,7 +127,7 @@ def _():
         for heatmap in (False, True):
             text, header = r.page("--source-root", r.root, heatmap=heatmap)
             assert TURN in text, text
-            assert "source is of files as they are now" in header
+            assert "source is from the current files" in header
             assert "newer" not in header
             assert TURN not in r.page("--no-source", heatmap=heatmap)[0]
 

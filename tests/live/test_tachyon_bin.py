@@ -102,14 +102,14 @@ def _():
             ours("replay", folder / "x.bin", "--binary", "-o", folder / "again.bin")
             for name in ("x.bin", "x.fz", "again.bin"):
                 text = ours("replay", folder / name)
-                assert "made of times that nobody sampled" in text, text
+                assert "converted from times, not sampled" in text, text
                 assert " samples, " not in text.splitlines()[0], text
             # No verdict of a test that takes them for samples.
             ours("replay", folder / source, "-o", folder / "y.fz")
             text = ours("diff", folder / "x.bin", folder / "y.fz")
             assert " samples every" not in text and "p =" not in text, text
     text = ours("replay", OWN / "plain.bin")
-    assert "made of" not in text, text
+    assert "converted from times" not in text, text
 
 
 @suite.test("names in any script")

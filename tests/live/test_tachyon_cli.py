@@ -405,7 +405,7 @@ def other_baseline():
         for options in ("-a --native --opcodes", "--mode cpu", ""):
             base = place.path / "other.bin"
             base.write_bytes(recording(*options.split()))
-            line = "run --diff-flamegraph other.bin --format text script.py"
+            line = "run --diff-flamegraph other.bin --format text --verbose script.py"
             done = fizeau(*line.split(), cwd=place.path)
             assert done.returncode == 0, done
             assert ("other.bin: the recordings will differ in" in done.stderr) == bool(options), done

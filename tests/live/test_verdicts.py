@@ -117,9 +117,9 @@ def expected_percent(function, family):
 
 def reports_agree(*arguments):
     answer = json.loads(report("json", *arguments))
-    text, markdown = report("text", *arguments), report("markdown", *arguments)
+    text, markdown = report("text", "--verbose", *arguments), report("markdown", *arguments)
     rows = list(markdown_rows(markdown))
-    for family, title in ("self", "Self"), ("total", "Total, callees included"):
+    for family, title in ("self", "Self"), ("total", "Total, with callees"):
         costly = [f for f in answer["functions"] if f["base_" + family] or f["head_" + family]]
         count = {word: sum(f[family + "_verdict"] == word for f in costly)
                  for word in ("changed", "unchanged", "unknown")}

@@ -696,7 +696,7 @@ print(1)
         paths = [recorded(folder, code.replace("HOLD", hold), "debian-3.11")[2]
                  for folder, hold in ((base, "0.002"), (head, "0.02"))]
         report = json.loads(fizeau("diff", *paths, "--format", "json", "-o", "-").stdout)
-        text = fizeau("diff", *paths).stdout
+        text = fizeau("diff", "--table", *paths).stdout
     held = [f for f in report["functions"] if f["name"] == "<lock released by refresh>"]
     assert held and held[0]["self_verdict"] == "changed" and held[0]["diff_self"] > 0, held
     assert "<lock released by refresh>" in text, text

@@ -154,7 +154,7 @@ static void test_order(void **state)
 	(void)state;
 	struct seen s = see(recorded("a", S, S, 1), recorded("b", 8 * S, S, 1));
 	assert_int_equal(s.b.n, 1);
-	assert_string_equal(s.b.notes[0], "The sides were not taken in turn: the head was recorded "
+	assert_string_equal(s.b.notes[0], "Runs were not interleaved: the head was recorded "
 					  "7.00 s after the base");
 	s.head->runs[0].start_unix_ns = 1 + 3 * 3600 * S;
 	s.base->runs[0].start_unix_ns = 6 * 3600 * S;
@@ -166,7 +166,7 @@ static void test_order(void **state)
 	assert_int_equal(s.b.n, 0);
 	forget(&s);
 	s = see(recorded("a", S, S, 3), recorded("b", 60 * S, S, 3));
-	assert_non_null(strstr(s.b.notes[0], "all runs of the base came before those of the head"));
+	assert_non_null(strstr(s.b.notes[0], "all base runs came before the head runs"));
 	/* Beyond doubt or not: a drift would look the same. */
 	s.j->run.word = FZ_RUN_SLOWER;
 	again(&s);
@@ -194,8 +194,8 @@ static void test_busy(void **state)
 	again(&s);
 	assert_string_equal(
 		s.b.notes[0],
-		"The machine was busy: waits for a processor (base 0.0 %, head 50.0 %), "
-		"others used the processors (base 50.0 %, head 50.0 %)");
+		"The machine was busy: threads waited for a CPU (base 0.0 %, head 50.0 %), "
+		"other processes used the CPUs (base 50.0 %, head 50.0 %)");
 	assert_string_equal(s.b.command, "fizeau compare --base a --head b");
 	/* A program that mostly waits for something else is measured by time. */
 	s.base->runs[0].load = s.head->runs[0].load =

@@ -130,7 +130,8 @@ static void waits_of_the_head_are_the_machines(void **state)
 static void waits_of_the_head_are_samples(void **state)
 {
 	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
-						      .limit = 5 };
+						      .limit = 5,
+						      .detail = FZ_TEXT_VERBOSE };
 	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
 	struct made base = made(), head = made();
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();

@@ -101,7 +101,7 @@ static void test_text(void **state)
 	fz_report_waits_text(p, &style, &out);
 	assert_string_equal(out.p,
 			    "Waits: 48.0 ms of 100 ms: 45.0 % lock, 3.0 % CPU.\n"
-			    "     time    share    times   longest  what for, where\n"
+			    "     time    share    times   longest  reason, where\n"
 			    "  40.0 ms   40.0 %        2   30.0 ms  lock: fetch (app.py:3)\n"
 			    "                                       lock released by put (app.py)\n"
 			    "  5.00 ms    5.0 %        1   5.00 ms  lock: fetch (app.py:3)\n"
@@ -143,7 +143,7 @@ static void test_sampled(void **state)
 	p->recording.features = FZ_FEATURE_SAMPLED_WAITS;
 	fz_report_waits_text(p, &style, &out);
 	assert_string_equal(out.p, "Waits, sampled: 48.0 ms of 100 ms: 45.0 % lock, 3.0 % CPU.\n"
-				   "     time    share  samples  what for, where\n"
+				   "     time    share  samples  reason, where\n"
 				   "  40.0 ms   40.0 %        2  lock: fetch (app.py:3)\n"
 				   "                             lock released by put (app.py)\n"
 				   "  5.00 ms    5.0 %        1  lock: fetch (app.py:3)\n"

@@ -143,7 +143,7 @@ test("what changed only in sum is drawn as a change, hatched, where the list lea
 	assert.equal(helper.length, sumCallers);
 	for (const g of helper) assert.match(g, /<rect class="c[1-4]"[^>]*\/><path class="h[dl]"[^>]*\/>/);
 	assert.match(svg, /<pattern id="d"/);
-	assert.match(svg, />certain only together with its other paths</);
+	assert.match(svg, />significant only combined with its other paths</);
 	// The tree in a terminal has the way to the largest of these paths.
 	const tree = fs.readFileSync(sumFile("tree.txt", ["--tree", "--color", "never", "--min-share", "0"]), "utf8");
 	assert.match(tree, /[▲^] in sum +\S* *\S* *helper/u);
@@ -246,7 +246,7 @@ test("a saved picture, a written one and paper have the verdict, the legend and 
 	execFileSync(process.env.FIZEAU, [...judgedRuns(), "-o", file], { stdio: "ignore" });
 	const svg = fs.readFileSync(file, "utf8");
 	assert.match(svg, />(Slower|Faster) by|>Unsure whether/);
-	assert.match(svg, /What certainly changed, by own time<\/text>\n<text [^>]*>[▲▼] [+-][\d.,]+ \([^<]*\) [a-z_]+</);
+	assert.match(svg, /Significant changes by own time<\/text>\n<text [^>]*>[▲▼] [+-][\d.,]+ \([^<]*\) [a-z_]+</);
 });
 
 test("a name that has no room keeps its last component, in smaller type where that helps", async () => {
