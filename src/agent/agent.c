@@ -84,10 +84,10 @@ static void make_pushes(struct agent *a, struct fz_agent_window *w)
 	fz_agent_name_all(&a->naming, w->who, w->who_n);
 	w->images.names = a->names;
 	if (fz_agent_split(w, &parts, &err))
-		fz_notify_warn(a->notify, "a window is lost: %s", err.message);
+		fz_notify_warn(a->notify, "lost a window: %s", err.message);
 	for (size_t i = 0; i < parts.n; i++) {
 		if (push_part(a, &parts.list[i], from_s, &err))
-			fz_notify_warn(a->notify, "a push of %s is lost: %s", parts.list[i].service,
+			fz_notify_warn(a->notify, "lost a push of %s: %s", parts.list[i].service,
 				       err.message);
 		a->figures.pushes++;
 		a->figures.samples += parts.list[i].profile->quality.taken;
@@ -282,12 +282,12 @@ static int begin(struct agent *a, struct fz_error *err)
 	if (!r)
 		r = catch_signals(a, err);
 	if (!r && (r = open_sampler(a, err)))
-		fz_error_prefix(err, "the machine cannot be sampled");
+		fz_error_prefix(err, "cannot sample the machine");
 	if (!r)
 		r = fz_agent_sender_start(&a->client, a->spool, a->notify, &a->sender, err);
 	if (!r) {
 		a->has_maker = fz_thread_start(&a->maker, run_maker, a);
-		r = a->has_maker ? 0 : fz_fail(err, FZ_ESYSTEM, "there is no room for a thread");
+		r = a->has_maker ? 0 : fz_fail(err, FZ_ESYSTEM, "cannot start a thread");
 	}
 	return r;
 }

@@ -59,7 +59,8 @@ static int send_one(const struct fz_agent_send *how, const struct fz_agent_spool
 		return r;
 	how->gone(how->arg, p, r ? NULL : &answer);
 	if (r)
-		fz_notify_warn(how->notify, "a push was refused, and is dropped: %s", err->message);
+		fz_notify_warn(how->notify, "dropping a push that the server refused: %s",
+			       err->message);
 	fz_agent_spool_remove(how->spool, p->number);
 	return 0;
 }
@@ -81,8 +82,7 @@ int fz_agent_send(const struct fz_agent_send *how, struct fz_error *err)
 static void tell_away(struct fz_agent_sender *s, const struct fz_error *err)
 {
 	if (!s->away)
-		fz_notify_warn(s->notify, "%s; pushes are kept in the spool until then",
-			       err->message);
+		fz_notify_warn(s->notify, "%s; pushes wait in the spool", err->message);
 	s->away = true;
 }
 
@@ -91,7 +91,7 @@ static void tell_back(struct fz_agent_sender *s)
 	char n[FZ_NUMBER_SIZE];
 
 	if (s->away)
-		fz_notify_note(s->notify, "the server takes pushes again: %s to send",
+		fz_notify_note(s->notify, "the server accepts pushes again: %s to send",
 			       fz_format_count((int64_t)fz_agent_spool_count(s->spool).n, n));
 	s->away = false;
 }
@@ -168,7 +168,7 @@ int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool 
 	pthread_cond_init(&s->changed, NULL);
 	if (!fz_thread_start(&s->thread, run, s)) {
 		free(s);
-		return fz_fail(err, FZ_ESYSTEM, "there is no room for a thread");
+		return fz_fail(err, FZ_ESYSTEM, "cannot start a thread");
 	}
 	*ret = s;
 	return 0;

@@ -41,7 +41,7 @@ static int begin_section(struct fz_ini *ini, const char *service)
 	if (fz_fleet_check_service(service, &err))
 		return fz_ini_complain(ini, "%s", err.message);
 	if (rules->n == RULES_MAX)
-		return fz_ini_complain(ini, "there are more sections than %d", RULES_MAX);
+		return fz_ini_complain(ini, "more than %d sections", RULES_MAX);
 	fz_grow(rules->list, rules->n, rules->cap);
 	rules->list[rules->n++] =
 		(struct fz_agent_rule){ .service = fz_arena_strndup(&rules->arena, service,
@@ -60,15 +60,14 @@ static int set(struct fz_ini *ini, const struct fz_ini_line *line)
 		if (strcmp(line->name, keys[i].name) != 0)
 			continue;
 		if (!*line->value)
-			return fz_ini_complain(ini, "'%s' is empty", line->name);
+			return fz_ini_complain(ini, "empty value of '%s'", line->name);
 		*(const char **)(void *)((char *)rule + keys[i].offset) =
 			fz_arena_strndup(&rules->arena, line->value, strlen(line->value));
 		return 1;
 	}
 	const char *near = fz_opt_nearest(line->name, names);
-	return near ? fz_ini_complain(ini, "there is no such key; did you mean '%s'?", near)
-		    : fz_ini_complain(ini, "there is no key '%s' in a section of a service",
-				      line->name);
+	return near ? fz_ini_complain(ini, "unknown key; did you mean '%s'?", near)
+		    : fz_ini_complain(ini, "unknown key '%s' in a service section", line->name);
 }
 
 static int take_line(struct fz_ini *ini, const struct fz_ini_line *line)
@@ -89,13 +88,13 @@ static int check(const struct fz_agent_rules *r, const char *file, struct fz_err
 
 		if (!rule->command && !rule->cgroup)
 			return fz_fail(err, FZ_EINPUT,
-				       "%s: [service %s]: needs 'command' or 'cgroup', a pattern",
-				       file, rule->service);
+				       "%s: [service %s]: 'command' or 'cgroup' is required", file,
+				       rule->service);
 		if (rule->version && rule->folder)
-			return fz_fail(err, FZ_EINPUT,
-				       "%s: [service %s]: 'version' and 'folder' exclude one "
-				       "another",
-				       file, rule->service);
+			return fz_fail(
+				err, FZ_EINPUT,
+				"%s: [service %s]: 'version' and 'folder' are mutually exclusive",
+				file, rule->service);
 	}
 	return 0;
 }
@@ -154,8 +153,8 @@ int fz_agent_order_parse(const char *text, struct fz_agent_order *ret, struct fz
 				by = FZ_AGENT_BYS;
 		if (by == FZ_AGENT_BYS)
 			return fz_fail(err, FZ_EUSAGE,
-				       "--service-by '%s': takes ini, cgroup and command, each "
-				       "once, with commas between them",
+				       "--service-by: invalid value '%s' (expected ini, cgroup and "
+				       "command, each once, comma-separated)",
 				       text);
 		order.list[order.n++] = (enum fz_agent_by)by;
 		at += word.n;

@@ -105,15 +105,14 @@ static int claim(struct fz_agent_spool *s, bool waits, struct fz_error *err)
 		return fz_fail_errno(err, "--spool %s", s->folder);
 	if (st.st_uid != geteuid() || st.st_mode & 022)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--spool %s: others may write to that folder; name one that is "
-			       "yours alone (chmod 700)",
+			       "--spool %s: the folder is writable by others; use a private one "
+			       "(chmod 700)",
 			       s->folder);
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock_fd < 0)
-		return fz_fail_errno(err, "--spool %s: cannot be written", s->folder);
+		return fz_fail_errno(err, "--spool %s: cannot write", s->folder);
 	if (flock(s->lock_fd, LOCK_EX | (waits ? 0 : LOCK_NB)))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--spool %s: another agent uses it; name another folder", s->folder);
+		return fz_fail(err, FZ_EUSAGE, "--spool %s: in use by another agent", s->folder);
 	unlink(rest);
 	return 0;
 }
@@ -198,7 +197,7 @@ static void make_room(struct fz_agent_spool *s, uint64_t more)
 	format_time(first, from, sizeof(from));
 	format_time(last, to, sizeof(to));
 	fz_notify_warn(s->notify,
-		       "the spool is full: the oldest are dropped (pushes: %s), from %s to %s",
+		       "the spool is full: dropped the oldest pushes (%s), from %s to %s",
 		       fz_format_count((int64_t)n, count), from, to);
 }
 
@@ -240,9 +239,7 @@ int fz_agent_spool_add(struct fz_agent_spool *s, const char *query, struct fz_st
 	if (bytes > s->limit) {
 		s->dropped++;
 		format_time(unix_seconds, when, sizeof(when));
-		fz_notify_warn(s->notify,
-			       "a push from %s is dropped: its %s are more than "
-			       "--spool-limit",
+		fz_notify_warn(s->notify, "dropped a push from %s: its %s exceed --spool-limit",
 			       when, fz_format_value((double)bytes, "bytes", size));
 	} else {
 		r = write_entry(s, &e, query, body, err);
@@ -292,8 +289,7 @@ bool fz_agent_spool_first(struct fz_agent_spool *s, struct fz_agent_spooled *ret
 		found = read_entry(s, &s->list[0], ret);
 		if (found)
 			break;
-		fz_notify_warn(s->notify, "%s: a push in it cannot be read, and is dropped",
-			       s->folder);
+		fz_notify_warn(s->notify, "%s: dropped an unreadable push", s->folder);
 		s->dropped++;
 		forget(s, 0);
 	}

@@ -209,7 +209,7 @@ static void do_freeze(struct fz_live_view *v)
 static void do_reset(struct fz_live_view *v)
 {
 	if (v->ended[0]) {
-		fz_live_view_say(v, "the program has ended; there is nothing new to count");
+		fz_live_view_say(v, "the program has ended; there are no new samples");
 		return;
 	}
 	fz_live_model_reset(&v->model);
@@ -217,7 +217,7 @@ static void do_reset(struct fz_live_view *v)
 	v->chosen = false;
 	if (v->sort == FZ_LIVE_SORT_CHANGE)
 		v->sort = FZ_LIVE_SORT_SELF;
-	fz_live_view_say(v, "all counts begin again; the recording goes on");
+	fz_live_view_say(v, "counts reset; the recording continues");
 }
 
 static void do_filter(struct fz_live_view *v)
@@ -239,23 +239,23 @@ static void do_trends(struct fz_live_view *v)
 static void do_faster(struct fz_live_view *v)
 {
 	v->refresh = FZ_MAX(v->refresh - (v->refresh > 100 * MS ? 100 : 50) * MS, 50 * MS);
-	fz_live_view_say(v, "drawn every %.2f s", (double)v->refresh / 1e9);
+	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 
 static void do_slower(struct fz_live_view *v)
 {
 	v->refresh = FZ_MIN(v->refresh + (v->refresh >= 100 * MS ? 100 : 50) * MS, 1000 * MS);
-	fz_live_view_say(v, "drawn every %.2f s", (double)v->refresh / 1e9);
+	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 
 static void do_mark(struct fz_live_view *v)
 {
 	if (!v->model.last) {
-		fz_live_view_say(v, "there is nothing to mark yet");
+		fz_live_view_say(v, "no samples to mark yet");
 		return;
 	}
 	fz_live_model_mark(&v->model);
-	fz_live_view_say(v, "marked: columns show what changed since now (M ends it)");
+	fz_live_view_say(v, "mark set: columns show changes from now on (M removes it)");
 }
 
 static void do_unmark(struct fz_live_view *v)
@@ -307,39 +307,43 @@ struct binding {
 static const struct binding bindings[] = {
 	{ { 'q', CONTROL('C') }, { 0 }, "q", "leave", do_quit },
 	{ { 'h', '?' }, { 0 }, "h ?", "this help", do_help },
-	{ { 's' }, { 0 }, "s S", "sort by the next, the previous column", do_sort },
+	{ { 's' }, { 0 }, "s S", "sort by the next or previous column", do_sort },
 	{ { 'S' }, { 0 }, NULL, NULL, do_sort_back },
-	{ { 'j', KEY_DOWN }, { 0, 1 }, "j k", "next, previous function (arrows too)", do_down },
+	{ { 'j', KEY_DOWN },
+	  { 0, 1 },
+	  "j k",
+	  "next or previous function (also arrow keys)",
+	  do_down },
 	{ { 'k', KEY_UP }, { 0, 1 }, NULL, NULL, do_up },
 	{ { ' ', KEY_NPAGE },
 	  { 0, 1 },
 	  "PgUp PgDn",
-	  "a page (Home and End: first and last)",
+	  "page up or down (Home, End: first, last)",
 	  do_page_down },
 	{ { KEY_PPAGE }, { 1 }, NULL, NULL, do_page_up },
 	{ { 'g', KEY_HOME }, { 0, 1 }, NULL, NULL, do_home },
 	{ { 'G', KEY_END }, { 0, 1 }, NULL, NULL, do_end },
-	{ { 't' }, { 0 }, "t", "all threads, or one at a time", do_threads },
+	{ { 't' }, { 0 }, "t", "all threads, or one thread at a time", do_threads },
 	{ { KEY_LEFT }, { 1 }, "Left Right", "previous, next thread", do_left },
 	{ { KEY_RIGHT }, { 1 }, NULL, NULL, do_right },
-	{ { '/' }, { 0 }, "/", "show functions and files that contain a text", do_filter },
+	{ { '/' }, { 0 }, "/", "show functions and files that contain text", do_filter },
 	{ { 'c' }, { 0 }, "c", "clear that filter", do_clear },
 	{ { '\n', '\r', KEY_ENTER },
 	  { 0, 0, 1 },
 	  "Enter",
-	  "what the selected function calls, and who calls it",
+	  "callees and callers of the selected function",
 	  do_panel },
-	{ { '\t' }, { 0 }, "Tab", "its calls, its lines, its bytecode", do_next_panel },
-	{ { 'm' }, { 0 }, "m M", "mark now and show the change since; end that", do_mark },
+	{ { '\t' }, { 0 }, "Tab", "switch between calls, lines and bytecode", do_next_panel },
+	{ { 'm' }, { 0 }, "m M", "set a mark and show changes since; remove it", do_mark },
 	{ { 'M' }, { 0 }, NULL, NULL, do_unmark },
-	{ { 'x' }, { 0 }, "x", "trends on or off", do_trends },
-	{ { 'p' }, { 0 }, "p", "freeze the view; sampling goes on", do_freeze },
-	{ { 'r' }, { 0 }, "r", "count from zero again", do_reset },
-	{ { '+', '=' }, { 0 }, "+ -", "draw more, less often", do_faster },
+	{ { 'x' }, { 0 }, "x", "toggle trends", do_trends },
+	{ { 'p' }, { 0 }, "p", "freeze the view; sampling continues", do_freeze },
+	{ { 'r' }, { 0 }, "r", "reset counts", do_reset },
+	{ { '+', '=' }, { 0 }, "+ -", "refresh faster or slower", do_faster },
 	{ { '-' }, { 0 }, NULL, NULL, do_slower },
-	{ { 'w' }, { 0 }, "w", "save the recording made so far", do_save },
-	{ { 'o' }, { 0 }, "o", "what the program printed", do_output },
-	{ { 27 }, { 0 }, "Esc", "close the panel, clear the filter, back to the top", do_escape },
+	{ { 'w' }, { 0 }, "w", "save the recording so far", do_save },
+	{ { 'o' }, { 0 }, "o", "output of the program", do_output },
+	{ { 27 }, { 0 }, "Esc", "close the panel, clear the filter, return to the top", do_escape },
 	{ { CONTROL('Z') }, { 0 }, NULL, NULL, do_suspend },
 	{ { CONTROL('L') }, { 0 }, NULL, NULL, NULL },
 };
@@ -427,5 +431,5 @@ void fz_live_view_draw_help(struct fz_live_view *v)
 		y++;
 	}
 	fz_live_put(s, s->rows - 1, 0, s->columns, FZ_LIVE_DIM,
-		    FZ_STR(" Any key goes back to the table."));
+		    FZ_STR(" Press any key to return to the table."));
 }

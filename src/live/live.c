@@ -70,7 +70,7 @@ static int save_copy(struct fz_live *l, const struct fz_live_facts *facts, char 
 		rc = fz_format_save(p, &fz_format_fz, *ret_path, err);
 	if (!rc) {
 		char n[FZ_NUMBER_SIZE];
-		fz_live_view_say(&l->view, "%s so far saved to %s",
+		fz_live_view_say(&l->view, "saved %s so far to %s",
 				 fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n),
 				 *ret_path);
 	}
@@ -81,7 +81,7 @@ static void take_facts(struct fz_live *l)
 {
 	struct fz_live_facts *facts = fz_live_feed_take_facts(&l->feed);
 	fz_auto(fz_free_ptr) char *path = NULL;
-	struct fz_error err = { .message = "the recording cannot be written" };
+	struct fz_error err = { .message = "cannot write the recording" };
 
 	if (!facts)
 		return;
@@ -139,7 +139,7 @@ static void read_keys(struct fz_live *l)
 	if (v->save) {
 		v->save = false;
 		if (l->over) {
-			fz_live_view_say(v, "the program has ended: its recording is complete");
+			fz_live_view_say(v, "the program has ended; the recording is complete");
 		} else {
 			fz_live_feed_want_facts(&l->feed);
 			fz_live_view_say(v, "saving ...");
@@ -194,7 +194,7 @@ static void end_view(struct fz_live *l)
 		return;
 	}
 	snprintf(v->ended, sizeof(v->ended), "%s", l->how);
-	fz_live_view_say(v, "the program has ended; q leaves");
+	fz_live_view_say(v, "the program has ended; q quits");
 	l->dirty = true;
 }
 
@@ -278,7 +278,7 @@ static int begin(struct fz_live *l, struct fz_error *err)
 		return rc;
 	if (pthread_create(&l->thread, NULL, run_view, l)) {
 		fz_live_screen_close(&l->view.screen);
-		return fz_fail(err, FZ_ESYSTEM, "the live view: no thread can be started");
+		return fz_fail(err, FZ_ESYSTEM, "the live view: cannot start a thread");
 	}
 	return 0;
 }

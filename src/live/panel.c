@@ -61,7 +61,7 @@ static void draw_callers(struct fz_live_view *v, int y)
 			x += fz_live_put(s, y, x, 2, FZ_LIVE_DIM, FZ_STR(", "));
 		if (caller->function == FZ_NONE)
 			x += fz_live_put(s, y, x, s->columns - x, FZ_LIVE_DIM,
-					 FZ_STR("nobody: it is the outermost"));
+					 FZ_STR("(outermost function)"));
 		else
 			x += fz_live_put(s, y, x, s->columns - x - 8, FZ_LIVE_TEXT,
 					 function_name(v, caller->function));
@@ -235,13 +235,13 @@ void fz_live_view_draw_output(struct fz_live_view *v)
 	struct fz_live_screen *s = &v->screen;
 	size_t n = 0;
 
-	fz_live_put(s, 0, 0, s->columns, FZ_LIVE_BOLD, FZ_STR(" What the program printed last"));
+	fz_live_put(s, 0, 0, s->columns, FZ_LIVE_BOLD, FZ_STR(" Last output of the program"));
 	if (v->options->output < 0) {
-		fz_live_put(s, 2, 1, s->columns - 1, FZ_LIVE_DIM,
-			    fz_str_of(v->options->started
-					      ? "it goes where the output of fizeau goes"
-					      : "it goes where it went before: the program was "
-						"not started by fizeau"));
+		fz_live_put(
+			s, 2, 1, s->columns - 1, FZ_LIVE_DIM,
+			fz_str_of(v->options->started
+					  ? "it goes to fizeau's own output"
+					  : "not captured: the program was not started by fizeau"));
 	} else {
 		fz_auto(fz_free_ptr) char *text = read_tail(v->options->output, &n);
 		draw_tail(v, text, n);
@@ -249,5 +249,5 @@ void fz_live_view_draw_output(struct fz_live_view *v)
 			fz_live_put(s, 2, 1, s->columns - 1, FZ_LIVE_DIM, FZ_STR("nothing yet"));
 	}
 	fz_live_put(s, s->rows - 1, 0, s->columns, FZ_LIVE_DIM,
-		    FZ_STR(" Any key goes back to the table; all of it is printed at the end."));
+		    FZ_STR(" Press any key to return; all output is printed at the end."));
 }

@@ -88,12 +88,11 @@ int fz_live_screen_check(struct fz_error *err)
 
 	if (fd < 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "the live view needs a terminal and there is none here; leave it "
-			       "out to record only");
+			       "the live view needs a terminal; to record only, omit it");
 	if (!term || !*term || strcmp(term, "dumb") == 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "the live view needs a terminal that can place text, and TERM is "
-			       "'%s'; set TERM or leave it out",
+			       "the live view needs a terminal with cursor control, and TERM is "
+			       "'%s'; set TERM or omit the live view",
 			       term ? term : "");
 	return 0;
 }
@@ -164,8 +163,8 @@ static int refuse(struct fz_live_screen *s, struct fz_error *err)
 	if (s->out)
 		fclose(s->out);
 	return fz_fail(err, FZ_EUSAGE,
-		       "the live view: this terminal cannot be used (TERM is '%s'); set TERM or "
-		       "leave it out",
+		       "the live view: unsupported terminal (TERM is '%s'); set TERM or omit the "
+		       "live view",
 		       term ? term : "");
 }
 

@@ -426,7 +426,7 @@ static void draw_table(struct fz_live_view *v, int y, int height, uint32_t scope
 		draw_row(v, y + 1 + (int)i, &p, rows[v->top + i], v->top + i == v->row);
 	if (n == 0 && v->filter_n)
 		fz_live_put(&v->screen, y + 1, 2, v->screen.columns, FZ_LIVE_DIM,
-			    FZ_STR("no function or file contains that text"));
+			    FZ_STR("no function or file contains this text"));
 }
 
 /* ---- the bottom ---- */
@@ -456,8 +456,8 @@ static void draw_bottom(struct fz_live_view *v)
 	int y = s->rows - 1;
 
 	if (v->typing)
-		fz_live_printf(s, y, 0, s->columns, FZ_LIVE_BOLD, " Show what contains: %s%s",
-			       v->filter, s->style.ascii ? "_" : "\xe2\x96\x8f");
+		fz_live_printf(s, y, 0, s->columns, FZ_LIVE_BOLD, " Filter: %s%s", v->filter,
+			       s->style.ascii ? "_" : "\xe2\x96\x8f");
 	else if (v->message[0] && fz_clock_now() < v->message_until)
 		fz_live_printf(s, y, 0, s->columns, FZ_LIVE_BOLD, " %s", v->message);
 	else if (v->filter_n)
@@ -474,8 +474,8 @@ static void draw_too_small(struct fz_live_view *v)
 	struct fz_live_screen *s = &v->screen;
 
 	fz_live_put(s, 0, 0, s->columns, FZ_LIVE_BOLD, FZ_STR("fizeau: window too small"));
-	fz_live_printf(s, 1, 0, s->columns, FZ_LIVE_TEXT, "%dx%d, needs %dx%d; q leaves",
-		       s->columns, s->rows, LEAST_COLUMNS, LEAST_ROWS);
+	fz_live_printf(s, 1, 0, s->columns, FZ_LIVE_TEXT, "%dx%d, needs %dx%d; q quits", s->columns,
+		       s->rows, LEAST_COLUMNS, LEAST_ROWS);
 }
 
 static void draw_page(struct fz_live_view *v)

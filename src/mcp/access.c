@@ -40,19 +40,19 @@ int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err)
 	int r = 0;
 
 	if (strchr(name, '/') && !(realpath(name, real) && is_readable(real)))
-		return fz_fail(err, FZ_EINPUT, "%s: is no file below the server's --root", name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a file below the server's --root", name);
 	if (!*name || strcmp(name, "-") == 0)
-		return fz_fail(err, FZ_EUSAGE, "'%s': is no recording; list_recordings has names",
-			       name);
+		return fz_fail(err, FZ_EUSAGE,
+			       "'%s': not a recording; list_recordings returns names", name);
 	r = fz_store_resolve(name, &path, err);
 	if (r)
 		return r;
 	if (!realpath(path, real) || !is_readable(real))
-		return fz_fail(err, FZ_EINPUT, "%s: is no file below the server's --root", name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a file below the server's --root", name);
 	if (stat(real, &st) || !S_ISREG(st.st_mode))
-		return fz_fail(err, FZ_EINPUT, "%s: is no regular file", name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a regular file", name);
 	if (!fz_utf8_valid(fz_str_of(real)))
-		return fz_fail(err, FZ_EINPUT, "%s: the path to it is no UTF-8", name);
+		return fz_fail(err, FZ_EINPUT, "%s: the path is not valid UTF-8", name);
 	*ret = fz_strdup(real);
 	return 0;
 }
@@ -85,7 +85,7 @@ int fz_mcp_may_run(const struct fz_mcp_options *o, const json_t *words, struct f
 		fz_buf_printf(&all, "%s'%s'", i ? ", " : "", o->commands[i]);
 	}
 	return fz_fail(err, FZ_EPERM,
-		       "the user does not let this command be run; allowed: %.500s. The user "
-		       "allows commands with fizeau mcp --allow 'COMMAND'",
+		       "the user does not allow this command; allowed: %.500s. The user allows "
+		       "commands with fizeau mcp --allow 'COMMAND'",
 		       all.n ? all.p : "none");
 }

@@ -62,7 +62,7 @@ int fz_mcp_handle_check(const struct fz_mcp_handle *h, struct fz_error *err)
 		fz_auto(fz_free_ptr) char *now = stamp_of(h->side[s].path);
 		if (strcmp(now, h->side[s].stamp) != 0)
 			return fz_fail(err, FZ_EINPUT,
-				       "%s: has changed since; ask for changes or summary again",
+				       "%s: the file has changed; call changes or summary again",
 				       h->side[s].label);
 	}
 	return 0;

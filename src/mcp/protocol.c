@@ -49,10 +49,10 @@ static const struct fz_mcp_version versions[] = {
 static const struct fz_mcp_version *const newest_agreed = &versions[1];
 
 static const char instructions[] =
-	"Fizeau measures programs and judges what changed. Begin with changes(base, head), or "
-	"compare(revision, command) to measure; follow the 'next' line of each answer. + is more "
-	"cost. Only verify may be quoted as proof: it says 'cannot tell' where noise could explain "
-	"a difference.";
+	"Fizeau profiles programs and detects what changed. Start with changes(base, head), or "
+	"with compare(revision, command) to measure; follow the 'next' line of each answer. + "
+	"means more cost. Quote only verify as proof: it answers 'cannot tell' if noise could "
+	"explain a difference.";
 
 struct fz_mcp_batch {
 	json_t *responses;
@@ -228,8 +228,8 @@ static void call_tool(struct message *m)
 	if (m->p->request_n >= FZ_MCP_REQUESTS_MAX || find_request(m->p, m->id)) {
 		refuse(m, INVALID_REQUEST,
 		       m->p->request_n >= FZ_MCP_REQUESTS_MAX
-			       ? "too many calls are unanswered; wait for one"
-			       : "a call with that id is unanswered");
+			       ? "too many calls in progress; wait for one to finish"
+			       : "a call with this id is in progress");
 		return;
 	}
 	struct fz_mcp_request *r = fz_calloc(1, sizeof(*r));
@@ -280,7 +280,8 @@ static void initialize(struct message *m)
 
 	if (!name || m->batch) {
 		refuse(m, m->batch ? INVALID_REQUEST : INVALID_PARAMS,
-		       m->batch ? "initialize stands alone" : "initialize needs a protocolVersion");
+		       m->batch ? "initialize must be the only message"
+				: "initialize needs a protocolVersion");
 		return;
 	}
 	m->p->version = version && !version->modern ? version : newest_agreed;
@@ -310,7 +311,7 @@ static void discover(struct message *m)
 static void list_tools(struct message *m)
 {
 	if (json_object_get(m->params, "cursor")) {
-		refuse(m, INVALID_PARAMS, "there is one page of tools, and no cursor");
+		refuse(m, INVALID_PARAMS, "all tools are on one page; cursor is not supported");
 		return;
 	}
 	json_t *result = json_pack("{s:o}", "tools", fz_mcp_tools_describe());
@@ -400,8 +401,8 @@ static void take_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, 
 	if (!jsonrpc || strcmp(jsonrpc, "2.0") != 0 || !method || (id && !m.id) ||
 	    (m.params && !json_is_object(m.params)))
 		refuse(&m, INVALID_REQUEST,
-		       "no request: that is an object with jsonrpc \"2.0\", a method, an id that "
-		       "is a string or an integer, and params as an object");
+		       "invalid request: expected an object with jsonrpc \"2.0\", a method, an id "
+		       "(string or integer) and params (object)");
 	else if (m.id)
 		take_request(&m, method);
 	else if (strcmp(method, "notifications/cancelled") == 0)
@@ -426,9 +427,10 @@ static void refuse_line(struct fz_mcp_protocol *p, struct fz_str line)
 
 	if (json_is_object(v))
 		respond_error(p, NULL, json_object_get(v, "id"), INVALID_REQUEST,
-			      "texts with \\u0000 are not taken", NULL);
+			      "strings must not contain \\u0000", NULL);
 	else
-		respond_error(p, NULL, NULL, PARSE_ERROR, "Parse error: the line is no JSON", NULL);
+		respond_error(p, NULL, NULL, PARSE_ERROR, "Parse error: the line is not valid JSON",
+			      NULL);
 }
 
 void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line)
@@ -447,8 +449,8 @@ void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line)
 		take_batch(p, v);
 	else
 		respond_error(p, NULL, NULL, INVALID_REQUEST,
-			      batches ? "a batch has 1 to 64 messages"
-				      : "this version of the protocol has no batches",
+			      batches ? "a batch must have 1 to 64 messages"
+				      : "this protocol version does not support batches",
 			      NULL);
 }
 

@@ -113,12 +113,12 @@ static json_t *failure(const char *text)
 static const char *obstacle(const struct server *s, const struct fz_mcp_request *r,
 			    struct process **ret)
 {
-	const char *why = "eight calls are running; wait for one";
+	const char *why = "eight calls are running; wait for one to finish";
 
 	for (size_t i = 0; i < PROCESSES_MAX; i++) {
 		if (s->processes[i].pid && s->processes[i].measures && r->tool->measures)
-			return "something is being measured, and two at a time would disturb each "
-			       "other; wait for it or cancel it";
+			return "a measurement is running, and a second one would disturb it; wait "
+			       "for it or cancel it";
 		if (!s->processes[i].pid) {
 			*ret = (struct process *)&s->processes[i];
 			why = NULL;
@@ -136,7 +136,7 @@ static void begin(void *arg, struct fz_mcp_request *r)
 	pid_t parent = getpid();
 
 	if (!why && pipe2(pipes, O_CLOEXEC))
-		why = "there are no more files to be had";
+		why = "too many open files";
 	if (why) {
 		fz_mcp_finish(&s->protocol, r, failure(why));
 		return;
@@ -153,7 +153,7 @@ static void begin(void *arg, struct fz_mcp_request *r)
 	close(pipes[1]);
 	if (pid < 0) {
 		close(pipes[0]);
-		fz_mcp_finish(&s->protocol, r, failure("no process can be started"));
+		fz_mcp_finish(&s->protocol, r, failure("cannot start a process"));
 		return;
 	}
 	*p = (struct process){ .pid = pid,
@@ -192,11 +192,12 @@ static json_t *lost(const struct server *s, const struct process *p, int status)
 
 	if (p->signal)
 		snprintf(text, sizeof(text),
-			 "the call was ended after %d seconds, which the user sets with fizeau mcp "
+			 "the call timed out after %d seconds; the user sets this with fizeau mcp "
 			 "--timeout",
 			 s->options->timeout);
 	else if (WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "the call was ended by signal %d; this is a defect",
+		snprintf(text, sizeof(text),
+			 "the call crashed with signal %d; this is a bug in fizeau",
 			 WTERMSIG(status));
 	else
 		snprintf(text, sizeof(text), "the call ended without an answer");

@@ -59,14 +59,14 @@ static int find_files(const struct fz_mcp_call *c, enum fz_mcp_wanted wanted, st
 	const char *base = fz_mcp_text(c, "base"), *head = fz_mcp_text(c, "head");
 
 	if (!base != !head || (of && base))
-		return fz_fail(err, FZ_EUSAGE, "name base and head, or the handle of both in of");
+		return fz_fail(err, FZ_EUSAGE, "specify base and head, or a handle in 'of'");
 	if (base) {
 		int r = find_side(base, FZ_BASE, f, err);
 		return r ? r : find_side(head, FZ_HEAD, f, err);
 	}
 	if (of && wanted == FZ_MCP_TWO)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: is no comparison; changes(base, head) makes one", of);
+			       "%s: not a comparison; call changes(base, head) first", of);
 	if (of || wanted != FZ_MCP_TWO)
 		return find_side(of ? of : "@1", FZ_HEAD, f, err);
 	return find_last_two(f, err);
@@ -128,15 +128,17 @@ int fz_mcp_subject_open(struct fz_mcp_call *c, enum fz_mcp_wanted wanted,
 	*ret = (struct fz_mcp_subject){ 0 };
 	h = of ? fz_mcp_handle_find(c->handles, of, &gone) : NULL;
 	if (h && wanted != FZ_MCP_ANY && !h->side[FZ_BASE].path != (wanted == FZ_MCP_ONE))
-		return fz_fail(err, FZ_EUSAGE, "%s: is %s", of,
-			       wanted == FZ_MCP_ONE ? "a comparison; name one recording"
-						    : "one recording; changes compares two");
+		return fz_fail(err, FZ_EUSAGE, "%s: %s", of,
+			       wanted == FZ_MCP_ONE
+				       ? "is a comparison; specify one recording"
+				       : "is one recording; call changes to compare two");
 	if (h)
 		return open_handle(h, ret, err);
 	int r = find_files(c, wanted, &f, err);
 	if (r && gone)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: is no handle any more; ask again for what it was", of);
+			       "%s: unknown or expired handle; repeat the call that returned it",
+			       of);
 	return r ? r : open_handle(fz_mcp_handle_add(c->handles, f.path, f.label, false), ret, err);
 }
 
@@ -178,11 +180,10 @@ static int find_name(const struct fz_mcp_subject *s, struct fz_str name, uint32_
 			fz_buf_printf(&near, "%sf%u", found > 1 ? ", " : "", i);
 	}
 	if (!found)
-		return fz_fail(err, FZ_EUSAGE,
-			       "%.*s: is no function here; ids stand in the answers",
+		return fz_fail(err, FZ_EUSAGE, "%.*s: no such function; answers contain ids",
 			       (int)FZ_MIN(name.n, 100), name.p);
 	if (found > 1)
-		return fz_fail(err, FZ_EUSAGE, "%.*s: %u functions are called that: %s",
+		return fz_fail(err, FZ_EUSAGE, "%.*s: %u functions have this name: %s",
 			       (int)FZ_MIN(name.n, 100), name.p, found, near.p);
 	return 0;
 }

@@ -48,13 +48,14 @@ void fz_mcp_subject_names(const struct fz_mcp_subject *s, json_t *row, uint32_t 
 		"of", "handle of an earlier answer, such as d1 or r1, or a recording", \
 			FZ_MCP_STRING                                                  \
 	}
-#define FZ_MCP_SIDE_ARGUMENTS                                                                     \
-	{ "base", "recording before: file, @N of list_recordings, git revision", FZ_MCP_STRING }, \
-	{                                                                                         \
-		"head", "recording after", FZ_MCP_STRING                                          \
+#define FZ_MCP_SIDE_ARGUMENTS                                                       \
+	{ "base", "base recording: file, @N from list_recordings, or git revision", \
+	  FZ_MCP_STRING },                                                          \
+	{                                                                           \
+		"head", "head recording", FZ_MCP_STRING                             \
 	}
-#define FZ_MCP_FUNCTION_ARGUMENT(is_required)                                 \
-	{                                                                     \
-		"function", "its id, such as f3, or its name", FZ_MCP_STRING, \
-			.required = is_required                               \
+#define FZ_MCP_FUNCTION_ARGUMENT(is_required)                                  \
+	{                                                                      \
+		"function", "function id, such as f3, or name", FZ_MCP_STRING, \
+			.required = is_required                                \
 	}

@@ -101,7 +101,7 @@ static void say(struct view *v, json_t *rows)
 	fz_mcp_subject_names(v->s, row, v->function);
 	fz_buf_printf(&text, "%s of %s: cost of the calls%s", directions[v->callees],
 		      json_string_value(json_object_get(row, "function")),
-		      v->s->diff ? ", largest change first; not judged one by one" : "");
+		      v->s->diff ? ", largest change first; not tested individually" : "");
 	json_decref(row);
 	fz_mcp_say(v->c, "says", &text);
 	json_object_set_new(v->c->answer, "of", json_string(v->s->name));
@@ -138,8 +138,7 @@ static int calls(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_calls = {
 	.name = "calls",
 	.title = "Callers or callees of a function",
-	.help = "Who calls a function, or what it calls, with the cost of these calls before and "
-		"after.",
+	.help = "Callers or callees of a function, with the cost of these calls before and after.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_FUNCTION_ARGUMENT(true),
 						       { "direction", "default callers",
 							 FZ_MCP_STRING, .choices = directions },

@@ -290,10 +290,9 @@ static int changes(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_changes = {
 	.name = "changes",
 	.title = "What changed between two recordings",
-	.help = "What became slower or faster from base to head (of bytes: larger or smaller): "
-		"the verdict on the whole, then functions, those whose source was edited first. "
-		"Without arguments: the last two "
-		"recordings of a program. Its handle (d1) is for where, calls, verify.",
+	.help = "What became slower or faster (for bytes: larger or smaller) between base and "
+		"head: the overall verdict, then functions, edited ones first. Default: the last "
+		"two recordings of a program. Pass its handle (d1) to where, calls and verify.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_SIDE_ARGUMENTS,
 						       FZ_MCP_OF_ARGUMENT,
 						       { 0 } },
@@ -337,7 +336,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 	while (i < f.n && f.rows[i].f != &s->diff->functions[function])
 		i++;
 	if (i == f.n)
-		return fz_fail(err, FZ_EUSAGE, "f%u: was seen on no side", function);
+		return fz_fail(err, FZ_EUSAGE, "f%u: not sampled on either side", function);
 	const struct fz_finding *row = &f.rows[i];
 	fz_buf_str(&line, " for ");
 	fz_table_text(row->f->name, NAME_COLUMNS, &style, &line);
@@ -377,11 +376,10 @@ static int verify(struct fz_mcp_call *c, struct fz_error *err)
 
 const struct fz_mcp_tool fz_mcp_tool_verify = {
 	.name = "verify",
-	.title = "May it be called faster?",
-	.help = "The one claim that is proved: faster, slower, same, or cannot tell, for the run "
-		"or "
-		"one function, and what would tell. Quote it before saying that something is "
-		"faster.",
+	.title = "Is the change proven?",
+	.help = "A statistically proven answer for the run or one function: faster, slower, same, "
+		"or cannot tell (and which measurement would). Call it before claiming that "
+		"something is faster.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_SIDE_ARGUMENTS,
 						       FZ_MCP_OF_ARGUMENT,
 						       FZ_MCP_FUNCTION_ARGUMENT(false),

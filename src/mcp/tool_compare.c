@@ -46,8 +46,8 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_pa
 	for (enum fz_side s = 0; s < FZ_SIDES && !r; s++)
 		if (ret->side[s].profile->run_count == 0)
 			r = fz_fail(err, FZ_EINTERRUPTED,
-				    "the time was over before both sides had a complete run; the "
-				    "user sets it with fizeau mcp --timeout");
+				    "timed out before both sides had a complete run; the user sets "
+				    "the limit with fizeau mcp --timeout");
 	return r;
 }
 
@@ -103,17 +103,18 @@ static int compare(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_compare = {
 	.name = "compare",
 	.title = "Measure a command before and after",
-	.help = "Runs a command at a git revision and in the working tree, in turn, and answers as "
-		"changes does. Only commands that the user allowed. count=true counts "
-		"instructions: "
-		"slower to run, hardly any noise.",
+	.help = "Runs a command at a git revision and in the working tree, interleaved, and "
+		"returns the same as changes. Only commands that the user has allowed. count=true "
+		"counts instructions: slower to run, almost no noise.",
 	.arguments =
 		(const struct fz_mcp_argument[]){
-			{ "command", "its words, such as [\"python3\", \"bench.py\"]; no shell",
+			{ "command",
+			  "command and arguments, such as [\"python3\", \"bench.py\"]; no shell",
 			  FZ_MCP_WORDS, .required = true },
-			{ "revision", "the base; default: what the working tree changes",
+			{ "revision", "base revision (default: what the working tree changes)",
 			  FZ_MCP_STRING },
-			{ "runs", "a side; default 3", FZ_MCP_INTEGER, .min = 1, .max = RUNS_MAX },
+			{ "runs", "runs per side (default 3)", FZ_MCP_INTEGER, .min = 1,
+			  .max = RUNS_MAX },
 			{ "count", "count instructions instead of time", FZ_MCP_FLAG },
 			{ "all_threads", "not only the main one", FZ_MCP_FLAG },
 			{ 0 } },

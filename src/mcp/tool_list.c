@@ -54,16 +54,16 @@ static int list(struct fz_mcp_call *c, struct fz_error *err)
 	if (json_array_size(rows))
 		json_object_set(c->answer, "recordings", rows);
 	else
-		fz_mcp_next(c, "'fizeau run PROGRAM' makes a recording");
+		fz_mcp_next(c, "create a recording with 'fizeau run PROGRAM'");
 	json_decref(rows);
 	return r;
 }
 
 const struct fz_mcp_tool fz_mcp_tool_list = {
 	.name = "list_recordings",
-	.title = "Recordings that there are",
-	.help = "The recordings of the project's store, newest first. Files of recordings, of any "
-		"profiler's format, are named by their paths instead.",
+	.title = "List recordings",
+	.help = "Recordings in the project's store, newest first. Other profile files, in any "
+		"supported format, are specified by path.",
 	.arguments = (const struct fz_mcp_argument[]){ { 0 } },
 	.run = list,
 };

@@ -126,8 +126,8 @@ static int summary(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_summary = {
 	.name = "summary",
 	.title = "Where one recording's time went",
-	.help = "One recording: how well it was sampled, its costliest functions and lines, what "
-		"its threads did or waited for. Without an argument: the latest.",
+	.help = "One recording: sampling quality, most expensive functions and lines, what its "
+		"threads did or waited for. Default: the latest.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_OF_ARGUMENT, { 0 } },
 	.run = summary,
 };

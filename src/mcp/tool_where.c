@@ -184,7 +184,7 @@ static void say_next(struct view *v)
 	const char *name = v->s->name;
 
 	if (v->s->diff && v->edited)
-		fz_mcp_next(v->c, "verify(of=%s) says whether it may be claimed", name);
+		fz_mcp_next(v->c, "verify(of=%s) reports whether the change is proven", name);
 	else
 		fz_mcp_next(v->c, "calls(of=%s, function=f%u, direction=callers)", name,
 			    v->function);
@@ -192,12 +192,11 @@ static void say_next(struct view *v)
 
 static void say_source(struct view *v)
 {
-	const char *text = !v->s->diff ? NULL
-			   : !v->body[FZ_BASE].n || !v->body[FZ_HEAD].n
-				   ? "text not recorded of both"
-			   : v->edited ? "edited"
-				       : "same text on both sides: called more often, "
-					 "or with other data";
+	const char *text =
+		!v->s->diff                                  ? NULL
+		: !v->body[FZ_BASE].n || !v->body[FZ_HEAD].n ? "source not recorded on both sides"
+		: v->edited                                  ? "edited"
+			    : "same source on both sides: called more often, or with other data";
 
 	if (text)
 		json_object_set_new(v->c->answer, "source", json_string(text));
@@ -209,7 +208,7 @@ static void say_place(struct view *v)
 	json_t *row = json_object();
 
 	fz_mcp_subject_names(v->s, row, v->function);
-	fz_buf_printf(&text, "%s at %s; costs of a line include what it calls",
+	fz_buf_printf(&text, "%s at %s; line costs include callees",
 		      json_string_value(json_object_get(row, "function")),
 		      json_string_value(json_object_get(row, "at")));
 	json_decref(row);
@@ -245,8 +244,8 @@ static int where(struct fz_mcp_call *c, struct fz_error *err)
 const struct fz_mcp_tool fz_mcp_tool_where = {
 	.name = "where",
 	.title = "Source lines of a function",
-	.help = "The lines of a function with their costs before and after; '+' and '-' mark lines "
-		"that were edited. The text is what was recorded, not what the file is now.",
+	.help = "The lines of a function with their costs before and after; '+' and '-' mark "
+		"edited lines. The source is as recorded, not the current file.",
 	.arguments = (const struct fz_mcp_argument[]){ FZ_MCP_FUNCTION_ARGUMENT(true),
 						       FZ_MCP_OF_ARGUMENT,
 						       FZ_MCP_SIDE_ARGUMENTS,

@@ -13,8 +13,8 @@ static const struct fz_mcp_tool *const tools[] = {
 
 /* Of every tool. */
 static const struct fz_mcp_argument common[] = {
-	{ "budget_tokens", "longest answer, estimated; default 500", FZ_MCP_INTEGER,
-	  .min = FZ_MCP_BUDGET_MIN, .max = FZ_MCP_BUDGET_MAX },
+	{ "budget_tokens", "maximum answer length in tokens, estimated (default 500)",
+	  FZ_MCP_INTEGER, .min = FZ_MCP_BUDGET_MIN, .max = FZ_MCP_BUDGET_MAX },
 	{ "structured", "JSON with numbers instead of text", FZ_MCP_FLAG },
 	{ 0 },
 };
@@ -124,7 +124,7 @@ static const char *check_value(const struct fz_mcp_argument *a, const json_t *v)
 	switch (a->type) {
 	case FZ_MCP_STRING:
 		return !json_is_string(v)                    ? "must be a string"
-		       : !is_choice(a, json_string_value(v)) ? "is none of its choices"
+		       : !is_choice(a, json_string_value(v)) ? "is not one of its choices"
 							     : NULL;
 	case FZ_MCP_INTEGER:
 		return json_is_integer(v) && n >= a->min && n <= a->max ? NULL : "is out of range";
@@ -155,7 +155,7 @@ static int check(const struct fz_mcp_tool *t, const json_t *arguments, struct fz
 		if (!a)
 			a = find_argument(common, name);
 		if (!a)
-			return fz_fail(err, FZ_EUSAGE, "%.100s: is no argument of %s", name,
+			return fz_fail(err, FZ_EUSAGE, "%.100s: unknown argument of %s", name,
 				       t->name);
 		const char *what = check_value(a, v);
 		if (what)

@@ -75,16 +75,16 @@ static int check_wish(const struct wish *w, struct fz_error *err)
 	int rc = 0;
 
 	if (!w->of.run && !(w->of.repository && (w->of.head || w->of.pull)))
-		return fz_fail(err, FZ_EUSAGE,
-			       "say of which run: \"run\", or \"repository\" with \"commit\" or "
-			       "\"pull\"");
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"specify the run: \"run\", or \"repository\" with \"commit\" or \"pull\"");
 	if (!w->benchmark)
-		return fz_fail(err, FZ_EUSAGE, "benchmark: is missing; name it");
+		return fz_fail(err, FZ_EUSAGE, "missing parameter: benchmark");
 	if (!w->withdraw && !(w->reason && *w->reason))
-		return fz_fail(err, FZ_EUSAGE, "reason: is missing; say why the change is meant");
+		return fz_fail(err, FZ_EUSAGE,
+			       "missing parameter: reason (why the change is intended)");
 	if (w->of.head && !fz_server_is_hash(w->of.head))
-		return fz_fail(err, FZ_EUSAGE, "commit: '%.80s' is no hash of a commit",
-			       w->of.head);
+		return fz_fail(err, FZ_EUSAGE, "commit: invalid commit hash '%.80s'", w->of.head);
 	for (size_t i = 0; !rc && i < FZ_ARRAY_LEN(texts); i++)
 		if (texts[i][1])
 			rc = fz_server_check_text(texts[i][0], texts[i][1], err);
@@ -97,10 +97,10 @@ static int take_wish(const struct fz_http_request *q, json_t **json, struct wish
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 
 	if (!fz_str_starts(q->type, "application/json"))
-		return fz_fail(err, FZ_EUNSUPPORTED, "send it as application/json");
+		return fz_fail(err, FZ_EUNSUPPORTED, "Content-Type must be application/json");
 	if (q->body.n == 0 || q->body.n > BODY_MAX)
 		return fz_fail(err, q->body.n ? FZ_ELIMIT : FZ_EINPUT,
-			       "the body has %zu bytes; 1 to %d are taken", q->body.n, BODY_MAX);
+			       "the body has %zu bytes; the limit is 1 to %d", q->body.n, BODY_MAX);
 	int rc = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
 	if (!rc)
 		rc = fz_jsonread_load(in, json, err);

@@ -40,8 +40,8 @@ static int take_minute(const struct fz_http_request *q, const char *name, int64_
 	if (!text || !*text)
 		return 0;
 	if (!fz_parse_u64(fz_str_of(text), INT64_MAX, &seconds))
-		return fz_fail(err, FZ_EUSAGE, "%s: '%s' is no time in seconds since 1970", name,
-			       text);
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: invalid time '%s' (expected seconds since 1970)", name, text);
 	*ret = (int64_t)seconds / 60;
 	return 0;
 }
@@ -77,10 +77,9 @@ static int load(const struct fz_server *s, const struct fz_http_request *q, stru
 	for (enum fz_side side = 0; !r && side < FZ_SIDES; side++) {
 		p->texts[side] = fz_http_parameter(q, names[side]);
 		if (!p->texts[side])
-			r = fz_fail(
-				err, FZ_EUSAGE,
-				"%s: is missing; name it as SERVICE@VERSION or SERVICE@FROM..TO",
-				names[side]);
+			r = fz_fail(err, FZ_EUSAGE,
+				    "missing parameter: %s (SERVICE@VERSION or SERVICE@FROM..TO)",
+				    names[side]);
 	}
 	if (!r)
 		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
@@ -96,7 +95,7 @@ static int write_release(struct fz_server *s, const struct fz_http_request *q,
 	bool head = side && strcmp(side, "head") == 0;
 
 	if (!head && !(side && strcmp(side, "base") == 0))
-		return fz_fail(err, FZ_EUSAGE, "side: is neither base nor head");
+		return fz_fail(err, FZ_EUSAGE, "side: must be base or head");
 	int r = load(s, q, &p, err);
 	if (!r)
 		r = fz_format_fz.write(p.profile[head ? FZ_HEAD : FZ_BASE], out, err);

@@ -25,7 +25,8 @@ static bool has_files(const struct fz_server *s, struct fz_http_answer *ret)
 	if (s->files)
 		return true;
 	ret->status = 404;
-	fz_buf_str(&ret->body, "this server keeps no files; begin it with --recordings FOLDER\n");
+	fz_buf_str(&ret->body,
+		   "this server does not store files; start it with --recordings FOLDER\n");
 	return false;
 }
 
@@ -106,8 +107,8 @@ static int take_list_query(const struct fz_http_request *q, struct fz_files_quer
 	if (!r)
 		r = fz_inputs_time("until", fz_inputs_text(q, "until"), &ret->until, err);
 	if (!r && *limit && (!fz_parse_u64(fz_str_of(limit), LIST_MAX, &most) || !most))
-		return fz_fail(err, FZ_EUSAGE, "limit: '%.40s' is no number from 1 to %d", limit,
-			       LIST_MAX);
+		return fz_fail(err, FZ_EUSAGE, "limit: invalid number '%.40s' (expected 1 to %d)",
+			       limit, LIST_MAX);
 	ret->most = (int64_t)most;
 	return r;
 }
@@ -162,7 +163,7 @@ static char *name_of(const struct fz_http_request *q, struct fz_error *err)
 	if (fz_baseline_is_name(fz_str_of(commit), fz_str_of(key)))
 		return fz_asprintf("%s/%s", commit, key);
 	fz_fail(err, FZ_EUSAGE,
-		"commit, key: must be a whole commit and a key, in hexadecimal digits");
+		"commit, key: must be a full commit hash and a key, in hexadecimal digits");
 	return NULL;
 }
 
@@ -217,10 +218,10 @@ static int check_count(const struct fz_http_request *q, struct fz_error *err)
 	fz_baseline_key(fz_profile_fact(p, "environment"), key);
 	if (strcmp(key, fz_inputs_text(q, "key")) != 0)
 		return fz_fail(err, FZ_EINPUT,
-			       "the body was not counted under the circumstances of that key");
+			       "the body was not counted in the environment of this key");
 	if (of.n && !fz_str_eq(of, fz_str_of(commit)))
-		return fz_fail(err, FZ_EINPUT, "the body is of another commit, %.*s", (int)of.n,
-			       of.p);
+		return fz_fail(err, FZ_EINPUT, "the body belongs to another commit, %.*s",
+			       (int)of.n, of.p);
 	return 0;
 }
 
@@ -234,7 +235,8 @@ static int keep_count(struct fz_server *s, const struct fz_http_request *q, stru
 	if (!name)
 		return FZ_EUSAGE;
 	if (*replace && !stays)
-		return fz_fail(err, FZ_EUSAGE, "replace: '%.40s' is not no", replace);
+		return fz_fail(err, FZ_EUSAGE, "replace: invalid value '%.40s' (expected no)",
+			       replace);
 	fz_server_begin_work(s);
 	int r = check_count(q, err);
 	fz_server_end_work(s);

@@ -169,7 +169,7 @@ static void fill_mark(void *arg, struct fz_str name)
 		fz_buf_printf(&text, ": %s, %s", fz_format_plural(h->services, "service", services),
 			      fz_format_plural(h->all_versions, "version", versions));
 		if (h->missing) {
-			fz_buf_str(&text, "; without what is in ");
+			fz_buf_str(&text, "; without data from ");
 			fz_html_escape(&text, fz_str_of(h->missing));
 			fz_buf_str(&text, ", which does not answer");
 		}
@@ -180,8 +180,8 @@ static void fill_mark(void *arg, struct fz_str name)
 		}
 		fz_buf_add(&text, h->cards.p, h->cards.n);
 	} else {
-		fz_buf_str(&text, "<p class=\"empty\">Nothing was pushed yet: <code>fizeau push "
-				  "@1 --server URL --service NAME</code></p>");
+		fz_buf_str(&text, "<p class=\"empty\">No profiles yet: <code>fizeau push @1 "
+				  "--server URL --service NAME</code></p>");
 	}
 	fz_output_add(h->out, text.p ? text.p : "", text.n);
 }

@@ -146,7 +146,7 @@ static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const 
 	if (!value)
 		return MHD_YES;
 	if (memchr(name, '\0', name_n) || memchr(value, '\0', value_n)) {
-		refuse(r, MHD_HTTP_BAD_REQUEST, "a parameter has a zero byte in it");
+		refuse(r, MHD_HTTP_BAD_REQUEST, "a parameter contains a zero byte");
 		return MHD_NO;
 	}
 	if (r->q.parameter_n == FZ_HTTP_PARAMETERS_MAX) {
@@ -185,18 +185,17 @@ static void check_token(const struct fz_http *h, struct request *r)
 	const struct fz_token *found = fz_tokens_find(h->options.tokens, fz_buf_view(&token));
 	/* Addresses are passed on, and kept in logs. */
 	if (found && in_address && found->rights != FZ_RIGHT_BADGE)
-		refuse(r, MHD_HTTP_FORBIDDEN,
-		       "in an address only a token that may do nothing but see badges is taken");
+		refuse(r, MHD_HTTP_FORBIDDEN, "a token in a URL must be a badge token");
 	else if (!found)
 		refuse(r, MHD_HTTP_UNAUTHORIZED,
-		       token.n ? "this token is not known here"
-			       : "needs a token: Authorization: Bearer TOKEN; in a browser as the "
-				 "password, with any name");
+		       token.n ? "unknown token"
+			       : "authentication required: Authorization: Bearer TOKEN; in a "
+				 "browser, enter the token as password with any user name");
 	else if (!(found->rights & r->route->right))
 		refuse(r, MHD_HTTP_FORBIDDEN,
-		       found->rights == FZ_RIGHT_BADGE    ? "this token may only see badges"
-		       : r->route->right & FZ_RIGHT_WRITE ? "this token may only read"
-							  : "this token may only write");
+		       found->rights == FZ_RIGHT_BADGE ? "this token only grants access to badges"
+		       : r->route->right & FZ_RIGHT_WRITE ? "this token is read-only"
+							  : "this token is write-only");
 	else
 		r->q.project = found->project;
 }
@@ -222,9 +221,10 @@ static void check_browser(struct request *r)
 
 	if (!is_this_machine(host))
 		refuse(r, MHD_HTTP_FORBIDDEN,
-		       "without tokens only 127.0.0.1 and localhost are answered");
+		       "without tokens the server only accepts requests to 127.0.0.1 and "
+		       "localhost");
 	else if (*origin && (!from || strcmp(from + 3, host) != 0))
-		refuse(r, MHD_HTTP_FORBIDDEN, "a page of another site may not ask for this");
+		refuse(r, MHD_HTTP_FORBIDDEN, "cross-origin request refused");
 	r->q.project = "default";
 }
 
@@ -247,7 +247,7 @@ static const struct fz_http_route *find_route(const struct fz_http *h, struct re
 			return route;
 	}
 	refuse(r, known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND,
-	       known ? "this is not done with that method" : "there is nothing of that name");
+	       known ? "method not allowed" : "not found");
 	return NULL;
 }
 
@@ -340,7 +340,7 @@ static void check_encoding(struct request *r)
 		if (strcasecmp(encoding, known[i]) == 0)
 			return;
 	refuse(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-	       "this Content-Encoding is not read here: send gzip, zstd or the body as it is");
+	       "unsupported Content-Encoding: send gzip, zstd or an unencoded body");
 }
 
 static struct request *begin(struct fz_http *h, struct MHD_Connection *connection, const char *path,
@@ -382,7 +382,7 @@ static bool add_body(struct fz_http *h, struct request *r, const char *data, siz
 	if (atomic_fetch_add(&h->buffered, n) + n > BODIES_MAX) {
 		atomic_fetch_sub(&h->buffered, n);
 		refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too much is being pushed at once; try again in a few seconds");
+		       "too many concurrent pushes; try again in a few seconds");
 		return true;
 	}
 	fz_buf_add(&r->body, data, n);
@@ -541,8 +541,8 @@ static int fail_start(const struct fz_http_options *o, struct fz_error *err)
 	/* What the library cannot make sense of, it says nothing about. */
 	if (o->certificate && (errno == 0 || errno == EINVAL))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--tls-cert and --tls-key: are no certificate and its key (PEM)");
-	return fz_fail_errno(err, "%s:%u: nothing can listen there", o->host, o->port);
+			       "--tls-cert, --tls-key: not a certificate and its key (PEM)");
+	return fz_fail_errno(err, "%s:%u: cannot listen on this address", o->host, o->port);
 }
 
 int fz_http_start(const struct fz_http_options *options, const struct fz_http_route *routes,
@@ -556,9 +556,10 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 	if (r)
 		return r;
 	if (!find_address(options, &address))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--listen: '%s' is no address; write 127.0.0.1:PORT or [::1]:PORT",
-			       options->host);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--listen: invalid address '%s' (expected 127.0.0.1:PORT or [::1]:PORT)",
+			options->host);
 	struct fz_http *h = fz_calloc(1, sizeof(*h));
 	*h = (struct fz_http){ .options = *options, .routes = routes, .arg = arg };
 	pthread_mutex_init(&h->lock, NULL);

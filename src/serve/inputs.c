@@ -36,8 +36,8 @@ int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_e
 	if (!*text)
 		return 0;
 	if (!fz_parse_decimal(fz_str_of(text), &v) || v < 1 || v > 4e18)
-		return fz_fail(err, FZ_EUSAGE, "%s: '%s' is no time in seconds since 1970", name,
-			       text);
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: invalid time '%s' (expected seconds since 1970)", name, text);
 	for (double unit = 1e9; unit >= 1; unit /= 1000) {
 		if (v >= 1e11 * (1e9 / unit) && unit > 1)
 			continue;
@@ -69,10 +69,9 @@ static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error
 
 	*ret = strcmp(keep, "yes") == 0;
 	if (*keep && !*ret)
-		return fz_fail(err, FZ_EUSAGE, "keep: '%.40s' is not yes", keep);
+		return fz_fail(err, FZ_EUSAGE, "keep: invalid value '%.40s' (expected yes)", keep);
 	if (*ret && !*fz_inputs_text(q, "id"))
-		return fz_fail(err, FZ_EUSAGE,
-			       "keep: a recording is kept under its id; give it one with id=");
+		return fz_fail(err, FZ_EUSAGE, "keep: requires id=ID");
 	return 0;
 }
 
@@ -91,7 +90,7 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 	int r = fz_inputs_check(&p.to, err);
 
 	if (!r && n > FZ_FLEET_LABELS_MAX)
-		r = fz_fail(err, FZ_EUSAGE, "label: more than %d of them", FZ_FLEET_LABELS_MAX);
+		r = fz_fail(err, FZ_EUSAGE, "more than %d labels", FZ_FLEET_LABELS_MAX);
 	if (!r)
 		r = fz_fleet_labels(list, n, &labels, err);
 	if (!r)

@@ -99,7 +99,7 @@ static int find_dictionary(struct request *r, struct fz_error *err)
 		if (w.field == REQUEST_DICTIONARY && w.type == FZ_WIRE_BYTES)
 			r->dictionary = w.bytes;
 	if (w.c.bad)
-		return fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles");
+		return fz_fail(err, FZ_EINPUT, "the body is not an OTLP profiles message");
 	return fz_otlp_read_texts(r->dictionary, &r->texts, err);
 }
 
@@ -280,8 +280,8 @@ static int check_version(const struct fz_http_request *q, struct fz_error *err)
 	if (!q->profiles_version.n || fz_str_eq(q->profiles_version, FZ_STR("1")))
 		return 0;
 	return fz_fail(err, FZ_EUSAGE,
-		       "OTLP-Profiles-Development-Version '%.*s': only 1 is read here; a newer "
-		       "fizeau may read it",
+		       "OTLP-Profiles-Development-Version '%.*s': only version 1 is supported; a "
+		       "newer fizeau may support it",
 		       (int)FZ_MIN(q->profiles_version.n, 20), q->profiles_version.p);
 }
 
@@ -293,7 +293,7 @@ void fz_answer_otlp(void *arg, const struct fz_http_request *q, struct fz_http_a
 	struct fz_error err;
 
 	if (!is_json && !is_type(q->type, proto)) {
-		fz_fail(&err, FZ_EUNSUPPORTED, "Content-Type: only %s and %s are taken here", proto,
+		fz_fail(&err, FZ_EUNSUPPORTED, "unsupported Content-Type: send %s or %s", proto,
 			json);
 		fz_http_refuse(ret, &err);
 		return;

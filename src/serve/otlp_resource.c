@@ -28,12 +28,12 @@ int fz_otlp_read_texts(struct fz_str dictionary, struct fz_otlp_texts *ret, stru
 		if (w.field != DICTIONARY_TEXTS || w.type != FZ_WIRE_BYTES)
 			continue;
 		if (ret->n == TEXTS_MAX)
-			return fz_fail(err, FZ_ELIMIT, "more than %d texts in a request",
+			return fz_fail(err, FZ_ELIMIT, "more than %d strings in a request",
 				       TEXTS_MAX);
 		fz_grow(ret->list, ret->n, ret->cap);
 		ret->list[ret->n++] = w.bytes;
 	}
-	return w.c.bad ? fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles") : 0;
+	return w.c.bad ? fz_fail(err, FZ_EINPUT, "the body is not an OTLP profiles message") : 0;
 }
 
 void fz_otlp_texts_release(struct fz_otlp_texts *t)
@@ -186,7 +186,7 @@ int fz_otlp_read_resource(struct fz_str resource, const struct fz_otlp_texts *te
 	fz_auto(release) struct reader r = { .texts = texts, .who = ret };
 
 	if (!read_all(&r, resource))
-		return fz_fail(err, FZ_EINPUT, "the body is no OTLP message of profiles");
+		return fz_fail(err, FZ_EINPUT, "the body is not an OTLP profiles message");
 	return check(&r, err);
 }
 

@@ -221,7 +221,7 @@ static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, str
 	fz_auto(fz_free_ptr) char *id = NULL;
 
 	if (!read_texts(sample, part))
-		return fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+		return fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
 	struct fz_server_push p = { .to = *to,
 				    .body = part[SAMPLE_PROFILE - 1],
 				    .may_be_idle = true };
@@ -239,7 +239,7 @@ static int store_series(struct fz_server *s, const struct fz_http_request *q, st
 	struct fz_fleet_push to;
 
 	if (!read_labels(series, &g))
-		return fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+		return fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
 	int r = take_push(&g, q, &labels, &to, err);
 	while (!r && fz_wire_next(&w)) {
 		if (w.field != SERIES_SAMPLES || w.type != FZ_WIRE_BYTES)
@@ -272,7 +272,7 @@ static int store_all(struct fz_server *s, const struct fz_http_request *q, struc
 		if (w.field == PUSH_SERIES && w.type == FZ_WIRE_BYTES)
 			r = store_series(s, q, w.bytes, &samples, err);
 	if (!r && (w.c.bad || !samples))
-		r = fz_fail(err, FZ_EINPUT, "the body is no message of push.v1");
+		r = fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
 	return r;
 }
 
@@ -282,7 +282,7 @@ void fz_answer_push_v1(void *arg, const struct fz_http_request *q, struct fz_htt
 
 	if (!fz_str_starts(q->type, "application/proto"))
 		fz_http_refuse(ret, (fz_fail(&err, FZ_EUNSUPPORTED,
-					     "only protocol buffers are taken here"),
+					     "unsupported Content-Type: send protocol buffers"),
 				     &err));
 	else if (store_all(arg, q, &err))
 		fz_http_refuse(ret, &err);

@@ -82,8 +82,8 @@ static int write_repositories(struct fz_server *s, const struct fz_http_request 
 		fz_buf_add(&page.content, rows.p, rows.n);
 		fz_buf_str(&page.content, "</tbody></table></div>");
 	} else {
-		fz_buf_str(&page.content, "<p class=\"empty\">Nothing was sent yet: <code>fizeau "
-					  "ci --server URL -- COMMAND</code></p>");
+		fz_buf_str(&page.content, "<p class=\"empty\">No results yet: <code>fizeau ci "
+					  "--server URL -- COMMAND</code></p>");
 	}
 	fz_buf_str(&page.content, "</section>\n");
 	fz_gate_page_write(&page, ret);
@@ -332,8 +332,8 @@ static void add_title(const struct view *v, const struct fz_history *h, struct f
 	fz_buf_str(out, "</h2>\n");
 	if (h->series_n > CARDS)
 		fz_buf_printf(out,
-			      "<p class=\"quiet\">The %d that changed most are shown; "
-			      "<code>&amp;benchmark=NAME</code> shows any other.</p>\n",
+			      "<p class=\"quiet\">Showing the %d benchmarks that changed most; "
+			      "<code>&amp;benchmark=NAME</code> shows another one.</p>\n",
 			      CARDS);
 }
 
@@ -374,7 +374,7 @@ static int add_benchmarks(struct fz_results *r, const struct fz_http_request *q,
 	fz_auto(fz_buf_release) struct fz_buf pages = { 0 };
 	struct fz_ci_config config;
 	const char *metric = fz_ci_metric(fz_str_of(v->metric));
-	int rc = metric ? 0 : fz_fail(err, FZ_EUSAGE, "metric: '%.80s' is none", v->metric);
+	int rc = metric ? 0 : fz_fail(err, FZ_EUSAGE, "metric: unknown metric '%.80s'", v->metric);
 
 	if (!rc)
 		rc = fz_results_commits(r, &query, add_commit, &c, err);
@@ -397,8 +397,8 @@ static void add_last_run(void *arg, const struct fz_results_found *f)
 {
 	fz_buf_printf(
 		arg,
-		"<section class=\"full\"><p class=\"empty\">No run has counted a benchmark "
-		"yet; <a href=\"/change?run=%lld\">the last run</a> says why.</p></section>\n",
+		"<section class=\"full\"><p class=\"empty\">No run has counted a benchmark yet; <a "
+		"href=\"/change?run=%lld\">the last run</a> shows why.</p></section>\n",
 		(long long)f->id);
 }
 
@@ -425,7 +425,7 @@ static int write_repository(struct fz_server *s, const struct fz_http_request *q
 		.benchmark = fz_http_parameter(q, "benchmark"),
 	};
 	int rc = v.repository ? fz_server_open_results(s, &r, err)
-			      : fz_fail(err, FZ_EUSAGE, "repository: is missing; name it");
+			      : fz_fail(err, FZ_EUSAGE, "missing parameter: repository");
 
 	if (!rc)
 		rc = fz_results_branches(r, q->project, v.repository, take_branch, &v, err);

@@ -24,15 +24,16 @@ enum { SHA_MIN = 7, SHA_MAX = 64 };
 int fz_server_open_results(const struct fz_server *s, struct fz_results **ret, struct fz_error *err)
 {
 	if (!s->results)
-		return fz_fail(err, FZ_EINPUT,
-			       "this server keeps no benchmarks; begin it with --benchmarks FILE");
+		return fz_fail(
+			err, FZ_EINPUT,
+			"this server does not store benchmarks; start it with --benchmarks FILE");
 	return fz_results_open(s->options.benchmarks, false, ret, err);
 }
 
 void fz_server_no_run(struct fz_http_answer *ret)
 {
 	ret->status = 404;
-	fz_buf_str(&ret->body, "there is no such run here; 'fizeau ci --server' sends one\n");
+	fz_buf_str(&ret->body, "no such run; 'fizeau ci --server' sends one\n");
 }
 
 const char *fz_server_run_status(const struct fz_ci_result *r)
@@ -55,7 +56,7 @@ static int check_hash(const char *what, const char *text, struct fz_error *err)
 {
 	if (fz_server_is_hash(text))
 		return 0;
-	return fz_fail(err, FZ_EUSAGE, "%s: '%.80s' is no hash of a commit", what, text);
+	return fz_fail(err, FZ_EUSAGE, "%s: invalid commit hash '%.80s'", what, text);
 }
 
 int fz_server_check_text(const char *what, const char *text, struct fz_error *err)
@@ -65,9 +66,9 @@ int fz_server_check_text(const char *what, const char *text, struct fz_error *er
 			       FZ_RESULTS_NAME_MAX);
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return fz_fail(err, FZ_EUSAGE, "%s: has control characters", what);
+			return fz_fail(err, FZ_EUSAGE, "%s: contains control characters", what);
 	if (!fz_utf8_valid(fz_str_of(text)))
-		return fz_fail(err, FZ_EUSAGE, "%s: is no UTF-8", what);
+		return fz_fail(err, FZ_EUSAGE, "%s: not valid UTF-8", what);
 	return 0;
 }
 
@@ -80,7 +81,7 @@ static int check_pages(const char *text, struct fz_error *err)
 	if (!*text)
 		return 0;
 	if (strncmp(text, "https://", 8) != 0 || text[8 + strspn(text + 8, letters)])
-		return fz_fail(err, FZ_EUSAGE, "pages: '%.80s' is no https address of commits",
+		return fz_fail(err, FZ_EUSAGE, "pages: invalid commit URL '%.80s' (expected https)",
 			       text);
 	return fz_server_check_text("pages", text, err);
 }
@@ -92,7 +93,8 @@ static int take_seconds(const struct fz_http_request *q, const char *name, const
 	uint64_t seconds = 0;
 
 	if (*text && !fz_parse_u64(fz_str_of(text), INT32_MAX * 4ULL, &seconds))
-		return fz_fail(err, FZ_EUSAGE, "%s: '%.80s' is no %s", name, text, what);
+		return fz_fail(err, FZ_EUSAGE, "%s: invalid value '%.80s' (expected %s)", name,
+			       text, what);
 	*ret = (int64_t)seconds;
 	return 0;
 }
@@ -139,7 +141,7 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 					.into = fz_inputs_text(q, "into"),
 					.patch = fz_inputs_text(q, "patch") };
 	if (!rc && *run->patch && !fz_server_is_hash(run->patch))
-		rc = fz_fail(err, FZ_EUSAGE, "patch: '%.80s' is no digest", run->patch);
+		rc = fz_fail(err, FZ_EUSAGE, "patch: invalid digest '%.80s'", run->patch);
 	if (!rc)
 		rc = take_received(q, &run->received, err);
 	if (!rc)
@@ -153,7 +155,7 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 	if (!rc)
 		rc = take_commit(q, "head", *run->pull ? "" : run->branch, &run->head, err);
 	if (!rc && !*run->head.sha)
-		rc = fz_fail(err, FZ_EUSAGE, "head: is missing; name the commit");
+		rc = fz_fail(err, FZ_EUSAGE, "missing parameter: head (a commit)");
 	return rc ? rc : take_commit(q, "base", fz_inputs_text(q, "into"), &run->base, err);
 }
 
@@ -176,7 +178,7 @@ static int check_names(const struct fz_ci_result *r, struct fz_error *err)
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->benches[i].name.n == 0 || r->benches[i].name.n > FZ_RESULTS_NAME_MAX)
 			return fz_fail(err, FZ_ELIMIT,
-				       "a benchmark's name has %zu bytes; 1 to %d are taken",
+				       "a benchmark name has %zu bytes; the limit is 1 to %d",
 				       r->benches[i].name.n, FZ_RESULTS_NAME_MAX);
 	return 0;
 }
@@ -290,7 +292,7 @@ static int take_id(const char *text, int64_t *ret, struct fz_error *err)
 	uint64_t id;
 
 	if (!fz_parse_u64(fz_str_of(text), INT64_MAX, &id) || !id)
-		return fz_fail(err, FZ_EUSAGE, "run: '%.80s' is no number of a run", text);
+		return fz_fail(err, FZ_EUSAGE, "run: invalid run number '%.80s'", text);
 	*ret = (int64_t)id;
 	return 0;
 }
@@ -318,7 +320,8 @@ static int store_page(struct fz_server *s, const struct fz_http_request *q,
 	int rc = take_run_of_page(s, q, &run, err);
 
 	if (!rc && !is_page_name(name))
-		rc = fz_fail(err, FZ_EUSAGE, "name: '%.80s' is no page such as report.html", name);
+		rc = fz_fail(err, FZ_EUSAGE,
+			     "name: invalid page name '%.80s' (expected e.g. report.html)", name);
 	if (!rc && !q->body.n)
 		rc = fz_fail(err, FZ_EINPUT, "the body is empty; send a page");
 	if (rc)
@@ -444,7 +447,7 @@ int fz_server_take_run_query(struct fz_results *r, const struct fz_http_request 
 	if (!rc && run)
 		rc = take_id(run, &ret->run, err);
 	if (!rc && !run && !ret->repository)
-		rc = fz_fail(err, FZ_EUSAGE, "repository: is missing; name it");
+		rc = fz_fail(err, FZ_EUSAGE, "missing parameter: repository");
 	if (rc || run || ret->pull || ret->branch || ret->head)
 		return rc;
 	rc = fz_results_branches(r, q->project, ret->repository, take_first, branch, err);

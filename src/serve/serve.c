@@ -117,8 +117,7 @@ static int check_age(const struct fz_server *s, const struct fz_fleet_batch *b, 
 
 	for (uint32_t i = 0; s->options.retain_days && i < b->cell_n; i++)
 		if (b->cells[i].minute < oldest)
-			return fz_fail(err, FZ_EINPUT,
-				       "it is older than the %d days that are kept here",
+			return fz_fail(err, FZ_EINPUT, "it is older than the retention of %d days",
 				       s->options.retain_days);
 	return 0;
 }
@@ -284,7 +283,8 @@ static int take_address(const char *listen, char **ret_host, uint16_t *ret_port,
 
 	if (!colon || !host.n || !fz_parse_u64(fz_str_of(colon + 1), UINT16_MAX, &port))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--listen: '%s' is not ADDRESS:PORT, such as 127.0.0.1:4999",
+			       "--listen: invalid address '%s' (expected ADDRESS:PORT, such as "
+			       "127.0.0.1:4999)",
 			       listen);
 	if (host.p[0] == '[' && host.p[host.n - 1] == ']')
 		host = (struct fz_str){ host.p + 1, host.n - 2 };
@@ -335,12 +335,13 @@ static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
 	FILE *file = o->alarm_file ? fopen(o->alarm_file, "ae") : NULL;
 
 	if (o->alarm_file && !file)
-		return fz_fail_errno(err, "--alarm-file %s: cannot be written", o->alarm_file);
+		return fz_fail_errno(err, "--alarm-file %s: cannot write", o->alarm_file);
 	if (file)
 		fclose(file);
 	if (o->alarm_url && strncmp(o->alarm_url, "http://", 7) != 0 &&
 	    strncmp(o->alarm_url, "https://", 8) != 0)
-		return fz_fail(err, FZ_EUSAGE, "--alarm-url '%s': is no address; write https://...",
+		return fz_fail(err, FZ_EUSAGE,
+			       "--alarm-url: invalid URL '%s' (expected https://...)",
 			       o->alarm_url);
 	return 0;
 }
@@ -348,7 +349,7 @@ static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
 static int read_pem(const char *option, const char *path, char **ret, struct fz_error *err)
 {
 	*ret = path ? fz_read_small(path, PEM_MAX, NULL) : NULL;
-	return *ret ? 0 : fz_fail_errno(err, "%s %s: cannot be read", option, path);
+	return *ret ? 0 : fz_fail_errno(err, "%s %s: cannot read", option, path);
 }
 
 static int load_tls(const struct fz_serve_options *o, char **certificate, char **key,
@@ -358,7 +359,7 @@ static int load_tls(const struct fz_serve_options *o, char **certificate, char *
 		return 0;
 	if (!o->tls_certificate || !o->tls_key)
 		return fz_fail(err, FZ_EUSAGE,
-			       "TLS takes both: --tls-cert FILE and --tls-key FILE");
+			       "TLS requires both --tls-cert FILE and --tls-key FILE");
 	int r = read_pem("--tls-cert", o->tls_certificate, certificate, err);
 	return r ? r : read_pem("--tls-key", o->tls_key, key, err);
 }
@@ -396,8 +397,8 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 		r = fz_tokens_load(o->tokens, &tokens, err);
 	if (!r && !o->tokens && !is_loopback(host))
 		r = fz_fail(err, FZ_EUSAGE,
-			    "--listen %s: others can reach that address; say who may with --tokens "
-			    "FILE",
+			    "--listen %s: the address is reachable from other machines; --tokens "
+			    "FILE is required",
 			    o->listen);
 	if (!r)
 		r = load_tls(o, &certificate, &key, err);

@@ -96,7 +96,7 @@ int fz_server_timeline(struct fz_server *s, const struct fz_http_request *q,
 	int r = fz_server_take_query(q, &labels, &query, err);
 
 	if (!r && !(service && *service))
-		r = fz_fail(err, FZ_EUSAGE, "service: is missing; name it");
+		r = fz_fail(err, FZ_EUSAGE, "missing parameter: service");
 	if (!r)
 		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
 	query.service = service;

@@ -41,13 +41,12 @@ static int take_line(struct fz_tokens *t, struct fz_str line, struct fz_error *e
 		return 0;
 	if (!take_rights(rights, &new.rights) || !token.n || fz_str_take_word(&line).n)
 		return fz_fail(err, FZ_EINPUT,
-			       "is not 'PROJECT read|write|read,write|badge TOKEN'; write it so");
+			       "expected 'PROJECT read|write|read,write|badge TOKEN'");
 	if (token.n < TOKEN_LEAST)
-		return fz_fail(
-			err, FZ_EINPUT,
-			"the token is shorter than %d characters and can be guessed; make one "
-			"with: openssl rand -hex 16",
-			TOKEN_LEAST);
+		return fz_fail(err, FZ_EINPUT,
+			       "the token is shorter than %d characters and can be guessed; create "
+			       "one with: openssl rand -hex 16",
+			       TOKEN_LEAST);
 	new.project = fz_strndup(project.p, project.n);
 	int r = fz_fleet_check_name("project", new.project, err);
 	if (r) {
@@ -72,7 +71,7 @@ int fz_tokens_load(const char *path, struct fz_tokens *ret, struct fz_error *err
 	if (!text || stat(path, &st))
 		return fz_fail_errno(err, "%s: cannot be read", path);
 	if (st.st_mode & 077)
-		return fz_fail(err, FZ_EPERM, "%s: others can read it; do: chmod 600 %s", path,
+		return fz_fail(err, FZ_EPERM, "%s: readable by others; run: chmod 600 %s", path,
 			       path);
 	for (int line = 1; !r && rest.n; line++) {
 		r = take_line(&t, fz_str_take_line(&rest), err);
@@ -81,7 +80,7 @@ int fz_tokens_load(const char *path, struct fz_tokens *ret, struct fz_error *err
 	}
 	if (!r && t.n == 0)
 		r = fz_fail(err, FZ_EINPUT,
-			    "%s: has no tokens; write lines 'PROJECT read,write TOKEN'", path);
+			    "%s: no tokens (expected lines 'PROJECT read,write TOKEN')", path);
 	if (r)
 		fz_tokens_release(&t);
 	else

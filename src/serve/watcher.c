@@ -131,7 +131,7 @@ static void append_to_file(const struct fz_server *s, const char *text)
 
 	/* Closing is what writes. */
 	if (!out || fclose(out) || !written)
-		s->say("--alarm-file: an alarm could not be written there");
+		s->say("--alarm-file: cannot write an alarm");
 }
 
 /* Starts it with that input; what it prints goes where our messages go, and signals that end us end
@@ -170,7 +170,7 @@ static void run_command(const struct fz_server *s, const char *text)
 	if (input >= 0)
 		close(input);
 	if (status != 0)
-		s->say("--alarm-run: the command failed, or took more than a minute");
+		s->say("--alarm-run: the command failed or took more than a minute");
 }
 
 static void ask_url(const struct fz_server *s, const char *text)

@@ -215,7 +215,7 @@ def killed_server():
             time.sleep(4)
             assert list(pathlib.Path(folder, "spool").glob("*.push")), agent.said()
             server.start()
-            wait_until(lambda: "takes pushes again" in agent.said(), "the server's return")
+            wait_until(lambda: "accepts pushes again" in agent.said(), "the server's return")
             wait_until(lambda: not list(pathlib.Path(folder, "spool").glob("*.push")), "the spool")
             got = agent.stop(signal.SIGINT)
         assert got["sent"] == got["pushes"] and not got["dropped"] and got["windows"] >= 4, got
@@ -320,7 +320,7 @@ def refused():
         os.chown(spool, os.geteuid(), os.getegid())
         pathlib.Path(folder, "fizeau.ini").write_text("[service x]\ncomand = y\n")
         for more, why in ((["--rate", "9999"], "1,000 samples"), (["--every", "10d"], "from 1s to 1h"),
-                          (["--spool-limit", "12"], "no number of bytes"), (["--service-by", "x"], "takes ini"),
+                          (["--spool-limit", "12"], "no number of bytes"), (["--service-by", "x"], "(expected ini"),
                           (["--label", "x"], "KEY=VALUE"), (["--server", "ftp://x"], "is no address"),
                           (["x"], "takes no arguments"), ([], "did you mean 'command'")):
             done = subprocess.run([FIZEAU, *words, *more], capture_output=True, text=True, timeout=60, cwd=folder)

@@ -430,7 +430,7 @@ def check_kept_at_server():
         # A job that may read, of a commit that is not there: it is told, and kept here.
         r.commit(note="another change")
         text = run(*ci, token="readreadreadread", machine=50)
-        assert "may only read (status 403); it is kept in the cache of this machine" in text, text
+        assert "is read-only (status 403); it is kept in the cache of this machine" in text, text
         assert len(list(folder.glob("cache50/fizeau/baselines/*/*.fz"))) == 1
         assert run(*ci, token="otherotherotherother") == "", "another project sees nothing"
         # history and bisect find the same.
@@ -453,12 +453,12 @@ def check_kept_at_server():
         body = server.ask("GET", path + key, token="readreadreadread")[1]
         write = {"token": "writewritewritewrite"}
         server.says(200, "kept", "POST", path + key, body, **write)
-        server.says(422, "the circumstances of that key", "POST", path + "0" * 16, body, **write)
+        server.says(422, "the environment of this key", "POST", path + "0" * 16, body, **write)
         server.says(422, "of another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
         server.says(422, "not a profile in a format", "POST", path + key, b"x" * 100, **write)
         for wrong in (f"commit=../../x&key={key}", f"commit={commit}&key=../{key}", "commit=HEAD&key=1"):
             server.says(400, "in hexadecimal digits", "POST", f"/api/count?{wrong}", body, **write)
-        server.says(403, "may only read", "POST", path + key, body, token="readreadreadread")
+        server.says(403, "is read-only", "POST", path + key, body, token="readreadreadread")
         server.says(400, "replace: 'x' is not no", "POST", path + key + "&replace=x", body, **write)
         server.says(422, "nothing of that name", "GET", path + "0" * 16, token="readreadreadread")
     # The gate does not depend on the server.
@@ -467,7 +467,7 @@ def check_kept_at_server():
     assert r.report()[0]["benchmarks"] and len(list(folder.glob("cache51/fizeau/baselines/*/*.fz"))) == 2
     with Server(folder, store=folder / "y.db") as server:
         text = run("ci", "--save", server.url, "--no-wall")
-        assert "begin it with --recordings FOLDER (status 404)" in text, text
+        assert "start it with --recordings FOLDER (status 404)" in text, text
         for words, why in ((("history", "--save", "x"), "must be cache, notes, branch or http://"),
                            (("ci", "--token-file", "x"), "--spool-limit: go with --server URL"),
                            (("ci", "--save", server.url, "--token-file", "/nowhere"), "/nowhere: cannot be read")):

@@ -72,7 +72,7 @@ def path():
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "first", status=2)
         assert "needs to know why: --reason" in done.stderr, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "8", "--reason", "so", "first", status=2)
-        assert "there is no such run here" in done.stderr and done.stderr.count("\n") == 1, done
+        assert "no such run" in done.stderr and done.stderr.count("\n") == 1, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "--reason", "so", "second", status=2)
         assert "no benchmark 'second' fails for costing more" in done.stderr, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "--reason", "easier to read", "first")
@@ -252,7 +252,7 @@ def users():
             run = send(report([]), repository="empty", id="9")
             assert f'No run has counted a benchmark yet; <a href="/change?run={run}">' in page("/repository", repository="empty")
             for path in "/", "/benchmarks", "/repository?repository=me/project":
-                server.says(401, "in a browser as the password, with any name", "GET", path)
+                server.says(401, "in a browser, enter the token as password with any user name", "GET", path)
 
 
 def runs(server):
@@ -299,7 +299,7 @@ def waiting():
         # A bound of one report: the older ones go, which is told, and the rest is delivered.
         said = at_once(lambda pull: r.fizeau(*again, "--pull", pull, "--spool", str(r.out), "--spool-limit", "256K",
                                              status=1).stderr, "4", "5", "6")
-        assert any("ci: the spool is full: the oldest are dropped (pushes: " in text for text in said), said
+        assert any("ci: the spool is full: dropped the oldest pushes (" in text for text in said), said
         waits = sum((f.stat().st_size + 4095) // 4096 * 4096 for f in spooled(r, "out"))
         assert 0 < waits <= 256 << 10, waits
         server.start()
@@ -311,7 +311,7 @@ def waiting():
         assert runs(server)[-1] == ("8", "change", 1), runs(server)
         done = r.fizeau("ci", *RUN, "--spool", str(r.out), *COUNT, status=2)
         assert "go with --server URL" in done.stderr, done.stderr
-        for code, line, more in (400, "age: 'x' is no number of seconds", {"age": "x"}), (400, "age: '-1'", {"age": "-1"}):
+        for code, line, more in (400, "age: invalid value 'x' (expected number of seconds)", {"age": "x"}), (400, "age: invalid value '-1'", {"age": "-1"}):
             server.says(code, line, "POST", address(**more), report([("first", 1, 1)]))
         server.says(422, "there is no run of id 'x' here", "POST", "/api/benchmarks/page?repository=me/project&id=x&name=report.html", b"x")
 
@@ -407,16 +407,16 @@ def refused():
     with scratch() as folder, Server(folder) as server:
         body = report([("parse", 100, 120)])
         for code, line, *request in (
-                (400, "repository: is missing", "POST", address(repository=""), body),
+                (400, "missing parameter: repository", "POST", address(repository=""), body),
                 (400, "has more than 128 bytes", "POST", address(repository="x" * 129), body),
                 (400, "id: is missing", "POST", address(id=""), body),
-                (400, "head: '../../etc' is no hash of a commit", "POST", address(head="../../etc"), body),
-                (400, "head: is missing", "POST", address(head=""), body),
-                (400, "base: 'main' is no hash", "POST", address(base="main"), body),
-                (400, "is no https address of commits", "POST", address(pages="javascript:alert(1)//"), body),
-                (400, "is no https address of commits", "POST", address(pages='https://x.org/"onclick="'), body),
-                (400, "head_subject: has control characters", "POST", address(head_subject="a\nb"), body),
-                (400, "head_time: '-1' is no time", "POST", address(head_time="-1"), body),
+                (400, "head: invalid commit hash '../../etc'", "POST", address(head="../../etc"), body),
+                (400, "missing parameter: head", "POST", address(head=""), body),
+                (400, "base: invalid commit hash 'main'", "POST", address(base="main"), body),
+                (400, "pages: invalid commit URL", "POST", address(pages="javascript:alert(1)//"), body),
+                (400, "pages: invalid commit URL", "POST", address(pages='https://x.org/"onclick="'), body),
+                (400, "head_subject: contains control characters", "POST", address(head_subject="a\nb"), body),
+                (400, "head_time: invalid value '-1' (expected time", "POST", address(head_time="-1"), body),
                 (422, "the body is empty", "POST", address(), b""),
                 (422, "is no report of fizeau ci", "POST", address(), b"{}"),
                 (422, "the report", "POST", address(), b"[1, 2"),
@@ -426,25 +426,25 @@ def refused():
                 (404, "no such run", "GET", f"/api/status?{REPOSITORY}"),
                 (404, "no such run", "GET", f"/badge.svg?{REPOSITORY}&pull=1"),
                 (404, "no such run", "GET", f"/repository?{REPOSITORY}"),
-                (400, "repository: is missing", "GET", "/api/status"),
+                (400, "missing parameter: repository", "GET", "/api/status"),
                 (422, "there is no run 1 here", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x")):
             server.says(code, line, *request)
         assert server.ask("POST", address(repository=evil, branch=evil, into=evil, head_subject=evil), report([(evil, 100, 120)]))[0] == 200
-        for code, line, name in (400, "is no page such as", "../report.html"), (400, "is no page such as", "report.svg"):
+        for code, line, name in (400, "invalid page name", "../report.html"), (400, "invalid page name", "report.svg"):
             server.says(code, line, "POST", f"/api/benchmarks/page?run=1&name={urllib.parse.quote(name)}", b"x")
         for rest in ("", "1", "1/", "1/x.html", "1/../../etc/passwd", "x/report.html", "1/%2e%2e/report.html", "99999999999999999999/report.html"):
             server.says(404, "no such run", "GET", f"/report/{rest}")
         wish = {"run": 1, "benchmark": evil, "reason": evil}
         for code, line, change, kind in (
-                (415, "send it as application/json", {}, "text/plain"), (400, "say of which run", {"run": None}, None),
-                (400, "benchmark: is missing", {"benchmark": 1}, None), (400, "reason: is missing", {"reason": ""}, None),
-                (400, "reason: has control characters", {"reason": "a\nb"}, None), (413, "has 7", {"reason": "x" * 70000}, None),
+                (415, "Content-Type must be application/json", {}, "text/plain"), (400, "specify the run", {"run": None}, None),
+                (400, "missing parameter: benchmark", {"benchmark": 1}, None), (400, "missing parameter: reason", {"reason": ""}, None),
+                (400, "reason: contains control characters", {"reason": "a\nb"}, None), (413, "has 7", {"reason": "x" * 70000}, None),
                 (400, "has more than 1024 bytes", {"reason": "x" * 1025}, None),
                 (422, "fails for costing more", {"benchmark": "parse"}, None), (404, "no such run", {"run": 2}, None),
                 (422, "is accepted", {"withdraw": True}, None)):
             server.says(code, line, "POST", "/api/accept", json.dumps({**wish, **change}),
                         Content_Type=kind or "application/json")
-        server.says(403, "a page of another site", "POST", "/api/accept", json.dumps(wish), Content_Type="application/json",
+        server.says(403, "cross-origin request", "POST", "/api/accept", json.dumps(wish), Content_Type="application/json",
                     Origin="http://evil.example.org")
         assert server.ask("POST", "/api/accept", json.dumps(wish), Content_Type="application/json")[0] == 200
         name = urllib.parse.quote(evil)
@@ -469,12 +469,12 @@ def rights():
             assert server.ask("GET", "/report/1/report.html", token=read)[0] == 200
             state, shown = f"/api/status?{REPOSITORY}", f"/badge.svg?{REPOSITORY}"
             for code, line, method, where, content, token in (
-                    (401, "needs a token", "POST", address(), body, None), (403, "may only read", "POST", address(), body, read),
-                    (403, "may only read", "POST", "/api/accept", wish, read), (403, "may only write", "GET", "/change?run=1", None, write),
-                    (403, "may only see badges", "GET", "/change?run=1", None, badge), (403, "may only see badges", "POST", address(), body, badge),
-                    (401, "needs a token", "GET", shown, None, None), (401, "not known here", "GET", f"{shown}&token=x", None, None),
-                    (403, "nothing but see badges", "GET", f"{shown}&token={read}", None, None),
-                    (401, "needs a token", "GET", f"/change?run=1&token={read}", None, None),
+                    (401, "authentication required", "POST", address(), body, None), (403, "is read-only", "POST", address(), body, read),
+                    (403, "may only read", "POST", "/api/accept", wish, read), (403, "is write-only", "GET", "/change?run=1", None, write),
+                    (403, "only grants access to badges", "GET", "/change?run=1", None, badge), (403, "only grants access to badges", "POST", address(), body, badge),
+                    (401, "authentication required", "GET", shown, None, None), (401, "unknown token", "GET", f"{shown}&token=x", None, None),
+                    (403, "must be a badge token", "GET", f"{shown}&token={read}", None, None),
+                    (401, "authentication required", "GET", f"/change?run=1&token={read}", None, None),
                     (404, "no such run", "GET", "/change?run=1", None, two), (404, "no such run", "GET", "/report/1/report.html", None, two),
                     (404, "no such run", "GET", state, None, two),
                     (422, "there is no run 1 here", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x", two)):

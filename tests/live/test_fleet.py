@@ -71,10 +71,10 @@ def encrypted():
                 done = fizeau(folder, *push, url, "--version", "3", status=2, env=environ)
                 assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
             assert server.stop() == 128 + signal.SIGTERM
-        for files, why in (((tls[1], folder / "other.key"), "no certificate and its key"),
-                           ((folder / "r.folded", tls[3]), "no certificate and its key"),
+        for files, why in (((tls[1], folder / "other.key"), "not a certificate and its key"),
+                           ((folder / "r.folded", tls[3]), "not a certificate and its key"),
                            ((folder / "missing", tls[3]), "missing: cannot be read"),
-                           ((tls[1], None), "TLS takes both")):
+                           ((tls[1], None), "TLS requires both")):
             options = [word for pair in zip(tls[::2], files) if pair[1] for word in pair]
             done = fizeau(folder, "serve", "--store", "f.db", "--listen", "127.0.0.1:0", *options, status=2)
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
@@ -137,7 +137,7 @@ def compared(record):
         assert [v["version"] for v in line["versions"]] == ["1", "2"] and line["unit"] == "ns", line
         total = sum(cost for v in line["versions"] for _, cost, _ in v["points"])
         assert total == both["base"]["total"], (total, both["base"])
-        server.says(400, "service: is missing", "GET", "/api/timeline")
+        server.says(400, "missing parameter: service", "GET", "/api/timeline")
         server.says(422, "there is no such service", "GET", "/api/timeline?service=x")
         server.says(422, "in that time", "GET", "/api/timeline?service=app&until=60")
         done = fizeau(folder, "diff", "app@1", "app@3", "--server", server.url, status=2)
@@ -253,10 +253,10 @@ def tokens():
         assert "chmod 600" in done.stderr, done
         file.chmod(0o600)
         with Server(folder, "--tokens", file) as server:
-            server.says(401, "needs a token", "GET", "/")
-            server.says(401, "not known here", "GET", "/", token="readreadreadrea")
-            server.says(403, "may only read", "POST", "/api/push", b"x", token="readreadreadread")
-            server.says(403, "may only write", "GET", "/", token="writewritewritewrite")
+            server.says(401, "authentication required", "GET", "/")
+            server.says(401, "unknown token", "GET", "/", token="readreadreadrea")
+            server.says(403, "is read-only", "POST", "/api/push", b"x", token="readreadreadread")
+            server.says(403, "is write-only", "GET", "/", token="writewritewritewrite")
             assert server.push(b"main;f 10\n", service="secret", token="writewritewritewrite")[0] == 200
             assert b"secret" in server.ask("GET", "/", token="readreadreadread")[1]
             assert b"secret" not in server.ask("GET", "/", token="two-two-two-two-two")[1]
@@ -276,7 +276,7 @@ def refused():
         push = "/api/push?service=s&version=1&host=h"
         server.says(422, "not a profile in a format", "POST", push, b"\x00\x01nonsense" * 100)
         server.says(422, "is empty", "POST", push, b"")
-        server.says(400, "service: is missing", "POST", "/api/push?version=1&host=h", b"main 1\n")
+        server.says(400, "missing parameter: service", "POST", "/api/push?version=1&host=h", b"main 1\n")
         server.says(400, "has an @", "POST", "/api/push?service=a@b&version=1&host=h", b"main 1\n")
         server.says(400, "a zero byte", "POST", "/api/push?service=a%00b&version=1&host=h", b"main 1\n")
         server.says(400, "more than 128 bytes", "POST", f"/api/push?service={'x' * 200}&version=1&host=h", b"main 1\n")
@@ -289,10 +289,10 @@ def refused():
         server.says(422, "an hour from now", "POST", push + "&start=4000000000", b"main 1\n")
         for path in ("/../../etc/passwd", "/%2e%2e/etc/passwd", "/web/../fleet.db", "//etc/passwd"):
             server.says(404, "nothing of that name", "GET", path)
-        server.says(405, "not done with that method", "DELETE", "/")
-        server.says(405, "not done with that method", "GET", "/api/push")
+        server.says(405, "method not allowed", "DELETE", "/")
+        server.says(405, "method not allowed", "GET", "/api/push")
         server.says(403, "another site", "POST", push, b"main 1\n", Origin="http://evil.example")
-        server.says(403, "only 127.0.0.1", "GET", "/", Host="evil.example")
+        server.says(403, "only accepts requests to 127.0.0.1", "GET", "/", Host="evil.example")
         server.says(400, "write SERVICE@VERSION", "GET", "/diff?base=x&head=y")
         server.says(422, "there is none", "GET", "/diff?base=x@1&head=x@2")
         assert server.push(b"main;f 10\n", version="'); DROP TABLE cell; --", label="k='\"; DELETE")[0] == 200
@@ -434,8 +434,8 @@ def recordings_bound():
             assert len(kept_files(whole)) <= 256, len(kept_files(whole))
             server.says(413, "larger than all that is kept", "POST", "/api/push?service=s&version=1&host=h&id=big&keep=yes",
                         b"main;g 1\n" * 130_000)
-            server.says(400, "under its id", "POST", "/api/push?service=s&version=1&host=h&keep=yes", b"main;g 1\n")
-            server.says(400, "is not yes", "POST", "/api/push?service=s&version=1&host=h&id=a&keep=1", b"main;g 1\n")
+            server.says(400, "keep: requires id", "POST", "/api/push?service=s&version=1&host=h&keep=yes", b"main;g 1\n")
+            server.says(400, "invalid value", "POST", "/api/push?service=s&version=1&host=h&id=a&keep=1", b"main;g 1\n")
             # What is too old goes.
             old = int(time.time()) - 5 * 86400
             assert server.push(b"main;g 1\n", id="old", start=old, keep="yes")[0] == 200
@@ -456,7 +456,7 @@ def recordings_bound():
         # Nobody is told that a recording is kept where none is.
         with Server(name) as server:
             assert json.loads(server.push(b"main;g 1\n", id="x", keep="yes")[1])["kept"] is False
-            server.says(404, "begin it with --recordings FOLDER", "GET", "/api/recordings")
+            server.says(404, "start it with --recordings FOLDER", "GET", "/api/recordings")
         done = fizeau(name, "serve", "--store", "y.db", "--recordings-limit", "1", status=2)
         assert "goes with --recordings" in done.stderr, done
         assert "/dev/null" in fizeau(name, "serve", "--store", "y.db", "--recordings", "/dev/null/x", status=2).stderr
@@ -480,7 +480,7 @@ def pyroscope():
         assert server.samples("shop", "unversioned") == 40
         server.says(422, "is empty", "POST", "/ingest?name=shop", form[:90],
                     Content_Type="multipart/form-data; boundary=XX")
-        server.says(400, "service: is missing", "POST", "/ingest", b"main 1\n")
+        server.says(400, "missing parameter: service", "POST", "/ingest", b"main 1\n")
         many = urllib.parse.quote("shop{%s}" % ",".join(f"k{i}=v" for i in range(17)))
         server.says(400, "label: more than 16", "POST", f"/ingest?name={many}", b"main 1\n")
         # A program that did nothing meanwhile is no mistake of its agent's, but one of who pushes it by hand.
@@ -506,8 +506,8 @@ def pyroscope_push():
         for content in (body, gzip.compress(body)):
             assert server.ask("POST", path, content, **kind)[:2] == (200, b"")
             assert server.samples("shop", "7") == 100
-        server.says(400, "service: is missing", "POST", path, push_v1({}, (b"x", b"main 1\n")), **kind)
-        server.says(422, "no message of push.v1", "POST", path, b"\xff\xff", **kind)
+        server.says(400, "missing parameter: service", "POST", path, push_v1({}, (b"x", b"main 1\n")), **kind)
+        server.says(422, "not a push.v1 message", "POST", path, b"\xff\xff", **kind)
         server.says(422, "not a profile in a format", "POST", path, push_v1(labels, (b"y", b"\0\1")), **kind)
         server.says(415, "protocol buffers", "POST", path, b"{}", Content_Type="application/json")
 

@@ -117,7 +117,7 @@ def later():
             server.stop()
             server.options = ("--retain", "1")
             server.start()
-            wait_until(lambda: b"Nothing was pushed yet" in server.ask("GET", "/")[1], "forgetting")
+            wait_until(lambda: b"No profiles yet" in server.ask("GET", "/")[1], "forgetting")
 
 
 @suite.test("a push counts once: again, with other content, by many at once, by two servers at once")
@@ -287,7 +287,7 @@ def benchmarks():
     with scratch() as name, ClickHouse(f"{name}/one") as one:
         with Server(name, store=f"{one.url}/a") as server:
             for method, path in (("GET", "/benchmarks"), ("GET", "/api/status?repository=r"), ("POST", "/api/benchmarks")):
-                server.says(422, "this server keeps no benchmarks; begin it with --benchmarks FILE", method, path, b"{}")
+                server.says(422, "this server does not store benchmarks; start it with --benchmarks FILE", method, path, b"{}")
         with Server(name, "--benchmarks", f"{name}/gate.db", store=f"{one.url}/a") as server:
             run = test_ci_server.report([("parse", 100, 100)])
             status, answer, _ = server.ask("POST", f"/api/benchmarks?repository=r&id=1&head={'b' * 40}&branch=main", run)

@@ -142,7 +142,7 @@ def pstats_part():
     data = report(cprofile(), "--filter", "fib")
     same({"reconstructed": True, "totals_recorded": False}, data["facts"])
     text = " ".join(fizeau("replay", cprofile(), "--filter", "fib").split())
-    if "the tree and totals of functions are reconstructed" not in text:
+    if "the tree and function totals are reconstructed" not in text:
         raise AssertionError(text)
 
 

@@ -258,7 +258,7 @@ def keys():
         t.keys("S")
         t.wait("▼SELF%")
         t.keys("/", "s", "q", "u", "a")
-        text = t.wait("Show what contains: squa")
+        text = t.wait("Filter: squa")
         t.keys("Enter")
         t.wait("Only: squa")
         t.until(lambda text: [name for _, _, name in rows(text)] == ["square"])
@@ -279,9 +279,9 @@ def keys():
         t.keys("-", "-")
         t.wait("drawn every 0.20 s")
         t.keys("r")
-        t.wait("all counts begin again")
+        t.wait("counts reset")
         t.keys("?")
-        t.wait("Any key goes back")
+        t.wait("Press any key to return")
         t.until(lambda text: all(word in text for word in ("filter", "mark now", "freeze", "save", "Tab", "+ -")))
         t.keys("Space")
         t.wait("SELF%")
@@ -336,7 +336,7 @@ def mark():
         t.wait("square")
         time.sleep(1.5)
         t.keys("m")
-        t.wait("marked: columns show")
+        t.wait("mark set: columns show")
         t.path.joinpath("flag").touch()
         time.sleep(2)
         text = t.wait(r"\+-SELF")
@@ -379,7 +379,7 @@ def tasks(name):
         assert re.search(r"called by TaskGroup._aexit 100 %", text), text
         assert re.search(r"└ burn  self", text), text
         t.keys("m")
-        t.wait("marked: columns show")
+        t.wait("mark set: columns show")
         t.keys("q")
         t.normal()
 
@@ -458,7 +458,7 @@ def save():
         t.run("fizeau run --live prog.py; echo status $?")
         t.wait("square")
         t.keys("w")
-        t.wait(r"samples so far saved to")
+        t.wait(r"samples so far to")
         saved = [f for f in t.path.glob(".fizeau/*.fz")]
         t.keys("q")
         t.wait("status 0")

@@ -204,9 +204,9 @@ def check_arguments():
         assert "no argument" in client.refused("changes", bases="x")
         assert "from 100 to 20000" in client.refused("changes", budget_tokens=5)
         assert "is missing" in client.refused("where", of="d1")
-        assert "no handle any more" in client.refused("verify", of="d77")
+        assert "unknown or expired handle" in client.refused("verify", of="d77")
         assert "choices" in client.refused("calls", function="f0", direction="up", **SIDES)
-        assert "no function here" in client.refused("where", function="nothing", **SIDES)
+        assert "no such function" in client.refused("where", function="nothing", **SIDES)
         assert "base and head" in client.refused("changes", base="base.folded")
         for method, params in [("tools/call", {"name": "nothing"}), ("tools/call", {}), ("tools/list", {"cursor": "2"})]:
             assert client.ask(method, **params)["error"]["code"] == -32602, method
@@ -265,12 +265,12 @@ def check_handles():
         assert "parse" in client.text("where", of=handle, function="parse")
         assert "a comparison" in client.refused("summary", of=handle)
         (folder / "head.folded").write_text("main;other 3\n")
-        assert "has changed since" in client.refused("where", of=handle, function="parse")
+        assert "the file has changed" in client.refused("where", of=handle, function="parse")
         assert client.call("changes", structured=True, **SIDES)["structuredContent"]["of"] != handle
         for i in range(70):
             (folder / "head.folded").write_text(f"main;other {i + 1}\n")
             client.call("summary", of="head.folded")
-        assert "no handle any more" in client.refused("verify", of=handle)
+        assert "unknown or expired handle" in client.refused("verify", of=handle)
         client.close()
 
 

@@ -117,7 +117,7 @@ def _():
                             ("line [0-9]+ is (another|blank|not in)", code.replace("def leaf", "\n\n\ndef leaf")),
                             ("line [0-9]+ is not in middle", code.replace("def middle", "def other"))):
             text, header = page(edited, *root, warns=[why])
-            assert "leaf(seconds / 2)" not in text and "files as they are now" not in header, (why, text)
+            assert "leaf(seconds / 2)" not in text and "from the current files" not in header, (why, text)
 
 
 @suite.test("pages and heat maps of a .bin show the lines of the file that ran")
@@ -165,7 +165,7 @@ def _():
             os.utime(r.script, (times.st_atime, times.st_mtime))
             text, header = r.page(*root, warns=[why])
             assert "Work" not in text
-            assert "files as they are now" not in header
+            assert "from the current files" not in header
 
 
 @suite.test("a file that is newer is shown only from a tree that the user names, and marked")
@@ -187,7 +187,7 @@ def _():
         ours("replay", profile, "-o", out)
         assert TURN in shown(out)[0]
         os.utime(profile, (1e9, 1e9))
-        ours("replay", profile, "-o", out, warns=["changed after the recording began; --source-root"])
+        ours("replay", profile, "-o", out, warns=["changed after the recording began; set --source-root"])
         assert TURN not in shown(out)[0]
         ours("replay", profile, "-o", out, "--source-root", f"{there}={there}")
         assert TURN in shown(out)[0]
@@ -241,7 +241,7 @@ def _():
         folder = pathlib.Path(folder)
         (folder / "app.py").write_text(PROGRAM)
         text = f"tid:1;{folder}/app.py:turn:8 3\n"
-        for root, warns in (([], []), (["--source-root", "/=/"], ["only of a recording in a file"])):
+        for root, warns in (([], []), (["--source-root", "/=/"], ["only for a recording in a file"])):
             ours("replay", "--unit", "samples", "-", "-o", folder / "x.html", *root, warns=warns, input=text)
             assert shown(folder / "x.html")[0] == ""
 

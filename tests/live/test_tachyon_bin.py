@@ -95,7 +95,7 @@ def _():
         cProfile.run("sum(i * i for i in range(100000))", str(folder / "c.pstats"))
         for source in ("t.json", "c.pstats"):
             done = fizeau("replay", folder / source, "--binary", "-o", folder / "x.bin")
-            assert done.returncode == 0 and "CPython cannot tell" in done.stderr, done.stderr
+            assert done.returncode == 0 and "CPython cannot distinguish" in done.stderr, done.stderr
             theirs = tachyon_collapsed(python, folder, "x.bin")
             assert theirs == ours("replay", folder / "x.bin", "--collapsed", "-o", "-")
             ours("replay", folder / "x.bin", "-o", folder / "x.fz")

@@ -279,7 +279,8 @@ def inferred():
         assert links["load"]["how"] == links["save"]["how"] == "moved", links
         assert links["load"]["from_file"] == "util.py", links
         for form in ("text", "markdown", "folded"):
-            text = report(form, *pair, "--scale", "reference", "-o", "-")
+            more = ("--verbose",) if form == "text" else ()
+            text = report(form, *pair, "--scale", "reference", "-o", "-", *more)
             text = html.unescape(text) if form == "markdown" else text
             flat = " ".join(re.sub(r"(?m)^# ", "", text).split())
             assert "Scaling: " + answer["scale"]["mode"] in flat, (form, text)

@@ -139,7 +139,7 @@ static void wrong_rules(void **state)
 	(void)state;
 	refuse("[service a@b]\ncommand = x\nversion = 1\n", "f.ini:2: ");
 	refuse("[service a]\ncomand = x\n", "did you mean 'command'");
-	refuse("[service a]\nversion = 1\n", "needs 'command' or 'cgroup'");
+	refuse("[service a]\nversion = 1\n", "'command' or 'cgroup' is required");
 	refuse("[service a@b]\ncommand = x\n", "has an @");
 	refuse("[service]\ncommand = x\n", "is missing");
 	refuse("[service a]\ncommand = x\nversion = 1\nfolder = /\n", "exclude one another");

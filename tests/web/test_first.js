@@ -148,7 +148,7 @@ test("what changed only in sum is drawn as a change, hatched, where the list lea
 	const tree = fs.readFileSync(sumFile("tree.txt", ["--tree", "--color", "never", "--min-share", "0"]), "utf8");
 	assert.match(tree, /[▲^] in sum +\S* *\S* *helper/u);
 	assert.equal(tree.match(/[▲^] in sum/gu).length, 1, "no other path of it");
-	assert.match(tree, /In sum: certain only\s+together\s+with\s+the\s+function's\s+other\s+paths/);
+	assert.match(tree, /In sum: significant only\s+combined\s+with\s+the\s+function's\s+other\s+paths/);
 });
 
 const boot = (name) => ({ name, file: "/usr/lib/python3.11/importlib/_bootstrap.py", line: 10 });

@@ -169,7 +169,7 @@ served("by keyboard a change is acknowledged with a reason and a token that may 
 		await page.keyboard.press("Tab");
 		await page.keyboard.type(TOKENS.read);
 		await page.keyboard.press("Enter");
-		await shown("this token may only read");
+		await shown("this token is read-only");
 		assert.equal((await stands()).failing, 2);
 		page.problems.length = 0; // the browser itself says so of a status of 403
 		await page.fill(".acts [name=token]", TOKENS.write);
