@@ -73,6 +73,7 @@ void fz_code_freep(struct fz_code **code)
 		free(c->namesake[s]);
 		fz_map_release(&c->absent[s]);
 		fz_map_release(&c->folders[s]);
+		fz_map_release(&c->modules_of[s]);
 		fz_map_release(&c->by_name[s]);
 		fz_map_release(&c->by_file[s]);
 		fz_map_release(&c->by_key[s]);
@@ -145,7 +146,7 @@ static void read_imports(struct fz_code *c)
 	c->has_imports = true;
 }
 
-/* "pkg" for pkg/core.py, and every folder around it. */
+/* "pkg" for pkg/core.py, and every folder around it; and the modules, "pkg/core". */
 static void read_folders(struct fz_code *c, enum fz_side side)
 {
 	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
@@ -155,6 +156,9 @@ static void read_folders(struct fz_code *c, enum fz_side side)
 		for (size_t i = 1; i < key.n; i++)
 			if (key.p[i] == '/')
 				fz_map_put(&c->folders[side], fz_hash_bytes(key.p, i), f);
+		if (fz_str_ends(key, ".py"))
+			fz_map_put(&c->modules_of[side],
+				   fz_hash_bytes(key.p, key.n - strlen(".py")), f);
 	}
 }
 
@@ -163,15 +167,11 @@ static bool has_folder(const struct fz_code *c, enum fz_side side, struct fz_str
 	return fz_map_get(&c->folders[side], fz_hash_bytes(folder.p, folder.n)) != FZ_NONE;
 }
 
-bool fz_code_is_module(const struct fz_code *c, enum fz_side side, struct fz_str folder)
+/* Whether `folder`.py is a file of a side and there is no such folder. */
+static bool is_module(const struct fz_code *c, enum fz_side side, struct fz_str folder)
 {
-	char name[1024];
-
-	if (folder.n + sizeof(".py") > sizeof(name) || has_folder(c, side, folder))
-		return false;
-	memcpy(name, folder.p, folder.n);
-	memcpy(name + folder.n, ".py", sizeof(".py"));
-	return fz_code_source_named(c, side, fz_str_of(name)) != FZ_NONE;
+	return !has_folder(c, side, folder) &&
+	       fz_map_get(&c->modules_of[side], fz_hash_bytes(folder.p, folder.n)) != FZ_NONE;
 }
 
 struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key)
@@ -186,7 +186,7 @@ struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct 
 			return module;
 	}
 	for (size_t i = key.n; i-- > 1;)
-		if (key.p[i] == '/' && fz_code_is_module(c, !side, (struct fz_str){ key.p, i }))
+		if (key.p[i] == '/' && is_module(c, !side, (struct fz_str){ key.p, i }))
 			return (struct fz_str){ key.p, i };
 	return FZ_STR("");
 }

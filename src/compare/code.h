@@ -29,6 +29,7 @@ struct fz_code {
 	bool has_imports, has_folders;
 	struct fz_map absent[FZ_SIDES];  /* hash of a canonical name that the side's tree lacks */
 	struct fz_map folders[FZ_SIDES]; /* hashes of folders that Python files lie in */
+	struct fz_map modules_of[FZ_SIDES]; /* of Python files, without ".py" */
 	struct fz_map by_name[FZ_SIDES]; /* hash of a name -> the first function that has it... */
 	uint32_t *namesake[FZ_SIDES];    /* ...and of a function the next; FZ_NONE */
 	struct fz_map modules[FZ_SIDES]; /* strings of shared objects with build ids, by hash */
@@ -60,8 +61,6 @@ uint32_t fz_code_source_named(const struct fz_code *c, enum fz_side side, struct
 /* The part of a file's name before ".py", or a folder around it, that is a package on one side and
  * a module on the other: "m" of m.py and m/core.py. "" where there is none. */
 struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key);
-/* Whether `folder`.py is a file of a side and there is no such folder. */
-bool fz_code_is_module(const struct fz_code *c, enum fz_side side, struct fz_str folder);
 /* The definition that a function is. A lambda or a comprehension is none: then what it stands in,
  * and *ret_within is set. */
 struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t function,

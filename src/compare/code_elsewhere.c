@@ -16,11 +16,13 @@
 
 enum { FILE_BYTES_MAX = 4 << 20, FILES_MAX = 2000 };
 
-/* What a file is called below a tree; "" when it lies elsewhere. */
+/* What a file is called below a tree, in which programs run; "" when it lies elsewhere. */
 static struct fz_str below(struct fz_str file, const char *tree)
 {
 	size_t n = strlen(tree);
 
+	if (file.n && file.p[0] != '/' && fz_str_ends(file, ".py"))
+		return file;
 	while (n > 1 && tree[n - 1] == '/')
 		n--;
 	if (file.n <= n + 1 || memcmp(file.p, tree, n) != 0 || file.p[n] != '/')
@@ -57,6 +59,15 @@ static uint32_t read_file(struct fz_code *c, enum fz_side side, struct fz_str ke
 	return add_file(c, side, key, fz_buf_take(&text), n);
 }
 
+static bool has_source(struct fz_code *c, enum fz_side side, struct fz_str key, const char *tree,
+		       struct fz_str name)
+{
+	if (fz_code_source_named(c, side, key) != FZ_NONE)
+		return true;
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%.*s", tree, (int)name.n, name.p);
+	return read_file(c, side, key, path) != FZ_NONE;
+}
+
 /* One file of a side's tree, and what it is on the other side. */
 static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, struct fz_str name,
 		      const char *const trees[FZ_SIDES])
@@ -64,16 +75,11 @@ static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, s
 	struct fz_str key = c->names[side][function].key;
 	uint32_t file = c->profile[side]->functions[function].file;
 
-	for (int other = 0; other < FZ_SIDES; other++) {
-		enum fz_side s = other ? !side : side;
-		if (fz_code_source_named(c, s, key) != FZ_NONE)
-			continue;
-		fz_auto(fz_free_ptr) char *path =
-			fz_asprintf("%s/%.*s", trees[s], (int)name.n, name.p);
-		uint32_t source = read_file(c, s, key, path);
-		if (s == side && source != FZ_NONE)
-			fz_map_put(&c->by_file[side], file, source);
-	}
+	if (!has_source(c, side, key, trees[side], name))
+		return;
+	if (fz_code_source(c, side, function) == FZ_NONE)
+		fz_map_put(&c->by_file[side], file, fz_code_source_named(c, side, key));
+	has_source(c, !side, key, trees[!side], name);
 }
 
 /* Counts come without sources, so both sides' are read. */
@@ -174,20 +180,24 @@ static bool ran_elsewhere(struct fz_code *c, enum fz_side side, uint32_t functio
 	return false;
 }
 
-/* Of a module that is a package on the other side, or the reverse. */
+/* Of a module that is a package on the other side, or the reverse. Of a package only the files that
+ * something was seen in are known. */
 static enum fz_presence presence_in_layout(struct fz_code *c, enum fz_side side,
 					   struct fz_code_place at, struct fz_str layout)
 {
 	struct fz_str name = fz_code_outline(c, side, at.source)->definitions[at.definition].name;
+	bool is_module = false;
 
 	for (uint32_t i = 0; i < c->file_count[!side]; i++) {
 		struct fz_str key = c->files[!side][i].key;
-		bool is_in = key.n > layout.n && memcmp(key.p, layout.p, layout.n) == 0 &&
-			     (key.p[layout.n] == '/' || key.p[layout.n] == '.');
-		if (is_in && fz_outline_find(fz_code_outline(c, !side, i), name) != FZ_NONE)
+		if (key.n <= layout.n || memcmp(key.p, layout.p, layout.n) != 0 ||
+		    (key.p[layout.n] != '/' && key.p[layout.n] != '.'))
+			continue;
+		if (fz_outline_find(fz_code_outline(c, !side, i), name) != FZ_NONE)
 			return FZ_PRESENCE_YES;
+		is_module |= key.p[layout.n] == '.';
 	}
-	return fz_code_is_module(c, !side, layout) ? FZ_PRESENCE_NO : FZ_PRESENCE_UNKNOWN;
+	return is_module ? FZ_PRESENCE_NO : FZ_PRESENCE_UNKNOWN;
 }
 
 enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side, uint32_t function)

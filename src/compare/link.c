@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Partners for orphans, the functions that only one side has.
  *
+ *   0. packages         their module became a package, or the reverse
  *   1. bodies           their recorded sources say the same (link_body.c), or they stand in a class
  *                       or file that became another (link_scope.c)
  *   2. moved files      two files vote for each other with the names their orphans share
@@ -17,7 +18,7 @@
 #include "compare/mutual_choice.h"
 #include "compare/link_internal.h"
 
-enum { SAME_NAME_MAX = 8 };
+enum { SAME_NAME_MAX = 8, AMBIGUOUS = FZ_NONE - 1 };
 
 static const double least_moved = 0.5; /* part of their names that files must share */
 
@@ -221,6 +222,46 @@ static void link_moved(struct fz_linker *l, const uint32_t *list, uint32_t n)
 	fz_ballot_release(&b);
 }
 
+/* ---- modules that became packages ---- */
+
+/* The only orphan of its qualified name in a module or package, by both; AMBIGUOUS: there are
+ * several. */
+static struct fz_map index_layouts(const struct fz_linker *l, enum fz_side side)
+{
+	struct fz_map map = { 0 };
+
+	for (uint32_t f = 0; f < l->n; f++) {
+		if (!fz_link_allowed(l, f) || fz_link_side(l, f) != side)
+			continue;
+		const struct fz_name *name = fz_link_name(l, f);
+		struct fz_str layout = fz_code_other_layout(l->code, side, name->key);
+		if (!layout.n || fz_str_eq(name->name, FZ_STR("<module>")))
+			continue;
+		uint64_t key = fz_hash_bytes(layout.p, layout.n) +
+			       fz_hash64(fz_hash_bytes(name->name.p, name->name.n));
+		uint32_t *slot = fz_map_slot(&map, key);
+		*slot = *slot == FZ_NONE ? f : AMBIGUOUS;
+	}
+	return map;
+}
+
+/* A function of m.py that m/core.py has now is the same, whatever became of its body, as one of
+ * equal name and file is. */
+static void link_layouts(struct fz_linker *l)
+{
+	struct fz_map base = index_layouts(l, FZ_BASE), head = index_layouts(l, FZ_HEAD);
+
+	for (size_t i = 0; base.slots && i <= base.mask; i++) {
+		uint32_t f = base.slots[i].value, to = FZ_NONE;
+		if (f < AMBIGUOUS)
+			to = fz_map_get(&head, base.slots[i].key);
+		if (to < AMBIGUOUS && fz_link_kind(l, f) == fz_link_kind(l, to))
+			fz_link_pair(l, f, to, FZ_LINK_MOVED, 1);
+	}
+	fz_map_release(&base);
+	fz_map_release(&head);
+}
+
 /* ---- unique names ---- */
 
 static uint32_t only_orphan(const struct fz_linker *l, const uint32_t *from, const uint32_t *end)
@@ -372,6 +413,7 @@ static void link_functions(struct fz_linker *l, bool no_rename)
 {
 	uint32_t n;
 
+	link_layouts(l);
 	fz_link_bodies(l, no_rename);
 	fz_auto(fz_free_ptr) uint32_t *list = list_orphans(l, &n);
 	number(l, list, n, l->name_id, compare_names);

@@ -78,6 +78,27 @@ static void a_module_that_became_a_package_is_found(void **state)
 	}
 }
 
+/* Without sources, and with other bodies: names are enough, but for those that are there twice. */
+static void a_package_has_the_names_of_its_module(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		hand_profile("app.py:main:1 3\nm.py:P.go:1 3\nm.py:P.end:8 3\nm.py:twin:11 "
+			     "3\nm.py:<module>:1 3\n",
+			     0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(
+		"app.py:main:1 3\nm/core.py:P.go:1 3\nm/b/ends.py:P.end:8 3\nm/core.py:twin:11 3\n"
+		"m/other.py:twin:2 3\nm/core.py:<module>:1 3\n",
+		0);
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *back = compare(b, a, (struct fz_diff_options){ 0 });
+
+	assert_int_equal(function_named(d, "P.go")->link.how, FZ_LINK_MOVED);
+	assert_int_equal(function_named(d, "P.end")->link.how, FZ_LINK_MOVED);
+	assert_int_equal(d->link_count, 2);
+	assert_int_equal(back->link_count, 2);
+}
+
 /* A function that the other side has in another file, and did not run. */
 static void a_function_that_moved_is_not_new(void **state)
 {
@@ -222,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
+		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
 		cmocka_unit_test(trees_say_what_is_new),
