@@ -41,6 +41,15 @@ static void cast_votes(struct fz_bodies *b, struct fz_ballot *ballot)
 	}
 }
 
+/* A module that became a package has no file there that is it. */
+static bool is_of_other_layout(struct fz_bodies *b, uint32_t entry)
+{
+	const struct fz_body_entry *e = &b->entries[entry];
+	struct fz_code *code = b->l->code;
+
+	return fz_code_other_layout(code, e->side, code->files[e->side][e->at.source].key).n > 0;
+}
+
 /* A class may become a class and a file a file; one member alone is enough only where there is no
  * other, or where the names are alike. */
 static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
@@ -52,6 +61,8 @@ static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint3
 
 	*ret_part = FZ_MIN((double)v->count / smaller, 1);
 	if (x->is_class != y->is_class || (x->parent == FZ_NONE) != (y->parent == FZ_NONE))
+		return false;
+	if (x->parent == FZ_NONE && is_of_other_layout(b, v->base))
 		return false;
 	if (b->no_rename && x->parent != FZ_NONE && !fz_str_eq(x->name, y->name))
 		return false;
