@@ -558,6 +558,9 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
 			double effect = design_effect(sum.samples, &sums[f][i]);
 
+			/* Without order nobody knows which samples are of one visit. */
+			if (!w->profile->samples.ordered)
+				sum.visits = sum.samples;
 			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,
 								    .samples = sum.samples / effect,
 								    .visits = sum.visits / effect,

@@ -453,6 +453,24 @@ static double dispersion(const struct fz_inference *c, const struct fz_hypothese
 	return samples > 0 ? visits / samples : 1;
 }
 
+/* Several runs show how much costs vary: what they show of all functions takes the place of what is
+ * usual, of which little is left where there are many. Units of a fleet are no runs. */
+static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	struct fz_ratio_noise *noise = &c->ratio.noise;
+	fz_auto(fz_free_ptr) struct fz_pool_item *items = fz_calloc(k->n + 1ul, sizeof(*items));
+	struct fz_pool prior = { noise->clumping, noise->own, FREEDOM_OF_SEVERAL };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		n += fz_ratio_scatter(&c->ratio, k->evidence[FZ_FAMILY_SELF] + (size_t)i * c->runs,
+				      &items[n]);
+	struct fz_pool pool = fz_pool_fit(items, n, &prior);
+	noise->clumping = pool.dispersion;
+	noise->own = pool.own;
+	noise->own_freedom = pool.freedom;
+}
+
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	if (!fz_inference_by_samples(c))
@@ -466,6 +484,8 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 		c->common = fz_calloc(c->runs, sizeof(*c->common));
 		fz_ratio_common(&c->ratio, k->evidence[FZ_FAMILY_SELF], k->n, c->common);
 		c->ratio.common = c->common;
+		if (!is_fleet(c) && !c->ratio.paired)
+			learn_noise(c, k);
 	}
 	hear_witnesses(c, k);
 	find_inside(c);

@@ -152,8 +152,8 @@ static double common_of(const struct fz_ratio_setup *s, size_t r)
 }
 
 /* How the runs of each side differ from their mean in log cost, the common noise apart. */
-static struct scatter scatter_of_sides(const struct fz_ratio_setup *s,
-				       const struct fz_ratio_run *runs)
+static struct fz_pool_item scatter_between_runs(const struct fz_ratio_setup *s,
+						const struct fz_ratio_run *runs)
 {
 	double n = (double)run_count(s), mean[2] = { 0 }, squares = 0, sampling = 0;
 
@@ -167,9 +167,16 @@ static struct scatter scatter_of_sides(const struct fz_ratio_setup *s,
 		squares += x * x;
 		sampling += sampling_of_run(s, &runs[r]);
 	}
-	sampling *= (n - 2) / n;
-	return (struct scatter){ s->noise.few ? squares : FZ_MAX(0, squares - sampling), n - 2,
-				 between(s) };
+	return (struct fz_pool_item){ squares, sampling * (n - 2) / n, n - 2 };
+}
+
+static struct scatter scatter_of_sides(const struct fz_ratio_setup *s,
+				       const struct fz_ratio_run *runs)
+{
+	struct fz_pool_item k = scatter_between_runs(s, runs);
+
+	return (struct scatter){ s->noise.few ? k.squares : FZ_MAX(0, k.squares - k.sampling),
+				 k.freedom, between(s) };
 }
 
 /* What sampling makes a run's cost vary by, as the square of a cost: 0 where it saw nothing. */
@@ -482,6 +489,18 @@ static bool in_every_run(const struct fz_ratio_setup *s, const struct fz_ratio_r
 	for (size_t r = 0; r < run_count(s); r++)
 		if (runs[r].samples < FEW_SAMPLES)
 			return false;
+	return true;
+}
+
+bool fz_ratio_scatter(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs,
+		      struct fz_pool_item *ret)
+{
+	struct fz_ratio_setup each = *s;
+
+	if (!in_every_run(s, runs))
+		return false;
+	each.noise.clumping = 1;
+	*ret = scatter_between_runs(&each, runs);
 	return true;
 }
 

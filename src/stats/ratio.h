@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "drift.h"
+#include "pool.h"
 #include "verdict.h"
 
 /* How one measured cost varies from run to run, relative; deviations of the logarithm. */
@@ -96,6 +97,11 @@ struct fz_ratio_stalls fz_ratio_find_stalls(const struct fz_ratio_setup *setup,
  */
 void fz_ratio_common(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs, size_t n,
 		     double *ret_common);
+
+/* With several runs: how a function varies between those of a side, the common noise apart; false:
+ * too little of it was seen. For pool.h. */
+bool fz_ratio_scatter(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs,
+		      struct fz_pool_item *ret);
 
 /* The deviation of the drift between the sides, and how sure that is: the prior for drift.h. */
 struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *setup);

@@ -2,7 +2,8 @@
 /* Verdicts on real recordings: one program recorded five times (A), and five times with a third
  * more work in one of its functions (B), by perf's task clock and by Tachyon, on a busy machine.
  *
- * All ways to take one or two runs a side of one version are compared: nothing changed. The
+ * All ways to take one or two runs a side of one version are compared: nothing changed. Three runs
+ * of A against three of B show what did, with the order of samples and without. The
  * recordings lie outside the repository (FZ_SHARED); what is not there is skipped. Every test
  * prints what it counted.
  */
@@ -245,11 +246,106 @@ static void test_tachyon(void **state)
 	compare_with_itself("tachyon_wall_B", ".bin");
 }
 
+/* ---- what was planted ---- */
+
+/* Samples as folded text has them: how many of each stack, and no clock. */
+static void forget_order(struct set *set)
+{
+	for (int i = 0; i < RUNS; i++) {
+		struct fz_profile *p = set->run[i];
+
+		p->samples.ordered = false;
+		p->recording.interval_ns = 0;
+		fz_profile_set_fact(p, "clock", FZ_STR(""));
+	}
+}
+
+/* The encoder and the decoder of JSON do a third more, and so does what calls them. */
+static bool is_planted(const struct fz_diff_function *f)
+{
+	static const char *const planted[] = { "js",
+					       "dumps",
+					       "loads",
+					       "main",
+					       "<module>",
+					       "JSONEncoder.encode",
+					       "JSONEncoder.iterencode",
+					       "JSONDecoder.decode",
+					       "JSONDecoder.raw_decode" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(planted); i++)
+		if (fz_str_eq(f->name, fz_str_of(planted[i])))
+			return true;
+	return false;
+}
+
+static void find_planted(const struct comparison *c, bool *found, bool *wrong)
+{
+	for (uint32_t f = 0; f < c->d->function_count; f++) {
+		const struct fz_diff_function *function = &c->d->functions[f];
+
+		if (!is_planted(function))
+			*wrong |= is_changed(c->j, f);
+		if (fz_str_eq(function->name, FZ_STR("JSONEncoder.iterencode")))
+			*found |= c->j->self[f].verdict == FZ_VERDICT_CHANGED &&
+				  c->j->self[f].low > 0;
+	}
+}
+
+static void compare_planted(const struct set *base, const struct set *head,
+			    enum fz_scale_mode scale)
+{
+	unsigned comparisons = 0, found = 0, wrong = 0;
+
+	for (unsigned a = 1; a < 1 << RUNS; a++) {
+		for (unsigned b = 1; b < 1 << RUNS; b++) {
+			if (__builtin_popcount(a) != 3 || __builtin_popcount(b) != 3 ||
+			    (a + b) % 4 != 0)
+				continue;
+			struct comparison c = compare(base, a, head, b, scale);
+			bool is_found = false, is_wrong = false;
+
+			find_planted(&c, &is_found, &is_wrong);
+			found += is_found;
+			wrong += is_wrong;
+			comparisons++;
+			release(&c);
+		}
+	}
+	print_message("three against three, %s, %s: found in %u of %u, false in %u\n",
+		      base->run[0]->samples.ordered ? "in order" : "without order",
+		      fz_scale_names[scale], found, comparisons, wrong);
+	assert_true(12 * found >= 11 * comparisons);
+	assert_true(20 * wrong <= comparisons);
+}
+
+static void test_planted(void **state)
+{
+	struct set base = { "perf_taskclock_A", ".seq.json.gz", { 0 } };
+	struct set head = { "perf_taskclock_B", ".seq.json.gz", { 0 } };
+
+	(void)state;
+	if (!load_set(&base) || !load_set(&head)) {
+		release_set(&base);
+		release_set(&head);
+		skip();
+	}
+	compare_planted(&base, &head, FZ_SCALE_TIME);
+	compare_planted(&base, &head, FZ_SCALE_SHARE);
+	forget_order(&base);
+	forget_order(&head);
+	compare_planted(&base, &head, FZ_SCALE_TIME);
+	compare_planted(&base, &head, FZ_SCALE_SHARE);
+	release_set(&base);
+	release_set(&head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_task_clock),
 		cmocka_unit_test(test_tachyon),
+		cmocka_unit_test(test_planted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
