@@ -366,6 +366,7 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 	r = build(d, metric, o, err);
 	if (r)
 		return r;
+	fz_diff_warn_about_clock(d);
 	*ret = fz_steal(d);
 	return 0;
 }

@@ -137,10 +137,10 @@ static struct fz_drift_belief drift_of(const struct fz_inference *c, const struc
 	struct fz_drift_witness own;
 
 	if (f == FZ_FAMILY_TOTAL)
-		return fz_drift_seen_by_others(&c->drift, cost, c->inside[function], NULL);
+		return fz_inference_drift(c, cost, c->inside[function], NULL);
 	uint64_t itself = witness_of(c, function);
 	bool small = !itself && c->heard && fz_ratio_witness(&c->ratio, runs, &own);
-	return fz_drift_seen_by_others(&c->drift, cost, itself, small ? &own : NULL);
+	return fz_inference_drift(c, cost, itself, small ? &own : NULL);
 }
 
 struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const struct fz_hypotheses *k,

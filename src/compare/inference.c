@@ -375,6 +375,7 @@ static void prepare_samples(struct fz_inference *c)
 	c->reach = c->d->factor * base->run_count;
 	double mean = (base->weight / base->run_count + head->weight / c->reach) / 2;
 	c->margin = c->ratio.margin = c->o->delta * mean;
+	c->by_clock = fz_diff_clock_shift(c->d);
 }
 
 /* ---- what all functions say ---- */
@@ -440,6 +441,19 @@ static void hear_witnesses(struct fz_inference *c, const struct fz_hypotheses *k
 	c->witness = fz_calloc(FZ_DRIFT_LARGEST, sizeof(*c->witness));
 	for (size_t w = 0; w < c->drift.n; w++)
 		c->witness[w] = who[c->drift.index[w]];
+}
+
+struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
+					  uint64_t inside, const struct fz_drift_witness *own)
+{
+	struct fz_drift_belief belief = fz_drift_seen_by_others(&c->drift, cost, inside, own);
+	double most = c->by_clock * (1 + slope_error);
+
+	if (most != 0) {
+		belief.low = fmin(belief.low, most);
+		belief.high = fmax(belief.high, most);
+	}
+	return belief;
 }
 
 static double dispersion(const struct fz_inference *c, const struct fz_hypotheses *k)

@@ -32,6 +32,11 @@ bool fz_diff_same_fact(const struct fz_diff *d, const char *key);
 /* Of functions that are matched: what was measured of the head. */
 void fz_diff_sum_measured(struct fz_diff *d);
 
+/* by_clock.c: the logarithm of what the machine may have made of the head's cost, if both are
+ * programs that end by the clock; 0: they do not look like it, or it is nothing. */
+double fz_diff_clock_shift(const struct fz_diff *d);
+void fz_diff_warn_about_clock(struct fz_diff *d);
+
 /* shift.c: shifts, and the state of the nodes that take part. */
 void fz_diff_find_shifts(struct fz_diff *d);
 /* After matching. */

@@ -32,10 +32,11 @@ struct fz_inference {
 	struct fz_ratio_setup ratio;
 	double *exposure, *common; /* of each run; ratio has them */
 	struct fz_drift drift;
-	bool heard;                  /* functions were asked of the drift */
-	size_t *witness;             /* function of each witness */
-	uint64_t *inside;            /* of each function: the witnesses that may be in its total */
-	double dispersion;           /* visits a sample, of the typical function */
+	bool heard;        /* functions were asked of the drift */
+	double by_clock;   /* what the machine may have made of programs that end by the clock */
+	size_t *witness;   /* function of each witness */
+	uint64_t *inside;  /* of each function: the witnesses that may be in its total */
+	double dispersion; /* visits a sample, of the typical function */
 	struct fz_ratio_setup whole; /* the test of the run */
 	struct fz_drift_belief whole_drift;
 	struct fz_ratio_run *whole_stalls; /* of each run: visits and squares of all functions */
@@ -67,6 +68,10 @@ static inline bool fz_inference_by_samples(const struct fz_inference *c)
 
 void fz_inference_init(struct fz_inference *c);
 void fz_inference_release(struct fz_inference *c);
+
+/* The drift as others than a part of the run saw it: fz_drift_seen_by_others. */
+struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
+					  uint64_t inside, const struct fz_drift_witness *own);
 
 /* ---- cpu_share.c ---- */
 

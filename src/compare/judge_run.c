@@ -45,7 +45,7 @@ void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypothes
 	/* What could not be read belongs to the run in any case. */
 	c->whole.margin = c->whole.slack = 0;
 	c->whole.noise.own *= concentration(k, c->runs);
-	c->whole_drift = fz_drift_seen_by_others(&c->drift, most, UINT64_MAX, NULL);
+	c->whole_drift = fz_inference_drift(c, most, UINT64_MAX, NULL);
 	sum_stalls(c, k);
 }
 
