@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The site: the project's documents as pages that stand alone.
+"""The site: the project's documents as self-contained pages.
 
     packaging/website.py FOLDER
 
-docs/ and the documents beside it become pages by mkdocs, with the theme of packaging/website; manual pages by
-scdoc and mandoc. Links between files of the project become links between pages; one that leads to no page, or to
-a heading that is not there, ends it with the list of them."""
+mkdocs makes pages of docs/ and the documents next to it, with the theme of packaging/website; scdoc and mandoc make
+pages of the manual. Links between files of the project become links between pages. A link to a missing page or
+heading is an error, which lists all of them."""
 
 import html.parser
 import json
@@ -20,7 +20,7 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 
-# Files of the project by parts of the manual, and what they are called there.
+# Files of the project by parts of the manual, with their titles there.
 PARTS = {
     "Start": {"README.md": "Fizeau", "docs/tour.md": "Five minutes", "docs/modes.md": "Which way of measuring",
               "docs/recipes.md": "Recipes", "docs/verdict.md": "How the verdict works",
@@ -36,19 +36,19 @@ PARTS = {
                 "bindings/vscode/README.md": "In VS Code", "docs/benchmarks.md": "Benchmarks",
                 "docs/ci.md": "Continuous integration", "bindings/ci/github/README.md": "GitHub",
                 "bindings/ci/gitlab/README.md": "GitLab", "bindings/ci/README.md": "Other services",
-                "docs/server.md": "Releases of a fleet", "docs/mcp.md": "Answers for programs",
+                "docs/server.md": "Releases of a fleet", "docs/mcp.md": "MCP server",
                 "docs/matching.md": "Matching", "docs/statistics.md": "Statistics"},
     "Marks": {f"bindings/{name}/README.md": title for name, title in
               (("python", "Python"), ("c", "C and C++"), ("rust", "Rust"), ("node", "Node"))},
     "Formats": {"docs/formats.md": "Files of other tools", "docs/format.md": "The recording",
-                "docs/diff-json.md": "A difference as JSON"},
+                "docs/diff-json.md": "A comparison as JSON"},
     "Behind it": {"ARCHITECTURE.md": "Architecture", "docs/cpython.md": "Reading CPython",
                   "docs/performance.md": "Performance", "CONTRIBUTING.md": "Contributing",
                   "SECURITY.md": "Security", "CHANGELOG.md": "Changes"},
 }
 
 
-# What is wider than its page can be scrolled by keys, too, and an empty corner of a table is no heading.
+# Wide blocks can be scrolled by keys, too, and an empty corner of a table is not a heading.
 ACCESSIBLE = {"<table>": '<div class="wide" tabindex="0"><table>', "</table>": "</table></div>",
               "<pre>": '<pre tabindex="0">', "<th></th>": "<td></td>"}
 
