@@ -1,5 +1,5 @@
-# Thin: the real build is meson.build. `make demo` and `make check` are all a fresh Debian 12
-# needs to be told; both install what is missing (as root or through sudo).
+# A wrapper: the build is meson.build. `make wheel`, `make demo` and `make check` work on a fresh Debian 12; they install
+# missing packages (as root or through sudo).
 BUILD ?= build
 PREFIX ?=
 OPTIONS ?=
@@ -13,7 +13,7 @@ DIST ?= dist
 all: setup
 	ninja -C $(BUILD)
 
-# Always reconfigured, a second or two: meson lists the sources then, so new files are seen.
+# Always reconfigured, which takes a second or two: meson lists the sources then, so new files are found.
 setup:
 	@command -v meson >/dev/null || \
 		{ echo "make: meson is not installed; tools/setup build installs what a build needs" >&2; exit 1; }
@@ -31,17 +31,17 @@ check:
 	@tools/setup check
 	@tests/run $(SUITE)
 
-# Claims about time, proportions and live verdicts: reports them, and fails only on an impossible result.
+# Claims about time, proportions and live verdicts: reported; fails only on an impossible result.
 check-timed:
 	@tools/setup check
 	@tests/run --lane timed $(SUITE)
 
-# What needs a registry or another Debian: reports, as above.
+# Tests that need a package registry or another Debian: reported, as above.
 check-world:
 	@tools/setup world
 	@tests/run --lane world $(SUITE)
 
-# Error rates of the statistics, alarms, planted changes and fuzzing, by the hour: SOAK_HOURS.
+# Error rates of the statistics, alarms, planted changes and fuzzing, for SOAK_HOURS.
 soak:
 	@tools/setup check
 	@$(MAKE) --no-print-directory all
@@ -52,7 +52,7 @@ fuzz:
 	@tools/setup check
 	@tests/fuzz/run $(FUZZ_SECONDS)
 
-# Our speed against the peers', as a table.
+# Our speed against other tools', as a table.
 bench:
 	@tools/setup check
 	@$(MAKE) --no-print-directory all BUILD=build-bench OPTIONS=-Dbuildtype=release
@@ -76,7 +76,7 @@ site:
 	@tools/setup dist
 	@packaging/website.py site
 
-# Into DESTDIR, if that is given; what is there can be moved, its parts find each other.
+# Into DESTDIR, if set. The installation can be moved, because its parts find each other.
 install: setup
 	$(if $(PREFIX),meson configure -Dprefix=$(PREFIX) $(BUILD))
 	meson install -C $(BUILD)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Everything that is published: `make dist`, the wheels of this machine: `make wheel`, and the back end
-(PEP 517) that pip calls.
+"""Build what is published: everything (`make dist`), the wheels of this machine (`make wheel`), and the back end (PEP
+517) for pip.
 
     packaging/backend.py FOLDER            wheels, packages for Debian, npm and VS Code, sources, an archive of
-                                           the program, a file for containers, the documents as pages, a list of
-                                           what is in them, sums
-    packaging/backend.py FOLDER MACHINE    the wheels, the archive and the list of one machine
+                                           the program, a Containerfile, the documents as pages, bills of
+                                           materials, checksums
+    packaging/backend.py FOLDER MACHINE    the wheels, the archive and the bill of materials for one machine
     packaging/backend.py --wheels FOLDER   the wheels of this machine
 
-Built as packages are: static, without debugging, all parts found from where the program lies."""
+The program is static, without debug information, and finds its parts from its own location."""
 
 import datetime
 import hashlib
@@ -34,7 +34,7 @@ import wheels  # noqa: E402
 VERSION = re.search(r"version: '([^']+)'", (SOURCE / "meson.build").read_text()).group(1)
 SUMMARY = re.search(r'^description = "([^"]+)"', (SOURCE / "pyproject.toml").read_text(), re.M).group(1)
 COUNTS = pathlib.Path("libexec/fizeau/valgrind/lib")
-# Debian's packages of what is linked into the program, and what counting has of Valgrind.
+# Debian's packages that are linked into the program, and of Valgrind for counting.
 LINKED = ["libzstd-dev", "zlib1g-dev", "libjansson-dev", "libinih-dev", "libxxhash-dev",
           "libncurses-dev", "libdw-dev", "libelf-dev", "liblzma-dev", "libbz2-dev", "libiberty-dev",
           "libbpf-dev", "libc6-dev"]
@@ -49,7 +49,7 @@ def metadata(name, summary, license_name, *more, text=""):
 
 
 def source_files():
-    """What is kept in git, or all of it in an unpacked archive."""
+    """The files in git, or all files of an unpacked archive."""
     done = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], capture_output=True)
     if done.returncode == 0 and done.stdout:
         names = [pathlib.Path(os.fsdecode(n)) for n in done.stdout.split(b"\0") if n]
@@ -66,20 +66,20 @@ def settle_time():
 
 
 def machines():
-    """This one first; others where there is a compiler for them."""
+    """This machine first; others if there is a compiler for them."""
     own, cross = platform.machine(), "aarch64"
     if cross != own and shutil.which(f"{cross}-linux-gnu-gcc"):
         return [own, cross]
-    print(f"dist: for {own} only: a compiler for {cross} is not installed", file=sys.stderr)
+    print(f"dist: for {own} only, because no compiler for {cross} is installed", file=sys.stderr)
     return [own]
 
 
 def install(folder, machine):
-    """The tree that a prefix would have; returns where it is."""
+    """Build and install into a prefix; return its folder."""
     build, stage = folder / f"build-{machine}", folder / machine
     cross = [] if machine == platform.machine() else [
         f"--cross-file={SOURCE / 'packaging' / machine}.ini", "-Dbpf=disabled"]
-    # The compiler is called in the build folder, and names sources as seen from there.
+    # The compiler runs in the build folder, and names sources relative to it.
     names = (SOURCE, build, os.path.relpath(SOURCE, build))
     flags = " ".join(f"-ffile-prefix-map={name}=." for name in names)
     for command in (["meson", "setup", "-Dportable=true", "-Dbuildtype=release", "-Dprefix=/",
@@ -90,7 +90,7 @@ def install(folder, machine):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{' '.join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    for name in ("lib", "include"):  # for programs in C: nothing that a wheel has a place for
+    for name in ("lib", "include"):  # for programs in C: a wheel has no place for them
         shutil.rmtree(stage / name, ignore_errors=True)
     strip = [p for p in (stage / COUNTS).glob("*") if p.suffix != ".supp" and p.name != "VERSION"]
     if strip:
@@ -100,7 +100,7 @@ def install(folder, machine):
 
 def program_wheel(stage, machine):
     text = (SOURCE / "README.md").read_text()
-    # Elsewhere an installed Valgrind's callgrind can count.
+    # On other machines an installed Valgrind's callgrind can count.
     wheel = wheels.Wheel("fizeau", VERSION, machine, metadata(
         "fizeau", SUMMARY, "MIT", "Provides-Extra: count",
         f'Requires-Dist: fizeau-valgrind (=={VERSION}) ; extra == "count" and platform_machine == "x86_64"',
@@ -114,8 +114,8 @@ def program_wheel(stage, machine):
 
 def count_wheel(stage, machine):
     valgrind = (stage / COUNTS / "VERSION").read_text().strip()
-    text = (f"What `fizeau run --count`, `bench` and `ci` need to count instructions: fizeau's tool for "
-            f"Valgrind {valgrind}, with that Valgrind's core in it. Nothing of it is linked into "
+    text = (f"`fizeau run --count`, `bench` and `ci` need this to count instructions: fizeau's tool for "
+            f"Valgrind {valgrind}, including that Valgrind's core. None of it is linked into "
             f"fizeau. Sources: the folder valgrind/ of fizeau {VERSION}, and valgrind-{valgrind} from "
             f"valgrind.org.\n")
     wheel = wheels.Wheel("fizeau_valgrind", VERSION, machine, metadata(
@@ -127,7 +127,7 @@ def count_wheel(stage, machine):
 
 
 def debian_version(package, machine):
-    """Of a package for that machine, in Debian's words."""
+    """The version of a package for that machine."""
     package = f"{package}:{ {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(machine, machine) }"
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True,
                           text=True)
@@ -135,7 +135,7 @@ def debian_version(package, machine):
 
 
 def bill_of_materials(stage, machine):
-    """SPDX 2.3: the program, and what is linked into it."""
+    """SPDX 2.3: the program, and the libraries linked into it."""
     made = [("fizeau", VERSION, "MIT")] + [(p, debian_version(p, machine), "NOASSERTION")
                                                  for p in LINKED]
     if (stage / COUNTS / "VERSION").exists():
@@ -156,7 +156,7 @@ def bill_of_materials(stage, machine):
         "packages": packages, "relationships": relations}, indent=1) + "\n"
 
 
-# ---- the back end: what pip calls ----
+# ---- the back end for pip ----
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     settle_time()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Debian's packages, from packaging/debian and the sources, by debhelper.
+"""Debian's packages, built by debhelper from packaging/debian and the sources.
 
-What depends on the version or on who packs is filled in here: the changelog, the maintainer (as
-Debian's own tools have it: DEBFULLNAME and DEBEMAIL) and the text of the licence."""
+This module fills in what depends on the version or the packager: the changelog, the maintainer (from DEBFULLNAME and
+DEBEMAIL, like Debian's own tools) and the text of the licence."""
 
 import email.utils
 import os
@@ -38,7 +38,7 @@ def fill_in(source, folder, version):
 def make(source, files, version, out):
     """Build the packages of the sources (files: relative to `source`) into `out`; their names."""
     if not shutil.which("dh"):
-        print("dist: debhelper is not installed, so no packages for Debian", file=sys.stderr)
+        print("dist: debhelper is not installed, so there are no packages for Debian", file=sys.stderr)
         return []
     work = out / "debian"
     folder = work / f"fizeau-{version}"

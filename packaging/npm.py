@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The package for npm: an installed tree for each machine, so that `npx fizeau` needs neither a compiler
-nor root."""
+"""The npm package: an installed tree for each machine, so `npx fizeau` needs neither a compiler nor root."""
 
 import json
 import pathlib
@@ -9,7 +8,7 @@ import tempfile
 import wheels
 
 
-CPUS = {"x86_64": "x64", "aarch64": "arm64"}  # what Node calls them
+CPUS = {"x86_64": "x64", "aarch64": "arm64"}  # Node's names
 START = """\
 #!/bin/sh
 # SPDX-License-Identifier: MIT
@@ -28,8 +27,8 @@ def description(version, summary, machines, counts):
 
 
 def make(source, stages, version, summary, out):
-    """A tarball of the trees as npm wants it, in `out`; its name. stages: of each machine, in a folder
-    of its name."""
+    """Write a tarball of the trees in npm's layout to `out`; return its name. stages: one for each machine, in a folder
+    with its name."""
     name = f"fizeau-{version}.tgz"
     with tempfile.TemporaryDirectory() as folder:
         own = pathlib.Path(folder)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The extension for Visual Studio Code: a zip with two lists in front that say what is in it.
+"""The extension for Visual Studio Code: a zip that starts with two lists of its contents.
 
-    [Content_Types].xml         of each ending, as for any package of that kind
-    extension.vsixmanifest      package.json again, for shops and installers
+    [Content_Types].xml         the type of each suffix, as in any package of this kind
+    extension.vsixmanifest      package.json in another form, for marketplaces and installers
     extension/                  bindings/vscode"""
 
 import json

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Wheels, zips and archives, the same bytes for the same tree.
+"""Wheels, zips and archives: the same tree gives the same bytes.
 
-A wheel (https://packaging.python.org/specifications/binary-distribution-format) is a zip whose
-folder NAME-VERSION.data/scripts becomes bin/, NAME-VERSION.data/data the prefix, and whose other
-folders are packages of Python's."""
+A wheel (https://packaging.python.org/specifications/binary-distribution-format) is a zip. Its folder
+NAME-VERSION.data/scripts becomes bin/, NAME-VERSION.data/data the prefix, and its other folders are Python packages."""
 
 import base64
 import csv
@@ -17,15 +16,15 @@ import tarfile
 import time
 import zipfile
 
-# A static program needs nothing of the system but Linux, so every libc will do.
+# A static program needs only Linux, so any libc works.
 PLATFORMS = ("manylinux_2_17", "manylinux2014", "musllinux_1_1")
 
-# What `import fizeau` finds; elsewhere it lies with the other bindings.
+# The Python package; outside wheels it is with the other bindings.
 PACKAGE = pathlib.Path("share/fizeau/bindings/python/fizeau")
 
 
 def epoch():
-    """What stands for the time in everything that is made; zip knows none before 1980."""
+    """The time stamp of everything that is built; zip has none before 1980."""
     return max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800)
 
 
