@@ -31,7 +31,8 @@ const FAINT = 0.7; // words that are not frames
 
 const timeText = (ns) => formatValue(ns, "ns");
 
-const MISSED_MOST = 20; // samples in a row whose loss does not end a call
+// Samples in a row whose absence does not end a call: by wall clock, and by CPU time.
+const MISSED_MOST = 1000, OFF_CPU_MOST = 20;
 
 export class Chart {
 	// `main` has the colours and what is searched for.
@@ -142,9 +143,11 @@ export class Chart {
 		return this.data.time.end / this.runs.levels[this.level];
 	}
 
-	// The longest gap that a call is drawn across, in cells.
+	// The longest gap that a call is drawn across, in cells. By wall clock a gap means missed
+	// samples; by CPU time the thread may have been off the CPU.
 	get bridge() {
-		return (MISSED_MOST * (this.data.header.head.recording.interval_ns ?? 0)) / this.cell;
+		const { interval_ns = 0, mode } = this.data.header.head.recording;
+		return (interval_ns * (mode === "wall" ? MISSED_MOST : OFF_CPU_MOST)) / this.cell;
 	}
 
 	xOf(ns) {

@@ -169,8 +169,8 @@ export class SourceView {
 			rows.map((row) => ({ rows: [row], a: row.a, b: row.b }))).slice(0, MOST);
 		const names = isWide ?
 			[["Line"], ["Before", "code"], ["Total"], ["Line"], ["After", "code"], ["Total"]] :
-			[["Before", "first"], ["After"], [""], ["Source", "code"], ["Before", "pair"],
-				parts.isScaled && ["Expected", "pair"], ["After", "pair"]];
+			[["Before", "first"], ["After"], [""], ["Source", "code"], ["Before", "each-side"],
+				parts.isScaled && ["Expected", "each-side"], ["After", "each-side"]];
 		const out = [heading([...names, [change], ["Self", "more-room"]])];
 		list.forEach((row, i) => {
 			if (i && isGap(list[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
@@ -199,9 +199,10 @@ export class SourceView {
 			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
 			el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
 			el("td", { class: "code" }, ...(b ? after : before), ops(a, b)),
-			el("td", { class: "pair" }, value(sum("total", "base"))),
-			parts.isScaled && el("td", { class: "quiet pair" }, value(sum("total", "expected"))),
-			el("td", { class: "pair" }, value(sum("total", "head"))),
+			el("td", { class: "each-side" }, value(sum("total", "base"))),
+			parts.isScaled &&
+			el("td", { class: "quiet each-side" }, value(sum("total", "expected"))),
+			el("td", { class: "each-side" }, value(sum("total", "head"))),
 		];
 		const self = [sum("self", "base"), sum("self", "head")];
 		const row = el("tr", {

@@ -41,7 +41,7 @@ test("what is no expression is told in red, finds nothing and fades nothing", as
 	await withPage(profilePage(head), { hash: "regex=1" }, async (page) => {
 		await page.focus("#query");
 		await type(page, "function_(1");
-		assert.match(await found(page), /^No expression: .*[Uu]nterminated group/);
+		assert.match(await found(page), /^Invalid expression: .*[Uu]nterminated group/);
 		const [colour, red] = await page.evaluate(() => [getComputedStyle(document.getElementById("found")).color, getComputedStyle(document.documentElement).getPropertyValue("--more")]);
 		assert.equal(`#${colour.match(/\d+/g).map((v) => Number(v).toString(16).padStart(2, "0")).join("")}`, red.trim());
 		assert.equal(await page.getAttribute("#query", "aria-invalid"), "true");

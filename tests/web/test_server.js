@@ -150,14 +150,14 @@ served("a finger draws a range, and a touch beside it takes it back", async () =
 		await answered(page, "No function certainly changed");
 		assert.match(page.url(), new RegExp(`before=[^&]*\\.\\.${isoOf(END)}`));
 		await page.touchscreen.tap(at(1).x, at(1).y);
-		await answered(page, "Draw a range before");
+		await answered(page, "Select a range before");
 		assert.doesNotMatch(page.url(), /before=/);
 	});
 });
 
 served("one minute, an empty service, names that are markup, ranges with nothing in them", async () => {
 	await withPage(pageOf({}, evil), { width: 390 }, async (page) => {
-		await answered(page, "Of one minute");
+		await answered(page, "One minute is too short");
 		assert.equal(await page.textContent("h1"), evil);
 		assert.equal(await page.locator("img, .lane").count(), 0);
 		assert.deepEqual(await complaints(page), []);
@@ -195,7 +195,7 @@ served("of a long time buckets are longer; what is chosen can be seen by minute,
 	assert.ok(buckets === 334 && seconds === 30 * 60, `${buckets} of ${seconds} s`);
 	assert.deepEqual(versions.map(({ points }) => points.length), [1, 2]);
 	await withPage(pageOf({ before: rangeOf(0, 2), after: rangeOf(2, 4) }, "long"), {}, async (page) => {
-		await answered(page, "Not judgedToo little was watched");
+		await answered(page, "Not judgedToo little data");
 		assert.equal(await page.textContent(".head output"), "by 30 minutes");
 		await page.click("button:text('Show these ranges only')");
 		await until(page, () => document.querySelector(".head output").textContent === "by minute");
@@ -215,7 +215,7 @@ served("a part of the store that does not answer is named above what the others 
 		});
 		await page.reload();
 		await until(page, () => document.querySelector("#time [role=alert]"));
-		assert.match(await page.textContent("#time [role=alert]"), /^http:\/\/two:8123\/.* does not answer: what it holds is missing\.$/);
+		assert.match(await page.textContent("#time [role=alert]"), /^http:\/\/two:8123\/.* does not respond; its data is missing\.$/);
 		assert.ok(await page.locator(".band, svg").count() > 1);
 		assert.equal(await page.locator("img").count(), 0);
 	});

@@ -69,6 +69,10 @@ test("lines that are not in the page are a gap, and the change is in sight from 
 			assert.ok(right > 0 && right <= width, `${width}: ${right}`);
 			const code = await page.$$eval(".lines .marked td.code", (list) => Math.min(...list.map((c) => c.getBoundingClientRect().width)));
 			assert.ok(code >= 180, `${width}: code is ${code} wide`);
+			const shown = await page.$$eval(".lines .marked td", (list) => list.filter((c) => c.offsetWidth).map((c) => c.textContent));
+			assert.equal(shown.includes("40") && shown.includes("90"), width >= 700, `${width}: costs before and after: ${shown}`);
+			const tops = await page.$$eval(".lines .marked td", (list) => [...new Set(list.filter((c) => c.offsetWidth).map((c) => c.getBoundingClientRect().top))]);
+			assert.equal(tops.length, 1, `${width}: cells of a line are on one line`);
 			const [top, bottom, box] = await page.$eval(".lines .marked", (row) => [row.getBoundingClientRect().top, row.getBoundingClientRect().bottom, row.closest(".listing").getBoundingClientRect()].map((v) => (typeof v === "number" ? v : [v.top, v.bottom])));
 			assert.ok(top >= box[0] && bottom <= box[1], `${width}: the marked line is in sight`);
 		});
