@@ -28,7 +28,7 @@ test("a task has its own colour, a key in the legend and words in its box", asyn
 		const { seen, legend } = await look(page);
 		for (const name of ["<task main>", "<task job>"]) {
 			assert.equal(seen[name][0], true, name);
-			assert.match(seen[name][1], /^task of asyncio/, name);
+			assert.match(seen[name][1], /^asyncio task/, name);
 		}
 		for (const name of ["main", "job", "loop"]) {
 			assert.equal(seen[name][0], false, name);
