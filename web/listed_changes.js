@@ -18,6 +18,7 @@ import { CHANGED } from "./colors.js";
 import { noun, verdictOn } from "./cost_words.js";
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { stateOf } from "./filters.js";
+import { movedFunctions } from "./inferred.js";
 import { compare, formatChange, formatPair } from "./format.js";
 import { importName } from "./fold_imports.js";
 import { showName } from "./labels.js";
@@ -227,6 +228,15 @@ export function findChanges(tree, data, costsOf) {
 		list.sort((a, b) => isMarker(a) - isMarker(b) ||
 			Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
 	return found;
+}
+
+// A list without imports whose cost only moved, where there are several, and those: they are one
+// line of the list.
+export function splitMovedImports(data, list) {
+	const moved = movedFunctions(data);
+	const isMoved = ({ f, isImport }) => Boolean(isImport && moved?.[f]);
+	const imports = list.filter(isMoved);
+	return imports.length > 1 ? [list.filter((entry) => !isMoved(entry)), imports] : [list, []];
 }
 
 // What it is called: code of a module says what imports it.

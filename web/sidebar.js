@@ -4,7 +4,7 @@ import { buildBenchmarks } from "./benchmark_parts.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./sidebar_filters.js";
-import { nameOfChange, ownFlags, wholeOf } from "./listed_changes.js";
+import { nameOfChange, ownFlags, splitMovedImports, wholeOf } from "./listed_changes.js";
 import { manyWord, noun, oneWord } from "./cost_words.js";
 import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
@@ -350,19 +350,27 @@ const groupTitles = { new: "New or newly called", gone: "Gone or no longer calle
 function certainChanges(model, found, current, opened) {
 	const titleOf = (g) => groupTitles[g] ?? capital(manyWord(model.data.header, g));
 	return Object.entries(found).filter(([, list]) => list.length).flatMap(([g, list]) => {
-		if (list.findIndex(({ f }) => f === current) >= HOTSPOTS) opened.add(g);
-		const items = (some) => some.map((entry) => changeItem(model, entry, current));
-		const rest = opened.has(g) ? [] : list.slice(HOTSPOTS);
-		const open = (event) => {
-			const more = items(rest);
-			opened.add(g);
-			event.target.closest("li").replaceWith(...more);
-			more[0].firstChild.focus();
-		};
+		const [some, imports] = opened.has(g) ? [list, []] : splitMovedImports(model.data, list);
+		const isHidden = imports.some(({ f }) => f === current) ||
+			some.findIndex(({ f }) => f === current) >= HOTSPOTS;
+		if (isHidden) opened.add(g);
+		const items = (entries) => entries.map((entry) => changeItem(model, entry, current));
+		if (opened.has(g)) return [el("li", { class: "group" }, titleOf(g)), ...items(list)];
+		const rest = some.slice(HOTSPOTS);
+		// A line for several entries, which it gives way to; the group stays open.
+		const line = (entries, words) => entries.length > 0 && el("li", {}, el("button", {
+			class: "link", onclick: (event) => {
+				const more = items(entries);
+				opened.add(g);
+				event.target.closest("li").replaceWith(...more);
+				more[0].firstChild.focus();
+			},
+		}, words));
+		const sum = imports.reduce((all, { change }) => all + change.delta, 0);
 		return [el("li", { class: "group" }, titleOf(g)),
-			...items(list.slice(0, list.length - rest.length)),
-			rest.length > 0 && el("li", {}, el("button", { class: "link", onclick: open },
-				`and ${plural(rest.length, "more function")}`))].filter(Boolean);
+			...items(some.slice(0, HOTSPOTS)),
+			line(imports, `${imports.length} moved imports, ${formatChange(sum, model.data.unit)}`),
+			line(rest, `and ${plural(rest.length, "more function")}`)].filter(Boolean);
 	});
 }
 

@@ -270,3 +270,12 @@ test("an entry leads to the path that certainly changed, be it that another chan
 	data.verdicts.total.path = Uint8Array.from(tree.func, (_, i) => (i === certain ? CHANGED : UNKNOWN));
 	assert.equal(callerOf(), "b");
 });
+
+test("imports whose cost only moved are one line, from two of them on", async () => {
+	const { splitMovedImports } = await load("listed_changes.js");
+	const data = { marks: [], moved: Uint8Array.of(0, 1, 1, 1), func: [], self: [[], []], functions: { n: 4 } };
+	const entry = (f, isImport) => ({ f, isImport }), [own, moved, one, two] = [entry(0, false), entry(1, false), entry(2, true), entry(3, true)];
+	assert.deepEqual(splitMovedImports(data, [one, own, two, moved]), [[own, moved], [one, two]]);
+	assert.deepEqual(splitMovedImports(data, [one, own, moved]), [[one, own, moved], []]);
+	assert.deepEqual(splitMovedImports({ ...data, marks: null, moved: undefined }, [one, two]), [[one, two], []]);
+});
