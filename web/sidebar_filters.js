@@ -96,7 +96,7 @@ function ruleFields(model, error) {
 		"aria-label": "Regular expression", spellcheck: "false", autocomplete: "off",
 	});
 	const text = el("input", {
-		type: "text", id: "rule-text", placeholder: "Replacement; empty removes",
+		type: "text", id: "rule-text", placeholder: "Replacement, or empty",
 		title: "$1 is the first group", "aria-label": "Replacement", spellcheck: "false",
 		autocomplete: "off",
 	});

@@ -24,7 +24,7 @@ import { opcodesOfLines, opcodeWords } from "./opcodes.js";
 import { functionWord } from "./verdicts.js";
 
 const MOST = 1500; // rows shown
-const WIDE = "(min-width: 1200px)"; // room for both versions side by side
+const WIDE = "(min-width: 1360px)"; // room for both versions side by side
 
 // Coloured words of the lines of one side, which come in order. After a gap colouring starts anew.
 class SidePainter {
