@@ -36,7 +36,7 @@ function placeOf(b) {
 	return [b.where, b.file && `${b.file}:${b.line}`].filter(Boolean).join("  ");
 }
 
-// What it may move without having changed; "" where nobody set a limit, or one side is not there.
+// How far it may move without counting as changed; "" without a limit, or with one side missing.
 export function limitOf({ header }, b) {
 	return header.gate && changeOf(b) ? `limit ${formatShare(b.limit)}` : "";
 }

@@ -10,8 +10,8 @@ import { BASE, HEAD } from "./data.js";
 
 // Part of a change that caller and callee have in common.
 const NEARLY = 0.75;
-// Part of a caller's cost that is its callee's; of the whole, whose change is told of the run; of a
-// change, that is one function's own.
+// Part of a caller's cost that is its callee's; part of the run above which a function is not
+// listed; part of a change that is one function's own.
 const MOST = 0.5;
 // Part of a change that is next to nothing.
 const LITTLE = 0.05;
@@ -24,14 +24,14 @@ const isPart = (part, whole, from) => part >= from * whole && part * from <= who
 const least = (sides, factor, k) => Math.min(factor * sides[BASE][k], sides[HEAD][k]);
 const most = (sides, factor, k) => Math.max(factor * sides[BASE][k], sides[HEAD][k]);
 
-// Callers before what they call: who calls costs more, and of equals is met first.
+// Callers before their callees: a caller costs at least as much, and comes first among equals.
 function outermostFirst(nodes, total, factor) {
 	return [...nodes.keys()].sort((a, b) => most(total, factor, b) - most(total, factor, a));
 }
 
-// Of functions that may be told: their outermost nodes, and from each of these the next one above
-// that may tell of it; 0: none. Who has most of the run says nothing that the run does not, and
-// what a module does when it is loaded is no part of what its importer does.
+// The outermost nodes of functions that may be listed, and for each node the next candidate above
+// it; 0: none. Functions with most of the run are skipped, since the verdict already covers them.
+// Code that runs when a module is loaded does not count as part of its importer.
 export function findOutermost(tree, { factor, functions: { loads } }, { total }, ways) {
 	const { n, func, end } = tree, nodes = new Map(), up = new Int32Array(n);
 	const isAbove = new Uint8Array(ways.length), above = [];
@@ -53,7 +53,7 @@ export function findOutermost(tree, { factor, functions: { loads } }, { total },
 	return { nodes, up };
 }
 
-// Of functions sorted by a value, falling, the place of the first whose value is at most `from`.
+// In functions sorted by a value, descending, the index of the first whose value is at most `from`.
 function placeOf(sorted, values, from) {
 	let low = 0, high = sorted.length;
 	while (low < high) {
@@ -64,24 +64,24 @@ function placeOf(sorted, values, from) {
 	return low;
 }
 
-// Who tells of each function's change: the outermost caller to which a chain leads of callers that
-// have nearly the same change and are not much else; itself where none does. `stays`: flags of
-// those that tell of themselves.
-export function findTellers(tree, data, { total }, { nodes, up }, own, stays) {
+// The representative under which each function's change is listed: the outermost caller in a chain
+// of callers that have nearly the same change and little other cost, or else the function itself.
+// `stays`: flags of functions that represent themselves.
+export function findRepresentatives(tree, data, { total }, { nodes, up }, own, stays) {
 	const { factor, functions } = data, { func } = tree;
 	const change = total[HEAD].map((_, f) => changed(total, factor, f));
 	const size = change.map((_, f) => least(total, factor, f));
-	// Whether it can be at all that most of either's change is the other's.
+	// A necessary condition for most of either's change being the other's.
 	const fits = (f, g) => own[f] >= own[g] && isPart(size[g], size[f], MOST) &&
 		isPart(change[g] / change[f], 1, NEARLY * NEARLY);
-	const tells = (f, g, part) =>
+	const covers = (f, g, part) =>
 		isPart(part / change[g], 1, NEARLY) && isPart(part / change[f], 1, NEARLY);
 	const order = outermostFirst(nodes, total, factor);
 	const bySize = [...order].sort((a, b) => size[b] - size[a]);
-	const teller = Int32Array.from({ length: functions.n }, (_, f) => f);
+	const representative = Int32Array.from({ length: functions.n }, (_, f) => f);
 	const rank = new Int32Array(functions.n);
 	order.forEach((f, k) => (rank[f] = k));
-	// Of all that are met before g, those that can be.
+	// The possible callers among the functions before g.
 	const callersOf = (g) => {
 		const found = [];
 		for (let k = placeOf(bySize, size, size[g] / MOST);
@@ -89,7 +89,7 @@ export function findTellers(tree, data, { total }, { nodes, up }, own, stays) {
 			if (rank[bySize[k]] < rank[g] && fits(bySize[k], g)) found.push(bySize[k]);
 		return found;
 	};
-	const below = new Float64Array(functions.n); // what g changed below each function
+	const below = new Float64Array(functions.n); // change of g below each function
 	for (const g of order) {
 		const callers = stays[g] ? [] : callersOf(g);
 		if (!callers.length) continue;
@@ -97,58 +97,58 @@ export function findTellers(tree, data, { total }, { nodes, up }, own, stays) {
 			const delta = changed(tree.total, factor, i);
 			for (let above = up[i]; above > 0; above = up[above]) below[func[above]] += delta;
 		}
-		const by = callers.filter((f) => tells(f, g, below[f])).map((f) => teller[f]);
-		if (by.length) teller[g] = by.reduce((a, b) => (rank[a] <= rank[b] ? a : b));
+		const by = callers.filter((f) => covers(f, g, below[f])).map((f) => representative[f]);
+		if (by.length) representative[g] = by.reduce((a, b) => (rank[a] <= rank[b] ? a : b));
 		below.fill(0);
 	}
-	return teller;
+	return representative;
 }
 
-// Those of some functions that none of the others tells of: of the rest nearly all of the change is
-// below one of them, and little is where they are places of it themselves. parts: how much is, by
+// Functions that are not covered by another one. Left out are those whose change is nearly all
+// below a listed function and hardly at their own places. parts: the change at their places, by
 // function.
 export function leaveOutNested(tree, data, { total }, { nodes, up }, parts) {
 	const { factor } = data, { func } = tree, kept = new Set();
 	const change = (f) => changed(total, factor, f), size = (f) => least(total, factor, f);
-	const changeBelow = (g, tells) => {
+	const changeBelow = (g, covers) => {
 		let sum = 0;
 		for (const i of nodes.get(g)) {
 			let above = up[i];
-			while (above > 0 && !tells(func[above])) above = up[above];
+			while (above > 0 && !covers(func[above])) above = up[above];
 			if (above > 0) sum += changed(tree.total, factor, i);
 		}
 		return sum;
 	};
 	for (const g of outermostFirst(nodes, total, factor)) {
 		if (!parts.has(g)) continue;
-		const tells = (f) => kept.has(f) && change(f) * change(g) > 0 && size(f) >= size(g);
-		if (parts.get(g) / change(g) > 1 - NEARLY || changeBelow(g, tells) / change(g) < NEARLY)
+		const covers = (f) => kept.has(f) && change(f) * change(g) > 0 && size(f) >= size(g);
+		if (parts.get(g) / change(g) > 1 - NEARLY || changeBelow(g, covers) / change(g) < NEARLY)
 			kept.add(g);
 	}
 	leaveOutCallers(tree, data, { total }, { nodes, up }, parts, kept);
 	return kept;
 }
 
-// Nor is who has next to nothing of its change itself, and calls others that are told, which have
-// it.
+// Also leaves out callers whose own part of the change is next to nothing, since the listed
+// functions that they call have it.
 function leaveOutCallers(tree, { factor }, { total }, { nodes, up }, parts, kept) {
-	const { func } = tree, told = new Map([...kept].map((f) => [f, 0]));
+	const { func } = tree, listed = new Map([...kept].map((f) => [f, 0]));
 	for (const g of kept)
 		for (const i of nodes.get(g)) {
 			let above = up[i];
 			while (above > 0 && !kept.has(func[above])) above = up[above];
 			if (above > 0) {
 				const f = func[above];
-				told.set(f, told.get(f) + changed(tree.total, factor, i));
+				listed.set(f, listed.get(f) + changed(tree.total, factor, i));
 			}
 		}
-	for (const [f, sum] of told) {
+	for (const [f, sum] of listed) {
 		const change = changed(total, factor, f);
 		if (parts.get(f) / change <= LITTLE && isPart(sum / change, 1, NEARLY)) kept.delete(f);
 	}
 }
 
-// The function that has most of a change below some nodes as its own; -1: none, or it loads
+// The function with most of the change below some nodes as its own time; -1: none, or it loads
 // modules.
 export function hotLeaf({ func, end, self }, { factor, functions: { loads, n } }, nodes, change) {
 	const sums = new Float64Array(n), [base, head] = self;

@@ -22,7 +22,7 @@ export const CHANGED = 2;
 // Shares at which a plain tree's colour gets one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
-// After the shares: not told from noise; new, but not told from noise (neutral with purple lines:
+// After the shares: unsure; new, but unsure (neutral with purple lines:
 // no pale purple differs from blue for all eyes); new or removed, but the cost was another callee's
 // before or is now.
 export const UNSURE = HEAT + heatSteps.length;

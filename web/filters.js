@@ -26,8 +26,7 @@ export function stateOf(data, f) {
 	return word === CHANGED ? "changed" : word === UNKNOWN ? "unknown" : "unchanged";
 }
 
-// Whether a function has the verdict that is asked for. What is new or removed may have changed,
-// too.
+// Whether a function has the chosen verdict. New or removed functions may have changed, too.
 function hasVerdict(data, f, verdict) {
 	if (!verdict) return true;
 	if (verdict === "new" || verdict === "removed") return stateOf(data, f) === verdict;
@@ -35,7 +34,7 @@ function hasVerdict(data, f, verdict) {
 	return verdict === (word === CHANGED ? "changed" : word === UNKNOWN ? "unknown" : "unchanged");
 }
 
-// Flags of functions that are asked for; null: all are.
+// Flags of the chosen functions; null: all.
 export function wantedFunctions(data, modules, { modules: chosen, verdict }) {
 	if (!chosen && !verdict) return null;
 	const { n, file } = data.functions;

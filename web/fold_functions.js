@@ -2,7 +2,7 @@
 // Placeholder functions for folded frames (folds.js), numbered after the page's own functions.
 const OTHER = 3; // src/profile/origin.h
 
-// What stands for what was folded: the functions behind those of the page, in this order.
+// Names of the placeholder functions, in this order after the page's functions.
 export const foldNames = ["not sampled again", "not sampled before", "finding modules",
 	"interpreter start-up"];
 export const AGAIN = 0;

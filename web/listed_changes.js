@@ -13,7 +13,9 @@
 // Own functions whose own time changed are always listed; libraries only where no own function
 // covers them. Not listed: code that loads modules (the importing code is), and wrappers by their
 // total, since their callees were there before.
-import { changed, findOutermost, findTellers, hotLeaf, leaveOutNested } from "./call_chains.js";
+import {
+	changed, findOutermost, findRepresentatives, hotLeaf, leaveOutNested,
+} from "./call_chains.js";
 import { CHANGED } from "./colors.js";
 import { noun, verdictOn } from "./cost_words.js";
 import { BASE, HEAD, MARKER_KIND } from "./data.js";
@@ -91,50 +93,50 @@ function findPlaces(tree, data, ways) {
 	return { flags, parts };
 }
 
-// What functions changed that are not below own code that tells of it: places, flags of nodes; and
-// functions that tell, flags, too.
-function sumUntold({ n, func, parent, self, total }, { factor, functions }, { nodes }, own, places,
-	tellers) {
-	const untold = { self: new Float64Array(functions.n), total: new Float64Array(functions.n) };
-	const told = new Uint8Array(n), [base, head] = self;
+// Changes of functions outside of own code that already covers them: below neither a place (flags
+// of nodes) nor a representative (flags of functions).
+function sumUncovered({ n, func, parent, self, total }, { factor, functions }, { nodes }, own,
+	places, representatives) {
+	const uncovered = { self: new Float64Array(functions.n), total: new Float64Array(functions.n) };
+	const covered = new Uint8Array(n), [base, head] = self;
 	for (let i = 1; i < n; i++) {
 		const p = parent[i], f = func[i];
-		if (p > 0 && (told[p] !== 0 ||
-			(own[func[p]] !== 0 && (places[p] !== 0 || tellers[func[p]] !== 0)))) told[i] = 1;
-		else untold.self[f] += head[i] - factor * base[i];
+		if (p > 0 && (covered[p] !== 0 || (own[func[p]] !== 0 &&
+			(places[p] !== 0 || representatives[func[p]] !== 0)))) covered[i] = 1;
+		else uncovered.self[f] += head[i] - factor * base[i];
 	}
 	for (const [f, list] of nodes)
-		for (const i of list) if (!told[i]) untold.total[f] += changed(total, factor, i);
-	return untold;
+		for (const i of list) if (!covered[i]) uncovered.total[f] += changed(total, factor, i);
+	return uncovered;
 }
 
-// Leave out of those by their own time other people's code that changed on behalf of own code that
-// is listed; by its total it is added where it changed otherwise.
+// Library code: leave it out of the functions listed by own time where listed own code covers its
+// change; add it by total where nothing covers it.
 function settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal, byOwn, add }) {
 	const { factor, functions } = data, own = ownFlags(data);
 	if (!own.subarray(0, functions.n).includes(0)) return;
-	const tellers = new Uint8Array(functions.n);
-	for (const f of byTotal.keys()) tellers[f] = 1;
-	const untold = sumUntold(tree, data, outermost, own, flags, tellers);
+	const representatives = new Uint8Array(functions.n);
+	for (const f of byTotal.keys()) representatives[f] = 1;
+	const uncovered = sumUncovered(tree, data, outermost, own, flags, representatives);
 	const isMost = (part, family, f) => part[f] / changed(costs[family], factor, f) >= MOST;
 	for (const f of outermost.nodes.keys())
-		if (!own[f] && isMost(parts, "total", f) && isMost(untold.total, "total", f))
+		if (!own[f] && isMost(parts, "total", f) && isMost(uncovered.total, "total", f))
 			add(f);
 	byOwn.forEach((yes, f) => {
-		if (yes && !own[f] && !isMost(untold.self, "self", f)) byOwn[f] = 0;
+		if (yes && !own[f] && !isMost(uncovered.self, "self", f)) byOwn[f] = 0;
 	});
 }
 
-// Which functions are listed: by their totals, a map to the places that they tell of; by their own
-// time, flags.
+// The functions to list: by total, a map to the places that each represents; by own time, flags.
 function chooseFunctions(tree, data, costs, outermost, ways) {
 	const { factor, functions } = data, own = ownFlags(data), { func } = tree;
 	const byOwn = Uint8Array.from({ length: functions.n }, (_, f) =>
 		(isCertain(data, "self", f) && !functions.loads[f] ? 1 : 0));
-	const teller = findTellers(tree, data, costs, outermost, own, byOwn);
+	const representative = findRepresentatives(tree, data, costs, outermost, own, byOwn);
 	const { flags, parts } = findPlaces(tree, data, ways);
 	const byTotal = new Map(), isPlace = new Uint8Array(functions.n);
-	const add = (f) => byTotal.set(teller[f], (byTotal.get(teller[f]) ?? new Set()).add(f));
+	const add = (f) => byTotal.set(representative[f],
+		(byTotal.get(representative[f]) ?? new Set()).add(f));
 	for (let i = flags.indexOf(1, 1); i > 0; i = flags.indexOf(1, i + 1)) isPlace[func[i]] = 1;
 	isPlace.forEach((yes, f) => yes && own[f] && add(f));
 	const partOf = (f) => (byOwn[f] ? changed(costs.total, factor, f) :
@@ -151,24 +153,24 @@ function groupOf(data, f, delta) {
 	return state === "new" ? "new" : state === "removed" ? "gone" : verdictOn(delta);
 }
 
-// What a function costs with its callees, where that is another than what its own time changed from
-// and to, as it is written; else null.
+// The cost of a function with its callees; null where it would be written like that of its own
+// time.
 export function wholeOf({ factor, unit }, { total }, { f, change }) {
 	const whole = compare(total[BASE][f], total[HEAD][f], factor);
 	return formatPair(whole, unit) === formatPair(change, unit) ? null : whole;
 }
 
-// A function that changed, {f, change, family, node, leaf, isImport}; where and in what is found
-// when it is asked for, which of most it never is.
+// A function that changed, {f, change, family, node, leaf, isImport}. Node and leaf are computed on
+// demand, since most are never needed.
 class Change {
-	// places: that its total tells of; of its own time none.
+	// places: those that its total represents; none for a change of own time.
 	constructor(of, f, places) {
 		const { costs, data: { factor } } = of, family = places ? "total" : "self";
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], factor);
 		Object.assign(this, { of, f, family, places, change });
 	}
-	// The node where it changed most: of those whose path certainly changed, where there are any;
-	// else of those that make up the sum which did.
+	// The node where it changed most, preferably one whose path certainly changed, else one of a
+	// sum that did.
 	get node() {
 		const { f, family, of: { tree, data: { factor, verdicts }, nodes } } = this;
 		const { path } = verdicts[family];
@@ -183,8 +185,8 @@ class Change {
 		else for (let i = tree.func.indexOf(f, 1); i > 0; i = tree.func.indexOf(f, i + 1)) look(i);
 		return best;
 	}
-	// The function that most of its total's change is in: who has it as its own time, or else the
-	// innermost of the places that it tells of; -1: itself, or none.
+	// The function with most of the change of its total: by own time, or else the innermost of the
+	// places that it represents; -1: itself, or none.
 	get leaf() {
 		const { f, places, change: { delta }, of: { tree, data, costs, nodes } } = this;
 		if (!places) return -1;
@@ -194,7 +196,7 @@ class Change {
 		return [...places].filter((g) => g !== f && part(g) >= MOST)
 			.sort((a, b) => part(a) - part(b) || a - b)[0] ?? -1;
 	}
-	// What it costs with its callees, where its own time alone changed and that is less; else null.
+	// Its cost with callees, where only its own time changed and that is less; else null.
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
 	}
@@ -206,9 +208,9 @@ class Change {
 	}
 }
 
-// Functions that certainly changed: {slower, faster, new, gone}, in the order in which they are
-// told, each Changes with the largest first, what is no code (<GC>) last: nobody can look it up.
-// `tree` is straight, costsOf() makes its functions' costs.
+// Functions that certainly changed: {slower, faster, new, gone} in display order, each a list of
+// Changes, largest first; entries that are not code (<GC>) last. `tree` is straight; costsOf()
+// computes the costs of its functions.
 export function findChanges(tree, data, costsOf) {
 	const found = Object.fromEntries(groupsOf(data).map((g) => [g, []]));
 	if (!Object.values(data.verdicts).some(({ word }) => word.includes(CHANGED))) return found;

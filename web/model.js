@@ -117,13 +117,13 @@ export class Model {
 		return costs;
 	}
 
-	// Costs of functions in what is drawn, made when they are asked for: a picture needs none.
+	// Costs of functions in the shown tree, computed on first use: a picture needs none.
 	get costs() {
 		this.prepare();
 		return this.knownCosts;
 	}
 
-	// For what comes next: they are asked for by the first box, list or table.
+	// Compute them early, for the first tooltip, list or table.
 	prepare() {
 		this.knownCosts ??= this.isStraight ? this.costsOfAll(this.costsOf) :
 			functionCosts(this.costsOf, this.data.functions.n);
@@ -155,7 +155,7 @@ export class Model {
 		return new Picture(this.trees.shown(), what);
 	}
 
-	// What was removed and saved (saved_time.js), to stand beside the head's 100 %.
+	// Removed paths that were saved time (saved_time.js), shown beside the head's 100 %.
 	removedAside(what) {
 		const { inverted, layout } = this.state;
 		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head")

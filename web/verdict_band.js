@@ -18,7 +18,7 @@ const runWords = {
 function runHeadline({ header, factor }) {
 	const v = header.verdict;
 	const isSure = v.word === "slower" || v.word === "faster";
-	// Of parts of running programs nobody asks whether the run changed.
+	// Windows of running programs have no verdict on a whole run.
 	const words = v.reason === "windows only" ? v.text : runWords[v.word] ?? v.text;
 	const text = !isSure ? words :
 		`${formatShare(Math.abs(v.change_pct) / 100)} ${oneWord(header, v.word)}`;

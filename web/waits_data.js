@@ -5,7 +5,7 @@ const HEIGHT = 300, LEAST = 22, GAP = 5; // of what is drawn of nodes, px
 
 export const hasWaits = ({ header }) => Boolean(header.waits);
 
-// By a recorder that looks now and then: nobody is seen to end a wait, nor how often they are.
+// Sampled waits: what ended a wait and how many there were is unknown.
 export const isSampled = (rows) => rows[0]?.samples !== undefined;
 
 export const sumOf = (list) => list.reduce((sum, { ns }) => sum + ns, 0);
