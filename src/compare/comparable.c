@@ -119,7 +119,7 @@ static size_t kind_length(int i, const char *value)
 }
 
 static const char *const setting_titles[SETTINGS] = {
-	[SETTING_CLOCK] = "clock",     [SETTING_PROCESSOR] = "processor that was shown",
+	[SETTING_CLOCK] = "clock",     [SETTING_PROCESSOR] = "selected processor",
 	[SETTING_MODE] = "mode",       [SETTING_FEATURES] = "what was recorded",
 	[SETTING_PROGRAM] = "program", [SETTING_PYTHON] = "Python version",
 };
@@ -166,8 +166,8 @@ static int refuse(const struct setting *settings, struct fz_error *err)
 
 	say_differences(settings, &what);
 	int r = fz_fail(err, FZ_EINPUT,
-			"the recordings differ in %s; record both alike, or use --force to compare "
-			"them all the same",
+			"the recordings differ in %s; record both in the same way, or use --force "
+			"to compare them anyway",
 			what.p);
 	fz_buf_release(&what);
 	return r;
@@ -337,7 +337,8 @@ static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 	struct fz_str guess = fz_profile_fact(d->profile[s], "numbers");
 
 	if (guess.n && d->profile[s]->numbers.bare)
-		fz_diff_warn(d, "the %s's numbers are taken for %.*s; --unit says what they are",
+		fz_diff_warn(d,
+			     "the %s's numbers are interpreted as %.*s; set --unit to change that",
 			     side_names[s], (int)guess.n, guess.p);
 }
 
@@ -345,9 +346,9 @@ static void warn_about_tree(struct fz_diff *d, enum fz_side s)
 {
 	bool recorded = fz_callgraph_states(d->profile[s], d->tree[s]->metric);
 
-	fz_diff_warn(
-		d, "the call tree of the %s is reconstructed from a call graph, %s", side_names[s],
-		recorded ? "totals of functions are recorded" : "and so are totals of functions");
+	fz_diff_warn(d, "the call tree of the %s is reconstructed from a call graph, %s",
+		     side_names[s],
+		     recorded ? "function totals are recorded" : "and so are function totals");
 }
 
 static void warn_about_quality(struct fz_diff *d, enum fz_side s)
@@ -369,13 +370,13 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	struct fz_str begin = fz_profile_fact(p, "stacks.begin");
 	if (begin.n)
 		fz_diff_warn(d,
-			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
-			     "frames; what called %.*s is left out on both sides",
+			     "the stacks of the %s are truncated: its file stores the innermost "
+			     "%.*s frames; callers of %.*s are left out on both sides",
 			     names[s], (int)cut.n, cut.p, (int)begin.n, begin.p);
 	else if (cut.n)
 		fz_diff_warn(d,
-			     "the stacks of the %s are cut: its file keeps the innermost %.*s "
-			     "frames, so deeper stacks match in parts only",
+			     "the stacks of the %s are truncated: its file stores the innermost "
+			     "%.*s frames, so deeper stacks match only partially",
 			     names[s], (int)cut.n, cut.p);
 	if (p->recording.reconstructed)
 		warn_about_tree(d, s);
@@ -387,8 +388,8 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	if (d->scale == FZ_SCALE_TIME && !p->recording.complete && d->samples[s] &&
 	    !fz_diff_assumes_whole_run(d, s))
 		fz_diff_warn(d,
-			     "the %s is no complete run: its time depends on how long was "
-			     "recorded; --scale window compares each second",
+			     "the %s is not a complete run: its time depends on the length of the "
+			     "recording; --scale window compares per second",
 			     names[s]);
 }
 
@@ -399,8 +400,8 @@ static void warn_about_missing(struct fz_diff *d)
 
 	if (!missing.n)
 		return;
-	fz_diff_warn(d, "%.*s does not answer: what it holds of either side is missing",
-		     (int)missing.n, missing.p);
+	fz_diff_warn(d, "%.*s does not respond: its data is missing on both sides", (int)missing.n,
+		     missing.p);
 	d->urgent++;
 }
 
@@ -412,7 +413,7 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	fz_profile_describe_failure(d->profile[s], s == FZ_BASE ? "the base" : "the head", &text);
 	if (!text.n)
 		return;
-	fz_diff_warn(d, "%s; it may not have done all its work", text.p);
+	fz_diff_warn(d, "%s; it may not have completed its work", text.p);
 	d->urgent++;
 }
 
@@ -424,8 +425,8 @@ static void warn_about_ends(struct fz_diff *d)
 
 	if (base || head)
 		fz_diff_warn(d,
-			     "%s taken for %s, which %s not say; for parts of a running program "
-			     "use --scale %s",
+			     "%s treated as %s, which %s not specify; for parts of a running "
+			     "program use --scale %s",
 			     base && head ? "both are"
 			     : base       ? "the base is"
 					  : "the head is",

@@ -112,8 +112,8 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 		fz_auto(fz_free_ptr) char *b = metric_names(base);
 		fz_auto(fz_free_ptr) char *h = metric_names(head);
 		return fz_fail(err, FZ_EINPUT,
-			       "the recordings have no metric%s%.*s in common (base: %s; "
-			       "head: %s); record both alike",
+			       "the recordings have no metric%s%.*s in common (base: %s; head: "
+			       "%s); record both in the same way",
 			       o->metric.n ? " " : "", (int)o->metric.n, o->metric.p, b, h);
 	}
 	static const struct fz_metric samples = { .name = "samples", .unit = "count", .each = 1 };
@@ -124,14 +124,14 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 		h = &head->metrics[ret[FZ_HEAD]];
 	if (strcmp(b->unit, h->unit) != 0)
 		return fz_fail(err, FZ_EINPUT,
-			       "metric %s is in different units (base: %s; head: %s); "
-			       "record both alike",
+			       "metric %s is in different units (base: %s; head: %s); record both "
+			       "in the same way",
 			       h->name, b->unit, h->unit);
 	if (fz_diff_clocks_differ(b->name, h->name))
-		fz_diff_warn(d,
-			     "the base measured %s time, the head %s time: only their shares "
-			     "can be compared",
-			     b->name, h->name);
+		fz_diff_warn(
+			d,
+			"the base measured %s time, the head %s time: only shares can be compared",
+			b->name, h->name);
 	d->metric = h->name;
 	d->unit = h->unit;
 	return 0;

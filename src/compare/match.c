@@ -173,7 +173,7 @@ static void apply_map(struct matcher *m, const char *text)
 	if (rule.new.n) {
 		group = mapped_group(m, rule.new);
 		if (group == FZ_NONE) {
-			fz_diff_warn(m->d, "no function of the head is called '%.*s' (--map %s)",
+			fz_diff_warn(m->d, "the head has no function '%.*s' (--map %s)",
 				     (int)rule.new.n, rule.new.p, text);
 			return;
 		}
@@ -188,8 +188,8 @@ static void apply_map(struct matcher *m, const char *text)
 		found++;
 	}
 	if (!found)
-		fz_diff_warn(m->d, "no function of the base is called '%.*s' (--map %s)",
-			     (int)rule.old.n, rule.old.p, text);
+		fz_diff_warn(m->d, "the base has no function '%.*s' (--map %s)", (int)rule.old.n,
+			     rule.old.p, text);
 }
 
 static bool is_escape(const char *c)
@@ -249,11 +249,10 @@ int fz_diff_check_map(const char *text, struct fz_error *err)
 {
 	if (find_equals(text))
 		return 0;
-	return fz_fail(
-		err, FZ_EUSAGE,
-		"--map: '%s' is not OLD=NEW; name a function of the base and one of the head "
-		"(FILE:FUNCTION or FUNCTION), or none for one that is gone",
-		text);
+	return fz_fail(err, FZ_EUSAGE,
+		       "--map: invalid value '%s' (expected OLD=NEW, each FUNCTION or "
+		       "FILE:FUNCTION; OLD= for a removed function)",
+		       text);
 }
 
 /* ---- groups ---- */

@@ -112,18 +112,15 @@ static int own_rule_init(struct own_rule *rule, const char *text, struct fz_erro
 	char why[128];
 
 	if (!separator || separator == text)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--rename: '%s' is not REGEX=TEXT; give an extended regular "
-			       "expression and what replaces it",
+		return fz_fail(err, FZ_EUSAGE, "--rename: invalid value '%s' (expected REGEX=TEXT)",
 			       text);
 	fz_auto(fz_free_ptr) char *pattern = fz_strndup(text, (size_t)(separator - text));
 	int r = regcomp(&rule->regex, pattern, REG_EXTENDED);
 	if (r) {
 		regerror(r, &rule->regex, why, sizeof(why));
-		return fz_fail(
-			err, FZ_EUSAGE,
-			"--rename: '%s' is no extended regular expression (%s); see regex(7)",
-			pattern, why);
+		return fz_fail(err, FZ_EUSAGE,
+			       "--rename: invalid regular expression '%s' (%s); see regex(7)",
+			       pattern, why);
 	}
 	rule->text = text;
 	rule->replacement = fz_str_of(separator + 1);

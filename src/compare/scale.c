@@ -165,17 +165,15 @@ static int check_needs(const struct fz_diff *d, const struct fz_diff_options *o,
 {
 	if (is_fleet(d) && d->scale != FZ_SCALE_SHARE && d->scale != FZ_SCALE_REFERENCE)
 		return fz_fail(err, FZ_EUSAGE,
-			       "releases of a fleet are compared by share, for nobody knows how "
-			       "much each had to do; leave --scale %s away",
+			       "releases are compared by share, because their amounts of work are "
+			       "unknown; omit --scale %s",
 			       fz_scale_names[d->scale]);
 	if (d->scale == FZ_SCALE_UNIT && !(o->units[FZ_BASE] > 0 && o->units[FZ_HEAD] > 0))
-		return fz_fail(err, FZ_EUSAGE,
-			       "scaling by unit needs to know how much was done on each side; use "
-			       "--units BASE:HEAD");
+		return fz_fail(err, FZ_EUSAGE, "--scale unit requires --units BASE:HEAD");
 	if (d->scale == FZ_SCALE_WINDOW && !fz_diff_has_durations(d))
 		return fz_fail(err, FZ_EINPUT,
-			       "scaling by window needs to know how long was recorded, and the %s "
-			       "does not say; use --scale share",
+			       "--scale window requires the length of both recordings, and the %s "
+			       "has none; use --scale share",
 			       d->profile[FZ_BASE]->recording.duration_ns > 0 ? "head" : "base");
 	return 0;
 }
@@ -267,11 +265,11 @@ static double count_self(const struct fz_diff *d, enum fz_side s, double *self)
 static void warn_about_agreement(struct fz_diff *d, double usual)
 {
 	if (d->basis == FZ_BASIS_SCATTERED)
-		fz_diff_warn(d, "no scale fits most functions, so which of them changed cannot be "
-				"told");
+		fz_diff_warn(d, "no scale fits most functions, so changes of single functions "
+				"cannot be detected");
 	else if (d->basis == FZ_BASIS_TOTALS && d->factor != usual)
-		fz_diff_warn(d, "no function has 20 samples by itself, so none can be taken as "
-				"unchanged, and the totals are made equal");
+		fz_diff_warn(d, "no function has 20 samples, so none can serve as reference; the "
+				"totals are made equal instead");
 }
 
 /* What cannot be told from equal rates and whole runs is taken for that, and values stay as they

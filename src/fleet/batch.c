@@ -121,11 +121,11 @@ static int minute_of(const struct builder *k, uint32_t run, int64_t time, int64_
 	if (start == 0)
 		start = k->start;
 	if (__builtin_add_overflow(start, time, &at) || at < 0)
-		return fz_fail(err, FZ_EINPUT, "it holds samples from before 1970");
+		return fz_fail(err, FZ_EINPUT, "it contains samples from before 1970");
 	if (at / MINUTE > k->latest_minute)
 		return fz_fail(err, FZ_EINPUT,
-			       "it holds samples of more than an hour from now; set the clock of "
-			       "the machine that recorded it");
+			       "it contains samples more than an hour in the future; check the "
+			       "clock of the recording machine");
 	*ret = at / MINUTE;
 	return 0;
 }
@@ -139,8 +139,8 @@ static int cell_of(struct builder *k, uint32_t kind, int64_t minute, uint32_t *r
 		*slot = k->b->cell_n;
 		if (k->b->cell_n >= FZ_FLEET_MINUTES * k->b->kind_n)
 			return fz_fail(err, FZ_ELIMIT,
-				       "it is longer than %d days; push it in parts (fizeau replay "
-				       "--from ... --to ... -o PART.fz)",
+				       "it spans more than %d days; push it in parts (fizeau "
+				       "replay --from ... --to ... -o PART.fz)",
 				       FZ_FLEET_MINUTES / 1440);
 		fz_grow(k->b->cells, k->b->cell_n, k->b->cell_cap);
 		k->b->cells[k->b->cell_n++] =

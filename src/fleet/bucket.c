@@ -58,11 +58,10 @@ static int refused(const struct fz_bucket *b, long status, struct fz_str answer,
 	bool later = status == 429 || status >= 500;
 
 	return fz_fail(
-		err, later ? FZ_EAGAIN : FZ_ESYSTEM, "the bucket %s says: %.*s %.*s (status %ld)%s",
-		b->url, (int)FZ_MIN(code.n, 80), code.p, (int)FZ_MIN(message.n, 300), message.p,
-		status,
-		later ? ""
-		      : "; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION say who asks");
+		err, later ? FZ_EAGAIN : FZ_ESYSTEM,
+		"the bucket %s returned an error: %.*s %.*s (status %ld)%s", b->url,
+		(int)FZ_MIN(code.n, 80), code.p, (int)FZ_MIN(message.n, 300), message.p, status,
+		later ? "" : "; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION");
 }
 
 /* FZ_EINPUT: the object is not there. */
@@ -153,18 +152,18 @@ static int check(const char *url, const char *key, const char *secret, struct fz
 
 	if (!is_address || strpbrk(url, "?#@"))
 		return fz_fail(err, FZ_EUSAGE,
-			       "'%s' is no address of a bucket; write https://HOST/BUCKET", url);
+			       "invalid bucket URL '%s' (expected https://HOST/BUCKET)", url);
 	if (!key || !secret)
 		return fz_fail(err, FZ_EUSAGE,
-			       "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY have to say who asks");
+			       "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set");
 	return 0;
 }
 
 static int introduce(const struct fz_bucket *b, struct fz_error *err)
 {
 	return fz_bucket_put(b, "fizeau",
-			     fz_str_of("What lies here is kept by 'fizeau serve --bucket'; its "
-				       "folder of --recordings knows what it is.\n"),
+			     fz_str_of("These objects belong to 'fizeau serve --bucket'; the index "
+				       "is in its --recordings folder.\n"),
 			     err);
 }
 

@@ -68,14 +68,13 @@ static int parse_one(struct fz_str url, struct fz_shard *ret, struct fz_error *e
 	for (size_t i = 0; i < database.n; i++)
 		good &= isalnum((unsigned char)database.p[i]) || database.p[i] == '_';
 	if (memchr(server.p, '@', server.n))
-		return fz_fail(
-			err, FZ_EUSAGE,
-			"--store: an address has no password, for others may read it; put it "
-			"into CLICKHOUSE_USER and CLICKHOUSE_PASSWORD");
+		return fz_fail(err, FZ_EUSAGE,
+			       "--store: passwords in URLs are not allowed; set CLICKHOUSE_USER "
+			       "and CLICKHOUSE_PASSWORD");
 	if (!good)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--store '%.*s': is no database of ClickHouse's; write "
-			       "http://HOST:8123/DATABASE",
+			       "--store: invalid ClickHouse URL '%.*s' (expected "
+			       "http://HOST:8123/DATABASE)",
 			       (int)url.n, url.p);
 	ret->server = fz_strndup(server.p, server.n);
 	ret->database = fz_strndup(database.p, database.n);
@@ -108,7 +107,7 @@ int fz_clickhouse_parse(const char *urls, struct fz_clickhouse *ret, struct fz_e
 		r = parse_one(one, &ret->shards[ret->n], err);
 		for (uint32_t i = 0; !r && i < ret->n; i++)
 			if (strcmp(ret->shards[i].name, ret->shards[ret->n].name) == 0)
-				r = fz_fail(err, FZ_EUSAGE, "--store: %s is named twice",
+				r = fz_fail(err, FZ_EUSAGE, "--store: %s is listed twice",
 					    ret->shards[i].name);
 		ret->shards[ret->n].place = ret->n;
 		ret->n++;
@@ -160,7 +159,7 @@ static int gone(const struct fz_clickhouse *c, struct fz_shard *s, int64_t began
 	if (c->writing)
 		s->retry_ns = now + FZ_MAX(RETRY_SECONDS * SECOND, RETRY_TIMES * (now - began));
 	s->missing = true;
-	return fz_fail(err, FZ_EAGAIN, "%s: does not answer (%s); try again later", s->name, why);
+	return fz_fail(err, FZ_EAGAIN, "%s: no response (%s); try again later", s->name, why);
 }
 
 static int fail(const struct fz_shard *s, long status, const struct fz_buf *answer,
@@ -172,7 +171,7 @@ static int fail(const struct fz_shard *s, long status, const struct fz_buf *answ
 	switch (code_of(answer)) {
 	case 60: /* UNKNOWN_TABLE */
 	case 81: /* UNKNOWN_DATABASE */
-		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's", s->name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a fizeau store", s->name);
 	case 159: /* TIMEOUT_EXCEEDED */
 	case 202: /* TOO_MANY_SIMULTANEOUS_QUERIES */
 	case 241: /* MEMORY_LIMIT_EXCEEDED */
@@ -184,10 +183,10 @@ static int fail(const struct fz_shard *s, long status, const struct fz_buf *answ
 	case 194: /* REQUIRED_PASSWORD */
 	case 497: /* ACCESS_DENIED */
 	case 516: /* AUTHENTICATION_FAILED */
-		return fz_fail(err, FZ_EPERM,
-			       "%s: does not let us in; set CLICKHOUSE_USER and "
-			       "CLICKHOUSE_PASSWORD (%.*s)",
-			       s->name, shown, line.p);
+		return fz_fail(
+			err, FZ_EPERM,
+			"%s: access denied; set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD (%.*s)",
+			s->name, shown, line.p);
 	default:
 		return fz_fail(err, FZ_ESYSTEM, "%s: %.*s (status %ld)", s->name, shown, line.p,
 			       status);
@@ -215,11 +214,11 @@ static int ask(struct fz_clickhouse *c, struct fz_shard *s, const char *database
 	if (status == 200)
 		return 0;
 	if (status >= 502 && status <= 504)
-		return gone(c, s, began, "somebody between says so", err);
+		return gone(c, s, began, "reported by a proxy", err);
 	if (status)
 		return fail(s, status, ret, err);
 	if (ret->overflow)
-		return fz_fail(err, FZ_ELIMIT, "%s: %s; ask for less time (--since, --until)",
+		return fz_fail(err, FZ_ELIMIT, "%s: %s; query a shorter time (--since, --until)",
 			       s->name, why);
 	return gone(c, s, began, why, err);
 }
@@ -257,7 +256,7 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 		r = fz_shard_ask(c, s, FZ_STR("SELECT splitByChar('.', version())[1]"), &answer,
 				 err);
 	if (!r && !fz_parse_u64(fz_str_trimmed(fz_buf_view(&answer)), 1000, &version))
-		r = fz_fail(err, FZ_EINPUT, "%s: is no ClickHouse", s->name);
+		r = fz_fail(err, FZ_EINPUT, "%s: not a ClickHouse server", s->name);
 	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(tables); i++) {
 		fz_auto(fz_free_ptr) char *sql = fz_asprintf(
 			"CREATE TABLE IF NOT EXISTS fizeau_%s%s", tables[i],
@@ -281,11 +280,11 @@ static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
 			break;
 		if (layout > LAYOUT)
 			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "%s: was made by a newer fizeau; use that one", s->name);
+				       "%s: created by a newer fizeau; upgrade fizeau", s->name);
 		if (place != s->place || shards != c->n)
 			return fz_fail(err, FZ_EUSAGE,
-				       "%s: is shard %u of %u, and here it is %u of %u; name all "
-				       "shards of the store, in their order",
+				       "%s: is shard %u of %u, but specified as %u of %u; list all "
+				       "shards of the store in order",
 				       s->name, place + 1, shards, s->place + 1, c->n);
 	}
 	return fz_clickhouse_check(c, s->place, row, err);
@@ -305,7 +304,7 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 	if (r)
 		return r;
 	if (!answer.n && !c->writing)
-		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's", s->name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a fizeau store", s->name);
 	struct fz_cursor rows = fz_rows_of(&answer);
 	r = check_place(c, s, &rows, err);
 	if (!r && !answer.n) {
@@ -371,8 +370,8 @@ int fz_clickhouse_ask(struct fz_clickhouse *c, struct fz_str sql, enum fz_missin
 		}
 	}
 	if (!r && !answered)
-		r = fz_fail(err, FZ_EAGAIN, "%s: does not answer%s; try again later",
-			    c->shards[0].name, c->n > 1 ? ", nor do the other shards" : "");
+		r = fz_fail(err, FZ_EAGAIN, "%s: no response%s; try again later", c->shards[0].name,
+			    c->n > 1 ? " (nor from the other shards)" : "");
 	if (r)
 		fz_clickhouse_release_answers(answers);
 	return r;
@@ -389,7 +388,7 @@ int fz_clickhouse_check(const struct fz_clickhouse *c, uint32_t shard, const str
 {
 	if (!row->bad && fz_cursor_left(row) == 0)
 		return 0;
-	return fz_fail(err, FZ_EINPUT, "%s: its answer is cut off, or no answer of ClickHouse's",
+	return fz_fail(err, FZ_EINPUT, "%s: truncated or invalid ClickHouse response",
 		       c->shards[shard].name);
 }
 

@@ -101,8 +101,8 @@ int fz_shard_check_names(struct fz_clickhouse *c, struct fz_shard *s,
 			else if (fz_map_get(&s->names, key) == FZ_NONE && n != FZ_NONE &&
 				 n >= kinds[kind].most)
 				return fz_fail(err, FZ_ELIMIT,
-					       "%s has %u %s already; what differs from push to "
-					       "push is no name",
+					       "%s already has %u %s; a value that changes with "
+					       "each push must not be a name",
 					       kinds[kind].of_service ? push->service
 								      : "the project",
 					       n, kinds[kind].what);

@@ -53,7 +53,7 @@ static struct fz_shard *shard_of(struct fz_clickhouse *c, const char *service, c
 static int reach(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
 {
 	if (s->missing && fz_clock_now() < s->retry_ns)
-		return fz_fail(err, FZ_EAGAIN, "%s: does not answer; try again later", s->name);
+		return fz_fail(err, FZ_EAGAIN, "%s: no response; try again later", s->name);
 	s->missing = false;
 	return fz_shard_prepare(c, s, err);
 }

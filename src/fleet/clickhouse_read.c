@@ -93,7 +93,7 @@ static int read_series(const struct fz_clickhouse *c, uint32_t shard, const stru
 		s.last = fz_row_take_int(row);
 		s.begun = fz_row_take_int(row);
 		if (!row->bad && !take_series(all, &s))
-			return fz_fail(err, FZ_EINPUT, "%s: two series have one number",
+			return fz_fail(err, FZ_EINPUT, "%s: two series have the same number",
 				       c->shards[shard].name);
 	}
 	return fz_clickhouse_check(c, shard, row, err);
@@ -305,7 +305,7 @@ static int read_sums(const struct fz_clickhouse *c, uint32_t shard, const struct
 		double cpu = fz_row_take_double(row), samples = fz_row_take_double(row);
 		if (fabs(cpu) > most || fabs(samples) > most)
 			return fz_fail(err, FZ_ELIMIT,
-				       "%s: sums are larger than 63 bits; ask for less time",
+				       "%s: sums are larger than 63 bits; query a shorter time",
 				       c->shards[shard].name);
 		if (!row->bad && s.series != FZ_NONE)
 			take(arg, &s);

@@ -216,10 +216,10 @@ int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_push *push,
 		add_day(k.days, &k.day_n, fz_clickhouse_day(b->cells[i].minute));
 	}
 	if (first < 0 || last >= UINT32_MAX)
-		return fz_fail(err, FZ_EINPUT, "it is of a time that is none");
+		return fz_fail(err, FZ_EINPUT, "its time is invalid");
 	if (k.day_n == FZ_ROWS_DAYS)
 		return fz_fail(err, FZ_ELIMIT,
-			       "it is of more than %d days; push its runs one by one",
+			       "it spans more than %d days; push its runs one by one",
 			       FZ_ROWS_DAYS - 1);
 	for (uint32_t i = 0; i < k.day_n; i++)
 		add_day(rows->days, &rows->day_n, k.days[i]);

@@ -95,9 +95,9 @@ static int check_all(const struct reader *k, struct fz_error *err)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->parts[i].left != 0)
-			return fz_fail(err, FZ_EAGAIN,
-				       "the store changed while it was read, or lost values; ask "
-				       "again");
+			return fz_fail(
+				err, FZ_EAGAIN,
+				"the store changed while it was read, or lost values; try again");
 	return 0;
 }
 
@@ -144,7 +144,7 @@ int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found,
 
 static int fail_twice(const struct fz_clickhouse *c, uint32_t shard, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: two functions or paths have one number",
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: two functions or paths have the same number",
 		       c->shards[shard].name);
 }
 
@@ -282,7 +282,7 @@ int fz_clickhouse_node(struct fz_fleet *f, int64_t node,
 	if (function == FZ_NONE)
 		return fz_fail(
 			err, FZ_EAGAIN,
-			"the store changed while it was read, or lost a function; ask again");
+			"the store changed while it was read, or lost a function; try again");
 	struct fz_fleet_node_row row = r->functions[function];
 	row.parent = (int64_t)r->nodes[place].parent;
 	take(arg, &row);

@@ -37,7 +37,7 @@ int fz_client_load(struct fz_error *err)
 		r = fz_library_load("libcurl.so.4", "libcurl4", symbols, FZ_ARRAY_LEN(symbols),
 				    err);
 	if (!r && curl.start(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return fz_fail(err, FZ_ESYSTEM, "libcurl does not start");
+		return fz_fail(err, FZ_ESYSTEM, "cannot initialize libcurl");
 	return r;
 }
 
@@ -156,7 +156,7 @@ long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz
 	/* What was cut off is no answer. */
 	if (a.code == CURLE_OK)
 		return a.status;
-	*ret_why = ret->overflow ? "its answer is larger than 1 GiB" : curl.error(a.code);
+	*ret_why = ret->overflow ? "the response is larger than 1 GiB" : curl.error(a.code);
 	return 0;
 }
 
@@ -168,14 +168,13 @@ static int check(const struct fz_client *c, const struct attempt *a, const struc
 	if (a->status >= 200 && a->status < 300 && a->code == CURLE_OK)
 		return 0;
 	if (answer->overflow)
-		return fz_fail(err, FZ_ELIMIT, "%s: the answer is larger than 1 GiB", c->server);
+		return fz_fail(err, FZ_ELIMIT, "%s: the response is larger than 1 GiB", c->server);
 	if (a->code == CURLE_PEER_FAILED_VERIFICATION || a->code == CURLE_SSL_CACERT_BADFILE)
 		return fz_fail(err, FZ_ESYSTEM,
-			       "%s: nobody that this machine trusts vouches for its certificate; "
-			       "SSL_CERT_FILE=FILE names who does",
+			       "%s: untrusted certificate; set SSL_CERT_FILE=FILE to trust its CA",
 			       c->server);
 	if (a->status == 0)
-		return fz_fail(err, FZ_ESYSTEM, "%s: %s; is that where 'fizeau serve' listens?",
+		return fz_fail(err, FZ_ESYSTEM, "%s: %s; is 'fizeau serve' running there?",
 			       c->server, curl.error(a->code));
 	return fz_fail(err, FZ_EINPUT, "%s: %.*s (status %ld)", c->server,
 		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);
@@ -186,8 +185,8 @@ int fz_client_check(const struct fz_client *c, struct fz_error *err)
 	int r = fz_client_load(err);
 
 	if (!r && strncmp(c->server, "http://", 7) != 0 && strncmp(c->server, "https://", 8) != 0)
-		r = fz_fail(err, FZ_EUSAGE, "--server '%s': is no address; write http://HOST:PORT",
-			    c->server);
+		r = fz_fail(err, FZ_EUSAGE,
+			    "--server: invalid URL '%s' (expected http://HOST:PORT)", c->server);
 	return r;
 }
 

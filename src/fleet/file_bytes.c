@@ -44,7 +44,7 @@ static int write_file(const struct fz_file_bytes *b, const char *name, struct fz
 	    fsync(b->fd) == 0)
 		return 0;
 	int r = fz_fail_errno(
-		err, "%s: takes no more; make room, or keep less (--recordings-limit, --retain)",
+		err, "%s: disk full; free space or store less (--recordings-limit, --retain)",
 		b->folder);
 	if (fd >= 0)
 		unlinkat(b->fd, name, 0);

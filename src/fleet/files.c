@@ -258,9 +258,9 @@ int fz_files_put(struct fz_files *f, const struct fz_file *file, struct fz_str b
 	if (r || known)
 		return r;
 	if (bytes.n + BLOCK - 1 > f->limit)
-		return fz_fail(err, FZ_ELIMIT,
-			       "it is larger than all that is kept of a project (fizeau serve "
-			       "--recordings-limit)");
+		return fz_fail(
+			err, FZ_ELIMIT,
+			"it is larger than the project's limit (fizeau serve --recordings-limit)");
 	return put(f, file, bytes, err);
 }
 
@@ -323,7 +323,7 @@ static int open_known(struct fz_files *f, const struct fz_file *file, int *ret_f
 	if (!r)
 		r = there.n ? fz_file_bytes_get(&f->bytes, there.list[0], ret_fd, err) : FZ_EINPUT;
 	if (r == FZ_EINPUT)
-		fz_fail(err, r, "there is nothing of that name, or not any more");
+		fz_fail(err, r, "not found, or already deleted");
 	free(there.list);
 	return r;
 }
@@ -369,8 +369,8 @@ static int claim(struct fz_files *f, struct fz_error *err)
 	if (f->lock_fd < 0)
 		return fz_fail_errno(err, "%s: cannot be written", f->folder);
 	if (flock(f->lock_fd, LOCK_EX | LOCK_NB))
-		return fz_fail(err, FZ_EUSAGE, "%s: another server uses it; name another folder",
-			       f->folder);
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s: in use by another server; specify another folder", f->folder);
 	return 0;
 }
 
@@ -389,9 +389,8 @@ static int check_place(struct fz_files *f, const char *place, bool *ret_known, s
 	struct fz_str url = fz_sql_column(s, 0);
 	if (fz_str_eq(url, fz_str_of(place)))
 		return 0;
-	return fz_fail(err, FZ_EUSAGE,
-		       "%s: what is kept lies in %.*s; say so, or name another folder", f->folder,
-		       (int)url.n, url.p);
+	return fz_fail(err, FZ_EUSAGE, "%s: its files are in %.*s; specify that, or another folder",
+		       f->folder, (int)url.n, url.p);
 }
 
 static int note_place(struct fz_files *f, const char *place, struct fz_error *err)

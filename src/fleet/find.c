@@ -33,7 +33,7 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 		return 0;
 	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
 	return fz_fail(k->err, FZ_ELIMIT,
-		       "%s: more than %d cells of a host and minute; ask for less time "
+		       "%s: more than %d cells of a host and minute; query a shorter time "
 		       "(--since, --until)",
 		       name, CELLS_MAX);
 }

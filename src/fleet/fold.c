@@ -235,7 +235,7 @@ static int stack_of(struct folder *k, struct fz_map *made, int64_t node, uint32_
 		int r = fz_fleet_node(k->f, node, k->p, &parent, &function, err);
 
 		if (!r && n == DEPTH_MAX)
-			r = fz_fail(err, FZ_EINPUT, "the store is damaged: nodes lead nowhere");
+			r = fz_fail(err, FZ_EINPUT, "the store is damaged: dangling nodes");
 		if (r)
 			return r;
 		fz_grow(frames, n, cap);
@@ -348,7 +348,7 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 		      fz_format_plural(found->host_n, "host", hosts),
 		      fz_format_plural(k->unit_n, "unit", units), kinds[u->kind]);
 	if (u->left_out[side])
-		fz_buf_printf(&text, "; without %s that the other side did not run on",
+		fz_buf_printf(&text, "; excluding %s that the other side did not run on",
 			      fz_format_plural(u->left_out[side], "host", hosts));
 	fz_profile_set_fact(k->p, FZ_FLEET_FACT, fz_buf_view(&text));
 	fz_profile_set_fact(k->p, "release", fz_str_of(name));
@@ -373,7 +373,8 @@ static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 	r = fz_fleet_each(k->f, k->found, take, k, err);
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT,
-			    "%s: sums are larger than 63 bits; ask for less time (--since)", name);
+			    "%s: sums are larger than 63 bits; query a shorter time (--since)",
+			    name);
 	return r ? r : sort_sums(k, err);
 }
 

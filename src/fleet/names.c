@@ -19,13 +19,13 @@ int fz_fleet_check_name(const char *what, const char *name, struct fz_error *err
 	size_t n = strlen(name);
 
 	if (n == 0)
-		return fz_fail(err, FZ_EUSAGE, "%s: is missing; give it a name", what);
+		return fz_fail(err, FZ_EUSAGE, "%s: missing name", what);
 	if (n > FZ_FLEET_NAME_MAX)
 		return fz_fail(err, FZ_EUSAGE, "%s: '%.40s...' has more than %d bytes", what, name,
 			       FZ_FLEET_NAME_MAX);
 	if (!is_plain(fz_str_of(name)))
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: '%s' is no plain text; use UTF-8 without control characters",
+			       "%s: invalid text '%s' (expected UTF-8 without control characters)",
 			       what, name);
 	return 0;
 }
@@ -36,7 +36,8 @@ int fz_fleet_check_service(const char *name, struct fz_error *err)
 
 	if (!r && strchr(name, '@'))
 		return fz_fail(err, FZ_EUSAGE,
-			       "service: '%s' has an @, which separates it from a version", name);
+			       "service: '%s' must not contain @, which separates the version",
+			       name);
 	return r;
 }
 
@@ -62,8 +63,8 @@ static int check_label(const char *label, struct fz_error *err)
 
 	if (!label[key.n] || !is_key(key))
 		return fz_fail(err, FZ_EUSAGE,
-			       "label: '%.200s' is not KEY=VALUE with a key of letters, digits, _, "
-			       "- and .",
+			       "label: invalid label '%.200s' (expected KEY=VALUE, key of letters, "
+			       "digits, _, - and .)",
 			       label);
 	return fz_fleet_check_name("label", label + key.n + 1, err);
 }
@@ -86,8 +87,7 @@ int fz_fleet_labels(const char *const *list, size_t n, struct fz_buf *ret, struc
 		while (at < kept && compare_keys(&sorted[at], &list[i]) != 0)
 			at++;
 		if (at == FZ_FLEET_LABELS_MAX)
-			return fz_fail(err, FZ_EUSAGE, "label: more than %d of them",
-				       FZ_FLEET_LABELS_MAX);
+			return fz_fail(err, FZ_EUSAGE, "more than %d labels", FZ_FLEET_LABELS_MAX);
 		sorted[at] = list[i];
 		kept = FZ_MAX(kept, at + 1);
 	}

@@ -46,7 +46,7 @@ static int find_key(struct orderer *k, int64_t node, uint64_t *ret, struct fz_er
 		int r = k->f->engine->node(k->f, node, take, k, err);
 
 		if (!r && n == DEPTH_MAX)
-			r = fz_fail(err, FZ_EINPUT, "the store is damaged: nodes lead nowhere");
+			r = fz_fail(err, FZ_EINPUT, "the store is damaged: dangling nodes");
 		if (r)
 			return r;
 		fz_grow(path, n, cap);

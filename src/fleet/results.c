@@ -16,7 +16,7 @@ static int find_repository(struct fz_results *r, const char *project, const char
 				ret, err);
 
 	if (!rc && !*ret)
-		return fz_fail(err, FZ_EINPUT, "there is no repository '%s' here", name);
+		return fz_fail(err, FZ_EINPUT, "no repository '%s'", name);
 	return rc;
 }
 
@@ -31,7 +31,7 @@ static int put_repository(struct fz_results *r, const struct fz_results_run *run
 				&others, err);
 
 	if (!rc && others >= FZ_RESULTS_REPOSITORIES)
-		rc = fz_fail(err, FZ_ELIMIT, "the project has %lld repositories already",
+		rc = fz_fail(err, FZ_ELIMIT, "the project already has %lld repositories",
 			     (long long)others);
 	if (!rc)
 		rc = fz_results_do(r, fz_results_texts(r, FZ_RESULTS_SQL_ADD_REPOSITORY, all), err);
@@ -145,7 +145,7 @@ static int check_run(struct fz_results *r, const char *project, int64_t run, str
 	fz_sqlite.bind_int(s, 2, run);
 	int rc = fz_sql_take_id(&r->sql, s, &found, err);
 	if (!rc && !found)
-		return fz_fail(err, FZ_EINPUT, "there is no run %lld here", (long long)run);
+		return fz_fail(err, FZ_EINPUT, "no run %lld", (long long)run);
 	return rc;
 }
 
@@ -157,7 +157,7 @@ int fz_results_find(struct fz_results *r, const char *project, const char *repos
 				err);
 
 	if (!rc && !*ret)
-		return fz_fail(err, FZ_EINPUT, "there is no run of id '%.80s' here", id);
+		return fz_fail(err, FZ_EINPUT, "no run with id '%.80s'", id);
 	return rc;
 }
 
@@ -174,7 +174,7 @@ int fz_results_put_page(struct fz_results *r, const char *project, int64_t run, 
 	fz_sql_text(s, 2, fz_str_of(name));
 	rc = fz_sql_take_id(&r->sql, s, &others, err);
 	if (!rc && others >= FZ_RESULTS_PAGES)
-		return fz_fail(err, FZ_ELIMIT, "run %lld has %d pages already", (long long)run,
+		return fz_fail(err, FZ_ELIMIT, "run %lld already has %d pages", (long long)run,
 			       FZ_RESULTS_PAGES);
 	s = fz_results_sql(r, FZ_RESULTS_SQL_ADD_PAGE);
 	fz_sqlite.bind_int(s, 1, run);

@@ -58,14 +58,14 @@ static int fail_missing(struct fz_fleet *f, const struct fz_fleet_query *q, stru
 		r = fz_fail(err, FZ_EINPUT, "%s@%s: %s; the latest versions of %s are: %s",
 			    q->service, q->version,
 			    strstr(q->version, "..")
-				    ? "is neither a version nor a range of time, such as 2h..1h or "
+				    ? "is neither a version nor a time range such as 2h..1h or "
 				      "2026-11-23T06:15..2026-11-23T07:00"
-				    : "nothing is known of it",
+				    : "unknown version",
 			    q->service, versions.text.p);
 	if (!r)
 		r = f->engine->names(f, q->project, NULL, SHOWN + 1, join, &services, err);
 	if (!r)
-		r = fz_fail(err, FZ_EINPUT, "%s: there is no such service; there %s %s", q->service,
+		r = fz_fail(err, FZ_EINPUT, "%s: no such service; there %s %s", q->service,
 			    services.n ? "are:" : "is", services.n ? services.text.p : "none");
 	fz_buf_release(&versions.text);
 	fz_buf_release(&services.text);
@@ -79,7 +79,7 @@ static int fail_metric(const struct finder *k, const char *name, struct fz_error
 	for (uint32_t i = 0; i < k->metric_n; i++)
 		fz_buf_printf(&names, "%s%.*s", names.n ? ", " : "", (int)k->metrics[i].name.n,
 			      k->metrics[i].name.p);
-	return fz_fail(err, FZ_EUSAGE, "%s: has no metric '%s'; it has: %s", name,
+	return fz_fail(err, FZ_EUSAGE, "%s: no metric '%s'; available: %s", name,
 		       k->q->metric ? k->q->metric : "", names.p);
 }
 
@@ -200,8 +200,8 @@ static int find(struct finder *k, struct fz_error *err)
 	if (!k->any)
 		return fail_missing(k->f, k->q, err);
 	if (l->n == 0)
-		return fz_fail(err, FZ_EINPUT, "%s: has no profiles with these labels in that time",
-			       name);
+		return fz_fail(err, FZ_EINPUT,
+			       "%s: no profiles with these labels in this time range", name);
 	uint32_t metric = choose(k);
 	if (metric == FZ_NONE)
 		return fail_metric(k, name, err);
@@ -220,7 +220,7 @@ static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
 	if (!missing)
 		return result;
 	fz_auto(fz_free_ptr) char *what = fz_strdup(err->message);
-	return fz_fail(err, FZ_EAGAIN, "%s does not answer; of the rest: %s", missing, what);
+	return fz_fail(err, FZ_EAGAIN, "%s does not respond; of the rest: %s", missing, what);
 }
 
 int fz_fleet_series(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_arena *texts,

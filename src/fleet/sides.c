@@ -128,12 +128,11 @@ int fz_fleet_side_of(const char *text, int64_t now, struct fz_fleet_side *ret, s
 
 	if (!at || at == text || !at[1] || found == at + 2)
 		return fz_fail(err, FZ_EUSAGE,
-			       "'%s' is no release; write SERVICE@VERSION, such as api@1.4, or "
-			       "SERVICE@FROM..TO, such as api@2h..1h",
+			       "invalid release '%s' (expected SERVICE@VERSION, such as api@1.4, "
+			       "or SERVICE@FROM..TO, such as api@2h..1h)",
 			       text);
 	if (range.from >= range.until)
-		return fz_fail(err, FZ_EUSAGE,
-			       "'%s': ends before it begins; write the earlier time first", text);
+		return fz_fail(err, FZ_EUSAGE, "'%s': the range ends before it begins", text);
 	*ret = (struct fz_fleet_side){ .service = fz_strndup(text, (size_t)(at - text)),
 				       .from = range.from,
 				       .until = range.until };
@@ -158,7 +157,6 @@ int fz_fleet_check_version(const char *name, struct fz_error *err)
 
 	if (!r && find_range(name, 0, &range))
 		return fz_fail(err, FZ_EUSAGE,
-			       "version: '%s' reads as a range of time; give it another name",
-			       name);
+			       "version: '%s' looks like a time range; choose another name", name);
 	return r;
 }

@@ -64,7 +64,8 @@ static int check_room(struct fz_sqlite_store *f, sqlite3_stmt *count, int64_t mo
 
 	if (!r && n >= most)
 		return fz_fail(err, FZ_ELIMIT,
-			       "%s has %lld %s already; what differs from push to push is no name",
+			       "%s already has %lld %s; a value that changes with each push must "
+			       "not be a name",
 			       of, (long long)n, what);
 	return r;
 }

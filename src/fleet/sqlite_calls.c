@@ -195,13 +195,13 @@ static int fail(struct fz_sql *s, struct fz_error *err)
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
 		return fz_fail(err, FZ_ESYSTEM,
-			       "%s: the disk takes no more (%s); make room, or forget older "
+			       "%s: disk full or I/O error (%s); free space or delete older "
 			       "profiles (fizeau serve --retain DAYS)",
 			       s->path, what);
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
-		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's, or a damaged one (%s)",
-			       s->path, what);
+		return fz_fail(err, FZ_EINPUT, "%s: not a fizeau store, or damaged (%s)", s->path,
+			       what);
 	case SQLITE_CONSTRAINT:
 		return fz_fail(err, FZ_EINPUT, "sums are larger than 63 bits (%s)", what);
 	case SQLITE_BUSY:
@@ -210,7 +210,7 @@ static int fail(struct fz_sql *s, struct fz_error *err)
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 	case SQLITE_READONLY:
-		return fz_fail(err, FZ_EPERM, "%s: cannot be opened (%s); see who may write there",
+		return fz_fail(err, FZ_EPERM, "%s: cannot open (%s); check its permissions",
 			       s->path, what);
 	default:
 		return fz_fail(err, FZ_ESYSTEM, "%s: %s", s->path, what);
@@ -244,10 +244,10 @@ static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
 	if (r < 0)
 		return r;
 	if (layout > LAYOUT)
-		return fz_fail(err, FZ_EUNSUPPORTED, "%s: was made by a newer fizeau; use that one",
-			       s->path);
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "%s: created by a newer fizeau; upgrade fizeau", s->path);
 	if (layout == 0 && !writing)
-		return fz_fail(err, FZ_EINPUT, "%s: is no store of fizeau's", s->path);
+		return fz_fail(err, FZ_EINPUT, "%s: not a fizeau store", s->path);
 	return 0;
 }
 

@@ -238,7 +238,7 @@ int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,
 		return r;
 	if (r == 0 || fz_sqlite.column_int(s, 0) >= node) {
 		fz_sql_reset(s);
-		return fz_fail(err, FZ_EINPUT, "%s: is damaged: a node is missing", f->sql.path);
+		return fz_fail(err, FZ_EINPUT, "%s: damaged: a node is missing", f->sql.path);
 	}
 	struct fz_fleet_node_row row = { .parent = fz_sqlite.column_int(s, 0),
 					 .name = fz_sql_column(s, 1),

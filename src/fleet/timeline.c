@@ -154,8 +154,8 @@ static int sum_up(struct summer *k, struct fz_error *err)
 	int r = k->f->engine->sums(k->f, k->q, ids, k->series.n, k->t->first, k->t->minutes,
 				   take_sum, k, err);
 	if (!r && k->overflow)
-		r = fz_fail(err, FZ_ELIMIT, "%s: sums are larger than 63 bits; ask for less time",
-			    name);
+		r = fz_fail(err, FZ_ELIMIT,
+			    "%s: sums are larger than 63 bits; query a shorter time", name);
 	if (!r)
 		take_costs(k);
 	free(k->sums);

@@ -248,7 +248,7 @@ int fz_fleet_look(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_
 		r = compare(f, w, base.p, w->looked, &later, err);
 	/* Of a part of the hosts another version may seem to have been the one before. */
 	if (!r && fz_fleet_missing(f))
-		r = fz_fail(err, FZ_EAGAIN, "%s does not answer: %s@%s was not looked at",
+		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));

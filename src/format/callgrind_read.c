@@ -148,7 +148,7 @@ static int check_version(const struct reader *r, struct fz_str value, struct fz_
 	if (!value.n || fz_str_eq(value, FZ_STR("1")))
 		return 0;
 	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "%s: version %.*s of callgrind's format; only version 1 is known",
+		       "%s: callgrind format version %.*s; only version 1 is supported",
 		       fz_input_name(r->in), (int)FZ_MIN(value.n, (size_t)20), value.p);
 }
 
@@ -384,15 +384,15 @@ static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error 
 
 	for (uint32_t i = 0; i < r->positions; i++)
 		if (!read_relative(fz_str_take_word(&line), &r->last[i]))
-			return fail_line(r, "has no position where one belongs", err);
+			return fail_line(r, "has no position", err);
 	if (r->jump) {
 		r->jump = false;
 		return 0;
 	}
 	if (!r->events)
-		return fail_line(r, "has costs before 'events:' says of what", err);
+		return fail_line(r, "has costs before the 'events:' line", err);
 	if (!read_cost(r, line, weights))
-		return fail_line(r, "has something that is no number", err);
+		return fail_line(r, "has an invalid number", err);
 	uint64_t at = r->line_position == FZ_NONE ? 0 : r->last[r->line_position];
 	bool inlined = r->cost_file != r->at.file;
 	uint32_t frame = frame_of(r, &r->at, inlined ? 0 : fz_import_line((int64_t)at));
@@ -576,11 +576,11 @@ static void check_sums(struct reader *r)
 		if ((double)sum[m] == stated->value[m])
 			continue;
 		fz_auto(fz_free_ptr) char *text =
-			fz_asprintf("%s: %s adds up to %s of the %s that the file states%s",
+			fz_asprintf("%s: %s adds up to %s of the stated %s%s",
 				    cut ? "cut short" : "costs are missing", metric->name,
 				    fz_format_value((double)sum[m], metric->unit, is),
 				    fz_format_value(stated->value[m], metric->unit, should),
-				    cut ? "; let the program end before the file is taken" : "");
+				    cut ? "; let the program end before copying the file" : "");
 		fz_profile_set_fact(r->p, "damage", fz_str_of(text));
 		return;
 	}

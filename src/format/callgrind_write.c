@@ -364,8 +364,7 @@ const struct fz_format fz_format_callgrind = {
 	.name = "callgrind",
 	.title = "callgrind.out (Valgrind, KCachegrind)",
 	.suffixes = ".callgrind",
-	.notes = "a graph of calls: read as a reconstructed tree; written without stacks and "
-		 "threads",
+	.notes = "a call graph: read as a reconstructed tree; written without stacks and threads",
 	.sniff = sniff,
 	.read = fz_callgrind_read,
 	.write = fz_callgrind_write,

@@ -6,7 +6,7 @@
 
 const struct fz_format fz_format_collapsed = {
 	.name = "collapsed",
-	.title = "folded stacks as Tachyon writes them: thread, file:function:line",
+	.title = "folded stacks in Tachyon's format: thread, file:function:line",
 	.suffixes = ".collapsed .col",
 	.sniff = fz_collapsed_sniff,
 	.read = fz_collapsed_read,

@@ -254,7 +254,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 	}
 	count_bare_lines(r);
 	if (!code && !r->row_count)
-		code = fz_fail(err, FZ_EINPUT, "%s: no line is a stack and a number",
+		code = fz_fail(err, FZ_EINPUT, "%s: no line has a stack and a number",
 			       fz_input_name(r->in));
 	return code;
 }

@@ -74,7 +74,7 @@ static const struct meaning *meaning_named(const char *name)
 	for (size_t i = 0; i < FZ_ARRAY_LEN(meanings); i++)
 		if (strcmp(meanings[i].name, name) == 0)
 			return &meanings[i];
-	fz_assert(!"a unit without a meaning");
+	fz_assert(!"an unknown unit");
 	return NULL;
 }
 
@@ -97,7 +97,7 @@ static const struct meaning *guess(const struct fz_collapsed_numbers *all, const
 		return meaning_named("us");
 	}
 	if (all->sum >= MANY_SAMPLES) {
-		*ret_why = "something else than samples, because they are so many";
+		*ret_why = "counts of something else, because the numbers are so large";
 		return meaning_named("count");
 	}
 	return meaning_named("samples");

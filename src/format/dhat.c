@@ -95,9 +95,7 @@ static int read_stack(struct reader *r, const json_t *fs, uint32_t *ret, struct 
 	for (size_t i = 0; i < n; i++)
 		if (entry_of(r, json_array_get(fs, i)) == FZ_NONE)
 			return fz_fail(err, FZ_EINPUT,
-				       "%s: a stack names a frame that is not in the file: it "
-				       "is damaged",
-				       r->name);
+				       "%s: damaged: a stack refers to a missing frame", r->name);
 	while (r->heap && first + 1 < n &&
 	       fz_valgrind_is_own(place_of(r, entry_of(r, json_array_get(fs, first)))))
 		first++;
@@ -116,7 +114,7 @@ static int read_point(struct reader *r, const json_t *point, struct fz_error *er
 	for (uint32_t i = 0; i < r->p->metric_count; i++) {
 		weights[i] = fz_jsonread_int(json_object_get(point, r->kept[i]->key), 0);
 		if (weights[i] < 0)
-			return fz_fail(err, FZ_EINPUT, "%s: '%s' of a stack is negative", r->name,
+			return fz_fail(err, FZ_EINPUT, "%s: a stack has a negative '%s'", r->name,
 				       r->kept[i]->key);
 	}
 	int code = read_stack(r, json_object_get(point, "fs"), &s.stack, err);
@@ -132,8 +130,8 @@ static int read_points(struct reader *r, struct fz_error *err)
 	json_t *v;
 
 	if (!json_array_size(points))
-		return fz_fail(err, FZ_EINPUT,
-			       "%s: holds no stacks: nothing happened that DHAT counts", r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: no stacks: nothing happened that DHAT counts",
+			       r->name);
 	if (!fz_profile_takes(r->p, n * sizeof(*r->frames)))
 		return fz_profile_check(r->p, err);
 	r->frames = fz_calloc(n + 1, sizeof(*r->frames));
@@ -159,8 +157,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	int64_t version = fz_jsonread_int(json_object_get(r.root, "dhatFileVersion"), 0);
 	if (version != VERSION)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: is version %lld of DHAT's files; version %d can be read: "
-			       "record with Valgrind 3.17 or newer",
+			       "%s: DHAT file version %lld; only version %d is supported: record "
+			       "with Valgrind 3.17 or newer",
 			       r.name, (long long)version, VERSION);
 	p->samples.ordered = p->samples.timed = false;
 	r.table = json_object_get(r.root, "ftbl");

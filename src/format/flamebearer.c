@@ -44,7 +44,7 @@ static void release(struct reader *r)
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: a bar of its flame graph lies below none",
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: a bar of the flame graph has no parent",
 		       r->name);
 }
 
@@ -165,8 +165,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	struct fz_str format = fz_jsonread_kstr(json_object_get(r.root, "metadata"), "format");
 	if (fz_str_eq(format, FZ_STR("double")))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: is a comparison by Pyroscope: export its two sides and "
-			       "compare them with 'fizeau diff'",
+			       "%s: a Pyroscope comparison: export both sides and compare them "
+			       "with 'fizeau diff'",
 			       r.name);
 	p->samples.ordered = p->samples.timed = false;
 	r.names = json_object_get(bearer, "names");

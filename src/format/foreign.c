@@ -23,22 +23,22 @@ static const struct magic magics[] = {
 	  { "a recording of simpleperf", "gecko_profile_generator.py -i FILE >FILE.json" } },
 	{ MAGIC("v 1"), { "a recording of heaptrack", "heaptrack_print FILE -F FILE.folded" } },
 	{ MAGIC("goroutine "),
-	  { "a dump of Go's goroutines", "?debug=1 instead of 2 writes what can be" } },
+	  { "a dump of Go's goroutines", "?debug=1 instead of 2 writes a readable format" } },
 	{ MAGIC("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), LEGACY_PPROF },
 	{ MAGIC("\x04\x22\x4d\x18"), { "packed by lz4", "lz4 -d FILE" } },
 	{ MAGIC("memray"), { "a recording of memray", "memray transform speedscope FILE" } },
 	{ MAGIC("PAR1"),
-	  { "a table in Parquet, as Pyroscope keeps profiles",
+	  { "a Parquet table, as Pyroscope stores profiles",
 	    "profilecli query profile --output pprof=FILE.pb.gz" } },
 	{ MAGIC("gmon"), { "a file of gprof", "gprof PROGRAM FILE shows it" } },
-	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records what can be read" } },
+	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records a readable format" } },
 };
 
 static const struct {
 	const char *key; /* of the outermost object */
 	struct fz_foreign is;
 } keys[] = {
-	{ "elapsed_time_sec", { "a profile of scalene", "nothing converts it" } },
+	{ "elapsed_time_sec", { "a profile of scalene", "no converter exists" } },
 };
 
 const struct fz_foreign *fz_foreign_recognise(const uint8_t *head, size_t n)

@@ -38,11 +38,11 @@ static int fail_unknown(const char *name, const uint8_t *head, size_t n, struct 
 	const struct fz_foreign *foreign = fz_foreign_recognise(head, n);
 
 	if (foreign)
-		return fz_fail(err, FZ_EINPUT, "%s: is %s, which cannot be read: %s", name,
-			       foreign->what, foreign->remedy);
+		return fz_fail(err, FZ_EINPUT, "%s: %s is not supported: %s", name, foreign->what,
+			       foreign->remedy);
 	return fz_fail(err, FZ_EINPUT,
-		       "%s: not a profile in a format that can be read; 'fizeau replay "
-		       "--list-formats' shows them",
+		       "%s: not a profile in a supported format; 'fizeau replay --list-formats' "
+		       "lists them",
 		       name);
 }
 

@@ -485,7 +485,7 @@ static int read_block(struct reader *r, struct fz_error *err)
 	if (available(r) < whole || XXH3_64bits(payload, b.packed) != b.check) {
 		r->waste += b.packed;
 		if (r->waste > WASTE_MAX)
-			return fz_fail(err, FZ_EINPUT, "%s: too damaged to be read",
+			return fz_fail(err, FZ_EINPUT, "%s: too damaged to read",
 				       fz_input_name(r->in));
 		return find_mark(r, err);
 	}
@@ -519,7 +519,7 @@ static int read_blocks(struct reader *r, struct fz_error *err)
 	if (code)
 		return code;
 	if (!r->has_setup)
-		return fz_fail(err, FZ_EINPUT, "%s: cut short or damaged before the first sample",
+		return fz_fail(err, FZ_EINPUT, "%s: truncated or damaged before the first sample",
 			       fz_input_name(r->in));
 	fz_file_graph_finish(&r->graph, r->dropped > 0 || !r->has_end);
 	r->p->quality.dropped_bytes += r->dropped;
@@ -535,13 +535,12 @@ static int read_file_header(struct reader *r, struct fz_error *err)
 	if (code)
 		return code;
 	if (available(r) < FZ_FZ_FILE_HEADER)
-		return fz_fail(err, FZ_EINPUT, "%s: cut short within the header",
-			       fz_input_name(r->in));
+		return fz_fail(err, FZ_EINPUT, "%s: truncated header", fz_input_name(r->in));
 	struct fz_cursor c = fz_cursor_of(r->window.p + 8, 8);
 	uint32_t version = fz_cursor_u32(&c);
 	if (version != FZ_FZ_VERSION)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: format version %u; this fizeau reads version 1",
+			       "%s: format version %u; this fizeau supports version 1",
 			       fz_input_name(r->in), version);
 	r->at = FZ_FZ_FILE_HEADER;
 	return 0;

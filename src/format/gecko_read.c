@@ -399,7 +399,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	}
 	look_at(r.root, &seen, 0);
 	if (!seen.any)
-		return fz_fail(err, FZ_EINPUT, "%s: holds no thread with samples", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: no thread with samples", r.name);
 	add_metrics(&r, &seen);
 	read_process(&r, r.root, 0);
 	move_times(p);

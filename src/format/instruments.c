@@ -78,7 +78,7 @@ static const struct unit *unit_named(struct fz_str name)
 static int fail_line(const struct reader *r, struct fz_error *err)
 {
 	return fz_fail(err, FZ_EINPUT,
-		       "%s: line %llu: is no line of a call tree that Instruments copied",
+		       "%s: line %llu: not a line of a call tree copied from Instruments",
 		       fz_input_name(r->in), (unsigned long long)r->line_number);
 }
 
@@ -207,8 +207,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	fz_indented_finish(&r.tree);
 	if (!code && !p->samples.n && !p->over_limit)
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: holds a title and no costs: use Instruments' "
-			       "'Deep Copy'",
+			       "%s: a title without costs: use Instruments' 'Deep Copy'",
 			       fz_input_name(in));
 	return code ? code : fz_profile_check(p, err);
 }
@@ -228,7 +227,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_instruments = {
 	.name = "instruments",
-	.title = "call tree that Instruments copied",
+	.title = "call tree copied from Instruments",
 	.suffixes = ".txt",
 	.notes = "costs are as rounded as they were shown",
 	.sniff = sniff,

@@ -278,8 +278,7 @@ static int add_row(struct reader *r, const struct event *event, const struct fz_
 		return 0;
 	}
 	if (r->n >= r->p->limits->samples || r->n >= UINT32_MAX)
-		return fz_fail(err, FZ_ELIMIT, "%s: holds more samples than can be read",
-			       r->j.name);
+		return fz_fail(err, FZ_ELIMIT, "%s: too many samples", r->j.name);
 	weigh(r, event, &e, &row);
 	row.thread = fz_jfr_stacks_thread(&r->stacks, &r->j, &e);
 	row.stack = fz_jfr_stacks_stack(&r->stacks, &r->j, &e);
@@ -367,8 +366,7 @@ static void add_facts(struct reader *r)
 	r->p->quality.dropped_bytes = r->j.dropped_bytes;
 	fz_profile_add_run(r->p, &run);
 	if (r->unknown_length && r->settings.has_event)
-		fz_profile_note(r->p,
-				"samples are of '%s', and how many each stands for is not known",
+		fz_profile_note(r->p, "samples are of '%s', with unknown weights",
 				r->settings.event);
 	if (r->lost)
 		fz_profile_note(r->p, "the JVM lost %llu samples of CPU time",
@@ -415,14 +413,12 @@ static int fail_empty(const struct reader *r, struct fz_error *err)
 	if (r->j.dropped_bytes)
 		return fz_fail(
 			err, FZ_EINPUT,
-			"%s: was not finished or is damaged: no event of it can be read; a "
-			"recording is whole when its program has ended or 'jcmd PID JFR.dump' "
-			"has written it",
+			"%s: unfinished or damaged: no readable event; a recording is complete "
+			"when its program has ended or 'jcmd PID JFR.dump' has written it",
 			r->j.name);
-	return fz_fail(
-		err, FZ_EINPUT,
-		"%s: holds no samples: record with -XX:StartFlightRecording=settings=profile",
-		r->j.name);
+	return fz_fail(err, FZ_EINPUT,
+		       "%s: no samples: record with -XX:StartFlightRecording=settings=profile",
+		       r->j.name);
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
@@ -458,7 +454,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_jfr = {
 	.name = "jfr",
-	.title = "recording of Java's Flight Recorder, async-profiler's too",
+	.title = "Java Flight Recorder recording, also from async-profiler",
 	.suffixes = ".jfr",
 	.notes = "samples, allocations and waits are metrics; all other events are dropped",
 	.sniff = sniff,

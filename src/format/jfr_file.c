@@ -596,8 +596,8 @@ int fz_jfr_next_chunk(struct fz_jfr *j, struct fz_error *err)
 	big_endian(&c, 2);
 	if (major != 2)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: is a flight recording of version %llu; version 2, of Java 11 "
-			       "and later and of async-profiler, can be read",
+			       "%s: flight recording version %llu; only version 2 (Java 11 and "
+			       "later, async-profiler) is supported",
 			       j->name, (unsigned long long)major);
 	uint64_t size = big_endian(&c, 8);
 	big_endian(&c, 8);

@@ -44,8 +44,8 @@ int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
 
 	if (r == FZ_ELIMIT)
 		return fz_fail(err, r,
-			       "%s: is more than %d MiB of JSON, which would take gigabytes of "
-			       "memory; let the tool write a shorter recording, or another format",
+			       "%s: more than %d MiB of JSON, which would need gigabytes of "
+			       "memory; record a shorter time or use another format",
 			       fz_input_name(in), (int)(FZ_JSONREAD_MAX >> 20));
 	if (r)
 		return r;
@@ -218,9 +218,8 @@ static size_t find_end(struct fz_jsonread_stream *s, bool drop)
 			x.n = 0;
 		}
 		if (x.n > VALUE_MAX) {
-			s->code =
-				fz_fail(s->err, FZ_ELIMIT, "%s: holds a value of more than %d MiB",
-					fz_input_name(s->in), VALUE_MAX >> 20);
+			s->code = fz_fail(s->err, FZ_ELIMIT, "%s: a value of more than %d MiB",
+					  fz_input_name(s->in), VALUE_MAX >> 20);
 			return 0;
 		}
 		if (!read_more(s)) {

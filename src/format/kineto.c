@@ -513,7 +513,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_kineto = {
 	.name = "kineto",
-	.title = "trace of PyTorch's profiler (Kineto)",
+	.title = "PyTorch profiler trace (Kineto)",
 	.suffixes = ".pt.trace.json .json",
 	.notes = "steps are runs; ranges and waits on the GPU, flows and arguments are dropped",
 	.sniff = sniff,

@@ -200,7 +200,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_macsample = {
 	.name = "macsample",
-	.title = "text of sample, macOS's sampler",
+	.title = "text of macOS's sample",
 	.suffixes = ".sample.txt",
 	.sniff = sniff,
 	.read = read,

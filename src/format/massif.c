@@ -124,11 +124,11 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	if (fz_str_starts(line, "desc:") || fz_str_starts(line, "time_unit:"))
 		return 0;
 	if (!equals)
-		return fail_line(r, "is none of massif's", err);
+		return fail_line(r, "is not valid for massif", err);
 	size_t n = (size_t)(equals - line.p);
 	if (!read_header(r, (struct fz_str){ line.p, n },
 			 (struct fz_str){ equals + 1, line.n - n - 1 }))
-		return fail_line(r, "has a value that cannot be", err);
+		return fail_line(r, "has an impossible value", err);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int read_snapshots(struct reader *r, struct fz_error *err)
 	end_snapshot(r);
 	if (!r->best.has_tree)
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: no snapshot says who allocated: record with a larger "
+			       "%s: no snapshot has allocation stacks: record with a larger "
 			       "--max-snapshots or a smaller --detailed-freq",
 			       fz_input_name(r->in));
 	return 0;
@@ -178,11 +178,11 @@ static int close_node(struct reader *r, struct fz_error *err)
 
 	if (top->seen != top->children)
 		return fail_line(r,
-				 "a node before it lacks callers: the file was cut short or "
-				 "changed; record it again",
+				 "a node before it lacks callers: the file is truncated or "
+				 "modified; record it again",
 				 err);
 	if (top->explained > top->bytes)
-		return fail_line(r, "the callers of a node before it hold more than it", err);
+		return fail_line(r, "the callers of a node before it exceed its value", err);
 	uint64_t own = top->bytes - top->explained;
 	if (own)
 		add_bytes(r, stack_of_top(r), own, own);
@@ -246,7 +246,7 @@ static int read_node(struct reader *r, struct fz_str line, struct fz_error *err)
 	while (depth < line.n && line.p[depth] == ' ')
 		depth++;
 	if (depth > r->depth || depth > DEPTH_MAX || (!depth && r->depth))
-		return fail_line(r, "is deeper or less deep than a node can be here", err);
+		return fail_line(r, "has an invalid depth", err);
 	if (!depth)
 		code = check_root(r, line, err);
 	while (!code && r->depth > depth)
@@ -254,14 +254,13 @@ static int read_node(struct reader *r, struct fz_str line, struct fz_error *err)
 	if (code)
 		return code;
 	if (!parse_node(r, line, &node))
-		return fail_line(r, "is no node of a tree", err);
+		return fail_line(r, "is not a tree node", err);
 	if (depth) {
 		struct node *caller_of = &r->path[depth - 1];
 		caller_of->seen++;
 		caller_of->explained += node.bytes;
 		if (caller_of->explained > caller_of->bytes)
-			return fail_line(r, "with the nodes before it, it holds more than it can",
-					 err);
+			return fail_line(r, "with the nodes before it, it exceeds its parent", err);
 	}
 	fz_profile_grow(r->p, r->path, r->depth, r->cap);
 	r->path[r->depth++] = node;
@@ -286,7 +285,7 @@ static int read_tree(struct reader *r, struct fz_error *err)
 	while (!code && r->depth)
 		code = close_node(r, err);
 	if (!code && !r->p->metric_count)
-		return fail_line(r, "the tree of the peak is missing: the file was cut short", err);
+		return fail_line(r, "the tree of the peak is missing: the file is truncated", err);
 	return code;
 }
 

@@ -33,8 +33,8 @@ int fz_fit_time(const struct fz_profile *p, const char *format, double *ret_ns,
 		*ret_ns = (double)p->recording.interval_ns;
 	else
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s holds times, and '%s' is none; --metric samples writes how "
-			       "often each stack is there, and -o FILE.pb.gz keeps every metric",
+			       "%s stores times, and '%s' is not a time; --metric samples writes "
+			       "sample counts, and -o FILE.pb.gz stores every metric",
 			       format, m->name);
 	return 0;
 }

@@ -337,7 +337,7 @@ static int read_all(struct reader *r, struct fz_error *err)
 	}
 	end_sample(r);
 	if (!r->n && !r->p->over_limit)
-		return fz_fail(err, FZ_EINPUT, "%s: holds no sample that can be read", r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: no readable sample", r->name);
 	return fz_profile_check(r->p, err);
 }
 
@@ -354,11 +354,11 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	fz_cursor_bytes(&r.c, 3);
 	int64_t version = read_number(&r);
 	if (r.c.bad || version < 1)
-		return fz_fail(err, FZ_EINPUT, "%s: is no MOJO file", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: not a MOJO file", r.name);
 	if (version > VERSION_MAX)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: is MOJO version %lld; versions up to %d can be read: let "
-			       "austin write text",
+			       "%s: MOJO version %lld; versions up to %d are supported: let austin "
+			       "write text",
 			       r.name, (long long)version, VERSION_MAX);
 	r.version = (uint32_t)version;
 	p->samples.timed = false;

@@ -87,7 +87,7 @@ static struct fz_str text(const struct reader *r, uint64_t string)
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: no whole OTLP profile", r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: incomplete OTLP profile", r->name);
 }
 
 static void add_number(void *arg, uint64_t number)
@@ -162,10 +162,10 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	/* Older ones kept locations in each profile, and had no stacks to refer to. */
 	if (!dictionary || (r->stacks.n == 0 && r->locations.n > 1))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: is of a version of OTLP profiles that cannot be read (this is "
-			       "read: %s); export pprof instead",
+			       "%s: unsupported version of OTLP profiles (supported: %s); export "
+			       "pprof instead",
 			       r->name, r->v->name);
-	return r->profiles.n ? 0 : fz_fail(err, FZ_EINPUT, "%s: holds no profile", r->name);
+	return r->profiles.n ? 0 : fz_fail(err, FZ_EINPUT, "%s: no profiles", r->name);
 }
 
 /* ---- frames ---- */

@@ -199,7 +199,7 @@ int fz_otlp_from_json(struct fz_input *in, struct fz_buf *ret, struct fz_error *
 	int code = fz_jsonread_load(in, &root, err);
 
 	if (!code && !json_is_object(root))
-		code = fz_fail(err, FZ_EINPUT, "%s: is JSON, but no OTLP profile",
+		code = fz_fail(err, FZ_EINPUT, "%s: JSON, but not an OTLP profile",
 			       fz_input_name(in));
 	if (!code)
 		put_message(ret, root, file_members);

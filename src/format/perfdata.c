@@ -381,8 +381,8 @@ static int add_metrics(struct reader *r, uint32_t *metric_of, double *scale, str
 		if (metric_of[e] != FZ_NONE)
 			continue;
 		if (n == FZ_PERF_EVENTS_MAX)
-			return fz_fail(err, FZ_ELIMIT, "%s: has samples of more than %d events",
-				       r->f.name, FZ_PERF_EVENTS_MAX);
+			return fz_fail(err, FZ_ELIMIT, "%s: more than %d events", r->f.name,
+				       FZ_PERF_EVENTS_MAX);
 		const struct fz_perfdata_event *event = &r->f.events[e];
 		scale[n] = fz_perf_add_event(r->p, event->name, has_period(&event->attr));
 		metric_of[e] = n++;
@@ -420,9 +420,9 @@ static int check_stacks(const struct reader *r, struct fz_error *err)
 			   a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 		if (dwarf || lbr)
 			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "%s: was recorded with --call-graph %s, and perf alone can "
-				       "put its stacks together: read what 'perf script -i' prints "
-				       "of it, or record with --call-graph fp",
+				       "%s: recorded with --call-graph %s, whose stacks only perf "
+				       "can unwind: use the output of 'perf script -i', or record "
+				       "with --call-graph fp",
 				       r->f.name, dwarf ? "dwarf" : "lbr");
 	}
 	return 0;
@@ -432,10 +432,10 @@ static int fail_empty(const struct reader *r, struct fz_error *err)
 {
 	if (r->f.traced)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: holds a processor's trace and no sample: let 'perf script "
-			       "--itrace=i' make samples of it and read those",
+			       "%s: a processor trace without samples: use the output of 'perf "
+			       "script --itrace=i'",
 			       r->f.name);
-	return fz_fail(err, FZ_EINPUT, "%s: holds no sample of perf", r->f.name);
+	return fz_fail(err, FZ_EINPUT, "%s: no perf samples", r->f.name);
 }
 
 static void release(struct reader *r)
@@ -477,7 +477,7 @@ const struct fz_format fz_format_perf_data = {
 	.name = "perf-data",
 	.title = "recording of perf record (Linux perf)",
 	.suffixes = ".data",
-	.notes = "every event is a metric; names of code that is on this machine; no DWARF stacks",
+	.notes = "every event is a metric; symbols from this machine; no DWARF stacks",
 	.sniff = sniff,
 	.read = read,
 };

@@ -50,7 +50,7 @@ enum {
 
 static int fail_damaged(const struct fz_perfdata *f, const char *what, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: %s", f->name, what);
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: %s", f->name, what);
 }
 
 static struct fz_str rest_of(struct fz_cursor *c)
@@ -308,10 +308,10 @@ static int unpack(struct fz_perfdata *f, ZSTD_DCtx *zstd, struct fz_str packed,
 	for (;;) {
 		char *room = fz_buf_reserve(&f->unpacked, ZSTD_DStreamOutSize());
 		if (!room || !fz_profile_takes(f->p, ZSTD_DStreamOutSize()))
-			return fz_fail(err, FZ_ELIMIT, "%s: holds more than can be read", f->name);
+			return fz_fail(err, FZ_ELIMIT, "%s: too large", f->name);
 		ZSTD_outBuffer to = { room, ZSTD_DStreamOutSize(), 0 };
 		if (ZSTD_isError(ZSTD_decompressStream(zstd, &to, &from)))
-			return fail_damaged(f, "what was packed cannot be unpacked", err);
+			return fail_damaged(f, "cannot decompress", err);
 		f->unpacked.n += to.pos;
 		if (from.pos == from.size && to.pos < to.size)
 			return 0;
@@ -438,7 +438,7 @@ static int read_data(struct fz_perfdata *f, struct fz_str data, struct fz_error 
 	if (code)
 		return code;
 	if (!f->event_n)
-		return fail_damaged(f, "it describes no event", err);
+		return fail_damaged(f, "no event", err);
 	for (size_t i = 0; i < f->n; i++)
 		place_record(f, &f->records[i]);
 	if (f->n)
@@ -521,16 +521,16 @@ int fz_perfdata_read(struct fz_input *in, struct fz_profile *p, struct fz_perfda
 	struct fz_str s = fz_buf_view(&ret->bytes);
 	if (fz_str_starts(s, "2ELIFREP"))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: was recorded on a machine of another byte order; read what "
-			       "'perf script' prints of it",
+			       "%s: recorded on a machine with another byte order; use the output "
+			       "of 'perf script'",
 			       ret->name);
 	if (s.n < PIPE_HEADER)
-		return fail_damaged(ret, "it ends in its header", err);
+		return fail_damaged(ret, "truncated header", err);
 	uint64_t size = number_at((const uint8_t *)s.p + 8);
 	if (size == PIPE_HEADER)
 		return read_data(ret, section(ret, PIPE_HEADER, UINT64_MAX), err);
 	if (size < FILE_HEADER || s.n < FILE_HEADER)
-		return fail_damaged(ret, "it ends in its header", err);
+		return fail_damaged(ret, "truncated header", err);
 	return read_file(ret, err);
 }
 

@@ -421,13 +421,12 @@ static int read_packets(struct reader *r, struct fz_str trace, struct fz_error *
 	if (r->event_count || r->moment_count)
 		return 0;
 	if (r->compressed)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: its packets are compressed: 'traceconv decompress_packets' "
-			       "unpacks them",
-			       r->name);
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"%s: compressed packets: 'traceconv decompress_packets' decompresses them",
+			r->name);
 	return fz_fail(err, FZ_EINPUT,
-		       "%s: a Perfetto trace without slices of tracks and samples of stacks",
-		       r->name);
+		       "%s: a Perfetto trace without track slices and stack samples", r->name);
 }
 
 /* ---- the end ---- */

@@ -468,7 +468,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	if (!code)
 		code = end_last_sample(&r, err);
 	if (!code && !r.samples.n)
-		code = fz_fail(err, FZ_EINPUT, "%s: holds no sample of perf", fz_input_name(in));
+		code = fz_fail(err, FZ_EINPUT, "%s: no perf samples", fz_input_name(in));
 	if (!code)
 		add_samples(&r);
 	return code;

@@ -198,7 +198,7 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: no whole pprof profile", r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: incomplete pprof profile", r->name);
 }
 
 static int read_tables(struct reader *r, struct fz_error *err)
@@ -213,10 +213,7 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	if (w.c.bad)
 		return fail_damaged(r, err);
 	if (!r->type_count)
-		return fz_fail(err, FZ_EINPUT,
-			       "%s: is a pprof profile of nothing: it names no "
-			       "sample type",
-			       r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: a pprof profile without sample types", r->name);
 	return 0;
 }
 

@@ -342,7 +342,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	end_stack(r);
 	free(r->maps);
 	if (!p->samples.n)
-		return fz_fail(err, FZ_EINPUT, "%s: holds no stack", r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: no stack", r->name);
 	return fz_profile_check(p, err);
 }
 

@@ -442,7 +442,7 @@ static void release(struct reader *r)
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is no whole pstats file", r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: not a complete pstats file", r->name);
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
@@ -488,7 +488,7 @@ const struct fz_format fz_format_pstats = {
 	.name = "pstats",
 	.title = "pstats file (cProfile, Python's sampling profiler)",
 	.suffixes = ".pstats .prof",
-	.notes = "a graph of calls: read as a reconstructed tree",
+	.notes = "a call graph: read as a reconstructed tree",
 	.sniff = sniff,
 	.read = read,
 };

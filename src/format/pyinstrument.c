@@ -198,7 +198,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return code;
 	const json_t *tree = json_object_get(root, "root_frame");
 	if (!json_is_object(tree) && !json_array_size(json_object_get(root, "frame_records")))
-		return fz_fail(err, FZ_EINPUT, "%s: holds no frame", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: no frames", r.name);
 	r.thread = fz_profile_thread(p, &(struct fz_thread){ .is_main = true });
 	read_facts(&r, root);
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);

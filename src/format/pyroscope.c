@@ -98,9 +98,7 @@ static int write_text(struct writer *w, struct fz_cursor c, struct fz_error *err
 	w->trie = is_trie(c);
 	do {
 		if (!read_node(&c, &node))
-			return fz_fail(err, FZ_EINPUT,
-				       "%s: a tree of Pyroscope that is cut short or "
-				       "damaged",
+			return fz_fail(err, FZ_EINPUT, "%s: a truncated or damaged Pyroscope tree",
 				       name);
 		if (w->depth == DEPTH_MAX)
 			return fz_fail(err, FZ_ELIMIT, "%s: is more than %d frames deep", name,
@@ -108,7 +106,9 @@ static int write_text(struct writer *w, struct fz_cursor c, struct fz_error *err
 		if (!write_node(w, &node))
 			return fz_input_check(w->in, err);
 	} while (descend(w, node.children));
-	return fz_cursor_left(&c) ? fz_fail(err, FZ_EINPUT, "%s: more follows the tree", name) : 0;
+	return fz_cursor_left(&c)
+		       ? fz_fail(err, FZ_EINPUT, "%s: trailing data after the tree", name)
+		       : 0;
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
@@ -121,7 +121,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	if (!code)
 		code = write_text(&w, fz_cursor_of(raw.p, raw.n), err);
 	if (!code && !w.text.n)
-		code = fz_fail(err, FZ_EINPUT, "%s: a tree of Pyroscope without values",
+		code = fz_fail(err, FZ_EINPUT, "%s: a Pyroscope tree without values",
 			       fz_input_name(in));
 	if (!code)
 		code = fz_input_open_memory(w.text.p, w.text.n, fz_input_name(in), &text, err);
@@ -154,7 +154,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_pyroscope = {
 	.name = "pyroscope",
-	.title = "trees and tries that Pyroscope's agents push",
+	.title = "trees and tries pushed by Pyroscope agents",
 	.suffixes = ".tree .trie",
 	.notes = "bare numbers: --unit says what they are",
 	.sniff = sniff,

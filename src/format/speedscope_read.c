@@ -52,8 +52,7 @@ static uint32_t frame_at(struct reader *r, int64_t index)
 
 static int fail_frame(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: uses a frame that shared.frames does not have",
-		       r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: refers to a frame missing from shared.frames", r->name);
 }
 
 /* ---- units ---- */
@@ -194,7 +193,7 @@ static int read_event(struct reader *r, struct fz_track *track, const json_t *ev
 	if (frame == FZ_NONE)
 		return fail_frame(r, err);
 	if (!isfinite(at) || (track->started && at < track->now))
-		return fz_fail(err, FZ_EINPUT, "%s: its events are not in order of time", r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: events are not sorted by time", r->name);
 	fz_track_advance(track, at, &r->spans);
 	if (fz_str_eq(type, FZ_STR("O")))
 		return fz_track_open(track, r->p, frame, INFINITY)
@@ -294,7 +293,7 @@ int fz_speedscope_read(struct fz_input *in, struct fz_profile *p, struct fz_erro
 	r.frames = json_object_get(json_object_get(r.root, "shared"), "frames");
 	r.frame_count = json_array_size(r.frames);
 	if (!json_array_size(profiles))
-		return fz_fail(err, FZ_EINPUT, "%s: holds no profile", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: no profiles", r.name);
 	r.frame_of = fz_reallocarray(NULL, FZ_MAX(r.frame_count, 1), sizeof(*r.frame_of));
 	memset(r.frame_of, 0xff, r.frame_count * sizeof(*r.frame_of));
 	add_metrics(&r, profiles);

@@ -55,7 +55,7 @@ static void read_frames(struct reader *r, json_t *frames)
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: is damaged: its stacks make no sense", r->name);
+	return fz_fail(err, FZ_EINPUT, "%s: damaged: invalid stacks", r->name);
 }
 
 /* The stack of `depth` ids at an index of raw; false: one is not known. */
@@ -117,7 +117,7 @@ static int read_raw(struct reader *r, struct fz_error *err)
 		if (r->p->over_limit)
 			return fz_profile_check(r->p, err);
 	}
-	return r->seen ? 0 : fz_fail(err, FZ_EINPUT, "%s: holds no sample", r->name);
+	return r->seen ? 0 : fz_fail(err, FZ_EINPUT, "%s: no samples", r->name);
 }
 
 /* Samples that all of raw stands for. */
@@ -179,8 +179,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return code;
 	r.raw = json_object_get(root, "raw");
 	if (!json_array_size(r.raw))
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: holds no stacks: let StackProf run with raw: true", r.name);
+		return fz_fail(err, FZ_EUNSUPPORTED, "%s: no stacks: run StackProf with raw: true",
+			       r.name);
 	r.lines = json_object_get(root, "raw_lines");
 	read_frames(&r, json_object_get(root, "frames"));
 	p->samples.timed = p->samples.ordered = false;
@@ -202,7 +202,7 @@ const struct fz_format fz_format_stackprof = {
 	.name = "stackprof",
 	.title = "stackprof JSON (Ruby)",
 	.suffixes = ".json",
-	.notes = "recorded with raw: true; a thread is not told",
+	.notes = "recorded with raw: true; threads are not recorded",
 	.sniff = sniff,
 	.read = read,
 };

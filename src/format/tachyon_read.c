@@ -123,18 +123,19 @@ static int read_header(struct reader *r, struct fz_error *err)
 	if (n < 0)
 		return (int)n;
 	if (n < (int64_t)sizeof(b))
-		return fz_fail(err, FZ_EINPUT, "%s: cut short within the header", name);
+		return fz_fail(err, FZ_EINPUT, "%s: truncated header", name);
 	if (is_zero(b, sizeof(b)))
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: a Tachyon recording that was never finished; its tables were "
-			       "not written, so nothing can be recovered",
+			       "%s: an unfinished Tachyon recording; its tables were not written, "
+			       "so nothing can be recovered",
 			       name);
 	memcpy(&magic, b, sizeof(magic));
 	h->swapped = magic != TACHYON_MAGIC;
 	uint32_t version = get32(h, b + TACHYON_AT_VERSION);
 	if (version != TACHYON_VERSION)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: Tachyon format version %u; version 1 is known", name, version);
+			       "%s: Tachyon format version %u; only version 1 is supported", name,
+			       version);
 	memcpy(h->python, b + TACHYON_AT_PYTHON, sizeof(h->python));
 	h->start_us = get64(h, b + TACHYON_AT_START);
 	h->interval_us = get64(h, b + TACHYON_AT_INTERVAL);
@@ -143,8 +144,8 @@ static int read_header(struct reader *r, struct fz_error *err)
 	    h->frames_at - h->strings_at > TABLE_BYTES_MAX || h->interval_us > INT64_MAX / 1000)
 		return fz_fail(err, FZ_EINPUT, "%s: the header is damaged", name);
 	if ((h->config & TACHYON_CONFIG_MODE) > FZ_MODE_EXCEPTION)
-		return fz_fail(err, FZ_EINPUT, "%s: was recorded in mode %u, which does not exist",
-			       name, h->config & TACHYON_CONFIG_MODE);
+		return fz_fail(err, FZ_EINPUT, "%s: unknown recording mode %u", name,
+			       h->config & TACHYON_CONFIG_MODE);
 	return 0;
 }
 
@@ -325,7 +326,7 @@ static int read_samples(struct reader *r, struct fz_error *err)
 		return fz_profile_check(r->p, err);
 	if (r->p->thread_count > r->h.threads)
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: holds more threads than the %u of its header; it is damaged",
+			       "%s: damaged: more threads than the %u in its header",
 			       fz_input_name(r->in), r->h.threads);
 	bool damaged = !good || s->bad;
 	/* A record before which everything was in order may still be the first damaged one. */
@@ -333,7 +334,7 @@ static int read_samples(struct reader *r, struct fz_error *err)
 		r->p->quality.dropped_bytes = FZ_MAX(size - s->taken, 1);
 	else if (r->p->samples.n != r->h.samples)
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: holds %zu samples where the header says %llu; it is damaged",
+			       "%s: damaged: %zu samples instead of the %llu in its header",
 			       fz_input_name(r->in), r->p->samples.n,
 			       (unsigned long long)r->h.samples);
 	return fz_tachyon_source_skip(s, err);
@@ -343,10 +344,10 @@ static int read_samples(struct reader *r, struct fz_error *err)
 
 static int cut_short(const struct reader *r, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT,
-		       "%s: cut short; the tables at its end are missing, so nothing can be "
-		       "recovered",
-		       fz_input_name(r->in));
+	return fz_fail(
+		err, FZ_EINPUT,
+		"%s: truncated; the tables at its end are missing, so nothing can be recovered",
+		fz_input_name(r->in));
 }
 
 static int bad_table(const struct reader *r, const char *what, struct fz_error *err)
@@ -446,7 +447,7 @@ static int read_frames(struct reader *r, struct fz_cursor c, uint32_t count, str
 	if (count > fz_cursor_left(&c) / FRAME_BYTES_MIN)
 		return bad_table(r, "frame", err);
 	if (r->draft_count && r->frame_max >= count)
-		return fz_fail(err, FZ_EINPUT, "%s: a sample has frame %u of %u; it is damaged",
+		return fz_fail(err, FZ_EINPUT, "%s: damaged: a sample has frame %u of %u",
 			       fz_input_name(r->in), r->frame_max, count);
 	fz_auto(fz_free_ptr) uint32_t *frames = fz_calloc(count, sizeof(*frames));
 	for (uint32_t i = 0; i < count; i++)

@@ -603,7 +603,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return 0;
 	}
 	if (!r.call_count)
-		return fz_fail(err, FZ_EINPUT, "%s: holds no calls and no samples", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: no calls and no samples", r.name);
 	return add_calls(&r, err);
 }
 
@@ -623,7 +623,7 @@ const struct fz_format fz_format_trace = {
 	.name = "trace-event",
 	.title = "trace events (Chrome, Perfetto, viztracer and others)",
 	.suffixes = ".trace .json",
-	.notes = "calls, or where there are any: samples; asynchronous events are dropped",
+	.notes = "samples if there are any, else calls; asynchronous events are dropped",
 	.sniff = sniff,
 	.read = read,
 };

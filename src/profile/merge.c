@@ -93,14 +93,12 @@ static int match_metrics(struct merger *m, struct fz_error *err)
 		uint32_t other = fz_profile_find_metric(b, fz_str_of(a->metrics[i].name));
 		if (other == FZ_NONE || strcmp(a->metrics[i].unit, b->metrics[other].unit) != 0)
 			return fz_fail(err, FZ_EINPUT,
-				       "one recording has the metric '%s' and another has not; "
-				       "they cannot become one",
+				       "cannot merge recordings: only some have the metric '%s'",
 				       a->metrics[i].name);
 		m->metric[i] = other;
 	}
 	if (a->metric_count != b->metric_count)
-		return fz_fail(err, FZ_EINPUT,
-			       "the recordings have different metrics; they cannot become one");
+		return fz_fail(err, FZ_EINPUT, "cannot merge recordings with different metrics");
 	return 0;
 }
 

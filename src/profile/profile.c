@@ -22,7 +22,7 @@ const char *const fz_mode_names[] = {
 const char *const fz_reject_names[FZ_REJECTS] = {
 	[FZ_REJECT_CHANGED] = "changed while read",
 	[FZ_REJECT_ROOT] = "root missing",
-	[FZ_REJECT_UNMAPPED] = "memory not there",
+	[FZ_REJECT_UNMAPPED] = "memory not mapped",
 	[FZ_REJECT_CORRUPT] = "impossible value",
 };
 
@@ -272,8 +272,7 @@ uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t)
 int fz_profile_check(const struct fz_profile *p, struct fz_error *err)
 {
 	if (p->over_limit)
-		return fz_fail(err, FZ_ELIMIT,
-			       "holds more strings, frames or samples than can be read");
+		return fz_fail(err, FZ_ELIMIT, "too many strings, frames or samples");
 	return 0;
 }
 

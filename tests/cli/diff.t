@@ -69,8 +69,8 @@ Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
 Smallest detectable change: 63.9 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale window.
+Warning: both are treated as whole runs, which the files do not specify; for
+  parts of a running program use --scale window.
 
 Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
    before     after      change      95 %         %   function
@@ -138,8 +138,8 @@ $ fizeau diff base.bin base.bin --scale time --verbose
 Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale window.
+Warning: both are treated as whole runs, which the files do not specify; for
+  parts of a running program use --scale window.
 
 Self: 0 slower, 0 faster, 8 same within ±0.2 % of the run, 0 unsure.
 
@@ -217,7 +217,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
   "warnings": [
     "more than 5 % of the base's samples could not be read",
     "more than 5 % of the head's samples could not be read",
-    "both are taken for whole runs, which the files do not say; for parts of a running program use --scale window"
+    "both are treated as whole runs, which the files do not specify; for parts of a running program use --scale window"
   ],
   "name_rules": [
     {"rule": "prefixes and versions of libraries", "base_functions": 2, "head_functions": 2},
@@ -309,8 +309,8 @@ Unsure whether slower or faster from shares alone (approximate: sample order
   unknown): 23 samples -> 3 samples.
 Smallest detectable change of a function with 10.0 % of the run: 45.9 % of the
   run; 90 more runs per side would detect 5.0 %.
-Warning: no function has 20 samples by itself, so none can be taken as
-  unchanged, and the totals are made equal.
+Warning: no function has 20 samples, so none can serve as reference; the totals
+  are made equal instead.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share      95 %         %   function
@@ -340,8 +340,8 @@ plain or packed by gzip or zstd.
 
   name         read  written   what it is
   callgrind    yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
-                               a graph of calls: read as a reconstructed tree; written without stacks and threads
-  collapsed    yes   yes       folded stacks as Tachyon writes them: thread, file:function:line (.collapsed .col)
+                               a call graph: read as a reconstructed tree; written without stacks and threads
+  collapsed    yes   yes       folded stacks in Tachyon's format: thread, file:function:line (.collapsed .col)
   cpuprofile   yes   profiles  V8 CPU or heap profile (Chrome, Node, Visual Studio Code) (.cpuprofile .heapprofile)
                                written: the default metric in microseconds; threads are nodes below the root
   dhat         yes   -         DHAT, Valgrind's and Rust's (.dhat .json)
@@ -352,20 +352,20 @@ plain or packed by gzip or zstd.
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                                read in all versions; markers and counters are dropped
-  instruments  yes   -         call tree that Instruments copied (.txt)
+  instruments  yes   -         call tree copied from Instruments (.txt)
                                costs are as rounded as they were shown
-  jfr          yes   -         recording of Java's Flight Recorder, async-profiler's too (.jfr)
+  jfr          yes   -         Java Flight Recorder recording, also from async-profiler (.jfr)
                                samples, allocations and waits are metrics; all other events are dropped
-  kineto       yes   -         trace of PyTorch's profiler (Kineto) (.pt.trace.json .json)
+  kineto       yes   -         PyTorch profiler trace (Kineto) (.pt.trace.json .json)
                                steps are runs; ranges and waits on the GPU, flows and arguments are dropped
-  macsample    yes   -         text of sample, macOS's sampler (.sample.txt)
+  macsample    yes   -         text of macOS's sample (.sample.txt)
   massif       yes   -         Valgrind's massif (.massif)
                                the snapshot of the peak; how the heap grew and shrank is dropped
   mojo         yes   -         MOJO, austin's binary format (.mojo .austin)
   otlp         yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
                                v1development since 1.8 only, the format is not stable yet; links are dropped
   perf-data    yes   -         recording of perf record (Linux perf) (.data)
-                               every event is a metric; names of code that is on this machine; no DWARF stacks
+                               every event is a metric; symbols from this machine; no DWARF stacks
   perf-script  yes   -         text of perf script (Linux perf) (.perf)
                                every event is a metric, in periods where they were printed
   perfetto     yes   profiles  Perfetto trace (.pftrace .perfetto-trace)
@@ -375,18 +375,18 @@ plain or packed by gzip or zstd.
   pprof-text   yes   -         heap, goroutine and lock text of Go (?debug=1) and gperftools (.txt .heap)
                                allocations that were sampled are scaled as pprof does
   pstats       yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
-                               a graph of calls: read as a reconstructed tree
+                               a call graph: read as a reconstructed tree
   pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
                                a session has all samples, a report times alone
-  pyroscope    yes   -         trees and tries that Pyroscope's agents push (.tree .trie)
+  pyroscope    yes   -         trees and tries pushed by Pyroscope agents (.tree .trie)
                                bare numbers: --unit says what they are
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)
                                written: one profile a thread, the default metric; other metrics are dropped
   stackprof    yes   -         stackprof JSON (Ruby) (.json)
-                               recorded with raw: true; a thread is not told
+                               recorded with raw: true; threads are not recorded
   binary       yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
   trace-event  yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
-                               calls, or where there are any: samples; asynchronous events are dropped
+                               samples if there are any, else calls; asynchronous events are dropped
   text         -     yes       summary and tables (.txt)
   tree         -     yes       a call tree, library frames folded
   html         -     yes       a page with flame graph, summary and tables and sources (.html .htm)
@@ -408,8 +408,8 @@ Self: 1 slower, 0 faster.
 
 Measured: the order of samples is not recorded, so typical noise is assumed;
   smallest detectable change: 45.0 %; 80 more runs per side would detect 5.0 %.
-Limits: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale share.
+Limits: both are treated as whole runs, which the files do not specify; for
+  parts of a running program use --scale share.
 fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
 [1]
 
@@ -431,7 +431,7 @@ fizeau: a function is slower, past the threshold of 5.0 %: parse
 [1]
 
 $ fizeau diff a.folded b.folded --fail-on regression > /dev/null
-fizeau: warning: the run could not be judged, so the gate had nothing to say; by shares or windows it never has
+fizeau: warning: no verdict for the run, so the gate was not applied; with shares or windows there never is one
 
 $ fizeau diff a.folded b.folded --threshold 4
 fizeau: --threshold: needs to know of what: add --fail-on regression
@@ -568,7 +568,8 @@ $ fizeau diff o.folded p.folded --all-frames -o p.svg 2> /dev/null && grep -o '<
 
 # Shares in which nothing agrees tell nothing.
 $ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded --verbose | sed -n '/^Warning/,/^Self/p'
-Warning: no scale fits most functions, so which of them changed cannot be told.
+Warning: no scale fits most functions, so changes of single functions cannot be
+  detected.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 
@@ -581,7 +582,7 @@ $ fizeau diff g.folded h.folded --verbose --scale share | grep -E '^ *before|par
 Scaling: share; expected is before times 3.6067, to make the totals equal.
 
 $ fizeau diff g.folded h.folded --scale window
-fizeau: scaling by window needs to know how long was recorded, and the base does not say; use --scale share
+fizeau: --scale window requires the length of both recordings, and the base has none; use --scale share
 [2]
 
 # Of recordings that are times and durations, each second.

@@ -157,7 +157,7 @@ fizeau: empty: the file is empty
 [2]
 
 $ head -c 3000 /bin/true > noise; fizeau replay noise
-fizeau: noise: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them
+fizeau: noise: not a profile in a supported format; 'fizeau replay --list-formats' lists them
 [2]
 
 # An output that cannot be written is found before the work.

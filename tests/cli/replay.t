@@ -31,7 +31,7 @@ Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
 # Large counts make the columns wider.
 $ printf 'a;b 1234567890\na 5\n' > large.txt && fizeau replay large.txt | sed -n 3,5p; rm large.txt
-fizeau: warning: large.txt: its numbers are taken for something else than samples, because they are so many; --unit says what they are
+fizeau: warning: large.txt: its numbers are taken for counts of something else, because the numbers are so large; --unit says what they are
                   self                   total  function
 1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
             5    0.0 %  1,234,567,895  100.0 %  a
@@ -176,7 +176,7 @@ ls: cannot access '*.json.*': No such file or directory
 
 # A count beyond all measure is no part of a name; with others around it, its line is skipped.
 $ printf 'a;b 99999999999999999999\n' > huge.folded; fizeau replay huge.folded
-fizeau: huge.folded: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them
+fizeau: huge.folded: not a profile in a supported format; 'fizeau replay --list-formats' lists them
 [2]
 
 $ echo 'a;c 2' >> huge.folded; fizeau replay huge.folded
@@ -529,7 +529,7 @@ fn=(1) a [31m b
 # A recording that cannot be read says why.
 $ mkdir -p .fizeau && printf nonsense > .fizeau/x.fz && fizeau list
      made               lasted  kind   ended     commit    command
-@1   unreadable: $SCRATCH/.fizeau/x.fz: not a profile in a format that can be read; 'fizeau replay --list-formats' shows them; 'fizeau rm @1' deletes it
+@1   unreadable: $SCRATCH/.fizeau/x.fz: not a profile in a supported format; 'fizeau replay --list-formats' lists them; 'fizeau rm @1' deletes it
 
 # No folded text says what its numbers are: where they surely are no samples they are not called so.
 $ for i in 1 2 3 5 7 11 60 812; do echo "m;f$i ${i}000"; done > us.folded; fizeau replay us.folded | head -n 4
@@ -540,7 +540,7 @@ fizeau: warning: us.folded: its numbers are taken for microseconds, because all 
    812 ms   90.1 %     812 ms   90.1 %  f812
 
 $ printf 'm;parse 812345678\nm;load 300123123\nm;save 320222222\n' > many.folded && fizeau replay many.folded | head -n 4
-fizeau: warning: many.folded: its numbers are taken for something else than samples, because they are so many; --unit says what they are
+fizeau: warning: many.folded: its numbers are taken for counts of something else, because the numbers are so large; --unit says what they are
 1,432,691,023 units
 
                   self                   total  function
@@ -578,12 +578,12 @@ Not judged: 901 ms -> 1,433 s of time, +1,432 s (+158,911 %).
 
 $ fizeau diff us.folded us.folded --verbose | sed '/^$/,$d'
 Same: nothing differs: 901 ms -> 901 ms of time, 0 s (0.0 %).
-Warning: the base's numbers are taken for microseconds, because all are
-  multiples of the smallest, some thousands; --unit says what they are.
-Warning: the head's numbers are taken for microseconds, because all are
-  multiples of the smallest, some thousands; --unit says what they are.
-Warning: both are taken for whole runs, which the files do not say; for parts of
-  a running program use --scale share.
+Warning: the base's numbers are interpreted as microseconds, because all are
+  multiples of the smallest, some thousands; set --unit to change that.
+Warning: the head's numbers are interpreted as microseconds, because all are
+  multiples of the smallest, some thousands; set --unit to change that.
+Warning: both are treated as whole runs, which the files do not specify; for
+  parts of a running program use --scale share.
 
 $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
 fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
@@ -599,7 +599,7 @@ a;b 4000000
 $ printf '{"head":{"callFrame":{"functionName":"f"},"selfSize":9,"children":[]}}' >f.heapprofile
 
 $ fizeau replay f.heapprofile -o heap.prof
-fizeau: a pstats file holds times, and 'bytes' is none; --metric samples writes how often each stack is there, and -o FILE.pb.gz keeps every metric
+fizeau: a pstats file stores times, and 'bytes' is not a time; --metric samples writes sample counts, and -o FILE.pb.gz stores every metric
 [2]
 
 $ fizeau replay f.heapprofile --metric samples --format folded -o -

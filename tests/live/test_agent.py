@@ -321,7 +321,7 @@ def refused():
         pathlib.Path(folder, "fizeau.ini").write_text("[service x]\ncomand = y\n")
         for more, why in ((["--rate", "9999"], "1,000 samples"), (["--every", "10d"], "from 1s to 1h"),
                           (["--spool-limit", "12"], "no number of bytes"), (["--service-by", "x"], "(expected ini"),
-                          (["--label", "x"], "KEY=VALUE"), (["--server", "ftp://x"], "is no address"),
+                          (["--label", "x"], "KEY=VALUE"), (["--server", "ftp://x"], "invalid URL"),
                           (["x"], "takes no arguments"), ([], "did you mean 'command'")):
             done = subprocess.run([FIZEAU, *words, *more], capture_output=True, text=True, timeout=60, cwd=folder)
             assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1, (more, done.stderr)

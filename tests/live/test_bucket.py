@@ -89,7 +89,7 @@ def as_they_came():
             for n in range(3):
                 assert server.ask("GET", f"/api/recording?id=id{n}")[1] == text_of(n)
             assert fizeau(name, "pull", "--server", server.url, "-o", "-", "id1").stdout == text_of(1).decode()
-            server.says(422, "nothing of that name", "GET", "/api/recording?id=other")
+            server.says(422, "not found", "GET", "/api/recording?id=other")
             for n in range(100, 115):
                 push(server, n, 100_000)
             assert len(bucket.objects()) == len(idents(server)) < 15 and "id0" not in idents(server), idents(server)
@@ -113,9 +113,9 @@ def refused():
         whole, new = (("--recordings", pathlib.Path(name, folder)) for folder in ("whole", "new"))
         for words, environ, why in (
                 ((*new, "--bucket", bucket.url), {"AWS_ACCESS_KEY_ID": "other"}, "InvalidAccessKeyId"),
-                ((*new, "--bucket", bucket.url), {"AWS_ACCESS_KEY_ID": ""}, "have to say who asks"),
+                ((*new, "--bucket", bucket.url), {"AWS_ACCESS_KEY_ID": ""}, "must be set"),
                 ((*new, "--bucket", f"{other}/missing"), {}, "NoSuchBucket"),
-                ((*new, "--bucket", "s3://fleet"), {}, "write https://HOST/BUCKET"),
+                ((*new, "--bucket", "s3://fleet"), {}, "expected https://HOST/BUCKET"),
                 ((*new, "--bucket", "http://127.0.0.1:1/b"), {}, "does not answer"),
                 (("--bucket", bucket.url), {}, "goes with --recordings"),
                 (whole, {}, f"lies in {bucket.url}"),
@@ -208,7 +208,7 @@ def away():
                 # Somebody else empties it.
                 for file in (bucket.folder / MAIN).iterdir():
                     file.unlink()
-                server.says(422, "not any more", "GET", "/api/recording?id=id2")
+                server.says(422, "already deleted", "GET", "/api/recording?id=id2")
         assert "does not answer" in (server.folder / "serve.err").read_text(encoding="utf-8")
 
 

@@ -455,12 +455,12 @@ def check_kept_at_server():
         server.says(200, "kept", "POST", path + key, body, **write)
         server.says(422, "the environment of this key", "POST", path + "0" * 16, body, **write)
         server.says(422, "of another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
-        server.says(422, "not a profile in a format", "POST", path + key, b"x" * 100, **write)
+        server.says(422, "not a profile in a supported format", "POST", path + key, b"x" * 100, **write)
         for wrong in (f"commit=../../x&key={key}", f"commit={commit}&key=../{key}", "commit=HEAD&key=1"):
             server.says(400, "in hexadecimal digits", "POST", f"/api/count?{wrong}", body, **write)
         server.says(403, "is read-only", "POST", path + key, body, token="readreadreadread")
         server.says(400, "replace: 'x' is not no", "POST", path + key + "&replace=x", body, **write)
-        server.says(422, "nothing of that name", "GET", path + "0" * 16, token="readreadreadread")
+        server.says(422, "not found", "GET", path + "0" * 16, token="readreadreadread")
     # The gate does not depend on the server.
     text = run(*ci, machine=51)
     assert "going on without the server's counts" in text and text.count("warning") == 3, text

@@ -117,8 +117,8 @@ def away():
         lines = [line for line in done.stderr.splitlines() if "on the server" in line]
         assert len(lines) == 2 and "what was acknowledged on the server is not known" in lines[0], done.stderr
         assert "wait in " in lines[1], done.stderr
-        assert "is that where 'fizeau serve' listens?" in lines[1] and "the verdict is the same" in lines[1], done.stderr
-        for words, why in (("--server", "nowhere"), "is no address"), (("--pull", "7"), "go with --server URL"), \
+        assert "is 'fizeau serve' running there?" in lines[1] and "the verdict is the same" in lines[1], done.stderr
+        for words, why in (("--server", "nowhere"), "invalid URL"), (("--pull", "7"), "go with --server URL"), \
                 (("--server", server.url, "--token-file", "missing"), "cannot be read"):
             done = r.fizeau("ci", *RUN, *words, *COUNT, status=2)
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
@@ -313,7 +313,7 @@ def waiting():
         assert "go with --server URL" in done.stderr, done.stderr
         for code, line, more in (400, "age: invalid value 'x' (expected number of seconds)", {"age": "x"}), (400, "age: invalid value '-1'", {"age": "-1"}):
             server.says(code, line, "POST", address(**more), report([("first", 1, 1)]))
-        server.says(422, "there is no run of id 'x' here", "POST", "/api/benchmarks/page?repository=me/project&id=x&name=report.html", b"x")
+        server.says(422, "no run with id 'x'", "POST", "/api/benchmarks/page?repository=me/project&id=x&name=report.html", b"x")
 
 
 @suite.test("several jobs of a machine that share a spool send each result once")
@@ -427,7 +427,7 @@ def refused():
                 (404, "no such run", "GET", f"/badge.svg?{REPOSITORY}&pull=1"),
                 (404, "no such run", "GET", f"/repository?{REPOSITORY}"),
                 (400, "missing parameter: repository", "GET", "/api/status"),
-                (422, "there is no run 1 here", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x")):
+                (422, "no run 1", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x")):
             server.says(code, line, *request)
         assert server.ask("POST", address(repository=evil, branch=evil, into=evil, head_subject=evil), report([(evil, 100, 120)]))[0] == 200
         for code, line, name in (400, "invalid page name", "../report.html"), (400, "invalid page name", "report.svg"):
@@ -477,7 +477,7 @@ def rights():
                     (401, "authentication required", "GET", f"/change?run=1&token={read}", None, None),
                     (404, "no such run", "GET", "/change?run=1", None, two), (404, "no such run", "GET", "/report/1/report.html", None, two),
                     (404, "no such run", "GET", state, None, two),
-                    (422, "there is no run 1 here", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x", two)):
+                    (422, "no run 1", "POST", "/api/benchmarks/page?run=1&name=report.html", b"x", two)):
                 got, answer, _ = server.ask(method, where, content, token)
                 assert got == code and line in answer.decode(), (where, token, got, answer)
             for where, token in ((state, read), (state, badge), (f"{state}&token={badge}", None), (f"{shown}&token={badge}", None),

@@ -157,7 +157,7 @@ def broken_off():
                 between.table, between.after = table, after
                 status, content, headers = server.push(body, id=f"id{n}", start=START)
                 between.table = None
-                assert status == 503 and b"does not answer" in content and headers["Retry-After"], (table, status, content)
+                assert status == 503 and b"no response" in content and headers["Retry-After"], (table, status, content)
                 there = table == "push" and after
                 assert server.samples("s", "1") == expected + (15 if there else 0), (table, after)
                 answer = []
@@ -205,7 +205,7 @@ def shard_killed():
             for p in pushed:
                 p.result()
         assert set(statuses.values()) == {200, 503} and two.url.encode() in said[0], (set(statuses.values()), said[:1])
-        missing = f"{two.url}/fleet does not answer"
+        missing = f"{two.url}/fleet does not respond"
         # Who pushes to the other shard is not held up.
         status, content, _ = server.ask("GET", "/api/diff?base=s@1&head=s@2")
         assert status == 200 and any(missing in text for text in json.loads(content)["warnings"]), content[:300]
@@ -252,12 +252,12 @@ def all_away():
         two.kill()
         server.start()
         one.kill()
-        server.says(503, "does not answer, nor do the other shards", "GET", "/")
-        server.says(503, "does not answer", "GET", "/api/diff?base=s@1&head=s@1")
-        server.says(503, "does not answer", "POST", "/api/push?service=s&version=1&host=h&id=x", b"main 1\n")
+        server.says(503, "no response (nor from the other shards)", "GET", "/")
+        server.says(503, "no response", "GET", "/api/diff?base=s@1&head=s@1")
+        server.says(503, "no response", "POST", "/api/push?service=s&version=1&host=h&id=x", b"main 1\n")
         server.stop()
         done = fizeau(folder, "serve", "--store", server.store, "--listen", "127.0.0.1:0", status=2)
-        assert "does not answer, nor do the other shards; try again later" in done.stderr and done.stderr.count("\n") == 1
+        assert "no response (nor from the other shards); try again later" in done.stderr and done.stderr.count("\n") == 1
 
 
 @suite.test("a list of shards that is another, an address that is none, a password: one line says so")
@@ -267,19 +267,19 @@ def refused():
             done = fizeau(name, "serve", "--store", store, "--listen", "127.0.0.1:0", status=2, env=env)
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
         serve(f"{one.url}/a", "set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD")
-        serve(one.url.replace("//", "//default:x@") + "/a", "an address has no password")
+        serve(one.url.replace("//", "//default:x@") + "/a", "passwords in URLs are not allowed")
         for store in (one.url, f"{one.url}/", f"{one.url}/a'b", f"{one.url}/a,", "http://", "https:///x"):
-            serve(store, "is no database of ClickHouse's")
-        serve(f"{one.url}/a,{one.url}/a", "is named twice")
+            serve(store, "invalid ClickHouse URL")
+        serve(f"{one.url}/a,{one.url}/a", "is listed twice")
         done = fizeau(name, "diff", "s@1", "s@2", "--store", f"{one.url}/a", status=2, env={"CLICKHOUSE_PASSWORD": "pass'word"})
-        assert "is no store of fizeau's" in done.stderr, done.stderr
+        assert "not a fizeau store" in done.stderr, done.stderr
         with (unittest.mock.patch.dict(os.environ, CLICKHOUSE_PASSWORD="pass'word"),
               Server(name, store=f"{one.url}/a,{one.url}/b") as server):
             assert server.push(b"main;f 10\n")[0] == 200
             for wrong in (f"{one.url}/a", f"{one.url}/b,{one.url}/a", f"{one.url}/a,{one.url}/b,{one.url}/c"):
-                serve(wrong, "name all shards of the store, in their order")
+                serve(wrong, "list all shards of the store in order")
                 done = fizeau(name, "diff", "s@1", "s@1", "--store", wrong, status=2)
-                assert "name all shards" in done.stderr or "is no store" in done.stderr, done.stderr
+                assert "list all shards" in done.stderr or "not a fizeau store" in done.stderr, done.stderr
 
 
 @suite.test("benchmarks are kept in a file beside it, if one is named")
@@ -316,7 +316,7 @@ def forgotten():
         two.ask(f"ALTER TABLE fleet.fizeau_value DROP PARTITION {day}")
         server.says(503, "or lost values", "GET", "/api/diff?base=s@0&head=s@0")
         done = fizeau(folder, "diff", "s@0", "s@0", "--store", server.store, status=2)
-        assert "or lost values; ask again" in done.stderr, done.stderr
+        assert "or lost values; try again" in done.stderr, done.stderr
 
 
 def minute(n, host):

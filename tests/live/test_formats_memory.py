@@ -113,7 +113,7 @@ def check_massif(out):
     same(sum(costs(out, "self", "peak_all").values()), told.all, "all of it")
     same(costs(out, "self", "peak_all")["[extra heap]"], told.extra, "what the allocator adds")
     same(costs(out, "self", "peak_all")["[stacks]"], told.stacks, "stacks")
-    same(costs(out, "self"), +told.own, "who allocated")
+    same(costs(out, "self"), +told.own, "allocation stacks")
     same(costs(out, "total"), +told.total, "who called them")
 
 

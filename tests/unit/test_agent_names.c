@@ -140,10 +140,10 @@ static void wrong_rules(void **state)
 	refuse("[service a@b]\ncommand = x\nversion = 1\n", "f.ini:2: ");
 	refuse("[service a]\ncomand = x\n", "did you mean 'command'");
 	refuse("[service a]\nversion = 1\n", "'command' or 'cgroup' is required");
-	refuse("[service a@b]\ncommand = x\n", "has an @");
-	refuse("[service]\ncommand = x\n", "is missing");
-	refuse("[service a]\ncommand = x\nversion = 1\nfolder = /\n", "exclude one another");
-	refuse("[service a]\ncommand =\n", "is empty");
+	refuse("[service a@b]\ncommand = x\n", "must not contain @");
+	refuse("[service]\ncommand = x\n", "missing name");
+	refuse("[service a]\ncommand = x\nversion = 1\nfolder = /\n", "mutually exclusive");
+	refuse("[service a]\ncommand =\n", "empty value");
 	refuse("nonsense\n", "neither [section]");
 	assert_int_not_equal(fz_agent_order_parse("ini,ini", &by, &err), 0);
 	assert_int_not_equal(fz_agent_order_parse("", &by, &err), 0);

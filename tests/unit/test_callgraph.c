@@ -163,7 +163,7 @@ static void test_sums(void **state)
 
 	(void)state;
 	assert_non_null(strstr(fz_profile_fact(cut, "damage").p, "cut short: instructions adds up "
-								 "to 5 of the 12"));
+								 "to 5 of the stated 12"));
 	assert_non_null(strstr(fz_profile_fact(less, "damage").p, "costs are missing"));
 	/* Valgrind's summary is not always the sum of all costs; its totals are. */
 	assert_int_equal(fz_profile_fact(good, "damage").n, 0);

@@ -290,7 +290,7 @@ static void test_labels(void **state)
 	assert_null(strstr(err.message, "range of time"));
 	q = query_of("2026-13-01..2026-13-02");
 	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
-	assert_non_null(strstr(err.message, "neither a version nor a range of time, such as 2h"));
+	assert_non_null(strstr(err.message, "neither a version nor a time range such as 2h"));
 	q = query_of("1");
 	fz_fleet_labels(nasty, 1, &one, &err);
 	q.labels = one.p;
@@ -324,7 +324,7 @@ static void test_limits(void **state)
 	}
 	assert_int_equal(r, FZ_ELIMIT);
 	assert_int_equal(n, FZ_FLEET_LABEL_SETS + 1);
-	assert_non_null(strstr(err.message, "s has 1000 sets of labels already"));
+	assert_non_null(strstr(err.message, "s already has 1000 sets of labels"));
 	assert_int_equal(put(f, p, "2", "\nrequest=5\n", "again"), FZ_FLEET_STORED);
 	/* A sum that is no number any more changes nothing. */
 	p->metrics[0].column[0] = INT64_MAX - 5 * SECOND;
@@ -435,7 +435,7 @@ static void test_projects(void **state)
 	put(f, p, "1", "", "a");
 	q.project = "other";
 	assert_int_equal(fz_fleet_find(f, &q, &found, &err), FZ_EINPUT);
-	assert_string_equal(err.message, "s: there is no such service; there is none");
+	assert_string_equal(err.message, "s: no such service; there is none");
 	assert_int_equal(fz_fleet_list(f, "other", count, &sum, &err), 0);
 	assert_int_equal(sum.cells, 0);
 }

@@ -80,7 +80,7 @@ static void test_versions(void **state)
 	assert_int_equal(fz_fleet_check_version("1.4", &err), 0);
 	assert_int_equal(fz_fleet_check_version("1..2", &err), 0);
 	assert_int_equal(fz_fleet_check_version("2h..1h", &err), FZ_EUSAGE);
-	assert_non_null(strstr(err.message, "reads as a range of time"));
+	assert_non_null(strstr(err.message, "looks like a time range"));
 	assert_int_equal(fz_fleet_check_version("1@2026-05-27..", &err), FZ_EUSAGE);
 	assert_int_equal(fz_fleet_check_version("", &err), FZ_EUSAGE);
 }
@@ -242,11 +242,11 @@ static void test_nothing(void **state)
 	put(f, "1", "", START, 1, 1);
 	q.service = "t";
 	assert_int_equal(fz_fleet_timeline(f, &q, &t, &err), FZ_EINPUT);
-	assert_string_equal(err.message, "t: there is no such service; there are: s");
+	assert_string_equal(err.message, "t: no such service; there are: s");
 	q.service = "s";
 	q.until = START;
 	assert_int_equal(fz_fleet_timeline(f, &q, &t, &err), FZ_EINPUT);
-	assert_string_equal(err.message, "s: has no profiles with these labels in that time");
+	assert_string_equal(err.message, "s: no profiles with these labels in this time range");
 }
 
 int main(void)

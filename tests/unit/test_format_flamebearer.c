@@ -48,7 +48,7 @@ static void test_units(void **state)
 static void test_errors(void **state)
 {
 	(void)state;
-	expect_error(GRAPH("[0,10,0,0],[9,4,4,1]", ""), "lies below none");
+	expect_error(GRAPH("[0,10,0,0],[9,4,4,1]", ""), "has no parent");
 	expect_error(GRAPH("[0,10,11,0]", ""), "damaged");
 	expect_error(GRAPH("", ""), "is empty");
 	expect_error(GRAPH("[0,10,10,0]", "\"format\":\"double\""), "fizeau diff");

@@ -85,18 +85,18 @@ static void test_massif_without_peak(void **state)
 static void test_massif_errors(void **state)
 {
 	(void)state;
-	expect_error(MASSIF SNAPSHOT("1", "5", "empty"), "no snapshot says who allocated");
+	expect_error(MASSIF SNAPSHOT("1", "5", "empty"), "no snapshot has allocation stacks");
 	expect_error(MASSIF SNAPSHOT("1", "5", "peak"), "tree of the peak is missing");
 	expect_error(MASSIF SNAPSHOT("1", "5", "peak") "n2: 5 (heap\n n0: 3 0x1: f (a.c:1)\n",
-		     "cut short");
+		     "truncated");
 	expect_error(MASSIF SNAPSHOT("1", "5", "peak") "n1: 5 (heap\n n0: 6 0x1: f (a.c:1)\n",
-		     "holds more than it can");
+		     "it exceeds its parent");
 	expect_error(MASSIF SNAPSHOT("1", "5", "peak") "n1: 5 (heap\n   n0: 5 0x1: f (a.c:1)\n",
-		     "line 13: is deeper or less deep");
+		     "line 13: has an invalid depth");
 	expect_error(MASSIF SNAPSHOT("1", "5", "peak") "n1: x (heap\n n0: 6 0x1: f (a.c:1)\n",
-		     "is no node");
-	expect_error(MASSIF SNAPSHOT("1", "-5", "peak"), "line 8: has a value that cannot be");
-	expect_error(MASSIF "what is this\n", "line 4: is none of massif's");
+		     "is not a tree node");
+	expect_error(MASSIF SNAPSHOT("1", "-5", "peak"), "line 8: has an impossible value");
+	expect_error(MASSIF "what is this\n", "line 4: is not valid for massif");
 	expect_error(MASSIF SNAPSHOT("1", "5", "detailed") "n1: 5 curB : currently allocated "
 							   "Bytes\n n0: 5 0x1: f (a.c:1)\n",
 		     "--xtree-memory-file=NAME.kcg");
@@ -169,11 +169,11 @@ static void test_dhat_errors(void **state)
 {
 	(void)state;
 	expect_error("{\"dhatFileVersion\":3}", "version 3");
-	expect_error(DHAT("\"mode\":\"heap\",\"pps\":[],\"ftbl\":[\"[root]\"]"), "holds no stacks");
+	expect_error(DHAT("\"mode\":\"heap\",\"pps\":[],\"ftbl\":[\"[root]\"]"), "no stacks");
 	expect_error(DHAT("\"mode\":\"heap\",\"pps\":[{\"tb\":1,\"fs\":[9]}]," TABLE),
-		     "a frame that is not in the file");
+		     "a missing frame");
 	expect_error(DHAT("\"mode\":\"heap\",\"pps\":[{\"tb\":-1,\"fs\":[3]}]," TABLE),
-		     "'tb' of a stack is negative");
+		     "a stack has a negative 'tb'");
 }
 
 int main(void)

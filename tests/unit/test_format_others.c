@@ -130,7 +130,7 @@ static void test_times_only(void **state)
 		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 		p->default_metric = 1;
 		assert_int_equal(formats[i]->write(p, out, &err), FZ_EUNSUPPORTED);
-		assert_non_null(strstr(err.message, "holds times, and 'heap' is none"));
+		assert_non_null(strstr(err.message, "stores times, and 'heap' is not a time"));
 		fz_auto(fz_profile_freep) struct fz_profile *samples = load_text("a 5\nb 9\n");
 		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(samples, formats[i]);
 		assert_int_equal(load_bytes(b.p, b.n, "x", &q, &err), 0);
@@ -153,10 +153,10 @@ static void test_no_profile(void **state)
 		{ "2026-01-01 12:00:00 INFO request; status 200\n", "not a profile" },
 		{ "GET /; status 200\nGET /a; status 404\n", "not a profile" },
 		{ "hello world 5\nfoo bar 7\n", "not a profile" },
-		{ "--- contention:\ncycles/second=1\n", "holds no stack" },
+		{ "--- contention:\ncycles/second=1\n", "no stack" },
 		{ "\x04\x22\x4d\x18", "lz4 -d FILE" },
-		{ "goroutine 1 [running]:\nmain.main()\n", "is a dump of Go's goroutines" },
-		{ "{\"elapsed_time_sec\": 2.2, \"files\": {}}", "is a profile of scalene" },
+		{ "goroutine 1 [running]:\nmain.main()\n", "a dump of Go's goroutines is not supported" },
+		{ "{\"elapsed_time_sec\": 2.2, \"files\": {}}", "a profile of scalene" },
 		{ "v 10300 3\nX ./app\n", "heaptrack_print FILE" },
 		{ "PAR1\x15\x04\x15\x80\x80;", "profilecli query profile" },
 	};
@@ -292,9 +292,9 @@ static void test_callgrind_cycles(void **state)
 static void test_callgrind_errors(void **state)
 {
 	(void)state;
-	expect_error("events: Ir\nfn=f\n1 x\n", "line 3: has something that is no number");
+	expect_error("events: Ir\nfn=f\n1 x\n", "line 3: has an invalid number");
 	expect_error("events: Ir\nfn=f\n+x 1\n", "line 3: has no position");
-	expect_error("# callgrind format\nfn=f\n1 1\n", "line 3: has costs before 'events:'");
+	expect_error("# callgrind format\nfn=f\n1 1\n", "line 3: has costs before the 'events:'");
 	expect_error("# callgrind format\nfn=f\n", "has no line 'events:'");
 }
 
@@ -304,11 +304,11 @@ static void test_json_errors(void **state)
 {
 	(void)state;
 	expect_error("{\"traceEvents\": [{\"ph\": \"X\", ts}]}", "is not valid JSON");
-	expect_error("{\"traceEvents\": [{\"ph\": \"i\"}]}", "holds no calls and no samples");
-	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": []}", "holds no profile");
+	expect_error("{\"traceEvents\": [{\"ph\": \"i\"}]}", "no calls and no samples");
+	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": []}", "no profiles");
 	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"sampled\", "
 		     "\"unit\": \"none\", \"samples\": [[3]], \"weights\": [1]}]}",
-		     "uses a frame that shared.frames does not have");
+		     "refers to a frame missing from shared.frames");
 	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"graph\"}]}",
 		     "type 'graph', which is unknown");
 	expect_error("{\"shared\": {}, \"profiles\": [1, }", "is not valid JSON");

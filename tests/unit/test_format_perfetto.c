@@ -217,7 +217,7 @@ static void test_errors(void **state)
 
 	(void)state;
 	thread_track(&t, 50, 7, 8, "main");
-	expect_trace_error(&t, "without slices of tracks");
+	expect_trace_error(&t, "without track slices");
 	put_str(&t.packet, 50, "x");
 	end_packet(&t, 1, 1);
 	expect_trace_error(&t, "traceconv decompress_packets");
@@ -275,7 +275,8 @@ static void test_refused(void **state)
 	(void)state;
 	fz_profile_add_metric(p, FZ_STR("bytes"), FZ_STR("bytes"), 1, false);
 	assert_int_equal(fz_perfetto_write(p, out, &err), FZ_EUNSUPPORTED);
-	assert_non_null(strstr(err.message, "a Perfetto trace holds times, and 'bytes' is none"));
+	assert_non_null(
+		strstr(err.message, "a Perfetto trace stores times, and 'bytes' is not a time"));
 }
 
 int main(void)

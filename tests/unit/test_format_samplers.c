@@ -123,15 +123,15 @@ static void test_gperftools(void **state)
 static void test_broken(void **state)
 {
 	(void)state;
-	expect_error("{\"target_description\":\"\",\"root_frame\":null}", "holds no frame");
+	expect_error("{\"target_description\":\"\",\"root_frame\":null}", "no frames");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{}}", "raw: true");
-	expect_error("goroutine profile: total 3\n\n", "holds no stack");
+	expect_error("goroutine profile: total 3\n\n", "no stack");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[1,5,1]}",
-		     "is damaged");
+		     "damaged");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[9,5,1]}",
-		     "is damaged");
+		     "damaged");
 	expect_error("{\"gc_samples\":0,\"missed_samples\":0,\"frames\":{},\"raw\":[0,-1]}",
-		     "is damaged");
+		     "damaged");
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void times_are_compared_by_time(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b);
 		assert_int_equal(d->scale, cases[i].scale);
 		assert_true(fabs(d->factor - cases[i].factor) < 1e-12);
-		assert_int_equal(warned(d, "taken for"), cases[i].told);
+		assert_int_equal(warned(d, "treated as"), cases[i].told);
 		assert_string_equal(d->metric, "wall");
 	}
 }
@@ -116,7 +116,7 @@ static void windows_need_durations(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 4\n", 2000);
 
 	record(a, true, true, 3);
-	expect_refused(a, b, &o, FZ_EINPUT, "the head does not say; use --scale share");
+	expect_refused(a, b, &o, FZ_EINPUT, "the head has none; use --scale share");
 	record(b, true, true, 1.5);
 	o.metric = FZ_STR("samples");
 	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;

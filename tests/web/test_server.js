@@ -163,11 +163,11 @@ served("one minute, an empty service, names that are markup, ranges with nothing
 		assert.deepEqual(await complaints(page), []);
 	});
 	await withPage(pageOf({ before: rangeOf(-60, -30), after: rangeOf(0, 10) }), {}, async (page) => {
-		await answered(page, "has no profiles with these labels in that time");
+		await answered(page, "no profiles with these labels in this time range");
 		refused(page);
 	});
 	await withPage(pageOf({}, "nobody"), {}, async (page) => {
-		await until(page, () => document.getElementById("time").textContent.includes("there is no such service"));
+		await until(page, () => document.getElementById("time").textContent.includes("no such service"));
 		refused(page);
 	});
 	await withPage(pageOf({ metric: "samples" }), {}, async (page) => {
