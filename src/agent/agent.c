@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's threads; agent.h.
  *
- * The window that is sampled is the sampler's, the one that is being made into pushes the maker's,
- * and there is no third: that bounds what is held. Programs that were met are the sampler's while
- * the maker has nothing to do, and only read by it otherwise; names are set by the maker.
+ * The sampler owns the window being sampled, the maker the one being converted to pushes. There is
+ * no third, which bounds memory. The sampler owns the table of programs while the maker is idle,
+ * and only reads it otherwise; the maker sets names.
  */
 #include "agent/agent.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process for one question; child.h. The folder is entered before rights are given up: who asks
- * need not be able to come there by the whole path. */
+/* Runs one command as another user; see child.h. The folder is entered before privileges are
+ * dropped, because that user may not be allowed to traverse the whole path. */
 #include "agent/child.h"
 
 #include <errno.h>

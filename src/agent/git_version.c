@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The commit of a checkout; git_version.h.
  *
- *   process started   <  the last move of HEAD    that is in HEAD's log: HEAD@{when it started}
- *                     >                           HEAD, and whether files are edited: asked once
+ *   process started   <  the last move of HEAD    from the reflog: HEAD@{time of the start}
+ *                     >                           HEAD, and whether files are modified: read once
  *
- * Git runs as whoever owns the checkout: what a repository names for it to run is his.
+ * Git runs as the owner of the checkout, because a repository can make git run programs.
  */
 #include "agent/git_version.h"
 

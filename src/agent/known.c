@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs by what they are; known.h. */
+/* The table of known programs; see known.h. */
 #include "agent/known.h"
 
 #include "record/procstat.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* /proc/PID, read once when a process is met; program.h.
  *
- * All of it is the process' own to choose: the words, the folder, the links. It is only ever a
- * name, or a path that is looked at with no more rights than its owner has (version.c).
+ * The process controls all of it (command line, folder, links), so it is used only as a name, or as
+ * a path that is read with its owner's rights (version.c).
  */
 #include "agent/program.h"
 

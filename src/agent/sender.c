@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Sending, and the thread that does; sender.h.
+/* The thread that sends pushes; see sender.h.
  *
  *   answer            push      next
- *   2xx               removed   the one after it: the server has it, since now or since before
+ *   2xx               removed   the next one: the server has it, now or from an earlier attempt
  *   400, 413, 415,
- *   422               dropped   the one after it: it will be no better next time
+ *   422               dropped   the next one: a retry would fail too
  *   none, others      stays     the same after a pause, which doubles up to half a minute
  */
 #include "agent/sender.h"

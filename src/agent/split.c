@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From rows of a window to profiles; split.h.
  *
- *   rows -> samples -> names of addresses -> for each part: its samples, and of the tables what
- *   they need, so that no push holds what is another service's
+ *   rows -> samples -> names of addresses -> for each part: its samples and only the table rows
+ *                                            that they need: no push has data of another service
  */
 #include "agent/split.h"
 

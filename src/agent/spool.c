@@ -2,7 +2,7 @@
 /* The folder of pushes; spool.h. The list in memory is that of the folder, in order of numbers:
  *
  *   list[first]  list[first + 1] ... list[n - 1]
- *      ^ to be sent, and to be dropped, unless it is being sent
+ *      ^ sent next; dropped next, unless it is being sent
  */
 #include "agent/spool.h"
 

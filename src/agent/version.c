@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of processes; version.h. Debian's packages are asked for last and all at once: that
- * reads all their lists. */
+/* Versions of processes; version.h. Debian packages are queried last and all at once, because a
+ * query reads all package lists. */
 #include "agent/version.h"
 
 #include <stdio.h>

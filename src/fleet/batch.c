@@ -2,13 +2,13 @@
 /* From samples to sums.
  *
  *   stack      -> node      functions instead of frames, only of stacks that have samples
- *   metric     -> kind      all that a profile has; "samples" only where there is no other, for
- *                           every value comes with its number of samples
- *   time       -> minute    of the run's start where samples have no times
+ *   metric     -> kind      all metrics of a profile; "samples" only if it is the only one, because
+ *                           every value has its number of samples
+ *   time       -> minute    of the run's start if samples have no times
  *   run        -> exposure  minute by minute, also of minutes without a sample
  *
- * A minute belongs to the clock, not to the recording, so that what a host pushes in parts becomes
- * one cell.
+ * Minutes are minutes of the clock, not of the recording, so that several pushes of a host add up
+ * in one cell.
  */
 #include "fleet/batch.h"
 

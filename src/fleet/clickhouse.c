@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ClickHouse as the engine of a store, for what one machine cannot take in.
+/* ClickHouse as the engine of a store, for loads that exceed one machine.
  *
- *   push -> the shard of its service and host     question -> all shards -> put together here
+ *   push -> the shard of its service and host     query -> all shards -> merged here
  *
- * A shard is a database of some server; they know nothing of each other. What one has to do with a
- * push, it has to do alone: clickhouse_put.c says how a push counts once, whatever breaks off.
- * Questions are answered by the shards that answer, and fz_fleet_missing names the others.
+ * A shard is a database on some server; shards do not know each other. Each shard stores its pushes
+ * alone: clickhouse_put.c explains how a push counts once, whatever fails. Queries are answered by
+ * the shards that respond, and fz_fleet_missing names the others.
  */
 #include "fleet/clickhouse_put.h"
 #include "fleet/clickhouse_read.h"

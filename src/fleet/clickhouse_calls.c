@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How shards are asked; clickhouse_calls.h.
+/* Queries to shards; see clickhouse_calls.h.
  *
  *   statement -> URL or body -> one attempt -> rows, or "Code: N, ...", or no answer
  *
- * SQL is what ClickHouse 18.16 knows and later ones still do. An answer is asked for as a whole
- * (wait_end_of_query), so that one which fails half-way has the status of an error.
+ * The SQL works in ClickHouse 18.16 and later. Responses are buffered by the server
+ * (wait_end_of_query), so that a query that fails half-way has an error status.
  */
 #include "fleet/clickhouse_calls.h"
 

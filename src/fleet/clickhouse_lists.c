@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store on ClickHouse has. Each shard adds up its own; what a host did of a service is on
- * one of them, so hosts and cells are added up here. */
+/* Lists of what a ClickHouse store contains. Each shard sums its own rows; the data of a host and
+ * service is on one shard, so hosts and cells are added up here. */
 #include <math.h>
 
 #include "fleet/clickhouse_read.h"

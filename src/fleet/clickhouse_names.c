@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many names a shard has. A project's are asked for when something of it is pushed first, and
- * are counted here from then on. Limits are each shard's own, which is as good against names that
- * differ from push to push.
+/* The number of names in a shard. They are queried at the first push of a project and counted here
+ * from then on. Limits apply per shard, which also stops names that differ from push to push.
  */
 #include "fleet/clickhouse_put.h"
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing to ClickHouse, which has no transactions.
  *
- *   which ids are there? -> functions, nodes -> values -> cells -> pushes
- *                           |--- rows of a put that nobody knows ---|  now they count
+ *   which ids exist? -> functions, nodes -> values -> cells -> pushes
+ *                       |--- rows of a put that is not visible ---|  now visible
  *
- * A push is there when its row in `push` is, which is written last; what was written for one that
- * was broken off has a number (`put`) that no such row names. Where two servers write the same id
- * at once, or a write comes to its end after we gave up on it and wrote again, there are two rows
- * of an id: readers take the one with the smaller number. So whatever happens in between, an id
- * counts once.
+ * A push exists when its row in `push` exists, which is written last; the rows of an aborted push
+ * have a number (`put`) that no such row refers to. If two servers write the same id at once, or a
+ * write completes after it was given up and repeated, an id has two rows: readers use the one with
+ * the smaller number. So an id counts once, whatever happens in between.
  *
- * Each shard is written to by a thread of its own. One that did not answer is left alone for some
- * seconds, so that pushes for others do not wait for it.
+ * Each shard has its own writer thread. A shard that did not respond is skipped for some seconds,
+ * so that pushes for other shards do not wait for it.
  */
 #include "fleet/clickhouse_put.h"
 

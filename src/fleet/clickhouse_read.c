@@ -4,8 +4,8 @@
  *   shard 0: series, counts -+
  *   shard 1: series, counts -+-> one row a series -> cells of these, from all shards
  *
- * A handle sees the pushes that were there when it looked for cells: their values are those of the
- * same pushes (clickhouse_values.c), whatever came since.
+ * A handle sees the pushes that existed when it queried cells: values come from the same pushes
+ * (clickhouse_values.c), whatever arrived since.
  */
 #include "fleet/clickhouse_read.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* From a batch to rows.
  *
- *   push {id, put}       what counts: without it nothing that has this put is looked at
+ *   push {id, put}       makes it visible: without this row, readers ignore rows with this put
  *   cell {put, number}   <- value {put, cell = number, node}
- *   node -> its parent, function, which are numbered by a hash of their content
+ *   node -> its parent, function; ids are hashes of their content
  *
- * `put` is drawn anew each time a push is written, so that what is left of one that was broken off
- * belongs to nobody. A cell says how many values it has, so that a reader knows that all are there.
+ * Each write of a push has a new random `put`, so that rows of an aborted write are never read. A
+ * cell has its number of values, so that a reader can check that all are present.
  *
- * Functions and nodes are written again for each day that a service uses them, into that day's
- * part, and are dropped with it.
+ * Functions and nodes are written for each day that a service uses them, into that day's partition,
+ * and are dropped with it.
  */
 #include "fleet/clickhouse_rows.h"
 

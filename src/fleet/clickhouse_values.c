@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of cells that were found on ClickHouse, and what their nodes are.
+/* Values of cells found on ClickHouse, and the functions of their nodes.
  *
  *   parts of cells, by put and number  <- values, each of which names its part
- *   node -> parent, function -> texts     of all services that were asked about, in these days
+ *   node -> parent, function -> texts     of all queried services, in these days
  *
- * A cell's part says how many values it has. Where others come, something was forgotten meanwhile
- * or is damaged, and there is an error in place of wrong sums.
+ * Each part of a cell has its number of values. A different number means that data was deleted
+ * meanwhile or is damaged, which is an error instead of wrong sums.
  */
 #include "fleet/clickhouse_read.h"
 

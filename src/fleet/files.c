@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Files with an index; files.h.
  *
- * A name is loose while it has no row and its bytes may be there. To put is: a loose name, its
- * bytes, on a disk, and its row, with which it is loose no more; what that replaces, or has no room
- * any more, becomes loose. What is loose is removed, and then forgotten; what was loose when a
- * server ended goes at the next start. So whatever has a row is whole, and nothing stays that has
- * none.
+ * A name is loose while it has no row but its bytes may exist. Storing a file writes a loose name,
+ * then its bytes to disk, then its row, which ends the loose state; a file that this replaces or
+ * that exceeds the limit becomes loose. The bytes of loose names are deleted, then the names; names
+ * that were loose when a server stopped are deleted at the next start. So each file with a row is
+ * complete, and no file remains without one.
  */
 #include "fleet/files.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells that a question is about.
+/* Finds the cells of a query.
  *
  *   labels, metric -> series -> their cells in that time, by host and minute
  */

@@ -4,7 +4,7 @@
  *   cells by host and minute -> units -> (unit, node) sums -> rows of a profile, a run for each
  * unit
  *
- * Costs of a unit are sums over its cells, so that a unit counts by what it did.
+ * Costs of a unit are sums over its cells, so that units are weighted by their work.
  */
 #include "fleet/fold.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What services, versions and labels may be called. Labels become one text in which each stands
- * between line ends, so that a set is one key and a label is found by looking for it. */
+/* Valid names of services, versions and labels. A set of labels becomes one text with a label per
+ * line, so that a set is one key and a label is found by a text search. */
 #include "fleet/fleet.h"
 
 #include "base/map.h"

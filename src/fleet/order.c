@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of nodes follow from who pushed first, or from the engine; with another order of rows the
- * judge draws others of them, and figures differ in their last digits. So nodes are sorted by a
- * hash of their functions' names, which is the same wherever they are kept.
+/* Node numbers depend on the order of pushes or on the engine; in another order of rows the random
+ * draws of the judge differ, and so do the last digits. So nodes are sorted by a hash of their
+ * function names, which is the same in every store.
  */
 #include "fleet/order.h"
 

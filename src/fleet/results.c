@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of benchmarks in SQLite: what comes in and goes out; results.h.
+/* Benchmark results in SQLite: reading and writing; see results.h.
  *
- * A run is one transaction. A commit that was met as a base before it was pushed itself gets a
- * branch then; one that has a branch keeps it.
+ * A run is one transaction. A commit that first appeared as a base gets its branch when it is
+ * pushed itself; a commit that has a branch keeps it.
  */
 #include "fleet/results_calls.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of benchmarks in SQLite: all SQL of theirs; results_calls.h.
+/* All SQL of benchmark results, for SQLite; see results_calls.h.
  *
- * The tables lie in a file of the store's (sqlite_calls.c), beside those of profiles and without a
- * word to them. */
+ * The tables may share a file with those of profiles (sqlite_calls.c), but are independent of them.
+ */
 #include "fleet/results_calls.h"
 
 static const char tables[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series, by what is asked; series.h. */
+/* Finds the series of a query; see series.h. */
 #include "fleet/series.h"
 
 #include "fleet/engine.h"

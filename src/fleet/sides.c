@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sides of comparisons, from text; sides.h. A range is found at the end of the text, behind the
- * last "@". */
+/* Sides of comparisons, from text; sides.h. A range is at the end of the text, after the last "@".
+ */
 #include "fleet/sides.h"
 
 #include <time.h>

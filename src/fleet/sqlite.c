@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing to a store on SQLite: one file, for what one machine can take in.
+/* Writes to a SQLite store: one file, for loads that one machine can handle.
  *
  *   transaction, ends on the disk {push {id, names, nodes, cells, values}, push ...}
  *
- * Each push is a savepoint of its own: whatever fails, nothing of it is there, and the others are.
+ * Each push is its own savepoint: if it fails, nothing of it is stored, and the others are.
  *
- * Numbers of functions and nodes that a writer found are kept in maps, by content: most of what is
- * pushed was pushed before. They are forgotten when a transaction is rolled back and when others
- * might have removed rows, which only forgetting does.
+ * Maps cache the ids of functions and nodes by content, because most of each push was pushed
+ * before. They are cleared after a rollback and when another process may have deleted rows, which
+ * only retention does.
  */
 #include "fleet/sqlite_calls.h"
 

@@ -5,8 +5,8 @@
  *           <- push (ids, for doing nothing twice)
  *           <- series {service, version, labels, kind} <- cell {host, minute} <- value {node}
  *
- * Tables are strict, so a sum that leaves 63 bits is an error and not a rounded number. What is
- * acknowledged was synchronised to the disk. A store of a later layout is refused.
+ * Tables are strict, so a sum above 63 bits is an error and not a rounded number. Acknowledged data
+ * is synchronised to disk. A store with a newer layout is refused.
  */
 #include "fleet/sqlite_calls.h"
 

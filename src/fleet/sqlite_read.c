@@ -3,8 +3,8 @@
  *
  *   series -> their cells in that time -> values of each, and what nodes are
  *
- * Looking for series begins a transaction that lasts as long as the handle: all that comes after it
- * is of that instant, whatever is pushed meanwhile.
+ * The query for series begins a transaction that lasts as long as the handle: everything read after
+ * it is of that instant, whatever is pushed meanwhile.
  */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A store is its engine's: which one, its address says. */
+/* Opens a store; its address decides which engine it uses. */
 #include "fleet/engine.h"
 
 static const struct fz_fleet_engine *engine_of(const char *path)

@@ -3,7 +3,8 @@
  *
  *   series -> first and last minute -> how long a bucket is -> sums of each series by bucket
  *
- * The engine adds up, so what is held here is as large as the answer, however many cells there are.
+ * The engine adds up, so memory here is bounded by the size of the result, not by the number of
+ * cells.
  */
 #include "fleet/engine.h"
 #include "fleet/series.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a release; watch.h. */
+/* Checks a release against the one before it; see watch.h. */
 #include "fleet/watch.h"
 
 #include <math.h>

@@ -8,14 +8,13 @@
  *   16 400 2                     a position and costs; "+3", "-3" and "*" are relative to the last
  *   cob= cfi= cfn= calls=N pos   a call; the next line has its position and inclusive cost
  *
- * It is a graph of calls, not stacks: graph.h makes a tree of it. Names may say more of a function:
- * "f'2" is its recursion, and with --separate-callers there are callers in it, "f'caller'main".
- * For us, who then have all callers recorded, each such name is a stack; a direct recursion is
- * folded all the same. Callers have no more than a name there; the rest is that of the function of
- * this name.
+ * It is a call graph, not stacks: graph.h makes a tree of it. Names can contain more: "f'2" is a
+ * recursion, and with --separate-callers a name contains callers, "f'caller'main". Each such name
+ * is then a stack; a direct recursion is folded all the same. Callers have only a name there; file
+ * and line are those of the function with this name.
  *
- * "totals:" at the end of each part says what its self costs add up to; "summary:" before them says
- * nearly the same, and is all there is of a part that was cut short.
+ * "totals:" at the end of each part is the sum of its self costs; "summary:" before them is nearly
+ * the same, and all that a truncated part has.
  */
 #include "callgrind.h"
 

@@ -4,9 +4,9 @@
  *   stack -> cost of the samples that end there, and below it (its callers come before it)
  *   function -> lines with their self cost, calls with what is below them
  *
- * A call counts the cost below it once, however often it recurs in itself. How often it was made
- * is not known: it says 1. Where the profile has a recorded graph of calls, that is written as it
- * stands; an entry is then a function of the graph, else one of the profile.
+ * A call counts the cost below it once, even if it recurs. The number of calls is unknown and
+ * written as 1. If the profile has a recorded call graph, that is written unchanged; entries are
+ * then functions of the graph, else functions of the profile.
  */
 #include "callgrind.h"
 

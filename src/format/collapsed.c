@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded text as two formats that differ in what they write. */
+/* Folded text: two formats that differ in how they are written. */
 #include "collapsed.h"
 #include "collapsed_text.h"
 #include "format.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading folded text of every tool that writes it.
  *
- * Which tool that was is known for sure only at the end, so frames are first kept as text, in a
- * draft profile whose functions are the texts, and one row is kept for each distinct stack:
+ * The tool is known for certain only at the end, so frames are first stored as text, in a draft
+ * profile whose functions are the texts, with one row per distinct stack:
  *
  *   line -> draft stack -> row {sum of values, lines}      while reading
  *   draft frame -> frame {function, file, line}            at the end, by the file's dialect
  *
- * Two trailing numbers make a differential file only if every line has them. Until one has not,
- * rows know both readings of their line.
+ * A file is differential only if every line has two trailing numbers. Until a line without them
+ * appears, rows hold both interpretations.
  */
 #include "collapsed.h"
 #include "collapsed_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking lines and frames of folded text apart; see collapsed_text.h. */
+/* Parses lines and frames of folded text; see collapsed_text.h. */
 #include "collapsed_text.h"
 
 #include "foreign.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bare numbers of folded text stand for.
+/* Guesses the unit of the numbers in folded text.
  *
- * No folded text says it. Most tools write samples; some write microseconds (bcc's offcputime,
- * stackcollapse-xdebug.php) or nanoseconds (async-profiler's totals, tracing-flame), and those must
- * not be called a billion samples. What was sampled every ten milliseconds and is written as time
- * gives itself away: every number is a multiple of the interval, and some stack was seen once.
+ * Folded text does not contain its unit. Most tools write samples; some write microseconds (bcc's
+ * offcputime, stackcollapse-xdebug.php) or nanoseconds (async-profiler's totals, tracing-flame),
+ * which must not be reported as a billion samples. Sampled times can be recognised: every number is
+ * a multiple of the sampling interval, and some stack has a single sample.
  *
  *     1000000 | interval    nanoseconds: in microseconds these would be whole seconds
  *     1000 | interval       microseconds: a sampler that wakes every few milliseconds
- *     1000000000 in all     no samples, but of what unit cannot be told
+ *     1000000000 in all     not samples, but the unit is unknown
  */
 #include "collapsed_unit.h"
 

@@ -6,8 +6,8 @@
  *   {head: {callFrame, selfSize, children: [...]}}                                  .heapprofile
  *
  * A sample's time lasts until the next one, the last one's until endTime. positionTicks says how
- * many samples of a node were on which line, but not which ones: lines are dealt out in order.
- * While "(idle)" was sampled the program did nothing: that is left out, and said.
+ * many samples of a node were on which line, but not which ones: lines are assigned in order.
+ * Samples of "(idle)" are left out, with a note.
  */
 #include "cpuprofile.h"
 

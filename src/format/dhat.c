@@ -6,8 +6,8 @@
  *
  * A program point is a stack, fs, the innermost first, with sums of the blocks allocated there:
  * bytes and blocks in all, at the time of the global maximum and at the end, and the bytes that
- * were read and written in them. Valgrind's own malloc is the innermost frame of them all and left
- * out, as massif does; what its callers allocate is theirs.
+ * were read and written in them. Valgrind's own malloc is the innermost frame of every stack and
+ * left out, as in massif; its cost goes to its callers.
  */
 #include "format.h"
 #include "import.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of formats, and recognising which one a file is. */
+/* The table of formats, and format detection. */
 #include "format.h"
 
 #include "base/clock.h"

@@ -3,8 +3,8 @@
  *
  *   block: functions n, selves n, calls n, metrics, stated | list, first, n | entries
  *
- * Each block says how large the whole is. A graph of which a block was lost would tell wrong
- * totals, so it is only given to the profile when all of it was read.
+ * Each block has the size of the whole. A graph with a lost block would have wrong totals, so the
+ * profile gets it only if it was read completely.
  */
 #include "fz_reader.h"
 

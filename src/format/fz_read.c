@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading .fz; the layout is in fz_layout.h and docs/format.md.
  *
- * Blocks go through a window over the input. One whose checksum does not hold is skipped by
- * looking for the next mark inside it, so only what was damaged is lost:
+ * Blocks are read through a window over the input. After a block with a wrong checksum, the reader
+ * searches for the next block marker inside it, so only damaged data is lost:
  *
  *   a SAMPLES block   its samples
- *   a TABLES block    names: what refers to them becomes the frame "[lost]"
+ *   a TABLES block    names: references to them become the frame "[lost]"
  *   anything          counted in quality.dropped_bytes
  *
- * The file's indices are translated to the profile's, as interning may number them otherwise.
+ * Indices in the file are mapped to those of the profile, because interning may number them
+ * differently.
  */
 #include "format.h"
 #include "fz_columns.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who let whom go on, in a .fz: each wake as its difference to the one before. */
+/* Wake-ups in a .fz file, each as the difference to the one before. */
 #include "fz_reader.h"
 
 void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing .fz: a stream of blocks, each holding what is new since the last; see fz_layout.h.
+/* Writes .fz: a stream of blocks, each with everything new since the last one; see fz_layout.h.
  *
  *   fz_file_writer_add -> pending rows -> flush: [SETUP] [FACTS] TABLES SAMPLES -> fd or output
  *

@@ -8,8 +8,8 @@
  *   3  walk down from the roots with a fraction, 1 at a root, times the share at each call: a
  *      path's self cost is that fraction of its function's
  *
- * The fractions of all paths to a function add up to 1, so costs do too. They are rounded as they
- * are handed out, each function's against what it has got so far, so that nothing is lost.
+ * The fractions of all paths to a function add up to 1, so costs do too. Rounding is cumulative per
+ * function, so that the sum stays exact.
  */
 #include "graph.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that are open, from the root to the last one; see indented.h. */
+/* The stack of open lines, from the root to the last one; see indented.h. */
 #include "indented.h"
 
 void fz_indented_release(struct fz_indented *t)

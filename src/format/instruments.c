@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what Instruments' "Deep Copy" of a call tree puts on the clipboard.
+/* Reads a call tree that Instruments' "Deep Copy" puts on the clipboard.
  *
  *   Weight <tab> Self Weight <tab> <tab> Symbol Name
  *   96.08 Gc  100.0% <tab> - <tab> <blank><tab> start
  *   46.92 Gc   48.8% <tab> 404.75 Mc <tab> <blank><tab>  elapsed
  *
  * Titles differ by version and instrument ("Running Time", "Self (ms)", "Bytes Used", "Count",
- * "Symbol Names"), and so do blanks before the names, of which each is a level. Where there are
- * costs of a line alone, they are taken: weights are rounded. Otherwise the second column is how
- * many there were.
+ * "Symbol Names"), and so does the indentation of names, one blank per level. Self costs are used
+ * where the file has them, because weights are rounded. Otherwise the second column is a count.
  */
 #include "format.h"
 #include "import.h"

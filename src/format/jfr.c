@@ -5,10 +5,9 @@
  *   jfr_stacks.c  keys of a chunk -> stacks and threads
  *   here          events -> samples
  *
- * Each event that says what something cost is a row of one metric. What a sample of running code
- * stands for is in the settings, which are events too: they are read first. Rows are kept in a list
- * until all metrics are known, and then put in order of their times, because each thread has a
- * buffer of its own.
+ * Each event with a cost is a row of one metric. The weight of an execution sample is in the
+ * settings, which are events too and read first. Rows are collected in a list until all metrics are
+ * known, and then sorted by time, because each thread has its own buffer.
  */
 #include "format.h"
 #include "import.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of a flight recording as values; see jfr_file.h.
  *
- * A chunk is gone through once for its metadata and checkpoints, wherever they stand, and then for
- * its events. That needs neither the offsets in the header nor the chain from each checkpoint to
- * the one before, which are missing in a chunk that was cut short.
+ * A chunk is read twice: for its metadata and checkpoints, wherever they are, and then for its
+ * events. That needs neither the offsets in the header nor the chain of checkpoints, which are
+ * missing in a truncated chunk.
  *
  * Nothing in a file is deeper than DEPTH_MAX, and each value that is read has at least one byte, so
  * that no class, however it is made, costs more than the bytes that are there times that depth.

@@ -4,10 +4,9 @@
  *   stack {truncated, frames {method, line, type}}   the innermost frame first
  *   method {class {name}, name, descriptor}
  *
- * A function is "java.util.TreeMap.put(Object, Object)", as 'jfr print' writes it, so that those of
- * one name and other parameters are not taken for one. How a frame was running (interpreted,
- * compiled, inlined) does not make it another function. Code that is not Java's comes from
- * async-profiler: its class is the library, or nothing.
+ * A function is "java.util.TreeMap.put(Object, Object)", as 'jfr print' writes it, so that
+ * overloads stay distinct. How a frame was running (interpreted, compiled, inlined) does not make
+ * it another function. Non-Java code comes from async-profiler: its class is the library, or empty.
  */
 #include "jfr_stacks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jansson reads, this finds where values begin and end. */
+/* Finds where JSON values begin and end; Jansson parses them. */
 #include "jsonread.h"
 
 #include "base/buf.h"

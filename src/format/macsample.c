@@ -9,9 +9,8 @@
  *       +   2750 main  (in app) + 910  [0x1000017be]  main.cpp:353
  *       +   ! 2750 ???  (in app)  load address 0x1000 + 0x86d2c  [0x102ad6d2c]
  *
- * Where the number begins is how deep a line is; what stands before are blanks and marks that lead
- * the eye. The graph ends with the first line that is no such line. Threads are sampled whether
- * they run or wait.
+ * The column of the number is the depth of a line; before it are blanks and guide marks. The graph
+ * ends at the first line of another form. Threads are sampled whether they run or wait.
  */
 #include "format.h"
 #include "import.h"

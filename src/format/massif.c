@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading massif.out: who held the heap's bytes when they were most.
+/* Reads massif.out: which code held the heap's bytes at its peak.
  *
  *   snapshot=5                      one of many; few have a tree
  *   mem_heap_B=70000                what the program asked for
@@ -11,9 +11,9 @@
  *     n0: 50000 0x1092A0: main (a.c:7)
  *    n0: 20000 in 3 places, all below massif's threshold (1.00%)
  *
- * "nN" is the number of children, which are the callers; as many blanks as a node is deep. What
- * the children of a node do not explain is its own. The tree that is kept is the peak's, or of a
- * file without one that of the most bytes: its text is collected and read at the end.
+ * "nN" is the number of children, which are the callers; as many blanks as a node is deep. The rest
+ * of a node, without its children, is its own. The tree of the peak is read, or the largest tree if
+ * there is no peak: its text is collected and parsed at the end.
  */
 #include "format.h"
 #include "import.h"

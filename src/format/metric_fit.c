@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format with fewer words than the model makes of the chosen metric; see metric_fit.h. */
+/* Converts the chosen metric for formats that cannot express it; see metric_fit.h. */
 #include "metric_fit.h"
 
 bool fz_fit_counts_samples(const struct fz_profile *p)

@@ -6,8 +6,8 @@
  *   number: 6 bits, a sign (0x40) and "more" (0x80) in the first byte, then 7 bits a byte
  *
  * A STACK begins a sample; frames follow, the outermost first, then what it weighs. Texts and
- * frames have keys that hold for the process of the last STACK. From version 4 on a stack can say
- * that it is the last one of its thread again.
+ * frames have keys that hold for the process of the last STACK. From version 4 on a stack can
+ * repeat the last one of its thread.
  */
 #include "format.h"
 #include "import.h"

@@ -8,8 +8,8 @@
  * value; the profiles of a file become metrics.
  *
  * The format is called "v1development" and has changed incompatibly several times under that name.
- * What differs is in the table of versions: each knows its field numbers and how to see that a
- * file is of it. What is none of them is refused by name, never guessed at.
+ * The table of versions has the differences: field numbers and how to detect a version. An unknown
+ * version is refused, never guessed.
  */
 #include "format.h"
 #include "import.h"

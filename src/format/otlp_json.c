@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* OTLP's JSON is that of protocol buffers: messages are objects, fields their members, repeated
- * ones arrays, 64-bit numbers strings or numbers. What a member becomes is in one table a message;
- * members that are not in it are not read.
+ * ones arrays, 64-bit numbers strings or numbers. Each message has a table of its members; other
+ * members are ignored.
  *
  *   {"stringTable": ["", "f"], ...}   --members of a dictionary-->   2a 00  2a 01 66 ...
  *
- * A document has the size that jsonread.h allows, and bytes are fewer than its text.
+ * jsonread.h limits the document's size, and the result is smaller than its text.
  */
 #include "otlp_json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is where in a file of perf record.
+/* The layout of a perf.data file.
  *
  *   "PERFILE2" header   events: struct perf_event_attr and the ids of its counters
  *                       data: records {type, misc, size} ...

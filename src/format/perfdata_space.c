@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses become names in three steps, each of which is remembered:
+/* Addresses become names in three cached steps:
  *
  *   pid -> maps (sorted ranges; a fork shares them until one side maps something)
  *   range -> file -> its image here, if that is the recorded one
  *   (file, address in it) -> frames, inlined calls included
  *
- * Nothing is taken for what was recorded without a sign that it is: the build id must be the same
- * or, where none was recorded, the inode and its generation; of the kernel host, release and
- * address. Else the code is known by its file alone: "[libc.so.6]".
+ * A file on disk is used only if it is the recorded one: the build id must match or, if none was
+ * recorded, the inode and its generation; for the kernel the host, release and address. Otherwise
+ * code has only its file name: "[libc.so.6]".
  */
 #include "perfdata_space.h"
 

@@ -7,9 +7,9 @@
  *     track_event       a slice begins or ends on a track
  *     perf_sample, streaming_profile_packet   which stack a thread was on
  *
- * Only differences on one track are costs, so clocks are read as they stand and not aligned; one
- * that is incremental counts from its last packet. Slices of threads are calls. Other tracks
- * overlap what threads do and are read only where no thread has a slice.
+ * Costs are differences on one track, so clocks are not aligned; an incremental clock counts from
+ * its last packet. Slices of threads are calls. Other tracks overlap what threads do and are read
+ * only where no thread has a slice.
  */
 #include "format.h"
 #include "import.h"

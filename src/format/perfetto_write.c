@@ -6,8 +6,8 @@
  *
  *   main;parse 3, main;parse 2, main;draw 4  ->  main 0..9, parse 0..5, draw 5..9
  *
- * Functions are named once and by number from then on. Tracks are of time: a metric that counts
- * anything else is refused, but for samples whose interval is known.
+ * Functions are interned: named once, then referred to by number. Tracks are time: other metrics
+ * are refused, except samples with a known interval.
  */
 #include "perfetto_write.h"
 

@@ -6,10 +6,10 @@
  *   	    7f1b5e790f07 main+0x207 (/bin/nat)
  *     nat.c:12                                      its place, when asked for
  *
- * Which columns there are depends on options (-F), so a header is read around the time, the one
- * thing that looks like nothing else, else around the first word that ends like an event. One
- * number before it is a thread; a number before the event is the period, which the sample stands
- * for. With neither, and without any header, stacks are blocks between empty lines.
+ * The columns depend on options (-F), so a header is parsed around the time, whose form is unique,
+ * else around the first word that looks like an event. One number before it is a thread; a number
+ * before the event is the period, the weight of the sample. Without either, and without any header,
+ * stacks are blocks between empty lines.
  */
 #include "format.h"
 #include "import.h"

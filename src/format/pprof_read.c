@@ -7,8 +7,8 @@
  * lists the tables (strings stay where they are in the file) and a second one makes samples.
  * A location is a run of frames, innermost first, when functions were inlined into it.
  *
- * A sample that carries the label "pprof::base" is one of the side that was subtracted: its
- * values are negative. They go, positive, to a metric "base".
+ * A sample with the label "pprof::base" belongs to the subtracted side: its values are negative.
+ * They are stored, positive, in a metric "base".
  */
 #include "pprof.h"
 

@@ -15,8 +15,8 @@
  *
  *   MAPPED_LIBRARIES:                           (gperftools) what lies where, as /proc/PID/maps
  *
- * Of sampled allocations large ones were seen more often than small ones; what is shown is what
- * they stand for, computed as pprof does.
+ * Sampling sees large allocations more often than small ones; values are scaled to correct that, as
+ * pprof does.
  */
 #include "format.h"
 #include "import.h"

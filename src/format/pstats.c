@@ -4,10 +4,11 @@
  *   {(file, line, function): (calls without recursion, calls, self s, total s,
  *                             {caller's key: (the same four of these calls)})}
  *
- * (in a caller's four the first two are the other way round) packed by marshal, of which only what
- * occurs here is read. cProfile's line is where the function begins; the sampling profiler's is
- * where it was, its first two numbers are samples, and a caller has a bare number of samples; its
- * key ("__sampled__",) says so. It is a graph of calls, not stacks: graph.h makes a tree of it.
+ * (in a caller's four the first two are the other way round) in marshal format, of which only the
+ * types that occur here are read. cProfile's line is where the function begins; the sampling
+ * profiler's is where it was, its first two numbers are samples, and a caller has a bare number of
+ * samples; its key ("__sampled__",) says so. It is a graph of calls, not stacks: graph.h makes a
+ * tree of it.
  */
 #include "format.h"
 #include "graph.h"

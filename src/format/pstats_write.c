@@ -8,15 +8,14 @@
  *
  * as CPython's sampling profiler fills them. The mark {("__sampled__",): True}, by which pstats
  * speaks of samples, is written when the program ran on 3.15 or newer: any pstats before that fails
- * on it. Callers are tuples, which every version and the tools built on it understand, where
- * CPython writes bare counts.
+ * on it. Callers are tuples, which every version and tool understands; CPython writes bare counts.
  *
- * Where the profile has a recorded graph of calls, all that is what the graph states: calls instead
- * of samples (of a caller the two counts are the other way round, as cProfile has them), and bare
- * counts where nobody said what the calls cost.
+ * If the profile has a recorded call graph, its values are written: calls instead of samples (for a
+ * caller the two counts are swapped, as in cProfile), and bare counts where the cost of calls is
+ * unknown.
  *
- * The marshal codes used are those of version 2, which every Python reads. Only times can stand
- * where seconds do: samples get their interval, other metrics are refused.
+ * The marshal codes used are those of version 2, which every Python reads. The format stores
+ * seconds: samples are multiplied by their interval, other metrics are refused.
  */
 #include "format/pstats_write.h"
 

@@ -5,9 +5,8 @@
  * each report  (-r json)                   root_frame: {function, time, children}
  *
  * A frame of a session is a text: function NUL file NUL first line, then \1 and a letter before
- * each of its attributes: c class, l line. The report is a tree that was tidied up: its times
- * include those of the children, what is left is the function's own, and how often it was seen is
- * gone.
+ * each of its attributes: c class, l line. The report is a simplified tree: times include those of
+ * the children, the rest is the function's own, and sample counts are missing.
  */
 #include "format.h"
 #include "import.h"

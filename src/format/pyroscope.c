@@ -5,8 +5,8 @@
  *
  * all numbers as varints, the root without a name (pkg/storage/tree/serialize.go and
  * pkg/structs/transporttrie of Pyroscope 0.37). A name is a frame in a tree, and in a trie a piece
- * of folded text. Either way it is folded text when it is written out, and read as such: what its
- * numbers are stands in the request that brought it, not in the file.
+ * of folded text. Both are converted to folded text and read as such. The unit of the numbers is in
+ * the HTTP request, not in the file.
  */
 #include "format.h"
 

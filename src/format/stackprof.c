@@ -5,8 +5,8 @@
  *   raw:    [depth, id, ... (root first), times, depth, ...]; raw_lines has lines in place of ids
  *   raw_timestamp_deltas: [microseconds since the sample before, ...]
  *
- * How long a sample took is what passed since the one before; where that was not written each is
- * an interval. Without `raw` there are no stacks.
+ * The weight of a sample is the time since the one before; without these times it is the interval.
+ * Without `raw` there are no stacks.
  */
 #include "format.h"
 #include "import.h"

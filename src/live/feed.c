@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing samples from the sampler's thread to the view's; see feed.h. */
+/* Passes samples from the sampler thread to the view thread; see feed.h. */
 #include "live/feed.h"
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys do. One table serves the dispatch and the help page. */
+/* Key bindings. One table drives the dispatch and the help page. */
 #include "live/view.h"
 #include "base/clock.h"
 

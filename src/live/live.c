@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view's thread: waits for keys, batches, signals of the terminal and the time to draw. */
+/* The view thread: waits for keys, batches, terminal signals and the redraw timer. */
 #include "live/live.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting for the live view; see model.h. */
+/* Counts for the live view; see model.h. */
 #include "live/model.h"
 
 #include "base/text.h"

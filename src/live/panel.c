@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* About the selected function: what it calls, its lines, its bytecode; and what the program
- * printed. */
+/* The panel of the selected function (callees, lines, bytecode), and the program's output. */
 #include "live/view.h"
 #include "base/clock.h"
 #include "symbol/opcode.h"

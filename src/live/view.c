@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing the table of functions and what stands around it.
+/* Draws the table of functions, the title, the meters and the key line.
  *
  *   fizeau  app.py                                PID 4711  Python 3.13.0  0:12   title
  *   RUNNING  all 3 threads  12,034 samples ...                                    status
@@ -7,9 +7,9 @@
  *      SELF%  TOTAL%    SELF   FUNCTION              FILE:LINE                    head
  *   ▸  42.1    98.0    5.1 s   leaf                  app.py:4                     rows
  *   ── calls of leaf ──────────────────────────────────────────                   panel
- *    q leave  ? help  / filter ...                                                keys
+ *    q quit   ? help  / filter ...                                                keys
  *
- * Which parts there are depends on the size of the window: see struct plan.
+ * The window size decides which parts are drawn: see struct plan.
  */
 #include "live/view.h"
 #include "base/clock.h"
@@ -434,7 +434,7 @@ static void draw_table(struct fz_live_view *v, int y, int height, uint32_t scope
 static void draw_keys(struct fz_live_view *v, int y)
 {
 	static const char *const keys[][2] = {
-		{ "q", "leave" },     { "?", "help" },    { "/", "filter" }, { "s", "sort" },
+		{ "q", "quit" },     { "?", "help" },    { "/", "filter" }, { "s", "sort" },
 		{ "Enter", "calls" }, { "t", "threads" }, { "m", "mark" },   { "p", "freeze" },
 		{ "w", "save" },      { "o", "output" },  { "x", "trends" }, { "r", "reset" },
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Permissions; see access.h. Links are followed before it is asked where a file lies. */
+/* Permissions; see access.h. Symbolic links are resolved before a path is checked. */
 #include "mcp/access.h"
 
 #include "store/store.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers as text within a budget; see answer.h. A token is estimated at two bytes of UTF-8: tables
- * of numbers have nearly as many by the tokenizers of today, prose half (docs/mcp.md). */
+/* Builds answers as text within a token budget; see answer.h. The estimate is two bytes of UTF-8
+ * per token: about right for tables of numbers, twice too high for prose (docs/mcp.md). */
 #include "mcp/answer.h"
 
 #include "report/table.h"

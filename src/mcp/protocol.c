@@ -3,10 +3,10 @@
  *
  *   line -> JSON -> one message, or (in the version that had them) a batch of several
  *        -> notification:  done, or ignored
- *           response:      ignored, we never ask anything
+ *           response:      ignored, the server sends no requests
  *           request:       a row of methods[] answers; tools/call is answered later
  *
- * A batch is answered by one array when the last of its requests is.
+ * A batch gets one array as response, when its last request is answered.
  */
 #include "mcp/protocol.h"
 

@@ -4,12 +4,12 @@
  *   stdin  --lines-->  protocol  --request-->  a process for each call
  *   stdout <--lines--     ^------ progress, result ------'  over a pipe, a JSON value a line
  *
- * A call has a process of its own, so that whatever is in a recording can end that process only,
- * all its memory goes with it, a call can be cancelled, and a client that pings meanwhile is
- * answered. What has to outlive the call, its handle, comes back over the pipe.
+ * Each call runs in its own process: a bad recording can crash only that process, its memory is
+ * freed with it, a call can be cancelled, and pings are answered meanwhile. The handle outlives the
+ * call, so it comes back over the pipe.
  *
- * A process that is to end gets SIGTERM, which a comparison takes as the end of its runs: it clears
- * up, and with its time over answers with what it has; SIGKILL when that did not help.
+ * A process is stopped with SIGTERM. A comparison then stops its runs and cleans up; after a
+ * timeout it answers with the runs that it has. SIGKILL follows if the process does not exit.
  */
 #include "mcp/mcp.h"
 

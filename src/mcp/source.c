@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of functions and their common lines; see source.h. */
+/* Source of functions and the lines that two versions share; see source.h. */
 #include "mcp/source.h"
 
 #include "compare/lines.h"

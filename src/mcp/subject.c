@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the names in a call to profiles, a diff and its judgement; see subject.h.
  *
- *   of = d1             the two files of a handle, if they are as they were
+ *   of = d1             the two files of a handle, if they have not changed
  *   base, head          two names
  *   nothing             the last two recordings of a program, or the latest
  */

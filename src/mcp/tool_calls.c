@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who calls a function, or what it calls, with the cost of these calls on both sides. A sample
- * counts once in a call, however often the call recurs in it. */
+/* Callers or callees of a function, with the cost of these calls on both sides. A sample counts
+ * once per call, even if the call recurs in it. */
 #include "mcp/answer.h"
 #include "mcp/subject.h"
 #include "profile/places.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between two recordings, and whether that may be claimed: the judgement of `fizeau
- * diff` in its words.
+/* What changed between two recordings, and whether the change is proven: the verdict of `fizeau
+ * diff`, in the same words.
  *
- * Functions come in the order of their self cost's verdict, as everywhere. Before them stand those
- * whose own text was edited and whose cost, what they call included, certainly changed: there a
- * cause and an effect meet. Of those that cannot be told the edited ones come first.
+ * Functions are ordered by the verdict on their self cost, as everywhere. Functions whose source
+ * was edited and whose total cost changed significantly come first: cause and effect together.
+ * Among the unsure ones the edited ones come first.
  */
 #include "mcp/changes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure a command at a git revision and in the working tree, in turn, as `fizeau compare` does;
- * what comes of it is answered as changes.
+/* Measures a command at a git revision and in the working tree, interleaved, as `fizeau compare`
+ * does; the answer is that of changes.
  *
  * Both recordings stay in the server's scratch folder for as long as their handle lives, and in the
  * cache as the project's last comparison, where `compare` leaves its own.

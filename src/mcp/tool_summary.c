@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One recording: what was recorded and how well, the functions that cost most by themselves, and
- * the lines that do. */
+/* One recording: what was recorded and how well, and the functions and lines with the highest self
+ * cost. */
 #include "mcp/answer.h"
 #include "mcp/subject.h"
 #include "profile/places.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where in the source: the lines of a function with what they cost before and after, and which of
- * them were edited.
+/* The source lines of a function with their cost before and after, and which of them were edited.
  *
  *   - 12  if x in seen:         8.10 ms                  removed
  *   + 12  if x in list(seen):              590 ms        added
  *     13      continue          1.20 ms   1.30 ms        on both sides
  *
- * Shown are edited lines, lines that cost something, and the line before an edit.
+ * It shows edited lines, lines with cost, and the line before each edit.
  */
 #include "mcp/answer.h"
 #include "mcp/source.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of tools and arguments become JSON schemas, and what checks a call; see tools.h. */
+/* The tables of tools and arguments: JSON schemas and argument checks are made from them; see
+ * tools.h. */
 #include "mcp/tools.h"
 
 #include "mcp/answer.h"

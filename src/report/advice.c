@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside a verdict; see advice.h.
+/* Notes on how a comparison was measured, and the command that would measure it better; see
+ * advice.h.
  *
  *   the recordings' facts -> notes
- *   verdict, notes        -> is there anything to find out?
- *   their commands        -> what is to be pasted
+ *   verdict, notes        -> would a better measurement help?
+ *   their commands        -> the command to paste
  *
- * What is to be pasted measures what was measured: two commands are compared with each other, a
- * command whose code was edited with the commit that the base ran. A base whose code nobody has any
- * more cannot be run again: both versions then need several runs while they are there.
+ * The command repeats the measurement: it compares two commands with each other, or an edited
+ * working tree with the commit that the base ran. If the base's code is unknown, it cannot run
+ * again; both versions then need several recorded runs.
  */
 #include "report/advice.h"
 

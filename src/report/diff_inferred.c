@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a diff's text that says what was inferred, so that nobody has to believe it.
+/* The part of a diff's text that lists everything inferred, so that the reader can check it.
  *
- *   Taken for the same: 2 functions
+ *   Renamed or moved: 2 functions
  *     score  how            function
  *      1.00  moved          load (tools/io.py:3)
  *                             was load (util.py)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A text against what was recorded of it; see disk_fit.h.
+/* Checks whether a source file matches a recording; see disk_fit.h.
  *
- * Lines are found by a table of their beginnings, definitions by the outline, whose innermost one
- * around a line and all that it stands in are asked for the function's name. Names are qualified
- * where the recording knows that ("Parser.feed"), else the last part must do.
+ * A table of line starts finds lines; the outline finds definitions. The innermost definition
+ * around a line and those that enclose it must have the function's name: the qualified name if the
+ * recording has one ("Parser.feed"), else its last part.
  */
 #include "report/disk_fit.h"
 

@@ -4,7 +4,7 @@
  *   functions --(called like source, no text yet)--> candidates --open, read--> texts
  *   frames ----(of a candidate)--> contradicts it? --> what fits becomes source of the profile
  *
- * A candidate is left out for one reason, the first that is found.
+ * A candidate is rejected for the first reason found.
  */
 #include "report/disk_source.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ordering functions and wording verdicts; see findings.h. */
+/* Sorts functions and writes verdicts; see findings.h. */
 #include "report/findings.h"
 
 #include "profile/cost_words.h"

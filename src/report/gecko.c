@@ -4,12 +4,12 @@
  *   {meta, libs, threads: [{samples, markers, stackTable, frameTable, funcTable, resourceTable,
  *    nativeSymbols, ...}], pages, shared: {stringArray}}
  *
- * Newer viewers upgrade what is older than they are and refuse what is newer, so the version stays.
- * Tables are columns and belong to a thread: what of the profile's own tables its samples use is
- * numbered anew, in order, so that a stack's caller still comes before it. Where CPython's writer
- * is wrong ours differs: the process is the recorded one, not the recorder; a main thread is
- * always marked; markers and code without a file are no Python functions; whether a thread ran is
- * said only where it was looked up; and functions keep their whole path.
+ * Viewers upgrade older versions and refuse newer ones, so the version stays. Tables are columns
+ * and belong to a thread: the rows of the profile's tables that its samples use are renumbered in
+ * order, so that a caller still comes before its callee. The output differs where CPython's writer
+ * is wrong: the process is the recorded one, not the recorder; a main thread is always marked;
+ * markers and code without a file are not Python functions; a thread's running state is written
+ * only where it was recorded; and functions keep their whole path.
  */
 #include "report/gecko_writer.h"
 

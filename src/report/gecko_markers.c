@@ -4,9 +4,8 @@
  *   samples   |  G   G   G   .   .   G        G: status has the bit
  *   markers   |  [Has GIL   ][No GIL][Has ...
  *
- * A state begins with the first sample that shows it and ends with the first that doesn't. What
- * was not looked up when a sample was taken (whether the thread ran, in wall-clock recordings)
- * makes no marker.
+ * A state begins with the first sample that has it and ends with the first that does not. A state
+ * that was not recorded (whether the thread ran, in wall-clock recordings) has no marker.
  */
 #include "report/gecko.h"
 

@@ -4,8 +4,8 @@
  *
  *   <!--fz:NAME-->   title, header (JSON), data (base64), static (table for readers without script)
  *
- * Text of a profile reaches the document in two ways only: inside the JSON and the base64, where
- * "<" cannot occur, and escaped in the title and the static table.
+ * Profile text enters the document in two ways only: inside JSON and base64, which contain no "<",
+ * and escaped in the title and the static table.
  */
 #include "html.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON reports. A million nodes are ordinary here, so a node is put together in a buffer from
- * its function's part (escaped once) and its numbers, and handed to the writer as one item. Nodes
- * and functions stand one a line: line-based tools can read and compare them.
+/* The JSON reports. Profiles can have a million nodes, so each node is built in a buffer from its
+ * function's part (escaped once) and its numbers, and passed to the writer as one item. Each node
+ * and function is on its own line, so that line-based tools can read and compare them.
  */
 #include "report/json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a recording, for JSON reports; docs/diff-json.md describes it. */
+/* Recording facts in JSON reports; docs/diff-json.md describes them. */
 #include "report/json_facts.h"
 
 #include "profile/callgraph.h"

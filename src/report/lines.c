@@ -5,8 +5,8 @@
  *   diff      file -> places, each a line that both sides have, or lines that came instead of
  * others
  *
- * A line that was edited is removed and added at once. Neither has a difference of its own: the
- * place has, with all that was removed and all that was added there.
+ * An edited line counts as removed and added. Neither has a difference of its own; the place has
+ * one, with all lines removed and added there.
  */
 #include "report/lines.h"
 

@@ -8,9 +8,9 @@
  *   <details> unsure </details>                       folded
  *   <details> how it was measured </details>
  *
- * Names come from the program that was measured: whatever could be markup in them is written as
- * a character reference, which is text and never a link, a mention or the end of a cell. Each part
- * takes what the parts after it surely leave.
+ * Names come from the measured program: every character that could be markup is written as a
+ * character reference, so that it cannot become a link, a mention or the end of a cell. Each part
+ * may use the room that later parts do not need.
  */
 #include "report/markdown.h"
 

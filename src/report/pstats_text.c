@@ -8,7 +8,7 @@
  * Columns, units, legend and summaries are CPython's. Rows are functions, or lines when asked
  * for; a function's second number counts a sample once, whatever lines of it were on the stack.
  * The summaries choose among all functions, where CPython's see only the rows that were printed.
- * Files of one name keep so much of their folders that they can be told apart.
+ * Files with the same name keep as many folders as needed to distinguish them.
  */
 #include "report/pstats_text.h"
 

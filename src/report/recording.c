@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in a line; see recording.h. */
+/* One line that describes a recording; see recording.h. */
 #include "report/recording.h"
 
 #include "profile/runs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format leaves out or changes of a profile, said when it is written; see report.h. */
+/* Warnings about what a format omits or changes when a profile is written; see report.h. */
 #include "report/report.h"
 
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Links to source files; see source_link.h. The address is of the recorded path, which may be
- * anything: all but letters, digits and "-._~/" is percent-encoded, so that it cannot end the
- * sequence. The host is named, as terminals want it that show what runs elsewhere. */
+/* Links to source files; see source_link.h. The recorded path can be any bytes: everything but
+ * letters, digits and "-._~/" is percent-encoded, so that it cannot end the escape sequence. The
+ * URL has the host name, which terminals need for output of remote programs. */
 #include "report/source_link.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *      2 %   2 %  0 %    2,497  worker 1
  *     25 %  26 %  0 %    4,994  all
  *
- * Only columns of states that were met at all are shown, and of threads those with most samples.
+ * It shows only states that occur, and the threads with most samples.
  */
 #include "report/states.h"
 

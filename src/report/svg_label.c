@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in little room: the last component says most, so it goes last.
+/* Shortens names: the last component carries most information, so it is cut last.
  *
  *   Parser.parse_statement (12 %)     all of it
  *   …parse_statement                  the last component

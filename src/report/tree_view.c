@@ -3,8 +3,8 @@
  *
  *   profile, diff -> sources -> call_tree.h -> weights -> the heaviest rows, and what is left out
  *
- * A row's weight is its cost, in a diff the largest certain change on its way: never less than that
- * of a row below it, so that taking the heaviest takes no row without its callers.
+ * A row's weight is its cost, in a diff the largest significant change at or below it. It is never
+ * less than that of a row below, so that the heaviest rows always include their callers.
  */
 #include "report/tree_view.h"
 

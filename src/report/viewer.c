@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filling a viewer's marks; see viewer.h. */
+/* Fills the placeholders of a viewer; see viewer.h. */
 #include "report/viewer.h"
 
 void fz_viewer_fill(const char *html, void (*fill)(void *arg, struct fz_str name), void *arg,

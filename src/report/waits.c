@@ -6,11 +6,10 @@
  *     2.04 s   68.4 %      101   21.0 ms  lock: fetch (app.py:12)
  *                                         lock released by refresh (cache.py:31)
  *
- * Where waits were sampled, that is said, and there is no longest, nor how many times it was.
+ * If waits were sampled, the title says so, and the columns "longest" and "times" are missing.
  *
- * Shares are of all that was recorded, on a CPU or not. Where a thread had no CPU says little: that
- * is one row. Then the same by who ended them, and the longest chain, of which shares are of
- * itself:
+ * Shares are of all recorded time, on a CPU or not. Waits for a CPU are one row. Then follow the
+ * waits by who ended them, and the longest chain, whose shares are of the chain:
  *
  *   Made others wait:
  *     2.04 s   68.4 %  refresh (cache.py:31)

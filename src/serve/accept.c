@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of benchmarks that somebody says are meant, as [accept] in fizeau.ini is for those who
- * may change that.
+/* Benchmark changes that were accepted on the server; [accept] in fizeau.ini does the same in the
+ * repository.
  *
  *   POST /api/accept   {"run": 12, "benchmark": "parse", "metric": "instructions", "reason": "..."}
  *                      or, in place of the run, {"repository", "commit" or "pull"};
- *                      {"withdraw": true} in place of the reason: it is not meant after all
+ *                      {"withdraw": true} in place of the reason removes it
  *   GET  /api/accepted?repository=R   all of them, for jobs
  *
- * How much may be more is taken from the run: what it saw, and the benchmark's own limit besides.
- * It holds where that commit is part of what is compared, in that pull request, and on the branch
- * that it goes into where it arrives as another commit (bench/accepted.h).
+ * The run defines how much is accepted: its change plus the benchmark's own limit. It applies to
+ * comparisons that include the commit, to its pull request, and to the target branch after a merge
+ * under another commit (bench/accepted.h).
  *
- * Only JSON is taken, which no form of another site can send.
+ * Only JSON is accepted, which forms of other sites cannot send.
  */
 #include "serve/results.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server says of what it has: releases for `fizeau diff --server`, and comparisons as
- * pages. Each answer reads the store through a handle of its own, so nobody waits for a writer.
+/* Responses about releases: recordings for `fizeau diff --server`, and comparisons as pages and
+ * JSON. Each response has its own store handle, so readers never wait for a writer.
  *
  *   GET /api/release?base=S@V&head=S@V&side=base|head[...]   one of two releases, as a recording
  *   GET /api/pair?base=S@V&head=S@V[...]                     both: a line with the number of bytes
@@ -8,7 +8,7 @@
  *   GET /diff?base=S@V&head=S@V[...]                         the page of their comparison
  *   GET /api/diff?base=S@V&head=S@V[...]                     the same as JSON (docs/diff-json.md)
  *
- * A side is a release or a range of time (fleet/sides.h). All take label=K=V, since= and until=
+ * A side is a release or a time range (fleet/sides.h). All accept label=K=V, since= and until=
  * (seconds since 1970) and metric=NAME.
  */
 

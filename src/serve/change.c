@@ -5,8 +5,8 @@
  *       or ?run=12                    base, head and difference; and the runs before
  *   GET /report/12/report.html        a page that `fizeau ci -o` wrote
  *
- * A report is somebody else's document: it is shown as of no origin, so that it can neither read
- * what its reader may read here nor do anything in his name.
+ * A report is untrusted: it is served sandboxed without an origin, so that it cannot use the
+ * reader's access.
  */
 #include "serve/gate.h"
 

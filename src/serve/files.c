@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept whole: recordings that were pushed, and counts of commits for `fizeau ci --save`.
+/* Stored files: pushed recordings, and counts of commits for `fizeau ci --save`.
  *
  *   GET  /api/recordings[?service=S][&version=V][&id=ID][&since=][&until=][&limit=N]   as JSON
  *   GET  /api/recording?id=ID                       one, as it came
  *   GET  /api/counts[?commit=C]                     a line "COMMIT/KEY.fz" for each
  *   GET  /api/count?commit=C&key=K                  one
- *   POST /api/count?commit=C&key=K[&replace=no]     keeps one; what was there is replaced, or not
+ *   POST /api/count?commit=C&key=K[&replace=no]     stores one; replaces an existing one, or not
  *
- * A key is made of what counts depend on, and the recording says that itself: one under another's
- * key is refused, so nobody finds what is not meant.
+ * A key is a hash of everything that counts depend on, which the recording contains too: a
+ * recording with another key is refused.
  */
 #include "base/clock.h"
 #include "base/json.h"

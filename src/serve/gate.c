@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the pages of benchmarks; gate.h. */
+/* Parts of the benchmark pages; see gate.h. */
 #include "serve/gate.h"
 
 #include <time.h>

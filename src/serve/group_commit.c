@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk takes a few hundred synchronised writes a second, however small. So whoever comes while
- * one is under way waits, and the first of them then writes what all of them have.
+/* A disk does a few hundred synchronised writes per second, however small. Requests that arrive
+ * during a write wait, and the first of them then writes the data of all.
  *
  *   a  |== writes a ==|
  *   b     ............|== writes b, c, d ==|
  *   c        .........|....................|
  *   d              ...|....................|
  *
- * Nobody returns before that write has reached the disk which theirs is in.
+ * Each request returns after the write with its data has reached the disk.
  */
 #include "serve/group_commit.h"
 

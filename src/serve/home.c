@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The first page of the server, made from web/fleet.html: a card for each service, a row for each
- * version and metric, and two versions to choose. The form needs no script; script only searches.
+/* The first page of the server, made from web/fleet.html: a card per service, a row per version and
+ * metric, and a form that compares two versions. The form works without script; script only adds
+ * the search.
  */
 #include <math.h>
 #include <stdio.h>

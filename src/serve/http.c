@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* libmicrohttpd, with a thread for each connection.
  *
- *   connection   {socket, since, asking}   in a list: fz_http_tick ends those that ask too long
- *   request      {route, body, refusal}    what is refused early is still read to its end, so that
- *                                          the answer arrives; only what is too large is cut off
+ *   connection   {socket, since, asking}   in a list: fz_http_tick closes slow ones
+ *   request      {route, body, refusal}    a refused body is still read to its end, so that the
+ *                                          response arrives; only one that is too large is cut off
  *
- * Without tokens nothing but this machine can be asked, and a browser here must not do it for
- * others: requests then have to name this machine as their host, and those that change something
- * may not come from another page.
+ * Without tokens the server accepts only local requests, and a local browser must not be abused by
+ * other sites: the Host header must name this machine, and requests that change something must not
+ * have another origin.
  */
 #include "serve/http.h"
 

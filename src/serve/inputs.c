@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles that come in: our own push, and what all inputs share.
+/* Incoming profiles: fizeau's own push, and code that all inputs share.
  *
  *   POST /api/push?service=S&version=V&host=H[&id=ID][&label=K=V ...][&start=SECONDS][&keep=yes]
  *
- * The body is a profile in any format that is known: which one is seen from its bytes, whatever
- * the request calls it.
+ * The body is a profile in any supported format, detected from its content.
  */
 #include "serve/inputs.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenTelemetry's profiles over HTTP, as protocol buffers or JSON, packed or not.
+/* OpenTelemetry profiles over HTTP, as protocol buffers or JSON, compressed or not.
  *
  *   request {resources*, dictionary}
- *     resources, by whose they are -> groups: a message of each with the dictionary
+ *     resources, by service and host -> groups: a message of each with the dictionary
  *                                       -> the reader of that format -> the store
  *
- * Who profiles a machine sends each process as a resource of its own; those of one service on one
- * host are one push. What of a request was refused is said in its answer, which is a success then,
- * as the protocol wants it; a request of which nothing could be stored is an error. Answers are of
- * the type of the request.
+ * A profiler sends each process as its own resource; those of one service on one host are one push.
+ * If a part of a request is refused, the response is a success that reports it, as the protocol
+ * requires; if nothing was stored, it is an error. Responses have the content type of the request.
  */
 #include <stdio.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a resource says whose it is; otlp_resource.h. */
+/* The service, version and host of a resource; see otlp_resource.h. */
 #include "serve/otlp_resource.h"
 
 #include "fleet/sides.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What Pyroscope's agents send.
+/* Pushes of Pyroscope agents.
  *
  *   POST /ingest?name=S{k=v,k=v}[&from=T&until=T][&sampleRate=HZ]    older ones: any format
  *   POST /push.v1.PusherService/Push                                 newer ones: protocol buffers
  *
  *     request {series* {label* {name, value}, sample* {profile as pprof, id}}}
  *
- * The labels that name a service, a version and a host become these. A sample's id is the push's,
- * so one that an agent sends again counts once.
+ * Labels provide the service, version and host. A sample's id becomes the push id, so that a
+ * repeated push counts once.
  */
 #include <math.h>
 #include <stdio.h>

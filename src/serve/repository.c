@@ -6,7 +6,7 @@
  *       [&branch=B][&metric=M][&benchmark=N] a branch with its changes, found as `fizeau history`
  *                                            finds them
  *
- * However much is kept, a page shows the latest commits, and the benchmarks that changed most.
+ * A page shows the latest commits and the benchmarks that changed most, however much is stored.
  */
 #include "bench/history.h"
 #include "serve/gate.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What `fizeau ci --server` sends and asks, and what else programs ask about benchmarks.
+/* The API for benchmarks: requests of `fizeau ci --server`, status and badges.
  *
  *   POST /api/benchmarks?repository=R&id=ID&head=SHA&...    a run: its body is report.json
  *   POST /api/benchmarks/page?repository=R&id=ID&name=N     a page of it; or run=NUMBER
  *   GET  /api/status, /badge.svg?repository=R[&pull=N|...]  how it stands
  *
- * A report may come from a job that ran a stranger's code: it is read by the reader of reports
- * (bench/report.h), and what it says of itself is not believed: verdicts are counted again.
+ * A report may come from a job that ran untrusted code: the parser of reports (bench/report.h)
+ * checks it, and verdicts are computed again.
  */
 #include "serve/results.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From the start of a server to its end, and what all its inputs go through.
+/* Starts and stops the server; the path of all inputs.
  *
  *   bytes -> format readers, with their limits -> batch -> group_commit.h -> store
- *            two at once                                     one writer, of all that wait
+ *            two at once                                     one writer for all waiting pushes
  *
- * The thread that starts the server then waits for signals, looks once a second for who takes too
- * long to ask, and once an hour for what is too old.
+ * The main thread then waits for signals, closes slow connections once a second, and deletes old
+ * data once an hour.
  */
 #include "serve/serve.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A service over time, for its page (web/service.js) and whoever else asks.
+/* A service over time, for its page (web/service.js) and other clients.
  *
  *   GET /api/timeline?service=S[&since=][&until=][&label=K=V ...][&metric=NAME]
- *   GET /service?name=S     the page, which asks for that and for comparisons (/api/diff)
+ *   GET /service?name=S     the page, which loads that and comparisons (/api/diff)
  *
- * The answer is bounded, however long there are profiles: fleet.h says by what.
+ * The response size is bounded (see fleet.h), however long the history is.
  */
 #include <stdio.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that looks at releases, one after the other, when there is twice as much of one as at
- * its last look. Hosts do not push at the same moment: it waits until nobody pushes the release,
- * but not for long.
+/* A thread that checks releases one by one, each when its data has doubled since the last check.
+ * Hosts do not push at the same time: it waits for a pause in the pushes of a release, but not for
+ * long.
  *
  *   push -> {project, service, version, first, last minute} -> due? -> look -> alarm -> the store
  *                                                                                   -> a file
  *                                                                                   -> a command
  *                                                                                   -> a URL
  *
- * What a push has to do for it is to move a minute on. An alarm that the store knows is told nobody
- * again. What cannot be told is said, and stays on the server's page.
+ * A push only updates a minute. An alarm that is in the store is not raised again. If an alarm
+ * cannot be delivered, the log says so, and the alarm stays on the server's page.
  */
 #include "serve/watcher.h"
 

@@ -482,7 +482,7 @@ def pyroscope():
                     Content_Type="multipart/form-data; boundary=XX")
         server.says(400, "service: missing name", "POST", "/ingest", b"main 1\n")
         many = urllib.parse.quote("shop{%s}" % ",".join(f"k{i}=v" for i in range(17)))
-        server.says(400, "label: more than 16", "POST", f"/ingest?name={many}", b"main 1\n")
+        server.says(400, "more than 16 labels", "POST", f"/ingest?name={many}", b"main 1\n")
         # A program that did nothing meanwhile is no mistake of its agent's, but one of who pushes it by hand.
         idle = message(1, number(1, 1) + number(2, 2)) + b"".join(message(6, s) for s in (b"", b"cpu", b"nanoseconds"))
         status, content, _ = server.ask("POST", "/ingest?name=shop{version=8}&from=1700000000&until=1700000010", idle)
@@ -508,7 +508,7 @@ def pyroscope_push():
             assert server.samples("shop", "7") == 100
         server.says(400, "service: missing name", "POST", path, push_v1({}, (b"x", b"main 1\n")), **kind)
         server.says(422, "not a push.v1 message", "POST", path, b"\xff\xff", **kind)
-        server.says(422, "not a profile in a format", "POST", path, push_v1(labels, (b"y", b"\0\1")), **kind)
+        server.says(422, "not a profile in a supported format", "POST", path, push_v1(labels, (b"y", b"\0\1")), **kind)
         server.says(415, "protocol buffers", "POST", path, b"{}", Content_Type="application/json")
 
 
@@ -571,7 +571,7 @@ def alarm():
         server.stop()
         told = [json.loads(line)["service"] for line in file.read_text(encoding="utf-8").splitlines()]
         assert told == ["shop", "calm"], told
-        for wrong, line in (["--alarm-url", "x"], "invalid URL"), (["--alarm-file", "/nowhere/x"], "cannot be written"):
+        for wrong, line in (["--alarm-url", "x"], "invalid URL"), (["--alarm-file", "/nowhere/x"], "cannot write"):
             assert line in fizeau(folder, "serve", "--store", "x.db", *wrong, status=2).stderr
     hook.shutdown()
     hook.server_close()
