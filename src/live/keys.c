@@ -305,7 +305,7 @@ struct binding {
 #define CONTROL(letter) ((wint_t)((letter)&31))
 
 static const struct binding bindings[] = {
-	{ { 'q', CONTROL('C') }, { 0 }, "q", "leave", do_quit },
+	{ { 'q', CONTROL('C') }, { 0 }, "q", "quit", do_quit },
 	{ { 'h', '?' }, { 0 }, "h ?", "this help", do_help },
 	{ { 's' }, { 0 }, "s S", "sort by the next or previous column", do_sort },
 	{ { 'S' }, { 0 }, NULL, NULL, do_sort_back },

@@ -434,7 +434,7 @@ static void draw_table(struct fz_live_view *v, int y, int height, uint32_t scope
 static void draw_keys(struct fz_live_view *v, int y)
 {
 	static const char *const keys[][2] = {
-		{ "q", "quit" },     { "?", "help" },    { "/", "filter" }, { "s", "sort" },
+		{ "q", "quit" },      { "?", "help" },    { "/", "filter" }, { "s", "sort" },
 		{ "Enter", "calls" }, { "t", "threads" }, { "m", "mark" },   { "p", "freeze" },
 		{ "w", "save" },      { "o", "output" },  { "x", "trends" }, { "r", "reset" },
 	};
