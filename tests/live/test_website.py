@@ -14,6 +14,8 @@ sys.path.insert(0, str(SOURCE / "packaging"))
 import website  # noqa: E402
 
 suite = Suite()
+DOCUMENTS = [*sorted(SOURCE.glob("*.md")), *sorted((SOURCE / "docs").glob("*.md")),
+             *sorted((SOURCE / "bindings").rglob("README.md"))]
 
 
 @suite.test("the site is made, loads nothing from elsewhere, and has no link that leads nowhere")
@@ -46,7 +48,7 @@ def commands_in(text):
 @suite.test("commands are shown with options that they have")
 def options():
     known, wrong, seen = {}, [], 0
-    for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+    for path in DOCUMENTS:
         for command, words in commands_in(path.read_text()):
             if command not in known:
                 done = fizeau(*command.split(), "--help")
@@ -55,6 +57,25 @@ def options():
             seen += 1
     assert not wrong, wrong
     assert seen > 150, seen
+    return f"{seen} commands"
+
+
+@suite.test("commands of make and scripts that are shown exist")
+def scripts():
+    targets = set(re.findall(r"^([a-z][\w-]*):", (SOURCE / "Makefile").read_text(), re.M))
+    wrong, seen = [], 0
+    for path in DOCUMENTS:
+        text = path.read_text()
+        for target in re.findall(r"(?:`|^ {4,})make ([a-z][\w-]*)", text, re.M):
+            wrong += [f"{path.name}: make {target}"] if target not in targets else []
+            seen += 1
+        # Not the reader's own tests, nor names to fill in; a program is known by its source.
+        for script in re.findall(r"`((?:tools|bench|packaging|tests(?!/test_)|examples)/(?![\w/]*NAME)[\w./-]*\w)", text):
+            known = (SOURCE / script, SOURCE / f"{script}.c", path.parent / script)
+            wrong += [f"{path.name}: {script}"] if not any(file.exists() for file in known) else []
+            seen += 1
+    assert not wrong, wrong
+    assert seen > 100, seen
     return f"{seen} commands"
 
 
