@@ -35,13 +35,16 @@ export function nodeFacts(data, flame, i, isAside = false) {
 		allName: drawn.elided ? "the removed paths" :
 			what.isDiff ? wholes[what.widths] ?? "all" : "all",
 		isDiff: what.isDiff,
+		wrapper: what.isDiff ? wrapperState(tree, i, data.marks, data.isSwapped) : "",
 	};
 	const own = (side) => ownTime(tree, side, i);
 	if (what.isDiff) {
 		facts.isScaled = data.factor !== 1;
 		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
 		facts.self = compare(own(BASE), own(HEAD), data.factor);
-		facts.total = compare(tree.total[BASE][i], tree.total[HEAD][i], data.factor);
+		// What is new has no cost in the base, whatever it wraps.
+		facts.total = compare(facts.wrapper === "new" ? 0 : tree.total[BASE][i],
+			facts.wrapper === "removed" ? 0 : tree.total[HEAD][i], data.factor);
 		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
 		facts.added = tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
 	} else {
@@ -57,7 +60,6 @@ export function nodeFacts(data, flame, i, isAside = false) {
 		facts.noise = { self: facts.word !== CHANGED, total: facts.totalWord !== CHANGED };
 		facts.ofSum = { self: isOfSum(tree, i, self), total: isOfSum(tree, i, total) };
 	}
-	facts.wrapper = what.isDiff ? wrapperState(tree, i, data.marks, data.isSwapped) : "";
 	facts.shift = pageNodeOf(tree, i) > 0 && isMoved(tree, i, what) ? shiftOf(data, tree, i) : null;
 	facts.leaf = tree.inverted ? leafOf(tree, i) : -1;
 	facts.callees = countChildren(tree, i);

@@ -176,6 +176,18 @@ static void print_startup(const struct view *v, const struct fz_findings *f, boo
 		      fz_format_plural(f->startup, "function", count));
 }
 
+/* "imports: +12.0 ms net (moved within 3 functions)" */
+static void print_imports(const struct view *v, const struct fz_findings *f, int width)
+{
+	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+
+	if (f->imports)
+		fz_buf_printf(v->out, "%*simports: %s net (moved within %s)\n",
+			      (int)name_column(v, width), "",
+			      fz_format_change(f->imports_net, v->d->unit, change),
+			      fz_format_plural(f->imports, "function", count));
+}
+
 static void print_table_head(const struct view *v, int width)
 {
 	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, FZ_HUE_DIM), width, "before");
@@ -217,6 +229,7 @@ static void print_rows(const struct view *v, const struct fz_findings *f, uint32
 	if (changed > shown)
 		fz_buf_printf(v->out, "%*sand %s\n", (int)name_column(v, width), "",
 			      fz_format_plural(changed - shown, "more function", count));
+	print_imports(v, f, width);
 	if (!v->brief && (!total || shown))
 		print_startup(v, f, total, width);
 }

@@ -4,6 +4,7 @@
 
 #include "profile/cost_words.h"
 #include "profile/fleet_fact.h"
+#include "report/import_moves.h"
 #include "report/startup.h"
 #include "report/table.h"
 
@@ -43,14 +44,19 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		      const struct fz_judgement *j, bool total)
 {
 	fz_auto(fz_free_ptr) bool *startup = fz_startup_functions(d);
+	struct fz_import_moves moves = { 0 };
 
-	*ret = (struct fz_findings){ .rows = fz_calloc(d->function_count, sizeof(*ret->rows)) };
+	if (total)
+		moves = fz_import_moves_find(d, j);
+	*ret = (struct fz_findings){ .rows = fz_calloc(d->function_count, sizeof(*ret->rows)),
+				     .imports = moves.n,
+				     .imports_net = moves.net };
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
 		const int64_t *cost = total ? f->cost.total : f->cost.self;
 		struct fz_finding *r = &ret->rows[ret->n];
 
-		if (!cost[FZ_BASE] && !cost[FZ_HEAD])
+		if ((!cost[FZ_BASE] && !cost[FZ_HEAD]) || (moves.moved && moves.moved[i]))
 			continue;
 		*r = (struct fz_finding){ .f = f,
 					  .judged = total ? &j->total[i] : &j->self[i],
@@ -68,6 +74,7 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		}
 		ret->n++;
 	}
+	free(moves.moved);
 	if (ret->n)
 		qsort(ret->rows, ret->n, sizeof(*ret->rows), compare_findings);
 }

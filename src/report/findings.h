@@ -27,6 +27,8 @@ struct fz_findings {
 	uint32_t count[FZ_VERDICTS];
 	uint32_t startup;                                       /* of those that cannot be told */
 	double startup_before, startup_expected, startup_after; /* sums; by total they overlap */
+	uint32_t imports;   /* by total: imports that only moved, which are no rows */
+	double imports_net; /* by how much all imports together changed */
 };
 
 /* Of functions that cost anything on either side. */

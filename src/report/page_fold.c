@@ -275,6 +275,16 @@ static void take_values(const struct fz_page *page, const struct folded *t, cons
 	values[1] = total;
 }
 
+/* What is new has no cost in the base, whatever it wraps. */
+static void clear_wrappers(struct fz_page *page, const struct folded *t, const uint32_t *place)
+{
+	for (uint32_t k = 0; page->diff && k < t->n; k++) {
+		uint32_t origin = t->origin[k];
+		if (origin != FZ_NONE && page->diff->nodes[origin].state == FZ_NEW)
+			page->total[FZ_BASE][place[k]] = 0;
+	}
+}
+
 static void count_paths(const struct fz_page *page, struct folded *t)
 {
 	for (uint32_t i = 0; i < page->n; i++)
@@ -309,6 +319,7 @@ static void take_tree(struct fz_page *page, struct folded *t)
 		page->self[side] = values[0];
 		page->total[side] = values[1];
 	}
+	clear_wrappers(page, t, place);
 	free(page->function);
 	free(page->parent);
 	free(page->size);

@@ -268,12 +268,12 @@ $ fizeau diff --tree --scale time b.folded h.folded --invert -l 8 | sed -n '/fun
     2,000     9,000     +7,000 ▲ slower  parse
     2,000     9,000     +7,000           └─ load
     2,000     9,000     +7,000              └─ main
+        0     2,500     +2,500 + new     inner
+        0     2,500     +2,500           └─ fresh
+        0     2,500     +2,500              └─ main
     3,000     1,000     -2,000 ▼ faster  save
     3,000     1,000     -2,000           └─ main
-      900     2,500     +1,600 ▲ slower  inner
-      900     2,500     +1,600           └─ fresh
-      900     2,500     +1,600              └─ main
-    8,999     9,001         +2           [3 unsure]
+    9,899     9,001       -898           [4 more]
 
 $ fizeau diff --tree b.folded b.folded
 Same: nothing differs: 14,899 samples -> 14,899 samples, 0 (0.0 %).

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""`fizeau diff --match exact --scale share` against the differential flame graph of CPython 3.15.
+"""`fizeau diff --match exact` against the differential flame graph of CPython 3.15.
+
+Its scale was that of shares in 3.15.0 and is that of times in 3.15.2, so the same is asked for here.
 
 Tachyon draws a node for each line; its figures are apportioned from the path of (file, function)
 that the node belongs to. So each node it draws is computed again here from our figures of the
 path, by its formula, and must come out the same; where all nodes of a path are drawn their sums
 must be our figures themselves. Removed code is compared with its "elided" graph.
 
-What 3.15.0 answered for the recordings in tests/data/tachyon-diff is kept there: those are compared
-without it, and an oracle that answers otherwise than then is reported, not followed. FZ_UPDATE=1
-writes the kept answers anew.
+What both releases answered for the recordings in tests/data/tachyon-diff is kept there: those are
+compared without CPython, and an oracle that answers otherwise than its release did is reported, not
+followed. FZ_UPDATE=1 writes the kept answers of the oracle's release anew.
 """
 
 import gzip
@@ -23,6 +25,8 @@ from livelib import SHARED, SOURCE, Skip, Suite, find_interpreter, fizeau
 DATA = SOURCE / "tests" / "data" / "tachyon-diff"
 VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
 
+# Releases of which answers are kept, and the scale of each.
+SCALES = {"3.15.0": "share", "3.15.2": "time"}
 # Recordings of tests/data/tachyon-diff, made by record() below with other arguments.
 KEPT = [("base", "head"), ("head", "base"), ("base", "base"), ("base", "threads")]
 # Of other programs, rates, threads and depths.
@@ -85,10 +89,21 @@ def answer(data):
     }
 
 
+def release_of(python):
+    done = subprocess.run([*python.command, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"],
+                          capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
+
+
+def scale_of(release):
+    """An unknown release is taken for the newest."""
+    return SCALES.get(release, "time")
+
+
 # ---- ours ----
 
-def our_answer(base, head):
-    done = fizeau("diff", "--match", "exact", "--scale", "share", "--format", "json", base, head)
+def our_answer(base, head, scale):
+    done = fizeau("diff", "--match", "exact", "--scale", scale, "--format", "json", base, head)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     paths, by_path = [], {}
@@ -145,7 +160,7 @@ def compare_drawn(ours, theirs, scale):
 
 
 def same_scale(ours, scale):
-    """With unequal intervals Tachyon's is wrong by their ratio."""
+    """With unequal intervals that of 3.15.0 is wrong by their ratio."""
     return close(ours["scale"]["factor"], scale)
 
 
@@ -201,27 +216,34 @@ def intervals_equal(ours):
 
 # ---- tests ----
 
-def kept_answer(base, head):
-    with gzip.open(DATA / f"{base}-{head}.json.gz", "rt", encoding="utf-8") as file:
+def kept_file(base, head, release):
+    return DATA / f"{base}-{head}.{release}.json.gz"
+
+
+def kept_answer(base, head, release):
+    with gzip.open(kept_file(base, head, release), "rt", encoding="utf-8") as file:
         return json.load(file)
 
 
-def compare_with_kept(base, head):
-    ours = our_answer(DATA / f"{base}.bin", DATA / f"{head}.bin")
-    return compare(ours, kept_answer(base, head), intervals_equal(ours))
+def compare_with_kept(base, head, release):
+    ours = our_answer(DATA / f"{base}.bin", DATA / f"{head}.bin", scale_of(release))
+    return compare(ours, kept_answer(base, head, release), intervals_equal(ours))
 
 
 def oracle_has_not_changed(base, head):
     python = find_interpreter("forky-3.15")
+    release = release_of(python)
+    if release not in SCALES:
+        raise Skip(f"no answers of {release} are kept")
     with python.scratch() as folder:
         for name in {base, head}:
             (pathlib.Path(folder) / f"{name}.bin").write_bytes((DATA / f"{name}.bin").read_bytes())
         now = answer(tachyon_data(python, f"{folder}/{base}.bin", f"{folder}/{head}.bin", folder))
     if os.environ.get("FZ_UPDATE"):
         text = json.dumps(now, separators=(",", ":")).encode()
-        (DATA / f"{base}-{head}.json.gz").write_bytes(gzip.compress(text, mtime=0))
-    assert json.loads(json.dumps(now)) == kept_answer(base, head), \
-        "Tachyon answers otherwise than 3.15.0 did: look before FZ_UPDATE=1"
+        kept_file(base, head, release).write_bytes(gzip.compress(text, mtime=0))
+    assert json.loads(json.dumps(now)) == kept_answer(base, head, release), \
+        f"Tachyon answers otherwise than {release} did: look before FZ_UPDATE=1"
 
 
 def compare_with_vectors(base, head):
@@ -234,7 +256,7 @@ def compare_with_vectors(base, head):
                 (VECTORS / f"{name}.bin").read_bytes())
         pair = f"{folder}/{base}.bin", f"{folder}/{head}.bin"
         theirs = answer(tachyon_data(python, *pair, folder))
-        ours = our_answer(*pair)
+        ours = our_answer(*pair, scale_of(release_of(python)))
     return compare(ours, theirs, intervals_equal(ours))
 
 
@@ -276,12 +298,14 @@ def compare_fresh_recordings():
         base = record(python, folder, "base", "before")
         head = record(python, folder, "head", "after")
         theirs = answer(tachyon_data(python, base, head, folder))
-        ours = our_answer(base, head)
+        ours = our_answer(base, head, scale_of(release_of(python)))
     return compare(ours, theirs, True)
 
 
-for pair in KEPT:
-    suite.add(f"{pair[0]} -> {pair[1]} equals the kept answer of 3.15.0", compare_with_kept, *pair)
+for release in SCALES:
+    for pair in KEPT:
+        suite.add(f"{pair[0]} -> {pair[1]} equals the kept answer of {release}", compare_with_kept,
+                  *pair, release)
 for pair in KEPT:
     suite.add(f"{pair[0]} -> {pair[1]}: Tachyon still answers that", oracle_has_not_changed, *pair)
 for pair in OTHERS:

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "compare/judge.h"
+#include "hand_profile.h"
+#include "named.h"
 #include "report/findings.h"
 
 static void check(enum fz_verdict verdict, double change, double low, double high,
@@ -77,10 +79,76 @@ static void test_words(void **state)
 		    "Unsure whether more or fewer");
 }
 
+#define BOOT "/usr/lib/python3.12/importlib/_bootstrap.py"
+#define IMPORT(module) BOOT ":_find_and_load:1;" module ":<module>:1"
+
+/* Findings by total of functions that certainly changed where their costs did. */
+static void find(const char *base, const char *head, struct fz_findings *ret)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile(base, 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(head, 0);
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+	struct fz_judged self[16] = { 0 }, total[16] = { 0 };
+	struct fz_judgement j = { .self = self, .total = total };
+
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	assert_true(d->function_count <= FZ_ARRAY_LEN(self));
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_cost *c = &d->functions[i].cost;
+		self[i].verdict =
+			c->self[0] == c->self[1] ? FZ_VERDICT_UNCHANGED : FZ_VERDICT_CHANGED;
+		total[i].verdict =
+			c->total[0] == c->total[1] ? FZ_VERDICT_UNCHANGED : FZ_VERDICT_CHANGED;
+	}
+	fz_findings_init(ret, d, &j, true);
+}
+
+/* json is imported by a first, then by b: a is no faster and b no slower. */
+static void imports_that_moved_are_no_findings(void **state)
+{
+	(void)state;
+	static const char base[] =
+		"app.py:main:1 50\n"
+		"app.py:main:1;" IMPORT("a.py") " 10\n"
+						"app.py:main:1;" IMPORT("a.py") ";" IMPORT(
+							"j.py") " 300\n"
+								"app.py:main:1;" IMPORT(
+									"b.py") " 10\n";
+	static const char moved[] =
+		"app.py:main:1 50\n"
+		"app.py:main:1;" IMPORT("a.py") " 10\n"
+						"app.py:main:1;" IMPORT("b.py") ";" IMPORT(
+							"j.py") " 304\n"
+								"app.py:main:1;" IMPORT(
+									"b.py") " 10\n";
+	static const char more[] =
+		"app.py:main:1 50\n"
+		"app.py:main:1;" IMPORT(
+			"a.py") " 10\n"
+				"app.py:main:1;" IMPORT("a.py") ";" IMPORT(
+					"j.py") " 300\n"
+						"app.py:main:1;" IMPORT(
+							"b.py") " 10\n"
+								"app.py:main:1;" IMPORT("b.py") ";" IMPORT(
+									"k.py") " 300\n";
+	struct fz_findings f;
+
+	find(base, moved, &f);
+	assert_int_equal(f.imports, 3); /* a, b and the machinery */
+	assert_true(f.imports_net == 4);
+	assert_int_equal(f.count[FZ_VERDICT_CHANGED], 2); /* j and main */
+	fz_findings_release(&f);
+	find(base, more, &f);
+	assert_int_equal(f.imports, 0);
+	fz_findings_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_interval),
-					    cmocka_unit_test(test_words) };
+					    cmocka_unit_test(test_words),
+					    cmocka_unit_test(imports_that_moved_are_no_findings) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

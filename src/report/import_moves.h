@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Imports that only moved.
+ *
+ * A module costs time where it is imported first. When another one imports it first, the totals of
+ * both change, though no import costs more. Reports show that in one line.
+ */
+#pragma once
+
+#include "compare/judge.h"
+
+struct fz_import_moves {
+	bool *moved; /* by function: its total changed for that alone; NULL: none */
+	uint32_t n;
+	double net; /* change of all imports together */
+};
+
+struct fz_import_moves fz_import_moves_find(const struct fz_diff *d, const struct fz_judgement *j);
