@@ -22,7 +22,7 @@
 
 /* Times that differ by no more are the same: a program looks at the clock now and then, and starts
  * before it does. */
-static const double same_part = 0.01, same_ns = 30e6, same_most = 0.025;
+static const double same_part = 0.01, same_ns = 10e6, same_most = 0.015;
 
 /* The machine's doings below this are in the noise in any case. */
 static const double least_shift = 0.03;

@@ -151,14 +151,12 @@ struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const stru
 
 	if (!fz_inference_by_samples(c))
 		return fz_inference_test_count(c, runs);
-	if (fz_hypotheses_is_whole(c, k, f, i))
-		return fz_inference_test_whole(c, runs, alpha);
 	struct fz_drift_belief drift = drift_of(c, k, f, i, runs);
 	setup.alpha = alpha;
 	return fz_ratio_test(&setup, &drift, runs);
 }
 
-/* What makes up the run is one test, and none of the family. */
+/* What makes up the run is tested with the run, and no part of the family. */
 static double *p_values(const struct fz_inference *c, const struct fz_hypotheses *k,
 			enum fz_family f)
 {
@@ -196,7 +194,7 @@ static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, 
 	if (c->method == FZ_JUDGE_COUNTS)
 		k->rejected[f][i] = change->tested;
 	else if (fz_hypotheses_is_whole(c, k, f, i))
-		k->rejected[f][i] = change->tested && change->p < 0.05;
+		k->rejected[f][i] = fz_hypotheses_changed_with_run(c, k, f, i);
 }
 
 /* The level at which the correction rejects: of Benjamini and Hochberg, and at least as much as it

@@ -39,6 +39,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 	}
 	take_recorded_totals(c, k);
 	fz_inference_learn(c, k);
+	fz_inference_judge_run(c, &j->run);
 	fz_hypotheses_test(c, k);
 	fz_hypotheses_exclude_unreadable(c, k);
 	fz_hypotheses_correct(c, k);
@@ -220,9 +221,9 @@ struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_opt
 
 	fz_inference_init(&c);
 	j = new_judgement(&c);
+	c.run = &j->run;
 	if (c.method != FZ_JUDGE_NONE && c.method != FZ_JUDGE_IDENTICAL) {
 		judge_functions(&c, &functions, j);
-		fz_inference_judge_run(&c, &j->run);
 		if (o->paths)
 			judge_paths(&c, &functions, j);
 		fz_hypotheses_release(&functions);

@@ -21,6 +21,7 @@
 struct fz_inference {
 	const struct fz_diff *d;
 	const struct fz_judge_options *o;
+	const struct fz_judged_run *run; /* the verdict of the run */
 	enum fz_judge_method method;
 	bool cpu_clock;
 	struct fz_walk walk[FZ_SIDES];
@@ -112,6 +113,9 @@ void fz_hypotheses_correct_paths(const struct fz_inference *c,
 /* Whether the entity makes up nearly all of the run, which has a test of its own. */
 bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypotheses *k,
 			    enum fz_family f, uint32_t i);
+/* Whether such an entity changed, as the run says. */
+bool fz_hypotheses_changed_with_run(const struct fz_inference *c, const struct fz_hypotheses *k,
+				    enum fz_family f, uint32_t i);
 /* Take back rejections that the 95 % interval does not show. */
 void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
 			     enum fz_family f, uint32_t i);
@@ -133,7 +137,4 @@ double fz_inference_smallest_count(const struct fz_inference *c, const struct fz
 
 /* What the test of the run needs, by the evidence of functions. */
 void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypotheses *functions);
-/* Test the run, or what makes up nearly all of it, by its cost, samples and doubt in each run. */
-struct fz_change fz_inference_test_whole(const struct fz_inference *c,
-					 const struct fz_ratio_run *runs, double alpha);
 void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run);

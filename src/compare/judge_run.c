@@ -49,39 +49,28 @@ void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypothes
 	sum_stalls(c, k);
 }
 
-struct fz_change fz_inference_test_whole(const struct fz_inference *c,
-					 const struct fz_ratio_run *runs, double alpha)
-{
-	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
-	struct fz_ratio_setup setup = c->whole;
-
-	setup.alpha = alpha;
-	for (uint32_t r = 0; r < c->runs; r++)
-		whole[r] = (struct fz_ratio_run){ .cost = runs[r].cost,
-						  .samples = runs[r].samples,
-						  .visits = 1 + c->whole_stalls[r].visits,
-						  .square = c->whole_stalls[r].square,
-						  .doubt = runs[r].doubt };
-	return fz_ratio_test(&setup, &c->whole_drift, whole);
-}
-
 /* Fills what fz_power needs to know about this comparison. */
 static struct fz_change test_run_samples(const struct fz_inference *c, struct fz_power *power)
 {
 	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
 	uint32_t n = 0;
 
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		for (uint32_t run = 0; run < c->walk[side].run_count; run++)
-			whole[n++] =
-				(struct fz_ratio_run){ .cost = c->walk[side].run_weight[run],
-						       .samples = c->walk[side].run_samples[run],
-						       .doubt = fz_walk_doubted(&c->walk[side],
-										run) };
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
+		const struct fz_walk *w = &c->walk[side];
+
+		for (uint32_t run = 0; run < w->run_count; run++, n++)
+			whole[n] = (struct fz_ratio_run){
+				.cost = w->run_weight[run],
+				.samples = w->run_samples[run],
+				.visits = 1 + c->whole_stalls[n].visits,
+				.square = c->whole_stalls[n].square,
+				.doubt = fz_walk_doubted(w, run),
+			};
+	}
 	power->samples = (c->walk[FZ_BASE].samples + c->walk[FZ_HEAD].samples) / c->runs;
 	power->phi = 1 / power->samples; /* one visit */
 	power->kappa = fz_ratio_deviation(&c->whole, c->whole_drift.variance);
-	return fz_inference_test_whole(c, whole, 0);
+	return fz_ratio_test(&c->whole, &c->whole_drift, whole);
 }
 
 /* The interval of the test, of the size of what is shown, and with the change that is. */

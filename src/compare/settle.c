@@ -17,7 +17,8 @@
  *     not rejected    the one of 95 %; where that excludes 0, the corrected; and up to 0 where
  *                     that excludes it as well, for only what is beyond the margin is tested
  *
- * What makes up nearly all of the run is tested as the run is, alone: it has its verdict.
+ * What makes up nearly all of the run has the verdict of the run, and its interval: by what it grew
+ * more or less than the run, that is moved.
  */
 #include "compare/judge_internal.h"
 
@@ -45,8 +46,7 @@ bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypoth
 {
 	const int64_t *shown = shown_of(k, f, i), *total = c->d->total;
 
-	if (!fz_inference_by_samples(c) || !fz_diff_knows_whole(c->d) ||
-	    c->d->scale == FZ_SCALE_REFERENCE)
+	if (!fz_inference_by_samples(c) || !isfinite(c->run->low) || shown[FZ_BASE] <= 0)
 		return false;
 	return (double)shown[FZ_BASE] >= nearly_all * (double)total[FZ_BASE] &&
 	       (double)shown[FZ_HEAD] >= nearly_all * (double)total[FZ_HEAD];
@@ -80,11 +80,39 @@ static bool is_within(struct interval v, double margin)
 	return v.low >= -margin && v.high <= margin;
 }
 
+/* Of what makes up nearly all of the run. */
+static struct interval interval_of_run(const struct fz_inference *c, const int64_t shown[FZ_SIDES])
+{
+	const struct fz_judged_run *run = c->run;
+	double expected = fz_diff_expected(c->d, shown[FZ_BASE]), head = (double)shown[FZ_HEAD];
+	double moved = run->change > -1 ? head / expected / (1 + run->change) : 1;
+
+	return (struct interval){
+		fmin(expected * ((1 + run->low) * moved - 1), head - expected),
+		fmax(expected * ((1 + run->high) * moved - 1), head - expected),
+	};
+}
+
+static bool is_certain(const struct fz_judged_run *run)
+{
+	return run->word == FZ_RUN_SLOWER || run->word == FZ_RUN_FASTER;
+}
+
+bool fz_hypotheses_changed_with_run(const struct fz_inference *c, const struct fz_hypotheses *k,
+				    enum fz_family f, uint32_t i)
+{
+	struct interval v = interval_of_run(c, shown_of(k, f, i));
+
+	return is_certain(c->run) && excludes_zero(v) && !is_within(v, margin_of(c));
+}
+
 void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
 			     enum fz_family f, uint32_t i)
 {
 	struct interval v = show(c, shown_of(k, f, i), &k->change[f][i]);
 
+	if (fz_hypotheses_is_whole(c, k, f, i))
+		return;
 	if (!excludes_zero(v) || is_within(v, margin_of(c)))
 		k->rejected[f][i] = false;
 }
@@ -99,6 +127,8 @@ static struct interval agree(const struct fz_inference *c, const struct fz_hypot
 	double level = *alpha;
 
 	*alpha = 0.05;
+	if (fz_hypotheses_is_whole(c, k, f, i))
+		return interval_of_run(c, shown);
 	if (!fz_inference_by_samples(c) || !(level < *alpha) || !excludes_zero(usual) ||
 	    is_within(usual, margin_of(c)))
 		return usual;

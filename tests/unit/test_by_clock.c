@@ -32,12 +32,14 @@ static struct rounds program_of(int which)
 	struct rounds r = { .parts = 1 + 2 * which, .until = SECONDS_NS, .cpu = which % 2 };
 
 	for (int i = 0; i < r.parts; i++)
-		r.length[i] = 3.0 / (1 + i) + 0.5;
+		r.length[i] = 0.5 / (1 + i) + 0.1;
 	return r;
 }
 
-/* pace: the logarithm of how much longer the machine takes for everything. */
-static struct fz_profile *record(struct chance *c, const struct rounds *r, double pace)
+/* pace: the logarithm of how much longer the machine takes for everything; waits: for a CPU, in
+ * samples, for each on one. */
+static struct fz_profile *record(struct chance *c, const struct rounds *r, double pace,
+				 double waits)
 {
 	struct fz_profile *p = fz_profile_new();
 	uint32_t thread =
@@ -69,6 +71,8 @@ static struct fz_profile *record(struct chance *c, const struct rounds *r, doubl
 					look += MADE_LOOK_EVERY;
 				}
 				made_sample(p, &s, true);
+				while (!r->cpu && chance_uniform(c) < waits / (1 + waits))
+					made_sample(p, &s, false);
 			}
 		}
 	}
@@ -106,8 +110,8 @@ static void test_nothing_changed(void **state)
 
 		for (int k = 0; k < PAIRS; k++, pairs++) {
 			double slower = 0.1 + 0.5 * chance_uniform(&c);
-			struct fz_profile *base = record(&c, &r, k % 2 ? slower : 0);
-			struct fz_profile *head = record(&c, &r, k % 2 ? 0 : slower);
+			struct fz_profile *base = record(&c, &r, 0, 0.1);
+			struct fz_profile *head = record(&c, &r, slower, 0.2 + 2 * slower);
 			judged v = judge_with(base, head, (struct fz_diff_options){ 0 },
 					      FZ_JUDGE_DEFAULTS);
 
@@ -129,7 +133,7 @@ static void test_one_changed(void **state)
 
 	(void)state;
 	dearer.length[2] *= 4;
-	judged v = judge_with(record(&c, &r, 0), record(&c, &dearer, 0.1),
+	judged v = judge_with(record(&c, &r, 0, 0), record(&c, &dearer, 0.1, 0),
 			      (struct fz_diff_options){ 0 }, FZ_JUDGE_DEFAULTS);
 	for (uint32_t i = 0; i < v.d->function_count; i++)
 		if (fz_str_eq(v.d->functions[i].name, FZ_STR("f2")))
@@ -145,13 +149,13 @@ static void test_same_work(void **state)
 
 	(void)state;
 	r.until = less.until = 0;
-	r.rounds = 150;
-	less.rounds = 75;
-	judged same = judge_with(record(&c, &r, 0), record(&c, &r, 0.3),
+	r.rounds = 900;
+	less.rounds = 450;
+	judged same = judge_with(record(&c, &r, 0, 0), record(&c, &r, 0.3, 0),
 				 (struct fz_diff_options){ 0 }, FZ_JUDGE_DEFAULTS);
 	assert_false(is_warned(same.d));
 	assert_int_equal(certain(&same), 0);
-	judged faster = judge_with(record(&c, &r, 0), record(&c, &less, 0.3),
+	judged faster = judge_with(record(&c, &r, 0, 0), record(&c, &less, 0.3, 0),
 				   (struct fz_diff_options){ 0 }, FZ_JUDGE_DEFAULTS);
 	assert_false(is_warned(faster.d));
 	assert_int_equal(faster.j->run.word, FZ_RUN_FASTER);
