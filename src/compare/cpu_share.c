@@ -95,5 +95,5 @@ struct fz_cpu_share fz_inference_lateness(const struct fz_inference *c)
 
 	return (struct fz_cpu_share){ .known = base < 1 || head < 1,
 				      .between = fabs(log(base / head)),
-				      .within = (1 - FZ_MIN(base, head)) / 2 };
+				      .within = (1 - FZ_MIN(base, head)) / 4 };
 }
