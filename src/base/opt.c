@@ -70,6 +70,7 @@ static int apply(const struct fz_opt *o, const char *value, struct fz_error *err
 		return o->call(value, o, err);
 	case FZ_OPT_END:
 	case FZ_OPT_GROUP:
+	case FZ_OPT_ALIAS:
 		break;
 	}
 	fz_assert(!"an option that can be applied");
@@ -88,9 +89,22 @@ static int unknown_option(const struct fz_opt *options, struct fz_str name, stru
 	names[n] = NULL;
 	const char *near = fz_opt_nearest(text, names);
 	if (near)
-		return fz_fail(err, FZ_EUSAGE, "--%s: no such option; did you mean --%s?", text,
+		return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; did you mean '--%s'?", text,
 			       near);
-	return fz_fail(err, FZ_EUSAGE, "--%s: no such option; --help lists them", text);
+	return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; see '--help all'", text);
+}
+
+/* The option that an alias stands for; any other option itself. */
+static const struct fz_opt *resolve(const struct fz_opt *options, const struct fz_opt *alias)
+{
+	if (alias->kind != FZ_OPT_ALIAS)
+		return alias;
+	for (EACH_OPTION(o, options))
+		if (o->kind != FZ_OPT_ALIAS && o->long_name &&
+		    strcmp(o->long_name, alias->alias_of) == 0)
+			return o;
+	fz_assert(!"an alias names an option of its table");
+	return alias;
 }
 
 /* Exact name, or the only option that starts with it. */
@@ -103,17 +117,19 @@ static int find_long(const struct fz_opt *options, struct fz_str name, const str
 		if (!o->long_name || strncmp(o->long_name, name.p, name.n) != 0)
 			continue;
 		if (o->long_name[name.n] == '\0') {
-			*ret = o;
+			*ret = resolve(options, o);
 			return 0;
 		}
+		if (o->kind == FZ_OPT_ALIAS)
+			continue;
 		if (found)
 			other = o;
 		else
 			found = o;
 	}
 	if (other && name.n)
-		return fz_fail(err, FZ_EUSAGE, "--%.*s: could be --%s or --%s", (int)name.n, name.p,
-			       found->long_name, other->long_name);
+		return fz_fail(err, FZ_EUSAGE, "ambiguous option '--%.*s': could be --%s or --%s",
+			       (int)name.n, name.p, found->long_name, other->long_name);
 	if (!found || name.n == 0)
 		return unknown_option(options, name, err);
 	*ret = found;
@@ -133,13 +149,13 @@ static int parse_long(const struct fz_opt *options, char **argv, int left, struc
 	bool inline_value = text[name.n] == '=';
 	if (!takes_value(o)) {
 		if (inline_value)
-			return fz_fail(err, FZ_EUSAGE, "--%s: takes no value", o->long_name);
+			return fz_fail(err, FZ_EUSAGE, "--%s takes no value", o->long_name);
 		return apply(o, NULL, err);
 	}
 	if (!inline_value && o->optional)
 		return apply(o, NULL, err);
 	if (!inline_value && left < 1)
-		return fz_fail(err, FZ_EUSAGE, "--%s: needs a value (%s)", o->long_name,
+		return fz_fail(err, FZ_EUSAGE, "--%s requires a value (%s)", o->long_name,
 			       o->argument);
 	r = apply(o, inline_value ? text + name.n + 1 : argv[1], err);
 	return r ? r : !inline_value;
@@ -153,11 +169,11 @@ static int parse_short(const struct fz_opt *options, char **argv, int left, stru
 			if (o->short_name == *c)
 				found = o;
 		if (!found)
-			return fz_fail(err, FZ_EUSAGE, "-%c: no such option; --help lists them",
+			return fz_fail(err, FZ_EUSAGE, "unknown option '-%c'; see '--help all'",
 				       *c);
 		if (takes_value(found)) {
 			if (!c[1] && left < 1)
-				return fz_fail(err, FZ_EUSAGE, "-%c: needs a value (%s)", *c,
+				return fz_fail(err, FZ_EUSAGE, "-%c requires a value (%s)", *c,
 					       found->argument);
 			int r = apply(found, c[1] ? c + 1 : argv[1], err);
 			return r ? r : !c[1];
@@ -169,9 +185,13 @@ static int parse_short(const struct fz_opt *options, char **argv, int left, stru
 	return 0;
 }
 
-static bool asks_help(const char *arg)
+static enum fz_opt_help_kind help_of(const char *arg, const char *next)
 {
-	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+	if (strcmp(arg, "--help=all") == 0)
+		return FZ_OPT_HELP_ALL;
+	if (strcmp(arg, "--help") != 0 && strcmp(arg, "-h") != 0)
+		return FZ_OPT_HELP_NONE;
+	return next && strcmp(next, "all") == 0 ? FZ_OPT_HELP_ALL : FZ_OPT_HELP_COMMON;
 }
 
 int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_error *err)
@@ -191,8 +211,9 @@ int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_er
 			state->arguments[plain++] = arg;
 			continue;
 		}
-		if (asks_help(arg)) {
-			state->help_asked = true;
+		enum fz_opt_help_kind help = help_of(arg, i + 1 < argc ? argv[i + 1] : NULL);
+		if (help) {
+			state->help = help;
 			continue;
 		}
 		int used = arg[1] == '-' ? parse_long(state->options, argv + i, argc - i - 1, err)
@@ -225,35 +246,53 @@ static void wrap(struct fz_buf *out, const char *text, size_t at, size_t indent,
 	fz_buf_char(out, '\n');
 }
 
-void fz_opt_help(const struct fz_opt *options, unsigned columns, struct fz_buf *out)
+bool fz_opt_has_short_help(const struct fz_opt *options)
+{
+	for (EACH_OPTION(o, options))
+		if (o->common)
+			return true;
+	return false;
+}
+
+static void help_option(const struct fz_opt *o, unsigned columns, struct fz_buf *out)
 {
 	enum { INDENT = 28 };
+	size_t start = out->n;
 
-	if (options->kind != FZ_OPT_GROUP && options->kind != FZ_OPT_END)
-		fz_buf_str(out, "\nOptions:\n");
+	if (o->short_name)
+		fz_buf_printf(out, "  -%c", o->short_name);
+	else
+		fz_buf_str(out, "    ");
+	if (o->long_name)
+		fz_buf_printf(out, "%s--%s", o->short_name ? ", " : "  ", o->long_name);
+	if (o->argument)
+		fz_buf_printf(out, o->optional ? "[=%s]" : " %s", o->argument);
+	size_t at = out->n - start;
+	if (at + 2 > INDENT) {
+		fz_buf_char(out, '\n');
+		at = 0;
+	}
+	fz_buf_printf(out, "%*s", (int)(INDENT - at), "");
+	wrap(out, o->help, INDENT, INDENT, columns);
+}
+
+void fz_opt_help(const struct fz_opt *options, enum fz_opt_help_kind kind, unsigned columns,
+		 struct fz_buf *out)
+{
+	bool whole = kind == FZ_OPT_HELP_ALL || !fz_opt_has_short_help(options);
+	const char *heading = "Options";
+
 	for (EACH_OPTION(o, options)) {
-		if (o->hidden)
-			continue;
 		if (o->kind == FZ_OPT_GROUP) {
-			fz_buf_printf(out, "\n%s:\n", o->help);
+			heading = o->help;
 			continue;
 		}
-		size_t start = out->n;
-		if (o->short_name)
-			fz_buf_printf(out, "  -%c", o->short_name);
-		else
-			fz_buf_str(out, "    ");
-		if (o->long_name)
-			fz_buf_printf(out, "%s--%s", o->short_name ? ", " : "  ", o->long_name);
-		if (o->argument)
-			fz_buf_printf(out, o->optional ? "[=%s]" : " %s", o->argument);
-		size_t at = out->n - start;
-		if (at + 2 > INDENT) {
-			fz_buf_char(out, '\n');
-			at = 0;
-		}
-		fz_buf_printf(out, "%*s", (int)(INDENT - at), "");
-		wrap(out, o->help, INDENT, INDENT, columns);
+		if (o->hidden || !(whole || o->common))
+			continue;
+		if (heading)
+			fz_buf_printf(out, "\n%s:\n", heading);
+		heading = NULL;
+		help_option(o, columns, out);
 	}
 }
 

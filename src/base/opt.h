@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Command-line options from a table: one table feeds the parser and --help.
+/* Command-line options: one table drives the parser and --help.
  *
- * Long options take "--name value" and "--name=value", may be cut short where that is
- * unambiguous, and short ones cluster ("-al 5"). Options may stand anywhere before "--"; a
- * command that runs another program sets `stop_at_first` so that the program's own options are
- * left alone.
+ * Long options accept "--name value", "--name=value" and any unambiguous prefix of the name; short
+ * options can be combined ("-al 5"). Options may appear anywhere before "--". A command that runs
+ * another program sets `stop_at_first`, which leaves that program's options alone.
  */
 #pragma once
 
@@ -21,7 +20,8 @@ enum fz_opt_kind {
 	FZ_OPT_INT,    /* int *: decimal, min..max */
 	FZ_OPT_CHOICE, /* int *: index into `choices` (NULL-terminated); `optional`: or `min` */
 	FZ_OPT_SET,    /* int *: set to `min` (several flags that exclude one another) */
-	FZ_OPT_CALL,   /* call(value, option, err) parses the text; value is where to put it */
+	FZ_OPT_CALL,   /* call(text, option, err) parses the text into option->value */
+	FZ_OPT_ALIAS,  /* a former name of the option `alias_of` in the same table */
 };
 
 struct fz_opt {
@@ -34,27 +34,45 @@ struct fz_opt {
 	int min, max;
 	const char *const *choices;
 	int (*call)(const char *text, const struct fz_opt *opt, struct fz_error *err);
-	/* For completion by a shell: what the value of an FZ_OPT_CALL may be, separated by
-	 * spaces; NULL: not known. */
+	/* For shell completion: the possible values of an FZ_OPT_CALL, separated by spaces;
+	 * NULL: unknown. */
 	void (*list_values)(struct fz_buf *out);
-	bool hidden;
-	bool optional; /* the value may be left out, and is given as "--name=value" only */
+	const char *alias_of; /* of an FZ_OPT_ALIAS */
+	bool common;          /* also in the short --help */
+	bool hidden;          /* accepted, but in no help */
+	bool optional;        /* the value may be omitted, and is given as "--name=value" only */
+};
+
+/* An entry that accepts a former name of an option; not in --help, not abbreviated. */
+#define FZ_OPT_RENAMED(old, now)                                                        \
+	{                                                                               \
+		.kind = FZ_OPT_ALIAS, .long_name = old, .alias_of = now, .hidden = true \
+	}
+
+enum fz_opt_help_kind {
+	FZ_OPT_HELP_NONE,
+	FZ_OPT_HELP_COMMON, /* --help, -h */
+	FZ_OPT_HELP_ALL,    /* --help all, --help=all */
 };
 
 struct fz_opt_state {
 	const struct fz_opt *options;
 	bool stop_at_first; /* the first plain argument ends the options */
 	/* results */
-	bool help_asked;  /* -h or --help was there */
+	enum fz_opt_help_kind help;
 	char **arguments; /* plain arguments in order, pointing into argv */
 	int argument_count;
-	bool saw_dashes;  /* "--" was there */
+	bool saw_dashes;  /* "--" was given */
 	int after_dashes; /* index in arguments of the first one after "--" */
 };
 
 /* Parse argv[1..argc). argv is reordered; `arguments` points into it. */
 int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_error *err);
-/* The options part of --help, wrapped to the columns. */
-void fz_opt_help(const struct fz_opt *options, unsigned columns, struct fz_buf *out);
-/* The entry of `names` (NULL-terminated) nearest to text, or NULL when none is near. */
+/* Does the table have options that the short --help omits? */
+bool fz_opt_has_short_help(const struct fz_opt *options);
+/* The options part of --help, wrapped to the columns: the common ones, or all. A table without
+ * common options is always printed whole. */
+void fz_opt_help(const struct fz_opt *options, enum fz_opt_help_kind kind, unsigned columns,
+		 struct fz_buf *out);
+/* The entry of `names` (NULL-terminated) closest to text, or NULL if none is close. */
 const char *fz_opt_nearest(const char *text, const char *const *names);

@@ -128,7 +128,7 @@ static void on_notice(void *arg, enum fz_notice kind, const char *text)
 
 const struct fz_notify fz_cli_notify = { .call = on_notice };
 
-static void print_command_help(const struct fz_command *command, const struct fz_opt *options)
+static void print_command_help(const struct fz_command *command, const struct fz_opt_state *state)
 {
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);
 	struct fz_buf text = { 0 };
@@ -137,7 +137,10 @@ static void print_command_help(const struct fz_command *command, const struct fz
 		      command->summary, command->name, command->usage);
 	if (command->examples)
 		fz_buf_printf(&text, "\nExamples:\n%s", command->examples);
-	fz_opt_help(options, style.columns, &text);
+	fz_opt_help(state->options, state->help, style.columns, &text);
+	if (state->help == FZ_OPT_HELP_COMMON && fz_opt_has_short_help(state->options))
+		fz_buf_printf(&text, "\nUse `fizeau %s --help all` for every option.\n",
+			      command->name);
 	fz_cli_print(fz_buf_view(&text));
 	fz_buf_release(&text);
 }
@@ -152,8 +155,8 @@ bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, 
 		*ret_exit = fz_cli_error(&err);
 		return false;
 	}
-	if (state->help_asked) {
-		print_command_help(command, state->options);
+	if (state->help) {
+		print_command_help(command, state);
 		*ret_exit = FZ_EXIT_OK;
 		return false;
 	}
@@ -162,12 +165,13 @@ bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, 
 
 static void print_overview(FILE *to)
 {
-	fputs("fizeau: record Python programs from outside, compare recordings\n\n"
-	      "Usage: fizeau COMMAND [options]\n\nCommands:\n",
+	fputs("fizeau: profile Python programs from outside and compare recordings\n\nUsage: "
+	      "fizeau COMMAND [options]\n\nCommands:\n",
 	      to);
 	for (size_t i = 0; fz_commands[i]; i++)
 		fprintf(to, "  %-10s %s\n", fz_commands[i]->name, fz_commands[i]->summary);
-	fputs("\n'fizeau COMMAND --help' explains one; 'fizeau --version' prints the version.\n",
+	fputs("\nUse 'fizeau COMMAND --help' for help on a command and 'fizeau --version' for "
+	      "the version.\n",
 	      to);
 }
 
@@ -181,10 +185,10 @@ static int help(int argc, char **argv)
 		return fz_cli_formats_print();
 	const struct fz_command *command = find_command(argv[1]);
 	if (!command)
-		return fz_cli_errorf("help: '%s' is no command; 'fizeau help' lists them", argv[1]);
-	char ask[] = "--help";
-	char *arguments[] = { argv[1], ask, NULL };
-	return command->run(command, 2, arguments);
+		return fz_cli_errorf("help: unknown command '%s'; see 'fizeau help'", argv[1]);
+	char option[] = "--help";
+	char *arguments[] = { argv[1], option, argc > 2 ? argv[2] : NULL, NULL };
+	return command->run(command, argc > 2 ? 3 : 2, arguments);
 }
 
 static int unknown_command(const char *name)
@@ -198,7 +202,7 @@ static int unknown_command(const char *name)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(others); i++)
 		if (strcmp(name, others[i][0]) == 0)
-			return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name,
+			return fz_cli_errorf("unknown command '%s'; did you mean '%s'?", name,
 					     others[i][1]);
 	for (; fz_commands[n] && n + 2 < FZ_ARRAY_LEN(names); n++)
 		names[n] = fz_commands[n]->name;
@@ -206,8 +210,8 @@ static int unknown_command(const char *name)
 	names[n] = NULL;
 	const char *near = fz_opt_nearest(name, names);
 	if (near)
-		return fz_cli_errorf("'%s' is no command; did you mean '%s'?", name, near);
-	return fz_cli_errorf("'%s' is no command; 'fizeau help' lists them", name);
+		return fz_cli_errorf("unknown command '%s'; did you mean '%s'?", name, near);
+	return fz_cli_errorf("unknown command '%s'; see 'fizeau help'", name);
 }
 
 static void on_broken_pipe(int number)
@@ -231,9 +235,9 @@ static void ignore_broken_pipes(void)
 #define IS_GCC "GCC "
 #endif
 #ifdef FZ_FLEET
-#define SERVERS "with servers and their clients"
+#define SERVERS "with server support"
 #else
-#define SERVERS "without servers and their clients"
+#define SERVERS "without server support"
 #endif
 
 /* The first line is for programs, the others are for people: what this build has, and what this
@@ -247,11 +251,11 @@ static int print_version(void)
 	if (uname(&system))
 		return FZ_EXIT_OK;
 	printf("built by %s%s for %s, " SERVERS "\n", IS_GCC, __VERSION__, system.machine);
-	printf("Linux %s: the engines are read", system.release);
+	printf("Linux %s: available stack readers: read", system.release);
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &why))
-		printf("; bpf cannot be used: %s\n", why.message);
+		printf("; bpf is not available: %s\n", why.message);
 	else
-		printf(" and bpf\n");
+		printf(", bpf\n");
 	return FZ_EXIT_OK;
 }
 

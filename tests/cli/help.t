@@ -1,15 +1,15 @@
 # The first line of --version is the name and the number.
-$ fizeau --version | sed 's/Linux .*: the engines are read.*/Linux: engines/; s/built by .* for [a-z0-9_]*, with\(out\)* servers .*/built/'
+$ fizeau --version | sed 's/Linux .*: available stack readers: read.*/Linux: readers/; s/built by .* for [a-z0-9_]*, with\(out\)* server support/built/'
 fizeau 0.1.0
 built
-Linux: engines
+Linux: readers
 
 $ fizeau frobnicate
-fizeau: 'frobnicate' is no command; 'fizeau help' lists them
+fizeau: unknown command 'frobnicate'; see 'fizeau help'
 [2]
 
 $ fizeau --frobnicate
-fizeau: '--frobnicate' is no command; 'fizeau help' lists them
+fizeau: unknown command '--frobnicate'; see 'fizeau help'
 [2]
 
 # Without a command: the overview on stderr, and a status that scripts notice.
@@ -17,24 +17,41 @@ $ fizeau 2>/dev/null
 [2]
 
 $ fizeau 2>&1 | head -n 3
-fizeau: record Python programs from outside, compare recordings
+fizeau: profile Python programs from outside and compare recordings
 
 Usage: fizeau COMMAND [options]
 
 $ fizeau help | head -n 3
-fizeau: record Python programs from outside, compare recordings
+fizeau: profile Python programs from outside and compare recordings
 
 Usage: fizeau COMMAND [options]
 
 $ fizeau --help | head -n 1
-fizeau: record Python programs from outside, compare recordings
+fizeau: profile Python programs from outside and compare recordings
 
 $ fizeau -h | head -n 1
-fizeau: record Python programs from outside, compare recordings
+fizeau: profile Python programs from outside and compare recordings
 
 $ fizeau help frobnicate
-fizeau: help: 'frobnicate' is no command; 'fizeau help' lists them
+fizeau: help: unknown command 'frobnicate'; see 'fizeau help'
 [2]
+
+# --help prints the common options, --help all every option; former names work and are in neither.
+$ fizeau run --help | grep -c -e --sampling-rate -e --opcodes; fizeau run --help | tail -n 1
+1
+Use `fizeau run --help all` for every option.
+
+$ fizeau run --help all | grep -c -e --sampling-rate -e --opcodes; fizeau help run all | grep -c -e --opcodes; fizeau run --help=all | grep -c 'Use `fizeau'
+2
+1
+0
+[1]
+
+$ fizeau list --help | tail -n 1
+  -l, --limit N             show only the newest N
+
+$ fizeau diff --help all | grep -e '--base[ =]' -e '--units' -e '--no-rename '
+[1]
 
 # Output that is lost is told, by whichever command; a reader that went away is no failure.
 $ fizeau help >/dev/full

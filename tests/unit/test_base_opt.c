@@ -11,7 +11,7 @@
 #include "base/opt.h"
 
 static bool all, quiet = true;
-static const char *output;
+static const char *output, *tint;
 static int rate, choice, format;
 
 static int parse_twice(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -26,7 +26,7 @@ static int twice;
 static const char *const choices[] = { "one", "two", NULL };
 static const struct fz_opt table[] = {
 	{ FZ_OPT_GROUP, .help = "Group" },
-	{ FZ_OPT_FLAG, 'a', "all", NULL, "all of it", &all },
+	{ FZ_OPT_FLAG, 'a', "all", NULL, "all of it", &all, .common = true },
 	{ FZ_OPT_OFF, 0, "loud", NULL, "not quiet", &quiet },
 	{ FZ_OPT_STRING, 'o', "output", "FILE", "where", &output },
 	{ FZ_OPT_INT, 'r', "rate", "N", "how often", &rate, 1, 100 },
@@ -35,6 +35,10 @@ static const struct fz_opt table[] = {
 	{ FZ_OPT_SET, 0, "sort-total", NULL, "by total", &format, 6 },
 	{ FZ_OPT_SET, 0, "sort", NULL, "somehow", &format, 7 },
 	{ FZ_OPT_CALL, 0, "twice", "N", "twice", &twice, .call = parse_twice },
+	FZ_OPT_RENAMED("out", "output"),
+	FZ_OPT_RENAMED("frequency", "rate"),
+	{ FZ_OPT_GROUP, .help = "Rare" },
+	{ FZ_OPT_STRING, 0, "tint", "NAME", "colour", &tint },
 	{ FZ_OPT_END },
 };
 
@@ -99,9 +103,13 @@ static void test_ends(void **state)
 	assert_int_equal(opts.after_dashes, 1);
 	assert_int_equal(opts.argument_count, 3);
 	assert_int_equal(parse(&err, false, "--help", NULL), 0);
-	assert_true(opts.help_asked);
+	assert_int_equal(opts.help, FZ_OPT_HELP_COMMON);
+	assert_int_equal(parse(&err, true, "--help", "all", NULL), 0);
+	assert_int_equal(opts.help, FZ_OPT_HELP_ALL);
+	assert_int_equal(parse(&err, false, "--help=all", NULL), 0);
+	assert_int_equal(opts.help, FZ_OPT_HELP_ALL);
 	assert_int_equal(parse(&err, false, "--", "--help", NULL), 0);
-	assert_false(opts.help_asked);
+	assert_int_equal(opts.help, FZ_OPT_HELP_NONE);
 }
 
 static void test_prefixes(void **state)
@@ -118,6 +126,23 @@ static void test_prefixes(void **state)
 	assert_non_null(strstr(err.message, "--sort-name or --sort-total"));
 }
 
+/* A former name works like the present one, and nothing else mentions it. */
+static void test_aliases(void **state)
+{
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(parse(&err, false, "--out=f", "--frequency", "9", NULL), 0);
+	assert_string_equal(output, "f");
+	assert_int_equal(rate, 9);
+	assert_int_equal(parse(&err, false, "--frequency", "0", NULL), FZ_EUSAGE);
+	assert_non_null(strstr(err.message, "--rate: '0'"));
+	assert_int_equal(parse(&err, false, "--freq", "9", NULL), FZ_EUSAGE);
+	assert_non_null(strstr(err.message, "unknown option '--freq'"));
+	assert_null(strstr(err.message, "frequency"));
+	assert_int_equal(parse(&err, false, "--outp=f", NULL), 0);
+}
+
 static void check_error(int code, const struct fz_error *err, const char *text)
 {
 	assert_int_equal(code, FZ_EUSAGE);
@@ -130,11 +155,11 @@ static void test_errors(void **state)
 	struct fz_error err;
 
 	(void)state;
-	check_error(parse(&err, false, "--ouptut=x", NULL), &err, "did you mean --output");
+	check_error(parse(&err, false, "--ouptut=x", NULL), &err, "did you mean '--output'");
 	check_error(parse(&err, false, "--all=1", NULL), &err, "takes no value");
-	check_error(parse(&err, false, "--output", NULL), &err, "needs a value (FILE)");
-	check_error(parse(&err, false, "-o", NULL), &err, "needs a value");
-	check_error(parse(&err, false, "-z", NULL), &err, "-z: no such option");
+	check_error(parse(&err, false, "--output", NULL), &err, "requires a value (FILE)");
+	check_error(parse(&err, false, "-o", NULL), &err, "requires a value");
+	check_error(parse(&err, false, "-z", NULL), &err, "unknown option '-z'");
 	check_error(parse(&err, false, "-r", "0", NULL), &err, "from 1 to 100");
 	check_error(parse(&err, false, "-r", "5x", NULL), &err, "not a whole number");
 	check_error(parse(&err, false, "--choice=three", NULL), &err, "not one of one, two");
@@ -146,7 +171,7 @@ static void test_help(void **state)
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
 
 	(void)state;
-	fz_opt_help(table, 60, &b);
+	fz_opt_help(table, FZ_OPT_HELP_ALL, 60, &b);
 	assert_non_null(strstr(b.p, "Group:"));
 	assert_non_null(strstr(b.p, "-o, --output FILE"));
 	for (const char *line = b.p; *line;) {
@@ -156,12 +181,33 @@ static void test_help(void **state)
 	}
 }
 
+static void test_short_help(void **state)
+{
+	static const struct fz_opt plain[] = {
+		{ FZ_OPT_FLAG, 'a', "all", NULL, "all of it", &all },
+		{ FZ_OPT_END },
+	};
+	fz_auto(fz_buf_release) struct fz_buf few = { 0 }, every = { 0 }, whole = { 0 };
+
+	(void)state;
+	assert_true(fz_opt_has_short_help(table));
+	fz_opt_help(table, FZ_OPT_HELP_COMMON, 80, &few);
+	assert_string_equal(few.p, "\nGroup:\n  -a, --all                 all of it\n");
+	fz_opt_help(table, FZ_OPT_HELP_ALL, 80, &every);
+	assert_non_null(strstr(every.p, "\nRare:\n      --tint NAME"));
+	assert_null(strstr(every.p, "frequency"));
+	assert_false(fz_opt_has_short_help(plain));
+	fz_opt_help(plain, FZ_OPT_HELP_COMMON, 80, &whole);
+	assert_string_equal(whole.p, "\nOptions:\n  -a, --all                 all of it\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),    cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_prefixes), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_help),     cmocka_unit_test(test_short_help),
+		cmocka_unit_test(test_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
