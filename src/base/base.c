@@ -9,7 +9,9 @@
 
 void fz_assert_failed(const char *cond, const char *file, int line, const char *func)
 {
-	fprintf(stderr, "fizeau: internal error: %s:%d: %s: '%s' does not hold; please report it\n",
+	fprintf(stderr,
+		"fizeau: internal error: %s:%d: %s: assertion '%s' failed; please "
+		"report this bug\n",
 		file, line, func, cond);
 	abort();
 }

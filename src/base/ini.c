@@ -59,7 +59,7 @@ int fz_ini_parse(const char *text, const char *file, fz_ini_take take, void *to,
 	if (!line)
 		return 0;
 	return fz_fail(err, FZ_EINPUT, "%s:%d: %s", file, line,
-		       *r.ini.message ? r.ini.message : "neither [section] nor 'key = value'");
+		       *r.ini.message ? r.ini.message : "expected [section] or 'key = value'");
 }
 
 int fz_ini_load(const char *path, bool wanted, char **ret_text, struct fz_error *err)
@@ -73,7 +73,7 @@ int fz_ini_load(const char *path, bool wanted, char **ret_text, struct fz_error 
 	if (!text)
 		return fz_fail_errno(err, "%s cannot be read", path);
 	if (strlen(text) != n)
-		return fz_fail(err, FZ_EINPUT, "%s: is no text", path);
+		return fz_fail(err, FZ_EINPUT, "%s: not a text file", path);
 	*ret_text = fz_steal(text);
 	return 0;
 }

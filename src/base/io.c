@@ -81,7 +81,7 @@ int fz_input_open(const char *path, struct fz_input **ret, struct fz_error *err)
 	}
 	if (S_ISDIR(st.st_mode)) {
 		close(fd);
-		return fz_fail(err, FZ_EINPUT, "%s: is a folder; name a profile file", path);
+		return fz_fail(err, FZ_EINPUT, "%s: is a folder; specify a profile file", path);
 	}
 	*ret = input_new(fd, path);
 	(*ret)->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
@@ -156,7 +156,7 @@ int fz_input_check(const struct fz_input *in, struct fz_error *err)
 		return 0;
 	return fz_fail(
 		err, FZ_ELIMIT,
-		"%s: takes more than %llu MiB of memory, out of proportion to its %llu bytes",
+		"%s: would use more than %llu MiB of memory, out of proportion to its %llu bytes",
 		in->name, (unsigned long long)((BUDGET_BYTES + BUDGET_RATIO * size) >> 20),
 		(unsigned long long)size);
 }
@@ -199,7 +199,7 @@ static int probe(struct fz_input *in, struct fz_error *err)
 	} else if (in->raw_left >= 3 && in->raw[0] == 0x1f && in->raw[1] == 0x8b &&
 		   in->raw[2] == 8) {
 		if (inflateInit2(&in->zs, 15 + 16) != Z_OK)
-			return fz_fail(err, FZ_ELIMIT, "%s: zlib cannot start", in->name);
+			return fz_fail(err, FZ_ELIMIT, "%s: cannot initialise zlib", in->name);
 		in->wrapping = GZIP;
 	} else if (in->raw_left >= 4 && memcmp(in->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
 		in->zstd = ZSTD_createDStream();
@@ -221,7 +221,7 @@ static int inflate_some(struct fz_input *in, char *out, size_t *n, struct fz_err
 	if (z == Z_STREAM_END)
 		inflateReset(&in->zs);
 	else if (z != Z_OK && z != Z_BUF_ERROR)
-		return fz_fail(err, FZ_EINPUT, "%s: the gzip data is damaged", in->name);
+		return fz_fail(err, FZ_EINPUT, "%s: corrupt gzip data", in->name);
 	in->raw += in->raw_left - in->zs.avail_in;
 	in->raw_left = in->zs.avail_in;
 	*n -= in->zs.avail_out;
@@ -235,7 +235,7 @@ static int unzstd_some(struct fz_input *in, char *out, size_t *n, struct fz_erro
 	size_t z = ZSTD_decompressStream(in->zstd, &dst, &src);
 
 	if (ZSTD_isError(z))
-		return fz_fail(err, FZ_EINPUT, "%s: the zstd data is damaged (%s)", in->name,
+		return fz_fail(err, FZ_EINPUT, "%s: corrupt zstd data (%s)", in->name,
 			       ZSTD_getErrorName(z));
 	in->stream_open = z != 0;
 	in->raw += src.pos;
@@ -305,8 +305,7 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 			return r;
 		in->plain_end = n == 0 && !had_input;
 		if (in->plain_end && in->stream_open)
-			return fz_fail(err, FZ_EINPUT, "%s: the compressed data is cut short",
-				       in->name);
+			return fz_fail(err, FZ_EINPUT, "%s: truncated compressed data", in->name);
 	}
 	in->stored += had_input - in->raw_left;
 	in->plain.n += n;
@@ -669,7 +668,7 @@ static int make_folders(const char *path, mode_t mode, struct fz_error *err)
 		char saved = *slash;
 		*slash = '\0';
 		if (mkdir(copy, mode) < 0 && errno != EEXIST)
-			return fz_fail_errno(err, "%s: cannot be made", copy);
+			return fz_fail_errno(err, "%s: cannot be created", copy);
 		*slash = saved;
 	}
 	return 0;

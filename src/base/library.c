@@ -15,7 +15,7 @@ int fz_library_load(const char *file, const char *package, const struct fz_libra
 	for (size_t i = 0; i < n; i++)
 		if (!dlsym(library, symbols[i].name))
 			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "%s has no %s: it is too old; install a newer %s", file,
+				       "%s has no %s: install a newer version of %s", file,
 				       symbols[i].name, package);
 	for (size_t i = 0; i < n; i++)
 		*(void **)symbols[i].ret = dlsym(library, symbols[i].name);

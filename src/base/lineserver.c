@@ -63,8 +63,8 @@ static int check_folder(const char *path, struct fz_error *err)
 		return fz_fail_errno(err, "%s", folder);
 	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
 		return fz_fail(err, FZ_EPERM,
-			       "%s: everybody may put another socket in its place; name one in a "
-			       "folder of your own",
+			       "%s: the folder is writable by others; use a socket in a folder of "
+			       "your own",
 			       path);
 	return 0;
 }
@@ -80,11 +80,10 @@ static int check_place(const struct sockaddr_un *address, struct fz_error *err)
 		return rc;
 	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: is there already and no socket of yours; name another path",
-			       path);
+			       "%s: exists and is not a socket of yours; use another path", path);
 	if (!nobody_listens(address))
-		return fz_fail(err, FZ_EINPUT,
-			       "%s: another program listens there; name another path", path);
+		return fz_fail(err, FZ_EINPUT, "%s: in use by another program; use another path",
+			       path);
 	unlink(path);
 	return 0;
 }
@@ -158,8 +157,7 @@ static int bind_to(struct fz_lineserver *s, struct fz_error *err)
 	int rc = 0;
 
 	if (!size)
-		return fz_fail(err, FZ_EUSAGE,
-			       "%s: a socket's path has at most %zu bytes; name a shorter one",
+		return fz_fail(err, FZ_EUSAGE, "%s: path too long for a socket (at most %zu bytes)",
 			       s->path, sizeof(address.sun_path) - 1);
 	if (is_abstract(s->path))
 		return listen_at(s, &address, size) ? fz_fail_errno(err, "%s", s->path) : 0;
@@ -275,9 +273,9 @@ static void answer_line(struct fz_lineserver *s, struct client *c, struct fz_buf
 	struct fz_str line = fz_str_trimmed((struct fz_str){ c->line, c->n });
 
 	if (c->skipping)
-		fz_buf_printf(answers, "err a line has at most %d bytes", FZ_LINESERVER_LINE);
+		fz_buf_printf(answers, "err line longer than %d bytes", FZ_LINESERVER_LINE);
 	else if (memchr(line.p, 0, line.n))
-		fz_buf_str(answers, "err a line holds no zero bytes");
+		fz_buf_str(answers, "err zero byte in line");
 	else
 		s->answer(s->arg, line, answers);
 	fz_buf_char(answers, '\n');
@@ -309,7 +307,7 @@ static void serve_client(struct fz_lineserver *s, struct client *c)
 	if (n > 0)
 		take_bytes(s, c, (struct fz_str){ bytes, (size_t)n }, &answers);
 	else if (n == 0 && c->n)
-		fz_buf_str(&answers, "err the line has no end\n");
+		fz_buf_str(&answers, "err incomplete line\n");
 	if (say(c->fd, fz_buf_view(&answers)) && n > 0)
 		return;
 	close(c->fd); /* also leaves the epoll set */

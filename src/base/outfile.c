@@ -64,8 +64,8 @@ int fz_outfile_resolve(const char *path, char **ret, bool *ret_direct, struct fz
 		bool exists = lstat(at, &st) == 0, link = exists && S_ISLNK(st.st_mode);
 		if (exists && put_there_by_stranger(folder, &st))
 			return fz_fail(err, FZ_EPERM,
-				       "%s: was put by another user (%u) into a folder where all "
-				       "may write; name another file",
+				       "%s: belongs to another user (%u) in a folder that is "
+				       "writable by all; use another file",
 				       at, (unsigned)st.st_uid);
 		bool proc = link && is_in_proc(folder);
 		if (!link || proc) {
@@ -141,7 +141,7 @@ int fz_outfile_open(struct fz_outfile *f, const char *path, int *ret_fd, struct 
 
 	*f = (struct fz_outfile){ 0 };
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write", path);
+		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; specify a file to write", path);
 	int rc = fz_outfile_resolve(path, &f->path, &direct, err);
 	if (rc || !direct)
 		return rc ? rc : open_beside(f, path, ret_fd, err);

@@ -253,7 +253,7 @@ static int read_note(const struct fz_baselines *b, const struct fz_kept *k, stru
 	if (rc)
 		return rc;
 	rest = fz_buf_view(&note);
-	rc = fz_fail(err, FZ_EINPUT, "%s: it is not there", name);
+	rc = fz_fail(err, FZ_EINPUT, "%s: not found", name);
 	/* After a merge of notes there may be two of one key: either does. */
 	while (rc && next_line(&rest, &line)) {
 		fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
@@ -393,7 +393,7 @@ static int make_commit(const struct fz_baselines *b, const struct addition *a, c
 		       char **ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s.index", a->path);
-	fz_auto(fz_free_ptr) char *message = fz_asprintf("Keep what %.10s costs", a->commit);
+	fz_auto(fz_free_ptr) char *message = fz_asprintf("Store the counts of %.10s", a->commit);
 	struct fz_repository apart = *b->repository;
 	struct fz_baselines with = { &apart, b->cache, NULL };
 	fz_auto(fz_free_ptr) char *tree = NULL;
@@ -619,7 +619,7 @@ static int save_git(const struct fz_baselines *b, enum fz_baseline_place place, 
 		fz_asprintf("%s/fizeau-keep-XXXXXX", fz_temporary_folder());
 
 	if (!mkdtemp(folder))
-		return fz_fail_errno(err, "%s: no temporary folder can be made; set TMPDIR",
+		return fz_fail_errno(err, "%s: cannot create a temporary folder; set TMPDIR",
 				     folder);
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s%s", folder, key, suffix);
 	struct addition a = { .commit = commit,
@@ -630,7 +630,7 @@ static int save_git(const struct fz_baselines *b, enum fz_baseline_place place, 
 	struct stat st;
 	int rc = fz_format_save(p, &fz_format_fz, path, err);
 	if (!rc && (stat(path, &st) || st.st_size > RECORDING_MAX))
-		rc = fz_fail(err, FZ_ELIMIT, "it is larger than %d MiB", RECORDING_MAX >> 20);
+		rc = fz_fail(err, FZ_ELIMIT, "larger than %d MiB", RECORDING_MAX >> 20);
 	if (!rc)
 		rc = add_to_ref(b, places[place].ref, &a, places[place].start, err);
 	fz_remove_folder(folder, NULL);
@@ -651,7 +651,7 @@ int fz_baseline_save(const struct fz_baselines *b, enum fz_baseline_place place,
 	if (!rc)
 		return 0;
 	return place == FZ_BASELINE_SERVER
-		       ? fz_error_prefix(err, "cannot keep the recording of %.10s", commit)
-		       : fz_error_prefix(err, "cannot keep the recording of %.10s (--save %s)",
+		       ? fz_error_prefix(err, "cannot store the recording of %.10s", commit)
+		       : fz_error_prefix(err, "cannot store the recording of %.10s (--save %s)",
 					 commit, fz_baseline_names[place]);
 }

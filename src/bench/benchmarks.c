@@ -52,7 +52,7 @@ static int make_log(struct bench *b, struct fz_error *err)
 	b->log = fz_asprintf("%s/fizeau-bench-XXXXXX", fz_temporary_folder());
 	fz_auto(fz_close_fd) int fd = mkostemp(b->log, O_CLOEXEC);
 	if (fd < 0)
-		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", b->log);
+		return fz_fail_errno(err, "%s: cannot create a temporary file; set TMPDIR", b->log);
 	b->times = fz_asprintf("%s.times", b->log);
 	return 0;
 }
@@ -134,8 +134,8 @@ static int take_log(struct bench *b, struct fz_error *err)
 	int rc = fz_input_each_line(b->log, LINE_MAX_BYTES, take_line, &log, err);
 
 	if (log.open) {
-		const char *what = b->series->late ? "still ran when the time was over"
-						   : "was begun and never ended";
+		const char *what = b->series->late ? "was still running at the time limit"
+						   : "was started but not finished";
 		fz_benchmark_add_trouble(b->profile, fz_str_of(log.open), what);
 		b->explained = true;
 	}
@@ -151,7 +151,7 @@ static bool has_trouble(const struct bench *b)
 }
 
 /* Under Valgrind, which does not know all instructions of newer processors. */
-static const char illegal[] = ": an instruction that Valgrind does not know (AVX-512, perhaps)";
+static const char illegal[] = ": an instruction that Valgrind does not support (perhaps AVX-512)";
 
 static bool is_illegal(const struct fz_child *child)
 {
@@ -169,7 +169,7 @@ static void judge_end(struct bench *b, bool counted)
 		return;
 	fz_trial_describe(&b->child, how, sizeof(how));
 	if (b->series->late)
-		snprintf(text, sizeof(text), "the command still ran after %g s (--timeout)",
+		snprintf(text, sizeof(text), "the command was still running after %g s (--timeout)",
 			 b->options->timeout);
 	else
 		snprintf(text, sizeof(text), "the command ended with %s%s%s",
@@ -346,10 +346,10 @@ static int check(const struct fz_bench_options *o, struct fz_error *err)
 	bool is_main = !o->symbol || strcmp(o->symbol, "main") == 0;
 
 	if (!is_main && o->what != FZ_BENCH_COUNT)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--bench-main=%s: calls of one function can be counted, not timed; "
-			       "add --count",
-			       o->symbol);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--bench-main=%s requires --count: calls of one function cannot be timed",
+			o->symbol);
 	return 0;
 }
 

@@ -169,11 +169,11 @@ static int no_benchmark(const struct fz_bisect *b, struct fz_error *err)
 	const struct fz_ci_result *r = &b->search.ends;
 
 	if (!r->n)
-		return fz_fail(err, FZ_EINPUT, "no benchmark was counted");
+		return fz_fail(err, FZ_EINPUT, "no benchmarks were counted");
 	if (b->options->filter)
 		return fz_fail(err, FZ_EINPUT,
-			       "no benchmark of both %s and %s has '%s' in its name; '%.*s' is one "
-			       "of %u",
+			       "no benchmark of both %s and %s contains '%s' in its name; '%.*s' "
+			       "is one of %u",
 			       b->options->ends[0], b->options->ends[1], b->options->filter,
 			       (int)r->benches[0].name.n, r->benches[0].name.p, r->n);
 	return fz_fail(err, FZ_EINPUT, "%s and %s have no benchmark in common", b->options->ends[0],
@@ -201,10 +201,10 @@ static int choose_benchmark(struct fz_bisect *b, struct fz_error *err)
 	if (most)
 		b->search.name = fz_arena_strndup(&b->search.arena, most->name.p, most->name.n);
 	if (changed > 1)
-		fz_notify_note(
-			b->notify,
-			"%u benchmarks differ; looking for what changed '%s', -k names another",
-			changed, b->search.name);
+		fz_notify_note(b->notify,
+			       "%u benchmarks differ; searching for the change of '%s' (use -k to "
+			       "select another)",
+			       changed, b->search.name);
 	return 0;
 }
 
@@ -319,14 +319,13 @@ static int begin_where_they_parted(struct fz_bisect *b, struct fz_error *err)
 	enum fz_ci_side side = b->search.steps[step].side;
 	if (side == FZ_CI_GOOD)
 		return 0;
-	return fz_fail(
-		err, FZ_EINPUT,
-		"%s is not part of %s, and %.10s, where they parted, %s; name a GOOD that %s "
-		"came from",
-		b->options->ends[0], b->options->ends[1], parting,
-		side == FZ_CI_BAD ? "is as bad: the change was made on the way to GOOD"
-				  : "cannot be counted",
-		b->options->ends[1]);
+	return fz_fail(err, FZ_EINPUT,
+		       "%s is not an ancestor of %s, and their merge base %.10s %s; specify a GOOD "
+		       "that is an ancestor of %s",
+		       b->options->ends[0], b->options->ends[1], parting,
+		       side == FZ_CI_BAD ? "is bad, too: the change is between it and GOOD"
+					 : "cannot be counted",
+		       b->options->ends[1]);
 }
 
 static int search(struct fz_bisect *b, struct fz_error *err)
@@ -423,11 +422,11 @@ static int find_ends(struct fz_bisect *b, struct fz_error *err)
 	int rc = fz_repository_git(r, NULL, reversed, NULL, NULL, &status, err);
 	if (!rc && status == 0)
 		rc = fz_fail(err, FZ_EUSAGE,
-			     "%s came before %s; name the earlier one first, also when you look "
-			     "for an improvement",
+			     "%s is an ancestor of %s; specify the earlier commit first, also when "
+			     "searching for an improvement",
 			     b->options->ends[1], b->options->ends[0]);
 	if (!rc && r->dirty && strcmp(b->options->ends[1], "HEAD") == 0)
-		fz_notify_note(b->notify, "edits that are not committed are not looked at");
+		fz_notify_note(b->notify, "uncommitted edits are ignored");
 	return rc;
 }
 

@@ -31,9 +31,9 @@ static int check_ours(const char *folder, struct fz_error *err)
 		return fz_fail(err, FZ_EPERM, "%s: belongs to another user (%u); %s", folder,
 			       (unsigned)st.st_uid, remedy);
 	if (!S_ISDIR(st.st_mode))
-		return fz_fail(err, FZ_EPERM, "%s: is no folder; %s", folder, remedy);
+		return fz_fail(err, FZ_EPERM, "%s: not a folder; %s", folder, remedy);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fz_fail(err, FZ_EPERM, "%s: others may write there; %s", folder, remedy);
+		return fz_fail(err, FZ_EPERM, "%s: writable by others; %s", folder, remedy);
 	return 0;
 }
 
@@ -83,11 +83,10 @@ int fz_workspace_open(struct fz_workspace *w, const char *command, const struct 
 		return fz_error_prefix(err, "no cache folder; set XDG_CACHE_HOME");
 	const char *root = w->repository.root;
 	if (root && !fz_scratch_place(&w->scratch, root))
-		fz_notify_note(
-			notify,
-			"%s: %s is so short a path that no other tree can lie in one alike; what "
-			"depends on the length of paths may differ",
-			command, root);
+		fz_notify_note(notify,
+			       "%s: cannot create a checkout with a path as short as %s; results "
+			       "that depend on path length may differ",
+			       command, root);
 	rc = fz_caretaker_start(&w->caretaker, &w->scratch, err);
 	if (rc)
 		return rc;
@@ -171,10 +170,10 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 		return 0;
 	int rc = fz_series_run(&w->series, argv, &place, &child, err);
 	if (rc)
-		return fz_error_prefix(err, "%s cannot be built: --setup '%s'", checkout->name,
+		return fz_error_prefix(err, "cannot build %s: --setup '%s'", checkout->name,
 				       w->setup);
 	if (child.status && !fz_series_stopped(&w->series))
-		return fz_fail(err, FZ_EINPUT, "%s cannot be built: --setup '%s' failed%s%.10s",
+		return fz_fail(err, FZ_EINPUT, "cannot build %s: --setup '%s' failed%s%.10s",
 			       checkout->name, w->setup, checkout->commit ? " at " : "",
 			       checkout->commit ? checkout->commit : "");
 	return 0;
@@ -193,8 +192,8 @@ void fz_workspace_find_imports(struct fz_workspace *w, char *const argv[])
 		return;
 	w->imports = fz_buf_take(&found);
 	fz_notify_note(w->series.notify,
-		       "%s: this project is installed in place (pip install -e); each side imports "
-		       "it from its own tree, which PYTHONPATH names first",
+		       "%s: this project is installed in editable mode (pip install -e); each side "
+		       "imports it from its own tree by PYTHONPATH",
 		       w->series.command);
 }
 
@@ -213,11 +212,10 @@ static void warn_about_submodules(const struct fz_workspace *w, const struct fz_
 	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", checkout->tree);
 
 	if (!access(list, F_OK) && !w->setup)
-		fz_notify_warn(
-			w->series.notify,
-			"%s: %s is checked out without its submodules; --setup 'git submodule "
-			"update --init --recursive' gets them",
-			w->series.command, checkout->name);
+		fz_notify_warn(w->series.notify,
+			       "%s: %s is checked out without submodules; use --setup 'git "
+			       "submodule update --init --recursive' to fetch them",
+			       w->series.command, checkout->name);
 }
 
 char *fz_workspace_tree(const struct fz_workspace *w)

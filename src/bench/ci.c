@@ -122,13 +122,12 @@ static int find_weights(const struct fz_profile *p, const char *metric, struct w
 	w->ll = fz_profile_find_metric(p, FZ_STR("LL misses"));
 	if (w->ir == FZ_NONE)
 		return fz_fail(err, FZ_EINPUT,
-			       "was not counted; make it with fizeau ci or run "
-			       "--count");
+			       "was not counted; use a recording of fizeau ci or run --count");
 	const char *remedy = cycles                       ? "; count with --cache"
 			     : fz_ci_is_of_memory(metric) ? "; count with --memory"
 							  : "";
 	if (cycles ? w->ll == FZ_NONE : w->metric == FZ_NONE)
-		return fz_fail(err, FZ_EINPUT, "does not hold '%s'%s", metric, remedy);
+		return fz_fail(err, FZ_EINPUT, "has no '%s'%s", metric, remedy);
 	return 0;
 }
 
@@ -317,7 +316,7 @@ static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct 
 
 	b->ignored = fz_ci_config_ignored(rules->config, &subject, rules->today, &expired);
 	if (expired && !b->ignored)
-		fz_ci_note(r, "%.*s was to be ignored until %s, which is over", (int)b->name.n,
+		fz_ci_note(r, "%.*s was ignored until %s, which has passed", (int)b->name.n,
 			   b->name.p, expired);
 	double threshold = fz_ci_config_threshold(rules->config, &subject);
 	b->limit = FZ_MAX(threshold, isnan(b->floor) ? 0 : FZ_JITTER_FLOORS * b->floor);
@@ -429,9 +428,8 @@ static void tell_coming(struct fz_ci_result *r, const struct fz_ci_bench *b,
 		if (!a->lands || !fz_ci_config_accepts(a, &subject))
 			continue;
 		fz_ci_note(r,
-			   "%.*s: a change that was accepted in %.10s (%s) is still to come to "
-			   "this branch, and had other counts; if this is that one, accept this "
-			   "run, too",
+			   "%.*s: the change accepted in %.10s (%s) is not in this branch yet and "
+			   "had different counts; if this is the same change, accept this run, too",
 			   (int)b->name.n, b->name.p, a->by, a->reason);
 		return;
 	}

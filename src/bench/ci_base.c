@@ -47,13 +47,12 @@ static int missing_history(const struct fz_repository *r, const char *revision,
 {
 	if (fz_repository_is_shallow(r))
 		return fz_fail(err, FZ_EINPUT,
-			       "'%s': this clone is shallow and does not hold it or where it "
-			       "parted; clone with the whole history (fetch-depth: 0, or git fetch "
-			       "--unshallow)",
+			       "'%s': not in this shallow clone, or its merge base is not; fetch "
+			       "the full history (fetch-depth: 0, or git fetch --unshallow)",
 			       revision);
 	return fz_fail(err, FZ_EUSAGE,
-		       "'%s': git knows no such revision, or none that this "
-		       "checkout has anything in common with; name one with --base",
+		       "'%s': no such revision, or no common history with this checkout; specify "
+		       "one with --base",
 		       revision);
 }
 
@@ -102,8 +101,7 @@ static bool take_merged_tip(struct fz_ci_run *c, const char *revision)
 	if (!fz_repository_is_shallow(r) || fz_repository_commit(r, revision, &tip, NULL) ||
 	    !is_merge_of(r, tip))
 		return false;
-	fz_notify_note(c->notify,
-		       "this clone is shallow: HEAD is compared with %.10s, which it merges", tip);
+	fz_notify_note(c->notify, "shallow clone: comparing HEAD with %.10s, which it merges", tip);
 	c->base_commit = fz_steal(tip);
 	return true;
 }
@@ -149,12 +147,12 @@ static void compare_environment(struct fz_ci_run *c)
 	struct fz_str then = fz_profile_fact(c->profile[FZ_BASE], "environment"), a, b;
 
 	if (!then.n) {
-		fz_ci_note(&c->result, "%s does not say under which circumstances it was counted",
+		fz_ci_note(&c->result, "%s has no record of its counting environment",
 			   c->base_file);
 	} else if (fz_environment_differ(then, fz_buf_view(&c->environment), &a, &b)) {
 		c->result.comparable = false;
 		fz_ci_note(&c->result,
-			   "%s was counted under other circumstances: '%.*s', and here '%.*s'",
+			   "%s was counted in a different environment: '%.*s' instead of '%.*s'",
 			   c->base_file, (int)a.n, a.p, (int)b.n, b.p);
 	}
 }
@@ -180,7 +178,7 @@ int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err)
 	if (c->checkout[FZ_BASE].tree)
 		return 0;
 	if (!c->base_commit)
-		return fz_fail(err, FZ_EUSAGE, "of the base there is only a recording");
+		return fz_fail(err, FZ_EUSAGE, "the base is only a recording");
 	return fz_checkout_add(&c->workspace, c->base_commit, "base", &c->checkout[FZ_BASE], err);
 }
 
@@ -192,11 +190,10 @@ static void say_how_to_fetch(const struct fz_ci_run *c)
 		place >= 0 ? fz_baseline_fetch(&c->baselines, (enum fz_baseline_place)place) : NULL;
 
 	if (command)
-		fz_notify_note(
-			c->notify,
-			"this clone has no counts of earlier jobs; those that a remote keeps come "
-			"with: %s",
-			command);
+		fz_notify_note(c->notify,
+			       "this clone has no counts of earlier jobs; fetch them from a remote "
+			       "with: %s",
+			       command);
 }
 
 static int count_base_here(struct fz_ci_run *c, struct fz_error *err)
@@ -221,7 +218,7 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 	if (!found)
 		return count_base_here(c, err);
 	fz_auto(fz_free_ptr) char *where = fz_baseline_describe(&c->baselines, &c->base_from);
-	fz_notify_note(c->notify, "the base's counts are from %s", where);
+	fz_notify_note(c->notify, "using stored counts of the base from %s", where);
 	return collect_base(c, err);
 }
 
@@ -263,8 +260,7 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 	}
 	if (c->workspace.repository.dirty && c->options->save)
 		fz_notify_note(c->notify,
-			       "this tree's counts are not kept: it has edits that are not "
-			       "committed");
+			       "not storing the counts of this tree: it has uncommitted edits");
 	rc = keep_both(c, (enum fz_baseline_place)place, err);
 	if (!rc || c->options->save)
 		return rc;

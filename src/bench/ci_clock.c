@@ -305,7 +305,7 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 	if (rc && fz_series_stopped(&c->workspace.series))
 		rc = fz_series_interrupted(err);
 	else if (rc)
-		fz_ci_note(&c->result, "not confirmed by the clock: %s", why.message), rc = 0;
+		fz_ci_note(&c->result, "not confirmed by wall time: %s", why.message), rc = 0;
 	keep_medians(&t);
 	for (size_t i = 0; i < t.n; i++)
 		for (enum fz_side s = 0; s < FZ_SIDES; s++) {

@@ -20,7 +20,7 @@ static bool read_report(struct fz_ci_run *c, const char *folder, int *ret_rc, st
 	struct fz_input *in;
 
 	if (access(path, F_OK)) {
-		fz_ci_trouble(&c->result, "%s: its job left no report", folder);
+		fz_ci_trouble(&c->result, "%s: no report of this job", folder);
 		return false;
 	}
 	*ret_rc = fz_input_open(path, &in, err);
@@ -73,8 +73,9 @@ int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struc
 			rc = add_recordings(c, folders[i], err);
 	}
 	if (!rc && !found)
-		rc = fz_fail(err, FZ_EINPUT,
-			     "no folder has a report.json; give those that fizeau ci -o wrote");
+		rc = fz_fail(
+			err, FZ_EINPUT,
+			"no folder has a report.json; specify the folders written by fizeau ci -o");
 	if (rc)
 		return rc;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {

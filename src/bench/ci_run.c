@@ -124,7 +124,7 @@ static void name_sides(struct fz_ci_run *c)
 	c->labels[FZ_BASE] =
 		c->base_file ? fz_strdup(c->base_file) : fz_asprintf("%.10s", c->base_commit);
 	c->labels[FZ_HEAD] = fz_asprintf("%.10s%s", c->checkout[FZ_HEAD].commit,
-					 r->dirty ? " with edits that are not committed" : "");
+					 r->dirty ? " with uncommitted edits" : "");
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result.labels[s] = c->labels[s];
 }

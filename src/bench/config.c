@@ -44,18 +44,18 @@ bool fz_ci_parse_part(struct fz_str text, double *ret)
 
 enum kind { TEXT, PART, SECONDS, SWITCH, COUNT, METRICS, MISSING, DATE };
 
-const char fz_ci_metrics_wanted[] = "one or several of instructions, cycles, calls, syscalls, "
-				    "allocations, bytes, peak and live, with commas between";
+const char fz_ci_metrics_wanted[] = "a comma-separated list of instructions, cycles, calls, "
+				    "syscalls, allocations, bytes, peak and live";
 
 static const char *const kind_wants[] = {
-	[TEXT] = "some text",
-	[PART] = "a part such as 5 % or 0.05",
-	[SECONDS] = "seconds, more than 0",
+	[TEXT] = "a text",
+	[PART] = "a share such as 5 % or 0.05",
+	[SECONDS] = "a positive number of seconds",
 	[SWITCH] = "yes or no",
 	[COUNT] = "a number from 1 to 1000",
 	[METRICS] = fz_ci_metrics_wanted,
 	[MISSING] = "warn or fail",
-	[DATE] = "a day such as 2026-12-31",
+	[DATE] = "a date such as 2026-12-31",
 };
 
 struct key {
@@ -206,10 +206,8 @@ static int set(struct fz_ini *ini, const struct key *keys, void *to, const struc
 				       kind_wants[keys[i].kind]);
 	}
 	const char *near = fz_opt_nearest(line->name, names);
-	return near ? fz_ini_complain(ini, "there is no key '%s' here; did you mean '%s'?",
-				      line->name, near)
-		    : fz_ini_complain(ini, "there is no key '%s' in [%s]", line->name,
-				      line->section);
+	return near ? fz_ini_complain(ini, "unknown key '%s'; did you mean '%s'?", line->name, near)
+		    : fz_ini_complain(ini, "unknown key '%s' in [%s]", line->name, line->section);
 }
 
 /* What follows "benchmark " in a section's name, or NULL. */
@@ -261,8 +259,7 @@ static int take_line(struct fz_ini *ini, const struct fz_ini_line *line)
 	if (pattern_of(line->section, "service"))
 		return 1;
 	return fz_ini_complain(ini,
-			       "there is no section [%s]; there are [ci], [benchmark NAME] and "
-			       "[accept NAME]",
+			       "unknown section [%s]; use [ci], [benchmark NAME] or [accept NAME]",
 			       line->section);
 }
 
@@ -270,13 +267,14 @@ static int check_complete(const struct fz_ci_config *c, const char *file, struct
 {
 	for (uint32_t i = 0; i < c->rule_n; i++)
 		if (c->rules[i].until && !c->rules[i].ignore)
-			return fz_fail(err, FZ_EINPUT,
-				       "%s: [benchmark %s]: 'until' needs 'ignore' with a reason",
-				       file, c->rules[i].glob);
+			return fz_fail(
+				err, FZ_EINPUT,
+				"%s: [benchmark %s]: 'until' requires 'ignore' with a reason", file,
+				c->rules[i].glob);
 	for (uint32_t i = 0; i < c->accept_n; i++)
 		if (!c->accepts[i].reason || isnan(c->accepts[i].change))
 			return fz_fail(err, FZ_EINPUT,
-				       "%s: [accept %s]: needs 'change' and 'reason'", file,
+				       "%s: [accept %s]: 'change' and 'reason' are required", file,
 				       c->accepts[i].glob);
 	return 0;
 }

@@ -9,7 +9,7 @@ void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct 
 	if (!s || !s->trouble.code || s->told)
 		return;
 	s->told = true;
-	fz_notify_warn(notify, "%s: going on without the server's counts: %s", who,
+	fz_notify_warn(notify, "%s: continuing without the server's counts: %s", who,
 		       s->trouble.message);
 }
 
@@ -25,7 +25,7 @@ int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, c
 	if (!fz_baseline_save(b, place, commit, p, &failed))
 		return 0;
 	*ret_place = FZ_BASELINE_CACHE;
-	fz_notify_warn(notify, "%s: %s; it is kept in the cache of this machine", who,
+	fz_notify_warn(notify, "%s: %s; stored in this machine's cache instead", who,
 		       failed.message);
 	if (!fz_baseline_is_kept(b, FZ_BASELINE_CACHE, commit, fz_profile_fact(p, "environment")) &&
 	    fz_baseline_save(b, FZ_BASELINE_CACHE, commit, p, &failed))

@@ -102,7 +102,7 @@ static int find_commits(struct fz_history_run *r, struct fz_error *err)
 	if (rc)
 		return rc;
 	if (!t.text.n)
-		return fz_fail(err, FZ_EUSAGE, "'%s': there is no commit in it", r->options->range);
+		return fz_fail(err, FZ_EUSAGE, "'%s': no commits in this range", r->options->range);
 	if (strstr(r->options->range, ".."))
 		add_start(r, &t.text);
 	split_titles(&t);
@@ -200,8 +200,8 @@ static int count_commit(struct fz_history_run *r, uint32_t commit, struct fz_err
 	if (rc)
 		return rc;
 	if (counted.trouble)
-		fz_notify_note(r->notify, "%.10s%s: %s", hash,
-			       counted.profile ? "" : " is left out", counted.trouble);
+		fz_notify_note(r->notify, "%.10s%s: %s", hash, counted.profile ? "" : " is omitted",
+			       counted.trouble);
 	if (!counted.profile)
 		return 0;
 	/* What is not complete is shown, not kept: somebody would compare with it. */
@@ -234,7 +234,7 @@ static int count_missing(struct fz_history_run *r, struct fz_error *err)
 	fz_notify_progress_end(r->notify);
 	if (rc && fz_series_stopped(&r->workspace.series) && r->n) {
 		fz_notify_warn(r->notify,
-			       "history: interrupted; commits that were not counted are left out");
+			       "history: interrupted; the remaining commits are omitted");
 		rc = 0;
 	}
 	return rc;
@@ -303,10 +303,10 @@ static int nothing_known(const struct fz_history_run *r, struct fz_error *err)
 		return fz_fail(err, FZ_EINPUT, "no benchmark has '%s' in its name",
 			       r->options->filter);
 	if (r->options->argv)
-		return fz_fail(err, FZ_EINPUT, "no commit could be counted");
+		return fz_fail(err, FZ_EINPUT, "no commits could be counted");
 	return fz_fail(err, FZ_EINPUT,
-		       "no counts are kept of these commits; give the command, and they are "
-		       "counted: fizeau history -- COMMAND");
+		       "no stored counts of these commits; add the command to count them: fizeau "
+		       "history -- COMMAND");
 }
 
 static int open_repository(struct fz_history_run *r, struct fz_error *err)

@@ -44,7 +44,7 @@ static void judge_end(const struct fz_workspace *w, const struct fz_job *job,
 		return;
 	fz_trial_describe(child, how, sizeof(how));
 	if (w->series.late)
-		snprintf(text, sizeof(text), "the command still ran after %g s (--timeout)",
+		snprintf(text, sizeof(text), "the command was still running after %g s (--timeout)",
 			 w->series.patience);
 	else
 		snprintf(text, sizeof(text), "the command ended with %s%s",
@@ -148,7 +148,7 @@ static void finish(struct fz_job *job, int status)
 		job->trouble = fz_strdup(text + 1);
 	} else if (status) {
 		job->fatal = true;
-		job->trouble = fz_strdup("the run was lost");
+		job->trouble = fz_strdup("the run's results were lost");
 	}
 	if (!job->native && !job->fatal && fz_format_load(job->path, &job->profile, &err)) {
 		job->fatal = true;

@@ -98,14 +98,14 @@ int fz_origin_check(const struct fz_profile *p, const char *own, struct fz_error
 		return 0;
 	if (installed_part(file))
 		return fz_fail(err, FZ_EINPUT,
-			       "what ran is installed and not the tree's own code: %s; make an "
-			       "environment for each tree (--setup 'python3 -m venv .venv && "
-			       ".venv/bin/pip install .' -- .venv/bin/...), or set PYTHONPATH to a "
-			       "folder as seen from the tree",
+			       "the command ran installed code instead of the checked-out code: "
+			       "%s; create an environment per tree (--setup 'python3 -m venv .venv "
+			       "&& .venv/bin/pip install .' -- .venv/bin/...), or set PYTHONPATH "
+			       "to a folder relative to the tree",
 			       file);
-	return fz_fail(err, FZ_EINPUT,
-		       "what ran is of another checkout of this project: %s; name it by a path "
-		       "relative to the tree, or install each tree in an environment of its own "
-		       "(--setup)",
-		       file);
+	return fz_fail(
+		err, FZ_EINPUT,
+		"the command ran code of another checkout of this project: %s; use a path relative "
+		"to the tree, or install each tree in its own environment (--setup)",
+		file);
 }

@@ -105,16 +105,16 @@ static int read_bench(struct fz_ci_result *r, const json_t *v, struct fz_error *
 	uint32_t before = r->n;
 
 	if (!metric)
-		return fz_fail(err, FZ_EINPUT, "the metric of '%.*s' is none of the report's",
+		return fz_fail(err, FZ_EINPUT, "'%.*s' has a metric that is not in the report",
 			       (int)name.n, name.p);
 	struct fz_ci_bench *b = fz_ci_bench_of(r, name, metric);
 	if (r->n == before)
 		return fz_fail(err, FZ_EINPUT,
-			       "the benchmark '%.*s' is in two of the reports; each must have its "
-			       "own benchmarks",
+			       "benchmark '%.*s' is in two reports; each report must have "
+			       "different benchmarks",
 			       (int)name.n, name.p);
 	if (!read_verdict(v, &b->verdict))
-		return fz_fail(err, FZ_EINPUT, "a verdict of '%.*s' is not known", (int)name.n,
+		return fz_fail(err, FZ_EINPUT, "'%.*s' has an unknown verdict", (int)name.n,
 			       name.p);
 	b->suspect = b->verdict == FZ_CI_SLOWER || b->verdict == FZ_CI_FASTER ||
 		     b->verdict == FZ_CI_DISAGREE;
@@ -146,22 +146,22 @@ static int read_head(struct fz_ci_result *r, const json_t *v, struct fz_error *e
 	was = metrics.n ? metrics.p : NULL;
 
 	if (fz_jsonread_int(json_object_get(v, "schema"), 0) != 1)
-		return fz_fail(err, FZ_EINPUT, "is no report of fizeau ci");
+		return fz_fail(err, FZ_EINPUT, "not a report of fizeau ci");
 	if (json_array_size(json_object_get(v, "benchmarks")) > FZ_CI_READ_MAX)
 		return fz_fail(err, FZ_ELIMIT, "has more than %d benchmarks", FZ_CI_READ_MAX);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++) {
 		const char *text = text_of(r, v, keys[i]);
 		if (!text)
-			return fz_fail(err, FZ_EINPUT, "does not say its %s", keys[i]);
+			return fz_fail(err, FZ_EINPUT, "has no %s", keys[i]);
 		if (*known[i] && strcmp(*known[i], text) != 0)
 			return fz_fail(err, FZ_EINPUT,
-				       "its %s is %s, another report's %s; reports of one change "
-				       "can be put together",
+				       "its %s is %s, but %s in another report; only reports of "
+				       "the same change can be merged",
 				       keys[i], text, *known[i]);
 		*known[i] = text;
 	}
 	if (!fz_ci_parse_metrics(fz_str_of(was), &r->metrics))
-		return fz_fail(err, FZ_EINPUT, "'%s' is no metric", was);
+		return fz_fail(err, FZ_EINPUT, "unknown metric '%s'", was);
 	return 0;
 }
 

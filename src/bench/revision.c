@@ -181,10 +181,10 @@ int fz_revision_unknown(const struct fz_repository *r, const char *revision, str
 {
 	if (fz_repository_is_shallow(r))
 		return fz_fail(err, FZ_EINPUT,
-			       "'%s': this clone is shallow and does not hold it; fetch the whole "
-			       "history (git fetch --unshallow, or fetch-depth: 0)",
+			       "'%s': not in this shallow clone; fetch the full history (git fetch "
+			       "--unshallow, or fetch-depth: 0)",
 			       revision);
-	return fz_fail(err, FZ_EUSAGE, "'%s': git knows no such revision", revision);
+	return fz_fail(err, FZ_EUSAGE, "'%s': no such revision", revision);
 }
 
 char *fz_revision_whole(char *const argv[])

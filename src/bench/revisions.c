@@ -65,7 +65,8 @@ static int check_out(struct comparison *c, struct fz_error *err)
 	struct fz_repository *r = &c->workspace.repository;
 	struct side *base = &c->side[FZ_BASE], *head = &c->side[FZ_HEAD];
 	fz_auto(fz_free_ptr) char *commit = NULL;
-	int rc = fz_workspace_find(&c->workspace, "compare two commands with --base and --head",
+	int rc = fz_workspace_find(&c->workspace,
+				   "use --base-command and --head-command to compare two commands",
 				   err);
 
 	if (rc)
@@ -122,8 +123,7 @@ static int check_status(const struct comparison *c, const struct fz_series_run *
 		return 0;
 	fz_trial_describe(&run->child, how, sizeof(how));
 	return fz_fail(err, FZ_EINPUT,
-		       "the command ended with %s%s, so there is nothing to compare; "
-		       "--ignore-failure compares all the same",
+		       "the command ended with %s%s; use --ignore-failure to compare anyway",
 		       WIFEXITED(run->child.status) ? "status " : "", how);
 }
 
@@ -154,14 +154,13 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 	int rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
-		fz_notify_warn(c->notify, "compare: %s, %s %d of %d is taken again: %s",
-			       side_names[s], kind, i + 1, n, err->message);
+		fz_notify_warn(c->notify, "compare: %s, %s %d of %d: %s; retrying", side_names[s],
+			       kind, i + 1, n, err->message);
 		rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
 	if (fz_series_stopped(&c->workspace.series)) {
-		fz_notify_warn(c->notify,
-			       "compare: interrupted; %s of %s that was not finished is left out",
+		fz_notify_warn(c->notify, "compare: interrupted; dropping the unfinished %s of %s",
 			       kind, side_names[s]);
 		rc = 0;
 	} else {

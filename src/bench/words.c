@@ -236,7 +236,7 @@ void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out)
 	for (size_t i = 0; i < FZ_ARRAY_LEN(order); i++)
 		add_verdict(r, order[i], &separator, out);
 	if (!r->n)
-		fz_buf_str(out, ": no benchmark was counted");
+		fz_buf_str(out, ": no benchmarks were counted");
 }
 
 static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
@@ -276,7 +276,7 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 		fz_buf_str(out, r->trouble_n ? r->troubles[0]
 				: r->n       ? "base and head were counted under different "
 					       "circumstances"
-					     : "no benchmark was counted");
+					     : "no benchmarks were counted");
 		break;
 	case 1:
 		add_failure(&r->benches[0], out);

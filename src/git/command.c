@@ -227,7 +227,7 @@ static int disable_filters(struct setup *s, const char *folder, struct fz_error 
 	for (size_t at = 0; !rc && at < names.n; at += strlen(names.p + at) + 1)
 		disable(s, names.p + at);
 	if (!rc && (names.overflow || s->settings == SETTINGS_MAX))
-		rc = fz_fail(err, FZ_ELIMIT, "the repository names too many filters");
+		rc = fz_fail(err, FZ_ELIMIT, "the repository has too many filters");
 	return rc;
 }
 

@@ -44,7 +44,7 @@ int fz_halving_find(const struct fz_repository *r, const char *bad, const char *
 	words[n] = "--";
 	int rc = fz_repository_git(r, NULL, words, &out, NULL, &status, err);
 	if (!rc && status)
-		rc = fz_fail(err, FZ_EINPUT, "git cannot list the commits that led to %.10s", bad);
+		rc = fz_fail(err, FZ_EINPUT, "git cannot list the ancestors of %.10s", bad);
 	if (!rc)
 		take_commits(out.p, ret);
 	return rc;

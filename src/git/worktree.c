@@ -58,8 +58,7 @@ static int no_repository(const char *why, struct fz_error *err)
 
 	if (strncmp(why, fatal, strlen(fatal)) == 0)
 		why += strlen(fatal);
-	return fz_fail(err, FZ_EUSAGE, "git finds no checkout here: %s",
-		       *why ? why : "the current folder is in none");
+	return fz_fail(err, FZ_EUSAGE, "git: %s", *why ? why : "not in a checkout");
 }
 
 int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
@@ -114,7 +113,7 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 	int rc = ask_git(r->root, words, &commit, NULL, err);
 
 	if (!rc && !commit)
-		rc = fz_fail(err, FZ_EUSAGE, "'%s': git knows no such revision", revision);
+		rc = fz_fail(err, FZ_EUSAGE, "'%s': no such revision", revision);
 	if (!rc)
 		*ret = commit;
 	return rc;
@@ -267,8 +266,7 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 
 	(void)lock;
 	if (!rc && status)
-		rc = fz_fail(err, FZ_EINPUT, "%s: git could not check out %.12s there", folder,
-			     commit);
+		rc = fz_fail(err, FZ_EINPUT, "%s: git could not check out %.12s", folder, commit);
 	if (!rc)
 		bring_home(folder);
 	return rc;

@@ -68,19 +68,16 @@ int fz_asleep_check(pid_t pid, struct fz_error *err)
 		return 0;
 	if (text)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s does not say what a thread waits for; leave out --wait", path);
+			       "not supported: %s does not show what a thread waits for", path);
 	if (errno == EACCES || errno == EPERM)
 		return fz_fail(err, FZ_EPERM,
-			       "not allowed to read %s, which says what a thread waits for; run "
-			       "fizeau as root, in a container with --cap-add=SYS_PTRACE, or leave "
-			       "out --wait",
+			       "not allowed to read %s; run fizeau as root, or in a container with "
+			       "--cap-add=SYS_PTRACE",
 			       path);
 	if (trouble_of(errno))
 		return fz_fail_errno(err, "%s", path);
 	if (kill(pid, 0) && errno == ESRCH)
-		return fz_fail(err, FZ_EGONE, "process %d ended", (int)pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)pid);
 	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "there is no %s: this kernel does not say what a thread waits for "
-		       "(CONFIG_HAVE_ARCH_TRACEHOOK); leave out --wait",
-		       path);
+		       "not supported: this kernel has no %s (CONFIG_HAVE_ARCH_TRACEHOOK)", path);
 }

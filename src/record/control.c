@@ -54,7 +54,8 @@ static void mark(struct fz_sampler *s, struct fz_str text, struct fz_buf *ret)
 	if (fz_profile_add_mark(s->profile, now, text))
 		fz_buf_printf(ret, "ok %.3f", (double)now / 1e9);
 	else
-		fz_buf_printf(ret, "err a mark needs a text, and a recording has %d at most",
+		fz_buf_printf(ret,
+			      "err a marker requires a text, and a recording can have at most %d",
 			      FZ_PROFILE_MARKS);
 }
 
@@ -82,7 +83,7 @@ static void answer(void *arg, struct fz_str line, struct fz_buf *ret)
 		mark(arg, line, ret);
 		return;
 	}
-	fz_buf_str(ret, "err unknown command; there are");
+	fz_buf_str(ret, "err unknown command; use one of");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(commands); i++)
 		fz_buf_printf(ret, " %s", commands[i].word);
 	fz_buf_str(ret, " mark");
@@ -95,8 +96,7 @@ int fz_control_open(const char *uri, struct fz_sampler *s, struct fz_lineserver 
 	const char *path = uri + strlen(scheme);
 
 	if (!fz_str_starts(fz_str_of(uri), scheme) || !*path)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--control: '%s' is no control socket; write unix:PATH", uri);
+		return fz_fail(err, FZ_EUSAGE, "invalid --control '%s': use unix:PATH", uri);
 	int rc = fz_lineserver_new(path, answer, s, ret, err);
 	if (rc)
 		fz_error_prefix(err, "--control");

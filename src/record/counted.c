@@ -41,14 +41,13 @@ void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *fo
 void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter)
 {
 	if (counter->variables && !s->warned_counting)
-		fz_notify_note(
-			s->notify,
-			"%s: the environment sets %s; where it does not, counts may be others",
-			s->command, counter->variables);
+		fz_notify_note(s->notify,
+			       "%s: the environment sets %s; counts may differ where it is not set",
+			       s->command, counter->variables);
 	if (counter->instead && !s->warned_counting)
 		fz_notify_warn(s->notify,
-			       "%s: counting with callgrind, whose call trees are not exact and "
-			       "which sees no marks but client requests: %s",
+			       "%s: counting with callgrind, which has inexact call trees and only "
+			       "sees benchmarks defined by client requests: %s",
 			       s->command, counter->instead);
 	s->warned_counting = true;
 }
@@ -56,12 +55,11 @@ void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter)
 static void warn_of_unknown_instruction(const struct fz_series *s, const struct fz_child *child)
 {
 	if (child->reaped && WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGILL)
-		fz_notify_warn(
-			s->notify,
-			"%s: the program ended with SIGILL, perhaps at an instruction that "
-			"Valgrind does not know (AVX-512); build it for an older processor to "
-			"count it",
-			s->command);
+		fz_notify_warn(s->notify,
+			       "%s: the program ended with SIGILL, perhaps at an instruction that "
+			       "Valgrind does not support (AVX-512); build it for an older "
+			       "processor to count it",
+			       s->command);
 }
 
 /* A program that is killed writes nothing, but what it started may. */
@@ -69,10 +67,10 @@ static void warn_of_killed(const struct fz_series *s, const struct fz_counter *c
 			   const struct fz_child *child)
 {
 	if (counter->silent && child->reaped && WIFSIGNALED(child->status))
-		fz_notify_warn(s->notify,
-			       "%s: the program was killed: nothing of it was counted, only what "
-			       "it had started",
-			       s->command);
+		fz_notify_warn(
+			s->notify,
+			"%s: the program was killed: only the processes it started were counted",
+			s->command);
 }
 
 /* In a recording that is not of benchmarks nobody else says so. */

@@ -305,8 +305,8 @@ static int choose_kind(struct fz_cpuclock *c, pid_t pid, struct fz_error *err)
 	if (any_thread(c, pid, choose_by))
 		return 0;
 	if (errno == ENOENT || errno == ESRCH)
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", pid);
-	return fz_fail_errno(err, "--clock cpu: no CPU time of process %d to be had", pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", pid);
+	return fz_fail_errno(err, "--clock cpu: cannot read the CPU time of process %d", pid);
 }
 
 int fz_cpuclock_new(pid_t pid, bool all_threads, int64_t period, struct fz_cpuclock **ret,

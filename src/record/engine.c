@@ -23,16 +23,14 @@ static const char *what_is_beyond(const struct fz_sampler_options *o)
 		bool asked;
 		const char *answer;
 	} limits[] = {
-		{ o->clock != FZ_CLOCK_CPU && !o->waits,
-		  "samples CPU time and waits; add --mode cpu or --wait" },
-		{ o->blocking, "does not stop the program: leave out --blocking" },
-		{ o->stacks || p->native, "reads no native frames: leave out --native" },
-		{ p->opcodes, "reads no instructions: leave out --opcodes" },
-		{ p->tasks != FZ_PYTHON_TASKS_NONE, "reads no tasks: leave out --async-aware" },
-		{ o->subprocesses && o->growth,
-		  "tells how one process grows: leave out --subprocesses" },
+		{ o->clock != FZ_CLOCK_CPU && !o->waits, "requires --mode cpu or --wait" },
+		{ o->blocking, "cannot be combined with --blocking" },
+		{ o->stacks || p->native, "cannot be combined with --native" },
+		{ p->opcodes, "cannot be combined with --opcodes" },
+		{ p->tasks != FZ_PYTHON_TASKS_NONE, "cannot be combined with --async-aware" },
+		{ o->subprocesses && o->growth, "cannot be combined with --subprocesses" },
 		{ o->rate.micro_hz > RATE_MAX * (uint64_t)1000000,
-		  "takes 50,000 samples a second at most" },
+		  "supports at most 50,000 samples per second" },
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(limits); i++)
@@ -62,7 +60,7 @@ static int load(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *er
 #else
 	(void)use;
 	(void)ret;
-	return fz_fail(err, FZ_EUNSUPPORTED, "it was left out of this build");
+	return fz_fail(err, FZ_EUNSUPPORTED, "not included in this build");
 #endif
 }
 
@@ -82,13 +80,11 @@ static int check_sampled_waits(const struct fz_sampler_options *o, struct fz_err
 
 	if (o->blocking || o->stacks)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--wait: a program that is stopped for each sample waits for that; "
-			       "leave out %s",
+			       "--wait cannot be combined with %s, which stops the program for "
+			       "each sample",
 			       o->stacks ? "--native=stacks" : "--blocking");
 	if (o->python.tasks != FZ_PYTHON_TASKS_NONE)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--wait: tells what threads wait for, not tasks; leave out "
-			       "--async-aware");
+		return fz_fail(err, FZ_EUSAGE, "--wait cannot be combined with --async-aware");
 	return fz_asleep_check(getpid(), &why) ? fz_fail(err, why.code, "--wait: %s", why.message)
 					       : 0;
 }
@@ -100,7 +96,7 @@ int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, stru
 
 	*ret = NULL;
 	if (beyond && o->engine == FZ_ENGINE_BPF)
-		return fz_fail(err, FZ_EUSAGE, "%s: it %s", name_of(o), beyond);
+		return fz_fail(err, FZ_EUSAGE, "%s %s", name_of(o), beyond);
 	if (!beyond && o->engine != FZ_ENGINE_READ && !load(fz_engine_use_of(o), ret, &why))
 		return 0;
 	if (o->engine == FZ_ENGINE_BPF)
@@ -133,9 +129,9 @@ static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_
 	const char *beyond = what_is_beyond(s->options);
 
 	if (!beyond && !p->target.python)
-		beyond = "reads Python only";
+		beyond = "reads only Python";
 	if (beyond)
-		return fz_fail(err, FZ_EUNSUPPORTED, "it %s", beyond);
+		return fz_fail(err, FZ_EUNSUPPORTED, "bpf %s", beyond);
 #ifdef FZ_BPF
 	return fz_engine_bpf.begin(s, p, err);
 #else
@@ -156,8 +152,7 @@ static void note_waits(struct fz_sampler *s, const char *why_not_bpf)
 	if (!*why_not_bpf)
 		return;
 	fz_fail(&s->sampled_waits, FZ_EUNSUPPORTED,
-		"--wait: waits are sampled, not exact, and nobody knows who ended them: of the "
-		"kernel's engine, %s",
+		"--wait: waits are sampled, without exact durations or who ended them: %s",
 		why_not_bpf);
 	s->warnings[FZ_WARN_WAITS] = s->sampled_waits.message;
 }
@@ -192,7 +187,7 @@ int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz
 	if (rc && (settled || insists))
 		return fz_fail(err, rc == FZ_EGONE ? rc : FZ_EUNSUPPORTED, "%s: %s%s",
 			       name_of(s->options), why.message,
-			       insists ? "" : "; --engine read samples every process");
+			       insists ? "" : "; use --engine read to sample every process");
 	use(s, &fz_engine_read, why.message);
 	return s->engine->begin(s, p, err);
 }

@@ -322,8 +322,8 @@ static void note_clock(struct fz_sampler *s)
 	fz_profile_set_fact(s->profile, "clock", fz_str_of(fz_cpuclock_names[kind]));
 	if (kind == FZ_CPUCLOCK_SCHEDSTAT)
 		s->warnings[FZ_WARN_CLOCK] =
-			"--clock cpu: perf is not allowed here, so CPU time is read from "
-			"schedstat, in steps of a scheduler tick; allow perf with 'sysctl "
+			"--clock cpu: perf is not permitted; using schedstat, which has the "
+			"resolution of a scheduler tick; permit perf with 'sysctl "
 			"kernel.perf_event_paranoid=2' or CAP_PERFMON";
 }
 

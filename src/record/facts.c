@@ -256,7 +256,7 @@ static void set_python(struct fz_profile *p, const struct fz_python_info *info)
 		memcpy(p->recording.python, info->version, sizeof(info->version));
 	if (!info->exact)
 		set_once(p, "inexact",
-			 "stacks of this Python version can be wrong unless --blocking");
+			 "stacks of this Python version can be wrong without --blocking");
 }
 
 void fz_facts_program(pid_t pid, char *out, size_t size)

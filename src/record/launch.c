@@ -56,12 +56,12 @@ int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct 
 
 	if (w->n == 0 || !w->words[0][0])
 		return fz_fail(err, FZ_EUSAGE,
-			       "nothing to run; name a script, '-m MODULE' or a command");
+			       "no command; specify a script, '-m MODULE' or a program");
 	if (!w->module && classify(w->words[0], w->plain, &script, err))
 		return err ? err->code : FZ_EINPUT;
 	if (!script && !w->module && w->python)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--python: runs scripts and modules, and '%s' is a program",
+			       "--python applies to scripts and modules, and '%s' is a program",
 			       w->words[0]);
 	char **argv = fz_calloc(w->n + 3, sizeof(*argv));
 	if (script || w->module)
@@ -83,8 +83,8 @@ static int spawn_failed(const char *program, const struct fz_launch_place *place
 		return fz_fail(err, FZ_EINPUT, "'%s': command not found in PATH", program);
 	if (code == ENOENT && place && place->folder && *program != '/' && !access(program, X_OK))
 		return fz_fail(err, FZ_EINPUT,
-			       "'%s' is in this folder, but not in %s, where it is to run; name "
-			       "all of its path, or make it there by --setup",
+			       "'%s' is in this folder, but not in %s, where it runs; use an "
+			       "absolute path, or create it with --setup",
 			       program, place->folder);
 	errno = code;
 	return fz_fail_errno(err, "'%s' cannot be started", program);

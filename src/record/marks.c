@@ -281,8 +281,7 @@ static int start(char *const argv[], const struct fz_launch_place *place, const 
 		return 0;
 	kill(child->pid, SIGKILL);
 	fz_launch_wait(child);
-	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "the kernel does not let us see when benchmarks start (seccomp)");
+	return fz_fail(err, FZ_EUNSUPPORTED, "seccomp prevents detecting when benchmarks start");
 }
 
 /* What was done in the time of each part: a part of it where not every visit was kept. */

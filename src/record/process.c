@@ -93,10 +93,10 @@ static int not_in_proc(pid_t pid, struct fz_error *err)
 {
 	if (kill(pid, 0) == 0 || errno == EPERM)
 		return fz_fail(err, FZ_EPERM,
-			       "process %d: /proc hides it from us (mounted with hidepid): it "
+			       "process %d: hidden in /proc (mounted with hidepid) because it "
 			       "belongs to another user; run fizeau with sudo",
 			       (int)pid);
-	return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+	return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
 }
 
 int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
@@ -105,10 +105,10 @@ int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 
 	*p = (struct fz_process){ .pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1 };
 	if (pid <= 0)
-		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+		return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->pidfd < 0 && errno == ESRCH)
-		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+		return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
 	proc_path(path, pid, "stat");
 	p->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (p->stat_fd < 0 && (errno == EMFILE || errno == ENFILE)) {
@@ -122,7 +122,7 @@ int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 	}
 	if (!read_image(p, &p->image)) {
 		fz_process_release(p);
-		return fz_fail(err, FZ_EGONE, "process %d: there is no such process", (int)pid);
+		return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
 	}
 	proc_path(path, pid, "status");
 	p->inner_pid = inner_id(path, pid);
@@ -396,7 +396,7 @@ static bool in_container(void)
 int fz_process_no_pidfd(struct fz_error *err)
 {
 	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "pidfd_open is refused here (%s); it needs Linux 5.3, and in a container a "
+		       "pidfd_open failed (%s); it requires Linux 5.3, and in a container a "
 		       "seccomp profile that allows it",
 		       strerror(errno));
 }
@@ -420,13 +420,11 @@ int fz_process_denied(const struct fz_process *p, struct fz_error *err)
 	if (geteuid() == 0 && scope != 3)
 		return fz_fail(
 			err, FZ_EPERM,
-			"process %d: not allowed to read its memory although we are root: "
-			"%s",
-			pid,
+			"process %d: not allowed to read its memory, even as root: %s", pid,
 			have_ptrace_capability()
 				? "a security module or another user namespace forbids it; run "
 				  "fizeau inside the target's container"
-				: "CAP_SYS_PTRACE is missing; give it to this process");
+				: "CAP_SYS_PTRACE is missing; grant it to this process");
 	if (uid != geteuid() && scope != 3)
 		return fz_fail(err, FZ_EPERM,
 			       "process %d: not allowed to read its memory: it belongs to user "
@@ -460,9 +458,9 @@ int fz_process_denied(const struct fz_process *p, struct fz_error *err)
 int fz_process_trouble(const struct fz_process *p, int code, struct fz_error *err)
 {
 	if (code == ESRCH || code == ENOENT || !fz_process_alive(p))
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)p->pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)p->pid);
 	if (code == EPERM || code == EACCES)
 		return fz_process_denied(p, err);
 	errno = code;
-	return fz_fail_errno(err, "process %d: its memory cannot be read", (int)p->pid);
+	return fz_fail_errno(err, "process %d: cannot read its memory", (int)p->pid);
 }

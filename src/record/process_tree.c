@@ -338,7 +338,7 @@ int fz_process_tree_new(pid_t root, enum fz_process_tree_kind best, struct fz_pr
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!add(t, root, 0)) {
 		fz_process_tree_free(t);
-		return fz_fail(err, FZ_EGONE, "process %d ended", root);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", root);
 	}
 	if (t->kind == FZ_PROCESS_TREE_PERF && !follow_all(t)) {
 		drop_events(t);

@@ -25,7 +25,7 @@ static const struct {
 static int bad_rate(const char *text, struct fz_error *err)
 {
 	return fz_fail(err, FZ_EUSAGE,
-		       "'%s' is no sampling rate; write for example 1000, 2.5khz, 10k or max",
+		       "invalid sampling rate '%s'; use for example 1000, 2.5khz, 10k or max",
 		       text);
 }
 
@@ -58,11 +58,11 @@ int fz_rate_parse(const char *text, struct fz_rate *ret, struct fz_error *err)
 	scale *= units[u].scale;
 	unsigned __int128 micro_hz = digits * scale / divisor;
 	if (micro_hz == 0)
-		return fz_fail(err, FZ_EUSAGE, "a sampling rate of '%s' never samples", text);
+		return fz_fail(err, FZ_EUSAGE, "invalid sampling rate '%s': must be above 0", text);
 	if (micro_hz > MICRO_HZ_MAX)
 		return fz_fail(err, FZ_EUSAGE,
-			       "a sampling rate of '%s' is above 1 GHz; 'max' samples as fast as "
-			       "it goes",
+			       "invalid sampling rate '%s': above 1 GHz; use 'max' to sample as "
+			       "fast as possible",
 			       text);
 	ret->micro_hz = (uint64_t)micro_hz;
 	return 0;

@@ -68,7 +68,7 @@ int fz_record_check(struct fz_error *err)
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
 		return 0;
 	return fz_fail(err, FZ_EINPUT,
-		       "only %llu files may be open, and recording takes %d; raise that with "
+		       "the limit of %llu open files is too low (%d are required); raise it with "
 		       "'ulimit -n 1024'",
 		       (unsigned long long)limit.rlim_cur, FILES_MIN);
 }
@@ -90,7 +90,8 @@ int fz_record_to_temporary(struct fz_record *r, struct fz_error *err)
 	r->temporary = true;
 	r->fd = mkostemps(r->path, (int)strlen(".fz"), O_CLOEXEC);
 	if (r->fd < 0)
-		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", r->path);
+		return fz_fail_errno(err, "%s: cannot create a temporary file; set TMPDIR",
+				     r->path);
 	return 0;
 }
 
@@ -164,11 +165,10 @@ static void tell_of_rest(struct fz_record *r, const struct fz_sampler *s)
 	    fz_process_tree_count(s->tree) == 0)
 		return;
 	r->told = true;
-	fz_notify_note(
-		r->notify,
-		"the program has ended; what it started is recorded on (processes: %s) until "
-		"that has ended, too, or Ctrl-C",
-		fz_format_count((int64_t)fz_process_tree_count(s->tree), n));
+	fz_notify_note(r->notify,
+		       "the program has ended; still recording its child processes (%s) until they "
+		       "end or Ctrl-C",
+		       fz_format_count((int64_t)fz_process_tree_count(s->tree), n));
 }
 
 static void on_second(void *arg, const struct fz_sampler *s)
@@ -344,7 +344,7 @@ static void note_pause(struct fz_profile *p, int64_t paused_ns)
 {
 	char off[FZ_NUMBER_SIZE], all[FZ_NUMBER_SIZE];
 
-	fz_profile_note(p, "sampling was switched off for %s of %s",
+	fz_profile_note(p, "sampling was disabled for %s of %s",
 			fz_format_ns((double)paused_ns, off),
 			fz_format_ns((double)p->runs[0].duration_ns, all));
 }
@@ -385,20 +385,21 @@ static const char *what_never_was(const struct fz_record *r)
 	enum fz_mode mode = r->options->mode;
 
 	if (r->sampler.paused && r->sampler.profile->quality.taken == 0)
-		return "sampling was never switched on; say 'enable' on the socket of --control";
+		return "sampling was never enabled; send 'enable' to the --control socket";
 	if (mode == FZ_MODE_GIL)
-		return "no thread held the GIL while it was watched";
+		return "no thread held the GIL during the recording";
 	if (mode == FZ_MODE_EXCEPTION)
-		return "no thread handled an exception while it was watched";
+		return "no thread handled an exception during the recording";
 	if (r->options->tasks == FZ_PYTHON_TASKS_RUNNING && r->sampler.profile->quality.taken == 0)
-		return "no task ran while it was watched; --async-mode all shows those that wait";
+		return "no task ran during the recording; use --async-mode all to record waiting "
+		       "tasks";
 	if (r->sampler.end == FZ_END_EXIT)
-		return "the program ended before a sample was taken";
+		return "the program ended before the first sample";
 	if (r->options->growth)
-		return "the resident set did not grow while it was watched";
+		return "resident memory did not grow during the recording";
 	if (r->options->clock == FZ_CLOCK_CPU)
-		return "no thread used the CPU for as long as an interval; record for longer";
-	return "the time was over before a sample was taken; record for longer";
+		return "no thread used CPU time for a whole sampling interval; record for longer";
+	return "the duration ended before the first sample; record for longer";
 }
 
 int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
@@ -412,8 +413,8 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 			       r->sampler.refusal.message);
 	if (r->options->subprocesses && !r->sampler.found && !r->sampling.stacks)
 		return fz_fail(err, FZ_EINPUT,
-			       "nothing was recorded: no process of the program was Python; "
-			       "--native=stacks records others");
+			       "nothing was recorded: no process of the program was Python; use "
+			       "--native=stacks to record other programs");
 	if (r->sampler.found)
 		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
@@ -421,7 +422,7 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 	if (r->sampler.end == FZ_END_TIME)
 		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
 	return fz_fail(err, FZ_EINPUT,
-		       "nothing was recorded: the program ended before a sample was taken");
+		       "nothing was recorded: the program ended before the first sample");
 }
 
 /* Complete the file. When that fails what was written before can still be read. */

@@ -18,8 +18,7 @@ static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_se
 {
 	/* The signal may have come together with the program's end, and not be read yet. */
 	if (fz_series_stopped(s) && runs->all->run_count) {
-		fz_notify_warn(s->notify,
-			       "%s: interrupted; the run that was not finished is left out",
+		fz_notify_warn(s->notify, "%s: interrupted; dropping the unfinished run",
 			       s->command);
 		return 0;
 	}

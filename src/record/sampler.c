@@ -431,7 +431,7 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 			return err->code;
 		fz_sampler_wait(s, first->target.next_try);
 		if (s->end == FZ_END_EXIT)
-			return fz_fail(err, FZ_EGONE, "process %d ended", s->options->pid);
+			return fz_fail(err, FZ_EGONE, "process %d has ended", s->options->pid);
 		if (s->end)
 			return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
 	}

@@ -89,19 +89,19 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 	}
 	int code = errno;
 	if (code == ESRCH || is_left_over(s, tid))
-		return tid == s->pid ? fz_fail(err, FZ_EGONE, "process %d ended", s->pid) : 0;
+		return tid == s->pid ? fz_fail(err, FZ_EGONE, "process %d has ended", s->pid) : 0;
 	pid_t tracer = fz_process_tracer(s->pid);
 	if (tracer)
 		return fz_fail(err, FZ_EPERM,
-			       "process %d cannot be stopped: process %d traces it, a debugger or "
-			       "strace; detach it, or record Python without --blocking and "
-			       "--native=stacks",
+			       "process %d cannot be stopped: it is traced by process %d (a "
+			       "debugger or strace); detach that, or record Python without "
+			       "--blocking and --native=stacks",
 			       s->pid, tracer);
-	return fz_fail(err, FZ_EPERM,
-		       "process %d cannot be stopped (ptrace: %s); a container needs "
-		       "--cap-add=SYS_PTRACE for that; or record Python without --blocking and "
-		       "--native=stacks",
-		       s->pid, strerror(code));
+	return fz_fail(
+		err, FZ_EPERM,
+		"process %d cannot be stopped (ptrace: %s); start containers with "
+		"--cap-add=SYS_PTRACE, or record Python without --blocking and --native=stacks",
+		s->pid, strerror(code));
 }
 
 /* Seize every thread that is not yet; true in *ret_more when there was one. */
@@ -114,7 +114,7 @@ static int seize_new(struct fz_stopper *s, bool *ret_more, struct fz_error *err)
 	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
 	DIR *dir = opendir(path);
 	if (!dir)
-		return fz_fail(err, FZ_EGONE, "process %d ended", s->pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", s->pid);
 	for (struct dirent *e; !rc && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		if (tid <= 0 || find(s, tid))

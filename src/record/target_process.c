@@ -324,9 +324,9 @@ void fz_target_process_start_tree(struct fz_sampler *s)
 	fz_profile_set_fact(s->profile, "subprocesses", fz_str_of(fz_process_tree_names[kind]));
 	if (kind == FZ_PROCESS_TREE_PROC)
 		s->warnings[FZ_WARN_SUBPROCESSES] =
-			"--subprocesses: perf is not allowed here, so children are looked for "
-			"every 5 ms and those that end sooner are missed; allow perf with "
-			"'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON";
+			"--subprocesses: perf is not permitted; polling for child processes every "
+			"5 ms, which misses shorter ones; permit perf with 'sysctl "
+			"kernel.perf_event_paranoid=2' or CAP_PERFMON";
 }
 
 static void end_process(struct fz_sampler *s, struct fz_target_process *p)

@@ -78,7 +78,7 @@ void fz_trial_terminate(struct fz_trial *t)
 	if (fz_trial_wait(t, FZ_TRIAL_PATIENCE_MS))
 		return;
 	fz_notify_warn(t->record.notify,
-		       "%s: the program did not end on SIGTERM within 2 s and is killed",
+		       "%s: the program did not end within 2 s of SIGTERM; sent SIGKILL",
 		       t->record.command);
 	send(t, SIGKILL);
 	fz_launch_wait(&t->child);

@@ -136,13 +136,13 @@ static int no_pair(size_t head, size_t other_way, struct fz_error *err)
 {
 	if (other_way)
 		return fz_fail(err, FZ_EINPUT,
-			       "the store holds no two recordings of the same program made in the "
-			       "same way: @%zu and @%zu differ in clock, mode or what was "
-			       "recorded; 'fizeau run' with the options of one makes another",
+			       "no two recordings of the same program with the same settings: @%zu "
+			       "and @%zu differ in clock, mode or what was recorded; record again "
+			       "with the same options",
 			       head + 1, other_way + 1);
 	return fz_fail(err, FZ_EINPUT,
-		       "the store holds no two recordings of the same program; 'fizeau run' makes "
-		       "them");
+		       "no two recordings of the same program in the store; use 'fizeau run' to "
+		       "make them");
 }
 
 int fz_store_last_two(char **ret_base, char **ret_head, bool *ret_namesakes, struct fz_error *err)

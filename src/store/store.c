@@ -115,7 +115,7 @@ static int create(const char *folder, const char *program, char **ret_path, int 
 	struct tm utc;
 
 	if (make_folder(folder, err))
-		return fz_error_prefix(err, "the store cannot be used; name a file with -o");
+		return fz_error_prefix(err, "the store cannot be used; specify a file with -o");
 	clean_program(program, name);
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &utc);
@@ -267,14 +267,14 @@ static int nth_latest(const char *digits, char **ret, struct fz_error *err)
 	uint64_t n;
 
 	if (!fz_parse_u64(fz_str_of(digits), INT32_MAX, &n) || n == 0)
-		return fz_fail(err, FZ_EUSAGE, "@%s: write @1 for the latest recording", digits);
+		return fz_fail(err, FZ_EUSAGE, "invalid recording '@%s'; @1 is the latest", digits);
 	if (fz_store_list_here(&l, &open, err))
 		return err ? err->code : FZ_ESYSTEM;
 	if (n > l.n)
 		return fz_fail(err, FZ_EINPUT,
-			       "@%s: the store holds %s%s; 'fizeau list' shows what there is",
-			       digits, fz_format_plural((int64_t)l.n, "recording", count),
-			       open.n ? " that is done" : "");
+			       "@%s: no such recording; the store has %s%s ('fizeau list')", digits,
+			       fz_format_plural((int64_t)l.n, "recording", count),
+			       open.n ? " that is complete" : "");
 	*ret = fz_steal(l.paths[n - 1]);
 	return 0;
 }
@@ -308,9 +308,10 @@ static int latest_at_commit(const char *revision, const char *commit, char **ret
 		*ret = fz_steal(l.paths[i]);
 		return 0;
 	}
-	return fz_fail(err, FZ_EINPUT,
-		       "'%s': the store has no recording of commit %.12s; 'fizeau run' makes one",
-		       revision, commit);
+	return fz_fail(
+		err, FZ_EINPUT,
+		"'%s': no recording of commit %.12s in the store; use 'fizeau run' to make one",
+		revision, commit);
 }
 
 int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
@@ -330,6 +331,6 @@ int fz_store_resolve(const char *name, char **ret_path, struct fz_error *err)
 		return fz_fail_errno(err, "%s", name);
 	return fz_fail(err, FZ_EINPUT, "%s: no such file, recording or git revision%s", name,
 		       *name && strchr(name + 1, '@')
-			       ? "; releases are compared by 'fizeau diff --server URL'"
+			       ? "; use 'fizeau diff --server URL' to compare releases"
 			       : "");
 }

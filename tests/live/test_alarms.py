@@ -60,9 +60,9 @@ def check_paths():
     r.commit("nothing", note="x")
     words = ["ci", "--others", "0", "--no-wall", "--", "sh", "bench.sh"]
     r.fizeau(*words)
-    assert "the base's counts are from" in r.fizeau(*words).stderr
+    assert "using stored counts of the base from" in r.fizeau(*words).stderr
     r.path = r.path.rename(r.path.with_name("another-name"))
-    assert "the base's counts are from" not in r.fizeau(*words).stderr
+    assert "using stored counts of the base from" not in r.fizeau(*words).stderr
 
 
 @suite.test("the tree of the base is a checkout like any: its .git is a folder, of which git knows nothing")

@@ -194,7 +194,7 @@ def check_names():
 def check_trouble():
     r = history([10, 13, 13])
     first = r.commits[0]
-    for words, wrong in ((["nonsense", "--", "true"], "git knows no such revision"),
+    for words, wrong in ((["nonsense", "--", "true"], "no such revision"),
                          (["HEAD", first, "--", "./bench"], "name the earlier one first"),
                          (["HEAD", "HEAD", "--", "./bench"], "are the same commit"),
                          ([first, "--"], "nothing to run"),

@@ -316,11 +316,11 @@ def check_config():
         done = r.fizeau("ci", "--no-wall", "--base", "main", "--others", "0", "--", PYTHON,
                         "bench.py", status=status)
         assert ("until 2020-01-01" in done.stderr) == bool(status), done.stderr
-    for text, wrong in (("[ci]\ntreshold = 1 %\n", "fizeau.ini:2: there is no key 'treshold' here; "
+    for text, wrong in (("[ci]\ntreshold = 1 %\n", "fizeau.ini:2: unknown key 'treshold'; "
                          "did you mean 'threshold'?"),
-                        ("[ci]\nthreshold = much\n", "'threshold' must be a part such as 5 %"),
-                        ("[cj]\nx = 1\n", "there is no section [cj]"),
-                        ("[accept a]\nchange = 5 %\n", "[accept a]: needs 'change' and 'reason'")):
+                        ("[ci]\nthreshold = much\n", "'threshold' must be a share such as 5 %"),
+                        ("[cj]\nx = 1\n", "unknown section [cj]"),
+                        ("[accept a]\nchange = 5 %\n", "[accept a]: 'change' and 'reason' are required")):
         r.path.joinpath("fizeau.ini").write_text(text)
         done = r.fizeau("ci", "--", PYTHON, "bench.py", status=2)
         assert wrong in done.stderr, done.stderr
@@ -330,9 +330,9 @@ def check_config():
 def check_trouble():
     r = loops()
     for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2"),
-                         (["--base", "nonsense", "--", "true"], "git knows no such revision"),
+                         (["--base", "nonsense", "--", "true"], "no such revision"),
                          (["--setup", "git merge-base --is-ancestor change HEAD", "--", "true"],
-                          "base cannot be built: --setup")):
+                          "cannot build the base: --setup")):
         done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
         errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
         assert wrong in done.stderr and len(errors) == 1, done.stderr
@@ -430,7 +430,7 @@ def check_kept_at_server():
         # A job that may read, of a commit that is not there: it is told, and kept here.
         r.commit(note="another change")
         text = run(*ci, token="readreadreadread", machine=50)
-        assert "is read-only (status 403); it is kept in the cache of this machine" in text, text
+        assert "is read-only (status 403); stored in this machine's cache instead" in text, text
         assert len(list(folder.glob("cache50/fizeau/baselines/*/*.fz"))) == 1
         assert run(*ci, token="otherotherotherother") == "", "another project sees nothing"
         # history and bisect find the same.
@@ -463,7 +463,7 @@ def check_kept_at_server():
         server.says(422, "not found", "GET", path + "0" * 16, token="readreadreadread")
     # The gate does not depend on the server.
     text = run(*ci, machine=51)
-    assert "going on without the server's counts" in text and text.count("warning") == 3, text
+    assert "continuing without the server's counts" in text and text.count("warning") == 3, text
     assert r.report()[0]["benchmarks"] and len(list(folder.glob("cache51/fizeau/baselines/*/*.fz"))) == 2
     with Server(folder, store=folder / "y.db") as server:
         text = run("ci", "--save", server.url, "--no-wall")
@@ -491,13 +491,13 @@ def waiting_counts():
 
         server.stop()
         text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
-        assert text.count(f"it waits for the next run in {spool}/") == 2 and "in the cache of this machine" in text, text
+        assert text.count(f"it is queued for the next run in {spool}/") == 2 and "in this machine's cache" in text, text
         assert len(spooled(spool)) == 2 and len(list(folder.glob("cache/fizeau/baselines/*/*.fz"))) == 2, text
         r.fizeau("history", "--save", server.url, "main", *words, XDG_CACHE_HOME=str(folder / "other"))
         waits, = spooled(folder / "other/fizeau/spool")
         # Still away: nobody is asked for long, and nothing is lost or there twice.
         text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
-        assert "going on without the server's counts" in text and len(spooled(spool)) == 4, text
+        assert "continuing without the server's counts" in text and len(spooled(spool)) == 4, text
         server.options = [*server.options, "--listen", f"127.0.0.1:{server.port}"]
         server.start()
         assert listed() == []
@@ -516,7 +516,7 @@ def waiting_counts():
         lock.unlink()
         lock.mkdir()
         text = r.fizeau(*ci, "--spool", str(spool), *words, status=1, XDG_CACHE_HOME=str(folder / "third")).stderr
-        assert f"counts wait in {lock.parent} for the next run: --spool" in text and f"are from {server.url}" in text, text
+        assert f"counts are queued in {lock.parent} until the next run: --spool" in text and f"are from {server.url}" in text, text
 
 
 class GoesAway(http.server.BaseHTTPRequestHandler):
@@ -543,7 +543,7 @@ def gone_meanwhile():
         done = r.fizeau("history", "--save", f"http://127.0.0.1:{server.server_port}", "HEAD", "--", "sh", "loops.sh")
         server.shutdown()
     waits = list(pathlib.Path(r.scratch.name, "cache/fizeau/spool").rglob("*.push"))
-    assert len(waits) == 2 and done.stderr.count("it waits for the next run in") == 2, done.stderr
+    assert len(waits) == 2 and done.stderr.count("it is queued for the next run in") == 2, done.stderr
     assert GoesAway.asked == 6 + 1, GoesAway.asked
 
 
@@ -738,9 +738,9 @@ def check_ended(script, words, *options):
 
 
 suite.add("a benchmark that crashes is named; the others are judged", check_ended,
-          "test -e /.fizeau/start/crashing\nkill -SEGV $$\n", "crashing: was started and never stopped")
+          "test -e /.fizeau/start/crashing\nkill -SEGV $$\n", "crashing: was started but not stopped")
 suite.add("a benchmark that hangs is ended; the others are judged", check_ended,
-          "test -e /.fizeau/start/endless\nwhile :; do :; done\n", "endless: still ran when the time was over",
+          "test -e /.fizeau/start/endless\nwhile :; do :; done\n", "endless: was still running at the time limit",
           "--timeout", "10")
 
 

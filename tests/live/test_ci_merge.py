@@ -107,15 +107,15 @@ def check_refused():
     gone = pathlib.Path(r.scratch.name, "gone")
     gone.mkdir()
     done = r.merge(a, gone, status=2)
-    assert "gone: its job left no report" in done.stderr, done
+    assert "gone: no report of this job" in done.stderr, done
     report, seen = benchmarks(r.out)
     assert report["exit"] == 2 and set(seen) == {"x"} and "gone" in report["troubles"][0], report
-    assert "its job left no report" in (r.out / "comment.md").read_text()
+    assert "no report of this job" in (r.out / "comment.md").read_text()
     # The same benchmark twice, another change, no report at all.
     assert "the benchmark 'x' is in two of the reports" in r.merge(a, a, status=2).stderr
     text = (b / "report.json").read_text()
     (b / "report.json").write_text(text.replace(json.loads(text)["base"], "0123456789"))
-    assert "reports of one change can be put together" in r.merge(a, b, status=2).stderr
+    assert "only reports of the same change can be merged" in r.merge(a, b, status=2).stderr
     assert "no folder has a report.json" in r.merge(gone, status=2).stderr
     assert "which reports?" in r.merge(status=2).stderr
     # Cut short, or of somebody who means harm.

@@ -70,7 +70,7 @@ def path():
         code, page, _ = server.ask("GET", f"/repository?repository={name}")
         assert code == 200 and "2 benchmarks over 1 commit of main" in page.decode(), page
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "first", status=2)
-        assert "needs to know why: --reason" in done.stderr, done
+        assert "--reason TEXT is required" in done.stderr, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "8", "--reason", "so", "first", status=2)
         assert "no such run" in done.stderr and done.stderr.count("\n") == 1, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "--reason", "so", "second", status=2)
@@ -117,8 +117,8 @@ def away():
         lines = [line for line in done.stderr.splitlines() if "on the server" in line]
         assert len(lines) == 2 and "what was acknowledged on the server is not known" in lines[0], done.stderr
         assert "wait in " in lines[1], done.stderr
-        assert "is 'fizeau serve' running there?" in lines[1] and "the verdict is the same" in lines[1], done.stderr
-        for words, why in (("--server", "nowhere"), "invalid URL"), (("--pull", "7"), "go with --server URL"), \
+        assert "is that where 'fizeau serve' listens?" in lines[1] and "this does not affect the verdict" in lines[1], done.stderr
+        for words, why in (("--server", "nowhere"), "is no address"), (("--pull", "7"), "go with --server URL"), \
                 (("--server", server.url, "--token-file", "missing"), "cannot be read"):
             done = r.fizeau("ci", *RUN, *words, *COUNT, status=2)
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
@@ -189,7 +189,7 @@ def landing():
         r, words = accepted_one(server, "closed")
         r.git("checkout", "-q", "main")
         r.commit("much slower", turns="FIRST=3900\nSECOND=3000\n")
-        coming = f"first: a change that was accepted in {r.git('rev-parse', 'change')[:10]} (meant) is still to come to this branch"
+        coming = f"first: the change accepted in {r.git('rev-parse', 'change')[:10]} (meant) is not in this branch yet"
         assert coming in r.fizeau(*words, *COUNT, status=1).stderr
         assert coming in server.ask("GET", "/change?repository=closed&branch=main")[1].decode()
         r.git("reset", "-q", "--hard", "HEAD~1")
@@ -247,7 +247,7 @@ def users():
             assert "x 2.00" in text and "-50.0" not in text, text
             # Nothing was counted: that is known, and no success.
             send(report([]), id="8", pull="9", head="7" * 40)
-            assert (now(pull="9")["status"], now(pull="9")["why"]) == ("not known", "no benchmark was counted"), now(pull="9")
+            assert (now(pull="9")["status"], now(pull="9")["why"]) == ("not known", "no benchmarks were counted"), now(pull="9")
             assert "unknown" in page("/badge.svg", pull="9")
             run = send(report([]), repository="empty", id="9")
             assert f'No run has counted a benchmark yet; <a href="/change?run={run}">' in page("/repository", repository="empty")
@@ -418,7 +418,7 @@ def refused():
                 (400, "head_subject: contains control characters", "POST", address(head_subject="a\nb"), body),
                 (400, "head_time: invalid value '-1' (expected time", "POST", address(head_time="-1"), body),
                 (422, "the body is empty", "POST", address(), b""),
-                (422, "is no report of fizeau ci", "POST", address(), b"{}"),
+                (422, "not a report of fizeau ci", "POST", address(), b"{}"),
                 (422, "the report", "POST", address(), b"[1, 2"),
                 (422, "is in two of the reports", "POST", address(), report([("a", 1, 1), ("a", 1, 1)])),
                 (413, "has more than 20000 benchmarks", "POST", address(), report([(str(i), 1, 1) for i in range(20001)])),

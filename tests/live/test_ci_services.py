@@ -287,7 +287,7 @@ def check_parts():
         # A part that failed is told.
         job = action(origin, path, service, run="", merge=f"{parts}/*")
         assert job.run() == 2 and len(service.comments) == 1, job.text
-        assert "its job left no report" in service.comments[-1]["body"], service.comments
+        assert "no report of this job" in service.comments[-1]["body"], service.comments
 
 
 @suite.test("GitHub: a merge that was checked out without history is compared with the tip that it merges")
@@ -306,7 +306,7 @@ def check_merge_ref():
     with Service() as service:
         job = action(origin, path, service)
         assert job.run() == 1 and "1 slower, 1 same" in service.comments[-1]["body"], job.text
-        assert f"this clone is shallow: HEAD is compared with {tip[:10]}, which it merges" in job.text, job.text
+        assert f"shallow clone: comparing HEAD with {tip[:10]}, which it merges" in job.text, job.text
         # A commit that is no merge has nothing to be compared with.
         origin.git("checkout", "-q", "change")
         lonely = path.with_name("lonely")

@@ -138,7 +138,7 @@ def from_inside(version, mode, figures=True):
         # By the CPU clock a sample is a millisecond; none stands for time that was switched off.
         if mode == "cpu" and figures:
             assert seen["during"] < 1500 * float(used), (seen, used)
-        assert "sampling was switched off for" in done.stderr, done
+        assert "sampling was disabled for" in done.stderr, done
         return f"{taken} samples in {float(used):.3f} s"
 
 
@@ -236,7 +236,7 @@ def garbage():
                     s.settimeout(60)
                     answers = s.makefile("rb").read()
                     assert all(line.startswith((b"ok", b"err ")) for line in answers.splitlines()), answers
-        assert watch.ask("nonsense").startswith("err unknown command; there are enable"), watch
+        assert watch.ask("nonsense").startswith("err unknown command; use one of enable"), watch
         assert watch.status()["enabled"] == "True"
         taken = wait_until(lambda: int(watch.status()["samples"]), "a sample")
         assert watch.ask("quit") == "ok"

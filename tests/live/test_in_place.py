@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Projects that are installed in place (pip install -e): each side runs its own code, or is refused."""
+"""Projects that are installed in editable mode (pip install -e): each side runs its own code, or is refused."""
 
 import json
 import pathlib
@@ -66,7 +66,7 @@ class Project(Repository):
                         "--no-deps", *what], cwd=self.path, check=True, capture_output=True)
 
     def name(self, folder):
-        """As pip leaves a package that is installed in place."""
+        """As pip leaves a package that is installed in editable mode."""
         self.site.joinpath("__editable__.slow-1.pth").write_text(f"{folder}\n")
 
     def ci(self, *words, status=1):
@@ -80,7 +80,7 @@ class Project(Repository):
         return done
 
 
-@suite.test("installed in place by pip: src layout (a path), flat layout (a hook) in an environment inside")
+@suite.test("installed in editable mode by pip: src layout (a path), flat layout (a hook) in an environment inside")
 def check_pip():
     need_tool()
     for source, inside in (("src", False), (".", True)):
@@ -91,8 +91,8 @@ def check_pip():
         p.check_slower("--", python, "bench/run.py")
         # The base that is kept is the base's.
         done = p.check_slower("--", python, "bench/run.py")
-        assert "the base's counts are from" in done.stderr, done.stderr
-        assert "installed in place" in done.stderr, done.stderr
+        assert "using stored counts of the base from" in done.stderr, done.stderr
+        assert "installed in editable mode" in done.stderr, done.stderr
 
 
 @suite.test("a link, the project and a worktree of it that the environment names")
@@ -107,7 +107,7 @@ def check_others():
     p.check_slower("--", python, "bench/run.py")
     # The base that is kept is the base's.
     done = p.check_slower("--", python, "bench/run.py")
-    assert "the base's counts are from" in done.stderr and "installed in place" in done.stderr, done.stderr
+    assert "using stored counts of the base from" in done.stderr and "installed in editable mode" in done.stderr, done.stderr
     tree = pathlib.Path(p.scratch.name, "elsewhere")
     p.git("worktree", "add", "-q", str(tree), "main")
     p.name(tree / "src")

@@ -482,7 +482,7 @@ def check_native_refused(name):
     with python.scratch() as folder:
         done = fizeau("run", "--native", "-o", f"{folder}/x.fz", "--", *python.command, "-c",
                       "import time; time.sleep(0.2)")
-        assert "--native: Python 3." in done.stderr, done.stderr
+        assert "--native requires Python 3.11 or later, not 3." in done.stderr, done.stderr
 
 
 for interpreter in EXPECTED:

@@ -136,7 +136,7 @@ def check_refused(name):
         recording = pathlib.Path(folder, "x.fz")
         done = fizeau("run", "--opcodes", "-o", recording, "--", *python.command, "-c",
                       "import time; time.sleep(0.3)")
-        assert "--opcodes: Python 3." in done.stderr, done.stderr
+        assert "--opcodes requires Python 3.11 or later, not 3." in done.stderr, done.stderr
 
 
 for interpreter in EXPECTED:

@@ -296,7 +296,7 @@ def summary():
         facts = test_kernel.told(path)["facts"]
     assert {"growth", "all_threads"} <= set(facts["features"]), facts
     assert " MiB of resident: " in shown and "State" not in shown and "missed" not in shown, shown
-    assert " had grown before, " in facts["growth.unseen"] in " ".join(shown.split()), shown
+    assert " allocated before recording, " in facts["growth.unseen"] in " ".join(shown.split()), shown
 
 
 @suite.test("not allowed, or not together with something else: one line, and nothing starts")

@@ -159,10 +159,10 @@ static void test_nothing(void **state)
 	fz_ci_tally(&r);
 	assert_int_equal(fz_ci_exit(&r), 2);
 	fz_ci_headline(&r, &out);
-	assert_string_equal(out.p, "Performance could not be judged: no benchmark was counted");
+	assert_string_equal(out.p, "Performance could not be judged: no benchmarks were counted");
 	fz_buf_reset(&out);
 	fz_ci_why(&r, &out);
-	assert_string_equal(out.p, "no benchmark was counted");
+	assert_string_equal(out.p, "no benchmarks were counted");
 	fz_buf_reset(&out);
 	fz_ci_badge(&r, &out);
 	assert_non_null(strstr(out.p, "performance: unknown"));

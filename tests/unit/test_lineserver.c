@@ -120,7 +120,7 @@ static void test_torn(void **state)
 	close(gone);
 	serve_all(s);
 	assert_int_equal(answered, 0);
-	assert_string_equal(heard(a), "err the line has no end\n");
+	assert_string_equal(heard(a), "err incomplete line\n");
 	close(a);
 	fz_lineserver_free(s);
 }
@@ -137,8 +137,8 @@ static void test_garbage(void **state)
 	say(a, "\nping\n");
 	assert_int_equal(write(a, "a\0b\n", 4), 4);
 	serve_all(s);
-	assert_string_equal(heard(a), "err a line has at most 1024 bytes\n<ping>\n"
-				      "err a line holds no zero bytes\n");
+	assert_string_equal(heard(a), "err line longer than 1024 bytes\n<ping>\n"
+				      "err zero byte in line\n");
 	close(a);
 	fz_lineserver_free(s);
 }
@@ -208,17 +208,17 @@ static void test_places(void **state)
 	struct fz_lineserver *s = start();
 	assert_int_equal(lstat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	refused(path, "another program listens there");
+	refused(path, "in use by another program");
 	fz_lineserver_free(s);
 	assert_int_not_equal(lstat(path, &st), 0);
 
 	assert_int_equal(symlink("/tmp/fz-unit-elsewhere", path), 0);
-	refused(path, "is there already");
+	refused(path, "exists and is not a socket of yours");
 	unlink(path);
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
 	fclose(file);
-	refused(path, "is there already");
+	refused(path, "exists and is not a socket of yours");
 	assert_int_equal(lstat(path, &st), 0);
 	unlink(path);
 
@@ -226,7 +226,7 @@ static void test_places(void **state)
 	refused(path, "in a folder of your own");
 	assert_int_equal(chmod(folder, 0700), 0);
 	snprintf(long_path, sizeof(long_path), "%s/%0150d", folder, 1);
-	refused(long_path, "at most 107 bytes");
+	refused(long_path, "(at most 107 bytes)");
 	refused("/tmp/fz-unit-no-such-folder/s", "No such file");
 }
 

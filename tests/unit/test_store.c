@@ -222,7 +222,7 @@ static void test_open(void **state)
 	assert_string_equal(found, a);
 	free(found);
 	assert_int_equal(fz_store_resolve("@2", &found, &err), FZ_EINPUT);
-	assert_non_null(strstr(err.message, "1 recording that is done"));
+	assert_non_null(strstr(err.message, "1 recording that is complete"));
 	assert_true(fz_store_parse_name(now, &name));
 	assert_true(fz_str_eq(name.program, FZ_STR("b_c.py")));
 	assert_int_equal(name.pid, getpid());

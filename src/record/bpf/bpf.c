@@ -98,13 +98,14 @@ static int fail_load(int code, enum fz_engine_use use, struct fz_error *err)
 {
 	if (code == EPERM || code == EACCES)
 		return fz_fail(err, FZ_EPERM,
-			       "the kernel does not let us load a program; that takes root, or "
-			       "CAP_BPF and CAP_PERFMON");
+			       "not allowed to load a BPF program; this requires root, or CAP_BPF "
+			       "and CAP_PERFMON");
 	if (code == ENOSYS)
-		return fz_fail(err, FZ_EUNSUPPORTED, "this kernel, or a container, has no bpf");
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "bpf is not available in this kernel or container");
 	return fz_fail(err, FZ_EUNSUPPORTED,
-		       "this kernel cannot run our program, which needs Linux %s (%s)", needs[use],
-		       strerror(code));
+		       "this kernel cannot run the BPF program, which requires Linux %s (%s)",
+		       needs[use], strerror(code));
 }
 
 static struct event *find_event(struct fz_bpf *b, pid_t tid)
@@ -168,8 +169,7 @@ int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err
 	int cpus = libbpf_num_possible_cpus();
 	if (cpus <= 0)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "where /sys is empty, as in some roots, one has no bpf; "
-			       "mount -t sysfs sysfs /sys");
+			       "bpf requires /sys; mount -t sysfs sysfs /sys");
 
 	struct fz_bpf *b = fz_calloc(1, sizeof(*b));
 	b->dice = (uint64_t)fz_clock_now();
@@ -289,9 +289,9 @@ static int open_event(const struct fz_bpf *b, pid_t tid, int cpu)
 static int fail_event(const char *what, struct fz_error *err)
 {
 	if (errno == EMFILE)
-		return fz_fail(err, FZ_ESYSTEM,
-			       "too many files are open, of which each thread takes two; allow "
-			       "more with 'ulimit -Hn'");
+		return fz_fail(
+			err, FZ_ESYSTEM,
+			"too many open files (two per thread); raise the limit with 'ulimit -Hn'");
 	return fz_fail_errno(err, "perf events of %s", what);
 }
 
@@ -409,7 +409,7 @@ static int list_threads(struct fz_bpf *b, pid_t pid, struct fz_error *err)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *dir = opendir(path);
 	if (!dir)
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)pid);
 	for (struct dirent *e; !rc && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		struct event *known = tid > 0 ? find_event(b, tid) : NULL;
@@ -506,7 +506,7 @@ static int add_process(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *
 		return rc;
 	if (config->namespace_device != scope->device || config->namespace_inode != scope->inode)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "process %d lives in another pid namespace than those before",
+			       "process %d is in a different pid namespace than the others",
 			       (int)pid);
 	if (!fz_bpf_add_python(b, (pid_t)config->pid, config))
 		return fz_fail_errno(err, "process %d: a map in the kernel", (int)pid);

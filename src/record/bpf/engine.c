@@ -296,14 +296,15 @@ static void note_unseen_growth(struct fz_sampler *s)
 
 	if (!s->options->growth)
 		return;
-	fz_buf_printf(&text, "%s had grown before, %s by others than threads of Python",
+	fz_buf_printf(&text, "%s allocated before recording, %s by non-Python threads",
 		      fz_format_value((double)s->bpf->before * page, "bytes", before),
 		      fz_format_value((double)n.foreign_pages * page, "bytes", foreign));
 	if (n.lost)
-		fz_buf_printf(&text, "; no room for %s, told with the next of their threads",
+		fz_buf_printf(&text,
+			      "; %s could not be stored and were added to the next of their thread",
 			      fz_format_plural((int64_t)n.lost, "growth", late));
 	if (n.late_pages)
-		fz_buf_printf(&text, " but for %s",
+		fz_buf_printf(&text, " except %s",
 			      fz_format_value((double)n.late_pages * page, "bytes", late));
 	fz_profile_set_fact(s->profile, "growth.unseen", fz_buf_view(&text));
 }

@@ -36,9 +36,8 @@ static int check_namespace(struct fz_error *err)
 		return fz_fail_errno(err, "/proc/self/ns/pid");
 	if (st.st_ino != FZ_BPF_FIRST_NAMESPACE)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "from inside a pid namespace the machine's processes cannot be "
-			       "told apart; run fizeau on the host itself, or in a container with "
-			       "--pid=host");
+			       "processes cannot be identified from inside a pid namespace; run "
+			       "fizeau on the host, or in a container with --pid=host");
 	return 0;
 }
 

@@ -507,19 +507,20 @@ void fz_machine_processes_note(const struct fz_machine_processes *m)
 
 	if (m->gone)
 		fz_profile_note(p,
-				"%s of processes that ended before anybody could look at them "
-				"([gone]: %s)",
+				"%s of processes that ended before they could be read ([gone]: %s)",
 				fz_format_plural((int64_t)m->gone_ticks, "sample", samples),
 				fz_format_count((int64_t)m->gone, n));
 	if (m->old_pythons)
-		fz_profile_note(p, "processes whose Python, before 3.11, was not read: %s",
-				fz_format_count((int64_t)m->old_pythons, n));
+		fz_profile_note(
+			p,
+			"processes with Python before 3.11, whose Python frames were not read: %s",
+			fz_format_count((int64_t)m->old_pythons, n));
 	if (!m->kernel)
-		fz_profile_note(p, "/proc/kallsyms hides its addresses: functions of the kernel "
-				   "have no names");
-	if (m->merged)
 		fz_profile_note(p,
-				"there were too many stacks or threads to keep all: %s only by "
-				"process",
-				fz_format_plural((int64_t)m->merged, "sample", n));
+				"/proc/kallsyms hides addresses: kernel functions have no names");
+	if (m->merged)
+		fz_profile_note(
+			p,
+			"too many different stacks or threads: %s attributed to the process only",
+			fz_format_plural((int64_t)m->merged, "sample", n));
 }

@@ -78,8 +78,8 @@ static bool find_tool(struct fz_counter *c)
 
 int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 {
-	static const char missing[] = "the tool that counts was not built; build fizeau again, now "
-				      "that Valgrind is installed";
+	static const char missing[] =
+		"the counting tool was not built; rebuild fizeau now that Valgrind is installed";
 
 	if (c->engine != FZ_COUNTER_CALLGRIND && find_tool(c))
 		return 0;
@@ -89,15 +89,14 @@ int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 	c->valgrind = installed_version();
 	if (!c->valgrind)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "counting needs Valgrind; install the package valgrind and build "
-			       "fizeau again, or with pip the extra fizeau[count]");
+			       "counting requires Valgrind; install the package valgrind and "
+			       "rebuild fizeau, or pip install fizeau[count]");
 	if (c->engine == FZ_COUNTER_OURS)
 		return fz_fail(err, FZ_EUNSUPPORTED, "%s", missing);
 	if (c->memory)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "callgrind, which would count here, does not follow what is "
-			       "allocated: leave out --memory and metrics of it, or count by our "
-			       "tool");
+			       "callgrind does not track allocations; drop --memory and memory "
+			       "metrics, or count with Fizeau's own tool");
 	if (c->engine == FZ_COUNTER_ANY)
 		c->instead = fz_strdup(missing);
 	c->engine = FZ_COUNTER_CALLGRIND;
@@ -272,7 +271,7 @@ static int make_results(struct fz_counter *c, struct fz_error *err)
 {
 	c->results = fz_asprintf("%s/fizeau-count-XXXXXX", fz_temporary_folder());
 	if (!mkdtemp(c->results)) {
-		fz_fail_errno(err, "%s: no temporary folder can be made; set TMPDIR", c->results);
+		fz_fail_errno(err, "%s: cannot create a temporary folder; set TMPDIR", c->results);
 		free(c->results);
 		c->results = NULL;
 		return err->code;

@@ -88,7 +88,7 @@ bool fz_count_needs(const char *metric, bool *cache, bool *memory)
 
 static int damaged(const struct reader *r, const char *what, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EINPUT, "%s: what was counted is damaged: %s", r->name, what);
+	return fz_fail(err, FZ_EINPUT, "%s: corrupt counts: %s", r->name, what);
 }
 
 static struct fz_str read_text(struct reader *r)
@@ -370,7 +370,7 @@ static uint32_t columns_of(const struct reader *r)
 static int read_head(struct reader *r, struct fz_error *err)
 {
 	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 6")))
-		return damaged(r, "it was written by another version", err);
+		return damaged(r, "written by another version", err);
 	uint64_t pid = fz_cursor_varint(&r->in); /* another one in each run */
 	r->columns = fz_cursor_varint32(&r->in, COUNTS_MAX);
 	r->go = fz_cursor_varint32(&r->in, 1);
@@ -407,8 +407,8 @@ static int read_record(struct reader *r, struct fz_error *err)
 		return read_head(r, err);
 	case 'M':
 		return read_note(r,
-				 "peak and live lack what Python's own allocator holds: it ignored "
-				 "PYTHONMALLOC=malloc (-E, -I)",
+				 "peak and live exclude memory of Python's own allocator, which "
+				 "ignored PYTHONMALLOC=malloc (-E, -I)",
 				 err);
 	case 'N':
 		return read_node(r, err);
@@ -420,8 +420,8 @@ static int read_record(struct reader *r, struct fz_error *err)
 		return read_failure(r, err);
 	case 'U':
 		return read_note(r,
-				 r->options->late ? "still ran when the time was over"
-						  : "was started and never stopped",
+				 r->options->late ? "was still running at the time limit"
+						  : "was started but not stopped",
 				 err);
 	case 'W':
 		return end_part(r, false, err);
@@ -441,11 +441,8 @@ static int check_end(struct reader *r, struct fz_error *err)
 	if (!r->in.bad && r->complete)
 		return 0;
 	if (!r->options->benchmarks)
-		return damaged(r,
-			       "it ends in the middle; was the program killed, or is "
-			       "the disk full?",
-			       err);
-	fz_benchmark_add_trouble(r->p, r->program, "was killed: what it did last is not known");
+		return damaged(r, "truncated; was the program killed, or is the disk full?", err);
+	fz_benchmark_add_trouble(r->p, r->program, "was killed: its last counts are missing");
 	return 0;
 }
 

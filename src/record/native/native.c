@@ -239,9 +239,9 @@ static int look_around(struct fz_native *n, int64_t now, struct fz_error *err)
 		return 0;
 	n->next_look = now + LOOK_EVERY_NS;
 	if (!fz_process_alive(&n->process))
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)n->process.pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)n->process.pid);
 	if (!fz_process_same_image(&n->process))
-		return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
+		return fz_fail(err, FZ_EAGAIN, "process %d now runs another program",
 			       (int)n->process.pid);
 	fz_space_look(&n->space, now);
 	return 0;
@@ -263,7 +263,7 @@ int fz_native_copy(struct fz_native *n, const struct fz_stopper *stopper, struct
 			fz_map_put(n->options.left_out, (uint64_t)tid, 0);
 	}
 	if (read_stacks(n, bytes))
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)n->process.pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)n->process.pid);
 	return 0;
 }
 

@@ -269,8 +269,8 @@ static int read_sizes(struct table *t, struct fz_error *err)
 		t->sizes[i] = table_number(t, section_sizes[i].at[t->column]);
 		if (t->sizes[i] == 0 || t->sizes[i] > section_sizes[i].max)
 			return fz_fail(err, FZ_EINPUT,
-				       "its table of offsets is damaged: section %u has %llu bytes",
-				       i, (unsigned long long)t->sizes[i]);
+				       "corrupt offset table: section %u has %llu bytes", i,
+				       (unsigned long long)t->sizes[i]);
 	}
 	return 0;
 }
@@ -288,10 +288,9 @@ static int read_field(const struct table *t, const struct field *f, struct fz_py
 	uint64_t v = table_number(t, at), size = t->sizes[f->section];
 	unsigned align = f->width ? f->width : 1;
 	if (v > size || size - v < f->width || v % align)
-		return fz_fail(
-			err, FZ_EINPUT,
-			"its table of offsets is damaged: %llu at %u does not fit %llu bytes",
-			(unsigned long long)v, at, (unsigned long long)size);
+		return fz_fail(err, FZ_EINPUT,
+			       "corrupt offset table: %llu at %u does not fit %llu bytes",
+			       (unsigned long long)v, at, (unsigned long long)size);
 	*member = (uint32_t)v;
 	return 0;
 }
@@ -314,8 +313,7 @@ static int add_gc_base(const struct table *t, struct fz_py_layout *out, struct f
 	uint64_t base = table_number(t, gc_at[t->column]);
 
 	if (base % 8 || base > t->sizes[INTERP] || t->sizes[INTERP] - base < t->sizes[GC])
-		return fz_fail(err, FZ_EINPUT,
-			       "its table of offsets is damaged: gc at %llu does not fit",
+		return fz_fail(err, FZ_EINPUT, "corrupt offset table: gc at %llu does not fit",
 			       (unsigned long long)base);
 	out->interp.gc_collecting += (uint32_t)base;
 	if (out->interp.gc_frame != FZ_PY_ABSENT)
@@ -420,7 +418,7 @@ static int check_pieces(const struct fz_py_layout *l, struct fz_error *err)
 	    l->unicode.ascii_data > l->unicode.compact_data ||
 	    l->object.var_size + 8 > l->code.size)
 		return fz_fail(err, FZ_EINPUT,
-			       "its table of offsets is damaged: strings or code objects overlap");
+			       "corrupt offset table: strings or code objects overlap");
 	return 0;
 }
 
@@ -432,21 +430,20 @@ int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_
 	int rc;
 
 	if (n < 24 || memcmp(table, FZ_PY_COOKIE, 8) != 0)
-		return fz_fail(err, FZ_EINPUT, "it has no table of offsets");
+		return fz_fail(err, FZ_EINPUT, "no offset table");
 	uint64_t version = table_number(&t, 8);
 	unsigned major = version >> 24 & 255, minor = version >> 16 & 255;
 	if (version > UINT32_MAX || major != 3 || minor < 13)
-		return fz_fail(err, FZ_EINPUT,
-			       "its table of offsets is damaged: it gives version %#llx",
+		return fz_fail(err, FZ_EINPUT, "corrupt offset table: version %#llx",
 			       (unsigned long long)version);
 	if (minor > FZ_PY_MINOR_MAX && !best_effort)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "Python 3.%u is newer than this version knows (3.%d); try "
-			       "--best-effort, or a newer version",
+			       "Python 3.%u is newer than this version of Fizeau supports (3.%d); "
+			       "update Fizeau",
 			       minor, FZ_PY_MINOR_MAX);
 	t.column = FZ_MIN(minor, (unsigned)FZ_PY_MINOR_MAX) - 13;
 	if (n < table_sizes[t.column])
-		return fz_fail(err, FZ_EINPUT, "its table of offsets is cut short");
+		return fz_fail(err, FZ_EINPUT, "truncated offset table");
 	out.minor = (uint8_t)minor;
 	out.free_threaded = table_number(&t, 16) != 0;
 	rc = read_sizes(&t, err);

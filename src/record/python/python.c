@@ -24,11 +24,10 @@ static int find_block(struct fz_python *py, struct fz_error *err)
 	py->block_lo = lo & ~7u;
 	py->block_size = ((hi + 7) & ~7u) - py->block_lo;
 	if (py->block_size > BLOCK_MAX)
-		return fz_fail(
-			err, FZ_EINPUT,
-			"process %d: its table of offsets is damaged: an interpreter's fields "
-			"lie %u bytes apart",
-			(int)py->process.pid, py->block_size);
+		return fz_fail(err, FZ_EINPUT,
+			       "process %d: corrupt offset table: an interpreter's fields are %u "
+			       "bytes apart",
+			       (int)py->process.pid, py->block_size);
 	return 0;
 }
 
@@ -111,25 +110,18 @@ int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_err
 
 	if (py->by_task && py->layout->coro.frame == FZ_PY_ABSENT)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "--async-aware: tasks of Python %u.%u%s cannot be read; those of "
-			       "3.11 and later can",
-			       v[0], v[1], py->layout->free_threaded ? " free-threaded" : "");
+			       "--async-aware requires Python 3.11 or later, not %u.%u%s", v[0],
+			       v[1], py->layout->free_threaded ? " free-threaded" : "");
 	if (py->options.opcodes && py->layout->frames == FZ_PY_FRAMES_HEAP)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "--opcodes: Python %u.%u does not specialise instructions; 3.11 and "
-			       "later do",
-			       v[0], v[1]);
+			       "--opcodes requires Python 3.11 or later, not %u.%u", v[0], v[1]);
 	if (py->options.native && py->layout->frames == FZ_PY_FRAMES_HEAP)
-		return fz_fail(
-			err, FZ_EUNSUPPORTED,
-			"--native: Python %u.%u does not tell calls of Python functions by C "
-			"code from others; 3.11 and later do",
-			v[0], v[1]);
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "--native requires Python 3.11 or later, not %u.%u", v[0], v[1]);
 	if (mode == FZ_MODE_EXCEPTION && !fz_py_exception_known(&py->runtime))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "--mode exception: this build of Python %u.%u does not tell where "
-			       "None is, which stands for 'no exception'; record all samples "
-			       "instead",
+			       "--mode exception is not supported for this build of Python %u.%u: "
+			       "the address of None is unknown",
 			       v[0], v[1]);
 	return 0;
 }

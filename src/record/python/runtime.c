@@ -259,7 +259,8 @@ static void patch_from_text(struct fz_process *p, const struct candidate *c, uns
 
 static int too_old(unsigned major, unsigned minor, struct fz_error *err)
 {
-	return fz_fail(err, FZ_EUNSUPPORTED, "Python %u.%u cannot be read; 3.%d to 3.%d can", major,
+	return fz_fail(err, FZ_EUNSUPPORTED,
+		       "Python %u.%u is not supported; supported versions are 3.%d to 3.%d", major,
 		       minor, FZ_PY_MINOR_MIN, FZ_PY_MINOR_MAX);
 }
 
@@ -372,7 +373,7 @@ static int refuse_pypy(const struct search *s, struct fz_error *err)
 		    (base_has(m, "libpypy") ||
 		     (strcmp(m->path, s->exe) == 0 && base_has(m, "pypy"))))
 			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "it runs PyPy, whose stacks cannot be read; CPython's can");
+				       "it runs PyPy, which is not supported; only CPython is");
 	}
 	return 0;
 }
@@ -420,10 +421,9 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 	if (s.maps.n == 0) {
 		fz_mappings_release(&s.maps);
 		if (fz_process_alive(process))
-			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "process %d: it belongs to the kernel and runs no program",
+			return fz_fail(err, FZ_EUNSUPPORTED, "process %d is a kernel thread",
 				       (int)process->pid);
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)process->pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)process->pid);
 	}
 	if (!fz_process_link(process, "exe", s.exe, sizeof(s.exe)))
 		s.exe[0] = '\0';
@@ -438,7 +438,7 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 		report(steps, "memory", "readable");
 		rc = search(&s, &found, err);
 		if (rc == FZ_EAGAIN && !fz_process_alive(process))
-			rc = fz_fail(err, FZ_EGONE, "it ended");
+			rc = fz_fail(err, FZ_EGONE, "it has ended");
 		if (rc < 0)
 			fz_error_prefix(err, "process %d", (int)process->pid);
 	}

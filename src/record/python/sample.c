@@ -376,13 +376,13 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 {
 	if (!fz_process_alive(&py->process))
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
 	if (!fz_process_same_image(&py->process)) {
 		/* A process that is ending has lost its memory before its number. */
 		char byte;
 		if (!fz_process_read(&py->process, py->runtime.address, &byte, 1) && errno == ESRCH)
-			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
-		return fz_fail(err, FZ_EAGAIN, "process %d: it runs another program now",
+			return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
+		return fz_fail(err, FZ_EAGAIN, "process %d now runs another program",
 			       (int)py->process.pid);
 	}
 	py->next_look = now + LOOK_EVERY_NS;
@@ -437,8 +437,9 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 				break;
 	}
 	if (!fz_process_alive(&py->process))
-		return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)py->process.pid);
-	return fz_fail(err, FZ_EAGAIN, "process %d: its interpreter is gone", (int)py->process.pid);
+		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
+	return fz_fail(err, FZ_EAGAIN, "process %d: its interpreter no longer exists",
+		       (int)py->process.pid);
 }
 
 static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)

@@ -28,8 +28,8 @@ static int take_span(const char *what, const uint32_t *at, size_t n, uint32_t fr
 			end = FZ_MAX(end, at[i] + 8);
 	if (end - from >= most)
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "its %s takes %u bytes, of which %u can be read in the kernel", what,
-			       end - from, most - 1);
+			       "its %s has %u bytes, more than the %u that the kernel can read",
+			       what, end - from, most - 1);
 	*ret = end - from;
 	return 0;
 }
@@ -97,7 +97,7 @@ static int frame_config(const struct fz_py_layout *l, struct fz_bpf_config *c, s
 	c->frame.tlbc = l->frame.tlbc_index;
 	c->owner_entry = l->owner_entry == 255 ? FZ_BPF_ABSENT : l->owner_entry;
 	if (l->frame.size >= FZ_BPF_FRAME)
-		return fz_fail(err, FZ_EUNSUPPORTED, "its frames take %u bytes", l->frame.size);
+		return fz_fail(err, FZ_EUNSUPPORTED, "its frames have %u bytes", l->frame.size);
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int check_version(const struct fz_python *py, struct fz_error *err)
 	const uint8_t *v = py->runtime.version;
 
 	if (py->layout->frames == FZ_PY_FRAMES_HEAP)
-		return fz_fail(err, FZ_EUNSUPPORTED, "it reads Python 3.11 and later, not %u.%u",
+		return fz_fail(err, FZ_EUNSUPPORTED, "Python 3.11 or later is required, not %u.%u",
 			       v[0], v[1]);
 	return 0;
 }
