@@ -82,7 +82,7 @@ export class Matches {
 			el("h2", {}, `${plural(links.length, "function")} renamed or moved`),
 			el("p", { class: "quiet" },
 				"To undo a wrong match, give its option to fizeau diff",
-				isGuess ? "; --no-rename undoes all matches across names" : "",
+				isGuess ? "; --no-rename-detection undoes all matches across names" : "",
 				". --match names compares by name only; --map OLD=NEW sets the right match."),
 			table(["Why", "Score", "Before", "After", "Total", "Undo"], rows),
 			links.length > rows.length &&

@@ -27,8 +27,10 @@ static int set_every(const char *text, const struct fz_opt *opt, struct fz_error
 
 	if (!fz_parse_decimal((struct fz_str){ text, n - has_unit }, &value) || value * scale < 1 ||
 	    value * scale > EVERY_MAX)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--every '%s': is no duration from 1s to 1h; write 30s or 5m", text);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"invalid --every '%s': use a duration from 1s to 1h, such as 30s or 5m",
+			text);
 	*(double *)opt->value = value * scale;
 	return 0;
 }
@@ -42,37 +44,37 @@ static const struct fz_opt option_table[] = {
 	  .argument = "HZ",
 	  .value = &rate,
 	  .call = fz_cli_parse_rate,
-	  .help = "samples a second on each CPU that is not idle (default 49)" },
+	  .help = "samples per second on each busy CPU (default 49)" },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "every",
 	  .argument = "DURATION",
 	  .value = &every,
 	  .call = set_every,
-	  .help = "send so often: 30s, 5m (default: each minute)" },
+	  .help = "interval between pushes: 30s, 5m (default 1m)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Names" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "service-by",
 	  .argument = "RULES",
 	  .value = &order,
-	  .help = "what names a service, the first that does: ini, cgroup, command (default: "
+	  .help = "sources of the service name, tried in order: ini, cgroup, command (default "
 		  "ini,cgroup,command)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "config",
 	  .argument = "FILE",
 	  .value = &config,
-	  .help = "sections [service NAME] with patterns of commands and control groups (default: "
-		  "fizeau.ini here, if there is one)" },
+	  .help = "read [service NAME] sections, which match commands and control groups, from "
+		  "FILE (default: ./fizeau.ini, if it exists)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "host",
 	  .argument = "NAME",
 	  .value = &host,
-	  .help = "what this machine is called (default: its own name)" },
+	  .help = "host name to report (default: this machine's)" },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "label",
 	  .argument = "KEY=VALUE",
 	  .value = &fleet,
 	  .call = fz_cli_fleet_add_label,
-	  .help = "what else sets it apart, such as region=eu; can be given several times" },
+	  .help = "attach a label, such as region=eu; repeatable" },
 	FZ_CLI_SPOOL_ENTRIES(spool, "/var/spool/fizeau"),
 	{ .kind = FZ_OPT_END },
 };
@@ -84,7 +86,7 @@ static void ready(void)
 {
 	char text[64];
 
-	fz_cli_note("agent: samples this machine at %s, for %s",
+	fz_cli_note("agent: sampling this machine at %s, pushing to %s",
 		    fz_rate_format(rate, text, sizeof(text)), fleet.server);
 }
 
@@ -93,7 +95,7 @@ static void tell(const struct fz_agent_figures *f)
 	char samples[FZ_NUMBER_SIZE], windows[FZ_NUMBER_SIZE], pushes[FZ_NUMBER_SIZE];
 	char sent[FZ_NUMBER_SIZE], kept[FZ_NUMBER_SIZE], dropped[FZ_NUMBER_SIZE];
 
-	fz_cli_note("agent: %s in %s became %s pushes; sent %s, dropped %s, in the spool %s",
+	fz_cli_note("agent: %s in %s, %s pushes; %s sent, %s dropped, %s queued",
 		    fz_format_plural((int64_t)f->samples, "sample", samples),
 		    fz_format_plural((int64_t)f->windows, "window", windows),
 		    fz_format_count((int64_t)f->pushes, pushes),
@@ -156,16 +158,16 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (state.argument_count)
 		return fz_cli_errorf("agent: takes no arguments");
 	if (!fleet.server)
-		return fz_cli_errorf("agent: needs to know where to send to: --server URL");
+		return fz_cli_errorf("agent: --server URL is required");
 	if (!rate.micro_hz || rate.micro_hz > RATE_MAX * (uint64_t)1000000)
-		return fz_cli_errorf("agent: --rate: takes at most 1,000 samples a second on each "
-				     "CPU");
+		return fz_cli_errorf(
+			"agent: --rate: the maximum is 1,000 samples per second on each CPU");
 	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(start), &state);
 }
 
 const struct fz_command fz_command_agent = {
 	.name = "agent",
-	.summary = "send profiles of all that runs here to a server",
+	.summary = "profile this whole machine continuously and push to a server",
 	.usage = "--server URL [options]",
 	.examples = "  $ fizeau agent --server http://localhost:4999\n"
 		    "  $ fizeau agent --server http://fleet:4999 --rate 19 --label region=eu\n",

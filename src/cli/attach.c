@@ -16,17 +16,17 @@ static const char *pid_word; /* --pid; NULL: it is the argument */
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options),
-	{ .kind = FZ_OPT_GROUP, .help = "What is recorded" },
+	{ .kind = FZ_OPT_GROUP, .help = "Target" },
 	FZ_CLI_SYSTEM_ENTRY(options),
 	{ .kind = FZ_OPT_GROUP, .help = "Threads" },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "main-thread",
-	  .help = "sample the main thread alone, also where others run Python code: without it "
-		  "and without an output format all are sampled then",
+	  .help = "sample only the main thread (default: every thread, if several run Python code "
+		  "and no output format is given)",
 	  .value = &main_thread },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "idle",
-	  .help = "of all threads, show in the table also what waited",
+	  .help = "include waiting threads in the table",
 	  .value = &idle },
 	{ .kind = FZ_OPT_GROUP, .help = "Live view" },
 	FZ_WATCH_OPTION_ENTRY(options),
@@ -41,7 +41,7 @@ static const struct fz_opt top_option_table[] = {
 	{ .kind = FZ_OPT_CHOICE,
 	  .long_name = "color",
 	  .argument = "WHEN",
-	  .help = "auto, always or never (default auto: as the terminal has it)",
+	  .help = "use colours: auto (default: if the terminal supports them), always or never",
 	  .value = &options.output.color,
 	  .choices = fz_cli_color_names },
 	FZ_CLI_PID_ENTRY(pid_word),
@@ -72,13 +72,12 @@ static void choose_threads(const char *command, pid_t pid)
 		return;
 	options.how.all_threads = true;
 	options.output.no_idle = !idle;
-	fz_cli_note(
-		"%u threads run Python code, of which %u wait: all are sampled%s; --main-thread "
-		"samples the main one alone",
-		glance.threads, glance.idle,
-		idle || !fz_cli_output_is_default(&options.output)
-			? ""
-			: ", and what waits is left out of the table (--idle shows it)");
+	fz_cli_note("sampling all %u Python threads, of which %u are waiting%s; --main-thread "
+		    "samples only the main thread",
+		    glance.threads, glance.idle,
+		    idle || !fz_cli_output_is_default(&options.output)
+			    ? ""
+			    : " and hidden in the table (--idle shows them)");
 }
 
 static bool on_signal(void *arg, const struct signalfd_siginfo *info)
@@ -150,10 +149,10 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	}
 	int named = state->argument_count + (pid_word != NULL);
 	if (options.how.machine && named)
-		return fz_cli_errorf("%s: --system records all processes; leave out the process id",
+		return fz_cli_errorf("%s: --system records all processes and allows no process id",
 				     command->name);
 	if (!options.how.machine && named != 1)
-		return fz_cli_errorf("%s: name one process id, or say --system", command->name);
+		return fz_cli_errorf("%s: specify one process id or --system", command->name);
 	if (!options.how.machine &&
 	    fz_cli_pid(pid_word ? pid_word : state->arguments[0], &pid, &pidfd, &err)) {
 		fz_error_prefix(&err, "%s", command->name);
@@ -200,11 +199,11 @@ static int top(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_attach = {
 	.name = "attach",
-	.summary = "record a process that is running",
+	.summary = "record a running process",
 	.usage = "[options] PID | --system",
 	.examples = "  $ fizeau attach 4711                 # until it ends or Ctrl-C\n"
 		    "  $ fizeau attach -d 10 -a -r 5khz 4711\n"
-		    "  $ fizeau attach --live 4711          # show it meanwhile\n"
+		    "  $ fizeau attach --live 4711          # with a live view\n"
 		    "  $ fizeau attach --system -d 30       # the whole machine\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
@@ -213,10 +212,10 @@ const struct fz_command fz_command_attach = {
 
 const struct fz_command fz_command_top = {
 	.name = "top",
-	.summary = "show what a process does while it does it",
+	.summary = "show live what a process is doing",
 	.usage = "[options] PID | --system",
-	.examples = "  $ fizeau top 4711            # q leaves, ? explains the keys\n"
-		    "  $ fizeau top -o x.fz 4711    # and keep the recording\n"
+	.examples = "  $ fizeau top 4711            # q quits, ? lists the keys\n"
+		    "  $ fizeau top -o x.fz 4711    # and save the recording\n"
 		    "  $ fizeau top --system        # the whole machine\n",
 	.options = top_option_table,
 	.argument = FZ_ARGUMENT_PROCESS,

@@ -37,7 +37,7 @@ static struct {
 static int set_symbol(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	if (text && !*text)
-		return fz_fail(err, FZ_EUSAGE, "--bench-main: the name of a function is missing");
+		return fz_fail(err, FZ_EUSAGE, "--bench-main= requires a function name");
 	*(const char **)opt->value = text ? text : "main";
 	return 0;
 }
@@ -45,37 +45,39 @@ static int set_symbol(const char *text, const struct fz_opt *opt, struct fz_erro
 /* clang-format off */
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
-	{ .kind = FZ_OPT_SET, .long_name = "count", .value = &options.what, .min = FZ_BENCH_COUNT,
-	  .help = "count instructions only" },
-	{ .kind = FZ_OPT_SET, .long_name = "wall", .value = &options.what, .min = FZ_BENCH_WALL,
-	  .help = "measure wall time only" },
+	{ .kind = FZ_OPT_SET, .common = true, .long_name = "count", .value = &options.what, .min = FZ_BENCH_COUNT,
+	  .help = "only count instructions" },
+	{ .kind = FZ_OPT_SET, .common = true, .long_name = "wall", .value = &options.what, .min = FZ_BENCH_WALL,
+	  .help = "only measure wall time" },
 	{ .kind = FZ_OPT_SET, .long_name = "both", .value = &options.what, .min = FZ_BENCH_BOTH,
-	  .help = "both, one after the other (default)" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
+	  .help = "count instructions, then measure wall time (default)" },
+	{ .kind = FZ_OPT_STRING, .short_name = 'k', .common = true, .long_name = "filter", .argument = "TEXT",
 	  .value = &options.bench.filter,
-	  .help = "only benchmarks whose names contain this" },
-	{ .kind = FZ_OPT_CALL, .long_name = "bench-main", .argument = "FUNCTION", .optional = true,
+	  .help = "run only benchmarks whose names contain TEXT" },
+	{ .kind = FZ_OPT_CALL, .common = true, .long_name = "bench-main", .argument = "FUNCTION", .optional = true,
 	  .value = &options.bench.symbol, .call = set_symbol,
-	  .help = "no marks needed: the program's main is the benchmark, or with --count all calls "
-		  "of the function" },
+	  .help = "measure a program that defines no benchmarks: its main function, or with "
+		  "--count all calls of FUNCTION" },
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
 	  .value = &options.bench.timeout, .call = fz_cli_parse_duration,
-	  .help = "end the command after so long, and keep what was measured" },
+	  .help = "end the command after SECONDS and use the results so far" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.bench.cache,
-	  .help = "count memory accesses and cache misses as well" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &options.bench.memory,
-	  .help = "the most bytes held at one time as well, and those held at the end" },
-	FZ_RECORD_CALLGRIND_ENTRY(options.record, "count by"),
+	  .help = "also count memory accesses and cache misses" },
+	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "memory", .value = &options.bench.memory,
+	  .help = "also track heap memory: peak bytes, and bytes live at the end" },
+	FZ_RECORD_CALLGRIND_ENTRY(options.record, "count with"),
 	{ .kind = FZ_OPT_FLAG, .long_name = "harness", .value = &options.bench.harness,
-	  .help = "keep what calls the benchmarks in their call trees" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "native", .value = &options.bench.native,
-	  .help = "keep the insides of the interpreters of Python and Node in them" },
+	  .help = "include the benchmark harness's frames in the call trees" },
+	FZ_OPT_RENAMED("native", "interpreter-frames"),
+	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames", .value = &options.bench.native,
+	  .help = "include the native frames of the Python and Node interpreters in the call "
+		  "trees" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.show_output,
-	  .help = "let the command's output through, to standard error" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "fail-on", .argument = "WHAT", .value = &options.gate,
+	  .help = "show the command's output, on standard error" },
+	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "fail-on", .argument = "WHAT", .value = &options.gate,
 	  .choices = gate_names,
-	  .help = "exit with 1 when a benchmark costs more than the last time, by instructions, peak "
-		  "or live bytes and past its limit (regression)" },
+	  .help = "exit with status 1 if a benchmark's instructions, peak bytes or live bytes "
+		  "exceed those of the last run by more than its limit (WHAT: regression)" },
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
@@ -212,8 +214,8 @@ static void say_base(const struct fz_bench_base *base)
 	struct fz_str commit = fz_profile_fact(base->profile, "git.commit");
 	bool dirty = fz_str_eq(fz_profile_fact(base->profile, "git.dirty"), FZ_STR("yes"));
 
-	fz_cli_note("changes are against %s%s%.*s%s", base->path, commit.n ? ", commit " : "",
-		    (int)FZ_MIN(commit.n, 10), commit.p, dirty ? " with edits" : "");
+	fz_cli_note("compared with %s%s%.*s%s", base->path, commit.n ? ", commit " : "",
+		    (int)FZ_MIN(commit.n, 10), commit.p, dirty ? " with uncommitted edits" : "");
 }
 
 /* ---- the gate ---- */
@@ -227,7 +229,7 @@ static int judge(const struct fz_bench_base *base, const struct fz_profile *p, b
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 }, why = { 0 };
 
 	if (!base->path) {
-		fz_cli_note("nothing was judged: this is the first recording of these benchmarks");
+		fz_cli_note("no comparison: this is the first recording of these benchmarks");
 		return 0;
 	}
 	int rc = fz_bench_gate_judge(&gate, base->profile, p, err);
@@ -273,17 +275,17 @@ static int none_found(const struct fz_benchmarks *list, struct fz_error *err)
 {
 	if (options.bench.symbol)
 		return fz_fail(err, FZ_EINPUT,
-			       "nothing was measured: no function '%s' was called, or the program "
+			       "nothing measured: function '%s' was never called, or the program "
 			       "has no symbols",
 			       options.bench.symbol);
 	if (options.bench.filter)
-		return fz_fail(err, FZ_EINPUT, "no benchmark has '%s' in its name",
+		return fz_fail(err, FZ_EINPUT, "no benchmark name contains '%s'",
 			       options.bench.filter);
 	if (list->n || list->trouble.n)
-		return fz_fail(err, FZ_EINPUT, "no benchmark was measured");
+		return fz_fail(err, FZ_EINPUT, "no benchmarks were measured");
 	return fz_fail(err, FZ_EINPUT,
-		       "the command marks no benchmarks; mark them (docs/benchmarks.md), or use "
-		       "--bench-main to measure all that it does");
+		       "the command runs no benchmarks that Fizeau knows; add them "
+		       "(docs/benchmarks.md), or use --bench-main to measure the whole program");
 }
 
 /* ---- the command ---- */
@@ -382,10 +384,11 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count == 0)
-		return fz_cli_errorf("bench: nothing to run; write the command after '--', for "
-				     "example: fizeau bench -- pytest tests/");
+		return fz_cli_errorf("bench: no command; add one after '--', for example: fizeau "
+				     "bench -- pytest tests/");
 	if (options.gate && options.what == FZ_BENCH_WALL)
-		return fz_cli_errorf("bench: --fail-on judges counts; leave --wall out");
+		return fz_cli_errorf("bench: --fail-on cannot be combined with --wall, because it "
+				     "compares counts");
 	options.bench.what = (enum fz_bench_what)options.what;
 	options.bench.apart = options.bench.memory;
 	int rc = bench(&state, &series, &found, &err);
@@ -401,13 +404,13 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_bench = {
 	.name = "bench",
-	.summary = "count and time the benchmarks of a command",
+	.summary = "count instructions and time of a command's benchmarks",
 	.usage = "[options] -- COMMAND [ARGUMENTS]",
-	.examples =
-		"  $ fizeau bench -- pytest tests/ --codspeed  # again after an edit: the change\n"
-		"  $ fizeau bench --count -k parse -- ./benchmarks\n"
-		"  $ fizeau bench --bench-main -- ./program input\n"
-		"  $ fizeau bench -o bench.html -- node bench.mjs\n",
+	.examples = "  $ fizeau bench -- pytest tests/ --codspeed  # repeat after an edit to see "
+		    "the change\n"
+		    "  $ fizeau bench --count -k parse -- ./benchmarks\n"
+		    "  $ fizeau bench --bench-main -- ./program input\n"
+		    "  $ fizeau bench -o bench.html -- node bench.mjs\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run,

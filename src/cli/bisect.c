@@ -18,24 +18,26 @@ static struct fz_cli_counts counts = { .who = "bisect" };
 
 /* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "What is looked for" },
+	{ .kind = FZ_OPT_GROUP, .help = "Search" },
 	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
 	  .value = &options.search.filter,
-	  .help = "only benchmarks whose names contain this; of several the one that changed most" },
+	  .help = "only benchmarks whose names contain TEXT; of several, the one that changed "
+		  "most" },
 	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
 	  .value = &options.search.threshold, .call = fz_cli_parse_threshold,
-	  .help = "bad is what differs from GOOD by more than this, 5% say (default: what is "
-		  "nearer to BAD than to GOOD)" },
+	  .help = "a commit is bad if it differs from GOOD by more than PERCENT, such as 5% "
+		  "(default: if it is nearer to BAD than to GOOD)" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "first-parent", .value = &options.search.first_parent,
-	  .help = "of merged branches look at the merge only" },
+	  .help = "follow only the first parent of merge commits" },
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
 	FZ_REVISION_OPTION_ENTRIES(options.search.count),
 	FZ_CLI_COUNTS_ENTRIES(counts),
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = format_names, .help = "text (default), json" },
+	  .value = &options.format, .choices = format_names, .help = "output format: text (default) or json" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
+						 "never" },
 	{ .kind = FZ_OPT_END },
 };
 /* clang-format on */
@@ -78,12 +80,11 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 
 	if (before < 1 || before > 2)
 		return fz_fail(err, FZ_EUSAGE,
-			       "takes two revisions, GOOD and BAD; BAD is HEAD when it is left "
-			       "out");
+			       "expected one or two revisions: GOOD [BAD] (default for BAD: HEAD)");
 	if (!words.n)
 		return fz_fail(err, FZ_EUSAGE,
-			       "nothing to run; write the command after '--', for example: fizeau "
-			       "bisect v1.0 HEAD -- python3 bench.py");
+			       "no command; add one after '--', for example: fizeau bisect v1.0 "
+			       "HEAD -- python3 bench.py");
 	options.search.ends[0] = state->arguments[0];
 	options.search.ends[1] = before > 1 ? state->arguments[1] : "HEAD";
 	return fz_launch_command(&words, ret_argv, err);
@@ -126,7 +127,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_bisect = {
 	.name = "bisect",
-	.summary = "find the commit and the function that changed a benchmark",
+	.summary = "find the commit and function that changed a benchmark",
 	.usage = "[options] GOOD [BAD] -- COMMAND [ARGUMENTS]",
 	.examples = "  $ fizeau bisect v1.0 HEAD -- ./benchmarks\n"
 		    "  $ fizeau bisect --setup make -k parse --threshold 5% v1.0 -- ./benchmarks\n",

@@ -97,6 +97,6 @@ int fz_cli_browser_open(const char *path, struct fz_error *err)
 		p += n + (p[n] == ':');
 	}
 	return fz_fail(err, FZ_ESYSTEM,
-		       "%s: no browser could be started (%s); open the file by hand or set BROWSER",
+		       "%s: cannot start a browser (%s); open the file yourself or set BROWSER",
 		       path, browser);
 }

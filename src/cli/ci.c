@@ -14,57 +14,64 @@ static int set_metrics(const char *text, const struct fz_opt *opt, struct fz_err
 {
 	if (fz_ci_parse_metrics(fz_str_of(text), opt->value))
 		return 0;
-	return fz_fail(err, FZ_EUSAGE, "--metric %s: must be %s", text, fz_ci_metrics_wanted);
+	return fz_fail(err, FZ_EUSAGE, "invalid --metric '%s': must be %s", text,
+		       fz_ci_metrics_wanted);
 }
 
 /* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "What is compared" },
-	{ .kind = FZ_OPT_STRING, .long_name = "base", .argument = "BASE", .value = &options.run.base,
-	  .help = "the branch or commit that this is compared with, at the commit where the two "
-		  "parted (default: what the pull request goes into, else the main branch); or a "
-		  "recording, such as head.fz of an earlier report" },
-	{ .kind = FZ_OPT_STRING, .long_name = "save", .argument = "PLACE", .value = &counts.save,
-	  .help = "where counts are kept, so that a commit is counted once: cache (default), "
-		  "notes (of git: refs/notes/fizeau), branch (fizeau-data), a server "
-		  "(http://HOST:PORT), none, or a file for this tree's" },
-	{ .kind = FZ_OPT_STRING, .long_name = "setup", .argument = "COMMAND",
+	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "base", .argument = "BASE", .value = &options.run.base,
+	  .help = "compare with the merge base of this branch or commit (default: the pull "
+		  "request's target, else the main branch), or with a recording, such as "
+		  "head.fz of an earlier report" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "save", .argument = "PLACE", .value = &counts.save,
+	  .help = "store counts, so that each commit is counted once, in: cache (default), "
+		  "notes (git notes, refs/notes/fizeau), branch (fizeau-data), a server "
+		  "(http://HOST:PORT), none, or a file" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "setup", .argument = "COMMAND",
 	  .value = &options.run.setup,
-	  .help = "run by sh in each tree first, to build or install it" },
-	{ .kind = FZ_OPT_STRING, .long_name = "config", .argument = "FILE",
+	  .help = "shell command to build or install each tree first" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "config", .argument = "FILE",
 	  .value = &options.run.config,
-	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },
+	  .help = "read thresholds and other settings from FILE (default: fizeau.ini at the "
+		  "top of the checkout)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
-	{ .kind = FZ_OPT_CALL, .long_name = "metric", .argument = "LIST",
+	{ .kind = FZ_OPT_CALL, .common = true, .long_name = "metric", .argument = "LIST",
 	  .value = &options.run.metrics, .call = set_metrics,
-	  .help = "what is compared, with commas between: instructions (default), peak, live, "
-		  "bytes, allocations, calls, syscalls, cycles; each has a verdict of its own" },
+	  .help = "comma-separated metrics to compare, each with its own verdict: "
+		  "instructions (default), peak, live, bytes, allocations, calls, syscalls, "
+		  "cycles" },
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
 	  .value = &options.run.timeout, .call = fz_cli_parse_duration,
-	  .help = "of each run (default 600)" },
+	  .help = "time limit of each run (default 600)" },
 	{ .kind = FZ_OPT_INT, .long_name = "others", .argument = "N", .value = &options.run.others,
 	  .min = 0, .max = FZ_CI_OTHERS_MAX,
-	  .help = "runs of the base in other surroundings, for the limits (default 2)" },
+	  .help = "extra base runs with a changed environment, to measure how far the counts "
+		  "vary (default 2)" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-wall", .value = &options.run.no_wall,
-	  .help = "do not confirm by the clock" },
+	  .help = "do not confirm changes by wall time" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.run.cache,
-	  .help = "simulate caches as well: tells changes of layout, and estimates cycles" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "native", .value = &options.run.native,
-	  .help = "count the insides of the interpreters of Python and Node apart, not as their callers' own" },
+	  .help = "also simulate caches: detects layout changes and estimates cycles" },
+	FZ_OPT_RENAMED("native", "interpreter-frames"),
+	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames", .value = &options.run.native,
+	  .help = "count the native frames of the Python and Node interpreters separately "
+		  "instead of in their callers" },
 	{ .kind = FZ_OPT_INT, .short_name = 'j', .long_name = "jobs", .argument = "N",
 	  .value = &options.run.parallel, .min = 1, .max = PARALLEL_MAX,
-	  .help = "count so many runs side by side (default: one for each processor)" },
+	  .help = "number of parallel counting runs (default: one per processor)" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.run.show_output,
-	  .help = "let the command's output through, to standard error" },
+	  .help = "show the command's output, on standard error" },
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'o', .long_name = "output", .argument = "FOLDER",
+	{ .kind = FZ_OPT_STRING, .short_name = 'o', .common = true, .long_name = "output", .argument = "FOLDER",
 	  .value = &options.output,
 	  .help = "write comment.md, report.html, report.json, junit.xml, badge.svg, "
-		  "annotations.txt, base.fz and head.fz there" },
+		  "annotations.txt, base.fz and head.fz to FOLDER" },
 	{ .kind = FZ_OPT_STRING, .long_name = "link", .argument = "URL", .value = &options.link,
-	  .help = "where report.html will be found, for the comment" },
+	  .help = "link to report.html for the comment" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
+						 "never" },
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	FZ_CLI_CI_SPOOL_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
@@ -138,15 +145,14 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_ci = {
 	.name = "ci",
-	.summary = "what a pull request does to performance: a verdict for each benchmark",
+	.summary = "check a pull request for performance regressions",
 	.usage = "[options] -- COMMAND [ARGUMENTS]\n"
 		 "       fizeau ci merge [options] FOLDER...\n"
 		 "       fizeau ci accept [options] BENCHMARK",
-	.examples =
-		"  $ fizeau ci -- pytest tests/bench         # this branch against the main "
-		"branch\n"
-		"  $ fizeau ci --base v1.0 --setup make -- ./benchmarks\n"
-		"  $ fizeau ci -o report -- node bench.mjs   # comment, page, JUnit in report/\n",
+	.examples = "  $ fizeau ci -- pytest tests/bench         # this branch against the main "
+		    "branch\n"
+		    "  $ fizeau ci --base v1.0 --setup make -- ./benchmarks\n"
+		    "  $ fizeau ci -o report -- node bench.mjs   # write all reports to report/\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run,

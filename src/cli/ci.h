@@ -17,19 +17,20 @@ struct fz_cli_ci_options {
 	const char *repository, *pull; /* NULL: as git and the service say */
 };
 
-#define FZ_CLI_CI_SERVER_ENTRIES(o)                                                            \
-	{ .kind = FZ_OPT_GROUP, .help = "A server that keeps results ('fizeau serve')" },      \
-		FZ_CLI_FLEET_SERVER_ENTRIES((o).fleet),                                        \
-		{ .kind = FZ_OPT_STRING,                                                       \
-		  .long_name = "repository",                                                   \
-		  .argument = "NAME",                                                          \
-		  .value = &(o).repository,                                                    \
-		  .help = "what the server calls this project (default: host and path of its " \
-			  "remote)" },                                                         \
-	{                                                                                      \
-		.kind = FZ_OPT_STRING, .long_name = "pull", .argument = "NUMBER",              \
-		.value = &(o).pull,                                                            \
-		.help = "the pull request that this is (default: as GitHub and GitLab say)"    \
+#define FZ_CLI_CI_SERVER_ENTRIES(o)                                                                \
+	{ .kind = FZ_OPT_GROUP, .help = "Results server ('fizeau serve')" },                       \
+		FZ_CLI_FLEET_SERVER_ENTRIES((o).fleet),                                            \
+		{ .kind = FZ_OPT_STRING,                                                           \
+		  .long_name = "repository",                                                       \
+		  .argument = "NAME",                                                              \
+		  .value = &(o).repository,                                                        \
+		  .help = "name of this project on the server (default: host and path of the git " \
+			  "remote)" },                                                             \
+	{                                                                                          \
+		.kind = FZ_OPT_STRING, .long_name = "pull", .argument = "NUMBER",                  \
+		.value = &(o).pull,                                                                \
+		.help = "number of the pull request (default: from the environment of GitHub or "  \
+			"GitLab CI)"                                                               \
 	}
 
 #define FZ_CLI_CI_SPOOL_ENTRIES(o) \

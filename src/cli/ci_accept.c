@@ -15,13 +15,14 @@ static bool withdraw;
 /* clang-format off */
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING, .long_name = "reason", .argument = "TEXT", .value = &reason,
-	  .help = "why the change is meant" },
+	  .help = "why the change is intended" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "withdraw", .value = &withdraw,
-	  .help = "it is not meant after all" },
+	  .help = "withdraw the acknowledgement" },
 	{ .kind = FZ_OPT_STRING, .long_name = "commit", .argument = "REVISION", .value = &commit,
-	  .help = "whose change it is (default: that of this checkout, or the pull request's)" },
+	  .help = "branch of the change (default: that of this checkout or of the pull "
+		  "request)" },
 	{ .kind = FZ_OPT_STRING, .long_name = "metric", .argument = "NAME", .value = &metric,
-	  .help = "by which metric (default: the one by which it fails)" },
+	  .help = "metric to accept (default: the one that fails)" },
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
 };
@@ -29,7 +30,7 @@ static const struct fz_opt option_table[] = {
 
 static const struct fz_command command = {
 	.name = "ci accept",
-	.summary = "acknowledge a change of a benchmark that the server keeps, with a reason",
+	.summary = "acknowledge a benchmark change stored on a server, with a reason",
 	.usage = "--server URL --reason TEXT [options] BENCHMARK",
 	.examples = "  $ fizeau ci accept --server http://fleet:4999 --pull 128 \\\n"
 		    "      --reason 'easier to read' test_parse_pr\n",
@@ -119,10 +120,10 @@ int fz_cli_ci_accept(int argc, char **argv)
 	if (!fz_cli_parse(&command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count != 1)
-		return fz_cli_errorf("ci accept: which benchmark? name one, as the report does");
+		return fz_cli_errorf("ci accept: specify one benchmark, as named in the report");
 	if (!options.fleet.server)
-		return fz_cli_errorf("ci accept: needs to know where: --server URL");
+		return fz_cli_errorf("ci accept: --server URL is required");
 	if (!reason == !withdraw)
-		return fz_cli_errorf("ci accept: needs to know why: --reason TEXT (or --withdraw)");
+		return fz_cli_errorf("ci accept: --reason TEXT is required (or --withdraw)");
 	return fz_cli_fleet_do(&command, FZ_CLI_FLEET_WORK(accept_change), &state);
 }

@@ -9,11 +9,13 @@ static struct fz_cli_ci_options options;
 /* clang-format off */
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING, .short_name = 'o', .long_name = "output", .argument = "FOLDER",
-	  .value = &options.output, .help = "write the files of 'fizeau ci -o' there, for all" },
+	  .value = &options.output, .help = "write the combined reports to FOLDER, as 'fizeau "
+					    "ci -o' does" },
 	{ .kind = FZ_OPT_STRING, .long_name = "link", .argument = "URL", .value = &options.link,
-	  .help = "where report.html will be found, for the comment" },
+	  .help = "link to report.html for the comment" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
+						 "never" },
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	FZ_CLI_CI_SPOOL_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
@@ -22,10 +24,10 @@ static const struct fz_opt option_table[] = {
 
 static const struct fz_command command = {
 	.name = "ci merge",
-	.summary = "one verdict from the reports of several jobs, each with benchmarks of its own",
+	.summary = "combine the reports of several jobs into one verdict",
 	.usage = "[options] FOLDER...",
-	.examples = "  $ fizeau ci merge -o report shard-*/   # of one change, as 'fizeau ci -o' "
-		    "wrote them\n",
+	.examples = "  $ fizeau ci merge -o report shard-*/   # folders written by 'fizeau ci "
+		    "-o'\n",
 	.options = option_table,
 };
 
@@ -39,8 +41,8 @@ int fz_cli_ci_merge(int argc, char **argv)
 	if (!fz_cli_parse(&command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count == 0)
-		return fz_cli_errorf("ci merge: which reports? give the folders that 'fizeau ci "
-				     "-o' wrote");
+		return fz_cli_errorf(
+			"ci merge: no reports; specify the folders written by 'fizeau ci -o'");
 	int rc = fz_cli_ci_server_check(&options, &err);
 	if (!rc)
 		rc = fz_ci_merge(&c, (const char *const *)state.arguments,

@@ -112,7 +112,7 @@ void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o
 	struct fz_error err;
 
 	if (o->fleet.server && ask(c, o, &err))
-		fz_cli_warn("ci: what was acknowledged on the server is not known: %s",
+		fz_cli_warn("ci: cannot read acknowledged changes from the server: %s",
 			    err.message);
 }
 
@@ -195,7 +195,7 @@ static char *open_spool(struct outbox *box, const struct fz_cli_ci_options *o,
 	if (fz_cli_spool_folder(&o->spool, o->fleet.server, l->source.repository, l->token, &folder,
 				&err) ||
 	    fz_agent_spool_open(folder, limit, true, notify, &box->spool, &err))
-		fz_cli_warn("ci: results cannot wait for the server if it is away: %s",
+		fz_cli_warn("ci: results cannot be queued if the server is unreachable: %s",
 			    err.message);
 	return folder;
 }
@@ -249,8 +249,7 @@ static void tell_sent(const struct outbox *o, const char *server)
 	char n[FZ_NUMBER_SIZE];
 
 	if (o->before)
-		fz_cli_note("ci: what earlier runs had left in the spool is on the server now "
-			    "(pushes: %s)",
+		fz_cli_note("ci: sent queued results of earlier runs to the server (pushes: %s)",
 			    fz_format_count((int64_t)o->before, n));
 	if (o->run)
 		fz_cli_note("results: %s?run=%lld", page, (long long)o->run);
@@ -268,8 +267,8 @@ static void empty(struct outbox *o, const char *folder, const struct fz_notify *
 	struct fz_error err;
 
 	if (o->spool && fz_agent_send(&how, &err))
-		fz_cli_warn("ci: the results are not, or not all, on the server, and wait in %s "
-			    "for the next run: %s; the verdict is the same",
+		fz_cli_warn("ci: some or all results were not sent to the server and are queued in "
+			    "%s until the next run: %s; this does not affect the verdict",
 			    folder, err.message);
 }
 
@@ -297,8 +296,8 @@ void fz_cli_ci_server_send(struct fz_ci_run *c, const struct fz_cli_ci_options *
 	struct fz_error err;
 
 	if (o->fleet.server && send(c, o, &err))
-		fz_cli_warn("ci: the results are not, or not all, on the server: %s; the verdict "
-			    "is the same, and what is sent again is kept once",
+		fz_cli_warn("ci: some or all results were not sent to the server: %s; this does "
+			    "not affect the verdict, and results sent again are stored once",
 			    err.message);
 }
 
@@ -332,7 +331,7 @@ int fz_cli_ci_server_check(const struct fz_cli_ci_options *o, struct fz_error *e
 	bool sends = o->fleet.token_file || o->spool.folder || o->spool.limit;
 	return o->repository || o->pull || (sends && !o->run.server)
 		       ? fz_fail(err, FZ_EUSAGE,
-				 "--repository, --pull, --token-file, --spool, --spool-limit: go "
-				 "with --server URL")
+				 "--repository, --pull, --token-file, --spool and --spool-limit "
+				 "require --server URL")
 		       : 0;
 }

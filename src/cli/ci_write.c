@@ -188,7 +188,7 @@ static void tell_github(const struct fz_ci_run *c)
 		fz_auto(fz_close_fd) int fd =
 			open(summary, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 		if (fd < 0 || !fz_write_full(fd, text.p, text.n))
-			fz_cli_warn("ci: %s: the summary cannot be written: %s", summary,
+			fz_cli_warn("ci: %s: cannot write the summary: %s", summary,
 				    strerror(errno));
 		fz_buf_reset(&text);
 	}

@@ -14,41 +14,44 @@ static struct {
 
 /* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "What is compared" },
-	{ .kind = FZ_OPT_INT, .short_name = 'n', .long_name = "runs", .argument = "N",
+	{ .kind = FZ_OPT_GROUP, .help = "Runs" },
+	{ .kind = FZ_OPT_INT, .short_name = 'n', .common = true, .long_name = "runs", .argument = "N",
 	  .value = &options.compare.runs, .min = 1, .max = 1000,
-	  .help = "runs a side (default 3)" },
+	  .help = "runs per side (default 3)" },
 	{ .kind = FZ_OPT_INT, .long_name = "warmup", .argument = "N",
 	  .value = &options.compare.warmup, .min = 0, .max = 1000,
-	  .help = "runs a side before those that count (default 1)" },
-	{ .kind = FZ_OPT_STRING, .long_name = "setup", .argument = "COMMAND",
+	  .help = "discarded runs per side before the measured ones (default 1)" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "setup", .argument = "COMMAND",
 	  .value = &options.compare.setup,
-	  .help = "run by sh in each tree before anything else, to build or install it" },
-	{ .kind = FZ_OPT_STRING, .long_name = "base", .argument = "COMMAND",
+	  .help = "shell command to build or install each tree first" },
+	FZ_OPT_RENAMED("base", "base-command"),
+	FZ_OPT_RENAMED("head", "head-command"),
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "base-command", .argument = "COMMAND",
 	  .value = &options.compare.commands[FZ_BASE],
-	  .help = "compare two commands instead of two revisions: the old one, run by sh" },
-	{ .kind = FZ_OPT_STRING, .long_name = "head", .argument = "COMMAND",
+	  .help = "shell command of the base, to compare two commands instead of two "
+		  "revisions" },
+	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "head-command", .argument = "COMMAND",
 	  .value = &options.compare.commands[FZ_HEAD],
-	  .help = "the new one" },
+	  .help = "shell command of the head" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "ignore-failure", .value = &options.compare.ignore_failure,
-	  .help = "count runs that end with a status other than 0" },
+	  .help = "also use runs that exit with a status other than 0" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.compare.show_output,
-	  .help = "let the command's output through, to standard error" },
+	  .help = "show the command's output, on standard error" },
 	{ .kind = FZ_OPT_GROUP, .help = "Recording" },
 	{ .kind = FZ_OPT_CALL, .short_name = 'r', .long_name = "sampling-rate",
 	  .argument = "RATE", .value = &options.record.how.rate, .call = fz_cli_parse_rate,
-	  .help = "samples a second: 1000, 2.5khz, 10k (default 1khz)" },
+	  .help = "samples per second: 1000, 2.5khz, 10k (default 1khz)" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "clock", .argument = "CLOCK",
 	  .value = &options.record.clock, .choices = fz_clock_names,
-	  .help = "cpu (default): by the CPU time that a thread used, which other load on the "
-		  "machine hardly disturbs; wall: by time, waiting included" },
+	  .help = "cpu (default): sample CPU time, which other load on the machine hardly "
+		  "disturbs; wall: sample wall time, including waits" },
 	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .long_name = "all-threads",
 	  .value = &options.record.how.all_threads,
-	  .help = "sample every thread, not only the main one" },
+	  .help = "sample every thread, not only the main thread" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &options.record.how.blocking,
-	  .help = "stop the program for the moment of each sample: exact, but slows it down" },
+	  .help = "stop the program during each sample: exact, but slower" },
 	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &options.record.how.no_source,
-	  .help = "do not store the text of executed source files" },
+	  .help = "do not store source code in the recording" },
 	FZ_COUNT_OPTION_ENTRIES(options.record),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(options.record.output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
@@ -71,13 +74,13 @@ static void say_what_was_done(const struct fz_paired_run *c)
 		fz_format_plural(base, "run", b));
 	fprintf(stderr, "head %s, %s; %s, ", c->side[FZ_HEAD].label,
 		fz_format_plural(head, "run", b),
-		base > 1 || head > 1 ? "taken in turn" : "one after the other");
+		base > 1 || head > 1 ? "interleaved" : "one after the other");
 	if (options.record.how.count)
 		fputs("counted", stderr);
 	else
 		fprintf(stderr, "by the %s clock", fz_clock_names[options.record.clock]);
 	if (options.compare.warmup)
-		fprintf(stderr, "; before them %s a side, not counted",
+		fprintf(stderr, "; after %s per side",
 			fz_format_plural(options.compare.warmup, "warm-up run", w));
 	fputs("\n", stderr);
 }
@@ -89,7 +92,7 @@ static int report(struct fz_paired_run *c, struct fz_error *err)
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		if (c->side[s].profile->run_count == 0)
 			return fz_fail(err, FZ_EINTERRUPTED,
-				       "interrupted before both sides had a complete run");
+				       "interrupted before each side had a complete run");
 		o->labels[s] = c->side[s].label;
 	}
 	say_what_was_done(c);
@@ -100,7 +103,7 @@ static int report(struct fz_paired_run *c, struct fz_error *err)
 					      err);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		if (c->side[s].kept)
-			fz_cli_note("%s is kept in %s until the next comparison of this project",
+			fz_cli_note("%s saved in %s until the next comparison of this project",
 				    s == FZ_BASE ? "base" : "head", c->side[s].kept);
 	return rc;
 }
@@ -121,7 +124,7 @@ static int compare(struct fz_paired_run *c, struct fz_error *err)
 	return rc ? rc : report(c, err);
 }
 
-/* [REV] -- CMD, or --base and --head. */
+/* [REV] -- CMD, or --base-command and --head-command. */
 static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, struct fz_error *err)
 {
 	bool commands = options.compare.commands[FZ_BASE] || options.compare.commands[FZ_HEAD];
@@ -129,19 +132,23 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 	int words = state->argument_count - before;
 
 	if (commands && (!options.compare.commands[FZ_BASE] || !options.compare.commands[FZ_HEAD]))
-		return fz_fail(err, FZ_EUSAGE, "--base and --head: need each other");
+		return fz_fail(err, FZ_EUSAGE, "--%s-command requires --%s-command",
+			       options.compare.commands[FZ_BASE] ? "base" : "head",
+			       options.compare.commands[FZ_BASE] ? "head" : "base");
 	if (commands && state->argument_count)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--base and --head: are the commands; there is no other to run");
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--base-command and --head-command allow no further command or revision");
 	if (commands)
 		return 0;
 	if (words == 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "nothing to run; write the command after '--', for example: fizeau "
-			       "compare HEAD~1 -- python3 bench.py");
+			       "no command; add one after '--', for example: fizeau compare HEAD~1 "
+			       "-- python3 bench.py");
 	if (before > 1)
-		return fz_fail(err, FZ_EUSAGE,
-			       "takes one revision, the base; the head is the working tree");
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"expected at most one revision, the base; the head is the working tree");
 	options.compare.revision = before ? state->arguments[0] : NULL;
 	struct fz_launch_words command = { .words = state->arguments + before, .n = (size_t)words };
 	return fz_launch_command(&command, ret_argv, err);
@@ -181,13 +188,13 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_compare = {
 	.name = "compare",
-	.summary = "record a command at two revisions in turn, and compare",
+	.summary = "record a command at two revisions, interleaved, and compare",
 	.usage = "[options] [REV] -- COMMAND [ARGUMENTS]",
 	.examples =
-		"  $ fizeau compare HEAD~1 -- python3 bench.py   # what did the last commit do?\n"
-		"  $ fizeau compare -- python3 bench.py          # what did my edits do?\n"
+		"  $ fizeau compare HEAD~1 -- python3 bench.py   # effect of the last commit\n"
+		"  $ fizeau compare -- python3 bench.py          # effect of uncommitted edits\n"
 		"  $ fizeau compare -n 10 v1.0 --setup 'make' -o diff.html -- ./bench.sh\n"
-		"  $ fizeau compare --base 'python3 a.py' --head 'python3 b.py'\n",
+		"  $ fizeau compare --base-command 'python3 a.py' --head-command 'python3 b.py'\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run,

@@ -438,7 +438,7 @@ static int completion(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count != 1)
-		return fz_cli_errorf("completion: name a shell: bash, zsh or fish");
+		return fz_cli_errorf("completion: specify a shell: bash, zsh or fish");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(shells); i++) {
 		if (strcmp(shells[i].name, state.arguments[0]) != 0)
 			continue;
@@ -446,12 +446,13 @@ static int completion(const struct fz_command *command, int argc, char **argv)
 		fz_cli_print(fz_buf_view(&out));
 		return FZ_EXIT_OK;
 	}
-	return fz_cli_errorf("completion: '%s' is not one of bash, zsh, fish", state.arguments[0]);
+	return fz_cli_errorf("completion: unknown shell '%s'; use bash, zsh or fish",
+			     state.arguments[0]);
 }
 
 const struct fz_command fz_command_completion = {
 	.name = "completion",
-	.summary = "print the script that lets a shell complete fizeau's commands",
+	.summary = "print a shell completion script",
 	.usage = "bash | zsh | fish",
 	.examples = "  $ eval \"$(fizeau completion bash)\"     # in ~/.bashrc\n"
 		    "  $ fizeau completion zsh > _fizeau      # in a folder of $fpath\n"

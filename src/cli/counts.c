@@ -87,7 +87,7 @@ static void leave(struct fz_cli_counts *c, const char *query, struct fz_str byte
 		rc = fz_agent_spool_add(spool, late, bytes, time(NULL), &why);
 	fz_agent_spool_close(spool);
 	fz_fail(err, err->code, "%s; it %s%s", err->message,
-		rc ? "cannot wait for the next run: " : "waits for the next run in ",
+		rc ? "cannot be queued for the next run: " : "is queued for the next run in ",
 		rc ? why.message : c->waits);
 }
 
@@ -139,14 +139,13 @@ static void deliver(struct fz_cli_counts *c)
 	fz_agent_spool_close(spool);
 	if (gone)
 		fz_notify_note(&notify,
-			       "counts that earlier runs had left in the spool are on the server "
-			       "now (recordings: %s)",
+			       "sent queued counts of earlier runs to the server (recordings: %s)",
 			       fz_format_count(gone, n));
 	/* Who does not answer is told of when its counts are asked for. */
 	if (opened && rc == FZ_ESYSTEM)
 		c->server.trouble = err;
 	else if (rc)
-		fz_notify_warn(&notify, "counts wait in %s for the next run: %s", c->waits,
+		fz_notify_warn(&notify, "counts are queued in %s until the next run: %s", c->waits,
 			       err.message);
 }
 
@@ -188,7 +187,7 @@ int fz_cli_counts_open(struct fz_cli_counts *c, struct fz_baseline_server **ret,
 		return r;
 	}
 	if (c->fleet.token_file)
-		return fz_fail(err, FZ_EUSAGE, "--token-file: goes with --save http://HOST:PORT");
+		return fz_fail(err, FZ_EUSAGE, "--token-file requires --save http://HOST:PORT");
 	return 0;
 }
 
@@ -198,9 +197,10 @@ int fz_cli_counts_place(struct fz_cli_counts *c, int *ret_place, struct fz_basel
 	int place = c->save ? fz_baseline_place_of(c->save) : FZ_BASELINE_CACHE;
 
 	if (place < 0)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--save '%s': must be cache, notes, branch or http://HOST:PORT",
-			       c->save);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"invalid --save '%s': must be cache, notes, branch or http://HOST:PORT",
+			c->save);
 	*ret_place = place;
 	return fz_cli_counts_open(c, ret, err);
 }

@@ -14,20 +14,20 @@ struct fz_cli_counts {
 	struct fz_baseline_server server;
 };
 
-#define FZ_CLI_COUNTS_TOKEN_ENTRY(c)                                                             \
-	{                                                                                        \
-		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE",            \
-		.help = "a file with the token for a server at --save (default: $FIZEAU_TOKEN)", \
-		.value = &(c).fleet.token_file                                                   \
+#define FZ_CLI_COUNTS_TOKEN_ENTRY(c)                                                               \
+	{                                                                                          \
+		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE",              \
+		.help = "read the token for the --save server from FILE (default: $FIZEAU_TOKEN)", \
+		.value = &(c).fleet.token_file                                                     \
 	}
 /* For those that keep counts nowhere but in a place. */
-#define FZ_CLI_COUNTS_ENTRIES(c)                                                                \
-	{ .kind = FZ_OPT_STRING,                                                                \
-	  .long_name = "save",                                                                  \
-	  .argument = "PLACE",                                                                  \
-	  .value = &(c).save,                                                                   \
-	  .help = "where counts are kept: cache (default), notes (of git: refs/notes/fizeau), " \
-		  "branch (fizeau-data), or a server: http://HOST:PORT" },                      \
+#define FZ_CLI_COUNTS_ENTRIES(c)                                                             \
+	{ .kind = FZ_OPT_STRING,                                                             \
+	  .long_name = "save",                                                               \
+	  .argument = "PLACE",                                                               \
+	  .value = &(c).save,                                                                \
+	  .help = "store counts in: cache (default), notes (git notes, refs/notes/fizeau), " \
+		  "branch (fizeau-data), or a server (http://HOST:PORT)" },                  \
 		FZ_CLI_COUNTS_TOKEN_ENTRY(c)
 
 /* Where --save is an address, *ret is how that server is asked, for as long as c lives; else NULL.

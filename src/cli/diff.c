@@ -35,8 +35,9 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 	int r = fz_store_last_two(&base, &head, &namesakes, err);
 
 	if (!r && namesakes)
-		fz_cli_warn("diff: these programs have the same name and lie in different places; "
-			    "'fizeau show' says where, and two names choose others");
+		fz_cli_warn("diff: comparing programs of the same name from different folders; "
+			    "'fizeau show' prints the paths, 'fizeau diff BASE HEAD' compares "
+			    "other recordings");
 	return r ? r
 		 : compare(&(struct fz_cli_side){ &base, 1, .range = o->range },
 			   &(struct fz_cli_side){ &head, 1, .range = o->range }, o, err);
@@ -53,13 +54,13 @@ static int compare_releases(char **names, int n, struct fz_cli_output *o, struct
 
 	if (n != FZ_SIDES)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--%s: needs two sides, such as SERVICE@VERSION SERVICE@VERSION",
+			       "--%s requires two sides, such as SERVICE@VERSION SERVICE@VERSION",
 			       fleet.store ? "store" : "server");
 	if (base_range.text || head_range.text || o->range.from.kind || o->range.to.kind)
 		return fz_fail(
 			err, FZ_EUSAGE,
-			"--base, --head, --from, --to: are times of a recording; of releases "
-			"there are --since and --until");
+			"--base-range, --head-range, --from and --to apply to recordings; use "
+			"--since and --until for releases");
 	int r = fz_cli_fleet_load(&fleet, (const char *const *)names, o->metric, profile, err);
 	if (r)
 		return r;
@@ -72,7 +73,27 @@ static int compare_releases(char **names, int n, struct fz_cli_output *o, struct
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
+	FZ_OPT_RENAMED("base", "base-range"),
+	FZ_OPT_RENAMED("head", "head-range"),
+	{ .kind = FZ_OPT_CALL,
+	  .common = true,
+	  .long_name = "base-range",
+	  .argument = "RANGE",
+	  .help = "use only this time range of the base: 0s-30s, 500ms-, 0%-50%; with a single "
+		  "RECORDING, compare the range with --head-range",
+	  .value = &base_range,
+	  .call = fz_cli_range_set },
+	{ .kind = FZ_OPT_CALL,
+	  .common = true,
+	  .long_name = "head-range",
+	  .argument = "RANGE",
+	  .help = "use only this time range of the head",
+	  .value = &head_range,
+	  .call = fz_cli_range_set },
+	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
+	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 	FZ_CLI_OUTPUT_TREE_ENTRIES(output),
 	FZ_CLI_OUTPUT_HEATMAP_ENTRY(output),
@@ -80,47 +101,31 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_SOURCE_ENTRY(output),
 	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
-	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
-	{ .kind = FZ_OPT_CALL,
-	  .long_name = "base",
-	  .argument = "RANGE",
-	  .help = "only that time of the base: 0s-30s, 500ms-, 0%-50%; of one recording, compared "
-		  "with its --head",
-	  .value = &base_range,
-	  .call = fz_cli_range_set },
-	{ .kind = FZ_OPT_CALL,
-	  .long_name = "head",
-	  .argument = "RANGE",
-	  .help = "only that time of the head",
-	  .value = &head_range,
-	  .call = fz_cli_range_set },
-	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
-	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 	FZ_CLI_OUTPUT_GATE_ENTRIES(output),
-	{ .kind = FZ_OPT_GROUP, .help = "Releases that a server knows" },
+	{ .kind = FZ_OPT_GROUP, .help = "Releases on a server" },
 	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "store",
 	  .argument = "PATH",
-	  .help = "the file of a server on this machine, instead of asking it",
+	  .help = "read a local server's database file instead of querying a server",
 	  .value = &fleet.store },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "label",
 	  .argument = "KEY=VALUE",
-	  .help = "only what was pushed with that label; can be given several times",
+	  .help = "only profiles pushed with this label; repeatable",
 	  .value = &fleet,
 	  .call = fz_cli_fleet_add_label },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "since",
 	  .argument = "TIME",
-	  .help = "only what is not older: 90m, 24h, 7d",
+	  .help = "only profiles newer than this: 90m, 24h, 7d",
 	  .value = &fleet,
 	  .call = fz_cli_fleet_set_since },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "until",
 	  .argument = "TIME",
-	  .help = "only what is older than that",
+	  .help = "only profiles older than this",
 	  .value = &fleet,
 	  .call = fz_cli_fleet_set_since },
 	{ .kind = FZ_OPT_END },
@@ -135,7 +140,7 @@ static int split(const struct fz_opt_state *state, struct fz_cli_side *ret_base,
 	bool base = base_range.text, head = head_range.text;
 
 	if ((base || head) && (output.range.from.kind || output.range.to.kind))
-		return fz_fail(err, FZ_EUSAGE, "--%s: --%s already says which time of both to take",
+		return fz_fail(err, FZ_EUSAGE, "--%s-range and --%s exclude each other",
 			       base ? "base" : "head", output.range.from.kind ? "from" : "to");
 	if (state->argument_count > 1 || (!base && !head))
 		return state->argument_count
@@ -144,12 +149,12 @@ static int split(const struct fz_opt_state *state, struct fz_cli_side *ret_base,
 			       : 0;
 	if (!base || !head)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--%s: of one recording needs --%s RANGE too, to compare it with",
+			       "--%s-range of a single recording requires --%s-range",
 			       base ? "base" : "head", base ? "head" : "base");
 	names[FZ_BASE] = names[FZ_HEAD] = state->argument_count ? state->arguments[0] : latest;
 	if (strcmp(names[FZ_BASE], "-") == 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "standard input can be read once only; write it to a file first");
+			       "standard input can only be read once; write it to a file first");
 	*ret_base = (struct fz_cli_side){ &names[FZ_BASE], 1 };
 	*ret_head = (struct fz_cli_side){ &names[FZ_HEAD], 1 };
 	return 0;
@@ -191,18 +196,18 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_diff = {
 	.name = "diff",
-	.summary = "compare two recordings: what became slower or faster",
+	.summary = "compare two recordings and report what became slower or faster",
 	.usage = "[options] [BASE HEAD | BASE... :: HEAD... | RECORDING]",
-	.examples =
-		"  $ fizeau diff                            # the last two recordings of a "
-		"program\n"
-		"  $ fizeau diff before.fz after.fz         # what changed, as text\n"
-		"  $ fizeau diff @2 @1 -o diff.html         # as a page\n"
-		"  $ fizeau diff a1.fz a2.fz :: b1.fz b2.fz # several runs a side\n"
-		"  $ fizeau diff app.fz --base 0%-50% --head 50%-100%  # the halves of its time\n"
-		"  $ fizeau diff old.bin new.bin --format json\n"
-		"  $ fizeau diff main HEAD --fail-on regression --threshold 5%\n"
-		"  $ fizeau diff api@1.4 api@1.5 --server http://localhost:4999  # releases\n",
+	.examples = "  $ fizeau diff                            # the last two recordings of a "
+		    "program\n"
+		    "  $ fizeau diff before.fz after.fz         # as text\n"
+		    "  $ fizeau diff @2 @1 -o diff.html         # as a page\n"
+		    "  $ fizeau diff a1.fz a2.fz :: b1.fz b2.fz # several runs per side\n"
+		    "  $ fizeau diff app.fz --base-range 0%-50% --head-range 50%-100%  # first "
+		    "half against second\n"
+		    "  $ fizeau diff old.bin new.bin --format json\n"
+		    "  $ fizeau diff main HEAD --fail-on regression --threshold 5%\n"
+		    "  $ fizeau diff api@1.4 api@1.5 --server http://localhost:4999  # releases\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_RECORDING,
 	.run = run,

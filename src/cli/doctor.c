@@ -68,10 +68,10 @@ static bool have_capability(unsigned bit)
 static void check_ptrace(void)
 {
 	static const char *const scopes[] = {
-		"0: any process of yours can be recorded",
-		"1: 'run' works; for 'attach' use sudo, or 'sysctl kernel.yama.ptrace_scope=0'",
-		"2: only with CAP_SYS_PTRACE: use sudo, or 'sysctl kernel.yama.ptrace_scope=0'",
-		"3: nobody may look into processes until the next boot",
+		"0: you can record any of your processes",
+		"1: 'run' works; 'attach' requires sudo or 'sysctl kernel.yama.ptrace_scope=0'",
+		"2: requires CAP_SYS_PTRACE: use sudo or 'sysctl kernel.yama.ptrace_scope=0'",
+		"3: no process can be read until the next boot",
 	};
 	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
 
@@ -97,7 +97,7 @@ static void check_reading(void)
 		say("process_vm_readv", "refused: in a container, start it with "
 					"'docker run --cap-add=SYS_PTRACE'");
 	else if (self.mem_fd >= 0)
-		say("process_vm_readv", "refused; /proc/PID/mem serves, which is slower");
+		say("process_vm_readv", "refused; using /proc/PID/mem, which is slower");
 	else
 		say("process_vm_readv", "works");
 }
@@ -110,17 +110,17 @@ static void check_perf(void)
 	struct fz_error err;
 
 	snprintf(text, sizeof(text), "%ld%s", paranoid,
-		 have_capability(CAP_PERFMON_BIT) ? ", which CAP_PERFMON overrules" : "");
-	say("perf_event_paranoid", paranoid < 0 ? "no perf in this kernel" : text);
+		 have_capability(CAP_PERFMON_BIT) ? ", overridden by CAP_PERFMON" : "");
+	say("perf_event_paranoid", paranoid < 0 ? "this kernel has no perf" : text);
 	if (fz_cpuclock_new(getpid(), false, 1000000, &clock, &err)) {
 		say("--clock cpu", err.message);
 		return;
 	}
 	enum fz_cpuclock_kind kind = fz_cpuclock_kind(clock);
 	snprintf(text, sizeof(text), "%s%s", fz_cpuclock_names[kind],
-		 kind == FZ_CPUCLOCK_SCHEDSTAT ? "; 'sysctl kernel.perf_event_paranoid=2' allows "
-						 "an exact clock"
-					       : "");
+		 kind == FZ_CPUCLOCK_SCHEDSTAT
+			 ? "; 'sysctl kernel.perf_event_paranoid=2' enables an exact clock"
+			 : "");
 	say("--clock cpu", text);
 	fz_cpuclock_free(clock);
 }
@@ -132,13 +132,12 @@ static void check_engine(void)
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_MACHINE, &err))
 		say("--system", err.message);
 	else
-		say("--system", "works: 'fizeau attach --system' samples all processes of the "
-				"machine");
+		say("--system", "works: 'fizeau attach --system' can sample all processes");
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &err))
 		say("--engine bpf", err.message);
 	else
-		say("--engine bpf", "works: 'auto' lets the kernel sample Python 3.11 and later by "
-				    "--mode cpu");
+		say("--engine bpf", "works: '--engine auto' samples Python 3.11 and later in the "
+				    "kernel with --mode cpu");
 }
 
 static void check_waits(void)
@@ -147,8 +146,7 @@ static void check_waits(void)
 	struct fz_error why, err;
 
 	if (!fz_engine_check_bpf(FZ_ENGINE_FOR_WAITS, &why))
-		say("--wait",
-		    "works: the kernel tells each wait exactly, of Python 3.11 and later");
+		say("--wait", "works: the kernel records every wait of Python 3.11 and later");
 	else if (fz_asleep_check(getpid(), &err))
 		say("--wait", err.message);
 	else
@@ -161,9 +159,9 @@ static void check_priority(void)
 
 	fz_priority_lower();
 	say("priority", priority == FZ_PRIORITY_REAL_TIME
-				? "real-time: samples are taken in time on a busy machine"
-				: "normal: on a busy machine samples come late; CAP_SYS_NICE or "
-				  "'ulimit -r 1' allows real-time");
+				? "real-time: samples are on time on a busy machine"
+				: "normal: samples are late on a busy machine; CAP_SYS_NICE or "
+				  "'ulimit -r 1' allows real-time priority");
 }
 
 static void check_machine(void)
@@ -203,7 +201,7 @@ static int take_samples(struct fz_python *python, struct fz_error *err)
 		for (uint32_t k = 0; k < sample.n; k++)
 			rejected += sample.stacks[k].rejected;
 	}
-	snprintf(text, sizeof(text), "%d instants: %u stacks, %u rejected, %u reads repeated",
+	snprintf(text, sizeof(text), "%d samples: %u stacks, %u rejected, %u reads retried",
 		 SAMPLES, stacks, rejected, retries);
 	say("samples", text);
 	return 0;
@@ -217,7 +215,7 @@ static int check_stop(pid_t pid, struct fz_error *err)
 
 	if (!rc) {
 		fz_stop_free(stopper);
-		say("result", "no Python; can be recorded by its native stacks");
+		say("result", "no Python; only native stacks can be recorded");
 	}
 	return rc;
 }
@@ -231,7 +229,7 @@ static int check_process(const char *word)
 	uint64_t pid;
 
 	if (!fz_parse_u64(fz_str_of(word), INT_MAX, &pid) || pid == 0)
-		return fz_cli_errorf("doctor: '%s' is no process id", word);
+		return fz_cli_errorf("doctor: invalid process id '%s'", word);
 	int rc = fz_python_open((pid_t)pid, &options, p, &python, &err);
 	if (!rc) {
 		rc = take_samples(python, &err);
@@ -253,17 +251,17 @@ static int doctor(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count > 1)
-		return fz_cli_errorf("doctor: name one process id");
+		return fz_cli_errorf("doctor: specify at most one process id");
 	check_machine();
 	return state.argument_count ? check_process(state.arguments[0]) : FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_doctor = {
 	.name = "doctor",
-	.summary = "say why a process cannot be recorded, and the remedy",
+	.summary = "explain why a process cannot be recorded and how to fix it",
 	.usage = "[PID]",
-	.examples = "  $ fizeau doctor        # what this machine allows\n"
-		    "  $ fizeau doctor 4711   # every step into that process\n",
+	.examples = "  $ fizeau doctor        # check this machine\n"
+		    "  $ fizeau doctor 4711   # check each step of reading a process\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
 	.run = doctor,

@@ -38,49 +38,49 @@ static int more(const char *text, const struct fz_opt *opt, struct fz_error *err
 }
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "What to look at" },
+	{ .kind = FZ_OPT_GROUP, .help = "Stacks" },
 	{ .kind = FZ_OPT_FLAG,
 	  .short_name = 'a',
 	  .long_name = "all-threads",
-	  .help = "idle threads as well, not only the main one and those that run",
+	  .help = "also print idle threads, not only the main thread and running ones",
 	  .value = &options.all_threads },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "native",
-	  .help = "show <native> where C code lies between Python frames",
+	  .help = "show <native> where C code runs between Python frames",
 	  .value = &options.native },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "opcodes",
-	  .help = "name the bytecode instruction that each frame is at (3.11 and newer)",
+	  .help = "print the current bytecode instruction of each frame (Python 3.11 and later)",
 	  .value = &options.opcodes },
 	{ .kind = FZ_OPT_FLAG,
 	  .short_name = 'l',
 	  .long_name = "locals",
-	  .help = "show the local variables of each frame: beware of secrets",
+	  .help = "print the local variables of each frame; they may contain secrets",
 	  .value = &options.locals },
 	{ .kind = FZ_OPT_CALL,
 	  .short_name = 'v',
 	  .long_name = "verbose",
-	  .help = "--locals with longer values; -vv with yet longer ones",
+	  .help = "like --locals, with longer values; -vv for even longer ones",
 	  .value = &options.verbose,
 	  .call = more },
 	FZ_CLI_TASKS_ENTRIES(options.async, "all"),
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "no-gc",
-	  .help = "do not show <GC> where the garbage collector runs",
+	  .help = "do not show <GC> during garbage collection",
 	  .value = &options.no_gc },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "blocking",
-	  .help = "stop the program for that moment: exact on every version",
+	  .help = "stop the program while reading: exact on every Python version",
 	  .value = &options.blocking },
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "json",
-	  .help = "for programs: one JSON object",
+	  .help = "print one JSON object",
 	  .value = &options.json },
 	{ .kind = FZ_OPT_CHOICE,
 	  .long_name = "color",
 	  .argument = "WHEN",
-	  .help = "auto, always or never (default auto: on a terminal)",
+	  .help = "use colours: auto (default: on a terminal), always or never",
 	  .value = &options.color,
 	  .choices = fz_cli_color_names },
 	FZ_CLI_PID_ENTRY(options.pid),
@@ -209,7 +209,7 @@ static int take(struct look *l, struct fz_error *err)
 
 	for (int i = 0; i < TRIES_MAX; i++) {
 		if (l->stopper && fz_stop_all(l->stopper, false))
-			return fz_fail(err, FZ_EGONE, "process %d: it ended", (int)l->pid);
+			return fz_fail(err, FZ_EGONE, "process %d has ended", (int)l->pid);
 		rc = fz_python_take(l->python, &s, err);
 		if (l->stopper)
 			fz_stop_resume(l->stopper);
@@ -250,16 +250,16 @@ static void warn_inexact(const struct look *l)
 	const struct fz_python_info *info = fz_python_info(l->python);
 
 	if (l->unreadable)
-		fz_cli_warn("dump: process %d: a thread moved too fast to be read to its end; "
-			    "--blocking stops it for that moment",
+		fz_cli_warn("dump: process %d: a running thread changed while its stack was read; "
+			    "use --blocking to stop it",
 			    (int)l->pid);
 	else if (l->torn)
 		fz_cli_warn("dump: process %d: variables that %s are shown as ?%s", (int)l->pid,
-			    options.blocking ? "make no sense" : "changed while they were read",
-			    options.blocking ? "" : "; --blocking stops it for that moment");
+			    options.blocking ? "have invalid values" : "changed while being read",
+			    options.blocking ? "" : "; use --blocking to stop the process");
 	else if (!info->exact && !options.blocking)
-		fz_cli_warn("dump: process %d: on Python %u.%u a running thread can be read wrong; "
-			    "--blocking is exact",
+		fz_cli_warn("dump: process %d: stacks of running threads can be wrong on Python "
+			    "%u.%u; use --blocking",
 			    (int)l->pid, info->version[0], info->version[1]);
 }
 
@@ -274,10 +274,11 @@ static void print_text(const struct look *l, bool first)
 		fz_report_traceback(l->profile, &l->threads[i], &style, &text);
 	}
 	if (l->hidden)
-		fz_buf_printf(&text, "\n%u idle %s not shown: -a shows all.\n", l->hidden,
+		fz_buf_printf(&text, "\n%u idle %s not shown; use -a to show all.\n", l->hidden,
 			      l->hidden == 1 ? "thread is" : "threads are");
 	if (l->n == 0)
-		fz_buf_printf(&text, "%sProcess %d runs no %s.\n", first ? "" : "\n", (int)l->pid,
+		fz_buf_printf(&text, "%sProcess %d has no running %s.\n", first ? "" : "\n",
+			      (int)l->pid,
 			      options.tasks == FZ_PYTHON_TASKS_NONE ? "Python thread" : "task");
 	fz_cli_print(fz_buf_view(&text));
 }
@@ -358,25 +359,24 @@ static int dump(const struct fz_command *command, int argc, char **argv)
 	}
 	options.locals |= options.verbose > 0;
 	if (options.locals && options.tasks != FZ_PYTHON_TASKS_NONE)
-		return fz_cli_errorf("dump: --locals is of threads, not of tasks: leave out "
-				     "--async-aware");
+		return fz_cli_errorf("dump: --locals cannot be combined with --async-aware");
 	if (options.pid && !state.argument_count)
 		return dump_all(&options.pid, 1);
 	if (options.pid)
-		return fz_cli_errorf("dump: name the processes either way: --pid or by themselves");
+		return fz_cli_errorf("dump: --pid cannot be combined with process id arguments");
 	if (state.argument_count < 1)
-		return fz_cli_errorf("dump: name one or more process ids");
+		return fz_cli_errorf("dump: specify one or more process ids");
 	return dump_all((const char *const *)state.arguments, state.argument_count);
 }
 
 const struct fz_command fz_command_dump = {
 	.name = "dump",
-	.summary = "print the stacks of processes once, like a traceback",
+	.summary = "print the current stacks of processes, like a traceback",
 	.usage = "[options] PID...",
-	.examples = "  $ fizeau dump 4711              # what does the main thread do?\n"
-		    "  $ fizeau dump -a 4711           # and all others?\n"
+	.examples = "  $ fizeau dump 4711              # main and running threads\n"
+		    "  $ fizeau dump -a 4711           # all threads\n"
 		    "  $ fizeau dump --locals 4711     # with the values of variables\n"
-		    "  $ fizeau dump -a --json 4711    # for a program\n",
+		    "  $ fizeau dump -a --json 4711    # for scripts\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
 	.run = dump,

@@ -20,7 +20,7 @@ static int compile(const char *option, const char *text, regex_t *ret, struct fz
 		return 0;
 	regerror(r, ret, why, sizeof(why));
 	return fz_fail(err, FZ_EUSAGE,
-		       "%s: '%s' is no extended regular expression (%s); see regex(7)", option,
+		       "%s: invalid extended regular expression '%s': %s (see regex(7))", option,
 		       text, why);
 }
 
@@ -117,21 +117,19 @@ static int no_samples(const struct fz_cli_filter *wanted, const struct fz_profil
 	fz_auto(fz_buf_release) struct fz_buf threads = { 0 };
 
 	if (wanted->root)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--root: no sample that is wanted passes through a function whose "
-			       "name or file matches '%s'",
-			       wanted->root);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--root: no selected sample has a function whose name or file matches '%s'",
+			wanted->root);
 	if (!wanted->threads[0] && !wanted->functions)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--no-idle: all that was recorded waited; leave it out");
+		return fz_fail(err, FZ_EUSAGE, "--no-idle: all samples are of waiting threads");
 	if (!wanted->threads[0])
 		return fz_fail(err, FZ_EUSAGE,
-			       "--filter: no sample passes through a function whose name or file "
-			       "matches '%s'",
+			       "--filter: no sample has a function whose name or file matches '%s'",
 			       wanted->functions);
 	list_threads(p, &threads);
-	return fz_fail(err, FZ_EUSAGE, "--thread: no sample of '%s' is left; the threads are %s",
-		       wanted->threads[0], threads.n ? threads.p : "not told apart");
+	return fz_fail(err, FZ_EUSAGE, "--thread: no samples of '%s'; the threads are %s",
+		       wanted->threads[0], threads.n ? threads.p : "not distinguished");
 }
 
 int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,

@@ -18,7 +18,8 @@ int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz
 	struct fz_cli_fleet *f = opt->value;
 
 	if (f->label_n == FZ_CLI_LABELS_MAX)
-		return fz_fail(err, FZ_EUSAGE, "--label: more than %d of them", FZ_CLI_LABELS_MAX);
+		return fz_fail(err, FZ_EUSAGE, "--label: can be given at most %d times",
+			       FZ_CLI_LABELS_MAX);
 	f->labels[f->label_n++] = text;
 	return 0;
 }
@@ -30,7 +31,8 @@ int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz
 
 	if (fz_parse_ago(fz_str_of(text), opt->long_name[0] == 's' ? &f->since_s : &f->until_s))
 		return 0;
-	return fz_fail(err, FZ_EUSAGE, "--%s '%s': is no time before now; write 90m, 24h or 7d",
+	return fz_fail(err, FZ_EUSAGE,
+		       "invalid --%s '%s': use a time before now, such as 90m, 24h or 7d",
 		       opt->long_name, text);
 }
 
@@ -46,7 +48,7 @@ int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz
 	if (!fz_parse_u64((struct fz_str){ text, n - (unit != NULL) }, UINT32_MAX, &value) ||
 	    value << (unit ? 10 * (unit - units + 1) : 0) < LEAST)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--spool-limit '%s': is no number of bytes from 64K on, such as "
+			       "invalid --spool-limit '%s': use a size of at least 64K, such as "
 			       "256M or 2G",
 			       text);
 	*(uint64_t *)opt->value = value << (unit ? 10 * (unit - units + 1) : 0);
@@ -63,11 +65,10 @@ void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text)
 
 int fz_cli_fleet_missing(struct fz_error *err)
 {
-	return fz_fail(
-		err, FZ_EUNSUPPORTED,
-		"this fizeau was built without it; Debian's package has it, or build it with "
-		"libsqlite3-dev, libmicrohttpd-dev, libcurl4-openssl-dev and libgnutls28-dev "
-		"installed");
+	return fz_fail(err, FZ_EUNSUPPORTED,
+		       "not available in this build; install the Debian package, or build with "
+		       "libsqlite3-dev, libmicrohttpd-dev, libcurl4-openssl-dev and "
+		       "libgnutls28-dev installed");
 }
 
 int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
@@ -99,7 +100,7 @@ int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error
 		return fz_fail_errno(err, "--token-file %s: cannot be read", f->token_file);
 	struct fz_str token = fz_str_trimmed((struct fz_str){ text, n });
 	if (!token.n)
-		return fz_fail(err, FZ_EINPUT, "--token-file %s: is empty", f->token_file);
+		return fz_fail(err, FZ_EINPUT, "--token-file %s: file is empty", f->token_file);
 	*ret = fz_strndup(token.p, token.n);
 	return 0;
 }
@@ -177,7 +178,8 @@ static int take_pair(struct fz_str answer, const char *server, struct fz_profile
 	int r = 0;
 
 	if (!fz_parse_u64(fz_str_take_line(&answer), answer.n, &base))
-		return fz_fail(err, FZ_EINPUT, "%s: its answer is no pair of releases", server);
+		return fz_fail(err, FZ_EINPUT, "%s: unexpected response: not a pair of releases",
+			       server);
 	const struct fz_str part[2] = { { answer.p, base }, { answer.p + base, answer.n - base } };
 	for (int side = 0; !r && side < 2; side++) {
 		fz_auto(fz_input_closep) struct fz_input *in = NULL;
@@ -217,11 +219,11 @@ int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], 
 {
 	if (!f->server == !f->store)
 		return fz_fail(err, FZ_EUSAGE,
-			       f->server ? "--server, --store: name one of the two"
-					 : "--label, --since, --until, --token-file: go with "
+			       f->server ? "--server and --store exclude each other"
+					 : "--label, --since, --until and --token-file require "
 					   "--server URL or --store PATH");
 	if (f->store && f->token_file)
-		return fz_fail(err, FZ_EUSAGE, "--token-file: goes with --server only");
+		return fz_fail(err, FZ_EUSAGE, "--token-file requires --server");
 	return f->server ? from_server(f, names, metric, ret, err)
 			 : from_store(f, names, metric, ret, err);
 }

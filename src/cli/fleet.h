@@ -19,16 +19,17 @@ struct fz_cli_fleet {
 int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
-#define FZ_CLI_FLEET_SERVER_ENTRIES(f)                                                   \
-	{ .kind = FZ_OPT_STRING,                                                         \
-	  .long_name = "server",                                                         \
-	  .argument = "URL",                                                             \
-	  .help = "where 'fizeau serve' listens: http://HOST:PORT",                      \
-	  .value = &(f).server },                                                        \
-	{                                                                                \
-		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE",    \
-		.help = "a file with the token for the server (default: $FIZEAU_TOKEN)", \
-		.value = &(f).token_file                                                 \
+#define FZ_CLI_FLEET_SERVER_ENTRIES(f)                                                \
+	{ .kind = FZ_OPT_STRING,                                                      \
+	  .common = true,                                                             \
+	  .long_name = "server",                                                      \
+	  .argument = "URL",                                                          \
+	  .help = "address of a 'fizeau serve' server: http://HOST:PORT",             \
+	  .value = &(f).server },                                                     \
+	{                                                                             \
+		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE", \
+		.help = "read the server's token from FILE (default: $FIZEAU_TOKEN)", \
+		.value = &(f).token_file                                              \
 	}
 
 /* Where pushes wait while the server is away. */
@@ -44,18 +45,17 @@ int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const 
 /* "256M", into a uint64_t. */
 int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
-#define FZ_CLI_SPOOL_ENTRIES(s, usual)                                                   \
-	{ .kind = FZ_OPT_GROUP, .help = "While the server is away" },                    \
-		{ .kind = FZ_OPT_STRING,                                                 \
-		  .long_name = "spool",                                                  \
-		  .argument = "DIR",                                                     \
-		  .value = &(s).folder,                                                  \
-		  .help = "where pushes wait (default " usual ")" },                     \
-	{                                                                                \
-		.kind = FZ_OPT_CALL, .long_name = "spool-limit", .argument = "BYTES",    \
-		.value = &(s).limit, .call = fz_cli_spool_set_limit,                     \
-		.help = "of more than so many the oldest are dropped: 64M, 2G (default " \
-			"256M)"                                                          \
+#define FZ_CLI_SPOOL_ENTRIES(s, usual)                                                          \
+	{ .kind = FZ_OPT_GROUP, .help = "When the server is unreachable" },                     \
+		{ .kind = FZ_OPT_STRING,                                                        \
+		  .long_name = "spool",                                                         \
+		  .argument = "DIR",                                                            \
+		  .value = &(s).folder,                                                         \
+		  .help = "queue pushes in DIR (default " usual ")" },                          \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .long_name = "spool-limit", .argument = "BYTES",           \
+		.value = &(s).limit, .call = fz_cli_spool_set_limit,                            \
+		.help = "drop the oldest queued pushes above this size: 64M, 2G (default 256M)" \
 	}
 
 /* A call of a struct fz_notify whose arg is the command's name. */

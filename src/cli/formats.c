@@ -46,9 +46,10 @@ int fz_cli_formats_print(void)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
 
-	fz_buf_str(&b, "Formats by --format NAME or the suffix of -o FILE; what is read is known "
-		       "by its content,\nplain or packed by gzip or zstd.\n\n");
-	fz_buf_printf(&b, "  %-12s %-5s %-9s %s\n", "name", "read", "written", "what it is");
+	fz_buf_str(&b, "Choose an output format by --format NAME or by the suffix of -o FILE. "
+		       "Input formats are\ndetected by content, also when compressed by gzip "
+		       "or zstd.\n\n");
+	fz_buf_printf(&b, "  %-12s %-5s %-9s %s\n", "name", "read", "written", "description");
 	for (size_t i = 0; fz_formats[i]; i++) {
 		const struct fz_format *f = fz_formats[i];
 		const struct fz_report *r = report_of(f);

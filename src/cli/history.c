@@ -22,27 +22,28 @@ static struct fz_cli_counts counts = { .who = "history" };
 
 /* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "What is shown" },
+	{ .kind = FZ_OPT_GROUP, .help = "Selection" },
 	{ .kind = FZ_OPT_INT, .short_name = 'n', .long_name = "commits", .argument = "N",
 	  .value = &options.run.commits, .min = 1, .max = COMMITS_MAX,
-	  .help = "at most so many commits, the latest (default 30)" },
+	  .help = "limit to the latest N commits (default 30)" },
 	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
-	  .value = &options.run.filter, .help = "only benchmarks whose names contain this" },
+	  .value = &options.run.filter, .help = "run only benchmarks whose names contain TEXT" },
 	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
 	  .value = &options.run.threshold, .call = fz_cli_parse_threshold,
-	  .help = "the smallest change that counts, 5% say (default: as fizeau.ini says, else 2%)" },
+	  .help = "smallest change to report, such as 5% (default: from fizeau.ini, else 2%)" },
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
 	FZ_REVISION_OPTION_ENTRIES(options.run.count),
 	FZ_CLI_COUNTS_ENTRIES(counts),
 	{ .kind = FZ_OPT_FLAG, .long_name = "fresh", .value = &options.run.fresh,
-	  .help = "count commits again whose counts are kept" },
+	  .help = "recount commits that already have stored counts" },
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = format_names, .help = "text (default), json" },
+	  .value = &options.format, .choices = format_names, .help = "output format: text (default) or json" },
 	{ .kind = FZ_OPT_STRING, .long_name = "html", .argument = "FILE", .value = &options.html,
-	  .help = "write a page of charts as well" },
+	  .help = "also write an HTML page with charts" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "auto (default), always, never" },
+	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
+						 "never" },
 	{ .kind = FZ_OPT_END },
 };
 /* clang-format on */
@@ -100,8 +101,8 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 
 	if (before > 1)
 		return fz_fail(err, FZ_EUSAGE,
-			       "takes one range of revisions, such as v1.0..HEAD; the command to "
-			       "count comes after '--'");
+			       "expected one revision range, such as v1.0..HEAD; the command comes "
+			       "after '--'");
 	options.run.range = before ? state->arguments[0] : "HEAD";
 	if (!words.n)
 		return 0;
@@ -138,9 +139,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_history = {
 	.name = "history",
-	.summary = "what benchmarks cost over the commits, and which changed that",
+	.summary = "chart benchmark costs over commits and find the changes",
 	.usage = "[options] [REVISIONS] [-- COMMAND [ARGUMENTS]]",
-	.examples = "  $ fizeau history -- ./benchmarks     # count the last 30 commits\n"
+	.examples = "  $ fizeau history -- ./benchmarks     # the last 30 commits\n"
 		    "  $ fizeau history v1.0..HEAD -k parse --html history.html -- ./benchmarks\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,

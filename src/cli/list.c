@@ -35,7 +35,7 @@ static const struct fz_opt option_table[] = {
 	  .short_name = 'l',
 	  .long_name = "limit",
 	  .argument = "N",
-	  .help = "show the newest N only",
+	  .help = "show only the newest N",
 	  .value = &limit,
 	  .min = 1,
 	  .max = INT32_MAX },
@@ -144,9 +144,9 @@ static void add_recording(size_t number, const char *path, const struct fz_style
 	}
 	fz_buf_printf(out, "@%-3zu ", number);
 	if (ours && stat(path, &st) == 0 && st.st_size == 0) {
-		fz_buf_str(out, "empty: the recorder of ");
+		fz_buf_str(out, "empty: recording of ");
 		fz_table_text(row.name.program, UINT_MAX, style, out);
-		fz_buf_str(out, " was killed before it wrote anything");
+		fz_buf_str(out, " was killed before it wrote any data");
 	} else {
 		fz_buf_str(out, "unreadable: ");
 		fz_table_text(fz_str_of(err.message), UINT_MAX, style, out);
@@ -170,12 +170,12 @@ static int list(const struct fz_command *command, int argc, char **argv)
 	if (state.argument_count)
 		return fz_cli_errorf("list: takes no arguments");
 	if (!getcwd(cwd, sizeof(cwd)))
-		return fz_cli_errorf("list: the current folder is gone");
+		return fz_cli_errorf("list: the current folder no longer exists");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	if (fz_store_list(folder, &l, &open, &err))
 		return fz_cli_error(&err);
 	if (l.n == 0 && open.n == 0) {
-		fz_cli_note("no recordings in %s; 'fizeau run' makes one", folder);
+		fz_cli_note("no recordings in %s; use 'fizeau run' to make one", folder);
 		return FZ_EXIT_OK;
 	}
 	fz_buf_printf(&out, "%-4s %-16s %8s  %-5s  %-8s  %-8s  %s\n", "", "made", "lasted", "kind",
@@ -190,7 +190,7 @@ static int list(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_list = {
 	.name = "list",
-	.summary = "list the recordings of the local store",
+	.summary = "list stored recordings",
 	.usage = "[options]",
 	.examples = "  $ fizeau list           # @1 is the latest\n"
 		    "  $ fizeau list -l 5\n",

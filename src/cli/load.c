@@ -20,8 +20,7 @@ int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
 {
 	if (!number_unit || head->numbers.bare || (base && base->numbers.bare))
 		return 0;
-	return fz_fail(err, FZ_EUSAGE,
-		       "--unit: there is no folded text of bare numbers here; leave it away");
+	return fz_fail(err, FZ_EUSAGE, "--input-unit only applies to folded stacks without a unit");
 }
 
 /* Another program that is not Python will be recorded as the baseline's was, whatever is planned.

@@ -57,9 +57,7 @@ static int connect_to(const char *uri, const char *what, int *ret, struct fz_err
 		return fz_fail_errno(err, "%s", what);
 	if (!size || connect(fd, (struct sockaddr *)&address, size) || !is_trusted(fd))
 		return fz_fail(err, FZ_EINPUT,
-			       "mark: %s is not being recorded by you; 'fizeau attach' records a "
-			       "process",
-			       what);
+			       "mark: you are not recording %s; start with 'fizeau attach'", what);
 	*ret = fd;
 	fd = -1;
 	return 0;
@@ -96,27 +94,28 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count != 2)
-		return fz_cli_errorf("mark: needs a process and a text: fizeau mark PID deploy");
+		return fz_cli_errorf(
+			"mark: specify a process and a text, for example: fizeau mark PID deploy");
 	const char *what = state.arguments[0], *text = state.arguments[1];
 	if (strlen(text) > FZ_PROFILE_MARK_TEXT || strchr(text, '\n') || !*text)
-		return fz_cli_errorf("mark: a text is one line of 1 to %d bytes",
+		return fz_cli_errorf("mark: the text must be one line of 1 to %d bytes",
 				     FZ_PROFILE_MARK_TEXT);
 	if (uri_of(what, pid_uri, &uri, &err) || connect_to(uri, what, &fd, &err) ||
 	    ask(fd, text, answer, sizeof(answer), &err))
 		return fz_cli_error(&err);
 	if (strncmp(answer, "ok ", 3) != 0)
-		return fz_cli_errorf("mark: the recorder says: %s", answer);
+		return fz_cli_errorf("mark: the recorder answered: %s", answer);
 	printf("%s at %s s\n", text, answer + 3);
 	return FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_mark = {
 	.name = "mark",
-	.summary = "write a line on the time of a recording that is being made",
+	.summary = "add a timestamped marker to a running recording",
 	.usage = "PID | unix:PATH TEXT",
-	.examples = "  $ fizeau mark 4711 deploy               # of the process that is recorded\n"
-		    "  $ fizeau replay app.fz --from @deploy   # what came after\n"
-		    "  $ fizeau diff app.fz --base -@deploy --head @deploy-\n",
+	.examples = "  $ fizeau mark 4711 deploy               # process 4711 is being recorded\n"
+		    "  $ fizeau replay app.fz --from @deploy   # only what came after\n"
+		    "  $ fizeau diff app.fz --base-range -@deploy --head-range @deploy-\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
 	.run = run,

@@ -162,10 +162,8 @@ int fz_cli_marks_add(const char *file, const char *name, struct fz_profile *p, s
 	size_t times = 0, fitting = 0, kept = 0;
 
 	if (start <= 0)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--marks: %s %s, so that no time of a clock has a place in it", name,
-			       p->run_count > 1 ? "has several runs"
-						: "does not say when it began");
+		return fz_fail(err, FZ_EUSAGE, "--markers: cannot place clock times in %s: it %s",
+			       name, p->run_count > 1 ? "has several runs" : "has no start time");
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	int rc = fz_input_open(file, &in, err);
 	if (!rc)
@@ -185,14 +183,14 @@ int fz_cli_marks_add(const char *file, const char *name, struct fz_profile *p, s
 	}
 	if (!times)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--marks: no line of %s begins with a time, such as "
+			       "--markers: no line of %s begins with a time, such as "
 			       "2026-11-23T14:03:05Z or 1795442585",
 			       file);
 	if (kept < fitting)
-		fz_cli_warn("--marks: the first %zu of %zu lines of %s that are of its time are "
-			    "kept; a recording has %d marks at most",
+		fz_cli_warn("--markers: using the first %zu of %zu lines of %s within the "
+			    "recording; a recording can have at most %d markers",
 			    kept, fitting, file, FZ_PROFILE_MARKS);
 	else if (!fitting)
-		fz_cli_warn("--marks: no line of %s is of the time of %s", file, name);
+		fz_cli_warn("--markers: no line of %s is within the time of %s", file, name);
 	return 0;
 }

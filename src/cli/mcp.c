@@ -19,9 +19,11 @@ static int allow(const char *text, const struct fz_opt *opt, struct fz_error *er
 	(void)opt;
 	if (!first.n || fz_str_eq(first, FZ_STR("*")))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--allow '%s': needs a command, such as 'python3 bench.py'", text);
+			       "invalid --allow '%s': use a command, such as 'python3 bench.py'",
+			       text);
 	if (command_n == COMMANDS_MAX)
-		return fz_fail(err, FZ_EUSAGE, "--allow: more than %d commands", COMMANDS_MAX);
+		return fz_fail(err, FZ_EUSAGE, "--allow: can be given at most %d times",
+			       COMMANDS_MAX);
 	commands[command_n++] = text;
 	return 0;
 }
@@ -31,25 +33,25 @@ static const struct fz_opt option_table[] = {
 	  .long_name = "root",
 	  .argument = "DIR",
 	  .value = &options.root,
-	  .help = "the project: no file elsewhere is read (default: the current folder)" },
+	  .help = "project folder; files outside are never read (default: the current folder)" },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "allow",
 	  .argument = "COMMAND",
 	  .call = allow,
-	  .help = "let clients run this command, in the words that are written here; a last word "
-		  "* stands for any more words; can be given several times (default: none)" },
+	  .help = "allow clients to run exactly this command; a trailing * allows any further "
+		  "arguments; repeatable (default: none)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "setup",
 	  .argument = "COMMAND",
 	  .value = &options.setup,
-	  .help = "run by sh in each tree before it is measured, to build or install it" },
+	  .help = "shell command to build or install each tree first" },
 	{ .kind = FZ_OPT_INT,
 	  .long_name = "timeout",
 	  .argument = "SECONDS",
 	  .value = &options.timeout,
 	  .min = 1,
 	  .max = TIMEOUT_MAX,
-	  .help = "longest time that a call may take (default 600)" },
+	  .help = "time limit of a call (default 600)" },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -67,10 +69,10 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (state.argument_count)
 		return fz_cli_errorf("mcp: takes no arguments");
 	if (options.setup && !command_n)
-		return fz_cli_errorf("mcp: --setup: goes with --allow; nothing is measured here");
+		return fz_cli_errorf("mcp: --setup requires --allow");
 	if (isatty(STDIN_FILENO))
 		fz_cli_note(
-			"mcp: this is for programs: a client writes requests to standard input");
+			"mcp: standard input is a terminal; run this command from an MCP client");
 	if (fz_mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &stopped_by, &err)) {
 		fz_error_prefix(&err, "mcp");
 		return fz_cli_error(&err);
@@ -80,10 +82,12 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_mcp = {
 	.name = "mcp",
-	.summary = "answer programs: a server of the Model Context Protocol",
+	.summary = "serve the Model Context Protocol on standard input and output",
 	.usage = "[options]",
-	.examples = "  $ fizeau mcp                               # answers about recordings\n"
-		    "  $ fizeau mcp --allow 'python3 bench.py *'  # and may measure that\n",
+	.examples =
+		"  $ fizeau mcp                               # answer questions about recordings\n"
+		"  $ fizeau mcp --allow 'python3 bench.py *'  # also allow measuring this "
+		"command\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_NOTHING,
 	.run = run,

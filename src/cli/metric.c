@@ -20,6 +20,6 @@ int fz_cli_metric_choose(struct fz_profile *p, const char *name, struct fz_error
 	}
 	for (uint32_t i = 0; i < p->metric_count; i++)
 		fz_buf_printf(&names, "%s%s", i ? ", " : "", p->metrics[i].name);
-	return fz_fail(err, FZ_EUSAGE, "--metric: the recording has no '%s'; it has %s", name,
-		       names.p);
+	return fz_fail(err, FZ_EUSAGE, "--metric: the recording has no metric '%s'; it has %s",
+		       name, names.p);
 }

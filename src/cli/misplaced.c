@@ -74,8 +74,7 @@ void fz_cli_hint_misplaced(const struct fz_opt *table, char *const words[], int 
 		return;
 	fz_auto(fz_free_ptr) char *text = text_of(words[0]);
 	if (!is_its_own(text, name, status))
-		fz_cli_note("%s stood behind %s, so it was passed to that; for fizeau it stands "
-			    "before: "
-			    "fizeau run %s %s ...",
+		fz_cli_note("%s came after %s and was passed to it; to use it as an option of "
+			    "fizeau, write: fizeau run %s %s ...",
 			    words[i], words[0], words[i], words[0]);
 }

@@ -53,14 +53,14 @@ int fz_cli_mode_keep(struct fz_profile *p, enum fz_mode mode, const char *name,
 	if (mode == recorded)
 		return 0;
 	if (mode == FZ_MODE_WALL && recorded != FZ_MODE_UNKNOWN && recorded != FZ_MODE_ALL)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--mode wall: %s was recorded with --mode %s and has no other "
-			       "samples",
-			       name, fz_mode_names[recorded]);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"--mode wall: %s was recorded with --mode %s and has no other samples",
+			name, fz_mode_names[recorded]);
 	filter.status_all = status_of(mode);
 	if (filter.status_all && !any_has(p, filter.status_all))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--mode %s: no sample of %s is marked so; record with --mode %s",
+			       "--mode %s: %s has no such samples; record with --mode %s",
 			       fz_mode_names[mode], name, fz_mode_names[mode]);
 	fz_profile_filter(p, &filter);
 	p->recording.mode = mode;

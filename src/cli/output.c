@@ -36,7 +36,7 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 		.to_file = o->file != NULL,
 		.uncompressed = o->compression == FZ_CLI_COMPRESSION_NONE,
 		/* As difffolded.pl: columns as recorded unless scaling was asked for. */
-		.scaled = o->scale != FZ_SCALE_AUTO || o->units[FZ_BASE] > 0,
+		.scaled = o->scale != FZ_SCALE_AUTO || o->work[FZ_BASE] > 0,
 	};
 
 	r.text.style = fz_style_of(fd, (enum fz_color_when)o->color);
@@ -75,8 +75,8 @@ static int choose_name(struct fz_cli_output *o, const char *name, struct fz_erro
 {
 	if (o->format && strcmp(o->format, name) != 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: only one format can be written at a time, and %s was asked "
-			       "for already; 'fizeau replay' makes another from the recording",
+			       "formats %s and %s cannot be combined; use 'fizeau replay' to "
+			       "convert the recording to a second format",
 			       name, o->format);
 	o->format = name;
 	return 0;
@@ -160,7 +160,7 @@ static const struct fz_report *report_of_file(const struct fz_cli_output *o, boo
 	if (by_suffix || diff || (!o->path && !o->folder))
 		return by_suffix;
 	if (o->path)
-		fz_cli_note("%s: the suffix names no format, so it is a file for Python's pstats",
+		fz_cli_note("%s: unknown suffix; writing a file for Python's pstats module",
 			    o->path);
 	return fz_report_by_name("pstats");
 }
@@ -180,20 +180,20 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	if (o->browser && (diff || o->replays) && !o->format && !o->path && (!o->file || to_file))
 		o->chosen = fz_report_by_name("html");
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
-		return fz_fail(err, FZ_EUSAGE, "%s: is no format for a %s; choose one of %s",
+		return fz_fail(err, FZ_EUSAGE, "%s is not a format for a %s; use one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
 	if (o->folder && !default_file(o, diff))
-		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; name a file to write%s", o->file,
-			       diff ? " or ask for --format html"
-				    : " or ask for a format that has a name of its own, such as "
-				      "--flamegraph");
+		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; specify a file to write%s",
+			       o->file,
+			       diff ? " or use --format html"
+				    : " or a format with a default name, such as --flamegraph");
 	if (!o->chosen && to_file)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: the suffix names no format; choose one with --format: %s",
-			       o->file, names);
+			       "%s: unknown suffix; select a format with --format: %s", o->file,
+			       names);
 	if (o->browser && (!o->chosen || !o->chosen->page || (o->file && !to_file))) {
-		fz_cli_warn("--browser: only a page in a file can be opened; name one with "
-			    "-o FILE.html");
+		fz_cli_warn("--browser requires a page in a file: add -o FILE.html%s",
+			    diff || o->replays ? "" : " or --flamegraph");
 		o->browser = false;
 	}
 	return 0;
@@ -212,8 +212,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 
 	if (to_stdout && binary && isatty(STDOUT_FILENO))
 		return fz_fail(err, FZ_EUSAGE,
-			       "standard output: is a terminal, and %s is a binary format; name a "
-			       "file with -o",
+			       "not writing binary format %s to a terminal; use -o FILE",
 			       o->chosen->name);
 	if (to_stdout)
 		return 0;
@@ -226,8 +225,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 	if (o->chosen && o->path && fz_report_is_folder(o->chosen, path) && !stat(path, &st) &&
 	    !S_ISDIR(st.st_mode))
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: is no folder, which %s writes; name another, or FILE.html for "
-			       "one page",
+			       "%s: not a folder; %s writes a folder, or one page to FILE.html",
 			       path, o->chosen->name);
 	/* To open a pipe and close it again would be all that its reader gets to see. */
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
@@ -253,8 +251,8 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	const char *name = o->match            ? "match"
 			   : o->scale          ? "scale"
 			   : o->force          ? "force"
-			   : o->units[0] > 0   ? "units"
-			   : o->no_rename      ? "no-rename"
+			   : o->work[0] > 0    ? "work"
+			   : o->no_rename      ? "no-rename-detection"
 			   : o->maps.n         ? "map"
 			   : o->renames.n      ? "rename"
 			   : o->fold_recursion ? "fold-recursion"
@@ -263,14 +261,9 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 					       : NULL;
 
 	if (!diff && name)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--%s: only a comparison has one; name the recording to compare "
-			       "with: --diff-flamegraph BASELINE",
-			       name);
+		return fz_fail(err, FZ_EUSAGE, "--%s requires --diff-flamegraph BASELINE", name);
 	if (o->match == FZ_MATCH_EXACT && o->renames.n)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--rename: --match exact compares names as recorded; leave one of "
-			       "the two out");
+		return fz_fail(err, FZ_EUSAGE, "--rename cannot be combined with --match exact");
 	return 0;
 }
 
@@ -289,23 +282,22 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 						       : NULL;
 
 	if (o->all_frames && !tree && strcmp(format, "svg") != 0)
-		return fz_fail(err, FZ_EUSAGE, "--all-frames: goes with --tree and svg only");
+		return fz_fail(err, FZ_EUSAGE, "--all-frames requires --tree or --format svg");
 	if (o->min_share >= 0 && !tree)
-		return fz_fail(err, FZ_EUSAGE, "--min-share: goes with --tree only");
+		return fz_fail(err, FZ_EUSAGE, "--min-share requires --tree");
 	if (o->table && strcmp(format, "text") != 0)
-		return fz_fail(err, FZ_EUSAGE, "--table: works with text only, not with %s",
-			       format);
+		return fz_fail(err, FZ_EUSAGE, "--table requires --format text, not %s", format);
 	if (o->verbose && !tree && strcmp(format, "text") != 0)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--verbose: works with text and trees only, not with %s", format);
+		return fz_fail(err, FZ_EUSAGE, "--verbose requires --tree or --format text, not %s",
+			       format);
 	if (o->per_line && !pstats)
-		return fz_fail(err, FZ_EUSAGE, "--per-line: goes with --pstats only");
+		return fz_fail(err, FZ_EUSAGE, "--per-line requires --pstats");
 	if (!useless)
 		return 0;
 	if (!o->replays || !o->switched)
-		return fz_fail(err, FZ_EUSAGE, "--%s: goes with tables%s only, not with %s",
-			       useless, o->sorted ? "" : " and trees", format);
-	fz_cli_warn("--%s: is of no effect with %s, which is no table", useless, format);
+		return fz_fail(err, FZ_EUSAGE, "--%s applies only to tables%s, not to %s", useless,
+			       o->sorted ? "" : " and trees", format);
+	fz_cli_warn("--%s has no effect on %s, which is not a table", useless, format);
 	return 0;
 }
 
@@ -315,7 +307,7 @@ static int check_invert(const struct fz_cli_output *o, struct fz_error *err)
 	if (!o->invert || (o->chosen && o->chosen->inverts))
 		return 0;
 	return fz_fail(err, FZ_EUSAGE,
-		       "--invert: %s has no direction; ask for tree, html, svg, json, folded or "
+		       "--invert has no effect on %s; use it with tree, html, svg, json, folded or "
 		       "collapsed",
 		       o->chosen ? o->chosen->name : "text");
 }
@@ -338,21 +330,17 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 
 	diff = diff || o->baseline;
 	if (o->file && !*o->file)
-		return fz_fail(err, FZ_EUSAGE,
-			       "-o: needs the name of a file; '-' is standard output");
+		return fz_fail(err, FZ_EUSAGE, "-o requires a file name; '-' is standard output");
 	r = check_comparison(o, diff, err);
 	if (r)
 		return r;
 	if (o->gated && !o->gate)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--threshold: needs to know of what: add --fail-on regression");
-	if (o->units[FZ_BASE] > 0 && o->scale && o->scale != FZ_SCALE_UNIT)
-		return fz_fail(err, FZ_EUSAGE, "--units: goes with --scale unit, not %s",
-			       fz_scale_names[o->scale]);
-	if (o->scale == FZ_SCALE_UNIT && o->units[FZ_BASE] <= 0)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--scale unit: needs to know how much each side did: add --units "
-			       "BASE:HEAD");
+		return fz_fail(err, FZ_EUSAGE, "--threshold requires --fail-on");
+	if (o->work[FZ_BASE] > 0 && o->scale && o->scale != FZ_SCALE_UNIT)
+		return fz_fail(err, FZ_EUSAGE, "--work requires --scale work, not %s",
+			       fz_cli_output_scale_name(o->scale));
+	if (o->scale == FZ_SCALE_UNIT && o->work[FZ_BASE] <= 0)
+		return fz_fail(err, FZ_EUSAGE, "--scale work requires --work BASE:HEAD");
 	resolve_path(o);
 	r = choose_format(o, diff, err);
 	if (!r)
@@ -624,7 +612,7 @@ static struct fz_comparison_options comparison_options(const struct fz_cli_outpu
 
 	if (o->metric)
 		options.diff.metric = fz_str_of(o->metric);
-	memcpy(options.diff.units, o->units, sizeof(o->units));
+	memcpy(options.diff.units, o->work, sizeof(o->work));
 	return options;
 }
 

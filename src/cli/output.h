@@ -26,19 +26,19 @@ enum fz_cli_compression {
 
 struct fz_cli_output {
 	/* set by the options */
-	const char *file;     /* -o */
-	const char *format;   /* --format, or the name that a switch such as --binary stands for */
-	bool switched;        /* it was asked for in CPython's way, by a switch */
-	const char *baseline; /* --diff-flamegraph */
-	const char *process;  /* --process; NULL: all */
-	const char *metric;   /* --metric; NULL: the profile's main one */
-	int color;            /* enum fz_color_when */
-	int limit;            /* of text; FZ_CLI_LIMIT_NOT_GIVEN */
-	int sort;             /* of text: enum fz_text_sort */
-	bool sorted;          /* sort was given */
-	int match, scale;     /* enum fz_match, enum fz_scale_mode */
-	int number_unit;      /* of fz_number_unit_names */
-	double units[FZ_SIDES]; /* --units; 0: not given */
+	const char *file;      /* -o */
+	const char *format;    /* --format, or the name that a switch such as --binary stands for */
+	bool switched;         /* it was asked for in CPython's way, by a switch */
+	const char *baseline;  /* --diff-flamegraph */
+	const char *process;   /* --process; NULL: all */
+	const char *metric;    /* --metric; NULL: the profile's main one */
+	int color;             /* enum fz_color_when */
+	int limit;             /* of text; FZ_CLI_LIMIT_NOT_GIVEN */
+	int sort;              /* of text: enum fz_text_sort */
+	bool sorted;           /* sort was given */
+	int match, scale;      /* enum fz_match, enum fz_scale_mode */
+	int number_unit;       /* of fz_number_unit_names */
+	double work[FZ_SIDES]; /* --work; 0: not given */
 	bool force;
 	bool no_rename, fold_recursion, as_measured;
 	bool table, verbose; /* of a diff's text */
@@ -85,7 +85,8 @@ int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct 
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, struct fz_error *err);
-int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_work(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_scale(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_map(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_add_rename(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -93,298 +94,310 @@ int fz_cli_output_add_source_root(const char *text, const struct fz_opt *opt, st
 int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct fz_error *err);
 /* For completion. */
 void fz_cli_output_list_formats(struct fz_buf *out);
+void fz_cli_output_list_scales(struct fz_buf *out);
 void fz_cli_output_list_sorts(struct fz_buf *out);
+const char *fz_cli_output_scale_name(int scale);
 extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
 
 /* Entries for a command's option table; o is a struct fz_cli_output that lives as long. */
-#define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                            \
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                              \
-		{ .kind = FZ_OPT_STRING,                                                         \
-		  .short_name = 'o',                                                             \
-		  .long_name = "output",                                                         \
-		  .argument = "FILE",                                                            \
-		  .help = "where to write; the suffix chooses the format; - is standard output", \
-		  .value = &(o).file },                                                          \
-	{                                                                                        \
-		.kind = FZ_OPT_CALL, .long_name = "format", .argument = "NAME",                  \
-		.help = "the format by name, whatever the suffix", .value = &(o),                \
-		.call = fz_cli_output_set_format, .list_values = fz_cli_output_list_formats      \
+#define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                           \
+	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                             \
+		{ .kind = FZ_OPT_STRING,                                                        \
+		  .short_name = 'o',                                                            \
+		  .common = true,                                                               \
+		  .long_name = "output",                                                        \
+		  .argument = "FILE",                                                           \
+		  .help = "write to FILE; its suffix selects the format; - is standard output", \
+		  .value = &(o).file },                                                         \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .common = true, .long_name = "format", .argument = "NAME", \
+		.help = "output format ('fizeau help formats' lists them)", .value = &(o),      \
+		.call = fz_cli_output_set_format, .list_values = fz_cli_output_list_formats     \
 	}
 
 /* For commands that read profiles: what part of them to show, and from which end. */
-#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                         \
-	FZ_CLI_RANGE_ENTRIES((o).range),                                                      \
-		{ .kind = FZ_OPT_CALL,                                                        \
-		  .long_name = "thread",                                                      \
-		  .argument = "NAME",                                                         \
-		  .help = "only samples of threads of this name or id; can be given several " \
-			  "times",                                                            \
-		  .value = &(o),                                                              \
-		  .call = fz_cli_output_add_thread },                                         \
-		{ .kind = FZ_OPT_STRING,                                                      \
-		  .long_name = "filter",                                                      \
-		  .argument = "REGEX",                                                        \
-		  .help = "only samples that pass through a function whose name or file "     \
-			  "matches",                                                          \
-		  .value = &(o).filter },                                                     \
-		{ .kind = FZ_OPT_STRING,                                                      \
-		  .long_name = "root",                                                        \
-		  .argument = "REGEX",                                                        \
-		  .help = "let stacks begin at the first function whose name or file "        \
-			  "matches; what has none is left out",                               \
-		  .value = &(o).root },                                                       \
-		{ .kind = FZ_OPT_FLAG,                                                        \
-		  .long_name = "no-idle",                                                     \
-		  .help = "no samples of threads that waited: for input, a lock, time",       \
-		  .value = &(o).no_idle },                                                    \
-	{                                                                                     \
-		.kind = FZ_OPT_FLAG, .long_name = "invert",                                   \
-		.help = "from what ran to its callers: trees, pages, pictures, JSON and "     \
-			"folded stacks",                                                      \
-		.value = &(o).invert                                                          \
+#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                            \
+	FZ_CLI_RANGE_ENTRIES((o).range),                                                         \
+		{ .kind = FZ_OPT_CALL,                                                           \
+		  .common = true,                                                                \
+		  .long_name = "thread",                                                         \
+		  .argument = "NAME",                                                            \
+		  .help = "only samples of threads with this name or id; repeatable",            \
+		  .value = &(o),                                                                 \
+		  .call = fz_cli_output_add_thread },                                            \
+		{ .kind = FZ_OPT_STRING,                                                         \
+		  .common = true,                                                                \
+		  .long_name = "filter",                                                         \
+		  .argument = "REGEX",                                                           \
+		  .help = "only samples with a function whose name or file matches",             \
+		  .value = &(o).filter },                                                        \
+		{ .kind = FZ_OPT_STRING,                                                         \
+		  .long_name = "root",                                                           \
+		  .argument = "REGEX",                                                           \
+		  .help = "start stacks at the first function whose name or file matches; drop " \
+			  "samples without one",                                                 \
+		  .value = &(o).root },                                                          \
+		{ .kind = FZ_OPT_FLAG,                                                           \
+		  .common = true,                                                                \
+		  .long_name = "no-idle",                                                        \
+		  .help = "drop samples of waiting threads (on I/O, a lock or a timer)",         \
+		  .value = &(o).no_idle },                                                       \
+	{                                                                                        \
+		.kind = FZ_OPT_FLAG, .common = true, .long_name = "invert",                      \
+		.help = "invert stacks: from the running function to its callers",               \
+		.value = &(o).invert                                                             \
 	}
 
-#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                     \
-	{                                                                                  \
-		.kind = FZ_OPT_CALL, .long_name = "heatmap",                               \
-		.help = "a folder of pages with the cost of each source line, or with -o " \
-			"FILE.html "                                                       \
-			"one page: --format heatmap",                                      \
-		.value = &(o), .call = fz_cli_output_set_switch                            \
+#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                         \
+	{                                                                                      \
+		.kind = FZ_OPT_CALL, .long_name = "heatmap",                                   \
+		.help = "write the cost of each source line, as a folder of pages or with -o " \
+			"FILE.html as one page (--format heatmap)",                            \
+		.value = &(o), .call = fz_cli_output_set_switch                                \
 	}
 
-#define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                             \
-	{ .kind = FZ_OPT_CALL,                                                                    \
-	  .long_name = "tree",                                                                    \
-	  .help = "a call tree as text, frames that are not the program's own folded: --format "  \
-		  "tree",                                                                         \
-	  .value = &(o),                                                                          \
-	  .call = fz_cli_output_set_switch },                                                     \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "all-frames",                                                      \
-		  .help = "of --tree and svg: nothing is folded; of a difference's tree: all "    \
-			  "paths",                                                                \
-		  .value = &(o).all_frames },                                                     \
-	{                                                                                         \
-		.kind = FZ_OPT_CALL, .long_name = "min-share", .argument = "PERCENT",             \
-		.help = "of --tree: rows that cost at least that much of the whole (default 1%)", \
-		.value = &(o), .call = fz_cli_output_set_min_share                                \
+#define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                           \
+	{ .kind = FZ_OPT_CALL,                                                                  \
+	  .common = true,                                                                       \
+	  .long_name = "tree",                                                                  \
+	  .help = "print the call tree of application code; other frames are folded (--format " \
+		  "tree)",                                                                      \
+	  .value = &(o),                                                                        \
+	  .call = fz_cli_output_set_switch },                                                   \
+		{ .kind = FZ_OPT_FLAG,                                                          \
+		  .long_name = "all-frames",                                                    \
+		  .help = "with --tree or svg: do not fold frames; in a diff, show every path", \
+		  .value = &(o).all_frames },                                                   \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .long_name = "min-share", .argument = "PERCENT",           \
+		.help = "with --tree: hide rows below PERCENT of the total (default 1%)",       \
+		.value = &(o), .call = fz_cli_output_set_min_share                              \
 	}
 
 /* Tachyon's switches. */
-#define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                               \
-	{ .kind = FZ_OPT_CALL,                                                        \
-	  .long_name = "flamegraph",                                                  \
-	  .help = "a page with the flame graph: --format html",                       \
-	  .value = &(o),                                                              \
-	  .call = fz_cli_output_set_switch },                                         \
-		{ .kind = FZ_OPT_CALL,                                                \
-		  .long_name = "diff-flamegraph",                                     \
-		  .argument = "BASELINE",                                             \
-		  .help = "a page with the difference to another recording",          \
-		  .value = &(o),                                                      \
-		  .call = fz_cli_output_set_baseline },                               \
-		FZ_CLI_OUTPUT_HEATMAP_ENTRY(o),                                       \
-		{ .kind = FZ_OPT_CALL,                                                \
-		  .long_name = "pstats",                                              \
-		  .help = "CPython's table of functions on standard output; with -o " \
-			  "a file for Python's pstats: --format pstats",              \
-		  .value = &(o),                                                      \
-		  .call = fz_cli_output_set_switch },                                 \
-		{ .kind = FZ_OPT_CALL,                                                \
-		  .long_name = "gecko",                                               \
-		  .help = "a profile for profiler.firefox.com: --format gecko",       \
-		  .value = &(o),                                                      \
-		  .call = fz_cli_output_set_switch },                                 \
-		{ .kind = FZ_OPT_CALL,                                                \
-		  .long_name = "jsonl",                                               \
-		  .help = "costs of positions, a JSON record a line: --format jsonl", \
-		  .value = &(o),                                                      \
-		  .call = fz_cli_output_set_switch },                                 \
-		{ .kind = FZ_OPT_CALL,                                                \
-		  .long_name = "collapsed",                                           \
-		  .help = "folded stacks, one a line: --format collapsed",            \
-		  .value = &(o),                                                      \
-		  .call = fz_cli_output_set_switch },                                 \
-	{                                                                             \
-		.kind = FZ_OPT_CALL, .long_name = "binary",                           \
-		.help = "CPython's binary recording: --format binary", .value = &(o), \
-		.call = fz_cli_output_set_switch                                      \
+#define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                                         \
+	{ .kind = FZ_OPT_CALL,                                                                  \
+	  .common = true,                                                                       \
+	  .long_name = "flamegraph",                                                            \
+	  .help = "write a flame graph page (--format html)",                                   \
+	  .value = &(o),                                                                        \
+	  .call = fz_cli_output_set_switch },                                                   \
+		{ .kind = FZ_OPT_CALL,                                                          \
+		  .long_name = "diff-flamegraph",                                               \
+		  .argument = "BASELINE",                                                       \
+		  .help = "write a page with the difference to another recording",              \
+		  .value = &(o),                                                                \
+		  .call = fz_cli_output_set_baseline },                                         \
+		FZ_CLI_OUTPUT_HEATMAP_ENTRY(o),                                                 \
+		{ .kind = FZ_OPT_CALL,                                                          \
+		  .long_name = "pstats",                                                        \
+		  .help = "print the function table of CPython's profiler, or with -o write a " \
+			  "file for Python's pstats module (--format pstats)",                  \
+		  .value = &(o),                                                                \
+		  .call = fz_cli_output_set_switch },                                           \
+		{ .kind = FZ_OPT_CALL,                                                          \
+		  .long_name = "gecko",                                                         \
+		  .help = "write a profile for profiler.firefox.com (--format gecko)",          \
+		  .value = &(o),                                                                \
+		  .call = fz_cli_output_set_switch },                                           \
+		{ .kind = FZ_OPT_CALL,                                                          \
+		  .long_name = "jsonl",                                                         \
+		  .help = "write the cost of each code position, one JSON record per line "     \
+			  "(--format jsonl)",                                                   \
+		  .value = &(o),                                                                \
+		  .call = fz_cli_output_set_switch },                                           \
+		{ .kind = FZ_OPT_CALL,                                                          \
+		  .long_name = "collapsed",                                                     \
+		  .help = "write folded stacks, one per line (--format collapsed)",             \
+		  .value = &(o),                                                                \
+		  .call = fz_cli_output_set_switch },                                           \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .long_name = "binary",                                     \
+		.help = "write CPython's binary recording format (--format binary)",            \
+		.value = &(o), .call = fz_cli_output_set_switch                                 \
 	}
 
 #define FZ_CLI_OUTPUT_PAGE_ENTRIES(o)                                                            \
 	{ .kind = FZ_OPT_FLAG,                                                                   \
 	  .long_name = "browser",                                                                \
-	  .help = "open the page in a browser",                                                  \
+	  .help = "open the written page in a browser",                                          \
 	  .value = &(o).browser },                                                               \
 		{ .kind = FZ_OPT_STRING,                                                         \
 		  .long_name = "own",                                                            \
 		  .argument = "REGEX",                                                           \
-		  .help = "the program's own code: files and modules that match, not what its "  \
-			  "folders say",                                                         \
+		  .help = "treat files and modules that match as application code (default: by " \
+			  "folder)",                                                             \
 		  .value = &(o).own },                                                           \
 	{                                                                                        \
 		.kind = FZ_OPT_CHOICE, .long_name = "palette", .argument = "NAME",               \
-		.help = "colours of a page: fizeau (default) or tachyon", .value = &(o).palette, \
+		.help = "colours of pages: fizeau (default) or tachyon", .value = &(o).palette,  \
 		.choices = fz_palette_names                                                      \
 	}
 /* For commands that read recordings whose source may be elsewhere. */
-#define FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(o)                                                \
-	{                                                                                 \
-		.kind = FZ_OPT_CALL, .long_name = "source-root", .argument = "OLD=NEW",   \
-		.help = "for a page: source that was below OLD is below NEW now; can be " \
-			"given several times",                                            \
-		.value = &(o), .call = fz_cli_output_add_source_root                      \
+#define FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(o)                                                      \
+	{                                                                                       \
+		.kind = FZ_OPT_CALL, .long_name = "source-root", .argument = "OLD=NEW",         \
+		.help = "for pages: read source files recorded below OLD from NEW; repeatable", \
+		.value = &(o), .call = fz_cli_output_add_source_root                            \
 	}
 /* For commands that don't record: there the option is the recorder's. */
-#define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                             \
-	{                                                                         \
-		.kind = FZ_OPT_FLAG, .long_name = "no-source",                    \
-		.help = "leave source text out of pages", .value = &(o).no_source \
+#define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                                  \
+	{                                                                              \
+		.kind = FZ_OPT_FLAG, .long_name = "no-source",                         \
+		.help = "do not include source code in pages", .value = &(o).no_source \
 	}
 
-#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                            \
-	{ .kind = FZ_OPT_INT,                                                    \
-	  .short_name = 'l',                                                     \
-	  .long_name = "limit",                                                  \
-	  .argument = "N",                                                       \
-	  .help = "rows of a text table (default 15) or a tree (100)",           \
-	  .value = &(o).limit,                                                   \
-	  .min = 0,                                                              \
-	  .max = 1000000 },                                                      \
-	{                                                                        \
-		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", \
-		.help = "auto, always or never (default auto: on a terminal)",   \
-		.value = &(o).color, .choices = fz_cli_color_names               \
+#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                                  \
+	{ .kind = FZ_OPT_INT,                                                          \
+	  .short_name = 'l',                                                           \
+	  .common = true,                                                              \
+	  .long_name = "limit",                                                        \
+	  .argument = "N",                                                             \
+	  .help = "maximum rows of a table (default 15) or a tree (default 100)",      \
+	  .value = &(o).limit,                                                         \
+	  .min = 0,                                                                    \
+	  .max = 1000000 },                                                            \
+	{                                                                              \
+		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN",       \
+		.help = "use colours: auto (default: on a terminal), always or never", \
+		.value = &(o).color, .choices = fz_cli_color_names                     \
 	}
 
 /* For commands that read recordings. */
-#define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                                                           \
-	{                                                                                        \
-		.kind = FZ_OPT_STRING, .long_name = "process", .argument = "PROCESS",            \
-		.help = "only the process of that number, or those with this in their commands", \
-		.value = &(o).process                                                            \
+#define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                                                             \
+	{                                                                                          \
+		.kind = FZ_OPT_STRING, .long_name = "process", .argument = "PROCESS",              \
+		.help = "only the process with this id, or processes whose command contains this " \
+			"text",                                                                    \
+		.value = &(o).process                                                              \
 	}
 
 /* For commands that read profiles, which can have several. */
 #define FZ_CLI_OUTPUT_METRIC_ENTRY(o)                                                             \
 	{                                                                                         \
-		.kind = FZ_OPT_STRING, .long_name = "metric", .argument = "NAME",                 \
-		.help = "what to show of a profile that has several: cpu, wall, samples, bytes, " \
-			"instructions, ...",                                                      \
+		.kind = FZ_OPT_STRING, .common = true, .long_name = "metric", .argument = "NAME", \
+		.help = "metric to report, if the profile has several: cpu, wall, samples, "      \
+			"bytes, instructions, ...",                                               \
 		.value = &(o).metric                                                              \
 	}
 
 /* Of one profile's table. */
-#define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                             \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                    \
-		.help = "order of a text table: self (default), total or name; CPython's keys " \
-			"too (tottime, cumtime, ...)",                                          \
-		.value = &(o), .call = fz_cli_output_set_sort,                                  \
-		.list_values = fz_cli_output_list_sorts                                         \
+#define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                               \
+	{                                                                                         \
+		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                      \
+		.help = "sort tables by self (default), total or name, or by a key of CPython's " \
+			"profiler (tottime, cumtime, ...)",                                       \
+		.value = &(o), .call = fz_cli_output_set_sort,                                    \
+		.list_values = fz_cli_output_list_sorts                                           \
 	}
 
-#define FZ_CLI_OUTPUT_PSTATS_ENTRIES(o)                                              \
-	{ .kind = FZ_OPT_FLAG,                                                       \
-	  .long_name = "per-line",                                                   \
-	  .help = "entries of --pstats are lines of functions, as CPython's are",    \
-	  .value = &(o).per_line },                                                  \
-	{                                                                            \
-		.kind = FZ_OPT_FLAG, .long_name = "no-summary",                      \
-		.help = "tables without what sums them up", .value = &(o).no_summary \
+#define FZ_CLI_OUTPUT_PSTATS_ENTRIES(o)                                                         \
+	{ .kind = FZ_OPT_FLAG,                                                                  \
+	  .long_name = "per-line",                                                              \
+	  .help = "with --pstats: one entry per line instead of per function, as CPython does", \
+	  .value = &(o).per_line },                                                             \
+	{                                                                                       \
+		.kind = FZ_OPT_FLAG, .long_name = "no-summary",                                 \
+		.help = "omit the summary below tables", .value = &(o).no_summary               \
 	}
 
 /* For commands that read what other tools wrote. */
-#define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                         \
-	{                                                                                   \
-		.kind = FZ_OPT_CHOICE, .long_name = "unit", .argument = "UNIT",             \
-		.help = "what the numbers of folded text are; auto (default): samples, or " \
-			"what they surely are",                                             \
-		.value = &(o).number_unit, .choices = fz_number_unit_names                  \
+#define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                                \
+	FZ_OPT_RENAMED("unit", "input-unit"),                                                      \
+	{                                                                                          \
+		.kind = FZ_OPT_CHOICE, .long_name = "input-unit", .argument = "UNIT",              \
+		.help = "unit of the numbers in folded-stack input; auto (default): detect, else " \
+			"samples",                                                                 \
+		.value = &(o).number_unit, .choices = fz_number_unit_names                         \
 	}
 
-#define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \
-	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                            \
-		{ .kind = FZ_OPT_FLAG,                                                             \
-		  .long_name = "table",                                                            \
-		  .help = "print tables of all functions (default: only what changed)",            \
-		  .value = &(o).table },                                                           \
-		{ .kind = FZ_OPT_FLAG,                                                             \
-		  .long_name = "verbose",                                                          \
-		  .help = "print everything: tables, what was inferred, warnings, how it was "     \
-			  "measured",                                                              \
-		  .value = &(o).verbose },                                                         \
-		{ .kind = FZ_OPT_CHOICE,                                                           \
-		  .long_name = "match",                                                            \
-		  .argument = "RULE",                                                              \
-		  .help = "full (default): canonical names, then moved and renamed functions and " \
-			  "wrappers; names: canonical names only; exact: file and function as "    \
-			  "recorded, as CPython does",                                             \
-		  .value = &(o).match,                                                             \
-		  .choices = fz_match_names },                                                     \
-		{ .kind = FZ_OPT_FLAG,                                                             \
-		  .long_name = "no-rename",                                                        \
-		  .help = "never infer that a function was renamed",                               \
-		  .value = &(o).no_rename },                                                       \
-		{ .kind = FZ_OPT_CALL,                                                             \
-		  .long_name = "map",                                                              \
-		  .argument = "OLD=NEW",                                                           \
-		  .help = "a function of the base (FUNCTION or FILE:FUNCTION) is this one of the " \
-			  "head; OLD= is gone",                                                    \
-		  .value = &(o),                                                                   \
-		  .call = fz_cli_output_add_map },                                                 \
-		{ .kind = FZ_OPT_CALL,                                                             \
-		  .long_name = "rename",                                                           \
-		  .argument = "REGEX=TEXT",                                                        \
-		  .help = "replace what matches in names and files of both sides before they are " \
-			  "compared",                                                              \
-		  .value = &(o),                                                                   \
-		  .call = fz_cli_output_add_rename },                                              \
-		{ .kind = FZ_OPT_FLAG,                                                             \
-		  .long_name = "fold-recursion",                                                   \
-		  .help = "count a function once on a stack: recursive calls go back to the "      \
-			  "first",                                                                 \
-		  .value = &(o).fold_recursion },                                                  \
-		{ .kind = FZ_OPT_CHOICE,                                                           \
-		  .long_name = "scale",                                                            \
-		  .argument = "MODE",                                                              \
-		  .help = "time: as measured; window: for each second recorded; amount: memory "   \
-			  "and events as they are; share: totals made equal; reference: what "     \
-			  "most functions agree on unchanged; unit: for each of --units; auto "    \
-			  "(default): by what was measured",                                       \
-		  .value = &(o).scale,                                                             \
-		  .choices = fz_scale_names },                                                     \
-		{ .kind = FZ_OPT_FLAG,                                                             \
-		  .long_name = "as-measured",                                                      \
-		  .help = "compare times as they were measured, also where the recordings know "   \
-			  "how fast the machine was; else the head is told at the base's speed",   \
-		  .value = &(o).as_measured },                                                     \
-		{ .kind = FZ_OPT_CALL,                                                             \
-		  .long_name = "units",                                                            \
-		  .argument = "BASE:HEAD",                                                         \
-		  .help = "how much each side did (requests, iterations), for --scale unit",       \
-		  .value = &(o),                                                                   \
-		  .call = fz_cli_output_set_units },                                               \
-	{                                                                                          \
-		.kind = FZ_OPT_FLAG, .long_name = "force",                                         \
-		.help = "compare recordings that were made in different ways", .value = &(o).force \
+#define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                          \
+	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                           \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "table",                                                           \
+		  .help = "print tables of all functions (default: only what changed)",           \
+		  .value = &(o).table },                                                          \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "verbose",                                                         \
+		  .help = "print everything: tables, inferred matches, warnings, how it was "     \
+			  "measured",                                                             \
+		  .value = &(o).verbose },                                                        \
+		{ .kind = FZ_OPT_CHOICE,                                                          \
+		  .long_name = "match",                                                           \
+		  .argument = "RULE",                                                             \
+		  .help = "how to match functions: full (default): by canonical name, then "      \
+			  "detect moved and renamed functions and wrappers; names: by canonical " \
+			  "name only; exact: by recorded file and function, as CPython does",     \
+		  .value = &(o).match,                                                            \
+		  .choices = fz_match_names },                                                    \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "no-rename-detection",                                             \
+		  .help = "do not detect renamed functions",                                      \
+		  .value = &(o).no_rename },                                                      \
+		FZ_OPT_RENAMED("no-rename", "no-rename-detection"),                               \
+		{ .kind = FZ_OPT_CALL,                                                            \
+		  .long_name = "map",                                                             \
+		  .argument = "OLD=NEW",                                                          \
+		  .help = "match function OLD of the base (FUNCTION or FILE:FUNCTION) with NEW "  \
+			  "of the head; OLD= marks it as removed",                                \
+		  .value = &(o),                                                                  \
+		  .call = fz_cli_output_add_map },                                                \
+		{ .kind = FZ_OPT_CALL,                                                            \
+		  .long_name = "rename",                                                          \
+		  .argument = "REGEX=TEXT",                                                       \
+		  .help = "replace matches in function and file names of both sides before "      \
+			  "comparing",                                                            \
+		  .value = &(o),                                                                  \
+		  .call = fz_cli_output_add_rename },                                             \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "fold-recursion",                                                  \
+		  .help = "merge recursive calls into the first call of the function",            \
+		  .value = &(o).fold_recursion },                                                 \
+		{ .kind = FZ_OPT_CALL,                                                            \
+		  .long_name = "scale",                                                           \
+		  .argument = "MODE",                                                             \
+		  .help = "how to scale costs: auto (default): by metric; time: total time; "     \
+			  "window: per second recorded; amount: raw memory or event counts; "     \
+			  "share: equal totals; reference: relative to what most functions did; " \
+			  "work: per item of --work",                                             \
+		  .value = &(o),                                                                  \
+		  .call = fz_cli_output_set_scale,                                                \
+		  .list_values = fz_cli_output_list_scales },                                     \
+		{ .kind = FZ_OPT_FLAG,                                                            \
+		  .long_name = "as-measured",                                                     \
+		  .help = "compare raw times (default: normalised to the base run's machine "     \
+			  "speed)",                                                               \
+		  .value = &(o).as_measured },                                                    \
+		{ .kind = FZ_OPT_CALL,                                                            \
+		  .long_name = "work",                                                            \
+		  .argument = "BASE:HEAD",                                                        \
+		  .help = "amount of work done by each side (requests, iterations), for --scale " \
+			  "work",                                                                 \
+		  .value = &(o),                                                                  \
+		  .call = fz_cli_output_set_work },                                               \
+		FZ_OPT_RENAMED("units", "work"),                                                  \
+	{                                                                                         \
+		.kind = FZ_OPT_FLAG, .long_name = "force",                                        \
+		.help = "compare recordings even if they were made with different settings",      \
+		.value = &(o).force                                                               \
 	}
 
 /* For commands whose whole purpose is to compare; FZ_EXIT_REGRESSION when o.closed. */
-#define FZ_CLI_OUTPUT_GATE_ENTRIES(o)                                                         \
-	{ .kind = FZ_OPT_CHOICE,                                                              \
-	  .long_name = "fail-on",                                                             \
-	  .argument = "WHAT",                                                                 \
-	  .help = "exit with 1 when the run certainly became slower (regression), slower or " \
-		  "faster (change), or any function slower (function-regression)",            \
-	  .value = &(o).gate,                                                                 \
-	  .choices = fz_gate_names },                                                         \
-	{                                                                                     \
-		.kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PERCENT",         \
-		.help = "only when it did by at least that much (default 5%)", .value = &(o), \
-		.call = fz_cli_output_set_threshold                                           \
+#define FZ_CLI_OUTPUT_GATE_ENTRIES(o)                                                              \
+	{ .kind = FZ_OPT_CHOICE,                                                                   \
+	  .common = true,                                                                          \
+	  .long_name = "fail-on",                                                                  \
+	  .argument = "WHAT",                                                                      \
+	  .help = "exit with status 1 if the run is significantly slower (regression), slower or " \
+		  "faster (change), or if any function is slower (function-regression)",           \
+	  .value = &(o).gate,                                                                      \
+	  .choices = fz_gate_names },                                                              \
+	{                                                                                          \
+		.kind = FZ_OPT_CALL, .common = true, .long_name = "threshold",                     \
+		.argument = "PERCENT",                                                             \
+		.help = "with --fail-on: ignore changes below PERCENT (default 5%)",               \
+		.value = &(o), .call = fz_cli_output_set_threshold                                 \
 	}
 
 /* `diff`: the command always writes a diff. `planned`: how the new recording will be made, to be

@@ -23,6 +23,35 @@ static const struct {
 	{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL_SAMPLES },
 };
 
+/* What the comparison calls a unit is the work done, and --unit is of numbers that are read. */
+const char *fz_cli_output_scale_name(int scale)
+{
+	return scale == FZ_SCALE_UNIT ? "work" : fz_scale_names[scale];
+}
+
+void fz_cli_output_list_scales(struct fz_buf *out)
+{
+	for (int i = 0; fz_scale_names[i]; i++)
+		fz_buf_printf(out, "%s%s", i ? " " : "", fz_cli_output_scale_name(i));
+}
+
+/* The names of --help and the former one, "unit". */
+int fz_cli_output_set_scale(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	struct fz_cli_output *o = opt->value;
+	fz_auto(fz_buf_release) struct fz_buf all = { 0 };
+
+	for (int i = 0; fz_scale_names[i]; i++)
+		if (strcmp(fz_cli_output_scale_name(i), text) == 0 ||
+		    strcmp(fz_scale_names[i], text) == 0) {
+			o->scale = i;
+			return 0;
+		}
+	for (int i = 0; fz_scale_names[i]; i++)
+		fz_buf_printf(&all, "%s%s", i ? ", " : "", fz_cli_output_scale_name(i));
+	return fz_fail(err, FZ_EUSAGE, "--scale: '%s' is not one of %s", text, all.p);
+}
+
 void fz_cli_output_list_sorts(struct fz_buf *out)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(sort_keys); i++)
@@ -60,7 +89,7 @@ static int parse_percent(const char *text, double max, const struct fz_opt *opt,
 	double percent = strtod(text, &end);
 
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0))
-		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is no percentage from 0 on, such as 5%%",
+		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not a percentage, such as 5%%",
 			       opt->long_name, text);
 	if (percent > max)
 		return fz_fail(err, FZ_EUSAGE, "--%s: %s is more than %.0f%%", opt->long_name, text,
@@ -84,7 +113,7 @@ int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, stru
 	return parse_percent(text, 100, opt, &o->min_share, err);
 }
 
-int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct fz_error *err)
+int fz_cli_output_set_work(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	struct fz_cli_output *o = opt->value;
 	char *colon, *end;
@@ -93,9 +122,9 @@ int fz_cli_output_set_units(const char *text, const struct fz_opt *opt, struct f
 
 	if (*colon != ':' || *end || !(base > 0 && base < 1e18) || !(head > 0 && head < 1e18))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--units: '%s' is not two numbers above 0, such as 1000:1200", text);
-	o->units[FZ_BASE] = base;
-	o->units[FZ_HEAD] = head;
+			       "--work: '%s' is not two positive numbers, such as 1000:1200", text);
+	o->work[FZ_BASE] = base;
+	o->work[FZ_HEAD] = head;
 	return 0;
 }
 
@@ -111,8 +140,8 @@ static int add_rule(struct fz_cli_rules *rules, const char *text, const struct f
 		    struct fz_error *err)
 {
 	if (rules->n == FZ_CLI_RULES_MAX)
-		return fz_fail(err, FZ_EUSAGE, "--%s: can be given %d times at most",
-			       opt->long_name, FZ_CLI_RULES_MAX);
+		return fz_fail(err, FZ_EUSAGE, "--%s can be given at most %d times", opt->long_name,
+			       FZ_CLI_RULES_MAX);
 	rules->list[rules->n++] = text;
 	return 0;
 }
@@ -138,11 +167,11 @@ int fz_cli_output_add_source_root(const char *text, const struct fz_opt *opt, st
 
 	if (!equals || !equals[1])
 		return fz_fail(err, FZ_EUSAGE,
-			       "--source-root: '%s' is not OLD=NEW, such as /build=/home/me/app; "
-			       "OLD is empty for names that are relative",
+			       "invalid --source-root '%s': use OLD=NEW, such as "
+			       "/build=/home/me/app; an empty OLD stands for relative names",
 			       text);
 	if (o->source_root_n == FZ_CLI_RULES_MAX)
-		return fz_fail(err, FZ_EUSAGE, "--source-root: can be given %d times at most",
+		return fz_fail(err, FZ_EUSAGE, "--source-root can be given at most %d times",
 			       FZ_CLI_RULES_MAX);
 	o->source_roots[o->source_root_n++] = (struct fz_source_root){
 		.from = { text, (size_t)(equals - text) },

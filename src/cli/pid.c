@@ -18,10 +18,10 @@ int fz_cli_pid(const char *text, pid_t *ret_pid, int *ret_fd, struct fz_error *e
 	uint64_t pid;
 
 	if (!fz_parse_u64(fz_str_of(text), INT_MAX, &pid) || pid == 0)
-		return fz_fail(err, FZ_EUSAGE, "'%s' is no process id", text);
+		return fz_fail(err, FZ_EUSAGE, "invalid process id '%s'", text);
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (fd < 0 && (errno == EINVAL || errno == ENOENT))
-		return fz_fail(err, FZ_EUSAGE, "%s is a thread; name its process", text);
+		return fz_fail(err, FZ_EUSAGE, "%s is a thread id; specify its process", text);
 	if (fd < 0 && errno == ESRCH)
 		return fz_fail(err, FZ_EGONE, "no process %s", text);
 	if (fd < 0)

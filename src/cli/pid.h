@@ -10,7 +10,7 @@
 #define FZ_CLI_PID_ENTRY(word)                                                                   \
 	{                                                                                        \
 		.kind = FZ_OPT_STRING, .short_name = 'p', .long_name = "pid", .argument = "PID", \
-		.help = "the process, as py-spy has it", .value = &(word), .hidden = true        \
+		.help = "process id (py-spy's spelling)", .value = &(word), .hidden = true       \
 	}
 
 /* ret_fd: a pidfd of the process, or NULL when none is wanted. */

@@ -30,7 +30,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "list",
 	  .value = &list_only,
-	  .help = "show what there is of them, and fetch nothing" },
+	  .help = "list matching recordings without fetching them" },
 	{ .kind = FZ_OPT_INT,
 	  .short_name = 'n',
 	  .long_name = "number",
@@ -38,14 +38,14 @@ static const struct fz_opt option_table[] = {
 	  .value = &number,
 	  .min = 1,
 	  .max = NUMBER_MAX,
-	  .help = "so many of each, the latest (default 1; of a list 30)" },
+	  .help = "fetch the latest N of each (default 1; with --list 30)" },
 	{ .kind = FZ_OPT_STRING,
 	  .short_name = 'o',
 	  .long_name = "output",
 	  .argument = "PATH",
 	  .value = &output,
-	  .help = "a file for the recording, a folder for several, or - (default: this folder, "
-		  "under a name of service, version and time)" },
+	  .help = "write to a file, to a folder if there are several, or to - (default: the "
+		  "current folder, named by service, version and time)" },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -78,7 +78,7 @@ static int ask_list(const struct fz_client *client, const char *query, json_t **
 		json_loadb(answer.p ? answer.p : "", answer.n, 0, NULL);
 	json_t *list = json_object_get(told, "recordings");
 	if (!json_is_array(list))
-		return fz_fail(err, FZ_EINPUT, "%s: its answer is no list of recordings",
+		return fz_fail(err, FZ_EINPUT, "%s: unexpected response: not a list of recordings",
 			       client->server);
 	*ret = json_incref(list);
 	return 0;
@@ -144,7 +144,8 @@ static int find(const struct fz_client *client, const char *what, int most, json
 		return r;
 	if (!json_array_size(list))
 		return fz_fail(err, FZ_EINPUT,
-			       "%s: no recording is kept there; --list shows which are", what);
+			       "%s: no such recording on the server; use --list to list them",
+			       what);
 	*ret = fz_steal(list);
 	return 0;
 }
@@ -233,7 +234,7 @@ static int show_all(const struct fz_client *client, char **names, int n, struct 
 	fz_auto(json_decrefp) json_t *list = NULL;
 	r = ask_list(client, query, &list, err);
 	if (!r && !json_array_size(list))
-		fz_cli_note("pull: no recording is kept there");
+		fz_cli_note("pull: no recordings on the server");
 	print_list(list);
 	return r;
 }
@@ -330,7 +331,7 @@ static int fetch_all(const struct fz_client *client, char **names, int n, struct
 
 	if (several && output && strcmp(output, "-") == 0)
 		return fz_fail(err, FZ_EUSAGE,
-			       "-o -: takes one recording; name a folder for several");
+			       "-o - allows only one recording; specify a folder for several");
 	for (int i = 0; !r && i < n; i++) {
 		fz_auto(json_decrefp) json_t *list = NULL;
 		r = find(client, names[i], most, &list, err);
@@ -365,16 +366,17 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (!fleet.server)
-		return fz_cli_errorf("pull: needs to know where from: --server URL");
+		return fz_cli_errorf("pull: --server URL is required");
 	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(pull), &state);
 }
 
 const struct fz_command fz_command_pull = {
 	.name = "pull",
-	.summary = "list and fetch recordings that a server keeps",
+	.summary = "list and fetch recordings from a server",
 	.usage = "[options] [SERVICE[@VERSION] | ID]...",
-	.examples = "  $ fizeau pull --server http://localhost:4999          # what there is\n"
-		    "  $ fizeau pull --server http://localhost:4999 api@1.4  # the latest of it\n",
+	.examples = "  $ fizeau pull --server http://localhost:4999          # list all\n"
+		    "  $ fizeau pull --server http://localhost:4999 api@1.4  # fetch the latest of "
+		    "this release\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_NOTHING,
 	.run = run,

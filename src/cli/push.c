@@ -27,24 +27,24 @@ static const struct fz_opt option_table[] = {
 	  .long_name = "service",
 	  .argument = "NAME",
 	  .value = &service,
-	  .help = "what the program is called" },
+	  .help = "service name of the program" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "version",
 	  .argument = "NAME",
 	  .value = &version,
-	  .help = "its release (default: the commit at which it was recorded, else that of this "
-		  "folder)" },
+	  .help = "release of the program (default: the recorded commit, else the commit of the "
+		  "current folder)" },
 	{ .kind = FZ_OPT_CALL,
 	  .long_name = "label",
 	  .argument = "KEY=VALUE",
 	  .value = &fleet,
 	  .call = fz_cli_fleet_add_label,
-	  .help = "what else sets it apart, such as region=eu; can be given several times" },
+	  .help = "attach a label, such as region=eu; repeatable" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "host",
 	  .argument = "NAME",
 	  .value = &host,
-	  .help = "where it ran (default: the host in the recording, else this one)" },
+	  .help = "host name to report (default: the recorded host, else this one)" },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -85,7 +85,7 @@ static char *version_of(const struct fz_profile *p, struct fz_error *err)
 				   dirty ? "-dirty" : "");
 	char *here = commit_here(err);
 	if (!here)
-		fz_fail(err, FZ_EUSAGE, "which version is it? git knows none here; say --version");
+		fz_fail(err, FZ_EUSAGE, "no version: not in a git checkout; use --version NAME");
 	return here;
 }
 
@@ -107,11 +107,12 @@ static void tell(const char *name, const struct fz_fleet_push *push, const struc
 	char minutes[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE];
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 	const char *status = json_string_value(json_object_get(told, "status"));
-	const char *kept =
-		json_is_true(json_object_get(told, "kept")) ? "; the recording is kept there" : "";
+	const char *kept = json_is_true(json_object_get(told, "kept"))
+				   ? "; the complete recording is stored"
+				   : "";
 
 	if (status && strcmp(status, "known") == 0)
-		printf("%s: was there already, as %s@%s%s\n", name, push->service, push->version,
+		printf("%s: already on the server as %s@%s%s\n", name, push->service, push->version,
 		       kept);
 	else
 		printf("%s: pushed as %s@%s, %s of %s%s\n", name, push->service, push->version,
@@ -189,17 +190,17 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (!state.argument_count)
-		return fz_cli_errorf("push: needs a recording; @1 is the last one");
+		return fz_cli_errorf("push: specify a recording; @1 is the latest");
 	if (!fleet.server)
-		return fz_cli_errorf("push: needs to know where to: --server URL");
+		return fz_cli_errorf("push: --server URL is required");
 	if (!service)
-		return fz_cli_errorf("push: needs to know of which program: --service NAME");
+		return fz_cli_errorf("push: --service NAME is required");
 	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(push_all), &state);
 }
 
 const struct fz_command fz_command_push = {
 	.name = "push",
-	.summary = "send recordings to a server that keeps those of many hosts",
+	.summary = "send recordings to a server",
 	.usage = "[options] RECORDING...",
 	.examples =
 		"  $ fizeau push @1 --server http://localhost:4999 --service api\n"

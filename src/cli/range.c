@@ -62,7 +62,7 @@ int fz_cli_range_set_instant(const char *text, const struct fz_opt *opt, struct 
 	if (parse_instant(fz_str_of(text), SECONDS, opt->value))
 		return 0;
 	return fz_fail(err, FZ_EUSAGE,
-		       "--%s: '%s' is no time in a recording; write 10s, 500ms, 25%% or @MARK",
+		       "invalid --%s '%s': use a time such as 10s, 500ms, 25%% or @MARKER",
 		       opt->long_name, text);
 }
 
@@ -93,9 +93,10 @@ int fz_cli_range_set(const char *text, const struct fz_opt *opt, struct fz_error
 	struct fz_cli_range range = { .text = text };
 
 	if (!parse_range(fz_str_of(text), &range))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--%s: '%s' is no range of time; write 10s-20s, 0%%-50%% or @MARK-",
-			       opt->long_name, text);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"invalid --%s '%s': use a range such as 10s-20s, 0%%-50%% or @MARKER-",
+			opt->long_name, text);
 	*(struct fz_cli_range *)opt->value = range;
 	return 0;
 }
@@ -118,8 +119,9 @@ static int find_mark(const struct fz_profile *p, struct fz_str text, const char 
 	}
 	if (!n)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: has no marks; 'fizeau mark' and --marks FILE make some", name);
-	return fz_fail(err, FZ_EUSAGE, "%s: has no mark '%.*s'; the marks are %s%s", name,
+			       "%s: has no markers; add some with 'fizeau mark' or --markers FILE",
+			       name);
+	return fz_fail(err, FZ_EUSAGE, "%s: has no marker '%.*s'; the markers are %s%s", name,
 		       (int)text.n, text.p, known.p, n > MARKS_NAMED ? ", ..." : "");
 }
 
@@ -146,11 +148,11 @@ static int check(const struct fz_range *range, int64_t end, const char *name, st
 	char from[FZ_NUMBER_SIZE], to[FZ_NUMBER_SIZE];
 
 	if (range->to_ns <= range->from_ns)
-		return fz_fail(err, FZ_EUSAGE, "%s: a range from %s to %s has no time in it", name,
+		return fz_fail(err, FZ_EUSAGE, "%s: the range from %s to %s is empty", name,
 			       fz_format_value((double)range->from_ns, "ns", from),
 			       fz_format_value((double)range->to_ns, "ns", to));
 	if (range->from_ns >= end)
-		return fz_fail(err, FZ_EUSAGE, "%s: there is nothing from %s on; it ends after %s",
+		return fz_fail(err, FZ_EUSAGE, "%s: the range starts at %s, after the end at %s",
 			       name, fz_format_value((double)range->from_ns, "ns", from),
 			       fz_format_value((double)end, "ns", to));
 	return 0;
@@ -160,8 +162,7 @@ static int nothing_left(const struct fz_range *range, const char *name, struct f
 {
 	char from[FZ_NUMBER_SIZE], to[FZ_NUMBER_SIZE];
 
-	return fz_fail(err, FZ_EUSAGE,
-		       "%s: no sample was taken from %s to %s; choose a longer range", name,
+	return fz_fail(err, FZ_EUSAGE, "%s: no samples from %s to %s; use a longer range", name,
 		       fz_format_value((double)range->from_ns, "ns", from),
 		       fz_format_value((double)range->to_ns, "ns", to));
 }
@@ -170,10 +171,10 @@ int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_
 		      struct fz_error *err)
 {
 	if ((r->marks || fz_cli_range_given(r)) && !p->samples.timed)
-		return fz_fail(err, FZ_EUSAGE,
-			       "%s: its samples have no times, so that no range of time can be "
-			       "taken from it",
-			       name);
+		return fz_fail(
+			err, FZ_EUSAGE,
+			"%s: samples have no times, so time ranges and markers cannot be used",
+			name);
 	int rc = r->marks ? fz_cli_marks_add(r->marks, name, p, err) : 0;
 	if (rc || !fz_cli_range_given(r))
 		return rc;

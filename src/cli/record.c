@@ -30,7 +30,7 @@ int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_
 
 	if (!fz_parse_decimal(fz_str_of(text), &seconds) || seconds <= 0 || seconds > 1e9)
 		return fz_fail(err, FZ_EUSAGE,
-			       "'%s' is no duration; write seconds such as 10 or 0.5", text);
+			       "invalid duration '%s': use seconds, such as 10 or 0.5", text);
 	*(double *)opt->value = seconds;
 	return 0;
 }
@@ -68,11 +68,10 @@ static int check_mode(struct fz_cli_record *o, struct fz_error *err)
 
 	if ((mode == FZ_MODE_CPU && clock == FZ_CLOCK_WALL) ||
 	    (mode == FZ_MODE_WALL && clock == FZ_CLOCK_CPU))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--mode %s and --clock %s contradict each other; leave one out",
+		return fz_fail(err, FZ_EUSAGE, "--mode %s cannot be combined with --clock %s",
 			       fz_mode_names[mode], fz_clock_names[clock]);
 	if (clock == FZ_CLOCK_CPU && o->how.rate.micro_hz == 0)
-		return fz_fail(err, FZ_EUSAGE, "%s needs a rate, not 'max'",
+		return fz_fail(err, FZ_EUSAGE, "%s requires a sampling rate other than 'max'",
 			       o->clock == FZ_CLOCK_CPU ? "--clock cpu" : "--mode cpu");
 	o->how.mode = mode;
 	o->how.clock = clock;
@@ -89,12 +88,12 @@ static int check_tasks(struct fz_cli_record *o, struct fz_error *err)
 		return rc;
 	if (o->how.native == FZ_NATIVE_STACKS)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--async-aware: cannot be had with --native=stacks; --native "
-			       "shows where native code runs");
+			       "--async-aware cannot be combined with --native=stacks; use "
+			       "--native to show where native code runs");
 	if (o->how.tasks == FZ_PYTHON_TASKS_ALL && o->how.mode != FZ_MODE_WALL)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--async-mode all: cannot be had with --mode %s, since waiting "
-			       "tasks only wait; --async-mode running can",
+			       "--async-mode all cannot be combined with --mode %s; use "
+			       "--async-mode running",
 			       fz_mode_names[o->how.mode]);
 	return 0;
 }
@@ -121,16 +120,15 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 	};
 
 	if (o->how.engine == FZ_COUNTER_CALLGRIND && !o->how.count)
-		return fz_fail(err, FZ_EUSAGE, "--callgrind: counts instructions; add --count");
+		return fz_fail(err, FZ_EUSAGE, "--callgrind requires --count");
 	if (o->how.cache && !o->how.count)
-		return fz_fail(err, FZ_EUSAGE, "--cache: counts cache misses; add --count");
+		return fz_fail(err, FZ_EUSAGE, "--cache requires --count");
 	if (o->how.memory && !o->how.count)
-		return fz_fail(err, FZ_EUSAGE, "--memory: follows allocations; add --count");
+		return fz_fail(err, FZ_EUSAGE, "--memory requires --count");
 	for (size_t i = 0; o->how.count && i < FZ_ARRAY_LEN(options); i++)
 		if (options[i].given)
 			return fz_fail(err, FZ_EUSAGE,
-				       "%s: is of no use with --count, which does not sample; "
-				       "leave one out",
+				       "%s cannot be combined with --count, which does not sample",
 				       options[i].name);
 	return 0;
 }
@@ -146,14 +144,12 @@ static int check_counted_metric(struct fz_cli_record *o, struct fz_error *err)
 		return 0;
 	bool counted = fz_count_needs(metric, &cache, &memory);
 	if (!o->how.count)
-		return memory ? fz_fail(err, FZ_EUSAGE, "--metric %s: is counted; add --count",
-					metric)
-			      : 0;
+		return memory ? fz_fail(err, FZ_EUSAGE, "--metric %s requires --count", metric) : 0;
 	if (!counted)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--metric %s: is not counted; with --count there are instructions, "
+			       "--metric %s is not available with --count; use instructions, "
 			       "calls, syscalls, allocations, bytes, peak, live, reads, writes, "
-			       "'I1 misses', 'D1 misses' and 'LL misses'",
+			       "'I1 misses', 'D1 misses' or 'LL misses'",
 			       metric);
 	o->how.cache |= cache;
 	o->how.memory |= memory;
@@ -170,13 +166,10 @@ static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 		return 0;
 	}
 	if (o->how.mode != FZ_MODE_WALL)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--wait: who waits uses no CPU time and holds "
-			       "nothing: leave out --mode and --clock");
+		return fz_fail(err, FZ_EUSAGE, "--wait cannot be combined with --mode or --clock");
 	if (o->live)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--wait: the live view does not show waits; leave "
-			       "one out");
+			       "--wait cannot be combined with --live, which does not show waits");
 	return 0;
 }
 
@@ -194,13 +187,11 @@ static int check_all(struct fz_cli_record *o, bool diff, struct fz_record *r, st
 		return rc;
 	struct fz_recording planned = fz_record_plan(&o->how);
 	if (o->how.paused && !o->how.control)
+		return fz_fail(err, FZ_EUSAGE, "--paused requires --control unix:PATH");
+	if (o->live && o->realtime_stats)
 		return fz_fail(
 			err, FZ_EUSAGE,
-			"--paused: nobody could switch sampling on; add --control unix:PATH");
-	if (o->live && o->realtime_stats)
-		return fz_fail(err, FZ_EUSAGE,
-			       "--realtime-stats: cannot be had with the live view, which shows "
-			       "them");
+			"--realtime-stats cannot be combined with the live view, which shows them");
 	rc = check_count(o, err);
 	if (!rc)
 		rc = check_counted_metric(o, err);
@@ -322,7 +313,7 @@ static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, str
 	int rc = fz_cli_per_process_wanted(o, p) ? fz_cli_per_process_write(o, p, err)
 						 : fz_cli_output_write(o, p, err);
 	if (rc)
-		fz_cli_note("the recording is kept in %s", r->path);
+		fz_cli_note("recording saved in %s", r->path);
 	else
 		unlink(r->path);
 	return rc;
@@ -336,7 +327,7 @@ static void warn_no_tasks(const struct fz_cli_record *o, const struct fz_profile
 	for (uint32_t i = 0; i < p->function_count; i++)
 		if (p->functions[i].kind == FZ_KIND_TASK)
 			return;
-	fz_cli_warn("--async-aware: no task of asyncio was seen; these are the stacks of threads");
+	fz_cli_warn("--async-aware: no asyncio tasks were found; these are the stacks of threads");
 }
 
 /* There is nothing to show: say so, unless the interpreter has. */

@@ -37,78 +37,77 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 
 /* The entries of the option table; o is a struct fz_cli_record that lives as long. */
 /* clang-format off */
-#define FZ_RECORD_SAMPLING_ENTRIES(o)                                                                \
+#define FZ_RECORD_SAMPLING_ENTRIES(o)                                                              \
 	{ .kind = FZ_OPT_GROUP, .help = "Sampling" },                                              \
-	{ .kind = FZ_OPT_CALL, .short_name = 'r', .long_name = "sampling-rate",                    \
-	  .argument = "RATE", .value = &(o).how.rate, .call = fz_cli_parse_rate,                    \
-	  .help = "samples a second: 1000, 2.5khz, 10k, or max (default 1khz)" },                  \
-	{ .kind = FZ_OPT_CALL, .short_name = 'd', .long_name = "duration",                         \
-	  .argument = "SECONDS", .value = &(o).how.duration, .call = fz_cli_parse_time,             \
-	  .help = "stop after so many seconds (default: when the program ends)" },                 \
-	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .long_name = "all-threads",                      \
-	  .value = &(o).how.all_threads,                                                               \
-	  .help = "sample every thread, not only the main one" },                                  \
-	{ .kind = FZ_OPT_FLAG, .long_name = "subprocesses",                                        \
-	  .value = &(o).how.subprocesses,                                                              \
-	  .help = "sample the processes that it starts as well, and theirs" },                     \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "mode", .argument = "MODE",                          \
+	{ .kind = FZ_OPT_CALL, .short_name = 'r', .common = true, .long_name = "sampling-rate",    \
+	  .argument = "RATE", .value = &(o).how.rate, .call = fz_cli_parse_rate,                   \
+	  .help = "samples per second: 1000, 2.5khz, 10k or max (default 1khz)" },                 \
+	{ .kind = FZ_OPT_CALL, .short_name = 'd', .common = true, .long_name = "duration",         \
+	  .argument = "SECONDS", .value = &(o).how.duration, .call = fz_cli_parse_time,            \
+	  .help = "stop after SECONDS (default: when the program ends)" },                         \
+	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .common = true, .long_name = "all-threads",      \
+	  .value = &(o).how.all_threads,                                                           \
+	  .help = "sample every thread, not only the main thread" },                               \
+	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "subprocesses",                        \
+	  .value = &(o).how.subprocesses,                                                          \
+	  .help = "also sample child processes, recursively" },                                    \
+	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "mode", .argument = "MODE",          \
 	  .value = &(o).mode, .choices = fz_cli_mode_names,                                        \
-	  .help = "which samples to keep: wall (default): all; cpu: of CPU time, the same as "     \
-		  "--clock cpu; gil: of threads that hold the GIL; exception: of threads that "    \
+	  .help = "which samples to record: wall (default): all; cpu: CPU time (same as "          \
+		  "--clock cpu); gil: threads that hold the GIL; exception: threads that "         \
 		  "raise or handle an exception" },                                                \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "clock", .argument = "CLOCK",                        \
 	  .value = &(o).clock, .choices = fz_clock_names,                                          \
-	  .help = "wall: a sample each interval of time, whatever a thread does; cpu: each "       \
-		  "interval of CPU time that a thread used (default: cpu for --mode cpu, else "    \
-		  "wall)" },                                                                       \
+	  .help = "sampling clock: wall: a sample per interval of wall time; cpu: a sample "       \
+		  "per interval of CPU time used by the thread (default: cpu with --mode cpu, "    \
+		  "else wall)" },                                                                  \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "engine", .argument = "ENGINE",                      \
 	  .value = &(o).how.sampled_by, .choices = fz_engine_choices,                              \
-	  .help = "who reads the stacks: bpf: the kernel, for --mode cpu, as root; read: we, "     \
-		  "from outside (the default without --wait); auto: bpf where it can tell all that is asked for" },   \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "native", .argument = "KIND", .optional = true,      \
-	  .min = FZ_NATIVE_MARKERS, .value = &(o).how.native, .choices = fz_native_names,              \
-	  .help = "show <native> where C code lies between Python frames (markers), or the "       \
-		  "native frames themselves (stacks: stops the program for each sample)" },        \
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-gc", .value = &(o).how.no_gc,                          \
-	  .help = "do not show <GC> while garbage is collected" },                                 \
-	{ .kind = FZ_OPT_FLAG, .long_name = "opcodes", .value = &(o).how.opcodes,                      \
-	  .help = "record the bytecode instruction of each frame" },                               \
-	FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                                  \
+	  .help = "stack reader: read (default without --wait): from outside; bpf: in the "        \
+		  "kernel, for --mode cpu and --wait, needs root; auto: bpf if it supports "       \
+		  "the given options, else read" },                                                \
+	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "native", .argument = "KIND", .optional = true, \
+	  .min = FZ_NATIVE_MARKERS, .value = &(o).how.native, .choices = fz_native_names,          \
+	  .help = "record C code between Python frames: markers (default KIND): show it as "       \
+		  "<native>; stacks: record native frames, which stops the program during "        \
+		  "each sample" },                                                                 \
+	{ .kind = FZ_OPT_FLAG, .long_name = "no-gc", .value = &(o).how.no_gc,                      \
+	  .help = "do not show <GC> during garbage collection" },                                  \
+	{ .kind = FZ_OPT_FLAG, .long_name = "opcodes", .value = &(o).how.opcodes,                  \
+	  .help = "record the current bytecode instruction of each frame" },                       \
+	FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                                \
 	{ .kind = FZ_OPT_FLAG, .long_name = "task-names", .value = &(o).async.names,               \
-	  .help = "of --async-aware: each task by its own name (Task-7), instead of those of one "   \
-		  "coroutine, or of names that differ in a number, as one" },                      \
-	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &(o).how.blocking,                    \
-	  .help = "stop the program for the moment of each sample: exact, but slows it down" },    \
+	  .help = "with --async-aware: keep tasks apart by name (Task-7) instead of merging "      \
+		  "tasks of one coroutine and names that differ only in a number" },               \
+	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &(o).how.blocking,                \
+	  .help = "stop the program during each sample: exact, but slower" },                      \
 	{ .kind = FZ_OPT_FLAG, .long_name = "realtime-stats", .value = &(o).realtime_stats,        \
-	  .help = "a line about the sampling on stderr each second" },                             \
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &(o).how.no_source,                  \
-	  .help = "do not store the text of executed source files" }
+	  .help = "print sampling statistics to standard error every second" },                    \
+	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &(o).how.no_source,              \
+	  .help = "do not store source code in the recording" }
 
-#define FZ_RECORD_OPTION_ENTRIES(o)                                                               \
-	FZ_RECORD_SAMPLING_ENTRIES(o),                                                            \
-	{ .kind = FZ_OPT_FLAG, .long_name = "wait", .value = &(o).how.waits,                         \
-	  .help = "besides CPU time each wait with its exact length, what it was for and who "    \
-		  "ended it: by the kernel, as root; else, or with --engine read, what for, "    \
-		  "sampled" },                                           \
-	{ .kind = FZ_OPT_FLAG, .long_name = "pagefaults", .value = &(o).how.growth,                  \
-	  .help = "instead of time the bytes by which the resident set grew, by stack, of all "   \
-		  "threads: by the kernel, as root" },                                            \
+#define FZ_RECORD_OPTION_ENTRIES(o)                                                                \
+	FZ_RECORD_SAMPLING_ENTRIES(o),                                                             \
+	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "wait", .value = &(o).how.waits,       \
+	  .help = "also record every wait: duration, reason, who ended it (needs root); "          \
+		  "without root or with --engine read, sample the reasons" },                      \
+	{ .kind = FZ_OPT_FLAG, .long_name = "pagefaults", .value = &(o).how.growth,                \
+	  .help = "profile resident-memory growth instead of time (needs root)" },                 \
 	{ .kind = FZ_OPT_STRING, .long_name = "control", .argument = "URI",                        \
 	  .value = &(o).how.control,                                                               \
-	  .help = "unix:PATH: a socket on which the program or you say enable, disable, status "  \
-		  "or quit meanwhile" },                                                           \
+	  .help = "accept enable, disable, status and quit on this socket (unix:PATH)" },          \
 	{ .kind = FZ_OPT_FLAG, .long_name = "paused", .value = &(o).how.paused,                    \
-	  .help = "sample nothing until enable is said on the socket of --control" },              \
+	  .help = "start without sampling; wait for enable on the --control socket" },             \
 	FZ_CLI_OUTPUT_FILE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_TREE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
 	FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
 	FZ_CLI_OUTPUT_SORT_ENTRY((o).output),                                                      \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "compression", .argument = "HOW",                      \
+	{ .kind = FZ_OPT_CHOICE, .long_name = "compression", .argument = "HOW",                    \
 	  .value = &(o).output.compression, .choices = fz_cli_compression_names,                   \
-	  .help = "of --binary: auto (default) or zstd, or none" },                                \
-	FZ_CLI_OUTPUT_PSTATS_ENTRIES((o).output),                                                      \
+	  .help = "compression of --binary: auto (default), zstd or none" },                       \
+	FZ_CLI_OUTPUT_PSTATS_ENTRIES((o).output),                                                  \
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                                 \
 	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY((o).output)
 /* clang-format on */
@@ -117,19 +116,20 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 /* clang-format off */
 #define FZ_COUNT_OPTION_ENTRIES(o)                                                                 \
 	{ .kind = FZ_OPT_GROUP, .help = "Counting" },                                              \
-	{ .kind = FZ_OPT_FLAG, .long_name = "count", .value = &(o).how.count,                          \
-	  .help = "count instructions under Valgrind instead of sampling: slow, but the same in "  \
-		  "every run" },                                                                   \
-	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &(o).how.cache,                          \
-	  .help = "with --count: memory accesses and cache misses as well" },                     \
-	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &(o).how.memory,                        \
-	  .help = "with --count: the most bytes held at one time, and those held at the end" },   \
-	FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: by")
-#define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                          \
-	{ .kind = FZ_OPT_SET, .long_name = "callgrind", .value = &(o).how.engine,                      \
+	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "count", .value = &(o).how.count,      \
+	  .help = "count instructions under Valgrind instead of sampling: slow but "               \
+		  "reproducible" },                                                                \
+	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &(o).how.cache,                      \
+	  .help = "with --count: also count memory accesses and cache misses" },                   \
+	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &(o).how.memory,                    \
+	  .help = "with --count: also track heap memory: peak bytes, and bytes live at the "       \
+		  "end" },                                                                         \
+	FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: use")
+#define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                           \
+	{ .kind = FZ_OPT_SET, .long_name = "callgrind", .value = &(o).how.engine,                  \
 	  .min = FZ_COUNTER_CALLGRIND,                                                             \
-	  .help = by " Valgrind's own callgrind, which stands in where our tool was not built "   \
-		  "(slower, contexts not exact)" }
+	  .help = by " Valgrind's callgrind, the fallback if Fizeau's own tool is not built "      \
+		     "(slower, call contexts not exact)" }
 /* clang-format on */
 
 /* Whether the options fit together and the output can be written; `diff`: it will be a diff. */

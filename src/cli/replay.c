@@ -13,13 +13,17 @@ static int mode = FZ_CLI_MODE_NONE;
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
 	{ .kind = FZ_OPT_CHOICE,
+	  .common = true,
 	  .long_name = "mode",
 	  .argument = "MODE",
-	  .help = "only samples whose thread was on a CPU (cpu), held the GIL (gil), or "
-		  "raised or handled an exception (exception)",
+	  .help = "only samples of threads that were on a CPU (cpu), held the GIL (gil), or raised "
+		  "or handled an exception (exception)",
 	  .value = &mode,
 	  .choices = fz_cli_mode_names },
+	FZ_CLI_OUTPUT_PART_ENTRIES(output),
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
+	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 	FZ_CLI_OUTPUT_TREE_ENTRIES(output),
 	FZ_CLI_OUTPUT_SWITCH_ENTRIES(output),
@@ -29,14 +33,12 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(output),
 	FZ_CLI_OUTPUT_SORT_ENTRY(output),
 	FZ_CLI_OUTPUT_PSTATS_ENTRIES(output),
-	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
-	FZ_CLI_OUTPUT_PART_ENTRIES(output),
-	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
 	{ .kind = FZ_OPT_GROUP, .help = "Help" },
 	{ .kind = FZ_OPT_FLAG,
+	  .common = true,
 	  .long_name = "list-formats",
-	  .help = "print what can be read and written, and end",
+	  .help = "list the supported file formats and exit",
 	  .value = &list_formats },
 	{ .kind = FZ_OPT_END },
 };
@@ -47,8 +49,9 @@ static void tell_guess(const char *name, const struct fz_profile *p)
 	struct fz_str guess = fz_profile_fact(p, "numbers");
 
 	if (guess.n && p->numbers.bare)
-		fz_cli_warn("%s: its numbers are taken for %.*s; --unit says what they are", name,
-			    (int)guess.n, guess.p);
+		fz_cli_warn(
+			"%s: reading the numbers as %.*s; use --input-unit to specify their unit",
+			name, (int)guess.n, guess.p);
 }
 
 static int run(const struct fz_command *command, int argc, char **argv)
@@ -65,7 +68,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (list_formats)
 		return fz_cli_formats_print();
 	if (state.argument_count != 1)
-		return fz_cli_errorf("replay: needs one recording, but got %d",
+		return fz_cli_errorf("replay: expected one recording, got %d",
 				     state.argument_count);
 	int r = fz_cli_output_check(&output, false, NULL, &err);
 	if (!r)
@@ -85,14 +88,15 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_replay = {
 	.name = "replay",
-	.summary = "show a recording, or write it in another format",
+	.summary = "report on a recording or convert it to another format",
 	.usage = "[options] RECORDING",
-	.examples =
-		"  $ fizeau replay app.bin                      # its hottest functions\n"
-		"  $ fizeau replay app.fz --flamegraph          # a page with its flame graph\n"
-		"  $ fizeau replay app.bin -o app.folded        # for flamegraph.pl and others\n"
-		"  $ fizeau replay --collapsed -o - app.bin     # the same as CPython writes it\n"
-		"  $ fizeau replay heap.pb.gz --metric alloc_space  # another tool's profile\n",
+	.examples = "  $ fizeau replay app.bin                      # print the hottest functions\n"
+		    "  $ fizeau replay app.fz --flamegraph          # write a flame graph page\n"
+		    "  $ fizeau replay app.bin -o app.folded        # folded stacks, for "
+		    "flamegraph.pl and others\n"
+		    "  $ fizeau replay --collapsed -o - app.bin     # folded stacks in CPython's "
+		    "format\n"
+		    "  $ fizeau replay heap.pb.gz --metric alloc_space  # another tool's profile\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_RECORDING,
 	.run = run,

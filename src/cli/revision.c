@@ -7,7 +7,7 @@ int fz_cli_parse_threshold(const char *text, const struct fz_opt *opt, struct fz
 	double *threshold = opt->value;
 
 	if (!fz_ci_parse_part(fz_str_of(text), threshold) || *threshold <= 0)
-		return fz_fail(err, FZ_EUSAGE, "--threshold '%s': must be a part such as 5%%",
-			       text);
+		return fz_fail(err, FZ_EUSAGE,
+			       "invalid --threshold '%s': use a percentage, such as 5%%", text);
 	return 0;
 }

@@ -10,19 +10,20 @@
 #define FZ_REVISION_OPTION_ENTRIES(o)                                                              \
 	{ .kind = FZ_OPT_STRING, .long_name = "setup", .argument = "COMMAND",                      \
 	  .value = &(o).setup,                                                                     \
-	  .help = "run by sh in the tree of each commit first, to build or install it" },          \
+	  .help = "shell command to build or install each commit's tree first" },          \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "metric", .argument = "NAME",                        \
 	  .value = &(o).metric, .choices = fz_ci_metrics,                                          \
-	  .help = "what is compared: instructions (default), cycles, calls, syscalls, "            \
+	  .help = "metric to compare: instructions (default), cycles, calls, syscalls, " \
 		  "allocations, bytes, peak, live" },                                                          \
 	{ .kind = FZ_OPT_STRING, .long_name = "config", .argument = "FILE",                        \
 	  .value = &(o).config,                                                                    \
-	  .help = "thresholds and the like (default: fizeau.ini at the top of the checkout)" },    \
+	  .help = "read thresholds and other settings from FILE (default: fizeau.ini at the " \
+		  "top of the checkout)" },    \
 	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",                      \
 	  .value = &(o).timeout, .call = fz_cli_parse_duration,                                 \
-	  .help = "of each run (default 600)" },                                                   \
+	  .help = "time limit of each run (default 600)" },                                                   \
 	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &(o).show_output,              \
-	  .help = "let the command's output through, to standard error" }
+	  .help = "show the command's output, on standard error" }
 /* clang-format on */
 
 /* "5%", to a double. */

@@ -12,13 +12,12 @@ static bool all;
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "all",
-	  .help = "remove every recording of the store",
+	  .help = "remove all stored recordings",
 	  .value = &all },
 	{ .kind = FZ_OPT_END },
 };
 
-static const char open_remedy[] =
-	"is still being recorded; end the program or its recorder, or remove the file with rm";
+static const char open_remedy[] = "is still being recorded; stop the recorder or delete the file";
 
 static bool is_listed(const struct fz_store_list *l, const char *path)
 {
@@ -50,7 +49,8 @@ static int remove_named(const struct fz_store_list *l, const struct fz_store_lis
 			rc = fz_fail(err, FZ_EUSAGE, "rm: %s %s", names[i], open_remedy);
 		else if (!rc && !is_listed(l, path))
 			rc = fz_fail(err, FZ_EUSAGE,
-				     "rm: %s is not in the store; remove it with rm", names[i]);
+				     "rm: %s is not in the store; delete the file instead",
+				     names[i]);
 		if (rc) {
 			free(path);
 			break;
@@ -76,9 +76,9 @@ static int rm(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (all == (state.argument_count > 0))
-		return fz_cli_errorf("rm: name recordings, such as @1, or --all");
+		return fz_cli_errorf("rm: specify recordings, such as @1, or --all");
 	if (!getcwd(cwd, sizeof(cwd)))
-		return fz_cli_errorf("rm: the current folder is gone");
+		return fz_cli_errorf("rm: the current folder no longer exists");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	if (fz_store_list(folder, &l, &open, &err))
 		return fz_cli_error(&err);
@@ -91,7 +91,7 @@ static int rm(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_rm = {
 	.name = "rm",
-	.summary = "remove recordings from the local store",
+	.summary = "remove stored recordings",
 	.usage = "RECORDING... | --all",
 	.examples = "  $ fizeau rm @1 @2\n",
 	.options = option_table,

@@ -34,25 +34,27 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Program" },
 	{ .kind = FZ_OPT_FLAG,
 	  .short_name = 'm',
+	  .common = true,
 	  .long_name = "module",
-	  .help = "run a module, as python -m does; its name comes first",
+	  .help = "run the first argument as a module, as python -m does",
 	  .value = &options.module },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "python",
 	  .argument = "PATH",
-	  .help = "the interpreter for scripts and modules (default: python3 of PATH)",
+	  .help = "interpreter for scripts and modules (default: python3 from $PATH)",
 	  .value = &options.python },
 	{ .kind = FZ_OPT_INT,
+	  .common = true,
 	  .long_name = "runs",
 	  .argument = "N",
-	  .help = "run it N times, one after the other; one recording holds them all",
+	  .help = "run the program N times and record all runs in one recording",
 	  .value = &options.runs,
 	  .min = 1,
 	  .max = 1000 },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "keep",
-	  .help = "leave the program running when --duration is over, the live view is left "
-		  "or quit is said on the socket of --control",
+	  .help = "do not end the program after --duration, when the live view is closed, or on "
+		  "quit from the --control socket",
 	  .value = &options.keep },
 	{ .kind = FZ_OPT_END },
 };
@@ -151,7 +153,7 @@ static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t st
 	fz_record_begin_file(r);
 	if (options.record.live &&
 	    fz_watch_begin(watch, r, (enum fz_color_when)options.record.output.color, &err)) {
-		fz_cli_warn("run: nothing is recorded: %s", err.message);
+		fz_cli_warn("run: nothing recorded: %s", err.message);
 		fz_trial_wait(run, -1);
 		return exit_as(&run->child);
 	}
@@ -309,13 +311,13 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	}
 	if (options.keep && options.record.how.duration == 0 && !options.record.live &&
 	    !options.record.how.control)
-		return fz_cli_errorf("run: --keep: needs a --duration after which to keep it");
+		return fz_cli_errorf("run: --keep requires --duration, --live or --control");
 	if (options.runs > 1 && options.keep)
-		return fz_cli_errorf("run: --keep: cannot be had with several --runs");
+		return fz_cli_errorf("run: --keep cannot be combined with several --runs");
 	if (options.runs > 1 && options.record.how.control)
-		return fz_cli_errorf("run: --control: cannot be had with several --runs");
+		return fz_cli_errorf("run: --control cannot be combined with several --runs");
 	if (options.runs > 1 && options.record.live)
-		return fz_cli_errorf("run: --live: cannot be had with several --runs");
+		return fz_cli_errorf("run: --live cannot be combined with several --runs");
 	struct fz_launch_words words = { .words = state.arguments,
 					 .n = (size_t)state.argument_count,
 					 .module = options.module,
@@ -336,12 +338,12 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_run = {
 	.name = "run",
-	.summary = "start a program, record it, and end with its exit status",
+	.summary = "start and record a program; exits with its status",
 	.usage = "[options] [-m MODULE | SCRIPT.py | [--] PROGRAM] [ARGUMENTS]",
-	.examples = "  $ fizeau run script.py --its-own options    # kept in the store\n"
+	.examples = "  $ fizeau run script.py --script-option    # record to the local store\n"
 		    "  $ fizeau run -r 10khz -a -o server.fz -m myserver\n"
 		    "  $ fizeau run --runs 5 -o five.fz bench.py\n"
-		    "  $ fizeau run -d 30 -- ./manage.sh runserver  # whatever it becomes\n",
+		    "  $ fizeau run -d 30 -- ./manage.sh runserver  # any command\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run_command,

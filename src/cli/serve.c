@@ -15,89 +15,95 @@ static int stopped_by; /* the signal */
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING,
+	  .common = true,
 	  .long_name = "store",
 	  .argument = "PATH",
 	  .value = &options.store,
-	  .help = "the file in which profiles are kept, made where it is missing; or databases "
-		  "of ClickHouse's, http://HOST:8123/DATABASE[,http://...], each a shard" },
+	  .help = "store profiles in this file, created if missing, or in ClickHouse: "
+		  "http://HOST:8123/DATABASE[,http://...], one URL per shard" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "benchmarks",
 	  .argument = "FILE",
 	  .value = &options.benchmarks,
-	  .help = "where results of 'fizeau ci --server' are kept (default: in the store; with "
-		  "ClickHouse they need a file)" },
+	  .help = "store results of 'fizeau ci --server' in FILE (default: in the store; required "
+		  "with ClickHouse)" },
 	{ .kind = FZ_OPT_STRING,
+	  .common = true,
 	  .long_name = "listen",
 	  .argument = "ADDRESS:PORT",
 	  .value = &options.listen,
-	  .help = "where to listen (default 127.0.0.1:4999); port 0 is any that is free" },
+	  .help = "address to listen on (default 127.0.0.1:4999); port 0 picks a free port" },
 	{ .kind = FZ_OPT_STRING,
+	  .common = true,
 	  .long_name = "tokens",
 	  .argument = "FILE",
 	  .value = &options.tokens,
-	  .help = "who may do what: lines 'PROJECT read|write|read,write|badge TOKEN' (default: "
-		  "this "
-		  "machine may do everything, others nothing)" },
+	  .help = "read access tokens from FILE: lines of 'PROJECT read|write|read,write|badge "
+		  "TOKEN' (default: full access from this machine, none from others)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "tls-cert",
 	  .argument = "FILE",
 	  .value = &options.tls_certificate,
-	  .help = "https: the certificate, and those that vouch for it (PEM); with --tls-key" },
+	  .help = "serve HTTPS with this certificate and its chain (PEM); requires --tls-key" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "tls-key",
 	  .argument = "FILE",
 	  .value = &options.tls_key,
-	  .help = "the certificate's key (PEM)" },
+	  .help = "private key of the certificate (PEM)" },
 	{ .kind = FZ_OPT_INT,
+	  .common = true,
 	  .long_name = "retain",
 	  .argument = "DAYS",
 	  .value = &options.retain_days,
 	  .min = 1,
 	  .max = DAYS_MAX,
-	  .help = "forget what is older (default: nothing is forgotten)" },
+	  .help = "delete data older than DAYS (default: keep everything)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "alarm-file",
 	  .argument = "FILE",
 	  .value = &options.alarm_file,
-	  .help = "append a line of JSON when a release made a function more expensive" },
+	  .help = "when a release makes a function more expensive, append a JSON line to FILE" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "alarm-run",
 	  .argument = "COMMAND",
 	  .value = &options.alarm_run,
-	  .help = "give that line to a command of the shell" },
+	  .help = "when a release makes a function more expensive, pipe a JSON line to a shell "
+		  "command" },
 	{ .kind = FZ_OPT_STRING,
+	  .common = true,
 	  .long_name = "alarm-url",
 	  .argument = "URL",
 	  .value = &options.alarm_url,
-	  .help = "post that line to a URL (http or https)" },
+	  .help = "when a release makes a function more expensive, post a JSON line to URL (http "
+		  "or https)" },
 	{ .kind = FZ_OPT_INT,
 	  .long_name = "max-body",
 	  .argument = "MIB",
 	  .value = &options.body_max_mib,
 	  .min = 1,
 	  .max = BODY_MAX,
-	  .help = "the largest profile that is taken (default 64)" },
+	  .help = "maximum size of a pushed profile (default 64)" },
 	{ .kind = FZ_OPT_STRING,
+	  .common = true,
 	  .long_name = "recordings",
 	  .argument = "FOLDER",
 	  .value = &options.recordings,
-	  .help = "keep recordings that are pushed as they are, and what 'fizeau ci --save URL' "
-		  "counted, in files there (default: none are kept)" },
+	  .help = "store complete pushed recordings and the counts of 'fizeau ci --save URL' as "
+		  "files in FOLDER (default: do not store them)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "bucket",
 	  .argument = "URL",
 	  .value = &options.bucket,
-	  .help = "keep these files in a bucket of S3's instead, https://HOST/BUCKET; the folder "
-		  "has their index (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION say "
-		  "who asks)" },
+	  .help = "store these files in an S3 bucket, https://HOST/BUCKET, and only their index in "
+		  "FOLDER (credentials: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION)" },
 	{ .kind = FZ_OPT_INT,
 	  .long_name = "recordings-limit",
 	  .argument = "MIB",
 	  .value = &options.recordings_mib,
 	  .min = 1,
 	  .max = RECORDINGS_MAX,
-	  .help = "so much of each project's recordings, and of its counts; then the oldest go "
-		  "(default 10240)" },
+	  .help = "maximum size of each project's recordings, and of its counts; the oldest are "
+		  "deleted first (default 10240)" },
 	{ .kind = FZ_OPT_END },
 };
 
@@ -108,8 +114,8 @@ static void ready(const char *url)
 	printf("%s\n", url);
 	fflush(stdout);
 	if (!options.tokens)
-		fz_cli_note("serve: whoever is on this machine may push and read; --tokens says "
-			    "who else");
+		fz_cli_note("serve: every user of this machine can push and read; use --tokens to "
+			    "control access");
 }
 
 static void say(const char *text)
@@ -138,15 +144,13 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (state.argument_count)
 		return fz_cli_errorf("serve: takes no arguments");
 	if (options.recordings_mib && !options.recordings)
-		return fz_cli_errorf("serve: --recordings-limit: goes with --recordings FOLDER");
+		return fz_cli_errorf("serve: --recordings-limit requires --recordings FOLDER");
 	if (options.bucket && !options.recordings)
-		return fz_cli_errorf(
-			"serve: --bucket: goes with --recordings FOLDER, which has the "
-			"index");
+		return fz_cli_errorf("serve: --bucket requires --recordings FOLDER for the index");
 	if (!options.recordings_mib)
 		options.recordings_mib = RECORDINGS_DEFAULT;
 	if (!options.store)
-		return fz_cli_errorf("serve: needs to know where to keep profiles: --store PATH");
+		return fz_cli_errorf("serve: --store PATH is required");
 	stopped_by = 0;
 	status = fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(serve), &state);
 	return status == FZ_EXIT_OK && stopped_by ? 128 + stopped_by : status;
@@ -154,7 +158,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_serve = {
 	.name = "serve",
-	.summary = "keep profiles of many hosts, and compare releases",
+	.summary = "store profiles of many hosts and compare releases",
 	.usage = "--store PATH [options]",
 	.examples = "  $ fizeau serve --store fleet.db                 # for this machine\n"
 		    "  $ fizeau serve --store fleet.db --listen 0.0.0.0:4999 --tokens tokens\n",

@@ -64,7 +64,7 @@ static int show(const struct fz_command *command, int argc, char **argv)
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count > 1)
-		return fz_cli_errorf("show: name one recording");
+		return fz_cli_errorf("show: specify at most one recording");
 	const char *name = state.argument_count ? state.arguments[0] : "@1";
 	if (fz_store_resolve(name, &path, &err) || fz_format_load(path, &p, &err) ||
 	    fz_cli_range_keep(&range, name, p, &err) || fz_output_open("-", &out, &err))
@@ -83,11 +83,11 @@ static int show(const struct fz_command *command, int argc, char **argv)
 
 const struct fz_command fz_command_show = {
 	.name = "show",
-	.summary = "print the facts and hottest functions of a recording",
+	.summary = "print a recording's metadata and hottest functions",
 	.usage = "[options] [RECORDING]",
-	.examples = "  $ fizeau show         # the latest\n"
+	.examples = "  $ fizeau show         # the latest recording\n"
 		    "  $ fizeau show @2\n"
-		    "  $ fizeau show HEAD~1  # the latest made at that commit\n",
+		    "  $ fizeau show HEAD~1  # the latest recording of that commit\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_RECORDING,
 	.run = show,

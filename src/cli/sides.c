@@ -22,8 +22,8 @@ int fz_cli_sides_split(char **arguments, int n, struct fz_cli_side *ret_base,
 		at++;
 	if (at == n && n != 2)
 		return fz_fail(err, FZ_EUSAGE,
-			       "needs two recordings, BASE and HEAD (or none, for the last two of "
-			       "the same program, or two sets, BASE... :: HEAD...), but got %d",
+			       "expected two recordings, BASE HEAD, none (the last two of a "
+			       "program), or two sets, BASE... :: HEAD...; got %d",
 			       n);
 	bool sets = at < n;
 	struct fz_cli_side base = { arguments, sets ? at : 1 };
@@ -32,10 +32,9 @@ int fz_cli_sides_split(char **arguments, int n, struct fz_cli_side *ret_base,
 		head = (struct fz_cli_side){ arguments + 1, 1 };
 	for (int i = 0; i < head.n; i++)
 		if (strcmp(head.names[i], "::") == 0)
-			return fz_fail(err, FZ_EUSAGE, "only one '::' separates two sets");
+			return fz_fail(err, FZ_EUSAGE, "more than one '::'");
 	if (base.n == 0 || head.n == 0)
-		return fz_fail(err, FZ_EUSAGE, "no recording stands %s '::'",
-			       base.n ? "after" : "before");
+		return fz_fail(err, FZ_EUSAGE, "no recording %s '::'", base.n ? "after" : "before");
 	*ret_base = base;
 	*ret_head = head;
 	return 0;
@@ -49,7 +48,7 @@ static int add(struct fz_profile *all, const char *first, const char *name,
 	if (all->run_count && !force)
 		rc = fz_diff_comparable(&all->recording, &p->recording, err);
 	if (rc)
-		return fz_error_prefix(err, "%s and %s are no set", first, name);
+		return fz_error_prefix(err, "%s and %s cannot be combined", first, name);
 	struct fz_str was = fz_profile_fact(all, "program");
 	struct fz_str is = fz_profile_fact(p, "program");
 	if (was.n && is.n && !fz_str_eq(was, is))
@@ -67,7 +66,7 @@ static int check_new(const struct fz_cli_side *side, int at, uint64_t *times, st
 				      : strcmp(side->names[i], side->names[at]) == 0;
 		if (same)
 			return fz_fail(err, FZ_EUSAGE,
-				       "%s and %s are one recording, not two runs; give it once",
+				       "%s and %s are the same recording; specify it once",
 				       side->names[i], side->names[at]);
 	}
 	return 0;

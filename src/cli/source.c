@@ -6,14 +6,13 @@ int fz_cli_source_check(const struct fz_cli_output *o, bool records, struct fz_e
 {
 	if (o->source_root_n && records && !o->baseline)
 		return fz_fail(err, FZ_EUSAGE,
-			       "--source-root: is for the baseline of --diff-flamegraph; what is "
-			       "recorded now has its source with it");
+			       "--source-root requires --diff-flamegraph; new recordings include "
+			       "their source");
 	if (!o->source_root_n || (o->chosen && o->chosen->page && !o->no_source))
 		return 0;
-	return fz_fail(
-		err, FZ_EUSAGE,
-		"--source-root: only a page shows source; ask for --flamegraph or --heatmap%s",
-		o->no_source ? ", without --no-source" : "");
+	return fz_fail(err, FZ_EUSAGE,
+		       "--source-root requires a page: add --flamegraph or --heatmap%s",
+		       o->no_source ? ", and drop --no-source" : "");
 }
 
 void fz_cli_source_add(const struct fz_cli_output *o, struct fz_profile *const *p, int n)
@@ -35,6 +34,6 @@ void fz_cli_source_add(const struct fz_cli_output *o, struct fz_profile *const *
 	}
 	for (uint32_t i = 0; i < o->source_root_n; i++)
 		if (!roots[i].used)
-			fz_cli_warn("--source-root: no file that was recorded is in '%.*s'",
+			fz_cli_warn("--source-root: no recorded file is below '%.*s'",
 				    (int)roots[i].from.n, roots[i].from.p);
 }

@@ -40,12 +40,8 @@ static int check(const struct fz_cli_record *o, struct fz_error *err)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(options); i++)
 		if (options[i].given)
-			return fz_fail(err, FZ_EUSAGE, "%s: is of no use with %s; leave one out",
-				       options[i].name,
-				       machine ? "--system, where the kernel samples the CPU time "
-						 "of all processes"
-					       : "--pagefaults, where the kernel tells each growth "
-						 "of one process, whenever it is");
+			return fz_fail(err, FZ_EUSAGE, "%s cannot be combined with %s",
+				       options[i].name, machine ? "--system" : "--pagefaults");
 	return 0;
 }
 
@@ -54,8 +50,7 @@ static int check_rate(const struct fz_cli_record *o, struct fz_error *err)
 	if (o->how.rate.micro_hz == 0 || o->how.rate.micro_hz > RATE_MAX * (uint64_t)1000000)
 		return fz_fail(
 			err, FZ_EUSAGE,
-			"--system: takes at most 10,000 samples a second on each CPU; give a "
-			"lower --sampling-rate");
+			"--system: the maximum --sampling-rate is 10,000 per second on each CPU");
 	return 0;
 }
 

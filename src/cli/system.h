@@ -7,10 +7,9 @@
 
 /* clang-format off */
 #define FZ_CLI_SYSTEM_ENTRY(o)                                                                     \
-	{ .kind = FZ_OPT_FLAG, .long_name = "system", .value = &(o).how.machine,                   \
-	  .help = "sample the CPU time of all processes of the machine instead of one, with "      \
-		  "Python, native and kernel frames, 99 times a second on each CPU if "            \
-		  "--sampling-rate does not say otherwise: by the kernel, as root" }
+	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "system", .value = &(o).how.machine,                   \
+	  .help = "sample the CPU time of all processes on this machine, with Python, native " \
+		  "and kernel frames (default rate: 99 per second on each CPU; needs root)" }
 /* clang-format on */
 
 /* Before and after options are parsed: what was not given is as these options want it; what

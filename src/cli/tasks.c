@@ -13,9 +13,9 @@ int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,
 
 	/* What is usual changes nothing: CPython's profiler takes it alone, too. */
 	if (!o->aware && asked != usual)
-		return fz_fail(err, FZ_EUSAGE, "--async-mode: needs --async-aware");
+		return fz_fail(err, FZ_EUSAGE, "--async-mode requires --async-aware");
 	if (!o->aware && o->names)
-		return fz_fail(err, FZ_EUSAGE, "--task-names: needs --async-aware");
+		return fz_fail(err, FZ_EUSAGE, "--task-names requires --async-aware");
 	*ret = o->aware ? asked : FZ_PYTHON_TASKS_NONE;
 	return 0;
 }

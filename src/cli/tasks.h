@@ -16,11 +16,12 @@ struct fz_cli_tasks {
 /* clang-format off */
 #define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                      \
 	{ .kind = FZ_OPT_FLAG, .long_name = "async-aware", .value = &(o).aware,                    \
-	  .help = "stacks of asyncio's tasks: each below those that wait for it (3.11 and newer)" }, \
+	  .help = "record stacks of asyncio tasks, each below the tasks that await it (Python " \
+		  "3.11 and later)" }, \
 	{ .kind = FZ_OPT_CHOICE, .long_name = "async-mode", .argument = "WHICH",                   \
 	  .value = &(o).mode, .choices = fz_cli_async_names,                                       \
-	  .help = "of --async-aware: running: the task that runs; all: those that wait, too "       \
-		  "(default " default_mode ")" }
+	  .help = "with --async-aware: running: only the running task; all: also waiting " \
+		  "tasks (default " default_mode ")" }
 /* clang-format on */
 
 /* What they ask for. FZ_EUSAGE: they don't fit together. */

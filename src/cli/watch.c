@@ -24,7 +24,7 @@ static int open_collector(struct fz_error *err)
 	snprintf(path, sizeof(path), "%s/fizeau-XXXXXX", fz_temporary_folder());
 	int fd = mkostemp(path, O_CLOEXEC | O_APPEND);
 	if (fd < 0)
-		return fz_fail_errno(err, "%s: no temporary file can be made; set TMPDIR", path);
+		return fz_fail_errno(err, "%s: cannot create a temporary file; set TMPDIR", path);
 	unlink(path);
 	return fd;
 }
@@ -153,7 +153,7 @@ static void print_collected(int from)
 		return;
 	if (st.st_size > PRINT_MAX) {
 		at = st.st_size - PRINT_MAX;
-		fprintf(stderr, "fizeau: the program printed %lld bytes; the last %d are:\n",
+		fprintf(stderr, "fizeau: the program printed %lld bytes; the last %d bytes:\n",
 			(long long)st.st_size, PRINT_MAX);
 	}
 	for (ssize_t n; (n = pread(from, text, sizeof(text), at)) > 0; at += n)

@@ -15,10 +15,10 @@ struct fz_watch {
 	struct fz_live *live; /* NULL: nothing is shown */
 };
 
-#define FZ_WATCH_OPTION_ENTRY(o)                                                          \
-	{                                                                                 \
-		.kind = FZ_OPT_FLAG, .long_name = "live",                                 \
-		.help = "show what the program does while it does it", .value = &(o).live \
+#define FZ_WATCH_OPTION_ENTRY(o)                                                           \
+	{                                                                                  \
+		.kind = FZ_OPT_FLAG, .common = true, .long_name = "live",                  \
+		.help = "show what the program is doing while it runs", .value = &(o).live \
 	}
 
 /* Before anything starts: can it be shown? With `collect`, w->place is what the program gets. */

@@ -29,12 +29,13 @@ void fz_cli_hint_workers(const char *command, pid_t pid, const struct fz_python_
 	if (!found)
 		return;
 	const char *more = found > NAMED ? " ..." : "";
-	const char *processes = found > 1 ? "processes that do" : "process that does";
+	const char *processes = found > 1 ? "processes" : "process";
 	if (several)
-		fz_cli_note("%d waits; it is the parent of %u Python %s the work: fizeau %s%s%s",
-			    (int)pid, found, processes, command, ids.p, more);
+		fz_cli_note(
+			"process %d is idle; it is the parent of %u busy Python %s: fizeau %s%s%s",
+			(int)pid, found, processes, command, ids.p, more);
 	else
-		fz_cli_note("%d waits; it is the parent of %u Python %s the work: fizeau %s "
-			    "--subprocesses %d, or one of%s%s",
+		fz_cli_note("process %d is idle; it is the parent of %u busy Python %s: use fizeau "
+			    "%s --subprocesses %d, or one of%s%s",
 			    (int)pid, found, processes, command, (int)pid, ids.p, more);
 }

@@ -338,7 +338,7 @@ static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 
 	if (guess.n && d->profile[s]->numbers.bare)
 		fz_diff_warn(d,
-			     "the %s's numbers are interpreted as %.*s; set --unit to change that",
+			     "the %s's numbers are interpreted as %.*s; set --input-unit to change that",
 			     side_names[s], (int)guess.n, guess.p);
 }
 

@@ -169,7 +169,7 @@ static int check_needs(const struct fz_diff *d, const struct fz_diff_options *o,
 			       "unknown; omit --scale %s",
 			       fz_scale_names[d->scale]);
 	if (d->scale == FZ_SCALE_UNIT && !(o->units[FZ_BASE] > 0 && o->units[FZ_HEAD] > 0))
-		return fz_fail(err, FZ_EUSAGE, "--scale unit requires --units BASE:HEAD");
+		return fz_fail(err, FZ_EUSAGE, "--scale work requires --work BASE:HEAD");
 	if (d->scale == FZ_SCALE_WINDOW && !fz_diff_has_durations(d))
 		return fz_fail(err, FZ_EINPUT,
 			       "--scale window requires the length of both recordings, and the %s "

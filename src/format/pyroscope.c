@@ -156,7 +156,7 @@ const struct fz_format fz_format_pyroscope = {
 	.name = "pyroscope",
 	.title = "trees and tries pushed by Pyroscope agents",
 	.suffixes = ".tree .trie",
-	.notes = "bare numbers: --unit says what they are",
+	.notes = "bare numbers: --input-unit states their unit",
 	.sniff = sniff,
 	.read = read,
 };

@@ -55,7 +55,7 @@ static void print_links(const struct fz_diff *d, const struct fz_style *style, s
 	for (uint32_t i = 0; i < d->link_count; i++)
 		print_link(d, &d->functions[d->links[i]], style, out);
 	fz_table_wrap("To correct this: --map OLD= rejects a match, --map OLD=NEW sets one; "
-		      "--no-rename and --match names infer less.",
+		      "--no-rename-detection and --match names infer less.",
 		      2, style, out);
 }
 

@@ -1,14 +1,14 @@
 # Options are checked before anything is done.
 $ fizeau diff --frobnicate a b
-fizeau: diff: --frobnicate: no such option; --help lists them
+fizeau: diff: unknown option '--frobnicate'; see '--help all'
 [2]
 
 $ fizeau diff --colour never a b
-fizeau: diff: --colour: no such option; did you mean --color?
+fizeau: diff: unknown option '--colour'; did you mean '--color'?
 [2]
 
 $ fizeau diff -z a b
-fizeau: diff: -z: no such option; --help lists them
+fizeau: diff: unknown option '-z'; see '--help all'
 [2]
 
 $ fizeau diff --limit -1 a b
@@ -20,28 +20,28 @@ fizeau: diff: --limit: 'many' is not a whole number from 0 to 1000000
 [2]
 
 $ fizeau diff --limit
-fizeau: diff: --limit: needs a value (N)
+fizeau: diff: --limit requires a value (N)
 [2]
 
 $ fizeau diff --scale sideways a b
-fizeau: diff: --scale: 'sideways' is not one of auto, time, share, reference, unit, window, amount
+fizeau: diff: --scale: 'sideways' is not one of auto, time, share, reference, work, window, amount
 [2]
 
 $ fizeau diff only-one
-fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 1
+fizeau: diff: expected two recordings, BASE HEAD, none (the last two of a program), or two sets, BASE... :: HEAD...; got 1
 [2]
 
 # Sets of recordings.
 $ fizeau diff a :: b :: c
-fizeau: diff: only one '::' separates two sets
+fizeau: diff: more than one '::'
 [2]
 
 $ fizeau diff a b ::
-fizeau: diff: no recording stands after '::'
+fizeau: diff: no recording after '::'
 [2]
 
 $ fizeau diff :: a b
-fizeau: diff: no recording stands before '::'
+fizeau: diff: no recording before '::'
 [2]
 
 $ fizeau run --runs 0 true
@@ -49,49 +49,49 @@ fizeau: run: --runs: '0' is not a whole number from 1 to 1000
 [2]
 
 $ fizeau run --runs 2 -d 1 --keep true
-fizeau: run: --keep: cannot be had with several --runs
+fizeau: run: --keep cannot be combined with several --runs
 [2]
 
 # A comparison needs to know what to run, and where.
 $ fizeau compare HEAD~1
-fizeau: compare: nothing to run; write the command after '--', for example: fizeau compare HEAD~1 -- python3 bench.py
+fizeau: compare: no command; add one after '--', for example: fizeau compare HEAD~1 -- python3 bench.py
 [2]
 
 $ fizeau compare one two -- true
-fizeau: compare: takes one revision, the base; the head is the working tree
+fizeau: compare: expected at most one revision, the base; the head is the working tree
 [2]
 
-$ fizeau compare --base true
-fizeau: compare: --base and --head: need each other
+$ fizeau compare --base-command true
+fizeau: compare: --base-command requires --head-command
 [2]
 
 $ fizeau compare --base true --head true HEAD~1
-fizeau: compare: --base and --head: are the commands; there is no other to run
+fizeau: compare: --base-command and --head-command allow no further command or revision
 [2]
 
 $ fizeau compare -r max -- true
-fizeau: compare: --clock cpu needs a rate, not 'max'
+fizeau: compare: --clock cpu requires a sampling rate other than 'max'
 [2]
 
 # Outside a checkout, and before the first commit: one line, with git's own reason in it.
 $ LC_ALL=C GIT_CEILING_DIRECTORIES="$PWD/.." fizeau compare HEAD~1 -- true
-fizeau: compare: git finds no checkout here: not a git repository (or any of the parent directories): .git; compare two commands with --base and --head
+fizeau: compare: git: not a git repository (or any of the parent directories): .git; use --base-command and --head-command to compare two commands
 [2]
 
 $ git init -q . && fizeau compare nosuch -- true
-fizeau: compare: 'nosuch': git knows no such revision
+fizeau: compare: 'nosuch': no such revision
 [2]
 
 $ fizeau replay
-fizeau: replay: needs one recording, but got 0
+fizeau: replay: expected one recording, got 0
 [2]
 
 $ fizeau attach
-fizeau: attach: name one process id, or say --system
+fizeau: attach: specify one process id or --system
 [2]
 
 $ fizeau attach not-a-number
-fizeau: attach: 'not-a-number' is no process id
+fizeau: attach: invalid process id 'not-a-number'
 [2]
 
 $ fizeau attach 999999999
@@ -99,11 +99,11 @@ fizeau: attach: no process 999999999
 [2]
 
 $ fizeau dump
-fizeau: dump: name one or more process ids
+fizeau: dump: specify one or more process ids
 [2]
 
 $ fizeau dump not-a-number 999999999
-fizeau: dump: 'not-a-number' is no process id
+fizeau: dump: invalid process id 'not-a-number'
 fizeau: dump: no process 999999999
 [2]
 
@@ -117,9 +117,9 @@ fizeau: run: script 'script.py' not found
 [125]
 
 $ fizeau recrod; fizeau report x.fz; fizeau snapshot
-fizeau: 'recrod' is no command; did you mean 'record'?
-fizeau: 'report' is no command; did you mean 'replay'?
-fizeau: 'snapshot' is no command; did you mean 'dump'?
+fizeau: unknown command 'recrod'; did you mean 'record'?
+fizeau: unknown command 'report'; did you mean 'replay'?
+fizeau: unknown command 'snapshot'; did you mean 'dump'?
 [2]
 
 # "--" ends the options.
@@ -128,11 +128,11 @@ fizeau: --version: no such file, recording or git revision
 [2]
 
 $ fizeau run -r fast true
-fizeau: run: 'fast' is no sampling rate; write for example 1000, 2.5khz, 10k or max
+fizeau: run: invalid sampling rate 'fast'; use for example 1000, 2.5khz, 10k or max
 [2]
 
 $ fizeau run -d -1 true
-fizeau: run: '-1' is no duration; write seconds such as 10 or 0.5
+fizeau: run: invalid duration '-1': use seconds, such as 10 or 0.5
 [2]
 
 $ fizeau run --clock sundial true
@@ -140,7 +140,7 @@ fizeau: run: --clock: 'sundial' is not one of wall, cpu
 [2]
 
 $ fizeau run
-fizeau: run: nothing to run; name a script, '-m MODULE' or a command
+fizeau: run: no command; specify a script, '-m MODULE' or a program
 [2]
 
 # Files that are no profile, missing or empty: one line each.
@@ -149,7 +149,7 @@ fizeau: missing.fz: no such file, recording or git revision
 [2]
 
 $ fizeau replay .
-fizeau: .: is a folder; name a profile file
+fizeau: .: is a folder; specify a profile file
 [2]
 
 $ : > empty; fizeau replay empty
@@ -173,27 +173,27 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: the suffix names no format; choose one with --format: text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
+fizeau: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
 [2]
 
 # A store without recordings.
 $ fizeau list
-fizeau: no recordings in $SCRATCH/.fizeau; 'fizeau run' makes one
+fizeau: no recordings in $SCRATCH/.fizeau; use 'fizeau run' to make one
 
 $ fizeau show
-fizeau: @1: the store holds 0 recordings; 'fizeau list' shows what there is
+fizeau: @1: no such recording; the store has 0 recordings ('fizeau list')
 [2]
 
 $ fizeau rm @1
-fizeau: @1: the store holds 0 recordings; 'fizeau list' shows what there is
+fizeau: @1: no such recording; the store has 0 recordings ('fizeau list')
 [2]
 
 $ fizeau diff
-fizeau: the store holds no two recordings of the same program; 'fizeau run' makes them
+fizeau: no two recordings of the same program in the store; use 'fizeau run' to make them
 [2]
 
 $ fizeau help list
-fizeau list: list the recordings of the local store
+fizeau list: list stored recordings
 
 Usage: fizeau list [options]
 
@@ -202,11 +202,11 @@ Examples:
   $ fizeau list -l 5
 
 Options:
-  -l, --limit N             show the newest N only
+  -l, --limit N             show only the newest N
 
 # A file needs a name, and a message about a long one still says what is wrong.
 $ fizeau replay $DATA/tachyon-diff/base.bin -o ''
-fizeau: -o: needs the name of a file; '-' is standard output
+fizeau: -o requires a file name; '-' is standard output
 [2]
 
 $ fizeau replay $(printf 'a%.0s' $(seq 5000)) 2>&1 | tail -c 30
@@ -215,30 +215,30 @@ aaaaaaaaa: File name too long
 # What says how to sample is no option of counting.
 $ for o in --live '--mode gil' --native --opcodes --blocking '-d 1' --subprocesses
 > do fizeau run --count $o -- true 2>&1 | cut -d: -f3; done; fizeau run --cache -- true; fizeau run --callgrind -- true
- --live
- --mode
- --native
- --opcodes
- --blocking
- --duration
- --subprocesses
-fizeau: --cache: counts cache misses; add --count
-fizeau: --callgrind: counts instructions; add --count
+ --live cannot be combined with --count, which does not sample
+ --mode cannot be combined with --count, which does not sample
+ --native cannot be combined with --count, which does not sample
+ --opcodes cannot be combined with --count, which does not sample
+ --blocking cannot be combined with --count, which does not sample
+ --duration cannot be combined with --count, which does not sample
+ --subprocesses cannot be combined with --count, which does not sample
+fizeau: --cache requires --count
+fizeau: --callgrind requires --count
 [2]
 
 # Whoever pauses must be able to go on, and only sampling can be switched off.
 $ fizeau run --paused -- true
-fizeau: --paused: nobody could switch sampling on; add --control unix:PATH
+fizeau: --paused requires --control unix:PATH
 [2]
 
 $ fizeau run --control x -- true
-fizeau: --control: 'x' is no control socket; write unix:PATH
+fizeau: invalid --control 'x': use unix:PATH
 [2]
 
 $ fizeau run --count --control unix:x -- true
-fizeau: run: --control: is of no use with --count, which does not sample; leave one out
+fizeau: run: --control cannot be combined with --count, which does not sample
 [2]
 
 $ fizeau run --runs 2 --control unix:x -- true
-fizeau: run: --control: cannot be had with several --runs
+fizeau: run: --control cannot be combined with several --runs
 [2]

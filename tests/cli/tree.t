@@ -290,7 +290,7 @@ $ (echo 'main;work 3000'; for i in $(seq 900); do echo "main;work;c$i 40"; done)
    36,000     9,000    -27,000              └─ [900 unchanged]
 
 # Where nothing can be judged, what differs.
-$ fizeau diff --tree --unit bytes b.folded h.folded
+$ fizeau diff --tree --input-unit bytes b.folded h.folded
 Not judged: 14.5 KiB -> 21.0 KiB of memory, +6.45 KiB (+44.3 %).
 
    before     after     change            call tree
@@ -333,18 +333,18 @@ $ fizeau diff --tree $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin | s
 
 # What a wish needs is said.
 $ fizeau replay --all-frames app.collapsed; fizeau replay --min-share 3 --flamegraph app.collapsed
-fizeau: --all-frames: goes with --tree and svg only
-fizeau: --min-share: goes with --tree only
+fizeau: --all-frames requires --tree or --format svg
+fizeau: --min-share requires --tree
 [2]
 
 $ fizeau replay --tree --min-share 101% app.collapsed; fizeau replay --tree --min-share x app.collapsed
 fizeau: replay: --min-share: 101% is more than 100%
-fizeau: replay: --min-share: 'x' is no percentage from 0 on, such as 5%
+fizeau: replay: --min-share: 'x' is not a percentage, such as 5%
 [2]
 
 $ fizeau replay --format tree --sort name app.collapsed; fizeau replay --tree --pstats app.collapsed
-fizeau: --sort: goes with tables only, not with tree
-fizeau: replay: pstats: only one format can be written at a time, and tree was asked for already; 'fizeau replay' makes another from the recording
+fizeau: --sort applies only to tables, not to tree
+fizeau: replay: formats pstats and tree cannot be combined; use 'fizeau replay' to convert the recording to a second format
 [2]
 
 $ fizeau replay --tree -o tree.txt app.collapsed --no-summary && head -n 1 tree.txt

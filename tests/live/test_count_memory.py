@@ -214,7 +214,7 @@ def check_gate():
         out = r.fizeau("compare", "--count", *words, "--", PYTHON, "bench.py", status=1).stdout
         assert out.startswith(start) and "not judged" not in out.lower(), out
         assert metric != "peak" or "200 KiB -> 395 KiB of peak" in out, out
-    for words, text in ((["--metric", "peak"], "--metric peak: is counted; add --count"),
+    for words, text in ((["--metric", "peak"], "--metric peak requires --count"),
                         (["--count", "--metric", "cpu"], "--metric cpu: is not counted; with --count there are")):
         assert text in r.fizeau("compare", *words, "main", "--", PYTHON, "bench.py", status=2).stderr
 

@@ -359,7 +359,7 @@ def recordings():
             assert "no recording is kept there" in fizeau(folder, "pull", *at, env=read).stderr
             for version, service in (("1", "api"), ("2", "api"), ("2", "../../etc/x")):
                 push = "push", f"{version}.folded", *at, "--service", service, "--version", version, "--label", "a=<b>"
-                assert "the recording is kept there" in fizeau(folder, *push, env=write).stdout
+                assert "the complete recording is stored" in fizeau(folder, *push, env=write).stdout
             assert "kept there" in fizeau(folder, *push, env=write).stdout and len(kept_files(folder / "whole")) == 3
             lines = fizeau(folder, "pull", *at, env=read).stdout.splitlines()
             assert len(lines) == 3 and sum("api@2" in line for line in lines) == 1, lines
@@ -458,7 +458,7 @@ def recordings_bound():
             assert json.loads(server.push(b"main;g 1\n", id="x", keep="yes")[1])["kept"] is False
             server.says(404, "start it with --recordings FOLDER", "GET", "/api/recordings")
         done = fizeau(name, "serve", "--store", "y.db", "--recordings-limit", "1", status=2)
-        assert "goes with --recordings" in done.stderr, done
+        assert "requires --recordings" in done.stderr, done
         assert "/dev/null" in fizeau(name, "serve", "--store", "y.db", "--recordings", "/dev/null/x", status=2).stderr
 
 

@@ -94,7 +94,7 @@ def check_dump(name):
             shown = heads(done.stdout)
             assert shown[0] == "MainThread" and "worker" in shown, done
             assert options or (shown == ["MainThread", "worker"]
-                               and done.stdout.endswith("\n3 idle threads are not shown: -a shows all.\n")), done
+                               and done.stdout.endswith("\n3 idle threads are not shown; use -a to show all.\n")), done
         everything = fizeau("dump", "-a", t.pid).stdout
         assert sorted(heads(everything)) == ["MainThread", "taker 0", "taker 1", "taker 2", "worker"], everything
         assert "not shown" not in everything, everything
@@ -109,7 +109,7 @@ def attach_server():
     with server("debian-3.11") as t:
         folder = t.folder.name
         done = attach(t.pid, cwd=folder)
-        assert done.returncode == 0 and "5 threads run Python code, of which 4 wait: all are sampled" in done.stderr
+        assert done.returncode == 0 and "sampling all 5 Python threads, of which 4 are waiting" in done.stderr
         assert re.search(r"% +work \(", done.stdout) and "Condition.wait" not in done.stdout, done
         done = attach(t.pid, "--idle", cwd=folder)
         assert re.search(r"Condition\.wait .*  idle$", done.stdout, re.M), done
@@ -157,7 +157,7 @@ def by_name():
         assert line.endswith(" 3"), done
     done = fizeau("replay", "--no-idle", "-", input="main;epoll_wait 4\n")
     assert done.returncode == 2 and done.stderr == (
-        "fizeau: --no-idle: all that was recorded waited; leave it out\n"), done
+        "fizeau: --no-idle: all samples are of waiting threads\n"), done
 
 
 @suite.test("the parent of workers: a line says where the work is done")
@@ -165,11 +165,11 @@ def prefork():
     with Group(find_interpreter("debian-3.11"), PREFORK) as t:
         children = wait_until(lambda: pathlib.Path(f"/proc/{t.pid}/task/{t.pid}/children").read_text().split())
         assert len(children) == 4, children
-        say = (f"fizeau: {t.pid} waits; it is the parent of 4 Python processes that do the work: fizeau dump "
+        say = (f"fizeau: process {t.pid} is idle; it is the parent of 4 busy Python processes: fizeau dump "
                f"{' '.join(children[:3])} ...\n")
         wait_until(lambda: fizeau("dump", t.pid).stderr == say, say)
         done = attach(t.pid, cwd=t.folder.name)
-        say = (f"parent of 4 Python processes that do the work: fizeau attach --subprocesses {t.pid}, or one of "
+        say = (f"parent of 4 busy Python processes: use fizeau attach --subprocesses {t.pid}, or one of "
                f"{' '.join(children[:3])} ...\n")
         assert say in done.stderr, done
         def attached():

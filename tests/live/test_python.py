@@ -193,7 +193,7 @@ attempt()
 """)
     lines = done.stdout.splitlines()
     assert "/nowhere/x.fz: cannot be written" in lines[0], done
-    assert "--nonsense: no such option" in lines[1], done
+    assert "unknown option '--nonsense'" in lines[1], done
     assert "/nowhere/fizeau cannot be started" in lines[2], done
     assert len(lines) == 3 and not done.stderr, done
 

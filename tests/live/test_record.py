@@ -85,7 +85,7 @@ OTHER = "import sys\nprint(sys.argv)\n"
 
 @suite.test("an option of ours behind the script is the script's; a line says so where that is no wish of its own")
 def misplaced():
-    say = ("--flamegraph stood behind script.py, so it was passed to that; for fizeau it stands before: fizeau run "
+    say = ("--flamegraph came after script.py and was passed to it; to use it as an option of fizeau, write: fizeau run "
            "--flamegraph script.py ...\n")
     with find_interpreter("debian-3.11").scratch() as folder:
         for text, words, told, status in (
@@ -96,10 +96,10 @@ def misplaced():
             script(folder, text)
             done = fizeau("run", "script.py", *words, cwd=folder)
             assert done.returncode == status and (say in done.stderr) == told, (text, words, done)
-            assert done.stderr.count("stood behind") == told, done
+            assert done.stderr.count("was passed to it") == told, done
         script(folder, FAILS)
         done = fizeau("run", "-o", "x.fz", "python3", "script.py", "--sampling-rate=5", cwd=folder)
-        assert "--sampling-rate=5 stood behind python3" in done.stderr, done
+        assert "--sampling-rate=5 came after python3" in done.stderr, done
 
 
 if __name__ == "__main__":

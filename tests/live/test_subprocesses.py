@@ -414,7 +414,7 @@ def one_processor():
 @suite.test("wrong options are one line")
 def _():
     r = fizeau("run", "--count", "--subprocesses", __file__)
-    assert r.returncode == 2 and "--subprocesses: is of no use with --count" in r.stderr, r.stderr
+    assert r.returncode == 2 and "--subprocesses cannot be combined with --count" in r.stderr, r.stderr
 
 
 MOMENTS = """
