@@ -61,7 +61,7 @@ class Agent:
     def __enter__(self):
         with self.errors.open("w") as errors:
             self.process = subprocess.Popen(self.words, stderr=errors, cwd=self.errors.parent)
-        wait_until(lambda: "samples this machine" in self.said() or self.process.poll() is not None, "the agent")
+        wait_until(lambda: "sampling this machine" in self.said() or self.process.poll() is not None, "the agent")
         if self.process.poll() is not None:
             if any(words in self.said() for words in (*test_system.NEVER, "built without")):
                 raise Skip(self.said().strip())
@@ -320,7 +320,7 @@ def refused():
         os.chown(spool, os.geteuid(), os.getegid())
         pathlib.Path(folder, "fizeau.ini").write_text("[service x]\ncomand = y\n")
         for more, why in ((["--rate", "9999"], "1,000 samples"), (["--every", "10d"], "from 1s to 1h"),
-                          (["--spool-limit", "12"], "no number of bytes"), (["--service-by", "x"], "(expected ini"),
+                          (["--spool-limit", "12"], "use a size of at least 64K"), (["--service-by", "x"], "(expected ini"),
                           (["--label", "x"], "KEY=VALUE"), (["--server", "ftp://x"], "invalid URL"),
                           (["x"], "takes no arguments"), ([], "did you mean 'command'")):
             done = subprocess.run([FIZEAU, *words, *more], capture_output=True, text=True, timeout=60, cwd=folder)

@@ -83,7 +83,7 @@ def nothing_happens():
     with Running(code=sleeper) as target:
         wait_until(lambda: state(target.pid) == "S")
         for mode, never in (("gil", "held the GIL"), ("exception", "handled an exception"),
-                            ("cpu", "used the CPU")):
+                            ("cpu", "used CPU time")):
             told = one_line(fizeau("attach", "--mode", mode, "-d", "0.3", str(target.pid)), 0)
             assert never in told and "ended" not in told, told
 

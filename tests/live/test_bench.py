@@ -293,9 +293,9 @@ def check_main():
         rows = table(bench("--bench-main", "--", program, cwd=folder))
         assert set(rows) == {"program"} and rows["program"][1][1] != "-", rows
         result = bench("--", program, cwd=folder, status=2)
-        assert "marks no benchmarks" in result.stderr, result.stderr
+        assert "runs no benchmarks" in result.stderr, result.stderr
         result = bench("--bench-main=work", "--", program, cwd=folder, status=2)
-        assert "add --count" in result.stderr, result.stderr
+        assert "requires --count" in result.stderr, result.stderr
 
 
 @suite.test("--bench-main: of a Python program it is all of it, not what its module site calls main")

@@ -264,7 +264,7 @@ def interrupted_early():
         process.send_signal(signal.SIGTERM)
         out, err = p.end(process)
         assert process.returncode == 128 + signal.SIGTERM and out == "", (process.returncode, out)
-        assert "interrupted before both sides" in err, err
+        assert "interrupted before each side" in err, err
 
 
 @suite.test("--setup runs in each tree; when it fails nothing is recorded")
@@ -553,7 +553,7 @@ def sets():
         assert answer["verdict"]["method"] == "runs" and answer["scale"]["factor"] == 1
         p.fizeau("run", "-o", a, "--python", p.python, "bench.py")
         _, err = p.fizeau("diff", a, b, "::", c, status=2)
-        assert "are no set" in err and "mode" in err, err
+        assert "cannot be combined" in err and "mode" in err, err
         p.fizeau("run", "--runs", "2", "--python", p.python, "bench.py")
         assert len(list((p.tree / ".fizeau").glob("*.fz"))) == 1
 

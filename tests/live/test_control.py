@@ -180,7 +180,7 @@ def from_outside():
         one.close()
         two.close()
         shown = fizeau("show", a.file).stdout
-        assert f"{int(off['samples']):,} samples" in shown and "switched off for" in shown, shown
+        assert f"{int(off['samples']):,} samples" in shown and "disabled for" in shown, shown
 
 
 @suite.test("what was never switched on says so, and not that the program was too short")
@@ -251,7 +251,7 @@ def leftover():
         client = Client(a.path)
         assert client.ask("ping") == "ok"
         done = fizeau("attach", "--control", f"unix:{a.path}", str(a.target.pid))
-        assert done.returncode == 2 and "--control: " in done.stderr and "another program listens" in done.stderr
+        assert done.returncode == 2 and "--control: " in done.stderr and "in use by another program" in done.stderr
         assert done.stderr.count("\n") == 1 and client.ask("ping") == "ok"
         a.process.kill()
         a.process.wait()

@@ -104,7 +104,7 @@ def compared(record):
                 done = fizeau(folder, "push", file, "--server", server.url, "--service", "app", "--version", version,
                               "--label", "region=eu", "--host", host)
                 assert f"{file}: pushed as app@{version}" in done.stdout, done
-        assert "was there already" in fizeau(folder, "push", "1a.fz", "--server", server.url, "--service", "app",
+        assert "already on the server" in fizeau(folder, "push", "1a.fz", "--server", server.url, "--service", "app",
                                              "--version", "1", "--label", "region=eu", "--host", "a").stdout
         names = ["diff", "app@1", "app@2", "--format", "json"]
         done = fizeau(folder, *names, "--server", server.url, "--label", "region=eu")
@@ -356,11 +356,11 @@ def recordings():
                                                                   "two-two-two-two-two"))
         with Server(folder, "--tokens", folder / "tokens", "--recordings", folder / "whole") as server:
             at = "--server", server.url
-            assert "no recording is kept there" in fizeau(folder, "pull", *at, env=read).stderr
+            assert "no recordings on the server" in fizeau(folder, "pull", *at, env=read).stderr
             for version, service in (("1", "api"), ("2", "api"), ("2", "../../etc/x")):
                 push = "push", f"{version}.folded", *at, "--service", service, "--version", version, "--label", "a=<b>"
                 assert "the complete recording is stored" in fizeau(folder, *push, env=write).stdout
-            assert "kept there" in fizeau(folder, *push, env=write).stdout and len(kept_files(folder / "whole")) == 3
+            assert "recording is stored" in fizeau(folder, *push, env=write).stdout and len(kept_files(folder / "whole")) == 3
             lines = fizeau(folder, "pull", *at, env=read).stdout.splitlines()
             assert len(lines) == 3 and sum("api@2" in line for line in lines) == 1, lines
             assert fizeau(folder, "pull", *at, "--list", "api@1", env=read).stdout in "\n".join(lines) + "\n"
@@ -377,7 +377,7 @@ def recordings():
             # Others neither see nor get it, though they know its id; a name leads nowhere else.
             assert kept(server, token=two["FIZEAU_TOKEN"]) == []
             for ident, environ in ((ident, two), ("../index.db", read), ("%2e%2e/tokens", read)):
-                assert "no recording is kept" in fizeau(folder, "pull", *at, ident, status=2, env=environ).stderr
+                assert "no such recording on the server" in fizeau(folder, "pull", *at, ident, status=2, env=environ).stderr
                 path = f"/api/recording?id={urllib.parse.quote(ident)}"
                 server.says(422, "not found", "GET", path, token=environ["FIZEAU_TOKEN"])
             for status, environ in ((403, write), (401, {"FIZEAU_TOKEN": "x" * 20})):
@@ -387,7 +387,7 @@ def recordings():
             for wrong, why in (("limit=0", "limit: '0'"), ("since=x", "since: 'x'")):
                 server.says(400, why, "GET", f"/api/recordings?{wrong}", token=read["FIZEAU_TOKEN"])
             done = fizeau(folder, "pull", *at, "-n", "2", "-o", "-", "api", status=2, env=read)
-            assert "takes one recording" in done.stderr, done
+            assert "allows only one recording" in done.stderr, done
             done = fizeau(folder, "serve", "--store", "y.db", "--recordings", "whole", "--listen", "127.0.0.1:0", status=2)
             assert "in use by another server" in done.stderr, done
         done = fizeau(folder, "pull", *at, "api", status=2, env=read)

@@ -36,7 +36,7 @@ def check_planted():
     assert benches["print"]["changes"] == [] and len(set(benches["print"]["counts"])) == 1, benches
     # Nothing is counted twice: this setup would fail.
     again, _, done = history(r, "--", "./bench", setup="exit 1")
-    assert again == benches and "left out" not in done.stderr, done.stderr
+    assert again == benches and "omitted" not in done.stderr, done.stderr
     text = r.fizeau("history").stdout
     assert f"{r.commits[2][:10]} " in text and "tokens +" in text, text
     assert "1 of 2 benchmarks changed in 3 commits" in text, text
@@ -51,7 +51,7 @@ def check_shapes():
     r = make_history([100, "not C", 80, 81, 82, 83, 100])
     benches, report, done = history(r, "--", "./bench")
     parse = benches["parse"]
-    assert parse["counts"][1] is None and "is left out: it cannot be built" in done.stderr, done
+    assert parse["counts"][1] is None and "is omitted: " in done.stderr, done
     assert changes(parse) == [(r.commits[2], "exact"), (r.commits[4], "gradual"),
                               (r.commits[6], "exact")], parse
     assert parse["changes"][0]["change"] < -0.15 < 0 < parse["changes"][1]["change"], parse
@@ -131,11 +131,11 @@ def check_interrupted():
 @suite.test("what cannot be: one line each, exit 2")
 def check_trouble():
     r = make_history([10])
-    for words, wrong in (([], "no counts are kept of these commits"),
+    for words, wrong in (([], "no stored counts of these commits"),
                          (["nonsense"], "no such revision"),
                          (["HEAD..HEAD"], "no commits in this range"),
-                         (["a", "b"], "takes one range"),
-                         (["--threshold", "0"], "must be a part"),
+                         (["a", "b"], "expected one revision range"),
+                         (["--threshold", "0"], "use a percentage"),
                          (["--", "false"], "no commits could be counted")):
         done = r.fizeau("history", *words, status=2)
         errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: history")]

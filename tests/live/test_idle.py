@@ -116,9 +116,9 @@ def attach_server():
         assert re.search(r"% +work \([^)]*\)$", done.stdout, re.M), done
         for options in (["--main-thread"], ["--pstats"], ["--collapsed", "-o", "-"], ["--async-aware", "-o", "x.fz"]):
             done = attach(t.pid, *options, cwd=folder)
-            assert "all are sampled" not in done.stderr and not re.search(r"\bwork\b", done.stdout), done
+            assert "sampling all" not in done.stderr and not re.search(r"\bwork\b", done.stdout), done
         done = attach(t.pid, "-o", "all.fz", cwd=folder)
-        assert "all are sampled; --main-thread" in done.stderr, done
+        assert "4 are waiting; --main-thread" in done.stderr, done
         table = fizeau("replay", "all.fz", cwd=folder).stdout
         assert "Condition.wait" in table and re.search(r"% +work \(", table), table
         table = fizeau("replay", "--no-idle", "all.fz", cwd=folder).stdout
@@ -136,7 +136,7 @@ def attach_requests():
     with Target(find_interpreter("debian-3.11"), REQUESTS) as t:
         for _ in range(5):
             done = fizeau("attach", "-d", "0.3", t.pid, cwd=t.folder.name)
-            assert "2 threads run Python code" in done.stderr and re.search(r"% +handle \(", done.stdout), done
+            assert "sampling all 2 Python threads" in done.stderr and re.search(r"% +handle \(", done.stdout), done
 
 
 @suite.test("a program of one thread is recorded as ever")

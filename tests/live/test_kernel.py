@@ -24,7 +24,7 @@ from livelib import (EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fiz
 from watching import PATIENCE, Recorder, functions_of, rows_of
 
 suite = Suite()
-NEVER = ("built without", "does not let us load", "cannot run our program", "has no bpf")
+NEVER = ("built without", "not allowed to load", "cannot run the BPF program", "bpf is not available in this kernel")
 
 
 def sampled(pid, *args):
@@ -555,14 +555,14 @@ def check_forks_names(name):
 def tree_apart():
     report, warnings = recorded_apart()
     assert report["by_name"]["parent"]["total"] > 0.5e9, report["by_name"]["parent"]
-    assert len(warnings) == 1 and "lives in another pid namespace" in warnings[0], warnings
+    assert len(warnings) == 1 and "is in a different pid namespace" in warnings[0], warnings
 
 
 @suite.test("with --subprocesses a process in another pid namespace is told of")
 def tree_apart_told():
     def look():
         report, warnings = recorded_apart()
-        return "parent" in report["by_name"] and any("lives in another pid namespace" in line for line in warnings)
+        return "parent" in report["by_name"] and any("is in a different pid namespace" in line for line in warnings)
     wait_until(look, "the warning", PATIENCE)
 
 
@@ -593,7 +593,7 @@ def without_sys():
     if "built without" in done.stdout:
         raise Skip(done.stdout.splitlines()[-1])
     assert done.returncode == 0 and not done.stderr, done
-    assert "/sys is empty" in done.stdout and "needs Linux" not in done.stdout, done
+    assert "bpf requires /sys" in done.stdout and "requires Linux" not in done.stdout, done
 
 
 @suite.test("a program in a pid namespace of its own")

@@ -189,7 +189,7 @@ def text():
         assert "  cut_str: str = '" + "x" * 1000 + "'\n" in longest, longest
         assert ", 99, ...] (1000 items)\n" in longest, longest
         done = fizeau("dump", "-l", "--async-aware", t.pid)
-        assert done.returncode == 2 and "--locals is of threads" in done.stderr, done
+        assert done.returncode == 2 and "--locals cannot be combined" in done.stderr, done
 
 
 # Objects that cannot be: an item that is no address, a size that is none, a type that is nowhere.

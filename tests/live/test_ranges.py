@@ -166,7 +166,7 @@ def _():
         assert re.search(r"^mark\.1 +0\.000000000 new - blue$", fizeau("show", "part.fz", cwd=folder).stdout, re.M)
         # Nobody records any more.
         done = fizeau("mark", "1", "late", cwd=folder)
-        assert done.returncode == 2 and "is not being recorded by you" in done.stderr, done
+        assert done.returncode == 2 and "you are not recording" in done.stderr, done
 
 
 if __name__ == "__main__":

@@ -293,7 +293,7 @@ def too_short():
         assert done.returncode == 5, done
         # A shell that stands still before its first step is sampled for what it is.
         kept = list(pathlib.Path(d, ".fizeau").glob("*.fz"))
-        assert ("ended before a sample was taken" in done.stderr) == (not kept), (done.stderr, kept)
+        assert ("ended before the first sample" in done.stderr) == (not kept), (done.stderr, kept)
         assert not kept or "recorded to" in done.stderr, done.stderr
 
 

@@ -20,7 +20,7 @@ from livelib import FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau, wait_u
 from watching import PATIENCE
 
 suite = Suite()
-NEVER = (*test_kernel.NEVER, "left out of this build", "inside a pid namespace")
+NEVER = (*test_kernel.NEVER, "not included in this build", "inside a pid namespace")
 
 SPIN = """\
 import os, sys, time

@@ -486,7 +486,7 @@ def crowd():
     quality = report["facts"]["quality"]
     assert sum(quality["rejected"].values()) <= 0.02 * quality["taken"] + 1, quality
     # Unless we may not ask: root with its capabilities may.
-    assert few.returncode == 0 or "each thread takes two; allow more with 'ulimit -Hn'" in few.stderr, few
+    assert few.returncode == 0 or "raise the limit with 'ulimit -Hn'" in few.stderr, few
 
 
 @suite.test("who waits for another program is told who ended that")

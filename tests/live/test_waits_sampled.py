@@ -287,10 +287,10 @@ def run_nap(folder, *words, threads=0, before=(), is_enough=sleeps):
 def fallback():
     denied = pathlib.Path(BUILD, "tests", "denied")
     with tempfile.TemporaryDirectory() as folder:
-        for words, before, why in ((["--native"], (), "it reads no native frames"),
-                                   (["--opcodes"], (), "it reads no instructions"),
-                                   ([], (denied, "bpf=EPERM"), "does not let us load"),
-                                   ([], (denied, "bpf=ENOSYS"), "has no bpf")):
+        for words, before, why in ((["--native"], (), "bpf cannot be combined with --native"),
+                                   (["--opcodes"], (), "bpf cannot be combined with --opcodes"),
+                                   ([], (denied, "bpf=EPERM"), "not allowed to load a BPF program"),
+                                   ([], (denied, "bpf=ENOSYS"), "bpf is not available in this kernel")):
             report, said, _ = run_nap(folder, *words, before=before)
             if why not in said and any(other in said for other in test_kernel.NEVER):
                 raise Skip(said)

@@ -144,7 +144,7 @@ static void wrong_rules(void **state)
 	refuse("[service]\ncommand = x\n", "missing name");
 	refuse("[service a]\ncommand = x\nversion = 1\nfolder = /\n", "mutually exclusive");
 	refuse("[service a]\ncommand =\n", "empty value");
-	refuse("nonsense\n", "neither [section]");
+	refuse("nonsense\n", "expected [section]");
 	assert_int_not_equal(fz_agent_order_parse("ini,ini", &by, &err), 0);
 	assert_int_not_equal(fz_agent_order_parse("", &by, &err), 0);
 	assert_int_not_equal(fz_agent_order_parse("ini,", &by, &err), 0);
