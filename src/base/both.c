@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two things at once; see both.h. */
+/* Run two jobs at once; see both.h. */
 #include "both.h"
 
 #include "thread.h"

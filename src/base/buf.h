@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes being built. A buffer with a limit refuses to grow beyond it and remembers that it did. */
+/* Growing byte buffers. A buffer with a limit refuses to grow beyond it and remembers the
+ * failure. */
 #pragma once
 
 #include "base.h"

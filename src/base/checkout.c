@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for ".git" upwards; see checkout.h. */
+/* Find ".git" in parent folders; see checkout.h. */
 #include "base/checkout.h"
 
 #include "base/base.h"

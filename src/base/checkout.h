@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The git checkout around a folder, found without git. */
+/* Find the enclosing git checkout without running git. */
 #pragma once
 
 #include <stddef.h>

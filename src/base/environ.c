@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of variables that is ours to change; see environ.h. Their order stays, as with setenv. */
+/* A modifiable copy of the environment; see environ.h. The order of variables is kept. */
 #include "base/environ.h"
 
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a program that is about to be started. Ours is never changed: a server, or a
- * library's host, has other threads that read it. */
+/* The environment of a program to be started. Our own is never changed: in a server, or in the
+ * host of the library, other threads read it. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The identity for files, which the kernel keeps for each thread; see identity.h. The further
- * groups are also kept so, but the C library would change those of all threads. */
+/* File access rights per thread; see identity.h. The kernel also keeps supplementary groups per
+ * thread, but the C library would change those of all threads. */
 #include "identity.h"
 
 #include <sys/fsuid.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* With whose rights this thread uses files.
+/* The user whose rights this thread uses for files.
  *
- * Root looks at what others name and writes where others are at home. As they he opens what they
- * may open and no more, whatever their links say, and what he makes is theirs.
+ * When root reads files that other users specified or writes to their folders, it does so with
+ * their rights: it opens only what they may open, whatever their links point to, and new files are
+ * theirs.
  */
 #pragma once
 

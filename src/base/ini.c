@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading files of sections and keys; ini.h. */
+/* Read files of sections and keys; see ini.h. */
 #include "base/ini.h"
 
 #include <errno.h>

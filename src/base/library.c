@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading shared libraries; library.h. */
+/* Load shared libraries; see library.h. */
 #include "library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Only the numbers change: which bytes are letters stays as it is. See numeric.h. */
+/* Switch only LC_NUMERIC; character classes stay the same. See numeric.h. */
 #include "numeric.h"
 
 #include "base.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside; see str.h. */
+/* Untrusted text; see str.h. */
 #include "str.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside: views, number parsing with limits, and making it safe to print. */
+/* Untrusted text: views, number parsing with limits, escaping for output. */
 #pragma once
 
 #include "base.h"

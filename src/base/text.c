@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers, durations and colour for people; see text.h. */
+/* Format numbers and durations, and colour text; see text.h. */
 #include "text.h"
 
 #include <math.h>

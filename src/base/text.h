@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers, durations and colour for people. */
+/* Format numbers and durations for people, and colour text. */
 #pragma once
 
 #include "base.h"

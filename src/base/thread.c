@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of our own; see thread.h. */
+/* Start threads; see thread.h. */
 #include "thread.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of our own, which no signal reaches: signals are for whoever started them. */
+/* Threads that receive no signals: signals are for the thread that started them. */
 #pragma once
 
 #include <pthread.h>

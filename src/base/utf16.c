@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Units of two bytes, of which two make a character beyond the first 65,536; see utf16.h. */
+/* Decode UTF-16; characters beyond the first 65,536 are pairs of units. See utf16.h. */
 #include "base/utf16.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in UTF-16, as some editors and shells on Windows write it, becomes UTF-8 (RFC 2781). */
+/* Convert UTF-16 text, as written by some editors and shells on Windows, to UTF-8 (RFC 2781). */
 #pragma once
 
 #include "base/base.h"

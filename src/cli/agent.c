@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau agent: profiles of all that runs here, for a server of many hosts; see agent/agent.h. */
+/* fizeau agent: profile this whole machine and push to a server; see agent/agent.h. */
 #include "cli/cli.h"
 #include "cli/fleet.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau attach: record a process that runs already; it is left alone afterwards.
- * fizeau top: the same to look at. */
+/* fizeau attach: record a running process, which continues afterwards.
+ * fizeau top: the same with a live view. */
 #include "cli/pid.h"
 #include "base/clock.h"
 #include "cli/record.h"

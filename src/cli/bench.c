@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau bench: the benchmarks of a command, counted and timed, against the last time.
+/* fizeau bench: count and time the benchmarks of a command, and compare with the last run.
  *
- * The recording goes to the store, where the next run of the same command finds it: that is the
- * base of the column "change", and of --fail-on.
+ * The recording goes to the store, where the next run of the same command finds it as the base of
+ * the column "change" and of --fail-on.
  */
 #include "cli/record.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau bisect: which commit changed what a benchmark costs; see bench/bisect.h. */
+/* fizeau bisect: find the commit that changed a benchmark; see bench/bisect.h. */
 #include "bench/bisect.h"
 
 #include "cli/counts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting a browser; see browser.h. No shell is involved: a file name is never a command. */
+/* Start a browser; see browser.h. No shell is involved: a file name is never a command. */
 #include "cli/browser.h"
 
 #include "base/buf.h"

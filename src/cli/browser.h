@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Showing a page in the user's browser. */
+/* Open a page in the user's browser. */
 #pragma once
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci: what a change does to the benchmarks of a project; see bench/ci_run.h for how it is
- * measured, ci_write.c for the reports. */
+/* fizeau ci: compare the benchmarks of a change with those of its base; see bench/ci_run.h for the
+ * measurement and ci_write.c for the reports. */
 #include "cli/ci.h"
 
 #include "cli/counts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `fizeau ci` is told, and its reports. */
+/* The options of `fizeau ci`, and its reports. */
 #pragma once
 
 #include "cli/fleet.h"

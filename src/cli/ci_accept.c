@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci accept: a change that a run on a server found is meant, with a reason; what [accept] in
- * fizeau.ini says of a pattern, of one benchmark of one commit or pull request. */
+/* fizeau ci accept: acknowledge a change that a run found on a server, with a reason. Like
+ * [accept] in fizeau.ini, but for one benchmark of one commit or pull request. */
 #include "cli/ci.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci merge: the reports of several jobs as one; see bench/ci_merge.h. */
+/* fizeau ci merge: combine the reports of several jobs; see bench/ci_merge.h. */
 #include "cli/ci.h"
 
 #include "bench/ci_merge.h"

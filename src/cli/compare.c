@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau compare: the same command at two revisions, or two commands, recorded in turn; see
+/* fizeau compare: record a command at two revisions, or two commands, interleaved; see
  * bench/revisions.h. */
 #include "bench/revisions.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of commits at a server, by HTTP; counts.h, and serve/files.c for its side. */
+/* Counts of commits stored on a server, over HTTP; see counts.h, and serve/files.c for the
+ * server. */
 #include "cli/counts.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --save PLACE of commands that count commits: a name, or the address of a server. */
+/* --save PLACE of commands that count commits: the name of a place or the URL of a server. */
 #pragma once
 
 #include "bench/baseline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau diff: two recordings, what changed between them. */
+/* fizeau diff: compare two recordings. */
 #include "cli/cli.h"
 #include "cli/fleet.h"
 #include "cli/load.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau doctor: what stands in the way of recording, and what to do about it.
+/* fizeau doctor: explain why recording fails and how to fix it.
  *
- * Without a process: what this machine allows. With one: every step of looking into it, up to
- * the one that fails.
+ * Without a process: what this machine allows. With one: each step of reading it, up to the first
+ * that fails.
  */
 #include "cli/cli.h"
 

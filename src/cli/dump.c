@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau dump: what processes are doing at this moment, as tracebacks. */
+/* fizeau dump: print the current stacks of processes, as tracebacks. */
 #include "cli/cli.h"
 #include "base/clock.h"
 #include "cli/output.h"

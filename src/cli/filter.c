@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping a part of recordings before anything is made of them: whatever is written then is about
- * that part alone, judgement included. */
+/* Select a part of the samples of recordings. All output, verdicts included, is about that part
+ * only. */
 #include "cli/filter.h"
 
 #include "base/buf.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of recordings: the samples of some threads, those that pass through some code, or those
- * that do not wait; or what is below some code. */
+/* Select samples: by thread, by function, without waiting threads, or below a root function. */
 #pragma once
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases from a server, or from its store where that lies on this machine; fleet.h. */
+/* Read releases from a server or from its database file on this machine; see fleet.h. */
 #include "cli/fleet.h"
 
 #include <stdio.h>

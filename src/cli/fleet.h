@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of what commands ask of a server or a store of releases; and what remains of them in a
- * program that was built without. */
+/* Options of commands that query a server or a database of releases, and their stubs for builds
+ * without server support. */
 #pragma once
 
 #include "cli/cli.h"

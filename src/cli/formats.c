@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be read and what can be written, from the tables of formats and reports. */
+/* Print the input and output formats from the tables of formats and reports. */
 #include "cli/formats.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of formats for people: 'fizeau replay --list-formats' and 'fizeau help formats'. */
+/* Print the table of formats: 'fizeau replay --list-formats' and 'fizeau help formats'. */
 #pragma once
 
 /* To standard output. Returns an exit status. */

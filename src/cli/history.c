@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau history: what benchmarks cost over the commits, and which of them changed that; see
+/* fizeau history: chart benchmark costs over commits and find the changes; see
  * bench/history_run.h. */
 #include "bench/history_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings that a user named. */
+/* Load the recordings that a user specified. */
 #include "cli/load.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings that a user named. */
+/* Load the recordings that a user specified. */
 #pragma once
 
 #include "base/error.h"

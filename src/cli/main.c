@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau: dispatch to the commands, and what they share: help, errors, usage. */
+/* fizeau: dispatch to the commands; help, errors and usage, which all commands share. */
 #include "cli/cli.h"
 
 #include "base/io.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau mark: a line on the time of a recording that is being made. Whoever records a process
- * listens on a socket of that process's number (record/control.h), or where --control says. */
+/* fizeau mark: add a timestamped marker to a running recording. The recorder listens on a socket
+ * that is named after the recorded process (record/control.h), or on that of --control. */
 #include "cli/cli.h"
 #include "cli/pid.h"
 

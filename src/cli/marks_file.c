@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines with times; marks_file.h. */
+/* Read markers from a file of lines with times; see marks_file.h. */
 #include "cli/marks_file.h"
 
 #include "base/io.h"

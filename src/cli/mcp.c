@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau mcp: answers for programs, on standard input and output; see mcp/mcp.h. */
+/* fizeau mcp: serve the Model Context Protocol on standard input and output; see mcp/mcp.h. */
 #include "mcp/mcp.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The metric of a profile that is shown. */
+/* Select the metric of a profile. */
 #pragma once
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See misplaced.h. Names that programs use themselves (output, format, limit) are never meant. */
+/* See misplaced.h. Names that many programs use themselves (output, format, limit) are ignored. */
 #include "cli/misplaced.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of ours that were typed behind the script's name belong to the script. */
+/* Detect options of Fizeau after the script's name, where they belong to the script. */
 #pragma once
 
 #include "base/opt.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes that a user can name, and keeping one of them of a recording. */
+/* Modes by name; select the samples of one mode from a recording. */
 #pragma once
 
 #include "base/error.h"

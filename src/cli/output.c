@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing among the reports, checking that they can be written, writing them; see output.h. */
+/* Select the report, check that it can be written, and write it; see output.h. */
 #include "cli/output.h"
 
 #include "cli/browser.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of outputs that are more than a value: each checks its text and keeps what it says. */
+/* Callbacks of output options: each checks and stores a value. */
 #include "cli/output.h"
 
 #include "format/format.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Process ids that a user typed; see pid.h. */
+/* Parse process ids; see pid.h. */
 #include "cli/pid.h"
 
 #include "base/base.h"

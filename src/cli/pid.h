@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Process ids that a user typed. */
+/* Parse process ids. */
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping one process, or those of one program, of a recording. */
+/* Select one process, or the processes of one program, from a recording. */
 #pragma once
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau pull: recordings that a server keeps whole, listed or fetched. What a server says is text
- * from outside: a name that it gives is no path. */
+/* fizeau pull: list or fetch recordings that a server stores. The server's response is untrusted:
+ * a name in it is never used as a path. */
 #include "cli/cli.h"
 #include "cli/fleet.h"
 

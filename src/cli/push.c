@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau push: recordings to a server. The same recording, pushed again as the same release,
- * changes nothing there, so whatever went wrong on the way may be repeated. */
+/* fizeau push: send recordings to a server. Pushing the same recording as the same release again
+ * changes nothing, so a failed push can be repeated. */
 #include "cli/cli.h"
 #include "cli/fleet.h"
 

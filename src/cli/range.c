@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of time: "30s-60s" is read with its options, and looked up when the recording is there. */
+/* Parse time ranges ("30s-60s") with the options, and apply them when the recording is loaded. */
 #include "cli/range.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of a recording's time, as a user spells it. */
+/* A time range of a recording, as given on the command line. */
 #pragma once
 
 #include "base/error.h"

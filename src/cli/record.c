@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `run` and `attach` share: whether the options fit together, where the recording goes, and
- * at the end outputs in other formats and the summary. */
+/* Shared by `run` and `attach`: check the options, choose the output file, and at the end write
+ * other formats and print the summary. */
 #include "cli/record.h"
 
 #include "base/clock.h"

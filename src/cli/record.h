@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `run` and `attach` share: options, where the recording goes, what is said at the end. */
+/* Shared by `run` and `attach`: options, output file, summary. */
 #pragma once
 
 #include "cli/cli.h"

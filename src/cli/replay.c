@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau replay: any readable recording to any output. */
+/* fizeau replay: convert a recording or report on it. */
 #include "cli/cli.h"
 #include "cli/formats.h"
 #include "cli/load.h"

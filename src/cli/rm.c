@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau rm: remove recordings from the local store; files elsewhere are not its business. */
+/* fizeau rm: remove recordings from the local store; files elsewhere are refused. */
 #include "cli/cli.h"
 
 #include "store/store.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau run: start a program, record it, end as it ended.
+/* fizeau run: start and record a program, and exit as it exited.
  *
- * One run is written to its file as it happens. Several (--runs) are recorded one by one, each to a
- * temporary file, and become one recording when the last has ended.
+ * A single run is written to its file during recording. Several (--runs) are recorded one by one
+ * to temporary files, and combined into one recording at the end.
  */
 #include "record/runs.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau serve: a server that keeps profiles of many hosts; see serve/serve.h. */
+/* fizeau serve: store profiles of many hosts; see serve/serve.h. */
 #include "serve/serve.h"
 
 #include "cli/cli.h"

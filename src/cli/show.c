@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau show: everything a recording says about itself, and its hottest functions. */
+/* fizeau show: print a recording's metadata and hottest functions. */
 #include "cli/cli.h"
 #include "cli/range.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sides of a comparison: each recording brings its runs, and a side is judged as one recording of
- * all of them. */
+/* The sides of a comparison: the runs of all recordings of a side are judged together. */
 #include "cli/sides.h"
 
 #include "base/both.h"

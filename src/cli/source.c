@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --source-root, and source of pages from disk; see source.h. */
+/* --source-root, and source files that pages read from disk; see source.h. */
 #include "cli/source.h"
 
 int fz_cli_source_check(const struct fz_cli_output *o, bool records, struct fz_error *err)

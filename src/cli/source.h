@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page shows of files that the recordings do not hold: report/disk_source.h, and what is to
- * be said of it. */
+/* Source files that are not in the recording: read them from disk (report/disk_source.h) and
+ * warn. */
 #pragma once
 
 #include "cli/output.h"

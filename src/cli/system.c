@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All processes are sampled in one way, and growth is not sampled at all, so most of what can be
- * said of samples of one process is of no use. What was not given has values here that nobody can
- * give.
- */
+/* Check the options of --system and --pagefaults, which exclude most options for sampling one
+ * process. Options that were not given have values here that users cannot specify. */
 #include "cli/system.h"
 
 enum { ENGINE_NONE = -1, RATE = 99, RATE_MAX = 10000 };

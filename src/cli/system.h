@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is recorded instead of the time of one process: by --system the whole machine, of commands
- * that record what runs already; by --pagefaults the growth of one. */
+/* Targets other than one process: --system (the whole machine), --pagefaults (memory growth). */
 #pragma once
 
 #include "cli/record.h"

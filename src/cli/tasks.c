@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that ask for asyncio's tasks. */
+/* The options for asyncio tasks. */
 #include "cli/tasks.h"
 
 const char *const fz_cli_async_names[] = { "running", "all", NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that ask for asyncio's tasks. */
+/* The options for asyncio tasks. */
 #pragma once
 
 #include "base/opt.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Around the live view: where the program's output goes meanwhile, and copies into the store.
+/* Set up the live view: redirect the program's output meanwhile, and copy the recording to the
+ * store.
  *
- * What the program would print on the terminal would spoil the picture, so it goes to a file
- * without a name, which the view can show and which is printed when the terminal is ours again.
- * Standard output or error that is redirected is left as it is.
+ * Output of the program to the terminal would overwrite the view, so it goes to an unnamed file.
+ * The view can show it, and it is printed at the end. Redirected output is left alone.
  */
 #include "cli/watch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parent of a prefork server, or of a pool of processes; see workers.h. */
+/* Point out the workers of a prefork server or process pool; see workers.h. */
 #include "cli/workers.h"
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who looks at the parent of a server's workers should know where the work is done. */
+/* Hint for a user who records or dumps the parent of a server's workers. */
 #pragma once
 
 #include <sys/types.h>
