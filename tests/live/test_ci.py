@@ -348,7 +348,7 @@ def check_trouble():
 def check_too_long():
     r = loops()
     done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--timeout", "1", "--", "sleep", "60", status=2)
-    assert "still ran after 1 s (--timeout)" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert "was still running after 1 s (--timeout)" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert not r.out.exists(), "something was written"
 
 

@@ -167,7 +167,7 @@ def slower():
         old, new = 10000, 40000
         order = [size for size, _, _ in p.runs()]
         assert order == [old, new, old, new, new, old, old, new], order
-        assert "HEAD~1" in said and "3 runs" in said and "1 warm-up run a side" in said, said
+        assert "HEAD~1" in said and "3 runs" in said and "1 warm-up run per side" in said, said
         after = sorted(str(f) for f in p.tree.rglob("*") if ".git" not in f.parts)
         assert after == before, after
         for _, folder, files in p.runs():
@@ -186,7 +186,7 @@ def counted():
         order = [size for size, _, _ in p.runs()]
         assert order == [old, new, old, new, new, old, old, new], order
         assert all(files == ["bench.py", "bench.sh", "helper.py"] for _, _, files in p.runs()), p.runs()
-        assert "HEAD~1" in said and "3 runs" in said and "1 warm-up run a side" in said, said
+        assert "HEAD~1" in said and "3 runs" in said and "1 warm-up run per side" in said, said
         assert p.git("status", "--porcelain") == ""
         p.fizeau("compare", "HEAD~1", "--fail-on", "regression", *ONCE, *COUNTED, status=1)
         p.bench(10000)
@@ -253,7 +253,7 @@ def interrupted():
         answer = json.loads(out)
         runs = [answer[side]["facts"]["runs"] for side in ("base", "head")]
         assert runs == [3, 3] and len(p.runs()) == 8, runs
-        assert answer["base"]["facts"]["complete"] and "left out" in err, err
+        assert answer["base"]["facts"]["complete"] and "dropping the unfinished" in err, err
 
 
 @suite.test("SIGTERM to fizeau alone before there is anything: said, no worktree left")
@@ -417,7 +417,7 @@ def submodules():
         p.git("commit", "-qm", "part")
         short = [*ONCE, "HEAD", *COUNTED]
         _, err = p.compare(*short)
-        assert "the base is checked out without its submodules; --setup" in err, err
+        assert "the base is checked out without submodules; use --setup" in err, err
         _, err = p.compare("--setup", "true", *short)
         assert "submodules" not in err, err
 
@@ -519,11 +519,11 @@ def commands():
         _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base", f"{p.python} app10000.py",
                           "--head", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
         # Of one run a side there is no turn, and the report says that there was none.
-        assert "1 run; one after the other" in err and "in turn" not in err, err
+        assert "1 run; one after the other" in err and "interleaved" not in err, err
         verdict, *files = err.splitlines()[-4:]
         assert " -> " in verdict and "of CPU time" in verdict, err
         assert [line.split(" /")[0] for line in files] == [
-            "fizeau: wrote x.html", "fizeau: base is kept in", "fizeau: head is kept in"], err
+            "fizeau: wrote x.html", "fizeau: base saved in", "fizeau: head saved in"], err
         assert all(line.endswith(".fz until the next comparison of this project") for line in files[1:]), err
 
 

@@ -189,7 +189,7 @@ def never_on():
         done = fizeau("run", "--control", f"unix:{folder}/s", "--paused", "-o", f"{folder}/x.fz", "--",
                       "/usr/bin/python3", "-c", LOOKED_AT, f"{folder}/s")
         assert done.returncode == 0, done
-        assert "nothing was recorded: sampling was never switched on; say 'enable'" in done.stderr, done.stderr
+        assert "nothing was recorded: sampling was never enabled; send 'enable'" in done.stderr, done.stderr
 
 
 @contextlib.contextmanager
