@@ -300,7 +300,7 @@ static void locate_all(struct fz_history_run *r)
 static int nothing_known(const struct fz_history_run *r, struct fz_error *err)
 {
 	if (r->options->filter && r->n)
-		return fz_fail(err, FZ_EINPUT, "no benchmark has '%s' in its name",
+		return fz_fail(err, FZ_EINPUT, "no benchmark name contains '%s'",
 			       r->options->filter);
 	if (r->options->argv)
 		return fz_fail(err, FZ_EINPUT, "no commits could be counted");
