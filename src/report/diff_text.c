@@ -194,7 +194,7 @@ static void print_table_head(const struct view *v, int width)
 	if (fz_findings_scaled(v->d))
 		fz_buf_printf(v->out, "%*s ", width, "expected");
 	fz_buf_printf(v->out, "%*s  %*s %*s %9s   function%s\n", width, "after", width + 1,
-		      fz_findings_change_title(v->d), width, "95 %", "%",
+		      fz_findings_change_title(v->d), width, "interval", "%",
 		      fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
