@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching this machine for a server of many hosts.
+/* The agent: profiles this machine for a fleet server.
  *
  *   sampler (this thread)   window after window, without a tick between them
  *        | one window at a time
@@ -9,8 +9,8 @@
  *        v
  *   sender   oldest first, away when the server has it                         sender.h
  *
- * A window ends at a multiple of its length since 1970: of a minute's windows each is one of the
- * server's cells. While the maker is still busy with the one before, a window goes on. */
+ * A window ends at a multiple of its length since 1970, so that a one-minute window is one cell of
+ * the server. While the maker is still busy with the window before, the current one continues. */
 #pragma once
 
 #include "agent/services.h"

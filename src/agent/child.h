@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking another program, as root on behalf of others: with the rights of whoever owns what it
- * looks at, for a few seconds, and for no more than an answer. */
+/* Runs another program as root on behalf of others: with the rights of the owner of the files it
+ * reads, with a timeout and a limited output. */
 #pragma once
 
 #include <sys/types.h>

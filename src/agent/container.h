@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a container is called and which version of its image runs: by its number, which is part of
- * the control group, from what Docker keeps on the disk. */
+/* The name and image version of a container, found by its id, which is part of the control group,
+ * in Docker's files on disk. */
 #pragma once
 
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that were met: of each its service and version are found once, and stay as long as it
- * runs, whatever becomes of its files. One thread at a time may use it. */
+/* The table of known programs: service and version of each are found once and stay as long as it
+ * runs, even if its files change. One thread at a time may use it. */
 #pragma once
 
 #include "agent/version.h"

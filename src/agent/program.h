@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a process, read while it lives: enough to tell later which service and which
- * version of it ran. Texts are "" where they are not known. */
+/* Facts of a process, read while it lives: enough to find its service and version later. Unknown
+ * texts are "". */
 #pragma once
 
 #include "record/facts.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends what is in the spool, oldest first: one push at a time, which goes from the spool when the
- * server has it. What the server will never take is dropped, which is told.
+/* Sends the pushes in the spool, oldest first, one at a time; a push is deleted from the spool when
+ * the server has it. A push that the server will never accept is dropped, with a message.
  *
- * fz_agent_send does that once; a sender again and again in a thread of its own, which tells that
- * the server is away. */
+ * fz_agent_send does that once; a sender repeats it in its own thread and reports when the server
+ * is unreachable. */
 #pragma once
 
 #include "agent/spool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pushes that the server does not have yet, in a folder: every push goes there first, and away when
- * the server has it. So what was written survives who wrote it, the agent or a run of `fizeau ci`,
- * and is sent in order.
+/* A folder of pushes that the server does not have yet: every push is written there first and
+ * deleted when the server has it. So a push survives its writer, the agent or a run of `fizeau ci`,
+ * and pushes are sent in order.
  *
  *   NUMBER-SECONDS.push   the request's line, then its body; written whole, then given its name
  *

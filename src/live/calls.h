@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* About one function of the live view: who calls it, what it calls, which of its lines run. */
+/* One function in the live view: its callers, its callees and its active lines. */
 #pragma once
 
 #include "live/model.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* From the sampler to the view, so that drawing never holds the sampler up.
+/* Passes data from the sampler to the view, so that drawing never delays the sampler.
  *
  *   sampler thread                          view thread
  *   samples -> weights by (thread, stack)
  *              new table entries      --slot-->  mirror profile, model
  *
- * The sampler adds up what it sees in a batch of its own and, every few milliseconds, puts the
- * batch into a slot if that is empty: one atomic exchange, no lock. While the view is busy (or
- * frozen) the sampler goes on adding to its batch, whose size is bounded by the number of different
- * stacks. The view's mirror of the tables gives every entry the index that it has in the sampler's
- * profile, because both intern the same things in the same order.
+ * The sampler sums samples in its own batch and, every few milliseconds, puts the batch into a slot
+ * if that is empty: one atomic exchange, no lock. While the view is busy (or frozen) the sampler
+ * goes on adding to its batch, whose size is bounded by the number of different stacks. The view's
+ * mirror of the tables gives every entry the index that it has in the sampler's profile, because
+ * both intern the same things in the same order.
  */
 #pragma once
 

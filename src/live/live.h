@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view: what a program does, while it does it.
+/* The live view of a running program.
  *
  *   sampler's thread: fz_live_sample, fz_live_tick      view's thread: keys, counting, drawing
  *
- * The view draws from what the sampler hands over (feed.h) and never makes it wait. */
+ * The view draws the data that the sampler passes on (feed.h) and never blocks it. */
 #pragma once
 
 #include "base/text.h"

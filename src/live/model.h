@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live view counts: cost of functions by scope, over time and since a mark.
+/* The counts of the live view: cost of functions by scope, over time and since a mark.
  *
  * A scope is everything, one process or one thread; a sample counts in each that it belongs to:
  *

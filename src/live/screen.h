@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: taking it over, giving it back whatever happens, and putting text on it.
+/* The terminal: setting it up, restoring it in every case, and writing text.
  *
- * Drawn on /dev/tty, so standard output can be redirected. Everything that is put is made
- * printable first and cut by columns. Given back at the end, on suspension, and by a handler when
- * we crash.
+ * The view draws on /dev/tty, so standard output can be redirected. All text is made printable
+ * first and cut by columns. The terminal is restored at the end, on suspension, and by a signal
+ * handler after a crash.
  */
 #pragma once
 

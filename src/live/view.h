@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the view, what keys do to it, and drawing it. */
+/* The state of the view, its key bindings, and drawing. */
 #pragma once
 
 #include "record/sources.h"

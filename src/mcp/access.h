@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client may do: read files below the root and recordings of its store, and run the commands
- * that the user named. */
+/* Permissions of a client: read files below the root and recordings in its store, and run the
+ * commands that the user allowed. */
 #pragma once
 
 #include "mcp/tools.h"

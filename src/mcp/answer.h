@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tool answers: an object whose members are shown in order, within a budget.
+/* The answer of a tool: an object whose members are printed in order, within a budget.
  *
  *   says        text without a title, first the headline
  *   KEY         text, or a list of texts
  *   KEY         rows: a list of objects that have the same members
  *
- * As text, or as the same in JSON. When it is too long rows are left out, the last ones first, or
- * those of the highest "rank", a member that is never shown; how many is said.
+ * It is written as text or JSON. If it is too long, rows are omitted, the last ones first, or those
+ * with the highest "rank", a hidden member; the answer has the number of omitted rows.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed, as every tool says it that made or found two recordings. */
+/* The list of changes, shared by all tools that compare two recordings. */
 #pragma once
 
 #include "mcp/subject.h"

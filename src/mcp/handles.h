@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for what was answered about: "d3" is a comparison of two recordings, "r4" one recording.
+/* Handles of earlier answers: "d3" is a comparison of two recordings, "r4" one recording.
  *
- * A handle knows its files as they were: numbers of functions are those of these files, so one that
- * was written anew is refused. The table has a limit; the oldest are forgotten.
+ * A handle stores the state of its files: function ids belong to these files, so a file that
+ * changed is refused. The table has a limit; the oldest handles are dropped.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON-RPC as the Model Context Protocol has it: lines in, lines out.
+/* JSON-RPC of the Model Context Protocol: lines in, lines out.
  *
  *   fz_mcp_take(line) -> answered at once, or host->begin(request) ... fz_mcp_finish(request)
  *
- * Two eras of the protocol are spoken at the same time: to 2025-11-25 a client says "initialize"
- * once and a version is agreed upon; from 2026-07-28 each request names its version and stands for
- * itself. Input is hostile: whatever it is, the answer is a result, an error or, where the protocol
- * wants none, nothing.
+ * Two generations of the protocol are supported at the same time: up to 2025-11-25 a client sends
+ * "initialize" once to negotiate a version; from 2026-07-28 each request has its version and is
+ * independent. Input is untrusted: the response is always a result, an error or, where the protocol
+ * requires it, nothing.
  */
 #pragma once
 

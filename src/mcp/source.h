@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of functions as recordings hold it, and what is different between two of them. */
+/* The recorded source of functions, and the differences between two versions. */
 #pragma once
 
 #include "compare/outline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call is about: one recording, or two that are compared as `fizeau diff` compares them. */
+/* The subject of a call: one recording, or two compared as by `fizeau diff`. */
 #pragma once
 
 #include "compare/comparison.h"

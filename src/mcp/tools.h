@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tools that a client may call: what they take, and who answers. */
+/* The table of tools: their arguments and their functions. */
 #pragma once
 
 #include "mcp/handles.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside a verdict: what the recordings say about how they were made that a test cannot
- * know, and the command that would find out. docs/statistics.md has the limits.
+/* Notes below a verdict: facts about the recordings that limit it, which no test can know, and the
+ * command that would measure it better. docs/statistics.md has the limits.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "compare/judge.h"
 
-/* "The machine was busy: ...", "It waited for disks: ...", "The sides were not taken in turn: ...".
+/* "The machine was busy: ...", "The program waited for disks ...", "Runs were not interleaved:
+ * ...".
  */
 enum { FZ_ADVICE_MAX = 3 };
 struct fz_advice {

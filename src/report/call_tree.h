@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A call tree folded for reading: what the program does, without what it stands on.
+/* A call tree folded for reading: the program's own frames, with library frames hidden.
  *
  *   main                        main
  *     _find_and_load              import json
@@ -12,8 +12,8 @@
  *     walk
  *       walk ...
  *
- * Nothing is lost by it: a folded frame's cost is that of the row that stands for it, so that the
- * total of a row is always its self cost and the totals of the rows below it.
+ * Folding loses no cost: a folded frame's cost goes to the row that replaces it, so that the total
+ * of a row is always its self cost plus the totals of the rows below it.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a text can be the source of what a recording has seen in a file.
+/* Checks whether a text can be the source of a recorded file.
  *
  *   line                  is there, and is not blank
  *   function, of Python   is defined around the line (or is no "def", and named on it)
  *   columns (3.12 on)     begin and end at the edge of a word
  *
- * It need not be when all of this holds, but an edit seldom leaves all of it as it was.
+ * This is no proof, but few edits leave all of it unchanged.
  */
 #pragma once
 

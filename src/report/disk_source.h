@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Source for pages, from files on disk, of recordings that hold none: other profilers'.
+/* Reads source for pages from disk, for recordings without source: those of other profilers.
  *
- * A name in a profile proves nothing, and a file is what it is today. So a file is shown only when
- * it is older than the recording and nothing that was recorded contradicts it (disk_fit.h), and it
- * is opened only when it is called like source, with the rights of the recording's owner.
+ * A name in a profile proves nothing, and a file may have changed. So a file is shown only if it is
+ * older than the recording and no recorded fact contradicts it (disk_fit.h), and it is opened only
+ * if its name is that of a source file, with the rights of the recording's owner.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a judged diff says to people: functions in order of importance, and the sentences around
- * them. Text and markdown print these, so they cannot disagree.
+/* The human-readable part of a judged diff: functions in order of importance, and sentences. Text
+ * and markdown share them, so they cannot disagree.
  *
  *   functions with cost  ->  changed | unsure | unsure, start-up | same; each by
  * size

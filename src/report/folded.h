@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A diff as two-column folded text, the convention of FlameGraph's difffolded.pl: a line a path
  * that has self cost on either side, "main;work 12 15", base before head. flamegraph.pl and
- * inferno draw it. Lines that begin with '#' say what a reader must know besides: no tool takes
- * them for a path, because they do not end in a number.
+ * inferno draw it. Lines that begin with '#' are comments for readers: no tool parses them as a
+ * path, because they do not end in a number.
  */
 #pragma once
 

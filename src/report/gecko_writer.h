@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the Firefox Profiler's writer share: gecko.c, gecko_tables.c. */
+/* Shared by the parts of the Firefox Profiler writer: gecko.c, gecko_tables.c. */
 #pragma once
 
 #include "report/gecko.h"

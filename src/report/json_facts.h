@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of JSON reports that tell what a recording is. */
+/* The parts of JSON reports that describe a recording. */
 #pragma once
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each source line cost, as JSON for editors: docs/diff-json.md, "Lines". */
+/* The cost of each source line, as JSON for editors: docs/diff-json.md, "Lines". */
 #pragma once
 
 #include "base/io.h"

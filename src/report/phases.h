@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When a recorded program began to do other things (stats/composition.h), in words and as ranges to
- * compare. */
+/* Times at which the behavior of a program changed (stats/composition.h), as sentences and as
+ * ranges to compare. */
 #pragma once
 
 #include "base/buf.h"

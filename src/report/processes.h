@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes a recording has; nothing is said where there is one. */
+/* The processes of a recording, if it has several. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a list of recordings says of one, from its facts. */
+/* The entry of a recording in a list, from its facts. */
 #pragma once
 
 #include "base/buf.h"

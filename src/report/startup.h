@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What Python does before a program and whenever a module is imported.
+/* Functions that Python runs at start-up and for imports.
  *
- * Each short run samples other bits of it: many functions, each a few times or never, of which
- * nothing can be told. Reports tell them in one line.
+ * Each short run samples other parts of them: many functions, each a few times or never, too few
+ * for a verdict. Reports sum them in one line.
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the colours of a static picture mean: the same as in the page (web/colors.js).
+/* The colours of a static picture, the same as in the page (web/colors.js).
  *
  * In a diff red costs more, blue costs less, grey did not change, purple is new or, hollow,
- * removed. With verdicts only what is known to have changed is coloured, and what cannot be told
- * from noise is hatched, as is, in its colour, what is certain only as a sum of paths. Colours go
- * by totals; a mark in a frame is the change of its own time. Of one profile a colour is a share.
+ * removed. With verdicts only significant changes are coloured, and frames that noise could explain
+ * are hatched; frames significant only as a sum of paths are hatched in their colour. Colours are
+ * by total; an underline in a frame is the change of its own time. In one profile a colour is a
+ * share.
  */
 #pragma once
 

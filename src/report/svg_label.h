@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written in a frame of a static picture, cut to its room. */
+/* The label of a frame in a static picture, cut to fit. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What people read in a terminal: a profile's hottest functions, and what a diff found.
+/* Text reports for terminals: the hottest functions of a profile, and the findings of a diff.
  *
  * Equal input and style give equal bytes. Everything that came from a target is made printable;
  * colour only repeats what signs and words already say.

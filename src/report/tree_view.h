@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rows of a folded call tree are shown, in which order, and what is known of each.
+/* The visible rows of a folded call tree, their order and verdicts.
  *
- * Of a profile those are shown that cost enough, of a diff those on whose way something certainly
- * changed. What is left out below a row that is shown is one row (FZ_CALL_REST), where it costs
- * enough.
+ * A profile shows rows above a minimum cost, a diff the paths to significant changes. Hidden rows
+ * below a visible row become one row (FZ_CALL_REST), if they cost enough.
  */
 #pragma once
 

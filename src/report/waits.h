@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads waited for, where, and who ended it; nothing of a recording without waits. */
+/* The waits of threads: reason, place, and who ended them; empty for a recording without waits. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the pages of benchmarks share: one document, web/gate.html, and pieces of it. */
+/* Shared by the benchmark pages: one document, web/gate.html, and its parts. */
 #pragma once
 
 #include "serve/results.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pushes that wait for the disk go to it together. */
+/* Writes all waiting pushes to disk together. */
 #pragma once
 
 #include <pthread.h>

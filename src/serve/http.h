@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* HTTP for whoever answers requests: libmicrohttpd behind a table of paths.
+/* The HTTP server: libmicrohttpd behind a table of routes.
  *
  *   connection -> method and path -> who asks -> body, up to a limit -> handler -> one answer
  *
- * A connection is one request and has a thread. What it may take is limited: the body, all bodies
- * together, the time until a request is complete, connections. Whatever is refused is refused by
- * a status and one line of text.
+ * A connection is one request and has a thread. There are limits for the body, all bodies together,
+ * the time until a request is complete, and connections. A refusal is a status and one line of
+ * text.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What inputs over HTTP share. */
+/* Shared by the inputs over HTTP. */
 #pragma once
 
 #include "serve/server.h"

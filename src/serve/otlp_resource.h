@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a resource of OpenTelemetry's is.
+/* The service, version and host of an OpenTelemetry resource.
  *
  *   attributes of a resource    {key or its number, value {text or its number}}*
  *   service.name                -> service; where it is missing, process.executable.name
  *   service.version, host.name  -> version, host
  *
- * Numbers are of the texts in the dictionary of the request, where exporters put those of profiles.
+ * Numbers are indices of strings in the request's dictionary, where exporters store those of
+ * profiles.
  */
 #pragma once
 

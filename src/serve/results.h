@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of `fizeau ci` on the server: what its answers and its pages share. */
+/* Runs of `fizeau ci` on the server: shared by the API and the pages. */
 #pragma once
 
 #include "bench/report.h"

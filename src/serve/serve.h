@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server of a fleet: takes profiles in, answers with releases and comparisons; docs/server.md.
+/* The fleet server: receives profiles and serves releases and comparisons; see docs/server.md.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the answers of the server share. */
+/* Shared by the request handlers of the server. */
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may do what: a file of lines "PROJECT read|write|read,write|badge TOKEN", with # for remarks.
- * Whoever may read may see badges. */
+/* Permissions: a file of lines "PROJECT read|write|read,write|badge TOKEN", with # for comments.
+ * Read access includes badges. */
 #pragma once
 
 #include "base/error.h"

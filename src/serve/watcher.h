@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at each release while it runs (fleet/watch.h), and says where it is heard what became more
+/* Checks each running release (fleet/watch.h) and raises an alarm for functions that became more
  * expensive. */
 #pragma once
 

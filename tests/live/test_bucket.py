@@ -117,9 +117,9 @@ def refused():
                 ((*new, "--bucket", f"{other}/missing"), {}, "NoSuchBucket"),
                 ((*new, "--bucket", "s3://fleet"), {}, "expected https://HOST/BUCKET"),
                 ((*new, "--bucket", "http://127.0.0.1:1/b"), {}, "does not answer"),
-                (("--bucket", bucket.url), {}, "requires --recordings"),
-                (whole, {}, f"lies in {bucket.url}"),
-                ((*whole, "--bucket", f"{other}/fleet/other"), {}, f"lies in {bucket.url}")):
+                (("--bucket", bucket.url), {}, "goes with --recordings"),
+                (whole, {}, f"its files are in {bucket.url}"),
+                ((*whole, "--bucket", f"{other}/fleet/other"), {}, f"its files are in {bucket.url}")):
             done = fizeau(name, "serve", "--store", "f.db", "--listen", "127.0.0.1:0", *words, status=2,
                           env={**KEYS, **environ})
             assert why in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, (words, done.stderr)
@@ -127,7 +127,7 @@ def refused():
         with Server(name, *new, store=f"{name}/g.db") as server:
             push(server, 1)
         done = fizeau(name, "serve", "--store", "f.db", *new, "--bucket", bucket.url, status=2, env=KEYS)
-        assert "lies in the folder" in done.stderr, done
+        assert "its files are in the folder" in done.stderr, done
 
 
 SIGNATURE = """
