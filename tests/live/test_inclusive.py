@@ -131,7 +131,7 @@ def pstats_words():
     data = report(cprofile())
     if not text.startswith(f"{calls:,} calls, ") or "sample" in text:
         raise AssertionError(text)
-    if "totals of functions are recorded" not in " ".join(text.split()):
+    if "function totals are recorded" not in " ".join(text.split()):
         raise AssertionError(text)
     same({"calls": calls, "samples": 0}, data)
     same({"reconstructed": True, "totals_recorded": True}, data["facts"])
@@ -160,7 +160,7 @@ def pstats_compared():
     truth.pop(("base", "<genexpr>"), None)
     truth.pop(("head", "<genexpr>"), None)
     same(truth, got)
-    said = [w for w in found["warnings"] if w.endswith("totals of functions are recorded")]
+    said = [w for w in found["warnings"] if w.endswith("function totals are recorded")]
     if len(said) != 2:
         raise AssertionError(found["warnings"])
 

@@ -157,7 +157,7 @@ def _():
             "line [0-9]+ is not in Work.(turn|step)": PROGRAM.replace("def turn", "def other")
                                                              .replace("def step", "def walk"),
             "line [0-9]+ is (another|blank)|is not in": PROGRAM.replace("class Work", "\n\n\nclass Work"),
-            "line [0-9]+ is another": PROGRAM.replace("a = self.step(3000)", "abcdefg = self.step(3000)")
+            "line [0-9]+ differs": PROGRAM.replace("a = self.step(3000)", "abcdefg = self.step(3000)")
                                              .replace("sum(i * i for i", "sum(ii * ii for ii"),
         }
         for why, text in edits.items():
