@@ -133,9 +133,10 @@ static bool ends_in_number(struct fz_str line)
 	line = fz_collapsed_trimmed(line);
 	size_t at = line.n;
 
-	while (at && line.p[at - 1] >= '0' && line.p[at - 1] <= '9')
+	while (at && strchr("0123456789.eE+-", line.p[at - 1]))
 		at--;
-	return at && at < line.n && (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
+	return at && at < line.n && line.p[at] >= '0' && line.p[at] <= '9' &&
+	       (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
 }
 
 /* In a file of nothing but stacks each line is a sample; elsewhere it is no line of ours. */

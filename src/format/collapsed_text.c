@@ -4,15 +4,57 @@
 
 #include "foreign.h"
 
-enum { SNIFF_LINES_MAX = 32 };
+#include <ctype.h>
+#include <math.h>
+
+enum { SNIFF_LINES_MAX = 32, EXPONENT_MAX = 300 };
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
+/* "1.5e-07": the power of ten. */
+static bool parse_exponent(struct fz_str s, int *ret)
+{
+	bool negative = fz_str_starts(s, "-");
+	uint64_t v;
+
+	if (negative || fz_str_starts(s, "+"))
+		s = (struct fz_str){ s.p + 1, s.n - 1 };
+	if (!fz_parse_u64(s, EXPONENT_MAX, &v))
+		return false;
+	*ret = negative ? -(int)v : (int)v;
+	return true;
+}
+
+/* "2.5e+09", as awk, Perl and Python print numbers that are large or small; `e` is the letter. */
+static bool parse_scientific(struct fz_str s, const char *e, uint64_t *ret_whole,
+			     double *ret_fraction)
+{
+	struct fz_str digits = { s.p, (size_t)(e - s.p) };
+	struct fz_str power = { e + 1, s.n - digits.n - 1 };
+	double v;
+	int exponent;
+
+	if (!isdigit((unsigned char)s.p[0]) || !fz_parse_decimal(digits, &v) ||
+	    !parse_exponent(power, &exponent))
+		return false;
+	v = exponent < 0 ? v / pow(10, -exponent) : v * pow(10, exponent);
+	if (!(v < (double)FZ_COLLAPSED_VALUE_MAX))
+		return false;
+	*ret_whole = (uint64_t)v;
+	*ret_fraction = v - (double)*ret_whole;
+	return true;
+}
+
 static bool parse_number(struct fz_str s, uint64_t *ret_whole, double *ret_fraction)
 {
+	const char *e = memchr(s.p, 'e', s.n);
+
+	e = e ? e : memchr(s.p, 'E', s.n);
+	if (e)
+		return parse_scientific(s, e, ret_whole, ret_fraction);
 	const char *dot = memchr(s.p, '.', s.n);
 	size_t n = dot ? (size_t)(dot - s.p) : s.n;
 	struct fz_str whole = { s.p, n };

@@ -35,6 +35,7 @@ TEXTS = {
     "austin-diff": "base (__main__.py:2);middle (utils.py:5);top (logging.py:42) 2\n",
     "two-columns": "a;b 1 2\na;c 0 4.0\n",
     "fractions": "a;b 1.5\na;c 2.\n",
+    "exponents": "a;b 2.5e+09\na;c 1e-10\na;d 1e\na;e 1e400 7\n",
     "crlf": "a;b 1\r\na;b 2\r\n",
     "odd": "a;\\x3b;\\x;\\x20 3\n;;a;; 4\nno number\n 5\na 18446744073709551616\n",
     "gprofiler": "#{\"metadata\": {}}\n0;host;a;b 3\n",

@@ -104,6 +104,35 @@ static void test_fractions(void **state)
 	check_text("a;b 1.6\na;b 1.7\na;c 2.\na;d 0.2\n", &fz_format_folded, "a;b 3\na;c 2\n");
 }
 
+/* As awk, Perl and Python print them; a word of a name may end in digits. */
+static void test_exponents(void **state)
+{
+	(void)state;
+	check_text("a;b 2.5e+09\na;b;c 7.5E9\na;d 1e-10\n", &fz_format_folded,
+		   "a;b;c 7500000000\na;b 2500000000\n");
+	check_text("a;b 30\na;b 1.5e2\na;c 2.5e-01\na;c 7.5e-1\n", &fz_format_folded,
+		   "a;b 180\na;c 1\n");
+	check_text("a;f1e5 1\na;sha 1e5 2\na;e5 3\na;g 1e+2\n", &fz_format_folded,
+		   "a;g 100\na;e5 3\na;sha 1e5 2\na;f1e5 1\n");
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("a;b 2\na;c e5\na;d 1e\na;d 1e+\na;d 1e400\na;d 1e2e3\na;d 0x1e5\n");
+	assert_int_equal(p->skipped_lines, 6);
+	assert_int_equal(fz_profile_sample_total(p), 2);
+}
+
+/* Two columns of difffolded.pl -n. */
+static void test_two_columns_of_exponents(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("a;b 1e+06 2.5e+06\na;c 4 1e1\n");
+
+	(void)state;
+	assert_int_equal(p->metric_count, 2);
+	assert_int_equal(p->metrics[0].column[0], 1000000);
+	assert_int_equal(p->metrics[1].column[0], 2500000);
+	assert_int_equal(p->metrics[1].column[1], 10);
+}
+
 static void test_kernel(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text("java;read;sys_read_[k] 1\n");
@@ -419,16 +448,28 @@ static void test_shared_tachyon(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),          cmocka_unit_test(test_order),
-		cmocka_unit_test(test_line_ends),      cmocka_unit_test(test_utf16),
-		cmocka_unit_test(test_invalid_lines),  cmocka_unit_test(test_blanks_in_names),
-		cmocka_unit_test(test_fractions),      cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_tachyon),        cmocka_unit_test(test_py_spy),
-		cmocka_unit_test(test_austin),         cmocka_unit_test(test_austin_full),
-		cmocka_unit_test(test_two_columns),    cmocka_unit_test(test_large_values),
-		cmocka_unit_test(test_units),          cmocka_unit_test(test_bare_lines),
-		cmocka_unit_test(test_gprofiler),      cmocka_unit_test(test_odd_names),
-		cmocka_unit_test(test_shared_files),   cmocka_unit_test(test_tachyon_text),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_line_ends),
+		cmocka_unit_test(test_utf16),
+		cmocka_unit_test(test_invalid_lines),
+		cmocka_unit_test(test_blanks_in_names),
+		cmocka_unit_test(test_fractions),
+		cmocka_unit_test(test_exponents),
+		cmocka_unit_test(test_two_columns_of_exponents),
+		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_tachyon),
+		cmocka_unit_test(test_py_spy),
+		cmocka_unit_test(test_austin),
+		cmocka_unit_test(test_austin_full),
+		cmocka_unit_test(test_two_columns),
+		cmocka_unit_test(test_large_values),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_bare_lines),
+		cmocka_unit_test(test_gprofiler),
+		cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_shared_files),
+		cmocka_unit_test(test_tachyon_text),
 		cmocka_unit_test(test_shared_tachyon),
 	};
 
