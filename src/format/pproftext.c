@@ -13,7 +13,12 @@
  *   sampling period=1
  *   342022331 39 @ 0x4d9bd3 0x4d9bb3            cycles and how often, each of so many
  *
- *   MAPPED_LIBRARIES:                           (gperftools) what lies where, as /proc/PID/maps
+ *   heap_v2/524288                              jemalloc: how sampled
+ *     t*: 3: 1048576 [0: 0]                     the whole, and the same of each thread (t0: ...)
+ *   @ 0x401136 0x4011a0                         a stack, its sum and its threads
+ *     t*: 2: 524288 [0: 0]
+ *
+ *   MAPPED_LIBRARIES:                           (gperftools, jemalloc) as /proc/PID/maps
  *
  * Sampling sees large allocations more often than small ones; values are scaled to correct that, as
  * pprof does.
@@ -23,6 +28,8 @@
 
 #include <ctype.h>
 #include <math.h>
+
+#define JEMALLOC "heap_v2/"
 
 enum { NUMBERS = 4, FRAMES_MAX = 1024 };
 #define TEXT_MAX_BYTES ((uint64_t)256 << 20)
@@ -38,12 +45,13 @@ struct reader {
 	struct mapping *maps;
 	size_t map_n, map_cap;
 	double rate; /* bytes from one sample to the next; 0: everything was seen */
-	bool heap, locks;
+	bool heap, locks, jemalloc;
 	double period;      /* of locks: waits for each that is written */
 	uint64_t frequency; /* of locks: cycles in a second; 0: they are nanoseconds */
 	uint32_t thread;
 	/* of the stack at hand */
-	bool open;
+	bool open;   /* its numbers are known */
+	bool listed; /* (jemalloc) its addresses are known */
 	int64_t numbers[NUMBERS];
 	uint64_t addresses[FRAMES_MAX];
 	struct fz_import_frame frames[FRAMES_MAX];
@@ -66,15 +74,15 @@ static bool parse_hex(struct fz_str s, uint64_t *ret)
 	return s.n > 0 && s.n <= 16;
 }
 
-/* "2: 9 [5: 99] @" or "5 @"; how many numbers, 0: it is another line. */
-static unsigned take_numbers(struct fz_str *line, int64_t ret[NUMBERS])
+/* "2: 9 [5: 99] @" or "5 @"; how many numbers, 0: it is another line. jemalloc's end at the end. */
+static unsigned take_numbers(struct fz_str *line, bool to_end, int64_t ret[NUMBERS])
 {
 	unsigned n = 0;
 
 	while (line->n) {
 		struct fz_str word = fz_str_take_word(line);
 		uint64_t v;
-		if (fz_str_eq(word, FZ_STR("@")))
+		if (!to_end && fz_str_eq(word, FZ_STR("@")))
 			return n;
 		while (word.n && strchr(":]", word.p[word.n - 1]))
 			word.n--;
@@ -86,7 +94,7 @@ static unsigned take_numbers(struct fz_str *line, int64_t ret[NUMBERS])
 			return 0;
 		ret[n++] = (int64_t)v;
 	}
-	return 0;
+	return to_end ? n : 0;
 }
 
 /* ---- what lies where ---- */
@@ -259,9 +267,34 @@ static void read_setting(struct reader *r, struct fz_str line)
 		r->period = (double)n;
 }
 
+/* "@ 0x401136 0x4011a0", then "t*: 2: 524288 [0: 0]". Numbers before the first stack are of the
+ * whole; those of single threads are parts of "t*". */
+static void read_jemalloc_line(struct reader *r, struct fz_str line)
+{
+	struct fz_str word = fz_str_take_word(&line);
+	int64_t numbers[NUMBERS] = { 0 };
+
+	if (fz_str_eq(word, FZ_STR("@"))) {
+		begin_stack(r, line);
+		r->open = false;
+		r->listed = true;
+	} else if (r->listed && fz_str_eq(word, FZ_STR("t*:")) &&
+		   take_numbers(&line, true, numbers) == NUMBERS) {
+		memcpy(r->numbers, numbers, sizeof(numbers));
+		r->open = true;
+		r->listed = false;
+		end_stack(r);
+	}
+}
+
 static void read_line(struct reader *r, struct fz_str line)
 {
 	int64_t numbers[NUMBERS] = { 0 };
+
+	if (r->jemalloc) {
+		read_jemalloc_line(r, line);
+		return;
+	}
 
 	if (r->locks && !r->open)
 		read_setting(r, line);
@@ -271,7 +304,7 @@ static void read_line(struct reader *r, struct fz_str line)
 		return;
 	}
 	end_stack(r);
-	if (!take_numbers(&line, numbers))
+	if (!take_numbers(&line, false, numbers))
 		return;
 	memcpy(r->numbers, numbers, sizeof(numbers));
 	begin_stack(r, line);
@@ -308,13 +341,16 @@ static void read_head(struct reader *r, struct fz_str line)
 			fz_profile_add_metric(r->p, FZ_STR("delay"), FZ_STR("ns"), 0, true);
 		return;
 	}
-	r->heap = fz_str_eq(kind, FZ_STR("heap"));
+	r->jemalloc = fz_str_starts(kind, JEMALLOC);
+	r->heap = r->jemalloc || fz_str_eq(kind, FZ_STR("heap"));
 	fz_str_take_word(&line);
 	if (!r->heap) {
 		fz_profile_add_metric(r->p, kind, FZ_STR("count"), 0, true);
 		return;
 	}
-	if (take_numbers(&line, numbers))
+	if (r->jemalloc)
+		read_rate(r, kind);
+	else if (take_numbers(&line, false, numbers))
 		read_rate(r, fz_str_take_word(&line));
 	for (unsigned i = 0; i < NUMBERS; i++)
 		fz_profile_add_metric(r->p, fz_str_of(heap[i]),
@@ -358,12 +394,14 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 		if (fz_str_starts(text, kinds[i]))
 			return 95;
 	struct fz_str line = n ? fz_str_take_line(&text) : text;
+	if (fz_str_starts(line, JEMALLOC))
+		return fz_str_starts(fz_str_trimmed(fz_str_take_line(&text)), "t*: ") ? 95 : 0;
 	return fz_str_starts(line, "heap profile: ") && memchr(line.p, '@', line.n) ? 95 : 0;
 }
 
 const struct fz_format fz_format_pprof_text = {
 	.name = "pprof-text",
-	.title = "heap, goroutine and lock text of Go (?debug=1) and gperftools",
+	.title = "heap, goroutine and lock text of Go (?debug=1), gperftools and jemalloc",
 	.suffixes = ".txt .heap",
 	.notes = "allocations that were sampled are scaled as pprof does",
 	.sniff = sniff,

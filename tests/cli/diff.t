@@ -372,7 +372,7 @@ plain or packed by gzip or zstd.
                                read: samples, or else slices of threads; written: a metric of time, as slices
   pprof        yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
                                every sample type is a metric; labels other than threads are dropped
-  pprof-text   yes   -         heap, goroutine and lock text of Go (?debug=1) and gperftools (.txt .heap)
+  pprof-text   yes   -         heap, goroutine and lock text of Go (?debug=1), gperftools and jemalloc (.txt .heap)
                                allocations that were sampled are scaled as pprof does
   pstats       yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
                                a call graph: read as a reconstructed tree

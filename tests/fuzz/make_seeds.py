@@ -146,6 +146,12 @@ PPROF_TEXT = {
                "#\t0x4d9705\tmain.grow+0x85\t\t/a/g.go:5\n#\t0x4d97b7\tmain.main+0x17\t/a/g.go:9\n\n"
                "0: 0 [1: 81920] @ 0x4d9706\n#\t0x4d9705\tmain.grow+0x85\t/a/g.go:5\n\n"
                "# runtime.MemStats\n# Alloc = 5\n",
+    "jemalloc": "heap_v2/524288\n  t*: 3: 1048576 [5: 2097152]\n"
+                "  t0: 2: 524288 [3: 1048576] main\n  t1: 1: 524288 [2: 1048576]\n"
+                "@ 0x401136 0x4011a0\n  t*: 2: 524288 [3: 1048576]\n"
+                "  t0: 2: 524288 [3: 1048576]\n@ 0x401170 0x4011a0\n"
+                "  t*: 1: 524288 [2: 1048576]\n  t1: 1: 524288 [2: 1048576]\n\n"
+                "MAPPED_LIBRARIES:\n00400000-00402000 r-xp 00000000 08:02 1 /bin/x\n",
     "gperftools": "heap profile:      1:     4096 [     2:     8192] @ heap_v2/524288\n"
                   "     1:     4096 [     2:     8192] @ 0x00401012 0x7f0000001001\n"
                   "\nMAPPED_LIBRARIES:\n00400000-00402000 r-xp 00000000 08:01 77 /a/prog\n"

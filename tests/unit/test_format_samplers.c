@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers of other languages: pyinstrument, stackprof and the texts of Go and gperftools, on the
- * seeds of the fuzz targets. tests/live/test_formats.py has files of the tools. */
+/* Profilers of other languages: pyinstrument, stackprof and the texts of Go, gperftools and
+ * jemalloc, on the seeds of the fuzz targets. tests/live/test_formats.py has files of the tools. */
 #include "read_format.h"
 
 static struct fz_profile *load_seed(const char *name)
@@ -120,6 +120,31 @@ static void test_gperftools(void **state)
 	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
 }
 
+/* 524288 bytes in 2 pieces, seen every 524288: 524288 / (1 - e^-0.5) of them; in one piece:
+ * 524288 / (1 - e^-1). What single threads hold is part of that. */
+static void test_jemalloc(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("pprof_text/jemalloc");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 2);
+	assert_string_equal(p->metrics[p->default_metric].name, "inuse_space");
+	expect_row(p, 0, "x+0x1135", FZ_NO_LINE, 1332474);
+	expect_row(p, 1, "x+0x116f", FZ_NO_LINE, 829411);
+	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
+	assert_int_equal(sum_of_metric(p, "inuse_objects"), 5 + 1);
+	assert_int_equal(sum_of_metric(p, "alloc_objects"), 6 + 3);
+}
+
+static void test_jemalloc_broken(void **state)
+{
+	(void)state;
+	expect_error("heap_v2/524288\n  t*: 3: 1048576 [0: 0]\n", "holds no stack");
+	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t0: 3: 9 [0: 0]\n", "holds no stack");
+	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t*: 3: x [0: 0]\n", "holds no stack");
+	expect_error("heap_v2/524288\nnothing\n", "not a profile");
+}
+
 static void test_broken(void **state)
 {
 	(void)state;
@@ -141,6 +166,7 @@ int main(void)
 		cmocka_unit_test(test_stackprof),  cmocka_unit_test(test_go_heap),
 		cmocka_unit_test(test_locks),      cmocka_unit_test(test_goroutines),
 		cmocka_unit_test(test_gperftools), cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_jemalloc),   cmocka_unit_test(test_jemalloc_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
