@@ -9,10 +9,14 @@
  *
  * A sample with the label "pprof::base" belongs to the subtracted side: its values are negative.
  * They are stored, positive, in a metric "base".
+ *
+ * Functions that match drop_frames and not keep_frames are left out with all that they call, as
+ * pprof does: operator new, or the runtime's part of an allocation. Their cost is their caller's.
  */
 #include "pprof.h"
 
 #include "format.h"
+#include "framepattern.h"
 #include "import.h"
 #include "wire.h"
 
@@ -27,6 +31,7 @@ struct value_type {
 struct function {
 	uint64_t name, system_name, file;
 	int32_t first_line;
+	enum { UNKNOWN, KEPT, DROPPED } fate;
 };
 
 struct mapping {
@@ -35,8 +40,9 @@ struct mapping {
 
 struct location {
 	uint64_t mapping, address;
-	struct fz_str message;       /* for its lines */
-	uint32_t first, frame_count; /* in reader.frames; first FZ_NONE: not made yet */
+	struct fz_str message;              /* for its lines */
+	uint32_t first, frame_count;        /* in reader.frames; first FZ_NONE: not made yet */
+	enum { ALL, OUTER, NOTHING } stays; /* of it, by drop_frames; what it calls goes too */
 };
 
 #define TABLE(type, name)     \
@@ -55,6 +61,8 @@ struct reader {
 	TABLE(location, location);
 	struct fz_map function_of, mapping_of, location_of; /* id -> index */
 	uint64_t default_type;                              /* string */
+	uint64_t drop_frames, keep_frames;                  /* strings */
+	struct fz_framepattern *drop, *keep;                /* NULL: none */
 	int64_t duration_ns, time_ns, period;
 	struct value_type period_type;
 	bool has_base;
@@ -175,6 +183,12 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 	case 6:
 		fz_profile_grow(r->p, r->strings, r->string_count, r->string_cap);
 		r->strings[r->string_count++] = w->bytes;
+		break;
+	case 7:
+		r->drop_frames = w->value;
+		break;
+	case 8:
+		r->keep_frames = w->value;
 		break;
 	case 9:
 		r->time_ns = (int64_t)w->value;
@@ -341,7 +355,48 @@ static void take_line_out(struct fz_import_frame *f, struct fz_str system_name)
 		f->first_line = line;
 }
 
-static void add_line(struct reader *r, struct fz_str message, struct fz_str module)
+/* Parentheses that are part of a name, at its beginning; 0: there are none. */
+static size_t named_parentheses(struct fz_str s)
+{
+	static const char *const kept[] = { "(anonymous namespace)", "operator()" };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(kept); i++)
+		if (fz_str_starts(s, kept[i]))
+			return strlen(kept[i]);
+	return 0;
+}
+
+/* Without the arguments, as pprof compares it: "std::vector<int>::reserve(unsigned long)". */
+static struct fz_str simple_name(struct fz_str name)
+{
+	size_t n = 0;
+
+	if (fz_str_starts(name, "."))
+		name = (struct fz_str){ name.p + 1, name.n - 1 };
+	while (n < name.n) {
+		size_t kept = named_parentheses((struct fz_str){ name.p + n, name.n - n });
+		if (!kept && name.p[n] == '(')
+			break;
+		n += kept ? kept : 1;
+	}
+	return (struct fz_str){ name.p, n };
+}
+
+static bool is_dropped(struct reader *r, struct function *f)
+{
+	struct fz_str name = text(r, f->name);
+
+	if (f->fate == UNKNOWN) {
+		struct fz_str simple = simple_name(name);
+		bool dropped = name.n && fz_framepattern_matches(r->drop, simple) &&
+			       !(r->keep && fz_framepattern_matches(r->keep, simple));
+		f->fate = dropped ? DROPPED : KEPT;
+	}
+	return f->fate == DROPPED;
+}
+
+/* Whether its function is one of those to drop. */
+static bool add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
 	uint32_t at = fz_map_get(&r->function_of, fz_pprof_line(message, &f));
@@ -353,6 +408,7 @@ static void add_line(struct reader *r, struct fz_str message, struct fz_str modu
 		take_line_out(&f, text(r, r->functions[at].system_name));
 	}
 	push_frame(r, fz_import_frame_in(r->p, &f, module));
+	return r->drop && at != FZ_NONE && is_dropped(r, &r->functions[at]);
 }
 
 /* In the module's file, where that is known. */
@@ -368,11 +424,12 @@ static void make_location(struct reader *r, struct location *l)
 	uint32_t mapping = fz_map_get(&r->mapping_of, l->mapping);
 	const struct mapping *m = mapping == FZ_NONE ? NULL : &r->mappings[mapping];
 	struct fz_str module = m ? text(r, m->file) : FZ_STR("");
+	uint32_t inner = 0; /* frames up to the outermost that is dropped */
 
 	l->first = r->frame_count;
 	while (fz_wire_next(&w))
-		if (w.field == 4 && w.type == FZ_WIRE_BYTES)
-			add_line(r, w.bytes, module);
+		if (w.field == 4 && w.type == FZ_WIRE_BYTES && add_line(r, w.bytes, module))
+			inner = r->frame_count - l->first;
 	if (r->frame_count == l->first)
 		push_frame(r, fz_import_address(r->p, module, address_in(l, m)));
 	l->frame_count = r->frame_count - l->first;
@@ -383,11 +440,16 @@ static void make_location(struct reader *r, struct location *l)
 		*a = *b;
 		*b = saved;
 	}
+	l->stays = !inner ? ALL : inner == l->frame_count ? NOTHING : OUTER;
+	if (l->stays == OUTER)
+		l->frame_count -= inner;
 }
 
+/* Frames are dropped only below the first one that is not, or a stack could have none. */
 static uint32_t make_stack(struct reader *r)
 {
 	uint32_t stack = FZ_NONE;
+	bool dropping = false;
 
 	for (uint32_t i = r->id_count; i-- > 0;) {
 		uint32_t at = fz_map_get(&r->location_of, r->ids[i]);
@@ -396,11 +458,16 @@ static uint32_t make_stack(struct reader *r)
 		struct location *l = &r->locations[at];
 		if (l->first == FZ_NONE)
 			make_location(r, l);
+		if (dropping && l->stays == NOTHING)
+			break;
 		/* A byte or two may stand for any number of frames. */
 		if (!fz_profile_takes(r->p, (l->frame_count - 1) * (uint64_t)INLINED_BYTES))
 			break;
 		for (uint32_t k = 0; k < l->frame_count; k++)
 			stack = fz_profile_stack(r->p, stack, r->frames[l->first + k]);
+		if (dropping && l->stays == OUTER)
+			break;
+		dropping |= l->stays == ALL;
 	}
 	return stack;
 }
@@ -520,6 +587,32 @@ static int read_samples(struct reader *r, struct fz_error *err)
 	return 0;
 }
 
+static struct fz_framepattern *pattern(struct reader *r, uint64_t string, const char *field)
+{
+	struct fz_str s = text(r, string);
+	struct fz_framepattern *p = s.n ? fz_framepattern_new(s) : NULL;
+
+	if (s.n && !p)
+		fz_profile_note(r->p,
+				"%s of the profile is not a pattern that can be read: no "
+				"frames are dropped",
+				field);
+	return p;
+}
+
+/* keep_frames says nothing where nothing is dropped. */
+static void read_patterns(struct reader *r)
+{
+	r->drop = pattern(r, r->drop_frames, "drop_frames");
+	if (!r->drop)
+		return;
+	r->keep = pattern(r, r->keep_frames, "keep_frames");
+	if (text(r, r->keep_frames).n && !r->keep) {
+		fz_framepattern_free(r->drop);
+		r->drop = NULL;
+	}
+}
+
 static bool has_values(const struct fz_profile *p, uint32_t metric)
 {
 	for (size_t row = 0; row < p->samples.n; row++)
@@ -546,6 +639,8 @@ static void release(struct reader *r)
 	free(r->locations);
 	free(r->frames);
 	free(r->ids);
+	fz_framepattern_free(r->drop);
+	fz_framepattern_free(r->keep);
 	fz_map_release(&r->function_of);
 	fz_map_release(&r->mapping_of);
 	fz_map_release(&r->location_of);
@@ -566,6 +661,7 @@ int fz_pprof_read(struct fz_input *in, struct fz_profile *p, struct fz_error *er
 	p->samples.ordered = p->samples.timed = false;
 	read_metrics(&r);
 	read_recording(&r);
+	read_patterns(&r);
 	code = read_samples(&r, err);
 	if (!code)
 		prefer_values(&r);

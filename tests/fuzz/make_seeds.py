@@ -222,6 +222,16 @@ def message(*fields):
     return out
 
 
+DROPPED = message(
+    (1, message((1, 1), (2, 2))),
+    (2, message((1, [1, 2, 3]), (2, [1000]))), (2, message((1, [2, 3]), (2, [500]))),
+    *[(4, message((1, at), (4, message((1, at))), *extra))
+      for at, extra in ((1, []), (2, [(4, message((1, 4)))]), (3, []))],
+    *[(5, message((1, at), (2, at + 4))) for at in (1, 2, 3, 4)],
+    *[(6, s) for s in ("", "space", "bytes", "operator new(\\[\\])?|(__)?malloc_[a-z0-9]{1,4}.*",
+                       "malloc_(keep|\\d+)", "operator new[](unsigned long)", "malloc_hook", "main",
+                       "reserve")],
+    (7, 3), (8, 4))
 OTLP_STRINGS = ["", "cpu", "nanoseconds", "main", "app.py", "leaf", "/lib/libc.so.6", "thread.name"]
 OTLP = message(
     (1, message((2, message((2, message(
@@ -451,6 +461,7 @@ for name in ("cprofile27", "profile27", "profile36", "profile38"):
     save("pstats", name, (HERE.parents[1] / "data/pstats" / f"{name}.pstats").read_bytes())
 for form in ("pprof", "speedscope", "cpuprofile", "callgrind"):
     save(form, "written", convert(THREADS, form))
+save("pprof", "dropped", DROPPED)
 save("pprof", "plain", gzip.decompress(convert(TEXTS["austin-full"], "pprof")))
 
 for kind in ("utf8", "utf16"):

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The regular expressions of pprof's drop_frames and keep_frames, in the syntax of Go's regexp.
+ * They come from the file, so matching takes time in proportion to name and pattern, whatever they
+ * are.
+ */
+#pragma once
+
+#include "base/str.h"
+
+struct fz_framepattern;
+
+/* NULL: too long, or uses what is not supported (flags, \b, \p, named classes). The text must
+ * outlive the pattern. */
+struct fz_framepattern *fz_framepattern_new(struct fz_str text);
+void fz_framepattern_free(struct fz_framepattern *p);
+/* Whether the pattern matches the whole name. */
+bool fz_framepattern_matches(struct fz_framepattern *p, struct fz_str name);
