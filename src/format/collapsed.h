@@ -11,6 +11,16 @@
 #include "base/io.h"
 #include "profile/profile.h"
 
+/* Lines that another text is turned into. */
+struct fz_collapsed_lines {
+	/* 1 and a line, valid until the next; 0 at the end; or an error. */
+	int (*next)(void *arg, struct fz_str *line, struct fz_error *err);
+	void *arg;
+	const char *name; /* of the file */
+};
+
+int fz_collapsed_read_lines(const struct fz_collapsed_lines *from, struct fz_profile *p,
+			    struct fz_error *err);
 int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 int fz_collapsed_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 int fz_folded_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

@@ -40,7 +40,7 @@ struct austin {
 };
 
 struct reader {
-	struct fz_input *in;
+	const struct fz_collapsed_lines *from;
 	struct fz_profile *p, *draft;
 	struct row *rows;
 	size_t row_count, row_cap;
@@ -238,7 +238,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 	bool first = true;
 
 	r->pairs = r->fulls = true;
-	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0) {
+	while ((code = r->from->next(r->from->arg, &line, err)) > 0) {
 		if (first && fz_str_starts(line, "\xef\xbb\xbf")) {
 			line.p += 3;
 			line.n -= 3;
@@ -256,7 +256,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 	count_bare_lines(r);
 	if (!code && !r->row_count)
 		code = fz_fail(err, FZ_EINPUT, "%s: no line has a stack and a number",
-			       fz_input_name(r->in));
+			       r->from->name);
 	return code;
 }
 
@@ -589,9 +589,10 @@ static void release(struct reader *r)
 	fz_map_release(&r->row_of);
 }
 
-int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+int fz_collapsed_read_lines(const struct fz_collapsed_lines *from, struct fz_profile *p,
+			    struct fz_error *err)
 {
-	fz_auto(release) struct reader r = { .in = in, .p = p, .draft = fz_profile_new() };
+	fz_auto(release) struct reader r = { .from = from, .p = p, .draft = fz_profile_new() };
 
 	r.draft->limits = p->limits;
 	int code = read_lines(&r, err);
@@ -607,4 +608,18 @@ int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error
 	else if (!add_metric(&r))
 		add_numbers(&r);
 	return 0;
+}
+
+static int next_line(void *arg, struct fz_str *line, struct fz_error *err)
+{
+	struct fz_input *in = arg;
+
+	return fz_input_line(in, LINE_MAX_BYTES, line, err);
+}
+
+int fz_collapsed_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	const struct fz_collapsed_lines from = { next_line, in, fz_input_name(in) };
+
+	return fz_collapsed_read_lines(&from, p, err);
 }

@@ -339,6 +339,9 @@ Formats by --format NAME or the suffix of -o FILE; what is read is known by its 
 plain or packed by gzip or zstd.
 
   name         read  written   what it is
+  bcc          yes   -         stacks that bcc's profile and offcputime print (.txt)
+  bpftrace     yes   -         maps of stacks that bpftrace prints (.txt)
+                               of several maps the first is read
   callgrind    yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
                                a call graph: read as a reconstructed tree; written without stacks and threads
   collapsed    yes   yes       folded stacks in Tachyon's format: thread, file:function:line (.collapsed .col)

@@ -222,6 +222,22 @@ def message(*fields):
     return out
 
 
+BPFTRACE = {
+    "stacks": "Attaching 1 probe...\n\n@[\n    leaf+3\n    main+12\n]: 1\n@[bash, \n    f+0x1f\n]: 2\n"
+              "@[\n    schedule+5\n,\n    nanosleep+9@/a.c:4\n    main+40\n, sleeper, 77]: 12\n"
+              "@[, idle]: 3\n",
+    "perf": "@[\n\tffffffff81a4 vfs_read+1 ([kernel.kallsyms])\n\t7f00aa main+40 (/bin/app)\n,\n"
+            "\tffffffff81a8 entry_SYSCALL_64+9 ([kernel.kallsyms])\n]: 4\n",
+    "maps": "@start[12]: 99\n@b[\n    f+1\n]: count 2, average 8, total 16\n@c[\n    g+1\n]: 5\n"
+            "@b[\n    h+1\n]: (1, 2)\n",
+}
+BCC = {
+    "profile": "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.\n\n"
+               "    b'schedule'\n    do_idle_[k]\n    --\n    main\n    -                app (58804)\n"
+               "        3\n\n    [unknown]\n    -                a (b) c (1)\n        5\n\n",
+    "offcputime": "Tracing off-CPU time (us) of PID 7 by user + kernel stack... Hit Ctrl-C to end.\n^C\n"
+                  "    schedule\n    main\n    -                app (7)\n        1500\n\n",
+}
 DROPPED = message(
     (1, message((1, 1), (2, 2))),
     (2, message((1, [1, 2, 3]), (2, [1000]))), (2, message((1, [2, 3]), (2, [500]))),
@@ -426,6 +442,10 @@ save("perf_data", "two-events", perf_data(True))
 save("perf_data", "pipe", perf_pipe())
 for name, text in PPROF_TEXT.items():
     save("pprof_text", name, text.encode())
+for name, text in BPFTRACE.items():
+    save("bpftrace", name, text.encode())
+for name, text in BCC.items():
+    save("bcc", name, text.encode())
 for name, text in CALLGRIND.items():
     save("callgrind", name, text.encode())
 for name, value in SPEEDSCOPE.items():

@@ -35,6 +35,8 @@ INPUTS = {
     "callgrind": "callgrind/callgrind.example.log",
     "pstats": "tachyon/w1.pstats",
     "perf script": "perf-script/simple-with-pid.linux-perf.txt",
+    "bpftrace": SOURCE / "tests/fuzz/corpus/bpftrace/stacks",
+    "bcc": SOURCE / "tests/fuzz/corpus/bcc/profile",
     "JFR": SOURCE / "tests/data/jfr/jdk17.jfr.gz",
     "Instruments": SOURCE / "tests/data/instruments/time-7.3.1.txt",
     "Firefox": "gecko/simple-firefox.json",
