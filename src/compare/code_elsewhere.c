@@ -62,8 +62,8 @@ static uint32_t read_file(struct fz_code *c, enum fz_side side, struct fz_str ke
 static bool has_source(struct fz_code *c, enum fz_side side, struct fz_str key, const char *tree,
 		       struct fz_str name)
 {
-	if (fz_code_source_named(c, side, key) != FZ_NONE)
-		return true;
+	if (fz_map_get(&c->by_key[side], fz_hash_bytes(key.p, key.n)) != FZ_NONE)
+		return fz_code_source_named(c, side, key) != FZ_NONE;
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%.*s", tree, (int)name.n, name.p);
 	return read_file(c, side, key, path) != FZ_NONE;
 }
@@ -75,7 +75,7 @@ static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, s
 	struct fz_str key = c->names[side][function].key;
 	uint32_t file = c->profile[side]->functions[function].file;
 
-	if (!has_source(c, side, key, trees[side], name))
+	if (!key.n || !has_source(c, side, key, trees[side], name))
 		return;
 	if (fz_code_source(c, side, function) == FZ_NONE)
 		fz_map_put(&c->by_file[side], file, fz_code_source_named(c, side, key));

@@ -196,6 +196,12 @@ static void trees_say_what_is_new(void **state)
 	fz_auto(fz_diff_freep) struct fz_diff *with =
 		compare(a, b, (struct fz_diff_options){ .trees = { base, head } });
 
+	/* Nothing is read for files that take no part in matching. */
+	fz_auto(fz_profile_freep) struct fz_profile *nameless = with_sources("save 20\n", none);
+	fz_auto(fz_diff_freep) struct fz_diff *weak =
+		compare(nameless, counted_b, (struct fz_diff_options){ .trees = { base, head } });
+
+	assert_int_equal(function_named(weak, "save")->state, FZ_COMMON);
 	expect_word(without, "load", "new or newly called");
 	expect_word(with, "load", "newly called");
 	expect_word(with, "fresh", "new");
