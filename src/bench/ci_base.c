@@ -232,7 +232,7 @@ static int keep_both(struct fz_ci_run *c, enum fz_baseline_place place, struct f
 	/* A base that is kept elsewhere stays there, unless a place is asked for. */
 	bool found = c->base_from.commit[0] && !c->options->save;
 	const char *commits[FZ_SIDES] = {
-		found ? NULL : c->base_commit,
+		found || c->base_is_empty ? NULL : c->base_commit,
 		c->workspace.repository.dirty || is_base ? NULL : head->commit,
 	};
 	enum fz_baseline_place kept;

@@ -28,6 +28,56 @@ static unsigned parallel(const struct fz_ci_run_options *o)
 	return o->parallel ? (unsigned)o->parallel : n > 0 ? (unsigned)n : 1;
 }
 
+static bool has_file(const struct fz_checkout *c, const char *name, size_t n)
+{
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%.*s", c->folder, (int)n, name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* A file of the head that the command names and the base lacks: "tests/bench", or that of
+ * "bench.py::test_sort". NULL: there is none. */
+static const char *find_new_file(const struct fz_ci_run *c)
+{
+	for (const char *const *arg = (const char *const *)c->workspace.argv; arg && *arg; arg++) {
+		size_t n = strcspn(*arg, ":");
+		if (n && **arg != '/' && **arg != '-' && has_file(&c->checkout[FZ_HEAD], *arg, n) &&
+		    !has_file(&c->checkout[FZ_BASE], *arg, n))
+			return *arg;
+	}
+	return NULL;
+}
+
+/* The base of the change that brings the first benchmarks cannot run them. */
+static bool is_first(struct fz_ci_run *c, const struct fz_job *job)
+{
+	const char *file = NULL;
+
+	if (job->checkout == &c->checkout[FZ_BASE])
+		file = find_new_file(c);
+	if (!file)
+		return false;
+	c->base_is_empty = true;
+	fz_ci_note(&c->result, "the base has no %s, so all benchmarks are new", file);
+	return true;
+}
+
+/* A base without benchmarks, by the metrics of the head. */
+static int add_empty_base(struct fz_ci_run *c, struct fz_error *err)
+{
+	const struct fz_profile *head = c->profile[FZ_HEAD];
+	struct fz_profile *base = c->profile[FZ_BASE] = fz_profile_new();
+
+	for (uint32_t i = 0; i < head->metric_count; i++)
+		fz_profile_add_metric(base, fz_str_of(head->metrics[i].name),
+				      fz_str_of(head->metrics[i].unit), head->metrics[i].each,
+				      head->metrics[i].column != NULL);
+	base->default_metric = head->default_metric;
+	base->recording = head->recording;
+	fz_profile_set_fact(base, "environment", fz_buf_view(&c->environment));
+	return fz_ci_collect(&c->result, FZ_BASE, base, c->workspace.whole, err);
+}
+
 /* The command as usual, once a side: what fails here would fail for ten times as long. */
 static int try_out(struct fz_ci_run *c, struct fz_error *err)
 {
@@ -42,7 +92,8 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 	if (!fz_jobs_run(&c->workspace, jobs, n, 1))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < n; i++) {
-		if (!rc && jobs[i].fatal)
+		bool excused = jobs[i].trouble && is_first(c, &jobs[i]);
+		if (!rc && jobs[i].fatal && !excused)
 			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].checkout->name,
 				     jobs[i].trouble);
 		fz_job_release(&jobs[i]);
@@ -64,13 +115,13 @@ static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, st
 static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 {
 	struct fz_job jobs[FZ_SIDES + FZ_CI_OTHERS_MAX] = { 0 };
-	enum fz_side moved = c->profile[FZ_BASE] ? FZ_HEAD : FZ_BASE;
+	enum fz_side moved = c->profile[FZ_BASE] || c->base_is_empty ? FZ_HEAD : FZ_BASE;
 	bool known = c->profile[FZ_BASE] && fz_ci_read_floors(&c->result, c->profile[FZ_BASE]);
 	size_t n = 0, others = known ? 0 : (size_t)c->options->others;
 	int rc = 0;
 
 	for (int s = FZ_HEAD; s >= FZ_BASE; s--)
-		if (!c->profile[s])
+		if (!c->profile[s] && !(s == FZ_BASE && c->base_is_empty))
 			jobs[n++].checkout = &c->checkout[s];
 	size_t sides = n;
 	for (size_t i = 0; i < others; i++)
@@ -81,6 +132,8 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 	for (size_t i = 0; i < sides && !rc; i++)
 		rc = take_side(c, &jobs[i],
 			       jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE, err);
+	if (!rc && c->base_is_empty)
+		rc = add_empty_base(c, err);
 	for (size_t i = sides; i < n && !rc; i++)
 		if (jobs[i].profile)
 			fz_ci_disturb(&c->result, moved, jobs[i].profile, c->workspace.whole);

@@ -42,6 +42,7 @@ struct fz_ci_run {
 	const char *base_file;    /* the base is a recording that the user names; NULL: a commit */
 	char *base_commit;        /* NULL with a file */
 	struct fz_kept base_from; /* where its counts were kept; no commit: nowhere */
+	bool base_is_empty;       /* it lacks a file that the command names, and cannot run it */
 	char *labels[FZ_SIDES];
 	char today[FZ_CI_DAY_SIZE];
 };
