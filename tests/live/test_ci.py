@@ -305,6 +305,22 @@ def check_same():
     r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", "sh", "loops.sh")
 
 
+@suite.test("the first benchmarks: where the base lacks the file, all are new, exit 0")
+def check_first():
+    need_tool()
+    r = Repository()
+    r.commit(note="nothing to measure")
+    r.git("checkout", "-qb", "change")
+    r.commit(turns="FIRST=300\nSECOND=300\n", loops__sh=LOOPS)
+    done = r.fizeau("ci", "--base", "main", "--no-wall", "--others", "0", "-o", str(r.out), "--", "sh", "loops.sh")
+    report, benches = r.report()
+    assert benches and {b["verdict"] for b in benches.values()} == {"new"}, report
+    assert "the base has no loops.sh" in done.stderr, done.stderr
+    # Nothing is kept of that base: a command that fails there for another reason is an error.
+    done = r.fizeau("ci", "--base", "main", "--no-wall", "--others", "0", "--", "sh", "-c", ". ./loops.sh", status=2)
+    assert "base: the command ended with status" in done.stderr, done.stderr
+
+
 @suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; what is misspelt is an error")
 def check_config():
     r = blog()
