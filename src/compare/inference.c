@@ -208,7 +208,7 @@ static double speed_ratio(const struct fz_diff *d)
 
 /* Others on the machine also take what the piece does without: caches, memory, predicted branches.
  * Of the part of the processors that they used so much is in doubt. */
-static const double neighbours_error = 0.1;
+static const double neighbours_error = 0.05;
 
 static double neighbours(const struct fz_diff *d)
 {
