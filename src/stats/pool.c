@@ -4,8 +4,8 @@
  *     freedom_i / (2 mean_i^2)        mean_i = dispersion sampling_i + own^2 freedom_i
  *
  * of a scaled chi-square, from the values of the step before. The prior takes part as one more
- * observation of each of the two, with its degrees of freedom. A value beyond its bound is put
- * there, and the other is fitted alone.
+ * observation of each of the two. A value beyond its bound is put there, and the other is fitted
+ * alone. The result is averaged with the prior by degrees of freedom.
  *
  * How much functions differ beyond chance: squares_i/mean_i has the variance 2/freedom_i by chance;
  * what is more is that of the true variances, 2/(d - 4) for d degrees of freedom.
@@ -36,9 +36,10 @@ static double mean_of(const struct fz_pool_item *item, const struct values *v)
 static struct sums sum_up(const struct fz_pool_item *items, size_t n, const struct fz_pool *prior,
 			  const struct values *v)
 {
-	double s = prior->freedom / (2 * v->dispersion * v->dispersion);
-	double f = prior->freedom / (2 * v->variance * v->variance);
-	struct sums k = { s, 0, f, s * prior->dispersion, f * prior->own * prior->own };
+	double variance = prior->own * prior->own;
+	double s = prior->freedom / (2 * prior->dispersion * prior->dispersion);
+	double f = prior->freedom / (2 * variance * variance);
+	struct sums k = { s, 0, f, s * prior->dispersion, f * variance };
 
 	for (size_t i = 0; i < n; i++) {
 		const struct fz_pool_item *item = &items[i];
@@ -89,6 +90,19 @@ static double freedom_of(const struct fz_pool_item *items, size_t n, const struc
 	return FZ_MIN(FZ_MAX(4 + 2 * freedom / excess, LEAST_FREEDOM), MOST_FREEDOM);
 }
 
+static struct fz_pool moderated(const struct values *v, const struct fz_pool_item *items, size_t n,
+				const struct fz_pool *prior)
+{
+	double known = prior->freedom, freedom = 0;
+
+	for (size_t i = 0; i < n; i++)
+		freedom += items[i].freedom;
+	double variance = known * prior->own * prior->own + freedom * v->variance;
+	double dispersion = known * prior->dispersion + freedom * v->dispersion;
+	return (struct fz_pool){ dispersion / (known + freedom), sqrt(variance / (known + freedom)),
+				 freedom_of(items, n, prior, v) };
+}
+
 struct fz_pool fz_pool_fit(const struct fz_pool_item *items, size_t n, const struct fz_pool *prior)
 {
 	struct values v = { prior->dispersion, prior->own * prior->own };
@@ -98,5 +112,5 @@ struct fz_pool fz_pool_fit(const struct fz_pool_item *items, size_t n, const str
 		struct sums k = sum_up(items, n, prior, &v);
 		v = solve(&k);
 	}
-	return (struct fz_pool){ v.dispersion, sqrt(v.variance), freedom_of(items, n, prior, &v) };
+	return moderated(&v, items, n, prior);
 }

@@ -57,7 +57,7 @@ static void test_bounds(void **state)
 	(void)state;
 	make(items, MOST, 0.3, 0, 1);
 	struct fz_pool even = { 1, 0.03, 3 }, pool = fz_pool_fit(items, MOST, &even);
-	assert_true(pool.dispersion == 1);
+	assert_true(pool.dispersion == 1); /* as the prior, and as the fit */
 	assert_true(pool.own >= FZ_POOL_LEAST_OWN && pool.own < 0.03);
 }
 

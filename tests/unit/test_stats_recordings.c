@@ -257,6 +257,8 @@ static void forget_order(struct set *set)
 		p->samples.ordered = false;
 		p->recording.interval_ns = 0;
 		fz_profile_set_fact(p, "clock", FZ_STR(""));
+		for (size_t k = 0; k < p->samples.n; k++)
+			p->samples.status[k] |= FZ_STATUS_UNKNOWN;
 	}
 }
 
