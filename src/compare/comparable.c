@@ -337,9 +337,10 @@ static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 	struct fz_str guess = fz_profile_fact(d->profile[s], "numbers");
 
 	if (guess.n && d->profile[s]->numbers.bare)
-		fz_diff_warn(d,
-			     "the %s's numbers are interpreted as %.*s; set --input-unit to change that",
-			     side_names[s], (int)guess.n, guess.p);
+		fz_diff_warn(
+			d,
+			"the %s's numbers are interpreted as %.*s; set --input-unit to change that",
+			side_names[s], (int)guess.n, guess.p);
 }
 
 static void warn_about_tree(struct fz_diff *d, enum fz_side s)

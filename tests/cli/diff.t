@@ -1,51 +1,47 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-45.5 %, +88.3 %]).
+  [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 2 faster.
-   before     after      change      95 %         %   function
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
-  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
+Self: 0 slower, 1 faster.
+   before     after      change  interval         %   function
+  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
 
-Total, with callees: 1 slower, 1 faster.
-   before     after      change      95 %         %   function
-   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
-      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
+Total, with callees: 0 slower, 1 faster.
+   before     after      change  interval         %   function
+   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
 
-Unsure: parse +164 ms ±541 ms, helper -35.5 ms ±68.7 ms, fib -28.0 ms ±36.2 ms;
-  3 more (--table).
+Unsure: parse +164 ms ±919 ms, helper -35.5 ms ±70.8 ms, dropped -31.5 ms ±45.5
+  ms; 4 more (--table).
 
-Measured: one run per side, by the wall clock; smallest detectable change: 63.9
+Measured: one run per side, by the wall clock; smallest detectable change: 82.8
   %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 
 $ fizeau diff base.bin head.bin --table
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-45.5 %, +88.3 %]).
+  [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
-   before     after      change      95 %         %   function
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
-  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
-   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
-  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
-  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
-  2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
-  1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
+Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
+   before     after      change  interval         %   function
+  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
+   368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
+  31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
+  46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
+  2.50 ms   4.50 ms    +2.00 ms   ±120 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
-   before     after      change      95 %         %   function
-   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
-      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
-   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
-  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
-  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
-   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_code (…3/runpy.py:87)
-   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_module_as_main
+   before     after      change  interval         %   function
+   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±42.2 ms      to 0   dropped.<locals>.<genexpr>
+   368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
+      0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
+  46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
+   602 ms    604 ms    +2.00 ms   ±649 ms    +0.3 % ? _run_code (…3/runpy.py:87)
 
 New or newly called (not sampled in the base): 1 function, self 0 s
      self     total  function
@@ -58,41 +54,39 @@ Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
 
 Removed call paths: 3, self 140 ms
 
-Measured: one run per side, by the wall clock; smallest detectable change: 63.9
+Measured: one run per side, by the wall clock; smallest detectable change: 82.8
   %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 
 $ fizeau diff base.bin head.bin --verbose
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-45.5 %, +88.3 %]).
-Smallest detectable change: 63.9 %.
+  [-51.7 %, +108.2 %]).
+Smallest detectable change: 82.8 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: both are treated as whole runs, which the files do not specify; for
   parts of a running program use --scale window.
 
-Self: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).
-   before     after      change      95 %         %   function
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
-  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped (program.py:21)
-   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
-  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
-  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
-  2.50 ms   4.50 ms    +2.00 ms  ±23.4 ms   +80.0 % ? request (program.py:37)
-  1.00 ms   1.50 ms     +500 us  ±11.2 ms   +50.0 % ? _run_code (…3/runpy.py:87)
+Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
+   before     after      change  interval         %   function
+  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
+   368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
+  31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
+  46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
+  2.50 ms   4.50 ms    +2.00 ms   ±120 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
-   before     after      change      95 %         %   function
-   140 ms       0 s     -140 ms  ±34.1 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals>.<genexpr>
-      0 s   30.0 ms    +30.0 ms  ±29.5 ms    from 0   added (program.py:25)
-   368 ms    532 ms     +164 ms   ±541 ms   +44.6 % ? parse (program.py:11)
-  82.5 ms   47.0 ms    -35.5 ms  ±68.7 ms   -43.0 % ? helper (program.py:31)
-  46.5 ms   18.5 ms    -28.0 ms  ±36.2 ms   -60.2 % ? fib (program.py:17)
-   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_code (…3/runpy.py:87)
-   602 ms    604 ms    +2.00 ms   ±600 ms    +0.3 % ? _run_module_as_main
+   before     after      change  interval         %   function
+   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±42.2 ms      to 0   dropped.<locals>.<genexpr>
+   368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
+  82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
+      0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
+  46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
+   602 ms    604 ms    +2.00 ms   ±649 ms    +0.3 % ? _run_code (…3/runpy.py:87)
 
 New or newly called (not sampled in the base): 1 function, self 0 s
      self     total  function
@@ -123,15 +117,15 @@ Limits: more than 5 % of the base's samples could not be read; 2 more warnings
 
 # Options of the text alone; less than two recordings have no comparison.
 $ fizeau diff base.bin head.bin --table --tree
-fizeau: --table: works with text only, not with tree
+fizeau: --table requires --format text, not tree
 [2]
 
 $ fizeau diff base.bin head.bin --verbose -o x.html
-fizeau: --verbose: works with text and trees only, not with html
+fizeau: --verbose requires --tree or --format text, not html
 [2]
 
 $ fizeau replay base.bin --table
-fizeau: --table: only a comparison has one; name the recording to compare with: --diff-flamegraph BASELINE
+fizeau: --table requires --diff-flamegraph BASELINE
 [2]
 
 $ fizeau diff base.bin base.bin --scale time --verbose
@@ -157,19 +151,19 @@ Judged: nothing differs.
 # Signs and words say what colours say.
 $ fizeau diff --table --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
 ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-45.5 %, +88.3 %]).ESC[0m
+  [-51.7 %, +108.2 %]).ESC[0m
 
-ESC[1mSelf: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 6 unsure (?).ESC[0m
-ESC[2m   before     after      change      95 %         %   functionESC[0m
-  69.0 ms       0 s  ESC[35m  -69.0 ms  ±29.8 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
-  31.5 ms       0 s  ESC[35m  -31.5 ms  ±25.8 ms      to 0ESC[0m   dropped (program.py:21)
-   368 ms    532 ms  ESC[2m   +164 ms   ±541 ms   +44.6 %ESC[0m ? parse (program.py:11)
-  82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±68.7 ms   -43.0 %ESC[0m ? helper (program.py:31)
-  46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±36.2 ms   -60.2 %ESC[0m ? fib (program.py:17)
-  2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±23.4 ms   +80.0 %ESC[0m ? request (program.py:37)
-  1.00 ms   1.50 ms  ESC[2m   +500 us  ±11.2 ms   +50.0 %ESC[0m ? _run_code (…3/runpy.py:87)
+ESC[1mSelf: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).ESC[0m
+ESC[2m   before     after      change  interval         %   functionESC[0m
+  69.0 ms       0 s  ESC[35m  -69.0 ms  ±49.4 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
+   368 ms    532 ms  ESC[2m   +164 ms   ±919 ms   +44.6 %ESC[0m ? parse (program.py:11)
+  82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±70.8 ms   -43.0 %ESC[0m ? helper (program.py:31)
+  31.5 ms       0 s  ESC[2m  -31.5 ms  ±45.5 ms      to 0ESC[0m ? dropped (program.py:21)
+  46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
+  2.50 ms   4.50 ms  ESC[2m  +2.00 ms   ±120 ms   +80.0 %ESC[0m ? request (program.py:37)
 
-ESC[1mTotal, with callees: 1 slower, 2 faster, 0 same within ±0.2 % of the run, 9
+ESC[1mTotal, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
+  unsure (?).ESC[0m
 
 $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
 {
@@ -202,13 +196,13 @@ $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
     "text": "Unsure whether slower or faster",
     "reason": "noise",
     "change_pct": 0.3325020781379884,
-    "low": -45.463828452941826,
-    "high": 88.27878710253651,
-    "p": 0.9998708385042566,
-    "smallest_visible_pct": 63.884394640383576,
+    "low": -51.65119626504462,
+    "high": 108.20741447878413,
+    "p": 0.9999918896849121,
+    "smallest_visible_pct": 82.75529814604369,
     "visible_share_pct": 100,
-    "more_runs": 163,
-    "power": "Smallest detectable change: 63.9 %.",
+    "more_runs": 273,
+    "power": "Smallest detectable change: 82.8 %.",
     "method": "visits",
     "delta_pct": 0.2,
     "beside": [],
@@ -247,15 +241,15 @@ fizeau: diff: --format: 'csv' is not one of text, tree, html, heatmap, svg, ppro
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary: is no format for a diff; choose one of text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
+fizeau: binary is not a format for a diff; use one of text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
-fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 1
+fizeau: diff: expected two recordings, BASE HEAD, none (the last two of a program), or two sets, BASE... :: HEAD...; got 1
 [2]
 
 $ fizeau diff
-fizeau: the store holds no two recordings of the same program; 'fizeau run' makes them
+fizeau: no two recordings of the same program in the store; use 'fizeau run' to make them
 [2]
 
 $ fizeau diff base.bin missing.bin
@@ -263,31 +257,31 @@ fizeau: missing.bin: no such file, recording or git revision
 [2]
 
 $ fizeau diff api@1.4 api@1.5
-fizeau: api@1.4: no such file, recording or git revision; releases are compared by 'fizeau diff --server URL'
+fizeau: api@1.4: no such file, recording or git revision; use 'fizeau diff --server URL' to compare releases
 [2]
 
 $ fizeau diff base.bin head.bin -o x.html && head -c 15 x.html
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote x.html
 <!doctype html>
 
 # What was written stands below the verdict; what is no file is not told.
 $ fizeau diff base.bin head.bin -o x.md; fizeau diff base.bin head.bin -o - --format folded | head -n 1; fizeau diff base.bin head.bin --format html -o /dev/null
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote x.md
 fizeau: wrote x.md.svg
-# Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+# Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 
 $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote x.svg
 <svg 
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
 # Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
-# Smallest detectable change of a function with 10.0 % of the run: 31.7 % of the run; 43 more runs per side would detect 5.0 %.
+# Smallest detectable change of a function with 10.0 % of the run: 85.2 % of the run.
 # Scaling: share, factor 1, which most functions agree with; base values are as recorded.
 a;c 14 13
 a;b 3 7
@@ -296,7 +290,7 @@ a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
 # Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
-# Smallest detectable change of a function with 10.0 % of the run: 31.2 % of the run; 41 more runs per side would detect 5.0 %.
+# Smallest detectable change of a function with 10.0 % of the run: 84.9 % of the run.
 # Scaling: share; expected is before times 1.0870, to make the totals equal. First column: expected.
 a;c 15 13
 a;b 3 7
@@ -307,19 +301,19 @@ a;new;er 0 5
 $ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded --verbose | head -n 12
 Unsure whether slower or faster from shares alone (approximate: sample order
   unknown): 23 samples -> 3 samples.
-Smallest detectable change of a function with 10.0 % of the run: 45.9 % of the
-  run; 90 more runs per side would detect 5.0 %.
+Smallest detectable change of a function with 10.0 % of the run: 115.1 % of the
+  run.
 Warning: no function has 20 samples, so none can serve as reference; the totals
   are made equal instead.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
-   before  expected     after    by share      95 %         %   function
-        3       0.4         3        +2.6      ±8.7  +666.7 % ? b
-       14       1.8         0        -1.8      ±4.5      to 0 ? c
+   before  expected     after    by share  interval         %   function
+        3       0.4         3        +2.6     ±21.9  +666.7 % ? b
+       14       1.8         0        -1.8      ±4.6      to 0 ? c
         6       0.8         0        -0.8      ±4.5      to 0 ? gone
 
 $ fizeau diff --help | head -n 3
-fizeau diff: compare two recordings: what became slower or faster
+fizeau diff: compare two recordings and report what became slower or faster
 
 Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 
@@ -327,18 +321,19 @@ Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
 Unsure whether slower or faster: 602 ms
   -> 604 ms of wall time, +2.00 ms (+0.3
-  % [-45.5 %, +88.3 %]).
+  % [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 2 faster.
-   before     after      change      95 %         %   function
-  69.0 ms       0 s    -69.0 ms  ±29.8 ms      to 0   dropped.<locals…
-  31.5 ms       0 s    -31.5 ms  ±25.8 ms      to 0   dropped
+Self: 0 slower, 1 faster.
+   before     after      change  interval         %   function
+  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals…
+
+Total, with callees: 0 slower, 1 faster.
 
 $ fizeau help formats
-Formats by --format NAME or the suffix of -o FILE; what is read is known by its content,
-plain or packed by gzip or zstd.
+Choose an output format by --format NAME or by the suffix of -o FILE. Input formats are
+detected by content, also when compressed by gzip or zstd.
 
-  name         read  written   what it is
+  name         read  written   description
   bcc          yes   -         stacks that bcc's profile and offcputime print (.txt)
   bpftrace     yes   -         maps of stacks that bpftrace prints (.txt)
                                of several maps the first is read
@@ -382,7 +377,7 @@ plain or packed by gzip or zstd.
   pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
                                a session has all samples, a report times alone
   pyroscope    yes   -         trees and tries pushed by Pyroscope agents (.tree .trie)
-                               bare numbers: --unit says what they are
+                               bare numbers: --input-unit states their unit
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)
                                written: one profile a thread, the default metric; other metrics are dropped
   stackprof    yes   -         stackprof JSON (Ruby) (.json)
@@ -402,15 +397,19 @@ plain or packed by gzip or zstd.
 
 # A gate closes on what certainly changed, past a threshold; the report stays the same.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 3000\nm;wait 3000\n' > a.folded && printf 'm;parse 12000\nm;load 3100\nm;save 3000\nm;wait 2900\n' > b.folded && fizeau diff a.folded b.folded --scale time --fail-on regression
-Slower by 75.0 % [+26.9 %, +141.3 %] (approximate: sample order unknown): 12,000
+Slower by 75.0 % [+26.3 %, +142.4 %] (approximate: sample order unknown): 12,000
   samples -> 21,000 samples, +9,000.
 
 Self: 1 slower, 0 faster.
-   before     after      change      95 %         %   function
-    3,000    12,000      +9,000    ±7,090  +300.0 %   parse
+   before     after      change  interval         %   function
+    3,000    12,000      +9,000   ≥+3,502  +300.0 %   parse
+
+Total, with callees: 1 slower, 0 faster.
+   before     after      change  interval         %   function
+   12,000    21,000      +9,000    ±8,086   +75.0 %   m
 
 Measured: the order of samples is not recorded, so typical noise is assumed;
-  smallest detectable change: 45.0 %; 80 more runs per side would detect 5.0 %.
+  smallest detectable change: 45.6 %; 83 more runs per side would detect 5.0 %.
 Limits: both are treated as whole runs, which the files do not specify; for
   parts of a running program use --scale share.
 fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
@@ -423,25 +422,25 @@ $ fizeau diff b.folded a.folded --scale time --fail-on regression > /dev/null
 # Of a run that is faster that word leads.
 $ fizeau diff b.folded a.folded --table --scale time | grep slower
 Self: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 3 unsure (?).
-Total, with callees: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 4
+Total, with callees: 2 faster, 0 slower, 0 same within ±0.2 % of the run, 3
 
 $ fizeau diff b.folded a.folded --scale time --fail-on change --threshold 1 > /dev/null
 fizeau: the run is faster by 42.9 %, past the threshold of 1.0 %
 [1]
 
 $ fizeau diff a.folded b.folded --scale time --fail-on function-regression > /dev/null
-fizeau: a function is slower, past the threshold of 5.0 %: parse
+fizeau: functions are slower, past the threshold of 5.0 %: m most of all
 [1]
 
 $ fizeau diff a.folded b.folded --fail-on regression > /dev/null
 fizeau: warning: no verdict for the run, so the gate was not applied; with shares or windows there never is one
 
 $ fizeau diff a.folded b.folded --threshold 4
-fizeau: --threshold: needs to know of what: add --fail-on regression
+fizeau: --threshold requires --fail-on
 [2]
 
 $ fizeau diff a.folded b.folded --fail-on change --threshold 4x
-fizeau: diff: --threshold: '4x' is no percentage from 0 on, such as 5%
+fizeau: diff: --threshold: '4x' is not a percentage, such as 5%
 [2]
 
 # Sets: every recording brings its runs.
@@ -451,54 +450,54 @@ $ fizeau diff base.bin head.bin :: head.bin base.bin threads.bin --force --forma
 
 # A file given twice is not two runs.
 $ fizeau diff base.bin base.bin :: head.bin > /dev/null
-fizeau: base.bin and base.bin are one recording, not two runs; give it once
+fizeau: base.bin and base.bin are the same recording; specify it once
 [2]
 
 $ cp base.bin again.bin && fizeau diff head.bin base.bin again.bin :: head.bin > /dev/null
-fizeau: base.bin and again.bin are one recording, not two runs; give it once
+fizeau: base.bin and again.bin are the same recording; specify it once
 [2]
 
 # Runs that nobody would take are no advice; an approximate test says so in the headline.
 $ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
 Unsure whether slower or faster (approximate: sample order unknown): 60 samples
-  -> 63 samples, +3 (+5.0 % [-34.9 %, +69.2 %]).
+  -> 63 samples, +3 (+5.0 % [-36.7 %, +74.2 %]).
 
-Unsure: parse +3 ±26.4; 1 more (--table).
+Unsure: parse +3 ±81.3; 1 more (--table).
 
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
 ### Unsure whether slower or faster from shares alone (approximate: sample order unknown): 60 samples -> 63 samples.
 
-Smallest detectable change of a function with 10.0 % of the run: 13.5 % of the run; 7 more runs per side would detect 5.0 %.
+Smallest detectable change of a function with 10.0 % of the run: 53.7 % of the run.
 
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
 Unsure whether slower or faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms
-  (-60.2 % [-88.3 %, -2.9 %]).
+  (-60.2 % [-88.0 %, +34.5 %]).
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
 fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1500000 6000000
 fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1000000 500000
 
 $ fizeau diff base.bin head.bin --invert
-fizeau: --invert: text has no direction; ask for tree, html, svg, json, folded or collapsed
+fizeau: --invert has no effect on text; use it with tree, html, svg, json, folded or collapsed
 [2]
 
 $ fizeau diff base.bin head.bin --thread 1
-fizeau: --thread: no sample of '1' is left; the threads are 18612
+fizeau: --thread: no samples of '1'; the threads are 18612
 [2]
 
 # Start-up and imports are one row each time, unless something is known of them or the program calls them too.
 $ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --table --scale time | sed '1,/^Self/d; /^Removed call/,$d'
-   before     after      change      95 %         %   function
-       90        95          +5     ±74.6    +5.6 % ? main (a.py:1)
-        3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
+   before     after      change  interval         %   function
+       90        95          +5      ±129    +5.6 % ? main (a.py:1)
+        3         0          -3     ±19.4      to 0 ? <module> (own.py:3)
         4         6          +2                     ? 2 functions of start-up and imports
 
 Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 5
   unsure (?).
-   before     after      change      95 %         %   function
-       97       101          +4     ±78.7    +4.1 % ? main (a.py:1)
-        3         0          -3     ±19.3      to 0 ? <module> (own.py:3)
+   before     after      change  interval         %   function
+       97       101          +4     ±75.7    +4.1 % ? main (a.py:1)
+        3         0          -3     ±19.4      to 0 ? <module> (own.py:3)
                                                       3 functions of start-up and imports
 
 New or newly called (not sampled in the base): 1 function, self 6
@@ -515,15 +514,15 @@ Removed or no longer called (not sampled in the head): 2 functions, self 7
 $ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded --verbose | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
 Unsure whether slower or faster from shares alone (approximate: sample order
   unknown): 7,500 samples -> 27,050 samples.
-Smallest detectable change of a function with 10.0 % of the run: 8.9 % of the
+Smallest detectable change of a function with 10.0 % of the run: 9.4 % of the
   run; 3 more runs per side would detect 5.0 %.
 
 Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
-   before  expected     after    by share      95 %         %   function
-    3,000     6,007    18,000     +11,993    ±9,576  +199.7 %   parse
-    2,000     4,004     4,100       +95.5    ±2,192    +2.4 % ? load
-    1,000     2,002     1,950       -52.2    ±1,034    -2.6 % ? save
-    1,500     3,003     3,000        -3.4    ±1,597    -0.1 % ? wait
+   before  expected     after    by share  interval         %   function
+    3,000     6,007    18,000     +11,993   ≥+4,243  +199.7 %   parse
+    2,000     4,004     4,100       +95.5    ±2,287    +2.4 % ? load
+    1,000     2,002     1,950       -52.2    ±1,127    -2.6 % ? save
+    1,500     3,003     3,000        -3.4    ±1,691    -0.1 % ? wait
 
 Scaling: share; expected is before times 2.0022, which leaves most functions
   unchanged.
@@ -544,7 +543,7 @@ $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau di
 $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | before | expected | after | by share | 95 % | % | function |
 |---:|---:|---:|---:|---:|---:|:---|
-| 3,000 | 6,007 | 18,000 | +11,993 | ±9,576 | +199.7 % | <code>parse</code> |
+| 3,000 | 6,007 | 18,000 | +11,993 | ≥+4,243 | +199.7 % | <code>parse</code> |
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
 fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 7,500 samples -> 27,050 samples.
@@ -578,10 +577,10 @@ Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 
 # Asked for: both totals made equal.
 $ fizeau diff g.folded h.folded --verbose --scale share | grep -E '^ *before|parse|^Scaling'
-   before  expected     after    by share      95 %         %   function
-    3,000    10,820    18,000      +7,180   ≥+1,061   +66.4 %   parse
-   before  expected     after    by share      95 %         %   function
-    3,000    10,820    18,000      +7,180   ≥+1,061   +66.4 %   parse
+   before  expected     after    by share  interval         %   function
+    3,000    10,820    18,000      +7,180     ≥+968   +66.4 %   parse
+   before  expected     after    by share  interval         %   function
+    3,000    10,820    18,000      +7,180     ≥+715   +66.4 %   parse
 Scaling: share; expected is before times 3.6067, to make the totals equal.
 
 $ fizeau diff g.folded h.folded --scale window
@@ -592,33 +591,32 @@ fizeau: --scale window requires the length of both recordings, and the base has 
 $ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
 Unsure whether slower or faster from parts of running programs: 602 ms -> 604 ms
   of wall time in what was recorded.
-   before  expected     after      change      95 %         %   function
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
-  31.5 ms   32.1 ms       0 s    -32.1 ms  ±26.5 ms      to 0   dropped
-   368 ms    374 ms    532 ms     +157 ms   ±522 ms   +42.1 % ? parse
-   before  expected     after      change      95 %         %   function
-   140 ms    142 ms       0 s     -142 ms  ±35.4 ms      to 0   dropped
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±32.9 ms      to 0   dropped.<locals…
-   368 ms    374 ms    532 ms     +157 ms   ±522 ms   +42.1 % ? parse
+   before  expected     after      change  interval         %   function
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±50.0 ms      to 0   dropped.<locals…
+   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
+   before  expected     after      change  interval         %   function
+   140 ms    142 ms       0 s     -142 ms  ±62.1 ms      to 0   dropped
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±51.0 ms      to 0   dropped.<locals…
+   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
 Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.
 
 # Two ranges of one recording.
 $ fizeau diff base.bin --base 0s-300ms --head 300-600ms -l 2 --verbose
 Two ranges of one recording: 299 ms -> 298 ms of wall time in what was recorded.
-Smallest detectable change of a function with 10.0 % of the run: 13.3 % of the
+Smallest detectable change of a function with 10.0 % of the run: 16.4 % of the
   run.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 8 unsure (?).
-   before     after      change      95 %         %   function
-  16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
-  22.0 ms   9.50 ms    -12.5 ms  ±56.9 ms   -56.8 % ? dropped (program.py:21)
+   before     after      change  interval         %   function
+  16.0 ms   30.5 ms    +14.5 ms  ±49.1 ms   +90.6 % ? fib (program.py:17)
+  22.0 ms   9.50 ms    -12.5 ms  ±18.0 ms   -56.8 % ? dropped (program.py:21)
 
 Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 11
   unsure (?).
-   before     after      change      95 %         %   function
-  74.5 ms   60.0 ms    -14.5 ms  ±78.8 ms   -19.5 % ? dropped (program.py:21)
-  16.0 ms   30.5 ms    +14.5 ms  ±49.5 ms   +90.6 % ? fib (program.py:17)
+   before     after      change  interval         %   function
+  74.5 ms   60.0 ms    -14.5 ms  ±90.9 ms   -19.5 % ? dropped (program.py:21)
+  16.0 ms   30.5 ms    +14.5 ms  ±49.1 ms   +90.6 % ? fib (program.py:17)
 
 Ignored when comparing names: prefixes and versions of libraries (2 and 2
   functions); root folders (9 and 9 functions).
@@ -648,17 +646,17 @@ Head head.bin 50%-: 562 samples every 500 us.
 Judged: one time range per side, by how often and how long each function was
 
 $ fizeau diff base.bin --base 0s-1s; fizeau diff base.bin --base 1s --head 1s-; fizeau diff base.bin --base - --head 1s-; fizeau diff base.bin --base 9s-8s --head 1s-; fizeau diff base.bin --base 0s-1s --head 7s-8s
-fizeau: diff: --base: of one recording needs --head RANGE too, to compare it with
-fizeau: diff: --base: '1s' is no range of time; write 10s-20s, 0%-50% or @MARK-
-fizeau: diff: --base: '-' is no range of time; write 10s-20s, 0%-50% or @MARK-
-fizeau: base.bin: a range from 9.00 s to 8.00 s has no time in it
-fizeau: base.bin: there is nothing from 7.00 s on; it ends after 641 ms
+fizeau: diff: --base-range of a single recording requires --head-range
+fizeau: diff: invalid --base-range '1s': use a range such as 10s-20s, 0%-50% or @MARKER-
+fizeau: diff: invalid --base-range '-': use a range such as 10s-20s, 0%-50% or @MARKER-
+fizeau: base.bin: the range from 9.00 s to 8.00 s is empty
+fizeau: base.bin: the range starts at 7.00 s, after the end at 641 ms
 [2]
 
 $ fizeau diff base.bin --base 0s-1s --head 1s- --from 1s; fizeau diff - --base 0s-1s --head 1s- < base.bin; fizeau diff base.bin head.bin base.bin --base 0s-1s
-fizeau: diff: --base: --from already says which time of both to take
-fizeau: diff: standard input can be read once only; write it to a file first
-fizeau: diff: needs two recordings, BASE and HEAD (or none, for the last two of the same program, or two sets, BASE... :: HEAD...), but got 3
+fizeau: diff: --base-range and --from exclude each other
+fizeau: diff: standard input can only be read once; write it to a file first
+fizeau: diff: expected two recordings, BASE HEAD, none (the last two of a program), or two sets, BASE... :: HEAD...; got 3
 [2]
 
 # A page is written and opened, without a format or a file; BROWSER says by what.

@@ -31,7 +31,7 @@ Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
 # Large counts make the columns wider.
 $ printf 'a;b 1234567890\na 5\n' > large.txt && fizeau replay large.txt | sed -n 3,5p; rm large.txt
-fizeau: warning: large.txt: its numbers are taken for counts of something else, because the numbers are so large; --unit says what they are
+fizeau: warning: large.txt: reading the numbers as counts of something else, because the numbers are so large; use --input-unit to specify their unit
                   self                   total  function
 1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
             5    0.0 %  1,234,567,895  100.0 %  a
@@ -83,16 +83,16 @@ fizeau: wrote x.svg
 
 # A comparison may have any format of a diff.
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin && ls diff*
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-45.5 %, +88.3 %]).
+  [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 2 faster.
-   before     after      change      95 %         %   function
+Self: 0 slower, 1 faster.
+   before     after      change  interval         %   function
 
 # A browser is started without a shell; %s is the address of the page.
 $ BROWSER='echo opened %s' fizeau replay base.bin -o 'a b;c.html' --browser
@@ -101,11 +101,11 @@ opened file://$SCRATCH/a%20b%3Bc.html
 
 $ BROWSER=false:/does/not/exist fizeau replay base.bin -o x.html --browser
 fizeau: wrote x.html
-fizeau: warning: x.html: no browser could be started (false:/does/not/exist); open the file by hand or set BROWSER
+fizeau: warning: x.html: cannot start a browser (false:/does/not/exist); open the file yourself or set BROWSER
 
 # What cannot be done is said before anything is read or written.
 $ fizeau replay base.bin -o x.foo && fizeau replay x.foo | grep -o ' parse (.*'
-fizeau: x.foo: the suffix names no format, so it is a file for Python's pstats
+fizeau: x.foo: unknown suffix; writing a file for Python's pstats module
 fizeau: wrote x.foo
  parse (program.py:11)
 
@@ -121,7 +121,7 @@ fizeau: wrote folder/flamegraph_18585.html
 flamegraph_18585.html
 
 $ fizeau replay base.bin --flamegraph --collapsed
-fizeau: replay: collapsed: only one format can be written at a time, and flamegraph was asked for already; 'fizeau replay' makes another from the recording
+fizeau: replay: formats collapsed and flamegraph cannot be combined; use 'fizeau replay' to convert the recording to a second format
 [2]
 
 $ fizeau replay base.bin --format pdf
@@ -138,15 +138,15 @@ fizeau: wrote shown/flamegraph_18585.html
 opened file://$SCRATCH/shown/flamegraph_18585.html
 
 $ fizeau replay base.bin --browser --format text | head -n 1
-fizeau: warning: --browser: only a page in a file can be opened; name one with -o FILE.html
+fizeau: warning: --browser requires a page in a file: add -o FILE.html
 1,203 samples, 602 ms of wall time
 
 $ fizeau replay base.bin --browser --format html -o - | head -c 15
-fizeau: warning: --browser: only a page in a file can be opened; name one with -o FILE.html
+fizeau: warning: --browser requires a page in a file: add -o FILE.html
 <!doctype html>
 
 $ fizeau replay base.bin --match exact
-fizeau: --match: only a comparison has one; name the recording to compare with: --diff-flamegraph BASELINE
+fizeau: --match requires --diff-flamegraph BASELINE
 [2]
 
 $ fizeau replay missing.bin
@@ -159,11 +159,11 @@ ls: cannot access 'y.html': No such file or directory
 [2]
 
 $ fizeau replay
-fizeau: replay: needs one recording, but got 0
+fizeau: replay: expected one recording, got 0
 [2]
 
 $ fizeau replay base.bin again.bin
-fizeau: replay: needs one recording, but got 2
+fizeau: replay: expected one recording, got 2
 [2]
 
 # Nothing half written stays behind, and an old file survives a failure.
@@ -252,8 +252,8 @@ flamegraph_18585.html
 pstats_18585.pstats
 
 $ fizeau replay base.bin --per-line; fizeau replay base.bin --flamegraph --no-summary
-fizeau: --per-line: goes with --pstats only
-fizeau: warning: --no-summary: is of no effect with html, which is no table
+fizeau: --per-line requires --pstats
+fizeau: warning: --no-summary has no effect on html, which is not a table
 fizeau: wrote flamegraph_18585.html
 
 $ fizeau replay base.bin --pstats -l 0 | grep -c Summary
@@ -261,10 +261,10 @@ $ fizeau replay base.bin --pstats -l 0 | grep -c Summary
 [1]
 
 $ fizeau replay base.bin --diff-flamegraph base.bin -l 3 -o d.html; fizeau replay base.bin --format html -l 3
-fizeau: warning: --limit: is of no effect with html, which is no table
+fizeau: warning: --limit has no effect on html, which is not a table
 fizeau: Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 fizeau: wrote d.html
-fizeau: --limit: goes with tables and trees only, not with html
+fizeau: --limit applies only to tables and trees, not to html
 [2]
 
 $ echo 'a;b 3' | fizeau replay - --no-summary
@@ -345,14 +345,14 @@ file_0000.html
 file_0001.html
 
 $ : > plain && fizeau replay base.bin --heatmap -o plain
-fizeau: plain: is no folder, which heatmap writes; name another, or FILE.html for one page
+fizeau: plain: not a folder; heatmap writes a folder, or one page to FILE.html
 [2]
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap -o - | grep -c 'id="fz-data"'
 1
 
 $ fizeau diff base.bin $DATA/tachyon-diff/head.bin --heatmap && ls diff_heatmap_18612
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-45.5 %, +88.3 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote diff_heatmap_18612/index.html
 file_0000.html
 file_0001.html
@@ -382,15 +382,15 @@ fizeau: wrote x.html
 1
 
 $ fizeau replay base.bin --invert --pstats
-fizeau: --invert: pstats has no direction; ask for tree, html, svg, json, folded or collapsed
+fizeau: --invert has no effect on pstats; use it with tree, html, svg, json, folded or collapsed
 [2]
 
 $ fizeau replay base.bin --thread MainThread
-fizeau: --thread: no sample of 'MainThread' is left; the threads are 18585
+fizeau: --thread: no samples of 'MainThread'; the threads are 18585
 [2]
 
 $ fizeau replay base.bin --filter '('
-fizeau: --filter: '(' is no extended regular expression (Unmatched ( or \(); see regex(7)
+fizeau: --filter: invalid extended regular expression '(': Unmatched ( or \( (see regex(7))
 [2]
 
 # What is above a function is cut; what does not pass through it is left out.
@@ -414,11 +414,11 @@ $ fizeau replay base.bin --root helper --filter main | head -n 1
 165 samples, 82.5 ms of wall time
 
 $ fizeau replay base.bin --root nowhere
-fizeau: --root: no sample that is wanted passes through a function whose name or file matches 'nowhere'
+fizeau: --root: no selected sample has a function whose name or file matches 'nowhere'
 [2]
 
 $ fizeau replay base.bin --root '['
-fizeau: --root: '[' is no extended regular expression (Invalid regular expression); see regex(7)
+fizeau: --root: invalid extended regular expression '[': Invalid regular expression (see regex(7))
 [2]
 
 # A range of time: parts add up to the whole.
@@ -455,23 +455,23 @@ Scaling: window; expected is before times 1.0180, for 326 ms recorded instead of
 Base base.bin: 637 samples every 500 us.
 
 $ fizeau replay base.bin --from 2s --to 1000ms; fizeau replay base.bin --from 90s; fizeau show base.bin --to 0; fizeau replay base.bin --from 1ns --to 2ns
-fizeau: base.bin: a range from 2.00 s to 1.00 s has no time in it
-fizeau: base.bin: there is nothing from 90.0 s on; it ends after 641 ms
-fizeau: base.bin: a range from 0 s to 0 s has no time in it
-fizeau: base.bin: no sample was taken from 1 ns to 2 ns; choose a longer range
+fizeau: base.bin: the range from 2.00 s to 1.00 s is empty
+fizeau: base.bin: the range starts at 90.0 s, after the end at 641 ms
+fizeau: base.bin: the range from 0 s to 0 s is empty
+fizeau: base.bin: no samples from 1 ns to 2 ns; use a longer range
 [2]
 
 $ fizeau replay base.bin --from 1m; fizeau replay base.bin --to 101%; fizeau replay base.bin --to -1; fizeau replay base.bin --from ''
-fizeau: replay: --from: '1m' is no time in a recording; write 10s, 500ms, 25% or @MARK
-fizeau: replay: --to: '101%' is no time in a recording; write 10s, 500ms, 25% or @MARK
-fizeau: replay: --to: '-1' is no time in a recording; write 10s, 500ms, 25% or @MARK
-fizeau: replay: --from: '' is no time in a recording; write 10s, 500ms, 25% or @MARK
+fizeau: replay: invalid --from '1m': use a time such as 10s, 500ms, 25% or @MARKER
+fizeau: replay: invalid --to '101%': use a time such as 10s, 500ms, 25% or @MARKER
+fizeau: replay: invalid --to '-1': use a time such as 10s, 500ms, 25% or @MARKER
+fizeau: replay: invalid --from '': use a time such as 10s, 500ms, 25% or @MARKER
 [2]
 
 $ fizeau replay base.bin --from @deploy; fizeau replay base.bin --to @; : > log; fizeau replay base.bin --marks log
-fizeau: base.bin: has no marks; 'fizeau mark' and --marks FILE make some
-fizeau: replay: --to: '@' is no time in a recording; write 10s, 500ms, 25% or @MARK
-fizeau: --marks: base.bin does not say when it began, so that no time of a clock has a place in it
+fizeau: base.bin: has no markers; add some with 'fizeau mark' or --markers FILE
+fizeau: replay: invalid --to '@': use a time such as 10s, 500ms, 25% or @MARKER
+fizeau: --markers: cannot place clock times in base.bin: it has no start time
 [2]
 
 # A profile that says when it began, and a log of then.
@@ -479,38 +479,38 @@ $ zcat $DATA/jfr/jdk17.jfr.gz > jdk17.jfr; fizeau replay jdk17.jfr --gecko -o g.
 2
 fizeau: wrote part.fz
 mark.1         0.000000000 first - one
-fizeau: jdk17.jfr: has no mark 'third'; the marks are first - one, second
-fizeau: --marks: no line of none begins with a time, such as 2026-11-23T14:03:05Z or 1795442585
+fizeau: jdk17.jfr: has no marker 'third'; the markers are first - one, second
+fizeau: --markers: no line of none begins with a time, such as 2026-11-23T14:03:05Z or 1795442585
 fizeau: --marks: missing: cannot be opened: No such file or directory
 Two ranges of one recording:
 
 $ fizeau mark; fizeau mark 1 ''; fizeau mark x y; fizeau mark unix:nowhere y; fizeau mark unix:$(printf '%0200d' 1) y
-fizeau: mark: needs a process and a text: fizeau mark PID deploy
-fizeau: mark: a text is one line of 1 to 200 bytes
-fizeau: 'x' is no process id
-fizeau: mark: unix:nowhere is not being recorded by you; 'fizeau attach' records a process
-fizeau: mark: unix:00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 is not being recorded by you; 'fizeau attach' records a process
+fizeau: mark: specify a process and a text, for example: fizeau mark PID deploy
+fizeau: mark: the text must be one line of 1 to 200 bytes
+fizeau: invalid process id 'x'
+fizeau: mark: you are not recording unix:nowhere; start with 'fizeau attach'
+fizeau: mark: you are not recording unix:00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001; start with 'fizeau attach'
 [2]
 
 $ echo 'a;b 3' | fizeau replay - --from 1s
-fizeau: -: its samples have no times, so that no range of time can be taken from it
+fizeau: -: samples have no times, so time ranges and markers cannot be used
 [2]
 
 $ fizeau replay base.bin --own '('
-fizeau: --own: '(' is no extended regular expression (Unmatched ( or \(); see regex(7)
+fizeau: --own: invalid extended regular expression '(': Unmatched ( or \( (see regex(7))
 [2]
 
 $ fizeau replay base.bin --filter nowhere
-fizeau: --filter: no sample passes through a function whose name or file matches 'nowhere'
+fizeau: --filter: no sample has a function whose name or file matches 'nowhere'
 [2]
 
 # What would do nothing is refused, a device is named, and a folder that stays empty goes.
 $ fizeau replay --sort total --format html $DATA/tachyon-diff/base.bin
-fizeau: --sort: goes with tables only, not with html
+fizeau: --sort applies only to tables, not to html
 [2]
 
 $ fizeau diff -l 3 --format json $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin
-fizeau: --limit: goes with tables and trees only, not with json
+fizeau: --limit applies only to tables and trees, not to json
 [2]
 
 $ fizeau replay --format html $DATA/tachyon-diff/base.bin -o /dev/full
@@ -533,14 +533,14 @@ $ mkdir -p .fizeau && printf nonsense > .fizeau/x.fz && fizeau list
 
 # No folded text says what its numbers are: where they surely are no samples they are not called so.
 $ for i in 1 2 3 5 7 11 60 812; do echo "m;f$i ${i}000"; done > us.folded; fizeau replay us.folded | head -n 4
-fizeau: warning: us.folded: its numbers are taken for microseconds, because all are multiples of the smallest, some thousands; --unit says what they are
+fizeau: warning: us.folded: reading the numbers as microseconds, because all are multiples of the smallest, some thousands; use --input-unit to specify their unit
 901 samples, 901 ms of time
 
               self               total  function
    812 ms   90.1 %     812 ms   90.1 %  f812
 
 $ printf 'm;parse 812345678\nm;load 300123123\nm;save 320222222\n' > many.folded && fizeau replay many.folded | head -n 4
-fizeau: warning: many.folded: its numbers are taken for counts of something else, because the numbers are so large; --unit says what they are
+fizeau: warning: many.folded: reading the numbers as counts of something else, because the numbers are so large; use --input-unit to specify their unit
 1,432,691,023 units
 
                   self                   total  function
@@ -569,8 +569,8 @@ m;f812 812
 m;f60 60
 
 $ fizeau replay base.bin --unit us; fizeau replay us.folded --unit weeks
-fizeau: --unit: there is no folded text of bare numbers here; leave it away
-fizeau: replay: --unit: 'weeks' is not one of auto, ns, us, ms, s, samples, bytes, KiB, MiB, count
+fizeau: --input-unit only applies to folded stacks without a unit
+fizeau: replay: --input-unit: 'weeks' is not one of auto, ns, us, ms, s, samples, bytes, KiB, MiB, count
 [2]
 
 $ fizeau diff us.folded many.folded --unit us | sed '/^$/,$d'
@@ -579,9 +579,9 @@ Not judged: 901 ms -> 1,433 s of time, +1,432 s (+158,911 %).
 $ fizeau diff us.folded us.folded --verbose | sed '/^$/,$d'
 Same: nothing differs: 901 ms -> 901 ms of time, 0 s (0.0 %).
 Warning: the base's numbers are interpreted as microseconds, because all are
-  multiples of the smallest, some thousands; set --unit to change that.
+  multiples of the smallest, some thousands; set --input-unit to change that.
 Warning: the head's numbers are interpreted as microseconds, because all are
-  multiples of the smallest, some thousands; set --unit to change that.
+  multiples of the smallest, some thousands; set --input-unit to change that.
 Warning: both are treated as whole runs, which the files do not specify; for
   parts of a running program use --scale share.
 

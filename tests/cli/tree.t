@@ -226,11 +226,11 @@ $ cat > b.folded <<END
 > main;steady;y 4001
 > END
 > fizeau diff --tree --scale time b.folded h.folded
-Slower by 44.3 % [+7.2 %, +94.2 %] (approximate: sample order unknown): 14,899
+Slower by 44.3 % [+6.3 %, +95.9 %] (approximate: sample order unknown): 14,899
   samples -> 21,501 samples, +6,602.
 
    before     after     change           call tree
-   14,899    21,501     +6,602 ? unsure  main
+   14,899    21,501     +6,602 ▲ slower  main
     3,000    10,000     +7,000 ▲ slower  ├─ load
     2,000     9,000     +7,000 ▲ slower  │  ├─ parse, self +7,000
     1,000     1,000          0 ? unsure  │  └─ read
@@ -243,15 +243,15 @@ Slower by 44.3 % [+7.2 %, +94.2 %] (approximate: sample order unknown): 14,899
 Paths to significant changes; --all-frames shows all.
 
 Measured: the order of samples is not recorded, so typical noise is assumed;
-  smallest detectable change: 41.3 %; 68 more runs per side would detect 5.0 %.
+  smallest detectable change: 42.4 %; 71 more runs per side would detect 5.0 %.
 Limits: both are treated as whole runs, which the files do not specify; for
   parts of a running program use --scale share.
 
 $ COLUMNS=100 fizeau diff --tree --scale time b.folded h.folded --all-frames --color always | sed -n 's/\x1b/^/gp'
-^[1mSlower by 44.3 % [+7.2 %, +94.2 %] (approximate: sample order unknown): 14,899 samples -> 21,501
+^[1mSlower by 44.3 % [+6.3 %, +95.9 %] (approximate: sample order unknown): 14,899 samples -> 21,501
   samples, +6,602.^[0m
 ^[2m   before     after     change           call tree^[0m
-   14,899    21,501 ^[2m    +6,602 ? unsure^[0m  main
+   14,899    21,501 ^[31m    +6,602 ▲ slower^[0m  main
     3,000    10,000 ^[31m    +7,000 ▲ slower^[0m  ^[2m├─ ^[0mload
     2,000     9,000 ^[31m    +7,000 ▲ slower^[0m  ^[2m│  ├─ ^[0mparse, self +7,000
     1,000     1,000 ^[2m         0 ? unsure^[0m  ^[2m│  └─ ^[0mread
@@ -310,7 +310,7 @@ Measured: not judged (--verbose).
 
 $ LC_ALL=C fizeau diff --tree --scale time b.folded h.folded -l 4 | sed -n '/before/,/^$/p'
    before     after     change           call tree
-   14,899    21,501     +6,602 ? unsure  main
+   14,899    21,501     +6,602 ^ slower  main
     3,000    10,000     +7,000 ^ slower  |- load
     2,000     9,000     +7,000 ^ slower  |  |- parse, self +7,000
     1,000     1,000          0 ? unsure  |  `- read
@@ -324,12 +324,10 @@ $ fizeau diff --tree $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin | s
    600 ms    602 ms   +1.50 ms ? unsure  └─ main                 program.py:57
    600 ms    602 ms   +1.50 ms ? unsure     └─ serve             program.py:48
    600 ms    602 ms   +2.00 ms ? unsure        └─ request        program.py:37
-   140 ms       0 s    -140 ms − gone             ├─ dropped, self -31.5 ms
+   140 ms       0 s    -140 ms − gone             ├─ dropped     program.py:21
   69.0 ms       0 s   -69.0 ms − gone             │  ├─ <genexpr>, self -69.0 ms
   39.0 ms       0 s   -39.0 ms ? unsure           │  └─ helper   program.py:31
-      0 s   30.0 ms   +30.0 ms + new              ├─ added       program.py:25
-      0 s   30.0 ms   +30.0 ms ? unsure           │  └─ helper   program.py:31
-   458 ms    567 ms    +110 ms                    └─ [3 unsure]
+   458 ms    597 ms    +140 ms                    └─ [4 unsure]
 
 # What a wish needs is said.
 $ fizeau replay --all-frames app.collapsed; fizeau replay --min-share 3 --flamegraph app.collapsed
