@@ -157,6 +157,21 @@ void fz_table_place(const struct fz_source_place *place, unsigned columns,
 	add_place(printable(place->file, style, safe), place, columns, style, out);
 }
 
+/* Bytes up to the next space where a line may end: a number stays with its unit, "82.8 %". */
+static size_t unbroken(const char *p)
+{
+	size_t n = strcspn(p, " ");
+
+	while (n && p[n] == ' ' && p[n - 1] >= '0' && p[n - 1] <= '9') {
+		size_t unit = strcspn(p + n + 1, " ,;.)]");
+
+		if (unit == 0 || unit > 2)
+			break;
+		n += 1 + strcspn(p + n + 1, " ");
+	}
+	return n;
+}
+
 void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
 		   struct fz_buf *out)
 {
@@ -164,7 +179,7 @@ void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *sty
 	const char *p = text;
 
 	while (*p) {
-		size_t n = strcspn(p, " ");
+		size_t n = unbroken(p);
 		unsigned width = (unsigned)fz_str_columns((struct fz_str){ p, n });
 		if (at && at + 1 + width > style->columns) {
 			fz_buf_printf(out, "\n%*s", (int)indent, "");

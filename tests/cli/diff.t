@@ -11,11 +11,11 @@ Total, with callees: 0 slower, 1 faster.
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
 
-Unsure: parse +164 ms ±919 ms, helper -35.5 ms ±70.8 ms, dropped -31.5 ms ±45.5
-  ms; 4 more (--table).
+Unsure: parse +164 ms ±919 ms, helper -35.5 ms ±70.8 ms, dropped -31.5 ms
+  ±45.5 ms; 4 more (--table).
 
-Measured: one run per side, by the wall clock; smallest detectable change: 82.8
-  %.
+Measured: one run per side, by the wall clock; smallest detectable change:
+  82.8 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 
@@ -54,8 +54,8 @@ Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
 
 Removed call paths: 3, self 140 ms
 
-Measured: one run per side, by the wall clock; smallest detectable change: 82.8
-  %.
+Measured: one run per side, by the wall clock; smallest detectable change:
+  82.8 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 
@@ -320,8 +320,8 @@ Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 # A terminal may be narrow.
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
 Unsure whether slower or faster: 602 ms
-  -> 604 ms of wall time, +2.00 ms (+0.3
-  % [-51.7 %, +108.2 %]).
+  -> 604 ms of wall time, +2.00 ms
+  (+0.3 % [-51.7 %, +108.2 %]).
 
 Self: 0 slower, 1 faster.
    before     after      change  interval         %   function
