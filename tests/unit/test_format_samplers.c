@@ -139,9 +139,9 @@ static void test_jemalloc(void **state)
 static void test_jemalloc_broken(void **state)
 {
 	(void)state;
-	expect_error("heap_v2/524288\n  t*: 3: 1048576 [0: 0]\n", "holds no stack");
-	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t0: 3: 9 [0: 0]\n", "holds no stack");
-	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t*: 3: x [0: 0]\n", "holds no stack");
+	expect_error("heap_v2/524288\n  t*: 3: 1048576 [0: 0]\n", "no stack");
+	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t0: 3: 9 [0: 0]\n", "no stack");
+	expect_error("heap_v2/8\n  t*: 3: 9 [0: 0]\n@ 0x4\n  t*: 3: x [0: 0]\n", "no stack");
 	expect_error("heap_v2/524288\nnothing\n", "not a profile");
 }
 

@@ -215,7 +215,7 @@ static void scale_by_unit(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = diff_by(a, b, &o);
 		assert_int_equal(d->scale, FZ_SCALE_UNIT);
 		assert_true(d->factor == 3);
-		expect_refused(a, b, &none, FZ_EUSAGE, "--units BASE:HEAD");
+		expect_refused(a, b, &none, FZ_EUSAGE, "--work BASE:HEAD");
 	}
 }
 
