@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the table of made-up verdicts of docs/statistics.md:
  *
- *     build/tests/verdict_table [COMPARISONS]      for each figure; 300 in the docs
+ *     build/tests/verdict_table [COMPARISONS]      for each figure; 100 in the docs, by time
  */
 #include <stdio.h>
 #include <stdlib.h>
