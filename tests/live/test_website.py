@@ -51,7 +51,7 @@ def options():
     for path in DOCUMENTS:
         for command, words in commands_in(path.read_text()):
             if command not in known:
-                done = fizeau(*command.split(), "--help")
+                done = fizeau(*command.split(), "--help", "all")
                 known[command] = set(re.findall(r"--[a-z][\w-]*", done.stdout))
             wrong += [f"{path.name}: fizeau {command} {w}" for w in words if w not in known[command]]
             seen += 1
