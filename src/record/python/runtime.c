@@ -198,6 +198,22 @@ static uint64_t scan_for_cookie(struct fz_process *p, const struct candidate *c)
 	return 0;
 }
 
+/* A program that is linked to a fixed address has a copy of its own of what a library defines, and
+ * the loader makes the library use that one. */
+static uint64_t none_of_program(struct fz_process *p, const struct fz_mappings *maps,
+				const char *exe)
+{
+	struct fz_elf_source source = { read_memory, p };
+	struct fz_elf_symbol none = { "_Py_NoneStruct" };
+
+	for (size_t i = 0; i < maps->n && !none.address; i++) {
+		const struct fz_mapping *m = &maps->list[i];
+		if (m->offset == 0 && m->readable && strcmp(m->path, exe) == 0)
+			fz_elf_find_mapped(&source, m->start, &none, 1, NULL);
+	}
+	return none.address;
+}
+
 /* ---- checking what was found ---- */
 
 /* Does the runtime lead to an interpreter whose threads point back at it? */
@@ -335,6 +351,9 @@ static int try_candidate(struct search *s, const struct candidate *c, struct fz_
 		report(s->steps, c->first->path, "no _PyRuntime");
 		return fz_fail(err, FZ_EAGAIN, "no Python interpreter in %s", c->first->path);
 	}
+	uint64_t copied = none_of_program(s->process, &s->maps, s->exe);
+	if (copied)
+		f.none = copied;
 	report(s->steps, c->first->path, "_PyRuntime at %#llx, %s", (unsigned long long)f.runtime,
 	       how);
 	int rc = identify(s->process, c, &f, s->best_effort, ret, err);

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs that have CPython inside them."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from livelib import Skip, Suite, fizeau
+
+suite = Suite()
+
+# The address of None is a constant of the program: it gets a copy of its own.
+OWN_NONE = """
+#include <Python.h>
+int main(void)
+{
+	Py_Initialize();
+	PyObject *none = Py_None;
+	Py_INCREF(none);
+	PyRun_SimpleString("print('ready', flush=True)\\n"
+			   "while True: pass\\n");
+	return none == NULL;
+}
+"""
+
+
+def build(folder, code):
+    config = shutil.which("/usr/bin/python3-config")
+    if not config or not shutil.which("cc"):
+        raise Skip("python3-dev or a C compiler is not installed")
+    flags = subprocess.run([config, "--embed", "--cflags", "--ldflags"], capture_output=True, text=True).stdout.split()
+    flags = [flag for flag in flags if "pie" not in flag.lower() and "lto" not in flag]
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(code)
+    done = subprocess.run(["cc", "-fno-pie", source, *flags, "-no-pie", "-o", program], capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"a program with CPython in it cannot be built: {done.stderr.splitlines()[-1]}")
+    return program
+
+
+@suite.test("a program with a copy of None is in no exception")
+def own_none():
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        program = build(folder, OWN_NONE)
+        relocations = subprocess.run(["readelf", "-rW", program], capture_output=True, text=True).stdout
+        if not any("COPY" in line and "_Py_NoneStruct" in line for line in relocations.splitlines()):
+            raise Skip("this linker makes no copy of None")
+        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as target:
+            try:
+                assert target.stdout.readline() == "ready\n"
+                fizeau("attach", "-d", "1", "-o", folder / "x.fz", str(target.pid), cwd=folder)
+            finally:
+                target.kill()
+        done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
+        states = json.loads(done.stdout)["states"]
+        assert states["samples"] > 0 and states["exception"] == 0, states
+
+
+suite.main()
