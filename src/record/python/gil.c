@@ -96,8 +96,9 @@ void fz_py_gils_let_wait(struct fz_python *py, struct fz_py_thread *t,
 	uint32_t i = py->threads.interps[t->interp].gil;
 
 	/* Whose tasks another thread may have woken. */
-	if (py->by_task || i == FZ_NONE || py->threads.gils[i].at_end == FZ_PY_NO_COPY ||
-	    s->rejected || py->threads.gils[i].hold_off > 0)
+	if (py->by_task || t->shared || i == FZ_NONE ||
+	    py->threads.gils[i].at_end == FZ_PY_NO_COPY || s->rejected ||
+	    py->threads.gils[i].hold_off > 0)
 		return;
 	struct gil_state first = read_gil(py, py->threads.gils[i].at);
 	struct gil_state end = read_gil(py, py->threads.gils[i].at_end);

@@ -18,6 +18,7 @@
 /* clang-format off */
 #define HEAP_THREAD { .next = 8, .interp = 16, .frame = 24, .thread_id = 176, \
 		.base_frame = NONE, .status = NONE, .native_thread_id = NONE, .stack_chunk = NONE, \
+		.id = 256, \
 		.holds_gil = NONE, .gil_requested = NONE, \
 		.raised = 88, .exc_state = 112, .exc_info = 144, .tracing = 44, \
 		.running_loop = NONE, .running_task = NONE, .tasks = NONE }
@@ -86,7 +87,7 @@ static const struct fz_py_layout layouts[] = {
 			.modules = 888, .gil_pointer = NONE, .gc_collecting = 848, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL,
-		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
+		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE, .id = NONE,
 			.thread_id = 152, .native_thread_id = 160, .stack_chunk = 296,
 			.holds_gil = NONE, .gil_requested = NONE,
 			.raised = 96, .exc_state = 320, .exc_info = 120,
@@ -110,7 +111,7 @@ static const struct fz_py_layout layouts[] = {
 			.modules = 944, .gil_pointer = 384, .gc_collecting = 312, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL,
-		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE,
+		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE, .id = NONE,
 			.thread_id = 136, .native_thread_id = 144, .stack_chunk = 232,
 			.holds_gil = NONE, .gil_requested = NONE,
 			.raised = 96, .exc_state = 256, .exc_info = 104,
@@ -384,6 +385,7 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	out->gil.switches = 24 + gil_shift;
 	out->cframe.current = out->cframe.previous = out->cframe.head = FZ_PY_ABSENT;
 	out->thread.running_loop = out->thread.running_task = out->thread.tasks = FZ_PY_ABSENT;
+	out->thread.id = FZ_PY_ABSENT;
 	out->frame.is_entry = FZ_PY_ABSENT;
 	out->frame.size = FZ_MAX(out->frame.position, out->frame.code);
 	out->frame.size = FZ_MAX(out->frame.size, out->frame.previous) + 8;

@@ -50,6 +50,7 @@ struct fz_py_layout {
 	} gil;
 	struct {
 		uint32_t next, interp, frame, base_frame, status;
+		uint32_t id; /* serial number; up to 3.10, where there is no native_thread_id */
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
 		uint32_t tracing;   /* a trace function runs: 4 bytes; of heap frames only */
 		uint32_t raised;    /* exception on its way up, or its type */

@@ -10,8 +10,9 @@ enum { BLOCK_MAX = 64 << 10 };
 static int find_block(struct fz_python *py, struct fz_error *err)
 {
 	const struct fz_py_layout *l = py->layout;
-	const uint32_t fields[] = { l->interp.threads_head, l->interp.gc_collecting,
-				    l->interp.gc_frame, l->interp.code_generation,
+	const uint32_t fields[] = { l->interp.next,           l->interp.id,
+				    l->interp.threads_head,   l->interp.gc_collecting,
+				    l->interp.gc_frame,       l->interp.code_generation,
 				    l->interp.tlbc_generation };
 	uint32_t lo = l->interp.threads_head, hi = lo + 8;
 

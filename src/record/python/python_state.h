@@ -45,6 +45,7 @@ struct fz_python {
 	bool plan_stale, threads_stale;
 	uint32_t block_lo, block_size; /* part of an interpreter that is copied */
 	size_t gc_at;                  /* 3.8: copy of the runtime's gc.collecting */
+	size_t interps_at;             /* copy of the runtime's pointer to its interpreters */
 	struct fz_py_ticks ticks;
 
 	struct fz_python_stack *stacks;

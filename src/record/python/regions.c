@@ -229,7 +229,7 @@ bool fz_py_walk_unmapped(struct fz_py_walk *w, size_t offset)
 
 /* ---- planning ---- */
 
-static uint32_t tstate_end(const struct fz_py_layout *l)
+static uint32_t state_size(const struct fz_py_walk *w, const struct fz_py_layout *l)
 {
 	const uint32_t ends[] = {
 		l->thread.next,          l->thread.interp,           l->thread.frame,
@@ -245,6 +245,8 @@ static uint32_t tstate_end(const struct fz_py_layout *l)
 			end = FZ_MAX(end, ends[i] + 8);
 	if (l->thread.exc_state != FZ_PY_ABSENT)
 		end = FZ_MAX(end, l->thread.exc_state + l->exc_item.value + 8);
+	if (w->identity && l->thread.id != FZ_PY_ABSENT)
+		end = FZ_MAX(end, FZ_MAX(l->thread.id, l->thread.thread_id) + 8);
 	return (end + 7) & ~7u;
 }
 
@@ -297,7 +299,7 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	qsort(order, n, sizeof(*order), by_order);
 	for (uint32_t i = 0; i < n; i++)
 		order[i]->a = plan_region(plan, order[i]);
-	w->at_tstate = fz_py_plan_add(plan, w->tstate, tstate_end(l));
+	w->at_tstate = fz_py_plan_add(plan, w->tstate, state_size(w, l));
 	w->at_cframe = FZ_PY_NO_COPY;
 	if (w->cframe)
 		w->at_cframe = fz_py_plan_add(plan, w->cframe + l->cframe.current, 8);
@@ -316,7 +318,9 @@ void fz_py_walk_plan_state(struct fz_py_walk *w, const struct fz_py_layout *l,
 	for (uint32_t i = 0; i < w->region_n; i++)
 		w->regions[i].a = w->regions[i].b = FZ_PY_NO_COPY;
 	w->at_cframe = FZ_PY_NO_COPY;
-	w->at_tstate = wanted ? fz_py_plan_add(plan, w->tstate, tstate_end(l)) : FZ_PY_NO_COPY;
+	w->at_tstate = FZ_PY_NO_COPY;
+	if (wanted)
+		w->at_tstate = fz_py_plan_add(plan, w->tstate, state_size(w, l));
 }
 
 /* ---- learning where frames are ---- */

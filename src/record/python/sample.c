@@ -3,7 +3,7 @@
  *
  * All that a sample needs is one plan, copied by one call:
  *
- *   GILs | interpreters | thread | thread | ... | GILs again
+ *   GILs | interpreters | list of interpreters | thread | thread | ... | GILs again
  *
  * The plan is kept from sample to sample and made anew only when a walk had to learn something.
  * A thread runs Python code only while it holds the GIL, and the GIL counts its changes of owner.
@@ -25,6 +25,7 @@ enum {
 	TRIES_MAX = 64, /* a call takes less time than a copy: some tries meet no change */
 	LEARN_MAX = 64, /* reads that were held up or only told a walk where frames are */
 	LIST_TRIES_MAX = 4,
+	CHANGES_MAX = 4, /* of what is read for one sample */
 	LOOK_EVERY_NS = 10 * 1000 * 1000,
 	EXPIRE_EVERY_NS = 100 * 1000,
 	EXPIRE_LAG = 200, /* times as long for frames that did not change */
@@ -39,7 +40,7 @@ static bool needs_second_copy(const struct fz_python *py, const struct fz_py_thr
 {
 	if (py->options.stopped)
 		return false;
-	return py->layout->free_threaded || t->dual_left > 0 ||
+	return py->layout->free_threaded || t->dual_left > 0 || t->shared ||
 	       py->threads.interps[t->interp].gil == FZ_NONE || py->threads.n == 1;
 }
 
@@ -53,6 +54,8 @@ static void make_plan(struct fz_python *py)
 		t->interps[i].at = fz_py_plan_add(&py->plan, t->interps[i].address + py->block_lo,
 						  py->block_size);
 	fz_py_gils_plan(py);
+	py->interps_at =
+		fz_py_plan_add(&py->plan, py->runtime.address + l->runtime.interpreters_head, 8);
 	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
 		py->gc_at = fz_py_plan_add(&py->plan,
 					   py->runtime.address + l->runtime.gc_collecting, 8);
@@ -140,25 +143,53 @@ static void check_generations(struct fz_python *py, int64_t now)
 	}
 }
 
-/* Whether threads were born or died since they were listed. */
-static bool lists_changed(const struct fz_python *py)
+/* Where only the main thread counts, it is the first interpreter's as long as that runs, and enters
+ * others by states that come and go. */
+static bool counts_threads(const struct fz_python *py, uint32_t interp)
+{
+	return py->options.all_threads || py->by_task || interp + 1 < py->threads.interp_n;
+}
+
+static bool interp_changed(const struct fz_python *py, uint32_t i)
 {
 	const struct fz_py_layout *l = py->layout;
+	const struct fz_py_interp *interp = &py->threads.interps[i];
+	const struct fz_py_plan *plan = &py->plan;
 
-	if (!py->options.all_threads && !py->by_task)
+	return fz_py_copied_u64(plan, block_field(py, interp, l->interp.next)) != interp->next ||
+	       (uint32_t)fz_py_copied_u64(plan, block_field(py, interp, l->interp.id)) !=
+		       interp->id ||
+	       (counts_threads(py, i) &&
+		fz_py_copied_u64(plan, block_field(py, interp, l->interp.threads_head)) !=
+			interp->head);
+}
+
+static bool thread_changed(const struct fz_python *py, const struct fz_py_thread *t)
+{
+	const struct fz_py_layout *l = py->layout;
+	size_t at = t->walk.at_tstate;
+
+	if (at == FZ_PY_NO_COPY)
 		return false;
-	for (uint32_t i = 0; i < py->threads.interp_n; i++) {
-		const struct fz_py_interp *interp = &py->threads.interps[i];
-		if (fz_py_copied_u64(&py->plan, block_field(py, interp, l->interp.threads_head)) !=
-		    interp->head)
+	return !fz_py_walk_is_same(&t->walk, l, &py->plan) ||
+	       (counts_threads(py, t->interp) &&
+		fz_py_copied_u64(&py->plan, at + l->thread.next) != t->next);
+}
+
+/* Whether interpreters or threads were born or died since they were listed. */
+static bool lists_changed(const struct fz_python *py)
+{
+	const struct fz_py_threads *t = &py->threads;
+
+	if (fz_py_copied_u64(&py->plan, py->interps_at) !=
+	    (t->interp_n ? t->interps[0].address : 0))
+		return true;
+	for (uint32_t i = 0; i < t->interp_n; i++)
+		if (interp_changed(py, i))
 			return true;
-	}
-	for (uint32_t i = 0; i < py->threads.n; i++) {
-		const struct fz_py_thread *t = &py->threads.list[i];
-		if (t->walk.at_tstate != FZ_PY_NO_COPY &&
-		    fz_py_copied_u64(&py->plan, t->walk.at_tstate + l->thread.next) != t->next)
+	for (uint32_t i = 0; i < t->n; i++)
+		if (thread_changed(py, &t->list[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -442,6 +473,16 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 		       (int)py->process.pid);
 }
 
+/* Must more be read than was, or other threads? */
+static bool is_outdated(struct fz_python *py)
+{
+	bool woken = fz_py_gils_wake(py);
+
+	if (lists_changed(py))
+		py->threads_stale = true;
+	return woken || py->threads_stale;
+}
+
 static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
 	int64_t now = fz_clock_now();
@@ -455,11 +496,7 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 	if (rc == 0)
 		rc = read_all(py, &retries, err);
 	/* A thread may not live until the next sample: it is looked at in this one. */
-	if (rc == 0 && lists_changed(py)) {
-		py->threads_stale = true;
-		rc = read_all(py, &retries, err);
-	}
-	if (rc == 0 && fz_py_gils_wake(py))
+	for (int i = 0; i < CHANGES_MAX && rc == 0 && is_outdated(py); i++)
 		rc = read_all(py, &retries, err);
 	if (rc < 0)
 		return rc;

@@ -54,16 +54,29 @@ static uint64_t tid_from_libc(const struct fz_py_threads_context *c,
 	return 0;
 }
 
+/* What identifies a thread in its state; 0: it cannot be read. */
+static uint64_t read_identity(const struct fz_py_threads_context *c, uint64_t tstate)
+{
+	const struct fz_py_layout *l = &c->runtime->layout;
+	uint64_t id = 0, ident;
+
+	if (l->thread.native_thread_id != FZ_PY_ABSENT)
+		read_u64(c, tstate + l->thread.native_thread_id, &id);
+	else if (read_u64(c, tstate + l->thread.id, &id) &&
+		 read_u64(c, tstate + l->thread.thread_id, &ident))
+		id = fz_py_walk_serial(id, ident);
+	return id;
+}
+
 static uint64_t inner_tid(const struct fz_py_threads_context *c,
-			  const struct fz_process_threads *tasks, uint64_t tstate)
+			  const struct fz_process_threads *tasks, uint64_t tstate,
+			  uint64_t identity)
 {
 	const struct fz_py_layout *l = &c->runtime->layout;
 	uint64_t id = 0;
 
-	if (l->thread.native_thread_id != FZ_PY_ABSENT) {
-		read_u64(c, tstate + l->thread.native_thread_id, &id);
-		return id;
-	}
+	if (l->thread.native_thread_id != FZ_PY_ABSENT)
+		return identity;
 	if (!read_u64(c, tstate + l->thread.thread_id, &id))
 		return 0;
 	return tid_from_libc(c, tasks, id);
@@ -143,8 +156,8 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 		if (fz_py_names_get(&l->names, ident, &name) && name.n)
 			return fz_profile_string(l->c->into, fz_buf_view(&name));
 	}
-	/* For this one the kernel has the program's name. */
-	if (layout->minor >= 14 && is_main)
+	/* As `threading` names it, where that is imported; the kernel has the program's name. */
+	if (is_main)
 		return fz_profile_string(l->c->into, FZ_STR("MainThread"));
 	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm)))
 		return fz_profile_string(l->c->into, fz_str_of(comm));
@@ -163,7 +176,12 @@ static void ask_name_again(struct listing *l, struct fz_py_thread *t)
 		thread->name = name;
 }
 
-static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint64_t next)
+/* A thread state, as listed. */
+struct state {
+	uint64_t address, next, inner, identity;
+};
+
+static void add_thread(struct listing *l, const struct state *s)
 {
 	struct fz_py_threads *t = l->t;
 	uint32_t interp = t->interp_n - 1;
@@ -171,28 +189,26 @@ static void add_thread(struct listing *l, uint64_t tstate, uint64_t inner, uint6
 	need_tasks(l);
 	struct fz_thread thread = {
 		.pid = (uint64_t)l->c->process->pid,
-		.tid = outer_tid(&l->tasks, inner),
+		.tid = outer_tid(&l->tasks, s->inner),
 		.interp = t->interps[interp].id,
-		.is_main = inner == (uint64_t)l->c->process->inner_pid,
+		.is_main = s->inner == (uint64_t)l->c->process->inner_pid,
 	};
-	thread.name = thread_name(l, tstate, thread.tid, thread.is_main);
+	thread.name = thread_name(l, s->address, thread.tid, thread.is_main);
 	fz_grow(t->list, t->n, t->cap);
 	t->list[t->n++] = (struct fz_py_thread){
-		.walk = { .tstate = tstate, .interp = t->interps[interp].address, .dual = true },
+		.walk = { .tstate = s->address,
+			  .interp = t->interps[interp].address,
+			  .identity = s->identity,
+			  .dual = true },
 		.interp = interp,
-		.inner_tid = inner,
-		.next = next,
+		.inner_tid = s->inner,
+		.next = s->next,
 		.is_main = thread.is_main,
 		.kept = true,
 		.exceptions = { .process = l->c->process },
 		.thread = fz_profile_thread(l->c->into, &thread),
 	};
 }
-
-/* A thread state, as listed. */
-struct state {
-	uint64_t address, next, inner;
-};
 
 struct states {
 	struct state *list;
@@ -213,9 +229,20 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 		if ((ret->n & (ret->n + 1)) == 0)
 			seen = at; /* a loop comes back to one of these */
 		fz_grow(ret->list, ret->n, ret->cap);
-		ret->list[ret->n++] = (struct state){ at, next, inner_tid(l->c, &l->tasks, at) };
+		uint64_t identity = read_identity(l->c, at);
+		ret->list[ret->n++] =
+			(struct state){ at, next, inner_tid(l->c, &l->tasks, at, identity),
+					identity };
 	}
 	return true;
+}
+
+/* Does a listed state still belong to the thread that was sampled? */
+static bool is_same(const struct listing *l, const struct fz_py_thread *known,
+		    const struct state *s, uint32_t interp)
+{
+	return known->inner_tid == s->inner && known->walk.identity == s->identity &&
+	       l->c->into->threads[known->thread].interp == l->t->interps[interp].id;
 }
 
 static void take_state(struct listing *l, const struct state *s)
@@ -223,7 +250,7 @@ static void take_state(struct listing *l, const struct state *s)
 	uint32_t interp = l->t->interp_n - 1;
 	struct fz_py_thread *known = find_thread(l->t, s->address, l->t->interps[interp].address);
 
-	if (known && known->inner_tid == s->inner) {
+	if (known && is_same(l, known, s, interp)) {
 		known->kept = true;
 		known->next = s->next;
 		known->interp = interp;
@@ -231,7 +258,7 @@ static void take_state(struct listing *l, const struct state *s)
 	} else if (is_of_parent(l, s->inner)) {
 		return;
 	} else if (l->c->all || s->inner == (uint64_t)l->c->process->inner_pid) {
-		add_thread(l, s->address, s->inner, s->next);
+		add_thread(l, s);
 	} else if (l->c->left_out) {
 		fz_grow(l->left_out.list, l->left_out.n, l->left_out.cap);
 		l->left_out.list[l->left_out.n++] = s->inner;
@@ -241,7 +268,7 @@ static void take_state(struct listing *l, const struct state *s)
 /* The threads of the newest interpreter in the list, oldest first. A thread that has not begun has
  * the id of the one that started it, or none. When only the main thread is wanted, `last` collects
  * the oldest one in case no thread has the process's own id. */
-static bool list_threads(struct listing *l, uint64_t *last)
+static bool list_threads(struct listing *l, struct state *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	struct fz_py_interp *interp = &l->t->interps[l->t->interp_n - 1];
@@ -264,7 +291,7 @@ static bool list_threads(struct listing *l, uint64_t *last)
 			take_state(l, s);
 	}
 	if (ok && states.n)
-		*last = states.list[states.n - 1].address;
+		*last = states.list[states.n - 1];
 	fz_map_release(&seen);
 	free(states.list);
 	return ok;
@@ -280,7 +307,7 @@ static uint32_t add_gil(struct fz_py_threads *t, uint64_t address)
 	return t->gil_n++;
 }
 
-static void add_interp(struct listing *l, uint64_t address, uint64_t id)
+static void add_interp(struct listing *l, uint64_t address, uint64_t id, uint64_t next)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	struct fz_py_threads *t = l->t;
@@ -288,30 +315,33 @@ static void add_interp(struct listing *l, uint64_t address, uint64_t id)
 
 	fz_grow(t->interps, t->interp_n, t->interp_cap);
 	struct fz_py_interp *interp = &t->interps[t->interp_n++];
-	*interp = (struct fz_py_interp){ .address = address, .id = (uint32_t)id, .gil = FZ_NONE };
+	*interp = (struct fz_py_interp){
+		.address = address, .id = (uint32_t)id, .next = next, .gil = FZ_NONE
+	};
 	if (layout->interp.gil_pointer == FZ_PY_ABSENT)
 		interp->gil = add_gil(t, l->c->runtime->address + layout->runtime.gil);
 	else if (read_u64(l->c, address + layout->interp.gil_pointer, &gil) && gil && gil % 8 == 0)
 		interp->gil = add_gil(t, gil);
 }
 
-static bool list_all(struct listing *l, uint64_t *last)
+static bool list_all(struct listing *l, struct state *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
-	uint64_t interp, id, seen = 0;
+	uint64_t interp, next, id, seen = 0;
 
 	if (!read_u64(l->c, l->c->runtime->address + layout->runtime.interpreters_head, &interp))
 		return false;
 	for (unsigned i = 0; interp; i++) {
 		if (interp == seen || i >= INTERPRETERS_MAX || interp % 8 ||
-		    !read_u64(l->c, interp + layout->interp.id, &id))
+		    !read_u64(l->c, interp + layout->interp.id, &id) ||
+		    !read_u64(l->c, interp + layout->interp.next, &next))
 			return false;
 		if ((i & (i + 1)) == 0)
 			seen = interp;
-		add_interp(l, interp, id);
-		if (!list_threads(l, last) ||
-		    !read_u64(l->c, interp + layout->interp.next, &interp))
+		add_interp(l, interp, id, next);
+		if (!list_threads(l, last))
 			return false;
+		interp = next;
 	}
 	return true;
 }
@@ -336,24 +366,23 @@ static void drop_threads(struct fz_py_threads *t, bool all)
 }
 
 /* No thread has the process's own id: take the oldest of the oldest interpreter for main. */
-static void adopt_main(struct listing *l, uint64_t tstate)
+static void adopt_main(struct listing *l, const struct state *oldest)
 {
-	uint64_t next = 0;
-
 	for (uint32_t i = 0; i < l->t->n; i++)
 		if (l->t->list[i].is_main)
 			return;
 	struct fz_py_thread *known = NULL;
 	for (uint32_t i = 0; i < l->t->n; i++)
-		if (l->t->list[i].walk.tstate == tstate)
+		if (l->t->list[i].walk.tstate == oldest->address)
 			known = &l->t->list[i];
-	if (!known && l->t->interp_n && tstate) {
-		add_thread(l, tstate, inner_tid(l->c, &l->tasks, tstate), next);
+	if (!known && l->t->interp_n && oldest->address) {
+		add_thread(l, oldest);
 		known = &l->t->list[l->t->n - 1];
 	}
 	if (known) {
-		known->is_main = true;
-		l->c->into->threads[known->thread].is_main = true;
+		struct fz_thread *thread = &l->c->into->threads[known->thread];
+		known->is_main = thread->is_main = true;
+		thread->name = thread_name(l, known->walk.tstate, thread->tid, true);
 	}
 }
 
@@ -371,10 +400,30 @@ static void tell_left_out(struct listing *l)
 	}
 }
 
+/* A kernel thread that enters another interpreter has a state in each, and the GIL does not always
+ * count the change from one to the other. */
+static void find_shared(struct fz_py_threads *t)
+{
+	struct fz_map seen = { 0 };
+
+	for (uint32_t i = 0; i < t->n; i++)
+		t->list[i].shared = false;
+	for (uint32_t i = 0; t->interp_n > 1 && i < t->n; i++) {
+		uint32_t *first = fz_map_slot(&seen, t->list[i].inner_tid);
+		if (*first != FZ_NONE)
+			t->list[i].shared = t->list[*first].shared = true;
+		else
+			*first = i;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->list[i].waits = t->list[i].waits && !t->list[i].shared;
+	fz_map_release(&seen);
+}
+
 bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_context *c)
 {
 	struct listing l = { .c = c, .t = t };
-	uint64_t last = 0;
+	struct state last = { 0 };
 
 	for (uint32_t i = 0; i < t->n; i++)
 		t->list[i].kept = false;
@@ -383,7 +432,8 @@ bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_c
 	bool ok = list_all(&l, &last);
 	if (ok) {
 		drop_threads(t, false);
-		adopt_main(&l, last);
+		adopt_main(&l, &last);
+		find_shared(t);
 		tell_left_out(&l);
 	}
 	free(l.left_out.list);

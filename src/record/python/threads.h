@@ -18,7 +18,8 @@ struct fz_py_interp {
 	uint32_t id;
 	uint32_t gil;  /* index; FZ_NONE */
 	size_t at;     /* copy of the interpreter's block */
-	uint64_t head; /* first thread, as listed */
+	uint64_t next; /* interpreter after it and first thread, as listed */
+	uint64_t head;
 	uint64_t code_generation;
 };
 
@@ -30,6 +31,7 @@ struct fz_py_thread {
 	uint64_t next; /* thread state after it in the target's list */
 	bool is_main;
 	bool kept;          /* used while listing */
+	bool shared;        /* its kernel thread runs code of other interpreters, too */
 	uint32_t dual_left; /* samples until its second copy may be left out again */
 	/* It waits: while its GIL's count of switches is the same, its stack is too. */
 	bool waits;

@@ -206,7 +206,9 @@ static uint32_t add_thread(struct fz_python *py, const struct fz_bpf_tick *t)
 		if (py->threads.interps[i].address == t->interp)
 			thread.interp = py->threads.interps[i].id;
 	thread.is_main = t->tid == (uint32_t)py->process.inner_pid;
-	if (t->kind == FZ_BPF_TICK)
+	if (thread.is_main)
+		thread.name = fz_profile_string(py->into, FZ_STR("MainThread"));
+	else if (t->kind == FZ_BPF_TICK)
 		thread.name = fz_profile_string(
 			py->into, (struct fz_str){ t->comm, strnlen(t->comm, sizeof(t->comm)) });
 	return fz_profile_thread(py->into, &thread);

@@ -66,6 +66,15 @@ static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, st
 	return true;
 }
 
+bool fz_py_walk_is_same(const struct fz_py_walk *w, const struct fz_py_layout *l,
+			const struct fz_py_plan *plan)
+{
+	const uint8_t *state = plan->buffer + w->at_tstate;
+
+	return fz_py_word(state, l->thread.interp) == w->interp &&
+	       (!w->identity || fz_py_walk_identity(l, state) == w->identity);
+}
+
 /* Where the thread's innermost frame is, or FZ_PY_WALK_MISSING when that is not known yet. */
 static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_layout *l,
 				    const struct fz_py_plan *plan, uint64_t *ret)
@@ -73,7 +82,7 @@ static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_lay
 	const uint8_t *ts = plan->buffer + w->at_tstate;
 	uint64_t at = fz_py_word(ts, l->thread.frame);
 
-	if (fz_py_word(ts, l->thread.interp) != w->interp)
+	if (!fz_py_walk_is_same(w, l, plan))
 		return FZ_PY_WALK_GONE;
 	if (l->frames == FZ_PY_FRAMES_CFRAME) {
 		if (at % 8)

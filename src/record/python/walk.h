@@ -70,6 +70,9 @@ enum { FZ_PY_ODD_ROOTS = 8 };
 
 struct fz_py_walk {
 	uint64_t tstate, interp;
+	/* Of the thread whose state this is: the memory of one that ended is used for the next. 0:
+	 * not checked. */
+	uint64_t identity;
 	uint64_t cframe;              /* where the CFrame was last */
 	bool dual;                    /* plan a second copy */
 	bool focused;                 /* plan only regions that the last walk went through */
@@ -131,6 +134,25 @@ struct fz_py_walk_context {
 	bool segments;  /* note which C frames run which Python frames */
 };
 
+/* Up to 3.10: the serial number of a state, mixed with the C library's id of its thread, which is
+ * that of the thread that started it until it runs. */
+static inline uint64_t fz_py_walk_serial(uint64_t id, uint64_t thread_id)
+{
+	return fz_hash64(id) ^ thread_id;
+}
+
+/* What tells a thread from others, in a copy of its state. */
+static inline uint64_t fz_py_walk_identity(const struct fz_py_layout *l, const uint8_t *state)
+{
+	if (l->thread.native_thread_id != FZ_PY_ABSENT)
+		return fz_py_word(state, l->thread.native_thread_id);
+	return fz_py_walk_serial(fz_py_word(state, l->thread.id),
+				 fz_py_word(state, l->thread.thread_id));
+}
+
+/* Is what was copied still the state of the walk's thread? */
+bool fz_py_walk_is_same(const struct fz_py_walk *w, const struct fz_py_layout *l,
+			const struct fz_py_plan *plan);
 void fz_py_walk_release(struct fz_py_walk *w);
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan);
 /* Plan nothing of it but its state, if that is wanted. */

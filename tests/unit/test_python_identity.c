@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Interpreters and threads are known by what they are, not by where they lie: a 3.8 to 3.12 made of
+ * nothing but a runtime, interpreters and thread states, in a child process with three threads. It
+ * is changed between two samples, which are taken sooner after each other than threads are listed.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/python/layouts.h"
+#include "record/python/python.h"
+
+enum {
+	FIRST = FZ_PY_MINOR_MIN,
+	LAST = 12, /* later ones have a table of their own */
+	THREADS = 3,
+	STATES = 3,
+	INTERPS = 2,
+	CFRAME_AT = 480, /* in a state */
+	LIBC_TID = 720,  /* in the C library's thread structure, on x86-64 */
+	RUNTIME_SIZE = 4096,
+};
+
+struct world {
+	volatile uint32_t tids[THREADS];
+	_Alignas(8) uint8_t interps[INTERPS][2048];
+	uint8_t states[STATES][512];
+	uint8_t pthreads[THREADS][1024];
+	uint8_t gil[64];
+};
+
+/* What the reader searches the program's symbols for. */
+extern uint8_t _PyRuntime[RUNTIME_SIZE];
+uint8_t _PyRuntime[RUNTIME_SIZE] __attribute__((aligned(RUNTIME_SIZE))) = { 0 };
+extern uint32_t Py_Version;
+uint32_t Py_Version = 0;
+extern uint64_t _Py_NoneStruct[2];
+uint64_t _Py_NoneStruct[2] = { 1, 1 };
+
+static struct world *world;
+
+/* One interpreter being read. */
+struct reader {
+	const struct fz_py_layout *l;
+	pid_t pid;
+	struct fz_profile *profile;
+	struct fz_python *python;
+	struct fz_python_sample sample;
+};
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+static void put(uint8_t *base, uint32_t offset, uint64_t value)
+{
+	memcpy(base + offset, &value, sizeof(value));
+}
+
+/* ---- the world ---- */
+
+static void put_state(const struct fz_py_layout *l, unsigned state, unsigned interp,
+		      unsigned thread, uint64_t id, const uint8_t *next)
+{
+	uint8_t *p = world->states[state];
+
+	memset(p, 0, sizeof(world->states[state]));
+	put(p, l->thread.next, address(next));
+	put(p, l->thread.interp, address(world->interps[interp]));
+	put(p, l->thread.thread_id, address(world->pthreads[thread]));
+	put(p, l->thread.exc_info, address(p) + l->thread.exc_state);
+	if (l->thread.id != FZ_PY_ABSENT)
+		put(p, l->thread.id, id);
+	if (l->thread.native_thread_id != FZ_PY_ABSENT)
+		put(p, l->thread.native_thread_id, world->tids[thread]);
+	if (l->frames == FZ_PY_FRAMES_CFRAME)
+		put(p, l->thread.frame, address(p) + CFRAME_AT);
+}
+
+static void put_interp(const struct fz_py_layout *l, unsigned interp, uint64_t id,
+		       const uint8_t *state, const uint8_t *next)
+{
+	uint8_t *p = world->interps[interp];
+
+	memset(p, 0, sizeof(world->interps[interp]));
+	put(p, l->interp.next, address(next));
+	put(p, l->interp.id, id);
+	put(p, l->interp.threads_head, address(state));
+	if (l->interp.gil_pointer != FZ_PY_ABSENT)
+		put(p, l->interp.gil_pointer, address(world->gil));
+}
+
+static void put_first(const struct fz_py_layout *l, unsigned interp)
+{
+	put(_PyRuntime, l->runtime.interpreters_head, address(world->interps[interp]));
+}
+
+/* The main thread's first state holds the GIL, for the time of this number. */
+static void put_gil(const struct fz_py_layout *l, uint64_t switches)
+{
+	uint8_t *gil =
+		l->interp.gil_pointer != FZ_PY_ABSENT ? world->gil : _PyRuntime + l->runtime.gil;
+
+	put(gil, l->gil.last_holder, address(world->states[0]));
+	put(gil, l->gil.locked, 1);
+	put(gil, l->gil.switches, switches);
+}
+
+static void *wait_as(void *thread)
+{
+	uint32_t *tid = thread;
+
+	__atomic_store_n(tid, (uint32_t)gettid(), __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void run_child(void)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 1; i < THREADS; i++)
+		pthread_create(&thread, NULL, wait_as, (void *)&world->tids[i]);
+	wait_as((void *)&world->tids[0]);
+}
+
+static void begin(struct reader *r, unsigned minor, bool all_threads)
+{
+	const struct fz_python_options options = { .all_threads = all_threads };
+	struct fz_error err = { 0 };
+
+	memset(world, 0, sizeof(*world));
+	memset(_PyRuntime, 0, RUNTIME_SIZE);
+	Py_Version = 3u << 24 | minor << 16;
+	*r = (struct reader){ .l = fz_py_layout_static(minor), .profile = fz_profile_new() };
+	r->pid = fork();
+	assert_true(r->pid >= 0);
+	if (r->pid == 0)
+		run_child();
+	for (unsigned i = 0; i < THREADS; i++) {
+		while (!__atomic_load_n(&world->tids[i], __ATOMIC_ACQUIRE))
+			sched_yield();
+		memcpy(world->pthreads[i] + LIBC_TID, (void *)&world->tids[i], 4);
+	}
+	put_state(r->l, 0, 0, 0, 1, NULL);
+	put_interp(r->l, 0, 0, world->states[0], NULL);
+	put_first(r->l, 0);
+	put_gil(r->l, 1);
+	if (fz_python_open(r->pid, &options, r->profile, &r->python, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(fz_python_info(r->python)->version[1], minor);
+}
+
+static void end(struct reader *r)
+{
+	fz_python_close(r->python);
+	fz_profile_free(r->profile);
+	kill(r->pid, SIGKILL);
+	waitpid(r->pid, NULL, 0);
+}
+
+static void take(struct reader *r, uint32_t n)
+{
+	struct fz_error err = { 0 };
+
+	if (fz_python_take(r->python, &r->sample, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(r->sample.n, n);
+}
+
+/* The stack of a thread in the last sample; NULL: it has none. */
+static const struct fz_python_stack *stack_of(const struct reader *r, unsigned thread,
+					      uint32_t interp)
+{
+	for (uint32_t i = 0; i < r->sample.n; i++) {
+		const struct fz_thread *t = &r->profile->threads[r->sample.stacks[i].thread];
+		if (t->tid == world->tids[thread] && t->interp == interp)
+			return &r->sample.stacks[i];
+	}
+	return NULL;
+}
+
+/* ---- threads ---- */
+
+static void test_state_used_again(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 1, 0, 1, 2, world->states[0]);
+		put_interp(r.l, 0, 0, world->states[1], NULL);
+		take(&r, 2);
+		assert_non_null(stack_of(&r, 1, 0));
+		put_state(r.l, 1, 0, 2, 3, world->states[0]);
+		put_gil(r.l, 2);
+		take(&r, 2);
+		assert_null(stack_of(&r, 1, 0));
+		assert_non_null(stack_of(&r, 2, 0));
+		assert_non_null(stack_of(&r, 0, 0));
+		end(&r);
+	}
+}
+
+/* A state that was made by the main thread, as whose it is listed until its thread runs. */
+static void test_state_of_main_used_again(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 1, 0, 0, 2, NULL);
+		put_interp(r.l, 0, 0, world->states[1], NULL);
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 0, 0));
+		put_state(r.l, 1, 0, 1, 2, NULL);
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 1, 0));
+		end(&r);
+	}
+}
+
+/* No `threading` is imported. */
+static void test_main_thread_has_a_name(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, false);
+		take(&r, 1);
+		const struct fz_thread *t = &r.profile->threads[r.sample.stacks[0].thread];
+		assert_true(t->is_main);
+		assert_string_equal(r.profile->strings[t->name].p, "MainThread");
+		end(&r);
+	}
+}
+
+/* Python runs in another thread than the one that began the program. */
+static void test_oldest_thread_is_main(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, false);
+		put_state(r.l, 0, 0, 1, 1, NULL);
+		take(&r, 1);
+		const struct fz_thread *t = &r.profile->threads[r.sample.stacks[0].thread];
+		assert_int_equal(t->tid, world->tids[1]);
+		assert_true(t->is_main);
+		assert_string_equal(r.profile->strings[t->name].p, "MainThread");
+		end(&r);
+	}
+}
+
+/* ---- interpreters ---- */
+
+static void test_interpreters_come_and_go(void **state)
+{
+	(void)state;
+
+	for (unsigned i = 0; i < 2 * (LAST - FIRST + 1u); i++) {
+		struct reader r;
+		begin(&r, FIRST + i / 2, i % 2);
+		take(&r, 1);
+		put_interp(r.l, 1, 1, NULL, world->interps[0]);
+		put_first(r.l, 1);
+		take(&r, 1);
+		put_state(r.l, 1, 1, 0, 2, NULL);
+		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
+		take(&r, 2);
+		assert_non_null(stack_of(&r, 0, 0));
+		assert_non_null(stack_of(&r, 0, 1));
+		put_interp(r.l, 1, 2, world->states[1], world->interps[0]);
+		take(&r, 2);
+		assert_null(stack_of(&r, 0, 1));
+		assert_non_null(stack_of(&r, 0, 2));
+		put_first(r.l, 0);
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 0, 0));
+		end(&r);
+	}
+}
+
+/* A thread that enters another interpreter holds the GIL in the name of its first state, and the
+ * GIL counts no change. */
+static void test_second_state_does_not_wait(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 1, 1, 0, 2, NULL);
+		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
+		put_first(r.l, 1);
+		for (int i = 0; i < 3; i++)
+			take(&r, 2);
+		assert_false(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
+		put(world->states[1], r.l->thread.raised, 8);
+		take(&r, 2);
+		assert_true(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
+		end(&r);
+	}
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	void *runtime = mmap(_PyRuntime, RUNTIME_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return world == MAP_FAILED || runtime != _PyRuntime;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_state_used_again),
+		cmocka_unit_test(test_state_of_main_used_again),
+		cmocka_unit_test(test_main_thread_has_a_name),
+		cmocka_unit_test(test_oldest_thread_is_main),
+		cmocka_unit_test(test_interpreters_come_and_go),
+		cmocka_unit_test(test_second_state_does_not_wait),
+	};
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
