@@ -59,13 +59,26 @@ static bool may_choose_threads(void)
 	       (fz_cli_output_is_default(o) || fz_cli_output_is_recording(o));
 }
 
+/* A shell or the like is recorded by its native stacks, which is seldom meant. */
+static void note_below(const char *command, pid_t pid)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_cli_name_below(command, pid, &text);
+	if (text.n)
+		fz_cli_note("%d is not Python; %s", (int)pid, text.p);
+}
+
 /* The work of a server is not done in its main thread. */
 static void choose_threads(const char *command, pid_t pid)
 {
 	struct fz_python_glance glance;
 
-	if (!fz_python_glance(pid, &glance))
+	if (!fz_python_glance(pid, &glance)) {
+		if (!options.how.subprocesses)
+			note_below(command, pid);
 		return;
+	}
 	if (!options.how.subprocesses)
 		fz_cli_hint_workers(command, pid, &glance, false);
 	if (glance.threads < 2 || !may_choose_threads())

@@ -5,6 +5,7 @@
  * that fails.
  */
 #include "cli/cli.h"
+#include "cli/workers.h"
 
 #include "base/io.h"
 #include "base/str.h"
@@ -220,6 +221,15 @@ static int check_stop(pid_t pid, struct fz_error *err)
 	return rc;
 }
 
+static void say_below(pid_t pid)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	fz_cli_name_below("attach", pid, &text);
+	if (text.n)
+		say("descendants", text.p);
+}
+
 static int check_process(const char *word)
 {
 	struct fz_python_options options = { .all_threads = true, .gc = true, .step = step };
@@ -238,6 +248,7 @@ static int check_process(const char *word)
 			say("result", "can be recorded");
 	} else if (rc == FZ_EAGAIN) {
 		rc = check_stop((pid_t)pid, &err);
+		say_below((pid_t)pid);
 	}
 	fflush(stdout);
 	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;

@@ -18,10 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { BELOW_MAX = 256 }; /* processes below one */
 enum { TRIES_MAX = 50, TORN_TRIES_MAX = 10, TRY_PAUSE_NS = 500000, START_PATIENCE_NS = 1000000000 };
 
 static struct {
-	bool all_threads, native, no_gc, opcodes, blocking, json, locals;
+	bool all_threads, subprocesses, native, no_gc, opcodes, blocking, json, locals;
 	int verbose;
 	struct fz_cli_tasks async;
 	enum fz_python_tasks tasks;
@@ -44,6 +45,10 @@ static const struct fz_opt option_table[] = {
 	  .long_name = "all-threads",
 	  .help = "also print idle threads, not only the main thread and running ones",
 	  .value = &options.all_threads },
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "subprocesses",
+	  .help = "the Python processes below each process as well, which need not be Python",
+	  .value = &options.subprocesses },
 	{ .kind = FZ_OPT_FLAG,
 	  .long_name = "native",
 	  .help = "show <native> where C code runs between Python frames",
@@ -302,6 +307,62 @@ static void add_json(const struct look *l, struct fz_json *json)
 	fz_json_close(json, '}');
 }
 
+static int refuse(pid_t pid, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf below = { 0 };
+
+	if (pid && err->code == FZ_EAGAIN)
+		fz_cli_name_below("dump", pid, &below);
+	if (below.n) {
+		struct fz_error why = *err;
+		fz_fail(err, why.code, "%s; %s", why.message, below.p);
+	}
+	fz_error_prefix(err, "dump");
+	return fz_cli_error(err);
+}
+
+/* One process, into `json` when that is not NULL. */
+static int dump_one(pid_t pid, struct fz_json *json, bool first)
+{
+	struct look l = { .process = { .pidfd = -1, .stat_fd = -1, .mem_fd = -1 } };
+	struct fz_error err;
+	int status = FZ_EXIT_OK;
+
+	if (look_at(&l, pid, &err)) {
+		status = refuse(pid, &err);
+	} else {
+		warn_inexact(&l);
+		if (json)
+			add_json(&l, json);
+		else
+			print_text(&l, first);
+		if (!options.subprocesses)
+			fz_cli_hint_workers("dump", pid, &l.glance, true);
+	}
+	release(&l);
+	return status;
+}
+
+/* The process that a word names, and with --subprocesses the Python ones below it. */
+static int dump_word(const char *word, struct fz_json *json, int *shown)
+{
+	pid_t pids[1 + BELOW_MAX];
+	size_t n = 0;
+	struct fz_error err;
+	int status = FZ_EXIT_OK;
+
+	if (fz_cli_pid(word, &pids[0], NULL, &err))
+		return refuse(0, &err);
+	if (options.subprocesses)
+		n = fz_cli_python_below(pids[0], pids + 1, BELOW_MAX);
+	for (size_t i = n && !fz_cli_is_python(pids[0]); i <= n; i++) {
+		int rc = dump_one(pids[i], json, *shown == 0);
+		*shown += !rc;
+		status = rc ? rc : status;
+	}
+	return status;
+}
+
 static int dump_all(const char *const *words, int n)
 {
 	struct fz_output *memory = options.json ? fz_output_memory() : NULL;
@@ -315,24 +376,8 @@ static int dump_all(const char *const *words, int n)
 		fz_json_open(&json, '[');
 	}
 	for (int i = 0; i < n; i++) {
-		struct look l = { .process = { .pidfd = -1, .stat_fd = -1, .mem_fd = -1 } };
-		struct fz_error err;
-		pid_t pid;
-		int rc = fz_cli_pid(words[i], &pid, NULL, &err);
-		if (!rc)
-			rc = look_at(&l, pid, &err);
-		if (rc) {
-			fz_error_prefix(&err, "dump");
-			status = fz_cli_error(&err);
-		} else {
-			warn_inexact(&l);
-			if (memory)
-				add_json(&l, &json);
-			else
-				print_text(&l, shown++ == 0);
-			fz_cli_hint_workers("dump", pid, &l.glance, true);
-		}
-		release(&l);
+		int rc = dump_word(words[i], memory ? &json : NULL, &shown);
+		status = rc ? rc : status;
 	}
 	if (memory) {
 		fz_json_close(&json, ']');

@@ -2,11 +2,11 @@
 /* Point out the workers of a prefork server or process pool; see workers.h. */
 #include "cli/workers.h"
 
-#include "base/buf.h"
 #include "record/procstat.h"
+#include "record/python/python.h"
 #include "cli/cli.h"
 
-enum { CHILDREN_MAX = 64, NAMED = 3 };
+enum { CHILDREN_MAX = 64, DESCENDANTS_MAX = 512, NAMED = 3 };
 
 void fz_cli_hint_workers(const char *command, pid_t pid, const struct fz_python_glance *glance,
 			 bool several)
@@ -38,4 +38,43 @@ void fz_cli_hint_workers(const char *command, pid_t pid, const struct fz_python_
 		fz_cli_note("process %d is idle; it is the parent of %u busy Python %s: use fizeau "
 			    "%s --subprocesses %d, or one of%s%s",
 			    (int)pid, found, processes, command, (int)pid, ids.p, more);
+}
+
+bool fz_cli_is_python(pid_t pid)
+{
+	const struct fz_python_options options = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_python *python;
+
+	if (fz_python_open(pid, &options, p, &python, NULL))
+		return false;
+	fz_python_close(python);
+	return true;
+}
+
+size_t fz_cli_python_below(pid_t pid, pid_t *ret, size_t max)
+{
+	pid_t all[DESCENDANTS_MAX];
+	size_t n = fz_procstat_children_of_all(pid, all, DESCENDANTS_MAX), found = 0;
+
+	for (size_t i = 0; i < n && found < max; i++) {
+		if (fz_cli_is_python(all[i]))
+			ret[found++] = all[i];
+		n += fz_procstat_children_of_all(all[i], all + n, DESCENDANTS_MAX - n);
+	}
+	return found;
+}
+
+void fz_cli_name_below(const char *command, pid_t pid, struct fz_buf *ret)
+{
+	pid_t below[NAMED + 1];
+	size_t n = fz_cli_python_below(pid, below, FZ_ARRAY_LEN(below));
+
+	if (!n)
+		return;
+	fz_buf_printf(ret, "Python runs below it: fizeau %s %d", command, (int)below[0]);
+	for (size_t i = 1; i < FZ_MIN(n, (size_t)NAMED); i++)
+		fz_buf_printf(ret, ", %d", (int)below[i]);
+	fz_buf_printf(ret, "%s, or fizeau %s --subprocesses %d", n > NAMED ? " ..." : "", command,
+		      (int)pid);
 }

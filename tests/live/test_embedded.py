@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that have CPython inside them."""
+"""Programs that have CPython inside or below them."""
 
 import json
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -58,6 +60,29 @@ def own_none():
         done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
         states = json.loads(done.stdout)["states"]
         assert states["samples"] > 0 and states["exception"] == 0, states
+
+
+@suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")
+def below_a_shell():
+    work = "import os\ndef work():\n    print(os.getpid(), flush=True)\n    while True: pass\nwork()"
+    with tempfile.TemporaryDirectory(prefix="fz-") as folder:
+        with subprocess.Popen(["sh", "-c", '/usr/bin/python3 -c "$0"; exit 0', work], stdout=subprocess.PIPE,
+                              text=True) as shell:
+            child = int(shell.stdout.readline())
+            try:
+                dump = fizeau("dump", shell.pid)
+                doctor = fizeau("doctor", shell.pid)
+                attach = fizeau("attach", "-d", "0.1", "-o", "x.fz", shell.pid, cwd=folder)
+                below = fizeau("dump", "--subprocesses", shell.pid)
+                data = json.loads(fizeau("dump", "--subprocesses", "--json", shell.pid).stdout)
+            finally:
+                os.kill(child, signal.SIGKILL)
+    advice = f"Python runs below it: fizeau %s {child}, or fizeau %s --subprocesses {shell.pid}\n"
+    assert dump.returncode and dump.stderr.endswith("; " + advice % ("dump", "dump")), dump
+    assert doctor.stdout.splitlines()[-1].endswith((advice % ("attach", "attach")).strip()), doctor
+    assert f"{shell.pid} is not Python; " + advice % ("attach", "attach") in attach.stderr, attach
+    assert not below.returncode and "in work" in below.stdout, below
+    assert [process["pid"] for process in data["processes"]] == [child], data
 
 
 suite.main()
