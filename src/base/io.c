@@ -51,8 +51,25 @@ struct fz_input {
 	uint64_t delivered, limit;
 	uint64_t stored; /* raw bytes that were unpacked */
 	uint64_t size;   /* of the file as far as it is known */
+	uint64_t budget; /* memory that it may take whatever its size */
 	uint64_t charged;
 };
+
+/* A recording of hours in which nothing happened is small and has millions of samples, so a file
+ * that the user names may take a quarter of the machine's memory. */
+static uint64_t file_budget(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? FZ_MAX(BUDGET_BYTES, (uint64_t)pages / 4 * (uint64_t)size)
+				     : BUDGET_BYTES;
+}
+
+/* What its content may take. */
+static uint64_t allowed(const struct fz_input *in)
+{
+	return in->budget + BUDGET_RATIO * FZ_MAX(in->size, in->stored);
+}
 
 static struct fz_input *input_new(int fd, const char *name)
 {
@@ -61,6 +78,7 @@ static struct fz_input *input_new(int fd, const char *name)
 	in->fd = fd;
 	in->name = fz_strdup(name);
 	in->limit = (uint64_t)FZ_INPUT_LIMIT_DEFAULT_GIB << 30;
+	in->budget = fd < 0 ? BUDGET_BYTES : file_budget();
 	return in;
 }
 
@@ -145,20 +163,18 @@ void fz_input_set_limit(struct fz_input *in, uint64_t bytes)
 bool fz_input_charge(struct fz_input *in, uint64_t bytes)
 {
 	in->charged += FZ_MIN(bytes, UINT64_MAX - in->charged);
-	return in->charged <= BUDGET_BYTES + BUDGET_RATIO * FZ_MAX(in->size, in->stored);
+	return in->charged <= allowed(in);
 }
 
 int fz_input_check(const struct fz_input *in, struct fz_error *err)
 {
-	uint64_t size = FZ_MAX(in->size, in->stored);
-
-	if (in->charged <= BUDGET_BYTES + BUDGET_RATIO * size)
+	if (in->charged <= allowed(in))
 		return 0;
 	return fz_fail(
 		err, FZ_ELIMIT,
 		"%s: would use more than %llu MiB of memory, out of proportion to its %llu bytes",
-		in->name, (unsigned long long)((BUDGET_BYTES + BUDGET_RATIO * size) >> 20),
-		(unsigned long long)size);
+		in->name, (unsigned long long)(allowed(in) >> 20),
+		(unsigned long long)FZ_MAX(in->size, in->stored));
 }
 
 /* Have at least `want` raw bytes if the source still has them (want <= CHUNK). */

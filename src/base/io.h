@@ -33,8 +33,9 @@ bool fz_input_stat(const struct fz_input *in, struct stat *ret);
 /* Most plain bytes that this input may deliver; fz_input_read fails beyond. */
 void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
 /* What its content takes while it is read: memory, and work that its bytes do not account for. A
- * file may take so much and no more, whatever its format: a fixed amount and a multiple of its size
- * as stored. False beyond; reading on then fails, too. */
+ * file may take so much and no more, whatever its format: a quarter of the machine's memory and a
+ * multiple of its size as stored; what is read from memory may take 256 MiB instead of the quarter.
+ * False beyond; reading on then fails, too. */
 bool fz_input_charge(struct fz_input *in, uint64_t bytes);
 /* FZ_ELIMIT when it took too much. */
 int fz_input_check(const struct fz_input *in, struct fz_error *err);

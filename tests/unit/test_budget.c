@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/clock.h"
@@ -168,13 +169,36 @@ static void test_large(void **state)
 	free(file);
 }
 
+/* A small file may be a recording of hours; what comes over a network may not. */
+static void test_files(void **state)
+{
+	uint64_t quarter = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[] = "/tmp/fz-test-budget-XXXXXX";
+	int fd = mkstemp(path);
+	struct fz_input *in;
+	struct fz_error err;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fz_input_open(path, &in, &err), 0);
+	unlink(path);
+	close(fd);
+	assert_true(fz_input_charge(in, FZ_MAX(quarter, (uint64_t)256 << 20)));
+	assert_false(fz_input_charge(in, 1));
+	assert_int_equal(fz_input_check(in, &err), FZ_ELIMIT);
+	fz_input_close(in);
+	assert_int_equal(fz_input_open_memory("", 0, "push", &in, &err), 0);
+	assert_true(fz_input_charge(in, (uint64_t)256 << 20));
+	assert_false(fz_input_charge(in, 1));
+	fz_input_close(in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_collisions),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_collisions), cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_inlined),    cmocka_unit_test(test_large),
+		cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
