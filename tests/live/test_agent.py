@@ -211,7 +211,7 @@ def killed_server():
         with Agent(folder, server.url, "--every", "2s", "--rate", "99") as agent:
             wait_until(lambda: stored(folder)[0] > 0, "a push")
             server.stop(signal.SIGKILL)
-            wait_until(lambda: "kept in the spool" in agent.said(), "what it says of that")
+            wait_until(lambda: "wait in the spool" in agent.said(), "what it says of that")
             time.sleep(4)
             assert list(pathlib.Path(folder, "spool").glob("*.push")), agent.said()
             server.start()
@@ -220,7 +220,7 @@ def killed_server():
             got = agent.stop(signal.SIGINT)
         assert got["sent"] == got["pushes"] and not got["dropped"] and got["windows"] >= 4, got
         assert stored(folder) == (got["pushes"], got["samples"]), (stored(folder), got)
-        assert agent.said().count("kept in the spool") == 1, agent.said()
+        assert agent.said().count("wait in the spool") == 1, agent.said()
 
 
 @suite.test("no server: the spool has its bound, what is dropped is told, and the rest is sent by the next agent")

@@ -300,7 +300,7 @@ def test_only_idle(name):
             return "no task ran during the recording; use --async-mode all" in done.stderr
         wait_until(says_so, "a sample")
         done = fizeau("dump", "--async-aware", "--async-mode", "running", target.pid)
-        assert done.stdout == f"Process {target.pid} runs no task.\n", done
+        assert done.stdout == f"Process {target.pid} has no running task.\n", done
 
 
 def test_like_tachyon():

@@ -117,7 +117,7 @@ def refused():
                 ((*new, "--bucket", f"{other}/missing"), {}, "NoSuchBucket"),
                 ((*new, "--bucket", "s3://fleet"), {}, "expected https://HOST/BUCKET"),
                 ((*new, "--bucket", "http://127.0.0.1:1/b"), {}, "does not answer"),
-                (("--bucket", bucket.url), {}, "goes with --recordings"),
+                (("--bucket", bucket.url), {}, "--bucket requires --recordings"),
                 (whole, {}, f"its files are in {bucket.url}"),
                 ((*whole, "--bucket", f"{other}/fleet/other"), {}, f"its files are in {bucket.url}")):
             done = fizeau(name, "serve", "--store", "f.db", "--listen", "127.0.0.1:0", *words, status=2,

@@ -496,8 +496,8 @@ def wrong_proto():
                            (message(1, b"".join([b"\x0a" * 5000])), b"not an OTLP profiles message")):
             content = asked(server, 400, body, kind)
             assert content[:1] == b"\x12" and line in content, (body[:40], content)
-        for name, line in (("text/plain", "only application/x-protobuf and application/json"), ("", "only application"),
-                           ("application/jsonx", "only application")):
+        for name, line in (("text/plain", "send application/x-protobuf or application/json"), ("", "unsupported Content-Type"),
+                           ("application/jsonx", "unsupported Content-Type")):
             server.says(415, line, "POST", OTLP, otlp([("a", "1", "h1")]), Content_Type=name)
         server.says(415, "send gzip, zstd or an unencoded body", "POST", OTLP, b"x", Content_Type=kind, Content_Encoding="snappy")
 

@@ -196,7 +196,7 @@ def cache():
         ours.mkdir()
         ours.chmod(0o777)
         done = p.run(*words, HOME="", TMPDIR=str(tmp))
-        assert done.returncode == 2 and "others may write" in done.stderr, done
+        assert done.returncode == 2 and "writable by others" in done.stderr, done
         ours.rmdir()
         done = p.run(*words, HOME="", TMPDIR=str(tmp))
         assert done.returncode == 0, done.stderr

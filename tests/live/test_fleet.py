@@ -73,7 +73,7 @@ def encrypted():
             assert server.stop() == 128 + signal.SIGTERM
         for files, why in (((tls[1], folder / "other.key"), "not a certificate and its key"),
                            ((folder / "r.folded", tls[3]), "not a certificate and its key"),
-                           ((folder / "missing", tls[3]), "missing: cannot be read"),
+                           ((folder / "missing", tls[3]), "missing: cannot read"),
                            ((tls[1], None), "TLS requires both")):
             options = [word for pair in zip(tls[::2], files) if pair[1] for word in pair]
             done = fizeau(folder, "serve", "--store", "f.db", "--listen", "127.0.0.1:0", *options, status=2)
@@ -139,7 +139,7 @@ def compared(record):
         assert total == both["base"]["total"], (total, both["base"])
         server.says(400, "missing parameter: service", "GET", "/api/timeline")
         server.says(422, "no such service", "GET", "/api/timeline?service=x")
-        server.says(422, "in that time", "GET", "/api/timeline?service=app&until=60")
+        server.says(422, "in this time range", "GET", "/api/timeline?service=app&until=60")
         done = fizeau(folder, "diff", "app@1", "app@3", "--server", server.url, status=2)
         assert "the latest versions of app are: 2, 1 (status 422)" in done.stderr.replace("1, 2", "2, 1"), done
         done = fizeau(folder, "diff", "app@1", "app@2", "--store", "fleet.db", "--scale", "time", status=2)
@@ -147,7 +147,7 @@ def compared(record):
         done = fizeau(folder, "diff", "app@1", "app@2", "--store", "fleet.db", "--label", "region=us", status=2)
         assert "no profiles with these labels" in done.stderr, done
         done = fizeau(folder, "diff", "app@1", "app@2", "--store", "fleet.db", "--until", "1d", status=2)
-        assert "in that time" in done.stderr, done
+        assert "in this time range" in done.stderr, done
         status, page, headers = server.ask("GET", "/diff?base=app@1&head=app@2")
         assert status == 200 and page.startswith(b"<!doctype html>") and b"app@2" in page
         assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -277,7 +277,7 @@ def refused():
         server.says(422, "not a profile in a supported format", "POST", push, b"\x00\x01nonsense" * 100)
         server.says(422, "is empty", "POST", push, b"")
         server.says(400, "service: missing name", "POST", "/api/push?version=1&host=h", b"main 1\n")
-        server.says(400, "has an @", "POST", "/api/push?service=a@b&version=1&host=h", b"main 1\n")
+        server.says(400, "must not contain @", "POST", "/api/push?service=a@b&version=1&host=h", b"main 1\n")
         server.says(400, "a zero byte", "POST", "/api/push?service=a%00b&version=1&host=h", b"main 1\n")
         server.says(400, "more than 128 bytes", "POST", f"/api/push?service={'x' * 200}&version=1&host=h", b"main 1\n")
         server.says(400, "expected KEY=VALUE", "POST", push + "&label=%3Cb%3E", b"main 1\n")
@@ -384,7 +384,7 @@ def recordings():
                 done = fizeau(folder, "pull", *at, "api", status=2, env=environ)
                 assert f"(status {status})" in done.stderr and done.stderr.count("\n") == 1, done
             assert [r["labels"] for r in kept(server, token=read["FIZEAU_TOKEN"])] == [["a=<b>"]] * 3
-            for wrong, why in (("limit=0", "limit: '0'"), ("since=x", "since: 'x'")):
+            for wrong, why in (("limit=0", "limit: invalid number '0'"), ("since=x", "since: 'x'")):
                 server.says(400, why, "GET", f"/api/recordings?{wrong}", token=read["FIZEAU_TOKEN"])
             done = fizeau(folder, "pull", *at, "-n", "2", "-o", "-", "api", status=2, env=read)
             assert "allows only one recording" in done.stderr, done

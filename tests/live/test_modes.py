@@ -594,7 +594,7 @@ print(time.process_time())
 """
 
 
-@suite.test("the reader by the CPU clock tells what is missing of threads that run no Python")
+@suite.test("the reader by the CPU clock tells what is missing threads that run no Python")
 def beside():
     with tempfile.TemporaryDirectory() as folder:
         source, library, script, recording = (pathlib.Path(folder, name) for name in ("c.c", "c.so", "x.py", "x.fz"))
@@ -603,7 +603,7 @@ def beside():
         subprocess.run(["gcc", "-shared", "-fPIC", "-pthread", "-o", library, source], check=True)
         for native, missing in ((), True), (("--native=stacks",), False):
             done = fizeau("run", "-a", "--engine", "read", "--mode", "cpu", *native, "-o", recording, script, library)
-            assert done.returncode == 0 and ("of threads that run no Python" in done.stderr) == missing, done
+            assert done.returncode == 0 and ("threads that run no Python" in done.stderr) == missing, done
             shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
             used, found = float(done.stdout), shown["total"] / 1e9
             told = float(shown["facts"]["missing.silent"]) * used if missing else 0

@@ -290,7 +290,7 @@ def _():
         (folder / "x.folded").write_text("tid:1;app.py:turn:8 3\n")
         ours("replay", "--unit", "samples", folder / "x.folded", "-o", folder / "x.html",
              "--source-root", f"={folder}", "--source-root", f"/elsewhere={folder}",
-             warns=["no file that was recorded is in '/elsewhere'"])
+             warns=["no recorded file is below '/elsewhere'"])
         assert TURN in shown(folder / "x.html")[0]
         for words in (["--source-root", "x"], ["--source-root", "a=b", "--format", "json"],
                       ["--source-root", "a=b", "--no-source", "--flamegraph"]):
