@@ -11,34 +11,34 @@
 #include "profile/fleet_fact.h"
 
 /* A comparison, and what became more expensive in it. */
-struct look {
+struct check {
 	struct fz_profile *profile[FZ_SIDES];
 	struct fz_comparison *comparison;
 	const struct fz_diff *d;      /* of the comparison */
 	const struct fz_judgement *j; /* likewise */
 };
 
-static void release(struct look *l)
+static void release(struct check *c)
 {
-	fz_comparison_free(l->comparison);
+	fz_comparison_free(c->comparison);
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		fz_profile_free(l->profile[side]);
+		fz_profile_free(c->profile[side]);
 }
 
-/* The minute before which the next look ends. */
+/* The minute before which the next check ends. */
 static int64_t next_end(const struct fz_fleet_watch *w)
 {
-	return w->first + (w->looked ? 2 * (w->looked - w->first) : FZ_FLEET_LOOK_FIRST);
+	return w->first + (w->checked ? 2 * (w->checked - w->first) : FZ_FLEET_CHECK_FIRST);
 }
 
-bool fz_fleet_look_due(const struct fz_fleet_watch *w)
+bool fz_fleet_check_due(const struct fz_fleet_watch *w)
 {
 	/* The last minute may still come in. */
 	return w->last >= next_end(w);
 }
 
 static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-		   int64_t head_from, struct look *ret, struct fz_error *err)
+		   int64_t head_from, struct check *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *before = fz_asprintf("%s@%s", w->service, base);
 	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, w->version);
@@ -65,9 +65,9 @@ static uint64_t key_of(const struct fz_diff_function *f)
 	return fz_hash64(fz_map_hash(f->name.p, f->name.n)) ^ fz_map_hash(f->file.p, f->file.n);
 }
 
-static bool is_dearer(const struct look *l, uint32_t function)
+static bool is_dearer(const struct check *c, uint32_t function)
 {
-	return l->j->self[function].verdict == FZ_VERDICT_CHANGED && l->j->self[function].low > 0;
+	return c->j->self[function].verdict == FZ_VERDICT_CHANGED && c->j->self[function].low > 0;
 }
 
 static bool is_in(const uint64_t *keys, uint32_t n, uint64_t key)
@@ -79,7 +79,7 @@ static bool is_in(const uint64_t *keys, uint32_t n, uint64_t key)
 }
 
 /* Whether it is dearer in a comparison of other minutes, too. */
-static bool is_confirmed(const struct look *later, uint64_t key)
+static bool is_confirmed(const struct check *later, uint64_t key)
 {
 	for (uint32_t i = 0; i < later->d->function_count; i++)
 		if (key_of(&later->d->functions[i]) == key)
@@ -87,34 +87,34 @@ static bool is_confirmed(const struct look *later, uint64_t key)
 	return false;
 }
 
-static double relative(const struct look *l, uint32_t function, double change)
+static double relative(const struct check *c, uint32_t function, double change)
 {
-	double base = l->d->factor * (double)l->d->functions[function].cost.self[FZ_BASE];
+	double base = c->d->factor * (double)c->d->functions[function].cost.self[FZ_BASE];
 
 	return base > 0 ? change / base : NAN;
 }
 
-static double delta(const struct look *l, uint32_t function)
+static double delta(const struct check *c, uint32_t function)
 {
-	const int64_t *self = l->d->functions[function].cost.self;
+	const int64_t *self = c->d->functions[function].cost.self;
 
-	return fz_diff_delta(l->d, self[FZ_BASE], self[FZ_HEAD]);
+	return fz_diff_delta(c->d, self[FZ_BASE], self[FZ_HEAD]);
 }
 
-static void add_function(const struct look *l, uint32_t function, struct fz_json *j)
+static void add_function(const struct check *c, uint32_t function, struct fz_json *j)
 {
-	const struct fz_diff_function *f = &l->d->functions[function];
-	const struct fz_judged *judged = &l->j->self[function];
+	const struct fz_diff_function *f = &c->d->functions[function];
+	const struct fz_judged *judged = &c->j->self[function];
 
 	fz_json_kstr(j, "function", f->name);
 	fz_json_kstr(j, "file", f->file);
-	fz_json_kdouble(j, "change", relative(l, function, delta(l, function)));
-	fz_json_kdouble(j, "low", relative(l, function, judged->low));
-	fz_json_kdouble(j, "high", relative(l, function, judged->high));
+	fz_json_kdouble(j, "change", relative(c, function, delta(c, function)));
+	fz_json_kdouble(j, "low", relative(c, function, judged->low));
+	fz_json_kdouble(j, "high", relative(c, function, judged->high));
 	fz_json_kdouble(j, "share_before",
-			(double)f->cost.self[FZ_BASE] / (double)l->d->total[FZ_BASE]);
+			(double)f->cost.self[FZ_BASE] / (double)c->d->total[FZ_BASE]);
 	fz_json_kdouble(j, "share_after",
-			(double)f->cost.self[FZ_HEAD] / (double)l->d->total[FZ_HEAD]);
+			(double)f->cost.self[FZ_HEAD] / (double)c->d->total[FZ_HEAD]);
 }
 
 static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz_json *j)
@@ -133,9 +133,9 @@ static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz
 }
 
 /* The release's first minute that was compared. */
-static int64_t first_minute(const struct look *l)
+static int64_t first_minute(const struct check *c)
 {
-	const struct fz_profile *p = l->profile[FZ_HEAD];
+	const struct fz_profile *p = c->profile[FZ_HEAD];
 	int64_t first = p->runs[0].start_unix_ns;
 
 	for (uint32_t i = 1; i < p->run_count; i++)
@@ -143,7 +143,7 @@ static int64_t first_minute(const struct look *l)
 	return first / ((int64_t)60 * 1000000000);
 }
 
-static char *describe(const struct fz_fleet_watch *w, const char *base, const struct look *l,
+static char *describe(const struct fz_fleet_watch *w, const char *base, const struct check *c,
 		      const uint32_t *found, uint32_t n, struct fz_arena *arena)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
@@ -155,16 +155,16 @@ static char *describe(const struct fz_fleet_watch *w, const char *base, const st
 	fz_json_kstr(&j, "service", fz_str_of(w->service));
 	fz_json_kstr(&j, "base", fz_str_of(base));
 	fz_json_kstr(&j, "head", fz_str_of(w->version));
-	add_function(l, found[0], &j);
-	fz_json_kint(&j, "first_seen", first_minute(l) * 60);
+	add_function(c, found[0], &j);
+	fz_json_kint(&j, "first_seen", first_minute(c) * 60);
 	fz_json_kint(&j, "raised", next_end(w) * 60);
-	fz_json_kstr(&j, "seen", fz_profile_fact(l->profile[FZ_HEAD], FZ_FLEET_FACT));
+	fz_json_kstr(&j, "seen", fz_profile_fact(c->profile[FZ_HEAD], FZ_FLEET_FACT));
 	add_page(w, base, &j);
 	fz_json_key(&j, "others");
 	fz_json_open(&j, '[');
 	for (uint32_t i = 1; i < n; i++) {
 		fz_json_open(&j, '{');
-		add_function(l, found[i], &j);
+		add_function(c, found[i], &j);
 		fz_json_close(&j, '}');
 	}
 	fz_json_close(&j, ']');
@@ -173,45 +173,45 @@ static char *describe(const struct fz_fleet_watch *w, const char *base, const st
 	return fz_arena_strndup(arena, text.p, text.n);
 }
 
-static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct look *l,
+static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct check *c,
 			const uint32_t *found, uint32_t n, struct fz_fleet_alarm *ret,
 			struct fz_arena *arena)
 {
-	const struct fz_str name = l->d->functions[found[0]].name;
+	const struct fz_str name = c->d->functions[found[0]].name;
 
 	*ret = (struct fz_fleet_alarm){
 		.service = w->service,
 		.base = fz_arena_strndup(arena, base, strlen(base)),
 		.head = w->version,
 		.function = fz_arena_strndup(arena, name.p, name.n),
-		.text = describe(w, base, l, found, n, arena),
-		.change = relative(l, found[0], delta(l, found[0])),
-		.low = relative(l, found[0], l->j->self[found[0]].low),
-		.high = relative(l, found[0], l->j->self[found[0]].high),
-		.first_seen = first_minute(l),
+		.text = describe(w, base, c, found, n, arena),
+		.change = relative(c, found[0], delta(c, found[0])),
+		.low = relative(c, found[0], c->j->self[found[0]].low),
+		.high = relative(c, found[0], c->j->self[found[0]].high),
+		.first_seen = first_minute(c),
 		.raised = next_end(w),
 	};
 	for (uint32_t i = 0; i < n; i++) {
 		fz_grow(w->told, w->told_n, w->told_cap);
-		w->told[w->told_n++] = key_of(&l->d->functions[found[i]]);
+		w->told[w->told_n++] = key_of(&c->d->functions[found[i]]);
 	}
 }
 
 /* Those that were suspects and still are, the one that costs most more first; `later` is a
  * comparison of what came since. */
-static uint32_t confirm(const struct fz_fleet_watch *w, const struct look *l,
-			const struct look *later, uint32_t *ret)
+static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
+			const struct check *later, uint32_t *ret)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < l->d->function_count; i++) {
-		uint64_t key = key_of(&l->d->functions[i]);
+	for (uint32_t i = 0; i < c->d->function_count; i++) {
+		uint64_t key = key_of(&c->d->functions[i]);
 
-		if (!is_dearer(l, i) || !is_in(w->suspects, w->suspect_n, key) ||
+		if (!is_dearer(c, i) || !is_in(w->suspects, w->suspect_n, key) ||
 		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key))
 			continue;
 		ret[n++] = i;
-		if (delta(l, i) > delta(l, ret[0])) {
+		if (delta(c, i) > delta(c, ret[0])) {
 			ret[n - 1] = ret[0];
 			ret[0] = i;
 		}
@@ -219,23 +219,23 @@ static uint32_t confirm(const struct fz_fleet_watch *w, const struct look *l,
 	return n;
 }
 
-static void suspect(struct fz_fleet_watch *w, const struct look *l)
+static void suspect(struct fz_fleet_watch *w, const struct check *c)
 {
 	w->suspect_n = 0;
-	for (uint32_t i = 0; i < l->d->function_count; i++) {
-		if (!is_dearer(l, i))
+	for (uint32_t i = 0; i < c->d->function_count; i++) {
+		if (!is_dearer(c, i))
 			continue;
 		fz_grow(w->suspects, w->suspect_n, w->suspect_cap);
-		w->suspects[w->suspect_n++] = key_of(&l->d->functions[i]);
+		w->suspects[w->suspect_n++] = key_of(&c->d->functions[i]);
 	}
 }
 
-int fz_fleet_look(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_alarm *ret,
-		  struct fz_arena *ret_text, struct fz_error *err)
+int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_alarm *ret,
+		   struct fz_arena *ret_text, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf base = { 0 };
-	fz_auto(release) struct look all = { 0 };
-	fz_auto(release) struct look later = { 0 };
+	fz_auto(release) struct check all = { 0 };
+	fz_auto(release) struct check later = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *found = NULL;
 	uint32_t n = 0;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
@@ -245,7 +245,7 @@ int fz_fleet_look(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_
 	if (base.n)
 		r = compare(f, w, base.p, 0, &all, err);
 	if (!r && base.n && w->suspect_n)
-		r = compare(f, w, base.p, w->looked, &later, err);
+		r = compare(f, w, base.p, w->checked, &later, err);
 	/* Of a part of the hosts another version may seem to have been the one before. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
@@ -258,7 +258,7 @@ int fz_fleet_look(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_
 		raise_alarm(w, base.p, &all, found, n, ret, ret_text);
 	if (!r && all.j)
 		suspect(w, &all);
-	w->looked = next_end(w);
+	w->checked = next_end(w);
 	/* That there is nothing of one of them in that time is no error of anybody's. */
 	return r == FZ_EINPUT ? 0 : r ? r : n > 0;
 }

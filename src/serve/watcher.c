@@ -3,7 +3,7 @@
  * Hosts do not push at the same time: it waits for a pause in the pushes of a release, but not for
  * long.
  *
- *   push -> {project, service, version, first, last minute} -> due? -> look -> alarm -> the store
+ *   push -> {project, service, version, first, last minute} -> due? -> check -> alarm -> the store
  *                                                                                   -> a file
  *                                                                                   -> a command
  *                                                                                   -> a URL
@@ -35,7 +35,7 @@ struct release {
 	struct fz_fleet_watch watch;
 	int64_t last;   /* the latest minute that was pushed */
 	int64_t pushed; /* when it was last; fz_clock_now() */
-	int64_t due;    /* since when it is to be looked at; 0: it is not */
+	int64_t due;    /* since when a check is due; 0: none is */
 };
 
 struct fz_watcher {
@@ -200,9 +200,9 @@ static void tell(const struct fz_server *s, const struct fz_fleet_alarm *a)
 		ask_url(s, a->text);
 }
 
-/* ---- looking ---- */
+/* ---- checking ---- */
 
-static int look(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
+static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
 {
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
@@ -213,7 +213,7 @@ static int look(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_err
 	if (r)
 		return r;
 	fz_server_begin_work(s);
-	r = fz_fleet_look(f, watch, &alarm, &texts, err);
+	r = fz_fleet_check(f, watch, &alarm, &texts, err);
 	fz_server_end_work(s);
 	if (r <= 0)
 		return r;
@@ -228,7 +228,7 @@ static int look(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_err
 static bool is_due(struct release *r, int64_t now)
 {
 	r->watch.last = r->last;
-	if (!fz_fleet_look_due(&r->watch))
+	if (!fz_fleet_check_due(&r->watch))
 		return false;
 	if (!r->due)
 		r->due = now;
@@ -286,7 +286,7 @@ static void *watch(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		if (look(w->server, &r->watch, &err))
+		if (check(w->server, &r->watch, &err))
 			w->server->say(err.message);
 		pthread_mutex_lock(&w->lock);
 		put_back(w, r);

@@ -12,5 +12,5 @@ void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* A push was stored: its project, service and version, and its minutes. */
 void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
-/* Waits for a look or a command that is under way. */
+/* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);

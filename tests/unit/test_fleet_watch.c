@@ -41,7 +41,7 @@ struct watched {
 	struct fz_fleet_alarm alarm;
 };
 
-/* A release after another one, looked at as its minutes come in. */
+/* A release after another one, checked as its minutes come in. */
 static struct watched watch(const struct sim *of, uint64_t seed, double slower)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
@@ -61,9 +61,9 @@ static struct watched watch(const struct sim *of, uint64_t seed, double slower)
 		r = sim_push(f, &sim, "b", true, seed, slower, &err);
 	for (int minute = 1; !r && minute <= MINUTES && !ret.minutes; minute++) {
 		w.last = w.first + minute;
-		if (!fz_fleet_look_due(&w))
+		if (!fz_fleet_check_due(&w))
 			continue;
-		r = fz_fleet_look(f, &w, &ret.alarm, &texts, &err);
+		r = fz_fleet_check(f, &w, &ret.alarm, &texts, &err);
 		if (r <= 0)
 			continue;
 		r = 0;
@@ -141,20 +141,20 @@ static void test_planted(void **state)
 		}
 }
 
-/* A look has twice as much as the one before. */
+/* A check has twice as much data as the one before. */
 static void test_when_due(void **state)
 {
 	struct fz_fleet_watch w = { .first = 100, .last = 104 };
 
 	(void)state;
-	assert_false(fz_fleet_look_due(&w));
+	assert_false(fz_fleet_check_due(&w));
 	w.last = 105;
-	assert_true(fz_fleet_look_due(&w));
-	w.looked = 105;
+	assert_true(fz_fleet_check_due(&w));
+	w.checked = 105;
 	w.last = 109;
-	assert_false(fz_fleet_look_due(&w));
+	assert_false(fz_fleet_check_due(&w));
 	w.last = 110;
-	assert_true(fz_fleet_look_due(&w));
+	assert_true(fz_fleet_check_due(&w));
 }
 
 int main(void)
