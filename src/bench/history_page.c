@@ -227,7 +227,7 @@ static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
 	fz_buf_printf(c->out, ", %s → %s", fz_format_value(turn->step.before, c->h->unit, number),
 		      fz_format_value(turn->step.after, c->h->unit, after));
 	if (turn->step.kind == FZ_STEP_GRADUAL)
-		fz_buf_printf(c->out, ", little by little since %.10s",
+		fz_buf_printf(c->out, ", gradually since %.10s",
 			      c->h->commits[turn->step.since].commit);
 	else if (turn->step.since + 1 < turn->step.at)
 		fz_buf_printf(c->out, ", or a commit after %.10s that was not counted",

@@ -93,7 +93,7 @@ static void text_turn(const struct fz_history *h, const struct fz_history_turn *
 	fz_buf_printf(out, "  %.10s %s %s%s%s  %s\n", c->commit, c->day, fz_hue_on(style, hue),
 		      fz_ci_change(change, number), fz_hue_off(style, hue), subject);
 	if (turn->step.kind == FZ_STEP_GRADUAL)
-		fz_buf_printf(out, "             little by little since %.10s %s\n", since->commit,
+		fz_buf_printf(out, "             gradually since %.10s %s\n", since->commit,
 			      since->day);
 	else if (turn->step.since + 1 < turn->step.at)
 		fz_buf_printf(out, "             or a commit after %.10s that was not counted\n",

@@ -139,8 +139,8 @@ static void add_table_head(const struct fz_ci_result *r, bool clock, struct fz_b
 	fz_buf_printf(out,
 		      "\n| verdict | benchmark | %sbase → head | change | limit | %swhere |\n"
 		      "|:--|:--|%s--:|--:|--:|%s:--|\n",
-		      several ? "metric | " : "", clock ? "clock | " : "", several ? ":--|" : "",
-		      clock ? "--:|" : "");
+		      several ? "metric | " : "", clock ? "wall time | " : "",
+		      several ? ":--|" : "", clock ? "--:|" : "");
 }
 
 /* Rows [from, to) as far as there is room. */
@@ -164,7 +164,7 @@ static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, s
 			break;
 	}
 	if (i < to)
-		fz_buf_printf(out, "\nand %s; the JSON lists all.\n",
+		fz_buf_printf(out, "\n... and %s; the JSON lists all.\n",
 			      fz_format_plural(to - i,
 					       r->metrics.n > 1 ? "more verdict" : "more benchmark",
 					       count));
@@ -223,15 +223,17 @@ static void add_method(const struct fz_ci_result *r, struct fz_buf *out)
 	}
 	fz_buf_str(out, "- ");
 	fz_ci_metrics_text(r, out);
-	fz_buf_str(out,
-		   " are counted exactly, under Valgrind; + is more cost. The limit is the "
-		   "threshold, or three times what the base's own count moves when only its "
-		   "surroundings change (size of the environment, hash seed), whichever is more; "
-		   "what stays within it is the same.\n");
+	fz_buf_str(
+		out,
+		" are counted exactly, under Valgrind; + is more cost. The limit is the larger of "
+		"the threshold and three times the variation of the base's own count with its "
+		"surroundings (size of the environment, hash seed). A change within the limit "
+		"is reported as same.\n");
 	if (has_clock(r))
-		fz_buf_str(out,
-			   "- Clock: base and head run in turn; the median ratio and its interval. "
-			   "*disagree*: it says the opposite of the count.\n");
+		fz_buf_str(
+			out,
+			"- Wall time: median ratio of interleaved runs of base and head, with its "
+			"interval. *disagree*: wall time contradicts the count.\n");
 	add_environment(r, out);
 	fz_buf_str(out, "\n</details>\n");
 }

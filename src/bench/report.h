@@ -20,16 +20,16 @@ void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out);
 /* Why the command ends with its status: "test_parse takes 19.4 % more instructions; its limit is
  * 2.0 %" */
 void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out);
-/* A benchmark's change in one sentence: "+18.9 % instructions (1,000 -> 1,189), by the clock ..."
+/* A benchmark's change in one sentence: "+18.9 % instructions (1,000 -> 1,189), wall time ..."
  */
 void fz_ci_sentence(const struct fz_ci_bench *b, struct fz_buf *out);
 /* Its former name, why it was not measured, why it is excused; nothing when none of these. */
 void fz_ci_note_of(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "+12.3 %", "-0.1 %", "x 3.2" where it is more than doubled. */
 const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE]);
-/* "+11.2 % [+9.0 %, +13.1 %]", "the clock was too noisy"; nothing when not measured. */
+/* "+11.2 % [+9.0 %, +13.1 %]", "inconclusive"; nothing when not measured. */
 void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out);
-/* The same in a sentence: "by the clock +11.2 % [+9.0 %, +13.1 %]". */
+/* The same in a sentence: "wall time +11.2 % [+9.0 %, +13.1 %]". */
 void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "parse_body > parse_issue_fixed +183,490 (x 3.2)"; nothing when not known. */
 void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out);

@@ -43,11 +43,10 @@ void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
 		return;
 	if (is_noisy(&b->wall)) {
 		if (b->wall.decided)
-			fz_buf_printf(out, "at least %s; ",
+			fz_buf_printf(out, "at least %s",
 				      fz_format_percent_change(near_zero(&b->wall), change));
-		fz_buf_str(out, "the clock was too noisy");
-		if (b->wall.decided)
-			fz_buf_str(out, " to say more");
+		else
+			fz_buf_str(out, "inconclusive");
 		return;
 	}
 	fz_buf_str(out, fz_format_percent_change(b->wall.change, change));
@@ -55,13 +54,13 @@ void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_printf(out, " [%s, %s]", fz_format_percent_change(b->wall.low, low),
 			      fz_format_percent_change(b->wall.high, high));
 	if (!b->wall.decided)
-		fz_buf_str(out, ", not decided");
+		fz_buf_str(out, ", inconclusive");
 }
 
 void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	if (b->wall.n && (b->wall.decided || !is_noisy(&b->wall)))
-		fz_buf_str(out, "by the clock ");
+	if (b->wall.n)
+		fz_buf_str(out, "wall time ");
 	fz_ci_wall(b, out);
 }
 
@@ -132,7 +131,7 @@ static void add_figures(const struct fz_ci_bench *b, struct fz_buf *out)
 	if (b->verdict == FZ_CI_NEW)
 		fz_buf_printf(out, "new: %s %s", head, b->metric);
 	else if (b->verdict == FZ_CI_MISSING)
-		fz_buf_printf(out, "missing: the base has it with %s %s", base, b->metric);
+		fz_buf_printf(out, "missing: %s %s in the base", base, b->metric);
 	else
 		fz_buf_printf(out, "%s %s (%s -> %s)", fz_ci_change(b->change, change), b->metric,
 			      base, head);
@@ -248,14 +247,14 @@ static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
 	if (b->verdict == FZ_CI_MISSING)
 		fz_buf_str(out, " is missing");
 	else if (b->verdict == FZ_CI_DISAGREE)
-		fz_buf_printf(out, ": by the clock it is the opposite of %s %s",
-			      fz_ci_change(b->change, change), b->metric);
+		fz_buf_printf(out, ": wall time contradicts %s %s", fz_ci_change(b->change, change),
+			      b->metric);
 	else if (b->change < 1)
 		fz_buf_printf(out, " takes %s more %s%s; its limit is %s",
 			      fz_format_percent(b->change, change), b->metric, bytes,
 			      fz_format_percent(b->limit, limit));
 	else if (isinf(b->change))
-		fz_buf_printf(out, " takes %s %s, where the base takes none",
+		fz_buf_printf(out, " takes %s %s; the base takes none",
 			      fz_format_value(b->count[FZ_HEAD], b->unit, change), b->metric);
 	else
 		fz_buf_printf(out, " takes %.1f times the %s%s; its limit is %s", 1 + b->change,
@@ -274,8 +273,8 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 	switch (fz_ci_exit(r)) {
 	case 2:
 		fz_buf_str(out, r->trouble_n ? r->troubles[0]
-				: r->n       ? "base and head were counted under different "
-					       "circumstances"
+				: r->n       ? "base and head were counted in different "
+					       "environments"
 					     : "no benchmarks were counted");
 		break;
 	case 1:
@@ -285,8 +284,8 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 				      fz_format_plural(r->failing - 1, "more failure", count));
 		break;
 	default:
-		fz_buf_str(out, excused ? "what is past its limit is accepted or ignored"
-					: "no benchmark is past its limit");
+		fz_buf_str(out, excused ? "all benchmarks over their limit are accepted or ignored"
+					: "no benchmark exceeds its limit");
 	}
 }
 

@@ -251,7 +251,7 @@ def check_pytest(*options):
         assert pr["verdict"] == "faster" and not pr["wall"], pr
     else:
         assert pr["verdict"] in ("faster", "disagree"), pr
-        assert pr["wall"] or any("by the clock" in note for note in report["notes"]), report
+        assert pr["wall"] or any("wall time" in note for note in report["notes"]), report
     assert pr["where"]["context"].endswith("parse_issue_fixed"), pr
     assert title["verdict"] == "same" and len(benches) == 2, benches
     text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / "head.fz")).stdout

@@ -46,7 +46,7 @@ def check_planted():
     return f"{change['change']:+.1%}"
 
 
-@suite.test("faster, little by little, back again; a commit that cannot be built is left out")
+@suite.test("faster, gradually, back again; a commit that cannot be built is left out")
 def check_shapes():
     r = make_history([100, "not C", 80, 81, 82, 83, 100])
     benches, report, done = history(r, "--", "./bench")
@@ -58,7 +58,7 @@ def check_shapes():
     assert parse["changes"][1]["since"] == r.commits[2], parse
     text = r.fizeau("history", "-k", "parse").stdout
     assert f"or a commit after {r.commits[0][:10]} that was not counted" in text, text
-    assert f"little by little since {r.commits[2][:10]}" in text and "print" not in text, text
+    assert f"gradually since {r.commits[2][:10]}" in text and "print" not in text, text
     # A limit larger than all of them.
     benches, _, _ = history(r, "--threshold", "50%")
     assert benches["parse"]["changes"] == [], benches

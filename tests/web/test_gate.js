@@ -146,7 +146,7 @@ served("a pull request lists what fails first, with base, head, change, place an
 			["new", "fresh", "–", "1,000", "", "2.0 %"],
 			["same", "store", "400,000", "400,000", "0.0 %", "2.0 %"],
 		]);
-		assert.ok(rows[0][6].startsWith("by the clock +20.0 % [+15.0 %, +25.0 %] parse_body > parse_issue_fixed +400,000 (x 5.0) src/parse.py:15"), rows[0][6]);
+		assert.ok(rows[0][6].startsWith("wall time +20.0 % [+15.0 %, +25.0 %] parse_body > parse_issue_fixed +400,000 (x 5.0) src/parse.py:15"), rows[0][6]);
 		await page.click("a:text-is('Full report')");
 		await page.waitForSelector("html[data-ready]", { timeout: 20000 });
 		// It is somebody else's document: of no origin, whatever it holds.

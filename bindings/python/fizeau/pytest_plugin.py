@@ -181,10 +181,10 @@ class Reporter:
             out.write_line(f"{word}: {printable(f['name'])}: {seconds(f['base_total'])} -> "
                            f"{seconds(f['head_total'])} ({f['pct_total']:+.0f} %)")
         if common and not changed:
-            out.write_line("no test is known to be slower or faster than in the last run")
+            out.write_line("no significant change since the last run")
         if busy:
-            out.write_line(f"not compared: {busy} test{'s' * (busy != 1)}, for the machine was busy now or in the last run; "
-                           "--fizeau-mode cpu can tell")
+            out.write_line(f"not compared: {busy} test{'s' * (busy != 1)}: the machine was busy in this run or the last; "
+                           "use --fizeau-mode cpu")
 
     def write_pages(self, out, tests):
         folder = pathlib.Path(self.html)
