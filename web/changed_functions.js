@@ -49,7 +49,7 @@ function row(answer, f) {
 
 function table(answer, changed) {
 	if (!changed.length) return null;
-	const titles = ["Verdict", "Function", "Change", "95 % interval", "Before", "After"];
+	const titles = ["Verdict", "Function", "Change", "Interval", "Before", "After"];
 	const more = changed.length - LISTED;
 	return el("div", {
 		class: "wide", tabindex: "0", role: "region", "aria-label": "Changed functions",

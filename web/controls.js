@@ -241,8 +241,7 @@ export function showLegend(app, what) {
 		isJudged && Object.values(what.verdicts).some(hasSums) &&
 			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
 		el("span", { class: "quiet" },
-			app.state.inverted && what.by !== "surprise" ? `by self ${costs} of the leaf` :
-			`${legendOf(what.by, costs)}${hasMarks ? `; underline = own ${costs}` : ""}`),
+			`${legendOf(what.by, costs, app.state.inverted)}${hasMarks ? `; underline = own ${costs}` : ""}`),
 	] : [
 		...heatSteps.map((from, k) => {
 			const isEnd = k === 0 || k === heatSteps.length - 1;

@@ -42,9 +42,10 @@ export const modes = {
 	},
 };
 
-// That mode in the words of the legend. costs: what a function has of its own.
-export function legendOf(by, costs) {
+// That mode in the words of the legend, as in pictures (report/svg.c). costs: the cost's name.
+export function legendOf(by, costs, isInverted) {
 	const { isOwn, legend } = modes[by];
+	if (isInverted && by !== "surprise") return `own ${costs} of the leaf; ${legend}`;
 	return isOwn ? `own ${costs}; ${legend}` : legend;
 }
 

@@ -46,7 +46,7 @@ function verdict(model) {
 	return [
 		el("p", { class: "verdict" }, text),
 		hasInterval && el("p", { class: "quiet" },
-			`95 % interval ${percent(v.low)} … ${percent(v.high)}`),
+			`Interval ${percent(v.low)} … ${percent(v.high)}`),
 		...v.beside.map((note) => el("p", { class: "quiet" }, `${note}.`)),
 		v.advice && !isSwapped && el("p", { class: "quiet" }, `${v.advice}:`),
 		v.command && !isSwapped && el("pre", { class: "command" }, v.command),

@@ -95,7 +95,7 @@ function diffColumns(verdicts, data) {
 function intervalColumns(family, data) {
 	const ends = (r) => intervalOf(family, r.f, r.c, data);
 	return [{
-		id: "interval", title: "95 % interval", width: 168, key: (r) => ends(r)?.[0] ?? -Infinity,
+		id: "interval", title: "Interval", width: 168, key: (r) => ends(r)?.[0] ?? -Infinity,
 		tsv: "low\thigh", raw: (r) => (ends(r) ?? ["", ""]).join("\t"),
 		text: (r, t) => ends(r)?.map((v) => formatChange(v, t.unit)).join(" … ") ?? "–",
 	}];

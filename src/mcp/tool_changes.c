@@ -346,7 +346,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 	fz_buf_printf(&line, "%s (%s)", fz_format_change(row->change, s->diff->unit, change),
 		      fz_finding_percent(row, percent));
 	if (*fz_finding_interval(row, s->diff->unit, &style, interval))
-		fz_buf_printf(&line, ", 95 %% interval %s", interval);
+		fz_buf_printf(&line, ", interval %s", interval);
 	fz_mcp_say(c, "change", &line);
 	say_headline(c, s);
 	return 0;

@@ -176,16 +176,15 @@ static void print_startup(const struct view *v, const struct fz_findings *f, boo
 		      fz_format_plural(f->startup, "function", count));
 }
 
-/* "imports: +12.0 ms net (moved within 3 functions)" */
+/* "3 moved imports, +12.0 ms net" */
 static void print_imports(const struct view *v, const struct fz_findings *f, int width)
 {
 	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
 
 	if (f->imports)
-		fz_buf_printf(v->out, "%*simports: %s net (moved within %s)\n",
-			      (int)name_column(v, width), "",
-			      fz_format_change(f->imports_net, v->d->unit, change),
-			      fz_format_plural(f->imports, "function", count));
+		fz_buf_printf(v->out, "%*s%s, %s net\n", (int)name_column(v, width), "",
+			      fz_format_plural(f->imports, "moved import", count),
+			      fz_format_change(f->imports_net, v->d->unit, change));
 }
 
 static void print_table_head(const struct view *v, int width)

@@ -533,12 +533,14 @@ static void write_sum_key(struct picture *pic, double y)
 
 static void write_color_scale(struct picture *pic, double x, double y)
 {
-	bool own = pic->options->inverted || pic->options->palette == FZ_PALETTE_TACHYON;
+	bool own = pic->options->palette == FZ_PALETTE_TACHYON;
 
 	fz_output_printf(pic->out, "<text class=\"q\" x=\"%.0f\" y=\"%.1f\">", x, y);
 	fz_output_printf(pic->out,
 			 !pic->page->is_diff ? "share of self %s, from below 1 %% to 60 %% and more"
-			 : own               ? "own %s; darker = bigger change (15/30/50/100 %%)"
+			 : pic->options->inverted
+				 ? "own %s of the leaf; darker = bigger change (15/30/50/100 %%)"
+			 : own ? "own %s; darker = bigger change (15/30/50/100 %%)"
 			       : "darker = bigger change (15/30/50/100 %%); underline = own %s",
 			 fz_cost_noun(pic->page->metric, pic->page->unit));
 	fz_output_str(pic->out, "</text>\n");

@@ -82,7 +82,7 @@ test("what a function has of its own is called what was measured, in both kinds 
 			assert.match(await page.textContent("#section-verdicts"), /Show only paths through functions that are/);
 			assert.doesNotMatch(await page.innerText("#band"), /B bytes/);
 			await page.evaluate(() => fizeau.set({ inverted: true }));
-			assert.match(await page.innerText("#legend"), new RegExp(`by self ${noun} of the leaf`));
+			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun} of the leaf; darker`));
 			if (noun !== "time") assert.doesNotMatch(await page.evaluate(() => document.body.innerHTML), /(own|self) time/i);
 		});
 		await withPage(profilePage(sides[0], [counted]), {}, async (page) =>
@@ -154,7 +154,7 @@ test("matches are listed with what takes them back", async () => {
 	await withPage(judgedPage(), { hash: "tab=matches" }, async (page) => {
 		const text = await page.innerText("#matches");
 		assert.match(text, /write_all[\s\S]*write_rows/);
-		assert.match(text, /--no-rename/);
+		assert.match(text, /--no-rename-detection/);
 		const option = await page.textContent(".veto");
 		assert.equal(option, "--map db.py:write_all=");
 		const vetoed = json(["--map", "db.py:write_all="]);
