@@ -169,7 +169,7 @@ int fz_cli_marks_add(const char *file, const char *name, struct fz_profile *p, s
 	if (!rc)
 		rc = fz_input_read_all(in, &text, FILE_MOST, err);
 	if (rc)
-		return fz_error_prefix(err, "--marks");
+		return fz_error_prefix(err, "--markers");
 	for (struct fz_str rest = fz_buf_view(&text); rest.n;) {
 		struct fz_str line = fz_str_trimmed(fz_str_take_line(&rest));
 

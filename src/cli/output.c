@@ -338,7 +338,7 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 		return fz_fail(err, FZ_EUSAGE, "--threshold requires --fail-on");
 	if (o->work[FZ_BASE] > 0 && o->scale && o->scale != FZ_SCALE_UNIT)
 		return fz_fail(err, FZ_EUSAGE, "--work requires --scale work, not %s",
-			       fz_cli_output_scale_name(o->scale));
+			       fz_scale_word(o->scale));
 	if (o->scale == FZ_SCALE_UNIT && o->work[FZ_BASE] <= 0)
 		return fz_fail(err, FZ_EUSAGE, "--scale work requires --work BASE:HEAD");
 	resolve_path(o);

@@ -96,7 +96,6 @@ int fz_cli_output_add_thread(const char *text, const struct fz_opt *opt, struct 
 void fz_cli_output_list_formats(struct fz_buf *out);
 void fz_cli_output_list_scales(struct fz_buf *out);
 void fz_cli_output_list_sorts(struct fz_buf *out);
-const char *fz_cli_output_scale_name(int scale);
 extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
 

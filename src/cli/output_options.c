@@ -23,16 +23,10 @@ static const struct {
 	{ "nsamples-cumul", FZ_TEXT_SORT_TOTAL_SAMPLES },
 };
 
-/* What the comparison calls a unit is the work done, and --unit is of numbers that are read. */
-const char *fz_cli_output_scale_name(int scale)
-{
-	return scale == FZ_SCALE_UNIT ? "work" : fz_scale_names[scale];
-}
-
 void fz_cli_output_list_scales(struct fz_buf *out)
 {
 	for (int i = 0; fz_scale_names[i]; i++)
-		fz_buf_printf(out, "%s%s", i ? " " : "", fz_cli_output_scale_name(i));
+		fz_buf_printf(out, "%s%s", i ? " " : "", fz_scale_word((enum fz_scale_mode)i));
 }
 
 /* The names of --help and the former one, "unit". */
@@ -42,13 +36,13 @@ int fz_cli_output_set_scale(const char *text, const struct fz_opt *opt, struct f
 	fz_auto(fz_buf_release) struct fz_buf all = { 0 };
 
 	for (int i = 0; fz_scale_names[i]; i++)
-		if (strcmp(fz_cli_output_scale_name(i), text) == 0 ||
+		if (strcmp(fz_scale_word((enum fz_scale_mode)i), text) == 0 ||
 		    strcmp(fz_scale_names[i], text) == 0) {
 			o->scale = i;
 			return 0;
 		}
 	for (int i = 0; fz_scale_names[i]; i++)
-		fz_buf_printf(&all, "%s%s", i ? ", " : "", fz_cli_output_scale_name(i));
+		fz_buf_printf(&all, "%s%s", i ? ", " : "", fz_scale_word((enum fz_scale_mode)i));
 	return fz_fail(err, FZ_EUSAGE, "--scale: '%s' is not one of %s", text, all.p);
 }
 

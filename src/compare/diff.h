@@ -32,7 +32,9 @@ enum fz_scale_mode {
 	FZ_SCALE_WINDOW,    /* for each second that was recorded of a running program */
 	FZ_SCALE_AMOUNT,    /* memory, events, instructions: as they are */
 };
-extern const char *const fz_scale_names[]; /* "auto", "time", ...; NULL-terminated */
+extern const char *const fz_scale_names[]; /* in files: "auto", "time", ...; NULL-terminated */
+/* The same in text and options: "work" for FZ_SCALE_UNIT. */
+const char *fz_scale_word(enum fz_scale_mode mode);
 
 /* Where the factor of share or reference comes from. */
 enum fz_scale_basis {

@@ -31,6 +31,11 @@
 
 const char *const fz_scale_names[] = { "auto", "time",   "share",  "reference",
 				       "unit", "window", "amount", NULL };
+
+const char *fz_scale_word(enum fz_scale_mode mode)
+{
+	return mode == FZ_SCALE_UNIT ? "work" : fz_scale_names[mode];
+}
 const char *const fz_basis_names[] = { "given", "totals", "agreed", "scattered" };
 
 /* ---- what was measured ---- */
@@ -167,7 +172,7 @@ static int check_needs(const struct fz_diff *d, const struct fz_diff_options *o,
 		return fz_fail(err, FZ_EUSAGE,
 			       "releases are compared by share, because their amounts of work are "
 			       "unknown; omit --scale %s",
-			       fz_scale_names[d->scale]);
+			       fz_scale_word(d->scale));
 	if (d->scale == FZ_SCALE_UNIT && !(o->units[FZ_BASE] > 0 && o->units[FZ_HEAD] > 0))
 		return fz_fail(err, FZ_EUSAGE, "--scale work requires --work BASE:HEAD");
 	if (d->scale == FZ_SCALE_WINDOW && !fz_diff_has_durations(d))

@@ -194,7 +194,7 @@ static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out
 		fz_buf_str(&text, " && ");
 	}
 	fz_buf_add(&text, command.p, command.n);
-	fz_buf_printf(out, " --%s ", side_names[s]);
+	fz_buf_printf(out, " --%s-command ", side_names[s]);
 	fz_buf_shell_word(out, text.p);
 }
 

@@ -181,7 +181,7 @@ static void print_measured(const struct fz_diff *d, const struct fz_judgement *j
 	add_method(d, j, &line);
 	if (fz_findings_scaled(d))
 		fz_buf_printf(&line, "; base scaled by %s (%s)",
-			      fz_format_decimal(d->factor, 4, factor), fz_scale_names[d->scale]);
+			      fz_format_decimal(d->factor, 4, factor), fz_scale_word(d->scale));
 	fz_findings_power(j, &power);
 	if (power.n) {
 		power.p[0] = (char)tolower(power.p[0]);

@@ -453,7 +453,7 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "Scaling: %s", fz_scale_names[d->scale]);
+	fz_buf_printf(out, "Scaling: %s", fz_scale_word(d->scale));
 	if (!fz_findings_scaled(d)) {
 		fz_buf_printf(out, ", factor 1%s; base values are as recorded.",
 			      d->basis == FZ_BASIS_AGREED ? ", which most functions agree with"

@@ -204,7 +204,7 @@ void fz_phases_ranges(const struct fz_phases *phases, size_t i, struct fz_buf *o
 	size_t ends[] = { i ? phases->at[i - 1] : 0, phases->at[i], slot_of(phases, i + 1) };
 
 	for (int k = 0; k < 2; k++) {
-		fz_buf_str(out, k ? " --head " : "--base ");
+		fz_buf_str(out, k ? " --head-range " : "--base-range ");
 		add_time(phases, ends[k], out);
 		fz_buf_char(out, '-');
 		if (ends[k + 1] < SLOTS)

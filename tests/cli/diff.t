@@ -602,7 +602,7 @@ Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.
 
 # Two ranges of one recording.
-$ fizeau diff base.bin --base 0s-300ms --head 300-600ms -l 2 --verbose
+$ fizeau diff base.bin --base-range 0s-300ms --head-range 300-600ms -l 2 --verbose
 Two ranges of one recording: 299 ms -> 298 ms of wall time in what was recorded.
 Smallest detectable change of a function with 10.0 % of the run: 16.4 % of the
   run.
@@ -630,7 +630,12 @@ Judged: one time range per side, by how often and how long each function was
 $ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
 Same: nothing differs: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
 
-$ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(facts|mode|word|reason)"'; fizeau diff base.bin --base -50% --head 50%- -o ranges.html
+# Former names of --work and of its scale.
+$ fizeau diff base.bin head.bin --work 100:200 --scale work --verbose | grep "^Scaling"; fizeau diff base.bin head.bin --units 100:200 --scale unit --verbose | grep "^Scaling"
+Scaling: work; expected is before times 2.0000, for 200 units of work instead of
+Scaling: work; expected is before times 2.0000, for 200 units of work instead of
+
+$ fizeau diff base.bin --base-range -50% --head-range 50%- --format json | grep -E '^ *"(facts|mode|word|reason)"'; fizeau diff base.bin --base-range -50% --head-range 50%- -o ranges.html
     "facts": {"range": "0 s to 320 ms", "mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 320267808, "python_version": "3.15.0", "complete": false, "reconstructed": false, "runs": 1}
     "facts": {"range": "320 ms to 641 ms", "mode": "wall", "features": ["gc"], "interval_ns": 500000, "duration_ns": 320267808, "python_version": "3.15.0", "complete": false, "reconstructed": false, "runs": 1}
     "mode": "window",
@@ -639,13 +644,13 @@ $ fizeau diff base.bin --base -50% --head 50%- --format json | grep -E '^ *"(fac
 fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time in what was recorded.
 fizeau: wrote ranges.html
 
-$ fizeau diff base.bin head.bin --base -50% --head 50%- --verbose | grep -E '^(Two|Scaling|Base|Head|Judged)'
+$ fizeau diff base.bin head.bin --base-range -50% --head-range 50%- --verbose | grep -E '^(Two|Scaling|Base|Head|Judged)'
 Scaling: window; expected is before times 1.0180, for 326 ms recorded instead of
 Base base.bin -50%: 637 samples every 500 us.
 Head head.bin 50%-: 562 samples every 500 us.
 Judged: one time range per side, by how often and how long each function was
 
-$ fizeau diff base.bin --base 0s-1s; fizeau diff base.bin --base 1s --head 1s-; fizeau diff base.bin --base - --head 1s-; fizeau diff base.bin --base 9s-8s --head 1s-; fizeau diff base.bin --base 0s-1s --head 7s-8s
+$ fizeau diff base.bin --base-range 0s-1s; fizeau diff base.bin --base-range 1s --head-range 1s-; fizeau diff base.bin --base-range - --head-range 1s-; fizeau diff base.bin --base-range 9s-8s --head-range 1s-; fizeau diff base.bin --base-range 0s-1s --head-range 7s-8s
 fizeau: diff: --base-range of a single recording requires --head-range
 fizeau: diff: invalid --base-range '1s': use a range such as 10s-20s, 0%-50% or @MARKER-
 fizeau: diff: invalid --base-range '-': use a range such as 10s-20s, 0%-50% or @MARKER-
@@ -653,7 +658,7 @@ fizeau: base.bin: the range from 9.00 s to 8.00 s is empty
 fizeau: base.bin: the range starts at 7.00 s, after the end at 641 ms
 [2]
 
-$ fizeau diff base.bin --base 0s-1s --head 1s- --from 1s; fizeau diff - --base 0s-1s --head 1s- < base.bin; fizeau diff base.bin head.bin base.bin --base 0s-1s
+$ fizeau diff base.bin --base-range 0s-1s --head-range 1s- --from 1s; fizeau diff - --base-range 0s-1s --head-range 1s- < base.bin; fizeau diff base.bin head.bin base.bin --base-range 0s-1s
 fizeau: diff: --base-range and --from exclude each other
 fizeau: diff: standard input can only be read once; write it to a file first
 fizeau: diff: expected two recordings, BASE HEAD, none (the last two of a program), or two sets, BASE... :: HEAD...; got 3

@@ -481,7 +481,7 @@ fizeau: wrote part.fz
 mark.1         0.000000000 first - one
 fizeau: jdk17.jfr: has no marker 'third'; the markers are first - one, second
 fizeau: --markers: no line of none begins with a time, such as 2026-11-23T14:03:05Z or 1795442585
-fizeau: --marks: missing: cannot be opened: No such file or directory
+fizeau: --markers: missing: cannot be opened: No such file or directory
 Two ranges of one recording:
 
 $ fizeau mark; fizeau mark 1 ''; fizeau mark x y; fizeau mark unix:nowhere y; fizeau mark unix:$(printf '%0200d' 1) y
@@ -550,7 +550,7 @@ fizeau: warning: many.folded: reading the numbers as counts of something else, b
 $ printf 'm;parse 3000\nm;load 3000\nm;save 9000\n' | fizeau replay - | head -n 1
 15,000 samples
 
-$ fizeau replay many.folded --unit us | head -n 4; fizeau replay us.folded --unit samples | head -n 1; fizeau replay us.folded --unit KiB | head -n 1
+$ fizeau replay many.folded --input-unit us | head -n 4; fizeau replay us.folded --input-unit samples | head -n 1; fizeau replay us.folded --input-unit KiB | head -n 1
 1,433 s of time
 
               self               total  function
@@ -559,7 +559,7 @@ $ fizeau replay many.folded --unit us | head -n 4; fizeau replay us.folded --uni
 880 MiB of memory
 
 # Fractions count, and times of samples are samples again.
-$ printf 'm;a 1.25\nm;b 0.5\n' > s.folded && fizeau replay s.folded --unit s | head -n 5; fizeau replay us.folded --unit us --format folded -o - | head -n 2
+$ printf 'm;a 1.25\nm;b 0.5\n' > s.folded && fizeau replay s.folded --input-unit s | head -n 5; fizeau replay us.folded --input-unit us --format folded -o - | head -n 2
 1.75 s of time
 
               self               total  function
@@ -573,7 +573,7 @@ fizeau: --input-unit only applies to folded stacks without a unit
 fizeau: replay: --input-unit: 'weeks' is not one of auto, ns, us, ms, s, samples, bytes, KiB, MiB, count
 [2]
 
-$ fizeau diff us.folded many.folded --unit us | sed '/^$/,$d'
+$ fizeau diff us.folded many.folded --input-unit us | sed '/^$/,$d'
 Not judged: 901 ms -> 1,433 s of time, +1,432 s (+158,911 %).
 
 $ fizeau diff us.folded us.folded --verbose | sed '/^$/,$d'

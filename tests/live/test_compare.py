@@ -506,8 +506,8 @@ def commands():
         for size in (10000, 40000):
             (p.outside / f"app{size}.py").write_text(
                 "def leaf(n):\n    for i in range(n): i * i\n" + f"for _ in range(100): leaf({size})\n")
-        out, err = p.fizeau("compare", "-n", "2", "--base", f"{p.python} app10000.py",
-                            "--head", f"{p.python} app40000.py", "--format", "json",
+        out, err = p.fizeau("compare", "-n", "2", "--base-command", f"{p.python} app10000.py",
+                            "--head-command", f"{p.python} app40000.py", "--format", "json",
                             cwd=p.outside)
         answer = json.loads(out)
         leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
@@ -516,8 +516,8 @@ def commands():
         # That they differ was asked for; a comparison in a file says its verdict.
         told = ("the commands differ", "differ in program")
         assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
-        _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base", f"{p.python} app10000.py",
-                          "--head", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
+        _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base-command", f"{p.python} app10000.py",
+                          "--head-command", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
         # Of one run a side there is no turn, and the report says that there was none.
         assert "1 run; one after the other" in err and "interleaved" not in err, err
         verdict, *files = err.splitlines()[-4:]
@@ -531,7 +531,7 @@ def commands():
 def output():
     need_tool()
     with project() as p:
-        short = [*ONCE, "--count", "--base", "echo hello", "--head", "echo hello"]
+        short = [*ONCE, "--count", "--base-command", "echo hello", "--head-command", "echo hello"]
         out, err = p.fizeau("compare", *short)
         assert "hello" not in out.splitlines() and "hello" not in err.splitlines()
         out, err = p.fizeau("compare", "--show-output", *short)

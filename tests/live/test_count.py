@@ -540,7 +540,7 @@ def check_compare():
                 file.write(PROGRAM_PY.replace("fib(12)", f"fib({n})"))
         python = "/usr/bin/python3 -I -S"
         out = run("compare", "--count", "-n", "1", "--warmup", "0", "--format", "json", "-o", "-",
-                  "--base", f"{python} {scripts[0]}", "--head", f"{python} {scripts[1]}",
+                  "--base-command", f"{python} {scripts[0]}", "--head-command", f"{python} {scripts[1]}",
                   cwd=folder).stdout
         functions = {f["name"]: f for f in json.loads(out)["functions"]}
         assert functions["fib"]["self_verdict"] == "changed", functions["fib"]

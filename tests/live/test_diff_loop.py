@@ -83,7 +83,7 @@ def last_two_figures():
         assert answer["scale"] == {"mode": "time", "factor": 1}, answer["scale"]
         assert changed(answer, "work")["pct_self"] > 50, changed(answer, "work")
         # With names guessed, "new" may be taken for "old" renamed, which it nearly is.
-        apart = json.loads(shell("diff", "--no-rename", "--format", "json").stdout)
+        apart = json.loads(shell("diff", "--no-rename-detection", "--format", "json").stdout)
         assert changed(apart, "new")["state"] == "new"
         assert changed(apart, "old")["state"] == "removed"
         swapped = json.loads(shell("diff", "@1", "@2", "--format", "json").stdout)

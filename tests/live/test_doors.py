@@ -265,7 +265,7 @@ def one_number():
 def ranges():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        sides = ["--base", "0%-50%", "--head", "50%-100%"]
+        sides = ["--base-range", "0%-50%", "--head-range", "50%-100%"]
         wanted = json.loads(fizeau("diff", DATA / "head.bin", *sides, "--format", "json", "-o", "-").stdout)
         fizeau("diff", DATA / "head.bin", *sides, "-o", folder / "x.html")
         shown = Page((folder / "x.html").read_text())

@@ -169,7 +169,7 @@ def cache():
         tmp = p.folder / "tmp"
         tmp.mkdir()
         tmp.chmod(0o1777)
-        words = ("compare", "-n", "1", "--warmup", "0", "--base", f"{p.python} busy.py", "--head",
+        words = ("compare", "-n", "1", "--warmup", "0", "--base-command", f"{p.python} busy.py", "--head-command",
                  f"{p.python} busy.py")
         ours = tmp / f"fizeau-{os.geteuid()}"
         def planted(make):

@@ -295,7 +295,7 @@ def splits():
     assert [(s["name"], s["from_name"]) for s in diff["splits"]] == [("count", "scan")], diff["splits"]
     text = fizeau("diff", "--table", "--color", "never", base, head).stdout
     assert re.search(r" count .*\n +extracted from scan\n", text), text
-    assert not compare(base, head, "--no-rename")["splits"], "nothing is inferred"
+    assert not compare(base, head, "--no-rename-detection")["splits"], "nothing is inferred"
     assert not compare(base, base)["splits"]
 
 

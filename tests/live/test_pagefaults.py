@@ -241,7 +241,7 @@ main()
 def leak():
     with tempfile.TemporaryDirectory() as folder:
         (start, middle, end), path = recorded(folder, LEAK)
-        ranges = ["--base", f"{start:.3f}s-{middle:.3f}s", "--head", f"{middle:.3f}s-{end:.3f}s"]
+        ranges = ["--base-range", f"{start:.3f}s-{middle:.3f}s", "--head-range", f"{middle:.3f}s-{end:.3f}s"]
         done = fizeau("diff", path, *ranges, "--format", "json", "-o", "-")
         assert done.returncode == 0, done
         report = {f["name"]: f for f in json.loads(done.stdout)["functions"]}

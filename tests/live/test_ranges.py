@@ -67,13 +67,13 @@ def _():
                  for options in (["--to", "1.5s"], ["--from", "1.5s", "--to", "70%"], ["--from", "70%"])]
         for what in "total", "samples":
             assert replay(cwd=folder)[what] == sum(part[what] for part in parts), what
-        text = fizeau("diff", "--table", "app.fz", "--base", names[0], "--head", names[1], cwd=folder).stdout
+        text = fizeau("diff", "--table", "app.fz", "--base-range", names[0], "--head-range", names[1], cwd=folder).stdout
         assert text.startswith("Two ranges of one recording: ") and "\nSelf:" in text and "\nTotal" in text, text
         own = text[text.index("\nSelf:"):text.index("\nTotal")]
         assert re.search(r"\+[\d.,]+ % {3}dear\b", own) and re.search(r"-[\d.]+ % {3}cheap\b", own), text
         middle = "%.6f" % ((phases[0]["from"] + phases[0]["to"]) / 2 - began)
-        text = fizeau("diff", "--table", "app.fz", "--base", names[0].split("-")[0] + f"-{middle}",
-                      "--head", f"{middle}-" + names[0].split("-")[1], cwd=folder).stdout
+        text = fizeau("diff", "--table", "app.fz", "--base-range", names[0].split("-")[0] + f"-{middle}",
+                      "--head-range", f"{middle}-" + names[0].split("-")[1], cwd=folder).stdout
         if "\nSelf: 0 slower, 0 faster" not in text:
             raise Wrong(text)
 
@@ -97,7 +97,7 @@ def _():
         began = recorded(TWO_THINGS, "when", folder)
         at = float(open(f"{folder}/when").read()) - began
         text = fizeau("show", "app.fz", cwd=folder).stdout
-        commands = re.findall(r"^  fizeau (diff app\.fz --base [\d.]+s-([\d.]+)s --head .*)$", text, re.M)
+        commands = re.findall(r"^  fizeau (diff app\.fz --base-range [\d.]+s-([\d.]+)s --head-range .*)$", text, re.M)
         near = [command for command, end in commands if abs(float(end) - at) < 0.1]
         assert len(near) == 1, (at, text)
         text = fizeau(*near[0].split(), cwd=folder).stdout
@@ -141,26 +141,26 @@ def _():
             text = said.read()
             assert re.search(r"^new - blue at [\d.]+ s$", text, re.M), text
         fizeau("replay", "app.fz", "-o", "gecko.json", "--format", "gecko", cwd=folder)
-        log = "by seconds", "--marks", "log"
+        log = "by seconds", "--markers", "log"
         shown = fizeau("show", "app.fz", *log[1:], cwd=folder).stdout
         assert " by seconds\n" in shown and " by zone\n" in shown and " in ms\n" not in shown, shown
         seconds = open(f"{folder}/log").readline().split()[0]
         with open(f"{folder}/long", "w") as file:
             file.writelines(f"{seconds} line {i}\n" for i in range(1001))
-        assert "first 999 of 1001 lines of long" in fizeau("show", "app.fz", "--marks", "long", cwd=folder).stderr
+        assert "first 999 of 1001 lines of long" in fizeau("show", "app.fz", "--markers", "long", cwd=folder).stderr
         with open(f"{folder}/never", "w") as file:
             file.write("2026-02-30T00:00:00Z there is no such day\n")
-        assert "no line of never begins with a time" in fizeau("show", "app.fz", "--marks", "never", cwd=folder).stderr
+        assert "no line of never begins with a time" in fizeau("show", "app.fz", "--markers", "never", cwd=folder).stderr
         for name, mark, *options in ("app.fz", "new - blue"), ("app.fz", *log), ("gecko.json", *log):
             parts = {side: {f["name"] for f in replay(side, "@" + mark, *options, cwd=folder, name=name)["functions"]
                             if f["total"]} for side in ("--from", "--to")}
             assert "after" in parts["--from"] and "after" not in parts["--to"], parts
             assert "before" in parts["--to"] and "before" not in parts["--from"], parts
-        done = fizeau("diff", "app.fz", "--base", "-@new - blue", "--head", "@new - blue-", "--format", "json",
+        done = fizeau("diff", "app.fz", "--base-range", "-@new - blue", "--head-range", "@new - blue-", "--format", "json",
                       "-o", "-", cwd=folder)
         of = {f["name"]: (f["base_total"] > 0, f["head_total"] > 0) for f in json.loads(done.stdout)["functions"]}
         assert of["before"] == (True, False) and of["after"] == (False, True), of
-        shown = fizeau("show", "app.fz", "--marks", "log", cwd=folder).stdout
+        shown = fizeau("show", "app.fz", "--markers", "log", cwd=folder).stdout
         assert len(re.findall(r"^mark\.\d+ +\d+\.\d{9} (?:new - blue|by seconds|by zone)$", shown, re.M)) == 3, shown
         fizeau("replay", "app.fz", "--from", "@new - blue", "-o", "part.fz", cwd=folder)
         assert re.search(r"^mark\.1 +0\.000000000 new - blue$", fizeau("show", "part.fz", cwd=folder).stdout, re.M)

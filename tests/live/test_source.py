@@ -231,7 +231,7 @@ def _():
         profile.write_text("".join(f"tid:1;{folder}/{name}:<module>:1 3\n" for name in names))
         os.utime(profile, (time.time() + 10, time.time() + 10))
         for heatmap in ([], ["--heatmap"]):
-            ours("replay", "--unit", "samples", profile, *heatmap, "-o", folder / "x.html", timeout=20)
+            ours("replay", "--input-unit", "samples", profile, *heatmap, "-o", folder / "x.html", timeout=20)
             assert shown(folder / "x.html")[0] == ""
 
 
@@ -242,7 +242,7 @@ def _():
         (folder / "app.py").write_text(PROGRAM)
         text = f"tid:1;{folder}/app.py:turn:8 3\n"
         for root, warns in (([], []), (["--source-root", "/=/"], ["only for a recording in a file"])):
-            ours("replay", "--unit", "samples", "-", "-o", folder / "x.html", *root, warns=warns, input=text)
+            ours("replay", "--input-unit", "samples", "-", "-o", folder / "x.html", *root, warns=warns, input=text)
             assert shown(folder / "x.html")[0] == ""
 
 
@@ -261,7 +261,7 @@ def _():
         os.utime(profile, (time.time() + 10, time.time() + 10))
         for owner, wanted in ((0, ["closed", "open"]), (65534, ["open"])):
             os.chown(profile, owner, owner)
-            ours("replay", "--unit", "samples", profile, "-o", folder / "x.html")
+            ours("replay", "--input-unit", "samples", profile, "-o", folder / "x.html")
             text = shown(folder / "x.html")[0]
             assert [name for name in ("closed", "open") if name + ".py" in text] == wanted, text
 
@@ -288,7 +288,7 @@ def _():
         folder = pathlib.Path(folder)
         (folder / "app.py").write_text(PROGRAM)
         (folder / "x.folded").write_text("tid:1;app.py:turn:8 3\n")
-        ours("replay", "--unit", "samples", folder / "x.folded", "-o", folder / "x.html",
+        ours("replay", "--input-unit", "samples", folder / "x.folded", "-o", folder / "x.html",
              "--source-root", f"={folder}", "--source-root", f"/elsewhere={folder}",
              warns=["no recorded file is below '/elsewhere'"])
         assert TURN in shown(folder / "x.html")[0]

@@ -296,9 +296,9 @@ def inferred():
             functions = json.loads(report("json", *pair, *options))["functions"]
             return {f["name"]: f["state"] for f in functions}["find_issue"]
         assert state() == "common"
-        for veto in (["--no-rename"], ["--map", "parse_issue_fixed="], ["--match", "names"]):
+        for veto in (["--no-rename-detection"], ["--map", "parse_issue_fixed="], ["--match", "names"]):
             assert state(*veto) == "new", veto
-        assert state("--no-rename", "--map", "parse_issue_fixed=find_issue") == "common"
+        assert state("--no-rename-detection", "--map", "parse_issue_fixed=find_issue") == "common"
         assert state("--match", "names", "--rename", "parse_issue_fixed=find_issue") == "common"
 
 

@@ -177,7 +177,8 @@ static void test_order(void **state)
 	/* In turn, on a quiet machine: only what noise does not touch would say more. */
 	s.j->run.more_runs = 1000;
 	again(&s);
-	assert_string_equal(s.b.command, "fizeau compare --count --base a --head b");
+	assert_string_equal(s.b.command,
+			    "fizeau compare --count --base-command a --head-command b");
 	forget(&s);
 }
 
@@ -196,12 +197,13 @@ static void test_busy(void **state)
 		s.b.notes[0],
 		"The machine was busy: threads waited for a CPU (base 0.0 %, head 50.0 %), "
 		"other processes used the CPUs (base 50.0 %, head 50.0 %)");
-	assert_string_equal(s.b.command, "fizeau compare --base a --head b");
+	assert_string_equal(s.b.command, "fizeau compare --base-command a --head-command b");
 	/* A program that mostly waits for something else is measured by time. */
 	s.base->runs[0].load = s.head->runs[0].load =
 		(struct fz_load){ S / 10, 0, S / 10, S, 0, 2 * S };
 	again(&s);
-	assert_string_equal(s.b.command, "fizeau compare --clock wall --base a --head b");
+	assert_string_equal(s.b.command,
+			    "fizeau compare --clock wall --base-command a --head-command b");
 	forget(&s);
 	/* What runs in turn are certain of is not asked for again, be the machine busy. */
 	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
@@ -212,7 +214,7 @@ static void test_busy(void **state)
 	assert_null(s.b.command);
 	s.j->run.word = FZ_RUN_UNKNOWN;
 	again(&s);
-	assert_string_equal(s.b.command, "fizeau compare -n 7 --base a --head b");
+	assert_string_equal(s.b.command, "fizeau compare -n 7 --base-command a --head-command b");
 	forget(&s);
 }
 

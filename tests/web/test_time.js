@@ -156,7 +156,7 @@ function markedPage(marks) {
 	const start = JSON.parse(fs.readFileSync(gecko, "utf8")).meta.startTime / 1000;
 	const lasted = cliJson("replay", jfr).facts.duration_ns / 1e9;
 	const log = writeText(marks.map(([part, text]) => `${(start + part * lasted).toFixed(6)} ${text}\n`).join(""));
-	execFileSync(process.env.FIZEAU, ["replay", jfr, "--marks", log, "-o", out], { stdio: "ignore" });
+	execFileSync(process.env.FIZEAU, ["replay", jfr, "--markers", log, "-o", out], { stdio: "ignore" });
 	return { out, lasted };
 }
 
@@ -201,7 +201,7 @@ test("marks stand on the strip: a press chooses what is from one to the next", a
 
 test("a page of two ranges of one recording says that it is one", async () => {
 	const out = newFile(".html");
-	execFileSync(process.env.FIZEAU, ["diff", recording, "--base", "0%-50%", "--head", "50%-", "-o", out], { stdio: "ignore" });
+	execFileSync(process.env.FIZEAU, ["diff", recording, "--base-range", "0%-50%", "--head-range", "50%-", "-o", out], { stdio: "ignore" });
 	await withPage(out, {}, async (page) => {
 		assert.match(await page.innerText("#band"), /^Two ranges of one recording[^]*one time range per side/);
 		assert.match(await page.innerText("#subtitle"), /threads\.bin 0%-50% → threads\.bin 50%-/);
