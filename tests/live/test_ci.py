@@ -348,7 +348,7 @@ def check_trouble():
     for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2"),
                          (["--base", "nonsense", "--", "true"], "no such revision"),
                          (["--setup", "git merge-base --is-ancestor change HEAD", "--", "true"],
-                          "cannot build the base: --setup")):
+                          "cannot build base: --setup")):
         done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
         errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
         assert wrong in done.stderr and len(errors) == 1, done.stderr
@@ -408,7 +408,7 @@ def check_kept():
         done = subprocess.run([FIZEAU, "ci", "--base", base, "--save", "notes", *command[1:]],
                               cwd=clone, env=r.env, capture_output=True, text=True)
         assert done.returncode == 1, done
-        fetch = re.search(r"come with: (git fetch .*)", done.stderr)
+        fetch = re.search(r"from a remote with: (git fetch .*)", done.stderr)
         assert bool(fetch) != fetched and ("the note of" in done.stderr) == fetched, done.stderr
         if fetch:
             subprocess.run(["git", "update-ref", "-d", "refs/notes/fizeau"], cwd=clone, check=True)
@@ -470,12 +470,12 @@ def check_kept_at_server():
         write = {"token": "writewritewritewrite"}
         server.says(200, "kept", "POST", path + key, body, **write)
         server.says(422, "the environment of this key", "POST", path + "0" * 16, body, **write)
-        server.says(422, "of another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
+        server.says(422, "belongs to another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
         server.says(422, "not a profile in a supported format", "POST", path + key, b"x" * 100, **write)
         for wrong in (f"commit=../../x&key={key}", f"commit={commit}&key=../{key}", "commit=HEAD&key=1"):
             server.says(400, "in hexadecimal digits", "POST", f"/api/count?{wrong}", body, **write)
         server.says(403, "is read-only", "POST", path + key, body, token="readreadreadread")
-        server.says(400, "replace: 'x' is not no", "POST", path + key + "&replace=x", body, **write)
+        server.says(400, "replace: invalid value 'x' (expected no)", "POST", path + key + "&replace=x", body, **write)
         server.says(422, "not found", "GET", path + "0" * 16, token="readreadreadread")
     # The gate does not depend on the server.
     text = run(*ci, machine=51)
@@ -518,7 +518,7 @@ def waiting_counts():
         server.start()
         assert listed() == []
         text = r.fizeau(*ci, "--spool", str(spool), *words, status=1).stderr
-        assert "earlier runs had left in the spool are on the server now (recordings: 4)" in text and "warning" not in text, text
+        assert "sent queued counts of earlier runs to the server (recordings: 4)" in text and "warning" not in text, text
         assert {line.split("/")[0] for line in listed()} == {r.git("rev-parse", c) for c in ("main", "HEAD")} and not spooled(spool)
         # history counted main without floors; the gate's counts of it, which have them, stay.
         path = next(f"/api/count?commit={line.replace('/', '&key=').removesuffix('.fz')}" for line in listed()

@@ -248,7 +248,7 @@ def check_refused():
     r = c_project(size=6000)
     for words in ("peak,", "speed", "peak,peak", ""):
         err = r.fizeau("ci", "--metric", words, "--", "./program", status=2).stderr
-        assert "must be one or several of instructions, cycles," in err, err
+        assert "must be a comma-separated list of instructions, cycles," in err, err
 
 
 if __name__ == "__main__":

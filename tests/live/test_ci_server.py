@@ -114,11 +114,11 @@ def away():
             assert f"over {commits} commit" in page, (name, page)
         server.stop()
         done = r.fizeau("ci", *RUN, "--server", server.url, *COUNT, status=1)
-        lines = [line for line in done.stderr.splitlines() if "on the server" in line]
+        lines = [line for line in done.stderr.splitlines() if "the server" in line]
         assert len(lines) == 2 and "cannot read acknowledged changes from the server" in lines[0], done.stderr
-        assert "wait in " in lines[1], done.stderr
-        assert "is that where 'fizeau serve' listens?" in lines[1] and "this does not affect the verdict" in lines[1], done.stderr
-        for words, why in (("--server", "nowhere"), "is no address"), (("--pull", "7"), "require --server URL"), \
+        assert "are queued in " in lines[1], done.stderr
+        assert "is 'fizeau serve' running there?" in lines[1] and "this does not affect the verdict" in lines[1], done.stderr
+        for words, why in (("--server", "nowhere"), "invalid URL 'nowhere'"), (("--pull", "7"), "require --server URL"), \
                 (("--server", server.url, "--token-file", "missing"), "cannot be read"):
             done = r.fizeau("ci", *RUN, *words, *COUNT, status=2)
             assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
@@ -279,7 +279,7 @@ def waiting():
         again = ["ci", "merge", kept, *to]  # sends what was counted once
         server.stop()
         done = r.fizeau(*words, "--pull", "1", "-o", kept, *COUNT, status=1)
-        assert f"wait in {r.scratch.name}/cache/fizeau/spool/" in done.stderr and len(spooled(r)) == 2, done.stderr
+        assert f"queued in {r.scratch.name}/cache/fizeau/spool/" in done.stderr and len(spooled(r)) == 2, done.stderr
         # The same again is the same push; of another token or project nothing is sent along.
         at_once(lambda whose: r.fizeau(*words, *COUNT, status=1, **whose),
                 {"GITHUB_REF": "refs/pull/1/merge"},
@@ -292,7 +292,7 @@ def waiting():
         # What another machine sent meanwhile is younger than what waited.
         assert server.ask("POST", address(pull="1", id="meanwhile"), report([("first", 1, 1)]))[0] == 200
         done = r.fizeau(*again, "--pull", "3", status=1)
-        assert "what earlier runs had left in the spool is on the server now (pushes: 4)" in done.stderr and "/change?run=3" in done.stderr, done.stderr
+        assert "sent queued results of earlier runs to the server (pushes: 4)" in done.stderr and "/change?run=3" in done.stderr, done.stderr
         assert runs(server) == [("1", "main", 0), ("1", "change", 1), ("3", "change", 1)], runs(server)
         assert len(spooled(r)) == 2 and status(server, pull="1")["run"] == 1, spooled(r)
         server.stop()
@@ -307,7 +307,7 @@ def waiting():
         assert not spooled(r, "out") and ("7", "change", 1) in runs(server), runs(server)
         # Without a place to wait they are sent all the same; what is no option of it is told.
         done = r.fizeau(*again, "--pull", "8", "--spool", "/dev/null/x", status=1)
-        assert "results cannot wait for the server if it is away: --spool" in done.stderr and "/change?run=" in done.stderr, done.stderr
+        assert "results cannot be queued if the server is unreachable: --spool" in done.stderr and "/change?run=" in done.stderr, done.stderr
         assert runs(server)[-1] == ("8", "change", 1), runs(server)
         done = r.fizeau("ci", *RUN, "--spool", str(r.out), *COUNT, status=2)
         assert "require --server URL" in done.stderr, done.stderr
@@ -407,9 +407,9 @@ def refused():
     with scratch() as folder, Server(folder) as server:
         body = report([("parse", 100, 120)])
         for code, line, *request in (
-                (400, "missing parameter: repository", "POST", address(repository=""), body),
+                (400, "repository: missing name", "POST", address(repository=""), body),
                 (400, "has more than 128 bytes", "POST", address(repository="x" * 129), body),
-                (400, "id: is missing", "POST", address(id=""), body),
+                (400, "id: missing name", "POST", address(id=""), body),
                 (400, "head: invalid commit hash '../../etc'", "POST", address(head="../../etc"), body),
                 (400, "missing parameter: head", "POST", address(head=""), body),
                 (400, "base: invalid commit hash 'main'", "POST", address(base="main"), body),
@@ -422,7 +422,7 @@ def refused():
                 (422, "the report", "POST", address(), b"[1, 2"),
                 (422, "is in two reports", "POST", address(), report([("a", 1, 1), ("a", 1, 1)])),
                 (413, "has more than 20000 benchmarks", "POST", address(), report([(str(i), 1, 1) for i in range(20001)])),
-                (413, "1 to 1024 are taken", "POST", address(), report([("n" * 1025, 1, 1)])),
+                (413, "the limit is 1 to 1024", "POST", address(), report([("n" * 1025, 1, 1)])),
                 (404, "no such run", "GET", f"/api/status?{REPOSITORY}"),
                 (404, "no such run", "GET", f"/badge.svg?{REPOSITORY}&pull=1"),
                 (404, "no such run", "GET", f"/repository?{REPOSITORY}"),
@@ -470,7 +470,7 @@ def rights():
             state, shown = f"/api/status?{REPOSITORY}", f"/badge.svg?{REPOSITORY}"
             for code, line, method, where, content, token in (
                     (401, "authentication required", "POST", address(), body, None), (403, "is read-only", "POST", address(), body, read),
-                    (403, "may only read", "POST", "/api/accept", wish, read), (403, "is write-only", "GET", "/change?run=1", None, write),
+                    (403, "is read-only", "POST", "/api/accept", wish, read), (403, "is write-only", "GET", "/change?run=1", None, write),
                     (403, "only grants access to badges", "GET", "/change?run=1", None, badge), (403, "only grants access to badges", "POST", address(), body, badge),
                     (401, "authentication required", "GET", shown, None, None), (401, "unknown token", "GET", f"{shown}&token=x", None, None),
                     (403, "must be a badge token", "GET", f"{shown}&token={read}", None, None),
@@ -512,7 +512,7 @@ def forgotten():
         with sqlite3.connect(os.path.join(folder, "gate.db")) as store:
             assert store.execute("SELECT count(*) FROM ci_run").fetchone() == (1,)
         done = fizeau(folder, "serve", "--store", "x.db", "--benchmarks", "missing/y.db", status=2)
-        assert "missing/y.db: cannot be opened" in done.stderr, done.stderr
+        assert "missing/y.db: cannot open" in done.stderr, done.stderr
 
 
 if __name__ == "__main__":

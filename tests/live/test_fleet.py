@@ -291,7 +291,7 @@ def refused():
             server.says(404, "not found", "GET", path)
         server.says(405, "method not allowed", "DELETE", "/")
         server.says(405, "method not allowed", "GET", "/api/push")
-        server.says(403, "another site", "POST", push, b"main 1\n", Origin="http://evil.example")
+        server.says(403, "cross-origin request refused", "POST", push, b"main 1\n", Origin="http://evil.example")
         server.says(403, "only accepts requests to 127.0.0.1", "GET", "/", Host="evil.example")
         server.says(400, "expected SERVICE@VERSION", "GET", "/diff?base=x&head=y")
         server.says(422, "there is none", "GET", "/diff?base=x@1&head=x@2")
@@ -384,7 +384,7 @@ def recordings():
                 done = fizeau(folder, "pull", *at, "api", status=2, env=environ)
                 assert f"(status {status})" in done.stderr and done.stderr.count("\n") == 1, done
             assert [r["labels"] for r in kept(server, token=read["FIZEAU_TOKEN"])] == [["a=<b>"]] * 3
-            for wrong, why in (("limit=0", "limit: invalid number '0'"), ("since=x", "since: 'x'")):
+            for wrong, why in (("limit=0", "limit: invalid number '0'"), ("since=x", "since: invalid time 'x'")):
                 server.says(400, why, "GET", f"/api/recordings?{wrong}", token=read["FIZEAU_TOKEN"])
             done = fizeau(folder, "pull", *at, "-n", "2", "-o", "-", "api", status=2, env=read)
             assert "allows only one recording" in done.stderr, done

@@ -176,7 +176,7 @@ def sizes(columns, least):
         assert lines[0].startswith(" fizeau  /usr/bin/python3") and f"PID {p.pid}" in lines[0], text
         assert lines[1].startswith(" FROZEN"), text
         assert " GIL" in lines[2] and "SELF%" in lines[3] and "FUNCTION" in lines[3], text
-        assert "q leave" in lines[-1] and "? help" in lines[-1], text
+        assert "q quit" in lines[-1] and "? help" in lines[-1], text
         assert "日本" in text and "Waiter.wait" in text and "\x1b" not in text, text
         table = rows(text)
         assert len(table) >= least, text
@@ -275,14 +275,14 @@ def keys():
         t.keys("t")
         t.wait("2 threads")
         t.keys("+")
-        t.wait("drawn every 0.05 s")
+        t.wait("refresh every 0.05 s")
         t.keys("-", "-")
-        t.wait("drawn every 0.20 s")
+        t.wait("refresh every 0.20 s")
         t.keys("r")
         t.wait("counts reset")
         t.keys("?")
         t.wait("Press any key to return")
-        t.until(lambda text: all(word in text for word in ("filter", "mark now", "freeze", "save", "Tab", "+ -")))
+        t.until(lambda text: all(word in text for word in ("filter", "set a mark", "freeze", "save", "Tab", "+ -")))
         t.keys("Space")
         t.wait("SELF%")
         t.keys("C-c")

@@ -201,7 +201,7 @@ def check_arguments():
     with project() as folder:
         client = Client(folder)
         assert "must be a string" in client.refused("changes", base=3)
-        assert "no argument" in client.refused("changes", bases="x")
+        assert "bases: unknown argument of changes" in client.refused("changes", bases="x")
         assert "from 100 to 20000" in client.refused("changes", budget_tokens=5)
         assert "is missing" in client.refused("where", of="d1")
         assert "unknown or expired handle" in client.refused("verify", of="d77")

@@ -594,7 +594,7 @@ print(time.process_time())
 """
 
 
-@suite.test("the reader by the CPU clock tells what is missing threads that run no Python")
+@suite.test("the reader by the CPU clock tells what is missing of threads that run no Python")
 def beside():
     with tempfile.TemporaryDirectory() as folder:
         source, library, script, recording = (pathlib.Path(folder, name) for name in ("c.c", "c.so", "x.py", "x.fz"))
@@ -622,9 +622,9 @@ for interpreter in () if SANITIZED else ("debian-3.11", "forky-3.13", "forky-3.1
 @suite.test("what contradicts is refused before anything starts")
 def refused():
     for words, say in (
-            (("run", "--mode", "cpu", "--clock", "wall", "true"), "--mode cpu and --clock wall"),
-            (("run", "--mode", "wall", "--clock", "cpu", "true"), "--mode wall and --clock cpu"),
-            (("run", "--mode", "cpu", "-r", "max", "true"), "--mode cpu needs a rate"),
+            (("run", "--mode", "cpu", "--clock", "wall", "true"), "--mode cpu cannot be combined with --clock wall"),
+            (("run", "--mode", "wall", "--clock", "cpu", "true"), "--mode wall cannot be combined with --clock cpu"),
+            (("run", "--mode", "cpu", "-r", "max", "true"), "--mode cpu requires a sampling rate"),
             (("run", "--mode", "warp", "true"), "warp")):
         done = fizeau(*words)
         assert done.returncode == 125 or done.returncode == 2, done
@@ -633,7 +633,7 @@ def refused():
         folded = pathlib.Path(folder, "x.folded")
         folded.write_text("a;b 3\n")
         done = fizeau("replay", "--mode", "gil", folded)
-        assert done.returncode == 2 and "no sample of" in done.stderr, done.stderr
+        assert done.returncode == 2 and "has no such samples" in done.stderr, done.stderr
 
 
 TICKING = """
