@@ -240,8 +240,8 @@ export function showLegend(app, what) {
 		what.marks?.includes(1) && swatch([MOVED], "moved"),
 		isJudged && Object.values(what.verdicts).some(hasSums) &&
 			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
-		el("span", { class: "quiet" },
-			`${legendOf(what.by, costs, app.state.inverted)}${hasMarks ? `; underline = own ${costs}` : ""}`),
+		el("span", { class: "quiet" }, legendOf(what.by, costs, app.state.inverted) +
+			(hasMarks ? `; underline = own ${costs}` : "")),
 	] : [
 		...heatSteps.map((from, k) => {
 			const isEnd = k === 0 || k === heatSteps.length - 1;

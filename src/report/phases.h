@@ -28,7 +28,8 @@ struct fz_str fz_phases_name(const struct fz_phases *phases, size_t i);
 /* "encode 2 % -> 61 %, parse 70 % -> 3 %" */
 void fz_phases_words(const struct fz_phases *phases, size_t i, const char *arrow,
 		     struct fz_buf *out);
-/* "--base-range 0s-4.2s --head-range 4.2s-9s": what lies between the change and the ones beside it. */
+/* "--base-range 0s-4.2s --head-range 4.2s-9s": what lies between the change and the ones beside it.
+ */
 void fz_phases_ranges(const struct fz_phases *phases, size_t i, struct fz_buf *out);
 /* The changes, each with the command that compares before and after. name: of the recording. */
 void fz_report_phases_text(const struct fz_profile *p, const char *name,
