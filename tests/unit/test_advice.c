@@ -88,8 +88,9 @@ static void test_commands(void **state)
 	(void)state;
 	struct seen s = see(recorded("python3 a.py 'x y'", S, S, 1),
 			    recorded("python3 b.py", 60 * S, S, 1));
-	assert_string_equal(s.b.command, "fizeau compare -n 5 --base 'python3 a.py '\\''x y'\\''' "
-					 "--head 'python3 b.py'");
+	assert_string_equal(s.b.command,
+			    "fizeau compare -n 5 --base-command 'python3 a.py '\\''x y'\\''' "
+			    "--head-command 'python3 b.py'");
 	/* A verdict that is beyond doubt needs no other. */
 	s.j->run.word = FZ_RUN_SLOWER;
 	again(&s);
@@ -102,8 +103,8 @@ static void test_commands(void **state)
 	again(&s);
 	assert_string_equal(
 		s.b.command,
-		"fizeau compare -a --base 'cd /home/me && python3 a.py '\\''x y'\\''' "
-		"--head 'cd '\\''/home/me/it'\\''\\'\\'''\\''s new'\\'' && python3 b.py'");
+		"fizeau compare -a --base-command 'cd /home/me && python3 a.py '\\''x y'\\''' "
+		"--head-command 'cd '\\''/home/me/it'\\''\\'\\'''\\''s new'\\'' && python3 b.py'");
 	/* What a terminal would not show as it is, is not shown. */
 	fz_profile_set_fact(s.base, "command", FZ_STR("a \033[31m"));
 	again(&s);
@@ -143,9 +144,10 @@ static void test_edited(void **state)
 	/* In another folder of the tree it is another command. */
 	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/shop"));
 	again(&s);
-	assert_string_equal(s.b.command,
-			    "fizeau compare -n 5 --base 'cd /run/xy/shop/bench && python3 a.py' "
-			    "--head 'cd /home/me/shop && python3 a.py'");
+	assert_string_equal(
+		s.b.command,
+		"fizeau compare -n 5 --base-command 'cd /run/xy/shop/bench && python3 a.py' "
+		"--head-command 'cd /home/me/shop && python3 a.py'");
 	forget(&s);
 }
 
