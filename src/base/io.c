@@ -61,8 +61,7 @@ static uint64_t file_budget(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
-	return pages > 0 && size > 0 ? FZ_MAX(BUDGET_BYTES, (uint64_t)pages / 4 * (uint64_t)size)
-				     : BUDGET_BYTES;
+	return FZ_MAX(BUDGET_BYTES, (uint64_t)FZ_MAX(pages, 0) / 4 * (uint64_t)FZ_MAX(size, 0));
 }
 
 /* What its content may take. */

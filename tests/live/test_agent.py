@@ -47,8 +47,8 @@ while True:
     order(3000)
     count(3000)
 """
-LAST = re.compile(r"agent: ([\d,]+) samples? in ([\d,]+) windows? became ([\d,]+) pushes; sent ([\d,]+), "
-                  r"dropped ([\d,]+), in the spool ([\d,]+)\n$")
+LAST = re.compile(r"agent: ([\d,]+) samples? in ([\d,]+) windows?, ([\d,]+) pushes; ([\d,]+) sent, "
+                  r"([\d,]+) dropped, ([\d,]+) queued\n$")
 
 
 class Agent:
@@ -232,7 +232,7 @@ def bounded_spool():
                    "64K") as agent:
             wait_until(lambda: "the spool is full" in agent.said(), "a full spool", 100)
             got = agent.stop()
-        told = [int(n) for n in re.findall(r"dropped \(pushes: (\d+)\), from 20\d\d-", agent.said())]
+        told = [int(n) for n in re.findall(r"dropped the oldest pushes \((\d+)\), from 20\d\d-", agent.said())]
         assert told and sum(told) == got["dropped"], (told, got)
         kept = sorted(spool.glob("*.push"))
         assert len(kept) == got["kept"] == got["pushes"] - got["dropped"] and not got["sent"], got
