@@ -56,7 +56,7 @@ struct fz_error *fz_api_error(struct fizeau_error *err)
 
 int fz_api_no_argument(struct fizeau_error *err)
 {
-	return fz_fail(fz_api_error(err), FZ_EUSAGE, "an argument is NULL that must not be");
+	return fz_fail(fz_api_error(err), FZ_EUSAGE, "a required argument is NULL");
 }
 
 int fz_api_take_options(void *ret, size_t size, const void *options, struct fizeau_error *err)

@@ -14,12 +14,15 @@ void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct 
 }
 
 int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
-		   const struct fz_profile *p, const char *who, const struct fz_notify *notify,
+		   struct fz_profile *p, const char *who, const struct fz_notify *notify,
 		   enum fz_baseline_place *ret_place, struct fz_error *err)
 {
 	struct fz_error failed;
 
 	*ret_place = place;
+	/* A busy machine may not have answered in time when the program was counted. */
+	if (!fz_profile_fact(p, "git.commit").n)
+		fz_profile_set_fact(p, "git.commit", fz_str_of(commit));
 	if (place != FZ_BASELINE_SERVER)
 		return fz_baseline_save(b, place, commit, p, err);
 	if (!fz_baseline_save(b, place, commit, p, &failed))

@@ -10,5 +10,5 @@ void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct 
 /* As fz_baseline_save. What a server does not take is said and kept in the cache; ret_place is
  * where it is. That neither takes it is said, and no error. */
 int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
-		   const struct fz_profile *p, const char *who, const struct fz_notify *notify,
+		   struct fz_profile *p, const char *who, const struct fz_notify *notify,
 		   enum fz_baseline_place *ret_place, struct fz_error *err);

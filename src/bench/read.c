@@ -110,8 +110,7 @@ static int read_bench(struct fz_ci_result *r, const json_t *v, struct fz_error *
 	struct fz_ci_bench *b = fz_ci_bench_of(r, name, metric);
 	if (r->n == before)
 		return fz_fail(err, FZ_EINPUT,
-			       "benchmark '%.*s' is in two reports; each report must have "
-			       "different benchmarks",
+			       "benchmark '%.*s' occurs twice; each name must be unique",
 			       (int)name.n, name.p);
 	if (!read_verdict(v, &b->verdict))
 		return fz_fail(err, FZ_EINPUT, "'%.*s' has an unknown verdict", (int)name.n,

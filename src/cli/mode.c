@@ -60,7 +60,7 @@ int fz_cli_mode_keep(struct fz_profile *p, enum fz_mode mode, const char *name,
 	filter.status_all = status_of(mode);
 	if (filter.status_all && !any_has(p, filter.status_all))
 		return fz_fail(err, FZ_EUSAGE,
-			       "--mode %s: %s has no such samples; record with --mode %s",
+			       "--mode %s: %s has no samples of this mode; record with --mode %s",
 			       fz_mode_names[mode], name, fz_mode_names[mode]);
 	fz_profile_filter(p, &filter);
 	p->recording.mode = mode;

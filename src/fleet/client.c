@@ -174,7 +174,7 @@ static int check(const struct fz_client *c, const struct attempt *a, const struc
 			       "%s: untrusted certificate; set SSL_CERT_FILE=FILE to trust its CA",
 			       c->server);
 	if (a->status == 0)
-		return fz_fail(err, FZ_ESYSTEM, "%s: %s; is 'fizeau serve' running there?",
+		return fz_fail(err, FZ_ESYSTEM, "%s: %s (is 'fizeau serve' running there?)",
 			       c->server, curl.error(a->code));
 	return fz_fail(err, FZ_EINPUT, "%s: %.*s (status %ld)", c->server,
 		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);

@@ -97,6 +97,9 @@ static void add_samples(const struct fz_profile *p, struct fz_processes *ps)
 		struct fz_profile_process *process =
 			&ps->list[ps->of_thread[p->samples.thread[row]]];
 
+		/* As totals do, without samples that have no stack. */
+		if (p->samples.stack[row] == FZ_NONE)
+			continue;
 		process->samples += fz_sample_count(p, row);
 		if (p->metric_count)
 			process->cost += fz_sample_weight(p, p->default_metric, row);

@@ -15,8 +15,8 @@ struct fz_profile_process {
 	struct fz_str name;         /* what it runs, for people; a part of the command */
 	struct fz_str user, cgroup; /* whose it is; "" when unknown, or when it is in none */
 	uint32_t threads;
-	uint64_t samples;
-	int64_t cost; /* of the main metric */
+	uint64_t samples; /* that have a stack */
+	int64_t cost;     /* of the main metric */
 };
 
 /* Those that have threads, in order of appearance. */

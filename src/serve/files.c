@@ -219,7 +219,9 @@ static int check_count(const struct fz_http_request *q, struct fz_error *err)
 	if (strcmp(key, fz_inputs_text(q, "key")) != 0)
 		return fz_fail(err, FZ_EINPUT,
 			       "the body was not counted in the environment of this key");
-	if (of.n && !fz_str_eq(of, fz_str_of(commit)))
+	if (!of.n)
+		return fz_fail(err, FZ_EINPUT, "the body does not state its commit");
+	if (!fz_str_eq(of, fz_str_of(commit)))
 		return fz_fail(err, FZ_EINPUT, "the body belongs to another commit, %.*s",
 			       (int)of.n, of.p);
 	return 0;

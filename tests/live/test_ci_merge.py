@@ -112,7 +112,7 @@ def check_refused():
     assert report["exit"] == 2 and set(seen) == {"x"} and "gone" in report["troubles"][0], report
     assert "no report of this job" in (r.out / "comment.md").read_text()
     # The same benchmark twice, another change, no report at all.
-    assert "benchmark 'x' is in two reports" in r.merge(a, a, status=2).stderr
+    assert "benchmark 'x' occurs twice" in r.merge(a, a, status=2).stderr
     text = (b / "report.json").read_text()
     (b / "report.json").write_text(text.replace(json.loads(text)["base"], "0123456789"))
     assert "only reports of the same change can be merged" in r.merge(a, b, status=2).stderr

@@ -218,7 +218,7 @@ def unchanged():
     with project(base=20000, head=20000) as p:
         out, _ = p.fizeau("compare", "HEAD~1", "--fail-on", "regression", "--threshold", "30%",
                           "--", p.python, "bench.py")
-        assert "Self: " in out and "3 runs" in out, out
+        assert "Measured: 3 runs against 3" in out, out
         p.check_clean()
 
 

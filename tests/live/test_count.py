@@ -652,7 +652,7 @@ def check_trouble(wanted, *args, before=()):
 suite.add("an instruction that Valgrind does not know", check_trouble, "does not support (AVX-512)")
 suite.add("a program that is killed while it is counted", check_trouble, "the program was killed", "killed")
 suite.add("a program that is killed after one that it had started has ended", check_trouble,
-          "warning: run: the program was killed: nothing of it was counted", "killed", "later")
+          "warning: run: the program was killed: only the processes it started were counted", "killed", "later")
 
 
 @suite.test("no room for what is counted")

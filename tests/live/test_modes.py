@@ -633,7 +633,7 @@ def refused():
         folded = pathlib.Path(folder, "x.folded")
         folded.write_text("a;b 3\n")
         done = fizeau("replay", "--mode", "gil", folded)
-        assert done.returncode == 2 and "has no such samples" in done.stderr, done.stderr
+        assert done.returncode == 2 and "has no samples of this mode" in done.stderr, done.stderr
 
 
 TICKING = """

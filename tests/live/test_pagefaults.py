@@ -203,7 +203,7 @@ main()
         report, _ = read(path)
     said = report["facts"]["growth.unseen"]
     before, others = (float(number) * {"B": 1, "KiB": 1024, "MiB": MiB}[unit]
-                      for number, unit in re.findall(r"([0-9.]+) (B|KiB|MiB) (?:had|by)", said))
+                      for number, unit in re.findall(r"([0-9.]+) (B|KiB|MiB) (?:allocated|by)", said))
     # Of what grew some was freed since.
     excess = report["total"] + before + others - last
     assert -0.01 * last < excess < 2 * MiB, (report["total"], said, last)
