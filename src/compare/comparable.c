@@ -414,7 +414,7 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	fz_profile_describe_failure(d->profile[s], s == FZ_BASE ? "the base" : "the head", &text);
 	if (!text.n)
 		return;
-	fz_diff_warn(d, "%s; it may not have completed its work", text.p);
+	fz_diff_warn(d, "%s; it may not have finished its work", text.p);
 	d->urgent++;
 }
 

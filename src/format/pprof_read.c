@@ -40,10 +40,14 @@ struct mapping {
 
 struct location {
 	uint64_t mapping, address;
-	struct fz_str message;              /* for its lines */
-	uint32_t first, frame_count;        /* in reader.frames; first FZ_NONE: not made yet */
-	enum { ALL, OUTER, NOTHING } stays; /* of it, by drop_frames; what it calls goes too */
+	struct fz_str message; /* for its lines */
+	uint32_t first;        /* in reader.frames; FZ_NONE: not made yet */
+	uint32_t frame_count : 30;
+	uint32_t stays : 2; /* enum stays */
 };
+
+/* What is left of a location by drop_frames; what it calls goes too. */
+enum stays { ALL, OUTER, NOTHING };
 
 #define TABLE(type, name)     \
 	struct type *name##s; \

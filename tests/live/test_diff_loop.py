@@ -151,7 +151,7 @@ def kinds():
         before = json.loads(shell("diff", "--format", "json").stdout)
         shell(run[0], "--mode", "cpu", *run[1:])
         done = shell("diff", status=2)
-        assert "made in the same way: @1 and @2 differ" in done.stderr, done.stderr
+        assert "with the same settings: @1 and @2 differ" in done.stderr, done.stderr
         listed = [line.split()[5] for line in shell("list").stdout.splitlines()[1:]]
         assert listed == ["cpu", "wall", "wall"], listed
         assert before == json.loads(shell("diff", "@3", "@2", "--format", "json").stdout)
@@ -189,7 +189,7 @@ def being_recorded():
                     os.kill(int(pid), signal.SIGKILL)
         # The first was killed and left what it had; the second was asked to end and has a run.
         listed = shell("list").stdout
-        assert " running " not in listed and " cut " in listed or "was killed before" in listed, listed
+        assert " running " not in listed and " cut " in listed or "before the first sample" in listed, listed
     loop(check)
 
 

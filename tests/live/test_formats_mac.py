@@ -135,7 +135,7 @@ def sample():
 @suite.test("what is no tree says so in one line")
 def broken():
     for name, text, words in (
-            ("title", "Weight\tSelf Weight\t\tSymbol Name\n", "no costs"),
+            ("title", "Weight\tSelf Weight\t\tSymbol Name\n", "without costs"),
             ("word", "Weight\tSelf Weight\t\tSymbol Name\n1.0 s 5%\tx\t \tmain\n", "line 2"),
             ("mixed", "Weight\tSelf Weight\t\tSymbol Name\n1 s\t1 s\t \ta\n1 MB\t1 MB\t \tb\n", "line 3"),
             ("graph", SAMPLE[:SAMPLE.index("    368 Thread_779")], "has no stacks")):

@@ -14,7 +14,9 @@ static struct fz_profile *with_thread(struct fz_profile *p, uint64_t pid, uint64
 				      uint32_t samples)
 {
 	struct fz_thread thread = { .pid = pid, .tid = tid };
-	struct fz_sample s = { .stack = FZ_NONE,
+	uint32_t main =
+		fz_profile_frame_named(p, FZ_STR("main"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+	struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, main),
 			       .thread = fz_profile_thread(p, &thread),
 			       .count = samples };
 

@@ -184,7 +184,7 @@ test("labels name the share, and new frames say so", async () => {
 });
 
 test("the page of one recording says when the program failed", async () => {
-	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have completed its work/], ["sys.exit(0)", null]]) {
+	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have finished its work/], ["sys.exit(0)", null]]) {
 		const recording = newFile(".fz"), file = newFile(".html");
 		const script = `import sys\nfor i in range(3000): sum(range(500))\n${code}`;
 		spawnSync(process.env.FIZEAU, ["run", "-o", recording, "--", "python3", "-c", script], { stdio: "ignore" });

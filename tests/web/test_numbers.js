@@ -37,7 +37,7 @@ function rowsOfMarkdown(text) {
 }
 
 test("text, markdown, JSON and page give the same numbers of every function they show", async () => {
-	const reports = [rowsOfText(judgedText("text", ["-l", "200"])), rowsOfMarkdown(judgedText("markdown"))];
+	const reports = [rowsOfText(judgedText("text", ["--table", "-l", "200"])), rowsOfMarkdown(judgedText("markdown"))];
 	const json = JSON.parse(judgedText("json"));
 	const seen = { self: new Map(), total: new Map() };
 	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {

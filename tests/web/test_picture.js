@@ -60,7 +60,7 @@ async function compare(args) {
 		assert.deepEqual(drawn[1] ?? [], shown[1]);
 		text = shown.flat().join("\n");
 	});
-	return { text, listed: fs.readFileSync(svg, "utf8").split(">What certainly changed")[1] ?? "" };
+	return { text, listed: fs.readFileSync(svg, "utf8").split(">Significant changes")[1] ?? "" };
 }
 
 // ---- pairs ----

@@ -111,7 +111,7 @@ test("a profile's source has its own cost, l opens it, and missing source says s
 test("lines are aligned when the file moved, and when the function has another name", async () => {
 	const sample = (file, name, line, count) => ({ tid: 1, count, stack: [
 		{ name: "main", file: "/srv/app/main.py", line: 1 }, { name: "step", file: "/srv/app/main.py", line: 9 }, { name, file, line }, ...(line === 12 || line === 13 ? [{ name: "leaf", file: "/srv/app/main.py", line: 20 }] : [])] });
-	for (const [file, name] of [["/srv/app/lib/fresh.py", "work"], ["/srv/app/code.py", "toil"]]) {
+	for (const [file, name] of [["/srv/app/lib/fresh.py", "work"], ["/srv/app/code.py", "work_v2"]]) {
 		const changed = diffPage([sample("/srv/app/code.py", "work", 10, 300), sample("/srv/app/code.py", "work", 12, 100)],
 			[sample(file, name, 11, 160), sample(file, name, 13, 100)], ["time", `base-source=/srv/app/code.py=${then}`, `source=${file}=${now}`]);
 		await withPage(changed, { width: 1000 }, async (page) => {

@@ -237,7 +237,7 @@ test("where a program began to do other things is marked: a press chooses what i
 		const [from, to] = await rangeOf(page);
 		assert.ok(Math.abs(from - 102.4) <= 1 && to === 256, `${from} ${to}`);
 		const said = await page.innerText("#hint"), shown = execFileSync(process.env.FIZEAU, ["show", file], { encoding: "utf8" });
-		const command = shown.match(/^ {2}fizeau diff \S+ (--base .*)$/m);
+		const command = shown.match(/^ {2}fizeau diff \S+ (--base-range .*)$/m);
 		assert.ok(command && said.endsWith(command[1]), `${said}\n${shown}`);
 		const told = execFileSync(process.env.FIZEAU, ["diff", file, ...command[1].split(" ")], { encoding: "utf8" });
 		assert.match(told, /encode/);
