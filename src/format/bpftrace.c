@@ -65,10 +65,16 @@ static size_t hex_digits(struct fz_str s)
 	return n;
 }
 
+/* The last place of a character; NULL: there is none. */
+static const char *last_of(struct fz_str s, char c)
+{
+	return s.p && s.n ? memrchr(s.p, c, s.n) : NULL;
+}
+
 /* "+17", "+0x11", "+17@/a.c:4" off the end. */
 static struct fz_str without_offset(struct fz_str name)
 {
-	const char *plus = name.n ? memrchr(name.p, '+', name.n) : NULL;
+	const char *plus = last_of(name, '+');
 
 	if (!plus || plus == name.p)
 		return name;
@@ -87,7 +93,7 @@ static struct fz_str without_address(struct fz_str text, bool *ret_kernel)
 	if (n < 4 || n >= text.n || text.p[n] != ' ')
 		return text;
 	text = fz_str_trimmed(from(text, text.p + n));
-	const char *open = text.n ? memrchr(text.p, '(', text.n) : NULL;
+	const char *open = last_of(text, '(');
 	if (!open || open == text.p || open[-1] != ' ' || !fz_str_ends(text, ")"))
 		return text;
 	*ret_kernel = fz_str_starts(from(text, open), "([kernel");
