@@ -193,7 +193,7 @@ static int read_event(struct reader *r, struct fz_track *track, const json_t *ev
 	if (frame == FZ_NONE)
 		return fail_frame(r, err);
 	if (!isfinite(at) || (track->started && at < track->now))
-		return fz_fail(err, FZ_EINPUT, "%s: events are not sorted by time", r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: events are not in order of time", r->name);
 	fz_track_advance(track, at, &r->spans);
 	if (fz_str_eq(type, FZ_STR("O")))
 		return fz_track_open(track, r->p, frame, INFINITY)
