@@ -121,7 +121,15 @@ export class AccessibleTree {
 			event.preventDefault();
 			model.acts.selectionMenu();
 		});
-		flame.canvas.addEventListener("pointerdown", () => setTimeout(() => this.focus()));
+		// The browser takes the focus away after a press: get it, unless the reader has gone
+		// elsewhere since.
+		flame.canvas.addEventListener("pointerdown", () => {
+			const before = document.activeElement;
+			setTimeout(() => {
+				const now = document.activeElement;
+				if (now === document.body || now === before) this.focus();
+			});
+		});
 	}
 
 	focus() {

@@ -183,6 +183,18 @@ test("turning the tree round begins at its roots, and typing in a list is not a 
 	});
 });
 
+test("a press on the graph takes no focus from what the reader has gone to since", async () => {
+	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
+		const focused = (then) => page.evaluate((id) => new Promise((resolve) => {
+			fizeau.flame.canvas.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+			if (id) document.getElementById(id).focus();
+			setTimeout(() => setTimeout(() => resolve(document.activeElement.id)));
+		}), then);
+		assert.equal(await focused(""), "grid");
+		assert.equal(await focused("select-by"), "select-by");
+	});
+});
+
 test("keys do what the help says", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const press = (key) => page.keyboard.press(key);
