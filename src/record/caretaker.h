@@ -20,5 +20,6 @@ struct fz_caretaker {
 int fz_caretaker_start(struct fz_caretaker *c, const struct fz_scratch *s, struct fz_error *err);
 /* All is cleared up: it ends. */
 void fz_caretaker_stop(struct fz_caretaker *c);
-/* The program that runs; 0: none does any more. */
+/* The program that runs; 0: none does any more. The forked child calls it itself before it becomes
+ * the program. */
 void fz_caretaker_mind(pid_t program);

@@ -123,14 +123,19 @@ static pid_t spawn(char *const argv[], const sigset_t *mask, const struct fz_lau
 
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
+		/* Not by us when it runs: we may be killed before we are back. */
+		if (place)
+			fz_caretaker_mind(getpid());
 		if (!place || move_in(place))
 			execvpe(argv[0], argv, env);
 		code = errno;
 		_exit(127);
 	}
 	*ret_errno = pid < 0 ? errno : code;
-	if (pid > 0 && code)
+	if (pid > 0 && code) {
 		waitpid(pid, NULL, 0);
+		fz_caretaker_mind(0);
+	}
 	return pid;
 }
 
@@ -151,8 +156,6 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 		fz_launch_wait(&child);
 		return rc;
 	}
-	if (place)
-		fz_caretaker_mind(child.pid);
 	*ret = child;
 	return 0;
 }

@@ -126,6 +126,7 @@ _Noreturn static void become(char *const argv[], const struct fz_launch_place *p
 			     const sigset_t *mask, int socket)
 {
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	fz_caretaker_mind(getpid());
 	setpgid(0, 0);
 	if (place->folder && chdir(place->folder))
 		_exit(NO_PROGRAM);
@@ -276,7 +277,6 @@ static int start(char *const argv[], const struct fz_launch_place *place, const 
 	if (child->pid < 0)
 		return fz_fail_errno(err, "fork");
 	child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
-	fz_caretaker_mind(child->pid);
 	if (*ret_listener >= 0 && child->pidfd >= 0)
 		return 0;
 	kill(child->pid, SIGKILL);
