@@ -38,11 +38,6 @@ static uint32_t find_metric(const struct fz_profile *p, struct fz_str name)
 	return metric;
 }
 
-bool fz_diff_has_metric(const struct fz_profile *p, struct fz_str name)
-{
-	return find_metric(p, name) != FZ_NONE;
-}
-
 /* The metric of that name on both sides. */
 static bool find_on_both(const struct fz_diff *d, struct fz_str name, uint32_t ret[FZ_SIDES])
 {

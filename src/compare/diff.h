@@ -172,8 +172,7 @@ struct fz_speed_scale_side {
 struct fz_speed_scale {
 	bool used; /* else costs are as measured on both sides */
 	struct fz_speed_scale_side side[FZ_SIDES];
-	int64_t total; /* of the head, as measured */
-	const struct fz_profile *measured_head;
+	int64_t total;          /* of the head, as measured */
 	struct fz_profile view; /* of the head; owns nothing */
 };
 
@@ -227,9 +226,6 @@ struct fz_diff {
  * unless forced); the message then names both sides' values. */
 int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 		const struct fz_diff_options *options, struct fz_diff **ret, struct fz_error *err);
-/* Whether a profile can be compared by that metric: one of its own, or "samples" where it was
- * sampled in time. */
-bool fz_diff_has_metric(const struct fz_profile *p, struct fz_str name);
 /* Whether an own rule or a mapping can be used; FZ_EUSAGE if not. */
 int fz_diff_check_rename(const char *text, struct fz_error *err);
 int fz_diff_check_map(const char *text, struct fz_error *err);

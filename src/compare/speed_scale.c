@@ -272,7 +272,6 @@ static bool are_told(const struct fz_diff *d)
 /* What the diff calls the head: its samples, with the metric at the base's speed. */
 static void take_view(struct fz_diff *d, uint32_t metric)
 {
-	d->speed_scale.measured_head = d->profile[FZ_HEAD];
 	d->speed_scale.view = *d->profile[FZ_HEAD];
 	d->speed_scale.view.callgraph = NULL; /* its totals are as measured */
 	d->speed_scale.view.metrics[metric].column = d->speed_scale.side[FZ_HEAD].even;
@@ -316,7 +315,7 @@ void fz_diff_release_speed_scale(struct fz_diff *d)
 
 void fz_diff_sum_measured(struct fz_diff *d)
 {
-	const struct fz_profile *p = d->speed_scale.measured_head;
+	const struct fz_profile *p = d->recorded[FZ_HEAD];
 	uint32_t metric = d->tree[FZ_HEAD]->metric;
 	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(d->function_count, sizeof(*seen));
 	fz_auto(fz_free_ptr) int64_t *of_stack =

@@ -40,7 +40,6 @@ struct fz_report {
 	bool drops_stackless; /* samples without a stack have no place in it */
 	const char *
 		picture; /* suffix of a small picture that a file of it gets beside it, and names */
-	bool by_path;    /* its diffs have verdicts of paths: the judgement must */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
