@@ -6,8 +6,8 @@
  * Each push is its own savepoint: if it fails, nothing of it is stored, and the others are.
  *
  * Maps cache the ids of functions and nodes by content, because most of each push was pushed
- * before. They are cleared after a rollback and when another process may have deleted rows, which
- * only retention does.
+ * before. They are cleared after a rollback, after retention, and when another connection has
+ * written since: it may have deleted rows, whose ids SQLite uses again for other names.
  */
 #include "fleet/sqlite_calls.h"
 
@@ -18,6 +18,18 @@ static void forget_known(struct fz_sqlite_store *f)
 	fz_map_clear(&f->function_map);
 	fz_map_clear(&f->node_map);
 	f->id_n = 0;
+}
+
+/* Inside a transaction that writes, so that nobody else does until it ends. */
+static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
+{
+	int64_t version;
+	int r = fz_sql_take_id(&f->sql, fz_sql(&f->sql, FZ_SQL_DATA_VERSION), &version, err);
+
+	if (!r && (version != f->data_version || f->id_n > KNOWN_MAX))
+		forget_known(f);
+	f->data_version = r ? 0 : version;
+	return r;
 }
 
 static int open_store(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
@@ -376,10 +388,10 @@ static void put_all(struct fz_fleet *fleet, struct fz_fleet_item *const *items, 
 	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	struct fz_error err;
 
-	if (f->id_n > KNOWN_MAX)
-		forget_known(f);
 	int r = fz_sql_run(&f->sql, FZ_SQL_BEGIN, &err);
 	bool begun = !r;
+	if (!r)
+		r = check_known(f, &err);
 	for (size_t i = 0; !r && i < n; i++)
 		r = put_inside(f, items[i], &err);
 	if (begun)

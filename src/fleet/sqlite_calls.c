@@ -58,6 +58,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[FZ_SQL_BEGIN_READING] = "BEGIN",
 	[FZ_SQL_COMMIT] = "COMMIT",
+	[FZ_SQL_DATA_VERSION] = "PRAGMA data_version",
 	[FZ_SQL_ROLLBACK] = "ROLLBACK",
 	[FZ_SQL_PUT_BEGIN] = "SAVEPOINT put",
 	[FZ_SQL_PUT_END] = "RELEASE put",

@@ -40,6 +40,7 @@ enum fz_sql_name {
 	FZ_SQL_BEGIN,
 	FZ_SQL_BEGIN_READING,
 	FZ_SQL_COMMIT,
+	FZ_SQL_DATA_VERSION,
 	FZ_SQL_ROLLBACK,
 	FZ_SQL_PUT_BEGIN,
 	FZ_SQL_PUT_END,
@@ -121,7 +122,8 @@ struct fz_sqlite_store {
 	struct fz_map function_map, node_map;
 	int64_t *ids;
 	uint32_t id_n, id_cap;
-	bool reading; /* in a transaction that looking for series began */
+	int64_t data_version; /* of SQLite: moves when another connection writes */
+	bool reading;         /* in a transaction that looking for series began */
 };
 
 static inline struct fz_sqlite_store *fz_sqlite_store(struct fz_fleet *f)

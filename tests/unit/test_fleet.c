@@ -421,6 +421,37 @@ static void test_forget(void **state)
 	remove_file(path);
 }
 
+/* What one process forgets, another one that has the same store open does not refer to: SQLite
+ * gives the ids of deleted rows to other names, also of other projects. */
+static void test_two_writers(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *old = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *new = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *secret = recording(10, "secret");
+	fz_auto(fz_profile_freep) struct fz_profile *got = NULL;
+	enum fz_fleet_put ret;
+	struct fz_error err;
+
+	(void)state;
+	new->runs[0].start_unix_ns += 10 * MINUTE;
+	secret->runs[0].start_unix_ns += 10 * MINUTE;
+	struct fz_fleet *one = open_store(path), *two = open_store(path);
+	put(one, old, "1", "", "a");
+	assert_true(fz_fleet_forget(two, START / MINUTE + 5, &err) > 0);
+	assert_int_equal(put_as(two, secret,
+				&(struct fz_fleet_push){ "other", "s", "1", "h", "", "b" }, &ret,
+				&err),
+			 0);
+	put(one, new, "2", "", "c");
+	got = get_from(path, "2");
+	assert_int_equal(cost_of(got, "work"), 5 * SECOND);
+	assert_int_equal(cost_of(got, "secret"), 0);
+	fz_fleet_close(one);
+	fz_fleet_close(two);
+	remove_file(path);
+}
+
 /* Projects do not see each other. */
 static void test_projects(void **state)
 {
@@ -492,7 +523,7 @@ int main(void)
 		cmocka_unit_test(test_limits),    cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_projects),  cmocka_unit_test(test_order),
 		cmocka_unit_test(test_names),     cmocka_unit_test(test_work_first),
-		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_intervals), cmocka_unit_test(test_two_writers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
