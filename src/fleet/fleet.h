@@ -173,8 +173,8 @@ struct fz_fleet_query {
 	const char *project, *service;
 	const char *version; /* NULL: all of them */
 	const char *labels;  /* as in a push: cells that have all of them */
-	/* NULL: of what main profiles are of the work (CPU time, time, samples), if there is any;
-	 * of several the one that most cells are about */
+	/* NULL: of what main profiles are of CPU time, else time, else samples, else the one that
+	 * most cells are about */
 	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* of two releases: the head's is at least this */

@@ -159,21 +159,23 @@ static void take_row(void *arg, const struct fz_fleet_series_row *row)
 
 /* ---- one metric ---- */
 
-/* What a program did, rather than what it holds or waits for. */
-static bool is_work(const struct metric *m)
+/* What a program did comes before what it holds or waits for, which agents push beside it and as
+ * often: CPU time, time, samples, then the rest. */
+static size_t rank_of(const struct metric *m)
 {
 	static const char *const names[] = { "cpu", "wall", "samples" };
+	size_t i = 0;
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
-		if (fz_str_eq(m->name, fz_str_of(names[i])))
-			return true;
-	return false;
+	while (i < FZ_ARRAY_LEN(names) && !fz_str_eq(m->name, fz_str_of(names[i])))
+		i++;
+	return i;
 }
 
-/* Work comes first, for agents push the memory of a service beside it, and as often. */
 static bool is_better(const struct metric *a, const struct metric *b)
 {
-	return is_work(a) != is_work(b) ? is_work(a) : a->cells > b->cells;
+	size_t x = rank_of(a), y = rank_of(b);
+
+	return x != y ? x < y : a->cells > b->cells;
 }
 
 /* The one that is asked for, or the best of those that are main ones. */

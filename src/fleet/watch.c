@@ -45,6 +45,7 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 	const char *const names[] = { before, after };
 	struct fz_fleet_query q = { .project = w->project,
 				    .labels = "",
+				    .metric = w->metric,
 				    .from = w->first - FZ_FLEET_BASE_MINUTES,
 				    .until = next_end(w),
 				    .head_from = head_from };
@@ -129,6 +130,10 @@ static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz
 		fz_buf_char(&url, '@');
 		fz_buf_uri_part(&url, fz_str_of(sides[i + 1]));
 	}
+	if (w->metric) {
+		fz_buf_str(&url, "&metric=");
+		fz_buf_uri_part(&url, fz_str_of(w->metric));
+	}
 	fz_json_kstr(j, "page", fz_buf_view(&url));
 }
 
@@ -155,6 +160,8 @@ static char *describe(const struct fz_fleet_watch *w, const char *base, const st
 	fz_json_kstr(&j, "service", fz_str_of(w->service));
 	fz_json_kstr(&j, "base", fz_str_of(base));
 	fz_json_kstr(&j, "head", fz_str_of(w->version));
+	const struct fz_profile *p = c->profile[FZ_HEAD];
+	fz_json_kstr(&j, "metric", fz_str_of(p->metrics[p->default_metric].name));
 	add_function(c, found[0], &j);
 	fz_json_kint(&j, "first_seen", first_minute(c) * 60);
 	fz_json_kint(&j, "raised", next_end(w) * 60);
@@ -260,7 +267,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 		suspect(w, &all);
 	w->checked = next_end(w);
 	/* That there is nothing of one of them in that time is no error of anybody's. */
-	return r == FZ_EINPUT ? 0 : r ? r : n > 0;
+	return r == FZ_EINPUT || r == FZ_EUSAGE ? 0 : r ? r : n > 0;
 }
 
 void fz_fleet_watch_release(struct fz_fleet_watch *w)

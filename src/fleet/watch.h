@@ -22,6 +22,7 @@ enum { FZ_FLEET_CHECK_FIRST = 5 /* minutes */, FZ_FLEET_BASE_MINUTES = 1440 };
 /* A release that is checked. Zeroed but for its names and `first` to begin with. */
 struct fz_fleet_watch {
 	const char *project, *service, *version;
+	const char *metric; /* NULL: the default one */
 	/* Minutes of it that came in since somebody watches, set by the caller. A clock that is
 	 * behind does not move the first. */
 	int64_t first, last;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "format/jsonread.h"
 #include "report/markup.h"
 #include "report/viewer.h"
 #include "serve/server.h"
@@ -132,6 +133,7 @@ static void add_change(struct fz_buf *out, const struct fz_fleet_alarm *a)
 
 static void add_alarm(void *arg, const struct fz_fleet_alarm *a)
 {
+	fz_auto(fz_jsonread_release) json_t *all = json_loads(a->text, 0, NULL);
 	struct home *h = arg;
 	struct fz_buf *out = &h->alarms;
 
@@ -147,14 +149,8 @@ static void add_alarm(void *arg, const struct fz_fleet_alarm *a)
 	add_change(out, a);
 	add_minute(out, a->first_seen);
 	add_cell(out, a->head);
-	fz_buf_str(out, "<td><a href=\"/diff?base=");
-	fz_buf_uri_part(out, fz_str_of(a->service));
-	fz_buf_char(out, '@');
-	fz_buf_uri_part(out, fz_str_of(a->base));
-	fz_buf_str(out, "&amp;head=");
-	fz_buf_uri_part(out, fz_str_of(a->service));
-	fz_buf_char(out, '@');
-	fz_buf_uri_part(out, fz_str_of(a->head));
+	fz_buf_str(out, "<td><a href=\"");
+	fz_html_escape(out, fz_jsonread_kstr(all, "page"));
 	fz_buf_str(out, "\">Compare</a>\n");
 }
 

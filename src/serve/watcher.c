@@ -3,7 +3,8 @@
  * Hosts do not push at the same time: it waits for a pause in the pushes of a release, but not for
  * long.
  *
- *   push -> {project, service, version, first, last minute} -> due? -> check -> alarm -> the store
+ *   push -> {project, service, version, main metric, first, last minute} -> due? -> check -> alarm
+ * -> the store
  *                                                                                   -> a file
  *                                                                                   -> a command
  *                                                                                   -> a URL
@@ -55,17 +56,20 @@ static void free_release(struct release *r)
 	free((char *)r->watch.project);
 	free((char *)r->watch.service);
 	free((char *)r->watch.version);
+	free((char *)r->watch.metric);
 	fz_fleet_watch_release(&r->watch);
 	free(r);
 }
 
 /* Taken out of the list. */
-static struct release *take(struct fz_watcher *w, const struct fz_fleet_push *push)
+static struct release *take(struct fz_watcher *w, const struct fz_fleet_push *push,
+			    const char *metric)
 {
 	for (struct release **at = &w->releases; *at; at = &(*at)->next) {
 		struct release *r = *at;
 
-		if (strcmp(r->watch.version, push->version) != 0 ||
+		if (strcmp(r->watch.metric, metric) != 0 ||
+		    strcmp(r->watch.version, push->version) != 0 ||
 		    strcmp(r->watch.service, push->service) != 0 ||
 		    strcmp(r->watch.project, push->project) != 0)
 			continue;
@@ -95,22 +99,26 @@ static void drop_oldest(struct fz_watcher *w)
 	w->n--;
 }
 
-void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
-		     const struct fz_fleet_batch *b)
+static void tell_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
+			const struct fz_fleet_batch *b, uint32_t kind)
 {
+	fz_auto(fz_free_ptr) char *metric =
+		fz_strndup(b->kinds[kind].metric.p, b->kinds[kind].metric.n);
 	int64_t first = INT64_MAX, last = 0;
 
 	for (uint32_t i = 0; i < b->cell_n; i++) {
+		if (b->cells[i].kind != kind)
+			continue;
 		first = FZ_MIN(first, b->cells[i].minute);
 		last = FZ_MAX(last, b->cells[i].minute);
 	}
-	pthread_mutex_lock(&w->lock);
-	struct release *r = take(w, push);
+	struct release *r = take(w, push, metric);
 	if (!r) {
 		r = fz_calloc(1, sizeof(*r));
 		r->watch = (struct fz_fleet_watch){ .project = fz_strdup(push->project),
 						    .service = fz_strdup(push->service),
 						    .version = fz_strdup(push->version),
+						    .metric = fz_steal(metric),
 						    .first = first,
 						    .last = last };
 	}
@@ -119,6 +127,15 @@ void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 	put(w, r);
 	if (w->n > RELEASES_MAX)
 		drop_oldest(w);
+}
+
+void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
+		     const struct fz_fleet_batch *b)
+{
+	pthread_mutex_lock(&w->lock);
+	for (uint32_t kind = 0; kind < b->kind_n; kind++)
+		if (b->kinds[kind].main)
+			tell_metric(w, push, b, kind);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -186,10 +203,11 @@ static void ask_url(const struct fz_server *s, const char *text)
 	s->say(err.message);
 }
 
-static void tell(const struct fz_server *s, const struct fz_fleet_alarm *a)
+static void tell(const struct fz_server *s, const struct fz_fleet_alarm *a, const char *metric)
 {
-	fz_auto(fz_free_ptr) char *line = fz_asprintf("alarm: %s@%s: %s costs more than in %s",
-						      a->service, a->head, a->function, a->base);
+	fz_auto(fz_free_ptr) char *line =
+		fz_asprintf("alarm: %s@%s: %s costs more than in %s (%s)", a->service, a->head,
+			    a->function, a->base, metric);
 
 	s->say(line);
 	if (s->options.alarm_file)
@@ -221,7 +239,7 @@ static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_er
 	r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
 	pthread_mutex_unlock(&s->writing);
 	if (!r && is_new)
-		tell(s, &alarm);
+		tell(s, &alarm, watch->metric);
 	return r;
 }
 
@@ -257,9 +275,11 @@ static struct release *next_due(struct fz_watcher *w)
 static void put_back(struct fz_watcher *w, struct release *r)
 {
 	const struct fz_fleet_watch *v = &r->watch;
-	struct release *newer = take(w, &(struct fz_fleet_push){ .project = v->project,
-								 .service = v->service,
-								 .version = v->version });
+	struct release *newer =
+		take(w,
+		     &(struct fz_fleet_push){
+			     .project = v->project, .service = v->service, .version = v->version },
+		     v->metric);
 
 	if (newer) {
 		r->last = FZ_MAX(r->last, newer->last);

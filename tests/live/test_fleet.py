@@ -559,8 +559,9 @@ def alarm():
         assert Listener.heard == [("/hook", "application/json", told)], Listener.heard
         assert server.ask("GET", told["page"])[0] == 200
         page = server.ask("GET", "/")[1].decode()
-        assert page.count("/diff?base=shop@1&amp;head=shop@2") == 1 and "calm@1&amp;head" not in page
+        assert page.count("/diff?base=shop@1&amp;head=shop@2&amp;metric=samples") == 1 and "calm@1&amp;head" not in page
         assert "alarm: shop@2: d costs more than in 1" in (server.folder / "serve.err").read_text(encoding="utf-8")
+        assert told["metric"] == "samples" and told["page"].endswith("&metric=samples"), told
         # Whoever begins again looks again, but does not tell it again.
         server.stop()
         server.start()
@@ -575,6 +576,32 @@ def alarm():
             assert line in fizeau(folder, "serve", "--store", "x.db", *wrong, status=2).stderr
     hook.shutdown()
     hook.server_close()
+
+
+@suite.test("each main profile of a service is watched: an alarm for samples beside time that did not change")
+def second_metric():
+    with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:
+        chance, file = random.Random(2), pathlib.Path(folder, "alarms")
+        for n in range(35):
+            for host in range(8):
+                to = {"service": "s", "version": "1" if n < 12 else "2", "host": f"h{host}", "start": 1700000040 + n * 60}
+                work = {f: round(chance.gauss(400, 8)) for f in "abcdefg"}
+                work["d"] = round(work["d"] * (1.3 if n >= 12 else 1))
+                body = "".join(f"main;{f} {cost}\n" for f, cost in work.items())
+                assert server.push(body.encode(), **to)[0] == 200
+                names = ["main", *work]
+                weights = [chance.gauss(10, 1) for _ in work for _ in range(40)]
+                timed = {"$schema": "https://www.speedscope.app/file-format-schema.json",
+                        "shared": {"frames": [{"name": name} for name in names]},
+                        "profiles": [{"type": "sampled", "name": "time", "unit": "milliseconds", "startValue": 0,
+                                      "endValue": sum(weights), "weights": weights,
+                                      "samples": [[0, names.index(f)] for f in work for _ in range(40)]}]}
+                status, answer, _ = server.push(json.dumps(timed).encode(), **to)
+                assert status == 200, answer
+        wait_until(lambda: file.exists() and file.read_text(encoding="utf-8"), "an alarm")
+        told = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+        assert told["function"] == "d" and told["metric"] == "samples", told
+        server.says(200, "", "GET", told["page"])
 
 
 @suite.test("OpenTelemetry's profiles are taken, each resource as its own service")

@@ -349,6 +349,10 @@ static void test_work_first(void **state)
 	put(f, memory, "1", "", "memory");
 	put(f, cpu, "1", "", "cpu");
 	put(f, memory, "2", "", "memory only");
+	/* By the wall clock, too, for more minutes than by CPU time. */
+	memory->metrics[0].name = "wall";
+	memory->metrics[0].unit = "ns";
+	put(f, memory, "1", "", "wall");
 	both = get(f, "1");
 	assert_string_equal(both->metrics[0].name, "cpu");
 	assert_true(cost_of(both, "work") > 0 && cost_of(both, "held") == 0);
