@@ -10,7 +10,11 @@
  */
 #include "fleet/sqlite_calls.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/library.h"
+#include "base/outfile.h"
 
 struct fz_sqlite fz_sqlite;
 
@@ -252,6 +256,27 @@ static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
 	return 0;
 }
 
+/* A new file is private, as SQLite's files beside it then are; and nobody else chooses what is
+ * written to. */
+static int create_file(struct fz_sql *s, struct fz_error *err)
+{
+	bool direct;
+	char *path;
+
+	if (strcmp(s->path, ":memory:") == 0)
+		return 0;
+	int r = fz_outfile_resolve(s->path, &path, &direct, err);
+	if (r)
+		return r;
+	free(s->path);
+	s->path = path;
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fz_fail_errno(err, "%s: cannot be written", path);
+	close(fd);
+	return 0;
+}
+
 /* made: NULL, or what makes tables that are missing. */
 static int open_file(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
 {
@@ -261,8 +286,11 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, struc
 	if (r)
 		return r;
 	*s = (struct fz_sql){ .path = fz_strdup(path) };
-	if (fz_sqlite.open(path, &s->db, flags, NULL) != SQLITE_OK) {
+	if (made)
+		r = create_file(s, err);
+	if (!r && fz_sqlite.open(s->path, &s->db, flags, NULL) != SQLITE_OK)
 		r = fail(s, err);
+	if (r) {
 		fz_sql_close(s);
 		return r;
 	}

@@ -5,9 +5,9 @@
  *   request      {route, body, refusal}    a refused body is still read to its end, so that the
  *                                          response arrives; only one that is too large is cut off
  *
- * Without tokens the server accepts only local requests, and a local browser must not be abused by
- * other sites: the Host header must name this machine, and requests that change something must not
- * have another origin.
+ * A browser must not be abused by other sites: with the tokens that it keeps, or, without tokens,
+ * by its place. So requests must not have another origin. Without tokens the server accepts only
+ * local requests, and the Host header must name this machine.
  */
 #include "serve/http.h"
 
@@ -26,6 +26,9 @@
 enum { CONNECTIONS_MAX = 200, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
 /* Of what is too large so much is still read, in bodies of the largest size. */
 enum { READ_FOR_NOTHING = 4 };
+
+/* GnuTLS's words. Which older ones a library has enabled depends on the machine. */
+#define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static struct {
 	__typeof__(&MHD_is_feature_supported) can;
@@ -214,17 +217,20 @@ static bool is_this_machine(const char *host)
 	return false;
 }
 
-static void check_browser(struct request *r)
+static void check_origin(struct request *r)
 {
-	const char *origin = header_of(r, "Origin"), *host = header_of(r, "Host");
-	const char *from = strstr(origin, "://");
+	const char *origin = header_of(r, "Origin"), *from = strstr(origin, "://");
 
-	if (!is_this_machine(host))
+	if (*origin && (!from || strcasecmp(from + 3, header_of(r, "Host")) != 0))
+		refuse(r, MHD_HTTP_FORBIDDEN, "cross-origin request refused");
+}
+
+static void check_machine(struct request *r)
+{
+	if (!is_this_machine(header_of(r, "Host")))
 		refuse(r, MHD_HTTP_FORBIDDEN,
 		       "without tokens the server only accepts requests to 127.0.0.1 and "
 		       "localhost");
-	else if (*origin && (!from || strcmp(from + 3, host) != 0))
-		refuse(r, MHD_HTTP_FORBIDDEN, "cross-origin request refused");
 	r->q.project = "default";
 }
 
@@ -361,7 +367,9 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 	if (r->route && h->options.tokens)
 		check_token(h, r);
 	else if (r->route)
-		check_browser(r);
+		check_machine(r);
+	if (r->route)
+		check_origin(r);
 	check_encoding(r);
 	if (fz_parse_u64(fz_str_of(header_of(r, "Content-Length")), UINT64_MAX, &length) &&
 	    length > h->options.body_max)
@@ -567,6 +575,7 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 		{ options->certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,
 		  (void *)options->certificate },
 		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_VERSIONS },
 		{ MHD_OPTION_END, 0, NULL },
 	};
 	unsigned flags = (options->certificate ? MHD_USE_TLS : 0) |

@@ -312,6 +312,10 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (http->tokens && !http->certificate && !is_loopback(http->host))
+		s->say("tokens and profiles are sent unencrypted: use --tls-cert and --tls-key, or "
+		       "listen on "
+		       "127.0.0.1 behind a proxy with TLS");
 	fz_watcher_start(s, &s->watcher);
 	int r = fz_http_start(http, routes, s, &h, err);
 	if (r) {
@@ -332,10 +336,11 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 /* Who would not hear of an alarm is told so before there is one. */
 static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
 {
-	FILE *file = o->alarm_file ? fopen(o->alarm_file, "ae") : NULL;
+	FILE *file = NULL;
+	int r = o->alarm_file ? fz_alarm_file_open(o->alarm_file, &file, err) : 0;
 
-	if (o->alarm_file && !file)
-		return fz_fail_errno(err, "--alarm-file %s: cannot write", o->alarm_file);
+	if (r)
+		return r;
 	if (file)
 		fclose(file);
 	if (o->alarm_url && strncmp(o->alarm_url, "http://", 7) != 0 &&

@@ -15,6 +15,7 @@
 #include "serve/watcher.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/outfile.h"
 #include "fleet/client.h"
 #include "fleet/watch.h"
 #include "serve/server.h"
@@ -141,13 +143,32 @@ void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 
 /* ---- who hears of it ---- */
 
+int fz_alarm_file_open(const char *path, FILE **ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *resolved = NULL;
+	bool direct;
+	int r = fz_outfile_resolve(path, &resolved, &direct, err);
+
+	if (r)
+		return fz_error_prefix(err, "--alarm-file");
+	int fd = open(resolved,
+		      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (direct ? 0 : O_NOFOLLOW), 0666);
+	*ret = fd < 0 ? NULL : fdopen(fd, "a");
+	return *ret ? 0 : fz_fail_errno(err, "--alarm-file %s: cannot write", path);
+}
+
 static void append_to_file(const struct fz_server *s, const char *text)
 {
-	FILE *out = fopen(s->options.alarm_file, "ae");
-	bool written = out && fprintf(out, "%s\n", text) > 0;
+	struct fz_error err;
+	FILE *out = NULL;
 
+	if (fz_alarm_file_open(s->options.alarm_file, &out, &err)) {
+		s->say(err.message);
+		return;
+	}
+	bool written = fprintf(out, "%s\n", text) > 0;
 	/* Closing is what writes. */
-	if (!out || fclose(out) || !written)
+	if (fclose(out) || !written)
 		s->say("--alarm-file: cannot write an alarm");
 }
 

@@ -3,6 +3,8 @@
  * expensive. */
 #pragma once
 
+#include <stdio.h>
+
 #include "fleet/fleet.h"
 
 struct fz_server;
@@ -14,3 +16,5 @@ void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
 /* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);
+/* To append alarms; made where it is missing, and not through a link that a stranger made. */
+int fz_alarm_file_open(const char *path, FILE **ret, struct fz_error *err);

@@ -16,13 +16,16 @@ import resource
 import signal
 import socket
 import sqlite3
+import ssl
+import stat
 import subprocess
 import threading
 import time
 import urllib.parse
+import warnings
 
 from fleetlib import Server, fizeau, kept, kept_files, message, number, otlp, pushed_until_killed, scratch
-from livelib import Suite, find_interpreter, wait_until
+from livelib import Skip, Suite, find_interpreter, wait_until
 
 PROGRAM = """
 def parse(n):
@@ -50,6 +53,20 @@ def certificate(folder, name):
                     f"{name}.crt"], cwd=folder, check=True, capture_output=True, timeout=60)
 
 
+def handshake(port, version):
+    """Whether the server agrees to that version of TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings(action="ignore"):
+        context.minimum_version = context.maximum_version = version
+    try:
+        with socket.create_connection(("127.0.0.1", port), 60) as plain, context.wrap_socket(plain):
+            return True
+    except ssl.SSLError:
+        return False
+
+
 @suite.test("https: who trusts the certificate pushes and reads, others are told why not")
 def encrypted():
     with scratch() as name:
@@ -65,6 +82,7 @@ def encrypted():
             for version in ("1", "2"):
                 fizeau(folder, *push, server.url, "--version", version, env=own)
             text = fizeau(folder, "diff", "s@1", "s@2", "--server", server.url, env=own).stdout
+            assert not handshake(server.port, ssl.TLSVersion.TLSv1_1) and handshake(server.port, ssl.TLSVersion.TLSv1_2)
             assert "1,000 samples -> 1,000 samples" in text, text
             for environ, url, why in ((other, server.url, "untrusted certificate"),
                                       (own, server.url.replace("https", "http"), "127.0.0.1")):
@@ -260,14 +278,38 @@ def tokens():
             assert server.push(b"main;f 10\n", service="secret", token="writewritewritewrite")[0] == 200
             assert b"secret" in server.ask("GET", "/", token="readreadreadread")[1]
             assert b"secret" not in server.ask("GET", "/", token="two-two-two-two-two")[1]
+            server.says(403, "cross-origin request refused", "POST", "/api/push?service=s&version=1&host=h", b"main 1\n",
+                        token="writewritewritewrite", Origin="http://evil.example")
+            assert stat.S_IMODE(os.stat(server.store).st_mode) == 0o600
+            assert "unencrypted" not in (server.folder / "serve.err").read_text(encoding="utf-8")
             basic = base64.b64encode(b"me:readreadreadread").decode()
             server.says(200, "secret", "GET", "/", Authorization=f"Basic {basic}")
             pathlib.Path(folder, "x.folded").write_text("main;f 10\n", encoding="utf-8")
             address = ["push", "x.folded", "--server", server.url, "--service", "s", "--version", "1"]
             assert "(status 401)" in fizeau(folder, *address, status=2).stderr
             fizeau(folder, *address, env={"FIZEAU_TOKEN": "writewritewritewrite"})
+        with Server(folder, "--tokens", file, "--listen", "0.0.0.0:0") as server:
+            assert "sent unencrypted" in (server.folder / "serve.err").read_text(encoding="utf-8")
         done = fizeau(folder, "serve", "--store", "x.db", "--listen", "0.0.0.0:0", status=2)
         assert "--tokens" in done.stderr, done
+
+
+@suite.test("in a folder that all may write to, neither store nor alarms go through a link of another user")
+def planted():
+    if os.geteuid():
+        raise Skip("making another user's link needs root")
+    with scratch() as folder:
+        shared, target = pathlib.Path(folder, "shared"), pathlib.Path(folder, "target")
+        shared.mkdir()
+        shared.chmod(0o1777)
+        for name in ("store", "alarms"):
+            (shared / name).symlink_to(target)
+            os.chown(shared / name, 65534, 65534, follow_symlinks=False)
+        for options in (["--store", shared / "store"], ["--store", "x.db", "--alarm-file", shared / "alarms"],
+                        ["--store", "x.db", "--benchmarks", shared / "store"]):
+            done = fizeau(folder, "serve", *options, status=2)
+            assert "belongs to another user" in done.stderr, done
+        assert not target.exists()
 
 
 @suite.test("what is wrong with a request is a status and a line")
