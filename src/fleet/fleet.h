@@ -178,6 +178,7 @@ struct fz_fleet_query {
 	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* of two releases: the head's is at least this */
+	int64_t base_until;  /* and the base's at most this; 0: as the head's */
 };
 
 /* The cells that a query is about, ordered by host and minute. */

@@ -433,12 +433,14 @@ static int find_pair(struct fz_fleet *f, const struct fz_fleet_query *q,
 {
 	fz_auto(fz_fleet_found_release) struct fz_fleet_found head = { 0 };
 	fz_auto(fz_fleet_found_release) struct fz_fleet_found base = { 0 };
-	struct fz_fleet_query of_head = *q;
+	struct fz_fleet_query of_head = *q, of_base = *q;
 
 	of_head.from = FZ_MAX(q->from, q->head_from);
+	if (q->base_until)
+		of_base.until = FZ_MIN(q->until, q->base_until);
 	int r = find_side(f, &of_head, &side[1], q->metric, &head, err);
 	if (!r)
-		r = find_side(f, q, &side[0], head.kinds[0].metric.p, &base, err);
+		r = find_side(f, &of_base, &side[0], head.kinds[0].metric.p, &base, err);
 	if (r)
 		return r;
 	const struct fz_fleet_found *const found[2] = { &base, &head };

@@ -38,7 +38,7 @@ bool fz_fleet_check_due(const struct fz_fleet_watch *w)
 }
 
 static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-		   int64_t head_from, struct check *ret, struct fz_error *err)
+		   int64_t head_from, int64_t base_until, struct check *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *before = fz_asprintf("%s@%s", w->service, base);
 	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, w->version);
@@ -48,7 +48,8 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 				    .metric = w->metric,
 				    .from = w->first - FZ_FLEET_BASE_MINUTES,
 				    .until = next_end(w),
-				    .head_from = head_from };
+				    .head_from = head_from,
+				    .base_until = base_until };
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
 
 	if (!r)
@@ -86,6 +87,20 @@ static bool is_confirmed(const struct check *later, uint64_t key)
 		if (key_of(&later->d->functions[i]) == key)
 			return later->j->self[i].low > 0;
 	return false;
+}
+
+/* The day before, at the same hours. That the version before hardly ran then, or not at all, is no
+ * error. */
+static int compare_hours(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+			 struct check *ret, struct fz_error *err)
+{
+	int r = compare(f, w, base, w->first, next_end(w) - FZ_FLEET_BASE_MINUTES, ret, err);
+
+	if (r == FZ_EINPUT || r == FZ_EUSAGE)
+		return 0;
+	if (!r && 2 * ret->profile[FZ_BASE]->quality.taken < ret->profile[FZ_HEAD]->quality.taken)
+		ret->j = NULL;
+	return r;
 }
 
 static double relative(const struct check *c, uint32_t function, double change)
@@ -205,9 +220,9 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 }
 
 /* Those that were suspects and still are, the one that costs most more first; `later` is a
- * comparison of what came since. */
+ * comparison of what came since, `hours` one with the same hours of the day before, if any. */
 static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
-			const struct check *later, uint32_t *ret)
+			const struct check *later, const struct check *hours, uint32_t *ret)
 {
 	uint32_t n = 0;
 
@@ -215,7 +230,8 @@ static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
 		uint64_t key = key_of(&c->d->functions[i]);
 
 		if (!is_dearer(c, i) || !is_in(w->suspects, w->suspect_n, key) ||
-		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key))
+		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key) ||
+		    (hours->j && !is_confirmed(hours, key)))
 			continue;
 		ret[n++] = i;
 		if (delta(c, i) > delta(c, ret[0])) {
@@ -243,6 +259,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	fz_auto(fz_buf_release) struct fz_buf base = { 0 };
 	fz_auto(release) struct check all = { 0 };
 	fz_auto(release) struct check later = { 0 };
+	fz_auto(release) struct check hours = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *found = NULL;
 	uint32_t n = 0;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
@@ -250,16 +267,18 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	if (r)
 		return r;
 	if (base.n)
-		r = compare(f, w, base.p, 0, &all, err);
+		r = compare(f, w, base.p, 0, 0, &all, err);
 	if (!r && base.n && w->suspect_n)
-		r = compare(f, w, base.p, w->checked, &later, err);
+		r = compare(f, w, base.p, w->checked, 0, &later, err);
+	if (!r && later.j)
+		r = compare_hours(f, w, base.p, &hours, err);
 	/* Of a part of the hosts another version may seem to have been the one before. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
-		n = confirm(w, &all, &later, found);
+		n = confirm(w, &all, &later, &hours, found);
 	}
 	if (n)
 		raise_alarm(w, base.p, &all, found, n, ret, ret_text);

@@ -8,7 +8,8 @@
  *
  * A release is compared with the version that ran before it, by the judge of all comparisons
  * (fold.h). What went away again is not in what came since; what chance alone did, is hardly ever
- * there a second time. Checks are few, so chance alarms stay unlikely. Only own costs are compared,
+ * there a second time. What a time of day does was there the day before at the same hours, if that
+ * version ran then. Checks are few, so chance alarms stay unlikely. Only own costs are compared,
  * so that a function's callers raise no alarm; one alarm lists all functions of a release that
  * became more expensive. Checks depend on the minutes alone, not on when they came in: a release
  * that is pushed at once is checked as often as one that runs.

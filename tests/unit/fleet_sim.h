@@ -146,7 +146,7 @@ static int sim_push(struct fz_fleet *f, const struct sim *sim, const char *versi
 		bool other = head && !sim->same_hosts;
 
 		snprintf(host, sizeof(host), "%s%d", other ? "new" : "old", h);
-		snprintf(id, sizeof(id), "%s-%s", version, host);
+		snprintf(id, sizeof(id), "%s-%s-%d", version, host, sim->start);
 		/* The same host has the same deviations; its minutes are others. */
 		uint64_t stream = seed * 4000 + (uint64_t)h;
 		sim_host(sim, slower, stream + (other ? 1000 : 0), stream + (head ? 3000 : 2000),

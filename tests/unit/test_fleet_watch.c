@@ -141,6 +141,53 @@ static void test_planted(void **state)
 		}
 }
 
+/* At one hour of each day function 3 costs 20 % more, in every version. A release at that hour that
+ * changed nothing raises no alarm, and one that costs still more does. */
+static void test_time_of_day(void **state)
+{
+	static const struct {
+		double yesterday, slower;
+		bool alarm;
+	} cases[] = { { 0.2, 0.2, false }, { 0, 0.2, true }, { 0.2, 0.6, true } };
+	const struct {
+		int start, minutes;
+	} parts[] = { { 0, MINUTES }, { 1340, 100 } };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+		struct fz_fleet_watch w = {
+			.project = "p", .service = "s", .version = "b", .first = SIM_START + 1440
+		};
+		struct sim sim = fleets[0];
+		struct fz_error err;
+		int r = fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err), alarms = 0;
+
+		for (size_t part = 0; !r && part < FZ_ARRAY_LEN(parts); part++) {
+			sim.start = parts[part].start;
+			sim.minutes = parts[part].minutes;
+			r = sim_push(f, &sim, "a", false, 1, part ? 0 : cases[i].yesterday, &err);
+		}
+		sim.start = 1440;
+		sim.minutes = MINUTES;
+		if (!r)
+			r = sim_push(f, &sim, "b", true, 1, cases[i].slower, &err);
+		w.last = w.first + MINUTES;
+		while (!r && fz_fleet_check_due(&w)) {
+			fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
+			struct fz_fleet_alarm alarm;
+
+			r = fz_fleet_check(f, &w, &alarm, &texts, &err);
+			alarms += r > 0;
+			r = FZ_MIN(r, 0);
+		}
+		if (r)
+			fail_msg("%s", err.message);
+		assert_int_equal(alarms > 0, cases[i].alarm);
+		fz_fleet_watch_release(&w);
+	}
+}
+
 /* A check has twice as much data as the one before. */
 static void test_when_due(void **state)
 {
@@ -160,10 +207,9 @@ static void test_when_due(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_when_due),
-		cmocka_unit_test(test_previous),
-		cmocka_unit_test(test_nothing_changed),
-		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_when_due),        cmocka_unit_test(test_previous),
+		cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_time_of_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
