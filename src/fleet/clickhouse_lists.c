@@ -35,6 +35,7 @@ struct spans {
 	struct span {
 		const char *name;
 		int64_t first, last; /* minutes */
+		int64_t second;      /* the first of the second host; of versions */
 	} * list;
 	uint32_t cap;
 };
@@ -57,13 +58,20 @@ static void take_span(void *arg, struct fz_cursor *row)
 	uint32_t n = s->names.n, place = fz_texts_place(&s->names, &s->arena, name);
 	if (place == n) {
 		fz_grow(s->list, n, s->cap);
-		s->list[place] = (struct span){ s->names.list[place], first, last };
+		s->list[place] = (struct span){ s->names.list[place], INT64_MAX, last, INT64_MAX };
 	}
+	s->list[place].second = FZ_MIN(s->list[place].second, FZ_MAX(s->list[place].first, first));
 	s->list[place].first = FZ_MIN(s->list[place].first, first);
 	s->list[place].last = FZ_MAX(s->list[place].last, last);
 }
 
-/* Of all services, or of the versions of one. */
+/* A version begins when its second host does, if it has several: a clock may be behind. */
+static int64_t beginning_of(const struct span *s)
+{
+	return s->second < INT64_MAX ? s->second : s->first;
+}
+
+/* Of all services, or of the versions of one; these by host, each of which is on one shard. */
 static int find_spans(struct fz_clickhouse *c, const char *project, const char *service,
 		      struct spans *ret, struct fz_error *err)
 {
@@ -76,7 +84,7 @@ static int find_spans(struct fz_clickhouse *c, const char *project, const char *
 		      name);
 	fz_sql_add_scope(&sql, project, service, NULL);
 	fz_sql_add_puts(&sql, project, service, 0, INT64_MAX);
-	fz_buf_printf(&sql, " GROUP BY %s FORMAT RowBinary", name);
+	fz_buf_printf(&sql, " GROUP BY %s%s FORMAT RowBinary", name, service ? ", host" : "");
 	return each_row(c, &sql, take_span, ret, err);
 }
 
@@ -124,7 +132,7 @@ int fz_clickhouse_previous(struct fz_fleet *f, const char *project, const char *
 		if (strcmp(spans.list[i].name, version) == 0)
 			own = &spans.list[i];
 	for (uint32_t i = 0; own && i < spans.names.n; i++) {
-		if (&spans.list[i] == own || spans.list[i].first >= own->first)
+		if (&spans.list[i] == own || beginning_of(&spans.list[i]) >= beginning_of(own))
 			continue;
 		fz_buf_str(ret, spans.list[i].name);
 		break;

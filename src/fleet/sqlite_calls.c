@@ -142,14 +142,20 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			  " (SELECT id FROM project WHERE name = ?1)"
 			  " AND (?2 = '' OR service = ?2)"
 			  " ORDER BY raised DESC, service, head, function LIMIT ?3",
-	[FZ_SQL_PREVIOUS] = "SELECT version FROM series JOIN cell ON cell.series = series.id"
-			    " WHERE project = (SELECT id FROM project WHERE name = ?1)"
-			    " AND service = ?2 AND version <> ?3 GROUP BY version"
-			    " HAVING min(minute) < (SELECT min(minute) FROM series"
-			    " JOIN cell ON cell.series = series.id"
-			    " WHERE project = (SELECT id FROM project WHERE name = ?1)"
-			    " AND service = ?2 AND version = ?3)"
-			    " ORDER BY max(minute) DESC, version DESC LIMIT 1",
+	/* A version begins when its second host does, if it has several: a clock may be behind. */
+	[FZ_SQL_PREVIOUS] =
+		"WITH begun AS (SELECT version, min(minute) AS first, max(minute) AS last,"
+		" row_number() OVER (PARTITION BY version ORDER BY min(minute)) AS place,"
+		" count(*) OVER (PARTITION BY version) AS hosts"
+		" FROM series JOIN cell ON cell.series = series.id"
+		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND service = ?2"
+		" GROUP BY version, host),"
+		" release AS (SELECT version, max(last) AS last,"
+		" max(CASE WHEN place = min(hosts, 2) THEN first END) AS first"
+		" FROM begun GROUP BY version)"
+		" SELECT version FROM release WHERE version <> ?3"
+		" AND first < (SELECT first FROM release WHERE version = ?3)"
+		" ORDER BY last DESC, version DESC LIMIT 1",
 	[FZ_SQL_FORGET_VALUES] = "DELETE FROM value WHERE cell IN " OLD,
 	[FZ_SQL_FORGET_CELLS] = "DELETE FROM cell WHERE minute < ?1",
 	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE last < ?1",

@@ -30,12 +30,13 @@
 #include "fleet/watch.h"
 #include "serve/server.h"
 
-enum { RELEASES_MAX = 10000 };
+enum { RELEASES_MAX = 10000, BEHIND_MINUTES = 15 };
 static const int64_t quiet = 2000000000, patience = 30000000000; /* ns */
 
 struct release {
 	struct release *next;
 	struct fz_fleet_watch watch;
+	char *host;     /* that alone pushed it so far; NULL: several did */
 	int64_t last;   /* the latest minute that was pushed */
 	int64_t pushed; /* when it was last; fz_clock_now() */
 	int64_t due;    /* since when a check is due; 0: none is */
@@ -59,6 +60,7 @@ static void free_release(struct release *r)
 	free((char *)r->watch.service);
 	free((char *)r->watch.version);
 	free((char *)r->watch.metric);
+	free(r->host);
 	fz_fleet_watch_release(&r->watch);
 	free(r);
 }
@@ -101,6 +103,21 @@ static void drop_oldest(struct fz_watcher *w)
 	w->n--;
 }
 
+/* One host whose clock is behind, or that tries the release long before the others, would set times
+ * of checks that are hours apart when the others begin. So the second host begins anew. */
+static void meet(struct release *r, const char *host, int64_t first)
+{
+	if (!r->host || (host && strcmp(r->host, host) == 0))
+		return;
+	if (first > r->watch.first + BEHIND_MINUTES) {
+		r->watch.first = first;
+		r->watch.checked = 0;
+		r->watch.suspect_n = 0;
+	}
+	free(r->host);
+	r->host = NULL;
+}
+
 static void tell_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 			const struct fz_fleet_batch *b, uint32_t kind)
 {
@@ -123,7 +140,9 @@ static void tell_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 						    .metric = fz_steal(metric),
 						    .first = first,
 						    .last = last };
+		r->host = fz_strdup(push->host);
 	}
+	meet(r, push->host, first);
 	r->last = FZ_MAX(r->last, last);
 	r->pushed = fz_clock_now();
 	put(w, r);
@@ -303,6 +322,7 @@ static void put_back(struct fz_watcher *w, struct release *r)
 		     v->metric);
 
 	if (newer) {
+		meet(r, newer->host, newer->watch.first);
 		r->last = FZ_MAX(r->last, newer->last);
 		r->pushed = newer->pushed;
 		free_release(newer);

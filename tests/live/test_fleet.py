@@ -620,6 +620,23 @@ def alarm():
     hook.server_close()
 
 
+@suite.test("a host whose clock is 3 hours behind, and that pushes a release first, does not delay its alarm")
+def clock_behind():
+    with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:
+        chance, file = random.Random(3), pathlib.Path(folder, "alarms")
+        for n in range(35):
+            for host in range(8):
+                work = {f: chance.gauss(400, 8) for f in "abcdefg"}
+                # That host alone would raise none.
+                work["d"] *= 1.3 if n >= 12 and host else 1
+                body = "".join(f"main;{f} {round(cost)}\n" for f, cost in work.items())
+                assert server.push(body.encode(), version="1" if n < 12 else "2", host=f"h{host}",
+                                   start=1700000040 + (n - (0 if host else 180)) * 60)[0] == 200
+        wait_until(lambda: file.read_text(encoding="utf-8"), "an alarm")
+        told = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+        assert (told["base"], told["head"], told["function"]) == ("1", "2", "d"), told
+
+
 @suite.test("each main profile of a service is watched: an alarm for samples beside time that did not change")
 def second_metric():
     with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:
