@@ -406,6 +406,21 @@ static void warn_about_missing(struct fz_diff *d)
 	d->urgent++;
 }
 
+/* What is asked of a service depends on the time of day. */
+static void warn_about_hours(struct fz_diff *d)
+{
+	struct fz_str percent = fz_profile_fact(d->profile[FZ_HEAD], FZ_FLEET_HOURS_FACT);
+
+	if (!percent.n)
+		return;
+	fz_diff_warn(
+		d,
+		"%.*s %% of the head is from other hours of the day than the base: a change may "
+		"be due to the time of day; compare the same hours",
+		(int)percent.n, percent.p);
+	d->urgent++;
+}
+
 /* Of a program that failed nobody knows how much of its work was done. */
 static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 {
@@ -442,6 +457,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		warn_about_failure(d, s);
 	warn_about_missing(d);
+	warn_about_hours(d);
 	int r = check_settings(d, o, err);
 	if (r)
 		return r;

@@ -8,6 +8,8 @@
  */
 #include "fleet/fold.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -362,6 +364,27 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 	fz_profile_set_fact(k->p, FZ_FLEET_PAIRS_FACT, fz_buf_view(&text));
 }
 
+enum { DAY_MINUTES = 1440, NEAR_MINUTES = 120 };
+
+/* In percent, the minutes of the head that no minute of the base was near to by the time of day. */
+static unsigned other_hours(const struct fz_fleet_found *const found[2])
+{
+	bool near[DAY_MINUTES] = { false };
+	uint64_t far = 0;
+
+	for (uint32_t i = 0; i < found[0]->cell_n; i++)
+		near[found[0]->cells[i].minute % DAY_MINUTES] = true;
+	for (uint32_t i = 0; i < found[1]->cell_n; i++) {
+		int64_t at = found[1]->cells[i].minute % DAY_MINUTES;
+		bool is_near = false;
+
+		for (int64_t d = -NEAR_MINUTES; !is_near && d <= NEAR_MINUTES; d++)
+			is_near = near[(at + d + DAY_MINUTES) % DAY_MINUTES];
+		far += !is_near;
+	}
+	return (unsigned)(100 * far / FZ_MAX(found[1]->cell_n, 1));
+}
+
 static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 {
 	const struct fz_fleet_kind *kind = &k->found->kinds[0];
@@ -376,6 +399,17 @@ static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 			    "%s: sums are larger than 63 bits; query a shorter time (--since)",
 			    name);
 	return r ? r : sort_sums(k, err);
+}
+
+static void note_hours(const struct fz_fleet_found *const found[2], struct fz_profile *head)
+{
+	unsigned percent = other_hours(found);
+	char text[16];
+
+	if (percent < 50)
+		return;
+	snprintf(text, sizeof(text), "%u", percent);
+	fz_profile_set_fact(head, FZ_FLEET_HOURS_FACT, fz_str_of(text));
 }
 
 int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
@@ -405,6 +439,8 @@ int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2
 		}
 		release(&k[side]);
 	}
+	if (!r)
+		note_hours(found, ret[1]);
 	return r;
 }
 

@@ -11,6 +11,10 @@
  */
 #define FZ_FLEET_MISSING_FACT "fleet missing"
 
+/* Of a head: what part of its minutes, in percent, was at another time of day than all of the
+ * base's; missing where it is less than half. */
+#define FZ_FLEET_HOURS_FACT "fleet hours"
+
 /* That its n-th run belongs to the n-th of the other profile with the same fact: the hosts that
  * blocks of time are of (0: units are hosts), and a hash of what goes together. */
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"

@@ -637,6 +637,16 @@ def clock_behind():
         assert (told["base"], told["head"], told["function"]) == ("1", "2", "d"), told
 
 
+@suite.test("a comparison of different hours of the day has a warning, one of the same hours a day later none")
+def hours():
+    with scratch() as folder, Server(folder) as server:
+        for version, hour in ("1", 0), ("2", 12), ("3", 24):
+            assert server.push(FOLDED.encode(), version=version, start=1700000040 + hour * 3600)[0] == 200
+        for head, warned in ("2", True), ("3", False):
+            text = fizeau(folder, "diff", "s@1", f"s@{head}", "--server", server.url).stdout
+            assert ("100 % of the head is from other hours of the day than the base" in " ".join(text.split())) == warned, text
+
+
 @suite.test("each main profile of a service is watched: an alarm for samples beside time that did not change")
 def second_metric():
     with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:

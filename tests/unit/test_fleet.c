@@ -456,6 +456,39 @@ static void test_two_writers(void **state)
 	remove_file(path);
 }
 
+/* Releases at other hours of the day say so; at the same ones, a day later, they do not. */
+static void test_hours(void **state)
+{
+	static const struct {
+		int minutes_later;
+		const char *percent;
+	} cases[] = {
+		{ 60, "" }, { 1440 + 30, "" }, { 12 * 60, "100" }, { 1440 + 12 * 60, "100" }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+		fz_auto(fz_profile_freep) struct fz_profile *one = recording(80, "work");
+		fz_auto(fz_profile_freep) struct fz_profile *other = recording(80, "work");
+		fz_auto(fz_profile_freep) struct fz_profile *head = NULL;
+		fz_auto(fz_profile_freep) struct fz_profile *base = NULL;
+		struct fz_fleet_query q = query_of("1");
+		struct fz_profile *p[2] = { NULL, NULL };
+		struct fz_error err;
+
+		one->runs[0].start_unix_ns -= cases[i].minutes_later * MINUTE;
+		put(f, one, "1", "", "a");
+		put(f, other, "2", "", "b");
+		assert_int_equal(
+			fz_fleet_pair(f, &q, (const char *const[]){ "s@1", "s@2" }, p, &err), 0);
+		base = p[0];
+		head = p[1];
+		assert_string_equal(fz_profile_fact(head, "fleet hours").p, cases[i].percent);
+		assert_int_equal(fz_profile_fact(base, "fleet hours").n, 0);
+	}
+}
+
 /* Projects do not see each other. */
 static void test_projects(void **state)
 {
@@ -528,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_projects),  cmocka_unit_test(test_order),
 		cmocka_unit_test(test_names),     cmocka_unit_test(test_work_first),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_hours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
