@@ -54,6 +54,7 @@ struct connection {
 
 struct fz_http {
 	struct fz_http_options options;
+	_Atomic(const struct fz_tokens *) tokens; /* in use */
 	const struct fz_http_route *routes;
 	void *arg;
 	struct MHD_Daemon *daemon;
@@ -176,7 +177,7 @@ static void take_token(const char *header, struct fz_buf *ret)
 		fz_buf_add(ret, colon + 1, pair.n - (size_t)(colon + 1 - pair.p));
 }
 
-static void check_token(const struct fz_http *h, struct request *r)
+static void check_token(struct fz_http *h, struct request *r)
 {
 	fz_auto(fz_buf_release) struct fz_buf token = { 0 };
 
@@ -185,7 +186,7 @@ static void check_token(const struct fz_http *h, struct request *r)
 	bool in_address = !token.n && r->route->right == FZ_RIGHT_BADGE && shown;
 	if (in_address)
 		fz_buf_str(&token, shown);
-	const struct fz_token *found = fz_tokens_find(h->options.tokens, fz_buf_view(&token));
+	const struct fz_token *found = fz_tokens_find(atomic_load(&h->tokens), fz_buf_view(&token));
 	/* Addresses are passed on, and kept in logs. */
 	if (found && in_address && found->rights != FZ_RIGHT_BADGE)
 		refuse(r, MHD_HTTP_FORBIDDEN, "a token in a URL must be a badge token");
@@ -570,6 +571,7 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 			options->host);
 	struct fz_http *h = fz_calloc(1, sizeof(*h));
 	*h = (struct fz_http){ .options = *options, .routes = routes, .arg = arg };
+	atomic_init(&h->tokens, options->tokens);
 	pthread_mutex_init(&h->lock, NULL);
 	struct MHD_OptionItem tls[] = {
 		{ options->certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,
@@ -596,6 +598,11 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 	}
 	*ret = h;
 	return 0;
+}
+
+void fz_http_use_tokens(struct fz_http *h, const struct fz_tokens *tokens)
+{
+	atomic_store(&h->tokens, tokens);
 }
 
 uint16_t fz_http_port(const struct fz_http *h)

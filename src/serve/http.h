@@ -69,6 +69,8 @@ struct fz_http;
 /* Routes end with one without a path, and live as long as the server. `arg` is for them. */
 int fz_http_start(const struct fz_http_options *options, const struct fz_http_route *routes,
 		  void *arg, struct fz_http **ret, struct fz_error *err);
+/* From the next request on. Those before may go on to refer to the earlier ones. */
+void fz_http_use_tokens(struct fz_http *h, const struct fz_tokens *tokens);
 uint16_t fz_http_port(const struct fz_http *h);
 /* To be called once a second: lets go of who takes too long to ask. */
 void fz_http_tick(struct fz_http *h);

@@ -261,12 +261,49 @@ static void clean_up(struct fz_server *s)
 		s->say(err.message);
 }
 
+static int load_tokens(struct fz_server *s, struct fz_error *err)
+{
+	struct fz_tokens tokens;
+	int r = fz_tokens_load(s->options.tokens, &tokens, err);
+
+	if (r)
+		return r;
+	struct fz_server_tokens *set = fz_calloc(1, sizeof(*set));
+	*set = (struct fz_server_tokens){ .earlier = s->tokens, .tokens = tokens };
+	s->tokens = set;
+	return 0;
+}
+
+static void release_tokens(struct fz_server *s)
+{
+	for (struct fz_server_tokens *set = s->tokens, *earlier; set; set = earlier) {
+		earlier = set->earlier;
+		fz_tokens_release(&set->tokens);
+		free(set);
+	}
+	s->tokens = NULL;
+}
+
+static void reload_tokens(struct fz_server *s, struct fz_http *h)
+{
+	struct fz_error err;
+
+	if (load_tokens(s, &err)) {
+		fz_error_prefix(&err, "the former tokens stay valid");
+		s->say(err.message);
+		return;
+	}
+	fz_http_use_tokens(h, &s->tokens->tokens);
+}
+
 static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
 	for (int64_t second = 0;; second++) {
 		int signal = sigtimedwait(signals, NULL, &(struct timespec){ .tv_sec = 1 });
 
-		if (signal > 0)
+		if (signal == SIGHUP && s->tokens)
+			reload_tokens(s, h);
+		else if (signal > 0)
 			return signal;
 		fz_http_tick(h);
 		if (second % HOUR == 0)
@@ -393,13 +430,12 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
 	struct fz_server s = { .options = *o, .say = say };
-	fz_auto(fz_tokens_release) struct fz_tokens tokens = { 0 };
 	fz_auto(fz_free_ptr) char *host = NULL, *certificate = NULL, *key = NULL;
 	uint16_t port = 0;
 	int r = take_address(o->listen, &host, &port, err);
 
 	if (!r && o->tokens)
-		r = fz_tokens_load(o->tokens, &tokens, err);
+		r = load_tokens(&s, err);
 	if (!r && !o->tokens && !is_loopback(host))
 		r = fz_fail(err, FZ_EUSAGE,
 			    "--listen %s: the address is reachable from other machines; --tokens "
@@ -411,21 +447,24 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 		r = check_alarms(o, err);
 	if (!r)
 		r = fz_fleet_open(o->store, FZ_FLEET_WRITE, &s.writer, err);
-	if (r)
+	if (r) {
+		release_tokens(&s);
 		return r;
+	}
 	r = open_results(&s, err);
 	if (!r)
 		r = open_files(o, &s.files, err);
 	if (r) {
 		fz_results_close(s.results);
 		fz_fleet_close(s.writer);
+		release_tokens(&s);
 		return r;
 	}
 	struct fz_http_options http = { .host = host,
 					.port = port,
 					.certificate = certificate,
 					.key = key,
-					.tokens = o->tokens ? &tokens : NULL,
+					.tokens = s.tokens ? &s.tokens->tokens : NULL,
 					.body_max = (uint64_t)o->body_max_mib << 20,
 					.seconds_max = REQUEST_SECONDS };
 	pthread_mutex_init(&s.writing, NULL);
@@ -440,5 +479,6 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	pthread_mutex_destroy(&s.results_writing);
 	fz_results_close(s.results);
 	fz_fleet_close(s.writer);
+	release_tokens(&s);
 	return r;
 }

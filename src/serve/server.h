@@ -21,6 +21,10 @@ struct fz_server {
 	struct fz_group_commit commits;
 	struct fz_results *results; /* NULL: benchmarks are not kept */
 	pthread_mutex_t results_writing;
+	struct fz_server_tokens {
+		struct fz_server_tokens *earlier; /* requests may still refer to them */
+		struct fz_tokens tokens;
+	} * tokens;                 /* those in use; NULL: none are needed */
 	struct fz_watcher *watcher; /* NULL: nobody watches */
 	struct fz_files *files;     /* NULL: nothing is kept whole */
 	sem_t work;                 /* how many may read profiles or compare at once */

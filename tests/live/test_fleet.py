@@ -273,6 +273,17 @@ def tokens():
         with Server(folder, "--tokens", file) as server:
             server.says(401, "authentication required", "GET", "/")
             server.says(401, "unknown token", "GET", "/", token="readreadreadrea")
+            file.write_text(TOKENS + "one read added-added-added\n", encoding="utf-8")
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: server.ask("GET", "/", token="added-added-added")[0] == 200, "the new token")
+            file.write_text("nonsense\n", encoding="utf-8")
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "the former tokens stay valid" in (server.folder / "serve.err").read_text(encoding="utf-8"),
+                       "a line about the file")
+            server.says(200, "", "GET", "/", token="added-added-added")
+            file.write_text(TOKENS, encoding="utf-8")
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: server.ask("GET", "/", token="added-added-added")[0] == 401, "an end of the token")
             server.says(403, "is read-only", "POST", "/api/push", b"x", token="readreadreadread")
             server.says(403, "is write-only", "GET", "/", token="writewritewritewrite")
             assert server.push(b"main;f 10\n", service="secret", token="writewritewritewrite")[0] == 200
