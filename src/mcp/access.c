@@ -19,7 +19,8 @@ static bool is_below(const char *path, const char *folder)
 	       (path[n] == '/' || path[n] == 0 || strcmp(folder, "/") == 0);
 }
 
-/* The root itself, and the store of the checkout that it lies in. */
+/* The root itself, and the store of the checkout that it lies in, unless that is a link: whoever made
+ * the repository would choose where it leads. */
 static bool is_readable(const char *path)
 {
 	char root[PATH_MAX], store[PATH_MAX];
@@ -29,7 +30,7 @@ static bool is_readable(const char *path)
 	if (is_below(path, root))
 		return true;
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(root);
-	return realpath(folder, store) && is_below(path, store);
+	return realpath(folder, store) && strcmp(store, folder) == 0 && is_below(path, store);
 }
 
 int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err)

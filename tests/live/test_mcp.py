@@ -232,6 +232,20 @@ def check_root():
         client.close()
 
 
+@suite.test("a store that is a link leads nowhere outside the root")
+def check_linked_store():
+    with project() as folder:
+        elsewhere = folder.parent / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "private.folded").write_text("secret;f 800\n")
+        (folder / ".fizeau").symlink_to(elsewhere)
+        client = Client(folder)
+        for name in (str(folder / ".fizeau/private.folded"), str(elsewhere / "private.folded")):
+            text = client.refused("summary", of=name)
+            assert "not a file below the server" in text, text
+        client.close()
+
+
 @suite.test("no answer is longer than its budget, and shorter ones keep what matters most")
 def check_budgets():
     with project() as folder:
