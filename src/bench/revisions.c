@@ -136,6 +136,18 @@ static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int
 	       !fz_series_stopped(&c->workspace.series);
 }
 
+/* A warm-up before counted runs is not counted: under the counter Python writes no bytecode, and
+ * every counted run would compile every module. */
+static int run_once(struct comparison *c, char *const argv[], bool warm_up,
+		    const struct fz_launch_place *place, struct fz_series_run *ret,
+		    struct fz_error *err)
+{
+	if (!warm_up || !c->workspace.record.count)
+		return fz_series_record(&c->workspace.series, argv, place, ret, err);
+	*ret = (struct fz_series_run){ 0 };
+	return fz_series_run(&c->workspace.series, argv, place, &ret->child, err);
+}
+
 static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
 		    struct fz_error *err)
 {
@@ -146,17 +158,18 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 					 .output = c->workspace.output,
 					 .errors = -1 };
 	struct fz_series_run run;
+	bool warm_up = strcmp(kind, "warm-up") == 0;
 
 	fz_notify_progress(c->notify, "%s, %s %d of %d", side_names[s], kind, i + 1, n);
 	fz_workspace_keep_bytecode(&c->workspace, side_names[s]);
 	fz_checkout_environ(&c->workspace, &side->checkout, &own);
 	place.environ = own.list;
-	int rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
+	int rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
 		fz_notify_warn(c->notify, "compare: %s, %s %d of %d: %s; retrying", side_names[s],
 			       kind, i + 1, n, err->message);
-		rc = fz_series_record(&c->workspace.series, side->argv, &place, &run, err);
+		rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
 	if (fz_series_stopped(&c->workspace.series)) {
@@ -168,7 +181,7 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 		rc = failed ? failed : rc;
 		if (!rc && run.profile)
 			rc = fz_origin_check(run.profile, side->checkout.tree, err);
-		if (!rc && strcmp(kind, "run") == 0)
+		if (!rc && !warm_up)
 			rc = fz_profile_merge(c->result->side[s].profile, run.profile, err);
 	}
 	fz_profile_free(run.profile);

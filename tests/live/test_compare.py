@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import shutil
 import subprocess
 import time
 
@@ -197,6 +198,28 @@ def counted():
         p.git("commit", "-q", "--allow-empty", "-m", "nothing")
         p.fizeau("compare", "HEAD~1", "--fail-on", "change", *ONCE, *COUNTED)
         p.check_clean()
+
+
+@suite.test("compare --count counts no compilation of modules: the same amount as a second run --count")
+def no_compilation():
+    need_tool()
+    with project() as p:
+        # A thousand functions to compile, none of them called.
+        p.write("large.py", "".join(f"def f{i}(a, b): return [a + b * x for x in range({i})]\n" for i in range(1000)))
+        p.write("app.py", "import large\nsum(i * i for i in range(1000))\n")
+        p.git("add", "-A")
+        p.git("commit", "-qm", "large module")
+        command = ["--", p.python, "-S", "app.py"]
+        subprocess.run(command[1:], cwd=p.tree, check=True, env=p.environment)
+        assert list(p.tree.glob("__pycache__/large*.pyc"))
+        file = str(p.outside / "alone.fz")
+        p.fizeau("run", "--count", "-o", file, *command)
+        out, _ = p.fizeau("replay", "--format", "json", file)
+        alone = json.loads(out)["total"]
+        shutil.rmtree(p.tree / "__pycache__")
+        answer, _ = p.compare("-n", "1", "HEAD", "--count", *command)
+        for side in ("base", "head"):
+            assert abs(answer[side]["total"] / alone - 1) < 0.02, (side, answer[side]["total"], alone)
 
 
 @suite.test("an edit that is not committed: faster; REV is HEAD by itself")
