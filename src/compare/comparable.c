@@ -287,14 +287,61 @@ static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, st
 
 /* ---- what should agree ---- */
 
-static void warn_about_fact(struct fz_diff *d, const char *key, const char *title)
+static void warn_about_fact(struct fz_diff *d, const char *key, const char *title,
+			    const char *remedy)
 {
 	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], key);
 	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], key);
 
 	if (base.n && head.n && !fz_str_eq(base, head))
-		fz_diff_warn(d, "the %s differ: base '%.*s', head '%.*s'", title,
-			     (int)FZ_MIN(base.n, 200), base.p, (int)FZ_MIN(head.n, 200), head.p);
+		fz_diff_warn(d, "the %s differ: base '%.*s', head '%.*s'%s", title,
+			     (int)FZ_MIN(base.n, 200), base.p, (int)FZ_MIN(head.n, 200), head.p,
+			     remedy);
+}
+
+/* The next of "attrs 23.1.0, yaml 6.0"; false: there is none. */
+static bool next_package(struct fz_str *rest, struct fz_str *ret_name, struct fz_str *ret_version)
+{
+	const char *comma = rest->n ? memmem(rest->p, rest->n, ", ", 2) : NULL;
+	size_t n = comma ? (size_t)(comma - rest->p) : rest->n;
+	struct fz_str item = { rest->p, n };
+	const char *space = n ? memrchr(item.p, ' ', n) : NULL;
+
+	n = FZ_MIN(n + 2, rest->n);
+	*rest = (struct fz_str){ rest->p + n, rest->n - n };
+	if (!space)
+		return false;
+	*ret_name = (struct fz_str){ item.p, (size_t)(space - item.p) };
+	*ret_version = (struct fz_str){ space + 1, item.n - ret_name->n - 1 };
+	return true;
+}
+
+static bool find_package(struct fz_str list, struct fz_str name, struct fz_str *ret_version)
+{
+	struct fz_str other;
+
+	while (next_package(&list, &other, ret_version))
+		if (fz_str_eq(name, other))
+			return true;
+	return false;
+}
+
+/* Dependencies whose code both sides ran, in different versions. */
+static void warn_about_packages(struct fz_diff *d)
+{
+	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "packages");
+	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], "packages");
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_str name, before, after;
+
+	while (next_package(&base, &name, &before))
+		if (find_package(head, name, &after) && !fz_str_eq(before, after))
+			fz_buf_printf(&text, "%s%.*s %.*s -> %.*s", text.n ? ", " : "", (int)name.n,
+				      name.p, (int)before.n, before.p, (int)after.n, after.p);
+	if (text.n)
+		fz_diff_warn(d,
+			     "package versions differ (%s): a change may come from these packages",
+			     text.p);
 }
 
 /* What else the machine had to do: told when one side had twice as much, and more than a little. */
@@ -462,9 +509,11 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	if (r)
 		return r;
 	if (!o->two_commands)
-		warn_about_fact(d, "command", "commands");
-	warn_about_fact(d, "cpu", "processors");
-	warn_about_fact(d, "host", "machines");
+		warn_about_fact(d, "command", "commands", "");
+	warn_about_fact(d, "cpu", "processors",
+			"; record both sides on one machine, or compare shares (--scale share)");
+	warn_about_fact(d, "host", "machines", "");
+	warn_about_packages(d);
 	warn_about_load(d);
 	warn_about_rate(d);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {

@@ -408,8 +408,10 @@ void fz_sampler_run(struct fz_sampler *s)
 	/* What is still held could not end on a signal, which would wait for us. */
 	fz_sampler_let_go(s);
 	fz_priority_lower();
-	if (s->sources)
+	if (s->sources) {
 		fz_sources_finish(s->sources);
+		fz_sources_packages(s->sources);
+	}
 }
 
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)

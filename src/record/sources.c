@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/identity.h"
 #include "base/io.h"
+#include "record/packages.h"
 #include "record/procstat.h"
 
 #include <errno.h>
@@ -124,6 +125,11 @@ static int open_as_target(const struct fz_sources *s, const char *path)
 	return fd;
 }
 
+static int open_package(void *sources, const char *path)
+{
+	return open_as_target(sources, path);
+}
+
 static void load(struct fz_sources *s, uint32_t file)
 {
 	struct fz_str name = fz_profile_text(s->profile, file);
@@ -170,6 +176,11 @@ void fz_sources_finish(struct fz_sources *s)
 {
 	while (s->next_function < s->profile->function_count)
 		look_at(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON);
+}
+
+void fz_sources_packages(struct fz_sources *s)
+{
+	fz_packages_record(s->profile, open_package, s);
 }
 
 void fz_sources_finish_native(struct fz_sources *s, struct fz_profile *p)

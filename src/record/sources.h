@@ -22,6 +22,8 @@ void fz_sources_process(struct fz_sources *s, pid_t pid, bool started);
 void fz_sources_step(struct fz_sources *s);
 /* Load all that are left. */
 void fz_sources_finish(struct fz_sources *s);
+/* Set the fact "packages" (packages.h) from the files of this process. */
+void fz_sources_packages(struct fz_sources *s);
 /* Once native code has names: the files that it was compiled from, of the last process, into this
  * profile. */
 void fz_sources_finish_native(struct fz_sources *s, struct fz_profile *p);

@@ -180,6 +180,7 @@ static void note_sources(struct fz_sampler *s, pid_t pid)
 		return;
 	/* Files that were seen belong to the process before. */
 	fz_sources_finish(s->sources);
+	fz_sources_packages(s->sources);
 	fz_sources_process(s->sources, pid, s->options->started);
 }
 

@@ -439,6 +439,27 @@ static void what_cannot_be_compared(void **state)
 	assert_int_equal(d->warning_count, 1);
 }
 
+static void other_versions_of_packages_are_named(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *other = NULL;
+
+	/* One that a single side ran is no difference of versions. */
+	fz_profile_set_fact(a, "packages", FZ_STR("attrs 23.1, Django 3.2.25, old 1.0, yaml 6.0"));
+	fz_profile_set_fact(b, "packages", FZ_STR("attrs 23.1, new 1.0, yaml 6.0"));
+	assert_int_equal(fz_diff_new(a, b, &o, &same, NULL), 0);
+	for (unsigned i = 0; i < same->warning_count; i++)
+		assert_null(strstr(same->warnings[i], "package versions"));
+	fz_profile_set_fact(b, "packages", FZ_STR("attrs 23.1, Django 5.2, new 1.0, yaml 6.1"));
+	assert_int_equal(fz_diff_new(a, b, &o, &other, NULL), 0);
+	assert_string_equal(other->warnings[0],
+			    "package versions differ (Django 3.2.25 -> 5.2, yaml 6.0 -> 6.1): a "
+			    "change may come from these packages");
+}
+
 static void other_programs_and_clocks_are_refused(void **state)
 {
 	(void)state;
@@ -543,6 +564,7 @@ int main(void)
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
+		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),
 	};

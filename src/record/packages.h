@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Versions of the installed Python packages whose code was sampled.
+ *
+ * Two recordings of one program may differ because a dependency was upgraded. The fact "packages"
+ * lists what ran: "django 3.2.25, sqlparse 0.4.4", sorted by name.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+/* Opens a file or folder of the recorded process for reading; a negative number if it cannot. */
+typedef int fz_packages_open(void *arg, const char *path);
+
+/* Set the fact "packages" from the files of all functions in p; packages of an earlier call stay.
+ * Nothing changes if no version is found. */
+void fz_packages_record(struct fz_profile *p, fz_packages_open *open, void *arg);
