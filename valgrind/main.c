@@ -69,7 +69,7 @@ static void signal_done(ThreadId tid, Int number)
 static void begin(void)
 {
 	if (!fzc_options.folder)
-		VG_(fmsg_bad_option)("--folder", "is needed\n");
+		VG_(fmsg_bad_option)("--folder", "is required\n");
 	fzc_control_init();
 }
 

@@ -122,7 +122,7 @@ static void open_file(void)
 	/* After an exec the same process goes on in its file, as another program. */
 	SysRes r = VG_(open)(path, VKI_O_CREAT | VKI_O_APPEND | VKI_O_WRONLY, 0600);
 	if (sr_isError(r)) {
-		VG_(umsg)("%s cannot be written; what is counted is lost\n", path);
+		VG_(umsg)("cannot write %s; the counts of this process are lost\n", path);
 		out.failed = True;
 	} else {
 		out.fd = VG_(safe_fd)((Int)sr_Res(r));

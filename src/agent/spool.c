@@ -197,8 +197,8 @@ static void make_room(struct fz_agent_spool *s, uint64_t more)
 	format_time(first, from, sizeof(from));
 	format_time(last, to, sizeof(to));
 	fz_notify_warn(s->notify,
-		       "the spool is full: dropped the oldest pushes (%s), from %s to %s",
-		       fz_format_count((int64_t)n, count), from, to);
+		       "the spool is full: dropped the oldest %s %s, recorded from %s to %s",
+		       fz_format_count((int64_t)n, count), n == 1 ? "push" : "pushes", from, to);
 }
 
 /* ---- adding ---- */

@@ -171,11 +171,12 @@ static int no_benchmark(const struct fz_bisect *b, struct fz_error *err)
 	if (!r->n)
 		return fz_fail(err, FZ_EINPUT, "no benchmarks were counted");
 	if (b->options->filter)
-		return fz_fail(err, FZ_EINPUT,
-			       "no benchmark of both %s and %s has a name with '%s'; '%.*s' "
-			       "is one of %u",
-			       b->options->ends[0], b->options->ends[1], b->options->filter,
-			       (int)r->benches[0].name.n, r->benches[0].name.p, r->n);
+		return fz_fail(
+			err, FZ_EINPUT,
+			"no benchmark in both %s and %s has a name that contains '%s'; '%.*s' "
+			"is one of %u",
+			b->options->ends[0], b->options->ends[1], b->options->filter,
+			(int)r->benches[0].name.n, r->benches[0].name.p, r->n);
 	return fz_fail(err, FZ_EINPUT, "%s and %s have no benchmark in common", b->options->ends[0],
 		       b->options->ends[1]);
 }

@@ -232,7 +232,7 @@ def bounded_spool():
                    "64K") as agent:
             wait_until(lambda: "the spool is full" in agent.said(), "a full spool", 100)
             got = agent.stop()
-        told = [int(n) for n in re.findall(r"dropped the oldest pushes \((\d+)\), from 20\d\d-", agent.said())]
+        told = [int(n) for n in re.findall(r"dropped the oldest (\d+) push(?:es)?, recorded from 20\d\d-", agent.said())]
         assert told and sum(told) == got["dropped"], (told, got)
         kept = sorted(spool.glob("*.push"))
         assert len(kept) == got["kept"] == got["pushes"] - got["dropped"] and not got["sent"], got

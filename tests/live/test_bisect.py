@@ -183,7 +183,7 @@ def check_names():
     assert report["found"]["commit"] == r.commits[1], report
     done = r.fizeau("bisect", "--setup", r.setup, "-k", "nothing", "HEAD~1", "--", "./bench",
                     status=2)
-    assert "has a name with 'nothing'" in done.stderr, done.stderr
+    assert "has a name that contains 'nothing'" in done.stderr, done.stderr
     r.commit(bench__c=BENCH.replace("access(path, 0)", "(void)0"))
     r.commit(parse__c=PARSE % (26, 10))
     report, _ = bisect(r, "HEAD~1", "HEAD")

@@ -394,7 +394,7 @@ def check_fork():
         for why, env in (("may not comment (HTTP 403)", {}),
                          ("may not read comments (HTTP 401)", {"FIZEAU_TOKEN": "wrong"}),
                          ("there is no token", {"FIZEAU_TOKEN": ""}),
-                         ("odd characters", {"FIZEAU_TOKEN": 'x"\noutput = x'}),
+                         ("the token may only contain", {"FIZEAU_TOKEN": 'x"\noutput = x'}),
                          ("HTTP 000", {"GITHUB_API_URL": "http://127.0.0.1:1"}),
                          ("neither GitHub nor GitLab", {"GITHUB_REPOSITORY": ""})):
             out = folder.comment(**env)

@@ -227,7 +227,7 @@ def corners():
         done = project.pytest()
         assert "fizeau" not in done.stdout and not list(project.path.rglob("*.fz")), done.stdout
         done = project.pytest("--fizeau-html", "x")
-        assert done.returncode == 4 and "--fizeau-html: needs --fizeau" in done.stderr, done
+        assert done.returncode == 4 and "--fizeau-html requires --fizeau" in done.stderr, done
         done = project.pytest("--fizeau", program="/nowhere/fizeau")
         assert "nothing was recorded: /nowhere/fizeau cannot be started" in done.stdout, done.stdout
         assert "1 failed, 9 passed" in done.stdout and "INTERNALERROR" not in done.stdout

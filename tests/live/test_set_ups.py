@@ -936,7 +936,7 @@ def check_criterion_ci():
         result = subprocess.run([FIZEAU, "ci", "--base", "HEAD~1", "-o", "report", "--", *command], cwd=scratch,
                                 capture_output=True, text=True, check=False, timeout=300)
         assert result.returncode == 2, (result.returncode, result.stdout, result.stderr)
-        assert "is not in the tree that is measured" in result.stderr, result.stderr
+        assert "is outside the measured tree" in result.stderr, result.stderr
 
 
 def folded_lines(folder, recording):

@@ -134,12 +134,12 @@ static void bound(void **state)
 	assert_int_equal(lines, 0);
 	add(s, "/4", "x", 1700000180);
 	assert_int_equal(lines, 1);
-	assert_non_null(strstr(said, "oldest pushes (1)"));
+	assert_non_null(strstr(said, "dropped the oldest 1 push, "));
 	assert_non_null(strstr(said, "2023-11-14 22:13:20 UTC to 2023-11-14 22:13:20 UTC"));
 	/* Two go for one of two blocks. */
 	memset(large, 'y', BLOCK + 100);
 	add(s, "/5", large, 1700000240);
-	assert_non_null(strstr(said, "oldest pushes (2)"));
+	assert_non_null(strstr(said, "dropped the oldest 2 pushes, "));
 	assert_int_equal(fz_agent_spool_count(s).dropped, 3);
 	assert_int_equal(fz_agent_spool_count(s).bytes, 3 * BLOCK);
 	/* One that is larger than all goes itself, with all that there was no room beside. */

@@ -39,7 +39,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     if config.getoption("--fizeau-html") and not config.getoption("--fizeau"):
-        raise pytest.UsageError("--fizeau-html: needs --fizeau")
+        raise pytest.UsageError("--fizeau-html requires --fizeau")
     if not config.getoption("--fizeau") or config.getoption("collectonly"):
         return
     if hasattr(config, "workerinput"):

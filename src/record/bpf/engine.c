@@ -300,9 +300,11 @@ static void note_unseen_growth(struct fz_sampler *s)
 		      fz_format_value((double)s->bpf->before * page, "bytes", before),
 		      fz_format_value((double)n.foreign_pages * page, "bytes", foreign));
 	if (n.lost)
-		fz_buf_printf(&text,
-			      "; %s could not be stored and were added to the next of their thread",
-			      fz_format_plural((int64_t)n.lost, "growth", late));
+		fz_buf_printf(
+			&text,
+			"; stacks of %s were lost; their bytes are counted at the thread's next "
+			"allocation",
+			fz_format_plural((int64_t)n.lost, "allocation", late));
 	if (n.late_pages)
 		fz_buf_printf(&text, " except %s",
 			      fz_format_value((double)n.late_pages * page, "bytes", late));
