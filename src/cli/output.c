@@ -608,6 +608,7 @@ static struct fz_comparison_options comparison_options(const struct fz_cli_outpu
 			  .cells = chosen->page,
 			  .lines = chosen->page },
 		.fold_recursion = o->fold_recursion,
+		.delta = o->delta,
 	};
 
 	if (o->metric)

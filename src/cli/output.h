@@ -61,6 +61,7 @@ struct fz_cli_output {
 	bool no_summary;              /* of tables */
 	int compression;              /* of --binary: enum fz_cli_compression */
 	int gate;                     /* enum fz_gate */
+	double delta;                 /* struct fz_judge_options */
 	double threshold;             /* of the gate */
 	bool gated;                   /* --threshold was there */
 	int palette;                  /* enum fz_palette */
@@ -83,6 +84,7 @@ struct fz_cli_output {
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_switch(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_baseline(const char *text, const struct fz_opt *opt, struct fz_error *err);
+int fz_cli_output_set_delta(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_output_set_work(const char *text, const struct fz_opt *opt, struct fz_error *err);
@@ -397,6 +399,12 @@ extern const char *const fz_cli_color_names[];
 		.argument = "PERCENT",                                                             \
 		.help = "with --fail-on: ignore changes below PERCENT (default 5%)",               \
 		.value = &(o), .call = fz_cli_output_set_threshold                                 \
+	},                                                                                         \
+	{                                                                                          \
+		.kind = FZ_OPT_CALL, .long_name = "same-within", .argument = "PERCENT",            \
+		.help = "call a function the same if it changed by at most PERCENT of the run "    \
+			"(default 0.2%)",                                                          \
+		.value = &(o), .call = fz_cli_output_set_delta                                     \
 	}
 
 /* `diff`: the command always writes a diff. `planned`: how the new recording will be made, to be

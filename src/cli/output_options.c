@@ -100,6 +100,16 @@ int fz_cli_output_set_threshold(const char *text, const struct fz_opt *opt, stru
 	return parse_percent(text, 1e6, opt, &o->threshold, err);
 }
 
+int fz_cli_output_set_delta(const char *text, const struct fz_opt *opt, struct fz_error *err)
+{
+	double *delta = &((struct fz_cli_output *)opt->value)->delta;
+	int r = parse_percent(text, 99, opt, delta, err);
+
+	return r || *delta > 0
+		       ? r
+		       : fz_fail(err, FZ_EUSAGE, "--%s must be more than 0%%", opt->long_name);
+}
+
 int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	struct fz_cli_output *o = opt->value;

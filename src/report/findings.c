@@ -158,11 +158,11 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 {
 	char same[FZ_NUMBER_SIZE], unknown[FZ_NUMBER_SIZE], delta[FZ_NUMBER_SIZE];
 
+	snprintf(delta, sizeof(delta), "%.2g %%", 100 * j->delta);
 	fz_findings_counts(f, d, j, out);
 	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
 		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), fz_plus_minus(style),
-		      fz_format_percent(j->delta, delta),
-		      fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
+		      delta, fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
 }
 
 /* ---- the run ---- */

@@ -439,6 +439,18 @@ $ fizeau diff a.folded b.folded --threshold 4
 fizeau: --threshold requires --fail-on
 [2]
 
+# What counts as the same is stated with the option's value, in text and JSON.
+$ fizeau diff a.folded b.folded --scale time --same-within 1% --format json | grep delta_pct
+    "delta_pct": 1,
+
+$ fizeau diff a.folded b.folded --scale time --same-within 0.02% --verbose | grep 'same within'
+Self: 1 slower, 0 faster, 0 same within ±0.02 % of the run, 3 unsure (?).
+Total, with callees: 2 slower, 0 faster, 0 same within ±0.02 % of the run, 3
+
+$ fizeau diff a.folded b.folded --same-within 0
+fizeau: diff: --same-within must be more than 0%
+[2]
+
 $ fizeau diff a.folded b.folded --fail-on change --threshold 4x
 fizeau: diff: --threshold: '4x' is not a percentage, such as 5%
 [2]
