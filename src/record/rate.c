@@ -11,7 +11,8 @@
 
 enum { MICRO = 1000000, RATE_DIGITS_MAX = 15 };
 
-static const uint64_t MICRO_HZ_MAX = (uint64_t)1000000000 * MICRO; /* an instant each ns */
+/* An instant each us. No engine is that fast, and who writes "500mhz" means less than one. */
+static const uint64_t MICRO_HZ_MAX = (uint64_t)1000000 * MICRO;
 
 /* 1e9 ns a second times 1e6: the numerator of an interval. */
 static const uint64_t NS_MICRO = 1000000000000000;
@@ -61,7 +62,7 @@ int fz_rate_parse(const char *text, struct fz_rate *ret, struct fz_error *err)
 		return fz_fail(err, FZ_EUSAGE, "invalid sampling rate '%s': must be above 0", text);
 	if (micro_hz > MICRO_HZ_MAX)
 		return fz_fail(err, FZ_EUSAGE,
-			       "invalid sampling rate '%s': above 1 GHz; use 'max' to sample as "
+			       "invalid sampling rate '%s': above 1 MHz; use 'max' to sample as "
 			       "fast as possible",
 			       text);
 	ret->micro_hz = (uint64_t)micro_hz;

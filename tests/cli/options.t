@@ -98,6 +98,11 @@ $ fizeau attach 999999999
 fizeau: attach: no process 999999999
 [2]
 
+# Whoever writes this does not mean a sample every 2 ns.
+$ fizeau run -r 500mhz true
+fizeau: run: invalid sampling rate '500mhz': above 1 MHz; use 'max' to sample as fast as possible
+[2]
+
 $ fizeau dump
 fizeau: dump: specify one or more process ids
 [2]

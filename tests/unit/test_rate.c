@@ -38,7 +38,7 @@ static void test_refused(void **state)
 {
 	static const char *const bad[] = {
 		"",      "hz",   "0",       "0.0000001", "-1",  "1 khz", "1e3",
-		"1.2.3", "2ghz", "2000mhz", "nan",       "inf", "1khzx", "12345678901234567890"
+		"1.2.3", "2ghz", "500mhz", "1.1m", "nan",       "inf", "1khzx", "12345678901234567890"
 	};
 
 	(void)state;
@@ -65,7 +65,7 @@ static void test_exact(void **state)
 static void test_round_trip(void **state)
 {
 	static const char *const rates[] = { "1",    "7",       "333.3",  "1khz",
-					     "3khz", "9.99khz", "700khz", "1000mhz" };
+					     "3khz", "9.99khz", "700khz", "1mhz" };
 
 	(void)state;
 	for (size_t r = 0; r < FZ_ARRAY_LEN(rates); r++) {
