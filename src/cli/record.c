@@ -338,7 +338,7 @@ static void leave_empty(const struct fz_record *r, bool never_ran)
 	if (!never_ran && fz_record_why_empty(r, &err))
 		fz_cli_warn("%s: %s", r->command, err.message);
 	if (r->stored || r->temporary)
-		unlink(r->path);
+		fz_record_discard(r);
 }
 
 int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *exit_fact,
@@ -354,7 +354,7 @@ int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *
 	/* From here on Ctrl-C ends us as usual. */
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	if (o->look_only && !broken && fz_cli_output_is_default(&o->output)) {
-		unlink(r->path);
+		fz_record_discard(r);
 		return FZ_EXIT_OK;
 	}
 	if (r->sampler.samples == 0 || never_ran) {

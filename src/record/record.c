@@ -476,11 +476,19 @@ int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile
 	return rc;
 }
 
+void fz_record_discard(const struct fz_record *r)
+{
+	if (r->stored)
+		fz_store_discard(r->path);
+	else
+		unlink(r->path);
+}
+
 void fz_record_release(struct fz_record *r)
 {
 	/* It came to nothing: leave no empty file behind. */
 	if (r->fd >= 0 && !r->complete && !r->existed)
-		unlink(r->path);
+		fz_record_discard(r);
 	if (r->profile)
 		fz_sampler_release(&r->sampler);
 	fz_engine_unload(r->loaded);

@@ -128,4 +128,6 @@ int fz_record_read(struct fz_record *r, struct fz_profile **ret, struct fz_error
 /* Complete the file, read it, remove it. Without a sample that is an error which says why. */
 int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
 		   struct fz_error *err);
+/* Remove the file, which came to nothing. */
+void fz_record_discard(const struct fz_record *r);
 void fz_record_release(struct fz_record *r);

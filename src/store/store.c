@@ -135,6 +135,34 @@ int fz_store_create(const char *folder, const char *program, char **ret_path, in
 	return rc;
 }
 
+static bool holds_recordings(const char *folder)
+{
+	bool any = false;
+	DIR *dir = opendir(folder);
+
+	for (struct dirent *e; dir && !any && (e = readdir(dir));)
+		any = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		      strcmp(e->d_name, ".gitignore") != 0;
+	if (dir)
+		closedir(dir);
+	return !dir || any;
+}
+
+void fz_store_discard(const char *path)
+{
+	const char *name = fz_path_base(fz_str_of(path)).p;
+	fz_auto(fz_free_ptr) char *folder = fz_strndup(path, (size_t)(name - path));
+	fz_auto(fz_free_ptr) char *ignore = fz_asprintf("%s.gitignore", folder);
+
+	act_as_owner_of(path);
+	unlink(path);
+	if (!holds_recordings(folder)) {
+		unlink(ignore);
+		rmdir(folder);
+	}
+	fz_identity_drop();
+}
+
 int fz_store_save(const struct fz_profile *p, const char *path, struct fz_error *err)
 {
 	act_as_owner_of(path);

@@ -39,6 +39,9 @@ struct fz_store_list {
 	size_t n, cap;
 };
 
+/* Remove a file of it that came to nothing, and the folder if that holds no recording. */
+void fz_store_discard(const char *path);
+
 /* Those that are done, and those that are still being made (NULL: who asks does not care). A folder
  * that is missing is an empty store. */
 int fz_store_list(const char *folder, struct fz_store_list *ret, struct fz_store_list *ret_open,

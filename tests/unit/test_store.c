@@ -202,6 +202,24 @@ static char *hold(const char *file_program, int *ret_fd)
 	return path;
 }
 
+/* What came to nothing leaves no folder behind, but takes no recording along. */
+static void test_discard(void **state)
+{
+	fz_auto(fz_free_ptr) char *store = fz_store_folder(folder);
+	int fd;
+
+	(void)state;
+	fz_auto(fz_free_ptr) char *first = hold("a.py", &fd);
+	close(fd);
+	fz_auto(fz_free_ptr) char *second = hold("b.py", &fd);
+	close(fd);
+	fz_store_discard(first);
+	assert_int_not_equal(access(first, F_OK), 0);
+	assert_int_equal(access(second, F_OK), 0);
+	fz_store_discard(second);
+	assert_int_not_equal(access(store, F_OK), 0);
+}
+
 /* What is still being made has no number; what its maker left behind has. */
 static void test_open(void **state)
 {
@@ -347,6 +365,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_resolve, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_last_two, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_discard, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_same_program, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_made_alike, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
