@@ -66,6 +66,7 @@ struct process {
 	/* CPU time of threads that have ended, while they could be sampled; and of these, of
 	 * threads that never were. */
 	int64_t seen, silent;
+	uint32_t silent_n; /* how many */
 };
 
 struct fz_cpuclock {
@@ -81,7 +82,8 @@ struct fz_cpuclock {
 	size_t turn;              /* the process to scan next */
 	struct fz_cputimes times; /* of the processes by their own clocks */
 	int64_t seen, silent;     /* of processes that are gone */
-	int64_t next_scan;        /* for new threads */
+	uint32_t silent_n;
+	int64_t next_scan; /* for new threads */
 	uint64_t dice;
 	cpu_set_t home; /* where we may run */
 	uint32_t cpu;   /* where we stay; NO_CPU: anywhere of it */
@@ -203,6 +205,15 @@ static bool is_silent(const struct counter *k)
 	return k->last == k->first;
 }
 
+/* k used so much that is in no sample. */
+static void add_silent(struct process *p, const struct counter *k, int64_t left)
+{
+	if (!is_silent(k) || !left)
+		return;
+	p->silent += left;
+	p->silent_n++;
+}
+
 static int64_t longest_period(const struct fz_cpuclock *c)
 {
 	return c->period * 3 / 2;
@@ -218,7 +229,7 @@ static void drop_thread(struct fz_cpuclock *c, size_t i)
 	left = FZ_MAX(left, 0);
 	if (p) {
 		p->seen += k->last - k->first + left;
-		p->silent += is_silent(k) ? left : 0;
+		add_silent(p, k, left);
 	}
 	fz_map_put(&c->by_tid, k->tid, UINT32_MAX - 1);
 	if (k->ring)
@@ -355,7 +366,7 @@ static void add_living(const struct fz_cpuclock *c, struct process *p)
 			continue;
 		int64_t left = rest(c, k);
 		p->seen += k->last - k->first + left;
-		p->silent += is_silent(k) ? left : 0;
+		add_silent(p, k, left);
 	}
 }
 
@@ -371,6 +382,7 @@ void fz_cpuclock_remove(struct fz_cpuclock *c, pid_t pid)
 	int64_t used = fz_cputimes_remove(&c->times, pid);
 	c->seen += FZ_MIN(p->seen, used);
 	c->silent += FZ_MIN(p->silent, used);
+	c->silent_n += p->silent_n;
 	*p = c->processes[--c->process_n];
 }
 
@@ -378,6 +390,7 @@ struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c)
 {
 	struct fz_cputimes_sum sum = fz_cputimes_sum(&c->times);
 	int64_t seen = c->seen, silent = c->silent;
+	uint32_t silent_n = c->silent_n;
 
 	for (size_t i = 0; i < c->process_n; i++) {
 		struct process p = c->processes[i];
@@ -385,10 +398,12 @@ struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c)
 		add_living(c, &p);
 		seen += FZ_MIN(p.seen, used);
 		silent += FZ_MIN(p.silent, used);
+		silent_n += p.silent_n;
 	}
 	return (struct fz_cpuclock_sum){ .used = sum.used,
 					 .unseen = sum.used - sum.others - seen,
 					 .silent = silent,
+					 .silent_n = silent_n,
 					 .others = sum.others };
 }
 
@@ -613,6 +628,7 @@ void fz_cpuclock_skip(struct fz_cpuclock *c)
 			c->counters[i].first = c->counters[i].last;
 		}
 	c->seen = c->silent = 0;
+	c->silent_n = 0;
 	fz_cputimes_restart(&c->times);
 	for (size_t i = 0; i < c->process_n; i++)
 		c->processes[i] = (struct process){ .pid = c->processes[i].pid };

@@ -55,6 +55,7 @@ struct fz_cpuclock_sum {
 	int64_t unseen; /* of that in no sample: threads that began and ended between two looks for
 			   new ones, or before they were due */
 	int64_t silent; /* of threads that could be sampled and never were */
+	uint32_t silent_n;
 	int64_t others; /* of processes that were not added */
 };
 struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c);

@@ -61,6 +61,10 @@ struct fz_engine_sample {
 void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *sample);
 /* CPU time that is in no sample, as a share of the whole: a fact, if it is worth one. */
 void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole);
+/* Threads without a stack, and the CPU time that they used: a fact, if it is worth one. */
+void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used);
+/* Look at the CPU time of the threads of a process, of which some may have no stack. */
+void fz_sampler_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p);
 /* Is it time to look at the machine's speed where the next sample is? */
 bool fz_sampler_wants_look(const struct fz_sampler *s);
 /* The latest time at which the loop must come round, whatever is sampled. */

@@ -425,6 +425,7 @@ static void note_missing(struct fz_sampler *s)
 		return;
 	fz_sampler_note_missing(s, "missing", sum.unseen, sum.used);
 	fz_sampler_note_missing(s, "missing.silent", sum.silent, sum.used);
+	fz_sampler_note_silent(s, sum.silent_n, sum.silent);
 	fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
 }
 

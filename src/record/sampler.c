@@ -39,6 +39,10 @@
 /* Between two looks at the machine's speed, of 9 us each: 0.2 % of a core. */
 #define LOOK_EVERY (4 * MS)
 
+/* Between two looks at the CPU time of threads; and at least so many times what a look takes. */
+#define THREADS_EVERY (100 * MS)
+#define THREADS_SHARE 500
+
 /* Less CPU time that is in no sample is within what the kernel's clocks are good for. */
 #define MISSING_FROM (50 * MS)
 
@@ -118,6 +122,7 @@ void fz_sampler_release(struct fz_sampler *s)
 	fz_sources_free(s->sources);
 	s->sources = NULL;
 	fz_images_release(&s->images);
+	fz_silent_release(&s->silent);
 }
 
 /* ---- waiting ---- */
@@ -294,6 +299,43 @@ void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t par
 	fz_profile_set_fact(s->profile, fact, fz_str_of(share));
 }
 
+/* ---- threads without a stack ---- */
+
+void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used)
+{
+	char text[128], count[FZ_NUMBER_SIZE], time[FZ_NUMBER_SIZE];
+
+	if (!threads || used < MISSING_FROM)
+		return;
+	snprintf(text, sizeof(text), "%s used %s of CPU time %s",
+		 fz_format_plural((int64_t)threads, "thread", count),
+		 fz_format_ns((double)used, time),
+		 s->options->python.all_threads
+			 ? "without a Python stack (--native=stacks includes them)"
+		 : threads == 1 ? "and was not sampled (-a samples all Python threads)"
+				: "and were not sampled (-a samples all Python threads)");
+	fz_profile_set_fact(s->profile, "silent", fz_str_of(text));
+}
+
+void fz_sampler_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p)
+{
+	bool told = s->cpuclock && s->options->python.all_threads;
+
+	if (!told && !s->paused && !s->options->growth)
+		fz_silent_look(&s->silent, p->target.pid, s->options->started && !s->paused_ns);
+}
+
+static void look_at_all_threads(struct fz_sampler *s)
+{
+	int64_t begun = fz_clock_now();
+
+	for (size_t i = 0; i < s->process_n; i++)
+		if (fz_target_is_open(&s->processes[i]->target))
+			fz_sampler_look_at_threads(s, s->processes[i]);
+	int64_t now = fz_clock_now();
+	s->silent.next = now + FZ_MAX(THREADS_EVERY, THREADS_SHARE * (now - begun));
+}
+
 /* ---- getting a turn ---- */
 
 /* Ask for wake-ups in time: exact timers, and a turn on a busy machine. */
@@ -338,6 +380,8 @@ static void do_chores(struct fz_sampler *s)
 		take_look(s);
 	if (s->sources)
 		fz_sources_step(s->sources);
+	if (now >= s->silent.next)
+		look_at_all_threads(s);
 	if (now >= s->next_chore) {
 		if (s->writer)
 			flush(s);
@@ -370,6 +414,8 @@ void fz_sampler_pause(struct fz_sampler *s, bool paused)
 		s->paused_since = now;
 	else
 		s->paused_ns += now - s->paused_since;
+	if (!paused)
+		fz_silent_restart(&s->silent);
 	if (!paused)
 		s->engine->resume(s);
 	else if (s->engine->pause)
@@ -407,6 +453,8 @@ void fz_sampler_run(struct fz_sampler *s)
 		s->paused_ns += s->end_time - s->paused_since;
 	/* What is still held could not end on a signal, which would wait for us. */
 	fz_sampler_let_go(s);
+	struct fz_silent_sum silent = fz_silent_sum(&s->silent, s->profile);
+	fz_sampler_note_silent(s, silent.threads, silent.used);
 	fz_priority_lower();
 	if (s->sources) {
 		fz_sources_finish(s->sources);

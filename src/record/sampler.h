@@ -14,6 +14,7 @@
 #include "record/process_tree.h"
 #include "record/priority.h"
 #include "record/rate.h"
+#include "record/silent.h"
 #include "record/target.h"
 #include "format/fz.h"
 #include "profile/waits.h"
@@ -132,6 +133,7 @@ struct fz_sampler {
 	struct fz_sources *sources;   /* NULL when not wanted */
 	struct fz_images images;      /* files whose names are still to be looked up */
 	struct fz_native_figures figures;
+	struct fz_silent silent; /* unless the CPU clock tells; see fz_sampler_look_at_threads */
 	unsigned planned;   /* features of a Python program's recording */
 	int64_t valid_from; /* samples before are of programs that only led to the target */
 

@@ -77,6 +77,7 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 		s->figures.stacks += f.stacks;
 		s->figures.incomplete += f.incomplete;
 	}
+	fz_sampler_look_at_threads(s, p);
 	s->engine->drop(s, p, p->target.pid);
 	fz_target_drop(&p->target);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);

@@ -301,7 +301,7 @@ static bool is_missing(const struct fz_profile *p, const char *fact, char out[FZ
 {
 	double share;
 
-	if (!fz_parse_decimal(fz_profile_fact(p, fact), &share) || share <= 0.05)
+	if (!fz_parse_decimal(fz_profile_fact(p, fact), &share) || share <= 0.02)
 		return false;
 	fz_format_percent(share, out);
 	return true;
@@ -322,11 +322,6 @@ static void add_missing(const struct fz_profile *p, struct fz_buf *out)
 			      processes.n > 1 ? ""
 					      : " (--engine bpf or --mode wall includes them)");
 	}
-	if (is_missing(p, "missing.silent", number))
-		fz_buf_printf(out,
-			      "; %s of the CPU time is missing: threads that run no Python "
-			      "(--native=stacks includes them)",
-			      number);
 	if (is_missing(p, "missing.processes", number))
 		fz_buf_printf(out,
 			      "; %s of the CPU time is missing: processes that lived for a few "
@@ -397,10 +392,20 @@ static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
 			      n == 1 ? "was" : "were");
 }
 
+static void add_fact(const struct fz_profile *p, const char *key, const char *before,
+		     struct fz_buf *out)
+{
+	struct fz_str fact = fz_profile_fact(p, key);
+
+	if (fact.n)
+		fz_buf_printf(out, "; %s%.*s", before, (int)fact.n, fact.p);
+}
+
 /* What is in no sample, or not all of it. */
 static void add_unsampled(const struct fz_profile *p, struct fz_buf *out)
 {
 	add_left_out(p, out);
+	add_fact(p, "silent", "", out);
 	add_missing(p, out);
 	add_cut(p, out);
 }
@@ -424,15 +429,6 @@ const char *fz_report_tree_note(const struct fz_profile *p)
 	if (fz_callgraph_states(p, p->default_metric))
 		return "the tree is reconstructed from a call graph, function totals are recorded";
 	return "the tree and function totals are reconstructed from a call graph";
-}
-
-static void add_fact(const struct fz_profile *p, const char *key, const char *before,
-		     struct fz_buf *out)
-{
-	struct fz_str fact = fz_profile_fact(p, key);
-
-	if (fact.n)
-		fz_buf_printf(out, "; %s%.*s", before, (int)fact.n, fact.p);
 }
 
 static void add_graph(const struct fz_profile *p, struct fz_buf *out)

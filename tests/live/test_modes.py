@@ -603,11 +603,38 @@ def beside():
         subprocess.run(["gcc", "-shared", "-fPIC", "-pthread", "-o", library, source], check=True)
         for native, missing in ((), True), (("--native=stacks",), False):
             done = fizeau("run", "-a", "--engine", "read", "--mode", "cpu", *native, "-o", recording, script, library)
-            assert done.returncode == 0 and ("threads that run no Python" in done.stderr) == missing, done
+            assert done.returncode == 0 and ("1 thread used" in done.stderr) == missing, done
             shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
             used, found = float(done.stdout), shown["total"] / 1e9
             told = float(shown["facts"]["missing.silent"]) * used if missing else 0
             assert abs(found + told - used) < 0.1 * used and "missing" not in shown["facts"], (found, told, used)
+
+
+WAITING_C = BESIDE_C.replace("#include <time.h>", "#include <time.h>\n#include <unistd.h>\nint done;").replace(
+    "\treturn unused;", "\t__atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);\n\tfor (;;)\n\t\tpause();\n\treturn unused;")
+WAITING = """
+import ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1])
+library.beside(ctypes.byref(ctypes.c_ulong()))
+while not ctypes.c_int.in_dll(library, "done").value:
+    time.sleep(0.01)
+time.sleep(0.5)
+"""
+
+
+@suite.test("a thread that used CPU time and has no Python stack is reported by both clocks")
+def silent():
+    with tempfile.TemporaryDirectory() as folder:
+        source, library, script, recording = (pathlib.Path(folder, name) for name in ("c.c", "c.so", "x.py", "x.fz"))
+        source.write_text(WAITING_C)
+        script.write_text(WAITING)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-pthread", "-o", library, source], check=True)
+        for words, line in ((("-a",), "without a Python stack (--native=stacks"), ((), "and was not sampled (-a"),
+                            (("-a", "--mode", "cpu", "--engine", "read"), "without a Python stack (--native=stacks")):
+            done = fizeau("run", "--engine", "read", *words, "-o", recording, script, library)
+            assert done.returncode == 0 and "; 1 thread used " in done.stderr and line in done.stderr, done
+            shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
+            assert shown["facts"]["silent"].startswith("1 thread used "), shown["facts"]
 
 
 for interpreter in SOME:

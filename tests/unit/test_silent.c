@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that use CPU time and have no stack in a profile, on a thread of our own that computes by
+ * its own clock and then waits. */
+#include "record/silent.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static sem_t computed, may_end;
+static pid_t computes;
+
+static void *compute(void *unused)
+{
+	struct timespec t;
+
+	computes = gettid();
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_nsec < 60000000);
+	sem_post(&computed);
+	sem_wait(&may_end);
+	return unused;
+}
+
+static void add_thread(struct fz_profile *p, pid_t tid)
+{
+	fz_profile_thread(p,
+			  &(struct fz_thread){ .pid = (uint64_t)getpid(), .tid = (uint64_t)tid });
+}
+
+static void test_threads(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_silent q = { 0 }, late = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	add_thread(p, getpid());
+	sem_init(&computed, 0, 0);
+	sem_init(&may_end, 0, 0);
+	fz_silent_look(&q, getpid(), false);
+	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
+	while (sem_wait(&computed))
+		;
+	/* It began after the first look: all that it used counts. */
+	fz_silent_look(&q, getpid(), false);
+	struct fz_silent_sum sum = fz_silent_sum(&q, p);
+	assert_int_equal(sum.threads, 1);
+	assert_true(sum.used >= 50000000);
+	/* Whoever comes later counts from there, unless the whole is asked for. */
+	fz_silent_look(&late, getpid(), false);
+	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
+	fz_silent_release(&late);
+	fz_silent_look(&late, getpid(), true);
+	assert_int_equal(fz_silent_sum(&late, p).threads, 1);
+	fz_silent_restart(&late);
+	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
+	/* With a stack it is not silent. */
+	add_thread(p, computes);
+	assert_int_equal(fz_silent_sum(&q, p).threads, 0);
+	sem_post(&may_end);
+	pthread_join(thread, NULL);
+	/* What it used stays known when it has ended. */
+	fz_silent_look(&q, getpid(), false);
+	assert_int_equal(q.n, 2);
+	fz_silent_release(&q);
+	fz_silent_release(&late);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
