@@ -98,6 +98,47 @@ async def main():
 asyncio.run(main())
 """
 
+# Every way to wait for an asynchronous generator, and generators that wait for one another.
+GENERATORS = """\
+import asyncio, contextlib
+async def leaf(event):
+    await event.wait()
+async def first(event):
+    await leaf(event)
+    yield 1
+async def second(event):
+    async for x in first(event):
+        yield x
+async def last(event):
+    try:
+        yield 1
+    finally:
+        await leaf(event)
+async def loop(event):
+    async for x in second(event):
+        pass
+async def comprehension(event):
+    return [x async for x in first(event)]
+async def next_one(event):
+    await anext(second(event))
+async def sent(event):
+    await second(event).asend(None)
+async def closed(event):
+    generator = last(event)
+    await anext(generator)
+    await generator.aclose()
+async def managed(event):
+    async with contextlib.asynccontextmanager(first)(event):
+        pass
+async def main():
+    event = asyncio.Event()
+    tasks = [asyncio.create_task(f(event)) for f in (loop, comprehension, next_one, sent, closed, managed)]
+    await asyncio.sleep(0.05)
+    print("up", flush=True)
+    await event.wait()
+asyncio.run(main())
+"""
+
 # Tasks that are born, run for microseconds and die at the same addresses; task and coroutine carry
 # the same number, so that a stack of one with the name of the other shows.
 HOSTILE = """\
@@ -177,7 +218,7 @@ class Tasks(Target):
         self.interpreter = find_interpreter(name)
         super().__init__(self.interpreter, code, name="prog.py")
         self.known = self.process.stdout.readline() if code == PARKED else None
-        if code in (PARKED, WAYS):
+        if code in (PARKED, WAYS, GENERATORS):
             wait_until(lambda: waits(self.pid), "its wait for events")
         else:
             time.sleep(0.1)
@@ -278,6 +319,22 @@ def test_ways(name):
     ways = ("plain", "gather", "gathers", "shield", "wait", "wait_for", "shielded", "timed", "grouped")
     assert seen == sorted([*((f"<task outer {way}>", f"<task inner {way}>") for way in ways),
                            ("<task alone>",), ("<task Task-1>",)]), seen
+
+
+def test_generators(name):
+    with Tasks(name, GENERATORS) as target:
+        shown = {functions(section)[1:] for section in sections(fizeau("dump", "--async-aware", target.pid).stdout)}
+        done = fizeau("attach", "--async-aware", "--async-mode", "all", "--blocking", "-d", "0.3", "--collapsed", "-o", "-",
+                      target.pid)
+        sampled = {tuple(names(stack))[1:] for stack in folded(done.stdout)}
+    one, two = ("first", "leaf", "Event.wait"), ("second", "first", "leaf", "Event.wait")
+    ways = {("loop", *two), ("next_one", *two), ("sent", *two), ("closed", "last", "leaf", "Event.wait"),
+            ("managed", "_AsyncGeneratorContextManager.__aenter__", *one), ("main", "Event.wait")}
+    for seen in shown, sampled:
+        lists = {stack for stack in seen if stack[0] == "comprehension"}
+        # Up to 3.11 a comprehension is a coroutine of its own.
+        assert lists <= {("comprehension", *one), ("comprehension", "comprehension.<locals>.<listcomp>", *one)}, lists
+        assert len(lists) == 1 and seen - lists == ways, (seen - lists, ways)
 
 
 def test_idle(name):
@@ -532,6 +589,7 @@ for version in READS:
     suite.add(f"{version}: known tasks that wait, as dump shows them", test_known, version)
     suite.add(f"{version}: the program knows the same tasks", test_as_known, version)
     suite.add(f"{version}: every way to wait", test_ways, version)
+    suite.add(f"{version}: asynchronous generators", test_generators, version)
     suite.add(f"{version}: a loop that waits", test_idle, version)
     suite.add(f"{version}: a loop that only waits", test_only_idle, version)
     suite.add(f"{version}: the same when stopped", test_blocking, version)

@@ -155,26 +155,56 @@ uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_threa
 	return untagged(coro) + t->runtime->layout.coro.frame;
 }
 
-/* Is that the type whose instances these are? What types are called does not change. */
-static bool is_coroutine_type(struct fz_py_tasks *t, uint64_t type)
+/* Types that a chain of coroutines is made of. A step is what an asynchronous generator is asked
+ * for by `async for`, anext() and aclose(): its first field is the generator. */
+enum kind { KIND_OTHER, KIND_COROUTINE, KIND_GENERATOR, KIND_ASYNC_GENERATOR, KIND_STEP };
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} types[FZ_PY_CORO_TYPES] = {
+	{ "coroutine", KIND_COROUTINE },
+	{ "generator", KIND_GENERATOR },
+	{ "async_generator", KIND_ASYNC_GENERATOR },
+	{ "async_generator_asend", KIND_STEP },
+	{ "async_generator_athrow", KIND_STEP },
+};
+
+/* What types are called does not change. */
+static enum kind kind_of(struct fz_py_tasks *t, uint64_t type)
 {
-	static const char *const names[] = { "coroutine", "generator" };
-	char name[16] = "";
+	enum { BEGINNING = sizeof("coroutine") };
+	char name[sizeof("async_generator_athrow")];
 	uint64_t at;
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+	for (size_t i = 0; i < FZ_ARRAY_LEN(types); i++)
 		if (type && type == t->coroutine_types[i])
-			return true;
+			return types[i].kind;
 	if (!fz_py_tasks_word(t, type + t->runtime->layout.object.type_name, &at) ||
-	    !fz_py_pages_read(t->from, at, name, sizeof("generator")))
-		return false;
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
-		if (strcmp(name, names[i]) != 0)
+	    !fz_py_pages_read(t->from, at, name, BEGINNING))
+		return KIND_OTHER;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(types); i++) {
+		size_t n = strlen(types[i].name) + 1;
+		if (memcmp(name, types[i].name, FZ_MIN(n, (size_t)BEGINNING)) != 0)
+			continue;
+		if (n > BEGINNING && (!fz_py_pages_read(t->from, at, name, n) ||
+				      memcmp(name, types[i].name, n) != 0))
 			continue;
 		t->coroutine_types[i] = type;
-		return true;
+		return types[i].kind;
 	}
-	return false;
+	return KIND_OTHER;
+}
+
+/* Does an object of this kind go on what an object of kind `before` waits for? What waits at the
+ * end of a chain may be anything, such as a future's generator. */
+static bool goes_on(enum kind before, enum kind kind)
+{
+	if (before == KIND_OTHER)
+		return kind == KIND_COROUTINE || kind == KIND_GENERATOR;
+	if (before == KIND_GENERATOR)
+		return kind == KIND_GENERATOR;
+	return kind == KIND_COROUTINE || kind == KIND_ASYNC_GENERATOR;
 }
 
 enum coro_state { CORO_OVER, CORO_RUNS, CORO_STOPPED, CORO_WAITS };
@@ -242,8 +272,10 @@ static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
 	return true;
 }
 
-/* One coroutine: its frame, and what it waits for (0: nothing of its type). */
-static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, uint64_t *type, uint64_t *ret_next)
+/* One coroutine: its frame, and what it waits for (0: nothing that has frames). kind: of the one
+ * before. */
+static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind,
+			   uint64_t *ret_next)
 {
 	enum { OWNED_BY_GENERATOR = 1 };
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -255,10 +287,12 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, uint64_t *type,
 	size = FZ_MAX(size, l->coro.frame + l->coro.stack + 8);
 	if (coro % 8 || !fz_py_tasks_word(t, coro + l->object.type, &this_type))
 		return false;
-	/* What waits at its end may be anything. */
-	if (*type ? this_type != *type : !is_coroutine_type(t, this_type))
+	enum kind this_kind = kind_of(t, this_type);
+	if (this_kind == KIND_STEP && *kind != KIND_GENERATOR)
+		return fz_py_tasks_word(t, coro + l->object.type + 8, ret_next);
+	if (!goes_on(*kind, this_kind))
 		return true;
-	*type = this_type;
+	*kind = this_kind;
 	/* That of a coroutine which runs moves on all the time. */
 	if (!fz_py_pages_glance(t->from, coro, object, size))
 		return false;
@@ -287,11 +321,11 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, uint64_t *type,
 
 static bool read_coroutines(struct fz_py_tasks *t, uint64_t coro, struct fz_py_task *task)
 {
-	uint64_t type = 0;
+	enum kind kind = KIND_OTHER;
 
 	task->frame = t->frame_n;
 	for (unsigned i = 0; coro && i < COROUTINES_MAX; i++)
-		if (!read_coroutine(t, coro, &type, &coro))
+		if (!read_coroutine(t, coro, &kind, &coro))
 			return false;
 	task->frame_n = t->frame_n - task->frame;
 	return coro == 0;

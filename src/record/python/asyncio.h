@@ -37,6 +37,9 @@ struct fz_py_task_stack {
 	bool rejected; /* a task never stood still: the stack says only that */
 };
 
+/* Types that have frames of tasks, or lead to such. */
+enum { FZ_PY_CORO_TYPES = 5 };
+
 struct fz_py_tasks {
 	struct fz_process *process;
 	struct fz_py_runtime *runtime;
@@ -56,7 +59,7 @@ struct fz_py_tasks {
 	uint32_t frame_n, frame_cap;
 	struct fz_buf text; /* names that were given */
 	/* Types that have been recognised. */
-	uint64_t coroutine_types[2], int_type, str_type;
+	uint64_t coroutine_types[FZ_PY_CORO_TYPES], int_type, str_type;
 	uint64_t *failed;
 	uint32_t failed_n, failed_cap;
 	uint32_t *path;
