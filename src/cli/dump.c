@@ -196,7 +196,7 @@ static void keep(struct look *l, const struct fz_python_sample *s)
 			.thread = stack->thread,
 			.stack = stack->stack,
 			.status = stack->status,
-			.state = cpu_state(state),
+			.state = stack->waiting ? FZ_TRACEBACK_OFF_CPU : cpu_state(state),
 			.unreadable = stack->rejected,
 			.locals = s->locals ? &s->locals[i] : NULL,
 		};

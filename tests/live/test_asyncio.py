@@ -139,6 +139,22 @@ async def main():
 asyncio.run(main())
 """
 
+# One task that computes, and one that waits.
+BUSY = """\
+import asyncio
+async def waits(event):
+    await event.wait()
+async def busy():
+    print("up", flush=True)
+    while True:
+        sum(range(1000))
+async def main():
+    tasks = [asyncio.create_task(waits(asyncio.Event()), name="waits"), asyncio.create_task(busy(), name="busy")]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+asyncio.run(main())
+"""
+
 # Tasks that are born, run for microseconds and die at the same addresses; task and coroutine carry
 # the same number, so that a stack of one with the name of the other shows.
 HOSTILE = """\
@@ -335,6 +351,17 @@ def test_generators(name):
         # Up to 3.11 a comprehension is a coroutine of its own.
         assert lists <= {("comprehension", *one), ("comprehension", "comprehension.<locals>.<listcomp>", *one)}, lists
         assert len(lists) == 1 and seen - lists == ways, (seen - lists, ways)
+
+
+def test_waiting(name):
+    """The thread's state is that of its running task; the others wait."""
+    with Tasks(name, BUSY) as target:
+        for words in (), ("--blocking",):
+            text = fizeau("dump", "--async-aware", *words, target.pid).stdout
+            heads = {section.split("<task ")[1].split(">")[0]: section.splitlines()[0]
+                     for section in text.strip().split("\n\n")}
+            assert set(heads) == {"Task-1", "busy", "waits"} and "idle" not in heads.pop("busy"), text
+            assert all("idle" in head and "on CPU" not in head for head in heads.values()), text
 
 
 def test_idle(name):
@@ -590,6 +617,7 @@ for version in READS:
     suite.add(f"{version}: the program knows the same tasks", test_as_known, version)
     suite.add(f"{version}: every way to wait", test_ways, version)
     suite.add(f"{version}: asynchronous generators", test_generators, version)
+    suite.add(f"{version}: a task that waits beside one that computes", test_waiting, version)
     suite.add(f"{version}: a loop that waits", test_idle, version)
     suite.add(f"{version}: a loop that only waits", test_only_idle, version)
     suite.add(f"{version}: the same when stopped", test_blocking, version)
