@@ -16,11 +16,12 @@ struct fz_write_behind {
 	int fd;
 	bool threaded; /* false: there was no room for a thread, and everybody waits for the disk */
 	bool ending;
+	bool writing; /* what was taken is not in the file yet */
 	int error;
 	struct fz_buf waiting;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t added, taken;
+	pthread_cond_t added, taken, written;
 };
 
 static int empty(int fd)
@@ -42,12 +43,15 @@ static void write_waiting(struct fz_write_behind *w)
 	int error = w->error;
 
 	w->waiting = (struct fz_buf){ 0 };
+	w->writing = true;
 	pthread_cond_signal(&w->taken);
 	pthread_mutex_unlock(&w->lock);
 	if (!error && !fz_write_full(w->fd, taken.p, taken.n))
 		error = errno;
 	fz_buf_release(&taken);
 	pthread_mutex_lock(&w->lock);
+	w->writing = false;
+	pthread_cond_signal(&w->written);
 	set_error(w, error);
 }
 
@@ -76,6 +80,7 @@ struct fz_write_behind *fz_write_behind_new(int fd)
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->added, NULL);
 	pthread_cond_init(&w->taken, NULL);
+	pthread_cond_init(&w->written, NULL);
 	w->threaded = fz_thread_start(&w->thread, run, w);
 	if (!w->threaded)
 		w->error = empty(fd);
@@ -103,6 +108,16 @@ int fz_write_behind_error(struct fz_write_behind *w)
 	return error;
 }
 
+int fz_write_behind_wait(struct fz_write_behind *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->waiting.n || w->writing)
+		pthread_cond_wait(&w->written, &w->lock);
+	int error = w->error;
+	pthread_mutex_unlock(&w->lock);
+	return error;
+}
+
 int fz_write_behind_finish(struct fz_write_behind *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -121,6 +136,7 @@ void fz_write_behind_free(struct fz_write_behind *w)
 		return;
 	fz_write_behind_finish(w);
 	pthread_cond_destroy(&w->taken);
+	pthread_cond_destroy(&w->written);
 	pthread_cond_destroy(&w->added);
 	pthread_mutex_destroy(&w->lock);
 	fz_buf_release(&w->waiting);

@@ -19,7 +19,9 @@ struct fz_write_behind *fz_write_behind_new(int fd);
 void fz_write_behind_add(struct fz_write_behind *w, const void *p, size_t n);
 /* The errno of the write that failed, or 0. */
 int fz_write_behind_error(struct fz_write_behind *w);
-/* The same once nothing waits any more; nothing may be added after it. */
+/* The same once nothing waits any more. */
+int fz_write_behind_wait(struct fz_write_behind *w);
+/* The same; nothing may be added after it. */
 int fz_write_behind_finish(struct fz_write_behind *w);
 /* Finishes; NULL is allowed. */
 void fz_write_behind_free(struct fz_write_behind *w);

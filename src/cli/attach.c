@@ -93,11 +93,13 @@ static void choose_threads(const char *command, pid_t pid)
 			    : " and hidden in the table (--idle shows them)");
 }
 
+/* SIGUSR1 does not end it. */
 static bool on_signal(void *arg, const struct signalfd_siginfo *info)
 {
-	(void)arg;
-	(void)info;
-	return true;
+	if (info->ssi_signo != SIGUSR1)
+		return true;
+	fz_record_save(arg);
+	return false;
 }
 
 static void watch_title(struct fz_watch *watch, pid_t pid)
@@ -125,6 +127,7 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	int rc = options.live ? fz_watch_prepare(&watch, false, err) : 0;
 	if (!rc)
 		rc = fz_cli_record_prepare(r, &options, name, err);
+	r->saves = true;
 	if (!rc)
 		rc = fz_record_catch_signals(r, false, err);
 	if (rc)

@@ -28,6 +28,9 @@ void fz_file_writer_add_look(struct fz_file_writer *w, const struct fz_speed_loo
 void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wake);
 /* Fails when the file took none of what came before. */
 int fz_file_writer_flush(struct fz_file_writer *w, struct fz_error *err);
+/* The same, and returns when the file has what came before: it can be read, as one whose writer was
+ * killed. */
+int fz_file_writer_save(struct fz_file_writer *w, struct fz_error *err);
 /* Write facts, sources, runs, quality and the end mark; returns when the file has it all. */
 int fz_file_writer_finish(struct fz_file_writer *w, struct fz_error *err);
 void fz_file_writer_free(struct fz_file_writer *w);

@@ -610,6 +610,12 @@ int fz_file_writer_flush(struct fz_file_writer *w, struct fz_error *err)
 	return report(fz_write_behind_error(w->file), err);
 }
 
+int fz_file_writer_save(struct fz_file_writer *w, struct fz_error *err)
+{
+	write_pending(w);
+	return report(fz_write_behind_wait(w->file), err);
+}
+
 static void finish(struct fz_file_writer *w)
 {
 	write_pending(w);

@@ -46,6 +46,19 @@ static void quit(struct fz_sampler *s, struct fz_buf *ret)
 	fz_buf_str(ret, "ok");
 }
 
+/* What was recorded so far can be read, while the recording goes on. */
+static void save(struct fz_sampler *s, struct fz_buf *ret)
+{
+	struct fz_error err;
+
+	if (!s->writer)
+		fz_buf_str(ret, "err there is no recording");
+	else if (fz_file_writer_save(s->writer, &err))
+		fz_buf_printf(ret, "err %s", err.message);
+	else
+		fz_buf_printf(ret, "ok samples=%llu", (unsigned long long)s->samples);
+}
+
 /* "mark TEXT": a line on the recording's time. */
 static void mark(struct fz_sampler *s, struct fz_str text, struct fz_buf *ret)
 {
@@ -64,7 +77,7 @@ static const struct {
 	void (*run)(struct fz_sampler *s, struct fz_buf *ret);
 } commands[] = {
 	{ "enable", enable }, { "disable", disable }, { "ping", ping },
-	{ "status", status }, { "quit", quit },
+	{ "status", status }, { "save", save },       { "quit", quit },
 };
 
 static const char marking[] = "mark ";

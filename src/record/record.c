@@ -139,7 +139,7 @@ int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err)
 	sigemptyset(&mask);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(caught); i++) {
 		bool ends = caught[i] == SIGHUP || caught[i] == SIGINT || caught[i] == SIGTERM;
-		if (all || ends || caught[i] == SIGCHLD)
+		if (all || ends || caught[i] == SIGCHLD || (caught[i] == SIGUSR1 && r->saves))
 			sigaddset(&mask, caught[i]);
 	}
 	/* Who stops others must let go before standing still: Ctrl-Z, and a terminal that stops
@@ -189,6 +189,20 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 	struct fz_record *r = arg;
 
 	r->looker.on_sample(r->looker.arg, s, sample, weight);
+}
+
+void fz_record_save(struct fz_record *r)
+{
+	char n[FZ_NUMBER_SIZE];
+	struct fz_error err;
+
+	if (!r->writer)
+		return;
+	if (fz_file_writer_save(r->writer, &err))
+		fz_notify_warn(r->notify, "%s", err.message);
+	else
+		fz_notify_note(r->notify, "%s so far; 'fizeau replay %s' reports on them",
+			       fz_format_plural((int64_t)r->sampler.samples, "sample", n), r->path);
 }
 
 static void set_recording(struct fz_record *r)

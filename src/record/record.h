@@ -68,6 +68,7 @@ struct fz_record {
 	const char *folder;  /* where it was started; NULL: where we are */
 	char *path;          /* of the .fz that is written */
 	int fd;
+	bool saves;          /* SIGUSR1 is collected, for fz_record_save */
 	bool stored;    /* in the store */
 	bool temporary; /* to be removed when what was asked for is written */
 	bool existed;   /* the file was there before */
@@ -128,6 +129,8 @@ int fz_record_read(struct fz_record *r, struct fz_profile **ret, struct fz_error
 /* Complete the file, read it, remove it. Without a sample that is an error which says why. */
 int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
 		   struct fz_error *err);
+/* What was recorded so far can be read from now on, and a note says where. */
+void fz_record_save(struct fz_record *r);
 /* Remove the file, which came to nothing. */
 void fz_record_discard(const struct fz_record *r);
 void fz_record_release(struct fz_record *r);

@@ -183,6 +183,32 @@ def from_outside():
         assert f"{int(off['samples']):,} samples" in shown and "disabled for" in shown, shown
 
 
+def samples(file):
+    """Those of a recording that may still be written, unreadable ones among them."""
+    done = fizeau("replay", file)
+    assert done.returncode == 0, done
+    return int(re.search(r"Sampling: ([\d,]+) samples? every", done.stdout)[1].replace(",", ""))
+
+
+@suite.test("save, and SIGUSR1: what was recorded so far can be read, and the recording continues")
+def save():
+    with Attached() as a:
+        client = Client(a.path)
+        wait_until(lambda: int(client.status()["samples"]) > 10, "samples")
+        saved = re.fullmatch(r"ok samples=(\d+)", client.ask("save"))
+        so_far = samples(a.file)
+        assert so_far >= int(saved[1]) > 10, (so_far, saved)
+        wait_until(lambda: int(client.status()["samples"]) > so_far, "more samples")
+        a.process.send_signal(signal.SIGUSR1)
+        said = a.process.stderr.readline()
+        again = re.fullmatch(rf"fizeau: ([\d,]+) samples so far; 'fizeau replay {re.escape(str(a.file))}' reports on them\n", said)
+        assert again and samples(a.file) >= int(again[1].replace(",", "")) > so_far, said
+        assert client.ask("quit") == "ok"
+        client.close()
+        a.end()
+        assert samples(a.file) > so_far
+
+
 @suite.test("what was never switched on says so, and not that the program was too short")
 def never_on():
     with tempfile.TemporaryDirectory() as folder:

@@ -31,6 +31,8 @@ static void test_order(void **state)
 	struct fz_write_behind *w = fz_write_behind_new(fd);
 	for (uint32_t i = 0; i < LINES; i++)
 		fz_write_behind_add(w, &i, sizeof(i));
+	assert_int_equal(fz_write_behind_wait(w), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), LINES * sizeof(expected));
 	assert_int_equal(fz_write_behind_finish(w), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_END), LINES * sizeof(expected));
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
