@@ -202,6 +202,42 @@ def attach_saying(folder, code, name, *options, programs=1, line="go"):
     return json.loads(said), path
 
 
+def pairs_of(path, *options):
+    """(caller, function) of all frames in a recording."""
+    rows = [[frame.split(":")[1] for frame in row if frame.count(":") > 1] for row in rows_of(path, *options)]
+    return {pair for row in rows for pair in zip(row, row[1:])}
+
+
+@suite.test("samples have an exception while their thread handles one, also outside a generator, and else none")
+def exceptions():
+    with tempfile.TemporaryDirectory() as folder:
+        with recording(folder, code="""
+def plain():
+    work("one")
+def handling():
+    try:
+        raise ValueError
+    except ValueError:
+        work("two")
+def yields():
+    work("three")
+    yield
+def outside():
+    try:
+        raise ValueError
+    except ValueError:
+        list(yields())
+plain()
+handling()
+outside()
+""") as recorder:
+            for function, word in ("plain", "one"), ("handling", "two"), ("yields", "three"):
+                recorder.until(lambda path, pair=(function, "work"): pair in pairs_of(path), f"work() below {function}()")
+                tell(folder, word)
+        handled = pairs_of(recorder.path, "--mode", "exception")
+        assert {("handling", "work"), ("yields", "work")} <= handled and ("plain", "work") not in handled, handled
+
+
 @suite.test("a recording says which engine made it, and has what ran")
 def engine():
     with tempfile.TemporaryDirectory() as folder:

@@ -334,8 +334,7 @@ os.waitpid(three, 0)
         assert {p["pid"] for p in shown["processes"]} == said, (said, shown.get("processes"))
 
 
-@suite.test("what goes on after the program is recorded until Ctrl-C")
-def _():
+def check_after(number):
     with tempfile.TemporaryDirectory() as folder:
         script, log = pathlib.Path(folder, "family.py"), pathlib.Path(folder, "log")
         script.write_text(ALONE + """
@@ -355,12 +354,16 @@ while True: pass
         daemon = int(log.read_text().splitlines()[1].split()[0])
         wait_until(lambda: "has ended" in said.read_text())
         wait_for_samples(int(log.read_text().split()[0]), recorder=run)
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         status = run.wait(timeout=60)
         os.kill(daemon, signal.SIGKILL)
         assert status == 3, (status, said.read_text())
         shown = json.loads(fizeau("replay", "--format", "json", out, "-o", "-").stdout)
         assert daemon in [p["pid"] for p in shown["processes"]], shown.get("processes")
+
+
+for each_number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    suite.add(f"what goes on after the program is recorded until {each_number.name}", check_after, each_number)
 
 
 @suite.test("two recordings of all processes are matched by command; --diff-flamegraph is one page")
