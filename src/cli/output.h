@@ -394,12 +394,13 @@ extern const char *const fz_cli_color_names[];
 		  "faster (change), or if any function is slower (function-regression)",           \
 	  .value = &(o).gate,                                                                      \
 	  .choices = fz_gate_names },                                                              \
-	{                                                                                          \
-		.kind = FZ_OPT_CALL, .common = true, .long_name = "threshold",                     \
-		.argument = "PERCENT",                                                             \
-		.help = "with --fail-on: ignore changes below PERCENT (default 5%)",               \
-		.value = &(o), .call = fz_cli_output_set_threshold                                 \
-	},                                                                                         \
+		{ .kind = FZ_OPT_CALL,                                                             \
+		  .common = true,                                                                  \
+		  .long_name = "threshold",                                                        \
+		  .argument = "PERCENT",                                                           \
+		  .help = "with --fail-on: ignore changes below PERCENT (default 5%)",             \
+		  .value = &(o),                                                                   \
+		  .call = fz_cli_output_set_threshold },                                           \
 	{                                                                                          \
 		.kind = FZ_OPT_CALL, .long_name = "same-within", .argument = "PERCENT",            \
 		.help = "call a function the same if it changed by at most PERCENT of the run "    \

@@ -68,7 +68,7 @@ struct fz_record {
 	const char *folder;  /* where it was started; NULL: where we are */
 	char *path;          /* of the .fz that is written */
 	int fd;
-	bool saves;          /* SIGUSR1 is collected, for fz_record_save */
+	bool saves;     /* SIGUSR1 is collected, for fz_record_save */
 	bool stored;    /* in the store */
 	bool temporary; /* to be removed when what was asked for is written */
 	bool existed;   /* the file was there before */

@@ -134,8 +134,8 @@ struct fz_sampler {
 	struct fz_images images;      /* files whose names are still to be looked up */
 	struct fz_native_figures figures;
 	struct fz_silent silent; /* unless the CPU clock tells; see fz_sampler_look_at_threads */
-	unsigned planned;   /* features of a Python program's recording */
-	int64_t valid_from; /* samples before are of programs that only led to the target */
+	unsigned planned;        /* features of a Python program's recording */
+	int64_t valid_from;      /* samples before are of programs that only led to the target */
 
 	enum fz_end end;
 	bool paused;                       /* no instants until it is not */

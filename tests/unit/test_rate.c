@@ -36,10 +36,11 @@ static void test_accepted(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const bad[] = {
-		"",      "hz",   "0",       "0.0000001", "-1",  "1 khz", "1e3",
-		"1.2.3", "2ghz", "500mhz", "1.1m", "nan",       "inf", "1khzx", "12345678901234567890"
-	};
+	static const char *const bad[] = { "",          "hz",    "0",
+					   "0.0000001", "-1",    "1 khz",
+					   "1e3",       "1.2.3", "2ghz",
+					   "500mhz",    "1.1m",  "nan",
+					   "inf",       "1khzx", "12345678901234567890" };
 
 	(void)state;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(bad); i++) {
