@@ -278,7 +278,7 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 	s->path = path;
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fz_fail_errno(err, "%s: cannot be written", path);
+		return fz_fail_errno(err, "%s: cannot open", path);
 	close(fd);
 	return 0;
 }
