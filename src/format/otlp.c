@@ -8,8 +8,8 @@
  * value; the profiles of a file become metrics.
  *
  * The format is called "v1development" and has changed incompatibly several times under that name.
- * The table of versions has the differences: field numbers and how to detect a version. An unknown
- * version is refused, never guessed.
+ * The table of versions has the differences in field numbers. Messages do not name their version:
+ * find_version detects it by how fields are encoded. An unknown version is refused, never guessed.
  */
 #include "format.h"
 #include "import.h"
@@ -21,31 +21,23 @@
 
 /* Field numbers. */
 struct version {
-	const char *name;
 	uint32_t dictionary;                                                  /* of ProfilesData */
 	uint32_t mappings, locations, functions, strings, attributes, stacks; /* of a dictionary */
 	uint32_t samples, time, duration, period_type, period;                /* of a profile */
 	uint32_t stack, sample_attributes, values, times;                     /* of a sample */
 };
 
+/* Since 1.8: stacks in the dictionary. */
+#define SINCE_1_8                                                                               \
+	.dictionary = 2, .mappings = 1, .locations = 2, .functions = 3, .strings = 5,           \
+	.attributes = 6, .stacks = 7, .samples = 2, .time = 3, .duration = 4, .period_type = 5, \
+	.period = 6, .stack = 1, .times = 5
+
+/* From opentelemetry-proto, profiles/v1development/profiles.proto. */
+enum { VERSION_1_8, VERSION_1_10 };
 static const struct version versions[] = {
-	{ .name = "v1development since 1.8: stacks in the dictionary",
-	  .dictionary = 2,
-	  .mappings = 1,
-	  .locations = 2,
-	  .functions = 3,
-	  .strings = 5,
-	  .attributes = 6,
-	  .stacks = 7,
-	  .samples = 2,
-	  .time = 3,
-	  .duration = 4,
-	  .period_type = 5,
-	  .period = 6,
-	  .stack = 1,
-	  .sample_attributes = 2,
-	  .values = 4,
-	  .times = 5 },
+	[VERSION_1_8] = { SINCE_1_8, .values = 2, .sample_attributes = 3 },
+	[VERSION_1_10] = { SINCE_1_8, .values = 4, .sample_attributes = 2 },
 };
 
 struct table {
@@ -162,9 +154,9 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	/* Older ones kept locations in each profile, and had no stacks to refer to. */
 	if (!dictionary || (r->stacks.n == 0 && r->locations.n > 1))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: unsupported version of OTLP profiles (supported: %s); export "
-			       "pprof instead",
-			       r->name, r->v->name);
+			       "%s: unsupported version of OTLP profiles (supported: v1development "
+			       "since 1.8, with stacks in the dictionary); export pprof instead",
+			       r->name);
 	return r->profiles.n ? 0 : fz_fail(err, FZ_EINPUT, "%s: no profiles", r->name);
 }
 
@@ -292,6 +284,43 @@ static void read_attribute(void *arg, uint64_t index)
 		r->thread.tid = number;
 	else if (fz_str_eq(key, FZ_STR("process.pid")))
 		r->thread.pid = number;
+}
+
+/* Lists are packed into bytes and a link is a number. Each version has its link in the field of a
+ * list of the other. A sample with field 2 alone has values, because attributes alone have no cost;
+ * with times beside it either is possible, unless there are no attributes. Index 0 is nothing. */
+static bool shows_version(const struct reader *r, struct fz_str sample, const struct version **ret)
+{
+	const struct version *old = &versions[VERSION_1_8], *new = &versions[VERSION_1_10];
+	struct fz_wire w = fz_wire_of(sample);
+	bool values = false, times = false;
+
+	while (fz_wire_next(&w)) {
+		bool list = w.type == FZ_WIRE_BYTES;
+		if (w.field == old->sample_attributes || w.field == new->values) {
+			*ret = list == (w.field == new->values) ? new : old;
+			return true;
+		}
+		values |= w.field == old->values;
+		times |= w.field == old->times;
+	}
+	*ret = old;
+	return values && (!times || r->attributes.n <= 1);
+}
+
+/* By the first sample that shows it. */
+static const struct version *find_version(const struct reader *r)
+{
+	const struct version *ret = NULL;
+
+	for (uint32_t i = 0; i < r->profiles.n; i++) {
+		struct fz_wire w = fz_wire_of(r->profiles.list[i]);
+		while (fz_wire_next(&w))
+			if (w.field == r->v->samples && w.type == FZ_WIRE_BYTES &&
+			    shows_version(r, w.bytes, &ret))
+				return ret;
+	}
+	return &versions[VERSION_1_10];
 }
 
 /* Values, or times, or both; times alone stand for one each. */
@@ -432,6 +461,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	code = read_tables(&r, err);
 	if (code)
 		return code;
+	r.v = find_version(&r);
 	r.stack_of = fz_reallocarray(NULL, r.stacks.n + 1, sizeof(*r.stack_of));
 	for (uint32_t i = 0; i < r.stacks.n; i++)
 		r.stack_of[i] = NOT_MADE;
@@ -485,7 +515,7 @@ const struct fz_format fz_format_otlp = {
 	.name = "otlp",
 	.title = "OpenTelemetry profiles, protocol buffer or JSON",
 	.suffixes = ".otlp .pb",
-	.notes = "v1development since 1.8 only, the format is not stable yet; links are dropped",
+	.notes = "v1development since 1.8 only; the format is not stable yet; links are dropped",
 	.sniff = sniff,
 	.read = read,
 };

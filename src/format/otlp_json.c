@@ -34,6 +34,7 @@ static const struct member sample_members[] = {
 static const struct member profile_members[] = {
 	{ "sampleType", 1, MESSAGE, type_members },
 	{ "samples", 2, MESSAGE, sample_members },
+	{ "sample", 2, MESSAGE, sample_members }, /* 1.8 */
 	{ "timeUnixNano", 3, TIME, NULL },
 	{ "durationNano", 4, NUMBER, NULL },
 	{ "periodType", 5, MESSAGE, type_members },
@@ -58,6 +59,7 @@ static const struct member location_members[] = {
 	{ "mappingIndex", 1, NUMBER, NULL },
 	{ "address", 2, NUMBER, NULL },
 	{ "lines", 3, MESSAGE, line_members },
+	{ "line", 3, MESSAGE, line_members }, /* 1.8 */
 	{ NULL, 0, NUMBER, NULL },
 };
 static const struct member function_members[] = {

@@ -97,8 +97,8 @@ def message(field, content):
     return varint(field << 3 | 2) + varint(len(content)) + content
 
 
-def otlp(services):
-    """A request with a profile for each of (service, version, host), of main > work."""
+def otlp(services, sample=message(4, bytes([100]))):
+    """A request with a profile for each of (service, version, host), of main > work; its sample has these fields, too."""
     strings = [b"", b"samples", b"count", b"main", b"work", b"a.py", b"cpu", b"nanoseconds"]
     dictionary = b"".join([
         message(2, b""), message(2, message(3, number(1, 1))), message(2, message(3, number(1, 2))),
@@ -111,7 +111,7 @@ def otlp(services):
         names = {"service.name": service, "service.version": version, "host.name": host}
         resource_ = b"".join(message(1, message(1, key.encode()) + message(2, message(1, value.encode())))
                              for key, value in names.items() if value)
-        profile = b"".join([message(1, number(1, 6) + number(2, 7)), message(2, number(1, 1) + message(4, bytes([100]))),
+        profile = b"".join([message(1, number(1, 6) + number(2, 7)), message(2, number(1, 1) + sample),
                             b"\x19" + (1700000000 * 10**9).to_bytes(8, "little")])
         parts.append(message(1, message(1, resource_) + message(2, message(2, profile))))
     return b"".join(parts) + message(2, dictionary)

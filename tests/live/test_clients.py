@@ -489,6 +489,13 @@ def wrong_proto():
         assert server.samples("a", "1") == 50 * server.samples("b", "1")
         page = server.ask("GET", "/")[1].decode()
         assert page.count('value="a@1"') == 2, page
+        # opentelemetry-proto 1.8 and 1.9 have a sample's values in field 2, attributes in 3 and its link in 4. Later ones
+        # have attributes in 2, the link in 3 and values in 4.
+        for name, sample in (("values", message(2, b"\x64")), ("listed", message(2, b"\x64") + message(3, b"\0")),
+                             ("linked", message(2, b"\x64") + number(4, 1)),
+                             ("new", message(2, b"\0") + number(3, 1) + message(4, b"\x64"))):
+            assert asked(server, 200, otlp([(name, "1", "h1")], sample), kind) == b""
+            assert server.samples(name, "1") == server.samples("b", "1"), (name, server.samples(name, "1"))
         assert asked(server, 200, b"", kind) == b""
         for body, line in ((b"\xff\xff\xff", b"not an OTLP profiles message"), (otlp([("", "", "")]), b"no service.name"),
                            (message(2, b"\xff"), b"not an OTLP profiles message"), (message(1, message(1, b"\xff")), b"not an OTLP profiles message"),
