@@ -32,7 +32,7 @@ enum {
 	WIDTH = 1200,
 	MARGIN = 12,
 	ROW = 18,
-	MARK = 3, /* below the text: own change, and what a plate leaves of a texture */
+	MARK = FZ_COLOR_MARK_HEIGHT, /* below the text; what a plate leaves of a texture, too */
 	HEADER = 52,
 	VERDICT_ROW = 18,
 	FOOTER = 40,
@@ -210,7 +210,28 @@ static int node_color(const struct picture *pic, const struct block *b, uint32_t
 
 static bool is_new(int color)
 {
-	return (color & ~FZ_COLOR_OF_SUM) == FZ_COLOR_NEW;
+	color &= ~FZ_COLOR_OF_SUM;
+	return color == FZ_COLOR_NEW || color == FZ_COLOR_NEW_UNSURE;
+}
+
+static bool is_hollow(int color)
+{
+	return color == FZ_COLOR_REMOVED || color == FZ_COLOR_KEPT || color == FZ_COLOR_MOVED_AWAY;
+}
+
+/* The class of a dotted edge. */
+static const char *edge_of(int color)
+{
+	switch (color & ~FZ_COLOR_OF_SUM) {
+	case FZ_COLOR_NEW:
+		return " n";
+	case FZ_COLOR_NEW_UNSURE:
+	case FZ_COLOR_MOVED:
+	case FZ_COLOR_MOVED_AWAY:
+		return " o";
+	default:
+		return "";
+	}
 }
 
 static bool is_pale(const struct picture *pic, uint32_t i, int color)
@@ -218,7 +239,7 @@ static bool is_pale(const struct picture *pic, uint32_t i, int color)
 	const struct fz_page *page = pic->page;
 
 	return pic->pale && page->functions[page->function[i]].origin != FZ_ORIGIN_OWN &&
-	       color != FZ_COLOR_REMOVED && color != FZ_COLOR_KEPT;
+	       !is_hollow(color);
 }
 
 static void write_area(struct picture *pic, const char *class, double left, double y, double width,
@@ -254,7 +275,7 @@ static void write_mark(struct picture *pic, const struct block *b, uint32_t i, d
 static void write_plate(struct picture *pic, int color, bool pale, double left, double y,
 			double width)
 {
-	bool unsure = color == FZ_COLOR_UNSURE;
+	bool unsure = color == FZ_COLOR_UNSURE || color == FZ_COLOR_NEW_UNSURE;
 	int plain = !unsure ? color & ~FZ_COLOR_OF_SUM : pale ? FZ_COLORS : FZ_COLOR_SAME;
 	char class[16];
 
@@ -307,12 +328,12 @@ static void write_frame(struct picture *pic, const struct block *b, uint32_t i, 
 	fz_output_printf(
 		pic->out,
 		"<rect class=\"c%d%s%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
-		color & ~FZ_COLOR_OF_SUM, is_new(color) && px > 5 ? " n" : "",
+		color & ~FZ_COLOR_OF_SUM, px > 5 ? edge_of(color) : "",
 		is_pale(pic, i, color) ? " p" : "", left, y, FZ_MAX(px - (px > 3 ? 0.8 : 0), 0.3),
 		ROW - 1);
 	if (color & FZ_COLOR_OF_SUM)
 		write_area(pic, hatch_on(color, is_pale(pic, i, color)), left, y, px, ROW - 1);
-	if (color != FZ_COLOR_REMOVED)
+	if (!is_hollow(color))
 		write_mark(pic, b, i, left, y + ROW - 1, px);
 	if (px > 24)
 		write_text(pic, b, i, left, y, px);
@@ -390,69 +411,12 @@ static bool *find_changed(const struct fz_page *page, const struct fz_html_optio
 
 	for (uint32_t i = page->n; i-- > 0;) {
 		int color = fz_color_of_diff(page, o, i);
-		keep[i] |= color != FZ_COLOR_SAME && color != FZ_COLOR_UNSURE;
+		keep[i] |= color != FZ_COLOR_SAME && color != FZ_COLOR_UNSURE &&
+			   color != FZ_COLOR_NEW_UNSURE;
 		if (keep[i] && page->parent[i] != FZ_NONE)
 			keep[page->parent[i]] = true;
 	}
 	return keep;
-}
-
-static void write_sum_style(struct picture *pic)
-{
-	enum fz_palette palette = pic->options->palette;
-
-	fz_output_str(pic->out, ".hl{fill:url(#l)}.hd{fill:url(#d)}");
-	for (int i = 0; i < 2; i++) {
-		int color = (i ? FZ_COLOR_LESS : FZ_COLOR_MORE) + 3;
-		fz_output_printf(pic->out, ".d%d{stroke:%s;stroke-width:%d;stroke-dasharray:%d}",
-				 color, fz_color_fill(palette, color), MARK, MARK);
-	}
-}
-
-static void write_pattern(struct picture *pic, const char *id, const char *ground,
-			  const char *lines)
-{
-	fz_output_printf(pic->out,
-			 "<pattern id=\"%s\" width=\"6\" height=\"6\" "
-			 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-			 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"%s\" "
-			 "d=\"M0 0h1v6H0z\"/></pattern>",
-			 id, ground, lines);
-}
-
-static void write_style(struct picture *pic)
-{
-	enum fz_palette palette = pic->options->palette;
-
-	fz_output_str(
-		pic->out,
-		"<style>text{font:11px system-ui,\"Segoe UI\",Roboto,\"Noto Sans\",sans-serif;"
-		"fill:#14161a}.w{fill:#fff}.q{fill:#626a79}"
-		".t{font-size:15px;font-weight:600}rect{rx:2px}");
-	for (int i = FZ_COLOR_SAME; i <= FZ_COLOR_NEW; i++)
-		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
-	const char *removed = fz_color_fill(palette, FZ_COLOR_REMOVED);
-	fz_output_printf(pic->out,
-			 ".n{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}"
-			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
-			 ".c%d{fill:none;stroke:#c3c8d2}.p{fill-opacity:.5}.m{stroke:#fff;stroke-"
-			 "width:.7}.c%d{fill:#f3f5f9}",
-			 FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE, FZ_COLOR_KEPT,
-			 FZ_COLORS);
-	if (pic->sums)
-		write_sum_style(pic);
-	for (int i = FZ_COLOR_HEAT; i < FZ_COLORS; i++)
-		fz_output_printf(pic->out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
-	fz_output_str(pic->out, "</style>\n");
-	if (!pic->judged)
-		return;
-	fz_output_str(pic->out, "<defs>");
-	write_pattern(pic, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), "#8a92a0");
-	if (pic->sums) {
-		write_pattern(pic, "l", "none", "#fffc");
-		write_pattern(pic, "d", "none", "#14161a80");
-	}
-	fz_output_str(pic->out, "</defs>\n");
 }
 
 /* What the text report says first. */
@@ -508,8 +472,8 @@ static void write_keys(struct picture *pic, const struct key *keys, size_t n, do
 			pic->out,
 			"<rect class=\"c%d%s\" x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\"/>"
 			"<text x=\"%.0f\" y=\"%.1f\">%s%s</text>\n",
-			keys[i].color, keys[i].color == FZ_COLOR_NEW ? " n" : "", *x, y, *x + 20,
-			y + 10, keys[i].glyph, keys[i].text);
+			keys[i].color, edge_of(keys[i].color), *x, y, *x + 20, y + 10,
+			keys[i].glyph, keys[i].text);
 }
 
 /* In words below the other keys. */
@@ -546,6 +510,16 @@ static void write_color_scale(struct picture *pic, double x, double y)
 	fz_output_str(pic->out, "</text>\n");
 }
 
+static bool has_moved(const struct picture *pic)
+{
+	const struct fz_page *page = pic->page;
+
+	for (uint32_t i = 0; i < page->n; i++)
+		if (fz_color_of_diff(page, pic->options, i) == FZ_COLOR_MOVED)
+			return true;
+	return false;
+}
+
 static void write_legend(struct picture *pic, double y)
 {
 	const struct fz_cost_words *words = fz_cost_words(pic->page->metric, pic->page->unit);
@@ -554,6 +528,7 @@ static void write_legend(struct picture *pic, double y)
 				       { FZ_COLOR_NEW, "+ ", "new" },
 				       { FZ_COLOR_REMOVED, "− ", "gone" } };
 	static const struct key by_size = { FZ_COLOR_SAME, "", "within 15 %" };
+	static const struct key moved = { FZ_COLOR_MOVED, "⇄ ", "moved" };
 	static const struct key judged[] = { { FZ_COLOR_SAME, "", "same" },
 					     { FZ_COLOR_UNSURE, "", "unsure" } };
 	bool is_diff = pic->page->is_diff;
@@ -561,11 +536,13 @@ static void write_legend(struct picture *pic, double y)
 
 	if (is_diff)
 		write_keys(pic, changes, FZ_ARRAY_LEN(changes), &x, y);
+	if (is_diff && has_moved(pic))
+		write_keys(pic, &moved, 1, &x, y);
 	if (is_diff && pic->judged)
 		write_keys(pic, judged, FZ_ARRAY_LEN(judged), &x, y);
 	else if (is_diff)
 		write_keys(pic, &by_size, 1, &x, y);
-	for (int i = FZ_COLOR_HEAT; !is_diff && i < FZ_COLORS; i++, x += 16)
+	for (int i = FZ_COLOR_HEAT; !is_diff && i < FZ_COLOR_UNSURE; i++, x += 16)
 		fz_output_printf(
 			pic->out,
 			"<rect class=\"c%d\" x=\"%.0f\" y=\"%.1f\" width=\"16\" height=\"12\"/>\n",
@@ -581,7 +558,7 @@ static void write_picture(struct picture *pic)
 			 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
 			 "width=\"%d\" height=\"%.0f\">\n",
 			 WIDTH, height, WIDTH, height);
-	write_style(pic);
+	fz_color_write_style(pic->options->palette, pic->judged, pic->sums, pic->out);
 	fz_output_str(pic->out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	write_heading(pic);
 	if (!pic->blocks) {

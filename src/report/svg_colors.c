@@ -19,7 +19,7 @@ static const char *const fills[][FZ_COLOR_REMOVED + 1] = {
 const char *fz_color_fill(enum fz_palette palette, int color)
 {
 	color &= ~FZ_COLOR_OF_SUM;
-	if (color >= FZ_COLOR_HEAT)
+	if (color >= FZ_COLOR_HEAT && color < FZ_COLOR_UNSURE)
 		return heat[color - FZ_COLOR_HEAT];
 	return fills[palette][color <= FZ_COLOR_REMOVED ? color : FZ_COLOR_SAME];
 }
@@ -28,7 +28,7 @@ bool fz_color_is_dark(int color)
 {
 	color &= ~FZ_COLOR_OF_SUM;
 	return color == FZ_COLOR_MORE + 3 || color == FZ_COLOR_LESS + 3 ||
-	       color >= FZ_COLOR_HEAT + 6;
+	       (color >= FZ_COLOR_HEAT + 6 && color < FZ_COLOR_UNSURE);
 }
 
 const char *fz_color_glyph(int color)
@@ -38,7 +38,11 @@ const char *fz_color_glyph(int color)
 		return "▲ ";
 	if (color >= FZ_COLOR_LESS && color < FZ_COLOR_NEW)
 		return "▼ ";
-	return color == FZ_COLOR_NEW ? "+ " : color == FZ_COLOR_REMOVED ? "− " : "";
+	if (color == FZ_COLOR_MOVED || color == FZ_COLOR_MOVED_AWAY)
+		return "⇄ ";
+	return color == FZ_COLOR_NEW || color == FZ_COLOR_NEW_UNSURE ? "+ "
+	       : color == FZ_COLOR_REMOVED                           ? "− "
+								     : "";
 }
 
 int fz_color_of_share(double share)
@@ -129,18 +133,29 @@ static bool is_new_wrapper(const struct fz_page *page, const struct fz_html_opti
 	       page->diff->nodes[origin].wraps && page->total[FZ_HEAD][node] > 0;
 }
 
-static int color_of_wrapper(const struct fz_page *page, const struct fz_html_options *o,
-			    uint32_t node)
+/* New or gone, but the cost was another callee's before or is now. */
+static bool is_moved(const struct fz_page *page, uint32_t node)
 {
-	bool is_known = !fz_color_by_verdict(page, o) ||
-			verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED ||
-			verdict_of(page, o, node, true) == FZ_VERDICT_CHANGED;
+	uint32_t origin = fz_page_origin(page, node);
 
-	if (is_known)
+	return origin != FZ_NONE && page->diff->match == FZ_MATCH_FULL &&
+	       page->diff->nodes[origin].state == FZ_MOVED;
+}
+
+/* Of what only the head has: it is new, whatever is known of it; solid if its cost is certain. */
+static int color_of_new(const struct fz_page *page, const struct fz_html_options *o, uint32_t node)
+{
+	bool has_total = !o->inverted;
+
+	if (is_moved(page, node))
+		return FZ_COLOR_MOVED;
+	if (!fz_color_by_verdict(page, o) ||
+	    verdict_of(page, o, node, false) == FZ_VERDICT_CHANGED ||
+	    (has_total && verdict_of(page, o, node, true) == FZ_VERDICT_CHANGED))
 		return FZ_COLOR_NEW;
-	return is_of_sum(page, o, node, false) || is_of_sum(page, o, node, true)
+	return is_of_sum(page, o, node, false) || (has_total && is_of_sum(page, o, node, true))
 		       ? FZ_COLOR_NEW | FZ_COLOR_OF_SUM
-		       : FZ_COLOR_UNSURE;
+		       : FZ_COLOR_NEW_UNSURE;
 }
 
 /* By verdicts what certainly changed has a colour, be it by little; what is so only in sum has it
@@ -165,11 +180,16 @@ int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o
 	double base = page->factor * (double)values[FZ_BASE][node];
 	double head = (double)values[FZ_HEAD][node];
 	int color = by_difference(base, head);
+	bool is_before = page->total[FZ_BASE][node] > 0, is_after = page->total[FZ_HEAD][node] > 0;
 
-	if (page->total[FZ_HEAD][node] == 0 && page->total[FZ_BASE][node] > 0)
-		return FZ_COLOR_REMOVED;
-	if (is_new_wrapper(page, o, node))
-		return color_of_wrapper(page, o, node);
+	/* Nothing is known of what was folded but its cost. */
+	if (fz_color_by_verdict(page, o) && judged_function(page, o->inverted, node) == FZ_NONE)
+		return FZ_COLOR_UNSURE;
+	if (is_before && !is_after)
+		return is_moved(page, node) ? FZ_COLOR_MOVED_AWAY : FZ_COLOR_REMOVED;
+	if (is_new_wrapper(page, o, node) ||
+	    (is_after && !is_before && o->palette != FZ_PALETTE_TACHYON))
+		return color_of_new(page, o, node);
 	if (!fz_color_by_verdict(page, o) || (base == 0 && head == 0))
 		return color;
 	return color_by_verdict(verdict_of(page, o, node, by_total),
@@ -187,4 +207,65 @@ double fz_color_own_change(const struct fz_page *page, const struct fz_html_opti
 
 	*ret_of_sum = fz_color_by_verdict(page, o) && !is_known && is_of_sum(page, o, node, false);
 	return is_by_total(o) && (is_known || *ret_of_sum) ? head - base : 0;
+}
+
+/* ---- style ---- */
+
+static void write_sum_style(enum fz_palette palette, struct fz_output *out)
+{
+	fz_output_str(out, ".hl{fill:url(#l)}.hd{fill:url(#d)}");
+	for (int i = 0; i < 2; i++) {
+		int color = (i ? FZ_COLOR_LESS : FZ_COLOR_MORE) + 3;
+		fz_output_printf(out, ".d%d{stroke:%s;stroke-width:%d;stroke-dasharray:%d}", color,
+				 fz_color_fill(palette, color), FZ_COLOR_MARK_HEIGHT,
+				 FZ_COLOR_MARK_HEIGHT);
+	}
+}
+
+static void write_pattern(struct fz_output *out, const char *id, const char *ground,
+			  const char *lines)
+{
+	fz_output_printf(out,
+			 "<pattern id=\"%s\" width=\"6\" height=\"6\" "
+			 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+			 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"%s\" "
+			 "d=\"M0 0h1v6H0z\"/></pattern>",
+			 id, ground, lines);
+}
+
+void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struct fz_output *out)
+{
+	fz_output_str(
+		out, "<style>text{font:11px system-ui,\"Segoe UI\",Roboto,\"Noto Sans\",sans-serif;"
+		     "fill:#14161a}.w{fill:#fff}.q{fill:#626a79}"
+		     ".t{font-size:15px;font-weight:600}rect{rx:2px}");
+	for (int i = FZ_COLOR_SAME; i <= FZ_COLOR_NEW; i++)
+		fz_output_printf(out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
+	const char *removed = fz_color_fill(palette, FZ_COLOR_REMOVED);
+	fz_output_printf(out,
+			 ".n,.o{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}.o{stroke:%s}"
+			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
+			 ".c%d{fill:url(#u)}.c%d{fill:%s}.c%d{fill:none}"
+			 ".c%d{fill:none;stroke:#c3c8d2}.p{fill-opacity:.5}.m{stroke:#fff;stroke-"
+			 "width:.7}.c%d{fill:#f3f5f9}",
+			 removed, FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE,
+			 FZ_COLOR_NEW_UNSURE, FZ_COLOR_MOVED,
+			 fz_color_fill(palette, FZ_COLOR_MOVED), FZ_COLOR_MOVED_AWAY, FZ_COLOR_KEPT,
+			 FZ_COLORS);
+	if (sums)
+		write_sum_style(palette, out);
+	for (int i = FZ_COLOR_HEAT; i < FZ_COLOR_UNSURE; i++)
+		fz_output_printf(out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
+	fz_output_str(out, "</style>\n");
+	if (!judged)
+		return;
+	fz_output_str(out, "<defs>");
+	write_pattern(out, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), "#8a92a0");
+	write_pattern(out, "u", fz_color_fill(palette, FZ_COLOR_NEW_UNSURE),
+		      fz_color_fill(palette, FZ_COLOR_REMOVED));
+	if (sums) {
+		write_pattern(out, "l", "none", "#fffc");
+		write_pattern(out, "d", "none", "#14161a80");
+	}
+	fz_output_str(out, "</defs>\n");
 }

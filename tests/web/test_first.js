@@ -69,7 +69,7 @@ test("a written picture has the same colours, marks and names", async () => {
 	assert.match(groupOf(svg, "parse"), /class="c[1-4]"[^>]*\/><path class="c4 m" d="M/);
 	assert.match(groupOf(svg, "render"), /class="c[5-8]"/);
 	assert.doesNotMatch(groupOf(svg, "render"), /<path class="c[48] m"/);
-	const unsure = svg.split("<g>").find((g) => /class="c11[ "]/.test(g) && g.includes("<text"));
+	const unsure = svg.split("<g>").find((g) => /class="c20[ "]/.test(g) && g.includes("<text"));
 	assert.match(unsure, /<path class="c0" d="M[^"]*"\/><text/, "a plate below the text");
 	const seed = draw("seed.svg", ["--palette", "tachyon"]);
 	assert.doesNotMatch(seed, /<path class="c|class="c\d+ p"/);

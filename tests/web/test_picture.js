@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A picture (`-o x.svg`) has exactly the frames of the page: folded by the same rules, called the same.
+// A picture (`-o x.svg`, and that of `-o x.md`) has exactly the frames of the page: folded by the same
+// rules, called the same, in the same colours. JSON and the page have the same verdicts.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
@@ -13,17 +14,17 @@ const { test } = require("./tap.js");
 const WIDTH = 1176, NARROWEST = 0.8, ROW = 18; // src/report/svg.c
 const entities = { lt: "<", gt: ">", quot: "\"", "#39": "'", amp: "&" };
 
-// Paths of names of the picture's frames: a frame is below the last one of the row above that begins
-// no further right.
+// Paths of names of the picture's frames, each with its class of colour: a frame is below the last one
+// of the row above that begins no further right.
 function framesOfSvg(text) {
 	const rows = new Map(), frames = [];
-	for (const [, title, x, y] of text.matchAll(/<g><title>([^<]*)<\/title><rect class="[^"]*" x="([\d.]+)" y="([\d.]+)"/g)) {
+	for (const [, title, colour, x, y, hatch] of text.matchAll(/<g><title>([^<]*)<\/title><rect class="c(\d+)[^"]*" x="([\d.]+)" y="([\d.]+)"[^>]*>(<path class="h[ld]")?/g)) {
 		const name = title.split("\n")[0].replace(/&(\w+|#39);/g, (_, e) => entities[e]);
 		const above = rows.get(Number(y) - ROW) ?? [];
 		const up = above.filter((f) => f.x <= Number(x) + 0.02).at(-1);
 		const frame = { x: Number(x), path: `${up ? up.path : ""}|${name}` };
 		rows.set(Number(y), [...(rows.get(Number(y)) ?? []), frame]);
-		frames.push(frame.path);
+		frames.push(`${frame.path} = ${colour}${hatch ? " hatched" : ""}`);
 	}
 	return frames.sort();
 }
@@ -32,17 +33,18 @@ function framesOfSvg(text) {
 function framesOfPage(page) {
 	return page.evaluate(([width, narrowest]) => {
 		const { data, flame } = fizeau;
-		const walk = ({ tree, w, all }) => {
+		const walk = ({ tree, w, all, what }) => {
 			const paths = [""], out = [];
 			for (let i = 1; i < tree.n; i++) {
 				if (paths[tree.parent[i]] === undefined || w[i] * width / all < narrowest) continue;
 				paths[i] = `${paths[tree.parent[i]]}|${$$folds.frameName(data, tree, i, data.functions.names[tree.func[i]])}`;
-				out.push(paths[i]);
+				const colour = $$frame_colour.nodeClass(tree, i, what);
+				out.push(`${paths[i]} = ${$$colors.solidOf(colour)}${$$colors.isTogether(colour) ? " hatched" : ""}`);
 			}
 			return out.sort();
 		};
 		const gone = fizeau.model.removedAside(flame.picture.what);
-		return [walk(flame.picture), gone?.all > 0 ? walk(gone) : []];
+		return [walk(flame.picture), gone?.all > 0 ? walk(gone.picture) : []];
 	}, [WIDTH, NARROWEST]);
 }
 
@@ -113,6 +115,25 @@ function runOfWays(side, seed) {
 	return writeProfile(samples);
 }
 
+test("JSON, the picture of a markdown report and the page agree on verdicts and colours", async () => {
+	const args = judgedRuns(), [html, md] = [".html", ".md"].map(newFile);
+	for (const file of [html, md]) execFileSync(process.env.FIZEAU, [...args, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	const drawn = framesOfSvg(fs.readFileSync(`${md}.svg`, "utf8").split(">Gone ·")[0]);
+	const json = JSON.parse(execFileSync(process.env.FIZEAU, [...args, "--format", "json", "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+	await withPage(html, {}, async (page) => {
+		const [shown] = await framesOfPage(page);
+		assert.ok(drawn.length > 4);
+		assert.deepEqual(drawn.filter((frame) => !shown.includes(frame)), []);
+		const words = await page.evaluate(() => {
+			const { functions, verdicts } = fizeau.data;
+			return functions.names.slice(0, functions.n).map((name, f) => [name, verdicts.self.word[f], verdicts.total.word[f]]);
+		});
+		const codes = ["unknown", "unchanged", "changed"];
+		for (const f of json.functions) assert.ok(words.some(([name, self, total]) => name === f.name &&
+			codes[self] === f.self_verdict && codes[total] === f.total_verdict), JSON.stringify([f.name, f.self_verdict, f.total_verdict]));
+	});
+});
+
 test("a picture has beside the head what the page has: what was saved, not what is called on another way now", async () => {
 	const [base, head] = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOfWays(side, 20 * side + k)));
 	const args = ["diff", ...base, "::", ...head, "--scale", "time"];
@@ -122,10 +143,10 @@ test("a picture has beside the head what the page has: what was saved, not what 
 	execFileSync(process.env.FIZEAU, [...args, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
 	await withPage(file, {}, async (page) => {
 		const [, aside] = await framesOfPage(page);
-		assert.deepEqual(aside, ["|<module>", "|<module>|third", "|<module>|third|helper"]);
+		assert.deepEqual(aside.map((frame) => frame.split(" = ")[0]), ["|<module>", "|<module>|third", "|<module>|third|helper"]);
 		await page.keyboard.press("e");
 		const [all] = await framesOfPage(page);
-		assert.ok(all.includes("|<module>|first"), "the switch Gone has all paths that are gone");
+		assert.ok(all.some((frame) => frame.startsWith("|<module>|first =")), "the switch Gone has all paths that are gone");
 	});
 });
 
