@@ -361,7 +361,7 @@ detected by content, also when compressed by gzip or zstd.
                                the snapshot of the peak; how the heap grew and shrank is dropped
   mojo         yes   -         MOJO, austin's binary format (.mojo .austin)
   otlp         yes   -         OpenTelemetry profiles, protocol buffer or JSON (.otlp .pb)
-                               v1development since 1.8 only, the format is not stable yet; links are dropped
+                               v1development since 1.8 only; the format is not stable yet; links are dropped
   perf-data    yes   -         recording of perf record (Linux perf) (.data)
                                every event is a metric; symbols from this machine; no DWARF stacks
   perf-script  yes   -         text of perf script (Linux perf) (.perf)
@@ -479,7 +479,7 @@ Unsure: parse +3 ±81.3; 1 more (--table).
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
 ### Unsure whether slower or faster from shares alone (approximate: sample order unknown): 60 samples -> 63 samples.
 
-Smallest detectable change of a function with 10.0 % of the run: 53.7 % of the run.
+**Self**: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure.
 
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
