@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Markdown for pull requests.
  *
- *   ### Slower by 27.9 % [+12.1 %, +43.7 %]: ...     always open
- *   > Warning: ...
+ *   ### Slower by 27.9 % [+12.1 %, +43.7 %]: ...
  *   **Self**: 1 changed, ...
  *   | before | after | change | 95 % | % | function |
- *   <details> unsure </details>                       folded
+ *   <details> with callees </details>
+ *   <details> unsure </details>
+ *   picture
+ *   > Warning: ...
  *   <details> how it was measured </details>
+ *
+ * What changed comes first, and what limits the result after it; only a failed run and the like
+ * precede the verdict.
  *
  * Names come from the measured program: every character that could be markup is written as a
  * character reference, so that it cannot become a link, a mention or the end of a cell. Each part
@@ -140,7 +145,9 @@ static void add_functions(const struct view *v)
 	fz_findings_init(&self, v->d, v->judgement, false);
 	fz_findings_init(&total, v->d, v->judgement, true);
 	add_changed(v, &self, "Self");
+	fz_buf_str(v->out, "\n<details><summary>With callees</summary>\n");
 	add_changed(v, &total, "Total, with callees");
+	fz_buf_str(v->out, "\n</details>\n");
 	add_unknown(v, &self);
 	fz_findings_release(&self);
 	fz_findings_release(&total);
@@ -173,12 +180,17 @@ static void add_beside(const struct view *v)
 
 static void add_headline(const struct view *v)
 {
-	struct fz_buf power = { 0 };
-
 	add_warnings(v, 0, v->d->urgent);
 	fz_buf_str(v->out, v->out->n ? "\n### " : "### ");
 	fz_findings_headline(v->d, v->judgement, &style, v->out);
 	fz_buf_str(v->out, "\n");
+}
+
+/* What the result is worth, and what would show more. */
+static void add_limits(const struct view *v)
+{
+	struct fz_buf power = { 0 };
+
 	add_beside(v);
 	fz_findings_power(v->judgement, &power);
 	if (power.n)
@@ -283,6 +295,7 @@ void fz_report_markdown_diff(const struct fz_diff *d, const struct fz_judgement 
 	add_headline(&v);
 	add_functions(&v);
 	add_picture(&v);
+	add_limits(&v);
 	add_inferred(&v);
 	add_trust(&v);
 	fz_assert(text.n <= FZ_MARKDOWN_MAX);
