@@ -119,7 +119,7 @@ test("JSON, the picture of a markdown report and the page agree on verdicts and 
 	const args = judgedRuns(), [html, md] = [".html", ".md"].map(newFile);
 	for (const file of [html, md]) execFileSync(process.env.FIZEAU, [...args, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
 	const drawn = framesOfSvg(fs.readFileSync(`${md}.svg`, "utf8").split(">Gone ·")[0]);
-	const json = JSON.parse(execFileSync(process.env.FIZEAU, [...args, "--format", "json", "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+	const judged = JSON.parse(execFileSync(process.env.FIZEAU, [...args, "--format", "json", "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
 	await withPage(html, {}, async (page) => {
 		const [shown] = await framesOfPage(page);
 		assert.ok(drawn.length > 4);
@@ -129,7 +129,7 @@ test("JSON, the picture of a markdown report and the page agree on verdicts and 
 			return functions.names.slice(0, functions.n).map((name, f) => [name, verdicts.self.word[f], verdicts.total.word[f]]);
 		});
 		const codes = ["unknown", "unchanged", "changed"];
-		for (const f of json.functions) assert.ok(words.some(([name, self, total]) => name === f.name &&
+		for (const f of judged.functions) assert.ok(words.some(([name, self, total]) => name === f.name &&
 			codes[self] === f.self_verdict && codes[total] === f.total_verdict), JSON.stringify([f.name, f.self_verdict, f.total_verdict]));
 	});
 });
