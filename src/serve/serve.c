@@ -351,8 +351,7 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	if (http->tokens && !http->certificate && !is_loopback(http->host))
 		s->say("tokens and profiles are sent unencrypted: use --tls-cert and --tls-key, or "
-		       "listen on "
-		       "127.0.0.1 behind a proxy with TLS");
+		       "listen on 127.0.0.1 behind a proxy with TLS");
 	fz_watcher_start(s, &s->watcher);
 	int r = fz_http_start(http, routes, s, &h, err);
 	if (r) {
