@@ -578,6 +578,16 @@ class Listener(http.server.BaseHTTPRequestHandler):
         pass
 
 
+WORK = "abcdefg"
+
+
+def push_work(server, chance, much, **to):
+    """A minute of one host in which each function of WORK costs about 400, and d that times `much`."""
+    work = {f: chance.gauss(400, 8) * (much if f == "d" else 1) for f in WORK}
+    body = "".join(f"main;{f} {round(cost)}\n" for f, cost in work.items())
+    assert server.push(body.encode(), **to)[0] == 200
+
+
 @suite.test("a release that made a function more expensive raises one alarm: in a file, by a command, at a URL, on the page")
 def alarm():
     hook = http.server.HTTPServer(("127.0.0.1", 0), Listener)
@@ -589,11 +599,8 @@ def alarm():
 
         def minute(service, version, n, much):
             for host in range(8):
-                work = {f: chance.gauss(400, 8) for f in "abcdefg"}
-                work["d"] *= much * (1 + host / 20)
-                body = "".join(f"main;{f} {round(cost)}\n" for f, cost in work.items())
-                assert server.push(body.encode(), service=service, version=version, host=f"h{host}",
-                                   start=start + n * 60)[0] == 200
+                push_work(server, chance, much * (1 + host / 20), service=service, version=version, host=f"h{host}",
+                          start=start + n * 60)
         for n in range(12):
             minute("shop", "1", n, 1)
             minute("calm", "1", n, 1)
@@ -637,12 +644,9 @@ def clock_behind():
         chance, file = random.Random(3), pathlib.Path(folder, "alarms")
         for n in range(35):
             for host in range(8):
-                work = {f: chance.gauss(400, 8) for f in "abcdefg"}
                 # That host alone would raise none.
-                work["d"] *= 1.3 if n >= 12 and host else 1
-                body = "".join(f"main;{f} {round(cost)}\n" for f, cost in work.items())
-                assert server.push(body.encode(), version="1" if n < 12 else "2", host=f"h{host}",
-                                   start=1700000040 + (n - (0 if host else 180)) * 60)[0] == 200
+                push_work(server, chance, 1.3 if n >= 12 and host else 1, version="1" if n < 12 else "2",
+                          host=f"h{host}", start=1700000040 + (n - (0 if host else 180)) * 60)
         wait_until(lambda: file.read_text(encoding="utf-8"), "an alarm")
         told = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
         assert (told["base"], told["head"], told["function"]) == ("1", "2", "d"), told
@@ -665,17 +669,14 @@ def second_metric():
         for n in range(35):
             for host in range(8):
                 to = {"service": "s", "version": "1" if n < 12 else "2", "host": f"h{host}", "start": 1700000040 + n * 60}
-                work = {f: round(chance.gauss(400, 8)) for f in "abcdefg"}
-                work["d"] = round(work["d"] * (1.3 if n >= 12 else 1))
-                body = "".join(f"main;{f} {cost}\n" for f, cost in work.items())
-                assert server.push(body.encode(), **to)[0] == 200
-                names = ["main", *work]
-                weights = [chance.gauss(10, 1) for _ in work for _ in range(40)]
+                push_work(server, chance, 1.3 if n >= 12 else 1, **to)
+                names = ["main", *WORK]
+                weights = [chance.gauss(10, 1) for _ in WORK for _ in range(40)]
                 timed = {"$schema": "https://www.speedscope.app/file-format-schema.json",
                         "shared": {"frames": [{"name": name} for name in names]},
                         "profiles": [{"type": "sampled", "name": "time", "unit": "milliseconds", "startValue": 0,
                                       "endValue": sum(weights), "weights": weights,
-                                      "samples": [[0, names.index(f)] for f in work for _ in range(40)]}]}
+                                      "samples": [[0, names.index(f)] for f in WORK for _ in range(40)]}]}
                 status, answer, _ = server.push(json.dumps(timed).encode(), **to)
                 assert status == 200, answer
         wait_until(lambda: file.exists() and file.read_text(encoding="utf-8"), "an alarm")
