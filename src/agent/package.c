@@ -16,20 +16,20 @@
 
 #include "agent/child.h"
 #include "base/io.h"
-#include "bench/packages.h"
+#include "bench/installed.h"
+#include "record/packages.h"
 
 enum { ENTRY_POINTS_MAX = 1 << 20 };
 
 /* ---- Python ---- */
 
-/* "1.4" of ".../shop-1.4.dist-info" or a file in it. */
-static char *version_in(const char *path)
+/* "1.4" of ".../shop-1.4.dist-info". */
+static char *wheel_version(const char *metadata)
 {
-	const char *end = strstr(path, ".dist-info"), *at = end;
+	struct fz_str name, version;
+	const char *entry = fz_path_base(fz_str_of(metadata)).p;
 
-	while (at && at > path && at[-1] != '-' && at[-1] != '/')
-		at--;
-	return at && at > path && at[-1] == '-' ? fz_strndup(at, (size_t)(end - at)) : NULL;
+	return fz_packages_split(entry, &name, &version) ? fz_strndup(version.p, version.n) : NULL;
 }
 
 static bool is_word(struct fz_str s)
@@ -50,15 +50,16 @@ static char *of_module(const struct fz_agent_program *p)
 		return NULL;
 	fz_auto(fz_free_ptr) char *kind = fz_asprintf("%.*s-*.dist-info", (int)name.n, name.p);
 	const char *called = *p->called ? p->called : p->executable;
-	fz_packages_find(called, p->executable, kind, &found);
-	char *version = found.gl_pathc ? version_in(found.gl_pathv[0]) : NULL;
+	fz_installed_find(called, p->executable, kind, &found);
+	char *version = found.gl_pathc ? wheel_version(found.gl_pathv[0]) : NULL;
 	globfree(&found);
 	return version;
 }
 
-/* Has it a line "NAME = ..."? */
-static bool names_command(const char *path, struct fz_str name)
+/* Do its entry points have a line "NAME = ..."? */
+static bool has_command(const char *metadata, struct fz_str name)
 {
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/entry_points.txt", metadata);
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	fz_auto(fz_free_ptr) char *text = fd < 0 ? NULL : fz_read_text(fd, ENTRY_POINTS_MAX, &st);
@@ -81,10 +82,10 @@ static char *of_script(const struct fz_agent_program *p)
 	char *version = NULL;
 	glob_t found = { 0 };
 
-	fz_packages_find(p->script, p->script, "*.dist-info/entry_points.txt", &found);
+	fz_installed_find(p->script, p->script, "*.dist-info", &found);
 	for (size_t i = 0; !version && i < found.gl_pathc; i++)
-		if (names_command(found.gl_pathv[i], name))
-			version = version_in(found.gl_pathv[i]);
+		if (has_command(found.gl_pathv[i], name))
+			version = wheel_version(found.gl_pathv[i]);
 	globfree(&found);
 	return version;
 }
@@ -93,7 +94,7 @@ char *fz_agent_python_package(const struct fz_agent_program *p)
 {
 	if (*p->module)
 		return of_module(p);
-	return *p->script && fz_packages_is_python(p->executable) ? of_script(p) : NULL;
+	return *p->script && fz_installed_is_python(p->executable) ? of_script(p) : NULL;
 }
 
 /* ---- Debian ---- */

@@ -50,15 +50,21 @@ struct fz_str fz_str_take_word(struct fz_str *s)
 	return word;
 }
 
-struct fz_str fz_str_take_line(struct fz_str *s)
+struct fz_str fz_str_take_item(struct fz_str *s, const char *separator)
 {
-	const char *end = s->n ? memchr(s->p, '\n', s->n) : NULL;
-	struct fz_str line = { s->p, end ? (size_t)(end - s->p) : s->n };
-	size_t taken = line.n + (end != NULL);
+	size_t n = strlen(separator);
+	const char *end = s->n ? memmem(s->p, s->n, separator, n) : NULL;
+	struct fz_str item = { s->p, end ? (size_t)(end - s->p) : s->n };
+	size_t taken = item.n + (end ? n : 0);
 
 	s->p += taken;
 	s->n -= taken;
-	return line;
+	return item;
+}
+
+struct fz_str fz_str_take_line(struct fz_str *s)
+{
+	return fz_str_take_item(s, "\n");
 }
 
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)

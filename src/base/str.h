@@ -34,6 +34,9 @@ struct fz_str fz_str_take_word(struct fz_str *s);
 /* The next line without its "\n", taken off the front with it. */
 struct fz_str fz_str_take_line(struct fz_str *s);
 
+/* The next item of a list such as "a, b", taken off the front with its separator. */
+struct fz_str fz_str_take_item(struct fz_str *s, const char *separator);
+
 /* Decimal digits only, the whole view, at most max. False leaves *ret untouched. */
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret);
 /* Decimal fraction such as "12" or "0.5", no exponent, no sign, finite. */

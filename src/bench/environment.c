@@ -16,7 +16,7 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "record/count/count.h"
-#include "bench/packages.h"
+#include "bench/installed.h"
 
 /* Those that change what a program does before it does what it is told, besides the counter's
  * (fz_counter_variables). */
@@ -147,7 +147,7 @@ static void add_program(struct fz_buf *out, const struct fz_environment *e, cons
 	if (script && strcmp(what, "program") == 0)
 		add_program(out, e, script, "interpreter");
 	else if (path)
-		fz_packages_describe(called, path, out);
+		fz_installed_describe(called, path, out);
 }
 
 /* ---- all ---- */

@@ -13,7 +13,7 @@
 
 #include "base/io.h"
 #include "git/worktree.h"
-#include "bench/packages.h"
+#include "bench/installed.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void look_into(struct search *s, const char *called, const char *path)
 
 	for (size_t k = 0; k < FZ_ARRAY_LEN(kinds); k++) {
 		glob_t found = { 0 };
-		fz_packages_find(called, path, kinds[k].kind, &found);
+		fz_installed_find(called, path, kinds[k].kind, &found);
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			kinds[k].read(s, found.gl_pathv[i]);
 		globfree(&found);
@@ -135,7 +135,7 @@ static bool try_python(struct search *s, const char *called)
 {
 	fz_auto(fz_free_ptr) char *path = called ? realpath(called, NULL) : NULL;
 
-	if (!path || !fz_packages_is_python(path))
+	if (!path || !fz_installed_is_python(path))
 		return false;
 	look_into(s, called, path);
 	return true;

@@ -302,13 +302,9 @@ static void warn_about_fact(struct fz_diff *d, const char *key, const char *titl
 /* The next of "attrs 23.1.0, yaml 6.0"; false: there is none. */
 static bool next_package(struct fz_str *rest, struct fz_str *ret_name, struct fz_str *ret_version)
 {
-	const char *comma = rest->n ? memmem(rest->p, rest->n, ", ", 2) : NULL;
-	size_t n = comma ? (size_t)(comma - rest->p) : rest->n;
-	struct fz_str item = { rest->p, n };
-	const char *space = n ? memrchr(item.p, ' ', n) : NULL;
+	struct fz_str item = fz_str_take_item(rest, ", ");
+	const char *space = item.n ? memrchr(item.p, ' ', item.n) : NULL;
 
-	n = FZ_MIN(n + 2, rest->n);
-	*rest = (struct fz_str){ rest->p + n, rest->n - n };
 	if (!space)
 		return false;
 	*ret_name = (struct fz_str){ item.p, (size_t)(space - item.p) };

@@ -125,8 +125,7 @@ static bool lists_one(int folder, const char *metadata, const struct place *plac
 	return false;
 }
 
-/* "PyYAML" and "6.0.1" of "PyYAML-6.0.1.dist-info". */
-static bool split_metadata(const char *entry, struct fz_str *ret_name, struct fz_str *ret_version)
+bool fz_packages_split(const char *entry, struct fz_str *ret_name, struct fz_str *ret_version)
 {
 	struct fz_str whole = fz_str_of(entry);
 	size_t name = strcspn(entry, "-");
@@ -162,7 +161,7 @@ static void search_folder(struct search *s, int fd, const struct place *places, 
 	}
 	while ((e = readdir(d))) {
 		struct fz_str name, version;
-		if (!split_metadata(e->d_name, &name, &version))
+		if (!fz_packages_split(e->d_name, &name, &version))
 			continue;
 		if (is_among(places, n, name) || lists_one(dirfd(d), e->d_name, places, n))
 			add_found(s, fz_asprintf("%.*s %.*s", (int)name.n, name.p, (int)version.n,
@@ -191,11 +190,8 @@ static void search_all(struct search *s, fz_packages_open *open, void *arg)
 static void add_earlier(struct search *s, struct fz_str fact)
 {
 	while (fact.n) {
-		const char *comma = memmem(fact.p, fact.n, ", ", 2);
-		size_t n = comma ? (size_t)(comma - fact.p) : fact.n;
-		add_found(s, fz_strndup(fact.p, n));
-		n = FZ_MIN(n + 2, fact.n);
-		fact = (struct fz_str){ fact.p + n, fact.n - n };
+		struct fz_str item = fz_str_take_item(&fact, ", ");
+		add_found(s, fz_strndup(item.p, item.n));
 	}
 }
 

@@ -11,6 +11,10 @@
 /* Opens a file or folder of the recorded process for reading; a negative number if it cannot. */
 typedef int fz_packages_open(void *arg, const char *path);
 
+/* "PyYAML" and "6.0.1" of "PyYAML-6.0.1.dist-info", the name of a folder or file of metadata. Both
+ * are pieces of "entry"; false if it is another name. */
+bool fz_packages_split(const char *entry, struct fz_str *ret_name, struct fz_str *ret_version);
+
 /* Set the fact "packages" from the files of all functions in p; packages of an earlier call stay.
  * Nothing changes if no version is found. */
 void fz_packages_record(struct fz_profile *p, fz_packages_open *open, void *arg);

@@ -59,6 +59,12 @@ static void test_words(void **state)
 	assert_true(fz_str_eq(fz_str_take_word(&line), FZ_STR("one")));
 	assert_true(fz_str_eq(fz_str_take_word(&line), FZ_STR("two")));
 	assert_int_equal(fz_str_take_word(&line).n, 0);
+
+	struct fz_str list = FZ_STR("attrs 23.1.0, yaml 6.0, ");
+	assert_true(fz_str_eq(fz_str_take_item(&list, ", "), FZ_STR("attrs 23.1.0")));
+	assert_true(fz_str_eq(fz_str_take_item(&list, ", "), FZ_STR("yaml 6.0")));
+	assert_int_equal(list.n, 0);
+	assert_int_equal(fz_str_take_item(&list, ", ").n, 0);
 	assert_int_equal(fz_str_trimmed(FZ_STR(" \n ")).n, 0);
 }
 

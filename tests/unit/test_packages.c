@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a Python has installed is part of a benchmark's circumstances. Real folders. */
+/* Versions of the packages that a recording executed. Real folders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,72 +13,105 @@
 
 #include <cmocka.h>
 
-#include "bench/packages.h"
+#include "base/io.h"
+#include "make_folder.h"
+#include "record/packages.h"
 
-static char root[] = "/tmp/fz-packages-XXXXXX";
+static char root[] = "/tmp/fz-record-packages-XXXXXX";
 
-static void make(const char *path)
+static int open_below(void *arg, const char *path)
 {
-	fz_auto(fz_free_ptr) char *all = fz_asprintf("%s/%s", root, path);
+	fz_auto(fz_free_ptr) char *all = fz_asprintf("%s%s", (const char *)arg, path);
 
-	for (char *p = all + strlen(root); (p = strchr(p + 1, '/'));) {
-		*p = '\0';
-		mkdir(all, 0755);
-		*p = '/';
-	}
-	assert_int_equal(mkdir(all, 0755), 0);
+	return open(all, O_RDONLY | O_CLOEXEC);
 }
 
-static char *described(const char *called, const char *path)
+static void write_file(const char *path, const char *text)
 {
-	fz_auto(fz_free_ptr) char *a = fz_asprintf("%s/%s", root, called);
-	fz_auto(fz_free_ptr) char *b = fz_asprintf("%s/%s", root, path);
-	struct fz_buf out = { 0 };
+	fz_auto(fz_free_ptr) char *all = fz_asprintf("%s%s", root, path);
+	FILE *f = fopen(all, "we");
 
-	fz_packages_describe(a, b, &out);
-	return out.p ? out.p : fz_strdup("");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
 }
 
-static void packages_are_counted_by_name_and_version(void **state)
+static void run(struct fz_profile *p, const char *file)
+{
+	struct fz_function f = { .name = fz_profile_string(p, FZ_STR("f")),
+				 .file = fz_profile_string(p, fz_str_of(file)),
+				 .module = fz_profile_string(p, FZ_STR("")),
+				 .kind = FZ_KIND_PYTHON };
+
+	fz_profile_function(p, &f);
+}
+
+#define SITE "/venv/lib/python3.12/site-packages/"
+#define DIST "/usr/lib/python3/dist-packages/"
+
+static void packages_that_ran_have_their_versions(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	/* Of the user there are none. */
-	setenv("HOME", root, 1);
-	make("usr/lib/python3/dist-packages/attrs-22.2.0.egg-info");
-	make("venv/lib/python3.11/site-packages/pytest-7.2.1.dist-info");
-	make("venv/lib/python3.11/site-packages/pytest");
-	fz_auto(fz_free_ptr) char *other = described("usr/bin/dash", "usr/bin/dash");
-	assert_string_equal(other, "");
-	fz_auto(fz_free_ptr) char *none = described("opt/bin/python3", "opt/bin/python3.11");
-	assert_string_equal(none, "packages 0 0000000000000000\n");
-	fz_auto(fz_free_ptr) char *usr = described("usr/bin/python3", "usr/bin/python3.11");
-	assert_memory_equal(usr, "packages 1 ", 11);
-	/* The virtual environment's, and those of the interpreter that it leads to. */
-	fz_auto(fz_free_ptr) char *venv = described("venv/bin/python", "usr/bin/python3.11");
-	assert_memory_equal(venv, "packages 2 ", 11);
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 
-	make("venv/lib/python3.11/site-packages/packaging-23.0.dist-info");
-	fz_auto(fz_free_ptr) char *more = described("venv/bin/python", "usr/bin/python3.11");
-	assert_memory_equal(more, "packages 3 ", 11);
+	make_folder(root, SITE "Django-3.2.25.dist-info");
+	make_folder(root, SITE "zope_interface-6.4.post2.dist-info");
+	make_folder(root, SITE "not_run-1.0.dist-info");
+	/* Its module has another name. */
+	make_folder(root, SITE "PyYAML-6.0.1.dist-info");
+	write_file(SITE "PyYAML-6.0.1.dist-info/top_level.txt", "_yaml\nyaml\n");
+	make_folder(root, DIST "six-1.16.0.egg-info");
+	make_folder(root, DIST "old_one-2.0-py3.11.egg-info");
+	make_folder(root, DIST "-.dist-info");
+	make_folder(root, DIST "x-.dist-info");
+	run(p, SITE "django/db/models/query.py");
+	run(p, SITE "zope-interface/ro.py");
+	run(p, SITE "yaml/loader.py");
+	run(p, DIST "six.py");
+	run(p, DIST "old_one/a.py");
+	run(p, DIST "x/a.py");
+	run(p, "/usr/lib/python3.12/json/decoder.py");
+	run(p, "<string>");
+	fz_packages_record(p, open_below, root);
+	assert_string_equal(fz_profile_fact(p, "packages").p,
+			    "Django 3.2.25, old_one 2.0, PyYAML 6.0.1, six 1.16.0, "
+			    "zope_interface 6.4.post2");
+	/* Another process of the same recording adds its own and repeats the rest. */
+	make_folder(root, "/app/site-packages/attrs-23.1.0.dist-info");
+	run(p, "/app/site-packages/attrs/make.py");
+	fz_packages_record(p, open_below, root);
+	assert_string_equal(fz_profile_fact(p, "packages").p,
+			    "attrs 23.1.0, Django 3.2.25, old_one 2.0, PyYAML 6.0.1, six 1.16.0, "
+			    "zope_interface 6.4.post2");
+}
 
-	fz_auto(fz_free_ptr) char *old =
-		fz_asprintf("%s/venv/lib/python3.11/site-packages/packaging-23.0.dist-info", root);
-	assert_int_equal(rmdir(old), 0);
-	make("venv/lib/python3.11/site-packages/packaging-24.0.dist-info");
-	fz_auto(fz_free_ptr) char *newer = described("venv/bin/python", "usr/bin/python3.11");
-	assert_memory_equal(newer, "packages 3 ", 11);
-	assert_string_not_equal(newer, more);
+static void a_program_without_packages_has_no_such_fact(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 
+	run(p, "/usr/lib/python3.12/json/decoder.py");
+	run(p, "/gone/site-packages/a/b.py");
+	fz_packages_record(p, open_below, root);
+	assert_int_equal(fz_profile_fact(p, "packages").n, 0);
+}
+
+static int remove_all(void **state)
+{
+	(void)state;
 	fz_auto(fz_free_ptr) char *command = fz_asprintf("rm -rf %s", root);
-	assert_int_equal(system(command), 0);
+
+	return system(command);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packages_are_counted_by_name_and_version),
+		cmocka_unit_test(packages_that_ran_have_their_versions),
+		cmocka_unit_test(a_program_without_packages_has_no_such_fact),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!mkdtemp(root))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, remove_all);
 }

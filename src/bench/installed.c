@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing the installed packages of a Python; see packages.h.
+/* Listing the installed packages of a Python; see installed.h.
  *
  * They are in folders beside the interpreter, by the rules of CPython's site module and of
  * Debian's: a virtual environment has its own, and shares those of the system only if its
  * pyvenv.cfg says so, which is not looked at: one package too many makes at most a base be counted
  * once more.
  */
-#include "bench/packages.h"
+#include "bench/installed.h"
 
 #include "base/map.h"
 
@@ -42,7 +42,7 @@ static char *prefix_of(const char *path)
 	return prefix;
 }
 
-void fz_packages_find(const char *called, const char *path, const char *kind, glob_t *found)
+void fz_installed_find(const char *called, const char *path, const char *kind, glob_t *found)
 {
 	fz_auto(fz_free_ptr) char *here = prefix_of(called);
 	fz_auto(fz_free_ptr) char *real = prefix_of(path);
@@ -58,20 +58,20 @@ void fz_packages_find(const char *called, const char *path, const char *kind, gl
 	}
 }
 
-bool fz_packages_is_python(const char *path)
+bool fz_installed_is_python(const char *path)
 {
 	return fz_str_starts(fz_path_base(fz_str_of(path)), "python");
 }
 
-void fz_packages_describe(const char *called, const char *path, struct fz_buf *out)
+void fz_installed_describe(const char *called, const char *path, struct fz_buf *out)
 {
 	glob_t found = { 0 };
 	uint64_t hash = 0;
 
-	if (!fz_packages_is_python(path))
+	if (!fz_installed_is_python(path))
 		return;
-	fz_packages_find(called, path, "*.dist-info", &found);
-	fz_packages_find(called, path, "*.egg-info", &found);
+	fz_installed_find(called, path, "*.dist-info", &found);
+	fz_installed_find(called, path, "*.egg-info", &found);
 	/* Where they lie does not matter: a sum has no order either. */
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct fz_str name = fz_path_base(fz_str_of(found.gl_pathv[i]));
