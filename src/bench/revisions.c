@@ -148,9 +148,10 @@ static int run_once(struct comparison *c, char *const argv[], bool warm_up,
 	return fz_series_run(&c->workspace.series, argv, place, &ret->child, err);
 }
 
-static int run_side(struct comparison *c, enum fz_side s, const char *kind, int i, int n,
+static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, int n,
 		    struct fz_error *err)
 {
+	const char *kind = warm_up ? "warm-up" : "run";
 	struct side *side = &c->side[s];
 	fz_auto(fz_environ_release) struct fz_environ own;
 	struct fz_launch_place place = { .folder = side->checkout.folder,
@@ -158,7 +159,6 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 					 .output = c->workspace.output,
 					 .errors = -1 };
 	struct fz_series_run run;
-	bool warm_up = strcmp(kind, "warm-up") == 0;
 
 	fz_notify_progress(c->notify, "%s, %s %d of %d", side_names[s], kind, i + 1, n);
 	fz_workspace_keep_bytecode(&c->workspace, side_names[s]);
@@ -189,13 +189,13 @@ static int run_side(struct comparison *c, enum fz_side s, const char *kind, int 
 }
 
 /* Base and head n times, the first of each pair in turn. */
-static int run_in_turn(struct comparison *c, const char *kind, int n, struct fz_error *err)
+static int run_in_turn(struct comparison *c, bool warm_up, int n, struct fz_error *err)
 {
 	for (int i = 0; i < 2 * n; i++) {
 		enum fz_side s = (i + 1) / 2 % 2 ? FZ_HEAD : FZ_BASE;
 		int rc = fz_series_stopped(&c->workspace.series)
 				 ? 0
-				 : run_side(c, s, kind, i / 2, n, err);
+				 : run_side(c, s, warm_up, i / 2, n, err);
 		if (rc)
 			return rc;
 	}
@@ -206,9 +206,9 @@ static int measure(struct comparison *c, struct fz_error *err)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result->side[s].profile = fz_profile_new();
-	int rc = run_in_turn(c, "warm-up", c->options->warmup, err);
+	int rc = run_in_turn(c, true, c->options->warmup, err);
 	if (!rc)
-		rc = run_in_turn(c, "run", c->options->runs, err);
+		rc = run_in_turn(c, false, c->options->runs, err);
 	fz_notify_progress_end(c->notify);
 	return rc;
 }

@@ -52,7 +52,7 @@ static void save(struct fz_sampler *s, struct fz_buf *ret)
 	struct fz_error err;
 
 	if (!s->writer)
-		fz_buf_str(ret, "err there is no recording");
+		fz_buf_str(ret, "err no recording in progress");
 	else if (fz_file_writer_save(s->writer, &err))
 		fz_buf_printf(ret, "err %s", err.message);
 	else

@@ -410,16 +410,15 @@ void fz_sampler_pause(struct fz_sampler *s, bool paused)
 	if (paused == s->paused)
 		return;
 	s->paused = paused;
-	if (paused)
+	if (paused) {
 		s->paused_since = now;
-	else
+		if (s->engine->pause)
+			s->engine->pause(s);
+	} else {
 		s->paused_ns += now - s->paused_since;
-	if (!paused)
 		fz_silent_restart(&s->silent);
-	if (!paused)
 		s->engine->resume(s);
-	else if (s->engine->pause)
-		s->engine->pause(s);
+	}
 }
 
 void fz_sampler_turn(struct fz_sampler *s, struct fz_profile *next, struct fz_images *ret_images)
