@@ -12,7 +12,6 @@
 #include "record/engine.h"
 
 #include "base/clock.h"
-#include "base/map.h"
 #include "record/cpuclock.h"
 #include "record/python/ticks.h"
 #include "record/target_process.h"
@@ -179,20 +178,6 @@ static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 	return weight;
 }
 
-/* A child that was just forked is its parent's image, whose threads it does not have. */
-static bool is_own(struct fz_sampler *s, const struct fz_target_process *p, uint32_t thread)
-{
-	char path[64];
-	uint32_t *slot = fz_map_slot(&s->own, thread);
-
-	if (*slot == FZ_NONE) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%llu", p->target.pid,
-			 (unsigned long long)s->profile->threads[thread].tid);
-		*slot = access(path, F_OK) == 0;
-	}
-	return *slot;
-}
-
 /* What each thread is charged: the time since the last instant, or its own CPU time. */
 static void write_sample(struct fz_sampler *s, const struct fz_target_process *p,
 			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
@@ -200,7 +185,7 @@ static void write_sample(struct fz_sampler *s, const struct fz_target_process *p
 	for (uint32_t i = 0; i < sample->n; i++) {
 		const struct fz_python_stack *stack = &sample->stacks[i];
 		int64_t weight = s->cpuclock ? charge_cpu(s, stack->thread) : elapsed;
-		if (weight > 0 && (!s->tree || is_own(s, p, stack->thread)))
+		if (weight > 0)
 			write_stack(s, p, stack, now, weight);
 	}
 }

@@ -116,7 +116,6 @@ void fz_sampler_release(struct fz_sampler *s)
 	fz_sampler_let_go(s);
 	while (s->process_n)
 		fz_target_process_free(s, s->processes[--s->process_n]);
-	fz_map_release(&s->own);
 	free(s->processes);
 	s->processes = NULL;
 	fz_sources_free(s->sources);

@@ -155,7 +155,6 @@ struct fz_sampler {
 	int64_t shift;      /* where in its slot the next one is */
 	uint64_t dice;      /* of that */
 	int64_t next_seek;  /* when to look for an interpreter in one of the processes */
-	struct fz_map own;  /* thread of the profile -> it is one of its process; of a tree */
 	uint64_t left_out;  /* threads not sampled of processes that are gone */
 	bool found;         /* something was opened at some time */
 	int64_t last;       /* time of the last instant, 0: none yet of this target */

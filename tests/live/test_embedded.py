@@ -29,6 +29,33 @@ int main(void)
 """
 
 
+# A server whose worker has a second thread. Nothing tells Python of the fork.
+FORK = """
+#include <Python.h>
+#include <pthread.h>
+static void *helper(void *unused)
+{
+	pause();
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	Py_Initialize();
+	PyRun_SimpleString("import os\\n"
+			   "def work():\\n"
+			   "    print(os.getpid(), flush=True)\\n"
+			   "    while True: pass\\n");
+	if (fork() == 0) {
+		pthread_create(&thread, NULL, helper, NULL);
+		PyRun_SimpleString("work()");
+	}
+	pause();
+	return 0;
+}
+"""
+
+
 def build(folder, code):
     config = shutil.which("/usr/bin/python3-config")
     if not config or not shutil.which("cc"):
@@ -60,6 +87,26 @@ def own_none():
         done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
         states = json.loads(done.stdout)["states"]
         assert states["samples"] > 0 and states["exception"] == 0, states
+
+
+@suite.test("a worker that C forked, and that has a second thread, is recorded as its own main thread")
+def forked_in_c():
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        with subprocess.Popen([build(folder, FORK)], stdout=subprocess.PIPE, text=True) as server:
+            worker = int(server.stdout.readline())
+            try:
+                for engine in "read", "bpf":
+                    done = fizeau("attach", "-a", "--subprocesses", "--engine", engine, "-d", "1", "-o",
+                                  folder / f"{engine}.fz", server.pid, cwd=folder)
+                    assert done.returncode == 0 or engine == "bpf", done
+            finally:
+                os.kill(worker, signal.SIGKILL)
+                server.kill()
+        for file in folder.glob("*.fz"):
+            stacks = fizeau("replay", file, "--collapsed", "-o", "-", cwd=folder).stdout.splitlines()
+            worked = [stack for stack in stacks if ":work:" in stack]
+            assert worked and all(f"tid:{worker};" in stack for stack in worked), stacks
 
 
 @suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")

@@ -267,6 +267,33 @@ static void test_oldest_thread_is_main(void **state)
 	}
 }
 
+/* C forked without telling Python: the first state has the id that its thread has in the parent,
+ * the second belongs to a thread that only the parent has. The third is of a thread begun since. */
+static void test_forked_in_c(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 2, 0, 0, 1, NULL);
+		put_state(r.l, 1, 0, 2, 2, world->states[2]);
+		put_state(r.l, 0, 0, 1, 3, world->states[1]);
+		if (r.l->thread.native_thread_id != FZ_PY_ABSENT) {
+			put(world->states[2], r.l->thread.native_thread_id, (uint64_t)getpid());
+			put(world->states[1], r.l->thread.native_thread_id, 1);
+		}
+		put(world->pthreads[2], LIBC_TID, 1);
+		put_interp(r.l, 0, 0, world->states[0], NULL);
+		take(&r, 2);
+		assert_non_null(stack_of(&r, 1, 0));
+		const struct fz_python_stack *first = stack_of(&r, 0, 0);
+		assert_non_null(first);
+		assert_true(r.profile->threads[first->thread].is_main);
+		end(&r);
+	}
+}
+
 /* ---- interpreters ---- */
 
 static void test_interpreters_come_and_go(void **state)
@@ -335,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_state_of_main_used_again),
 		cmocka_unit_test(test_main_thread_has_a_name),
 		cmocka_unit_test(test_oldest_thread_is_main),
+		cmocka_unit_test(test_forked_in_c),
 		cmocka_unit_test(test_interpreters_come_and_go),
 		cmocka_unit_test(test_second_state_does_not_wait),
 	};

@@ -31,6 +31,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 struct state {
 	__u64 tstate, interp, head;
+	__u64 native_id; /* in the state: not the thread's where C forked without Python */
 };
 
 struct known {
@@ -137,7 +138,8 @@ struct search {
 	const struct fz_bpf_config *c;
 	__u64 interp, tstate; /* where the lists have been followed to */
 	__u64 match; /* of this interpreter: the oldest one, a younger may not have begun */
-	__u64 found, found_interp;
+	__u64 match_id;
+	__u64 found, found_interp, found_id;
 	__u32 tid, n;
 	__u32 holds; /* the one found holds its GIL */
 	__u32 broken;
@@ -166,6 +168,19 @@ static int holds_gil(const struct fz_bpf_config *c, __u64 interp, __u64 tstate)
 	return state.last_holder == tstate && state.locked > 0;
 }
 
+/* A program that forks in C does not tell Python, so the state of the worker's first thread has the
+ * id of the parent's. The C library knows the right one. */
+static int is_first_of_fork(const struct search *s)
+{
+	const struct fz_bpf_config *c = s->c;
+	__u64 libc = 0;
+	__u32 tid = 0;
+
+	if (s->tid != c->pid || get(&libc, sizeof(libc), s->tstate + c->thread.libc))
+		return 0;
+	return !get(&tid, sizeof(tid), libc + c->thread.libc_tid) && tid == s->tid;
+}
+
 static long search_thread(__u32 i, struct search *s)
 {
 	const struct fz_bpf_config *c = s->c;
@@ -178,8 +193,10 @@ static long search_thread(__u32 i, struct search *s)
 		s->broken = 1;
 		return 1;
 	}
-	if (id == s->tid)
+	if (id == s->tid || is_first_of_fork(s)) {
 		s->match = s->tstate;
+		s->match_id = id;
+	}
 	s->tstate = next;
 	return 0;
 }
@@ -202,6 +219,7 @@ static long search_interpreter(__u32 i, struct search *s)
 		s->n++;
 		s->found = s->match;
 		s->found_interp = s->interp;
+		s->found_id = s->match_id;
 		s->holds = holds_gil(c, s->interp, s->match);
 	}
 	s->interp = next;
@@ -216,6 +234,7 @@ static enum fz_bpf_trouble search(const struct fz_bpf_config *c, __u32 tid, stru
 	bpf_loop(INTERPRETERS_MAX, search_interpreter, &s, 0);
 	ret->tstate = s.found;
 	ret->interp = s.found_interp;
+	ret->native_id = s.found_id;
 	if (s.broken || s.interp || s.tstate)
 		return FZ_BPF_UNSURE;
 	return s.n > 1 && !s.holds ? FZ_BPF_UNSURE : FZ_BPF_WHOLE;
@@ -463,10 +482,10 @@ static void look_at_state(const struct fz_bpf_config *c, struct scratch *b, stru
 
 /* Is what was known of the thread true still? Its state is copied then. */
 static int is_known(const struct fz_bpf_config *c, struct scratch *b, const struct state *known,
-		    __u32 tid, __u64 head)
+		    __u64 head)
 {
 	return known && known->head == head && !read_thread(c, b, known->tstate) &&
-	       WORD(b->thread, c->thread.native_id, FZ_BPF_THREAD) == tid &&
+	       WORD(b->thread, c->thread.native_id, FZ_BPF_THREAD) == known->native_id &&
 	       WORD(b->thread, c->thread.interp, FZ_BPF_THREAD) == known->interp;
 }
 
@@ -487,7 +506,7 @@ static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 ti
 	if (b->state_of != tid)
 		known = bpf_map_lookup_elem(&states, &tid);
 	get(&s.head, sizeof(s.head), c->runtime + c->interpreters_head);
-	if (is_known(c, b, known, tid, s.head)) {
+	if (is_known(c, b, known, s.head)) {
 		t->tstate = known->tstate;
 		t->interp = known->interp;
 		keep_at_hand(b, tid, known);

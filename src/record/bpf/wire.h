@@ -46,6 +46,8 @@ struct fz_bpf_config {
 	struct {
 		__u32 size; /* of the span, which begins with the thread state */
 		__u32 next, interp, native_id, frame, base_frame;
+		__u32 libc;     /* address of the C library's thread structure ... */
+		__u32 libc_tid; /* ... in which the kernel's id is here */
 		__u32 attached; /* not 0 under the mask: it runs Python code; absent: see the GIL */
 		__u32 attached_mask;
 		__u32 gil_requested, raised, exc_value, exc_info, exc_state;

@@ -16,12 +16,6 @@ enum { NAME_ASKS = 4 };
 
 enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
 
-#if defined(__x86_64__)
-enum { LIBC_TID_OFFSET = 720 };
-#else
-enum { LIBC_TID_OFFSET = 208 };
-#endif
-
 static bool read_u64(const struct fz_py_threads_context *c, uint64_t at, uint64_t *ret)
 {
 	return fz_process_read_u64(c->process, at, ret);
@@ -46,8 +40,8 @@ static uint64_t tid_from_libc(const struct fz_py_threads_context *c,
 
 	if (pthread % 8 || !fz_process_read(c->process, pthread, words, sizeof(words)))
 		return 0;
-	if (is_inner_tid(tasks, words[LIBC_TID_OFFSET / 4]))
-		return words[LIBC_TID_OFFSET / 4];
+	if (is_inner_tid(tasks, words[FZ_PY_LIBC_TID / 4]))
+		return words[FZ_PY_LIBC_TID / 4];
 	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++)
 		if (words[i] > 1 && is_inner_tid(tasks, words[i]))
 			return words[i];
@@ -68,27 +62,12 @@ static uint64_t read_identity(const struct fz_py_threads_context *c, uint64_t ts
 	return id;
 }
 
-static uint64_t inner_tid(const struct fz_py_threads_context *c,
-			  const struct fz_process_threads *tasks, uint64_t tstate,
-			  uint64_t identity)
-{
-	const struct fz_py_layout *l = &c->runtime->layout;
-	uint64_t id = 0;
-
-	if (l->thread.native_thread_id != FZ_PY_ABSENT)
-		return identity;
-	if (!read_u64(c, tstate + l->thread.thread_id, &id))
-		return 0;
-	return tid_from_libc(c, tasks, id);
-}
-
 static uint64_t outer_tid(const struct fz_process_threads *tasks, uint64_t inner)
 {
 	for (size_t i = 0; i < tasks->n; i++)
 		if ((uint64_t)tasks->list[i].inner_tid == inner)
 			return (uint64_t)tasks->list[i].tid;
-	/* The memory of a process just forked knows the threads of its parent. */
-	return tasks->n == 1 ? (uint64_t)tasks->list[0].tid : inner;
+	return inner;
 }
 
 /* ---- listing ---- */
@@ -97,7 +76,7 @@ struct listing {
 	const struct fz_py_threads_context *c;
 	struct fz_py_threads *t;
 	struct fz_process_threads tasks; /* read when first needed */
-	bool have_tasks;
+	bool have_tasks, read_tasks_again;
 	uint32_t state_n; /* thread states that have been listed, of all interpreters */
 	uint64_t named;   /* interpreter whose names have been read in this round */
 	struct fz_py_names names;
@@ -115,11 +94,21 @@ static void need_tasks(struct listing *l)
 	l->have_tasks = true;
 }
 
-/* A thread of the process that this one, which has one thread, was forked from. */
+/* A state in the memory of a forked process whose thread only the parent has. The list of threads
+ * may be older than the state, so read it again before deciding. Where no id of a state was ever
+ * one of the process, as in a namespace of process ids that /proc does not describe, nobody knows.
+ */
 static bool is_of_parent(struct listing *l, uint64_t inner)
 {
 	need_tasks(l);
-	return l->tasks.n == 1 && !is_inner_tid(&l->tasks, inner);
+	if (is_inner_tid(&l->tasks, inner))
+		return false;
+	if (!l->read_tasks_again) {
+		fz_process_threads_release(&l->tasks);
+		fz_process_threads(l->c->process, &l->tasks, NULL);
+		l->read_tasks_again = true;
+	}
+	return !is_inner_tid(&l->tasks, inner) && (l->tasks.n == 1 || l->t->ids_are_known);
 }
 
 static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate, uint64_t interp)
@@ -128,6 +117,31 @@ static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate
 		if (t->list[i].walk.tstate == tstate && t->list[i].walk.interp == interp)
 			return &t->list[i];
 	return NULL;
+}
+
+/* The kernel's id of a state's thread, or what the state holds for it. A program that forks in C
+ * does not tell Python: the state of the worker's first thread, the one that forked, has the id
+ * that it had in the parent. The C library knows the right one. */
+static uint64_t inner_tid(struct listing *l, uint64_t tstate, uint64_t identity)
+{
+	const struct fz_py_layout *layout = &l->c->runtime->layout;
+	bool native = layout->thread.native_thread_id != FZ_PY_ABSENT;
+	uint64_t interp = l->t->interps[l->t->interp_n - 1].address, pthread = 0;
+	const struct fz_py_thread *known = find_thread(l->t, tstate, interp);
+	uint64_t id = native ? identity : 0;
+
+	if (native && !identity)
+		return 0;
+	if (native && known && known->walk.identity == identity)
+		return known->inner_tid;
+	need_tasks(l);
+	if (!is_inner_tid(&l->tasks, id) &&
+	    read_u64(l->c, tstate + layout->thread.thread_id, &pthread)) {
+		uint64_t own = tid_from_libc(l->c, &l->tasks, pthread);
+		id = !native || own == (uint64_t)l->c->process->inner_pid ? own : id;
+	}
+	l->t->ids_are_known |= is_inner_tid(&l->tasks, id);
+	return id;
 }
 
 static void read_names(struct listing *l)
@@ -220,8 +234,6 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	uint64_t next, seen = 0;
 
-	if (layout->thread.native_thread_id == FZ_PY_ABSENT)
-		need_tasks(l);
 	for (; at; at = next) {
 		if (at == seen || l->state_n++ >= THREADS_MAX || at % 8 ||
 		    !read_u64(l->c, at + layout->thread.next, &next))
@@ -231,8 +243,7 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 		fz_grow(ret->list, ret->n, ret->cap);
 		uint64_t identity = read_identity(l->c, at);
 		ret->list[ret->n++] =
-			(struct state){ at, next, inner_tid(l->c, &l->tasks, at, identity),
-					identity };
+			(struct state){ at, next, inner_tid(l, at, identity), identity };
 	}
 	return true;
 }

@@ -6,6 +6,14 @@
 #include "runtime.h"
 #include "walk.h"
 
+/* Where the C library's thread structure, to which a state's thread_id points, has the kernel's id
+ * of the thread: stable in glibc. */
+#if defined(__x86_64__)
+enum { FZ_PY_LIBC_TID = 720 };
+#else
+enum { FZ_PY_LIBC_TID = 208 };
+#endif
+
 struct fz_py_gil {
 	uint64_t address;
 	size_t at, at_end; /* copies taken first and last */
@@ -49,7 +57,8 @@ struct fz_py_threads {
 	uint32_t interp_n, interp_cap;
 	struct fz_py_gil *gils;
 	uint32_t gil_n, gil_cap;
-	bool young; /* there are threads that have not begun: list them again soon */
+	bool young;         /* there are threads that have not begun: list them again soon */
+	bool ids_are_known; /* a state's thread id was one of the process */
 	/* threading._active of the interpreter whose thread names were asked for last */
 	uint64_t active, active_interp;
 };

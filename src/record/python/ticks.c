@@ -50,6 +50,8 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 	c->thread.next = l->thread.next;
 	c->thread.interp = l->thread.interp;
 	c->thread.native_id = l->thread.native_thread_id;
+	c->thread.libc = l->thread.thread_id;
+	c->thread.libc_tid = FZ_PY_LIBC_TID;
 	c->thread.frame = l->thread.frame;
 	c->thread.base_frame = l->thread.base_frame;
 	c->thread.attached = by_status ? l->thread.status : l->thread.holds_gil;
