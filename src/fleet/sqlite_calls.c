@@ -10,6 +10,7 @@
  */
 #include "fleet/sqlite_calls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -262,25 +263,35 @@ static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
 	return 0;
 }
 
-/* A new file is private, as SQLite's files beside it then are; and nobody else chooses what is
- * written to. */
-static int create_file(struct fz_sql *s, struct fz_error *err)
+static int resolve(struct fz_sql *s, struct fz_error *err)
 {
 	bool direct;
 	char *path;
-
-	if (strcmp(s->path, ":memory:") == 0)
-		return 0;
 	int r = fz_outfile_resolve(s->path, &path, &direct, err);
+
 	if (r)
 		return r;
 	free(s->path);
 	s->path = path;
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return fz_fail_errno(err, "%s: cannot open", path);
-	close(fd);
 	return 0;
+}
+
+/* A new file is private, as SQLite's files beside it then are; and nobody else chooses what is
+ * written to. A file that is there is never opened here: closing it would release all locks that
+ * SQLite holds on it for this process, and another process would remove the log under the writer
+ * (sqlite.org/howtocorrupt.html, 2.2). */
+static int create_file(struct fz_sql *s, struct fz_error *err)
+{
+	if (strcmp(s->path, ":memory:") == 0)
+		return 0;
+	int r = resolve(s, err);
+	if (r)
+		return r;
+	int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return close(fd);
+	/* It may have been put there since its name was judged. */
+	return errno == EEXIST ? resolve(s, err) : fz_fail_errno(err, "%s: cannot open", s->path);
 }
 
 /* made: NULL, or what makes tables that are missing. */

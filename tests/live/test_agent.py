@@ -200,7 +200,7 @@ def lost_answers():
             second = again.stop()
         samples = int(first[1].replace(",", "")) + second["samples"]
         pushes = int(first[3].replace(",", "")) + second["pushes"]
-        assert stored(folder) == (pushes, samples), (stored(folder), agent.said(), again.said())
+        assert stored(folder) == (pushes, samples), (stored(folder), first.groups(), second, again.said())
         proxy.shutdown()
 
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -456,6 +457,45 @@ static void test_two_writers(void **state)
 	remove_file(path);
 }
 
+/* A process opens a store twice, and another one reads it meanwhile: on leaving, that one must see
+ * that the store is in use, or it removes the log that the first goes on to write. */
+static void test_reader_of_a_store_open_twice(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *old = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *new = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *got = NULL;
+	struct fz_fleet *other;
+	struct fz_error err;
+	int status, ready[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork(); /* before SQLite knows of the file */
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		bool told = read(ready[0], &byte, 1) == 1;
+		int rc = fz_fleet_open(path, FZ_FLEET_READ, &other, &err);
+		if (!rc)
+			fz_fleet_close(other);
+		_exit(rc || !told);
+	}
+	struct fz_fleet *one = open_store(path), *two = open_store(path);
+	put(one, old, "1", "", "a");
+	assert_int_equal(write(ready[1], "", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(ready[0]);
+	close(ready[1]);
+	put(one, new, "2", "", "b");
+	got = get_from(path, "2");
+	assert_int_equal(cost_of(got, "work"), 5 * SECOND);
+	fz_fleet_close(one);
+	fz_fleet_close(two);
+	remove_file(path);
+}
+
 /* Releases at other hours of the day say so; at the same ones, a day later, they do not. */
 static void test_hours(void **state)
 {
@@ -554,13 +594,21 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_minutes),   cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_once),      cmocka_unit_test(test_together),
-		cmocka_unit_test(test_file),      cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_limits),    cmocka_unit_test(test_forget),
-		cmocka_unit_test(test_projects),  cmocka_unit_test(test_order),
-		cmocka_unit_test(test_names),     cmocka_unit_test(test_work_first),
-		cmocka_unit_test(test_intervals), cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_minutes),
+		cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_once),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_projects),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_work_first),
+		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_reader_of_a_store_open_twice),
 		cmocka_unit_test(test_hours),
 	};
 
