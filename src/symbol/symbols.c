@@ -286,7 +286,10 @@ static char *name_of(Dwarf_Die *die)
 	if (linkage)
 		return fz_demangle(linkage);
 	const char *plain = dwarf_attr_integrate(die, DW_AT_name, &a) ? dwarf_formstring(&a) : NULL;
-	return plain ? fz_strdup(plain) : NULL;
+	if (!plain)
+		return NULL;
+	char *cython = fz_demangle_cython(plain);
+	return cython ? cython : fz_strdup(plain);
 }
 
 static int number_of(Dwarf_Die *die, unsigned attribute)

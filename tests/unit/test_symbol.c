@@ -149,6 +149,24 @@ static void test_demangle(void **state)
 		{ "a.coldish", "a.coldish" },
 		{ "@", "@" },
 		{ "", "" },
+		/* Cython 3.3 */
+		{ "__pyx_f_4cmod_inner", "cmod.inner" },
+		{ "__pyx_pf_4cmod_hot.isra.0", "cmod.hot" },
+		{ "__pyx_pw_4cmod_1hot", "cmod.hot" },
+		{ "__pyx_pw_4cmod_5Thing_1method", "cmod.Thing.method" },
+		{ "__pyx_pw_3pkg_3sub_3Ext_3cpm", "pkg.sub.Ext.cpm" },
+		{ "__pyx_pw_3pkg_3sub_3Ext_11__reduce_cython__", "pkg.sub.Ext.__reduce_cython__" },
+		{ "__pyx_pw_3pkg_3sub_15_private", "pkg.sub._private" },
+		{ "__pyx_pw_3pkg_3sub_5outer_1inner", "pkg.sub.outer.inner" },
+		{ "__pyx_pw_3pkg_3sub_3lam___pyx_lambda_funcdef_lambda", "pkg.sub.lam.<lambda>" },
+		{ "__pyx_gb_3pkg_3sub_3lam_3generator3", "pkg.sub.lam.<generator>" },
+		{ "__pyx_getprop_3pkg_3sub_3Ext_prop", "pkg.sub.Ext.prop" },
+		{ "__pyx_fuse_1__pyx_pw_3pkg_3sub_21fusedef", "pkg.sub.fusedef" },
+		{ "__pyx_pymod_exec_sub", "__pyx_pymod_exec_sub" },
+		{ "__pyx_f_", "__pyx_f_" },
+		{ "__pyx_f_4cmod_", "__pyx_f_4cmod_" },
+		{ "__pyx_f_4cmod_1", "__pyx_f_4cmod_1" },
+		{ "__pyx_f_99999999999999999999cmod_x", "__pyx_f_99999999999999999999cmod_x" },
 	};
 
 	(void)state;
