@@ -16,6 +16,12 @@
  * a C frame that the unwinder missed harms nothing else. 3.8 and 3.9 have nothing on the C stack:
  * there each Python frame is a call of the loop, and they are paired from the root up.
  *
+ * A greenlet runs on the C stack above the one that started it, so there are more calls of the loop
+ * than Python frames of this greenlet, whose chain ends at its own first frame: the outer calls
+ * belong to others, whose Python frames are not known. In 3.11 each CFrame points to its frame.
+ * Before, one call more than frames is one that has just begun, and pairing goes on from the root;
+ * two more, or greenlet's code in between, are a greenlet, and pairing begins innermost.
+ *
  * Python frames whose call was not found keep their place among the other Python frames.
  */
 #include "record/native/merge.h"
@@ -60,17 +66,60 @@ static uint32_t count_cframes(const struct fz_python_calls *c, const struct fz_u
 	return n;
 }
 
-/* Give each call the address of its CFrame. Paired from the root up: a call that has just begun
- * has a CFrame and no frame yet. */
-static void address_by_cframes(struct fz_merge_call *calls, uint32_t n,
-			       const struct fz_python_calls *c, const struct fz_unwind_stack *s)
+/* Does the C stack pass through greenlet's code? */
+static bool passes_greenlet(const struct fz_unwind *u)
 {
-	uint32_t have = count_cframes(c, s);
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct fz_space_range *r = fz_space_find(u->space, u->frames[i].pc);
+		struct fz_str name = r ? fz_path_base(fz_str_of(r->path)) : FZ_STR("");
+		if (fz_str_starts(name, "_greenlet.") || fz_str_starts(name, "greenlet."))
+			return true;
+	}
+	return false;
+}
+
+/* How many of the innermost calls have no Python frame yet: 0 or 1. All others that are too many
+ * for n Python frames are the outermost ones. */
+static uint32_t calls_without_frame(uint32_t calls, uint32_t n, const struct fz_unwind *u)
+{
+	uint32_t more = calls > n ? calls - n : 0;
+
+	return more > 1 || (more == 1 && passes_greenlet(u)) ? 0 : more;
+}
+
+/* 3.11: each CFrame points to the innermost frame that its call runs. */
+static void address_by_frames(struct fz_merge_call *calls, uint32_t n,
+			      const struct fz_python_calls *c, const struct fz_unwind_stack *s)
+{
+	uint64_t at = c->cframe, current;
+	uint32_t have = count_cframes(c, s), next = 0;
+
+	for (uint32_t i = 0; i < have; i++) {
+		uint32_t k = next;
+		if (!fz_unwind_load(s, at + c->cframe_current, &current))
+			return;
+		while (k < n && c->segments[k].frame != current)
+			k++;
+		if (k < n) {
+			calls[k].address = at;
+			next = k + 1;
+		}
+		if (!fz_unwind_load(s, at + c->cframe_previous, &at))
+			return;
+	}
+}
+
+/* 3.10: one CFrame for each frame. */
+static void address_by_order(struct fz_merge_call *calls, uint32_t n,
+			     const struct fz_python_calls *c, const struct fz_unwind_stack *s,
+			     const struct fz_unwind *u)
+{
+	uint32_t have = count_cframes(c, s), from = calls_without_frame(have, n, u);
 	uint64_t at = c->cframe;
 
 	for (uint32_t i = 0; i < have; i++) {
-		int64_t k = (int64_t)n - have + i;
-		if (k >= 0)
+		int64_t k = have > n ? (int64_t)i - from : (int64_t)n - have + i;
+		if (k >= 0 && k < n)
 			calls[k].address = at;
 		if (!fz_unwind_load(s, at + c->cframe_previous, &at))
 			return;
@@ -78,7 +127,7 @@ static void address_by_cframes(struct fz_merge_call *calls, uint32_t n,
 }
 
 void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *c,
-		  const struct fz_unwind_stack *stack)
+		  const struct fz_unwind_stack *stack, const struct fz_unwind *u)
 {
 	uint32_t first = m->call_n, from = 0;
 
@@ -95,8 +144,10 @@ void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *c,
 		};
 		from = end;
 	}
-	if (c->cframe)
-		address_by_cframes(m->calls + first, m->call_n - first, c, stack);
+	if (c->cframe && c->cframe_current != UINT32_MAX)
+		address_by_frames(m->calls + first, c->segment_n, c, stack);
+	else if (c->cframe)
+		address_by_order(m->calls + first, m->call_n - first, c, stack, u);
 }
 
 /* ---- who runs what ---- */
@@ -147,10 +198,13 @@ static bool in_loop(const struct fz_merge_loop *loop, uint64_t pc)
 static void own_by_order(struct fz_merge *m, const struct fz_unwind *u,
 			 const struct fz_merge_loop *loop)
 {
-	uint32_t k = m->call_n;
+	uint32_t have = 0;
 
+	for (uint32_t i = 0; i < u->n; i++)
+		have += in_loop(loop, u->frames[i].pc);
+	uint32_t from = calls_without_frame(have, m->call_n, u), k = m->call_n, left = have;
 	for (uint32_t i = u->n; i-- > 0 && k > 0;)
-		if (in_loop(loop, u->frames[i].pc))
+		if (in_loop(loop, u->frames[i].pc) && left-- <= k + from)
 			m->calls[--k].owner = i;
 }
 

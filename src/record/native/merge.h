@@ -22,5 +22,5 @@ void fz_merge_release(struct fz_merge *m);
 /* Begin anew, then add each interpreter's frames of the thread, then merge. */
 void fz_merge_begin(struct fz_merge *m);
 void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *calls,
-		  const struct fz_unwind_stack *stack);
+		  const struct fz_unwind_stack *stack, const struct fz_unwind *u);
 void fz_merge_run(struct fz_merge *m, const struct fz_unwind *u, const struct fz_merge_loop *loop);

@@ -346,7 +346,7 @@ static const struct fz_python_stack *add_python(struct fz_native *n, const struc
 			break;
 		if (needs_loop(n, &s->calls))
 			find_loop(n);
-		fz_merge_add(&n->merge, &s->calls, &c->stack);
+		fz_merge_add(&n->merge, &s->calls, &c->stack, &n->unwind);
 	}
 	return found;
 }

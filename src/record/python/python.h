@@ -65,7 +65,8 @@ const struct fz_python_info *fz_python_info(const struct fz_python *py);
  * call's frame on the C stack; 0 where no version before 3.10 says. */
 struct fz_python_segment {
 	uint64_t address;
-	uint32_t end; /* index in `frames` behind the last of them */
+	uint64_t frame; /* address of the innermost of them */
+	uint32_t end;   /* index in `frames` behind the last of them */
 };
 
 /* What merging with the C stack needs; with the option `segments`. */
@@ -78,6 +79,7 @@ struct fz_python_calls {
 	 * here and is linked by the pointer at that offset; else 0. */
 	uint64_t cframe;
 	uint32_t cframe_previous;
+	uint32_t cframe_current; /* where each has its innermost frame: 3.11; UINT32_MAX: not */
 };
 
 /* One thread at one instant. */

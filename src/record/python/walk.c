@@ -193,10 +193,15 @@ static void note_segment(struct fz_py_walk *w, const struct fz_py_layout *l, con
 {
 	bool entry = s->owner == l->owner_entry;
 
+	if (!w->segment_frame)
+		w->segment_frame = s->last;
 	if (!heap && !entry && !s->is_entry)
 		return;
 	fz_grow(w->segments, w->segment_n, w->segment_cap);
-	w->segments[w->segment_n++] = (struct fz_python_segment){ entry ? s->last : 0, w->now.n };
+	w->segments[w->segment_n++] = (struct fz_python_segment){ .address = entry ? s->last : 0,
+								  .frame = w->segment_frame,
+								  .end = w->now.n };
+	w->segment_frame = 0;
 }
 
 /* Where frame i of `now` is. */
@@ -302,6 +307,7 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 		base = fz_py_word(plan->buffer + w->at_tstate, l->thread.base_frame);
 	w->walks++;
 	w->now.n = w->segment_n = 0;
+	w->segment_frame = 0;
 	w->mark_at = FZ_NONE;
 	/* The base frame is known to run no code and to have no caller: it need not be copied. */
 	while (s.at && s.at != base) {
@@ -500,6 +506,7 @@ void fz_py_walk_calls(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 	if (l->cframe.previous == FZ_PY_ABSENT)
 		return;
 	ret->cframe_previous = l->cframe.previous;
+	ret->cframe_current = l->cframe.current;
 	ret->cframe = l->cframe.head == FZ_PY_ABSENT
 			      ? w->cframe
 			      : fz_py_word(plan->buffer + w->at_tstate, l->cframe.head);

@@ -106,7 +106,8 @@ struct fz_py_walk {
 	/* which C frames run the frames of `now`; ends count in `now` until the walk is accepted */
 	struct fz_python_segment *segments;
 	uint32_t segment_n, segment_cap;
-	uint32_t *shown; /* profile frames of `now` without those that nobody wants to see */
+	uint64_t segment_frame; /* the innermost one of the segment being walked; 0: not yet */
+	uint32_t *shown;        /* profile frames of `now` without those that nobody wants to see */
 	uint32_t shown_cap;
 };
 
