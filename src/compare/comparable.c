@@ -14,11 +14,14 @@
 #include "profile/fleet_fact.h"
 #include "profile/runs.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { WARNINGS_MAX = 16 };
+enum { WARNINGS_MAX = 16, AGE_DAYS = 7 };
+
+static const int64_t DAY_NS = INT64_C(86400000000000);
 
 void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
 {
@@ -464,6 +467,27 @@ static void warn_about_hours(struct fz_diff *d)
 	d->urgent++;
 }
 
+/* A machine is updated now and then, and what else it does changes. Releases of a fleet follow one
+ * another as they do, and counts do not depend on it. */
+static void warn_about_age(struct fz_diff *d)
+{
+	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+	int64_t last = 0, first = INT64_MAX;
+
+	if (fz_profile_is_fleet(head) || strcmp(d->unit, "ns") != 0)
+		return;
+	for (uint32_t i = 0; i < base->run_count; i++)
+		last = FZ_MAX(last, base->runs[i].start_unix_ns);
+	for (uint32_t i = 0; i < head->run_count; i++)
+		first = FZ_MIN(first, head->runs[i].start_unix_ns);
+	if (last <= 0 || first == INT64_MAX || first - last < AGE_DAYS * DAY_NS)
+		return;
+	fz_diff_warn(d,
+		     "the base was recorded %" PRId64 " days before the head: a change may come "
+		     "from the machine; record the base again",
+		     (first - last) / DAY_NS);
+}
+
 /* Of a program that failed nobody knows how much of its work was done. */
 static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 {
@@ -511,6 +535,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	warn_about_fact(d, "host", "machines", "");
 	warn_about_packages(d);
 	warn_about_load(d);
+	warn_about_age(d);
 	warn_about_rate(d);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		warn_about_numbers(d, s);

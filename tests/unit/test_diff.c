@@ -460,6 +460,41 @@ static void other_versions_of_packages_are_named(void **state)
 			    "change may come from these packages");
 }
 
+static void a_base_of_weeks_ago_is_named(void **state)
+{
+	(void)state;
+	const int64_t day = INT64_C(86400000000000), now = 20000 * day;
+	struct fz_diff_options o = { 0 };
+	static const struct {
+		int64_t days;
+		const char *expected;
+	} cases[] = {
+		{ 6, NULL },
+		{ -30, NULL },
+		{ 23, "the base was recorded 23 days before the head: a change may come from the "
+		      "machine; record the base again" },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 1\n", 1000);
+		fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		const char *found = NULL;
+		a->run_count = b->run_count = 0;
+		fz_profile_add_run(a, &(struct fz_run){ .start_unix_ns = now - 90 * day });
+		fz_profile_add_run(a, &(struct fz_run){ .start_unix_ns = now });
+		fz_profile_add_run(
+			b, &(struct fz_run){ .start_unix_ns = now + cases[i].days * day + 1 });
+		assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+		for (unsigned k = 0; k < d->warning_count; k++)
+			if (strstr(d->warnings[k], "days before"))
+				found = d->warnings[k];
+		assert_int_equal(!found, !cases[i].expected);
+		if (found)
+			assert_string_equal(found, cases[i].expected);
+	}
+}
+
 static void other_programs_and_clocks_are_refused(void **state)
 {
 	(void)state;
@@ -565,6 +600,7 @@ int main(void)
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
 		cmocka_unit_test(other_versions_of_packages_are_named),
+		cmocka_unit_test(a_base_of_weeks_ago_is_named),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),
 	};

@@ -73,13 +73,14 @@ static void check(struct world *w, const struct fz_python_calls *calls,
 	fz_merge_release(&m);
 }
 
-#define CHECK(w, calls, loop, ...)                                                                 \
-	check(w, calls, loop, (const uint32_t[]){ __VA_ARGS__ },                                   \
+#define CHECK(w, calls, loop, ...)                               \
+	check(w, calls, loop, (const uint32_t[]){ __VA_ARGS__ }, \
 	      FZ_ARRAY_LEN(((const uint32_t[]){ __VA_ARGS__ })))
 
 static const uint32_t python[] = { 1, 2 }; /* innermost first */
 
-/* 3.11: one call runs both frames; the outer call is that of the frame that started the greenlet. */
+/* 3.11: one call runs both frames; the outer call is that of the frame that started the greenlet.
+ */
 static void test_each_call_points_to_its_frame(void **state)
 {
 	(void)state;
@@ -100,8 +101,9 @@ static void test_calls_are_counted(void **state)
 {
 	(void)state;
 	struct fz_python_segment segments[] = { { .end = 1 }, { .end = 2 } };
-	const struct fz_python_calls calls = { python, 2,	 segments,  2,
-					       at(1),  PREVIOUS, UINT32_MAX };
+	const struct fz_python_calls calls = {
+		python, 2, segments, 2, at(1), PREVIOUS, UINT32_MAX
+	};
 	static const uint64_t none[4] = { 0 };
 	struct world w;
 
