@@ -313,6 +313,7 @@ static void keep_event(struct fz_bpf *b, struct event e)
 {
 	fz_grow(b->events, b->n, b->cap);
 	b->events[b->n++] = e;
+	b->young |= e.fd < 0;
 }
 
 /* From here on the thread is watched by itself; one that ended meanwhile is not. */
