@@ -38,6 +38,12 @@
 
 enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64, SCANS_AT_ONCE = 4 };
 
+/* A thread that was never sampled may just have begun, and be listed at one of the next samples. */
+enum { PERIODS_TO_BEGIN = 4 };
+
+/* A thread with samples that used less without a stack is not counted as one without. */
+#define OUTSIDE_LEAST ((int64_t)10000000)
+
 #define NO_CPU FZ_NONE
 
 /* In an epoll event: not the index of a counter. */
@@ -56,8 +62,10 @@ struct counter {
 	void *ring;    /* NULL: cannot wake */
 	int64_t first; /* when we met the thread, or began anew */
 	int64_t last;
-	int64_t next; /* what it shows when it is to wake us */
-	bool due;
+	int64_t next;    /* what it shows when it is to wake us */
+	int64_t outside; /* of that while it had no stack, between samples */
+	bool due; /* where the clock does not drive: it was not charged at the last instant */
+	bool sampled;
 };
 
 struct process {
@@ -199,19 +207,13 @@ static int64_t rest(const struct fz_cpuclock *c, const struct counter *k)
 	return FZ_MAX(now - k->last, 0);
 }
 
-/* It runs nothing of which there are samples. */
-static bool is_silent(const struct counter *k)
-{
-	return k->last == k->first;
-}
-
-/* k used so much that is in no sample. */
+/* What k has used that is in no sample; left: since it was charged last. */
 static void add_silent(struct process *p, const struct counter *k, int64_t left)
 {
-	if (!is_silent(k) || !left)
-		return;
-	p->silent += left;
-	p->silent_n++;
+	int64_t silent = k->outside + (k->sampled ? 0 : left);
+
+	p->silent += silent;
+	p->silent_n += silent > (k->sampled ? OUTSIDE_LEAST : 0);
 }
 
 static int64_t longest_period(const struct fz_cpuclock *c)
@@ -603,12 +605,8 @@ bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid)
 	return due;
 }
 
-int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
+static int64_t charge(struct fz_cpuclock *c, struct counter *k)
 {
-	struct counter *k = find(c, tid);
-
-	if (!k || (fz_cpuclock_drives(c) && !k->due))
-		return 0;
 	int64_t now = read_counter(c, k);
 	if (now < 0)
 		return 0;
@@ -619,13 +617,37 @@ int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
 	return used;
 }
 
+int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid)
+{
+	struct counter *k = find(c, tid);
+
+	if (!k || (fz_cpuclock_drives(c) && !k->due))
+		return 0;
+	k->sampled = true;
+	return charge(c, k);
+}
+
+void fz_cpuclock_pass(struct fz_cpuclock *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct counter *k = &c->counters[i];
+		if (!k->tid || k->pid != pid)
+			continue;
+		if (k->due && (k->sampled || rest(c, k) > PERIODS_TO_BEGIN * c->period))
+			k->outside += charge(c, k);
+		k->due |= !fz_cpuclock_drives(c);
+	}
+}
+
 void fz_cpuclock_skip(struct fz_cpuclock *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->counters[i].tid) {
-			c->counters[i].due = true;
-			fz_cpuclock_charge(c, c->counters[i].tid);
-			c->counters[i].first = c->counters[i].last;
+			struct counter *k = &c->counters[i];
+			charge(c, k);
+			k->first = k->last;
+			k->outside = 0;
+			k->sampled = false;
 		}
 	c->seen = c->silent = 0;
 	c->silent_n = 0;

@@ -46,6 +46,9 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns, bool *ret_watched);
 bool fz_cpuclock_due(struct fz_cpuclock *c, pid_t pid);
 /* CPU time of a thread since it was last charged; 0 when it is not due. */
 int64_t fz_cpuclock_charge(struct fz_cpuclock *c, uint64_t tid);
+/* Threads of the process that are still due had no stack at this instant: what they used belongs to
+ * no sample. */
+void fz_cpuclock_pass(struct fz_cpuclock *c, pid_t pid);
 /* What threads used until now is not charged to them. */
 void fz_cpuclock_skip(struct fz_cpuclock *c);
 /* CPU time in ns since then, or since the processes were added. For clocks of all threads; the
@@ -54,7 +57,7 @@ struct fz_cpuclock_sum {
 	int64_t used;   /* of the processes and, where they count, all children */
 	int64_t unseen; /* of that in no sample: threads that began and ended between two looks for
 			   new ones, or before they were due */
-	int64_t silent; /* of threads that could be sampled and never were */
+	int64_t silent; /* of threads that could be sampled, while they had no stack */
 	uint32_t silent_n;
 	int64_t others; /* of processes that were not added */
 };

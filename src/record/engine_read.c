@@ -188,6 +188,8 @@ static void write_sample(struct fz_sampler *s, const struct fz_target_process *p
 		if (weight > 0)
 			write_stack(s, p, stack, now, weight);
 	}
+	if (s->cpuclock)
+		fz_cpuclock_pass(s->cpuclock, p->target.pid);
 }
 
 /* The stacks of this instant. What must be read while the target stands is; the rest is done when

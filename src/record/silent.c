@@ -24,6 +24,7 @@ void fz_silent_release(struct fz_silent *q)
 	fz_map_release(&q->by_tid);
 	fz_map_release(&q->processes);
 	free(q->threads);
+	free(q->charged);
 	*q = (struct fz_silent){ 0 };
 }
 
@@ -63,18 +64,40 @@ void fz_silent_look(struct fz_silent *q, pid_t pid, bool whole)
 		closedir(dir);
 }
 
+void fz_silent_charge(struct fz_silent *q, uint32_t thread, int64_t ns)
+{
+	for (; q->charged_n <= thread; q->charged_n++) {
+		fz_grow(q->charged, q->charged_n, q->charged_cap);
+		q->charged[q->charged_n] = 0;
+	}
+	q->charged[thread] += ns;
+}
+
 void fz_silent_restart(struct fz_silent *q)
 {
 	for (size_t i = 0; i < q->n; i++)
 		q->threads[i].first = q->threads[i].last;
+	for (size_t i = 0; i < q->charged_n; i++)
+		q->charged[i] = 0;
 }
 
-static bool has_stack(const struct fz_profile *p, const struct fz_silent_thread *t)
+/* How much of it is in no sample: all, or if it has a stack now and then, what samples do not
+ * weigh. The two clocks differ a little. */
+static int64_t silent_part(const struct fz_silent *q, const struct fz_profile *p,
+			   const struct fz_silent_thread *t)
 {
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		if (p->threads[i].tid == t->tid)
-			return true;
-	return false;
+	int64_t used = t->last - t->first, charged = 0;
+	bool found = false;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		if (p->threads[i].tid != t->tid)
+			continue;
+		found = true;
+		charged += i < q->charged_n ? q->charged[i] : 0;
+	}
+	if (found && (!q->charged_n || used - charged < used / 10))
+		return 0;
+	return used - charged;
 }
 
 struct fz_silent_sum fz_silent_sum(const struct fz_silent *q, const struct fz_profile *p)
@@ -82,11 +105,11 @@ struct fz_silent_sum fz_silent_sum(const struct fz_silent *q, const struct fz_pr
 	struct fz_silent_sum ret = { 0 };
 
 	for (size_t i = 0; i < q->n; i++) {
-		const struct fz_silent_thread *t = &q->threads[i];
-		if (t->last - t->first < LEAST || has_stack(p, t))
+		int64_t part = silent_part(q, p, &q->threads[i]);
+		if (part < LEAST)
 			continue;
 		ret.threads++;
-		ret.used += t->last - t->first;
+		ret.used += part;
 	}
 	return ret;
 }

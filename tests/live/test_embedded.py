@@ -56,6 +56,45 @@ int main(void)
 """
 
 
+# A thread of C that calls Python now and then, for a tenth of its time by its own clock. Its state comes and goes.
+VISITS = """
+#include <Python.h>
+#include <pthread.h>
+#include <time.h>
+static double used(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+static void *compute(void *unused)
+{
+	for (int i = 0; i < 20; i++) {
+		for (double end = used() + 0.09; used() < end;)
+			;
+		PyGILState_STATE state = PyGILState_Ensure();
+		PyRun_SimpleString("work(0.01)");
+		PyGILState_Release(state);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	Py_Initialize();
+	PyRun_SimpleString("import time\\n"
+			   "def work(seconds):\\n"
+			   "    end = time.thread_time() + seconds\\n"
+			   "    while time.thread_time() < end: pass\\n");
+	PyThreadState *main_state = PyEval_SaveThread();
+	pthread_create(&thread, NULL, compute, NULL);
+	pthread_join(thread, NULL);
+	PyEval_RestoreThread(main_state);
+	return 0;
+}
+"""
+
+
 def build(folder, code):
     config = shutil.which("/usr/bin/python3-config")
     if not config or not shutil.which("cc"):
@@ -107,6 +146,25 @@ def forked_in_c():
             stacks = fizeau("replay", file, "--collapsed", "-o", "-", cwd=folder).stdout.splitlines()
             worked = [stack for stack in stacks if ":work:" in stack]
             assert worked and all(f"tid:{worker};" in stack for stack in worked), stacks
+
+
+@suite.test("C code that calls Python now and then: its CPU time is not Python's, and is reported")
+def visits():
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        program, found = build(folder, VISITS), []
+        for engine in "read", "bpf":
+            done = fizeau("run", "-a", "--mode", "cpu", "--engine", engine, "-o", folder / "x.fz", "--", program,
+                          cwd=folder)
+            if done.returncode and engine == "bpf":
+                continue
+            assert done.returncode == 0 and "of CPU time without a Python stack" in done.stderr, done
+            done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
+            data = json.loads(done.stdout)
+            found += [function["self"] / 1e9 for function in data["functions"] if function["name"] == "work"]
+            # It is 0.2 s; with the time between the calls it was 1.9 s.
+            assert found[-1] < 1, (engine, found)
+        return ", ".join(f"{seconds:.3f}" for seconds in found) + " s of 0.2 s"
 
 
 @suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")

@@ -107,6 +107,61 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	assert_true(vary);
 }
 
+/* Wait until the program is due; false: it has ended. */
+static bool wait_until_due(struct fz_cpuclock *c, pid_t pid)
+{
+	bool watched;
+
+	while (!fz_cpuclock_due(c, pid)) {
+		if (kill(pid, 0))
+			return false;
+		fz_cpuclock_wait(c, PERIOD, &watched);
+	}
+	return true;
+}
+
+/* A thread that was in Python, then in C code without a stack, then in Python again: what it used
+ * in C is not charged to the second sample. It stands at the end, so nothing comes after that. */
+static void what_a_thread_used_without_a_stack_is_no_samples(void **state)
+{
+	struct fz_cpuclock *c = NULL;
+	struct fz_cpuclock_sum before = { 0 }, passed = { 0 }, after = { 0 };
+	struct fz_error err;
+	int64_t first = 0, second = 0;
+	pid_t pid = spin();
+	bool lives = true;
+
+	(void)state;
+	int rc = fz_cpuclock_new(pid, true, PERIOD, &c, &err);
+	bool drives = !rc && fz_cpuclock_drives(c);
+	if (drives) {
+		lives = wait_until_due(c, pid);
+		first = fz_cpuclock_charge(c, (uint64_t)pid);
+		before = fz_cpuclock_sum(c);
+		for (int i = 0; i < 8; i++) {
+			lives &= wait_until_due(c, pid);
+			fz_cpuclock_pass(c, pid);
+		}
+		passed = fz_cpuclock_sum(c);
+		lives &= wait_until_due(c, pid);
+		kill(pid, SIGSTOP);
+		waitpid(pid, NULL, WUNTRACED);
+		second = fz_cpuclock_charge(c, (uint64_t)pid);
+		after = fz_cpuclock_sum(c);
+	}
+	fz_cpuclock_free(c);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(rc, 0);
+	if (!drives)
+		skip();
+	assert_true(lives && first > 0 && second > 0);
+	assert_int_equal(before.silent, 0);
+	assert_true(passed.silent > 2 * PERIOD);
+	assert_true(after.silent >= passed.silent);
+	assert_true(first + second + after.silent <= after.used + PERIOD);
+}
+
 /* Periods are half to one and a half of what was asked for and right on average; the next look is
  * at least a quarter of one after the last. */
 static void the_next_look_is_never_too_soon(void **state)
@@ -195,6 +250,7 @@ int main(void)
 		cmocka_unit_test(one_that_has_ended_chooses_no_clock),
 		cmocka_unit_test(a_process_outlives_its_first_thread),
 		cmocka_unit_test(the_next_look_is_never_too_soon),
+		cmocka_unit_test(what_a_thread_used_without_a_stack_is_no_samples),
 		cmocka_unit_test(periods_vary_around_the_one_asked_for),
 	};
 

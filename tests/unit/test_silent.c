@@ -64,8 +64,14 @@ static void test_threads(void **state)
 	assert_int_equal(fz_silent_sum(&late, p).threads, 1);
 	fz_silent_restart(&late);
 	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
-	/* With a stack it is not silent. */
+	/* With a stack it is not silent, */
 	add_thread(p, computes);
+	assert_int_equal(fz_silent_sum(&q, p).threads, 0);
+	/* unless samples weigh only a part of its time. */
+	fz_silent_charge(&q, 1, sum.used / 2);
+	assert_int_equal(fz_silent_sum(&q, p).threads, 1);
+	assert_int_equal(fz_silent_sum(&q, p).used, sum.used - sum.used / 2);
+	fz_silent_charge(&q, 1, sum.used * 45 / 100);
 	assert_int_equal(fz_silent_sum(&q, p).threads, 0);
 	sem_post(&may_end);
 	pthread_join(thread, NULL);

@@ -195,7 +195,10 @@ static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_
 	/* Another thread by the same number begins at 0. */
 	bool first = !a->used || t->counter < a->used;
 	bool paid = first && (a->ahead || t->flags & FZ_BPF_ADOPTED);
-	int64_t weight = paid ? period / 2 : (int64_t)(t->counter - (first ? 0 : a->used));
+	/* A thread that C code called Python from, and left again. */
+	uint64_t foreign = t->foreign <= t->counter ? t->foreign : 0;
+	uint64_t from = FZ_MAX(first ? 0 : a->used, foreign);
+	int64_t weight = paid ? period / 2 : (int64_t)(t->counter - from);
 	*a = (struct account){ .watched = watch, .used = t->counter };
 	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, weight);
 	q->missed += weight > period ? (uint64_t)(weight / period - 1) : 0;
@@ -219,6 +222,8 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	if (weight <= 0 || before || s->profile->over_limit)
 		return;
 	fz_python_ticks_take(w->process->target.python, t, &stack);
+	if (t->kind == FZ_BPF_TICK)
+		fz_silent_charge(&s->silent, stack.thread, weight);
 	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
 							.time = (int64_t)t->time,
 							.weight = weight,

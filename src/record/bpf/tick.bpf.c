@@ -49,8 +49,7 @@ struct scratch {
 	__u64 turn;
 	struct state state; /* one of `states`, at hand, and whose */
 	__u32 state_of;
-	__u32 grown; /* one of `grown_up`, at hand */
-	__u64 owed;  /* of ticks of this CPU for young threads, for which the ring had no room */
+	__u64 owed; /* of ticks of this CPU for young threads, for which the ring had no room */
 	struct fz_bpf_tick tick;
 	__u64 native[(STACKS - sizeof(((struct fz_bpf_tick *)0)->frames)) / 8 + FZ_BPF_NATIVE];
 };
@@ -101,7 +100,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, FZ_BPF_WAITERS);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, __u64);
 } grown_up SEC(".maps");
 
 /* CPUs tick for threads that are young, and nobody need be woken for a birth: with which period,
@@ -519,9 +518,9 @@ static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 ti
 	t->trouble = search(c, tid, &s);
 	if (t->trouble)
 		return 1;
+	t->tstate = s.tstate;
 	if (!s.tstate)
 		return 0;
-	t->tstate = s.tstate;
 	t->interp = s.interp;
 	if (read_thread(c, b, s.tstate))
 		t->trouble = FZ_BPF_UNMAPPED;
@@ -631,16 +630,17 @@ static int take_tick(const struct fz_bpf_config *c, struct scratch *b, struct fz
 	return 0;
 }
 
-/* From its first tick on a thread's own count of its time is what counts. */
-static __always_inline void grow_up(struct scratch *b, __u32 thread)
+/* From its first tick on a thread's own count of its time is what counts. Where that was at its
+ * last tick that had no thread state, 0 before; NULL: there is no room. */
+static __always_inline __u64 *grow_up(__u32 thread)
 {
-	__u32 one = 1;
+	__u64 none = 0;
+	__u64 *foreign = bpf_map_lookup_elem(&grown_up, &thread);
 
-	if (b->grown == thread)
-		return;
-	if (!bpf_map_lookup_elem(&grown_up, &thread))
-		bpf_map_update_elem(&grown_up, &thread, &one, BPF_ANY);
-	b->grown = thread;
+	if (foreign)
+		return foreign;
+	bpf_map_update_elem(&grown_up, &thread, &none, BPF_ANY);
+	return bpf_map_lookup_elem(&grown_up, &thread);
 }
 
 SEC("perf_event")
@@ -661,8 +661,12 @@ int fz_tick(struct bpf_perf_event_data *context)
 	b->tick.counter = used.counter;
 	b->tick.watched = cookie;
 	b->tick.flags = cookie & FZ_BPF_COOKIE_ADOPTED ? FZ_BPF_ADOPTED : 0;
-	grow_up(b, b->tick.thread);
+	__u64 *foreign = grow_up(b->tick.thread);
+	if (foreign)
+		b->tick.foreign = *foreign;
 	take_tick(c, b, n);
+	if (foreign && !b->tick.tstate && !b->tick.trouble)
+		*foreign = b->tick.counter;
 	return 0;
 }
 

@@ -148,9 +148,11 @@ struct fz_bpf_tick {
 	__u32 watched; /* the thread, as the recorder sees it; 0: it was not asked, or is not known
 			*/
 	char comm[16];
-	__u32 kind;   /* enum fz_bpf_kind */
-	__u32 thread; /* that runs, or waits, as the kernel numbers it */
-	__u64 woken;  /* of FZ_BPF_ON: since then it could run; 0: always */
+	__u32 kind;    /* enum fz_bpf_kind */
+	__u32 thread;  /* that runs, or waits, as the kernel numbers it */
+	__u64 woken;   /* of FZ_BPF_ON: since then it could run; 0: always */
+	__u64 foreign; /* of a tick by the thread's own time: the counter at its last tick without a
+			  thread state, which no sample weighs for; 0: there was none */
 	struct fz_bpf_call call;
 	__u32 process; /* as it sees itself, or of the machine as the kernel numbers it; 0: not told
 			*/
