@@ -77,6 +77,7 @@ struct fz_ci_result {
 	const char *labels[FZ_SIDES];
 	const char *trees[FZ_SIDES]; /* folders of both sides' files, while they are there */
 	const char *link;            /* to the page with flame graphs; NULL: none */
+	const char *files;           /* page of the head's files (git/forge.h); NULL: none */
 	const char *environment;
 	char **troubles; /* what went wrong, one line each: the results are not complete */
 	uint32_t trouble_n, trouble_cap;

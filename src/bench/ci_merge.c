@@ -10,6 +10,7 @@
 #include "format/format.h"
 #include "profile/merge.h"
 #include "bench/ci_parts.h"
+#include "bench/ci_source.h"
 
 #include <unistd.h>
 
@@ -106,5 +107,9 @@ int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err)
 	c->rules = (struct fz_ci_rules){ .config = &c->config,
 					 .is_part = fz_ci_run_is_part,
 					 .arg = c };
+	/* Without " with uncommitted edits". */
+	if (strcmp(head, label) == 0)
+		c->files = fz_ci_source_files(r, c->checkout[FZ_HEAD].commit);
+	c->result.files = c->files;
 	return 0;
 }

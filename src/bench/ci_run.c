@@ -14,6 +14,7 @@
 #include "record/count/count.h"
 #include "bench/environment.h"
 #include "bench/ci_parts.h"
+#include "bench/ci_source.h"
 #include "bench/revision.h"
 
 #include <stdio.h>
@@ -180,6 +181,10 @@ static void name_sides(struct fz_ci_run *c)
 					 r->dirty ? " with uncommitted edits" : "");
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result.labels[s] = c->labels[s];
+	/* Lines of files with edits are not those of the commit. */
+	if (!r->dirty)
+		c->files = fz_ci_source_files(r, c->checkout[FZ_HEAD].commit);
+	c->result.files = c->files;
 }
 
 /* After --setup, which may build the program. */
@@ -302,4 +307,5 @@ void fz_ci_run_release(struct fz_ci_run *c)
 	fz_buf_release(&c->environment);
 	free(c->baseline_folder);
 	free(c->base_commit);
+	free(c->files);
 }

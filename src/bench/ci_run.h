@@ -44,6 +44,7 @@ struct fz_ci_run {
 	struct fz_kept base_from; /* where its counts were kept; no commit: nowhere */
 	bool base_is_empty;       /* it lacks a file that the command names, and cannot run it */
 	char *labels[FZ_SIDES];
+	char *files; /* of c->result.files */
 	char today[FZ_CI_DAY_SIZE];
 };
 

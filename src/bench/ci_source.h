@@ -15,7 +15,7 @@ struct fz_ci_source_commit {
 /* All texts are owned; "" is what nobody says. */
 struct fz_ci_source {
 	char *repository;   /* "github.com/me/project" */
-	char *commit_pages; /* what a hash is appended to for its page (bench/forge.h) */
+	char *commit_pages; /* what a hash is appended to for its page (git/forge.h) */
 	char *pull;         /* number of the pull request */
 	char *branch;       /* that is built, or that the pull request is of */
 	char *into;         /* that the base is of */
@@ -33,4 +33,6 @@ struct fz_ci_source_options {
 int fz_ci_source_find(const struct fz_repository *r, const char *head, const char *base,
 		      const struct fz_ci_source_options *o, struct fz_ci_source *ret,
 		      struct fz_error *err);
+/* Page of a commit's files at its forge (git/forge.h); the caller frees it. NULL: no such page. */
+char *fz_ci_source_files(const struct fz_repository *r, const char *commit);
 void fz_ci_source_release(struct fz_ci_source *s);

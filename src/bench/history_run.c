@@ -11,7 +11,7 @@
 #include "bench/history_run.h"
 
 #include "record/facts.h"
-#include "bench/forge.h"
+#include "git/forge.h"
 #include "bench/counts.h"
 
 #include <stdio.h>

@@ -2,12 +2,15 @@
 /* The comment on a pull request.
  *
  *   <!-- fizeau ci -->                 by which it is found again
- *   ### headline                       agrees with the exit status
+ *   ### Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`
+ *   headline                           agrees with the exit status
  *   > what went wrong
- *   | verdict | benchmark | (metric) | base -> head | change | limit | (clock) | where |
+ *   | benchmark | change | base -> head | where |
+ *   <details> limit, wall time and call path of each </details>
  *   <details> unchanged </details>
  *   <details> how it was measured </details>
  *
+ * A table has no more columns than a phone shows, and long names in it can be broken.
  * Names come from the program that was measured: whatever could be markup in them is written as a
  * character reference. What is not kept within GitHub's limit is counted, never cut in the middle.
  */
@@ -38,12 +41,6 @@ static void add_text(struct fz_buf *out, struct fz_str s)
 	fz_markdown_escape(out, (struct fz_str){ safe, n });
 }
 
-static void add_buf(struct fz_buf *out, struct fz_buf *from)
-{
-	add_text(out, fz_buf_view(from));
-	fz_buf_release(from);
-}
-
 /* Of a character that more bytes make. */
 static bool is_inside(char c)
 {
@@ -68,7 +65,8 @@ static struct fz_str cut_name(struct fz_str name, char out[NAME_MAX_BYTES + 4])
 }
 
 /* Whole where another one would look the same. */
-static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+		     void (*escape)(struct fz_buf *out, struct fz_str s), struct fz_buf *out)
 {
 	char room[2][NAME_MAX_BYTES + 4];
 	struct fz_str cut = cut_name(b->name, room[0]);
@@ -78,10 +76,27 @@ static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b, 
 		if (&r->benches[i] != b && fz_str_eq(cut_name(r->benches[i].name, room[1]), cut))
 			cut = b->name;
 	size_t n = fz_str_printable(cut.p, cut.n, safe, 4 * (b->name.n + 1));
-	fz_markdown_escape(out, (struct fz_str){ safe, n });
+	escape(out, (struct fz_str){ safe, n });
 }
 
-/* Whether anything was timed: else there is no column for it. */
+/* In a table. */
+static void add_code(struct fz_buf *out, struct fz_str s)
+{
+	char safe[TEXT_MAX_BYTES];
+	size_t n = fz_str_printable(s.p, s.n, safe, sizeof(safe));
+
+	fz_markdown_code(out, (struct fz_str){ safe, n });
+}
+
+/* In a sentence, which a browser breaks by itself. */
+static void add_plain_code(struct fz_buf *out, struct fz_str s)
+{
+	fz_buf_str(out, "<code>");
+	add_text(out, s);
+	fz_buf_str(out, "</code>");
+}
+
+/* Whether anything was timed. */
 static bool has_clock(const struct fz_ci_result *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -90,72 +105,78 @@ static bool has_clock(const struct fz_ci_result *r)
 	return false;
 }
 
-/* clock: there is a column for it. */
-static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, bool clock,
-		    struct fz_buf *out)
+/* The innermost function of its context; "": not known. */
+static struct fz_str function_of(const struct fz_ci_place *p)
 {
-	char change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
-	char limit[FZ_NUMBER_SIZE];
-	const char *why, *excuse = fz_ci_excuse(b, &why);
-	struct fz_buf part = { 0 };
+	const char *last = p->context ? strrchr(p->context, '>') : NULL;
+	bool nested = last && last > p->context && last[-1] == ' ' && last[1] == ' ';
 
-	fz_buf_printf(out, "| %s%s%s%s | <code>", icons[b->verdict], fz_ci_word(b),
-		      excuse ? ", " : "", excuse ? excuse : "");
-	add_name(r, b, out);
-	fz_format_value(b->count[FZ_BASE], b->unit, base);
-	fz_format_value(b->count[FZ_HEAD], b->unit, head);
-	fz_buf_str(out, "</code>");
-	if (b->was) {
-		fz_buf_str(out, "<br>renamed from <code>");
-		add_text(out, fz_str_of(b->was));
-		fz_buf_str(out, "</code>");
-	}
-	if (r->metrics.n > 1)
-		fz_buf_printf(out, " | %s", b->metric);
-	fz_buf_printf(out, " | %s → %s | %s", b->on_side[FZ_BASE] ? base : "–",
-		      b->on_side[FZ_HEAD] ? head : "–", b->suspect ? "**" : "");
-	add_text(out, fz_str_of(fz_ci_change(b->change, change)));
-	fz_buf_printf(out, "%s | ", b->suspect ? "**" : "");
-	add_text(out, fz_str_of(fz_format_percent(b->limit, limit)));
-	if (clock) {
-		fz_buf_str(out, " | ");
-		fz_ci_wall(b, &part);
-		add_buf(out, &part);
-	}
-	fz_buf_str(out, " | ");
-	fz_ci_place(b, &part);
-	if (part.n) {
-		fz_buf_str(out, "<code>");
-		add_buf(out, &part);
-		fz_buf_str(out, "</code>");
-	}
-	fz_buf_str(out, " |\n");
+	return fz_str_of(nested ? last + 2 : p->context ? p->context : "");
 }
 
-static void add_table_head(const struct fz_ci_result *r, bool clock, struct fz_buf *out)
+/* "parse_issue_fixed" and below it "shop/orders.py:8", a link to it. */
+static void add_where(const struct fz_ci_result *r, const struct fz_ci_place *p, struct fz_buf *out)
 {
-	bool several = r->metrics.n > 1;
+	struct fz_str function = function_of(p);
 
-	fz_buf_printf(out,
-		      "\n| verdict | benchmark | %sbase → head | change | limit | %swhere |\n"
-		      "|:--|:--|%s--:|--:|--:|%s:--|\n",
-		      several ? "metric | " : "", clock ? "wall time | " : "",
-		      several ? ":--|" : "", clock ? "--:|" : "");
+	if (function.n)
+		add_code(out, function);
+	if (!p->file)
+		return;
+	fz_buf_str(out, function.n ? "<br>" : "");
+	fz_markdown_place(out, fz_str_of(p->file), p->line, r->files, fz_str_of(p->file));
+}
+
+/* "**+25.3 %** slower", "accepted" */
+static void add_change(const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE];
+	const char *why, *excuse = fz_ci_excuse(b, &why);
+
+	fz_ci_change(b->change, change);
+	if (*change) {
+		fz_buf_str(out, b->suspect ? "**" : "");
+		add_text(out, fz_str_of(change));
+		fz_buf_str(out, b->suspect ? "** " : " ");
+	}
+	fz_buf_printf(out, "%s%s%s", fz_ci_word(b), excuse ? ", " : "", excuse ? excuse : "");
+}
+
+static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
+{
+	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(out, "| %s", icons[b->verdict]);
+	add_name(r, b, fz_markdown_code, out);
+	if (b->was) {
+		fz_buf_str(out, "<br>renamed from ");
+		add_code(out, fz_str_of(b->was));
+	}
+	fz_buf_str(out, " | ");
+	add_change(b, out);
+	fz_format_value(b->count[FZ_BASE], b->unit, base);
+	fz_format_value(b->count[FZ_HEAD], b->unit, head);
+	fz_buf_str(out, " | ");
+	fz_markdown_value(out, b->on_side[FZ_BASE] ? base : "–");
+	fz_buf_str(out, " → ");
+	fz_markdown_value(out, b->on_side[FZ_HEAD] ? head : "–");
+	fz_buf_printf(out, "<br><sub>%s</sub> | ", b->metric);
+	add_where(r, &b->place, out);
+	fz_buf_str(out, " |\n");
 }
 
 /* Rows [from, to) as far as there is room. */
 static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, struct fz_buf *out)
 {
-	bool clock = has_clock(r);
 	char count[FZ_NUMBER_SIZE];
 
 	if (from == to)
 		return;
-	add_table_head(r, clock, out);
+	fz_buf_str(out, "\n| benchmark | change | base → head | where |\n|:--|--:|--:|:--|\n");
 	uint32_t i = from;
 	for (; i < to && out->n < ROOM; i++) {
 		struct fz_buf row = { 0 };
-		add_row(r, &r->benches[i], clock, &row);
+		add_row(r, &r->benches[i], &row);
 		bool fits = out->n + row.n <= ROOM;
 		if (fits)
 			fz_buf_add(out, row.p, row.n);
@@ -170,20 +191,46 @@ static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, s
 					       count));
 }
 
-static void add_excuses(const struct fz_ci_result *r, struct fz_buf *out)
+/* What a row has no room for: limit, wall time, call path and excuse. */
+static void add_detail(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+		       struct fz_buf *out)
 {
-	for (uint32_t i = 0; i < r->n && out->n < ROOM; i++) {
-		const char *why, *excuse = fz_ci_excuse(&r->benches[i], &why);
-		if (!excuse)
-			continue;
-		fz_buf_str(out, "\n- ");
-		add_text(out, r->benches[i].name);
-		if (r->metrics.n > 1)
-			fz_buf_printf(out, ", %s,", r->benches[i].metric);
-		fz_buf_printf(out, " is %s: ", excuse);
-		add_text(out, fz_str_of(why));
-		fz_buf_char(out, '\n');
+	fz_auto(fz_buf_release) struct fz_buf part = { 0 };
+	char limit[FZ_NUMBER_SIZE];
+	const char *why, *excuse = fz_ci_excuse(b, &why);
+
+	fz_buf_str(out, "- <code>");
+	add_name(r, b, fz_markdown_escape, out);
+	fz_buf_str(out, "</code>");
+	if (r->metrics.n > 1)
+		fz_buf_printf(out, ", %s", b->metric);
+	fz_buf_str(out, ": limit ");
+	add_text(out, fz_str_of(fz_format_percent(b->limit, limit)));
+	fz_ci_clock(b, &part);
+	fz_buf_str(out, part.n ? "; " : "");
+	add_text(out, fz_buf_view(&part));
+	fz_buf_reset(&part);
+	fz_ci_place(b, &part);
+	if (part.n) {
+		fz_buf_str(out, "; in ");
+		add_plain_code(out, fz_buf_view(&part));
 	}
+	if (excuse) {
+		fz_buf_printf(out, "; %s: ", excuse);
+		add_text(out, fz_str_of(why));
+	}
+	fz_buf_char(out, '\n');
+}
+
+static void add_details(const struct fz_ci_result *r, uint32_t to, struct fz_buf *out)
+{
+	if (!to)
+		return;
+	fz_buf_printf(out, "\n<details><summary>Limits%s and call paths</summary>\n\n",
+		      has_clock(r) ? ", wall time" : "");
+	for (uint32_t i = 0; i < to && out->n < ROOM; i++)
+		add_detail(r, &r->benches[i], out);
+	fz_buf_str(out, "\n</details>\n");
 }
 
 static void add_lines(const char *prefix, char *const *lines, uint32_t n, struct fz_buf *out)
@@ -238,6 +285,103 @@ static void add_method(const struct fz_ci_result *r, struct fz_buf *out)
 	fz_buf_str(out, "\n</details>\n");
 }
 
+static uint32_t count_of(const struct fz_ci_result *r, enum fz_ci_verdict v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		n += r->benches[i].verdict == v;
+	return n;
+}
+
+/* ", and 2 more slower, 1 faster": those that the sentence does not name. */
+static void add_others(const struct fz_ci_result *r, enum fz_ci_verdict named, struct fz_buf *out)
+{
+	static const enum fz_ci_verdict told[] = { FZ_CI_SLOWER, FZ_CI_FASTER };
+	const char *separator = "; ";
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(told); i++) {
+		uint32_t n = count_of(r, told[i]) - (told[i] == named);
+		if (!n)
+			continue;
+		fz_buf_printf(out, "%s%u %s%s", separator, n, told[i] == named ? "more " : "",
+			      fz_ci_word_of_all(r, told[i], "changed"));
+		separator = ", ";
+	}
+}
+
+/* What follows its file: "test_x" of "tests/test_bench.py::test_x". */
+static struct fz_str tail_of(struct fz_str name)
+{
+	for (size_t i = name.n; i-- > 2;)
+		if (name.p[i - 1] == ':' && name.p[i - 2] == ':')
+			return (struct fz_str){ name.p + i, name.n - i };
+	return name;
+}
+
+/* Without the file where that tells it from all others. */
+static void add_short_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+			   struct fz_buf *out)
+{
+	struct fz_str tail = tail_of(b->name);
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (!fz_str_eq(r->benches[i].name, b->name) &&
+		    fz_str_eq(tail_of(r->benches[i].name), tail))
+			tail = b->name;
+	add_plain_code(out, tail);
+}
+
+/* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". What is no such
+ * change is the headline's to say. */
+static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	const struct fz_ci_bench *b = r->n ? &r->benches[0] : NULL;
+	bool changed = b && (b->verdict == FZ_CI_SLOWER || b->verdict == FZ_CI_FASTER);
+	char percent[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+	const char *why, *excuse = changed ? fz_ci_excuse(b, &why) : NULL;
+
+	if (fz_ci_exit(r) == 2 || !b)
+		return false;
+	if (b->verdict == FZ_CI_SAME || b->verdict == FZ_CI_NEW) {
+		uint32_t same = count_of(r, FZ_CI_SAME);
+		if (same)
+			fz_buf_printf(out, "Merging this changes none of %s",
+				      fz_format_plural(same,
+						       r->metrics.n > 1 ? "count" : "benchmark",
+						       count));
+		return same > 0;
+	}
+	if (!changed || !isfinite(b->change))
+		return false;
+	bool counted = strcmp(fz_ci_word(b), "more") == 0 || strcmp(fz_ci_word(b), "fewer") == 0;
+	fz_buf_str(out, "Merging this makes ");
+	add_short_name(r, b, out);
+	fz_buf_str(out, counted ? " take " : " ");
+	add_text(out, fz_str_of(fz_format_percent(fabs(b->change), percent)));
+	fz_buf_printf(out, " %s%s%s", fz_ci_word(b), counted ? " " : "", counted ? b->metric : "");
+	if (function_of(&b->place).n) {
+		fz_buf_str(out, ", in ");
+		add_plain_code(out, function_of(&b->place));
+	}
+	fz_buf_printf(out, "%s%s", excuse ? ", which is " : "", excuse ? excuse : "");
+	add_others(r, b->verdict, out);
+	return true;
+}
+
+static void add_heading(const struct fz_ci_result *r, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf sentence = { 0 };
+
+	fz_buf_str(out, FZ_CI_MARKER "\n### ");
+	if (add_sentence(r, &sentence)) {
+		fz_buf_add(out, sentence.p, sentence.n);
+		fz_buf_str(out, "\n\n");
+	}
+	fz_ci_headline(r, out);
+	fz_buf_str(out, sentence.n ? ".\n" : "\n");
+}
+
 void fz_ci_markdown(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	char count[FZ_NUMBER_SIZE];
@@ -245,13 +389,10 @@ void fz_ci_markdown(const struct fz_ci_result *r, struct fz_buf *out)
 
 	while (same > 0 && r->benches[same - 1].verdict == FZ_CI_SAME)
 		same--;
-	fz_buf_str(out, FZ_CI_MARKER "\n### ");
-	fz_ci_headline(r, out);
-	fz_buf_char(out, '\n');
+	add_heading(r, out);
 	add_lines("> ⚠️ ", r->troubles, r->trouble_n, out);
 	add_lines("> ", r->notes, r->note_n, out);
 	add_rows(r, 0, same, out);
-	add_excuses(r, out);
 	if (r->link) {
 		fz_buf_str(out, "\n[Flame graphs of base, head and difference](");
 		for (const char *c = r->link; *c; c++)
@@ -259,6 +400,7 @@ void fz_ci_markdown(const struct fz_ci_result *r, struct fz_buf *out)
 				fz_buf_char(out, *c);
 		fz_buf_str(out, ")\n");
 	}
+	add_details(r, same, out);
 	if (same < r->n) {
 		fz_buf_printf(out, "\n<details><summary>%s unchanged</summary>\n",
 			      fz_format_plural(r->n - same,

@@ -48,6 +48,8 @@ int fz_cli_ci_merge(int argc, char **argv)
 		rc = fz_ci_merge(&c, (const char *const *)state.arguments,
 				 (size_t)state.argument_count, &err);
 	if (!rc)
+		fz_ci_merge_find(&c, NULL); /* a folder without the commit has no links */
+	if (!rc)
 		fz_cli_ci_server_ask(&c, &options);
 	if (!rc && c.rules.config)
 		fz_ci_accept(&c.result, &c.rules);

@@ -573,6 +573,7 @@ static int write_comparison(const struct fz_cli_output *o, const struct fz_compa
 	if (o->chosen->picture && strcmp(path, "-") != 0) {
 		picture = fz_asprintf("%s%s", path, o->chosen->picture);
 		report.text.picture = fz_path_base(fz_str_of(picture)).p;
+		report.text.beside = !strchr(path, '/');
 		r = write_picture(picture, &report, c, err);
 	}
 	if (!r && folder)

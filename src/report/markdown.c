@@ -3,7 +3,7 @@
  *
  *   ### Slower by 27.9 % [+12.1 %, +43.7 %]: ...
  *   **Self**: 1 changed, ...
- *   | before | after | change | 95 % | % | function |
+ *   | function | change | before -> after | where |
  *   <details> with callees </details>
  *   <details> unsure </details>
  *   picture
@@ -13,6 +13,9 @@
  * What changed comes first, and what limits the result after it; only a failed run and the like
  * precede the verdict.
  *
+ * A table has no more columns than a phone shows, the function first; figures that matter less
+ * stand below the others in their cell.
+ *
  * Names come from the measured program: every character that could be markup is written as a
  * character reference, so that it cannot become a link, a mention or the end of a cell. Each part
  * may use the room that later parts do not need.
@@ -20,6 +23,7 @@
 #include "report/markdown.h"
 
 #include "report/advice.h"
+#include "report/file_pages.h"
 #include "report/findings.h"
 #include "report/markup.h"
 #include "report/table.h"
@@ -30,6 +34,7 @@
 enum {
 	UNKNOWN_ROWS = 30,
 	NAME_COLUMNS = 100,
+	PLACE_COLUMNS = 60,
 	WARNING_COLUMNS = 300,
 	LABEL_COLUMNS = 80,
 	/* What stands after the tables: room that is kept for what was inferred, and what the
@@ -45,6 +50,7 @@ struct view {
 	const struct fz_judgement *judgement;
 	const char *const *labels;
 	const char *picture;
+	const struct fz_file_pages *pages;
 	uint32_t limit;
 	struct fz_buf *out;
 };
@@ -67,25 +73,57 @@ static bool is_full(const struct view *v)
 
 /* ---- functions ---- */
 
+/* "app.py:12", a link where the file can be read. */
+static void add_where(const struct view *v, const struct fz_diff_function *f)
+{
+	fz_auto(fz_buf_release) struct fz_buf path = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf room = { 0 };
+	bool there = f->on_side[FZ_HEAD] != FZ_NONE;
+
+	if (!f->file.n || fz_str_eq(f->file, FZ_STR("~")))
+		return;
+	fz_table_path(f->file, PLACE_COLUMNS, &style, &path);
+	fz_markdown_place(v->out, fz_buf_view(&path), f->line, v->pages->page,
+			  there ? fz_file_pages_path(v->pages, f->file, &room) : FZ_STR(""));
+}
+
+/* "▲ `parse`": the sign says what colour says elsewhere. */
+static void add_function(const struct view *v, const struct fz_finding *r)
+{
+	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+	bool changed = r->judged->verdict == FZ_VERDICT_CHANGED;
+
+	fz_table_text(r->f->name, NAME_COLUMNS, &style, &name);
+	fz_buf_str(v->out, !changed ? "? " : r->change > 0 ? "▲ " : "▼ ");
+	fz_markdown_code(v->out, fz_buf_view(&name));
+}
+
 static void add_row(const struct view *v, const struct fz_finding *r)
 {
 	const char *unit = v->d->unit;
-	char before[FZ_NUMBER_SIZE], expected[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
-	char change[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE], percent[FZ_NUMBER_SIZE];
-	struct fz_buf name = { 0 };
+	char number[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE];
 
-	fz_buf_printf(v->out, "| %s | ", fz_format_value(r->before, unit, before));
-	if (fz_findings_scaled(v->d))
-		fz_buf_printf(v->out, "%s | ", fz_format_value(r->expected, unit, expected));
-	fz_buf_printf(v->out, "%s | %s | %s | %s | <code>", fz_format_value(r->after, unit, after),
-		      fz_format_change(r->change, unit, change),
-		      fz_finding_interval(r, unit, &style, interval),
-		      fz_finding_percent(r, percent));
-	fz_table_function(r->f->name, &(struct fz_source_place){ r->f->file, r->f->line },
-			  NAME_COLUMNS, &style, &name);
-	fz_markdown_escape(v->out, fz_buf_view(&name));
-	fz_buf_str(v->out, "</code> |\n");
-	fz_buf_release(&name);
+	fz_buf_str(v->out, "| ");
+	add_function(v, r);
+	fz_buf_str(v->out, " | ");
+	fz_markdown_value(v->out, fz_format_change(r->change, unit, number));
+	fz_buf_str(v->out, "<br><sub>");
+	fz_finding_interval(r, unit, &style, interval);
+	fz_markdown_value(v->out, interval);
+	fz_buf_str(v->out, *interval ? "<br>" : "");
+	fz_markdown_value(v->out, fz_finding_percent(r, number));
+	fz_buf_str(v->out, "</sub> | ");
+	fz_markdown_value(v->out, fz_format_value(r->before, unit, number));
+	fz_buf_str(v->out, " → ");
+	fz_markdown_value(v->out, fz_format_value(r->after, unit, number));
+	if (fz_findings_scaled(v->d)) {
+		fz_buf_str(v->out, "<br><sub>expected ");
+		fz_markdown_value(v->out, fz_format_value(r->expected, unit, number));
+		fz_buf_str(v->out, "</sub>");
+	}
+	fz_buf_str(v->out, " | ");
+	add_where(v, r->f);
+	fz_buf_str(v->out, " |\n");
 }
 
 /* Rows [from, to) as far as there is room, and how many more there are. */
@@ -97,12 +135,8 @@ static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t
 
 	if (from == to)
 		return;
-	bool scaled = fz_findings_scaled(v->d);
-	fz_buf_printf(v->out,
-		      "\n| before | %safter | %s | 95 %% | %% | function |\n"
-		      "|---:|%s---:|---:|---:|---:|:---|\n",
-		      scaled ? "expected | " : "", fz_findings_change_title(v->d),
-		      scaled ? "---:|" : "");
+	fz_buf_printf(v->out, "\n| function | %s | before → after | where |\n|:--|--:|--:|:--|\n",
+		      fz_findings_change_title(v->d));
 	while (i < to && i - from < limit && !is_full(v))
 		add_row(v, &f->rows[i++]);
 	if (i < to)
@@ -284,11 +318,15 @@ static void add_trust(const struct view *v)
 void fz_report_markdown_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			     const struct fz_text_options *o, struct fz_output *out)
 {
+	fz_auto(fz_file_pages_release) struct fz_file_pages pages;
 	struct fz_buf text = { 0 };
+
+	fz_file_pages_init(&pages, d->profile[FZ_HEAD], o->beside);
 	struct view v = { .d = d,
 			  .judgement = j,
 			  .labels = o->labels,
 			  .picture = o->picture,
+			  .pages = &pages,
 			  .limit = o->limit,
 			  .out = &text };
 

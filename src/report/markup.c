@@ -85,9 +85,10 @@ static bool is_plain(unsigned char before, unsigned char c, unsigned char after)
 	return c >= 0x80 || is_word(c) || memchr(" ./,%()'-+;", c, 11);
 }
 
-void fz_markdown_escape(struct fz_buf *out, struct fz_str s)
+/* Of s what lies in [from, to). */
+static void escape_part(struct fz_buf *out, struct fz_str s, size_t from, size_t to)
 {
-	for (size_t i = 0; i < s.n; i++) {
+	for (size_t i = from; i < to; i++) {
 		const unsigned char *c = (const unsigned char *)s.p + i;
 		unsigned char after = i + 1 < s.n ? c[1] : ' ';
 		if (*c == ' ' && after == '%') /* a narrow column must not part them */
@@ -99,4 +100,79 @@ void fz_markdown_escape(struct fz_buf *out, struct fz_str s)
 		else
 			fz_buf_printf(out, "&#%u;", *c);
 	}
+}
+
+void fz_markdown_escape(struct fz_buf *out, struct fz_str s)
+{
+	escape_part(out, s, 0, s.n);
+}
+
+void fz_markdown_value(struct fz_buf *out, const char *text)
+{
+	for (const char *end; *text; text = end) {
+		end = strchrnul(text, ' ');
+		fz_markdown_escape(out, (struct fz_str){ text, (size_t)(end - text) });
+		if (*end++ == '\0')
+			return;
+		fz_buf_str(out, "&nbsp;");
+	}
+}
+
+/* So long a piece of a name still leaves room for three other columns at 390 px. */
+enum { PIECE_MAX = 10, PIECE_MIN = 4 };
+
+/* Behind a separator, and before a capital letter of CamelCase. */
+static bool may_break(const char *p, size_t at)
+{
+	char before = p[at - 1], c = p[at];
+
+	return (strchr("/_.:", before) && before != c) ||
+	       (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z');
+}
+
+/* Where the piece that begins at `from` ends: at the last break within its room, else at the first
+ * one; s.n: nowhere. */
+static size_t piece_end(struct fz_str s, size_t from)
+{
+	size_t end = s.n;
+
+	for (size_t i = from + 1; i + PIECE_MIN <= s.n; i++) {
+		if (i > from + PIECE_MAX && end < s.n)
+			break;
+		if (may_break(s.p, i) && i >= from + PIECE_MIN)
+			end = i;
+	}
+	return s.n - from <= PIECE_MAX ? s.n : end;
+}
+
+void fz_markdown_code(struct fz_buf *out, struct fz_str s)
+{
+	fz_buf_str(out, "<code>");
+	for (size_t from = 0, end; from < s.n; from = end) {
+		end = piece_end(s, from);
+		if (from)
+			fz_buf_str(out, "<wbr>");
+		escape_part(out, s, from, end);
+	}
+	fz_buf_str(out, "</code>");
+}
+
+void fz_markdown_place(struct fz_buf *out, struct fz_str path, int line, const char *page,
+		       struct fz_str linked)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	bool is_link = page && linked.n;
+
+	fz_buf_add(&text, path.p, path.n);
+	if (line > 0)
+		fz_buf_printf(&text, ":%d", line);
+	fz_buf_str(out, is_link ? "[" : "");
+	fz_markdown_code(out, fz_buf_view(&text));
+	if (!is_link)
+		return;
+	fz_buf_printf(out, "](%s", page);
+	fz_buf_uri_part(out, linked);
+	if (line > 0)
+		fz_buf_printf(out, "#L%d", line);
+	fz_buf_char(out, ')');
 }

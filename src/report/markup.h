@@ -14,3 +14,12 @@ void fz_html_write(struct fz_output *out, struct fz_str s);
 /* Append printable text for the middle of a line of Markdown, also of a table: what could be markup
  * becomes a character reference. At most nine bytes for each. */
 void fz_markdown_escape(struct fz_buf *out, struct fz_str s);
+/* The same of a value with its unit, which stay in one line: "6.98 ms". */
+void fz_markdown_value(struct fz_buf *out, const char *text);
+/* The same as code that may be broken inside a long name:
+ * "<code>parse_<wbr>issue_<wbr>fixed</code>", so that a table with it fits on a phone. */
+void fz_markdown_code(struct fz_buf *out, struct fz_str s);
+/* "path/file.py:12" as such code (line 0: the path alone); a link where `page` and the path
+ * `linked` below it have the file. NULL: no link. */
+void fz_markdown_place(struct fz_buf *out, struct fz_str path, int line, const char *page,
+		       struct fz_str linked);

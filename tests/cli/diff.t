@@ -553,9 +553,18 @@ $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau di
 "name": "parse", "file": "", "line": 0, "state": "common", "base_self": 3000, "base_total": 3000, "head_self": 18000, "head_total": 18000, "expected_self": 6006.717417925748, "expected_total": 6006.717417925748, "diff_self": 11993.282582074251, "pct_self": 199.6645047140539
 
 $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
-| before | expected | after | by share | 95 % | % | function |
-|---:|---:|---:|---:|---:|---:|:---|
-| 3,000 | 6,007 | 18,000 | +11,993 | ≥+4,243 | +199.7 % | <code>parse</code> |
+| function | by share | before → after | where |
+|:--|--:|--:|:--|
+| ▲ <code>parse</code> | +11,993<br><sub>≥+4,243<br>+199.7&nbsp;%</sub> | 3,000 → 18,000<br><sub>expected 6,007</sub> |  |
+
+# A function is a link if its file is here and the report lies beside it.
+$ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py:1);parse (k.py:12) 12000\n' > l.folded
+> touch k.py && fizeau diff k.folded l.folded -o k.md && grep 'k.py' k.md; fizeau diff k.folded l.folded --format markdown | grep 'k.py'
+fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 3,000 samples -> 12,000 samples.
+fizeau: wrote k.md
+fizeau: wrote k.md.svg
+| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | 3,000 → 12,000<br><sub>expected 12,000</sub> | [<code>k.py&#58;12</code>](k.py#L12) |
+| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | 3,000 → 12,000<br><sub>expected 12,000</sub> | <code>k.py&#58;12</code> |
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
 fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 7,500 samples -> 27,050 samples.

@@ -104,8 +104,14 @@ def markdown_rows(text):
             title = line.split("**")[1]
         elif line.startswith("<details>"):
             title = None
-        elif line.startswith("| ") and title and not line.startswith("| before"):
-            yield title, [html.unescape(cell.strip()) for cell in line.strip("|").split("|")]
+        elif line.startswith("| ") and title and not line.startswith("| function"):
+            yield title, [plain(cell) for cell in line.strip("|").split("|")]
+
+
+def plain(cell):
+    """What a reader sees of a cell, with lines for its lines."""
+    seen = re.sub(r"<(?!br>)[^>]*>", "", cell).replace("&nbsp;", " ").strip()
+    return html.unescape(seen).replace("<br>", "\n")
 
 
 def expected_percent(function, family):
@@ -134,16 +140,21 @@ def reports_agree(*arguments):
         assert len(shown) == len(changed), (shown, changed)
         for f, cells in zip(changed, shown):
             margin = max(reach(f, family))
-            numbers = cells[:-1]
+            sign, name = cells[0].split(" ", 1)
+            change, interval, percent = cells[1].split("\n")
+            before, after = cells[2].split("\n")[0].split(" → ")
+            expected = [line.removeprefix("expected ") for line in cells[2].split("\n")[1:]]
+            numbers = [before, *expected, after, change, interval, percent]
             assert re.search(r" +".join(map(re.escape, numbers)), text), (cells, text)
             if answer["scale"]["factor"] != 1:
-                assert close(numbers.pop(1), f["expected_" + family]), (f, cells)
-            assert f["name"] in cells[-1], (f, cells)
-            assert close(numbers[0], f["base_" + family]), (f, cells)
-            assert close(numbers[1], f["head_" + family]), (f, cells)
-            assert close(numbers[2].lstrip("-"), abs(f["diff_" + family])), (f, cells)
-            assert close(numbers[3], margin), (f, cells)
-            assert numbers[4] == expected_percent(f, family), (f, cells)
+                assert close(expected[0], f["expected_" + family]), (f, cells)
+            assert name == f["name"] and sign == ("▲" if f["diff_" + family] > 0 else "▼"), (f, cells)
+            assert f["file"] in cells[3], (f, cells)
+            assert close(before, f["base_" + family]), (f, cells)
+            assert close(after, f["head_" + family]), (f, cells)
+            assert close(change.lstrip("-"), abs(f["diff_" + family])), (f, cells)
+            assert close(interval, margin), (f, cells)
+            assert percent == expected_percent(f, family), (f, cells)
     verdict = answer["verdict"]
     headline = " ".join(re.split(r"\n(?! )", text)[0].split())
     assert f"### {headline}\n" in markdown, (headline, markdown)

@@ -175,23 +175,98 @@ static void test_clock(void **state)
 	(void)state;
 	r.metrics = instructions;
 	struct fz_ci_bench *b = fz_ci_bench_of(&r, FZ_STR("test"), "instructions");
+	b->verdict = FZ_CI_NEW;
 	fz_ci_markdown(&r, &out);
-	assert_non_null(strstr(out.p, " | limit | where |\n|:--|:--|--:|--:|--:|:--|\n"));
+	assert_non_null(strstr(out.p, "\n| benchmark | change | base → head | where |\n"
+				      "|:--|--:|--:|:--|\n"));
+	assert_non_null(strstr(out.p, "<summary>Limits and call paths<"));
 	assert_null(strstr(out.p, "Wall time:"));
 	b->wall.n = 9;
 	fz_buf_reset(&out);
 	fz_ci_markdown(&r, &out);
-	assert_non_null(
-		strstr(out.p, " | limit | wall time | where |\n|:--|:--|--:|--:|--:|--:|:--|\n"));
+	assert_non_null(strstr(out.p, "<summary>Limits, wall time and call paths<"));
+	assert_non_null(strstr(out.p, "; wall time "));
 	assert_non_null(strstr(out.p, "Wall time:"));
+}
+
+static struct fz_ci_bench *add_judged(struct fz_ci_result *r, const char *name, double change,
+				      enum fz_ci_verdict verdict)
+{
+	struct fz_ci_bench *b = fz_ci_bench_of(r, fz_str_of(name), r->metrics.list[0]);
+
+	b->on_side[FZ_BASE] = b->on_side[FZ_HEAD] = true;
+	b->count[FZ_BASE] = 1000;
+	b->count[FZ_HEAD] = 1000 * (1 + change);
+	b->change = change;
+	b->limit = 0.02;
+	b->verdict = verdict;
+	b->fails = verdict == FZ_CI_SLOWER;
+	return b;
+}
+
+static void expect_heading(struct fz_ci_result *r, const char *heading)
+{
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	fz_ci_tally(r);
+	fz_ci_markdown(r, &out);
+	const char *at = strstr(out.p, "### ");
+	assert_memory_equal(at + 4, heading, strlen(heading));
+	assert_int_equal(at[4 + strlen(heading)], '\n');
+}
+
+/* The comment begins with what merging does to the benchmark that it changes most. */
+static void test_sentence(void **state)
+{
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+
+	(void)state;
+	r.metrics = instructions;
+	add_judged(&r, "a.py::test_same", 0, FZ_CI_SAME);
+	expect_heading(&r, "Merging this changes none of 1 benchmark");
+	add_judged(&r, "a.py::test_fast", -0.3, FZ_CI_FASTER);
+	expect_heading(&r, "Merging this makes <code>test_fast</code> 30.0&nbsp;% faster");
+	struct fz_ci_bench *b = add_judged(&r, "a.py::test_x", 0.213, FZ_CI_SLOWER);
+	b->place = (struct fz_ci_place){ .context = "parse_body > parse_issue_fixed",
+					 .file = "shop/a b.py",
+					 .line = 7 };
+	expect_heading(&r, "Merging this makes <code>test_x</code> 21.3&nbsp;% slower, in "
+			   "<code>parse_issue_fixed</code>; 1 faster");
+	add_judged(&r, "b.py::test_x", 0.1, FZ_CI_SLOWER);
+	expect_heading(&r, "Merging this makes <code>a.py::test_x</code> 21.3&nbsp;% slower, in "
+			   "<code>parse_issue_fixed</code>; 1 more slower, 1 faster");
+	fz_ci_trouble(&r, "one");
+	expect_heading(&r, "Performance could not be judged: 2 slower, 1 faster, 1 same");
+}
+
+/* The place of a change is its own function, and a link if the forge of the head is known. */
+static void test_where(void **state)
+{
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	r.metrics = instructions;
+	struct fz_ci_bench *b = add_judged(&r, "test_x", 0.5, FZ_CI_SLOWER);
+	b->place =
+		(struct fz_ci_place){ .context = "operator> > f", .file = "a b/c.py", .line = 7 };
+	fz_ci_tally(&r);
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, "| <code>f</code><br><code>a b/c.py&#58;7</code> |\n"));
+	fz_buf_reset(&out);
+	r.files = "https://github.com/me/shop/blob/1a2b/";
+	fz_ci_markdown(&r, &out);
+	assert_non_null(strstr(out.p, "<br>[<code>a b/c.py&#58;7</code>]"
+				      "(https://github.com/me/shop/blob/1a2b/a%20b/c.py#L7) |\n"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_few),     cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_words),   cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_few),      cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_words),    cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_sentence), cmocka_unit_test(test_where),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

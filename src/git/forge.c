@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From a remote's URL to the pages of its commits; see forge.h.
+/* From a remote's URL to the pages of its commits and files; see forge.h.
  *
  *   https://user:secret@github.com/me/project.git  \
  *   ssh://git@github.com:22/me/project.git          > host github.com, path me/project
  *   git@github.com:me/project                      /
  */
-#include "bench/forge.h"
+#include "git/forge.h"
 
 #include "base/base.h"
 #include "base/str.h"
@@ -13,11 +13,15 @@
 static const struct forge {
 	const char *host;   /* or a part before a dot: "gitlab." is any "gitlab.example.org" */
 	const char *commit; /* between the path and the hash */
+	const char *before, *after; /* around the hash of a file's page; NULL: no "#L12" there */
 } forges[] = {
-	{ "github.com", "/commit/" },     { "gitlab.com", "/-/commit/" },
-	{ "bitbucket.org", "/commits/" }, { "codeberg.org", "/commit/" },
-	{ "git.sr.ht", "/commit/" },      { "github.", "/commit/" },
-	{ "gitlab.", "/-/commit/" },
+	{ "github.com", "/commit/", "/blob/", "/" },
+	{ "gitlab.com", "/-/commit/", "/-/blob/", "/" },
+	{ "bitbucket.org", "/commits/", NULL, NULL },
+	{ "codeberg.org", "/commit/", "/src/commit/", "/" },
+	{ "git.sr.ht", "/commit/", "/tree/", "/item/" },
+	{ "github.", "/commit/", "/blob/", "/" },
+	{ "gitlab.", "/-/commit/", "/-/blob/", "/" },
 };
 
 static const struct forge *find_forge(struct fz_str host)
@@ -76,17 +80,35 @@ static bool split(const char *remote, struct fz_str *ret_host, struct fz_str *re
 	return true;
 }
 
+/* NULL: it is of no forge that we know, or not what stands in an address. */
+static const struct forge *read_remote(const char *remote, struct fz_str *host, struct fz_str *path)
+{
+	if (!remote || !split(remote, host, path))
+		return NULL;
+	const struct forge *forge = find_forge(*host);
+
+	return forge && is_made_of(*host, ".-") && is_made_of(*path, "._~/-") ? forge : NULL;
+}
+
 char *fz_forge_commits(const char *remote)
 {
 	struct fz_str host, path;
+	const struct forge *forge = read_remote(remote, &host, &path);
 
-	if (!remote || !split(remote, &host, &path))
-		return NULL;
-	const struct forge *forge = find_forge(host);
-	if (!forge || !is_made_of(host, ".-") || !is_made_of(path, "._~/-"))
-		return NULL;
-	return fz_asprintf("https://%.*s/%.*s%s", (int)host.n, host.p, (int)path.n, path.p,
-			   forge->commit);
+	return forge ? fz_asprintf("https://%.*s/%.*s%s", (int)host.n, host.p, (int)path.n, path.p,
+				   forge->commit)
+		     : NULL;
+}
+
+char *fz_forge_files(const char *remote, const char *commit)
+{
+	struct fz_str host, path;
+	const struct forge *forge = read_remote(remote, &host, &path);
+
+	return forge && forge->before
+		       ? fz_asprintf("https://%.*s/%.*s%s%s%s", (int)host.n, host.p, (int)path.n,
+				     path.p, forge->before, commit, forge->after)
+		       : NULL;
 }
 
 char *fz_forge_name(const char *remote)

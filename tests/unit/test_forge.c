@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which page of a forge a remote's commits have. */
+/* Which pages of a forge a remote's commits and files have. */
 #include "format_help.h"
 
-#include "bench/forge.h"
+#include "git/forge.h"
 
 static const struct {
 	const char *remote, *commits; /* NULL: none */
@@ -42,6 +42,28 @@ static void test_forges(void **state)
 	assert_null(fz_forge_commits(NULL));
 }
 
+static void test_files(void **state)
+{
+	static const struct {
+		const char *remote, *files; /* NULL: none */
+	} remotes[] = {
+		{ "git@github.com:me/project.git", "https://github.com/me/project/blob/1a2b/" },
+		{ "https://gitlab.example.org/a/b", "https://gitlab.example.org/a/b/-/blob/1a2b/" },
+		{ "https://codeberg.org/a/b", "https://codeberg.org/a/b/src/commit/1a2b/" },
+		{ "git@git.sr.ht:~a/b", "https://git.sr.ht/~a/b/tree/1a2b/item/" },
+		{ "git@bitbucket.org:a/b.git", NULL },
+		{ "/srv/git/project.git", NULL },
+		{ NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(remotes); i++) {
+		fz_auto(fz_free_ptr) char *got = fz_forge_files(remotes[i].remote, "1a2b");
+		if (!got != !remotes[i].files || (got && strcmp(got, remotes[i].files)))
+			fail_msg("%zu: %s", i, got ? got : "none");
+	}
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -67,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forges),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_names),
 	};
 
