@@ -4,6 +4,7 @@
  *   ci_base.c    which commit is the base, and whether its counts are kept somewhere
  *   ci_run.c     counting what is not
  *   ci_clock.c   suspects timed in turn
+ *   ci_text.c    the source of both sides
  *   ci_base.c    keeping what was counted
  */
 #pragma once
@@ -16,6 +17,8 @@ int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err);
 int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err);
 /* The base's tree, if it is not there yet. */
 int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err);
+/* Give both sides the text of the files that they have in the repository. */
+void fz_ci_run_read_texts(struct fz_ci_run *c);
 /* For fz_ci_rules: whether a commit lies between base and head. */
 bool fz_ci_run_is_part(void *arg, const char *commit);
 /* Time suspects; what keeps us from that becomes a note. Fails when a signal ended it. */

@@ -275,6 +275,7 @@ int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
 	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
 					      c->checkout[FZ_HEAD].tree };
 
+	fz_ci_run_read_texts(c);
 	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
 		const char *metric = c->result.metrics.list[i];
 		fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;

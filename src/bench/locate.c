@@ -11,6 +11,7 @@
  * Of a Python program the last Python function of that path is named, not the interpreter's
  * insides below it.
  */
+#include "bench/changed_line.h"
 #include "bench/ci.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static bool is_file_in(const char *root, struct fz_str file)
 
 /* The file of a function in its checkout, or "". What a recording has as a relative path may be of
  * a library, as its compiler knew it. */
-static struct fz_str file_below(const struct fz_profile *p, uint32_t function, const char *root)
+struct fz_str fz_ci_file_below(const struct fz_profile *p, uint32_t function, const char *root)
 {
 	if (function == FZ_NONE || !root)
 		return FZ_STR("");
@@ -113,18 +114,36 @@ static struct fz_str file_below(const struct fz_profile *p, uint32_t function, c
 	return below(file, fz_str_of(root));
 }
 
-/* The innermost function of the path whose source lies in the checkout. */
+static void set_place(struct fz_ci_result *r, struct fz_ci_place *place, struct fz_str file,
+		      int32_t line)
+{
+	place->file = fz_arena_strndup(&r->arena, file.p, file.n);
+	place->line = line > 0 ? line : 1;
+}
+
+/* The innermost function of the path whose text changed; else the innermost whose source lies in
+ * the checkout. */
 static void find_source(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
 			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
 {
 	for (size_t i = path->n; i-- > 1;) {
 		const struct fz_diff_function *f = function_at(d, path->nodes[i]);
+		struct fz_str file =
+			fz_ci_file_below(d->profile[FZ_HEAD], f->on_side[FZ_HEAD], roots[FZ_HEAD]);
+		int32_t line = file.n ? fz_changed_line(d, f) : 0;
+		if (line) {
+			set_place(r, place, file, line);
+			return;
+		}
+	}
+	for (size_t i = path->n; i-- > 1;) {
+		const struct fz_diff_function *f = function_at(d, path->nodes[i]);
 		for (int s = FZ_HEAD; s >= FZ_BASE; s--) {
-			struct fz_str file = file_below(d->profile[s], f->on_side[s], roots[s]);
+			struct fz_str file =
+				fz_ci_file_below(d->profile[s], f->on_side[s], roots[s]);
 			if (!file.n)
 				continue;
-			place->file = fz_arena_strndup(&r->arena, file.p, file.n);
-			place->line = f->line > 0 ? f->line : 1;
+			set_place(r, place, file, f->line);
 			return;
 		}
 	}

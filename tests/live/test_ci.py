@@ -203,17 +203,22 @@ def check_blog():
     assert report["exit"] == 1 and slow["verdict"] == "slower" and slow["fails"], report
     assert slow["change"] > 0.1 and slow["where"]["context"].endswith("parse_issue_fixed"), slow
     assert slow["where"]["file"] == "parse_pr.py", slow
-    assert "def parse_issue_fixed" in (PARSE_PR % REGEX).splitlines()[slow["where"]["line"] - 1]
+    # The first line of the function that differs, not its "def".
+    changed = (PARSE_PR % REGEX).splitlines().index("    match = FIXES_REGEX.search(body)") + 1
+    assert slow["where"]["line"] == changed, slow
     assert benches["test_parse_title"]["verdict"] == "same", benches
     comment = r.out.joinpath("comment.md").read_text()
-    assert comment.startswith("<!-- fizeau ci -->\n### Performance regression"), comment
+    assert re.match(r"<!-- fizeau ci -->\n### Merging this makes <code>test_parse_pr</code> [\d.]+&nbsp;% slower, in "
+                    r"<code>parse_issue_fixed</code>\n\nPerformance regression: 1 slower, 1 same\.\n", comment), comment
     assert comment == pathlib.Path(summary).read_text()
     assert re.search(r"^::error file=parse_pr.py,line=\d+,title=slower", done.stdout, re.M), done
+    assert f"line={changed}," in done.stdout, done
     junit = xml.etree.ElementTree.parse(r.out / "junit.xml").getroot()
     assert junit.get("tests") == "2" and junit.get("failures") == "1", junit.attrib
     xml.etree.ElementTree.parse(r.out / "badge.svg")
     page = r.out.joinpath("report.html").read_text()
     header = json.loads(page.split('id="fz-header">', 1)[1].split("</script>", 1)[0])
+    assert {"function.source.base", "function.source.head"} <= {c["name"] for c in header["columns"]}, header["columns"]
     gate = header["gate"]
     assert gate["status"] == 1 and gate["headline"] == report["headline"], gate
     assert re.fullmatch(r"test_parse_pr takes \d+\.\d % more instructions; its limit is 2\.0 %",
@@ -290,7 +295,7 @@ def check_renamed():
     assert "renamed from sorting" in done.stdout, done.stdout
     where = benches["squares"]["where"]
     assert "work" in where["context"] and where["file"] == "sub/bench.py", where
-    assert where["line"] == text.splitlines().index("def test_squares():") + 1, where
+    assert where["line"] == text.splitlines().index("    return lib_x.work(%d)") + 1, where
     assert "\\n" not in r.out.joinpath("comment.md").read_text().replace("&#92;n", "\\n")
 
 

@@ -125,8 +125,11 @@ def check_memory():
     assert r.report()[0]["metric"] == "instructions, peak"
     assert re.search(r"^larger +hold +peak +4.88 KiB +9.77 KiB +x 2.00 ", out, re.M), out
     text = {name: r.out.joinpath(name).read_text() for name in ("comment.md", "junit.xml", "annotations.txt")}
-    assert "| <code>hold</code> | peak | 4.88 KiB → 9.77 KiB |" in text["comment.md"], text
-    assert "| <code>hold</code> | instructions | " in text["comment.md"], text
+    comment = text["comment.md"]
+    assert "### Merging this makes <code>hold</code> 100.0&nbsp;% larger" in comment, comment
+    assert ("<code>hold</code> | **x 2.00** larger | 4.88&nbsp;KiB → 9.77&nbsp;KiB<br><sub>peak</sub> |"
+            in comment), comment
+    assert re.search(r"<code>hold</code> \| \S+ same \| .*<sub>instructions</sub>", comment), comment
     assert 'name="hold (peak)">\n    <failure' in text["junit.xml"] and 'failures="1"' in text["junit.xml"], text
     assert "title=larger%3A hold::x 2.00 peak" in text["annotations.txt"], text
     for page in ("report.html", "report-peak.html"):
