@@ -2,9 +2,9 @@
 // Parts of a benchmark's description, shared by the list, the band and the sidebar.
 import { benchmarksOf, chosenBenchmark } from "./benchmarks.js";
 import { manyWord } from "./cost_words.js";
-import { dotted, el, section } from "./dom.js";
+import { dotted, el, section, twoParts } from "./dom.js";
 import { formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { showName } from "./labels.js";
+import { showName, splitName } from "./labels.js";
 
 const glyphs = {
 	slower: "▲", faster: "▼", new: "+", missing: "−", gone: "−",
@@ -99,7 +99,7 @@ export function buildBenchmarks(model) {
 	const buttons = list.map((b) => el("button", {
 		class: "spot", onclick: () => model.acts.showBenchmark(b.f),
 	},
-		el("span", { class: "pair" }, el("span", { class: "what" }, showName(b.name)),
+		el("span", { class: "pair" }, twoParts("what", splitName(showName(b.name))),
 			el("span", { class: `much ${wayOf(b)}` },
 				changeOf(b) ||
 					(model.data.isDiff ? b.word : formatValue(b.head, model.data.unit))))));

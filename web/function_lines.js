@@ -13,6 +13,7 @@ import { functionCosts, straightTree } from "./tree.js";
 
 const AROUND = 3; // lines shown around those that cost something
 const CONTEXT = 40; // lines aligned around those, so that an edit nearby is seen as one
+const BODY = 400; // lines of a function that is counted as a whole
 const FEW_SAMPLES = 36; // fewer are too few for percentages
 
 // What each line of a function cost on one side: number -> {self, total}.
@@ -36,6 +37,13 @@ export const isFew = (data, side, cost) => sampleCount(data, side, cost) < FEW_S
 
 const none = { self: 0, total: 0 };
 
+// Whether a function's cost is only known as a whole, on its first line, as counting has it.
+export function isWhole({ header, functions, lines, unit }, f) {
+	const end = lines.end[f];
+	return unit !== "ns" && header.metric !== "samples" && end === lines.first[f] + 1 &&
+		lines.number[end - 1] === functions.line[f];
+}
+
 // Stored lines of a function's file on one side, near those of the function: [{number, text, self,
 // total}].
 function storedLines(data, f, side, around) {
@@ -46,7 +54,8 @@ function storedLines(data, f, side, around) {
 	// The page knows where the function begins in the head only; so does a base without the head.
 	const begins = side === HEAD || !functions.ran[HEAD][f] || !costs.size;
 	const numbers = [...costs.keys(), ...(begins ? [functions.line[f]] : [])];
-	const first = Math.min(...numbers) - around, last = Math.max(...numbers) + around;
+	const first = Math.min(...numbers) - around;
+	const last = Math.max(...numbers) + (isWhole(data, f) ? BODY : around);
 	return stored.flatMap(({ start, lines }) => lines.map((text, k) => ({
 		number: start + k, text: text.trimEnd(), ...(costs.get(start + k) ?? none),
 	}))).filter(({ number }) => number >= first && number <= last);
@@ -68,10 +77,30 @@ export function alignLines(before, after) {
 export const isGap = (row, next) => ["a", "b"].some((side) =>
 	row[side] && next[side] && next[side].number !== row[side].number + 1);
 
-// The rows near lines that cost something, and those above them, which say how the first begins.
+// Where the body of the definition in a row ends, by indentation.
+function bodyEnd(rows, from) {
+	const text = ({ a, b }) => (b ?? a).text, indent = (row) => text(row).search(/\S/);
+	let end = from + 1;
+	if (from < 0) return 0;
+	for (let i = end; i < rows.length; i++) {
+		const deep = indent(rows[i]);
+		if (deep < 0) continue;
+		if (deep <= indent(rows[from]) && !/^\s*[)\]{]/.test(text(rows[i]))) break;
+		end = i + 1;
+	}
+	return end;
+}
+
+// The rows near lines that cost something or changed, and those above them, which say how the
+// first begins.
 function nearCosts(data, f, all) {
-	const isNear = ({ a, b }) => (a?.total ?? 0) > 0 || (b?.total ?? 0) > 0 ||
-		(b ?? a).number === data.functions.line[f];
+	const { line, ran } = data.functions;
+	const isFirst = ({ a, b }) => (ran[HEAD][f] ? b : a)?.number === line[f];
+	const begin = all.findIndex(isFirst);
+	const after = bodyEnd(all, begin), isPair = all.some(({ a, b }) => a && b);
+	const isChanged = ({ a, b }, i) => isPair && i > begin && i < after && !(a && b);
+	const isNear = (row, i) => (row.a?.total ?? 0) > 0 || (row.b?.total ?? 0) > 0 || i === begin ||
+		isChanged(row, i);
 	const first = Math.max(0, all.findIndex(isNear) - AROUND);
 	const end = all.findLastIndex(isNear) + 1;
 	return { above: all.slice(0, first), rows: end ? all.slice(first, end + AROUND) : [] };

@@ -14,7 +14,7 @@ import { el } from "./dom.js";
 import { formatChange, formatShare, formatValue } from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
-	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, linesOfSide,
+	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, isWhole, linesOfSide,
 	wholeTotal,
 } from "./function_lines.js";
 import { CodePainter } from "./heat_code.js";
@@ -112,6 +112,7 @@ export class SourceView {
 			link && `Before: ${showName(link.from_name)}${from}.`,
 			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
 			isFiltered(state) && "Lines count all samples; filters do not apply.",
+			isWhole(data, f) && "Counts are of the whole function, on its first line.",
 			isDiff && data.verdicts && !data.unjudged?.[f] && this.verdict(f),
 		].filter(Boolean);
 	}

@@ -2,10 +2,14 @@
 /* Selecting the source lines that a page contains.
  *
  * These are the lines around each sampled line and around the first line of each function;
- * overlapping ranges of a file are merged into chunks. A file with the same text in both
+ * overlapping ranges of a file are merged into chunks. A counted recording has no other lines than
+ * the first of each function, so there it is all of a Python function. A file with the same text in both
  * recordings is one source. Text that the base did not store is never taken from the head.
  */
 #include "page_source.h"
+
+#include "compare/outline.h"
+#include "report/text.h"
 
 enum {
 	LINES_BEFORE = 6,
@@ -43,6 +47,19 @@ static void want_line(struct collector *c, uint32_t source, int32_t line)
 	fz_grow(c->spans, c->n, c->cap);
 	c->spans[c->n++] =
 		(struct span){ source, FZ_MAX(1, line - LINES_BEFORE), line + LINES_AFTER };
+}
+
+/* All lines of the definition that begins at `line`, each as if it were sampled. */
+static void want_definition(struct collector *c, uint32_t source, const struct fz_outline *o,
+			    int32_t line)
+{
+	uint32_t at = line > 0 ? fz_outline_at(o, line) : 0;
+
+	if (at == FZ_NONE || at == 0)
+		return;
+	for (int32_t k = o->definitions[at].first_line; k <= o->definitions[at].last_line;
+	     k += LINES_AFTER)
+		want_line(c, source, k);
 }
 
 static bool same_text(const struct fz_source_text *a, const struct fz_source_text *b)
@@ -87,6 +104,29 @@ static int64_t *find_sources(struct collector *c, const uint32_t *used, uint32_t
 			ret[i] = source_number(c, head && same_text(text, head) ? head : text);
 	}
 	return ret;
+}
+
+/* Of a counted recording: request all lines of its Python functions. */
+static void want_definitions(struct collector *c, const uint32_t *used, const int64_t *source,
+			     uint32_t used_n, enum fz_side side)
+{
+	const struct fz_profile *p = c->page->profile[side];
+	fz_auto(fz_free_ptr) struct fz_outline *outlines =
+		fz_calloc(c->source_count + 1ul, sizeof(*outlines));
+
+	for (uint32_t i = 0; i < used_n; i++) {
+		const struct fz_page_function *f = &c->page->functions[used[i]];
+		if (!source[i] || f->kind != FZ_KIND_PYTHON)
+			continue;
+		uint32_t at = (uint32_t)source[i] - 1;
+		const struct fz_source_text *text = c->sources[at];
+		if (!outlines[at].n)
+			fz_outline_init(&outlines[at], (struct fz_str){ text->text, text->size });
+		want_definition(c, at, &outlines[at], p->functions[f->on_side[side]].first_line);
+	}
+	for (uint32_t i = 0; i < c->source_count; i++)
+		if (outlines[i].n)
+			fz_outline_release(&outlines[i]);
 }
 
 /* Request the lines of each function on this side that has a source. */
@@ -187,6 +227,8 @@ void fz_page_source_columns(const struct fz_page *page, const uint32_t *used, ui
 		fz_auto(fz_free_ptr) int64_t *source = find_sources(&c, used, used_n, side);
 		fz_columns_numbers(columns, names[side], source, used_n);
 		want_lines(&c, used, source, used_n, side);
+		if (fz_report_is_counted(page->profile[side]))
+			want_definitions(&c, used, source, used_n, side);
 	}
 	merge_spans(&c);
 	if (c.n)

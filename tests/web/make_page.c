@@ -257,6 +257,9 @@ static void make_counted(const struct arguments *a, struct fz_profile *p)
 	p->metrics[0].name = a->metric;
 	p->metrics[0].unit = a->unit;
 	fz_profile_set_fact(p, "clock", FZ_STR("instructions and memory"));
+	/* Counting knows no other line of a function than its first. */
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		p->functions[p->frames[i].function].first_line = p->frames[i].line;
 }
 
 static void write_json(const struct fz_diff *d, struct fz_output *out)

@@ -83,6 +83,15 @@ test("a click shows one benchmark as if there were no other: shares, figures, ve
 		assert.match(await page.textContent("#table .rows"), /split/));
 });
 
+test("names of benchmarks in the sidebar differ: their ends are in sight", async () => {
+	const names = ["test_parse_orders", "test_report_orders"].map((name) => `tests/benchmarks/test_of_the_whole_shop.py::${name}`);
+	const page2 = diffPage(writeText(names.map((n) => `${n};find 300000\n`).join("")), writeText(names.map((n) => `${n};find 500000\n`).join("")), ["benchmarks", "time", "judged"]);
+	for (const theme of ["light", "dark"]) await withPage(page2, { width: 1280, theme, hash: "tab=flame" }, async (page) => {
+		const ends = await page.$$eval("#section-benchmarks .spot .what > :last-child", (list) => list.map((s) => [s.textContent, s.scrollWidth <= s.clientWidth]));
+		assert.deepEqual(ends, [["test_parse_orders", true], ["test_report_orders", true]]);
+	});
+});
+
 test("of bytes a benchmark is larger or smaller, of what is counted it has more or fewer", async () => {
 	const of = (metric) => diffPage(writeText("test_pr;find 300000\ntest_title;split 90000\n"), writeText("test_pr;find 515000\ntest_title;split 40000\n"),
 		["benchmarks", "time", "judged", `counted=${metric}`]);

@@ -198,3 +198,15 @@ test("a line counts a sample once in a recursion, and few samples have no percen
 		assert.ok(!(await page.innerText("#source .lines")).includes("%"));
 	});
 });
+
+test("a counted function shows all of its changed lines, with its cost on the first", async () => {
+	const body = Array.from({ length: 60 }, (_, i) => `    line_${i + 1}()`);
+	const texts = ["    slow()", "    fast()"].map((line) => writeText(["import os", "", "", "def work(a,", "        b,", "):", ...body, line, "", "", "def other():", line.replace("()", "(1)")].join("\n")));
+	await withPage(diffPage([work(4, 3000)], [work(4, 5000)], ["exact", "counted=instructions,count", `base-source=/srv/app/code.py=${texts[0]}`, `source=/srv/app/code.py=${texts[1]}`]), { width: 1000 }, async (page) => {
+		await show(page, "work");
+		const rows = await rowsOf(page);
+		assert.deepEqual(rows.find((r) => r[3] === "def work(a,"), ["4", "4", "", "def work(a,", "3,000", "5,000", "▲ +2,000", "3,000 → 5,000"]);
+		assert.deepEqual(rows.filter((r) => r[2]).map((r) => r.slice(0, 4)), [["67", "", "−", "slow()"], ["", "67", "+", "fast()"]]);
+		assert.match(await page.innerText("#source"), /Counts are of the whole function, on its first line/);
+	});
+});
