@@ -432,12 +432,27 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 	if ((double)rejected > 0.05 * ((double)rejected + (double)p->quality.taken) ||
 	    p->recording.error_rate > 5)
 		fz_diff_warn(d, "more than 5 %% of the %s's samples could not be read", names[s]);
-	if (d->scale == FZ_SCALE_TIME && !p->recording.complete && d->samples[s] &&
-	    !fz_diff_assumes_whole_run(d, s))
+}
+
+static bool is_part_of_a_run(const struct fz_diff *d, enum fz_side s)
+{
+	return d->scale == FZ_SCALE_TIME && !d->profile[s]->recording.complete && d->samples[s] &&
+	       !fz_diff_assumes_whole_run(d, s);
+}
+
+/* In one warning where it is true of both sides. */
+static void warn_about_parts(struct fz_diff *d)
+{
+	bool base = is_part_of_a_run(d, FZ_BASE), head = is_part_of_a_run(d, FZ_HEAD);
+
+	if (base && head)
+		fz_diff_warn(d, "base and head are not complete runs: their times depend on the "
+				"lengths of the recordings; --scale window compares per second");
+	else if (base || head)
 		fz_diff_warn(d,
 			     "the %s is not a complete run: its time depends on the length of the "
 			     "recording; --scale window compares per second",
-			     names[s]);
+			     side_names[head]);
 }
 
 /* Both sides were asked for together. */
@@ -541,6 +556,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 		warn_about_numbers(d, s);
 		warn_about_quality(d, s);
 	}
+	warn_about_parts(d);
 	warn_about_ends(d);
 	return 0;
 }

@@ -4,10 +4,17 @@
  *   argmap_closeness_5 (<class 'argmap'> compilation 5)    -> argmap_closeness_# (... compilation
  * #) _lambdify (<lambdifygenerated-12>)                     -> _lambdify (<lambdifygenerated-#>)
  *
+ *   <ipython-input-3-15dedc3fbfe1>                         -> <ipython-input-#>
+ *   /tmp/ipykernel_4242/1234567890.py                      -> <ipython-input-#>
+ *
+ * A cell of a notebook has a hash of its text as well, so that it has another name after each edit.
+ *
  * One more function made earlier moves all numbers that follow, so they are no names. A number of
  * its own stands behind one of " -_[#" and before the end or one of " ]>._"; "Point2" is a name.
  */
 #include "compare/name_internal.h"
+
+#include "base/map.h"
 
 #include <ctype.h>
 
@@ -43,10 +50,38 @@ static struct fz_str without_numbers(struct fz_arena *arena, struct fz_str s)
 	return w == s.n && memcmp(text, s.p, w) == 0 ? s : (struct fz_str){ text, w };
 }
 
+static const char cell_of_terminal[] = "<ipython-input-", cell_of_kernel[] = "/ipykernel_";
+
+/* The hash of a cell's text; "": it is no cell. */
+static struct fz_str cell_hash(struct fz_str file)
+{
+	const char *kernel = memmem(file.p, file.n, cell_of_kernel, strlen(cell_of_kernel));
+	struct fz_str rest = FZ_STR("");
+
+	if (fz_str_starts(file, cell_of_terminal) && fz_str_ends(file, ">")) {
+		const char *hash = memrchr(file.p, '-', file.n);
+		return (struct fz_str){ hash + 1, (size_t)(file.p + file.n - hash) - 2 };
+	}
+	if (kernel && fz_str_ends(file, ".py")) {
+		size_t from = (size_t)(kernel - file.p) + strlen(cell_of_kernel);
+		size_t slash = end_of_digits(file, from);
+		size_t end = slash < file.n ? end_of_digits(file, slash + 1) : file.n;
+		if (slash > from && end > slash + 1 && end + 3 == file.n && file.p[slash] == '/')
+			rest = (struct fz_str){ file.p + slash + 1, end - slash - 1 };
+	}
+	return rest;
+}
+
 bool fz_name_number(struct fz_str file, uint32_t *ret)
 {
+	struct fz_str hash = cell_hash(file);
 	uint64_t number;
 	bool any = false;
+
+	if (hash.n) {
+		*ret = (uint32_t)fz_hash_bytes(hash.p, hash.n);
+		return true;
+	}
 
 	if (!fz_str_starts(file, "<") || fz_str_starts(file, "<frozen "))
 		return false;
@@ -68,7 +103,8 @@ void fz_name_without_numbers(struct fz_name_counts *n, struct fz_arena *arena, s
 
 	if (!fz_name_number(file, &number))
 		return;
-	name->file =
-		fz_name_after(n, FZ_NAME_GENERATED, name->file, without_numbers(arena, name->file));
+	struct fz_str shown = cell_hash(file).n ? FZ_STR("<ipython-input-#>")
+						: without_numbers(arena, name->file);
+	name->file = fz_name_after(n, FZ_NAME_GENERATED, name->file, shown);
 	name->name = without_numbers(arena, name->name);
 }
