@@ -47,6 +47,12 @@ struct bench {
 	bool explained;        /* the log says of a benchmark that it failed */
 };
 
+static void tell(const struct bench *b, const char *doing)
+{
+	if (b->options->progress)
+		fz_notify_progress(b->series->notify, "%s: %s", b->series->command, doing);
+}
+
 static int make_log(struct bench *b, struct fz_error *err)
 {
 	b->log = fz_asprintf("%s/fizeau-bench-XXXXXX", fz_temporary_folder());
@@ -253,10 +259,14 @@ static int count(struct bench *b, struct fz_error *err)
 						   .wall = o->what == FZ_BENCH_BOTH } };
 	int rc = fz_counter_find(&counter, err);
 
+	tell(b, "counting under Valgrind");
 	if (!rc)
 		rc = count_once(b, &counter, err);
-	if (!rc && o->memory && o->apart && is_python(b->profile) && !fz_series_stopped(b->series))
+	if (!rc && o->memory && o->apart && is_python(b->profile) &&
+	    !fz_series_stopped(b->series)) {
+		tell(b, "counting once more, with another allocator");
 		rc = count_apart(b, &counter, err);
+	}
 	fz_counter_end(&counter);
 	if (rc)
 		return rc;
@@ -280,12 +290,15 @@ static int time_program(struct bench *b, struct fz_error *err)
 {
 	enum { ROUNDS = 7 };
 	struct fz_str name = fz_path_base(fz_str_of(b->argv[0]));
+	char doing[64];
 	int rc = 0;
 
 	if (!fz_benchmark_wanted(name, b->options->filter))
 		return 0;
 	for (int i = 0; i < ROUNDS && !rc && !fz_series_stopped(b->series); i++) {
 		int64_t start = fz_clock_now();
+		snprintf(doing, sizeof(doing), "timing, run %d of %d", i + 1, ROUNDS);
+		tell(b, doing);
 		rc = fz_series_run(b->series, b->argv, &b->place, &b->child, err);
 		if (!rc && b->child.status == 0)
 			add_round(b, fz_benchmark_root(b->profile, name),
@@ -306,6 +319,7 @@ static int time_marked(struct bench *b, struct fz_error *err)
 	fz_environ_init(&marking, place.environ);
 	fz_bench_env_set(&marking, "wall", b->log, b->options->filter, b->times);
 	place.environ = marking.list;
+	tell(b, "timing");
 	int rc = fz_series_run(b->series, b->argv, &place, &b->child, err);
 	b->explained = false;
 	if (!rc)
@@ -371,6 +385,8 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 		rc = count(&b, err);
 	if (!rc && o->what != FZ_BENCH_COUNT && !fz_series_stopped(s))
 		rc = time_it(&b, err);
+	if (o->progress)
+		fz_notify_progress_end(s->notify);
 	if (b.log)
 		unlink(b.log);
 	if (b.times)
@@ -405,7 +421,9 @@ int fz_bench_measure_here(struct fz_series *s, const struct fz_bench_options *o,
 		fz_inplace_find((const char *const *)argv, ".", tree, &imports);
 	fz_inplace_prefer(imports.p, tree, &own);
 	place.environ = own.list;
-	int rc = fz_bench_measure(s, o, argv, &place, ret, err);
+	struct fz_bench_options told = *o;
+	told.progress = true;
+	int rc = fz_bench_measure(s, &told, argv, &place, ret, err);
 	if (!rc && fz_origin_check(*ret, tree, &why))
 		fz_notify_warn(s->notify, "%s: %s", s->command, why.message);
 	return rc;

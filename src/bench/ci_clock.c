@@ -262,6 +262,8 @@ static int run_pairs(struct fz_ci_run *c, struct clock_runs *t, struct fz_error 
 		enum fz_side first = t->pairs % 2 ? FZ_HEAD : FZ_BASE;
 		if (fz_series_stopped(&c->workspace.series))
 			return fz_series_interrupted(err);
+		fz_notify_progress(c->notify, "ci: timing suspects, pair %u of at most %u",
+				   t->pairs + 1, most);
 		rc = time_side(c, t, first, err);
 		if (!rc)
 			rc = time_side(c, t, first == FZ_BASE ? FZ_HEAD : FZ_BASE, err);
@@ -302,6 +304,7 @@ int fz_ci_run_time(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_ci_run_check_out_base(c, &why);
 	if (!rc && t.n)
 		rc = run_pairs(c, &t, &why);
+	fz_notify_progress_end(c->notify);
 	if (rc && fz_series_stopped(&c->workspace.series))
 		rc = fz_series_interrupted(err);
 	else if (rc)

@@ -90,7 +90,7 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 		if (c->checkout[s].tree)
 			jobs[n++] = (struct fz_job){ .checkout = &c->checkout[s], .native = true };
 	/* One after the other: they share the bytecode that they write. */
-	if (!fz_jobs_run(&c->workspace, jobs, n, 1))
+	if (!fz_jobs_run(&c->workspace, jobs, n, 1, "trying the command"))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < n; i++) {
 		bool excused = jobs[i].trouble && is_first(c, &jobs[i]);
@@ -128,7 +128,7 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 	for (size_t i = 0; i < others; i++)
 		jobs[n++] = (struct fz_job){ .checkout = &c->checkout[moved],
 					     .other = (unsigned)i + 1 };
-	if (!fz_jobs_run(&c->workspace, jobs, n, parallel(c->options)))
+	if (!fz_jobs_run(&c->workspace, jobs, n, parallel(c->options), "counting"))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < sides && !rc; i++)
 		rc = take_side(c, &jobs[i],

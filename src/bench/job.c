@@ -8,6 +8,7 @@
  */
 #include "bench/job.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
@@ -180,13 +181,30 @@ static void pass_on(const struct fz_job *jobs, size_t n, int number)
 			kill(jobs[i].pid, number);
 }
 
-bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned parallel)
+/* Once a second. */
+static void tell_progress(const struct fz_workspace *w, const char *what, size_t done, size_t n,
+			  int64_t start, int64_t *second)
+{
+	int64_t now = (fz_clock_now() - start) / 1000000000;
+
+	if (now == *second)
+		return;
+	*second = now;
+	fz_notify_progress(w->series.notify, "%s: %s, %zu of %zu runs, %lld s", w->series.command,
+			   what, done, n, (long long)now);
+}
+
+bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned parallel,
+		 const char *what)
 {
 	size_t next = 0, running = 0;
 	static size_t numbers;
+	int64_t begun = fz_clock_now(), second = -1;
 	bool told = false;
 
 	while (next < n || running) {
+		if (what)
+			tell_progress(w, what, next - running, n, begun, &second);
 		bool stopped = fz_series_stopped(&w->series);
 		if (stopped && !told)
 			pass_on(jobs, next, w->series.stopped_by);
@@ -200,6 +218,8 @@ bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned
 			running--;
 		}
 	}
+	if (what)
+		fz_notify_progress_end(w->series.notify);
 	return !fz_series_stopped(&w->series);
 }
 

@@ -124,10 +124,10 @@ static void count_checkout(struct fz_workspace *w, const struct fz_checkout *che
 				    { .checkout = checkout, .other = 1 } };
 	size_t n = other ? 2 : 1;
 
-	bool going = fz_jobs_run(w, &usual, 1, 1);
+	bool going = fz_jobs_run(w, &usual, 1, 1, NULL);
 	if (going && usual.fatal)
 		ret->trouble = fz_steal(usual.trouble);
-	else if (going && fz_jobs_run(w, counted, n, (unsigned)n)) {
+	else if (going && fz_jobs_run(w, counted, n, (unsigned)n, NULL)) {
 		ret->profile = fz_steal(counted[0].profile);
 		if (ret->profile) {
 			describe(w, checkout, ret->profile);

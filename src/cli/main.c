@@ -115,15 +115,22 @@ void fz_cli_note(const char *fmt, ...)
 	fprintf(stderr, "fizeau: %s\n", safe);
 }
 
+/* Progress is one line that is rewritten; whatever else is said stands in its place. */
 static void on_notice(void *arg, enum fz_notice kind, const char *text)
 {
+	static const char clear[] = "\r\033[K";
+	static bool shown;
+
 	(void)arg;
+	if (shown)
+		fputs(clear, stderr);
+	shown = kind == FZ_NOTICE_PROGRESS && *text && isatty(STDERR_FILENO);
 	if (kind == FZ_NOTICE_WARNING)
 		fz_cli_warn("%s", text);
 	else if (kind == FZ_NOTICE_NOTE)
 		fz_cli_note("%s", text);
-	else if (isatty(STDERR_FILENO))
-		fprintf(stderr, *text ? "\r\033[Kfizeau: %s\r" : "\r\033[K", text);
+	else if (shown)
+		fprintf(stderr, "fizeau: %s\r", text);
 }
 
 const struct fz_notify fz_cli_notify = { .call = on_notice };

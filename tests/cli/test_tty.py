@@ -94,10 +94,22 @@ def lines(path, _folder):
     assert kitty and all(address.rsplit("#")[1] == text.rsplit(":")[1] for address, text in kitty), kitty
 
 
+def progress(_path, folder):
+    words = ["bench", "--wall", "--bench-main", "-o", os.path.join(folder, "times.fz"), "--", "true"]
+    said = in_terminal(*words)
+    # One line: each step returns to its beginning and is cleared by what comes next.
+    steps = said.split("\r\x1b[K")
+    assert [s for s in steps[:-1] if s] == [f"fizeau: bench: timing, run {i} of 7\r" for i in range(1, 8)], said
+    assert "timing" not in steps[-1], said
+    piped = subprocess.run([FIZEAU, *words], capture_output=True, text=True, check=True, env=environment())
+    assert "timing" not in piped.stderr and "\x1b" not in piped.stderr, piped
+
+
 def main():
     tests = {"files that are there are links, whatever they are called": files,
              "there are no links where nobody could open them": nowhere,
-             "a terminal that takes lines gets them": lines}
+             "a terminal that takes lines gets them": lines,
+             "progress is one line of a terminal, and nothing elsewhere": progress}
     print(f"1..{len(tests)}")
     failed = False
     for i, (name, test) in enumerate(tests.items(), 1):

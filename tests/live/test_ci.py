@@ -3,10 +3,12 @@
 """fizeau ci in real repositories: a base and a change, counted, timed, judged and reported."""
 
 import concurrent.futures
+import contextlib
 import http.server
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import subprocess
@@ -345,6 +347,26 @@ def check_config():
         r.path.joinpath("fizeau.ini").write_text(text)
         done = r.fizeau("ci", "--", PYTHON, "bench.py", status=2)
         assert wrong in done.stderr, done.stderr
+
+
+@suite.test("what is being counted is one line of a terminal, which is rewritten")
+def progress():
+    r = loops(300, 300, FIRST=600)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([FIZEAU, "ci", "--others", "1", "--", "sh", "loops.sh"], cwd=r.path, env=r.env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # its end is closed
+            while piece := os.read(ours, 65536):
+                said += piece
+        os.close(ours)
+        assert process.wait() == 1, said
+    steps = said.decode().split("\r\x1b[K")
+    assert "fizeau: ci: trying the command, 0 of 2 runs, 0 s\r" in steps, said
+    assert any(s.startswith("fizeau: ci: counting, 0 of 3 runs, ") for s in steps), said
+    assert "fizeau: ci: timing suspects, pair 1 of at most 40\r" in steps, said
+    assert all(s.endswith("\r") for s in steps if "fizeau: ci: " in s), said
 
 
 @suite.test("what cannot be measured: one line each, exit 2, nothing half-written")
