@@ -154,7 +154,8 @@ export class App {
 	// Change the state, remember it, draw again.
 	set(change, isStep = false) {
 		// A path from the root means nothing in the tree that was turned round.
-		if ("inverted" in change && change.inverted !== this.state.inverted) this.state.zoom = [];
+		if (["inverted", "calls"].some((k) => k in change && change[k] !== this.state[k]))
+			this.state.zoom = [];
 		if ("zoom" in change || "inverted" in change) this.state.part = "";
 		if ("range" in change) this.state.at = "";
 		Object.assign(this.state, change);

@@ -7,6 +7,7 @@ import {
 	TASK, togetherOf, UNSURE,
 } from "./colors.js";
 import { benchmarksOf } from "./benchmarks.js";
+import { canSplitCalls, functionOfStep, knowsCalls, splitsCalls } from "./call_lines.js";
 import { chipsOf } from "./chips.js";
 import { noun, oneWord } from "./cost_words.js";
 import { el, pressSegment, segments, toggle, twoParts } from "./dom.js";
@@ -98,6 +99,9 @@ export function buildControls(app) {
 			hasImports(app.data) && toggle("Fold imports",
 				"The machinery of an import in one frame, the interpreter's start-up too", true,
 				(imports) => app.setFold({ imports }), "toggle-imports"),
+			knowsCalls(app.data) && toggle("Call lines",
+				"A frame for each line that calls a function, with that line (nothing is folded)",
+				false, (calls) => app.change({ calls }), "toggle-calls"),
 			toggle("Modules", "Show module names instead of file paths (m)", false,
 				(on) => app.change({ names: on ? "module" : "path" }), "toggle-names")),
 	].filter(Boolean));
@@ -139,7 +143,11 @@ export function showControls(app, what) {
 	check("toggle-up", state.up);
 	check("toggle-noise", state.noise);
 	check("toggle-imports", state.imports);
-	for (const id of ["toggle-noise", "toggle-imports"]) if ($(id)) $(id).hidden = state.inverted;
+	check("toggle-calls", state.calls);
+	const byLine = splitsCalls(app.model);
+	for (const id of ["toggle-noise", "toggle-imports"])
+		if ($(id)) $(id).hidden = state.inverted || byLine;
+	if ($("toggle-calls")) $("toggle-calls").hidden = !canSplitCalls(app.model);
 	check("toggle-names", state.names === "module");
 	$("select-by").value = app.model.colourMode();
 	if ($("select-layout")) {
@@ -177,7 +185,8 @@ export function showCrumbs(app) {
 	if (path.length > tail.length) items.push(el("span", {}, "…"));
 	tail.forEach((f, i) =>
 		items.push(crumb(name(nodes[path.length - tail.length + i]),
-			path.slice(0, path.length - tail.length + i + 1), app.model.placeOf(f))));
+			path.slice(0, path.length - tail.length + i + 1),
+			app.model.placeOf(functionOfStep(f)))));
 	$("crumbs").replaceChildren(...items);
 	$("crumbs").classList.toggle("zoomed", path.length > 0);
 }

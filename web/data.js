@@ -364,6 +364,7 @@ function decode(header, bytes) {
 	data.verdicts = readVerdicts(columns, data.functions.n, header.nodes);
 	data.marks = readMarks(columns, header.nodes);
 	data.wrappers = readWrappers(columns);
+	data.callColumns = columns.has("call.node") ? columns : null; // call_lines.js
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
 	data.opcodes = readOpcodes(columns, header, data.n);

@@ -40,7 +40,8 @@ export function foldTree(plan, straight) {
 }
 
 // What a frame is called; `name` is its function's.
-export function frameName(data, { func, modules, paths }, i, name) {
+export function frameName(data, { func, modules, paths, line, parent }, i, name) {
+	if (line?.[i]) return `${name} (${data.functions.names[func[parent[i]]]}:${Math.abs(line[i])})`;
 	if (paths?.[i]) return `${name} (${plural(paths[i], "path")})`;
 	return modules?.[i] ? importName(data, func[i]) : name;
 }

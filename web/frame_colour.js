@@ -61,6 +61,7 @@ function judgedFunction(tree, i) {
 }
 
 function pathCode(tree, i, family) {
+	if (tree.untested?.[i]) return UNKNOWN;
 	const node = pageNodeOf(tree, i);
 	return node > 0 && family.path ? family.path[node] : AS_FUNCTION;
 }

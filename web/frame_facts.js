@@ -13,7 +13,7 @@ import { changeWord, sumWord } from "./verdicts.js";
 function pathWord(data, tree, i, { self, total }) {
 	const { verdicts } = data;
 	const node = pageNodeOf(tree, i);
-	if (!verdicts?.self.path || node === 0) return null;
+	if (!verdicts?.self.path || node === 0 || tree.untested?.[i]) return null;
 	const codes = [verdicts.self.path[node], verdicts.total.path[node]];
 	const words = codes.map(ownVerdict), best = Math.max(...words);
 	const { delta } = words[1] === best ? total : self;

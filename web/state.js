@@ -3,6 +3,7 @@
 //
 // `zoom` is the path of functions to the zoomed frame, so it survives a change of threads, of side
 // or of layout; in a link it is a hash of names, so it survives a new recording too.
+import { functionOfStep, ordinalOfStep } from "./call_lines.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { hasChart, rangeOfText, textOfRange } from "./strip_data.js";
 import { nodeOfPath, pathOf } from "./tree.js";
@@ -32,6 +33,8 @@ function initialState(data) {
 		// What is folded: folds.js.
 		noise: true,
 		imports: true,
+		// Whether a function is a frame for each line that calls it: call_lines.js.
+		calls: false,
 		// Filters: flags of threads, buckets of time, names of modules, a word; null or "": all.
 		threads: null,
 		range: null,
@@ -77,17 +80,20 @@ function hashFunctions(data) {
 		(_, f) => hashText(`${functions.names[f]}\n${functions.files[functions.file[f]]}`)));
 }
 
+// Of calls from several lines each has its own.
+const hashOfStep = (own, step) => own[functionOfStep(step)] + ordinalOfStep(step);
+
 function hashPath(data, path) {
 	const own = hashFunctions(data);
-	return path.reduce((h, f) => mix(h, own[f]), 1).toString(16).padStart(8, "0");
+	return path.reduce((h, step) => mix(h, hashOfStep(own, step)), 1).toString(16).padStart(8, "0");
 }
 
 export function pathOfHash(data, tree, hash) {
 	const own = hashFunctions(data), want = parseInt(hash, 16);
-	const hashes = new Uint32Array(tree.n);
+	const hashes = new Uint32Array(tree.n), steps = tree.step ?? tree.func;
 	hashes[0] = 1;
 	for (let i = 1; i < tree.n; i++) {
-		hashes[i] = mix(hashes[tree.parent[i]], own[tree.func[i]]);
+		hashes[i] = mix(hashes[tree.parent[i]], hashOfStep(own, steps[i]));
 		if (hashes[i] === want) return pathOf(tree, i);
 	}
 	return [];
@@ -108,7 +114,7 @@ const plain = {
 	verdict: ["", "changed", "unknown", "unchanged", "new", "removed"],
 	names: ["path", "module"],
 };
-const flags = ["regex", "swapped", "elided", "inverted", "up", "noise", "imports", "own"];
+const flags = ["regex", "swapped", "elided", "inverted", "up", "noise", "imports", "calls", "own"];
 const texts = ["sort", "rows", "part", "at"];
 
 export function linkOf(data, state) {

@@ -32,7 +32,7 @@ export function swapSides(data) {
 	const { header } = data;
 	for (const pair of [data.self, data.cells?.self, data.lines.self, data.lines.total,
 		data.functions.source, data.functions.ran, data.wrappers.total,
-		data.opcodes?.self, data.opcodes?.total]) pair?.reverse();
+		data.opcodes?.self, data.opcodes?.total, data.calls?.self]) pair?.reverse();
 	for (const both of [header, ...header.threads]) [both.base, both.head] = [both.head, both.base];
 	data.factor = 1 / data.factor;
 	swapVerdict(header.verdict);

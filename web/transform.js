@@ -237,7 +237,8 @@ export function transform(data, rules) {
 	const nodeOf = merged.nodeOf.map((i) => place[i]);
 	const unjudged = findUnjudged(data, map, origins);
 	return {
-		...data, ...tree, unjudged, origins, opcodes: null, functionHashes: undefined,
+		...data, ...tree, unjudged, origins, opcodes: null, calls: null, callColumns: null,
+		functionHashes: undefined,
 		own: undefined, linksOf: undefined, splitOf: undefined, moved: undefined, original: data,
 		alignedOf: undefined, wholeTotals: undefined,
 		functions: functionsOf(data, renamed, origins),

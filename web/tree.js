@@ -9,7 +9,8 @@
 // sample counted once. `isNumbered`: nodes have the page's numbers, or `pageNode` has them (0 for a
 // merged frame), so marks and path verdicts of the page apply. Frames that stand for `paths`
 // (folds.js) are merged, too: use ownTime() for them, not `self`. `ofTotals`: an inverted tree of a
-// function's totals.
+// function's totals. `line`: of the call in its caller, `step`: what a path has instead of `func`
+// (call_lines.js), `untested`: flags of nodes that no verdict is of.
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -27,9 +28,10 @@ function addUp({ n, parent }, [ownBase, ownHead]) {
 // of: the page's data, or a tree that was folded (folds.js).
 export function treeOf(of, self, total) {
 	const { n, func, parent, end, depth, deepest, pageNode, paths, modules } = of;
+	const { line, step, untested } = of;
 	return {
-		n, func, parent, end, depth, deepest, pageNode, paths, modules, self, total,
-		inverted: false, isNumbered: true,
+		n, func, parent, end, depth, deepest, pageNode, paths, modules, line, step, untested,
+		self, total, inverted: false, isNumbered: true,
 	};
 }
 
@@ -385,17 +387,18 @@ export function matchedTotal(tree, matched) {
 // ---- paths ----
 
 export function pathOf(tree, node) {
-	const path = [];
-	for (let i = node; i > 0; i = tree.parent[i]) path.push(tree.func[i]);
+	const path = [], steps = tree.step ?? tree.func;
+	for (let i = node; i > 0; i = tree.parent[i]) path.push(steps[i]);
 	return path.reverse();
 }
 
 // The node that a path of functions leads to, or of its longest part that exists.
 export function nodeOfPath(tree, path) {
+	const steps = tree.step ?? tree.func;
 	let node = 0;
 	for (const f of path) {
 		let child = node + 1;
-		while (child < tree.end[node] && tree.func[child] !== f) child = tree.end[child];
+		while (child < tree.end[node] && steps[child] !== f) child = tree.end[child];
 		if (child >= tree.end[node]) break;
 		node = child;
 	}

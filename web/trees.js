@@ -2,6 +2,7 @@
 // The trees of the current state. Each is computed on first use and cached until its inputs change.
 //
 //   straight (after filters) -> upright (perhaps elided) -> shown (perhaps inverted or folded)
+import { planCalls, splitsCalls } from "./call_lines.js";
 import { choosesPaths, isFiltered, pathFilter } from "./filters.js";
 import { foldOf } from "./fold_functions.js";
 import { foldTree, planFolds } from "./folds.js";
@@ -66,12 +67,12 @@ export class Trees {
 	get folded() {
 		const { data, state } = this.model;
 		if (state.inverted) return null;
-		const whole = this.whole(),
-			key = `${state.show === "diff" && state.noise} ${state.imports}`;
+		const whole = this.whole(), byLine = splitsCalls(this.model);
+		const key = `${state.show === "diff" && state.noise} ${state.imports} ${byLine}`;
 		if (this.cache.foldKey !== key) {
 			const isJudged = state.show === "diff" && data.header.palette !== "tachyon";
 			this.cache.foldKey = key;
-			this.cache.folded = planFolds(data, whole, {
+			this.cache.folded = byLine ? planCalls(data) : planFolds(data, whole, {
 				noise: state.noise && isJudged, imports: state.imports,
 			});
 			this.cache.drawn = new Map();

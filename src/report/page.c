@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
+#include "report/page_calls.h"
 #include "report/page_opcodes.h"
 #include "report/page_time.h"
 
@@ -48,6 +49,9 @@ void fz_page_release(struct fz_page *page)
 	if (page->opcodes)
 		fz_page_opcodes_release(page->opcodes);
 	free(page->opcodes);
+	if (page->calls)
+		fz_page_calls_release(page->calls);
+	free(page->calls);
 	fz_page_time_free(page->time);
 	fz_arena_release(&page->texts);
 	*page = (struct fz_page){ 0 };
@@ -195,6 +199,12 @@ static void take_lines(struct fz_page *page, const struct fz_tree *const trees[F
 	fz_map_release(&table.map);
 }
 
+static void take_calls(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+{
+	page->calls = fz_calloc(1, sizeof(*page->calls));
+	fz_page_calls_take(page->calls, page, trees);
+}
+
 static void take_opcodes(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	page->opcodes = fz_calloc(1, sizeof(*page->opcodes));
@@ -228,6 +238,7 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 	if (!inverted) {
 		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 		page->time = fz_page_time_new(t, page->threads);
 	}
 	return 0;
@@ -312,8 +323,10 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
 	}
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
 	/* An inverted tree has no lines either. */
-	if (page->line_count)
+	if (page->line_count) {
 		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+	}
 }
 
 const char *fz_page_kind(bool is_diff, bool inverted)

@@ -64,6 +64,7 @@ struct fz_page {
 	struct fz_page_line *lines;
 	size_t line_count;
 	struct fz_page_opcodes *opcodes; /* NULL for inverted trees */
+	struct fz_page_calls *calls;     /* NULL for inverted trees */
 	struct fz_page_time *time;       /* NULL for inverted trees, and without times */
 };
 

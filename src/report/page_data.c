@@ -11,6 +11,7 @@
 #include "page_data.h"
 
 #include "page_benchmarks.h"
+#include "page_calls.h"
 #include "page_opcodes.h"
 #include "page_source.h"
 #include "page_speed.h"
@@ -448,6 +449,8 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 	fill_lines(&f);
 	fill_verdicts(&f);
 	fz_page_time_columns(page->time, columns);
+	if (page->calls)
+		fz_page_calls_fill(page->calls, page, columns);
 	if (page->opcodes)
 		fz_page_opcodes_fill(page->opcodes, page->is_diff, columns);
 	if (!o->no_source)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of the page, split by the line that they are called from; see page_calls.h.
+ *
+ *   stacks of a side      frame of main at line 5 -> work     frame of main at line 9 -> work
+ *   nodes of the page     main -> work
+ *   calls                 main -> work (main:5), main -> work (main:9)
+ *
+ * A line of the base becomes that of the head: by the aligned texts of both files or, where one is
+ * not recorded, by its distance from the function's first line. Only nodes that are split have
+ * costs in the file: the page knows the others'.
+ */
+#include "report/page_calls.h"
+
+#include "compare/lines.h"
+#include "report/text.h"
+
+struct taker {
+	struct fz_page_calls *calls;
+	const struct fz_page *page;
+	struct fz_map places; /* (node, line) -> a number */
+	struct fz_map known;  /* (parent, that number) -> call */
+	uint32_t place_n;
+	struct fz_map texts; /* (file of the base, of the head) -> number of its lines below */
+	int32_t **lines;     /* of the base, from 1 -> of the head; 0: removed; [0]: how many */
+	size_t text_n, text_cap;
+};
+
+/* ---- lines of the base ---- */
+
+static int32_t *align(const struct fz_source_text *const text[FZ_SIDES])
+{
+	struct fz_line_list sides[FZ_SIDES];
+	uint32_t n;
+
+	for (int s = 0; s < FZ_SIDES; s++)
+		fz_lines_init(&sides[s], (struct fz_str){ text[s]->text, text[s]->size });
+	fz_auto(fz_free_ptr) struct fz_line_pair *pairs = fz_lines_align(sides, &n);
+	int32_t *ret = fz_calloc(sides[FZ_BASE].n + 1ul, sizeof(*ret));
+
+	ret[0] = (int32_t)sides[FZ_BASE].n;
+	for (uint32_t i = 0; i < n; i++)
+		if (pairs[i].on_side[FZ_BASE] != FZ_NONE && pairs[i].on_side[FZ_HEAD] != FZ_NONE)
+			ret[pairs[i].on_side[FZ_BASE] + 1] = (int32_t)pairs[i].on_side[FZ_HEAD] + 1;
+	for (int s = 0; s < FZ_SIDES; s++)
+		fz_lines_release(&sides[s]);
+	return ret;
+}
+
+/* NULL: a text is not recorded. */
+static const int32_t *aligned(struct taker *t, const struct fz_function *const of[FZ_SIDES])
+{
+	const struct fz_source_text *text[FZ_SIDES];
+	uint32_t *slot = fz_map_slot(&t->texts, FZ_KEY(of[FZ_BASE]->file, of[FZ_HEAD]->file));
+
+	if (*slot == FZ_NONE) {
+		for (int s = 0; s < FZ_SIDES; s++)
+			text[s] = fz_profile_source(t->page->profile[s], of[s]->file);
+		*slot = (uint32_t)t->text_n;
+		fz_grow(t->lines, t->text_n, t->text_cap);
+		t->lines[t->text_n++] = text[FZ_BASE] && text[FZ_HEAD] ? align(text) : NULL;
+	}
+	return t->lines[*slot];
+}
+
+static int32_t line_in_page(struct taker *t, uint32_t function, enum fz_side side, int32_t line)
+{
+	const struct fz_page_function *f = &t->page->functions[function];
+	const struct fz_function *of[FZ_SIDES];
+
+	if (line <= 0 || side == FZ_HEAD || f->on_side[FZ_HEAD] == FZ_NONE)
+		return FZ_MAX(line, 0);
+	for (int s = 0; s < FZ_SIDES; s++)
+		of[s] = &t->page->profile[s]->functions[f->on_side[s]];
+	const int32_t *to = aligned(t, of);
+	if (to)
+		return line <= to[0] && to[line] ? to[line] : -line;
+	bool known = of[FZ_BASE]->first_line > 0 && of[FZ_HEAD]->first_line > 0;
+	return known ? line - of[FZ_BASE]->first_line + of[FZ_HEAD]->first_line : line;
+}
+
+/* ---- calls ---- */
+
+static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t line)
+{
+	struct fz_page_calls *c = t->calls;
+	uint32_t *place = fz_map_slot(&t->places, FZ_KEY(node, (uint32_t)line));
+
+	if (*place == FZ_NONE)
+		*place = t->place_n++;
+	uint32_t *slot = fz_map_slot(&t->known, FZ_KEY(parent, *place));
+	if (*slot == FZ_NONE) {
+		*slot = (uint32_t)c->n;
+		fz_grow(c->list, c->n, c->cap);
+		c->list[c->n++] =
+			(struct fz_page_call){ .parent = parent, .node = node, .line = line };
+		c->any |= line != 0;
+	}
+	return *slot;
+}
+
+/* A node below a call; between them may be wrappers of the other side, which this one has no lines
+ * of. caller: the call's node, FZ_NONE: there is none. */
+static uint32_t descend(struct taker *t, uint32_t parent, uint32_t caller, uint32_t node,
+			int32_t line)
+{
+	uint32_t above = t->page->parent[node];
+
+	if (above == caller)
+		return call_of(t, parent, node, line);
+	if (above == FZ_NONE)
+		return call_of(t, FZ_NONE, node, 0);
+	return call_of(t, descend(t, parent, caller, above, 0), node, 0);
+}
+
+static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side side,
+		      const uint32_t *node_of)
+{
+	const struct fz_profile *p = tree->profile;
+	fz_auto(fz_free_ptr) uint32_t *call = fz_calloc(p->stack_count + 1ul, sizeof(*call));
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t node = tree->stack_node[i], up = p->stacks[i].parent;
+		call[i] = FZ_NONE;
+		if (node == FZ_NONE)
+			continue;
+		node = node_of ? node_of[node] : node;
+		uint32_t parent = up == FZ_NONE ? FZ_NONE : call[up];
+		uint32_t caller = parent == FZ_NONE ? FZ_NONE : t->calls->list[parent].node;
+		int32_t line = 0;
+		if (caller != FZ_NONE && t->page->parent[node] == caller)
+			line = line_in_page(t, t->page->function[caller], side,
+					    p->frames[p->stacks[up].frame].line);
+		call[i] = descend(t, parent, caller, node, line);
+	}
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE && call[p->samples.stack[row]] != FZ_NONE)
+			t->calls->list[call[p->samples.stack[row]]].self[side] +=
+				fz_sample_weight(p, tree->metric, row);
+}
+
+void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
+			const struct fz_tree *const trees[FZ_SIDES])
+{
+	struct taker t = { .calls = calls, .page = page };
+
+	/* Counting knows the first line of a function alone. */
+	if (fz_report_is_counted(page->profile[FZ_HEAD]))
+		return;
+	for (int side = 0; side < FZ_SIDES; side++)
+		if (trees[side])
+			take_side(&t, trees[side], side,
+				  page->diff ? page->diff->node_of[side] : NULL);
+	for (size_t i = 0; i < calls->n; i++)
+		memcpy(calls->list[i].total, calls->list[i].self, sizeof(calls->list[i].self));
+	for (size_t i = calls->n; i-- > 0;)
+		for (int side = 0; side < FZ_SIDES && calls->list[i].parent != FZ_NONE; side++)
+			calls->list[calls->list[i].parent].total[side] +=
+				calls->list[i].total[side];
+	for (size_t i = 0; i < t.text_n; i++)
+		free(t.lines[i]);
+	free(t.lines);
+	fz_map_release(&t.places);
+	fz_map_release(&t.known);
+	fz_map_release(&t.texts);
+}
+
+void fz_page_calls_release(struct fz_page_calls *calls)
+{
+	free(calls->list);
+	*calls = (struct fz_page_calls){ 0 };
+}
+
+/* ---- columns ---- */
+
+static int64_t larger(const struct fz_page_call *c)
+{
+	return FZ_MAX(c->total[FZ_BASE], c->total[FZ_HEAD]);
+}
+
+/* By caller (those without one first), then as the page's nodes, then the largest first. */
+static int compare_calls(const void *pa, const void *pb, void *arg)
+{
+	const struct fz_page_call *list = arg, *a = &list[*(const uint32_t *)pa],
+				  *b = &list[*(const uint32_t *)pb];
+
+	if (a->parent != b->parent)
+		return a->parent + 1 < b->parent + 1 ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (larger(a) != larger(b))
+		return larger(a) > larger(b) ? -1 : 1;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+/* All calls in preorder, with their depths; the caller frees both. */
+static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_depth)
+{
+	size_t n = calls->n, done = 0, open = 0;
+	fz_auto(fz_free_ptr) uint32_t *sorted = fz_calloc(n + 1, sizeof(*sorted));
+	fz_auto(fz_free_ptr) size_t *first = fz_calloc(n + 2, sizeof(*first));
+	fz_auto(fz_free_ptr) uint32_t *stack = fz_calloc(n + 1, sizeof(*stack));
+	uint32_t *order = fz_calloc(n + 1, sizeof(*order));
+	int64_t *depth =
+		fz_calloc(n + 1, sizeof(*depth)); /* of a call by its number, then ordered */
+	int64_t *ordered = fz_calloc(n + 1, sizeof(*ordered));
+
+	for (uint32_t i = 0; i < n; i++) {
+		sorted[i] = i;
+		first[calls->list[i].parent + 1u + 1]++; /* FZ_NONE + 1 is 0 */
+	}
+	qsort_r(sorted, n, sizeof(*sorted), compare_calls, calls->list);
+	for (size_t i = 1; i < n + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t k = first[1]; k-- > first[0];)
+		stack[open++] = sorted[k];
+	while (open) {
+		uint32_t at = stack[--open], parent = calls->list[at].parent;
+		depth[at] = parent == FZ_NONE ? 1 : depth[parent] + 1;
+		ordered[done] = depth[at];
+		order[done++] = at;
+		for (size_t k = first[at + 2]; k-- > first[at + 1];)
+			stack[open++] = sorted[k];
+	}
+	free(depth);
+	*ret_depth = ordered;
+	return order;
+}
+
+/* What each self is, of nodes that have several calls. */
+static void fill_selves(const struct fz_page_calls *calls, const struct fz_page *page,
+			const uint32_t *order, int64_t *scratch, struct fz_columns *columns)
+{
+	static const char *const names[FZ_SIDES] = { "call.self.base", "call.self.head" };
+	fz_auto(fz_free_ptr) uint32_t *count = fz_calloc(page->n + 1ul, sizeof(*count));
+
+	for (size_t i = 0; i < calls->n; i++)
+		count[calls->list[i].node]++;
+	for (int side = page->is_diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+		for (size_t i = 0; i < calls->n; i++) {
+			const struct fz_page_call *c = &calls->list[order[i]];
+			scratch[i] = count[c->node] > 1 ? c->self[side] : 0;
+		}
+		fz_columns_numbers(columns, names[side], scratch, calls->n);
+	}
+}
+
+void fz_page_calls_fill(const struct fz_page_calls *calls, const struct fz_page *page,
+			struct fz_columns *columns)
+{
+	if (!calls->any)
+		return;
+	fz_auto(fz_free_ptr) int64_t *scratch = fz_calloc(calls->n + 1, sizeof(*scratch));
+	fz_auto(fz_free_ptr) int64_t *depth = NULL;
+	fz_auto(fz_free_ptr) uint32_t *order = in_preorder(calls, &depth);
+
+	for (size_t i = 0; i < calls->n; i++)
+		scratch[i] = (i ? depth[i - 1] : 0) + 1 - depth[i];
+	fz_columns_numbers(columns, "call.up", scratch, calls->n);
+	for (size_t i = 0; i < calls->n; i++)
+		scratch[i] = (int64_t)calls->list[order[i]].node -
+			     (i ? (int64_t)calls->list[order[i - 1]].node + 1 : 0);
+	fz_columns_numbers(columns, "call.node", scratch, calls->n);
+	for (size_t i = 0; i < calls->n; i++)
+		scratch[i] = calls->list[order[i]].line;
+	fz_columns_numbers(columns, "call.line", scratch, calls->n);
+	fill_selves(calls, page, order, scratch, columns);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A frame for each line that calls a function.
+"use strict";
+const assert = require("node:assert/strict");
+const { until, withPage } = require("./browser.js");
+const { diffPage, profilePage, writeText } = require("./pages.js");
+const { test } = require("./tap.js");
+
+const at = (name, line) => ({ name, file: "/srv/app/main.py", line });
+// main calls work from line 5 and from line 9; work calls leaf in both.
+const call = (line, count, leaf = true) => ({ tid: 1, stack: [at("main", line), at("work", 20), ...(leaf ? [at("leaf", 30)] : [])], count });
+const frames = (page) => page.evaluate(() => {
+	const { tree } = fizeau.flame.picture, { names } = fizeau.data.functions;
+	return [...Array(tree.n).keys()].slice(1).map((i) => ["  ".repeat(tree.depth[i] - 1) + $$folds.frameName(fizeau.data, tree, i, names[tree.func[i]]), ...tree.total.map((t) => t[i])]);
+});
+const samples = [call(5, 30), call(9, 60), call(9, 10, false)];
+
+test("one function called from two lines is one frame, and two when asked", async () => {
+	await withPage(profilePage(samples), {}, async (page) => {
+		assert.deepEqual((await frames(page)).map(([name]) => name), ["main", "  work", "    leaf"]);
+		await page.click("#menu-view summary");
+		await page.click("#toggle-calls");
+		assert.deepEqual(await frames(page), [["main", 0, 100], ["  work (main:9)", 0, 70], ["    leaf (work:20)", 0, 60], ["  work (main:5)", 0, 30], ["    leaf (work:20)", 0, 30]]);
+		// A zoom into the second one is of that, and its link leads there again.
+		await page.evaluate(() => fizeau.zoomTo($$tree.pathOf(fizeau.flame.picture.tree, 4)));
+		assert.equal(await page.evaluate(() => fizeau.flame.focus), 4);
+		assert.match(await page.innerText("#crumbs"), /work \(main:5\)/);
+		const hash = await page.evaluate(() => location.hash.slice(1));
+		await withPage(profilePage(samples), { hash }, async (again) => {
+			await until(again, () => fizeau.flame.focus === 4);
+		});
+		await page.evaluate(() => fizeau.set({ calls: false }));
+		assert.deepEqual((await frames(page)).length, 3);
+	});
+});
+
+test("lines of calls are those of the head, wherever the base had them, and one of two calls has no verdict", async () => {
+	const lines = Array.from({ length: 40 }, (_, i) => `line_${i + 1}()`);
+	const then = writeText(lines.join("\n")), now = writeText(["import os", ...lines].join("\n"));
+	const down = (sample) => ({ ...sample, stack: sample.stack.map((f) => ({ ...f, line: f.line + 1 })) });
+	const head = [call(5, 30), call(9, 300)].map(down);
+	await withPage(diffPage([call(5, 30), call(9, 60)], head, ["exact", "time", "judged", `base-source=/srv/app/main.py=${then}`, `source=/srv/app/main.py=${now}`]), { hash: "calls=1&noise=0" }, async (page) => {
+		assert.deepEqual(await frames(page), [["main", 90, 330], ["  work (main:10)", 60, 300], ["    leaf (work:21)", 60, 300], ["  work (main:6)", 30, 30], ["    leaf (work:21)", 30, 30]]);
+		const tested = await page.evaluate(() => [...fizeau.flame.picture.tree.untested]);
+		assert.deepEqual(tested, [0, 0, 1, 1, 1, 1]);
+		await page.keyboard.press("x");
+		assert.deepEqual((await frames(page))[1], ["  work (main:10)", 300, 60]);
+	});
+});
+
+test("where samples inside of a frame are chosen, or no line is known, there are no calls", async () => {
+	const threads = [...samples, { ...call(5, 5), tid: 2 }];
+	await withPage(profilePage(threads), { hash: "calls=1" }, async (page) => {
+		assert.equal((await frames(page)).length, 5);
+		await page.evaluate(() => fizeau.set({ threads: Uint8Array.from(fizeau.data.header.threads, (_, i) => (i ? 0 : 1)) }));
+		assert.equal((await frames(page)).length, 3);
+		assert.equal(await page.$eval("#toggle-calls", (e) => e.hidden), true);
+	});
+	await withPage(profilePage(writeText("main;work;leaf 3\n")), {}, async (page) =>
+		assert.equal(await page.$("#toggle-calls"), null));
+});

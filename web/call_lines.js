@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The tree with a frame for each line that calls a function, as the switch *Call lines* draws it.
+//
+//   main (line 5) -> work            main -> work (main:5)
+//   main (line 9) -> work    is      main -> work (main:9)
+//
+// The page has the line of each call, and costs of the calls of nodes that several lines call. What
+// a filter leaves of such a node is shared by them as in the whole recording. Filters by thread and
+// by time choose samples inside of nodes, so there is no such tree then, nor for the chart.
+// Verdicts are of the page's nodes: one of several calls has none.
+
+// Calls of one function by one caller are told apart in a path: what is added to a function for the
+// second, the third ...
+const STEP = 2 ** 32;
+
+export const functionOfStep = (step) => step % STEP;
+export const ordinalOfStep = (step) => Math.floor(step / STEP);
+
+// {n, node, line, parent, end, depth, deepest, several, self}, callers first, with 0 for everything
+// as the page's nodes have it.
+function readCalls(columns, nodeCount) {
+	const count = columns.count("call.node"), n = count + 1;
+	const up = columns.numbers("call.up", Int32Array, count),
+		step = columns.numbers("call.node", Int32Array, count);
+	const selfOf = (side) => columns.numbers(`call.self.${side}`, Float64Array, count, 1);
+	const calls = {
+		n, deepest: 0, node: new Int32Array(n), parent: new Int32Array(n),
+		end: new Uint32Array(n), depth: new Uint32Array(n), several: new Uint8Array(nodeCount),
+		line: columns.numbers("call.line", Int32Array, count, 1),
+		self: ["base", "head"].map(selfOf),
+	};
+	const { node, parent, end, depth, several } = calls, last = [0];
+	let above = 0;
+	parent[0] = -1;
+	for (let i = 1; i < n; i++) {
+		const d = above + 1 - up[i - 1];
+		for (; above >= d; above--) end[last[above]] = i;
+		// The page's node 0 is not in the file.
+		node[i] = i === 1 ? step[0] + 1 : node[i - 1] + 1 + step[i - 1];
+		depth[i] = d;
+		parent[i] = last[d - 1];
+		last[d] = i;
+		above = d;
+		several[node[i]] = Math.min(2, several[node[i]] + 1);
+		calls.deepest = Math.max(calls.deepest, d);
+	}
+	for (; above >= 0; above--) end[last[above]] = n;
+	return calls;
+}
+
+// Columns that nothing else needs are read when they are asked for.
+function callsOf(data) {
+	if (!data.calls) {
+		data.calls = readCalls(data.callColumns, data.n);
+		if (data.isSwapped) data.calls.self.reverse();
+	}
+	return data.calls;
+}
+
+// Whether the page knows any line of a call.
+export const knowsCalls = ({ callColumns }) => Boolean(callColumns);
+
+// Whether the state can be drawn so, and whether it is.
+export const canSplitCalls = ({ data, state }) =>
+	knowsCalls(data) && !state.inverted && !state.threads && !state.range &&
+	state.tab !== "chart";
+export const splitsCalls = (model) => canSplitCalls(model) && model.state.calls;
+
+// What paths have for each call: its function, of the k-th of the same caller k steps more.
+function stepsOf({ n, parent }, func) {
+	const steps = new Float64Array(n), seen = new Map();
+	for (let i = 1; i < n; i++) {
+		const key = parent[i] * STEP + func[i], k = seen.get(key) ?? 0;
+		seen.set(key, k + 1);
+		steps[i] = func[i] + k * STEP;
+	}
+	return steps;
+}
+
+// As planFolds (folds.js): {tree, nodeOf, sum}.
+export function planCalls(data) {
+	const calls = callsOf(data);
+	if (!calls.plan) {
+		const { n, node, parent, end, depth, deepest, line } = calls;
+		const func = Int32Array.from(node, (at) => data.func[at]);
+		const nodeOf = new Int32Array(data.n);
+		for (let i = n - 1; i >= 0; i--) nodeOf[node[i]] = i;
+		calls.plan = {
+			tree: {
+				n, func, parent, end, depth, deepest, pageNode: node, line,
+				step: stepsOf(calls, func),
+				untested: Uint8Array.from(node, (at) => (calls.several[at] > 1 ? 1 : 0)),
+			},
+			nodeOf, calls, sum: sumCalls,
+		};
+	}
+	return calls.plan;
+}
+
+// Values of the page's nodes, shared by the calls of each.
+function sumCalls({ calls, nodeOf }, straight) {
+	const { n, node, parent, several } = calls;
+	const self = straight.self.map((own, side) => {
+		const ofCalls = calls.self[side];
+		const all = new Float64Array(own.length), out = new Float64Array(n);
+		for (let i = 1; i < n; i++) all[node[i]] += ofCalls[i];
+		for (let i = 1; i < n; i++) {
+			const at = node[i];
+			if (several[at] < 2) out[i] = own[at];
+			else if (all[at]) out[i] = own[at] * ofCalls[i] / all[at];
+			else if (nodeOf[at] === i) out[i] = own[at];
+		}
+		return out;
+	});
+	const total = self.map((values, side) => {
+		const sums = values.slice();
+		for (let i = n - 1; i > 0; i--) sums[parent[i]] += sums[i];
+		sums[0] = straight.total[side][0];
+		return sums;
+	});
+	return { self, total };
+}
