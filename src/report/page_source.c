@@ -3,8 +3,8 @@
  *
  * These are the lines around each sampled line and around the first line of each function;
  * overlapping ranges of a file are merged into chunks. A counted recording has no other lines than
- * the first of each function, so there it is all of a Python function. A file with the same text in both
- * recordings is one source. Text that the base did not store is never taken from the head.
+ * the first of each function, so there it is all of a Python function. A file with the same text in
+ * both recordings is one source. Text that the base did not store is never taken from the head.
  */
 #include "page_source.h"
 

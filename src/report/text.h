@@ -44,7 +44,7 @@ struct fz_text_options {
 	double min_share;             /* of the whole: smaller rows of a call tree are left out */
 	bool all_frames;              /* of a call tree: those that are not own, too */
 	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */
-	bool beside;         /* a markdown report lies in the current folder */
+	bool beside;                  /* a markdown report lies in the current folder */
 	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
 };
 
