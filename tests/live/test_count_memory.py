@@ -151,7 +151,7 @@ def check_python():
         # Without the environment Python keeps to its own allocator.
         result = test_bench.bench("--count", "--memory", "-o", "x.fz", "--", PYTHON, "-E", "program.py",
                                   cwd=folder, status=2)
-        assert "work: peak and live lack what Python's" in result.stderr, result.stderr
+        assert "work: peak and live exclude memory of Python's own allocator" in result.stderr, result.stderr
         done = subprocess.run([FIZEAU, "run", "--count", "--memory", "-o", "x.fz", "--", PYTHON, "-E", "-c",
                                "x = [str(i) for i in range(1000)]"], cwd=folder, capture_output=True, text=True)
         assert "warning: run: peak and live lack what Python's" in done.stderr, done.stderr
@@ -215,7 +215,7 @@ def check_gate():
         assert out.startswith(start) and "not judged" not in out.lower(), out
         assert metric != "peak" or "200 KiB -> 395 KiB of peak" in out, out
     for words, text in ((["--metric", "peak"], "--metric peak requires --count"),
-                        (["--count", "--metric", "cpu"], "--metric cpu: is not counted; with --count there are")):
+                        (["--count", "--metric", "cpu"], "--metric cpu is not available with --count; use instructions,")):
         assert text in r.fizeau("compare", *words, "main", "--", PYTHON, "bench.py", status=2).stderr
 
 

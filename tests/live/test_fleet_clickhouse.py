@@ -311,7 +311,7 @@ def forgotten():
         server.says(422, "the latest versions of s are: 0", "GET", f"/api/diff?base=s@{3 * 86400}&head=s@0")
         assert all(shard.ask("SELECT count() FROM fleet.fizeau_node WHERE day < toUInt32(toDate(now())) - 2") == "0\n"
                    for shard in (one, two))
-        server.says(422, "older than the 2 days", "POST", f"/api/push?service=s&version=1&host=h&start={now - 3 * 86400}", b"main 1\n")
+        server.says(422, "older than the retention of 2 days", "POST", f"/api/push?service=s&version=1&host=h&start={now - 3 * 86400}", b"main 1\n")
         day = two.ask("SELECT max(intDiv(minute, 1440)) FROM fleet.fizeau_value").strip()
         two.ask(f"ALTER TABLE fleet.fizeau_value DROP PARTITION {day}")
         server.says(503, "or lost values", "GET", "/api/diff?base=s@0&head=s@0")

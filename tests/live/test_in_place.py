@@ -129,7 +129,7 @@ def check_refused(by_pip):
              ([str(p.path / "bench" / "run.py")], "another checkout")]
     for words, what in cases:
         done = p.ci("--", python, *words, status=2)
-        assert f"base: what ran is of {what}" in done.stderr and "--setup" in done.stderr, done.stderr
+        assert f"base: the command ran code of {what}" in done.stderr and "--setup" in done.stderr, done.stderr
     if by_pip:
         p.install(place, "--force-reinstall", ".")
     else:
@@ -168,7 +168,7 @@ def check_compare():
                    key=lambda f: f["head_self"])
         assert work["head_self"] > 3 * work["base_self"] > 0, work
         done = p.fizeau(*short, *how, "--", python, "-I", "bench/loop.py", status=2)
-        assert "base, run 1 of 1: what ran is of another checkout" in done.stderr, done.stderr
+        assert "base, run 1 of 1: the command ran code of another checkout" in done.stderr, done.stderr
     tree = pathlib.Path(p.scratch.name, "elsewhere")
     p.git("worktree", "add", "-q", str(tree), "main")
     count = ["bench", "--count", "--", python]
