@@ -25,7 +25,7 @@ static char *find_root(const struct fz_ci_run *c, enum fz_side s)
 
 	if (c->checkout[s].tree)
 		return fz_strdup(c->checkout[s].tree);
-	/* "/tmp/kw/project/" and "sub/": as it was recorded. */
+	/* "/build/project/" and "sub/": as it was recorded. */
 	if (!fz_str_ends(cwd, "/") || !fz_str_ends(cwd, prefix) || cwd.n <= strlen(prefix))
 		return NULL;
 	return fz_strndup(cwd.p, cwd.n - strlen(prefix));

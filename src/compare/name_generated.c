@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that a program makes while it runs is numbered in the order in which it is made:
  *
- *   argmap_closeness_5 (<class 'argmap'> compilation 5)    -> argmap_closeness_# (... compilation
- * #) _lambdify (<lambdifygenerated-12>)                     -> _lambdify (<lambdifygenerated-#>)
+ *   argmap_closeness_5 (<class 'argmap'> compilation 5)
+ *                                             -> argmap_closeness_# (... compilation #)
+ *   _lambdify (<lambdifygenerated-12>)        -> _lambdify (<lambdifygenerated-#>)
  *
- *   <ipython-input-3-15dedc3fbfe1>                         -> <ipython-input-#>
- *   /tmp/ipykernel_4242/1234567890.py                      -> <ipython-input-#>
+ *   <ipython-input-3-15dedc3fbfe1>            -> <ipython-input-#>
+ *   $TMPDIR/ipykernel_4242/1234567890.py      -> <ipython-input-#>
  *
  * A cell of a notebook has a hash of its text as well, so that it has another name after each edit.
  *

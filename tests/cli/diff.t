@@ -567,7 +567,7 @@ fizeau: wrote k.md.svg
 | ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | 3,000 → 12,000<br><sub>expected 12,000</sub> | <code>k.py&#58;12</code> |
 
 # A cell of a notebook that is run again has another name, in a terminal and in a kernel; its functions are the same.
-$ printf '<module> (<ipython-input-2-15dedc3fbfe1>:1);work (/tmp/ipykernel_41/2213.py:2) 300\n' > m.folded && printf '<module> (<ipython-input-3-b88fca1b7004>:1);work (/tmp/ipykernel_977/99.py:2) 300\n' > n.folded
+$ printf '<module> (<ipython-input-2-15dedc3fbfe1>:1);work (/t/ipykernel_41/2213.py:2) 300\n' > m.folded && printf '<module> (<ipython-input-3-b88fca1b7004>:1);work (/t/ipykernel_977/99.py:2) 300\n' > n.folded
 > fizeau diff m.folded n.folded --match names --format json | grep -o '"name": "[^"]*", "file": "[^"]*".*"state": "[a-z]*"'
 "name": "\u003cmodule>", "file": "\u003cipython-input-#>", "line": 1, "state": "common"
 "name": "work", "file": "\u003cipython-input-#>", "line": 2, "state": "common"

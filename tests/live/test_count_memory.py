@@ -154,7 +154,7 @@ def check_python():
         assert "work: peak and live exclude memory of Python's own allocator" in result.stderr, result.stderr
         done = subprocess.run([FIZEAU, "run", "--count", "--memory", "-o", "x.fz", "--", PYTHON, "-E", "-c",
                                "x = [str(i) for i in range(1000)]"], cwd=folder, capture_output=True, text=True)
-        assert "warning: run: peak and live lack what Python's" in done.stderr, done.stderr
+        assert "warning: run: peak and live exclude memory of Python's own allocator" in done.stderr, done.stderr
 
 
 @suite.test("Google Benchmark: what is allocated while it is paused is not counted, what is held is")
