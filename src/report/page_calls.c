@@ -19,10 +19,13 @@ struct taker {
 	const struct fz_page *page;
 	struct fz_map places; /* (node, line) -> a number */
 	struct fz_map known;  /* (parent, that number) -> call */
+	struct fz_map first;  /* (parent, node) -> its first call */
 	uint32_t place_n;
 	struct fz_map texts; /* (file of the base, of the head) -> number of its lines below */
 	int32_t **lines;     /* of the base, from 1 -> of the head; 0: removed; [0]: how many */
 	size_t text_n, text_cap;
+	uint32_t *path; /* from a node up to a caller */
+	size_t path_cap;
 };
 
 /* ---- lines of the base ---- */
@@ -75,7 +78,8 @@ static int32_t line_in_page(struct taker *t, uint32_t function, enum fz_side sid
 	if (to)
 		return line <= to[0] && to[line] ? to[line] : -line;
 	bool known = of[FZ_BASE]->first_line > 0 && of[FZ_HEAD]->first_line > 0;
-	return known ? line - of[FZ_BASE]->first_line + of[FZ_HEAD]->first_line : line;
+	int64_t moved = (int64_t)line - of[FZ_BASE]->first_line + of[FZ_HEAD]->first_line;
+	return known && moved > 0 && moved <= INT32_MAX ? (int32_t)moved : line;
 }
 
 /* ---- calls ---- */
@@ -83,11 +87,18 @@ static int32_t line_in_page(struct taker *t, uint32_t function, enum fz_side sid
 static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t line)
 {
 	struct fz_page_calls *c = t->calls;
+	uint32_t *first = fz_map_slot(&t->first, FZ_KEY(parent, node));
 	uint32_t *place = fz_map_slot(&t->places, FZ_KEY(node, (uint32_t)line));
 
 	if (*place == FZ_NONE)
 		*place = t->place_n++;
 	uint32_t *slot = fz_map_slot(&t->known, FZ_KEY(parent, *place));
+	if (*slot == FZ_NONE && *first != FZ_NONE && c->list[*first].wrapped) {
+		*slot = *first;
+		c->list[*slot].line = line;
+		c->list[*slot].wrapped = false;
+		c->any |= line != 0;
+	}
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)c->n;
 		fz_grow(c->list, c->n, c->cap);
@@ -95,21 +106,48 @@ static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t
 			(struct fz_page_call){ .parent = parent, .node = node, .line = line };
 		c->any |= line != 0;
 	}
+	if (*first == FZ_NONE)
+		*first = *slot;
 	return *slot;
 }
 
-/* A node below a call; between them may be wrappers of the other side, which this one has no lines
- * of. caller: the call's node, FZ_NONE: there is none. */
-static uint32_t descend(struct taker *t, uint32_t parent, uint32_t caller, uint32_t node,
-			int32_t line)
+/* Without a line, because the other side has a wrapper in between: any call is as good. */
+static uint32_t wrapped_call_of(struct taker *t, uint32_t parent, uint32_t node)
 {
-	uint32_t above = t->page->parent[node];
+	uint32_t *first = fz_map_slot(&t->first, FZ_KEY(parent, node));
 
-	if (above == caller)
-		return call_of(t, parent, node, line);
-	if (above == FZ_NONE)
-		return call_of(t, FZ_NONE, node, 0);
-	return call_of(t, descend(t, parent, caller, above, 0), node, 0);
+	if (*first != FZ_NONE)
+		return *first;
+	uint32_t call = call_of(t, parent, node, 0);
+	t->calls->list[call].wrapped = true;
+	return call;
+}
+
+static uint32_t node_of_call(const struct taker *t, uint32_t call)
+{
+	return call == FZ_NONE ? FZ_NONE : t->calls->list[call].node;
+}
+
+static bool is_below(const struct fz_page *page, uint32_t node, uint32_t above)
+{
+	return above == FZ_NONE || (node >= above && node < above + page->size[above]);
+}
+
+/* A node that a call leads to by way of wrappers: of the other side, between them in the page, or
+ * of this one, which the page has beside the node. */
+static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
+{
+	size_t n = 0;
+
+	while (parent != FZ_NONE && !is_below(t->page, node, node_of_call(t, parent)))
+		parent = t->calls->list[parent].parent;
+	for (uint32_t at = node; at != node_of_call(t, parent); at = t->page->parent[at]) {
+		fz_grow(t->path, n, t->path_cap);
+		t->path[n++] = at;
+	}
+	while (n)
+		parent = wrapped_call_of(t, parent, t->path[--n]);
+	return parent;
 }
 
 static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side side,
@@ -125,12 +163,16 @@ static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side 
 			continue;
 		node = node_of ? node_of[node] : node;
 		uint32_t parent = up == FZ_NONE ? FZ_NONE : call[up];
-		uint32_t caller = parent == FZ_NONE ? FZ_NONE : t->calls->list[parent].node;
+		uint32_t caller = node_of_call(t, parent);
 		int32_t line = 0;
-		if (caller != FZ_NONE && t->page->parent[node] == caller)
+		if (t->page->parent[node] != caller) {
+			call[i] = descend(t, parent, node);
+			continue;
+		}
+		if (caller != FZ_NONE)
 			line = line_in_page(t, t->page->function[caller], side,
 					    p->frames[p->stacks[up].frame].line);
-		call[i] = descend(t, parent, caller, node, line);
+		call[i] = call_of(t, parent, node, line);
 	}
 	for (size_t row = 0; row < p->samples.n; row++)
 		if (p->samples.stack[row] != FZ_NONE && call[p->samples.stack[row]] != FZ_NONE)
@@ -159,8 +201,10 @@ void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
 	for (size_t i = 0; i < t.text_n; i++)
 		free(t.lines[i]);
 	free(t.lines);
+	free(t.path);
 	fz_map_release(&t.places);
 	fz_map_release(&t.known);
+	fz_map_release(&t.first);
 	fz_map_release(&t.texts);
 }
 

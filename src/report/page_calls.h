@@ -11,6 +11,7 @@ struct fz_page_call {
 	uint32_t parent; /* of these; FZ_NONE: none */
 	uint32_t node;   /* of the page */
 	int32_t line;    /* of the head; negative: of the base alone; 0: not known */
+	bool wrapped; /* only called below a wrapper of the other side so far, so without a line */
 	int64_t self[FZ_SIDES], total[FZ_SIDES];
 };
 

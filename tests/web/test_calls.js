@@ -59,3 +59,15 @@ test("where samples inside of a frame are chosen, or no line is known, there are
 	await withPage(profilePage(writeText("main;work;leaf 3\n")), {}, async (page) =>
 		assert.equal(await page.$("#toggle-calls"), null));
 });
+
+test("below a wrapper that only one side has, a call has the line of the side that has one", async () => {
+	const plain = [{ tid: 1, stack: [at("main", 5), at("work", 20), at("leaf", 30)], count: 50 }];
+	const wrapped = [{ tid: 1, stack: [at("main", 5), at("cached", 12), at("work", 20), at("leaf", 30)], count: 50 }];
+	const callsOf = async (sides) => {
+		let list = null;
+		await withPage(diffPage(...sides, ["time"]), { hash: "calls=1" }, async (page) => (list = await frames(page)));
+		return list;
+	};
+	assert.deepEqual(await callsOf([plain, wrapped]), [["main", 50, 50], ["  cached (main:5)", 50, 50], ["    work (cached:12)", 50, 50], ["      leaf (work:20)", 50, 50]]);
+	assert.deepEqual((await callsOf([wrapped, plain])).filter(([, before]) => before), [["main", 50, 50], ["  work (main:5)", 50, 50], ["    leaf (work:20)", 50, 50]]);
+});
