@@ -64,7 +64,7 @@ static int32_t find_changed(const struct fz_line_list sides[FZ_SIDES], int32_t f
 			removed = removed || is_code(sides[FZ_BASE].list[base]);
 			continue;
 		}
-		/* What was removed in front of the function is of another. */
+		/* Lines removed before the function belong to another one. */
 		bool here = line > first || !both;
 		if (line >= first && here && is_code(sides[FZ_HEAD].list[head]) &&
 		    (removed || !both))

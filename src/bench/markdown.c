@@ -319,7 +319,7 @@ static struct fz_str tail_of(struct fz_str name)
 	return name;
 }
 
-/* Without the file where that tells it from all others. */
+/* Without the file, if the rest of the name is unique. */
 static void add_short_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 			   struct fz_buf *out)
 {
@@ -332,8 +332,8 @@ static void add_short_name(const struct fz_ci_result *r, const struct fz_ci_benc
 	add_plain_code(out, tail);
 }
 
-/* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". What is no such
- * change is the headline's to say. */
+/* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". Nothing is written
+ * for any other result: the headline reports it. */
 static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	const struct fz_ci_bench *b = r->n ? &r->benches[0] : NULL;
