@@ -25,7 +25,6 @@
 #include "record/record.h"
 
 enum { MAKER_NICE = 5, SEND_SECONDS = 30 };
-#define SECOND ((int64_t)1000000000)
 
 struct agent {
 	const struct fz_agent_options *o;
@@ -78,7 +77,7 @@ static int push_part(struct agent *a, const struct fz_agent_part *part, int64_t 
 static void make_pushes(struct agent *a, struct fz_agent_window *w)
 {
 	fz_auto(fz_agent_parts_release) struct fz_agent_parts parts = { 0 };
-	int64_t from_s = w->start_unix_ns / SECOND;
+	int64_t from_s = w->start_unix_ns / FZ_SECOND;
 	struct fz_error err;
 
 	fz_agent_name_all(&a->naming, w->who, w->who_n);

@@ -17,7 +17,6 @@
 #include "record/owner.h"
 #include "record/procstat.h"
 
-#define SECOND 1000000000.0
 static const char gone[] = " (deleted)";
 
 /* Whose first word that is no option is a script. */
@@ -110,7 +109,7 @@ static void set_start(struct fz_agent_program *p)
 		return;
 	p->start_ticks = stat.start_time;
 	p->start_unix_ns = fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME) +
-			   (int64_t)((double)stat.start_time / ticks * SECOND);
+			   (int64_t)((double)stat.start_time / ticks * FZ_SECOND);
 }
 
 static bool is_elsewhere(pid_t pid)

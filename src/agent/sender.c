@@ -16,9 +16,8 @@
 #include "base/text.h"
 #include "base/thread.h"
 
-#define SECOND ((int64_t)1000000000)
-#define PAUSE_MIN (SECOND / 2)
-#define PAUSE_MAX (30 * SECOND)
+#define PAUSE_MIN (FZ_SECOND / 2)
+#define PAUSE_MAX (30 * FZ_SECOND)
 
 struct fz_agent_sender {
 	const struct fz_client *client;
@@ -41,7 +40,7 @@ static bool is_refusal(long status)
 /* By the clock that said when it was made, so a wrong one is no matter. */
 static char *query_of(const struct fz_agent_send *how, const struct fz_agent_spooled *p)
 {
-	int64_t age = fz_clock_unix() / SECOND - p->unix_seconds;
+	int64_t age = fz_clock_unix() / FZ_SECOND - p->unix_seconds;
 
 	return how->tells_age ? fz_asprintf("%s&age=%lld", p->query.p, (long long)FZ_MAX(age, 0))
 			      : fz_strdup(p->query.p);
@@ -125,7 +124,7 @@ static bool send_all(struct fz_agent_sender *s)
 static bool wait(struct fz_agent_sender *s, bool sent)
 {
 	int64_t until = fz_clock_now() + s->pause;
-	struct timespec when = { until / SECOND, until % SECOND };
+	struct timespec when = { until / FZ_SECOND, until % FZ_SECOND };
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->ends && (sent ? !s->news : fz_clock_now() < until)) {

@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 
-#define MINUTE ((int64_t)60 * 1000000000)
-
 struct fz_agent_window *fz_agent_window_new(uint64_t number, struct fz_profile *profile)
 {
 	struct fz_agent_window *w = fz_calloc(1, sizeof(*w));
@@ -45,7 +43,7 @@ bool fz_agent_window_knows(const struct fz_agent_window *w, pid_t pid)
 void fz_agent_window_add(struct fz_agent_window *w, pid_t pid, const struct fz_sample *sample,
 			 int64_t weight)
 {
-	int64_t minute = (w->start_unix_ns + sample->time) / MINUTE;
+	int64_t minute = (w->start_unix_ns + sample->time) / FZ_MINUTE;
 	uint32_t who = fz_map_get(&w->who_of, (uint64_t)pid);
 
 	fz_assert(who != FZ_NONE);

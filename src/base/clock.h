@@ -6,6 +6,12 @@
 
 #include <time.h>
 
+/* Spans of time in nanoseconds. */
+#define FZ_MS INT64_C(1000000)
+#define FZ_SECOND (1000 * FZ_MS)
+#define FZ_MINUTE (60 * FZ_SECOND)
+#define FZ_DAY (1440 * FZ_MINUTE)
+
 static inline int64_t fz_clock_ns(struct timespec t)
 {
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;

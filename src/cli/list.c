@@ -23,8 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
-
 /* Columns of a line before its command. */
 enum { BEFORE_COMMAND = 59 };
 
@@ -57,7 +55,7 @@ static int64_t last_written(const char *path)
 
 	if (stat(path, &st))
 		return 0;
-	return st.st_mtim.tv_sec * SECOND + st.st_mtim.tv_nsec;
+	return st.st_mtim.tv_sec * FZ_SECOND + st.st_mtim.tv_nsec;
 }
 
 static bool is_cut(const struct row *r)
@@ -108,7 +106,7 @@ static void add_row(const struct row *r, const struct fz_style *style, struct fz
 	char commit[FZ_RECORDING_WORD] = "";
 	const struct fz_run *failed;
 	bool wrong = r->p && fz_profile_failed_runs(r->p, &failed);
-	time_t start = (time_t)(start_of(r) / SECOND);
+	time_t start = (time_t)(start_of(r) / FZ_SECOND);
 	struct tm local;
 
 	if (r->number)

@@ -2,6 +2,7 @@
 /* Read markers from a file of lines with times; see marks_file.h. */
 #include "cli/marks_file.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -9,8 +10,6 @@
 #include "profile/range.h"
 
 #include <time.h>
-
-#define SECOND INT64_C(1000000000)
 
 enum { FILE_MOST = 64 << 20, YEAR_LEAST = 1970, YEAR_MOST = 2200 };
 /* 2001 to 2286: other numbers at the begin of a line are hardly times. */
@@ -47,7 +46,7 @@ static bool starts_with_digit(struct fz_str s)
 static int64_t take_fraction(struct fz_str *s)
 {
 	struct fz_str rest = *s;
-	int64_t unit = SECOND, ns = 0;
+	int64_t unit = FZ_SECOND, ns = 0;
 
 	if (!take_char(&rest, ".,") || !starts_with_digit(rest))
 		return 0;
@@ -122,7 +121,7 @@ static bool take_iso(struct fz_str *s, int64_t *ret)
 			 .tm_min = (int)part[4],
 			 .tm_sec = (int)part[5],
 			 .tm_isdst = -1 };
-	*ret = (take_zone(s, &zone) ? timegm(&tm) - zone * 60 : mktime(&tm)) * SECOND + fraction;
+	*ret = (take_zone(s, &zone) ? timegm(&tm) - zone * 60 : mktime(&tm)) * FZ_SECOND + fraction;
 	return true;
 }
 
@@ -134,7 +133,7 @@ static bool take_epoch(struct fz_str *s, int64_t *ret)
 	if (!take_number(s, 10, &seconds) || starts_with_digit(*s) || seconds < EPOCH_LEAST ||
 	    seconds > EPOCH_MOST)
 		return false;
-	*ret = (int64_t)seconds * SECOND + take_fraction(s);
+	*ret = (int64_t)seconds * FZ_SECOND + take_fraction(s);
 	return true;
 }
 

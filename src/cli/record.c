@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define SECOND 1000000000.0
-
 const char *const fz_native_names[] = { "none", "markers", "stacks", NULL };
 
 int fz_cli_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -41,7 +39,7 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 
 	if (!fz_parse_decimal(fz_str_of(text), &seconds) || seconds != 0)
 		return fz_cli_parse_duration(text, opt, err);
-	*(double *)opt->value = 1 / SECOND;
+	*(double *)opt->value = 1.0 / FZ_SECOND;
 	return 0;
 }
 
@@ -250,11 +248,11 @@ static void print_realtime(void *arg, const struct fz_sampler *s)
 	fprintf(stderr,
 		"fizeau: %4.0f s: %s samples/s, %llu retried, %llu rejected, %llu missed, longest "
 		"gap %s, sampler %.1f %% of a core\n",
-		(double)(fz_clock_now() - s->options->start) / SECOND,
+		(double)(fz_clock_now() - s->options->start) / FZ_SECOND,
 		fz_format_count((int64_t)(q->taken - last.taken), rate),
 		(unsigned long long)q->retried, (unsigned long long)fz_quality_rejected(q),
 		(unsigned long long)q->missed, fz_format_ns((double)q->longest_gap_ns, gap),
-		100 * (double)(cpu - last.cpu_ns) / SECOND);
+		100 * (double)(cpu - last.cpu_ns) / FZ_SECOND);
 	last.taken = q->taken;
 	last.cpu_ns = cpu;
 }

@@ -9,6 +9,7 @@
 #include "compare/internal.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "profile/callgraph.h"
 #include "profile/fleet_fact.h"
@@ -20,8 +21,6 @@
 #include <stdio.h>
 
 enum { WARNINGS_MAX = 16, AGE_DAYS = 7 };
-
-static const int64_t DAY_NS = INT64_C(86400000000000);
 
 void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
 {
@@ -495,12 +494,12 @@ static void warn_about_age(struct fz_diff *d)
 		last = FZ_MAX(last, base->runs[i].start_unix_ns);
 	for (uint32_t i = 0; i < head->run_count; i++)
 		first = FZ_MIN(first, head->runs[i].start_unix_ns);
-	if (last <= 0 || first == INT64_MAX || first - last < AGE_DAYS * DAY_NS)
+	if (last <= 0 || first == INT64_MAX || first - last < AGE_DAYS * FZ_DAY)
 		return;
 	fz_diff_warn(d,
 		     "the base was recorded %" PRId64 " days before the head: a change may come "
 		     "from the machine; record the base again",
-		     (first - last) / DAY_NS);
+		     (first - last) / FZ_DAY);
 }
 
 /* Of a program that failed nobody knows how much of its work was done. */

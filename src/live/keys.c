@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <wchar.h>
 
-#define MS ((int64_t)1000000)
-#define MESSAGE_NS (4000 * MS)
+#define MESSAGE_NS (4000 * FZ_MS)
 
 void fz_live_view_say(struct fz_live_view *v, const char *fmt, ...)
 {
@@ -238,13 +237,14 @@ static void do_trends(struct fz_live_view *v)
 
 static void do_faster(struct fz_live_view *v)
 {
-	v->refresh = FZ_MAX(v->refresh - (v->refresh > 100 * MS ? 100 : 50) * MS, 50 * MS);
+	v->refresh = FZ_MAX(v->refresh - (v->refresh > 100 * FZ_MS ? 100 : 50) * FZ_MS, 50 * FZ_MS);
 	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 
 static void do_slower(struct fz_live_view *v)
 {
-	v->refresh = FZ_MIN(v->refresh + (v->refresh >= 100 * MS ? 100 : 50) * MS, 1000 * MS);
+	v->refresh =
+		FZ_MIN(v->refresh + (v->refresh >= 100 * FZ_MS ? 100 : 50) * FZ_MS, 1000 * FZ_MS);
 	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 

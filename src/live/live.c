@@ -18,9 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MS ((int64_t)1000000)
-#define REFRESH_NS (100 * MS)
-#define EAGER_NS (300 * MS)
+#define REFRESH_NS (100 * FZ_MS)
+#define EAGER_NS (300 * FZ_MS)
 
 enum { NICE = 5 };
 
@@ -209,7 +208,7 @@ static void wait_for_something(struct fz_live *l)
 		{ .fd = l->over ? l->options.signals : -1, .events = POLLIN },
 	};
 
-	if (poll(fds, FZ_ARRAY_LEN(fds), l->dirty ? 0 : (int)(FZ_MAX(left, 0) / MS) + 1) <= 0)
+	if (poll(fds, FZ_ARRAY_LEN(fds), l->dirty ? 0 : (int)(FZ_MAX(left, 0) / FZ_MS) + 1) <= 0)
 		return;
 	if (fds[2].revents)
 		read_signals(l);

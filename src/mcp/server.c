@@ -33,8 +33,7 @@
 
 /* At a time; what one may say; what it has to end after SIGTERM. */
 enum { PROCESSES_MAX = 8, SAID_MAX = 1 << 20, CHUNK = 1 << 16 };
-#define SECOND INT64_C(1000000000)
-#define PATIENCE (20 * SECOND)
+#define PATIENCE (20 * FZ_SECOND)
 
 struct process {
 	pid_t pid; /* 0: none */
@@ -160,7 +159,7 @@ static void begin(void *arg, struct fz_mcp_request *r)
 			       .fd = pipes[0],
 			       .request = r,
 			       .measures = r->tool->measures,
-			       .deadline = fz_clock_now() + s->options->timeout * SECOND };
+			       .deadline = fz_clock_now() + s->options->timeout * FZ_SECOND };
 }
 
 /* ---- its end ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The recordings of the root's store, newest first. */
+#include "base/clock.h"
 #include "base/text.h"
 #include "mcp/answer.h"
 #include "report/recording.h"
@@ -10,13 +11,12 @@
 #include <unistd.h>
 
 enum { ROWS_MAX = 200, COMMAND_COLUMNS = 80 };
-#define SECOND 1000000000
 
 static void add_row(json_t *rows, size_t number, const struct fz_profile *p)
 {
 	char name[32], made[32] = "", word[FZ_RECORDING_WORD];
 	fz_auto(fz_buf_release) struct fz_buf command = { 0 };
-	time_t start = p->run_count ? (time_t)(p->runs[0].start_unix_ns / SECOND) : 0;
+	time_t start = p->run_count ? (time_t)(p->runs[0].start_unix_ns / FZ_SECOND) : 0;
 	struct tm local;
 	json_t *row = json_object();
 

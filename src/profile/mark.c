@@ -2,9 +2,10 @@
 /* Marks in facts; mark.h. What is no such value is passed over: a file may hold anything. */
 #include "profile/mark.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 
-#define SECOND INT64_C(1000000000)
 static const char prefix[] = "mark.";
 enum { DIGITS = 9, SECONDS_MOST = 1000000000 };
 
@@ -32,8 +33,8 @@ static void set_mark(struct fz_profile *p, unsigned number, int64_t time, struct
 {
 	char key[24];
 	fz_auto(fz_free_ptr) char *value =
-		fz_asprintf("%lld.%09lld %.*s", (long long)(time / SECOND),
-			    (long long)(time % SECOND), (int)text.n, text.p);
+		fz_asprintf("%lld.%09lld %.*s", (long long)(time / FZ_SECOND),
+			    (long long)(time % FZ_SECOND), (int)text.n, text.p);
 
 	snprintf(key, sizeof(key), "%s%u", prefix, number);
 	fz_profile_set_fact(p, key, fz_str_of(value));
@@ -46,7 +47,7 @@ bool fz_profile_add_mark(struct fz_profile *p, int64_t time, struct fz_str text)
 	text = cut(text);
 	for (uint32_t i = 0; i < p->fact_count; i++)
 		number += fz_is_mark_fact(fz_profile_text(p, p->facts[i].key));
-	if (!text.n || time < 0 || time >= SECONDS_MOST * SECOND || number > FZ_PROFILE_MARKS)
+	if (!text.n || time < 0 || time >= SECONDS_MOST * FZ_SECOND || number > FZ_PROFILE_MARKS)
 		return false;
 	set_mark(p, number, time, text);
 	return true;
@@ -60,9 +61,9 @@ static bool parse(struct fz_str value, struct fz_profile_mark *ret)
 
 	if (!dot || value.n <= text || value.p[text - 1] != ' ' ||
 	    !fz_parse_u64((struct fz_str){ value.p, whole }, SECONDS_MOST - 1, &seconds) ||
-	    !fz_parse_u64((struct fz_str){ dot + 1, DIGITS }, SECOND - 1, &ns))
+	    !fz_parse_u64((struct fz_str){ dot + 1, DIGITS }, FZ_SECOND - 1, &ns))
 		return false;
-	*ret = (struct fz_profile_mark){ (int64_t)seconds * SECOND + (int64_t)ns,
+	*ret = (struct fz_profile_mark){ (int64_t)seconds * FZ_SECOND + (int64_t)ns,
 					 { value.p + text, value.n - text } };
 	return true;
 }

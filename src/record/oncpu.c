@@ -23,6 +23,7 @@
  */
 #include "record/oncpu.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/str.h"
@@ -34,21 +35,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS ((int64_t)1000000)
-
 /* At most once a millisecond, whose ticks come a little early or late. */
-#define LOOK_AGAIN (MS - MS / 8)
+#define LOOK_AGAIN (FZ_MS - FZ_MS / 8)
 enum { LOOK_COST_NS = 100 * 1000 }; /* of pause between looks, for each thread */
 
 /* Longer than any scheduler tick. */
-#define STILL (25 * MS)
+#define STILL (25 * FZ_MS)
 /* A thread that is not asked for so long, and at two instants, has ended. */
-#define GONE (1000 * MS)
+#define GONE (1000 * FZ_MS)
 /* Of those that were met since they were looked for last. */
 enum { SWEEP_EVERY = 64 };
 
 /* What was not accounted for by samples for so long never will be. */
-#define CREDIT_MAX (100 * MS)
+#define CREDIT_MAX (100 * FZ_MS)
 
 struct thread {
 	uint64_t tid;

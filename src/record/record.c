@@ -24,8 +24,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SECOND 1000000000.0
-
 enum { FILES_MIN = 32 };
 
 /* ---- before ---- */
@@ -282,7 +280,7 @@ static struct fz_sampler_options sampling_of(const struct fz_record_options *o)
 		.engine = (enum fz_engine_choice)o->sampled_by,
 		.mode = o->mode,
 		.rate = o->rate,
-		.duration_ns = (int64_t)(o->duration * SECOND),
+		.duration_ns = (int64_t)(o->duration * FZ_SECOND),
 		.paused = o->paused,
 	};
 }
@@ -378,7 +376,8 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	if (s->paused_ns * 100 >= p->runs[0].duration_ns)
 		note_pause(p, s->paused_ns);
 	if (!r->options->growth)
-		rec->achieved_hz = (double)q->taken * SECOND / (double)FZ_MAX(rec->duration_ns, 1);
+		rec->achieved_hz =
+			(double)q->taken * FZ_SECOND / (double)FZ_MAX(rec->duration_ns, 1);
 	rec->error_rate = samples > 0 ? 100 * (double)fz_quality_rejected(q) / samples : NAN;
 	rec->missed_rate =
 		q->taken ? 100 * (double)q->missed / (double)(q->missed + q->taken) : NAN;

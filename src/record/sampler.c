@@ -26,28 +26,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS ((int64_t)1000000)
-#define SECOND (1000 * MS)
-
 /* Waits up to this long are one clock_nanosleep, which is more exact than a poll. */
-#define FINE_WAIT (3 * MS)
+#define FINE_WAIT (3 * FZ_MS)
 /* Events may stay unseen for so long. */
-#define POLL_EVERY (5 * MS)
-#define FLUSH_EVERY (500 * MS)
-#define OPEN_PATIENCE (1 * SECOND)
+#define POLL_EVERY (5 * FZ_MS)
+#define FLUSH_EVERY (500 * FZ_MS)
+#define OPEN_PATIENCE (1 * FZ_SECOND)
 
 /* Between two looks at the machine's speed, of 9 us each: 0.2 % of a core. */
-#define LOOK_EVERY (4 * MS)
+#define LOOK_EVERY (4 * FZ_MS)
 
 /* Between two looks at the CPU time of threads; and at least so many times what a look takes. */
-#define THREADS_EVERY (100 * MS)
+#define THREADS_EVERY (100 * FZ_MS)
 #define THREADS_SHARE 500
 
 /* Less CPU time that is in no sample is within what the kernel's clocks are good for. */
-#define MISSING_FROM (50 * MS)
+#define MISSING_FROM (50 * FZ_MS)
 
 /* CPU time in a second from which on we are no thread that mostly sleeps. */
-#define PRIORITY_MOST (SECOND / 4 * 3)
+#define PRIORITY_MOST (FZ_SECOND / 4 * 3)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };
 
@@ -80,7 +77,7 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *opti
 				  .profile = profile,
 				  .planned = profile->recording.features,
 				  .next_chore = now + FLUSH_EVERY,
-				  .next_second = now + SECOND,
+				  .next_second = now + FZ_SECOND,
 				  .look_cpu = FZ_NONE,
 				  .paused = options->paused,
 				  .end_time = now };
@@ -174,7 +171,7 @@ static void poll_events(struct fz_sampler *s, int64_t ns)
 		{ .fd = fz_target_process_events(s), .events = POLLIN },
 		{ .fd = fz_lineserver_fd(s->options->control), .events = POLLIN },
 	};
-	struct timespec timeout = { .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
+	struct timespec timeout = { .tv_sec = ns / FZ_SECOND, .tv_nsec = ns % FZ_SECOND };
 
 	bool any = ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL) > 0;
 
@@ -199,7 +196,7 @@ void fz_sampler_poll(struct fz_sampler *s, bool news)
 
 static void sleep_until(int64_t when)
 {
-	struct timespec t = { .tv_sec = when / SECOND, .tv_nsec = when % SECOND };
+	struct timespec t = { .tv_sec = when / FZ_SECOND, .tv_nsec = when % FZ_SECOND };
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
@@ -389,7 +386,7 @@ static void do_chores(struct fz_sampler *s)
 	if (now >= s->next_second) {
 		check_priority(s);
 		s->options->on_second(s->options->arg, s);
-		s->next_second += SECOND * (1 + (now - s->next_second) / SECOND);
+		s->next_second += FZ_SECOND * (1 + (now - s->next_second) / FZ_SECOND);
 	}
 }
 

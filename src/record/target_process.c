@@ -18,16 +18,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#define MS ((int64_t)1000000)
-
 /* For trying to open processes between two instants. */
-#define SEEK_MOST (MS / 2)
+#define SEEK_MOST (FZ_MS / 2)
 /* A child that was forked is its parent's image until it has found itself. */
-#define FORK_PAUSE MS
+#define FORK_PAUSE FZ_MS
 /* Before trying again when a target was found but cannot be sampled as asked. */
-#define REFUSED_PAUSE (500 * MS)
+#define REFUSED_PAUSE (500 * FZ_MS)
 /* The same for one that is not Python: it may become one, or was a shell's helper. */
-#define HELPER_PAUSE (5 * MS)
+#define HELPER_PAUSE (5 * FZ_MS)
 
 /* That are open at a time: some for each process of a tree, and for each thread. */
 #define FILES_MOST ((rlim_t)1 << 17)

@@ -26,17 +26,16 @@
 
 #include <stdio.h>
 
-#define MS ((int64_t)1000000)
 /* Between two looks for an interpreter in a process, at first; then twice that, and so on. */
-#define PYTHON_PAUSE (20 * MS)
-#define PYTHON_PAUSE_MAX (10000 * MS)
+#define PYTHON_PAUSE (20 * FZ_MS)
+#define PYTHON_PAUSE_MAX (10000 * FZ_MS)
 /* And at the one that was found. */
-#define PYTHON_LOOK (500 * MS)
+#define PYTHON_LOOK (500 * FZ_MS)
 /* The map of a process is read again, for addresses that are not in it, not before; in vain, after
  * twice that, and so on. */
-#define MAP_PAUSE (200 * MS)
+#define MAP_PAUSE (200 * FZ_MS)
 /* And at all for other code at known addresses. */
-#define MAP_LOOK (10000 * MS)
+#define MAP_LOOK (10000 * FZ_MS)
 
 enum {
 	KTHREADD = 2, /* whose children are threads of the kernel */
