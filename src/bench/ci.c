@@ -146,12 +146,11 @@ static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str n
 static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str name,
 			struct fz_str what)
 {
-	static const char *const sides[FZ_SIDES] = { "base", "head" };
 
 	if (!what.n)
 		return;
-	fz_ci_trouble(r, "%s: %.*s%s%.*s", sides[side], (int)name.n, name.p, name.n ? ": " : "",
-		      (int)what.n, what.p);
+	fz_ci_trouble(r, "%s: %.*s%s%.*s", fz_side_names[side], (int)name.n, name.p,
+		      name.n ? ": " : "", (int)what.n, what.p);
 	if (!name.n)
 		return;
 	char safe[512];

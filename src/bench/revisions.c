@@ -26,8 +26,6 @@
 
 enum { AGAIN_MAX = 3 };
 
-static const char *const side_names[FZ_SIDES] = { "base", "head" };
-
 struct side {
 	struct fz_checkout checkout;
 	char *shell[4]; /* a command that sh runs */
@@ -160,21 +158,21 @@ static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, i
 					 .errors = -1 };
 	struct fz_series_run run;
 
-	fz_notify_progress(c->notify, "%s, %s %d of %d", side_names[s], kind, i + 1, n);
-	fz_workspace_keep_bytecode(&c->workspace, side_names[s]);
+	fz_notify_progress(c->notify, "%s, %s %d of %d", fz_side_names[s], kind, i + 1, n);
+	fz_workspace_keep_bytecode(&c->workspace, fz_side_names[s]);
 	fz_checkout_environ(&c->workspace, &side->checkout, &own);
 	place.environ = own.list;
 	int rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
-		fz_notify_warn(c->notify, "compare: %s, %s %d of %d: %s; retrying", side_names[s],
-			       kind, i + 1, n, err->message);
+		fz_notify_warn(c->notify, "compare: %s, %s %d of %d: %s; retrying",
+			       fz_side_names[s], kind, i + 1, n, err->message);
 		rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
 	if (fz_series_stopped(&c->workspace.series)) {
 		fz_notify_warn(c->notify, "compare: interrupted; dropping the unfinished %s of %s",
-			       kind, side_names[s]);
+			       kind, fz_side_names[s]);
 		rc = 0;
 	} else {
 		int failed = check_status(c, &run, err);
@@ -185,7 +183,7 @@ static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, i
 			rc = fz_profile_merge(c->result->side[s].profile, run.profile, err);
 	}
 	fz_profile_free(run.profile);
-	return rc ? fz_error_prefix(err, "%s, %s %d of %d", side_names[s], kind, i + 1, n) : 0;
+	return rc ? fz_error_prefix(err, "%s, %s %d of %d", fz_side_names[s], kind, i + 1, n) : 0;
 }
 
 /* Base and head n times, the first of each pair in turn. */
@@ -249,7 +247,7 @@ int fz_paired_run_keep(struct fz_paired_run *c, struct fz_error *err)
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
 		fz_auto(fz_free_ptr) char *path = fz_asprintf(
-			"%s/%s-%08x-%s.fz", cache, fz_path_base(top).p, place, side_names[s]);
+			"%s/%s-%08x-%s.fz", cache, fz_path_base(top).p, place, fz_side_names[s]);
 		rc = fz_format_save(c->side[s].profile, &fz_format_fz, path, err);
 		if (!rc)
 			c->side[s].kept = fz_steal(path);

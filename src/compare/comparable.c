@@ -374,8 +374,6 @@ static void warn_about_rate(struct fz_diff *d)
 			     fz_format_ns((double)base, b), fz_format_ns((double)head, h));
 }
 
-static const char *const side_names[] = { "base", "head" };
-
 /* Of folded text. */
 static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 {
@@ -385,7 +383,7 @@ static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 		fz_diff_warn(
 			d,
 			"the %s's numbers are interpreted as %.*s; set --input-unit to change that",
-			side_names[s], (int)guess.n, guess.p);
+			fz_side_names[s], (int)guess.n, guess.p);
 }
 
 static void warn_about_tree(struct fz_diff *d, enum fz_side s)
@@ -393,13 +391,13 @@ static void warn_about_tree(struct fz_diff *d, enum fz_side s)
 	bool recorded = fz_callgraph_states(d->profile[s], d->tree[s]->metric);
 
 	fz_diff_warn(d, "the call tree of the %s is reconstructed from a call graph, %s",
-		     side_names[s],
+		     fz_side_names[s],
 		     recorded ? "function totals are recorded" : "and so are function totals");
 }
 
 static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 {
-	const char *const *names = side_names;
+	const char *const *names = fz_side_names;
 	const struct fz_profile *p = d->profile[s];
 	uint64_t rejected = fz_quality_rejected(&p->quality);
 	char number[FZ_NUMBER_SIZE];
@@ -451,7 +449,7 @@ static void warn_about_parts(struct fz_diff *d)
 		fz_diff_warn(d,
 			     "the %s is not a complete run: its time depends on the length of the "
 			     "recording; --scale window compares per second",
-			     side_names[head]);
+			     fz_side_names[head]);
 }
 
 /* Both sides were asked for together. */

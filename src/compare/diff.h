@@ -14,6 +14,7 @@
 #include "profile/tree.h"
 
 enum fz_side { FZ_BASE, FZ_HEAD, FZ_SIDES };
+extern const char *const fz_side_names[FZ_SIDES]; /* "base", "head" */
 
 enum fz_match {
 	FZ_MATCH_FULL,  /* canonical names, then moved and renamed functions, inserted and removed

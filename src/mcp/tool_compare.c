@@ -14,8 +14,6 @@
 
 enum { RUNS_MAX = 100, RUNS_DEFAULT = 3 };
 
-static const char *const side_names[FZ_SIDES] = { "base", "head" };
-
 /* The words as argv; the strings are the JSON's. */
 static char **argv_of(const json_t *words)
 {
@@ -57,7 +55,8 @@ static int keep(const struct fz_mcp_call *c, struct fz_paired_run *done, char *p
 	int r = fz_paired_run_keep(done, err);
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !r; s++) {
-		path[s] = fz_asprintf("%s/%u-%s.fz", c->scratch, c->handles->next, side_names[s]);
+		path[s] =
+			fz_asprintf("%s/%u-%s.fz", c->scratch, c->handles->next, fz_side_names[s]);
 		r = fz_format_save(done->side[s].profile, &fz_format_fz, path[s], err);
 	}
 	return r;

@@ -21,8 +21,6 @@
 
 enum { RUNS_DEFAULT = 3, RUNS_MAX = 100, COMMAND_MAX = 4000, COMMIT_DIGITS = 10 };
 
-static const char *const side_names[FZ_SIDES] = { "base", "head" };
-
 /* Of its time a program waits so much for disks that it is told of. */
 #define DISK_LIMIT 0.05
 
@@ -42,7 +40,7 @@ static void add_shares(const char *begin, const char *what, const double *share,
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		if (isnan(share[s]))
 			continue;
-		fz_buf_printf(out, "%s%s %s", before, side_names[s],
+		fz_buf_printf(out, "%s%s %s", before, fz_side_names[s],
 			      fz_format_percent(share[s], number));
 		before = ", ";
 	}
@@ -136,8 +134,8 @@ static void add_order(const struct fz_diff *d, struct fz_buf *out)
 		fz_buf_str(out, apart > 0 ? " after the base" : " before the base");
 	} else {
 		fz_buf_printf(out, "%s %s runs came before the %s runs", all ? "all" : "most",
-			      side_names[apart > 0 ? FZ_BASE : FZ_HEAD],
-			      side_names[apart > 0 ? FZ_HEAD : FZ_BASE]);
+			      fz_side_names[apart > 0 ? FZ_BASE : FZ_HEAD],
+			      fz_side_names[apart > 0 ? FZ_HEAD : FZ_BASE]);
 	}
 }
 
@@ -194,7 +192,7 @@ static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out
 		fz_buf_str(&text, " && ");
 	}
 	fz_buf_add(&text, command.p, command.n);
-	fz_buf_printf(out, " --%s-command ", side_names[s]);
+	fz_buf_printf(out, " --%s-command ", fz_side_names[s]);
 	fz_buf_shell_word(out, text.p);
 }
 

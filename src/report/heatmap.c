@@ -27,8 +27,6 @@ enum {
 	STATIC_ROWS = 40,
 };
 
-static const char *const side_names[FZ_SIDES] = { "base", "head" };
-
 struct page {
 	const struct fz_heat *h;
 	const struct fz_html_options *options;
@@ -56,7 +54,7 @@ static void write_side(struct page *page, struct fz_json *j, int side)
 	char version[32];
 
 	fz_report_quality(page->h->diff ? page->h->diff->recorded[side] : p, &quality);
-	fz_json_key(j, side_names[side]);
+	fz_json_key(j, fz_side_names[side]);
 	fz_json_open(j, '{');
 	if (page->options->labels[side])
 		fz_json_kstr(j, "label", fz_str_of(page->options->labels[side]));

@@ -251,7 +251,6 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 /* How fast the machine was, when the head is told at the base's speed. */
 static void write_speed(struct fz_json *j, const struct fz_diff *d)
 {
-	static const char *const names[] = { "base", "head" };
 	const struct fz_speed_scale_side *side = d->speed_scale.side;
 	double best = FZ_MIN(side[FZ_BASE].range.fastest, side[FZ_HEAD].range.fastest);
 
@@ -260,7 +259,7 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 	fz_json_key(j, "speed");
 	fz_json_open(j, '{');
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_json_key(j, names[s]);
+		fz_json_key(j, fz_side_names[s]);
 		fz_json_open(j, '{');
 		fz_json_kdouble(j, "mean_pct", 100 * best / side[s].piece);
 		fz_json_kdouble(j, "slowest_pct", 100 * best / side[s].range.slowest);

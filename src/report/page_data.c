@@ -33,8 +33,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const side_names[FZ_SIDES] = { "base", "head" };
-
 /* ---- columns ---- */
 
 struct filler {
@@ -532,7 +530,7 @@ static void write_side(const struct fz_page *page, const struct fz_html_options 
 {
 	const struct fz_profile *p = page->profile[side];
 
-	fz_json_key(j, side_names[side]);
+	fz_json_key(j, fz_side_names[side]);
 	if (!p) {
 		fz_json_null(j);
 		return;
@@ -580,7 +578,7 @@ static void write_threads(const struct fz_page *page, struct fz_json *j)
 		for (int side = 0; side < FZ_SIDES; side++) {
 			if (!states[side] || t->on_side[side] == FZ_NONE)
 				continue;
-			fz_json_key(j, side_names[side]);
+			fz_json_key(j, fz_side_names[side]);
 			write_states(&states[side][t->on_side[side]], j);
 		}
 		fz_json_close(j, '}');
