@@ -12,11 +12,10 @@
  */
 #include "fleet/batch.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "profile/per_run.h"
 
-#define SECOND ((int64_t)1000000000)
-#define MINUTE (60 * SECOND)
 enum { AHEAD_MINUTES = 60 };
 
 struct builder {
@@ -122,11 +121,11 @@ static int minute_of(const struct builder *k, uint32_t run, int64_t time, int64_
 		start = k->start;
 	if (__builtin_add_overflow(start, time, &at) || at < 0)
 		return fz_fail(err, FZ_EINPUT, "it contains samples from before 1970");
-	if (at / MINUTE > k->latest_minute)
+	if (at / FZ_MINUTE > k->latest_minute)
 		return fz_fail(err, FZ_EINPUT,
 			       "it contains samples more than an hour in the future; check the "
 			       "clock of the recording machine");
-	*ret = at / MINUTE;
+	*ret = at / FZ_MINUTE;
 	return 0;
 }
 
@@ -162,7 +161,7 @@ static int expose_run(struct builder *k, uint32_t run, struct fz_error *err)
 	do {
 		int code = minute_of(k, run, split ? done : 0, &minute, err);
 
-		part = split ? FZ_MIN(length - done, (minute + 1) * MINUTE - (start + done))
+		part = split ? FZ_MIN(length - done, (minute + 1) * FZ_MINUTE - (start + done))
 			     : length;
 		done += part;
 		double so_far = (double)FZ_MAX(r->load.used_ns, 0) *
@@ -295,7 +294,7 @@ int fz_fleet_batch_of(const struct fz_profile *p, int64_t start_unix_ns, int64_t
 					      .b = &b,
 					      .start = start_unix_ns,
 					      .latest_minute =
-						      now_unix_ns / MINUTE + AHEAD_MINUTES };
+						      now_unix_ns / FZ_MINUTE + AHEAD_MINUTES };
 	int r = build(&k, err);
 
 	if (r)

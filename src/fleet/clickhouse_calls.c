@@ -23,7 +23,6 @@ enum {
 	WRITING_SECONDS = 30,
 	SYNCS_SINCE = 21
 };
-#define SECOND ((int64_t)1000000000)
 
 /* Parts are days, so that what is too old is dropped as a whole */
 static const char *const tables[] = {
@@ -157,7 +156,7 @@ static int gone(const struct fz_clickhouse *c, struct fz_shard *s, int64_t began
 	int64_t now = fz_clock_now();
 
 	if (c->writing)
-		s->retry_ns = now + FZ_MAX(RETRY_SECONDS * SECOND, RETRY_TIMES * (now - began));
+		s->retry_ns = now + FZ_MAX(RETRY_SECONDS * FZ_SECOND, RETRY_TIMES * (now - began));
 	s->missing = true;
 	return fz_fail(err, FZ_EAGAIN, "%s: no response (%s); try again later", s->name, why);
 }

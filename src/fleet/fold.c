@@ -17,8 +17,6 @@
 #include "fleet/sides.h"
 #include "profile/fleet_fact.h"
 
-#define MINUTE_NS (60 * (int64_t)1000000000)
-
 /* ---- sums ---- */
 
 struct folder {
@@ -307,7 +305,7 @@ static void add_runs(struct folder *k)
 		if (k->unit[i] == FZ_NONE)
 			continue;
 		struct fz_run *run = &runs[k->unit[i]];
-		int64_t start = cell->minute * MINUTE_NS;
+		int64_t start = cell->minute * FZ_MINUTE;
 
 		if (run->start_unix_ns == 0 || start < run->start_unix_ns)
 			run->start_unix_ns = start;
@@ -487,7 +485,7 @@ static int find_pair(struct fz_fleet *f, const struct fz_fleet_query *q,
 int fz_fleet_pair(struct fz_fleet *f, const struct fz_fleet_query *q, const char *const texts[2],
 		  struct fz_profile *ret[2], struct fz_error *err)
 {
-	int64_t now = fz_clock_unix() / MINUTE_NS;
+	int64_t now = fz_clock_unix() / FZ_MINUTE;
 	struct fz_fleet_side side[2] = { 0 };
 	int r = 0;
 

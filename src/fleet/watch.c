@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "compare/comparison.h"
@@ -160,7 +161,7 @@ static int64_t first_minute(const struct check *c)
 
 	for (uint32_t i = 1; i < p->run_count; i++)
 		first = FZ_MIN(first, p->runs[i].start_unix_ns);
-	return first / ((int64_t)60 * 1000000000);
+	return first / FZ_MINUTE;
 }
 
 static char *describe(const struct fz_fleet_watch *w, const char *base, const struct check *c,

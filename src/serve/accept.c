@@ -24,7 +24,6 @@
 #include "serve/inputs.h"
 
 enum { BODY_MAX = 1 << 16 };
-#define SECOND ((int64_t)1000000000)
 
 static void write_one(void *arg, const struct fz_results_accepted *a)
 {
@@ -151,7 +150,7 @@ static int keep(struct fz_server *s, const struct fz_server_run *run, const stru
 		.landed = !*run->pull && strcmp(run->branch, run->into) == 0 ? run->head : "",
 		/* Where the base had none of it, however much. */
 		.change = isfinite(b->change) ? (1 + b->change) * (1 + limit) - 1 : INFINITY,
-		.time = fz_clock_unix() / SECOND,
+		.time = fz_clock_unix() / FZ_SECOND,
 	};
 	bool was;
 

@@ -68,18 +68,17 @@ int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 static int load(const struct fz_server *s, const struct fz_http_request *q, struct pair *p,
 		struct fz_error *err)
 {
-	static const char *const names[FZ_SIDES] = { "base", "head" };
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	struct fz_fleet_query query;
 	int r = fz_server_take_query(q, &labels, &query, err);
 
 	for (enum fz_side side = 0; !r && side < FZ_SIDES; side++) {
-		p->texts[side] = fz_http_parameter(q, names[side]);
+		p->texts[side] = fz_http_parameter(q, fz_side_names[side]);
 		if (!p->texts[side])
 			r = fz_fail(err, FZ_EUSAGE,
 				    "missing parameter: %s (SERVICE@VERSION or SERVICE@FROM..TO)",
-				    names[side]);
+				    fz_side_names[side]);
 	}
 	if (!r)
 		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);

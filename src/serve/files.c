@@ -16,7 +16,6 @@
 #include "serve/inputs.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, COUNTS_MAX = 1000000 };
-#define SECOND ((int64_t)1000000000)
 #define UNPACKED_MAX ((uint64_t)1 << 30)
 
 /* False: it was refused. */
@@ -85,8 +84,8 @@ static void write_recording(void *arg, const struct fz_file *file)
 	fz_json_kstr(j, "version", fz_str_of(file->version));
 	fz_json_kstr(j, "host", fz_str_of(file->host));
 	write_labels(j, fz_str_of(file->labels));
-	fz_json_kint(j, "began", file->began_unix_ns / SECOND);
-	fz_json_kint(j, "came", file->came_unix_ns / SECOND);
+	fz_json_kint(j, "began", file->began_unix_ns / FZ_SECOND);
+	fz_json_kint(j, "came", file->came_unix_ns / FZ_SECOND);
 	fz_json_kint(j, "bytes", file->bytes);
 	fz_json_close(j, '}');
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "compare/diff.h"
 #include "format/jsonread.h"
 #include "report/markup.h"
 #include "report/viewer.h"
@@ -47,17 +48,15 @@ static void add_minute(struct fz_buf *out, int64_t minute)
 /* The latest version is the head, the one before it the base, until somebody chooses. */
 static void add_choices(struct home *h, const struct fz_fleet_entry *e)
 {
-	static const char *const names[] = { "base", "head" };
-
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < FZ_SIDES; side++) {
 		bool chosen = h->versions == (side ? 1 : 2);
 
 		fz_buf_printf(&h->cards, "<td><input type=\"radio\" name=\"%s\"%s value=\"",
-			      names[side], chosen ? " checked" : "");
+			      fz_side_names[side], chosen ? " checked" : "");
 		fz_html_escape(&h->cards, fz_str_of(e->service));
 		fz_buf_char(&h->cards, '@');
 		fz_html_escape(&h->cards, fz_str_of(e->version));
-		fz_buf_printf(&h->cards, "\" aria-label=\"%s: ", names[side]);
+		fz_buf_printf(&h->cards, "\" aria-label=\"%s: ", fz_side_names[side]);
 		fz_html_escape(&h->cards, fz_str_of(e->version));
 		fz_buf_str(&h->cards, "\">");
 	}

@@ -9,8 +9,6 @@
 
 #include "fleet/sides.h"
 
-#define SECOND ((int64_t)1000000000)
-
 void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
 		    const char *more)
 {

@@ -18,7 +18,6 @@
 #include "bench/accepted.h"
 #include "serve/inputs.h"
 
-#define SECOND ((int64_t)1000000000)
 enum { SHA_MIN = 7, SHA_MAX = 64 };
 
 int fz_server_open_results(const struct fz_server *s, struct fz_results **ret, struct fz_error *err)
@@ -119,7 +118,7 @@ static int take_commit(const struct fz_http_request *q, const char *side, const 
 /* One that waited for us is as old as it says, and not the latest where others came meanwhile. */
 static int take_received(const struct fz_http_request *q, int64_t *ret, struct fz_error *err)
 {
-	int64_t now = fz_clock_unix() / SECOND, age;
+	int64_t now = fz_clock_unix() / FZ_SECOND, age;
 	int rc = take_seconds(q, "age", "number of seconds", &age, err);
 
 	*ret = rc ? now : FZ_MAX(now - age, 0);

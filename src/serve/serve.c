@@ -21,8 +21,6 @@
 
 enum { AT_ONCE = 2, HOUR = 3600, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
 enum { PEM_MAX = 1 << 20 };
-#define SECOND ((int64_t)1000000000)
-#define MINUTE (60 * SECOND)
 #define UNPACKED_MAX ((uint64_t)1 << 30)
 
 static const struct fz_http_route routes[] = {
@@ -113,7 +111,7 @@ static bool has_start(const struct fz_profile *p)
 static int check_age(const struct fz_server *s, const struct fz_fleet_batch *b, int64_t now,
 		     struct fz_error *err)
 {
-	int64_t oldest = now / MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
+	int64_t oldest = now / FZ_MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
 
 	for (uint32_t i = 0; s->options.retain_days && i < b->cell_n; i++)
 		if (b->cells[i].minute < oldest)
@@ -144,11 +142,11 @@ static void tell(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
 {
 	ret->minutes = b->cell_n / FZ_MAX(b->kind_n, 1);
 	ret->samples = 0;
-	ret->start_unix_ns = b->cell_n ? b->cells[0].minute * MINUTE : 0;
+	ret->start_unix_ns = b->cell_n ? b->cells[0].minute * FZ_MINUTE : 0;
 	for (uint32_t i = 0; i < b->cell_n; i++) {
 		if (b->kinds[b->cells[i].kind].main)
 			ret->samples += b->cells[i].exposure.samples;
-		ret->start_unix_ns = FZ_MIN(ret->start_unix_ns, b->cells[i].minute * MINUTE);
+		ret->start_unix_ns = FZ_MIN(ret->start_unix_ns, b->cells[i].minute * FZ_MINUTE);
 	}
 }
 
@@ -234,14 +232,15 @@ int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 
 static void forget(struct fz_server *s)
 {
-	int64_t before = fz_clock_unix() / MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
+	int64_t before =
+		fz_clock_unix() / FZ_MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
 	struct fz_error err;
 
 	pthread_mutex_lock(&s->writing);
 	if (fz_fleet_forget(s->writer, before, &err) < 0)
 		s->say(err.message);
 	pthread_mutex_unlock(&s->writing);
-	if (s->files && fz_files_forget(s->files, before * MINUTE, &err))
+	if (s->files && fz_files_forget(s->files, before * FZ_MINUTE, &err))
 		s->say(err.message);
 	if (!s->results)
 		return;
