@@ -247,7 +247,8 @@ def check_action():
         assert names <= {f.name for f in report.iterdir()}, list(report.iterdir())
         assert service.log == ["GET", "GET", "POST"] and len(service.comments) == 122, service.log
         first = service.comments[-1]["body"]
-        assert first.startswith("<!-- fizeau ci -->\n### Performance regression"), first
+        assert first.startswith("<!-- fizeau ci -->\n### Merging this makes <code>first</code> 50.0&nbsp;% slower"), first
+        assert "\n\nPerformance regression: 1 slower, 1 same.\n" in first, first
         assert "(https://github.example/o/r/actions/runs/99#artifacts)" in first, first
         assert job.summary.read_text() == report.joinpath("comment.md").read_text() == first
         assert job.summary.stat().st_size < SUMMARY_LIMIT
