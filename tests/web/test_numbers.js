@@ -24,14 +24,19 @@ function rowsOfText(text) {
 	return rows;
 }
 
+// A cell as it is read, with lines for its lines.
+const seenOf = (cell) => cell.replace(/<(?!br>)[^>]*>/g, "").replace(/&nbsp;/g, " ").replace(/&#(\d+);/g, (_, n) => String.fromCharCode(n)).replace(/<br>/g, "\n").trim();
+
 function rowsOfMarkdown(text) {
 	const rows = [];
 	let family = "";
 	for (const line of text.split("\n")) {
 		family = /^\*\*Self\*\*/.test(line) ? "self" : /^\*\*Total/.test(line) ? "total" : family;
 		if (/by self/.test(line)) family = "self";
-		const m = /^\| ([\d.,]+) \| ([\d.,]+) \| ([-+±][\d.,]+) \| ±([\d.,]+) \| (.*?) \| <code>(.*)<\/code> \|$/.exec(line);
-		if (m) rows.push([family, ...m.slice(1, 6), m[6].replace(/&#(\d+);/g, (_, n) => String.fromCharCode(n)).replace(/&lt;/g, "<").replace(/&gt;/g, ">")]);
+		if (!line.startsWith("| ") || line.startsWith("| function")) continue;
+		const [name, figures, sides, place] = line.split("|").slice(1, 5).map(seenOf);
+		const [change, margin, percent] = figures.split("\n"), [before, after] = sides.split(" → ");
+		if (margin?.startsWith("±")) rows.push([family, before, after, change, margin.slice(1), percent, `${name.slice(2)} (${place})`]);
 	}
 	return rows;
 }
