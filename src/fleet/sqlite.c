@@ -307,6 +307,25 @@ static int put_value(struct fz_sqlite_store *f, int64_t cell, int64_t node,
 	return fz_sql_step(&f->sql, s, err);
 }
 
+/* An id that was there must be of the same release, or the push would be lost. */
+static int check_same_push(struct fz_sqlite_store *f, int64_t project,
+			   const struct fz_fleet_push *push, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_COUNT_SAME_PUSH);
+	int64_t n;
+
+	fz_sqlite.bind_int(s, 1, project);
+	fz_sql_text(s, 2, fz_str_of(push->id));
+	fz_sql_text(s, 3, fz_str_of(push->service));
+	fz_sql_text(s, 4, fz_str_of(push->version));
+	int r = fz_sql_take_id(&f->sql, s, &n, err);
+	if (!r && n == 0)
+		return fz_fail(err, FZ_EINPUT,
+			       "id '%s' was used for another service or version; use a new id",
+			       push->id);
+	return r;
+}
+
 /* False: the id was there. */
 static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
 		    const struct fz_fleet_batch *b, bool *ret_new, struct fz_error *err)
@@ -323,7 +342,7 @@ static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_
 	fz_sqlite.bind_int(s, 5, last);
 	int r = fz_sql_step(&f->sql, s, err);
 	*ret_new = !r && fz_sqlite.changes(f->sql.db) > 0;
-	return r;
+	return r || *ret_new ? r : check_same_push(f, project, push, err);
 }
 
 static int put_content(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,

@@ -69,6 +69,8 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_PUT_END] = "RELEASE put",
 	[FZ_SQL_PUT_UNDO] = "ROLLBACK TO put",
 	[FZ_SQL_ADD_PUSH] = "INSERT INTO push VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_COUNT_SAME_PUSH] = "SELECT count(*) FROM push WHERE project = ? AND id = ? AND"
+				   " service = ? AND version = ?",
 	[FZ_SQL_PUT_PROJECT] = "INSERT INTO project (name) VALUES (?) ON CONFLICT DO NOTHING",
 	[FZ_SQL_GET_PROJECT] = "SELECT id FROM project WHERE name = ?",
 	[FZ_SQL_GET_HOST] = "SELECT id FROM host WHERE project = ? AND name = ?",

@@ -580,6 +580,27 @@ static void test_order(void **state)
 	assert_memory_equal(one.p, other.p, one.n);
 }
 
+/* Pushes that would be lost if their id were taken as known. */
+static void test_id_of_another(void **state)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	const struct fz_fleet_push others[] = {
+		{ "p", "s", "2", "h", "", "a" },
+		{ "p", "t", "1", "h", "", "a" },
+	};
+	enum fz_fleet_put how;
+	struct fz_error err;
+
+	(void)state;
+	put(f, p, "1", "", "a");
+	for (size_t i = 0; i < FZ_ARRAY_LEN(others); i++) {
+		assert_int_equal(put_as(f, p, &others[i], &how, &err), FZ_EINPUT);
+		assert_non_null(strstr(err.message, "id 'a'"));
+	}
+	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
+}
+
 static void test_names(void **state)
 {
 	struct fz_error err;
@@ -610,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_reader_of_a_store_open_twice),
 		cmocka_unit_test(test_hours),
+		cmocka_unit_test(test_id_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
