@@ -18,29 +18,12 @@
 #include <unistd.h>
 
 const struct fz_command *const fz_commands[] = {
-	&fz_command_run,
-	&fz_command_attach,
-	&fz_command_top,
-	&fz_command_dump,
-	&fz_command_mark,
-	&fz_command_replay,
-	&fz_command_diff,
-	&fz_command_compare,
-	&fz_command_bench,
-	&fz_command_ci,
-	&fz_command_history,
-	&fz_command_bisect,
-	&fz_command_list,
-	&fz_command_show,
-	&fz_command_rm,
-	&fz_command_push,
-	&fz_command_pull,
-	&fz_command_serve,
-	&fz_command_agent,
-	&fz_command_mcp,
-	&fz_command_doctor,
-	&fz_command_completion,
-	NULL,
+	&fz_command_run,     &fz_command_attach, &fz_command_top,        &fz_command_dump,
+	&fz_command_heap,    &fz_command_mark,   &fz_command_replay,     &fz_command_diff,
+	&fz_command_compare, &fz_command_bench,  &fz_command_ci,         &fz_command_history,
+	&fz_command_bisect,  &fz_command_list,   &fz_command_show,       &fz_command_rm,
+	&fz_command_push,    &fz_command_pull,   &fz_command_serve,      &fz_command_agent,
+	&fz_command_mcp,     &fz_command_doctor, &fz_command_completion, NULL,
 };
 
 const char *const fz_argument_names[] = { "nothing", "recording", "process", "program", "shell" };

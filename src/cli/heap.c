@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* fizeau heap: which types hold the memory of a Python process, and what holds them. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/pid.h"
+#include "heap/heap.h"
+#include "report/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ROWS = 20 };
+
+static struct fz_cli_output output;
+static int limit;
+static const char *pid_option;
+
+static const struct fz_opt option_table[] = {
+	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
+	{ .kind = FZ_OPT_INT,
+	  .short_name = 'l',
+	  .long_name = "limit",
+	  .argument = "N",
+	  .help = "print N types and N holders (default: 20)",
+	  .value = &limit,
+	  .min = 1,
+	  .max = 1000000 },
+	{ .kind = FZ_OPT_CHOICE,
+	  .long_name = "color",
+	  .argument = "WHEN",
+	  .help = "use colours: auto (default: on a terminal), always or never",
+	  .value = &output.color,
+	  .choices = fz_cli_color_names },
+	FZ_CLI_PID_ENTRY(pid_option),
+	{ .kind = FZ_OPT_END },
+};
+
+/* What a stack of one or two frames holds, with all below it. */
+struct holder {
+	uint32_t stack;
+	uint64_t bytes, objects;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* A stack's callers have lower indices. */
+static struct holder *find_holders(const struct fz_profile *p, uint32_t *ret_n)
+{
+	struct holder *list = fz_calloc(p->stack_count + 1, sizeof(*list));
+	uint32_t n = 0;
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t stack = p->samples.stack[row];
+		list[stack].bytes += (uint64_t)fz_sample_weight(p, 0, row);
+		list[stack].objects += (uint64_t)fz_sample_weight(p, 1, row);
+	}
+	for (uint32_t i = p->stack_count; i-- > 0;) {
+		if (p->stacks[i].depth <= 2)
+			continue;
+		struct holder *parent = &list[p->stacks[i].parent];
+		parent->bytes += list[i].bytes;
+		parent->objects += list[i].objects;
+	}
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (p->stacks[i].depth <= 2 && list[i].bytes)
+			list[n++] = (struct holder){ i, list[i].bytes, list[i].objects };
+	qsort(list, n, sizeof(*list), by_bytes);
+	*ret_n = n;
+	return list;
+}
+
+static void add_row(uint64_t bytes, uint64_t all, uint64_t objects, struct fz_buf *out)
+{
+	char number[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(out, "%11s", fz_format_value((double)bytes, "bytes", number));
+	fz_buf_printf(out, "%9s", fz_format_percent(all ? (double)bytes / (double)all : 0, number));
+	fz_buf_printf(out, "%13s  ", fz_format_count((int64_t)objects, number));
+}
+
+static void add_name(struct fz_str name, const struct fz_style *style, struct fz_buf *out)
+{
+	fz_table_text(name, style->columns > 60 ? style->columns - 36 : 24, style, out);
+}
+
+static void add_types(const struct fz_profile *p, const struct fz_heap_result *r,
+		      const struct fz_style *style, struct fz_buf *out)
+{
+	uint32_t shown = FZ_MIN(r->n, (uint32_t)limit);
+	char number[FZ_NUMBER_SIZE];
+
+	fz_buf_str(out, "\n      bytes    share      objects  type\n");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct fz_heap_type *t = &r->types[i];
+		add_row(t->bytes, r->bytes, t->objects, out);
+		add_name(fz_profile_text(p, t->name), style, out);
+		fz_buf_char(out, '\n');
+	}
+	if (shown < r->n)
+		fz_buf_printf(out, "%s not shown; use --limit to show more.\n",
+			      fz_format_plural(r->n - shown, "type", number));
+}
+
+/* Attributes and variables have their module's or function's name in front. */
+static void add_holder(const struct fz_profile *p, uint32_t stack, const struct fz_style *style,
+		       struct fz_buf *out)
+{
+	const struct fz_function *f = fz_profile_stack_function(p, stack);
+	uint32_t parent = p->stacks[stack].parent;
+
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_str name = fz_profile_text(p, f->name);
+	fz_buf_add(&text, name.p, name.n);
+	if (parent != FZ_NONE && f->kind != FZ_KIND_UNKNOWN) {
+		name = fz_profile_text(p, fz_profile_stack_function(p, parent)->name);
+		fz_buf_printf(&text, " in %.*s", (int)name.n, name.p);
+	}
+	add_name(fz_buf_view(&text), style, out);
+}
+
+static void add_holders(const struct fz_profile *p, const struct fz_heap_result *r,
+			const struct fz_style *style, struct fz_buf *out)
+{
+	uint32_t n, shown;
+	struct holder *list = find_holders(p, &n);
+	char number[FZ_NUMBER_SIZE];
+
+	shown = FZ_MIN(n, (uint32_t)limit);
+	fz_buf_str(out, "\n      bytes    share      objects  held by\n");
+	for (uint32_t i = 0; i < shown; i++) {
+		add_row(list[i].bytes, r->bytes, list[i].objects, out);
+		add_holder(p, list[i].stack, style, out);
+		fz_buf_char(out, '\n');
+	}
+	if (shown < n)
+		fz_buf_printf(out, "%s not shown; use --limit to show more.\n",
+			      fz_format_plural(n - shown, "holder", number));
+	free(list);
+}
+
+static void print(pid_t pid, const struct fz_profile *p, const struct fz_heap_result *r)
+{
+	const struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)output.color);
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	char a[FZ_NUMBER_SIZE], b[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(&out, "Process %d, Python %u.%u.%u: %s in %s.\n", (int)pid, r->python[0],
+		      r->python[1], r->python[2], fz_format_value((double)r->bytes, "bytes", a),
+		      fz_format_plural((int64_t)r->objects, "object", b));
+	add_types(p, r, &style, &out);
+	add_holders(p, r, &style, &out);
+	fz_cli_print(fz_buf_view(&out));
+}
+
+static void describe(pid_t pid, struct fz_profile *p, const struct fz_heap_result *r)
+{
+	char number[FZ_NUMBER_SIZE], name[64];
+
+	snprintf(number, sizeof(number), "%u.%u.%u", r->python[0], r->python[1], r->python[2]);
+	fz_profile_set_fact(p, "python", fz_str_of(number));
+	fz_cli_process_name(pid, name, sizeof(name));
+	fz_profile_set_fact(p, "program", fz_str_of(name));
+	memcpy(p->recording.python, r->python, sizeof(r->python));
+	fz_profile_note(p, "a heap at one instant: each stack is a chain of holders, and each "
+			   "object counts once");
+	if (r->changed)
+		fz_profile_note(p, "%s changed while being read",
+				fz_format_plural((int64_t)r->changed, "reference", number));
+}
+
+static int take(const char *word, struct fz_profile *p, struct fz_error *err)
+{
+	struct fz_heap_result r;
+	char a[FZ_NUMBER_SIZE], b[FZ_NUMBER_SIZE];
+	pid_t pid;
+	int rc = fz_cli_pid(word, &pid, NULL, err);
+
+	if (rc)
+		return rc;
+	rc = fz_heap_take(pid, p, &r, err);
+	if (!rc) {
+		describe(pid, p, &r);
+		fz_cli_note("heap: read %s in %s",
+			    fz_format_value((double)r.read_bytes, "bytes", a),
+			    fz_format_ns((double)r.read_ns, b));
+		if (r.changed)
+			fz_cli_warn("heap: %s changed while being read",
+				    fz_format_plural((int64_t)r.changed, "reference", a));
+		if (fz_cli_output_is_default(&output))
+			print(pid, p, &r);
+		else
+			rc = fz_cli_output_write(&output, p, err);
+	}
+	fz_heap_result_release(&r);
+	return rc;
+}
+
+static int heap(const struct fz_command *command, int argc, char **argv)
+{
+	struct fz_opt_state state = { .options = option_table };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+	int status;
+
+	output = FZ_CLI_OUTPUT_DEFAULTS;
+	limit = ROWS;
+	if (!fz_cli_parse(command, &state, argc, argv, &status))
+		return status;
+	if (state.argument_count + !!pid_option != 1)
+		return fz_cli_errorf("heap: specify one process id");
+	int rc = fz_cli_output_check(&output, false, NULL, &err);
+	if (!rc) {
+		p = fz_profile_new();
+		rc = take(pid_option ? pid_option : state.arguments[0], p, &err);
+		if (rc)
+			fz_error_prefix(&err, "heap");
+	}
+	fz_cli_output_release(&output);
+	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;
+}
+
+const struct fz_command fz_command_heap = {
+	.name = "heap",
+	.summary = "print which types hold a process's memory, and what holds them",
+	.usage = "[options] PID",
+	.examples = "  $ fizeau heap 4711             # types and holders by bytes\n"
+		    "  $ fizeau heap 4711 -o a.fz     # a recording of it, for diff\n"
+		    "  $ fizeau heap 4711 -o a.html   # a flame graph of holders\n",
+	.options = option_table,
+	.argument = FZ_ARGUMENT_PROCESS,
+	.run = heap,
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* What objects of CPython 3.11 hold: by their layout where the kind of their type is known, else by
+ * a scan of their body. Addresses that are borrowed (the referent of a weak reference, the list of
+ * an object's weak references) are left out. */
+#include "walk.h"
+
+#include "record/python/dict.h"
+
+enum {
+	FLAG_MANAGED_DICT = 1 << 4,
+	FLAG_HEAP = 1 << 9,
+	FLAG_GC = 1 << 14,
+	GC_HEADER = 16,
+	TYPE_SIZE = 408,    /* of a type of C code */
+	MANAGED_DICT = -24, /* from the object */
+	MANAGED_VALUES = -32,
+	MODULE_DICT = 16,
+	MODULE_DEFINITION = 24,
+	MODULE_STATE = 32,
+	STATE_SIZE = 56, /* in a definition of a module */
+	STATE_MAX = 1 << 16,
+	WEAKREF_CALLBACK = 24,
+	DEQUE_FIRST = 24,
+	DEQUE_LEFT = 40,
+	DEQUE_BLOCK = 64,
+	FRAME_DATA = 24,
+	FRAME_CLEARED = 4, /* states from here on */
+	NDARRAY_BASE = 48,
+	NDARRAY_DATA = 16,
+	NDARRAY_DESCRIPTION = 56,
+	DESCRIPTION_KIND = 24, /* a letter */
+};
+
+static void scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
+		 uint32_t stack)
+{
+	uint64_t word;
+
+	for (uint64_t at = from & ~7ull; at + 8 <= to; at += 8) {
+		if (!fz_heap_word(w, at, &word))
+			return;
+		if (word && at != leave_out)
+			fz_heap_queue(w, word, stack, FZ_NONE);
+	}
+}
+
+/* n references side by side. */
+static void refer_all(struct fz_heap_walk *w, uint64_t at, uint64_t n, uint32_t stack)
+{
+	uint64_t word;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!fz_heap_word(w, at + i * 8, &word)) {
+			w->changed++;
+			return;
+		}
+		fz_heap_refer(w, word, stack);
+	}
+}
+
+/* Entries of a dict, or of the attributes of an object: values lie elsewhere if `values` is not 0.
+ */
+static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint32_t owner,
+		    uint32_t stack)
+{
+	uint64_t head[FZ_PY_KEYS_WORDS], key, value;
+	const uint8_t *p = keys % 8 ? NULL : fz_heap_memory_at(&w->memory, keys, sizeof(head));
+	struct fz_py_entries e;
+
+	if (!p)
+		goto changed;
+	memcpy(head, p, sizeof(head));
+	if (!fz_py_dict_entries(w->layout, keys, head, &e))
+		goto changed;
+	for (uint64_t i = 0; i < e.n; i++) {
+		uint64_t at = e.at + (i * e.words + e.words - 2) * 8;
+		if (!fz_heap_word(w, at, &key) || !fz_heap_word(w, at + 8, &value) ||
+		    (values && !fz_heap_word(w, values + i * 8, &value)))
+			goto changed;
+		if (!key)
+			continue;
+		fz_heap_refer(w, key, stack);
+		if (value)
+			fz_heap_refer(w, value,
+				      owner == FZ_NONE ? stack
+						       : fz_heap_attribute(w, owner, key, stack));
+	}
+	return;
+changed:
+	w->changed++;
+}
+
+static void dict(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t stack)
+{
+	uint64_t keys, values;
+
+	if (fz_heap_word(w, item->object + w->layout->dict.keys, &keys) &&
+	    fz_heap_word(w, item->object + w->layout->dict.values, &values))
+		entries(w, keys, values, item->owner, item->owner == FZ_NONE ? stack : item->stack);
+}
+
+/* Values of attributes that have no dict: one block of memory. */
+static void attribute_values(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
+			     uint64_t values, uint32_t type, uint32_t holder)
+{
+	uint64_t room;
+	const uint8_t *prefix = fz_heap_memory_at(&w->memory, values - 1, 1);
+
+	if (!prefix || !fz_heap_keys_room(w, t->keys, &room)) {
+		w->changed++;
+		return;
+	}
+	fz_heap_count(w, w->values_type, fz_heap_stack(w, holder, w->types[w->values_type].frame),
+		      *prefix + room * 8);
+	entries(w, t->keys, values, type, holder);
+}
+
+/* Attributes of an object: a dict of its own, or values whose names the class knows. */
+static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, uint64_t size,
+		       uint32_t holder)
+{
+	const struct fz_heap_type_info t = w->types[type];
+	uint64_t at = 0, word;
+
+	if (t.flags & FLAG_MANAGED_DICT) {
+		at = object + (uint64_t)MANAGED_DICT;
+		if (fz_heap_word(w, object + (uint64_t)MANAGED_VALUES, &word) && word && t.keys)
+			attribute_values(w, &t, word, type, holder);
+	} else if (t.dict > 0) {
+		at = object + (uint64_t)t.dict;
+	} else if (t.dict < 0) {
+		uint64_t added = t.kind == FZ_HEAP_INT ? t.basic - t.kind_basic : 0;
+		at = object + size + added - (t.flags & FLAG_GC ? GC_HEADER : 0);
+		at = ((at + 7) & ~7ull) + (uint64_t)t.dict;
+	}
+	if (at && fz_heap_word(w, at, &word) && word)
+		fz_heap_queue(w, word, holder, type);
+}
+
+static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
+{
+	enum { ENTRY = 16, MASK_MAX = 1 << 30 };
+	uint64_t table, mask, key, hash;
+
+	if (!fz_heap_word(w, object + w->layout->set.table, &table) ||
+	    !fz_heap_word(w, object + w->layout->set.mask, &mask) || mask > MASK_MAX)
+		return;
+	for (uint64_t i = 0; i <= mask; i++) {
+		if (!fz_heap_word(w, table + i * ENTRY, &key) ||
+		    !fz_heap_word(w, table + i * ENTRY + 8, &hash)) {
+			w->changed++;
+			return;
+		}
+		/* Where a key was removed there is a dummy, with a hash that no key has. */
+		if (key && hash != UINT64_MAX)
+			fz_heap_refer(w, key, stack);
+	}
+}
+
+static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
+{
+	uint64_t n, block, index, word;
+
+	if (!fz_heap_word(w, object + 16, &n) || !fz_heap_word(w, object + DEQUE_FIRST, &block) ||
+	    !fz_heap_word(w, object + DEQUE_LEFT, &index) || n > w->memory.bytes / 8)
+		return;
+	for (; n; n--, index++) {
+		if (index >= DEQUE_BLOCK) {
+			index = 0;
+			if (!fz_heap_word(w, block + (DEQUE_BLOCK + 1) * 8, &block))
+				break;
+		}
+		if (!fz_heap_word(w, block + (1 + index) * 8, &word))
+			break;
+		fz_heap_refer(w, word, stack);
+	}
+	w->changed += n > 0;
+}
+
+/* A frame in a generator or a frame object. What lies above the top of its stack is old. */
+static void frame(struct fz_heap_walk *w, uint64_t at, uint32_t stack)
+{
+	const struct fz_py_layout *l = w->layout;
+	const uint8_t *p = fz_heap_memory_at(&w->memory, at + l->coro.stack, 4);
+	uint64_t code, locals, all;
+	int32_t top;
+
+	if (!p || !fz_heap_word(w, at + l->frame.code, &code) ||
+	    !fz_heap_code_slots(w, code, &locals, &all))
+		return;
+	memcpy(&top, p, 4);
+	scan(w, at, at + l->frame.previous, 0, stack);
+	scan(w, at + l->frame.locals,
+	     at + l->frame.locals + 8 * (top >= 0 ? FZ_MIN((uint64_t)top, all) : locals), 0, stack);
+}
+
+static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_list, uint32_t stack)
+{
+	const uint8_t *state = fz_heap_memory_at(&w->memory, object + w->layout->coro.state, 1);
+
+	scan(w, object + 16, object + w->layout->coro.frame, object + weak_list, stack);
+	if (state && (int8_t)*state < FRAME_CLEARED)
+		frame(w, object + w->layout->coro.frame, stack);
+}
+
+static void module(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
+{
+	uint64_t word, definition, state, size;
+
+	if (fz_heap_word(w, object + MODULE_DICT, &word) && word)
+		fz_heap_refer(w, word, stack);
+	/* What C code keeps for the module. */
+	if (fz_heap_word(w, object + MODULE_DEFINITION, &definition) && definition &&
+	    fz_heap_word(w, object + MODULE_STATE, &state) && state &&
+	    fz_heap_word(w, definition + STATE_SIZE, &size) && size <= STATE_MAX)
+		scan(w, state, state + size, 0, stack);
+}
+
+static void ndarray(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object,
+		    uint64_t size, uint32_t stack)
+{
+	uint64_t base, description, data;
+	const uint8_t *kind;
+
+	if (!fz_heap_word(w, object + NDARRAY_BASE, &base) ||
+	    !fz_heap_word(w, object + NDARRAY_DESCRIPTION, &description) ||
+	    !fz_heap_word(w, object + NDARRAY_DATA, &data))
+		return;
+	scan(w, object + NDARRAY_BASE, object + t->basic, object + t->weak_list, stack);
+	kind = fz_heap_memory_at(&w->memory, description + DESCRIPTION_KIND, 1);
+	if (kind && *kind == 'O' && !base && size > t->basic)
+		scan(w, data, data + (size - t->basic), 0, stack);
+}
+
+static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
+		  const struct fz_heap_type_info *t, uint64_t size, uint32_t stack)
+{
+	const struct fz_py_layout *l = w->layout;
+	uint64_t object = item->object, at, n;
+
+	switch (t->kind) {
+	case FZ_HEAP_ODICT:
+	case FZ_HEAP_DICT:
+		dict(w, item, stack);
+		break;
+	case FZ_HEAP_LIST:
+		if (fz_heap_word(w, object + 16, &n) && n &&
+		    fz_heap_word(w, object + l->list.items, &at))
+			refer_all(w, at, n, stack);
+		break;
+	case FZ_HEAP_TUPLE:
+		if (fz_heap_word(w, object + 16, &n))
+			refer_all(w, object + l->tuple.items, n, stack);
+		break;
+	case FZ_HEAP_SET:
+		set(w, object, stack);
+		break;
+	case FZ_HEAP_MODULE:
+		module(w, object, stack);
+		break;
+	case FZ_HEAP_WEAKREF:
+		scan(w, object + WEAKREF_CALLBACK, object + WEAKREF_CALLBACK + 8, 0, stack);
+		break;
+	case FZ_HEAP_GENERATOR:
+		generator(w, object, t->weak_list, stack);
+		break;
+	case FZ_HEAP_FRAME:
+		scan(w, object + 16, object + FRAME_DATA, 0, stack);
+		if (fz_heap_word(w, object + FRAME_DATA, &at))
+			frame(w, at, stack);
+		break;
+	case FZ_HEAP_DEQUE:
+		deque(w, object, stack);
+		break;
+	case FZ_HEAP_NDARRAY:
+		ndarray(w, t, object, size, stack);
+		break;
+	default:
+		break;
+	}
+}
+
+void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
+			uint64_t size, uint32_t holder)
+{
+	/* A copy: types found on the way move the table. */
+	const struct fz_heap_type_info t = w->types[type];
+	uint64_t object = item->object, from = object + 16, to = object + t.basic, flags, keys;
+
+	if (t.kind != FZ_HEAP_TYPE && t.kind != FZ_HEAP_MODULE)
+		attributes(w, object, type, size, holder);
+	if (t.kind == FZ_HEAP_TYPE && fz_heap_word(w, object + w->layout->type.flags, &flags)) {
+		if (!(flags & FLAG_HEAP))
+			to = object + TYPE_SIZE;
+		else if (fz_heap_word(w, object + w->layout->type.qualname + 8, &keys) && keys)
+			entries(w, keys, 0, FZ_NONE, holder);
+	} else if (t.kind == FZ_HEAP_OTHER && t.item) {
+		to = object + size - (t.flags & FLAG_GC ? GC_HEADER : 0);
+	} else if (t.kind != FZ_HEAP_OTHER && t.kind != FZ_HEAP_CODE) {
+		known(w, item, &t, size, holder);
+		from = object + t.kind_basic;
+	}
+	if (t.kind != FZ_HEAP_INT && t.kind != FZ_HEAP_TUPLE && t.kind != FZ_HEAP_PLAIN &&
+	    t.kind != FZ_HEAP_GENERATOR && t.kind != FZ_HEAP_FRAME)
+		scan(w, from, to, t.weak_list ? object + t.weak_list : 0, holder);
+}

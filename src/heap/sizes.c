@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes of objects of CPython 3.11, as sys.getsizeof says: with what the object alone points to (a
+ * list's items, a dict's keys) and with what lies before it (the collector's header, the addresses
+ * of its attributes). */
+#include "walk.h"
+
+#include "record/python/dict.h"
+
+enum {
+	FLAG_GC = 1 << 14,
+	FLAG_MANAGED_DICT = 1 << 4,
+	PREFIX = 16, /* bytes of each of the two before an object */
+	LIST_ALLOCATED = 32,
+	BYTEARRAY_ALLOCATED = 24,
+	SET_SMALL = 8, /* entries in the object itself */
+	ENTRY = 16,
+	KEYS_HEADER = 32,
+	KEYS_LOG_MAX = 40,
+	DEQUE_LEFT = 40,
+	DEQUE_BLOCK = 64, /* items of a block, between two links */
+	ODICT_NODE = 56,
+	ARRAY_ALLOCATED = 32,
+	ARRAY_DESCRIPTION = 40,
+	FRAME_DATA = 24, /* in a frame object: its frame */
+	GENERATOR_CODE = 16,
+	CODE_STACK = 68,
+	CODE_LOCALS = 76,
+	NDARRAY_DIMENSIONS = 24, /* number, lengths, strides, base, description, flags */
+	NDARRAY_OWNS = 4,
+	NDARRAY_DIMENSIONS_MAX = 64,
+};
+#define SIZE_LIMIT (1ull << 46)
+
+static bool word32(struct fz_heap_walk *w, uint64_t at, uint32_t *ret)
+{
+	const uint8_t *p = fz_heap_memory_at(&w->memory, at, 4);
+
+	if (p)
+		memcpy(ret, p, 4);
+	return p;
+}
+
+bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_locals,
+			uint64_t *ret_all)
+{
+	uint32_t locals, stack;
+
+	if (code % 8 || !word32(w, code + CODE_STACK, &stack) ||
+	    !word32(w, code + CODE_LOCALS, &locals) || (locals | stack) >> 24)
+		return false;
+	*ret_locals = locals;
+	*ret_all = locals + stack;
+	return true;
+}
+
+/* Slots: a power of two. Two thirds of them can be used. */
+static bool keys_logs(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret_room,
+		      uint64_t *ret_bytes)
+{
+	const uint8_t *p = keys % 8 ? NULL : fz_heap_memory_at(&w->memory, keys, KEYS_HEADER);
+
+	if (!p || p[8] > KEYS_LOG_MAX || p[9] > KEYS_LOG_MAX)
+		return false;
+	*ret_room = (2ull << p[8]) / 3;
+	*ret_bytes = KEYS_HEADER + (1ull << p[9]) + *ret_room * (p[10] ? 16 : 24);
+	return true;
+}
+
+/* Shared keys leave less room for new attributes with each instance that is made. */
+bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret)
+{
+	enum { USABLE = 16, ENTRIES = 24, ROOM_MAX = 255 };
+	uint64_t usable, n;
+
+	if (!fz_heap_word(w, keys + USABLE, &usable) || !fz_heap_word(w, keys + ENTRIES, &n) ||
+	    usable > ROOM_MAX || n > ROOM_MAX)
+		return false;
+	*ret = usable + n;
+	return true;
+}
+
+static uint64_t dict_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	uint64_t keys, values, references, room, bytes, shared = 0;
+
+	if (!fz_heap_word(w, object + w->layout->dict.keys, &keys) ||
+	    !fz_heap_word(w, object + w->layout->dict.values, &values) ||
+	    !keys_logs(w, keys, &room, &bytes) || !fz_heap_word(w, keys, &references) ||
+	    (values && !fz_heap_keys_room(w, keys, &shared)))
+		return SIZE_LIMIT;
+	return shared * 8 + (references == 1 ? bytes : 0);
+}
+
+static uint64_t odict_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	uint64_t keys, used, slots, room, bytes;
+
+	if (!fz_heap_word(w, object + w->layout->dict.keys, &keys) ||
+	    !fz_heap_word(w, object + w->layout->object.var_size, &used) ||
+	    !keys_logs(w, keys, &room, &bytes) || used > room)
+		return SIZE_LIMIT;
+	slots = 1ull << *fz_heap_memory_at(&w->memory, keys + 8, 1);
+	return dict_extra(w, object) + slots * 8 + used * ODICT_NODE;
+}
+
+/* All of a str: its header has one of three sizes. */
+static uint64_t str_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
+{
+	const struct fz_py_layout *l = w->layout;
+	uint64_t length, size, utf8_length, utf8, wide, data;
+	uint32_t state;
+
+	if (!fz_heap_word(w, object + l->unicode.length, &length) ||
+	    !word32(w, object + l->unicode.state, &state) || length > SIZE_LIMIT / 8)
+		return SIZE_LIMIT;
+	unsigned kind = state >> l->unicode_shift & 7;
+	bool compact = state >> (l->unicode_shift + 3) & 1;
+	bool ascii = state >> (l->unicode_shift + 4) & 1;
+	if (compact && ascii)
+		return l->unicode.ascii_data + length + 1;
+	if (!fz_heap_word(w, object + l->unicode.ascii_data, &utf8_length) ||
+	    !fz_heap_word(w, object + l->unicode.ascii_data + 8, &utf8) ||
+	    !fz_heap_word(w, object + l->unicode.ascii_data - 8, &wide))
+		return SIZE_LIMIT;
+	size = compact ? l->unicode.compact_data : t->kind_basic;
+	data = object + l->unicode.compact_data;
+	if (!compact && !fz_heap_word(w, data, &data))
+		return SIZE_LIMIT;
+	size += (length + 1) * kind;
+	return size + (utf8 && utf8 != data ? utf8_length + 1 : 0);
+}
+
+static uint64_t array_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	uint64_t allocated, description;
+	uint32_t item;
+
+	/* The description, {letter, size of an item, ...}, is a constant, which is not copied. */
+	if (!fz_heap_word(w, object + ARRAY_ALLOCATED, &allocated) ||
+	    !fz_heap_word(w, object + ARRAY_DESCRIPTION, &description))
+		return SIZE_LIMIT;
+	if (!fz_process_read(w->process, description + 4, &item, sizeof(item)) || item > 16 ||
+	    allocated > SIZE_LIMIT / 16)
+		return SIZE_LIMIT;
+	return allocated * item;
+}
+
+/* An array of no dimensions counts nothing. */
+static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	uint64_t fields[6], bytes = 0;
+	const uint8_t *p = fz_heap_memory_at(&w->memory, object + NDARRAY_DIMENSIONS, 48);
+
+	if (!p)
+		return SIZE_LIMIT;
+	memcpy(fields, p, sizeof(fields));
+	uint32_t n = (uint32_t)fields[0];
+	if (!(fields[5] & NDARRAY_OWNS))
+		return 0;
+	for (uint32_t i = 0; i < FZ_MIN(n, (uint32_t)NDARRAY_DIMENSIONS_MAX); i++) {
+		uint64_t length, stride, all;
+		if (!fz_heap_word(w, fields[1] + i * 8, &length) ||
+		    !fz_heap_word(w, fields[2] + i * 8, &stride) ||
+		    __builtin_mul_overflow(length, stride, &all))
+			return SIZE_LIMIT;
+		if (!length)
+			return 0;
+		bytes = FZ_MAX(bytes, all);
+	}
+	return bytes;
+}
+
+static uint64_t frame_extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
+			    uint64_t object)
+{
+	uint64_t code, locals, all, frame;
+	bool found = t->kind == FZ_HEAP_GENERATOR
+			     ? fz_heap_word(w, object + GENERATOR_CODE, &code)
+			     : fz_heap_word(w, object + FRAME_DATA, &frame) &&
+				       fz_heap_word(w, frame + w->layout->frame.code, &code);
+
+	return found && fz_heap_code_slots(w, code, &locals, &all) ? all * 8 : SIZE_LIMIT;
+}
+
+/* Items that are part of the object. */
+static uint64_t items_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
+			   uint64_t object)
+{
+	uint64_t word, n;
+
+	if (!t->item || t->kind == FZ_HEAP_TYPE || t->kind == FZ_HEAP_GENERATOR ||
+	    t->kind == FZ_HEAP_FRAME)
+		return 0;
+	if (!fz_heap_word(w, object + w->layout->object.var_size, &word))
+		return SIZE_LIMIT;
+	n = (int64_t)word < 0 ? -word : word;
+	if (t->kind == FZ_HEAP_INT)
+		n = FZ_MAX(n, 1ull);
+	return n > SIZE_LIMIT / (t->item + 1) ? SIZE_LIMIT : n * t->item;
+}
+
+/* What the object alone points to. */
+static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
+{
+	const struct fz_py_layout *l = w->layout;
+	uint64_t n, m;
+
+	switch (t->kind) {
+	case FZ_HEAP_LIST:
+		return fz_heap_word(w, object + LIST_ALLOCATED, &n) && n < SIZE_LIMIT / 8
+			       ? n * 8
+			       : SIZE_LIMIT;
+	case FZ_HEAP_BYTEARRAY:
+		return fz_heap_word(w, object + BYTEARRAY_ALLOCATED, &n) ? n : SIZE_LIMIT;
+	case FZ_HEAP_SET:
+		if (!fz_heap_word(w, object + l->set.mask, &n) || n > SIZE_LIMIT / ENTRY)
+			return SIZE_LIMIT;
+		return n < SET_SMALL ? 0 : (n + 1) * ENTRY;
+	case FZ_HEAP_DICT:
+		return dict_extra(w, object);
+	case FZ_HEAP_ODICT:
+		return odict_extra(w, object);
+	case FZ_HEAP_TYPE:
+		/* In the body of a type, not in that of its instances. */
+		return 0;
+	case FZ_HEAP_DEQUE:
+		if (!fz_heap_word(w, object + 16, &n) ||
+		    !fz_heap_word(w, object + DEQUE_LEFT, &m) || n > SIZE_LIMIT / 16 ||
+		    m >= DEQUE_BLOCK)
+			return SIZE_LIMIT;
+		return (m + n + DEQUE_BLOCK - 1) / DEQUE_BLOCK * (DEQUE_BLOCK + 2) * 8;
+	case FZ_HEAP_ARRAY:
+		return array_extra(w, object);
+	case FZ_HEAP_NDARRAY:
+		return ndarray_extra(w, object);
+	case FZ_HEAP_GENERATOR:
+	case FZ_HEAP_FRAME:
+		return frame_extra(w, t, object);
+	default:
+		return 0;
+	}
+}
+
+/* A type of C code has a shorter body than a class; it has no header of the collector, which
+ * sys.getsizeof adds all the same. */
+static uint64_t type_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
+			  uint64_t object)
+{
+	enum { STATIC_SIZE = 408, FLAG_HEAP = 1 << 9 };
+	uint64_t flags, keys, room, bytes = 0;
+
+	if (!fz_heap_word(w, object + w->layout->type.flags, &flags))
+		return 0;
+	if (!(flags & FLAG_HEAP))
+		return STATIC_SIZE + PREFIX;
+	if (!fz_heap_word(w, object + w->layout->type.qualname + 8, &keys))
+		return 0;
+	if (keys)
+		keys_logs(w, keys, &room, &bytes);
+	return t->basic + bytes + PREFIX;
+}
+
+uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
+{
+	/* Python does not count what subclasses of int add. */
+	uint64_t size, basic = t->kind == FZ_HEAP_INT ? t->kind_basic : t->basic;
+
+	if (t->kind == FZ_HEAP_TYPE)
+		return type_size(w, t, object);
+	size = t->kind == FZ_HEAP_STR ? str_size(w, t, object)
+				      : basic + items_size(w, t, object) + extra(w, t, object);
+	size += (t->flags & FLAG_GC ? PREFIX : 0) + (t->flags & FLAG_MANAGED_DICT ? PREFIX : 0);
+	return size < SIZE_LIMIT ? size : 0;
+}

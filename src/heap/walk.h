@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects in a copy of a process's memory.
+ *
+ *   roots: modules, frames of threads, then what only C code holds (the lists of the collector)
+ *     -> queue of {object, stack of its holder} -> type, size, references -> queue ...
+ *
+ * An address is an object if it has a plausible reference count and its type is a type. Bodies of
+ * types that are not known by name are scanned for addresses of objects. The copy is hostile:
+ * every address, count and size is checked against it, and every object is taken once.
+ */
+#pragma once
+
+#include "heap.h"
+#include "memory.h"
+#include "record/python/layouts.h"
+
+/* How the references of an object are found. */
+enum fz_heap_kind {
+	FZ_HEAP_OTHER, /* scanned */
+	FZ_HEAP_PLAIN, /* has none */
+	FZ_HEAP_INT,
+	FZ_HEAP_STR,
+	FZ_HEAP_BYTEARRAY,
+	FZ_HEAP_DICT,
+	FZ_HEAP_ODICT,
+	FZ_HEAP_LIST,
+	FZ_HEAP_TUPLE,
+	FZ_HEAP_SET,
+	FZ_HEAP_TYPE,
+	FZ_HEAP_MODULE,
+	FZ_HEAP_WEAKREF,
+	FZ_HEAP_CODE,
+	FZ_HEAP_GENERATOR,
+	FZ_HEAP_FRAME,
+	FZ_HEAP_DEQUE,
+	FZ_HEAP_ARRAY,
+	FZ_HEAP_NDARRAY,
+};
+
+struct fz_heap_type_info {
+	uint64_t address; /* 0: of no type, but of a module or a frame whose variables have names */
+	uint64_t flags, basic, item, weak_list, keys;
+	int64_t dict;
+	uint64_t kind_basic; /* size of what the kind knows: subclasses add to it */
+	enum fz_heap_kind kind;
+	uint32_t name;  /* string */
+	uint32_t frame; /* of the profile */
+	uint64_t bytes, objects;
+};
+
+struct fz_heap_item {
+	uint64_t object;
+	uint32_t stack;
+	uint32_t owner; /* type whose attributes a dict has; FZ_NONE: it is a plain dict */
+};
+
+struct fz_heap_walk {
+	struct fz_heap_memory memory;
+	struct fz_process *process;
+	struct fz_process view; /* of the copy, for readers of strings */
+	const struct fz_py_layout *layout;
+	uint64_t runtime;
+	struct fz_profile *profile;
+	uint64_t type_type; /* address of `type` */
+	struct fz_heap_type_info *types;
+	uint32_t type_n, type_cap;
+	struct fz_map by_address; /* of types; FZ_NONE: is no type */
+	struct fz_map attributes; /* frame by type and name */
+	struct fz_heap_item *queue;
+	size_t head, tail, queue_cap;
+	uint64_t *bytes, *objects; /* by stack */
+	uint32_t stack_cap;
+	uint32_t values_type; /* pseudo type: attribute values outside their object */
+	uint64_t changed;
+};
+
+/* ---- heap.c ---- */
+
+/* Let readers of single objects read the copy. */
+void fz_heap_view(struct fz_heap_walk *w);
+
+/* ---- types.c ---- */
+
+bool fz_heap_word(struct fz_heap_walk *w, uint64_t at, uint64_t *ret);
+/* Index of the type of an object; FZ_NONE: there is no object at this address. */
+uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object);
+/* A type_info that only has a name. */
+uint32_t fz_heap_add_owner(struct fz_heap_walk *w, struct fz_str name, struct fz_str file,
+			   int32_t line, enum fz_kind kind);
+/* Find `type` from any object. */
+bool fz_heap_find_type_type(struct fz_heap_walk *w, uint64_t object);
+
+/* ---- sizes.c ---- */
+
+/* Bytes of an object, as sys.getsizeof says; 0: it cannot be one. */
+uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object);
+/* Slots for variables of a code object. */
+bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_locals,
+			uint64_t *ret_all);
+/* Number of attributes that the keys of a class have room for. */
+bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
+
+/* ---- references.c ---- */
+
+/* Queue what an object holds. `holder` is the object's stack, `outer` that of what holds it. */
+void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
+			uint64_t size, uint32_t holder);
+
+/* ---- walk.c ---- */
+
+/* Queue an object if it is one that was not queued before. False: it is no object. */
+bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
+/* The same, where a reference must be an object. 0 is nothing. */
+void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);
+/* Stack of an attribute of that owner below `stack`. */
+uint32_t fz_heap_attribute(struct fz_heap_walk *w, uint32_t owner, uint64_t name, uint32_t stack);
+void fz_heap_count(struct fz_heap_walk *w, uint32_t type, uint32_t stack, uint64_t bytes);
+uint32_t fz_heap_stack(struct fz_heap_walk *w, uint32_t parent, uint32_t frame);
+/* Find and count everything. */
+int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err);
+void fz_heap_walk_release(struct fz_heap_walk *w);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""fizeau heap: the objects of a process, as the process itself counts them."""
+
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from livelib import Suite, Target, find_interpreter, fizeau
+
+suite = Suite()
+
+# Everything that the collector's objects lead to, counted inside the program, which then waits. The
+# program cannot see the tuples and bytes that code objects keep for themselves: it makes so many of
+# both that these are less than 1 %.
+PROGRAM = """\
+import array, collections, gc, json, sys, types
+class Node:
+    def __init__(self, n):
+        self.n = n
+        self.name = "node %d" % n
+class Slots:
+    __slots__ = ("a", "b")
+    def __init__(self, n):
+        self.a = [n]
+        self.b = {n: n}
+class Names(dict):
+    pass
+CACHE = {"key %d" % i: ["value %d" % i, float(i), 10**20 + i] for i in range(20000)}
+NODES = [Node(i + 1000) for i in range(20000)]
+SLOTS = [Slots(i + 100000) for i in range(10000)]
+PAIRS = [(b"%d" % i, i) for i in range(2000, 152000)]
+MIXED = [collections.deque(range(5000, 5100)), collections.OrderedDict((i + 7000, "\\u20ac" * i) for i in range(100)),
+         array.array("d", range(10000)), bytearray(100000), set(range(10000, 20000)), frozenset(map(str, range(300))),
+         Names(a=1), "\\xe9" * 50000, b"x" * 70000, (i for i in range(3)), lambda: CACHE]
+def count():
+    gc.collect()
+    gc.disable()
+    seen, queue, types_ = {}, list(gc.get_objects()), {}
+    own = {id(seen), id(queue), id(types_)}
+    while queue:
+        o = queue.pop()
+        if id(o) in seen or id(o) in own:
+            continue
+        seen[id(o)] = o
+        queue.extend(gc.get_referents(o))
+        if isinstance(o, dict):  # the collector does not visit keys if all are strings
+            queue.extend(dict.keys(o))
+        if isinstance(o, types.CodeType):
+            queue += [o.co_consts, o.co_names, o.co_filename, o.co_name, o.co_qualname, o.co_linetable, o.co_exceptiontable]
+    for o in seen.values():
+        t = types_.setdefault(type(o).__qualname__, [0, 0])
+        t[0] += 1
+        t[1] += sys.getsizeof(o)
+    return types_
+counts = json.dumps(count())
+print("up", flush=True)
+print(counts, flush=True)
+sys.stdin.readline()
+"""
+
+# Of which a program has thousands, or which it has made above.
+TYPES = ("str int float list dict tuple set frozenset bytes bytearray function code type deque OrderedDict array "
+         "Node Slots Names generator builtin_function_or_method wrapper_descriptor property cell").split()
+LEAK = """\
+import sys
+class Session:
+    def __init__(self, n):
+        self.data = "x" * 1000 + str(n)
+SESSIONS = []
+print("up", flush=True)
+for line in sys.stdin:
+    SESSIONS += [Session(i) for i in range(int(line))]
+    print("done", flush=True)
+"""
+
+
+def by_type(recording, metric):
+    """Sums of a recording's stacks by their last frame, without the module's name."""
+    sums = {}
+    done = fizeau("replay", recording, "--metric", metric, "--format", "folded", "-o", "-")
+    assert done.returncode == 0, done
+    for line in done.stdout.splitlines():
+        if line.startswith("#"):
+            continue
+        stack, weight = line.rsplit(" ", 1)
+        name = re.sub(r" \(.*", "", stack.split(";")[-1]).split(".")[-1]
+        sums[name] = sums.get(name, 0) + int(weight)
+    return sums
+
+
+@suite.test("types as the program itself counts them")
+def same_types():
+    with Target(find_interpreter("debian-3.11"), PROGRAM, stdin=subprocess.PIPE) as t, \
+            tempfile.TemporaryDirectory() as folder:
+        inside = json.loads(t.process.stdout.readline())
+        recording = pathlib.Path(folder, "heap.fz")
+        done = fizeau("heap", t.pid, "-o", recording)
+        assert done.returncode == 0 and "changed" not in done.stderr, done
+        objects, sizes = by_type(recording, "objects"), by_type(recording, "memory")
+        wrong = {}
+        for name in TYPES:
+            count, size = inside[name]
+            if abs(objects.get(name, 0) - count) > max(count * 0.01, 2) or \
+                    abs(sizes.get(name, 0) - size) > max(size * 0.01, 2 * size / count):
+                wrong[name] = (count, objects.get(name), size, sizes.get(name))
+        assert not wrong, wrong
+
+
+@suite.test("a variable that grows between two recordings")
+def leak():
+    with Target(find_interpreter("debian-3.11"), LEAK, stdin=subprocess.PIPE) as t, \
+            tempfile.TemporaryDirectory() as folder:
+        before, after = pathlib.Path(folder, "before.fz"), pathlib.Path(folder, "after.fz")
+        for path in (before, after):
+            t.process.stdin.write("2000\n" if path == before else "20000\n")
+            t.process.stdin.flush()
+            assert t.process.stdout.readline() == "done\n"
+            assert fizeau("heap", t.pid, "-o", path).returncode == 0
+        text = fizeau("heap", t.pid).stdout
+        assert re.search(r"^ .* 22,000  __main__\.Session$", text, re.M), text
+        assert re.search(r"^ .* __main__\.SESSIONS$", text, re.M), text
+        done = fizeau("diff", before, after)
+        assert done.returncode == 0 and "__main__.SESSIONS" in done.stdout + fizeau(
+            "diff", before, after, "--table").stdout, done
+
+
+@suite.test("other versions are refused")
+def refused():
+    with Target(find_interpreter("forky-3.13"), "print('up', flush=True); input()", stdin=subprocess.PIPE) as t:
+        done = fizeau("heap", t.pid)
+        assert done.returncode == 2 and done.stdout == "", done
+        assert done.stderr == "fizeau: heap: CPython 3.13 is not supported yet; only 3.11 is\n", done
+
+
+if __name__ == "__main__":
+    suite.main()
