@@ -169,8 +169,6 @@ static void describe(pid_t pid, struct fz_profile *p, const struct fz_heap_resul
 	fz_cli_process_name(pid, name, sizeof(name));
 	fz_profile_set_fact(p, "program", fz_str_of(name));
 	memcpy(p->recording.python, r->python, sizeof(r->python));
-	fz_profile_note(p, "a heap at one instant: each stack is a chain of holders, and each "
-			   "object counts once");
 	if (r->changed)
 		fz_profile_note(p, "%s changed while being read",
 				fz_format_plural((int64_t)r->changed, "reference", number));

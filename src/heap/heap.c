@@ -140,6 +140,8 @@ int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 		w.runtime = runtime.address;
 		fz_profile_add_metric(into, FZ_STR("memory"), FZ_STR("bytes"), 0, true);
 		fz_profile_add_metric(into, FZ_STR("objects"), FZ_STR("count"), 0, true);
+		/* Sums at one instant. */
+		into->samples.ordered = into->samples.timed = false;
 		rc = walk(&w, ret, err);
 	}
 	fz_heap_walk_release(&w);

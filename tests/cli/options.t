@@ -107,6 +107,18 @@ $ fizeau dump
 fizeau: dump: specify one or more process ids
 [2]
 
+$ fizeau heap
+fizeau: heap: specify one process id
+[2]
+
+$ fizeau heap not-a-number
+fizeau: heap: invalid process id 'not-a-number'
+[2]
+
+$ fizeau heap --limit 0 1
+fizeau: heap: --limit: '0' is not a whole number from 1 to 1000000
+[2]
+
 $ fizeau dump not-a-number 999999999
 fizeau: dump: invalid process id 'not-a-number'
 fizeau: dump: no process 999999999
