@@ -2,6 +2,7 @@
 """fizeau heap: the objects of a process, as the process itself counts them."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -76,6 +77,24 @@ for line in sys.stdin:
 """
 
 
+# Large, beside the interpreter's static objects, which tracemalloc does not see.
+TRACED = """\
+import gc, sys, tracemalloc
+class Row:
+    def __init__(self, i):
+        self.i = i
+        self.name = "row %d" % i
+        self.more = {"a": i}
+ROWS = [Row(i) for i in range(250000)]
+TABLE = {i: (str(i), float(i)) for i in range(250000)}
+gc.collect()
+traced = tracemalloc.get_traced_memory()[0]
+print("up", flush=True)
+print(traced, flush=True)
+sys.stdin.readline()
+"""
+
+
 def by_type(recording, metric):
     """Sums of a recording's stacks by their last frame, without the module's name."""
     sums = {}
@@ -126,9 +145,20 @@ def leak():
             "diff", before, after, "--table").stdout, done
 
 
+@suite.test("the sum as tracemalloc counts it")
+def traced():
+    with Target(find_interpreter("debian-3.11"), TRACED, stdin=subprocess.PIPE,
+                env={**os.environ, "PYTHONTRACEMALLOC": "1"}) as t, tempfile.TemporaryDirectory() as folder:
+        inside = int(t.process.stdout.readline())
+        recording = pathlib.Path(folder, "heap.fz")
+        assert fizeau("heap", t.pid, "-o", recording).returncode == 0
+        ours = sum(by_type(recording, "memory").values())
+        assert abs(ours - inside) < inside * 0.01, (ours, inside)
+
+
 @suite.test("other versions are refused")
 def refused():
-    with Target(find_interpreter("forky-3.13"), "print('up', flush=True); input()", stdin=subprocess.PIPE) as t:
+    with Target(find_interpreter("pyenv-3.13"), "print('up', flush=True); input()", stdin=subprocess.PIPE) as t:
         done = fizeau("heap", t.pid)
         assert done.returncode == 2 and done.stdout == "", done
         assert done.stderr == "fizeau: heap: CPython 3.13 is not supported yet; only 3.11 is\n", done
