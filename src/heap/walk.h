@@ -102,7 +102,7 @@ bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 
 /* ---- references.c ---- */
 
-/* Queue what an object holds. `holder` is the object's stack, `outer` that of what holds it. */
+/* Queue what an object holds, below the object's own stack. */
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
 			uint64_t size, uint32_t holder);
 
