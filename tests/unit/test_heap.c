@@ -114,7 +114,7 @@ static void check_sums(const struct fz_heap_walk *w)
 static void test_damaged(void **state)
 {
 	enum { ROUNDS = 40 };
-	struct target t;
+	struct target t = { 0 };
 	struct fz_process process;
 	struct fz_py_runtime runtime;
 	const struct fz_py_steps steps = { 0 };
