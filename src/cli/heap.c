@@ -168,6 +168,7 @@ static void describe(pid_t pid, struct fz_profile *p, const struct fz_heap_resul
 	fz_profile_set_fact(p, "python", fz_str_of(number));
 	fz_cli_process_name(pid, name, sizeof(name));
 	fz_profile_set_fact(p, "program", fz_str_of(name));
+	fz_profile_set_fact(p, "clock", FZ_STR("heap")); /* exact: see compare/inference.c */
 	memcpy(p->recording.python, r->python, sizeof(r->python));
 	if (r->changed)
 		fz_profile_note(p, "%s changed while being read",

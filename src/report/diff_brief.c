@@ -133,10 +133,21 @@ void fz_report_brief_rest(const struct fz_diff *d, const struct fz_judgement *j,
 
 /* ---- how it was measured ---- */
 
-static void add_runs(const struct fz_diff *d, const char *name, struct fz_buf *out)
+static void add_runs(const struct fz_diff *d, const char *one, const char *many, struct fz_buf *out)
 {
-	fz_buf_printf(out, "%u %s against %u", FZ_MAX(d->profile[FZ_BASE]->run_count, 1), name,
-		      FZ_MAX(d->profile[FZ_HEAD]->run_count, 1));
+	uint32_t base = FZ_MAX(d->profile[FZ_BASE]->run_count, 1);
+	uint32_t head = FZ_MAX(d->profile[FZ_HEAD]->run_count, 1);
+
+	if (base == 1 && head == 1)
+		fz_buf_printf(out, "one %s per side", one);
+	else
+		fz_buf_printf(out, "%u %s against %u", base, base == 1 ? one : many, head);
+}
+
+/* Both are the objects of a process at one instant. */
+static bool is_heap(const struct fz_diff *d)
+{
+	return fz_str_eq(fz_profile_fact(d->profile[FZ_HEAD], "clock"), FZ_STR("heap"));
 }
 
 static void add_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
@@ -155,11 +166,16 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 				"assumed");
 		break;
 	case FZ_JUDGE_RUNS:
-		add_runs(d, fz_profile_is_fleet(d->profile[FZ_HEAD]) ? "parts of a fleet" : "runs",
-			 out);
+		if (fz_profile_is_fleet(d->profile[FZ_HEAD]))
+			add_runs(d, "part of a fleet", "parts of a fleet", out);
+		else
+			add_runs(d, "run", "runs", out);
 		break;
 	case FZ_JUDGE_COUNTS:
-		add_runs(d, "counted runs", out);
+		if (is_heap(d))
+			fz_buf_str(out, "one look at all objects per side");
+		else
+			add_runs(d, "counted run", "counted runs", out);
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
