@@ -60,7 +60,9 @@ struct fz_http {
 	struct MHD_Daemon *daemon;
 	pthread_mutex_t lock; /* of connections */
 	struct connection *connections;
-	atomic_size_t buffered; /* bytes of all bodies */
+	atomic_size_t connection_n;
+	atomic_size_t buffered;     /* bytes of all bodies */
+	atomic_ullong responses[6]; /* by the first digit of their status */
 };
 
 struct request {
@@ -272,7 +274,7 @@ static struct MHD_Response *make_response(struct request *r)
 	return response;
 }
 
-static enum MHD_Result send_answer(struct request *r)
+static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 {
 	static const char nothing[] = "default-src 'none'; base-uri 'none'; form-action 'none'; "
 				      "frame-ancestors 'none'";
@@ -290,6 +292,8 @@ static enum MHD_Result send_answer(struct request *r)
 
 	if (!response)
 		return MHD_NO;
+	fz_assert(r->a.status / 100 < FZ_ARRAY_LEN(h->responses));
+	atomic_fetch_add(&h->responses[r->a.status / 100], 1);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(headers); i++)
 		mhd.header(response, headers[i].name, headers[i].value);
 	if (r->a.status == MHD_HTTP_UNAUTHORIZED)
@@ -364,10 +368,11 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 	mhd.values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
 	r->q.type = fz_str_of(header_of(r, "Content-Type"));
 	r->q.profiles_version = fz_str_of(header_of(r, "OTLP-Profiles-Development-Version"));
+	r->q.http = h;
 	r->route = find_route(h, r, method, path);
-	if (r->route && h->options.tokens)
+	if (r->route && r->route->right && h->options.tokens)
 		check_token(h, r);
-	else if (r->route)
+	else if (r->route && r->route->right)
 		check_machine(r);
 	if (r->route)
 		check_origin(r);
@@ -423,7 +428,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (!r) {
 		*state = r = begin(h, connection, path, method);
 		/* A body that nobody would read to its end does not even begin. */
-		return r->hopeless ? send_answer(r) : MHD_YES;
+		return r->hopeless ? send_answer(h, r) : MHD_YES;
 	}
 	if (*size) {
 		bool goes_on = add_body(h, r, data, *size);
@@ -432,7 +437,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		return goes_on ? MHD_YES : MHD_NO;
 	}
 	answer(h, r);
-	return send_answer(r);
+	return send_answer(h, r);
 }
 
 static void on_end(void *arg, struct MHD_Connection *connection, void **state,
@@ -475,7 +480,9 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 		if (c->next)
 			c->next->link = &c->next;
 		h->connections = c;
+		atomic_fetch_add(&h->connection_n, 1);
 	} else if (c) {
+		atomic_fetch_sub(&h->connection_n, 1);
 		*c->link = c->next;
 		if (c->next)
 			c->next->link = c->link;
@@ -603,6 +610,16 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 void fz_http_use_tokens(struct fz_http *h, const struct fz_tokens *tokens)
 {
 	atomic_store(&h->tokens, tokens);
+}
+
+struct fz_http_figures fz_http_figures(const struct fz_http *h)
+{
+	struct fz_http_figures ret = { .connections = atomic_load(&h->connection_n),
+				       .body_bytes = atomic_load(&h->buffered) };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(ret.responses); i++)
+		ret.responses[i] = atomic_load(&h->responses[i]);
+	return ret;
 }
 
 uint16_t fz_http_port(const struct fz_http *h)

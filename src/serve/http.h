@@ -25,7 +25,10 @@ struct fz_http_options {
 
 enum { FZ_HTTP_PARAMETERS_MAX = 64 };
 
+struct fz_http;
+
 struct fz_http_request {
+	const struct fz_http *http; /* that received it */
 	const char *project;
 	const char *rest; /* what follows a route's path, of one that ends with "/"; else "" */
 	struct fz_str body;
@@ -59,12 +62,16 @@ void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err);
 
 struct fz_http_route {
 	const char *method, *path; /* a path that ends with "/" stands for all below it */
-	unsigned right;            /* one of these is needed */
+	unsigned right; /* one of these is needed; 0: anybody may ask, from any machine */
 	/* Called from several threads at once. */
 	void (*answer)(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 };
 
-struct fz_http;
+struct fz_http_figures {
+	uint64_t responses[6];          /* since the start, by the first digit of their status */
+	size_t connections, body_bytes; /* now */
+};
+struct fz_http_figures fz_http_figures(const struct fz_http *h);
 
 /* Routes end with one without a path, and live as long as the server. `arg` is for them. */
 int fz_http_start(const struct fz_http_options *options, const struct fz_http_route *routes,

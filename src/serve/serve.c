@@ -25,6 +25,8 @@ enum { PEM_MAX = 1 << 20 };
 
 static const struct fz_http_route routes[] = {
 	{ "GET", "/", FZ_RIGHT_READ, fz_answer_home },
+	{ "GET", "/healthz", 0, fz_answer_health },
+	{ "GET", "/metrics", FZ_RIGHT_READ, fz_answer_metrics },
 	{ "GET", "/diff", FZ_RIGHT_READ, fz_answer_diff },
 	{ "GET", "/service", FZ_RIGHT_READ, fz_answer_service },
 	{ "GET", "/api/timeline", FZ_RIGHT_READ, fz_answer_timeline },
@@ -196,6 +198,22 @@ static int take_result(struct fz_server *s, const struct ready *w, struct fz_ser
 	return r;
 }
 
+static void count(struct fz_server *s, const struct fz_server_item *item)
+{
+	bool stored = !item->result && item->pushed.put == FZ_FLEET_STORED;
+	bool failed = item->result == FZ_ESYSTEM || item->result == FZ_EAGAIN;
+
+	atomic_fetch_add(stored         ? &s->figures.stored
+			 : failed       ? &s->figures.failed
+			 : item->result ? &s->figures.refused
+					: &s->figures.known,
+			 1);
+	if (!stored)
+		return;
+	atomic_fetch_add(&s->figures.bytes, item->push.body.n);
+	atomic_fetch_add(&s->figures.samples, (unsigned long long)item->pushed.samples);
+}
+
 void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n)
 {
 	fz_auto(fz_free_ptr) struct ready *ready = fz_calloc(FZ_MAX(n, 1), sizeof(*ready));
@@ -212,6 +230,7 @@ void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size
 		if (!items[i].result)
 			items[i].result =
 				take_result(s, &ready[i], &items[i].pushed, &items[i].err);
+		count(s, &items[i]);
 		release_ready(&ready[i]);
 	}
 }
@@ -427,7 +446,7 @@ static int open_results(struct fz_server *s, struct fz_error *err)
 int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
-	struct fz_server s = { .options = *o, .say = say };
+	struct fz_server s = { .options = *o, .say = say, .started = fz_clock_unix() };
 	fz_auto(fz_free_ptr) char *host = NULL, *certificate = NULL, *key = NULL;
 	uint16_t port = 0;
 	int r = take_address(o->listen, &host, &port, err);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "fleet/files.h"
 #include "fleet/fleet.h"
@@ -28,6 +29,11 @@ struct fz_server {
 	struct fz_watcher *watcher; /* NULL: nobody watches */
 	struct fz_files *files;     /* NULL: nothing is kept whole */
 	sem_t work;                 /* how many may read profiles or compare at once */
+	int64_t started;            /* ns since 1970 */
+	struct {
+		atomic_ullong stored, known, refused, failed; /* pushes */
+		atomic_ullong bytes, samples;                 /* of those that were stored */
+	} figures;
 	void (*say)(const char *text);
 };
 
@@ -85,6 +91,8 @@ void fz_answer_push_v1(void *arg, const struct fz_http_request *q, struct fz_htt
 void fz_answer_otlp(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_release(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_pair(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_health(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
+void fz_answer_metrics(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_home(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_diff(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_json(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);

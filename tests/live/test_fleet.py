@@ -305,6 +305,33 @@ def tokens():
         assert "--tokens" in done.stderr, done
 
 
+@suite.test("its health and its figures: anybody may ask for the first, readers for the second")
+def figures():
+    with scratch() as folder:
+        file = pathlib.Path(folder, "tokens")
+        file.write_text("shop read,write both-both-both-both\n", encoding="utf-8")
+        file.chmod(0o600)
+        token = "both-both-both-both"
+        with Server(folder, "--tokens", file) as server:
+            for body, status in (b"main;a 10\n", 200), (b"main;a 10\n", 200), (b"", 422):
+                got, content, _ = server.push(body, token=token, id="x")
+                assert got == status, (got, content)
+            server.says(200, "ok", "GET", "/healthz", Host="fleet.example")
+            server.says(401, "authentication required", "GET", "/metrics")
+            status, content, headers = server.ask("GET", "/metrics", None, token)
+            assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4"), (status, headers)
+            lines = [line for line in content.decode().splitlines() if not line.startswith("#")]
+            values = {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+            expected = {'fizeau_pushes_total{result="stored"}': 1, 'fizeau_pushes_total{result="known"}': 1,
+                        'fizeau_pushes_total{result="refused"}': 1, 'fizeau_pushes_total{result="failed"}': 0,
+                        "fizeau_pushed_samples_total": 10, "fizeau_pushed_bytes_total": 10,
+                        'fizeau_http_responses_total{code="2xx"}': 3, 'fizeau_http_responses_total{code="4xx"}': 2}
+            assert {name: values[name] for name in expected} == expected, values
+            assert values["process_cpu_seconds_total"] > 0 and values["process_resident_memory_bytes"] > 0, values
+            server.store.rename(pathlib.Path(folder, "elsewhere.db"))
+            server.says(503, "the store cannot be read", "GET", "/healthz")
+
+
 @suite.test("in a folder that all may write to, neither store nor alarms go through a link of another user")
 def planted():
     if os.geteuid():
