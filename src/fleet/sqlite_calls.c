@@ -290,8 +290,10 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 	if (r)
 		return r;
 	int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return close(fd);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
 	/* It may have been put there since its name was judged. */
 	return errno == EEXIST ? resolve(s, err) : fz_fail_errno(err, "%s: cannot open", s->path);
 }
