@@ -180,12 +180,10 @@ static char *find_patch(const struct fz_repository *r, const char *base, const c
 	return digest(fz_buf_view(&diff));
 }
 
-static const char *const remote_words[] = { "config", "--get", "remote.origin.url", NULL };
-
 char *fz_ci_source_files(const struct fz_repository *r, const char *commit)
 {
 	fz_auto(fz_free_ptr) char *page = service_page();
-	fz_auto(fz_free_ptr) char *remote = page ? NULL : fz_repository_ask(r, remote_words);
+	fz_auto(fz_free_ptr) char *remote = page ? NULL : fz_repository_remote(r);
 
 	return fz_forge_files(page ? page : remote, commit);
 }
@@ -194,7 +192,7 @@ int fz_ci_source_find(const struct fz_repository *r, const char *head, const cha
 		      const struct fz_ci_source_options *o, struct fz_ci_source *ret,
 		      struct fz_error *err)
 {
-	fz_auto(fz_free_ptr) char *remote = fz_repository_ask(r, remote_words);
+	fz_auto(fz_free_ptr) char *remote = fz_repository_remote(r);
 
 	*ret = (struct fz_ci_source){ 0 };
 	ret->commit_pages = fz_forge_commits(remote);

@@ -84,8 +84,7 @@ static void add_start(const struct fz_history_run *r, struct fz_buf *titles)
 /* Where the commits can be read, as the remote that is usual says. */
 static void find_pages(struct fz_history_run *r)
 {
-	static const char *const words[] = { "config", "--get", "remote.origin.url", NULL };
-	fz_auto(fz_free_ptr) char *remote = fz_repository_ask(&r->workspace.repository, words);
+	fz_auto(fz_free_ptr) char *remote = fz_repository_remote(&r->workspace.repository);
 	fz_auto(fz_free_ptr) char *pages = fz_forge_commits(remote);
 
 	if (pages)

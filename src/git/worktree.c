@@ -155,6 +155,13 @@ char *fz_repository_ask(const struct fz_repository *r, const char *const words[]
 	return ask_git(r->root, words, &line, NULL, NULL) ? NULL : line;
 }
 
+char *fz_repository_remote(const struct fz_repository *r)
+{
+	static const char *const words[] = { "config", "--get", "remote.origin.url", NULL };
+
+	return fz_repository_ask(r, words);
+}
+
 bool fz_repository_is_shallow(const struct fz_repository *r)
 {
 	static const char *const words[] = { "rev-parse", "--is-shallow-repository", NULL };

@@ -27,6 +27,8 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 		      struct fz_error *err);
 /* The first line that git answers (the caller frees); NULL when it fails. */
 char *fz_repository_ask(const struct fz_repository *r, const char *const words[]);
+/* The URL of origin (the caller frees); NULL: there is none. */
+char *fz_repository_remote(const struct fz_repository *r);
 /* Does this clone lack older commits? */
 bool fz_repository_is_shallow(const struct fz_repository *r);
 /* The top of the checkout that a file or folder lies in; NULL: it lies in none. The caller frees.

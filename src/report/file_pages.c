@@ -16,12 +16,11 @@
 
 static char *find_page(const struct fz_repository *r, const struct fz_profile *head)
 {
-	static const char *const words[] = { "config", "--get", "remote.origin.url", NULL };
 	struct fz_str commit = fz_profile_fact(head, "git.commit");
 
 	if (!commit.n || !fz_str_eq(fz_profile_fact(head, "git.dirty"), FZ_STR("no")))
 		return NULL;
-	fz_auto(fz_free_ptr) char *remote = fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *remote = fz_repository_remote(r);
 	fz_auto(fz_free_ptr) char *hash = fz_strndup(commit.p, commit.n);
 
 	return strspn(hash, "0123456789abcdef") == commit.n ? fz_forge_files(remote, hash) : NULL;
