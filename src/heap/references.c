@@ -4,26 +4,15 @@
  * an object's weak references) are left out. */
 #include "walk.h"
 
-#include "record/python/dict.h"
+#include "heap/layout.h"
 
 enum {
-	FLAG_MANAGED_DICT = 1 << 4,
-	FLAG_HEAP = 1 << 9,
-	FLAG_GC = 1 << 14,
-	GC_HEADER = 16,
-	TYPE_SIZE = 408,    /* of a type of C code */
-	MANAGED_DICT = -24, /* from the object */
-	MANAGED_VALUES = -32,
-	MODULE_DICT = 16,
 	MODULE_DEFINITION = 24,
 	MODULE_STATE = 32,
 	STATE_SIZE = 56, /* in a definition of a module */
 	STATE_MAX = 1 << 16,
 	WEAKREF_CALLBACK = 24,
 	DEQUE_FIRST = 24,
-	DEQUE_LEFT = 40,
-	DEQUE_BLOCK = 64,
-	FRAME_DATA = 24,
 	FRAME_CLEARED = 4, /* states from here on */
 	NDARRAY_BASE = 48,
 	NDARRAY_DATA = 16,
@@ -63,21 +52,14 @@ static void refer_all(struct fz_heap_walk *w, uint64_t at, uint64_t n, uint32_t 
 static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint32_t owner,
 		    uint32_t stack)
 {
-	uint64_t head[FZ_PY_KEYS_WORDS], key, value;
-	const uint8_t *p = keys % 8 ? NULL : fz_heap_memory_at(&w->memory, keys, sizeof(head));
-	struct fz_py_entries e;
+	struct fz_py_entries e = { 0 };
+	bool changed = !fz_heap_entries(w, keys, &e);
+	uint64_t key, value;
 
-	if (!p)
-		goto changed;
-	memcpy(head, p, sizeof(head));
-	if (!fz_py_dict_entries(w->layout, keys, head, &e))
-		goto changed;
-	for (uint64_t i = 0; i < e.n; i++) {
-		uint64_t at = e.at + (i * e.words + e.words - 2) * 8;
-		if (!fz_heap_word(w, at, &key) || !fz_heap_word(w, at + 8, &value) ||
-		    (values && !fz_heap_word(w, values + i * 8, &value)))
-			goto changed;
-		if (!key)
+	for (uint64_t i = 0; i < e.n && !changed; i++) {
+		changed = !fz_heap_entry(w, &e, i, &key, &value) ||
+			  (values && !fz_heap_word(w, values + i * 8, &value));
+		if (changed || !key)
 			continue;
 		fz_heap_refer(w, key, stack);
 		if (value)
@@ -85,9 +67,7 @@ static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint
 				      owner == FZ_NONE ? stack
 						       : fz_heap_attribute(w, owner, key, stack));
 	}
-	return;
-changed:
-	w->changed++;
+	w->changed += changed;
 }
 
 static void dict(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t stack)
@@ -122,15 +102,16 @@ static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, u
 	const struct fz_heap_type_info t = w->types[type];
 	uint64_t at = 0, word;
 
-	if (t.flags & FLAG_MANAGED_DICT) {
-		at = object + (uint64_t)MANAGED_DICT;
-		if (fz_heap_word(w, object + (uint64_t)MANAGED_VALUES, &word) && word && t.keys)
+	if (t.flags & FZ_HEAP_MANAGED_DICT) {
+		at = object + (uint64_t)FZ_HEAP_DICT_BEFORE;
+		if (fz_heap_word(w, object + (uint64_t)FZ_HEAP_VALUES_BEFORE, &word) && word &&
+		    t.keys)
 			attribute_values(w, &t, word, type, holder);
 	} else if (t.dict > 0) {
 		at = object + (uint64_t)t.dict;
 	} else if (t.dict < 0) {
 		uint64_t added = t.kind == FZ_HEAP_INT ? t.basic - t.kind_basic : 0;
-		at = object + size + added - (t.flags & FLAG_GC ? GC_HEADER : 0);
+		at = object + size + added - (t.flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0);
 		at = ((at + 7) & ~7ull) + (uint64_t)t.dict;
 	}
 	if (at && fz_heap_word(w, at, &word) && word)
@@ -139,15 +120,15 @@ static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, u
 
 static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
-	enum { ENTRY = 16, MASK_MAX = 1 << 30 };
+	enum { MASK_MAX = 1 << 30 };
 	uint64_t table, mask, key, hash;
 
 	if (!fz_heap_word(w, object + w->layout->set.table, &table) ||
 	    !fz_heap_word(w, object + w->layout->set.mask, &mask) || mask > MASK_MAX)
 		return;
 	for (uint64_t i = 0; i <= mask; i++) {
-		if (!fz_heap_word(w, table + i * ENTRY, &key) ||
-		    !fz_heap_word(w, table + i * ENTRY + 8, &hash)) {
+		if (!fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY, &key) ||
+		    !fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY + 8, &hash)) {
 			w->changed++;
 			return;
 		}
@@ -162,12 +143,12 @@ static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	uint64_t n, block, index, word;
 
 	if (!fz_heap_word(w, object + 16, &n) || !fz_heap_word(w, object + DEQUE_FIRST, &block) ||
-	    !fz_heap_word(w, object + DEQUE_LEFT, &index) || n > w->memory.bytes / 8)
+	    !fz_heap_word(w, object + FZ_HEAP_DEQUE_LEFT, &index) || n > w->memory.bytes / 8)
 		return;
 	for (; n; n--, index++) {
-		if (index >= DEQUE_BLOCK) {
+		if (index >= FZ_HEAP_DEQUE_BLOCK) {
 			index = 0;
-			if (!fz_heap_word(w, block + (DEQUE_BLOCK + 1) * 8, &block))
+			if (!fz_heap_word(w, block + (FZ_HEAP_DEQUE_BLOCK + 1) * 8, &block))
 				break;
 		}
 		if (!fz_heap_word(w, block + (1 + index) * 8, &word))
@@ -207,7 +188,7 @@ static void module(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
 	uint64_t word, definition, state, size;
 
-	if (fz_heap_word(w, object + MODULE_DICT, &word) && word)
+	if (fz_heap_word(w, object + FZ_HEAP_MODULE_DICT, &word) && word)
 		fz_heap_refer(w, word, stack);
 	/* What C code keeps for the module. */
 	if (fz_heap_word(w, object + MODULE_DEFINITION, &definition) && definition &&
@@ -265,8 +246,8 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 		generator(w, object, t->weak_list, stack);
 		break;
 	case FZ_HEAP_FRAME:
-		scan(w, object + 16, object + FRAME_DATA, 0, stack);
-		if (fz_heap_word(w, object + FRAME_DATA, &at))
+		scan(w, object + 16, object + FZ_HEAP_FRAME_DATA, 0, stack);
+		if (fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &at))
 			frame(w, at, stack);
 		break;
 	case FZ_HEAP_DEQUE:
@@ -290,12 +271,12 @@ void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item,
 	if (t.kind != FZ_HEAP_TYPE && t.kind != FZ_HEAP_MODULE)
 		attributes(w, object, type, size, holder);
 	if (t.kind == FZ_HEAP_TYPE && fz_heap_word(w, object + w->layout->type.flags, &flags)) {
-		if (!(flags & FLAG_HEAP))
-			to = object + TYPE_SIZE;
-		else if (fz_heap_word(w, object + w->layout->type.qualname + 8, &keys) && keys)
+		if (!(flags & FZ_HEAP_CLASS))
+			to = object + FZ_HEAP_TYPE_STATIC_SIZE;
+		else if (fz_heap_word(w, object + FZ_HEAP_TYPE_KEYS, &keys) && keys)
 			entries(w, keys, 0, FZ_NONE, holder);
 	} else if (t.kind == FZ_HEAP_OTHER && t.item) {
-		to = object + size - (t.flags & FLAG_GC ? GC_HEADER : 0);
+		to = object + size - (t.flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0);
 	} else if (t.kind != FZ_HEAP_OTHER && t.kind != FZ_HEAP_CODE) {
 		known(w, item, &t, size, holder);
 		from = object + t.kind_basic;

@@ -4,24 +4,17 @@
  * of its attributes). */
 #include "walk.h"
 
-#include "record/python/dict.h"
+#include "heap/layout.h"
 
 enum {
-	FLAG_GC = 1 << 14,
-	FLAG_MANAGED_DICT = 1 << 4,
-	PREFIX = 16, /* bytes of each of the two before an object */
 	LIST_ALLOCATED = 32,
 	BYTEARRAY_ALLOCATED = 24,
 	SET_SMALL = 8, /* entries in the object itself */
-	ENTRY = 16,
 	KEYS_HEADER = 32,
 	KEYS_LOG_MAX = 40,
-	DEQUE_LEFT = 40,
-	DEQUE_BLOCK = 64, /* items of a block, between two links */
 	ODICT_NODE = 56,
 	ARRAY_ALLOCATED = 32,
 	ARRAY_DESCRIPTION = 40,
-	FRAME_DATA = 24, /* in a frame object: its frame */
 	GENERATOR_CODE = 16,
 	CODE_STACK = 68,
 	CODE_LOCALS = 76,
@@ -176,7 +169,7 @@ static uint64_t frame_extra(struct fz_heap_walk *w, const struct fz_heap_type_in
 	uint64_t code, locals, all, frame;
 	bool found = t->kind == FZ_HEAP_GENERATOR
 			     ? fz_heap_word(w, object + GENERATOR_CODE, &code)
-			     : fz_heap_word(w, object + FRAME_DATA, &frame) &&
+			     : fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &frame) &&
 				       fz_heap_word(w, frame + w->layout->frame.code, &code);
 
 	return found && fz_heap_code_slots(w, code, &locals, &all) ? all * 8 : SIZE_LIMIT;
@@ -213,9 +206,10 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 	case FZ_HEAP_BYTEARRAY:
 		return fz_heap_word(w, object + BYTEARRAY_ALLOCATED, &n) ? n : SIZE_LIMIT;
 	case FZ_HEAP_SET:
-		if (!fz_heap_word(w, object + l->set.mask, &n) || n > SIZE_LIMIT / ENTRY)
+		if (!fz_heap_word(w, object + l->set.mask, &n) ||
+		    n > SIZE_LIMIT / FZ_HEAP_SET_ENTRY)
 			return SIZE_LIMIT;
-		return n < SET_SMALL ? 0 : (n + 1) * ENTRY;
+		return n < SET_SMALL ? 0 : (n + 1) * FZ_HEAP_SET_ENTRY;
 	case FZ_HEAP_DICT:
 		return dict_extra(w, object);
 	case FZ_HEAP_ODICT:
@@ -225,10 +219,11 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 		return 0;
 	case FZ_HEAP_DEQUE:
 		if (!fz_heap_word(w, object + 16, &n) ||
-		    !fz_heap_word(w, object + DEQUE_LEFT, &m) || n > SIZE_LIMIT / 16 ||
-		    m >= DEQUE_BLOCK)
+		    !fz_heap_word(w, object + FZ_HEAP_DEQUE_LEFT, &m) || n > SIZE_LIMIT / 16 ||
+		    m >= FZ_HEAP_DEQUE_BLOCK)
 			return SIZE_LIMIT;
-		return (m + n + DEQUE_BLOCK - 1) / DEQUE_BLOCK * (DEQUE_BLOCK + 2) * 8;
+		return (m + n + FZ_HEAP_DEQUE_BLOCK - 1) / FZ_HEAP_DEQUE_BLOCK *
+		       (FZ_HEAP_DEQUE_BLOCK + 2) * 8;
 	case FZ_HEAP_ARRAY:
 		return array_extra(w, object);
 	case FZ_HEAP_NDARRAY:
@@ -246,18 +241,17 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 static uint64_t type_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			  uint64_t object)
 {
-	enum { STATIC_SIZE = 408, FLAG_HEAP = 1 << 9 };
 	uint64_t flags, keys, room, bytes = 0;
 
 	if (!fz_heap_word(w, object + w->layout->type.flags, &flags))
 		return 0;
-	if (!(flags & FLAG_HEAP))
-		return STATIC_SIZE + PREFIX;
-	if (!fz_heap_word(w, object + w->layout->type.qualname + 8, &keys))
+	if (!(flags & FZ_HEAP_CLASS))
+		return FZ_HEAP_TYPE_STATIC_SIZE + FZ_HEAP_PREFIX;
+	if (!fz_heap_word(w, object + FZ_HEAP_TYPE_KEYS, &keys))
 		return 0;
 	if (keys)
 		keys_logs(w, keys, &room, &bytes);
-	return t->basic + bytes + PREFIX;
+	return t->basic + bytes + FZ_HEAP_PREFIX;
 }
 
 uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
@@ -269,6 +263,7 @@ uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 		return type_size(w, t, object);
 	size = t->kind == FZ_HEAP_STR ? str_size(w, t, object)
 				      : basic + items_size(w, t, object) + extra(w, t, object);
-	size += (t->flags & FLAG_GC ? PREFIX : 0) + (t->flags & FLAG_MANAGED_DICT ? PREFIX : 0);
+	size += (t->flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0) +
+		(t->flags & FZ_HEAP_MANAGED_DICT ? FZ_HEAP_PREFIX : 0);
 	return size < SIZE_LIMIT ? size : 0;
 }

@@ -2,25 +2,15 @@
 /* Types: what tells them from other memory, their names, and what is known of their instances. */
 #include "walk.h"
 
-#include "record/python/dict.h"
+#include "heap/layout.h"
 #include "record/python/object.h"
 
 enum {
-	/* In a type, the same from CPython 3.8 on. */
-	BASIC_SIZE = 32,
-	ITEM_SIZE = 40,
-	WEAK_LIST = 208,
-	DICT_OFFSET = 288,
-	STATIC_SIZE = 408,
-	KEYS = 872, /* of a class: keys that its instances share, on 3.11 */
-	FLAG_HEAP = 1 << 9,
-	FLAG_READY = 1 << 12,
 	BASES_MAX = 64,
 	NAME_MAX = 255,
 	ENTRIES_MAX = 4096,
 	SIZE_MAX_OF_TYPE = 1 << 20,
 };
-#define FLAG_IS_TYPE (1ull << 31)
 #define REFERENCES_MAX (1ull << 40) /* addresses on the lists of freed memory are larger */
 
 static const struct {
@@ -66,6 +56,25 @@ bool fz_heap_word(struct fz_heap_walk *w, uint64_t at, uint64_t *ret)
 	return p;
 }
 
+bool fz_heap_entries(struct fz_heap_walk *w, uint64_t keys, struct fz_py_entries *ret)
+{
+	uint64_t head[FZ_PY_KEYS_WORDS];
+	const uint8_t *p = keys % 8 ? NULL : fz_heap_memory_at(&w->memory, keys, sizeof(head));
+
+	if (!p)
+		return false;
+	memcpy(head, p, sizeof(head));
+	return fz_py_dict_entries(w->layout, keys, head, ret);
+}
+
+bool fz_heap_entry(struct fz_heap_walk *w, const struct fz_py_entries *e, uint64_t i,
+		   uint64_t *ret_key, uint64_t *ret_value)
+{
+	uint64_t at = e->at + (i * e->words + e->words - 2) * 8;
+
+	return fz_heap_word(w, at, ret_key) && fz_heap_word(w, at + 8, ret_value);
+}
+
 /* ---- names ---- */
 
 /* Names of types of C code are constants, which are not copied. */
@@ -87,19 +96,13 @@ static bool c_name(struct fz_heap_walk *w, uint64_t at, char out[NAME_MAX + 1])
 
 static bool module_of(struct fz_heap_walk *w, uint64_t dict, struct fz_buf *out)
 {
-	uint64_t keys, head[FZ_PY_KEYS_WORDS], key, value;
+	uint64_t keys, key, value;
 	struct fz_py_entries e;
-	const uint8_t *p;
 
-	if (!fz_heap_word(w, dict + w->layout->dict.keys, &keys) ||
-	    !(p = fz_heap_memory_at(&w->memory, keys, sizeof(head))))
-		return false;
-	memcpy(head, p, sizeof(head));
-	if (!fz_py_dict_entries(w->layout, keys, head, &e))
+	if (!fz_heap_word(w, dict + w->layout->dict.keys, &keys) || !fz_heap_entries(w, keys, &e))
 		return false;
 	for (uint64_t i = 0; i < FZ_MIN(e.n, (uint64_t)ENTRIES_MAX); i++) {
-		uint64_t at = e.at + (i * e.words + e.words - 2) * 8;
-		if (!fz_heap_word(w, at, &key) || !fz_heap_word(w, at + 8, &value))
+		if (!fz_heap_entry(w, &e, i, &key, &value))
 			return false;
 		if (key && fz_py_text_is(&w->view, w->layout, key, "__module__"))
 			return fz_py_read_text(&w->view, w->layout, value, out);
@@ -113,7 +116,7 @@ static bool add_name(struct fz_heap_walk *w, uint64_t type, uint64_t flags, stru
 	char name[NAME_MAX + 1];
 	uint64_t at, dict, qualname;
 
-	if (flags & FLAG_HEAP && fz_heap_word(w, type + w->layout->type.dict, &dict) &&
+	if (flags & FZ_HEAP_CLASS && fz_heap_word(w, type + w->layout->type.dict, &dict) &&
 	    fz_heap_word(w, type + w->layout->type.qualname, &qualname)) {
 		if (module_of(w, dict, out) && !fz_str_eq(fz_buf_view(out), FZ_STR("builtins")))
 			fz_buf_char(out, '.');
@@ -143,7 +146,8 @@ static void find_kind(struct fz_heap_walk *w, struct fz_heap_type_info *t)
 		if (add_name(w, type, flags, &name))
 			for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++)
 				if (fz_str_eq(fz_buf_view(&name), fz_str_of(kinds[i].name)) &&
-				    fz_heap_word(w, type + BASIC_SIZE, &t->kind_basic)) {
+				    fz_heap_word(w, type + FZ_HEAP_TYPE_BASIC_SIZE,
+						 &t->kind_basic)) {
 					t->kind = kinds[i].kind;
 					return;
 				}
@@ -174,13 +178,13 @@ static bool is_type(struct fz_heap_walk *w, uint64_t type)
 {
 	uint64_t meta, flags, meta_flags;
 
-	return type % 8 == 0 && fz_heap_memory_at(&w->memory, type, STATIC_SIZE) &&
+	return type % 8 == 0 && fz_heap_memory_at(&w->memory, type, FZ_HEAP_TYPE_STATIC_SIZE) &&
 	       fz_heap_word(w, type + w->layout->object.type, &meta) &&
-	       fz_heap_word(w, type + w->layout->type.flags, &flags) && flags & FLAG_READY &&
+	       fz_heap_word(w, type + w->layout->type.flags, &flags) && flags & FZ_HEAP_READY &&
 	       (meta == w->type_type ||
-		(meta % 8 == 0 && fz_heap_memory_at(&w->memory, meta, STATIC_SIZE) &&
+		(meta % 8 == 0 && fz_heap_memory_at(&w->memory, meta, FZ_HEAP_TYPE_STATIC_SIZE) &&
 		 fz_heap_word(w, meta + w->layout->type.flags, &meta_flags) &&
-		 meta_flags & FLAG_IS_TYPE && meta_flags & FLAG_READY));
+		 meta_flags & FZ_HEAP_IS_TYPE && meta_flags & FZ_HEAP_READY));
 }
 
 static uint32_t new_type(struct fz_heap_walk *w, uint64_t type)
@@ -190,16 +194,16 @@ static uint32_t new_type(struct fz_heap_walk *w, uint64_t type)
 	uint64_t dict;
 
 	if (!is_type(w, type) || !fz_heap_word(w, type + w->layout->type.flags, &t.flags) ||
-	    !fz_heap_word(w, type + BASIC_SIZE, &t.basic) ||
-	    !fz_heap_word(w, type + ITEM_SIZE, &t.item) ||
-	    !fz_heap_word(w, type + WEAK_LIST, &t.weak_list) ||
-	    !fz_heap_word(w, type + DICT_OFFSET, &dict) || t.basic < 16 ||
+	    !fz_heap_word(w, type + FZ_HEAP_TYPE_BASIC_SIZE, &t.basic) ||
+	    !fz_heap_word(w, type + FZ_HEAP_TYPE_ITEM_SIZE, &t.item) ||
+	    !fz_heap_word(w, type + FZ_HEAP_TYPE_WEAK_LIST, &t.weak_list) ||
+	    !fz_heap_word(w, type + FZ_HEAP_TYPE_DICT_OFFSET, &dict) || t.basic < 16 ||
 	    t.basic > SIZE_MAX_OF_TYPE || t.item > SIZE_MAX_OF_TYPE ||
 	    !add_name(w, type, t.flags, &name))
 		return FZ_NONE;
 	t.dict = (int64_t)dict;
-	if (t.flags & FLAG_HEAP)
-		fz_heap_word(w, type + KEYS, &t.keys);
+	if (t.flags & FZ_HEAP_CLASS)
+		fz_heap_word(w, type + FZ_HEAP_TYPE_KEYS, &t.keys);
 	find_kind(w, &t);
 	uint32_t index = fz_heap_add_owner(w, fz_buf_view(&name), FZ_STR(""), 0, FZ_KIND_PYTHON);
 	t.name = w->types[index].name;
@@ -217,7 +221,7 @@ uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object)
 		return FZ_NONE;
 	memcpy(header, p, sizeof(header));
 	if (!header[0] || header[0] >= REFERENCES_MAX || !header[1] || header[1] % 8 ||
-	    header[1] >> 47 || !fz_heap_memory_at(&w->memory, header[1], STATIC_SIZE))
+	    header[1] >> 47 || !fz_heap_memory_at(&w->memory, header[1], FZ_HEAP_TYPE_STATIC_SIZE))
 		return FZ_NONE;
 	/* Indices are stored one higher: 0 is "no type". */
 	uint32_t known = fz_map_get(&w->by_address, header[1]);
@@ -240,5 +244,5 @@ bool fz_heap_find_type_type(struct fz_heap_walk *w, uint64_t object)
 		object = type;
 	}
 	w->type_type = object;
-	return fz_heap_word(w, object + w->layout->type.flags, &flags) && flags & FLAG_IS_TYPE;
+	return fz_heap_word(w, object + w->layout->type.flags, &flags) && flags & FZ_HEAP_IS_TYPE;
 }

@@ -2,7 +2,7 @@
 /* The search through all objects, and its roots; walk.h has the picture. */
 #include "walk.h"
 
-#include "record/python/dict.h"
+#include "heap/layout.h"
 #include "record/python/object.h"
 
 enum {
@@ -12,13 +12,11 @@ enum {
 	THREADS_MAX = 1 << 14,
 	FRAMES_MAX = 1 << 14,
 	VARIABLES_MAX = 1 << 12,
-	MODULE_DICT = 16,
 	/* Lists of the collector in an interpreter, from the field that says whether it runs. */
 	GENERATIONS = -176,
 	GENERATION_SIZE = 24,
 	GENERATIONS_N = 3,
 	PERMANENT = -96,
-	GC_HEADER = 16,
 };
 
 void fz_heap_walk_release(struct fz_heap_walk *w)
@@ -167,21 +165,15 @@ static bool read_module(struct fz_heap_walk *w, uint64_t name, uint64_t object, 
 /* Modules first, so that none is held by another that imports it; then their variables. */
 static void add_modules(struct fz_heap_walk *w, uint64_t dict)
 {
-	uint64_t keys, head[FZ_PY_KEYS_WORDS], name, object;
-	struct fz_py_entries e;
 	struct module *list = NULL;
+	struct fz_py_entries e;
+	uint64_t keys, name, object;
 	uint32_t n = 0, cap = 0;
-	const uint8_t *p;
 
-	if (!fz_heap_word(w, dict + w->layout->dict.keys, &keys) || keys % 8 ||
-	    !(p = fz_heap_memory_at(&w->memory, keys, sizeof(head))))
-		return;
-	memcpy(head, p, sizeof(head));
-	if (!fz_py_dict_entries(w->layout, keys, head, &e))
+	if (!fz_heap_word(w, dict + w->layout->dict.keys, &keys) || !fz_heap_entries(w, keys, &e))
 		return;
 	for (uint64_t i = 0; i < FZ_MIN(e.n, (uint64_t)MODULES_MAX); i++) {
-		uint64_t at = e.at + (i * e.words + e.words - 2) * 8;
-		if (!fz_heap_word(w, at, &name) || !fz_heap_word(w, at + 8, &object))
+		if (!fz_heap_entry(w, &e, i, &name, &object))
 			break;
 		fz_grow(list, n, cap);
 		n += read_module(w, name, object, &list[n]);
@@ -191,7 +183,7 @@ static void add_modules(struct fz_heap_walk *w, uint64_t dict)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t type = fz_heap_type_of(w, list[i].object);
 		if (type != FZ_NONE && w->types[type].kind == FZ_HEAP_MODULE &&
-		    fz_heap_word(w, list[i].object + MODULE_DICT, &object) && object)
+		    fz_heap_word(w, list[i].object + FZ_HEAP_MODULE_DICT, &object) && object)
 			fz_heap_queue(w, object, list[i].stack, list[i].owner);
 	}
 	free(list);
@@ -253,7 +245,7 @@ static void add_threads(struct fz_heap_walk *w, uint64_t interpreter)
 /* Objects of one of the collector's lists that nothing else led to. */
 static void add_list(struct fz_heap_walk *w, uint64_t head, uint32_t stack)
 {
-	uint64_t at, before, previous = head, left = w->memory.bytes / GC_HEADER;
+	uint64_t at, before, previous = head, left = w->memory.bytes / FZ_HEAP_PREFIX;
 
 	if (!fz_heap_word(w, head, &at))
 		return;
@@ -262,7 +254,7 @@ static void add_list(struct fz_heap_walk *w, uint64_t head, uint32_t stack)
 			w->changed++;
 			return;
 		}
-		fz_heap_refer(w, at + GC_HEADER, stack);
+		fz_heap_refer(w, at + FZ_HEAP_PREFIX, stack);
 		take_all(w);
 		previous = at;
 		if (!fz_heap_word(w, at, &at))

@@ -12,7 +12,7 @@
 
 #include "heap.h"
 #include "memory.h"
-#include "record/python/layouts.h"
+#include "record/python/dict.h"
 
 /* How the references of an object are found. */
 enum fz_heap_kind {
@@ -82,6 +82,11 @@ void fz_heap_view(struct fz_heap_walk *w);
 /* ---- types.c ---- */
 
 bool fz_heap_word(struct fz_heap_walk *w, uint64_t at, uint64_t *ret);
+/* The entries of a dict, from the address of its keys. False: they were not copied, or changed. */
+bool fz_heap_entries(struct fz_heap_walk *w, uint64_t keys, struct fz_py_entries *ret);
+/* Key and value of entry i, 0 where there is none. */
+bool fz_heap_entry(struct fz_heap_walk *w, const struct fz_py_entries *e, uint64_t i,
+		   uint64_t *ret_key, uint64_t *ret_value);
 /* Index of the type of an object; FZ_NONE: there is no object at this address. */
 uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object);
 /* A type_info that only has a name. */
