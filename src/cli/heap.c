@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/pid.h"
 #include "heap/heap.h"
+#include "profile/heap_fact.h"
 #include "report/table.h"
 
 #include <stdio.h>
@@ -168,7 +169,7 @@ static void describe(pid_t pid, struct fz_profile *p, const struct fz_heap_resul
 	fz_profile_set_fact(p, "python", fz_str_of(number));
 	fz_cli_process_name(pid, name, sizeof(name));
 	fz_profile_set_fact(p, "program", fz_str_of(name));
-	fz_profile_set_fact(p, "clock", FZ_STR("heap")); /* exact: see compare/inference.c */
+	fz_profile_set_fact(p, "clock", FZ_STR(FZ_HEAP_CLOCK));
 	memcpy(p->recording.python, r->python, sizeof(r->python));
 	if (r->changed)
 		fz_profile_note(p, "%s changed while being read",

@@ -9,6 +9,7 @@
 
 #include "base/both.h"
 #include "profile/fleet_fact.h"
+#include "profile/heap_fact.h"
 #include "profile/range.h"
 #include "profile/runs.h"
 
@@ -84,15 +85,6 @@ static bool is_beside(const struct fz_diff *d)
 	return false;
 }
 
-/* The objects of a process, each of them at one instant. */
-static bool is_heap(const struct fz_diff *d)
-{
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		if (!fz_str_eq(fz_profile_fact(d->profile[side], "clock"), FZ_STR("heap")))
-			return false;
-	return true;
-}
-
 static bool both_ordered(const struct fz_inference *c)
 {
 	return c->walk[FZ_BASE].profile->samples.ordered &&
@@ -110,12 +102,13 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
 	const char *metric = c->d->metric;
 	bool instructions = strcmp(metric, "instructions") == 0;
+	bool heap = fz_profile_is_heap(base->profile) && fz_profile_is_heap(head->profile);
 
 	if (has_empty_run(base) || has_empty_run(head))
 		return FZ_JUDGE_NONE;
 	if (is_identical(c))
 		return FZ_JUDGE_IDENTICAL;
-	if ((instructions || is_beside(c->d) || is_heap(c->d)) && is_counted(base->profile) &&
+	if ((instructions || is_beside(c->d) || heap) && is_counted(base->profile) &&
 	    is_counted(head->profile))
 		return FZ_JUDGE_COUNTS;
 	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&

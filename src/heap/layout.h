@@ -12,7 +12,7 @@ enum {
 	FZ_HEAP_TYPE_WEAK_LIST = 208,
 	FZ_HEAP_TYPE_DICT_OFFSET = 288,
 	FZ_HEAP_TYPE_STATIC_SIZE = 408, /* of a type of C code */
-	FZ_HEAP_TYPE_KEYS = 872,	/* of a class: keys that its instances share */
+	FZ_HEAP_TYPE_KEYS = 872,        /* of a class: keys that its instances share */
 	/* its flags */
 	FZ_HEAP_MANAGED_DICT = 1 << 4,
 	FZ_HEAP_CLASS = 1 << 9, /* not a type of C code */

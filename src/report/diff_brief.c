@@ -11,6 +11,7 @@
 #include "report/diff_brief.h"
 
 #include "profile/fleet_fact.h"
+#include "profile/heap_fact.h"
 #include "report/advice.h"
 #include "report/findings.h"
 #include "report/startup.h"
@@ -144,12 +145,6 @@ static void add_runs(const struct fz_diff *d, const char *one, const char *many,
 		fz_buf_printf(out, "%u %s against %u", base, base == 1 ? one : many, head);
 }
 
-/* Both are the objects of a process at one instant. */
-static bool is_heap(const struct fz_diff *d)
-{
-	return fz_str_eq(fz_profile_fact(d->profile[FZ_HEAD], "clock"), FZ_STR("heap"));
-}
-
 static void add_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	switch (j->method) {
@@ -172,7 +167,7 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 			add_runs(d, "run", "runs", out);
 		break;
 	case FZ_JUDGE_COUNTS:
-		if (is_heap(d))
+		if (fz_profile_is_heap(d->profile[FZ_HEAD]))
 			fz_buf_str(out, "one look at all objects per side");
 		else
 			add_runs(d, "counted run", "counted runs", out);
