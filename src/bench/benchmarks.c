@@ -421,9 +421,7 @@ int fz_bench_measure_here(struct fz_series *s, const struct fz_bench_options *o,
 		fz_inplace_find((const char *const *)argv, ".", tree, &imports);
 	fz_inplace_prefer(imports.p, tree, &own);
 	place.environ = own.list;
-	struct fz_bench_options told = *o;
-	told.progress = true;
-	int rc = fz_bench_measure(s, &told, argv, &place, ret, err);
+	int rc = fz_bench_measure(s, o, argv, &place, ret, err);
 	if (!rc && fz_origin_check(*ret, tree, &why))
 		fz_notify_warn(s->notify, "%s: %s", s->command, why.message);
 	return rc;

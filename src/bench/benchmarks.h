@@ -29,7 +29,7 @@ struct fz_bench_options {
 	const char *root; /* files below this folder are named as seen from there; NULL */
 	unsigned other;   /* surroundings to count in: struct fz_counter */
 	double timeout;   /* seconds for each execution of the command; 0: none */
-	bool progress;    /* tell the series' notify what is being done */
+	bool progress;    /* show what is being done, by the series' notify */
 };
 
 /* Fails only when nothing could be measured at all. What went wrong with one benchmark, or with the

@@ -390,6 +390,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return fz_cli_errorf("bench: --fail-on cannot be combined with --wall, because it "
 				     "compares counts");
 	options.bench.what = (enum fz_bench_what)options.what;
+	options.bench.progress = true;
 	options.bench.apart = options.bench.memory;
 	int rc = bench(&state, &series, &found, &err);
 	fz_cli_output_release(&options.record.output);
