@@ -111,29 +111,30 @@ static bool is_of_parent(struct listing *l, uint64_t inner)
 	return !is_inner_tid(&l->tasks, inner) && (l->tasks.n == 1 || l->t->ids_are_known);
 }
 
-static struct fz_py_thread *find_thread(struct fz_py_threads *t, uint64_t tstate, uint64_t interp)
+/* Index of a state of the newest interpreter among the threads that are known; FZ_NONE. */
+static uint32_t find_thread(const struct fz_py_threads *t, uint64_t tstate)
 {
+	uint64_t interp = t->interps[t->interp_n - 1].address;
+
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->list[i].walk.tstate == tstate && t->list[i].walk.interp == interp)
-			return &t->list[i];
-	return NULL;
+			return i;
+	return FZ_NONE;
 }
 
 /* The kernel's id of a state's thread, or what the state holds for it. A program that forks in C
  * does not tell Python: the state of the worker's first thread, the one that forked, has the id
  * that it had in the parent. The C library knows the right one. */
-static uint64_t inner_tid(struct listing *l, uint64_t tstate, uint64_t identity)
+static uint64_t inner_tid(struct listing *l, uint64_t tstate, uint64_t identity, uint32_t known)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	bool native = layout->thread.native_thread_id != FZ_PY_ABSENT;
-	uint64_t interp = l->t->interps[l->t->interp_n - 1].address, pthread = 0;
-	const struct fz_py_thread *known = find_thread(l->t, tstate, interp);
-	uint64_t id = native ? identity : 0;
+	uint64_t id = native ? identity : 0, pthread = 0;
 
 	if (native && !identity)
 		return 0;
-	if (native && known && known->walk.identity == identity)
-		return known->inner_tid;
+	if (native && known != FZ_NONE && l->t->list[known].walk.identity == identity)
+		return l->t->list[known].inner_tid;
 	need_tasks(l);
 	if (!is_inner_tid(&l->tasks, id) &&
 	    read_u64(l->c, tstate + layout->thread.thread_id, &pthread)) {
@@ -193,6 +194,7 @@ static void ask_name_again(struct listing *l, struct fz_py_thread *t)
 /* A thread state, as listed. */
 struct state {
 	uint64_t address, next, inner, identity;
+	uint32_t known; /* index of its thread, of the listing before; FZ_NONE */
 };
 
 static void add_thread(struct listing *l, const struct state *s)
@@ -242,8 +244,9 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 			seen = at; /* a loop comes back to one of these */
 		fz_grow(ret->list, ret->n, ret->cap);
 		uint64_t identity = read_identity(l->c, at);
-		ret->list[ret->n++] =
-			(struct state){ at, next, inner_tid(l, at, identity), identity };
+		uint32_t known = find_thread(l->t, at);
+		ret->list[ret->n++] = (struct state){ at, next, inner_tid(l, at, identity, known),
+						      identity, known };
 	}
 	return true;
 }
@@ -259,7 +262,7 @@ static bool is_same(const struct listing *l, const struct fz_py_thread *known,
 static void take_state(struct listing *l, const struct state *s)
 {
 	uint32_t interp = l->t->interp_n - 1;
-	struct fz_py_thread *known = find_thread(l->t, s->address, l->t->interps[interp].address);
+	struct fz_py_thread *known = s->known == FZ_NONE ? NULL : &l->t->list[s->known];
 
 	if (known && is_same(l, known, s, interp)) {
 		known->kept = true;
