@@ -146,7 +146,6 @@ static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str n
 static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str name,
 			struct fz_str what)
 {
-
 	if (!what.n)
 		return;
 	fz_ci_trouble(r, "%s: %.*s%s%.*s", fz_side_names[side], (int)name.n, name.p,

@@ -185,7 +185,7 @@ static void pass_on(const struct fz_job *jobs, size_t n, int number)
 static void tell_progress(const struct fz_workspace *w, const char *what, size_t done, size_t n,
 			  int64_t start, int64_t *second)
 {
-	int64_t now = (fz_clock_now() - start) / 1000000000;
+	int64_t now = (fz_clock_now() - start) / FZ_SECOND;
 
 	if (now == *second)
 		return;

@@ -42,7 +42,7 @@ enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64, SCANS_AT_ONCE = 4 };
 enum { PERIODS_TO_BEGIN = 4 };
 
 /* A thread with samples that used less without a stack is not counted as one without. */
-#define OUTSIDE_LEAST ((int64_t)10000000)
+#define OUTSIDE_LEAST (10 * FZ_MS)
 
 #define NO_CPU FZ_NONE
 

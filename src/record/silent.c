@@ -10,6 +10,7 @@
  */
 #include "record/silent.h"
 
+#include "base/clock.h"
 #include "record/load.h"
 
 #include <dirent.h>
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 
 /* Less is what it takes to start a thread and to end it. */
-#define LEAST ((int64_t)10000000)
+#define LEAST (10 * FZ_MS)
 
 void fz_silent_release(struct fz_silent *q)
 {

@@ -50,12 +50,7 @@ static struct fz_profile *profile_of(const char *text, int line)
 				 .file = fz_profile_string(p, FZ_STR("parse.py")),
 				 .first_line = line,
 				 .kind = FZ_KIND_PYTHON };
-	struct fz_frame frame = { .function = fz_profile_function(p, &f),
-				  .line = FZ_NO_LINE,
-				  .end_line = FZ_NO_LINE,
-				  .column = FZ_NO_LINE,
-				  .end_column = FZ_NO_LINE,
-				  .opcode = FZ_NO_OPCODE };
+	struct fz_frame frame = fz_frame_at(fz_profile_function(p, &f), FZ_NO_LINE);
 	struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, fz_profile_frame(p, &frame)) };
 
 	fz_profile_add_run(p, &(struct fz_run){ 0 });

@@ -386,12 +386,7 @@ static uint32_t frame_of(struct fz_profile *p, const char *name, int line)
 				 .file = fz_profile_string(p, FZ_STR("parse.py")),
 				 .first_line = line,
 				 .kind = FZ_KIND_PYTHON };
-	struct fz_frame frame = { .function = fz_profile_function(p, &f),
-				  .line = FZ_NO_LINE,
-				  .end_line = FZ_NO_LINE,
-				  .column = FZ_NO_LINE,
-				  .end_column = FZ_NO_LINE,
-				  .opcode = FZ_NO_OPCODE };
+	struct fz_frame frame = fz_frame_at(fz_profile_function(p, &f), FZ_NO_LINE);
 
 	return fz_profile_frame(p, &frame);
 }
