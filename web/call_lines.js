@@ -4,13 +4,13 @@
 //   main (line 5) -> work            main -> work (main:5)
 //   main (line 9) -> work    is      main -> work (main:9)
 //
-// The page has the line of each call, and costs of the calls of nodes that several lines call. What
-// a filter leaves of such a node is shared by them as in the whole recording. Filters by thread and
-// by time choose samples inside of nodes, so there is no such tree then, nor for the chart.
-// Verdicts are of the page's nodes: one of several calls has none.
+// The page has the line of each call, and the costs of each call of a node that several lines call.
+// A filter keeps their shares of such a node as in the whole recording. Filters by thread and by
+// time select samples within a node, whose lines the page does not have, so they and the chart have
+// no call lines. Verdicts belong to the page's nodes, so one of several calls has none.
 
-// Calls of one function by one caller are told apart in a path: what is added to a function for the
-// second, the third ...
+// In a path, the second call of a function by one caller is the function plus STEP, the third plus
+// 2 STEP, and so on.
 const STEP = 2 ** 32;
 
 export const functionOfStep = (step) => step % STEP;

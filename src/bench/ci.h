@@ -134,7 +134,7 @@ const char **fz_ci_maps(struct fz_ci_result *r);
 /* The comparison of two counted sides, by a metric of fz_ci_metrics. */
 int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
 	       const char *metric, struct fz_comparison **ret, struct fz_error *err);
-/* The path of a function's file below the top of a checkout, "" where it is no file of that. */
+/* The path of a function's file below the top of a checkout; "" if the file lies elsewhere. */
 struct fz_str fz_ci_file_below(const struct fz_profile *p, uint32_t function, const char *root);
 /* Say where suspects changed by the metric that the tree is of. roots: tops of the checkouts. */
 void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *metric,

@@ -21,8 +21,8 @@ struct fz_job {
 	char *path;
 };
 
-/* Run them, at most `parallel` at a time. what: their progress is told to the workspace's notify,
- * "counting, 2 of 12 runs, 34 s"; NULL: it is not. False: a signal ended it. */
+/* Run them, at most `parallel` at a time. what: shown as progress by the workspace's notify, such
+ * as "counting, 2 of 12 runs, 34 s"; NULL: no progress is shown. False: a signal ended it. */
 bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned parallel,
 		 const char *what);
 void fz_job_release(struct fz_job *job);

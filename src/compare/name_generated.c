@@ -53,7 +53,7 @@ static struct fz_str without_numbers(struct fz_arena *arena, struct fz_str s)
 
 static const char cell_of_terminal[] = "<ipython-input-", cell_of_kernel[] = "/ipykernel_";
 
-/* The hash of a cell's text; "": it is no cell. */
+/* The hash of a cell's text; "" if the file is not a cell. */
 static struct fz_str cell_hash(struct fz_str file)
 {
 	const char *kernel = memmem(file.p, file.n, cell_of_kernel, strlen(cell_of_kernel));

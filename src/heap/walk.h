@@ -64,7 +64,7 @@ struct fz_heap_walk {
 	uint64_t type_type; /* address of `type` */
 	struct fz_heap_type_info *types;
 	uint32_t type_n, type_cap;
-	struct fz_map by_address; /* of types; FZ_NONE: is no type */
+	struct fz_map by_address; /* index of the type at an address, plus 1; 0: not a type */
 	struct fz_map attributes; /* frame by type and name */
 	struct fz_heap_item *queue;
 	size_t head, tail, queue_cap;
@@ -87,7 +87,7 @@ bool fz_heap_entries(struct fz_heap_walk *w, uint64_t keys, struct fz_py_entries
 /* Key and value of entry i, 0 where there is none. */
 bool fz_heap_entry(struct fz_heap_walk *w, const struct fz_py_entries *e, uint64_t i,
 		   uint64_t *ret_key, uint64_t *ret_value);
-/* Index of the type of an object; FZ_NONE: there is no object at this address. */
+/* Index of the type of an object; FZ_NONE if no object is at this address. */
 uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object);
 /* A type_info that only has a name. */
 uint32_t fz_heap_add_owner(struct fz_heap_walk *w, struct fz_str name, struct fz_str file,
@@ -113,7 +113,7 @@ void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item,
 
 /* ---- walk.c ---- */
 
-/* Queue an object if it is one that was not queued before. False: it is no object. */
+/* Queue an object unless it was queued before. False: no object is at this address. */
 bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
 /* The same, where a reference must be an object. 0 is nothing. */
 void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);

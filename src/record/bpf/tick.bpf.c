@@ -630,8 +630,9 @@ static int take_tick(const struct fz_bpf_config *c, struct scratch *b, struct fz
 	return 0;
 }
 
-/* From its first tick on a thread's own count of its time is what counts. Where that was at its
- * last tick that had no thread state, 0 before; NULL: there is no room. */
+/* From its first tick on, a thread is charged by its own counter, and no longer by ticks of CPUs.
+ * Returns where the value of that counter at the thread's last tick without a thread state is kept
+ * (0: it had none); NULL: the map is full. */
 static __always_inline __u64 *grow_up(__u32 thread)
 {
 	__u64 none = 0;
