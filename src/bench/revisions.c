@@ -13,6 +13,7 @@
  */
 #include "bench/revisions.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "format/format.h"
 #include "profile/merge.h"
@@ -38,7 +39,8 @@ struct comparison {
 	struct fz_paired_run *result;
 	struct fz_workspace workspace;
 	struct side side[FZ_SIDES];
-	bool seen; /* something was recorded: it can be */
+	bool seen;          /* something was recorded: it can be */
+	int64_t longest_ns; /* of the measured runs so far */
 };
 
 /* ---- where ---- */
@@ -146,10 +148,9 @@ static int run_once(struct comparison *c, char *const argv[], bool warm_up,
 	return fz_series_run(&c->workspace.series, argv, place, &ret->child, err);
 }
 
-static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, int n,
+static int run_side(struct comparison *c, enum fz_side s, const char *name, bool warm_up,
 		    struct fz_error *err)
 {
-	const char *kind = warm_up ? "warm-up" : "run";
 	struct side *side = &c->side[s];
 	fz_auto(fz_environ_release) struct fz_environ own;
 	struct fz_launch_place place = { .folder = side->checkout.folder,
@@ -158,21 +159,20 @@ static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, i
 					 .errors = -1 };
 	struct fz_series_run run;
 
-	fz_notify_progress(c->notify, "%s, %s %d of %d", fz_side_names[s], kind, i + 1, n);
+	fz_notify_progress(c->notify, "%s", name);
 	fz_workspace_keep_bytecode(&c->workspace, fz_side_names[s]);
 	fz_checkout_environ(&c->workspace, &side->checkout, &own);
 	place.environ = own.list;
 	int rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	/* A short program may have come and gone while a busy machine did not let us look. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
-		fz_notify_warn(c->notify, "compare: %s, %s %d of %d: %s; retrying",
-			       fz_side_names[s], kind, i + 1, n, err->message);
+		fz_notify_warn(c->notify, "compare: %s: %s; retrying", name, err->message);
 		rc = run_once(c, side->argv, warm_up, &place, &run, err);
 	}
 	c->seen |= run.profile != NULL;
 	if (fz_series_stopped(&c->workspace.series)) {
 		fz_notify_warn(c->notify, "compare: interrupted; dropping the unfinished %s of %s",
-			       kind, fz_side_names[s]);
+			       warm_up ? "warm-up" : "run", fz_side_names[s]);
 		rc = 0;
 	} else {
 		int failed = check_status(c, &run, err);
@@ -183,30 +183,49 @@ static int run_side(struct comparison *c, enum fz_side s, bool warm_up, int i, i
 			rc = fz_profile_merge(c->result->side[s].profile, run.profile, err);
 	}
 	fz_profile_free(run.profile);
-	return rc ? fz_error_prefix(err, "%s, %s %d of %d", fz_side_names[s], kind, i + 1, n) : 0;
+	return rc ? fz_error_prefix(err, "%s", name) : 0;
 }
 
-/* Base and head n times, the first of each pair in turn. */
-static int run_in_turn(struct comparison *c, bool warm_up, int n, struct fz_error *err)
+int fz_paired_run_count(int64_t run_ns, bool counted)
 {
-	for (int i = 0; i < 2 * n; i++) {
-		enum fz_side s = (i + 1) / 2 % 2 ? FZ_HEAD : FZ_BASE;
-		int rc = fz_series_stopped(&c->workspace.series)
-				 ? 0
-				 : run_side(c, s, warm_up, i / 2, n, err);
+	const int64_t enough_ns = 20 * FZ_SECOND;
+	const int64_t least = 3, most = counted ? least : 10;
+
+	return (int)FZ_MAX(least, FZ_MIN(most, enough_ns / FZ_MAX(run_ns, 1)));
+}
+
+/* Base and head once each, the first of them in turn; "3 of 5", or "1" while the number is open. */
+static int run_pair(struct comparison *c, bool warm_up, int i, int n, struct fz_error *err)
+{
+	for (int k = 0; k < 2 && !fz_series_stopped(&c->workspace.series); k++) {
+		enum fz_side s = (i + k) % 2 ? FZ_HEAD : FZ_BASE;
+		fz_auto(fz_free_ptr) char *of = n ? fz_asprintf(" of %d", n) : fz_strdup("");
+		fz_auto(fz_free_ptr) char *name = fz_asprintf(
+			"%s, %s %d%s", fz_side_names[s], warm_up ? "warm-up" : "run", i + 1, of);
+		int64_t start = fz_clock_now();
+		int rc = run_side(c, s, name, warm_up, err);
+
 		if (rc)
 			return rc;
+		if (!warm_up)
+			c->longest_ns = FZ_MAX(c->longest_ns, fz_clock_now() - start);
 	}
 	return 0;
 }
 
 static int measure(struct comparison *c, struct fz_error *err)
 {
+	int n = c->options->runs, rc = 0;
+
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result->side[s].profile = fz_profile_new();
-	int rc = run_in_turn(c, true, c->options->warmup, err);
-	if (!rc)
-		rc = run_in_turn(c, false, c->options->runs, err);
+	for (int i = 0; i < c->options->warmup && !rc; i++)
+		rc = run_pair(c, true, i, c->options->warmup, err);
+	for (int i = 0; (i == 0 || i < n) && !rc; i++) {
+		rc = run_pair(c, false, i, n, err);
+		if (!n)
+			n = fz_paired_run_count(c->longest_ns, c->options->record.count);
+	}
 	fz_notify_progress_end(c->notify);
 	return rc;
 }

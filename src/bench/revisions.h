@@ -7,7 +7,8 @@
 
 struct fz_compare_options {
 	struct fz_record_options record; /* of every run */
-	int runs, warmup;                /* a side */
+	int runs;   /* measured, per side; 0: fz_paired_run_count() of the first of each side */
+	int warmup; /* runs per side before those */
 	const char *revision; /* the base; NULL: the last commit, or the one before it when all is
 				 committed */
 	char *const *argv;    /* what is run there and in the user's tree */
@@ -27,6 +28,10 @@ struct fz_paired_run {
 	int stopped_by; /* the signal that ended it early; 0: none did */
 };
 
+/* The default number of runs per side: as many as fit in 20 seconds, 3 to 10; 3 if they are
+ * counted, because counts hardly vary. It depends on how long a run takes, never on the
+ * difference between the sides, so it biases no verdict. */
+int fz_paired_run_count(int64_t run_ns, bool counted);
 /* Release ret whatever becomes of this call; when it fails only stopped_by holds. A signal is no
  * failure: what was complete by then is there. notify may be NULL. */
 int fz_paired_run_make(struct fz_paired_run *ret, const struct fz_compare_options *o,

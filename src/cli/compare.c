@@ -17,7 +17,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_GROUP, .help = "Runs" },
 	{ .kind = FZ_OPT_INT, .short_name = 'n', .common = true, .long_name = "runs", .argument = "N",
 	  .value = &options.compare.runs, .min = 1, .max = 1000,
-	  .help = "runs per side (default 3)" },
+	  .help = "runs per side (default: 20 s of runs, 3 to 10)" },
 	{ .kind = FZ_OPT_INT, .long_name = "warmup", .argument = "N",
 	  .value = &options.compare.warmup, .min = 0, .max = 1000,
 	  .help = "discarded runs per side before the measured ones (default 1)" },
@@ -166,7 +166,6 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	options.record.clock = FZ_CLOCK_CPU;
 	/* Complete runs of the same work in turn on one machine, also by two different commands. */
 	options.record.output.scale = FZ_SCALE_TIME;
-	options.compare.runs = 3;
 	options.compare.warmup = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;

@@ -12,7 +12,7 @@
 #include "mcp/answer.h"
 #include "mcp/changes.h"
 
-enum { RUNS_MAX = 100, RUNS_DEFAULT = 3 };
+enum { RUNS_MAX = 100 };
 
 /* The words as argv; the strings are the JSON's. */
 static char **argv_of(const json_t *words)
@@ -28,7 +28,7 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_pa
 		   struct fz_error *err)
 {
 	struct fz_compare_options o = { .record = FZ_RECORD_DEFAULTS,
-					.runs = fz_mcp_number(c, "runs", RUNS_DEFAULT),
+					.runs = fz_mcp_number(c, "runs", 0),
 					.warmup = 1,
 					.revision = fz_mcp_text(c, "revision"),
 					.setup = c->options->setup,
@@ -112,8 +112,8 @@ const struct fz_mcp_tool fz_mcp_tool_compare = {
 			  FZ_MCP_WORDS, .required = true },
 			{ "revision", "base revision (default: what the working tree changes)",
 			  FZ_MCP_STRING },
-			{ "runs", "runs per side (default 3)", FZ_MCP_INTEGER, .min = 1,
-			  .max = RUNS_MAX },
+			{ "runs", "runs per side (default: 20 s of runs, 3 to 10)", FZ_MCP_INTEGER,
+			  .min = 1, .max = RUNS_MAX },
 			{ "count", "count instructions instead of time", FZ_MCP_FLAG },
 			{ "all_threads", "not only the main one", FZ_MCP_FLAG },
 			{ 0 } },
