@@ -414,16 +414,35 @@ static bool is_in(const struct span *span, int64_t time)
 	return time >= span->from && (time < span->until || span->until == INT64_MAX);
 }
 
-/* What of a run's samples counts: those of a time, or of each what others may have made. */
+/* What of a run's samples counts: those of a time, or of each what others may have made, or what is
+ * known to have been on a CPU. */
 struct part {
 	struct span span;
-	bool doubted;
+	bool doubted, on;
 };
+
+bool fz_walk_by_wall(const struct fz_walk *w)
+{
+	return w->profile->recording.mode == FZ_MODE_WALL;
+}
+
+/* Repetitions of a late sampler say nothing of the time that they stand for. */
+static double known_on_cpu(const struct fz_walk *w, size_t row)
+{
+	uint8_t status = w->profile->samples.status[row];
+
+	if (is_pause(w, row) || !fz_walk_by_wall(w) || (status & FZ_STATUS_UNKNOWN) ||
+	    !(status & FZ_STATUS_ON_CPU))
+		return 0;
+	return (double)own_cost(w, row) / (double)cost_of(w, row);
+}
 
 static double part_of(const struct fz_walk *w, size_t row, const struct part *part)
 {
 	if (part->doubted)
 		return (double)w->doubt[row];
+	if (part->on)
+		return known_on_cpu(w, row);
 	return is_in(&part->span, w->profile->samples.time[row]);
 }
 
@@ -534,6 +553,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	enum { SELF = FZ_FAMILY_SELF, TOTAL = FZ_FAMILY_TOTAL };
 	struct fz_visits *visits[FZ_FAMILIES];
 	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES];
+	struct sum *on[FZ_FAMILIES];
 	double *variance[FZ_FAMILIES];
 
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
@@ -541,6 +561,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		sums[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*sums[f]));
 		unseen[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*unseen[f]));
 		doubt[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*doubt[f]));
+		on[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*on[f]));
 		variance[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*variance[f]));
 	}
 	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
@@ -551,6 +572,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	if (w->doubt)
 		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],
 			doubt[TOTAL]);
+	sum_run(w, side, run, (struct part){ .on = true }, e, on[SELF], on[TOTAL]);
 	if (w->length)
 		vary_run(w, side, run, e, variance);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
@@ -568,12 +590,14 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 								    .longest = sum.longest,
 								    .unseen = unseen[f][i].cost,
 								    .doubt = doubt[f][i].cost,
+								    .on = on[f][i].cost,
 								    .variance = variance[f][i] };
 		}
 		free(visits[f]);
 		free(sums[f]);
 		free(unseen[f]);
 		free(doubt[f]);
+		free(on[f]);
 		free(variance[f]);
 	}
 }

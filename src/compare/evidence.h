@@ -41,6 +41,10 @@ void fz_walk_release(struct fz_walk *w);
  * the times of samples; without them nothing is set. */
 void fz_walks_align(struct fz_walk walks[FZ_SIDES]);
 
+/* Whether threads were sampled on a CPU or not. Where only those on a CPU were (--mode cpu), that a
+ * sample was says nothing. */
+bool fz_walk_by_wall(const struct fz_walk *w);
+
 /* Find out what of one run's waiting others may have made (interference.c). Nothing where a side
  * has several runs. */
 void fz_walks_doubt(struct fz_walk walks[FZ_SIDES]);

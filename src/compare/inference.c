@@ -299,6 +299,15 @@ static void at_even_speed(const struct fz_inference *c, struct fz_ratio_noise *n
 static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct pairing *pairing)
 {
 	struct fz_ratio_noise noise = c->cpu_clock ? noise_cpu : noise_wall;
+	bool by_wall = !c->d->speed_scale.used && !c->cpu_clock;
+	struct fz_cpu_share crowding = { 0 };
+
+	if (by_wall)
+		crowding = fz_inference_crowding(c);
+	/* Apart from what others took of the CPUs a wall clock varies like a CPU clock. */
+	if (crowding.known && fz_walk_by_wall(&c->walk[FZ_BASE]) &&
+	    fz_walk_by_wall(&c->walk[FZ_HEAD]))
+		noise.run = noise_cpu.run;
 
 	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
 	if (c->d->speed_scale.used)
@@ -311,8 +320,7 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 		noise.sides = sides_apart * imbalance(c->d);
 		noise.run_freedom = 0;
 	}
-	if (!c->d->speed_scale.used && !c->cpu_clock) {
-		struct fz_cpu_share crowding = fz_inference_crowding(c);
+	if (by_wall) {
 		noise.run = hypot(noise.run, crowding.between);
 		noise.own = hypot(noise.own, crowding.known ? crowding.within : within_unknown);
 	}

@@ -33,6 +33,7 @@ static void sum_stalls(struct fz_inference *c, const struct fz_hypotheses *k)
 	for (size_t i = 0; any && i < (size_t)k->n * c->runs; i++) {
 		c->whole_stalls[i % c->runs].visits += k->evidence[FZ_FAMILY_SELF][i].visits;
 		c->whole_stalls[i % c->runs].square += k->evidence[FZ_FAMILY_SELF][i].square;
+		c->whole_stalls[i % c->runs].on += k->evidence[FZ_FAMILY_SELF][i].on;
 	}
 }
 
@@ -64,6 +65,7 @@ static struct fz_change test_run_samples(const struct fz_inference *c, struct fz
 				.samples = w->run_samples[run],
 				.visits = 1 + c->whole_stalls[n].visits,
 				.square = c->whole_stalls[n].square,
+				.on = c->whole_stalls[n].on,
 				.doubt = fz_walk_doubted(w, run),
 			};
 	}

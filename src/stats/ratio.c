@@ -31,9 +31,10 @@
  *
  * with g = (V_A + V_B)/(n_A + n_B). S is how the lengths of visits differ, with few of them the
  * dispersion of other functions' visits; l the mean visit, at most twice the longest stall; U how
- * many visits the other side has no match for; u_A is what of the base's cost the head did not see
- * and what nobody knows the function of, u_B likewise. |D| is lessened by the margin and by u of
- * the larger side.
+ * many visits the other side has no match for; S + l^2 U is at most (o + 1)^2 for o samples that
+ * are not known to have been on a CPU; u_A is what of the base's cost the head did not see and what
+ * nobody knows the function of, u_B likewise. |D| is lessened by the margin and by u of the larger
+ * side.
  */
 #include "ratio.h"
 
@@ -55,6 +56,7 @@ struct sums {
 	double blocks[2];   /* likewise, as blocks of time tell */
 	double unseen[2];   /* of the cost */
 	double doubt[2];    /* likewise */
+	double off[2];      /* of the samples: not known to have been on a CPU */
 	size_t runs[2];
 };
 
@@ -68,21 +70,30 @@ static int side_of(const struct fz_ratio_setup *s, size_t run)
 	return run >= s->base_runs;
 }
 
-/* Of the samples of one side, by chance. A visit that the other side has no match for may be a
- * stall, but none longer than stalls are here. */
-static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
+/* What stalls may have made of the samples of one side, as a variance. A visit that the other side
+ * has no match for may be a stall, but none longer than stalls are here; and a thread on a CPU is
+ * in none. */
+static double stalls_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
 	double n = k->samples[side], m = FZ_MIN(k->visits[side], n), square = k->square[side];
 	double unmatched = 0, length = m > 0 ? FZ_MIN(n / m, 2 * s->stalls.longest) : 0;
 
 	if (!s->stalls.possible)
-		return FZ_MAX(m * s->noise.clumping, k->blocks[side]);
+		return 0;
 	if (m < FEW_VISITS)
 		square = FZ_MAX(square, s->stalls.dispersion * n);
 	if (k->visits[BASE] + k->visits[HEAD] < 2 * FEW_VISITS)
 		unmatched = fabs(k->visits[BASE] - k->visits[HEAD]);
-	return FZ_MAX(m * s->noise.clumping + square + length * length * unmatched,
-		      k->blocks[side]);
+	return FZ_MIN(square + length * length * unmatched,
+		      (k->off[side] + 1) * (k->off[side] + 1));
+}
+
+/* Of the samples of one side, by chance. */
+static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
+{
+	double visits = FZ_MIN(k->visits[side], k->samples[side]);
+
+	return FZ_MAX(visits * s->noise.clumping + stalls_of(s, k, side), k->blocks[side]);
 }
 
 static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
@@ -98,6 +109,8 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 		k.samples[side] += runs[r].samples;
 		k.visits[side] += runs[r].visits;
 		k.square[side] += runs[r].square;
+		if (runs[r].cost > 0)
+			k.off[side] += (1 - runs[r].on / runs[r].cost) * runs[r].samples;
 		if (runs[r].cost > 0)
 			k.blocks[side] += runs[r].variance * runs[r].samples * runs[r].samples /
 					  (runs[r].cost * runs[r].cost);

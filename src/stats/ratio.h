@@ -48,6 +48,7 @@ struct fz_ratio_run {
 	double cost, samples, visits, square, longest;
 	double unseen; /* of its cost: at a time that the other side did not see */
 	double doubt;  /* of its cost: others on the machine may have made it */
+	double on;     /* of its cost: known to have been on a CPU */
 	/* Of its cost, as blocks of time tell, which may hold several visits; 0: not known. */
 	double variance;
 };

@@ -30,7 +30,7 @@ Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
   31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
-  2.50 ms   4.50 ms    +2.00 ms   ±120 ms   +80.0 % ? request (program.py:37)
+  2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
@@ -75,7 +75,7 @@ Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
   31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
-  2.50 ms   4.50 ms    +2.00 ms   ±120 ms   +80.0 % ? request (program.py:37)
+  2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
@@ -160,7 +160,7 @@ ESC[2m   before     after      change  interval         %   functionESC[0m
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±70.8 ms   -43.0 %ESC[0m ? helper (program.py:31)
   31.5 ms       0 s  ESC[2m  -31.5 ms  ±45.5 ms      to 0ESC[0m ? dropped (program.py:21)
   46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
-  2.50 ms   4.50 ms  ESC[2m  +2.00 ms   ±120 ms   +80.0 %ESC[0m ? request (program.py:37)
+  2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±74.5 ms   +80.0 %ESC[0m ? request (program.py:37)
 
 ESC[1mTotal, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).ESC[0m

@@ -412,6 +412,15 @@ static void test_stalled(void **state)
 	s.stalls = (struct fz_ratio_stalls){ true, 0, 40 };
 	c = fz_ratio_test(&s, &no_drift, runs);
 	assert_true(c.p > 0.1 && c.low < 0);
+	/* It was on a CPU all the time: no stall. */
+	runs[0].on = 40;
+	runs[1].on = 80;
+	c = fz_ratio_test(&s, &no_drift, runs);
+	assert_true(c.p < 1e-4 && c.low > 0);
+	/* All of the increase was not. */
+	runs[1].on = 40;
+	c = fz_ratio_test(&s, &no_drift, runs);
+	assert_true(c.p > 0.1 && c.low < 0);
 }
 
 int main(void)
