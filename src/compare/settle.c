@@ -25,7 +25,7 @@
 #include <math.h>
 
 /* A part of both sides from which on an entity is the run. */
-static const double nearly_all = 0.95;
+static const double nearly_all = 0.90;
 
 struct interval {
 	double low, high;

@@ -501,7 +501,7 @@ fizeau: --thread: no samples of '1'; the threads are 18612
 # Start-up and imports are one row each time, unless something is known of them or the program calls them too.
 $ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --table --scale time | sed '1,/^Self/d; /^Removed call/,$d'
    before     after      change  interval         %   function
-       90        95          +5      ±129    +5.6 % ? main (a.py:1)
+       90        95          +5     ±71.2    +5.6 % ? main (a.py:1)
         3         0          -3     ±19.4      to 0 ? <module> (own.py:3)
         4         6          +2                     ? 2 functions of start-up and imports
 
