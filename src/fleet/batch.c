@@ -304,6 +304,64 @@ int fz_fleet_batch_of(const struct fz_profile *p, int64_t start_unix_ns, int64_t
 	return r;
 }
 
+/* ---- digests ---- */
+
+static uint64_t add_text(uint64_t hash, struct fz_str text)
+{
+	return fz_hash64(hash ^ fz_hash_bytes(text.p, text.n));
+}
+
+static uint64_t hash_of_function(const struct fz_profile *p, const struct fz_function *f)
+{
+	uint64_t hash = fz_hash64(FZ_KEY(f->first_line, f->kind));
+
+	hash = add_text(hash, fz_profile_text(p, f->name));
+	hash = add_text(hash, fz_profile_text(p, f->file));
+	return add_text(hash, fz_profile_text(p, f->module));
+}
+
+static uint64_t *hash_nodes(const struct fz_fleet_batch *b)
+{
+	const struct fz_profile *p = b->profile;
+	uint64_t *ret = fz_calloc(FZ_MAX(b->node_n, 1), sizeof(*ret));
+
+	for (uint32_t i = 0; i < b->node_n; i++) {
+		const struct fz_fleet_node *n = &b->nodes[i];
+		uint64_t above = n->parent == FZ_NONE ? 0 : ret[n->parent];
+
+		ret[i] = fz_hash64(above ^ hash_of_function(p, &p->functions[n->function]));
+	}
+	return ret;
+}
+
+static uint64_t hash_of_kind(const struct fz_fleet_kind *k)
+{
+	uint64_t hash = fz_hash64(FZ_KEY(k->mode, k->features)) ^ (uint64_t)k->interval_ns;
+
+	hash = add_text(hash, k->metric);
+	hash = add_text(hash, k->unit);
+	return add_text(hash, k->clock);
+}
+
+/* A sum over values, each a multiple: it does not matter which minutes they are in. */
+uint64_t fz_fleet_digest(const struct fz_fleet_push *push, const struct fz_fleet_batch *b)
+{
+	const char *const texts[] = { push->service, push->version, push->host, push->labels };
+	fz_auto(fz_free_ptr) uint64_t *node = hash_nodes(b);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < b->value_n; i++) {
+		const struct fz_fleet_value *v = &b->values[i];
+		uint64_t kind = hash_of_kind(&b->kinds[b->cells[v->cell].kind]);
+		uint64_t hash = fz_hash64(kind ^ node[v->node]);
+
+		sum += hash * (uint64_t)v->value + fz_hash64(hash) * (uint64_t)v->n;
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
+		sum = add_text(sum, fz_str_of(texts[i]));
+	return sum ? sum : 1;
+}
+
 void fz_fleet_batch_release(struct fz_fleet_batch *b)
 {
 	free(b->kinds);

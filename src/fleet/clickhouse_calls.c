@@ -28,7 +28,7 @@ enum {
 static const char *const tables[] = {
 	"shard (layout UInt32, place UInt32, shards UInt32) ENGINE = MergeTree ORDER BY place",
 	"push (project String, service String, host String, id String, version String,"
-	" first UInt32, last UInt32, put UInt64) ENGINE = MergeTree"
+	" first UInt32, last UInt32, put UInt64, digest UInt64) ENGINE = MergeTree"
 	" PARTITION BY intDiv(last, 1440) ORDER BY (project, service, host, id)",
 	"cell (project String, service String, version String, labels String, metric String,"
 	" unit String, clock String, mode Int64, features Int64, period Int64, main Int64,"
@@ -268,6 +268,27 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	return r;
 }
 
+/* Of the first stores, whose pushes then have 0: not known. */
+static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
+	fz_auto(fz_free_ptr) char *count =
+		fz_asprintf("SELECT count() FROM system.columns WHERE database = '%s' AND"
+			    " table = 'fizeau_push' AND name = 'digest' FORMAT RowBinary",
+			    s->database);
+	int r = fz_shard_ask(c, s, fz_str_of(count), &answer, err);
+
+	if (r)
+		return r;
+	struct fz_cursor row = fz_rows_of(&answer);
+	int64_t there = fz_row_take_int(&row);
+	r = fz_clickhouse_check(c, s->place, &row, err);
+	if (r || there)
+		return r;
+	return fz_shard_ask(c, s, FZ_STR("ALTER TABLE fizeau_push ADD COLUMN digest UInt64"),
+			    &answer, err);
+}
+
 static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
 		       struct fz_cursor *row, struct fz_error *err)
 {
@@ -295,6 +316,8 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 	fz_auto(fz_buf_release) struct fz_buf row = { 0 };
 	int r = s->ready || !c->writing ? 0 : make_tables(c, s, err);
 
+	if (!r && !s->ready && c->writing)
+		r = add_digests(c, s, err);
 	if (r || s->ready)
 		return r;
 	r = fz_shard_ask(c, s,

@@ -35,6 +35,7 @@ struct job {
 	struct fz_texts ids; /* of the items: "project, service, host, id", each on a line */
 	uint32_t *id;        /* of each item */
 	struct fz_fleet_item **owner; /* of each id: the first item; NULL: it was there */
+	uint64_t *digest;             /* of the push that has an id; 0: not known */
 	struct fz_clickhouse_rows rows;
 	size_t begun; /* rows are of items from here on */
 };
@@ -70,6 +71,7 @@ static void add_id(struct job *j, size_t i, struct fz_buf *sql)
 	if (j->id[i] < before)
 		return;
 	j->owner[j->id[i]] = j->items[i];
+	j->digest[j->id[i]] = j->items[i]->digest;
 	fz_buf_str(sql, before ? ", " : "");
 	fz_sql_format(sql, "({}, {}, {}, {})", p->project, p->service, p->host, p->id);
 }
@@ -79,7 +81,7 @@ static int find_ids(struct job *j, struct fz_error *err)
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 
-	fz_buf_str(&sql, "SELECT project, service, host, id FROM fizeau_push"
+	fz_buf_str(&sql, "SELECT project, service, host, id, digest FROM fizeau_push"
 			 " WHERE (project, service, host, id) IN (");
 	for (size_t i = 0; i < j->n; i++)
 		add_id(j, i, &sql);
@@ -93,12 +95,15 @@ static int find_ids(struct job *j, struct fz_error *err)
 
 		for (int i = 0; i < 4; i++)
 			parts[i] = fz_row_take_text(&row);
+		uint64_t digest = (uint64_t)fz_row_take_int(&row);
 		fz_auto(fz_free_ptr) char *id = fz_asprintf(
 			"%.*s\n%.*s\n%.*s\n%.*s", (int)parts[0].n, parts[0].p, (int)parts[1].n,
 			parts[1].p, (int)parts[2].n, parts[2].p, (int)parts[3].n, parts[3].p);
 		uint32_t place = fz_texts_place(&j->ids, &j->arena, fz_str_of(id));
-		if (place < j->n)
-			j->owner[place] = NULL;
+		if (place >= j->n)
+			continue;
+		j->owner[place] = NULL;
+		j->digest[place] = digest;
 	}
 	return fz_clickhouse_check(j->c, j->shard->place, &row, err);
 }
@@ -149,8 +154,8 @@ static int put_own(struct job *j, struct fz_error *err)
 		item->put = FZ_FLEET_STORED;
 		item->result = fz_shard_check_names(j->c, s, item->push, &item->err);
 		if (!item->result)
-			item->result = fz_clickhouse_add_rows(s, item->push, item->batch, draw(),
-							      &j->rows, &item->err);
+			item->result =
+				fz_clickhouse_add_rows(s, item, draw(), &j->rows, &item->err);
 		if (fz_clickhouse_rows_full(&j->rows))
 			r = flush(j, i + 1, err);
 	}
@@ -184,6 +189,8 @@ static void finish(struct job *j)
 		item->result = owner ? owner->result : 0;
 		if (item->result)
 			item->err = owner->err;
+		else if (j->digest[j->id[i]] && j->digest[j->id[i]] != item->digest)
+			item->result = fz_fleet_fail_id(item->push->id, &item->err);
 	}
 }
 
@@ -214,9 +221,11 @@ static void *run(void *arg)
 
 	j->id = fz_calloc(j->n, sizeof(*j->id));
 	j->owner = fz_calloc(j->n, sizeof(struct fz_fleet_item *));
+	j->digest = fz_calloc(j->n, sizeof(*j->digest));
 	put(j);
 	free(j->id);
 	free(j->owner);
+	free(j->digest);
 	fz_texts_release(&j->ids);
 	fz_arena_release(&j->arena);
 	fz_clickhouse_rows_release(&j->rows);

@@ -28,7 +28,7 @@ const struct fz_clickhouse_table fz_clickhouse_tables[5] = {
 	  "project, service, version, labels, metric, unit, clock, mode, features, period, main,"
 	  " series, host, minute, put, number, nodes, cpu, wall, samples, lost",
 	  offsetof(struct fz_clickhouse_rows, cell) },
-	{ "push", "project, service, host, id, version, first, last, put",
+	{ "push", "project, service, host, id, version, first, last, put, digest",
 	  offsetof(struct fz_clickhouse_rows, push) },
 };
 
@@ -37,7 +37,7 @@ struct adder {
 	const struct fz_fleet_push *push;
 	const struct fz_fleet_batch *b;
 	struct fz_clickhouse_rows *rows;
-	uint64_t put, scope;
+	uint64_t put, digest, scope;
 	int64_t days[FZ_ROWS_DAYS]; /* of the push's cells */
 	uint32_t day_n;
 	uint64_t *function; /* 0: not yet added */
@@ -166,6 +166,7 @@ static void add_push(struct adder *k, int64_t first, int64_t last)
 	fz_buf_u32(rows, (uint32_t)first);
 	fz_buf_u32(rows, (uint32_t)last);
 	fz_buf_u64(rows, k->put);
+	fz_buf_u64(rows, k->digest);
 }
 
 /* A list of days is full with FZ_ROWS_DAYS. */
@@ -202,12 +203,15 @@ static void add_content(struct adder *k)
 		add_cell(k, i, nodes[i]);
 }
 
-int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_push *push,
-			   const struct fz_fleet_batch *b, uint64_t put,
+int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_item *item, uint64_t put,
 			   struct fz_clickhouse_rows *rows, struct fz_error *err)
 {
+	const struct fz_fleet_push *push = item->push;
+	const struct fz_fleet_batch *b = item->batch;
 	fz_auto(fz_free_ptr) char *scope = fz_asprintf("%s\n%s", push->project, push->service);
-	struct adder k = { .s = s, .push = push, .b = b, .rows = rows, .put = put };
+	struct adder k = {
+		.s = s, .push = push, .b = b, .rows = rows, .put = put, .digest = item->digest
+	};
 	int64_t first = b->cell_n ? INT64_MAX : 0, last = 0;
 
 	for (uint32_t i = 0; i < b->cell_n; i++) {

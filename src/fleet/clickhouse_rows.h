@@ -19,8 +19,7 @@ extern const struct fz_clickhouse_table {
 
 /* `put` is a number that no other push has. Functions and nodes only where the shard does not have
  * them as of that day. On error nothing was added. */
-int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_push *push,
-			   const struct fz_fleet_batch *b, uint64_t put,
+int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_item *item, uint64_t put,
 			   struct fz_clickhouse_rows *rows, struct fz_error *err);
 /* Those of a table, by its place in the list. */
 struct fz_buf *fz_clickhouse_rows_of(struct fz_clickhouse_rows *rows, size_t table);

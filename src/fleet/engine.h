@@ -40,6 +40,9 @@ struct fz_fleet_node_row {
 	uint64_t kind;
 };
 
+/* The error for an id that another push has. */
+int fz_fleet_fail_id(const char *id, struct fz_error *err);
+
 struct fz_fleet_engine {
 	int (*open)(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		    struct fz_error *err);

@@ -66,7 +66,7 @@ struct fz_fleet_value {
 struct fz_fleet_push {
 	const char *project, *service, *version, *host;
 	const char *labels; /* "" or "\nkey=value\n...key=value\n", in order of keys */
-	const char *id;     /* a push with an id that was there before changes nothing */
+	const char *id;     /* the same push with the same id once more changes nothing */
 };
 
 /* What a push adds. Nodes come after their parents; functions are those of `profile`. */
@@ -115,7 +115,8 @@ const char *fz_fleet_missing(struct fz_fleet *f);
 
 enum fz_fleet_put { FZ_FLEET_STORED, FZ_FLEET_KNOWN /* that id was there: nothing changed */ };
 
-/* All of it or nothing; on success it is on the disk. FZ_ELIMIT: too many names of a kind;
+/* All of it or nothing; on success it is on the disk. FZ_EINPUT: the id is that of another push;
+ * FZ_ELIMIT: too many names of a kind;
  * FZ_ESYSTEM: the disk; FZ_EAGAIN: who keeps it does not answer, and has it or has it not. */
 int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 		 const struct fz_fleet_batch *batch, enum fz_fleet_put *ret, struct fz_error *err);
@@ -124,6 +125,7 @@ int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 struct fz_fleet_item {
 	const struct fz_fleet_push *push;
 	const struct fz_fleet_batch *batch;
+	uint64_t digest; /* of both; set by fz_fleet_put_all */
 	/* what came of it: as of fz_fleet_put */
 	int result;
 	enum fz_fleet_put put;

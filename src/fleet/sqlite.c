@@ -307,10 +307,11 @@ static int put_value(struct fz_sqlite_store *f, int64_t cell, int64_t node,
 	return fz_sql_step(&f->sql, s, err);
 }
 
-/* An id that was there must be of the same release, or the push would be lost. */
+/* An id that was there must be of the same push, or this one would be lost. */
 static int check_same_push(struct fz_sqlite_store *f, int64_t project,
-			   const struct fz_fleet_push *push, struct fz_error *err)
+			   const struct fz_fleet_item *item, struct fz_error *err)
 {
+	const struct fz_fleet_push *push = item->push;
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_COUNT_SAME_PUSH);
 	int64_t n;
 
@@ -318,18 +319,17 @@ static int check_same_push(struct fz_sqlite_store *f, int64_t project,
 	fz_sql_text(s, 2, fz_str_of(push->id));
 	fz_sql_text(s, 3, fz_str_of(push->service));
 	fz_sql_text(s, 4, fz_str_of(push->version));
+	fz_sqlite.bind_int(s, 5, (int64_t)item->digest);
 	int r = fz_sql_take_id(&f->sql, s, &n, err);
-	if (!r && n == 0)
-		return fz_fail(err, FZ_EINPUT,
-			       "id '%s' was used for another service or version; use a new id",
-			       push->id);
-	return r;
+	return !r && n == 0 ? fz_fleet_fail_id(push->id, err) : r;
 }
 
 /* False: the id was there. */
-static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
-		    const struct fz_fleet_batch *b, bool *ret_new, struct fz_error *err)
+static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_item *item,
+		    bool *ret_new, struct fz_error *err)
 {
+	const struct fz_fleet_push *push = item->push;
+	const struct fz_fleet_batch *b = item->batch;
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_PUSH);
 	int64_t last = 0;
 
@@ -340,9 +340,10 @@ static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_
 	fz_sql_text(s, 3, fz_str_of(push->service));
 	fz_sql_text(s, 4, fz_str_of(push->version));
 	fz_sqlite.bind_int(s, 5, last);
+	fz_sqlite.bind_int(s, 6, (int64_t)item->digest);
 	int r = fz_sql_step(&f->sql, s, err);
 	*ret_new = !r && fz_sqlite.changes(f->sql.db) > 0;
-	return r || *ret_new ? r : check_same_push(f, project, push, err);
+	return r || *ret_new ? r : check_same_push(f, project, item, err);
 }
 
 static int put_content(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_push *push,
@@ -376,7 +377,7 @@ static int put_one(struct fz_sqlite_store *f, struct fz_fleet_item *item)
 	int r = put_project(f, push->project, &project, err);
 
 	if (!r)
-		r = add_push(f, project, push, item->batch, &is_new, err);
+		r = add_push(f, project, item, &is_new, err);
 	if (!r && is_new)
 		r = put_content(f, project, push, item->batch, err);
 	item->put = is_new ? FZ_FLEET_STORED : FZ_FLEET_KNOWN;

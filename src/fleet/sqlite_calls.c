@@ -19,7 +19,7 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 1, BUSY_MS = 30000 };
+enum { LAYOUT = 2, BUSY_MS = 30000 };
 
 static const char tables[] =
 	"BEGIN IMMEDIATE;"
@@ -33,7 +33,7 @@ static const char tables[] =
 	"CREATE TABLE IF NOT EXISTS node (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
 	" function INTEGER NOT NULL, UNIQUE (parent, function)) STRICT;"
 	"CREATE TABLE IF NOT EXISTS push (project INTEGER NOT NULL, id TEXT NOT NULL,"
-	" service TEXT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL,"
+	" service TEXT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL, digest INTEGER,"
 	" PRIMARY KEY (project, id)) STRICT, WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS series (id INTEGER PRIMARY KEY, project INTEGER NOT NULL,"
 	" service TEXT NOT NULL, version TEXT NOT NULL, labels TEXT NOT NULL, metric TEXT NOT NULL,"
@@ -52,8 +52,12 @@ static const char tables[] =
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
 	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;"
-	"PRAGMA user_version = 1;"
+	"PRAGMA user_version = 2;"
 	"COMMIT;";
+
+/* Pushes that are there have no digest. */
+static const char from_layout_1[] = "ALTER TABLE push ADD COLUMN digest INTEGER;"
+				    "PRAGMA user_version = 2;";
 
 /* of a series of FZ_SQL_FIND_SERIES */
 #define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
@@ -68,9 +72,10 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_PUT_BEGIN] = "SAVEPOINT put",
 	[FZ_SQL_PUT_END] = "RELEASE put",
 	[FZ_SQL_PUT_UNDO] = "ROLLBACK TO put",
-	[FZ_SQL_ADD_PUSH] = "INSERT INTO push VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_ADD_PUSH] = "INSERT INTO push VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 	[FZ_SQL_COUNT_SAME_PUSH] = "SELECT count(*) FROM push WHERE project = ? AND id = ? AND"
-				   " service = ? AND version = ?",
+				   " service = ? AND version = ? AND"
+				   " ifnull(digest = ?, 1)",
 	[FZ_SQL_PUT_PROJECT] = "INSERT INTO project (name) VALUES (?) ON CONFLICT DO NOTHING",
 	[FZ_SQL_GET_PROJECT] = "SELECT id FROM project WHERE name = ?",
 	[FZ_SQL_GET_HOST] = "SELECT id FROM host WHERE project = ? AND name = ?",
@@ -246,17 +251,20 @@ static int make_tables(struct fz_sql *s, const char *text, struct fz_error *err)
 	return r;
 }
 
-static int check_layout(struct fz_sql *s, bool writing, struct fz_error *err)
+static int read_layout(struct fz_sql *s, int64_t *ret, struct fz_error *err)
 {
 	sqlite3_stmt *version = NULL;
 
 	if (fz_sqlite.prepare(s->db, "PRAGMA user_version", -1, 0, &version, NULL) != SQLITE_OK)
 		return fail(s, err);
 	int r = fz_sql_step(s, version, err);
-	int64_t layout = r == 1 ? fz_sqlite.column_int(version, 0) : 0;
+	*ret = r == 1 ? fz_sqlite.column_int(version, 0) : 0;
 	fz_sqlite.finalize(version);
-	if (r < 0)
-		return r;
+	return FZ_MIN(r, 0);
+}
+
+static int check_layout(const struct fz_sql *s, int64_t layout, bool writing, struct fz_error *err)
+{
 	if (layout > LAYOUT)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "%s: created by a newer fizeau; upgrade fizeau", s->path);
@@ -298,9 +306,24 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 	return errno == EEXIST ? resolve(s, err) : fz_fail_errno(err, "%s: cannot open", s->path);
 }
 
+/* Another process may be about to do the same, so the layout is read inside the transaction. */
+static int migrate(struct fz_sql *s, struct fz_error *err)
+{
+	int64_t layout = 0;
+	int r = fz_sql_script(s, "BEGIN IMMEDIATE", err);
+
+	if (r)
+		return r;
+	r = read_layout(s, &layout, err);
+	if (!r && layout == 1)
+		r = fz_sql_script(s, from_layout_1, err);
+	return fz_sql_end(s, r, err);
+}
+
 /* made: NULL, or what makes tables that are missing. */
 static int open_file(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
 {
+	int64_t layout;
 	int flags = made ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
 	int r = fz_sqlite_load(err);
 
@@ -316,7 +339,11 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, struc
 		return r;
 	}
 	fz_sqlite.busy_timeout(s->db, BUSY_MS);
-	r = check_layout(s, made != NULL, err);
+	r = read_layout(s, &layout, err);
+	if (!r)
+		r = check_layout(s, layout, made != NULL, err);
+	if (!r && made == tables && layout == 1)
+		r = migrate(s, err);
 	if (!r && made)
 		r = make_tables(s, made, err);
 	if (r)

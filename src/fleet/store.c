@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a store; its address decides which engine it uses. */
+#include "fleet/batch.h"
 #include "fleet/engine.h"
 
 static const struct fz_fleet_engine *engine_of(const char *path)
@@ -38,6 +39,8 @@ void fz_fleet_closep(struct fz_fleet **f)
 
 void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n)
 {
+	for (size_t i = 0; i < n; i++)
+		items[i]->digest = fz_fleet_digest(items[i]->push, items[i]->batch);
 	f->engine->put_all(f, items, n);
 }
 
@@ -52,6 +55,11 @@ int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 	else
 		*ret = item.put;
 	return item.result;
+}
+
+int fz_fleet_fail_id(const char *id, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "id '%s' was used for another push; use a new id", id);
 }
 
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err)

@@ -202,12 +202,15 @@ def killed():
 @suite.test("many clients at once: what waits goes to the disk together, and a kill loses none that was acknowledged")
 def many():
     with scratch() as folder, Server(folder) as server:
+        def send(n, start):
+            return server.push(f"main;f{n % 7} 10\n".encode(), id=f"id{n}", start=start, host=f"h{n % 5}")
+
         def push(n):
             # Some are refused, in the middle of what others wait for.
             wrong = n % 10 == 9
             start = str(1700000000 + (n % 3) * 60) if not wrong else "4000000000"
             try:
-                status = server.push(f"main;f{n % 7} 10\n".encode(), id=f"id{n}", start=start, host=f"h{n % 5}")[0]
+                status = send(n, start)[0]
             except (OSError, http.client.HTTPException):
                 return n, 0
             assert status == (422 if wrong else 200), (n, status)
@@ -216,7 +219,7 @@ def many():
         there = [n for n, status in done.items() if status == 200]
         server.start()
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            known = list(pool.map(lambda n: json.loads(server.push(b"main;other 99\n", id=f"id{n}")[1])["status"], there))
+            known = list(pool.map(lambda n: json.loads(send(n, "1700000000")[1])["status"], there))
         assert set(known) == {"known"}, known.count("stored")
         # Those whose answer was cut off may be there, too: one for each client.
         assert len(there) <= server.samples("s", "1") // 10 <= len(there) + 48
@@ -495,11 +498,11 @@ def recordings_bound():
             there = {r["id"] for r in kept(server, limit="1000")}
             assert {f"id{n}" for n, stored in done.items() if stored} <= there <= {f"id{n}" for n in done}, len(there)
             assert len(kept_files(whole)) == len(there)
-            # The same id again changes nothing, whatever comes with it.
+            # Another push with the same id is refused, and changes nothing.
             n = next(n for n, stored in done.items() if stored)
             before = server.ask("GET", f"/api/recording?id=id{n}")[1]
             status, content, _ = server.push(b"main;other 9\n", id=f"id{n}", keep="yes")
-            assert (status, json.loads(content)["kept"]) == (200, True), content
+            assert status == 422 and b"was used for another push" in content, content
             assert server.ask("GET", f"/api/recording?id=id{n}")[1] == before
             # The oldest go first.
             for n in range(1000, 1015):

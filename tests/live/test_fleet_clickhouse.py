@@ -127,7 +127,9 @@ def once():
             status, content, _ = to.push(body, id=f"id{n}", host=f"h{n % 5}", start=START)
             assert status == 200, content
             return json.loads(content)["status"]
-        assert [push(server, 0), push(server, 0), push(server, 0, b"main;other 99\n")] == ["stored", "known", "known"]
+        assert [push(server, 0), push(server, 0)] == ["stored", "known"]
+        status, content, _ = server.push(b"main;other 99\n", id="id0", host="h0", start=START)
+        assert status == 422 and b"id 'id0' was used for another push; use a new id" in content, content
         (folder / "second").mkdir()
         with Server(folder / "second", store=server.store) as second, concurrent.futures.ThreadPoolExecutor(16) as pool:
             jobs = [(to, n) for n in range(1, 31) for to in (server, second) * 3]

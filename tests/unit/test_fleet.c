@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "fleet/batch.h"
 #include "fleet/fold.h"
+#include "fleet/sqlite_calls.h"
 #include "format/format.h"
 
 #define SECOND ((int64_t)1000000000)
@@ -585,9 +586,14 @@ static void test_id_of_another(void **state)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
 	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *other = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *renamed = recording(10, "rest");
+	const struct fz_fleet_push same = { "p", "s", "1", "h", "", "a" };
 	const struct fz_fleet_push others[] = {
 		{ "p", "s", "2", "h", "", "a" },
 		{ "p", "t", "1", "h", "", "a" },
+		{ "p", "s", "1", "i", "", "a" },
+		{ "p", "s", "1", "h", "\nk=v\n", "a" },
 	};
 	enum fz_fleet_put how;
 	struct fz_error err;
@@ -596,9 +602,55 @@ static void test_id_of_another(void **state)
 	put(f, p, "1", "", "a");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(others); i++) {
 		assert_int_equal(put_as(f, p, &others[i], &how, &err), FZ_EINPUT);
-		assert_non_null(strstr(err.message, "id 'a'"));
+		assert_string_equal(err.message, "id 'a' was used for another push; use a new id");
 	}
+	other->metrics[0].column[3]++;
+	assert_int_equal(put_as(f, other, &same, &how, &err), FZ_EINPUT);
+	assert_int_equal(put_as(f, renamed, &same, &how, &err), FZ_EINPUT);
 	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
+	/* Without a time of its own it has that of its arrival, and is the same push. */
+	p->runs[0].start_unix_ns += 90 * SECOND;
+	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
+}
+
+static void run_sql(const char *path, const char *text)
+{
+	sqlite3 *db;
+
+	assert_int_equal(fz_sqlite.open(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	assert_int_equal(fz_sqlite.exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	fz_sqlite.close(db);
+}
+
+/* A store of the first layout, whose pushes have no digest, goes on. */
+static void test_first_layout(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *other = recording(10, "other");
+	fz_auto(fz_profile_freep) struct fz_profile *got = NULL;
+	const struct fz_fleet_push next = { "p", "s", "1", "h", "", "b" };
+	enum fz_fleet_put how;
+	struct fz_error err;
+
+	(void)state;
+	struct fz_fleet *f = open_store(path);
+	put(f, p, "1", "", "a");
+	fz_fleet_close(f);
+	run_sql(path, "ALTER TABLE push DROP COLUMN digest; PRAGMA user_version = 1");
+	f = open_store(path);
+	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
+	assert_int_equal(put(f, other, "1", "", "a"), FZ_FLEET_KNOWN);
+	assert_int_equal(put(f, p, "1", "", "b"), FZ_FLEET_STORED);
+	assert_int_equal(put_as(f, other, &next, &how, &err), FZ_EINPUT);
+	fz_fleet_close(f);
+	f = open_store(path);
+	assert_int_equal(put(f, p, "1", "", "b"), FZ_FLEET_KNOWN);
+	fz_fleet_close(f);
+	got = get_from(path, "1");
+	assert_int_equal(cost_of(got, "work"), 10 * SECOND);
+	assert_int_equal(cost_of(got, "other"), 0);
+	remove_file(path);
 }
 
 static void test_names(void **state)
@@ -632,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_reader_of_a_store_open_twice),
 		cmocka_unit_test(test_hours),
 		cmocka_unit_test(test_id_of_another),
+		cmocka_unit_test(test_first_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
