@@ -130,10 +130,13 @@ int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 		return rc;
 	rc = fz_py_runtime_find(&process, false, &steps, &runtime, err);
 	memcpy(ret->python, runtime.version, sizeof(ret->python));
-	if (!rc && runtime.layout.minor != 11)
+	if (!rc && runtime.layout.free_threaded)
 		rc = fz_fail(err, FZ_EUNSUPPORTED,
-			     "CPython %u.%u is not supported yet; only 3.11 is", runtime.version[0],
-			     runtime.version[1]);
+			     "cannot read the heap of a free-threaded build of CPython (%u.%u)",
+			     runtime.version[0], runtime.version[1]);
+	else if (!rc && !(w.shape = fz_heap_layout_of(runtime.layout.minor)))
+		rc = fz_fail(err, FZ_EUNSUPPORTED, "cannot read the heap of CPython %u.%u",
+			     runtime.version[0], runtime.version[1]);
 	if (!rc) {
 		fz_heap_view(&w);
 		w.layout = &runtime.layout;

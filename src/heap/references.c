@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What objects of CPython 3.11 hold: by their layout where the kind of their type is known, else by
+/* What objects hold: by their layout where the kind of their type is known, else by
  * a scan of their body. Addresses that are borrowed (the referent of a weak reference, the list of
  * an object's weak references) are left out. */
 #include "walk.h"
@@ -7,13 +7,10 @@
 #include "heap/layout.h"
 
 enum {
-	MODULE_DEFINITION = 24,
-	MODULE_STATE = 32,
 	STATE_SIZE = 56, /* in a definition of a module */
 	STATE_MAX = 1 << 16,
 	WEAKREF_CALLBACK = 24,
 	DEQUE_FIRST = 24,
-	FRAME_CLEARED = 4, /* states from here on */
 	NDARRAY_BASE = 48,
 	NDARRAY_DATA = 16,
 	NDARRAY_DESCRIPTION = 56,
@@ -76,10 +73,12 @@ static void dict(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32
 
 	if (fz_heap_word(w, item->object + w->layout->dict.keys, &keys) &&
 	    fz_heap_word(w, item->object + w->layout->dict.values, &values))
-		entries(w, keys, values, item->owner, item->owner == FZ_NONE ? stack : item->stack);
+		entries(w, keys, fz_py_dict_values(w->layout, values), item->owner,
+			item->owner == FZ_NONE ? stack : item->stack);
 }
 
-/* Values of attributes that have no dict: one block of memory. */
+/* Values of attributes that have no dict: one block of memory, with a few bytes about it in front
+ * of the values. */
 static void attribute_values(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			     uint64_t values, uint32_t type, uint32_t holder)
 {
@@ -95,18 +94,58 @@ static void attribute_values(struct fz_heap_walk *w, const struct fz_heap_type_i
 	entries(w, t->keys, values, type, holder);
 }
 
-/* Attributes of an object: a dict of its own, or values whose names the class knows. */
+/* The same behind the object: {room, used, is inside, is valid, 4 unused bytes}, values, and a byte
+ * for each about their order. What is not valid any more has moved to a dict. */
+static void inline_values(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t at,
+			  uint32_t type, uint32_t holder)
+{
+	enum { ROOM, VALID = 3, HEADER = 8 };
+	const uint8_t *p = fz_heap_memory_at(&w->memory, at, HEADER);
+
+	if (!p) {
+		w->changed++;
+		return;
+	}
+	fz_heap_count(w, w->values_type, fz_heap_stack(w, holder, w->types[w->values_type].frame),
+		      HEADER + p[ROOM] * 8ul + ((p[ROOM] + 7ul) & ~7ul));
+	if (p[VALID])
+		entries(w, t->keys, at + HEADER, type, holder);
+}
+
+/* Values whose names the class knows. Returns the address of the address of a dict, or 0. */
+static uint64_t managed(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object,
+			uint32_t type, uint32_t holder)
+{
+	uint64_t at = object + (uint64_t)FZ_HEAP_DICT_BEFORE, word;
+
+	switch (w->shape->values) {
+	case FZ_HEAP_VALUES_OUTSIDE:
+		if (fz_heap_word(w, object + (uint64_t)FZ_HEAP_VALUES_BEFORE, &word) && word &&
+		    t->keys)
+			attribute_values(w, t, word, type, holder);
+		return at;
+	case FZ_HEAP_VALUES_TAGGED:
+		if (!fz_heap_word(w, at, &word) || !(word & 1))
+			return at;
+		if (t->keys)
+			attribute_values(w, t, word + 1, type, holder);
+		return 0;
+	default:
+		if (t->flags & FZ_HEAP_INLINE_VALUES && t->keys)
+			inline_values(w, t, object + t->basic, type, holder);
+		return at;
+	}
+}
+
+/* Attributes of an object: a dict of its own, or values. */
 static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, uint64_t size,
 		       uint32_t holder)
 {
 	const struct fz_heap_type_info t = w->types[type];
 	uint64_t at = 0, word;
 
-	if (t.flags & FZ_HEAP_MANAGED_DICT) {
-		at = object + (uint64_t)FZ_HEAP_DICT_BEFORE;
-		if (fz_heap_word(w, object + (uint64_t)FZ_HEAP_VALUES_BEFORE, &word) && word &&
-		    t.keys)
-			attribute_values(w, &t, word, type, holder);
+	if (w->shape->values != FZ_HEAP_NO_VALUES && t.flags & FZ_HEAP_MANAGED_DICT) {
+		at = managed(w, &t, object, type, holder);
 	} else if (t.dict > 0) {
 		at = object + (uint64_t)t.dict;
 	} else if (t.dict < 0) {
@@ -158,21 +197,62 @@ static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	w->changed += n > 0;
 }
 
+/* Values of a frame, some of which have a tag. */
+static void scan_frame(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint32_t stack)
+{
+	uint64_t word;
+
+	for (uint64_t at = from; at + 8 <= to && fz_heap_word(w, at, &word); at += 8)
+		if (word)
+			fz_heap_queue(w, fz_heap_untag(w, word), stack, FZ_NONE);
+}
+
+/* Number of values in a frame, from the word that says where they end: they are counted, or it is
+ * an address. Without one (the frame runs) it is that of the variables. */
+static uint64_t values_of(struct fz_heap_walk *w, uint64_t first, uint64_t top_at, bool counted,
+			  uint64_t locals, uint64_t all)
+{
+	uint64_t top;
+
+	if (!fz_heap_word(w, top_at, &top))
+		return 0;
+	if (!counted)
+		return top < first ? locals : FZ_MIN((top - first) / 8, all);
+	return (int32_t)top < 0 ? locals : FZ_MIN(top & UINT32_MAX, all);
+}
+
 /* A frame in a generator or a frame object. What lies above the top of its stack is old. */
 static void frame(struct fz_heap_walk *w, uint64_t at, uint32_t stack)
 {
+	enum { ADDRESS_FROM = 14 };
 	const struct fz_py_layout *l = w->layout;
-	const uint8_t *p = fz_heap_memory_at(&w->memory, at + l->coro.stack, 4);
-	uint64_t code, locals, all;
-	int32_t top;
+	uint64_t code, locals, all, first = at + l->frame.locals;
 
-	if (!p || !fz_heap_word(w, at + l->frame.code, &code) ||
+	if (!fz_heap_word(w, at + l->frame.code, &code) ||
+	    !fz_heap_code_slots(w, fz_heap_untag(w, code), &locals, &all))
+		return;
+	scan_frame(w, at, at + l->frame.position, stack);
+	scan_frame(w, first,
+		   first + 8 * values_of(w, first, at + l->coro.stack, l->minor < ADDRESS_FROM,
+					 locals, all),
+		   stack);
+}
+
+/* The same where every frame is an object, up to 3.10. */
+static void heap_frame(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
+{
+	enum { COUNTED_FROM = 10 };
+	const struct fz_py_layout *l = w->layout;
+	uint64_t code, locals, all, n, first = object + l->frame.locals;
+
+	if (!fz_heap_word(w, object + l->frame.code, &code) ||
 	    !fz_heap_code_slots(w, code, &locals, &all))
 		return;
-	memcpy(&top, p, 4);
-	scan(w, at, at + l->frame.previous, 0, stack);
-	scan(w, at + l->frame.locals,
-	     at + l->frame.locals + 8 * (top >= 0 ? FZ_MIN((uint64_t)top, all) : locals), 0, stack);
+	n = values_of(w, first, object + w->shape->frame_top, l->minor >= COUNTED_FROM, 0, all);
+	if (l->minor >= COUNTED_FROM)
+		n += locals;
+	scan_frame(w, object + l->frame.previous, object + l->frame.position, stack);
+	scan_frame(w, first, first + 8 * FZ_MAX(n, locals), stack);
 }
 
 static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_list, uint32_t stack)
@@ -180,20 +260,29 @@ static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_lis
 	const uint8_t *state = fz_heap_memory_at(&w->memory, object + w->layout->coro.state, 1);
 
 	scan(w, object + 16, object + w->layout->coro.frame, object + weak_list, stack);
-	if (state && (int8_t)*state < FRAME_CLEARED)
+	if (state && (int8_t)*state < w->shape->cleared)
 		frame(w, object + w->layout->coro.frame, stack);
+}
+
+/* Bytes of what C code keeps for a module. */
+static bool state_size(struct fz_heap_walk *w, uint64_t object, uint64_t *ret)
+{
+	uint64_t definition;
+
+	if (w->shape->module.definition == FZ_PY_ABSENT)
+		return fz_heap_word(w, object + w->shape->module.state_size, ret);
+	return fz_heap_word(w, object + w->shape->module.definition, &definition) && definition &&
+	       fz_heap_word(w, definition + STATE_SIZE, ret);
 }
 
 static void module(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
-	uint64_t word, definition, state, size;
+	uint64_t word, state, size;
 
 	if (fz_heap_word(w, object + FZ_HEAP_MODULE_DICT, &word) && word)
 		fz_heap_refer(w, word, stack);
-	/* What C code keeps for the module. */
-	if (fz_heap_word(w, object + MODULE_DEFINITION, &definition) && definition &&
-	    fz_heap_word(w, object + MODULE_STATE, &state) && state &&
-	    fz_heap_word(w, definition + STATE_SIZE, &size) && size <= STATE_MAX)
+	if (fz_heap_word(w, object + w->shape->module.state, &state) && state &&
+	    state_size(w, object, &size) && size <= STATE_MAX)
 		scan(w, state, state + size, 0, stack);
 }
 
@@ -246,6 +335,10 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 		generator(w, object, t->weak_list, stack);
 		break;
 	case FZ_HEAP_FRAME:
+		if (l->frames == FZ_PY_FRAMES_HEAP) {
+			heap_frame(w, object, stack);
+			break;
+		}
 		scan(w, object + 16, object + FZ_HEAP_FRAME_DATA, 0, stack);
 		if (fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &at))
 			frame(w, at, stack);
@@ -272,8 +365,8 @@ void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item,
 		attributes(w, object, type, size, holder);
 	if (t.kind == FZ_HEAP_TYPE && fz_heap_word(w, object + w->layout->type.flags, &flags)) {
 		if (!(flags & FZ_HEAP_CLASS))
-			to = object + FZ_HEAP_TYPE_STATIC_SIZE;
-		else if (fz_heap_word(w, object + FZ_HEAP_TYPE_KEYS, &keys) && keys)
+			to = object + w->shape->type_size;
+		else if (fz_heap_word(w, object + w->shape->type_keys, &keys) && keys)
 			entries(w, keys, 0, FZ_NONE, holder);
 	} else if (t.kind == FZ_HEAP_OTHER && t.item) {
 		to = object + size - (t.flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of objects of CPython 3.11, as sys.getsizeof says: with what the object alone points to (a
- * list's items, a dict's keys) and with what lies before it (the collector's header, the addresses
- * of its attributes). */
+/* Sizes of objects, as sys.getsizeof says: with what the object alone points to (a list's items, a
+ * dict's keys) and with what lies before it (the collector's header, the addresses of its
+ * attributes). */
 #include "walk.h"
 
 #include "heap/layout.h"
@@ -10,14 +10,15 @@ enum {
 	LIST_ALLOCATED = 32,
 	BYTEARRAY_ALLOCATED = 24,
 	SET_SMALL = 8, /* entries in the object itself */
-	KEYS_HEADER = 32,
-	KEYS_LOG_MAX = 40,
 	ODICT_NODE = 56,
 	ARRAY_ALLOCATED = 32,
 	ARRAY_DESCRIPTION = 40,
-	GENERATOR_CODE = 16,
-	CODE_STACK = 68,
-	CODE_LOCALS = 76,
+	/* in a code object of 3.8 - 3.10 */
+	CODE_BYTECODE = 48,
+	CODE_CELLS_OF_ARGUMENTS = 96,
+	CODE_CACHE_MAP = 152,
+	CODE_CACHE_SIZE = 172,
+	CODE_CACHE_ENTRY = 32,
 	NDARRAY_DIMENSIONS = 24, /* number, lengths, strides, base, description, flags */
 	NDARRAY_OWNS = 4,
 	NDARRAY_DIMENSIONS_MAX = 64,
@@ -33,74 +34,86 @@ static bool word32(struct fz_heap_walk *w, uint64_t at, uint32_t *ret)
 	return p;
 }
 
+/* Names in a tuple of a code object; none where the version has no such tuple. */
+static bool names_in(struct fz_heap_walk *w, uint64_t code, uint32_t at, uint64_t *ret)
+{
+	uint64_t tuple;
+
+	*ret = 0;
+	return at == FZ_PY_ABSENT || (fz_heap_word(w, code + at, &tuple) &&
+				      fz_heap_word(w, tuple + w->layout->object.var_size, ret));
+}
+
 bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_locals,
 			uint64_t *ret_all)
 {
+	uint64_t cells, frees;
 	uint32_t locals, stack;
 
-	if (code % 8 || !word32(w, code + CODE_STACK, &stack) ||
-	    !word32(w, code + CODE_LOCALS, &locals) || (locals | stack) >> 24)
+	if (code % 8 || !word32(w, code + w->shape->code_stack, &stack) ||
+	    !word32(w, code + w->shape->code_locals, &locals) ||
+	    !names_in(w, code, w->layout->code.cells, &cells) ||
+	    !names_in(w, code, w->layout->code.frees, &frees) ||
+	    (locals | stack | cells | frees) >> 24)
 		return false;
-	*ret_locals = locals;
-	*ret_all = locals + stack;
+	*ret_locals = locals + cells + frees;
+	*ret_all = *ret_locals + stack;
 	return true;
 }
 
-/* Slots: a power of two. Two thirds of them can be used. */
-static bool keys_logs(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret_room,
-		      uint64_t *ret_bytes)
+/* Entries that fit into keys: two thirds of the slots of their index. */
+static uint64_t keys_room(const struct fz_py_entries *e)
 {
-	const uint8_t *p = keys % 8 ? NULL : fz_heap_memory_at(&w->memory, keys, KEYS_HEADER);
-
-	if (!p || p[8] > KEYS_LOG_MAX || p[9] > KEYS_LOG_MAX)
-		return false;
-	*ret_room = (2ull << p[8]) / 3;
-	*ret_bytes = KEYS_HEADER + (1ull << p[9]) + *ret_room * (p[10] ? 16 : 24);
-	return true;
+	return e->slots * 2 / 3;
 }
 
-/* Shared keys leave less room for new attributes with each instance that is made. */
+static uint64_t keys_bytes(uint64_t keys, const struct fz_py_entries *e)
+{
+	return e->at - keys + keys_room(e) * e->words * 8;
+}
+
+/* From 3.11 on shared keys leave less room for new attributes with each instance that is made. */
 bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret)
 {
-	enum { USABLE = 16, ENTRIES = 24, ROOM_MAX = 255 };
-	uint64_t usable, n;
+	enum { ROOM_MAX = 255 };
+	struct fz_py_entries e;
 
-	if (!fz_heap_word(w, keys + USABLE, &usable) || !fz_heap_word(w, keys + ENTRIES, &n) ||
-	    usable > ROOM_MAX || n > ROOM_MAX)
+	if (!fz_heap_entries(w, keys, &e))
 		return false;
-	*ret = usable + n;
-	return true;
+	*ret = w->shape->values == FZ_HEAP_NO_VALUES ? keys_room(&e) : e.usable + e.n;
+	return e.usable <= ROOM_MAX && e.n <= ROOM_MAX && *ret <= ROOM_MAX;
 }
 
 static uint64_t dict_extra(struct fz_heap_walk *w, uint64_t object)
 {
-	uint64_t keys, values, references, room, bytes, shared = 0;
+	uint64_t keys, values, references, shared = 0;
+	struct fz_py_entries e;
 
 	if (!fz_heap_word(w, object + w->layout->dict.keys, &keys) ||
 	    !fz_heap_word(w, object + w->layout->dict.values, &values) ||
-	    !keys_logs(w, keys, &room, &bytes) || !fz_heap_word(w, keys, &references) ||
+	    !fz_heap_entries(w, keys, &e) || !fz_heap_word(w, keys, &references) ||
 	    (values && !fz_heap_keys_room(w, keys, &shared)))
 		return SIZE_LIMIT;
-	return shared * 8 + (references == 1 ? bytes : 0);
+	return shared * 8 + (references == 1 ? keys_bytes(keys, &e) : 0);
 }
 
 static uint64_t odict_extra(struct fz_heap_walk *w, uint64_t object)
 {
-	uint64_t keys, used, slots, room, bytes;
+	uint64_t keys, used;
+	struct fz_py_entries e;
 
 	if (!fz_heap_word(w, object + w->layout->dict.keys, &keys) ||
 	    !fz_heap_word(w, object + w->layout->object.var_size, &used) ||
-	    !keys_logs(w, keys, &room, &bytes) || used > room)
+	    !fz_heap_entries(w, keys, &e) || used > keys_room(&e))
 		return SIZE_LIMIT;
-	slots = 1ull << *fz_heap_memory_at(&w->memory, keys + 8, 1);
-	return dict_extra(w, object) + slots * 8 + used * ODICT_NODE;
+	return dict_extra(w, object) + e.slots * 8 + used * ODICT_NODE;
 }
 
 /* All of a str: its header has one of three sizes. */
 static uint64_t str_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
 {
 	const struct fz_py_layout *l = w->layout;
-	uint64_t length, size, utf8_length, utf8, wide, data;
+	uint64_t length, size, utf8_length, utf8, data;
 	uint32_t state;
 
 	if (!fz_heap_word(w, object + l->unicode.length, &length) ||
@@ -112,8 +125,7 @@ static uint64_t str_size(struct fz_heap_walk *w, const struct fz_heap_type_info 
 	if (compact && ascii)
 		return l->unicode.ascii_data + length + 1;
 	if (!fz_heap_word(w, object + l->unicode.ascii_data, &utf8_length) ||
-	    !fz_heap_word(w, object + l->unicode.ascii_data + 8, &utf8) ||
-	    !fz_heap_word(w, object + l->unicode.ascii_data - 8, &wide))
+	    !fz_heap_word(w, object + l->unicode.ascii_data + 8, &utf8))
 		return SIZE_LIMIT;
 	size = compact ? l->unicode.compact_data : t->kind_basic;
 	data = object + l->unicode.compact_data;
@@ -163,16 +175,40 @@ static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
 	return bytes;
 }
 
+/* A frame object up to 3.10 has one slot in its own body. */
 static uint64_t frame_extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			    uint64_t object)
 {
-	uint64_t code, locals, all, frame;
-	bool found = t->kind == FZ_HEAP_GENERATOR
-			     ? fz_heap_word(w, object + GENERATOR_CODE, &code)
-			     : fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &frame) &&
-				       fz_heap_word(w, frame + w->layout->frame.code, &code);
+	const struct fz_py_layout *l = w->layout;
+	bool is_heap = l->frames == FZ_PY_FRAMES_HEAP;
+	uint64_t code, locals, all, frame = object;
 
-	return found && fz_heap_code_slots(w, code, &locals, &all) ? all * 8 : SIZE_LIMIT;
+	if (t->kind == FZ_HEAP_GENERATOR)
+		frame = object + l->coro.frame;
+	else if (!is_heap && !fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &frame))
+		return SIZE_LIMIT;
+	if (!fz_heap_word(w, frame + l->frame.code, &code) ||
+	    !fz_heap_code_slots(w, fz_heap_untag(w, code), &locals, &all))
+		return SIZE_LIMIT;
+	return (all - (is_heap && all)) * 8;
+}
+
+/* What a code object of 3.8 - 3.10 got when it was called often. */
+static uint64_t code_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	const struct fz_py_layout *l = w->layout;
+	uint64_t of_arguments, map, bytecode, length = 0, cells = 0;
+	const uint8_t *entries = fz_heap_memory_at(&w->memory, object + CODE_CACHE_SIZE, 1);
+
+	if (l->frames != FZ_PY_FRAMES_HEAP)
+		return 0;
+	if (!entries || !fz_heap_word(w, object + CODE_CELLS_OF_ARGUMENTS, &of_arguments) ||
+	    !fz_heap_word(w, object + CODE_CACHE_MAP, &map) ||
+	    !fz_heap_word(w, object + CODE_BYTECODE, &bytecode) ||
+	    (of_arguments && !names_in(w, object, l->code.cells, &cells)) ||
+	    (map && !fz_heap_word(w, bytecode + l->bytes.size, &length)) || (cells | length) >> 32)
+		return SIZE_LIMIT;
+	return cells * 8 + (map ? length / 2 + *entries * CODE_CACHE_ENTRY : 0);
 }
 
 /* Items that are part of the object. */
@@ -187,8 +223,11 @@ static uint64_t items_size(struct fz_heap_walk *w, const struct fz_heap_type_inf
 	if (!fz_heap_word(w, object + w->layout->object.var_size, &word))
 		return SIZE_LIMIT;
 	n = (int64_t)word < 0 ? -word : word;
-	if (t->kind == FZ_HEAP_INT)
+	if (t->kind == FZ_HEAP_INT) {
+		enum { TAG_BITS = 3, TAGGED_FROM = 12 };
+		n = w->layout->minor < TAGGED_FROM ? n : word >> TAG_BITS;
 		n = FZ_MAX(n, 1ull);
+	}
 	return n > SIZE_LIMIT / (t->item + 1) ? SIZE_LIMIT : n * t->item;
 }
 
@@ -204,7 +243,9 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			       ? n * 8
 			       : SIZE_LIMIT;
 	case FZ_HEAP_BYTEARRAY:
-		return fz_heap_word(w, object + BYTEARRAY_ALLOCATED, &n) ? n : SIZE_LIMIT;
+		if (!fz_heap_word(w, object + BYTEARRAY_ALLOCATED, &n))
+			return SIZE_LIMIT;
+		return n ? n + w->shape->bytes_header : 0;
 	case FZ_HEAP_SET:
 		if (!fz_heap_word(w, object + l->set.mask, &n) ||
 		    n > SIZE_LIMIT / FZ_HEAP_SET_ENTRY)
@@ -231,27 +272,29 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 	case FZ_HEAP_GENERATOR:
 	case FZ_HEAP_FRAME:
 		return frame_extra(w, t, object);
+	case FZ_HEAP_CODE:
+		return code_extra(w, object);
 	default:
 		return 0;
 	}
 }
 
 /* A type of C code has a shorter body than a class; it has no header of the collector, which
- * sys.getsizeof adds all the same. */
+ * sys.getsizeof adds all the same in some versions. */
 static uint64_t type_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			  uint64_t object)
 {
-	uint64_t flags, keys, room, bytes = 0;
+	uint64_t flags, keys;
+	struct fz_py_entries e;
 
 	if (!fz_heap_word(w, object + w->layout->type.flags, &flags))
 		return 0;
 	if (!(flags & FZ_HEAP_CLASS))
-		return FZ_HEAP_TYPE_STATIC_SIZE + FZ_HEAP_PREFIX;
-	if (!fz_heap_word(w, object + FZ_HEAP_TYPE_KEYS, &keys))
+		return w->shape->type_size + (w->shape->static_prefix ? FZ_HEAP_PREFIX : 0);
+	if (!fz_heap_word(w, object + w->shape->type_keys, &keys))
 		return 0;
-	if (keys)
-		keys_logs(w, keys, &room, &bytes);
-	return t->basic + bytes + FZ_HEAP_PREFIX;
+	return t->basic + FZ_HEAP_PREFIX +
+	       (keys && fz_heap_entries(w, keys, &e) ? keys_bytes(keys, &e) : 0);
 }
 
 uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
@@ -264,6 +307,6 @@ uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 	size = t->kind == FZ_HEAP_STR ? str_size(w, t, object)
 				      : basic + items_size(w, t, object) + extra(w, t, object);
 	size += (t->flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0) +
-		(t->flags & FZ_HEAP_MANAGED_DICT ? FZ_HEAP_PREFIX : 0);
+		(t->flags & w->shape->with_words ? FZ_HEAP_PREFIX : 0);
 	return size < SIZE_LIMIT ? size : 0;
 }

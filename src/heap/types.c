@@ -24,6 +24,7 @@ static const struct {
 	{ "str", FZ_HEAP_STR },
 	{ "bytearray", FZ_HEAP_BYTEARRAY },
 	{ "dict", FZ_HEAP_DICT },
+	{ "frozendict", FZ_HEAP_DICT },
 	{ "collections.OrderedDict", FZ_HEAP_ODICT },
 	{ "list", FZ_HEAP_LIST },
 	{ "tuple", FZ_HEAP_TUPLE },
@@ -134,6 +135,14 @@ static bool add_name(struct fz_heap_walk *w, uint64_t type, uint64_t flags, stru
 
 /* ---- types ---- */
 
+/* Up to 3.10 a generator holds a frame object as it holds anything else. */
+static enum fz_heap_kind kind_in(const struct fz_heap_walk *w, enum fz_heap_kind kind)
+{
+	bool is_plain = kind == FZ_HEAP_GENERATOR && w->layout->frames == FZ_PY_FRAMES_HEAP;
+
+	return is_plain ? FZ_HEAP_OTHER : kind;
+}
+
 /* The first base that is known by name says what instances look like. */
 static void find_kind(struct fz_heap_walk *w, struct fz_heap_type_info *t)
 {
@@ -148,7 +157,7 @@ static void find_kind(struct fz_heap_walk *w, struct fz_heap_type_info *t)
 				if (fz_str_eq(fz_buf_view(&name), fz_str_of(kinds[i].name)) &&
 				    fz_heap_word(w, type + FZ_HEAP_TYPE_BASIC_SIZE,
 						 &t->kind_basic)) {
-					t->kind = kinds[i].kind;
+					t->kind = kind_in(w, kinds[i].kind);
 					return;
 				}
 		if (!fz_heap_word(w, type + w->layout->type.base, &type))
@@ -178,11 +187,11 @@ static bool is_type(struct fz_heap_walk *w, uint64_t type)
 {
 	uint64_t meta, flags, meta_flags;
 
-	return type % 8 == 0 && fz_heap_memory_at(&w->memory, type, FZ_HEAP_TYPE_STATIC_SIZE) &&
+	return type % 8 == 0 && fz_heap_memory_at(&w->memory, type, w->shape->type_size) &&
 	       fz_heap_word(w, type + w->layout->object.type, &meta) &&
 	       fz_heap_word(w, type + w->layout->type.flags, &flags) && flags & FZ_HEAP_READY &&
 	       (meta == w->type_type ||
-		(meta % 8 == 0 && fz_heap_memory_at(&w->memory, meta, FZ_HEAP_TYPE_STATIC_SIZE) &&
+		(meta % 8 == 0 && fz_heap_memory_at(&w->memory, meta, w->shape->type_size) &&
 		 fz_heap_word(w, meta + w->layout->type.flags, &meta_flags) &&
 		 meta_flags & FZ_HEAP_IS_TYPE && meta_flags & FZ_HEAP_READY));
 }
@@ -203,7 +212,7 @@ static uint32_t new_type(struct fz_heap_walk *w, uint64_t type)
 		return FZ_NONE;
 	t.dict = (int64_t)dict;
 	if (t.flags & FZ_HEAP_CLASS)
-		fz_heap_word(w, type + FZ_HEAP_TYPE_KEYS, &t.keys);
+		fz_heap_word(w, type + w->shape->type_keys, &t.keys);
 	find_kind(w, &t);
 	uint32_t index = fz_heap_add_owner(w, fz_buf_view(&name), FZ_STR(""), 0, FZ_KIND_PYTHON);
 	t.name = w->types[index].name;
@@ -220,8 +229,9 @@ uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object)
 	if (!p)
 		return FZ_NONE;
 	memcpy(header, p, sizeof(header));
+	header[0] &= w->shape->references;
 	if (!header[0] || header[0] >= REFERENCES_MAX || !header[1] || header[1] % 8 ||
-	    header[1] >> 47 || !fz_heap_memory_at(&w->memory, header[1], FZ_HEAP_TYPE_STATIC_SIZE))
+	    header[1] >> 47 || !fz_heap_memory_at(&w->memory, header[1], w->shape->type_size))
 		return FZ_NONE;
 	/* Indices are stored one higher: 0 is "no type". */
 	uint32_t known = fz_map_get(&w->by_address, header[1]);

@@ -12,11 +12,8 @@ enum {
 	THREADS_MAX = 1 << 14,
 	FRAMES_MAX = 1 << 14,
 	VARIABLES_MAX = 1 << 12,
-	/* Lists of the collector in an interpreter, from the field that says whether it runs. */
-	GENERATIONS = -176,
-	GENERATION_SIZE = 24,
-	GENERATIONS_N = 3,
-	PERMANENT = -96,
+	LISTS = 4,        /* of the collector: three generations, and what is never collected */
+	LISTS_SPAN = 192, /* bytes that they are in */
 };
 
 void fz_heap_walk_release(struct fz_heap_walk *w)
@@ -189,49 +186,105 @@ static void add_modules(struct fz_heap_walk *w, uint64_t dict)
 	free(list);
 }
 
-static void add_frame(struct fz_heap_walk *w, uint64_t at)
+/* Names of the variables of a code object: one tuple after the other. */
+struct names {
+	uint64_t items[3], n[3];
+};
+
+static void find_names(struct fz_heap_walk *w, uint64_t code, struct names *ret)
+{
+	const struct fz_py_layout *l = w->layout;
+	const uint32_t at[] = { l->code.names, l->code.cells, l->code.frees };
+	uint64_t tuple;
+
+	*ret = (struct names){ 0 };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(at); i++) {
+		if (at[i] == FZ_PY_ABSENT || !fz_heap_word(w, code + at[i], &tuple) ||
+		    !fz_heap_word(w, tuple + l->object.var_size, &ret->n[i]))
+			continue;
+		ret->items[i] = tuple + l->tuple.items;
+	}
+}
+
+static bool name_at(struct fz_heap_walk *w, const struct names *names, uint64_t i, uint64_t *ret)
+{
+	for (size_t k = 0; k < FZ_ARRAY_LEN(names->n); k++) {
+		if (i < names->n[k])
+			return fz_heap_word(w, names->items[k] + i * 8, ret);
+		i -= names->n[k];
+	}
+	return false;
+}
+
+/* A function that runs, as the owner of its variables. */
+static uint32_t add_code(struct fz_heap_walk *w, uint64_t code)
 {
 	const struct fz_py_layout *l = w->layout;
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 }, file = { 0 };
-	uint64_t code, locals, all, names, word, text;
+	uint64_t text;
 	const uint8_t *line;
 	int32_t first = 0;
 
-	if (!fz_heap_word(w, at + l->frame.code, &code) ||
-	    !fz_heap_code_slots(w, code, &locals, &all) ||
-	    !fz_heap_word(w, code + l->code.qualname, &text) ||
+	if (!fz_heap_word(
+		    w, code + (l->code.qualname == FZ_PY_ABSENT ? l->code.name : l->code.qualname),
+		    &text) ||
 	    !fz_py_read_text(&w->view, l, text, &name) ||
 	    !fz_heap_word(w, code + l->code.filename, &text) ||
-	    !fz_py_read_text(&w->view, l, text, &file) ||
-	    !fz_heap_word(w, code + l->code.names, &names))
-		return;
+	    !fz_py_read_text(&w->view, l, text, &file))
+		return FZ_NONE;
 	if ((line = fz_heap_memory_at(&w->memory, code + l->code.first_line, 4)))
 		memcpy(&first, line, 4);
-	uint32_t owner =
-		fz_heap_add_owner(w, fz_buf_view(&name), fz_buf_view(&file), first, FZ_KIND_PYTHON);
+	return fz_heap_add_owner(w, fz_buf_view(&name), fz_buf_view(&file), first, FZ_KIND_PYTHON);
+}
+
+static void add_frame(struct fz_heap_walk *w, uint64_t at)
+{
+	const struct fz_py_layout *l = w->layout;
+	uint64_t code, locals, all, word, text;
+	struct names names;
+
+	if (!fz_heap_word(w, at + l->frame.code, &code))
+		return;
+	code = fz_heap_untag(w, code);
+	uint32_t owner = fz_heap_code_slots(w, code, &locals, &all) ? add_code(w, code) : FZ_NONE;
+	if (owner == FZ_NONE)
+		return;
 	uint32_t stack = fz_heap_stack(w, FZ_NONE, w->types[owner].frame);
+	find_names(w, code, &names);
 	for (uint64_t i = 0; i < FZ_MIN(all, (uint64_t)VARIABLES_MAX); i++) {
 		if (!fz_heap_word(w, at + l->frame.locals + i * 8, &word) || !word)
 			continue;
-		bool named = i < locals && fz_heap_word(w, names + l->tuple.items + i * 8, &text);
-		fz_heap_queue(w, word, named ? fz_heap_attribute(w, owner, text, stack) : stack,
-			      FZ_NONE);
+		bool named = i < locals && name_at(w, &names, i, &text);
+		fz_heap_queue(w, fz_heap_untag(w, word),
+			      named ? fz_heap_attribute(w, owner, text, stack) : stack, FZ_NONE);
 	}
-	for (uint64_t i = 0; i < l->frame.previous; i += 8)
+	if (l->frames == FZ_PY_FRAMES_HEAP) {
+		fz_heap_queue(w, at, stack, FZ_NONE);
+		return;
+	}
+	for (uint64_t i = 0; i < l->frame.position; i += 8)
 		if (fz_heap_word(w, at + i, &word) && word)
-			fz_heap_queue(w, word, stack, FZ_NONE);
+			fz_heap_queue(w, fz_heap_untag(w, word), stack, FZ_NONE);
+}
+
+/* The innermost frame of a thread. */
+static bool innermost(struct fz_heap_walk *w, uint64_t thread, uint64_t *ret)
+{
+	const struct fz_py_layout *l = w->layout;
+
+	return fz_heap_word(w, thread + l->thread.frame, ret) &&
+	       (l->frames != FZ_PY_FRAMES_CFRAME || fz_heap_word(w, *ret + l->cframe.current, ret));
 }
 
 static void add_threads(struct fz_heap_walk *w, uint64_t interpreter)
 {
 	const struct fz_py_layout *l = w->layout;
-	uint64_t thread, cframe, frame;
+	uint64_t thread, frame;
 
 	if (!fz_heap_word(w, interpreter + l->interp.threads_head, &thread))
 		return;
 	for (int i = 0; thread && i < THREADS_MAX; i++) {
-		if (fz_heap_word(w, thread + l->thread.frame, &cframe) &&
-		    fz_heap_word(w, cframe + l->cframe.current, &frame))
+		if (innermost(w, thread, &frame))
 			for (int n = 0; frame && n < FRAMES_MAX; n++) {
 				add_frame(w, frame);
 				if (!fz_heap_word(w, frame + l->frame.previous, &frame))
@@ -242,34 +295,65 @@ static void add_threads(struct fz_heap_walk *w, uint64_t interpreter)
 	}
 }
 
+/* Next and previous, whose lowest two bits are the collector's own. The heads of lists need not be
+ * at a multiple of eight. */
+static bool links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2])
+{
+	const uint8_t *p = at % 4 ? NULL : fz_heap_memory_at(&w->memory, at, 16);
+
+	if (!p)
+		return false;
+	memcpy(ret, p, 16);
+	ret[0] &= ~3ull;
+	ret[1] &= ~3ull;
+	return true;
+}
+
 /* Objects of one of the collector's lists that nothing else led to. */
 static void add_list(struct fz_heap_walk *w, uint64_t head, uint32_t stack)
 {
-	uint64_t at, before, previous = head, left = w->memory.bytes / FZ_HEAP_PREFIX;
+	uint64_t at, link[2], previous = head, left = w->memory.bytes / FZ_HEAP_PREFIX;
 
-	if (!fz_heap_word(w, head, &at))
+	if (!links(w, head, link))
 		return;
-	for (; at != head && left; left--) {
-		if (!fz_heap_word(w, at + 8, &before) || (before & ~7ull) != previous) {
+	for (at = link[0]; at != head && left; left--, at = link[0]) {
+		if (!links(w, at, link) || link[1] != previous) {
 			w->changed++;
 			return;
 		}
 		fz_heap_refer(w, at + FZ_HEAP_PREFIX, stack);
 		take_all(w);
 		previous = at;
-		if (!fz_heap_word(w, at, &at))
-			return;
-		at &= ~7ull;
 	}
 }
 
+/* A ring leads back to its head, at least from one side: it may change while it is copied. */
+static bool is_head(struct fz_heap_walk *w, uint64_t at)
+{
+	uint64_t head[2], next[2], previous[2];
+
+	return links(w, at, head) && ((links(w, head[0], next) && next[1] == at) ||
+				      (links(w, head[1], previous) && previous[0] == at));
+}
+
+/* The lists have heads somewhere before the field that says whether the collector runs. Where, and
+ * what lies between them, changes from one patch release to the next (3.13, 3.14), so they are
+ * found by what they are. */
 static void add_lists(struct fz_heap_walk *w, uint64_t interpreter, uint32_t stack)
 {
-	uint64_t gc = interpreter + w->layout->interp.gc_collecting;
+	const struct fz_py_layout *l = w->layout;
+	uint64_t end = l->interp.gc_collecting == FZ_PY_ABSENT
+			       ? w->runtime + l->runtime.gc_collecting
+			       : interpreter + l->interp.gc_collecting;
+	int n = 0;
 
-	for (int i = 0; i < GENERATIONS_N; i++)
-		add_list(w, gc + (uint64_t)(int64_t)(GENERATIONS + i * GENERATION_SIZE), stack);
-	add_list(w, gc + (uint64_t)(int64_t)PERMANENT, stack);
+	for (uint64_t at = end - LISTS_SPAN; at < end; at += 4)
+		if (is_head(w, at)) {
+			add_list(w, at, stack);
+			n++;
+			at += FZ_HEAP_PREFIX - 4;
+		}
+	w->changed += n < LISTS;
 }
 
 int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "heap.h"
+#include "layout.h"
 #include "memory.h"
 #include "record/python/dict.h"
 
@@ -59,6 +60,7 @@ struct fz_heap_walk {
 	struct fz_process *process;
 	struct fz_process view; /* of the copy, for readers of strings */
 	const struct fz_py_layout *layout;
+	const struct fz_heap_layout *shape;
 	uint64_t runtime;
 	struct fz_profile *profile;
 	uint64_t type_type; /* address of `type` */
@@ -82,6 +84,11 @@ void fz_heap_view(struct fz_heap_walk *w);
 /* ---- types.c ---- */
 
 bool fz_heap_word(struct fz_heap_walk *w, uint64_t at, uint64_t *ret);
+/* What a frame refers to, without its tag. */
+static inline uint64_t fz_heap_untag(const struct fz_heap_walk *w, uint64_t word)
+{
+	return word & ~(uint64_t)w->shape->tag_bits;
+}
 /* The entries of a dict, from the address of its keys. False: they were not copied, or changed. */
 bool fz_heap_entries(struct fz_heap_walk *w, uint64_t keys, struct fz_py_entries *ret);
 /* Key and value of entry i, 0 where there is none. */

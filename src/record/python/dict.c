@@ -14,14 +14,16 @@ bool fz_py_dict_entries(const struct fz_py_layout *l, uint64_t keys,
 		unsigned width = slots <= 0xff ? 1 : slots <= 0xffff ? 2 : 4;
 		if (slots > SLOTS_MAX)
 			return false;
-		*ret = (struct fz_py_entries){ keys + 40 + slots * width, head[4], 3 };
+		*ret = (struct fz_py_entries){ keys + 40 + slots * width, head[4], 3, slots,
+					       head[3] };
 		return true;
 	}
-	unsigned index_bits = head[1] >> 8 & 255, kind = head[1] >> 16 & 255;
-	if (index_bits > INDEX_BITS_MAX)
+	unsigned slot_bits = head[1] & 255, index_bits = head[1] >> 8 & 255;
+	unsigned kind = head[1] >> 16 & 255;
+	if (slot_bits > INDEX_BITS_MAX || index_bits > INDEX_BITS_MAX)
 		return false;
 	*ret = (struct fz_py_entries){ keys + 32 + (1ull << index_bits), head[3],
-				       kind == GENERAL ? 3 : 2 };
+				       kind == GENERAL ? 3 : 2, 1ull << slot_bits, head[2] };
 	return true;
 }
 

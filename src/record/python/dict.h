@@ -12,8 +12,9 @@
 enum { FZ_PY_KEYS_WORDS = 5 }; /* of the header of a keys object */
 
 struct fz_py_entries {
-	uint64_t at, n; /* n is the target's word: check it against a limit */
-	unsigned words; /* an entry has; the last two are its key and its value */
+	uint64_t at, n;         /* n is the target's word: check it against a limit */
+	unsigned words;         /* an entry has; the last two are its key and its value */
+	uint64_t slots, usable; /* of the index; entries that can still be added */
 };
 
 /* From a copy of the header of the keys object at that address. False: it cannot be one. */

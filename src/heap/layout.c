@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of layouts; layout.h has the fields. Compiled from the headers of 3.8.18, 3.9.18,
+ * 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.13.15, 3.14.8 and 3.15.0. Where the headers say nothing
+ * (what sys.getsizeof adds), the interpreters were asked. */
+#include "layout.h"
+
+#include "record/python/layouts.h"
+
+#define NONE FZ_PY_ABSENT
+
+/* Up to 3.13 all of the first word; then flags in its last quarter. */
+#define ALL_BITS UINT64_MAX
+#define NOT_FLAGS ((1ull << 48) - 1)
+
+#define TWO_WORDS (FZ_HEAP_MANAGED_DICT | FZ_HEAP_MANAGED_WEAKREF)
+
+/* clang-format off */
+#define OLD_MODULE { .state = 32, .definition = 24, .state_size = NONE }
+
+static const struct fz_heap_layout layouts[] = {
+	{
+		.minor = 8, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+		.type_size = 416, .type_keys = 872, .code_stack = 32, .code_locals = 28,
+		.module = OLD_MODULE, .frame_top = 72,
+	},
+	{
+		.minor = 9, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+		.type_size = 408, .type_keys = 864, .code_stack = 32, .code_locals = 28,
+		.module = OLD_MODULE, .frame_top = 72,
+	},
+	{
+		.minor = 10, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+		.type_size = 408, .type_keys = 872, .code_stack = 32, .code_locals = 28,
+		.module = OLD_MODULE, .frame_top = 80,
+	},
+	{
+		.minor = 11, .values = FZ_HEAP_VALUES_OUTSIDE, .references = ALL_BITS,
+		.cleared = 4, .with_words = FZ_HEAP_MANAGED_DICT, .static_prefix = true,
+		.type_size = 408, .type_keys = 872, .code_stack = 68, .code_locals = 76,
+		.module = OLD_MODULE, .frame_top = NONE,
+	},
+	{
+		.minor = 12, .values = FZ_HEAP_VALUES_TAGGED, .references = ALL_BITS,
+		.cleared = 4, .with_words = TWO_WORDS, .static_prefix = true,
+		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
+		.module = OLD_MODULE, .frame_top = NONE,
+	},
+	{
+		.minor = 13, .values = FZ_HEAP_VALUES_INLINE, .references = ALL_BITS,
+		.cleared = 4, .with_words = TWO_WORDS,
+		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
+		.module = OLD_MODULE, .frame_top = NONE,
+	},
+	{
+		.minor = 14, .values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
+		.cleared = 4, .with_words = TWO_WORDS,
+		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
+		.module = OLD_MODULE, .frame_top = NONE,
+	},
+	{
+		.minor = 15, .values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
+		.cleared = 5, .with_words = TWO_WORDS, .bytes_header = 33,
+		.type_size = 424, .type_keys = 888, .code_stack = 64, .code_locals = 72,
+		.module = { .state = 24, .definition = NONE, .state_size = 56 }, .frame_top = NONE,
+	},
+};
+/* clang-format on */
+
+const struct fz_heap_layout *fz_heap_layout_of(unsigned minor)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(layouts); i++)
+		if (layouts[i].minor == minor)
+			return &layouts[i];
+	return NULL;
+}
