@@ -118,6 +118,20 @@ bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
 			uint64_t size, uint32_t holder);
 
+/* ---- roots.c ---- */
+
+/* Queue what sys.modules holds, and the variables of modules. */
+void fz_heap_add_modules(struct fz_heap_walk *w, uint64_t dict);
+/* Queue the variables of functions that run. */
+void fz_heap_add_threads(struct fz_heap_walk *w, uint64_t interpreter);
+
+enum { FZ_HEAP_LISTS = 4 }; /* three generations, and what is never collected */
+
+/* Heads of the collector's lists; returns how many were found. */
+uint32_t fz_heap_lists(struct fz_heap_walk *w, uint64_t interpreter, uint64_t ret[FZ_HEAP_LISTS]);
+/* Next and previous, without the two bits of each that are the collector's own. */
+bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2]);
+
 /* ---- walk.c ---- */
 
 /* Queue an object unless it was queued before. False: no object is at this address. */
