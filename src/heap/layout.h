@@ -46,9 +46,10 @@ enum fz_heap_attributes {
 
 struct fz_heap_layout {
 	uint8_t minor;
-	uint8_t values;   /* enum fz_heap_attributes */
-	uint8_t cleared;  /* state of a generator from which on it has no frame */
-	uint8_t tag_bits; /* of what a frame refers to */
+	uint8_t values;     /* enum fz_heap_attributes */
+	uint8_t cleared;    /* state of a generator from which on it has no frame */
+	uint8_t tag_bits;   /* of what a frame refers to */
+	uint8_t digits_min; /* that sys.getsizeof counts in an int */
 	/* Bits of the first word that count references; the others are flags. */
 	uint64_t references;
 	uint32_t with_words;   /* flags of a type whose objects have two words before them */

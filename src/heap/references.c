@@ -255,13 +255,17 @@ static void heap_frame(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	scan_frame(w, first, first + 8 * FZ_MAX(n, locals), stack);
 }
 
+/* One that is over has only the code of its frame. */
 static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_list, uint32_t stack)
 {
 	const uint8_t *state = fz_heap_memory_at(&w->memory, object + w->layout->coro.state, 1);
+	uint64_t at = object + w->layout->coro.frame, code;
 
-	scan(w, object + 16, object + w->layout->coro.frame, object + weak_list, stack);
+	scan(w, object + 16, at, object + weak_list, stack);
 	if (state && (int8_t)*state < w->shape->cleared)
-		frame(w, object + w->layout->coro.frame, stack);
+		frame(w, at, stack);
+	else if (fz_heap_word(w, at + w->layout->frame.code, &code))
+		fz_heap_queue(w, fz_heap_untag(w, code), stack, FZ_NONE);
 }
 
 /* Bytes of what C code keeps for a module. */

@@ -10,7 +10,7 @@ enum {
 	LIST_ALLOCATED = 32,
 	BYTEARRAY_ALLOCATED = 24,
 	SET_SMALL = 8, /* entries in the object itself */
-	ODICT_NODE = 56,
+	ODICT_NODE = 32,
 	ARRAY_ALLOCATED = 32,
 	ARRAY_DESCRIPTION = 40,
 	/* in a code object of 3.8 - 3.10 */
@@ -226,9 +226,11 @@ static uint64_t items_size(struct fz_heap_walk *w, const struct fz_heap_type_inf
 	if (t->kind == FZ_HEAP_INT) {
 		enum { TAG_BITS = 3, TAGGED_FROM = 12 };
 		n = w->layout->minor < TAGGED_FROM ? n : word >> TAG_BITS;
-		n = FZ_MAX(n, 1ull);
+		n = FZ_MAX(n, (uint64_t)w->shape->digits_min);
 	}
-	return n > SIZE_LIMIT / (t->item + 1) ? SIZE_LIMIT : n * t->item;
+	if (n > SIZE_LIMIT / (t->item + 1))
+		return SIZE_LIMIT;
+	return t->kind == FZ_HEAP_CODE ? (n * t->item + 7) & ~7ull : n * t->item;
 }
 
 /* What the object alone points to. */

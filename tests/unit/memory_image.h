@@ -7,9 +7,12 @@
  *   interp 0x...
  *   thread 0x...
  *   frame <module> shop.py 40   what the program itself says of its stack, outermost first
+ *   object 0x... 56 dict    what the program says of an object: its size and type,
+ *   holds 0x...             what it holds,
+ *   variable 0x...          and what a variable of its innermost function is (heap_image.h)
  *   7f00... 0a1b...         bytes at an address, in rows of up to 64
  *
- * tests/make-images writes such files by tests/record_image.c.
+ * tests/make-images writes such files by tests/record_image.c and tests/record_heap.c.
  */
 #pragma once
 
@@ -34,6 +37,8 @@ struct image {
 	struct fz_py_layout layout;
 	char *frames[IMAGE_FRAMES_MAX]; /* "name file line", outermost first */
 	uint32_t frame_n;
+	char **objects; /* lines about objects */
+	size_t object_n, object_cap;
 	struct image_row *rows; /* by address, not overlapping */
 	size_t n, cap;
 	/* Called between two parts of a copy with the address of the one that was just copied. */
@@ -156,6 +161,12 @@ static inline void image_take_line(struct image *m, const char *line)
 		m->frames[m->frame_n++] = fz_strdup(line + 6);
 		return;
 	}
+	if (strncmp(line, "object ", 7) == 0 || strncmp(line, "holds ", 6) == 0 ||
+	    strncmp(line, "variable ", 9) == 0) {
+		fz_grow(m->objects, m->object_n, m->object_cap);
+		m->objects[m->object_n++] = fz_strdup(line);
+		return;
+	}
 	fz_grow(m->rows, m->n, m->cap);
 	fz_assert(image_row_of(line, &m->rows[m->n]));
 	fz_assert(m->n == 0 || m->rows[m->n - 1].at + m->rows[m->n - 1].n <= m->rows[m->n].at);
@@ -197,6 +208,9 @@ static inline void image_release(struct image *m)
 {
 	for (uint32_t i = 0; i < m->frame_n; i++)
 		free(m->frames[i]);
+	for (size_t i = 0; i < m->object_n; i++)
+		free(m->objects[i]);
+	free(m->objects);
 	free(m->rows);
 	*m = (struct image){ 0 };
 }
