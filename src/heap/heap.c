@@ -132,14 +132,13 @@ int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 	memcpy(ret->python, runtime.version, sizeof(ret->python));
 	if (!rc && runtime.layout.free_threaded)
 		rc = fz_fail(err, FZ_EUNSUPPORTED,
-			     "cannot read the heap of a free-threaded build of CPython (%u.%u)",
-			     runtime.version[0], runtime.version[1]);
-	else if (!rc && !(w.shape = fz_heap_layout_of(runtime.layout.minor)))
-		rc = fz_fail(err, FZ_EUNSUPPORTED, "cannot read the heap of CPython %u.%u",
-			     runtime.version[0], runtime.version[1]);
+			     "process %d: reading the heap of free-threaded Python %u.%u is not "
+			     "supported",
+			     (int)pid, runtime.version[0], runtime.version[1]);
 	if (!rc) {
 		fz_heap_view(&w);
 		w.layout = &runtime.layout;
+		w.shape = fz_heap_layout_of(runtime.layout.minor);
 		w.runtime = runtime.address;
 		fz_profile_add_metric(into, FZ_STR("memory"), FZ_STR("bytes"), 0, true);
 		fz_profile_add_metric(into, FZ_STR("objects"), FZ_STR("count"), 0, true);

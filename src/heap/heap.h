@@ -31,7 +31,8 @@ struct fz_heap_result {
 };
 
 /* Add the heap of a process to an empty profile. FZ_EAGAIN: it has no interpreter, or changed too
- * much while it was read; FZ_EUNSUPPORTED: a version of CPython whose objects are unknown. */
+ * much while it was read; FZ_EUNSUPPORTED: a version or build of Python whose objects are unknown.
+ */
 int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 		 struct fz_error *err);
 void fz_heap_result_release(struct fz_heap_result *r);

@@ -18,47 +18,47 @@
 #define OLD_MODULE { .state = 32, .definition = 24, .state_size = NONE }
 
 static const struct fz_heap_layout layouts[] = {
-	{
-		.minor = 8, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+	[8 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 416, .type_keys = 872, .code_stack = 32, .code_locals = 28,
 		.module = OLD_MODULE, .frame_top = 72,
 	},
-	{
-		.minor = 9, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+	[9 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 408, .type_keys = 864, .code_stack = 32, .code_locals = 28,
 		.module = OLD_MODULE, .frame_top = 72,
 	},
-	{
-		.minor = 10, .values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
+	[10 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 408, .type_keys = 872, .code_stack = 32, .code_locals = 28,
 		.module = OLD_MODULE, .frame_top = 80,
 	},
-	{
-		.minor = 11, .values = FZ_HEAP_VALUES_OUTSIDE, .references = ALL_BITS,
+	[11 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_VALUES_OUTSIDE, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = FZ_HEAP_MANAGED_DICT, .static_prefix = true,
 		.type_size = 408, .type_keys = 872, .code_stack = 68, .code_locals = 76,
 		.module = OLD_MODULE, .frame_top = NONE,
 	},
-	{
-		.minor = 12, .values = FZ_HEAP_VALUES_TAGGED, .references = ALL_BITS,
+	[12 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_VALUES_TAGGED, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS, .static_prefix = true,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
 		.module = OLD_MODULE, .frame_top = NONE,
 	},
-	{
-		.minor = 13, .values = FZ_HEAP_VALUES_INLINE, .references = ALL_BITS,
+	[13 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_VALUES_INLINE, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
 		.module = OLD_MODULE, .frame_top = NONE,
 	},
-	{
-		.minor = 14, .values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
+	[14 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
 		.module = OLD_MODULE, .frame_top = NONE,
 	},
-	{
-		.minor = 15, .values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
+	[15 - FZ_PY_MINOR_MIN] = {
+		.values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
 		.cleared = 5, .digits_min = 1, .with_words = TWO_WORDS, .bytes_header = 33,
 		.type_size = 424, .type_keys = 888, .code_stack = 64, .code_locals = 72,
 		.module = { .state = 24, .definition = NONE, .state_size = 56 }, .frame_top = NONE,
@@ -68,8 +68,8 @@ static const struct fz_heap_layout layouts[] = {
 
 const struct fz_heap_layout *fz_heap_layout_of(unsigned minor)
 {
-	for (size_t i = 0; i < FZ_ARRAY_LEN(layouts); i++)
-		if (layouts[i].minor == minor)
-			return &layouts[i];
-	return NULL;
+	_Static_assert(FZ_ARRAY_LEN(layouts) == FZ_PY_MINOR_MAX - FZ_PY_MINOR_MIN + 1,
+		       "a row for each version");
+	fz_assert(minor >= FZ_PY_MINOR_MIN && minor <= FZ_PY_MINOR_MAX);
+	return &layouts[minor - FZ_PY_MINOR_MIN];
 }

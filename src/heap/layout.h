@@ -45,7 +45,6 @@ enum fz_heap_attributes {
 };
 
 struct fz_heap_layout {
-	uint8_t minor;
 	uint8_t values;     /* enum fz_heap_attributes */
 	uint8_t cleared;    /* state of a generator from which on it has no frame */
 	uint8_t tag_bits;   /* of what a frame refers to */
@@ -64,5 +63,5 @@ struct fz_heap_layout {
 	uint32_t frame_top; /* of a frame object: the end of its values, from 3.10 on counted */
 };
 
-/* Of a build with the GIL. NULL: the version is not known. */
+/* Of a build with the GIL; every version from FZ_PY_MINOR_MIN to FZ_PY_MINOR_MAX has one. */
 const struct fz_heap_layout *fz_heap_layout_of(unsigned minor);

@@ -10,11 +10,13 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "heap/heap.h"
 #include "record/python/python.h"
 #include "python_tables.h"
 
@@ -192,6 +194,26 @@ static void test_reads_it(void **state)
 	end_world(pid);
 }
 
+static void test_has_no_heap(void **state)
+{
+	(void)state;
+	struct fz_profile *p = fz_profile_new();
+	struct fz_heap_result result;
+	struct fz_error err = { 0 };
+	char message[128];
+
+	make_world();
+	pid_t pid = show_world();
+	assert_int_equal(fz_heap_take(pid, p, &result, &err), FZ_EUNSUPPORTED);
+	snprintf(message, sizeof(message),
+		 "process %d: reading the heap of free-threaded Python 3.15 is not supported",
+		 (int)pid);
+	assert_string_equal(err.message, message);
+	fz_heap_result_release(&result);
+	fz_profile_free(p);
+	end_world(pid);
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -268,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads_it),
+		cmocka_unit_test(test_has_no_heap),
 		cmocka_unit_test(test_survives_damage),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);
