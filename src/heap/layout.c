@@ -21,47 +21,48 @@ static const struct fz_heap_layout layouts[] = {
 	[8 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 416, .type_keys = 872, .code_stack = 32, .code_locals = 28,
-		.module = OLD_MODULE, .frame_top = 72,
+		.module = OLD_MODULE, .frame_top = 72, .pool_size = 4096,
 	},
 	[9 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 408, .type_keys = 864, .code_stack = 32, .code_locals = 28,
-		.module = OLD_MODULE, .frame_top = 72,
+		.module = OLD_MODULE, .frame_top = 72, .pool_size = 4096,
 	},
 	[10 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_NO_VALUES, .references = ALL_BITS,
 		.type_size = 408, .type_keys = 872, .code_stack = 32, .code_locals = 28,
-		.module = OLD_MODULE, .frame_top = 80,
+		.module = OLD_MODULE, .frame_top = 80, .pool_size = 16384,
 	},
 	[11 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_VALUES_OUTSIDE, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = FZ_HEAP_MANAGED_DICT, .static_prefix = true,
 		.type_size = 408, .type_keys = 872, .code_stack = 68, .code_locals = 76,
-		.module = OLD_MODULE, .frame_top = NONE,
+		.module = OLD_MODULE, .frame_top = NONE, .pool_size = 16384,
 	},
 	[12 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_VALUES_TAGGED, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS, .static_prefix = true,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
-		.module = OLD_MODULE, .frame_top = NONE,
+		.module = OLD_MODULE, .frame_top = NONE, .pool_size = 16384,
 	},
 	[13 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_VALUES_INLINE, .references = ALL_BITS,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
-		.module = OLD_MODULE, .frame_top = NONE,
+		.module = OLD_MODULE, .frame_top = NONE, .pool_size = 16384,
 	},
 	[14 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
 		.cleared = 4, .digits_min = 1, .with_words = TWO_WORDS,
 		.type_size = 416, .type_keys = 880, .code_stack = 64, .code_locals = 72,
-		.module = OLD_MODULE, .frame_top = NONE,
+		.module = OLD_MODULE, .frame_top = NONE, .pool_size = 16384,
 	},
 	[15 - FZ_PY_MINOR_MIN] = {
 		.values = FZ_HEAP_VALUES_INLINE, .references = NOT_FLAGS, .tag_bits = 3,
 		.cleared = 5, .digits_min = 1, .with_words = TWO_WORDS, .bytes_header = 33,
 		.type_size = 424, .type_keys = 888, .code_stack = 64, .code_locals = 72,
-		.module = { .state = 24, .definition = NONE, .state_size = 56 }, .frame_top = NONE,
+		.module = { .state = 24, .definition = NONE, .state_size = 56 },
+		.frame_top = NONE, .pool_size = 16384,
 	},
 };
 /* clang-format on */

@@ -29,7 +29,8 @@ enum {
 	FZ_HEAP_VALUES_BEFORE = -32,
 
 	FZ_HEAP_MODULE_DICT = 16,
-	FZ_HEAP_FRAME_DATA = 24, /* of a frame object from 3.11 on: its frame */
+	FZ_HEAP_FRAME_DATA = 24,   /* of a frame object from 3.11 on: its frame */
+	FZ_HEAP_CODE_CACHES = 152, /* of 3.8 - 3.10: addresses of a map and of entries */
 	FZ_HEAP_SET_ENTRY = 16,
 	FZ_HEAP_DEQUE_LEFT = 40,
 	FZ_HEAP_DEQUE_BLOCK = 64, /* items of a block, between two links */
@@ -56,6 +57,7 @@ struct fz_heap_layout {
 	uint32_t type_keys;    /* of a class: keys that its instances share */
 	bool static_prefix;    /* sys.getsizeof adds the collector's header to types of C code */
 	uint32_t bytes_header; /* of the bytes object that a bytearray keeps its data in; 0: none */
+	uint32_t pool_size;    /* of Python's allocator; a power of two */
 	uint32_t code_stack, code_locals;
 	struct {
 		uint32_t state, definition, state_size; /* the last two: one of them is absent */

@@ -67,6 +67,10 @@ static int find_pages(struct fz_process *process, struct fz_heap_memory *m, stru
 		rc = fz_process_trouble(process, errno, err);
 	for (size_t i = 0; !rc && i < maps.n; i++) {
 		const struct fz_mapping *mapping = &maps.list[i];
+		if (strcmp(mapping->path, "[heap]") == 0) {
+			m->heap_start = mapping->start;
+			m->heap_end = mapping->end;
+		}
 		if (mapping->readable && mapping->writable && !add_mapping(m, fd, mapping) &&
 		    !fz_process_alive(process))
 			rc = fz_process_trouble(process, ESRCH, err);
@@ -170,6 +174,14 @@ const uint8_t *fz_heap_memory_at(struct fz_heap_memory *m, uint64_t address, uin
 	if (!s || s->end - address < n)
 		return NULL;
 	return s->bytes + (address - s->start);
+}
+
+bool fz_heap_memory_is_marked(struct fz_heap_memory *m, uint64_t address)
+{
+	const struct fz_heap_segment *s = find(m, address);
+	uint64_t bit = s ? (address - s->start) / 8 : 0;
+
+	return s && s->seen[bit / 64] >> (bit & 63) & 1;
 }
 
 bool fz_heap_memory_mark(struct fz_heap_memory *m, uint64_t address)

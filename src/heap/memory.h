@@ -20,9 +20,10 @@ struct fz_heap_segment {
 struct fz_heap_memory {
 	struct fz_heap_segment *list;
 	uint32_t n, cap;
-	uint32_t last;  /* segment that held the last address */
-	uint64_t bytes; /* of all segments */
-	uint8_t *copy;  /* all segments, one behind the other */
+	uint32_t last;                 /* segment that held the last address */
+	uint64_t bytes;                /* of all segments */
+	uint64_t heap_start, heap_end; /* what the kernel calls the heap of the process */
+	uint8_t *copy;                 /* all segments, one behind the other */
 	size_t copy_size;
 	uint64_t *seen;
 };
@@ -33,5 +34,7 @@ void fz_heap_memory_release(struct fz_heap_memory *m);
 
 /* The copy of n bytes at an address; NULL where not all of them were copied. */
 const uint8_t *fz_heap_memory_at(struct fz_heap_memory *m, uint64_t address, uint64_t n);
+/* Was the object at an address marked? */
+bool fz_heap_memory_is_marked(struct fz_heap_memory *m, uint64_t address);
 /* Mark the object at an address, which is in the copy. False: it was marked before. */
 bool fz_heap_memory_mark(struct fz_heap_memory *m, uint64_t address);

@@ -11,22 +11,24 @@ enum {
 	STATE_MAX = 1 << 16,
 	WEAKREF_CALLBACK = 24,
 	DEQUE_FIRST = 24,
+	ARRAY_ITEMS = 24,
+	BYTEARRAY_BYTES = 32,
 	NDARRAY_BASE = 48,
 	NDARRAY_DATA = 16,
 	NDARRAY_DESCRIPTION = 56,
 	DESCRIPTION_KIND = 24, /* a letter */
 };
 
-static void scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
-		 uint32_t stack)
+void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
+		  uint32_t stack, unsigned blocks)
 {
 	uint64_t word;
 
 	for (uint64_t at = from & ~7ull; at + 8 <= to; at += 8) {
 		if (!fz_heap_word(w, at, &word))
 			return;
-		if (word && at != leave_out)
-			fz_heap_queue(w, word, stack, FZ_NONE);
+		if (word && at != leave_out && !fz_heap_queue(w, word, stack, FZ_NONE) && blocks)
+			fz_heap_block(w, word, stack, blocks - 1);
 	}
 }
 
@@ -53,6 +55,7 @@ static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint
 	bool changed = !fz_heap_entries(w, keys, &e);
 	uint64_t key, value;
 
+	fz_heap_block_known(w, keys);
 	for (uint64_t i = 0; i < e.n && !changed; i++) {
 		changed = !fz_heap_entry(w, &e, i, &key, &value) ||
 			  (values && !fz_heap_word(w, values + i * 8, &value));
@@ -165,6 +168,7 @@ static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	if (!fz_heap_word(w, object + w->layout->set.table, &table) ||
 	    !fz_heap_word(w, object + w->layout->set.mask, &mask) || mask > MASK_MAX)
 		return;
+	fz_heap_block_known(w, table);
 	for (uint64_t i = 0; i <= mask; i++) {
 		if (!fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY, &key) ||
 		    !fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY + 8, &hash)) {
@@ -184,11 +188,13 @@ static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	if (!fz_heap_word(w, object + 16, &n) || !fz_heap_word(w, object + DEQUE_FIRST, &block) ||
 	    !fz_heap_word(w, object + FZ_HEAP_DEQUE_LEFT, &index) || n > w->memory.bytes / 8)
 		return;
+	fz_heap_block_known(w, block);
 	for (; n; n--, index++) {
 		if (index >= FZ_HEAP_DEQUE_BLOCK) {
 			index = 0;
 			if (!fz_heap_word(w, block + (FZ_HEAP_DEQUE_BLOCK + 1) * 8, &block))
 				break;
+			fz_heap_block_known(w, block);
 		}
 		if (!fz_heap_word(w, block + (1 + index) * 8, &word))
 			break;
@@ -261,7 +267,7 @@ static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_lis
 	const uint8_t *state = fz_heap_memory_at(&w->memory, object + w->layout->coro.state, 1);
 	uint64_t at = object + w->layout->coro.frame, code;
 
-	scan(w, object + 16, at, object + weak_list, stack);
+	fz_heap_scan(w, object + 16, at, object + weak_list, stack, 0);
 	if (state && (int8_t)*state < w->shape->cleared)
 		frame(w, at, stack);
 	else if (fz_heap_word(w, at + w->layout->frame.code, &code))
@@ -286,8 +292,10 @@ static void module(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	if (fz_heap_word(w, object + FZ_HEAP_MODULE_DICT, &word) && word)
 		fz_heap_refer(w, word, stack);
 	if (fz_heap_word(w, object + w->shape->module.state, &state) && state &&
-	    state_size(w, object, &size) && size <= STATE_MAX)
-		scan(w, state, state + size, 0, stack);
+	    state_size(w, object, &size) && size <= STATE_MAX) {
+		fz_heap_block(w, state, stack, FZ_HEAP_BLOCKS - 1);
+		fz_heap_scan(w, state, state + size, 0, stack, 0);
+	}
 }
 
 static void ndarray(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object,
@@ -300,10 +308,12 @@ static void ndarray(struct fz_heap_walk *w, const struct fz_heap_type_info *t, u
 	    !fz_heap_word(w, object + NDARRAY_DESCRIPTION, &description) ||
 	    !fz_heap_word(w, object + NDARRAY_DATA, &data))
 		return;
-	scan(w, object + NDARRAY_BASE, object + t->basic, object + t->weak_list, stack);
+	if (size > t->basic)
+		fz_heap_block_known(w, data);
+	fz_heap_scan(w, object + NDARRAY_BASE, object + t->basic, object + t->weak_list, stack, 0);
 	kind = fz_heap_memory_at(&w->memory, description + DESCRIPTION_KIND, 1);
 	if (kind && *kind == 'O' && !base && size > t->basic)
-		scan(w, data, data + (size - t->basic), 0, stack);
+		fz_heap_scan(w, data, data + (size - t->basic), 0, stack, 0);
 }
 
 static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
@@ -319,8 +329,10 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 		break;
 	case FZ_HEAP_LIST:
 		if (fz_heap_word(w, object + 16, &n) && n &&
-		    fz_heap_word(w, object + l->list.items, &at))
+		    fz_heap_word(w, object + l->list.items, &at)) {
+			fz_heap_block_known(w, at);
 			refer_all(w, at, n, stack);
+		}
 		break;
 	case FZ_HEAP_TUPLE:
 		if (fz_heap_word(w, object + 16, &n))
@@ -333,7 +345,8 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 		module(w, object, stack);
 		break;
 	case FZ_HEAP_WEAKREF:
-		scan(w, object + WEAKREF_CALLBACK, object + WEAKREF_CALLBACK + 8, 0, stack);
+		fz_heap_scan(w, object + WEAKREF_CALLBACK, object + WEAKREF_CALLBACK + 8, 0, stack,
+			     0);
 		break;
 	case FZ_HEAP_GENERATOR:
 		generator(w, object, t->weak_list, stack);
@@ -343,12 +356,19 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 			heap_frame(w, object, stack);
 			break;
 		}
-		scan(w, object + 16, object + FZ_HEAP_FRAME_DATA, 0, stack);
+		fz_heap_scan(w, object + 16, object + FZ_HEAP_FRAME_DATA, 0, stack, 0);
 		if (fz_heap_word(w, object + FZ_HEAP_FRAME_DATA, &at))
 			frame(w, at, stack);
 		break;
 	case FZ_HEAP_DEQUE:
 		deque(w, object, stack);
+		break;
+	case FZ_HEAP_BYTEARRAY:
+	case FZ_HEAP_ARRAY:
+		if (fz_heap_word(
+			    w, object + (t->kind == FZ_HEAP_ARRAY ? ARRAY_ITEMS : BYTEARRAY_BYTES),
+			    &at))
+			fz_heap_block_known(w, at);
 		break;
 	case FZ_HEAP_NDARRAY:
 		ndarray(w, t, object, size, stack);
@@ -356,6 +376,16 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 	default:
 		break;
 	}
+}
+
+/* Caches of a code object of 3.8 - 3.10, which sys.getsizeof counts. */
+static void code_caches(struct fz_heap_walk *w, uint64_t object)
+{
+	uint64_t at;
+
+	for (int i = 0; w->layout->frames == FZ_PY_FRAMES_HEAP && i < 2; i++)
+		if (fz_heap_word(w, object + FZ_HEAP_CODE_CACHES + i * 8, &at))
+			fz_heap_block_known(w, at);
 }
 
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
@@ -374,11 +404,14 @@ void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item,
 			entries(w, keys, 0, FZ_NONE, holder);
 	} else if (t.kind == FZ_HEAP_OTHER && t.item) {
 		to = object + size - (t.flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0);
-	} else if (t.kind != FZ_HEAP_OTHER && t.kind != FZ_HEAP_CODE) {
+	} else if (t.kind != FZ_HEAP_OTHER && t.kind != FZ_HEAP_FIXED && t.kind != FZ_HEAP_CODE) {
 		known(w, item, &t, size, holder);
 		from = object + t.kind_basic;
+	} else if (t.kind == FZ_HEAP_CODE) {
+		code_caches(w, object);
 	}
 	if (t.kind != FZ_HEAP_INT && t.kind != FZ_HEAP_TUPLE && t.kind != FZ_HEAP_PLAIN &&
 	    t.kind != FZ_HEAP_GENERATOR && t.kind != FZ_HEAP_FRAME)
-		scan(w, from, to, t.weak_list ? object + t.weak_list : 0, holder);
+		fz_heap_scan(w, from, to, t.weak_list ? object + t.weak_list : 0, holder,
+			     t.kind == FZ_HEAP_TYPE || t.kind == FZ_HEAP_CODE ? 0 : FZ_HEAP_BLOCKS);
 }

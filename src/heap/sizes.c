@@ -16,7 +16,6 @@ enum {
 	/* in a code object of 3.8 - 3.10 */
 	CODE_BYTECODE = 48,
 	CODE_CELLS_OF_ARGUMENTS = 96,
-	CODE_CACHE_MAP = 152,
 	CODE_CACHE_SIZE = 172,
 	CODE_CACHE_ENTRY = 32,
 	NDARRAY_DIMENSIONS = 24, /* number, lengths, strides, base, description, flags */
@@ -203,7 +202,7 @@ static uint64_t code_extra(struct fz_heap_walk *w, uint64_t object)
 	if (l->frames != FZ_PY_FRAMES_HEAP)
 		return 0;
 	if (!entries || !fz_heap_word(w, object + CODE_CELLS_OF_ARGUMENTS, &of_arguments) ||
-	    !fz_heap_word(w, object + CODE_CACHE_MAP, &map) ||
+	    !fz_heap_word(w, object + FZ_HEAP_CODE_CACHES, &map) ||
 	    !fz_heap_word(w, object + CODE_BYTECODE, &bytecode) ||
 	    (of_arguments && !names_in(w, object, l->code.cells, &cells)) ||
 	    (map && !fz_heap_word(w, bytecode + l->bytes.size, &length)) || (cells | length) >> 32)
@@ -308,6 +307,9 @@ uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 		return type_size(w, t, object);
 	size = t->kind == FZ_HEAP_STR ? str_size(w, t, object)
 				      : basic + items_size(w, t, object) + extra(w, t, object);
+	/* (What has no references may have pages that were never touched.) */
+	if (t->kind == FZ_HEAP_OTHER && !fz_heap_memory_at(&w->memory, object, size))
+		return 0;
 	size += (t->flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0) +
 		(t->flags & w->shape->with_words ? FZ_HEAP_PREFIX : 0);
 	return size < SIZE_LIMIT ? size : 0;

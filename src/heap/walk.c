@@ -17,6 +17,10 @@ void fz_heap_walk_release(struct fz_heap_walk *w)
 	fz_map_release(&w->attributes);
 	free(w->types);
 	free(w->queue);
+	for (uint32_t i = 0; i < w->arena_n; i++)
+		free(w->arenas[i].used);
+	free(w->arenas);
+	free(w->blocks);
 	free(w->bytes);
 	free(w->objects);
 }
@@ -120,12 +124,19 @@ static void take(struct fz_heap_walk *w, const struct fz_heap_item *item)
 	fz_heap_references(w, item, type, size, stack);
 }
 
-static void take_all(struct fz_heap_walk *w)
+static void take_objects(struct fz_heap_walk *w)
 {
 	while (w->head < w->tail) {
 		struct fz_heap_item item = w->queue[w->head++];
 		take(w, &item);
 	}
+}
+
+static void take_all(struct fz_heap_walk *w)
+{
+	do
+		take_objects(w);
+	while (fz_heap_take_block(w));
 }
 
 /* ---- what nothing else leads to ---- */
@@ -150,7 +161,7 @@ static void add_list(struct fz_heap_walk *w, uint64_t head, uint32_t stack)
 			return;
 		}
 		fz_heap_refer(w, at + FZ_HEAP_PREFIX, stack);
-		take_all(w);
+		take_objects(w);
 		previous = at;
 	}
 }
@@ -184,6 +195,9 @@ int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)
 			       (int)w->process->pid);
 	w->values_type =
 		fz_heap_add_owner(w, FZ_STR("[attribute values]"), FZ_STR(""), 0, FZ_KIND_MARKER);
+	w->block_type =
+		fz_heap_add_owner(w, FZ_STR("[memory of C code]"), FZ_STR(""), 0, FZ_KIND_MARKER);
+	fz_heap_find_arenas(w);
 	/* The list begins with the newest; the main interpreter is its last. */
 	for (uint32_t i = n; i-- > 0;)
 		if (fz_heap_word(w, interpreters[i] + l->interp.modules, &modules) && modules)
@@ -194,5 +208,6 @@ int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)
 	uint32_t stack = root(w, "[held by C code]");
 	for (uint32_t i = n; i-- > 0;)
 		add_lists(w, interpreters[i], stack);
+	take_all(w);
 	return 0;
 }

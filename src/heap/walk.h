@@ -18,6 +18,7 @@
 /* How the references of an object are found. */
 enum fz_heap_kind {
 	FZ_HEAP_OTHER, /* scanned */
+	FZ_HEAP_FIXED, /* the same, but what follows its fields is numbers */
 	FZ_HEAP_PLAIN, /* has none */
 	FZ_HEAP_INT,
 	FZ_HEAP_STR,
@@ -55,6 +56,19 @@ struct fz_heap_item {
 	uint32_t owner; /* type whose attributes a dict has; FZ_NONE: it is a plain dict */
 };
 
+/* Memory that C code has from malloc. */
+struct fz_heap_block {
+	uint64_t address, size;
+	uint32_t stack; /* of what points to it */
+	unsigned blocks;
+};
+
+/* A heap of malloc. */
+struct fz_heap_arena {
+	uint64_t start, end;
+	uint64_t *used; /* one bit for each 16 bytes: a chunk that is used begins there */
+};
+
 struct fz_heap_walk {
 	struct fz_heap_memory memory;
 	struct fz_process *process;
@@ -70,9 +84,14 @@ struct fz_heap_walk {
 	struct fz_map attributes; /* frame by type and name */
 	struct fz_heap_item *queue;
 	size_t head, tail, queue_cap;
+	struct fz_heap_arena *arenas;
+	uint32_t arena_n, arena_cap;
+	struct fz_heap_block *blocks; /* to be taken when the queue is empty */
+	size_t block_head, block_n, block_cap;
 	uint64_t *bytes, *objects; /* by stack */
 	uint32_t stack_cap;
 	uint32_t values_type; /* pseudo type: attribute values outside their object */
+	uint32_t block_type;  /* pseudo type: memory of C code */
 	uint64_t changed;
 };
 
@@ -117,6 +136,24 @@ bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 /* Queue what an object holds, below the object's own stack. */
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
 			uint64_t size, uint32_t holder);
+
+enum { FZ_HEAP_BLOCKS = 2 }; /* blocks between an object and the last one that it holds */
+
+/* Queue what any word of this memory refers to, but for the one at `leave_out`: objects, and blocks
+ * unless `blocks` is 0. */
+void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
+		  uint32_t stack, unsigned blocks);
+
+/* ---- blocks.c ---- */
+
+/* Find the blocks of malloc. */
+void fz_heap_find_arenas(struct fz_heap_walk *w);
+/* Queue the block at an address, if there is one, and `blocks` behind it. */
+void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, unsigned blocks);
+/* What is at an address counts with an object. */
+void fz_heap_block_known(struct fz_heap_walk *w, uint64_t address);
+/* Take the next block. False: there is none. */
+bool fz_heap_take_block(struct fz_heap_walk *w);
 
 /* ---- roots.c ---- */
 

@@ -134,6 +134,49 @@ sys.stdin.readline()
 """
 
 
+# What C code has from malloc, in each variable, as malloc itself counts it.
+PRIVATE = """\
+import array, ctypes, gc, io, json, sys, threading, xml.etree.ElementTree, zlib
+libc = ctypes.CDLL(None)
+new = hasattr(libc, "mallinfo2")
+word = ctypes.c_size_t if new else ctypes.c_int
+class Info(ctypes.Structure):
+    _fields_ = [(name, word) for name in
+                "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+info = libc.mallinfo2 if new else libc.mallinfo
+info.restype = Info
+def used():
+    now = info()
+    return now.uordblks + now.hblkhd
+def compressors():
+    return [zlib.compressobj() for i in range(100)]
+def in_thread(make):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(make()))
+    thread.start()
+    thread.join()
+    return made
+def tree():
+    root = xml.etree.ElementTree.Element("root")
+    for i in range(20000):
+        xml.etree.ElementTree.SubElement(root, "child", {"a": str(i)}).text = "text %d" % i
+    return root
+gc.collect()
+counts = {}
+for name, make in [("COMPRESSORS", compressors), ("THREADS", lambda: in_thread(compressors)),
+                   ("TEXT", lambda: io.StringIO("x" * 1000000)), ("STRING", lambda: ctypes.create_string_buffer(5000000)),
+                   ("ARRAY", lambda: array.array("d", bytes(800000)))]:
+    before = used()
+    globals()[name] = make()
+    counts[name] = used() - before
+VIEW = memoryview(ARRAY)
+TREE = tree()
+print("up", flush=True)
+print(json.dumps(counts), flush=True)
+sys.stdin.readline()
+"""
+
+
 def wait_for_input(target):
     """Until the program has nothing to do but read: it must not change while its heap is read."""
     call = pathlib.Path(f"/proc/{target.pid}/syscall")
@@ -199,10 +242,31 @@ def traced(name):
         assert abs(ours - inside) < inside * 0.01, (ours, inside)
 
 
+def below(recording, metric, holder):
+    """The sum of what a variable holds."""
+    done = fizeau("replay", recording, "--metric", metric, "--format", "folded", "-o", "-")
+    assert done.returncode == 0, done
+    return sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if holder in line.split(";"))
+
+
+def private(name):
+    with Target(find_interpreter(name), PRIVATE, stdin=subprocess.PIPE) as t, tempfile.TemporaryDirectory() as folder:
+        inside = json.loads(t.process.stdout.readline())
+        wait_for_input(t)
+        recording = pathlib.Path(folder, "heap.fz")
+        assert fizeau("heap", t.pid, "-o", recording).returncode == 0
+        ours = {name: below(recording, "memory", f"__main__.{name}") for name in inside}
+        assert all(abs(ours[name] - inside[name]) < inside[name] * 0.01 for name in inside), (ours, inside)
+        # An element, its attributes, its text and what it has from malloc for them.
+        assert below(recording, "objects", "__main__.TREE") >= 4 * 20000
+        assert below(recording, "memory", "__main__.VIEW") < 1000
+
+
 for interpreter in EXPECTED:
     suite.add(f"types as the program itself counts them: {interpreter}", same_types, interpreter)
     suite.add(f"a variable that grows between two recordings: {interpreter}", leak, interpreter)
     suite.add(f"the sum as tracemalloc counts it: {interpreter}", traced, interpreter)
+    suite.add(f"memory of C code as malloc counts it: {interpreter}", private, interpreter)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that C code has from malloc, as glibc keeps it, or from Python's allocator:
+ *
+ *   arena {chunk, chunk, ...}   one behind the other: the heap of the process, or one of a thread
+ *   chunk {size of the chunk before, own size with three flags}, the block ...
+ *   pool {header, block, block, ...}   at a multiple of its size, blocks of one size
+ *
+ * A word of an object's body is such a block if a chunk that is used begins there (all chunks are
+ * walked over first), or a chunk in pages of its own, or if it is a used block of a pool whose
+ * header is plausible.
+ *
+ * Blocks are taken when no object is left to take, because what builtin types have from malloc
+ * counts with the object and is marked by then. A block is scanned like a body, but only two in a
+ * row: memory that was used before has old addresses in it, and each of them leads on to others.
+ */
+#include "walk.h"
+
+enum {
+	HEADER = 16,
+	USED_BEFORE = 1, /* flags of a size */
+	OWN_PAGES = 2,
+	FLAGS = 7,
+	CHUNK_MIN = 32,
+	PAGE = 4096,
+	THREAD_HEAP = 64 << 20, /* size and alignment */
+	/* in the header of a pool */
+	POOL_FREE = 8,
+	POOL_CLASS = 36,
+	POOL_NEXT = 40, /* offset of the first block that was never used, and of the last one */
+	POOL_HEADER = 48,
+	POOL_STEP = 16, /* between two sizes of blocks */
+	POOL_CLASSES = 32,
+};
+#define CHUNK_MAX (1ull << 46)
+
+void fz_heap_block_known(struct fz_heap_walk *w, uint64_t address)
+{
+	if (address % 8 == 0 && fz_heap_memory_at(&w->memory, address, 8))
+		fz_heap_memory_mark(&w->memory, address);
+}
+
+/* Mark the chunks that are used, from `at` on. False: they do not end with the arena. */
+static bool walk_chunks(struct fz_heap_walk *w, struct fz_heap_arena *a, uint64_t at)
+{
+	uint64_t word, next;
+
+	while (fz_heap_word(w, at + 8, &word)) {
+		uint64_t size = word & ~(uint64_t)FLAGS;
+		if (size < CHUNK_MIN || size % 16 || size > a->end - at)
+			return false;
+		if (size == a->end - at)
+			return true;
+		if (!fz_heap_word(w, at + size + 8, &next))
+			return false;
+		uint64_t bit = (at - a->start) / 16;
+		if (next & USED_BEFORE)
+			a->used[bit / 64] |= 1ull << (bit & 63);
+		at += size;
+	}
+	return false;
+}
+
+static struct fz_heap_arena *add_arena(struct fz_heap_walk *w, uint64_t start, uint64_t end)
+{
+	fz_grow(w->arenas, w->arena_n, w->arena_cap);
+	struct fz_heap_arena *a = &w->arenas[w->arena_n++];
+	*a = (struct fz_heap_arena){ start, end, fz_calloc((end - start) / 1024 + 1, 8) };
+	return a;
+}
+
+/* The heap of a thread begins with {arena, heap before, size, ...}. How much more there is before
+ * the first chunk is a matter of glibc's version: from there on the chunks end with the heap. */
+static void add_thread_heap(struct fz_heap_walk *w, uint64_t at)
+{
+	enum { SIZE = 16, BEFORE_MAX = 4096 };
+	uint64_t arena, size;
+
+	if (!fz_heap_word(w, at, &arena) || !fz_heap_word(w, at + SIZE, &size) || !arena ||
+	    !fz_heap_memory_at(&w->memory, arena, 8) || size < PAGE || size > THREAD_HEAP ||
+	    size % PAGE)
+		return;
+	struct fz_heap_arena *a = add_arena(w, at, at + size);
+	for (uint64_t before = CHUNK_MIN; before < BEFORE_MAX; before += 16) {
+		if (walk_chunks(w, a, at + before))
+			return;
+		memset(a->used, 0, (size / 1024 + 1) * 8);
+	}
+}
+
+void fz_heap_find_arenas(struct fz_heap_walk *w)
+{
+	const struct fz_heap_memory *m = &w->memory;
+
+	if (m->heap_end > m->heap_start)
+		walk_chunks(w, add_arena(w, m->heap_start, m->heap_end), m->heap_start);
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct fz_heap_segment *s = &m->list[i];
+		uint64_t at = (s->start + THREAD_HEAP - 1) & ~(THREAD_HEAP - 1ull);
+		for (; at < s->end; at += THREAD_HEAP)
+			add_thread_heap(w, at);
+	}
+}
+
+static bool is_used(const struct fz_heap_walk *w, uint64_t chunk)
+{
+	for (uint32_t i = 0; i < w->arena_n; i++) {
+		const struct fz_heap_arena *a = &w->arenas[i];
+		uint64_t bit = (chunk - a->start) / 16;
+		if (chunk >= a->start && chunk < a->end)
+			return a->used[bit / 64] >> (bit & 63) & 1;
+	}
+	return false;
+}
+
+static bool is_free(struct fz_heap_walk *w, uint64_t pool, uint64_t at)
+{
+	uint64_t next, left = w->shape->pool_size / POOL_STEP;
+
+	if (!fz_heap_word(w, pool + POOL_FREE, &next))
+		return true;
+	for (; next && left; left--)
+		if (next == at || !fz_heap_word(w, next, &next))
+			return true;
+	return next;
+}
+
+/* Bytes of a block of Python's allocator; 0: there is none. */
+static uint64_t pool_block_size(struct fz_heap_walk *w, uint64_t at)
+{
+	uint64_t pool = at & ~(w->shape->pool_size - 1ull);
+	const uint8_t *header = fz_heap_memory_at(&w->memory, pool, POOL_HEADER);
+	uint32_t class, next, last;
+
+	if (!header || at < pool + POOL_HEADER)
+		return 0;
+	memcpy(&class, header + POOL_CLASS, 4);
+	memcpy(&next, header + POOL_NEXT, 4);
+	memcpy(&last, header + POOL_NEXT + 4, 4);
+	uint64_t size = (class + 1ull) * POOL_STEP;
+	if (class >= POOL_CLASSES || last != w->shape->pool_size - size || next > last + size ||
+	    at - pool >= next || (at - pool - POOL_HEADER) % size || is_free(w, pool, at))
+		return 0;
+	return size;
+}
+
+/* Bytes of a block of malloc; 0: there is none. */
+static uint64_t chunk_block_size(struct fz_heap_walk *w, uint64_t at)
+{
+	uint64_t chunk = at - HEADER, before, word;
+
+	if (at < PAGE || !fz_heap_word(w, at - 8, &word) || !fz_heap_memory_at(&w->memory, at, 8))
+		return 0;
+	uint64_t size = word & ~(uint64_t)FLAGS;
+	if (is_used(w, chunk))
+		return size - HEADER / 2;
+	/* From glibc 2.43 on the size is without the header. */
+	uint64_t pages = (size + PAGE - 1) & ~(PAGE - 1ull);
+	return (word & FLAGS) == OWN_PAGES && chunk % PAGE == 0 && size && size < CHUNK_MAX &&
+			       (pages == size || pages == size + HEADER) &&
+			       fz_heap_word(w, chunk, &before) && !before
+		       ? pages - HEADER
+		       : 0;
+}
+
+/* Is there an object in the block, behind what may lie before one? */
+static bool is_object(struct fz_heap_walk *w, uint64_t at)
+{
+	return fz_heap_memory_is_marked(&w->memory, at + FZ_HEAP_PREFIX) ||
+	       fz_heap_memory_is_marked(&w->memory, at + 2ul * FZ_HEAP_PREFIX);
+}
+
+void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, unsigned blocks)
+{
+	uint64_t size;
+
+	if (address % 16)
+		return;
+	if (!(size = chunk_block_size(w, address)))
+		size = pool_block_size(w, address);
+	if (!size)
+		return;
+	fz_grow(w->blocks, w->block_n, w->block_cap);
+	w->blocks[w->block_n++] = (struct fz_heap_block){ address, size, stack, blocks };
+}
+
+bool fz_heap_take_block(struct fz_heap_walk *w)
+{
+	if (w->block_head == w->block_n) {
+		w->block_head = w->block_n = 0;
+		return false;
+	}
+	const struct fz_heap_block b = w->blocks[w->block_head++];
+	if (!is_object(w, b.address) && fz_heap_memory_mark(&w->memory, b.address)) {
+		fz_heap_count(w, w->block_type,
+			      fz_heap_stack(w, b.stack, w->types[w->block_type].frame), b.size);
+		fz_heap_scan(w, b.address, b.address + b.size, 0, b.stack, b.blocks);
+	}
+	return true;
+}
