@@ -134,6 +134,21 @@ sys.stdin.readline()
 """
 
 
+# Two interpreters that run nothing any more.
+IDLE = """\
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+CODE = """ + repr("class Thing:\n    pass\nTHINGS = [Thing() for i in range(5000)]\n") + """
+OTHERS = [interpreters.create(), interpreters.create()]
+for other in OTHERS:
+    interpreters.run_string(other, CODE)
+print("up", flush=True)
+sys.stdin.readline()
+"""
+
 # What C code has from malloc, in each variable, as malloc itself counts it.
 PRIVATE = """\
 import array, ctypes, gc, io, json, sys, threading, xml.etree.ElementTree, zlib
@@ -249,6 +264,14 @@ def below(recording, metric, holder):
     return sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if holder in line.split(";"))
 
 
+def idle_interpreters(name):
+    with Target(find_interpreter(name), IDLE, stdin=subprocess.PIPE) as t, tempfile.TemporaryDirectory() as folder:
+        recording = pathlib.Path(folder, "heap.fz")
+        done = fizeau("heap", t.pid, "-o", recording)
+        assert done.returncode == 0, done
+        assert by_type(recording, "objects")["Thing"] == 10000
+
+
 def private(name):
     with Target(find_interpreter(name), PRIVATE, stdin=subprocess.PIPE) as t, tempfile.TemporaryDirectory() as folder:
         inside = json.loads(t.process.stdout.readline())
@@ -266,6 +289,7 @@ for interpreter in EXPECTED:
     suite.add(f"types as the program itself counts them: {interpreter}", same_types, interpreter)
     suite.add(f"a variable that grows between two recordings: {interpreter}", leak, interpreter)
     suite.add(f"the sum as tracemalloc counts it: {interpreter}", traced, interpreter)
+    suite.add(f"objects of interpreters that run nothing: {interpreter}", idle_interpreters, interpreter)
     suite.add(f"memory of C code as malloc counts it: {interpreter}", private, interpreter)
 
 

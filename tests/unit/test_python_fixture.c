@@ -18,6 +18,7 @@
 
 #include "heap/heap.h"
 #include "record/python/python.h"
+#include "record/python/runtime.h"
 #include "python_tables.h"
 
 enum {
@@ -194,6 +195,29 @@ static void test_reads_it(void **state)
 	end_world(pid);
 }
 
+/* The newest interpreter comes first, and has no thread while it runs nothing. */
+static void test_idle_interpreter(void **state)
+{
+	(void)state;
+	static uint64_t idle[1024];
+	struct fz_process process;
+	struct fz_py_runtime r = { 0 };
+	struct fz_error err = { 0 };
+
+	make_world();
+	put(idle, 7264, address(world->interp)); /* the next one */
+	put(runtime, 936, address(idle));
+	pid_t pid = show_world();
+	assert_int_equal(fz_process_open(&process, pid, &err), 0);
+	int rc = fz_py_runtime_find(&process, false, NULL, &r, &err);
+	end_world(pid);
+	if (rc)
+		fail_msg("%s", err.message);
+	assert_int_equal(r.address, address(runtime));
+	fz_py_runtime_release(&r);
+	fz_process_release(&process);
+}
+
 static void test_has_no_heap(void **state)
 {
 	(void)state;
@@ -290,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads_it),
+		cmocka_unit_test(test_idle_interpreter),
 		cmocka_unit_test(test_has_no_heap),
 		cmocka_unit_test(test_survives_damage),
 	};

@@ -20,7 +20,7 @@
 #include "symbol/elf.h"
 
 enum {
-	LIST_MAX = 4096, /* interpreters or threads followed before giving up */
+	LIST_MAX = 4096, /* interpreters followed before giving up */
 	SCAN_CHUNK = 1 << 20,
 	SCAN_MAX = 256 << 20, /* bytes of writable memory of a candidate to search */
 	FILE_MAX = 1 << 30,
@@ -216,14 +216,24 @@ static uint64_t none_of_program(struct fz_process *p, const struct fz_mappings *
 
 /* ---- checking what was found ---- */
 
-/* Does the runtime lead to an interpreter whose threads point back at it? */
+/* Does the runtime lead to an interpreter whose threads point back at it? The newest comes first;
+ * from 3.13 on one that runs nothing has no thread. */
 static bool runtime_is_alive(struct fz_process *p, uint64_t runtime, const struct fz_py_layout *l)
 {
 	uint64_t interp, thread, back;
 
-	return fz_process_read_u64(p, runtime + l->runtime.interpreters_head, &interp) && interp &&
-	       fz_process_read_u64(p, interp + l->interp.threads_head, &thread) && thread &&
-	       fz_process_read_u64(p, thread + l->thread.interp, &back) && back == interp;
+	if (!fz_process_read_u64(p, runtime + l->runtime.interpreters_head, &interp))
+		return false;
+	for (int i = 0; interp && i < LIST_MAX; i++) {
+		if (!fz_process_read_u64(p, interp + l->interp.threads_head, &thread))
+			return false;
+		if (thread)
+			return fz_process_read_u64(p, thread + l->thread.interp, &back) &&
+			       back == interp;
+		if (!fz_process_read_u64(p, interp + l->interp.next, &interp))
+			return false;
+	}
+	return false;
 }
 
 /* "libpython3.8.so.1.0", "python3.9": the minor version, or 0. */
