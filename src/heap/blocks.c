@@ -87,6 +87,13 @@ static void add_thread_heap(struct fz_heap_walk *w, uint64_t at)
 	}
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct fz_heap_arena *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 void fz_heap_find_arenas(struct fz_heap_walk *w)
 {
 	const struct fz_heap_memory *m = &w->memory;
@@ -99,17 +106,25 @@ void fz_heap_find_arenas(struct fz_heap_walk *w)
 		for (; at < s->end; at += THREAD_HEAP)
 			add_thread_heap(w, at);
 	}
+	if (w->arena_n)
+		qsort(w->arenas, w->arena_n, sizeof(*w->arenas), by_start);
 }
 
 static bool is_used(const struct fz_heap_walk *w, uint64_t chunk)
 {
-	for (uint32_t i = 0; i < w->arena_n; i++) {
-		const struct fz_heap_arena *a = &w->arenas[i];
-		uint64_t bit = (chunk - a->start) / 16;
-		if (chunk >= a->start && chunk < a->end)
-			return a->used[bit / 64] >> (bit & 63) & 1;
+	uint32_t lo = 0, hi = w->arena_n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (w->arenas[mid].end <= chunk)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return false;
+	if (lo == w->arena_n || chunk < w->arenas[lo].start)
+		return false;
+	uint64_t bit = (chunk - w->arenas[lo].start) / 16;
+	return w->arenas[lo].used[bit / 64] >> (bit & 63) & 1;
 }
 
 static bool is_free(struct fz_heap_walk *w, uint64_t pool, uint64_t at)
