@@ -4,7 +4,7 @@
 #pragma once
 
 #include "record/facts.h"
-#include "record/sampler.h"
+#include "record/sampler_state.h"
 
 struct fz_agent_program {
 	pid_t pid;

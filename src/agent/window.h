@@ -4,7 +4,7 @@
 #pragma once
 
 #include "agent/known.h"
-#include "record/sampler.h"
+#include "record/sampler_state.h"
 
 struct fz_agent_row {
 	uint32_t who; /* in fz_agent_window.who */

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "record/asleep.h"
 #include "record/cpuclock.h"
-#include "record/sampler.h"
+#include "record/engine_choice.h"
 #include "record/priority.h"
 #include "record/process.h"
 #include "record/python/python.h"

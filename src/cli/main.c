@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
-#include "record/engine.h"
+#include "record/engine_choice.h"
 #include "cli/formats.h"
 #include "cli/next.h"
 #include "cli/pyspy.h"

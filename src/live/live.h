@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "record/sampler.h"
+#include "record/sampler_state.h"
 
 struct fz_live_options {
 	const char *title; /* the command or program */

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Who takes the samples of a sampler.
+/* An engine takes the samples of a sampler: operations, and a state of its own.
  *
- *   fz_engine_begin(process) -> wait, take, wait, take ... -> drop(process) -> fz_engine_free
+ *   begin(process) -> wait, take, wait, take ... -> drop(process) -> free
  *
- * The loop of sampler.c asks an engine to wait until there is something to take, and to take it;
- * the engine hands each stack to fz_sampler_write. Signals, seeking, files and the end are the
- * loop's. An engine is in force while a process is open; only files of capture/ include this.
+ * The loop of sampler.c waits with an engine until there is something to take, and takes it; the
+ * engine hands each stack to fz_sampler_write (engine_host.h). Signals, seeking, files and the end
+ * are the loop's. `begin` allocates the state in the engine's slot of fz_sampler.states, where
+ * nobody else looks, and `free` releases it. An engine is in force while a process is open.
  */
 #pragma once
 
-#include "record/oncpu.h"
-#include "record/sampler.h"
+#include "base/error.h"
+
+struct fz_profile;
+struct fz_sampler;
+struct fz_target_process;
+
+/* Several may have a state: of a program that becomes another, first one engine takes samples and
+ * then another. */
+enum fz_engine_slot {
+	FZ_ENGINE_SLOT_READ,
+	FZ_ENGINE_SLOT_BPF,
+	FZ_ENGINE_SLOT_MACHINE,
+	FZ_ENGINE_SLOTS
+};
 
 struct fz_engine {
 	const char *name; /* the fact "engine" */
@@ -37,41 +50,3 @@ extern const struct fz_engine fz_engine_read;
 extern const struct fz_engine fz_engine_bpf;
 /* The same of the whole machine: bpf/machine.c. Its `begin` has no process. */
 extern const struct fz_engine fz_engine_machine;
-
-/* Choose the engine for a process that was opened, and begin. Not both are in force at a time. */
-int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err);
-/* Begin with the whole machine. */
-int fz_engine_begin_machine(struct fz_sampler *s, struct fz_error *err);
-/* What was loaded for it beforehand, or is now; the caller's, who frees it. */
-int fz_engine_take_loaded(struct fz_sampler *s, struct fz_bpf **ret, struct fz_error *err);
-/* Whatever was set up for one. */
-void fz_engine_free(struct fz_sampler *s);
-
-/* A stack that was taken. */
-struct fz_engine_sample {
-	const struct fz_python_stack *stack;
-	int64_t time; /* fz_clock_now() */
-	int64_t weight;
-	enum fz_oncpu_answer oncpu;
-	uint32_t cpu; /* where the thread was seen; FZ_NONE: not known */
-};
-
-/* ---- what sampler.c has for engines ---- */
-
-void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *sample);
-/* CPU time that is in no sample, as a share of the whole: a fact, if it is worth one. */
-void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole);
-/* Threads without a stack, and the CPU time that they used: a fact, if it is worth one. */
-void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used);
-/* Look at the CPU time of the threads of a process, of which some may have no stack. */
-void fz_sampler_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p);
-/* Is it time to look at the machine's speed where the next sample is? */
-bool fz_sampler_wants_look(const struct fz_sampler *s);
-/* The latest time at which the loop must come round, whatever is sampled. */
-int64_t fz_sampler_duty(const struct fz_sampler *s);
-/* Wait until `when`, seeing to events; earlier only when the sampling has ended, or was switched on
- * or off. */
-void fz_sampler_wait(struct fz_sampler *s, int64_t when);
-/* See to events, if there are news or that was long ago. Who was woken by one and does not would be
- * woken again at once, and a sampler that may preempt would keep from running whom it waits for. */
-void fz_sampler_poll(struct fz_sampler *s, bool news);

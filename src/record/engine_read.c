@@ -9,7 +9,7 @@
  * By the wall clock instants lie on a grid; by the CPU clock one comes when a thread has used its
  * share. At each, all threads of all processes are read.
  */
-#include "record/engine.h"
+#include "record/engine_host.h"
 
 #include "base/clock.h"
 #include "record/cpuclock.h"
@@ -24,19 +24,34 @@
  * that by itself. */
 #define SHIFT_FROM ((int64_t)100000)
 
-/* ---- one instant ---- */
+struct reader {
+	struct fz_cpuclock *cpuclock; /* NULL unless by CPU time */
+	int64_t grid;                 /* when instant 0 of the open target was */
+	uint64_t slot;                /* of the last instant */
+	int64_t shift;                /* where in its slot the next one is */
+	uint64_t dice;                /* of that */
+	int64_t last;                 /* time of the last instant, 0: none yet of this target */
+	uint32_t wait_frames[FZ_WAIT_KINDS]; /* 1 + marker of each; 0: not made yet */
+};
 
-static bool driven_by_cpu(const struct fz_sampler *s)
+static struct reader *reader_of(const struct fz_sampler *s)
 {
-	return s->cpuclock && fz_cpuclock_drives(s->cpuclock);
+	return s->states[FZ_ENGINE_SLOT_READ];
 }
 
-static void draw_shift(struct fz_sampler *s)
+/* ---- one instant ---- */
+
+static bool driven_by_cpu(const struct reader *r)
 {
-	int64_t interval = fz_rate_time(s->options->rate, 1);
+	return r->cpuclock && fz_cpuclock_drives(r->cpuclock);
+}
+
+static void draw_shift(struct reader *r, struct fz_rate rate)
+{
+	int64_t interval = fz_rate_time(rate, 1);
 
 	if (interval >= SHIFT_FROM)
-		s->shift = fz_rate_shift(s->shift, interval, fz_dice_roll(&s->dice));
+		r->shift = fz_rate_shift(r->shift, interval, fz_dice_roll(&r->dice));
 }
 
 /* Move on to the instant that `now` belongs to. The time it stands for, or 0 when there is
@@ -44,33 +59,34 @@ static void draw_shift(struct fz_sampler *s)
 static int64_t advance(struct fz_sampler *s, int64_t now)
 {
 	struct fz_rate rate = s->options->rate;
+	struct reader *r = reader_of(s);
 	struct fz_quality *q = &s->profile->quality;
-	int64_t gap = now - s->last;
+	int64_t gap = now - r->last;
 
-	if (driven_by_cpu(s)) {
-		s->last = now;
+	if (driven_by_cpu(r)) {
+		r->last = now;
 		return 1;
 	}
-	if (s->last == 0) {
-		s->grid = s->last = now;
-		s->dice = (uint64_t)now;
-		s->slot = 0;
+	if (r->last == 0) {
+		r->grid = r->last = now;
+		r->dice = (uint64_t)now;
+		r->slot = 0;
 		if (!rate.micro_hz)
 			return 1;
-		draw_shift(s);
+		draw_shift(r, rate);
 		return fz_rate_time(rate, 1);
 	}
-	s->last = now;
+	r->last = now;
 	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, gap);
 	if (!rate.micro_hz)
 		return gap;
 	/* An instant late in its slot is not missed when the slot is over. */
-	uint64_t slot = fz_rate_slot(rate, now - s->grid - s->shift), before = s->slot;
+	uint64_t slot = fz_rate_slot(rate, now - r->grid - r->shift), before = r->slot;
 	if (slot == before)
 		return 0;
-	s->slot = slot;
+	r->slot = slot;
 	q->missed += slot - before - 1;
-	draw_shift(s);
+	draw_shift(r, rate);
 	return fz_rate_time(rate, slot) - fz_rate_time(rate, before);
 }
 
@@ -81,7 +97,7 @@ static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_targ
 {
 	if (stack->waiting)
 		return FZ_ONCPU_UNKNOWN;
-	if (s->cpuclock)
+	if (reader_of(s)->cpuclock)
 		return FZ_ONCPU_YES;
 	return fz_oncpu_ask(p->oncpu, s->profile->threads[stack->thread].tid, stack->stack, now,
 			    weight);
@@ -116,7 +132,7 @@ static void set_waits_for_gil(struct fz_python_stack *stack)
 /* The stack under what its thread waited for. */
 static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum fz_wait kind)
 {
-	uint32_t *frame = &s->wait_frames[kind];
+	uint32_t *frame = &reader_of(s)->wait_frames[kind];
 
 	if (!*frame)
 		*frame =
@@ -142,6 +158,7 @@ static enum fz_wait wanted_wait(struct fz_sampler *s, const struct fz_target_pro
 static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 			const struct fz_python_stack *stack, int64_t now, int64_t weight)
 {
+	struct fz_cpuclock *clock = reader_of(s)->cpuclock;
 	uint64_t tid = s->profile->threads[stack->thread].tid;
 	struct fz_engine_sample sample = { .stack = stack,
 					   .time = now,
@@ -159,19 +176,19 @@ static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 		sample.stack = &waiting;
 	}
 	if (fz_sampler_wants_look(s))
-		sample.cpu = s->cpuclock ? fz_cpuclock_cpu(s->cpuclock, tid)
-					 : fz_oncpu_cpu(p->oncpu, tid);
+		sample.cpu = clock ? fz_cpuclock_cpu(clock, tid) : fz_oncpu_cpu(p->oncpu, tid);
 	fz_sampler_write(s, &sample);
 }
 
 /* The CPU time of a thread since its last sample, when it is due. */
 static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 {
+	const struct reader *r = reader_of(s);
 	struct fz_quality *q = &s->profile->quality;
 	int64_t period = fz_rate_time(s->options->rate, 1);
-	int64_t weight = fz_cpuclock_charge(s->cpuclock, s->profile->threads[thread].tid);
+	int64_t weight = fz_cpuclock_charge(r->cpuclock, s->profile->threads[thread].tid);
 
-	if (driven_by_cpu(s) && weight > 0) {
+	if (driven_by_cpu(r) && weight > 0) {
 		q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, weight);
 		q->missed += weight > period ? (uint64_t)(weight / period - 1) : 0;
 	}
@@ -182,14 +199,16 @@ static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 static void write_sample(struct fz_sampler *s, const struct fz_target_process *p,
 			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
 {
+	struct fz_cpuclock *clock = reader_of(s)->cpuclock;
+
 	for (uint32_t i = 0; i < sample->n; i++) {
 		const struct fz_python_stack *stack = &sample->stacks[i];
-		int64_t weight = s->cpuclock ? charge_cpu(s, stack->thread) : elapsed;
+		int64_t weight = clock ? charge_cpu(s, stack->thread) : elapsed;
 		if (weight > 0)
 			write_stack(s, p, stack, now, weight);
 	}
-	if (s->cpuclock)
-		fz_cpuclock_pass(s->cpuclock, p->target.pid);
+	if (clock)
+		fz_cpuclock_pass(clock, p->target.pid);
 }
 
 /* The stacks of this instant. What must be read while the target stands is; the rest is done when
@@ -225,7 +244,7 @@ static int64_t elapsed_in(const struct fz_sampler *s, struct fz_target_process *
 	bool fresh = p->fresh;
 
 	p->fresh = false;
-	if (!fresh || driven_by_cpu(s))
+	if (!fresh || driven_by_cpu(reader_of(s)))
 		return elapsed;
 	return FZ_MIN(elapsed, rate.micro_hz ? fz_rate_time(rate, 1) : 1);
 }
@@ -261,13 +280,14 @@ static void sample_process(struct fz_sampler *s, struct fz_target_process *p, st
 
 static void take_instant(struct fz_sampler *s)
 {
-	bool by_cpu = driven_by_cpu(s);
+	const struct reader *r = reader_of(s);
+	bool by_cpu = driven_by_cpu(r);
 	struct instant at = { 0 };
 
 	for (size_t i = 0; i < s->process_n && !s->end; i++) {
 		struct fz_target_process *p = s->processes[i];
 		if (fz_target_is_open(&p->target) &&
-		    (!by_cpu || fz_cpuclock_due(s->cpuclock, p->target.pid)))
+		    (!by_cpu || fz_cpuclock_due(r->cpuclock, p->target.pid)))
 			sample_process(s, p, &at);
 	}
 	s->profile->quality.taken += at.taken;
@@ -278,13 +298,14 @@ static void take_instant(struct fz_sampler *s)
 /* Wait until the next instant, or until a thread has used its share of CPU time. */
 static bool wait_instant(struct fz_sampler *s)
 {
+	const struct reader *r = reader_of(s);
 	struct fz_rate rate = s->options->rate;
-	int64_t when = s->last;
+	int64_t when = r->last;
 
-	if (driven_by_cpu(s)) {
+	if (driven_by_cpu(r)) {
 		int64_t until = FZ_MIN(fz_sampler_duty(s), s->next_seek);
 		int64_t left = fz_clock_left(until);
-		bool news, due = fz_cpuclock_wait(s->cpuclock, left, &news);
+		bool news, due = fz_cpuclock_wait(r->cpuclock, left, &news);
 		s->now = fz_clock_now();
 		fz_sampler_poll(s, news);
 		return due;
@@ -293,8 +314,8 @@ static bool wait_instant(struct fz_sampler *s)
 		fz_sampler_poll(s, false);
 		return true;
 	}
-	if (s->last)
-		when = s->grid + fz_rate_time(rate, s->slot + 1) + s->shift;
+	if (r->last)
+		when = r->grid + fz_rate_time(rate, r->slot + 1) + r->shift;
 	fz_sampler_wait(s, FZ_MIN(when, FZ_MIN(fz_sampler_duty(s), s->next_seek)));
 	return s->now >= when;
 }
@@ -302,9 +323,9 @@ static bool wait_instant(struct fz_sampler *s)
 /* ---- a process ---- */
 
 /* Say which clock it really is, and warn when it is a poor one. */
-static void note_clock(struct fz_sampler *s)
+static void note_clock(struct fz_sampler *s, const struct fz_cpuclock *clock)
 {
-	enum fz_cpuclock_kind kind = fz_cpuclock_kind(s->cpuclock);
+	enum fz_cpuclock_kind kind = fz_cpuclock_kind(clock);
 
 	fz_profile_set_fact(s->profile, "clock", fz_str_of(fz_cpuclock_names[kind]));
 	if (kind == FZ_CPUCLOCK_SCHEDSTAT)
@@ -316,23 +337,25 @@ static void note_clock(struct fz_sampler *s)
 
 static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
 {
+	struct reader *r = reader_of(s);
 	int64_t period = s->options->rate.micro_hz ? fz_rate_time(s->options->rate, 1) : 0;
 
-	if (s->cpuclock) {
-		fz_cpuclock_add(s->cpuclock, pid);
+	if (r->cpuclock) {
+		fz_cpuclock_add(r->cpuclock, pid);
 		return 0;
 	}
-	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &s->cpuclock, err);
+	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &r->cpuclock, err);
 	if (rc)
 		return rc;
 	if (s->options->subprocesses)
-		fz_cpuclock_count_children(s->cpuclock, s->options->pid,
+		fz_cpuclock_count_children(r->cpuclock, s->options->pid,
 					   s->options->started && !s->paused_ns);
-	fz_cpuclock_watch(s->cpuclock, s->options->signal_fd);
-	fz_cpuclock_watch(s->cpuclock, fz_target_process_events(s));
+	fz_cpuclock_watch(r->cpuclock, s->options->signal_fd);
+	fz_cpuclock_watch(r->cpuclock, fz_target_process_events(s));
 	if (s->options->control)
-		fz_cpuclock_watch(s->cpuclock, fz_lineserver_fd(s->options->control));
-	note_clock(s);
+		fz_cpuclock_watch(r->cpuclock, fz_lineserver_fd(s->options->control));
+	s->silent_told = s->options->python.all_threads;
+	note_clock(s, r->cpuclock);
 	return 0;
 }
 
@@ -363,6 +386,10 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 {
 	int rc;
 
+	if (!reader_of(s))
+		s->states[FZ_ENGINE_SLOT_READ] = fz_calloc(1, sizeof(struct reader));
+	if (s->open_n == 1)
+		reader_of(s)->last = 0;
 	if (s->options->clock == FZ_CLOCK_CPU)
 		return start_cpuclock(s, p->target.pid, err);
 	rc = s->options->waits ? check_waits(s, p, err) : 0;
@@ -373,9 +400,13 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 
 static void resume(struct fz_sampler *s)
 {
-	s->last = 0;
-	if (s->cpuclock)
-		fz_cpuclock_skip(s->cpuclock);
+	struct reader *r = reader_of(s);
+
+	if (!r)
+		return;
+	r->last = 0;
+	if (r->cpuclock)
+		fz_cpuclock_skip(r->cpuclock);
 	for (size_t i = 0; i < s->process_n; i++) {
 		struct fz_target_process *p = s->processes[i];
 		p->fresh = true;
@@ -394,8 +425,10 @@ static void note_trouble(struct fz_sampler *s, int code)
 
 static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 {
-	if (s->cpuclock)
-		fz_cpuclock_remove(s->cpuclock, pid);
+	const struct reader *r = reader_of(s);
+
+	if (r && r->cpuclock)
+		fz_cpuclock_remove(r->cpuclock, pid);
 	if (p->oncpu)
 		note_trouble(s, fz_oncpu_trouble(p->oncpu));
 	fz_oncpu_free(p->oncpu);
@@ -404,9 +437,9 @@ static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 
 /* Threads that live for a moment are met late or never, and so are processes; without native stacks
  * there are no samples of what runs no Python. */
-static void note_missing(struct fz_sampler *s)
+static void note_missing(struct fz_sampler *s, struct fz_cpuclock *clock)
 {
-	struct fz_cpuclock_sum sum = fz_cpuclock_sum(s->cpuclock);
+	struct fz_cpuclock_sum sum = fz_cpuclock_sum(clock);
 
 	if (!s->options->python.all_threads)
 		return;
@@ -416,12 +449,16 @@ static void note_missing(struct fz_sampler *s)
 	fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
 }
 
-static void free_clock(struct fz_sampler *s)
+static void free_reader(struct fz_sampler *s)
 {
-	if (s->cpuclock)
-		note_missing(s);
-	fz_cpuclock_free(s->cpuclock);
-	s->cpuclock = NULL;
+	struct reader *r = reader_of(s);
+
+	if (!r)
+		return;
+	if (r->cpuclock)
+		note_missing(s, r->cpuclock);
+	fz_cpuclock_free(r->cpuclock);
+	free(fz_steal(s->states[FZ_ENGINE_SLOT_READ]));
 }
 
 const struct fz_engine fz_engine_read = {
@@ -431,5 +468,5 @@ const struct fz_engine fz_engine_read = {
 	.wait = wait_instant,
 	.take = take_instant,
 	.resume = resume,
-	.free = free_clock,
+	.free = free_reader,
 };

@@ -13,6 +13,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "record/control.h"
+#include "record/engine_choice.h"
 #include "format/format.h"
 #include "store/store.h"
 

@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The sampling loop.
+/* The sampling loop, and opening what it samples.
  *
  * One thread does everything, so that nothing competes with the target but the sampler itself:
  * chores (writing a block, loading one source file) are done right after an instant, when the
- * next one is furthest away. Signals arrive through a signalfd and the end of the process through
- * a pidfd; both are looked at while waiting, at the latest every few milliseconds. What a sample is
- * and when it is taken is the engine's: engine.h.
+ * next one is furthest away. What a sample is and when it is taken is the engine's: engine.h.
  */
 #include "record/sampler.h"
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "record/engine.h"
-#include "record/priority.h"
-#include "record/target_process.h"
+#include "record/engine_choice.h"
+#include "record/engine_host.h"
+#include "record/facts.h"
 #include "record/sources.h"
 #include "record/speed.h"
+#include "record/target_process.h"
+#include "profile/runs.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
-/* Waits up to this long are one clock_nanosleep, which is more exact than a poll. */
-#define FINE_WAIT (3 * FZ_MS)
-/* Events may stay unseen for so long. */
-#define POLL_EVERY (5 * FZ_MS)
 #define FLUSH_EVERY (500 * FZ_MS)
 #define OPEN_PATIENCE (1 * FZ_SECOND)
+
+/* For trying to open processes between two instants. */
+#define SEEK_MOST (FZ_MS / 2)
+/* Before trying again when a target was found but cannot be sampled as asked. */
+#define REFUSED_PAUSE (500 * FZ_MS)
+/* The same for one that is not Python: it may become one, or was a shell's helper. */
+#define HELPER_PAUSE (5 * FZ_MS)
 
 /* Between two looks at the machine's speed, of 9 us each: 0.2 % of a core. */
 #define LOOK_EVERY (4 * FZ_MS)
@@ -39,9 +37,6 @@
 /* Between two looks at the CPU time of threads; and at least so many times what a look takes. */
 #define THREADS_EVERY (100 * FZ_MS)
 #define THREADS_SHARE 500
-
-/* Less CPU time that is in no sample is within what the kernel's clocks are good for. */
-#define MISSING_FROM (50 * FZ_MS)
 
 /* CPU time in a second from which on we are no thread that mostly sleeps. */
 #define PRIORITY_MOST (FZ_SECOND / 4 * 3)
@@ -121,117 +116,159 @@ void fz_sampler_release(struct fz_sampler *s)
 	fz_silent_release(&s->silent);
 }
 
-/* ---- waiting ---- */
+/* ---- opening ---- */
 
-static void service_stoppers(struct fz_sampler *s)
+/* Can it be sampled as asked? */
+static int check_target(struct fz_sampler *s, const struct fz_target *t, struct fz_error *err)
 {
-	for (size_t i = 0; s->stopper_n && i < s->process_n; i++)
-		fz_target_process_service(s, s->processes[i]);
+	enum fz_mode mode = s->options->mode;
+
+	if (t->python)
+		return fz_python_check(t->python, mode, err);
+	if (fz_target_process_status(mode))
+		return fz_fail(err, FZ_EUSAGE, "--mode %s: process %d is not Python",
+			       fz_mode_names[mode], t->pid);
+	return 0;
 }
 
-/* When what was started has ended, but not all that it started, nobody is left to whom a signal
- * would mean anything but us. */
-static bool is_ours(struct fz_sampler *s, const struct signalfd_siginfo *info)
+static void note_target(struct fz_sampler *s, const struct fz_target_process *p)
 {
-	if (info->ssi_signo != SIGINT && info->ssi_signo != SIGTERM && info->ssi_signo != SIGHUP)
+	struct fz_recording *rec = &s->profile->recording;
+	const struct fz_target *t = &p->target;
+
+	fz_facts_process(s->profile, t->pid, t->python ? fz_python_info(t->python) : NULL);
+	if (s->tree)
+		fz_facts_member(s->profile, t->pid, p->parent);
+	if (!t->native)
+		return;
+	rec->features |= FZ_FEATURE_NATIVE | FZ_FEATURE_BLOCKING;
+	if (!t->python)
+		rec->features &= ~(unsigned)(FZ_FEATURE_GC | FZ_FEATURE_OPCODES);
+}
+
+static void note_sources(struct fz_sampler *s, pid_t pid)
+{
+	if (!s->sources)
+		return;
+	/* Files that were seen belong to the process before. */
+	fz_sources_finish(s->sources);
+	fz_sources_packages(s->sources);
+	fz_sources_process(s->sources, pid, s->options->started);
+}
+
+/* The target has been found: set up what depends on it. */
+static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+{
+	const struct fz_target *t = &p->target;
+
+	s->found = true;
+	p->fresh = true;
+	s->open_n++;
+	int rc = check_target(s, t, err);
+	if (rc)
+		return rc;
+	note_target(s, p);
+	note_sources(s, t->pid);
+	rc = fz_engine_begin(s, p, err);
+	if (!rc)
+		rc = fz_target_process_start_stopper(s, p, err);
+	/* On a busy machine the way from there to the first sample is long, too. */
+	if (!rc && t->python && !fz_profile_unseen(s->profile))
+		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
+	return rc;
+}
+
+/* What was sampled so far was only the way to a Python process. */
+static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
+{
+	s->valid_from = fz_clock_now() - s->options->start;
+	s->samples = 0;
+	s->figures = (struct fz_native_figures){ 0 };
+	fz_map_clear(&t->left_out);
+	s->profile->quality = (struct fz_quality){ .known = true };
+	s->profile->recording.features = s->planned;
+	memset(s->warnings, 0, sizeof(s->warnings));
+	fz_profile_set_fact(s->profile, "program", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "executable", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "build", FZ_STR(""));
+	fz_profile_set_fact(s->profile, "pid", FZ_STR(""));
+}
+
+/* A Python process takes the place of one that is not. */
+static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
+{
+	pid_t before = p->target.pid;
+
+	if (!fz_target_seek_python(&p->target))
 		return false;
-	if (s->tree)
-		fz_target_process_follow(s); /* it may have ended just now */
-	return s->process_n && s->processes[0]->ended;
+	s->engine->drop(s, p, before);
+	s->open_n--;
+	if (!s->tree)
+		forget_the_way(s, &p->target);
+	return true;
 }
 
-static bool asks_to_stop(const struct signalfd_siginfo *info)
+static bool is_sought(const struct fz_target_process *p)
 {
-	return info->ssi_signo == SIGTSTP || info->ssi_signo == SIGTTIN ||
-	       info->ssi_signo == SIGTTOU;
+	return !p->ended && !p->target.python;
 }
 
-static void read_signals(struct fz_sampler *s)
+/* A launcher runs helpers before it becomes Python or starts it: those were the way too. */
+static bool seek(struct fz_sampler *s, struct fz_target_process *p)
 {
-	struct signalfd_siginfo info;
+	bool helped = p->target.entered > 0 && p->target.opened == 0;
 
-	while (read(s->options->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			service_stoppers(s);
-		} else if (asks_to_stop(&info)) {
-			fz_target_process_suspend(s);
-		} else if (s->options->on_signal(s->options->arg, &info)) {
-			s->end = FZ_END_SIGNAL;
-		} else if (is_ours(s, &info)) {
-			s->end = FZ_END_EXIT;
-		}
+	if (fz_target_is_open(&p->target))
+		return replace_native(s, p);
+	if (!fz_target_seek(&p->target))
+		return false;
+	if (helped && p->target.python && !s->tree)
+		forget_the_way(s, &p->target);
+	return true;
+}
+
+/* One that ended meanwhile was only on the way to another. */
+static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
+{
+	bool python = p->target.python != NULL;
+	struct fz_error err;
+
+	if (!begin_target(s, p, &err))
+		return;
+	fz_target_process_lost(s, p);
+	if (err.code == FZ_EGONE)
+		return;
+	s->refusal = err;
+	if (p != s->processes[0])
+		s->warnings[FZ_WARN_SUBPROCESSES] = s->refusal.message;
+	p->target.next_try = s->now + (python ? REFUSED_PAUSE : HELPER_PAUSE);
+}
+
+static void try_target(struct fz_sampler *s, struct fz_target_process *p)
+{
+	if (seek(s, p))
+		begin_or_lose(s, p);
+}
+
+static void seek_targets(struct fz_sampler *s)
+{
+	int64_t give_up = fz_clock_now() + SEEK_MOST;
+
+	for (size_t i = 0; i < s->process_n; i++) {
+		struct fz_target_process *p = s->processes[i];
+		if (!is_sought(p) || s->now < p->target.next_try)
+			continue;
+		try_target(s, p);
+		if (fz_clock_now() > give_up)
+			break;
 	}
-}
-
-/* Wait up to `ns` for a signal, the end of the process, what happens in its tree, or a command. */
-static void poll_events(struct fz_sampler *s, int64_t ns)
-{
-	struct pollfd fds[] = {
-		{ .fd = s->options->signal_fd, .events = POLLIN },
-		{ .fd = fz_target_process_events(s), .events = POLLIN },
-		{ .fd = fz_lineserver_fd(s->options->control), .events = POLLIN },
-	};
-	struct timespec timeout = { .tv_sec = ns / FZ_SECOND, .tv_nsec = ns % FZ_SECOND };
-
-	bool any = ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL) > 0;
-
-	if (any && fds[0].revents)
-		read_signals(s);
-	if (any && fds[2].revents)
-		fz_lineserver_serve(s->options->control);
-	/* Whoever asks first whether a tree has news is the only one to be told. */
-	if (s->tree)
-		fz_target_process_follow(s);
-	else if (any && fds[1].revents && !s->end)
-		s->end = FZ_END_EXIT;
-}
-
-void fz_sampler_poll(struct fz_sampler *s, bool news)
-{
-	if (news || s->now - s->last_poll > POLL_EVERY) {
-		poll_events(s, 0);
-		s->last_poll = s->now;
-	}
-}
-
-static void sleep_until(int64_t when)
-{
-	struct timespec t = { .tv_sec = when / FZ_SECOND, .tv_nsec = when % FZ_SECOND };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-}
-
-/* Threads that are traced stop at their own signals until we let them go: never sleep deaf. And
- * while there is nothing to sample the end is what comes next, and no instant need be met. */
-static bool must_listen(const struct fz_sampler *s)
-{
-	return s->stopper_n > 0 || s->open_n == 0;
-}
-
-void fz_sampler_wait(struct fz_sampler *s, int64_t when)
-{
-	bool paused = s->paused;
-
-	while (!s->end && s->paused == paused) {
-		int64_t now = s->now = fz_clock_now(), left = when - now;
-		fz_sampler_poll(s, false);
-		if (left > FINE_WAIT)
-			poll_events(s, must_listen(s) ? left : left - FINE_WAIT / 2);
-		else if (left <= 0)
-			return;
-		else if (must_listen(s))
-			poll_events(s, left);
-		else
-			sleep_until(when);
-	}
+	s->next_seek = INT64_MAX;
+	for (size_t i = 0; i < s->process_n; i++)
+		if (is_sought(s->processes[i]))
+			s->next_seek = FZ_MIN(s->next_seek, s->processes[i]->target.next_try);
 }
 
 /* ---- the machine's speed ---- */
-
-bool fz_sampler_wants_look(const struct fz_sampler *s)
-{
-	return s->now >= s->next_look;
-}
 
 /* Time the piece on the CPU of what is sampled, while it is there. */
 static void take_look(struct fz_sampler *s)
@@ -249,77 +286,7 @@ static void take_look(struct fz_sampler *s)
 	fz_file_writer_add_look(s->writer, &look);
 }
 
-/* What a sample's thread was doing: what the interpreter says, and whether it was on a CPU. */
-static uint8_t full_status(const struct fz_python_stack *stack, enum fz_oncpu_answer answer)
-{
-	if (answer == FZ_ONCPU_UNKNOWN)
-		return stack->status;
-	return (uint8_t)((stack->status & ~FZ_STATUS_UNKNOWN) |
-			 (answer == FZ_ONCPU_YES ? FZ_STATUS_ON_CPU : 0));
-}
-
-void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
-{
-	const struct fz_python_stack *stack = e->stack;
-	struct fz_sample sample = { .thread = stack->thread,
-				    .stack = stack->stack,
-				    .time = e->time - s->options->start,
-				    .status = full_status(stack, e->oncpu),
-				    .count = 1 };
-	/* Of the metrics that fz_sampler_add_metrics or fz_sampler_add_growth added. */
-	int64_t weights[] = { e->weight, e->oncpu == FZ_ONCPU_WAITING ? e->weight : 0,
-			      e->oncpu == FZ_ONCPU_DISK ? e->weight : 0 };
-	uint8_t wanted = fz_target_process_status(s->options->mode);
-
-	if ((sample.status & wanted) != wanted)
-		return;
-
-	if (s->writer && fz_sampler_wants_look(s) && (sample.status & FZ_STATUS_ON_CPU))
-		s->look_cpu = e->cpu;
-	if (stack->rejected)
-		s->profile->quality.rejected[stack->reject]++;
-	if (s->writer)
-		fz_file_writer_add(s->writer, &sample, weights);
-	s->samples++;
-	if (s->options->on_sample)
-		s->options->on_sample(s->options->arg, s, &sample, e->weight);
-}
-
-void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole)
-{
-	char share[FZ_NUMBER_SIZE];
-
-	if (part < MISSING_FROM)
-		return;
-	snprintf(share, sizeof(share), "%.4f", (double)part / (double)whole);
-	fz_profile_set_fact(s->profile, fact, fz_str_of(share));
-}
-
 /* ---- threads without a stack ---- */
-
-void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used)
-{
-	char text[128], count[FZ_NUMBER_SIZE], time[FZ_NUMBER_SIZE];
-
-	if (!threads || used < MISSING_FROM)
-		return;
-	snprintf(text, sizeof(text), "%s used %s of CPU time %s",
-		 fz_format_plural((int64_t)threads, "thread", count),
-		 fz_format_ns((double)used, time),
-		 s->options->python.all_threads
-			 ? "without a Python stack (--native=stacks includes them)"
-		 : threads == 1 ? "and was not sampled (-a samples all Python threads)"
-				: "and were not sampled (-a samples all Python threads)");
-	fz_profile_set_fact(s->profile, "silent", fz_str_of(text));
-}
-
-void fz_sampler_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p)
-{
-	bool told = s->cpuclock && s->options->python.all_threads;
-
-	if (!told && !s->paused && !s->options->growth)
-		fz_silent_look(&s->silent, p->target.pid, s->options->started && !s->paused_ns);
-}
 
 static void look_at_all_threads(struct fz_sampler *s)
 {
@@ -327,7 +294,7 @@ static void look_at_all_threads(struct fz_sampler *s)
 
 	for (size_t i = 0; i < s->process_n; i++)
 		if (fz_target_is_open(&s->processes[i]->target))
-			fz_sampler_look_at_threads(s, s->processes[i]);
+			fz_target_process_look_at_threads(s, s->processes[i]);
 	int64_t now = fz_clock_now();
 	s->silent.next = now + FZ_MAX(THREADS_EVERY, THREADS_SHARE * (now - begun));
 }
@@ -390,15 +357,6 @@ static void do_chores(struct fz_sampler *s)
 	}
 }
 
-int64_t fz_sampler_duty(const struct fz_sampler *s)
-{
-	int64_t when = FZ_MIN(s->next_chore, s->next_second);
-
-	if (s->options->duration_ns)
-		when = FZ_MIN(when, s->options->start + s->options->duration_ns);
-	return when;
-}
-
 void fz_sampler_pause(struct fz_sampler *s, bool paused)
 {
 	int64_t now = fz_clock_now();
@@ -437,7 +395,7 @@ void fz_sampler_run(struct fz_sampler *s)
 		else if (s->engine->wait(s) && !s->end && !s->paused)
 			s->engine->take(s);
 		if (!s->end && s->now >= s->next_seek)
-			fz_target_process_seek(s);
+			seek_targets(s);
 		do_chores(s);
 	}
 	/* What was said before the end counts. */
@@ -480,7 +438,24 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 		if (s->end)
 			return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
 	}
-	return fz_target_process_begin(s, first, err);
+	return begin_target(s, first, err);
+}
+
+const struct fz_target *fz_sampler_target(const struct fz_sampler *s)
+{
+	for (size_t i = 0; i < s->process_n; i++)
+		if (fz_target_is_open(&s->processes[i]->target))
+			return &s->processes[i]->target;
+	return s->process_n ? &s->processes[0]->target : NULL;
+}
+
+uint64_t fz_sampler_left_out(const struct fz_sampler *s)
+{
+	uint64_t n = s->left_out;
+
+	for (size_t i = 0; i < s->process_n; i++)
+		n += s->processes[i]->target.left_out.len;
+	return n;
 }
 
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a sampler: how they come, are opened, and go.
+/* Processes of a sampler: how they come and go; sampler.c opens them.
  *
- *   tree: new --> add --> seek, each at its own pace --> begin --(sampled at each instant)
+ *   tree: new --> add --> opened, each at its own pace --(sampled at each instant)
  *                            ^                                |
  *                            +------- exec, memory gone ------+--> end: dropped
  *
@@ -10,22 +10,12 @@
 #include "record/target_process.h"
 
 #include "base/clock.h"
-#include "record/engine.h"
-#include "record/facts.h"
-#include "record/sources.h"
-#include "profile/runs.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-/* For trying to open processes between two instants. */
-#define SEEK_MOST (FZ_MS / 2)
 /* A child that was forked is its parent's image until it has found itself. */
 #define FORK_PAUSE FZ_MS
-/* Before trying again when a target was found but cannot be sampled as asked. */
-#define REFUSED_PAUSE (500 * FZ_MS)
-/* The same for one that is not Python: it may become one, or was a shell's helper. */
-#define HELPER_PAUSE (5 * FZ_MS)
 
 /* That are open at a time: some for each process of a tree, and for each thread. */
 #define FILES_MOST ((rlim_t)1 << 17)
@@ -66,6 +56,12 @@ void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_proce
 	p->stopper = NULL;
 }
 
+void fz_target_process_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p)
+{
+	if (!s->silent_told && !s->paused && !s->options->growth)
+		fz_silent_look(&s->silent, p->target.pid, s->options->started && !s->paused_ns);
+}
+
 void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (!fz_target_is_open(&p->target))
@@ -75,19 +71,11 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 		s->figures.stacks += f.stacks;
 		s->figures.incomplete += f.incomplete;
 	}
-	fz_sampler_look_at_threads(s, p);
+	fz_target_process_look_at_threads(s, p);
 	s->engine->drop(s, p, p->target.pid);
 	fz_target_drop(&p->target);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
 	s->open_n--;
-}
-
-const struct fz_target *fz_sampler_target(const struct fz_sampler *s)
-{
-	for (size_t i = 0; i < s->process_n; i++)
-		if (fz_target_is_open(&s->processes[i]->target))
-			return &s->processes[i]->target;
-	return s->process_n ? &s->processes[0]->target : NULL;
 }
 
 /* Let threads go on; let go of a process that ended, for its parent waits for that. */
@@ -105,9 +93,10 @@ void fz_target_process_lost(struct fz_sampler *s, struct fz_target_process *p)
 	fz_target_process_drop(s, p);
 }
 
-/* ---- opening ---- */
+/* ---- stopping ---- */
 
-static int start_stopper(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
+int fz_target_process_start_stopper(struct fz_sampler *s, struct fz_target_process *p,
+				    struct fz_error *err)
 {
 	pid_t pid = p->target.pid;
 
@@ -140,160 +129,9 @@ void fz_target_process_suspend(struct fz_sampler *s)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	for (size_t i = 0; i < s->process_n; i++) {
 		struct fz_target_process *p = s->processes[i];
-		if (fz_target_is_open(&p->target) && start_stopper(s, p, &err))
+		if (fz_target_is_open(&p->target) && fz_target_process_start_stopper(s, p, &err))
 			fz_target_process_lost(s, p);
 	}
-}
-
-/* Can it be sampled as asked? */
-static int check_target(struct fz_sampler *s, const struct fz_target *t, struct fz_error *err)
-{
-	enum fz_mode mode = s->options->mode;
-
-	if (t->python)
-		return fz_python_check(t->python, mode, err);
-	if (fz_target_process_status(mode))
-		return fz_fail(err, FZ_EUSAGE, "--mode %s: process %d is not Python",
-			       fz_mode_names[mode], t->pid);
-	return 0;
-}
-
-static void note_target(struct fz_sampler *s, const struct fz_target_process *p)
-{
-	struct fz_recording *rec = &s->profile->recording;
-	const struct fz_target *t = &p->target;
-
-	fz_facts_process(s->profile, t->pid, t->python ? fz_python_info(t->python) : NULL);
-	if (s->tree)
-		fz_facts_member(s->profile, t->pid, p->parent);
-	if (!t->native)
-		return;
-	rec->features |= FZ_FEATURE_NATIVE | FZ_FEATURE_BLOCKING;
-	if (!t->python)
-		rec->features &= ~(unsigned)(FZ_FEATURE_GC | FZ_FEATURE_OPCODES);
-}
-
-static void note_sources(struct fz_sampler *s, pid_t pid)
-{
-	if (!s->sources)
-		return;
-	/* Files that were seen belong to the process before. */
-	fz_sources_finish(s->sources);
-	fz_sources_packages(s->sources);
-	fz_sources_process(s->sources, pid, s->options->started);
-}
-
-/* The target has been found: set up what depends on it. */
-int fz_target_process_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
-{
-	const struct fz_target *t = &p->target;
-
-	s->found = true;
-	p->fresh = true;
-	if (s->open_n++ == 0)
-		s->last = 0;
-	int rc = check_target(s, t, err);
-	if (rc)
-		return rc;
-	note_target(s, p);
-	note_sources(s, t->pid);
-	rc = fz_engine_begin(s, p, err);
-	if (!rc)
-		rc = start_stopper(s, p, err);
-	/* On a busy machine the way from there to the first sample is long, too. */
-	if (!rc && t->python && !fz_profile_unseen(s->profile))
-		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
-	return rc;
-}
-
-/* What was sampled so far was only the way to a Python process. */
-static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
-{
-	s->valid_from = fz_clock_now() - s->options->start;
-	s->samples = 0;
-	s->figures = (struct fz_native_figures){ 0 };
-	fz_map_clear(&t->left_out);
-	s->profile->quality = (struct fz_quality){ .known = true };
-	s->profile->recording.features = s->planned;
-	memset(s->warnings, 0, sizeof(s->warnings));
-	fz_profile_set_fact(s->profile, "program", FZ_STR(""));
-	fz_profile_set_fact(s->profile, "executable", FZ_STR(""));
-	fz_profile_set_fact(s->profile, "build", FZ_STR(""));
-	fz_profile_set_fact(s->profile, "pid", FZ_STR(""));
-}
-
-/* A Python process takes the place of one that is not. */
-static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
-{
-	pid_t before = p->target.pid;
-
-	if (!fz_target_seek_python(&p->target))
-		return false;
-	s->engine->drop(s, p, before);
-	s->open_n--;
-	if (!s->tree)
-		forget_the_way(s, &p->target);
-	return true;
-}
-
-static bool is_sought(const struct fz_target_process *p)
-{
-	return !p->ended && !p->target.python;
-}
-
-/* A launcher runs helpers before it becomes Python or starts it: those were the way too. */
-static bool seek(struct fz_sampler *s, struct fz_target_process *p)
-{
-	bool helped = p->target.entered > 0 && p->target.opened == 0;
-
-	if (fz_target_is_open(&p->target))
-		return replace_native(s, p);
-	if (!fz_target_seek(&p->target))
-		return false;
-	if (helped && p->target.python && !s->tree)
-		forget_the_way(s, &p->target);
-	return true;
-}
-
-/* One that ended meanwhile was only on the way to another. */
-static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
-{
-	bool python = p->target.python != NULL;
-	struct fz_error err;
-
-	if (!fz_target_process_begin(s, p, &err))
-		return;
-	fz_target_process_lost(s, p);
-	if (err.code == FZ_EGONE)
-		return;
-	s->refusal = err;
-	if (p != s->processes[0])
-		s->warnings[FZ_WARN_SUBPROCESSES] = s->refusal.message;
-	p->target.next_try = s->now + (python ? REFUSED_PAUSE : HELPER_PAUSE);
-}
-
-static void seek_target(struct fz_sampler *s, struct fz_target_process *p)
-{
-	if (seek(s, p))
-		begin_or_lose(s, p);
-}
-
-void fz_target_process_seek(struct fz_sampler *s)
-{
-	int64_t give_up = fz_clock_now() + SEEK_MOST;
-
-	for (size_t i = 0; i < s->process_n; i++) {
-		struct fz_target_process *p = s->processes[i];
-		if (!is_sought(p) || s->now < p->target.next_try)
-			continue;
-		seek_target(s, p);
-		if (fz_clock_now() > give_up)
-			break;
-	}
-	s->next_seek = INT64_MAX;
-	for (size_t i = 0; i < s->process_n; i++)
-		if (is_sought(s->processes[i]))
-			s->next_seek = FZ_MIN(s->next_seek, s->processes[i]->target.next_try);
 }
 
 /* ---- a tree of processes ---- */
@@ -341,15 +179,6 @@ void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p)
 	s->left_out += p->target.left_out.len;
 	fz_target_release(&p->target);
 	free(p);
-}
-
-uint64_t fz_sampler_left_out(const struct fz_sampler *s)
-{
-	uint64_t n = s->left_out;
-
-	for (size_t i = 0; i < s->process_n; i++)
-		n += s->processes[i]->target.left_out.len;
-	return n;
 }
 
 /* Those that ended, but the first. */

@@ -163,8 +163,26 @@ static void leave_out(struct tick_bpf *p, enum fz_engine_use use)
 		bpf_map__set_max_entries(p->maps.met, 1);
 }
 
+/* The kernel's numbers of processes are those of the first pid namespace. */
+static int check_namespace(struct fz_error *err)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st))
+		return fz_fail_errno(err, "/proc/self/ns/pid");
+	if (st.st_ino != FZ_BPF_FIRST_NAMESPACE)
+		return fz_fail(err, FZ_EUNSUPPORTED,
+			       "processes cannot be identified from inside a pid namespace; run "
+			       "fizeau on the host, or in a container with --pid=host");
+	return 0;
+}
+
 int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err)
 {
+	int rc = use == FZ_ENGINE_FOR_MACHINE ? check_namespace(err) : 0;
+
+	if (rc)
+		return rc;
 	libbpf_set_print(NULL);
 	int cpus = libbpf_num_possible_cpus();
 	if (cpus <= 0)
@@ -184,7 +202,7 @@ int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err
 	if (use == FZ_ENGINE_FOR_WAITS)
 		b->program->rodata->fz_preempt_count_at = fz_bpf_preempt_count_at();
 	bpf_map__set_max_entries(b->program->maps.scratches, (uint32_t)cpus);
-	int rc = tick_bpf__load(b->program);
+	rc = tick_bpf__load(b->program);
 	if (!rc) {
 		b->ring = ring_buffer__new(bpf_map__fd(b->program->maps.ring), on_record, b, NULL);
 		rc = b->ring ? 0 : -errno;

@@ -8,16 +8,22 @@
 
 #include "base/error.h"
 #include "record/bpf/wire.h"
-#include "record/sampler.h"
 
 struct fz_bpf;
+
+/* What is wanted of it: threads of a process, their waits, too, the whole machine, or how a process
+ * grows. */
+enum fz_engine_use {
+	FZ_ENGINE_FOR_THREADS,
+	FZ_ENGINE_FOR_WAITS,
+	FZ_ENGINE_FOR_MACHINE,
+	FZ_ENGINE_FOR_GROWTH
+};
 
 /* FZ_EPERM, FZ_EUNSUPPORTED: this kernel does not allow it or cannot; the message says what is
  * missing, and continues "...: ". */
 int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err);
 void fz_bpf_free(struct fz_bpf *b);
-/* The same as fz_bpf_new for the machine, from where it can be watched; machine.c. */
-int fz_machine_load(struct fz_bpf **ret, struct fz_error *err);
 /* Let the threads of one more process be interrupted each `period` ns of their CPU time: its main
  * thread, or all, those that it starts later among them, until it runs another program. For all
  * processes these are the same, and they live in one pid namespace. */

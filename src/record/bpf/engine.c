@@ -15,8 +15,6 @@
  * that were lost weigh on the next one. While threads are young CPUs tick for them (bpf.c), and a
  * sample weighs a period of the CPU.
  */
-#include "record/engine.h"
-
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
@@ -24,6 +22,7 @@
 #include "record/bpf/fetch.h"
 #include "record/bpf/waits.h"
 #include "record/python/ticks.h"
+#include "record/engine_host.h"
 #include "record/target_process.h"
 
 #include <stdio.h>
@@ -44,7 +43,7 @@ struct watched {
 	bool gone;      /* it was not there when there was something to fetch */
 };
 
-struct fz_bpf_state {
+struct state {
 	struct fz_bpf *program;
 	struct fz_map threads; /* of the targets' ids -> account */
 	struct account *accounts;
@@ -57,6 +56,11 @@ struct fz_bpf_state {
 	struct fz_bpf_waits *waits; /* NULL: not asked for */
 	uint64_t before;            /* pages of its resident set when it was first watched */
 };
+
+static struct state *state_of(const struct fz_sampler *s)
+{
+	return s->states[FZ_ENGINE_SLOT_BPF];
+}
 
 /* As /proc/PID/statm has it: "SIZE RESIDENT ...". */
 static uint64_t read_resident(pid_t pid)
@@ -74,7 +78,7 @@ static uint64_t read_resident(pid_t pid)
 /* It is watched from now on. */
 static void keep(struct fz_sampler *s, struct fz_target_process *p)
 {
-	struct fz_bpf_state *b = s->bpf;
+	struct state *b = state_of(s);
 
 	if (!b->before)
 		b->before = read_resident(p->target.pid);
@@ -89,7 +93,7 @@ static void keep(struct fz_sampler *s, struct fz_target_process *p)
 	b->watched[b->watched_n++] = (struct watched){ .process = p, .watch = ++b->watches };
 }
 
-static void forget(struct fz_bpf_state *b, const struct fz_target_process *p)
+static void forget(struct state *b, const struct fz_target_process *p)
 {
 	for (size_t i = b->watched_n; i-- > 0;) {
 		struct fz_target_process *child = b->watched[i].process;
@@ -101,7 +105,7 @@ static void forget(struct fz_bpf_state *b, const struct fz_target_process *p)
 }
 
 /* NULL: it is not watched. */
-static struct fz_python *parent_of(const struct fz_bpf_state *b, const struct fz_target_process *p)
+static struct fz_python *parent_of(const struct state *b, const struct fz_target_process *p)
 {
 	for (size_t i = 0; i < b->watched_n; i++)
 		if (b->watched[i].process->target.pid == p->parent)
@@ -110,7 +114,7 @@ static struct fz_python *parent_of(const struct fz_bpf_state *b, const struct fz
 }
 
 /* number: as the process sees itself. */
-static const struct watched *find_watched(const struct fz_bpf_state *b, uint32_t number)
+static const struct watched *find_watched(const struct state *b, uint32_t number)
 {
 	for (size_t i = 0; i < b->watched_n; i++) {
 		struct fz_python *python = b->watched[i].process->target.python;
@@ -123,7 +127,7 @@ static const struct watched *find_watched(const struct fz_bpf_state *b, uint32_t
 static int start(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	const struct fz_sampler_options *o = s->options;
-	struct fz_bpf *program = s->bpf->program;
+	struct fz_bpf *program = state_of(s)->program;
 	struct fz_bpf_config config;
 	int rc = fz_python_ticks_config(p->target.python, &config, err);
 
@@ -134,37 +138,43 @@ static int start(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 	if (rc)
 		return rc;
 	keep(s, p);
-	if (s->bpf->waits)
-		fz_bpf_waits_adopt(s->bpf->waits, s, p, program);
+	if (state_of(s)->waits)
+		fz_bpf_waits_adopt(state_of(s)->waits, s, p, program);
+	return 0;
+}
+
+static int load(struct fz_sampler *s, struct fz_error *err)
+{
+	const struct fz_sampler_options *o = s->options;
+	struct fz_bpf *program;
+	int rc = fz_bpf_take(s, fz_bpf_use_of(o), &program, err);
+
+	if (rc)
+		return rc;
+	/* A thread takes two. */
+	fz_target_process_raise_files(s);
+	struct state *b = s->states[FZ_ENGINE_SLOT_BPF] = fz_calloc(1, sizeof(*b));
+	b->program = program;
+	b->waits = o->waits ? fz_bpf_waits_new() : NULL;
+	if (s->tree)
+		fz_cputimes_count_children(&b->times, o->pid, o->started && !s->paused_ns);
 	return 0;
 }
 
 static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
-	const struct fz_sampler_options *o = s->options;
-	struct fz_bpf *program;
-	int rc = s->bpf ? 0 : fz_engine_take_loaded(s, &program, err);
+	int rc = state_of(s) ? 0 : load(s, err);
 
-	if (!rc && !s->bpf) {
-		/* A thread takes two. */
-		fz_target_process_raise_files(s);
-		s->bpf = fz_calloc(1, sizeof(*s->bpf));
-		s->bpf->program = program;
-		s->bpf->waits = o->waits ? fz_bpf_waits_new() : NULL;
-		if (s->tree)
-			fz_cputimes_count_children(&s->bpf->times, o->pid,
-						   o->started && !s->paused_ns);
-	}
 	if (!rc)
 		rc = start(s, p, err);
-	if (!rc && !s->bpf->waits && !o->growth)
+	if (!rc && !s->options->waits && !s->options->growth)
 		fz_profile_set_fact(s->profile, "clock", FZ_STR("perf task-clock"));
 	return rc;
 }
 
 /* ---- samples ---- */
 
-static struct account *account_of(struct fz_bpf_state *b, uint32_t watch, uint32_t tid)
+static struct account *account_of(struct state *b, uint32_t watch, uint32_t tid)
 {
 	uint32_t *slot = fz_map_slot(&b->threads, tid);
 
@@ -184,7 +194,7 @@ static struct account *account_of(struct fz_bpf_state *b, uint32_t watch, uint32
  * last, half a period on average. */
 static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_tick *t)
 {
-	struct account *a = account_of(s->bpf, watch, t->tid);
+	struct account *a = account_of(state_of(s), watch, t->tid);
 	struct fz_quality *q = &s->profile->quality;
 	int64_t period = fz_rate_time(s->options->rate, 1);
 
@@ -208,11 +218,11 @@ static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_
 static void take_record(void *arg, const struct fz_bpf_tick *t)
 {
 	struct fz_sampler *s = arg;
-	const struct watched *w = find_watched(s->bpf, t->process);
+	const struct watched *w = find_watched(state_of(s), t->process);
 	struct fz_python_stack stack;
 
-	if (s->bpf->waits)
-		fz_bpf_waits_take(s->bpf->waits, s, w ? w->process : NULL, t);
+	if (state_of(s)->waits)
+		fz_bpf_waits_take(state_of(s)->waits, s, w ? w->process : NULL, t);
 	if (!w || (t->kind != FZ_BPF_TICK && t->kind != FZ_BPF_GREW))
 		return;
 	int64_t weight = t->kind == FZ_BPF_GREW ? (int64_t)t->counter * sysconf(_SC_PAGESIZE)
@@ -235,7 +245,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 /* What processes of a tree have used, for what runs no Python. */
 static void read_clocks(struct fz_sampler *s)
 {
-	struct fz_bpf_state *b = s->bpf;
+	struct state *b = state_of(s);
 
 	if (!s->tree)
 		return;
@@ -247,7 +257,7 @@ static void read_clocks(struct fz_sampler *s)
 /* Fetch what there is. */
 static void fetch(struct fz_sampler *s)
 {
-	struct fz_bpf_state *b = s->bpf;
+	struct state *b = state_of(s);
 	struct fz_error ignored;
 
 	read_clocks(s);
@@ -261,7 +271,7 @@ static void fetch(struct fz_sampler *s)
 
 static void take(struct fz_sampler *s)
 {
-	struct fz_bpf_state *b = s->bpf;
+	struct state *b = state_of(s);
 
 	fetch(s);
 	for (size_t i = b->watched_n; i-- > 0;)
@@ -273,13 +283,13 @@ static void take(struct fz_sampler *s)
 
 static bool wait(struct fz_sampler *s)
 {
-	return fz_bpf_wait(s, s->bpf->program, s->bpf->next_fetch);
+	return fz_bpf_wait(s, state_of(s)->program, state_of(s)->next_fetch);
 }
 
 /* Those that the ring had no room for: in time they are missing. */
 static void note_lost_waits(struct fz_sampler *s)
 {
-	struct fz_bpf_counts n = fz_bpf_counts(s->bpf->program);
+	struct fz_bpf_counts n = fz_bpf_counts(state_of(s)->program);
 	char text[96], count[FZ_NUMBER_SIZE], time[FZ_NUMBER_SIZE];
 
 	if (!n.lost_waits)
@@ -294,7 +304,7 @@ static void note_lost_waits(struct fz_sampler *s)
  * grow by; and what is on another, since the ring had no room for its own. */
 static void note_unseen_growth(struct fz_sampler *s)
 {
-	struct fz_bpf_counts n = fz_bpf_counts(s->bpf->program);
+	struct fz_bpf_counts n = fz_bpf_counts(state_of(s)->program);
 	char before[FZ_NUMBER_SIZE], foreign[FZ_NUMBER_SIZE], late[FZ_NUMBER_SIZE];
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	double page = (double)sysconf(_SC_PAGESIZE);
@@ -302,7 +312,7 @@ static void note_unseen_growth(struct fz_sampler *s)
 	if (!s->options->growth)
 		return;
 	fz_buf_printf(&text, "%s allocated before recording, %s by non-Python threads",
-		      fz_format_value((double)s->bpf->before * page, "bytes", before),
+		      fz_format_value((double)state_of(s)->before * page, "bytes", before),
 		      fz_format_value((double)n.foreign_pages * page, "bytes", foreign));
 	if (n.lost)
 		fz_buf_printf(
@@ -319,9 +329,9 @@ static void note_unseen_growth(struct fz_sampler *s)
 /* p: of one process; NULL: of all. */
 static void end_waits(struct fz_sampler *s, const struct fz_target_process *p)
 {
-	if (!s->bpf->waits)
+	if (!state_of(s)->waits)
 		return;
-	fz_bpf_waits_end(s->bpf->waits, s, p, fz_clock_now());
+	fz_bpf_waits_end(state_of(s)->waits, s, p, fz_clock_now());
 	note_lost_waits(s);
 }
 
@@ -336,29 +346,31 @@ static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 {
 	struct fz_quality *q = &s->profile->quality;
 
-	fz_bpf_unwatch_process(s->bpf->program, pid);
-	fz_cputimes_remove(&s->bpf->times, pid);
+	fz_bpf_unwatch_process(state_of(s)->program, pid);
+	fz_cputimes_remove(&state_of(s)->times, pid);
 	/* What was found before a pause has been fetched. */
 	if (s->paused) {
-		fz_bpf_drain(s->bpf->program, discard, NULL);
+		fz_bpf_drain(state_of(s)->program, discard, NULL);
 	} else {
 		fetch(s);
 		end_waits(s, p);
 	}
 	note_unseen_growth(s);
 	/* Those that no later tick of their thread weighs for. */
-	q->missed = FZ_MAX(q->missed, fz_bpf_counts(s->bpf->program).lost);
-	fz_bpf_note_run_time(s, s->bpf->program);
-	forget(s->bpf, p);
+	q->missed = FZ_MAX(q->missed, fz_bpf_counts(state_of(s)->program).lost);
+	fz_bpf_note_run_time(s, state_of(s)->program);
+	forget(state_of(s), p);
 }
 
 /* ---- a pause ---- */
 
 static void pause_(struct fz_sampler *s)
 {
-	if (!s->bpf || !s->bpf->watched_n)
+	const struct state *b = state_of(s);
+
+	if (!b->watched_n)
 		return;
-	fz_bpf_unwatch(s->bpf->program);
+	fz_bpf_unwatch(b->program);
 	fetch(s);
 	end_waits(s, NULL);
 }
@@ -366,14 +378,15 @@ static void pause_(struct fz_sampler *s)
 /* Watched anew, threads are charged from here on. */
 static void resume(struct fz_sampler *s)
 {
+	struct state *b = state_of(s);
 	struct fz_error ignored;
 
-	if (!s->bpf || !s->bpf->watched_n)
+	if (!b->watched_n)
 		return;
-	fz_bpf_unwatch(s->bpf->program);
-	fz_bpf_drain(s->bpf->program, discard, NULL);
-	s->bpf->watched_n = 0;
-	fz_cputimes_restart(&s->bpf->times);
+	fz_bpf_unwatch(b->program);
+	fz_bpf_drain(b->program, discard, NULL);
+	b->watched_n = 0;
+	fz_cputimes_restart(&b->times);
 	for (size_t i = 0; i < s->process_n; i++) {
 		struct fz_target_process *p = s->processes[i];
 		if (fz_target_is_open(&p->target) && start(s, p, &ignored))
@@ -384,26 +397,27 @@ static void resume(struct fz_sampler *s)
 /* Children that are not Python, or ended before they were. */
 static void note_missing(struct fz_sampler *s)
 {
-	struct fz_cputimes_sum sum = fz_cputimes_sum(&s->bpf->times);
+	struct fz_cputimes_sum sum = fz_cputimes_sum(&state_of(s)->times);
 
 	if (s->options->python.all_threads)
 		fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
 }
 
-static void free_program(struct fz_sampler *s)
+static void free_state(struct fz_sampler *s)
 {
-	if (!s->bpf)
+	struct state *b = state_of(s);
+
+	if (!b)
 		return;
 	if (s->tree)
 		note_missing(s);
-	fz_cputimes_release(&s->bpf->times);
-	fz_bpf_free(s->bpf->program);
-	fz_map_release(&s->bpf->threads);
-	fz_bpf_waits_free(s->bpf->waits);
-	free(s->bpf->accounts);
-	free(s->bpf->watched);
-	free(s->bpf);
-	s->bpf = NULL;
+	fz_cputimes_release(&b->times);
+	fz_bpf_free(b->program);
+	fz_map_release(&b->threads);
+	fz_bpf_waits_free(b->waits);
+	free(b->accounts);
+	free(b->watched);
+	free(fz_steal(s->states[FZ_ENGINE_SLOT_BPF]));
 }
 
 const struct fz_engine fz_engine_bpf = {
@@ -414,5 +428,5 @@ const struct fz_engine fz_engine_bpf = {
 	.take = take,
 	.pause = pause_,
 	.resume = resume,
-	.free = free_program,
+	.free = free_state,
 };

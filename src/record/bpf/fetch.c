@@ -4,10 +4,30 @@
 
 #include "base/clock.h"
 #include "base/lineserver.h"
+#include "record/engine_host.h"
 #include "record/target_process.h"
 
 #include <poll.h>
 #include <stdio.h>
+
+enum fz_engine_use fz_bpf_use_of(const struct fz_sampler_options *o)
+{
+	return o->machine  ? FZ_ENGINE_FOR_MACHINE
+	       : o->growth ? FZ_ENGINE_FOR_GROWTH
+	       : o->waits  ? FZ_ENGINE_FOR_WAITS
+			   : FZ_ENGINE_FOR_THREADS;
+}
+
+int fz_bpf_take(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
+		struct fz_error *err)
+{
+	struct fz_bpf **loaded = s->options->loaded;
+
+	if (!loaded || !*loaded)
+		return fz_bpf_new(use, ret, err);
+	*ret = fz_steal(*loaded);
+	return 0;
+}
 
 bool fz_bpf_wait(struct fz_sampler *s, const struct fz_bpf *program, int64_t due)
 {

@@ -8,44 +8,25 @@
  * A sample weighs a period of its CPU. A tick for which the ring had no room is missed; a CPU that
  * another machine had meanwhile does not tick.
  */
-#include "record/engine.h"
-
 #include "base/clock.h"
 #include "record/bpf/fetch.h"
 #include "record/bpf/processes.h"
+#include "record/engine_host.h"
 #include "record/target_process.h"
-
-#include <sys/stat.h>
 
 /* Between two fetches, if nothing new is met. */
 #define FETCH_EVERY ((int64_t)200000000)
 
-struct fz_machine {
+struct machine {
 	struct fz_bpf *program;
 	struct fz_machine_processes *members;
 	int64_t next_fetch;
 	uint64_t lost; /* ticks, in profiles before */
 };
 
-/* The kernel's numbers of processes are those of the first pid namespace. */
-static int check_namespace(struct fz_error *err)
+static struct machine *machine_of(const struct fz_sampler *s)
 {
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st))
-		return fz_fail_errno(err, "/proc/self/ns/pid");
-	if (st.st_ino != FZ_BPF_FIRST_NAMESPACE)
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "processes cannot be identified from inside a pid namespace; run "
-			       "fizeau on the host, or in a container with --pid=host");
-	return 0;
-}
-
-int fz_machine_load(struct fz_bpf **ret, struct fz_error *err)
-{
-	int rc = check_namespace(err);
-
-	return rc ? rc : fz_bpf_new(FZ_ENGINE_FOR_MACHINE, ret, err);
+	return s->states[FZ_ENGINE_SLOT_MACHINE];
 }
 
 static void set_facts(struct fz_profile *p)
@@ -59,15 +40,16 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 {
 	(void)p;
 	struct fz_bpf *program;
-	int rc = fz_engine_take_loaded(s, &program, err);
+	int rc = fz_bpf_take(s, FZ_ENGINE_FOR_MACHINE, &program, err);
 
 	if (rc)
 		return rc;
 	fz_target_process_raise_files(s);
-	s->machine = fz_calloc(1, sizeof(*s->machine));
-	s->machine->program = program;
-	s->machine->members = fz_machine_processes_new(s, program);
-	s->machine->next_fetch = fz_clock_now() + FETCH_EVERY;
+	struct machine *m = fz_calloc(1, sizeof(*m));
+	m->program = program;
+	m->members = fz_machine_processes_new(s, program);
+	m->next_fetch = fz_clock_now() + FETCH_EVERY;
+	s->states[FZ_ENGINE_SLOT_MACHINE] = m;
 	s->open_n = 1;
 	s->found = true;
 	set_facts(s->profile);
@@ -82,12 +64,12 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	struct fz_python_stack stack;
 
 	if (t->kind != FZ_BPF_TICK) {
-		fz_machine_processes_end(s->machine->members, (pid_t)t->process);
+		fz_machine_processes_end(machine_of(s)->members, (pid_t)t->process);
 		return;
 	}
 	if (s->profile->over_limit)
 		return;
-	fz_machine_processes_take(s->machine->members, t, &stack);
+	fz_machine_processes_take(machine_of(s)->members, t, &stack);
 	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
 							.time = (int64_t)t->time,
 							.weight = (int64_t)t->counter,
@@ -98,27 +80,27 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 
 static void take(struct fz_sampler *s)
 {
-	fz_bpf_fetch(s, s->machine->program, take_record);
-	s->machine->next_fetch = s->now + FETCH_EVERY;
+	fz_bpf_fetch(s, machine_of(s)->program, take_record);
+	machine_of(s)->next_fetch = s->now + FETCH_EVERY;
 }
 
 static bool wait(struct fz_sampler *s)
 {
-	return fz_bpf_wait(s, s->machine->program, s->machine->next_fetch);
+	return fz_bpf_wait(s, machine_of(s)->program, machine_of(s)->next_fetch);
 }
 
 /* ---- a pause, and the end ---- */
 
 static void pause_(struct fz_sampler *s)
 {
-	fz_bpf_unwatch(s->machine->program);
+	fz_bpf_unwatch(machine_of(s)->program);
 	take(s);
 }
 
 /* Who ended meanwhile was not told of, so nobody is known any more. */
 static void resume(struct fz_sampler *s)
 {
-	struct fz_machine *m = s->machine;
+	struct machine *m = machine_of(s);
 
 	fz_machine_processes_forget(m->members);
 	if (fz_bpf_watch_machine(m->program, fz_rate_time(s->options->rate, 1), &s->trouble))
@@ -128,7 +110,7 @@ static void resume(struct fz_sampler *s)
 /* All that there is to say of the profile. */
 static void complete(struct fz_sampler *s)
 {
-	struct fz_machine *m = s->machine;
+	struct machine *m = machine_of(s);
 	uint64_t lost = fz_bpf_counts(m->program).lost;
 
 	s->profile->quality.missed = lost - m->lost;
@@ -141,15 +123,15 @@ static void turn(struct fz_sampler *s, struct fz_profile *next)
 {
 	take(s);
 	complete(s);
-	fz_machine_processes_forget(s->machine->members);
+	fz_machine_processes_forget(machine_of(s)->members);
 	s->profile = next;
 	set_facts(next);
-	fz_machine_processes_turn(s->machine->members);
+	fz_machine_processes_turn(machine_of(s)->members);
 }
 
 static void free_machine(struct fz_sampler *s)
 {
-	struct fz_machine *m = s->machine;
+	struct machine *m = machine_of(s);
 
 	if (!m)
 		return;
@@ -159,7 +141,7 @@ static void free_machine(struct fz_sampler *s)
 	complete(s);
 	fz_machine_processes_free(m->members);
 	fz_bpf_free(m->program);
-	free(fz_steal(s->machine));
+	free(fz_steal(s->states[FZ_ENGINE_SLOT_MACHINE]));
 }
 
 const struct fz_engine fz_engine_machine = {

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "record/bpf/bpf.h"
-#include "record/sampler.h"
+#include "record/sampler_state.h"
 
 struct fz_machine_processes;
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "record/engine.h"
+#include "record/engine_host.h"
 #include "record/process.h"
 #include "record/python/ticks.h"
 #include "record/waitcall.h"

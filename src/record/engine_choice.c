@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Which engine takes the samples: the one in the kernel where it is allowed and can tell all that
  * was asked for, else the reader. */
-#include "record/engine.h"
+#include "record/engine_choice.h"
 
 #include "record/asleep.h"
 
 #include <unistd.h>
 
 #ifdef FZ_BPF
-#include "record/bpf/bpf.h"
+#include "record/bpf/fetch.h"
 #endif
 
 const char *const fz_engine_choices[] = { "auto", "bpf", "read", NULL };
@@ -45,22 +45,28 @@ static const char *name_of(const struct fz_sampler_options *o)
 	return o->machine ? "--system" : o->growth ? "--pagefaults" : "--engine bpf";
 }
 
-enum fz_engine_use fz_engine_use_of(const struct fz_sampler_options *o)
-{
-	return o->machine  ? FZ_ENGINE_FOR_MACHINE
-	       : o->growth ? FZ_ENGINE_FOR_GROWTH
-	       : o->waits  ? FZ_ENGINE_FOR_WAITS
-			   : FZ_ENGINE_FOR_THREADS;
-}
-
-static int load(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err)
+int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err)
 {
 #ifdef FZ_BPF
-	return use == FZ_ENGINE_FOR_MACHINE ? fz_machine_load(ret, err) : fz_bpf_new(use, ret, err);
+	struct fz_bpf *loaded = NULL;
+	int rc = fz_bpf_new(use, &loaded, err);
+
+	fz_bpf_free(loaded);
+	return rc;
 #else
 	(void)use;
-	(void)ret;
 	return fz_fail(err, FZ_EUNSUPPORTED, "not included in this build");
+#endif
+}
+
+static int load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err)
+{
+#ifdef FZ_BPF
+	return fz_bpf_new(fz_bpf_use_of(o), ret, err);
+#else
+	(void)o;
+	(void)ret;
+	return fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, err);
 #endif
 }
 
@@ -97,22 +103,11 @@ int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, stru
 	*ret = NULL;
 	if (beyond && o->engine == FZ_ENGINE_BPF)
 		return fz_fail(err, FZ_EUSAGE, "%s %s", name_of(o), beyond);
-	if (!beyond && o->engine != FZ_ENGINE_READ && !load(fz_engine_use_of(o), ret, &why))
+	if (!beyond && o->engine != FZ_ENGINE_READ && !load(o, ret, &why))
 		return 0;
 	if (o->engine == FZ_ENGINE_BPF)
 		return fz_fail(err, why.code, "%s: %s", name_of(o), why.message);
 	return o->waits ? check_sampled_waits(o, err) : 0;
-}
-
-int fz_engine_take_loaded(struct fz_sampler *s, struct fz_bpf **ret, struct fz_error *err)
-{
-	struct fz_bpf **loaded = s->options->loaded;
-
-	if (!loaded || !*loaded)
-		return load(fz_engine_use_of(s->options), ret, err);
-	*ret = *loaded;
-	*loaded = NULL;
-	return 0;
 }
 
 int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err)
@@ -135,7 +130,7 @@ static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_
 #ifdef FZ_BPF
 	return fz_engine_bpf.begin(s, p, err);
 #else
-	return fz_engine_check_bpf(fz_engine_use_of(s->options), err);
+	return fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, err);
 #endif
 }
 
@@ -201,15 +196,6 @@ int fz_engine_begin_machine(struct fz_sampler *s, struct fz_error *err)
 	(void)s;
 	return fz_engine_check_bpf(FZ_ENGINE_FOR_MACHINE, err);
 #endif
-}
-
-int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err)
-{
-	struct fz_bpf *loaded = NULL;
-	int rc = load(use, &loaded, err);
-
-	fz_engine_unload(loaded);
-	return rc;
 }
 
 void fz_engine_free(struct fz_sampler *s)
