@@ -30,7 +30,7 @@ struct agent {
 	const struct fz_agent_options *o;
 	const struct fz_notify *notify;
 	struct fz_record_options how;
-	struct fz_sampler_options sampling;
+	struct fz_sampling sampling;
 	struct fz_sampler sampler;
 	bool sampler_set;
 	int signal_fd;
@@ -234,21 +234,14 @@ static int catch_signals(struct agent *a, struct fz_error *err)
 static int open_sampler(struct agent *a, struct fz_error *err)
 {
 	a->how = FZ_RECORD_DEFAULTS;
-	a->how.machine = a->how.all_threads = a->how.no_source = true;
+	a->how.machine = a->how.coarse = a->how.all_threads = a->how.no_source = true;
 	a->how.rate = a->o->rate;
 	a->how.mode = FZ_MODE_CPU;
 	a->how.clock = FZ_CLOCK_CPU;
 	a->how.sampled_by = FZ_ENGINE_BPF;
-	a->sampling = (struct fz_sampler_options){
+	a->sampling = (struct fz_sampling){
 		.pidfd = -1,
 		.signal_fd = a->signal_fd,
-		.machine = true,
-		.coarse = true,
-		.python = { .all_threads = true, .gc = true },
-		.clock = FZ_CLOCK_CPU,
-		.engine = FZ_ENGINE_BPF,
-		.mode = FZ_MODE_CPU,
-		.rate = a->o->rate,
 		.on_signal = on_signal,
 		.on_second = on_second,
 		.on_sample = on_sample,
@@ -256,7 +249,7 @@ static int open_sampler(struct agent *a, struct fz_error *err)
 		.arg = a,
 	};
 	begin_window(a, 1, new_profile(a));
-	fz_sampler_init(&a->sampler, &a->sampling, a->window->profile);
+	fz_sampler_init(&a->sampler, &a->how, &a->sampling, a->window->profile);
 	a->sampler_set = true;
 	return fz_sampler_open(&a->sampler, err);
 }

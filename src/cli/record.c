@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "record/count/count.h"
+#include "record/engine_choice.h"
 #include "cli/per_process.h"
 #include "report/pstats_text.h"
 #include "report/text.h"
@@ -194,7 +195,7 @@ static int check_all(struct fz_cli_record *o, bool diff, struct fz_record *r, st
 	if (!rc)
 		rc = check_counted_metric(o, err);
 	if (!rc)
-		rc = r ? fz_record_load(r, err) : fz_record_check_engine(&o->how, err);
+		rc = r ? fz_record_load(r, err) : fz_engine_check(&o->how, err);
 	if (rc)
 		return rc;
 	o->output.no_source = o->how.no_source;
@@ -240,15 +241,15 @@ static void print_realtime(void *arg, const struct fz_sampler *s)
 	int64_t cpu = fz_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 
 	(void)arg;
-	if (last.start != s->options->start) {
-		last.start = s->options->start;
+	if (last.start != s->sampling->start) {
+		last.start = s->sampling->start;
 		last.cpu_ns = 0;
 		last.taken = 0;
 	}
 	fprintf(stderr,
 		"fizeau: %4.0f s: %s samples/s, %llu retried, %llu rejected, %llu missed, longest "
 		"gap %s, sampler %.1f %% of a core\n",
-		(double)(fz_clock_now() - s->options->start) / FZ_SECOND,
+		(double)(fz_clock_now() - s->sampling->start) / FZ_SECOND,
 		fz_format_count((int64_t)(q->taken - last.taken), rate),
 		(unsigned long long)q->retried, (unsigned long long)fz_quality_rejected(q),
 		(unsigned long long)q->missed, fz_format_ns((double)q->longest_gap_ns, gap),

@@ -119,7 +119,7 @@ int fz_watch_begin(struct fz_watch *w, const struct fz_record *r, enum fz_color_
 	struct fz_live_options live = { .title = w->title,
 					.pid = r->sampling.pid,
 					.started = r->sampling.started,
-					.clock = r->sampling.clock,
+					.clock = r->options->clock,
 					.rate = r->options->rate,
 					.color = color,
 					.output = w->output,

@@ -186,7 +186,7 @@ static void give_facts(struct fz_live_feed *f, const struct fz_sampler *s)
 		facts->files[i] = fz_profile_text(p, p->sources[i].file);
 	}
 	facts->recording = p->recording;
-	facts->recording.duration_ns = fz_clock_now() - s->options->start;
+	facts->recording.duration_ns = fz_clock_now() - s->sampling->start;
 	facts->quality = p->quality;
 	if (p->run_count)
 		facts->run = p->runs[0];

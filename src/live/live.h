@@ -36,7 +36,7 @@ int fz_live_start(const struct fz_live_options *options, struct fz_live **ret,
  * how: the program's end for the title bar, or NULL when it goes on. NULL is allowed for live. */
 void fz_live_stop(struct fz_live *live, const char *how);
 
-/* For struct fz_sampler_options, with the view as arg. */
+/* For struct fz_sampling, with the view as arg. */
 void fz_live_sample(struct fz_live *live, const struct fz_sampler *s,
 		    const struct fz_sample *sample, int64_t weight);
 void fz_live_tick(struct fz_live *live, const struct fz_sampler *s);

@@ -35,7 +35,7 @@ static void status(struct fz_sampler *s, struct fz_buf *ret)
 {
 	fz_buf_printf(ret, "ok enabled=%s attached=%s samples=%llu seconds=%.3f", truth(!s->paused),
 		      truth(s->open_n > 0), (unsigned long long)s->samples,
-		      (double)(fz_clock_now() - s->options->start) / 1e9);
+		      (double)(fz_clock_now() - s->sampling->start) / 1e9);
 }
 
 /* As when the time is over: what was recorded is kept. */
@@ -62,7 +62,7 @@ static void save(struct fz_sampler *s, struct fz_buf *ret)
 /* "mark TEXT": a line on the recording's time. */
 static void mark(struct fz_sampler *s, struct fz_str text, struct fz_buf *ret)
 {
-	int64_t now = FZ_MAX(fz_clock_now() - s->options->start, 0);
+	int64_t now = FZ_MAX(fz_clock_now() - s->sampling->start, 0);
 
 	if (fz_profile_add_mark(s->profile, now, text))
 		fz_buf_printf(ret, "ok %.3f", (double)now / 1e9);

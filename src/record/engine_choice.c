@@ -16,18 +16,17 @@ const char *const fz_engine_choices[] = { "auto", "bpf", "read", NULL };
 enum { RATE_MAX = 50000 };
 
 /* What it cannot do, whatever the kernel allows; NULL: nothing of it was asked for. */
-static const char *what_is_beyond(const struct fz_sampler_options *o)
+static const char *what_is_beyond(const struct fz_record_options *o)
 {
-	const struct fz_python_options *p = &o->python;
 	const struct {
 		bool asked;
 		const char *answer;
 	} limits[] = {
 		{ o->clock != FZ_CLOCK_CPU && !o->waits, "requires --mode cpu or --wait" },
 		{ o->blocking, "cannot be combined with --blocking" },
-		{ o->stacks || p->native, "cannot be combined with --native" },
-		{ p->opcodes, "cannot be combined with --opcodes" },
-		{ p->tasks != FZ_PYTHON_TASKS_NONE, "cannot be combined with --async-aware" },
+		{ o->native != FZ_NATIVE_NONE, "cannot be combined with --native" },
+		{ o->opcodes, "cannot be combined with --opcodes" },
+		{ o->tasks != FZ_PYTHON_TASKS_NONE, "cannot be combined with --async-aware" },
 		{ o->subprocesses && o->growth, "cannot be combined with --subprocesses" },
 		{ o->rate.micro_hz > RATE_MAX * (uint64_t)1000000,
 		  "supports at most 50,000 samples per second" },
@@ -40,7 +39,7 @@ static const char *what_is_beyond(const struct fz_sampler_options *o)
 }
 
 /* What was asked for that takes it. */
-static const char *name_of(const struct fz_sampler_options *o)
+static const char *name_of(const struct fz_record_options *o)
 {
 	return o->machine ? "--system" : o->growth ? "--pagefaults" : "--engine bpf";
 }
@@ -59,7 +58,7 @@ int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err)
 #endif
 }
 
-static int load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err)
+static int load(const struct fz_record_options *o, struct fz_bpf **ret, struct fz_error *err)
 {
 #ifdef FZ_BPF
 	return fz_bpf_new(fz_bpf_use_of(o), ret, err);
@@ -80,40 +79,40 @@ void fz_engine_unload(struct fz_bpf *loaded)
 }
 
 /* Waits can be had of the reader, too. */
-static int check_sampled_waits(const struct fz_sampler_options *o, struct fz_error *err)
+static int check_sampled_waits(const struct fz_record_options *o, struct fz_error *err)
 {
 	struct fz_error why;
 
-	if (o->blocking || o->stacks)
+	if (o->blocking || o->native == FZ_NATIVE_STACKS)
 		return fz_fail(err, FZ_EUSAGE,
 			       "--wait cannot be combined with %s, which stops the program for "
 			       "each sample",
-			       o->stacks ? "--native=stacks" : "--blocking");
-	if (o->python.tasks != FZ_PYTHON_TASKS_NONE)
+			       o->native == FZ_NATIVE_STACKS ? "--native=stacks" : "--blocking");
+	if (o->tasks != FZ_PYTHON_TASKS_NONE)
 		return fz_fail(err, FZ_EUSAGE, "--wait cannot be combined with --async-aware");
 	return fz_asleep_check(getpid(), &why) ? fz_fail(err, why.code, "--wait: %s", why.message)
 					       : 0;
 }
 
-int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err)
+int fz_engine_load(const struct fz_record_options *o, struct fz_bpf **ret, struct fz_error *err)
 {
 	const char *beyond = what_is_beyond(o);
 	struct fz_error why;
 
 	*ret = NULL;
-	if (beyond && o->engine == FZ_ENGINE_BPF)
+	if (beyond && o->sampled_by == FZ_ENGINE_BPF)
 		return fz_fail(err, FZ_EUSAGE, "%s %s", name_of(o), beyond);
-	if (!beyond && o->engine != FZ_ENGINE_READ && !load(o, ret, &why))
+	if (!beyond && o->sampled_by != FZ_ENGINE_READ && !load(o, ret, &why))
 		return 0;
-	if (o->engine == FZ_ENGINE_BPF)
+	if (o->sampled_by == FZ_ENGINE_BPF)
 		return fz_fail(err, why.code, "%s: %s", name_of(o), why.message);
 	return o->waits ? check_sampled_waits(o, err) : 0;
 }
 
-int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err)
+int fz_engine_check(const struct fz_record_options *o, struct fz_error *err)
 {
 	struct fz_bpf *loaded = NULL;
-	int rc = o->engine == FZ_ENGINE_BPF || o->waits ? fz_engine_load(o, &loaded, err) : 0;
+	int rc = o->sampled_by == FZ_ENGINE_BPF || o->waits ? fz_engine_load(o, &loaded, err) : 0;
 
 	fz_engine_unload(loaded);
 	return rc;
@@ -169,7 +168,7 @@ int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz
 
 	if (settled && s->engine == &fz_engine_read)
 		return s->engine->begin(s, p, err);
-	if (s->options->engine != FZ_ENGINE_READ) {
+	if (s->options->sampled_by != FZ_ENGINE_READ) {
 		rc = try_bpf(s, p, &why);
 #ifdef FZ_BPF
 		if (!rc) {
@@ -178,7 +177,7 @@ int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz
 		}
 #endif
 	}
-	bool insists = s->options->engine == FZ_ENGINE_BPF;
+	bool insists = s->options->sampled_by == FZ_ENGINE_BPF;
 	if (rc && (settled || insists))
 		return fz_fail(err, rc == FZ_EGONE ? rc : FZ_EUNSUPPORTED, "%s: %s%s",
 			       name_of(s->options), why.message,

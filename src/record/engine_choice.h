@@ -8,12 +8,12 @@
 /* Can the kernel do it here, for any program? 0, or the reason. */
 int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err);
 /* The same for what is asked for, where no other engine will do. */
-int fz_engine_check(const struct fz_sampler_options *o, struct fz_error *err);
+int fz_engine_check(const struct fz_record_options *o, struct fz_error *err);
 
 /* Load what the kernel runs, as asked for: that takes a tenth of a second, in which what is sampled
  * should not have begun. *ret is NULL where none is needed, or another engine will do and it cannot
  * be had. */
-int fz_engine_load(const struct fz_sampler_options *o, struct fz_bpf **ret, struct fz_error *err);
+int fz_engine_load(const struct fz_record_options *o, struct fz_bpf **ret, struct fz_error *err);
 void fz_engine_unload(struct fz_bpf *loaded); /* NULL is allowed */
 
 /* Choose the engine for a process that was opened, and begin. Not both are in force at a time. */

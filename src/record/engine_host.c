@@ -51,12 +51,12 @@ static void read_signals(struct fz_sampler *s)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->options->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(s->sampling->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			service_stoppers(s);
 		} else if (asks_to_stop(&info)) {
 			fz_target_process_suspend(s);
-		} else if (s->options->on_signal(s->options->arg, &info)) {
+		} else if (s->sampling->on_signal(s->sampling->arg, &info)) {
 			s->end = FZ_END_SIGNAL;
 		} else if (is_ours(s, &info)) {
 			s->end = FZ_END_EXIT;
@@ -68,9 +68,9 @@ static void read_signals(struct fz_sampler *s)
 static void poll_events(struct fz_sampler *s, int64_t ns)
 {
 	struct pollfd fds[] = {
-		{ .fd = s->options->signal_fd, .events = POLLIN },
+		{ .fd = s->sampling->signal_fd, .events = POLLIN },
 		{ .fd = fz_target_process_events(s), .events = POLLIN },
-		{ .fd = fz_lineserver_fd(s->options->control), .events = POLLIN },
+		{ .fd = fz_lineserver_fd(s->sampling->control), .events = POLLIN },
 	};
 	struct timespec timeout = { .tv_sec = ns / FZ_SECOND, .tv_nsec = ns % FZ_SECOND };
 
@@ -79,7 +79,7 @@ static void poll_events(struct fz_sampler *s, int64_t ns)
 	if (any && fds[0].revents)
 		read_signals(s);
 	if (any && fds[2].revents)
-		fz_lineserver_serve(s->options->control);
+		fz_lineserver_serve(s->sampling->control);
 	/* Whoever asks first whether a tree has news is the only one to be told. */
 	if (s->tree)
 		fz_target_process_follow(s);
@@ -127,13 +127,16 @@ void fz_sampler_wait(struct fz_sampler *s, int64_t when)
 	}
 }
 
+int64_t fz_sampler_deadline(const struct fz_sampler *s)
+{
+	double seconds = s->options->duration;
+
+	return seconds > 0 ? s->sampling->start + (int64_t)(seconds * FZ_SECOND) : INT64_MAX;
+}
+
 int64_t fz_sampler_duty(const struct fz_sampler *s)
 {
-	int64_t when = FZ_MIN(s->next_chore, s->next_second);
-
-	if (s->options->duration_ns)
-		when = FZ_MIN(when, s->options->start + s->options->duration_ns);
-	return when;
+	return FZ_MIN(FZ_MIN(s->next_chore, s->next_second), fz_sampler_deadline(s));
 }
 
 /* ---- writing ---- */
@@ -157,7 +160,7 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 	const struct fz_python_stack *stack = e->stack;
 	struct fz_sample sample = { .thread = stack->thread,
 				    .stack = stack->stack,
-				    .time = e->time - s->options->start,
+				    .time = e->time - s->sampling->start,
 				    .status = full_status(stack, e->oncpu),
 				    .count = 1 };
 	/* Of the metrics that fz_sampler_add_metrics or fz_sampler_add_growth added. */
@@ -175,8 +178,8 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 	if (s->writer)
 		fz_file_writer_add(s->writer, &sample, weights);
 	s->samples++;
-	if (s->options->on_sample)
-		s->options->on_sample(s->options->arg, s, &sample, e->weight);
+	if (s->sampling->on_sample)
+		s->sampling->on_sample(s->sampling->arg, s, &sample, e->weight);
 }
 
 void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t part, int64_t whole)
@@ -198,9 +201,8 @@ void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used
 	snprintf(text, sizeof(text), "%s used %s of CPU time %s",
 		 fz_format_plural((int64_t)threads, "thread", count),
 		 fz_format_ns((double)used, time),
-		 s->options->python.all_threads
-			 ? "without a Python stack (--native=stacks includes them)"
-		 : threads == 1 ? "and was not sampled (-a samples all Python threads)"
-				: "and were not sampled (-a samples all Python threads)");
+		 s->options->all_threads ? "without a Python stack (--native=stacks includes them)"
+		 : threads == 1          ? "and was not sampled (-a samples all Python threads)"
+					 : "and were not sampled (-a samples all Python threads)");
 	fz_profile_set_fact(s->profile, "silent", fz_str_of(text));
 }

@@ -21,6 +21,8 @@ void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t par
 void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used);
 /* Is it time to look at the machine's speed where the next sample is? */
 bool fz_sampler_wants_look(const struct fz_sampler *s);
+/* When its duration is over; INT64_MAX: it has none. */
+int64_t fz_sampler_deadline(const struct fz_sampler *s);
 /* The latest time at which the loop must come round, whatever is sampled. */
 int64_t fz_sampler_duty(const struct fz_sampler *s);
 /* Wait until `when`, seeing to events; earlier only when the sampling has ended, or was switched on

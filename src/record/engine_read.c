@@ -344,17 +344,17 @@ static int start_cpuclock(struct fz_sampler *s, pid_t pid, struct fz_error *err)
 		fz_cpuclock_add(r->cpuclock, pid);
 		return 0;
 	}
-	int rc = fz_cpuclock_new(pid, s->options->python.all_threads, period, &r->cpuclock, err);
+	int rc = fz_cpuclock_new(pid, s->options->all_threads, period, &r->cpuclock, err);
 	if (rc)
 		return rc;
 	if (s->options->subprocesses)
-		fz_cpuclock_count_children(r->cpuclock, s->options->pid,
-					   s->options->started && !s->paused_ns);
-	fz_cpuclock_watch(r->cpuclock, s->options->signal_fd);
+		fz_cpuclock_count_children(r->cpuclock, s->sampling->pid,
+					   s->sampling->started && !s->paused_ns);
+	fz_cpuclock_watch(r->cpuclock, s->sampling->signal_fd);
 	fz_cpuclock_watch(r->cpuclock, fz_target_process_events(s));
-	if (s->options->control)
-		fz_cpuclock_watch(r->cpuclock, fz_lineserver_fd(s->options->control));
-	s->silent_told = s->options->python.all_threads;
+	if (s->sampling->control)
+		fz_cpuclock_watch(r->cpuclock, fz_lineserver_fd(s->sampling->control));
+	s->silent_told = s->options->all_threads;
 	note_clock(s, r->cpuclock);
 	return 0;
 }
@@ -441,7 +441,7 @@ static void note_missing(struct fz_sampler *s, struct fz_cpuclock *clock)
 {
 	struct fz_cpuclock_sum sum = fz_cpuclock_sum(clock);
 
-	if (!s->options->python.all_threads)
+	if (!s->options->all_threads)
 		return;
 	fz_sampler_note_missing(s, "missing", sum.unseen, sum.used);
 	fz_sampler_note_missing(s, "missing.silent", sum.silent, sum.used);

@@ -259,74 +259,33 @@ static void listen_for_marks(struct fz_record *r, pid_t pid)
 		r->control = NULL;
 }
 
-/* All of it that the command line says. */
-static struct fz_sampler_options sampling_of(const struct fz_record_options *o)
-{
-	return (struct fz_sampler_options){
-		.subprocesses = o->subprocesses,
-		.machine = o->machine,
-		.python = { .all_threads = o->all_threads,
-			    .gc = !o->no_gc,
-			    .native = o->native == FZ_NATIVE_MARKERS,
-			    .opcodes = o->opcodes,
-			    .tasks = o->tasks,
-			    .task_names = o->task_names },
-		.blocking = o->blocking,
-		.waits = o->waits,
-		.growth = o->growth,
-		.stacks = o->native == FZ_NATIVE_STACKS,
-		.watched = o->watched,
-		.sources = !o->no_source,
-		.clock = o->clock,
-		.engine = (enum fz_engine_choice)o->sampled_by,
-		.mode = o->mode,
-		.rate = o->rate,
-		.duration_ns = (int64_t)(o->duration * FZ_SECOND),
-		.paused = o->paused,
-	};
-}
-
-int fz_record_check_engine(const struct fz_record_options *o, struct fz_error *err)
-{
-	struct fz_sampler_options sampling = sampling_of(o);
-
-	return fz_engine_check(&sampling, err);
-}
-
 int fz_record_load(struct fz_record *r, struct fz_error *err)
 {
-	struct fz_sampler_options sampling = sampling_of(r->options);
-
-	return fz_engine_load(&sampling, &r->loaded, err);
+	return fz_engine_load(r->options, &r->loaded, err);
 }
 
 void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, int64_t start)
 {
-	const struct fz_record_options *o = r->options;
 	char cwd[4096];
 
 	begin_profile(r);
 	if (pid)
 		listen_for_marks(r, pid);
-	struct fz_sampler_options sampling = sampling_of(o);
-
-	sampling.pid = pid;
-	sampling.pidfd = pidfd;
-	sampling.signal_fd = r->signal_fd;
-	sampling.descendants = sampling.started = started;
-	sampling.loaded = &r->loaded;
-	sampling.start = start;
-	sampling.control = r->control;
-	sampling.on_signal = r->sampling.on_signal;
-	sampling.on_second = on_second;
-	sampling.on_sample = r->looker.on_sample ? on_sample : NULL;
-	sampling.arg = r;
-	r->sampling = sampling;
+	r->sampling.pid = pid;
+	r->sampling.pidfd = pidfd;
+	r->sampling.signal_fd = r->signal_fd;
+	r->sampling.started = started;
+	r->sampling.loaded = &r->loaded;
+	r->sampling.start = start;
+	r->sampling.control = r->control;
+	r->sampling.on_second = on_second;
+	r->sampling.on_sample = r->looker.on_sample ? on_sample : NULL;
+	r->sampling.arg = r;
 	if (started && r->folder)
 		fz_git_start(&r->git, r->folder);
 	else if (started && getcwd(cwd, sizeof(cwd)))
 		fz_git_start(&r->git, cwd);
-	fz_sampler_init(&r->sampler, &r->sampling, r->profile);
+	fz_sampler_init(&r->sampler, r->options, &r->sampling, r->profile);
 	/* Of what we started all counts. */
 	fz_load_begin(&r->load, started ? 0 : pid);
 }
@@ -345,7 +304,7 @@ static void complete_run(struct fz_record *r, struct fz_run *run)
 	if (!over)
 		fz_load_read_waits(pid, &ran, &waited);
 	run->load = fz_load_end(&r->load, pid, ran, waited);
-	run->duration_ns = r->sampler.end_time - r->sampler.options->start;
+	run->duration_ns = r->sampler.end_time - r->sampler.sampling->start;
 	if (end == FZ_END_TIME || end == FZ_END_SIGNAL)
 		run->outcome = FZ_OUTCOME_STOPPED;
 	else if (child)
@@ -372,7 +331,7 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 
 	complete_run(r, &p->runs[0]);
 	rec->duration_ns = p->runs[0].duration_ns - s->paused_ns;
-	rec->complete = s->options->started && s->end == FZ_END_EXIT && !s->paused_ns;
+	rec->complete = s->sampling->started && s->end == FZ_END_EXIT && !s->paused_ns;
 	/* A recorder that is told to begin as soon as it can is not what this is about. */
 	if (s->paused_ns * 100 >= p->runs[0].duration_ns)
 		note_pause(p, s->paused_ns);
@@ -425,7 +384,7 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 	if (r->sampler.refusal.code)
 		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s",
 			       r->sampler.refusal.message);
-	if (r->options->subprocesses && !r->sampler.found && !r->sampling.stacks)
+	if (r->options->subprocesses && !r->sampler.found && r->options->native != FZ_NATIVE_STACKS)
 		return fz_fail(err, FZ_EINPUT,
 			       "nothing was recorded: no process of the program was Python; use "
 			       "--native=stacks to record other programs");

@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "record/count/count.h"
 #include "record/facts.h"
 #include "git/facts.h"
 #include "record/launch.h"
@@ -17,41 +16,7 @@
 #include "record/sampler.h"
 #include "record/notify.h"
 
-enum fz_native_kind { FZ_NATIVE_NONE, FZ_NATIVE_MARKERS, FZ_NATIVE_STACKS };
-
-struct fz_record_options {
-	struct fz_rate rate;
-	double duration; /* seconds; 0: until the process ends */
-	/* FZ_MODE_CPU goes with FZ_CLOCK_CPU, FZ_MODE_WALL with FZ_CLOCK_WALL. */
-	enum fz_mode mode;
-	enum fz_clock clock; /* FZ_CLOCK_CPU needs a rate that is not the highest possible */
-	int native;          /* enum fz_native_kind */
-	enum fz_python_tasks tasks;
-	bool task_names; /* each task of asyncio by its own name */
-	bool all_threads, blocking;
-	bool no_gc, opcodes;
-	bool waits;  /* needs FZ_MODE_WALL; FZ_ENGINE_READ samples them */
-	bool growth; /* of the resident set, instead of time; needs FZ_ENGINE_BPF */
-	bool no_source;
-	bool subprocesses;
-	bool machine;              /* all processes; needs FZ_ENGINE_BPF and FZ_MODE_CPU */
-	const char *control;       /* "unix:PATH" where commands come from; NULL: none */
-	bool paused;               /* until one of them says otherwise */
-	bool watched;              /* by somebody who has the terminal: nothing is said meanwhile */
-	bool count, cache, memory; /* under Valgrind, instead of sampling */
-	bool apart;                /* struct fz_bench_options */
-	int engine;                /* enum fz_counter_engine: what counts there */
-	int sampled_by;            /* enum fz_engine_choice */
-};
-
-#define FZ_RECORD_DEFAULTS                                     \
-	((struct fz_record_options){ .rate = { 1000000000 },   \
-				     .mode = FZ_MODE_WALL,     \
-				     .clock = FZ_CLOCK_WALL,   \
-				     .engine = FZ_COUNTER_ANY, \
-				     .sampled_by = FZ_ENGINE_READ })
-
-/* Who looks on while it is sampled; each call may be NULL. See struct fz_sampler_options. */
+/* Who looks on while it is sampled; each call may be NULL. See struct fz_sampling. */
 struct fz_record_looker {
 	void (*on_second)(void *arg, const struct fz_sampler *s);
 	void (*on_sample)(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
@@ -78,7 +43,7 @@ struct fz_record {
 	struct fz_file_writer *writer;
 	struct fz_sampler sampler;
 	struct fz_lineserver *control; /* NULL unless options->control */
-	struct fz_sampler_options sampling;
+	struct fz_sampling sampling;
 	struct fz_bpf *loaded; /* for the kernel's engine; NULL: none, or it has it */
 	struct fz_git git;
 	const struct fz_child *child; /* what we started; NULL for attach */
@@ -91,8 +56,6 @@ struct fz_record {
 struct fz_recording fz_record_plan(const struct fz_record_options *o);
 /* Whether this process can record at all. */
 int fz_record_check(struct fz_error *err);
-/* Whether the engine that is asked for can be had. */
-int fz_record_check_engine(const struct fz_record_options *o, struct fz_error *err);
 
 /* All that is given is borrowed; notify may be NULL. */
 void fz_record_init(struct fz_record *r, const struct fz_record_options *options,

@@ -62,12 +62,13 @@ void fz_sampler_add_growth(struct fz_profile *p)
 	fz_profile_add_metric(p, FZ_STR("resident"), FZ_STR("bytes"), 0, true);
 }
 
-void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
-		     struct fz_profile *profile)
+void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *options,
+		     const struct fz_sampling *sampling, struct fz_profile *profile)
 {
 	int64_t now = fz_clock_now();
 
 	*s = (struct fz_sampler){ .options = options,
+				  .sampling = sampling,
 				  .engine = &fz_engine_read,
 				  .profile = profile,
 				  .planned = profile->recording.features,
@@ -77,14 +78,14 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *opti
 				  .paused = options->paused,
 				  .end_time = now };
 	s->images.eager = options->watched;
-	if (options->sources)
+	if (!options->no_source)
 		s->sources = fz_sources_new(profile);
 	profile->quality.known = true;
 	s->next_seek = INT64_MAX;
 	if (options->machine)
 		return;
-	struct fz_target_process *first = fz_target_process_add(s, options->pid, 0);
-	first->target.descendants = options->descendants && !options->subprocesses;
+	struct fz_target_process *first = fz_target_process_add(s, sampling->pid, 0);
+	first->target.descendants = sampling->started && !options->subprocesses;
 	first->target.next_try = s->next_seek = now;
 	if (options->subprocesses)
 		fz_target_process_start_tree(s);
@@ -153,7 +154,7 @@ static void note_sources(struct fz_sampler *s, pid_t pid)
 	/* Files that were seen belong to the process before. */
 	fz_sources_finish(s->sources);
 	fz_sources_packages(s->sources);
-	fz_sources_process(s->sources, pid, s->options->started);
+	fz_sources_process(s->sources, pid, s->sampling->started);
 }
 
 /* The target has been found: set up what depends on it. */
@@ -181,7 +182,7 @@ static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struc
 /* What was sampled so far was only the way to a Python process. */
 static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 {
-	s->valid_from = fz_clock_now() - s->options->start;
+	s->valid_from = fz_clock_now() - s->sampling->start;
 	s->samples = 0;
 	s->figures = (struct fz_native_figures){ 0 };
 	fz_map_clear(&t->left_out);
@@ -274,7 +275,7 @@ static void seek_targets(struct fz_sampler *s)
 static void take_look(struct fz_sampler *s)
 {
 	struct fz_speed_look look = { .cpu = (uint16_t)s->look_cpu,
-				      .time = s->now - s->options->start,
+				      .time = s->now - s->sampling->start,
 				      .cost = fz_speed_time_piece(s->look_cpu) };
 
 	s->look_cpu = FZ_NONE;
@@ -336,8 +337,7 @@ static void do_chores(struct fz_sampler *s)
 {
 	int64_t now = s->now;
 
-	if (s->options->duration_ns && now - s->options->start >= s->options->duration_ns &&
-	    !s->end)
+	if (now >= fz_sampler_deadline(s) && !s->end)
 		s->end = FZ_END_TIME;
 	if (s->look_cpu != FZ_NONE)
 		take_look(s);
@@ -352,7 +352,7 @@ static void do_chores(struct fz_sampler *s)
 	}
 	if (now >= s->next_second) {
 		check_priority(s);
-		s->options->on_second(s->options->arg, s);
+		s->sampling->on_second(s->sampling->arg, s);
 		s->next_second += FZ_SECOND * (1 + (now - s->next_second) / FZ_SECOND);
 	}
 }
@@ -387,7 +387,7 @@ void fz_sampler_turn(struct fz_sampler *s, struct fz_profile *next, struct fz_im
 void fz_sampler_run(struct fz_sampler *s)
 {
 	start_waking(s);
-	s->paused_since = s->options->start;
+	s->paused_since = s->sampling->start;
 	s->paused_ns = 0;
 	while (!s->end) {
 		if (s->open_n == 0 || s->paused)
@@ -399,8 +399,8 @@ void fz_sampler_run(struct fz_sampler *s)
 		do_chores(s);
 	}
 	/* What was said before the end counts. */
-	if (s->options->control)
-		fz_lineserver_serve(s->options->control);
+	if (s->sampling->control)
+		fz_lineserver_serve(s->sampling->control);
 	s->end_time = fz_clock_now();
 	if (s->paused)
 		s->paused_ns += s->end_time - s->paused_since;
@@ -434,7 +434,7 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 			return err->code;
 		fz_sampler_wait(s, first->target.next_try);
 		if (s->end == FZ_END_EXIT)
-			return fz_fail(err, FZ_EGONE, "process %d has ended", s->options->pid);
+			return fz_fail(err, FZ_EGONE, "process %d has ended", s->sampling->pid);
 		if (s->end)
 			return fz_fail(err, FZ_EINTERRUPTED, "interrupted");
 	}

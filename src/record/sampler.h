@@ -22,8 +22,8 @@ void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz
 void fz_sampler_add_growth(struct fz_profile *p);
 /* The metrics must be added to the profile beforehand; the writer, if there is one, must be set
  * before fz_sampler_run. */
-void fz_sampler_init(struct fz_sampler *s, const struct fz_sampler_options *options,
-		     struct fz_profile *profile);
+void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *options,
+		     const struct fz_sampling *sampling, struct fz_profile *profile);
 /* Open the target now, or say why not: for a process that should be Python already. Waits a
  * moment for one that is just starting. */
 int fz_sampler_open(struct fz_sampler *s, struct fz_error *err);

@@ -14,20 +14,14 @@
 
 #include "base/lineserver.h"
 #include "record/engine.h"
+#include "record/options.h"
 #include "record/process_tree.h"
 #include "record/priority.h"
-#include "record/rate.h"
 #include "record/silent.h"
 #include "record/target.h"
 #include "format/fz.h"
 
-enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
-extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
-
-/* Who reads the stacks: the kernel or we. */
-enum fz_engine_choice { FZ_ENGINE_AUTO, FZ_ENGINE_BPF, FZ_ENGINE_READ };
-extern const char *const fz_engine_choices[]; /* NULL-terminated, by enum fz_engine_choice */
-struct fz_bpf;                                /* the program in the kernel: bpf/bpf.h */
+struct fz_bpf; /* the program in the kernel: bpf/bpf.h */
 
 /* What the kernel does not allow, so that something else stands for it. */
 enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARN_WAITS, FZ_WARNINGS };
@@ -49,31 +43,16 @@ enum fz_end {
 
 struct fz_sampler;
 
-struct fz_sampler_options {
-	pid_t pid; /* what was started or attached to */
-	int pidfd;
-	int signal_fd;     /* a signalfd: blocked signals, SIGCHLD among them */
-	bool descendants;  /* follow to a descendant when the process itself is not Python */
-	bool subprocesses; /* sample it and all that it starts */
-	bool machine;      /* sample every process; pid is 0, pidfd -1 */
-	bool blocking, sources;
-	bool waits;   /* by the wall clock; of the kernel's engine each is a sample */
-	bool coarse;  /* of the whole machine: native code by its function alone */
-	bool growth;  /* of it, instead of time: each growth of the resident set is a sample */
-	bool watched; /* by somebody: names of native functions at once */
-	bool stacks;  /* native stacks, merged with Python's; implies blocking */
-	bool started; /* by us: every source file is as the program read it */
-	enum fz_clock clock;
-	enum fz_engine_choice engine;
+/* One recording: what is sampled, and who is told. */
+struct fz_sampling {
+	pid_t pid;              /* what was started or attached to; of the whole machine 0 */
+	int pidfd;              /* likewise; -1 */
+	int signal_fd;          /* a signalfd: blocked signals, SIGCHLD among them */
+	bool started;           /* by us: every source file is as the program read it */
 	struct fz_bpf **loaded; /* by fz_engine_load, for the first process: taken over, and NULL
 				   then; NULL: nothing was */
-	enum fz_mode mode;      /* which samples are kept */
-	struct fz_python_options python;
-	struct fz_rate rate;
 	struct fz_lineserver *control; /* served while waiting; NULL: none. See control.h */
-	bool paused;                   /* at first */
 	int64_t start;                 /* fz_clock_now() when the run began */
-	int64_t duration_ns;           /* 0: no limit */
 	/* A signal came; true ends the sampling. SIGCHLD is not reported. */
 	bool (*on_signal)(void *arg, const struct signalfd_siginfo *info);
 	void (*on_second)(void *arg, const struct fz_sampler *s);
@@ -97,7 +76,8 @@ struct fz_target_process {
 };
 
 struct fz_sampler {
-	const struct fz_sampler_options *options;
+	const struct fz_record_options *options;
+	const struct fz_sampling *sampling;
 	const struct fz_engine *engine; /* who takes the samples */
 	void *states[FZ_ENGINE_SLOTS];  /* of engines, their own; NULL: it has not begun */
 	struct fz_profile *profile;     /* tables; samples go to the writer */

@@ -22,17 +22,29 @@
 
 /* ---- one of them ---- */
 
+struct fz_python_options fz_target_process_python(const struct fz_record_options *o)
+{
+	bool stacks = o->native == FZ_NATIVE_STACKS;
+
+	return (struct fz_python_options){ .all_threads = o->all_threads,
+					   .stopped = o->blocking || stacks,
+					   .gc = !o->no_gc,
+					   .native = o->native == FZ_NATIVE_MARKERS,
+					   .opcodes = o->opcodes,
+					   .segments = stacks,
+					   .tasks = o->tasks,
+					   .task_names = o->task_names };
+}
+
 struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent)
 {
-	const struct fz_sampler_options *o = s->options;
-	struct fz_python_options python = o->python;
+	const struct fz_record_options *o = s->options;
+	struct fz_python_options python = fz_target_process_python(o);
 	struct fz_target_process *p = fz_calloc(1, sizeof(*p));
 
-	python.stopped = o->blocking || o->stacks;
-	python.segments = o->stacks;
 	fz_target_init(&p->target, pid, &python, s->profile, &s->images);
-	p->target.stacks = o->stacks;
-	p->target.natives = !o->subprocesses || o->stacks;
+	p->target.stacks = python.segments;
+	p->target.natives = !o->subprocesses || python.segments;
 	p->target.next_try += FORK_PAUSE;
 	p->parent = parent;
 	fz_grow(s->processes, s->process_n, s->process_cap);
@@ -59,7 +71,7 @@ void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_proce
 void fz_target_process_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p)
 {
 	if (!s->silent_told && !s->paused && !s->options->growth)
-		fz_silent_look(&s->silent, p->target.pid, s->options->started && !s->paused_ns);
+		fz_silent_look(&s->silent, p->target.pid, s->sampling->started && !s->paused_ns);
 }
 
 void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
@@ -107,7 +119,8 @@ int fz_target_process_start_stopper(struct fz_sampler *s, struct fz_target_proce
 	if (p->stopper && fz_stop_pid(p->stopper) == pid)
 		return 0;
 	fz_target_process_free_stopper(s, p);
-	int rc = fz_stop_new(pid, s->options->started && pid == s->options->pid, &p->stopper, err);
+	int rc =
+		fz_stop_new(pid, s->sampling->started && pid == s->sampling->pid, &p->stopper, err);
 	s->stopper_n += !rc;
 	return rc;
 }
@@ -156,7 +169,7 @@ void fz_target_process_start_tree(struct fz_sampler *s)
 	struct fz_error ignored;
 
 	fz_target_process_raise_files(s);
-	if (fz_process_tree_new(s->options->pid, FZ_PROCESS_TREE_PERF, &s->tree, &ignored))
+	if (fz_process_tree_new(s->sampling->pid, FZ_PROCESS_TREE_PERF, &s->tree, &ignored))
 		return;
 	enum fz_process_tree_kind kind = fz_process_tree_kind(s->tree);
 	fz_profile_set_fact(s->profile, "subprocesses", fz_str_of(fz_process_tree_names[kind]));
@@ -226,5 +239,5 @@ void fz_target_process_follow(struct fz_sampler *s)
 
 int fz_target_process_events(const struct fz_sampler *s)
 {
-	return s->tree ? fz_process_tree_fd(s->tree) : s->options->pidfd;
+	return s->tree ? fz_process_tree_fd(s->tree) : s->sampling->pidfd;
 }

@@ -14,6 +14,8 @@ static inline uint8_t fz_target_process_status(enum fz_mode mode)
 					   : 0;
 }
 
+/* What is read of each interpreter. */
+struct fz_python_options fz_target_process_python(const struct fz_record_options *o);
 /* One more process; it is opened by sampler.c when its interpreter is up. */
 struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid, pid_t parent);
 void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p);

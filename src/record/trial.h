@@ -17,7 +17,7 @@ struct fz_trial {
 
 /* The signals that end a recording: Ctrl-C, SIGTERM, SIGHUP. */
 sigset_t fz_trial_ending(void);
-/* For fz_sampler_options.on_signal: pass it on and remember it. */
+/* For fz_sampling.on_signal: pass it on and remember it. */
 bool fz_trial_on_signal(void *arg, const struct signalfd_siginfo *info);
 /* Wait for the program, for at most so many milliseconds (-1: for good). False: still there. */
 bool fz_trial_wait(struct fz_trial *t, int milliseconds);

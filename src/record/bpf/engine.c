@@ -126,14 +126,14 @@ static const struct watched *find_watched(const struct state *b, uint32_t number
 
 static int start(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
-	const struct fz_sampler_options *o = s->options;
+	const struct fz_record_options *o = s->options;
 	struct fz_bpf *program = state_of(s)->program;
 	struct fz_bpf_config config;
 	int rc = fz_python_ticks_config(p->target.python, &config, err);
 
 	if (!rc)
 		rc = o->growth ? fz_bpf_watch_growth(program, p->target.pid, &config, err)
-			       : fz_bpf_watch(program, p->target.pid, o->python.all_threads,
+			       : fz_bpf_watch(program, p->target.pid, o->all_threads,
 					      fz_rate_time(o->rate, 1), &config, err);
 	if (rc)
 		return rc;
@@ -145,7 +145,7 @@ static int start(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 
 static int load(struct fz_sampler *s, struct fz_error *err)
 {
-	const struct fz_sampler_options *o = s->options;
+	const struct fz_record_options *o = s->options;
 	struct fz_bpf *program;
 	int rc = fz_bpf_take(s, fz_bpf_use_of(o), &program, err);
 
@@ -157,7 +157,8 @@ static int load(struct fz_sampler *s, struct fz_error *err)
 	b->program = program;
 	b->waits = o->waits ? fz_bpf_waits_new() : NULL;
 	if (s->tree)
-		fz_cputimes_count_children(&b->times, o->pid, o->started && !s->paused_ns);
+		fz_cputimes_count_children(&b->times, s->sampling->pid,
+					   s->sampling->started && !s->paused_ns);
 	return 0;
 }
 
@@ -228,7 +229,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	int64_t weight = t->kind == FZ_BPF_GREW ? (int64_t)t->counter * sysconf(_SC_PAGESIZE)
 						: charge(s, w->watch, t);
 	/* Who is attached to is watched a moment before the recording begins. */
-	bool before = t->kind == FZ_BPF_TICK && (int64_t)t->time < s->options->start;
+	bool before = t->kind == FZ_BPF_TICK && (int64_t)t->time < s->sampling->start;
 	if (weight <= 0 || before || s->profile->over_limit)
 		return;
 	fz_python_ticks_take(w->process->target.python, t, &stack);
@@ -399,7 +400,7 @@ static void note_missing(struct fz_sampler *s)
 {
 	struct fz_cputimes_sum sum = fz_cputimes_sum(&state_of(s)->times);
 
-	if (s->options->python.all_threads)
+	if (s->options->all_threads)
 		fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
 }
 

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 
-enum fz_engine_use fz_bpf_use_of(const struct fz_sampler_options *o)
+enum fz_engine_use fz_bpf_use_of(const struct fz_record_options *o)
 {
 	return o->machine  ? FZ_ENGINE_FOR_MACHINE
 	       : o->growth ? FZ_ENGINE_FOR_GROWTH
@@ -21,7 +21,7 @@ enum fz_engine_use fz_bpf_use_of(const struct fz_sampler_options *o)
 int fz_bpf_take(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
 		struct fz_error *err)
 {
-	struct fz_bpf **loaded = s->options->loaded;
+	struct fz_bpf **loaded = s->sampling->loaded;
 
 	if (!loaded || !*loaded)
 		return fz_bpf_new(use, ret, err);
@@ -33,9 +33,9 @@ bool fz_bpf_wait(struct fz_sampler *s, const struct fz_bpf *program, int64_t due
 {
 	struct pollfd fds[] = {
 		{ .fd = fz_bpf_fd(program), .events = POLLIN },
-		{ .fd = s->options->signal_fd, .events = POLLIN },
+		{ .fd = s->sampling->signal_fd, .events = POLLIN },
 		{ .fd = fz_target_process_events(s), .events = POLLIN },
-		{ .fd = fz_lineserver_fd(s->options->control), .events = POLLIN },
+		{ .fd = fz_lineserver_fd(s->sampling->control), .events = POLLIN },
 	};
 	int64_t until = FZ_MIN(FZ_MIN(fz_sampler_duty(s), s->next_seek), due);
 	int64_t left = fz_clock_left(until);

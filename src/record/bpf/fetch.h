@@ -5,7 +5,7 @@
 #include "record/bpf/bpf.h"
 #include "record/sampler_state.h"
 
-enum fz_engine_use fz_bpf_use_of(const struct fz_sampler_options *o);
+enum fz_engine_use fz_bpf_use_of(const struct fz_record_options *o);
 /* The program that was loaded beforehand, or is now; the caller's, who frees it. */
 int fz_bpf_take(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
 		struct fz_error *err);

@@ -21,6 +21,7 @@
 #include "record/owner.h"
 #include "record/procstat.h"
 #include "record/python/ticks.h"
+#include "record/target_process.h"
 #include "profile/processes.h"
 #include "symbol/kallsyms.h"
 
@@ -214,7 +215,7 @@ static char *name_of(struct fz_machine_processes *m, const struct member *p,
 static struct member *add_member(struct fz_machine_processes *m, const struct fz_bpf_tick *t)
 {
 	struct member *p = fz_calloc(1, sizeof(*p));
-	const struct fz_sampler_options *o = m->s->options;
+	const struct fz_sampling *o = m->s->sampling;
 	enum fz_met what = FZ_MET_PROGRAM;
 	struct fz_error ignored;
 
@@ -306,6 +307,7 @@ static bool is_worth_a_search(struct fz_machine_processes *m, const struct membe
 /* Processes that have none, or none yet, are asked ever less often. */
 static void look_for_python(struct fz_machine_processes *m, struct member *p, int64_t now)
 {
+	struct fz_python_options options = fz_target_process_python(m->s->options);
 	struct fz_bpf_config config;
 	struct fz_error why;
 
@@ -315,7 +317,7 @@ static void look_for_python(struct fz_machine_processes *m, struct member *p, in
 	p->python_pause = FZ_MIN(2 * p->python_pause, PYTHON_PAUSE_MAX);
 	if (!is_worth_a_search(m, p))
 		return;
-	int rc = fz_python_open(p->pid, &m->s->options->python, m->s->profile, &p->python, &why);
+	int rc = fz_python_open(p->pid, &options, m->s->profile, &p->python, &why);
 	if (!rc)
 		rc = fz_python_ticks_config(p->python, &config, &why);
 	if (!rc && !fz_bpf_add_python(m->program, p->pid, &config))

@@ -190,7 +190,7 @@ static void write_wake(struct fz_sampler *s, uint32_t thread, uint32_t by, int64
 {
 	if (by != FZ_NONE && by != thread)
 		fz_file_writer_add_wake(s->writer,
-					&(struct fz_wake){ .time = time - s->options->start,
+					&(struct fz_wake){ .time = time - s->sampling->start,
 							   .thread = thread,
 							   .by = by });
 }
@@ -274,7 +274,7 @@ static void begin(struct fz_sampler *s, struct wait *wait, const struct fz_targe
  * is watched a moment earlier. */
 static int64_t recorded(const struct fz_sampler *s, int64_t time)
 {
-	return FZ_MAX(s->end ? FZ_MIN(time, s->end_time) : time, s->options->start);
+	return FZ_MAX(s->end ? FZ_MIN(time, s->end_time) : time, s->sampling->start);
 }
 
 static void end(struct fz_sampler *s, struct wait *wait, int64_t woken, int64_t now)
@@ -322,7 +322,7 @@ static void take_birth(struct fz_sampler *s, const struct fz_target_process *p, 
 static void tell_birth(struct fz_sampler *s, struct fz_python *python, struct wait *wait,
 		       const struct fz_bpf_tick *t)
 {
-	if (wait->parent != FZ_NONE && wait->born >= s->options->start)
+	if (wait->parent != FZ_NONE && wait->born >= s->sampling->start)
 		write_wake(s, fz_python_ticks_thread(python, t), wait->parent, wait->born);
 	wait->parent = FZ_NONE;
 }
