@@ -5,8 +5,13 @@
  *           <- push (ids, for doing nothing twice)
  *           <- series {service, version, labels, kind} <- cell {host, minute} <- value {node}
  *
+ * Triggers keep sums for lists, which are then read without counting cells or pushes: of the cells
+ * of a host in a series (host_sum), and of the pushes of a release (push_count). There is no row
+ * where there is nothing to sum.
+ *
  * Tables are strict, so a sum above 63 bits is an error and not a rounded number. Acknowledged data
- * is synchronised to disk. A store with a newer layout is refused.
+ * is synchronised to disk. A store with a newer layout is refused, one with an older layout is
+ * converted by whoever opens it.
  */
 #include "fleet/sqlite_calls.h"
 
@@ -19,7 +24,38 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 2, BUSY_MS = 30000 };
+enum { LAYOUT = 3, BUSY_MS = 30000 };
+
+#define SUMS                                                                                      \
+	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"    \
+	" cells INTEGER NOT NULL, cpu REAL NOT NULL, wall REAL NOT NULL,"                         \
+	" samples INTEGER NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (series, host))"           \
+	" STRICT, WITHOUT ROWID;"                                                                 \
+	"CREATE TABLE IF NOT EXISTS push_count (project INTEGER NOT NULL, service TEXT NOT NULL," \
+	" version TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (project, service, version))"    \
+	" STRICT, WITHOUT ROWID;"                                                                 \
+	"CREATE TRIGGER IF NOT EXISTS cell_added AFTER INSERT ON cell BEGIN"                      \
+	" INSERT INTO host_sum VALUES (new.series, new.host, 1, new.cpu, new.wall, new.samples,"  \
+	" new.lost) ON CONFLICT (series, host) DO UPDATE SET cells = cells + 1,"                  \
+	" cpu = cpu + new.cpu, wall = wall + new.wall, samples = samples + new.samples,"          \
+	" lost = lost + new.lost; END;"                                                           \
+	"CREATE TRIGGER IF NOT EXISTS cell_grown AFTER UPDATE ON cell BEGIN"                      \
+	" UPDATE host_sum SET cpu = cpu - old.cpu + new.cpu, wall = wall - old.wall + new.wall,"  \
+	" samples = samples - old.samples + new.samples, lost = lost - old.lost + new.lost"       \
+	" WHERE series = new.series AND host = new.host; END;"                                    \
+	"CREATE TRIGGER IF NOT EXISTS cell_deleted AFTER DELETE ON cell BEGIN"                    \
+	" UPDATE host_sum SET cells = cells - 1, cpu = cpu - old.cpu, wall = wall - old.wall,"    \
+	" samples = samples - old.samples, lost = lost - old.lost"                                \
+	" WHERE series = old.series AND host = old.host;"                                         \
+	" DELETE FROM host_sum WHERE series = old.series AND host = old.host AND cells = 0; END;" \
+	"CREATE TRIGGER IF NOT EXISTS push_added AFTER INSERT ON push BEGIN"                      \
+	" INSERT INTO push_count VALUES (new.project, new.service, new.version, 1)"               \
+	" ON CONFLICT (project, service, version) DO UPDATE SET n = n + 1; END;"                  \
+	"CREATE TRIGGER IF NOT EXISTS push_deleted AFTER DELETE ON push BEGIN"                    \
+	" UPDATE push_count SET n = n - 1 WHERE project = old.project AND service = old.service"  \
+	" AND version = old.version;"                                                             \
+	" DELETE FROM push_count WHERE project = old.project AND service = old.service"           \
+	" AND version = old.version AND n = 0; END;"
 
 static const char tables[] =
 	"BEGIN IMMEDIATE;"
@@ -51,13 +87,21 @@ static const char tables[] =
 	"CREATE TABLE IF NOT EXISTS alarm (project INTEGER NOT NULL, service TEXT NOT NULL,"
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
-	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;"
-	"PRAGMA user_version = 2;"
+	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" SUMS
+	"PRAGMA user_version = 3;"
 	"COMMIT;";
 
-/* Pushes that are there have no digest. */
-static const char from_layout_1[] = "ALTER TABLE push ADD COLUMN digest INTEGER;"
-				    "PRAGMA user_version = 2;";
+/* What makes the next layout of each earlier one. */
+static const char *const upgrades[LAYOUT] = {
+	/* Pushes that are there have no digest. */
+	[1] = "ALTER TABLE push ADD COLUMN digest INTEGER;"
+	      "PRAGMA user_version = 2;",
+	[2] = SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
+		   " sum(samples), sum(lost) FROM cell GROUP BY series, host;"
+		   "INSERT INTO push_count SELECT project, service, version, count(*) FROM push"
+		   " GROUP BY project, service, version;"
+		   "PRAGMA user_version = 3;",
+};
 
 /* of a series of FZ_SQL_FIND_SERIES */
 #define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
@@ -110,14 +154,17 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			    " RETURNING id",
 	[FZ_SQL_ADD_VALUE] = "INSERT INTO value VALUES (?, ?, ?, ?) ON CONFLICT (cell, node)"
 			     " DO UPDATE SET value = value + excluded.value, n = n + excluded.n",
-	[FZ_SQL_LIST] = "SELECT service, version, metric, unit, min(minute), max(minute),"
-			" count(DISTINCT host), count(*), (SELECT count(*) FROM push WHERE"
-			" push.project = series.project AND push.service = series.service AND"
-			" push.version = series.version), total(cpu), total(wall),"
-			" sum(samples), sum(lost) FROM series JOIN cell ON cell.series = series.id"
-			" WHERE project = (SELECT id FROM project WHERE name = ?)"
+	[FZ_SQL_LIST] = "WITH listed AS MATERIALIZED (SELECT *, (SELECT min(minute) FROM cell"
+			" WHERE series = series.id) AS first, (SELECT max(minute) FROM cell"
+			" WHERE series = series.id) AS last FROM series"
+			" WHERE project = (SELECT id FROM project WHERE name = ?))"
+			" SELECT service, version, metric, unit, min(first), max(last),"
+			" count(DISTINCT host), sum(cells), ifnull((SELECT n FROM push_count AS p"
+			" WHERE p.project = listed.project AND p.service = listed.service AND"
+			" p.version = listed.version), 0), total(cpu), total(wall),"
+			" sum(samples), sum(lost) FROM listed JOIN host_sum ON series = listed.id"
 			" GROUP BY service, version, metric, unit"
-			" ORDER BY service, max(minute) DESC, version DESC, max(main) DESC, metric",
+			" ORDER BY service, max(last) DESC, version DESC, max(main) DESC, metric",
 	/* ?3 "": all versions. Then, in that time, how many cells and their first and last minute;
 	 * the version, and its first minute whenever. */
 	[FZ_SQL_FIND_SERIES] =
@@ -139,10 +186,11 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
 			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT ?",
 	[FZ_SQL_VERSIONS] =
-		"SELECT version FROM series JOIN cell ON cell.series = series.id"
-		" WHERE project = (SELECT id FROM project WHERE name = ?)"
-		" AND service = ? GROUP BY version ORDER BY max(minute) DESC, version DESC"
-		" LIMIT ?",
+		"WITH listed AS (SELECT version, (SELECT max(minute) FROM cell"
+		" WHERE series = series.id) AS last FROM series"
+		" WHERE project = (SELECT id FROM project WHERE name = ?) AND service = ?)"
+		" SELECT version FROM listed WHERE last IS NOT NULL GROUP BY version"
+		" ORDER BY max(last) DESC, version DESC LIMIT ?",
 	[FZ_SQL_ADD_ALARM] = "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 			     " ON CONFLICT DO NOTHING",
 	[FZ_SQL_ALARMS] = "SELECT service, base, head, function, text, change, low, high, first,"
@@ -263,9 +311,10 @@ static int read_layout(struct fz_sql *s, int64_t *ret, struct fz_error *err)
 	return FZ_MIN(r, 0);
 }
 
-static int check_layout(const struct fz_sql *s, int64_t layout, bool writing, struct fz_error *err)
+static int check_layout(const struct fz_sql *s, int64_t layout, int64_t newest, bool writing,
+			struct fz_error *err)
 {
-	if (layout > LAYOUT)
+	if (layout > newest)
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "%s: created by a newer fizeau; upgrade fizeau", s->path);
 	if (layout == 0 && !writing)
@@ -315,13 +364,14 @@ static int migrate(struct fz_sql *s, struct fz_error *err)
 	if (r)
 		return r;
 	r = read_layout(s, &layout, err);
-	if (!r && layout == 1)
-		r = fz_sql_script(s, from_layout_1, err);
+	for (; !r && layout > 0 && layout < LAYOUT; layout++)
+		r = fz_sql_script(s, upgrades[layout], err);
 	return fz_sql_end(s, r, err);
 }
 
 /* made: NULL, or what makes tables that are missing. */
-static int open_file(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
+static int open_file(struct fz_sql *s, const char *path, const char *made, int64_t newest,
+		     struct fz_error *err)
 {
 	int64_t layout;
 	int flags = made ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
@@ -341,8 +391,9 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, struc
 	fz_sqlite.busy_timeout(s->db, BUSY_MS);
 	r = read_layout(s, &layout, err);
 	if (!r)
-		r = check_layout(s, layout, made != NULL, err);
-	if (!r && made == tables && layout == 1)
+		r = check_layout(s, layout, newest, made != NULL, err);
+	/* Readers, too, need what it adds. */
+	if (!r && layout > 0 && layout < newest)
 		r = migrate(s, err);
 	if (!r && made)
 		r = make_tables(s, made, err);
@@ -353,12 +404,12 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, struc
 
 int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err)
 {
-	return open_file(s, path, writing ? tables : NULL, err);
+	return open_file(s, path, writing ? tables : NULL, LAYOUT, err);
 }
 
 int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
 {
-	return open_file(s, path, made, err);
+	return open_file(s, path, made, 1, err);
 }
 
 sqlite3_stmt *fz_sql_once(struct fz_sql *s, const char *text)

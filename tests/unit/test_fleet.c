@@ -622,6 +622,13 @@ static void run_sql(const char *path, const char *text)
 	fz_sqlite.close(db);
 }
 
+/* What later layouts added, taken away. */
+#define FIRST_LAYOUT                                                                   \
+	"DROP TRIGGER cell_added; DROP TRIGGER cell_grown; DROP TRIGGER cell_deleted;" \
+	"DROP TRIGGER push_added; DROP TRIGGER push_deleted;"                          \
+	"DROP TABLE host_sum; DROP TABLE push_count;"                                  \
+	"ALTER TABLE push DROP COLUMN digest; PRAGMA user_version = 1"
+
 /* A store of the first layout, whose pushes have no digest, goes on. */
 static void test_first_layout(void **state)
 {
@@ -637,7 +644,7 @@ static void test_first_layout(void **state)
 	struct fz_fleet *f = open_store(path);
 	put(f, p, "1", "", "a");
 	fz_fleet_close(f);
-	run_sql(path, "ALTER TABLE push DROP COLUMN digest; PRAGMA user_version = 1");
+	run_sql(path, FIRST_LAYOUT);
 	f = open_store(path);
 	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
 	assert_int_equal(put(f, other, "1", "", "a"), FZ_FLEET_KNOWN);
@@ -650,6 +657,104 @@ static void test_first_layout(void **state)
 	got = get_from(path, "1");
 	assert_int_equal(cost_of(got, "work"), 10 * SECOND);
 	assert_int_equal(cost_of(got, "other"), 0);
+	remove_file(path);
+}
+
+static void write_entry(void *arg, const struct fz_fleet_entry *e)
+{
+	fz_buf_printf(arg, "%s %s %s %s %lld-%lld: %lld %lld %lld %lld %lld %.17g %.17g\n",
+		      e->service, e->version, e->metric, e->unit, (long long)e->first,
+		      (long long)e->last, (long long)e->hosts, (long long)e->cells,
+		      (long long)e->pushes, (long long)e->samples, (long long)e->lost, e->cpu_ns,
+		      e->wall_ns);
+}
+
+/* The same as the list, from cells and pushes. */
+static void recount(const char *path, struct fz_buf *ret)
+{
+	struct fz_sql sql;
+	struct fz_error err;
+
+	assert_int_equal(fz_sql_open(&sql, path, false, &err), 0);
+	fz_auto(fz_sql_drop) sqlite3_stmt *s = fz_sql_once(
+		&sql, "SELECT service, version, metric, unit, min(minute), max(minute),"
+		      " count(DISTINCT host), count(*), (SELECT count(*) FROM push WHERE"
+		      " push.project = series.project AND push.service = series.service AND"
+		      " push.version = series.version), sum(samples), sum(lost), total(cpu),"
+		      " total(wall) FROM series JOIN cell ON cell.series = series.id"
+		      " GROUP BY service, version, metric, unit"
+		      " ORDER BY service, max(minute) DESC, version DESC, max(main) DESC, metric");
+	while (fz_sql_step(&sql, s, &err) == 1) {
+		for (int i = 0; i < 4; i++)
+			fz_buf_printf(ret, "%s%s", i ? " " : "", fz_sql_column(s, i).p);
+		for (int i = 4; i < 11; i++)
+			fz_buf_printf(ret, "%s%lld",
+				      i == 5   ? "-"
+				      : i == 6 ? ": "
+					       : " ",
+				      (long long)fz_sqlite.column_int(s, i));
+		fz_buf_printf(ret, " %.17g %.17g\n", fz_sqlite.column_double(s, 11),
+			      fz_sqlite.column_double(s, 12));
+	}
+	fz_sql_drop(&s);
+	s = NULL;
+	fz_sql_close(&sql);
+}
+
+static void check_list(struct fz_fleet *f, const char *path, int entries)
+{
+	fz_auto(fz_buf_release) struct fz_buf listed = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf counted = { 0 };
+	struct fz_error err;
+	int lines = 0;
+
+	assert_int_equal(fz_fleet_list(f, "p", write_entry, &listed, &err), 0);
+	recount(path, &counted);
+	fz_buf_str(&listed, "");
+	fz_buf_str(&counted, "");
+	for (size_t i = 0; i < listed.n; i++)
+		lines += listed.p[i] == '\n';
+	assert_string_equal(listed.p, counted.p);
+	assert_int_equal(lines, entries);
+}
+
+/* The sums that a list is made of are those of the cells and pushes: after pushes of several hosts,
+ * of the same minutes again, after one that is refused, after forgetting some and all, and in a
+ * store that had none. */
+static void test_sums(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *old = recording(200, "work");
+	fz_auto(fz_profile_freep) struct fz_profile *new = recording(80, "other");
+	struct fz_fleet *f = open_store(path);
+	enum fz_fleet_put how;
+	struct fz_error err;
+
+	(void)state;
+	new->runs[0].start_unix_ns += 10 * MINUTE;
+	put(f, old, "1", "", "a");
+	put(f, old, "1", "\nk=v\n", "b");
+	put(f, old, "1", "", "c");
+	put(f, new, "1", "", "d");
+	put(f, new, "2", "", "e");
+	assert_int_equal(
+		put_as(f, new, &(struct fz_fleet_push){ "p", "s", "1", "g", "", "f" }, &how, &err),
+		0);
+	assert_int_equal(
+		put_as(f, old, &(struct fz_fleet_push){ "p", "s", "1", "g", "", "f" }, &how, &err),
+		FZ_EINPUT);
+	check_list(f, path, 2);
+	assert_true(fz_fleet_forget(f, START / MINUTE + 2, &err) > 0);
+	check_list(f, path, 2);
+	fz_fleet_close(f);
+	run_sql(path, FIRST_LAYOUT);
+	f = open_store(path);
+	check_list(f, path, 2);
+	put(f, new, "3", "", "g");
+	check_list(f, path, 3);
+	assert_true(fz_fleet_forget(f, START / MINUTE + 100, &err) > 0);
+	check_list(f, path, 0);
+	fz_fleet_close(f);
 	remove_file(path);
 }
 
@@ -685,6 +790,7 @@ int main(void)
 		cmocka_unit_test(test_hours),
 		cmocka_unit_test(test_id_of_another),
 		cmocka_unit_test(test_first_layout),
+		cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
