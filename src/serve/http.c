@@ -22,6 +22,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/library.h"
+#include "serve/tls.h"
 
 enum { CONNECTIONS_MAX = 200, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
 /* Of what is too large so much is still read, in bodies of the largest size. */
@@ -547,18 +548,9 @@ static bool find_address(const struct fz_http_options *o, union address *ret)
 
 static int check_tls(const struct fz_http_options *o, struct fz_error *err)
 {
-	if (o->certificate && mhd.can(MHD_FEATURE_TLS) != MHD_YES)
+	if (o->tls && mhd.can(MHD_FEATURE_TLS) != MHD_YES)
 		return fz_fail(err, FZ_EUNSUPPORTED, "libmicrohttpd was built without TLS");
 	return 0;
-}
-
-static int fail_start(const struct fz_http_options *o, struct fz_error *err)
-{
-	/* What the library cannot make sense of, it says nothing about. */
-	if (o->certificate && (errno == 0 || errno == EINVAL))
-		return fz_fail(err, FZ_EUSAGE,
-			       "--tls-cert, --tls-key: not a certificate and its key (PEM)");
-	return fz_fail_errno(err, "%s:%u: cannot listen on this address", o->host, o->port);
 }
 
 int fz_http_start(const struct fz_http_options *options, const struct fz_http_route *routes,
@@ -581,15 +573,13 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 	atomic_init(&h->tokens, options->tokens);
 	pthread_mutex_init(&h->lock, NULL);
 	struct MHD_OptionItem tls[] = {
-		{ options->certificate ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,
-		  (void *)options->certificate },
-		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key },
+		{ options->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, 0,
+		  fz_tls_callback() },
 		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_VERSIONS },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned flags = (options->certificate ? MHD_USE_TLS : 0) |
-			 MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
-			 MHD_USE_POLL | MHD_USE_ITC |
+	unsigned flags = (options->tls ? MHD_USE_TLS : 0) | MHD_USE_INTERNAL_POLLING_THREAD |
+			 MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC |
 			 (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	errno = 0;
 	h->daemon = mhd.start(flags, options->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR,
@@ -598,7 +588,8 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 			      MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_NOTIFY_CONNECTION,
 			      on_connection, h, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!h->daemon) {
-		r = fail_start(options, err);
+		r = fz_fail_errno(err, "%s:%u: cannot listen on this address", options->host,
+				  options->port);
 		pthread_mutex_destroy(&h->lock);
 		free(h);
 		return r;

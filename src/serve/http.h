@@ -14,9 +14,9 @@
 #include "serve/tokens.h"
 
 struct fz_http_options {
-	const char *host;              /* an address, not a name */
-	uint16_t port;                 /* 0: any that is free */
-	const char *certificate, *key; /* PEM texts for TLS, both or neither; borrowed */
+	const char *host; /* an address, not a name */
+	uint16_t port;    /* 0: any that is free */
+	bool tls;         /* with the certificate of tls.h */
 	const struct fz_tokens
 		*tokens;   /* NULL: everybody may do everything, as project "default" */
 	uint64_t body_max; /* bytes */

@@ -18,6 +18,7 @@
 #include "fleet/batch.h"
 #include "format/format.h"
 #include "serve/server.h"
+#include "serve/tls.h"
 
 enum { AT_ONCE = 2, HOUR = 3600, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
 enum { PEM_MAX = 1 << 20 };
@@ -302,6 +303,12 @@ static void release_tokens(struct fz_server *s)
 	s->tokens = NULL;
 }
 
+static void release_secrets(struct fz_server *s)
+{
+	release_tokens(s);
+	fz_tls_release();
+}
+
 static void reload_tokens(struct fz_server *s, struct fz_http *h)
 {
 	struct fz_error err;
@@ -314,13 +321,51 @@ static void reload_tokens(struct fz_server *s, struct fz_http *h)
 	fz_http_use_tokens(h, &s->tokens->tokens);
 }
 
+static int read_pem(const char *option, const char *path, char **ret, struct fz_error *err)
+{
+	*ret = fz_read_small(path, PEM_MAX, NULL);
+	return *ret ? 0 : fz_fail_errno(err, "%s %s: cannot read", option, path);
+}
+
+static int load_tls(const struct fz_serve_options *o, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *certificate = NULL, *key = NULL;
+
+	if (!o->tls_certificate && !o->tls_key)
+		return 0;
+	if (!o->tls_certificate || !o->tls_key)
+		return fz_fail(err, FZ_EUSAGE,
+			       "TLS requires both --tls-cert FILE and --tls-key FILE");
+	int r = read_pem("--tls-cert", o->tls_certificate, &certificate, err);
+	if (!r)
+		r = read_pem("--tls-key", o->tls_key, &key, err);
+	return r ? r : fz_tls_use(certificate, key, err);
+}
+
+static void reload_tls(struct fz_server *s)
+{
+	struct fz_error err;
+
+	if (load_tls(&s->options, &err)) {
+		fz_error_prefix(&err, "the former certificate stays in use");
+		s->say(err.message);
+	}
+}
+
+static void reload(struct fz_server *s, struct fz_http *h)
+{
+	if (s->tokens)
+		reload_tokens(s, h);
+	reload_tls(s);
+}
+
 static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
 	for (int64_t second = 0;; second++) {
 		int signal = sigtimedwait(signals, NULL, &(struct timespec){ .tv_sec = 1 });
 
-		if (signal == SIGHUP && s->tokens)
-			reload_tokens(s, h);
+		if (signal == SIGHUP && (s->tokens || s->options.tls_certificate))
+			reload(s, h);
 		else if (signal > 0)
 			return signal;
 		fz_http_tick(h);
@@ -367,7 +412,7 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	if (http->tokens && !http->certificate && !is_loopback(http->host))
+	if (http->tokens && !http->tls && !is_loopback(http->host))
 		s->say("tokens and profiles are sent unencrypted: use --tls-cert and --tls-key, or "
 		       "listen on 127.0.0.1 behind a proxy with TLS");
 	fz_watcher_start(s, &s->watcher);
@@ -378,7 +423,7 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	}
 	bool v6 = strchr(http->host, ':');
 	fz_auto(fz_free_ptr) char *url =
-		fz_asprintf("%s://%s%s%s:%u", http->certificate ? "https" : "http", v6 ? "[" : "",
+		fz_asprintf("%s://%s%s%s:%u", http->tls ? "https" : "http", v6 ? "[" : "",
 			    http->host, v6 ? "]" : "", fz_http_port(h));
 	ready(url);
 	*ret_signal = wait_for_signal(s, h, &signals);
@@ -405,24 +450,6 @@ static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
 	return 0;
 }
 
-static int read_pem(const char *option, const char *path, char **ret, struct fz_error *err)
-{
-	*ret = path ? fz_read_small(path, PEM_MAX, NULL) : NULL;
-	return *ret ? 0 : fz_fail_errno(err, "%s %s: cannot read", option, path);
-}
-
-static int load_tls(const struct fz_serve_options *o, char **certificate, char **key,
-		    struct fz_error *err)
-{
-	if (!o->tls_certificate && !o->tls_key)
-		return 0;
-	if (!o->tls_certificate || !o->tls_key)
-		return fz_fail(err, FZ_EUSAGE,
-			       "TLS requires both --tls-cert FILE and --tls-key FILE");
-	int r = read_pem("--tls-cert", o->tls_certificate, certificate, err);
-	return r ? r : read_pem("--tls-key", o->tls_key, key, err);
-}
-
 static int open_files(const struct fz_serve_options *o, struct fz_files **ret, struct fz_error *err)
 {
 	if (!o->recordings)
@@ -447,7 +474,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
 	struct fz_server s = { .options = *o, .say = say, .started = fz_clock_unix() };
-	fz_auto(fz_free_ptr) char *host = NULL, *certificate = NULL, *key = NULL;
+	fz_auto(fz_free_ptr) char *host = NULL;
 	uint16_t port = 0;
 	int r = take_address(o->listen, &host, &port, err);
 
@@ -459,13 +486,13 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 			    "FILE is required",
 			    o->listen);
 	if (!r)
-		r = load_tls(o, &certificate, &key, err);
+		r = load_tls(o, err);
 	if (!r)
 		r = check_alarms(o, err);
 	if (!r)
 		r = fz_fleet_open(o->store, FZ_FLEET_WRITE, &s.writer, err);
 	if (r) {
-		release_tokens(&s);
+		release_secrets(&s);
 		return r;
 	}
 	r = open_results(&s, err);
@@ -474,13 +501,12 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	if (r) {
 		fz_results_close(s.results);
 		fz_fleet_close(s.writer);
-		release_tokens(&s);
+		release_secrets(&s);
 		return r;
 	}
 	struct fz_http_options http = { .host = host,
 					.port = port,
-					.certificate = certificate,
-					.key = key,
+					.tls = o->tls_certificate != NULL,
 					.tokens = s.tokens ? &s.tokens->tokens : NULL,
 					.body_max = (uint64_t)o->body_max_mib << 20,
 					.seconds_max = REQUEST_SECONDS };
@@ -496,6 +522,6 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	pthread_mutex_destroy(&s.results_writing);
 	fz_results_close(s.results);
 	fz_fleet_close(s.writer);
-	release_tokens(&s);
+	release_secrets(&s);
 	return r;
 }

@@ -13,6 +13,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import sqlite3
@@ -88,6 +89,20 @@ def encrypted():
                                       (own, server.url.replace("https", "http"), "127.0.0.1")):
                 done = fizeau(folder, *push, url, "--version", "3", status=2, env=environ)
                 assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+            renewed = ssl.get_server_certificate(("127.0.0.1", server.port))
+            for end in "crt", "key":
+                shutil.copy(folder / f"own.{end}", folder / f"first.{end}")
+            (folder / "own.crt").write_bytes((folder / "other.crt").read_bytes())
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "the former certificate stays in use: --tls-cert, --tls-key: not a certificate and its key"
+                       in (folder / "serve.err").read_text(encoding="utf-8"), "a line about a key of another certificate")
+            assert ssl.get_server_certificate(("127.0.0.1", server.port)) == renewed
+            (folder / "own.key").write_bytes((folder / "other.key").read_bytes())
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: ssl.get_server_certificate(("127.0.0.1", server.port)) != renewed, "the new certificate")
+            fizeau(folder, *push, server.url, "--version", "4", env=other)
+            for end in "crt", "key":
+                shutil.copy(folder / f"first.{end}", folder / f"own.{end}")
             assert server.stop() == 128 + signal.SIGTERM
         for files, why in (((tls[1], folder / "other.key"), "not a certificate and its key"),
                            ((folder / "r.folded", tls[3]), "not a certificate and its key"),
