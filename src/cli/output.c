@@ -5,9 +5,6 @@
 #include "cli/browser.h"
 #include "cli/filter.h"
 #include "cli/load.h"
-#include "cli/metric.h"
-#include "cli/process.h"
-#include "cli/source.h"
 #include "compare/comparison.h"
 #include "format/format.h"
 #include "profile/filter.h"
@@ -15,6 +12,7 @@
 #include "profile/invert.h"
 #include "profile/origin.h"
 #include "profile/per_run.h"
+#include "profile/processes.h"
 #include "report/findings.h"
 
 #include <dirent.h>
@@ -22,8 +20,111 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PROCESSES_LISTED = 8 };
+
 const char *const fz_cli_compression_names[] = { "auto", "zstd", "none", NULL };
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
+
+/* ---- what is taken from a recording ---- */
+
+/* Make it the default one; NULL: as it is. */
+static int choose_metric(struct fz_profile *p, const char *name, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
+
+	if (!name)
+		return 0;
+	uint32_t metric = fz_profile_find_metric(p, fz_str_of(name));
+	if (metric == FZ_NONE && strcmp(name, "samples") == 0)
+		metric = fz_profile_count_samples(p);
+	if (metric != FZ_NONE) {
+		p->default_metric = metric;
+		p->metric_chosen = true;
+		return 0;
+	}
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		fz_buf_printf(&names, "%s%s", i ? ", " : "", p->metrics[i].name);
+	return fz_fail(err, FZ_EUSAGE, "--metric: the recording has no metric '%s'; it has %s",
+		       name, names.p);
+}
+
+static int no_such_process(const struct fz_processes *ps, const char *word, const char *name,
+			   struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+
+	for (uint32_t i = 0; i < ps->n && i < PROCESSES_LISTED; i++) {
+		fz_auto(fz_free_ptr) char *label = fz_process_label(&ps->list[i]);
+		fz_buf_printf(&b, "%s%s", i ? ", " : "", label);
+	}
+	if (ps->n > PROCESSES_LISTED)
+		fz_buf_str(&b, ", ...");
+	return fz_fail(err, FZ_EUSAGE, "--process: %s has no process '%s'; it has %s", name, word,
+		       b.n ? b.p : "none");
+}
+
+/* word: a number, or a part of the command; `name` is what to call the recording. */
+static int keep_process(struct fz_profile *p, const char *word, const char *name,
+			struct fz_error *err)
+{
+	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
+	fz_auto(fz_free_ptr) bool *threads =
+		fz_calloc(FZ_MAX(p->thread_count, 1), sizeof(*threads));
+	struct fz_filter filter = FZ_FILTER_DEFAULTS;
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		threads[i] = fz_process_is_named(&ps.list[ps.of_thread[i]], fz_str_of(word));
+		any |= threads[i];
+	}
+	if (!any)
+		return no_such_process(&ps, word, name, err);
+	filter.threads = threads;
+	fz_profile_filter(p, &filter);
+	return 0;
+}
+
+/* ---- source from disk (report/disk_source.h) ---- */
+
+/* Whether --source-root has anything to do; `records`: what is shown is recorded now. */
+static int check_source_root(const struct fz_cli_output *o, bool records, struct fz_error *err)
+{
+	if (o->source_root_n && records && !o->baseline)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--source-root requires --diff-flamegraph; new recordings include "
+			       "their source");
+	if (!o->source_root_n || (o->chosen && o->chosen->page && !o->no_source))
+		return 0;
+	return fz_fail(err, FZ_EUSAGE,
+		       "--source-root requires a page: add --flamegraph or --heatmap%s",
+		       o->no_source ? ", and drop --no-source" : "");
+}
+
+/* To the one profile, or both, of a page that is to be written; to nothing of another report. */
+static void add_source(const struct fz_cli_output *o, struct fz_profile *const *p, int n)
+{
+	fz_auto(fz_buf_release) struct fz_buf why = { 0 };
+	struct fz_source_root roots[FZ_CLI_RULES_MAX];
+
+	if (!o->chosen->page || o->no_source)
+		return;
+	memcpy(roots, o->source_roots, sizeof(roots));
+	for (int i = 0; i < n; i++) {
+		const char *label = o->labels[i + FZ_SIDES - n];
+		char *rest = NULL;
+		fz_buf_reset(&why);
+		fz_disk_source_add(p[i], roots, o->source_root_n, &why);
+		for (char *line = why.n ? strtok_r(why.p, "\n", &rest) : NULL; line;
+		     line = strtok_r(NULL, "\n", &rest))
+			fz_cli_warn("%s: %s", label ? label : "the recording", line);
+	}
+	for (uint32_t i = 0; i < o->source_root_n; i++)
+		if (!roots[i].used)
+			fz_cli_warn("--source-root: no recorded file is below '%.*s'",
+				    (int)roots[i].from.n, roots[i].from.p);
+}
+
+/* ---- the report ---- */
 
 /* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
  * to. */
@@ -346,7 +447,7 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 	if (!r)
 		r = check_tables(o, err);
 	if (!r)
-		r = fz_cli_source_check(o, planned != NULL, err);
+		r = check_source_root(o, planned != NULL, err);
 	if (!r)
 		r = check_invert(o, err);
 	if (!r && o->filter)
@@ -451,7 +552,7 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 {
 	fz_auto(fz_free_ptr) char *path = target_of(o, default_file(o, false), p);
 
-	fz_cli_source_add(o, &p, 1);
+	add_source(o, &p, 1);
 
 	if (fz_report_is_folder(o->chosen, path)) {
 		struct fz_report_options options = report_options(o, -1);
@@ -521,10 +622,9 @@ static void show_differences(const struct fz_profile *base, const struct fz_prof
 static int keep_process_of_both(const struct fz_cli_output *o, struct fz_profile *base,
 				struct fz_profile *head, struct fz_error *err)
 {
-	int r = o->process ? fz_cli_process_keep(base, o->process, o->labels[FZ_BASE], err) : 0;
+	int r = o->process ? keep_process(base, o->process, o->labels[FZ_BASE], err) : 0;
 
-	return !r && o->process ? fz_cli_process_keep(head, o->process, o->labels[FZ_HEAD], err)
-				: r;
+	return !r && o->process ? keep_process(head, o->process, o->labels[FZ_HEAD], err) : r;
 }
 
 static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
@@ -540,7 +640,7 @@ static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
 		return r;
 	set_own(o, base);
 	set_own(o, head);
-	fz_cli_source_add(o, both, FZ_SIDES);
+	add_source(o, both, FZ_SIDES);
 	return 0;
 }
 
@@ -648,9 +748,9 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 		r = fz_cli_range_keep(&o->range, o->baseline, o->base, err);
 	if (r || o->base)
 		return r ? r : fz_cli_output_write_diff(o, o->base, p, err);
-	r = fz_cli_metric_choose(p, o->metric, err);
+	r = choose_metric(p, o->metric, err);
 	if (!r && o->process)
-		r = fz_cli_process_keep(p, o->process, o->labels[FZ_HEAD], err);
+		r = keep_process(p, o->process, o->labels[FZ_HEAD], err);
 	if (!r)
 		r = fz_cli_filter_keep(&filter, &p, 1, err);
 	set_own(o, p);

@@ -6,7 +6,6 @@
  */
 #include "record/runs.h"
 #include "base/clock.h"
-#include "cli/misplaced.h"
 #include "cli/record.h"
 #include "cli/system.h"
 #include "cli/watch.h"
@@ -291,6 +290,85 @@ static int start_and_record_runs(char *const argv[], const char *program)
 	return exit_of_runs(&runs, rc, wrong);
 }
 
+/* ---- options of ours after the script's name, where they are the script's ---- */
+
+enum { SCRIPT_MAX = 1 << 20 };
+
+/* Not those that many programs have themselves (output, format, limit). */
+static const char *const only_ours[] = {
+	"flamegraph",  "heatmap",        "pstats",  "collapsed",    "gecko",       "jsonl",
+	"all-threads", "sampling-rate",  "opcodes", "subprocesses", "async-aware", "native",
+	"blocking",    "realtime-stats", "no-gc",   "callgrind",    "no-source",
+};
+
+/* Any of these in a script: it may look at its arguments, or leave that to somebody. */
+static const char *const looks[] = { "arg", "opt", "click", "fire", "typer", "main", "exec" };
+
+static const char *name_of(const struct fz_opt *table, const char *word)
+{
+	if (strncmp(word, "--", 2) != 0)
+		return NULL;
+	fz_auto(fz_free_ptr) char *name = fz_strndup(word + 2, strcspn(word + 2, "="));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(only_ours); i++) {
+		if (strcmp(name, only_ours[i]) != 0)
+			continue;
+		for (const struct fz_opt *o = table; o->kind != FZ_OPT_END; o++)
+			if (o->long_name && strcmp(o->long_name, name) == 0)
+				return only_ours[i];
+	}
+	return NULL;
+}
+
+/* The text of a script; NULL: it is none that can be read. */
+static char *text_of(const char *path)
+{
+	size_t n = strlen(path);
+	FILE *f = n > 3 && strcmp(path + n - 3, ".py") == 0 ? fopen(path, "re") : NULL;
+
+	if (!f)
+		return NULL;
+	char *text = fz_malloc(SCRIPT_MAX + 1);
+	text[fread(text, 1, SCRIPT_MAX, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* Is it an option of the script's own, or may it be? */
+static bool is_its_own(const char *text, const char *name, int status)
+{
+	enum { USAGE = 2 }; /* what argparse and others end with */
+	fz_auto(fz_free_ptr) char *variable = fz_strndup(name, strlen(name));
+
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	if (text && (strstr(text, name) || strstr(text, variable)))
+		return true;
+	for (size_t i = 0; !status && text && i < FZ_ARRAY_LEN(looks); i++)
+		if (strstr(text, looks[i]))
+			return true;
+	return !text && status != USAGE;
+}
+
+/* One line about the first of them, once the program has ended, where it was probably meant for us:
+ * an option that only a profiler has, the script does not mention it, and either it failed or it
+ * looks at no arguments. words[0] is what was run, `status` what it ended with. */
+static void hint_misplaced(const struct fz_opt *table, char *const words[], int n, int status)
+{
+	const char *name = NULL;
+	int i = 1;
+
+	for (; i < n && strcmp(words[i], "--") != 0; i++)
+		if ((name = name_of(table, words[i])))
+			break;
+	if (!name)
+		return;
+	fz_auto(fz_free_ptr) char *text = text_of(words[0]);
+	if (!is_its_own(text, name, status))
+		fz_cli_note("%s came after %s and was passed to it; to use it as an option of "
+			    "fizeau, write: fizeau run %s %s ...",
+			    words[i], words[0], words[i], words[0]);
+}
+
 /* ---- the command ---- */
 
 static int run_command(const struct fz_command *command, int argc, char **argv)
@@ -332,7 +410,7 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	status = options.runs > 1 || options.record.how.count
 			 ? start_and_record_runs(child_argv, program)
 			 : start_and_record(&run, child_argv, program);
-	fz_cli_hint_misplaced(option_table, state.arguments, state.argument_count, status);
+	hint_misplaced(option_table, state.arguments, state.argument_count, status);
 	return status;
 }
 
