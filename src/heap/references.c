@@ -32,12 +32,21 @@ void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t l
 	}
 }
 
+/* Most of what a container held led to no object: it is something else by now. */
+static bool is_gone(const struct fz_heap_walk *w, uint64_t changed_before, uint64_t items)
+{
+	enum { CHANGED_MAX = 64 };
+	uint64_t changed = w->changed - changed_before;
+
+	return changed > CHANGED_MAX && changed > items / 2;
+}
+
 /* n references side by side. */
 static void refer_all(struct fz_heap_walk *w, uint64_t at, uint64_t n, uint32_t stack)
 {
-	uint64_t word;
+	uint64_t word, before = w->changed;
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n && !is_gone(w, before, i); i++) {
 		if (!fz_heap_word(w, at + i * 8, &word)) {
 			w->changed++;
 			return;
@@ -53,10 +62,10 @@ static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint
 {
 	struct fz_py_entries e = { 0 };
 	bool changed = !fz_heap_entries(w, keys, &e);
-	uint64_t key, value;
+	uint64_t key, value, before = w->changed;
 
 	fz_heap_block_known(w, keys);
-	for (uint64_t i = 0; i < e.n && !changed; i++) {
+	for (uint64_t i = 0; i < e.n && !changed && !is_gone(w, before, i); i++) {
 		changed = !fz_heap_entry(w, &e, i, &key, &value) ||
 			  (values && !fz_heap_word(w, values + i * 8, &value));
 		if (changed || !key)
@@ -163,13 +172,13 @@ static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, u
 static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
 	enum { MASK_MAX = 1 << 30 };
-	uint64_t table, mask, key, hash;
+	uint64_t table, mask, key, hash, before = w->changed;
 
 	if (!fz_heap_word(w, object + w->layout->set.table, &table) ||
 	    !fz_heap_word(w, object + w->layout->set.mask, &mask) || mask > MASK_MAX)
 		return;
 	fz_heap_block_known(w, table);
-	for (uint64_t i = 0; i <= mask; i++) {
+	for (uint64_t i = 0; i <= mask && !is_gone(w, before, i); i++) {
 		if (!fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY, &key) ||
 		    !fz_heap_word(w, table + i * FZ_HEAP_SET_ENTRY + 8, &hash)) {
 			w->changed++;
@@ -183,13 +192,13 @@ static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 
 static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
-	uint64_t n, block, index, word;
+	uint64_t n, block, index, word, before = w->changed, taken = 0;
 
 	if (!fz_heap_word(w, object + 16, &n) || !fz_heap_word(w, object + DEQUE_FIRST, &block) ||
 	    !fz_heap_word(w, object + FZ_HEAP_DEQUE_LEFT, &index) || n > w->memory.bytes / 8)
 		return;
 	fz_heap_block_known(w, block);
-	for (; n; n--, index++) {
+	for (; n && !is_gone(w, before, taken); n--, index++, taken++) {
 		if (index >= FZ_HEAP_DEQUE_BLOCK) {
 			index = 0;
 			if (!fz_heap_word(w, block + (FZ_HEAP_DEQUE_BLOCK + 1) * 8, &block))

@@ -148,22 +148,25 @@ static uint32_t root(struct fz_heap_walk *w, const char *name)
 						       FZ_NO_LINE, FZ_KIND_MARKER));
 }
 
-/* Objects of one of the collector's lists that nothing else led to. */
-static void add_list(struct fz_heap_walk *w, uint64_t head, uint32_t stack)
+/* Objects of one of the collector's lists that nothing else led to, forwards or backwards. Where a
+ * link changed, the object may be in another list by now; what follows it there is taken as well.
+ * False: it did not lead back to its head. */
+static bool add_list(struct fz_heap_walk *w, uint64_t head, bool backwards, uint32_t stack)
 {
 	uint64_t at, link[2], previous = head, left = w->memory.bytes / FZ_HEAP_PREFIX;
+	bool changed = false;
 
 	if (!fz_heap_links(w, head, link))
-		return;
-	for (at = link[0]; at != head && left; left--, at = link[0]) {
-		if (!fz_heap_links(w, at, link) || link[1] != previous) {
-			w->changed++;
-			return;
-		}
-		fz_heap_refer(w, at + FZ_HEAP_PREFIX, stack);
+		return false;
+	for (at = link[backwards]; at != head && left; left--, at = link[backwards]) {
+		if (!fz_heap_links(w, at, link) ||
+		    !fz_heap_queue(w, at + FZ_HEAP_PREFIX, stack, FZ_NONE))
+			return false;
+		changed |= link[!backwards] != previous;
 		take_objects(w);
 		previous = at;
 	}
+	return !changed;
 }
 
 static void add_lists(struct fz_heap_walk *w, uint64_t interpreter, uint32_t stack)
@@ -172,7 +175,10 @@ static void add_lists(struct fz_heap_walk *w, uint64_t interpreter, uint32_t sta
 	uint32_t n = fz_heap_lists(w, interpreter, heads);
 
 	for (uint32_t i = 0; i < n; i++)
-		add_list(w, heads[i], stack);
+		if (!add_list(w, heads[i], false, stack)) {
+			w->changed++;
+			add_list(w, heads[i], true, stack);
+		}
 	w->changed += n < FZ_HEAP_LISTS;
 }
 

@@ -112,53 +112,117 @@ static void check_sums(const struct fz_heap_walk *w)
 	assert_int_equal(types, stacks);
 }
 
+/* A program that waits, and a copy of its memory. */
+struct world {
+	struct target target;
+	struct fz_process process;
+	struct fz_py_runtime runtime;
+	struct fz_heap_walk w;
+};
+
+static bool begin(struct world *o)
+{
+	const struct fz_py_steps steps = { 0 };
+	struct fz_error err;
+
+	*o = (struct world){ 0 };
+	if (!start(&o->target))
+		return false;
+	assert_int_equal(fz_process_open(&o->process, o->target.pid, &err), 0);
+	assert_int_equal(fz_py_runtime_find(&o->process, false, &steps, &o->runtime, &err), 0);
+	o->w = (struct fz_heap_walk){ .process = &o->process,
+				      .layout = &o->runtime.layout,
+				      .shape = fz_heap_layout_of(o->runtime.layout.minor),
+				      .runtime = o->runtime.address,
+				      .profile = fz_profile_new() };
+	fz_heap_view(&o->w);
+	assert_int_equal(fz_heap_memory_read(&o->process, &o->w.memory, &err), 0);
+	return true;
+}
+
+static void finish(struct world *o)
+{
+	fz_profile_free(o->w.profile);
+	fz_heap_walk_release(&o->w);
+	fz_py_runtime_release(&o->runtime);
+	fz_process_release(&o->process);
+	end(&o->target);
+}
+
 static void test_damaged(void **state)
 {
 	enum { ROUNDS = 40 };
-	struct target t = { 0 };
-	struct fz_process process;
-	struct fz_py_runtime runtime;
-	const struct fz_py_steps steps = { 0 };
+	struct world o;
+	struct fz_heap_walk *w = &o.w;
 	struct fz_error err;
 	uint64_t dice = 1;
 
 	(void)state;
-	if (!start(&t))
+	if (!begin(&o))
 		skip();
-	assert_int_equal(fz_process_open(&process, t.pid, &err), 0);
-	assert_int_equal(fz_py_runtime_find(&process, false, &steps, &runtime, &err), 0);
-	struct fz_heap_walk w = { .process = &process,
-				  .layout = &runtime.layout,
-				  .shape = fz_heap_layout_of(runtime.layout.minor),
-				  .runtime = runtime.address,
-				  .profile = fz_profile_new() };
-	fz_heap_view(&w);
-	assert_int_equal(fz_heap_memory_read(&process, &w.memory, &err), 0);
-	assert_int_equal(fz_heap_walk(&w, &err), 0);
-	assert_int_equal(w.changed, 0);
-	assert_int_equal(objects_of(&w, "__main__.A"), 1000);
-	assert_int_equal(objects_of(&w, "collections.deque"), 1);
-	check_sums(&w);
-	void *whole = fz_memdup(w.memory.copy, w.memory.bytes);
+	assert_int_equal(fz_heap_walk(w, &err), 0);
+	assert_int_equal(w->changed, 0);
+	assert_int_equal(objects_of(w, "__main__.A"), 1000);
+	assert_int_equal(objects_of(w, "collections.deque"), 1);
+	check_sums(w);
+	void *whole = fz_memdup(w->memory.copy, w->memory.bytes);
 	for (int i = 0; i < ROUNDS; i++) {
-		reset(&w);
-		memcpy(w.memory.copy, whole, w.memory.bytes);
-		damage(&w, &dice);
-		if (fz_heap_walk(&w, &err) == 0)
-			check_sums(&w);
+		reset(w);
+		memcpy(w->memory.copy, whole, w->memory.bytes);
+		damage(w, &dice);
+		if (fz_heap_walk(w, &err) == 0)
+			check_sums(w);
 	}
 	free(whole);
-	fz_profile_free(w.profile);
-	fz_heap_walk_release(&w);
-	fz_py_runtime_release(&runtime);
-	fz_process_release(&process);
-	end(&t);
+	finish(&o);
+}
+
+static uint64_t word(struct fz_heap_walk *w, uint64_t at)
+{
+	uint64_t value;
+
+	assert_true(fz_heap_word(w, at, &value));
+	return value;
+}
+
+static void put(struct fz_heap_walk *w, uint64_t at, uint64_t value)
+{
+	const uint8_t *p = fz_heap_memory_at(&w->memory, at, 8);
+
+	assert_non_null(p);
+	memcpy(w->memory.copy + (p - w->memory.copy), &value, 8);
+}
+
+/* Objects whose holders changed are found by the collector's lists, also if a list is broken. */
+static void test_broken_list(void **state)
+{
+	struct world o;
+	struct fz_heap_walk *w = &o.w;
+	const struct fz_py_layout *l = &o.runtime.layout;
+	struct fz_error err;
+	uint64_t heads[FZ_HEAP_LISTS], link[2];
+
+	(void)state;
+	if (!begin(&o))
+		skip();
+	uint64_t interp = word(w, w->runtime + l->runtime.interpreters_head);
+	put(w, word(w, interp + l->interp.modules) + l->dict.keys, 0);
+	put(w, interp + l->interp.threads_head, 0);
+	assert_int_equal(fz_heap_lists(w, interp, heads), FZ_HEAP_LISTS);
+	for (int i = 0; i < FZ_HEAP_LISTS; i++)
+		if (fz_heap_links(w, heads[i], link) && link[0] != heads[i])
+			put(w, link[0], heads[i] + 8); /* where no object is */
+	assert_int_equal(fz_heap_walk(w, &err), 0);
+	assert_int_equal(objects_of(w, "__main__.A"), 1000);
+	assert_true(w->changed > 0);
+	finish(&o);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_broken_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
