@@ -375,6 +375,7 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 	const char *format = o->chosen ? o->chosen->name : "text";
 	bool pstats = strcmp(format, "pstats") == 0, tree = strcmp(format, "tree") == 0;
 	bool table = pstats || strcmp(format, "text") == 0;
+	bool folded = strcmp(format, "folded") == 0 || strcmp(format, "collapsed") == 0;
 	bool limit = o->limit != FZ_CLI_LIMIT_NOT_GIVEN && strcmp(format, "markdown") != 0;
 	const char *useless = table                    ? NULL
 			      : o->no_summary && !tree ? "no-summary"
@@ -391,6 +392,9 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 	if (o->verbose && !tree && strcmp(format, "text") != 0)
 		return fz_fail(err, FZ_EUSAGE, "--verbose requires --tree or --format text, not %s",
 			       format);
+	if (o->metric_line && !folded)
+		return fz_fail(err, FZ_EUSAGE,
+			       "--metric-line requires --collapsed or --format folded");
 	if (o->per_line && !pstats)
 		return fz_fail(err, FZ_EUSAGE, "--per-line requires --pstats");
 	if (!useless)
@@ -748,6 +752,7 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 		r = fz_cli_range_keep(&o->range, o->baseline, o->base, err);
 	if (r || o->base)
 		return r ? r : fz_cli_output_write_diff(o, o->base, p, err);
+	p->metric_line = o->metric_line;
 	r = choose_metric(p, o->metric, err);
 	if (!r && o->process)
 		r = keep_process(p, o->process, o->labels[FZ_HEAD], err);

@@ -32,6 +32,7 @@ struct fz_cli_output {
 	const char *baseline;  /* --diff-flamegraph */
 	const char *process;   /* --process; NULL: all */
 	const char *metric;    /* --metric; NULL: the profile's main one */
+	bool metric_line;      /* of folded text */
 	int color;             /* enum fz_color_when */
 	int limit;             /* of text; FZ_CLI_LIMIT_NOT_GIVEN */
 	int sort;              /* of text: enum fz_text_sort */

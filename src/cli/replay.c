@@ -23,6 +23,11 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_PART_ENTRIES(output),
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
+	{ .kind = FZ_OPT_FLAG,
+	  .long_name = "metric-line",
+	  .value = &output.metric_line,
+	  .help = "begin folded text with a comment that names the metric and its unit, which "
+		  "fizeau reads again but other tools may not" },
 	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 	FZ_CLI_OUTPUT_TREE_ENTRIES(output),

@@ -222,13 +222,13 @@ static bool counts_samples(const struct fz_profile *p)
 	return fz_profile_is_ours(p) || fz_fit_is_even(p);
 }
 
-/* Numbers that are no samples say so, in a comment as Austin's. */
+/* Numbers that are no samples can say so, in a comment as Austin's. Other tools stop at it. */
 static void write_unit(const struct fz_profile *p, struct fz_output *out)
 {
 	const struct fz_metric *m = &p->metrics[p->default_metric];
 	bool plain = fz_fit_counts_samples(p) || strcmp(m->name, "units") == 0;
 
-	if (!plain && !counts_samples(p))
+	if (p->metric_line && !plain && !counts_samples(p))
 		fz_output_printf(out, "# metric: %s %s\n", m->name, m->unit);
 }
 

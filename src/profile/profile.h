@@ -274,6 +274,7 @@ struct fz_profile {
 	uint32_t metric_count;
 	uint32_t default_metric;
 	bool metric_chosen; /* by the user: who would count samples writes its numbers */
+	bool metric_line;   /* folded text begins with its name and unit, if these are no samples */
 	struct fz_samples samples;
 	struct fz_recording recording;
 	struct fz_quality quality;

@@ -589,7 +589,7 @@ $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bi
 fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.bin
 
-$ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded -o -
+$ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded --metric-line -o -
 fizeau: warning: perfetto: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.pftrace
 # metric: wall ns
@@ -606,6 +606,13 @@ $ fizeau replay f.heapprofile --metric samples --format folded -o -
 f 1
 
 $ fizeau replay f.heapprofile --format folded -o -
+f 9
+
+$ fizeau replay f.heapprofile --format svg --metric-line -o -
+fizeau: --metric-line requires --collapsed or --format folded
+[2]
+
+$ fizeau replay f.heapprofile --format folded --metric-line -o -
 # metric: bytes bytes
 f 9
 

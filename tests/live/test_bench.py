@@ -307,7 +307,7 @@ def check_python_main():
         assert set(rows) == {"python3"}, rows
         folded = subprocess.run([FIZEAU, "replay", "--format", "folded", "-o", "-", "out.fz"],
                                 cwd=folder, capture_output=True, text=True, check=True).stdout
-        counts = dict(line.rsplit(" ", 1) for line in folded.splitlines()[1:])
+        counts = dict(line.rsplit(" ", 1) for line in folded.splitlines())
         assert int(counts["python3;<module>;work"]) > 200_000, folded
         assert sum(map(int, counts.values())) == int(rows["python3"][0].replace(",", "")), (rows, folded)
 

@@ -173,8 +173,7 @@ def check_tree(r):
     stacks = []
     for side in ("base.fz", "head.fz"):
         text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / side)).stdout
-        stacks.append({line.split(";", 1)[1].rsplit(" ", 1)[0] for line in text.splitlines()
-                       if not line.startswith("# metric: ")})
+        stacks.append({line.split(";", 1)[1].rsplit(" ", 1)[0] for line in text.splitlines()})
     path = ("test_parse_pr;bench.py:<module>:1;bench.py:test_parse_pr:7;parse_pr.py:parse_pr:%d;"
             "parse_pr.py:parse_body:%d;parse_pr.py:%s:%d")
     assert path % (35, 24, "parse_issue_fixed", 15) in stacks[1], stacks[1]

@@ -1089,7 +1089,7 @@ def mojo_equals_text():
 def otlp():
     path = SOURCE / "tests" / "fuzz" / "corpus" / "otlp" / "all"
     same(self_by_name(path), {"libc.so.6+0x1234": 100, "leaf": 2}, "self")
-    same(replay(path, "--collapsed", "-o", "-").splitlines(),
+    same(replay(path, "--collapsed", "--metric-line", "-o", "-").splitlines(),
          [b"# metric: cpu ns", b"app.py:main:5;app.py:leaf:7;libc.so.6:libc.so.6+0x1234:0 100",
           b"app.py:main:5;app.py:leaf:7 2"], "stacks")
     # Without stacks in the dictionary it is of an older version.

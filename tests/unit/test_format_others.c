@@ -102,6 +102,8 @@ static void test_folded_metric(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
 
 	(void)state;
+	expect_text(p, "b 9000000\na 1000000\n");
+	p->metric_line = true;
 	expect_text(p, "# metric: wall ns\nb 9000000\na 1000000\n");
 	p->default_metric = 1;
 	expect_text(p, "# metric: heap bytes\na 4000\nb 70\n");
