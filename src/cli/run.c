@@ -4,7 +4,7 @@
  * A single run is written to its file during recording. Several (--runs) are recorded one by one
  * to temporary files, and combined into one recording at the end.
  */
-#include "record/runs.h"
+#include "record/measure.h"
 #include "base/clock.h"
 #include "cli/record.h"
 #include "cli/system.h"

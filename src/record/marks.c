@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "record/speed_watch.h"
+#include "record/speed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a series, sampled or counted; see measure.h. */
+/* Runs of a series, sampled or counted; see measure.h. */
 #include "record/measure.h"
 
 #include "base/clock.h"
 #include "record/counted.h"
+#include "profile/merge.h"
 
 #include <signal.h>
 
@@ -77,4 +78,46 @@ int fz_series_record(struct fz_series *s, char *const argv[], const struct fz_la
 {
 	return s->options->count ? fz_series_count(s, argv, place, ret, err)
 				 : record_sampled(s, argv, place, ret, err);
+}
+
+/* ---- several as one recording ---- */
+
+static void keep_worst(struct fz_runs *runs, const struct fz_series_run *run)
+{
+	if (!runs->worst.pid || runs->worst.status == 0)
+		runs->worst = run->child;
+	runs->timed_out |= run->timed_out;
+}
+
+/* A run that was cut short is no run of the same work; it counts only when there is no other. */
+static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_series_run *run,
+		   struct fz_error *err)
+{
+	/* The signal may have come together with the program's end, and not be read yet. */
+	if (fz_series_stopped(s) && runs->all->run_count) {
+		fz_notify_warn(s->notify, "%s: interrupted; dropping the unfinished run",
+			       s->command);
+		return 0;
+	}
+	return fz_profile_merge(runs->all, run->profile, err);
+}
+
+int fz_runs_record(struct fz_series *s, char *const argv[], int n, struct fz_runs *ret,
+		   struct fz_error *err)
+{
+	int rc = 0;
+
+	*ret = (struct fz_runs){ .all = fz_profile_new() };
+	for (int i = 0; i < n && !rc && !fz_series_stopped(s); i++) {
+		struct fz_series_run run;
+		rc = fz_series_record(s, argv, NULL, &run, err);
+		if (run.child.pid)
+			keep_worst(ret, &run);
+		if (!rc)
+			rc = add_run(ret, s, &run, err);
+		else if (n > 1)
+			fz_error_prefix(err, "run %d of %d", i + 1, n);
+		fz_profile_free(run.profile);
+	}
+	return rc;
 }
