@@ -24,7 +24,7 @@ void fz_file_bytes_draw(char out[FZ_FILE_NAME_SIZE])
 int fz_file_bytes_open(struct fz_file_bytes *b, const char *folder, struct fz_error *err)
 {
 	*b = (struct fz_file_bytes){ .folder = folder };
-	b->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	b->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	return b->fd < 0 ? fz_fail_errno(err, "%s: cannot be opened", folder) : 0;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/outfile.h"
 #include "fleet/bucket.h"
 #include "fleet/file_bytes.h"
 #include "fleet/sqlite_calls.h"
@@ -409,12 +410,32 @@ static int open_index(struct fz_files *f, struct fz_error *err)
 	return fz_sql_open_with(&f->index, index, tables, err);
 }
 
+/* Nobody else chooses where files are written and read. */
+static int resolve(struct fz_files *f, struct fz_error *err)
+{
+	size_t n = strlen(f->folder);
+	char *path;
+	bool direct;
+
+	/* With a slash at its end a link stands for its folder. */
+	while (n > 1 && f->folder[n - 1] == '/')
+		f->folder[--n] = 0;
+	int r = fz_outfile_resolve(f->folder, &path, &direct, err);
+	if (r)
+		return r;
+	free(f->folder);
+	f->folder = path;
+	return 0;
+}
+
 static int open_all(struct fz_files *f, const char *bucket, struct fz_error *err)
 {
 	const char *place = bucket ? bucket : THE_FOLDER;
 	bool known = false;
-	int r = fz_make_folder(f->folder, err);
+	int r = resolve(f, err);
 
+	if (!r)
+		r = fz_make_folder(f->folder, err);
 	if (!r)
 		r = fz_file_bytes_open(&f->bytes, f->folder, err);
 	if (!r)

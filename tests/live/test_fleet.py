@@ -350,7 +350,7 @@ def figures():
             server.says(503, "the store cannot be read", "GET", "/healthz")
 
 
-@suite.test("in a folder that all may write to, neither store nor alarms go through a link of another user")
+@suite.test("in a folder that all may write to, neither store, alarms nor recordings go through a link of another user")
 def planted():
     if os.geteuid():
         raise Skip("making another user's link needs root")
@@ -366,6 +366,11 @@ def planted():
             done = fizeau(folder, "serve", *options, status=2)
             assert "belongs to another user" in done.stderr, done
         assert not target.exists()
+        target.mkdir()
+        for end in "", "/":
+            done = fizeau(folder, "serve", "--store", "x.db", "--recordings", f"{shared}/store{end}", status=2)
+            assert "belongs to another user" in done.stderr, done
+        assert not list(target.iterdir())
 
 
 @suite.test("what is wrong with a request is a status and a line")
