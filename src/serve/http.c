@@ -24,7 +24,10 @@
 #include "base/library.h"
 #include "serve/tls.h"
 
-enum { CONNECTIONS_MAX = 200, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
+enum { CONNECTIONS_MAX = 250, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
+/* Above this each new connection ends the oldest one without a request. libmicrohttpd resets new
+ * ones above the limit. */
+enum { CROWDED = 200 };
 /* Of what is too large so much is still read, in bodies of the largest size. */
 enum { READ_FOR_NOTHING = 4 };
 
@@ -51,6 +54,8 @@ struct connection {
 	int fd;
 	int64_t since;
 	bool asking;
+	bool begun;  /* the head of its request was accepted */
+	bool ending; /* it made room for another one */
 };
 
 struct fz_http {
@@ -418,6 +423,17 @@ static void answer(struct fz_http *h, struct request *r)
 		r->route->answer(h->arg, &r->q, &r->a);
 }
 
+static void note_beginning(struct fz_http *h, const struct request *r)
+{
+	struct connection *c = connection_of(r);
+
+	if (!c || r->refused)
+		return;
+	pthread_mutex_lock(&h->lock);
+	c->begun = true;
+	pthread_mutex_unlock(&h->lock);
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
 				  const char *method, const char *version, const char *data,
 				  size_t *size, void **state)
@@ -428,6 +444,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	(void)version;
 	if (!r) {
 		*state = r = begin(h, connection, path, method);
+		note_beginning(h, r);
 		/* A body that nobody would read to its end does not even begin. */
 		return r->hopeless ? send_answer(h, r) : MHD_YES;
 	}
@@ -461,6 +478,23 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 
 /* ---- connections ---- */
 
+/* Clients that connect and ask nothing, with or without a token, keep nobody out: the one that has
+ * done so for longest goes, but never the one that has just come. */
+static void make_room(struct fz_http *h)
+{
+	struct connection *oldest = NULL;
+
+	if (atomic_load(&h->connection_n) <= CROWDED)
+		return;
+	for (struct connection *c = h->connections->next; c; c = c->next)
+		if (!c->begun && !c->ending && c->fd >= 0)
+			oldest = c;
+	if (!oldest)
+		return;
+	oldest->ending = true;
+	shutdown(oldest->fd, SHUT_RDWR);
+}
+
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
@@ -482,6 +516,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 			c->next->link = &c->next;
 		h->connections = c;
 		atomic_fetch_add(&h->connection_n, 1);
+		make_room(h);
 	} else if (c) {
 		atomic_fetch_sub(&h->connection_n, 1);
 		*c->link = c->next;

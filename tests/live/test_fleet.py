@@ -425,6 +425,24 @@ def slow():
             connection.close()
 
 
+@suite.test("connections without a request make room for those that have one, the oldest first")
+def crowded():
+    with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
+        def connect():
+            return stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+        upload, body = connect(), b"main;f 10\n"
+        upload.sendall(b"POST /api/push?service=s&version=1&host=h HTTP/1.1\r\nHost: localhost\r\n"
+                       b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
+        assert b" 100 " in upload.recv(1000)
+        idle = [connect() for _ in range(199)]
+        for n in range(100):
+            idle.append(connect())
+            assert not idle[n].recv(1), "the oldest goes"
+        assert server.push(b"main;g 10\n", host="other")[0] == 200
+        upload.sendall(body)
+        assert b" 200 " in upload.recv(1000)
+
+
 @suite.test("a full disk refuses pushes with a line, keeps what was there, and is forgiven")
 def full():
     def limit():
