@@ -174,7 +174,7 @@ int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_opti
 {
 	struct fz_page page;
 
-	int r = fz_page_of_profile(&page, p, o->metric, false, err);
+	int r = fz_page_of_profile(&page, p, o->metric, false, FZ_PAGE_VIEWER, err);
 	if (r)
 		return r;
 	r = write_page(&page, o, out);
@@ -188,7 +188,7 @@ int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o
 	struct fz_page page;
 
 	(void)err;
-	fz_page_of_diff(&page, d);
+	fz_page_of_diff(&page, d, FZ_PAGE_VIEWER);
 	page.judgement = o->judgement;
 	int r = write_page(&page, o, out);
 	fz_page_release(&page);

@@ -212,7 +212,7 @@ static void take_opcodes(struct fz_page *page, const struct fz_tree *const trees
 }
 
 int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
-		       bool inverted, struct fz_error *err)
+		       bool inverted, enum fz_page_use use, struct fz_error *err)
 {
 	struct fz_tree_options o = FZ_TREE_DEFAULTS;
 
@@ -221,7 +221,7 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
 	o.inverted = inverted;
 	o.cells = p->thread_count > 1;
-	o.lines = !inverted;
+	o.lines = !inverted && use == FZ_PAGE_VIEWER;
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &o);
 	*page = (struct fz_page){
 		.profile = { NULL, p },
@@ -235,8 +235,8 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 	profile_functions(page, t);
 	profile_threads(page, p);
 	profile_cells(page, t);
-	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
-	if (!inverted) {
+	if (o.lines) {
+		take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 		page->time = fz_page_time_new(t, page->threads);
@@ -299,7 +299,7 @@ static void diff_threads(struct fz_page *page, const struct fz_diff *d)
 	}
 }
 
-void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
+void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page_use use)
 {
 	*page = (struct fz_page){
 		.is_diff = true,
@@ -321,8 +321,10 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d)
 		page->cells = fz_reallocarray(NULL, d->cell_count, sizeof(*page->cells));
 		memcpy(page->cells, d->cells, d->cell_count * sizeof(*page->cells));
 	}
+	if (use == FZ_PAGE_PICTURE)
+		return;
 	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
-	/* An inverted tree has no lines either. */
+	/* An inverted tree has no lines. */
 	if (page->line_count) {
 		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
 		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });

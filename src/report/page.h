@@ -61,17 +61,20 @@ struct fz_page {
 	int64_t *self[FZ_SIDES], *total[FZ_SIDES];
 	struct fz_diff_cell *cells; /* sorted by (node, thread); none when there is one thread */
 	size_t cell_count;
+	/* Not for pictures, and not of inverted trees. */
 	struct fz_page_line *lines;
 	size_t line_count;
-	struct fz_page_opcodes *opcodes; /* NULL for inverted trees */
-	struct fz_page_calls *calls;     /* NULL for inverted trees */
-	struct fz_page_time *time;       /* NULL for inverted trees, and without times */
+	struct fz_page_opcodes *opcodes;
+	struct fz_page_calls *calls;
+	struct fz_page_time *time; /* NULL also without times */
 };
+
+enum fz_page_use { FZ_PAGE_VIEWER, FZ_PAGE_PICTURE };
 
 /* metric: index in the profile, or FZ_NONE for its default. */
 int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
-		       bool inverted, struct fz_error *err);
-void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d);
+		       bool inverted, enum fz_page_use use, struct fz_error *err);
+void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page_use use);
 void fz_page_release(struct fz_page *page);
 
 /* "Differential flame graph" and the like. */

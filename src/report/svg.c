@@ -645,7 +645,7 @@ int fz_report_svg_profile(const struct fz_profile *p, const struct fz_html_optio
 {
 	struct fz_page page;
 
-	int r = fz_page_of_profile(&page, p, o->metric, o->inverted, err);
+	int r = fz_page_of_profile(&page, p, o->metric, o->inverted, FZ_PAGE_PICTURE, err);
 	if (r)
 		return r;
 	if (!o->inverted && !o->all_frames)
@@ -661,7 +661,7 @@ int fz_report_svg_diff(const struct fz_diff *d, const struct fz_html_options *o,
 	struct fz_page page;
 
 	(void)err;
-	fz_page_of_diff(&page, d);
+	fz_page_of_diff(&page, d, FZ_PAGE_PICTURE);
 	page.judgement = o->judgement;
 	if (!o->inverted && !o->all_frames)
 		fz_page_fold(&page, fz_color_by_verdict(&page, o));

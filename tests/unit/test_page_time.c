@@ -166,7 +166,8 @@ static void many_threads_are_tracks_by_kind(void **state)
 		struct fz_error err;
 		struct fz_str header;
 
-		assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, &err), 0);
+		assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, FZ_PAGE_VIEWER, &err),
+				 0);
 		size_t tracks = header_tracks(&page, &header);
 		assert_int_equal(tracks, counts[i] > FZ_PAGE_TRACKS ? 1 : counts[i]);
 		if (counts[i] == 300)
@@ -185,12 +186,12 @@ static void without_times_there_is_none(void **state)
 
 	(void)state;
 	p->samples.timed = false;
-	assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, &err), 0);
+	assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, FZ_PAGE_VIEWER, &err), 0);
 	assert_null(page.time);
 	fz_page_release(&page);
 	p->samples.timed = true;
 	fz_profile_add_run(p, &(struct fz_run){ 0 });
-	assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, &err), 0);
+	assert_int_equal(fz_page_of_profile(&page, p, FZ_NONE, false, FZ_PAGE_VIEWER, &err), 0);
 	assert_null(page.time);
 	fz_page_release(&page);
 	fz_profile_free(p);
