@@ -56,6 +56,7 @@ struct reader {
 	char *program;
 	char *labels[FZ_FLEET_LABELS_MAX];
 	size_t label_n;
+	struct fz_str cut; /* key of a text that we would see end at a zero byte; "": none */
 };
 
 static void release(struct reader *r)
@@ -83,13 +84,20 @@ static void take_attribute(struct reader *r, struct fz_str key, struct fz_str va
 
 	if (!value.n)
 		return;
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
-		if (fz_str_eq(key, fz_str_of(names[i].key)) && !*names[i].ret)
-			*names[i].ret = fz_strndup(value.p, value.n);
+	size_t labels = r->label_n;
+	bool taken = false;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
+		if (!fz_str_eq(key, fz_str_of(names[i].key)) || *names[i].ret)
+			continue;
+		*names[i].ret = fz_strndup(value.p, value.n);
+		taken = true;
+	}
 	for (size_t i = 0; i < FZ_ARRAY_LEN(label_keys); i++)
 		if (fz_str_eq(key, fz_str_of(label_keys[i])) && r->label_n < FZ_FLEET_LABELS_MAX)
 			r->labels[r->label_n++] =
 				fz_asprintf("%s=%.*s", label_keys[i], (int)value.n, value.p);
+	if ((taken || r->label_n > labels) && memchr(value.p, 0, value.n))
+		r->cut = key;
 }
 
 static bool read_value(const struct reader *r, struct fz_str message, struct fz_str *ret)
@@ -165,6 +173,9 @@ static int check(struct reader *r, struct fz_error *err)
 {
 	struct fz_otlp_who *who = r->who;
 
+	if (r->cut.n)
+		return fz_fail(err, FZ_EUSAGE, "the resource's %.*s contains a zero byte",
+			       (int)r->cut.n, r->cut.p);
 	if (!who->service)
 		who->service = fz_steal(r->program);
 	if (!who->service)

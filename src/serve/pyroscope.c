@@ -220,7 +220,7 @@ static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, str
 	struct fz_str part[2];
 	fz_auto(fz_free_ptr) char *id = NULL;
 
-	if (!read_texts(sample, part))
+	if (!read_texts(sample, part) || memchr(part[SAMPLE_ID - 1].p, 0, part[SAMPLE_ID - 1].n))
 		return fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
 	struct fz_server_push p = { .to = *to,
 				    .body = part[SAMPLE_PROFILE - 1],

@@ -629,6 +629,7 @@ def pyroscope_push():
             assert server.samples("shop", "7") == 100
         server.says(400, "service: missing name", "POST", path, push_v1({}, (b"x", b"main 1\n")), **kind)
         server.says(422, "not a push.v1 message", "POST", path, b"\xff\xff", **kind)
+        server.says(422, "not a push.v1 message", "POST", path, push_v1(labels, (b"z\0y", b"main;f 9\n")), **kind)
         server.says(422, "not a profile in a supported format", "POST", path, push_v1(labels, (b"y", b"\0\1")), **kind)
         server.says(415, "protocol buffers", "POST", path, b"{}", Content_Type="application/json")
 
@@ -765,6 +766,10 @@ def opentelemetry():
         status, content, _ = server.ask("POST", path, otlp([("a", "2", "h1"), ("", "", "")]), **kind)
         assert status == 200 and b"no service.name" in content, (status, content)
         server.says(400, "no service.name", "POST", path, otlp([("", "", "")]), **kind)
+        page = server.ask("GET", "/")[1]
+        for names in ("a\0b", "1", "h"), ("a", "1\0b", "h"), ("a", "1", "h\0b"):
+            server.says(400, "contains a zero byte", "POST", path, otlp([names]), **kind)
+        assert server.ask("GET", "/")[1] == page
 
 
 if __name__ == "__main__":
